@@ -1,0 +1,142 @@
+/* Arena: all memory of one compilation, freed at once. */
+#include "base/arena.h"
+
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+  ARENA_ALIGN = 16,
+  ARENA_BLOCK = 64 * 1024, /* bytes; larger requests get their own block */
+};
+
+struct arena_block {
+  struct arena_block *next, *prev;
+  size_t size; /* of the whole block, this header included */
+};
+
+static size_t header_size(void) {
+  return (sizeof(struct arena_block) + ARENA_ALIGN - 1) / ARENA_ALIGN *
+         ARENA_ALIGN;
+}
+
+static void *libc_resize(void *user, void *old, size_t size) {
+  (void)user;
+  if (size == 0) {
+    free(old);
+    return NULL;
+  }
+  return realloc(old, size);
+}
+
+void arena_open(struct arena *arena, netc_resize_fn *resize, void *user) {
+  memset(arena, 0, sizeof *arena);
+  arena->resize = resize ? resize : libc_resize;
+  arena->user = user;
+}
+
+void arena_close(struct arena *arena) {
+  struct arena_block *block = arena->blocks;
+  while (block) {
+    struct arena_block *next = block->next;
+    arena->resize(arena->user, block, 0);
+    block = next;
+  }
+  arena->blocks = NULL;
+  arena->next = arena->end = NULL;
+}
+
+static void fail(struct arena *arena) {
+  if (arena->on_failure)
+    longjmp(*arena->on_failure, 1);
+  abort(); /* a caller without an `on_failure`: a bug of ours */
+}
+
+static void link_block(struct arena *arena, struct arena_block *block) {
+  block->prev = NULL;
+  block->next = arena->blocks;
+  if (block->next)
+    block->next->prev = block;
+  arena->blocks = block;
+}
+
+static struct arena_block *new_block(struct arena *arena, size_t payload) {
+  size_t size = header_size() + payload;
+  struct arena_block *block = NULL;
+  if (size > payload)
+    block = arena->resize(arena->user, NULL, size);
+  if (!block)
+    fail(arena);
+  block->size = size;
+  link_block(arena, block);
+  return block;
+}
+
+static size_t round_up(struct arena *arena, size_t count, size_t size) {
+  if (size && count > (SIZE_MAX / 2 - ARENA_ALIGN) / size)
+    fail(arena);
+  size_t bytes = count * size;
+  return (bytes + ARENA_ALIGN - 1) / ARENA_ALIGN * ARENA_ALIGN;
+}
+
+static char *raw_alloc(struct arena *arena, size_t bytes) {
+  if (bytes > ARENA_BLOCK / 4)
+    return (char *)new_block(arena, bytes) + header_size();
+  if ((size_t)(arena->end - arena->next) < bytes) {
+    char *start = (char *)new_block(arena, ARENA_BLOCK) + header_size();
+    arena->next = start;
+    arena->end = start + ARENA_BLOCK;
+  }
+  char *result = arena->next;
+  arena->next += bytes;
+  return result;
+}
+
+void *arena_alloc(struct arena *arena, size_t count, size_t size) {
+  size_t bytes = round_up(arena, count, size);
+  if (bytes == 0)
+    bytes = ARENA_ALIGN;
+  return memset(raw_alloc(arena, bytes), 0, bytes);
+}
+
+char *arena_copy(struct arena *arena, const char *bytes, size_t length) {
+  char *copy = arena_alloc(arena, length + 1, 1);
+  if (length)
+    memcpy(copy, bytes, length);
+  return copy;
+}
+
+/* A large array has a block of its own, which the allocator can extend. */
+static char *grow_own_block(struct arena *arena, char *at, size_t bytes) {
+  struct arena_block *old = (void *)(at - header_size());
+  struct arena_block *block =
+      arena->resize(arena->user, old, header_size() + bytes);
+  if (!block)
+    fail(arena); /* the old block is still linked and gets freed */
+  block->size = header_size() + bytes;
+  if (block->next)
+    block->next->prev = block;
+  if (block->prev)
+    block->prev->next = block;
+  else
+    arena->blocks = block;
+  return (char *)block + header_size();
+}
+
+void *arena_grow(struct arena *arena, void *at, size_t *room, size_t count,
+                 size_t size) {
+  size_t new_room = *room ? *room * 2 : 8;
+  size_t bytes = round_up(arena, new_room, size);
+  size_t old_bytes = *room * size;
+  char *grown;
+  if (at && round_up(arena, *room, size) > ARENA_BLOCK / 4) {
+    grown = grow_own_block(arena, at, bytes);
+  } else {
+    grown = raw_alloc(arena, bytes);
+    if (count)
+      memcpy(grown, at, count * size);
+  }
+  memset(grown + old_bytes, 0, bytes - old_bytes);
+  *room = new_room;
+  return grown;
+}

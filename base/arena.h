@@ -1,0 +1,65 @@
+/* Arena: all memory of one compilation, freed at once. */
+#ifndef NETC_BASE_ARENA_H
+#define NETC_BASE_ARENA_H
+
+#include <setjmp.h>
+#include <stddef.h>
+
+/*
+ * One function for all of malloc, realloc and free, as in Lua: `old` is NULL
+ * for a new block, `size` is 0 to free. Returns NULL when out of memory.
+ */
+typedef void *netc_resize_fn(void *user, void *old, size_t size);
+
+struct arena_block;
+
+struct arena {
+  netc_resize_fn *resize;
+  void *user;
+  struct arena_block *blocks;
+  char *next; /* free space of the block at hand */
+  char *end;
+  jmp_buf *on_failure; /* where to go when memory runs out */
+};
+
+/* `resize` may be NULL for the C library's allocator. */
+void arena_open(struct arena *arena, netc_resize_fn *resize, void *user);
+
+/* Frees all that was ever allocated from it. */
+void arena_close(struct arena *arena);
+
+/*
+ * Zeroed room for `count` items of `size` bytes. Never returns NULL: an
+ * overflow or a failing allocator jumps to `on_failure`, so that no caller
+ * needs an error path for it.
+ */
+void *arena_alloc(struct arena *arena, size_t count, size_t size);
+
+/* A copy of `length` bytes with a NUL behind it. */
+char *arena_copy(struct arena *arena, const char *bytes, size_t length);
+
+/*
+ * An array `at` with room for `*room` items of which `count` are used,
+ * made larger. The old array must not be used afterwards.
+ */
+void *arena_grow(struct arena *arena, void *at, size_t *room, size_t count,
+                 size_t size);
+
+#define ARENA_NEW(arena, type) ((type *)arena_alloc((arena), 1, sizeof(type)))
+
+/* A growing array: struct { type *at; size_t count, room; }. */
+#define VEC(type)        \
+  struct {               \
+    type *at;            \
+    size_t count, room;  \
+  }
+
+/* Appends a zeroed item and yields its address. */
+#define VEC_PUSH(arena, vec)                                             \
+  ((vec)->count == (vec)->room                                           \
+       ? (void)((vec)->at = arena_grow((arena), (vec)->at, &(vec)->room, \
+                                       (vec)->count, sizeof *(vec)->at)) \
+       : (void)0,                                                        \
+   &(vec)->at[(vec)->count++])
+
+#endif

@@ -1,0 +1,43 @@
+/* Checked 64-bit arithmetic: each function returns false on overflow. */
+#ifndef NETC_BASE_CHECK_H
+#define NETC_BASE_CHECK_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+static inline bool add_i64(int64_t a, int64_t b, int64_t *out) {
+  return !__builtin_add_overflow(a, b, out);
+}
+
+static inline bool sub_i64(int64_t a, int64_t b, int64_t *out) {
+  return !__builtin_sub_overflow(a, b, out);
+}
+
+static inline bool mul_i64(int64_t a, int64_t b, int64_t *out) {
+  return !__builtin_mul_overflow(a, b, out);
+}
+
+/* *sum += a * b */
+static inline bool add_product_i64(int64_t a, int64_t b, int64_t *sum) {
+  int64_t product;
+  return mul_i64(a, b, &product) && add_i64(*sum, product, sum);
+}
+
+/* Division rounded towards minus infinity; b > 0. */
+static inline int64_t floor_div_i64(int64_t a, int64_t b) {
+  return a / b - (a % b < 0);
+}
+
+static inline int64_t ceil_div_i64(int64_t a, int64_t b) {
+  return a / b + (a % b > 0);
+}
+
+static inline int64_t max_i64(int64_t a, int64_t b) {
+  return a > b ? a : b;
+}
+
+static inline int64_t min_i64(int64_t a, int64_t b) {
+  return a < b ? a : b;
+}
+
+#endif

@@ -1,0 +1,168 @@
+/* Diagnostics: what a user is told, as data; the renderers are apart. */
+#include "base/diag.h"
+
+static const struct slug_info slugs[] = {
+#define SLUG(id, name, severity, summary) {name, severity, summary},
+#include "base/slugs.def"
+#undef SLUG
+};
+
+const struct slug_info *slug_info(enum slug slug) {
+  return &slugs[slug];
+}
+
+enum slug slug_find(struct slice name) {
+  for (int i = 0; i < SLUG_COUNT; i++)
+    if (slice_is(name, slugs[i].name))
+      return (enum slug)i;
+  return SLUG_COUNT;
+}
+
+void diags_open(struct diags *diags, struct arena *arena,
+                struct sources *sources) {
+  memset(diags, 0, sizeof *diags);
+  diags->arena = arena;
+  diags->sources = sources;
+  for (int i = 0; i < SLUG_COUNT; i++)
+    diags->level[i] = (unsigned char)slugs[i].severity;
+}
+
+static uint32_t hash(enum slug slug, struct span span) {
+  uint64_t h = ((uint64_t)span.begin << 32 | span.end) + (uint64_t)slug;
+  h *= 0x9E3779B97F4A7C15u;
+  return (uint32_t)(h >> 32);
+}
+
+static uint32_t *find(struct diags *diags, enum slug slug, struct span span) {
+  size_t mask = diags->table.room - 1;
+  size_t i = hash(slug, span) & mask;
+  for (; diags->table.at[i]; i = (i + 1) & mask) {
+    const struct diagnostic *d = diags->all.at[diags->table.at[i] - 1];
+    if (d->slug == slug && d->span.begin == span.begin &&
+        d->span.end == span.end)
+      break;
+  }
+  return &diags->table.at[i];
+}
+
+static void grow_table(struct diags *diags) {
+  diags->table.room = diags->table.room ? diags->table.room * 2 : 64;
+  diags->table.at =
+      arena_alloc(diags->arena, diags->table.room, sizeof(uint32_t));
+  for (size_t i = 0; i < diags->all.count; i++) {
+    const struct diagnostic *d = diags->all.at[i];
+    *find(diags, d->slug, d->span) = (uint32_t)i + 1;
+  }
+}
+
+static void count(struct diags *diags, enum severity severity) {
+  if (severity == SEVERITY_ERROR)
+    diags->errors++;
+  else
+    diags->warnings++;
+}
+
+static struct diagnostic *add(struct diags *diags, enum slug slug,
+                              struct span span) {
+  if (2 * (diags->all.count + 1) > diags->table.room)
+    grow_table(diags);
+  uint32_t *entry = find(diags, slug, span);
+  if (*entry) {
+    diags->all.at[*entry - 1]->repeats++;
+    return NULL;
+  }
+  struct diagnostic *d = ARENA_NEW(diags->arena, struct diagnostic);
+  *VEC_PUSH(diags->arena, &diags->all) = d;
+  *entry = (uint32_t)diags->all.count;
+  return d;
+}
+
+static struct slice format_text(struct diagnostic *d, const char *format,
+                                va_list args) {
+  struct text text = text_new(d->owner->arena);
+  text_vprintf(&text, format, args);
+  return text_slice(&text);
+}
+
+struct diagnostic *diag_va(struct diags *diags, enum slug slug,
+                           struct span span, const char *format,
+                           va_list args) {
+  enum severity severity = (enum severity)diags->level[slug];
+  diags->scratch = (struct diagnostic){0};
+  if (severity == SEVERITY_OFF || diags_full(diags))
+    return &diags->scratch;
+  if (diags->quiet) {
+    count(diags, severity);
+    return &diags->scratch;
+  }
+  struct diagnostic *d = add(diags, slug, span);
+  if (!d)
+    return &diags->scratch;
+  count(diags, severity);
+  d->slug = slug;
+  d->severity = severity;
+  d->span = span;
+  d->owner = diags;
+  d->message = format_text(d, format, args);
+  return d;
+}
+
+struct diagnostic *diag(struct diags *diags, enum slug slug, struct span span,
+                        const char *format, ...) {
+  va_list args;
+  va_start(args, format);
+  struct diagnostic *d = diag_va(diags, slug, span, format, args);
+  va_end(args);
+  return d;
+}
+
+void diag_here(struct diagnostic *d, const char *format, ...) {
+  if (!d->owner)
+    return;
+  va_list args;
+  va_start(args, format);
+  d->at_span = format_text(d, format, args);
+  va_end(args);
+}
+
+void diag_label(struct diagnostic *d, struct span span, const char *format,
+                ...) {
+  if (!d->owner)
+    return;
+  struct label *label = VEC_PUSH(d->owner->arena, &d->labels);
+  label->span = span;
+  va_list args;
+  va_start(args, format);
+  label->text = format_text(d, format, args);
+  va_end(args);
+}
+
+void diag_note(struct diagnostic *d, const char *format, ...) {
+  if (!d->owner)
+    return;
+  va_list args;
+  va_start(args, format);
+  *VEC_PUSH(d->owner->arena, &d->notes) = format_text(d, format, args);
+  va_end(args);
+}
+
+void diag_help(struct diagnostic *d, const char *format, ...) {
+  if (!d->owner)
+    return;
+  va_list args;
+  va_start(args, format);
+  *VEC_PUSH(d->owner->arena, &d->help) = format_text(d, format, args);
+  va_end(args);
+}
+
+void diag_fixit(struct diagnostic *d, struct span span, const char *format,
+                ...) {
+  if (!d->owner)
+    return;
+  struct fixit *fixit = VEC_PUSH(d->owner->arena, &d->fixits);
+  fixit->span = span;
+  va_list args;
+  va_start(args, format);
+  fixit->text = format_text(d, format, args);
+  va_end(args);
+}

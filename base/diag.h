@@ -1,0 +1,100 @@
+/* Diagnostics: what a user is told, as data; the renderers are apart. */
+#ifndef NETC_BASE_DIAG_H
+#define NETC_BASE_DIAG_H
+
+#include "base/json.h"
+#include "base/source.h"
+#include "base/text.h"
+
+enum severity { SEVERITY_OFF, SEVERITY_WARNING, SEVERITY_ERROR };
+
+/* Every kind of diagnostic; a slug keeps its meaning for ever. */
+enum slug {
+#define SLUG(id, name, severity, summary) id,
+#include "base/slugs.def"
+#undef SLUG
+  SLUG_COUNT
+};
+
+struct slug_info {
+  const char *name;
+  enum severity severity; /* unless -W says otherwise */
+  const char *summary;
+};
+
+const struct slug_info *slug_info(enum slug slug);
+
+/* The slug of that name, or SLUG_COUNT. */
+enum slug slug_find(struct slice name);
+
+struct label {
+  struct span span;
+  struct slice text;
+};
+
+/* A replacement that would mend the source. */
+struct fixit {
+  struct span span;
+  struct slice text;
+};
+
+struct diagnostic {
+  enum slug slug;
+  enum severity severity;
+  struct span span;
+  struct slice message;
+  struct slice at_span; /* what is said under the place itself */
+  VEC(struct label) labels;
+  VEC(struct slice) notes;
+  VEC(struct slice) help;
+  VEC(struct fixit) fixits;
+  int64_t repeats; /* the same diagnostic at the same place, again */
+  struct diags *owner; /* NULL: nobody will see it */
+};
+
+struct diags {
+  struct arena *arena;
+  struct sources *sources;
+  VEC(struct diagnostic *) all;
+  unsigned char level[SLUG_COUNT]; /* enum severity */
+  bool quiet; /* count, but keep and format nothing */
+  int64_t errors, warnings;
+  struct diagnostic scratch; /* for those that nobody will see */
+  VEC(uint32_t) table; /* hash of (slug, span) -> index in `all`, plus 1 */
+};
+
+void diags_open(struct diags *diags, struct arena *arena,
+                struct sources *sources);
+
+/* No more errors are wanted. */
+static inline bool diags_full(const struct diags *diags) {
+  return diags->errors >= LIMIT_ERRORS;
+}
+
+/*
+ * Reports. The result is never NULL and takes labels, notes and help. One
+ * slug at one place is reported once; further ones count as its repeats.
+ */
+struct diagnostic *diag(struct diags *diags, enum slug slug, struct span span,
+                        const char *format, ...) PRINTF_LIKE(4, 5);
+struct diagnostic *diag_va(struct diags *diags, enum slug slug,
+                           struct span span, const char *format,
+                           va_list args);
+void diag_here(struct diagnostic *d, const char *format, ...)
+    PRINTF_LIKE(2, 3);
+void diag_label(struct diagnostic *d, struct span span, const char *format,
+                ...) PRINTF_LIKE(3, 4);
+void diag_note(struct diagnostic *d, const char *format, ...)
+    PRINTF_LIKE(2, 3);
+void diag_help(struct diagnostic *d, const char *format, ...)
+    PRINTF_LIKE(2, 3);
+void diag_fixit(struct diagnostic *d, struct span span, const char *format,
+                ...) PRINTF_LIKE(3, 4);
+
+/* The two renderers. Text ends with a newline, JSON is one object. */
+void diag_render_text(struct text *out, struct sources *sources,
+                      const struct diagnostic *d, bool colour);
+void diag_render_json(struct json *json, struct sources *sources,
+                      const struct diagnostic *d);
+
+#endif

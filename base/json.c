@@ -1,0 +1,133 @@
+/* JSON: a writer that streams, so that a large report needs no memory. */
+#include "base/json.h"
+
+#include <math.h>
+
+#include "base/utf8.h"
+
+struct json json_writer(struct text *out, int inline_depth) {
+  return (struct json){.out = out, .inline_depth = inline_depth,
+                       .first = true};
+}
+
+static void new_line(struct json *json) {
+  text_putc(json->out, '\n');
+  text_fill(json->out, ' ', (size_t)json->depth);
+}
+
+/* What stands before a value or a key: a comma, a line end. */
+static void separate(struct json *json) {
+  if (json->after_key) {
+    json->after_key = false;
+    return;
+  }
+  bool inside = json->depth > 0;
+  bool same_line = json->depth >= json->inline_depth;
+  if (!json->first)
+    text_put(json->out, same_line ? ", " : ",");
+  if (inside && !same_line)
+    new_line(json);
+  json->first = false;
+}
+
+void json_open(struct json *json, char bracket) {
+  separate(json);
+  text_putc(json->out, bracket);
+  json->depth++;
+  json->first = true;
+}
+
+void json_close(struct json *json, char bracket) {
+  bool empty = json->first;
+  bool same_line = json->depth >= json->inline_depth;
+  json->depth--;
+  if (!empty && !same_line)
+    new_line(json);
+  text_putc(json->out, bracket);
+  json->first = false;
+}
+
+void json_key(struct json *json, const char *key) {
+  separate(json);
+  text_putc(json->out, '"');
+  text_put(json->out, key);
+  text_bytes(json->out, "\": ", 3);
+  json->after_key = true;
+}
+
+void json_int(struct json *json, int64_t value) {
+  separate(json);
+  text_int(json->out, value);
+}
+
+void json_real(struct json *json, double value) {
+  if (!isfinite(value)) {
+    json_null(json);
+    return;
+  }
+  separate(json);
+  text_real(json->out, value);
+}
+
+void json_bool(struct json *json, bool value) {
+  separate(json);
+  text_put(json->out, value ? "true" : "false");
+}
+
+void json_null(struct json *json) {
+  separate(json);
+  text_put(json->out, "null");
+}
+
+static void escape(struct text *out, unsigned char c) {
+  switch (c) {
+  case '"': text_put(out, "\\\""); break;
+  case '\\': text_put(out, "\\\\"); break;
+  case '\n': text_put(out, "\\n"); break;
+  case '\t': text_put(out, "\\t"); break;
+  default: /* a control character, or a byte that is no UTF-8 */
+    text_printf(out, "\\u%04x", c < 0x80 ? c : 0xFFFDu);
+    break;
+  }
+}
+
+/* Bytes at `at` that can be copied as they are; 0: one must be escaped. */
+static size_t plain_bytes(const char *at, size_t length) {
+  unsigned char c = (unsigned char)*at;
+  if (c < 0x80)
+    return c >= 0x20 && c != '"' && c != '\\';
+  return utf8_length(at, length);
+}
+
+void json_string(struct json *json, struct slice value) {
+  separate(json);
+  text_putc(json->out, '"');
+  size_t done = 0, i = 0;
+  while (i < value.length) {
+    size_t plain = plain_bytes(value.at + i, value.length - i);
+    if (plain) {
+      i += plain;
+      continue;
+    }
+    text_bytes(json->out, value.at + done, i - done);
+    escape(json->out, (unsigned char)value.at[i]);
+    done = ++i;
+  }
+  text_bytes(json->out, value.at + done, value.length - done);
+  text_putc(json->out, '"');
+}
+
+void json_member_int(struct json *json, const char *key, int64_t value) {
+  json_key(json, key);
+  json_int(json, value);
+}
+
+void json_member_bool(struct json *json, const char *key, bool value) {
+  json_key(json, key);
+  json_bool(json, value);
+}
+
+void json_member_string(struct json *json, const char *key, struct slice s) {
+  json_key(json, key);
+  json_string(json, s);
+}

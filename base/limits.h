@@ -1,0 +1,25 @@
+/* The limits of the compiler, all in one place; docs/language.md lists them. */
+#ifndef NETC_BASE_LIMITS_H
+#define NETC_BASE_LIMITS_H
+
+#include <stddef.h>
+
+/* Nesting of brackets, of operators in an expression, of calls. */
+#define LIMIT_DEPTH 200
+
+/* Bytes of all the texts of a compilation together. */
+#define LIMIT_SOURCE_BYTES ((size_t)1 << 30)
+
+/* Errors in one run; then the compiler gives up. */
+#define LIMIT_ERRORS 20
+
+/* Layers of a net. */
+#define LIMIT_LAYERS 10000000
+
+/* Statements carried out, loops unrolled, before a net is called endless. */
+#define LIMIT_STEPS 50000000
+
+/* Axes of a tensor. */
+#define LIMIT_RANK 8
+
+#endif

@@ -1,0 +1,31 @@
+/* Slice: a piece of text that somebody else owns, not NUL-terminated. */
+#ifndef NETC_BASE_SLICE_H
+#define NETC_BASE_SLICE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <string.h>
+
+struct slice {
+  const char *at;
+  size_t length;
+};
+
+/* For "%.*s": the length as printf wants it, and the text. */
+#define SLICE_ARG(s) (int)(s).length, (s).at
+
+static inline struct slice slice_of(const char *text) {
+  return (struct slice){text, strlen(text)};
+}
+
+static inline bool slice_equal(struct slice a, struct slice b) {
+  return a.length == b.length &&
+         (a.length == 0 || memcmp(a.at, b.at, a.length) == 0);
+}
+
+static inline bool slice_is(struct slice s, const char *text) {
+  return strncmp(s.at ? s.at : "", text, s.length) == 0 &&
+         text[s.length] == '\0';
+}
+
+#endif

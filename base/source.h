@@ -1,0 +1,55 @@
+/* Source map: the texts of a compilation, and where a span lies in them. */
+#ifndef NETC_BASE_SOURCE_H
+#define NETC_BASE_SOURCE_H
+
+#include <stdint.h>
+
+#include "base/arena.h"
+#include "base/limits.h"
+#include "base/slice.h"
+
+/*
+ * Bytes [begin, end) of all texts put one behind the other. Line and column
+ * are computed only when something is printed.
+ */
+struct span {
+  uint32_t begin, end;
+};
+
+struct source {
+  struct slice name;  /* as the user wrote it */
+  struct slice text;  /* immutable */
+  uint32_t base;      /* offset of its first byte among all texts */
+  uint32_t *lines;    /* offset of each line's start, made when asked for */
+  size_t line_count;
+};
+
+struct sources {
+  struct arena *arena;
+  VEC(struct source) all;
+};
+
+/*
+ * Adds a text, which must live as long as the arena; its number, or -1 if
+ * LIMIT_SOURCE_BYTES would be passed.
+ */
+int sources_add(struct sources *sources, struct slice name, struct slice text);
+
+/* A position as editors show it: line and column from 1. */
+struct position {
+  const struct source *source;
+  uint32_t line, column; /* column in code points */
+  struct slice text;     /* the whole line, without its end */
+  uint32_t offset;       /* bytes before it in that line */
+};
+
+struct position sources_position(struct sources *sources, uint32_t offset);
+
+/* The text of a span. */
+struct slice sources_slice(const struct sources *sources, struct span span);
+
+static inline struct span span_join(struct span a, struct span b) {
+  return (struct span){a.begin, b.end};
+}
+
+#endif

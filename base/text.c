@@ -1,0 +1,182 @@
+/* Text: a buffer that grows in an arena or flows into a sink. */
+#include "base/text.h"
+
+#include <locale.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { SINK_BUFFER = 64 * 1024 };
+
+struct text text_new(struct arena *arena) {
+  return (struct text){.arena = arena};
+}
+
+struct text text_to(struct arena *arena, netc_sink_fn *sink, void *user) {
+  struct text text = {.arena = arena, .sink = sink, .user = user};
+  text.at = arena_alloc(arena, SINK_BUFFER, 1);
+  text.room = SINK_BUFFER;
+  return text;
+}
+
+bool text_flush(struct text *text) {
+  if (text->sink && text->length && !text->failed)
+    text->failed = !text->sink(text->user, text->at, text->length);
+  if (text->sink)
+    text->length = 0;
+  return !text->failed;
+}
+
+struct slice text_slice(const struct text *text) {
+  return (struct slice){text->at ? text->at : "", text->length};
+}
+
+static void make_room(struct text *text, size_t length) {
+  while (text->room - text->length < length)
+    text->at = arena_grow(text->arena, text->at, &text->room, text->length, 1);
+}
+
+void text_bytes(struct text *text, const char *bytes, size_t length) {
+  if (length > text->room - text->length) {
+    if (text->sink)
+      text_flush(text);
+    if (text->sink && length > text->room) {
+      if (!text->failed)
+        text->failed = !text->sink(text->user, bytes, length);
+      return;
+    }
+    make_room(text, length);
+  }
+  if (length)
+    memcpy(text->at + text->length, bytes, length);
+  text->length += length;
+}
+
+void text_put(struct text *text, const char *string) {
+  text_bytes(text, string, strlen(string));
+}
+
+void text_putc(struct text *text, char c) {
+  text_bytes(text, &c, 1);
+}
+
+void text_puts(struct text *text, struct slice slice) {
+  text_bytes(text, slice.at, slice.length);
+}
+
+void text_fill(struct text *text, char c, size_t count) {
+  char run[64];
+  memset(run, c, sizeof run);
+  while (count) {
+    size_t piece = count < sizeof run ? count : sizeof run;
+    text_bytes(text, run, piece);
+    count -= piece;
+  }
+}
+
+void text_vprintf(struct text *text, const char *format, va_list args) {
+  char small[256];
+  va_list again;
+  va_copy(again, args);
+  int length = vsnprintf(small, sizeof small, format, args);
+  if (length >= 0 && (size_t)length < sizeof small) {
+    text_bytes(text, small, (size_t)length);
+  } else if (length >= 0) {
+    char *large = arena_alloc(text->arena, (size_t)length + 1, 1);
+    vsnprintf(large, (size_t)length + 1, format, again);
+    text_bytes(text, large, (size_t)length);
+  }
+  va_end(again);
+}
+
+void text_printf(struct text *text, const char *format, ...) {
+  va_list args;
+  va_start(args, format);
+  text_vprintf(text, format, args);
+  va_end(args);
+}
+
+/* The digits of |value|, right-aligned in `end`; returns their start. */
+static char *digits(char *end, int64_t value, int group) {
+  uint64_t rest = value < 0 ? 0 - (uint64_t)value : (uint64_t)value;
+  int count = 0;
+  do {
+    if (group && count && count % group == 0)
+      *--end = ',';
+    *--end = (char)('0' + rest % 10);
+    rest /= 10;
+    count++;
+  } while (rest);
+  if (value < 0)
+    *--end = '-';
+  return end;
+}
+
+void text_int(struct text *text, int64_t value) {
+  char buffer[32];
+  char *end = buffer + sizeof buffer;
+  char *start = digits(end, value, 0);
+  text_bytes(text, start, (size_t)(end - start));
+}
+
+void text_count(struct text *text, int64_t value) {
+  char buffer[32];
+  char *end = buffer + sizeof buffer;
+  char *start = digits(end, value, 3);
+  text_bytes(text, start, (size_t)(end - start));
+}
+
+/* printf and strtod follow the locale; the point of ours is always ".". */
+static void put_point(struct text *text, const char *number) {
+  const char *point = localeconv()->decimal_point;
+  const char *found = *point ? strstr(number, point) : NULL;
+  if (!found) {
+    text_put(text, number);
+    return;
+  }
+  text_bytes(text, number, (size_t)(found - number));
+  text_putc(text, '.');
+  text_put(text, found + strlen(point));
+}
+
+void text_real(struct text *text, double value) {
+  char buffer[64];
+  for (int precision = 1; precision <= 17; precision++) {
+    snprintf(buffer, sizeof buffer, "%.*g", precision, value);
+    if (strtod(buffer, NULL) == value)
+      break;
+  }
+  put_point(text, buffer);
+}
+
+void text_fixed(struct text *text, double value, int decimals) {
+  char buffer[400]; /* the largest double has 309 digits */
+  snprintf(buffer, sizeof buffer, "%.*f", decimals, value);
+  put_point(text, buffer);
+}
+
+void text_size(struct text *text, int64_t bytes, enum text_units units,
+               int decimals) {
+  static const char *const iec[] = {"B", "KiB", "MiB", "GiB", "TiB", "PiB"};
+  static const char *const si[] = {"B", "kB", "MB", "GB", "TB", "PB"};
+  double step = units == UNITS_SI ? 1000 : 1024;
+  double value = (double)bytes;
+  size_t unit = 0;
+  while (units != UNITS_BYTES && value >= step && unit < 5) {
+    value /= step;
+    unit++;
+  }
+  if (unit == 0)
+    text_count(text, bytes);
+  else
+    text_fixed(text, value, decimals);
+  text_putc(text, ' ');
+  text_put(text, units == UNITS_SI ? si[unit] : iec[unit]);
+}
+
+size_t text_width(struct slice slice) {
+  size_t width = 0;
+  for (size_t i = 0; i < slice.length; i++)
+    width += ((unsigned char)slice.at[i] & 0xC0) != 0x80;
+  return width;
+}

@@ -1,0 +1,71 @@
+/* Text: a buffer that grows in an arena or flows into a sink. */
+#ifndef NETC_BASE_TEXT_H
+#define NETC_BASE_TEXT_H
+
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/arena.h"
+#include "base/slice.h"
+
+/* Takes bytes; returns false when it could not (a full disk, say). */
+typedef bool netc_sink_fn(void *user, const char *bytes, size_t length);
+
+struct text {
+  struct arena *arena;
+  char *at;
+  size_t length, room;
+  netc_sink_fn *sink; /* NULL: the text stays in `at` */
+  void *user;
+  bool failed; /* the sink refused: what follows is dropped */
+};
+
+/* A text in memory. */
+struct text text_new(struct arena *arena);
+
+/* A text that goes to `sink` piece by piece; end with text_flush. */
+struct text text_to(struct arena *arena, netc_sink_fn *sink, void *user);
+bool text_flush(struct text *text);
+
+struct slice text_slice(const struct text *text);
+
+void text_bytes(struct text *text, const char *bytes, size_t length);
+void text_put(struct text *text, const char *string);
+void text_putc(struct text *text, char c);
+void text_puts(struct text *text, struct slice slice);
+void text_fill(struct text *text, char c, size_t count);
+
+#if defined __GNUC__
+#define PRINTF_LIKE(string, first) \
+  __attribute__((format(printf, string, first)))
+#else
+#define PRINTF_LIKE(string, first)
+#endif
+
+/* Use no conversion of reals here: they depend on the locale. */
+void text_printf(struct text *text, const char *format, ...) PRINTF_LIKE(2, 3);
+void text_vprintf(struct text *text, const char *format, va_list args);
+
+/* Plain decimal digits. */
+void text_int(struct text *text, int64_t value);
+
+/* With thousands separators: 4,632,902. */
+void text_count(struct text *text, int64_t value);
+
+/* The shortest decimal that reads back as the same double; always ".". */
+void text_real(struct text *text, double value);
+
+/* `value` with `decimals` digits behind the point. */
+void text_fixed(struct text *text, double value, int decimals);
+
+enum text_units { UNITS_IEC, UNITS_SI, UNITS_BYTES };
+
+/* A size for people: "17.67 MiB", "18.53 MB" or "18,531,608 B". */
+void text_size(struct text *text, int64_t bytes, enum text_units units,
+               int decimals);
+
+/* Number of code points, for columns. */
+size_t text_width(struct slice slice);
+
+#endif

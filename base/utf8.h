@@ -1,0 +1,13 @@
+/* UTF-8: how long is the sequence that starts here? */
+#ifndef NETC_BASE_UTF8_H
+#define NETC_BASE_UTF8_H
+
+#include <stddef.h>
+
+/*
+ * Bytes of the valid sequence at `at`, of which `length` remain; 0 if there
+ * is none (overlong forms, surrogates, values past U+10FFFF: RFC 3629).
+ */
+size_t utf8_length(const char *at, size_t length);
+
+#endif

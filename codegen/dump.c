@@ -1,0 +1,209 @@
+/* --dump: what each pass leaves, for tests and for the curious. */
+#include "codegen/rows.h"
+#include "lexer/scan.h"
+
+void dump_tokens(const struct compiled *c, const struct emit_options *options,
+                 struct text *out) {
+  struct scan scan;
+  struct span span;
+  union scan_value value;
+  struct diags quiet;
+  (void)options;
+  diags_open(&quiet, c->arena, c->sources);
+  quiet.quiet = true; /* they are reported where the text is parsed */
+  scan_begin(&scan, c->arena, &quiet, c->source);
+  for (;;) {
+    enum token token = scan_next(&scan, &value, &span);
+    struct position p = sources_position(c->sources, span.begin);
+    text_printf(out, "%u:%u %s", p.line, p.column, token_words(token));
+    if (token == TOKEN_INT)
+      text_printf(out, " %lld", (long long)value.integer);
+    else if (token == TOKEN_NAME || token == TOKEN_FUNC ||
+             token == TOKEN_STRING)
+      text_printf(out, " %.*s", SLICE_ARG(value.text));
+    if (token == TOKEN_REAL) {
+      text_putc(out, ' ');
+      text_real(out, value.real);
+    }
+    text_putc(out, '\n');
+    if (token == TOKEN_END)
+      break;
+  }
+}
+
+/* The tree as nested lists, a statement a line. */
+
+static void put_expr(struct text *out, const struct expr *expr) {
+  static const char *const ops[] = {"-", "not", "+", "-", "*", "/",
+                                    "%", "**", "==", "!=", "<", "<=",
+                                    ">", ">=", "and", "or"};
+  switch (expr->kind) {
+  case EXPR_INT: text_int(out, expr->integer); break;
+  case EXPR_REAL: text_real(out, expr->real); break;
+  case EXPR_BOOL: text_put(out, expr->integer ? "true" : "false"); break;
+  case EXPR_NAME: text_puts(out, expr->name); break;
+  case EXPR_ANY: text_putc(out, '_'); break;
+  case EXPR_FIELD: text_printf(out, "in.%.*s", SLICE_ARG(expr->name)); break;
+  case EXPR_UNARY:
+    text_printf(out, "(%s ", ops[expr->op]);
+    put_expr(out, expr->left);
+    text_putc(out, ')');
+    break;
+  case EXPR_BINARY:
+  case EXPR_PAIR:
+    text_printf(out, "(%s ",
+                expr->kind == EXPR_PAIR ? ":" : ops[expr->op]);
+    put_expr(out, expr->left);
+    text_putc(out, ' ');
+    put_expr(out, expr->right);
+    text_putc(out, ')');
+    break;
+  case EXPR_CALL:
+  case EXPR_DIMS:
+    text_putc(out, '(');
+    text_puts(out, expr->kind == EXPR_DIMS ? slice_of("x") : expr->name);
+    for (const struct expr *x = expr->items; x; x = x->next) {
+      text_putc(out, ' ');
+      put_expr(out, x);
+    }
+    text_putc(out, ')');
+    break;
+  }
+}
+
+static void put_block(struct text *out, const struct block *block,
+                      size_t indent);
+
+static void put_arg(struct text *out, const struct arg *arg, size_t indent) {
+  text_putc(out, ' ');
+  if (arg->form == ARG_KEYED)
+    text_printf(out, "%.*s=", SLICE_ARG(arg->key));
+  if (arg->form == ARG_STRIDE)
+    text_putc(out, '/');
+  if (arg->form == ARG_BLOCK)
+    put_block(out, arg->block, indent);
+  else
+    put_expr(out, arg->value);
+}
+
+static const char *stmt_words(enum stmt_kind kind) {
+  static const char *const words[] = {
+      "apply", "group", "fork",   "from", "again", "output", "net",
+      "input", "def",   "let",    "param", "repeat", "for",  "if",
+      "use",   "settings"};
+  return words[kind];
+}
+
+static void put_rows(struct text *out, const struct table_row *row) {
+  text_put(out, " [");
+  for (; row; row = row->next) {
+    for (const struct expr *x = row->values; x; x = x->next) {
+      put_expr(out, x);
+      if (x->next)
+        text_putc(out, ' ');
+    }
+    if (row->next)
+      text_put(out, "; ");
+  }
+  text_putc(out, ']');
+}
+
+static void put_params(struct text *out, const struct def_param *param) {
+  text_put(out, " (");
+  for (; param; param = param->next) {
+    text_puts(out, param->name);
+    if (param->value) {
+      text_putc(out, '=');
+      put_expr(out, param->value);
+    }
+    if (param->next)
+      text_putc(out, ' ');
+  }
+  text_putc(out, ')');
+}
+
+static void put_stmt(struct text *out, const struct stmt *stmt,
+                     size_t indent) {
+  text_fill(out, ' ', indent);
+  if (stmt->label.at)
+    text_printf(out, "%.*s: ", SLICE_ARG(stmt->label));
+  text_put(out, stmt_words(stmt->kind));
+  if (stmt->name.at)
+    text_printf(out, " %.*s", SLICE_ARG(stmt->name));
+  for (const struct name_list *n = stmt->names; n; n = n->next)
+    text_printf(out, " %.*s", SLICE_ARG(n->name));
+  if (stmt->kind == STMT_DEF)
+    put_params(out, stmt->params);
+  if (stmt->value) {
+    text_putc(out, ' ');
+    put_expr(out, stmt->value);
+  }
+  if (stmt->high) {
+    text_put(out, " .. ");
+    put_expr(out, stmt->high);
+  }
+  if (stmt->dtype.at)
+    text_printf(out, " : %.*s", SLICE_ARG(stmt->dtype));
+  if (stmt->kind == STMT_FOR && !stmt->high)
+    put_rows(out, stmt->rows);
+  for (const struct arg *arg = stmt->args; arg; arg = arg->next)
+    put_arg(out, arg, indent);
+  if (stmt->block) {
+    text_putc(out, ' ');
+    put_block(out, stmt->block, indent);
+  }
+  if (stmt->otherwise) {
+    text_put(out, " else ");
+    put_block(out, stmt->otherwise, indent);
+  }
+  if (stmt->mark) {
+    text_put(out, " -> ");
+    put_expr(out, stmt->mark);
+  }
+  text_putc(out, '\n');
+}
+
+static void put_block(struct text *out, const struct block *block,
+                      size_t indent) {
+  text_put(out, "{\n");
+  for (const struct stmt *s = block->first; s; s = s->next)
+    put_stmt(out, s, indent + 2);
+  text_fill(out, ' ', indent);
+  text_putc(out, '}');
+}
+
+void dump_ast(const struct compiled *c, const struct emit_options *options,
+              struct text *out) {
+  (void)options;
+  for (const struct stmt *s = c->program->first; s; s = s->next)
+    put_stmt(out, s, 0);
+}
+
+void dump_graph(const struct compiled *c, const struct emit_options *options,
+                struct text *out) {
+  const struct model *model = c->model;
+  (void)options;
+  for (size_t i = 0; i < model->nodes.count; i++) {
+    const struct node *node = &model->nodes.at[i];
+    text_printf(out, "%zu ", i);
+    model_put_name(out, model, (int64_t)i);
+    text_put(out, ": ");
+    model_put_layer(out, model, (int64_t)i, NULL);
+    for (int k = 0; k < node->input_count; k++)
+      text_printf(out, "%s%lld", k ? " " : " <- ",
+                  (long long)node_input(model, node, k));
+    if (node->shares != NO_NODE)
+      text_printf(out, " shares %lld", (long long)node->shares);
+    text_putc(out, '\n');
+  }
+}
+
+void dump_shapes(const struct compiled *c, const struct emit_options *options,
+                 struct text *out) {
+  for (size_t i = 0; i < c->model->nodes.count; i++) {
+    model_put_name(out, c->model, (int64_t)i);
+    text_putc(out, ' ');
+    shape_put(out, &c->model->nodes.at[i].out, options->layout);
+    text_putc(out, '\n');
+  }
+}

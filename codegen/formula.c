@@ -1,0 +1,143 @@
+/* Formulas: where each number of a row comes from, with its values. */
+#include "codegen/formula.h"
+
+#include "base/check.h"
+#include "layers/window.h"
+
+struct formula {
+  struct text *out;
+  const struct compiled *c;
+  const char *mark;
+  size_t indent;
+};
+
+static void open_line(struct formula *f, const char *what) {
+  text_fill(f->out, ' ', f->indent);
+  text_printf(f->out, "%s %s", f->mark, what);
+}
+
+/* (3*3*3)*64: factors, those before `split` and those behind it apart. */
+static void put_factors(struct text *out, const struct term *term) {
+  for (int i = 0; i < term->count; i++) {
+    bool first = term->split > 1 && i == 0;
+    bool second = term->count - term->split > 1 && i == term->split;
+    bool closes = (term->split > 1 && i == term->split - 1) ||
+                  (term->count - term->split > 1 && i == term->count - 1);
+    if (i)
+      text_putc(out, '*');
+    if (first || second)
+      text_putc(out, '(');
+    text_int(out, term->factor[i]);
+    if (closes)
+      text_putc(out, ')');
+  }
+}
+
+static void put_terms(struct formula *f, const char *what,
+                      const struct terms *terms) {
+  int64_t sum;
+  if (terms->all.count == 0 || !terms_sum(terms, &sum))
+    return;
+  open_line(f, what);
+  for (size_t i = 0; i < terms->all.count; i++) {
+    if (i)
+      text_put(f->out, " + ");
+    put_factors(f->out, &terms->all.at[i]);
+  }
+  text_put(f->out, " = ");
+  text_count(f->out, sum);
+  text_putc(f->out, '\n');
+}
+
+/* floor((50 + 1 + 1 - 3) / 1) + 1 = 50, for each axis that differs. */
+static void put_window(struct formula *f, const struct window *w,
+                       const char *axis) {
+  struct text *out = f->out;
+  open_line(f, axis);
+  text_printf(out, " %s((%lld", w->ceil ? "ceil" : "floor",
+              (long long)w->in);
+  if (w->before || w->after)
+    text_printf(out, " + %lld + %lld", (long long)w->before,
+                (long long)w->after);
+  if (w->dilation > 1)
+    text_printf(out, " - %lld*(%lld - 1) - 1", (long long)w->dilation,
+                (long long)w->kernel);
+  else
+    text_printf(out, " - %lld", (long long)w->kernel);
+  text_printf(out, ") / %lld) + 1 = %lld\n", (long long)w->stride,
+              (long long)w->out);
+}
+
+static bool same_window(const struct window *a, const struct window *b) {
+  return a->in == b->in && a->kernel == b->kernel && a->before == b->before &&
+         a->after == b->after && a->stride == b->stride &&
+         a->dilation == b->dilation;
+}
+
+static void put_windows(struct formula *f, const struct layer *layer) {
+  static const char *const names[] = {"width", "height", "depth"};
+  struct window w[3];
+  if (!layer->kind->windows)
+    return;
+  int count = layer->kind->windows(layer, w);
+  bool all_same = true;
+  for (int i = 1; i < count; i++)
+    all_same = all_same && same_window(&w[0], &w[i]);
+  if (all_same) {
+    put_window(f, &w[0], count == 1 ? "length" : "each side");
+    return;
+  }
+  for (int i = 0; i < count; i++)
+    put_window(f, &w[i], names[count - 1 - i]);
+}
+
+static struct term param_term(const struct param *param) {
+  struct term term = {.count = param->rank, .split = param->rank - 1};
+  for (int i = 0; i < param->rank; i++)
+    term.factor[i] = param->dim[i];
+  return term;
+}
+
+static void put_params(struct formula *f, const struct layer *layer,
+                       const struct node *node) {
+  struct params params = {.arena = f->c->arena};
+  struct terms own = {.arena = f->c->arena}, shared = own, buffers = own;
+  if (!layer->kind->params)
+    return;
+  layer->kind->params(layer, &params);
+  for (size_t i = 0; i < params.all.count; i++) {
+    const struct param *param = &params.all.at[i];
+    const struct model_param *stored =
+        &f->c->model->params.at[node->first_param + i];
+    terms_add(param->buffer    ? &buffers
+              : stored->shared ? &shared
+                               : &own,
+              param_term(param));
+  }
+  put_terms(f, "parameters ", &own);
+  put_terms(f, "shared parameters ", &shared);
+  put_terms(f, "buffers ", &buffers);
+}
+
+static void put_node(struct formula *f, int64_t index,
+                     const struct shape **in) {
+  const struct node *node = &f->c->model->nodes.at[index];
+  struct layer layer = model_layer(f->c->model, index, in);
+  struct terms macs = {.arena = f->c->arena};
+  put_windows(f, &layer);
+  put_params(f, &layer, node);
+  if (layer.kind->macs)
+    layer.kind->macs(&layer, &macs);
+  put_terms(f, "MACs ", &macs);
+}
+
+void formula_put_row(struct text *out, const struct compiled *c,
+                     const struct emit_options *options,
+                     const struct row *row, size_t indent) {
+  struct formula f = {out, c, options->ascii ? "|" : "\xE2\x94\x82", indent};
+  const struct shape **in = model_layer_room(c->model);
+  if (row->group != NO_NODE)
+    return; /* a folded group is the sum of its layers */
+  for (int64_t i = row->first; i < row->end; i++)
+    put_node(&f, i, in);
+}

@@ -1,0 +1,40 @@
+/* Grid: cells in columns, as wide as their content needs. */
+#ifndef NETC_CODEGEN_GRID_H
+#define NETC_CODEGEN_GRID_H
+
+#include "base/text.h"
+
+enum align { ALIGN_LEFT, ALIGN_RIGHT };
+
+struct grid_column {
+  enum align align;
+  const char *before; /* what separates it from the column to its left */
+  size_t width;
+};
+
+struct grid {
+  struct arena *arena;
+  struct grid_column *columns;
+  size_t column_count;
+  VEC(struct slice) cells; /* row by row */
+  struct text pool;        /* where the texts of cells are made */
+};
+
+struct grid grid_new(struct arena *arena, struct grid_column *columns,
+                     size_t column_count);
+
+/* Adds the next cell of the row: what was put into `grid->pool` since. */
+void grid_cell(struct grid *grid);
+
+/* Adds the next cell with that text. */
+void grid_text(struct grid *grid, const char *text);
+
+size_t grid_rows(const struct grid *grid);
+
+/* The columns of all cells together. */
+size_t grid_width(const struct grid *grid);
+
+/* Writes a row, without blanks at its end. */
+void grid_put_row(struct text *out, const struct grid *grid, size_t row);
+
+#endif

@@ -1,0 +1,129 @@
+/* net: the canonical source, with every loop and call written out. */
+#include "base/map.h"
+#include "codegen/rows.h"
+
+struct flat {
+  const struct compiled *c;
+  const struct model *model;
+  struct text *out;
+  struct slice *labels; /* by node: how the text calls its tensor */
+  struct map taken;
+  int64_t current; /* the node whose tensor is the current one */
+};
+
+/* stem.conv1 becomes stem_conv1, and no two nodes share a label. */
+static struct slice make_label(struct flat *f, int64_t node) {
+  struct text name = text_new(f->c->arena);
+  if (f->model->nodes.at[node].kind == &model_input_kind &&
+      !f->model->nodes.at[node].stmt->name.at)
+    text_put(&name, "net_input"); /* `input` is a word of the language */
+  else
+    model_put_name(&name, f->model, node);
+  for (size_t i = 0; i < name.length; i++)
+    if (name.at[i] == '.')
+      name.at[i] = '_';
+  while (map_find(&f->taken, text_slice(&name)))
+    text_put(&name, "_");
+  map_add(f->c->arena, &f->taken, text_slice(&name));
+  return text_slice(&name);
+}
+
+static void put_settings(struct flat *f, const char *word,
+                         const struct arg_spec *specs, const void *section) {
+  bool any = false;
+  for (; specs->name; specs++) {
+    const void *at = (const char *)section + specs->offset;
+    int64_t value = specs->type == TYPE_INT ? *(const int64_t *)at
+                                            : *(const int *)at;
+    if (value == specs->initial)
+      continue;
+    text_printf(f->out, "%s %s=", any ? "" : word, specs->name);
+    if (specs->type == TYPE_INT)
+      text_int(f->out, value);
+    else
+      text_puts(f->out, word_at(specs->words, (int)value));
+    any = true;
+  }
+  if (any)
+    text_putc(f->out, '\n');
+}
+
+static void put_mark(struct flat *f, int64_t node) {
+  text_put(f->out, " -> ");
+  shape_put(f->out, &f->model->nodes.at[node].out, LAYOUT_HWC);
+  text_putc(f->out, '\n');
+}
+
+static void put_input(struct flat *f, int64_t index) {
+  const struct shape *shape = &f->model->nodes.at[index].out;
+  text_printf(f->out, "input %.*s ", SLICE_ARG(f->labels[index]));
+  shape_put(f->out, shape, LAYOUT_HWC);
+  if (shape->dtype != DTYPE_FLOAT)
+    text_put(f->out, shape->dtype == DTYPE_I32 ? " : i32" : " : i64");
+  text_putc(f->out, '\n');
+}
+
+/* A layer of the row whose parameters another row has already. */
+static bool shares_params(const struct flat *f, const struct row *row) {
+  for (int64_t i = row->first; i < row->end; i++)
+    if (f->model->nodes.at[i].shares != NO_NODE &&
+        f->model->nodes.at[i].param_count > 0)
+      return true;
+  return false;
+}
+
+static void put_row(struct flat *f, const struct row *row) {
+  const struct node *head = &f->model->nodes.at[row->head];
+  int64_t input = head->input_count ? node_input(f->model, head, 0) : NO_NODE;
+  if (head->input_count && !head->kind->join && input != f->current)
+    text_printf(f->out, "from %.*s\n", SLICE_ARG(f->labels[input]));
+  text_printf(f->out, "%.*s: ", SLICE_ARG(f->labels[row->end - 1]));
+  if (shares_params(f, row)) {
+    int64_t first = f->model->nodes.at[row->head].shares;
+    int64_t end = model_row_end(f->model, first);
+    text_printf(f->out, "again %.*s", SLICE_ARG(f->labels[end - 1]));
+  } else {
+    model_put_layer(f->out, f->model, row->head, f->labels);
+    for (int i = 0; head->kind->join && i < head->input_count; i++)
+      text_printf(f->out, " %.*s",
+                  SLICE_ARG(f->labels[node_input(f->model, head, i)]));
+    for (int64_t i = row->head + 1; i < row->end; i++)
+      text_printf(f->out, " %s", f->model->nodes.at[i].kind->name);
+  }
+  put_mark(f, row->end - 1);
+}
+
+static void put_outputs(struct flat *f, int64_t node) {
+  for (size_t i = 0; i < f->model->outputs.count; i++) {
+    const struct output *output = &f->model->outputs.at[i];
+    if (output->node == node && output->name.at)
+      text_printf(f->out, "output %.*s\n", SLICE_ARG(output->name));
+  }
+}
+
+void emit_net(const struct compiled *c, const struct emit_options *options,
+              struct text *out) {
+  struct flat f = {.c = c, .model = c->model, .out = out,
+                   .current = NO_NODE};
+  struct emit_options all = {.units = options->units};
+  struct rows rows = rows_of(c, &all);
+  f.labels = arena_alloc(c->arena, c->model->nodes.count + 1,
+                         sizeof *f.labels);
+  text_printf(out, "net %.*s\n", SLICE_ARG(c->model->name));
+  for (size_t i = 0; i < rows.count; i++) {
+    const struct row *row = &rows.at[i];
+    struct slice label = make_label(&f, row->head);
+    for (int64_t node = row->first; node < row->end; node++)
+      f.labels[node] = label;
+    if (c->model->nodes.at[row->head].kind == &model_input_kind)
+      put_input(&f, row->head);
+    else
+      put_row(&f, row);
+    f.current = row->end - 1;
+    for (int64_t node = row->first; node < row->end; node++)
+      put_outputs(&f, node);
+  }
+  put_settings(&f, "train", train_specs, &c->settings->train);
+  put_settings(&f, "infer", infer_specs, &c->settings->infer);
+  put_settings(&f, "budget", budget_specs, &c->settings->budget);
+}

@@ -1,0 +1,121 @@
+/* Rows: what a report, a table and a diagram show as one line or box. */
+#include "codegen/rows.h"
+
+/* The outermost group around a node that is deeper than `depth` allows. */
+static int64_t folded_group(const struct model *model, int64_t node,
+                            int depth) {
+  int64_t group = model->nodes.at[node].group, folded = NO_NODE;
+  int level = 0;
+  for (int64_t g = group; g > 0; g = model->groups.at[g].parent)
+    level++;
+  for (int64_t g = group; depth > 0 && g > 0;
+       g = model->groups.at[g].parent, level--)
+    if (level >= depth)
+      folded = g;
+  return folded;
+}
+
+static int64_t row_end(const struct model *model, int64_t node,
+                       const struct emit_options *options, int64_t folded) {
+  if (folded != NO_NODE)
+    return model->groups.at[folded].end;
+  return options->expand ? node + 1 : model_row_end(model, node);
+}
+
+static void sum_costs(const struct model *model, struct row *row) {
+  for (int64_t i = row->first; i < row->end; i++) {
+    cost_add(&row->cost, &model->costs[i]);
+    row->shares = row->shares || model->nodes.at[i].shares != NO_NODE;
+  }
+}
+
+/* Warnings are in the order of the nodes. */
+static void take_warnings(const struct model *model, struct row *row,
+                          size_t *next) {
+  row->first_warning = *next;
+  while (*next < model->warnings.count &&
+         model->warnings.at[*next].node < row->end)
+    (*next)++;
+  row->warning_count = *next - row->first_warning;
+}
+
+struct rows rows_of(const struct compiled *c,
+                    const struct emit_options *options) {
+  const struct model *model = c->model;
+  int64_t nodes = (int64_t)model->nodes.count;
+  struct rows rows = {
+      .at = arena_alloc(c->arena, (size_t)nodes + 1, sizeof(struct row)),
+      .of_node =
+          arena_alloc(c->arena, (size_t)nodes + 1, sizeof(int64_t))};
+  size_t next_warning = 0;
+  for (int64_t node = 0; node < nodes;) {
+    int64_t folded = folded_group(model, node, options->depth);
+    struct row *row = &rows.at[rows.count];
+    *row = (struct row){.first = node, .head = node, .group = folded};
+    row->end = row_end(model, node, options, folded);
+    row->owner = folded != NO_NODE ? model->groups.at[folded].parent
+                                   : model->nodes.at[node].group;
+    sum_costs(model, row);
+    take_warnings(model, row, &next_warning);
+    for (; node < row->end; node++)
+      rows.of_node[node] = (int64_t)rows.count;
+    rows.count++;
+  }
+  return rows;
+}
+
+void row_put_name(struct text *out, const struct compiled *c,
+                  const struct row *row) {
+  if (row->group != NO_NODE)
+    model_put_group_name(out, c->model, row->group);
+  else
+    model_put_name(out, c->model, row->head);
+}
+
+/* A folded call as it is written, a folded group by what it holds. */
+static void put_folded(struct text *out, const struct compiled *c,
+                       const struct row *row) {
+  const struct group *group = &c->model->groups.at[row->group];
+  struct slice text = sources_slice(c->sources, group->stmt->span);
+  bool one_line = !memchr(text.at, '\n', text.length) && text.length < 60;
+  if (group->stmt->kind == STMT_APPLY && one_line)
+    text_puts(out, text);
+  else
+    text_printf(out, "{ %lld layers }", (long long)(row->end - row->first));
+}
+
+void row_put_layer(struct text *out, const struct compiled *c,
+                   const struct row *row) {
+  const struct node *node = &c->model->nodes.at[row->head];
+  if (row->group != NO_NODE)
+    put_folded(out, c, row);
+  else if (node->kind == &model_input_kind)
+    return;
+  else if (row->end - row->first > 1)
+    model_put_row(out, c->model, row->head, NULL);
+  else
+    model_put_layer(out, c->model, row->head, NULL);
+}
+
+const struct shape *row_shape(const struct compiled *c,
+                              const struct row *row) {
+  return &c->model->nodes.at[row->end - 1].out;
+}
+
+const char *sample_word(const struct compiled *c) {
+  if (c->model->sources.count == 0)
+    return "sample";
+  const struct shape *in =
+      &c->model->nodes.at[c->model->sources.at[0]].out;
+  if (in->dtype == DTYPE_FLOAT && in->rank == 3)
+    return "image";
+  bool sequence = in->dtype != DTYPE_FLOAT || in->rank == 2;
+  return sequence ? "sequence" : "sample";
+}
+
+const char *element_long_name(int element) {
+  static const char *const names[] = {"",        "float64", "float32",
+                                      "tf32",    "float16", "bfloat16",
+                                      "float8",  "int8",    "int4"};
+  return names[element];
+}

@@ -1,0 +1,47 @@
+/* Rows: what a report, a table and a diagram show as one line or box. */
+#ifndef NETC_CODEGEN_ROWS_H
+#define NETC_CODEGEN_ROWS_H
+
+#include "codegen/backend.h"
+
+/*
+ * A statement with its tail; with --expand, a layer; with --depth, a group
+ * that is folded. Rows partition the nodes, so their sums are the totals.
+ */
+struct row {
+  int64_t first, end;   /* the nodes [first, end) */
+  int64_t head;         /* the node whose layer is shown */
+  int64_t group;        /* the folded group, or NO_NODE */
+  int64_t owner;        /* the group it stands in */
+  struct cost cost;
+  bool shares;          /* its parameters are another row's */
+  size_t first_warning; /* in model->warnings */
+  size_t warning_count;
+};
+
+struct rows {
+  struct row *at;
+  size_t count;
+  int64_t *of_node; /* by node: its row */
+};
+
+/* The rows of a compiled net. A few of one group may not be neighbours. */
+struct rows rows_of(const struct compiled *c,
+                    const struct emit_options *options);
+
+void row_put_name(struct text *out, const struct compiled *c,
+                  const struct row *row);
+void row_put_layer(struct text *out, const struct compiled *c,
+                   const struct row *row);
+
+/* The shape that leaves the row. */
+const struct shape *row_shape(const struct compiled *c,
+                              const struct row *row);
+
+/* "image", "sequence", "sample": one of a batch. */
+const char *sample_word(const struct compiled *c);
+
+/* "float32", as reports name an element. */
+const char *element_long_name(int element);
+
+#endif

@@ -1,0 +1,125 @@
+/* Graphviz: a diagram turned into a picture by `dot`, as a child process. */
+#define _POSIX_C_SOURCE 200809L
+#include "driver/graphviz.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+extern char **environ;
+
+struct child {
+  pid_t pid;
+  int in, out; /* our ends of its standard input and output; -1: closed */
+};
+
+static void shut(int *fd) {
+  if (*fd >= 0)
+    close(*fd);
+  *fd = -1;
+}
+
+static int spawn_dot(struct child *child, const char *kind) {
+  char format[16];
+  snprintf(format, sizeof format, "-T%s", kind);
+  char *argv[] = {"dot", format, NULL};
+  int to[2], from[2];
+  if (pipe(to) != 0)
+    return errno;
+  if (pipe(from) != 0) {
+    int reason = errno;
+    close(to[0]);
+    close(to[1]);
+    return reason;
+  }
+  posix_spawn_file_actions_t actions;
+  posix_spawn_file_actions_init(&actions);
+  posix_spawn_file_actions_adddup2(&actions, to[0], STDIN_FILENO);
+  posix_spawn_file_actions_adddup2(&actions, from[1], STDOUT_FILENO);
+  posix_spawn_file_actions_addclose(&actions, to[1]);
+  posix_spawn_file_actions_addclose(&actions, from[0]);
+  int reason = posix_spawnp(&child->pid, "dot", &actions, NULL, argv, environ);
+  posix_spawn_file_actions_destroy(&actions);
+  close(to[0]);
+  close(from[1]);
+  child->in = to[1];
+  child->out = from[0];
+  if (reason != 0) {
+    shut(&child->in);
+    shut(&child->out);
+  }
+  return reason;
+}
+
+static long seconds_now(void) {
+  struct timespec now;
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return (long)now.tv_sec;
+}
+
+/* Feeds and drains in turn, so that neither pipe blocks the other. */
+static bool exchange(struct child *child, const struct bytes *dot,
+                     FILE *file) {
+  size_t sent = 0;
+  long deadline = seconds_now() + DOT_SECONDS;
+  fcntl(child->in, F_SETFL, O_NONBLOCK);
+  while (child->out >= 0) {
+    struct pollfd fds[2] = {{child->out, POLLIN, 0},
+                            {child->in, POLLOUT, 0}};
+    if (seconds_now() >= deadline)
+      return false;
+    if (poll(fds, 2, 1000) < 0 && errno != EINTR)
+      return false;
+    if (child->in >= 0 && fds[1].revents) {
+      ssize_t n = write(child->in, dot->at + sent, dot->length - sent);
+      if (n > 0)
+        sent += (size_t)n;
+      if (sent == dot->length || (n < 0 && errno != EAGAIN))
+        shut(&child->in);
+    }
+    if (fds[0].revents) {
+      char buffer[16384];
+      ssize_t n = read(child->out, buffer, sizeof buffer);
+      if (n > 0)
+        fwrite(buffer, 1, (size_t)n, file);
+      else if (n == 0 || errno != EINTR)
+        shut(&child->out);
+    }
+  }
+  return true;
+}
+
+int render_diagram(const struct bytes *dot, const char *kind, FILE *file) {
+  struct child child = {0, -1, -1};
+  int status = 0;
+  int reason = spawn_dot(&child, kind);
+  if (reason == ENOENT)
+    return complain(EXIT_IO, "%s needs Graphviz: `apt-get install graphviz`, "
+                             "or write a .dot file", kind);
+  if (reason != 0)
+    return complain(EXIT_IO, "cannot run dot: %s", strerror(reason));
+  bool in_time = exchange(&child, dot, file);
+  shut(&child.in);
+  shut(&child.out);
+  if (!in_time)
+    kill(child.pid, SIGKILL);
+  while (waitpid(child.pid, &status, 0) < 0 && errno == EINTR)
+    ;
+  if (!in_time)
+    return complain(EXIT_IO, "dot took more than %d seconds; `--depth 1` "
+                             "folds groups into one box each", DOT_SECONDS);
+  if (!WIFEXITED(status) || WEXITSTATUS(status) == 127)
+    return complain(EXIT_IO, "%s needs Graphviz: `apt-get install graphviz`",
+                    kind);
+  if (WEXITSTATUS(status) != 0)
+    return complain(EXIT_IO, "dot failed with status %d",
+                    WEXITSTATUS(status));
+  return EXIT_DONE;
+}

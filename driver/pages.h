@@ -1,0 +1,15 @@
+/* The pages of docs/diagnostics, which the build puts into the program. */
+#ifndef NETC_DRIVER_PAGES_H
+#define NETC_DRIVER_PAGES_H
+
+#include <stddef.h>
+
+struct page {
+  const char *slug;
+  const char *text;
+};
+
+extern const struct page pages[];
+extern const size_t page_count;
+
+#endif

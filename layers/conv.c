@@ -1,0 +1,257 @@
+/* conv, dwconv, deconv: convolutions in one, two or three dimensions. */
+#include <inttypes.h>
+
+#include "base/check.h"
+#include "layers/window.h"
+
+struct conv {
+  int64_t channels; /* of the output; dwconv: 0 */
+  int64_t groups;
+  int64_t multiplier; /* dwconv: outputs for each input channel */
+  struct window_args window;
+  struct sizes outpad; /* deconv */
+  enum bias bias;
+};
+
+#define CHANNELS                                                      \
+  {.name = "channels", .type = TYPE_INT, .place = PLACE_POSITION,     \
+   .required = true, .offset = offsetof(struct conv, channels),       \
+   .min = 1, .doc = "channels of the output"}
+#define KERNEL                                                        \
+  {.name = "kernel", .type = TYPE_SIZES, .place = PLACE_POSITION,     \
+   .required = true, .offset = offsetof(struct conv, window.kernel),  \
+   .min = 1, .doc = "size of the window"}
+#define STRIDE                                                        \
+  {.name = "stride", .type = TYPE_SIZES, .place = PLACE_STRIDE,       \
+   .offset = offsetof(struct conv, window.stride), .min = 1,          \
+   .fallback = "1", .doc = "step from window to window"}
+#define DILATE                                                        \
+  {.name = "dilate", .type = TYPE_SIZES, .place = PLACE_KEY,          \
+   .offset = offsetof(struct conv, window.dilation), .min = 1,        \
+   .fallback = "1", .doc = "step inside the window"}
+#define GROUPS                                                        \
+  {.name = "groups", .type = TYPE_INT, .place = PLACE_KEY,            \
+   .offset = offsetof(struct conv, groups), .min = 1, .initial = 1,   \
+   .fallback = "1", .doc = "parts that do not see each other"}
+#define BIAS                                                          \
+  {.name = "bias", .type = TYPE_BIAS, .place = PLACE_WORD,            \
+   .words = "bias nobias", .offset = offsetof(struct conv, bias),     \
+   .fallback = "bias, nobias before bn",                              \
+   .doc = "whether each channel has a bias"}
+#define PAD(text)                                                     \
+  {.name = "pad", .type = TYPE_PADDING, .place = PLACE_KEY,           \
+   .offset = offsetof(struct conv, window.pad), .fallback = "0",      \
+   .doc = text}
+
+static const struct arg_spec conv_specs[] = {
+    CHANNELS, KERNEL, STRIDE,
+    PAD("`pad` keeps the size at stride 1; `pad=1`, `pad=1x2`, `pad=0:1`"),
+    DILATE, GROUPS, BIAS, SPEC_END};
+
+static const struct arg_spec dwconv_specs[] = {
+    KERNEL, STRIDE,
+    PAD("`pad` keeps the size at stride 1; `pad=1`, `pad=1x2`, `pad=0:1`"),
+    DILATE,
+    {.name = "mult", .type = TYPE_INT, .place = PLACE_KEY, .min = 1,
+     .offset = offsetof(struct conv, multiplier), .initial = 1,
+     .fallback = "1", .doc = "outputs for each input channel"},
+    BIAS, SPEC_END};
+
+static const struct arg_spec deconv_specs[] = {
+    CHANNELS, KERNEL, STRIDE,
+    PAD("takes away: `pad=1`, `pad=1x2`, `pad=0:1`"), DILATE,
+    {.name = "outpad", .type = TYPE_SIZES, .place = PLACE_KEY,
+     .offset = offsetof(struct conv, outpad), .fallback = "0",
+     .doc = "rows and columns added at the end"},
+    GROUPS, BIAS, SPEC_END};
+
+static bool check_groups(const struct layer *layer) {
+  const struct conv *conv = layer->args;
+  int64_t in = shape_channels(layer->in[0]);
+  if (in % conv->groups == 0 && conv->channels % conv->groups == 0)
+    return true;
+  struct diagnostic *d = layer_fail(
+      layer, GROUPS_DO_NOT_DIVIDE, "groups",
+      "%" PRId64 " groups do not divide %" PRId64 " input and %" PRId64
+      " output channels", conv->groups, in, conv->channels);
+  int64_t a = in, b = conv->channels;
+  while (b != 0) {
+    int64_t rest = a % b;
+    a = b;
+    b = rest;
+  }
+  diag_help(d, "the largest number that divides both is %" PRId64, a);
+  return false;
+}
+
+static bool conv_shape(struct layer *layer) {
+  const struct conv *conv = layer->args;
+  struct window windows[3];
+  if (!window_check(layer, &conv->window, windows) || !check_groups(layer))
+    return false;
+  layer->out = window_shape(layer, windows, conv->channels);
+  return true;
+}
+
+static bool dwconv_shape(struct layer *layer) {
+  const struct conv *conv = layer->args;
+  struct window windows[3];
+  int64_t channels;
+  if (!window_check(layer, &conv->window, windows))
+    return false;
+  if (!mul_i64(shape_channels(layer->in[0]), conv->multiplier, &channels)) {
+    layer_fail(layer, TOO_LARGE, "mult", "the channels pass 2^63 - 1");
+    return false;
+  }
+  layer->out = window_shape(layer, windows, channels);
+  return true;
+}
+
+/* out = (in - 1) S - pads + D(K - 1) + outpad + 1: nn.ConvTranspose2d. */
+static bool deconv_size(const struct layer *layer, int axis, int64_t *out) {
+  const struct conv *conv = layer->args;
+  struct window windows[3];
+  window_plan(layer, &conv->window, windows);
+  const struct window *w = &windows[axis];
+  int64_t added = size_at(&conv->outpad, axis, 0);
+  int64_t rest = window_extent(w) - w->before - w->after + added;
+  return mul_i64(w->in - 1, w->stride, out) && add_i64(*out, rest, out) &&
+         *out >= 1;
+}
+
+static bool check_outpad(const struct layer *layer) {
+  const struct conv *conv = layer->args;
+  if (!layer_check_sizes(layer, "outpad", &conv->outpad))
+    return false;
+  for (int i = 0; i < shape_spatial(layer->in[0]); i++) {
+    int64_t outpad = size_at(&conv->outpad, i, 0);
+    int64_t stride = size_at(&conv->window.stride, i, 1);
+    int64_t dilation = size_at(&conv->window.dilation, i, 1);
+    if (outpad < max_i64(stride, dilation))
+      continue;
+    layer_fail(layer, OUT_OF_RANGE, "outpad",
+               "outpad=%" PRId64 " must be smaller than the stride (%" PRId64
+               ") or the dilation (%" PRId64 ")", outpad, stride, dilation);
+    return false;
+  }
+  return true;
+}
+
+static bool deconv_shape(struct layer *layer) {
+  const struct conv *conv = layer->args;
+  struct window windows[3];
+  struct window_args lenient = conv->window;
+  lenient.pad = (struct padding){.mode = PADDING_SAME}; /* always fits */
+  if (conv->window.pad.mode == PADDING_SAME) {
+    struct diagnostic *d =
+        layer_fail(layer, WRONG_TYPE, "pad", "deconv needs a number here");
+    diag_help(d, "`pad=1` takes away one row and column at each side");
+    return false;
+  }
+  if (!window_check(layer, &lenient, windows) || !check_groups(layer) ||
+      !check_outpad(layer))
+    return false;
+  struct shape out = *layer->in[0];
+  for (int i = 0; i < shape_spatial(&out); i++) {
+    if (deconv_size(layer, i, &out.dim[i]))
+      continue;
+    layer_fail(layer, KERNEL_TOO_LARGE, "pad",
+               "nothing is left of the map of %s",
+               shape_text(layer->in[0]).text);
+    return false;
+  }
+  layer->out = shape_with_channels(&out, conv->channels);
+  return true;
+}
+
+static struct param weight(const struct layer *layer, int64_t in,
+                           int64_t out) {
+  const struct conv *conv = layer->args;
+  int spatial = shape_spatial(layer->in[0]);
+  struct param param = {.name = "weight", .rank = spatial + 2};
+  for (int i = 0; i < spatial; i++)
+    param.dim[i] = size_at(&conv->window.kernel, i, 1);
+  param.dim[spatial] = in;
+  param.dim[spatial + 1] = out;
+  return param;
+}
+
+/* Weights K.. x C/G x N, and a bias for each of the N outputs. */
+static void conv_params(const struct layer *layer, struct params *params) {
+  const struct conv *conv = layer->args;
+  int64_t in = shape_channels(layer->in[0]), out = shape_channels(&layer->out);
+  int64_t groups = conv->channels ? conv->groups : in; /* dwconv: each one */
+  params_add(params, weight(layer, in / groups, out));
+  if (conv->bias != BIAS_NO)
+    params_add(params, (struct param){.name = "bias", .rank = 1,
+                                      .dim = {out}});
+}
+
+/* Values of the output times the window and channels that each one reads. */
+static void conv_macs(const struct layer *layer, struct terms *terms) {
+  const struct conv *conv = layer->args;
+  int64_t in = shape_channels(layer->in[0]);
+  int spatial = shape_spatial(layer->in[0]);
+  struct term term = {.count = 2 * spatial + 2, .split = spatial + 1};
+  for (int i = 0; i <= spatial; i++)
+    term.factor[i] = layer->out.dim[i];
+  for (int i = 0; i < spatial; i++)
+    term.factor[spatial + 1 + i] = size_at(&conv->window.kernel, i, 1);
+  term.factor[2 * spatial + 1] =
+      conv->channels ? in / conv->groups : 1;
+  terms_add(terms, term);
+}
+
+/* Each value of the input meets the window and its group's outputs. */
+static void deconv_macs(const struct layer *layer, struct terms *terms) {
+  const struct conv *conv = layer->args;
+  int spatial = shape_spatial(layer->in[0]);
+  struct term term = {.count = 2 * spatial + 2, .split = spatial + 1};
+  for (int i = 0; i <= spatial; i++)
+    term.factor[i] = layer->in[0]->dim[i];
+  for (int i = 0; i < spatial; i++)
+    term.factor[spatial + 1 + i] = size_at(&conv->window.kernel, i, 1);
+  term.factor[2 * spatial + 1] = conv->channels / conv->groups;
+  terms_add(terms, term);
+}
+
+static int conv_windows(const struct layer *layer, struct window *windows) {
+  const struct conv *conv = layer->args;
+  window_plan(layer, &conv->window, windows);
+  return shape_spatial(layer->in[0]);
+}
+
+const struct layer_kind layer_conv = {
+    .name = "conv",
+    .summary = "convolution: a window of weights moves over the map",
+    .family = "Convolution",
+    .specs = conv_specs,
+    .args_size = sizeof(struct conv),
+    .shape = conv_shape,
+    .params = conv_params,
+    .macs = conv_macs,
+    .windows = conv_windows,
+};
+
+const struct layer_kind layer_dwconv = {
+    .name = "dwconv",
+    .summary = "depthwise convolution: each channel has a window of its own",
+    .family = "Convolution",
+    .specs = dwconv_specs,
+    .args_size = sizeof(struct conv),
+    .shape = dwconv_shape,
+    .params = conv_params,
+    .macs = conv_macs,
+    .windows = conv_windows,
+};
+
+const struct layer_kind layer_deconv = {
+    .name = "deconv",
+    .summary = "transposed convolution: each value spreads over a window",
+    .family = "Convolution",
+    .specs = deconv_specs,
+    .args_size = sizeof(struct conv),
+    .shape = deconv_shape,
+    .params = conv_params,
+    .macs = deconv_macs,
+};

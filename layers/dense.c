@@ -1,0 +1,118 @@
+/* fc, linear: every input value meets every output. */
+#include <inttypes.h>
+
+#include "base/check.h"
+#include "layers/layer.h"
+
+struct dense {
+  int64_t units;
+  enum bias bias;
+  struct layer_ref tie;
+};
+
+static const struct arg_spec dense_specs[] = {
+    {.name = "units", .type = TYPE_INT, .place = PLACE_POSITION,
+     .required = true, .offset = offsetof(struct dense, units), .min = 1,
+     .doc = "features of the output"},
+    {.name = "bias", .type = TYPE_BIAS, .place = PLACE_WORD,
+     .words = "bias nobias", .offset = offsetof(struct dense, bias),
+     .fallback = "bias, nobias before bn",
+     .doc = "whether each feature has a bias"},
+    {.name = "tie", .type = TYPE_LAYER, .place = PLACE_KEY,
+     .offset = offsetof(struct dense, tie),
+     .doc = "uses the weights of that layer (an embedding, say)"},
+    SPEC_END};
+
+/* The features that one output sees. */
+static int64_t features(const struct layer *layer) {
+  if (layer->out.rank == 1)
+    return shape_values(layer->in[0]);
+  return shape_channels(layer->in[0]);
+}
+
+static bool same_sizes(int64_t a, int64_t b, const struct param *param) {
+  return param->rank == 2 && ((param->dim[0] == a && param->dim[1] == b) ||
+                              (param->dim[0] == b && param->dim[1] == a));
+}
+
+/* The first parameter of the layer tied to must have the same two sizes. */
+static bool check_tie(const struct layer *layer) {
+  const struct dense *dense = layer->args;
+  const struct layer *other = dense->tie.layer;
+  if (dense->tie.node < 0)
+    return true;
+  struct params params = {.arena = layer->site->diags->arena};
+  if (other->kind->params)
+    other->kind->params(other, &params);
+  int64_t in = features(layer);
+  if (params.all.count && same_sizes(in, dense->units, &params.all.at[0]))
+    return true;
+  struct text has = text_new(params.arena);
+  if (params.all.count == 0)
+    text_put(&has, "no weights");
+  for (int i = 0; params.all.count && i < params.all.at[0].rank; i++)
+    text_printf(&has, "%s%" PRId64, i ? "x" : "weights of ",
+                params.all.at[0].dim[i]);
+  struct diagnostic *d = layer_fail(
+      layer, TIE_MISMATCH, "tie",
+      "`%.*s` has %.*s, but this layer needs %" PRId64 "x%" PRId64,
+      SLICE_ARG(dense->tie.name), SLICE_ARG(text_slice(&has)), in,
+      dense->units);
+  diag_help(d, "tie to a layer of the same two sizes, or leave out `tie`");
+  return false;
+}
+
+static bool fc_shape(struct layer *layer) {
+  const struct dense *dense = layer->args;
+  layer->out = shape_of(1, &dense->units);
+  return check_tie(layer);
+}
+
+static bool linear_shape(struct layer *layer) {
+  const struct dense *dense = layer->args;
+  layer->out = shape_with_channels(layer->in[0], dense->units);
+  return check_tie(layer);
+}
+
+static void dense_params(const struct layer *layer, struct params *params) {
+  const struct dense *dense = layer->args;
+  params_add(params,
+             (struct param){.name = "weight", .rank = 2,
+                            .dim = {features(layer), dense->units},
+                            .tied = dense->tie.node >= 0 ? &dense->tie
+                                                         : NULL});
+  if (dense->bias != BIAS_NO)
+    params_add(params, (struct param){.name = "bias", .rank = 1,
+                                      .dim = {dense->units}});
+}
+
+static void dense_macs(const struct layer *layer, struct terms *terms) {
+  struct term term = {.count = layer->out.rank + 1};
+  for (int i = 0; i < layer->out.rank; i++)
+    term.factor[i] = layer->out.dim[i];
+  term.split = layer->out.rank;
+  term.factor[layer->out.rank] = features(layer);
+  terms_add(terms, term);
+}
+
+const struct layer_kind layer_fc = {
+    .name = "fc",
+    .summary = "fully connected: flattens its input to a vector first",
+    .family = "Dense",
+    .specs = dense_specs,
+    .args_size = sizeof(struct dense),
+    .shape = fc_shape,
+    .params = dense_params,
+    .macs = dense_macs,
+};
+
+const struct layer_kind layer_linear = {
+    .name = "linear",
+    .summary = "the same dense layer at every position: acts on the last axis",
+    .family = "Dense",
+    .specs = dense_specs,
+    .args_size = sizeof(struct dense),
+    .shape = linear_shape,
+    .params = dense_params,
+    .macs = dense_macs,
+};

@@ -1,0 +1,37 @@
+/* dropout, droppath: noise while training, nothing at prediction. */
+#include "layers/layer.h"
+
+struct drop {
+  double probability;
+};
+
+#define PROBABILITY(value, text)                                      \
+  {.name = "p", .type = TYPE_REAL, .place = PLACE_POSITION,           \
+   .offset = offsetof(struct drop, probability), .low = 0, .high = 1, \
+   .initial_real = value, .fallback = text,                           \
+   .doc = "share that is dropped, 0 <= p < 1"}
+
+static const struct arg_spec dropout_specs[] = {PROBABILITY(0.5, "0.5"),
+                                                SPEC_END};
+static const struct arg_spec droppath_specs[] = {PROBABILITY(0.1, "0.1"),
+                                                 SPEC_END};
+
+const struct layer_kind layer_dropout = {
+    .name = "dropout",
+    .summary = "sets values to 0 at random while training",
+    .family = "Regularisation",
+    .specs = dropout_specs,
+    .args_size = sizeof(struct drop),
+    .memory = OUTPUT_IN_PLACE,
+    .shape = layer_same_shape,
+};
+
+const struct layer_kind layer_droppath = {
+    .name = "droppath",
+    .summary = "stochastic depth: sets whole samples to 0 at random",
+    .family = "Regularisation",
+    .specs = droppath_specs,
+    .args_size = sizeof(struct drop),
+    .memory = OUTPUT_IN_PLACE,
+    .shape = layer_same_shape,
+};

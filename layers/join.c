@@ -1,0 +1,174 @@
+/* add, sub, mul, max, concat, stack, matmul: several tensors become one. */
+#include <inttypes.h>
+
+#include "base/check.h"
+#include "layers/layer.h"
+
+struct join {
+  struct axes axis;
+  int transpose;
+};
+
+/* Reports that operand `i` does not agree with the first. */
+static bool mismatch(struct layer *layer, int i, const char *what) {
+  struct diagnostic *d = layer_fail(
+      layer, SHAPE_MISMATCH, NULL, "cannot %s %s and %s", layer->kind->name,
+      shape_text(layer->in[0]).text, shape_text(layer->in[i]).text);
+  diag_help(d, "%s", what);
+  return false;
+}
+
+/* Sizes agree from the last axis on, or one of the two is 1. */
+static bool broadcast(struct shape *out, const struct shape *in) {
+  const struct shape *longer = out->rank >= in->rank ? out : in;
+  const struct shape *shorter = longer == out ? in : out;
+  struct shape result = *longer;
+  int offset = longer->rank - shorter->rank;
+  for (int i = 0; i < shorter->rank; i++) {
+    int64_t a = longer->dim[offset + i], b = shorter->dim[i];
+    if (a != b && a != 1 && b != 1)
+      return false;
+    result.dim[offset + i] = a == 1 ? b : a;
+  }
+  *out = result;
+  return true;
+}
+
+static bool elementwise_shape(struct layer *layer) {
+  layer->out = *layer->in[0];
+  for (int i = 1; i < layer->input_count; i++)
+    if (!broadcast(&layer->out, layer->in[i]))
+      return mismatch(layer, i,
+                      "sizes must be equal axis by axis, or 1; a `conv 1x1` "
+                      "changes channels, a stride the map");
+  return true;
+}
+
+static const struct arg_spec concat_specs[] = {
+    {.name = "axis", .type = TYPE_AXIS, .place = PLACE_KEY,
+     .offset = offsetof(struct join, axis), .fallback = "c",
+     .doc = "the axis along which: c h w d l, or a number from 0"},
+    SPEC_END};
+
+static int concat_axis(const struct layer *layer) {
+  const struct join *join = layer->args;
+  int64_t axis = join->axis.count ? join->axis.at[0] : AXIS_C;
+  return axis_index(axis, layer->in[0]);
+}
+
+static bool concat_shape(struct layer *layer) {
+  int axis = concat_axis(layer);
+  layer->out = *layer->in[0];
+  if (axis < 0) {
+    layer_fail(layer, WRONG_AXIS, "axis", "%s has no such axis",
+               shape_text(layer->in[0]).text);
+    return false;
+  }
+  for (int i = 1; i < layer->input_count; i++) {
+    struct shape in = *layer->in[i];
+    int64_t size = in.dim[axis];
+    in.dim[axis] = layer->out.dim[axis];
+    if (!shape_equal(&in, &layer->out))
+      return mismatch(layer, i,
+                      "all axes but the joined one must be equal; `crop`, "
+                      "`pad` or a stride makes them so");
+    if (!add_i64(layer->out.dim[axis], size, &layer->out.dim[axis])) {
+      layer_fail(layer, TOO_LARGE, NULL, "the axis passes 2^63 - 1");
+      return false;
+    }
+  }
+  return true;
+}
+
+static bool stack_shape(struct layer *layer) {
+  const struct shape *in = layer->in[0];
+  if (in->rank == LIMIT_RANK) {
+    layer_fail(layer, WRONG_RANK, NULL, "a tensor has at most %d axes",
+               LIMIT_RANK);
+    return false;
+  }
+  for (int i = 1; i < layer->input_count; i++)
+    if (!shape_equal(in, layer->in[i]))
+      return mismatch(layer, i, "stacked tensors have the same sizes");
+  layer->out = (struct shape){.rank = in->rank + 1, .dtype = in->dtype};
+  layer->out.dim[0] = layer->input_count;
+  for (int i = 0; i < in->rank; i++)
+    layer->out.dim[i + 1] = in->dim[i];
+  return true;
+}
+
+static const struct arg_spec matmul_specs[] = {
+    {.name = "transpose", .type = TYPE_WORDS, .place = PLACE_WORD,
+     .words = "transpose", .offset = offsetof(struct join, transpose),
+     .doc = "takes the second operand as ..xMxK"},
+    SPEC_END};
+
+/* Sizes n, k of the first and k, m of the second operand. */
+struct product {
+  int64_t n, k, k2, m;
+};
+
+static struct product product_of(const struct layer *layer) {
+  const struct join *join = layer->args;
+  const struct shape *a = layer->in[0], *b = layer->in[1];
+  struct product p = {a->dim[a->rank - 2], a->dim[a->rank - 1],
+                      b->dim[b->rank - 2], b->dim[b->rank - 1]};
+  if (join->transpose) {
+    int64_t rows = p.k2;
+    p.k2 = p.m;
+    p.m = rows;
+  }
+  return p;
+}
+
+static bool matmul_shape(struct layer *layer) {
+  if (layer->input_count != 2) {
+    layer_fail(layer, WRONG_COUNT, NULL,
+               "matmul takes two operands, not %d", layer->input_count);
+    return false;
+  }
+  const struct shape *a = layer->in[0], *b = layer->in[1];
+  if (a->rank < 2 || b->rank < 2)
+    return mismatch(layer, 1, "both must have rows and columns: NxK and KxM");
+  struct product p = product_of(layer);
+  if (p.k != p.k2)
+    return mismatch(layer, 1, "the columns of the first must be as many as "
+                              "the rows of the second; see `transpose`");
+  struct shape out = *a, rest = *b;
+  out.dim[out.rank - 2] = out.dim[out.rank - 1] = 1;
+  rest.dim[rest.rank - 2] = rest.dim[rest.rank - 1] = 1;
+  if (!broadcast(&out, &rest))
+    return mismatch(layer, 1, "the axes before the last two must agree");
+  out.dim[out.rank - 2] = p.n;
+  out.dim[out.rank - 1] = p.m;
+  layer->out = out;
+  return true;
+}
+
+static void matmul_macs(const struct layer *layer, struct terms *terms) {
+  struct term term = {.count = layer->out.rank + 1,
+                      .split = layer->out.rank};
+  for (int i = 0; i < layer->out.rank; i++)
+    term.factor[i] = layer->out.dim[i];
+  term.factor[layer->out.rank] = product_of(layer).k;
+  terms_add(terms, term);
+}
+
+#define JOIN(id, text, ...)              \
+  const struct layer_kind layer_##id = { \
+      .name = #id,                       \
+      .summary = text,                   \
+      .family = "Join",                  \
+      .join = true,                      \
+      .args_size = sizeof(struct join),  \
+      __VA_ARGS__}
+
+JOIN(add, "sum, value by value", .shape = elementwise_shape);
+JOIN(sub, "the first minus the others", .shape = elementwise_shape);
+JOIN(mul, "product, value by value", .shape = elementwise_shape);
+JOIN(max, "the largest, value by value", .shape = elementwise_shape);
+JOIN(concat, "one behind the other, along the channels",
+     .shape = concat_shape, .specs = concat_specs);
+JOIN(stack, "along a new first axis", .shape = stack_shape);
+JOIN(matmul, "matrix product: NxK times KxM", .shape = matmul_shape,
+     .specs = matmul_specs, .macs = matmul_macs);

@@ -1,0 +1,156 @@
+/* The table of layers, and what their rules share. */
+#include "layers/layer.h"
+
+#include "base/check.h"
+
+#define LAYER(id) extern const struct layer_kind layer_##id;
+#include "layers/layers.def"
+#undef LAYER
+
+static const struct layer_kind *const kinds[] = {
+#define LAYER(id) &layer_##id,
+#include "layers/layers.def"
+#undef LAYER
+};
+
+size_t layer_kind_count(void) {
+  return sizeof kinds / sizeof *kinds;
+}
+
+const struct layer_kind *layer_kind_at(size_t index) {
+  return kinds[index];
+}
+
+const struct layer_kind *layer_kind_find(struct slice name) {
+  for (size_t i = 0; i < layer_kind_count(); i++)
+    if (slice_is(name, kinds[i]->name))
+      return kinds[i];
+  return NULL;
+}
+
+int word_index(const char *words, struct slice word) {
+  for (int i = 1; words; i++) {
+    struct slice known = word_at(words, i);
+    if (!known.length)
+      break;
+    if (slice_equal(known, word))
+      return i;
+  }
+  return 0;
+}
+
+struct slice word_at(const char *words, int index) {
+  while (index > 1 && *words) {
+    words += strcspn(words, " ");
+    words += *words == ' ';
+    index--;
+  }
+  return (struct slice){words, strcspn(words, " ")};
+}
+
+void terms_add(struct terms *terms, struct term term) {
+  *VEC_PUSH(terms->arena, &terms->all) = term;
+}
+
+bool term_product(const struct term *term, int64_t *product) {
+  *product = 1;
+  for (int i = 0; i < term->count; i++)
+    if (!mul_i64(*product, term->factor[i], product))
+      return false;
+  return true;
+}
+
+bool terms_sum(const struct terms *terms, int64_t *sum) {
+  *sum = 0;
+  for (size_t i = 0; i < terms->all.count; i++) {
+    int64_t product;
+    if (!term_product(&terms->all.at[i], &product) ||
+        !add_i64(*sum, product, sum))
+      return false;
+  }
+  return true;
+}
+
+void params_add(struct params *params, struct param param) {
+  *VEC_PUSH(params->arena, &params->all) = param;
+}
+
+static struct span arg_span(const struct layer *layer, const char *arg) {
+  const struct layer_site *site = layer->site;
+  const struct arg_spec *specs = layer->kind->specs;
+  for (int i = 0; arg && specs && specs[i].name; i++) {
+    struct span span = site->arg_spans[i];
+    if (strcmp(specs[i].name, arg) == 0 && span.end > span.begin)
+      return span;
+  }
+  return site->span;
+}
+
+struct diagnostic *layer_fail(const struct layer *layer, enum slug slug,
+                              const char *arg, const char *format, ...) {
+  const struct layer_site *site = layer->site;
+  va_list args;
+  va_start(args, format);
+  struct diagnostic *d =
+      diag_va(site->diags, slug, arg_span(layer, arg), format, args);
+  va_end(args);
+  for (int i = 0; i < layer->input_count; i++)
+    diag_label(d, site->in_spans[i], "gives %s",
+               shape_text(layer->in[i]).text);
+  if (site->context)
+    site->context(site->user, d);
+  return d;
+}
+
+int64_t size_at(const struct sizes *sizes, int axis, int64_t fallback) {
+  if (sizes->rank == 0)
+    return fallback;
+  return sizes->rank == 1 ? sizes->at[0] : sizes->at[axis];
+}
+
+bool layer_check_sizes(const struct layer *layer, const char *arg,
+                       const struct sizes *sizes) {
+  int spatial = shape_spatial(layer->in[0]);
+  if (sizes->rank <= 1 || sizes->rank == spatial)
+    return true;
+  struct diagnostic *d = layer_fail(
+      layer, WRONG_RANK, arg,
+      "%d sizes for a map of %d spatial ax%s (%s)", sizes->rank, spatial,
+      spatial == 1 ? "is" : "es", shape_text(layer->in[0]).text);
+  diag_help(d, "give one size for all axes, or one for each");
+  return false;
+}
+
+bool layer_check_map(const struct layer *layer) {
+  const struct shape *in = layer->in[0];
+  if (in->rank >= 2 && in->rank <= 4)
+    return true;
+  struct diagnostic *d =
+      layer_fail(layer, WRONG_RANK, NULL,
+                 "%s needs a map (LxC, HxWxC or DxHxWxC), not %s",
+                 layer->kind->name, shape_text(in).text);
+  if (in->rank == 1)
+    diag_help(d, "this is a vector: it has been flattened before, or "
+                 "`reshape` makes a map of it");
+  return false;
+}
+
+int axis_index(int64_t axis, const struct shape *shape) {
+  int64_t index = axis;
+  switch (axis) {
+  case AXIS_C: index = shape->rank - 1; break;
+  case AXIS_W: index = shape->rank - 2; break;
+  case AXIS_H: index = shape->rank - 3; break;
+  case AXIS_D: index = shape->rank - 4; break;
+  case AXIS_LENGTH: index = shape->rank == 2 ? 0 : -1; break;
+  default:
+    if (axis < 0)
+      index = axis + shape->rank;
+  }
+  return index >= 0 && index < shape->rank ? (int)index : -1;
+}
+
+bool layer_same_shape(struct layer *layer) {
+  layer->out = *layer->in[0];
+  return true;
+}

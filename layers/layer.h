@@ -1,0 +1,229 @@
+/* What a layer is: the contract between layers/ and everything else. */
+#ifndef NETC_LAYERS_LAYER_H
+#define NETC_LAYERS_LAYER_H
+
+#include <stddef.h>
+
+#include "base/diag.h"
+#include "layers/shape.h"
+
+/* Arguments. The binder fills a struct of the layer's own from these rows. */
+
+/* Sizes by spatial axis. rank 0: not given; rank 1: the same for all. */
+struct sizes {
+  int rank;
+  int64_t at[3];
+};
+
+enum padding_mode { PADDING_NONE, PADDING_SAME, PADDING_GIVEN };
+
+struct padding {
+  enum padding_mode mode;
+  struct sizes before, after;
+};
+
+#define SIZE_ANY INT64_MIN /* `_` in a shape or a range */
+
+struct range {
+  int64_t from, to; /* [from, to); SIZE_ANY: from the start, to the end */
+};
+
+struct axes {
+  int count;
+  int64_t at[LIMIT_RANK]; /* AXIS_* or a number; below 0 from the last */
+};
+
+/* An axis by its letter; numbers count from 0. */
+enum { AXIS_C = 100, AXIS_W, AXIS_H, AXIS_D, AXIS_LENGTH };
+
+enum bias { BIAS_AUTO, BIAS_YES, BIAS_NO };
+
+/* A layer named in an argument. */
+struct layer_ref {
+  struct slice name;
+  struct span span;
+  int64_t node; /* in the model; -1: not given */
+  const struct layer *layer;
+};
+
+enum arg_type {
+  TYPE_INT,     /* int64_t */
+  TYPE_REAL,    /* double */
+  TYPE_SIZES,   /* struct sizes */
+  TYPE_PADDING, /* struct padding */
+  TYPE_SHAPE,   /* struct shape, with SIZE_ANY */
+  TYPE_RANGE,   /* struct range */
+  TYPE_AXIS,    /* struct axes, one of them */
+  TYPE_AXES,    /* struct axes, all positions that follow */
+  TYPE_WORDS,   /* int: 0, or the place of the word in `words` from 1 */
+  TYPE_BIAS,    /* enum bias */
+  TYPE_LAYER,   /* struct layer_ref: whose parameters are meant */
+  TYPE_INPUT,   /* struct layer_ref: whose tensor is one more input */
+  TYPE_CHOICE,  /* int: the place of the word in `words` from 1 */
+};
+
+enum arg_place {
+  PLACE_POSITION, /* by its place; also by key */
+  PLACE_KEY,      /* key=value */
+  PLACE_WORD,     /* one of `words`, bare */
+  PLACE_STRIDE,   /* /value */
+};
+
+struct arg_spec {
+  const char *name; /* in the manual, and its key */
+  enum arg_type type;
+  enum arg_place place;
+  bool required;
+  size_t offset;        /* in the layer's struct */
+  int64_t min, max;     /* TYPE_INT and TYPE_SIZES; max 0: no limit */
+  double low, high;     /* TYPE_REAL: low <= value < high; both 0: any */
+  int64_t initial;      /* TYPE_INT, TYPE_CHOICE: the default */
+  double initial_real;
+  const char *words;    /* what may be said, separated by blanks */
+  const char *fallback; /* the default, for the manual */
+  const char *doc;
+};
+
+/* Callbacks. */
+
+struct layer_site; /* where it stands, for messages: layer.c */
+
+/* A layer with its arguments bound and its inputs' shapes known. */
+struct layer {
+  const struct layer_kind *kind;
+  const void *args; /* the kind's own struct */
+  int input_count;
+  const struct shape *const *in;
+  struct shape out; /* what the shape rule finds */
+  struct layer_site *site; /* NULL but in the shape rule */
+};
+
+/* One spatial axis of a layer that moves a window over its input. */
+struct window {
+  int64_t in, kernel, dilation, stride, before, after, out;
+  bool ceil; /* the last window may pass the end */
+};
+
+/*
+ * A sum of products: what `--explain` prints and what is counted are the
+ * same data. Factors before `split` are shown in parentheses of their own.
+ */
+struct term {
+  int64_t factor[LIMIT_RANK + 4];
+  int count, split;
+};
+
+struct terms {
+  struct arena *arena;
+  VEC(struct term) all;
+};
+
+void terms_add(struct terms *terms, struct term term);
+
+/* False if it passes 2^63 - 1. */
+bool terms_sum(const struct terms *terms, int64_t *sum);
+bool term_product(const struct term *term, int64_t *product);
+
+/* A parameter or buffer tensor. The last axis is that of the outputs. */
+struct param {
+  const char *name;
+  int rank;
+  int64_t dim[5];
+  bool fixed;  /* a parameter that is not trained */
+  bool buffer; /* no parameter: running statistics, say */
+  const struct layer_ref *tied; /* shares the first one of that layer */
+};
+
+struct params {
+  struct arena *arena;
+  VEC(struct param) all;
+};
+
+void params_add(struct params *params, struct param param);
+
+enum input_type { INPUT_FLOAT, INPUT_INDEX, INPUT_ANY };
+
+/* Whether an output takes memory of its own by the rule of thumb. */
+enum output_memory { OUTPUT_FRESH, OUTPUT_IN_PLACE, OUTPUT_VIEW };
+
+struct layer_kind {
+  const char *name;
+  const char *summary; /* one line */
+  const char *family;  /* the heading in the manual */
+  const struct arg_spec *specs; /* ended by a name of NULL; or NULL */
+  size_t args_size;
+
+  /* What it takes. */
+  enum input_type input;
+  bool source; /* makes a tensor of its own, takes none */
+  bool join;   /* takes operands: blocks and labels */
+  enum output_memory memory;
+
+  /* Sets `out`, or reports with layer_fail and returns false. */
+  bool (*shape)(struct layer *layer);
+  /* Parameters and buffers; NULL: it has none. */
+  void (*params)(const struct layer *layer, struct params *params);
+  /* Multiply-accumulates for one sample; NULL: none are counted. */
+  void (*macs)(const struct layer *layer, struct terms *terms);
+  /* Its windows by spatial axis; returns their number. NULL: none. */
+  int (*windows)(const struct layer *layer, struct window *windows);
+  /* Whether it does nothing on what `before` gives. NULL: it always acts. */
+  bool (*redundant)(const struct layer *layer, const struct layer *before);
+
+  /* Facts that checks and rules ask for. */
+  bool cancels_bias;  /* a bias before it has no effect */
+  bool drops_bias;    /* in the tail of a layer it leaves the bias out */
+  bool probabilities; /* its output is what losses compute themselves */
+};
+
+/* The place of a word among `words`, from 1; 0 if it is not there. */
+int word_index(const char *words, struct slice word);
+
+/* The word at a place from 1. */
+struct slice word_at(const char *words, int index);
+
+/* The table of all layers, in the order of layers.def. */
+size_t layer_kind_count(void);
+const struct layer_kind *layer_kind_at(size_t index);
+const struct layer_kind *layer_kind_find(struct slice name);
+
+/* For shape rules. */
+
+struct layer_site {
+  struct diags *diags;
+  struct span span;             /* the layer as written */
+  const struct span *arg_spans; /* by row of `specs` */
+  const struct span *in_spans;  /* where the inputs come from */
+  void (*context)(void *user, struct diagnostic *d); /* adds notes */
+  void *user;
+};
+
+/*
+ * Reports at the argument of that name, or at the layer if `arg` is NULL or
+ * not given. The result takes help.
+ */
+struct diagnostic *layer_fail(const struct layer *layer, enum slug slug,
+                              const char *arg, const char *format, ...)
+    PRINTF_LIKE(4, 5);
+
+/* The size for a spatial axis. */
+int64_t size_at(const struct sizes *sizes, int axis, int64_t fallback);
+
+/* Checks that sizes of the argument `arg` fit the map's number of axes. */
+bool layer_check_sizes(const struct layer *layer, const char *arg,
+                       const struct sizes *sizes);
+
+/* Checks that the input is a map with 1 to 3 spatial axes. */
+bool layer_check_map(const struct layer *layer);
+
+/* The axis that `axis` of struct axes means for a shape; -1: it has none. */
+int axis_index(int64_t axis, const struct shape *shape);
+
+/* Shape rule of everything that changes values only. */
+bool layer_same_shape(struct layer *layer);
+
+/* A row of `specs`, short. */
+#define SPEC_END \
+  { .name = NULL }
+
+#endif

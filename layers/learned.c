@@ -1,0 +1,70 @@
+/* scale, weight: learned tensors by themselves. */
+#include "base/check.h"
+#include "layers/layer.h"
+
+static void scale_params(const struct layer *layer, struct params *params) {
+  params_add(params, (struct param){.name = "scale", .rank = 1,
+                                    .dim = {shape_channels(layer->in[0])}});
+}
+
+const struct layer_kind layer_scale = {
+    .name = "scale",
+    .summary = "a learned factor for each channel",
+    .family = "Learned",
+    .shape = layer_same_shape,
+    .params = scale_params,
+};
+
+struct weight {
+  struct shape shape;
+  int fixed;
+};
+
+static const struct arg_spec weight_specs[] = {
+    {.name = "shape", .type = TYPE_SHAPE, .place = PLACE_POSITION,
+     .required = true, .offset = offsetof(struct weight, shape),
+     .doc = "its sizes"},
+    {.name = "fixed", .type = TYPE_WORDS, .place = PLACE_WORD,
+     .words = "fixed", .offset = offsetof(struct weight, fixed),
+     .doc = "a constant, which training leaves alone"},
+    SPEC_END};
+
+static bool weight_shape(struct layer *layer) {
+  const struct weight *weight = layer->args;
+  layer->out = weight->shape;
+  for (int i = 0; i < layer->out.rank; i++) {
+    if (layer->out.dim[i] != SIZE_ANY)
+      continue;
+    layer_fail(layer, WRONG_TYPE, "shape", "`_`: nothing tells this size");
+    return false;
+  }
+  return true;
+}
+
+/* More than 5 axes are counted together: nothing needs them apart. */
+static void weight_params(const struct layer *layer, struct params *params) {
+  const struct weight *weight = layer->args;
+  struct param param = {.name = "weight", .rank = 5, .buffer = weight->fixed};
+  for (int i = 0; i < 5; i++)
+    param.dim[i] = 1;
+  int first = layer->out.rank > 5 ? layer->out.rank - 5 : 0;
+  if (layer->out.rank < 5)
+    param.rank = layer->out.rank;
+  for (int i = 0; i < layer->out.rank; i++) {
+    int to = i < first ? 0 : i - first;
+    if (!mul_i64(param.dim[to], layer->out.dim[i], &param.dim[to]))
+      param.dim[to] = INT64_MAX; /* counted as an overflow later */
+  }
+  params_add(params, param);
+}
+
+const struct layer_kind layer_weight = {
+    .name = "weight",
+    .summary = "a learned tensor, which becomes the current one",
+    .family = "Learned",
+    .specs = weight_specs,
+    .args_size = sizeof(struct weight),
+    .source = true,
+    .shape = weight_shape,
+    .params = weight_params,
+};

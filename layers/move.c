@@ -1,0 +1,190 @@
+/* pad, roll, shuffle, pixelshuffle, space2depth, up: values moved around. */
+#include <inttypes.h>
+
+#include "base/check.h"
+#include "layers/layer.h"
+
+static bool too_large(const struct layer *layer) {
+  layer_fail(layer, TOO_LARGE, NULL, "the output passes 2^63 - 1 values");
+  return false;
+}
+
+struct pad {
+  struct padding pad;
+  int mode; /* 0, 1: zeros; 2: reflect; 3: replicate */
+};
+
+static const struct arg_spec pad_specs[] = {
+    {.name = "pad", .type = TYPE_PADDING, .place = PLACE_POSITION,
+     .required = true, .offset = offsetof(struct pad, pad),
+     .doc = "`1` at both sides of every axis, `1x2` by axis, `0:1` "
+            "before:after"},
+    {.name = "mode", .type = TYPE_WORDS, .place = PLACE_WORD,
+     .words = "zeros reflect replicate", .offset = offsetof(struct pad, mode),
+     .fallback = "zeros", .doc = "what the new places hold"},
+    SPEC_END};
+
+static bool pad_shape(struct layer *layer) {
+  const struct pad *pad = layer->args;
+  if (!layer_check_map(layer) ||
+      !layer_check_sizes(layer, "pad", &pad->pad.before))
+    return false;
+  layer->out = *layer->in[0];
+  for (int i = 0; i < shape_spatial(&layer->out); i++) {
+    int64_t *size = &layer->out.dim[i];
+    if (!add_i64(*size, size_at(&pad->pad.before, i, 0), size) ||
+        !add_i64(*size, size_at(&pad->pad.after, i, 0), size))
+      return too_large(layer);
+  }
+  return true;
+}
+
+static bool moves_nothing(const struct layer *layer,
+                          const struct layer *before) {
+  (void)before;
+  return shape_equal(layer->in[0], &layer->out);
+}
+
+struct roll {
+  struct sizes shift;
+};
+
+static const struct arg_spec roll_specs[] = {
+    {.name = "shift", .type = TYPE_SIZES, .place = PLACE_POSITION,
+     .required = true, .offset = offsetof(struct roll, shift),
+     .min = INT64_MIN,
+     .doc = "places to move, for all axes or `3x-3` by axis"},
+    SPEC_END};
+
+static bool roll_shape(struct layer *layer) {
+  const struct roll *roll = layer->args;
+  return layer_check_map(layer) &&
+         layer_check_sizes(layer, "shift", &roll->shift) &&
+         layer_same_shape(layer);
+}
+
+struct factor {
+  int64_t by;
+};
+
+#define FACTOR(arg, text)                                             \
+  {.name = arg, .type = TYPE_INT, .place = PLACE_POSITION,            \
+   .required = true, .offset = offsetof(struct factor, by), .min = 1, \
+   .doc = text}
+
+static const struct arg_spec shuffle_specs[] = {
+    FACTOR("groups", "groups whose channels are interleaved"), SPEC_END};
+static const struct arg_spec factor_specs[] = {
+    FACTOR("factor", "for each spatial axis"), SPEC_END};
+
+static bool shuffle_shape(struct layer *layer) {
+  const struct factor *groups = layer->args;
+  int64_t channels = shape_channels(layer->in[0]);
+  if (channels % groups->by == 0)
+    return layer_same_shape(layer);
+  layer_fail(layer, GROUPS_DO_NOT_DIVIDE, "groups",
+             "%" PRId64 " groups do not divide %" PRId64 " channels",
+             groups->by, channels);
+  return false;
+}
+
+/* The values of one position when a block of positions becomes channels. */
+static bool block_values(const struct layer *layer, int64_t *values) {
+  const struct factor *factor = layer->args;
+  *values = 1;
+  for (int i = 0; i < shape_spatial(layer->in[0]); i++)
+    if (!mul_i64(*values, factor->by, values))
+      return false;
+  return true;
+}
+
+static bool pixelshuffle_shape(struct layer *layer) {
+  const struct factor *factor = layer->args;
+  int64_t channels, block;
+  if (!layer_check_map(layer))
+    return false;
+  channels = shape_channels(layer->in[0]);
+  if (!block_values(layer, &block) || channels % block != 0) {
+    layer_fail(layer, GROUPS_DO_NOT_DIVIDE, "factor",
+               "blocks of %" PRId64 " by axis do not divide %" PRId64
+               " channels", factor->by, channels);
+    return false;
+  }
+  layer->out = shape_with_channels(layer->in[0], channels / block);
+  for (int i = 0; i < shape_spatial(&layer->out); i++)
+    if (!mul_i64(layer->out.dim[i], factor->by, &layer->out.dim[i]))
+      return too_large(layer);
+  return true;
+}
+
+static bool space2depth_shape(struct layer *layer) {
+  const struct factor *factor = layer->args;
+  int64_t channels, block;
+  if (!layer_check_map(layer))
+    return false;
+  if (!block_values(layer, &block) ||
+      !mul_i64(shape_channels(layer->in[0]), block, &channels))
+    return too_large(layer);
+  layer->out = shape_with_channels(layer->in[0], channels);
+  for (int i = 0; i < shape_spatial(&layer->out); i++) {
+    if (layer->out.dim[i] % factor->by != 0) {
+      struct diagnostic *d = layer_fail(
+          layer, GROUPS_DO_NOT_DIVIDE, "factor",
+          "blocks of %" PRId64 " do not tile the map of %s", factor->by,
+          shape_text(layer->in[0]).text);
+      diag_help(d, "`pad` or `crop` it to a multiple of %" PRId64 " first",
+                factor->by);
+      return false;
+    }
+    layer->out.dim[i] /= factor->by;
+  }
+  return true;
+}
+
+struct up {
+  struct sizes scale;
+  int mode; /* 0, 1: nearest; 2: bilinear */
+};
+
+static const struct arg_spec up_specs[] = {
+    {.name = "scale", .type = TYPE_SIZES, .place = PLACE_POSITION,
+     .required = true, .offset = offsetof(struct up, scale), .min = 1,
+     .doc = "factor for all axes, or by axis"},
+    {.name = "mode", .type = TYPE_WORDS, .place = PLACE_WORD,
+     .words = "nearest bilinear", .offset = offsetof(struct up, mode),
+     .fallback = "nearest",
+     .doc = "how values between are made (linear in every direction)"},
+    SPEC_END};
+
+static bool up_shape(struct layer *layer) {
+  const struct up *up = layer->args;
+  if (!layer_check_map(layer) ||
+      !layer_check_sizes(layer, "scale", &up->scale))
+    return false;
+  layer->out = *layer->in[0];
+  for (int i = 0; i < shape_spatial(&layer->out); i++)
+    if (!mul_i64(layer->out.dim[i], size_at(&up->scale, i, 1),
+                 &layer->out.dim[i]))
+      return too_large(layer);
+  return true;
+}
+
+#define MOVE(id, text, rows, type, ...)  \
+  const struct layer_kind layer_##id = { \
+      .name = #id,                       \
+      .summary = text,                   \
+      .family = "Shape",                 \
+      .specs = rows,                     \
+      .args_size = sizeof(struct type),  \
+      .shape = id##_shape,               \
+      __VA_ARGS__}
+
+MOVE(pad, "a border around the map", pad_specs, pad,
+     .redundant = moves_nothing);
+MOVE(roll, "moves the map in a circle", roll_specs, roll, );
+MOVE(shuffle, "interleaves the channels of groups", shuffle_specs, factor, );
+MOVE(pixelshuffle, "channels become blocks of positions", factor_specs,
+     factor, );
+MOVE(space2depth, "blocks of positions become channels", factor_specs,
+     factor, );
+MOVE(up, "a larger map", up_specs, up, .redundant = moves_nothing);

@@ -1,0 +1,142 @@
+/* bn, instnorm, gn, ln, rmsnorm, lrn: normalisation. */
+#include <inttypes.h>
+
+#include "layers/layer.h"
+
+struct norm {
+  int64_t groups; /* gn; lrn: the window over channels */
+  int noaffine;
+  double eps;
+};
+
+#define AFFINE                                                        \
+  {.name = "noaffine", .type = TYPE_WORDS, .place = PLACE_WORD,       \
+   .words = "noaffine", .offset = offsetof(struct norm, noaffine),    \
+   .doc = "without scale and shift"}
+#define EPS(text)                                                     \
+  {.name = "eps", .type = TYPE_REAL, .place = PLACE_KEY,              \
+   .offset = offsetof(struct norm, eps), .fallback = text,            \
+   .doc = "added to the variance"}
+
+static const struct arg_spec norm_specs[] = {AFFINE, EPS("1e-5"), SPEC_END};
+
+static const struct arg_spec gn_specs[] = {
+    {.name = "groups", .type = TYPE_INT, .place = PLACE_POSITION,
+     .required = true, .offset = offsetof(struct norm, groups), .min = 1,
+     .doc = "groups of channels"},
+    AFFINE, EPS("1e-5"), SPEC_END};
+
+static const struct arg_spec lrn_specs[] = {
+    {.name = "size", .type = TYPE_INT, .place = PLACE_POSITION,
+     .required = true, .offset = offsetof(struct norm, groups), .min = 1,
+     .doc = "neighbouring channels that are summed"},
+    SPEC_END};
+
+static void add_vector(const struct layer *layer, struct params *params,
+                       const char *name, bool buffer) {
+  params_add(params, (struct param){.name = name, .rank = 1,
+                                    .dim = {shape_channels(layer->in[0])},
+                                    .buffer = buffer});
+}
+
+static void affine_params(const struct layer *layer, struct params *params) {
+  const struct norm *norm = layer->args;
+  if (norm->noaffine)
+    return;
+  add_vector(layer, params, "scale", false);
+  add_vector(layer, params, "shift", false);
+}
+
+/*
+ * Running mean and variance. PyTorch also counts batches in one int64,
+ * which the memory model adds; published buffer counts leave it out.
+ */
+static void bn_params(const struct layer *layer, struct params *params) {
+  affine_params(layer, params);
+  add_vector(layer, params, "running_mean", true);
+  add_vector(layer, params, "running_var", true);
+}
+
+static void rms_params(const struct layer *layer, struct params *params) {
+  const struct norm *norm = layer->args;
+  if (!norm->noaffine)
+    add_vector(layer, params, "scale", false);
+}
+
+static bool gn_shape(struct layer *layer) {
+  const struct norm *norm = layer->args;
+  int64_t channels = shape_channels(layer->in[0]);
+  if (channels % norm->groups != 0) {
+    layer_fail(layer, GROUPS_DO_NOT_DIVIDE, "groups",
+               "%" PRId64 " groups do not divide %" PRId64 " channels",
+               norm->groups, channels);
+    return false;
+  }
+  return layer_same_shape(layer);
+}
+
+static bool map_shape(struct layer *layer) {
+  return layer_check_map(layer) && layer_same_shape(layer);
+}
+
+const struct layer_kind layer_bn = {
+    .name = "bn",
+    .summary = "batch normalisation of each channel",
+    .family = "Normalisation",
+    .specs = norm_specs,
+    .args_size = sizeof(struct norm),
+    .shape = layer_same_shape,
+    .params = bn_params,
+    .cancels_bias = true,
+    .drops_bias = true,
+};
+
+const struct layer_kind layer_instnorm = {
+    .name = "instnorm",
+    .summary = "instance normalisation: each channel of each sample",
+    .family = "Normalisation",
+    .specs = norm_specs,
+    .args_size = sizeof(struct norm),
+    .shape = map_shape,
+    .params = affine_params,
+    .cancels_bias = true,
+};
+
+const struct layer_kind layer_gn = {
+    .name = "gn",
+    .summary = "group normalisation: groups of channels of each sample",
+    .family = "Normalisation",
+    .specs = gn_specs,
+    .args_size = sizeof(struct norm),
+    .shape = gn_shape,
+    .params = affine_params,
+};
+
+const struct layer_kind layer_ln = {
+    .name = "ln",
+    .summary = "layer normalisation over the last axis",
+    .family = "Normalisation",
+    .specs = norm_specs,
+    .args_size = sizeof(struct norm),
+    .shape = layer_same_shape,
+    .params = affine_params,
+};
+
+const struct layer_kind layer_rmsnorm = {
+    .name = "rmsnorm",
+    .summary = "root mean square normalisation over the last axis",
+    .family = "Normalisation",
+    .specs = norm_specs,
+    .args_size = sizeof(struct norm),
+    .shape = layer_same_shape,
+    .params = rms_params,
+};
+
+const struct layer_kind layer_lrn = {
+    .name = "lrn",
+    .summary = "local response normalisation across channels",
+    .family = "Normalisation",
+    .specs = lrn_specs,
+    .args_size = sizeof(struct norm),
+    .shape = map_shape,
+};

@@ -1,0 +1,142 @@
+/* pool, avgpool, gap, gmp, adaptpool, adaptmaxpool: fewer positions. */
+#include <inttypes.h>
+
+#include "layers/window.h"
+
+static const struct arg_spec pool_specs[] = {
+    {.name = "kernel", .type = TYPE_SIZES, .place = PLACE_POSITION,
+     .required = true, .offset = offsetof(struct window_args, kernel),
+     .min = 1, .doc = "size of the window"},
+    {.name = "stride", .type = TYPE_SIZES, .place = PLACE_STRIDE, .min = 1,
+     .offset = offsetof(struct window_args, stride), .fallback = "the window",
+     .doc = "step from window to window"},
+    {.name = "pad", .type = TYPE_PADDING, .place = PLACE_KEY,
+     .offset = offsetof(struct window_args, pad), .fallback = "0",
+     .doc = "`pad` keeps the size at stride 1; `pad=1`, `pad=0:1`"},
+    {.name = "ceil", .type = TYPE_WORDS, .place = PLACE_WORD, .words = "ceil",
+     .offset = offsetof(struct window_args, ceil),
+     .doc = "a last window may pass the end"},
+    {.name = "dilate", .type = TYPE_SIZES, .place = PLACE_KEY, .min = 1,
+     .offset = offsetof(struct window_args, dilation), .fallback = "1",
+     .doc = "step inside the window"},
+    SPEC_END};
+
+static struct window_args pool_args(const struct layer *layer) {
+  struct window_args args = *(const struct window_args *)layer->args;
+  args.stride_is_kernel = true;
+  return args;
+}
+
+static bool pool_shape(struct layer *layer) {
+  struct window_args args = pool_args(layer);
+  struct window windows[3];
+  if (!window_check(layer, &args, windows))
+    return false;
+  layer->out = window_shape(layer, windows, shape_channels(layer->in[0]));
+  return true;
+}
+
+static int pool_windows(const struct layer *layer, struct window *windows) {
+  struct window_args args = pool_args(layer);
+  window_plan(layer, &args, windows);
+  return shape_spatial(layer->in[0]);
+}
+
+/* All positions become one; a map stays a map: 1x1xC. */
+static bool global_shape(struct layer *layer) {
+  if (!layer_check_map(layer))
+    return false;
+  layer->out = *layer->in[0];
+  for (int i = 0; i < shape_spatial(&layer->out); i++)
+    layer->out.dim[i] = 1;
+  return true;
+}
+
+static bool global_redundant(const struct layer *layer,
+                             const struct layer *before) {
+  (void)before;
+  return shape_values(layer->in[0]) == shape_channels(layer->in[0]);
+}
+
+struct adapt {
+  struct sizes size;
+};
+
+static const struct arg_spec adapt_specs[] = {
+    {.name = "size", .type = TYPE_SIZES, .place = PLACE_POSITION,
+     .required = true, .offset = offsetof(struct adapt, size), .min = 1,
+     .doc = "size of the output"},
+    SPEC_END};
+
+static bool adapt_shape(struct layer *layer) {
+  const struct adapt *adapt = layer->args;
+  if (!layer_check_map(layer) ||
+      !layer_check_sizes(layer, "size", &adapt->size))
+    return false;
+  layer->out = *layer->in[0];
+  for (int i = 0; i < shape_spatial(&layer->out); i++)
+    layer->out.dim[i] = size_at(&adapt->size, i, 1);
+  return true;
+}
+
+static bool same_redundant(const struct layer *layer,
+                           const struct layer *before) {
+  (void)before;
+  return shape_equal(layer->in[0], &layer->out);
+}
+
+const struct layer_kind layer_pool = {
+    .name = "pool",
+    .summary = "the largest value of each window",
+    .family = "Pooling",
+    .specs = pool_specs,
+    .args_size = sizeof(struct window_args),
+    .shape = pool_shape,
+    .windows = pool_windows,
+};
+
+const struct layer_kind layer_avgpool = {
+    .name = "avgpool",
+    .summary = "the mean of each window",
+    .family = "Pooling",
+    .specs = pool_specs,
+    .args_size = sizeof(struct window_args),
+    .shape = pool_shape,
+    .windows = pool_windows,
+};
+
+const struct layer_kind layer_gap = {
+    .name = "gap",
+    .summary = "global average pooling: the mean of each channel",
+    .family = "Pooling",
+    .shape = global_shape,
+    .redundant = global_redundant,
+};
+
+const struct layer_kind layer_gmp = {
+    .name = "gmp",
+    .summary = "global maximum pooling: the largest value of each channel",
+    .family = "Pooling",
+    .shape = global_shape,
+    .redundant = global_redundant,
+};
+
+const struct layer_kind layer_adaptpool = {
+    .name = "adaptpool",
+    .summary = "average pooling to a given size",
+    .family = "Pooling",
+    .specs = adapt_specs,
+    .args_size = sizeof(struct adapt),
+    .shape = adapt_shape,
+    .redundant = same_redundant,
+};
+
+const struct layer_kind layer_adaptmaxpool = {
+    .name = "adaptmaxpool",
+    .summary = "maximum pooling to a given size",
+    .family = "Pooling",
+    .specs = adapt_specs,
+    .args_size = sizeof(struct adapt),
+    .shape = adapt_shape,
+    .redundant = same_redundant,
+};

@@ -1,0 +1,211 @@
+/* flatten, reshape, permute, slice, crop: the same values seen otherwise. */
+#include <inttypes.h>
+
+#include "base/check.h"
+#include "layers/layer.h"
+
+static bool flatten_shape(struct layer *layer) {
+  int64_t count = shape_values(layer->in[0]);
+  layer->out = shape_of(1, &count);
+  layer->out.dtype = layer->in[0]->dtype;
+  return true;
+}
+
+static bool flatten_redundant(const struct layer *layer,
+                              const struct layer *before) {
+  (void)before;
+  return layer->in[0]->rank == 1;
+}
+
+struct reshape {
+  struct shape shape;
+};
+
+static const struct arg_spec reshape_specs[] = {
+    {.name = "shape", .type = TYPE_SHAPE, .place = PLACE_POSITION,
+     .required = true, .offset = offsetof(struct reshape, shape),
+     .doc = "the new sizes; `_` is inferred, once"},
+    SPEC_END};
+
+static bool reshape_fail(struct layer *layer, int64_t known) {
+  const struct shape *in = layer->in[0];
+  const struct reshape *reshape = layer->args;
+  int unknown = 0;
+  for (int i = 0; i < reshape->shape.rank; i++)
+    unknown += reshape->shape.dim[i] == SIZE_ANY;
+  if (unknown > 1) {
+    layer_fail(layer, RESHAPE_COUNT, "shape",
+               "only one size can be inferred, %d are `_`", unknown);
+  } else if (unknown == 1) {
+    layer_fail(layer, RESHAPE_COUNT, "shape",
+               "%" PRId64 " values do not divide into parts of %" PRId64,
+               shape_values(in), known);
+  } else {
+    layer_fail(layer, RESHAPE_COUNT, "shape",
+               "%s has %" PRId64 " values, but %s has %" PRId64,
+               shape_text(&reshape->shape).text, known, shape_text(in).text,
+               shape_values(in));
+  }
+  return false;
+}
+
+static bool reshape_shape(struct layer *layer) {
+  const struct reshape *reshape = layer->args;
+  int64_t count = shape_values(layer->in[0]);
+  int64_t known = 1;
+  int unknown = -1, unknowns = 0;
+  layer->out = reshape->shape;
+  layer->out.dtype = layer->in[0]->dtype;
+  for (int i = 0; i < layer->out.rank; i++) {
+    int64_t dim = layer->out.dim[i];
+    if (dim == SIZE_ANY) {
+      unknown = i;
+      unknowns++;
+    } else if (!mul_i64(known, dim, &known)) {
+      layer_fail(layer, TOO_LARGE, "shape", "the sizes pass 2^63 - 1");
+      return false;
+    }
+  }
+  if (unknowns > 1 || (unknowns == 1 ? count % known != 0 : count != known))
+    return reshape_fail(layer, known);
+  if (unknowns == 1)
+    layer->out.dim[unknown] = count / known;
+  return true;
+}
+
+static bool reshape_redundant(const struct layer *layer,
+                              const struct layer *before) {
+  (void)before;
+  return shape_equal(layer->in[0], &layer->out);
+}
+
+struct permute {
+  struct axes order;
+};
+
+static const struct arg_spec permute_specs[] = {
+    {.name = "axes", .type = TYPE_AXES, .place = PLACE_POSITION,
+     .required = true, .offset = offsetof(struct permute, order),
+     .doc = "every axis once, in the new order: numbers from 0 or c h w d"},
+    SPEC_END};
+
+static bool permute_shape(struct layer *layer) {
+  const struct permute *permute = layer->args;
+  const struct shape *in = layer->in[0];
+  bool used[LIMIT_RANK] = {false};
+  bool valid = permute->order.count == in->rank;
+  layer->out = *in;
+  for (int i = 0; valid && i < in->rank; i++) {
+    int axis = axis_index(permute->order.at[i], in);
+    valid = axis >= 0 && !used[axis];
+    if (valid) {
+      used[axis] = true;
+      layer->out.dim[i] = in->dim[axis];
+    }
+  }
+  if (valid)
+    return true;
+  struct diagnostic *d =
+      layer_fail(layer, WRONG_AXIS, "axes",
+                 "this is no order of the %d axes of %s", in->rank,
+                 shape_text(in).text);
+  diag_help(d, "name each axis from 0 to %d once", in->rank - 1);
+  return false;
+}
+
+static bool permute_redundant(const struct layer *layer,
+                              const struct layer *before) {
+  const struct permute *permute = layer->args;
+  (void)before;
+  for (int i = 0; i < permute->order.count; i++)
+    if (axis_index(permute->order.at[i], layer->in[0]) != i)
+      return false;
+  return true;
+}
+
+struct slice_args {
+  struct axes axis;
+  struct range range;
+};
+
+static const struct arg_spec slice_specs[] = {
+    {.name = "axis", .type = TYPE_AXIS, .place = PLACE_POSITION,
+     .required = true, .offset = offsetof(struct slice_args, axis),
+     .doc = "c h w d l, or a number from 0"},
+    {.name = "range", .type = TYPE_RANGE, .place = PLACE_POSITION,
+     .required = true, .offset = offsetof(struct slice_args, range),
+     .doc = "`a:b` keeps a up to but not b; `_` is the start or the end"},
+    SPEC_END};
+
+static bool slice_shape(struct layer *layer) {
+  const struct slice_args *slice = layer->args;
+  const struct shape *in = layer->in[0];
+  int axis = axis_index(slice->axis.at[0], in);
+  if (axis < 0) {
+    layer_fail(layer, WRONG_AXIS, "axis", "%s has no such axis",
+               shape_text(in).text);
+    return false;
+  }
+  int64_t size = in->dim[axis];
+  int64_t from = slice->range.from == SIZE_ANY ? 0 : slice->range.from;
+  int64_t to = slice->range.to == SIZE_ANY ? size : slice->range.to;
+  if (from < 0 || from >= to || to > size) {
+    struct diagnostic *d = layer_fail(
+        layer, OUT_OF_RANGE, "range", "%" PRId64 ":%" PRId64
+        " is no part of an axis of %" PRId64, from, to, size);
+    diag_help(d, "0 <= a < b <= %" PRId64, size);
+    return false;
+  }
+  layer->out = *in;
+  layer->out.dim[axis] = to - from;
+  return true;
+}
+
+struct crop {
+  struct sizes size;
+};
+
+static const struct arg_spec crop_specs[] = {
+    {.name = "size", .type = TYPE_SIZES, .place = PLACE_POSITION,
+     .required = true, .offset = offsetof(struct crop, size), .min = 1,
+     .doc = "size of the part that is kept, from the middle"},
+    SPEC_END};
+
+static bool crop_shape(struct layer *layer) {
+  const struct crop *crop = layer->args;
+  if (!layer_check_map(layer) ||
+      !layer_check_sizes(layer, "size", &crop->size))
+    return false;
+  layer->out = *layer->in[0];
+  for (int i = 0; i < shape_spatial(&layer->out); i++) {
+    int64_t size = size_at(&crop->size, i, 1);
+    if (size > layer->out.dim[i]) {
+      layer_fail(layer, OUT_OF_RANGE, "size",
+                 "cannot crop a map of %s to a larger one",
+                 shape_text(layer->in[0]).text);
+      return false;
+    }
+    layer->out.dim[i] = size;
+  }
+  return true;
+}
+
+#define VIEW(id, text, ...)              \
+  const struct layer_kind layer_##id = { \
+      .name = #id,                       \
+      .summary = text,                   \
+      .family = "Shape",                 \
+      .input = INPUT_ANY,                \
+      .memory = OUTPUT_VIEW,             \
+      .shape = id##_shape,               \
+      __VA_ARGS__}
+
+VIEW(flatten, "all values in one vector", .redundant = flatten_redundant);
+VIEW(reshape, "other sizes for the same values", .specs = reshape_specs,
+     .args_size = sizeof(struct reshape), .redundant = reshape_redundant);
+VIEW(permute, "the axes in another order", .specs = permute_specs,
+     .args_size = sizeof(struct permute), .redundant = permute_redundant);
+VIEW(slice, "a part of one axis", .specs = slice_specs,
+     .args_size = sizeof(struct slice_args));
+VIEW(crop, "the middle of a map", .specs = crop_specs,
+     .args_size = sizeof(struct crop), .redundant = reshape_redundant);

@@ -1,0 +1,152 @@
+/* Windows that move over a map: the arithmetic of convolution and pooling. */
+#include "layers/window.h"
+
+#include <inttypes.h>
+
+#include "base/check.h"
+
+/* Larger sizes are refused, so that sums of a few of them cannot overflow. */
+#define LARGEST_SIZE ((int64_t)1 << 40)
+
+int64_t window_extent(const struct window *window) {
+  return window->dilation * (window->kernel - 1) + 1;
+}
+
+static void set_padding(struct window *w, const struct padding *pad,
+                        int axis) {
+  int64_t all;
+  switch (pad->mode) {
+  case PADDING_NONE:
+    break;
+  case PADDING_SAME:
+    all = window_extent(w) - 1;
+    w->before = all / 2;
+    w->after = all - w->before;
+    break;
+  case PADDING_GIVEN:
+    w->before = size_at(&pad->before, axis, 0);
+    w->after = size_at(&pad->after, axis, 0);
+    break;
+  }
+}
+
+static int64_t windows_that_fit(const struct window *w) {
+  int64_t room = w->in + w->before + w->after - window_extent(w);
+  if (room < 0)
+    return 0;
+  if (!w->ceil)
+    return room / w->stride + 1;
+  int64_t out = ceil_div_i64(room, w->stride) + 1;
+  if ((out - 1) * w->stride >= w->in + w->before)
+    out--;
+  return out;
+}
+
+void window_plan(const struct layer *layer, const struct window_args *args,
+                 struct window *windows) {
+  for (int i = 0; i < shape_spatial(layer->in[0]); i++) {
+    struct window *w = &windows[i];
+    int64_t kernel = size_at(&args->kernel, i, 1);
+    *w = (struct window){
+        .in = layer->in[0]->dim[i],
+        .kernel = kernel,
+        .dilation = size_at(&args->dilation, i, 1),
+        .stride = size_at(&args->stride, i,
+                          args->stride_is_kernel ? kernel : 1),
+        .ceil = args->ceil,
+    };
+    set_padding(w, &args->pad, i);
+    w->out = windows_that_fit(w);
+  }
+}
+
+static bool small_enough(const struct layer *layer, const char *arg,
+                         const struct sizes *sizes) {
+  for (int i = 0; i < sizes->rank; i++) {
+    if (sizes->at[i] <= LARGEST_SIZE)
+      continue;
+    layer_fail(layer, OUT_OF_RANGE, arg,
+               "%" PRId64 " is beyond the largest size, 2^40", sizes->at[i]);
+    return false;
+  }
+  return true;
+}
+
+static bool check_args(const struct layer *layer,
+                       const struct window_args *args) {
+  if (!layer_check_map(layer))
+    return false;
+  const struct {
+    const char *name;
+    const struct sizes *sizes;
+  } all[] = {
+      {"kernel", &args->kernel},    {"stride", &args->stride},
+      {"dilate", &args->dilation},  {"pad", &args->pad.before},
+      {"pad", &args->pad.after},
+  };
+  for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+    if (!layer_check_sizes(layer, all[i].name, all[i].sizes) ||
+        !small_enough(layer, all[i].name, all[i].sizes))
+      return false;
+  struct shape map = *layer->in[0];
+  for (int i = 0; i < shape_spatial(&map); i++) {
+    int64_t extent;
+    int64_t kernel = size_at(&args->kernel, i, 1);
+    if (mul_i64(size_at(&args->dilation, i, 1), kernel, &extent) &&
+        extent <= LARGEST_SIZE && map.dim[i] <= LARGEST_SIZE)
+      continue;
+    layer_fail(layer, OUT_OF_RANGE, "kernel",
+               "the window or the map passes 2^40 in one direction");
+    return false;
+  }
+  return true;
+}
+
+static void put_sizes(struct text *out, const struct window *windows, int n,
+                      size_t member) {
+  for (int i = 0; i < n; i++) {
+    const char *w = (const char *)&windows[i];
+    int64_t value;
+    memcpy(&value, w + member, sizeof value);
+    if (i)
+      text_putc(out, 'x');
+    text_int(out, value);
+  }
+}
+
+static bool kernel_fits(const struct layer *layer, struct window *windows,
+                        int n) {
+  for (int i = 0; i < n; i++) {
+    if (windows[i].out > 0)
+      continue;
+    struct text kernel = text_new(layer->site->diags->arena);
+    put_sizes(&kernel, windows, n, offsetof(struct window, kernel));
+    int64_t extent = window_extent(&windows[i]);
+    int64_t padded = windows[i].in + windows[i].before + windows[i].after;
+    struct diagnostic *d = layer_fail(
+        layer, KERNEL_TOO_LARGE, "kernel",
+        "a window of %.*s does not fit the map of %s",
+        SLICE_ARG(text_slice(&kernel)), shape_text(layer->in[0]).text);
+    diag_here(d, "needs %" PRId64 " of %" PRId64 " values", extent, padded);
+    diag_help(d, "add `pad`, use a smaller window, or drop a stride or "
+                 "pooling before it");
+    return false;
+  }
+  return true;
+}
+
+bool window_check(const struct layer *layer, const struct window_args *args,
+                  struct window *windows) {
+  if (!check_args(layer, args))
+    return false;
+  window_plan(layer, args, windows);
+  return kernel_fits(layer, windows, shape_spatial(layer->in[0]));
+}
+
+struct shape window_shape(const struct layer *layer,
+                          const struct window *windows, int64_t channels) {
+  struct shape out = *layer->in[0];
+  for (int i = 0; i < shape_spatial(&out); i++)
+    out.dim[i] = windows[i].out;
+  return shape_with_channels(&out, channels);
+}

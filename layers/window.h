@@ -1,0 +1,35 @@
+/* Windows that move over a map: the arithmetic of convolution and pooling. */
+#ifndef NETC_LAYERS_WINDOW_H
+#define NETC_LAYERS_WINDOW_H
+
+#include "layers/layer.h"
+
+/* What the arguments of such a layer say. */
+struct window_args {
+  struct sizes kernel, stride, dilation;
+  struct padding pad;
+  int ceil;              /* 1: round the output up */
+  bool stride_is_kernel; /* without a stride, windows do not overlap */
+};
+
+/*
+ * Fills a window for each spatial axis of the input:
+ *   out = floor((in + before + after - D(K-1) - 1) / S) + 1
+ * (torch.nn.Conv2d), or rounded up with `ceil`, where the last window must
+ * then start inside the input or the padding before it (torch.nn.MaxPool2d).
+ */
+void window_plan(const struct layer *layer, const struct window_args *args,
+                 struct window *windows);
+
+/* The same with all checks; reports and returns false. */
+bool window_check(const struct layer *layer, const struct window_args *args,
+                  struct window *windows);
+
+/* The map that comes out, with `channels` channels. */
+struct shape window_shape(const struct layer *layer,
+                          const struct window *windows, int64_t channels);
+
+/* The effective size of a dilated kernel: D(K-1) + 1. */
+int64_t window_extent(const struct window *window);
+
+#endif

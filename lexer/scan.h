@@ -1,0 +1,62 @@
+/* The scanner: bytes in, tokens with spans out. */
+#ifndef NETC_LEXER_SCAN_H
+#define NETC_LEXER_SCAN_H
+
+#include "base/diag.h"
+
+/* Tokens are numbered as bison numbers them. */
+enum token {
+  TOKEN_END = 0,
+  TOKEN_ERROR = 256, /* already reported */
+  TOKEN_BEFORE_FIRST = 257,
+#define TOKEN(id, words) TOKEN_##id,
+#include "lexer/tokens.def"
+#undef TOKEN
+  TOKEN_AFTER_LAST
+};
+
+/* How a token is called in a message: "name", "`->`". */
+const char *token_words(enum token token);
+
+/* What a token carries. */
+union scan_value {
+  int64_t integer;
+  double real;
+  struct slice text;
+};
+
+/*
+ * Blanks around a token decide what `/2`, `-1` and `f(` mean, so the scanner
+ * keeps the little context that this takes.
+ */
+struct scan {
+  struct diags *diags;
+  struct arena *arena;
+  uint32_t begin, end; /* the token at hand, in the source map */
+  union scan_value *value;
+  enum token last;     /* the token before */
+  bool at_start;       /* of a statement */
+  bool arguments;      /* the statement takes arguments */
+  bool failed;         /* nested too deep: no more tokens */
+  int depth;           /* brackets that are open, and which */
+  char open[LIMIT_DEPTH];
+  struct slice text;
+  uint32_t base;
+  void *flex;
+};
+
+void scan_begin(struct scan *scan, struct arena *arena, struct diags *diags,
+                int source);
+void scan_end(struct scan *scan);
+
+/* The next token; TOKEN_END at the end, again and again. */
+enum token scan_next(struct scan *scan, union scan_value *value,
+                     struct span *span);
+
+/*
+ * Checks that a text is UTF-8 without NUL; reports the first byte that is
+ * not.
+ */
+bool scan_check_text(struct diags *diags, int source);
+
+#endif

@@ -1,0 +1,421 @@
+/* What the rules of scan.l call: words, numbers, blanks, brackets. */
+#include "lexer/token.h"
+
+#include <locale.h>
+#include <math.h>
+#include <stdlib.h>
+
+#include "base/check.h"
+#include "base/utf8.h"
+
+const char *token_words(enum token token) {
+  switch (token) {
+  case TOKEN_END: return "end of file";
+#define TOKEN(id, words) \
+  case TOKEN_##id: return words;
+#include "lexer/tokens.def"
+#undef TOKEN
+  default: return "invalid text";
+  }
+}
+
+static struct span here(const struct scan *scan) {
+  return (struct span){scan->begin, scan->end};
+}
+
+/* The token in the source itself, which outlives flex's buffer. */
+static struct slice in_source(const struct scan *scan, size_t length) {
+  return (struct slice){scan->text.at + (scan->begin - scan->base), length};
+}
+
+/* The byte at `offset` of the source map; 0 outside the text. */
+static char byte_at(const struct scan *scan, uint32_t offset) {
+  size_t at = (size_t)offset - scan->base; /* before the text: it wraps */
+  return at < scan->text.length ? scan->text.at[at] : '\0';
+}
+
+static bool is_blank(char c) {
+  return c == ' ' || c == '\t' || c == '\n' || c == '\r' || c == '\0' ||
+         c == '\\';
+}
+
+static bool is_digit(char c) {
+  return c >= '0' && c <= '9';
+}
+
+static char innermost(const struct scan *scan) {
+  return scan->depth ? scan->open[scan->depth - 1] : '{';
+}
+
+bool scan_newline(const struct scan *scan) {
+  return innermost(scan) != '(';
+}
+
+bool scan_joins(const struct scan *scan) {
+  if (byte_at(scan, scan->end) != 'x')
+    return false;
+  char next = byte_at(scan, scan->end + 1);
+  return is_digit(next) || next == '_' || next == '(';
+}
+
+/* Words */
+
+static const struct {
+  const char *text;
+  enum token token;
+} keywords[] = {
+    {"net", TOKEN_KW_NET},     {"input", TOKEN_KW_INPUT},
+    {"fork", TOKEN_KW_FORK},   {"from", TOKEN_KW_FROM},
+    {"again", TOKEN_KW_AGAIN}, {"output", TOKEN_KW_OUTPUT},
+    {"def", TOKEN_KW_DEF},     {"let", TOKEN_KW_LET},
+    {"param", TOKEN_KW_PARAM}, {"repeat", TOKEN_KW_REPEAT},
+    {"for", TOKEN_KW_FOR},     {"in", TOKEN_KW_IN},
+    {"if", TOKEN_KW_IF},       {"else", TOKEN_KW_ELSE},
+    {"use", TOKEN_KW_USE},     {"train", TOKEN_KW_TRAIN},
+    {"infer", TOKEN_KW_INFER}, {"budget", TOKEN_KW_BUDGET},
+    {"and", TOKEN_KW_AND},     {"or", TOKEN_KW_OR},
+    {"not", TOKEN_KW_NOT},     {"true", TOKEN_KW_TRUE},
+    {"false", TOKEN_KW_FALSE}, {"x", TOKEN_BY},
+};
+
+int scan_word(struct scan *scan, size_t length) {
+  struct slice word = in_source(scan, length);
+  scan->value->text = word;
+  for (size_t i = 0; i < sizeof keywords / sizeof *keywords; i++)
+    if (slice_is(word, keywords[i].text))
+      return keywords[i].token;
+  return byte_at(scan, scan->end) == '(' ? TOKEN_FUNC : TOKEN_NAME;
+}
+
+/* Signs that mean one thing with blanks around them and another without */
+
+static bool ends_operand(enum token token) {
+  switch (token) {
+  case TOKEN_NAME:
+  case TOKEN_INT:
+  case TOKEN_REAL:
+  case TOKEN_STRING:
+  case TOKEN_ANY:
+  case TOKEN_PAREN_CLOSE:
+  case TOKEN_BRACKET_CLOSE:
+  case TOKEN_BRACE_CLOSE:
+  case TOKEN_KW_TRUE:
+  case TOKEN_KW_FALSE: return true;
+  default: return false;
+  }
+}
+
+/* A blank before and none behind: a sign or a stride, not an operator. */
+static bool stands_alone(const struct scan *scan) {
+  return is_blank(byte_at(scan, scan->begin - 1)) &&
+         !is_blank(byte_at(scan, scan->end));
+}
+
+int scan_minus(struct scan *scan) {
+  if (!ends_operand(scan->last))
+    return TOKEN_NEGATE;
+  bool starts_argument =
+      scan->arguments && innermost(scan) != '(' && stands_alone(scan);
+  return starts_argument ? TOKEN_NEGATE : TOKEN_MINUS;
+}
+
+int scan_slash(struct scan *scan) {
+  bool stride = scan->arguments && innermost(scan) == '{' &&
+                ends_operand(scan->last) && stands_alone(scan);
+  return stride ? TOKEN_STRIDE : TOKEN_SLASH;
+}
+
+/* These take one expression, in which `-` and `/` are always operators. */
+static bool takes_expression(enum token token) {
+  switch (token) {
+  case TOKEN_KW_LET:
+  case TOKEN_KW_PARAM:
+  case TOKEN_KW_REPEAT:
+  case TOKEN_KW_IF: return true;
+  default: return false;
+  }
+}
+
+void scan_follow(struct scan *scan, enum token token) {
+  scan->last = token;
+  switch (token) {
+  case TOKEN_NEWLINE:
+  case TOKEN_SEMICOLON:
+  case TOKEN_BRACE:
+  case TOKEN_KW_ELSE: /* `else if` */
+    scan->at_start = true;
+    break;
+  case TOKEN_BRACE_CLOSE: /* `add { a } /2`: arguments of the word before */
+    scan->at_start = false;
+    scan->arguments = true;
+    break;
+  default:
+    if (scan->at_start)
+      scan->arguments = !takes_expression(token);
+    scan->at_start = false;
+  }
+}
+
+/* Numbers: digits with `_` between, a fraction, an exponent or a unit */
+
+static const struct {
+  const char *name;
+  int64_t factor;
+  bool bytes;
+} units[] = {
+    {"", 1, false},
+    {"K", 1000, false},
+    {"M", 1000000, false},
+    {"G", 1000000000, false},
+    {"B", 1, true},
+    {"KB", 1000, true},
+    {"MB", 1000000, true},
+    {"GB", 1000000000, true},
+    {"TB", 1000000000000, true},
+    {"KiB", (int64_t)1 << 10, true},
+    {"MiB", (int64_t)1 << 20, true},
+    {"GiB", (int64_t)1 << 30, true},
+    {"TiB", (int64_t)1 << 40, true},
+};
+
+struct number {
+  int64_t digits; /* all digits, the point left out */
+  int64_t scale;  /* the power of ten by which they are too large */
+  bool overflow, fraction, exponent;
+  size_t unit;
+};
+
+static size_t read_digits(struct number *n, struct slice text, size_t i,
+                          bool fraction) {
+  for (; i < text.length; i++) {
+    bool between = text.at[i] == '_' && is_digit(text.at[i - 1]) &&
+                   i + 1 < text.length && is_digit(text.at[i + 1]);
+    if (between)
+      continue;
+    if (!is_digit(text.at[i]))
+      break;
+    n->overflow = n->overflow || !mul_i64(n->digits, 10, &n->digits) ||
+                  !add_i64(n->digits, text.at[i] - '0', &n->digits) ||
+                  (fraction && !mul_i64(n->scale, 10, &n->scale));
+  }
+  return i;
+}
+
+static bool read_exponent(struct slice text, size_t i) {
+  i++; /* the e */
+  if (i < text.length && (text.at[i] == '-' || text.at[i] == '+'))
+    i++;
+  size_t start = i;
+  while (i < text.length && is_digit(text.at[i]))
+    i++;
+  return i > start && i == text.length;
+}
+
+/* False if the text is no number at all. */
+static bool read_number(struct number *n, struct slice text) {
+  *n = (struct number){.scale = 1};
+  size_t i = read_digits(n, text, 0, false);
+  if (i + 1 < text.length && text.at[i] == '.' && is_digit(text.at[i + 1])) {
+    n->fraction = true;
+    i = read_digits(n, text, i + 1, true);
+  }
+  if (i < text.length && (text.at[i] == 'e' || text.at[i] == 'E')) {
+    n->exponent = true;
+    return read_exponent(text, i);
+  }
+  struct slice unit = {text.at + i, text.length - i};
+  for (size_t u = 0; u < sizeof units / sizeof *units; u++) {
+    if (slice_is(unit, units[u].name)) {
+      n->unit = u;
+      return true;
+    }
+  }
+  return false;
+}
+
+/* strtod follows the locale and takes no `_`: hand it what it wants. */
+static double to_real(struct scan *scan, struct slice text) {
+  struct text plain = text_new(scan->arena);
+  for (size_t i = 0; i < text.length; i++) {
+    char c = text.at[i];
+    if (c == '.')
+      text_put(&plain, localeconv()->decimal_point);
+    else if (is_digit(c) || c == 'e' || c == 'E' || c == '+' || c == '-')
+      text_putc(&plain, c);
+    else if (c != '_')
+      break; /* a unit */
+  }
+  text_putc(&plain, '\0');
+  return strtod(plain.at, NULL);
+}
+
+static int bad_number(struct scan *scan, struct slice text) {
+  struct diagnostic *d = diag(scan->diags, INVALID_NUMBER, here(scan),
+                              "`%.*s` is not a number", SLICE_ARG(text));
+  if (text.at[text.length - 1] == 'x')
+    diag_help(d, "sizes are joined by `x`: `3x3`; with names or expressions "
+                 "put blanks around it: `3 x k`");
+  else
+    diag_help(d, "numbers look like 64, 1_000_000, 4K, 0.5, 1e-3, 256KiB; "
+                 "names start with a letter");
+  return TOKEN_ERROR;
+}
+
+static int too_large(struct scan *scan, struct slice text) {
+  struct diagnostic *d =
+      diag(scan->diags, NUMBER_TOO_LARGE, here(scan),
+           "`%.*s` does not fit a 64-bit integer", SLICE_ARG(text));
+  diag_help(d, "the largest integer is 9,223,372,036,854,775,807");
+  return TOKEN_ERROR;
+}
+
+static int real_number(struct scan *scan, const struct number *n,
+                       struct slice text) {
+  scan->value->real = to_real(scan, text) * (double)units[n->unit].factor;
+  if (isfinite(scan->value->real))
+    return TOKEN_REAL;
+  diag(scan->diags, NUMBER_TOO_LARGE, here(scan),
+       "`%.*s` does not fit a double", SLICE_ARG(text));
+  return TOKEN_ERROR;
+}
+
+static int whole_number(struct scan *scan, const struct number *n,
+                        struct slice text) {
+  int64_t value;
+  if (n->overflow || !mul_i64(n->digits, units[n->unit].factor, &value))
+    return too_large(scan, text);
+  if (value % n->scale == 0) {
+    scan->value->integer = value / n->scale;
+    return TOKEN_INT;
+  }
+  if (!units[n->unit].bytes)
+    return real_number(scan, n, text);
+  struct diagnostic *d =
+      diag(scan->diags, INVALID_NUMBER, here(scan),
+           "`%.*s` is not a whole number of bytes", SLICE_ARG(text));
+  diag_help(d, "use a smaller unit");
+  return TOKEN_ERROR;
+}
+
+int scan_number(struct scan *scan, size_t length) {
+  struct slice text = in_source(scan, length);
+  struct number n;
+  if (byte_at(scan, scan->end) == 'x' && !scan_joins(scan)) {
+    text.length++; /* 3x by itself, or before a name */
+    return bad_number(scan, text);
+  }
+  if (!read_number(&n, text))
+    return bad_number(scan, text);
+  bool real = n.exponent || (n.fraction && n.unit == 0);
+  return real ? real_number(scan, &n, text) : whole_number(scan, &n, text);
+}
+
+/* Strings and brackets */
+
+int scan_string(struct scan *scan, size_t length) {
+  struct slice quoted = in_source(scan, length);
+  scan->value->text = (struct slice){quoted.at + 1, length - 2};
+  return TOKEN_STRING;
+}
+
+int scan_open_string(struct scan *scan) {
+  diag(scan->diags, UNTERMINATED_STRING, here(scan),
+       "this string has no closing quote on its line");
+  return TOKEN_ERROR;
+}
+
+int scan_open(struct scan *scan, char bracket) {
+  if (scan->depth == LIMIT_DEPTH) {
+    struct diagnostic *d =
+        diag(scan->diags, NESTED_TOO_DEEP, here(scan),
+             "brackets are nested more than %d deep", LIMIT_DEPTH);
+    diag_help(d, "move the inner part into a `def`");
+    scan->failed = true;
+    return TOKEN_END;
+  }
+  scan->open[scan->depth++] = bracket;
+  return bracket == '('   ? TOKEN_PAREN
+         : bracket == '[' ? TOKEN_BRACKET
+                          : TOKEN_BRACE;
+}
+
+/* What does not match is left to the parser, which knows what it expects. */
+int scan_close(struct scan *scan, char bracket) {
+  char open = bracket == ')' ? '(' : bracket == ']' ? '[' : '{';
+  int depth = scan->depth;
+  while (depth > 0 && scan->open[depth - 1] != open)
+    depth--;
+  if (depth > 0)
+    scan->depth = depth - 1;
+  return bracket == ')'   ? TOKEN_PAREN_CLOSE
+         : bracket == ']' ? TOKEN_BRACKET_CLOSE
+                          : TOKEN_BRACE_CLOSE;
+}
+
+/* What belongs to no token */
+
+static void stray_ascii(struct scan *scan, char c) {
+  struct diagnostic *d = diag(scan->diags, INVALID_CHARACTER, here(scan),
+                              "`%c` is not used in this language", c);
+  if (c == '!' || c == '&' || c == '|')
+    diag_help(d, "write `not`, `and`, `or`");
+  else if (c == '^')
+    diag_help(d, "a power is written `**`");
+  else if (c == '\'' || c == '`')
+    diag_help(d, "strings are written in double quotes");
+}
+
+static void stray_sequence(struct scan *scan, const char *text) {
+  static const char times[] = "\xC3\x97";
+  size_t length = utf8_length(text, 4);
+  struct diagnostic *d =
+      diag(scan->diags, INVALID_CHARACTER, here(scan),
+           "`%.*s` outside a comment or string", (int)length, text);
+  if (length == 2 && memcmp(text, times, 2) == 0)
+    diag_help(d, "sizes are joined by the letter `x`: `3x3`");
+  else
+    diag_help(d, "names consist of ASCII letters, digits and `_`");
+}
+
+int scan_stray(struct scan *scan, const char *text) {
+  unsigned char c = (unsigned char)*text;
+  if (c == '\\')
+    diag_help(diag(scan->diags, INVALID_CHARACTER, here(scan),
+                   "`\\` stands only at the end of a line"),
+              "it joins the next line to this one");
+  else if (c < 0x20 || c == 0x7F)
+    diag(scan->diags, INVALID_CHARACTER, here(scan),
+         "a control character (0x%02X) outside a comment", c);
+  else if (c < 0x80)
+    stray_ascii(scan, *text);
+  else
+    stray_sequence(scan, text);
+  return TOKEN_ERROR;
+}
+
+int scan_eof(struct scan *scan) {
+  scan->begin = scan->end; /* no rule matched: the end is empty */
+  return TOKEN_END;
+}
+
+bool scan_check_text(struct diags *diags, int source) {
+  const struct source *s = &diags->sources->all.at[source];
+  size_t i = 0;
+  while (i < s->text.length) {
+    size_t length = utf8_length(s->text.at + i, s->text.length - i);
+    if (length == 0 || s->text.at[i] == '\0')
+      break;
+    i += length;
+  }
+  if (i == s->text.length)
+    return true;
+  struct span span = {s->base + (uint32_t)i, s->base + (uint32_t)i + 1};
+  unsigned char byte = (unsigned char)s->text.at[i];
+  struct diagnostic *d =
+      byte == 0 ? diag(diags, INVALID_UTF8, span,
+                       "a NUL byte: this is no text file")
+                : diag(diags, INVALID_UTF8, span,
+                       "byte 0x%02X is not valid UTF-8", byte);
+  diag_help(d, "save the file as UTF-8");
+  return false;
+}

@@ -1,0 +1,142 @@
+/* The syntax tree: words with arguments; it knows no layer by name. */
+#ifndef NETC_PARSER_AST_H
+#define NETC_PARSER_AST_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/source.h"
+
+enum expr_kind {
+  EXPR_INT,
+  EXPR_REAL,
+  EXPR_BOOL,
+  EXPR_NAME,
+  EXPR_ANY,    /* _ */
+  EXPR_UNARY,  /* op left */
+  EXPR_BINARY, /* left op right */
+  EXPR_CALL,   /* name(items) */
+  EXPR_FIELD,  /* in.name */
+  EXPR_DIMS,   /* items joined by x */
+  EXPR_PAIR,   /* left:right */
+};
+
+enum op {
+  OP_NEGATE,
+  OP_NOT,
+  OP_ADD,
+  OP_SUB,
+  OP_MUL,
+  OP_DIV,
+  OP_MOD,
+  OP_POW,
+  OP_EQ,
+  OP_NE,
+  OP_LT,
+  OP_LE,
+  OP_GT,
+  OP_GE,
+  OP_AND,
+  OP_OR,
+};
+
+struct expr {
+  enum expr_kind kind;
+  enum op op;
+  int depth; /* of the tree below, at most LIMIT_DEPTH */
+  struct span span;
+  int64_t integer; /* EXPR_INT, EXPR_BOOL */
+  double real;
+  struct slice name; /* EXPR_NAME, EXPR_CALL, EXPR_FIELD */
+  struct expr *left, *right;
+  struct expr *items; /* EXPR_CALL, EXPR_DIMS: a list by `next` */
+  struct expr *next;
+};
+
+enum arg_form {
+  ARG_PLAIN,  /* value */
+  ARG_KEYED,  /* key=value */
+  ARG_STRIDE, /* /value */
+  ARG_BLOCK,  /* { ... } */
+};
+
+struct arg {
+  enum arg_form form;
+  struct span span;
+  struct slice key;
+  struct span key_span;
+  struct expr *value;
+  struct block *block;
+  struct arg *next;
+};
+
+/* A parameter of a def. */
+struct def_param {
+  struct slice name;
+  struct span span;
+  struct expr *value; /* the default, or NULL */
+  struct def_param *next;
+};
+
+struct name_list {
+  struct slice name;
+  struct span span;
+  struct name_list *next;
+};
+
+/* One row of `for names in [rows]`. */
+struct table_row {
+  struct expr *values; /* a list by `next` */
+  struct span span;
+  struct table_row *next;
+};
+
+enum stmt_kind {
+  STMT_APPLY, /* word args: a layer, a join or a def */
+  STMT_GROUP, /* { ... } */
+  STMT_FORK,
+  STMT_FROM,
+  STMT_AGAIN,
+  STMT_OUTPUT,
+  STMT_NET,
+  STMT_INPUT,
+  STMT_DEF,
+  STMT_LET,
+  STMT_PARAM,
+  STMT_REPEAT,
+  STMT_FOR,
+  STMT_IF,
+  STMT_USE,
+  STMT_SETTINGS, /* train, infer, budget */
+};
+
+struct stmt {
+  enum stmt_kind kind;
+  struct span span;       /* without label and mark */
+  struct slice label;     /* .at is NULL if there is none */
+  struct span label_span;
+  struct slice name;      /* the word; what is named */
+  struct span name_span;
+  struct arg *args;
+  struct expr *value;     /* let, param, repeat, if; input: its dimensions */
+  struct expr *high;      /* for i in value..high */
+  struct slice dtype;     /* input: behind the colon */
+  struct span dtype_span;
+  struct def_param *params;
+  struct name_list *names; /* for */
+  struct table_row *rows;        /* for; NULL for a range */
+  struct block *block;
+  struct block *otherwise; /* if */
+  struct expr *mark;       /* -> DIMS */
+  struct span mark_span;   /* with the arrow */
+  struct stmt *next;
+  int index;               /* among all statements of the compilation */
+};
+
+struct block {
+  struct stmt *first;
+  struct span span; /* with the braces */
+  struct span close; /* the closing brace or the end of the text */
+};
+
+#endif

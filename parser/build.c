@@ -1,0 +1,158 @@
+/* Constructors of the syntax tree, for the actions of grammar.y. */
+#include "parser/build.h"
+
+struct expr *build_expr(struct parser *p, enum expr_kind kind,
+                        struct span span) {
+  struct expr *expr = ARENA_NEW(p->arena, struct expr);
+  expr->kind = kind;
+  expr->span = span;
+  expr->depth = 1;
+  return expr;
+}
+
+struct expr *build_int(struct parser *p, int64_t value, struct span span) {
+  struct expr *expr = build_expr(p, EXPR_INT, span);
+  expr->integer = value;
+  return expr;
+}
+
+struct expr *build_real(struct parser *p, double value, struct span span) {
+  struct expr *expr = build_expr(p, EXPR_REAL, span);
+  expr->real = value;
+  return expr;
+}
+
+struct expr *build_bool(struct parser *p, bool value, struct span span) {
+  struct expr *expr = build_expr(p, EXPR_BOOL, span);
+  expr->integer = value;
+  return expr;
+}
+
+struct expr *build_name(struct parser *p, enum expr_kind kind,
+                        struct slice name, struct span span) {
+  struct expr *expr = build_expr(p, kind, span);
+  expr->name = name;
+  return expr;
+}
+
+/* `a + a + a ...` is a tree as deep as it is long: what walks it recurses. */
+static bool too_deep(struct parser *p, int depth, struct span span) {
+  if (depth <= LIMIT_DEPTH)
+    return false;
+  struct diagnostic *d =
+      diag(p->diags, NESTED_TOO_DEEP, span,
+           "an expression of more than %d operators", LIMIT_DEPTH);
+  diag_help(d, "split it with `let`");
+  return true;
+}
+
+struct expr *build_unary(struct parser *p, enum op op, struct expr *operand,
+                         struct span span) {
+  if (too_deep(p, operand->depth + 1, span))
+    return operand;
+  struct expr *expr = build_expr(p, EXPR_UNARY, span);
+  expr->op = op;
+  expr->left = operand;
+  expr->depth = operand->depth + 1;
+  return expr;
+}
+
+static struct expr *build_two(struct parser *p, enum expr_kind kind,
+                              struct expr *left, struct expr *right) {
+  int depth = left->depth > right->depth ? left->depth : right->depth;
+  struct span span = span_join(left->span, right->span);
+  if (too_deep(p, depth + 1, right->span))
+    return left;
+  struct expr *expr = build_expr(p, kind, span);
+  expr->left = left;
+  expr->right = right;
+  expr->depth = depth + 1;
+  return expr;
+}
+
+struct expr *build_binary(struct parser *p, enum op op, struct expr *left,
+                          struct expr *right) {
+  struct expr *expr = build_two(p, EXPR_BINARY, left, right);
+  if (expr->kind == EXPR_BINARY && expr->right == right)
+    expr->op = op;
+  return expr;
+}
+
+struct expr *build_pair(struct parser *p, struct expr *left,
+                        struct expr *right) {
+  return build_two(p, EXPR_PAIR, left, right);
+}
+
+struct expr *build_call(struct parser *p, struct slice name,
+                        struct expr *items, struct span span) {
+  struct expr *expr = build_name(p, EXPR_CALL, name, span);
+  expr->items = items;
+  for (struct expr *item = items; item; item = item->next)
+    if (item->depth >= expr->depth)
+      expr->depth = item->depth + 1;
+  if (too_deep(p, expr->depth, span))
+    return items;
+  return expr;
+}
+
+/* Appending walks the list, but it has at most a few items that are valid. */
+struct expr *build_dims(struct parser *p, struct expr *left,
+                        struct expr *right) {
+  if (left->kind != EXPR_DIMS) {
+    struct expr *dims = build_expr(p, EXPR_DIMS, left->span);
+    dims->items = left;
+    dims->right = left; /* the last one, to append to */
+    dims->depth = left->depth;
+    left = dims;
+  }
+  left->right->next = right;
+  left->right = right;
+  left->span = span_join(left->span, right->span);
+  if (right->depth > left->depth)
+    left->depth = right->depth;
+  return left;
+}
+
+struct arg *build_arg(struct parser *p, enum arg_form form, struct expr *value,
+                      struct span span) {
+  struct arg *arg = ARENA_NEW(p->arena, struct arg);
+  arg->form = form;
+  arg->value = value;
+  arg->span = span;
+  return arg;
+}
+
+struct block *build_block(struct parser *p, struct stmt *first,
+                          struct span span) {
+  struct block *block = ARENA_NEW(p->arena, struct block);
+  block->first = first;
+  block->span = span;
+  block->close = (struct span){span.end - (span.end > span.begin), span.end};
+  return block;
+}
+
+struct stmt *build_stmt(struct parser *p, enum stmt_kind kind,
+                        struct span span) {
+  struct stmt *stmt = ARENA_NEW(p->arena, struct stmt);
+  stmt->kind = kind;
+  stmt->span = span;
+  stmt->index = (*p->statements)++;
+  return stmt;
+}
+
+struct stmt *build_named(struct parser *p, enum stmt_kind kind,
+                         struct named named, struct span span) {
+  struct stmt *stmt = build_stmt(p, kind, span);
+  stmt->name = named.name;
+  stmt->name_span = named.span;
+  return stmt;
+}
+
+struct stmt *build_settings(struct parser *p, const char *word,
+                            struct arg *args, struct span span) {
+  struct stmt *stmt = build_stmt(p, STMT_SETTINGS, span);
+  stmt->name = slice_of(word);
+  stmt->name_span = span;
+  stmt->args = args;
+  return stmt;
+}

@@ -1,0 +1,76 @@
+/* Constructors of the syntax tree, for the actions of grammar.y. */
+#ifndef NETC_PARSER_BUILD_H
+#define NETC_PARSER_BUILD_H
+
+#include "parser/parse.h"
+
+/* Lists as they are built from left to right. */
+struct expr_list {
+  struct expr *first, *last;
+};
+struct arg_list {
+  struct arg *first, *last;
+};
+struct stmt_list {
+  struct stmt *first, *last;
+};
+struct row_list {
+  struct table_row *first, *last;
+};
+struct name_items {
+  struct name_list *first, *last;
+};
+struct param_list {
+  struct def_param *first, *last;
+};
+
+/* A name and where it stands. */
+struct named {
+  struct slice name;
+  struct span span;
+};
+
+/* Appends to a list of any of the kinds above. */
+#define APPEND(list, item)       \
+  do {                           \
+    if ((list).last)             \
+      (list).last->next = (item); \
+    else                         \
+      (list).first = (item);     \
+    (list).last = (item);        \
+  } while (0)
+
+struct expr *build_expr(struct parser *p, enum expr_kind kind,
+                        struct span span);
+struct expr *build_int(struct parser *p, int64_t value, struct span span);
+struct expr *build_real(struct parser *p, double value, struct span span);
+struct expr *build_bool(struct parser *p, bool value, struct span span);
+struct expr *build_name(struct parser *p, enum expr_kind kind,
+                        struct slice name, struct span span);
+
+/* Trees deeper than LIMIT_DEPTH are refused; the left part is returned. */
+struct expr *build_unary(struct parser *p, enum op op, struct expr *operand,
+                         struct span span);
+struct expr *build_binary(struct parser *p, enum op op, struct expr *left,
+                          struct expr *right);
+struct expr *build_pair(struct parser *p, struct expr *left,
+                        struct expr *right);
+struct expr *build_call(struct parser *p, struct slice name,
+                        struct expr *items, struct span span);
+
+/* `left` joined to `right` by x; both may be lists already. */
+struct expr *build_dims(struct parser *p, struct expr *left,
+                        struct expr *right);
+
+struct arg *build_arg(struct parser *p, enum arg_form form, struct expr *value,
+                      struct span span);
+struct block *build_block(struct parser *p, struct stmt *first,
+                          struct span span);
+struct stmt *build_stmt(struct parser *p, enum stmt_kind kind,
+                        struct span span);
+struct stmt *build_named(struct parser *p, enum stmt_kind kind,
+                         struct named named, struct span span);
+struct stmt *build_settings(struct parser *p, const char *word,
+                            struct arg *args, struct span span);
+
+#endif

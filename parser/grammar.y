@@ -1,0 +1,555 @@
+/*
+ * The grammar. It knows "a word with arguments" and the statements that
+ * shape a file; which layers there are is data in layers/. The actions only
+ * construct, so that whatever is wrong beyond the syntax is found later,
+ * with more to say about it.
+ */
+%require "3.8"
+%expect 0
+%define api.prefix {netc_grammar_}
+%define lr.type ielr
+%define api.pure full
+%define api.value.type union
+%define api.location.type {struct span}
+%define parse.error custom
+%define parse.lac full
+%define parse.lac.es-capacity-initial {2000}
+%locations
+%param {struct parser *p}
+
+%code requires {
+#include "parser/build.h"
+}
+
+%code {
+/*
+ * The stacks are as large from the start as they may become: nothing of
+ * bison's is then on the heap, where an error path could leave it.
+ */
+#define YYINITDEPTH 2000
+#define YYMAXDEPTH 2000
+
+#define YYLLOC_DEFAULT(now, rhs, n)                                  \
+  ((now).begin = (n) ? YYRHSLOC(rhs, 1).begin : YYRHSLOC(rhs, 0).end, \
+   (now).end = YYRHSLOC(rhs, n).end)
+
+static int netc_grammar_lex(NETC_GRAMMAR_STYPE *value, struct span *span,
+                            struct parser *p);
+static void netc_grammar_error(const struct span *span, struct parser *p,
+                               const char *message);
+static struct block *open_block(struct parser *p, struct stmt_list list,
+                                struct span span);
+}
+
+/* In the order of lexer/tokens.def; the epilogue checks that. */
+%token <struct slice> NAME FUNC
+%token <int64_t> INT
+%token <double> REAL
+%token <struct slice> STRING
+%token NEWLINE SEMICOLON ANY BY NEGATE MINUS PLUS STAR SLASH STRIDE PERCENT
+%token POWER ASSIGN EQUAL UNEQUAL LESS LESS_EQUAL GREATER GREATER_EQUAL ARROW
+%token RANGE DOT COMMA COLON PAREN PAREN_CLOSE BRACKET BRACKET_CLOSE BRACE
+%token BRACE_CLOSE
+%token KW_NET KW_INPUT KW_FORK KW_FROM KW_AGAIN KW_OUTPUT KW_DEF KW_LET
+%token KW_PARAM KW_REPEAT KW_FOR KW_IN KW_IF KW_ELSE KW_USE KW_TRAIN KW_INFER
+%token KW_BUDGET KW_AND KW_OR KW_NOT KW_TRUE KW_FALSE
+
+%type <struct stmt_list> list statements
+%type <struct stmt *> statement body applied marked directive
+%type <struct block *> block otherwise
+%type <struct arg_list> args
+%type <struct arg *> arg
+%type <struct expr *> value pair sum term sign power primary
+%type <struct expr *> expression or and not comparison sizes
+%type <struct expr_list> call_items row_values
+%type <struct row_list> rows
+%type <struct table_row *> row
+%type <struct name_items> names
+%type <struct param_list> def_params def_param_list
+%type <struct def_param *> def_param
+%type <struct named> name key def_name dtype
+%type <enum op> compare
+
+%%
+
+program:
+  statements { p->program = open_block(p, $statements, @$); }
+;
+
+statements:
+  list
+| list statement  { $$ = $list; APPEND($$, $statement); }
+| list error      { $$ = $list; }
+;
+
+list:
+  %empty                     { $$ = (struct stmt_list){0}; }
+| list[l] separator          { $$ = $l; }
+| list[l] statement separator { $$ = $l; APPEND($$, $statement); }
+| list[l] error separator    { $$ = $l; yyerrok; }
+;
+
+separator: NEWLINE | SEMICOLON;
+
+block:
+  BRACE statements BRACE_CLOSE {
+    $$ = build_block(p, $statements.first, @$);
+  }
+;
+
+statement:
+  marked
+| name COLON marked[m] {
+    $$ = $m;
+    $$->label = $name.name;
+    $$->label_span = $name.span;
+  }
+| directive
+;
+
+marked:
+  body
+| body ARROW sizes {
+    $$ = $body;
+    $$->mark = $sizes;
+    $$->mark_span = span_join(@ARROW, @sizes);
+  }
+;
+
+body:
+  applied
+| block {
+    $$ = build_stmt(p, STMT_GROUP, @$);
+    $$->block = $block;
+  }
+| KW_AGAIN name { $$ = build_named(p, STMT_AGAIN, $name, @$); }
+;
+
+applied:
+  name args {
+    $$ = build_named(p, STMT_APPLY, $name, @$);
+    $$->args = $args.first;
+  }
+;
+
+directive:
+  KW_NET name     { $$ = build_named(p, STMT_NET, $name, @$); }
+| KW_INPUT sizes[dims] dtype {
+    $$ = build_stmt(p, STMT_INPUT, @$);
+    $$->name_span = @KW_INPUT;
+    $$->value = $dims;
+    $$->dtype = $dtype.name;
+    $$->dtype_span = $dtype.span;
+  }
+| KW_INPUT name sizes[dims] dtype {
+    $$ = build_named(p, STMT_INPUT, $name, @$);
+    $$->value = $dims;
+    $$->dtype = $dtype.name;
+    $$->dtype_span = $dtype.span;
+  }
+| KW_FORK block {
+    $$ = build_stmt(p, STMT_FORK, @$);
+    $$->block = $block;
+  }
+| KW_FORK name COLON block {
+    $$ = build_stmt(p, STMT_FORK, @$);
+    $$->label = $name.name;
+    $$->label_span = $name.span;
+    $$->block = $block;
+  }
+| KW_FROM name    { $$ = build_named(p, STMT_FROM, $name, @$); }
+| KW_OUTPUT name  { $$ = build_named(p, STMT_OUTPUT, $name, @$); }
+| KW_DEF def_name def_params block {
+    $$ = build_named(p, STMT_DEF, $def_name, span_join(@1, @def_params));
+    $$->params = $def_params.first;
+    $$->block = $block;
+  }
+| KW_LET name ASSIGN expression[e] {
+    $$ = build_named(p, STMT_LET, $name, @$);
+    $$->value = $e;
+  }
+| KW_PARAM name ASSIGN expression[e] {
+    $$ = build_named(p, STMT_PARAM, $name, @$);
+    $$->value = $e;
+  }
+| KW_REPEAT expression[e] block {
+    $$ = build_stmt(p, STMT_REPEAT, span_join(@1, @e));
+    $$->value = $e;
+    $$->block = $block;
+  }
+| KW_FOR names KW_IN BRACKET rows BRACKET_CLOSE block {
+    $$ = build_stmt(p, STMT_FOR, span_join(@1, @BRACKET_CLOSE));
+    $$->names = $names.first;
+    $$->rows = $rows.first;
+    $$->block = $block;
+  }
+| KW_FOR names KW_IN sum[low] RANGE sum[high] block {
+    $$ = build_stmt(p, STMT_FOR, span_join(@1, @high));
+    $$->names = $names.first;
+    $$->value = $low;
+    $$->high = $high;
+    $$->block = $block;
+  }
+| KW_IF expression[e] block otherwise {
+    $$ = build_stmt(p, STMT_IF, span_join(@1, @e));
+    $$->value = $e;
+    $$->block = $block;
+    $$->otherwise = $4;
+  }
+| KW_USE STRING {
+    $$ = build_named(p, STMT_USE, (struct named){$STRING, @STRING}, @$);
+  }
+| KW_TRAIN args  { $$ = build_settings(p, "train", $args.first, @1); }
+| KW_INFER args  { $$ = build_settings(p, "infer", $args.first, @1); }
+| KW_BUDGET args { $$ = build_settings(p, "budget", $args.first, @1); }
+;
+
+otherwise:
+  %empty        { $$ = NULL; }
+| KW_ELSE block { $$ = $block; }
+| KW_ELSE KW_IF expression[e] block[then] otherwise[rest] {
+    struct stmt *chained = build_stmt(p, STMT_IF, span_join(@2, @e));
+    chained->value = $e;
+    chained->block = $then;
+    chained->otherwise = $rest;
+    $$ = build_block(p, chained, @$);
+  }
+;
+
+name: NAME { $$ = (struct named){$NAME, @$}; };
+
+def_name: name | FUNC { $$ = (struct named){$FUNC, @$}; };
+
+dtype:
+  %empty     { $$ = (struct named){0}; }
+| COLON name { $$ = $name; }
+;
+
+def_params:
+  %empty                                { $$ = (struct param_list){0}; }
+| PAREN PAREN_CLOSE                     { $$ = (struct param_list){0}; }
+| PAREN def_param_list[all] PAREN_CLOSE { $$ = $all; }
+;
+
+def_param_list:
+  def_param[one] {
+    $$ = (struct param_list){0};
+    APPEND($$, $one);
+  }
+| def_param_list[all] COMMA def_param[one] {
+    $$ = $all;
+    APPEND($$, $one);
+  }
+;
+
+def_param:
+  name {
+    $$ = ARENA_NEW(p->arena, struct def_param);
+    $$->name = $name.name;
+    $$->span = $name.span;
+  }
+| name ASSIGN expression[e] {
+    $$ = ARENA_NEW(p->arena, struct def_param);
+    $$->name = $name.name;
+    $$->span = $name.span;
+    $$->value = $e;
+  }
+;
+
+names:
+  name {
+    $$ = (struct name_items){0};
+    struct name_list *item = ARENA_NEW(p->arena, struct name_list);
+    item->name = $name.name;
+    item->span = $name.span;
+    APPEND($$, item);
+  }
+| names[all] name {
+    $$ = $all;
+    struct name_list *item = ARENA_NEW(p->arena, struct name_list);
+    item->name = $name.name;
+    item->span = $name.span;
+    APPEND($$, item);
+  }
+;
+
+rows:
+  row                        { $$ = (struct row_list){0};
+                               if ($row) APPEND($$, $row); }
+| rows[all] separator row    { $$ = $all; if ($row) APPEND($$, $row); }
+;
+
+row:
+  %empty     { $$ = NULL; }
+| row_values {
+    $$ = ARENA_NEW(p->arena, struct table_row);
+    $$->values = $row_values.first;
+    $$->span = @$;
+  }
+;
+
+row_values:
+  value                 { $$ = (struct expr_list){0}; APPEND($$, $value); }
+| row_values[all] value { $$ = $all; APPEND($$, $value); }
+;
+
+/* Arguments: juxtaposed, so each is a sum; comparisons need parentheses. */
+
+args:
+  %empty        { $$ = (struct arg_list){0}; }
+| args[all] arg { $$ = $all; APPEND($$, $arg); }
+;
+
+arg:
+  value        { $$ = build_arg(p, ARG_PLAIN, $value, @$); }
+| key ASSIGN value {
+    $$ = build_arg(p, ARG_KEYED, $value, @$);
+    $$->key = $key.name;
+    $$->key_span = $key.span;
+  }
+| STRIDE value { $$ = build_arg(p, ARG_STRIDE, $value, @$); }
+| block        {
+    $$ = build_arg(p, ARG_BLOCK, NULL, @$);
+    $$->block = $block;
+  }
+;
+
+/* `budget train=..` */
+key:
+  name
+| KW_TRAIN { $$ = (struct named){slice_of("train"), @$}; }
+| KW_INFER { $$ = (struct named){slice_of("infer"), @$}; }
+;
+
+value:
+  pair
+| value[v] BY pair { $$ = build_dims(p, $v, $pair); }
+;
+
+pair:
+  sum
+| sum[from] COLON sum[to] { $$ = build_pair(p, $from, $to); }
+;
+
+sizes:
+  sum
+| sizes[s] BY sum { $$ = build_dims(p, $s, $sum); }
+;
+
+/* Expressions, from the loosest to the tightest. */
+
+expression: or;
+
+or:
+  and
+| or[l] KW_OR and[r] { $$ = build_binary(p, OP_OR, $l, $r); }
+;
+
+and:
+  not
+| and[l] KW_AND not[r] { $$ = build_binary(p, OP_AND, $l, $r); }
+;
+
+not:
+  comparison
+| KW_NOT not[e] { $$ = build_unary(p, OP_NOT, $e, @$); }
+;
+
+comparison:
+  sum
+| sum[l] compare sum[r] { $$ = build_binary(p, $compare, $l, $r); }
+;
+
+compare:
+  EQUAL         { $$ = OP_EQ; }
+| UNEQUAL       { $$ = OP_NE; }
+| LESS          { $$ = OP_LT; }
+| LESS_EQUAL    { $$ = OP_LE; }
+| GREATER       { $$ = OP_GT; }
+| GREATER_EQUAL { $$ = OP_GE; }
+;
+
+sum:
+  term
+| sum[l] PLUS term[r]  { $$ = build_binary(p, OP_ADD, $l, $r); }
+| sum[l] MINUS term[r] { $$ = build_binary(p, OP_SUB, $l, $r); }
+;
+
+term:
+  sign
+| term[l] STAR sign[r]    { $$ = build_binary(p, OP_MUL, $l, $r); }
+| term[l] SLASH sign[r]   { $$ = build_binary(p, OP_DIV, $l, $r); }
+| term[l] PERCENT sign[r] { $$ = build_binary(p, OP_MOD, $l, $r); }
+;
+
+sign:
+  power
+| NEGATE sign[e] { $$ = build_unary(p, OP_NEGATE, $e, @$); }
+;
+
+power:
+  primary
+| primary[l] POWER sign[r] { $$ = build_binary(p, OP_POW, $l, $r); }
+;
+
+primary:
+  INT      { $$ = build_int(p, $INT, @$); }
+| REAL     { $$ = build_real(p, $REAL, @$); }
+| KW_TRUE  { $$ = build_bool(p, true, @$); }
+| KW_FALSE { $$ = build_bool(p, false, @$); }
+| NAME     { $$ = build_name(p, EXPR_NAME, $NAME, @$); }
+| ANY      { $$ = build_expr(p, EXPR_ANY, @$); }
+| KW_IN DOT NAME { $$ = build_name(p, EXPR_FIELD, $NAME, @$); }
+| FUNC PAREN call_items[items] PAREN_CLOSE {
+    $$ = build_call(p, $FUNC, $items.first, @$);
+  }
+| PAREN expression[e] PAREN_CLOSE { $$ = $e; }
+;
+
+call_items:
+  expression[e]                       { $$ = (struct expr_list){0};
+                                        APPEND($$, $e); }
+| call_items[all] COMMA expression[e] { $$ = $all; APPEND($$, $e); }
+;
+
+%%
+
+#define SAME(id) \
+  _Static_assert((int)id == (int)TOKEN_##id, "lexer/tokens.def: " #id)
+#define TOKEN(id, words) SAME(id);
+#include "lexer/tokens.def"
+#undef TOKEN
+
+static struct block *open_block(struct parser *p, struct stmt_list list,
+                                struct span span) {
+  struct block *block = build_block(p, list.first, span);
+  block->close = (struct span){span.end, span.end};
+  return block;
+}
+
+static int netc_grammar_lex(NETC_GRAMMAR_STYPE *value, struct span *span,
+                            struct parser *p) {
+  union scan_value carried = {0};
+  enum token token = scan_next(&p->scan, &carried, span);
+  switch (token) {
+  case TOKEN_INT: value->INT = carried.integer; break;
+  case TOKEN_REAL: value->REAL = carried.real; break;
+  case TOKEN_NAME: value->NAME = carried.text; break;
+  case TOKEN_FUNC: value->FUNC = carried.text; break;
+  case TOKEN_STRING: value->STRING = carried.text; break;
+  default: break;
+  }
+  return (int)token;
+}
+
+/* bison calls this itself for one thing only: its stack is full. */
+static void netc_grammar_error(const struct span *span, struct parser *p,
+                               const char *message) {
+  (void)message;
+  struct diagnostic *d = diag(p->diags, NESTED_TOO_DEEP, *span,
+                              "the text is nested too deep here");
+  diag_help(d, "move the inner part into a `def` or a `let`");
+}
+
+/* What stands there, in its own words where that says more. */
+static void put_found(struct text *out, struct parser *p, enum token token,
+                      struct span span) {
+  struct slice text = sources_slice(p->diags->sources, span);
+  switch (token) {
+  case TOKEN_NAME:
+  case TOKEN_FUNC:
+  case TOKEN_INT:
+  case TOKEN_REAL:
+    text_printf(out, "`%.*s`", SLICE_ARG(text));
+    break;
+  default:
+    text_put(out, token_words(token));
+  }
+}
+
+static bool wanted(const enum token *tokens, int count, enum token token) {
+  for (int i = 0; i < count; i++)
+    if (tokens[i] == token)
+      return true;
+  return false;
+}
+
+/* A way out for the mistakes that people make. */
+static void advise(struct diagnostic *d, struct parser *p, enum token found,
+                   struct span span) {
+  struct slice text = sources_slice(p->diags->sources, span);
+  switch (found) {
+  case TOKEN_FUNC:
+    diag_help(d, "arguments of a layer or def follow it without "
+                 "parentheses: `%.*s 64`", SLICE_ARG(text));
+    break;
+  case TOKEN_KW_ELSE:
+    diag_help(d, "`else` stands behind the closing brace: `} else {`");
+    break;
+  case TOKEN_EQUAL:
+  case TOKEN_UNEQUAL:
+  case TOKEN_LESS:
+  case TOKEN_LESS_EQUAL:
+  case TOKEN_GREATER:
+  case TOKEN_GREATER_EQUAL:
+    diag_help(d, "as an argument, put a comparison in parentheses: "
+                 "`(a == b)`");
+    break;
+  case TOKEN_BRACE_CLOSE:
+    diag_help(d, "is there a `}` too many, or is a `{` missing?");
+    break;
+  case TOKEN_END:
+    diag_help(d, "is a closing bracket missing?");
+    break;
+  case TOKEN_STRIDE:
+    diag_help(d, "to divide, write the `/` with blanks on both sides or on "
+                 "none");
+    break;
+  default:
+    if (found >= TOKEN_KW_NET)
+      diag_help(d, "%s is a word of the language and names nothing else",
+                token_words(found));
+  }
+}
+
+/* bison numbers symbols of its own first: the end, the error, the unknown. */
+static enum token token_of(yysymbol_kind_t kind) {
+  return kind < YYSYMBOL_NAME
+             ? TOKEN_END
+             : (enum token)(kind - YYSYMBOL_NAME + TOKEN_NAME);
+}
+
+static int yyreport_syntax_error(const yypcontext_t *context,
+                                 struct parser *p) {
+  enum { SHOWN = 4 }; /* a longer list of what may follow helps nobody */
+  yysymbol_kind_t kinds[YYNTOKENS];
+  enum token expected[YYNTOKENS];
+  int count = yypcontext_expected_tokens(context, kinds, YYNTOKENS);
+  for (int i = 0; i < count; i++)
+    expected[i] = token_of(kinds[i]);
+  enum token found = token_of(yypcontext_token(context));
+  struct span span = *yypcontext_location(context);
+  struct text what = text_new(p->arena);
+  put_found(&what, p, found, span);
+  bool complete = wanted(expected, count, TOKEN_NEWLINE);
+  text_put(&what, complete ? " does not belong here" : " is unexpected here");
+  for (int i = 0; i < count && count <= SHOWN && !complete; i++)
+    text_printf(&what, "%s%s", i == 0 ? ": expected " : " or ",
+                token_words(expected[i]));
+  struct diagnostic *d =
+      diag(p->diags, SYNTAX, span, "%.*s", SLICE_ARG(text_slice(&what)));
+  advise(d, p, found, span);
+  return 0;
+}
+
+struct block *parse(struct arena *arena, struct diags *diags, int source,
+                    int *statements) {
+  struct parser p = {
+      .arena = arena, .diags = diags, .statements = statements};
+  scan_begin(&p.scan, arena, diags, source);
+  if (netc_grammar_parse(&p) != 0 || !p.program) {
+    uint32_t end = p.scan.end;
+    p.program = open_block(&p, (struct stmt_list){0}, (struct span){end, end});
+  }
+  return p.program;
+}

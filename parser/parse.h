@@ -1,0 +1,25 @@
+/* The parser: a text in, a syntax tree out. */
+#ifndef NETC_PARSER_PARSE_H
+#define NETC_PARSER_PARSE_H
+
+#include "lexer/scan.h"
+#include "parser/ast.h"
+
+struct parser {
+  struct arena *arena;
+  struct diags *diags;
+  struct scan scan;
+  int *statements;       /* counted through all texts of a compilation */
+  struct block *program; /* what came out */
+};
+
+/*
+ * Parses a source of `diags->sources`; `*statements` counts the statements
+ * of a compilation, from 0 before the first text. After a syntax error the rest is
+ * still parsed, for its own errors; the statements before and behind are in
+ * the tree. Never NULL.
+ */
+struct block *parse(struct arena *arena, struct diags *diags, int source,
+                    int *statements);
+
+#endif

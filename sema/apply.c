@@ -1,0 +1,598 @@
+/* Applying a word: its arguments, its operands, the layers in its tail. */
+#include <inttypes.h>
+
+#include "base/check.h"
+#include "sema/expander.h"
+
+struct tail_word {
+  const struct layer_kind *kind;
+  struct span span;
+};
+
+/* An operand of a join: a block, or the label of a tensor. */
+struct operand {
+  const struct block *block;
+  int64_t node;
+  struct span span;
+};
+
+struct bound {
+  const struct layer_kind *kind;
+  uint32_t main_end; /* of the layer itself, without its tail */
+  struct binding binding;
+  VEC(struct tail_word) tail;
+  VEC(struct operand) operands;
+};
+
+/* What a word means */
+
+static bool unknown_word(struct expander *e, struct slice name,
+                         struct span span) {
+  struct diagnostic *d = report(e, UNKNOWN_LAYER, span,
+                                "there is no layer or def `%.*s`",
+                                SLICE_ARG(name));
+  struct suggestion s = suggest_begin(name);
+  for (size_t i = 0; i < layer_kind_count(); i++)
+    suggest_offer(&s, slice_of(layer_kind_at(i)->name));
+  for (struct scope *scope = e->scope; scope; scope = scope->parent)
+    for (struct symbol *symbol = scope->first; symbol; symbol = symbol->next)
+      if (symbol->kind == SYMBOL_DEF)
+        suggest_offer(&s, symbol->name);
+  if (s.best.at) {
+    diag_help(d, "did you mean `%.*s`?", SLICE_ARG(s.best));
+    diag_fixit(d, span, "%.*s", SLICE_ARG(s.best));
+  } else {
+    diag_help(d, "`netc layers` lists the layers; a def must stand above");
+  }
+  return false;
+}
+
+static bool no_layer(struct expander *e, struct symbol *symbol,
+                     struct span span) {
+  const char *what =
+      symbol->kind == SYMBOL_LABEL ? "a label" : "a constant";
+  if (symbol->kind == SYMBOL_CONSTANT && symbol->value.kind == VALUE_POISON)
+    return false;
+  struct diagnostic *d = report(e, UNKNOWN_LAYER, span,
+                                "`%.*s` is %s, no layer or def",
+                                SLICE_ARG(symbol->name), what);
+  diag_label(d, symbol->span, "defined here");
+  if (symbol->kind == SYMBOL_LABEL)
+    diag_help(d, "`from %.*s` makes its tensor current, `again %.*s` "
+                 "applies it once more", SLICE_ARG(symbol->name),
+              SLICE_ARG(symbol->name));
+  return false;
+}
+
+/* A constant may hold the name of a layer or def, or of one that does. */
+bool resolve_word(struct expander *e, struct slice name, struct span span,
+                  struct meaning *meaning) {
+  *meaning = (struct meaning){0};
+  struct slice word = name;
+  for (int hops = 0; hops < LIMIT_DEPTH; hops++) {
+    struct symbol *symbol = scope_find(e->scope, word);
+    if (!symbol) {
+      meaning->kind = layer_kind_find(word);
+      return meaning->kind || unknown_word(e, word, span);
+    }
+    e->depends = true;
+    if (symbol->kind == SYMBOL_DEF) {
+      meaning->def = symbol;
+      return true;
+    }
+    bool names = symbol->kind == SYMBOL_CONSTANT &&
+                 symbol->value.kind == VALUE_NAME;
+    if (!names)
+      return no_layer(e, symbol, span);
+    if (slice_equal(symbol->value.name, word)) { /* act=act: the outer one */
+      meaning->kind = layer_kind_find(word);
+      return meaning->kind || no_layer(e, symbol, span);
+    }
+    word = symbol->value.name;
+  }
+  return unknown_word(e, word, span);
+}
+
+/* Arguments, operands and tail of a statement */
+
+static bool is_word(const struct arg *arg) {
+  return arg->form == ARG_PLAIN && arg->value->kind == EXPR_NAME;
+}
+
+static void tail_takes_no_values(struct expander *e, struct bound *bound,
+                                 const struct arg *arg) {
+  const char *last = bound->tail.at[bound->tail.count - 1].kind->name;
+  struct diagnostic *d =
+      report(e, TAIL_ARGUMENT, arg->span,
+             "`%s` in a tail takes no arguments", last);
+  diag_help(d, "write it as a statement of its own, with its arguments, or "
+               "move this in front of the tail");
+  bound->binding.failed = true;
+}
+
+/* A layer without arguments that is applied after the one at hand. */
+static void add_tail(struct expander *e, struct bound *bound,
+                     const struct arg *arg) {
+  struct slice name = arg->value->name;
+  struct meaning meaning;
+  if (!resolve_word(e, name, arg->span, &meaning)) {
+    bound->binding.failed = true;
+    return;
+  }
+  if (meaning.def || meaning.kind->join || meaning.kind->source) {
+    struct diagnostic *d =
+        report(e, TAIL_ARGUMENT, arg->span,
+               "`%.*s` cannot stand in the tail of a layer", SLICE_ARG(name));
+    diag_help(d, "write it as a statement of its own");
+    bound->binding.failed = true;
+    return;
+  }
+  struct tail_word *word = VEC_PUSH(e->arena, &bound->tail);
+  word->kind = meaning.kind;
+  word->span = arg->span;
+}
+
+static bool add_label_operand(struct expander *e, struct bound *bound,
+                              const struct arg *arg) {
+  struct slice name = arg->value->name;
+  struct symbol *symbol = scope_find(e->scope, name);
+  for (int hops = 0; symbol && symbol->kind == SYMBOL_CONSTANT &&
+                     symbol->value.kind == VALUE_NAME && hops < 8;
+       hops++) {
+    if (slice_equal(symbol->value.name, symbol->name))
+      break;
+    symbol = scope_find(e->scope, symbol->value.name);
+  }
+  if (!symbol || symbol->kind != SYMBOL_LABEL)
+    return false;
+  e->depends = true;
+  if (symbol->node == NO_NODE)
+    bound->binding.failed = true; /* in error, and reported there */
+  struct operand *operand = VEC_PUSH(e->arena, &bound->operands);
+  *operand = (struct operand){NULL, symbol->node, arg->span};
+  return true;
+}
+
+/* Whether a bare name means a layer for the tail, not a value. */
+static bool names_layer(struct expander *e, struct slice name) {
+  struct symbol *symbol = scope_find(e->scope, name);
+  if (!symbol)
+    return layer_kind_find(name);
+  return symbol->kind == SYMBOL_DEF ||
+         (symbol->kind == SYMBOL_CONSTANT &&
+          symbol->value.kind == VALUE_NAME);
+}
+
+static void option_behind_tail(struct expander *e, struct bound *bound,
+                               const struct arg *arg) {
+  struct diagnostic *d = report(
+      e, TAIL_ARGUMENT, arg->span, "`%.*s` belongs to %s, in front of its "
+      "tail", SLICE_ARG(arg->value->name), bound->kind->name);
+  diag_label(d, bound->tail.at[0].span, "the tail begins here");
+  bound->binding.failed = true;
+}
+
+static void read_word(struct expander *e, struct bound *bound,
+                      const struct arg *arg) {
+  struct slice name = arg->value->name;
+  struct binding *b = &bound->binding;
+  if (bound->tail.count) {
+    if (bind_word(b, name, arg->span))
+      option_behind_tail(e, bound, arg);
+    else
+      add_tail(e, bound, arg);
+    return;
+  }
+  if (bind_word(b, name, arg->span))
+    return;
+  if (bound->kind->join && add_label_operand(e, bound, arg))
+    return;
+  if (names_layer(e, name))
+    add_tail(e, bound, arg);
+  else if (!bind_wants_position(b) && !scope_find(e->scope, name)) {
+    report_unknown_name(e, name, arg->span, b->specs);
+    b->failed = true;
+  } else {
+    bind_arg(e, b, arg);
+  }
+}
+
+static void read_arg(struct expander *e, struct bound *bound,
+                     const struct arg *arg) {
+  if (is_word(arg)) {
+    read_word(e, bound, arg);
+  } else if (arg->form == ARG_BLOCK && bound->kind->join) {
+    struct operand *operand = VEC_PUSH(e->arena, &bound->operands);
+    *operand = (struct operand){arg->block, NO_NODE, arg->span};
+  } else if (bound->tail.count) {
+    tail_takes_no_values(e, bound, arg);
+  } else {
+    bind_arg(e, &bound->binding, arg);
+  }
+}
+
+/* A layer whose tail normalises its channels has no bias of its own. */
+static void drop_bias(struct bound *bound) {
+  bool drops = false;
+  for (size_t i = 0; i < bound->tail.count; i++)
+    drops = drops || bound->tail.at[i].kind->drops_bias;
+  for (int i = 0; drops && bound->binding.specs[i].name; i++) {
+    const struct arg_spec *spec = &bound->binding.specs[i];
+    if (spec->type != TYPE_BIAS)
+      continue;
+    enum bias *bias = (void *)((char *)bound->binding.args + spec->offset);
+    if (*bias == BIAS_AUTO)
+      *bias = BIAS_NO;
+  }
+}
+
+static struct bound *bind_stmt(struct expander *e, const struct stmt *stmt,
+                               const struct layer_kind *kind) {
+  struct bound *bound = ARENA_NEW(e->arena, struct bound);
+  bound->kind = kind;
+  bind_begin(e, &bound->binding, kind->name, kind->specs, kind->args_size);
+  bound->main_end = stmt->name_span.end;
+  for (const struct arg *arg = stmt->args; arg; arg = arg->next) {
+    read_arg(e, bound, arg);
+    if (bound->tail.count == 0)
+      bound->main_end = arg->span.end;
+  }
+  bind_end(e, &bound->binding, stmt->name_span);
+  drop_bias(bound);
+  return bound;
+}
+
+/* In a loop, a statement of literals only is bound once. */
+static struct bound *bound_stmt(struct expander *e, const struct stmt *stmt,
+                                const struct layer_kind *kind) {
+  if (stmt->index < 0) /* made up for the tail of a call */
+    return bind_stmt(e, stmt, kind);
+  while (e->bound.count <= (size_t)stmt->index)
+    VEC_PUSH(e->arena, &e->bound);
+  struct bound **cached = &e->bound.at[stmt->index];
+  if (*cached)
+    return *cached;
+  struct bound *bound = bind_stmt(e, stmt, kind);
+  if (!e->depends && !bound->binding.failed)
+    e->bound.at[stmt->index] = bound;
+  return bound;
+}
+
+/* Nodes */
+
+static void make_room(struct expander *e, int inputs) {
+  if ((size_t)inputs <= e->in_room)
+    return;
+  e->in_room = (size_t)inputs * 2;
+  e->in_shapes = arena_alloc(e->arena, e->in_room, sizeof *e->in_shapes);
+  e->in_spans = arena_alloc(e->arena, e->in_room, sizeof *e->in_spans);
+}
+
+static void describe_frames(void *user, struct diagnostic *d) {
+  struct expander *e = user;
+  frame_describe(d, e->diags->sources, e->frame);
+}
+
+static bool check_input_types(const struct layer *layer) {
+  for (int i = 0; i < layer->input_count; i++) {
+    bool index = layer->in[i]->dtype != DTYPE_FLOAT;
+    if (layer->kind->input == INPUT_ANY ||
+        index == (layer->kind->input == INPUT_INDEX))
+      continue;
+    struct diagnostic *d = layer_fail(
+        layer, WRONG_DTYPE, NULL, "%s takes %s, not %s", layer->kind->name,
+        index ? "values" : "indices", index ? "indices" : "values");
+    if (index)
+      diag_help(d, "`embed` turns indices into vectors");
+    else
+      diag_help(d, "give the input as indices: `input NAME 128 : i32`");
+    return false;
+  }
+  return true;
+}
+
+/* The shape rule, and what is checked for every layer. */
+static bool infer(struct layer *layer) {
+  int64_t count;
+  if (!check_input_types(layer) || !layer->kind->shape(layer))
+    return false;
+  if (shape_count(&layer->out, &count))
+    return true;
+  layer_fail(layer, TOO_LARGE, NULL,
+             "the output of %s has more than 2^63 - 1 values",
+             shape_text(&layer->out).text);
+  return false;
+}
+
+static bool count_param(const struct param *param, int64_t *count) {
+  *count = 1;
+  for (int i = 0; i < param->rank; i++)
+    if (!mul_i64(*count, param->dim[i], count))
+      return false;
+  return true;
+}
+
+/* The parameters of `again`, or of a layer that is tied to another. */
+static bool share_params(struct expander *e, const struct layer *layer,
+                         struct node *node) {
+  if (e->share == NO_NODE)
+    return true;
+  const struct node *first =
+      e->share < e->share_end ? &e->model->nodes.at[e->share] : NULL;
+  int64_t owner = e->share++;
+  bool same = first && first->kind == node->kind &&
+              first->param_count == node->param_count;
+  for (int i = 0; same && i < node->param_count; i++) {
+    struct model_param *mine = &e->model->params.at[node->first_param +
+                                                    (size_t)i];
+    size_t theirs = first->first_param + (size_t)i;
+    same = mine->count == e->model->params.at[theirs].count;
+    mine->same = e->model->params.at[theirs].same;
+    mine->shared = true;
+  }
+  if (!same) {
+    struct diagnostic *d =
+        layer_fail(layer, AGAIN_MISMATCH, NULL,
+                   "%s needs other parameters here than the first time",
+                   layer->kind->name);
+    if (first)
+      diag_label(d, first->span, "the first time, on %s",
+                 shape_text(&e->model->nodes.at[owner].out).text);
+    diag_help(d, "`again` needs an input of the same channels; apply the "
+                 "layer by its name to have new parameters");
+    return false;
+  }
+  node->shares = first->shares == NO_NODE ? owner : first->shares;
+  return true;
+}
+
+static bool add_params(struct expander *e, const struct layer *layer,
+                       struct node *node) {
+  node->first_param = e->model->params.count;
+  e->params.arena = e->arena;
+  e->params.all.count = 0;
+  if (layer->kind->params)
+    layer->kind->params(layer, &e->params);
+  for (size_t i = 0; i < e->params.all.count; i++) {
+    const struct param *param = &e->params.all.at[i];
+    size_t index = e->model->params.count;
+    struct model_param *stored = VEC_PUSH(e->arena, &e->model->params);
+    stored->buffer = param->buffer;
+    stored->fixed = param->fixed;
+    stored->same = index;
+    if (!count_param(param, &stored->count)) {
+      layer_fail(layer, TOO_LARGE, NULL,
+                 "%s has more than 2^63 - 1 parameters", layer->kind->name);
+      return false;
+    }
+    if (param->tied) {
+      const struct node *other = &e->model->nodes.at[param->tied->node];
+      stored->same = e->model->params.at[other->first_param].same;
+      stored->shared = true;
+    }
+  }
+  node->param_count = (int)e->params.all.count;
+  return share_params(e, layer, node);
+}
+
+/* References to layers are completed here, where the model is at hand. */
+static void resolve_refs(struct expander *e, const struct binding *b) {
+  for (int i = 0; b->specs[i].name; i++) {
+    if (b->specs[i].type != TYPE_LAYER)
+      continue;
+    struct layer_ref *ref =
+        (void *)((char *)b->args + b->specs[i].offset);
+    if (ref->node == NO_NODE)
+      continue;
+    const struct node *node = &e->model->nodes.at[ref->node];
+    const struct shape **in = arena_alloc(
+        e->arena, (size_t)node->input_count + 1, sizeof *in);
+    struct layer *layer = ARENA_NEW(e->arena, struct layer);
+    *layer = model_layer(e->model, ref->node, in);
+    for (int k = 0; k < node->input_count; k++) {
+      struct shape *copy = ARENA_NEW(e->arena, struct shape);
+      *copy = *in[k]; /* the model's array may still move */
+      in[k] = copy;
+    }
+    ref->layer = layer;
+  }
+}
+
+static bool room_for_node(struct expander *e, struct span span) {
+  int64_t limit = e->in->node_budget ? e->in->node_budget : LIMIT_LAYERS;
+  if ((int64_t)e->model->nodes.count < limit)
+    return true;
+  if (!e->stopped) {
+    struct diagnostic *d =
+        report(e, TOO_MANY_LAYERS, span,
+               "this net has more than %" PRId64 " layers", limit);
+    diag_help(d, "is a `repeat` count too large?");
+  }
+  e->stopped = true;
+  return false;
+}
+
+/* What a node is made of. */
+struct making {
+  const struct layer_kind *kind;
+  const struct binding *binding;
+  const struct stmt *stmt;
+  struct span span;
+  struct node_name name;
+  int64_t head; /* NO_NODE: itself */
+};
+
+/* Adds the node that applies `m` to the tensors `inputs`; makes it current. */
+static bool add_node(struct expander *e, const struct making *m,
+                     const int64_t *inputs, int input_count) {
+  struct model *model = e->model;
+  if (!room_for_node(e, m->span))
+    return false;
+  make_room(e, input_count);
+  for (int i = 0; i < input_count; i++) {
+    e->in_shapes[i] = &model->nodes.at[inputs[i]].out;
+    e->in_spans[i] = model->nodes.at[inputs[i]].span;
+  }
+  struct layer_site site = {
+      .diags = e->diags, .span = m->span, .arg_spans = m->binding->spans,
+      .in_spans = e->in_spans, .context = describe_frames, .user = e};
+  struct layer layer = {.kind = m->kind, .args = m->binding->args,
+                        .input_count = input_count, .in = e->in_shapes,
+                        .site = &site};
+  struct node node = {
+      .kind = m->kind, .args = m->binding->args, .given = m->binding->given,
+      .stmt = m->stmt, .span = m->span, .frame = e->frame, .name = m->name,
+      .group = e->group, .shares = NO_NODE, .input_count = input_count,
+      .first_input = model->inputs.count};
+  if (!infer(&layer) || !add_params(e, &layer, &node))
+    return false;
+  node.out = layer.out;
+  int64_t index = (int64_t)model->nodes.count;
+  node.head = m->head == NO_NODE ? index : m->head;
+  for (int i = 0; i < input_count; i++)
+    *VEC_PUSH(e->arena, &model->inputs) = inputs[i];
+  if (input_count > model->most_inputs)
+    model->most_inputs = input_count;
+  *VEC_PUSH(e->arena, &model->nodes) = node;
+  e->current = index;
+  return true;
+}
+
+/* The name behind that of the head: conv1.relu, and conv1.relu2 after it. */
+static struct node_name tail_name(const struct bound *bound, size_t i) {
+  int64_t ordinal = 1;
+  for (size_t k = 0; k < i; k++)
+    ordinal += bound->tail.at[k].kind == bound->tail.at[i].kind;
+  return (struct node_name){.text = slice_of(bound->tail.at[i].kind->name),
+                            .ordinal = ordinal > 1 ? ordinal : 0};
+}
+
+static bool add_tail_nodes(struct expander *e, const struct stmt *stmt,
+                           const struct bound *bound, int64_t head) {
+  for (size_t i = 0; i < bound->tail.count; i++) {
+    const struct tail_word *word = &bound->tail.at[i];
+    struct binding none;
+    bind_begin(e, &none, word->kind->name, word->kind->specs,
+               word->kind->args_size);
+    bind_end(e, &none, word->span);
+    struct making making = {word->kind, &none,  stmt, word->span,
+                            tail_name(bound, i), head};
+    if (none.failed || !add_node(e, &making, &e->current, 1))
+      return false;
+  }
+  return true;
+}
+
+/* Operands */
+
+static void no_tensor(struct expander *e, const struct stmt *stmt) {
+  if (e->lost)
+    return;
+  struct diagnostic *d =
+      report(e, NO_TENSOR, stmt->span, "`%.*s` has no tensor to work on",
+             SLICE_ARG(stmt->name));
+  diag_help(d, "`input 224x224x3` comes first");
+}
+
+/* Runs every operand on the current tensor; their tensors in `nodes`. */
+static bool run_operands(struct expander *e, const struct bound *bound,
+                         int64_t *nodes, int *count) {
+  int64_t before = e->current;
+  bool known = !e->lost;
+  *count = 0;
+  if (bound->operands.count == 1) /* joins with the current tensor */
+    nodes[(*count)++] = before;
+  for (size_t i = 0; i < bound->operands.count; i++) {
+    const struct operand *operand = &bound->operands.at[i];
+    e->current = before;
+    if (operand->block) {
+      e->lost = !known;
+      expand_scoped(e, operand->block);
+      nodes[(*count)++] = e->current;
+      if (e->lost || e->current == NO_NODE)
+        known = false;
+    } else {
+      nodes[(*count)++] = operand->node;
+    }
+  }
+  e->current = before;
+  e->lost = !known;
+  return known;
+}
+
+static bool gather_inputs(struct expander *e, const struct stmt *stmt,
+                          const struct bound *bound, int64_t *nodes,
+                          int *count) {
+  const struct layer_kind *kind = bound->kind;
+  *count = 0;
+  if (kind->source)
+    return !bound->binding.failed;
+  bool needs_current = !kind->join || bound->operands.count == 1;
+  if (needs_current && e->current == NO_NODE) {
+    no_tensor(e, stmt);
+    e->lost = true;
+  }
+  if (kind->join) {
+    if (bound->operands.count == 0 && !bound->binding.failed) {
+      struct diagnostic *d = report(e, WRONG_COUNT, stmt->span,
+                                    "%s needs operands", kind->name);
+      diag_help(d, "`%s { ... } {}` joins two branches, `%s LABEL` the "
+                   "current tensor with another", kind->name, kind->name);
+      return false;
+    }
+    return run_operands(e, bound, nodes, count) && !bound->binding.failed;
+  }
+  nodes[(*count)++] = e->current;
+  for (int i = 0; i < bound->binding.extra_count; i++)
+    nodes[(*count)++] = bound->binding.extra_inputs[i];
+  return !e->lost && !bound->binding.failed;
+}
+
+static void apply_layer(struct expander *e, const struct stmt *stmt,
+                        const struct layer_kind *kind, struct slice label) {
+  struct bound *bound = bound_stmt(e, stmt, kind);
+  size_t room = bound->operands.count + LIMIT_SPECS + 1;
+  int64_t few[LIMIT_SPECS + 4];
+  int64_t *nodes = room <= sizeof few / sizeof *few
+                       ? few
+                       : arena_alloc(e->arena, room, sizeof *nodes);
+  int count;
+  if (!gather_inputs(e, stmt, bound, nodes, &count)) {
+    e->lost = true;
+    return;
+  }
+  resolve_refs(e, &bound->binding);
+  struct node_name name =
+      label.at ? name_label(e, label) : name_word(e, slice_of(kind->name));
+  struct making making = {kind, &bound->binding, stmt,
+                          {stmt->span.begin, bound->main_end}, name, NO_NODE};
+  e->lost = !add_node(e, &making, nodes, count) ||
+            !add_tail_nodes(e, stmt, bound, e->current);
+}
+
+void apply(struct expander *e, const struct stmt *stmt, struct slice label) {
+  struct meaning meaning;
+  e->depends = false;
+  if (!resolve_word(e, stmt->name, stmt->name_span, &meaning))
+    e->lost = true;
+  else if (meaning.def)
+    expand_call(e, meaning.def, stmt, label);
+  else
+    apply_layer(e, stmt, meaning.kind, label);
+}
+
+void add_input(struct expander *e, const struct stmt *stmt,
+               struct shape shape) {
+  static const struct binding none = {0};
+  struct shape *stored = ARENA_NEW(e->arena, struct shape);
+  struct binding binding = none;
+  *stored = shape;
+  binding.args = stored;
+  struct node_name name = name_label(
+      e, stmt->name.at ? stmt->name : slice_of("input"));
+  struct making making = {&model_input_kind, &binding, stmt, stmt->span,
+                          name, NO_NODE};
+  e->lost = !add_node(e, &making, NULL, 0);
+  if (!e->lost)
+    *VEC_PUSH(e->arena, &e->model->sources) = e->current;
+}

@@ -1,0 +1,437 @@
+/* Arguments: from what is written to the struct that a layer declares. */
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "sema/expander.h"
+
+static bool is_given(const struct binding *b, int row) {
+  return b->given >> row & 1;
+}
+
+void bind_begin(struct expander *e, struct binding *b, const char *owner,
+                const struct arg_spec *specs, size_t size) {
+  static const struct arg_spec none[] = {SPEC_END};
+  memset(b, 0, sizeof *b);
+  b->specs = specs ? specs : none;
+  b->owner = owner;
+  b->args = arena_alloc(e->arena, size ? size : 1, 1);
+  for (int i = 0; b->specs[i].name; i++) {
+    const struct arg_spec *spec = &b->specs[i];
+    void *at = (char *)b->args + spec->offset;
+    if (spec->type == TYPE_INT)
+      *(int64_t *)at = spec->initial;
+    else if (spec->type == TYPE_REAL)
+      *(double *)at = spec->initial_real;
+    else if (spec->type == TYPE_CHOICE)
+      *(int *)at = (int)spec->initial;
+    else if (spec->type == TYPE_LAYER || spec->type == TYPE_INPUT)
+      ((struct layer_ref *)at)->node = NO_NODE;
+  }
+}
+
+/* One argument on its way into the struct. */
+struct slot {
+  struct expander *e;
+  struct binding *b;
+  const struct arg_spec *spec;
+  const struct expr *expr;
+  struct value value;
+  void *at;
+};
+
+/* What is wrong with a value, at the value, in terms of its argument. */
+static bool refuse(struct slot *s, enum slug slug, const char *wanted) {
+  s->b->failed = true;
+  if (s->value.kind == VALUE_POISON)
+    return false;
+  struct text text = text_new(s->e->arena);
+  value_put(&text, &s->value);
+  struct diagnostic *d =
+      report(s->e, slug, s->expr->span, "`%s` of %s must be %s, not %.*s",
+             s->spec->name, s->b->owner, wanted,
+             SLICE_ARG(text_slice(&text)));
+  if (s->value.kind == VALUE_REAL && s->spec->type != TYPE_REAL)
+    diag_help(d, "floor(), ceil() or round() makes an integer of it");
+  else if (s->spec->doc)
+    diag_help(d, "%s: %s", s->spec->name, s->spec->doc);
+  return false;
+}
+
+static bool store_int(struct slot *s) {
+  const struct arg_spec *spec = s->spec;
+  char wanted[80];
+  if (spec->max)
+    snprintf(wanted, sizeof wanted,
+             "an integer from %" PRId64 " to %" PRId64, spec->min, spec->max);
+  else
+    snprintf(wanted, sizeof wanted, "an integer of at least %" PRId64,
+             spec->min);
+  if (s->value.kind != VALUE_INT)
+    return refuse(s, WRONG_TYPE, "an integer");
+  int64_t value = s->value.integer;
+  if (value < spec->min || (spec->max && value > spec->max))
+    return refuse(s, OUT_OF_RANGE, wanted);
+  *(int64_t *)s->at = value;
+  return true;
+}
+
+static bool store_real(struct slot *s) {
+  const struct arg_spec *spec = s->spec;
+  if (!value_is_number(&s->value))
+    return refuse(s, WRONG_TYPE, "a number");
+  double value = value_number(&s->value);
+  if (spec->low < spec->high && (value < spec->low || value >= spec->high)) {
+    struct text wanted = text_new(s->e->arena);
+    text_put(&wanted, "at least ");
+    text_real(&wanted, spec->low);
+    text_put(&wanted, " and below ");
+    text_real(&wanted, spec->high);
+    text_putc(&wanted, '\0');
+    return refuse(s, OUT_OF_RANGE, wanted.at);
+  }
+  *(double *)s->at = value;
+  return true;
+}
+
+/* One size for all axes, or one for each; false if it is neither. */
+static bool read_sizes(const struct value *value, struct sizes *at,
+                       struct sizes *to) {
+  if (value->kind == VALUE_INT) {
+    *at = *to = (struct sizes){.rank = 1, .at = {value->integer}};
+    return true;
+  }
+  if (value->kind != VALUE_SIZES || value->count > 3)
+    return false;
+  *at = *to = (struct sizes){.rank = value->count};
+  for (int i = 0; i < value->count; i++) {
+    at->at[i] = value->at[i];
+    to->at[i] = value->to[i];
+    if (value->at[i] == SIZE_ANY || value->to[i] == SIZE_ANY)
+      return false;
+  }
+  return true;
+}
+
+static bool at_least(const struct sizes *sizes, int64_t least) {
+  for (int i = 0; i < sizes->rank; i++)
+    if (sizes->at[i] < least)
+      return false;
+  return true;
+}
+
+static bool store_sizes(struct slot *s) {
+  struct sizes at, to;
+  char wanted[80];
+  if (s->value.paired || !read_sizes(&s->value, &at, &to))
+    return refuse(s, WRONG_TYPE, "one size, or up to three joined by x");
+  snprintf(wanted, sizeof wanted, "at least %" PRId64, s->spec->min);
+  if (!at_least(&at, s->spec->min))
+    return refuse(s, OUT_OF_RANGE, wanted);
+  *(struct sizes *)s->at = at;
+  return true;
+}
+
+static bool store_padding(struct slot *s) {
+  struct sizes before, after;
+  if (!read_sizes(&s->value, &before, &after))
+    return refuse(s, WRONG_TYPE, "like 1, 1x2 or 0:1");
+  if (!at_least(&before, 0) || !at_least(&after, 0))
+    return refuse(s, OUT_OF_RANGE, "at least 0");
+  *(struct padding *)s->at =
+      (struct padding){PADDING_GIVEN, before, after};
+  return true;
+}
+
+static bool store_shape(struct slot *s) {
+  struct shape shape = {0};
+  const struct value *value = &s->value;
+  if (value->kind == VALUE_INT || value->kind == VALUE_ANY) {
+    shape.rank = 1;
+    shape.dim[0] = value->kind == VALUE_ANY ? SIZE_ANY : value->integer;
+  } else if (value->kind == VALUE_SIZES && !value->paired) {
+    shape.rank = value->count;
+    for (int i = 0; i < value->count; i++)
+      shape.dim[i] = value->at[i];
+  } else {
+    return refuse(s, WRONG_TYPE, "sizes joined by x");
+  }
+  for (int i = 0; i < shape.rank; i++)
+    if (shape.dim[i] != SIZE_ANY && shape.dim[i] < 1)
+      return refuse(s, OUT_OF_RANGE, "of sizes of at least 1");
+  *(struct shape *)s->at = shape;
+  return true;
+}
+
+static bool store_range(struct slot *s) {
+  const struct value *value = &s->value;
+  if (value->kind != VALUE_SIZES || value->count != 1 || !value->paired)
+    return refuse(s, WRONG_TYPE, "a range like 0:32");
+  *(struct range *)s->at = (struct range){value->at[0], value->to[0]};
+  return true;
+}
+
+static bool store_axes(struct slot *s) {
+  struct axes *axes = s->at;
+  if (s->value.kind != VALUE_INT)
+    return refuse(s, WRONG_TYPE, "a number, or one of c h w d l");
+  if (axes->count == LIMIT_RANK)
+    return refuse(s, WRONG_RANK, "of at most 8 axes");
+  if (s->value.integer < -LIMIT_RANK || s->value.integer >= LIMIT_RANK)
+    return refuse(s, WRONG_AXIS, "an axis of a tensor");
+  axes->at[axes->count++] = s->value.integer;
+  return true;
+}
+
+/* `bias=true`, for values that come from elsewhere. */
+static bool store_truth(struct slot *s) {
+  bool pair = s->spec->type == TYPE_BIAS;
+  if (s->value.kind != VALUE_BOOL ||
+      (!pair && word_at(s->spec->words, 2).length))
+    return refuse(s, WRONG_TYPE, "true or false");
+  if (pair)
+    *(enum bias *)s->at = s->value.integer ? BIAS_YES : BIAS_NO;
+  else
+    *(int *)s->at = (int)s->value.integer;
+  return true;
+}
+
+static bool store_layer(struct slot *s) {
+  struct symbol *symbol = NULL;
+  s->e->depends = true;
+  if (s->value.kind == VALUE_NAME)
+    symbol = scope_find(s->e->scope, s->value.name);
+  if (!symbol || symbol->kind != SYMBOL_LABEL)
+    return refuse(s, WRONG_TYPE, "the label of a layer above");
+  struct layer_ref *ref = s->at;
+  *ref = (struct layer_ref){symbol->name, s->expr->span, symbol->node, NULL};
+  if (symbol->node == NO_NODE) {
+    s->b->failed = true; /* in error, and reported there */
+    return false;
+  }
+  if (s->spec->type == TYPE_INPUT)
+    s->b->extra_inputs[s->b->extra_count++] = symbol->node;
+  return true;
+}
+
+static bool store(struct slot *s) {
+  switch (s->spec->type) {
+  case TYPE_INT: return store_int(s);
+  case TYPE_REAL: return store_real(s);
+  case TYPE_SIZES: return store_sizes(s);
+  case TYPE_PADDING: return store_padding(s);
+  case TYPE_SHAPE: return store_shape(s);
+  case TYPE_RANGE: return store_range(s);
+  case TYPE_AXIS:
+  case TYPE_AXES: return store_axes(s);
+  case TYPE_WORDS:
+  case TYPE_BIAS: return store_truth(s);
+  case TYPE_LAYER:
+  case TYPE_INPUT: return store_layer(s);
+  case TYPE_CHOICE: return refuse(s, WRONG_TYPE, "one of its words");
+  }
+  return false;
+}
+
+static bool choose(struct slot *s, struct slice word) {
+  int index = word_index(s->spec->words, word);
+  if (index) {
+    *(int *)s->at = index;
+    return true;
+  }
+  struct suggestion suggestion = suggest_begin(word);
+  for (int i = 1; word_at(s->spec->words, i).length; i++)
+    suggest_offer(&suggestion, word_at(s->spec->words, i));
+  struct diagnostic *d =
+      report(s->e, UNKNOWN_CHOICE, s->expr->span,
+             "`%.*s` is no %s of %s", SLICE_ARG(word), s->spec->name,
+             s->b->owner);
+  if (suggestion.best.at)
+    diag_help(d, "did you mean `%.*s`?", SLICE_ARG(suggestion.best));
+  diag_help(d, "there are: %s", s->spec->words);
+  s->b->failed = true;
+  return false;
+}
+
+static int64_t axis_letter(struct slice word) {
+  static const struct {
+    const char *word;
+    int64_t axis;
+  } letters[] = {{"c", AXIS_C}, {"h", AXIS_H}, {"w", AXIS_W},
+                 {"d", AXIS_D}, {"l", AXIS_LENGTH}, {"len", AXIS_LENGTH}};
+  for (size_t i = 0; i < sizeof letters / sizeof *letters; i++)
+    if (slice_is(word, letters[i].word))
+      return letters[i].axis;
+  return 0;
+}
+
+static bool is_axes(const struct arg_spec *spec) {
+  return spec->type == TYPE_AXIS || spec->type == TYPE_AXES;
+}
+
+static void put_axis(struct binding *b, int row, int64_t axis) {
+  struct axes *axes = (void *)((char *)b->args + b->specs[row].offset);
+  if (axes->count < LIMIT_RANK)
+    axes->at[axes->count++] = axis;
+}
+
+static void bind_row(struct expander *e, struct binding *b, int row,
+                     const struct expr *expr, struct span span) {
+  const struct arg_spec *spec = &b->specs[row];
+  struct slot s = {e, b, spec, expr, {0}, (char *)b->args + spec->offset};
+  if (is_given(b, row) && spec->type != TYPE_AXES) {
+    struct diagnostic *d = report(e, DUPLICATE_ARGUMENT, span,
+                                  "`%s` of %s is given twice", spec->name,
+                                  b->owner);
+    diag_label(d, b->spans[row], "first here");
+    b->failed = true;
+    return;
+  }
+  b->given |= (uint64_t)1 << row;
+  b->spans[row] = span;
+  bool name = expr->kind == EXPR_NAME;
+  if (spec->type == TYPE_CHOICE && name) {
+    choose(&s, expr->name);
+  } else if (is_axes(spec) && name && axis_letter(expr->name)) {
+    put_axis(b, row, axis_letter(expr->name));
+  } else {
+    s.value = eval(e, expr);
+    store(&s);
+  }
+}
+
+/* The next free position; -1: there is none. */
+static int free_position(const struct binding *b) {
+  for (int i = 0; b->specs[i].name; i++) {
+    const struct arg_spec *spec = &b->specs[i];
+    if (spec->place == PLACE_POSITION &&
+        (!is_given(b, i) || spec->type == TYPE_AXES))
+      return i;
+  }
+  return -1;
+}
+
+bool bind_wants_position(const struct binding *b) {
+  return free_position(b) >= 0;
+}
+
+bool bind_word(struct binding *b, struct slice word, struct span span) {
+  int position = free_position(b);
+  if (position >= 0 && is_axes(&b->specs[position]) && axis_letter(word)) {
+    put_axis(b, position, axis_letter(word));
+    b->given |= (uint64_t)1 << position;
+    b->spans[position] = span;
+    return true;
+  }
+  for (int i = 0; b->specs[i].name; i++) {
+    const struct arg_spec *spec = &b->specs[i];
+    void *at = (char *)b->args + spec->offset;
+    bool padding = spec->type == TYPE_PADDING && spec->place == PLACE_KEY;
+    int index = spec->place == PLACE_WORD ? word_index(spec->words, word) : 0;
+    if (index && spec->type == TYPE_BIAS)
+      *(enum bias *)at = index == 1 ? BIAS_YES : BIAS_NO;
+    else if (index)
+      *(int *)at = index;
+    else if (padding && slice_is(word, spec->name))
+      *(struct padding *)at = (struct padding){.mode = PADDING_SAME};
+    else
+      continue;
+    b->given |= (uint64_t)1 << i;
+    b->spans[i] = span;
+    return true;
+  }
+  return false;
+}
+
+static int find_key(const struct binding *b, struct slice key) {
+  for (int i = 0; b->specs[i].name; i++)
+    if (slice_is(key, b->specs[i].name))
+      return i;
+  return -1;
+}
+
+static void unknown_key(struct expander *e, struct binding *b,
+                        const struct arg *arg) {
+  struct suggestion s = suggest_begin(arg->key);
+  for (int i = 0; b->specs[i].name; i++)
+    suggest_offer(&s, slice_of(b->specs[i].name));
+  struct diagnostic *d =
+      report(e, UNKNOWN_OPTION, arg->key_span, "%s has no option `%.*s`",
+             b->owner, SLICE_ARG(arg->key));
+  if (s.best.at) {
+    diag_help(d, "did you mean `%.*s`?", SLICE_ARG(s.best));
+    diag_fixit(d, arg->key_span, "%.*s", SLICE_ARG(s.best));
+  } else {
+    diag_help(d, "`netc layers %s` lists them", b->owner);
+  }
+  b->failed = true;
+}
+
+static void bind_stride(struct expander *e, struct binding *b,
+                        const struct arg *arg) {
+  for (int i = 0; b->specs[i].name; i++) {
+    if (b->specs[i].place == PLACE_STRIDE) {
+      bind_row(e, b, i, arg->value, arg->span);
+      return;
+    }
+  }
+  struct diagnostic *d = report(e, UNKNOWN_OPTION, arg->span,
+                                "%s has no stride", b->owner);
+  diag_help(d, "to divide, write the `/` with blanks on both sides or on "
+               "none");
+  b->failed = true;
+}
+
+static void too_many(struct expander *e, struct binding *b,
+                     const struct arg *arg) {
+  struct text takes = text_new(e->arena);
+  for (int i = 0; b->specs[i].name; i++)
+    if (b->specs[i].place == PLACE_POSITION)
+      text_printf(&takes, " %s", b->specs[i].name);
+  struct diagnostic *d = report(e, WRONG_COUNT, arg->span,
+                                "%s takes no further value", b->owner);
+  if (takes.length)
+    diag_help(d, "it is written `%s%.*s`; options follow by name", b->owner,
+              SLICE_ARG(text_slice(&takes)));
+  else
+    diag_help(d, "`netc layers %s` shows how it is written", b->owner);
+  b->failed = true;
+}
+
+void bind_arg(struct expander *e, struct binding *b, const struct arg *arg) {
+  int row;
+  switch (arg->form) {
+  case ARG_STRIDE:
+    bind_stride(e, b, arg);
+    break;
+  case ARG_KEYED:
+    row = find_key(b, arg->key);
+    if (row < 0)
+      unknown_key(e, b, arg);
+    else
+      bind_row(e, b, row, arg->value, arg->span);
+    break;
+  case ARG_PLAIN:
+    row = free_position(b);
+    if (row < 0)
+      too_many(e, b, arg);
+    else
+      bind_row(e, b, row, arg->value, arg->span);
+    break;
+  case ARG_BLOCK:
+    report(e, WRONG_TYPE, arg->span, "%s takes no block", b->owner);
+    b->failed = true;
+    break;
+  }
+}
+
+void bind_end(struct expander *e, struct binding *b, struct span span) {
+  for (int i = 0; b->specs[i].name; i++) {
+    const struct arg_spec *spec = &b->specs[i];
+    if (!spec->required || is_given(b, i) || b->failed)
+      continue;
+    struct diagnostic *d = report(e, MISSING_ARGUMENT, span,
+                                  "%s needs its %s", b->owner, spec->name);
+    diag_help(d, "%s: %s", spec->name, spec->doc);
+    b->failed = true;
+  }
+}

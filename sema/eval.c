@@ -1,0 +1,542 @@
+/* Evaluation of expressions, with every overflow noticed. */
+#include <inttypes.h>
+#include <math.h>
+
+#include "base/check.h"
+#include "sema/expander.h"
+
+static const struct value poison = {.kind = VALUE_POISON};
+
+static struct value integer(int64_t value, struct span span) {
+  return (struct value){.kind = VALUE_INT, .integer = value, .span = span};
+}
+
+static struct value boolean(bool value, struct span span) {
+  return (struct value){.kind = VALUE_BOOL, .integer = value, .span = span};
+}
+
+static struct value overflow(struct expander *e, struct span span) {
+  report(e, INTEGER_OVERFLOW, span,
+         "the result does not fit a 64-bit integer");
+  return poison;
+}
+
+static struct value real(struct expander *e, double value, struct span span) {
+  if (isfinite(value))
+    return (struct value){.kind = VALUE_REAL, .real = value, .span = span};
+  report(e, NOT_FINITE, span,
+                      "the result is not a finite number");
+  return poison;
+}
+
+/* NULL, and silence, for a poison. */
+static struct diagnostic *report_type(struct expander *e,
+                                      const struct value *value,
+                                      struct span span, const char *wanted) {
+  if (value->kind == VALUE_POISON)
+    return NULL;
+  struct text text = text_new(e->arena);
+  value_put(&text, value);
+  struct diagnostic *d =
+      report(e, WRONG_TYPE, span, "%s is needed here, not %s", wanted,
+           value_words(value->kind));
+  diag_here(d, "is %.*s", SLICE_ARG(text_slice(&text)));
+  return d;
+}
+
+static struct value mismatch(struct expander *e, const struct value *value,
+                             struct span span, const char *wanted) {
+  report_type(e, value, span, wanted);
+  return poison;
+}
+
+bool want_int(struct expander *e, const struct value *value, int64_t *out) {
+  if (value->kind == VALUE_INT) {
+    *out = value->integer;
+    return true;
+  }
+  struct diagnostic *d = report_type(e, value, value->span, "an integer");
+  if (d && value->kind == VALUE_REAL)
+    diag_help(d, "floor(), ceil() or round() makes one of it");
+  return false;
+}
+
+bool eval_int(struct expander *e, const struct expr *expr, int64_t *out) {
+  struct value value = eval(e, expr);
+  return want_int(e, &value, out);
+}
+
+bool eval_bool(struct expander *e, const struct expr *expr, bool *out) {
+  struct value value = eval(e, expr);
+  if (value.kind == VALUE_BOOL) {
+    *out = value.integer;
+    return true;
+  }
+  mismatch(e, &value, expr->span, "true or false");
+  return false;
+}
+
+/* Names */
+
+/* `3xk` or `kxk`, where every part is a number or a constant. */
+static bool looks_like_sizes(struct expander *e, struct slice name) {
+  size_t start = 0, parts = 0;
+  for (size_t i = 0; i <= name.length; i++) {
+    if (i < name.length && name.at[i] != 'x')
+      continue;
+    struct slice part = {name.at + start, i - start};
+    bool number = part.length > 0;
+    for (size_t j = 0; j < part.length; j++)
+      number = number && part.at[j] >= '0' && part.at[j] <= '9';
+    if (!number && (!part.length || !scope_find(e->scope, part)))
+      return false;
+    parts++;
+    start = i + 1;
+  }
+  return parts > 1;
+}
+
+static void suggest_words(struct suggestion *s, const struct arg_spec *spec) {
+  for (; spec && spec->name; spec++) {
+    suggest_offer(s, slice_of(spec->name));
+    for (int i = 1; spec->words && word_at(spec->words, i).length; i++)
+      suggest_offer(s, word_at(spec->words, i));
+  }
+}
+
+void report_unknown_name(struct expander *e, struct slice name,
+                         struct span span, const struct arg_spec *also) {
+  struct diagnostic *d =
+      report(e, UNKNOWN_NAME, span, "nothing is called `%.*s` here",
+           SLICE_ARG(name));
+  if (looks_like_sizes(e, name)) {
+    struct text sizes = text_new(e->arena);
+    for (size_t i = 0; i < name.length; i++) {
+      if (name.at[i] == 'x')
+        text_put(&sizes, " x ");
+      else
+        text_putc(&sizes, name.at[i]);
+    }
+    diag_help(d, "to join sizes, put blanks around the x: `%.*s`",
+              SLICE_ARG(text_slice(&sizes)));
+    diag_fixit(d, span, "%.*s", SLICE_ARG(text_slice(&sizes)));
+    return;
+  }
+  struct suggestion s = suggest_begin(name);
+  suggest_words(&s, also);
+  scope_suggest(e->scope, &s);
+  for (size_t i = 0; i < layer_kind_count(); i++)
+    suggest_offer(&s, slice_of(layer_kind_at(i)->name));
+  if (s.best.at) {
+    diag_help(d, "did you mean `%.*s`?", SLICE_ARG(s.best));
+    diag_fixit(d, span, "%.*s", SLICE_ARG(s.best));
+  }
+}
+
+static struct value name_value(struct slice name, struct span span) {
+  return (struct value){.kind = VALUE_NAME, .name = name, .span = span};
+}
+
+static struct value eval_name(struct expander *e, const struct expr *expr) {
+  e->depends = true;
+  struct symbol *symbol = scope_find(e->scope, expr->name);
+  if (!symbol) {
+    if (layer_kind_find(expr->name))
+      return name_value(expr->name, expr->span);
+    report_unknown_name(e, expr->name, expr->span, NULL);
+    return poison;
+  }
+  if (symbol->kind != SYMBOL_CONSTANT)
+    return name_value(expr->name, expr->span);
+  struct value value = symbol->value;
+  value.span = expr->span;
+  return value;
+}
+
+/* in.c and the like */
+
+static struct value eval_field(struct expander *e, const struct expr *expr) {
+  e->depends = true;
+  if (e->lost)
+    return poison;
+  if (e->current == NO_NODE) {
+    report(e, NO_TENSOR, expr->span,
+                        "there is no tensor yet whose size this could be");
+    return poison;
+  }
+  const struct shape *shape = &e->model->nodes.at[e->current].out;
+  if (slice_is(expr->name, "size"))
+    return integer(shape_values(shape), expr->span);
+  static const struct {
+    const char *name;
+    int64_t axis;
+  } axes[] = {{"c", AXIS_C}, {"w", AXIS_W}, {"h", AXIS_H},
+              {"d", AXIS_D}, {"len", AXIS_LENGTH}};
+  for (size_t i = 0; i < sizeof axes / sizeof *axes; i++) {
+    if (!slice_is(expr->name, axes[i].name))
+      continue;
+    int axis = axis_index(axes[i].axis, shape);
+    bool index = shape->dtype != DTYPE_FLOAT;
+    if (index)
+      axis = axes[i].axis == AXIS_LENGTH ? 0 : -1;
+    if (axis >= 0)
+      return integer(shape->dim[axis], expr->span);
+    report(e, WRONG_AXIS, expr->span,
+                        "the current tensor (%s) has no such axis",
+                        shape_text(shape).text);
+    return poison;
+  }
+  struct diagnostic *d =
+      report(e, UNKNOWN_NAME, expr->span,
+           "a tensor has no `%.*s`", SLICE_ARG(expr->name));
+  diag_help(d, "there are in.c in.h in.w in.d in.len in.size");
+  return poison;
+}
+
+/* Operators */
+
+static struct value int_power(struct expander *e, int64_t base,
+                              int64_t exponent, struct span span) {
+  int64_t result = 1;
+  while (exponent > 0) {
+    if (exponent % 2 && !mul_i64(result, base, &result))
+      return overflow(e, span);
+    exponent /= 2;
+    if (exponent > 0 && !mul_i64(base, base, &base))
+      return overflow(e, span);
+  }
+  return integer(result, span);
+}
+
+static struct value divide_by_zero(struct expander *e, struct span span) {
+  report(e, DIVISION_BY_ZERO, span,
+                      "division by zero");
+  return poison;
+}
+
+static struct value int_binary(struct expander *e, enum op op, int64_t a,
+                               int64_t b, struct span span) {
+  int64_t result = 0;
+  bool fits = true;
+  switch (op) {
+  case OP_ADD: fits = add_i64(a, b, &result); break;
+  case OP_SUB: fits = sub_i64(a, b, &result); break;
+  case OP_MUL: fits = mul_i64(a, b, &result); break;
+  case OP_MOD: /* the sign of the divisor, as in Python */
+    if (b == 0)
+      return divide_by_zero(e, span);
+    result = b == -1 ? 0 : a % b;
+    if (result != 0 && (result < 0) != (b < 0))
+      result += b;
+    break;
+  case OP_DIV: /* exact, or a real number */
+    if (b == 0)
+      return divide_by_zero(e, span);
+    if (b == -1)
+      fits = sub_i64(0, a, &result);
+    else if (a % b == 0)
+      result = a / b;
+    else
+      return real(e, (double)a / (double)b, span);
+    break;
+  default: /* OP_POW */
+    if (b < 0)
+      return real(e, pow((double)a, (double)b), span);
+    return int_power(e, a, b, span);
+  }
+  return fits ? integer(result, span) : overflow(e, span);
+}
+
+static struct value real_binary(struct expander *e, enum op op, double a,
+                                double b, struct span span) {
+  switch (op) {
+  case OP_ADD: return real(e, a + b, span);
+  case OP_SUB: return real(e, a - b, span);
+  case OP_MUL: return real(e, a * b, span);
+  case OP_POW: return real(e, pow(a, b), span);
+  default:
+    if (b == 0)
+      return divide_by_zero(e, span);
+    if (op == OP_MOD)
+      return real(e, a - floor(a / b) * b, span);
+    return real(e, a / b, span);
+  }
+}
+
+static int compare_numbers(const struct value *a, const struct value *b) {
+  if (a->kind == VALUE_INT && b->kind == VALUE_INT)
+    return (a->integer > b->integer) - (a->integer < b->integer);
+  double x = value_number(a), y = value_number(b);
+  return (x > y) - (x < y);
+}
+
+static bool equal(const struct value *a, const struct value *b) {
+  if (a->kind == VALUE_NAME)
+    return slice_equal(a->name, b->name);
+  if (a->kind == VALUE_BOOL)
+    return a->integer == b->integer;
+  return compare_numbers(a, b) == 0;
+}
+
+static struct value compare(struct expander *e, const struct expr *expr,
+                            const struct value *a, const struct value *b) {
+  bool numbers = value_is_number(a) && value_is_number(b);
+  bool alike = a->kind == b->kind &&
+               (a->kind == VALUE_NAME || a->kind == VALUE_BOOL);
+  bool equality = expr->op == OP_EQ || expr->op == OP_NE;
+  if (!numbers && !(alike && equality)) {
+    report(e, WRONG_TYPE, expr->span, "cannot compare %s with %s",
+             value_words(a->kind), value_words(b->kind));
+    return poison;
+  }
+  if (equality)
+    return boolean(equal(a, b) == (expr->op == OP_EQ), expr->span);
+  int order = compare_numbers(a, b);
+  bool result = expr->op == OP_LT   ? order < 0
+                : expr->op == OP_LE ? order <= 0
+                : expr->op == OP_GT ? order > 0
+                                    : order >= 0;
+  return boolean(result, expr->span);
+}
+
+/* `and` and `or` stop at the side that decides. */
+static struct value eval_logic(struct expander *e, const struct expr *expr) {
+  bool left, right;
+  if (!eval_bool(e, expr->left, &left))
+    return poison;
+  if (left == (expr->op == OP_OR))
+    return boolean(left, expr->span);
+  if (!eval_bool(e, expr->right, &right))
+    return poison;
+  return boolean(right, expr->span);
+}
+
+static struct value eval_binary(struct expander *e, const struct expr *expr) {
+  if (expr->op == OP_AND || expr->op == OP_OR)
+    return eval_logic(e, expr);
+  struct value a = eval(e, expr->left), b = eval(e, expr->right);
+  if (a.kind == VALUE_POISON || b.kind == VALUE_POISON)
+    return poison;
+  if (expr->op >= OP_EQ && expr->op <= OP_GE)
+    return compare(e, expr, &a, &b);
+  if (!value_is_number(&a))
+    return mismatch(e, &a, expr->left->span, "a number");
+  if (!value_is_number(&b))
+    return mismatch(e, &b, expr->right->span, "a number");
+  if (a.kind == VALUE_INT && b.kind == VALUE_INT)
+    return int_binary(e, expr->op, a.integer, b.integer, expr->span);
+  return real_binary(e, expr->op, value_number(&a), value_number(&b),
+                     expr->span);
+}
+
+static struct value eval_unary(struct expander *e, const struct expr *expr) {
+  if (expr->op == OP_NOT) {
+    bool value;
+    if (!eval_bool(e, expr->left, &value))
+      return poison;
+    return boolean(!value, expr->span);
+  }
+  struct value value = eval(e, expr->left);
+  int64_t result;
+  if (value.kind == VALUE_REAL)
+    return real(e, -value.real, expr->span);
+  if (value.kind != VALUE_INT)
+    return mismatch(e, &value, expr->left->span, "a number");
+  if (!sub_i64(0, value.integer, &result))
+    return overflow(e, expr->span);
+  return integer(result, expr->span);
+}
+
+/* Functions */
+
+static struct value to_integer(struct expander *e, double value,
+                               struct span span) {
+  if (value >= -0x1p63 && value < 0x1p63)
+    return integer((int64_t)value, span);
+  return overflow(e, span);
+}
+
+/* Halves go to the even neighbour, as Python's round does. */
+static double round_half_even(double value) {
+  double below = floor(value), rest = value - below;
+  if (rest != 0.5)
+    return rest < 0.5 ? below : below + 1;
+  return fmod(below, 2) == 0 ? below : below + 1;
+}
+
+static struct value rounded(struct expander *e, const struct expr *expr,
+                            const struct value *a) {
+  if (a->kind == VALUE_INT)
+    return *a;
+  if (slice_is(expr->name, "floor"))
+    return to_integer(e, floor(a->real), expr->span);
+  if (slice_is(expr->name, "ceil"))
+    return to_integer(e, ceil(a->real), expr->span);
+  return to_integer(e, round_half_even(a->real), expr->span);
+}
+
+/*
+ * The multiple of m that is nearest to v, but never under 90 % of it:
+ * _make_divisible of torchvision/models/_utils.py.
+ */
+static struct value divisible(struct expander *e, const struct expr *expr,
+                              const struct value *a) {
+  const struct value *v = &a[0];
+  int64_t m;
+  if (!want_int(e, &a[1], &m))
+    return poison;
+  if (m < 1 || value_number(v) < 0) {
+    report(e, OUT_OF_RANGE, expr->span,
+                        "divisible(v, m) needs v >= 0 and m >= 1");
+    return poison;
+  }
+  struct value half = to_integer(
+      e, floor(value_number(v) + (double)m / 2), expr->span);
+  if (half.kind == VALUE_POISON)
+    return poison;
+  int64_t result = max_i64(m, half.integer / m * m);
+  if ((double)result < 0.9 * value_number(v) && !add_i64(result, m, &result))
+    return overflow(e, expr->span);
+  return integer(result, expr->span);
+}
+
+static struct value extreme(const struct expr *expr, const struct value *a,
+                            int count) {
+  const struct value *best = &a[0];
+  int sign = slice_is(expr->name, "max") ? 1 : -1;
+  bool any_real = false;
+  for (int i = 0; i < count; i++) {
+    any_real = any_real || a[i].kind == VALUE_REAL;
+    if (sign * compare_numbers(&a[i], best) > 0)
+      best = &a[i];
+  }
+  struct value result = *best;
+  result.span = expr->span;
+  if (any_real) {
+    result.real = value_number(best);
+    result.kind = VALUE_REAL;
+  }
+  return result;
+}
+
+enum { MOST_ITEMS = 16 };
+
+static const struct {
+  const char *name;
+  int least, most;
+} functions[] = {
+    {"min", 2, MOST_ITEMS}, {"max", 2, MOST_ITEMS}, {"floor", 1, 1},
+    {"ceil", 1, 1},         {"round", 1, 1},        {"sqrt", 1, 1},
+    {"log2", 1, 1},         {"divisible", 2, 2},
+};
+
+static struct value unknown_function(struct expander *e,
+                                     const struct expr *expr) {
+  struct suggestion s = suggest_begin(expr->name);
+  for (size_t i = 0; i < sizeof functions / sizeof *functions; i++)
+    suggest_offer(&s, slice_of(functions[i].name));
+  struct diagnostic *d =
+      report(e, UNKNOWN_NAME, expr->span,
+           "there is no function `%.*s`", SLICE_ARG(expr->name));
+  if (s.best.at)
+    diag_help(d, "did you mean `%.*s`?", SLICE_ARG(s.best));
+  else if (layer_kind_find(expr->name) || scope_find(e->scope, expr->name))
+    diag_help(d, "put a blank before the parenthesis to make it another "
+                 "argument");
+  else
+    diag_help(d, "the functions are min max floor ceil round sqrt log2 "
+                 "divisible");
+  return poison;
+}
+
+static struct value call(struct expander *e, const struct expr *expr,
+                         const struct value *a, int count) {
+  double x = value_number(&a[0]);
+  if (slice_is(expr->name, "min") || slice_is(expr->name, "max"))
+    return extreme(expr, a, count);
+  if (slice_is(expr->name, "divisible"))
+    return divisible(e, expr, a);
+  if (slice_is(expr->name, "sqrt") || slice_is(expr->name, "log2")) {
+    bool root = slice_is(expr->name, "sqrt");
+    return real(e, root ? sqrt(x) : log2(x), expr->span);
+  }
+  return rounded(e, expr, a);
+}
+
+static struct value eval_call(struct expander *e, const struct expr *expr) {
+  size_t f = 0, known = sizeof functions / sizeof *functions;
+  while (f < known && !slice_is(expr->name, functions[f].name))
+    f++;
+  if (f == known)
+    return unknown_function(e, expr);
+  struct value items[MOST_ITEMS];
+  int count = 0;
+  bool failed = false;
+  for (const struct expr *x = expr->items; x; x = x->next, count++) {
+    if (count >= functions[f].most)
+      continue;
+    items[count] = eval(e, x);
+    items[count].span = x->span;
+    if (!value_is_number(&items[count])) {
+      mismatch(e, &items[count], x->span, "a number");
+      failed = true;
+    }
+  }
+  if (count < functions[f].least || count > functions[f].most) {
+    report(e, WRONG_COUNT, expr->span,
+                        "%s takes %d value%s, not %d", functions[f].name,
+                        functions[f].least, functions[f].least > 1 ? "s" : "",
+                        count);
+    return poison;
+  }
+  return failed ? poison : call(e, expr, items, count);
+}
+
+/* Sizes and pairs */
+
+static bool eval_size(struct expander *e, const struct expr *expr,
+                      int64_t *out) {
+  *out = SIZE_ANY;
+  return expr->kind == EXPR_ANY || eval_int(e, expr, out);
+}
+
+static struct value eval_sizes(struct expander *e, const struct expr *expr) {
+  struct value value = {.kind = VALUE_SIZES, .span = expr->span};
+  const struct expr *item = expr->kind == EXPR_DIMS ? expr->items : expr;
+  for (; item; item = item->next) {
+    bool pair = item->kind == EXPR_PAIR;
+    int i = value.count++;
+    if (i == LIMIT_RANK) {
+      report(e, WRONG_RANK, expr->span,
+                          "a tensor has at most %d axes", LIMIT_RANK);
+      return poison;
+    }
+    if (!eval_size(e, pair ? item->left : item, &value.at[i]))
+      return poison;
+    value.to[i] = value.at[i];
+    if (pair && !eval_size(e, item->right, &value.to[i]))
+      return poison;
+    value.paired = value.paired || pair;
+    if (expr->kind == EXPR_PAIR)
+      break; /* its `next` is another argument's */
+  }
+  return value;
+}
+
+struct value eval(struct expander *e, const struct expr *expr) {
+  switch (expr->kind) {
+  case EXPR_INT: return integer(expr->integer, expr->span);
+  case EXPR_REAL: return real(e, expr->real, expr->span);
+  case EXPR_BOOL: return boolean(expr->integer, expr->span);
+  case EXPR_NAME: return eval_name(e, expr);
+  case EXPR_ANY:
+    return (struct value){.kind = VALUE_ANY, .span = expr->span};
+  case EXPR_UNARY: return eval_unary(e, expr);
+  case EXPR_BINARY: return eval_binary(e, expr);
+  case EXPR_CALL: return eval_call(e, expr);
+  case EXPR_FIELD: return eval_field(e, expr);
+  case EXPR_DIMS:
+  case EXPR_PAIR: return eval_sizes(e, expr);
+  }
+  return poison;
+}

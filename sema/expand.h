@@ -1,0 +1,73 @@
+/* The expander: walks the syntax tree and builds the model. */
+#ifndef NETC_SEMA_EXPAND_H
+#define NETC_SEMA_EXPAND_H
+
+#include "base/diag.h"
+#include "sema/model.h"
+#include "sema/scope.h"
+#include "sema/settings.h"
+
+/* Reads another source file for `use`; see driver and library. */
+struct loader {
+  /*
+   * Parses the file that `path` means in the source `from`. Returns its
+   * number among the sources, with its tree in *program; -1 if it cannot be
+   * read, with the reason in *reason.
+   */
+  int (*load)(void *user, struct slice path, uint32_t from,
+              const struct block **program, struct slice *reason);
+  void *user;
+};
+
+/* A value for a `param`, from the command line. */
+struct define {
+  struct slice name;
+  struct value value;
+  struct span span;
+  bool used;
+};
+
+/* Another size for the inputs' axes: to try what an input would give. */
+struct input_override {
+  int64_t from[LIMIT_RANK], to[LIMIT_RANK]; /* by axis; from 0: as it is */
+  bool active;
+};
+
+/* The shape that a statement gives, however often it is carried out. */
+struct shape_record {
+  bool seen;
+  bool differs;       /* in its number of axes */
+  struct shape shape; /* SIZE_ANY where it is not always the same */
+};
+
+struct expansion {
+  struct arena *arena;
+  struct diags *diags;
+  int source; /* the number of the program's text */
+  struct loader loader;
+  struct settings *settings;
+  struct define *defines;
+  size_t define_count;
+  struct input_override override;
+  bool ignore_marks;            /* what `-> DIMS` says does not matter */
+  struct shape_record *records; /* by statement; NULL: not wanted */
+  size_t record_count;
+  int64_t node_budget; /* of a trial; 0: LIMIT_LAYERS */
+};
+
+/*
+ * Builds the model of a program: binds arguments, infers shapes. Both happen
+ * together, because `in.c` and `if` make what follows depend on shapes.
+ * Errors are reported; the model then holds what could be built.
+ */
+void expand(struct expansion *expansion, const struct block *program,
+            struct model *model);
+
+/* Carries out one `train`, `infer` or `budget` statement by itself. */
+void expand_choice(struct expansion *expansion, const struct stmt *stmt);
+
+/* The value of an expression that sees no names but those of layers. */
+struct value expand_value(struct expansion *expansion,
+                          const struct expr *expr);
+
+#endif

@@ -1,0 +1,95 @@
+/* Frames: how the source came to a place, as notes under a message. */
+#include <inttypes.h>
+
+#include "sema/expander.h"
+
+enum { SHOWN_FRAMES = 6 };
+
+static const char *ordinal_end(int64_t n) {
+  if (n % 100 >= 11 && n % 100 <= 13)
+    return "th";
+  return n % 10 == 1 ? "st" : n % 10 == 2 ? "nd" : n % 10 == 3 ? "rd" : "th";
+}
+
+static void put_turn(struct text *out, const struct frame *frame) {
+  if (frame->total > 1)
+    text_printf(out, "%" PRId64 "%s of %" PRId64, frame->ordinal,
+                ordinal_end(frame->ordinal), frame->total);
+}
+
+static void put_frame(struct text *out, struct sources *sources,
+                      const struct frame *frame) {
+  struct position p = sources_position(sources, frame->span.begin);
+  switch (frame->kind) {
+  case FRAME_CALL:
+    text_printf(out, "in %.*s, called at line %u", SLICE_ARG(frame->name),
+                p.line);
+    break;
+  case FRAME_AGAIN:
+    text_printf(out, "in %.*s, applied again at line %u",
+                SLICE_ARG(frame->name), p.line);
+    break;
+  case FRAME_LOOP:
+    text_printf(out, "in the loop at line %u", p.line);
+    break;
+  }
+  if (frame->total > 1) {
+    text_put(out, ", ");
+    put_turn(out, frame);
+  }
+}
+
+/* A call that stands in a loop says which turn it is itself. */
+static bool merge_loop(struct text *out, const struct frame *frame) {
+  const struct frame *loop = frame->parent;
+  if (frame->kind == FRAME_LOOP || !loop || loop->kind != FRAME_LOOP)
+    return false;
+  if (loop->total > 1) {
+    text_put(out, ", ");
+    put_turn(out, loop);
+  }
+  return true;
+}
+
+void frame_describe(struct diagnostic *d, struct sources *sources,
+                    const struct frame *frame) {
+  int shown = 0;
+  if (!d->owner)
+    return;
+  for (; frame && shown < SHOWN_FRAMES; frame = frame->parent, shown++) {
+    struct text text = text_new(d->owner->arena);
+    put_frame(&text, sources, frame);
+    if (merge_loop(&text, frame))
+      frame = frame->parent;
+    diag_note(d, "%.*s", SLICE_ARG(text_slice(&text)));
+  }
+}
+
+struct diagnostic *report(struct expander *e, enum slug slug,
+                          struct span span, const char *format, ...) {
+  va_list args;
+  va_start(args, format);
+  struct diagnostic *d = diag_va(e->diags, slug, span, format, args);
+  va_end(args);
+  frame_describe(d, e->diags->sources, e->frame);
+  return d;
+}
+
+bool frame_enter(struct expander *e, struct frame frame) {
+  int depth = e->frame ? e->frame->depth + 1 : 1;
+  if (depth > LIMIT_DEPTH) {
+    diag(e->diags, NESTED_TOO_DEEP, frame.span,
+         "calls and loops are nested more than %d deep", LIMIT_DEPTH);
+    return false;
+  }
+  struct frame *entered = ARENA_NEW(e->arena, struct frame);
+  *entered = frame;
+  entered->parent = e->frame;
+  entered->depth = depth;
+  e->frame = entered;
+  return true;
+}
+
+void frame_leave(struct expander *e) {
+  e->frame = e->frame->parent;
+}

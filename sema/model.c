@@ -1,0 +1,196 @@
+/* The model: the graph of layers that a source describes, by indices. */
+#include "sema/model.h"
+
+#include <inttypes.h>
+
+/* The shape of an input is its argument. */
+static bool input_shape(struct layer *layer) {
+  layer->out = *(const struct shape *)layer->args;
+  return true;
+}
+
+const struct layer_kind model_input_kind = {
+    .name = "input",
+    .summary = "an input of the net",
+    .args_size = sizeof(struct shape),
+    .source = true,
+    .shape = input_shape,
+};
+
+struct layer model_layer(const struct model *model, int64_t index,
+                         const struct shape **in) {
+  const struct node *node = &model->nodes.at[index];
+  for (int i = 0; i < node->input_count; i++)
+    in[i] = &model->nodes.at[node_input(model, node, i)].out;
+  return (struct layer){.kind = node->kind, .args = node->args,
+                        .input_count = node->input_count, .in = in,
+                        .out = node->out};
+}
+
+const struct shape **model_layer_room(const struct model *model) {
+  return arena_alloc(model->arena, (size_t)model->most_inputs + 1,
+                     sizeof(const struct shape *));
+}
+
+/* Names */
+
+static void put_name(struct text *out, const struct node_name *name) {
+  text_puts(out, name->text);
+  if (name->repeated)
+    text_putc(out, '_');
+  if (name->ordinal)
+    text_int(out, name->ordinal);
+}
+
+static void put_prefix(struct text *out, const struct model *model,
+                       int64_t group) {
+  if (group <= 0)
+    return;
+  model_put_group_name(out, model, group);
+  text_putc(out, '.');
+}
+
+void model_put_group_name(struct text *out, const struct model *model,
+                          int64_t group) {
+  put_prefix(out, model, model->groups.at[group].parent);
+  put_name(out, &model->groups.at[group].name);
+}
+
+void model_put_name(struct text *out, const struct model *model,
+                    int64_t index) {
+  const struct node *node = &model->nodes.at[index];
+  if (node->head != index) {
+    model_put_name(out, model, node->head);
+    text_putc(out, '.');
+  } else {
+    put_prefix(out, model, node->group);
+  }
+  put_name(out, &node->name);
+}
+
+/* Layers as they are written, with values for names */
+
+static void put_sizes(struct text *out, const struct sizes *at,
+                      const struct sizes *to) {
+  bool pairs = false;
+  for (int i = 0; i < at->rank; i++)
+    pairs = pairs || at->at[i] != to->at[i];
+  for (int i = 0; i < at->rank; i++) {
+    if (i)
+      text_putc(out, 'x');
+    text_int(out, at->at[i]);
+    if (pairs) {
+      text_putc(out, ':');
+      text_int(out, to->at[i]);
+    }
+  }
+}
+
+static void put_size(struct text *out, int64_t size) {
+  if (size == SIZE_ANY)
+    text_putc(out, '_');
+  else
+    text_int(out, size);
+}
+
+static void put_axes(struct text *out, const struct axes *axes) {
+  for (int i = 0; i < axes->count; i++) {
+    if (i)
+      text_putc(out, ' ');
+    switch (axes->at[i]) {
+    case AXIS_C: text_putc(out, 'c'); break;
+    case AXIS_W: text_putc(out, 'w'); break;
+    case AXIS_H: text_putc(out, 'h'); break;
+    case AXIS_D: text_putc(out, 'd'); break;
+    case AXIS_LENGTH: text_putc(out, 'l'); break;
+    default: text_int(out, axes->at[i]);
+    }
+  }
+}
+
+static void put_value(struct text *out, const struct arg_spec *spec,
+                      const void *at, const struct slice *labels) {
+  const struct layer_ref *ref = at;
+  const struct padding *pad = at;
+  const struct shape *shape = at;
+  const struct range *range = at;
+  switch (spec->type) {
+  case TYPE_INT: text_int(out, *(const int64_t *)at); break;
+  case TYPE_REAL: text_real(out, *(const double *)at); break;
+  case TYPE_SIZES: put_sizes(out, at, at); break;
+  case TYPE_PADDING: put_sizes(out, &pad->before, &pad->after); break;
+  case TYPE_SHAPE:
+    for (int i = 0; i < shape->rank; i++) {
+      if (i)
+        text_putc(out, 'x');
+      put_size(out, shape->dim[i]);
+    }
+    break;
+  case TYPE_RANGE:
+    put_size(out, range->from);
+    text_putc(out, ':');
+    put_size(out, range->to);
+    break;
+  case TYPE_AXIS:
+  case TYPE_AXES: put_axes(out, at); break;
+  case TYPE_WORDS:
+  case TYPE_CHOICE:
+    text_puts(out, word_at(spec->words, *(const int *)at));
+    break;
+  case TYPE_BIAS:
+    text_puts(out, word_at(spec->words, (int)*(const enum bias *)at));
+    break;
+  case TYPE_LAYER:
+  case TYPE_INPUT:
+    text_puts(out, labels ? labels[ref->node] : ref->name);
+    break;
+  }
+}
+
+static void put_arg(struct text *out, const struct arg_spec *spec,
+                    const void *at, const struct slice *labels) {
+  bool word = spec->place == PLACE_WORD;
+  text_putc(out, ' ');
+  if (spec->place == PLACE_STRIDE)
+    text_putc(out, '/');
+  if (spec->place == PLACE_KEY)
+    text_put(out, spec->name);
+  if (spec->type == TYPE_PADDING &&
+      ((const struct padding *)at)->mode == PADDING_SAME)
+    return; /* `pad` alone */
+  if (spec->place == PLACE_KEY)
+    text_putc(out, '=');
+  if (word && spec->type == TYPE_WORDS && *(const int *)at == 0)
+    text_printf(out, "%s=false", spec->name);
+  else
+    put_value(out, spec, at, labels);
+}
+
+void model_put_layer(struct text *out, const struct model *model,
+                     int64_t index, const struct slice *labels) {
+  const struct node *node = &model->nodes.at[index];
+  text_put(out, node->kind->name);
+  for (int i = 0; node->kind->specs && node->kind->specs[i].name; i++) {
+    const struct arg_spec *spec = &node->kind->specs[i];
+    if (node->given >> i & 1)
+      put_arg(out, spec, (const char *)node->args + spec->offset, labels);
+  }
+}
+
+int64_t model_row_end(const struct model *model, int64_t head) {
+  int64_t end = head + 1;
+  while (end < (int64_t)model->nodes.count &&
+         model->nodes.at[end].head == head)
+    end++;
+  return end;
+}
+
+void model_put_row(struct text *out, const struct model *model,
+                   int64_t head, const struct slice *labels) {
+  int64_t end = model_row_end(model, head);
+  model_put_layer(out, model, head, labels);
+  for (int64_t i = head + 1; i < end; i++) {
+    text_putc(out, ' ');
+    model_put_layer(out, model, i, labels);
+  }
+}

@@ -1,0 +1,142 @@
+/* The model: the graph of layers that a source describes, by indices. */
+#ifndef NETC_SEMA_MODEL_H
+#define NETC_SEMA_MODEL_H
+
+#include "base/source.h"
+#include "layers/layer.h"
+#include "parser/ast.h"
+
+enum { NO_NODE = -1 };
+
+/* How the source came to a place: calls and loops, the innermost first. */
+enum frame_kind { FRAME_CALL, FRAME_LOOP, FRAME_AGAIN };
+
+struct frame {
+  struct frame *parent;
+  enum frame_kind kind;
+  struct slice name; /* of the def or label */
+  struct span span;  /* the call or the loop */
+  int64_t ordinal, total; /* "3rd of 5"; total 0: not counted */
+  int depth;
+};
+
+/* A name inside the groups that hold it: `stem.conv1`. */
+struct node_name {
+  struct slice text;   /* a label, or the word */
+  int64_t ordinal;     /* behind the word; 0: none */
+  bool repeated;       /* a label once more: `C_2` */
+};
+
+/* A named group, a call of a def, or the whole net (index 0). */
+struct group {
+  int64_t parent; /* NO_NODE for the net */
+  struct node_name name;
+  struct span span;
+  const struct stmt *stmt;
+  int64_t first, end; /* its nodes: [first, end) */
+  bool checkpoint;    /* recomputed in the backward pass */
+};
+
+/* One layer; it gives one tensor, which has the same index. */
+struct node {
+  const struct layer_kind *kind;
+  const void *args;
+  uint64_t given; /* rows of kind->specs that the source gives */
+  const struct stmt *stmt;
+  struct span span;
+  struct frame *frame;
+  struct node_name name;
+  int64_t group;
+  int64_t head; /* the node whose statement this one is in the tail of */
+  size_t first_input;
+  int input_count;
+  struct shape out;
+  int64_t shares; /* `again`: the node whose parameters it uses */
+  size_t first_param;
+  int param_count;
+};
+
+/* Parameters and buffers of all nodes, one behind the other. */
+struct model_param {
+  int64_t count;
+  bool buffer, fixed;
+  bool shared; /* counted where it was first */
+  size_t same; /* the one it is shared with, or itself */
+};
+
+/* What a node costs; sums over nodes are the totals. */
+struct cost {
+  int64_t params, trainable, buffers; /* values, shared ones left out */
+  int64_t macs;                       /* for one sample */
+  int64_t activations;                /* values by the rule of thumb */
+  int64_t activation_bytes;
+};
+
+/* A warning about a node, as rows of reports show it. */
+struct node_warning {
+  int64_t node;
+  enum slug slug;
+};
+
+struct output {
+  int64_t node;
+  struct slice name; /* .at is NULL for the last tensor */
+  struct span span;
+};
+
+struct model {
+  struct arena *arena;
+  struct slice name;
+  bool named; /* by the source */
+  VEC(struct node) nodes;
+  VEC(int64_t) inputs; /* of all nodes: indices of nodes */
+  int most_inputs;     /* of one node */
+  VEC(struct group) groups;
+  VEC(struct model_param) params;
+  VEC(struct output) outputs;
+  VEC(int64_t) sources; /* the nodes that are inputs of the net */
+  struct cost *costs;   /* by node, after model_cost */
+  struct cost total;
+  VEC(struct node_warning) warnings; /* in the order of the nodes */
+};
+
+/* The kind of the nodes that are inputs of the net. */
+extern const struct layer_kind model_input_kind;
+
+/* A node as layers see it; `in` has room for its inputs' shapes. */
+struct layer model_layer(const struct model *model, int64_t node,
+                         const struct shape **in);
+
+/* Room for the inputs of any node. */
+const struct shape **model_layer_room(const struct model *model);
+
+static inline int64_t node_input(const struct model *model,
+                                 const struct node *node, int i) {
+  return model->inputs.at[node->first_input + (size_t)i];
+}
+
+/* stem.conv1 */
+void model_put_name(struct text *out, const struct model *model,
+                    int64_t node);
+void model_put_group_name(struct text *out, const struct model *model,
+                          int64_t group);
+
+/*
+ * conv 64 3x3 pad: the layer with its arguments' values. `labels` by node
+ * stand for the labels that arguments refer to; NULL: as the source has them.
+ */
+void model_put_layer(struct text *out, const struct model *model,
+                     int64_t node, const struct slice *labels);
+
+/* The same with the layers in its tail: conv 64 3x3 pad bn relu. */
+void model_put_row(struct text *out, const struct model *model, int64_t head,
+                   const struct slice *labels);
+
+/* The node behind the last one of the row that starts at `head`. */
+int64_t model_row_end(const struct model *model, int64_t head);
+
+/* Notes on how the source came to a node. */
+void frame_describe(struct diagnostic *d, struct sources *sources,
+                    const struct frame *frame);
+
+#endif

@@ -1,0 +1,48 @@
+/* Scopes: which names a place in the source sees. */
+#ifndef NETC_SEMA_SCOPE_H
+#define NETC_SEMA_SCOPE_H
+
+#include "base/map.h"
+#include "base/suggest.h"
+#include "parser/ast.h"
+#include "sema/value.h"
+
+enum symbol_kind { SYMBOL_CONSTANT, SYMBOL_DEF, SYMBOL_LABEL };
+
+struct symbol {
+  enum symbol_kind kind;
+  struct slice name;
+  struct span span;
+  struct value value;       /* SYMBOL_CONSTANT */
+  const struct stmt *stmt;  /* SYMBOL_DEF, SYMBOL_LABEL */
+  struct scope *scope;      /* where the def or label stands */
+  int64_t node;             /* SYMBOL_LABEL: the tensor; NO_NODE: poisoned */
+  int64_t first, end;       /* SYMBOL_LABEL: the nodes it made */
+  int64_t group;            /* SYMBOL_LABEL: the group it stands in */
+  bool active;              /* SYMBOL_DEF: being called */
+  struct symbol *next;
+};
+
+struct scope {
+  struct scope *parent;
+  struct symbol *first, *last;
+  size_t count;
+  struct map index; /* once there are many */
+};
+
+struct scope *scope_new(struct arena *arena, struct scope *parent);
+
+/* The symbol that a name means here, or NULL. */
+struct symbol *scope_find(struct scope *scope, struct slice name);
+
+/* The symbol of that name in this very scope, or NULL. */
+struct symbol *scope_own(struct scope *scope, struct slice name);
+
+struct symbol *scope_add(struct arena *arena, struct scope *scope,
+                         enum symbol_kind kind, struct slice name,
+                         struct span span);
+
+/* Offers the names of all scopes from here on outwards. */
+void scope_suggest(struct scope *scope, struct suggestion *suggestion);
+
+#endif

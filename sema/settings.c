@@ -1,0 +1,111 @@
+/* Settings: what `train`, `infer`, `budget` and the command line choose. */
+#include "sema/settings.h"
+
+#include "base/check.h"
+
+#define ELEMENTS "f64 f32 tf32 f16 bf16 fp8 i8 i4"
+#define OPTIMIZERS                                                    \
+  "sgd momentum nesterov adagrad rmsprop adadelta adam adamw adamax " \
+  "lion adafactor adam8bit"
+
+#define KEY(arg, t, type_name, member, ...)                        \
+  {.name = arg, .type = t, .place = PLACE_KEY,                     \
+   .offset = offsetof(struct type_name, member), __VA_ARGS__}
+
+const struct arg_spec train_specs[] = {
+    KEY("batch", TYPE_INT, train_settings, batch, .min = 1, .initial = 1,
+        .fallback = "1", .doc = "samples in a step"),
+    KEY("optimizer", TYPE_CHOICE, train_settings, optimizer,
+        .words = OPTIMIZERS, .initial = OPTIMIZER_MOMENTUM,
+        .fallback = "momentum", .doc = "decides the state by parameter"),
+    KEY("dtype", TYPE_CHOICE, train_settings, dtype, .words = ELEMENTS,
+        .initial = ELEMENT_F32, .fallback = "f32",
+        .doc = "type of parameters and activations"),
+    KEY("precision", TYPE_CHOICE, train_settings, precision,
+        .words = "full mixed", .initial = PRECISION_FULL, .fallback = "full",
+        .doc = "mixed computes in 16 bits and keeps parameters in 32"),
+    KEY("loss", TYPE_CHOICE, train_settings, loss,
+        .words = "none sum crossentropy mse bce", .initial = LOSS_NONE,
+        .fallback = "none", .doc = "computed on the output"),
+    KEY("rule", TYPE_CHOICE, train_settings, rule, .words = "optimizer x3",
+        .initial = RULE_OPTIMIZER, .fallback = "optimizer",
+        .doc = "rule of thumb: copies of the parameters that are counted"),
+    KEY("inplace", TYPE_CHOICE, train_settings, in_place, .words = "on off",
+        .initial = TOGGLE_ON, .fallback = "on",
+        .doc = "whether relu and its like overwrite their input"),
+    KEY("misc", TYPE_INT, train_settings, misc, .min = 0, .initial = -1,
+        .fallback = "the batch", .doc = "rule of thumb: further bytes"),
+    SPEC_END};
+
+const struct arg_spec infer_specs[] = {
+    KEY("batch", TYPE_INT, infer_settings, batch, .min = 1, .initial = 1,
+        .fallback = "1", .doc = "samples at a time"),
+    KEY("dtype", TYPE_CHOICE, infer_settings, dtype, .words = ELEMENTS,
+        .initial = ELEMENT_F32, .fallback = "f32",
+        .doc = "type of parameters and activations"),
+    SPEC_END};
+
+const struct arg_spec budget_specs[] = {
+    KEY("params", TYPE_INT, budget, params, .doc = "parameters"),
+    KEY("macs", TYPE_INT, budget, macs, .doc = "MACs for one sample"),
+    KEY("infer", TYPE_INT, budget, infer, .doc = "bytes at prediction"),
+    KEY("train", TYPE_INT, budget, train, .doc = "bytes of a training step"),
+    KEY("arena", TYPE_INT, budget, arena, .doc = "bytes of the arena"),
+    SPEC_END};
+
+static void set_defaults(void *section, const struct arg_spec *specs) {
+  for (; specs->name; specs++) {
+    void *at = (char *)section + specs->offset;
+    if (specs->type == TYPE_INT)
+      *(int64_t *)at = specs->initial;
+    else
+      *(int *)at = (int)specs->initial;
+  }
+}
+
+void settings_open(struct settings *settings) {
+  memset(settings, 0, sizeof *settings);
+  set_defaults(&settings->train, train_specs);
+  set_defaults(&settings->infer, infer_specs);
+  set_defaults(&settings->budget, budget_specs);
+}
+
+struct slice optimizer_name(int optimizer) {
+  return word_at(OPTIMIZERS, optimizer);
+}
+
+struct slice element_name(int element) {
+  return word_at(ELEMENTS, element);
+}
+
+int element_bits(int element) {
+  switch (element) {
+  case ELEMENT_F64: return 64;
+  case ELEMENT_F16:
+  case ELEMENT_BF16: return 16;
+  case ELEMENT_FP8:
+  case ELEMENT_I8: return 8;
+  case ELEMENT_I4: return 4;
+  default: return 32;
+  }
+}
+
+bool element_bytes(int element, int64_t count, int64_t *bytes) {
+  int64_t bits;
+  if (!mul_i64(count, element_bits(element), &bits))
+    return false;
+  *bytes = ceil_div_i64(bits, 8);
+  return true;
+}
+
+int optimizer_values(int optimizer) {
+  switch (optimizer) {
+  case OPTIMIZER_SGD: return 0;
+  case OPTIMIZER_MOMENTUM:
+  case OPTIMIZER_NESTEROV:
+  case OPTIMIZER_ADAGRAD:
+  case OPTIMIZER_RMSPROP:
+  case OPTIMIZER_LION: return 1;
+  default: return 2;
+  }
+}

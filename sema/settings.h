@@ -1,0 +1,69 @@
+/* Settings: what `train`, `infer`, `budget` and the command line choose. */
+#ifndef NETC_SEMA_SETTINGS_H
+#define NETC_SEMA_SETTINGS_H
+
+#include "layers/layer.h"
+
+/* In the order of their words in settings.c, from 1. */
+enum element {
+  ELEMENT_F64 = 1, ELEMENT_F32, ELEMENT_TF32, ELEMENT_F16, ELEMENT_BF16,
+  ELEMENT_FP8, ELEMENT_I8, ELEMENT_I4,
+};
+
+enum optimizer {
+  OPTIMIZER_SGD = 1, OPTIMIZER_MOMENTUM, OPTIMIZER_NESTEROV,
+  OPTIMIZER_ADAGRAD, OPTIMIZER_RMSPROP, OPTIMIZER_ADADELTA, OPTIMIZER_ADAM,
+  OPTIMIZER_ADAMW, OPTIMIZER_ADAMAX, OPTIMIZER_LION, OPTIMIZER_ADAFACTOR,
+  OPTIMIZER_ADAM8BIT,
+};
+
+enum precision { PRECISION_FULL = 1, PRECISION_MIXED };
+enum loss { LOSS_NONE = 1, LOSS_SUM, LOSS_CROSSENTROPY, LOSS_MSE, LOSS_BCE };
+enum rule_kind { RULE_OPTIMIZER = 1, RULE_X3 };
+enum toggle { TOGGLE_ON = 1, TOGGLE_OFF };
+
+struct train_settings {
+  int64_t batch;
+  int optimizer, dtype, precision, loss, rule, in_place;
+  int64_t misc; /* bytes; -1: the input batch */
+};
+
+struct infer_settings {
+  int64_t batch;
+  int dtype;
+};
+
+/* Promises; 0: none. */
+struct budget {
+  int64_t params, macs, infer, train, arena;
+};
+
+struct settings {
+  struct train_settings train;
+  struct infer_settings infer;
+  struct budget budget;
+  struct span budget_spans[5]; /* by row of budget_specs */
+  bool trains; /* the source or the user spoke of training */
+};
+
+extern const struct arg_spec train_specs[];
+extern const struct arg_spec infer_specs[];
+extern const struct arg_spec budget_specs[];
+
+/* The defaults. */
+void settings_open(struct settings *settings);
+
+/* The words of an option's value: "momentum". */
+struct slice optimizer_name(int optimizer);
+struct slice element_name(int element);
+
+/* Bits of a value: 4 for i4. tf32 is stored in 32. */
+int element_bits(int element);
+
+/* Bytes of `count` values; false if they pass 2^63 - 1. */
+bool element_bytes(int element, int64_t count, int64_t *bytes);
+
+/* Values of state that an optimizer keeps for each parameter. */
+int optimizer_values(int optimizer);
+
+#endif
