@@ -63,10 +63,34 @@ $(build)/libnetc.a: $(objects)
 	rm -f $@
 	ar rcs $@ $(build)/libnetc.o
 
+# Tests: a program for each tests/test_*.c; they run in the repository.
+test_sources := $(wildcard tests/test_*.c)
+test_programs = $(patsubst tests/%.c,$(build)/tests/%,$(test_sources))
+
+$(build)/tests/%: tests/%.c tests/run.c tests/run.h $(objects)
+	@mkdir -p $(@D)
+	$(if $(wildcard /usr/include/cmocka.h),,$(error netc check needs \
+	  cmocka: apt-get install libcmocka-dev))
+	$(CC) $(filter-out -fvisibility=hidden -MMD -MP,$(flags)) \
+	  -DNETC='"$(build)/netc"' -o $@ $< tests/run.c $(objects) \
+	  -lcmocka -ljansson -lm -pthread
+
+check: $(build)/netc $(test_programs)
+	@failed=; for test in $(test_programs); do \
+	  CMOCKA_MESSAGE_OUTPUT=stdout $$test >$$test.log 2>&1 || failed=1; \
+	  grep -aE '\[  (FAILED|ERROR)' -B 20 $$test.log | grep -avE \
+	    '\[ RUN|\[       OK' | head -n 60; \
+	  grep -a '\[  PASSED' $$test.log | sed "s|^|$$(basename $$test): |"; \
+	done; test -z "$$failed"
+
+bless: $(build)/netc $(build)/tests/test_golden
+	BLESS=1 $(build)/tests/test_golden >/dev/null 2>&1
+	git diff --stat tests/golden
+
 clean:
 	rm -rf build
 
 -include $(objects:.o=.d) $(program_objects:.o=.d)
 
-.PHONY: all clean
+.PHONY: all check bless clean
 .DELETE_ON_ERROR:

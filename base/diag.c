@@ -125,16 +125,25 @@ void diag_here(struct diagnostic *d, const char *format, ...) {
   va_end(args);
 }
 
+static bool has_label(const struct diagnostic *d, const struct label *label) {
+  for (size_t i = 0; i < d->labels.count; i++)
+    if (d->labels.at[i].span.begin == label->span.begin &&
+        d->labels.at[i].span.end == label->span.end &&
+        slice_equal(d->labels.at[i].text, label->text))
+      return true;
+  return false;
+}
+
 void diag_label(struct diagnostic *d, struct span span, const char *format,
                 ...) {
   if (!d->owner)
     return;
-  struct label *label = VEC_PUSH(d->owner->arena, &d->labels);
-  label->span = span;
   va_list args;
   va_start(args, format);
-  label->text = format_text(d, format, args);
+  struct label label = {span, format_text(d, format, args)};
   va_end(args);
+  if (!has_label(d, &label)) /* a tensor may be an input twice */
+    *VEC_PUSH(d->owner->arena, &d->labels) = label;
 }
 
 void diag_note(struct diagnostic *d, const char *format, ...) {

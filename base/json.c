@@ -30,14 +30,14 @@ static void separate(struct json *json) {
   json->first = false;
 }
 
-void json_open(struct json *json, char bracket) {
+void json_put_open(struct json *json, char bracket) {
   separate(json);
   text_putc(json->out, bracket);
   json->depth++;
   json->first = true;
 }
 
-void json_close(struct json *json, char bracket) {
+void json_put_close(struct json *json, char bracket) {
   bool empty = json->first;
   bool same_line = json->depth >= json->inline_depth;
   json->depth--;
@@ -47,7 +47,7 @@ void json_close(struct json *json, char bracket) {
   json->first = false;
 }
 
-void json_key(struct json *json, const char *key) {
+void json_put_key(struct json *json, const char *key) {
   separate(json);
   text_putc(json->out, '"');
   text_put(json->out, key);
@@ -55,26 +55,26 @@ void json_key(struct json *json, const char *key) {
   json->after_key = true;
 }
 
-void json_int(struct json *json, int64_t value) {
+void json_put_int(struct json *json, int64_t value) {
   separate(json);
   text_int(json->out, value);
 }
 
-void json_real(struct json *json, double value) {
+void json_put_real(struct json *json, double value) {
   if (!isfinite(value)) {
-    json_null(json);
+    json_put_null(json);
     return;
   }
   separate(json);
   text_real(json->out, value);
 }
 
-void json_bool(struct json *json, bool value) {
+void json_put_bool(struct json *json, bool value) {
   separate(json);
   text_put(json->out, value ? "true" : "false");
 }
 
-void json_null(struct json *json) {
+void json_put_null(struct json *json) {
   separate(json);
   text_put(json->out, "null");
 }
@@ -99,7 +99,7 @@ static size_t plain_bytes(const char *at, size_t length) {
   return utf8_length(at, length);
 }
 
-void json_string(struct json *json, struct slice value) {
+void json_put_string(struct json *json, struct slice value) {
   separate(json);
   text_putc(json->out, '"');
   size_t done = 0, i = 0;
@@ -118,16 +118,16 @@ void json_string(struct json *json, struct slice value) {
 }
 
 void json_member_int(struct json *json, const char *key, int64_t value) {
-  json_key(json, key);
-  json_int(json, value);
+  json_put_key(json, key);
+  json_put_int(json, value);
 }
 
 void json_member_bool(struct json *json, const char *key, bool value) {
-  json_key(json, key);
-  json_bool(json, value);
+  json_put_key(json, key);
+  json_put_bool(json, value);
 }
 
 void json_member_string(struct json *json, const char *key, struct slice s) {
-  json_key(json, key);
-  json_string(json, s);
+  json_put_key(json, key);
+  json_put_string(json, s);
 }

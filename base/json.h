@@ -19,17 +19,17 @@ struct json {
 
 struct json json_writer(struct text *out, int inline_depth);
 
-void json_open(struct json *json, char bracket); /* '{' or '[' */
-void json_close(struct json *json, char bracket);
+void json_put_open(struct json *json, char bracket); /* '{' or '[' */
+void json_put_close(struct json *json, char bracket);
 
 /* `key` is plain ASCII of ours; the next call gives its value. */
-void json_key(struct json *json, const char *key);
+void json_put_key(struct json *json, const char *key);
 
-void json_int(struct json *json, int64_t value);
-void json_real(struct json *json, double value);
-void json_bool(struct json *json, bool value);
-void json_null(struct json *json);
-void json_string(struct json *json, struct slice value);
+void json_put_int(struct json *json, int64_t value);
+void json_put_real(struct json *json, double value);
+void json_put_bool(struct json *json, bool value);
+void json_put_null(struct json *json);
+void json_put_string(struct json *json, struct slice value);
 
 /* Key and value at once. */
 void json_member_int(struct json *json, const char *key, int64_t value);

@@ -13,11 +13,11 @@
 /* Errors in one run; then the compiler gives up. */
 #define LIMIT_ERRORS 20
 
-/* Layers of a net. */
-#define LIMIT_LAYERS 10000000
+/* Layers of a net, and turns of one loop. */
+#define LIMIT_LAYERS 2000000
 
 /* Statements carried out, loops unrolled, before a net is called endless. */
-#define LIMIT_STEPS 50000000
+#define LIMIT_STEPS 20000000
 
 /* Axes of a tensor. */
 #define LIMIT_RANK 8

@@ -90,8 +90,15 @@ static void put_source_line(struct renderer *r, const struct position *p,
   text_put(r->out, w.end < p->text.length ? "...\n" : "\n");
 }
 
+struct place {
+  struct label label;
+  bool primary;
+};
+
 static void put_underline(struct renderer *r, const struct position *p,
-                          struct window w, struct label label, bool primary) {
+                          struct window w, const struct place *place) {
+  struct label label = place->label;
+  bool primary = place->primary;
   struct slice text = p->text;
   size_t length = label.span.end - label.span.begin;
   size_t room = text.length - p->offset;
@@ -122,34 +129,31 @@ static void put_underline(struct renderer *r, const struct position *p,
 }
 
 /* All places of a diagnostic in the order of the source. */
-static size_t sorted_labels(const struct diagnostic *d, struct label *sorted) {
+static size_t sort_places(const struct diagnostic *d, struct place *sorted) {
   size_t count = 0;
-  sorted[count++] = (struct label){d->span, d->at_span};
+  sorted[count++] = (struct place){{d->span, d->at_span}, true};
   for (size_t i = 0; i < d->labels.count; i++) {
     struct label label = d->labels.at[i];
     size_t at = count++;
-    for (; at > 0 && sorted[at - 1].span.begin > label.span.begin; at--)
+    for (; at > 0 && sorted[at - 1].label.span.begin > label.span.begin; at--)
       sorted[at] = sorted[at - 1];
-    sorted[at] = label;
+    sorted[at] = (struct place){label, false};
   }
   return count;
 }
 
-static bool same_span(struct span a, struct span b) {
-  return a.begin == b.begin && a.end == b.end;
-}
-
 static void put_places(struct renderer *r) {
   const struct diagnostic *d = r->d;
-  struct label *sorted =
+  struct place *sorted =
       arena_alloc(r->out->arena, d->labels.count + 1, sizeof *sorted);
-  size_t count = sorted_labels(d, sorted);
+  size_t count = sort_places(d, sorted);
   struct position main = sources_position(r->sources, d->span.begin);
   const struct source *shown = main.source;
   uint32_t line = 0;
   struct window w = {0, 0};
   for (size_t i = 0; i < count; i++) {
-    struct position p = sources_position(r->sources, sorted[i].span.begin);
+    struct position p =
+        sources_position(r->sources, sorted[i].label.span.begin);
     if (p.source != shown) {
       text_printf(r->out, "%*s--> %.*s\n", r->margin + 2, "",
                   SLICE_ARG(p.source->name));
@@ -161,8 +165,7 @@ static void put_places(struct renderer *r) {
       put_source_line(r, &p, w);
     }
     line = p.line;
-    put_underline(r, &p, w, sorted[i],
-                  same_span(sorted[i].span, d->span));
+    put_underline(r, &p, w, &sorted[i]);
   }
 }
 
@@ -220,42 +223,42 @@ static void json_place(struct json *json, struct sources *sources,
 
 static void json_texts(struct json *json, const char *key,
                        const struct slice *texts, size_t count) {
-  json_key(json, key);
-  json_open(json, '[');
+  json_put_key(json, key);
+  json_put_open(json, '[');
   for (size_t i = 0; i < count; i++)
-    json_string(json, texts[i]);
-  json_close(json, ']');
+    json_put_string(json, texts[i]);
+  json_put_close(json, ']');
 }
 
 void diag_render_json(struct json *json, struct sources *sources,
                       const struct diagnostic *d) {
   bool error = d->severity == SEVERITY_ERROR;
-  json_open(json, '{');
+  json_put_open(json, '{');
   json_member_string(json, "slug", slice_of(slug_info(d->slug)->name));
   json_member_string(json, "severity", slice_of(error ? "error" : "warning"));
   json_member_string(json, "message", d->message);
   json_place(json, sources, d->span);
   json_member_string(json, "at", d->at_span);
-  json_key(json, "labels");
-  json_open(json, '[');
+  json_put_key(json, "labels");
+  json_put_open(json, '[');
   for (size_t i = 0; i < d->labels.count; i++) {
-    json_open(json, '{');
+    json_put_open(json, '{');
     json_place(json, sources, d->labels.at[i].span);
     json_member_string(json, "text", d->labels.at[i].text);
-    json_close(json, '}');
+    json_put_close(json, '}');
   }
-  json_close(json, ']');
+  json_put_close(json, ']');
   json_texts(json, "notes", d->notes.at, d->notes.count);
   json_texts(json, "help", d->help.at, d->help.count);
-  json_key(json, "fixits");
-  json_open(json, '[');
+  json_put_key(json, "fixits");
+  json_put_open(json, '[');
   for (size_t i = 0; i < d->fixits.count; i++) {
-    json_open(json, '{');
+    json_put_open(json, '{');
     json_place(json, sources, d->fixits.at[i].span);
     json_member_string(json, "text", d->fixits.at[i].text);
-    json_close(json, '}');
+    json_put_close(json, '}');
   }
-  json_close(json, ']');
+  json_put_close(json, ']');
   json_member_int(json, "repeats", d->repeats);
-  json_close(json, '}');
+  json_put_close(json, '}');
 }

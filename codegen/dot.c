@@ -73,6 +73,10 @@ static void open_cluster(struct diagram *d, int64_t group) {
   put_indent(d);
   text_put(d->out, "label=\"");
   put_quoted(d->out, text_slice(&name));
+  if (d->c->model->groups.at[group].call.length) {
+    text_put(d->out, ": ");
+    put_quoted(d->out, d->c->model->groups.at[group].call);
+  }
   text_put(d->out, "\";\n");
 }
 
@@ -91,7 +95,13 @@ static void enter_group(struct diagram *d, int64_t group) {
 
 static void put_box_label(struct diagram *d, const struct row *row) {
   struct text name = text_new(d->c->arena), layer = name;
-  row_put_name(&name, d->c, row);
+  const struct model *model = d->c->model;
+  if (row->group != NO_NODE) /* its cluster shows the groups around it */
+    name_put(&name, &model->groups.at[row->group].name);
+  else if (model->nodes.at[row->head].head == row->head)
+    name_put(&name, &model->nodes.at[row->head].name);
+  else
+    row_put_name(&name, d->c, row);
   row_put_layer(&layer, d->c, row);
   put_quoted(d->out, text_slice(&name));
   if (layer.length) {

@@ -101,11 +101,9 @@ static void put_foot(struct report *r) {
     text_put(r->out, "more than 2^63");
   }
   text_putc(r->out, '.');
-  size_t warnings = 0;
-  for (size_t i = 0; i < r->rows.count; i++)
-    warnings += r->rows.at[i].warning_count > 0;
+  size_t warnings = model->warnings.count;
   if (warnings)
-    text_printf(r->out, "   ! %zu row%s with a warning, see above", warnings,
+    text_printf(r->out, "   ! %zu warning%s, see above", warnings,
                 warnings == 1 ? "" : "s");
   text_putc(r->out, '\n');
 }

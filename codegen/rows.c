@@ -72,29 +72,51 @@ void row_put_name(struct text *out, const struct compiled *c,
     model_put_name(out, c->model, row->head);
 }
 
-/* A folded call as it is written, a folded group by what it holds. */
+/* A folded call with its values, a folded group by what it holds. */
 static void put_folded(struct text *out, const struct compiled *c,
                        const struct row *row) {
   const struct group *group = &c->model->groups.at[row->group];
-  struct slice text = sources_slice(c->sources, group->stmt->span);
-  bool one_line = !memchr(text.at, '\n', text.length) && text.length < 60;
-  if (group->stmt->kind == STMT_APPLY && one_line)
-    text_puts(out, text);
+  if (group->call.length)
+    text_puts(out, group->call);
   else
     text_printf(out, "{ %lld layers }", (long long)(row->end - row->first));
+}
+
+/* What a join joins, without the group's name where it is the same. */
+static void put_operands(struct text *out, const struct compiled *c,
+                         const struct node *join) {
+  enum { SHOWN = 6 };
+  for (int i = 0; i < join->input_count; i++) {
+    int64_t head = c->model->nodes.at[node_input(c->model, join, i)].head;
+    const struct node *operand = &c->model->nodes.at[head];
+    text_putc(out, ' ');
+    if (i == SHOWN && join->input_count > SHOWN + 1) {
+      text_printf(out, "and %d more", join->input_count - SHOWN);
+      return;
+    }
+    if (operand->group == join->group)
+      name_put(out, &operand->name);
+    else
+      model_put_name(out, c->model, head);
+  }
 }
 
 void row_put_layer(struct text *out, const struct compiled *c,
                    const struct row *row) {
   const struct node *node = &c->model->nodes.at[row->head];
-  if (row->group != NO_NODE)
+  if (row->group != NO_NODE) {
     put_folded(out, c, row);
-  else if (node->kind == &model_input_kind)
     return;
-  else if (row->end - row->first > 1)
-    model_put_row(out, c->model, row->head, NULL);
-  else
-    model_put_layer(out, c->model, row->head, NULL);
+  }
+  if (node->kind == &model_input_kind)
+    return;
+  model_put_layer(out, c->model, row->head, NULL);
+  if (node->kind->join)
+    put_operands(out, c, node);
+  for (int64_t i = row->first + 1; i < row->end; i++) {
+    text_putc(out, ' ');
+    model_put_layer(out, c->model, i, NULL);
+  }
 }
 
 const struct shape *row_shape(const struct compiled *c,

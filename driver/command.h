@@ -30,10 +30,16 @@ int complain(int status, const char *format, ...)
 #endif
     ;
 
-/* How diagnostics are shown. */
-enum diagnostic_style { STYLE_AUTO, STYLE_TEXT, STYLE_JSON };
+/* How diagnostics are shown, and how many errors there were. */
+struct display {
+  bool json;
+  int errors;
+};
 
-void show_diagnostic(void *style, const struct netc_diagnostic *diagnostic);
+void show_diagnostic(void *display, const struct netc_diagnostic *diagnostic);
+
+/* Says so if there may be more errors than were shown. */
+void show_end(const struct display *display);
 
 /* The exit status for what the library returned; explains usage and I/O. */
 int exit_status_of(const struct netc *netc, enum netc_status status);

@@ -180,8 +180,9 @@ static int compile(struct netc *netc, struct options *o) {
                     o->files[0], o->files[1]);
   if (check_kinds(o) != EXIT_DONE)
     return EXIT_USAGE;
-  netc_on_diagnostic(netc, show_diagnostic, &o->style);
+  netc_on_diagnostic(netc, show_diagnostic, &o->display);
   enum netc_status loaded = netc_load_file(netc, o->files[0]);
+  show_end(&o->display);
   int status = exit_status_of(netc, loaded);
   if (loaded != NETC_OK && loaded != NETC_ERROR)
     return status;
@@ -229,12 +230,13 @@ int command_check(int argc, char **argv) {
     if (!netc)
       return complain(EXIT_IO, "out of memory");
     int status = read_options(&options, netc, argc, argv);
-    netc_on_diagnostic(netc, show_diagnostic, &options.style);
+    netc_on_diagnostic(netc, show_diagnostic, &options.display);
     count = options.file_count;
     if (status == EXIT_DONE && options.help)
       put_help(stdout);
     else if (status == EXIT_DONE)
       status = exit_status_of(netc, netc_load_file(netc, options.files[i]));
+    show_end(&options.display);
     netc_close(netc);
     worst = status > worst ? status : worst;
   }

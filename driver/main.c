@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/limits.h"
 #include "driver/command.h"
 
 int complain(int status, const char *format, ...) {
@@ -24,11 +25,17 @@ static bool wants_colour(void) {
 }
 
 void show_diagnostic(void *user, const struct netc_diagnostic *diagnostic) {
-  const enum diagnostic_style *style = user;
-  if (*style == STYLE_JSON)
+  struct display *display = user;
+  display->errors += diagnostic->severity == NETC_FAILURE;
+  if (display->json)
     fprintf(stderr, "%s\n", diagnostic->json);
   else
     fputs(wants_colour() ? diagnostic->colour : diagnostic->text, stderr);
+}
+
+void show_end(const struct display *display) {
+  if (display->errors >= LIMIT_ERRORS && !display->json)
+    complain(EXIT_SOURCE, "stopped after %d errors", LIMIT_ERRORS);
 }
 
 int exit_status_of(const struct netc *netc, enum netc_status status) {

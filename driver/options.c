@@ -216,7 +216,7 @@ static int set_word(struct options *o, int choice, const char *value) {
   else if (choice == CHOOSE_LAYOUT)
     o->look.channels_first = index == 1;
   else
-    o->style = index == 1 ? STYLE_JSON : STYLE_TEXT;
+    o->display.json = index == 1;
   return EXIT_DONE;
 }
 

@@ -18,7 +18,7 @@ struct options {
   struct wanted wanted[MOST_OUTPUTS];
   size_t wanted_count;
   struct netc_options look;
-  enum diagnostic_style style;
+  struct display display;
   const char *dump;
   bool if_changed;
   bool depfile;        /* -MD or -MF */

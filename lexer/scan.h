@@ -34,12 +34,13 @@ struct scan {
   struct arena *arena;
   uint32_t begin, end; /* the token at hand, in the source map */
   union scan_value *value;
-  enum token last;     /* the token before */
+  enum token last, before; /* the two tokens before */
   bool at_start;       /* of a statement */
   bool arguments;      /* the statement takes arguments */
   bool failed;         /* nested too deep: no more tokens */
   int depth;           /* brackets that are open, and which */
   char open[LIMIT_DEPTH];
+  uint32_t open_at[LIMIT_DEPTH];
   struct slice text;
   uint32_t base;
   void *flex;

@@ -43,11 +43,37 @@ static bool is_digit(char c) {
   return c >= '0' && c <= '9';
 }
 
+static bool is_word_byte(char c) {
+  return is_digit(c) || c == '_' || (c >= 'a' && c <= 'z') ||
+         (c >= 'A' && c <= 'Z');
+}
+
 static char innermost(const struct scan *scan) {
   return scan->depth ? scan->open[scan->depth - 1] : '{';
 }
 
+/* Whether `else` is the next word, behind blanks, lines and comments. */
+static bool else_follows(const struct scan *scan) {
+  uint32_t at = scan->end;
+  for (;;) {
+    char c = byte_at(scan, at);
+    if (c == '#')
+      while (byte_at(scan, at) && byte_at(scan, at) != '\n')
+        at++;
+    else if (c == ' ' || c == '\t' || c == '\r' || c == '\n')
+      at++;
+    else
+      break;
+  }
+  for (const char *word = "else"; *word; word++)
+    if (byte_at(scan, at++) != *word)
+      return false;
+  return !is_word_byte(byte_at(scan, at));
+}
+
 bool scan_newline(const struct scan *scan) {
+  if (scan->last == TOKEN_BRACE_CLOSE && else_follows(scan))
+    return false;
   return innermost(scan) != '(';
 }
 
@@ -137,6 +163,7 @@ static bool takes_expression(enum token token) {
 }
 
 void scan_follow(struct scan *scan, enum token token) {
+  scan->before = scan->last;
   scan->last = token;
   switch (token) {
   case TOKEN_NEWLINE:
@@ -249,10 +276,14 @@ static double to_real(struct scan *scan, struct slice text) {
   return strtod(plain.at, NULL);
 }
 
-static int bad_number(struct scan *scan, struct slice text) {
-  struct diagnostic *d = diag(scan->diags, INVALID_NUMBER, here(scan),
+static int bad_number(struct scan *scan, struct slice text, bool joins) {
+  struct span span = here(scan);
+  while (is_word_byte(byte_at(scan, span.end)))
+    span.end++;
+  text.length = span.end - span.begin;
+  struct diagnostic *d = diag(scan->diags, INVALID_NUMBER, span,
                               "`%.*s` is not a number", SLICE_ARG(text));
-  if (text.at[text.length - 1] == 'x')
+  if (joins)
     diag_help(d, "sizes are joined by `x`: `3x3`; with names or expressions "
                  "put blanks around it: `3 x k`");
   else
@@ -300,12 +331,10 @@ static int whole_number(struct scan *scan, const struct number *n,
 int scan_number(struct scan *scan, size_t length) {
   struct slice text = in_source(scan, length);
   struct number n;
-  if (byte_at(scan, scan->end) == 'x' && !scan_joins(scan)) {
-    text.length++; /* 3x by itself, or before a name */
-    return bad_number(scan, text);
-  }
+  if (byte_at(scan, scan->end) == 'x' && !scan_joins(scan))
+    return bad_number(scan, text, true); /* 3x, 3xk */
   if (!read_number(&n, text))
-    return bad_number(scan, text);
+    return bad_number(scan, text, false);
   bool real = n.exponent || (n.fraction && n.unit == 0);
   return real ? real_number(scan, &n, text) : whole_number(scan, &n, text);
 }
@@ -333,6 +362,7 @@ int scan_open(struct scan *scan, char bracket) {
     scan->failed = true;
     return TOKEN_END;
   }
+  scan->open_at[scan->depth] = scan->begin;
   scan->open[scan->depth++] = bracket;
   return bracket == '('   ? TOKEN_PAREN
          : bracket == '[' ? TOKEN_BRACKET

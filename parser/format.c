@@ -119,7 +119,8 @@ static bool wants_blank(const struct formatter *f, const struct pair *p) {
       b == TOKEN_DOT || a == TOKEN_RANGE || b == TOKEN_RANGE ||
       a == TOKEN_FUNC)
     return false;
-  if (a == TOKEN_BRACE && b == TOKEN_BRACE_CLOSE)
+  if ((a == TOKEN_BRACE && b == TOKEN_BRACE_CLOSE) ||
+      (f->first == TOKEN_KW_DEF && a == TOKEN_NAME && b == TOKEN_PAREN))
     return false;
   if (b == TOKEN_ASSIGN || a == TOKEN_ASSIGN)
     return spaced_assign(f);
@@ -499,7 +500,8 @@ static void put_lines(const struct formatter *f, struct text *out) {
   for (size_t i = 0; i < f->lines.count; i++) {
     const struct line *line = &f->lines.at[i];
     bool only_comment = line->text.length == 0;
-    if (line->blank_before)
+    bool closes = !only_comment && line->text.at[0] == '}';
+    if (line->blank_before && !closes)
       text_putc(out, '\n');
     text_fill(out, ' ', line->indent);
     text_puts(out, only_comment ? line->comment : line->text);

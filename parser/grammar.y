@@ -474,6 +474,24 @@ static bool wanted(const enum token *tokens, int count, enum token token) {
   return false;
 }
 
+static bool names_nothing(enum token token) {
+  return token >= TOKEN_KW_NET;
+}
+
+static void reserve(struct diagnostic *d, enum token word) {
+  diag_help(d, "%s is a word of the language and names nothing else",
+            token_words(word));
+}
+
+/* Where the bracket stands that is still open. */
+static void show_open(struct diagnostic *d, struct parser *p) {
+  const struct scan *scan = &p->scan;
+  if (scan->depth == 0)
+    return;
+  uint32_t at = scan->open_at[scan->depth - 1];
+  diag_label(d, (struct span){at, at + 1}, "opened here");
+}
+
 /* A way out for the mistakes that people make. */
 static void advise(struct diagnostic *d, struct parser *p, enum token found,
                    struct span span) {
@@ -499,16 +517,23 @@ static void advise(struct diagnostic *d, struct parser *p, enum token found,
     diag_help(d, "is there a `}` too many, or is a `{` missing?");
     break;
   case TOKEN_END:
+    show_open(d, p);
     diag_help(d, "is a closing bracket missing?");
+    break;
+  case TOKEN_COLON:
+    if (names_nothing(p->scan.before))
+      reserve(d, p->scan.before);
+    break;
+  case TOKEN_BY:
+    diag_help(d, "the letter x joins sizes and names nothing else");
     break;
   case TOKEN_STRIDE:
     diag_help(d, "to divide, write the `/` with blanks on both sides or on "
                  "none");
     break;
   default:
-    if (found >= TOKEN_KW_NET)
-      diag_help(d, "%s is a word of the language and names nothing else",
-                token_words(found));
+    if (names_nothing(found))
+      reserve(d, found);
   }
 }
 
@@ -519,9 +544,45 @@ static enum token token_of(yysymbol_kind_t kind) {
              : (enum token)(kind - YYSYMBOL_NAME + TOKEN_NAME);
 }
 
+/* Tokens that begin a value are one thing for people. */
+static bool begins_value(enum token token) {
+  switch (token) {
+  case TOKEN_FUNC:
+  case TOKEN_REAL:
+  case TOKEN_ANY:
+  case TOKEN_NEGATE:
+  case TOKEN_PAREN:
+  case TOKEN_KW_IN:
+  case TOKEN_KW_TRUE:
+  case TOKEN_KW_FALSE:
+  case TOKEN_KW_NOT: return true;
+  default: return false;
+  }
+}
+
+static void put_expected(struct text *out, const enum token *tokens,
+                         int count) {
+  enum { SHOWN = 4 }; /* a longer list helps nobody */
+  bool value = wanted(tokens, count, TOKEN_INT);
+  const char *words[SHOWN];
+  int shown = 0;
+  if (value)
+    words[shown++] = "a value";
+  for (int i = 0; i < count; i++) {
+    bool part = value && (begins_value(tokens[i]) ||
+                          tokens[i] == TOKEN_INT || tokens[i] == TOKEN_NAME);
+    if (part)
+      continue;
+    if (shown == SHOWN)
+      return;
+    words[shown++] = token_words(tokens[i]);
+  }
+  for (int i = 0; i < shown; i++)
+    text_printf(out, "%s%s", i == 0 ? ": expected " : " or ", words[i]);
+}
+
 static int yyreport_syntax_error(const yypcontext_t *context,
                                  struct parser *p) {
-  enum { SHOWN = 4 }; /* a longer list of what may follow helps nobody */
   yysymbol_kind_t kinds[YYNTOKENS];
   enum token expected[YYNTOKENS];
   int count = yypcontext_expected_tokens(context, kinds, YYNTOKENS);
@@ -531,11 +592,11 @@ static int yyreport_syntax_error(const yypcontext_t *context,
   struct span span = *yypcontext_location(context);
   struct text what = text_new(p->arena);
   put_found(&what, p, found, span);
-  bool complete = wanted(expected, count, TOKEN_NEWLINE);
+  bool complete = found != TOKEN_END &&
+                  wanted(expected, count, TOKEN_NEWLINE);
   text_put(&what, complete ? " does not belong here" : " is unexpected here");
-  for (int i = 0; i < count && count <= SHOWN && !complete; i++)
-    text_printf(&what, "%s%s", i == 0 ? ": expected " : " or ",
-                token_words(expected[i]));
+  if (!complete && found != TOKEN_END)
+    put_expected(&what, expected, count);
   struct diagnostic *d =
       diag(p->diags, SYNTAX, span, "%.*s", SLICE_ARG(text_slice(&what)));
   advise(d, p, found, span);

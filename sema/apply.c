@@ -312,34 +312,64 @@ static bool count_param(const struct param *param, int64_t *count) {
   return true;
 }
 
-/* The parameters of `again`, or of a layer that is tied to another. */
+/* weight 3x3x64x128 */
+static void put_param(struct text *out, const struct param *param) {
+  text_printf(out, "%s ", param->name);
+  for (int i = 0; i < param->rank; i++)
+    text_printf(out, "%s%" PRId64, i ? "x" : "", param->dim[i]);
+}
+
+/* `again` needs other parameters than `first` has; e->params are these. */
+static void report_mismatch(struct expander *e, const struct layer *layer,
+                            int64_t first) {
+  const struct frame *again = e->frame;
+  while (again && again->kind != FRAME_AGAIN)
+    again = again->parent;
+  struct span span = again ? again->span : layer->site->span;
+  struct diagnostic *d = diag(e->diags, AGAIN_MISMATCH, span,
+                              "%s would need other parameters here",
+                              layer->kind->name);
+  if (first != NO_NODE) {
+    const struct node *node = &e->model->nodes.at[first];
+    struct layer before = model_layer(e->model, first,
+                                      model_layer_room(e->model));
+    struct params old = {.arena = e->arena};
+    struct text has = text_new(e->arena), needs = has;
+    if (before.kind->params)
+      before.kind->params(&before, &old);
+    if (old.all.count && e->params.all.count) {
+      put_param(&has, &old.all.at[0]);
+      put_param(&needs, &e->params.all.at[0]);
+      diag_here(d, "needs %.*s", SLICE_ARG(text_slice(&needs)));
+      diag_label(d, node->span, "has %.*s", SLICE_ARG(text_slice(&has)));
+    }
+  }
+  diag_help(d, "`again` needs an input of the same channels; written by its "
+               "name, the layer has new parameters");
+}
+
+/* The parameters of `again` are those of the first time. */
 static bool share_params(struct expander *e, const struct layer *layer,
                          struct node *node) {
   if (e->share == NO_NODE)
     return true;
+  int64_t owner = e->share < e->share_end ? e->share : NO_NODE;
   const struct node *first =
-      e->share < e->share_end ? &e->model->nodes.at[e->share] : NULL;
-  int64_t owner = e->share++;
+      owner != NO_NODE ? &e->model->nodes.at[owner] : NULL;
   bool same = first && first->kind == node->kind &&
               first->param_count == node->param_count;
+  e->share++;
   for (int i = 0; same && i < node->param_count; i++) {
-    struct model_param *mine = &e->model->params.at[node->first_param +
-                                                    (size_t)i];
-    size_t theirs = first->first_param + (size_t)i;
-    same = mine->count == e->model->params.at[theirs].count;
-    mine->same = e->model->params.at[theirs].same;
+    struct model_param *mine =
+        &e->model->params.at[node->first_param + (size_t)i];
+    const struct model_param *theirs =
+        &e->model->params.at[first->first_param + (size_t)i];
+    same = mine->count == theirs->count;
+    mine->same = theirs->same;
     mine->shared = true;
   }
   if (!same) {
-    struct diagnostic *d =
-        layer_fail(layer, AGAIN_MISMATCH, NULL,
-                   "%s needs other parameters here than the first time",
-                   layer->kind->name);
-    if (first)
-      diag_label(d, first->span, "the first time, on %s",
-                 shape_text(&e->model->nodes.at[owner].out).text);
-    diag_help(d, "`again` needs an input of the same channels; apply the "
-                 "layer by its name to have new parameters");
+    report_mismatch(e, layer, owner);
     return false;
   }
   node->shares = first->shares == NO_NODE ? owner : first->shares;

@@ -361,7 +361,11 @@ static void unknown_key(struct expander *e, struct binding *b,
     diag_help(d, "did you mean `%.*s`?", SLICE_ARG(s.best));
     diag_fixit(d, arg->key_span, "%.*s", SLICE_ARG(s.best));
   } else {
-    diag_help(d, "`netc layers %s` lists them", b->owner);
+    struct text all = text_new(e->arena);
+    for (int i = 0; b->specs[i].name; i++)
+      text_printf(&all, " %s", b->specs[i].name);
+    diag_help(d, all.length ? "there are:%.*s" : "it has none%.*s",
+              SLICE_ARG(text_slice(&all)));
   }
   b->failed = true;
 }

@@ -3,9 +3,11 @@
 
 static void put_amount(struct text *out, int64_t amount, bool bytes) {
   text_count(out, amount);
-  if (!bytes)
+  if (bytes)
+    text_put(out, " B");
+  if (!bytes || amount < 1024)
     return;
-  text_put(out, " B (");
+  text_put(out, " (");
   text_size(out, amount, UNITS_IEC, 2);
   text_putc(out, ')');
 }

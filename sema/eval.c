@@ -130,6 +130,9 @@ void report_unknown_name(struct expander *e, struct slice name,
   if (s.best.at) {
     diag_help(d, "did you mean `%.*s`?", SLICE_ARG(s.best));
     diag_fixit(d, span, "%.*s", SLICE_ARG(s.best));
+  } else {
+    diag_help(d, "constants, defs and labels are seen below the place where "
+                 "they stand, inside its braces");
   }
 }
 
@@ -155,41 +158,53 @@ static struct value eval_name(struct expander *e, const struct expr *expr) {
 
 /* in.c and the like */
 
+enum { FIELD_SIZE = AXIS_LENGTH + 1 }; /* in.size: no axis, all values */
+
+/* What the word behind `in.` means; 0 if it is none. */
+static int64_t axis_of_field(struct slice name) {
+  static const struct {
+    const char *name;
+    int64_t axis;
+  } fields[] = {{"c", AXIS_C}, {"w", AXIS_W},        {"h", AXIS_H},
+                {"d", AXIS_D}, {"len", AXIS_LENGTH}, {"size", FIELD_SIZE}};
+  for (size_t i = 0; i < sizeof fields / sizeof *fields; i++)
+    if (slice_is(name, fields[i].name))
+      return fields[i].axis;
+  return 0;
+}
+
+static struct value unknown_field(struct expander *e,
+                                  const struct expr *expr) {
+  struct diagnostic *d = report(e, UNKNOWN_NAME, expr->span,
+                                "a tensor has no `%.*s`",
+                                SLICE_ARG(expr->name));
+  diag_help(d, "there are in.c in.h in.w in.d in.len in.size");
+  return poison;
+}
+
 static struct value eval_field(struct expander *e, const struct expr *expr) {
+  int64_t field = axis_of_field(expr->name);
   e->depends = true;
+  if (!field)
+    return unknown_field(e, expr);
   if (e->lost)
     return poison;
   if (e->current == NO_NODE) {
     report(e, NO_TENSOR, expr->span,
-                        "there is no tensor yet whose size this could be");
+           "there is no tensor yet whose size this could be");
     return poison;
   }
   const struct shape *shape = &e->model->nodes.at[e->current].out;
-  if (slice_is(expr->name, "size"))
+  if (field == FIELD_SIZE)
     return integer(shape_values(shape), expr->span);
-  static const struct {
-    const char *name;
-    int64_t axis;
-  } axes[] = {{"c", AXIS_C}, {"w", AXIS_W}, {"h", AXIS_H},
-              {"d", AXIS_D}, {"len", AXIS_LENGTH}};
-  for (size_t i = 0; i < sizeof axes / sizeof *axes; i++) {
-    if (!slice_is(expr->name, axes[i].name))
-      continue;
-    int axis = axis_index(axes[i].axis, shape);
-    bool index = shape->dtype != DTYPE_FLOAT;
-    if (index)
-      axis = axes[i].axis == AXIS_LENGTH ? 0 : -1;
-    if (axis >= 0)
-      return integer(shape->dim[axis], expr->span);
-    report(e, WRONG_AXIS, expr->span,
-                        "the current tensor (%s) has no such axis",
-                        shape_text(shape).text);
-    return poison;
-  }
-  struct diagnostic *d =
-      report(e, UNKNOWN_NAME, expr->span,
-           "a tensor has no `%.*s`", SLICE_ARG(expr->name));
-  diag_help(d, "there are in.c in.h in.w in.d in.len in.size");
+  bool index = shape->dtype != DTYPE_FLOAT; /* it has a length only */
+  int axis = !index                 ? axis_index(field, shape)
+             : field == AXIS_LENGTH ? 0
+                                    : -1;
+  if (axis >= 0)
+    return integer(shape->dim[axis], expr->span);
+  report(e, WRONG_AXIS, expr->span,
+         "the current tensor (%s) has no such axis", shape_text(shape).text);
   return poison;
 }
 

@@ -98,9 +98,12 @@ static void expand_repeat(struct expander *e, const struct stmt *stmt) {
     e->lost = true;
     return;
   }
-  if (count < 0) {
-    report(e, OUT_OF_RANGE, stmt->value->span,
-           "cannot repeat %" PRId64 " times", count);
+  if (count < 0 || count > LIMIT_LAYERS) {
+    struct diagnostic *d =
+        report(e, OUT_OF_RANGE, stmt->value->span,
+               "cannot repeat %" PRId64 " times", count);
+    diag_help(d, "a loop has from 0 to %d turns", LIMIT_LAYERS);
+    e->lost = true;
     return;
   }
   struct scope *outer = e->scope;
@@ -311,6 +314,27 @@ static bool bind_params(struct expander *e, struct call *call,
   return !call->failed;
 }
 
+/* The call with the values of its arguments, for reports. */
+static struct slice call_text(struct expander *e, const struct call *call,
+                              struct scope *inner) {
+  struct text text = text_new(e->arena);
+  text_puts(&text, def_name(call));
+  for (const struct arg *arg = call->stmt->args; arg && arg != call->tail;
+       arg = arg->next) {
+    int i = 0;
+    while (i < call->count && call->values[i] != arg)
+      i++;
+    if (i == call->count)
+      continue;
+    const struct def_param *param = param_at(call, i);
+    text_putc(&text, ' ');
+    if (arg->form == ARG_KEYED)
+      text_printf(&text, "%.*s=", SLICE_ARG(param->name));
+    value_put(&text, &scope_own(inner, param->name)->value);
+  }
+  return text_slice(&text);
+}
+
 static bool match_args(struct expander *e, struct call *call) {
   for (const struct def_param *p = call->params; p; p = p->next)
     call->count++;
@@ -376,6 +400,7 @@ void expand_call(struct expander *e, struct symbol *def,
     return;
   }
   int64_t group = group_enter(e, label, def->name, stmt);
+  e->model->groups.at[e->group].call = call_text(e, &call, inner);
   def->active = true;
   e->scope = inner;
   expand_block(e, def->stmt->block);
@@ -490,13 +515,6 @@ static bool read_dtype(struct expander *e, const struct stmt *stmt,
   return false;
 }
 
-static void override_sizes(const struct input_override *override,
-                           struct shape *shape) {
-  for (int i = 0; override->active && i < shape_spatial(shape); i++)
-    if (override->from[i] == shape->dim[i])
-      shape->dim[i] = override->to[i];
-}
-
 static bool read_input_shape(struct expander *e, const struct stmt *stmt,
                              struct shape *shape) {
   struct value value = eval(e, stmt->value);
@@ -523,7 +541,9 @@ static bool read_input_shape(struct expander *e, const struct stmt *stmt,
            "the sizes of an input must be known, and at least 1");
     return false;
   }
-  override_sizes(&e->in->override, shape);
+  const struct input_override *override = &e->in->override;
+  if (override->active && override->input == (int64_t)e->model->sources.count)
+    *shape = override->shape;
   if (shape_count(shape, &count))
     return true;
   report(e, TOO_LARGE, stmt->value->span,

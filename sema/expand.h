@@ -27,10 +27,11 @@ struct define {
   bool used;
 };
 
-/* Another size for the inputs' axes: to try what an input would give. */
+/* Other sizes for one of the inputs: to try what they would give. */
 struct input_override {
-  int64_t from[LIMIT_RANK], to[LIMIT_RANK]; /* by axis; from 0: as it is */
   bool active;
+  int64_t input; /* its number among the inputs */
+  struct shape shape;
 };
 
 /* The shape that a statement gives, however often it is carried out. */

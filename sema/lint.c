@@ -18,8 +18,8 @@ struct lint {
   int32_t *readers;      /* by node: how many nodes read it */
   int64_t *reader;       /* by node: the last of them */
   bool *alive;           /* by node: some output depends on it */
-  bool searched;
-  struct clean_sizes clean;
+  bool strided; /* a layer with weights has a stride */
+  struct clean_sizes *clean; /* by input */
 };
 
 /* Reports about a node, and remembers it for the rows of reports. */
@@ -95,12 +95,36 @@ static bool has_option(const struct layer_kind *kind, const char *name) {
   return false;
 }
 
-static void put_clean(struct text *out, struct lint *l) {
-  if (!l->searched)
-    l->clean =
-        find_clean_sizes(l->expansion, l->program, l->model);
-  l->searched = true;
-  const struct clean_sizes *clean = &l->clean;
+static void find_strides(struct lint *l) {
+  for (size_t i = 0; i < l->model->nodes.count; i++) {
+    struct window windows[3];
+    struct remainder r[3];
+    int axes = remainders_of(l->model, (int64_t)i, l->in, windows, r);
+    for (int a = 0; a < axes && l->model->nodes.at[i].kind->params; a++)
+      l->strided = l->strided || windows[a].stride > 1;
+  }
+}
+
+/* The number of the input that a node's first inputs lead back to. */
+static int64_t input_behind(const struct lint *l, int64_t node) {
+  const struct model *model = l->model;
+  while (model->nodes.at[node].input_count > 0)
+    node = node_input(model, &model->nodes.at[node], 0);
+  for (size_t i = 0; i < model->sources.count; i++)
+    if (model->sources.at[i] == node)
+      return (int64_t)i;
+  return -1; /* a learned tensor */
+}
+
+static void put_clean(struct text *out, struct lint *l, int64_t node) {
+  int64_t input = input_behind(l, node);
+  if (input < 0)
+    return;
+  struct clean_sizes *clean = &l->clean[input];
+  if (!clean->searched) {
+    find_strides(l);
+    *clean = find_clean_sizes(l->expansion, l->program, l->model, input);
+  }
   if (!clean->has_below && !clean->has_above)
     return;
   text_put(out, "with input ");
@@ -110,7 +134,8 @@ static void put_clean(struct text *out, struct lint *l) {
     text_put(out, " or ");
   if (clean->has_above)
     text_put(out, map_text(&clean->above).text);
-  text_put(out, " every pool and stride divides cleanly");
+  text_put(out, l->strided ? " every pool and stride divides cleanly"
+                           : " every pool divides cleanly");
 }
 
 static void put_ceil(struct text *out, struct lint *l, int64_t node,
@@ -149,7 +174,7 @@ static void report_remainder(struct lint *l, int64_t node,
   diag_label(d, l->model->nodes.at[origin].span, "makes it %s",
              map_text(&map).text);
   struct text help = text_new(l->model->arena);
-  put_clean(&help, l);
+  put_clean(&help, l, node);
   if (has_option(n->kind, "ceil"))
     put_ceil(&help, l, node, windows, axes);
   else
@@ -372,7 +397,9 @@ void lint(const struct expansion *expansion, const struct block *program,
       .diags = expansion->diags, .in = model_layer_room(model),
       .readers = arena_alloc(model->arena, count + 1, sizeof(int32_t)),
       .reader = arena_alloc(model->arena, count + 1, sizeof(int64_t)),
-      .alive = arena_alloc(model->arena, count + 1, sizeof(bool))};
+      .alive = arena_alloc(model->arena, count + 1, sizeof(bool)),
+      .clean = arena_alloc(model->arena, model->sources.count + 1,
+                           sizeof(struct clean_sizes))};
   count_readers(&l);
   find_alive(&l);
   for (size_t i = 0; i < count; i++) {

@@ -34,7 +34,7 @@ const struct shape **model_layer_room(const struct model *model) {
 
 /* Names */
 
-static void put_name(struct text *out, const struct node_name *name) {
+void name_put(struct text *out, const struct node_name *name) {
   text_puts(out, name->text);
   if (name->repeated)
     text_putc(out, '_');
@@ -53,7 +53,7 @@ static void put_prefix(struct text *out, const struct model *model,
 void model_put_group_name(struct text *out, const struct model *model,
                           int64_t group) {
   put_prefix(out, model, model->groups.at[group].parent);
-  put_name(out, &model->groups.at[group].name);
+  name_put(out, &model->groups.at[group].name);
 }
 
 void model_put_name(struct text *out, const struct model *model,
@@ -65,7 +65,7 @@ void model_put_name(struct text *out, const struct model *model,
   } else {
     put_prefix(out, model, node->group);
   }
-  put_name(out, &node->name);
+  name_put(out, &node->name);
 }
 
 /* Layers as they are written, with values for names */
@@ -147,9 +147,18 @@ static void put_value(struct text *out, const struct arg_spec *spec,
   }
 }
 
+/* `/1` where 1 is the default says nothing. */
+static bool is_unit_step(const struct arg_spec *spec, const void *at) {
+  const struct sizes *sizes = at;
+  return spec->place == PLACE_STRIDE && strcmp(spec->fallback, "1") == 0 &&
+         sizes->rank == 1 && sizes->at[0] == 1;
+}
+
 static void put_arg(struct text *out, const struct arg_spec *spec,
                     const void *at, const struct slice *labels) {
   bool word = spec->place == PLACE_WORD;
+  if (is_unit_step(spec, at))
+    return;
   text_putc(out, ' ');
   if (spec->place == PLACE_STRIDE)
     text_putc(out, '/');
@@ -183,14 +192,4 @@ int64_t model_row_end(const struct model *model, int64_t head) {
          model->nodes.at[end].head == head)
     end++;
   return end;
-}
-
-void model_put_row(struct text *out, const struct model *model,
-                   int64_t head, const struct slice *labels) {
-  int64_t end = model_row_end(model, head);
-  model_put_layer(out, model, head, labels);
-  for (int64_t i = head + 1; i < end; i++) {
-    text_putc(out, ' ');
-    model_put_layer(out, model, i, labels);
-  }
 }

@@ -33,8 +33,8 @@ struct group {
   struct node_name name;
   struct span span;
   const struct stmt *stmt;
+  struct slice call;  /* a call with its values: `block 64 s=2` */
   int64_t first, end; /* its nodes: [first, end) */
-  bool checkpoint;    /* recomputed in the backward pass */
 };
 
 /* One layer; it gives one tensor, which has the same index. */
@@ -115,6 +115,9 @@ static inline int64_t node_input(const struct model *model,
   return model->inputs.at[node->first_input + (size_t)i];
 }
 
+/* conv1: without the groups around it */
+void name_put(struct text *out, const struct node_name *name);
+
 /* stem.conv1 */
 void model_put_name(struct text *out, const struct model *model,
                     int64_t node);
@@ -127,10 +130,6 @@ void model_put_group_name(struct text *out, const struct model *model,
  */
 void model_put_layer(struct text *out, const struct model *model,
                      int64_t node, const struct slice *labels);
-
-/* The same with the layers in its tail: conv 64 3x3 pad bn relu. */
-void model_put_row(struct text *out, const struct model *model, int64_t head,
-                   const struct slice *labels);
 
 /* The node behind the last one of the row that starts at `head`. */
 int64_t model_row_end(const struct model *model, int64_t head);

@@ -41,18 +41,35 @@ int remainders_of(const struct model *model, int64_t index,
 struct search {
   const struct expansion *expansion;
   const struct block *program;
-  const struct shape *input; /* of the net as it is */
+  int64_t input;             /* which of the inputs changes */
+  const struct shape *shape; /* as it is */
   int64_t nodes;             /* built so far */
   bool together;             /* all axes are equal and change together */
 };
 
+/* Marks the nodes that depend on an input. */
+static bool *find_dependent(const struct model *model, int64_t input) {
+  bool *depends = arena_alloc(model->arena, model->nodes.count + 1, 1);
+  depends[model->sources.at[input]] = true;
+  for (size_t i = 0; i < model->nodes.count; i++) {
+    const struct node *node = &model->nodes.at[i];
+    for (int k = 0; k < node->input_count; k++)
+      depends[i] = depends[i] || depends[node_input(model, node, k)];
+  }
+  return depends;
+}
+
 /* Whether no layer leaves a remainder along `axis`, or along any (-1). */
-static bool is_clean(const struct model *model, int spatial, int axis) {
+static bool is_clean(const struct model *model, const struct search *s,
+                     int axis) {
+  int spatial = shape_spatial(s->shape);
+  const bool *depends = find_dependent(model, s->input);
   const struct shape **in = model_layer_room(model);
   for (size_t i = 0; i < model->nodes.count; i++) {
     struct window windows[3];
     struct remainder r[3];
-    int count = remainders_of(model, (int64_t)i, in, windows, r);
+    int count = depends[i] ? remainders_of(model, (int64_t)i, in, windows, r)
+                           : 0;
     for (int a = 0; a < count; a++) {
       bool matters = axis < 0 || (count == spatial && a == axis);
       if (matters && r[a].unread > 0)
@@ -75,17 +92,13 @@ static bool build_and_check(struct search *s, struct arena *arena, int axis,
   trial.settings = &settings;
   trial.ignore_marks = true;
   trial.node_budget = NODES_TRIED - s->nodes;
-  trial.override = (struct input_override){.active = true};
-  int spatial = shape_spatial(s->input);
-  for (int i = 0; i < spatial; i++) {
-    bool moves = s->together || i == axis;
-    trial.override.from[i] = s->input->dim[i];
-    trial.override.to[i] = moves ? size : s->input->dim[i];
-  }
+  trial.override = (struct input_override){true, s->input, *s->shape};
+  for (int i = 0; i < shape_spatial(s->shape); i++)
+    if (s->together || i == axis)
+      trial.override.shape.dim[i] = size;
   expand(&trial, s->program, &model);
   s->nodes += (int64_t)model.nodes.count;
-  return quiet.errors == 0 &&
-         is_clean(&model, spatial, s->together ? -1 : axis);
+  return quiet.errors == 0 && is_clean(&model, s, s->together ? -1 : axis);
 }
 
 /* In an arena of its own, which is closed whatever happens. */
@@ -105,7 +118,7 @@ static bool try_size(struct search *s, int axis, int64_t size) {
 
 /* The nearest clean size in steps of `step`; 0: none was found. */
 static int64_t search_axis(struct search *s, int axis, int64_t step) {
-  int64_t size = s->input->dim[axis];
+  int64_t size = s->shape->dim[axis];
   for (int i = 1; i <= TRIALS; i++) {
     int64_t tried = size + step * i;
     if (tried < 1 || s->nodes >= NODES_TRIED)
@@ -116,16 +129,11 @@ static int64_t search_axis(struct search *s, int axis, int64_t step) {
   return 0;
 }
 
-/* Axes that leave a remainder; the others keep their size. */
-static bool axis_is_clean(const struct search *s, const struct model *model,
-                          int axis) {
-  return is_clean(model, shape_spatial(s->input), axis);
-}
-
+/* Axes that leave no remainder keep their size. */
 static bool search_sizes(struct search *s, const struct model *model,
                          int64_t step, struct shape *found) {
-  int spatial = shape_spatial(s->input);
-  *found = *s->input;
+  int spatial = shape_spatial(s->shape);
+  *found = *s->shape;
   if (s->together) {
     int64_t size = search_axis(s, 0, step);
     for (int i = 0; i < spatial; i++)
@@ -133,7 +141,7 @@ static bool search_sizes(struct search *s, const struct model *model,
     return size > 0;
   }
   for (int i = 0; i < spatial; i++) {
-    if (axis_is_clean(s, model, i))
+    if (is_clean(model, s, i))
       continue;
     found->dim[i] = search_axis(s, i, step);
     if (found->dim[i] == 0)
@@ -144,17 +152,16 @@ static bool search_sizes(struct search *s, const struct model *model,
 
 struct clean_sizes find_clean_sizes(const struct expansion *expansion,
                                     const struct block *program,
-                                    const struct model *model) {
-  struct clean_sizes result = {0};
-  if (model->sources.count == 0)
-    return result;
+                                    const struct model *model,
+                                    int64_t input) {
+  struct clean_sizes result = {.searched = true};
   struct search s = {.expansion = expansion, .program = program,
-                     .input = &model->nodes.at[model->sources.at[0]].out};
-  int spatial = shape_spatial(s.input);
-  s.together = true;
+                     .input = input, .together = true};
+  s.shape = &model->nodes.at[model->sources.at[input]].out;
+  int spatial = shape_spatial(s.shape);
   for (int i = 1; i < spatial; i++)
-    s.together = s.together && s.input->dim[i] == s.input->dim[0];
-  if (spatial < 1 || s.input->dtype != DTYPE_FLOAT ||
+    s.together = s.together && s.shape->dim[i] == s.shape->dim[0];
+  if (spatial < 1 || s.shape->dtype != DTYPE_FLOAT ||
       (int64_t)model->nodes.count > NODES_TRIED / 2)
     return result;
   result.has_below = search_sizes(&s, model, -1, &result.below);

@@ -15,18 +15,20 @@ int remainders_of(const struct model *model, int64_t node,
                   const struct shape **in, struct window *windows,
                   struct remainder *remainders);
 
-/* Sizes of the first input at which no layer leaves a remainder. */
+/* Sizes of an input at which no layer behind it leaves a remainder. */
 struct clean_sizes {
-  bool has_below, has_above;
+  bool searched, has_below, has_above;
   struct shape below, above;
 };
 
 /*
  * Finds the nearest such sizes by building the net again and again with
- * other inputs: what `in.h` and `if` depend on is tried as it is.
+ * other ones: what `in.h` and `if` depend on is tried as it is. `input` is
+ * its number among the inputs.
  */
 struct clean_sizes find_clean_sizes(const struct expansion *expansion,
                                     const struct block *program,
-                                    const struct model *model);
+                                    const struct model *model,
+                                    int64_t input);
 
 #endif

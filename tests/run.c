@@ -1,0 +1,151 @@
+/* Running commands and comparing texts, for all test programs. */
+#define _XOPEN_SOURCE 700
+#include "tests/run.h"
+
+#include <ftw.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+char *read_text(const char *path, size_t *length) {
+  FILE *file = fopen(path, "rb");
+  if (!file)
+    return NULL;
+  char *text = NULL;
+  size_t used = 0, room = 0;
+  for (;;) {
+    if (room - used < 4096)
+      text = realloc(text, room = room * 2 + 8192);
+    assert_non_null(text);
+    size_t got = fread(text + used, 1, room - used - 1, file);
+    used += got;
+    if (got == 0)
+      break;
+  }
+  text[used] = '\0';
+  fclose(file);
+  if (length)
+    *length = used;
+  return text;
+}
+
+void write_text(const char *path, const char *text, size_t length) {
+  FILE *file = fopen(path, "wb");
+  assert_non_null(file);
+  assert_int_equal(fwrite(text, 1, length, file), length);
+  assert_int_equal(fclose(file), 0);
+}
+
+struct run run(const char *format, ...) {
+  char command[4096], whole[4400];
+  char out[] = "/tmp/netc-out-XXXXXX", err[] = "/tmp/netc-err-XXXXXX";
+  va_list args;
+  va_start(args, format);
+  vsnprintf(command, sizeof command, format, args);
+  va_end(args);
+  int out_fd = mkstemp(out), err_fd = mkstemp(err);
+  assert_true(out_fd >= 0 && err_fd >= 0);
+  close(out_fd);
+  close(err_fd);
+  snprintf(whole, sizeof whole, "{ %s; } >%s 2>%s </dev/null", command, out,
+           err);
+  int status = system(whole);
+  struct run result = {read_text(out, NULL), read_text(err, NULL),
+                       WIFEXITED(status) ? WEXITSTATUS(status) : 128};
+  unlink(out);
+  unlink(err);
+  return result;
+}
+
+void run_free(struct run *run) {
+  free(run->out);
+  free(run->err);
+}
+
+static size_t line_length(const char *text) {
+  return strcspn(text, "\n");
+}
+
+/* Lines before the first and behind the last difference are left out. */
+static void print_difference(const char *expected, const char *actual) {
+  int line = 1;
+  while (*expected && *actual) {
+    size_t a = line_length(expected), b = line_length(actual);
+    if (a != b || memcmp(expected, actual, a) != 0)
+      break;
+    expected += a + (expected[a] == '\n');
+    actual += b + (actual[b] == '\n');
+    line++;
+  }
+  print_error("first difference at line %d\n", line);
+  for (int i = 0; i < 8 && *expected; i++) {
+    size_t length = line_length(expected);
+    print_error("- %.*s\n", (int)length, expected);
+    expected += length + (expected[length] == '\n');
+  }
+  for (int i = 0; i < 8 && *actual; i++) {
+    size_t length = line_length(actual);
+    print_error("+ %.*s\n", (int)length, actual);
+    actual += length + (actual[length] == '\n');
+  }
+}
+
+void assert_same_text(const char *name, const char *expected,
+                      const char *actual) {
+  if (strcmp(expected, actual) == 0)
+    return;
+  print_error("%s: - expected, + found\n", name);
+  print_difference(expected, actual);
+  fail();
+}
+
+void assert_holds(const char *text, const char *part) {
+  if (strstr(text, part))
+    return;
+  print_error("not found: %s\nin: %s\n", part, text);
+  fail();
+}
+
+const char *scratch(const char *name) {
+  static char path[256];
+  snprintf(path, sizeof path, "rm -rf build/tests/scratch/%s && "
+                              "mkdir -p build/tests/scratch/%s", name, name);
+  assert_int_equal(system(path), 0);
+  snprintf(path, sizeof path, "build/tests/scratch/%s", name);
+  return path;
+}
+
+static struct paths found;
+static const char *wanted_suffix;
+
+static int visit(const char *path, const struct stat *stat, int type,
+                 struct FTW *ftw) {
+  (void)stat;
+  (void)ftw;
+  size_t length = strlen(path), suffix = strlen(wanted_suffix);
+  if (type != FTW_F || length < suffix ||
+      strcmp(path + length - suffix, wanted_suffix) != 0)
+    return 0;
+  found.at = realloc(found.at, (found.count + 1) * sizeof *found.at);
+  found.at[found.count++] = strdup(path);
+  return 0;
+}
+
+static int by_text(const void *a, const void *b) {
+  return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+struct paths find_paths(const char *folder, const char *suffix) {
+  found = (struct paths){0};
+  wanted_suffix = suffix;
+  nftw(folder, visit, 16, FTW_PHYS);
+  if (found.count)
+    qsort(found.at, found.count, sizeof *found.at, by_text);
+  return found;
+}
+
+void paths_free(struct paths *paths) {
+  for (size_t i = 0; i < paths->count; i++)
+    free(paths->at[i]);
+  free(paths->at);
+}

@@ -1,0 +1,53 @@
+/* Running commands and comparing texts, for all test programs. */
+#ifndef NETC_TESTS_RUN_H
+#define NETC_TESTS_RUN_H
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#ifndef NETC
+#define NETC "build/netc"
+#endif
+
+/* What a shell command left; free with run_free. */
+struct run {
+  char *out, *err;
+  int status;
+};
+
+struct run run(const char *format, ...)
+    __attribute__((format(printf, 1, 2)));
+void run_free(struct run *run);
+
+/* A whole file with a NUL behind it, or NULL. */
+char *read_text(const char *path, size_t *length);
+void write_text(const char *path, const char *text, size_t length);
+
+/* Prints the lines that differ and fails. */
+void assert_same_text(const char *name, const char *expected,
+                      const char *actual);
+
+/* Asserts that a text holds another. */
+void assert_holds(const char *text, const char *part);
+
+/* A fresh folder under build/ for a test's files. */
+const char *scratch(const char *name);
+
+/* Sorted paths below a folder whose names end in `suffix`. */
+struct paths {
+  char **at;
+  size_t count;
+};
+
+struct paths find_paths(const char *folder, const char *suffix);
+void paths_free(struct paths *paths);
+
+#endif

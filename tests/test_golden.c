@@ -1,0 +1,140 @@
+/*
+ * Golden files: tests/golden/CASE.net with what must come out of it beside
+ * it, by suffix: CASE.err (diagnostics and exit status), CASE.txt, CASE.json,
+ * CASE.csv, CASE.md, CASE.dot, CASE.out.net, and the dumps CASE.tokens,
+ * CASE.ast, CASE.graph, CASE.shapes, and CASE.fmt, CASE.fmtshapes for `netc
+ * fmt`. A first line `# netc: ...` gives options. `make bless` writes them.
+ */
+#include "tests/run.h"
+
+struct kind {
+  const char *suffix;
+  const char *command; /* options, then the file */
+};
+
+static const struct kind kinds[] = {
+    {".err", "%s %s --emit=txt=/dev/null %s"},
+    {".txt", "%s %s %s"},
+    {".json", "%s %s --emit=json %s"},
+    {".csv", "%s %s --emit=csv %s"},
+    {".md", "%s %s --emit=md %s"},
+    {".dot", "%s %s --emit=dot %s"},
+    {".out.net", "%s %s --emit=net %s"},
+    {".tokens", "%s %s --dump=tokens %s"},
+    {".ast", "%s %s --dump=ast %s"},
+    {".graph", "%s %s --dump=graph %s"},
+    {".shapes", "%s %s --dump=shapes %s"},
+    {".fmt", "%s fmt %s %s"},
+    {".fmtshapes", "%s fmt %s --shapes %s"},
+    {".jsondiag", "%s %s --diagnostics=json --emit=txt=/dev/null %s"},
+};
+
+enum { KINDS = sizeof kinds / sizeof *kinds };
+
+struct golden {
+  char net[512], expected[512], name[600], options[256];
+  const struct kind *kind;
+  bool bless;
+};
+
+/* The options behind `# netc:` in the first line. */
+static void read_options(struct golden *g) {
+  static const char mark[] = "# netc: ";
+  size_t length;
+  char *text = read_text(g->net, &length);
+  assert_non_null(text);
+  if (strncmp(text, mark, sizeof mark - 1) == 0) {
+    size_t end = strcspn(text, "\r\n");
+    snprintf(g->options, sizeof g->options, "%.*s",
+             (int)(end - sizeof mark + 1), text + sizeof mark - 1);
+  }
+  free(text);
+}
+
+static char *result_of(const struct golden *g) {
+  char command[2048], *text;
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wformat-nonliteral"
+  snprintf(command, sizeof command, g->kind->command, NETC, g->options,
+           g->net);
+#pragma GCC diagnostic pop
+  struct run r = run("%s", command);
+  bool to_err = strcmp(g->kind->suffix, ".err") == 0 ||
+                strcmp(g->kind->suffix, ".jsondiag") == 0;
+  const char *shown = to_err ? r.err : r.out;
+  size_t room = strlen(shown) + 32;
+  text = malloc(room);
+  assert_non_null(text);
+  if (to_err)
+    snprintf(text, room, "%sexit %d\n", shown, r.status);
+  else
+    snprintf(text, room, "%s", shown);
+  run_free(&r);
+  return text;
+}
+
+static void check_golden(void **state) {
+  struct golden *g = *state;
+  char *actual = result_of(g);
+  if (g->bless) {
+    write_text(g->expected, actual, strlen(actual));
+  } else {
+    char *expected = read_text(g->expected, NULL);
+    assert_non_null(expected);
+    assert_same_text(g->name, expected, actual);
+    free(expected);
+  }
+  free(actual);
+}
+
+static bool exists(const char *path) {
+  FILE *file = fopen(path, "rb");
+  if (file)
+    fclose(file);
+  return file != NULL;
+}
+
+/* Without any expected file, a case is about its diagnostics. */
+static size_t add_cases(struct golden *all, const char *net, bool bless) {
+  size_t count = 0;
+  size_t stem = strlen(net) - strlen(".net");
+  for (int pass = 0; pass < 2 && count == 0; pass++) {
+    for (size_t k = 0; k < KINDS; k++) {
+      struct golden *g = &all[count];
+      snprintf(g->expected, sizeof g->expected, "%.*s%s", (int)stem, net,
+               kinds[k].suffix);
+      if (pass == 0 ? !exists(g->expected) : k > 0)
+        continue;
+      snprintf(g->net, sizeof g->net, "%s", net);
+      snprintf(g->name, sizeof g->name, "%.*s (%s)", (int)stem, net,
+               kinds[k].suffix + 1);
+      g->kind = &kinds[k];
+      g->bless = bless;
+      read_options(g);
+      count++;
+    }
+  }
+  return count;
+}
+
+int main(void) {
+  bool bless = getenv("BLESS") != NULL;
+  struct paths nets = find_paths("tests/golden", ".net");
+  struct golden *all = calloc(nets.count * KINDS + 1, sizeof *all);
+  struct CMUnitTest *tests = calloc(nets.count * KINDS + 1, sizeof *tests);
+  size_t count = 0;
+  for (size_t i = 0; i < nets.count; i++)
+    if (!strstr(nets.at[i], ".out.net"))
+      count += add_cases(all + count, nets.at[i], bless);
+  for (size_t i = 0; i < count; i++)
+    tests[i] = (struct CMUnitTest){.name = all[i].name,
+                                   .test_func = check_golden,
+                                   .initial_state = &all[i]};
+  int failed = count ? _cmocka_run_group_tests("golden", tests, count, NULL,
+                                               NULL)
+                     : 1;
+  free(all);
+  free(tests);
+  paths_free(&nets);
+  return failed;
+}
