@@ -103,6 +103,8 @@ void json_put_string(struct json *json, struct slice value) {
   separate(json);
   text_putc(json->out, '"');
   size_t done = 0, i = 0;
+  if (!value.at)
+    value = slice_of("");
   while (i < value.length) {
     size_t plain = plain_bytes(value.at + i, value.length - i);
     if (plain) {

@@ -158,37 +158,55 @@ static enum netc_status refuse(struct netc *netc, size_t before) {
 
 static struct expansion expansion_of(struct netc *netc);
 
+/* One `key=value` and nothing else. */
+static bool is_one_setting(const struct stmt *stmt) {
+  return stmt && !stmt->next && stmt->kind == STMT_SETTINGS && stmt->args &&
+         !stmt->args->next;
+}
+
+/* Tries `train key=value`, and keeps it for when the source has been read. */
+static bool choose(struct netc *netc, const char *section, const char *key,
+                   const char *value) {
+  size_t before = netc->diags.all.count;
+  const struct stmt *stmt =
+      parse_choice(netc, format(netc, "%s %s=%s", section, key, value));
+  struct settings scratch = netc->settings;
+  struct expansion trial = expansion_of(netc);
+  trial.settings = &scratch;
+  bool one = netc->diags.all.count == before && is_one_setting(stmt);
+  if (one)
+    expand_choice(&trial, stmt);
+  if (!one || netc->diags.all.count > before) {
+    netc->message = "this is no value for it";
+    refuse(netc, before);
+    return false;
+  }
+  *VEC_PUSH(&netc->arena, &netc->chosen) = stmt;
+  return true;
+}
+
+/* `specs` has a row of that name. */
+static bool has_key(const struct arg_spec *specs, const char *key,
+                    struct suggestion *suggestion) {
+  bool found = false;
+  for (; specs->name; specs++) {
+    suggest_offer(suggestion, slice_of(specs->name));
+    found = found || strcmp(specs->name, key) == 0;
+  }
+  return found;
+}
+
 enum netc_status netc_set(struct netc *netc, const char *key,
                           const char *value) {
   ENTER(netc, NETC_NO_MEMORY);
-  const char *words[] = {"train", "infer"};
-  const struct arg_spec *const specs[] = {train_specs, infer_specs};
   struct suggestion s = suggest_begin(slice_of(key));
-  size_t before = netc->diags.all.count;
-  bool known = false;
-  for (size_t i = 0; i < 2; i++) {
-    for (const struct arg_spec *spec = specs[i]; spec->name; spec++) {
-      suggest_offer(&s, slice_of(spec->name));
-      if (strcmp(spec->name, key) != 0)
-        continue;
-      known = true;
-      const struct stmt *stmt = parse_choice(
-          netc, format(netc, "%s %s=%s", words[i], key, value));
-      struct settings scratch = netc->settings;
-      struct expansion trial = expansion_of(netc);
-      trial.settings = &scratch;
-      if (stmt && netc->diags.all.count == before)
-        expand_choice(&trial, stmt);
-      if (!stmt || stmt->next || stmt->kind != STMT_SETTINGS ||
-          netc->diags.all.count > before) {
-        netc->message = "this is no value for it";
-        return refuse(netc, before);
-      }
-      *VEC_PUSH(&netc->arena, &netc->chosen) = stmt;
-    }
-  }
-  if (known)
-    return NETC_OK;
+  bool train = has_key(train_specs, key, &s);
+  bool infer = has_key(infer_specs, key, &s);
+  if (train || infer)
+    return (!train || choose(netc, "train", key, value)) &&
+                   (!infer || choose(netc, "infer", key, value))
+               ? NETC_OK
+               : NETC_USAGE;
   netc->message = format(netc, "there is no setting `%s`", key);
   if (s.best.at)
     netc->message = format(netc, "%s; did you mean `%.*s`?", netc->message,

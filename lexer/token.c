@@ -88,7 +88,7 @@ bool scan_joins(const struct scan *scan) {
 
 static const struct {
   const char *text;
-  enum token token;
+  int token;
 } keywords[] = {
     {"net", TOKEN_KW_NET},     {"input", TOKEN_KW_INPUT},
     {"fork", TOKEN_KW_FORK},   {"from", TOKEN_KW_FROM},
