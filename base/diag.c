@@ -77,10 +77,19 @@ static struct diagnostic *add(struct diags *diags, enum slug slug,
   return d;
 }
 
+/* A name of a million letters says no more than its first hundreds. */
+enum { LONGEST_TEXT = 500 };
+
 static struct slice format_text(struct diagnostic *d, const char *format,
                                 va_list args) {
   struct text text = text_new(d->owner->arena);
   text_vprintf(&text, format, args);
+  if (text.length > LONGEST_TEXT) {
+    text.length = LONGEST_TEXT;
+    while (((unsigned char)text.at[text.length] & 0xC0) == 0x80)
+      text.length--;
+    text_put(&text, "...");
+  }
   return text_slice(&text);
 }
 

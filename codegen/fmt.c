@@ -30,8 +30,8 @@ static bool wants_mark(const struct marks *m, const struct stmt *stmt) {
   if (stmt->kind != STMT_APPLY || has_block(stmt))
     return false;
   size_t i = stmt->span.end - base;
-  while (i < text.length && (text.at[i] == ' ' || text.at[i] == '\t'))
-    i++;
+  while (i < text.length && strchr(" \t;", text.at[i]))
+    i++; /* the formatter drops a `;` at the end of a line */
   return i == text.length || strchr("\r\n#", text.at[i]);
 }
 

@@ -1,6 +1,7 @@
 /* net: the canonical source, with every loop and call written out. */
 #include "base/map.h"
 #include "codegen/rows.h"
+#include "lexer/scan.h"
 
 struct flat {
   const struct compiled *c;
@@ -26,6 +27,26 @@ static struct slice make_label(struct flat *f, int64_t node) {
     text_put(&name, "_");
   map_add(f->c->arena, &f->taken, text_slice(&name));
   return text_slice(&name);
+}
+
+/* A file's name need not be one of the language: my-net.v2 is my_net_v2. */
+static void put_net_name(struct flat *f) {
+  struct text name = text_new(f->c->arena);
+  struct slice given = f->model->name;
+  for (size_t i = 0; i < given.length; i++) {
+    struct slice letter = {given.at + i, 1};
+    bool digit = *letter.at >= '0' && *letter.at <= '9';
+    text_putc(&name, digit || is_name(letter) || *letter.at == 'x'
+                         ? *letter.at
+                         : '_');
+  }
+  if (!is_name(text_slice(&name))) {
+    text_put(f->out, "net net_");
+    text_puts(f->out, text_slice(&name));
+  } else {
+    text_printf(f->out, "net %.*s", SLICE_ARG(text_slice(&name)));
+  }
+  text_putc(f->out, '\n');
 }
 
 static void put_settings(struct flat *f, const char *word,
@@ -109,7 +130,7 @@ void emit_net(const struct compiled *c, const struct emit_options *options,
   struct rows rows = rows_of(c, &all);
   f.labels = arena_alloc(c->arena, c->model->nodes.count + 1,
                          sizeof *f.labels);
-  text_printf(out, "net %.*s\n", SLICE_ARG(c->model->name));
+  put_net_name(&f);
   for (size_t i = 0; i < rows.count; i++) {
     const struct row *row = &rows.at[i];
     struct slice label = make_label(&f, row->head);

@@ -112,7 +112,9 @@ static char *dependency_path(const struct options *o) {
 }
 
 static int open_failed(const char *path) {
-  return complain(EXIT_IO, "cannot write %s: %s", path, strerror(errno));
+  return complain(EXIT_IO, "cannot write %s: %s",
+                  strcmp(path, "-") == 0 ? "standard output" : path,
+                  strerror(errno));
 }
 
 static int write_dependencies(const struct netc *netc,

@@ -104,6 +104,16 @@ static const struct {
     {"false", TOKEN_KW_FALSE}, {"x", TOKEN_BY},
 };
 
+bool is_name(struct slice text) {
+  for (size_t i = 0; i < text.length; i++)
+    if (!is_word_byte(text.at[i]))
+      return false;
+  for (size_t i = 0; i < sizeof keywords / sizeof *keywords; i++)
+    if (slice_is(text, keywords[i].text))
+      return false;
+  return text.length && !is_digit(text.at[0]) && !slice_is(text, "_");
+}
+
 int scan_word(struct scan *scan, size_t length) {
   struct slice word = in_source(scan, length);
   scan->value->text = word;

@@ -245,8 +245,6 @@ static struct bound *bind_stmt(struct expander *e, const struct stmt *stmt,
 /* In a loop, a statement of literals only is bound once. */
 static struct bound *bound_stmt(struct expander *e, const struct stmt *stmt,
                                 const struct layer_kind *kind) {
-  if (stmt->index < 0) /* made up for the tail of a call */
-    return bind_stmt(e, stmt, kind);
   while (e->bound.count <= (size_t)stmt->index)
     VEC_PUSH(e->arena, &e->bound);
   struct bound **cached = &e->bound.at[stmt->index];

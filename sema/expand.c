@@ -207,7 +207,6 @@ struct call {
   const struct stmt *stmt;
   const struct def_param *params;
   const struct arg **values;      /* by parameter; NULL: the default */
-  const struct arg *tail;         /* the first argument of the tail */
   int count;
   bool failed;
 };
@@ -246,6 +245,22 @@ static void unknown_param(struct expander *e, struct call *call,
   call->failed = true;
 }
 
+static void report_surplus(struct expander *e, struct call *call,
+                           const struct arg *arg) {
+  struct diagnostic *d = report(
+      e, WRONG_COUNT, arg->span, "%.*s takes %d value%s, and no %s",
+      SLICE_ARG(def_name(call)), call->count, call->count == 1 ? "" : "s",
+      arg->form == ARG_STRIDE  ? "stride"
+      : arg->form == ARG_BLOCK ? "block"
+                               : "more");
+  diag_label(d, call->def->span, "defined here");
+  if (arg->form == ARG_PLAIN && arg->value->kind == EXPR_NAME &&
+      layer_kind_find(arg->value->name))
+    diag_help(d, "a def has no tail: `%.*s` is a statement of its own",
+              SLICE_ARG(arg->value->name));
+  call->failed = true;
+}
+
 static void match_arg(struct expander *e, struct call *call,
                       const struct arg *arg, int *position) {
   int index = -1;
@@ -261,20 +276,7 @@ static void match_arg(struct expander *e, struct call *call,
     index = *position;
   }
   if (index < 0 || index >= call->count) {
-    bool word = arg->form == ARG_PLAIN && arg->value->kind == EXPR_NAME;
-    if (word) {
-      call->tail = arg;
-      return;
-    }
-    struct diagnostic *d =
-        report(e, WRONG_COUNT, arg->span, "%.*s takes %d value%s, and no %s",
-               SLICE_ARG(def_name(call)), call->count,
-               call->count == 1 ? "" : "s",
-               arg->form == ARG_STRIDE  ? "stride"
-               : arg->form == ARG_BLOCK ? "block"
-                                        : "more");
-    diag_label(d, call->def->span, "defined here");
-    call->failed = true;
+    report_surplus(e, call, arg);
   } else if (call->values[index]) {
     struct diagnostic *d = report(e, DUPLICATE_ARGUMENT, arg->span,
                                   "`%.*s` is given twice",
@@ -319,8 +321,7 @@ static struct slice call_text(struct expander *e, const struct call *call,
                               struct scope *inner) {
   struct text text = text_new(e->arena);
   text_puts(&text, def_name(call));
-  for (const struct arg *arg = call->stmt->args; arg && arg != call->tail;
-       arg = arg->next) {
+  for (const struct arg *arg = call->stmt->args; arg; arg = arg->next) {
     int i = 0;
     while (i < call->count && call->values[i] != arg)
       i++;
@@ -341,8 +342,7 @@ static bool match_args(struct expander *e, struct call *call) {
   call->values = arena_alloc(e->arena, (size_t)call->count + 1,
                              sizeof *call->values);
   int position = 0;
-  for (const struct arg *arg = call->stmt->args; arg && !call->tail;
-       arg = arg->next)
+  for (const struct arg *arg = call->stmt->args; arg; arg = arg->next)
     match_arg(e, call, arg, &position);
   return !call->failed;
 }
@@ -369,24 +369,6 @@ static bool is_recursion(struct expander *e, struct symbol *def,
   return true;
 }
 
-static void apply_tail(struct expander *e, const struct arg *tail) {
-  for (const struct arg *arg = tail; arg && !e->lost; arg = arg->next) {
-    if (arg->form != ARG_PLAIN || arg->value->kind != EXPR_NAME) {
-      struct diagnostic *d =
-          report(e, WRONG_COUNT, arg->span,
-                 "names of layers without arguments may follow here");
-      diag_help(d, "put a layer with arguments into a statement of its own");
-      e->lost = true;
-      return;
-    }
-    struct stmt *stmt = ARENA_NEW(e->arena, struct stmt);
-    *stmt = (struct stmt){.kind = STMT_APPLY, .span = arg->span,
-                          .name = arg->value->name, .name_span = arg->span,
-                          .index = -1};
-    apply(e, stmt, (struct slice){0});
-  }
-}
-
 void expand_call(struct expander *e, struct symbol *def,
                  const struct stmt *stmt, struct slice label) {
   struct call call = {.def = def, .stmt = stmt, .params = def->stmt->params};
@@ -408,7 +390,6 @@ void expand_call(struct expander *e, struct symbol *def,
   def->active = false;
   frame_leave(e);
   group_leave(e, group);
-  apply_tail(e, call.tail);
 }
 
 /* Statements about tensors */

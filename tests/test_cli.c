@@ -1,0 +1,410 @@
+/* The command: options, files, exit statuses, build systems. */
+#include "tests/run.h"
+
+static void expect(const char *command, int status, const char *out,
+                   const char *err) {
+  struct run r = run("%s", command);
+  if (r.status != status)
+    print_error("%s\n%s", command, r.err);
+  assert_int_equal(r.status, status);
+  if (out)
+    assert_holds(r.out, out);
+  if (err)
+    assert_holds(r.err, err);
+  run_free(&r);
+}
+
+static void exit_statuses_are_as_documented(void **state) {
+  (void)state;
+  expect(NETC " examples/simple_cnn.net", 0, "4,632,902", "pool-remainder");
+  expect(NETC " tests/golden/errors/a-broken-budget.net", 1, "total",
+         "over-budget");
+  expect(NETC " tests/golden/errors/an-empty-file.net", 1, "", "no-input");
+  expect(NETC, 2, "", "no file");
+  expect(NETC " a.net b.net", 2, "", "one net at a time");
+  expect(NETC " no/such.net", 3, "", "cannot read no/such.net: No such file");
+  expect(NETC " tests", 3, "", "cannot read tests");
+  expect(NETC " examples/vgg16.net -o no/such/folder/x.txt", 3, "",
+         "cannot write no/such/folder/x.txt");
+  expect(NETC " examples/vgg16.net >/dev/full", 3, "",
+         "cannot write standard output: No space left");
+  expect(NETC " --help", 0, "Exit status", "");
+  expect(NETC " --version", 0, "netc 0.1", "");
+}
+
+static void slips_of_the_command_line_are_explained(void **state) {
+  (void)state;
+  expect(NETC " --optimiser=adam x.net", 2, "", "did you mean `--optimizer`");
+  expect(NETC " --frobnicate x.net", 2, "", "unknown option `--frobnicate`");
+  expect(NETC " -q x.net", 2, "", "unknown option `-q`");
+  expect(NETC " -o", 2, "", "`-o` needs a value");
+  expect(NETC " --units=kb x.net", 2, "", "--units takes iec or si or bytes");
+  expect(NETC " --units=bite x.net", 2, "", "did you mean `bytes`");
+  expect(NETC " --depth=-1 x.net", 2, "", "--depth takes a number");
+  expect(NETC " --batch 0 x.net", 2, "", "at least 1");
+  expect(NETC " -D n=* x.net", 2, "", "-D n: ");
+  expect(NETC " -Wno-such x.net", 2, "", "there is no warning `such`");
+  expect(NETC " examples/vgg16.net -o x.jpg", 2, "", "no output is called");
+  expect(NETC " examples/vgg16.net --emit=jsn", 2, "", "no output is called");
+  expect(NETC " examples/vgg16.net --dump=wrong", 2, "", "--dump takes");
+  expect(NETC " -MX x.net", 2, "", "-MD -MF FILE");
+  expect(NETC " -D depht=3 examples/simple_cnn.net", 2, "",
+         "the source has no `param depht`");
+  expect(NETC " layers cnov", 2, "", "did you mean `conv`");
+  expect(NETC " explain pool-remaindr", 2, "",
+         "did you mean `pool-remainder`");
+  expect(NETC " fmt", 2, "", "needs a file");
+  expect(NETC " check", 2, "", "no file");
+}
+
+static void standard_input_and_output_are_files_too(void **state) {
+  (void)state;
+  expect("printf 'input 4\\nfc 2\\n' | " NETC " -", 0, "stdin", "");
+  expect("printf 'input 4\\nfc 2\\n' | " NETC " --emit=csv -", 0, "fc1,fc 2",
+         "");
+  expect("printf 'input 4\\nfx 2\\n' | " NETC " -", 1, "",
+         "<stdin>:2:1: error");
+  expect("printf 'input   4\\n' | " NETC " fmt -", 0, "input 4\n", "");
+}
+
+static void several_outputs_come_from_one_run(void **state) {
+  (void)state;
+  const char *dir = scratch("several");
+  struct run r = run(NETC " examples/resnet50.net -Wno-stride-skips -o %s/r.json "
+                          "-o %s/r.csv -o %s/r.dot --emit=md=%s/table -o - "
+                          "--emit=net=%s/flat.net && ls %s && grep -c . "
+                          "%s/r.csv", dir, dir, dir, dir, dir, dir, dir);
+  assert_int_equal(r.status, 0);
+  assert_string_equal(r.err, "");
+  assert_holds(r.out, "flat.net\nr.csv\nr.dot\nr.json\ntable\n90\n");
+  run_free(&r);
+}
+
+static void a_failed_run_leaves_nothing_behind(void **state) {
+  (void)state;
+  const char *dir = scratch("failed");
+  struct run r = run(
+      "printf 'input 4\\nfc\\n' >%s/bad.net; " NETC " %s/bad.net -o %s/a.json"
+      " -MD; printf 'input 4\\nfc 2\\n' >%s/good.net; " NETC
+      " %s/good.net -o %s/b.txt -o %s/no/c.txt -MD; ls %s",
+      dir, dir, dir, dir, dir, dir, dir, dir);
+  assert_string_equal(r.out, "bad.net\ngood.net\n");
+  run_free(&r);
+}
+
+/* A net that breaks its budget is shown, but a build keeps no file of it. */
+static void a_broken_budget_writes_no_file(void **state) {
+  (void)state;
+  const char *dir = scratch("budget");
+  struct run r = run(NETC " tests/golden/errors/a-broken-budget.net -o "
+                          "%s/a.txt -o - -MD; echo $?; ls %s", dir, dir);
+  assert_holds(r.out, "Rule of thumb");
+  assert_holds(r.out, "\n1\n");
+  assert_null(strstr(r.out, "a.txt"));
+  run_free(&r);
+}
+
+static void equal_files_can_be_left_untouched(void **state) {
+  (void)state;
+  const char *dir = scratch("changed");
+  struct run r = run(
+      "cp examples/vgg16.net %s/v.net; " NETC " %s/v.net -o %s/v.csv 2>&1 "
+      ">/dev/null | grep -c warning; touch -d 2001-01-01 %s/v.csv; " NETC
+      " %s/v.net -o %s/v.csv --write-if-changed 2>/dev/null; "
+      "find %s -name v.csv -newermt 2002-01-01; echo 'dropout' >>%s/v.net; "
+      NETC " %s/v.net -o %s/v.csv --write-if-changed 2>/dev/null; "
+      "find %s -name v.csv -newermt 2002-01-01",
+      dir, dir, dir, dir, dir, dir, dir, dir, dir, dir, dir);
+  char expected[128];
+  snprintf(expected, sizeof expected, "1\n%s/v.csv\n", dir);
+  assert_string_equal(r.out, expected);
+  run_free(&r);
+}
+
+static void files_get_the_usual_permissions(void **state) {
+  (void)state;
+  const char *dir = scratch("modes");
+  struct run r = run("umask 027; " NETC " examples/unet.net -o %s/u.txt; "
+                     "stat -c %%a %s/u.txt", dir, dir);
+  assert_string_equal(r.out, "640\n");
+  run_free(&r);
+}
+
+/* Dependencies, as make and Ninja read them */
+
+static const char *with_library(const char *name) {
+  const char *dir = scratch(name);
+  char command[1024];
+  snprintf(command, sizeof command,
+           "cd %s && mkdir 'a lib' && printf 'def two(c) { conv c 3x3; conv "
+           "c 3x3 }\\n' >'a lib/blocks.net' && printf 'use \"a lib/blocks.net"
+           "\"\\ninput 32x32x3\\ntwo 8\\n' >main.net", dir);
+  assert_int_equal(system(command), 0);
+  return dir;
+}
+
+static void make_follows_the_dependencies(void **state) {
+  (void)state;
+  const char *dir = with_library("make");
+  char path[300];
+  static const char makefile[] =
+      "out.json: main.net\n\t$(NETC) main.net -o out.json -MD -MP\n"
+      "-include out.d\n";
+  snprintf(path, sizeof path, "%s/Makefile", dir);
+  write_text(path, makefile, strlen(makefile));
+  struct run r = run(
+      "cd %s && unset MAKEFLAGS MAKELEVEL && make -s NETC=$OLDPWD/" NETC " && cat out.d && "
+      "make NETC=$OLDPWD/" NETC " && touch -d +1minute 'a lib/blocks.net' && "
+      "make -q NETC=x; echo $?; rm -r 'a lib' && printf 'input 4\\nfc 2\\n' "
+      ">main.net; make -s NETC=$OLDPWD/" NETC " && cat out.d", dir);
+  if (r.status)
+    print_error("%s%s", r.out, r.err);
+  assert_int_equal(r.status, 0);
+  assert_string_equal(r.out,
+                      "out.json: \\\n  main.net \\\n  a\\ lib/blocks.net\n"
+                      "\na\\ lib/blocks.net:\n"
+                      "make: 'out.json' is up to date.\n1\n"
+                      "out.json: \\\n  main.net\n");
+  run_free(&r);
+}
+
+static void ninja_follows_the_dependencies(void **state) {
+  (void)state;
+  const char *dir = with_library("ninja");
+  char path[300];
+  static const char rules[] =
+      "rule netc\n  command = $netc $in -o $out -MD -MF $out.d -MT $out\n"
+      "  depfile = $out.d\n  deps = gcc\n"
+      "build out.json: netc main.net\n";
+  struct run has = run("command -v ninja");
+  bool present = has.status == 0;
+  run_free(&has);
+  if (!present)
+    skip();
+  struct run where = run("pwd");
+  char *file = malloc(strlen(where.out) + sizeof rules + 64);
+  where.out[strcspn(where.out, "\n")] = '\0';
+  sprintf(file, "netc = %s/" NETC "\n%s", where.out, rules);
+  snprintf(path, sizeof path, "%s/build.ninja", dir);
+  write_text(path, file, strlen(file));
+  struct run r = run("cd %s && ninja && ninja && sleep 1.1 && "
+                     "touch 'a lib/blocks.net' && ninja -n", dir);
+  if (r.status)
+    print_error("%s%s", r.out, r.err);
+  assert_int_equal(r.status, 0);
+  assert_holds(r.out, "no work to do");
+  assert_holds(strstr(r.out, "no work to do"), "[1/1]");
+  free(file);
+  run_free(&where);
+  run_free(&r);
+}
+
+static void a_target_of_ones_own_is_taken(void **state) {
+  (void)state;
+  const char *dir = scratch("target");
+  struct run r = run(NETC " examples/unet.net -o %s/u.csv -MF %s/deps -MT "
+                          "'x y' && cat %s/deps", dir, dir, dir);
+  assert_string_equal(r.out, "x y: \\\n  examples/unet.net\n");
+  run_free(&r);
+}
+
+/* Pictures */
+
+static void graphviz_draws_the_diagram(void **state) {
+  (void)state;
+  const char *dir = scratch("pictures");
+  struct run r = run(NETC " examples/simple_cnn.net -o %s/s.svg -o %s/s.png "
+                          "-o %s/s.pdf && head -c 4 %s/s.pdf && head -c 4 "
+                          "%s/s.png | tail -c 3 && grep -c 50x50x32 %s/s.svg",
+                     dir, dir, dir, dir, dir, dir);
+  assert_int_equal(r.status, 0);
+  assert_string_equal(r.out, "%PDFPNG1\n");
+  run_free(&r);
+}
+
+static void without_graphviz_a_picture_is_refused(void **state) {
+  (void)state;
+  const char *dir = scratch("nodot");
+  struct run r = run("PATH=%s " NETC " examples/unet.net -o %s/u.svg; echo $?;"
+                     " ls %s", dir, dir, dir);
+  assert_string_equal(r.out, "3\n");
+  assert_holds(r.err, "apt-get install graphviz");
+  run_free(&r);
+}
+
+static void a_graphviz_that_fails_leaves_no_picture(void **state) {
+  (void)state;
+  const char *dir = scratch("baddot");
+  struct run r = run("printf '#!/bin/sh\\nhead -c 9 >/dev/null\\necho half\\n"
+                     "exit 3\\n' >%s/dot; chmod +x %s/dot; PATH=%s:$PATH " NETC
+                     " examples/resnet50.net -Wno-stride-skips -o %s/u.svg;"
+                     " echo $?; ls %s", dir, dir, dir, dir, dir);
+  assert_string_equal(r.out, "3\ndot\n");
+  assert_holds(r.err, "dot failed with status 3");
+  run_free(&r);
+}
+
+/* netc fmt and netc check */
+
+static void fmt_works_in_place_and_checks(void **state) {
+  (void)state;
+  const char *dir = scratch("fmt");
+  struct run r = run(
+      "printf 'input   4\\nfc  2   # two\\n' >%s/a.net; " NETC
+      " fmt --check %s/a.net; echo $?; " NETC " fmt -i %s/a.net; " NETC
+      " fmt --check %s/a.net; echo $?; cat %s/a.net; " NETC
+      " fmt -i --shapes %s/a.net; cat %s/a.net; printf 'input (\\n' >%s/b.net;"
+      " " NETC " fmt -i %s/b.net; echo $?; cat %s/b.net",
+      dir, dir, dir, dir, dir, dir, dir, dir, dir, dir);
+  assert_string_equal(r.out, "1\n0\ninput 4\nfc 2  # two\n"
+                             "input 4\nfc 2 -> 2  # two\n1\ninput (\n");
+  assert_holds(r.err, "not in canonical form");
+  assert_holds(r.err, "syntax");
+  run_free(&r);
+}
+
+static void check_takes_several_files(void **state) {
+  (void)state;
+  expect(NETC " check -Wno-huge-fc examples/vgg16.net examples/unet.net", 0,
+         "", "");
+  expect(NETC " check examples/unet.net tests/golden/errors/an-empty-file.net"
+              " no.net", 3, "", "no-input");
+  expect(NETC " check -D c=3 tests/golden/errors/an-empty-file.net", 1, "",
+         "no-input");
+}
+
+static void colour_is_for_terminals_only(void **state) {
+  (void)state;
+  struct run has = run("command -v script");
+  bool present = has.status == 0;
+  run_free(&has);
+  expect(NETC " examples/simple_cnn.net 2>&1 >/dev/null | grep -c '\\[1;35m'",
+         1, "0", "");
+  if (!present)
+    skip();
+  expect("script -qec '" NETC " examples/simple_cnn.net' /dev/null | "
+         "grep -c '\\[1;35m'", 0, "2", "");
+  expect("NO_COLOR=1 script -qec '" NETC " examples/simple_cnn.net' /dev/null"
+         " | grep -c '\\[1;35m'", 1, "0", "");
+}
+
+/* Sizes that no one writes by hand. Each must end, and quickly. */
+
+static void make_file(const char *dir, const char *name, const char *head,
+                      const char *piece, size_t times, const char *tail) {
+  char path[300];
+  size_t length = strlen(piece);
+  snprintf(path, sizeof path, "%s/%s", dir, name);
+  FILE *file = fopen(path, "wb");
+  fputs(head, file);
+  for (size_t i = 0; i < times; i++)
+    fwrite(piece, 1, length, file);
+  fputs(tail, file);
+  fclose(file);
+}
+
+static void extreme_texts_end_with_an_error_and_not_with_a_crash(
+    void **state) {
+  (void)state;
+  const char *dir = scratch("extreme");
+  make_file(dir, "braces.net", "input 8\n", "{", 100000, "\n");
+  make_file(dir, "parens.net", "let a = ", "(", 100000, "\n");
+  make_file(dir, "brackets.net", "for a in ", "[", 100000, "\n");
+  make_file(dir, "closing.net", "input 8\n", "}", 100000, "\n");
+  make_file(dir, "sum.net", "let a = 1", "+1", 500000, "\n");
+  make_file(dir, "minus.net", "let a = ", "-", 500000, "1\n");
+  make_file(dir, "power.net", "let a = 2", "**1", 300000, "\n");
+  make_file(dir, "not.net", "let a = ", "not ", 250000, "true\n");
+  make_file(dir, "sizes.net", "input 1", "x1", 500000, "\n");
+  make_file(dir, "any.net", "input _", "x_", 500000, "\n");
+  make_file(dir, "elses.net", "input 8\n", "if false { relu } else ", 50000,
+            "{ relu }\n");
+  make_file(dir, "name.net", "input 8\n", "a", 1000000, "\n");
+  make_file(dir, "digits.net", "input ", "9", 1000000, "\n");
+  make_file(dir, "comment.net", "#", "-", 1000000, "\n");
+  make_file(dir, "string.net", "use \"", "a", 1000000, "\"\n");
+  make_file(dir, "words.net", "input 8\nfc 8", " relu6", 170000, " x\n");
+  make_file(dir, "commas.net", "let a = min(1", ",1", 500000, ")\n");
+  make_file(dir, "nulls.net", "", "\001", 100000, "");
+  make_file(dir, "quotes.net", "", "\"", 100001, "\n");
+  make_file(dir, "lines.net", "", "\n", 1000000, "");
+  struct paths nets = find_paths(dir, ".net");
+  assert_int_equal(nets.count, 20);
+  for (size_t i = 0; i < nets.count; i++) {
+    struct run r = run("timeout 10 " NETC " check %s", nets.at[i]);
+    if (r.status != 1 || strlen(r.err) > 60000)
+      print_error("%s: status %d\n%.300s\n", nets.at[i], r.status, r.err);
+    assert_int_equal(r.status, 1);
+    assert_true(strlen(r.err) < 60000);
+    assert_holds(r.err, ": error: ");
+    run_free(&r);
+  }
+  paths_free(&nets);
+}
+
+static void large_texts_that_are_right_are_compiled(void **state) {
+  (void)state;
+  const char *dir = scratch("large");
+  make_file(dir, "layers.net", "input 8x8x4\n", "conv 4 3x3 pad relu6\n",
+            50000, "");
+  make_file(dir, "semicolons.net", "input 8x8x4", ";conv 4 3x3 pad", 60000,
+            "\n");
+  make_file(dir, "operands.net", "input 8x8x4\nconcat", " {}", 30000, "\n");
+  char path[300];
+  snprintf(path, sizeof path, "%s/lets.net", dir);
+  FILE *file = fopen(path, "wb");
+  for (int i = 0; i < 60000; i++)
+    fprintf(file, "let a%d = %d\n", i, i);
+  fputs("input 8x8x4\nconv a59999 1x1\n", file);
+  fclose(file);
+  struct paths nets = find_paths(dir, ".net");
+  for (size_t i = 0; i < nets.count; i++) {
+    struct run r = run("timeout 20 " NETC " -Wno-unused-param %s -o %s/x.json"
+                       " -o %s/x.net", nets.at[i], dir, dir);
+    if (r.status != 0)
+      print_error("%s: status %d\n%.300s\n", nets.at[i], r.status, r.err);
+    assert_int_equal(r.status, 0);
+    run_free(&r);
+  }
+  paths_free(&nets);
+}
+
+static void a_million_layers_are_compiled(void **state) {
+  (void)state;
+  const char *dir = scratch("million");
+  struct run r = run("printf 'input 32x32x64\\nrepeat 1000000 { conv 64 3x3 "
+                     "pad }\\n' >%s/m.net; timeout 60 " NETC
+                     " %s/m.net --emit=json | tail -n 60 | grep mac_count; "
+                     "printf 'input 8\\nrepeat 1000 { repeat 2000 { relu6 } "
+                     "}\\n' >%s/n.net; timeout 60 " NETC " check %s/n.net",
+                     dir, dir, dir, dir);
+  assert_holds(r.out, "\"mac_count\": 37748736000000");
+  assert_holds(r.err, "more than 2000000 layers");
+  run_free(&r);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(exit_statuses_are_as_documented),
+      cmocka_unit_test(slips_of_the_command_line_are_explained),
+      cmocka_unit_test(standard_input_and_output_are_files_too),
+      cmocka_unit_test(several_outputs_come_from_one_run),
+      cmocka_unit_test(a_failed_run_leaves_nothing_behind),
+      cmocka_unit_test(a_broken_budget_writes_no_file),
+      cmocka_unit_test(equal_files_can_be_left_untouched),
+      cmocka_unit_test(files_get_the_usual_permissions),
+      cmocka_unit_test(make_follows_the_dependencies),
+      cmocka_unit_test(ninja_follows_the_dependencies),
+      cmocka_unit_test(a_target_of_ones_own_is_taken),
+      cmocka_unit_test(graphviz_draws_the_diagram),
+      cmocka_unit_test(without_graphviz_a_picture_is_refused),
+      cmocka_unit_test(a_graphviz_that_fails_leaves_no_picture),
+      cmocka_unit_test(fmt_works_in_place_and_checks),
+      cmocka_unit_test(check_takes_several_files),
+      cmocka_unit_test(colour_is_for_terminals_only),
+      cmocka_unit_test(extreme_texts_end_with_an_error_and_not_with_a_crash),
+      cmocka_unit_test(large_texts_that_are_right_are_compiled),
+      cmocka_unit_test(a_million_layers_are_compiled),
+  };
+  return cmocka_run_group_tests_name("cli", tests, NULL, NULL);
+}

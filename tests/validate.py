@@ -1,0 +1,16 @@
+#!/usr/bin/python3
+"""validate.py SCHEMA FILE...: exits with 1 if a file does not follow it."""
+import json
+import sys
+
+import jsonschema
+
+schema = json.load(open(sys.argv[1]))
+jsonschema.Draft7Validator.check_schema(schema)
+validator = jsonschema.Draft7Validator(schema)
+failed = False
+for path in sys.argv[2:]:
+    for error in validator.iter_errors(json.load(open(path))):
+        print(f"{path}: {error.message} at {list(error.absolute_path)}")
+        failed = True
+sys.exit(failed)

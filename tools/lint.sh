@@ -1,0 +1,64 @@
+#!/bin/sh
+# What reviewers would have to look for: widths, directions of includes,
+# layers named outside layers/, and what flex and bison think.
+set -u
+failed=0
+say() { echo "lint: $*"; failed=1; }
+
+sources=$(git ls-files '*.c' '*.h' '*.l' '*.y' '*.def')
+
+# No line beyond 80 columns, no tab, no blank at an end.
+wide=$(awk 'length($0) > 80 { print FILENAME ":" FNR }' $sources | head -5)
+[ -z "$wide" ] || say "lines wider than 80 columns: $wide"
+# shellcheck disable=SC2086
+bad=$(grep -nE "$(printf '\t')| +\$" $sources | head -5)
+[ -z "$bad" ] || say "tabs or trailing blanks: $bad"
+
+# Includes point to the left only.
+order="base lexer parser layers sema codegen driver"
+left=""
+for folder in $order; do
+  left="$left $folder"
+  for file in $(git ls-files "$folder/*.[chly]"); do
+    for header in $(sed -n 's/^#include "\([a-z]*\)\/.*/\1/p' "$file"); do
+      case " $left " in
+        *" $header "*) ;;
+        *) say "$file includes $header/, which is to its right" ;;
+      esac
+    done
+    [ "$folder" != layers ] ||
+      ! grep -q '^#include "\(lexer\|parser\)/' "$file" ||
+      say "$file: layers need only base"
+  done
+done
+
+# Layers are data: nobody else names one.
+names=$(sed -n 's/^LAYER(\(.*\))/\1/p' layers/layers.def | paste -sd'|')
+named=$(grep -nE "\blayer_($names)\b" lexer/*.[chl] parser/*.[chy] sema/*.[ch] \
+          codegen/*.[ch] driver/*.[ch] | head -5)
+[ -z "$named" ] || say "a layer is named outside layers/: $named"
+
+# Functions that no longer fit a screen.
+long=$(awk '
+  FNR == 1 { start = 0 }
+  /^[a-z].*\) \{$/ || /^ .*\) \{$/ && start == 0 && !/^  / { start = FNR }
+  /^[a-z].*[(,]$/ { if (!start) start = FNR }
+  /^}/ { if (start && FNR - start > 70) print FILENAME ":" start; start = 0 }
+' $(git ls-files '*.c' | grep -v '^tests/') | head -5)
+[ -z "$long" ] || say "functions of over 70 lines: $long"
+
+# Every file says what it is for.
+for file in $sources; do
+  head -2 "$file" | grep -q '/\*' || say "$file: no word on what it is for"
+done
+
+# A scanner without silent back-up, a grammar without conflicts.
+temporary=$(mktemp -d)
+flex -b -o "$temporary/scan.c" lexer/scan.l 2>"$temporary/flex"
+[ ! -s "$temporary/flex" ] || say "flex: $(head -3 "$temporary/flex")"
+grep -q 'No backing up' lex.backup || say "flex: the scanner backs up"
+rm -f lex.backup
+bison -Wall -Wcex -Werror -o "$temporary/grammar.c" parser/grammar.y ||
+  say "bison is not content"
+rm -rf "$temporary"
+exit $failed
