@@ -8,7 +8,7 @@ SAN =
 
 version := $(shell sed -n 's/^\#define NETC_VERSION "\(.*\)"/\1/p' \
              include/netc.h)
-build := build$(if $(SAN),/san)
+build = build$(if $(SAN),/san)
 gen := build/gen
 
 strict = -std=c11 -Wall -Wextra -Wshadow -Wconversion -pedantic -Werror
@@ -87,10 +87,69 @@ bless: $(build)/netc $(build)/tests/test_golden
 	BLESS=1 $(build)/tests/test_golden >/dev/null 2>&1
 	git diff --stat tests/golden
 
+lint:
+	@tools/lint.sh
+
+docs: $(build)/netc
+	$(build)/netc layers --markdown >docs/layers.md
+
+# Speed, as ratios; the figures in bench/README.md come from here.
+$(build)/bench/json_reference: bench/json_reference.c
+	@mkdir -p $(@D)
+	$(CC) -std=c11 $(CFLAGS) -o $@ $< -ljansson
+
+bench: $(build)/netc $(build)/bench/json_reference
+	@bench/run.sh $(build)/netc $(build)/bench/json_reference
+
+# Coverage-guided fuzzing for FUZZ seconds, from the golden sources.
+FUZZ = 60
+fuzz: $(library)
+	@mkdir -p build/fuzz/corpus
+	cp tests/golden/*/*.net examples/*.net build/fuzz/corpus
+	clang -std=c11 -g -O1 -fsanitize=fuzzer,address,undefined \
+	  -fno-sanitize-recover=all -I. -Iinclude -I$(gen) -o build/fuzz/fuzz \
+	  tests/fuzz.c $(library) -lm
+	build/fuzz/fuzz -max_total_time=$(FUZZ) -timeout=20 -rss_limit_mb=8000 \
+	  -dict=tests/fuzz.dict -max_len=4096 build/fuzz/corpus
+
+# Lines that the tests reach.
+cover:
+	$(MAKE) check build=build/cover CFLAGS='--coverage -O0'
+	@cd build/cover && for data in $$(find . -name '*.gcda' | \
+	  grep -v /gen/); do gcov -n -o $$(dirname $$data) $$data; done \
+	  2>/dev/null | awk -F"[':% ]+" '/^File/ { file = $$2 } \
+	    /^Lines/ && file ~ /^(base|lexer|parser|layers|sema|codegen|driver)/ \
+	    { printf "%6.1f %% of %5d  %s\n", $$3, $$5, file; \
+	      all += $$5; hit += $$3 * $$5 / 100; file = "" } \
+	    END { printf "%6.1f %% of %5d  all\n", 100 * hit / all, all }' | sort
+
+prefix := $(DESTDIR)$(PREFIX)
+
+$(build)/netc.1: docs/netc.1.scd
+	$(call need,scdoc,scdoc)
+	scdoc <$< >$@
+
+$(build)/netc.pc: Makefile include/netc.h
+	@mkdir -p $(@D)
+	printf '%s\n' 'prefix=$(PREFIX)' 'Name: netc' \
+	  'Description: compiler for neural-network architectures' \
+	  'Version: $(version)' 'Cflags: -I$${prefix}/include' \
+	  'Libs: -L$${prefix}/lib -lnetc -lm' >$@
+
+install: all $(build)/netc.1 $(build)/netc.pc
+	install -d $(prefix)/bin $(prefix)/lib/pkgconfig $(prefix)/include \
+	  $(prefix)/share/man/man1 $(prefix)/share/doc/netc
+	install -m 755 $(build)/netc $(prefix)/bin
+	install -m 644 $(build)/libnetc.a $(prefix)/lib
+	install -m 644 include/netc.h $(prefix)/include
+	install -m 644 $(build)/netc.pc $(prefix)/lib/pkgconfig
+	install -m 644 $(build)/netc.1 $(prefix)/share/man/man1
+	install -m 644 docs/*.md docs/report.schema.json $(prefix)/share/doc/netc
+
 clean:
 	rm -rf build
 
 -include $(objects:.o=.d) $(program_objects:.o=.d)
 
-.PHONY: all check bless clean
+.PHONY: all check bless lint docs bench fuzz cover install clean
 .DELETE_ON_ERROR:

@@ -48,10 +48,10 @@ void *arena_grow(struct arena *arena, void *at, size_t *room, size_t count,
 #define ARENA_NEW(arena, type) ((type *)arena_alloc((arena), 1, sizeof(type)))
 
 /* A growing array: struct { type *at; size_t count, room; }. */
-#define VEC(type)        \
-  struct {               \
-    type *at;            \
-    size_t count, room;  \
+#define VEC(type)       \
+  struct {              \
+    type *at;           \
+    size_t count, room; \
   }
 
 /* Appends a zeroed item and yields its address. */

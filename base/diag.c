@@ -68,7 +68,9 @@ static struct diagnostic *add(struct diags *diags, enum slug slug,
     grow_table(diags);
   uint32_t *entry = find(diags, slug, span);
   if (*entry) {
-    diags->all.at[*entry - 1]->repeats++;
+    struct diagnostic *first = diags->all.at[*entry - 1];
+    first->repeats++;
+    diags->repeated_errors += first->severity == SEVERITY_ERROR;
     return NULL;
   }
   struct diagnostic *d = ARENA_NEW(diags->arena, struct diagnostic);
@@ -94,8 +96,7 @@ static struct slice format_text(struct diagnostic *d, const char *format,
 }
 
 struct diagnostic *diag_va(struct diags *diags, enum slug slug,
-                           struct span span, const char *format,
-                           va_list args) {
+                           struct span span, const char *format, va_list args) {
   enum severity severity = (enum severity)diags->level[slug];
   diags->scratch = (struct diagnostic){0};
   if (severity == SEVERITY_OFF || diags_full(diags))

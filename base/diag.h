@@ -48,7 +48,7 @@ struct diagnostic {
   VEC(struct slice) notes;
   VEC(struct slice) help;
   VEC(struct fixit) fixits;
-  int64_t repeats; /* the same diagnostic at the same place, again */
+  int64_t repeats;     /* the same diagnostic at the same place, again */
   struct diags *owner; /* NULL: nobody will see it */
 };
 
@@ -57,8 +57,9 @@ struct diags {
   struct sources *sources;
   VEC(struct diagnostic *) all;
   unsigned char level[SLUG_COUNT]; /* enum severity */
-  bool quiet; /* count, but keep and format nothing */
+  bool quiet;                      /* count, but keep and format nothing */
   int64_t errors, warnings;
+  int64_t repeated_errors; /* one more turn of a loop, the same mistake */
   struct diagnostic scratch; /* for those that nobody will see */
   VEC(uint32_t) table; /* hash of (slug, span) -> index in `all`, plus 1 */
 };
@@ -66,9 +67,10 @@ struct diags {
 void diags_open(struct diags *diags, struct arena *arena,
                 struct sources *sources);
 
-/* No more errors are wanted. */
+/* No more errors are wanted, nor the same ones again and again. */
 static inline bool diags_full(const struct diags *diags) {
-  return diags->errors >= LIMIT_ERRORS;
+  return diags->errors >= LIMIT_ERRORS ||
+         diags->repeated_errors >= LIMIT_REPEATED_ERRORS;
 }
 
 /*
@@ -78,18 +80,14 @@ static inline bool diags_full(const struct diags *diags) {
 struct diagnostic *diag(struct diags *diags, enum slug slug, struct span span,
                         const char *format, ...) PRINTF_LIKE(4, 5);
 struct diagnostic *diag_va(struct diags *diags, enum slug slug,
-                           struct span span, const char *format,
-                           va_list args);
-void diag_here(struct diagnostic *d, const char *format, ...)
-    PRINTF_LIKE(2, 3);
-void diag_label(struct diagnostic *d, struct span span, const char *format,
-                ...) PRINTF_LIKE(3, 4);
-void diag_note(struct diagnostic *d, const char *format, ...)
-    PRINTF_LIKE(2, 3);
-void diag_help(struct diagnostic *d, const char *format, ...)
-    PRINTF_LIKE(2, 3);
-void diag_fixit(struct diagnostic *d, struct span span, const char *format,
-                ...) PRINTF_LIKE(3, 4);
+                           struct span span, const char *format, va_list args);
+void diag_here(struct diagnostic *d, const char *format, ...) PRINTF_LIKE(2, 3);
+void diag_label(struct diagnostic *d, struct span span, const char *format, ...)
+    PRINTF_LIKE(3, 4);
+void diag_note(struct diagnostic *d, const char *format, ...) PRINTF_LIKE(2, 3);
+void diag_help(struct diagnostic *d, const char *format, ...) PRINTF_LIKE(2, 3);
+void diag_fixit(struct diagnostic *d, struct span span, const char *format, ...)
+    PRINTF_LIKE(3, 4);
 
 /* The two renderers. Text ends with a newline, JSON is one object. */
 void diag_render_text(struct text *out, struct sources *sources,

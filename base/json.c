@@ -6,8 +6,7 @@
 #include "base/utf8.h"
 
 struct json json_writer(struct text *out, int inline_depth) {
-  return (struct json){.out = out, .inline_depth = inline_depth,
-                       .first = true};
+  return (struct json){.out = out, .inline_depth = inline_depth, .first = true};
 }
 
 static void new_line(struct json *json) {

@@ -13,6 +13,9 @@
 /* Errors in one run; then the compiler gives up. */
 #define LIMIT_ERRORS 20
 
+/* Errors that loops repeat before the compiler gives up. */
+#define LIMIT_REPEATED_ERRORS 1000
+
 /* Layers of a net, and turns of one loop. */
 #define LIMIT_LAYERS 2000000
 

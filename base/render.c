@@ -85,8 +85,7 @@ static void put_source_line(struct renderer *r, const struct position *p,
   put_margin(r, p->line);
   if (w.begin > 0)
     text_put(r->out, "...");
-  put_line(r->out,
-           (struct slice){p->text.at + w.begin, w.end - w.begin});
+  put_line(r->out, (struct slice){p->text.at + w.begin, w.end - w.begin});
   text_put(r->out, w.end < p->text.length ? "...\n" : "\n");
 }
 
@@ -115,7 +114,7 @@ static void put_underline(struct renderer *r, const struct position *p,
   size_t width = columns(arena, under) - left;
   put_margin(r, 0);
   text_fill(r->out, ' ', left + (w.begin > 0 ? 3 : 0));
-  const char *colour = !primary ? r->style->note
+  const char *colour = !primary                           ? r->style->note
                        : r->d->severity == SEVERITY_ERROR ? r->style->error
                                                           : r->style->warning;
   text_put(r->out, colour);
@@ -176,8 +175,8 @@ static void put_remarks(struct renderer *r) {
     text_printf(out, "%*s = note: %.*s\n", r->margin, "",
                 SLICE_ARG(d->notes.at[i]));
   if (d->repeats)
-    text_printf(out, "%*s = note: the same %lld more time%s\n", r->margin,
-                "", (long long)d->repeats, d->repeats == 1 ? "" : "s");
+    text_printf(out, "%*s = note: the same %lld more time%s\n", r->margin, "",
+                (long long)d->repeats, d->repeats == 1 ? "" : "s");
   for (size_t i = 0; i < d->help.count; i++)
     text_printf(out, "%*s = help: %.*s\n", r->margin, "",
                 SLICE_ARG(d->help.at[i]));

@@ -3,8 +3,7 @@
 
 #include "base/text.h"
 
-int sources_add(struct sources *sources, struct slice name,
-                struct slice text) {
+int sources_add(struct sources *sources, struct slice name, struct slice text) {
   size_t base = 0;
   if (sources->all.count) {
     const struct source *last = &sources->all.at[sources->all.count - 1];

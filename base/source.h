@@ -17,10 +17,10 @@ struct span {
 };
 
 struct source {
-  struct slice name;  /* as the user wrote it */
-  struct slice text;  /* immutable */
-  uint32_t base;      /* offset of its first byte among all texts */
-  uint32_t *lines;    /* offset of each line's start, made when asked for */
+  struct slice name; /* as the user wrote it */
+  struct slice text; /* immutable */
+  uint32_t base;     /* offset of its first byte among all texts */
+  uint32_t *lines;   /* offset of each line's start, made when asked for */
   size_t line_count;
 };
 

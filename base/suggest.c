@@ -25,8 +25,7 @@ static size_t edit_distance(struct slice a, struct slice b) {
     for (size_t j = 1; j <= b.length; j++) {
       char x = lower(a.at[i - 1]), y = lower(b.at[j - 1]);
       now[j] = least(least(last[j], now[j - 1]) + 1, last[j - 1] + (x != y));
-      if (i > 1 && j > 1 && x == lower(b.at[j - 2]) &&
-          y == lower(a.at[i - 2]))
+      if (i > 1 && j > 1 && x == lower(b.at[j - 2]) && y == lower(a.at[i - 2]))
         now[j] = least(now[j], before[j - 2] + 1);
     }
     size_t *spare = before;

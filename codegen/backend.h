@@ -11,12 +11,12 @@ struct compiled {
   struct arena *arena;
   struct sources *sources;
   struct diags *diags;
-  int source;                  /* the number of the net's own text */
-  const struct block *program; /* NULL if it is no text */
-  bool parsed;                 /* without an error of syntax */
-  int statements;              /* of all texts */
+  int source;                        /* the number of the net's own text */
+  const struct block *program;       /* NULL if it is no text */
+  bool parsed;                       /* without an error of syntax */
+  int statements;                    /* of all texts */
   const struct expansion *expansion; /* how it was expanded */
-  const struct model *model;   /* NULL if the source has errors */
+  const struct model *model;         /* NULL if the source has errors */
   const struct settings *settings;
   struct rule rule;
 };
@@ -32,7 +32,7 @@ struct emit_options {
 enum backend_need { NEEDS_TEXT, NEEDS_SYNTAX, NEEDS_MODEL };
 
 struct backend {
-  const char *name;    /* of --emit, and the suffix of files */
+  const char *name; /* of --emit, and the suffix of files */
   const char *summary;
   enum backend_need needs;
   bool hidden; /* for --dump and `netc fmt`, not for --emit */
@@ -51,8 +51,8 @@ void emit_json(const struct compiled *c, const struct emit_options *options,
                struct text *out);
 void emit_csv(const struct compiled *c, const struct emit_options *options,
               struct text *out);
-void emit_markdown(const struct compiled *c,
-                   const struct emit_options *options, struct text *out);
+void emit_markdown(const struct compiled *c, const struct emit_options *options,
+                   struct text *out);
 void emit_net(const struct compiled *c, const struct emit_options *options,
               struct text *out);
 void emit_dot(const struct compiled *c, const struct emit_options *options,

@@ -70,8 +70,8 @@ static void put_count(struct text *out, int64_t count) {
     text_putc(out, '-');
 }
 
-void emit_markdown(const struct compiled *c,
-                   const struct emit_options *options, struct text *out) {
+void emit_markdown(const struct compiled *c, const struct emit_options *options,
+                   struct text *out) {
   struct rows rows = rows_of(c, options);
   const struct cost *total = &c->model->total;
   text_put(out, "| layer | as written | output | activations | parameters | "

@@ -170,27 +170,25 @@ static void put_outputs(struct diagram *d) {
     text_put(d->out, "\", shape=ellipse, fillcolor=white];\n");
     text_printf(d->out, "  n%lld -> out%zu [label=\" ",
                 (long long)d->rows.of_node[output->node], i);
-    shape_put(d->out, &model->nodes.at[output->node].out,
-              d->options->layout);
+    shape_put(d->out, &model->nodes.at[output->node].out, d->options->layout);
     text_put(d->out, "\"];\n");
   }
 }
 
 void emit_dot(const struct compiled *c, const struct emit_options *options,
               struct text *out) {
-  struct diagram d = {.c = c, .options = options, .out = out,
-                      .rows = rows_of(c, options)};
+  struct diagram d = {
+      .c = c, .options = options, .out = out, .rows = rows_of(c, options)};
   d.open = arena_alloc(c->arena, c->model->groups.count + 1, sizeof *d.open);
   text_put(out, "digraph \"");
   put_quoted(out, c->model->name);
-  text_put(out,
-           "\" {\n"
-           "  node [shape=box, style=\"rounded,filled\", "
-           "fontname=\"Helvetica\", fontsize=11, margin=\"0.14,0.06\"];\n"
-           "  edge [fontname=\"Helvetica\", fontsize=9, "
-           "color=\"#666666\", fontcolor=\"#444444\", arrowsize=0.7];\n"
-           "  graph [fontname=\"Helvetica\", fontsize=11, "
-           "color=\"#999999\", fontcolor=\"#444444\", style=rounded];\n");
+  text_put(out, "\" {\n"
+                "  node [shape=box, style=\"rounded,filled\", "
+                "fontname=\"Helvetica\", fontsize=11, margin=\"0.14,0.06\"];\n"
+                "  edge [fontname=\"Helvetica\", fontsize=9, "
+                "color=\"#666666\", fontcolor=\"#444444\", arrowsize=0.7];\n"
+                "  graph [fontname=\"Helvetica\", fontsize=11, "
+                "color=\"#999999\", fontcolor=\"#444444\", style=rounded];\n");
   for (size_t i = 0; i < d.rows.count; i++) {
     enter_group(&d, d.rows.at[i].owner);
     put_box(&d, i);

@@ -34,9 +34,9 @@ void dump_tokens(const struct compiled *c, const struct emit_options *options,
 /* The tree as nested lists, a statement a line. */
 
 static void put_expr(struct text *out, const struct expr *expr) {
-  static const char *const ops[] = {"-", "not", "+", "-", "*", "/",
-                                    "%", "**", "==", "!=", "<", "<=",
-                                    ">", ">=", "and", "or"};
+  static const char *const ops[] = {
+      "-",  "not", "+", "-",  "*", "/",  "%",   "**",
+      "==", "!=",  "<", "<=", ">", ">=", "and", "or"};
   switch (expr->kind) {
   case EXPR_INT: text_int(out, expr->integer); break;
   case EXPR_REAL: text_real(out, expr->real); break;
@@ -51,8 +51,7 @@ static void put_expr(struct text *out, const struct expr *expr) {
     break;
   case EXPR_BINARY:
   case EXPR_PAIR:
-    text_printf(out, "(%s ",
-                expr->kind == EXPR_PAIR ? ":" : ops[expr->op]);
+    text_printf(out, "(%s ", expr->kind == EXPR_PAIR ? ":" : ops[expr->op]);
     put_expr(out, expr->left);
     text_putc(out, ' ');
     put_expr(out, expr->right);
@@ -87,10 +86,10 @@ static void put_arg(struct text *out, const struct arg *arg, size_t indent) {
 }
 
 static const char *stmt_words(enum stmt_kind kind) {
-  static const char *const words[] = {
-      "apply", "group", "fork",   "from", "again", "output", "net",
-      "input", "def",   "let",    "param", "repeat", "for",  "if",
-      "use",   "settings"};
+  static const char *const words[] = {"apply", "group",  "fork",  "from",
+                                      "again", "output", "net",   "input",
+                                      "def",   "let",    "param", "repeat",
+                                      "for",   "if",     "use",   "settings"};
   return words[kind];
 }
 
@@ -122,8 +121,7 @@ static void put_params(struct text *out, const struct def_param *param) {
   text_putc(out, ')');
 }
 
-static void put_stmt(struct text *out, const struct stmt *stmt,
-                     size_t indent) {
+static void put_stmt(struct text *out, const struct stmt *stmt, size_t indent) {
   text_fill(out, ' ', indent);
   if (stmt->label.at)
     text_printf(out, "%.*s: ", SLICE_ARG(stmt->label));

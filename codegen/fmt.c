@@ -60,8 +60,8 @@ static void collect(struct marks *m, const struct block *block) {
       collect(m, s->block);
     if (s->otherwise)
       collect(m, s->otherwise);
-    bool gives = s->kind == STMT_APPLY || s->kind == STMT_GROUP ||
-                 s->kind == STMT_AGAIN;
+    bool gives =
+        s->kind == STMT_APPLY || s->kind == STMT_GROUP || s->kind == STMT_AGAIN;
     if (!gives || !wants_mark(m, s))
       continue;
     struct format_mark *mark = VEC_PUSH(m->c->arena, &m->all);
@@ -85,11 +85,11 @@ void emit_fmt_shapes(const struct compiled *c,
   trial.settings = &settings;
   trial.ignore_marks = true;
   trial.record_count = (size_t)c->statements;
-  trial.records = arena_alloc(c->arena, trial.record_count + 1,
-                              sizeof *trial.records);
+  trial.records =
+      arena_alloc(c->arena, trial.record_count + 1, sizeof *trial.records);
   expand(&trial, c->program, &model);
   struct marks marks = {.c = c, .records = trial.records};
   collect(&marks, c->program);
-  format_source(c->arena, c->sources, c->source, marks.all.at,
-                marks.all.count, out);
+  format_source(c->arena, c->sources, c->source, marks.all.at, marks.all.count,
+                out);
 }

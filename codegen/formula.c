@@ -54,8 +54,7 @@ static void put_window(struct formula *f, const struct window *w,
                        const char *axis) {
   struct text *out = f->out;
   open_line(f, axis);
-  text_printf(out, " %s((%lld", w->ceil ? "ceil" : "floor",
-              (long long)w->in);
+  text_printf(out, " %s((%lld", w->ceil ? "ceil" : "floor", (long long)w->in);
   if (w->before || w->after)
     text_printf(out, " + %lld + %lld", (long long)w->before,
                 (long long)w->after);
@@ -132,8 +131,8 @@ static void put_node(struct formula *f, int64_t index,
 }
 
 void formula_put_row(struct text *out, const struct compiled *c,
-                     const struct emit_options *options,
-                     const struct row *row, size_t indent) {
+                     const struct emit_options *options, const struct row *row,
+                     size_t indent) {
   struct formula f = {out, c, options->ascii ? "|" : "\xE2\x94\x82", indent};
   const struct shape **in = model_layer_room(c->model);
   if (row->group != NO_NODE)

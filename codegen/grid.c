@@ -3,7 +3,8 @@
 
 struct grid grid_new(struct arena *arena, struct grid_column *columns,
                      size_t column_count) {
-  return (struct grid){.arena = arena, .columns = columns,
+  return (struct grid){.arena = arena,
+                       .columns = columns,
                        .column_count = column_count,
                        .pool = text_new(arena)};
 }

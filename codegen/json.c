@@ -171,8 +171,8 @@ static void put_layer(struct writer *w, int64_t index, size_t *warning) {
   for (; *warning < model->warnings.count &&
          model->warnings.at[*warning].node == index;
        (*warning)++)
-    json_put_string(json,
-                slice_of(slug_info(model->warnings.at[*warning].slug)->name));
+    json_put_string(
+        json, slice_of(slug_info(model->warnings.at[*warning].slug)->name));
   json_put_close(json, ']');
   json_put_close(json, '}');
 }
@@ -253,8 +253,7 @@ static void put_totals(struct writer *w) {
   json_put_open(&w->json, '{');
   put_cost(w, &model->total);
   json_member_int(&w->json, "param_bytes", w->c->rule.prediction_params);
-  json_member_int(&w->json, "activation_bytes",
-                  model->total.activation_bytes);
+  json_member_int(&w->json, "activation_bytes", model->total.activation_bytes);
   json_put_close(&w->json, '}');
 }
 
@@ -289,7 +288,8 @@ static void put_diagnostics(struct writer *w) {
 
 void emit_json(const struct compiled *c, const struct emit_options *options,
                struct text *out) {
-  struct writer w = {.c = c, .options = options,
+  struct writer w = {.c = c,
+                     .options = options,
                      .json = json_writer(out, 3),
                      .scratch = text_new(c->arena)};
   json_put_open(&w.json, '{');

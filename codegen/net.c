@@ -36,9 +36,8 @@ static void put_net_name(struct flat *f) {
   for (size_t i = 0; i < given.length; i++) {
     struct slice letter = {given.at + i, 1};
     bool digit = *letter.at >= '0' && *letter.at <= '9';
-    text_putc(&name, digit || is_name(letter) || *letter.at == 'x'
-                         ? *letter.at
-                         : '_');
+    text_putc(&name,
+              digit || is_name(letter) || *letter.at == 'x' ? *letter.at : '_');
   }
   if (!is_name(text_slice(&name))) {
     text_put(f->out, "net net_");
@@ -54,8 +53,8 @@ static void put_settings(struct flat *f, const char *word,
   bool any = false;
   for (; specs->name; specs++) {
     const void *at = (const char *)section + specs->offset;
-    int64_t value = specs->type == TYPE_INT ? *(const int64_t *)at
-                                            : *(const int *)at;
+    int64_t value =
+        specs->type == TYPE_INT ? *(const int64_t *)at : *(const int *)at;
     if (value == specs->initial)
       continue;
     text_printf(f->out, "%s %s=", any ? "" : word, specs->name);
@@ -124,12 +123,10 @@ static void put_outputs(struct flat *f, int64_t node) {
 
 void emit_net(const struct compiled *c, const struct emit_options *options,
               struct text *out) {
-  struct flat f = {.c = c, .model = c->model, .out = out,
-                   .current = NO_NODE};
+  struct flat f = {.c = c, .model = c->model, .out = out, .current = NO_NODE};
   struct emit_options all = {.units = options->units};
   struct rows rows = rows_of(c, &all);
-  f.labels = arena_alloc(c->arena, c->model->nodes.count + 1,
-                         sizeof *f.labels);
+  f.labels = arena_alloc(c->arena, c->model->nodes.count + 1, sizeof *f.labels);
   put_net_name(&f);
   for (size_t i = 0; i < rows.count; i++) {
     const struct row *row = &rows.at[i];

@@ -81,8 +81,7 @@ static void put_title(struct report *r, size_t width) {
     shape_put(&title, &model->nodes.at[model->sources.at[i]].out,
               r->options->layout);
   }
-  text_printf(&title, ", %s",
-              element_long_name(r->c->settings->infer.dtype));
+  text_printf(&title, ", %s", element_long_name(r->c->settings->infer.dtype));
   struct slice file = r->c->sources->all.at[r->c->source].name;
   size_t used = text_width(text_slice(&title)) + text_width(file);
   text_puts(r->out, text_slice(&title));
@@ -170,8 +169,7 @@ static void put_rule(struct report *r) {
   rule_row(r, &grid, rule->prediction_params, rule->training_params);
   text_printf(&grid.pool, "activations x 1, x 2 x %lld",
               (long long)train->batch);
-  rule_row(r, &grid, rule->prediction_activations,
-           rule->training_activations);
+  rule_row(r, &grid, rule->prediction_activations, rule->training_activations);
   text_put(&grid.pool, train->misc < 0 ? "misc: the batch" : "misc");
   rule_row(r, &grid, -1, rule->misc);
   text_put(&grid.pool, "total");
@@ -197,8 +195,8 @@ static void put_rule(struct report *r) {
 
 void emit_report(const struct compiled *c, const struct emit_options *options,
                  struct text *out) {
-  struct report r = {.c = c, .options = options, .out = out,
-                     .rows = rows_of(c, options)};
+  struct report r = {
+      .c = c, .options = options, .out = out, .rows = rows_of(c, options)};
   put_table(&r);
   text_putc(out, '\n');
   put_rule(&r);

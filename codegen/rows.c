@@ -45,8 +45,7 @@ struct rows rows_of(const struct compiled *c,
   int64_t nodes = (int64_t)model->nodes.count;
   struct rows rows = {
       .at = arena_alloc(c->arena, (size_t)nodes + 1, sizeof(struct row)),
-      .of_node =
-          arena_alloc(c->arena, (size_t)nodes + 1, sizeof(int64_t))};
+      .of_node = arena_alloc(c->arena, (size_t)nodes + 1, sizeof(int64_t))};
   size_t next_warning = 0;
   for (int64_t node = 0; node < nodes;) {
     int64_t folded = folded_group(model, node, options->depth);
@@ -119,16 +118,14 @@ void row_put_layer(struct text *out, const struct compiled *c,
   }
 }
 
-const struct shape *row_shape(const struct compiled *c,
-                              const struct row *row) {
+const struct shape *row_shape(const struct compiled *c, const struct row *row) {
   return &c->model->nodes.at[row->end - 1].out;
 }
 
 const char *sample_word(const struct compiled *c) {
   if (c->model->sources.count == 0)
     return "sample";
-  const struct shape *in =
-      &c->model->nodes.at[c->model->sources.at[0]].out;
+  const struct shape *in = &c->model->nodes.at[c->model->sources.at[0]].out;
   if (in->dtype == DTYPE_FLOAT && in->rank == 3)
     return "image";
   bool sequence = in->dtype != DTYPE_FLOAT || in->rank == 2;
@@ -136,8 +133,8 @@ const char *sample_word(const struct compiled *c) {
 }
 
 const char *element_long_name(int element) {
-  static const char *const names[] = {"",        "float64", "float32",
-                                      "tf32",    "float16", "bfloat16",
-                                      "float8",  "int8",    "int4"};
+  static const char *const names[] = {"",       "float64", "float32",
+                                      "tf32",   "float16", "bfloat16",
+                                      "float8", "int8",    "int4"};
   return names[element];
 }

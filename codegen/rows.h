@@ -9,10 +9,10 @@
  * that is folded. Rows partition the nodes, so their sums are the totals.
  */
 struct row {
-  int64_t first, end;   /* the nodes [first, end) */
-  int64_t head;         /* the node whose layer is shown */
-  int64_t group;        /* the folded group, or NO_NODE */
-  int64_t owner;        /* the group it stands in */
+  int64_t first, end; /* the nodes [first, end) */
+  int64_t head;       /* the node whose layer is shown */
+  int64_t group;      /* the folded group, or NO_NODE */
+  int64_t owner;      /* the group it stands in */
   struct cost cost;
   bool shares;          /* its parameters are another row's */
   size_t first_warning; /* in model->warnings */
@@ -35,8 +35,7 @@ void row_put_layer(struct text *out, const struct compiled *c,
                    const struct row *row);
 
 /* The shape that leaves the row. */
-const struct shape *row_shape(const struct compiled *c,
-                              const struct row *row);
+const struct shape *row_shape(const struct compiled *c, const struct row *row);
 
 /* "image", "sequence", "sample": one of a batch. */
 const char *sample_word(const struct compiled *c);

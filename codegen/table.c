@@ -2,15 +2,16 @@
 #include "codegen/backend.h"
 
 static const struct backend backends[] = {
-    {"txt", "report with every layer and the memory it takes", NEEDS_MODEL, false,
-     emit_report},
-    {"json", "the same for programs: docs/report.schema.json", NEEDS_MODEL, false,
-     emit_json},
+    {"txt", "report with every layer and the memory it takes", NEEDS_MODEL,
+     false, emit_report},
+    {"json", "the same for programs: docs/report.schema.json", NEEDS_MODEL,
+     false, emit_json},
     {"csv", "a row for each layer", NEEDS_MODEL, false, emit_csv},
     {"md", "a table for documents", NEEDS_MODEL, false, emit_markdown},
-    {"net", "the source with every loop and call written out", NEEDS_MODEL, false,
-     emit_net},
-    {"dot", "diagram of the shapes, for Graphviz", NEEDS_MODEL, false, emit_dot},
+    {"net", "the source with every loop and call written out", NEEDS_MODEL,
+     false, emit_net},
+    {"dot", "diagram of the shapes, for Graphviz", NEEDS_MODEL, false,
+     emit_dot},
     {"fmt", "the source in canonical form", NEEDS_SYNTAX, true, emit_fmt},
     {"fmt-shapes", "the same with its marks written anew", NEEDS_SYNTAX, true,
      emit_fmt_shapes},

@@ -27,15 +27,13 @@ static int unknown_kind(const struct wanted *wanted) {
   return complain(EXIT_USAGE,
                   "%s: no output is called `%s`; there are txt json csv md "
                   "net dot svg png pdf",
-                  wanted->kind[0] ? "--emit" : wanted->path,
-                  kind_of(wanted));
+                  wanted->kind[0] ? "--emit" : wanted->path, kind_of(wanted));
 }
 
 static int write_picture(struct netc *netc, const struct options *o,
                          const char *kind, FILE *file) {
   struct bytes dot = {0};
-  enum netc_status status =
-      netc_emit(netc, "dot", &o->look, bytes_sink, &dot);
+  enum netc_status status = netc_emit(netc, "dot", &o->look, bytes_sink, &dot);
   int result = status == NETC_OK ? render_diagram(&dot, kind, file)
                                  : exit_status_of(netc, status);
   bytes_free(&dot);
@@ -47,8 +45,7 @@ static int write_one(struct netc *netc, const struct options *o,
   const char *kind = kind_of(wanted);
   if (is_picture(kind))
     return write_picture(netc, o, kind, file);
-  enum netc_status status =
-      netc_emit(netc, kind, &o->look, file_sink, file);
+  enum netc_status status = netc_emit(netc, kind, &o->look, file_sink, file);
   if (status == NETC_USAGE)
     return unknown_kind(wanted);
   return exit_status_of(netc, status);
@@ -163,8 +160,7 @@ static int write_outputs(struct netc *netc, const struct options *o,
 
 /* Kinds are checked before the source is read: a slip costs no time. */
 static int check_kinds(const struct options *o) {
-  static const char *const kinds[] = {"txt", "json", "csv", "md",
-                                      "net", "dot"};
+  static const char *const kinds[] = {"txt", "json", "csv", "md", "net", "dot"};
   for (size_t i = 0; i < o->wanted_count; i++) {
     const char *kind = kind_of(&o->wanted[i]);
     bool known = is_picture(kind);
@@ -178,8 +174,8 @@ static int check_kinds(const struct options *o) {
 
 static int compile(struct netc *netc, struct options *o) {
   if (o->file_count > 1)
-    return complain(EXIT_USAGE, "one net at a time: `%s` and `%s`",
-                    o->files[0], o->files[1]);
+    return complain(EXIT_USAGE, "one net at a time: `%s` and `%s`", o->files[0],
+                    o->files[1]);
   if (check_kinds(o) != EXIT_DONE)
     return EXIT_USAGE;
   netc_on_diagnostic(netc, show_diagnostic, &o->display);
@@ -192,8 +188,10 @@ static int compile(struct netc *netc, struct options *o) {
     enum netc_status dumped =
         netc_emit(netc, o->dump, &o->look, file_sink, stdout);
     if (dumped == NETC_USAGE)
-      return complain(EXIT_USAGE, "--dump takes tokens, ast, graph or "
-                                  "shapes, not `%s`", o->dump);
+      return complain(EXIT_USAGE,
+                      "--dump takes tokens, ast, graph or "
+                      "shapes, not `%s`",
+                      o->dump);
     return status ? status : exit_status_of(netc, dumped);
   }
   if (o->wanted_count == 0)

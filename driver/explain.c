@@ -17,8 +17,7 @@ static void put_list(void) {
   static const char *const words[] = {"off", "warning", "error"};
   for (int i = 0; i < SLUG_COUNT; i++) {
     const struct slug_info *info = slug_info((enum slug)i);
-    printf("%-22s %-8s %s\n", info->name, words[info->severity],
-           info->summary);
+    printf("%-22s %-8s %s\n", info->name, words[info->severity], info->summary);
   }
 }
 
@@ -28,10 +27,12 @@ static int unknown(const char *slug) {
     suggest_offer(&s, slice_of(slug_info((enum slug)i)->name));
   if (s.best.at)
     return complain(EXIT_USAGE,
-                    "no diagnostic is called `%s`; did you mean `%.*s`?",
-                    slug, SLICE_ARG(s.best));
-  return complain(EXIT_USAGE, "no diagnostic is called `%s`; `netc explain` "
-                              "lists them", slug);
+                    "no diagnostic is called `%s`; did you mean `%.*s`?", slug,
+                    SLICE_ARG(s.best));
+  return complain(EXIT_USAGE,
+                  "no diagnostic is called `%s`; `netc explain` "
+                  "lists them",
+                  slug);
 }
 
 int command_explain(int argc, char **argv) {

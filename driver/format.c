@@ -40,8 +40,8 @@ static int format_text(const char *path, const struct bytes *text,
   enum netc_status status =
       netc_load_text(netc, path, text->at ? text->at : "", text->length);
   if (status == NETC_OK || status == NETC_ERROR)
-    status = netc_emit(netc, o->shapes ? "fmt-shapes" : "fmt", NULL,
-                       bytes_sink, out);
+    status = netc_emit(netc, o->shapes ? "fmt-shapes" : "fmt", NULL, bytes_sink,
+                       out);
   if (status == NETC_ERROR && diagnostics.length)
     fwrite(diagnostics.at, 1, diagnostics.length, stderr);
   int result = exit_status_of(netc, status);
@@ -74,9 +74,10 @@ static int format_file(const char *path, const struct format_options *o) {
     status = format_text(path, &text, o, &out);
   bool same = status == EXIT_DONE && equal(&text, &out);
   if (status == EXIT_DONE && o->check && !same)
-    status = complain(EXIT_SOURCE, "%s is not in canonical form; `netc fmt "
-                                   "-i%s %s` makes it so", path,
-                      o->shapes ? " --shapes" : "", path);
+    status = complain(EXIT_SOURCE,
+                      "%s is not in canonical form; `netc fmt "
+                      "-i%s %s` makes it so",
+                      path, o->shapes ? " --shapes" : "", path);
   else if (status == EXIT_DONE && o->in_place && !same)
     status = write_result(path, &out);
   else if (status == EXIT_DONE && !o->in_place && !o->check)
@@ -105,8 +106,10 @@ static int read_format_options(struct format_options *o, int argc,
     case 'i': o->in_place = true; break;
     case 'h': o->help = true; break;
     default:
-      return complain(EXIT_USAGE, "unknown option `%s`; netc fmt has -i "
-                                  "--check --shapes", argv[optind - 1]);
+      return complain(EXIT_USAGE,
+                      "unknown option `%s`; netc fmt has -i "
+                      "--check --shapes",
+                      argv[optind - 1]);
     }
   }
   if (optind == argc && !o->help)

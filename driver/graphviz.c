@@ -65,14 +65,12 @@ static long seconds_now(void) {
 }
 
 /* Feeds and drains in turn, so that neither pipe blocks the other. */
-static bool exchange(struct child *child, const struct bytes *dot,
-                     FILE *file) {
+static bool exchange(struct child *child, const struct bytes *dot, FILE *file) {
   size_t sent = 0;
   long deadline = seconds_now() + DOT_SECONDS;
   fcntl(child->in, F_SETFL, O_NONBLOCK);
   while (child->out >= 0) {
-    struct pollfd fds[2] = {{child->out, POLLIN, 0},
-                            {child->in, POLLOUT, 0}};
+    struct pollfd fds[2] = {{child->out, POLLIN, 0}, {child->in, POLLOUT, 0}};
     if (seconds_now() >= deadline)
       return false;
     if (poll(fds, 2, 1000) < 0 && errno != EINTR)
@@ -101,8 +99,10 @@ int render_diagram(const struct bytes *dot, const char *kind, FILE *file) {
   int status = 0;
   int reason = spawn_dot(&child, kind);
   if (reason == ENOENT)
-    return complain(EXIT_IO, "%s needs Graphviz: `apt-get install graphviz`, "
-                             "or write a .dot file", kind);
+    return complain(EXIT_IO,
+                    "%s needs Graphviz: `apt-get install graphviz`, "
+                    "or write a .dot file",
+                    kind);
   if (reason != 0)
     return complain(EXIT_IO, "cannot run dot: %s", strerror(reason));
   bool in_time = exchange(&child, dot, file);
@@ -113,13 +113,14 @@ int render_diagram(const struct bytes *dot, const char *kind, FILE *file) {
   while (waitpid(child.pid, &status, 0) < 0 && errno == EINTR)
     ;
   if (!in_time)
-    return complain(EXIT_IO, "dot took more than %d seconds; `--depth 1` "
-                             "folds groups into one box each", DOT_SECONDS);
+    return complain(EXIT_IO,
+                    "dot took more than %d seconds; `--depth 1` "
+                    "folds groups into one box each",
+                    DOT_SECONDS);
   if (!WIFEXITED(status) || WEXITSTATUS(status) == 127)
     return complain(EXIT_IO, "%s needs Graphviz: `apt-get install graphviz`",
                     kind);
   if (WEXITSTATUS(status) != 0)
-    return complain(EXIT_IO, "dot failed with status %d",
-                    WEXITSTATUS(status));
+    return complain(EXIT_IO, "dot failed with status %d", WEXITSTATUS(status));
   return EXIT_DONE;
 }

@@ -82,7 +82,8 @@ static void put_manual(FILE *out) {
   const char *family = "";
   fputs("# Layers\n\nMade by `netc layers --markdown` from the rows that the "
         "compiler binds arguments\nwith. Positions are written in this order; "
-        "options follow by name.\n", out);
+        "options follow by name.\n",
+        out);
   for (size_t i = 0; i < layer_kind_count(); i++) {
     const struct layer_kind *kind = layer_kind_at(i);
     if (strcmp(kind->family, family) != 0)
@@ -112,8 +113,8 @@ int command_layers(int argc, char **argv) {
         suggest_offer(&s, slice_of(layer_kind_at(k)->name));
       if (!kind && s.best.at)
         return complain(EXIT_USAGE,
-                        "there is no layer `%s`; did you mean `%.*s`?",
-                        argv[i], SLICE_ARG(s.best));
+                        "there is no layer `%s`; did you mean `%.*s`?", argv[i],
+                        SLICE_ARG(s.best));
       if (!kind)
         return complain(EXIT_USAGE, "there is no layer `%s`", argv[i]);
       if (i > 1)

@@ -42,11 +42,11 @@ struct netc {
 };
 
 /* Every entry starts with this: out of memory comes back here. */
-#define ENTER(netc, result)                 \
-  jmp_buf failure;                          \
-  (netc)->arena.on_failure = &failure;      \
-  if (setjmp(failure))                      \
-    return (result)
+#define ENTER(netc, result)            \
+  jmp_buf failure;                     \
+  (netc)->arena.on_failure = &failure; \
+  if (setjmp(failure))                 \
+  return (result)
 
 struct netc *netc_open(netc_resize_fn *resize, void *user) {
   struct arena arena;
@@ -71,8 +71,7 @@ void netc_close(struct netc *netc) {
   arena_close(&arena);
 }
 
-void netc_on_diagnostic(struct netc *netc, netc_diagnostic_fn *fn,
-                        void *user) {
+void netc_on_diagnostic(struct netc *netc, netc_diagnostic_fn *fn, void *user) {
   netc->on_diagnostic = fn;
   netc->user = user;
 }
@@ -120,8 +119,7 @@ static void deliver(struct netc *netc) {
       continue;
     struct position p = sources_position(&netc->sources, d->span.begin);
     struct netc_diagnostic shown = {
-        .severity = d->severity == SEVERITY_ERROR ? NETC_FAILURE
-                                                  : NETC_WARNING,
+        .severity = d->severity == SEVERITY_ERROR ? NETC_FAILURE : NETC_WARNING,
         .slug = slug_info(d->slug)->name,
         .message = keep(netc, d->message),
         .file = keep(netc, p.source->name),
@@ -139,8 +137,7 @@ static void deliver(struct netc *netc) {
 
 static const struct stmt *parse_choice(struct netc *netc, const char *text) {
   struct slice copy = {keep(netc, slice_of(text)), strlen(text)};
-  int source =
-      sources_add(&netc->sources, slice_of("<command line>"), copy);
+  int source = sources_add(&netc->sources, slice_of("<command line>"), copy);
   if (source < 0 || !scan_check_text(&netc->diags, source))
     return NULL;
   return parse(&netc->arena, &netc->diags, source, &netc->statements)->first;
@@ -224,10 +221,9 @@ enum netc_status netc_define(struct netc *netc, const char *name,
   struct define define = {0};
   if (stmt && netc->diags.all.count == before && !stmt->next &&
       stmt->kind == STMT_PARAM)
-    define = (struct define){
-        .name = stmt->name,
-        .value = expand_value(&expansion, stmt->value),
-        .span = stmt->span};
+    define = (struct define){.name = stmt->name,
+                             .value = expand_value(&expansion, stmt->value),
+                             .span = stmt->span};
   if (netc->diags.all.count > before || !define.name.at) {
     netc->message = "a value is a number, a truth value or a name";
     return refuse(netc, before);
@@ -240,8 +236,7 @@ static enum netc_status unknown_slug(struct netc *netc, struct slice name) {
   struct suggestion s = suggest_begin(name);
   for (int i = 0; i < SLUG_COUNT; i++)
     suggest_offer(&s, slice_of(slug_info((enum slug)i)->name));
-  netc->message =
-      format(netc, "there is no warning `%.*s`", SLICE_ARG(name));
+  netc->message = format(netc, "there is no warning `%.*s`", SLICE_ARG(name));
   if (s.best.at)
     netc->message = format(netc, "%s; did you mean `%.*s`?", netc->message,
                            SLICE_ARG(s.best));
@@ -277,8 +272,8 @@ enum netc_status netc_warn(struct netc *netc, const char *option) {
   if (slug == SLUG_COUNT)
     return unknown_slug(netc, name);
   if (slug_info(slug)->severity == SEVERITY_ERROR) {
-    netc->message = format(netc, "`%.*s` is an error, no warning",
-                           SLICE_ARG(name));
+    netc->message =
+        format(netc, "`%.*s` is an error, no warning", SLICE_ARG(name));
     return NETC_USAGE;
   }
   netc->diags.level[slug] = error ? off ? SEVERITY_WARNING : SEVERITY_ERROR
@@ -308,8 +303,8 @@ static struct unit *add_unit(struct netc *netc, struct slice path,
   unit->path = path;
   unit->source = sources_add(&netc->sources, path, text);
   if (unit->source >= 0 && scan_check_text(&netc->diags, unit->source))
-    unit->program = parse(&netc->arena, &netc->diags, unit->source,
-                          &netc->statements);
+    unit->program =
+        parse(&netc->arena, &netc->diags, unit->source, &netc->statements);
   return unit;
 }
 
@@ -366,8 +361,7 @@ static int load_used(void *user, struct slice path, uint32_t from,
                      const struct block **program, struct slice *reason) {
   static const struct block nothing = {0};
   struct netc *netc = user;
-  struct slice user_file =
-      sources_position(&netc->sources, from).source->name;
+  struct slice user_file = sources_position(&netc->sources, from).source->name;
   const struct unit *unit;
   struct slice full = beside(netc, user_file, path, true);
   int found = try_path(netc, full, &unit, reason);
@@ -421,8 +415,8 @@ static bool all_defines_used(struct netc *netc, const struct block *program) {
     for (const struct stmt *stmt = program->first; stmt; stmt = stmt->next)
       if (stmt->kind == STMT_PARAM)
         suggest_offer(&s, stmt->name);
-    netc->message = format(netc, "the source has no `param %.*s`",
-                           SLICE_ARG(define->name));
+    netc->message =
+        format(netc, "the source has no `param %.*s`", SLICE_ARG(define->name));
     if (s.best.at)
       netc->message = format(netc, "%s; did you mean `%.*s`?", netc->message,
                              SLICE_ARG(s.best));
@@ -511,15 +505,15 @@ enum netc_status netc_load_file(struct netc *netc, const char *path) {
 static struct emit_options options_of(const struct netc_options *o) {
   if (!o)
     return (struct emit_options){.units = UNITS_IEC};
-  return (struct emit_options){
-      .units = o->units == NETC_SI      ? UNITS_SI
-               : o->units == NETC_BYTES ? UNITS_BYTES
-                                        : UNITS_IEC,
-      .layout = o->channels_first ? LAYOUT_CHW : LAYOUT_HWC,
-      .depth = o->depth,
-      .expand = o->expand,
-      .explain = o->explain,
-      .ascii = o->ascii};
+  return (struct emit_options){.units = o->units == NETC_SI      ? UNITS_SI
+                                        : o->units == NETC_BYTES ? UNITS_BYTES
+                                                                 : UNITS_IEC,
+                               .layout =
+                                   o->channels_first ? LAYOUT_CHW : LAYOUT_HWC,
+                               .depth = o->depth,
+                               .expand = o->expand,
+                               .explain = o->explain,
+                               .ascii = o->ascii};
 }
 
 static bool is_ready(const struct compiled *c, enum backend_need needs) {
@@ -581,8 +575,7 @@ enum netc_status netc_totals(const struct netc *netc,
                                  .buffer_count = total->buffers,
                                  .mac_count = total->macs,
                                  .activation_count = total->activations,
-                                 .activation_bytes =
-                                     total->activation_bytes};
+                                 .activation_bytes = total->activation_bytes};
   return NETC_OK;
 }
 

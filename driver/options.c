@@ -162,8 +162,10 @@ static int set_depth(struct options *o, const char *value) {
   char *end;
   long depth = strtol(value, &end, 10);
   if (*end || end == value || depth < 0 || depth > 1000)
-    return complain(EXIT_USAGE, "--depth takes a number from 0 to 1000, not "
-                                "`%s`", value);
+    return complain(EXIT_USAGE,
+                    "--depth takes a number from 0 to 1000, not "
+                    "`%s`",
+                    value);
   o->look.depth = (int)depth;
   return EXIT_DONE;
 }
@@ -181,8 +183,10 @@ static int add_dependency(struct options *o, const char *letter, int argc,
     return EXIT_DONE;
   }
   if (*letter != 'F' && *letter != 'T')
-    return complain(EXIT_USAGE, "unknown option `-M%s`; there are -MD "
-                                "-MF FILE -MT NAME -MP", letter);
+    return complain(EXIT_USAGE,
+                    "unknown option `-M%s`; there are -MD "
+                    "-MF FILE -MT NAME -MP",
+                    letter);
   if (!value && optind < argc)
     value = argv[optind++];
   if (!value)
@@ -247,15 +251,13 @@ static int take_option(struct options *o, struct netc *netc, int choice,
   }
 }
 
-int read_options(struct options *o, struct netc *netc, int argc,
-                 char **argv) {
+int read_options(struct options *o, struct netc *netc, int argc, char **argv) {
   int status = EXIT_DONE;
   opterr = 0;
   optind = 1;
   while (status == EXIT_DONE) {
     int index = -1, at = optind;
-    int choice = getopt_long(argc, argv, ":o:D:I:W:M:h", long_options,
-                             &index);
+    int choice = getopt_long(argc, argv, ":o:D:I:W:M:h", long_options, &index);
     if (choice == -1)
       break;
     if (choice == ':')
@@ -264,9 +266,9 @@ int read_options(struct options *o, struct netc *netc, int argc,
     else if (choice == '?')
       status = unknown_option(argv[optind > at ? optind - 1 : at]);
     else
-      status = take_option(o, netc, choice,
-                           index >= 0 ? long_options[index].name : "", argc,
-                           argv);
+      status =
+          take_option(o, netc, choice,
+                      index >= 0 ? long_options[index].name : "", argc, argv);
   }
   if (status != EXIT_DONE || o->help || o->version)
     return status;

@@ -21,8 +21,8 @@ struct options {
   struct display display;
   const char *dump;
   bool if_changed;
-  bool depfile;        /* -MD or -MF */
-  bool phony;          /* -MP */
+  bool depfile; /* -MD or -MF */
+  bool phony;   /* -MP */
   const char *dep_path, *dep_target;
   bool help, version;
 };

@@ -5,10 +5,12 @@ struct activation {
   double parameter; /* leaky: the slope; elu: alpha */
 };
 
-#define PARAMETER(arg, value, text, what)                              \
-  {.name = arg, .type = TYPE_REAL, .place = PLACE_POSITION,            \
-   .offset = offsetof(struct activation, parameter),                   \
-   .initial_real = value, .fallback = text, .doc = what}
+#define PARAMETER(arg, value, text, what)                                    \
+  {                                                                          \
+    .name = arg, .type = TYPE_REAL, .place = PLACE_POSITION,                 \
+    .offset = offsetof(struct activation, parameter), .initial_real = value, \
+    .fallback = text, .doc = what                                            \
+  }
 
 static const struct arg_spec leaky_specs[] = {
     PARAMETER("slope", 0.01, "0.01", "factor for values below 0"), SPEC_END};
@@ -21,19 +23,18 @@ static bool same_kind(const struct layer *layer, const struct layer *before) {
 }
 
 static void prelu_params(const struct layer *layer, struct params *params) {
-  params_add(params, (struct param){.name = "slope", .rank = 1,
+  params_add(params, (struct param){.name = "slope",
+                                    .rank = 1,
                                     .dim = {shape_channels(layer->in[0])}});
 }
 
-
-#define ACTIVATION(id, text, ...)     \
-  const struct layer_kind layer_##id = { \
-      .name = #id,                    \
-      .summary = text,                \
-      .family = "Activation",         \
-      .memory = OUTPUT_IN_PLACE,      \
-      .shape = layer_same_shape,      \
-      __VA_ARGS__}
+#define ACTIVATION(id, text, ...)                                  \
+  const struct layer_kind layer_##id = {.name = #id,               \
+                                        .summary = text,           \
+                                        .family = "Activation",    \
+                                        .memory = OUTPUT_IN_PLACE, \
+                                        .shape = layer_same_shape, \
+                                        __VA_ARGS__}
 
 #define WITH(rows) .specs = rows, .args_size = sizeof(struct activation)
 
@@ -52,8 +53,8 @@ ACTIVATION(hsigmoid, "relu6(x + 3) / 6", );
 ACTIVATION(hswish, "x * relu6(x + 3) / 6", );
 ACTIVATION(tanh, "hyperbolic tangent", );
 ACTIVATION(softplus, "log(1 + exp(x))", );
-ACTIVATION(softmax, "exp(x) / sum, along the last axis",
-           .redundant = same_kind, .probabilities = true);
+ACTIVATION(softmax, "exp(x) / sum, along the last axis", .redundant = same_kind,
+           .probabilities = true);
 ACTIVATION(logsoftmax, "log of softmax, along the last axis",
            .redundant = same_kind, .probabilities = true);
 

@@ -13,67 +13,100 @@ struct conv {
   enum bias bias;
 };
 
-#define CHANNELS                                                      \
-  {.name = "channels", .type = TYPE_INT, .place = PLACE_POSITION,     \
-   .required = true, .offset = offsetof(struct conv, channels),       \
-   .min = 1, .doc = "channels of the output"}
+#define CHANNELS                                                           \
+  {                                                                        \
+    .name = "channels", .type = TYPE_INT, .place = PLACE_POSITION,         \
+    .required = true, .offset = offsetof(struct conv, channels), .min = 1, \
+    .doc = "channels of the output"                                        \
+  }
 #define KERNEL                                                        \
-  {.name = "kernel", .type = TYPE_SIZES, .place = PLACE_POSITION,     \
-   .required = true, .offset = offsetof(struct conv, window.kernel),  \
-   .min = 1, .doc = "size of the window"}
-#define STRIDE                                                        \
-  {.name = "stride", .type = TYPE_SIZES, .place = PLACE_STRIDE,       \
-   .offset = offsetof(struct conv, window.stride), .min = 1,          \
-   .fallback = "1", .doc = "step from window to window"}
-#define DILATE                                                        \
-  {.name = "dilate", .type = TYPE_SIZES, .place = PLACE_KEY,          \
-   .offset = offsetof(struct conv, window.dilation), .min = 1,        \
-   .fallback = "1", .doc = "step inside the window"}
-#define GROUPS                                                        \
-  {.name = "groups", .type = TYPE_INT, .place = PLACE_KEY,            \
-   .offset = offsetof(struct conv, groups), .min = 1, .initial = 1,   \
-   .fallback = "1", .doc = "parts that do not see each other"}
-#define BIAS                                                          \
-  {.name = "bias", .type = TYPE_BIAS, .place = PLACE_WORD,            \
-   .words = "bias nobias", .offset = offsetof(struct conv, bias),     \
-   .fallback = "bias, nobias before bn",                              \
-   .doc = "whether each channel has a bias"}
-#define PAD(text)                                                     \
-  {.name = "pad", .type = TYPE_PADDING, .place = PLACE_KEY,           \
-   .offset = offsetof(struct conv, window.pad), .fallback = "0",      \
-   .doc = text}
+  {                                                                   \
+    .name = "kernel", .type = TYPE_SIZES, .place = PLACE_POSITION,    \
+    .required = true, .offset = offsetof(struct conv, window.kernel), \
+    .min = 1, .doc = "size of the window"                             \
+  }
+#define STRIDE                                                                 \
+  {                                                                            \
+    .name = "stride", .type = TYPE_SIZES, .place = PLACE_STRIDE,               \
+    .offset = offsetof(struct conv, window.stride), .min = 1, .fallback = "1", \
+    .doc = "step from window to window"                                        \
+  }
+#define DILATE                                                  \
+  {                                                             \
+    .name = "dilate", .type = TYPE_SIZES, .place = PLACE_KEY,   \
+    .offset = offsetof(struct conv, window.dilation), .min = 1, \
+    .fallback = "1", .doc = "step inside the window"            \
+  }
+#define GROUPS                                                       \
+  {                                                                  \
+    .name = "groups", .type = TYPE_INT, .place = PLACE_KEY,          \
+    .offset = offsetof(struct conv, groups), .min = 1, .initial = 1, \
+    .fallback = "1", .doc = "parts that do not see each other"       \
+  }
+#define BIAS                                                       \
+  {                                                                \
+    .name = "bias", .type = TYPE_BIAS, .place = PLACE_WORD,        \
+    .words = "bias nobias", .offset = offsetof(struct conv, bias), \
+    .fallback = "bias, nobias before bn",                          \
+    .doc = "whether each channel has a bias"                       \
+  }
+#define PAD(text)                                                             \
+  {                                                                           \
+    .name = "pad", .type = TYPE_PADDING, .place = PLACE_KEY,                  \
+    .offset = offsetof(struct conv, window.pad), .fallback = "0", .doc = text \
+  }
 
 static const struct arg_spec conv_specs[] = {
-    CHANNELS, KERNEL, STRIDE,
-    PAD("`pad` keeps the size at stride 1; `pad=1`, `pad=1x2`, `pad=0:1`"),
-    DILATE, GROUPS, BIAS, SPEC_END};
-
-static const struct arg_spec dwconv_specs[] = {
-    KERNEL, STRIDE,
+    CHANNELS,
+    KERNEL,
+    STRIDE,
     PAD("`pad` keeps the size at stride 1; `pad=1`, `pad=1x2`, `pad=0:1`"),
     DILATE,
-    {.name = "mult", .type = TYPE_INT, .place = PLACE_KEY, .min = 1,
-     .offset = offsetof(struct conv, multiplier), .initial = 1,
-     .fallback = "1", .doc = "outputs for each input channel"},
-    BIAS, SPEC_END};
+    GROUPS,
+    BIAS,
+    SPEC_END};
+
+static const struct arg_spec dwconv_specs[] = {
+    KERNEL,
+    STRIDE,
+    PAD("`pad` keeps the size at stride 1; `pad=1`, `pad=1x2`, `pad=0:1`"),
+    DILATE,
+    {.name = "mult",
+     .type = TYPE_INT,
+     .place = PLACE_KEY,
+     .min = 1,
+     .offset = offsetof(struct conv, multiplier),
+     .initial = 1,
+     .fallback = "1",
+     .doc = "outputs for each input channel"},
+    BIAS,
+    SPEC_END};
 
 static const struct arg_spec deconv_specs[] = {
-    CHANNELS, KERNEL, STRIDE,
-    PAD("takes away: `pad=1`, `pad=1x2`, `pad=0:1`"), DILATE,
-    {.name = "outpad", .type = TYPE_SIZES, .place = PLACE_KEY,
-     .offset = offsetof(struct conv, outpad), .fallback = "0",
+    CHANNELS,
+    KERNEL,
+    STRIDE,
+    PAD("takes away: `pad=1`, `pad=1x2`, `pad=0:1`"),
+    DILATE,
+    {.name = "outpad",
+     .type = TYPE_SIZES,
+     .place = PLACE_KEY,
+     .offset = offsetof(struct conv, outpad),
+     .fallback = "0",
      .doc = "rows and columns added at the end"},
-    GROUPS, BIAS, SPEC_END};
+    GROUPS,
+    BIAS,
+    SPEC_END};
 
 static bool check_groups(const struct layer *layer) {
   const struct conv *conv = layer->args;
   int64_t in = shape_channels(layer->in[0]);
   if (in % conv->groups == 0 && conv->channels % conv->groups == 0)
     return true;
-  struct diagnostic *d = layer_fail(
-      layer, GROUPS_DO_NOT_DIVIDE, "groups",
-      "%" PRId64 " groups do not divide %" PRId64 " input and %" PRId64
-      " output channels", conv->groups, in, conv->channels);
+  struct diagnostic *d = layer_fail(layer, GROUPS_DO_NOT_DIVIDE, "groups",
+                                    "%" PRId64 " groups do not divide %" PRId64
+                                    " input and %" PRId64 " output channels",
+                                    conv->groups, in, conv->channels);
   int64_t a = in, b = conv->channels;
   while (b != 0) {
     int64_t rest = a % b;
@@ -131,7 +164,8 @@ static bool check_outpad(const struct layer *layer) {
       continue;
     layer_fail(layer, OUT_OF_RANGE, "outpad",
                "outpad=%" PRId64 " must be smaller than the stride (%" PRId64
-               ") or the dilation (%" PRId64 ")", outpad, stride, dilation);
+               ") or the dilation (%" PRId64 ")",
+               outpad, stride, dilation);
     return false;
   }
   return true;
@@ -164,8 +198,7 @@ static bool deconv_shape(struct layer *layer) {
   return true;
 }
 
-static struct param weight(const struct layer *layer, int64_t in,
-                           int64_t out) {
+static struct param weight(const struct layer *layer, int64_t in, int64_t out) {
   const struct conv *conv = layer->args;
   int spatial = shape_spatial(layer->in[0]);
   struct param param = {.name = "weight", .rank = spatial + 2};
@@ -183,8 +216,7 @@ static void conv_params(const struct layer *layer, struct params *params) {
   int64_t groups = conv->channels ? conv->groups : in; /* dwconv: each one */
   params_add(params, weight(layer, in / groups, out));
   if (conv->bias != BIAS_NO)
-    params_add(params, (struct param){.name = "bias", .rank = 1,
-                                      .dim = {out}});
+    params_add(params, (struct param){.name = "bias", .rank = 1, .dim = {out}});
 }
 
 /* Values of the output times the window and channels that each one reads. */
@@ -197,8 +229,7 @@ static void conv_macs(const struct layer *layer, struct terms *terms) {
     term.factor[i] = layer->out.dim[i];
   for (int i = 0; i < spatial; i++)
     term.factor[spatial + 1 + i] = size_at(&conv->window.kernel, i, 1);
-  term.factor[2 * spatial + 1] =
-      conv->channels ? in / conv->groups : 1;
+  term.factor[2 * spatial + 1] = conv->channels ? in / conv->groups : 1;
   terms_add(terms, term);
 }
 

@@ -11,14 +11,23 @@ struct dense {
 };
 
 static const struct arg_spec dense_specs[] = {
-    {.name = "units", .type = TYPE_INT, .place = PLACE_POSITION,
-     .required = true, .offset = offsetof(struct dense, units), .min = 1,
+    {.name = "units",
+     .type = TYPE_INT,
+     .place = PLACE_POSITION,
+     .required = true,
+     .offset = offsetof(struct dense, units),
+     .min = 1,
      .doc = "features of the output"},
-    {.name = "bias", .type = TYPE_BIAS, .place = PLACE_WORD,
-     .words = "bias nobias", .offset = offsetof(struct dense, bias),
+    {.name = "bias",
+     .type = TYPE_BIAS,
+     .place = PLACE_WORD,
+     .words = "bias nobias",
+     .offset = offsetof(struct dense, bias),
      .fallback = "bias, nobias before bn",
      .doc = "whether each feature has a bias"},
-    {.name = "tie", .type = TYPE_LAYER, .place = PLACE_KEY,
+    {.name = "tie",
+     .type = TYPE_LAYER,
+     .place = PLACE_KEY,
      .offset = offsetof(struct dense, tie),
      .doc = "uses the weights of that layer (an embedding, say)"},
     SPEC_END};
@@ -53,11 +62,11 @@ static bool check_tie(const struct layer *layer) {
   for (int i = 0; params.all.count && i < params.all.at[0].rank; i++)
     text_printf(&has, "%s%" PRId64, i ? "x" : "weights of ",
                 params.all.at[0].dim[i]);
-  struct diagnostic *d = layer_fail(
-      layer, TIE_MISMATCH, "tie",
-      "`%.*s` has %.*s, but this layer needs %" PRId64 "x%" PRId64,
-      SLICE_ARG(dense->tie.name), SLICE_ARG(text_slice(&has)), in,
-      dense->units);
+  struct diagnostic *d =
+      layer_fail(layer, TIE_MISMATCH, "tie",
+                 "`%.*s` has %.*s, but this layer needs %" PRId64 "x%" PRId64,
+                 SLICE_ARG(dense->tie.name), SLICE_ARG(text_slice(&has)), in,
+                 dense->units);
   diag_help(d, "tie to a layer of the same two sizes, or leave out `tie`");
   return false;
 }
@@ -77,13 +86,13 @@ static bool linear_shape(struct layer *layer) {
 static void dense_params(const struct layer *layer, struct params *params) {
   const struct dense *dense = layer->args;
   params_add(params,
-             (struct param){.name = "weight", .rank = 2,
+             (struct param){.name = "weight",
+                            .rank = 2,
                             .dim = {features(layer), dense->units},
-                            .tied = dense->tie.node >= 0 ? &dense->tie
-                                                         : NULL});
+                            .tied = dense->tie.node >= 0 ? &dense->tie : NULL});
   if (dense->bias != BIAS_NO)
-    params_add(params, (struct param){.name = "bias", .rank = 1,
-                                      .dim = {dense->units}});
+    params_add(params, (struct param){
+                           .name = "bias", .rank = 1, .dim = {dense->units}});
 }
 
 static void dense_macs(const struct layer *layer, struct terms *terms) {

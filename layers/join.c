@@ -45,8 +45,11 @@ static bool elementwise_shape(struct layer *layer) {
 }
 
 static const struct arg_spec concat_specs[] = {
-    {.name = "axis", .type = TYPE_AXIS, .place = PLACE_KEY,
-     .offset = offsetof(struct join, axis), .fallback = "c",
+    {.name = "axis",
+     .type = TYPE_AXIS,
+     .place = PLACE_KEY,
+     .offset = offsetof(struct join, axis),
+     .fallback = "c",
      .doc = "the axis along which: c h w d l, or a number from 0"},
     SPEC_END};
 
@@ -98,8 +101,11 @@ static bool stack_shape(struct layer *layer) {
 }
 
 static const struct arg_spec matmul_specs[] = {
-    {.name = "transpose", .type = TYPE_WORDS, .place = PLACE_WORD,
-     .words = "transpose", .offset = offsetof(struct join, transpose),
+    {.name = "transpose",
+     .type = TYPE_WORDS,
+     .place = PLACE_WORD,
+     .words = "transpose",
+     .offset = offsetof(struct join, transpose),
      .doc = "takes the second operand as ..xMxK"},
     SPEC_END};
 
@@ -123,8 +129,8 @@ static struct product product_of(const struct layer *layer) {
 
 static bool matmul_shape(struct layer *layer) {
   if (layer->input_count != 2) {
-    layer_fail(layer, WRONG_COUNT, NULL,
-               "matmul takes two operands, not %d", layer->input_count);
+    layer_fail(layer, WRONG_COUNT, NULL, "matmul takes two operands, not %d",
+               layer->input_count);
     return false;
   }
   const struct shape *a = layer->in[0], *b = layer->in[1];
@@ -132,8 +138,9 @@ static bool matmul_shape(struct layer *layer) {
     return mismatch(layer, 1, "both must have rows and columns: NxK and KxM");
   struct product p = product_of(layer);
   if (p.k != p.k2)
-    return mismatch(layer, 1, "the columns of the first must be as many as "
-                              "the rows of the second; see `transpose`");
+    return mismatch(layer, 1,
+                    "the columns of the first must be as many as "
+                    "the rows of the second; see `transpose`");
   struct shape out = *a, rest = *b;
   out.dim[out.rank - 2] = out.dim[out.rank - 1] = 1;
   rest.dim[rest.rank - 2] = rest.dim[rest.rank - 1] = 1;
@@ -146,29 +153,27 @@ static bool matmul_shape(struct layer *layer) {
 }
 
 static void matmul_macs(const struct layer *layer, struct terms *terms) {
-  struct term term = {.count = layer->out.rank + 1,
-                      .split = layer->out.rank};
+  struct term term = {.count = layer->out.rank + 1, .split = layer->out.rank};
   for (int i = 0; i < layer->out.rank; i++)
     term.factor[i] = layer->out.dim[i];
   term.factor[layer->out.rank] = product_of(layer).k;
   terms_add(terms, term);
 }
 
-#define JOIN(id, text, ...)              \
-  const struct layer_kind layer_##id = { \
-      .name = #id,                       \
-      .summary = text,                   \
-      .family = "Join",                  \
-      .join = true,                      \
-      .args_size = sizeof(struct join),  \
-      __VA_ARGS__}
+#define JOIN(id, text, ...)                                               \
+  const struct layer_kind layer_##id = {.name = #id,                      \
+                                        .summary = text,                  \
+                                        .family = "Join",                 \
+                                        .join = true,                     \
+                                        .args_size = sizeof(struct join), \
+                                        __VA_ARGS__}
 
 JOIN(add, "sum, value by value", .shape = elementwise_shape);
 JOIN(sub, "the first minus the others", .shape = elementwise_shape);
 JOIN(mul, "product, value by value", .shape = elementwise_shape);
 JOIN(max, "the largest, value by value", .shape = elementwise_shape);
-JOIN(concat, "one behind the other, along the channels",
-     .shape = concat_shape, .specs = concat_specs);
+JOIN(concat, "one behind the other, along the channels", .shape = concat_shape,
+     .specs = concat_specs);
 JOIN(stack, "along a new first axis", .shape = stack_shape);
 JOIN(matmul, "matrix product: NxK times KxM", .shape = matmul_shape,
      .specs = matmul_specs, .macs = matmul_macs);

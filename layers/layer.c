@@ -95,8 +95,7 @@ struct diagnostic *layer_fail(const struct layer *layer, enum slug slug,
       diag_va(site->diags, slug, arg_span(layer, arg), format, args);
   va_end(args);
   for (int i = 0; i < layer->input_count; i++)
-    diag_label(d, site->in_spans[i], "gives %s",
-               shape_text(layer->in[i]).text);
+    diag_label(d, site->in_spans[i], "gives %s", shape_text(layer->in[i]).text);
   if (site->context)
     site->context(site->user, d);
   return d;
@@ -114,9 +113,9 @@ bool layer_check_sizes(const struct layer *layer, const char *arg,
   if (sizes->rank <= 1 || sizes->rank == spatial)
     return true;
   struct diagnostic *d = layer_fail(
-      layer, WRONG_RANK, arg,
-      "%d sizes for a map of %d spatial ax%s (%s)", sizes->rank, spatial,
-      spatial == 1 ? "is" : "es", shape_text(layer->in[0]).text);
+      layer, WRONG_RANK, arg, "%d sizes for a map of %d spatial ax%s (%s)",
+      sizes->rank, spatial, spatial == 1 ? "is" : "es",
+      shape_text(layer->in[0]).text);
   diag_help(d, "give one size for all axes, or one for each");
   return false;
 }
@@ -125,10 +124,9 @@ bool layer_check_map(const struct layer *layer) {
   const struct shape *in = layer->in[0];
   if (in->rank >= 2 && in->rank <= 4)
     return true;
-  struct diagnostic *d =
-      layer_fail(layer, WRONG_RANK, NULL,
-                 "%s needs a map (LxC, HxWxC or DxHxWxC), not %s",
-                 layer->kind->name, shape_text(in).text);
+  struct diagnostic *d = layer_fail(
+      layer, WRONG_RANK, NULL, "%s needs a map (LxC, HxWxC or DxHxWxC), not %s",
+      layer->kind->name, shape_text(in).text);
   if (in->rank == 1)
     diag_help(d, "this is a vector: it has been flattened before, or "
                  "`reshape` makes a map of it");

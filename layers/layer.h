@@ -74,10 +74,10 @@ struct arg_spec {
   enum arg_type type;
   enum arg_place place;
   bool required;
-  size_t offset;        /* in the layer's struct */
-  int64_t min, max;     /* TYPE_INT and TYPE_SIZES; max 0: no limit */
-  double low, high;     /* TYPE_REAL: low <= value < high; both 0: any */
-  int64_t initial;      /* TYPE_INT, TYPE_CHOICE: the default */
+  size_t offset;    /* in the layer's struct */
+  int64_t min, max; /* TYPE_INT and TYPE_SIZES; max 0: no limit */
+  double low, high; /* TYPE_REAL: low <= value < high; both 0: any */
+  int64_t initial;  /* TYPE_INT, TYPE_CHOICE: the default */
   double initial_real;
   const char *words;    /* what may be said, separated by blanks */
   const char *fallback; /* the default, for the manual */
@@ -94,7 +94,7 @@ struct layer {
   const void *args; /* the kind's own struct */
   int input_count;
   const struct shape *const *in;
-  struct shape out; /* what the shape rule finds */
+  struct shape out;        /* what the shape rule finds */
   struct layer_site *site; /* NULL but in the shape rule */
 };
 
@@ -129,8 +129,8 @@ struct param {
   const char *name;
   int rank;
   int64_t dim[5];
-  bool fixed;  /* a parameter that is not trained */
-  bool buffer; /* no parameter: running statistics, say */
+  bool fixed;                   /* a parameter that is not trained */
+  bool buffer;                  /* no parameter: running statistics, say */
   const struct layer_ref *tied; /* shares the first one of that layer */
 };
 
@@ -148,8 +148,8 @@ enum output_memory { OUTPUT_FRESH, OUTPUT_IN_PLACE, OUTPUT_VIEW };
 
 struct layer_kind {
   const char *name;
-  const char *summary; /* one line */
-  const char *family;  /* the heading in the manual */
+  const char *summary;          /* one line */
+  const char *family;           /* the heading in the manual */
   const struct arg_spec *specs; /* ended by a name of NULL; or NULL */
   size_t args_size;
 

@@ -3,7 +3,8 @@
 #include "layers/layer.h"
 
 static void scale_params(const struct layer *layer, struct params *params) {
-  params_add(params, (struct param){.name = "scale", .rank = 1,
+  params_add(params, (struct param){.name = "scale",
+                                    .rank = 1,
                                     .dim = {shape_channels(layer->in[0])}});
 }
 
@@ -21,11 +22,17 @@ struct weight {
 };
 
 static const struct arg_spec weight_specs[] = {
-    {.name = "shape", .type = TYPE_SHAPE, .place = PLACE_POSITION,
-     .required = true, .offset = offsetof(struct weight, shape),
+    {.name = "shape",
+     .type = TYPE_SHAPE,
+     .place = PLACE_POSITION,
+     .required = true,
+     .offset = offsetof(struct weight, shape),
      .doc = "its sizes"},
-    {.name = "fixed", .type = TYPE_WORDS, .place = PLACE_WORD,
-     .words = "fixed", .offset = offsetof(struct weight, fixed),
+    {.name = "fixed",
+     .type = TYPE_WORDS,
+     .place = PLACE_WORD,
+     .words = "fixed",
+     .offset = offsetof(struct weight, fixed),
      .doc = "a constant, which training leaves alone"},
     SPEC_END};
 

@@ -15,13 +15,20 @@ struct pad {
 };
 
 static const struct arg_spec pad_specs[] = {
-    {.name = "pad", .type = TYPE_PADDING, .place = PLACE_POSITION,
-     .required = true, .offset = offsetof(struct pad, pad),
+    {.name = "pad",
+     .type = TYPE_PADDING,
+     .place = PLACE_POSITION,
+     .required = true,
+     .offset = offsetof(struct pad, pad),
      .doc = "`1` at both sides of every axis, `1x2` by axis, `0:1` "
             "before:after"},
-    {.name = "mode", .type = TYPE_WORDS, .place = PLACE_WORD,
-     .words = "zeros reflect replicate", .offset = offsetof(struct pad, mode),
-     .fallback = "zeros", .doc = "what the new places hold"},
+    {.name = "mode",
+     .type = TYPE_WORDS,
+     .place = PLACE_WORD,
+     .words = "zeros reflect replicate",
+     .offset = offsetof(struct pad, mode),
+     .fallback = "zeros",
+     .doc = "what the new places hold"},
     SPEC_END};
 
 static bool pad_shape(struct layer *layer) {
@@ -50,8 +57,11 @@ struct roll {
 };
 
 static const struct arg_spec roll_specs[] = {
-    {.name = "shift", .type = TYPE_SIZES, .place = PLACE_POSITION,
-     .required = true, .offset = offsetof(struct roll, shift),
+    {.name = "shift",
+     .type = TYPE_SIZES,
+     .place = PLACE_POSITION,
+     .required = true,
+     .offset = offsetof(struct roll, shift),
      .min = INT64_MIN,
      .doc = "places to move, for all axes or `3x-3` by axis"},
     SPEC_END};
@@ -67,10 +77,11 @@ struct factor {
   int64_t by;
 };
 
-#define FACTOR(arg, text)                                             \
-  {.name = arg, .type = TYPE_INT, .place = PLACE_POSITION,            \
-   .required = true, .offset = offsetof(struct factor, by), .min = 1, \
-   .doc = text}
+#define FACTOR(arg, text)                                                     \
+  {                                                                           \
+    .name = arg, .type = TYPE_INT, .place = PLACE_POSITION, .required = true, \
+    .offset = offsetof(struct factor, by), .min = 1, .doc = text              \
+  }
 
 static const struct arg_spec shuffle_specs[] = {
     FACTOR("groups", "groups whose channels are interleaved"), SPEC_END};
@@ -107,7 +118,8 @@ static bool pixelshuffle_shape(struct layer *layer) {
   if (!block_values(layer, &block) || channels % block != 0) {
     layer_fail(layer, GROUPS_DO_NOT_DIVIDE, "factor",
                "blocks of %" PRId64 " by axis do not divide %" PRId64
-               " channels", factor->by, channels);
+               " channels",
+               factor->by, channels);
     return false;
   }
   layer->out = shape_with_channels(layer->in[0], channels / block);
@@ -128,10 +140,10 @@ static bool space2depth_shape(struct layer *layer) {
   layer->out = shape_with_channels(layer->in[0], channels);
   for (int i = 0; i < shape_spatial(&layer->out); i++) {
     if (layer->out.dim[i] % factor->by != 0) {
-      struct diagnostic *d = layer_fail(
-          layer, GROUPS_DO_NOT_DIVIDE, "factor",
-          "blocks of %" PRId64 " do not tile the map of %s", factor->by,
-          shape_text(layer->in[0]).text);
+      struct diagnostic *d =
+          layer_fail(layer, GROUPS_DO_NOT_DIVIDE, "factor",
+                     "blocks of %" PRId64 " do not tile the map of %s",
+                     factor->by, shape_text(layer->in[0]).text);
       diag_help(d, "`pad` or `crop` it to a multiple of %" PRId64 " first",
                 factor->by);
       return false;
@@ -147,19 +159,25 @@ struct up {
 };
 
 static const struct arg_spec up_specs[] = {
-    {.name = "scale", .type = TYPE_SIZES, .place = PLACE_POSITION,
-     .required = true, .offset = offsetof(struct up, scale), .min = 1,
+    {.name = "scale",
+     .type = TYPE_SIZES,
+     .place = PLACE_POSITION,
+     .required = true,
+     .offset = offsetof(struct up, scale),
+     .min = 1,
      .doc = "factor for all axes, or by axis"},
-    {.name = "mode", .type = TYPE_WORDS, .place = PLACE_WORD,
-     .words = "nearest bilinear", .offset = offsetof(struct up, mode),
+    {.name = "mode",
+     .type = TYPE_WORDS,
+     .place = PLACE_WORD,
+     .words = "nearest bilinear",
+     .offset = offsetof(struct up, mode),
      .fallback = "nearest",
      .doc = "how values between are made (linear in every direction)"},
     SPEC_END};
 
 static bool up_shape(struct layer *layer) {
   const struct up *up = layer->args;
-  if (!layer_check_map(layer) ||
-      !layer_check_sizes(layer, "scale", &up->scale))
+  if (!layer_check_map(layer) || !layer_check_sizes(layer, "scale", &up->scale))
     return false;
   layer->out = *layer->in[0];
   for (int i = 0; i < shape_spatial(&layer->out); i++)
@@ -169,15 +187,14 @@ static bool up_shape(struct layer *layer) {
   return true;
 }
 
-#define MOVE(id, text, rows, type, ...)  \
-  const struct layer_kind layer_##id = { \
-      .name = #id,                       \
-      .summary = text,                   \
-      .family = "Shape",                 \
-      .specs = rows,                     \
-      .args_size = sizeof(struct type),  \
-      .shape = id##_shape,               \
-      __VA_ARGS__}
+#define MOVE(id, text, rows, type, ...)                                   \
+  const struct layer_kind layer_##id = {.name = #id,                      \
+                                        .summary = text,                  \
+                                        .family = "Shape",                \
+                                        .specs = rows,                    \
+                                        .args_size = sizeof(struct type), \
+                                        .shape = id##_shape,              \
+                                        __VA_ARGS__}
 
 MOVE(pad, "a border around the map", pad_specs, pad,
      .redundant = moves_nothing);

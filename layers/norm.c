@@ -9,32 +9,47 @@ struct norm {
   double eps;
 };
 
-#define AFFINE                                                        \
-  {.name = "noaffine", .type = TYPE_WORDS, .place = PLACE_WORD,       \
-   .words = "noaffine", .offset = offsetof(struct norm, noaffine),    \
-   .doc = "without scale and shift"}
-#define EPS(text)                                                     \
-  {.name = "eps", .type = TYPE_REAL, .place = PLACE_KEY,              \
-   .offset = offsetof(struct norm, eps), .fallback = text,            \
-   .doc = "added to the variance"}
+#define AFFINE                                                      \
+  {                                                                 \
+    .name = "noaffine", .type = TYPE_WORDS, .place = PLACE_WORD,    \
+    .words = "noaffine", .offset = offsetof(struct norm, noaffine), \
+    .doc = "without scale and shift"                                \
+  }
+#define EPS(text)                                           \
+  {                                                         \
+    .name = "eps", .type = TYPE_REAL, .place = PLACE_KEY,   \
+    .offset = offsetof(struct norm, eps), .fallback = text, \
+    .doc = "added to the variance"                          \
+  }
 
 static const struct arg_spec norm_specs[] = {AFFINE, EPS("1e-5"), SPEC_END};
 
 static const struct arg_spec gn_specs[] = {
-    {.name = "groups", .type = TYPE_INT, .place = PLACE_POSITION,
-     .required = true, .offset = offsetof(struct norm, groups), .min = 1,
+    {.name = "groups",
+     .type = TYPE_INT,
+     .place = PLACE_POSITION,
+     .required = true,
+     .offset = offsetof(struct norm, groups),
+     .min = 1,
      .doc = "groups of channels"},
-    AFFINE, EPS("1e-5"), SPEC_END};
+    AFFINE,
+    EPS("1e-5"),
+    SPEC_END};
 
 static const struct arg_spec lrn_specs[] = {
-    {.name = "size", .type = TYPE_INT, .place = PLACE_POSITION,
-     .required = true, .offset = offsetof(struct norm, groups), .min = 1,
+    {.name = "size",
+     .type = TYPE_INT,
+     .place = PLACE_POSITION,
+     .required = true,
+     .offset = offsetof(struct norm, groups),
+     .min = 1,
      .doc = "neighbouring channels that are summed"},
     SPEC_END};
 
 static void add_vector(const struct layer *layer, struct params *params,
                        const char *name, bool buffer) {
-  params_add(params, (struct param){.name = name, .rank = 1,
+  params_add(params, (struct param){.name = name,
+                                    .rank = 1,
                                     .dim = {shape_channels(layer->in[0])},
                                     .buffer = buffer});
 }

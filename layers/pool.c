@@ -4,20 +4,38 @@
 #include "layers/window.h"
 
 static const struct arg_spec pool_specs[] = {
-    {.name = "kernel", .type = TYPE_SIZES, .place = PLACE_POSITION,
-     .required = true, .offset = offsetof(struct window_args, kernel),
-     .min = 1, .doc = "size of the window"},
-    {.name = "stride", .type = TYPE_SIZES, .place = PLACE_STRIDE, .min = 1,
-     .offset = offsetof(struct window_args, stride), .fallback = "the window",
+    {.name = "kernel",
+     .type = TYPE_SIZES,
+     .place = PLACE_POSITION,
+     .required = true,
+     .offset = offsetof(struct window_args, kernel),
+     .min = 1,
+     .doc = "size of the window"},
+    {.name = "stride",
+     .type = TYPE_SIZES,
+     .place = PLACE_STRIDE,
+     .min = 1,
+     .offset = offsetof(struct window_args, stride),
+     .fallback = "the window",
      .doc = "step from window to window"},
-    {.name = "pad", .type = TYPE_PADDING, .place = PLACE_KEY,
-     .offset = offsetof(struct window_args, pad), .fallback = "0",
+    {.name = "pad",
+     .type = TYPE_PADDING,
+     .place = PLACE_KEY,
+     .offset = offsetof(struct window_args, pad),
+     .fallback = "0",
      .doc = "`pad` keeps the size at stride 1; `pad=1`, `pad=0:1`"},
-    {.name = "ceil", .type = TYPE_WORDS, .place = PLACE_WORD, .words = "ceil",
+    {.name = "ceil",
+     .type = TYPE_WORDS,
+     .place = PLACE_WORD,
+     .words = "ceil",
      .offset = offsetof(struct window_args, ceil),
      .doc = "a last window may pass the end"},
-    {.name = "dilate", .type = TYPE_SIZES, .place = PLACE_KEY, .min = 1,
-     .offset = offsetof(struct window_args, dilation), .fallback = "1",
+    {.name = "dilate",
+     .type = TYPE_SIZES,
+     .place = PLACE_KEY,
+     .min = 1,
+     .offset = offsetof(struct window_args, dilation),
+     .fallback = "1",
      .doc = "step inside the window"},
     SPEC_END};
 
@@ -63,8 +81,12 @@ struct adapt {
 };
 
 static const struct arg_spec adapt_specs[] = {
-    {.name = "size", .type = TYPE_SIZES, .place = PLACE_POSITION,
-     .required = true, .offset = offsetof(struct adapt, size), .min = 1,
+    {.name = "size",
+     .type = TYPE_SIZES,
+     .place = PLACE_POSITION,
+     .required = true,
+     .offset = offsetof(struct adapt, size),
+     .min = 1,
      .doc = "size of the output"},
     SPEC_END};
 

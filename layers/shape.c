@@ -82,8 +82,7 @@ struct shape shape_of(int rank, const int64_t *dim) {
   return shape;
 }
 
-struct shape shape_with_channels(const struct shape *shape,
-                                 int64_t channels) {
+struct shape shape_with_channels(const struct shape *shape, int64_t channels) {
   struct shape result = *shape;
   result.dim[result.rank - 1] = channels;
   return result;

@@ -44,8 +44,7 @@ static inline int64_t shape_channels(const struct shape *shape) {
 }
 
 /* 50x50x3, or 3x50x50 by LAYOUT_CHW. */
-void shape_put(struct text *out, const struct shape *shape,
-               enum layout layout);
+void shape_put(struct text *out, const struct shape *shape, enum layout layout);
 
 /* The same as a string of at most SHAPE_TEXT bytes, for messages. */
 #define SHAPE_TEXT (LIMIT_RANK * 21)

@@ -22,8 +22,11 @@ struct reshape {
 };
 
 static const struct arg_spec reshape_specs[] = {
-    {.name = "shape", .type = TYPE_SHAPE, .place = PLACE_POSITION,
-     .required = true, .offset = offsetof(struct reshape, shape),
+    {.name = "shape",
+     .type = TYPE_SHAPE,
+     .place = PLACE_POSITION,
+     .required = true,
+     .offset = offsetof(struct reshape, shape),
      .doc = "the new sizes; `_` is inferred, once"},
     SPEC_END};
 
@@ -84,8 +87,11 @@ struct permute {
 };
 
 static const struct arg_spec permute_specs[] = {
-    {.name = "axes", .type = TYPE_AXES, .place = PLACE_POSITION,
-     .required = true, .offset = offsetof(struct permute, order),
+    {.name = "axes",
+     .type = TYPE_AXES,
+     .place = PLACE_POSITION,
+     .required = true,
+     .offset = offsetof(struct permute, order),
      .doc = "every axis once, in the new order: numbers from 0 or c h w d"},
     SPEC_END};
 
@@ -105,10 +111,9 @@ static bool permute_shape(struct layer *layer) {
   }
   if (valid)
     return true;
-  struct diagnostic *d =
-      layer_fail(layer, WRONG_AXIS, "axes",
-                 "this is no order of the %d axes of %s", in->rank,
-                 shape_text(in).text);
+  struct diagnostic *d = layer_fail(layer, WRONG_AXIS, "axes",
+                                    "this is no order of the %d axes of %s",
+                                    in->rank, shape_text(in).text);
   diag_help(d, "name each axis from 0 to %d once", in->rank - 1);
   return false;
 }
@@ -129,11 +134,17 @@ struct slice_args {
 };
 
 static const struct arg_spec slice_specs[] = {
-    {.name = "axis", .type = TYPE_AXIS, .place = PLACE_POSITION,
-     .required = true, .offset = offsetof(struct slice_args, axis),
+    {.name = "axis",
+     .type = TYPE_AXIS,
+     .place = PLACE_POSITION,
+     .required = true,
+     .offset = offsetof(struct slice_args, axis),
      .doc = "c h w d l, or a number from 0"},
-    {.name = "range", .type = TYPE_RANGE, .place = PLACE_POSITION,
-     .required = true, .offset = offsetof(struct slice_args, range),
+    {.name = "range",
+     .type = TYPE_RANGE,
+     .place = PLACE_POSITION,
+     .required = true,
+     .offset = offsetof(struct slice_args, range),
      .doc = "`a:b` keeps a up to but not b; `_` is the start or the end"},
     SPEC_END};
 
@@ -150,9 +161,10 @@ static bool slice_shape(struct layer *layer) {
   int64_t from = slice->range.from == SIZE_ANY ? 0 : slice->range.from;
   int64_t to = slice->range.to == SIZE_ANY ? size : slice->range.to;
   if (from < 0 || from >= to || to > size) {
-    struct diagnostic *d = layer_fail(
-        layer, OUT_OF_RANGE, "range", "%" PRId64 ":%" PRId64
-        " is no part of an axis of %" PRId64, from, to, size);
+    struct diagnostic *d =
+        layer_fail(layer, OUT_OF_RANGE, "range",
+                   "%" PRId64 ":%" PRId64 " is no part of an axis of %" PRId64,
+                   from, to, size);
     diag_help(d, "0 <= a < b <= %" PRId64, size);
     return false;
   }
@@ -166,15 +178,18 @@ struct crop {
 };
 
 static const struct arg_spec crop_specs[] = {
-    {.name = "size", .type = TYPE_SIZES, .place = PLACE_POSITION,
-     .required = true, .offset = offsetof(struct crop, size), .min = 1,
+    {.name = "size",
+     .type = TYPE_SIZES,
+     .place = PLACE_POSITION,
+     .required = true,
+     .offset = offsetof(struct crop, size),
+     .min = 1,
      .doc = "size of the part that is kept, from the middle"},
     SPEC_END};
 
 static bool crop_shape(struct layer *layer) {
   const struct crop *crop = layer->args;
-  if (!layer_check_map(layer) ||
-      !layer_check_sizes(layer, "size", &crop->size))
+  if (!layer_check_map(layer) || !layer_check_sizes(layer, "size", &crop->size))
     return false;
   layer->out = *layer->in[0];
   for (int i = 0; i < shape_spatial(&layer->out); i++) {
@@ -190,15 +205,14 @@ static bool crop_shape(struct layer *layer) {
   return true;
 }
 
-#define VIEW(id, text, ...)              \
-  const struct layer_kind layer_##id = { \
-      .name = #id,                       \
-      .summary = text,                   \
-      .family = "Shape",                 \
-      .input = INPUT_ANY,                \
-      .memory = OUTPUT_VIEW,             \
-      .shape = id##_shape,               \
-      __VA_ARGS__}
+#define VIEW(id, text, ...)                                    \
+  const struct layer_kind layer_##id = {.name = #id,           \
+                                        .summary = text,       \
+                                        .family = "Shape",     \
+                                        .input = INPUT_ANY,    \
+                                        .memory = OUTPUT_VIEW, \
+                                        .shape = id##_shape,   \
+                                        __VA_ARGS__}
 
 VIEW(flatten, "all values in one vector", .redundant = flatten_redundant);
 VIEW(reshape, "other sizes for the same values", .specs = reshape_specs,

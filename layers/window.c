@@ -12,12 +12,10 @@ int64_t window_extent(const struct window *window) {
   return window->dilation * (window->kernel - 1) + 1;
 }
 
-static void set_padding(struct window *w, const struct padding *pad,
-                        int axis) {
+static void set_padding(struct window *w, const struct padding *pad, int axis) {
   int64_t all;
   switch (pad->mode) {
-  case PADDING_NONE:
-    break;
+  case PADDING_NONE: break;
   case PADDING_SAME:
     all = window_extent(w) - 1;
     w->before = all / 2;
@@ -51,8 +49,8 @@ void window_plan(const struct layer *layer, const struct window_args *args,
         .in = layer->in[0]->dim[i],
         .kernel = kernel,
         .dilation = size_at(&args->dilation, i, 1),
-        .stride = size_at(&args->stride, i,
-                          args->stride_is_kernel ? kernel : 1),
+        .stride =
+            size_at(&args->stride, i, args->stride_is_kernel ? kernel : 1),
         .ceil = args->ceil,
     };
     set_padding(w, &args->pad, i);
@@ -80,8 +78,8 @@ static bool check_args(const struct layer *layer,
     const char *name;
     const struct sizes *sizes;
   } all[] = {
-      {"kernel", &args->kernel},    {"stride", &args->stride},
-      {"dilate", &args->dilation},  {"pad", &args->pad.before},
+      {"kernel", &args->kernel},   {"stride", &args->stride},
+      {"dilate", &args->dilation}, {"pad", &args->pad.before},
       {"pad", &args->pad.after},
   };
   for (size_t i = 0; i < sizeof all / sizeof *all; i++)

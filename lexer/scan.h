@@ -38,10 +38,10 @@ struct scan {
   uint32_t begin, end; /* the token at hand, in the source map */
   union scan_value *value;
   enum token last, before; /* the two tokens before */
-  bool at_start;       /* of a statement */
-  bool arguments;      /* the statement takes arguments */
-  bool failed;         /* nested too deep: no more tokens */
-  int depth;           /* brackets that are open, and which */
+  bool at_start;           /* of a statement */
+  bool arguments;          /* the statement takes arguments */
+  bool failed;             /* nested too deep: no more tokens */
+  int depth;               /* brackets that are open, and which */
   char open[LIMIT_DEPTH];
   uint32_t open_at[LIMIT_DEPTH];
   struct slice text;

@@ -12,7 +12,8 @@ const char *token_words(enum token token) {
   switch (token) {
   case TOKEN_END: return "end of file";
 #define TOKEN(id, words) \
-  case TOKEN_##id: return words;
+  case TOKEN_##id:       \
+    return words;
 #include "lexer/tokens.def"
 #undef TOKEN
   default: return "invalid text";
@@ -179,9 +180,7 @@ void scan_follow(struct scan *scan, enum token token) {
   case TOKEN_NEWLINE:
   case TOKEN_SEMICOLON:
   case TOKEN_BRACE:
-  case TOKEN_KW_ELSE: /* `else if` */
-    scan->at_start = true;
-    break;
+  case TOKEN_KW_ELSE: /* `else if` */ scan->at_start = true; break;
   case TOKEN_BRACE_CLOSE: /* `add { a } /2`: arguments of the word before */
     scan->at_start = false;
     scan->arguments = true;
@@ -452,10 +451,10 @@ bool scan_check_text(struct diags *diags, int source) {
   struct span span = {s->base + (uint32_t)i, s->base + (uint32_t)i + 1};
   unsigned char byte = (unsigned char)s->text.at[i];
   struct diagnostic *d =
-      byte == 0 ? diag(diags, INVALID_UTF8, span,
-                       "a NUL byte: this is no text file")
-                : diag(diags, INVALID_UTF8, span,
-                       "byte 0x%02X is not valid UTF-8", byte);
+      byte == 0
+          ? diag(diags, INVALID_UTF8, span, "a NUL byte: this is no text file")
+          : diag(diags, INVALID_UTF8, span, "byte 0x%02X is not valid UTF-8",
+                 byte);
   diag_help(d, "save the file as UTF-8");
   return false;
 }

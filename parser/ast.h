@@ -112,30 +112,30 @@ enum stmt_kind {
 
 struct stmt {
   enum stmt_kind kind;
-  struct span span;       /* without label and mark */
-  struct slice label;     /* .at is NULL if there is none */
+  struct span span;   /* without label and mark */
+  struct slice label; /* .at is NULL if there is none */
   struct span label_span;
-  struct slice name;      /* the word; what is named */
+  struct slice name; /* the word; what is named */
   struct span name_span;
   struct arg *args;
-  struct expr *value;     /* let, param, repeat, if; input: its dimensions */
-  struct expr *high;      /* for i in value..high */
-  struct slice dtype;     /* input: behind the colon */
+  struct expr *value; /* let, param, repeat, if; input: its dimensions */
+  struct expr *high;  /* for i in value..high */
+  struct slice dtype; /* input: behind the colon */
   struct span dtype_span;
   struct def_param *params;
   struct name_list *names; /* for */
-  struct table_row *rows;        /* for; NULL for a range */
+  struct table_row *rows;  /* for; NULL for a range */
   struct block *block;
   struct block *otherwise; /* if */
   struct expr *mark;       /* -> DIMS */
   struct span mark_span;   /* with the arrow */
   struct stmt *next;
-  int index;               /* among all statements of the compilation */
+  int index; /* among all statements of the compilation */
 };
 
 struct block {
   struct stmt *first;
-  struct span span; /* with the braces */
+  struct span span;  /* with the braces */
   struct span close; /* the closing brace or the end of the text */
 };
 

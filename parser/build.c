@@ -83,8 +83,8 @@ struct expr *build_pair(struct parser *p, struct expr *left,
   return build_two(p, EXPR_PAIR, left, right);
 }
 
-struct expr *build_call(struct parser *p, struct slice name,
-                        struct expr *items, struct span span) {
+struct expr *build_call(struct parser *p, struct slice name, struct expr *items,
+                        struct span span) {
   struct expr *expr = build_name(p, EXPR_CALL, name, span);
   expr->items = items;
   for (struct expr *item = items; item; item = item->next)

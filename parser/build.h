@@ -31,13 +31,13 @@ struct named {
 };
 
 /* Appends to a list of any of the kinds above. */
-#define APPEND(list, item)       \
-  do {                           \
-    if ((list).last)             \
+#define APPEND(list, item)        \
+  do {                            \
+    if ((list).last)              \
       (list).last->next = (item); \
-    else                         \
-      (list).first = (item);     \
-    (list).last = (item);        \
+    else                          \
+      (list).first = (item);      \
+    (list).last = (item);         \
   } while (0)
 
 struct expr *build_expr(struct parser *p, enum expr_kind kind,
@@ -55,8 +55,8 @@ struct expr *build_binary(struct parser *p, enum op op, struct expr *left,
                           struct expr *right);
 struct expr *build_pair(struct parser *p, struct expr *left,
                         struct expr *right);
-struct expr *build_call(struct parser *p, struct slice name,
-                        struct expr *items, struct span span);
+struct expr *build_call(struct parser *p, struct slice name, struct expr *items,
+                        struct span span);
 
 /* `left` joined to `right` by x; both may be lists already. */
 struct expr *build_dims(struct parser *p, struct expr *left,

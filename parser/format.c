@@ -13,8 +13,8 @@ struct line {
   struct slice comment; /* with its # */
   size_t indent;
   bool blank_before;
-  bool in_table; /* a row of a table, by itself on its line */
-  bool continued; /* the line ends with a backslash */
+  bool in_table;           /* a row of a table, by itself on its line */
+  bool continued;          /* the line ends with a backslash */
   VEC(struct slice) cells; /* of a row */
 };
 
@@ -33,20 +33,22 @@ struct formatter {
   struct line *line;
   struct text text;
   size_t cell_start;
-  bool any_token;      /* on this line */
-  size_t newlines;     /* since the last line with content */
-  bool was_continued;  /* the line before ends with a backslash */
-  size_t mark_start;   /* where the last mark of the line begins; 0: none */
+  bool any_token;     /* on this line */
+  size_t newlines;    /* since the last line with content */
+  bool was_continued; /* the line before ends with a backslash */
+  size_t mark_start;  /* where the last mark of the line begins; 0: none */
   /* Context. */
   struct token_seen last;
-  bool last_blank;     /* a blank stood behind the last token */
-  bool at_start;       /* of a statement */
-  enum token first;    /* token of the statement */
+  bool last_blank;  /* a blank stood behind the last token */
+  bool at_start; /* of a statement */
+  bool nothing_yet; /* no token since the last line end, `;`, `{` or `[` */
+  enum token first; /* token of the statement */
   size_t line_number;
   VEC(struct {
     char bracket;
     size_t line;
-  }) open;
+  })
+  open;
   const struct format_mark *marks;
   size_t mark_count, next_mark;
 };
@@ -116,8 +118,7 @@ static bool wants_blank(const struct formatter *f, const struct pair *p) {
   if (b == TOKEN_COMMA || b == TOKEN_SEMICOLON || b == TOKEN_PAREN_CLOSE ||
       b == TOKEN_BRACKET_CLOSE || a == TOKEN_PAREN || a == TOKEN_BRACKET ||
       a == TOKEN_STRIDE || a == TOKEN_NEGATE || a == TOKEN_DOT ||
-      b == TOKEN_DOT || a == TOKEN_RANGE || b == TOKEN_RANGE ||
-      a == TOKEN_FUNC)
+      b == TOKEN_DOT || a == TOKEN_RANGE || b == TOKEN_RANGE || a == TOKEN_FUNC)
     return false;
   if ((a == TOKEN_BRACE && b == TOKEN_BRACE_CLOSE) ||
       (f->first == TOKEN_KW_DEF && a == TOKEN_NAME && b == TOKEN_PAREN))
@@ -168,8 +169,7 @@ static void end_cell(struct formatter *f) {
                        f->text.length - f->cell_start};
   if (cell.length)
     *VEC_PUSH(f->arena, &f->line->cells) =
-        (struct slice){arena_copy(f->arena, cell.at, cell.length),
-                       cell.length};
+        (struct slice){arena_copy(f->arena, cell.at, cell.length), cell.length};
   f->cell_start = f->text.length + 1;
 }
 
@@ -259,8 +259,8 @@ static void put_token(struct formatter *f, const struct pair *p) {
     f->mark_start = f->text.length;
   if (blank) {
     if (f->line->in_table && innermost(f) == '[' &&
-        is_operand_end(f->last.token) && t != TOKEN_BY &&
-        !is_arithmetic(t) && f->last.token != TOKEN_BY)
+        is_operand_end(f->last.token) && t != TOKEN_BY && !is_arithmetic(t) &&
+        f->last.token != TOKEN_BY)
       end_cell(f);
     text_putc(&f->text, ' ');
   }
@@ -275,6 +275,8 @@ static void put_token(struct formatter *f, const struct pair *p) {
     f->at_start = true; /* what the label is of */
   if (t == TOKEN_SEMICOLON || t == TOKEN_BRACE || t == TOKEN_BRACE_CLOSE)
     f->mark_start = 0; /* a mark inside a line stays where it is */
+  f->nothing_yet =
+      t == TOKEN_SEMICOLON || t == TOKEN_BRACE || t == TOKEN_BRACKET;
   f->last = p->now;
   f->last_blank = blank;
 }
@@ -299,25 +301,22 @@ static void put_gap(struct formatter *f, size_t begin, size_t end) {
   }
 }
 
-/* `;` at the end of a line separates nothing. */
-static bool ends_line(const struct formatter *f, struct span span) {
-  struct slice text = f->source->text;
-  for (size_t i = span.end - f->source->base; i < text.length; i++) {
-    if (text.at[i] == '\n' || text.at[i] == '#')
-      return true;
-    if (!strchr(" \t\r", text.at[i]))
-      return false;
-  }
-  return true;
+/* A `;` that has a statement or row on both sides, up to the line's ends. */
+static bool separates(const struct formatter *f, enum token next) {
+  bool before = !f->nothing_yet;
+  bool behind = next != TOKEN_SEMICOLON && next != TOKEN_NEWLINE &&
+                next != TOKEN_END && next != TOKEN_BRACE_CLOSE &&
+                next != TOKEN_BRACKET_CLOSE;
+  return before && behind;
 }
 
 static struct token_seen next_token(struct formatter *f) {
   struct token_seen seen;
   union scan_value value;
   seen.token = scan_next(&f->scan, &value, &seen.span);
-  seen.text = (struct slice){
-      f->source->text.at + (seen.span.begin - f->source->base),
-      seen.span.end - seen.span.begin};
+  seen.text =
+      (struct slice){f->source->text.at + (seen.span.begin - f->source->base),
+                     seen.span.end - seen.span.begin};
   return seen;
 }
 
@@ -353,7 +352,7 @@ static void put_new_mark(struct formatter *f, struct span span) {
 static void read_lines(struct formatter *f) {
   size_t end = 0;
   struct token_seen now = next_token(f), next;
-  f->at_start = true;
+  f->at_start = f->nothing_yet = true;
   for (; now.token != TOKEN_END; now = next) {
     size_t begin = now.span.begin - f->source->base;
     next = next_token(f);
@@ -362,13 +361,14 @@ static void read_lines(struct formatter *f) {
     if (now.token == TOKEN_NEWLINE) {
       end_line(f);
       f->newlines++;
+      f->nothing_yet = true;
       if (innermost(f) == '{')
         f->at_start = true;
       continue;
     }
     if (is_replaced(f, now.span))
       continue;
-    if (now.token == TOKEN_SEMICOLON && ends_line(f, now.span)) {
+    if (now.token == TOKEN_SEMICOLON && !separates(f, next.token)) {
       f->at_start = true;
       continue;
     }
@@ -387,8 +387,8 @@ static size_t width_of(const struct line *line) {
 }
 
 static bool is_number(struct slice cell) {
-  return cell.length && ((cell.at[0] >= '0' && cell.at[0] <= '9') ||
-                         cell.at[0] == '-');
+  return cell.length &&
+         ((cell.at[0] >= '0' && cell.at[0] <= '9') || cell.at[0] == '-');
 }
 
 /* Rows of one table with as many cells each. */
@@ -513,8 +513,10 @@ void format_source(struct arena *arena, struct sources *sources, int source,
                    const struct format_mark *marks, size_t mark_count,
                    struct text *out) {
   struct diags quiet;
-  struct formatter f = {.arena = arena, .source = &sources->all.at[source],
-                        .marks = marks, .mark_count = mark_count};
+  struct formatter f = {.arena = arena,
+                        .source = &sources->all.at[source],
+                        .marks = marks,
+                        .mark_count = mark_count};
   diags_open(&quiet, arena, sources);
   quiet.quiet = true;
   scan_begin(&f.scan, arena, &quiet, source);

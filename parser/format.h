@@ -6,8 +6,8 @@
 
 /* A mark `-> DIMS` to write behind a statement, or to take away. */
 struct format_mark {
-  struct span stmt; /* the statement, without mark */
-  struct span old;  /* the mark it has, arrow and all; empty: none */
+  struct span stmt;  /* the statement, without mark */
+  struct span old;   /* the mark it has, arrow and all; empty: none */
   struct slice dims; /* empty: no mark */
 };
 

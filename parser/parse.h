@@ -15,8 +15,8 @@ struct parser {
 
 /*
  * Parses a source of `diags->sources`; `*statements` counts the statements
- * of a compilation, from 0 before the first text. After a syntax error the rest is
- * still parsed, for its own errors; the statements before and behind are in
+ * of a compilation, from 0 before the first text. After a syntax error the rest
+ * is still parsed, for its own errors; the statements before and behind are in
  * the tree. Never NULL.
  */
 struct block *parse(struct arena *arena, struct diags *diags, int source,

@@ -28,9 +28,9 @@ struct bound {
 
 static bool unknown_word(struct expander *e, struct slice name,
                          struct span span) {
-  struct diagnostic *d = report(e, UNKNOWN_LAYER, span,
-                                "there is no layer or def `%.*s`",
-                                SLICE_ARG(name));
+  struct diagnostic *d =
+      report(e, UNKNOWN_LAYER, span, "there is no layer or def `%.*s`",
+             SLICE_ARG(name));
   struct suggestion s = suggest_begin(name);
   for (size_t i = 0; i < layer_kind_count(); i++)
     suggest_offer(&s, slice_of(layer_kind_at(i)->name));
@@ -49,18 +49,18 @@ static bool unknown_word(struct expander *e, struct slice name,
 
 static bool no_layer(struct expander *e, struct symbol *symbol,
                      struct span span) {
-  const char *what =
-      symbol->kind == SYMBOL_LABEL ? "a label" : "a constant";
+  const char *what = symbol->kind == SYMBOL_LABEL ? "a label" : "a constant";
   if (symbol->kind == SYMBOL_CONSTANT && symbol->value.kind == VALUE_POISON)
     return false;
-  struct diagnostic *d = report(e, UNKNOWN_LAYER, span,
-                                "`%.*s` is %s, no layer or def",
-                                SLICE_ARG(symbol->name), what);
+  struct diagnostic *d =
+      report(e, UNKNOWN_LAYER, span, "`%.*s` is %s, no layer or def",
+             SLICE_ARG(symbol->name), what);
   diag_label(d, symbol->span, "defined here");
   if (symbol->kind == SYMBOL_LABEL)
-    diag_help(d, "`from %.*s` makes its tensor current, `again %.*s` "
-                 "applies it once more", SLICE_ARG(symbol->name),
-              SLICE_ARG(symbol->name));
+    diag_help(d,
+              "`from %.*s` makes its tensor current, `again %.*s` "
+              "applies it once more",
+              SLICE_ARG(symbol->name), SLICE_ARG(symbol->name));
   return false;
 }
 
@@ -80,8 +80,8 @@ bool resolve_word(struct expander *e, struct slice name, struct span span,
       meaning->def = symbol;
       return true;
     }
-    bool names = symbol->kind == SYMBOL_CONSTANT &&
-                 symbol->value.kind == VALUE_NAME;
+    bool names =
+        symbol->kind == SYMBOL_CONSTANT && symbol->value.kind == VALUE_NAME;
     if (!names)
       return no_layer(e, symbol, span);
     if (slice_equal(symbol->value.name, word)) { /* act=act: the outer one */
@@ -102,9 +102,8 @@ static bool is_word(const struct arg *arg) {
 static void tail_takes_no_values(struct expander *e, struct bound *bound,
                                  const struct arg *arg) {
   const char *last = bound->tail.at[bound->tail.count - 1].kind->name;
-  struct diagnostic *d =
-      report(e, TAIL_ARGUMENT, arg->span,
-             "`%s` in a tail takes no arguments", last);
+  struct diagnostic *d = report(e, TAIL_ARGUMENT, arg->span,
+                                "`%s` in a tail takes no arguments", last);
   diag_help(d, "write it as a statement of its own, with its arguments, or "
                "move this in front of the tail");
   bound->binding.failed = true;
@@ -159,15 +158,15 @@ static bool names_layer(struct expander *e, struct slice name) {
   if (!symbol)
     return layer_kind_find(name);
   return symbol->kind == SYMBOL_DEF ||
-         (symbol->kind == SYMBOL_CONSTANT &&
-          symbol->value.kind == VALUE_NAME);
+         (symbol->kind == SYMBOL_CONSTANT && symbol->value.kind == VALUE_NAME);
 }
 
 static void option_behind_tail(struct expander *e, struct bound *bound,
                                const struct arg *arg) {
-  struct diagnostic *d = report(
-      e, TAIL_ARGUMENT, arg->span, "`%.*s` belongs to %s, in front of its "
-      "tail", SLICE_ARG(arg->value->name), bound->kind->name);
+  struct diagnostic *d = report(e, TAIL_ARGUMENT, arg->span,
+                                "`%.*s` belongs to %s, in front of its "
+                                "tail",
+                                SLICE_ARG(arg->value->name), bound->kind->name);
   diag_label(d, bound->tail.at[0].span, "the tail begins here");
   bound->binding.failed = true;
 }
@@ -324,13 +323,13 @@ static void report_mismatch(struct expander *e, const struct layer *layer,
   while (again && again->kind != FRAME_AGAIN)
     again = again->parent;
   struct span span = again ? again->span : layer->site->span;
-  struct diagnostic *d = diag(e->diags, AGAIN_MISMATCH, span,
-                              "%s would need other parameters here",
-                              layer->kind->name);
+  struct diagnostic *d =
+      diag(e->diags, AGAIN_MISMATCH, span,
+           "%s would need other parameters here", layer->kind->name);
   if (first != NO_NODE) {
     const struct node *node = &e->model->nodes.at[first];
-    struct layer before = model_layer(e->model, first,
-                                      model_layer_room(e->model));
+    struct layer before =
+        model_layer(e->model, first, model_layer_room(e->model));
     struct params old = {.arena = e->arena};
     struct text has = text_new(e->arena), needs = has;
     if (before.kind->params)
@@ -389,8 +388,8 @@ static bool add_params(struct expander *e, const struct layer *layer,
     stored->fixed = param->fixed;
     stored->same = index;
     if (!count_param(param, &stored->count)) {
-      layer_fail(layer, TOO_LARGE, NULL,
-                 "%s has more than 2^63 - 1 parameters", layer->kind->name);
+      layer_fail(layer, TOO_LARGE, NULL, "%s has more than 2^63 - 1 parameters",
+                 layer->kind->name);
       return false;
     }
     if (param->tied) {
@@ -408,13 +407,12 @@ static void resolve_refs(struct expander *e, const struct binding *b) {
   for (int i = 0; b->specs[i].name; i++) {
     if (b->specs[i].type != TYPE_LAYER)
       continue;
-    struct layer_ref *ref =
-        (void *)((char *)b->args + b->specs[i].offset);
+    struct layer_ref *ref = (void *)((char *)b->args + b->specs[i].offset);
     if (ref->node == NO_NODE)
       continue;
     const struct node *node = &e->model->nodes.at[ref->node];
-    const struct shape **in = arena_alloc(
-        e->arena, (size_t)node->input_count + 1, sizeof *in);
+    const struct shape **in =
+        arena_alloc(e->arena, (size_t)node->input_count + 1, sizeof *in);
     struct layer *layer = ARENA_NEW(e->arena, struct layer);
     *layer = model_layer(e->model, ref->node, in);
     for (int k = 0; k < node->input_count; k++) {
@@ -461,17 +459,28 @@ static bool add_node(struct expander *e, const struct making *m,
     e->in_shapes[i] = &model->nodes.at[inputs[i]].out;
     e->in_spans[i] = model->nodes.at[inputs[i]].span;
   }
-  struct layer_site site = {
-      .diags = e->diags, .span = m->span, .arg_spans = m->binding->spans,
-      .in_spans = e->in_spans, .context = describe_frames, .user = e};
-  struct layer layer = {.kind = m->kind, .args = m->binding->args,
-                        .input_count = input_count, .in = e->in_shapes,
+  struct layer_site site = {.diags = e->diags,
+                            .span = m->span,
+                            .arg_spans = m->binding->spans,
+                            .in_spans = e->in_spans,
+                            .context = describe_frames,
+                            .user = e};
+  struct layer layer = {.kind = m->kind,
+                        .args = m->binding->args,
+                        .input_count = input_count,
+                        .in = e->in_shapes,
                         .site = &site};
-  struct node node = {
-      .kind = m->kind, .args = m->binding->args, .given = m->binding->given,
-      .stmt = m->stmt, .span = m->span, .frame = e->frame, .name = m->name,
-      .group = e->group, .shares = NO_NODE, .input_count = input_count,
-      .first_input = model->inputs.count};
+  struct node node = {.kind = m->kind,
+                      .args = m->binding->args,
+                      .given = m->binding->given,
+                      .stmt = m->stmt,
+                      .span = m->span,
+                      .frame = e->frame,
+                      .name = m->name,
+                      .group = e->group,
+                      .shares = NO_NODE,
+                      .input_count = input_count,
+                      .first_input = model->inputs.count};
   if (!infer(&layer) || !add_params(e, &layer, &node))
     return false;
   node.out = layer.out;
@@ -503,7 +512,7 @@ static bool add_tail_nodes(struct expander *e, const struct stmt *stmt,
     bind_begin(e, &none, word->kind->name, word->kind->specs,
                word->kind->args_size);
     bind_end(e, &none, word->span);
-    struct making making = {word->kind, &none,  stmt, word->span,
+    struct making making = {word->kind,          &none, stmt, word->span,
                             tail_name(bound, i), head};
     if (none.failed || !add_node(e, &making, &e->current, 1))
       return false;
@@ -562,10 +571,12 @@ static bool gather_inputs(struct expander *e, const struct stmt *stmt,
   }
   if (kind->join) {
     if (bound->operands.count == 0 && !bound->binding.failed) {
-      struct diagnostic *d = report(e, WRONG_COUNT, stmt->span,
-                                    "%s needs operands", kind->name);
-      diag_help(d, "`%s { ... } {}` joins two branches, `%s LABEL` the "
-                   "current tensor with another", kind->name, kind->name);
+      struct diagnostic *d =
+          report(e, WRONG_COUNT, stmt->span, "%s needs operands", kind->name);
+      diag_help(d,
+                "`%s { ... } {}` joins two branches, `%s LABEL` the "
+                "current tensor with another",
+                kind->name, kind->name);
       return false;
     }
     return run_operands(e, bound, nodes, count) && !bound->binding.failed;
@@ -592,8 +603,9 @@ static void apply_layer(struct expander *e, const struct stmt *stmt,
   resolve_refs(e, &bound->binding);
   struct node_name name =
       label.at ? name_label(e, label) : name_word(e, slice_of(kind->name));
-  struct making making = {kind, &bound->binding, stmt,
-                          {stmt->span.begin, bound->main_end}, name, NO_NODE};
+  struct making making = {kind, &bound->binding,
+                          stmt, {stmt->span.begin, bound->main_end},
+                          name, NO_NODE};
   e->lost = !add_node(e, &making, nodes, count) ||
             !add_tail_nodes(e, stmt, bound, e->current);
 }
@@ -616,10 +628,10 @@ void add_input(struct expander *e, const struct stmt *stmt,
   struct binding binding = none;
   *stored = shape;
   binding.args = stored;
-  struct node_name name = name_label(
-      e, stmt->name.at ? stmt->name : slice_of("input"));
-  struct making making = {&model_input_kind, &binding, stmt, stmt->span,
-                          name, NO_NODE};
+  struct node_name name =
+      name_label(e, stmt->name.at ? stmt->name : slice_of("input"));
+  struct making making = {&model_input_kind, &binding, stmt,
+                          stmt->span,        name,     NO_NODE};
   e->lost = !add_node(e, &making, NULL, 0);
   if (!e->lost)
     *VEC_PUSH(e->arena, &e->model->sources) = e->current;

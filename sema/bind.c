@@ -48,8 +48,7 @@ static bool refuse(struct slot *s, enum slug slug, const char *wanted) {
   value_put(&text, &s->value);
   struct diagnostic *d =
       report(s->e, slug, s->expr->span, "`%s` of %s must be %s, not %.*s",
-             s->spec->name, s->b->owner, wanted,
-             SLICE_ARG(text_slice(&text)));
+             s->spec->name, s->b->owner, wanted, SLICE_ARG(text_slice(&text)));
   if (s->value.kind == VALUE_REAL && s->spec->type != TYPE_REAL)
     diag_help(d, "floor(), ceil() or round() makes an integer of it");
   else if (s->spec->doc)
@@ -61,8 +60,8 @@ static bool store_int(struct slot *s) {
   const struct arg_spec *spec = s->spec;
   char wanted[80];
   if (spec->max)
-    snprintf(wanted, sizeof wanted,
-             "an integer from %" PRId64 " to %" PRId64, spec->min, spec->max);
+    snprintf(wanted, sizeof wanted, "an integer from %" PRId64 " to %" PRId64,
+             spec->min, spec->max);
   else
     snprintf(wanted, sizeof wanted, "an integer of at least %" PRId64,
              spec->min);
@@ -137,8 +136,7 @@ static bool store_padding(struct slot *s) {
     return refuse(s, WRONG_TYPE, "like 1, 1x2 or 0:1");
   if (!at_least(&before, 0) || !at_least(&after, 0))
     return refuse(s, OUT_OF_RANGE, "at least 0");
-  *(struct padding *)s->at =
-      (struct padding){PADDING_GIVEN, before, after};
+  *(struct padding *)s->at = (struct padding){PADDING_GIVEN, before, after};
   return true;
 }
 
@@ -242,9 +240,8 @@ static bool choose(struct slot *s, struct slice word) {
   for (int i = 1; word_at(s->spec->words, i).length; i++)
     suggest_offer(&suggestion, word_at(s->spec->words, i));
   struct diagnostic *d =
-      report(s->e, UNKNOWN_CHOICE, s->expr->span,
-             "`%.*s` is no %s of %s", SLICE_ARG(word), s->spec->name,
-             s->b->owner);
+      report(s->e, UNKNOWN_CHOICE, s->expr->span, "`%.*s` is no %s of %s",
+             SLICE_ARG(word), s->spec->name, s->b->owner);
   if (suggestion.best.at)
     diag_help(d, "did you mean `%.*s`?", SLICE_ARG(suggestion.best));
   diag_help(d, "there are: %s", s->spec->words);
@@ -256,7 +253,7 @@ static int64_t axis_letter(struct slice word) {
   static const struct {
     const char *word;
     int64_t axis;
-  } letters[] = {{"c", AXIS_C}, {"h", AXIS_H}, {"w", AXIS_W},
+  } letters[] = {{"c", AXIS_C}, {"h", AXIS_H},      {"w", AXIS_W},
                  {"d", AXIS_D}, {"l", AXIS_LENGTH}, {"len", AXIS_LENGTH}};
   for (size_t i = 0; i < sizeof letters / sizeof *letters; i++)
     if (slice_is(word, letters[i].word))
@@ -279,9 +276,9 @@ static void bind_row(struct expander *e, struct binding *b, int row,
   const struct arg_spec *spec = &b->specs[row];
   struct slot s = {e, b, spec, expr, {0}, (char *)b->args + spec->offset};
   if (is_given(b, row) && spec->type != TYPE_AXES) {
-    struct diagnostic *d = report(e, DUPLICATE_ARGUMENT, span,
-                                  "`%s` of %s is given twice", spec->name,
-                                  b->owner);
+    struct diagnostic *d =
+        report(e, DUPLICATE_ARGUMENT, span, "`%s` of %s is given twice",
+               spec->name, b->owner);
     diag_label(d, b->spans[row], "first here");
     b->failed = true;
     return;
@@ -378,8 +375,8 @@ static void bind_stride(struct expander *e, struct binding *b,
       return;
     }
   }
-  struct diagnostic *d = report(e, UNKNOWN_OPTION, arg->span,
-                                "%s has no stride", b->owner);
+  struct diagnostic *d =
+      report(e, UNKNOWN_OPTION, arg->span, "%s has no stride", b->owner);
   diag_help(d, "to divide, write the `/` with blanks on both sides or on "
                "none");
   b->failed = true;
@@ -391,8 +388,8 @@ static void too_many(struct expander *e, struct binding *b,
   for (int i = 0; b->specs[i].name; i++)
     if (b->specs[i].place == PLACE_POSITION)
       text_printf(&takes, " %s", b->specs[i].name);
-  struct diagnostic *d = report(e, WRONG_COUNT, arg->span,
-                                "%s takes no further value", b->owner);
+  struct diagnostic *d =
+      report(e, WRONG_COUNT, arg->span, "%s takes no further value", b->owner);
   if (takes.length)
     diag_help(d, "it is written `%s%.*s`; options follow by name", b->owner,
               SLICE_ARG(text_slice(&takes)));
@@ -404,9 +401,7 @@ static void too_many(struct expander *e, struct binding *b,
 void bind_arg(struct expander *e, struct binding *b, const struct arg *arg) {
   int row;
   switch (arg->form) {
-  case ARG_STRIDE:
-    bind_stride(e, b, arg);
-    break;
+  case ARG_STRIDE: bind_stride(e, b, arg); break;
   case ARG_KEYED:
     row = find_key(b, arg->key);
     if (row < 0)
@@ -433,8 +428,8 @@ void bind_end(struct expander *e, struct binding *b, struct span span) {
     const struct arg_spec *spec = &b->specs[i];
     if (!spec->required || is_given(b, i) || b->failed)
       continue;
-    struct diagnostic *d = report(e, MISSING_ARGUMENT, span,
-                                  "%s needs its %s", b->owner, spec->name);
+    struct diagnostic *d = report(e, MISSING_ARGUMENT, span, "%s needs its %s",
+                                  b->owner, spec->name);
     diag_help(d, "%s: %s", spec->name, spec->doc);
     b->failed = true;
   }

@@ -35,6 +35,5 @@ void check_budget(const struct model *model, const struct settings *settings,
   check(diags, spans[1], "MACs", false, budget->macs, model->total.macs);
   check(diags, spans[2], "at prediction", true, budget->infer,
         rule->prediction);
-  check(diags, spans[3], "while training", true, budget->train,
-        rule->training);
+  check(diags, spans[3], "while training", true, budget->train, rule->training);
 }

@@ -94,14 +94,13 @@ bool rule_apply(const struct rule_input *in, struct rule *rule) {
   rule->copies = in->x3 ? 3 : 2 + optimizer_values(in->optimizer);
   rule->prediction_params = params;
   rule->prediction_activations = in->activation_bytes;
-  bool fits =
-      add_i64(params, in->activation_bytes, &rule->prediction) &&
-      mul_i64(params, in->x3 ? 3 : 2, &rule->training_params) &&
-      (in->x3 ||
-       add_i64(rule->training_params, state, &rule->training_params)) &&
-      mul_i64(in->activation_bytes, 2, &batch_bytes) &&
-      mul_i64(batch_bytes, in->batch, &rule->training_activations) &&
-      mul_i64(in->input_bytes, in->batch, &rule->misc);
+  bool fits = add_i64(params, in->activation_bytes, &rule->prediction) &&
+              mul_i64(params, in->x3 ? 3 : 2, &rule->training_params) &&
+              (in->x3 ||
+               add_i64(rule->training_params, state, &rule->training_params)) &&
+              mul_i64(in->activation_bytes, 2, &batch_bytes) &&
+              mul_i64(batch_bytes, in->batch, &rule->training_activations) &&
+              mul_i64(in->input_bytes, in->batch, &rule->misc);
   if (in->misc >= 0)
     rule->misc = in->misc;
   return fits &&

@@ -16,16 +16,14 @@ static struct value boolean(bool value, struct span span) {
 }
 
 static struct value overflow(struct expander *e, struct span span) {
-  report(e, INTEGER_OVERFLOW, span,
-         "the result does not fit a 64-bit integer");
+  report(e, INTEGER_OVERFLOW, span, "the result does not fit a 64-bit integer");
   return poison;
 }
 
 static struct value real(struct expander *e, double value, struct span span) {
   if (isfinite(value))
     return (struct value){.kind = VALUE_REAL, .real = value, .span = span};
-  report(e, NOT_FINITE, span,
-                      "the result is not a finite number");
+  report(e, NOT_FINITE, span, "the result is not a finite number");
   return poison;
 }
 
@@ -39,7 +37,7 @@ static struct diagnostic *report_type(struct expander *e,
   value_put(&text, value);
   struct diagnostic *d =
       report(e, WRONG_TYPE, span, "%s is needed here, not %s", wanted,
-           value_words(value->kind));
+             value_words(value->kind));
   diag_here(d, "is %.*s", SLICE_ARG(text_slice(&text)));
   return d;
 }
@@ -106,9 +104,8 @@ static void suggest_words(struct suggestion *s, const struct arg_spec *spec) {
 
 void report_unknown_name(struct expander *e, struct slice name,
                          struct span span, const struct arg_spec *also) {
-  struct diagnostic *d =
-      report(e, UNKNOWN_NAME, span, "nothing is called `%.*s` here",
-           SLICE_ARG(name));
+  struct diagnostic *d = report(
+      e, UNKNOWN_NAME, span, "nothing is called `%.*s` here", SLICE_ARG(name));
   if (looks_like_sizes(e, name)) {
     struct text sizes = text_new(e->arena);
     for (size_t i = 0; i < name.length; i++) {
@@ -173,11 +170,10 @@ static int64_t axis_of_field(struct slice name) {
   return 0;
 }
 
-static struct value unknown_field(struct expander *e,
-                                  const struct expr *expr) {
-  struct diagnostic *d = report(e, UNKNOWN_NAME, expr->span,
-                                "a tensor has no `%.*s`",
-                                SLICE_ARG(expr->name));
+static struct value unknown_field(struct expander *e, const struct expr *expr) {
+  struct diagnostic *d =
+      report(e, UNKNOWN_NAME, expr->span, "a tensor has no `%.*s`",
+             SLICE_ARG(expr->name));
   diag_help(d, "there are in.c in.h in.w in.d in.len in.size");
   return poison;
 }
@@ -198,13 +194,11 @@ static struct value eval_field(struct expander *e, const struct expr *expr) {
   if (field == FIELD_SIZE)
     return integer(shape_values(shape), expr->span);
   bool index = shape->dtype != DTYPE_FLOAT; /* it has a length only */
-  int axis = !index                 ? axis_index(field, shape)
-             : field == AXIS_LENGTH ? 0
-                                    : -1;
+  int axis = !index ? axis_index(field, shape) : field == AXIS_LENGTH ? 0 : -1;
   if (axis >= 0)
     return integer(shape->dim[axis], expr->span);
-  report(e, WRONG_AXIS, expr->span,
-         "the current tensor (%s) has no such axis", shape_text(shape).text);
+  report(e, WRONG_AXIS, expr->span, "the current tensor (%s) has no such axis",
+         shape_text(shape).text);
   return poison;
 }
 
@@ -224,8 +218,7 @@ static struct value int_power(struct expander *e, int64_t base,
 }
 
 static struct value divide_by_zero(struct expander *e, struct span span) {
-  report(e, DIVISION_BY_ZERO, span,
-                      "division by zero");
+  report(e, DIVISION_BY_ZERO, span, "division by zero");
   return poison;
 }
 
@@ -296,12 +289,12 @@ static bool equal(const struct value *a, const struct value *b) {
 static struct value compare(struct expander *e, const struct expr *expr,
                             const struct value *a, const struct value *b) {
   bool numbers = value_is_number(a) && value_is_number(b);
-  bool alike = a->kind == b->kind &&
-               (a->kind == VALUE_NAME || a->kind == VALUE_BOOL);
+  bool alike =
+      a->kind == b->kind && (a->kind == VALUE_NAME || a->kind == VALUE_BOOL);
   bool equality = expr->op == OP_EQ || expr->op == OP_NE;
   if (!numbers && !(alike && equality)) {
     report(e, WRONG_TYPE, expr->span, "cannot compare %s with %s",
-             value_words(a->kind), value_words(b->kind));
+           value_words(a->kind), value_words(b->kind));
     return poison;
   }
   if (equality)
@@ -402,11 +395,11 @@ static struct value divisible(struct expander *e, const struct expr *expr,
     return poison;
   if (m < 1 || value_number(v) < 0) {
     report(e, OUT_OF_RANGE, expr->span,
-                        "divisible(v, m) needs v >= 0 and m >= 1");
+           "divisible(v, m) needs v >= 0 and m >= 1");
     return poison;
   }
-  struct value half = to_integer(
-      e, floor(value_number(v) + (double)m / 2), expr->span);
+  struct value half =
+      to_integer(e, floor(value_number(v) + (double)m / 2), expr->span);
   if (half.kind == VALUE_POISON)
     return poison;
   int64_t result = max_i64(m, half.integer / m * m);
@@ -451,8 +444,8 @@ static struct value unknown_function(struct expander *e,
   for (size_t i = 0; i < sizeof functions / sizeof *functions; i++)
     suggest_offer(&s, slice_of(functions[i].name));
   struct diagnostic *d =
-      report(e, UNKNOWN_NAME, expr->span,
-           "there is no function `%.*s`", SLICE_ARG(expr->name));
+      report(e, UNKNOWN_NAME, expr->span, "there is no function `%.*s`",
+             SLICE_ARG(expr->name));
   if (s.best.at)
     diag_help(d, "did you mean `%.*s`?", SLICE_ARG(s.best));
   else if (layer_kind_find(expr->name) || scope_find(e->scope, expr->name))
@@ -498,10 +491,9 @@ static struct value eval_call(struct expander *e, const struct expr *expr) {
     }
   }
   if (count < functions[f].least || count > functions[f].most) {
-    report(e, WRONG_COUNT, expr->span,
-                        "%s takes %d value%s, not %d", functions[f].name,
-                        functions[f].least, functions[f].least > 1 ? "s" : "",
-                        count);
+    report(e, WRONG_COUNT, expr->span, "%s takes %d value%s, not %d",
+           functions[f].name, functions[f].least,
+           functions[f].least > 1 ? "s" : "", count);
     return poison;
   }
   return failed ? poison : call(e, expr, items, count);
@@ -522,8 +514,8 @@ static struct value eval_sizes(struct expander *e, const struct expr *expr) {
     bool pair = item->kind == EXPR_PAIR;
     int i = value.count++;
     if (i == LIMIT_RANK) {
-      report(e, WRONG_RANK, expr->span,
-                          "a tensor has at most %d axes", LIMIT_RANK);
+      report(e, WRONG_RANK, expr->span, "a tensor has at most %d axes",
+             LIMIT_RANK);
       return poison;
     }
     if (!eval_size(e, pair ? item->left : item, &value.at[i]))
@@ -544,8 +536,7 @@ struct value eval(struct expander *e, const struct expr *expr) {
   case EXPR_REAL: return real(e, expr->real, expr->span);
   case EXPR_BOOL: return boolean(expr->integer, expr->span);
   case EXPR_NAME: return eval_name(e, expr);
-  case EXPR_ANY:
-    return (struct value){.kind = VALUE_ANY, .span = expr->span};
+  case EXPR_ANY: return (struct value){.kind = VALUE_ANY, .span = expr->span};
   case EXPR_UNARY: return eval_unary(e, expr);
   case EXPR_BINARY: return eval_binary(e, expr);
   case EXPR_CALL: return eval_call(e, expr);

@@ -7,6 +7,7 @@
 
 #include <inttypes.h>
 
+#include "base/check.h"
 #include "sema/expander.h"
 
 /* Names */
@@ -17,16 +18,14 @@ static struct symbol *declare(struct expander *e, enum symbol_kind kind,
   struct symbol *before = scope_own(e->scope, name);
   if (!before)
     return scope_add(e->arena, e->scope, kind, name, span);
-  struct diagnostic *d =
-      report(e, DUPLICATE_NAME, span, "`%.*s` is defined twice",
-             SLICE_ARG(name));
+  struct diagnostic *d = report(e, DUPLICATE_NAME, span,
+                                "`%.*s` is defined twice", SLICE_ARG(name));
   diag_label(d, before->span, "first here");
   return before;
 }
 
 static void declare_label(struct expander *e, const struct stmt *stmt,
-                          struct slice label, struct span span,
-                          int64_t first) {
+                          struct slice label, struct span span, int64_t first) {
   struct symbol *symbol = declare(e, SYMBOL_LABEL, label, span);
   if (symbol->kind != SYMBOL_LABEL)
     return;
@@ -51,24 +50,33 @@ static struct symbol *find_label(struct expander *e, const struct stmt *stmt) {
     for (struct symbol *known = scope->first; known; known = known->next)
       if (known->kind == SYMBOL_LABEL)
         suggest_offer(&s, known->name);
-  struct diagnostic *d = report(e, UNKNOWN_LABEL, stmt->name_span,
-                                "no layer is labelled `%.*s` here",
-                                SLICE_ARG(name));
+  struct diagnostic *d =
+      report(e, UNKNOWN_LABEL, stmt->name_span,
+             "no layer is labelled `%.*s` here", SLICE_ARG(name));
   if (s.best.at)
     diag_help(d, "did you mean `%.*s`?", SLICE_ARG(s.best));
   else
-    diag_help(d, "a label is written in front of a layer: `%.*s: conv ...`, "
-                 "and seen below it, inside its braces", SLICE_ARG(name));
+    diag_help(d,
+              "a label is written in front of a layer: `%.*s: conv ...`, "
+              "and seen below it, inside its braces",
+              SLICE_ARG(name));
   return NULL;
 }
 
 /* Scopes and blocks */
 
+static void enter_scope(struct expander *e) {
+  e->scope = scope_enter(e->arena, e->scope, &e->spare_scopes);
+}
+
+static void leave_scope(struct expander *e) {
+  e->scope = scope_leave(e->scope, &e->spare_scopes);
+}
+
 void expand_scoped(struct expander *e, const struct block *block) {
-  struct scope *outer = e->scope;
-  e->scope = scope_new(e->arena, outer);
+  enter_scope(e);
   expand_block(e, block);
-  e->scope = outer;
+  leave_scope(e);
 }
 
 /* One turn of a loop, with `names` bound. */
@@ -83,8 +91,10 @@ static bool count_step(struct expander *e, struct span span) {
 
 static bool turn(struct expander *e, const struct stmt *stmt, int64_t ordinal,
                  int64_t total) {
-  struct frame frame = {.kind = FRAME_LOOP, .span = stmt->span,
-                        .ordinal = ordinal, .total = total};
+  struct frame frame = {.kind = FRAME_LOOP,
+                        .span = stmt->span,
+                        .ordinal = ordinal,
+                        .total = total};
   if (!count_step(e, stmt->span) || !frame_enter(e, frame))
     return false;
   expand_block(e, stmt->block);
@@ -99,20 +109,18 @@ static void expand_repeat(struct expander *e, const struct stmt *stmt) {
     return;
   }
   if (count < 0 || count > LIMIT_LAYERS) {
-    struct diagnostic *d =
-        report(e, OUT_OF_RANGE, stmt->value->span,
-               "cannot repeat %" PRId64 " times", count);
+    struct diagnostic *d = report(e, OUT_OF_RANGE, stmt->value->span,
+                                  "cannot repeat %" PRId64 " times", count);
     diag_help(d, "a loop has from 0 to %d turns", LIMIT_LAYERS);
     e->lost = true;
     return;
   }
-  struct scope *outer = e->scope;
-  for (int64_t i = 0; i < count; i++) {
-    e->scope = scope_new(e->arena, outer);
-    if (!turn(e, stmt, i + 1, count))
-      break;
+  bool going = true;
+  for (int64_t i = 0; i < count && going; i++) {
+    enter_scope(e);
+    going = turn(e, stmt, i + 1, count);
+    leave_scope(e);
   }
-  e->scope = outer;
 }
 
 /* A row of the table: one value for each name. */
@@ -126,9 +134,8 @@ static bool bind_row_names(struct expander *e, const struct stmt *stmt,
     values++;
   if (names != values) {
     struct diagnostic *d =
-        report(e, WRONG_COUNT, row->span,
-               "a row of %d value%s for %d name%s", values,
-               values == 1 ? "" : "s", names, names == 1 ? "" : "s");
+        report(e, WRONG_COUNT, row->span, "a row of %d value%s for %d name%s",
+               values, values == 1 ? "" : "s", names, names == 1 ? "" : "s");
     diag_help(d, "rows end with `;` or the line; each value stands apart by "
                  "blanks");
     return false;
@@ -145,16 +152,17 @@ static bool bind_row_names(struct expander *e, const struct stmt *stmt,
 }
 
 static void expand_rows(struct expander *e, const struct stmt *stmt) {
-  struct scope *outer = e->scope;
   int64_t total = 0, ordinal = 0;
+  bool going = true;
   for (const struct table_row *row = stmt->rows; row; row = row->next)
     total++;
-  for (const struct table_row *row = stmt->rows; row; row = row->next) {
-    e->scope = scope_new(e->arena, outer);
-    if (bind_row_names(e, stmt, row) && !turn(e, stmt, ++ordinal, total))
-      break;
+  for (const struct table_row *row = stmt->rows; row && going;
+       row = row->next) {
+    enter_scope(e);
+    if (bind_row_names(e, stmt, row))
+      going = turn(e, stmt, ++ordinal, total);
+    leave_scope(e);
   }
-  e->scope = outer;
 }
 
 static void expand_range(struct expander *e, const struct stmt *stmt) {
@@ -169,17 +177,18 @@ static void expand_range(struct expander *e, const struct stmt *stmt) {
     e->lost = true;
     return;
   }
-  struct scope *outer = e->scope;
-  int64_t total = low > high ? 0 : high - low < INT64_MAX ? high - low + 1 : 0;
-  for (int64_t i = low; i <= high; i++) {
-    e->scope = scope_new(e->arena, outer);
+  int64_t total;
+  if (!sub_i64(high, low, &total) || !add_i64(total, 1, &total))
+    total = 0; /* too many to be counted, and to be carried out */
+  bool going = low <= high;
+  for (int64_t i = low; going; i++) {
+    enter_scope(e);
     struct symbol *symbol = declare(e, SYMBOL_CONSTANT, stmt->names->name,
                                     stmt->names->span);
     symbol->value = (struct value){.kind = VALUE_INT, .integer = i};
-    if (!turn(e, stmt, i - low + 1, total) || i == INT64_MAX)
-      break;
+    going = turn(e, stmt, i - low + 1, total) && i < high;
+    leave_scope(e);
   }
-  e->scope = outer;
 }
 
 static void expand_if(struct expander *e, const struct stmt *stmt) {
@@ -197,8 +206,7 @@ static void expand_if(struct expander *e, const struct stmt *stmt) {
 
 static void declare_param(struct expander *e, const struct def_param *param,
                           const struct value *value) {
-  struct symbol *symbol =
-      declare(e, SYMBOL_CONSTANT, param->name, param->span);
+  struct symbol *symbol = declare(e, SYMBOL_CONSTANT, param->name, param->span);
   symbol->value = *value;
 }
 
@@ -206,7 +214,7 @@ struct call {
   struct symbol *def;
   const struct stmt *stmt;
   const struct def_param *params;
-  const struct arg **values;      /* by parameter; NULL: the default */
+  const struct arg **values; /* by parameter; NULL: the default */
   int count;
   bool failed;
 };
@@ -235,10 +243,9 @@ static void unknown_param(struct expander *e, struct call *call,
   struct suggestion s = suggest_begin(arg->key);
   for (const struct def_param *p = call->params; p; p = p->next)
     suggest_offer(&s, p->name);
-  struct diagnostic *d = report(e, UNKNOWN_OPTION, arg->key_span,
-                                "%.*s has no parameter `%.*s`",
-                                SLICE_ARG(def_name(call)),
-                                SLICE_ARG(arg->key));
+  struct diagnostic *d =
+      report(e, UNKNOWN_OPTION, arg->key_span, "%.*s has no parameter `%.*s`",
+             SLICE_ARG(def_name(call)), SLICE_ARG(arg->key));
   if (s.best.at)
     diag_help(d, "did you mean `%.*s`?", SLICE_ARG(s.best));
   diag_label(d, call->def->span, "defined here");
@@ -278,9 +285,9 @@ static void match_arg(struct expander *e, struct call *call,
   if (index < 0 || index >= call->count) {
     report_surplus(e, call, arg);
   } else if (call->values[index]) {
-    struct diagnostic *d = report(e, DUPLICATE_ARGUMENT, arg->span,
-                                  "`%.*s` is given twice",
-                                  SLICE_ARG(param_at(call, index)->name));
+    struct diagnostic *d =
+        report(e, DUPLICATE_ARGUMENT, arg->span, "`%.*s` is given twice",
+               SLICE_ARG(param_at(call, index)->name));
     diag_label(d, call->values[index]->span, "first here");
     call->failed = true;
   } else {
@@ -339,8 +346,8 @@ static struct slice call_text(struct expander *e, const struct call *call,
 static bool match_args(struct expander *e, struct call *call) {
   for (const struct def_param *p = call->params; p; p = p->next)
     call->count++;
-  call->values = arena_alloc(e->arena, (size_t)call->count + 1,
-                             sizeof *call->values);
+  call->values =
+      arena_alloc(e->arena, (size_t)call->count + 1, sizeof *call->values);
   int position = 0;
   for (const struct arg *arg = call->stmt->args; arg; arg = arg->next)
     match_arg(e, call, arg, &position);
@@ -373,12 +380,13 @@ void expand_call(struct expander *e, struct symbol *def,
                  const struct stmt *stmt, struct slice label) {
   struct call call = {.def = def, .stmt = stmt, .params = def->stmt->params};
   struct scope *outer = e->scope;
-  struct scope *inner = scope_new(e->arena, def->scope);
-  struct frame frame = {.kind = FRAME_CALL, .name = def->name,
-                        .span = stmt->span};
+  struct scope *inner = scope_enter(e->arena, def->scope, &e->spare_scopes);
+  struct frame frame = {
+      .kind = FRAME_CALL, .name = def->name, .span = stmt->span};
   if (is_recursion(e, def, stmt) || !match_args(e, &call) ||
       !bind_params(e, &call, inner) || !frame_enter(e, frame)) {
     e->lost = true;
+    scope_leave(inner, &e->spare_scopes);
     return;
   }
   int64_t group = group_enter(e, label, def->name, stmt);
@@ -386,6 +394,7 @@ void expand_call(struct expander *e, struct symbol *def,
   def->active = true;
   e->scope = inner;
   expand_block(e, def->stmt->block);
+  leave_scope(e);
   e->scope = outer;
   def->active = false;
   frame_leave(e);
@@ -445,8 +454,8 @@ static void expand_body(struct expander *e, const struct stmt *stmt,
 static void expand_again(struct expander *e, const struct stmt *stmt,
                          struct slice label) {
   struct symbol *symbol = find_label(e, stmt);
-  struct frame frame = {.kind = FRAME_AGAIN, .name = stmt->name,
-                        .span = stmt->span};
+  struct frame frame = {
+      .kind = FRAME_AGAIN, .name = stmt->name, .span = stmt->span};
   if (!symbol || !can_repeat(e, stmt, symbol) || !frame_enter(e, frame)) {
     e->lost = true;
     return;
@@ -489,8 +498,8 @@ static bool read_dtype(struct expander *e, const struct stmt *stmt,
     return true;
   }
   struct diagnostic *d =
-      report(e, UNKNOWN_CHOICE, stmt->dtype_span,
-             "an input of type `%.*s`", SLICE_ARG(stmt->dtype));
+      report(e, UNKNOWN_CHOICE, stmt->dtype_span, "an input of type `%.*s`",
+             SLICE_ARG(stmt->dtype));
   diag_help(d, "`: i32` and `: i64` make indices, without it an input holds "
                "values; their type is `train dtype=` or `--dtype`");
   return false;
@@ -541,8 +550,8 @@ static void expand_input(struct expander *e, const struct stmt *stmt) {
   if (stmt->name.at) {
     declare_label(e, stmt, stmt->name, stmt->name_span, first);
   } else if (e->model->sources.count > 1) {
-    struct diagnostic *d = report(e, DUPLICATE_NAME, stmt->span,
-                                  "a further input needs a name");
+    struct diagnostic *d =
+        report(e, DUPLICATE_NAME, stmt->span, "a further input needs a name");
     diag_help(d, "`input left 224x224x3`; `from left` makes it current");
   }
 }
@@ -558,9 +567,9 @@ static void expand_output(struct expander *e, const struct stmt *stmt) {
     const struct output *other = &e->model->outputs.at[i];
     if (!slice_equal(other->name, stmt->name))
       continue;
-    struct diagnostic *d = report(e, DUPLICATE_NAME, stmt->name_span,
-                                  "two outputs are called `%.*s`",
-                                  SLICE_ARG(stmt->name));
+    struct diagnostic *d =
+        report(e, DUPLICATE_NAME, stmt->name_span,
+               "two outputs are called `%.*s`", SLICE_ARG(stmt->name));
     diag_label(d, other->span, "first here");
     return;
   }
@@ -578,8 +587,7 @@ static void expand_def(struct expander *e, const struct stmt *stmt) {
                    q->span, "first here");
         return;
       }
-  struct symbol *symbol =
-      declare(e, SYMBOL_DEF, stmt->name, stmt->name_span);
+  struct symbol *symbol = declare(e, SYMBOL_DEF, stmt->name, stmt->name_span);
   if (symbol->kind != SYMBOL_DEF || symbol->stmt)
     return;
   symbol->stmt = stmt;
@@ -610,8 +618,8 @@ static void expand_constant(struct expander *e, const struct stmt *stmt) {
 
 static void expand_net(struct expander *e, const struct stmt *stmt) {
   if (e->model->named) {
-    struct diagnostic *d = report(e, DUPLICATE_NAME, stmt->span,
-                                  "a file describes one net");
+    struct diagnostic *d =
+        report(e, DUPLICATE_NAME, stmt->span, "a file describes one net");
     diag_help(d, "this one is called `%.*s` already",
               SLICE_ARG(e->model->name));
     return;
@@ -628,7 +636,9 @@ static void expand_settings(struct expander *e, const struct stmt *stmt) {
       .specs = train   ? train_specs
                : infer ? infer_specs
                        : budget_specs,
-      .owner = train ? "train" : infer ? "infer" : "budget",
+      .owner = train   ? "train"
+               : infer ? "infer"
+                       : "budget",
       .args = train   ? (void *)&settings->train
               : infer ? (void *)&settings->infer
                       : (void *)&settings->budget,
@@ -675,9 +685,9 @@ static void check_mark(struct expander *e, const struct stmt *stmt) {
     return;
   struct text text = text_new(e->arena);
   value_put(&text, &mark);
-  struct diagnostic *d = report(
-      e, SHAPE_MARK, stmt->mark->span, "the shape here is %s, not %.*s",
-      shape_text(shape).text, SLICE_ARG(text_slice(&text)));
+  struct diagnostic *d =
+      report(e, SHAPE_MARK, stmt->mark->span, "the shape here is %s, not %.*s",
+             shape_text(shape).text, SLICE_ARG(text_slice(&text)));
   diag_label(d, stmt->span, "gives %s", shape_text(shape).text);
   diag_help(d, "`netc fmt --shapes` writes the marks anew");
   diag_fixit(d, stmt->mark->span, "%s", shape_text(shape).text);
@@ -748,13 +758,12 @@ static void finish(struct expander *e, const struct block *program) {
   if (e->diags->errors || e->lost)
     return;
   if (model->sources.count == 0 && model->nodes.count == 0) {
-    struct diagnostic *d = diag(e->diags, NO_INPUT, program->close,
-                                "this file describes no net");
+    struct diagnostic *d =
+        diag(e->diags, NO_INPUT, program->close, "this file describes no net");
     diag_help(d, "a net begins with `input 224x224x3`; `netc --help` and "
                  "the examples show more");
   } else if (model->outputs.count == 0) {
-    *VEC_PUSH(e->arena, &model->outputs) =
-        (struct output){.node = e->current};
+    *VEC_PUSH(e->arena, &model->outputs) = (struct output){.node = e->current};
   }
 }
 
@@ -764,7 +773,7 @@ static struct expander open_expander(struct expansion *expansion,
                            .arena = expansion->arena,
                            .diags = expansion->diags,
                            .model = model,
-                           .scope = scope_new(expansion->arena, NULL),
+                           .scope = ARENA_NEW(expansion->arena, struct scope),
                            .current = NO_NODE,
                            .share = NO_NODE};
 }

@@ -68,7 +68,6 @@ void expand(struct expansion *expansion, const struct block *program,
 void expand_choice(struct expansion *expansion, const struct stmt *stmt);
 
 /* The value of an expression that sees no names but those of layers. */
-struct value expand_value(struct expansion *expansion,
-                          const struct expr *expr);
+struct value expand_value(struct expansion *expansion, const struct expr *expr);
 
 #endif

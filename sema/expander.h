@@ -14,20 +14,20 @@ struct expander {
   struct arena *arena;
   struct diags *diags;
   struct model *model;
-  struct scope *scope;
-  struct frame *frame;
+  struct scope *scope, *spare_scopes;
+  struct frame *frame, *spare_frames;
   int64_t current; /* the node whose tensor is the current one */
   bool lost;       /* it is unknown because of an error: stay silent */
   int64_t group;
   int64_t steps;
-  bool stopped;           /* a limit or too many errors */
-  int64_t share, share_end; /* `again`: nodes whose parameters are next */
-  VEC(struct map) counters; /* by group: names given so far */
-  VEC(int) used; /* sources that `use` has taken in */
-  struct using *using; /* those it is in the middle of */
+  bool stopped;              /* a limit or too many errors */
+  int64_t share, share_end;  /* `again`: nodes whose parameters are next */
+  VEC(struct map) counters;  /* by group: names given so far */
+  VEC(int) used;             /* sources that `use` has taken in */
+  struct using *using;       /* those it is in the middle of */
   VEC(struct bound *) bound; /* by statement, if it is always the same */
-  bool depends; /* what is being bound depends on names or shapes */
-  struct params params;      /* room for the rule of a layer */
+  bool depends;         /* what is being bound depends on names or shapes */
+  struct params params; /* room for the rule of a layer */
   const struct shape **in_shapes; /* room for its inputs */
   struct span *in_spans;
   size_t in_room;
@@ -47,9 +47,8 @@ void report_unknown_name(struct expander *e, struct slice name,
                          struct span span, const struct arg_spec *also);
 
 /* Reports, with notes on the calls and loops at hand. */
-struct diagnostic *report(struct expander *e, enum slug slug,
-                          struct span span, const char *format, ...)
-    PRINTF_LIKE(4, 5);
+struct diagnostic *report(struct expander *e, enum slug slug, struct span span,
+                          const char *format, ...) PRINTF_LIKE(4, 5);
 
 /* Arguments: bind.c */
 
@@ -95,8 +94,7 @@ bool resolve_word(struct expander *e, struct slice name, struct span span,
 void apply(struct expander *e, const struct stmt *stmt, struct slice label);
 
 /* The node of an input of the net. */
-void add_input(struct expander *e, const struct stmt *stmt,
-               struct shape shape);
+void add_input(struct expander *e, const struct stmt *stmt, struct shape shape);
 
 /* Statements: expand.c */
 

@@ -29,9 +29,7 @@ static void put_frame(struct text *out, struct sources *sources,
     text_printf(out, "in %.*s, applied again at line %u",
                 SLICE_ARG(frame->name), p.line);
     break;
-  case FRAME_LOOP:
-    text_printf(out, "in the loop at line %u", p.line);
-    break;
+  case FRAME_LOOP: text_printf(out, "in the loop at line %u", p.line); break;
   }
   if (frame->total > 1) {
     text_put(out, ", ");
@@ -65,8 +63,8 @@ void frame_describe(struct diagnostic *d, struct sources *sources,
   }
 }
 
-struct diagnostic *report(struct expander *e, enum slug slug,
-                          struct span span, const char *format, ...) {
+struct diagnostic *report(struct expander *e, enum slug slug, struct span span,
+                          const char *format, ...) {
   va_list args;
   va_start(args, format);
   struct diagnostic *d = diag_va(e->diags, slug, span, format, args);
@@ -82,14 +80,25 @@ bool frame_enter(struct expander *e, struct frame frame) {
          "calls and loops are nested more than %d deep", LIMIT_DEPTH);
     return false;
   }
-  struct frame *entered = ARENA_NEW(e->arena, struct frame);
+  struct frame *entered = e->spare_frames;
+  if (entered)
+    e->spare_frames = entered->parent;
+  else
+    entered = ARENA_NEW(e->arena, struct frame);
   *entered = frame;
   entered->parent = e->frame;
   entered->depth = depth;
+  entered->first = (int64_t)e->model->nodes.count;
   e->frame = entered;
   return true;
 }
 
+/* Nodes remember their frames; one without nodes can be used again. */
 void frame_leave(struct expander *e) {
-  e->frame = e->frame->parent;
+  struct frame *left = e->frame;
+  e->frame = left->parent;
+  if (left->first < (int64_t)e->model->nodes.count)
+    return;
+  left->parent = e->spare_frames;
+  e->spare_frames = left;
 }

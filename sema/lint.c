@@ -15,10 +15,10 @@ struct lint {
   struct model *model;
   struct diags *diags;
   const struct shape **in;
-  int32_t *readers;      /* by node: how many nodes read it */
-  int64_t *reader;       /* by node: the last of them */
-  bool *alive;           /* by node: some output depends on it */
-  bool strided; /* a layer with weights has a stride */
+  int32_t *readers;          /* by node: how many nodes read it */
+  int64_t *reader;           /* by node: the last of them */
+  bool *alive;               /* by node: some output depends on it */
+  bool strided;              /* a layer with weights has a stride */
   struct clean_sizes *clean; /* by input */
 };
 
@@ -29,8 +29,8 @@ static struct diagnostic *warn(struct lint *l, enum slug slug, int64_t node,
                                const char *format, ...) {
   va_list args;
   va_start(args, format);
-  struct diagnostic *d = diag_va(
-      l->diags, slug, l->model->nodes.at[node].span, format, args);
+  struct diagnostic *d =
+      diag_va(l->diags, slug, l->model->nodes.at[node].span, format, args);
   va_end(args);
   if (l->diags->level[slug] != SEVERITY_OFF)
     *VEC_PUSH(l->model->arena, &l->model->warnings) =
@@ -83,8 +83,8 @@ static void put_unread(struct text *out, const struct remainder *r, int axes) {
     if (r[i].unread == 0)
       continue;
     const char *name = axes == 1 ? "value" : names[axes - 1 - i];
-    text_printf(out, "%s%" PRId64 " %s%s", parts++ ? " and " : "",
-                r[i].unread, name, r[i].unread == 1 ? "" : "s");
+    text_printf(out, "%s%" PRId64 " %s%s", parts++ ? " and " : "", r[i].unread,
+                name, r[i].unread == 1 ? "" : "s");
   }
 }
 
@@ -149,8 +149,8 @@ static void put_ceil(struct text *out, struct lint *l, int64_t node,
   }
   if (out->length)
     text_put(out, "; or ");
-  text_printf(out, "round up: `%.*s ceil` (%s)",
-              SLICE_ARG(layer_text(l, node)), map_text(&up).text);
+  text_printf(out, "round up: `%.*s ceil` (%s)", SLICE_ARG(layer_text(l, node)),
+              map_text(&up).text);
 }
 
 static void report_remainder(struct lint *l, int64_t node,
@@ -178,8 +178,7 @@ static void report_remainder(struct lint *l, int64_t node,
   if (has_option(n->kind, "ceil"))
     put_ceil(&help, l, node, windows, axes);
   else
-    text_printf(&help, "%spad the map before it",
-                help.length ? "; or " : "");
+    text_printf(&help, "%spad the map before it", help.length ? "; or " : "");
   diag_help(d, "%.*s", SLICE_ARG(text_slice(&help)));
 }
 
@@ -197,8 +196,7 @@ static void check_windows(struct lint *l, int64_t node) {
   if (!skipped)
     return;
   struct diagnostic *d =
-      warn(l, STRIDE_SKIPS, node,
-           "%.*s steps over values that no window reads",
+      warn(l, STRIDE_SKIPS, node, "%.*s steps over values that no window reads",
            SLICE_ARG(layer_text(l, node)));
   diag_help(d, "a stride beyond the kernel drops part of the map; "
                "`avgpool` before it with that stride keeps all of it");
@@ -223,9 +221,9 @@ static void check_bias(struct lint *l, int64_t node) {
   const struct node *next = &l->model->nodes.at[l->reader[node]];
   if (!next->kind->cancels_bias)
     return;
-  struct diagnostic *d = warn(l, BIAS_BEFORE_NORM, node,
-                              "the bias of %s has no effect before %s",
-                              n->kind->name, next->kind->name);
+  struct diagnostic *d =
+      warn(l, BIAS_BEFORE_NORM, node, "the bias of %s has no effect before %s",
+           n->kind->name, next->kind->name);
   diag_label(d, next->span, "subtracts the mean again");
   diag_help(d, "add `nobias`");
 }
@@ -267,10 +265,10 @@ static void check_share(struct lint *l, int64_t node) {
   text_count(&share, mine);
   text_put(&share, " of ");
   text_count(&share, all);
-  struct diagnostic *d = warn(
-      l, HUGE_FC, node, "this layer holds %.*s parameters, %" PRId64 " %%",
-      SLICE_ARG(text_slice(&share)),
-      (int64_t)(100.0 * (double)mine / (double)all));
+  struct diagnostic *d =
+      warn(l, HUGE_FC, node, "this layer holds %.*s parameters, %" PRId64 " %%",
+           SLICE_ARG(text_slice(&share)),
+           (int64_t)(100.0 * (double)mine / (double)all));
   struct text rest = text_new(l->model->arena);
   text_count(&rest, pooled);
   diag_help(d, "with `gap` before it, it would have %.*s",
@@ -285,8 +283,8 @@ static void check_redundant(struct lint *l, int64_t node) {
     return;
   int64_t before = node_input(l->model, n, 0);
   const struct node *b = &l->model->nodes.at[before];
-  const struct shape **in = arena_alloc(
-      l->model->arena, (size_t)b->input_count + 1, sizeof *in);
+  const struct shape **in =
+      arena_alloc(l->model->arena, (size_t)b->input_count + 1, sizeof *in);
   struct layer first = model_layer(l->model, before, in);
   struct layer layer = model_layer(l->model, node, l->in);
   if (!n->kind->redundant(&layer, &first))
@@ -299,17 +297,17 @@ static void check_redundant(struct lint *l, int64_t node) {
 
 static void check_alignment(struct lint *l, int64_t node) {
   const struct node *n = &l->model->nodes.at[node];
-  if (l->diags->level[CHANNEL_ALIGNMENT] == SEVERITY_OFF ||
-      !n->kind->macs || !n->kind->params ||
-      shape_channels(&n->out) % ALIGNMENT == 0)
+  if (l->diags->level[CHANNEL_ALIGNMENT] == SEVERITY_OFF || !n->kind->macs ||
+      !n->kind->params || shape_channels(&n->out) % ALIGNMENT == 0)
     return;
   int64_t channels = shape_channels(&n->out);
   struct diagnostic *d =
       warn(l, CHANNEL_ALIGNMENT, node,
            "%" PRId64 " channels are no multiple of %d", channels, ALIGNMENT);
-  diag_help(d, "matrix units work on blocks of %d: %" PRId64
-               " channels cost no more time", ALIGNMENT,
-            (channels / ALIGNMENT + 1) * ALIGNMENT);
+  diag_help(d,
+            "matrix units work on blocks of %d: %" PRId64
+            " channels cost no more time",
+            ALIGNMENT, (channels / ALIGNMENT + 1) * ALIGNMENT);
 }
 
 static bool is_output(const struct lint *l, int64_t node) {
@@ -324,9 +322,9 @@ static void check_loss(struct lint *l, int64_t node) {
   if ((loss != LOSS_CROSSENTROPY && loss != LOSS_BCE) ||
       !l->model->nodes.at[node].kind->probabilities || !is_output(l, node))
     return;
-  struct diagnostic *d = warn(l, SOFTMAX_BEFORE_LOSS, node,
-                              "the loss computes its own %s",
-                              loss == LOSS_BCE ? "sigmoid" : "softmax");
+  struct diagnostic *d =
+      warn(l, SOFTMAX_BEFORE_LOSS, node, "the loss computes its own %s",
+           loss == LOSS_BCE ? "sigmoid" : "softmax");
   diag_help(d, "train on the values before `%s`",
             l->model->nodes.at[node].kind->name);
 }
@@ -369,11 +367,13 @@ static void check_dead(struct lint *l, int64_t node) {
         warn(l, UNUSED_LABEL, node, "the fork `%.*s` is never used",
              SLICE_ARG(fork->label));
     diag_label(d, fork->label_span, "labelled here");
-    diag_help(d, "join it, read it with `from %.*s`, or name its result with "
-                 "`output`", SLICE_ARG(fork->label));
+    diag_help(d,
+              "join it, read it with `from %.*s`, or name its result with "
+              "`output`",
+              SLICE_ARG(fork->label));
   } else {
-    struct diagnostic *d = warn(l, DEAD_BRANCH, node,
-                                "nothing uses what this layer gives");
+    struct diagnostic *d =
+        warn(l, DEAD_BRANCH, node, "nothing uses what this layer gives");
     diag_help(d, "join it, name it with `output`, or remove the branch");
   }
 }
@@ -393,8 +393,11 @@ void lint(const struct expansion *expansion, const struct block *program,
           struct model *model) {
   size_t count = model->nodes.count;
   struct lint l = {
-      .expansion = expansion, .program = program, .model = model,
-      .diags = expansion->diags, .in = model_layer_room(model),
+      .expansion = expansion,
+      .program = program,
+      .model = model,
+      .diags = expansion->diags,
+      .in = model_layer_room(model),
       .readers = arena_alloc(model->arena, count + 1, sizeof(int32_t)),
       .reader = arena_alloc(model->arena, count + 1, sizeof(int64_t)),
       .alive = arena_alloc(model->arena, count + 1, sizeof(bool)),

@@ -22,8 +22,10 @@ struct layer model_layer(const struct model *model, int64_t index,
   const struct node *node = &model->nodes.at[index];
   for (int i = 0; i < node->input_count; i++)
     in[i] = &model->nodes.at[node_input(model, node, i)].out;
-  return (struct layer){.kind = node->kind, .args = node->args,
-                        .input_count = node->input_count, .in = in,
+  return (struct layer){.kind = node->kind,
+                        .args = node->args,
+                        .input_count = node->input_count,
+                        .in = in,
                         .out = node->out};
 }
 
@@ -175,8 +177,8 @@ static void put_arg(struct text *out, const struct arg_spec *spec,
     put_value(out, spec, at, labels);
 }
 
-void model_put_layer(struct text *out, const struct model *model,
-                     int64_t index, const struct slice *labels) {
+void model_put_layer(struct text *out, const struct model *model, int64_t index,
+                     const struct slice *labels) {
   const struct node *node = &model->nodes.at[index];
   text_put(out, node->kind->name);
   for (int i = 0; node->kind->specs && node->kind->specs[i].name; i++) {
@@ -188,8 +190,7 @@ void model_put_layer(struct text *out, const struct model *model,
 
 int64_t model_row_end(const struct model *model, int64_t head) {
   int64_t end = head + 1;
-  while (end < (int64_t)model->nodes.count &&
-         model->nodes.at[end].head == head)
+  while (end < (int64_t)model->nodes.count && model->nodes.at[end].head == head)
     end++;
   return end;
 }

@@ -14,17 +14,18 @@ enum frame_kind { FRAME_CALL, FRAME_LOOP, FRAME_AGAIN };
 struct frame {
   struct frame *parent;
   enum frame_kind kind;
-  struct slice name; /* of the def or label */
-  struct span span;  /* the call or the loop */
+  struct slice name;      /* of the def or label */
+  struct span span;       /* the call or the loop */
   int64_t ordinal, total; /* "3rd of 5"; total 0: not counted */
+  int64_t first;          /* the first node that may be inside */
   int depth;
 };
 
 /* A name inside the groups that hold it: `stem.conv1`. */
 struct node_name {
-  struct slice text;   /* a label, or the word */
-  int64_t ordinal;     /* behind the word; 0: none */
-  bool repeated;       /* a label once more: `C_2` */
+  struct slice text; /* a label, or the word */
+  int64_t ordinal;   /* behind the word; 0: none */
+  bool repeated;     /* a label once more: `C_2` */
 };
 
 /* A named group, a call of a def, or the whole net (index 0). */
@@ -119,8 +120,7 @@ static inline int64_t node_input(const struct model *model,
 void name_put(struct text *out, const struct node_name *name);
 
 /* stem.conv1 */
-void model_put_name(struct text *out, const struct model *model,
-                    int64_t node);
+void model_put_name(struct text *out, const struct model *model, int64_t node);
 void model_put_group_name(struct text *out, const struct model *model,
                           int64_t group);
 
@@ -128,8 +128,8 @@ void model_put_group_name(struct text *out, const struct model *model,
  * conv 64 3x3 pad: the layer with its arguments' values. `labels` by node
  * stand for the labels that arguments refer to; NULL: as the source has them.
  */
-void model_put_layer(struct text *out, const struct model *model,
-                     int64_t node, const struct slice *labels);
+void model_put_layer(struct text *out, const struct model *model, int64_t node,
+                     const struct slice *labels);
 
 /* The node behind the last one of the row that starts at `head`. */
 int64_t model_row_end(const struct model *model, int64_t head);

@@ -55,8 +55,7 @@ struct node_name name_label(struct expander *e, struct slice label) {
     number++;
   while (map_find(map, numbered(e, label, "_", number)));
   map_add(e->arena, map, label)->number = number;
-  return (struct node_name){.text = label, .ordinal = number,
-                            .repeated = true};
+  return (struct node_name){.text = label, .ordinal = number, .repeated = true};
 }
 
 struct node_name name_word(struct expander *e, struct slice word) {
@@ -72,8 +71,7 @@ struct node_name name_word(struct expander *e, struct slice word) {
 int64_t group_enter(struct expander *e, struct slice label, struct slice word,
                     const struct stmt *stmt) {
   int64_t outer = e->group;
-  struct node_name name =
-      label.at ? name_label(e, label) : name_word(e, word);
+  struct node_name name = label.at ? name_label(e, label) : name_word(e, word);
   struct group *group = VEC_PUSH(e->arena, &e->model->groups);
   group->parent = outer;
   group->name = name;

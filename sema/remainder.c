@@ -68,8 +68,8 @@ static bool is_clean(const struct model *model, const struct search *s,
   for (size_t i = 0; i < model->nodes.count; i++) {
     struct window windows[3];
     struct remainder r[3];
-    int count = depends[i] ? remainders_of(model, (int64_t)i, in, windows, r)
-                           : 0;
+    int count =
+        depends[i] ? remainders_of(model, (int64_t)i, in, windows, r) : 0;
     for (int a = 0; a < count; a++) {
       bool matters = axis < 0 || (count == spatial && a == axis);
       if (matters && r[a].unread > 0)
@@ -152,11 +152,12 @@ static bool search_sizes(struct search *s, const struct model *model,
 
 struct clean_sizes find_clean_sizes(const struct expansion *expansion,
                                     const struct block *program,
-                                    const struct model *model,
-                                    int64_t input) {
+                                    const struct model *model, int64_t input) {
   struct clean_sizes result = {.searched = true};
-  struct search s = {.expansion = expansion, .program = program,
-                     .input = input, .together = true};
+  struct search s = {.expansion = expansion,
+                     .program = program,
+                     .input = input,
+                     .together = true};
   s.shape = &model->nodes.at[model->sources.at[input]].out;
   int spatial = shape_spatial(s.shape);
   for (int i = 1; i < spatial; i++)

@@ -6,7 +6,7 @@
 
 /* One spatial axis of a layer with windows. */
 struct remainder {
-  int64_t unread; /* values at the end that no window reads */
+  int64_t unread;  /* values at the end that no window reads */
   int64_t skipped; /* values between two windows: stride beyond kernel */
 };
 
@@ -28,7 +28,6 @@ struct clean_sizes {
  */
 struct clean_sizes find_clean_sizes(const struct expansion *expansion,
                                     const struct block *program,
-                                    const struct model *model,
-                                    int64_t input);
+                                    const struct model *model, int64_t input);
 
 #endif

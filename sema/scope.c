@@ -3,10 +3,24 @@
 
 enum { FEW = 8 }; /* names that are searched faster than hashed */
 
-struct scope *scope_new(struct arena *arena, struct scope *parent) {
-  struct scope *scope = ARENA_NEW(arena, struct scope);
+struct scope *scope_enter(struct arena *arena, struct scope *parent,
+                          struct scope **spare) {
+  struct scope *scope = *spare;
+  if (scope) {
+    *spare = scope->parent;
+    *scope = (struct scope){0};
+  } else {
+    scope = ARENA_NEW(arena, struct scope);
+  }
   scope->parent = parent;
   return scope;
+}
+
+struct scope *scope_leave(struct scope *scope, struct scope **spare) {
+  struct scope *parent = scope->parent;
+  scope->parent = *spare;
+  *spare = scope;
+  return parent;
 }
 
 struct symbol *scope_own(struct scope *scope, struct slice name) {

@@ -13,13 +13,13 @@ struct symbol {
   enum symbol_kind kind;
   struct slice name;
   struct span span;
-  struct value value;       /* SYMBOL_CONSTANT */
-  const struct stmt *stmt;  /* SYMBOL_DEF, SYMBOL_LABEL */
-  struct scope *scope;      /* where the def or label stands */
-  int64_t node;             /* SYMBOL_LABEL: the tensor; NO_NODE: poisoned */
-  int64_t first, end;       /* SYMBOL_LABEL: the nodes it made */
-  int64_t group;            /* SYMBOL_LABEL: the group it stands in */
-  bool active;              /* SYMBOL_DEF: being called */
+  struct value value;      /* SYMBOL_CONSTANT */
+  const struct stmt *stmt; /* SYMBOL_DEF, SYMBOL_LABEL */
+  struct scope *scope;     /* where the def or label stands */
+  int64_t node;            /* SYMBOL_LABEL: the tensor; NO_NODE: poisoned */
+  int64_t first, end;      /* SYMBOL_LABEL: the nodes it made */
+  int64_t group;           /* SYMBOL_LABEL: the group it stands in */
+  bool active;             /* SYMBOL_DEF: being called */
   struct symbol *next;
 };
 
@@ -30,7 +30,12 @@ struct scope {
   struct map index; /* once there are many */
 };
 
-struct scope *scope_new(struct arena *arena, struct scope *parent);
+/* A new scope, or one of `*spare` once more. */
+struct scope *scope_enter(struct arena *arena, struct scope *parent,
+                          struct scope **spare);
+
+/* Nothing can see into it any more: it becomes spare. Returns its parent. */
+struct scope *scope_leave(struct scope *scope, struct scope **spare);
 
 /* The symbol that a name means here, or NULL. */
 struct symbol *scope_find(struct scope *scope, struct slice name);

@@ -8,9 +8,11 @@
   "sgd momentum nesterov adagrad rmsprop adadelta adam adamw adamax " \
   "lion adafactor adam8bit"
 
-#define KEY(arg, t, type_name, member, ...)                        \
-  {.name = arg, .type = t, .place = PLACE_KEY,                     \
-   .offset = offsetof(struct type_name, member), __VA_ARGS__}
+#define KEY(arg, t, type_name, member, ...)                   \
+  {                                                           \
+    .name = arg, .type = t, .place = PLACE_KEY,               \
+    .offset = offsetof(struct type_name, member), __VA_ARGS__ \
+  }
 
 const struct arg_spec train_specs[] = {
     KEY("batch", TYPE_INT, train_settings, batch, .min = 1, .initial = 1,

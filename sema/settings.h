@@ -6,14 +6,28 @@
 
 /* In the order of their words in settings.c, from 1. */
 enum element {
-  ELEMENT_F64 = 1, ELEMENT_F32, ELEMENT_TF32, ELEMENT_F16, ELEMENT_BF16,
-  ELEMENT_FP8, ELEMENT_I8, ELEMENT_I4,
+  ELEMENT_F64 = 1,
+  ELEMENT_F32,
+  ELEMENT_TF32,
+  ELEMENT_F16,
+  ELEMENT_BF16,
+  ELEMENT_FP8,
+  ELEMENT_I8,
+  ELEMENT_I4,
 };
 
 enum optimizer {
-  OPTIMIZER_SGD = 1, OPTIMIZER_MOMENTUM, OPTIMIZER_NESTEROV,
-  OPTIMIZER_ADAGRAD, OPTIMIZER_RMSPROP, OPTIMIZER_ADADELTA, OPTIMIZER_ADAM,
-  OPTIMIZER_ADAMW, OPTIMIZER_ADAMAX, OPTIMIZER_LION, OPTIMIZER_ADAFACTOR,
+  OPTIMIZER_SGD = 1,
+  OPTIMIZER_MOMENTUM,
+  OPTIMIZER_NESTEROV,
+  OPTIMIZER_ADAGRAD,
+  OPTIMIZER_RMSPROP,
+  OPTIMIZER_ADADELTA,
+  OPTIMIZER_ADAM,
+  OPTIMIZER_ADAMW,
+  OPTIMIZER_ADAMAX,
+  OPTIMIZER_LION,
+  OPTIMIZER_ADAFACTOR,
   OPTIMIZER_ADAM8BIT,
 };
 
@@ -43,7 +57,7 @@ struct settings {
   struct infer_settings infer;
   struct budget budget;
   struct span budget_spans[5]; /* by row of budget_specs */
-  bool trains; /* the source or the user spoke of training */
+  bool trains;                 /* the source or the user spoke of training */
 };
 
 extern const struct arg_spec train_specs[];

@@ -20,16 +20,15 @@ static bool is_known(const struct expander *e, int source) {
   return false;
 }
 
-static bool is_cycle(struct expander *e, const struct stmt *stmt,
-                     int source) {
+static bool is_cycle(struct expander *e, const struct stmt *stmt, int source) {
   bool found = source == e->in->source;
   for (const struct using *u = e->using; u; u = u->outer)
     found = found || u->source == source;
   if (!found)
     return false;
-  struct diagnostic *d = report(e, USE_CYCLE, stmt->name_span,
-                                "\"%.*s\" is being read already",
-                                SLICE_ARG(stmt->name));
+  struct diagnostic *d =
+      report(e, USE_CYCLE, stmt->name_span, "\"%.*s\" is being read already",
+             SLICE_ARG(stmt->name));
   for (const struct using *u = e->using; u; u = u->outer)
     diag_note(d, "inside \"%.*s\"", SLICE_ARG(u->name));
   diag_help(d, "move what both need into a third file");

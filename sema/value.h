@@ -11,8 +11,8 @@ enum value_kind {
   VALUE_INT,
   VALUE_REAL,
   VALUE_BOOL,
-  VALUE_NAME, /* of a layer, def or label */
-  VALUE_ANY,  /* _ */
+  VALUE_NAME,  /* of a layer, def or label */
+  VALUE_ANY,   /* _ */
   VALUE_SIZES, /* integers or `_` joined by x; each may be a pair a:b */
 };
 
@@ -21,9 +21,9 @@ struct value {
   int64_t integer; /* VALUE_INT, VALUE_BOOL */
   double real;
   struct slice name;
-  int count;                 /* VALUE_SIZES */
-  bool paired;               /* some are pairs; else to equals at */
-  int64_t at[LIMIT_RANK];    /* SIZE_ANY: `_` */
+  int count;              /* VALUE_SIZES */
+  bool paired;            /* some are pairs; else to equals at */
+  int64_t at[LIMIT_RANK]; /* SIZE_ANY: `_` */
   int64_t to[LIMIT_RANK];
   struct span span; /* where it was written last */
 };

@@ -108,8 +108,10 @@ void assert_holds(const char *text, const char *part) {
 
 const char *scratch(const char *name) {
   static char path[256];
-  snprintf(path, sizeof path, "rm -rf build/tests/scratch/%s && "
-                              "mkdir -p build/tests/scratch/%s", name, name);
+  snprintf(path, sizeof path,
+           "rm -rf build/tests/scratch/%s && "
+           "mkdir -p build/tests/scratch/%s",
+           name, name);
   assert_int_equal(system(path), 0);
   snprintf(path, sizeof path, "build/tests/scratch/%s", name);
   return path;

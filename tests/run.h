@@ -23,8 +23,7 @@ struct run {
   int status;
 };
 
-struct run run(const char *format, ...)
-    __attribute__((format(printf, 1, 2)));
+struct run run(const char *format, ...) __attribute__((format(printf, 1, 2)));
 void run_free(struct run *run);
 
 /* A whole file with a NUL behind it, or NULL. */

@@ -69,9 +69,19 @@ static bool fits(wide value) {
 
 static void checked_arithmetic_notices_every_overflow(void **state) {
   (void)state;
-  static const int64_t values[] = {0, 1, -1, 2, 3, INT32_MAX, INT32_MIN,
-                                   INT64_MAX, INT64_MIN, INT64_MAX - 1,
-                                   INT64_MAX / 2, INT64_MIN / 2, 3037000499,
+  static const int64_t values[] = {0,
+                                   1,
+                                   -1,
+                                   2,
+                                   3,
+                                   INT32_MAX,
+                                   INT32_MIN,
+                                   INT64_MAX,
+                                   INT64_MIN,
+                                   INT64_MAX - 1,
+                                   INT64_MAX / 2,
+                                   INT64_MIN / 2,
+                                   3037000499,
                                    3037000500};
   size_t n = sizeof values / sizeof *values;
   for (size_t i = 0; i < n * n; i++) {
@@ -94,11 +104,11 @@ static const char *text_of(struct text *text) {
   return text->at;
 }
 
-#define ASSERT_TEXT(state, expected, call)         \
-  do {                                             \
-    struct text out = text_new(*(state));          \
-    call;                                          \
-    assert_string_equal(text_of(&out), expected);  \
+#define ASSERT_TEXT(state, expected, call)        \
+  do {                                            \
+    struct text out = text_new(*(state));         \
+    call;                                         \
+    assert_string_equal(text_of(&out), expected); \
   } while (0)
 
 static void numbers_are_written_for_people(void **state) {
@@ -107,8 +117,7 @@ static void numbers_are_written_for_people(void **state) {
   ASSERT_TEXT(state, "1,000", text_count(&out, 1000));
   ASSERT_TEXT(state, "4,632,902", text_count(&out, 4632902));
   ASSERT_TEXT(state, "-1,234", text_count(&out, -1234));
-  ASSERT_TEXT(state, "9,223,372,036,854,775,807",
-              text_count(&out, INT64_MAX));
+  ASSERT_TEXT(state, "9,223,372,036,854,775,807", text_count(&out, INT64_MAX));
   ASSERT_TEXT(state, "-9223372036854775808", text_int(&out, INT64_MIN));
 }
 
@@ -119,15 +128,14 @@ static void sizes_have_the_unit_that_fits(void **state) {
   ASSERT_TEXT(state, "17.67 MiB", text_size(&out, 18531608, UNITS_IEC, 2));
   ASSERT_TEXT(state, "18.53 MB", text_size(&out, 18531608, UNITS_SI, 2));
   ASSERT_TEXT(state, "1.00 kB", text_size(&out, 1000, UNITS_SI, 2));
-  ASSERT_TEXT(state, "18,531,608 B",
-              text_size(&out, 18531608, UNITS_BYTES, 2));
+  ASSERT_TEXT(state, "18,531,608 B", text_size(&out, 18531608, UNITS_BYTES, 2));
   ASSERT_TEXT(state, "8192.0 PiB", text_size(&out, INT64_MAX, UNITS_IEC, 1));
 }
 
 static void a_real_reads_back_as_itself(void **state) {
-  static const double values[] = {0,    0.1,      1.0 / 3, 1e300, 5e-324,
-                                  -2.5, 1e-5,     123456789.125, 0.5,
-                                  1e16, 21.333333333333332};
+  static const double values[] = {
+      0,   0.1,  1.0 / 3,           1e300, 5e-324, -2.5, 1e-5, 123456789.125,
+      0.5, 1e16, 21.333333333333332};
   for (size_t i = 0; i < sizeof values / sizeof *values; i++) {
     struct text out = text_new(*state);
     text_real(&out, values[i]);
@@ -200,11 +208,20 @@ static void utf8_sequences_are_told_from_others(void **state) {
     const char *bytes;
     size_t expected;
   } cases[] = {
-      {"a", 1},           {"\xC3\xA9", 2},         {"\xE2\x82\xAC", 3},
-      {"\xF0\x9F\x98\x80", 4}, {"\x80", 0},        {"\xC0\xAF", 0},
-      {"\xC3", 0},        {"\xE0\x80\x80", 0},     {"\xED\xA0\x80", 0},
-      {"\xF0\x80\x80\x80", 0}, {"\xF4\x90\x80\x80", 0}, {"\xFF", 0},
-      {"\xE2\x82", 0},    {"\xF4\x8F\xBF\xBF", 4},
+      {"a", 1},
+      {"\xC3\xA9", 2},
+      {"\xE2\x82\xAC", 3},
+      {"\xF0\x9F\x98\x80", 4},
+      {"\x80", 0},
+      {"\xC0\xAF", 0},
+      {"\xC3", 0},
+      {"\xE0\x80\x80", 0},
+      {"\xED\xA0\x80", 0},
+      {"\xF0\x80\x80\x80", 0},
+      {"\xF4\x90\x80\x80", 0},
+      {"\xFF", 0},
+      {"\xE2\x82", 0},
+      {"\xF4\x8F\xBF\xBF", 4},
   };
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
     assert_int_equal(utf8_length(cases[i].bytes, strlen(cases[i].bytes)),

@@ -51,8 +51,7 @@ static void slips_of_the_command_line_are_explained(void **state) {
   expect(NETC " -D depht=3 examples/simple_cnn.net", 2, "",
          "the source has no `param depht`");
   expect(NETC " layers cnov", 2, "", "did you mean `conv`");
-  expect(NETC " explain pool-remaindr", 2, "",
-         "did you mean `pool-remainder`");
+  expect(NETC " explain pool-remaindr", 2, "", "did you mean `pool-remainder`");
   expect(NETC " fmt", 2, "", "needs a file");
   expect(NETC " check", 2, "", "no file");
 }
@@ -70,10 +69,12 @@ static void standard_input_and_output_are_files_too(void **state) {
 static void several_outputs_come_from_one_run(void **state) {
   (void)state;
   const char *dir = scratch("several");
-  struct run r = run(NETC " examples/resnet50.net -Wno-stride-skips -o %s/r.json "
-                          "-o %s/r.csv -o %s/r.dot --emit=md=%s/table -o - "
-                          "--emit=net=%s/flat.net && ls %s && grep -c . "
-                          "%s/r.csv", dir, dir, dir, dir, dir, dir, dir);
+  struct run r =
+      run(NETC " examples/resnet50.net -Wno-stride-skips -o %s/r.json "
+               "-o %s/r.csv -o %s/r.dot --emit=md=%s/table -o - "
+               "--emit=net=%s/flat.net && ls %s && grep -c . "
+               "%s/r.csv",
+          dir, dir, dir, dir, dir, dir, dir);
   assert_int_equal(r.status, 0);
   assert_string_equal(r.err, "");
   assert_holds(r.out, "flat.net\nr.csv\nr.dot\nr.json\ntable\n90\n");
@@ -83,11 +84,11 @@ static void several_outputs_come_from_one_run(void **state) {
 static void a_failed_run_leaves_nothing_behind(void **state) {
   (void)state;
   const char *dir = scratch("failed");
-  struct run r = run(
-      "printf 'input 4\\nfc\\n' >%s/bad.net; " NETC " %s/bad.net -o %s/a.json"
-      " -MD; printf 'input 4\\nfc 2\\n' >%s/good.net; " NETC
-      " %s/good.net -o %s/b.txt -o %s/no/c.txt -MD; ls %s",
-      dir, dir, dir, dir, dir, dir, dir, dir);
+  struct run r = run("printf 'input 4\\nfc\\n' >%s/bad.net; " NETC
+                     " %s/bad.net -o %s/a.json"
+                     " -MD; printf 'input 4\\nfc 2\\n' >%s/good.net; " NETC
+                     " %s/good.net -o %s/b.txt -o %s/no/c.txt -MD; ls %s",
+                     dir, dir, dir, dir, dir, dir, dir, dir);
   assert_string_equal(r.out, "bad.net\ngood.net\n");
   run_free(&r);
 }
@@ -97,7 +98,8 @@ static void a_broken_budget_writes_no_file(void **state) {
   (void)state;
   const char *dir = scratch("budget");
   struct run r = run(NETC " tests/golden/errors/a-broken-budget.net -o "
-                          "%s/a.txt -o - -MD; echo $?; ls %s", dir, dir);
+                          "%s/a.txt -o - -MD; echo $?; ls %s",
+                     dir, dir);
   assert_holds(r.out, "Rule of thumb");
   assert_holds(r.out, "\n1\n");
   assert_null(strstr(r.out, "a.txt"));
@@ -107,14 +109,15 @@ static void a_broken_budget_writes_no_file(void **state) {
 static void equal_files_can_be_left_untouched(void **state) {
   (void)state;
   const char *dir = scratch("changed");
-  struct run r = run(
-      "cp examples/vgg16.net %s/v.net; " NETC " %s/v.net -o %s/v.csv 2>&1 "
-      ">/dev/null | grep -c warning; touch -d 2001-01-01 %s/v.csv; " NETC
-      " %s/v.net -o %s/v.csv --write-if-changed 2>/dev/null; "
-      "find %s -name v.csv -newermt 2002-01-01; echo 'dropout' >>%s/v.net; "
-      NETC " %s/v.net -o %s/v.csv --write-if-changed 2>/dev/null; "
-      "find %s -name v.csv -newermt 2002-01-01",
-      dir, dir, dir, dir, dir, dir, dir, dir, dir, dir, dir);
+  struct run r =
+      run("cp examples/vgg16.net %s/v.net; " NETC " %s/v.net -o %s/v.csv 2>&1 "
+          ">/dev/null | grep -c warning; touch -d 2001-01-01 %s/v.csv; " NETC
+          " %s/v.net -o %s/v.csv --write-if-changed 2>/dev/null; "
+          "find %s -name v.csv -newermt 2002-01-01; echo 'dropout' "
+          ">>%s/v.net; " NETC
+          " %s/v.net -o %s/v.csv --write-if-changed 2>/dev/null; "
+          "find %s -name v.csv -newermt 2002-01-01",
+          dir, dir, dir, dir, dir, dir, dir, dir, dir, dir, dir);
   char expected[128];
   snprintf(expected, sizeof expected, "1\n%s/v.csv\n", dir);
   assert_string_equal(r.out, expected);
@@ -125,7 +128,8 @@ static void files_get_the_usual_permissions(void **state) {
   (void)state;
   const char *dir = scratch("modes");
   struct run r = run("umask 027; " NETC " examples/unet.net -o %s/u.txt; "
-                     "stat -c %%a %s/u.txt", dir, dir);
+                     "stat -c %%a %s/u.txt",
+                     dir, dir);
   assert_string_equal(r.out, "640\n");
   run_free(&r);
 }
@@ -138,7 +142,8 @@ static const char *with_library(const char *name) {
   snprintf(command, sizeof command,
            "cd %s && mkdir 'a lib' && printf 'def two(c) { conv c 3x3; conv "
            "c 3x3 }\\n' >'a lib/blocks.net' && printf 'use \"a lib/blocks.net"
-           "\"\\ninput 32x32x3\\ntwo 8\\n' >main.net", dir);
+           "\"\\ninput 32x32x3\\ntwo 8\\n' >main.net",
+           dir);
   assert_int_equal(system(command), 0);
   return dir;
 }
@@ -153,10 +158,12 @@ static void make_follows_the_dependencies(void **state) {
   snprintf(path, sizeof path, "%s/Makefile", dir);
   write_text(path, makefile, strlen(makefile));
   struct run r = run(
-      "cd %s && unset MAKEFLAGS MAKELEVEL && make -s NETC=$OLDPWD/" NETC " && cat out.d && "
+      "cd %s && unset MAKEFLAGS MAKELEVEL && make -s NETC=$OLDPWD/" NETC
+      " && cat out.d && "
       "make NETC=$OLDPWD/" NETC " && touch -d +1minute 'a lib/blocks.net' && "
       "make -q NETC=x; echo $?; rm -r 'a lib' && printf 'input 4\\nfc 2\\n' "
-      ">main.net; make -s NETC=$OLDPWD/" NETC " && cat out.d", dir);
+      ">main.net; make -s NETC=$OLDPWD/" NETC " && cat out.d",
+      dir);
   if (r.status)
     print_error("%s%s", r.out, r.err);
   assert_int_equal(r.status, 0);
@@ -188,7 +195,8 @@ static void ninja_follows_the_dependencies(void **state) {
   snprintf(path, sizeof path, "%s/build.ninja", dir);
   write_text(path, file, strlen(file));
   struct run r = run("cd %s && ninja && ninja && sleep 1.1 && "
-                     "touch 'a lib/blocks.net' && ninja -n", dir);
+                     "touch 'a lib/blocks.net' && ninja -n",
+                     dir);
   if (r.status)
     print_error("%s%s", r.out, r.err);
   assert_int_equal(r.status, 0);
@@ -203,7 +211,8 @@ static void a_target_of_ones_own_is_taken(void **state) {
   (void)state;
   const char *dir = scratch("target");
   struct run r = run(NETC " examples/unet.net -o %s/u.csv -MF %s/deps -MT "
-                          "'x y' && cat %s/deps", dir, dir, dir);
+                          "'x y' && cat %s/deps",
+                     dir, dir, dir);
   assert_string_equal(r.out, "x y: \\\n  examples/unet.net\n");
   run_free(&r);
 }
@@ -226,7 +235,8 @@ static void without_graphviz_a_picture_is_refused(void **state) {
   (void)state;
   const char *dir = scratch("nodot");
   struct run r = run("PATH=%s " NETC " examples/unet.net -o %s/u.svg; echo $?;"
-                     " ls %s", dir, dir, dir);
+                     " ls %s",
+                     dir, dir, dir);
   assert_string_equal(r.out, "3\n");
   assert_holds(r.err, "apt-get install graphviz");
   run_free(&r);
@@ -238,7 +248,8 @@ static void a_graphviz_that_fails_leaves_no_picture(void **state) {
   struct run r = run("printf '#!/bin/sh\\nhead -c 9 >/dev/null\\necho half\\n"
                      "exit 3\\n' >%s/dot; chmod +x %s/dot; PATH=%s:$PATH " NETC
                      " examples/resnet50.net -Wno-stride-skips -o %s/u.svg;"
-                     " echo $?; ls %s", dir, dir, dir, dir, dir);
+                     " echo $?; ls %s",
+                     dir, dir, dir, dir, dir);
   assert_string_equal(r.out, "3\ndot\n");
   assert_holds(r.err, "dot failed with status 3");
   run_free(&r);
@@ -265,10 +276,11 @@ static void fmt_works_in_place_and_checks(void **state) {
 
 static void check_takes_several_files(void **state) {
   (void)state;
-  expect(NETC " check -Wno-huge-fc examples/vgg16.net examples/unet.net", 0,
-         "", "");
+  expect(NETC " check -Wno-huge-fc examples/vgg16.net examples/unet.net", 0, "",
+         "");
   expect(NETC " check examples/unet.net tests/golden/errors/an-empty-file.net"
-              " no.net", 3, "", "no-input");
+              " no.net",
+         3, "", "no-input");
   expect(NETC " check -D c=3 tests/golden/errors/an-empty-file.net", 1, "",
          "no-input");
 }
@@ -283,9 +295,11 @@ static void colour_is_for_terminals_only(void **state) {
   if (!present)
     skip();
   expect("script -qec '" NETC " examples/simple_cnn.net' /dev/null | "
-         "grep -c '\\[1;35m'", 0, "2", "");
+         "grep -c '\\[1;35m'",
+         0, "2", "");
   expect("NO_COLOR=1 script -qec '" NETC " examples/simple_cnn.net' /dev/null"
-         " | grep -c '\\[1;35m'", 1, "0", "");
+         " | grep -c '\\[1;35m'",
+         1, "0", "");
 }
 
 /* Sizes that no one writes by hand. Each must end, and quickly. */
@@ -303,8 +317,7 @@ static void make_file(const char *dir, const char *name, const char *head,
   fclose(file);
 }
 
-static void extreme_texts_end_with_an_error_and_not_with_a_crash(
-    void **state) {
+static void extreme_texts_end_with_an_error_and_not_with_a_crash(void **state) {
   (void)state;
   const char *dir = scratch("extreme");
   make_file(dir, "braces.net", "input 8\n", "{", 100000, "\n");
@@ -345,8 +358,8 @@ static void extreme_texts_end_with_an_error_and_not_with_a_crash(
 static void large_texts_that_are_right_are_compiled(void **state) {
   (void)state;
   const char *dir = scratch("large");
-  make_file(dir, "layers.net", "input 8x8x4\n", "conv 4 3x3 pad relu6\n",
-            50000, "");
+  make_file(dir, "layers.net", "input 8x8x4\n", "conv 4 3x3 pad relu6\n", 50000,
+            "");
   make_file(dir, "semicolons.net", "input 8x8x4", ";conv 4 3x3 pad", 60000,
             "\n");
   make_file(dir, "operands.net", "input 8x8x4\nconcat", " {}", 30000, "\n");
@@ -360,7 +373,8 @@ static void large_texts_that_are_right_are_compiled(void **state) {
   struct paths nets = find_paths(dir, ".net");
   for (size_t i = 0; i < nets.count; i++) {
     struct run r = run("timeout 20 " NETC " -Wno-unused-param %s -o %s/x.json"
-                       " -o %s/x.net", nets.at[i], dir, dir);
+                       " -o %s/x.net",
+                       nets.at[i], dir, dir);
     if (r.status != 0)
       print_error("%s: status %d\n%.300s\n", nets.at[i], r.status, r.err);
     assert_int_equal(r.status, 0);

@@ -21,8 +21,8 @@ static void note_slug(void *user, const struct netc_diagnostic *d) {
     snprintf(slugs->text, sizeof slugs->text, "%s", d->text);
 }
 
-static void check_example(const char *path, const char *info,
-                          const char *text, size_t length) {
+static void check_example(const char *path, const char *info, const char *text,
+                          size_t length) {
   struct slugs slugs = {{false}, ""};
   struct netc *netc = netc_open(NULL, NULL);
   netc_on_diagnostic(netc, note_slug, &slugs);
@@ -96,8 +96,7 @@ static void example_files_compile_and_are_canonical(void **state) {
 
 static void every_diagnostic_has_a_page_and_a_case(void **state) {
   (void)state;
-  struct run cases =
-      run("cat tests/golden/*/*.err tests/golden/*/*/*.err");
+  struct run cases = run("cat tests/golden/*/*.err tests/golden/*/*/*.err");
   struct run listed = run("%s explain", NETC);
   for (int i = 0; i < SLUG_COUNT; i++) {
     const char *name = slug_info((enum slug)i)->name;

@@ -55,8 +55,7 @@ static char *result_of(const struct golden *g) {
   char command[2048], *text;
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wformat-nonliteral"
-  snprintf(command, sizeof command, g->kind->command, NETC, g->options,
-           g->net);
+  snprintf(command, sizeof command, g->kind->command, NETC, g->options, g->net);
 #pragma GCC diagnostic pop
   struct run r = run("%s", command);
   bool to_err = strcmp(g->kind->suffix, ".err") == 0 ||
@@ -130,9 +129,8 @@ int main(void) {
     tests[i] = (struct CMUnitTest){.name = all[i].name,
                                    .test_func = check_golden,
                                    .initial_state = &all[i]};
-  int failed = count ? _cmocka_run_group_tests("golden", tests, count, NULL,
-                                               NULL)
-                     : 1;
+  int failed =
+      count ? _cmocka_run_group_tests("golden", tests, count, NULL, NULL) : 1;
   free(all);
   free(tests);
   paths_free(&nets);

@@ -23,8 +23,8 @@ static void check_row(void **state) {
   char shape[64] = "";
   struct netc *netc = netc_open(NULL, NULL);
   netc_on_diagnostic(netc, show, NULL);
-  assert_int_equal(
-      netc_load_text(netc, "row", truth->net, strlen(truth->net)), NETC_OK);
+  assert_int_equal(netc_load_text(netc, "row", truth->net, strlen(truth->net)),
+                   NETC_OK);
   assert_int_equal(netc_layer(netc, netc_layer_count(netc) - 1, &layer),
                    NETC_OK);
   for (int i = 0; i < layer.rank; i++)
@@ -50,9 +50,8 @@ int main(void) {
   }
   struct CMUnitTest *tests = calloc(count + 1, sizeof *tests);
   for (size_t i = 0; i < count; i++)
-    tests[i] = (struct CMUnitTest){.name = rows[i].net,
-                                   .test_func = check_row,
-                                   .initial_state = &rows[i]};
+    tests[i] = (struct CMUnitTest){
+        .name = rows[i].net, .test_func = check_row, .initial_state = &rows[i]};
   int failed =
       count ? _cmocka_run_group_tests("layers", tests, count, NULL, NULL) : 1;
   free(tests);

@@ -86,8 +86,7 @@ static void every_output_is_written_to_a_sink(void **state) {
   struct netc *netc = load(small);
   for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
     struct buffer first = {0}, second = {0};
-    assert_int_equal(netc_emit(netc, kinds[i], NULL, collect, &first),
-                     NETC_OK);
+    assert_int_equal(netc_emit(netc, kinds[i], NULL, collect, &first), NETC_OK);
     assert_int_equal(netc_emit(netc, kinds[i], NULL, collect, &second),
                      NETC_OK);
     assert_true(first.length > 0);
@@ -102,16 +101,13 @@ static void what_goes_wrong_is_a_status(void **state) {
   (void)state;
   struct buffer buffer = {0};
   struct netc *netc = netc_open(NULL, NULL);
-  assert_int_equal(netc_emit(netc, "txt", NULL, collect, &buffer),
-                   NETC_USAGE);
+  assert_int_equal(netc_emit(netc, "txt", NULL, collect, &buffer), NETC_USAGE);
   assert_int_equal(netc_load_file(netc, "build/no/such.net"), NETC_IO);
   assert_holds(netc_message(netc), "cannot read build/no/such.net");
   assert_int_equal(netc_load_text(netc, "x.net", "conv 3", 6), NETC_ERROR);
   assert_int_equal(netc_load_text(netc, "x.net", "conv 3", 6), NETC_USAGE);
-  assert_int_equal(netc_emit(netc, "txt", NULL, collect, &buffer),
-                   NETC_ERROR);
-  assert_int_equal(netc_emit(netc, "tokens", NULL, collect, &buffer),
-                   NETC_OK);
+  assert_int_equal(netc_emit(netc, "txt", NULL, collect, &buffer), NETC_ERROR);
+  assert_int_equal(netc_emit(netc, "tokens", NULL, collect, &buffer), NETC_OK);
   assert_int_equal(netc_emit(netc, "nonsense", NULL, collect, &buffer),
                    NETC_USAGE);
   assert_int_equal(netc_layer_count(netc), 0);
@@ -170,14 +166,13 @@ static void the_command_line_wins_over_the_source(void **state) {
                       "train batch=64 optimizer=sgd\n";
   assert_int_equal(netc_set(netc, "batch", "8"), NETC_OK);
   assert_int_equal(netc_define(netc, "n", "2*8"), NETC_OK);
-  assert_int_equal(netc_load_text(netc, "x.net", text, strlen(text)),
-                   NETC_OK);
+  assert_int_equal(netc_load_text(netc, "x.net", text, strlen(text)), NETC_OK);
   assert_int_equal(netc_emit(netc, "json", NULL, collect, &buffer), NETC_OK);
   json_t *json = json_loads(buffer.at, 0, NULL);
   json_t *rule = json_object_get(json, "rule");
   assert_int_equal(json_integer_value(json_object_get(rule, "batch")), 8);
-  assert_string_equal(
-      json_string_value(json_object_get(rule, "optimizer")), "sgd");
+  assert_string_equal(json_string_value(json_object_get(rule, "optimizer")),
+                      "sgd");
   assert_int_equal(json_integer_value(json_object_get(
                        json_object_get(json, "totals"), "param_count")),
                    8 * 8 * 3 * 16 + 16);
@@ -225,8 +220,8 @@ static bool use_all(struct budget *budget, const char *text) {
   bool done = netc_set(netc, "batch", "4") == NETC_OK &&
               netc_include(netc, "tests/golden/language") == NETC_OK &&
               netc_load_text(netc, "x.net", text, strlen(text)) == NETC_OK;
-  static const char *const kinds[] = {"txt", "json", "csv", "dot", "net",
-                                      "fmt-shapes"};
+  static const char *const kinds[] = {"txt", "json", "csv",
+                                      "dot", "net",  "fmt-shapes"};
   for (size_t i = 0; done && i < sizeof kinds / sizeof *kinds; i++) {
     struct buffer buffer = {0};
     done = netc_emit(netc, kinds[i], NULL, collect, &buffer) == NETC_OK;

@@ -15,8 +15,7 @@ static int find_nets(void **state) {
   struct paths examples = find_paths("examples", ".net");
   nets.at = calloc(all.count + examples.count, sizeof *nets.at);
   for (size_t i = 0; i < all.count + examples.count; i++) {
-    const char *path =
-        i < all.count ? all.at[i] : examples.at[i - all.count];
+    const char *path = i < all.count ? all.at[i] : examples.at[i - all.count];
     struct run r = run(NETC " check %s", path);
     if (r.status == 0 && !strstr(path, ".out.net"))
       nets.at[nets.count++] = strdup(path);
@@ -71,8 +70,8 @@ static void layers_sum_to_the_totals(void **state) {
     for (size_t c = 0; c < sizeof counts / sizeof *counts; c++) {
       json_int_t sum = 0;
       size_t k;
-      json_array_foreach(json_object_get(json, "layers"), k, layer)
-        sum += number(layer, counts[c]);
+      json_array_foreach(json_object_get(json, "layers"), k, layer) sum +=
+          number(layer, counts[c]);
       assert_true(sum == number(totals, counts[c]));
     }
     json_decref(json);
@@ -111,8 +110,8 @@ static void names_of_layers_are_unique(void **state) {
     json_t *layers = json_object_get(json, "layers");
     size_t k, count = json_array_size(layers);
     const char **names = calloc(count, sizeof *names);
-    json_array_foreach(layers, k, layer)
-      names[k] = json_string_value(json_object_get(layer, "name"));
+    json_array_foreach(layers, k, layer) names[k] =
+        json_string_value(json_object_get(layer, "name"));
     qsort(names, count, sizeof *names, by_name);
     for (k = 1; k < count; k++)
       assert_string_not_equal(names[k - 1], names[k]);
@@ -130,7 +129,8 @@ static void the_schema_describes_every_report(void **state) {
     run_free(&r);
   }
   struct run r = run("/usr/bin/python3 tests/validate.py "
-                     "docs/report.schema.json %s/*.json", dir);
+                     "docs/report.schema.json %s/*.json",
+                     dir);
   if (r.status)
     print_error("%s%s", r.out, r.err);
   assert_int_equal(r.status, 0);
@@ -156,8 +156,10 @@ static void rows_of_tables_sum_to_the_totals(void **state) {
   static const struct {
     const char *key;
     int column;
-  } columns[] = {{"activation_count", 4}, {"param_count", 5},
-                 {"mac_count", 6}, {"activation_bytes", 7}};
+  } columns[] = {{"activation_count", 4},
+                 {"param_count", 5},
+                 {"mac_count", 6},
+                 {"activation_bytes", 7}};
   static const char *const looks[] = {"", "--depth 1", "--expand"};
   for (size_t i = 0; i < nets.count; i++) {
     json_t *json = report(nets.at[i]);
@@ -192,12 +194,10 @@ static void the_expanded_source_gives_the_same_net(void **state) {
     json_t *b = json_object_get(after, "layers");
     assert_int_equal(json_array_size(a), json_array_size(b));
     for (size_t k = 0; k < json_array_size(a); k++) {
-      static const char *const keys[] = {"op", "out", "inputs",
-                                         "param_count"};
+      static const char *const keys[] = {"op", "out", "inputs", "param_count"};
       for (size_t n = 0; n < 4; n++)
-        assert_true(
-            json_equal(json_object_get(json_array_get(a, k), keys[n]),
-                       json_object_get(json_array_get(b, k), keys[n])));
+        assert_true(json_equal(json_object_get(json_array_get(a, k), keys[n]),
+                               json_object_get(json_array_get(b, k), keys[n])));
     }
     struct run again = run(NETC " --emit=net %s", path);
     assert_same_text(nets.at[i], text, again.out);
@@ -225,7 +225,8 @@ static void formatting_changes_only_blanks(void **state) {
       struct run after = run(NETC " --dump=ast %s", path);
       assert_same_text(all.at[i], before.out, after.out);
       struct run comments = run("cat %s | tr -d '\\r' | grep -o '#.*' | "
-                                "sed 's/ *$//'", all.at[i]);
+                                "sed 's/ *$//'",
+                                all.at[i]);
       struct run kept = run("grep -o '#.*' %s", path);
       assert_same_text(all.at[i], comments.out, kept.out);
       run_free(&twice);
@@ -265,7 +266,8 @@ static void graphviz_accepts_every_diagram(void **state) {
   (void)state;
   for (size_t i = 0; i < nets.count; i++) {
     struct run r = run(NETC " --emit=dot %s 2>/dev/null | dot -Tcanon "
-                            "-o /dev/null", nets.at[i]);
+                            "-o /dev/null",
+                       nets.at[i]);
     assert_int_equal(r.status, 0);
     assert_string_equal(r.err, "");
     run_free(&r);
@@ -299,6 +301,5 @@ int main(void) {
       cmocka_unit_test(graphviz_accepts_every_diagram),
       cmocka_unit_test(the_same_source_gives_the_same_bytes),
   };
-  return cmocka_run_group_tests_name("properties", tests, find_nets,
-                                     free_nets);
+  return cmocka_run_group_tests_name("properties", tests, find_nets, free_nets);
 }

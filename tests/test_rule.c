@@ -12,8 +12,7 @@ static struct netc *load(const char *text) {
 /* "CNN memory consumption": the net of the question, layer by layer. */
 static void the_net_of_the_question_has_its_published_values(void **state) {
   (void)state;
-  static const int64_t published[] = {7500,  80000, 20000, 40000,
-                                      9216,  500,   10};
+  static const int64_t published[] = {7500, 80000, 20000, 40000, 9216, 500, 10};
   struct netc *netc = load("input 50x50x3\nconv 32 3x3 pad\npool 2x2\n"
                            "conv 64 3x3 pad\npool 2x2\nfc 500\nfc 10\n");
   int64_t sum = 0;
@@ -26,8 +25,8 @@ static void the_net_of_the_question_has_its_published_values(void **state) {
   struct netc_totals totals;
   netc_totals(netc, &totals);
   assert_int_equal(totals.activation_count, sum);
-  assert_int_equal(sum, 157226);          /* published: 157.2K */
-  assert_int_equal(sum - 9216, 148010);   /* what its terms add up to */
+  assert_int_equal(sum, 157226);        /* published: 157.2K */
+  assert_int_equal(sum - 9216, 148010); /* what its terms add up to */
   assert_int_equal(totals.activation_bytes, 628904); /* 628.9 kB */
   assert_int_equal(totals.param_count, 4632902);
   assert_int_equal(totals.mac_count, 18293000);
@@ -146,7 +145,8 @@ static void copies_of_the_parameters_follow_the_optimizer(void **state) {
   };
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
     struct rule rule;
-    struct rule_input in = {.params = 1000, .batch = 1,
+    struct rule_input in = {.params = 1000,
+                            .batch = 1,
                             .element = ELEMENT_F32,
                             .optimizer = cases[i].optimizer};
     assert_true(rule_apply(&in, &rule));
@@ -157,7 +157,8 @@ static void copies_of_the_parameters_follow_the_optimizer(void **state) {
 static void an_overflow_is_noticed(void **state) {
   (void)state;
   struct rule rule;
-  struct rule_input in = {.params = INT64_MAX / 64, .batch = 1,
+  struct rule_input in = {.params = INT64_MAX / 64,
+                          .batch = 1,
                           .element = ELEMENT_F32,
                           .optimizer = OPTIMIZER_ADAM};
   assert_true(rule_apply(&in, &rule));

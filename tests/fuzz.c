@@ -1,0 +1,63 @@
+/*
+ * Fuzzing: any text may come in; whatever compiles must also survive every
+ * back end, and its canonical form must be canonical. `make fuzz`.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "netc.h"
+
+struct buffer {
+  char *at;
+  size_t length;
+};
+
+static bool collect(void *user, const char *bytes, size_t length) {
+  struct buffer *buffer = user;
+  buffer->at = realloc(buffer->at, buffer->length + length + 1);
+  if (!buffer->at)
+    abort();
+  memcpy(buffer->at + buffer->length, bytes, length);
+  buffer->length += length;
+  return true;
+}
+
+static bool format(const char *text, size_t length, struct buffer *out) {
+  struct netc *netc = netc_open(NULL, NULL);
+  netc_load_text(netc, "fuzz.net", text, length);
+  bool done = netc_emit(netc, "fmt", NULL, collect, out) == NETC_OK;
+  netc_close(netc);
+  return done;
+}
+
+static void check_format(const char *text, size_t length) {
+  struct buffer once = {0}, twice = {0};
+  if (format(text, length, &once)) {
+    if (!format(once.at, once.length, &twice) ||
+        once.length != twice.length ||
+        (once.length && memcmp(once.at, twice.at, once.length) != 0))
+      abort(); /* formatting must settle at once */
+  }
+  free(once.at);
+  free(twice.at);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
+  static const char *const kinds[] = {"txt",    "json", "csv",  "md",
+                                      "net",    "dot",  "fmt-shapes",
+                                      "tokens", "ast",  "graph"};
+  struct netc_options options = {.explain = true};
+  struct netc *netc = netc_open(NULL, NULL);
+  const char *text = (const char *)data;
+  netc_load_text(netc, "fuzz.net", text, size);
+  for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
+    struct buffer out = {0};
+    if (netc_layer_count(netc) < 2000)
+      netc_emit(netc, kinds[i], &options, collect, &out);
+    free(out.at);
+  }
+  netc_close(netc);
+  check_format(text, size);
+  return 0;
+}
