@@ -55,6 +55,22 @@ static size_t line_of(const struct source *source, uint32_t at) {
   return low;
 }
 
+/* The column of byte `at` in a line that starts at `start`, from 1. */
+static uint32_t column_of(struct source *source, size_t line, uint32_t start,
+                          uint32_t at) {
+  uint32_t from = start, column = 1;
+  if (source->known_column && source->known_line == line &&
+      source->known_offset <= at) {
+    from = source->known_offset;
+    column = source->known_column;
+  }
+  struct slice between = {source->text.at + from, at - from};
+  source->known_line = line;
+  source->known_offset = at;
+  source->known_column = column + (uint32_t)text_width(between);
+  return source->known_column;
+}
+
 struct position sources_position(struct sources *sources, uint32_t offset) {
   struct source *source = find(sources, offset);
   if (!source->lines)
@@ -68,11 +84,10 @@ struct position sources_position(struct sources *sources, uint32_t offset) {
     end--;
   if (at > end)
     at = (uint32_t)end;
-  struct slice before = {source->text.at + start, at - start};
   return (struct position){
       .source = source,
       .line = (uint32_t)line + 1,
-      .column = (uint32_t)text_width(before) + 1,
+      .column = column_of(source, line, start, at),
       .text = {source->text.at + start, end - start},
       .offset = at - start,
   };

@@ -126,6 +126,16 @@ void text_count(struct text *text, int64_t value) {
   text_bytes(text, start, (size_t)(end - start));
 }
 
+struct count_text count_text(int64_t value) {
+  struct count_text result;
+  char buffer[32];
+  char *end = buffer + sizeof buffer;
+  char *start = digits(end, value, 3);
+  memcpy(result.text, start, (size_t)(end - start));
+  result.text[end - start] = '\0';
+  return result;
+}
+
 /* printf and strtod follow the locale; the point of ours is always ".". */
 static void put_point(struct text *text, const char *number) {
   const char *point = localeconv()->decimal_point;

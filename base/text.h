@@ -53,6 +53,12 @@ void text_int(struct text *text, int64_t value);
 /* With thousands separators: 4,632,902. */
 void text_count(struct text *text, int64_t value);
 
+/* The same as a string, for messages. */
+struct count_text {
+  char text[32];
+};
+struct count_text count_text(int64_t value);
+
 /* The shortest decimal that reads back as the same double; always ".". */
 void text_real(struct text *text, double value);
 

@@ -48,15 +48,15 @@ ACTIVATION(prelu, "x, or a learned slope by channel * x below 0",
 ACTIVATION(gelu, "x * Phi(x)", );
 ACTIVATION(silu, "x * sigmoid(x), also called swish", );
 ACTIVATION(mish, "x * tanh(softplus(x))", );
-ACTIVATION(sigmoid, "1 / (1 + exp(-x))", .probabilities = true);
+ACTIVATION(sigmoid, "1 / (1 + exp(-x))", .loss = "bce");
 ACTIVATION(hsigmoid, "relu6(x + 3) / 6", );
 ACTIVATION(hswish, "x * relu6(x + 3) / 6", );
 ACTIVATION(tanh, "hyperbolic tangent", );
 ACTIVATION(softplus, "log(1 + exp(x))", );
 ACTIVATION(softmax, "exp(x) / sum, along the last axis", .redundant = same_kind,
-           .probabilities = true);
+           .loss = "crossentropy");
 ACTIVATION(logsoftmax, "log of softmax, along the last axis",
-           .redundant = same_kind, .probabilities = true);
+           .redundant = same_kind, .loss = "crossentropy");
 
 const struct layer_kind layer_identity = {
     .name = "identity",

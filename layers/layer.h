@@ -173,7 +173,7 @@ struct layer_kind {
   /* Facts that checks and rules ask for. */
   bool cancels_bias;  /* a bias before it has no effect */
   bool drops_bias;    /* in the tail of a layer it leaves the bias out */
-  bool probabilities; /* its output is what losses compute themselves */
+  const char *loss;   /* that computes this itself; NULL: none does */
 };
 
 /* The place of a word among `words`, from 1; 0 if it is not there. */

@@ -524,6 +524,12 @@ static void advise(struct diagnostic *d, struct parser *p, enum token found,
     if (names_nothing(p->scan.before))
       reserve(d, p->scan.before);
     break;
+  case TOKEN_DOT:
+    diag_help(d, "a number starts with a digit: `0.5`");
+    break;
+  case TOKEN_COMMA:
+    diag_help(d, "arguments are set apart by blanks, statements by `;`");
+    break;
   case TOKEN_BY:
     diag_help(d, "the letter x joins sizes and names nothing else");
     break;

@@ -430,8 +430,8 @@ static bool room_for_node(struct expander *e, struct span span) {
     return true;
   if (!e->stopped) {
     struct diagnostic *d =
-        report(e, TOO_MANY_LAYERS, span,
-               "this net has more than %" PRId64 " layers", limit);
+        report(e, TOO_MANY_LAYERS, span, "this net has more than %s layers",
+               count_text(limit).text);
     diag_help(d, "is a `repeat` count too large?");
   }
   e->stopped = true;

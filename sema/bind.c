@@ -208,6 +208,8 @@ static bool store_layer(struct slot *s) {
   }
   if (s->spec->type == TYPE_INPUT)
     s->b->extra_inputs[s->b->extra_count++] = symbol->node;
+  else /* its tail has no weights */
+    ref->node = s->e->model->nodes.at[symbol->node].head;
   return true;
 }
 

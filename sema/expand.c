@@ -17,7 +17,7 @@ static struct symbol *declare(struct expander *e, enum symbol_kind kind,
                               struct slice name, struct span span) {
   struct symbol *before = scope_own(e->scope, name);
   if (!before)
-    return scope_add(e->arena, e->scope, kind, name, span);
+    return scope_add(&e->pool, e->scope, kind, name, span);
   struct diagnostic *d = report(e, DUPLICATE_NAME, span,
                                 "`%.*s` is defined twice", SLICE_ARG(name));
   diag_label(d, before->span, "first here");
@@ -66,11 +66,11 @@ static struct symbol *find_label(struct expander *e, const struct stmt *stmt) {
 /* Scopes and blocks */
 
 static void enter_scope(struct expander *e) {
-  e->scope = scope_enter(e->arena, e->scope, &e->spare_scopes);
+  e->scope = scope_enter(&e->pool, e->scope);
 }
 
 static void leave_scope(struct expander *e) {
-  e->scope = scope_leave(e->scope, &e->spare_scopes);
+  e->scope = scope_leave(&e->pool, e->scope);
 }
 
 void expand_scoped(struct expander *e, const struct block *block) {
@@ -82,8 +82,11 @@ void expand_scoped(struct expander *e, const struct block *block) {
 /* One turn of a loop, with `names` bound. */
 static bool count_step(struct expander *e, struct span span) {
   if (++e->steps > LIMIT_STEPS && !e->stopped) {
-    report(e, TOO_MANY_STEPS, span,
-           "the loops of this net take more than %d steps", LIMIT_STEPS);
+    struct diagnostic *d =
+        report(e, TOO_MANY_STEPS, span,
+               "the loops of this net take more than %s steps",
+               count_text(LIMIT_STEPS).text);
+    diag_help(d, "is a `repeat` count or the end of a range too large?");
     e->stopped = true;
   }
   return !e->stopped && !diags_full(e->diags);
@@ -111,7 +114,8 @@ static void expand_repeat(struct expander *e, const struct stmt *stmt) {
   if (count < 0 || count > LIMIT_LAYERS) {
     struct diagnostic *d = report(e, OUT_OF_RANGE, stmt->value->span,
                                   "cannot repeat %" PRId64 " times", count);
-    diag_help(d, "a loop has from 0 to %d turns", LIMIT_LAYERS);
+    diag_help(d, "a loop has from 0 to %s turns",
+              count_text(LIMIT_LAYERS).text);
     e->lost = true;
     return;
   }
@@ -183,8 +187,8 @@ static void expand_range(struct expander *e, const struct stmt *stmt) {
   bool going = low <= high;
   for (int64_t i = low; going; i++) {
     enter_scope(e);
-    struct symbol *symbol = declare(e, SYMBOL_CONSTANT, stmt->names->name,
-                                    stmt->names->span);
+    struct symbol *symbol =
+        declare(e, SYMBOL_CONSTANT, stmt->names->name, stmt->names->span);
     symbol->value = (struct value){.kind = VALUE_INT, .integer = i};
     going = turn(e, stmt, i - low + 1, total) && i < high;
     leave_scope(e);
@@ -380,13 +384,13 @@ void expand_call(struct expander *e, struct symbol *def,
                  const struct stmt *stmt, struct slice label) {
   struct call call = {.def = def, .stmt = stmt, .params = def->stmt->params};
   struct scope *outer = e->scope;
-  struct scope *inner = scope_enter(e->arena, def->scope, &e->spare_scopes);
+  struct scope *inner = scope_enter(&e->pool, def->scope);
   struct frame frame = {
       .kind = FRAME_CALL, .name = def->name, .span = stmt->span};
   if (is_recursion(e, def, stmt) || !match_args(e, &call) ||
       !bind_params(e, &call, inner) || !frame_enter(e, frame)) {
     e->lost = true;
-    scope_leave(inner, &e->spare_scopes);
+    scope_leave(&e->pool, inner);
     return;
   }
   int64_t group = group_enter(e, label, def->name, stmt);
@@ -774,6 +778,7 @@ static struct expander open_expander(struct expansion *expansion,
                            .diags = expansion->diags,
                            .model = model,
                            .scope = ARENA_NEW(expansion->arena, struct scope),
+                           .pool = {.arena = expansion->arena},
                            .current = NO_NODE,
                            .share = NO_NODE};
 }

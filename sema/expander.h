@@ -14,7 +14,8 @@ struct expander {
   struct arena *arena;
   struct diags *diags;
   struct model *model;
-  struct scope *scope, *spare_scopes;
+  struct scope *scope;
+  struct scope_pool pool;
   struct frame *frame, *spare_frames;
   int64_t current; /* the node whose tensor is the current one */
   bool lost;       /* it is unknown because of an error: stay silent */

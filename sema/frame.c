@@ -76,8 +76,11 @@ struct diagnostic *report(struct expander *e, enum slug slug, struct span span,
 bool frame_enter(struct expander *e, struct frame frame) {
   int depth = e->frame ? e->frame->depth + 1 : 1;
   if (depth > LIMIT_DEPTH) {
-    diag(e->diags, NESTED_TOO_DEEP, frame.span,
-         "calls and loops are nested more than %d deep", LIMIT_DEPTH);
+    struct diagnostic *d =
+        report(e, NESTED_TOO_DEEP, frame.span,
+               "calls and loops are nested more than %d deep", LIMIT_DEPTH);
+    diag_help(d, "write the levels with `repeat` or `for` instead of defs");
+    e->lost = true;
     return false;
   }
   struct frame *entered = e->spare_frames;

@@ -3,6 +3,7 @@
 
 #include <inttypes.h>
 
+#include "base/check.h"
 #include "sema/remainder.h"
 
 /* `huge-fc` is for layers that are large by any measure, too. */
@@ -182,18 +183,41 @@ static void report_remainder(struct lint *l, int64_t node,
   diag_help(d, "%.*s", SLICE_ARG(text_slice(&help)));
 }
 
+static bool skips_values(struct lint *l, int64_t node) {
+  struct window windows[3];
+  struct remainder r[3];
+  int axes = remainders_of(l->model, node, l->in, windows, r);
+  for (int i = 0; i < axes; i++)
+    if (r[i].skipped > 0)
+      return true;
+  return false;
+}
+
+/* A shortcut may skip what the branch beside it reads. */
+static bool another_reads_all(struct lint *l, int64_t node) {
+  int64_t from = node_input(l->model, &l->model->nodes.at[node], 0);
+  enum { NEAR = 256 }; /* branches stand side by side */
+  int64_t first = max_i64(from + 1, node - NEAR);
+  int64_t end = min_i64((int64_t)l->model->nodes.count, node + NEAR);
+  for (int64_t i = first; i < end && l->readers[from] > 1; i++) {
+    const struct node *n = &l->model->nodes.at[i];
+    for (int k = 0; k < n->input_count && i != node; k++)
+      if (node_input(l->model, n, k) == from && !skips_values(l, i))
+        return true;
+  }
+  return false;
+}
+
 static void check_windows(struct lint *l, int64_t node) {
   struct window windows[3];
   struct remainder r[3];
   int axes = remainders_of(l->model, node, l->in, windows, r);
-  bool unread = false, skipped = false;
-  for (int i = 0; i < axes; i++) {
+  bool unread = false;
+  for (int i = 0; i < axes; i++)
     unread = unread || r[i].unread > 0;
-    skipped = skipped || r[i].skipped > 0;
-  }
   if (unread)
     report_remainder(l, node, windows, r, axes);
-  if (!skipped)
+  if (!skips_values(l, node) || another_reads_all(l, node))
     return;
   struct diagnostic *d =
       warn(l, STRIDE_SKIPS, node, "%.*s steps over values that no window reads",
@@ -230,14 +254,28 @@ static void check_bias(struct lint *l, int64_t node) {
 
 /* huge-fc */
 
+/* The map that a layer takes as a vector, itself or behind a `flatten`. */
+static const struct shape *flattened_map(const struct lint *l, int64_t node) {
+  const struct node *n = &l->model->nodes.at[node];
+  while (n->input_count == 1) {
+    n = &l->model->nodes.at[node_input(l->model, n, 0)];
+    if (n->out.rank >= 2)
+      return &n->out;
+    if (n->kind->memory == OUTPUT_FRESH)
+      break;
+  }
+  return NULL;
+}
+
 /* Parameters of a layer if its input were 1x1xC; -1: it is no map. */
 static int64_t params_behind_gap(struct lint *l, int64_t node) {
   struct layer layer = model_layer(l->model, node, l->in);
-  struct shape pooled = *l->in[0];
+  const struct shape *map = flattened_map(l, node);
+  if (!map || layer.out.rank != 1)
+    return -1;
+  struct shape pooled = *map;
   const struct shape *in[1] = {&pooled};
   struct params params = {.arena = l->model->arena};
-  if (layer.input_count != 1 || pooled.rank < 2 || layer.out.rank != 1)
-    return -1;
   for (int i = 0; i < shape_spatial(&pooled); i++)
     pooled.dim[i] = 1;
   layer.in = in;
@@ -319,14 +357,23 @@ static bool is_output(const struct lint *l, int64_t node) {
 
 static void check_loss(struct lint *l, int64_t node) {
   int loss = l->expansion->settings->train.loss;
-  if ((loss != LOSS_CROSSENTROPY && loss != LOSS_BCE) ||
-      !l->model->nodes.at[node].kind->probabilities || !is_output(l, node))
+  const struct layer_kind *kind = l->model->nodes.at[node].kind;
+  if ((loss != LOSS_CROSSENTROPY && loss != LOSS_BCE) || !kind->loss ||
+      !is_output(l, node))
     return;
-  struct diagnostic *d =
-      warn(l, SOFTMAX_BEFORE_LOSS, node, "the loss computes its own %s",
-           loss == LOSS_BCE ? "sigmoid" : "softmax");
-  diag_help(d, "train on the values before `%s`",
-            l->model->nodes.at[node].kind->name);
+  struct slice name = loss_name(loss);
+  if (slice_is(name, kind->loss)) {
+    struct diagnostic *d =
+        warn(l, SOFTMAX_BEFORE_LOSS, node, "loss=%.*s computes its own %s",
+             SLICE_ARG(name), kind->name);
+    diag_help(d, "train on the values before `%s`", kind->name);
+    return;
+  }
+  struct diagnostic *d = warn(l, SOFTMAX_BEFORE_LOSS, node,
+                              "loss=%.*s does not go with the output of %s",
+                              SLICE_ARG(name), kind->name);
+  diag_help(d, "train on the values before `%s`, with loss=%s", kind->name,
+            kind->loss);
 }
 
 /* dead-branch, unused-label */
@@ -374,7 +421,11 @@ static void check_dead(struct lint *l, int64_t node) {
   } else {
     struct diagnostic *d =
         warn(l, DEAD_BRANCH, node, "nothing uses what this layer gives");
-    diag_help(d, "join it, name it with `output`, or remove the branch");
+    if (node == (int64_t)l->model->nodes.count - 1)
+      diag_help(d, "this net names its outputs: name this one, too, with "
+                   "`output`");
+    else
+      diag_help(d, "join it, name it with `output`, or remove the branch");
   }
 }
 

@@ -3,24 +3,34 @@
 
 enum { FEW = 8 }; /* names that are searched faster than hashed */
 
-struct scope *scope_enter(struct arena *arena, struct scope *parent,
-                          struct scope **spare) {
-  struct scope *scope = *spare;
-  if (scope) {
-    *spare = scope->parent;
-    *scope = (struct scope){0};
-  } else {
-    scope = ARENA_NEW(arena, struct scope);
-  }
-  scope->parent = parent;
+struct scope *scope_enter(struct scope_pool *pool, struct scope *parent) {
+  struct scope *scope = pool->scopes;
+  if (scope)
+    pool->scopes = scope->parent;
+  else
+    scope = arena_alloc(pool->arena, 1, sizeof *scope);
+  *scope = (struct scope){.parent = parent};
   return scope;
 }
 
-struct scope *scope_leave(struct scope *scope, struct scope **spare) {
+struct scope *scope_leave(struct scope_pool *pool, struct scope *scope) {
   struct scope *parent = scope->parent;
-  scope->parent = *spare;
-  *spare = scope;
+  if (scope->last) {
+    scope->last->next = pool->symbols;
+    pool->symbols = scope->first;
+  }
+  scope->parent = pool->scopes;
+  pool->scopes = scope;
   return parent;
+}
+
+static struct symbol *new_symbol(struct scope_pool *pool) {
+  struct symbol *symbol = pool->symbols;
+  if (!symbol)
+    return ARENA_NEW(pool->arena, struct symbol);
+  pool->symbols = symbol->next;
+  *symbol = (struct symbol){0};
+  return symbol;
 }
 
 struct symbol *scope_own(struct scope *scope, struct slice name) {
@@ -43,10 +53,10 @@ struct symbol *scope_find(struct scope *scope, struct slice name) {
   return NULL;
 }
 
-struct symbol *scope_add(struct arena *arena, struct scope *scope,
+struct symbol *scope_add(struct scope_pool *pool, struct scope *scope,
                          enum symbol_kind kind, struct slice name,
                          struct span span) {
-  struct symbol *symbol = ARENA_NEW(arena, struct symbol);
+  struct symbol *symbol = new_symbol(pool);
   symbol->kind = kind;
   symbol->name = name;
   symbol->span = span;
@@ -58,9 +68,9 @@ struct symbol *scope_add(struct arena *arena, struct scope *scope,
   scope->count++;
   if (scope->count == FEW + 1)
     for (struct symbol *s = scope->first; s != symbol; s = s->next)
-      map_add(arena, &scope->index, s->name)->pointer = s;
+      map_add(pool->arena, &scope->index, s->name)->pointer = s;
   if (scope->count > FEW)
-    map_add(arena, &scope->index, name)->pointer = symbol;
+    map_add(pool->arena, &scope->index, name)->pointer = symbol;
   return symbol;
 }
 

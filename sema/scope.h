@@ -30,12 +30,17 @@ struct scope {
   struct map index; /* once there are many */
 };
 
-/* A new scope, or one of `*spare` once more. */
-struct scope *scope_enter(struct arena *arena, struct scope *parent,
-                          struct scope **spare);
+/* Scopes and symbols that were left, to be used again. */
+struct scope_pool {
+  struct arena *arena;
+  struct scope *scopes;
+  struct symbol *symbols;
+};
 
-/* Nothing can see into it any more: it becomes spare. Returns its parent. */
-struct scope *scope_leave(struct scope *scope, struct scope **spare);
+struct scope *scope_enter(struct scope_pool *pool, struct scope *parent);
+
+/* Nothing can see into it any more: it is used again. Returns its parent. */
+struct scope *scope_leave(struct scope_pool *pool, struct scope *scope);
 
 /* The symbol that a name means here, or NULL. */
 struct symbol *scope_find(struct scope *scope, struct slice name);
@@ -43,7 +48,7 @@ struct symbol *scope_find(struct scope *scope, struct slice name);
 /* The symbol of that name in this very scope, or NULL. */
 struct symbol *scope_own(struct scope *scope, struct slice name);
 
-struct symbol *scope_add(struct arena *arena, struct scope *scope,
+struct symbol *scope_add(struct scope_pool *pool, struct scope *scope,
                          enum symbol_kind kind, struct slice name,
                          struct span span);
 

@@ -8,6 +8,8 @@
   "sgd momentum nesterov adagrad rmsprop adadelta adam adamw adamax " \
   "lion adafactor adam8bit"
 
+#define LOSSES "none sum crossentropy mse bce"
+
 #define KEY(arg, t, type_name, member, ...)                   \
   {                                                           \
     .name = arg, .type = t, .place = PLACE_KEY,               \
@@ -26,9 +28,9 @@ const struct arg_spec train_specs[] = {
     KEY("precision", TYPE_CHOICE, train_settings, precision,
         .words = "full mixed", .initial = PRECISION_FULL, .fallback = "full",
         .doc = "mixed computes in 16 bits and keeps parameters in 32"),
-    KEY("loss", TYPE_CHOICE, train_settings, loss,
-        .words = "none sum crossentropy mse bce", .initial = LOSS_NONE,
-        .fallback = "none", .doc = "computed on the output"),
+    KEY("loss", TYPE_CHOICE, train_settings, loss, .words = LOSSES,
+        .initial = LOSS_NONE, .fallback = "none",
+        .doc = "computed on the output"),
     KEY("rule", TYPE_CHOICE, train_settings, rule, .words = "optimizer x3",
         .initial = RULE_OPTIMIZER, .fallback = "optimizer",
         .doc = "rule of thumb: copies of the parameters that are counted"),
@@ -78,6 +80,10 @@ struct slice optimizer_name(int optimizer) {
 
 struct slice element_name(int element) {
   return word_at(ELEMENTS, element);
+}
+
+struct slice loss_name(int loss) {
+  return word_at(LOSSES, loss);
 }
 
 int element_bits(int element) {

@@ -70,6 +70,7 @@ void settings_open(struct settings *settings);
 /* The words of an option's value: "momentum". */
 struct slice optimizer_name(int optimizer);
 struct slice element_name(int element);
+struct slice loss_name(int loss);
 
 /* Bits of a value: 4 for i4. tf32 is stored in 32. */
 int element_bits(int element);
