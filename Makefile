@@ -93,6 +93,14 @@ lint:
 docs: $(build)/netc
 	$(build)/netc layers --markdown >docs/layers.md
 
+# Every golden source under valgrind, but for those that loop for long.
+valgrind: $(build)/netc
+	@for net in $$(ls tests/golden/*/*.net examples/*.net | \
+	    grep -v 'never-ends\|billion'); do \
+	  valgrind -q --error-exitcode=99 --leak-check=full $(build)/netc $$net \
+	    -o - --emit=json --emit=net --emit=dot >build/valgrind.log 2>&1; \
+	  test $$? != 99 || { cat build/valgrind.log; exit 1; }; done
+
 # Speed, as ratios; the figures in bench/README.md come from here.
 $(build)/bench/json_reference: bench/json_reference.c
 	@mkdir -p $(@D)
@@ -151,5 +159,5 @@ clean:
 
 -include $(objects:.o=.d) $(program_objects:.o=.d)
 
-.PHONY: all check bless lint docs bench fuzz cover install clean
+.PHONY: all check bless lint docs valgrind bench fuzz cover install clean
 .DELETE_ON_ERROR:

@@ -135,6 +135,7 @@ static int write_dependencies(const struct netc *netc,
 static int write_outputs(struct netc *netc, const struct options *o,
                          bool files) {
   struct output_file open[MOST_OUTPUTS];
+  const char *paths[MOST_OUTPUTS];
   size_t count = 0;
   int status = EXIT_DONE;
   for (size_t i = 0; i < o->wanted_count && status == EXIT_DONE; i++) {
@@ -145,13 +146,14 @@ static int write_outputs(struct netc *netc, const struct options *o,
       status = open_failed(wanted->path);
       break;
     }
+    paths[count] = wanted->path;
     status = write_one(netc, o, wanted, open[count++].file);
   }
   for (size_t i = 0; i < count; i++) {
     if (status != EXIT_DONE)
       output_abandon(&open[i]);
     else if (!output_commit(&open[i], o->if_changed))
-      status = open_failed(open[i].path);
+      status = open_failed(paths[i]);
   }
   if (status == EXIT_DONE && o->depfile && files)
     status = write_dependencies(netc, o);

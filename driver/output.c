@@ -1,5 +1,5 @@
 /* Outputs: files that are whole or not there, and dependency files. */
-#define _POSIX_C_SOURCE 200809L
+#define _XOPEN_SOURCE 700
 #include "driver/output.h"
 
 #include <errno.h>
@@ -8,35 +8,64 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-bool output_open(struct output_file *output, const char *path) {
-  static const char suffix[] = ".XXXXXX";
-  *output = (struct output_file){.path = path};
-  if (strcmp(path, "-") == 0) {
-    output->file = stdout;
-    return true;
+static void forget(struct output_file *output) {
+  int reason = errno;
+  free(output->path);
+  free(output->temporary);
+  output->path = output->temporary = NULL;
+  errno = reason;
+}
+
+static char *copy_of(const char *text, const char *end) {
+  size_t length = strlen(text), more = strlen(end);
+  char *copy = malloc(length + more + 1);
+  if (copy) {
+    memcpy(copy, text, length);
+    memcpy(copy + length, end, more + 1);
   }
-  size_t length = strlen(path);
-  output->temporary = malloc(length + sizeof suffix);
-  if (!output->temporary)
-    return false;
-  memcpy(output->temporary, path, length);
-  memcpy(output->temporary + length, suffix, sizeof suffix);
-  int fd = mkstemp(output->temporary);
+  return copy;
+}
+
+/* A temporary file with the permissions that the umask leaves. */
+static bool open_temporary(struct output_file *output) {
+  output->temporary = copy_of(output->path, ".XXXXXX");
+  int fd = output->temporary ? mkstemp(output->temporary) : -1;
   if (fd < 0) {
-    free(output->temporary);
-    output->temporary = NULL;
+    forget(output);
     return false;
   }
   mode_t mask = umask(0);
   umask(mask);
-  if (fchmod(fd, 0666 & ~mask) != 0) { /* mkstemp makes it private */
+  bool opened = fchmod(fd, 0666 & ~mask) == 0;
+  output->file = opened ? fdopen(fd, "wb") : NULL;
+  if (!output->file) {
     int reason = errno;
     close(fd);
-    output_abandon(output);
+    unlink(output->temporary);
     errno = reason;
-    return false;
+    forget(output);
   }
-  output->file = fdopen(fd, "wb");
+  return output->file != NULL;
+}
+
+bool output_open(struct output_file *output, const char *path) {
+  struct stat stat_of;
+  *output = (struct output_file){0};
+  if (strcmp(path, "-") == 0) {
+    output->file = stdout;
+    return true;
+  }
+  output->path = realpath(path, NULL); /* where a link leads */
+  if (!output->path)
+    output->path = copy_of(path, "");
+  if (!output->path)
+    return false;
+  bool special = stat(output->path, &stat_of) == 0 && !S_ISREG(stat_of.st_mode);
+  if (!special)
+    return open_temporary(output);
+  output->file = fopen(output->path, "wb");
+  if (!output->file)
+    forget(output);
   return output->file != NULL;
 }
 
@@ -58,40 +87,40 @@ static bool same_content(const char *a, const char *b) {
   return same;
 }
 
-bool output_commit(struct output_file *output, bool if_changed) {
-  if (!output->temporary)
-    return fflush(stdout) == 0 && !ferror(stdout);
+/* Closes the file; false if any byte of it was lost. */
+static bool close_file(struct output_file *output) {
   bool written = !ferror(output->file);
-  written = fclose(output->file) == 0 && written;
+  if (output->file == stdout)
+    written = fflush(stdout) == 0 && written;
+  else
+    written = fclose(output->file) == 0 && written;
   output->file = NULL;
-  if (!written) {
-    output_abandon(output);
-    return false;
-  }
-  if (if_changed && same_content(output->temporary, output->path)) {
-    output_abandon(output);
-    return true;
-  }
-  if (rename(output->temporary, output->path) != 0) {
+  return written;
+}
+
+bool output_commit(struct output_file *output, bool if_changed) {
+  bool done = close_file(output);
+  if (output->temporary) {
+    bool same =
+        done && if_changed && same_content(output->temporary, output->path);
+    if (done && !same)
+      done = rename(output->temporary, output->path) == 0;
     int reason = errno;
-    output_abandon(output);
+    if (same || !done)
+      unlink(output->temporary);
     errno = reason;
-    return false;
   }
-  free(output->temporary);
-  output->temporary = NULL;
-  return true;
+  forget(output);
+  return done;
 }
 
 void output_abandon(struct output_file *output) {
-  if (!output->temporary)
-    return;
-  if (output->file)
+  if (output->file && output->file != stdout)
     fclose(output->file);
   output->file = NULL;
-  unlink(output->temporary);
-  free(output->temporary);
-  output->temporary = NULL;
+  if (output->temporary)
+    unlink(output->temporary);
+  forget(output);
 }
 
 void put_make_name(FILE *file, const char *name) {

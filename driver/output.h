@@ -6,14 +6,16 @@
 
 /*
  * A file on its way: bytes go to a temporary one beside it, which takes its
- * place in output_commit and is removed in output_abandon.
+ * place in output_commit and is removed in output_abandon. What is no plain
+ * file (a device, a pipe) is written to as it is; a link is followed.
  */
 struct output_file {
-  const char *path; /* "-" is standard output */
-  char *temporary;
+  char *path;
+  char *temporary; /* NULL: bytes go straight to `file` */
   FILE *file;
 };
 
+/* `path` "-" is standard output. False, with errno set, if it cannot be. */
 bool output_open(struct output_file *output, const char *path);
 
 /* False, with errno set, if the file could not be put in place. */

@@ -134,6 +134,22 @@ static void files_get_the_usual_permissions(void **state) {
   run_free(&r);
 }
 
+static void only_plain_files_are_replaced(void **state) {
+  (void)state;
+  const char *dir = scratch("special");
+  struct run r =
+      run("mkfifo %s/pipe; ln -s real %s/link; (timeout 5 head -n 1 %s/pipe "
+          ">%s/read) & " NETC " examples/unet.net --emit=csv=%s/pipe "
+          "--emit=csv=%s/link; wait; cut -c 1-10 %s/read; test -p %s/pipe && "
+          "test -L %s/link && test -s %s/real && echo kept; test -c /dev/null "
+          "&& " NETC
+          " examples/unet.net --emit=csv=/dev/null && test -c /dev/null && "
+          "echo device",
+          dir, dir, dir, dir, dir, dir, dir, dir, dir, dir);
+  assert_string_equal(r.out, "index,name\nkept\ndevice\n");
+  run_free(&r);
+}
+
 /* Dependencies, as make and Ninja read them */
 
 static const char *with_library(const char *name) {
@@ -407,6 +423,7 @@ int main(void) {
       cmocka_unit_test(a_broken_budget_writes_no_file),
       cmocka_unit_test(equal_files_can_be_left_untouched),
       cmocka_unit_test(files_get_the_usual_permissions),
+      cmocka_unit_test(only_plain_files_are_replaced),
       cmocka_unit_test(make_follows_the_dependencies),
       cmocka_unit_test(ninja_follows_the_dependencies),
       cmocka_unit_test(a_target_of_ones_own_is_taken),
