@@ -51,17 +51,19 @@ $(gen)/pages.c: tools/pages.sh $(pages)
 
 $(build)/obj/%.o: %.c | $(gen)/scan.c $(gen)/grammar.c
 	@mkdir -p $(@D)
-	$(CC) $(flags) -c -o $@ $<
+	@echo "CC $<"
+	@$(CC) $(flags) -c -o $@ $<
 
 $(build)/netc: $(objects) $(program_objects)
-	$(CC) $(sanitize) $(CFLAGS) $(LDFLAGS) -o $@ $^ -lm
+	@echo "LINK $@"
+	@$(CC) $(sanitize) $(CFLAGS) $(LDFLAGS) -o $@ $^ -lm
 
 # One object, in which only the names of netc.h are visible.
 $(build)/libnetc.a: $(objects)
-	$(CC) -r -nostdlib -o $(build)/libnetc.o $^
-	objcopy --localize-hidden $(build)/libnetc.o
-	rm -f $@
-	ar rcs $@ $(build)/libnetc.o
+	@echo "LINK $@"
+	@$(CC) -r -nostdlib -o $(build)/libnetc.o $^
+	@objcopy --localize-hidden $(build)/libnetc.o
+	@rm -f $@ && ar rcs $@ $(build)/libnetc.o
 
 # Tests: a program for each tests/test_*.c; they run in the repository.
 test_sources := $(wildcard tests/test_*.c)
@@ -71,7 +73,8 @@ $(build)/tests/%: tests/%.c tests/run.c tests/run.h $(objects)
 	@mkdir -p $(@D)
 	$(if $(wildcard /usr/include/cmocka.h),,$(error netc check needs \
 	  cmocka: apt-get install libcmocka-dev))
-	$(CC) $(filter-out -fvisibility=hidden -MMD -MP,$(flags)) \
+	@echo "LINK $@"
+	@$(CC) $(filter-out -fvisibility=hidden -MMD -MP,$(flags)) \
 	  -DNETC='"$(build)/netc"' -o $@ $< tests/run.c $(objects) \
 	  -lcmocka -ljansson -lm -pthread
 

@@ -60,7 +60,8 @@ bool output_open(struct output_file *output, const char *path) {
     output->path = copy_of(path, "");
   if (!output->path)
     return false;
-  bool special = stat(output->path, &stat_of) == 0 && !S_ISREG(stat_of.st_mode);
+  bool special = lstat(output->path, &stat_of) == 0 &&
+                 !S_ISREG(stat_of.st_mode); /* or a link to nothing yet */
   if (!special)
     return open_temporary(output);
   output->file = fopen(output->path, "wb");
