@@ -140,7 +140,7 @@ $(build)/netc.1: docs/netc.1.scd
 	$(call need,scdoc,scdoc)
 	scdoc <$< >$@
 
-$(build)/netc.pc: Makefile include/netc.h
+$(build)/netc.pc: FORCE # PREFIX may be another one
 	@mkdir -p $(@D)
 	printf '%s\n' 'prefix=$(PREFIX)' 'Name: netc' \
 	  'Description: compiler for neural-network architectures' \
@@ -162,5 +162,7 @@ clean:
 
 -include $(objects:.o=.d) $(program_objects:.o=.d)
 
-.PHONY: all check bless lint docs valgrind bench fuzz cover install clean
+FORCE:
+
+.PHONY: FORCE all check bless lint docs valgrind bench fuzz cover install clean
 .DELETE_ON_ERROR:

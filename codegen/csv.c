@@ -28,7 +28,7 @@ static void put_names(struct text *out, const struct compiled *c,
   put(out, text_slice(&text));
   text_put(out, between);
   text.length = 0;
-  row_put_layer(&text, c, row);
+  row_put_layer(&text, c, row, true);
   put(out, text_slice(&text));
 }
 

@@ -102,7 +102,7 @@ static void put_box_label(struct diagram *d, const struct row *row) {
     name_put(&name, &model->nodes.at[row->head].name);
   else
     row_put_name(&name, d->c, row);
-  row_put_layer(&layer, d->c, row);
+  row_put_layer(&layer, d->c, row, false);
   put_quoted(d->out, text_slice(&name));
   if (layer.length) {
     text_put(d->out, "\\n");
@@ -188,7 +188,8 @@ void emit_dot(const struct compiled *c, const struct emit_options *options,
                 "  edge [fontname=\"Helvetica\", fontsize=9, "
                 "color=\"#666666\", fontcolor=\"#444444\", arrowsize=0.7];\n"
                 "  graph [fontname=\"Helvetica\", fontsize=11, "
-                "color=\"#999999\", fontcolor=\"#444444\", style=rounded];\n");
+                "color=\"#999999\", fontcolor=\"#444444\", style=rounded, "
+                "labeljust=l];\n");
   for (size_t i = 0; i < d.rows.count; i++) {
     enter_group(&d, d.rows.at[i].owner);
     put_box(&d, i);

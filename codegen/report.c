@@ -40,7 +40,7 @@ static void table_row(struct report *r, struct grid *grid, size_t index) {
   row_put_name(&grid->pool, r->c, row);
   grid_cell(grid);
   grid_text(grid, row->warning_count ? "!" : "");
-  row_put_layer(&grid->pool, r->c, row);
+  row_put_layer(&grid->pool, r->c, row, true);
   grid_cell(grid);
   shape_put(&grid->pool, row_shape(r->c, row), r->options->layout);
   grid_cell(grid);

@@ -101,7 +101,7 @@ static void put_operands(struct text *out, const struct compiled *c,
 }
 
 void row_put_layer(struct text *out, const struct compiled *c,
-                   const struct row *row) {
+                   const struct row *row, bool operands) {
   const struct node *node = &c->model->nodes.at[row->head];
   if (row->group != NO_NODE) {
     put_folded(out, c, row);
@@ -110,7 +110,7 @@ void row_put_layer(struct text *out, const struct compiled *c,
   if (node->kind == &model_input_kind)
     return;
   model_put_layer(out, c->model, row->head, NULL);
-  if (node->kind->join)
+  if (node->kind->join && operands)
     put_operands(out, c, node);
   for (int64_t i = row->first + 1; i < row->end; i++) {
     text_putc(out, ' ');

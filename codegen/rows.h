@@ -31,8 +31,10 @@ struct rows rows_of(const struct compiled *c,
 
 void row_put_name(struct text *out, const struct compiled *c,
                   const struct row *row);
+
+/* As written, with values; a join with what it joins, if `operands`. */
 void row_put_layer(struct text *out, const struct compiled *c,
-                   const struct row *row);
+                   const struct row *row, bool operands);
 
 /* The shape that leaves the row. */
 const struct shape *row_shape(const struct compiled *c, const struct row *row);

@@ -271,6 +271,39 @@ static void a_graphviz_that_fails_leaves_no_picture(void **state) {
   run_free(&r);
 }
 
+/* What make install puts there */
+
+static void the_installed_library_serves_a_program(void **state) {
+  (void)state;
+  const char *dir = scratch("install");
+  char path[300];
+  static const char program[] =
+      "#include <netc.h>\n#include <cstdio>\n"
+      "static bool put(void *, const char *b, size_t n) {\n"
+      "  return std::fwrite(b, 1, n, stdout) == n;\n}\n"
+      "int main() {\n  netc *n = netc_open(nullptr, nullptr);\n"
+      "  const char t[] = \"input 4\\nfc 2\\n\";\n"
+      "  netc_load_text(n, \"t\", t, sizeof t - 1);\n"
+      "  netc_emit(n, \"shapes\", nullptr, put, nullptr);\n"
+      "  netc_close(n);\n}\n";
+  snprintf(path, sizeof path, "%s/p.cc", dir);
+  write_text(path, program, strlen(program));
+  struct run r = run(
+      "unset MAKEFLAGS MAKELEVEL; make -s install DESTDIR=%s/root "
+      "PREFIX=/opt >/dev/null && export PKG_CONFIG_PATH=%s/root/opt/lib/"
+      "pkgconfig PKG_CONFIG_SYSROOT_DIR=$PWD/%s/root && c++ -Wall -Wextra "
+      "-pedantic -Werror %s/p.cc $(pkg-config --cflags --libs netc) -o %s/p "
+      "&& %s/p && nm -g --defined-only %s/root/opt/lib/libnetc.a | grep -c "
+      "' T ' && nm -g --defined-only %s/root/opt/lib/libnetc.a | grep ' [TDB] '"
+      " | grep -vc netc_; grep -c -i 'neural' %s/root/opt/share/man/man1/"
+      "netc.1",
+      dir, dir, dir, dir, dir, dir, dir, dir, dir);
+  if (!strstr(r.out, "fc1 2"))
+    print_error("%s%s", r.out, r.err);
+  assert_string_equal(r.out, "input 4\nfc1 2\n15\n0\n1\n");
+  run_free(&r);
+}
+
 /* netc fmt and netc check */
 
 static void fmt_works_in_place_and_checks(void **state) {
@@ -430,6 +463,7 @@ int main(void) {
       cmocka_unit_test(graphviz_draws_the_diagram),
       cmocka_unit_test(without_graphviz_a_picture_is_refused),
       cmocka_unit_test(a_graphviz_that_fails_leaves_no_picture),
+      cmocka_unit_test(the_installed_library_serves_a_program),
       cmocka_unit_test(fmt_works_in_place_and_checks),
       cmocka_unit_test(check_takes_several_files),
       cmocka_unit_test(colour_is_for_terminals_only),
