@@ -1,0 +1,266 @@
+/* attention: every position looks at every other, by several heads. */
+#include "layers/attention.h"
+
+#include <inttypes.h>
+
+#include "base/check.h"
+
+enum { BIASES_QKVO, BIASES_QVO, BIASES_QKV };
+
+static const struct arg_spec attention_specs[] = {
+    {.name = "heads",
+     .type = TYPE_INT,
+     .place = PLACE_POSITION,
+     .required = true,
+     .offset = offsetof(struct attention, heads),
+     .min = 1,
+     .doc = "heads of the queries"},
+    {.name = "causal",
+     .type = TYPE_WORDS,
+     .place = PLACE_WORD,
+     .words = "causal",
+     .offset = offsetof(struct attention, causal),
+     .doc = "no position sees later ones"},
+    {.name = "kv",
+     .type = TYPE_INT,
+     .place = PLACE_KEY,
+     .offset = offsetof(struct attention, kv),
+     .min = 1,
+     .fallback = "heads",
+     .doc = "heads of keys and values, each shared by heads / kv queries"},
+    {.name = "dim",
+     .type = TYPE_INT,
+     .place = PLACE_KEY,
+     .offset = offsetof(struct attention, dim),
+     .min = 1,
+     .fallback = "channels / heads",
+     .doc = "features of one head"},
+    {.name = "window",
+     .type = TYPE_INT,
+     .place = PLACE_KEY,
+     .offset = offsetof(struct attention, window),
+     .min = 1,
+     .fallback = "all",
+     .doc = "latest positions that each one sees"},
+    {.name = "cross",
+     .type = TYPE_INPUT,
+     .place = PLACE_KEY,
+     .offset = offsetof(struct attention, cross),
+     .doc = "looks at the tensor of that label instead of its input"},
+    {.name = "relative",
+     .type = TYPE_SIZES,
+     .place = PLACE_KEY,
+     .offset = offsetof(struct attention, relative),
+     .min = 1,
+     .fallback = "none",
+     .doc = "learned bias by relative position in windows of this size"},
+    {.name = "rope",
+     .type = TYPE_WORDS,
+     .place = PLACE_WORD,
+     .words = "rope",
+     .offset = offsetof(struct attention, rope),
+     .doc = "turns queries and keys by their position"},
+    {.name = "dropout",
+     .type = TYPE_REAL,
+     .place = PLACE_KEY,
+     .offset = offsetof(struct attention, dropout),
+     .low = 0,
+     .high = 1,
+     .fallback = "0",
+     .doc = "share of the attention weights that is dropped"},
+    {.name = "nobias",
+     .type = TYPE_WORDS,
+     .place = PLACE_WORD,
+     .words = "nobias",
+     .offset = offsetof(struct attention, nobias),
+     .doc = "projections without biases"},
+    {.name = "bias",
+     .type = TYPE_CHOICE,
+     .place = PLACE_KEY,
+     .words = "qkvo qvo qkv",
+     .offset = offsetof(struct attention, biases),
+     .initial = 1,
+     .fallback = "qkvo",
+     .doc = "which of the four projections have biases"},
+    {.name = "kernel",
+     .type = TYPE_WORDS,
+     .place = PLACE_WORD,
+     .words = "fused naive",
+     .offset = offsetof(struct attention, kernel),
+     .fallback = "the profile's",
+     .doc = "whether training keeps the attention weights"},
+    SPEC_END};
+
+struct attention_sizes attention_sizes(const struct layer *layer) {
+  const struct attention *attention = layer->args;
+  const struct shape *in = layer->in[0];
+  const struct shape *seen = layer->in[layer->input_count - 1];
+  struct attention_sizes s = {
+      .groups = 1,
+      .queries = in->dim[in->rank - 2],
+      .keys = seen->dim[seen->rank - 2],
+      .channels = shape_channels(in),
+      .key_channels = shape_channels(seen),
+      .heads = attention->heads,
+      .kv = attention->kv ? attention->kv : attention->heads,
+  };
+  for (int i = 0; i < in->rank - 2; i++)
+    s.groups *= in->dim[i]; /* a part of the input's count: no overflow */
+  s.dim = attention->dim ? attention->dim : s.channels / s.heads;
+  if (!mul_i64(s.dim, s.heads, &s.width) || !mul_i64(s.dim, s.kv, &s.kv_width))
+    s.width = s.kv_width = INT64_MAX; /* counted as an overflow later */
+  return s;
+}
+
+static bool check_sequence(struct layer *layer) {
+  for (int i = 0; i < layer->input_count; i++) {
+    if (layer->in[i]->rank >= 2)
+      continue;
+    struct diagnostic *d =
+        layer_fail(layer, WRONG_RANK, i ? "cross" : NULL,
+                   "attention needs a sequence (LxC), not %s",
+                   shape_text(layer->in[i]).text);
+    diag_help(d, "a vector has one position only; `reshape 1x_` makes a "
+                 "sequence of it");
+    return false;
+  }
+  return true;
+}
+
+static bool check_heads(struct layer *layer, const struct attention_sizes *s) {
+  const struct attention *attention = layer->args;
+  if (!attention->dim && s->channels % s->heads != 0) {
+    struct diagnostic *d =
+        layer_fail(layer, GROUPS_DO_NOT_DIVIDE, "heads",
+                   "%" PRId64 " heads do not divide %" PRId64 " channels",
+                   s->heads, s->channels);
+    diag_help(d,
+              "a number of heads that divides %" PRId64
+              ", or the features of a head by `dim=`",
+              s->channels);
+    return false;
+  }
+  if (s->heads % s->kv != 0) {
+    struct diagnostic *d =
+        layer_fail(layer, GROUPS_DO_NOT_DIVIDE, "kv",
+                   "%" PRId64 " heads of keys and values do not divide %" PRId64
+                   " heads of queries",
+                   s->kv, s->heads);
+    diag_help(d, "each head of keys and values serves the same number of "
+                 "heads of queries");
+    return false;
+  }
+  return true;
+}
+
+static bool check_cross(struct layer *layer) {
+  if (layer->input_count == 1)
+    return true;
+  const struct shape *in = layer->in[0], *seen = layer->in[1];
+  bool same = in->rank == seen->rank;
+  for (int i = 0; same && i < in->rank - 2; i++)
+    same = in->dim[i] == seen->dim[i];
+  if (same)
+    return true;
+  struct diagnostic *d =
+      layer_fail(layer, SHAPE_MISMATCH, "cross", "cannot attend from %s to %s",
+                 shape_text(in).text, shape_text(seen).text);
+  diag_help(d, "all axes before the last two must be equal");
+  return false;
+}
+
+static bool check_relative(struct layer *layer,
+                           const struct attention_sizes *s) {
+  const struct sizes *window =
+      &((const struct attention *)layer->args)->relative;
+  int64_t positions = 1;
+  bool fits = true;
+  for (int i = 0; i < window->rank; i++)
+    fits = fits && mul_i64(positions, window->at[i], &positions);
+  if (!window->rank ||
+      (fits && positions == s->keys && positions == s->queries))
+    return true;
+  struct diagnostic *d = layer_fail(layer, SHAPE_MISMATCH, "relative",
+                                    "a relative bias for %s%" PRId64
+                                    " positions, but there are %" PRId64,
+                                    fits ? "" : "over ", positions, s->keys);
+  diag_help(d, "`relative=7x7` is for windows of 49 positions, which `reshape` "
+               "and `permute` make; axes before the last two are a batch");
+  return false;
+}
+
+static bool attention_shape(struct layer *layer) {
+  if (!check_sequence(layer))
+    return false;
+  struct attention_sizes sizes = attention_sizes(layer);
+  return check_heads(layer, &sizes) && check_cross(layer) &&
+         check_relative(layer, &sizes) && layer_same_shape(layer);
+}
+
+static void projection(struct params *params, const char *weight,
+                       const char *bias, int64_t in, int64_t out) {
+  params_add(params,
+             (struct param){.name = weight, .rank = 2, .dim = {in, out}});
+  if (bias)
+    params_add(params, (struct param){.name = bias, .rank = 1, .dim = {out}});
+}
+
+/* One bias for every head and pair of positions that are equally far. */
+static void relative_params(const struct attention *attention,
+                            struct params *params) {
+  const struct sizes *window = &attention->relative;
+  struct param table = {.name = "relative", .rank = window->rank + 1};
+  for (int i = 0; i < window->rank; i++)
+    table.dim[i] = 2 * window->at[i] - 1;
+  table.dim[window->rank] = attention->heads;
+  if (window->rank)
+    params_add(params, table);
+}
+
+static void attention_params(const struct layer *layer, struct params *params) {
+  const struct attention *attention = layer->args;
+  struct attention_sizes s = attention_sizes(layer);
+  int biases = attention->biases - 1;
+  bool any = !attention->nobias;
+  bool key = any && biases != BIASES_QVO, out = any && biases != BIASES_QKV;
+  projection(params, "query", any ? "query_bias" : NULL, s.channels, s.width);
+  projection(params, "key", key ? "key_bias" : NULL, s.key_channels,
+             s.kv_width);
+  projection(params, "value", any ? "value_bias" : NULL, s.key_channels,
+             s.kv_width);
+  projection(params, "out", out ? "out_bias" : NULL, s.width, s.channels);
+  relative_params(attention, params);
+}
+
+static void product(struct terms *terms, int64_t groups, int64_t rows,
+                    int64_t from, int64_t to) {
+  terms_add(terms, (struct term){.factor = {groups, rows, from, to},
+                                 .count = 4,
+                                 .split = 2});
+}
+
+/* Four projections; scores and weighted sums of every head. */
+static void attention_macs(const struct layer *layer, struct terms *terms) {
+  const struct attention *attention = layer->args;
+  struct attention_sizes s = attention_sizes(layer);
+  int64_t seen = s.keys;
+  if (attention->window)
+    seen = min_i64(seen, attention->window);
+  product(terms, s.groups, s.queries, s.channels, s.width);
+  product(terms, s.groups, s.keys, s.key_channels, s.kv_width);
+  product(terms, s.groups, s.keys, s.key_channels, s.kv_width);
+  product(terms, s.groups, s.queries, s.width, seen);
+  product(terms, s.groups, s.queries, seen, s.width);
+  product(terms, s.groups, s.queries, s.width, s.channels);
+}
+
+const struct layer_kind layer_attention = {
+    .name = "attention",
+    .summary = "multi-head attention with its four projections",
+    .family = "Sequence",
+    .specs = attention_specs,
+    .args_size = sizeof(struct attention),
+    .shape = attention_shape,
+    .params = attention_params,
+    .macs = attention_macs,
+};

@@ -1,0 +1,175 @@
+/* embed, posembed, token: how sequences begin. */
+#include <inttypes.h>
+
+#include "base/check.h"
+#include "layers/layer.h"
+
+struct embed {
+  int64_t entries, features;
+};
+
+static const struct arg_spec embed_specs[] = {
+    {.name = "entries",
+     .type = TYPE_INT,
+     .place = PLACE_POSITION,
+     .required = true,
+     .offset = offsetof(struct embed, entries),
+     .min = 1,
+     .doc = "size of the vocabulary"},
+    {.name = "features",
+     .type = TYPE_INT,
+     .place = PLACE_POSITION,
+     .required = true,
+     .offset = offsetof(struct embed, features),
+     .min = 1,
+     .doc = "features of each vector"},
+    SPEC_END};
+
+static bool embed_shape(struct layer *layer) {
+  const struct embed *embed = layer->args;
+  const struct shape *in = layer->in[0];
+  if (in->rank == LIMIT_RANK) {
+    layer_fail(layer, WRONG_RANK, NULL, "a tensor has at most %d axes",
+               LIMIT_RANK);
+    return false;
+  }
+  layer->out = shape_of(in->rank, in->dim);
+  layer->out.dim[layer->out.rank++] = embed->features;
+  return true;
+}
+
+static void embed_params(const struct layer *layer, struct params *params) {
+  const struct embed *embed = layer->args;
+  params_add(params, (struct param){.name = "weight",
+                                    .rank = 2,
+                                    .dim = {embed->entries, embed->features}});
+}
+
+const struct layer_kind layer_embed = {
+    .name = "embed",
+    .summary = "a learned vector for each index: a row of a table",
+    .family = "Sequence",
+    .specs = embed_specs,
+    .args_size = sizeof(struct embed),
+    .input = INPUT_INDEX,
+    .shape = embed_shape,
+    .params = embed_params,
+};
+
+struct posembed {
+  int64_t longest; /* 0: as long as the input */
+  int fixed;
+};
+
+static const struct arg_spec posembed_specs[] = {
+    {.name = "longest",
+     .type = TYPE_INT,
+     .place = PLACE_POSITION,
+     .offset = offsetof(struct posembed, longest),
+     .min = 1,
+     .fallback = "the input's",
+     .doc = "positions that the table has"},
+    {.name = "fixed",
+     .type = TYPE_WORDS,
+     .place = PLACE_WORD,
+     .words = "fixed",
+     .offset = offsetof(struct posembed, fixed),
+     .doc = "sines and cosines, which are not learned"},
+    SPEC_END};
+
+/* Every axis but the last is a position: a picture has HxW of them. */
+static int64_t positions(const struct shape *shape) {
+  return shape_values(shape) / shape_channels(shape);
+}
+
+static bool posembed_shape(struct layer *layer) {
+  const struct posembed *posembed = layer->args;
+  const struct shape *in = layer->in[0];
+  if (in->rank < 2) {
+    struct diagnostic *d = layer_fail(layer, WRONG_RANK, NULL,
+                                      "posembed needs a sequence (LxC), not %s",
+                                      shape_text(in).text);
+    diag_help(d, "a vector has no positions; `reshape` makes a sequence");
+    return false;
+  }
+  if (posembed->longest && positions(in) > posembed->longest) {
+    struct diagnostic *d = layer_fail(layer, OUT_OF_RANGE, "longest",
+                                      "a table of %" PRId64
+                                      " positions for a sequence of %" PRId64,
+                                      posembed->longest, positions(in));
+    diag_help(d, "give at least %" PRId64 ", or a shorter input",
+              positions(in));
+    return false;
+  }
+  return layer_same_shape(layer);
+}
+
+static void posembed_params(const struct layer *layer, struct params *params) {
+  const struct posembed *posembed = layer->args;
+  const struct shape *in = layer->in[0];
+  int64_t rows = posembed->longest ? posembed->longest : positions(in);
+  params_add(params, (struct param){.name = "weight",
+                                    .rank = 2,
+                                    .dim = {rows, shape_channels(in)},
+                                    .buffer = posembed->fixed});
+}
+
+const struct layer_kind layer_posembed = {
+    .name = "posembed",
+    .summary = "adds a learned vector for each position",
+    .family = "Sequence",
+    .specs = posembed_specs,
+    .args_size = sizeof(struct posembed),
+    .shape = posembed_shape,
+    .params = posembed_params,
+};
+
+struct token {
+  int64_t count;
+};
+
+static const struct arg_spec token_specs[] = {
+    {.name = "count",
+     .type = TYPE_INT,
+     .place = PLACE_POSITION,
+     .offset = offsetof(struct token, count),
+     .min = 1,
+     .initial = 1,
+     .fallback = "1",
+     .doc = "tokens that are prepended"},
+    SPEC_END};
+
+static bool token_shape(struct layer *layer) {
+  const struct token *token = layer->args;
+  layer->out = *layer->in[0];
+  if (layer->out.rank != 2) {
+    struct diagnostic *d = layer_fail(layer, WRONG_RANK, NULL,
+                                      "token needs a sequence (LxC), not %s",
+                                      shape_text(layer->in[0]).text);
+    diag_help(d, "`reshape _x%" PRId64 "` makes a sequence of it",
+              shape_channels(layer->in[0]));
+    return false;
+  }
+  if (add_i64(layer->out.dim[0], token->count, &layer->out.dim[0]))
+    return true;
+  layer_fail(layer, TOO_LARGE, "count", "the sequence passes 2^63 - 1");
+  return false;
+}
+
+static void token_params(const struct layer *layer, struct params *params) {
+  const struct token *token = layer->args;
+  params_add(params, (struct param){
+                         .name = "token",
+                         .rank = 2,
+                         .dim = {token->count, shape_channels(layer->in[0])}});
+}
+
+const struct layer_kind layer_token = {
+    .name = "token",
+    .summary = "prepends learned tokens to a sequence",
+    .family = "Sequence",
+    .specs = token_specs,
+    .args_size = sizeof(struct token),
+    .shape = token_shape,
+    .params = token_params,
+};

@@ -1,0 +1,144 @@
+/* rnn, lstm, gru: a state that runs along a sequence. */
+#include <inttypes.h>
+
+#include "base/check.h"
+#include "layers/layer.h"
+
+struct recurrent {
+  int64_t units, layers;
+  int bidir, nobias, last;
+  double dropout;
+};
+
+static const struct arg_spec recurrent_specs[] = {
+    {.name = "units",
+     .type = TYPE_INT,
+     .place = PLACE_POSITION,
+     .required = true,
+     .offset = offsetof(struct recurrent, units),
+     .min = 1,
+     .doc = "features of the state"},
+    {.name = "layers",
+     .type = TYPE_INT,
+     .place = PLACE_KEY,
+     .offset = offsetof(struct recurrent, layers),
+     .min = 1,
+     .max = 10000,
+     .initial = 1,
+     .fallback = "1",
+     .doc = "layers on top of each other"},
+    {.name = "bidir",
+     .type = TYPE_WORDS,
+     .place = PLACE_WORD,
+     .words = "bidir",
+     .offset = offsetof(struct recurrent, bidir),
+     .doc = "runs in both directions, side by side: 2N features"},
+    {.name = "last",
+     .type = TYPE_WORDS,
+     .place = PLACE_WORD,
+     .words = "last",
+     .offset = offsetof(struct recurrent, last),
+     .doc = "gives the last state only: a vector"},
+    {.name = "dropout",
+     .type = TYPE_REAL,
+     .place = PLACE_KEY,
+     .offset = offsetof(struct recurrent, dropout),
+     .low = 0,
+     .high = 1,
+     .fallback = "0",
+     .doc = "share that is dropped between layers"},
+    {.name = "nobias",
+     .type = TYPE_WORDS,
+     .place = PLACE_WORD,
+     .words = "nobias",
+     .offset = offsetof(struct recurrent, nobias),
+     .doc = "without the two biases of each gate"},
+    SPEC_END};
+
+static int64_t directions(const struct layer *layer) {
+  return ((const struct recurrent *)layer->args)->bidir ? 2 : 1;
+}
+
+/* Features that a layer of the stack reads. */
+static int64_t features(const struct layer *layer, int64_t depth) {
+  const struct recurrent *recurrent = layer->args;
+  int64_t width;
+  if (depth == 0)
+    return shape_channels(layer->in[0]);
+  return mul_i64(recurrent->units, directions(layer), &width) ? width
+                                                              : INT64_MAX;
+}
+
+static bool recurrent_shape(struct layer *layer) {
+  const struct recurrent *recurrent = layer->args;
+  const struct shape *in = layer->in[0];
+  if (in->rank != 2) {
+    struct diagnostic *d =
+        layer_fail(layer, WRONG_RANK, NULL, "%s needs a sequence (LxC), not %s",
+                   layer->kind->name, shape_text(in).text);
+    diag_help(d, "`reshape _x%" PRId64 "` makes a sequence of it",
+              shape_channels(in));
+    return false;
+  }
+  int64_t width = features(layer, 1);
+  layer->out =
+      recurrent->last ? shape_of(1, &width) : shape_with_channels(in, width);
+  return true;
+}
+
+/* PyTorch's: two matrices, two biases for every direction of a layer. */
+static void recurrent_params(const struct layer *layer, struct params *params,
+                             int64_t gates) {
+  const struct recurrent *recurrent = layer->args;
+  int64_t units = recurrent->units, rows;
+  if (!mul_i64(gates, units, &rows))
+    rows = INT64_MAX; /* counted as an overflow later */
+  for (int64_t i = 0; i < recurrent->layers * directions(layer); i++) {
+    int64_t in = features(layer, i / directions(layer));
+    params_add(params, (struct param){
+                           .name = "weight_ih", .rank = 2, .dim = {in, rows}});
+    params_add(
+        params,
+        (struct param){.name = "weight_hh", .rank = 2, .dim = {units, rows}});
+    for (int bias = 0; !recurrent->nobias && bias < 2; bias++)
+      params_add(params, (struct param){.name = bias ? "bias_hh" : "bias_ih",
+                                        .rank = 1,
+                                        .dim = {rows}});
+  }
+}
+
+static void recurrent_macs(const struct layer *layer, struct terms *terms,
+                           int64_t gates) {
+  const struct recurrent *recurrent = layer->args;
+  int64_t units = recurrent->units, steps = layer->in[0]->dim[0];
+  for (int64_t i = 0; i < recurrent->layers * directions(layer); i++) {
+    int64_t in = features(layer, i / directions(layer)), row;
+    if (!add_i64(in, units, &row))
+      row = INT64_MAX;
+    terms_add(terms, (struct term){.factor = {steps, gates, units, row},
+                                   .count = 4,
+                                   .split = 1});
+  }
+}
+
+#define RECURRENT(id, text, gates)                                            \
+  static void id##_params(const struct layer *layer, struct params *params) { \
+    recurrent_params(layer, params, gates);                                   \
+  }                                                                           \
+  static void id##_macs(const struct layer *layer, struct terms *terms) {     \
+    recurrent_macs(layer, terms, gates);                                      \
+  }                                                                           \
+  const struct layer_kind layer_##id = {                                      \
+      .name = #id,                                                            \
+      .summary = text,                                                        \
+      .family = "Sequence",                                                   \
+      .specs = recurrent_specs,                                               \
+      .args_size = sizeof(struct recurrent),                                  \
+      .shape = recurrent_shape,                                               \
+      .params = id##_params,                                                  \
+      .macs = id##_macs,                                                      \
+  }
+
+RECURRENT(rnn, "a plain recurrent layer: tanh of input and state", 1);
+RECURRENT(lstm, "long short-term memory: four gates", 4);
+RECURRENT(gru, "gated recurrent unit: three gates", 3);
