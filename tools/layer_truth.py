@@ -137,3 +137,53 @@ for channels in (4, 6, 12):
     row("space2depth 2", (6, 8), channels, nn.PixelUnshuffle(2))
     row("pixelshuffle 2", (5, 7), 4 * channels, nn.PixelShuffle(2))
     row("pad 1:2", (5, 7), channels, nn.ConstantPad2d((1, 2, 1, 2), 0))
+
+
+def sequence(net, width, run, module):
+    """A row for a sequence; `run` gives its output, LxC or C."""
+    length = random.randint(2, 9)
+    out = run(torch.zeros(1, length, width))[0]
+    params = sum(p.numel() for p in module.parameters())
+    print(f'"input {length}x{width}; {net}",{join(out.shape)},{params}')
+
+
+def recurrent(name, kind):
+    width, units = random.randint(1, 9), random.randint(1, 9)
+    layers = random.randint(1, 3)
+    bidir, bias, last = (random.random() < 0.5 for _ in range(3))
+    module = kind(width, units, layers, bias=bias, bidirectional=bidir,
+                  batch_first=True)
+
+    def run(data):
+        out, state = module(data)
+        if not last:
+            return out
+        state = state[0] if isinstance(state, tuple) else state
+        return torch.cat(list(state[-2:] if bidir else state[-1:]), 1)
+    sequence(f"{name} {units} layers={layers}" + " bidir" * bidir
+             + " nobias" * (not bias) + " last" * last, width, run, module)
+
+
+def attention():
+    heads, dim = random.randint(1, 4), random.randint(1, 5)
+    width, bias = heads * dim, random.random() < 0.5
+    module = nn.MultiheadAttention(width, heads, bias=bias, batch_first=True)
+    sequence(f"attention {heads}" + " nobias" * (not bias), width,
+             lambda data: module(data, data, data)[0], module)
+
+
+def embedding():
+    entries, width = random.randint(2, 50), random.randint(1, 20)
+    module = nn.Embedding(entries, width)
+    out = module(torch.zeros(1, 7, dtype=torch.int64))[0]
+    print(f'"input 7 : i64; embed {entries} {width}",{join(out.shape)},'
+          f'{entries * width}')
+
+
+for _ in range(20):
+    recurrent("rnn", nn.RNN)
+    recurrent("lstm", nn.LSTM)
+    recurrent("gru", nn.GRU)
+    attention()
+for _ in range(5):
+    embedding()
