@@ -82,6 +82,12 @@ static const struct arg_spec attention_specs[] = {
      .initial = 1,
      .fallback = "qkvo",
      .doc = "which of the four projections have biases"},
+    {.name = "packed",
+     .type = TYPE_WORDS,
+     .place = PLACE_WORD,
+     .words = "packed",
+     .offset = offsetof(struct attention, packed),
+     .doc = "one matrix for queries, keys and values: the same counts"},
     {.name = "kernel",
      .type = TYPE_WORDS,
      .place = PLACE_WORD,
@@ -197,12 +203,46 @@ static bool attention_shape(struct layer *layer) {
          check_relative(layer, &sizes) && layer_same_shape(layer);
 }
 
-static void projection(struct params *params, const char *weight,
-                       const char *bias, int64_t in, int64_t out) {
-  params_add(params,
-             (struct param){.name = weight, .rank = 2, .dim = {in, out}});
-  if (bias)
-    params_add(params, (struct param){.name = bias, .rank = 1, .dim = {out}});
+/* With biases for queries, keys, values and the output, or some of them. */
+static bool has_bias(const struct attention *attention, int projection) {
+  int biases = attention->biases - 1;
+  if (attention->nobias)
+    return false;
+  return !(projection == PROJECTION_KEY && biases == BIASES_QVO) &&
+         !(projection == PROJECTION_OUT && biases == BIASES_QKV);
+}
+
+/* Puts the projection `from` into the matrix of `to`. */
+static void pack(struct projection *to, struct projection *from) {
+  if (!add_i64(to->out, from->out, &to->out) ||
+      !add_i64(to->biases, from->biases, &to->biases))
+    to->out = INT64_MAX; /* counted as an overflow later */
+  from->out = from->biases = 0;
+}
+
+void attention_projections(const struct layer *layer,
+                           struct projection projections[4]) {
+  const struct attention *attention = layer->args;
+  struct attention_sizes s = attention_sizes(layer);
+  const int64_t in[4] = {s.channels, s.key_channels, s.key_channels, s.width};
+  const int64_t out[4] = {s.width, s.kv_width, s.kv_width, s.channels};
+  int next = 0;
+  for (int i = 0; i < 4; i++)
+    projections[i] =
+        (struct projection){.in = in[i],
+                            .out = out[i],
+                            .biases = has_bias(attention, i) ? out[i] : 0};
+  if (attention->packed) {
+    int first = layer->input_count > 1 ? PROJECTION_KEY : PROJECTION_QUERY;
+    for (int i = first + 1; i < PROJECTION_OUT; i++)
+      pack(&projections[first], &projections[i]);
+  }
+  for (int i = 0; i < 4; i++) {
+    struct projection *p = &projections[i];
+    p->first = next;
+    p->count = p->out == 0 ? 0 : p->biases ? 2 : 1;
+    next += p->count;
+  }
 }
 
 /* One bias for every head and pair of positions that are equally far. */
@@ -218,18 +258,24 @@ static void relative_params(const struct attention *attention,
 }
 
 static void attention_params(const struct layer *layer, struct params *params) {
-  const struct attention *attention = layer->args;
-  struct attention_sizes s = attention_sizes(layer);
-  int biases = attention->biases - 1;
-  bool any = !attention->nobias;
-  bool key = any && biases != BIASES_QVO, out = any && biases != BIASES_QKV;
-  projection(params, "query", any ? "query_bias" : NULL, s.channels, s.width);
-  projection(params, "key", key ? "key_bias" : NULL, s.key_channels,
-             s.kv_width);
-  projection(params, "value", any ? "value_bias" : NULL, s.key_channels,
-             s.kv_width);
-  projection(params, "out", out ? "out_bias" : NULL, s.width, s.channels);
-  relative_params(attention, params);
+  static const char *const names[4][2] = {{"query", "query_bias"},
+                                          {"key", "key_bias"},
+                                          {"value", "value_bias"},
+                                          {"out", "out_bias"}};
+  struct projection projections[4];
+  attention_projections(layer, projections);
+  for (int i = 0; i < 4; i++) {
+    const struct projection *p = &projections[i];
+    if (p->count > 0)
+      params_add(params, (struct param){.name = names[i][0],
+                                        .rank = 2,
+                                        .dim = {p->in, p->out}});
+    if (p->count > 1)
+      params_add(
+          params,
+          (struct param){.name = names[i][1], .rank = 1, .dim = {p->biases}});
+  }
+  relative_params(layer->args, params);
 }
 
 static void product(struct terms *terms, int64_t groups, int64_t rows,
@@ -263,4 +309,5 @@ const struct layer_kind layer_attention = {
     .shape = attention_shape,
     .params = attention_params,
     .macs = attention_macs,
+    .trace = attention_trace,
 };

@@ -14,7 +14,7 @@ struct attention {
   struct sizes relative;
   double dropout;
   struct layer_ref cross;
-  int causal, rope, kernel, nobias, biases;
+  int causal, rope, kernel, nobias, biases, packed;
 };
 
 /* Sizes of one sample. */
@@ -28,5 +28,22 @@ struct attention_sizes {
 };
 
 struct attention_sizes attention_sizes(const struct layer *layer);
+
+/* Where its projections stand among its parameters. */
+enum { PROJECTION_QUERY, PROJECTION_KEY, PROJECTION_VALUE, PROJECTION_OUT };
+
+/* Matrices and biases of a projection; packed ones are those of the first. */
+struct projection {
+  int first, count;
+  int64_t in, out; /* features; out 0: it is packed into another */
+  int64_t biases;
+};
+
+void attention_projections(const struct layer *layer,
+                           struct projection projections[4]);
+
+/* layer->kind->trace */
+size_t attention_trace(const struct layer *layer, struct tape *tape,
+                       const size_t *in);
 
 #endif

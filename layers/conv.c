@@ -252,6 +252,46 @@ static int conv_windows(const struct layer *layer, struct window *windows) {
   return shape_spatial(layer->in[0]);
 }
 
+/* Uneven padding is a tensor of its own: torch.nn.functional.pad. */
+static size_t pad_unevenly(const struct layer *layer, struct tape *tape,
+                           size_t in) {
+  struct window windows[3];
+  int spatial = conv_windows(layer, windows);
+  bool even = true;
+  struct extent padded = extent_sample(shape_channels(layer->in[0]), WIDTH_NET);
+  for (int i = 0; i < spatial; i++) {
+    even = even && windows[i].before == windows[i].after;
+    padded.count = size_product(
+        padded.count, windows[i].in + windows[i].before + windows[i].after);
+  }
+  if (even)
+    return in;
+  return tape_run(tape,
+                  &(struct operation){
+                      .name = "pad", .in = &in, .in_count = 1, .out = padded});
+}
+
+static size_t product_trace(const struct layer *layer, struct tape *tape,
+                            size_t in) {
+  return tape_run(tape, &(struct operation){.name = layer->kind->name,
+                                            .in = &in,
+                                            .in_count = 1,
+                                            .out = extent_of(&layer->out),
+                                            .keeps = KEEPS_IN(0),
+                                            .all_params = true,
+                                            .cast = CAST_LOW});
+}
+
+static size_t conv_trace(const struct layer *layer, struct tape *tape,
+                         const size_t *in) {
+  return product_trace(layer, tape, pad_unevenly(layer, tape, in[0]));
+}
+
+static size_t deconv_trace(const struct layer *layer, struct tape *tape,
+                           const size_t *in) {
+  return product_trace(layer, tape, in[0]);
+}
+
 const struct layer_kind layer_conv = {
     .name = "conv",
     .summary = "convolution: a window of weights moves over the map",
@@ -261,6 +301,7 @@ const struct layer_kind layer_conv = {
     .shape = conv_shape,
     .params = conv_params,
     .macs = conv_macs,
+    .trace = conv_trace,
     .windows = conv_windows,
 };
 
@@ -273,6 +314,7 @@ const struct layer_kind layer_dwconv = {
     .shape = dwconv_shape,
     .params = conv_params,
     .macs = conv_macs,
+    .trace = conv_trace,
     .windows = conv_windows,
 };
 
@@ -285,4 +327,5 @@ const struct layer_kind layer_deconv = {
     .shape = deconv_shape,
     .params = conv_params,
     .macs = deconv_macs,
+    .trace = deconv_trace,
 };

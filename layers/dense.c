@@ -104,6 +104,25 @@ static void dense_macs(const struct layer *layer, struct terms *terms) {
   terms_add(terms, term);
 }
 
+static size_t dense_trace(const struct layer *layer, struct tape *tape,
+                          const size_t *in) {
+  return tape_run(tape, &(struct operation){.name = layer->kind->name,
+                                            .in = in,
+                                            .in_count = 1,
+                                            .out = extent_of(&layer->out),
+                                            .keeps = KEEPS_IN(0),
+                                            .all_params = true,
+                                            .cast = CAST_LOW});
+}
+
+static size_t fc_trace(const struct layer *layer, struct tape *tape,
+                       const size_t *in) {
+  size_t flat = in[0];
+  if (layer->in[0]->rank > 1)
+    flat = tape_view(tape, "flatten", tape_dense(tape, in[0]));
+  return dense_trace(layer, tape, &flat);
+}
+
 const struct layer_kind layer_fc = {
     .name = "fc",
     .summary = "fully connected: flattens its input to a vector first",
@@ -113,6 +132,7 @@ const struct layer_kind layer_fc = {
     .shape = fc_shape,
     .params = dense_params,
     .macs = dense_macs,
+    .trace = fc_trace,
 };
 
 const struct layer_kind layer_linear = {
@@ -124,4 +144,5 @@ const struct layer_kind layer_linear = {
     .shape = linear_shape,
     .params = dense_params,
     .macs = dense_macs,
+    .trace = dense_trace,
 };

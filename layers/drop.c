@@ -18,6 +18,31 @@ static const struct arg_spec dropout_specs[] = {PROBABILITY(0.5, "0.5"),
 static const struct arg_spec droppath_specs[] = {PROBABILITY(0.1, "0.1"),
                                                  SPEC_END};
 
+/* x * mask; a mask of p = 0 is not made. */
+static size_t drop(const struct layer *layer, struct tape *tape,
+                   const size_t *in, struct extent mask) {
+  const struct drop *drop = layer->args;
+  if (!tape->training || drop->probability == 0)
+    return in[0];
+  return tape_run(tape, &(struct operation){.name = layer->kind->name,
+                                            .in = in,
+                                            .in_count = 1,
+                                            .out = extent_of(&layer->out),
+                                            .kept = {mask}});
+}
+
+static size_t dropout_trace(const struct layer *layer, struct tape *tape,
+                            const size_t *in) {
+  return drop(layer, tape, in,
+              extent_sample(shape_values(&layer->out), WIDTH_MASK));
+}
+
+/* One factor for the whole sample. */
+static size_t droppath_trace(const struct layer *layer, struct tape *tape,
+                             const size_t *in) {
+  return drop(layer, tape, in, extent_sample(1, WIDTH_NET));
+}
+
 const struct layer_kind layer_dropout = {
     .name = "dropout",
     .summary = "sets values to 0 at random while training",
@@ -26,6 +51,7 @@ const struct layer_kind layer_dropout = {
     .args_size = sizeof(struct drop),
     .memory = OUTPUT_IN_PLACE,
     .shape = layer_same_shape,
+    .trace = dropout_trace,
 };
 
 const struct layer_kind layer_droppath = {
@@ -36,4 +62,5 @@ const struct layer_kind layer_droppath = {
     .args_size = sizeof(struct drop),
     .memory = OUTPUT_IN_PLACE,
     .shape = layer_same_shape,
+    .trace = droppath_trace,
 };

@@ -45,6 +45,17 @@ static void embed_params(const struct layer *layer, struct params *params) {
                                     .dim = {embed->entries, embed->features}});
 }
 
+/* The gradient is a dense table: torch.nn.Embedding. */
+static size_t embed_trace(const struct layer *layer, struct tape *tape,
+                          const size_t *in) {
+  return tape_run(tape, &(struct operation){.name = "embed",
+                                            .in = in,
+                                            .in_count = 1,
+                                            .out = extent_of(&layer->out),
+                                            .keeps = KEEPS_IN(0),
+                                            .all_params = true});
+}
+
 const struct layer_kind layer_embed = {
     .name = "embed",
     .summary = "a learned vector for each index: a row of a table",
@@ -54,6 +65,7 @@ const struct layer_kind layer_embed = {
     .input = INPUT_INDEX,
     .shape = embed_shape,
     .params = embed_params,
+    .trace = embed_trace,
 };
 
 struct posembed {
@@ -114,6 +126,21 @@ static void posembed_params(const struct layer *layer, struct params *params) {
                                     .buffer = posembed->fixed});
 }
 
+/* Its gradient is the sum over the batch. */
+static size_t posembed_trace(const struct layer *layer, struct tape *tape,
+                             const size_t *in) {
+  int64_t values = shape_values(layer->in[0]);
+  return tape_run(
+      tape, &(struct operation){.name = "posembed",
+                                .in = in,
+                                .in_count = 1,
+                                .out = extent_of(&layer->out),
+                                .gradient = GRADIENT_SHARED,
+                                .all_params = true,
+                                .elementwise = true,
+                                .back_work = extent_fixed(values, WIDTH_NET)});
+}
+
 const struct layer_kind layer_posembed = {
     .name = "posembed",
     .summary = "adds a learned vector for each position",
@@ -122,6 +149,7 @@ const struct layer_kind layer_posembed = {
     .args_size = sizeof(struct posembed),
     .shape = posembed_shape,
     .params = posembed_params,
+    .trace = posembed_trace,
 };
 
 struct token {
@@ -164,6 +192,16 @@ static void token_params(const struct layer *layer, struct params *params) {
                          .dim = {token->count, shape_channels(layer->in[0])}});
 }
 
+static size_t token_trace(const struct layer *layer, struct tape *tape,
+                          const size_t *in) {
+  return tape_run(tape, &(struct operation){.name = "token",
+                                            .in = in,
+                                            .in_count = 1,
+                                            .out = extent_of(&layer->out),
+                                            .gradient = GRADIENT_SHARED,
+                                            .all_params = true});
+}
+
 const struct layer_kind layer_token = {
     .name = "token",
     .summary = "prepends learned tokens to a sequence",
@@ -172,4 +210,5 @@ const struct layer_kind layer_token = {
     .args_size = sizeof(struct token),
     .shape = token_shape,
     .params = token_params,
+    .trace = token_trace,
 };

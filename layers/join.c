@@ -160,11 +160,90 @@ static void matmul_macs(const struct layer *layer, struct terms *terms) {
   terms_add(terms, term);
 }
 
+/* Two at a time; smaller operands are spread over the larger. */
+static size_t pairwise(const struct layer *layer, struct tape *tape,
+                       const size_t *in, struct operation op) {
+  size_t pair[2] = {in[0]};
+  struct extent all = extent_of(&layer->out);
+  op.name = layer->kind->name;
+  op.in = pair;
+  op.in_count = 2;
+  op.out = all;
+  op.elementwise = true;
+  for (int i = 1; i < layer->input_count; i++) {
+    pair[1] = in[i];
+    pair[0] = tape_run(tape, &op);
+  }
+  return pair[0];
+}
+
+static bool all_equal(const struct layer *layer) {
+  for (int i = 0; i < layer->input_count; i++)
+    if (!shape_equal(layer->in[i], &layer->out))
+      return false;
+  return true;
+}
+
+/* `out += x`, as residual nets write it; gradients pass through. */
+static size_t add_trace(const struct layer *layer, struct tape *tape,
+                        const size_t *in) {
+  bool equal = all_equal(layer);
+  return pairwise(
+      layer, tape, in,
+      (struct operation){.result = equal ? RESULT_IN_PLACE : RESULT_NEW,
+                         .gradient = GRADIENT_SHARED});
+}
+
+static size_t sub_trace(const struct layer *layer, struct tape *tape,
+                        const size_t *in) {
+  return pairwise(layer, tape, in,
+                  (struct operation){.gradient = GRADIENT_NEW});
+}
+
+/* Each operand is the other one's derivative. */
+static size_t mul_trace(const struct layer *layer, struct tape *tape,
+                        const size_t *in) {
+  struct operation op = {.keeps = KEEPS_IN(0) | KEEPS_IN(1)};
+  if (!all_equal(layer))
+    op.back_work = extent_of(&layer->out);
+  return pairwise(layer, tape, in, op);
+}
+
+static size_t max_trace(const struct layer *layer, struct tape *tape,
+                        const size_t *in) {
+  return pairwise(layer, tape, in,
+                  (struct operation){.keeps = KEEPS_IN(0) | KEEPS_IN(1)});
+}
+
+/* Gradients are parts of the output's. */
+static size_t concat_trace(const struct layer *layer, struct tape *tape,
+                           const size_t *in) {
+  return tape_run(tape, &(struct operation){.name = layer->kind->name,
+                                            .in = in,
+                                            .in_count = layer->input_count,
+                                            .out = extent_of(&layer->out),
+                                            .gradient = GRADIENT_SHARED});
+}
+
+static size_t matmul_trace(const struct layer *layer, struct tape *tape,
+                           const size_t *in) {
+  size_t dense[2] = {tape_dense(tape, in[0]), tape_dense(tape, in[1])};
+  return tape_run(tape, &(struct operation){.name = "matmul",
+                                            .in = dense,
+                                            .in_count = 2,
+                                            .out = extent_of(&layer->out),
+                                            .keeps = KEEPS_IN(0) | KEEPS_IN(1),
+                                            .cast = CAST_LOW});
+}
+
+#define stack_trace concat_trace
+
 #define JOIN(id, text, ...)                                               \
   const struct layer_kind layer_##id = {.name = #id,                      \
                                         .summary = text,                  \
                                         .family = "Join",                 \
                                         .join = true,                     \
+                                        .trace = id##_trace,              \
                                         .args_size = sizeof(struct join), \
                                         __VA_ARGS__}
 

@@ -5,7 +5,7 @@
 #include <stddef.h>
 
 #include "base/diag.h"
-#include "layers/shape.h"
+#include "layers/tape.h"
 
 /* Arguments. The binder fills a struct of the layer's own from these rows. */
 
@@ -167,13 +167,19 @@ struct layer_kind {
   void (*macs)(const struct layer *layer, struct terms *terms);
   /* Its windows by spatial axis; returns their number. NULL: none. */
   int (*windows)(const struct layer *layer, struct window *windows);
+  /*
+   * Records what a framework runs for it, on one value for each input;
+   * returns the value of its output. What it saves, aliases and allocates.
+   */
+  size_t (*trace)(const struct layer *layer, struct tape *tape,
+                  const size_t *in);
   /* Whether it does nothing on what `before` gives. NULL: it always acts. */
   bool (*redundant)(const struct layer *layer, const struct layer *before);
 
   /* Facts that checks and rules ask for. */
-  bool cancels_bias;  /* a bias before it has no effect */
-  bool drops_bias;    /* in the tail of a layer it leaves the bias out */
-  const char *loss;   /* that computes this itself; NULL: none does */
+  bool cancels_bias; /* a bias before it has no effect */
+  bool drops_bias;   /* in the tail of a layer it leaves the bias out */
+  const char *loss;  /* that computes this itself; NULL: none does */
 };
 
 /* The place of a word among `words`, from 1; 0 if it is not there. */

@@ -8,12 +8,28 @@ static void scale_params(const struct layer *layer, struct params *params) {
                                     .dim = {shape_channels(layer->in[0])}});
 }
 
+/* A product with a parameter, whose gradient is summed over the map. */
+static size_t scale_trace(const struct layer *layer, struct tape *tape,
+                          const size_t *in) {
+  return tape_run(tape,
+                  &(struct operation){.name = "scale",
+                                      .in = in,
+                                      .in_count = 1,
+                                      .out = extent_of(&layer->out),
+                                      .keeps = KEEPS_IN(0),
+                                      .all_params = true,
+                                      .elementwise = true,
+                                      .folds = true,
+                                      .back_work = extent_of(&layer->out)});
+}
+
 const struct layer_kind layer_scale = {
     .name = "scale",
     .summary = "a learned factor for each channel",
     .family = "Learned",
     .shape = layer_same_shape,
     .params = scale_params,
+    .trace = scale_trace,
 };
 
 struct weight {
@@ -65,6 +81,13 @@ static void weight_params(const struct layer *layer, struct params *params) {
   params_add(params, param);
 }
 
+static size_t weight_trace(const struct layer *layer, struct tape *tape,
+                           const size_t *in) {
+  (void)layer;
+  (void)in;
+  return tape_parameter(tape, 0);
+}
+
 const struct layer_kind layer_weight = {
     .name = "weight",
     .summary = "a learned tensor, which becomes the current one",
@@ -74,4 +97,5 @@ const struct layer_kind layer_weight = {
     .source = true,
     .shape = weight_shape,
     .params = weight_params,
+    .trace = weight_trace,
 };

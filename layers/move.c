@@ -194,6 +194,7 @@ static bool up_shape(struct layer *layer) {
                                         .specs = rows,                    \
                                         .args_size = sizeof(struct type), \
                                         .shape = id##_shape,              \
+                                        .trace = tape_moves,              \
                                         __VA_ARGS__}
 
 MOVE(pad, "a border around the map", pad_specs, pad,

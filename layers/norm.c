@@ -94,6 +94,100 @@ static bool map_shape(struct layer *layer) {
   return layer_check_map(layer) && layer_same_shape(layer);
 }
 
+/* The input and two 32-bit statistics for each of `groups` are kept. */
+static size_t normalise(const struct layer *layer, struct tape *tape,
+                        const size_t *in, struct operation op) {
+  op.name = layer->kind->name;
+  op.in = in;
+  op.in_count = 1;
+  op.out = extent_of(&layer->out);
+  op.keeps |= KEEPS_IN(0);
+  op.all_params = true;
+  return tape_run(tape, &op);
+}
+
+static size_t bn_trace(const struct layer *layer, struct tape *tape,
+                       const size_t *in) {
+  int64_t channels = shape_channels(layer->in[0]);
+  return normalise(
+      layer, tape, in,
+      (struct operation){
+          .folds = true,
+          .elementwise = true,
+          .kept = {extent_fixed(size_product(2, channels), WIDTH_F32)}});
+}
+
+/* It is a bn of N*C channels, whose repeated scale is kept, too. */
+static size_t instnorm_trace(const struct layer *layer, struct tape *tape,
+                             const size_t *in) {
+  const struct norm *norm = layer->args;
+  int64_t channels = shape_channels(layer->in[0]);
+  return normalise(
+      layer, tape, in,
+      (struct operation){
+          .kept = {extent_sample(size_product(2, channels), WIDTH_F32),
+                   extent_sample(norm->noaffine ? 0 : channels, WIDTH_F32)}});
+}
+
+static size_t gn_trace(const struct layer *layer, struct tape *tape,
+                       const size_t *in) {
+  const struct norm *norm = layer->args;
+  return normalise(
+      layer, tape, in,
+      (struct operation){
+          .kept = {extent_sample(size_product(2, norm->groups), WIDTH_F32)},
+          .cast = CAST_FULL});
+}
+
+/* Vectors along the last axis. */
+static int64_t rows(const struct shape *shape) {
+  return shape_values(shape) / shape_channels(shape);
+}
+
+static size_t ln_trace(const struct layer *layer, struct tape *tape,
+                       const size_t *in) {
+  return normalise(
+      layer, tape, in,
+      (struct operation){
+          .kept = {extent_sample(size_product(2, rows(layer->in[0])),
+                                 WIDTH_F32)},
+          .cast = tape->profile->norm_in_float32 ? CAST_FULL : CAST_NONE});
+}
+
+/*
+ * scale * (x * rsqrt(mean(x^2) + eps)), of separate operations: the factor
+ * of each row is kept, what it gave, and the squares where a mean keeps them.
+ */
+static size_t rmsnorm_trace(const struct layer *layer, struct tape *tape,
+                            const size_t *in) {
+  int64_t values = shape_values(layer->in[0]);
+  int64_t kept = size_product(values, tape->profile->mean_keeps_input ? 2 : 1);
+  return normalise(
+      layer, tape, in,
+      (struct operation){.kept = {extent_sample(rows(layer->in[0]), WIDTH_F32),
+                                  extent_sample(kept, WIDTH_NET)},
+                         .work = extent_sample(values, WIDTH_NET),
+                         .back_work = extent_sample(values, WIDTH_NET),
+                         .cast = CAST_FULL});
+}
+
+/* x / (alpha * mean of padded squares + k)^beta keeps its four steps. */
+static size_t lrn_trace(const struct layer *layer, struct tape *tape,
+                        const size_t *in) {
+  const struct norm *norm = layer->args;
+  const struct shape *shape = layer->in[0];
+  int64_t values = shape_values(shape);
+  int64_t padded =
+      size_product(rows(shape), shape_channels(shape) + norm->groups / 2 +
+                                    (norm->groups - 1) / 2);
+  return normalise(
+      layer, tape, in,
+      (struct operation){
+          .kept = {extent_sample(size_product(2, values), WIDTH_NET),
+                   extent_sample(padded, WIDTH_NET)},
+          .cast = CAST_FULL});
+}
+
 const struct layer_kind layer_bn = {
     .name = "bn",
     .summary = "batch normalisation of each channel",
@@ -104,6 +198,7 @@ const struct layer_kind layer_bn = {
     .params = bn_params,
     .cancels_bias = true,
     .drops_bias = true,
+    .trace = bn_trace,
 };
 
 const struct layer_kind layer_instnorm = {
@@ -115,6 +210,7 @@ const struct layer_kind layer_instnorm = {
     .shape = map_shape,
     .params = affine_params,
     .cancels_bias = true,
+    .trace = instnorm_trace,
 };
 
 const struct layer_kind layer_gn = {
@@ -125,6 +221,7 @@ const struct layer_kind layer_gn = {
     .args_size = sizeof(struct norm),
     .shape = gn_shape,
     .params = affine_params,
+    .trace = gn_trace,
 };
 
 const struct layer_kind layer_ln = {
@@ -135,6 +232,7 @@ const struct layer_kind layer_ln = {
     .args_size = sizeof(struct norm),
     .shape = layer_same_shape,
     .params = affine_params,
+    .trace = ln_trace,
 };
 
 const struct layer_kind layer_rmsnorm = {
@@ -145,6 +243,7 @@ const struct layer_kind layer_rmsnorm = {
     .args_size = sizeof(struct norm),
     .shape = layer_same_shape,
     .params = rms_params,
+    .trace = rmsnorm_trace,
 };
 
 const struct layer_kind layer_lrn = {
@@ -154,4 +253,5 @@ const struct layer_kind layer_lrn = {
     .specs = lrn_specs,
     .args_size = sizeof(struct norm),
     .shape = map_shape,
+    .trace = lrn_trace,
 };

@@ -107,6 +107,35 @@ static bool same_redundant(const struct layer *layer,
   return shape_equal(layer->in[0], &layer->out);
 }
 
+/* Which value was the largest is written down at prediction, too. */
+static size_t maximum_trace(const struct layer *layer, struct tape *tape,
+                            const size_t *in) {
+  struct extent places = extent_of(&layer->out);
+  places.width = WIDTH_INDEX;
+  places.count = tape->profile->pool_indices ? places.count : 0;
+  return tape_run(tape,
+                  &(struct operation){
+                      .name = layer->kind->name,
+                      .in = in,
+                      .in_count = 1,
+                      .out = extent_of(&layer->out),
+                      .keeps = KEEPS_IN(0),
+                      .kept = {tape->training ? places : (struct extent){0}},
+                      .work = tape->training ? (struct extent){0} : places});
+}
+
+static size_t mean_trace(const struct layer *layer, struct tape *tape,
+                         const size_t *in) {
+  bool global = shape_values(&layer->out) == shape_channels(&layer->out);
+  bool adapts = layer->kind->windows == NULL;
+  bool keeps = !adapts || !global || tape->profile->mean_keeps_input;
+  return tape_run(tape, &(struct operation){.name = layer->kind->name,
+                                            .in = in,
+                                            .in_count = 1,
+                                            .out = extent_of(&layer->out),
+                                            .keeps = keeps ? KEEPS_IN(0) : 0});
+}
+
 const struct layer_kind layer_pool = {
     .name = "pool",
     .summary = "the largest value of each window",
@@ -115,6 +144,7 @@ const struct layer_kind layer_pool = {
     .args_size = sizeof(struct window_args),
     .shape = pool_shape,
     .windows = pool_windows,
+    .trace = maximum_trace,
 };
 
 const struct layer_kind layer_avgpool = {
@@ -125,6 +155,7 @@ const struct layer_kind layer_avgpool = {
     .args_size = sizeof(struct window_args),
     .shape = pool_shape,
     .windows = pool_windows,
+    .trace = mean_trace,
 };
 
 const struct layer_kind layer_gap = {
@@ -133,6 +164,7 @@ const struct layer_kind layer_gap = {
     .family = "Pooling",
     .shape = global_shape,
     .redundant = global_redundant,
+    .trace = mean_trace,
 };
 
 const struct layer_kind layer_gmp = {
@@ -141,6 +173,7 @@ const struct layer_kind layer_gmp = {
     .family = "Pooling",
     .shape = global_shape,
     .redundant = global_redundant,
+    .trace = maximum_trace,
 };
 
 const struct layer_kind layer_adaptpool = {
@@ -151,6 +184,7 @@ const struct layer_kind layer_adaptpool = {
     .args_size = sizeof(struct adapt),
     .shape = adapt_shape,
     .redundant = same_redundant,
+    .trace = mean_trace,
 };
 
 const struct layer_kind layer_adaptmaxpool = {
@@ -161,4 +195,5 @@ const struct layer_kind layer_adaptmaxpool = {
     .args_size = sizeof(struct adapt),
     .shape = adapt_shape,
     .redundant = same_redundant,
+    .trace = maximum_trace,
 };

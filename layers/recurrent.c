@@ -121,12 +121,66 @@ static void recurrent_macs(const struct layer *layer, struct terms *terms,
   }
 }
 
+/* What a direction of a layer keeps of each step, for one unit. */
+static int64_t kept_values(int64_t gates, int64_t steps, int64_t units) {
+  if (gates == 1) /* the states, and the first one */
+    return size_product(steps + 1, units);
+  /* lstm: 4 gates, c before, tanh c, h before; gru: also 7 */
+  return size_product(size_product(7, steps), units);
+}
+
+/* The layers one by one, each with all its steps and directions. */
+static size_t recurrent_trace(const struct layer *layer, struct tape *tape,
+                              const size_t *in, int64_t gates) {
+  const struct recurrent *recurrent = layer->args;
+  int64_t steps = layer->in[0]->dim[0], units = recurrent->units;
+  int64_t ways = directions(layer);
+  int params = recurrent->nobias ? 2 : 4;
+  size_t x = in[0];
+  struct extent out =
+      extent_sample(size_product(steps, features(layer, 1)), WIDTH_NET);
+  struct extent all =
+      extent_sample(size_product(size_product(steps, gates), units), WIDTH_NET);
+  for (int64_t i = 0; i < recurrent->layers; i++) {
+    int64_t kept = size_product(ways, kept_values(gates, steps, units));
+    x = tape_run(tape,
+                 &(struct operation){.name = layer->kind->name,
+                                     .in = &x,
+                                     .in_count = 1,
+                                     .out = out,
+                                     .keeps = KEEPS_IN(0),
+                                     .kept = {extent_sample(kept, WIDTH_NET)},
+                                     .work = all,
+                                     .back_work = all,
+                                     .first_param = (int)(i * ways) * params,
+                                     .param_count = (int)ways * params,
+                                     .cast = CAST_LOW});
+    if (recurrent->dropout > 0 && tape->training && i + 1 < recurrent->layers)
+      x = tape_run(tape, &(struct operation){
+                             .name = "dropout",
+                             .in = &x,
+                             .in_count = 1,
+                             .out = out,
+                             .kept = {extent_sample(out.count, WIDTH_MASK)}});
+  }
+  if (!recurrent->last)
+    return x;
+  return tape_run(tape, &(struct operation){.name = "last",
+                                            .in = &x,
+                                            .in_count = 1,
+                                            .out = extent_of(&layer->out)});
+}
+
 #define RECURRENT(id, text, gates)                                            \
   static void id##_params(const struct layer *layer, struct params *params) { \
     recurrent_params(layer, params, gates);                                   \
   }                                                                           \
   static void id##_macs(const struct layer *layer, struct terms *terms) {     \
     recurrent_macs(layer, terms, gates);                                      \
+  }                                                                           \
+  static size_t id##_trace(const struct layer *layer, struct tape *tape,      \
+                           const size_t *in) {                                \
+    return recurrent_trace(layer, tape, in, gates);                           \
   }                                                                           \
   const struct layer_kind layer_##id = {                                      \
       .name = #id,                                                            \
@@ -137,6 +191,7 @@ static void recurrent_macs(const struct layer *layer, struct terms *terms,
       .shape = recurrent_shape,                                               \
       .params = id##_params,                                                  \
       .macs = id##_macs,                                                      \
+      .trace = id##_trace,                                                    \
   }
 
 RECURRENT(rnn, "a plain recurrent layer: tanh of input and state", 1);

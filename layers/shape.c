@@ -6,6 +6,11 @@
 
 #include "base/check.h"
 
+int64_t size_product(int64_t a, int64_t b) {
+  int64_t product;
+  return mul_i64(a, b, &product) ? product : INT64_MAX;
+}
+
 bool shape_count(const struct shape *shape, int64_t *count) {
   int64_t product = 1;
   for (int i = 0; i < shape->rank; i++)

@@ -205,21 +205,54 @@ static bool crop_shape(struct layer *layer) {
   return true;
 }
 
-#define VIEW(id, text, ...)                                    \
+static size_t reshape_trace(const struct layer *layer, struct tape *tape,
+                            const size_t *in) {
+  return tape_view(tape, layer->kind->name, tape_dense(tape, in[0]));
+}
+
+static size_t permute_trace(const struct layer *layer, struct tape *tape,
+                            const size_t *in) {
+  return tape_run(tape, &(struct operation){.name = "permute",
+                                            .in = in,
+                                            .in_count = 1,
+                                            .out = extent_of(&layer->out),
+                                            .result = RESULT_VIEW,
+                                            .gradient = GRADIENT_SHARED,
+                                            .strided = true});
+}
+
+/* A view whose gradient is a tensor of zeros around it. */
+static size_t part_trace(const struct layer *layer, struct tape *tape,
+                         const size_t *in) {
+  bool whole_rows = true; /* a sample's part is in one piece */
+  for (int i = 1; i < layer->out.rank; i++)
+    whole_rows = whole_rows && layer->out.dim[i] == layer->in[0]->dim[i];
+  return tape_run(tape, &(struct operation){.name = layer->kind->name,
+                                            .in = in,
+                                            .in_count = 1,
+                                            .out = extent_of(&layer->out),
+                                            .result = RESULT_VIEW,
+                                            .strided = !whole_rows});
+}
+
+#define VIEW(id, text, how, ...)                               \
   const struct layer_kind layer_##id = {.name = #id,           \
                                         .summary = text,       \
                                         .family = "Shape",     \
                                         .input = INPUT_ANY,    \
                                         .memory = OUTPUT_VIEW, \
                                         .shape = id##_shape,   \
+                                        .trace = how##_trace,  \
                                         __VA_ARGS__}
 
-VIEW(flatten, "all values in one vector", .redundant = flatten_redundant);
-VIEW(reshape, "other sizes for the same values", .specs = reshape_specs,
-     .args_size = sizeof(struct reshape), .redundant = reshape_redundant);
-VIEW(permute, "the axes in another order", .specs = permute_specs,
+VIEW(flatten, "all values in one vector", reshape,
+     .redundant = flatten_redundant);
+VIEW(reshape, "other sizes for the same values", reshape,
+     .specs = reshape_specs, .args_size = sizeof(struct reshape),
+     .redundant = reshape_redundant);
+VIEW(permute, "the axes in another order", permute, .specs = permute_specs,
      .args_size = sizeof(struct permute), .redundant = permute_redundant);
-VIEW(slice, "a part of one axis", .specs = slice_specs,
+VIEW(slice, "a part of one axis", part, .specs = slice_specs,
      .args_size = sizeof(struct slice_args));
-VIEW(crop, "the middle of a map", .specs = crop_specs,
+VIEW(crop, "the middle of a map", part, .specs = crop_specs,
      .args_size = sizeof(struct crop), .redundant = reshape_redundant);

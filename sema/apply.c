@@ -384,6 +384,7 @@ static bool add_params(struct expander *e, const struct layer *layer,
     const struct param *param = &e->params.all.at[i];
     size_t index = e->model->params.count;
     struct model_param *stored = VEC_PUSH(e->arena, &e->model->params);
+    stored->rank = param->rank;
     stored->buffer = param->buffer;
     stored->fixed = param->fixed;
     stored->same = index;

@@ -60,6 +60,7 @@ struct node {
 /* Parameters and buffers of all nodes, one behind the other. */
 struct model_param {
   int64_t count;
+  int rank;
   bool buffer, fixed;
   bool shared; /* counted where it was first */
   size_t same; /* the one it is shared with, or itself */

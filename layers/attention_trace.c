@@ -1,0 +1,209 @@
+/* attention: the operations that a framework makes of it. */
+#include "layers/attention.h"
+#include "layers/tape.h"
+
+struct recorder {
+  struct tape *tape;
+  const struct layer *layer;
+  const struct attention *attention;
+  struct attention_sizes s;
+  struct projection projections[4];
+};
+
+/* Values of a sample: rows of features, over all groups. */
+static struct extent rows_of(const struct recorder *r, int64_t rows,
+                             int64_t features) {
+  return extent_sample(size_product(size_product(r->s.groups, rows), features),
+                       WIDTH_NET);
+}
+
+/* A weight for each query, key and head. */
+static struct extent scores_of(const struct recorder *r) {
+  return rows_of(r, size_product(r->s.heads, r->s.queries), r->s.keys);
+}
+
+static size_t unary(const struct recorder *r, size_t in, struct operation op) {
+  op.in = &in;
+  op.in_count = 1;
+  return tape_run(r->tape, &op);
+}
+
+static size_t project(const struct recorder *r, int which, size_t in,
+                      int64_t rows) {
+  const struct projection *p = &r->projections[which];
+  return unary(r, in,
+               (struct operation){.name = "linear",
+                                  .out = rows_of(r, rows, p->out),
+                                  .keeps = KEEPS_IN(0),
+                                  .first_param = p->first,
+                                  .param_count = p->count,
+                                  .cast = CAST_LOW});
+}
+
+/* Parts of a packed projection; their gradients are put together again. */
+static size_t split(const struct recorder *r, size_t packed, int parts) {
+  return unary(r, packed,
+               (struct operation){.name = "split",
+                                  .out = rows_of(r, r->s.keys, r->s.kv_width),
+                                  .outs = parts,
+                                  .result = RESULT_VIEW,
+                                  .strided = true});
+}
+
+/* Queries, keys and values as [heads, positions, features]. */
+static void project_all(const struct recorder *r, const size_t *in,
+                        size_t qkv[3]) {
+  bool cross = r->layer->input_count > 1;
+  size_t seen = in[r->layer->input_count - 1];
+  if (r->attention->packed && !cross) {
+    size_t packed = project(r, PROJECTION_QUERY, in[0], r->s.queries);
+    qkv[0] = split(r, packed, 3);
+    qkv[1] = qkv[0] + 1;
+    qkv[2] = qkv[0] + 2;
+    r->tape->values.at[qkv[0]].extent = rows_of(r, r->s.queries, r->s.width);
+  } else if (r->attention->packed) {
+    qkv[0] = project(r, PROJECTION_QUERY, in[0], r->s.queries);
+    qkv[1] = split(r, project(r, PROJECTION_KEY, seen, r->s.keys), 2);
+    qkv[2] = qkv[1] + 1;
+  } else {
+    qkv[0] = project(r, PROJECTION_QUERY, in[0], r->s.queries);
+    qkv[1] = project(r, PROJECTION_KEY, seen, r->s.keys);
+    qkv[2] = project(r, PROJECTION_VALUE, seen, r->s.keys);
+  }
+}
+
+/* Two products with sines and cosines, and their sum. */
+static size_t rotate(const struct recorder *r, size_t in) {
+  struct extent extent = r->tape->values.at[in].extent;
+  return unary(
+      r, in,
+      (struct operation){
+          .name = "rope", .out = extent, .work = extent, .back_work = extent});
+}
+
+/* Heads first: a copy, or one for every head that it serves. */
+static size_t by_heads(const struct recorder *r, size_t in, int64_t rows) {
+  return unary(r, in,
+               (struct operation){.name = "heads",
+                                  .out = rows_of(r, rows, r->s.width),
+                                  .gradient = r->s.kv == r->s.heads
+                                                  ? GRADIENT_SHARED
+                                                  : GRADIENT_NEW});
+}
+
+static size_t product(const struct recorder *r, size_t a, size_t b,
+                      struct extent out) {
+  size_t in[2] = {a, b};
+  return tape_run(r->tape,
+                  &(struct operation){.name = "matmul",
+                                      .in = in,
+                                      .in_count = 2,
+                                      .out = out,
+                                      .keeps = KEEPS_IN(0) | KEEPS_IN(1),
+                                      .cast = CAST_LOW});
+}
+
+/* Hidden positions are filled in by a mask of its own for each layer. */
+static size_t mask(const struct recorder *r, size_t scores) {
+  if (!r->attention->causal && !r->attention->window)
+    return scores;
+  struct extent hidden =
+      extent_fixed(size_product(r->s.queries, r->s.keys), WIDTH_BOOL);
+  return unary(r, scores,
+               (struct operation){.name = "mask",
+                                  .out = scores_of(r),
+                                  .kept = {hidden},
+                                  .elementwise = true});
+}
+
+static size_t add_relative(const struct recorder *r, size_t scores) {
+  const struct projection *last = &r->projections[PROJECTION_OUT];
+  if (!r->attention->relative.rank)
+    return scores;
+  struct extent bias = extent_fixed(
+      size_product(size_product(r->s.heads, r->s.queries), r->s.keys),
+      WIDTH_NET);
+  return unary(r, scores,
+               (struct operation){.name = "relative",
+                                  .out = scores_of(r),
+                                  .work = bias,
+                                  .gradient = GRADIENT_SHARED,
+                                  .back_work = bias,
+                                  .elementwise = true,
+                                  .first_param = last->first + last->count,
+                                  .param_count = 1});
+}
+
+/* softmax(q k' / sqrt(d)) v with every step in memory. */
+static size_t attend(const struct recorder *r, size_t q, size_t k, size_t v) {
+  struct extent unit = rows_of(r, r->s.queries, r->s.width);
+  struct extent scalar = extent_fixed(1, WIDTH_INDEX); /* a 64-bit real */
+  q = by_heads(r, q, r->s.queries);
+  k = by_heads(r, k, r->s.keys);
+  q = unary(
+      r, q,
+      (struct operation){
+          .name = "scale", .out = unit, .kept = {scalar}, .elementwise = true});
+  size_t scores = product(r, q, k, scores_of(r));
+  scores = mask(r, add_relative(r, scores));
+  size_t weights = unary(r, scores,
+                         (struct operation){.name = "softmax",
+                                            .out = scores_of(r),
+                                            .keeps = KEEPS_OUT,
+                                            .elementwise = true,
+                                            .cast = CAST_FULL});
+  struct extent drops = scores_of(r);
+  drops.width = WIDTH_MASK;
+  if (r->tape->training && r->attention->dropout > 0)
+    weights =
+        unary(r, weights,
+              (struct operation){
+                  .name = "dropout", .out = scores_of(r), .kept = {drops}});
+  v = by_heads(r, v, r->s.keys);
+  size_t context = product(r, weights, v, unit);
+  return unary(r, context,
+               (struct operation){
+                   .name = "heads", .out = unit, .gradient = GRADIENT_SHARED});
+}
+
+/*
+ * One kernel that keeps its inputs, its output, and the logarithm of each
+ * row's sum in 32 bits (torch.nn.functional.scaled_dot_product_attention).
+ */
+static size_t attend_fused(const struct recorder *r, size_t q, size_t k,
+                           size_t v) {
+  size_t in[3] = {q, k, v};
+  struct extent sums = rows_of(r, r->s.heads, r->s.queries);
+  sums.width = WIDTH_F32;
+  return tape_run(
+      r->tape, &(struct operation){.name = "attention",
+                                   .in = in,
+                                   .in_count = 3,
+                                   .out = rows_of(r, r->s.queries, r->s.width),
+                                   .keeps = KEEPS_IN(0) | KEEPS_IN(1) |
+                                            KEEPS_IN(2) | KEEPS_OUT,
+                                   .kept = {sums, extent_fixed(2, WIDTH_INDEX)},
+                                   .back_work = sums,
+                                   .cast = CAST_LOW});
+}
+
+size_t attention_trace(const struct layer *layer, struct tape *tape,
+                       const size_t *in) {
+  struct recorder r = {.tape = tape,
+                       .layer = layer,
+                       .attention = layer->args,
+                       .s = attention_sizes(layer)};
+  size_t qkv[3], context;
+  bool fused = r.attention->kernel ? r.attention->kernel == ATTENTION_FUSED
+                                   : tape->profile->fused_attention &&
+                                         !r.attention->relative.rank;
+  attention_projections(layer, r.projections);
+  project_all(&r, in, qkv);
+  if (r.attention->rope) {
+    qkv[0] = rotate(&r, qkv[0]);
+    qkv[1] = rotate(&r, qkv[1]);
+  }
+  context = fused ? attend_fused(&r, qkv[0], qkv[1], qkv[2])
+                  : attend(&r, qkv[0], qkv[1], qkv[2]);
+  return project(&r, PROJECTION_OUT, context, r.s.queries);
+}

@@ -1,0 +1,35 @@
+/* Profiles: how a framework runs a net, as far as memory depends on it. */
+#ifndef NETC_LAYERS_PROFILE_H
+#define NETC_LAYERS_PROFILE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/slice.h"
+
+/* One row of a table; docs/memory.md says where each fact comes from. */
+struct profile {
+  const char *name;
+  const char *summary;
+  int64_t block;          /* bytes that an allocation is rounded up to */
+  bool byte_masks;        /* dropout keeps one byte a value, not the type's */
+  bool mean_keeps_input;  /* a global mean saves what it averaged */
+  bool pool_indices;      /* maximum pooling writes int64 places */
+  bool fused_attention;   /* attention weights are never stored */
+  bool norm_in_float32;   /* mixed precision: layer norm computes in 32 bits */
+  bool foreach_optimizer; /* a step works on all parameters at once */
+  bool keeps_gradients;   /* zero_grad() leaves them allocated */
+  int64_t context;        /* bytes of the device's context, a typical value */
+  int64_t workspace;      /* bytes that the library of products holds */
+};
+
+/* The words of the setting `profile`, in the order of the table. */
+#define PROFILES "torch2-cuda torch1-cpu"
+
+/* The profile of a word's place, from 1. */
+const struct profile *profile_at(int place);
+
+/* A net that runs from a plan: no framework, nothing but the tensors. */
+extern const struct profile profile_planned;
+
+#endif

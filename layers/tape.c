@@ -1,0 +1,254 @@
+/* Tape: the operations that a framework runs for a net, in their order. */
+#include "layers/tape.h"
+
+#include "layers/layer.h"
+
+struct extent extent_fixed(int64_t count, enum width width) {
+  return (struct extent){.count = count, .fixed = true, .width = width};
+}
+
+struct extent extent_sample(int64_t count, enum width width) {
+  return (struct extent){.count = count, .width = width};
+}
+
+struct extent extent_of(const struct shape *shape) {
+  enum width width = shape->dtype == DTYPE_FLOAT ? WIDTH_NET
+                     : shape->dtype == DTYPE_I64 ? WIDTH_INDEX
+                                                 : WIDTH_I32;
+  return extent_sample(shape_values(shape), width);
+}
+
+static size_t add_storage(struct tape *tape, struct extent extent, bool owned) {
+  struct tape_storage *storage = VEC_PUSH(tape->arena, &tape->storages);
+  *storage = (struct tape_storage){
+      .extent = extent, .node = tape->node, .owned = owned};
+  return tape->storages.count - 1;
+}
+
+static size_t add_value(struct tape *tape, struct extent extent,
+                        size_t storage) {
+  struct tape_value *value = VEC_PUSH(tape->arena, &tape->values);
+  *value = (struct tape_value){.extent = extent, .storage = storage};
+  return tape->values.count - 1;
+}
+
+size_t tape_outside(struct tape *tape, struct extent extent, bool trained) {
+  size_t value = add_value(tape, extent, add_storage(tape, extent, false));
+  tape->values.at[value].needs_gradient = tape->training && trained;
+  return value;
+}
+
+/* Mixed precision */
+
+static enum width width_of(const struct tape *tape,
+                           const struct operation *op) {
+  enum width widest = WIDTH_LOW;
+  if (!tape->mixed)
+    return WIDTH_NET;
+  if (op->cast != CAST_NONE)
+    return op->cast == CAST_LOW ? WIDTH_LOW : WIDTH_NET;
+  for (int i = 0; i < op->in_count; i++)
+    if (tape->values.at[op->in[i]].extent.width != WIDTH_LOW)
+      widest = WIDTH_NET;
+  return op->in_count ? widest : WIDTH_NET;
+}
+
+/* The input in the precision that the operation computes in. */
+static size_t cast_input(struct tape *tape, size_t in, enum width width) {
+  struct tape_value value = tape->values.at[in];
+  bool real =
+      value.extent.width == WIDTH_NET || value.extent.width == WIDTH_LOW;
+  if (!real || value.extent.width == width)
+    return in;
+  value.extent.width = width;
+  struct operation op = {.name = "cast",
+                         .in = &in,
+                         .in_count = 1,
+                         .out = value.extent,
+                         .cast = width == WIDTH_LOW ? CAST_LOW : CAST_FULL};
+  /* The copy itself must not be cast again. */
+  bool mixed = tape->mixed;
+  tape->mixed = false;
+  size_t out = tape_run(tape, &op);
+  tape->mixed = mixed;
+  return out;
+}
+
+/* Each matrix is copied once, and the copy is kept for backward. */
+static void cast_params(struct tape *tape, const struct operation *op,
+                        struct extent *kept) {
+  *kept = extent_fixed(0, WIDTH_LOW);
+  for (int i = 0; i < op->param_count; i++) {
+    const struct tape_param *param = &tape->node_params[op->first_param + i];
+    if (!param->matrix || tape->copied[param->index])
+      continue;
+    tape->copied[param->index] = true;
+    kept->count += param->count;
+  }
+}
+
+/* What the net's width is for this operation. */
+static struct extent resolve(const struct tape *tape, struct extent extent,
+                             enum width width) {
+  if (extent.width == WIDTH_MASK)
+    extent.width = tape->profile->byte_masks ? WIDTH_BOOL : WIDTH_NET;
+  if (extent.width == WIDTH_NET)
+    extent.width = width;
+  return extent;
+}
+
+/* Recording */
+
+/* PyTorch refuses to overwrite what is saved; the net must not read it. */
+static bool may_overwrite(const struct tape *tape, const struct operation *op) {
+  const struct tape_value *in = &tape->values.at[op->in[0]];
+  const struct tape_storage *storage = &tape->storages.at[in->storage];
+  return tape->in_place && storage->owned && !storage->saved &&
+         storage->pending <= 1;
+}
+
+static bool has_trained_params(const struct tape *tape,
+                               const struct operation *op) {
+  for (int i = 0; i < op->param_count; i++)
+    if (tape->node_params[op->first_param + i].trained)
+      return true;
+  return false;
+}
+
+static void save(struct tape *tape, struct tape_op *stored, size_t value) {
+  size_t storage = tape->values.at[value].storage;
+  tape->storages.at[storage].saved = true;
+  if (!tape->storages.at[storage].owned)
+    return;
+  *VEC_PUSH(tape->arena, &tape->saved) = storage;
+  stored->saved_count++;
+}
+
+static void keep_for_backward(struct tape *tape, struct tape_op *stored,
+                              const struct operation *op, const size_t *in) {
+  int keeps = op->keeps;
+  stored->first_saved = tape->saved.count;
+  if (stored->result == RESULT_IN_PLACE && op->in_place_clones) {
+    stored->kept[2] = tape->values.at[in[0]].extent;
+    keeps = 0;
+  }
+  for (int i = 0; i < op->in_count && i < 8; i++)
+    if (keeps & KEEPS_IN(i))
+      save(tape, stored, in[i]);
+  for (int i = 0; i < stored->out_count; i++)
+    if (keeps & KEEPS_OUT)
+      save(tape, stored, stored->first_out + (size_t)i);
+}
+
+static void add_outputs(struct tape *tape, struct tape_op *stored,
+                        const struct operation *op, const size_t *in,
+                        bool gradient) {
+  struct extent extent = resolve(tape, op->out, width_of(tape, op));
+  stored->first_out = tape->values.count;
+  stored->out_count = op->outs ? op->outs : 1;
+  for (int i = 0; i < stored->out_count; i++) {
+    size_t storage = stored->result == RESULT_NEW
+                         ? add_storage(tape, extent, true)
+                         : tape->values.at[in[0]].storage;
+    size_t value = add_value(tape, extent, storage);
+    tape->values.at[value].needs_gradient = gradient;
+    tape->values.at[value].strided = op->strided;
+  }
+}
+
+static size_t run_with_all(struct tape *tape, const struct operation *op) {
+  struct operation all = *op;
+  all.all_params = false;
+  all.param_count = tape->node_param_count;
+  return tape_run(tape, &all);
+}
+
+size_t tape_run(struct tape *tape, const struct operation *op) {
+  struct tape_op stored = {.name = op->name,
+                           .node = tape->node,
+                           .result = op->result,
+                           .gradient = op->gradient,
+                           .elementwise = op->elementwise,
+                           .folds = op->folds,
+                           .in_count = op->in_count};
+  size_t few[4], *in = few;
+  if (op->in_count > 4)
+    in = arena_alloc(tape->arena, (size_t)op->in_count, sizeof *in);
+  if (op->all_params)
+    return run_with_all(tape, op);
+  bool gradient = tape->training && has_trained_params(tape, op);
+  enum width width = width_of(tape, op);
+  stored.work = resolve(tape, op->work, width);
+  for (int i = 0; i < op->in_count; i++) {
+    in[i] = tape->mixed ? cast_input(tape, op->in[i], width) : op->in[i];
+    gradient = gradient || tape->values.at[in[i]].needs_gradient;
+  }
+  if (op->result == RESULT_IN_PLACE && !may_overwrite(tape, op))
+    stored.result = RESULT_NEW;
+  stored.first_in = tape->ins.count;
+  for (int i = 0; i < op->in_count; i++)
+    *VEC_PUSH(tape->arena, &tape->ins) = in[i];
+  add_outputs(tape, &stored, op, in, gradient);
+  stored.first_param = tape->params.count;
+  for (int i = 0; gradient && i < op->param_count; i++) {
+    const struct tape_param *param = &tape->node_params[op->first_param + i];
+    if (!param->trained)
+      continue;
+    *VEC_PUSH(tape->arena, &tape->params) = param->index;
+    stored.param_count++;
+  }
+  if (gradient) {
+    stored.back_work = resolve(tape, op->back_work, width);
+    for (int i = 0; i < 2; i++)
+      stored.kept[i] = resolve(tape, op->kept[i], width);
+    keep_for_backward(tape, &stored, op, in);
+    if (tape->mixed && op->cast == CAST_LOW && op->param_count)
+      cast_params(tape, op, &stored.kept[3]);
+  }
+  *VEC_PUSH(tape->arena, &tape->ops) = stored;
+  return stored.first_out;
+}
+
+size_t tape_parameter(struct tape *tape, int index) {
+  const struct tape_param *param = &tape->node_params[index];
+  size_t value =
+      tape_outside(tape, extent_fixed(param->count, WIDTH_NET), param->trained);
+  tape->values.at[value].param = param->trained ? param->index + 1 : 0;
+  return value;
+}
+
+/* Common kinds of layers */
+
+size_t tape_view(struct tape *tape, const char *name, size_t in) {
+  return tape_run(tape, &(struct operation){.name = name,
+                                            .in = &in,
+                                            .in_count = 1,
+                                            .out = tape->values.at[in].extent,
+                                            .result = RESULT_VIEW,
+                                            .gradient = GRADIENT_SHARED});
+}
+
+size_t tape_dense(struct tape *tape, size_t in) {
+  if (!tape->values.at[in].strided)
+    return in;
+  return tape_run(tape, &(struct operation){.name = "copy",
+                                            .in = &in,
+                                            .in_count = 1,
+                                            .out = tape->values.at[in].extent,
+                                            .gradient = GRADIENT_SHARED});
+}
+
+size_t tape_moves(const struct layer *layer, struct tape *tape,
+                  const size_t *in) {
+  return tape_run(tape, &(struct operation){.name = layer->kind->name,
+                                            .in = in,
+                                            .in_count = layer->input_count,
+                                            .out = extent_of(&layer->out)});
+}
+
+size_t tape_same(const struct layer *layer, struct tape *tape,
+                 const size_t *in) {
+  (void)layer;
+  (void)tape;
+  return in[0];
+}

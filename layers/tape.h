@@ -1,0 +1,163 @@
+/*
+ * Tape: the operations that a framework runs for a net, in their order, with
+ * what each keeps for its backward pass. Layers record, sema/ reads.
+ *
+ * A value is a tensor; its bytes are in a storage, which views and in-place
+ * results share. Sizes are linear in the batch, so that one tape serves all
+ * batches.
+ */
+#ifndef NETC_LAYERS_TAPE_H
+#define NETC_LAYERS_TAPE_H
+
+#include "base/arena.h"
+#include "layers/profile.h"
+#include "layers/shape.h"
+
+struct layer;
+
+enum width {
+  WIDTH_NET, /* what the net computes in; resolved when it is recorded */
+  WIDTH_LOW, /* mixed precision: 16 bits */
+  WIDTH_F32, /* statistics */
+  WIDTH_I32,
+  WIDTH_INDEX, /* 64 bits */
+  WIDTH_MASK,  /* of dropout: the net's, or a byte */
+  WIDTH_BOOL,
+};
+
+/* `count` values a sample, or in all if `fixed`. */
+struct extent {
+  int64_t count;
+  bool fixed;
+  enum width width;
+};
+
+enum result {
+  RESULT_NEW,
+  RESULT_VIEW,     /* the first input, seen otherwise */
+  RESULT_IN_PLACE, /* written over the first input, where that is allowed */
+};
+
+/* The gradients of the inputs that need one. */
+enum gradient {
+  GRADIENT_NEW,    /* each of its input's size */
+  GRADIENT_SHARED, /* the output's own, or a part of it */
+};
+
+/* Mixed precision: what an operation computes in (ATen/autocast_mode.h). */
+enum cast {
+  CAST_NONE, /* the widest of its inputs */
+  CAST_LOW,
+  CAST_FULL,
+};
+
+enum { KEEPS_OUT = 1 << 8 };
+#define KEEPS_IN(i) (1 << (i))
+
+/* What a layer records. Unused members are zero. */
+struct operation {
+  const char *name;
+  const size_t *in;
+  int in_count;
+  struct extent out;
+  int outs; /* several of the same extent, as a split gives; 0: one */
+  enum result result;
+  bool elementwise;      /* may be written over its first input */
+  bool strided;          /* the output: a reshape must copy it */
+  int keeps;             /* KEEPS_IN(i) | KEEPS_OUT */
+  bool in_place_clones;  /* in place it keeps a copy of its input instead */
+  struct extent kept[2]; /* more that backward needs */
+  struct extent work;    /* while it runs */
+  enum gradient gradient;
+  struct extent back_work; /* while its gradients are computed */
+  /* Of the layer, which it reads and gives gradients; or all of them. */
+  int first_param, param_count;
+  bool all_params;
+  bool folds; /* scale and shift: a plan folds it away */
+  enum cast cast;
+};
+
+struct tape_value {
+  struct extent extent;
+  size_t storage;
+  size_t param; /* it is this one of the model, from 1; 0: none */
+  bool needs_gradient, strided;
+};
+
+struct tape_storage {
+  struct extent extent;
+  int64_t node;    /* that made it */
+  int64_t pending; /* layers that will still read it */
+  bool owned;      /* neither parameter nor input of the net */
+  bool saved;
+};
+
+/* An operation on the tape. Ranges are into the tape's arrays. */
+struct tape_op {
+  const char *name;
+  int64_t node;
+  size_t first_in, first_out, first_saved, first_param;
+  int in_count, out_count, saved_count, param_count;
+  enum result result;
+  enum gradient gradient;
+  bool elementwise, folds;
+  struct extent kept[4]; /* the last two: a clone, 16-bit matrices */
+  struct extent work, back_work;
+};
+
+/* A parameter's part in the tape. */
+struct tape_param {
+  size_t index; /* in the model; that of the first, if it is shared */
+  int64_t count;
+  bool trained, matrix;
+};
+
+struct tape {
+  struct arena *arena;
+  const struct profile *profile;
+  bool training, in_place, mixed;
+  VEC(struct tape_value) values;
+  VEC(struct tape_storage) storages;
+  VEC(struct tape_op) ops;
+  VEC(size_t) ins;    /* values */
+  VEC(size_t) saved;  /* storages */
+  VEC(size_t) params; /* in the model */
+  bool *copied;       /* mixed: parameters whose 16-bit copy is there */
+
+  /* While a layer records: */
+  int64_t node;
+  const struct tape_param *node_params;
+  int node_param_count;
+};
+
+/* Records an operation; returns its first output. */
+size_t tape_run(struct tape *tape, const struct operation *op);
+
+/* A value whose storage is not the net's own: an input, a parameter. */
+size_t tape_outside(struct tape *tape, struct extent extent, bool trained);
+
+/* The extent of a layer's tensor. */
+struct extent extent_of(const struct shape *shape);
+struct extent extent_fixed(int64_t count, enum width width);
+struct extent extent_sample(int64_t count, enum width width);
+
+/* Common kinds of layers. */
+
+/* The same values, seen otherwise. */
+size_t tape_view(struct tape *tape, const char *name, size_t in);
+
+/* A copy of strided values; others are returned as they are. */
+size_t tape_dense(struct tape *tape, size_t in);
+
+/* A new tensor of the output's extent; nothing is kept. */
+size_t tape_moves(const struct layer *layer, struct tape *tape,
+                  const size_t *in);
+
+/* The layer's trace is that of its input. */
+size_t tape_same(const struct layer *layer, struct tape *tape,
+                 const size_t *in);
+
+/* A parameter of the layer as a value. */
+size_t tape_parameter(struct tape *tape, int index);
+
+#endif
