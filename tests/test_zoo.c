@@ -218,6 +218,17 @@ static void every_net_is_compared(void **state) {
   paths_free(&nets);
 }
 
+static void the_page_is_what_the_compiler_says(void **state) {
+  (void)state;
+  char *page = read_text("docs/zoo.md", NULL);
+  assert_non_null(page);
+  struct run made = run("/usr/bin/python3 tools/zoo.py %s", NETC);
+  assert_string_equal(made.err, "");
+  assert_same_text("docs/zoo.md (make zoo)", page, made.out);
+  run_free(&made);
+  free(page);
+}
+
 /* net,settings,facts,source: one test for each, named after all of it. */
 static struct row *read_rows(size_t *count) {
   size_t room = 0;
@@ -249,14 +260,20 @@ static struct row *read_rows(size_t *count) {
 int main(void) {
   size_t count;
   struct row *rows = read_rows(&count);
-  struct CMUnitTest *tests = calloc(count + 1, sizeof *tests);
+  const struct CMUnitTest others[] = {
+      cmocka_unit_test(every_net_is_compared),
+      cmocka_unit_test(the_page_is_what_the_compiler_says),
+  };
+  size_t more = sizeof others / sizeof *others;
+  struct CMUnitTest *tests = calloc(count + more, sizeof *tests);
   for (size_t i = 0; i < count; i++)
     tests[i] = (struct CMUnitTest){.name = rows[i].name,
                                    .test_func = check_row,
                                    .initial_state = &rows[i]};
-  tests[count] = (struct CMUnitTest)cmocka_unit_test(every_net_is_compared);
+  memcpy(tests + count, others, sizeof others);
   int failed =
-      count ? _cmocka_run_group_tests("zoo", tests, count + 1, NULL, NULL) : 1;
+      count ? _cmocka_run_group_tests("zoo", tests, count + more, NULL, NULL)
+            : 1;
   free(tests);
   free(rows);
   return failed;
