@@ -119,7 +119,8 @@ bench: $(build)/netc $(build)/bench/json_reference
 FUZZ = 60
 fuzz: $(library)
 	@mkdir -p build/fuzz/corpus
-	cp tests/golden/*/*.net examples/*.net build/fuzz/corpus
+	cp tests/golden/*/*.net examples/*.net examples/zoo/*.net \
+	  build/fuzz/corpus
 	clang -std=c11 -g -O1 -fsanitize=fuzzer,address,undefined \
 	  -fno-sanitize-recover=all -I. -Iinclude -I$(gen) -o build/fuzz/fuzz \
 	  tests/fuzz.c $(library) -lm
