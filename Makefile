@@ -96,10 +96,13 @@ lint:
 docs: $(build)/netc
 	$(build)/netc layers --markdown >docs/layers.md
 
+zoo: $(build)/netc
+	tools/zoo.py $(build)/netc >docs/zoo.md
+
 # Every golden source under valgrind, but for those that loop for long.
 valgrind: $(build)/netc
-	@for net in $$(ls tests/golden/*/*.net examples/*.net | \
-	    grep -v 'never-ends\|billion'); do \
+	@for net in $$(ls tests/golden/*/*.net examples/*.net \
+	    examples/zoo/*.net | grep -v 'never-ends\|billion'); do \
 	  valgrind -q --error-exitcode=99 --leak-check=full $(build)/netc $$net \
 	    -o - --emit=json --emit=net --emit=dot >build/valgrind.log 2>&1; \
 	  test $$? != 99 || { cat build/valgrind.log; exit 1; }; done
@@ -116,7 +119,8 @@ bench: $(build)/netc $(build)/bench/json_reference
 FUZZ = 60
 fuzz: $(library)
 	@mkdir -p build/fuzz/corpus
-	cp tests/golden/*/*.net examples/*.net build/fuzz/corpus
+	cp tests/golden/*/*.net examples/*.net examples/zoo/*.net \
+	  build/fuzz/corpus
 	clang -std=c11 -g -O1 -fsanitize=fuzzer,address,undefined \
 	  -fno-sanitize-recover=all -I. -Iinclude -I$(gen) -o build/fuzz/fuzz \
 	  tests/fuzz.c $(library) -lm
@@ -164,5 +168,6 @@ clean:
 
 FORCE:
 
-.PHONY: FORCE all check bless lint docs valgrind bench fuzz cover install clean
+.PHONY: FORCE all check bless lint docs zoo valgrind bench fuzz cover install \
+        clean
 .DELETE_ON_ERROR:

@@ -228,19 +228,24 @@ static void check_windows(struct lint *l, int64_t node) {
 
 /* bias-before-norm */
 
-static bool has_bias(const struct node *node) {
-  for (int i = 0; node->kind->specs && node->kind->specs[i].name; i++) {
-    const struct arg_spec *spec = &node->kind->specs[i];
-    if (spec->type == TYPE_BIAS)
-      return *(const enum bias *)((const char *)node->args + spec->offset) !=
-             BIAS_NO;
-  }
-  return false;
+/* The row of a layer's arguments that is about its bias; -1: none is. */
+static int bias_row(const struct layer_kind *kind) {
+  for (int i = 0; kind->specs && kind->specs[i].name; i++)
+    if (kind->specs[i].type == TYPE_BIAS)
+      return i;
+  return -1;
+}
+
+static bool has_bias(const struct node *node, int row) {
+  const char *args = node->args;
+  return row >= 0 &&
+         *(const enum bias *)(args + node->kind->specs[row].offset) != BIAS_NO;
 }
 
 static void check_bias(struct lint *l, int64_t node) {
   const struct node *n = &l->model->nodes.at[node];
-  if (l->readers[node] != 1 || !has_bias(n))
+  int row = bias_row(n->kind);
+  if (l->readers[node] != 1 || !has_bias(n, row))
     return;
   const struct node *next = &l->model->nodes.at[l->reader[node]];
   if (!next->kind->cancels_bias)
@@ -249,7 +254,8 @@ static void check_bias(struct lint *l, int64_t node) {
       warn(l, BIAS_BEFORE_NORM, node, "the bias of %s has no effect before %s",
            n->kind->name, next->kind->name);
   diag_label(d, next->span, "subtracts the mean again");
-  diag_help(d, "add `nobias`");
+  diag_help(d, n->given >> row & 1 ? "write `nobias`, not `bias`"
+                                   : "add `nobias`");
 }
 
 /* huge-fc */

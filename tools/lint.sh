@@ -8,7 +8,8 @@ say() { echo "lint: $*"; failed=1; }
 sources=$(git ls-files '*.c' '*.h' '*.l' '*.y' '*.def')
 
 # No line beyond 80 columns, no tab, no blank at an end.
-wide=$(awk 'length($0) > 80 { print FILENAME ":" FNR }' $sources | head -5)
+wide=$(awk 'length($0) > 80 { print FILENAME ":" FNR }' $sources \
+         $(git ls-files 'examples/*.net') | head -5)
 [ -z "$wide" ] || say "lines wider than 80 columns: $wide"
 # shellcheck disable=SC2086
 bad=$(grep -nE "$(printf '\t')| +\$" $sources | head -5)

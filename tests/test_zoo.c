@@ -1,0 +1,280 @@
+/*
+ * The nets of examples/zoo/ against PyTorch and what others publish:
+ * tests/data/zoo.csv holds the sums, tests/data/zoo/NAME.csv what each leaf
+ * module of a model gives (tools/zoo_truth.py). Numbers are equal; those that
+ * are published with few digits are equal when rounded to them.
+ */
+#define _XOPEN_SOURCE 700
+#include "netc.h"
+#include "tests/run.h"
+
+struct row {
+  char name[256], net[64], settings[128], facts[256];
+};
+
+static void show(void *user, const struct netc_diagnostic *diagnostic) {
+  (void)user;
+  if (diagnostic->severity == NETC_FAILURE)
+    print_error("%s", diagnostic->text);
+}
+
+static struct netc *load(const struct row *row) {
+  char path[128], settings[128], *rest = settings;
+  struct netc *netc = netc_open(NULL, NULL);
+  netc_on_diagnostic(netc, show, NULL);
+  snprintf(settings, sizeof settings, "%s", row->settings);
+  for (char *word; (word = strtok_r(rest, " ", &rest));) {
+    char *value = strchr(word, '=');
+    assert_non_null(value);
+    *value++ = '\0';
+    assert_int_equal(netc_define(netc, word, value), NETC_OK);
+  }
+  snprintf(path, sizeof path, "examples/zoo/%s.net", row->net);
+  assert_int_equal(netc_load_file(netc, path), NETC_OK);
+  return netc;
+}
+
+/* What layers with weights, norms and pools are called in the tables. */
+static const char *kind_of(const char *op) {
+  static const char *const kinds[][2] = {
+      {"conv", "conv"},         {"dwconv", "conv"},   {"deconv", "conv"},
+      {"fc", "linear"},         {"linear", "linear"}, {"bn", "norm"},
+      {"ln", "norm"},           {"gn", "norm"},       {"instnorm", "norm"},
+      {"pool", "pool"},         {"avgpool", "pool"},  {"gap", "pool"},
+      {"adaptpool", "pool"},    {"gmp", "pool"},      {"matmul", "matmul"},
+      {"adaptmaxpool", "pool"},
+  };
+  for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
+    if (strcmp(op, kinds[i][0]) == 0)
+      return kinds[i][1];
+  return NULL;
+}
+
+static int64_t count_of(const struct netc_layer *layer) {
+  int64_t count = 1;
+  for (int i = 0; i < layer->rank; i++)
+    count *= layer->dims[i];
+  return count;
+}
+
+/* Without axes of 1 before the channels: a vector is 1x1xC for some. */
+static void put_shape(char *out, size_t size, const struct netc_layer *layer) {
+  *out = '\0';
+  for (int i = 0; i < layer->rank; i++)
+    if (layer->dims[i] != 1 || i + 1 == layer->rank)
+      snprintf(out + strlen(out), size - strlen(out), "%s%lld", *out ? "x" : "",
+               (long long)layer->dims[i]);
+}
+
+/* Sums over layers that netc_totals has not. */
+struct sums {
+  int64_t batch_norms; /* each with a counter, an int64, in PyTorch */
+  int64_t norm_values; /* 2 for each value of a bn, 5 for each of an ln */
+  int64_t weighed;     /* values that layers with weights give */
+};
+
+static struct sums sums_of(struct netc *netc) {
+  struct sums sums = {0};
+  struct netc_layer layer;
+  for (size_t i = 0; netc_layer(netc, i, &layer) == NETC_OK; i++) {
+    const char *kind = kind_of(layer.op);
+    sums.batch_norms += strcmp(layer.op, "bn") == 0;
+    if (strcmp(layer.op, "bn") == 0)
+      sums.norm_values += 2 * count_of(&layer);
+    if (strcmp(layer.op, "ln") == 0)
+      sums.norm_values += 5 * count_of(&layer);
+    if (kind && (strcmp(kind, "conv") == 0 || strcmp(kind, "linear") == 0 ||
+                 strcmp(kind, "matmul") == 0))
+      sums.weighed += count_of(&layer);
+  }
+  return sums;
+}
+
+/* A leaf, as its line in a table: "conv,112x112x64,9408,118013952". */
+static void put_leaf(char *out, size_t size, const char *kind,
+                     const struct netc_layer *layer) {
+  char shape[64];
+  put_shape(shape, sizeof shape, layer);
+  snprintf(out, size, "%s,%s,%lld,%lld", kind, shape,
+           (long long)layer->param_count, (long long)layer->mac_count);
+}
+
+/*
+ * Every leaf of the table is a layer, in its order, and every layer of its
+ * kinds is a leaf, but for `functions` pools that the model calls as such.
+ */
+static void check_leaves(struct netc *netc, const char *name, int functions) {
+  char path[128], *rest;
+  snprintf(path, sizeof path, "tests/data/zoo/%s.csv", name);
+  char *text = read_text(path, NULL);
+  assert_non_null(text);
+  char *leaf = strtok_r(text, "\n", &rest);
+  while (leaf && *leaf == '#')
+    leaf = strtok_r(NULL, "\n", &rest);
+  struct netc_layer layer;
+  int compared = 0, skipped = 0;
+  for (size_t i = 0; netc_layer(netc, i, &layer) == NETC_OK; i++) {
+    const char *kind = kind_of(layer.op);
+    char mine[128];
+    if (!kind)
+      continue;
+    put_leaf(mine, sizeof mine, kind, &layer);
+    if (strcmp(kind, "pool") == 0 && (!leaf || strcmp(mine, leaf) != 0)) {
+      skipped++;
+      continue;
+    }
+    if (!leaf || strcmp(mine, leaf) != 0)
+      fail_msg("leaf %d, %s: %s, not %s", compared, layer.name, mine,
+               leaf ? leaf : "one more");
+    leaf = strtok_r(NULL, "\n", &rest);
+    compared++;
+  }
+  if (leaf)
+    fail_msg("behind the last layer: %s", leaf);
+  assert_int_equal(skipped, functions);
+  assert_true(compared >= 3);
+  free(text);
+}
+
+/* Equal when both are written with so many digits. */
+static void assert_rounds(double value, const char *published, int digits) {
+  char mine[64], theirs[64];
+  snprintf(mine, sizeof mine, "%.*f", digits, value);
+  snprintf(theirs, sizeof theirs, "%.*f", digits, strtod(published, NULL));
+  assert_string_equal(mine, theirs);
+}
+
+static void check_fact(struct netc *netc, const char *key, const char *value,
+                       int functions) {
+  struct netc_totals totals;
+  netc_totals(netc, &totals);
+  struct sums sums = sums_of(netc);
+  long long exact = strtoll(value, NULL, 10);
+  double giga = 1e9, mega = 1e6;
+  if (strcmp(key, "params") == 0) {
+    assert_int_equal(totals.param_count, exact);
+  } else if (strcmp(key, "macs") == 0) {
+    assert_int_equal(totals.mac_count, exact);
+  } else if (strcmp(key, "buffers") == 0) {
+    assert_int_equal(4 * totals.buffer_count + 8 * sums.batch_norms, exact);
+  } else if (strcmp(key, "values") == 0) {
+    assert_int_equal(totals.param_count + totals.buffer_count, exact);
+  } else if (strcmp(key, "gmacs") == 0) {
+    assert_rounds((double)totals.mac_count / giga, value, 3);
+  } else if (strcmp(key, "bnops") == 0) {
+    assert_rounds((double)totals.mac_count * 2 / giga, value, 2);
+  } else if (strcmp(key, "mparams") == 0) {
+    assert_rounds((double)totals.param_count / mega, value, 2);
+  } else if (strcmp(key, "timm_gmacs") == 0) {
+    assert_rounds((double)(totals.mac_count + sums.norm_values) / giga, value,
+                  2);
+  } else if (strcmp(key, "macts") == 0) {
+    assert_rounds((double)sums.weighed / mega, value, 2);
+  } else if (strcmp(key, "leaves") == 0) {
+    check_leaves(netc, value, functions);
+  } else {
+    fail_msg("unknown fact: %s", key);
+  }
+}
+
+static void check_row(void **state) {
+  const struct row *row = *state;
+  struct netc *netc = load(row);
+  char facts[256], *rest = facts;
+  int functions = 0;
+  const char *at = strstr(row->facts, "functions=");
+  if (at)
+    functions = atoi(at + strlen("functions="));
+  snprintf(facts, sizeof facts, "%s", row->facts);
+  for (char *key; (key = strtok_r(rest, " ", &rest));) {
+    char *value = strchr(key, '=');
+    assert_non_null(value);
+    *value++ = '\0';
+    if (strcmp(key, "out") == 0) {
+      struct netc_layer last;
+      char shape[64];
+      netc_layer(netc, netc_layer_count(netc) - 1, &last);
+      put_shape(shape, sizeof shape, &last);
+      assert_string_equal(shape, value);
+    } else if (strcmp(key, "functions") != 0) {
+      check_fact(netc, key, value, functions);
+    }
+  }
+  netc_close(netc);
+}
+
+static void every_net_is_compared(void **state) {
+  (void)state;
+  struct paths nets = find_paths("examples/zoo", ".net");
+  char *table = read_text("tests/data/zoo.csv", NULL);
+  assert_true(nets.count > 20);
+  for (size_t i = 0; i < nets.count; i++) {
+    char line[128];
+    const char *name = strrchr(nets.at[i], '/') + 1;
+    snprintf(line, sizeof line, "\n%.*s,", (int)strcspn(name, "."), name);
+    assert_holds(table, line);
+  }
+  free(table);
+  paths_free(&nets);
+}
+
+static void the_page_is_what_the_compiler_says(void **state) {
+  (void)state;
+  char *page = read_text("docs/zoo.md", NULL);
+  assert_non_null(page);
+  struct run made = run("/usr/bin/python3 tools/zoo.py %s", NETC);
+  assert_string_equal(made.err, "");
+  assert_same_text("docs/zoo.md (make zoo)", page, made.out);
+  run_free(&made);
+  free(page);
+}
+
+/* net,settings,facts,source: one test for each, named after all of it. */
+static struct row *read_rows(size_t *count) {
+  size_t room = 0;
+  struct row *rows = NULL;
+  char *text = read_text("tests/data/zoo.csv", NULL), *rest = text;
+  *count = 0;
+  for (char *line; text && (line = strtok_r(rest, "\n", &rest));) {
+    if (*line == '#')
+      continue;
+    if (*count == room)
+      rows = realloc(rows, (room = room * 2 + 64) * sizeof *rows);
+    struct row *row = &rows[(*count)++];
+    char *settings = strchr(line, ',');
+    char *facts = settings ? strchr(settings + 1, ',') : NULL;
+    char *source = facts ? strchr(facts + 1, ',') : NULL;
+    if (!source)
+      exit(1);
+    *settings = *facts = *source = '\0';
+    snprintf(row->net, sizeof row->net, "%s", line);
+    snprintf(row->settings, sizeof row->settings, "%s", settings + 1);
+    snprintf(row->facts, sizeof row->facts, "%s", facts + 1);
+    snprintf(row->name, sizeof row->name, "%s %s: %s", row->net, row->settings,
+             source + 1);
+  }
+  free(text);
+  return rows;
+}
+
+int main(void) {
+  size_t count;
+  struct row *rows = read_rows(&count);
+  const struct CMUnitTest others[] = {
+      cmocka_unit_test(every_net_is_compared),
+      cmocka_unit_test(the_page_is_what_the_compiler_says),
+  };
+  size_t more = sizeof others / sizeof *others;
+  struct CMUnitTest *tests = calloc(count + more, sizeof *tests);
+  for (size_t i = 0; i < count; i++)
+    tests[i] = (struct CMUnitTest){.name = rows[i].name,
+                                   .test_func = check_row,
+                                   .initial_state = &rows[i]};
+  memcpy(tests + count, others, sizeof others);
+  int failed =
+      count ? _cmocka_run_group_tests("zoo", tests, count + more, NULL, NULL)
+            : 1;
+  free(tests);
+  free(rows);
+  return failed;
+}
