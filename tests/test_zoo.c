@@ -37,12 +37,16 @@ static struct netc *load(const struct row *row) {
 /* What layers with weights, norms and pools are called in the tables. */
 static const char *kind_of(const char *op) {
   static const char *const kinds[][2] = {
-      {"conv", "conv"},         {"dwconv", "conv"},   {"deconv", "conv"},
-      {"fc", "linear"},         {"linear", "linear"}, {"bn", "norm"},
-      {"ln", "norm"},           {"gn", "norm"},       {"instnorm", "norm"},
-      {"pool", "pool"},         {"avgpool", "pool"},  {"gap", "pool"},
-      {"adaptpool", "pool"},    {"gmp", "pool"},      {"matmul", "matmul"},
-      {"adaptmaxpool", "pool"},
+      {"conv", "conv"},      {"dwconv", "conv"},
+      {"deconv", "conv"},    {"fc", "linear"},
+      {"linear", "linear"},  {"bn", "norm"},
+      {"ln", "norm"},        {"gn", "norm"},
+      {"instnorm", "norm"},  {"pool", "pool"},
+      {"avgpool", "pool"},   {"gap", "pool"},
+      {"adaptpool", "pool"}, {"gmp", "pool"},
+      {"matmul", "matmul"},  {"adaptmaxpool", "pool"},
+      {"embed", "embed"},    {"posembed", "embed"},
+      {"lstm", "lstm"},      {"attention", "attention"},
   };
   for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
     if (strcmp(op, kinds[i][0]) == 0)
@@ -101,7 +105,8 @@ static void put_leaf(char *out, size_t size, const char *kind,
 
 /*
  * Every leaf of the table is a layer, in its order, and every layer of its
- * kinds is a leaf, but for `functions` pools that the model calls as such.
+ * kinds is a leaf, but for `functions` pools that the model calls as such and
+ * position embeddings that are bare parameters.
  */
 static void check_leaves(struct netc *netc, const char *name, int functions) {
   char path[128], *rest;
@@ -119,7 +124,8 @@ static void check_leaves(struct netc *netc, const char *name, int functions) {
     if (!kind)
       continue;
     put_leaf(mine, sizeof mine, kind, &layer);
-    if (strcmp(kind, "pool") == 0 && (!leaf || strcmp(mine, leaf) != 0)) {
+    bool function = strcmp(kind, "pool") == 0 || strcmp(kind, "embed") == 0;
+    if (function && (!leaf || strcmp(mine, leaf) != 0)) {
       skipped++;
       continue;
     }

@@ -19,7 +19,12 @@ KINDS = [
     (r"Linear", "linear"),
     (r"(Batch|Layer|Group|Instance)Norm(\dd)?", "norm"),
     (r"(Adaptive)?(Max|Avg)Pool\dd", "pool"),
+    (r"Embedding", "embed"), (r"LSTM", "lstm"),
+    (r"MultiheadAttention", "attention"),
 ]
+
+# Projections of hand-written attention: together they are one leaf.
+PROJECTION = re.compile(r"(.*\.(attn|a))\.(qkv|proj|q|k|v|o)")
 
 
 def kind_of(name):
@@ -29,21 +34,50 @@ def kind_of(name):
     return None
 
 
-def shape_of(kind, module):
-    shape = module["out"][0][1:]
-    if kind != "linear" and module["kind"] != "LayerNorm":
+def shape_of(kind, module, batch):
+    shape = module["out"][0][:]
+    if kind != "embed" or len(module["in"][0]) > 1:
+        del shape[batch]
+    if kind in ("conv", "norm", "pool") and module["kind"] != "LayerNorm":
         shape = shape[1:] + shape[:1]
     kept = [size for size in shape[:-1] if size != 1] + shape[-1:]
     return "x".join(map(str, kept))
 
 
+def attention_of(modules):
+    """One leaf of the projections and the two products between them."""
+    queries = modules[0]["out"][0][-2]
+    width = modules[-1]["in"][0][-1]
+    return {**modules[-1], "kind": "MultiheadAttention",
+            "param_count": sum(m["param_count"] for m in modules),
+            "mac_count": sum(m["mac_count"] for m in modules)
+            + 2 * queries * queries * width}
+
+
+def folded(model):
+    """The leaves; an output tied to an embedding has no weights of its own."""
+    modules, attention = model["modules"], []
+    for module in modules:
+        part = PROJECTION.fullmatch(module.get("name", ""))
+        if part:
+            attention.append(module)
+            if part[3] in ("proj", "o"):
+                yield attention_of(attention)
+                attention = []
+        elif module.get("name") == "head" and model["model"][:4] == "gpt2":
+            yield {**module, "param_count": 0}
+        else:
+            yield module
+
+
 def lines_of(model):
-    for module in model["modules"]:
+    steps_first = any(m["kind"] == "LSTM" for m in model["modules"])
+    for module in folded(model):
         kind = kind_of(module["kind"])
         idle = (module["kind"].startswith("Adaptive")
                 and module["in"][0] == module["out"][0])
         if kind and not idle:
-            yield (f"{kind},{shape_of(kind, module)},"
+            yield (f"{kind},{shape_of(kind, module, int(steps_first))},"
                    f"{module['param_count']},{module['mac_count']}\n")
 
 
