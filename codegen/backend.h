@@ -5,6 +5,7 @@
 #include "base/diag.h"
 #include "sema/cost.h"
 #include "sema/expand.h"
+#include "sema/memory.h"
 
 /* All that is known of a net once it is compiled. */
 struct compiled {
@@ -19,6 +20,7 @@ struct compiled {
   const struct model *model;         /* NULL if the source has errors */
   const struct settings *settings;
   struct rule rule;
+  struct memory memory;
 };
 
 struct emit_options {

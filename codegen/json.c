@@ -277,6 +277,38 @@ static void put_rule(struct writer *w) {
   json_put_close(json, '}');
 }
 
+static const char *const phases[] = {"forward", "backward", "step"};
+
+static void put_training(struct writer *w) {
+  const struct training *t = &w->c->memory.training;
+  const struct train_settings *train = &w->c->settings->train;
+  struct json *json = &w->json;
+  json_put_key(json, "training");
+  json_put_open(json, '{');
+  json_member_string(json, "profile", slice_of(t->profile->name));
+  json_member_int(json, "batch", train->batch);
+  json_member_string(json, "optimizer", optimizer_name(train->optimizer));
+  json_member_int(json, "parameter_bytes", t->parameters);
+  json_member_int(json, "gradient_bytes", t->gradients);
+  json_member_int(json, "optimizer_bytes", t->optimizer);
+  json_member_int(json, "buffer_bytes", t->buffers);
+  json_member_int(json, "input_bytes", t->input);
+  json_member_int(json, "saved_bytes", t->saved);
+  json_member_int(json, "forward_peak_bytes", t->forward);
+  json_member_int(json, "backward_peak_bytes", t->backward);
+  json_member_int(json, "step_peak_bytes", t->step);
+  json_member_int(json, "peak_bytes", t->peak);
+  json_member_string(json, "peak_phase", slice_of(phases[t->at.phase]));
+  json_put_key(json, "peak_layer");
+  if (t->at.node == NO_NODE) {
+    json_put_null(json);
+  } else {
+    model_put_name(&w->scratch, w->c->model, t->at.node);
+    json_put_string(json, made(w));
+  }
+  json_put_close(json, '}');
+}
+
 static void put_diagnostics(struct writer *w) {
   const struct diags *diags = w->c->diags;
   json_put_key(&w->json, "diagnostics");
@@ -301,6 +333,7 @@ void emit_json(const struct compiled *c, const struct emit_options *options,
   put_layers(&w);
   put_totals(&w);
   put_rule(&w);
+  put_training(&w);
   put_diagnostics(&w);
   json_put_close(&w.json, '}');
   text_putc(out, '\n');

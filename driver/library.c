@@ -437,7 +437,9 @@ static enum netc_status compile(struct netc *netc, const struct unit *unit) {
     expand_choice(e, netc->chosen.at[i]);
   netc->usable =
       no_errors(netc) && cost(&netc->model, &netc->settings, &netc->diags) &&
-      rule_of_thumb(&netc->model, &netc->settings, &netc->compiled.rule);
+      rule_of_thumb(&netc->model, &netc->settings, &netc->compiled.rule) &&
+      memory(&netc->model, &netc->settings, &netc->diags,
+             &netc->compiled.memory);
   if (netc->usable) {
     lint(e, unit->program, &netc->model);
     lint_names(&netc->diags, unit->program);

@@ -49,6 +49,7 @@ static const struct option long_options[] = {
     {"loss", required_argument, NULL, CHOOSE_SETTING},
     {"misc", required_argument, NULL, CHOOSE_SETTING},
     {"rule", required_argument, NULL, CHOOSE_SETTING},
+    {"profile", required_argument, NULL, CHOOSE_SETTING},
     {"inplace", required_argument, NULL, CHOOSE_SETTING},
     {NULL, 0, NULL, 0},
 };
@@ -76,6 +77,7 @@ void put_help(FILE *file) {
       "  -I FOLDER                   where `use` looks for files\n"
       "  --batch N  --optimizer NAME  --dtype TYPE  --precision full|mixed\n"
       "  --loss NAME  --inplace on|off  --misc BYTES  --rule optimizer|x3\n"
+      "  --profile torch2-cuda|torch1-cpu   whose memory is computed\n"
       "Diagnostics\n"
       "  -WSLUG -Wno-SLUG -Werror -Werror=SLUG\n"
       "  --diagnostics=text|json     how they are written\n"

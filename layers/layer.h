@@ -179,6 +179,7 @@ struct layer_kind {
   /* Facts that checks and rules ask for. */
   bool cancels_bias; /* a bias before it has no effect */
   bool drops_bias;   /* in the tail of a layer it leaves the bias out */
+  int counter_bytes; /* of a buffer that holds no values */
   const char *loss;  /* that computes this itself; NULL: none does */
 };
 

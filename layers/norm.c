@@ -63,8 +63,8 @@ static void affine_params(const struct layer *layer, struct params *params) {
 }
 
 /*
- * Running mean and variance. PyTorch also counts batches in one int64,
- * which the memory model adds; published buffer counts leave it out.
+ * Running mean and variance. Published counts leave PyTorch's counter of
+ * batches out: counter_bytes.
  */
 static void bn_params(const struct layer *layer, struct params *params) {
   affine_params(layer, params);
@@ -196,6 +196,7 @@ const struct layer_kind layer_bn = {
     .args_size = sizeof(struct norm),
     .shape = layer_same_shape,
     .params = bn_params,
+    .counter_bytes = 8, /* PyTorch counts batches in an int64 */
     .cancels_bias = true,
     .drops_bias = true,
     .trace = bn_trace,

@@ -385,6 +385,10 @@ static bool add_params(struct expander *e, const struct layer *layer,
     size_t index = e->model->params.count;
     struct model_param *stored = VEC_PUSH(e->arena, &e->model->params);
     stored->rank = param->rank;
+    if (param->rank > 1) {
+      stored->rows = param->dim[param->rank - 2];
+      stored->columns = param->dim[param->rank - 1];
+    }
     stored->buffer = param->buffer;
     stored->fixed = param->fixed;
     stored->same = index;

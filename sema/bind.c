@@ -288,8 +288,9 @@ static void bind_row(struct expander *e, struct binding *b, int row,
   b->given |= (uint64_t)1 << row;
   b->spans[row] = span;
   bool name = expr->kind == EXPR_NAME;
-  if (spec->type == TYPE_CHOICE && name) {
-    choose(&s, expr->name);
+  /* torch2-cuda: a word may have a hyphen, which looks like a difference. */
+  if (spec->type == TYPE_CHOICE && (name || expr->kind == EXPR_BINARY)) {
+    choose(&s, sources_slice(e->diags->sources, expr->span));
   } else if (is_axes(spec) && name && axis_letter(expr->name)) {
     put_axis(b, row, axis_letter(expr->name));
   } else {

@@ -37,6 +37,9 @@ const struct arg_spec train_specs[] = {
     KEY("inplace", TYPE_CHOICE, train_settings, in_place, .words = "on off",
         .initial = TOGGLE_ON, .fallback = "on",
         .doc = "whether relu and its like overwrite their input"),
+    KEY("profile", TYPE_CHOICE, train_settings, profile, .words = PROFILES,
+        .initial = 1, .fallback = "torch2-cuda",
+        .doc = "the framework whose memory is computed"),
     KEY("misc", TYPE_INT, train_settings, misc, .min = 0, .initial = -1,
         .fallback = "the batch", .doc = "rule of thumb: further bytes"),
     SPEC_END};

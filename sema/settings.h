@@ -3,6 +3,7 @@
 #define NETC_SEMA_SETTINGS_H
 
 #include "layers/layer.h"
+#include "layers/profile.h"
 
 /* In the order of their words in settings.c, from 1. */
 enum element {
@@ -38,7 +39,7 @@ enum toggle { TOGGLE_ON = 1, TOGGLE_OFF };
 
 struct train_settings {
   int64_t batch;
-  int optimizer, dtype, precision, loss, rule, in_place;
+  int optimizer, dtype, precision, loss, rule, in_place, profile;
   int64_t misc; /* bytes; -1: the input batch */
 };
 

@@ -1,0 +1,18 @@
+/* Optimizers: what they keep for each parameter, and what a step needs. */
+#ifndef NETC_SEMA_OPTIMIZER_H
+#define NETC_SEMA_OPTIMIZER_H
+
+#include "layers/profile.h"
+#include "sema/model.h"
+#include "sema/settings.h"
+
+struct optimizer_cost {
+  int64_t state;     /* bytes, from step to step */
+  int64_t workspace; /* bytes, at most, inside a step */
+};
+
+/* False if a sum passes 2^63 - 1. */
+bool optimizer_cost(const struct model *model, int optimizer, int element,
+                    const struct profile *profile, struct optimizer_cost *cost);
+
+#endif

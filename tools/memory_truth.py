@@ -1,0 +1,65 @@
+#!/usr/bin/python3
+"""Measured memory of models for tests/data/memory.csv.
+
+    memory_truth.py FOLDER >tests/data/memory.csv
+
+reads FOLDER/NAME_bBATCH.json, what PyTorch 1.13 did on a CPU.
+"""
+import json
+import os
+import sys
+
+# Model: the net of examples/zoo/ and its settings, as behind `train`.
+NETS = {
+    "alexnet": ("alexnet", "", ""),
+    "bert_base_128": ("bert", "", ""),
+    "cnn50": ("cnn50", "", "inplace=off"),
+    "dcgan_d": ("dcgan_d", "", ""),
+    "densenet121": ("densenet", "depth=121", ""),
+    "efficientnet_b0": ("efficientnet", "b=0", ""),
+    "googlenet": ("googlenet", "", ""),
+    "gpt2_small": ("gpt2", "drop=0", ""),
+    "gpt2_small_dropout": ("gpt2", "", ""),
+    "inception_v3": ("inception_v3", "", ""),
+    "lenet5": ("lenet5", "", ""),
+    "lstm_lm": ("lstm_lm", "", ""),
+    "m5_audio": ("m5", "", "inplace=off"),
+    "mlp_mnist": ("mlp", "", "inplace=off"),
+    "mnasnet1_0": ("mnasnet", "", ""),
+    "mobilenet_v2": ("mobilenet_v2", "", ""),
+    "mobilenet_v3_large": ("mobilenet_v3", "", ""),
+    "resnet18": ("resnet", "depth=18", ""),
+    "resnet50": ("resnet", "depth=50", ""),
+    "shufflenet_v2_x1_0": ("shufflenet_v2", "", ""),
+    "squeezenet1_1": ("squeezenet", "version=1.1", ""),
+    "unet": ("unet", "", ""),
+    "vgg16": ("vgg", "depth=16", ""),
+    "vgg16_bn": ("vgg", "depth=16 norm=bn", ""),
+    "vit_b_16": ("vit", "", ""),
+}
+
+print("""\
+# What PyTorch 1.13 keeps and allocates, in bytes (CPU, float32).
+# settings: as behind -D; train: as behind `train`; entropy: saved with
+# loss=crossentropy; framework: forward without gradients; step: forward and
+# backward with the loss `sum`; states of the optimizers; empty: not measured.
+# model,net,settings,train,batch,saved,entropy,gradients,buffers,framework,\
+step,momentum,adam""")
+for file in sorted(os.listdir(sys.argv[1])):
+    if not file.endswith(".json"):
+        continue
+    with open(os.path.join(sys.argv[1], file)) as text:
+        data = json.load(text)
+    training = data.get("training") or {}
+
+    def state(optimizer):
+        return (training.get(optimizer) or {}).get("live_start", "")
+
+    step = (training.get("simulated") or {}).get("peak", "")
+    values = [data["saved_bytes"], data.get("saved_bytes_with_cross_entropy"),
+              data["gradient_bytes"], data["buffer_bytes"],
+              data["framework_peak_bytes"],
+              step, state("sgd_momentum"), state("adam")]
+    print(",".join([data["model"], *NETS[data["model"]], str(data["batch"])]
+                   + ["" if value is None else str(value)
+                      for value in values]))
