@@ -81,14 +81,23 @@ static size_t rotate(const struct recorder *r, size_t in) {
           .name = "rope", .out = extent, .work = extent, .back_work = extent});
 }
 
+/*
+ * torch.nn.MultiheadAttention packs its projections, copies their parts and
+ * scales the queries; a causal model as GPT-2's scales the scores.
+ */
+static bool is_module(const struct recorder *r) {
+  return r->attention->packed && !r->attention->causal;
+}
+
 /* Heads first: a copy, or one for every head that it serves. */
 static size_t by_heads(const struct recorder *r, size_t in, int64_t rows) {
+  bool repeats = r->s.kv != r->s.heads;
   return unary(r, in,
-               (struct operation){.name = "heads",
-                                  .out = rows_of(r, rows, r->s.width),
-                                  .gradient = r->s.kv == r->s.heads
-                                                  ? GRADIENT_SHARED
-                                                  : GRADIENT_NEW});
+               (struct operation){
+                   .name = "heads",
+                   .out = rows_of(r, rows, r->s.width),
+                   .view_of_one = !is_module(r) && !repeats && r->s.groups == 1,
+                   .gradient = repeats ? GRADIENT_NEW : GRADIENT_SHARED});
 }
 
 static size_t product(const struct recorder *r, size_t a, size_t b,
@@ -140,11 +149,14 @@ static size_t attend(const struct recorder *r, size_t q, size_t k, size_t v) {
   struct extent scalar = extent_fixed(1, WIDTH_INDEX); /* a 64-bit real */
   q = by_heads(r, q, r->s.queries);
   k = by_heads(r, k, r->s.keys);
-  q = unary(
-      r, q,
-      (struct operation){
-          .name = "scale", .out = unit, .kept = {scalar}, .elementwise = true});
+  struct operation scale = {
+      .name = "scale", .out = unit, .kept = {scalar}, .elementwise = true};
+  if (is_module(r))
+    q = unary(r, q, scale);
   size_t scores = product(r, q, k, scores_of(r));
+  scale.out = scores_of(r);
+  if (!is_module(r))
+    scores = unary(r, scores, scale);
   scores = mask(r, add_relative(r, scores));
   size_t weights = unary(r, scores,
                          (struct operation){.name = "softmax",

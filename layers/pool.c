@@ -101,12 +101,6 @@ static bool adapt_shape(struct layer *layer) {
   return true;
 }
 
-static bool same_redundant(const struct layer *layer,
-                           const struct layer *before) {
-  (void)before;
-  return shape_equal(layer->in[0], &layer->out);
-}
-
 /* Which value was the largest is written down at prediction, too. */
 static size_t maximum_trace(const struct layer *layer, struct tape *tape,
                             const size_t *in) {
@@ -183,7 +177,6 @@ const struct layer_kind layer_adaptpool = {
     .specs = adapt_specs,
     .args_size = sizeof(struct adapt),
     .shape = adapt_shape,
-    .redundant = same_redundant,
     .trace = mean_trace,
 };
 
@@ -194,6 +187,5 @@ const struct layer_kind layer_adaptmaxpool = {
     .specs = adapt_specs,
     .args_size = sizeof(struct adapt),
     .shape = adapt_shape,
-    .redundant = same_redundant,
     .trace = maximum_trace,
 };

@@ -153,6 +153,8 @@ static void add_outputs(struct tape *tape, struct tape_op *stored,
     size_t value = add_value(tape, extent, storage);
     tape->values.at[value].needs_gradient = gradient;
     tape->values.at[value].strided = op->strided;
+    if (op->view_of_one && stored->result == RESULT_NEW)
+      tape->storages.at[storage].view_of = tape->values.at[in[0]].storage + 1;
   }
 }
 

@@ -64,6 +64,7 @@ struct operation {
   enum result result;
   bool elementwise;      /* may be written over its first input */
   bool strided;          /* the output: a reshape must copy it */
+  bool view_of_one;      /* at a batch of 1 no copy is needed */
   int keeps;             /* KEEPS_IN(i) | KEEPS_OUT */
   bool in_place_clones;  /* in place it keeps a copy of its input instead */
   struct extent kept[2]; /* more that backward needs */
@@ -88,6 +89,7 @@ struct tape_storage {
   struct extent extent;
   int64_t node;    /* that made it */
   int64_t pending; /* layers that will still read it */
+  size_t view_of;  /* at a batch of 1 it is that storage, from 1; 0: none */
   bool owned;      /* neither parameter nor input of the net */
   bool saved;
 };

@@ -26,10 +26,10 @@ static const struct optimizer_facts facts[] = {
     [OPTIMIZER_ADAGRAD] = {.state = 1, .scalars = 1, .loop = 1, .foreach = 3},
     [OPTIMIZER_RMSPROP] = {.state = 1, .loop = 1, .previous = 1, .foreach = 1},
     [OPTIMIZER_ADADELTA] = {.state = 2, .loop = 2, .foreach = 2},
-    [OPTIMIZER_ADAM] = {.state = 2, .scalars = 1, .loop = 2, .previous = 1,
-                        .foreach = 2},
-    [OPTIMIZER_ADAMW] = {.state = 2, .scalars = 1, .loop = 2, .previous = 1,
-                         .foreach = 2},
+    [OPTIMIZER_ADAM] =
+        {.state = 2, .scalars = 1, .loop = 2, .previous = 1, .foreach = 2},
+    [OPTIMIZER_ADAMW] =
+        {.state = 2, .scalars = 1, .loop = 2, .previous = 1, .foreach = 2},
     [OPTIMIZER_ADAMAX] = {.state = 2, .scalars = 1, .loop = 3, .largest = 4},
     [OPTIMIZER_LION] = {.state = 1, .loop = 1, .largest = 1},
     [OPTIMIZER_ADAFACTOR] = {.loop = 2, .largest = 2},
@@ -45,9 +45,8 @@ enum {
 /* Rows and columns of the last two axes; vectors keep every value. */
 static bool adafactor_state(const struct model_param *param, int64_t *bytes) {
   int64_t values = param->count;
-  if (param->rank > 1 &&
-      (!add_i64(param->count / param->rows, param->count / param->columns,
-                &values)))
+  if (param->rank > 1 && (!add_i64(param->count / param->rows,
+                                   param->count / param->columns, &values)))
     return false;
   return mul_i64(values, 4, bytes);
 }

@@ -12,8 +12,9 @@ struct buffer {
 struct run {
   struct simulation *s;
   const struct tape *tape;
-  int64_t *uses;    /* by storage: reads, saves and outputs to come */
-  size_t *gradient; /* by value: its buffer, from 1 */
+  int64_t *uses;      /* by storage: reads, saves and outputs to come */
+  bool *saved;        /* by storage: it is kept for backward */
+  size_t *gradient;   /* by value: its buffer, from 1 */
   bool *has_gradient; /* by parameter */
   VEC(struct buffer) buffers;
   struct moment now;
@@ -21,9 +22,9 @@ struct run {
 
 int64_t extent_bytes(const struct extent *extent, int64_t batch, int element,
                      int64_t block, bool *overflow) {
-  static const int bytes_of[] = {[WIDTH_LOW] = 2,   [WIDTH_F32] = 4,
-                                 [WIDTH_I32] = 4,   [WIDTH_INDEX] = 8,
-                                 [WIDTH_MASK] = 1,  [WIDTH_BOOL] = 1};
+  static const int bytes_of[] = {
+      [WIDTH_LOW] = 2,   [WIDTH_F32] = 4,  [WIDTH_I32] = 4,
+      [WIDTH_INDEX] = 8, [WIDTH_MASK] = 1, [WIDTH_BOOL] = 1};
   int64_t count = extent->count, bytes = 0;
   bool fits = extent->fixed || mul_i64(count, batch, &count);
   if (extent->width == WIDTH_NET)
@@ -63,18 +64,33 @@ static void sample(struct run *run, const struct tape_op *op) {
 
 /* Forward */
 
-static enum part part_of(const struct tape_storage *storage) {
-  return storage->saved ? PART_SAVED : PART_TEMPORARY;
-}
-
-static void release_storage(struct run *run, size_t index) {
-  const struct tape_storage *storage = &run->tape->storages.at[index];
-  if (--run->uses[index] == 0 && storage->owned)
-    change(run, part_of(storage), -bytes_of(run, &storage->extent));
-}
-
 static const struct tape_value *value_at(const struct run *run, size_t value) {
   return &run->tape->values.at[value];
+}
+
+/* The storage that holds it: at a batch of 1, some copies are views. */
+static size_t root_of(const struct run *run, size_t storage) {
+  const struct tape_storage *at = run->tape->storages.at;
+  while (run->s->batch == 1 && at[storage].view_of)
+    storage = at[storage].view_of - 1;
+  return storage;
+}
+
+static size_t storage_of(const struct run *run, size_t value) {
+  return root_of(run, value_at(run, value)->storage);
+}
+
+static enum part part_of(const struct run *run, size_t storage) {
+  return run->saved[storage] ? PART_SAVED : PART_TEMPORARY;
+}
+
+static int64_t storage_bytes(struct run *run, size_t storage) {
+  return bytes_of(run, &run->tape->storages.at[storage].extent);
+}
+
+static void release_storage(struct run *run, size_t storage) {
+  if (--run->uses[storage] == 0 && run->tape->storages.at[storage].owned)
+    change(run, part_of(run, storage), -storage_bytes(run, storage));
 }
 
 /* Every read, save and output is a use of a storage. */
@@ -82,43 +98,52 @@ static void count_uses(struct run *run) {
   const struct tape *tape = run->tape;
   const struct model *model = run->s->model;
   for (size_t i = 0; i < tape->ins.count; i++)
-    run->uses[value_at(run, tape->ins.at[i])->storage]++;
-  for (size_t i = 0; i < tape->saved.count; i++)
-    run->uses[tape->saved.at[i]]++;
+    run->uses[storage_of(run, tape->ins.at[i])]++;
+  for (size_t i = 0; i < tape->saved.count; i++) {
+    size_t storage = root_of(run, tape->saved.at[i]);
+    run->uses[storage]++;
+    run->saved[storage] = true;
+  }
   for (size_t i = 0; i < model->outputs.count; i++) {
     size_t value = run->s->trace->value_of[model->outputs.at[i].node];
-    run->uses[value_at(run, value)->storage]++;
+    run->uses[storage_of(run, value)]++;
   }
+  for (size_t i = 0; i < run->s->trace->ends.count; i++)
+    run->uses[storage_of(run, run->s->trace->ends.at[i])]++;
 }
 
 static int64_t kept_bytes(struct run *run, const struct tape_op *op) {
   int64_t sum = 0;
   for (int i = 0; i < 4; i++)
-    if (op->kept[i].count &&
-        !add_i64(sum, bytes_of(run, &op->kept[i]), &sum))
+    if (op->kept[i].count && !add_i64(sum, bytes_of(run, &op->kept[i]), &sum))
       run->s->overflow = true;
   return sum;
+}
+
+/* Whether the output has a storage of its own. */
+static bool makes(const struct run *run, const struct tape_op *op, size_t out) {
+  return op->result == RESULT_NEW &&
+         storage_of(run, out) == value_at(run, out)->storage;
 }
 
 static void forward(struct run *run, const struct tape_op *op) {
   const struct tape *tape = run->tape;
   int64_t kept = kept_bytes(run, op), work = bytes_of(run, &op->work);
-  for (int i = 0; i < op->out_count && op->result == RESULT_NEW; i++) {
-    size_t storage = value_at(run, op->first_out + (size_t)i)->storage;
-    const struct tape_storage *made = &tape->storages.at[storage];
-    change(run, part_of(made), bytes_of(run, &made->extent));
+  for (int i = 0; i < op->out_count; i++) {
+    size_t storage = storage_of(run, op->first_out + (size_t)i);
+    if (makes(run, op, op->first_out + (size_t)i))
+      change(run, part_of(run, storage), storage_bytes(run, storage));
     run->uses[storage]++; /* until the operation has ended */
   }
   change(run, PART_SAVED, kept);
   change(run, PART_TEMPORARY, work);
   sample(run, op);
   change(run, PART_TEMPORARY, -work);
-  for (int i = 0; i < op->out_count && op->result == RESULT_NEW; i++)
-    release_storage(run, value_at(run, op->first_out + (size_t)i)->storage);
+  for (int i = 0; i < op->out_count; i++)
+    release_storage(run, storage_of(run, op->first_out + (size_t)i));
   for (int i = 0; i < op->in_count; i++)
     release_storage(run,
-                    value_at(run, tape->ins.at[op->first_in + (size_t)i])
-                        ->storage);
+                    storage_of(run, tape->ins.at[op->first_in + (size_t)i]));
 }
 
 /* Backward */
@@ -214,7 +239,8 @@ static void release_gradients(struct run *run, const struct tape_op *op) {
 static void release_saved(struct run *run, const struct tape_op *op) {
   change(run, PART_SAVED, -kept_bytes(run, op));
   for (int i = 0; i < op->saved_count; i++)
-    release_storage(run, run->tape->saved.at[op->first_saved + (size_t)i]);
+    release_storage(
+        run, root_of(run, run->tape->saved.at[op->first_saved + (size_t)i]));
 }
 
 static void backward(struct run *run, const struct tape_op *op) {
@@ -251,9 +277,9 @@ static void find_saved(struct run *run) {
   struct simulation *s = run->s;
   for (size_t i = 0; i < tape->storages.count; i++) {
     const struct tape_storage *storage = &tape->storages.at[i];
-    if (!storage->owned || !storage->saved)
+    if (!storage->owned || !run->saved[i])
       continue;
-    int64_t bytes = bytes_of(run, &storage->extent);
+    int64_t bytes = storage_bytes(run, i);
     if (!add_i64(s->saved, bytes, &s->saved))
       s->overflow = true;
     if (s->saved_by_node)
@@ -273,6 +299,7 @@ static void begin(struct run *run) {
   const struct model *model = run->s->model;
   struct arena *arena = run->s->arena;
   run->uses = arena_alloc(arena, tape->storages.count + 1, sizeof *run->uses);
+  run->saved = arena_alloc(arena, tape->storages.count + 1, sizeof *run->saved);
   run->gradient =
       arena_alloc(arena, tape->values.count + 1, sizeof *run->gradient);
   run->has_gradient =
@@ -285,6 +312,19 @@ static void begin(struct run *run) {
   }
 }
 
+/*
+ * A loss starts from a gradient of 1, which its caller holds. Without one,
+ * a number is spread over each output, which takes no memory.
+ */
+static void start_backward(struct run *run, size_t end) {
+  const struct tape_value *value = value_at(run, end);
+  bool number = run->s->trace->has_loss;
+  size_t buffer = new_buffer(run, number ? bytes_of(run, &value->extent) : 0);
+  if (number)
+    run->buffers.at[buffer - 1].users++;
+  run->gradient[end] = buffer;
+}
+
 void simulate(struct simulation *s) {
   struct run run = {.s = s, .tape = &s->trace->tape};
   const struct tape *tape = run.tape;
@@ -293,9 +333,8 @@ void simulate(struct simulation *s) {
   for (size_t i = 0; i < tape->ops.count && !s->overflow; i++)
     forward(&run, &tape->ops.at[i]);
   run.now.phase = PHASE_BACKWARD;
-  /* The loss gives every end one number, spread over it. */
   for (size_t i = 0; i < s->trace->ends.count; i++)
-    deliver(&run, &tape->ops.at[0], s->trace->ends.at[i], new_buffer(&run, 0));
+    start_backward(&run, s->trace->ends.at[i]);
   for (size_t i = tape->ops.count; i-- > 0 && !s->overflow;)
     backward(&run, &tape->ops.at[i]);
   s->outputs = run.now.bytes - run.now.parts[PART_GRADIENTS];

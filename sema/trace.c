@@ -18,8 +18,8 @@ static void node_params(struct tape *tape, const struct model *model,
 
 /* How often the layers and outputs of the net read each node. */
 static int64_t *count_readers(const struct model *model) {
-  int64_t *readers = arena_alloc(model->arena, model->nodes.count + 1,
-                                 sizeof *readers);
+  int64_t *readers =
+      arena_alloc(model->arena, model->nodes.count + 1, sizeof *readers);
   for (size_t i = 0; i < model->inputs.count; i++)
     readers[model->inputs.at[i]]++;
   for (size_t i = 0; i < model->outputs.count; i++)
@@ -28,8 +28,7 @@ static int64_t *count_readers(const struct model *model) {
 }
 
 static size_t run_node(struct trace *trace, const struct model *model,
-                       int64_t index, const struct shape **shapes,
-                       size_t *in) {
+                       int64_t index, const struct shape **shapes, size_t *in) {
   struct tape *tape = &trace->tape;
   const struct node *node = &model->nodes.at[index];
   if (node->kind == &model_input_kind)
@@ -45,8 +44,8 @@ static void trace_nodes(struct trace *trace, const struct model *model) {
   const struct shape **shapes = model_layer_room(model);
   int64_t *readers = count_readers(model);
   int most = 0;
-  size_t *in = arena_alloc(model->arena, (size_t)model->most_inputs + 1,
-                           sizeof *in);
+  size_t *in =
+      arena_alloc(model->arena, (size_t)model->most_inputs + 1, sizeof *in);
   for (size_t i = 0; i < model->nodes.count; i++)
     if (model->nodes.at[i].param_count > most)
       most = model->nodes.at[i].param_count;
@@ -78,15 +77,14 @@ static size_t cross_entropy(struct trace *trace, size_t out,
                                                   .out = extent_of(shape),
                                                   .keeps = KEEPS_OUT,
                                                   .cast = CAST_FULL});
-  return tape_run(
-      tape,
-      &(struct operation){.name = "crossentropy",
-                          .in = &log,
-                          .in_count = 1,
-                          .out = extent_fixed(1, WIDTH_NET),
-                          .keeps = KEEPS_IN(0),
-                          .kept = {extent_sample(rows, WIDTH_INDEX),
-                                   extent_fixed(1, WIDTH_F32)}});
+  return tape_run(tape,
+                  &(struct operation){.name = "crossentropy",
+                                      .in = &log,
+                                      .in_count = 1,
+                                      .out = extent_fixed(1, WIDTH_NET),
+                                      .keeps = KEEPS_IN(0),
+                                      .kept = {extent_sample(rows, WIDTH_INDEX),
+                                               extent_fixed(1, WIDTH_F32)}});
 }
 
 /* mse, bce: the target is as large as the output. */
@@ -103,19 +101,50 @@ static size_t compare(struct trace *trace, size_t out,
                                       .cast = CAST_FULL});
 }
 
+/* One number, whose gradient is spread without memory. */
+static size_t sum(struct trace *trace, size_t out) {
+  return tape_run(&trace->tape,
+                  &(struct operation){.name = "sum",
+                                      .in = &out,
+                                      .in_count = 1,
+                                      .out = extent_fixed(1, WIDTH_NET),
+                                      .gradient = GRADIENT_SHARED,
+                                      .cast = CAST_FULL});
+}
+
+static size_t loss_of(struct trace *trace, const struct model *model,
+                      int64_t node, int loss) {
+  const struct shape *shape = &model->nodes.at[node].out;
+  size_t out = trace->value_of[node];
+  trace->tape.node = node;
+  switch (loss) {
+  case LOSS_SUM: return sum(trace, out);
+  case LOSS_CROSSENTROPY: return cross_entropy(trace, out, shape);
+  case LOSS_MSE:
+  case LOSS_BCE: return compare(trace, out, shape);
+  default: return out;
+  }
+}
+
+/* Backward starts at one loss, or without any at every output. */
 static void trace_losses(struct trace *trace, const struct model *model,
                          int loss) {
+  size_t pair[2];
   for (size_t i = 0; i < model->outputs.count; i++) {
-    int64_t node = model->outputs.at[i].node;
-    const struct shape *shape = &model->nodes.at[node].out;
-    size_t out = trace->value_of[node];
-    trace->tape.node = node;
-    if (loss == LOSS_CROSSENTROPY)
-      out = cross_entropy(trace, out, shape);
-    else if (loss == LOSS_MSE || loss == LOSS_BCE)
-      out = compare(trace, out, shape);
-    *VEC_PUSH(model->arena, &trace->ends) = out;
+    pair[1] = loss_of(trace, model, model->outputs.at[i].node, loss);
+    if (i > 0 && loss != LOSS_NONE) {
+      pair[0] = trace->ends.at[0];
+      trace->ends.at[0] = tape_run(
+          &trace->tape, &(struct operation){.name = "add",
+                                            .in = pair,
+                                            .in_count = 2,
+                                            .out = extent_fixed(1, WIDTH_NET),
+                                            .gradient = GRADIENT_SHARED});
+    } else {
+      *VEC_PUSH(model->arena, &trace->ends) = pair[1];
+    }
   }
+  trace->has_loss = loss != LOSS_NONE;
 }
 
 void trace(struct trace *trace, const struct model *model,
@@ -131,8 +160,8 @@ void trace(struct trace *trace, const struct model *model,
       arena_alloc(model->arena, model->params.count + 1, sizeof *tape->copied);
   trace->value_of = arena_alloc(model->arena, model->nodes.count + 1,
                                 sizeof *trace->value_of);
-  trace->op_end = arena_alloc(model->arena, model->nodes.count + 1,
-                              sizeof *trace->op_end);
+  trace->op_end =
+      arena_alloc(model->arena, model->nodes.count + 1, sizeof *trace->op_end);
   trace_nodes(trace, model);
   if (train)
     trace_losses(trace, model, train->loss);

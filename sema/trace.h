@@ -11,6 +11,7 @@ struct trace {
   size_t *value_of; /* by node: its output */
   int64_t *op_end;  /* by node: its operations end here */
   VEC(size_t) ends; /* training: values that backward starts from */
+  bool has_loss;    /* they are numbers, not the outputs themselves */
 };
 
 /* For training with its loss, or for prediction, as a profile runs it. */

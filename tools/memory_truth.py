@@ -41,8 +41,8 @@ NETS = {
 print("""\
 # What PyTorch 1.13 keeps and allocates, in bytes (CPU, float32).
 # settings: as behind -D; train: as behind `train`; entropy: saved with
-# loss=crossentropy; framework: forward without gradients; step: forward and
-# backward with the loss `sum`; states of the optimizers; empty: not measured.
+# loss=crossentropy; framework: forward without gradients; step: the peak of
+# forward and backward with loss=sum, one allocation for each result; states of the optimizers; empty: not measured.
 # model,net,settings,train,batch,saved,entropy,gradients,buffers,framework,\
 step,momentum,adam""")
 for file in sorted(os.listdir(sys.argv[1])):
@@ -55,7 +55,10 @@ for file in sorted(os.listdir(sys.argv[1])):
     def state(optimizer):
         return (training.get(optimizer) or {}).get("live_start", "")
 
-    step = (training.get("simulated") or {}).get("peak", "")
+    trace = (training.get("simulated") or {}).get("without_workspace")
+    step = ""
+    if trace:
+        step = max(trace["fwd"]["peak"], trace["bwd"]["peak"])
     values = [data["saved_bytes"], data.get("saved_bytes_with_cross_entropy"),
               data["gradient_bytes"], data["buffer_bytes"],
               data["framework_peak_bytes"],

@@ -6,8 +6,7 @@
 
 There is a line for each leaf module with weights, norm or pool in the order of
 execution. Activations, dropout and flatten are left out,
-because nets may write them in another way, and so are adaptive pools to the
-size that a map has already. Shapes have their channels last, and no axes of 1
+because nets may write them in another way. Shapes have their channels last, and no axes of 1
 before them.
 """
 import json
@@ -74,9 +73,7 @@ def lines_of(model):
     steps_first = any(m["kind"] == "LSTM" for m in model["modules"])
     for module in folded(model):
         kind = kind_of(module["kind"])
-        idle = (module["kind"].startswith("Adaptive")
-                and module["in"][0] == module["out"][0])
-        if kind and not idle:
+        if kind:
             yield (f"{kind},{shape_of(kind, module, int(steps_first))},"
                    f"{module['param_count']},{module['mac_count']}\n")
 
