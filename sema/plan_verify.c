@@ -138,10 +138,11 @@ bool plan_verify(struct arena *arena, const struct plan_buffer *buffers,
   struct placed *all = arena_alloc(arena, count, sizeof *all);
   size_t real = 0;
   for (size_t i = 0; i < count; i++) {
+    if (buffers[i].size <= 0 || buffers[i].lower >= buffers[i].upper)
+      continue;
     if (!is_in_place(&buffers[i], options, height))
       return false;
-    if (buffers[i].size > 0 && buffers[i].lower < buffers[i].upper)
-      all[real++].buffer = &buffers[i];
+    all[real++].buffer = &buffers[i];
   }
   return real == 0 || walk(arena, all, real);
 }
