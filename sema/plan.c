@@ -175,9 +175,9 @@ static void find_sections(struct planner *p) {
 
 /* Heights between the bound and the best, a quarter of the effort for each. */
 static void bisect(struct planner *p, struct plan_part *part,
-                   struct plan_search *search, int64_t goal) {
+                   struct plan_search *search, int64_t goal, uint64_t budget) {
   int64_t low = max_i64(goal + 1, part->bound);
-  uint64_t budget = p->options.nodes, end = p->nodes + budget;
+  uint64_t end = p->nodes + budget;
   while (low < part->height && p->nodes < end) {
     int64_t middle = low + (part->height - 1 - low) / 2;
     uint64_t quarter = budget / 4 + 1;
@@ -192,6 +192,14 @@ static void bisect(struct planner *p, struct plan_part *part,
   }
 }
 
+static uint64_t effort_of(const struct planner *p,
+                          const struct plan_part *part) {
+  uint64_t usual = PLAN_NODES_TIMES_BUFFERS / part->count;
+  if (p->options.nodes)
+    return p->options.nodes;
+  return usual < PLAN_NODES ? usual : PLAN_NODES;
+}
+
 /* A height of at most `goal` is as good as any. */
 static void plan_part(struct planner *p, struct plan_part *part, int64_t goal) {
   goal = max_i64(goal, part->bound);
@@ -199,13 +207,15 @@ static void plan_part(struct planner *p, struct plan_part *part, int64_t goal) {
   if (part->height <= goal || part->count > PLAN_SEARCHED)
     return;
   struct plan_search *search = plan_search_open(p->arena, part);
+  uint64_t effort = effort_of(p, part), start = p->nodes;
+  effort = effort > start ? effort - start : 0; /* one for all parts */
   enum plan_found found =
-      plan_search_at(search, goal, p->options.nodes, &p->nodes);
+      plan_search_at(search, goal, effort - effort / 3, &p->nodes);
   if (found == PLAN_FOUND)
     return;
   if (found == PLAN_NONE)
     part->bound = goal + 1;
-  bisect(p, part, search, goal);
+  bisect(p, part, search, goal, effort - (p->nodes - start));
 }
 
 static int by_bound(const void *a, const void *b) {
@@ -239,8 +249,6 @@ static void plan_parts(struct planner *p, struct plan *plan) {
 
 static enum plan_status make_plan(struct planner *p, struct plan *plan) {
   *plan = (struct plan){.optimal = true};
-  if (p->options.nodes == 0)
-    p->options.nodes = PLAN_NODES;
   for (size_t i = 0; i < p->count; i++)
     p->buffers[i].offset = 0;
   p->items = arena_alloc(p->arena, p->count, sizeof *p->items);

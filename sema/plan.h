@@ -9,8 +9,12 @@
 
 #include "base/arena.h"
 
-/* Effort: positions that the search tries before it settles for less. */
-#define PLAN_NODES 2000000
+/*
+ * Effort: positions that the search tries before it settles for less. With
+ * many buffers each costs more; then there are as many as take as long.
+ */
+#define PLAN_NODES 1500000
+#define PLAN_NODES_TIMES_BUFFERS 600000000
 
 /* Alive in [lower, upper); one that never lives or has no bytes gets 0. */
 struct plan_buffer {
@@ -23,7 +27,7 @@ struct plan_buffer {
 struct plan_options {
   int64_t align;    /* bytes, of every buffer without one of its own; 0: 1 */
   int64_t capacity; /* bytes: any plan that fits will do; 0: the least */
-  uint64_t nodes;   /* effort; 0: PLAN_NODES */
+  uint64_t nodes;   /* effort; 0: as above */
 };
 
 struct plan {

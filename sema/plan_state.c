@@ -70,7 +70,8 @@ void plan_state_open(struct plan_state *s, struct arena *arena,
                          &s->log_width, &s->log_size, &s->support};
   for (size_t i = 0; i < sizeof by_item / sizeof *by_item; i++)
     *by_item[i] = arena_alloc(arena, n, sizeof(int64_t));
-  int64_t **by_section[] = {&s->load, &s->floor, &s->failures, &s->moved};
+  int64_t **by_section[] = {&s->load, &s->floor, &s->failures, &s->moved,
+                            &s->alive};
   for (size_t i = 0; i < sizeof by_section / sizeof *by_section; i++)
     *by_section[i] = arena_alloc(arena, sections, sizeof(int64_t));
   s->stale = arena_alloc(arena, sections, sizeof *s->stale);
@@ -97,6 +98,7 @@ void plan_state_reset(struct plan_state *s, int64_t capacity) {
   for (int32_t i = 0; i < part->sections; i++) {
     s->load[i] = part->load[i];
     s->floor[i] = 0;
+    s->alive[i] = s->member_at[i + 1] - s->member_at[i];
   }
 }
 
@@ -158,14 +160,25 @@ static bool raise(struct plan_state *s, size_t item, int64_t low) {
 static bool find_floors(struct plan_state *s) {
   while (s->stale_list.count > 0) {
     int32_t section = s->stale_list.at[--s->stale_list.count];
-    const uint16_t *member = s->member + s->member_at[section];
-    size_t count = s->member_at[section + 1] - s->member_at[section];
-    int64_t least = PLAN_FAR;
+    uint16_t *member = s->member + s->member_at[section];
+    int64_t count = s->alive[section];
+    int64_t least = PLAN_FAR, floor = s->floor[section];
     s->stale[section] = false;
-    for (size_t i = 0; i < count; i++)
-      least = min_i64(least, s->low[member[i]]);
-    if (least != s->floor[section])
-      plan_state_set(s, &s->floor[section], least);
+    for (int64_t i = 0; i < count && least > floor;) {
+      uint16_t item = member[i];
+      least = min_i64(least, s->low[item]);
+      if (s->low[item] < PLAN_FAR) {
+        i++;
+      } else { /* placed: to the others behind those that are not */
+        member[i] = member[--count];
+        member[count] = item;
+      }
+    }
+    if (count < s->alive[section])
+      plan_state_set(s, &s->alive[section], count);
+    if (least == floor)
+      continue; /* floors never sink: no need to look at the others */
+    plan_state_set(s, &s->floor[section], least);
     if (least < PLAN_FAR && least > s->capacity - s->load[section]) {
       s->failures[section]++;
       return false;

@@ -40,6 +40,7 @@ struct plan_state {
 
   /* By section. */
   int64_t *load;     /* units that are not placed */
+  int64_t *alive;    /* members that may be unplaced: no others are */
   int64_t *floor;    /* the least `low` of what is not placed */
   int64_t *failures; /* how often the search failed here */
   int64_t *moved;    /* the least former top of what rose, while propagating */
@@ -48,7 +49,7 @@ struct plan_state {
   /* Lists by item and by section: [at[i], at[i + 1]). */
   uint32_t *over_at, *member_at;
   uint16_t *over;   /* items that live at the same time */
-  uint16_t *member; /* items that live in the section */
+  uint16_t *member; /* items that live in the section, unplaced ones first */
 
   struct plan_list {
     int32_t *at;

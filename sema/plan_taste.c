@@ -37,10 +37,10 @@ int64_t plan_log2(int64_t value) {
 static const struct plan_taste tastes[] = {
     {.load = 256000, .width = 256, .size = 40},
     {.load = 256000, .width = 256, .size = 256, .wall = 256},
-    {.width = 256, .size = 128, .wall = 512},
-    {.width = 256, .size = 256, .wall = 256, .failure = 128},
-    {.width = 64, .size = 256, .load = 512, .wall = 512, .failure = 256},
-    {.width = 256, .size = 256, .load = 1024, .wall = 512, .now = 256},
+    {.load = 256000, .width = 70, .size = 240, .wall = 850},
+    {.width = 60, .size = 230, .wall = 700, .failure = 64},
+    {.load = 512, .width = 64, .size = 256, .wall = 512, .failure = 256},
+    {.width = 200, .size = 60, .wall = 400, .failure = 128},
 };
 
 size_t plan_taste_count(void) {
