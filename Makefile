@@ -112,8 +112,20 @@ $(build)/bench/json_reference: bench/json_reference.c
 	@mkdir -p $(@D)
 	$(CC) -std=c11 $(CFLAGS) -o $@ $< -ljansson
 
-bench: $(build)/netc $(build)/bench/json_reference
+$(build)/bench/planner: bench/planner.c $(objects)
+	@mkdir -p $(@D)
+	$(CC) $(flags) -o $@ $< $(objects) -lm
+
+tables := tests/data/planner
+planned := $(filter-out %/LOWER_BOUNDS.csv,$(wildcard $(tables)/cnn/*.csv)) \
+           $(addsuffix @1048576,$(wildcard $(tables)/minimalloc/?.*.csv)) \
+           $(wildcard $(tables)/minimalloc/[CDJ].*.csv) \
+           $(wildcard $(tables)/perfect/*.csv) \
+           training=2000 training=20000 training=60000
+
+bench: $(build)/netc $(build)/bench/json_reference $(build)/bench/planner
 	@bench/run.sh $(build)/netc $(build)/bench/json_reference
+	@$(build)/bench/planner $(planned)
 
 # Coverage-guided fuzzing for FUZZ seconds, from the golden sources.
 FUZZ = 60

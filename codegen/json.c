@@ -277,6 +277,16 @@ static void put_rule(struct writer *w) {
   json_put_close(json, '}');
 }
 
+static void put_member_name(struct writer *w, const char *key, int64_t node) {
+  json_put_key(&w->json, key);
+  if (node == NO_NODE) {
+    json_put_null(&w->json);
+    return;
+  }
+  model_put_name(&w->scratch, w->c->model, node);
+  json_put_string(&w->json, made(w));
+}
+
 static const char *const phases[] = {"forward", "backward", "step"};
 
 static void put_training(struct writer *w) {
@@ -299,13 +309,58 @@ static void put_training(struct writer *w) {
   json_member_int(json, "step_peak_bytes", t->step);
   json_member_int(json, "peak_bytes", t->peak);
   json_member_string(json, "peak_phase", slice_of(phases[t->at.phase]));
-  json_put_key(json, "peak_layer");
-  if (t->at.node == NO_NODE) {
-    json_put_null(json);
-  } else {
-    model_put_name(&w->scratch, w->c->model, t->at.node);
-    json_put_string(json, made(w));
+  put_member_name(w, "peak_layer", t->at.node);
+  json_put_close(json, '}');
+}
+
+static void put_arena(struct writer *w) {
+  const struct inference *f = &w->c->memory.inference;
+  struct json *json = &w->json;
+  json_put_key(json, "arena");
+  json_put_open(json, '{');
+  json_member_int(json, "bytes", f->plan.height);
+  json_member_int(json, "lower_bound_bytes", f->plan.lower_bound);
+  json_put_key(json, "optimal");
+  json_put_bool(json, f->plan.optimal);
+  json_member_int(json, "align_bytes", w->c->settings->infer.align);
+  json_put_key(json, "buffers");
+  json_put_open(json, '[');
+  for (size_t i = 0; i < f->arena.count; i++) {
+    const struct arena_buffer *buffer = &f->arena.at[i];
+    json_put_open(json, '{');
+    model_put_name(&w->scratch, w->c->model, buffer->node);
+    if (buffer->part)
+      text_printf(&w->scratch, ".%s", buffer->part);
+    json_member_string(json, "name", made(w));
+    json_member_int(json, "layer", buffer->node);
+    json_member_int(json, "offset", buffer->offset);
+    json_member_int(json, "bytes", buffer->bytes);
+    json_member_int(json, "first", buffer->first);
+    json_member_int(json, "last", buffer->last);
+    json_put_close(json, '}');
   }
+  json_put_close(json, ']');
+  json_put_close(json, '}');
+}
+
+static void put_inference(struct writer *w) {
+  const struct inference *f = &w->c->memory.inference;
+  const struct infer_settings *infer = &w->c->settings->infer;
+  struct json *json = &w->json;
+  json_put_key(json, "inference");
+  json_put_open(json, '{');
+  json_member_int(json, "batch", infer->batch);
+  json_member_int(json, "parameter_bytes", f->parameters);
+  json_member_int(json, "buffer_bytes", f->buffers);
+  json_member_int(json, "framework_peak_bytes", f->framework);
+  json_member_int(json, "source_order_peak_bytes", f->source_order);
+  json_member_int(json, "peak_live_bytes", f->live);
+  json_put_key(json, "order_exact");
+  json_put_bool(json, f->order_exact);
+  put_member_name(w, "peak_layer", f->live_node);
+  if (infer->decode)
+    json_member_int(json, "cache_bytes", f->cache);
+  put_arena(w);
   json_put_close(json, '}');
 }
 
@@ -334,6 +389,7 @@ void emit_json(const struct compiled *c, const struct emit_options *options,
   put_totals(&w);
   put_rule(&w);
   put_training(&w);
+  put_inference(&w);
   put_diagnostics(&w);
   json_put_close(&w.json, '}');
   text_putc(out, '\n');

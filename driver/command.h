@@ -22,6 +22,7 @@ int command_check(int argc, char **argv);
 int command_format(int argc, char **argv);
 int command_explain(int argc, char **argv);
 int command_layers(int argc, char **argv);
+int command_plan(int argc, char **argv);
 
 /* "netc: ..." on standard error; returns `status`. */
 int complain(int status, const char *format, ...)

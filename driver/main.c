@@ -81,6 +81,7 @@ int main(int argc, char **argv) {
       {"check", command_check},
       {"fmt", command_format},
       {"layers", command_layers},
+      {"plan", command_plan},
       {"explain", command_explain},
   };
   signal(SIGPIPE, SIG_IGN); /* a closed pipe is an error of that write */

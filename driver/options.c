@@ -61,6 +61,8 @@ void put_help(FILE *file) {
       "  netc [options] FILE.net [-o OUT]...   compile; without -o, a report\n"
       "  netc check FILE.net...                only diagnose\n"
       "  netc fmt [-i | --check] FILE.net...   rewrite canonically\n"
+      "  netc plan FILE.csv [--capacity N]     an arena for a table of "
+      "buffers\n"
       "  netc layers [NAME]                    the layers and their options\n"
       "  netc explain [SLUG]                   what a diagnostic means\n"
       "\n"

@@ -300,6 +300,20 @@ static void attention_macs(const struct layer *layer, struct terms *terms) {
   product(terms, s.groups, s.queries, s.width, s.channels);
 }
 
+/* Only positions that are looked back at are kept, and none beyond a window. */
+static int64_t attention_cache(const struct layer *layer, int64_t context) {
+  const struct attention *attention = layer->args;
+  struct attention_sizes s = attention_sizes(layer);
+  if (!attention->causal)
+    return layer->input_count > 1
+               ? size_product(2, size_product(s.keys, s.kv_width))
+               : 0;
+  int64_t kept = context;
+  if (attention->window)
+    kept = min_i64(kept, attention->window);
+  return size_product(size_product(2, kept), s.kv_width);
+}
+
 const struct layer_kind layer_attention = {
     .name = "attention",
     .summary = "multi-head attention with its four projections",
@@ -310,4 +324,5 @@ const struct layer_kind layer_attention = {
     .params = attention_params,
     .macs = attention_macs,
     .trace = attention_trace,
+    .cache = attention_cache,
 };

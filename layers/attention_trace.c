@@ -149,6 +149,8 @@ static size_t attend(const struct recorder *r, size_t q, size_t k, size_t v) {
   struct extent scalar = extent_fixed(1, WIDTH_INDEX); /* a 64-bit real */
   q = by_heads(r, q, r->s.queries);
   k = by_heads(r, k, r->s.keys);
+  if (is_module(r))
+    v = by_heads(r, v, r->s.keys);
   struct operation scale = {
       .name = "scale", .out = unit, .kept = {scalar}, .elementwise = true};
   if (is_module(r))
@@ -171,7 +173,8 @@ static size_t attend(const struct recorder *r, size_t q, size_t k, size_t v) {
         unary(r, weights,
               (struct operation){
                   .name = "dropout", .out = scores_of(r), .kept = {drops}});
-  v = by_heads(r, v, r->s.keys);
+  if (!is_module(r))
+    v = by_heads(r, v, r->s.keys);
   size_t context = product(r, weights, v, unit);
   return unary(r, context,
                (struct operation){

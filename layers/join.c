@@ -216,13 +216,43 @@ static size_t max_trace(const struct layer *layer, struct tape *tape,
 }
 
 /* Gradients are parts of the output's. */
-static size_t concat_trace(const struct layer *layer, struct tape *tape,
-                           const size_t *in) {
+static size_t stack_trace(const struct layer *layer, struct tape *tape,
+                          const size_t *in) {
   return tape_run(tape, &(struct operation){.name = layer->kind->name,
                                             .in = in,
                                             .in_count = layer->input_count,
                                             .out = extent_of(&layer->out),
                                             .gradient = GRADIENT_SHARED});
+}
+
+/*
+ * Dense nets keep a list of tensors, and put all of it together for every
+ * layer (torchvision/models/densenet.py): a concat of what a layer has read
+ * already is one of its parts.
+ */
+static size_t concat_trace(const struct layer *layer, struct tape *tape,
+                           const size_t *in) {
+  size_t first = tape->parts.count;
+  int axis = concat_axis(layer), count = 0;
+  for (int i = 0; i < layer->input_count; i++) {
+    struct tape_value value = tape->values.at[in[i]];
+    bool list = tape->profile->concat_anew && value.part_count &&
+                value.shared && value.axis == axis;
+    for (int k = 0; k < (list ? value.part_count : 1); k++) {
+      size_t part = list ? tape->parts.at[value.first_part + (size_t)k] : in[i];
+      *VEC_PUSH(tape->arena, &tape->parts) = part;
+      count++;
+    }
+  }
+  size_t out = tape_run(tape, &(struct operation){.name = "concat",
+                                                  .in = &tape->parts.at[first],
+                                                  .in_count = count,
+                                                  .out = extent_of(&layer->out),
+                                                  .gradient = GRADIENT_SHARED});
+  tape->values.at[out].first_part = first;
+  tape->values.at[out].part_count = count;
+  tape->values.at[out].axis = axis;
+  return out;
 }
 
 static size_t matmul_trace(const struct layer *layer, struct tape *tape,
@@ -235,8 +265,6 @@ static size_t matmul_trace(const struct layer *layer, struct tape *tape,
                                             .keeps = KEEPS_IN(0) | KEEPS_IN(1),
                                             .cast = CAST_LOW});
 }
-
-#define stack_trace concat_trace
 
 #define JOIN(id, text, ...)                                               \
   const struct layer_kind layer_##id = {.name = #id,                      \

@@ -173,6 +173,8 @@ struct layer_kind {
    */
   size_t (*trace)(const struct layer *layer, struct tape *tape,
                   const size_t *in);
+  /* Values of keys and values that a context leaves behind; NULL: none. */
+  int64_t (*cache)(const struct layer *layer, int64_t context);
   /* Whether it does nothing on what `before` gives. NULL: it always acts. */
   bool (*redundant)(const struct layer *layer, const struct layer *before);
 

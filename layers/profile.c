@@ -14,6 +14,7 @@ static const struct profile profiles[] = {
      .block = 512,
      .byte_masks = true,
      .pool_indices = true,
+     .concat_anew = true,
      .fused_attention = true,
      .norm_in_float32 = true,
      .foreach_optimizer = true,
@@ -24,8 +25,8 @@ static const struct profile profiles[] = {
      .summary = "PyTorch 1.13 on a CPU",
      .block = 1,
      .mean_keeps_input = true,
-     .pool_indices = true,
-     .keeps_gradients = true},
+     .concat_anew = true,
+     .pool_indices = true},
 };
 
 const struct profile profile_planned = {

@@ -13,12 +13,12 @@ struct profile {
   const char *summary;
   int64_t block;          /* bytes that an allocation is rounded up to */
   bool byte_masks;        /* dropout keeps one byte a value, not the type's */
+  bool concat_anew;       /* a chain of concats copies all parts each time */
   bool mean_keeps_input;  /* a global mean saves what it averaged */
   bool pool_indices;      /* maximum pooling writes int64 places */
   bool fused_attention;   /* attention weights are never stored */
   bool norm_in_float32;   /* mixed precision: layer norm computes in 32 bits */
   bool foreach_optimizer; /* a step works on all parameters at once */
-  bool keeps_gradients;   /* zero_grad() leaves them allocated */
   int64_t context;        /* bytes of the device's context, a typical value */
   int64_t workspace;      /* bytes that the library of products holds */
 };

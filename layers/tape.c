@@ -172,6 +172,8 @@ size_t tape_run(struct tape *tape, const struct operation *op) {
                            .gradient = op->gradient,
                            .elementwise = op->elementwise,
                            .folds = op->folds,
+                           .weighs =
+                               op->cast == CAST_LOW && op->param_count > 0,
                            .in_count = op->in_count};
   size_t few[4], *in = few;
   if (op->in_count > 4)

@@ -81,8 +81,11 @@ struct operation {
 struct tape_value {
   struct extent extent;
   size_t storage;
-  size_t param; /* it is this one of the model, from 1; 0: none */
+  size_t param;      /* it is this one of the model, from 1; 0: none */
+  size_t first_part; /* of a concat, in the tape's parts */
+  int part_count, axis;
   bool needs_gradient, strided;
+  bool shared; /* several layers read it */
 };
 
 struct tape_storage {
@@ -103,6 +106,7 @@ struct tape_op {
   enum result result;
   enum gradient gradient;
   bool elementwise, folds;
+  bool weighs; /* multiplies by parameters, into which others may fold */
   struct extent kept[4]; /* the last two: a clone, 16-bit matrices */
   struct extent work, back_work;
 };
@@ -123,6 +127,7 @@ struct tape {
   VEC(struct tape_op) ops;
   VEC(size_t) ins;    /* values */
   VEC(size_t) saved;  /* storages */
+  VEC(size_t) parts;  /* values */
   VEC(size_t) params; /* in the model */
   bool *copied;       /* mixed: parameters whose 16-bit copy is there */
 

@@ -6,8 +6,8 @@
 #include "sema/simulate.h"
 
 enum {
-  PLAN_EFFORT = 20000,  /* nodes; a report is made in milliseconds */
-  PLAN_MOST = 100000,   /* buffers that are planned without being asked */
+  PLAN_EFFORT = 20000, /* nodes; a report is made in milliseconds */
+  PLAN_MOST = 100000,  /* buffers that are planned without being asked */
 };
 
 /* The graph of tasks that a tape describes. */
@@ -16,11 +16,11 @@ struct builder {
   const struct infer_settings *settings;
   struct trace trace;
   struct task_graph graph;
-  size_t *tensor;  /* by storage: its tensor, from 1; 0: it takes no memory */
-  size_t *root;    /* by storage: the one that holds it */
-  int64_t *reads;  /* by value: operations that read it */
-  size_t *stamp;   /* by tensor: the last task that read it, from 1 */
-  size_t *op_of;   /* by task: its operation */
+  size_t *tensor; /* by storage: its tensor, from 1; 0: it takes no memory */
+  size_t *root;   /* by storage: the one that holds it */
+  int64_t *reads; /* by value: operations that read it */
+  size_t *stamp;  /* by tensor: the last task that read it, from 1 */
+  size_t *op_of;  /* by task: its operation */
   bool overflow;
 };
 
@@ -65,7 +65,8 @@ static void count_reads(struct builder *b) {
     b->reads[b->trace.value_of[b->model->outputs.at[i].node]]++;
 }
 
-/* The storages that share memory: views, and copies that a batch of 1 spares. */
+/* The storages that share memory: views, and copies that a batch of 1 spares.
+ */
 static void find_roots(struct builder *b) {
   const struct tape *tape = &b->trace.tape;
   for (size_t i = 0; i < tape->storages.count; i++) {
@@ -133,7 +134,7 @@ static void build(struct builder *b) {
   struct arena *arena = b->model->arena;
   const struct tape *tape = &b->trace.tape;
   size_t storages = tape->storages.count + 1;
-  trace(&b->trace, b->model, &profile_planned, NULL);
+  trace(&b->trace, b->model, &profile_planned, NULL, false);
   storages = tape->storages.count + 1;
   b->graph.arena = arena;
   b->tensor = arena_alloc(arena, storages, sizeof *b->tensor);
@@ -217,8 +218,8 @@ static void find_buffers(struct placing *p) {
     p->left[i] = b->graph.tensors.at[i].readers;
   for (size_t i = 0; i < b->model->sources.count; i++) {
     const struct tensor *tensor = &b->graph.tensors.at[i];
-    p->buffer[i] = add_buffer(p, b->model->sources.at[i], NULL, tensor->bytes,
-                              0);
+    p->buffer[i] =
+        add_buffer(p, b->model->sources.at[i], NULL, tensor->bytes, 0);
     if (tensor->lasts)
       p->inference->arena.at[i].last = (int64_t)b->graph.tasks.count;
   }
@@ -275,10 +276,11 @@ static bool find_cache(const struct model *model,
 }
 
 static void find_framework(const struct model *model,
-                           const struct settings *settings,
-                           struct inference *f, bool *overflow) {
+                           const struct settings *settings, struct inference *f,
+                           bool *overflow) {
   struct trace tape;
-  trace(&tape, model, profile_at(settings->train.profile), NULL);
+  trace(&tape, model, profile_at(settings->train.profile), NULL,
+        settings->train.in_place == TOGGLE_ON);
   struct simulation s = {.trace = &tape,
                          .model = model,
                          .batch = settings->infer.batch,

@@ -43,7 +43,7 @@ static bool find_training(const struct model *model,
   *t = (struct training){.profile = profile_at(train->profile)};
   t->saved_by_node = arena_alloc(model->arena, model->nodes.count + 1,
                                  sizeof *t->saved_by_node);
-  trace(&tape, model, t->profile, train);
+  trace(&tape, model, t->profile, train, train->in_place == TOGGLE_ON);
   struct simulation s = {.trace = &tape,
                          .model = model,
                          .batch = train->batch,
@@ -85,7 +85,10 @@ static bool find_training(const struct model *model,
 
 bool memory(const struct model *model, const struct settings *settings,
             struct diags *diags, struct memory *memory) {
-  if (find_training(model, &settings->train, &memory->training))
+  struct inference *inference = &memory->inference;
+  if (find_training(model, &settings->train, &memory->training) &&
+      find_inference(model, settings, inference) &&
+      buffer_bytes(model, settings->infer.dtype, &inference->buffers))
     return true;
   struct diagnostic *d =
       diag(diags, TOO_LARGE, model->nodes.at[model->nodes.count - 1].span,

@@ -2,6 +2,7 @@
 #ifndef NETC_SEMA_MEMORY_H
 #define NETC_SEMA_MEMORY_H
 
+#include "sema/inference.h"
 #include "sema/optimizer.h"
 #include "sema/simulate.h"
 
@@ -18,6 +19,7 @@ struct training {
 
 struct memory {
   struct training training;
+  struct inference inference;
 };
 
 /* Reports an overflow at the net and returns false. */

@@ -7,7 +7,7 @@
 #include "base/check.h"
 
 enum {
-  MOST_STATES = 2000, /* sets that are followed at the same time */
+  MOST_STATES = 2000,    /* sets that are followed at the same time */
   MOST_EFFORT = 5000000, /* tasks that are looked at in a part */
 };
 
@@ -61,8 +61,8 @@ static int64_t step(struct walk *walk, const struct task *task) {
 
 static void begin(struct walk *walk, const struct task_graph *graph) {
   walk->graph = graph;
-  walk->left = arena_alloc(graph->arena, graph->tensors.count + 1,
-                           sizeof *walk->left);
+  walk->left =
+      arena_alloc(graph->arena, graph->tensors.count + 1, sizeof *walk->left);
   walk->live = walk->peak = 0;
   for (size_t i = 0; i < graph->tensors.count; i++) {
     walk->left[i] = graph->tensors.at[i].readers;
@@ -95,8 +95,8 @@ static int64_t largest_task(const struct task_graph *graph) {
     const struct task *task = &graph->tasks.at[i];
     int64_t need = task->work, made = 0, reads = 0, same = 0;
     for (int k = 0; k < task->made_count; k++)
-      made +=
-          graph->tensors.at[graph->makes.at[task->first_made + (size_t)k]].bytes;
+      made += graph->tensors.at[graph->makes.at[task->first_made + (size_t)k]]
+                  .bytes;
     for (int k = 0; k < task->read_count; k++) {
       const struct tensor *read =
           &graph->tensors.at[graph->reads.at[task->first_read + (size_t)k]];
@@ -289,8 +289,8 @@ static bool search_levels(struct search *search) {
 static void find_needs(struct part *part, size_t *maker) {
   struct task_graph *graph = part->graph;
   part->words = (part->count + 63) / 64;
-  part->needs = arena_alloc(graph->arena, part->count * part->words,
-                            sizeof *part->needs);
+  part->needs =
+      arena_alloc(graph->arena, part->count * part->words, sizeof *part->needs);
   for (size_t i = 0; i < part->count; i++) {
     const struct task *task = &graph->tasks.at[part->from + i];
     for (int k = 0; k < task->read_count; k++) {
@@ -367,8 +367,8 @@ static bool improve_parts(struct task_graph *graph, size_t *maker,
   int64_t open = count_open(graph), peak = 0;
   bool exact = true;
   start = walk;
-  start.left = arena_alloc(graph->arena, graph->tensors.count + 1,
-                           sizeof *start.left);
+  start.left =
+      arena_alloc(graph->arena, graph->tensors.count + 1, sizeof *start.left);
   int64_t *left = start.left;
   memcpy(left, walk.left, graph->tensors.count * sizeof *left);
   for (size_t i = 0; i < graph->tasks.count; i++) {
@@ -396,8 +396,8 @@ static bool improve_parts(struct task_graph *graph, size_t *maker,
 }
 
 static size_t *find_makers(const struct task_graph *graph) {
-  size_t *maker = arena_alloc(graph->arena, graph->tensors.count + 1,
-                              sizeof *maker);
+  size_t *maker =
+      arena_alloc(graph->arena, graph->tensors.count + 1, sizeof *maker);
   for (size_t i = 0; i < graph->tensors.count; i++)
     maker[i] = SIZE_MAX;
   for (size_t i = 0; i < graph->tasks.count; i++) {
@@ -422,15 +422,14 @@ static bool sums_fit(const struct task_graph *graph) {
 
 void schedule(struct task_graph *graph, struct schedule *schedule) {
   graph->overflow = graph->overflow || !sums_fit(graph);
-  *schedule = (struct schedule){
-      .order = arena_alloc(graph->arena, graph->tasks.count + 1,
-                           sizeof *schedule->order)};
+  *schedule = (struct schedule){.order = arena_alloc(graph->arena,
+                                                     graph->tasks.count + 1,
+                                                     sizeof *schedule->order)};
   for (size_t i = 0; i < graph->tasks.count; i++)
     schedule->order[i] = i;
   if (graph->overflow)
     return;
-  schedule->source_peak =
-      peak_of(graph, schedule->order, &schedule->peak_at);
+  schedule->source_peak = peak_of(graph, schedule->order, &schedule->peak_at);
   schedule->peak = schedule->source_peak;
   int64_t least = largest_task(graph);
   schedule->exact = true;

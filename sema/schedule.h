@@ -20,7 +20,7 @@ struct tensor {
 struct task {
   size_t first_read, first_made; /* in the graph's arrays */
   int read_count, made_count;
-  int64_t work; /* bytes while it runs */
+  int64_t work;     /* bytes while it runs */
   bool elementwise; /* its result may take the place of what dies here */
 };
 

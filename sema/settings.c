@@ -50,6 +50,14 @@ const struct arg_spec infer_specs[] = {
     KEY("dtype", TYPE_CHOICE, infer_settings, dtype, .words = ELEMENTS,
         .initial = ELEMENT_F32, .fallback = "f32",
         .doc = "type of parameters and activations"),
+    KEY("fold", TYPE_CHOICE, infer_settings, fold, .words = "on off",
+        .initial = TOGGLE_ON, .fallback = "on",
+        .doc = "whether bn becomes part of the weights before it"),
+    KEY("align", TYPE_INT, infer_settings, align, .min = 1, .max = 1 << 20,
+        .initial = 64, .fallback = "64", .doc = "bytes, of buffers"),
+    KEY("decode", TYPE_INT, infer_settings, decode, .min = 1,
+        .fallback = "none",
+        .doc = "positions whose keys and values attention keeps"),
     SPEC_END};
 
 const struct arg_spec budget_specs[] = {

@@ -45,7 +45,9 @@ struct train_settings {
 
 struct infer_settings {
   int64_t batch;
-  int dtype;
+  int dtype, fold;
+  int64_t align;  /* bytes, of every buffer in the arena */
+  int64_t decode; /* positions that are kept for attention; 0: none */
 };
 
 /* Promises; 0: none. */

@@ -57,6 +57,7 @@ static void trace_nodes(struct trace *trace, const struct model *model) {
     node_params(tape, model, node, room);
     size_t value = run_node(trace, model, (int64_t)i, shapes, in);
     trace->value_of[i] = value;
+    tape->values.at[value].shared = readers[i] > 1;
     for (int k = 0; k < node->input_count; k++) {
       size_t read = trace->value_of[node_input(model, node, k)];
       tape->storages.at[tape->values.at[read].storage].pending--;
@@ -148,13 +149,14 @@ static void trace_losses(struct trace *trace, const struct model *model,
 }
 
 void trace(struct trace *trace, const struct model *model,
-           const struct profile *profile, const struct train_settings *train) {
+           const struct profile *profile, const struct train_settings *train,
+           bool in_place) {
   struct tape *tape = &trace->tape;
   *trace = (struct trace){0};
   tape->arena = model->arena;
   tape->profile = profile;
   tape->training = train != NULL;
-  tape->in_place = !train || train->in_place == TOGGLE_ON;
+  tape->in_place = in_place;
   tape->mixed = train && train->precision == PRECISION_MIXED;
   tape->copied =
       arena_alloc(model->arena, model->params.count + 1, sizeof *tape->copied);

@@ -14,8 +14,12 @@ struct trace {
   bool has_loss;    /* they are numbers, not the outputs themselves */
 };
 
-/* For training with its loss, or for prediction, as a profile runs it. */
+/*
+ * For training with its loss, or for prediction if `train` is NULL, as a
+ * profile runs it.
+ */
 void trace(struct trace *trace, const struct model *model,
-           const struct profile *profile, const struct train_settings *train);
+           const struct profile *profile, const struct train_settings *train,
+           bool in_place);
 
 #endif

@@ -1,0 +1,30 @@
+/* A table of buffers, id,lower,upper,size: read, and written with offsets. */
+#ifndef NETC_DRIVER_TABLE_H
+#define NETC_DRIVER_TABLE_H
+
+#include <stdio.h>
+
+#include "base/arena.h"
+#include "base/slice.h"
+#include "sema/plan.h"
+
+struct table {
+  struct slice header;             /* without a column `offset` */
+  VEC(struct slice) rows;          /* the same */
+  VEC(struct plan_buffer) buffers; /* by row */
+};
+
+/*
+ * Reads a table; false if it has errors, which were written to standard error
+ * as FILE:LINE:COLUMN: error: ...
+ */
+bool table_read(struct arena *arena, const char *name, struct slice text,
+                struct table *table);
+
+/* The rows as they were read, each with its offset as the last column. */
+void table_write(const struct table *table, FILE *file);
+
+/* A number of 63 bits; else what is wrong with it. */
+const char *table_number(struct slice text, int64_t *value);
+
+#endif

@@ -1,0 +1,495 @@
+/* The arena planner: known optima, brute force, limits, equal plans. */
+#include "sema/plan.h"
+
+#include <inttypes.h>
+
+#include "tests/run.h"
+
+#define DATA "tests/data/planner/"
+
+struct instance {
+  struct plan_buffer buffers[1024];
+  size_t count;
+};
+
+static void *counting_resize(void *user, void *old, size_t size) {
+  int64_t *blocks = user;
+  if (size == 0) {
+    *blocks -= old != NULL;
+    free(old);
+    return NULL;
+  }
+  *blocks += old == NULL;
+  return realloc(old, size);
+}
+
+static enum plan_status try_plan(struct plan_buffer *buffers, size_t count,
+                                 struct plan_options options,
+                                 struct plan *plan) {
+  struct arena arena;
+  int64_t blocks = 0;
+  arena_open(&arena, counting_resize, &blocks);
+  enum plan_status status = plan_arena(&arena, buffers, count, &options, plan);
+  assert_int_equal(blocks, 0); /* nothing stays behind */
+  arena_close(&arena);
+  return status;
+}
+
+static struct plan make_plan(struct plan_buffer *buffers, size_t count,
+                             struct plan_options options) {
+  struct plan plan;
+  assert_int_equal(try_plan(buffers, count, options, &plan), PLAN_DONE);
+  return plan;
+}
+
+static bool verify(const struct plan_buffer *buffers, size_t count,
+                   struct plan_options options, int64_t height) {
+  struct arena arena;
+  arena_open(&arena, NULL, NULL);
+  bool right = plan_verify(&arena, buffers, count, &options, height);
+  arena_close(&arena);
+  return right;
+}
+
+/* The columns of the published instances are always in this order. */
+static void read_instance(const char *name, struct instance *instance) {
+  char path[256];
+  snprintf(path, sizeof path, DATA "%s", name);
+  char *text = read_text(path, NULL);
+  assert_non_null(text);
+  instance->count = 0;
+  for (char *line = strchr(text, '\n'); line && line[1];
+       line = strchr(line + 1, '\n')) {
+    struct plan_buffer *b = &instance->buffers[instance->count++];
+    *b = (struct plan_buffer){0};
+    assert_true(instance->count < 1024);
+    assert_int_equal(sscanf(line + 1 + strcspn(line + 1, ","),
+                            ",%" SCNd64 ",%" SCNd64 ",%" SCNd64, &b->lower,
+                            &b->upper, &b->size),
+                     3);
+  }
+  free(text);
+}
+
+/* Networks: every one of them at its optimum, proven. */
+
+static void networks_are_planned_at_their_optimum(void **state) {
+  (void)state;
+  static struct instance instance;
+  char *list = read_text(DATA "cnn/LOWER_BOUNDS.csv", NULL);
+  int nets = 0;
+  for (char *line = strchr(list, '\n'); line && line[1];
+       line = strchr(line + 1, '\n')) {
+    char name[128], path[160];
+    int64_t optimum;
+    assert_int_equal(
+        sscanf(line + 1, "%127[^,],%*d,%*d,%" SCNd64, name, &optimum), 2);
+    snprintf(path, sizeof path, "cnn/%s", name);
+    read_instance(path, &instance);
+    struct plan plan =
+        make_plan(instance.buffers, instance.count, (struct plan_options){0});
+    if (plan.height != optimum || !plan.optimal)
+      print_error("%s: %" PRId64 "\n", name, plan.height);
+    assert_int_equal(plan.height, optimum);
+    assert_true(plan.optimal);
+    nets++;
+  }
+  assert_int_equal(nets, 18);
+  free(list);
+}
+
+/* The challenging set of MiniMalloc, and instances without any slack. */
+
+static uint64_t checksum(const struct instance *instance) {
+  uint64_t sum = 0xCBF29CE484222325u; /* FNV-1a */
+  for (size_t i = 0; i < instance->count; i++)
+    for (int shift = 0; shift < 64; shift += 8) {
+      sum ^= (uint64_t)instance->buffers[i].offset >> shift & 255;
+      sum *= 0x100000001B3u;
+    }
+  return sum;
+}
+
+/*
+ * The checksums are those of every compiler and processor. Who improves the
+ * search replaces them: the message has the new ones.
+ */
+static void hard_instances_fit_and_plans_are_everywhere_the_same(void **state) {
+  (void)state;
+  static struct instance instance;
+  static const struct {
+    const char *name;
+    int64_t capacity;
+    uint64_t checksum;
+  } cases[] = {
+      {"minimalloc/A.1048576.csv", 1048576, 0x902172B0C3F86184},
+      {"minimalloc/B.1048576.csv", 1048576, 0x0B12D9C2DE1ED7C8},
+      {"minimalloc/C.1048576.csv", 1048576, 0xDEB25FEEFF97375A},
+      {"minimalloc/D.1048576.csv", 1048576, 0xF2345A0CA364BB25},
+      {"minimalloc/E.1048576.csv", 1048576, 0x181B8555E24B381D},
+      {"minimalloc/F.1048576.csv", 1048576, 0x6D9593EF247CD452},
+      {"minimalloc/G.1048576.csv", 1048576, 0xACC03C4C1F13786E},
+      {"minimalloc/H.1048576.csv", 1048576, 0x1551AC9FC6130C71},
+      {"minimalloc/I.1048576.csv", 1048576, 0xF50DFDE2D9BADC61},
+      {"minimalloc/J.1048576.csv", 1048576, 0x33EF39CCE1A2CA0E},
+      {"minimalloc/K.1048576.csv", 1048576, 0x9D5E44BFC71D7515},
+      {"minimalloc/C.1048576.csv", 1039360, 0x60DB0F1562E81BA1},
+      {"perfect/p50_1.csv", 1048576, 0x50BBBCB10F58D600},
+      {"perfect/p100_1.csv", 1048576, 0x9EF68A3C70340F95},
+      {"perfect/p200_1.csv", 1048576, 0xBD837219A30BC225},
+  };
+  bool same = true;
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    read_instance(cases[i].name, &instance);
+    struct plan plan =
+        make_plan(instance.buffers, instance.count,
+                  (struct plan_options){.capacity = cases[i].capacity});
+    if (plan.height > cases[i].capacity)
+      print_error("%s: %" PRId64 "\n", cases[i].name, plan.height);
+    assert_true(plan.height <= cases[i].capacity);
+    uint64_t sum = checksum(&instance);
+    if (sum != cases[i].checksum)
+      print_error("      {\"%s\", %" PRId64 ", 0x%016" PRIX64 "},\n",
+                  cases[i].name, cases[i].capacity, sum);
+    same = same && sum == cases[i].checksum;
+  }
+  assert_true(same);
+}
+
+/* Brute force: each plan can be compacted to one that some order of placing
+   each buffer on top of the earlier ones gives. */
+
+struct orders {
+  const struct plan_buffer *buffers;
+  size_t count;
+  int64_t offset[8], best;
+};
+
+static void try_orders(struct orders *o, unsigned placed, int64_t height) {
+  if (height >= o->best)
+    return;
+  if (placed == (1u << o->count) - 1)
+    o->best = height;
+  for (size_t i = 0; i < o->count; i++) {
+    const struct plan_buffer *b = &o->buffers[i];
+    int64_t offset = 0, align = b->align ? b->align : 1;
+    if (placed >> i & 1)
+      continue;
+    for (size_t k = 0; k < o->count; k++) {
+      const struct plan_buffer *c = &o->buffers[k];
+      if (placed >> k & 1 && c->lower < b->upper && b->lower < c->upper &&
+          o->offset[k] + c->size > offset)
+        offset = o->offset[k] + c->size;
+    }
+    offset = (offset + align - 1) / align * align;
+    o->offset[i] = offset;
+    int64_t top = offset + b->size;
+    try_orders(o, placed | 1u << i, top > height ? top : height);
+  }
+}
+
+static uint64_t random_state;
+
+static int64_t draw(int64_t from, int64_t to) {
+  random_state ^= random_state << 13;
+  random_state ^= random_state >> 7;
+  random_state ^= random_state << 17;
+  return from + (int64_t)(random_state % (uint64_t)(to - from + 1));
+}
+
+/* True if no plan reaches the greatest load. */
+static bool check_by_orders(struct plan_buffer *buffers, size_t count) {
+  struct orders orders = {buffers, count, {0}, INT64_MAX};
+  struct plan plan = make_plan(buffers, count, (struct plan_options){0});
+  try_orders(&orders, 0, 0);
+  if (plan.height != orders.best) {
+    print_error("%" PRId64 ", not %" PRId64 ":", plan.height, orders.best);
+    for (size_t i = 0; i < count; i++)
+      print_error(" {%" PRId64 ", %" PRId64 ", %" PRId64 ", %" PRId64 "}",
+                  buffers[i].lower, buffers[i].upper, buffers[i].size,
+                  buffers[i].align);
+  }
+  assert_int_equal(plan.height, orders.best);
+  assert_int_equal(plan.lower_bound, orders.best);
+  assert_true(plan.optimal);
+  assert_true(verify(buffers, count, (struct plan_options){0}, plan.height));
+  int64_t load = 0;
+  for (int64_t time = 0; time < 8; time++) {
+    int64_t here = 0;
+    for (size_t i = 0; i < count; i++)
+      if (buffers[i].lower <= time && time < buffers[i].upper)
+        here += buffers[i].size;
+    load = here > load ? here : load;
+  }
+  return plan.height > load;
+}
+
+static void check_random(int rounds, bool aligned) {
+  for (int round = 0; round < rounds; round++) {
+    struct plan_buffer buffers[8] = {0};
+    size_t count = (size_t)draw(1, 7);
+    int64_t span = draw(3, 8), largest = draw(1, 9);
+    for (size_t i = 0; i < count; i++) {
+      buffers[i].lower = draw(0, span - 1);
+      buffers[i].upper = draw(buffers[i].lower + 1, span);
+      buffers[i].size = draw(1, largest);
+      buffers[i].align = aligned ? (int64_t)1 << draw(0, 2) : 0;
+    }
+    buffers[0].align = aligned; /* so that sizes are not rounded */
+    check_by_orders(buffers, count);
+  }
+}
+
+static void small_instances_are_planned_as_brute_force_does(void **state) {
+  (void)state;
+  random_state = 88172645463325252u;
+  check_random(4000, false);
+}
+
+static void
+alignments_of_their_own_are_planned_as_brute_force_does(void **state) {
+  (void)state;
+  random_state = 362436069362436069u;
+  check_random(1500, true);
+}
+
+/*
+ * Every moment is full, and still no plan may reach the load: the first of
+ * these needs 12, 1 more than its load. The others are its relatives.
+ */
+static void a_load_out_of_reach_is_proven_so(void **state) {
+  (void)state;
+  static const struct plan_buffer known[] = {
+      {3, 5, 5, 0, 0}, {4, 5, 2, 0, 0}, {2, 5, 4, 0, 0}, {1, 4, 1, 0, 0},
+      {0, 3, 2, 0, 0}, {0, 1, 9, 0, 0}, {1, 2, 8, 0, 0}, {2, 3, 4, 0, 0}};
+  struct plan_buffer buffers[8];
+  int out_of_reach = 0;
+  memcpy(buffers, known, sizeof known);
+  assert_true(check_by_orders(buffers, 8));
+  random_state = 521288629521288629u;
+  for (int round = 0; round < 1500; round++) {
+    int64_t load[8] = {0}, most = 0;
+    for (int i = 0; i < 8; i++)
+      buffers[i].size =
+          i < 5 ? known[i].size + draw(0, 3) : 0; /* the others fill up */
+    for (int i = 0; i < 5; i++)
+      for (int64_t time = known[i].lower; time < known[i].upper; time++)
+        load[time] += buffers[i].size;
+    for (int i = 0; i < 5; i++)
+      most = load[i] > most ? load[i] : most;
+    for (int i = 5; i < 8; i++)
+      buffers[i].size = most - load[known[i].lower];
+    out_of_reach += check_by_orders(buffers, 8);
+  }
+  assert_true(out_of_reach >= 20);
+}
+
+/* Limits */
+
+static void nothing_needs_no_arena(void **state) {
+  (void)state;
+  struct plan plan = make_plan(NULL, 0, (struct plan_options){0});
+  assert_int_equal(plan.height, 0);
+  assert_true(plan.optimal);
+  struct plan_buffer empty[] = {
+      {0, 9, 0, 0, 7}, {5, 5, 100, 0, 7}, {7, 6, 100, 0, 7}};
+  plan = make_plan(empty, 3, (struct plan_options){.align = 64});
+  assert_int_equal(plan.height, 0);
+  assert_int_equal(empty[0].offset + empty[1].offset + empty[2].offset, 0);
+}
+
+static void buffers_that_never_meet_share_the_ground(void **state) {
+  (void)state;
+  struct plan_buffer buffers[] = {{INT64_MIN, -5, 30, 0, 0},
+                                  {-5, 0, 20, 0, 0},
+                                  {0, 4, 10, 0, 0},
+                                  {2, 6, 15, 0, 0},
+                                  {6, INT64_MAX, 25, 0, 0}};
+  struct plan plan = make_plan(buffers, 5, (struct plan_options){0});
+  assert_int_equal(plan.height, 30);
+  assert_int_equal(buffers[0].offset, 0);
+  assert_int_equal(buffers[1].offset, 0);
+  assert_int_equal(buffers[4].offset, 0);
+}
+
+static void offsets_are_aligned(void **state) {
+  (void)state;
+  struct plan_buffer buffers[] = {
+      {0, 2, 100, 0, 0}, {1, 3, 60, 0, 0}, {0, 3, 1, 0, 0}};
+  struct plan plan = make_plan(buffers, 3, (struct plan_options){.align = 64});
+  assert_int_equal(plan.height, 256);
+  for (int i = 0; i < 3; i++)
+    assert_int_equal(buffers[i].offset % 64, 0);
+  struct plan_buffer mixed[] = {
+      {0, 2, 3, 1, 0}, {0, 2, 10, 4096, 0}, {0, 2, 5000, 24, 0}};
+  plan = make_plan(mixed, 3, (struct plan_options){0});
+  assert_int_equal(mixed[1].offset % 4096, 0);
+  assert_int_equal(mixed[2].offset % 24, 0);
+  assert_true(plan.height <= 5040);
+}
+
+static void a_capacity_that_is_too_small_shows_the_least(void **state) {
+  (void)state;
+  struct plan_buffer buffers[] = {
+      {0, 2, 100, 0, 0}, {1, 3, 60, 0, 0}, {0, 3, 1, 0, 0}};
+  struct plan plan =
+      make_plan(buffers, 3, (struct plan_options){.capacity = 160});
+  assert_int_equal(plan.height, 161);
+  assert_int_equal(plan.lower_bound, 161);
+  plan = make_plan(buffers, 3, (struct plan_options){.capacity = 1000});
+  assert_true(plan.height <= 1000);
+}
+
+static void sums_beyond_63_bits_are_noticed(void **state) {
+  (void)state;
+  struct plan plan;
+  struct plan_buffer large[] = {{0, 2, INT64_MAX, 0, 0},
+                                {1, 3, INT64_MAX, 0, 0}};
+  assert_int_equal(try_plan(large, 2, (struct plan_options){0}, &plan),
+                   PLAN_TOO_LARGE);
+  assert_int_equal(
+      try_plan(large, 1, (struct plan_options){.align = 64}, &plan),
+      PLAN_TOO_LARGE);
+  struct plan_buffer terabytes[] = {{0, 2, (int64_t)1 << 59, 0, 0},
+                                    {1, 3, ((int64_t)1 << 59) + 1, 0, 0}};
+  plan = make_plan(terabytes, 2, (struct plan_options){0});
+  assert_int_equal(plan.height, ((int64_t)1 << 60) + 1);
+}
+
+/* Two that wait for one another in steps of a byte, below a great capacity. */
+static void small_buffers_do_not_climb_in_small_steps(void **state) {
+  (void)state;
+  static struct instance instance;
+  instance.count = 0;
+  random_state = 521288629521288629u;
+  for (int i = 0; i < 60; i++) {
+    int64_t lower = draw(0, 19), upper = draw(lower + 1, 20);
+    int64_t size =
+        i % 3 ? draw(1, 3) : draw((int64_t)1 << 40, (int64_t)1 << 41);
+    instance.buffers[instance.count++] =
+        (struct plan_buffer){lower, upper, size, 0, 0};
+  }
+  struct plan plan = make_plan(instance.buffers, instance.count,
+                               (struct plan_options){.nodes = 50000});
+  assert_true(plan.height >= plan.lower_bound);
+}
+
+/* A step of training: what goes forward comes back in reverse. */
+static void a_long_trace_is_planned(void **state) {
+  (void)state;
+  enum { COUNT = 20000 };
+  static struct plan_buffer buffers[COUNT];
+  random_state = 123456789123456789u;
+  for (int i = 0; i < COUNT; i++) {
+    int64_t lower = i / 2;
+    buffers[i] =
+        (struct plan_buffer){lower, i % 2 ? COUNT - lower : lower + draw(1, 6),
+                             draw(1, 64) << draw(0, 14), 0, 0};
+  }
+  struct plan plan =
+      make_plan(buffers, COUNT, (struct plan_options){.align = 256});
+  assert_true(plan.height <= plan.lower_bound + plan.lower_bound / 50);
+}
+
+/* The verifier */
+
+static void the_verifier_rejects_what_is_wrong(void **state) {
+  (void)state;
+  static struct instance instance;
+  struct plan_options align = {.align = 64};
+  struct plan_buffer pair[] = {{0, 2, 100, 0, 0}, {1, 3, 60, 0, 128}};
+  assert_true(verify(pair, 2, align, 188));
+  assert_false(verify(pair, 2, align, 187));
+  pair[1].offset = 64;
+  assert_false(verify(pair, 2, align, 1000));
+  pair[1].offset = 100;
+  assert_false(verify(pair, 2, align, 1000));
+  assert_true(verify(pair, 2, (struct plan_options){0}, 1000));
+  pair[1].offset = -64;
+  assert_false(verify(pair, 2, align, 1000));
+  pair[0].offset = INT64_MAX - 63;
+  assert_false(verify(pair, 2, align, INT64_MAX));
+  pair[0].offset = 0;
+  pair[1] = (struct plan_buffer){2, 3, 60, 0, 0};
+  assert_true(verify(pair, 2, align, 100));
+  read_instance("cnn/nasnet_mobile_f32.csv", &instance);
+  struct plan plan =
+      make_plan(instance.buffers, instance.count, (struct plan_options){0});
+  int rejected = 0, kept = 0;
+  random_state = 1;
+  for (size_t i = 0; i < instance.count; i++) {
+    struct plan_buffer *b = &instance.buffers[i];
+    int64_t offset = b->offset;
+    b->offset = draw(0, plan.height - b->size);
+    bool conflict = b->offset + b->size > plan.height;
+    for (size_t k = 0; k < instance.count; k++) {
+      const struct plan_buffer *c = &instance.buffers[k];
+      conflict =
+          conflict ||
+          (k != i && c->lower < b->upper && b->lower < c->upper &&
+           c->offset < b->offset + b->size && b->offset < c->offset + c->size);
+    }
+    bool right = verify(instance.buffers, instance.count,
+                        (struct plan_options){0}, plan.height);
+    assert_int_equal(right, !conflict);
+    *(right ? &kept : &rejected) += 1;
+    b->offset = offset;
+  }
+  assert_true(rejected > 0 && kept > 0);
+}
+
+/* Memory that runs out at any moment leaves nothing behind. */
+
+struct failing {
+  int64_t blocks, calls, limit;
+};
+
+static void *failing_resize(void *user, void *old, size_t size) {
+  struct failing *f = user;
+  if (size > 0 && f->calls++ == f->limit)
+    return NULL;
+  return counting_resize(&f->blocks, old, size);
+}
+
+static void no_memory_is_no_leak(void **state) {
+  (void)state;
+  static struct instance instance;
+  read_instance("minimalloc/B.1048576.csv", &instance);
+  volatile int64_t limit = 0;
+  volatile bool done = false;
+  for (; !done; limit = limit + 1) {
+    struct failing failing = {.limit = limit};
+    struct plan_options options = {.nodes = 3000};
+    struct plan plan;
+    struct arena arena;
+    jmp_buf here;
+    arena_open(&arena, failing_resize, &failing);
+    arena.on_failure = &here;
+    if (setjmp(here) == 0) {
+      plan_arena(&arena, instance.buffers, instance.count, &options, &plan);
+      done = true;
+    }
+    assert_int_equal(failing.blocks, 0);
+  }
+  assert_true(limit > 3);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(networks_are_planned_at_their_optimum),
+      cmocka_unit_test(hard_instances_fit_and_plans_are_everywhere_the_same),
+      cmocka_unit_test(small_instances_are_planned_as_brute_force_does),
+      cmocka_unit_test(alignments_of_their_own_are_planned_as_brute_force_does),
+      cmocka_unit_test(a_load_out_of_reach_is_proven_so),
+      cmocka_unit_test(nothing_needs_no_arena),
+      cmocka_unit_test(buffers_that_never_meet_share_the_ground),
+      cmocka_unit_test(offsets_are_aligned),
+      cmocka_unit_test(a_capacity_that_is_too_small_shows_the_least),
+      cmocka_unit_test(sums_beyond_63_bits_are_noticed),
+      cmocka_unit_test(small_buffers_do_not_climb_in_small_steps),
+      cmocka_unit_test(a_long_trace_is_planned),
+      cmocka_unit_test(the_verifier_rejects_what_is_wrong),
+      cmocka_unit_test(no_memory_is_no_leak),
+  };
+  return cmocka_run_group_tests_name("plan", tests, NULL, NULL);
+}
