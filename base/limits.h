@@ -25,4 +25,7 @@
 /* Axes of a tensor. */
 #define LIMIT_RANK 8
 
+/* Parts of all concats that dense chains put together anew. */
+#define LIMIT_PARTS 4000000
+
 #endif

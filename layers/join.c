@@ -237,7 +237,8 @@ static size_t concat_trace(const struct layer *layer, struct tape *tape,
   for (int i = 0; i < layer->input_count; i++) {
     struct tape_value value = tape->values.at[in[i]];
     bool list = tape->profile->concat_anew && value.part_count &&
-                value.shared && value.axis == axis;
+                value.shared && value.axis == axis &&
+                tape->parts.count < LIMIT_PARTS;
     for (int k = 0; k < (list ? value.part_count : 1); k++) {
       size_t part = list ? tape->parts.at[value.first_part + (size_t)k] : in[i];
       *VEC_PUSH(tape->arena, &tape->parts) = part;

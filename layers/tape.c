@@ -190,6 +190,7 @@ size_t tape_run(struct tape *tape, const struct operation *op) {
   if (op->result == RESULT_IN_PLACE && !may_overwrite(tape, op))
     stored.result = RESULT_NEW;
   stored.first_in = tape->ins.count;
+  stored.first_storage = tape->storages.count;
   for (int i = 0; i < op->in_count; i++)
     *VEC_PUSH(tape->arena, &tape->ins) = in[i];
   add_outputs(tape, &stored, op, in, gradient);

@@ -102,6 +102,7 @@ struct tape_op {
   const char *name;
   int64_t node;
   size_t first_in, first_out, first_saved, first_param;
+  size_t first_storage; /* it makes none before */
   int in_count, out_count, saved_count, param_count;
   enum result result;
   enum gradient gradient;

@@ -3,19 +3,29 @@
 
 #include "base/check.h"
 
-/* Bytes of a gradient that is no parameter's; shared ones are counted. */
+/* Bytes of a gradient that is no parameter's; several may use it. */
 struct buffer {
   int64_t bytes;
   int64_t users;
+  int64_t node;
+};
+
+/* How one pass over operations uses the storages that they make. */
+struct uses {
+  int64_t *left; /* by storage: reads, saves and outputs to come */
+  bool *saved;   /* by storage: it is kept for backward */
+  bool *there;   /* by storage: it is allocated */
 };
 
 struct run {
   struct simulation *s;
   const struct tape *tape;
-  int64_t *uses;      /* by storage: reads, saves and outputs to come */
-  bool *saved;        /* by storage: it is kept for backward */
-  size_t *gradient;   /* by value: its buffer, from 1 */
-  bool *has_gradient; /* by parameter */
+  struct uses once;               /* of the forward pass */
+  struct uses again;              /* of a segment that is computed once more */
+  const struct segment *repeated; /* which that is; NULL: none */
+  bool keeps;                     /* operations keep what backward needs */
+  size_t *gradient;               /* by value: its buffer, from 1 */
+  bool *has_gradient;             /* by parameter */
   VEC(struct buffer) buffers;
   struct moment now;
 };
@@ -46,23 +56,11 @@ static int64_t bytes_of(struct run *run, const struct extent *extent) {
 static void change(struct run *run, enum part part, int64_t bytes) {
   if (!add_i64(run->now.bytes, bytes, &run->now.bytes))
     run->s->overflow = true;
-  run->now.parts[part] += bytes; /* never more than the sum */
+  else
+    run->now.parts[part] += bytes; /* never more than the sum */
 }
 
-/* Takes the state at hand into account, at an operation. */
-static void sample(struct run *run, const struct tape_op *op) {
-  struct simulation *s = run->s;
-  struct moment *peak =
-      run->now.phase == PHASE_FORWARD ? &s->forward : &s->backward;
-  run->now.node = op->node;
-  run->now.op = op->name;
-  if (run->now.bytes > peak->bytes)
-    *peak = run->now;
-  if (s->each)
-    s->each(s->user, &run->now);
-}
-
-/* Forward */
+/* Storages */
 
 static const struct tape_value *value_at(const struct run *run, size_t value) {
   return &run->tape->values.at[value];
@@ -80,37 +78,160 @@ static size_t storage_of(const struct run *run, size_t value) {
   return root_of(run, value_at(run, value)->storage);
 }
 
-static enum part part_of(const struct run *run, size_t storage) {
-  return run->saved[storage] ? PART_SAVED : PART_TEMPORARY;
+static size_t input_of(const struct run *run, const struct tape_op *op, int i) {
+  return run->tape->ins.at[op->first_in + (size_t)i];
+}
+
+/* Storages are numbered in the order of the operations that make them. */
+static bool made_in(const struct run *run, const struct segment *segment,
+                    size_t storage) {
+  const struct tape *tape = run->tape;
+  size_t end = segment->end < tape->ops.count
+                   ? tape->ops.at[segment->end].first_storage
+                   : tape->storages.count;
+  return storage >= tape->ops.at[segment->first].first_storage && storage < end;
+}
+
+static struct uses *uses_of(struct run *run, size_t storage) {
+  return run->repeated && made_in(run, run->repeated, storage) ? &run->again
+                                                               : &run->once;
 }
 
 static int64_t storage_bytes(struct run *run, size_t storage) {
   return bytes_of(run, &run->tape->storages.at[storage].extent);
 }
 
-static void release_storage(struct run *run, size_t storage) {
-  if (--run->uses[storage] == 0 && run->tape->storages.at[storage].owned)
-    change(run, part_of(run, storage), -storage_bytes(run, storage));
+static void allocate_storage(struct run *run, size_t storage) {
+  struct uses *uses = uses_of(run, storage);
+  uses->there[storage] = true;
+  change(run, uses->saved[storage] ? PART_SAVED : PART_TEMPORARY,
+         storage_bytes(run, storage));
 }
 
-/* Every read, save and output is a use of a storage. */
-static void count_uses(struct run *run) {
-  const struct tape *tape = run->tape;
-  const struct model *model = run->s->model;
-  for (size_t i = 0; i < tape->ins.count; i++)
-    run->uses[storage_of(run, tape->ins.at[i])]++;
-  for (size_t i = 0; i < tape->saved.count; i++) {
-    size_t storage = root_of(run, tape->saved.at[i]);
-    run->uses[storage]++;
-    run->saved[storage] = true;
-  }
-  for (size_t i = 0; i < model->outputs.count; i++) {
-    size_t value = run->s->trace->value_of[model->outputs.at[i].node];
-    run->uses[storage_of(run, value)]++;
-  }
-  for (size_t i = 0; i < run->s->trace->ends.count; i++)
-    run->uses[storage_of(run, run->s->trace->ends.at[i])]++;
+static void release_storage(struct run *run, size_t storage) {
+  struct uses *uses = uses_of(run, storage);
+  if (--uses->left[storage] > 0 || !uses->there[storage])
+    return;
+  uses->there[storage] = false;
+  change(run, uses->saved[storage] ? PART_SAVED : PART_TEMPORARY,
+         -storage_bytes(run, storage));
 }
+
+static void count_reads(struct run *run, struct uses *uses,
+                        const struct tape_op *op) {
+  for (int i = 0; i < op->in_count; i++)
+    uses->left[storage_of(run, input_of(run, op, i))]++;
+}
+
+static void count_saves(struct run *run, struct uses *uses,
+                        const struct tape_op *op) {
+  for (int i = 0; i < op->saved_count; i++) {
+    size_t storage =
+        root_of(run, run->tape->saved.at[op->first_saved + (size_t)i]);
+    uses->left[storage]++;
+    uses->saved[storage] = true;
+  }
+}
+
+/* What a segment reads from outside is held until it has run backward. */
+static void hold_inputs(struct run *run, const struct segment *segment) {
+  for (size_t i = segment->first; i < segment->end; i++) {
+    const struct tape_op *op = &run->tape->ops.at[i];
+    for (int k = 0; k < op->in_count; k++) {
+      size_t storage = storage_of(run, input_of(run, op, k));
+      if (made_in(run, segment, storage))
+        continue;
+      run->once.left[storage]++;
+      run->once.saved[storage] = true;
+    }
+  }
+}
+
+static void release_inputs(struct run *run, const struct segment *segment) {
+  for (size_t i = segment->first; i < segment->end; i++) {
+    const struct tape_op *op = &run->tape->ops.at[i];
+    for (int k = 0; k < op->in_count; k++) {
+      size_t storage = storage_of(run, input_of(run, op, k));
+      if (!made_in(run, segment, storage))
+        release_storage(run, storage);
+    }
+  }
+}
+
+/* The segment that begins at an operation; NULL: none does. */
+static const struct segment *segment_at(const struct run *run, size_t *next,
+                                        size_t op) {
+  const struct simulation *s = run->s;
+  while (*next < s->segment_count && s->segments[*next].end <= op)
+    ++*next;
+  if (*next < s->segment_count && s->segments[*next].first <= op)
+    return &s->segments[*next];
+  return NULL;
+}
+
+static void count_uses(struct run *run) {
+  const struct simulation *s = run->s;
+  size_t next = 0;
+  for (size_t i = s->first; i < s->end; i++) {
+    const struct tape_op *op = &run->tape->ops.at[i];
+    const struct segment *segment = segment_at(run, &next, i);
+    count_reads(run, &run->once, op);
+    if (!segment)
+      count_saves(run, &run->once, op);
+    else if (segment->first == i)
+      hold_inputs(run, segment);
+  }
+  if (s->end < run->tape->ops.count) /* a part: its result goes on */
+    return;
+  for (size_t i = 0; i < s->model->outputs.count; i++) {
+    size_t value = s->trace->value_of[s->model->outputs.at[i].node];
+    run->once.left[storage_of(run, value)]++;
+  }
+  for (size_t i = 0; i < s->trace->ends.count; i++)
+    run->once.left[storage_of(run, s->trace->ends.at[i])]++;
+}
+
+/* Moments */
+
+static void note(struct run *run, int64_t node, int64_t bytes, enum part part) {
+  if (bytes > 0)
+    *VEC_PUSH(run->s->arena, &run->s->alive) =
+        (struct alive){node, bytes, part};
+}
+
+static void collect_uses(struct run *run, const struct uses *uses) {
+  for (size_t i = 0; i < run->tape->storages.count; i++)
+    if (uses->there[i])
+      note(run, run->tape->storages.at[i].node, storage_bytes(run, i),
+           uses->saved[i] ? PART_SAVED : PART_TEMPORARY);
+}
+
+static void collect(struct run *run) {
+  collect_uses(run, &run->once);
+  collect_uses(run, &run->again);
+  for (size_t i = 0; i < run->buffers.count; i++)
+    if (run->buffers.at[i].users > 0)
+      note(run, run->buffers.at[i].node, run->buffers.at[i].bytes,
+           PART_TEMPORARY);
+}
+
+/* Takes the state at hand into account, at an operation. */
+static void sample(struct run *run, const struct tape_op *op) {
+  struct simulation *s = run->s;
+  struct moment *peak =
+      run->now.phase == PHASE_FORWARD ? &s->forward : &s->backward;
+  run->now.node = op->node;
+  run->now.op = op->name;
+  run->now.number++;
+  if (run->now.bytes > peak->bytes)
+    *peak = run->now;
+  if (s->each)
+    s->each(s->user, &run->now);
+  if (run->now.number == s->look_at)
+    collect(run);
+}
+
+/* Forward */
 
 static int64_t kept_bytes(struct run *run, const struct tape_op *op) {
   int64_t sum = 0;
@@ -127,30 +248,61 @@ static bool makes(const struct run *run, const struct tape_op *op, size_t out) {
 }
 
 static void forward(struct run *run, const struct tape_op *op) {
-  const struct tape *tape = run->tape;
   int64_t kept = kept_bytes(run, op), work = bytes_of(run, &op->work);
+  enum part part = run->keeps ? PART_SAVED : PART_TEMPORARY;
   for (int i = 0; i < op->out_count; i++) {
-    size_t storage = storage_of(run, op->first_out + (size_t)i);
-    if (makes(run, op, op->first_out + (size_t)i))
-      change(run, part_of(run, storage), storage_bytes(run, storage));
-    run->uses[storage]++; /* until the operation has ended */
+    size_t out = op->first_out + (size_t)i, storage = storage_of(run, out);
+    if (makes(run, op, out))
+      allocate_storage(run, storage);
+    uses_of(run, storage)->left[storage]++; /* until it has ended */
   }
-  change(run, PART_SAVED, kept);
+  change(run, part, kept);
   change(run, PART_TEMPORARY, work);
   sample(run, op);
   change(run, PART_TEMPORARY, -work);
+  if (!run->keeps)
+    change(run, part, -kept);
   for (int i = 0; i < op->out_count; i++)
     release_storage(run, storage_of(run, op->first_out + (size_t)i));
   for (int i = 0; i < op->in_count; i++)
-    release_storage(run,
-                    storage_of(run, tape->ins.at[op->first_in + (size_t)i]));
+    release_storage(run, storage_of(run, input_of(run, op, i)));
+}
+
+static void forward_all(struct run *run) {
+  const struct simulation *s = run->s;
+  size_t next = 0;
+  for (size_t i = s->first; i < s->end && !s->overflow; i++) {
+    run->keeps = !segment_at(run, &next, i);
+    forward(run, &run->tape->ops.at[i]);
+  }
+}
+
+/* A segment once more, now with all that its backward needs. */
+static void forward_again(struct run *run, const struct segment *segment) {
+  for (size_t i = segment->first; i < segment->end; i++) {
+    const struct tape_op *op = &run->tape->ops.at[i];
+    for (int k = 0; k < op->in_count; k++) {
+      size_t storage = storage_of(run, input_of(run, op, k));
+      uses_of(run, storage)->left[storage]++;
+    }
+    for (int k = 0; k < op->saved_count; k++) {
+      size_t storage =
+          root_of(run, run->tape->saved.at[op->first_saved + (size_t)k]);
+      struct uses *uses = uses_of(run, storage);
+      uses->left[storage]++;
+      uses->saved[storage] = true;
+    }
+  }
+  run->keeps = true;
+  for (size_t i = segment->first; i < segment->end && !run->s->overflow; i++)
+    forward(run, &run->tape->ops.at[i]);
 }
 
 /* Backward */
 
-static size_t new_buffer(struct run *run, int64_t bytes) {
+static size_t new_buffer(struct run *run, int64_t node, int64_t bytes) {
   change(run, PART_TEMPORARY, bytes);
-  *VEC_PUSH(run->s->arena, &run->buffers) = (struct buffer){bytes, 1};
+  *VEC_PUSH(run->s->arena, &run->buffers) = (struct buffer){bytes, 1, node};
   return run->buffers.count;
 }
 
@@ -160,13 +312,13 @@ static void release_buffer(struct run *run, size_t buffer) {
     change(run, PART_TEMPORARY, -at->bytes);
 }
 
-/* The gradient of a parameter, which stays; 0: it was there before. */
 static int64_t param_bytes(struct run *run, size_t param) {
   struct extent extent = {.count = run->s->model->params.at[param].count,
                           .fixed = true};
   return bytes_of(run, &extent);
 }
 
+/* The gradient of a parameter stays until the next step. */
 static void add_param_gradient(struct run *run, size_t param) {
   if (!run->has_gradient[param])
     change(run, PART_GRADIENTS, param_bytes(run, param));
@@ -185,7 +337,7 @@ static void deliver(struct run *run, const struct tape_op *op, size_t value,
   } else if (!*held) {
     *held = buffer;
   } else {
-    size_t sum = new_buffer(run, bytes_of(run, &to->extent));
+    size_t sum = new_buffer(run, op->node, bytes_of(run, &to->extent));
     sample(run, op);
     release_buffer(run, *held);
     release_buffer(run, buffer);
@@ -218,13 +370,12 @@ static int64_t param_gradients(struct run *run, const struct tape_op *op) {
   return added;
 }
 
-/* The gradient of its output, or of its outputs; 0 without any. */
-static bool take_gradients(struct run *run, const struct tape_op *op,
-                           size_t *first) {
-  *first = 0;
-  for (int i = 0; i < op->out_count && !*first; i++)
-    *first = run->gradient[op->first_out + (size_t)i];
-  return *first != 0;
+/* The gradient of its output, or of one of its outputs; 0 without any. */
+static size_t given_gradient(const struct run *run, const struct tape_op *op) {
+  for (int i = 0; i < op->out_count; i++)
+    if (run->gradient[op->first_out + (size_t)i])
+      return run->gradient[op->first_out + (size_t)i];
+  return 0;
 }
 
 static void release_gradients(struct run *run, const struct tape_op *op) {
@@ -243,14 +394,11 @@ static void release_saved(struct run *run, const struct tape_op *op) {
         run, root_of(run, run->tape->saved.at[op->first_saved + (size_t)i]));
 }
 
-static void backward(struct run *run, const struct tape_op *op) {
-  size_t given, few[8], *made = few;
-  if (!take_gradients(run, op, &given))
-    return;
-  if (op->in_count > 8)
-    made = arena_alloc(run->s->arena, (size_t)op->in_count, sizeof *made);
+/* Makes the gradients of the inputs; `made` has room for them. */
+static void input_gradients(struct run *run, const struct tape_op *op,
+                            size_t given, size_t *made) {
   for (int i = 0; i < op->in_count; i++) {
-    size_t in = run->tape->ins.at[op->first_in + (size_t)i];
+    size_t in = input_of(run, op, i);
     made[i] = 0;
     if (!value_at(run, in)->needs_gradient)
       continue;
@@ -258,57 +406,62 @@ static void backward(struct run *run, const struct tape_op *op) {
       made[i] = given;
       run->buffers.at[given - 1].users++;
     } else {
-      made[i] = new_buffer(run, bytes_of(run, &value_at(run, in)->extent));
+      made[i] =
+          new_buffer(run, op->node, bytes_of(run, &value_at(run, in)->extent));
     }
   }
-  int64_t work = bytes_of(run, &op->back_work) + param_gradients(run, op);
-  change(run, PART_TEMPORARY, bytes_of(run, &op->back_work));
+}
+
+static void backward(struct run *run, const struct tape_op *op) {
+  size_t few[8], *made = few, given = given_gradient(run, op);
+  if (!given)
+    return;
+  if (op->in_count > 8)
+    made = arena_alloc(run->s->arena, (size_t)op->in_count, sizeof *made);
+  input_gradients(run, op, given, made);
+  int64_t work = bytes_of(run, &op->back_work);
+  change(run, PART_TEMPORARY, work);
+  work += param_gradients(run, op);
   sample(run, op);
   change(run, PART_TEMPORARY, -work);
   release_gradients(run, op);
   release_saved(run, op);
   for (int i = 0; i < op->in_count; i++)
     if (made[i])
-      deliver(run, op, run->tape->ins.at[op->first_in + (size_t)i], made[i]);
+      deliver(run, op, input_of(run, op, i), made[i]);
 }
 
-static void find_saved(struct run *run) {
-  const struct tape *tape = run->tape;
-  struct simulation *s = run->s;
-  for (size_t i = 0; i < tape->storages.count; i++) {
-    const struct tape_storage *storage = &tape->storages.at[i];
-    if (!storage->owned || !run->saved[i])
-      continue;
-    int64_t bytes = storage_bytes(run, i);
-    if (!add_i64(s->saved, bytes, &s->saved))
-      s->overflow = true;
-    if (s->saved_by_node)
-      s->saved_by_node[storage->node] += bytes;
-  }
-  for (size_t i = 0; i < tape->ops.count; i++) {
-    int64_t bytes = kept_bytes(run, &tape->ops.at[i]);
-    if (!add_i64(s->saved, bytes, &s->saved))
-      s->overflow = true;
-    if (s->saved_by_node)
-      s->saved_by_node[tape->ops.at[i].node] += bytes;
-  }
+static bool gets_gradient(const struct run *run,
+                          const struct segment *segment) {
+  for (size_t i = segment->first; i < segment->end; i++)
+    if (given_gradient(run, &run->tape->ops.at[i]))
+      return true;
+  return false;
 }
 
-static void begin(struct run *run) {
-  const struct tape *tape = run->tape;
-  const struct model *model = run->s->model;
-  struct arena *arena = run->s->arena;
-  run->uses = arena_alloc(arena, tape->storages.count + 1, sizeof *run->uses);
-  run->saved = arena_alloc(arena, tape->storages.count + 1, sizeof *run->saved);
-  run->gradient =
-      arena_alloc(arena, tape->values.count + 1, sizeof *run->gradient);
-  run->has_gradient =
-      arena_alloc(arena, model->params.count + 1, sizeof *run->has_gradient);
-  count_uses(run);
-  for (size_t i = 0; i < model->params.count && run->s->gradients_before; i++) {
-    const struct model_param *param = &model->params.at[i];
-    if (!param->buffer && !param->fixed && param->same == i)
-      add_param_gradient(run, i);
+static void backward_segment(struct run *run, const struct segment *segment) {
+  if (!gets_gradient(run, segment))
+    return;
+  run->repeated = segment;
+  forward_again(run, segment);
+  for (size_t i = segment->end; i-- > segment->first && !run->s->overflow;)
+    backward(run, &run->tape->ops.at[i]);
+  run->repeated = NULL;
+  release_inputs(run, segment);
+}
+
+static void backward_all(struct run *run) {
+  const struct simulation *s = run->s;
+  size_t last = s->segment_count;
+  for (size_t i = s->end; i > s->first && !s->overflow;) {
+    while (last > 0 && s->segments[last - 1].first >= i)
+      last--;
+    if (last > 0 && s->segments[last - 1].end >= i) {
+      backward_segment(run, &s->segments[last - 1]);
+      i = s->segments[last - 1].first;
+    } else {
+      backward(run, &run->tape->ops.at[--i]);
+    }
   }
 }
 
@@ -319,23 +472,75 @@ static void begin(struct run *run) {
 static void start_backward(struct run *run, size_t end) {
   const struct tape_value *value = value_at(run, end);
   bool number = run->s->trace->has_loss;
-  size_t buffer = new_buffer(run, number ? bytes_of(run, &value->extent) : 0);
+  size_t buffer =
+      new_buffer(run, NO_NODE, number ? bytes_of(run, &value->extent) : 0);
   if (number)
     run->buffers.at[buffer - 1].users++;
   run->gradient[end] = buffer;
 }
 
+static void add_saved(struct run *run, int64_t node, int64_t bytes) {
+  struct simulation *s = run->s;
+  if (!add_i64(s->saved, bytes, &s->saved))
+    s->overflow = true;
+  else if (s->saved_by_node)
+    s->saved_by_node[node] += bytes;
+}
+
+/* What is kept once forward has ended. */
+static void find_saved(struct run *run) {
+  const struct tape *tape = run->tape;
+  size_t next = 0;
+  for (size_t i = 0; i < tape->storages.count; i++)
+    if (tape->storages.at[i].owned && run->once.saved[i])
+      add_saved(run, tape->storages.at[i].node, storage_bytes(run, i));
+  for (size_t i = run->s->first; i < run->s->end; i++)
+    if (!segment_at(run, &next, i))
+      add_saved(run, tape->ops.at[i].node, kept_bytes(run, &tape->ops.at[i]));
+}
+
+static struct uses new_uses(struct run *run) {
+  struct arena *arena = run->s->arena;
+  size_t count = run->tape->storages.count + 1;
+  return (struct uses){arena_alloc(arena, count, sizeof(int64_t)),
+                       arena_alloc(arena, count, sizeof(bool)),
+                       arena_alloc(arena, count, sizeof(bool))};
+}
+
+static void begin(struct run *run) {
+  const struct model *model = run->s->model;
+  struct arena *arena = run->s->arena;
+  run->once = new_uses(run);
+  run->again = run->s->segment_count ? new_uses(run) : run->once;
+  run->gradient =
+      arena_alloc(arena, run->tape->values.count + 1, sizeof *run->gradient);
+  run->has_gradient =
+      arena_alloc(arena, model->params.count + 1, sizeof *run->has_gradient);
+  count_uses(run);
+  for (size_t i = 0; i < model->params.count && run->s->gradients_before; i++) {
+    const struct model_param *param = &model->params.at[i];
+    if (!param->buffer && !param->fixed && param->same == i)
+      add_param_gradient(run, i);
+  }
+}
+
 void simulate(struct simulation *s) {
   struct run run = {.s = s, .tape = &s->trace->tape};
-  const struct tape *tape = run.tape;
+  bool whole = s->end == 0;
+  if (whole)
+    s->end = run.tape->ops.count;
   begin(&run);
   find_saved(&run);
-  for (size_t i = 0; i < tape->ops.count && !s->overflow; i++)
-    forward(&run, &tape->ops.at[i]);
+  forward_all(&run);
   run.now.phase = PHASE_BACKWARD;
-  for (size_t i = 0; i < s->trace->ends.count; i++)
+  for (size_t i = 0; i < s->trace->ends.count && whole; i++)
     start_backward(&run, s->trace->ends.at[i]);
-  for (size_t i = tape->ops.count; i-- > 0 && !s->overflow;)
-    backward(&run, &tape->ops.at[i]);
+  if (!whole && s->end > s->first) { /* a part: its result gets one */
+    size_t out = run.tape->ops.at[s->end - 1].first_out;
+    run.gradient[out] =
+        new_buffer(&run, NO_NODE, bytes_of(&run, &value_at(&run, out)->extent));
+  }
+  if (run.tape->training)
+    backward_all(&run);
   s->outputs = run.now.bytes - run.now.parts[PART_GRADIENTS];
 }

@@ -19,9 +19,10 @@ struct moment {
   enum phase phase;
   int64_t node;
   const char *op;
+  size_t number; /* of the moment, from 1 */
 };
 
-/* A tensor that is alive at the peak. */
+/* A tensor that is alive at a moment. */
 struct alive {
   int64_t node;
   int64_t bytes;
@@ -30,25 +31,41 @@ struct alive {
 
 typedef void moment_fn(void *user, const struct moment *moment);
 
+/* Operations [first, end) of which only the inputs are kept for backward. */
+struct segment {
+  size_t first, end;
+};
+
 struct simulation {
   /* What to run. */
+  struct arena *arena;
   const struct trace *trace;
   const struct model *model;
   int64_t batch;
-  int element;           /* that the net computes in: enum element */
-  bool gradients_before; /* they are there when forward begins */
-  moment_fn *each;       /* called at every sample; may be NULL */
+  int element;                    /* that the net computes in: enum element */
+  bool gradients_before;          /* they are there when forward begins */
+  const struct segment *segments; /* checkpointed, in order, apart */
+  size_t segment_count;
+  size_t first, end; /* operations that run; both 0: all */
+  moment_fn *each;   /* called at every moment; may be NULL */
   void *user;
-  struct arena *arena;
+  size_t look_at; /* the number of a moment whose tensors are collected */
 
   /* What was found. Bytes. */
   struct moment forward, backward; /* the peaks */
   int64_t saved;                   /* unique storages kept for backward */
   int64_t outputs;                 /* alive after the step's backward */
   int64_t *saved_by_node;          /* NULL: not asked for */
+  VEC(struct alive) alive;         /* at the moment that was looked at */
   bool overflow;                   /* a sum passed 2^63 - 1 */
 };
 
+/*
+ * Runs forward and, if the tape is one of training, backward: each operation
+ * in reverse order allocates the gradients of its inputs and parameters
+ * while its output's gradient and what it saved are alive, then frees these;
+ * a tensor that several read gets the sum. Rules: docs/memory.md, section 2.
+ */
 void simulate(struct simulation *s);
 
 /* Bytes of an extent, as they are allocated. */
