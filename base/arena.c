@@ -140,3 +140,17 @@ void *arena_grow(struct arena *arena, void *at, size_t *room, size_t count,
   *room = new_room;
   return grown;
 }
+
+void arena_within(struct arena *arena,
+                  void (*run)(struct arena *inner, void *user), void *user) {
+  struct arena inner;
+  jmp_buf failure;
+  arena_open(&inner, arena->resize, arena->user);
+  inner.on_failure = &failure;
+  if (setjmp(failure)) { /* no memory: ours is freed all the same */
+    arena_close(&inner);
+    fail(arena);
+  }
+  run(&inner, user);
+  arena_close(&inner);
+}

@@ -47,6 +47,13 @@ void *arena_grow(struct arena *arena, void *at, size_t *room, size_t count,
 
 #define ARENA_NEW(arena, type) ((type *)arena_alloc((arena), 1, sizeof(type)))
 
+/*
+ * Calls `run` with an arena of its own, which is freed afterwards: for what
+ * is needed only for a while. Out of memory goes on to where `arena` says.
+ */
+void arena_within(struct arena *arena,
+                  void (*run)(struct arena *inner, void *user), void *user);
+
 /* A growing array: struct { type *at; size_t count, room; }. */
 #define VEC(type)       \
   struct {              \

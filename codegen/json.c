@@ -68,7 +68,12 @@ static void put_attribute(struct json *json, const struct arg_spec *spec,
   const struct shape *shape = at;
   json_put_key(json, spec->name);
   switch (spec->type) {
-  case TYPE_INT: json_put_int(json, *(const int64_t *)at); break;
+  case TYPE_INT:
+    if (spec->words && *(const int64_t *)at < 0)
+      json_put_string(json, word_at(spec->words, 1));
+    else
+      json_put_int(json, *(const int64_t *)at);
+    break;
   case TYPE_REAL: json_put_real(json, *(const double *)at); break;
   case TYPE_SIZES: put_sizes(json, at); break;
   case TYPE_PADDING: put_padding(json, at); break;

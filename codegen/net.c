@@ -58,10 +58,10 @@ static void put_settings(struct flat *f, const char *word,
     if (value == specs->initial)
       continue;
     text_printf(f->out, "%s %s=", any ? "" : word, specs->name);
-    if (specs->type == TYPE_INT)
+    if (specs->type == TYPE_INT && (value >= 0 || !specs->words))
       text_int(f->out, value);
     else
-      text_puts(f->out, word_at(specs->words, (int)value));
+      text_puts(f->out, word_at(specs->words, value < 0 ? 1 : (int)value));
     any = true;
   }
   if (any)

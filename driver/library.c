@@ -35,6 +35,7 @@ struct netc {
   struct expansion expansion;
   struct compiled compiled;
   bool loaded, usable;
+  bool timeline; /* moments of a training step are wanted */
   const char *message;
   netc_diagnostic_fn *on_diagnostic;
   void *user;
@@ -438,7 +439,7 @@ static enum netc_status compile(struct netc *netc, const struct unit *unit) {
   netc->usable =
       no_errors(netc) && cost(&netc->model, &netc->settings, &netc->diags) &&
       rule_of_thumb(&netc->model, &netc->settings, &netc->compiled.rule) &&
-      memory(&netc->model, &netc->settings, &netc->diags,
+      memory(&netc->model, &netc->settings, netc->timeline, &netc->diags,
              &netc->compiled.memory);
   if (netc->usable) {
     lint(e, unit->program, &netc->model);

@@ -130,6 +130,7 @@ struct tape {
   VEC(size_t) saved;  /* storages */
   VEC(size_t) parts;  /* values */
   VEC(size_t) params; /* in the model */
+  size_t fence; /* storages before it are not overwritten: checkpoints */
   bool *copied;       /* mixed: parameters whose 16-bit copy is there */
 
   /* While a layer records: */

@@ -618,7 +618,9 @@ static void apply_layer(struct expander *e, const struct stmt *stmt,
 void apply(struct expander *e, const struct stmt *stmt, struct slice label) {
   struct meaning meaning;
   e->depends = false;
-  if (!resolve_word(e, stmt->name, stmt->name_span, &meaning))
+  if (is_checkpoint(stmt))
+    expand_checkpoint(e, stmt, label);
+  else if (!resolve_word(e, stmt->name, stmt->name_span, &meaning))
     e->lost = true;
   else if (meaning.def)
     expand_call(e, meaning.def, stmt, label);

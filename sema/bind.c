@@ -289,7 +289,11 @@ static void bind_row(struct expander *e, struct binding *b, int row,
   b->spans[row] = span;
   bool name = expr->kind == EXPR_NAME;
   /* torch2-cuda: a word may have a hyphen, which looks like a difference. */
-  if (spec->type == TYPE_CHOICE && (name || expr->kind == EXPR_BINARY)) {
+  int word =
+      name && spec->type == TYPE_INT ? word_index(spec->words, expr->name) : 0;
+  if (word) { /* auto: below any number */
+    *(int64_t *)s.at = -word;
+  } else if (spec->type == TYPE_CHOICE && (name || expr->kind == EXPR_BINARY)) {
     choose(&s, sources_slice(e->diags->sources, expr->span));
   } else if (is_axes(spec) && name && axis_letter(expr->name)) {
     put_axis(b, row, axis_letter(expr->name));

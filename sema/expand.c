@@ -418,6 +418,21 @@ static void expand_group(struct expander *e, const struct stmt *stmt,
   group_leave(e, outer);
 }
 
+bool is_checkpoint(const struct stmt *stmt) {
+  const struct arg *arg = stmt->args;
+  return slice_is(stmt->name, "checkpoint") && arg && !arg->next &&
+         arg->form == ARG_BLOCK;
+}
+
+/* checkpoint { ... }: a group, whose insides are computed once more. */
+void expand_checkpoint(struct expander *e, const struct stmt *stmt,
+                       struct slice label) {
+  int64_t outer = group_enter(e, label, stmt->name, stmt);
+  e->model->groups.at[e->group].checkpoint = true;
+  expand_scoped(e, stmt->args->block);
+  group_leave(e, outer);
+}
+
 static void expand_fork(struct expander *e, const struct stmt *stmt) {
   int64_t current = e->current, first = (int64_t)e->model->nodes.count;
   bool lost = e->lost;

@@ -105,6 +105,11 @@ void expand_block(struct expander *e, const struct block *block);
 /* A block in a scope of its own. */
 void expand_scoped(struct expander *e, const struct block *block);
 
+/* checkpoint { ... } is a group like a call. */
+bool is_checkpoint(const struct stmt *stmt);
+void expand_checkpoint(struct expander *e, const struct stmt *stmt,
+                       struct slice label);
+
 /* A call of a def, with its group. */
 void expand_call(struct expander *e, struct symbol *def,
                  const struct stmt *stmt, struct slice label);

@@ -3,7 +3,7 @@
 
 #include "base/check.h"
 #include "sema/schedule.h"
-#include "sema/simulate.h"
+#include "sema/training.h"
 
 enum {
   PLAN_EFFORT = 20000, /* nodes; a report is made in milliseconds */
@@ -12,6 +12,7 @@ enum {
 
 /* The graph of tasks that a tape describes. */
 struct builder {
+  struct arena *arena; /* for as long as it takes */
   const struct model *model;
   const struct infer_settings *settings;
   struct trace trace;
@@ -131,11 +132,11 @@ static void add_task(struct builder *b, size_t index) {
 }
 
 static void build(struct builder *b) {
-  struct arena *arena = b->model->arena;
+  struct arena *arena = b->arena;
   const struct tape *tape = &b->trace.tape;
+  struct trace_options options = {.profile = &profile_planned};
+  trace(&b->trace, b->model, &options, arena);
   size_t storages = tape->storages.count + 1;
-  trace(&b->trace, b->model, &profile_planned, NULL, false);
-  storages = tape->storages.count + 1;
   b->graph.arena = arena;
   b->tensor = arena_alloc(arena, storages, sizeof *b->tensor);
   b->root = arena_alloc(arena, storages, sizeof *b->root);
@@ -176,8 +177,7 @@ static size_t add_buffer(struct placing *p, int64_t node, const char *part,
 /* The node whose output a value is; inner results have names of their own. */
 static const char *part_name(const struct builder *b, size_t op) {
   const struct tape_op *at = &b->trace.tape.ops.at[op];
-  int64_t end = b->trace.op_end[at->node];
-  return (int64_t)op + 1 == end ? NULL : at->name;
+  return op + 1 == b->trace.op_end[at->node] ? NULL : at->name;
 }
 
 static void place_task(struct placing *p, size_t step, size_t number) {
@@ -210,7 +210,7 @@ static void place_task(struct placing *p, size_t step, size_t number) {
 
 static void find_buffers(struct placing *p) {
   struct builder *b = p->b;
-  struct arena *arena = b->model->arena;
+  struct arena *arena = b->arena;
   size_t tensors = b->graph.tensors.count + 1;
   p->buffer = arena_alloc(arena, tensors, sizeof *p->buffer);
   p->left = arena_alloc(arena, tensors, sizeof *p->left);
@@ -232,13 +232,13 @@ static bool place(struct placing *p, const struct infer_settings *settings) {
   struct plan_options options = {.align = settings->align,
                                  .nodes = PLAN_EFFORT};
   struct plan_buffer *buffers =
-      arena_alloc(p->b->model->arena, f->arena.count + 1, sizeof *buffers);
+      arena_alloc(p->b->arena, f->arena.count + 1, sizeof *buffers);
   for (size_t i = 0; i < f->arena.count; i++)
     buffers[i] = (struct plan_buffer){.lower = f->arena.at[i].first,
                                       .upper = f->arena.at[i].last + 1,
                                       .size = f->arena.at[i].bytes};
-  if (plan_arena(p->b->model->arena, buffers, f->arena.count, &options,
-                 &f->plan) != PLAN_DONE)
+  if (plan_arena(p->b->arena, buffers, f->arena.count, &options, &f->plan) !=
+      PLAN_DONE)
     return false;
   for (size_t i = 0; i < f->arena.count; i++)
     f->arena.at[i].offset = buffers[i].offset;
@@ -275,40 +275,69 @@ static bool find_cache(const struct model *model,
          element_bytes(settings->dtype, values, bytes);
 }
 
-static void find_framework(const struct model *model,
-                           const struct settings *settings, struct inference *f,
-                           bool *overflow) {
+/* Liveness as a framework runs it, in its own order and places. */
+static void find_framework(struct builder *b, const struct settings *settings,
+                           struct inference *f) {
   struct trace tape;
-  trace(&tape, model, profile_at(settings->train.profile), NULL,
-        settings->train.in_place == TOGGLE_ON);
-  struct simulation s = {.trace = &tape,
-                         .model = model,
+  struct trace_options options = {
+      .profile = profile_at(settings->train.profile),
+      .in_place = settings->train.in_place == TOGGLE_ON};
+  trace(&tape, b->model, &options, b->arena);
+  struct simulation s = {.arena = b->arena,
+                         .trace = &tape,
+                         .model = b->model,
                          .batch = settings->infer.batch,
-                         .element = settings->infer.dtype,
-                         .arena = model->arena};
+                         .element = settings->infer.dtype};
   simulate(&s);
-  *overflow = *overflow || s.overflow;
+  b->overflow = b->overflow || s.overflow;
   f->framework = s.forward.bytes;
-  f->framework_node = s.forward.node;
 }
 
-bool find_inference(const struct model *model, const struct settings *settings,
-                    struct inference *f) {
-  const struct infer_settings *infer = &settings->infer;
-  struct builder b = {.model = model, .settings = infer};
+struct question {
+  const struct model *model;
+  const struct settings *settings;
+  struct inference *inference;
+  bool fits;
+};
+
+static void framework_within(struct arena *arena, void *user) {
+  struct question *q = user;
+  struct builder b = {.arena = arena, .model = q->model};
+  find_framework(&b, q->settings, q->inference);
+  q->fits = q->fits && !b.overflow;
+}
+
+static void plan_within(struct arena *arena, void *user) {
+  struct question *q = user;
+  struct inference *f = q->inference;
+  struct builder b = {
+      .arena = arena, .model = q->model, .settings = &q->settings->infer};
   struct schedule order;
-  *f = (struct inference){0};
   build(&b);
   schedule(&b.graph, &order);
-  find_framework(model, settings, f, &b.overflow);
-  if (b.overflow || b.graph.overflow)
-    return false;
+  if (b.overflow || b.graph.overflow) {
+    q->fits = false;
+    return;
+  }
   f->source_order = order.source_peak;
   f->live = order.peak;
   f->order_exact = order.exact;
   struct placing p = {.b = &b, .schedule = &order, .inference = f};
   find_buffers(&p);
   find_peak(&p);
-  return element_bytes(infer->dtype, model->total.params, &f->parameters) &&
-         find_cache(model, infer, &f->cache) && place(&p, infer);
+  q->fits = q->fits && place(&p, &q->settings->infer);
+}
+
+bool find_inference(const struct model *model, const struct settings *settings,
+                    struct inference *f) {
+  const struct infer_settings *infer = &settings->infer;
+  struct question q = {model, settings, f, true};
+  *f = (struct inference){0};
+  arena_within(model->arena, framework_within, &q);
+  if (q.fits)
+    arena_within(model->arena, plan_within, &q);
+  return q.fits &&
+         element_bytes(infer->dtype, model->total.params, &f->parameters) &&
+         model_buffer_bytes(model, infer->dtype, &f->buffers) &&
+         find_cache(model, infer, &f->cache);
 }

@@ -17,13 +17,12 @@ struct arena_buffer {
 /* Everything in bytes, for the batch of the settings. */
 struct inference {
   int64_t parameters, buffers;
-  int64_t framework;      /* liveness as the profile's framework runs it */
-  int64_t framework_node; /* where that is */
-  int64_t source_order;   /* planned, in the order of the source */
-  int64_t live;           /* in the best order that was found */
-  int64_t live_node;      /* where that is */
-  bool order_exact;       /* no order has less */
-  int64_t cache;          /* keys and values of earlier positions */
+  int64_t framework;    /* liveness as the profile's framework runs it */
+  int64_t source_order; /* planned, in the order of the source */
+  int64_t live;         /* in the best order that was found */
+  int64_t live_node;    /* where that is */
+  bool order_exact;     /* no order has less */
+  int64_t cache;        /* keys and values of earlier positions */
   struct plan plan;
   VEC(struct arena_buffer) arena;
   VEC(size_t) at_peak; /* of `arena`: alive at live_node */

@@ -1,94 +1,83 @@
 /* Memory: what training and prediction take, exactly, by a profile. */
 #include "sema/memory.h"
 
-#include "base/check.h"
-#include "sema/cost.h"
+#include <stdlib.h>
 
-/* Buffers: running statistics, fixed tensors, counters. */
-static bool buffer_bytes(const struct model *model, int element,
-                         int64_t *bytes) {
-  if (!element_bytes(element, model->total.buffers, bytes))
-    return false;
-  for (size_t i = 0; i < model->nodes.count; i++)
-    if (model->nodes.at[i].shares == NO_NODE &&
-        !add_i64(*bytes, model->nodes.at[i].kind->counter_bytes, bytes))
-      return false;
-  return true;
+#include "sema/checkpoint.h"
+
+struct question {
+  const struct model *model;
+  const struct settings *settings;
+  struct memory *memory;
+  bool timeline, fits;
+};
+
+static int by_bytes(const void *a, const void *b) {
+  const struct alive *x = a, *y = b;
+  if (x->bytes != y->bytes)
+    return x->bytes > y->bytes ? -1 : 1;
+  if (x->node != y->node)
+    return x->node < y->node ? -1 : 1;
+  return (int)x->part - (int)y->part;
 }
 
-static bool input_bytes(const struct model *model, int element, int64_t batch,
-                        int64_t *bytes) {
-  *bytes = 0;
-  for (size_t i = 0; i < model->sources.count; i++) {
-    const struct node *node = &model->nodes.at[model->sources.at[i]];
-    int64_t sample;
-    if (!shape_bytes(&node->out, element, &sample) ||
-        !add_product_i64(sample, batch, bytes))
-      return false;
+static void note_moment(void *user, const struct moment *moment) {
+  struct question *q = user;
+  *VEC_PUSH(q->model->arena, &q->memory->timeline) = *moment;
+}
+
+/* A second run, in which the tensors at the peak are collected. */
+static void find_alive(const struct step *step, struct arena *arena,
+                       struct question *q) {
+  struct simulation s = {.look_at = q->memory->training.at.number};
+  struct training same;
+  if (q->timeline) {
+    s.each = note_moment;
+    s.user = q;
   }
-  return true;
+  if (!s.look_at && !q->timeline)
+    return; /* in the optimizer's step no tensor of the net is */
+  step_measure(step, arena, &s, &same);
+  qsort(s.alive.at, s.alive.count, sizeof *s.alive.at, by_bytes);
+  for (size_t i = 0; i < s.alive.count; i++)
+    *VEC_PUSH(q->model->arena, &q->memory->alive) = s.alive.at[i];
 }
 
-/* What is there during the whole step. */
-static bool standing_bytes(const struct training *t, int64_t *bytes) {
-  return add_i64(t->parameters, t->optimizer, bytes) &&
-         add_i64(*bytes, t->buffers, bytes) && add_i64(*bytes, t->input, bytes);
+static void choose_checkpoints(struct step *step, struct arena *arena) {
+  const struct train_settings *train = &step->settings;
+  int64_t room = fit_room(train);
+  checkpoint_groups(step, arena);
+  step_trace(step, arena);
+  if (train->checkpoint > 0)
+    checkpoint_even(step, train->checkpoint, arena);
+  else if (train->checkpoint == CHECKPOINT_AUTO)
+    checkpoint_auto(step, room > 0 ? room : 0, arena);
 }
 
-static bool find_training(const struct model *model,
-                          const struct train_settings *train,
-                          struct training *t) {
-  struct trace tape;
-  struct optimizer_cost optimizer;
-  *t = (struct training){.profile = profile_at(train->profile)};
-  t->saved_by_node = arena_alloc(model->arena, model->nodes.count + 1,
-                                 sizeof *t->saved_by_node);
-  trace(&tape, model, t->profile, train, train->in_place == TOGGLE_ON);
-  struct simulation s = {.trace = &tape,
-                         .model = model,
-                         .batch = train->batch,
-                         .element = train->dtype,
-                         .arena = model->arena,
-                         .saved_by_node = t->saved_by_node};
-  simulate(&s);
-  int64_t standing;
-  if (s.overflow ||
-      !element_bytes(train->dtype, model->total.params, &t->parameters) ||
-      !element_bytes(train->dtype, model->total.trainable, &t->gradients) ||
-      !optimizer_cost(model, train->optimizer, train->dtype, t->profile,
-                      &optimizer) ||
-      !buffer_bytes(model, train->dtype, &t->buffers) ||
-      !input_bytes(model, train->dtype, train->batch, &t->input))
-    return false;
-  t->optimizer = optimizer.state;
-  t->saved = s.saved;
-  if (!standing_bytes(t, &standing) ||
-      !add_i64(standing, s.forward.bytes, &t->forward) ||
-      !add_i64(standing, s.backward.bytes, &t->backward) ||
-      !add_i64(standing, t->gradients, &t->step) ||
-      !add_i64(t->step, s.outputs, &t->step) ||
-      !add_i64(t->step, optimizer.workspace, &t->step))
-    return false;
-  t->at = s.backward.bytes >= s.forward.bytes ? s.backward : s.forward;
-  t->peak = max_i64(t->forward, t->backward);
-  if (t->step > t->peak) {
-    t->peak = t->step;
-    t->at = (struct moment){
-        .bytes = t->step - standing,
-        .parts = {[PART_GRADIENTS] = t->gradients,
-                  [PART_TEMPORARY] = s.outputs + optimizer.workspace},
-        .phase = PHASE_STEP,
-        .node = NO_NODE};
-  }
-  return true;
+static void training_within(struct arena *arena, void *user) {
+  struct question *q = user;
+  struct memory *m = q->memory;
+  struct step step = {.model = q->model, .settings = q->settings->train};
+  struct simulation s = {.saved_by_node = m->saved_by_node};
+  choose_checkpoints(&step, arena);
+  q->fits = step_measure(&step, arena, &s, &m->training);
+  if (!q->fits)
+    return;
+  m->extra_macs = step.extra_macs;
+  for (size_t i = 0; i < step.ranges.count; i++)
+    *VEC_PUSH(q->model->arena, &m->ranges) = step.ranges.at[i];
+  find_alive(&step, arena, q);
+  if (fit_room(&step.settings))
+    find_fit(&step, &m->training, arena, &m->fit);
 }
 
 bool memory(const struct model *model, const struct settings *settings,
-            struct diags *diags, struct memory *memory) {
-  struct inference *inference = &memory->inference;
-  if (find_training(model, &settings->train, &memory->training) &&
-      find_inference(model, settings, inference) &&
-      buffer_bytes(model, settings->infer.dtype, &inference->buffers))
+            bool timeline, struct diags *diags, struct memory *memory) {
+  struct question q = {model, settings, memory, timeline, true};
+  memory->saved_by_node = arena_alloc(model->arena, model->nodes.count + 1,
+                                      sizeof *memory->saved_by_node);
+  arena_within(model->arena, training_within, &q);
+  if (q.fits && find_inference(model, settings, &memory->inference))
     return true;
   struct diagnostic *d =
       diag(diags, TOO_LARGE, model->nodes.at[model->nodes.count - 1].span,

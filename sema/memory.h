@@ -2,28 +2,22 @@
 #ifndef NETC_SEMA_MEMORY_H
 #define NETC_SEMA_MEMORY_H
 
+#include "sema/fit.h"
 #include "sema/inference.h"
-#include "sema/optimizer.h"
-#include "sema/simulate.h"
-
-/* A training step. Everything in bytes. */
-struct training {
-  const struct profile *profile;
-  int64_t parameters, gradients, optimizer, buffers, input;
-  int64_t saved;                   /* kept for backward */
-  int64_t forward, backward, step; /* peaks of the three phases */
-  int64_t peak;                    /* of the whole step */
-  struct moment at;                /* where it is, without what stays */
-  int64_t *saved_by_node;
-};
 
 struct memory {
   struct training training;
+  int64_t *saved_by_node;        /* bytes that each keeps for backward */
+  VEC(struct alive) alive;       /* at the peak, the largest first */
+  VEC(struct moment) timeline;   /* if it was asked for */
+  VEC(struct node_range) ranges; /* checkpointed */
+  int64_t extra_macs;            /* computed once more for them, a sample */
+  struct fit fit;                /* if a device was named */
   struct inference inference;
 };
 
-/* Reports an overflow at the net and returns false. */
+/* Reports what does not fit into 63 bits, and returns false. */
 bool memory(const struct model *model, const struct settings *settings,
-            struct diags *diags, struct memory *memory);
+            bool timeline, struct diags *diags, struct memory *memory);
 
 #endif

@@ -110,6 +110,15 @@ static void put_axes(struct text *out, const struct axes *axes) {
   }
 }
 
+/* A number, or the word that stands in its place. */
+static void put_int(struct text *out, const struct arg_spec *spec,
+                    int64_t value) {
+  if (spec->words && value < 0)
+    text_puts(out, word_at(spec->words, (int)-value));
+  else
+    text_int(out, value);
+}
+
 static void put_value(struct text *out, const struct arg_spec *spec,
                       const void *at, const struct slice *labels) {
   const struct layer_ref *ref = at;
@@ -117,7 +126,7 @@ static void put_value(struct text *out, const struct arg_spec *spec,
   const struct shape *shape = at;
   const struct range *range = at;
   switch (spec->type) {
-  case TYPE_INT: text_int(out, *(const int64_t *)at); break;
+  case TYPE_INT: put_int(out, spec, *(const int64_t *)at); break;
   case TYPE_REAL: text_real(out, *(const double *)at); break;
   case TYPE_SIZES: put_sizes(out, at, at); break;
   case TYPE_PADDING: put_sizes(out, &pad->before, &pad->after); break;

@@ -35,6 +35,7 @@ struct group {
   struct span span;
   const struct stmt *stmt;
   struct slice call;  /* a call with its values: `block 64 s=2` */
+  bool checkpoint;    /* training keeps only what it reads */
   int64_t first, end; /* its nodes: [first, end) */
 };
 

@@ -261,22 +261,25 @@ static enum plan_status make_plan(struct planner *p, struct plan *plan) {
              : PLAN_BUG;
 }
 
+/* A plan with memory of its own. */
+struct request {
+  struct planner planner;
+  struct plan *plan;
+  enum plan_status status;
+};
+
+static void answer(struct arena *arena, void *user) {
+  struct request *request = user;
+  request->planner.arena = arena;
+  request->status = make_plan(&request->planner, request->plan);
+}
+
 enum plan_status plan_arena(struct arena *arena, struct plan_buffer *buffers,
                             size_t count, const struct plan_options *options,
                             struct plan *plan) {
-  struct arena own;
-  jmp_buf failure;
-  arena_open(&own, arena->resize, arena->user);
-  own.on_failure = &failure;
-  if (setjmp(failure)) { /* no memory: ours is freed all the same */
-    arena_close(&own);
-    if (arena->on_failure)
-      longjmp(*arena->on_failure, 1);
-    abort();
-  }
-  struct planner planner = {
-      .arena = &own, .buffers = buffers, .count = count, .options = *options};
-  enum plan_status status = make_plan(&planner, plan);
-  arena_close(&own);
-  return status;
+  struct request request = {
+      .planner = {.buffers = buffers, .count = count, .options = *options},
+      .plan = plan};
+  arena_within(arena, answer, &request);
+  return request.status;
 }

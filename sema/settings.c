@@ -8,6 +8,21 @@
   "sgd momentum nesterov adagrad rmsprop adadelta adam adamw adamax " \
   "lion adafactor adam8bit"
 
+/* As nvidia-smi prints memory.total, in MiB. */
+static const struct {
+  const char *name;
+  int64_t mebibytes;
+} gpus[] = {
+    {"t4", 15360},      {"l4", 23034},      {"a10", 23028},
+    {"v100", 16384},    {"v100-32", 32768}, {"a100-40", 40960},
+    {"a100-80", 81920}, {"h100", 81559},    {"h200", 143771},
+    {"rtx3060", 12288}, {"rtx3090", 24576}, {"rtx4090", 24564},
+    {"rtx5090", 32607},
+};
+#define GPUS                                                          \
+  "t4 l4 a10 v100 v100-32 a100-40 a100-80 h100 h200 rtx3060 rtx3090 " \
+  "rtx4090 rtx5090"
+
 #define LOSSES "none sum crossentropy mse bce"
 
 #define KEY(arg, t, type_name, member, ...)                   \
@@ -40,6 +55,34 @@ const struct arg_spec train_specs[] = {
     KEY("profile", TYPE_CHOICE, train_settings, profile, .words = PROFILES,
         .initial = 1, .fallback = "torch2-cuda",
         .doc = "the framework whose memory is computed"),
+    KEY("accumulate", TYPE_INT, train_settings, accumulate, .min = 1,
+        .initial = 1, .fallback = "1",
+        .doc = "batches whose gradients are summed before a step"),
+    KEY("checkpoint", TYPE_INT, train_settings, checkpoint, .min = 1,
+        .words = "auto", .fallback = "none",
+        .doc = "segments that keep only their inputs, or as few as fit"),
+    KEY("memory", TYPE_INT, train_settings, memory, .min = 1,
+        .fallback = "not asked", .doc = "bytes of the device: does it fit?"),
+    KEY("gpu", TYPE_CHOICE, train_settings, gpu, .words = GPUS,
+        .fallback = "not asked", .doc = "the device, by its name"),
+    KEY("data_parallel", TYPE_INT, train_settings, data_parallel, .min = 1,
+        .max = 1 << 20, .initial = 1, .fallback = "1",
+        .doc = "devices with a batch each"),
+    KEY("zero", TYPE_INT, train_settings, zero, .min = 1, .max = 3,
+        .fallback = "none",
+        .doc = "ZeRO: these share optimizer, gradients, parameters"),
+    KEY("tensor_parallel", TYPE_INT, train_settings, tensor_parallel, .min = 1,
+        .max = 1 << 20, .initial = 1, .fallback = "1",
+        .doc = "devices that share each layer with weights"),
+    KEY("pipeline", TYPE_INT, train_settings, pipeline, .min = 1, .max = 10000,
+        .initial = 1, .fallback = "1",
+        .doc = "devices with a part of the layers each"),
+    KEY("microbatches", TYPE_INT, train_settings, microbatches, .min = 1,
+        .fallback = "the stages", .doc = "parts of the batch in a pipeline"),
+    KEY("schedule", TYPE_CHOICE, train_settings, pipeline_schedule,
+        .words = "pipedream gpipe", .initial = PIPELINE_PIPEDREAM,
+        .fallback = "pipedream",
+        .doc = "of the pipeline: PipeDream's one forward, one backward"),
     KEY("misc", TYPE_INT, train_settings, misc, .min = 0, .initial = -1,
         .fallback = "the batch", .doc = "rule of thumb: further bytes"),
     SPEC_END};
@@ -83,6 +126,10 @@ void settings_open(struct settings *settings) {
   set_defaults(&settings->train, train_specs);
   set_defaults(&settings->infer, infer_specs);
   set_defaults(&settings->budget, budget_specs);
+}
+
+int64_t gpu_bytes(int gpu) {
+  return gpus[gpu - 1].mebibytes << 20;
 }
 
 struct slice optimizer_name(int optimizer) {

@@ -35,10 +35,19 @@ enum optimizer {
 enum precision { PRECISION_FULL = 1, PRECISION_MIXED };
 enum loss { LOSS_NONE = 1, LOSS_SUM, LOSS_CROSSENTROPY, LOSS_MSE, LOSS_BCE };
 enum rule_kind { RULE_OPTIMIZER = 1, RULE_X3 };
+enum pipeline_schedule { PIPELINE_PIPEDREAM = 1, PIPELINE_GPIPE };
 enum toggle { TOGGLE_ON = 1, TOGGLE_OFF };
+
+enum { CHECKPOINT_AUTO = -1 };
 
 struct train_settings {
   int64_t batch;
+  int64_t accumulate; /* batches whose gradients are summed before a step */
+  int64_t checkpoint; /* segments; 0: none but the source's; or AUTO */
+  int64_t memory;     /* bytes of the device; 0: not asked */
+  int gpu;            /* a row of gpus; 0: not asked */
+  int64_t data_parallel, zero, tensor_parallel, pipeline, microbatches;
+  int pipeline_schedule;
   int optimizer, dtype, precision, loss, rule, in_place, profile;
   int64_t misc; /* bytes; -1: the input batch */
 };
@@ -74,6 +83,9 @@ void settings_open(struct settings *settings);
 struct slice optimizer_name(int optimizer);
 struct slice element_name(int element);
 struct slice loss_name(int loss);
+
+/* Bytes of a device: nvidia-smi's memory.total. */
+int64_t gpu_bytes(int gpu);
 
 /* Bits of a value: 4 for i4. tf32 is stored in 32. */
 int element_bits(int element);

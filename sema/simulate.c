@@ -208,7 +208,8 @@ static void collect_uses(struct run *run, const struct uses *uses) {
 
 static void collect(struct run *run) {
   collect_uses(run, &run->once);
-  collect_uses(run, &run->again);
+  if (run->s->segment_count)
+    collect_uses(run, &run->again);
   for (size_t i = 0; i < run->buffers.count; i++)
     if (run->buffers.at[i].users > 0)
       note(run, run->buffers.at[i].node, run->buffers.at[i].bytes,

@@ -17,9 +17,9 @@ static void node_params(struct tape *tape, const struct model *model,
 }
 
 /* How often the layers and outputs of the net read each node. */
-static int64_t *count_readers(const struct model *model) {
+static int64_t *count_readers(const struct model *model, struct arena *arena) {
   int64_t *readers =
-      arena_alloc(model->arena, model->nodes.count + 1, sizeof *readers);
+      arena_alloc(arena, model->nodes.count + 1, sizeof *readers);
   for (size_t i = 0; i < model->inputs.count; i++)
     readers[model->inputs.at[i]]++;
   for (size_t i = 0; i < model->outputs.count; i++)
@@ -39,21 +39,30 @@ static size_t run_node(struct trace *trace, const struct model *model,
   return node->kind->trace(&layer, tape, in);
 }
 
-static void trace_nodes(struct trace *trace, const struct model *model) {
+static void trace_nodes(struct trace *trace, const struct model *model,
+                        const struct trace_options *options) {
   struct tape *tape = &trace->tape;
+  struct arena *arena = tape->arena;
+  size_t range = 0;
   const struct shape **shapes = model_layer_room(model);
-  int64_t *readers = count_readers(model);
+  int64_t *readers = count_readers(model, arena);
   int most = 0;
-  size_t *in =
-      arena_alloc(model->arena, (size_t)model->most_inputs + 1, sizeof *in);
+  size_t *in = arena_alloc(arena, (size_t)model->most_inputs + 1, sizeof *in);
   for (size_t i = 0; i < model->nodes.count; i++)
     if (model->nodes.at[i].param_count > most)
       most = model->nodes.at[i].param_count;
-  struct tape_param *room =
-      arena_alloc(model->arena, (size_t)most + 1, sizeof *room);
+  struct tape_param *room = arena_alloc(arena, (size_t)most + 1, sizeof *room);
   for (size_t i = 0; i < model->nodes.count; i++) {
     const struct node *node = &model->nodes.at[i];
     tape->node = (int64_t)i;
+    if (range < options->range_count &&
+        options->ranges[range].first == (int64_t)i)
+      tape->fence = tape->storages.count;
+    if (range < options->range_count &&
+        options->ranges[range].end == (int64_t)i) {
+      tape->fence = tape->storages.count;
+      range++;
+    }
     node_params(tape, model, node, room);
     size_t value = run_node(trace, model, (int64_t)i, shapes, in);
     trace->value_of[i] = value;
@@ -63,7 +72,7 @@ static void trace_nodes(struct trace *trace, const struct model *model) {
       tape->storages.at[tape->values.at[read].storage].pending--;
     }
     tape->storages.at[tape->values.at[value].storage].pending += readers[i];
-    trace->op_end[i] = (int64_t)tape->ops.count;
+    trace->op_end[i] = tape->ops.count;
   }
 }
 
@@ -142,29 +151,27 @@ static void trace_losses(struct trace *trace, const struct model *model,
                                             .out = extent_fixed(1, WIDTH_NET),
                                             .gradient = GRADIENT_SHARED});
     } else {
-      *VEC_PUSH(model->arena, &trace->ends) = pair[1];
+      *VEC_PUSH(trace->tape.arena, &trace->ends) = pair[1];
     }
   }
   trace->has_loss = loss != LOSS_NONE;
 }
 
 void trace(struct trace *trace, const struct model *model,
-           const struct profile *profile, const struct train_settings *train,
-           bool in_place) {
+           const struct trace_options *options, struct arena *arena) {
   struct tape *tape = &trace->tape;
+  size_t nodes = model->nodes.count + 1;
   *trace = (struct trace){0};
-  tape->arena = model->arena;
-  tape->profile = profile;
-  tape->training = train != NULL;
-  tape->in_place = in_place;
-  tape->mixed = train && train->precision == PRECISION_MIXED;
+  tape->arena = arena;
+  tape->profile = options->profile;
+  tape->training = options->training;
+  tape->in_place = options->in_place;
+  tape->mixed = options->mixed;
   tape->copied =
-      arena_alloc(model->arena, model->params.count + 1, sizeof *tape->copied);
-  trace->value_of = arena_alloc(model->arena, model->nodes.count + 1,
-                                sizeof *trace->value_of);
-  trace->op_end =
-      arena_alloc(model->arena, model->nodes.count + 1, sizeof *trace->op_end);
-  trace_nodes(trace, model);
-  if (train)
-    trace_losses(trace, model, train->loss);
+      arena_alloc(arena, model->params.count + 1, sizeof *tape->copied);
+  trace->value_of = arena_alloc(arena, nodes, sizeof *trace->value_of);
+  trace->op_end = arena_alloc(arena, nodes, sizeof *trace->op_end);
+  trace_nodes(trace, model, options);
+  if (options->training)
+    trace_losses(trace, model, options->loss);
 }

@@ -6,20 +6,30 @@
 #include "sema/settings.h"
 #include "sema/model.h"
 
+/* Nodes [first, end) of which training keeps only the inputs. */
+struct node_range {
+  int64_t first, end;
+};
+
 struct trace {
   struct tape tape;
   size_t *value_of; /* by node: its output */
-  int64_t *op_end;  /* by node: its operations end here */
+  size_t *op_end;   /* by node: its operations end here */
   VEC(size_t) ends; /* training: values that backward starts from */
   bool has_loss;    /* they are numbers, not the outputs themselves */
 };
 
-/*
- * For training with its loss, or for prediction if `train` is NULL, as a
- * profile runs it.
- */
+/* What to trace. */
+struct trace_options {
+  const struct profile *profile;
+  bool training, in_place, mixed;
+  int loss;
+  const struct node_range *ranges; /* checkpointed, in order, apart */
+  size_t range_count;
+};
+
+/* As a profile runs the net; all in `arena`. */
 void trace(struct trace *trace, const struct model *model,
-           const struct profile *profile, const struct train_settings *train,
-           bool in_place);
+           const struct trace_options *options, struct arena *arena);
 
 #endif

@@ -1,0 +1,312 @@
+/* Checkpoints: which layers keep only their inputs until backward. */
+#include "sema/checkpoint.h"
+
+#include <string.h>
+
+#include "base/check.h"
+
+enum {
+  MOST_UNITS = 48,  /* parts of the chain that are chosen between */
+  MOST_WAYS = 400,  /* to reach a cut: less held against less computed */
+  MOST_ROUNDS = 12, /* of choosing, measured in between */
+};
+
+void checkpoint_groups(struct step *step, struct arena *arena) {
+  const struct model *model = step->model;
+  int64_t end = 0;
+  step->ranges.count = 0;
+  for (size_t i = 0; i < model->groups.count; i++) {
+    const struct group *group = &model->groups.at[i];
+    if (!group->checkpoint || group->first < end || group->first == group->end)
+      continue; /* inside another one, or empty */
+    *VEC_PUSH(arena, &step->ranges) =
+        (struct node_range){group->first, group->end};
+    end = group->end;
+  }
+}
+
+/* The chain of cuts */
+
+/* Places where one tensor alone leads on; nodes [0, cut) are before it. */
+struct cuts {
+  VEC(int64_t) at;
+};
+
+/* Readers to come of every node's tensor; views are their input's. */
+static void find_cuts(const struct model *model, struct cuts *cuts,
+                      struct arena *arena) {
+  int64_t *left = arena_alloc(arena, model->nodes.count + 1, sizeof *left);
+  int64_t open = 0;
+  for (size_t i = 0; i < model->inputs.count; i++)
+    left[model->inputs.at[i]]++;
+  for (size_t i = 0; i < model->sources.count; i++)
+    open += left[model->sources.at[i]] > 0;
+  for (size_t i = 0; i < model->nodes.count; i++) {
+    const struct node *node = &model->nodes.at[i];
+    bool source = node->kind == &model_input_kind;
+    for (int k = 0; k < node->input_count; k++)
+      open -= --left[node_input(model, node, k)] == 0;
+    open += !source && left[i] > 0;
+    if (open == 1 && left[i] > 0 && !source && i + 1 < model->nodes.count)
+      *VEC_PUSH(arena, &cuts->at) = (int64_t)i + 1;
+  }
+}
+
+/* The cut at which about `share` of `total` has been kept. */
+static int64_t nearest_cut(const struct cuts *cuts, const int64_t *before,
+                           double goal) {
+  int64_t best = 0;
+  double least = -1;
+  for (size_t i = 0; i < cuts->at.count; i++) {
+    double distance = (double)before[cuts->at.at[i]] - goal;
+    if (distance < 0)
+      distance = -distance;
+    if (least < 0 || distance < least) {
+      least = distance;
+      best = cuts->at.at[i];
+    }
+  }
+  return best;
+}
+
+/* Bytes kept by all nodes before each, in a step without checkpoints. */
+static int64_t *kept_before(const struct step *step, struct arena *arena) {
+  size_t nodes = step->model->nodes.count;
+  int64_t *before = arena_alloc(arena, nodes + 2, sizeof *before);
+  struct simulation s = {.saved_by_node =
+                             arena_alloc(arena, nodes + 1, sizeof(int64_t))};
+  struct training training;
+  step_measure(step, arena, &s, &training);
+  for (size_t i = 0; i < nodes && !s.overflow; i++)
+    before[i + 1] = before[i] + s.saved_by_node[i];
+  return before;
+}
+
+/* At most `count` parts of the chain: their ends, the last one excepted. */
+static void divide(const struct step *step, int64_t count, struct arena *arena,
+                   struct cuts *chosen) {
+  struct cuts all = {0};
+  find_cuts(step->model, &all, arena);
+  int64_t *before = kept_before(step, arena);
+  double total = (double)before[step->model->nodes.count];
+  int64_t last = 0;
+  for (int64_t i = 1; i < count; i++) {
+    int64_t cut = nearest_cut(&all, before, total * (double)i / (double)count);
+    if (cut > last)
+      *VEC_PUSH(arena, &chosen->at) = last = cut;
+  }
+}
+
+void checkpoint_even(struct step *step, int64_t count, struct arena *arena) {
+  struct cuts cuts = {0};
+  int64_t first = 0;
+  if (count > (int64_t)step->model->nodes.count)
+    count = (int64_t)step->model->nodes.count;
+  divide(step, count, arena, &cuts);
+  step->ranges.count = 0;
+  for (size_t i = 0; i < cuts.at.count; i++) {
+    *VEC_PUSH(arena, &step->ranges) = (struct node_range){first, cuts.at.at[i]};
+    first = cuts.at.at[i];
+  }
+  step_trace(step, arena);
+}
+
+/* Choosing */
+
+/* What units [from, to) take by themselves. */
+struct span_cost {
+  int64_t peak; /* forward and backward, with gradients of parameters */
+  int64_t kept; /* for backward */
+  int64_t gradients, macs;
+};
+
+/* A way to reach a cut; none is worse in both. */
+struct way {
+  int64_t held, macs;
+  size_t from;  /* the cut before */
+  size_t index; /* of the way there */
+  bool checkpointed;
+};
+
+struct chain {
+  const struct step *step;
+  struct arena *arena;
+  size_t units;
+  int64_t *cut;            /* nodes before each, units + 1 of them */
+  struct span_cost *costs; /* of [from, to) at from * (units + 1) + to */
+  int64_t *boundary;       /* bytes that lead over each cut */
+  int64_t *gradients_from; /* of all units from each */
+  int64_t budget;          /* bytes for all that does not stand */
+};
+
+static size_t first_op(const struct chain *c, size_t unit) {
+  int64_t node = c->cut[unit];
+  return node ? c->step->trace.op_end[node - 1] : 0;
+}
+
+static struct span_cost measure(const struct chain *c, size_t from, size_t to) {
+  struct simulation s = {.arena = c->arena,
+                         .trace = &c->step->trace,
+                         .model = c->step->model,
+                         .batch = c->step->settings.batch,
+                         .element = c->step->settings.dtype,
+                         .first = first_op(c, from),
+                         .end = first_op(c, to)};
+  struct span_cost cost = {0};
+  if (s.end == 0 || s.first == s.end)
+    return cost;
+  simulate(&s);
+  cost.peak = max_i64(s.forward.bytes, s.backward.bytes);
+  cost.kept = s.saved;
+  for (int64_t i = c->cut[from]; i < c->cut[to]; i++) {
+    int64_t bytes;
+    cost.macs += c->step->model->costs[i].macs;
+    if (element_bytes(c->step->settings.dtype,
+                      c->step->model->costs[i].trainable, &bytes))
+      cost.gradients += bytes;
+  }
+  if (s.overflow)
+    cost.peak = INT64_MAX / 2;
+  return cost;
+}
+
+static struct span_cost *cost_at(const struct chain *c, size_t from,
+                                 size_t to) {
+  return &c->costs[from * (c->units + 1) + to];
+}
+
+static void open_chain(struct chain *c) {
+  const struct model *model = c->step->model;
+  struct cuts cuts = {0};
+  divide(c->step, MOST_UNITS, c->arena, &cuts);
+  c->units = cuts.at.count + 1;
+  c->cut = arena_alloc(c->arena, c->units + 1, sizeof *c->cut);
+  c->costs =
+      arena_alloc(c->arena, (c->units + 1) * (c->units + 1), sizeof *c->costs);
+  c->boundary = arena_alloc(c->arena, c->units + 1, sizeof *c->boundary);
+  c->gradients_from =
+      arena_alloc(c->arena, c->units + 2, sizeof *c->gradients_from);
+  for (size_t i = 0; i < cuts.at.count; i++)
+    c->cut[i + 1] = cuts.at.at[i];
+  c->cut[c->units] = (int64_t)model->nodes.count;
+  for (size_t from = 0; from < c->units; from++)
+    for (size_t to = from + 1; to <= c->units; to++)
+      *cost_at(c, from, to) = measure(c, from, to);
+  for (size_t i = c->units; i-- > 0;)
+    c->gradients_from[i] =
+        c->gradients_from[i + 1] + cost_at(c, i, i + 1)->gradients;
+  for (size_t i = 1; i < c->units; i++) {
+    size_t value = c->step->trace.value_of[c->cut[i] - 1];
+    bool overflow = false;
+    c->boundary[i] = extent_bytes(
+        &c->step->trace.tape.values.at[value].extent, c->step->settings.batch,
+        c->step->settings.dtype, c->step->trace.tape.profile->block, &overflow);
+  }
+}
+
+struct ways {
+  VEC(struct way) all;
+};
+
+/* Adds a way unless one is as good in both; drops those that are worse. */
+static void add_way(const struct chain *c, struct ways *ways, struct way way) {
+  size_t kept = 0;
+  for (size_t i = 0; i < ways->all.count; i++) {
+    const struct way *old = &ways->all.at[i];
+    if (old->held <= way.held && old->macs <= way.macs)
+      return;
+    if (old->held < way.held || old->macs < way.macs)
+      ways->all.at[kept++] = *old;
+  }
+  ways->all.count = kept;
+  if (kept < MOST_WAYS)
+    *VEC_PUSH(c->arena, &ways->all) = way;
+}
+
+static void extend(const struct chain *c, struct ways *ways, size_t at) {
+  for (size_t i = 0; i < ways[at].all.count; i++) {
+    struct way way = ways[at].all.at[i];
+    const struct span_cost *one = cost_at(c, at, at + 1);
+    if (way.held + one->peak + c->gradients_from[at + 1] <= c->budget)
+      add_way(c, &ways[at + 1],
+              (struct way){way.held + one->kept, way.macs, at, i, false});
+    for (size_t to = at + 1; to <= c->units; to++) {
+      const struct span_cost *all = cost_at(c, at, to);
+      if (way.held + c->boundary[at] + all->peak + c->gradients_from[to] <=
+          c->budget)
+        add_way(c, &ways[to],
+                (struct way){way.held + c->boundary[at], way.macs + all->macs,
+                             at, i, true});
+    }
+  }
+}
+
+/* The cheapest way within the budget becomes the ranges of the step. */
+static bool choose(const struct chain *c, struct step *step) {
+  struct ways *ways = arena_alloc(c->arena, c->units + 1, sizeof *ways);
+  add_way(c, &ways[0], (struct way){0});
+  for (size_t i = 0; i < c->units; i++)
+    extend(c, ways, i);
+  const struct ways *end = &ways[c->units];
+  const struct way *best = NULL;
+  for (size_t i = 0; i < end->all.count; i++)
+    if (!best || end->all.at[i].macs < best->macs)
+      best = &end->all.at[i];
+  if (!best)
+    return false;
+  step->ranges.count = 0;
+  for (size_t at = c->units; at > 0;) {
+    if (best->checkpointed)
+      *VEC_PUSH(c->arena, &step->ranges) =
+          (struct node_range){c->cut[best->from], c->cut[at]};
+    at = best->from;
+    best = &ways[at].all.at[best->index];
+  }
+  for (size_t i = 0; i < step->ranges.count / 2; i++) { /* from the front */
+    struct node_range *a = &step->ranges.at[i];
+    struct node_range *b = &step->ranges.at[step->ranges.count - 1 - i];
+    struct node_range swap = *a;
+    *a = *b;
+    *b = swap;
+  }
+  return true;
+}
+
+/*
+ * The parts of a chain know of each other only by what is held, so the whole
+ * is measured, and the budget of the choice is bisected until it is the
+ * largest whose choice fits.
+ */
+bool checkpoint_auto(struct step *step, int64_t memory, struct arena *arena) {
+  struct step plain = *step, trial = *step, best = *step;
+  struct chain chain = {.step = &plain, .arena = arena};
+  bool found = false;
+  plain.ranges.count = plain.segments.count = 0;
+  memset(&trial.ranges, 0, sizeof trial.ranges);
+  memset(&trial.segments, 0, sizeof trial.segments);
+  step_trace(&plain, arena);
+  open_chain(&chain);
+  int64_t low = 0, high = memory;
+  for (int round = 0; round < MOST_ROUNDS && low < high; round++) {
+    chain.budget = round == 0 ? memory : low + (high - low) / 2;
+    if (!choose(&chain, &trial)) {
+      low = chain.budget + 1;
+      continue;
+    }
+    step_trace(&trial, arena);
+    if (step_peak(&trial, arena) <= memory) {
+      if (!found || trial.extra_macs < best.extra_macs) {
+        best = trial;
+        memset(&trial.ranges, 0, sizeof trial.ranges);
+        memset(&trial.segments, 0, sizeof trial.segments);
+      }
+      found = true;
+      low = chain.budget + 1;
+    } else {
+      high = chain.budget;
+    }
+  }
+  if (found)
+    *step = best;
+  return found;
+}

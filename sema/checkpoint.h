@@ -1,0 +1,24 @@
+/* Checkpoints: which layers keep only their inputs until backward. */
+#ifndef NETC_SEMA_CHECKPOINT_H
+#define NETC_SEMA_CHECKPOINT_H
+
+#include "sema/training.h"
+
+/* The outermost groups that the source checkpoints. */
+void checkpoint_groups(struct step *step, struct arena *arena);
+
+/*
+ * `count` segments that keep about as much each; the last one is not
+ * checkpointed, because it runs backward at once (Chen et al. 2016, arXiv
+ * 1604.06174; torch.utils.checkpoint.checkpoint_sequential).
+ */
+void checkpoint_even(struct step *step, int64_t count, struct arena *arena);
+
+/*
+ * The segments that fit `memory` bytes with the least MACs computed once
+ * more: dynamic programming over the chain of cuts, each with what it holds
+ * and what it costs. False if none fit; the step is then as before.
+ */
+bool checkpoint_auto(struct step *step, int64_t memory, struct arena *arena);
+
+#endif

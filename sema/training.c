@@ -1,0 +1,130 @@
+/* Training: what a step takes, exactly, by a profile. */
+#include "sema/training.h"
+
+#include "base/check.h"
+#include "sema/cost.h"
+
+bool model_buffer_bytes(const struct model *model, int element,
+                        int64_t *bytes) {
+  if (!element_bytes(element, model->total.buffers, bytes))
+    return false;
+  for (size_t i = 0; i < model->nodes.count; i++)
+    if (model->nodes.at[i].shares == NO_NODE &&
+        !add_i64(*bytes, model->nodes.at[i].kind->counter_bytes, bytes))
+      return false;
+  return true;
+}
+
+static bool input_bytes(const struct model *model,
+                        const struct train_settings *train, int64_t *bytes) {
+  *bytes = 0;
+  for (size_t i = 0; i < model->sources.count; i++) {
+    const struct node *node = &model->nodes.at[model->sources.at[i]];
+    int64_t sample;
+    if (!shape_bytes(&node->out, train->dtype, &sample) ||
+        !add_product_i64(sample, train->batch, bytes))
+      return false;
+  }
+  return true;
+}
+
+void step_trace(struct step *step, struct arena *arena) {
+  const struct train_settings *train = &step->settings;
+  struct trace_options options = {.profile = profile_at(train->profile),
+                                  .training = true,
+                                  .in_place = train->in_place == TOGGLE_ON,
+                                  .mixed = train->precision == PRECISION_MIXED,
+                                  .loss = train->loss,
+                                  .ranges = step->ranges.at,
+                                  .range_count = step->ranges.count};
+  trace(&step->trace, step->model, &options, arena);
+  step->segments.count = 0;
+  step->extra_macs = 0;
+  for (size_t i = 0; i < step->ranges.count; i++) {
+    struct node_range range = step->ranges.at[i];
+    struct segment segment = {
+        range.first ? step->trace.op_end[range.first - 1] : 0,
+        range.end ? step->trace.op_end[range.end - 1] : 0};
+    if (segment.first >= segment.end)
+      continue;
+    *VEC_PUSH(arena, &step->segments) = segment;
+    for (int64_t k = range.first; k < range.end; k++)
+      step->extra_macs += step->model->costs[k].macs; /* at most the total */
+  }
+}
+
+/* What is there during the whole step. */
+static bool standing_bytes(const struct step *step, struct training *t) {
+  const struct model *model = step->model;
+  const struct train_settings *train = &step->settings;
+  struct optimizer_cost optimizer;
+  if (!element_bytes(train->dtype, model->total.params, &t->parameters) ||
+      !element_bytes(train->dtype, model->total.trainable, &t->gradients) ||
+      !optimizer_cost(model, train->optimizer, train->dtype, t->profile,
+                      &optimizer) ||
+      !model_buffer_bytes(model, train->dtype, &t->buffers) ||
+      !input_bytes(model, train, &t->input))
+    return false;
+  t->optimizer = optimizer.state;
+  t->workspace = optimizer.workspace;
+  return add_i64(t->parameters, t->optimizer, &t->standing) &&
+         add_i64(t->standing, t->buffers, &t->standing) &&
+         add_i64(t->standing, t->input, &t->standing);
+}
+
+/* The optimizer's step: gradients, outputs and its workspace. */
+static bool step_moment(const struct simulation *s, const struct training *t,
+                        struct moment *moment) {
+  *moment = (struct moment){.phase = PHASE_STEP, .node = NO_NODE};
+  moment->parts[PART_GRADIENTS] = t->gradients;
+  return add_i64(s->outputs, t->workspace, &moment->parts[PART_TEMPORARY]) &&
+         add_i64(t->gradients, moment->parts[PART_TEMPORARY], &moment->bytes);
+}
+
+bool step_measure(const struct step *step, struct arena *arena,
+                  struct simulation *s, struct training *t) {
+  const struct train_settings *train = &step->settings;
+  struct moment last;
+  *t = (struct training){.profile = profile_at(train->profile)};
+  s->arena = arena;
+  s->trace = &step->trace;
+  s->model = step->model;
+  s->batch = train->batch;
+  s->element = train->dtype;
+  s->gradients_before = train->accumulate > 1;
+  s->segments = step->segments.at;
+  s->segment_count = step->segments.count;
+  simulate(s);
+  t->saved = s->saved;
+  if (s->overflow || !standing_bytes(step, t) || !step_moment(s, t, &last) ||
+      !add_i64(t->standing, s->forward.bytes, &t->forward) ||
+      !add_i64(t->standing, s->backward.bytes, &t->backward) ||
+      !add_i64(t->standing, last.bytes, &t->step))
+    return false;
+  t->peak = max_i64(t->step, max_i64(t->forward, t->backward));
+  t->at = t->peak == t->backward  ? s->backward
+          : t->peak == t->forward ? s->forward
+                                  : last;
+  return true;
+}
+
+/* A peak with memory of its own. */
+struct question {
+  const struct step *step;
+  int64_t peak;
+};
+
+static void answer(struct arena *arena, void *user) {
+  struct question *question = user;
+  struct simulation s = {0};
+  struct training training;
+  question->peak = step_measure(question->step, arena, &s, &training)
+                       ? training.peak
+                       : INT64_MAX;
+}
+
+int64_t step_peak(const struct step *step, struct arena *arena) {
+  struct question question = {.step = step};
+  arena_within(arena, answer, &question);
+  return question.peak;
+}
