@@ -39,7 +39,7 @@ struct plan {
 
 enum plan_status {
   PLAN_DONE,
-  PLAN_TOO_LARGE, /* the sizes with their alignments add up beyond 63 bits */
+  PLAN_TOO_LARGE, /* the sizes with their alignments exceed 2^61 */
   PLAN_BUG,       /* the verifier found fault with the plan: a bug of ours */
 };
 
