@@ -110,7 +110,7 @@ static int plan_table(struct arena *arena, const struct plan_command *c,
   switch (plan_arena(arena, table->buffers.at, table->buffers.count,
                      &c->options, &plan)) {
   case PLAN_TOO_LARGE:
-    fprintf(stderr, "%s: error: the sizes add up to more than 63 bits\n", name);
+    fprintf(stderr, "%s: error: the sizes add up to more than 2^61\n", name);
     return EXIT_SOURCE;
   case PLAN_BUG:
     return complain(EXIT_BUG, "the plan is wrong; please report this");

@@ -192,23 +192,44 @@ static void bisect(struct planner *p, struct plan_part *part,
   }
 }
 
+/* About as many steps as a node of the search takes. */
+static uint64_t steps_of_a_node(const struct plan_part *part) {
+  uint64_t n = part->count, spans = 0, pairs = 0;
+  for (size_t i = 0; i < n; i++) {
+    const struct plan_item *item = &part->items[i];
+    spans += (uint64_t)(item->last - item->first);
+    for (size_t k = i + 1; k < n && part->items[k].first < item->last; k++)
+      pairs++;
+  }
+  return n + spans / n * (2 * pairs / n);
+}
+
 static uint64_t effort_of(const struct planner *p,
                           const struct plan_part *part) {
-  uint64_t usual = PLAN_NODES_TIMES_BUFFERS / part->count;
-  if (p->options.nodes)
-    return p->options.nodes;
-  return usual < PLAN_NODES ? usual : PLAN_NODES;
+  if (part->count > PLAN_SEARCHED)
+    return 0;
+  uint64_t effort = p->options.nodes;
+  if (effort == 0) {
+    effort = PLAN_STEPS / steps_of_a_node(part);
+    if (effort > PLAN_NODES)
+      effort = PLAN_NODES;
+    if (effort < 4 * part->count)
+      return 0; /* not a single walk would arrive */
+  }
+  return effort > p->nodes ? effort - p->nodes : 0; /* one for all parts */
 }
+
+/* Descents of a part that is searched, and of one that is not. */
+enum { FEW_DESCENTS = 8, MANY_DESCENTS = 1000 };
 
 /* A height of at most `goal` is as good as any. */
 static void plan_part(struct planner *p, struct plan_part *part, int64_t goal) {
   goal = max_i64(goal, part->bound);
-  plan_skyline(p->arena, part, goal);
-  if (part->height <= goal || part->count > PLAN_SEARCHED)
+  uint64_t effort = effort_of(p, part), start = p->nodes;
+  plan_skyline(p->arena, part, goal, effort ? FEW_DESCENTS : MANY_DESCENTS);
+  if (part->height <= goal || effort == 0)
     return;
   struct plan_search *search = plan_search_open(p->arena, part);
-  uint64_t effort = effort_of(p, part), start = p->nodes;
-  effort = effort > start ? effort - start : 0; /* one for all parts */
   enum plan_found found =
       plan_search_at(search, goal, effort - effort / 3, &p->nodes);
   if (found == PLAN_FOUND)

@@ -10,11 +10,11 @@
 #include "base/arena.h"
 
 /*
- * Effort: positions that the search tries before it settles for less. With
- * many buffers each costs more; then there are as many as take as long.
+ * Effort: positions that the search tries before it settles for less. If each
+ * takes many steps, because many buffers live long, there are fewer of them.
  */
 #define PLAN_NODES 1500000
-#define PLAN_NODES_TIMES_BUFFERS 600000000
+#define PLAN_STEPS 6000000000
 
 /* Alive in [lower, upper); one that never lives or has no bytes gets 0. */
 struct plan_buffer {
@@ -39,7 +39,7 @@ struct plan {
 
 enum plan_status {
   PLAN_DONE,
-  PLAN_TOO_LARGE, /* the sizes with their alignments add up beyond 63 bits */
+  PLAN_TOO_LARGE, /* the sizes with their alignments exceed 2^61 */
   PLAN_BUG,       /* the verifier found fault with the plan: a bug of ours */
 };
 

@@ -13,6 +13,8 @@
 #include "base/check.h"
 #include "sema/plan_state.h"
 
+enum { TURN = 800 }; /* nodes for each item */
+
 /* A set of unplaced items, its groups one after the other. */
 struct frame {
   size_t begin;   /* of its items in `items` */
@@ -171,16 +173,20 @@ static enum plan_found walk(struct plan_search *s, int64_t capacity) {
   }
 }
 
-/* Most walks that arrive do so soon; some instances need longer ones. */
-static uint64_t draw_limit(struct plan_search *s) {
-  uint64_t draw = plan_random(&s->random) >> 30 & 7;
-  return (draw < 6 ? 2 : draw < 7 ? 4 : 8) * (uint64_t)s->part->count;
+/*
+ * Without slack, walks that arrive do so soon, and many short ones find it;
+ * with some slack, long ones do. So each has its turn.
+ */
+static uint64_t draw_limit(struct plan_search *s, uint64_t spent) {
+  uint64_t n = s->part->count, draw = plan_random(&s->random) >> 30 & 7;
+  uint64_t limit = (draw < 6 ? 2 : draw < 7 ? 4 : 8) * n;
+  return spent / (TURN * n) % 2 ? 30 * limit : limit;
 }
 
 /*
  * Walks with fixed tastes and growing limits come to an end, with a plan or
  * with the proof that there is none; they get a quarter of the effort, and
- * short walks with drawn tastes, which are luckier, the rest.
+ * walks with drawn tastes, which are luckier, the rest.
  */
 enum plan_found plan_search_at(struct plan_search *s, int64_t capacity,
                                uint64_t budget, uint64_t *nodes) {
@@ -192,7 +198,7 @@ enum plan_found plan_search_at(struct plan_search *s, int64_t capacity,
     bool drawn = spent[1] < 3 * spent[0];
     if (drawn) {
       s->taste = plan_taste_drawn(&s->random);
-      s->limit = draw_limit(s);
+      s->limit = draw_limit(s, spent[1]);
     } else {
       s->taste = *plan_taste_at(i % plan_taste_count());
       s->limit = least << i / plan_taste_count();

@@ -17,11 +17,7 @@
 
 #include "base/check.h"
 
-enum {
-  WORK = 400000000, /* steps in all descents of a part */
-  FEW = 8,          /* descents of a part that can be searched */
-  MANY = 100,       /* and of one that cannot */
-};
+enum { WORK = 400000000 }; /* steps in all descents of a part */
 
 /*
  * Orders of attack: the logarithms of a buffer's lifetime, its size and the
@@ -270,7 +266,8 @@ static void choose_order(struct skyline *s, size_t number,
   s->fit = attack.fit;
 }
 
-void plan_skyline(struct arena *arena, struct plan_part *part, int64_t goal) {
+void plan_skyline(struct arena *arena, struct plan_part *part, int64_t goal,
+                  size_t most) {
   size_t n = part->count, sections = (size_t)part->sections;
   struct skyline s = {.part = part, .arena = arena};
   uint64_t random = 0x9E3779B97F4A7C15u;
@@ -282,7 +279,6 @@ void plan_skyline(struct arena *arena, struct plan_part *part, int64_t goal) {
   struct scored *scored = arena_alloc(arena, n, sizeof *scored);
   plan_points_open(&s.points, arena, part);
   find_greatest_loads(&s);
-  size_t most = n > PLAN_SEARCHED ? MANY : FEW;
   for (size_t i = 0; i < most && part->height > goal; i++) {
     if (i > 0 && s.points.steps > WORK)
       break;

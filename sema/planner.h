@@ -53,8 +53,12 @@ int64_t plan_log2(int64_t value);
 /* Buffers of a part beyond which it is not searched. */
 enum { PLAN_SEARCHED = 4000 };
 
-/* plan_skyline.c: good plans quickly, until one is at most `goal` high. */
-void plan_skyline(struct arena *arena, struct plan_part *part, int64_t goal);
+/*
+ * plan_skyline.c: good plans quickly, `most` of them or until one is at most
+ * `goal` high. There is always one.
+ */
+void plan_skyline(struct arena *arena, struct plan_part *part, int64_t goal,
+                  size_t most);
 
 /* plan_search.c: looks for a plan of a given height. */
 enum plan_found {

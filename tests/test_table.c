@@ -112,7 +112,7 @@ static void mistakes_in_a_table_are_shown_where_they_are(void **state) {
       {"id,lower,upper,size\\na,0,1,9223372036854775808\\n",
        "<stdin>:2:7: error: `size`: this number has more than 63 bits"},
       {"id,lower,upper,size\\na,0,1,9223372036854775807\\n",
-       "<stdin>: error: the sizes add up to more than 63 bits"},
+       "<stdin>: error: the sizes add up to more than 2^61"},
       {"id,lower,upper,size\\na,0,1\\n",
        "<stdin>:2:1: error: 3 fields, but the header has 4"},
       {"id,lower,upper,size\\na,0,1,4,5\\n",
