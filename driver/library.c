@@ -194,9 +194,23 @@ static bool has_key(const struct arg_spec *specs, const char *key,
   return found;
 }
 
-enum netc_status netc_set(struct netc *netc, const char *key,
+/* --data-parallel is data_parallel in the language. */
+static const char *underscored(struct netc *netc, const char *key) {
+  char *copy = arena_copy(&netc->arena, key, strlen(key));
+  for (char *at = copy; *at; at++)
+    if (*at == '-')
+      *at = '_';
+  return copy;
+}
+
+enum netc_status netc_set(struct netc *netc, const char *name,
                           const char *value) {
   ENTER(netc, NETC_NO_MEMORY);
+  const char *key = underscored(netc, name);
+  if (strcmp(key, "timeline") == 0) {
+    netc->timeline = strcmp(value, "off") != 0;
+    return NETC_OK;
+  }
   struct suggestion s = suggest_begin(slice_of(key));
   bool train = has_key(train_specs, key, &s);
   bool infer = has_key(infer_specs, key, &s);
@@ -205,7 +219,7 @@ enum netc_status netc_set(struct netc *netc, const char *key,
                    (!infer || choose(netc, "infer", key, value))
                ? NETC_OK
                : NETC_USAGE;
-  netc->message = format(netc, "there is no setting `%s`", key);
+  netc->message = format(netc, "there is no setting `%s`", name);
   if (s.best.at)
     netc->message = format(netc, "%s; did you mean `%.*s`?", netc->message,
                            SLICE_ARG(s.best));

@@ -103,8 +103,8 @@ static struct extent resolve(const struct tape *tape, struct extent extent,
 static bool may_overwrite(const struct tape *tape, const struct operation *op) {
   const struct tape_value *in = &tape->values.at[op->in[0]];
   const struct tape_storage *storage = &tape->storages.at[in->storage];
-  return tape->in_place && in->storage >= tape->fence && storage->owned && !storage->saved &&
-         storage->pending <= 1;
+  return tape->in_place && in->storage >= tape->fence && storage->owned &&
+         !storage->saved && storage->pending <= 1;
 }
 
 static bool has_trained_params(const struct tape *tape,
@@ -172,6 +172,8 @@ size_t tape_run(struct tape *tape, const struct operation *op) {
                            .gradient = op->gradient,
                            .elementwise = op->elementwise,
                            .folds = op->folds,
+                           .splits = op->splits,
+                           .by_channel = op->by_channel,
                            .weighs =
                                op->cast == CAST_LOW && op->param_count > 0,
                            .in_count = op->in_count};
@@ -231,6 +233,17 @@ size_t tape_view(struct tape *tape, const char *name, size_t in) {
                                             .out = tape->values.at[in].extent,
                                             .result = RESULT_VIEW,
                                             .gradient = GRADIENT_SHARED});
+}
+
+size_t tape_flatten(struct tape *tape, size_t in) {
+  size_t dense = tape_dense(tape, in);
+  return tape_run(tape, &(struct operation){.name = "flatten",
+                                            .in = &dense,
+                                            .in_count = 1,
+                                            .out = tape->values.at[in].extent,
+                                            .result = RESULT_VIEW,
+                                            .gradient = GRADIENT_SHARED,
+                                            .by_channel = true});
 }
 
 size_t tape_dense(struct tape *tape, size_t in) {
