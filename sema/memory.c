@@ -69,6 +69,8 @@ static void training_within(struct arena *arena, void *user) {
   find_alive(&step, arena, q);
   if (fit_room(&step.settings))
     find_fit(&step, &m->training, arena, &m->fit);
+  if (is_parallel(&step.settings))
+    q->fits = find_parallel(&step, arena, &m->parallel);
 }
 
 bool memory(const struct model *model, const struct settings *settings,

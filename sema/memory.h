@@ -4,6 +4,7 @@
 
 #include "sema/fit.h"
 #include "sema/inference.h"
+#include "sema/parallel.h"
 
 struct memory {
   struct training training;
@@ -13,6 +14,7 @@ struct memory {
   VEC(struct node_range) ranges; /* checkpointed */
   int64_t extra_macs;            /* computed once more for them, a sample */
   struct fit fit;                /* if a device was named */
+  struct parallel parallel;      /* if there are several */
   struct inference inference;
 };
 
