@@ -93,7 +93,9 @@ static void put_attribute(struct json *json, const struct arg_spec *spec,
   case TYPE_AXES: put_axes(json, at); break;
   case TYPE_WORDS:
   case TYPE_CHOICE:
-    if (spec->type == TYPE_WORDS && !word_at(spec->words, 2).length)
+    if (spec->type == TYPE_CHOICE && *(const int *)at == 0)
+      json_put_null(json); /* not chosen */
+    else if (spec->type == TYPE_WORDS && !word_at(spec->words, 2).length)
       json_put_bool(json, *(const int *)at != 0);
     else
       json_put_string(json, word_at(spec->words, *(const int *)at));
@@ -491,6 +493,7 @@ static void put_inference(struct writer *w) {
   json_member_int(json, "batch", infer->batch);
   json_member_int(json, "parameter_bytes", f->parameters);
   json_member_int(json, "buffer_bytes", f->buffers);
+  json_member_int(json, "weight_bytes", f->weights);
   json_member_int(json, "framework_peak_bytes", f->framework);
   json_member_int(json, "source_order_peak_bytes", f->source_order);
   json_member_int(json, "peak_live_bytes", f->live);

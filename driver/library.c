@@ -458,7 +458,7 @@ static enum netc_status compile(struct netc *netc, const struct unit *unit) {
   if (netc->usable) {
     lint(e, unit->program, &netc->model);
     lint_names(&netc->diags, unit->program);
-    check_budget(&netc->model, &netc->settings, &netc->compiled.rule,
+    check_budget(&netc->model, &netc->settings, &netc->compiled.memory,
                  &netc->diags);
   }
   return no_errors(netc) ? NETC_OK : NETC_ERROR;

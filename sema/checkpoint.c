@@ -68,8 +68,11 @@ struct chain {
   int64_t budget;          /* bytes for all that does not stand */
 };
 
+/* The loss belongs to the last unit. */
 static size_t first_op(const struct chain *c, size_t unit) {
   int64_t node = c->cut[unit];
+  if (unit == c->units)
+    return c->step->trace.tape.ops.count;
   return node ? c->step->trace.op_end[node - 1] : 0;
 }
 

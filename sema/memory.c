@@ -5,6 +5,8 @@
 
 #include "sema/checkpoint.h"
 
+enum { QUICK_NODES = 5000 };
+
 struct question {
   const struct model *model;
   const struct settings *settings;
@@ -71,6 +73,34 @@ static void training_within(struct arena *arena, void *user) {
     find_fit(&step, &m->training, arena, &m->fit);
   if (is_parallel(&step.settings))
     q->fits = find_parallel(&step, arena, &m->parallel);
+}
+
+struct batch_question {
+  const struct model *model;
+  const struct train_settings *train;
+  size_t count;
+  const int64_t *bytes;
+  int64_t *batches;
+};
+
+static void batches_within(struct arena *arena, void *user) {
+  struct batch_question *q = user;
+  struct step step = {.model = q->model, .settings = *q->train};
+  choose_checkpoints(&step, arena);
+  for (size_t i = 0; i < q->count; i++) {
+    step.settings.memory = q->bytes[i];
+    q->batches[i] = largest_batch(&step, fit_room(&step.settings), arena);
+  }
+}
+
+bool largest_batches(const struct model *model,
+                     const struct train_settings *train, size_t count,
+                     const int64_t *bytes, int64_t *batches) {
+  struct batch_question q = {model, train, count, bytes, batches};
+  if (model->nodes.count > QUICK_NODES)
+    return false;
+  arena_within(model->arena, batches_within, &q);
+  return true;
 }
 
 bool memory(const struct model *model, const struct settings *settings,

@@ -18,6 +18,14 @@ struct memory {
   struct inference inference;
 };
 
+/*
+ * The largest batch that fits each of `count` devices of `bytes`. For nets
+ * of so many layers that it would take long, false.
+ */
+bool largest_batches(const struct model *model,
+                     const struct train_settings *train, size_t count,
+                     const int64_t *bytes, int64_t *batches);
+
 /* Reports what does not fit into 63 bits, and returns false. */
 bool memory(const struct model *model, const struct settings *settings,
             bool timeline, struct diags *diags, struct memory *memory);

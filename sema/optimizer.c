@@ -99,10 +99,11 @@ bool optimizer_cost(const struct model *model, const struct param_range *range,
     cost->state = ADAM8BIT_MAPS;
   for (size_t i = range->first; i < range->end; i++) {
     struct model_param share = model->params.at[i], *param = &share;
-    if (param->buffer || param->fixed || param->shared)
+    bool repeated = param->shared && param->same >= range->first;
+    if (param->buffer || param->fixed || repeated)
       continue;
     if (range->share)
-      param->count = range->share[i];
+      param->count = range->share[param->same];
     if (!state_of(param, optimizer, element, &state) ||
         !add_i64(cost->state, state, &cost->state) ||
         !element_bytes(element, param->count, &bytes) || !see(&seen, f, bytes))

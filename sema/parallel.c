@@ -39,20 +39,26 @@ static int64_t bytes_of(struct search *s, int64_t values) {
   return bytes;
 }
 
-/* Values of the parameters of nodes that are counted there. */
+/* Whether it is there already, as the same parameter of an earlier node. */
+static bool is_repeated(const struct model_param *param, size_t first) {
+  return param->shared && param->same >= first;
+}
+
+/* Of the parameters of nodes; what is tied to another stage's is on both. */
 static int64_t values_of(struct search *s, struct node_range nodes,
                          bool trained, bool buffers) {
   const struct model *model = s->step->model;
+  size_t first = model->nodes.at[nodes.first].first_param;
   int64_t values = 0;
   for (int64_t i = nodes.first; i < nodes.end; i++) {
     const struct node *node = &model->nodes.at[i];
     for (int k = 0; k < node->param_count; k++) {
       size_t index = node->first_param + (size_t)k;
       const struct model_param *param = &model->params.at[index];
-      if (param->shared || param->buffer != buffers ||
+      if (is_repeated(param, first) || param->buffer != buffers ||
           (trained && param->fixed))
         continue;
-      values = sum(s, values, s->share[index]);
+      values = sum(s, values, s->share[param->same]);
     }
   }
   return values;
@@ -69,7 +75,10 @@ static void watch_moment(void *user, const struct moment *moment) {
       max_i64(watch->most, moment->bytes - moment->parts[PART_GRADIENTS]);
 }
 
+/* The loss belongs to the last node. */
 static size_t op_at(const struct search *s, int64_t node) {
+  if (node == (int64_t)s->step->model->nodes.count)
+    return s->trace->tape.ops.count;
   return node ? s->trace->op_end[node - 1] : 0;
 }
 
