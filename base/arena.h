@@ -20,6 +20,7 @@ struct arena {
   char *next; /* free space of the block at hand */
   char *end;
   jmp_buf *on_failure; /* where to go when memory runs out */
+  struct arena *inner; /* of arena_within: closed first, then */
 };
 
 /* `resize` may be NULL for the C library's allocator. */
