@@ -70,4 +70,11 @@ void arena_within(struct arena *arena,
        : (void)0,                                                        \
    &(vec)->at[(vec)->count++])
 
+/* Room for `wanted` items before the first one: no growing, no waste. */
+#define VEC_RESERVE(arena, vec, wanted)                                \
+  ((vec)->room ? (void)0                                               \
+               : (void)((vec)->at = arena_alloc((arena), (wanted) + 1, \
+                                                sizeof *(vec)->at),    \
+                        (vec)->room = (wanted) + 1))
+
 #endif

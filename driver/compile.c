@@ -211,8 +211,8 @@ static int compile(struct netc *netc, struct options *o) {
         netc_emit(netc, o->dump, &o->look, file_sink, stdout);
     if (dumped == NETC_USAGE)
       return complain(EXIT_USAGE,
-                      "--dump takes tokens, ast, graph or "
-                      "shapes, not `%s`",
+                      "--dump takes tokens, ast, graph, "
+                      "shapes or plan, not `%s`",
                       o->dump);
     return status ? status : exit_status_of(netc, dumped);
   }

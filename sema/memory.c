@@ -5,7 +5,10 @@
 
 #include "sema/checkpoint.h"
 
-enum { QUICK_NODES = 5000 };
+enum {
+  QUICK_NODES = 5000,    /* whose largest batch is sought unasked */
+  LISTED_NODES = 100000, /* whose tensors at the peak are listed */
+};
 
 struct question {
   const struct model *model;
@@ -37,6 +40,8 @@ static void find_alive(const struct step *step, struct arena *arena,
     s.each = note_moment;
     s.user = q;
   }
+  if (step->model->nodes.count > LISTED_NODES && !q->timeline)
+    return;
   if (!s.look_at && !q->timeline)
     return; /* in the optimizer's step no tensor of the net is */
   step_measure(step, arena, &s, &same);
