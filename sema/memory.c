@@ -26,6 +26,13 @@ static int by_bytes(const void *a, const void *b) {
   return (int)x->part - (int)y->part;
 }
 
+static int by_node(const void *a, const void *b) {
+  const struct alive *x = a, *y = b;
+  if (x->node != y->node)
+    return x->node < y->node ? -1 : 1;
+  return (int)x->part - (int)y->part;
+}
+
 static void note_moment(void *user, const struct moment *moment) {
   struct question *q = user;
   *VEC_PUSH(q->model->arena, &q->memory->timeline) = *moment;
@@ -35,6 +42,7 @@ static void note_moment(void *user, const struct moment *moment) {
 static void find_alive(const struct step *step, struct arena *arena,
                        struct question *q) {
   struct simulation s = {.look_at = q->memory->training.at.number};
+  struct alive_list *list = &q->memory->alive;
   struct training same;
   if (q->timeline) {
     s.each = note_moment;
@@ -45,9 +53,16 @@ static void find_alive(const struct step *step, struct arena *arena,
   if (!s.look_at && !q->timeline)
     return; /* in the optimizer's step no tensor of the net is */
   step_measure(step, arena, &s, &same);
-  qsort(s.alive.at, s.alive.count, sizeof *s.alive.at, by_bytes);
-  for (size_t i = 0; i < s.alive.count; i++)
-    *VEC_PUSH(q->model->arena, &q->memory->alive) = s.alive.at[i];
+  qsort(s.alive.at, s.alive.count, sizeof *s.alive.at, by_node);
+  for (size_t i = 0; i < s.alive.count; i++) {
+    const struct alive *alive = &s.alive.at[i];
+    struct alive *last = list->count ? &list->at[list->count - 1] : NULL;
+    if (last && last->node == alive->node && last->part == alive->part)
+      last->bytes += alive->bytes; /* at most the peak */
+    else
+      *VEC_PUSH(q->model->arena, list) = *alive;
+  }
+  qsort(list->at, list->count, sizeof *list->at, by_bytes);
 }
 
 static void choose_checkpoints(struct step *step, struct arena *arena) {
