@@ -126,6 +126,15 @@ bool largest_batches(const struct model *model,
 bool memory(const struct model *model, const struct settings *settings,
             bool timeline, struct diags *diags, struct memory *memory) {
   struct question q = {model, settings, memory, timeline, true};
+  if (settings->train.checkpoint == CHECKPOINT_AUTO &&
+      !fit_room(&settings->train)) {
+    struct diagnostic *d =
+        diag(diags, MISSING_ARGUMENT, model->nodes.at[0].span,
+             "checkpoint=auto needs the memory that a step is to fit");
+    diag_help(d, "`train memory=24GiB` or `gpu=a100-80`; `--memory 24GiB` or "
+                 "`--gpu a100-80`");
+    return false;
+  }
   memory->saved_by_node = arena_alloc(model->arena, model->nodes.count + 1,
                                       sizeof *memory->saved_by_node);
   arena_within(model->arena, training_within, &q);
