@@ -99,6 +99,9 @@ docs: $(build)/netc
 zoo: $(build)/netc
 	tools/zoo.py $(build)/netc >docs/zoo.md
 
+accuracy: $(build)/netc
+	tools/accuracy.py $(build)/netc >docs/accuracy.md
+
 # Every golden source under valgrind, but for those that loop for long.
 valgrind: $(build)/netc
 	@for net in $$(ls tests/golden/*/*.net examples/*.net \
@@ -180,6 +183,6 @@ clean:
 
 FORCE:
 
-.PHONY: FORCE all check bless lint docs zoo valgrind bench fuzz cover install \
-        clean
+.PHONY: FORCE all check bless lint docs zoo accuracy valgrind bench fuzz cover \
+        install clean
 .DELETE_ON_ERROR:

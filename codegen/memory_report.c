@@ -97,6 +97,10 @@ static void put_alive(struct section *b) {
 static void put_checkpoints(struct section *b) {
   const struct memory *m = &b->c->memory;
   int64_t macs = b->c->model->total.macs;
+  if (b->c->settings->train.checkpoint == CHECKPOINT_AUTO && !m->ranges.count)
+    text_put(b->out, m->training.peak <= m->fit.room
+                         ? "  checkpoints: none are needed\n"
+                         : "  checkpoints: none make it fit\n");
   if (!m->ranges.count)
     return;
   text_printf(b->out, "  checkpoints: %zu segment%s, ", m->ranges.count,

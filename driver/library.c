@@ -146,8 +146,13 @@ static const struct stmt *parse_choice(struct netc *netc, const char *text) {
 
 /* The first error since `before` becomes the message; it is not kept. */
 static enum netc_status refuse(struct netc *netc, size_t before) {
-  if (netc->diags.all.count > before)
-    netc->message = keep(netc, netc->diags.all.at[before]->message);
+  if (netc->diags.all.count > before) {
+    const struct diagnostic *d = netc->diags.all.at[before];
+    netc->message = keep(netc, d->message);
+    for (size_t i = 0; i < d->help.count; i++)
+      netc->message = format(netc, "%s; %.*s", netc->message,
+                             SLICE_ARG(d->help.at[i]));
+  }
   netc->diags.all.count = before;
   netc->diags.table.room = 0; /* made anew from what is left */
   netc->diags.errors = 0;

@@ -104,7 +104,7 @@ void put_help(FILE *file) {
       "Diagnostics\n"
       "  -WSLUG -Wno-SLUG -Werror -Werror=SLUG\n"
       "  --diagnostics=text|json     how they are written\n"
-      "  --dump=tokens|ast|graph|shapes\n"
+      "  --dump=tokens|ast|graph|shapes|plan\n"
       "\n"
       "Exit status: 0 compiled, 1 error or broken budget in the source,\n"
       "2 usage, 3 files, 4 a bug of ours. Manual: man netc, docs/.\n",

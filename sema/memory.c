@@ -6,7 +6,10 @@
 #include "sema/checkpoint.h"
 #include "sema/cost.h"
 
-enum { QUICK_NODES = 5000 };
+enum {
+  QUICK_NODES = 5000,    /* whose largest batch is sought unasked */
+  LISTED_NODES = 100000, /* whose tensors at the peak are listed */
+};
 
 struct question {
   const struct model *model;
@@ -24,6 +27,13 @@ static int by_bytes(const void *a, const void *b) {
   return (int)x->part - (int)y->part;
 }
 
+static int by_node(const void *a, const void *b) {
+  const struct alive *x = a, *y = b;
+  if (x->node != y->node)
+    return x->node < y->node ? -1 : 1;
+  return (int)x->part - (int)y->part;
+}
+
 static void note_moment(void *user, const struct moment *moment) {
   struct question *q = user;
   *VEC_PUSH(q->model->arena, &q->memory->timeline) = *moment;
@@ -33,17 +43,27 @@ static void note_moment(void *user, const struct moment *moment) {
 static void find_alive(const struct step *step, struct arena *arena,
                        struct question *q) {
   struct simulation s = {.look_at = q->memory->training.at.number};
+  struct alive_list *list = &q->memory->alive;
   struct training same;
   if (q->timeline) {
     s.each = note_moment;
     s.user = q;
   }
+  if (step->model->nodes.count > LISTED_NODES && !q->timeline)
+    return;
   if (!s.look_at && !q->timeline)
     return; /* in the optimizer's step no tensor of the net is */
   step_measure(step, arena, &s, &same);
-  qsort(s.alive.at, s.alive.count, sizeof *s.alive.at, by_bytes);
-  for (size_t i = 0; i < s.alive.count; i++)
-    *VEC_PUSH(q->model->arena, &q->memory->alive) = s.alive.at[i];
+  qsort(s.alive.at, s.alive.count, sizeof *s.alive.at, by_node);
+  for (size_t i = 0; i < s.alive.count; i++) {
+    const struct alive *alive = &s.alive.at[i];
+    struct alive *last = list->count ? &list->at[list->count - 1] : NULL;
+    if (last && last->node == alive->node && last->part == alive->part)
+      last->bytes += alive->bytes; /* at most the peak */
+    else
+      *VEC_PUSH(q->model->arena, list) = *alive;
+  }
+  qsort(list->at, list->count, sizeof *list->at, by_bytes);
 }
 
 static void choose_checkpoints(struct step *step, struct arena *arena) {
@@ -107,6 +127,15 @@ bool largest_batches(const struct model *model,
 bool memory(const struct model *model, const struct settings *settings,
             bool timeline, struct diags *diags, struct memory *memory) {
   struct question q = {model, settings, memory, timeline, true};
+  if (settings->train.checkpoint == CHECKPOINT_AUTO &&
+      !fit_room(&settings->train)) {
+    struct diagnostic *d =
+        diag(diags, MISSING_ARGUMENT, model->nodes.at[0].span,
+             "checkpoint=auto needs the memory that a step is to fit");
+    diag_help(d, "`train memory=24GiB` or `gpu=a100-80`; `--memory 24GiB` or "
+                 "`--gpu a100-80`");
+    return false;
+  }
   memory->saved_by_node = arena_alloc(model->arena, model->nodes.count + 1,
                                       sizeof *memory->saved_by_node);
   arena_within(model->arena, training_within, &q);

@@ -6,10 +6,16 @@
 #include "sema/inference.h"
 #include "sema/parallel.h"
 
+/* Tensors of a layer and kind are one item. */
+struct alive_list {
+  struct alive *at;
+  size_t count, room;
+};
+
 struct memory {
   struct training training;
   int64_t *saved_by_node;        /* bytes that each keeps for backward */
-  VEC(struct alive) alive;       /* at the peak, the largest first */
+  struct alive_list alive;       /* at the peak, the largest first */
   VEC(struct moment) timeline;   /* if it was asked for */
   VEC(struct node_range) ranges; /* checkpointed */
   int64_t extra_macs;            /* computed once more for them, a sample */

@@ -38,13 +38,29 @@ NETS = {
     "vit_b_16": ("vit", "", ""),
 }
 
+# Bytes a sample that a model makes itself and autograd keeps, where the net
+# takes them as an input: the segment ids, 128 int64 zeros.
+INSIDE = {"bert_base_128": 128 * 8}
+
+# Bytes of constants that a model registers as buffers and a net has no need to
+# name: the numbers of the positions (int64), GPT-2's triangles of ones.
+CONSTANTS = {
+    "bert_base_128": 512 * 8,
+    "gpt2_small": 1024 * 8 + 12 * 1024 * 1024 * 4,
+    "gpt2_small_dropout": 1024 * 8 + 12 * 1024 * 1024 * 4,
+}
+
 print("""\
 # What PyTorch 1.13 keeps and allocates, in bytes (CPU, float32).
-# settings: as behind -D; train: as behind `train`; entropy: saved with
-# loss=crossentropy; framework: forward without gradients; step: the peak of
-# forward and backward with loss=sum, one allocation for each result; states of the optimizers; empty: not measured.
-# model,net,settings,train,batch,saved,entropy,gradients,buffers,framework,\
-step,momentum,adam""")
+# settings: as behind -D; train: as behind `train`; inside: of a sample, made by
+# the model and kept, but an input of the net; constants: those among buffers;
+# saved: with loss=none; entropy: with loss=crossentropy; framework: forward
+# without gradients; step: the peak of forward and backward with loss=sum, one
+# allocation for each result; states of the optimizers; of a whole step with
+# them the peak that was allocated, workspace of kernels and state included,
+# parameters, buffers and input left out; empty: not measured.
+# model,net,settings,train,batch,inside,constants,saved,entropy,gradients,\
+buffers,framework,step,momentum,adam,momentum_peak,adam_peak""")
 for file in sorted(os.listdir(sys.argv[1])):
     if not file.endswith(".json"):
         continue
@@ -52,8 +68,8 @@ for file in sorted(os.listdir(sys.argv[1])):
         data = json.load(text)
     training = data.get("training") or {}
 
-    def state(optimizer):
-        return (training.get(optimizer) or {}).get("live_start", "")
+    def measured(optimizer, what):
+        return (training.get(optimizer) or {}).get(what)
 
     trace = (training.get("simulated") or {}).get("without_workspace")
     step = ""
@@ -62,7 +78,11 @@ for file in sorted(os.listdir(sys.argv[1])):
     values = [data["saved_bytes"], data.get("saved_bytes_with_cross_entropy"),
               data["gradient_bytes"], data["buffer_bytes"],
               data["framework_peak_bytes"],
-              step, state("sgd_momentum"), state("adam")]
-    print(",".join([data["model"], *NETS[data["model"]], str(data["batch"])]
+              step, measured("sgd_momentum", "live_start"),
+              measured("adam", "live_start"),
+              measured("sgd_momentum", "peak"), measured("adam", "peak")]
+    model = data["model"]
+    print(",".join([model, *NETS[model], str(data["batch"]),
+                    str(INSIDE.get(model, 0)), str(CONSTANTS.get(model, 0))]
                    + ["" if value is None else str(value)
                       for value in values]))

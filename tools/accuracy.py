@@ -1,0 +1,301 @@
+#!/usr/bin/python3
+"""Writes docs/accuracy.md: what NETC computes against what was measured.
+
+    accuracy.py NETC [GPU]
+
+reads tests/data/memory.csv and, where there are any, the files that
+bench/gpu_truth.py left in the folder GPU (tests/data/gpu).
+"""
+import csv
+import glob
+import json
+import os
+import statistics
+import subprocess
+import sys
+
+HEAD = """\
+# Accuracy
+
+Made by `make accuracy` from what the compiler reports and from measurements.
+An error is netc's number less the measured one: below zero netc promises less
+memory than is taken.
+
+## On a CPU: `--profile torch1-cpu`
+
+`tests/data/memory.csv` holds what PyTorch 1.13 did on a CPU in float32, with
+the models of torchvision 0.14 and some written by hand: autograd, the trace of
+the operators and the allocator were watched. netc's rules were found with
+measurements like these. So the tables show that the rules describe these
+models; they are no blind test, and of a model that is not here they say less.
+
+### Tensors
+
+{headline}
+
+"""
+
+QUANTITIES = """
+| quantity | what was measured |
+|---|---|
+| saved | tensors that autograd keeps after the forward pass, each storage \
+once, without parameters, buffers and inputs |
+| entropy | the same with cross-entropy behind the net |
+| gradients, buffers | all of the model's |
+| momentum, adam | state of the optimizer after a step |
+| predict | largest sum of live tensors in a forward pass without gradients, \
+each dying after its last reader |
+| step | largest sum of live tensors in forward and backward, the loss being \
+the sum; without parameters, buffers, state and inputs |
+
+BERT, as it was measured, makes its segment ids itself and autograd keeps them;
+the net takes them as an input, so that their {inside} bytes a sample are taken
+off the measured *saved*. {constants}
+"""
+
+CONSTANTS = """\
+*buffers* differ only where a model registers constants
+as buffers, which a net does not name: the numbers of the positions in BERT and
+GPT-2, GPT-2's triangle of ones in each layer.
+"""
+
+WHOLE = """\
+### A whole step, as allocated
+
+The peak that the allocator saw in a real second step, with the state of the
+optimizer, without parameters, buffers and inputs. It also holds what kernels take
+for themselves while they run: oneDNN's reordered weights, the matrix that a
+convolution is unfolded into. netc does not count those, because they depend on the
+processor and the build; so here it **promises too little** for most nets. Where
+it promises more, the peak is in the optimizer's step: netc keeps the outputs
+until its end, the measured program had let go of them.
+
+"""
+
+TABLE = """
+### All
+
+Signed errors in bytes; `=` is equal, empty is not measured.
+
+"""
+
+NO_GPU = """
+## On a GPU: `--profile torch2-cuda`
+
+No GPU was at hand when this page was written: the profile rests on PyTorch's
+sources and on the measurements above. `bench/gpu_truth.py` measures it, and
+this page then has its table here.
+"""
+
+GPU = """
+## On a GPU: `--profile torch2-cuda`
+
+`bench/gpu_truth.py` measured these, each in a process of its own: {devices}.
+*measured* is `torch.cuda.max_memory_allocated` of a whole training step,
+*reserved* what the allocator then held, *libraries* what was allocated before
+the step beyond the model's tensors (workspaces that cuBLAS holds), which netc
+counts apart; *error* is that of `peak_bytes`, *without libraries* with these
+bytes taken off the measured.
+
+| net | batch | optimizer | precision | netc | measured | reserved | \
+libraries | error | without libraries |
+|---|--:|---|---|--:|--:|--:|--:|--:|--:|
+"""
+
+
+def report(net, settings, options):
+    defines = [word for s in settings.split() for word in ("-D", s)]
+    command = [sys.argv[1], f"examples/zoo/{net}.net", *defines]
+    for name, value in options.items():
+        command += [f"--{name}", str(value)]
+    done = subprocess.run(command + ["--emit=json=-"], capture_output=True)
+    if done.returncode != 0:
+        sys.exit(f"accuracy.py: {net}: {done.stderr.decode()}")
+    return json.loads(done.stdout)
+
+
+def percent(error, measured):
+    """Signed, never a zero for what is none; None if measured is nothing."""
+    if measured == 0:
+        return None
+    value = 100 * error / measured
+    text = f"{value:+.2f} %"
+    return f"{value:+.0e} %" if float(text[:-2]) == 0 and error else text
+
+
+def cell(error, measured):
+    if error is None:
+        return ""
+    if error == 0:
+        return "="
+    part = percent(error, measured)
+    return f"{error:+,}" + (f" ({part})" if part else "")
+
+
+def relative(pair):
+    error, measured = pair
+    if measured:
+        return error / measured
+    return 0 if error == 0 else float("inf")
+
+
+# CPU
+
+# The quantities of tensors, and the peaks that have more in them.
+TENSORS = ("saved", "entropy", "gradients", "buffers", "momentum", "adam",
+           "predict", "step")
+ALLOCATED = ("momentum_peak", "adam_peak")
+
+
+def predictions(row):
+    options = dict(option.split("=") for option in row["train"].split())
+    options.update(profile="torch1-cpu", batch=row["batch"])
+
+    def training(**more):
+        return report(row["net"], row["settings"], {**options, **more})
+
+    def without(numbers, peak, *parts):
+        return peak - sum(numbers[part + "_bytes"]
+                          for part in ("parameter", "buffer", "input", *parts))
+
+    plain = training(loss="none")
+    momentum = training(loss="sum", optimizer="momentum")["training"]
+    adam = training(loss="sum", optimizer="adam")["training"]
+    entropy = training(loss="crossentropy")["training"]
+    step = max(adam["forward_peak_bytes"], adam["backward_peak_bytes"])
+    return {
+        "saved": plain["training"]["saved_bytes"],
+        "entropy": entropy["saved_bytes"],
+        "gradients": plain["training"]["gradient_bytes"],
+        "buffers": plain["training"]["buffer_bytes"],
+        "momentum": momentum["optimizer_bytes"],
+        "adam": adam["optimizer_bytes"],
+        "predict": plain["inference"]["framework_peak_bytes"],
+        "step": without(adam, step, "optimizer"),
+        "momentum_peak": without(momentum, momentum["peak_bytes"]),
+        "adam_peak": without(adam, adam["peak_bytes"]),
+    }
+
+
+def measured_of(row, name):
+    column = {"predict": "framework"}.get(name, name)
+    if not row[column]:
+        return None
+    made_inside = int(row["inside"]) * int(row["batch"])
+    return int(row[column]) - (made_inside if name == "saved" else 0)
+
+
+def rows_of(path):
+    """The last line of comment names the columns."""
+    with open(path) as file:
+        lines = file.read().splitlines()
+    comments = [line for line in lines if line.startswith("#")]
+    names = comments[-1].lstrip("# ").split(",")
+    rows = [line for line in lines if line and not line.startswith("#")]
+    return list(csv.DictReader(rows, fieldnames=names))
+
+
+def summary(errors):
+    text = ("| quantity | rows | equal | worst | median | under-estimates |\n"
+            "|---|--:|--:|--:|--:|--:|\n")
+    for name, pairs in errors.items():
+        worst = max(pairs, key=lambda p: (abs(relative(p)), abs(p[0])))
+        middle = 100 * statistics.median(map(relative, pairs))
+        under = sum(error < 0 for error, _ in pairs)
+        text += (f"| {name} | {len(pairs)} | "
+                 f"{sum(error == 0 for error, _ in pairs)} | "
+                 f"{cell(*worst)} | {middle:.2f} % | "
+                 f"{100 * under / len(pairs):.1f} % |\n")
+    return text
+
+
+def cpu_part():
+    rows = rows_of("tests/data/memory.csv")
+    names = TENSORS + ALLOCATED
+    errors = {name: [] for name in names}
+    table, unexplained = "", 0
+    for row in rows:
+        mine, cells = predictions(row), []
+        for name in names:
+            measured = measured_of(row, name)
+            if measured is None:
+                cells.append("")
+                continue
+            error = mine[name] - measured
+            errors[name].append((error, measured))
+            cells.append(cell(error, measured))
+            if name == "buffers" and error != -int(row["constants"]):
+                unexplained += 1
+        path = f"../examples/zoo/{row['net']}.net"
+        table += (f"| [{row['model']}]({path}) | {row['batch']} | "
+                  + " | ".join(cells) + " |\n")
+    every = [error for name in TENSORS for error, _ in errors[name]]
+    headline = (f"Of {len(every)} measured quantities of "
+                f"{len({row['model'] for row in rows})} models "
+                f"{every.count(0)} are equal to the byte.")
+    inside = max(int(row["inside"]) for row in rows)
+    return (HEAD.format(headline=headline)
+            + summary({name: errors[name] for name in TENSORS})
+            + QUANTITIES.format(inside=f"{inside:,}",
+                                constants="" if unexplained else CONSTANTS)
+            + WHOLE + summary({name: errors[name] for name in ALLOCATED})
+            + TABLE + "| model | batch | " + " | ".join(names) + " |\n"
+            + "|---|--:|" + "--:|" * len(names) + "\n" + table)
+
+
+# GPU
+
+def gpu_runs(folder):
+    for path in sorted(glob.glob(os.path.join(folder, "*.json"))):
+        with open(path) as file:
+            data = json.load(file)
+        for run in data["runs"]:
+            yield data, run
+
+
+def gpu_row(data, run, errors):
+    known = (f"| {data['model']} | {run['batch']} | {run['optimizer']} | "
+             f"{run['precision']} | ")
+    options = {"profile": "torch2-cuda", "batch": run["batch"],
+               "optimizer": run["optimizer"], "precision": run["precision"],
+               "loss": data["loss"]}
+    options.update(option.split("=") for option in data["train"].split())
+    training = report(data["net"], data["settings"], options)["training"]
+    mine = training["peak_bytes"]
+    known += f"{mine:,} | "
+    if "error" in run:
+        return known + run["error"] + " | | | | |\n"
+    measured = run["step"]["allocated"]
+    apart = run["library_bytes"]
+    less = measured - apart
+    errors["peak"].append((mine - measured, measured))
+    errors["peak without libraries"].append((mine - less, less))
+    return (known + f"{measured:,} | {run['step']['reserved']:,} | {apart:,} | "
+            f"{cell(mine - measured, measured)} | "
+            f"{cell(mine - less, less)} |\n")
+
+
+def gpu_part(folder):
+    runs = [(data, run) for data, run in gpu_runs(folder)
+            if not data.get("dry_run")]
+    errors = {"peak": [], "peak without libraries": []}
+    table = "".join(gpu_row(data, run, errors) for data, run in runs)
+    if not errors["peak"]:
+        return NO_GPU
+    devices = sorted({f"{data['device']} (driver {data['driver']}, PyTorch "
+                      f"{data['torch']}, CUDA {data['cuda']})"
+                      for data, _ in runs})
+    text = GPU.format(devices="; ".join(devices)) + table + "\n"
+    text += summary(errors) + "\n"
+    for name, pairs in errors.items():
+        middle = 100 * statistics.median(abs(relative(pair)) for pair in pairs)
+        far = sum(relative(pair) < -0.01 for pair in pairs)
+        text += (f"- *{name}*: the median of the errors' sizes is "
+                 f"{middle:.2f} %; {far} of {len(pairs)} under-estimate\n"
+                 "  by more than 1 %.\n")
+    return text
+
+
+print(cpu_part()
+      + gpu_part(sys.argv[2] if len(sys.argv) > 2 else "tests/data/gpu"),
+      end="")
