@@ -455,11 +455,12 @@ static enum netc_status compile(struct netc *netc, const struct unit *unit) {
     return NETC_USAGE;
   for (size_t i = 0; i < netc->chosen.count; i++)
     expand_choice(e, netc->chosen.at[i]);
-  netc->usable =
-      no_errors(netc) && cost(&netc->model, &netc->settings, &netc->diags) &&
-      rule_of_thumb(&netc->model, &netc->settings, &netc->compiled.rule) &&
-      memory(&netc->model, &netc->settings, netc->timeline, &netc->diags,
-             &netc->compiled.memory);
+  netc->usable = no_errors(netc) &&
+                 cost(&netc->model, &netc->settings, &netc->diags) &&
+                 rule_of_thumb(&netc->model, &netc->settings, &netc->diags,
+                               &netc->compiled.rule) &&
+                 memory(&netc->model, &netc->settings, netc->timeline,
+                        &netc->diags, &netc->compiled.memory);
   if (netc->usable) {
     lint(e, unit->program, &netc->model);
     lint_names(&netc->diags, unit->program);

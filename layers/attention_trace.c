@@ -39,6 +39,7 @@ static size_t project(const struct recorder *r, int which, size_t in,
                                   .first_param = p->first,
                                   .param_count = p->count,
                                   .splits = true,
+                                  .spares_weights = true,
                                   .cast = CAST_LOW});
 }
 

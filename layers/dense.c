@@ -113,6 +113,7 @@ static size_t dense_trace(const struct layer *layer, struct tape *tape,
                                             .keeps = KEEPS_IN(0),
                                             .all_params = true,
                                             .splits = true,
+                                            .spares_weights = true,
                                             .cast = CAST_LOW});
 }
 

@@ -74,6 +74,13 @@ static size_t cast_input(struct tape *tape, size_t in, enum width width) {
   return out;
 }
 
+/* A matrix product without a gradient to its input does not keep the copy. */
+static bool keeps_weights(const struct tape *tape, const struct operation *op,
+                          const size_t *in) {
+  return tape->mixed && op->cast == CAST_LOW && op->param_count &&
+         (!op->spares_weights || tape->values.at[in[0]].needs_gradient);
+}
+
 /* Each matrix is copied once, and the copy is kept for backward. */
 static void cast_params(struct tape *tape, const struct operation *op,
                         struct extent *kept) {
@@ -209,7 +216,7 @@ size_t tape_run(struct tape *tape, const struct operation *op) {
     for (int i = 0; i < 2; i++)
       stored.kept[i] = resolve(tape, op->kept[i], width);
     keep_for_backward(tape, &stored, op, in);
-    if (tape->mixed && op->cast == CAST_LOW && op->param_count)
+    if (keeps_weights(tape, op, in))
       cast_params(tape, op, &stored.kept[3]);
   }
   *VEC_PUSH(tape->arena, &tape->ops) = stored;

@@ -78,6 +78,7 @@ struct operation {
   bool by_channel; /* no channel of its output needs another one */
   bool folds;      /* scale and shift: a plan folds it away */
   enum cast cast;
+  bool spares_weights; /* backward reads them only for its input's gradient */
 };
 
 struct tape_value {

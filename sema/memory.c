@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "sema/checkpoint.h"
+#include "sema/cost.h"
 
 enum {
   QUICK_NODES = 5000,    /* whose largest batch is sought unasked */
@@ -140,9 +141,6 @@ bool memory(const struct model *model, const struct settings *settings,
   arena_within(model->arena, training_within, &q);
   if (q.fits && find_inference(model, settings, &memory->inference))
     return true;
-  struct diagnostic *d =
-      diag(diags, TOO_LARGE, model->nodes.at[model->nodes.count - 1].span,
-           "the memory of the net passes 2^63 - 1 bytes");
-  diag_help(d, "a smaller batch, or smaller tensors");
+  report_memory_too_large(model, diags);
   return false;
 }
