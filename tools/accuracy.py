@@ -90,7 +90,8 @@ this page then has its table here.
 GPU = """
 ## On a GPU: `--profile torch2-cuda`
 
-`bench/gpu_truth.py` measured these, each in a process of its own: {devices}.
+`bench/gpu_truth.py` measured these, each in a process of its own, on
+{devices}.
 *measured* is `torch.cuda.max_memory_allocated` of a whole training step,
 *reserved* what the allocator then held, *libraries* what was allocated before
 the step beyond the model's tensors (workspaces that cuBLAS holds), which netc
@@ -280,19 +281,21 @@ def gpu_part(folder):
             if not data.get("dry_run")]
     errors = {"peak": [], "peak without libraries": []}
     table = "".join(gpu_row(data, run, errors) for data, run in runs)
-    if not errors["peak"]:
+    if not runs:
         return NO_GPU
     devices = sorted({f"{data['device']} (driver {data['driver']}, PyTorch "
                       f"{data['torch']}, CUDA {data['cuda']})"
                       for data, _ in runs})
     text = GPU.format(devices="; ".join(devices)) + table + "\n"
+    if not errors["peak"]:
+        return text + "None of the runs came to its end.\n"
     text += summary(errors) + "\n"
     for name, pairs in errors.items():
         middle = 100 * statistics.median(abs(relative(pair)) for pair in pairs)
         far = sum(relative(pair) < -0.01 for pair in pairs)
         text += (f"- *{name}*: the median of the errors' sizes is "
-                 f"{middle:.2f} %; {far} of {len(pairs)} under-estimate\n"
-                 "  by more than 1 %.\n")
+                 f"{middle:.2f} %;\n  {far} of {len(pairs)} "
+                 "under-estimate by more than 1 %.\n")
     return text
 
 
