@@ -36,6 +36,9 @@ void arena_open(struct arena *arena, netc_resize_fn *resize, void *user) {
 }
 
 void arena_close(struct arena *arena) {
+  if (arena->inner)
+    arena_close(arena->inner);
+  arena->inner = NULL;
   struct arena_block *block = arena->blocks;
   while (block) {
     struct arena_block *next = block->next;
@@ -47,6 +50,9 @@ void arena_close(struct arena *arena) {
 }
 
 static void fail(struct arena *arena) {
+  if (arena->inner)
+    arena_close(arena->inner);
+  arena->inner = NULL;
   if (arena->on_failure)
     longjmp(*arena->on_failure, 1);
   abort(); /* a caller without an `on_failure`: a bug of ours */
@@ -147,10 +153,10 @@ void arena_within(struct arena *arena,
   jmp_buf failure;
   arena_open(&inner, arena->resize, arena->user);
   inner.on_failure = &failure;
-  if (setjmp(failure)) { /* no memory: ours is freed all the same */
-    arena_close(&inner);
+  if (setjmp(failure))
     fail(arena);
-  }
+  arena->inner = &inner;
   run(&inner, user);
+  arena->inner = NULL;
   arena_close(&inner);
 }

@@ -20,6 +20,7 @@ struct arena {
   char *next; /* free space of the block at hand */
   char *end;
   jmp_buf *on_failure; /* where to go when memory runs out */
+  struct arena *inner; /* of arena_within: closed first, then */
 };
 
 /* `resize` may be NULL for the C library's allocator. */
@@ -68,5 +69,12 @@ void arena_within(struct arena *arena,
                                        (vec)->count, sizeof *(vec)->at)) \
        : (void)0,                                                        \
    &(vec)->at[(vec)->count++])
+
+/* Room for `wanted` items before the first one: no growing, no waste. */
+#define VEC_RESERVE(arena, vec, wanted)                                \
+  ((vec)->room ? (void)0                                               \
+               : (void)((vec)->at = arena_alloc((arena), (wanted) + 1, \
+                                                sizeof *(vec)->at),    \
+                        (vec)->room = (wanted) + 1))
 
 #endif

@@ -69,6 +69,8 @@ void dump_ast(const struct compiled *c, const struct emit_options *options,
               struct text *out);
 void dump_graph(const struct compiled *c, const struct emit_options *options,
                 struct text *out);
+void dump_plan(const struct compiled *c, const struct emit_options *options,
+               struct text *out);
 void dump_shapes(const struct compiled *c, const struct emit_options *options,
                  struct text *out);
 

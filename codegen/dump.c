@@ -205,3 +205,24 @@ void dump_shapes(const struct compiled *c, const struct emit_options *options,
     text_putc(out, '\n');
   }
 }
+
+/* The arena as a table that `netc plan` reads; alive in [lower, upper). */
+void dump_plan(const struct compiled *c, const struct emit_options *options,
+               struct text *out) {
+  const struct inference *f = &c->memory.inference;
+  (void)options;
+  text_put(out, "id,lower,upper,size,offset\n");
+  for (size_t i = 0; i < f->arena.count; i++) {
+    const struct arena_buffer *buffer = &f->arena.at[i];
+    model_put_name(out, c->model, buffer->node);
+    if (buffer->part)
+      text_printf(out, ".%s", buffer->part);
+    const int64_t values[] = {buffer->first, buffer->last + 1, buffer->bytes,
+                              buffer->offset};
+    for (int k = 0; k < 4; k++) {
+      text_putc(out, ',');
+      text_int(out, values[k]);
+    }
+    text_putc(out, '\n');
+  }
+}

@@ -27,6 +27,15 @@ void grid_text(struct grid *grid, const char *text) {
   grid_cell(grid);
 }
 
+void grid_bytes(struct grid *grid, enum text_units units, int64_t bytes) {
+  text_count(&grid->pool, bytes);
+  text_put(&grid->pool, " B");
+  grid_cell(grid);
+  if (units != UNITS_BYTES)
+    text_size(&grid->pool, bytes, units, 2);
+  grid_cell(grid);
+}
+
 size_t grid_rows(const struct grid *grid) {
   return grid->cells.count / grid->column_count;
 }

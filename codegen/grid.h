@@ -29,6 +29,9 @@ void grid_cell(struct grid *grid);
 /* Adds the next cell with that text. */
 void grid_text(struct grid *grid, const char *text);
 
+/* Two cells: 4,632,902 B and 4.42 MiB; the second is empty for UNITS_BYTES. */
+void grid_bytes(struct grid *grid, enum text_units units, int64_t bytes);
+
 size_t grid_rows(const struct grid *grid);
 
 /* The columns of all cells together. */

@@ -1,6 +1,7 @@
 /* txt: the report for people. */
 #include "codegen/formula.h"
 #include "codegen/grid.h"
+#include "codegen/memory_report.h"
 #include "codegen/rows.h"
 
 struct report {
@@ -134,25 +135,16 @@ static void put_table(struct report *r) {
 
 /* The rule of thumb */
 
-static void cell_bytes(struct report *r, struct grid *grid, int64_t bytes) {
-  text_count(&grid->pool, bytes);
-  text_put(&grid->pool, " B");
-  grid_cell(grid);
-  if (r->options->units != UNITS_BYTES)
-    text_size(&grid->pool, bytes, r->options->units, 2);
-  grid_cell(grid);
-}
-
 static void rule_row(struct report *r, struct grid *grid, int64_t prediction,
                      int64_t training) {
   grid_cell(grid);
   if (prediction >= 0) {
-    cell_bytes(r, grid, prediction);
+    grid_bytes(grid, r->options->units, prediction);
   } else {
     grid_text(grid, "");
     grid_text(grid, "");
   }
-  cell_bytes(r, grid, training);
+  grid_bytes(grid, r->options->units, training);
 }
 
 static void put_rule(struct report *r) {
@@ -200,4 +192,5 @@ void emit_report(const struct compiled *c, const struct emit_options *options,
   put_table(&r);
   text_putc(out, '\n');
   put_rule(&r);
+  put_memory(c, options, out);
 }

@@ -19,6 +19,7 @@ static const struct backend backends[] = {
     {"ast", "what the parser sees", NEEDS_TEXT, true, dump_ast},
     {"graph", "the nodes with their inputs", NEEDS_MODEL, true, dump_graph},
     {"shapes", "the nodes with their shapes", NEEDS_MODEL, true, dump_shapes},
+    {"plan", "the arena, for `netc plan`", NEEDS_MODEL, true, dump_plan},
 };
 
 size_t backend_count(void) {

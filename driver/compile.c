@@ -40,14 +40,40 @@ static int write_picture(struct netc *netc, const struct options *o,
   return result;
 }
 
+static int open_failed(const char *path) {
+  return complain(EXIT_IO, "cannot write %s: %s",
+                  strcmp(path, "-") == 0 ? "standard output" : path,
+                  strerror(errno));
+}
+
+/* A file, and why it could not be written. */
+struct writing {
+  FILE *file;
+  int error;
+};
+
+static bool write_sink(void *user, const char *bytes, size_t length) {
+  struct writing *writing = user;
+  if (file_sink(writing->file, bytes, length))
+    return true;
+  writing->error = errno;
+  return false;
+}
+
 static int write_one(struct netc *netc, const struct options *o,
                      const struct wanted *wanted, FILE *file) {
   const char *kind = kind_of(wanted);
   if (is_picture(kind))
     return write_picture(netc, o, kind, file);
-  enum netc_status status = netc_emit(netc, kind, &o->look, file_sink, file);
+  struct writing writing = {file, 0};
+  enum netc_status status =
+      netc_emit(netc, kind, &o->look, write_sink, &writing);
   if (status == NETC_USAGE)
     return unknown_kind(wanted);
+  if (writing.error) {
+    errno = writing.error;
+    return open_failed(wanted->path);
+  }
   return exit_status_of(netc, status);
 }
 
@@ -106,12 +132,6 @@ static char *dependency_path(const struct options *o) {
     memcpy(path + length, ".d", 3);
   }
   return path;
-}
-
-static int open_failed(const char *path) {
-  return complain(EXIT_IO, "cannot write %s: %s",
-                  strcmp(path, "-") == 0 ? "standard output" : path,
-                  strerror(errno));
 }
 
 static int write_dependencies(const struct netc *netc,
@@ -191,8 +211,8 @@ static int compile(struct netc *netc, struct options *o) {
         netc_emit(netc, o->dump, &o->look, file_sink, stdout);
     if (dumped == NETC_USAGE)
       return complain(EXIT_USAGE,
-                      "--dump takes tokens, ast, graph or "
-                      "shapes, not `%s`",
+                      "--dump takes tokens, ast, graph, "
+                      "shapes or plan, not `%s`",
                       o->dump);
     return status ? status : exit_status_of(netc, dumped);
   }

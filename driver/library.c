@@ -146,8 +146,13 @@ static const struct stmt *parse_choice(struct netc *netc, const char *text) {
 
 /* The first error since `before` becomes the message; it is not kept. */
 static enum netc_status refuse(struct netc *netc, size_t before) {
-  if (netc->diags.all.count > before)
-    netc->message = keep(netc, netc->diags.all.at[before]->message);
+  if (netc->diags.all.count > before) {
+    const struct diagnostic *d = netc->diags.all.at[before];
+    netc->message = keep(netc, d->message);
+    for (size_t i = 0; i < d->help.count; i++)
+      netc->message = format(netc, "%s; %.*s", netc->message,
+                             SLICE_ARG(d->help.at[i]));
+  }
   netc->diags.all.count = before;
   netc->diags.table.room = 0; /* made anew from what is left */
   netc->diags.errors = 0;
@@ -194,9 +199,23 @@ static bool has_key(const struct arg_spec *specs, const char *key,
   return found;
 }
 
-enum netc_status netc_set(struct netc *netc, const char *key,
+/* --data-parallel is data_parallel in the language. */
+static const char *underscored(struct netc *netc, const char *key) {
+  char *copy = arena_copy(&netc->arena, key, strlen(key));
+  for (char *at = copy; *at; at++)
+    if (*at == '-')
+      *at = '_';
+  return copy;
+}
+
+enum netc_status netc_set(struct netc *netc, const char *name,
                           const char *value) {
   ENTER(netc, NETC_NO_MEMORY);
+  const char *key = underscored(netc, name);
+  if (strcmp(key, "timeline") == 0) {
+    netc->timeline = strcmp(value, "off") != 0;
+    return NETC_OK;
+  }
   struct suggestion s = suggest_begin(slice_of(key));
   bool train = has_key(train_specs, key, &s);
   bool infer = has_key(infer_specs, key, &s);
@@ -205,7 +224,7 @@ enum netc_status netc_set(struct netc *netc, const char *key,
                    (!infer || choose(netc, "infer", key, value))
                ? NETC_OK
                : NETC_USAGE;
-  netc->message = format(netc, "there is no setting `%s`", key);
+  netc->message = format(netc, "there is no setting `%s`", name);
   if (s.best.at)
     netc->message = format(netc, "%s; did you mean `%.*s`?", netc->message,
                            SLICE_ARG(s.best));
@@ -436,15 +455,16 @@ static enum netc_status compile(struct netc *netc, const struct unit *unit) {
     return NETC_USAGE;
   for (size_t i = 0; i < netc->chosen.count; i++)
     expand_choice(e, netc->chosen.at[i]);
-  netc->usable =
-      no_errors(netc) && cost(&netc->model, &netc->settings, &netc->diags) &&
-      rule_of_thumb(&netc->model, &netc->settings, &netc->compiled.rule) &&
-      memory(&netc->model, &netc->settings, netc->timeline, &netc->diags,
-             &netc->compiled.memory);
+  netc->usable = no_errors(netc) &&
+                 cost(&netc->model, &netc->settings, &netc->diags) &&
+                 rule_of_thumb(&netc->model, &netc->settings, &netc->diags,
+                               &netc->compiled.rule) &&
+                 memory(&netc->model, &netc->settings, netc->timeline,
+                        &netc->diags, &netc->compiled.memory);
   if (netc->usable) {
     lint(e, unit->program, &netc->model);
     lint_names(&netc->diags, unit->program);
-    check_budget(&netc->model, &netc->settings, &netc->compiled.rule,
+    check_budget(&netc->model, &netc->settings, &netc->compiled.memory,
                  &netc->diags);
   }
   return no_errors(netc) ? NETC_OK : NETC_ERROR;

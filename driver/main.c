@@ -78,10 +78,8 @@ int main(int argc, char **argv) {
     const char *name;
     int (*run)(int argc, char **argv);
   } commands[] = {
-      {"check", command_check},
-      {"fmt", command_format},
-      {"layers", command_layers},
-      {"plan", command_plan},
+      {"check", command_check},     {"fmt", command_format},
+      {"layers", command_layers},   {"plan", command_plan},
       {"explain", command_explain},
   };
   signal(SIGPIPE, SIG_IGN); /* a closed pipe is an error of that write */

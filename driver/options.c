@@ -27,6 +27,7 @@ enum choice {
   CHOOSE_DUMP,
   CHOOSE_VERSION,
   CHOOSE_SETTING,
+  CHOOSE_TIMELINE,
 };
 
 static const struct option long_options[] = {
@@ -50,6 +51,20 @@ static const struct option long_options[] = {
     {"misc", required_argument, NULL, CHOOSE_SETTING},
     {"rule", required_argument, NULL, CHOOSE_SETTING},
     {"profile", required_argument, NULL, CHOOSE_SETTING},
+    {"accumulate", required_argument, NULL, CHOOSE_SETTING},
+    {"checkpoint", required_argument, NULL, CHOOSE_SETTING},
+    {"memory", required_argument, NULL, CHOOSE_SETTING},
+    {"gpu", required_argument, NULL, CHOOSE_SETTING},
+    {"data-parallel", required_argument, NULL, CHOOSE_SETTING},
+    {"zero", required_argument, NULL, CHOOSE_SETTING},
+    {"tensor-parallel", required_argument, NULL, CHOOSE_SETTING},
+    {"pipeline", required_argument, NULL, CHOOSE_SETTING},
+    {"microbatches", required_argument, NULL, CHOOSE_SETTING},
+    {"schedule", required_argument, NULL, CHOOSE_SETTING},
+    {"fold", required_argument, NULL, CHOOSE_SETTING},
+    {"align", required_argument, NULL, CHOOSE_SETTING},
+    {"decode", required_argument, NULL, CHOOSE_SETTING},
+    {"timeline", no_argument, NULL, CHOOSE_TIMELINE},
     {"inplace", required_argument, NULL, CHOOSE_SETTING},
     {NULL, 0, NULL, 0},
 };
@@ -74,16 +89,22 @@ void put_help(FILE *file) {
       "  --units=iec|si|bytes  --layout=hwc|chw  --depth N  --expand\n"
       "  --explain                   every number with its formula\n"
       "  --ascii                     no other characters in reports\n"
+      "  --timeline                  in JSON: memory after every operation\n"
       "Settings, before those of the file\n"
       "  -D NAME=VALUE               the value of a `param`\n"
       "  -I FOLDER                   where `use` looks for files\n"
       "  --batch N  --optimizer NAME  --dtype TYPE  --precision full|mixed\n"
       "  --loss NAME  --inplace on|off  --misc BYTES  --rule optimizer|x3\n"
       "  --profile torch2-cuda|torch1-cpu   whose memory is computed\n"
+      "  --memory SIZE  --gpu NAME   does a training step fit? --accumulate N\n"
+      "  --checkpoint N|auto         segments that keep only their inputs\n"
+      "  --data-parallel N  --zero 1|2|3  --tensor-parallel N\n"
+      "  --pipeline N  --microbatches N  --schedule pipedream|gpipe\n"
+      "  --decode N  --fold on|off  --align N   at prediction\n"
       "Diagnostics\n"
       "  -WSLUG -Wno-SLUG -Werror -Werror=SLUG\n"
       "  --diagnostics=text|json     how they are written\n"
-      "  --dump=tokens|ast|graph|shapes\n"
+      "  --dump=tokens|ast|graph|shapes|plan\n"
       "\n"
       "Exit status: 0 compiled, 1 error or broken budget in the source,\n"
       "2 usage, 3 files, 4 a bug of ours. Manual: man netc, docs/.\n",
@@ -251,6 +272,7 @@ static int take_option(struct options *o, struct netc *netc, int choice,
   case CHOOSE_DUMP: o->dump = optarg; return EXIT_DONE;
   case CHOOSE_HELP: o->help = true; return EXIT_DONE;
   case CHOOSE_VERSION: o->version = true; return EXIT_DONE;
+  case CHOOSE_TIMELINE: return add_setting(netc, "timeline", "on");
   default: return add_setting(netc, name, optarg);
   }
 }

@@ -110,7 +110,7 @@ struct netc_options {
 
 /*
  * Writes an output: "txt", "json", "csv", "md", "net", "dot", or a dump:
- * "tokens", "ast", "graph", "shapes". `options` may be NULL.
+ * "tokens", "ast", "graph", "shapes", "plan". `options` may be NULL.
  */
 NETC_API enum netc_status netc_emit(struct netc *netc, const char *kind,
                                     const struct netc_options *options,

@@ -36,6 +36,7 @@ static size_t function(const struct layer *layer, struct tape *tape,
   op.in_count = 1;
   op.out = extent_of(&layer->out);
   op.elementwise = true;
+  op.by_channel = op.cast != CAST_FULL; /* not softmax */
   op.all_params = true;
   return tape_run(tape, &op);
 }

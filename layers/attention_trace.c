@@ -25,6 +25,7 @@ static struct extent scores_of(const struct recorder *r) {
 static size_t unary(const struct recorder *r, size_t in, struct operation op) {
   op.in = &in;
   op.in_count = 1;
+  op.by_channel = !op.splits; /* heads are split between devices */
   return tape_run(r->tape, &op);
 }
 
@@ -37,6 +38,8 @@ static size_t project(const struct recorder *r, int which, size_t in,
                                   .keeps = KEEPS_IN(0),
                                   .first_param = p->first,
                                   .param_count = p->count,
+                                  .splits = true,
+                                  .spares_weights = true,
                                   .cast = CAST_LOW});
 }
 
@@ -107,6 +110,7 @@ static size_t product(const struct recorder *r, size_t a, size_t b,
                   &(struct operation){.name = "matmul",
                                       .in = in,
                                       .in_count = 2,
+                                      .by_channel = true,
                                       .out = out,
                                       .keeps = KEEPS_IN(0) | KEEPS_IN(1),
                                       .cast = CAST_LOW});
@@ -194,6 +198,7 @@ static size_t attend_fused(const struct recorder *r, size_t q, size_t k,
       r->tape, &(struct operation){.name = "attention",
                                    .in = in,
                                    .in_count = 3,
+                                   .by_channel = true,
                                    .out = rows_of(r, r->s.queries, r->s.width),
                                    .keeps = KEEPS_IN(0) | KEEPS_IN(1) |
                                             KEEPS_IN(2) | KEEPS_OUT,

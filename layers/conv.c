@@ -279,6 +279,7 @@ static size_t product_trace(const struct layer *layer, struct tape *tape,
                                             .out = extent_of(&layer->out),
                                             .keeps = KEEPS_IN(0),
                                             .all_params = true,
+                                            .splits = true,
                                             .cast = CAST_LOW});
 }
 

@@ -112,6 +112,8 @@ static size_t dense_trace(const struct layer *layer, struct tape *tape,
                                             .out = extent_of(&layer->out),
                                             .keeps = KEEPS_IN(0),
                                             .all_params = true,
+                                            .splits = true,
+                                            .spares_weights = true,
                                             .cast = CAST_LOW});
 }
 
@@ -119,7 +121,7 @@ static size_t fc_trace(const struct layer *layer, struct tape *tape,
                        const size_t *in) {
   size_t flat = in[0];
   if (layer->in[0]->rank > 1)
-    flat = tape_view(tape, "flatten", tape_dense(tape, in[0]));
+    flat = tape_flatten(tape, in[0]);
   return dense_trace(layer, tape, &flat);
 }
 

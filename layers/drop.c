@@ -28,6 +28,7 @@ static size_t drop(const struct layer *layer, struct tape *tape,
                                             .in = in,
                                             .in_count = 1,
                                             .out = extent_of(&layer->out),
+                                            .by_channel = true,
                                             .kept = {mask}});
 }
 

@@ -53,7 +53,8 @@ static size_t embed_trace(const struct layer *layer, struct tape *tape,
                                             .in_count = 1,
                                             .out = extent_of(&layer->out),
                                             .keeps = KEEPS_IN(0),
-                                            .all_params = true});
+                                            .all_params = true,
+                                            .splits = true});
 }
 
 const struct layer_kind layer_embed = {

@@ -170,6 +170,7 @@ static size_t pairwise(const struct layer *layer, struct tape *tape,
   op.in_count = 2;
   op.out = all;
   op.elementwise = true;
+  op.by_channel = true;
   for (int i = 1; i < layer->input_count; i++) {
     pair[1] = in[i];
     pair[0] = tape_run(tape, &op);

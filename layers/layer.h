@@ -69,6 +69,8 @@ enum arg_place {
   PLACE_STRIDE,   /* /value */
 };
 
+enum { LIMIT_SPECS = 32 }; /* rows that a layer or a section may have */
+
 struct arg_spec {
   const char *name; /* in the manual, and its key */
   enum arg_type type;

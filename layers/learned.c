@@ -19,6 +19,7 @@ static size_t scale_trace(const struct layer *layer, struct tape *tape,
                                       .keeps = KEEPS_IN(0),
                                       .all_params = true,
                                       .elementwise = true,
+                                      .by_channel = true,
                                       .folds = true,
                                       .back_work = extent_of(&layer->out)});
 }

@@ -114,6 +114,7 @@ static size_t maximum_trace(const struct layer *layer, struct tape *tape,
                       .in_count = 1,
                       .out = extent_of(&layer->out),
                       .keeps = KEEPS_IN(0),
+                      .by_channel = true,
                       .kept = {tape->training ? places : (struct extent){0}},
                       .work = tape->training ? (struct extent){0} : places});
 }
@@ -127,7 +128,8 @@ static size_t mean_trace(const struct layer *layer, struct tape *tape,
                                             .in = in,
                                             .in_count = 1,
                                             .out = extent_of(&layer->out),
-                                            .keeps = keeps ? KEEPS_IN(0) : 0});
+                                            .keeps = keeps ? KEEPS_IN(0) : 0,
+                                            .by_channel = true});
 }
 
 const struct layer_kind layer_pool = {

@@ -13,6 +13,8 @@ static const struct profile profiles[] = {
      .summary = "PyTorch 2 on a GPU",
      .block = 512,
      .byte_masks = true,
+     /* can_accumulate_inplace of torch/csrc/autograd/input_buffer.cpp */
+     .sums_in_place = true,
      .pool_indices = true,
      .concat_anew = true,
      .fused_attention = true,

@@ -13,6 +13,7 @@ struct profile {
   const char *summary;
   int64_t block;          /* bytes that an allocation is rounded up to */
   bool byte_masks;        /* dropout keeps one byte a value, not the type's */
+  bool sums_in_place;     /* gradients of a fan-out are added to the first */
   bool concat_anew;       /* a chain of concats copies all parts each time */
   bool mean_keeps_input;  /* a global mean saves what it averaged */
   bool pool_indices;      /* maximum pooling writes int64 places */

@@ -74,6 +74,13 @@ static size_t cast_input(struct tape *tape, size_t in, enum width width) {
   return out;
 }
 
+/* A matrix product without a gradient to its input does not keep the copy. */
+static bool keeps_weights(const struct tape *tape, const struct operation *op,
+                          const size_t *in) {
+  return tape->mixed && op->cast == CAST_LOW && op->param_count &&
+         (!op->spares_weights || tape->values.at[in[0]].needs_gradient);
+}
+
 /* Each matrix is copied once, and the copy is kept for backward. */
 static void cast_params(struct tape *tape, const struct operation *op,
                         struct extent *kept) {
@@ -103,8 +110,8 @@ static struct extent resolve(const struct tape *tape, struct extent extent,
 static bool may_overwrite(const struct tape *tape, const struct operation *op) {
   const struct tape_value *in = &tape->values.at[op->in[0]];
   const struct tape_storage *storage = &tape->storages.at[in->storage];
-  return tape->in_place && in->storage >= tape->fence && storage->owned && !storage->saved &&
-         storage->pending <= 1;
+  return tape->in_place && in->storage >= tape->fence && storage->owned &&
+         !storage->saved && storage->pending <= 1;
 }
 
 static bool has_trained_params(const struct tape *tape,
@@ -172,6 +179,8 @@ size_t tape_run(struct tape *tape, const struct operation *op) {
                            .gradient = op->gradient,
                            .elementwise = op->elementwise,
                            .folds = op->folds,
+                           .splits = op->splits,
+                           .by_channel = op->by_channel,
                            .weighs =
                                op->cast == CAST_LOW && op->param_count > 0,
                            .in_count = op->in_count};
@@ -207,7 +216,7 @@ size_t tape_run(struct tape *tape, const struct operation *op) {
     for (int i = 0; i < 2; i++)
       stored.kept[i] = resolve(tape, op->kept[i], width);
     keep_for_backward(tape, &stored, op, in);
-    if (tape->mixed && op->cast == CAST_LOW && op->param_count)
+    if (keeps_weights(tape, op, in))
       cast_params(tape, op, &stored.kept[3]);
   }
   *VEC_PUSH(tape->arena, &tape->ops) = stored;
@@ -231,6 +240,17 @@ size_t tape_view(struct tape *tape, const char *name, size_t in) {
                                             .out = tape->values.at[in].extent,
                                             .result = RESULT_VIEW,
                                             .gradient = GRADIENT_SHARED});
+}
+
+size_t tape_flatten(struct tape *tape, size_t in) {
+  size_t dense = tape_dense(tape, in);
+  return tape_run(tape, &(struct operation){.name = "flatten",
+                                            .in = &dense,
+                                            .in_count = 1,
+                                            .out = tape->values.at[in].extent,
+                                            .result = RESULT_VIEW,
+                                            .gradient = GRADIENT_SHARED,
+                                            .by_channel = true});
 }
 
 size_t tape_dense(struct tape *tape, size_t in) {

@@ -74,8 +74,11 @@ struct operation {
   /* Of the layer, which it reads and gives gradients; or all of them. */
   int first_param, param_count;
   bool all_params;
-  bool folds; /* scale and shift: a plan folds it away */
+  bool splits;     /* its weights may be spread over devices */
+  bool by_channel; /* no channel of its output needs another one */
+  bool folds;      /* scale and shift: a plan folds it away */
   enum cast cast;
+  bool spares_weights; /* backward reads them only for its input's gradient */
 };
 
 struct tape_value {
@@ -107,6 +110,7 @@ struct tape_op {
   enum result result;
   enum gradient gradient;
   bool elementwise, folds;
+  bool splits, by_channel;
   bool weighs; /* multiplies by parameters, into which others may fold */
   struct extent kept[4]; /* the last two: a clone, 16-bit matrices */
   struct extent work, back_work;
@@ -130,7 +134,7 @@ struct tape {
   VEC(size_t) saved;  /* storages */
   VEC(size_t) parts;  /* values */
   VEC(size_t) params; /* in the model */
-  size_t fence; /* storages before it are not overwritten: checkpoints */
+  size_t fence;       /* storages before it are not overwritten: checkpoints */
   bool *copied;       /* mixed: parameters whose 16-bit copy is there */
 
   /* While a layer records: */
@@ -154,6 +158,9 @@ struct extent extent_sample(int64_t count, enum width width);
 
 /* The same values, seen otherwise. */
 size_t tape_view(struct tape *tape, const char *name, size_t in);
+
+/* The same values of a sample as one vector. */
+size_t tape_flatten(struct tape *tape, size_t in);
 
 /* A copy of strided values; others are returned as they are. */
 size_t tape_dense(struct tape *tape, size_t in);

@@ -38,7 +38,9 @@ static bool unknown_word(struct expander *e, struct slice name,
     for (struct symbol *symbol = scope->first; symbol; symbol = symbol->next)
       if (symbol->kind == SYMBOL_DEF)
         suggest_offer(&s, symbol->name);
-  if (s.best.at) {
+  if (slice_is(name, "checkpoint")) {
+    diag_help(d, "`checkpoint { ... }` takes one block and nothing else");
+  } else if (s.best.at) {
     diag_help(d, "did you mean `%.*s`?", SLICE_ARG(s.best));
     diag_fixit(d, span, "%.*s", SLICE_ARG(s.best));
   } else {

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/check.h"
+#include "sema/cuts.h"
 
 enum {
   MOST_UNITS = 48,  /* parts of the chain that are chosen between */
@@ -25,84 +26,12 @@ void checkpoint_groups(struct step *step, struct arena *arena) {
   }
 }
 
-/* The chain of cuts */
-
-/* Places where one tensor alone leads on; nodes [0, cut) are before it. */
-struct cuts {
-  VEC(int64_t) at;
-};
-
-/* Readers to come of every node's tensor; views are their input's. */
-static void find_cuts(const struct model *model, struct cuts *cuts,
-                      struct arena *arena) {
-  int64_t *left = arena_alloc(arena, model->nodes.count + 1, sizeof *left);
-  int64_t open = 0;
-  for (size_t i = 0; i < model->inputs.count; i++)
-    left[model->inputs.at[i]]++;
-  for (size_t i = 0; i < model->sources.count; i++)
-    open += left[model->sources.at[i]] > 0;
-  for (size_t i = 0; i < model->nodes.count; i++) {
-    const struct node *node = &model->nodes.at[i];
-    bool source = node->kind == &model_input_kind;
-    for (int k = 0; k < node->input_count; k++)
-      open -= --left[node_input(model, node, k)] == 0;
-    open += !source && left[i] > 0;
-    if (open == 1 && left[i] > 0 && !source && i + 1 < model->nodes.count)
-      *VEC_PUSH(arena, &cuts->at) = (int64_t)i + 1;
-  }
-}
-
-/* The cut at which about `share` of `total` has been kept. */
-static int64_t nearest_cut(const struct cuts *cuts, const int64_t *before,
-                           double goal) {
-  int64_t best = 0;
-  double least = -1;
-  for (size_t i = 0; i < cuts->at.count; i++) {
-    double distance = (double)before[cuts->at.at[i]] - goal;
-    if (distance < 0)
-      distance = -distance;
-    if (least < 0 || distance < least) {
-      least = distance;
-      best = cuts->at.at[i];
-    }
-  }
-  return best;
-}
-
-/* Bytes kept by all nodes before each, in a step without checkpoints. */
-static int64_t *kept_before(const struct step *step, struct arena *arena) {
-  size_t nodes = step->model->nodes.count;
-  int64_t *before = arena_alloc(arena, nodes + 2, sizeof *before);
-  struct simulation s = {.saved_by_node =
-                             arena_alloc(arena, nodes + 1, sizeof(int64_t))};
-  struct training training;
-  step_measure(step, arena, &s, &training);
-  for (size_t i = 0; i < nodes && !s.overflow; i++)
-    before[i + 1] = before[i] + s.saved_by_node[i];
-  return before;
-}
-
-/* At most `count` parts of the chain: their ends, the last one excepted. */
-static void divide(const struct step *step, int64_t count, struct arena *arena,
-                   struct cuts *chosen) {
-  struct cuts all = {0};
-  find_cuts(step->model, &all, arena);
-  int64_t *before = kept_before(step, arena);
-  double total = (double)before[step->model->nodes.count];
-  int64_t last = 0;
-  for (int64_t i = 1; i < count; i++) {
-    int64_t cut = nearest_cut(&all, before, total * (double)i / (double)count);
-    if (cut > last)
-      *VEC_PUSH(arena, &chosen->at) = last = cut;
-  }
-}
-
 void checkpoint_even(struct step *step, int64_t count, struct arena *arena) {
   struct cuts cuts = {0};
   int64_t first = 0;
   if (count > (int64_t)step->model->nodes.count)
     count = (int64_t)step->model->nodes.count;
-  divide(step, count, arena, &cuts);
+  cuts_divide(step, count, arena, &cuts);
   step->ranges.count = 0;
   for (size_t i = 0; i < cuts.at.count; i++) {
     *VEC_PUSH(arena, &step->ranges) = (struct node_range){first, cuts.at.at[i]};
@@ -139,8 +68,11 @@ struct chain {
   int64_t budget;          /* bytes for all that does not stand */
 };
 
+/* The loss belongs to the last unit. */
 static size_t first_op(const struct chain *c, size_t unit) {
   int64_t node = c->cut[unit];
+  if (unit == c->units)
+    return c->step->trace.tape.ops.count;
   return node ? c->step->trace.op_end[node - 1] : 0;
 }
 
@@ -178,7 +110,7 @@ static struct span_cost *cost_at(const struct chain *c, size_t from,
 static void open_chain(struct chain *c) {
   const struct model *model = c->step->model;
   struct cuts cuts = {0};
-  divide(c->step, MOST_UNITS, c->arena, &cuts);
+  cuts_divide(c->step, MOST_UNITS, c->arena, &cuts);
   c->units = cuts.at.count + 1;
   c->cut = arena_alloc(c->arena, c->units + 1, sizeof *c->cut);
   c->costs =

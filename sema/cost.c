@@ -109,8 +109,32 @@ bool rule_apply(const struct rule_input *in, struct rule *rule) {
          add_i64(rule->training, rule->misc, &rule->training);
 }
 
+void report_memory_too_large(const struct model *model, struct diags *diags) {
+  struct diagnostic *d =
+      diag(diags, TOO_LARGE, model->nodes.at[model->nodes.count - 1].span,
+           "the memory of the net passes 2^63 - 1 bytes");
+  diag_help(d, "a smaller batch, or smaller tensors");
+}
+
+/* What the rule needs of the model. */
+static bool find_activations(const struct model *model, struct rule_input *in) {
+  for (size_t i = 0; i < model->nodes.count; i++) {
+    int64_t bytes;
+    const struct node *node = &model->nodes.at[i];
+    if (node->kind->memory != OUTPUT_FRESH)
+      continue;
+    if (!shape_bytes(&node->out, in->element, &bytes) ||
+        !add_i64(in->activation_bytes, bytes, &in->activation_bytes))
+      return false;
+    if (node->kind == &model_input_kind &&
+        !add_i64(in->input_bytes, bytes, &in->input_bytes))
+      return false;
+  }
+  return true;
+}
+
 bool rule_of_thumb(const struct model *model, const struct settings *settings,
-                   struct rule *rule) {
+                   struct diags *diags, struct rule *rule) {
   const struct train_settings *train = &settings->train;
   struct rule_input in = {.params = model->total.params,
                           .batch = train->batch,
@@ -118,17 +142,8 @@ bool rule_of_thumb(const struct model *model, const struct settings *settings,
                           .element = train->dtype,
                           .optimizer = train->optimizer,
                           .x3 = train->rule == RULE_X3};
-  for (size_t i = 0; i < model->nodes.count; i++) {
-    int64_t bytes;
-    const struct node *node = &model->nodes.at[i];
-    if (node->kind->memory != OUTPUT_FRESH)
-      continue;
-    if (!shape_bytes(&node->out, train->dtype, &bytes) ||
-        !add_i64(in.activation_bytes, bytes, &in.activation_bytes))
-      return false;
-    if (node->kind == &model_input_kind &&
-        !add_i64(in.input_bytes, bytes, &in.input_bytes))
-      return false;
-  }
-  return rule_apply(&in, rule);
+  if (find_activations(model, &in) && rule_apply(&in, rule))
+    return true;
+  report_memory_too_large(model, diags);
+  return false;
 }

@@ -29,7 +29,10 @@ struct rule {
  * otherwise (https://cs231n.github.io/convolutional-networks/#comp).
  */
 bool rule_of_thumb(const struct model *model, const struct settings *settings,
-                   struct rule *rule);
+                   struct diags *diags, struct rule *rule);
+
+/* Reports that the memory of the net does not fit into 63 bits. */
+void report_memory_too_large(const struct model *model, struct diags *diags);
 
 /* The same from the plain numbers. */
 struct rule_input {

@@ -4,8 +4,6 @@
 
 #include "sema/expand.h"
 
-enum { LIMIT_SPECS = 16 }; /* rows of arguments that a layer may have */
-
 struct bound; /* the arguments of a statement, bound: apply.c */
 struct using; /* a source being taken in: use.c */
 

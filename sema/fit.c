@@ -81,6 +81,7 @@ static void find_ways(struct search *s) {
     trial = changed(s, &settings);
     add_way(s, "--precision mixed", 0, &trial);
     if (settings.checkpoint == 0 &&
+        step_peak(&trial, s->arena) > s->fit->room &&
         checkpoint_auto(&trial, s->fit->room, s->arena))
       add_way(s, "--precision mixed --checkpoint auto", 0, &trial);
     settings.precision = s->step->settings.precision;

@@ -22,6 +22,7 @@ struct builder {
   int64_t *reads; /* by value: operations that read it */
   size_t *stamp;  /* by tensor: the last task that read it, from 1 */
   size_t *op_of;  /* by task: its operation */
+  int64_t folded; /* values of parameters and buffers that are gone */
   bool overflow;
 };
 
@@ -66,6 +67,25 @@ static void count_reads(struct builder *b) {
     b->reads[b->trace.value_of[b->model->outputs.at[i].node]]++;
 }
 
+/* Values that folding saves: bn has four vectors, a bias is only one. */
+static int64_t folded_values(const struct builder *b, size_t index) {
+  const struct tape_op *op = &b->trace.tape.ops.at[index];
+  const struct model *model = b->model;
+  const struct node *node = &model->nodes.at[op->node];
+  const struct node *into =
+      &model->nodes.at[b->trace.tape.ops.at[index - 1].node];
+  int64_t values = 0;
+  for (int i = 0; i < node->param_count; i++) {
+    const struct model_param *param =
+        &model->params.at[node->first_param + (size_t)i];
+    if (!param->shared)
+      values += param->count; /* at most the total */
+  }
+  if (into->param_count == 1 && into->shares == NO_NODE)
+    values -= shape_channels(&node->out);
+  return values;
+}
+
 /* The storages that share memory: views, and copies that a batch of 1 spares.
  */
 static void find_roots(struct builder *b) {
@@ -79,6 +99,7 @@ static void find_roots(struct builder *b) {
       const struct tape_op *op = &tape->ops.at[i];
       b->root[tape->values.at[op->first_out].storage] =
           root_of(b, tape->ins.at[op->first_in]);
+      b->folded += folded_values(b, i);
     }
 }
 
@@ -322,6 +343,7 @@ static void plan_within(struct arena *arena, void *user) {
   f->source_order = order.source_peak;
   f->live = order.peak;
   f->order_exact = order.exact;
+  f->weights = b.folded; /* values for now */
   struct placing p = {.b = &b, .schedule = &order, .inference = f};
   find_buffers(&p);
   find_peak(&p);
@@ -336,7 +358,10 @@ bool find_inference(const struct model *model, const struct settings *settings,
   arena_within(model->arena, framework_within, &q);
   if (q.fits)
     arena_within(model->arena, plan_within, &q);
+  int64_t stored;
   return q.fits &&
+         add_i64(model->total.params, model->total.buffers, &stored) &&
+         element_bytes(infer->dtype, stored - f->weights, &f->weights) &&
          element_bytes(infer->dtype, model->total.params, &f->parameters) &&
          model_buffer_bytes(model, infer->dtype, &f->buffers) &&
          find_cache(model, infer, &f->cache);

@@ -17,6 +17,7 @@ struct arena_buffer {
 /* Everything in bytes, for the batch of the settings. */
 struct inference {
   int64_t parameters, buffers;
+  int64_t weights;      /* both, with what folds gone into the others */
   int64_t framework;    /* liveness as the profile's framework runs it */
   int64_t source_order; /* planned, in the order of the source */
   int64_t live;         /* in the best order that was found */

@@ -4,6 +4,12 @@
 #include <stdlib.h>
 
 #include "sema/checkpoint.h"
+#include "sema/cost.h"
+
+enum {
+  QUICK_NODES = 5000,    /* whose largest batch is sought unasked */
+  LISTED_NODES = 100000, /* whose tensors at the peak are listed */
+};
 
 struct question {
   const struct model *model;
@@ -21,6 +27,13 @@ static int by_bytes(const void *a, const void *b) {
   return (int)x->part - (int)y->part;
 }
 
+static int by_node(const void *a, const void *b) {
+  const struct alive *x = a, *y = b;
+  if (x->node != y->node)
+    return x->node < y->node ? -1 : 1;
+  return (int)x->part - (int)y->part;
+}
+
 static void note_moment(void *user, const struct moment *moment) {
   struct question *q = user;
   *VEC_PUSH(q->model->arena, &q->memory->timeline) = *moment;
@@ -30,17 +43,27 @@ static void note_moment(void *user, const struct moment *moment) {
 static void find_alive(const struct step *step, struct arena *arena,
                        struct question *q) {
   struct simulation s = {.look_at = q->memory->training.at.number};
+  struct alive_list *list = &q->memory->alive;
   struct training same;
   if (q->timeline) {
     s.each = note_moment;
     s.user = q;
   }
+  if (step->model->nodes.count > LISTED_NODES && !q->timeline)
+    return;
   if (!s.look_at && !q->timeline)
     return; /* in the optimizer's step no tensor of the net is */
   step_measure(step, arena, &s, &same);
-  qsort(s.alive.at, s.alive.count, sizeof *s.alive.at, by_bytes);
-  for (size_t i = 0; i < s.alive.count; i++)
-    *VEC_PUSH(q->model->arena, &q->memory->alive) = s.alive.at[i];
+  qsort(s.alive.at, s.alive.count, sizeof *s.alive.at, by_node);
+  for (size_t i = 0; i < s.alive.count; i++) {
+    const struct alive *alive = &s.alive.at[i];
+    struct alive *last = list->count ? &list->at[list->count - 1] : NULL;
+    if (last && last->node == alive->node && last->part == alive->part)
+      last->bytes += alive->bytes; /* at most the peak */
+    else
+      *VEC_PUSH(q->model->arena, list) = *alive;
+  }
+  qsort(list->at, list->count, sizeof *list->at, by_bytes);
 }
 
 static void choose_checkpoints(struct step *step, struct arena *arena) {
@@ -69,19 +92,55 @@ static void training_within(struct arena *arena, void *user) {
   find_alive(&step, arena, q);
   if (fit_room(&step.settings))
     find_fit(&step, &m->training, arena, &m->fit);
+  if (is_parallel(&step.settings))
+    q->fits = find_parallel(&step, arena, &m->parallel);
+}
+
+struct batch_question {
+  const struct model *model;
+  const struct train_settings *train;
+  size_t count;
+  const int64_t *bytes;
+  int64_t *batches;
+};
+
+static void batches_within(struct arena *arena, void *user) {
+  struct batch_question *q = user;
+  struct step step = {.model = q->model, .settings = *q->train};
+  choose_checkpoints(&step, arena);
+  for (size_t i = 0; i < q->count; i++) {
+    step.settings.memory = q->bytes[i];
+    q->batches[i] = largest_batch(&step, fit_room(&step.settings), arena);
+  }
+}
+
+bool largest_batches(const struct model *model,
+                     const struct train_settings *train, size_t count,
+                     const int64_t *bytes, int64_t *batches) {
+  struct batch_question q = {model, train, count, bytes, batches};
+  if (model->nodes.count > QUICK_NODES)
+    return false;
+  arena_within(model->arena, batches_within, &q);
+  return true;
 }
 
 bool memory(const struct model *model, const struct settings *settings,
             bool timeline, struct diags *diags, struct memory *memory) {
   struct question q = {model, settings, memory, timeline, true};
+  if (settings->train.checkpoint == CHECKPOINT_AUTO &&
+      !fit_room(&settings->train)) {
+    struct diagnostic *d =
+        diag(diags, MISSING_ARGUMENT, model->nodes.at[0].span,
+             "checkpoint=auto needs the memory that a step is to fit");
+    diag_help(d, "`train memory=24GiB` or `gpu=a100-80`; `--memory 24GiB` or "
+                 "`--gpu a100-80`");
+    return false;
+  }
   memory->saved_by_node = arena_alloc(model->arena, model->nodes.count + 1,
                                       sizeof *memory->saved_by_node);
   arena_within(model->arena, training_within, &q);
   if (q.fits && find_inference(model, settings, &memory->inference))
     return true;
-  struct diagnostic *d =
-      diag(diags, TOO_LARGE, model->nodes.at[model->nodes.count - 1].span,
-           "the memory of the net passes 2^63 - 1 bytes");
-  diag_help(d, "a smaller batch, or smaller tensors");
+  report_memory_too_large(model, diags);
   return false;
 }

@@ -88,8 +88,8 @@ static bool see(struct sizes_seen *seen, const struct optimizer_facts *f,
   return true;
 }
 
-bool optimizer_cost(const struct model *model, int optimizer, int element,
-                    const struct profile *profile,
+bool optimizer_cost(const struct model *model, const struct param_range *range,
+                    int optimizer, int element, const struct profile *profile,
                     struct optimizer_cost *cost) {
   const struct optimizer_facts *f = &facts[optimizer];
   struct sizes_seen seen = {0};
@@ -97,10 +97,13 @@ bool optimizer_cost(const struct model *model, int optimizer, int element,
   *cost = (struct optimizer_cost){0};
   if (optimizer == OPTIMIZER_ADAM8BIT)
     cost->state = ADAM8BIT_MAPS;
-  for (size_t i = 0; i < model->params.count; i++) {
-    const struct model_param *param = &model->params.at[i];
-    if (param->buffer || param->fixed || param->shared)
+  for (size_t i = range->first; i < range->end; i++) {
+    struct model_param share = model->params.at[i], *param = &share;
+    bool repeated = param->shared && param->same >= range->first;
+    if (param->buffer || param->fixed || repeated)
       continue;
+    if (range->share)
+      param->count = range->share[param->same];
     if (!state_of(param, optimizer, element, &state) ||
         !add_i64(cost->state, state, &cost->state) ||
         !element_bytes(element, param->count, &bytes) || !see(&seen, f, bytes))

@@ -11,8 +11,15 @@ struct optimizer_cost {
   int64_t workspace; /* bytes, at most, inside a step */
 };
 
+/* Parameters [first, end) of a model; `share` of each is on this device. */
+struct param_range {
+  size_t first, end;
+  const int64_t *share; /* by parameter, its values there; NULL: all of them */
+};
+
 /* False if a sum passes 2^63 - 1. */
-bool optimizer_cost(const struct model *model, int optimizer, int element,
-                    const struct profile *profile, struct optimizer_cost *cost);
+bool optimizer_cost(const struct model *model, const struct param_range *range,
+                    int optimizer, int element, const struct profile *profile,
+                    struct optimizer_cost *cost);
 
 #endif

@@ -218,6 +218,7 @@ static void keep_best(struct level *level, size_t most) {
 struct search {
   struct part part;
   struct walk walk;
+  size_t most;           /* states that are followed at the same time */
   const int64_t *before; /* readers to come where the part begins */
   int64_t bound;         /* ways that need as much are not followed */
   struct level *levels;
@@ -258,8 +259,8 @@ static bool search_levels(struct search *search) {
   struct arena *arena = part->graph->arena;
   for (size_t depth = 0; depth < part->count; depth++) {
     struct level *level = &search->levels[depth];
-    if (level->states.count > MOST_STATES) {
-      keep_best(level, MOST_STATES);
+    if (level->states.count > search->most) {
+      keep_best(level, search->most);
       search->complete = false;
     }
     struct level *next = level + 1;
@@ -301,13 +302,17 @@ static void find_needs(struct part *part, size_t *maker) {
   }
 }
 
-/* Finds a better order for a part, or leaves the one at hand. */
-static bool improve(struct part *part, size_t *maker, const struct walk *start,
-                    int64_t bound, size_t *order) {
+struct finding {
+  bool complete; /* nothing was dropped on the way */
+  bool better;   /* an order was found and written down */
+};
+
+static struct finding search_part(struct part *part, const struct walk *start,
+                                  int64_t bound, size_t most, size_t *order) {
   struct arena *arena = part->graph->arena;
-  find_needs(part, maker);
   struct search search = {.part = *part,
                           .walk = *start,
+                          .most = most,
                           .before = start->left,
                           .bound = bound,
                           .complete = true};
@@ -321,23 +326,70 @@ static bool improve(struct part *part, size_t *maker, const struct walk *start,
   level->slots = arena_alloc(arena, level->room, sizeof *level->slots);
   reach(arena, level, part->words, &first);
   if (!search_levels(&search))
-    return search.complete;
+    return (struct finding){search.complete, false};
   size_t state = 0;
   for (size_t depth = part->count; depth > 0; depth--) {
     const struct state *at = &search.levels[depth].states.at[state];
     order[part->from + depth - 1] = part->from + at->task;
     state = at->parent;
   }
-  return search.complete;
+  return (struct finding){search.complete, true};
 }
 
-/* Where one tensor alone leads on, all that is before can be done with. */
-static bool is_cut(const struct task_graph *graph, const struct task *task,
-                   const struct walk *walk, int64_t open) {
-  if (task->made_count != 1)
+/*
+ * Finds a better order for a part, or leaves the one at hand. Where the
+ * effort did not reach to the end, as few ways are followed as it allows.
+ */
+static bool improve(struct part *part, size_t *maker, const struct walk *start,
+                    int64_t bound, size_t *order) {
+  find_needs(part, maker);
+  struct finding found = search_part(part, start, bound, MOST_STATES, order);
+  if (!found.complete && !found.better) {
+    size_t count = part->count < 1000 ? part->count : 1000;
+    size_t few = MOST_EFFORT / (count * count * count);
+    search_part(part, start, bound, few ? few : 1, order);
+  }
+  return found.complete;
+}
+
+/* Where a part may end. */
+struct cutting {
+  bool strict;        /* only where no order can run across */
+  size_t last_source; /* no task behind it reads nothing */
+  size_t dead_ends;   /* tasks so far whose results nobody reads */
+};
+
+static bool is_dead_end(const struct task_graph *graph,
+                        const struct task *task) {
+  for (int i = 0; i < task->made_count; i++)
+    if (graph->tensors.at[graph->makes.at[task->first_made + (size_t)i]]
+            .readers)
+      return false;
+  return true;
+}
+
+static struct cutting begin_cutting(const struct task_graph *graph,
+                                    bool strict) {
+  struct cutting cutting = {.strict = strict};
+  for (size_t i = 0; i < graph->tasks.count; i++)
+    if (graph->tasks.at[i].read_count == 0)
+      cutting.last_source = i;
+  return cutting;
+}
+
+/*
+ * Where one tensor alone leads on. No order runs across if all that is
+ * before leads there and all that is behind comes from there: neither a
+ * second output of the net before it nor a task that reads nothing behind.
+ */
+static bool is_cut(const struct cutting *cutting, const struct walk *walk,
+                   size_t place, int64_t open) {
+  const struct task *task = &walk->graph->tasks.at[place];
+  if (task->made_count != 1 || open != 1 ||
+      walk->left[walk->graph->makes.at[task->first_made]] == 0)
     return false;
-  size_t made = graph->makes.at[task->first_made];
-  return open == 1 && walk->left[made] > 0;
+  return !cutting->strict ||
+         (cutting->dead_ends == 0 && place >= cutting->last_source);
 }
 
 /* Tensors that tasks to come will read; inputs of the net are among them. */
@@ -358,9 +410,24 @@ static int64_t open_change(const struct walk *walk, const struct task *task) {
   return change;
 }
 
+static size_t *find_makers(const struct task_graph *graph) {
+  size_t *maker =
+      arena_alloc(graph->arena, graph->tensors.count + 1, sizeof *maker);
+  for (size_t i = 0; i < graph->tensors.count; i++)
+    maker[i] = SIZE_MAX;
+  for (size_t i = 0; i < graph->tasks.count; i++) {
+    const struct task *task = &graph->tasks.at[i];
+    for (int k = 0; k < task->made_count; k++)
+      maker[graph->makes.at[task->first_made + (size_t)k]] = i;
+  }
+  return maker;
+}
+
 /* Each part between cuts is searched if it needs more than any task does. */
-static bool improve_parts(struct task_graph *graph, size_t *maker,
-                          int64_t least, size_t *order) {
+static bool improve_parts(struct task_graph *graph, bool strict, int64_t least,
+                          size_t *order) {
+  struct cutting cutting = begin_cutting(graph, strict);
+  size_t *maker = find_makers(graph);
   struct walk walk, start;
   begin(&walk, graph);
   struct part part = {.graph = graph};
@@ -375,7 +442,8 @@ static bool improve_parts(struct task_graph *graph, size_t *maker,
     const struct task *task = &graph->tasks.at[i];
     open += open_change(&walk, task);
     peak = max_i64(peak, step(&walk, task));
-    if (!is_cut(graph, task, &walk, open) && i + 1 < graph->tasks.count)
+    cutting.dead_ends += is_dead_end(graph, task);
+    if (!is_cut(&cutting, &walk, i, open) && i + 1 < graph->tasks.count)
       continue;
     part.count = i + 1 - part.from;
     if (peak > least)
@@ -395,19 +463,6 @@ static bool improve_parts(struct task_graph *graph, size_t *maker,
   return exact;
 }
 
-static size_t *find_makers(const struct task_graph *graph) {
-  size_t *maker =
-      arena_alloc(graph->arena, graph->tensors.count + 1, sizeof *maker);
-  for (size_t i = 0; i < graph->tensors.count; i++)
-    maker[i] = SIZE_MAX;
-  for (size_t i = 0; i < graph->tasks.count; i++) {
-    const struct task *task = &graph->tasks.at[i];
-    for (int k = 0; k < task->made_count; k++)
-      maker[graph->makes.at[task->first_made + (size_t)k]] = i;
-  }
-  return maker;
-}
-
 /* All bytes together must fit, so that no sum below can overflow. */
 static bool sums_fit(const struct task_graph *graph) {
   int64_t sum = 0;
@@ -418,6 +473,23 @@ static bool sums_fit(const struct task_graph *graph) {
     if (!add_i64(sum, graph->tasks.at[i].work, &sum))
       return false;
   return true;
+}
+
+/* Parts that an order might run across: an order, but not the best one. */
+static void try_smaller_parts(struct task_graph *graph, int64_t least,
+                              struct schedule *schedule) {
+  size_t at;
+  size_t *order =
+      arena_alloc(graph->arena, graph->tasks.count + 1, sizeof *order);
+  for (size_t i = 0; i < graph->tasks.count; i++)
+    order[i] = i;
+  improve_parts(graph, false, least, order);
+  int64_t peak = peak_of(graph, order, &at);
+  if (peak < schedule->peak) {
+    schedule->order = order;
+    schedule->peak = peak;
+    schedule->peak_at = at;
+  }
 }
 
 void schedule(struct task_graph *graph, struct schedule *schedule) {
@@ -435,8 +507,9 @@ void schedule(struct task_graph *graph, struct schedule *schedule) {
   schedule->exact = true;
   if (schedule->peak <= least)
     return;
-  schedule->exact =
-      improve_parts(graph, find_makers(graph), least, schedule->order);
+  schedule->exact = improve_parts(graph, true, least, schedule->order);
   schedule->peak = peak_of(graph, schedule->order, &schedule->peak_at);
+  if (!schedule->exact)
+    try_smaller_parts(graph, least, schedule);
   schedule->exact = schedule->exact || schedule->peak <= least;
 }

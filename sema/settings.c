@@ -87,6 +87,9 @@ const struct arg_spec train_specs[] = {
         .fallback = "the batch", .doc = "rule of thumb: further bytes"),
     SPEC_END};
 
+_Static_assert(sizeof train_specs / sizeof *train_specs <= LIMIT_SPECS + 1,
+               "all settings may be given at once");
+
 const struct arg_spec infer_specs[] = {
     KEY("batch", TYPE_INT, infer_settings, batch, .min = 1, .initial = 1,
         .fallback = "1", .doc = "samples at a time"),

@@ -326,6 +326,13 @@ static void add_param_gradient(struct run *run, size_t param) {
   run->has_gradient[param] = true;
 }
 
+/* A gradient that nothing else uses, and that is not a part of a larger one. */
+static bool may_add_to(struct run *run, size_t buffer, int64_t bytes) {
+  const struct buffer *at = &run->buffers.at[buffer - 1];
+  return run->tape->profile->sums_in_place && at->users == 1 &&
+         at->bytes == bytes;
+}
+
 /* A tensor that several read gets the sum of their gradients. */
 static void deliver(struct run *run, const struct tape_op *op, size_t value,
                     size_t buffer) {
@@ -337,6 +344,9 @@ static void deliver(struct run *run, const struct tape_op *op, size_t value,
     release_buffer(run, buffer);
   } else if (!*held) {
     *held = buffer;
+  } else if (may_add_to(run, *held, bytes_of(run, &to->extent))) {
+    sample(run, op);
+    release_buffer(run, buffer);
   } else {
     size_t sum = new_buffer(run, op->node, bytes_of(run, &to->extent));
     sample(run, op);

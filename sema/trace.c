@@ -167,6 +167,14 @@ void trace(struct trace *trace, const struct model *model,
   tape->training = options->training;
   tape->in_place = options->in_place;
   tape->mixed = options->mixed;
+  VEC_RESERVE(arena, &tape->values, nodes);
+  VEC_RESERVE(arena, &tape->storages, nodes);
+  VEC_RESERVE(arena, &tape->ops, nodes);
+  VEC_RESERVE(arena, &tape->ins, model->inputs.count);
+  if (tape->training) {
+    VEC_RESERVE(arena, &tape->saved, nodes);
+    VEC_RESERVE(arena, &tape->params, model->params.count);
+  }
   tape->copied =
       arena_alloc(arena, model->params.count + 1, sizeof *tape->copied);
   trace->value_of = arena_alloc(arena, nodes, sizeof *trace->value_of);

@@ -58,9 +58,10 @@ static bool standing_bytes(const struct step *step, struct training *t) {
   const struct model *model = step->model;
   const struct train_settings *train = &step->settings;
   struct optimizer_cost optimizer;
+  struct param_range all = {0, model->params.count, NULL};
   if (!element_bytes(train->dtype, model->total.params, &t->parameters) ||
       !element_bytes(train->dtype, model->total.trainable, &t->gradients) ||
-      !optimizer_cost(model, train->optimizer, train->dtype, t->profile,
+      !optimizer_cost(model, &all, train->optimizer, train->dtype, t->profile,
                       &optimizer) ||
       !model_buffer_bytes(model, train->dtype, &t->buffers) ||
       !input_bytes(model, train, &t->input))

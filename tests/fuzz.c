@@ -33,8 +33,7 @@ static bool format(const char *text, size_t length, struct buffer *out) {
 static void check_format(const char *text, size_t length) {
   struct buffer once = {0}, twice = {0};
   if (format(text, length, &once)) {
-    if (!format(once.at, once.length, &twice) ||
-        once.length != twice.length ||
+    if (!format(once.at, once.length, &twice) || once.length != twice.length ||
         (once.length && memcmp(once.at, twice.at, once.length) != 0))
       abort(); /* formatting must settle at once */
   }
@@ -44,9 +43,9 @@ static void check_format(const char *text, size_t length) {
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
-  static const char *const kinds[] = {"txt",    "json", "csv",  "md",
-                                      "net",    "dot",  "fmt-shapes",
-                                      "tokens", "ast",  "graph"};
+  static const char *const kinds[] = {"txt", "json", "csv",        "md",
+                                      "net", "dot",  "fmt-shapes", "tokens",
+                                      "ast", "graph"};
   struct netc_options options = {.explain = true};
   struct netc *netc = netc_open(NULL, NULL);
   const char *text = (const char *)data;

@@ -32,6 +32,18 @@ static void exit_statuses_are_as_documented(void **state) {
   expect(NETC " --version", 0, "netc 0.1", "");
 }
 
+/* In JSON they are in the order in which they are declared. */
+static void all_settings_may_be_given_at_once(void **state) {
+  (void)state;
+  expect(NETC " examples/simple_cnn.net --emit=json --batch 4 --optimizer adam "
+              "--dtype f32 --precision mixed --loss crossentropy --rule x3 "
+              "--inplace off --profile torch1-cpu --accumulate 2 "
+              "--checkpoint 2 --memory 1GiB --gpu t4 --data-parallel 2 "
+              "--zero 1 --tensor-parallel 2 --pipeline 2 --microbatches 2 "
+              "--schedule gpipe --misc 5",
+         0, "\"microbatches\": 2, \"schedule\": \"gpipe\", \"misc\": 5}", "");
+}
+
 static void slips_of_the_command_line_are_explained(void **state) {
   (void)state;
   expect(NETC " --optimiser=adam x.net", 2, "", "did you mean `--optimizer`");
@@ -449,6 +461,7 @@ static void a_million_layers_are_compiled(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(exit_statuses_are_as_documented),
+      cmocka_unit_test(all_settings_may_be_given_at_once),
       cmocka_unit_test(slips_of_the_command_line_are_explained),
       cmocka_unit_test(standard_input_and_output_are_files_too),
       cmocka_unit_test(several_outputs_come_from_one_run),

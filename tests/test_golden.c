@@ -1,8 +1,8 @@
 /*
  * Golden files: tests/golden/CASE.net with what must come out of it beside
  * it, by suffix: CASE.err (diagnostics and exit status), CASE.txt, CASE.json,
- * CASE.csv, CASE.md, CASE.dot, CASE.out.net, and the dumps CASE.tokens,
- * CASE.ast, CASE.graph, CASE.shapes, and CASE.fmt, CASE.fmtshapes for `netc
+ * CASE.csv, CASE.md, CASE.dot, CASE.out.net, the dumps CASE.tokens, CASE.ast,
+ * CASE.graph, CASE.shapes, CASE.plan, and CASE.fmt, CASE.fmtshapes for `netc
  * fmt`. A first line `# netc: ...` gives options. `make bless` writes them.
  */
 #include "tests/run.h"
@@ -24,6 +24,7 @@ static const struct kind kinds[] = {
     {".ast", "%s %s --dump=ast %s"},
     {".graph", "%s %s --dump=graph %s"},
     {".shapes", "%s %s --dump=shapes %s"},
+    {".plan", "%s %s --dump=plan %s"},
     {".fmt", "%s fmt %s %s"},
     {".fmtshapes", "%s fmt %s --shapes %s"},
     {".jsondiag", "%s %s --diagnostics=json --emit=txt=/dev/null %s"},

@@ -1,0 +1,19 @@
+/* Cuts: places where a net hangs together by one tensor alone. */
+#ifndef NETC_SEMA_CUTS_H
+#define NETC_SEMA_CUTS_H
+
+#include "sema/training.h"
+
+/* Nodes [0, cut) are before a cut. */
+struct cuts {
+  VEC(int64_t) at;
+};
+
+/*
+ * The ends of at most `count` parts that keep about as much for backward
+ * each, the last one excepted.
+ */
+void cuts_divide(const struct step *step, int64_t count, struct arena *arena,
+                 struct cuts *chosen);
+
+#endif
