@@ -54,6 +54,8 @@ static void find_alive(const struct step *step, struct arena *arena,
   if (!s.look_at && !q->timeline)
     return; /* in the optimizer's step no tensor of the net is */
   step_measure(step, arena, &s, &same);
+  if (s.alive.count == 0)
+    return; /* qsort must not be given NULL */
   qsort(s.alive.at, s.alive.count, sizeof *s.alive.at, by_node);
   for (size_t i = 0; i < s.alive.count; i++) {
     const struct alive *alive = &s.alive.at[i];

@@ -1,116 +1,9 @@
 /*
- * The memory of training and inference against closed forms: each number
+ * The memory of a training step against closed forms: each number
  * here is computed by hand from a rule of docs/memory.md or was measured
  * with PyTorch 1.13, never taken from the compiler.
  */
-#include <jansson.h>
-#include <math.h>
-
-#include "netc.h"
-#include "tests/run.h"
-
-struct buffer {
-  char *at;
-  size_t length;
-};
-
-static bool collect(void *user, const char *bytes, size_t length) {
-  struct buffer *buffer = user;
-  buffer->at = realloc(buffer->at, buffer->length + length + 1);
-  assert_non_null(buffer->at);
-  memcpy(buffer->at + buffer->length, bytes, length);
-  buffer->length += length;
-  buffer->at[buffer->length] = '\0';
-  return true;
-}
-
-static void show(void *user, const struct netc_diagnostic *diagnostic) {
-  (void)user;
-  if (diagnostic->severity == NETC_FAILURE)
-    print_error("%s", diagnostic->text);
-}
-
-/* "batch=8 profile=torch1-cpu": settings; "-Ddepth=18": a `param`. */
-static void choose(struct netc *netc, const char *options) {
-  char text[256];
-  snprintf(text, sizeof text, "%s", options);
-  for (char *word = strtok(text, " "); word; word = strtok(NULL, " ")) {
-    char *value = strchr(word, '=');
-    assert_non_null(value);
-    *value++ = '\0';
-    enum netc_status status = strncmp(word, "-D", 2) == 0
-                                  ? netc_define(netc, word + 2, value)
-                                  : netc_set(netc, word, value);
-    if (status != NETC_OK)
-      print_error("%s=%s: %s\n", word, value, netc_message(netc));
-    assert_int_equal(status, NETC_OK);
-  }
-}
-
-static json_t *report(struct netc *netc, enum netc_status loaded) {
-  struct buffer out = {0};
-  assert_int_equal(loaded, NETC_OK);
-  assert_int_equal(netc_emit(netc, "json", NULL, collect, &out), NETC_OK);
-  json_t *json = json_loads(out.at, 0, NULL);
-  assert_non_null(json);
-  free(out.at);
-  netc_close(netc);
-  return json;
-}
-
-static json_t *compile(const char *net, const char *options) {
-  struct netc *netc = netc_open(NULL, NULL);
-  netc_on_diagnostic(netc, show, NULL);
-  choose(netc, options);
-  return report(netc, netc_load_text(netc, "test.net", net, strlen(net)));
-}
-
-static json_t *compile_file(const char *path, const char *options) {
-  struct netc *netc = netc_open(NULL, NULL);
-  netc_on_diagnostic(netc, show, NULL);
-  choose(netc, options);
-  return report(netc, netc_load_file(netc, path));
-}
-
-/* "training.parallel.stages.0.peak_bytes" */
-static json_t *find(json_t *json, const char *path) {
-  char text[256];
-  snprintf(text, sizeof text, "%s", path);
-  for (char *word = strtok(text, "."); word && json; word = strtok(NULL, "."))
-    json = json_is_array(json) ? json_array_get(json, (size_t)atol(word))
-                               : json_object_get(json, word);
-  return json;
-}
-
-static int64_t number(json_t *json, const char *path) {
-  json_t *at = find(json, path);
-  if (!json_is_integer(at))
-    print_error("no number at %s\n", path);
-  assert_true(json_is_integer(at));
-  return json_integer_value(at);
-}
-
-static int64_t training(json_t *json, const char *name) {
-  return number(json_object_get(json, "training"), name);
-}
-
-/* One number of a training step. */
-static int64_t ask(const char *net, const char *options, const char *name) {
-  json_t *json = compile(net, options);
-  int64_t result = training(json, name);
-  json_decref(json);
-  return result;
-}
-
-static int64_t ask_file(const char *path, const char *options,
-                        const char *name) {
-  json_t *json = compile_file(path, options);
-  int64_t result = training(json, name);
-  json_decref(json);
-  return result;
-}
-
-#define CPU " profile=torch1-cpu"
+#include "tests/report.h"
 
 /* Mixed precision */
 
@@ -232,10 +125,373 @@ static void what_passes_63_bits_is_said(void **state) {
       try_large(nets[i], options[k]);
 }
 
+/* Attention: bytes of a block, as a difference of two depths */
+
+static int64_t of_a_block(const char *file, const char *options) {
+  char two[256], three[256];
+  snprintf(two, sizeof two, "-Dlayers=2 %s", options);
+  snprintf(three, sizeof three, "-Dlayers=3 %s", options);
+  return ask_file(file, three, "saved_bytes") -
+         ask_file(file, two, "saved_bytes");
+}
+
+/* Units of B T d values: docs/memory.md; measured for the published sizes. */
+static void blocks_of_transformers_follow_their_formulas(void **state) {
+  (void)state;
+  const char *gpt2 = "examples/zoo/gpt2.net";
+  const char *bert = "examples/zoo/bert.net";
+  const char *vit = "examples/zoo/vit.net";
+  int64_t b = 3, t = 24, d = 40, h = 5;
+  assert_int_equal(
+      of_a_block(gpt2, "-Dwidth=40 -Dheads=5 -Dcontext=24 -Ddrop=0 batch=3 "
+                       "loss=none" CPU),
+      16 * b * t * d * 4 + 4 * b * h * t * t + t * t + 16 * b * t + 8);
+  assert_int_equal(
+      of_a_block(bert, "-Dwidth=40 -Dheads=5 -Dcontext=24 batch=3" CPU),
+      18 * b * t * d * 4 + 3 * 4 * b * h * t * t + 16 * b * t + 8);
+  t = 17; /* 4x4 patches and one token more */
+  assert_int_equal(
+      of_a_block(vit, "-Dwidth=40 -Dheads=5 -Dpatch=56 batch=3" CPU),
+      16 * b * t * d * 4 + 4 * b * h * t * t + 16 * b * t + 8);
+  assert_int_equal(
+      ask_file(gpt2, "-Ddrop=0 batch=1 loss=none" CPU, "saved_bytes"),
+      1227038816);
+  assert_int_equal(ask_file(vit, "batch=1" CPU, "saved_bytes"), 139799176);
+}
+
+/* A multiple of 512, so that blocks of the allocator change nothing. */
+static void fused_attention_keeps_no_square(void **state) {
+  (void)state;
+  const char *options = "-Dwidth=64 -Dheads=4 -Dcontext=%d -Ddrop=0 batch=8 "
+                        "loss=none profile=torch2-cuda";
+  for (int t = 64; t <= 1024; t *= 2) {
+    char text[160];
+    snprintf(text, sizeof text, options, t);
+    int64_t rows = 8 * (int64_t)t;
+    assert_int_equal(of_a_block("examples/zoo/gpt2.net", text),
+                     16 * rows * 64 * 4 + 4 * rows * 4 + 16 * rows + 512);
+  }
+}
+
+/* Checkpoints */
+
+/*
+ * A block keeps its input for conv and conv's output for gelu: 2 A. It can
+ * only be cut off behind the sum, whose output is A.
+ */
+#define BLOCK "add { conv 8 3x3 pad; gelu } {}"
+static const char chain[] = "net chain\ninput 8x8x8\nrepeat 36 { " BLOCK " }\n";
+
+/*
+ * The last of s segments keeps 36/s blocks of 2 A with their inputs, the
+ * others but the first one their input, which for the first is the net's.
+ */
+static void segments_keep_their_inputs(void **state) {
+  (void)state;
+  static const int counts[] = {2, 3, 4, 6, 9, 12, 18, 36};
+  int64_t a = 4 * 8 * 8 * 8 * 4, macs = 9 * 8 * 8 * 8 * 8;
+  int64_t before = ask(chain, "batch=4" CPU, "peak_bytes");
+  bool rises = false;
+  assert_int_equal(ask(chain, "batch=4" CPU, "saved_bytes"), 71 * a);
+  for (size_t i = 0; i < sizeof counts / sizeof *counts; i++) {
+    char options[64];
+    int64_t s = counts[i];
+    snprintf(options, sizeof options, "batch=4 checkpoint=%d" CPU, counts[i]);
+    json_t *json = compile(chain, options);
+    assert_int_equal(training(json, "saved_bytes"),
+                     36 / s * 2 * a + (s - 2) * a);
+    assert_int_equal(training(json, "extra_mac_count"), (36 - 36 / s) * macs);
+    assert_int_equal(json_array_size(find(json, "training.checkpoints")),
+                     s - 1);
+    /* The square root of 2 * 36 is 8.5. */
+    int64_t peak = training(json, "peak_bytes");
+    rises = rises || peak > before;
+    assert_true(rises ? peak >= before && s > 6 : peak < before);
+    before = peak;
+    json_decref(json);
+  }
+  assert_true(rises);
+}
+
+/* What is kept of blocks behind a first one: their inputs, without the net's.
+ */
+static void groups_keep_only_their_input(void **state) {
+  (void)state;
+  int64_t a = 4 * 8 * 8 * 8 * 2;
+  const char *in = "net a\ninput 8x8x8\n" BLOCK "\n";
+  char net[256];
+  snprintf(net, sizeof net, "%scheckpoint { " BLOCK "\n" BLOCK " }\n", in);
+  int64_t kept = ask(net, "batch=2" CPU, "saved_bytes");
+  assert_int_equal(kept, a + a); /* gelu's input, the group's */
+  assert_int_equal(ask(net, "batch=2" CPU, "extra_mac_count"),
+                   2 * 9 * 8 * 8 * 8 * 8);
+  snprintf(net, sizeof net,
+           "%scheckpoint { " BLOCK "\ncheckpoint { " BLOCK " } }\n", in);
+  json_t *json = compile(net, "batch=2" CPU);
+  assert_int_equal(training(json, "saved_bytes"), kept);
+  assert_int_equal(training(json, "extra_mac_count"), 2 * 9 * 8 * 8 * 8 * 8);
+  assert_int_equal(json_array_size(find(json, "training.checkpoints")), 1);
+  json_decref(json);
+  snprintf(net, sizeof net, "%s" BLOCK "\n" BLOCK "\n", in);
+  assert_int_equal(ask(net, "batch=2" CPU, "saved_bytes"), 5 * a);
+  snprintf(net, sizeof net,
+           "%scheckpoint { " BLOCK " }\ncheckpoint { " BLOCK " }\n", in);
+  assert_int_equal(ask(net, "batch=2" CPU, "saved_bytes"), 3 * a);
+}
+
+/* Blocks of several sizes, so that no split is the obvious one. */
+static const char uneven[] =
+    "net uneven\ninput 32x32x3\nconv 8 3x3 pad\n"
+    "repeat 6 { " BLOCK " }\nconv 16 3x3 /2 pad\n"
+    "repeat 8 { add { conv 16 3x3 pad; gelu } {} }\nconv 64 3x3 /2 pad\n"
+    "repeat 4 { add { conv 64 3x3 pad; gelu } {} }\ngap\nfc 10\n";
+
+static void the_choice_fits_and_no_even_split_is_cheaper(void **state) {
+  (void)state;
+  enum { SPLITS = 30 };
+  int64_t peaks[SPLITS + 1], macs[SPLITS + 1];
+  int64_t most = ask(uneven, "batch=16" CPU, "peak_bytes"), least = most;
+  char options[96];
+  for (int s = 2; s <= SPLITS; s++) {
+    snprintf(options, sizeof options, "batch=16 checkpoint=%d" CPU, s);
+    json_t *json = compile(uneven, options);
+    peaks[s] = training(json, "peak_bytes");
+    macs[s] = training(json, "extra_mac_count");
+    least = peaks[s] < least ? peaks[s] : least;
+    json_decref(json);
+  }
+  for (int i = 0; i <= 16; i++) {
+    int64_t memory = least + (most - least) * i / 16;
+    snprintf(options, sizeof options,
+             "batch=16 checkpoint=auto memory=%lld" CPU, (long long)memory);
+    json_t *json = compile(uneven, options);
+    json_t *extra = find(json, "training.extra_mac_count");
+    assert_true(training(json, "peak_bytes") <= memory);
+    for (int s = 2; s <= SPLITS; s++)
+      if (peaks[s] <= memory && json_integer_value(extra) > macs[s])
+        fail_msg("%d segments are cheaper", s);
+    if (memory == most)
+      assert_null(extra); /* it fits as it is */
+    json_decref(json);
+  }
+}
+
+/* What fits */
+
+static void the_largest_batch_is_the_largest(void **state) {
+  (void)state;
+  static const char *const more[] = {"", " precision=mixed", " optimizer=adam",
+                                     " checkpoint=4", " accumulate=2"};
+  for (size_t i = 0; i < sizeof more / sizeof *more; i++)
+    for (int64_t memory = 3000000; memory < 1000000000; memory *= 7) {
+      char options[128];
+      snprintf(options, sizeof options, "memory=%lld%s" CPU, (long long)memory,
+               more[i]);
+      int64_t batch = ask(uneven, options, "largest_batch");
+      snprintf(options, sizeof options, "batch=%lld%s" CPU, (long long)batch,
+               more[i]);
+      if (batch)
+        assert_true(ask(uneven, options, "peak_bytes") <= memory);
+      snprintf(options, sizeof options, "batch=%lld%s" CPU,
+               (long long)batch + 1, more[i]);
+      assert_true(ask(uneven, options, "peak_bytes") > memory);
+    }
+}
+
+/* "--checkpoint auto --batch 3" to "checkpoint=auto batch=3". */
+static void settings_of(const char *options, char *text, size_t size) {
+  char copy[128];
+  snprintf(copy, sizeof copy, "%s", options);
+  *text = '\0';
+  for (char *word = strtok(copy, " "); word; word = strtok(NULL, " ")) {
+    bool key = strncmp(word, "--", 2) == 0;
+    size_t used = strlen(text);
+    snprintf(text + used, size - used, key ? " %s=" : "%s",
+             key ? word + 2 : word);
+  }
+}
+
+static void ways_out_lead_out(void **state) {
+  (void)state;
+  static const char *const starts[] = {
+      "batch=64 optimizer=adam memory=30MiB" CPU,
+      "batch=64 optimizer=adam memory=12MiB" CPU,
+      "optimizer=adam memory=900MiB batch=2000",
+      "optimizer=momentum memory=600MiB batch=2000 loss=crossentropy"};
+  size_t seen = 0;
+  for (size_t i = 0; i < sizeof starts / sizeof *starts; i++) {
+    json_t *way, *json = compile(uneven, starts[i]);
+    size_t index;
+    int64_t room = training(json, "fit.room_bytes");
+    assert_true(training(json, "peak_bytes") > room);
+    json_array_foreach(find(json, "training.fit.ways"), index, way) {
+      char change[128], options[256];
+      settings_of(json_string_value(find(way, "options")), change,
+                  sizeof change);
+      snprintf(options, sizeof options, "%s %s", starts[i], change);
+      json_t *changed = compile(uneven, options);
+      assert_int_equal(training(changed, "peak_bytes"),
+                       number(way, "peak_bytes"));
+      assert_true(number(way, "peak_bytes") <= room);
+      assert_int_equal(
+          json_integer_value(find(way, "extra_mac_count")),
+          json_integer_value(find(changed, "training.extra_mac_count")));
+      json_decref(changed);
+      seen++;
+    }
+    json_decref(json);
+  }
+  assert_true(seen >= 6);
+}
+
+/* Optimizers */
+
+/*
+ * Tensors of 5,000, 100 and 2,000 values: n = 7,100, k = 3. State as measured
+ * for PyTorch, or read in the sources that optimizer.c names.
+ */
+static const char two_layers[] = "net two\ninput 50\nlinear 100\n"
+                                 "linear 20 nobias\n";
+
+static void optimizers_keep_and_need_what_was_measured(void **state) {
+  (void)state;
+  enum { N = 7100, K = 3, MOST = 5000 };
+  static const struct {
+    const char *name;
+    int64_t state, loop, foreach;
+  } all[] = {
+      {"sgd", 0, 0, 0},
+      {"momentum", 4 * N, 0, 0},
+      {"nesterov", 4 * N, 4 * MOST, 4 * N},
+      {"adagrad", 4 * N + 4 * K, 4 * MOST, 12 * N},
+      {"rmsprop", 4 * N, 4 * (MOST + 100), 4 * N}, /* the bias, and before it */
+      {"adadelta", 8 * N, 8 * MOST, 8 * N},
+      {"adam", 8 * N + 4 * K, 8 * MOST, 8 * N},
+      {"adamw", 8 * N + 4 * K, 8 * MOST, 8 * N},
+      {"adamax", 8 * N + 4 * K, 12 * MOST, 16 * MOST},
+      {"lion", 4 * N, 4 * MOST, 4 * MOST},
+      {"adafactor", 4 * (50 + 100 + 100 + 100 + 20), 8 * MOST, 8 * MOST},
+      {"adam8bit", 2 * 5000 + 8 * 20 + 8 * 100 + 8 * 2000 + 2048, 0, 0}};
+  for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+    for (int gpu = 0; gpu < 2; gpu++) {
+      char options[64];
+      snprintf(options, sizeof options, "optimizer=%s profile=%s", all[i].name,
+               gpu ? "torch2-cuda" : "torch1-cpu");
+      json_t *json = compile(two_layers, options);
+      assert_int_equal(training(json, "optimizer_bytes"), all[i].state);
+      assert_int_equal(training(json, "workspace_bytes"),
+                       gpu ? all[i].foreach : all[i].loop);
+      assert_int_equal(training(json, "gradient_bytes"), 4 * N);
+      json_decref(json);
+    }
+}
+
+/* The result of the tensor before is still named: 2 * 2,000 + 1,500. */
+static void adam_holds_the_tensor_before(void **state) {
+  (void)state;
+  assert_int_equal(ask("net a\ninput 15\nlinear 100 nobias\nlinear 20 nobias\n",
+                       "optimizer=adam" CPU, "workspace_bytes"),
+                   4 * (2 * 2000 + 1500));
+}
+
+static void accumulated_gradients_are_there_before(void **state) {
+  (void)state;
+  json_t *once = compile(chain, "timeline=on batch=4" CPU);
+  json_t *twice = compile(chain, "timeline=on batch=4 accumulate=2" CPU);
+  int64_t gradients = training(once, "gradient_bytes");
+  assert_int_equal(training(once, "timeline.0.gradients_bytes"), 0);
+  assert_int_equal(training(twice, "timeline.0.gradients_bytes"), gradients);
+  assert_int_equal(training(twice, "forward_peak_bytes"),
+                   training(once, "forward_peak_bytes") + gradients);
+  json_decref(once);
+  json_decref(twice);
+}
+
+/* The timeline */
+
+static int64_t standing(json_t *json) {
+  return training(json, "parameter_bytes") + training(json, "buffer_bytes") +
+         training(json, "optimizer_bytes") + training(json, "input_bytes");
+}
+
+static void check_timeline(json_t *json) {
+  int64_t most[2] = {0}, last = 0;
+  json_t *moment;
+  size_t index;
+  json_array_foreach(find(json, "training.timeline"), index, moment) {
+    const char *phase = json_string_value(find(moment, "phase"));
+    bool back = strcmp(phase, "backward") == 0;
+    int64_t bytes = number(moment, "gradients_bytes") +
+                    number(moment, "saved_bytes") +
+                    number(moment, "temporary_bytes");
+    most[back] = bytes > most[back] ? bytes : most[back];
+    last = number(moment, "gradients_bytes");
+  }
+  assert_true(index > 4);
+  assert_int_equal(standing(json) + most[0],
+                   training(json, "forward_peak_bytes"));
+  assert_int_equal(standing(json) + most[1],
+                   training(json, "backward_peak_bytes"));
+  assert_int_equal(last, training(json, "gradient_bytes"));
+}
+
+/* What is named at the peak is there; statistics have no tensor's name. */
+static void check_alive(json_t *json) {
+  json_t *tensor, *gradients = NULL, *moment;
+  int64_t alive = 0;
+  size_t index;
+  json_array_foreach(find(json, "training.alive_at_peak"), index, tensor)
+      alive += number(tensor, "bytes");
+  json_array_foreach(find(json, "training.timeline"), index, moment) {
+    int64_t bytes =
+        number(moment, "saved_bytes") + number(moment, "temporary_bytes");
+    gradients = find(moment, "gradients_bytes");
+    if (standing(json) + bytes + json_integer_value(gradients) !=
+        training(json, "peak_bytes"))
+      continue;
+    assert_true(alive > 0 && alive <= bytes);
+    return;
+  }
+  assert_string_equal(json_string_value(find(json, "training.peak_phase")),
+                      "step");
+}
+
+static void moments_add_up_to_the_peaks(void **state) {
+  (void)state;
+  static const char *const files[] = {
+      "examples/simple_cnn.net",      "examples/zoo/lenet5.net",
+      "examples/zoo/googlenet.net",   "examples/zoo/gpt2.net",
+      "examples/zoo/lstm_lm.net",     "examples/zoo/shufflenet_v2.net",
+      "examples/zoo/densenet.net",    "examples/zoo/swin.net",
+      "examples/zoo/efficientnet.net"};
+  static const char *const options[] = {
+      "timeline=on batch=3" CPU, "timeline=on batch=1 accumulate=3" CPU,
+      "timeline=on batch=2 precision=mixed optimizer=sgd" CPU,
+      "timeline=on batch=3 checkpoint=5 optimizer=adam" CPU};
+  for (size_t i = 0; i < sizeof files / sizeof *files; i++)
+    for (size_t k = 0; k < sizeof options / sizeof *options; k++) {
+      json_t *json = compile_file(files[i], options[k]);
+      check_timeline(json);
+      check_alive(json);
+      json_decref(json);
+    }
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(mixed_resnet_keeps_what_was_measured),
       cmocka_unit_test(mixed_dense_layers_keep_copies),
+      cmocka_unit_test(blocks_of_transformers_follow_their_formulas),
+      cmocka_unit_test(fused_attention_keeps_no_square),
+      cmocka_unit_test(segments_keep_their_inputs),
+      cmocka_unit_test(groups_keep_only_their_input),
+      cmocka_unit_test(the_choice_fits_and_no_even_split_is_cheaper),
+      cmocka_unit_test(the_largest_batch_is_the_largest),
+      cmocka_unit_test(ways_out_lead_out),
+      cmocka_unit_test(optimizers_keep_and_need_what_was_measured),
+      cmocka_unit_test(adam_holds_the_tensor_before),
+      cmocka_unit_test(accumulated_gradients_are_there_before),
+      cmocka_unit_test(moments_add_up_to_the_peaks),
       cmocka_unit_test(what_passes_63_bits_is_said),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

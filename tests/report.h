@@ -1,0 +1,121 @@
+/*
+ * Reports as tests read them: nets are compiled by the library with settings
+ * written as on a command line, numbers are found in the JSON.
+ */
+#ifndef NETC_TESTS_REPORT_H
+#define NETC_TESTS_REPORT_H
+
+#include <jansson.h>
+
+#include "netc.h"
+#include "tests/run.h"
+
+struct buffer {
+  char *at;
+  size_t length;
+};
+
+static inline bool collect(void *user, const char *bytes, size_t length) {
+  struct buffer *buffer = user;
+  buffer->at = realloc(buffer->at, buffer->length + length + 1);
+  assert_non_null(buffer->at);
+  memcpy(buffer->at + buffer->length, bytes, length);
+  buffer->length += length;
+  buffer->at[buffer->length] = '\0';
+  return true;
+}
+
+static inline void show(void *user, const struct netc_diagnostic *diagnostic) {
+  (void)user;
+  if (diagnostic->severity == NETC_FAILURE)
+    print_error("%s", diagnostic->text);
+}
+
+/* "batch=8 profile=torch1-cpu": settings; "-Ddepth=18": a `param`. */
+static inline void choose(struct netc *netc, const char *options) {
+  char text[256];
+  snprintf(text, sizeof text, "%s", options);
+  for (char *word = strtok(text, " "); word; word = strtok(NULL, " ")) {
+    char *value = strchr(word, '=');
+    assert_non_null(value);
+    *value++ = '\0';
+    enum netc_status status = strncmp(word, "-D", 2) == 0
+                                  ? netc_define(netc, word + 2, value)
+                                  : netc_set(netc, word, value);
+    if (status != NETC_OK)
+      print_error("%s=%s: %s\n", word, value, netc_message(netc));
+    assert_int_equal(status, NETC_OK);
+  }
+}
+
+static inline json_t *report(struct netc *netc, enum netc_status loaded) {
+  struct buffer out = {0};
+  assert_int_equal(loaded, NETC_OK);
+  assert_int_equal(netc_emit(netc, "json", NULL, collect, &out), NETC_OK);
+  json_t *json = json_loads(out.at, 0, NULL);
+  assert_non_null(json);
+  free(out.at);
+  netc_close(netc);
+  return json;
+}
+
+static inline json_t *compile(const char *net, const char *options) {
+  struct netc *netc = netc_open(NULL, NULL);
+  netc_on_diagnostic(netc, show, NULL);
+  choose(netc, options);
+  return report(netc, netc_load_text(netc, "test.net", net, strlen(net)));
+}
+
+static inline json_t *compile_file(const char *path, const char *options) {
+  struct netc *netc = netc_open(NULL, NULL);
+  netc_on_diagnostic(netc, show, NULL);
+  choose(netc, options);
+  return report(netc, netc_load_file(netc, path));
+}
+
+/* "training.parallel.stages.0.peak_bytes" */
+static inline json_t *find(json_t *json, const char *path) {
+  char text[256];
+  snprintf(text, sizeof text, "%s", path);
+  for (char *word = strtok(text, "."); word && json; word = strtok(NULL, "."))
+    json = json_is_array(json) ? json_array_get(json, (size_t)atol(word))
+                               : json_object_get(json, word);
+  return json;
+}
+
+static inline int64_t number(json_t *json, const char *path) {
+  json_t *at = find(json, path);
+  if (!json_is_integer(at))
+    print_error("no number at %s\n", path);
+  assert_true(json_is_integer(at));
+  return json_integer_value(at);
+}
+
+static inline int64_t training(json_t *json, const char *name) {
+  return number(json_object_get(json, "training"), name);
+}
+
+static inline int64_t inference(json_t *json, const char *name) {
+  return number(json_object_get(json, "inference"), name);
+}
+
+/* One number of a training step. */
+static inline int64_t ask(const char *net, const char *options,
+                          const char *name) {
+  json_t *json = compile(net, options);
+  int64_t result = training(json, name);
+  json_decref(json);
+  return result;
+}
+
+static inline int64_t ask_file(const char *path, const char *options,
+                               const char *name) {
+  json_t *json = compile_file(path, options);
+  int64_t result = training(json, name);
+  json_decref(json);
+  return result;
+}
+
+#define CPU " profile=torch1-cpu"
+
+#endif
