@@ -9,12 +9,13 @@
 
 #include "base/check.h"
 
-/* In values: of all parameters, of each tensor, of the largest tensor. */
+/* In values, unless it says bytes. */
 struct optimizer_facts {
   int state;
   int scalars;  /* of 32 bits for each tensor: the number of steps */
   int loop;     /* workspace tensor by tensor, in sizes of the largest */
   int previous; /* and of the tensor before, whose result is still named */
+  int numbers;  /* bytes of single numbers beside them */
   int foreach;  /* workspace for all tensors at once, in sizes of them all */
   int largest;  /* and in sizes of the largest */
 };
@@ -26,10 +27,18 @@ static const struct optimizer_facts facts[] = {
     [OPTIMIZER_ADAGRAD] = {.state = 1, .scalars = 1, .loop = 1, .foreach = 3},
     [OPTIMIZER_RMSPROP] = {.state = 1, .loop = 1, .previous = 1, .foreach = 1},
     [OPTIMIZER_ADADELTA] = {.state = 2, .loop = 2, .foreach = 2},
-    [OPTIMIZER_ADAM] =
-        {.state = 2, .scalars = 1, .loop = 2, .previous = 1, .foreach = 2},
-    [OPTIMIZER_ADAMW] =
-        {.state = 2, .scalars = 1, .loop = 2, .previous = 1, .foreach = 2},
+    [OPTIMIZER_ADAM] = {.state = 2,
+                        .scalars = 1,
+                        .loop = 2,
+                        .previous = 1,
+                        .numbers = 12,
+                        .foreach = 2},
+    [OPTIMIZER_ADAMW] = {.state = 2,
+                         .scalars = 1,
+                         .loop = 2,
+                         .previous = 1,
+                         .numbers = 12,
+                         .foreach = 2},
     [OPTIMIZER_ADAMAX] = {.state = 2, .scalars = 1, .loop = 3, .largest = 4},
     [OPTIMIZER_LION] = {.state = 1, .loop = 1, .largest = 1},
     [OPTIMIZER_ADAFACTOR] = {.loop = 2, .largest = 2},
@@ -111,7 +120,8 @@ bool optimizer_cost(const struct model *model, const struct param_range *range,
   }
   cost->workspace = seen.loop;
   if (!profile->foreach_optimizer)
-    return true;
+    return add_i64(cost->workspace, seen.all ? f->numbers : 0,
+                   &cost->workspace);
   return mul_i64(seen.all, f->foreach, &cost->workspace) &&
          add_product_i64(seen.largest, f->largest, &cost->workspace);
 }

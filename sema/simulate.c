@@ -564,5 +564,4 @@ void simulate(struct simulation *s) {
   }
   if (run.tape->training)
     backward_all(&run);
-  s->outputs = run.now.bytes - run.now.parts[PART_GRADIENTS];
 }

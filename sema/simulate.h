@@ -55,7 +55,6 @@ struct simulation {
   /* What was found. Bytes. */
   struct moment forward, backward; /* the peaks */
   int64_t saved;                   /* unique storages kept for backward */
-  int64_t outputs;                 /* alive after the step's backward */
   int64_t *saved_by_node;          /* NULL: not asked for */
   VEC(struct alive) alive;         /* at the moment that was looked at */
   bool overflow;                   /* a sum passed 2^63 - 1 */

@@ -28,7 +28,14 @@ static bool input_bytes(const struct model *model,
   return true;
 }
 
+/* `dtype=bf16 precision=mixed`: the passes use 16 bits, parameters have 32. */
+static void keep_full_parameters(struct train_settings *train) {
+  if (train->precision == PRECISION_MIXED && element_bits(train->dtype) == 16)
+    train->dtype = ELEMENT_F32;
+}
+
 void step_trace(struct step *step, struct arena *arena) {
+  keep_full_parameters(&step->settings);
   const struct train_settings *train = &step->settings;
   struct trace_options options = {.profile = profile_at(train->profile),
                                   .training = true,
@@ -73,13 +80,12 @@ static bool standing_bytes(const struct step *step, struct training *t) {
          add_i64(t->standing, t->input, &t->standing);
 }
 
-/* The optimizer's step: gradients, outputs and its workspace. */
-static bool step_moment(const struct simulation *s, const struct training *t,
-                        struct moment *moment) {
+/* Nothing of the passes is left: gradients, and what the optimizer needs. */
+static bool step_moment(const struct training *t, struct moment *moment) {
   *moment = (struct moment){.phase = PHASE_STEP, .node = NO_NODE};
   moment->parts[PART_GRADIENTS] = t->gradients;
-  return add_i64(s->outputs, t->workspace, &moment->parts[PART_TEMPORARY]) &&
-         add_i64(t->gradients, moment->parts[PART_TEMPORARY], &moment->bytes);
+  moment->parts[PART_TEMPORARY] = t->workspace;
+  return add_i64(t->gradients, t->workspace, &moment->bytes);
 }
 
 bool step_measure(const struct step *step, struct arena *arena,
@@ -97,7 +103,7 @@ bool step_measure(const struct step *step, struct arena *arena,
   s->segment_count = step->segments.count;
   simulate(s);
   t->saved = s->saved;
-  if (s->overflow || !standing_bytes(step, t) || !step_moment(s, t, &last) ||
+  if (s->overflow || !standing_bytes(step, t) || !step_moment(t, &last) ||
       !add_i64(t->standing, s->forward.bytes, &t->forward) ||
       !add_i64(t->standing, s->backward.bytes, &t->backward) ||
       !add_i64(t->standing, last.bytes, &t->step))

@@ -66,9 +66,8 @@ The peak that the allocator saw in a real second step, with the state of the
 optimizer, without parameters, buffers and inputs. It also holds what kernels take
 for themselves while they run: oneDNN's reordered weights, the matrix that a
 convolution is unfolded into. netc does not count those, because they depend on the
-processor and the build; so here it **promises too little** for most nets. Where
-it promises more, the peak is in the optimizer's step: netc keeps the outputs
-until its end, the measured program had let go of them.
+processor and the build; so here it **promises too little** where the peak is in
+forward or backward. Where it is in the optimizer's step, both are equal.
 
 """
 
@@ -90,7 +89,8 @@ this page then has its table here.
 GPU = """
 ## On a GPU: `--profile torch2-cuda`
 
-`bench/gpu_truth.py` measured these, each in a process of its own: {devices}.
+`bench/gpu_truth.py` measured these, each in a process of its own, on
+{devices}.
 *measured* is `torch.cuda.max_memory_allocated` of a whole training step,
 *reserved* what the allocator then held, *libraries* what was allocated before
 the step beyond the model's tensors (workspaces that cuBLAS holds), which netc
@@ -280,19 +280,21 @@ def gpu_part(folder):
             if not data.get("dry_run")]
     errors = {"peak": [], "peak without libraries": []}
     table = "".join(gpu_row(data, run, errors) for data, run in runs)
-    if not errors["peak"]:
+    if not runs:
         return NO_GPU
     devices = sorted({f"{data['device']} (driver {data['driver']}, PyTorch "
                       f"{data['torch']}, CUDA {data['cuda']})"
                       for data, _ in runs})
     text = GPU.format(devices="; ".join(devices)) + table + "\n"
+    if not errors["peak"]:
+        return text + "None of the runs came to its end.\n"
     text += summary(errors) + "\n"
     for name, pairs in errors.items():
         middle = 100 * statistics.median(abs(relative(pair)) for pair in pairs)
         far = sum(relative(pair) < -0.01 for pair in pairs)
         text += (f"- *{name}*: the median of the errors' sizes is "
-                 f"{middle:.2f} %; {far} of {len(pairs)} under-estimate\n"
-                 "  by more than 1 %.\n")
+                 f"{middle:.2f} %;\n  {far} of {len(pairs)} "
+                 "under-estimate by more than 1 %.\n")
     return text
 
 
