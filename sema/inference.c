@@ -22,6 +22,7 @@ struct builder {
   int64_t *reads; /* by value: operations that read it */
   size_t *stamp;  /* by tensor: the last task that read it, from 1 */
   size_t *op_of;  /* by task: its operation */
+  bool *tied;     /* by parameter: several layers use it */
   int64_t folded; /* values of parameters and buffers that are gone */
   bool overflow;
 };
@@ -45,6 +46,23 @@ static size_t add_tensor(struct builder *b, size_t storage) {
   return b->tensor[storage] = b->graph.tensors.count;
 }
 
+static void find_tied(struct builder *b) {
+  const struct model *model = b->model;
+  b->tied = arena_alloc(b->arena, model->params.count + 1, sizeof *b->tied);
+  for (size_t i = 0; i < model->params.count; i++)
+    if (model->params.at[i].shared)
+      b->tied[model->params.at[i].same] = true;
+}
+
+/* Weights of several layers are not those of one norm. */
+static bool has_tied(const struct builder *b, int64_t index) {
+  const struct node *node = &b->model->nodes.at[index];
+  for (int i = 0; i < node->param_count; i++)
+    if (b->tied[b->model->params.at[node->first_param + (size_t)i].same])
+      return true;
+  return false;
+}
+
 /*
  * bn after a layer with weights becomes part of them. Its output is then
  * the storage of its input.
@@ -56,7 +74,8 @@ static bool folds(const struct builder *b, size_t index) {
     return false;
   size_t in = tape->ins.at[op->first_in];
   const struct tape_op *before = &tape->ops.at[index - 1];
-  return before->weighs && before->first_out == in && b->reads[in] == 1;
+  return before->weighs && before->first_out == in && b->reads[in] == 1 &&
+         !has_tied(b, before->node);
 }
 
 static void count_reads(struct builder *b) {
@@ -81,7 +100,7 @@ static int64_t folded_values(const struct builder *b, size_t index) {
     if (!param->shared)
       values += param->count; /* at most the total */
   }
-  if (into->param_count == 1 && into->shares == NO_NODE)
+  if (into->param_count == 1)
     values -= shape_channels(&node->out);
   return values;
 }
@@ -165,6 +184,7 @@ static void build(struct builder *b) {
   b->reads = arena_alloc(arena, tape->values.count + 1, sizeof *b->reads);
   b->op_of = arena_alloc(arena, tape->ops.count + 1, sizeof *b->op_of);
   count_reads(b);
+  find_tied(b);
   find_roots(b);
   add_inputs(b);
   for (size_t i = 0; i < tape->ops.count; i++)

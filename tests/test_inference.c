@@ -1,0 +1,197 @@
+/*
+ * The memory of a prediction: arenas computed by hand, and plans of the
+ * published nets checked buffer by buffer.
+ */
+#include "tests/report.h"
+
+static int64_t ask_inference(const char *net, const char *options,
+                             const char *name) {
+  json_t *json = compile(net, options);
+  int64_t result = inference(json, name);
+  json_decref(json);
+  return result;
+}
+
+#define ARENA "arena.bytes"
+#define TIGHT "align=1"
+
+/* A convolution needs its input and output; what follows runs in place. */
+static void element_wise_layers_run_in_place(void **state) {
+  (void)state;
+  int64_t in = 4 * 10 * 10 * 3, out = 4 * 10 * 10 * 7;
+  const char *conv = "net a\ninput 10x10x3\nconv 7 3x3 pad\n";
+  const char *more = "net a\ninput 10x10x3\nconv 7 3x3 pad\nrelu\nsigmoid\n"
+                     "gelu\ntanh\ndropout\nhswish\n";
+  assert_int_equal(ask_inference(conv, TIGHT, ARENA), in + out);
+  assert_int_equal(ask_inference(more, TIGHT, ARENA), in + out);
+  /* The input of the net is not written over. */
+  assert_int_equal(ask_inference("net a\ninput 10\nrelu\n", TIGHT, ARENA), 80);
+  /* Nor what is read once more: both are alive in the sum. */
+  assert_int_equal(ask_inference("net a\ninput 10\nlinear 20\n"
+                                 "add { sigmoid } {}\n",
+                                 TIGHT, ARENA),
+                   4 * (20 + 20));
+  /* A sum takes the place of a term. */
+  assert_int_equal(ask_inference("net a\ninput 10\nlinear 20\n"
+                                 "add { linear 20 } {}\nlinear 1\n",
+                                 TIGHT, ARENA),
+                   4 * (20 + 20));
+}
+
+/* 3*3*3*8 weights and, folded, 8 shifts; apart 4 vectors of 8 and a count. */
+static void norms_fold_into_weights(void **state) {
+  (void)state;
+  const char *net = "net a\ninput 10x10x3\nconv 8 3x3 pad nobias bn relu\n";
+  int64_t in = 4 * 10 * 10 * 3, out = 4 * 10 * 10 * 8;
+  assert_int_equal(ask_inference(net, TIGHT, "weight_bytes"),
+                   4 * (9 * 3 * 8 + 8));
+  assert_int_equal(ask_inference(net, TIGHT " fold=off", "weight_bytes"),
+                   4 * (9 * 3 * 8 + 4 * 8));
+  assert_int_equal(ask_inference(net, TIGHT, "buffer_bytes"), 4 * 16 + 8);
+  assert_int_equal(ask_inference(net, TIGHT, ARENA), in + out);
+  assert_int_equal(ask_inference(net, TIGHT " fold=off", ARENA), in + out);
+  /* With a bias there is already one to fold into. */
+  assert_int_equal(ask_inference("net a\ninput 9x9x3\nconv 8 3x3\nbn\n", TIGHT,
+                                 "weight_bytes"),
+                   4 * (9 * 3 * 8 + 8));
+  /* Not behind a pool, nor where the convolution itself is wanted. */
+  assert_int_equal(
+      ask_inference("net a\ninput 8x8x8\nconv 8 1x1 nobias\npool 2x2\nbn\n",
+                    TIGHT, "weight_bytes"),
+      4 * (64 + 32));
+  assert_int_equal(
+      ask_inference("net a\ninput 8x8x8\nconv 8 1x1 nobias\nadd { bn } {}\n",
+                    TIGHT, "weight_bytes"),
+      4 * (64 + 32));
+  /* Nor twice into the same weights: they would have to be two. */
+  assert_int_equal(
+      ask_inference("net a\ninput 8x8x8\nc: conv 8 1x1 nobias\nbn\nagain c\n"
+                    "bn\n",
+                    TIGHT, "weight_bytes"),
+      4 * (64 + 32 + 32));
+}
+
+static void views_cost_nothing(void **state) {
+  (void)state;
+  const char *plain = "net a\ninput 8x8x4\nconv 4 3x3 pad\ngap\n";
+  const char *views = "net a\ninput 8x8x4\nconv 4 3x3 pad\nreshape 64 x 4\n"
+                      "reshape 8 x 8 x 4\nidentity\ngap\nflatten\n";
+  json_t *a = compile(plain, TIGHT), *b = compile(views, TIGHT);
+  assert_int_equal(inference(a, ARENA), inference(b, ARENA));
+  assert_int_equal(inference(a, ARENA), 2 * 4 * 256);
+  assert_int_equal(json_array_size(find(a, "inference.arena.buffers")),
+                   json_array_size(find(b, "inference.arena.buffers")));
+  json_decref(a);
+  json_decref(b);
+}
+
+/* Two tensors of T positions for each head of keys; a window keeps fewer. */
+static void caches_hold_keys_and_values(void **state) {
+  (void)state;
+  const char *net = "net a\ninput 16x64\nrepeat 3 {\n"
+                    "add { attention 8 kv=2 causal%s } {}\n}\n";
+  char text[128];
+  snprintf(text, sizeof text, net, "");
+  assert_int_equal(ask_inference(text, "decode=100 batch=5", "cache_bytes"),
+                   2 * 3 * 5 * 100 * (2 * 8) * 4);
+  assert_int_equal(
+      ask_inference(text, "decode=100 batch=5 dtype=f16", "cache_bytes"),
+      2 * 3 * 5 * 100 * (2 * 8) * 2);
+  snprintf(text, sizeof text, net, " window=10");
+  assert_int_equal(ask_inference(text, "decode=100 batch=5", "cache_bytes"),
+                   2 * 3 * 5 * 10 * (2 * 8) * 4);
+  assert_int_equal(ask_inference(text, "decode=7 batch=5", "cache_bytes"),
+                   2 * 3 * 5 * 7 * (2 * 8) * 4);
+  /* What sees all positions at once keeps none. */
+  assert_int_equal(ask_inference("net a\ninput 16x64\nattention 8\n",
+                                 "decode=100", "cache_bytes"),
+                   0);
+}
+
+/* Two values of 4 bits are a byte; an odd one is rounded up. */
+static void small_types_are_rounded_up(void **state) {
+  (void)state;
+  const char *net = "net a\ninput 5\nlinear 7 nobias\n";
+  static const struct {
+    const char *options;
+    int64_t weights, arena;
+  } all[] = {{TIGHT " dtype=f64", 8 * 35, 8 * 12},
+             {TIGHT " dtype=tf32", 4 * 35, 4 * 12},
+             {TIGHT " dtype=bf16", 2 * 35, 2 * 12},
+             {TIGHT " dtype=fp8", 35, 12},
+             {TIGHT " dtype=i8", 35, 12},
+             {TIGHT " dtype=i4", 18, 3 + 4},
+             {TIGHT " dtype=i4 batch=2", 18, 5 + 7},
+             {TIGHT " dtype=i4 batch=3", 18, 8 + 11}};
+  for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+    assert_int_equal(ask_inference(net, all[i].options, "weight_bytes"),
+                     all[i].weights);
+    assert_int_equal(ask_inference(net, all[i].options, ARENA), all[i].arena);
+  }
+}
+
+struct placed {
+  int64_t offset, bytes, first, last;
+};
+
+static bool meet(const struct placed *a, const struct placed *b) {
+  return a->first <= b->last && b->first <= a->last &&
+         a->offset < b->offset + b->bytes && b->offset < a->offset + a->bytes;
+}
+
+static void check_arena(json_t *json) {
+  static struct placed placed[4096];
+  int64_t arena = inference(json, ARENA), live[8192] = {0}, most = 0;
+  int64_t align = inference(json, "arena.align_bytes");
+  json_t *buffer, *all = find(json, "inference.arena.buffers");
+  size_t index;
+  json_array_foreach(all, index, buffer) {
+    assert_true(index < sizeof placed / sizeof *placed);
+    struct placed *p = &placed[index];
+    *p = (struct placed){number(buffer, "offset"), number(buffer, "bytes"),
+                         number(buffer, "first"), number(buffer, "last")};
+    assert_int_equal(p->offset % align, 0);
+    assert_true(p->first <= p->last && p->last < 8192);
+    assert_true(p->offset + p->bytes <= arena);
+    for (size_t k = 0; k < index; k++)
+      assert_false(meet(p, &placed[k]));
+    for (int64_t t = p->first; t <= p->last; t++) {
+      live[t] += p->bytes;
+      most = live[t] > most ? live[t] : most;
+    }
+  }
+  /* The schedule and the buffers say the same about what is alive. */
+  assert_int_equal(inference(json, "peak_live_bytes"), most);
+  assert_true(arena >= inference(json, "arena.lower_bound_bytes"));
+  assert_true(arena >= most);
+  assert_true(inference(json, "source_order_peak_bytes") >= most);
+  if (json_is_true(find(json, "inference.arena.optimal")))
+    assert_int_equal(arena, inference(json, "arena.lower_bound_bytes"));
+}
+
+static void arenas_of_published_nets_are_sound(void **state) {
+  (void)state;
+  static const char *const options[] = {"batch=1", "batch=2 align=1 dtype=i4",
+                                        "batch=3 fold=off align=4096"};
+  struct paths nets = find_paths("examples", ".net");
+  assert_true(nets.count > 30);
+  for (size_t i = 0; i < nets.count; i++)
+    for (size_t k = 0; k < sizeof options / sizeof *options; k++) {
+      json_t *json = compile_file(nets.at[i], options[k]);
+      check_arena(json);
+      json_decref(json);
+    }
+  paths_free(&nets);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(element_wise_layers_run_in_place),
+      cmocka_unit_test(norms_fold_into_weights),
+      cmocka_unit_test(views_cost_nothing),
+      cmocka_unit_test(caches_hold_keys_and_values),
+      cmocka_unit_test(small_types_are_rounded_up),
+      cmocka_unit_test(arenas_of_published_nets_are_sound),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
