@@ -29,10 +29,11 @@ void checkpoint_groups(struct step *step, struct arena *arena) {
 void checkpoint_even(struct step *step, int64_t count, struct arena *arena) {
   struct cuts cuts = {0};
   int64_t first = 0;
+  step->ranges.count = 0; /* those of the source: it is a choice instead */
+  step_trace(step, arena);
   if (count > (int64_t)step->model->nodes.count)
     count = (int64_t)step->model->nodes.count;
   cuts_divide(step, count, arena, &cuts);
-  step->ranges.count = 0;
   for (size_t i = 0; i < cuts.at.count; i++) {
     *VEC_PUSH(arena, &step->ranges) = (struct node_range){first, cuts.at.at[i]};
     first = cuts.at.at[i];

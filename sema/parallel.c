@@ -93,6 +93,18 @@ static size_t op_at(const struct search *s, int64_t node) {
   return node ? s->trace->op_end[node - 1] : 0;
 }
 
+/* Checkpoints inside a stage; what is cut through is kept. */
+static void choose_segments(const struct search *s, struct simulation *run) {
+  size_t from = 0, to = s->step->segments.count;
+  const struct segment *segments = s->step->segments.at;
+  while (from < to && segments[from].first < run->first)
+    from++;
+  while (to > from && segments[to - 1].end > run->end)
+    to--;
+  run->segment_count = to - from;
+  run->segments = from < to ? segments + from : NULL;
+}
+
 /* The activations of a microbatch, and all that is alive beside them. */
 static void run_stage(struct search *s, struct stage *stage) {
   struct watch watch = {0};
@@ -111,7 +123,7 @@ static void run_stage(struct search *s, struct stage *stage) {
     run.first = op_at(s, stage->nodes.first);
     run.end = op_at(s, stage->nodes.end);
     run.own_inputs = true;
-    run.segment_count = 0; /* cut through: counted without them */
+    choose_segments(s, &run);
   }
   if (whole || run.end > run.first)
     simulate(&run);

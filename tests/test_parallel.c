@@ -274,6 +274,22 @@ static void no_other_cut_loads_a_stage_less(void **state) {
     }
 }
 
+/* A = 4*8*8*8*4 bytes lead from block to block, and nothing else is kept. */
+static void checkpoints_inside_a_stage_hold(void **state) {
+  (void)state;
+  const char *net = "net a\ninput 8x8x8\nrepeat 12 {\n"
+                    "checkpoint { add { conv 8 3x3 pad; gelu } {} }\n}\n";
+  json_t *json = compile(net, "batch=8 pipeline=2 microbatches=2" CPU);
+  int64_t blocks = 0;
+  for (int i = 0; i < 2; i++) {
+    int64_t held = stage(json, i, "saved_bytes") / (4 * 8 * 8 * 8 * 4);
+    blocks += held / stage(json, i, "in_flight_count");
+  }
+  assert_int_equal(blocks, 11); /* the first one's input is the net's */
+  rows_of_stages_add_up(json);
+  json_decref(json);
+}
+
 static void published_nets_are_cut_into_stages(void **state) {
   (void)state;
   static const char *const files[] = {
@@ -312,6 +328,7 @@ int main(void) {
       cmocka_unit_test(two_layers_are_split_by_columns_and_rows),
       cmocka_unit_test(heads_are_split_between_devices),
       cmocka_unit_test(no_other_cut_loads_a_stage_less),
+      cmocka_unit_test(checkpoints_inside_a_stage_hold),
       cmocka_unit_test(published_nets_are_cut_into_stages),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

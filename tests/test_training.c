@@ -239,6 +239,19 @@ static void groups_keep_only_their_input(void **state) {
   assert_int_equal(ask(net, "batch=2" CPU, "saved_bytes"), 3 * a);
 }
 
+/* A number of segments is a choice instead of the groups of the source. */
+static void segments_replace_groups(void **state) {
+  (void)state;
+  const char *grouped = "net chain\ninput 8x8x8\nrepeat 18 { " BLOCK
+                        " }\nrepeat 18 { checkpoint { " BLOCK " } }\n";
+  for (int i = 2; i <= 12; i += 2) {
+    char options[64];
+    snprintf(options, sizeof options, "batch=4 checkpoint=%d" CPU, i);
+    assert_int_equal(ask(grouped, options, "saved_bytes"),
+                     ask(chain, options, "saved_bytes"));
+  }
+}
+
 /* Blocks of several sizes, so that no split is the obvious one. */
 static const char uneven[] =
     "net uneven\ninput 32x32x3\nconv 8 3x3 pad\n"
@@ -485,6 +498,7 @@ int main(void) {
       cmocka_unit_test(fused_attention_keeps_no_square),
       cmocka_unit_test(segments_keep_their_inputs),
       cmocka_unit_test(groups_keep_only_their_input),
+      cmocka_unit_test(segments_replace_groups),
       cmocka_unit_test(the_choice_fits_and_no_even_split_is_cheaper),
       cmocka_unit_test(the_largest_batch_is_the_largest),
       cmocka_unit_test(ways_out_lead_out),
