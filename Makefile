@@ -134,8 +134,8 @@ bench: $(build)/netc $(build)/bench/json_reference $(build)/bench/planner
 FUZZ = 60
 fuzz: $(library)
 	@mkdir -p build/fuzz/corpus
-	cp tests/golden/*/*.net examples/*.net examples/zoo/*.net \
-	  build/fuzz/corpus
+	for net in tests/golden/*/*.net examples/*.net examples/zoo/*.net; do \
+	  cp $$net build/fuzz/corpus/$$(echo $$net | tr / -); done
 	clang -std=c11 -g -O1 -fsanitize=fuzzer,address,undefined \
 	  -fno-sanitize-recover=all -I. -Iinclude -I$(gen) -o build/fuzz/fuzz \
 	  tests/fuzz.c $(library) -lm

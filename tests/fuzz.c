@@ -41,6 +41,38 @@ static void check_format(const char *text, size_t length) {
   free(twice.at);
 }
 
+/* Settings by a hash of the text, so that a crash repeats itself. */
+static void choose(struct netc *netc, const uint8_t *data, size_t size) {
+  static const char *const settings[][2] = {{"checkpoint", "auto"},
+                                            {"checkpoint", "3"},
+                                            {"memory", "1GiB"},
+                                            {"memory", "70000"},
+                                            {"pipeline", "2"},
+                                            {"microbatches", "3"},
+                                            {"tensor_parallel", "4"},
+                                            {"data_parallel", "8"},
+                                            {"zero", "3"},
+                                            {"precision", "mixed"},
+                                            {"loss", "crossentropy"},
+                                            {"profile", "torch1-cpu"},
+                                            {"batch", "7"},
+                                            {"batch", "4611686018427387904"},
+                                            {"timeline", "on"},
+                                            {"decode", "100"},
+                                            {"accumulate", "2"},
+                                            {"fold", "off"},
+                                            {"optimizer", "adam8bit"},
+                                            {"dtype", "i4"}};
+  uint32_t hash = 2166136261u;
+  for (size_t i = 0; i < size; i++)
+    hash = (hash ^ data[i]) * 16777619u;
+  for (int i = 0; i < 3 && hash % 4; i++) {
+    size_t at = hash / 4 % (sizeof settings / sizeof *settings);
+    netc_set(netc, settings[at][0], settings[at][1]);
+    hash = hash * 747796405u + 2891336453u;
+  }
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   static const char *const kinds[] = {"txt", "json", "csv",        "md",
@@ -49,6 +81,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   struct netc_options options = {.explain = true};
   struct netc *netc = netc_open(NULL, NULL);
   const char *text = (const char *)data;
+  choose(netc, data, size);
   netc_load_text(netc, "fuzz.net", text, size);
   for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
     struct buffer out = {0};
