@@ -122,6 +122,7 @@ static size_t mask(const struct recorder *r, size_t scores) {
     return scores;
   struct extent hidden =
       extent_fixed(size_product(r->s.queries, r->s.keys), WIDTH_BOOL);
+  hidden.whole = true; /* it is that of all heads */
   return unary(r, scores,
                (struct operation){.name = "mask",
                                   .out = scores_of(r),
@@ -194,6 +195,8 @@ static size_t attend_fused(const struct recorder *r, size_t q, size_t k,
   size_t in[3] = {q, k, v};
   struct extent sums = rows_of(r, r->s.heads, r->s.queries);
   sums.width = WIDTH_F32;
+  struct extent seed = extent_fixed(2, WIDTH_INDEX);
+  seed.whole = true;
   return tape_run(
       r->tape, &(struct operation){.name = "attention",
                                    .in = in,
@@ -202,7 +205,7 @@ static size_t attend_fused(const struct recorder *r, size_t q, size_t k,
                                    .out = rows_of(r, r->s.queries, r->s.width),
                                    .keeps = KEEPS_IN(0) | KEEPS_IN(1) |
                                             KEEPS_IN(2) | KEEPS_OUT,
-                                   .kept = {sums, extent_fixed(2, WIDTH_INDEX)},
+                                   .kept = {sums, seed},
                                    .back_work = sums,
                                    .cast = CAST_LOW});
 }

@@ -29,6 +29,7 @@ enum width {
 struct extent {
   int64_t count;
   bool fixed;
+  bool whole; /* each of several devices has all of it */
   enum width width;
 };
 

@@ -64,6 +64,17 @@ static int64_t values_of(struct search *s, struct node_range nodes,
   return values;
 }
 
+/* Buffers that hold no values: bn counts batches. */
+static int64_t counters(struct search *s, struct node_range nodes) {
+  int64_t bytes = 0;
+  for (int64_t i = nodes.first; i < nodes.end; i++) {
+    const struct node *node = &s->step->model->nodes.at[i];
+    if (node->shares < nodes.first) /* its own, or those of another stage */
+      bytes = sum(s, bytes, node->kind->counter_bytes);
+  }
+  return bytes;
+}
+
 /* Without the gradients of parameters, which are counted apart. */
 struct watch {
   int64_t most;
@@ -99,6 +110,7 @@ static void run_stage(struct search *s, struct stage *stage) {
   if (!whole) {
     run.first = op_at(s, stage->nodes.first);
     run.end = op_at(s, stage->nodes.end);
+    run.own_inputs = true;
     run.segment_count = 0; /* cut through: counted without them */
   }
   if (whole || run.end > run.first)
@@ -161,14 +173,14 @@ static void share_data(struct search *s, struct stage *stage,
 static void find_input(struct search *s, struct stage *stage) {
   const struct model *model = s->step->model;
   for (size_t i = 0; i < model->sources.count; i++) {
-    int64_t node = model->sources.at[i], bytes = 0;
+    int64_t node = model->sources.at[i], bytes;
     const struct shape *shape = &model->nodes.at[node].out;
     if (node < stage->nodes.first || node >= stage->nodes.end)
       continue;
     struct extent extent = extent_of(shape);
-    bytes =
-        extent_bytes(&extent, s->microbatch, s->train->dtype, 1, &s->overflow);
-    if (!add_product_i64(bytes, s->microbatches, &stage->input))
+    bytes = extent_bytes(&extent, s->train->batch, s->train->dtype, 1,
+                         &s->overflow);
+    if (!add_i64(bytes, stage->input, &stage->input))
       s->overflow = true;
   }
 }
@@ -185,7 +197,8 @@ static struct stage measure_one(struct search *s, size_t from, size_t to) {
     params.end = model->nodes.at[nodes.end].first_param;
   stage.parameters = bytes_of(s, values_of(s, nodes, false, false));
   stage.gradients = bytes_of(s, values_of(s, nodes, true, false));
-  stage.buffers = bytes_of(s, values_of(s, nodes, false, true));
+  stage.buffers =
+      sum(s, bytes_of(s, values_of(s, nodes, false, true)), counters(s, nodes));
   if (!optimizer_cost(model, &params, s->train->optimizer, s->train->dtype,
                       profile_at(s->train->profile), &optimizer))
     s->overflow = true;

@@ -51,7 +51,8 @@ static void find_sharded(struct sharding *s) {
 }
 
 static void divide(const struct sharding *s, struct extent *extent) {
-  extent->count = ceil_div_i64(extent->count, s->devices);
+  if (!extent->whole)
+    extent->count = ceil_div_i64(extent->count, s->devices);
 }
 
 /* Views share a storage: it has a part if what made it has. */

@@ -535,18 +535,29 @@ static void begin(struct run *run) {
   }
 }
 
+/* What came from the device before: alive until it has been used. */
+static void receive_inputs(struct run *run) {
+  const struct tape *tape = run->tape;
+  size_t end = tape->ops.at[run->s->first].first_storage;
+  for (size_t i = 0; i < end; i++)
+    if (tape->storages.at[i].owned && run->once.left[i] > 0)
+      allocate_storage(run, i);
+}
+
 void simulate(struct simulation *s) {
   struct run run = {.s = s, .tape = &s->trace->tape};
-  bool whole = s->end == 0;
-  if (whole)
+  if (s->end == 0)
     s->end = run.tape->ops.count;
+  bool to_the_end = s->end == run.tape->ops.count;
   begin(&run);
   find_saved(&run);
+  if (s->own_inputs && s->first < s->end)
+    receive_inputs(&run);
   forward_all(&run);
   run.now.phase = PHASE_BACKWARD;
-  for (size_t i = 0; i < s->trace->ends.count && whole; i++)
+  for (size_t i = 0; i < s->trace->ends.count && to_the_end; i++)
     start_backward(&run, s->trace->ends.at[i]);
-  if (!whole && s->end > s->first) { /* a part: its result gets one */
+  if (!to_the_end && s->end > s->first) { /* a part: its result gets one */
     size_t out = run.tape->ops.at[s->end - 1].first_out;
     run.gradient[out] =
         new_buffer(&run, NO_NODE, bytes_of(&run, &value_at(&run, out)->extent));

@@ -47,6 +47,7 @@ struct simulation {
   const struct segment *segments; /* checkpointed, in order, apart */
   size_t segment_count;
   size_t first, end; /* operations that run; both 0: all */
+  bool own_inputs;   /* what a part reads from before it is counted, too */
   moment_fn *each;   /* called at every moment; may be NULL */
   void *user;
   size_t look_at; /* the number of a moment whose tensors are collected */

@@ -1,0 +1,318 @@
+/*
+ * Memory of several devices: the formulas of ZeRO, tensor and pipeline
+ * parallel written out for nets that can be computed by hand.
+ */
+#include "tests/report.h"
+
+static int64_t stage(json_t *json, int index, const char *name) {
+  char path[96];
+  snprintf(path, sizeof path, "parallel.stages.%d.%s", index, name);
+  return training(json, path);
+}
+
+static int64_t larger(int64_t a, int64_t b) {
+  return a > b ? a : b;
+}
+
+static void rows_of_stages_add_up(json_t *json) {
+  static const char *const rows[] = {
+      "parameter_bytes", "gradient_bytes", "optimizer_bytes",
+      "buffer_bytes",    "input_bytes",    "gathered_bytes",
+      "bucket_bytes",    "saved_bytes",    "temporary_bytes"};
+  json_t *at;
+  size_t index;
+  int64_t most = 0;
+  json_array_foreach(find(json, "training.parallel.stages"), index, at) {
+    int64_t sum = 0;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+      sum += number(at, rows[i]);
+    assert_int_equal(number(at, "peak_bytes"), sum);
+    most = larger(most, sum);
+  }
+  assert_int_equal(stage(json,
+                         (int)training(json, "parallel.most_loaded_stage"),
+                         "peak_bytes"),
+                   most);
+}
+
+/* Data parallel */
+
+static const char mlp[] = "net mlp\ninput 64\nlinear 128 relu\nlinear 32\n";
+
+/* 64*128 + 128 and 128*32 + 32 values; Adam keeps two and a step of each. */
+static void zero_divides_what_it_says(void **state) {
+  (void)state;
+  enum { N = 12448, LARGEST = 64 * 128 + 128, K = 4, DEVICES = 8 };
+  int64_t adam = 8 * N + 4 * K;
+  static const char *const zeros[] = {"", " zero=1", " zero=2", " zero=3"};
+  json_t *alone = compile(mlp, "batch=16 optimizer=adam" CPU);
+  for (int zero = 0; zero <= 3; zero++) {
+    char options[96];
+    snprintf(options, sizeof options,
+             "batch=16 optimizer=adam data_parallel=8%s" CPU, zeros[zero]);
+    json_t *json = compile(mlp, options);
+    assert_int_equal(training(json, "parallel.device_count"), DEVICES);
+    assert_int_equal(stage(json, 0, "parameter_bytes"),
+                     zero >= 3 ? 4 * N / DEVICES : 4 * N);
+    assert_int_equal(stage(json, 0, "gradient_bytes"),
+                     zero >= 2 ? 4 * N / DEVICES : 4 * N);
+    assert_int_equal(stage(json, 0, "optimizer_bytes"),
+                     zero >= 1 ? adam / DEVICES : adam);
+    assert_int_equal(stage(json, 0, "bucket_bytes"), zero ? 0 : 4 * N);
+    /* The gradient of the largest layer, its weights, those of the next. */
+    assert_int_equal(stage(json, 0, "gathered_bytes"), zero < 2 ? 0
+                                                       : zero == 2
+                                                           ? 4 * LARGEST
+                                                           : 3 * 4 * LARGEST);
+    assert_int_equal(stage(json, 0, "input_bytes"), 4 * 64 * 16);
+    rows_of_stages_add_up(json);
+    json_decref(json);
+  }
+  json_decref(alone);
+}
+
+/* Counters of bn are among the buffers. */
+static void stages_share_out_all_that_stands(void **state) {
+  (void)state;
+  static const char *const rows[] = {"parameter_bytes", "buffer_bytes",
+                                     "optimizer_bytes", "gradient_bytes",
+                                     "input_bytes"};
+  for (int stages = 1; stages <= 4; stages++) {
+    char options[96];
+    snprintf(options, sizeof options,
+             "-Ddepth=18 batch=7 optimizer=adam zero=1 pipeline=%d" CPU,
+             stages);
+    json_t *json = compile_file("examples/zoo/resnet.net", options);
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+      int64_t sum = 0;
+      for (int k = 0; k < stages; k++)
+        sum += stage(json, k, rows[i]);
+      assert_int_equal(sum, training(json, rows[i]));
+    }
+    json_decref(json);
+  }
+}
+
+static void one_device_is_no_device_less(void **state) {
+  (void)state;
+  json_t *alone = compile(mlp, "batch=16 optimizer=sgd" CPU);
+  json_t *one = compile(mlp, "batch=16 optimizer=sgd zero=1" CPU);
+  assert_int_equal(stage(one, 0, "saved_bytes"),
+                   training(alone, "saved_bytes"));
+  /* All gradients are counted from the beginning: they are never less. */
+  assert_true(stage(one, 0, "peak_bytes") >= training(alone, "peak_bytes"));
+  assert_true(stage(one, 0, "peak_bytes") <=
+              training(alone, "peak_bytes") +
+                  training(alone, "gradient_bytes"));
+  json_decref(alone);
+  json_decref(one);
+}
+
+/* Tensor parallel */
+
+/* Megatron: the first by columns, the second by rows; biases everywhere. */
+static void two_layers_are_split_by_columns_and_rows(void **state) {
+  (void)state;
+  const char *net = "net a\ninput 10x64\nlinear 256 gelu\nlinear 32\n";
+  for (int t = 1; t <= 8; t *= 2) {
+    char options[96];
+    snprintf(options, sizeof options,
+             "batch=2 optimizer=sgd zero=1 tensor_parallel=%d" CPU, t);
+    json_t *json = compile(net, options);
+    assert_int_equal(stage(json, 0, "parameter_bytes"),
+                     4 * ((64 * 256 + 256 * 32) / t + 256 + 32));
+    /* gelu's input and output; the net's own input is not counted */
+    assert_int_equal(stage(json, 0, "saved_bytes"), 4 * 20 * (256 + 256) / t);
+    json_decref(json);
+  }
+  /* A norm between them needs all channels: only the weights are split. */
+  const char *whole = "net a\ninput 10x64\nlinear 256\nln\nlinear 32\n";
+  json_t *one = compile(whole, "optimizer=sgd zero=1" CPU);
+  json_t *two = compile(whole, "optimizer=sgd tensor_parallel=2" CPU);
+  assert_int_equal(stage(one, 0, "saved_bytes"), stage(two, 0, "saved_bytes"));
+  assert_int_equal(stage(one, 0, "parameter_bytes") -
+                       stage(two, 0, "parameter_bytes"),
+                   4 * (64 * 256 + 256 * 32) / 2);
+  json_decref(one);
+  json_decref(two);
+}
+
+/*
+ * Of GPT-2's block 16 B T d, 6 are whole: the sums, and the norms' outputs,
+ * which the products save; two norms keep 16 B T more. The ten others, the
+ * weights of h heads are divided; the mask and a number are not.
+ */
+static void heads_are_split_between_devices(void **state) {
+  (void)state;
+  const char *head = "net a\ninput 24x64\n"
+                     "repeat %d {\n"
+                     "add { ln; attention 8 causal packed } {}\n"
+                     "add { ln; linear 256 gelu; linear 64 } {}\n}\n";
+  int64_t unit = 4 * 3 * 24 * 64, square = 4 * 3 * 8 * 24 * 24;
+  for (int t = 1; t <= 8; t *= 2) {
+    int64_t saved[2], parameters[2];
+    for (int n = 0; n < 2; n++) {
+      char net[256], options[96];
+      snprintf(net, sizeof net, head, 2 + n);
+      snprintf(options, sizeof options,
+               "batch=3 optimizer=sgd zero=1 tensor_parallel=%d" CPU, t);
+      json_t *json = compile(net, options);
+      saved[n] = stage(json, 0, "saved_bytes");
+      parameters[n] = stage(json, 0, "parameter_bytes");
+      json_decref(json);
+    }
+    assert_int_equal(parameters[1] - parameters[0],
+                     4 * (12 * 64 * 64 / t + 13 * 64));
+    int64_t found = saved[1] - saved[0];
+    int64_t expected =
+        4 * unit + 12 * unit / t + square / t + 24 * 24 + 16 * 3 * 24 + 8;
+    assert_int_equal(found, expected);
+  }
+}
+
+/* Pipelines */
+
+enum { LAYERS = 6, SAMPLES = 8 };
+static const int widths[LAYERS + 1] = {8, 16, 64, 32, 128, 16, 8};
+
+/*
+ * The peak of a stage of layers [a, b) without biases, by hand: weights and
+ * gradients; inputs of the layers for each microbatch in flight, of which
+ * the net's own is counted once for all; and, for the last of them, what a
+ * layer's backward has alive besides.
+ */
+static int64_t stage_by_hand(int a, int b, int64_t in_flight, int64_t samples) {
+  int64_t weights = 0, saved = 0, most = 0, so_far = 0;
+  for (int i = a; i < b; i++) {
+    weights += widths[i] * widths[i + 1];
+    saved += i ? widths[i] : 0;
+  }
+  for (int i = a; i < b; i++) {
+    bool end = b == LAYERS; /* the output lives, its gradient is a number */
+    so_far += i ? widths[i] : 0;
+    int64_t given = end && i == LAYERS - 1 ? 0 : widths[i + 1];
+    int64_t back = so_far + given + (i ? widths[i] : 0);
+    back += end ? widths[LAYERS] : 0;
+    most = larger(most, larger(back, so_far + widths[i + 1]));
+  }
+  return 2 * 4 * weights + (a ? 0 : 4 * widths[0] * SAMPLES) +
+         4 * samples * (saved * (in_flight - 1) + most);
+}
+
+static int64_t in_flight(int stage, int stages, int microbatches, bool gpipe) {
+  int64_t waiting = stages - stage;
+  if (stages == 1)
+    return 1;
+  return gpipe || microbatches < waiting ? microbatches : waiting;
+}
+
+/* Of all cuts: stages from `stage` on with the layers from `a` on. */
+static int64_t least_by_hand(int stage, int stages, int a, int microbatches,
+                             bool gpipe) {
+  int64_t samples = (SAMPLES + microbatches - 1) / microbatches;
+  int64_t waiting = in_flight(stage, stages, microbatches, gpipe);
+  int64_t least = INT64_MAX;
+  if (stage == stages - 1)
+    return stage_by_hand(a, LAYERS, waiting, samples);
+  for (int b = a + 1; b <= LAYERS - (stages - 1 - stage); b++) {
+    int64_t most =
+        larger(stage_by_hand(a, b, waiting, samples),
+               least_by_hand(stage + 1, stages, b, microbatches, gpipe));
+    least = most < least ? most : least;
+  }
+  return least;
+}
+
+static int layer_of(json_t *json, int index, const char *end) {
+  char path[64];
+  snprintf(path, sizeof path, "training.parallel.stages.%d.%s", index, end);
+  const char *name = json_string_value(find(json, path));
+  return strcmp(name, "input") == 0 ? 0 : atoi(name + strlen("linear"));
+}
+
+static void check_pipeline(const char *net, int stages, int microbatches,
+                           bool gpipe) {
+  char options[128];
+  int at = 0;
+  snprintf(options, sizeof options,
+           "batch=%d optimizer=sgd pipeline=%d microbatches=%d schedule=%s" CPU,
+           SAMPLES, stages, microbatches, gpipe ? "gpipe" : "pipedream");
+  json_t *json = compile(net, options);
+  int64_t samples = training(json, "parallel.microbatch"), most = 0;
+  assert_int_equal(samples, (SAMPLES + microbatches - 1) / microbatches);
+  for (int i = 0; i < stages; i++) {
+    int64_t waiting = in_flight(i, stages, microbatches, gpipe);
+    int first = layer_of(json, i, "first_layer");
+    int last = layer_of(json, i, "last_layer");
+    assert_int_equal(first, i ? at + 1 : 0); /* one behind the other */
+    assert_true(last > at);
+    assert_int_equal(stage(json, i, "in_flight_count"), waiting);
+    if (stage(json, i, "peak_bytes") !=
+        stage_by_hand(at, last, waiting, samples))
+      print_error("%s: layers %d to %d\n", options, at, last);
+    assert_int_equal(stage(json, i, "peak_bytes"),
+                     stage_by_hand(at, last, waiting, samples));
+    most = larger(most, stage(json, i, "peak_bytes"));
+    at = last;
+  }
+  assert_int_equal(at, LAYERS); /* and all of them */
+  assert_int_equal(most, least_by_hand(0, stages, 0, microbatches, gpipe));
+  rows_of_stages_add_up(json);
+  json_decref(json);
+}
+
+static void no_other_cut_loads_a_stage_less(void **state) {
+  (void)state;
+  char net[512] = "net chain\ninput 8\n";
+  for (int i = 1; i <= LAYERS; i++)
+    snprintf(net + strlen(net), sizeof net - strlen(net), "linear %d nobias\n",
+             widths[i]);
+  for (int stages = 2; stages <= LAYERS; stages++)
+    for (int microbatches = 1; microbatches <= 8; microbatches++) {
+      check_pipeline(net, stages, microbatches, false);
+      check_pipeline(net, stages, microbatches, true);
+    }
+}
+
+static void published_nets_are_cut_into_stages(void **state) {
+  (void)state;
+  static const char *const files[] = {
+      "examples/zoo/gpt2.net", "examples/zoo/resnet.net",
+      "examples/zoo/googlenet.net", "examples/zoo/unet.net",
+      "examples/zoo/yolov3.net"};
+  static const char *const options[] = {
+      "batch=8 pipeline=4", "batch=8 pipeline=4 schedule=gpipe microbatches=8",
+      "batch=8 pipeline=3 data_parallel=2 zero=3 tensor_parallel=4",
+      "batch=2 pipeline=8 optimizer=adam" CPU};
+  for (size_t i = 0; i < sizeof files / sizeof *files; i++)
+    for (size_t k = 0; k < sizeof options / sizeof *options; k++) {
+      json_t *at, *json = compile_file(files[i], options[k]);
+      json_t *layers = find(json, "layers");
+      size_t index, next = 0;
+      rows_of_stages_add_up(json);
+      json_array_foreach(find(json, "training.parallel.stages"), index, at) {
+        json_t *first = json_array_get(layers, next);
+        assert_string_equal(json_string_value(find(at, "first_layer")),
+                            json_string_value(find(first, "name")));
+        while (strcmp(json_string_value(
+                          find(json_array_get(layers, next++), "name")),
+                      json_string_value(find(at, "last_layer"))) != 0)
+          assert_true(next < json_array_size(layers));
+      }
+      assert_int_equal(next, json_array_size(layers));
+      json_decref(json);
+    }
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(zero_divides_what_it_says),
+      cmocka_unit_test(stages_share_out_all_that_stands),
+      cmocka_unit_test(one_device_is_no_device_less),
+      cmocka_unit_test(two_layers_are_split_by_columns_and_rows),
+      cmocka_unit_test(heads_are_split_between_devices),
+      cmocka_unit_test(no_other_cut_loads_a_stage_less),
+      cmocka_unit_test(published_nets_are_cut_into_stages),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
