@@ -151,3 +151,34 @@ void paths_free(struct paths *paths) {
     free(paths->at[i]);
   free(paths->at);
 }
+
+void expect(const char *command, int status, const char *out, const char *err) {
+  struct run r = run("%s", command);
+  if (r.status != status)
+    print_error("%s\n%s", command, r.err);
+  assert_int_equal(r.status, status);
+  if (out)
+    assert_holds(r.out, out);
+  if (err)
+    assert_holds(r.err, err);
+  run_free(&r);
+}
+
+int run_table(const char *name, void *rows, size_t count, size_t row_size,
+              CMUnitTestFunction check, const struct CMUnitTest *others,
+              size_t other_count) {
+  if (count == 0)
+    return 1;
+  struct CMUnitTest *tests = calloc(count + other_count, sizeof *tests);
+  for (size_t i = 0; i < count; i++) {
+    char *row = (char *)rows + i * row_size;
+    tests[i] = (struct CMUnitTest){
+        .name = row, .test_func = check, .initial_state = row};
+  }
+  if (other_count)
+    memcpy(tests + count, others, other_count * sizeof *others);
+  int failed =
+      _cmocka_run_group_tests(name, tests, count + other_count, NULL, NULL);
+  free(tests);
+  return failed;
+}

@@ -26,6 +26,9 @@ struct run {
 struct run run(const char *format, ...) __attribute__((format(printf, 1, 2)));
 void run_free(struct run *run);
 
+/* Runs a command that must end like that and say these things. */
+void expect(const char *command, int status, const char *out, const char *err);
+
 /* A whole file with a NUL behind it, or NULL. */
 char *read_text(const char *path, size_t *length);
 void write_text(const char *path, const char *text, size_t length);
@@ -36,6 +39,15 @@ void assert_same_text(const char *name, const char *expected,
 
 /* Asserts that a text holds another. */
 void assert_holds(const char *text, const char *part);
+
+/*
+ * Runs `check` on every row of a table, whose first member is the test's
+ * name in an array, and a few other tests. Returns what main returns; an
+ * empty table fails.
+ */
+int run_table(const char *name, void *rows, size_t count, size_t row_size,
+              CMUnitTestFunction check, const struct CMUnitTest *others,
+              size_t other_count);
 
 /* A fresh folder under build/ for a test's files. */
 const char *scratch(const char *name);

@@ -1,19 +1,6 @@
 /* The command: options, files, exit statuses, build systems. */
 #include "tests/run.h"
 
-static void expect(const char *command, int status, const char *out,
-                   const char *err) {
-  struct run r = run("%s", command);
-  if (r.status != status)
-    print_error("%s\n%s", command, r.err);
-  assert_int_equal(r.status, status);
-  if (out)
-    assert_holds(r.out, out);
-  if (err)
-    assert_holds(r.err, err);
-  run_free(&r);
-}
-
 static void exit_statuses_are_as_documented(void **state) {
   (void)state;
   expect(NETC " examples/simple_cnn.net", 0, "4,632,902", "pool-remainder");

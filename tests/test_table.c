@@ -3,19 +3,6 @@
 
 #define PLAN "tests/data/planner/"
 
-static void expect(const char *command, int status, const char *out,
-                   const char *err) {
-  struct run r = run("%s", command);
-  if (r.status != status)
-    print_error("%s\n%s", command, r.err);
-  assert_int_equal(r.status, status);
-  if (out)
-    assert_holds(r.out, out);
-  if (err)
-    assert_holds(r.err, err);
-  run_free(&r);
-}
-
 static void a_table_gets_its_offsets(void **state) {
   (void)state;
   struct run r = run(NETC " plan " PLAN "minimalloc/input.12.csv");

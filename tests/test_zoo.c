@@ -270,17 +270,8 @@ int main(void) {
       cmocka_unit_test(every_net_is_compared),
       cmocka_unit_test(the_page_is_what_the_compiler_says),
   };
-  size_t more = sizeof others / sizeof *others;
-  struct CMUnitTest *tests = calloc(count + more, sizeof *tests);
-  for (size_t i = 0; i < count; i++)
-    tests[i] = (struct CMUnitTest){.name = rows[i].name,
-                                   .test_func = check_row,
-                                   .initial_state = &rows[i]};
-  memcpy(tests + count, others, sizeof others);
-  int failed =
-      count ? _cmocka_run_group_tests("zoo", tests, count + more, NULL, NULL)
-            : 1;
-  free(tests);
+  int failed = run_table("zoo", rows, count, sizeof *rows, check_row, others,
+                         sizeof others / sizeof *others);
   free(rows);
   return failed;
 }
