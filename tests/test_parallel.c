@@ -299,7 +299,7 @@ static void published_nets_are_cut_into_stages(void **state) {
   static const char *const options[] = {
       "batch=8 pipeline=4", "batch=8 pipeline=4 schedule=gpipe microbatches=8",
       "batch=8 pipeline=3 data_parallel=2 zero=3 tensor_parallel=4",
-      "batch=2 pipeline=8 optimizer=adam" CPU};
+      "batch=2 pipeline=8 optimizer=adam profile=torch1-cpu"};
   for (size_t i = 0; i < sizeof files / sizeof *files; i++)
     for (size_t k = 0; k < sizeof options / sizeof *options; k++) {
       json_t *at, *json = compile_file(files[i], options[k]);

@@ -116,7 +116,7 @@ static void what_passes_63_bits_is_said(void **state) {
       "tensor_parallel=1048576",
       "data_parallel=1048576 zero=3",
       "decode=9223372036854775807",
-      "precision=mixed" CPU,
+      "precision=mixed profile=torch1-cpu",
       "dtype=f64 optimizer=adam loss=crossentropy",
       "dtype=i4 accumulate=9223372036854775807",
       "align=1048576 gpu=t4 timeline=on"};
