@@ -1,8 +1,6 @@
 /* Checkpoints: which layers keep only their inputs until backward. */
 #include "sema/checkpoint.h"
 
-#include <string.h>
-
 #include "base/check.h"
 #include "sema/cuts.h"
 
@@ -77,30 +75,42 @@ static size_t first_op(const struct chain *c, size_t unit) {
   return node ? c->step->trace.op_end[node - 1] : 0;
 }
 
-static struct span_cost measure(const struct chain *c, size_t from, size_t to) {
-  struct simulation s = {.arena = c->arena,
+/* A span, with memory of its own: there are many. */
+struct node_span {
+  const struct chain *chain;
+  size_t from, to;
+  struct span_cost cost;
+};
+
+static void measure_within(struct arena *arena, void *user) {
+  struct node_span *span = user;
+  const struct chain *c = span->chain;
+  struct simulation s = {.arena = arena,
                          .trace = &c->step->trace,
                          .model = c->step->model,
                          .batch = c->step->settings.batch,
                          .element = c->step->settings.dtype,
-                         .first = first_op(c, from),
-                         .end = first_op(c, to)};
-  struct span_cost cost = {0};
+                         .first = first_op(c, span->from),
+                         .end = first_op(c, span->to)};
   if (s.end == 0 || s.first == s.end)
-    return cost;
+    return;
   simulate(&s);
-  cost.peak = max_i64(s.forward.bytes, s.backward.bytes);
-  cost.kept = s.saved;
+  span->cost.peak =
+      s.overflow ? INT64_MAX / 2 : max_i64(s.forward.bytes, s.backward.bytes);
+  span->cost.kept = s.saved;
+}
+
+static struct span_cost measure(const struct chain *c, size_t from, size_t to) {
+  struct node_span span = {.chain = c, .from = from, .to = to};
+  arena_within(c->arena, measure_within, &span);
   for (int64_t i = c->cut[from]; i < c->cut[to]; i++) {
     int64_t bytes;
-    cost.macs += c->step->model->costs[i].macs;
+    span.cost.macs += c->step->model->costs[i].macs;
     if (element_bytes(c->step->settings.dtype,
                       c->step->model->costs[i].trainable, &bytes))
-      cost.gradients += bytes;
+      span.cost.gradients += bytes;
   }
-  if (s.overflow)
-    cost.peak = INT64_MAX / 2;
-  return cost;
+  return span.cost;
 }
 
 static struct span_cost *cost_at(const struct chain *c, size_t from,
@@ -111,7 +121,7 @@ static struct span_cost *cost_at(const struct chain *c, size_t from,
 static void open_chain(struct chain *c) {
   const struct model *model = c->step->model;
   struct cuts cuts = {0};
-  cuts_divide(c->step, MOST_UNITS, c->arena, &cuts);
+  cuts_divide(c->step, cuts_most(c->step, MOST_UNITS), c->arena, &cuts);
   c->units = cuts.at.count + 1;
   c->cut = arena_alloc(c->arena, c->units + 1, sizeof *c->cut);
   c->costs =
@@ -205,41 +215,74 @@ static bool choose(const struct chain *c, struct step *step) {
   return true;
 }
 
+/* One choice, with memory of its own; the ranges are the caller's. */
+struct round {
+  const struct chain *chain;
+  struct step *step; /* whose ranges are chosen */
+  struct arena *arena;
+  int64_t peak;
+  bool chosen;
+};
+
+static void try_within(struct arena *arena, void *user) {
+  struct round *round = user;
+  struct chain chain = *round->chain;
+  struct step trial = {.model = round->step->model,
+                       .settings = round->step->settings};
+  chain.arena = arena;
+  round->chosen = choose(&chain, &trial);
+  if (!round->chosen)
+    return;
+  step_trace(&trial, arena);
+  round->peak = step_peak(&trial, arena);
+  round->step->extra_macs = trial.extra_macs;
+  round->step->ranges.count = 0;
+  for (size_t i = 0; i < trial.ranges.count; i++)
+    *VEC_PUSH(round->arena, &round->step->ranges) = trial.ranges.at[i];
+}
+
 /*
  * The parts of a chain know of each other only by what is held, so the whole
  * is measured, and the budget of the choice is bisected until it is the
  * largest whose choice fits.
  */
 bool checkpoint_auto(struct step *step, int64_t memory, struct arena *arena) {
-  struct step plain = *step, trial = *step, best = *step;
+  struct step plain = {.model = step->model, .settings = step->settings};
+  struct step trial = plain, best = plain;
   struct chain chain = {.step = &plain, .arena = arena};
   bool found = false;
-  plain.ranges.count = plain.segments.count = 0;
-  memset(&trial.ranges, 0, sizeof trial.ranges);
-  memset(&trial.segments, 0, sizeof trial.segments);
   step_trace(&plain, arena);
   open_chain(&chain);
   int64_t low = 0, high = memory;
-  for (int round = 0; round < MOST_ROUNDS && low < high; round++) {
-    chain.budget = round == 0 ? memory : low + (high - low) / 2;
-    if (!choose(&chain, &trial)) {
-      low = chain.budget + 1;
+  for (int i = 0; i < MOST_ROUNDS && low < high; i++) {
+    struct round round = {&chain, &trial, arena, 0, false};
+    chain.budget = i == 0 ? memory : low + (high - low) / 2;
+    arena_within(arena, try_within, &round);
+    if (round.chosen && round.peak > memory) {
+      high = chain.budget;
       continue;
     }
-    step_trace(&trial, arena);
-    if (step_peak(&trial, arena) <= memory) {
-      if (!found || trial.extra_macs < best.extra_macs) {
-        best = trial;
-        memset(&trial.ranges, 0, sizeof trial.ranges);
-        memset(&trial.segments, 0, sizeof trial.segments);
-      }
-      found = true;
-      low = chain.budget + 1;
-    } else {
-      high = chain.budget;
+    low = chain.budget + 1;
+    if (round.chosen && (!found || trial.extra_macs < best.extra_macs)) {
+      struct step swap = best; /* each has ranges of its own */
+      best = trial;
+      trial = swap;
     }
+    found = found || round.chosen;
   }
-  if (found)
+  if (found) {
     *step = best;
+    step_trace(step, arena);
+  }
   return found;
+}
+
+void checkpoint_choose(struct step *step, int64_t room, struct arena *arena) {
+  const struct train_settings *train = &step->settings;
+  checkpoint_groups(step, arena);
+  step_trace(step, arena);
+  if (train->checkpoint > 0)
+    checkpoint_even(step, train->checkpoint, arena);
+  else if (train->checkpoint == CHECKPOINT_AUTO)
+    checkpoint_auto(step, room, arena);
 }

@@ -21,4 +21,7 @@ void checkpoint_even(struct step *step, int64_t count, struct arena *arena);
  */
 bool checkpoint_auto(struct step *step, int64_t memory, struct arena *arena);
 
+/* As the settings say, where a step has `room` bytes; and traces it. */
+void checkpoint_choose(struct step *step, int64_t room, struct arena *arena);
+
 #endif

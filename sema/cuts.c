@@ -1,6 +1,8 @@
 /* Cuts: places where a net hangs together by one tensor alone. */
 #include "sema/cuts.h"
 
+enum { MOST_EFFORT = 20000000 }; /* operations that are simulated */
+
 /* Readers to come of every node's tensor; views are their input's. */
 static void find_cuts(const struct model *model, struct cuts *cuts,
                       struct arena *arena) {
@@ -21,21 +23,18 @@ static void find_cuts(const struct model *model, struct cuts *cuts,
   }
 }
 
-/* The cut at which about `share` of `total` has been kept. */
-static int64_t nearest_cut(const struct cuts *cuts, const int64_t *before,
-                           double goal) {
-  int64_t best = 0;
-  double least = -1;
-  for (size_t i = 0; i < cuts->at.count; i++) {
-    double distance = (double)before[cuts->at.at[i]] - goal;
-    if (distance < 0)
-      distance = -distance;
-    if (least < 0 || distance < least) {
-      least = distance;
-      best = cuts->at.at[i];
-    }
+/* Moves on to the cut before which about `goal` bytes have been kept. */
+static size_t nearest_cut(const struct cuts *cuts, const int64_t *before,
+                          size_t from, double goal) {
+  size_t at = from;
+  while (at + 1 < cuts->at.count) {
+    double here = (double)before[cuts->at.at[at]] - goal;
+    double next = (double)before[cuts->at.at[at + 1]] - goal;
+    if ((next < 0 ? -next : next) > (here < 0 ? -here : here))
+      break;
+    at++;
   }
-  return best;
+  return at;
 }
 
 /* Bytes kept by all nodes before each, in a step without checkpoints. */
@@ -57,10 +56,20 @@ void cuts_divide(const struct step *step, int64_t count, struct arena *arena,
   find_cuts(step->model, &all, arena);
   int64_t *before = kept_before(step, arena);
   double total = (double)before[step->model->nodes.count];
+  size_t at = 0;
   int64_t last = 0;
-  for (int64_t i = 1; i < count; i++) {
-    int64_t cut = nearest_cut(&all, before, total * (double)i / (double)count);
-    if (cut > last)
-      *VEC_PUSH(arena, &chosen->at) = last = cut;
+  for (int64_t i = 1; i < count && all.at.count; i++) {
+    at = nearest_cut(&all, before, at, total * (double)i / (double)count);
+    if (all.at.at[at] > last)
+      *VEC_PUSH(arena, &chosen->at) = last = all.at.at[at];
   }
+}
+
+/* All spans between cuts are run, which are a sixth of the parts cubed. */
+int64_t cuts_most(const struct step *step, int64_t most) {
+  size_t ops = step->trace.tape.ops.count + 1;
+  int64_t parts = most;
+  while (parts > 4 && parts * parts / 6 * (int64_t)ops > MOST_EFFORT)
+    parts--;
+  return parts;
 }

@@ -16,4 +16,7 @@ struct cuts {
 void cuts_divide(const struct step *step, int64_t count, struct arena *arena,
                  struct cuts *chosen);
 
+/* How many parts, at most `most`, may be chosen between without long waits. */
+int64_t cuts_most(const struct step *step, int64_t most);
+
 #endif

@@ -1,8 +1,6 @@
 /* Fit: whether a step fits a device, and what would make it fit. */
 #include "sema/fit.h"
 
-#include <string.h>
-
 #include "base/check.h"
 #include "sema/checkpoint.h"
 
@@ -44,74 +42,76 @@ int64_t largest_batch(const struct step *step, int64_t room,
   return fits;
 }
 
-struct search {
-  const struct step *step;
+/* A change that is tried, with memory of its own. */
+struct trial {
+  const struct model *model;
   struct fit *fit;
-  struct arena *arena;
+  struct train_settings settings;
+  const char *what;
+  int64_t number;
 };
 
-static void add_way(struct search *s, const char *what, int64_t number,
-                    const struct step *trial) {
-  int64_t peak = step_peak(trial, s->arena);
-  if (peak <= s->fit->room)
-    *VEC_PUSH(s->step->model->arena, &s->fit->ways) =
-        (struct way_out){what, number, peak, trial->extra_macs};
+static void try_within(struct arena *arena, void *user) {
+  struct trial *trial = user;
+  struct step step = {.model = trial->model, .settings = trial->settings};
+  checkpoint_choose(&step, trial->fit->room, arena);
+  int64_t peak = step_peak(&step, arena);
+  if (peak <= trial->fit->room)
+    *VEC_PUSH(trial->model->arena, &trial->fit->ways) =
+        (struct way_out){trial->what, trial->number, peak, step.extra_macs};
 }
 
-/* The step with other settings; checkpoints stay those of the source. */
-static struct step changed(const struct search *s,
-                           const struct train_settings *settings) {
-  struct step trial = {.model = s->step->model, .settings = *settings};
-  checkpoint_groups(&trial, s->arena);
-  step_trace(&trial, s->arena);
-  return trial;
+/* Tries the settings; whether the step fits with them. */
+static bool try_way(const struct step *step, struct fit *fit,
+                    struct arena *arena, const char *what, int64_t number,
+                    const struct train_settings *settings) {
+  struct trial trial = {step->model, fit, *settings, what, number};
+  size_t before = fit->ways.count;
+  arena_within(arena, try_within, &trial);
+  return fit->ways.count > before;
 }
 
 /* The cheapest first: what changes the least of what is learned. */
-static void find_ways(struct search *s) {
-  struct train_settings settings = s->step->settings;
-  struct step trial = *s->step;
-  if (settings.checkpoint == 0) {
-    trial = changed(s, &settings);
-    if (checkpoint_auto(&trial, s->fit->room, s->arena))
-      add_way(s, "--checkpoint auto", 0, &trial);
-  }
-  if (settings.precision != PRECISION_MIXED && settings.dtype == ELEMENT_F32) {
-    settings.precision = PRECISION_MIXED;
-    trial = changed(s, &settings);
-    add_way(s, "--precision mixed", 0, &trial);
-    if (settings.checkpoint == 0 &&
-        step_peak(&trial, s->arena) > s->fit->room &&
-        checkpoint_auto(&trial, s->fit->room, s->arena))
-      add_way(s, "--precision mixed --checkpoint auto", 0, &trial);
-    settings.precision = s->step->settings.precision;
-  }
-  if (s->fit->largest_batch) {
-    trial = *s->step;
-    trial.settings.batch = s->fit->largest_batch;
-    add_way(s, "--batch", s->fit->largest_batch, &trial);
-  }
+static void find_ways(const struct step *step, struct fit *fit,
+                      struct arena *arena) {
   static const struct {
     int optimizer;
     const char *what;
   } optimizers[] = {{OPTIMIZER_ADAM8BIT, "--optimizer adam8bit"},
                     {OPTIMIZER_ADAFACTOR, "--optimizer adafactor"},
                     {OPTIMIZER_SGD, "--optimizer sgd"}};
+  struct train_settings given = step->settings, other = given;
+  bool may_checkpoint = given.checkpoint == 0;
+  other.checkpoint = CHECKPOINT_AUTO;
+  if (may_checkpoint)
+    try_way(step, fit, arena, "--checkpoint auto", 0, &other);
+  other = given;
+  other.precision = PRECISION_MIXED;
+  bool may_mix =
+      given.precision != PRECISION_MIXED && given.dtype == ELEMENT_F32;
+  bool fits =
+      may_mix && try_way(step, fit, arena, "--precision mixed", 0, &other);
+  other.checkpoint = CHECKPOINT_AUTO;
+  if (may_mix && may_checkpoint && !fits)
+    try_way(step, fit, arena, "--precision mixed --checkpoint auto", 0, &other);
+  other = given;
+  other.batch = fit->largest_batch;
+  if (fit->largest_batch)
+    try_way(step, fit, arena, "--batch", fit->largest_batch, &other);
   for (size_t i = 0; i < sizeof optimizers / sizeof *optimizers; i++) {
-    trial = *s->step;
-    trial.settings.optimizer = optimizers[i].optimizer;
-    if (trial.settings.optimizer != settings.optimizer)
-      add_way(s, optimizers[i].what, 0, &trial);
+    other = given;
+    other.optimizer = optimizers[i].optimizer;
+    if (other.optimizer != given.optimizer)
+      try_way(step, fit, arena, optimizers[i].what, 0, &other);
   }
 }
 
 void find_fit(struct step *step, const struct training *training,
               struct arena *arena, struct fit *fit) {
-  struct search search = {step, fit, arena};
   *fit = (struct fit){.device = device_bytes(&step->settings),
                       .taken = taken_bytes(&step->settings),
                       .room = fit_room(&step->settings)};
   fit->largest_batch = largest_batch(step, fit->room, arena);
   if (training->peak > fit->room)
-    find_ways(&search);
+    find_ways(step, fit, arena);
 }

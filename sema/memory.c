@@ -68,23 +68,12 @@ static void find_alive(const struct step *step, struct arena *arena,
   qsort(list->at, list->count, sizeof *list->at, by_bytes);
 }
 
-static void choose_checkpoints(struct step *step, struct arena *arena) {
-  const struct train_settings *train = &step->settings;
-  int64_t room = fit_room(train);
-  checkpoint_groups(step, arena);
-  step_trace(step, arena);
-  if (train->checkpoint > 0)
-    checkpoint_even(step, train->checkpoint, arena);
-  else if (train->checkpoint == CHECKPOINT_AUTO)
-    checkpoint_auto(step, room > 0 ? room : 0, arena);
-}
-
 static void training_within(struct arena *arena, void *user) {
   struct question *q = user;
   struct memory *m = q->memory;
   struct step step = {.model = q->model, .settings = q->settings->train};
   struct simulation s = {.saved_by_node = m->saved_by_node};
-  choose_checkpoints(&step, arena);
+  checkpoint_choose(&step, fit_room(&step.settings), arena);
   q->fits = step_measure(&step, arena, &s, &m->training);
   if (!q->fits)
     return;
@@ -109,7 +98,7 @@ struct batch_question {
 static void batches_within(struct arena *arena, void *user) {
   struct batch_question *q = user;
   struct step step = {.model = q->model, .settings = *q->train};
-  choose_checkpoints(&step, arena);
+  checkpoint_choose(&step, fit_room(&step.settings), arena);
   for (size_t i = 0; i < q->count; i++) {
     step.settings.memory = q->bytes[i];
     q->batches[i] = largest_batch(&step, fit_room(&step.settings), arena);

@@ -105,12 +105,21 @@ static void choose_segments(const struct search *s, struct simulation *run) {
   run->segments = from < to ? segments + from : NULL;
 }
 
+/* A stage's run, with memory of its own: there are many. */
+struct stage_run {
+  struct search *search;
+  struct stage *stage;
+};
+
 /* The activations of a microbatch, and all that is alive beside them. */
-static void run_stage(struct search *s, struct stage *stage) {
+static void run_within(struct arena *arena, void *user) {
+  struct stage_run *r = user;
+  struct search *s = r->search;
+  struct stage *stage = r->stage;
   struct watch watch = {0};
   bool whole = stage->nodes.first == 0 &&
                stage->nodes.end == (int64_t)s->step->model->nodes.count;
-  struct simulation run = {.arena = s->arena,
+  struct simulation run = {.arena = arena,
                            .trace = s->trace,
                            .model = s->step->model,
                            .batch = s->microbatch,
@@ -217,7 +226,8 @@ static struct stage measure_one(struct search *s, size_t from, size_t to) {
   stage.optimizer = optimizer.state;
   share_data(s, &stage, &optimizer.workspace);
   find_input(s, &stage);
-  run_stage(s, &stage);
+  struct stage_run run = {s, &stage};
+  arena_within(s->arena, run_within, &run);
   stage.workspace = optimizer.workspace;
   return stage;
 }
@@ -258,7 +268,7 @@ static int64_t in_flight(const struct search *s, size_t stage, size_t stages) {
 static void find_units(struct search *s) {
   struct cuts cuts = {0};
   if (s->train->pipeline > 1)
-    cuts_divide(s->step, MOST_UNITS, s->arena, &cuts);
+    cuts_divide(s->step, cuts_most(s->step, MOST_UNITS), s->arena, &cuts);
   s->units = cuts.at.count + 1;
   s->cut = arena_alloc(s->arena, s->units + 1, sizeof *s->cut);
   s->known =

@@ -10,18 +10,20 @@ struct buffer {
   int64_t node;
 };
 
-/* How one pass over operations uses the storages that they make. */
-struct uses {
-  int64_t *left; /* by storage: reads, saves and outputs to come */
-  bool *saved;   /* by storage: it is kept for backward */
-  bool *there;   /* by storage: it is allocated */
+/* How a pass over operations uses a storage. */
+struct use {
+  int64_t left; /* reads, saves and outputs to come */
+  bool saved;   /* it is kept for backward */
+  bool there;   /* it is allocated */
 };
 
 struct run {
   struct simulation *s;
   const struct tape *tape;
-  struct uses once;               /* of the forward pass */
-  struct uses again;              /* of a segment that is computed once more */
+  /* A part of the tape sees only some storages and values. */
+  size_t first_storage, end_storage, first_value, end_value;
+  struct use *once;               /* by storage: of the forward pass */
+  struct use *again;              /* of a segment that is computed once more */
   const struct segment *repeated; /* which that is; NULL: none */
   bool keeps;                     /* operations keep what backward needs */
   size_t *gradient;               /* by value: its buffer, from 1 */
@@ -92,9 +94,19 @@ static bool made_in(const struct run *run, const struct segment *segment,
   return storage >= tape->ops.at[segment->first].first_storage && storage < end;
 }
 
-static struct uses *uses_of(struct run *run, size_t storage) {
-  return run->repeated && made_in(run, run->repeated, storage) ? &run->again
-                                                               : &run->once;
+static struct use *once(const struct run *run, size_t storage) {
+  return &run->once[storage - run->first_storage];
+}
+
+/* In the pass that goes on: what a segment makes, it makes again. */
+static struct use *use_of(struct run *run, size_t storage) {
+  if (run->repeated && made_in(run, run->repeated, storage))
+    return &run->again[storage - run->first_storage];
+  return once(run, storage);
+}
+
+static size_t *gradient_of(const struct run *run, size_t value) {
+  return &run->gradient[value - run->first_value];
 }
 
 static int64_t storage_bytes(struct run *run, size_t storage) {
@@ -102,34 +114,33 @@ static int64_t storage_bytes(struct run *run, size_t storage) {
 }
 
 static void allocate_storage(struct run *run, size_t storage) {
-  struct uses *uses = uses_of(run, storage);
-  uses->there[storage] = true;
-  change(run, uses->saved[storage] ? PART_SAVED : PART_TEMPORARY,
+  struct use *use = use_of(run, storage);
+  use->there = true;
+  change(run, use->saved ? PART_SAVED : PART_TEMPORARY,
          storage_bytes(run, storage));
 }
 
 static void release_storage(struct run *run, size_t storage) {
-  struct uses *uses = uses_of(run, storage);
-  if (--uses->left[storage] > 0 || !uses->there[storage])
+  struct use *use = use_of(run, storage);
+  if (--use->left > 0 || !use->there)
     return;
-  uses->there[storage] = false;
-  change(run, uses->saved[storage] ? PART_SAVED : PART_TEMPORARY,
+  use->there = false;
+  change(run, use->saved ? PART_SAVED : PART_TEMPORARY,
          -storage_bytes(run, storage));
 }
 
-static void count_reads(struct run *run, struct uses *uses,
-                        const struct tape_op *op) {
+/* Reads, and what backward needs, of the pass that goes on. */
+static void count_reads(struct run *run, const struct tape_op *op) {
   for (int i = 0; i < op->in_count; i++)
-    uses->left[storage_of(run, input_of(run, op, i))]++;
+    use_of(run, storage_of(run, input_of(run, op, i)))->left++;
 }
 
-static void count_saves(struct run *run, struct uses *uses,
-                        const struct tape_op *op) {
+static void count_saves(struct run *run, const struct tape_op *op) {
   for (int i = 0; i < op->saved_count; i++) {
-    size_t storage =
-        root_of(run, run->tape->saved.at[op->first_saved + (size_t)i]);
-    uses->left[storage]++;
-    uses->saved[storage] = true;
+    struct use *use = use_of(
+        run, root_of(run, run->tape->saved.at[op->first_saved + (size_t)i]));
+    use->left++;
+    use->saved = true;
   }
 }
 
@@ -141,8 +152,8 @@ static void hold_inputs(struct run *run, const struct segment *segment) {
       size_t storage = storage_of(run, input_of(run, op, k));
       if (made_in(run, segment, storage))
         continue;
-      run->once.left[storage]++;
-      run->once.saved[storage] = true;
+      once(run, storage)->left++;
+      once(run, storage)->saved = true;
     }
   }
 }
@@ -169,26 +180,31 @@ static const struct segment *segment_at(const struct run *run, size_t *next,
   return NULL;
 }
 
+/* An output of the net stays, unless a part before this one makes it. */
+static void hold(struct run *run, size_t value) {
+  size_t storage = storage_of(run, value);
+  if (storage >= run->first_storage)
+    once(run, storage)->left++;
+}
+
 static void count_uses(struct run *run) {
   const struct simulation *s = run->s;
   size_t next = 0;
   for (size_t i = s->first; i < s->end; i++) {
     const struct tape_op *op = &run->tape->ops.at[i];
     const struct segment *segment = segment_at(run, &next, i);
-    count_reads(run, &run->once, op);
+    count_reads(run, op);
     if (!segment)
-      count_saves(run, &run->once, op);
+      count_saves(run, op);
     else if (segment->first == i)
       hold_inputs(run, segment);
   }
   if (s->end < run->tape->ops.count) /* a part: its result goes on */
     return;
-  for (size_t i = 0; i < s->model->outputs.count; i++) {
-    size_t value = s->trace->value_of[s->model->outputs.at[i].node];
-    run->once.left[storage_of(run, value)]++;
-  }
+  for (size_t i = 0; i < s->model->outputs.count; i++)
+    hold(run, s->trace->value_of[s->model->outputs.at[i].node]);
   for (size_t i = 0; i < s->trace->ends.count; i++)
-    run->once.left[storage_of(run, s->trace->ends.at[i])]++;
+    hold(run, s->trace->ends.at[i]);
 }
 
 /* Moments */
@@ -199,17 +215,19 @@ static void note(struct run *run, int64_t node, int64_t bytes, enum part part) {
         (struct alive){node, bytes, part};
 }
 
-static void collect_uses(struct run *run, const struct uses *uses) {
-  for (size_t i = 0; i < run->tape->storages.count; i++)
-    if (uses->there[i])
+static void collect_uses(struct run *run, const struct use *uses) {
+  for (size_t i = run->first_storage; i < run->end_storage; i++) {
+    const struct use *use = &uses[i - run->first_storage];
+    if (use->there)
       note(run, run->tape->storages.at[i].node, storage_bytes(run, i),
-           uses->saved[i] ? PART_SAVED : PART_TEMPORARY);
+           use->saved ? PART_SAVED : PART_TEMPORARY);
+  }
 }
 
 static void collect(struct run *run) {
-  collect_uses(run, &run->once);
+  collect_uses(run, run->once);
   if (run->s->segment_count)
-    collect_uses(run, &run->again);
+    collect_uses(run, run->again);
   for (size_t i = 0; i < run->buffers.count; i++)
     if (run->buffers.at[i].users > 0)
       note(run, run->buffers.at[i].node, run->buffers.at[i].bytes,
@@ -255,7 +273,7 @@ static void forward(struct run *run, const struct tape_op *op) {
     size_t out = op->first_out + (size_t)i, storage = storage_of(run, out);
     if (makes(run, op, out))
       allocate_storage(run, storage);
-    uses_of(run, storage)->left[storage]++; /* until it has ended */
+    use_of(run, storage)->left++; /* until it has ended */
   }
   change(run, part, kept);
   change(run, PART_TEMPORARY, work);
@@ -281,18 +299,8 @@ static void forward_all(struct run *run) {
 /* A segment once more, now with all that its backward needs. */
 static void forward_again(struct run *run, const struct segment *segment) {
   for (size_t i = segment->first; i < segment->end; i++) {
-    const struct tape_op *op = &run->tape->ops.at[i];
-    for (int k = 0; k < op->in_count; k++) {
-      size_t storage = storage_of(run, input_of(run, op, k));
-      uses_of(run, storage)->left[storage]++;
-    }
-    for (int k = 0; k < op->saved_count; k++) {
-      size_t storage =
-          root_of(run, run->tape->saved.at[op->first_saved + (size_t)k]);
-      struct uses *uses = uses_of(run, storage);
-      uses->left[storage]++;
-      uses->saved[storage] = true;
-    }
+    count_reads(run, &run->tape->ops.at[i]);
+    count_saves(run, &run->tape->ops.at[i]);
   }
   run->keeps = true;
   for (size_t i = segment->first; i < segment->end && !run->s->overflow; i++)
@@ -337,7 +345,7 @@ static bool may_add_to(struct run *run, size_t buffer, int64_t bytes) {
 static void deliver(struct run *run, const struct tape_op *op, size_t value,
                     size_t buffer) {
   const struct tape_value *to = value_at(run, value);
-  size_t *held = &run->gradient[value];
+  size_t *held = gradient_of(run, value);
   if (to->param) {
     add_param_gradient(run, to->param - 1);
     sample(run, op);
@@ -384,14 +392,14 @@ static int64_t param_gradients(struct run *run, const struct tape_op *op) {
 /* The gradient of its output, or of one of its outputs; 0 without any. */
 static size_t given_gradient(const struct run *run, const struct tape_op *op) {
   for (int i = 0; i < op->out_count; i++)
-    if (run->gradient[op->first_out + (size_t)i])
-      return run->gradient[op->first_out + (size_t)i];
+    if (*gradient_of(run, op->first_out + (size_t)i))
+      return *gradient_of(run, op->first_out + (size_t)i);
   return 0;
 }
 
 static void release_gradients(struct run *run, const struct tape_op *op) {
   for (int i = 0; i < op->out_count; i++) {
-    size_t *held = &run->gradient[op->first_out + (size_t)i];
+    size_t *held = gradient_of(run, op->first_out + (size_t)i);
     if (*held)
       release_buffer(run, *held);
     *held = 0;
@@ -481,13 +489,15 @@ static void backward_all(struct run *run) {
  * a number is spread over each output, which takes no memory.
  */
 static void start_backward(struct run *run, size_t end) {
+  if (end < run->first_value)
+    return; /* a part before this one makes it */
   const struct tape_value *value = value_at(run, end);
   bool number = run->s->trace->has_loss;
   size_t buffer =
       new_buffer(run, NO_NODE, number ? bytes_of(run, &value->extent) : 0);
   if (number)
     run->buffers.at[buffer - 1].users++;
-  run->gradient[end] = buffer;
+  *gradient_of(run, end) = buffer;
 }
 
 static void add_saved(struct run *run, int64_t node, int64_t bytes) {
@@ -502,29 +512,56 @@ static void add_saved(struct run *run, int64_t node, int64_t bytes) {
 static void find_saved(struct run *run) {
   const struct tape *tape = run->tape;
   size_t next = 0;
-  for (size_t i = 0; i < tape->storages.count; i++)
-    if (tape->storages.at[i].owned && run->once.saved[i])
+  for (size_t i = run->first_storage; i < run->end_storage; i++)
+    if (tape->storages.at[i].owned && once(run, i)->saved)
       add_saved(run, tape->storages.at[i].node, storage_bytes(run, i));
   for (size_t i = run->s->first; i < run->s->end; i++)
     if (!segment_at(run, &next, i))
       add_saved(run, tape->ops.at[i].node, kept_bytes(run, &tape->ops.at[i]));
 }
 
-static struct uses new_uses(struct run *run) {
-  struct arena *arena = run->s->arena;
-  size_t count = run->tape->storages.count + 1;
-  return (struct uses){arena_alloc(arena, count, sizeof(int64_t)),
-                       arena_alloc(arena, count, sizeof(bool)),
-                       arena_alloc(arena, count, sizeof(bool))};
+static void widen(struct run *run, size_t value) {
+  size_t storage = storage_of(run, value);
+  if (value < run->first_value)
+    run->first_value = value;
+  if (storage < run->first_storage)
+    run->first_storage = storage;
+}
+
+/* What the operations that run see: of a part of the net only a part. */
+static void find_bounds(struct run *run) {
+  const struct tape *tape = run->tape;
+  const struct simulation *s = run->s;
+  run->end_storage = tape->storages.count;
+  run->end_value = tape->values.count;
+  if (s->first == 0 && s->end == tape->ops.count)
+    return;
+  run->first_storage = run->end_storage;
+  run->first_value = run->end_value;
+  for (size_t i = s->first; i < s->end; i++) {
+    const struct tape_op *op = &tape->ops.at[i];
+    for (int k = 0; k < op->in_count; k++)
+      widen(run, input_of(run, op, k));
+    for (int k = 0; k < op->out_count; k++)
+      widen(run, op->first_out + (size_t)k);
+  }
+  if (s->end < tape->ops.count && s->end > s->first) {
+    run->end_storage = tape->ops.at[s->end].first_storage;
+    run->end_value = tape->ops.at[s->end].first_out;
+  }
 }
 
 static void begin(struct run *run) {
   const struct model *model = run->s->model;
   struct arena *arena = run->s->arena;
-  run->once = new_uses(run);
-  run->again = run->s->segment_count ? new_uses(run) : run->once;
-  run->gradient =
-      arena_alloc(arena, run->tape->values.count + 1, sizeof *run->gradient);
+  find_bounds(run);
+  size_t storages = run->end_storage - run->first_storage + 1;
+  size_t values = run->end_value - run->first_value + 1;
+  run->once = arena_alloc(arena, storages, sizeof *run->once);
+  run->again = run->once;
+  if (run->s->segment_count)
+    run->again = arena_alloc(arena, storages, sizeof *run->again);
+  run->gradient = arena_alloc(arena, values, sizeof *run->gradient);
   run->has_gradient =
       arena_alloc(arena, model->params.count + 1, sizeof *run->has_gradient);
   count_uses(run);
@@ -539,8 +576,8 @@ static void begin(struct run *run) {
 static void receive_inputs(struct run *run) {
   const struct tape *tape = run->tape;
   size_t end = tape->ops.at[run->s->first].first_storage;
-  for (size_t i = 0; i < end; i++)
-    if (tape->storages.at[i].owned && run->once.left[i] > 0)
+  for (size_t i = run->first_storage; i < end; i++)
+    if (tape->storages.at[i].owned && once(run, i)->left > 0)
       allocate_storage(run, i);
 }
 
@@ -559,7 +596,7 @@ void simulate(struct simulation *s) {
     start_backward(&run, s->trace->ends.at[i]);
   if (!to_the_end && s->end > s->first) { /* a part: its result gets one */
     size_t out = run.tape->ops.at[s->end - 1].first_out;
-    run.gradient[out] =
+    *gradient_of(&run, out) =
         new_buffer(&run, NO_NODE, bytes_of(&run, &value_at(&run, out)->extent));
   }
   if (run.tape->training)
