@@ -147,6 +147,23 @@ static void put_edge(struct diagram *d, size_t from, size_t to,
   text_put(d->out, "\"];\n");
 }
 
+/* Whether an earlier input of the row comes from the same row, as large. */
+static bool is_drawn(const struct diagram *d, const struct row *row,
+                     int64_t node, int input) {
+  const struct model *model = d->c->model;
+  int64_t from = node_input(model, &model->nodes.at[node], input);
+  for (int64_t i = row->first; i <= node; i++)
+    for (int k = 0; k < model->nodes.at[i].input_count; k++) {
+      int64_t other = node_input(model, &model->nodes.at[i], k);
+      if (i == node && k == input)
+        return false;
+      if (d->rows.of_node[other] == d->rows.of_node[from] &&
+          shape_equal(&model->nodes.at[other].out, &model->nodes.at[from].out))
+        return true;
+    }
+  return false;
+}
+
 static void put_edges(struct diagram *d, size_t index) {
   const struct model *model = d->c->model;
   const struct row *row = &d->rows.at[index];
@@ -154,6 +171,9 @@ static void put_edges(struct diagram *d, size_t index) {
     const struct node *node = &model->nodes.at[i];
     for (int k = 0; k < node->input_count; k++) {
       int64_t from = node_input(model, node, k);
+      bool folded = row->end - row->first > 1 && row->end - row->first < 1000;
+      if (folded && is_drawn(d, row, i, k))
+        continue;
       if (from < row->first || from >= row->end)
         put_edge(d, (size_t)d->rows.of_node[from], index,
                  &model->nodes.at[from].out);

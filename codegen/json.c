@@ -332,7 +332,7 @@ static void put_fit(struct writer *w) {
   json_member_int(json, "framework_bytes", fit->taken);
   json_member_int(json, "room_bytes", fit->room);
   json_put_key(json, "fits");
-  json_put_bool(json, w->c->memory.training.peak <= fit->room);
+  json_put_bool(json, fit->peak <= fit->room);
   json_put_key(json, "ways");
   json_put_open(json, '[');
   for (size_t i = 0; i < fit->ways.count; i++) {

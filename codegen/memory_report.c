@@ -15,8 +15,8 @@ struct section {
 };
 
 static struct section *section_new(const struct compiled *c,
-                               const struct emit_options *options,
-                               struct text *out) {
+                                   const struct emit_options *options,
+                                   struct text *out) {
   static const struct grid_column columns[4] = {{ALIGN_LEFT, "  ", 0},
                                                 {ALIGN_RIGHT, "  ", 0},
                                                 {ALIGN_RIGHT, "  ", 0},
@@ -98,7 +98,7 @@ static void put_checkpoints(struct section *b) {
   const struct memory *m = &b->c->memory;
   int64_t macs = b->c->model->total.macs;
   if (b->c->settings->train.checkpoint == CHECKPOINT_AUTO && !m->ranges.count)
-    text_put(b->out, m->training.peak <= m->fit.room
+    text_put(b->out, m->fit.peak <= m->fit.room
                          ? "  checkpoints: none are needed\n"
                          : "  checkpoints: none make it fit\n");
   if (!m->ranges.count)
@@ -110,12 +110,14 @@ static void put_checkpoints(struct section *b) {
   text_fixed(b->out, macs ? 100.0 * (double)m->extra_macs / (double)macs : 0,
              1);
   text_put(b->out, " % of a forward pass):");
-  for (size_t i = 0; i < m->ranges.count; i++) {
+  for (size_t i = 0; i < m->ranges.count && i < SHOWN; i++) {
     text_put(b->out, i ? ", " : " ");
     model_put_name(b->out, b->c->model, m->ranges.at[i].first);
     text_put(b->out, "..");
     model_put_name(b->out, b->c->model, m->ranges.at[i].end - 1);
   }
+  if (m->ranges.count > SHOWN)
+    text_printf(b->out, " and %zu more", m->ranges.count - SHOWN);
   text_putc(b->out, '\n');
 }
 
@@ -197,7 +199,7 @@ static void put_ways(struct section *b) {
 
 static void put_fit(struct section *b) {
   const struct fit *fit = &b->c->memory.fit;
-  int64_t peak = b->c->memory.training.peak;
+  int64_t peak = fit->peak;
   bool fits = peak <= fit->room;
   if (!fit->device)
     return;
@@ -243,8 +245,12 @@ static void put_parallel(struct section *b) {
               (long long)train->data_parallel);
   if (train->zero)
     text_printf(b->out, " (ZeRO %lld)", (long long)train->zero);
-  text_printf(b->out, ", tensor x %lld, pipeline x %zu\n",
+  text_printf(b->out, ", tensor x %lld, pipeline x %zu",
               (long long)train->tensor_parallel, p->stages.count);
+  if ((int64_t)p->stages.count < train->pipeline)
+    text_printf(b->out, ", where %lld were asked for: it can be cut no more",
+                (long long)train->pipeline);
+  text_putc(b->out, '\n');
   for (size_t i = 0; i < p->stages.count && p->stages.count > 1; i++)
     put_stage(b, i);
   if (p->stages.count > 1)

@@ -175,6 +175,17 @@ static bool check_cross(struct layer *layer) {
   return false;
 }
 
+static bool check_rope(struct layer *layer, const struct attention_sizes *s) {
+  const struct attention *attention = layer->args;
+  if (!attention->rope || s->dim % 2 == 0)
+    return true;
+  struct diagnostic *d = layer_fail(
+      layer, OUT_OF_RANGE, "rope",
+      "rope turns pairs of features, but a head has %" PRId64, s->dim);
+  diag_help(d, "another number of heads, or `dim=`");
+  return false;
+}
+
 static bool check_relative(struct layer *layer,
                            const struct attention_sizes *s) {
   const struct sizes *window =
@@ -200,7 +211,8 @@ static bool attention_shape(struct layer *layer) {
     return false;
   struct attention_sizes sizes = attention_sizes(layer);
   return check_heads(layer, &sizes) && check_cross(layer) &&
-         check_relative(layer, &sizes) && layer_same_shape(layer);
+         check_rope(layer, &sizes) && check_relative(layer, &sizes) &&
+         layer_same_shape(layer);
 }
 
 /* With biases for queries, keys, values and the output, or some of them. */
@@ -304,14 +316,13 @@ static void attention_macs(const struct layer *layer, struct terms *terms) {
 static int64_t attention_cache(const struct layer *layer, int64_t context) {
   const struct attention *attention = layer->args;
   struct attention_sizes s = attention_sizes(layer);
-  if (!attention->causal)
-    return layer->input_count > 1
-               ? size_product(2, size_product(s.keys, s.kv_width))
-               : 0;
-  int64_t kept = context;
+  int64_t kept = layer->input_count > 1 ? s.keys : context;
+  if (layer->input_count == 1 && !attention->causal)
+    return 0;
   if (attention->window)
     kept = min_i64(kept, attention->window);
-  return size_product(size_product(2, kept), s.kv_width);
+  return size_product(2,
+                      size_product(s.groups, size_product(kept, s.kv_width)));
 }
 
 const struct layer_kind layer_attention = {

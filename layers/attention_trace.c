@@ -31,9 +31,10 @@ static size_t unary(const struct recorder *r, size_t in, struct operation op) {
 
 static size_t project(const struct recorder *r, int which, size_t in,
                       int64_t rows) {
+  static const char *const names[] = {"query", "key", "value", "out"};
   const struct projection *p = &r->projections[which];
   return unary(r, in,
-               (struct operation){.name = "linear",
+               (struct operation){.name = names[which],
                                   .out = rows_of(r, rows, p->out),
                                   .keeps = KEEPS_IN(0),
                                   .first_param = p->first,

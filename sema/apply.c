@@ -375,6 +375,18 @@ static bool share_params(struct expander *e, const struct layer *layer,
   return true;
 }
 
+/* PyTorch's last two axes: of a kernel its sizes, which come first here. */
+static void set_last_axes(struct model_param *stored,
+                          const struct param *param) {
+  int last = param->rank > 3 ? param->rank - 3 : param->rank - 1;
+  if (param->rank == 3)
+    last = 1; /* LxC: positions and channels of a kernel */
+  if (last < 1)
+    return;
+  stored->rows = param->dim[last - 1];
+  stored->columns = param->dim[last];
+}
+
 static bool add_params(struct expander *e, const struct layer *layer,
                        struct node *node) {
   node->first_param = e->model->params.count;
@@ -387,10 +399,7 @@ static bool add_params(struct expander *e, const struct layer *layer,
     size_t index = e->model->params.count;
     struct model_param *stored = VEC_PUSH(e->arena, &e->model->params);
     stored->rank = param->rank;
-    if (param->rank > 1) {
-      stored->rows = param->dim[param->rank - 2];
-      stored->columns = param->dim[param->rank - 1];
-    }
+    set_last_axes(stored, param);
     stored->buffer = param->buffer;
     stored->fixed = param->fixed;
     stored->same = index;

@@ -63,7 +63,7 @@ struct chain {
   int64_t *cut;            /* nodes before each, units + 1 of them */
   struct span_cost *costs; /* of [from, to) at from * (units + 1) + to */
   int64_t *boundary;       /* bytes that lead over each cut */
-  int64_t *gradients_from; /* of all units from each */
+  int64_t *stands_from;    /* gradients of units from each on, and outputs */
   int64_t budget;          /* bytes for all that does not stand */
 };
 
@@ -118,6 +118,24 @@ static struct span_cost *cost_at(const struct chain *c, size_t from,
   return &c->costs[from * (c->units + 1) + to];
 }
 
+static int64_t value_bytes(const struct chain *c, int64_t node) {
+  const struct tape *tape = &c->step->trace.tape;
+  size_t value = c->step->trace.value_of[node];
+  bool overflow = false;
+  return extent_bytes(&tape->values.at[value].extent, c->step->settings.batch,
+                      c->step->settings.dtype, tape->profile->block, &overflow);
+}
+
+/* Outputs of the net stay until the end, also while units before them run. */
+static void add_outputs(struct chain *c) {
+  const struct model *model = c->step->model;
+  for (size_t k = 0; k < model->outputs.count; k++) {
+    int64_t node = model->outputs.at[k].node;
+    for (size_t i = 1; i < c->units && c->cut[i] <= node; i++)
+      c->stands_from[i] += value_bytes(c, node);
+  }
+}
+
 static void open_chain(struct chain *c) {
   const struct model *model = c->step->model;
   struct cuts cuts = {0};
@@ -127,8 +145,7 @@ static void open_chain(struct chain *c) {
   c->costs =
       arena_alloc(c->arena, (c->units + 1) * (c->units + 1), sizeof *c->costs);
   c->boundary = arena_alloc(c->arena, c->units + 1, sizeof *c->boundary);
-  c->gradients_from =
-      arena_alloc(c->arena, c->units + 2, sizeof *c->gradients_from);
+  c->stands_from = arena_alloc(c->arena, c->units + 2, sizeof *c->stands_from);
   for (size_t i = 0; i < cuts.at.count; i++)
     c->cut[i + 1] = cuts.at.at[i];
   c->cut[c->units] = (int64_t)model->nodes.count;
@@ -136,15 +153,10 @@ static void open_chain(struct chain *c) {
     for (size_t to = from + 1; to <= c->units; to++)
       *cost_at(c, from, to) = measure(c, from, to);
   for (size_t i = c->units; i-- > 0;)
-    c->gradients_from[i] =
-        c->gradients_from[i + 1] + cost_at(c, i, i + 1)->gradients;
-  for (size_t i = 1; i < c->units; i++) {
-    size_t value = c->step->trace.value_of[c->cut[i] - 1];
-    bool overflow = false;
-    c->boundary[i] = extent_bytes(
-        &c->step->trace.tape.values.at[value].extent, c->step->settings.batch,
-        c->step->settings.dtype, c->step->trace.tape.profile->block, &overflow);
-  }
+    c->stands_from[i] = c->stands_from[i + 1] + cost_at(c, i, i + 1)->gradients;
+  add_outputs(c);
+  for (size_t i = 1; i < c->units; i++)
+    c->boundary[i] = value_bytes(c, c->cut[i] - 1);
 }
 
 struct ways {
@@ -170,12 +182,12 @@ static void extend(const struct chain *c, struct ways *ways, size_t at) {
   for (size_t i = 0; i < ways[at].all.count; i++) {
     struct way way = ways[at].all.at[i];
     const struct span_cost *one = cost_at(c, at, at + 1);
-    if (way.held + one->peak + c->gradients_from[at + 1] <= c->budget)
+    if (way.held + one->peak + c->stands_from[at + 1] <= c->budget)
       add_way(c, &ways[at + 1],
               (struct way){way.held + one->kept, way.macs, at, i, false});
     for (size_t to = at + 1; to <= c->units; to++) {
       const struct span_cost *all = cost_at(c, at, to);
-      if (way.held + c->boundary[at] + all->peak + c->gradients_from[to] <=
+      if (way.held + c->boundary[at] + all->peak + c->stands_from[to] <=
           c->budget)
         add_way(c, &ways[to],
                 (struct way){way.held + c->boundary[at], way.macs + all->macs,

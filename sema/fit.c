@@ -4,6 +4,8 @@
 #include "base/check.h"
 #include "sema/checkpoint.h"
 
+enum { QUICK_NODES = 5000 }; /* whose checkpoints are chosen for each batch */
+
 static int64_t device_bytes(const struct train_settings *train) {
   if (train->memory)
     return train->memory;
@@ -20,24 +22,51 @@ int64_t fit_room(const struct train_settings *train) {
   return device ? max_i64(device - taken_bytes(train), 1) : 0;
 }
 
+static int64_t device_peak(const struct step *step, struct arena *arena) {
+  return is_parallel(&step->settings) ? parallel_peak(step, arena)
+                                      : step_peak(step, arena);
+}
+
+/* A batch that is tried, with memory of its own. */
+struct attempt {
+  struct step step;
+  int64_t room;
+  bool fits;
+};
+
+static void attempt_within(struct arena *arena, void *user) {
+  struct attempt *attempt = user;
+  struct step *step = &attempt->step;
+  bool quick = step->model->nodes.count <= QUICK_NODES;
+  if (step->settings.checkpoint == CHECKPOINT_AUTO && quick) {
+    *step = (struct step){.model = step->model, .settings = step->settings};
+    checkpoint_choose(step, attempt->room, arena);
+  }
+  attempt->fits = device_peak(step, arena) <= attempt->room;
+}
+
+static bool batch_fits(const struct step *step, int64_t batch, int64_t room,
+                       struct arena *arena) {
+  struct attempt attempt = {*step, room, false};
+  attempt.step.settings.batch = batch;
+  arena_within(arena, attempt_within, &attempt);
+  return attempt.fits;
+}
+
 int64_t largest_batch(const struct step *step, int64_t room,
                       struct arena *arena) {
-  struct step trial = *step;
   int64_t fits = 0, fails = 1;
-  for (;; fails *= 2) {
-    trial.settings.batch = fails;
-    if (step_peak(&trial, arena) > room)
-      break;
+  for (; batch_fits(step, fails, room, arena); fails *= 2) {
     fits = fails;
     if (fails > INT64_MAX / 4)
       return fits; /* nothing of it grows with the batch */
   }
   while (fails - fits > 1) {
-    trial.settings.batch = fits + (fails - fits) / 2;
-    if (step_peak(&trial, arena) > room)
-      fails = trial.settings.batch;
+    int64_t middle = fits + (fails - fits) / 2;
+    if (batch_fits(step, middle, room, arena))
+      fits = middle;
     else
-      fits = trial.settings.batch;
+      fails = middle;
   }
   return fits;
 }
@@ -55,7 +84,7 @@ static void try_within(struct arena *arena, void *user) {
   struct trial *trial = user;
   struct step step = {.model = trial->model, .settings = trial->settings};
   checkpoint_choose(&step, trial->fit->room, arena);
-  int64_t peak = step_peak(&step, arena);
+  int64_t peak = device_peak(&step, arena);
   if (peak <= trial->fit->room)
     *VEC_PUSH(trial->model->arena, &trial->fit->ways) =
         (struct way_out){trial->what, trial->number, peak, step.extra_macs};
@@ -82,6 +111,10 @@ static void find_ways(const struct step *step, struct fit *fit,
                     {OPTIMIZER_SGD, "--optimizer sgd"}};
   struct train_settings given = step->settings, other = given;
   bool may_checkpoint = given.checkpoint == 0;
+  bool shares = given.data_parallel > 1;
+  for (other.zero = given.zero + 1; shares && other.zero <= 3; other.zero++)
+    try_way(step, fit, arena, "--zero", other.zero, &other);
+  other = given;
   other.checkpoint = CHECKPOINT_AUTO;
   if (may_checkpoint)
     try_way(step, fit, arena, "--checkpoint auto", 0, &other);
@@ -106,12 +139,12 @@ static void find_ways(const struct step *step, struct fit *fit,
   }
 }
 
-void find_fit(struct step *step, const struct training *training,
-              struct arena *arena, struct fit *fit) {
+void find_fit(const struct step *step, struct arena *arena, struct fit *fit) {
   *fit = (struct fit){.device = device_bytes(&step->settings),
                       .taken = taken_bytes(&step->settings),
-                      .room = fit_room(&step->settings)};
+                      .room = fit_room(&step->settings),
+                      .peak = device_peak(step, arena)};
   fit->largest_batch = largest_batch(step, fit->room, arena);
-  if (training->peak > fit->room)
+  if (fit->peak > fit->room)
     find_ways(step, fit, arena);
 }

@@ -2,7 +2,7 @@
 #ifndef NETC_SEMA_FIT_H
 #define NETC_SEMA_FIT_H
 
-#include "sema/training.h"
+#include "sema/parallel.h"
 
 /* A change of the settings, and what the step takes with it. */
 struct way_out {
@@ -16,6 +16,7 @@ struct fit {
   int64_t device;           /* bytes that it has; 0: not asked */
   int64_t taken;            /* by the framework itself: context, workspace */
   int64_t room;             /* for the step */
+  int64_t peak;             /* of the most loaded device */
   int64_t largest_batch;    /* 0: not even one sample fits */
   VEC(struct way_out) ways; /* if the step does not fit; those that do */
 };
@@ -23,12 +24,14 @@ struct fit {
 /* Bytes that a step may take on the device of the settings; 0: none named. */
 int64_t fit_room(const struct train_settings *train);
 
-/* The largest batch whose peak is at most `room`, by bisection. */
+/*
+ * The largest batch whose peak is at most `room`, by bisection; with
+ * checkpoint=auto each has checkpoints of its own.
+ */
 int64_t largest_batch(const struct step *step, int64_t room,
                       struct arena *arena);
 
-/* `training` is what the step takes; the ways are in the model's arena. */
-void find_fit(struct step *step, const struct training *training,
-              struct arena *arena, struct fit *fit);
+/* The ways are in the model's arena. */
+void find_fit(const struct step *step, struct arena *arena, struct fit *fit);
 
 #endif

@@ -82,9 +82,9 @@ static void training_within(struct arena *arena, void *user) {
     *VEC_PUSH(q->model->arena, &m->ranges) = step.ranges.at[i];
   find_alive(&step, arena, q);
   if (fit_room(&step.settings))
-    find_fit(&step, &m->training, arena, &m->fit);
+    find_fit(&step, arena, &m->fit);
   if (is_parallel(&step.settings))
-    q->fits = find_parallel(&step, arena, &m->parallel);
+    q->fits = find_parallel(&step, arena, q->model->arena, &m->parallel);
 }
 
 struct batch_question {

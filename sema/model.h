@@ -62,7 +62,7 @@ struct node {
 struct model_param {
   int64_t count;
   int rank;
-  int64_t rows, columns; /* of a matrix: its last two axes */
+  int64_t rows, columns; /* the last two axes, as PyTorch orders them */
   bool buffer, fixed;
   bool shared; /* counted where it was first */
   size_t same; /* the one it is shared with, or itself */

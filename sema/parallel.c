@@ -247,10 +247,11 @@ static struct stage measure(struct search *s, size_t from, size_t to,
   int64_t standing =
       sum(s, sum(s, stage.parameters, stage.gradients),
           sum(s, stage.optimizer, sum(s, stage.buffers, stage.input)));
-  standing = sum(s, standing, sum(s, stage.gathered, stage.buckets));
-  int64_t alive = sum(s, stage.activations, stage.temporary);
+  standing = sum(s, standing, stage.buckets);
+  int64_t alive =
+      sum(s, stage.gathered, sum(s, stage.activations, stage.temporary));
   if (stage.workspace > alive) { /* the step comes after all of it */
-    stage.activations = 0;
+    stage.activations = stage.gathered = 0;
     stage.temporary = alive = stage.workspace;
   }
   stage.peak = sum(s, standing, alive);
@@ -310,7 +311,7 @@ static void cut_stages(struct search *s, size_t stages, size_t *begins) {
 }
 
 bool find_parallel(const struct step *step, struct arena *arena,
-                   struct parallel *parallel) {
+                   struct arena *lasting, struct parallel *parallel) {
   struct step own = {
       .model = step->model,
       .settings = step->settings,
@@ -334,14 +335,16 @@ bool find_parallel(const struct step *step, struct arena *arena,
   shard_trace(&own.trace, step->model, train->tensor_parallel, s.share, arena);
   if (train->pipeline > 1) {
     s.microbatches =
-        train->microbatches ? train->microbatches : train->pipeline;
+        train->microbatches ? train->microbatches : (int64_t)stages;
     s.microbatch = ceil_div_i64(train->batch, s.microbatches);
+    /* There are no more of them than the batch fills. */
+    s.microbatches = ceil_div_i64(train->batch, s.microbatch);
   }
   size_t *begins = arena_alloc(arena, stages + 1, sizeof *begins);
   cut_stages(&s, stages, begins);
   *parallel = (struct parallel){.microbatch = s.microbatch};
   for (size_t p = 0; p < stages; p++) {
-    *VEC_PUSH(step->model->arena, &parallel->stages) =
+    *VEC_PUSH(lasting, &parallel->stages) =
         measure(&s, begins[p], begins[p + 1], in_flight(&s, p, stages));
     if (parallel->stages.at[p].peak >
         parallel->stages.at[parallel->most_loaded].peak)
@@ -351,4 +354,22 @@ bool find_parallel(const struct step *step, struct arena *arena,
          mul_i64(train->data_parallel, train->tensor_parallel,
                  &parallel->devices) &&
          mul_i64(parallel->devices, (int64_t)stages, &parallel->devices);
+}
+
+struct question {
+  const struct step *step;
+  int64_t peak;
+};
+
+static void answer(struct arena *arena, void *user) {
+  struct question *question = user;
+  struct parallel parallel;
+  if (find_parallel(question->step, arena, arena, &parallel))
+    question->peak = parallel.stages.at[parallel.most_loaded].peak;
+}
+
+int64_t parallel_peak(const struct step *step, struct arena *arena) {
+  struct question question = {step, INT64_MAX};
+  arena_within(arena, answer, &question);
+  return question.peak;
 }

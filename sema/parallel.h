@@ -35,9 +35,13 @@ bool is_parallel(const struct train_settings *train);
  * and the next one with it. Tensor parallel: shard.h. Pipeline: stages cut so
  * that the most loaded one has least, by dynamic programming; stage i of P
  * keeps min(P - i, M) microbatches (PipeDream-Flush, arXiv 2006.09503), or
- * all M (GPipe, arXiv 1811.06965). False if a sum passes 2^63 - 1.
+ * all M (GPipe, arXiv 1811.06965). `arena` is used for the search, the stages
+ * are in `lasting`. False if a sum passes 2^63 - 1.
  */
 bool find_parallel(const struct step *step, struct arena *arena,
-                   struct parallel *parallel);
+                   struct arena *lasting, struct parallel *parallel);
+
+/* Of the most loaded device; INT64_MAX if a sum passes 2^63 - 1. */
+int64_t parallel_peak(const struct step *step, struct arena *arena);
 
 #endif

@@ -201,6 +201,8 @@ static int64_t stage_by_hand(int a, int b, int64_t in_flight, int64_t samples) {
 
 static int64_t in_flight(int stage, int stages, int microbatches, bool gpipe) {
   int64_t waiting = stages - stage;
+  int samples = (SAMPLES + microbatches - 1) / microbatches;
+  microbatches = (SAMPLES + samples - 1) / samples; /* the batch fills */
   if (stages == 1)
     return 1;
   return gpipe || microbatches < waiting ? microbatches : waiting;

@@ -399,6 +399,17 @@ static void optimizers_keep_and_need_what_was_measured(void **state) {
     }
 }
 
+/* PyTorch's last two axes of a kernel are its height and width. */
+static void adafactor_factors_kernels_little(void **state) {
+  (void)state;
+  assert_int_equal(ask("net a\ninput 8x8x16\nconv 32 3x5 nobias\n",
+                       "optimizer=adafactor" CPU, "optimizer_bytes"),
+                   4 * 32 * 16 * (3 + 5));
+  assert_int_equal(ask("net a\ninput 8x16\nconv 32 3 nobias\n",
+                       "optimizer=adafactor" CPU, "optimizer_bytes"),
+                   4 * 32 * (3 + 16));
+}
+
 /* The result of the tensor before is still named; and three numbers. */
 static void adam_holds_the_tensor_before(void **state) {
   (void)state;
@@ -503,6 +514,7 @@ int main(void) {
       cmocka_unit_test(the_largest_batch_is_the_largest),
       cmocka_unit_test(ways_out_lead_out),
       cmocka_unit_test(optimizers_keep_and_need_what_was_measured),
+      cmocka_unit_test(adafactor_factors_kernels_little),
       cmocka_unit_test(adam_holds_the_tensor_before),
       cmocka_unit_test(accumulated_gradients_are_there_before),
       cmocka_unit_test(moments_add_up_to_the_peaks),
