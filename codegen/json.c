@@ -500,6 +500,13 @@ static void put_inference(struct writer *w) {
   json_put_key(json, "order_exact");
   json_put_bool(json, f->order_exact);
   put_member_name(w, "peak_layer", f->live_node);
+  if (f->order.count) {
+    json_put_key(json, "order");
+    json_put_open(json, '[');
+    for (size_t i = 0; i < f->order.count; i++)
+      json_put_int(json, f->order.at[i]);
+    json_put_close(json, ']');
+  }
   if (infer->decode)
     json_member_int(json, "cache_bytes", f->cache);
   put_arena(w);

@@ -94,7 +94,7 @@ static const struct arg_spec attention_specs[] = {
      .words = "fused naive",
      .offset = offsetof(struct attention, kernel),
      .fallback = "the profile's",
-     .doc = "whether training keeps the attention weights"},
+     .doc = "whether the attention weights are ever stored"},
     SPEC_END};
 
 struct attention_sizes attention_sizes(const struct layer *layer) {

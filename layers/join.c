@@ -39,8 +39,11 @@ static bool elementwise_shape(struct layer *layer) {
   for (int i = 1; i < layer->input_count; i++)
     if (!broadcast(&layer->out, layer->in[i]))
       return mismatch(layer, i,
-                      "sizes must be equal axis by axis, or 1; a `conv 1x1` "
-                      "changes channels, a stride the map");
+                      layer->out.rank > 2
+                          ? "sizes must be equal axis by axis, or 1; a `conv "
+                            "1x1` changes channels, a stride the map"
+                          : "sizes must be equal axis by axis, or 1; `linear` "
+                            "changes the features");
   return true;
 }
 

@@ -286,6 +286,21 @@ static bool place(struct placing *p, const struct infer_settings *settings) {
   return true;
 }
 
+/* The order of layers, if it is another one than the source has. */
+static void find_order(struct placing *p) {
+  struct inference *f = p->inference;
+  int64_t last = NO_NODE;
+  if (f->live == f->source_order)
+    return;
+  for (size_t i = 0; i < p->b->graph.tasks.count; i++) {
+    size_t op = p->b->op_of[p->schedule->order[i]];
+    int64_t node = p->b->trace.tape.ops.at[op].node;
+    if (node != last)
+      *VEC_PUSH(p->b->model->arena, &f->order) = node;
+    last = node;
+  }
+}
+
 /* What is alive at the step that needs most. */
 static void find_peak(struct placing *p) {
   struct inference *f = p->inference;
@@ -367,6 +382,7 @@ static void plan_within(struct arena *arena, void *user) {
   struct placing p = {.b = &b, .schedule = &order, .inference = f};
   find_buffers(&p);
   find_peak(&p);
+  find_order(&p);
   q->fits = q->fits && place(&p, &q->settings->infer);
 }
 

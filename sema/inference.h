@@ -26,6 +26,7 @@ struct inference {
   int64_t cache;        /* keys and values of earlier positions */
   struct plan plan;
   VEC(struct arena_buffer) arena;
+  VEC(int64_t) order;  /* of nodes, if it is not that of the source */
   VEC(size_t) at_peak; /* of `arena`: alive at live_node */
 };
 
