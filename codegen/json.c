@@ -1,20 +1,6 @@
 /* json: the report for programs; docs/report.schema.json describes it. */
-#include "base/json.h"
-
+#include "codegen/json_writer.h"
 #include "codegen/rows.h"
-
-struct writer {
-  const struct compiled *c;
-  const struct emit_options *options;
-  struct json json;
-  struct text scratch;
-};
-
-static struct slice made(struct writer *w) {
-  struct slice text = text_slice(&w->scratch);
-  w->scratch.length = 0;
-  return text;
-}
 
 static void put_shape(struct writer *w, const struct shape *shape) {
   json_put_open(&w->json, '[');
@@ -148,7 +134,7 @@ static void put_inputs(struct writer *w, const struct node *node) {
   put_shape(w, &node->out);
   json_put_close(&w->json, ']');
   shape_axes(&w->scratch, &node->out, LAYOUT_HWC);
-  json_member_string(&w->json, "axes", made(w));
+  json_member_string(&w->json, "axes", writer_text(w));
 }
 
 static void put_cost(struct writer *w, const struct cost *cost) {
@@ -167,7 +153,7 @@ static void put_layer(struct writer *w, int64_t index, size_t *warning) {
   json_put_open(json, '{');
   json_member_int(json, "index", index);
   model_put_name(&w->scratch, model, index);
-  json_member_string(json, "name", made(w));
+  json_member_string(json, "name", writer_text(w));
   json_member_string(json, "op", slice_of(node->kind->name));
   put_source(w, node->span);
   put_inputs(w, node);
@@ -226,7 +212,7 @@ static void put_ends(struct writer *w) {
     const struct shape *shape = &model->nodes.at[index].out;
     json_put_open(&w->json, '{');
     model_put_name(&w->scratch, model, index);
-    json_member_string(&w->json, "name", made(w));
+    json_member_string(&w->json, "name", writer_text(w));
     json_member_int(&w->json, "layer", index);
     json_put_key(&w->json, "shape");
     put_shape(w, shape);
@@ -246,7 +232,7 @@ static void put_ends(struct writer *w) {
       text_puts(&w->scratch, output->name);
     else
       model_put_name(&w->scratch, model, output->node);
-    json_member_string(&w->json, "name", made(w));
+    json_member_string(&w->json, "name", writer_text(w));
     json_member_int(&w->json, "layer", output->node);
     json_put_key(&w->json, "shape");
     put_shape(w, &model->nodes.at[output->node].out);
@@ -285,234 +271,6 @@ static void put_rule(struct writer *w) {
   json_put_close(json, '}');
 }
 
-/* The name of a node; null if there is none. */
-static void put_member_name(struct writer *w, const char *key, int64_t node) {
-  json_put_key(&w->json, key);
-  if (node == NO_NODE) {
-    json_put_null(&w->json);
-    return;
-  }
-  model_put_name(&w->scratch, w->c->model, node);
-  json_put_string(&w->json, made(w));
-}
-
-static const char *const phases[] = {"forward", "backward", "step"};
-static const char *const parts[] = {"gradients", "saved", "temporary"};
-
-static void put_range(struct writer *w, struct node_range range) {
-  put_member_name(w, "first_layer", range.first);
-  put_member_name(w, "last_layer", range.end - 1);
-}
-
-static void put_checkpoints(struct writer *w) {
-  const struct memory *m = &w->c->memory;
-  struct json *json = &w->json;
-  if (!m->ranges.count)
-    return;
-  json_member_int(json, "extra_mac_count", m->extra_macs);
-  json_put_key(json, "checkpoints");
-  json_put_open(json, '[');
-  for (size_t i = 0; i < m->ranges.count; i++) {
-    json_put_open(json, '{');
-    put_range(w, m->ranges.at[i]);
-    json_put_close(json, '}');
-  }
-  json_put_close(json, ']');
-}
-
-static void put_fit(struct writer *w) {
-  const struct fit *fit = &w->c->memory.fit;
-  struct json *json = &w->json;
-  if (!fit->device)
-    return;
-  json_member_int(json, "largest_batch", fit->largest_batch);
-  json_put_key(json, "fit");
-  json_put_open(json, '{');
-  json_member_int(json, "device_bytes", fit->device);
-  json_member_int(json, "framework_bytes", fit->taken);
-  json_member_int(json, "room_bytes", fit->room);
-  json_put_key(json, "fits");
-  json_put_bool(json, fit->peak <= fit->room);
-  json_put_key(json, "ways");
-  json_put_open(json, '[');
-  for (size_t i = 0; i < fit->ways.count; i++) {
-    const struct way_out *way = &fit->ways.at[i];
-    json_put_open(json, '{');
-    text_put(&w->scratch, way->what);
-    if (way->number)
-      text_printf(&w->scratch, " %lld", (long long)way->number);
-    json_member_string(json, "options", made(w));
-    json_member_int(json, "peak_bytes", way->peak);
-    if (way->extra_macs)
-      json_member_int(json, "extra_mac_count", way->extra_macs);
-    json_put_close(json, '}');
-  }
-  json_put_close(json, ']');
-  json_put_close(json, '}');
-}
-
-static void put_parallel(struct writer *w) {
-  const struct parallel *p = &w->c->memory.parallel;
-  struct json *json = &w->json;
-  if (!p->stages.count)
-    return;
-  json_put_key(json, "parallel");
-  json_put_open(json, '{');
-  json_member_int(json, "device_count", p->devices);
-  json_member_int(json, "microbatch", p->microbatch);
-  json_member_int(json, "most_loaded_stage", (int64_t)p->most_loaded);
-  json_put_key(json, "stages");
-  json_put_open(json, '[');
-  for (size_t i = 0; i < p->stages.count; i++) {
-    const struct stage *stage = &p->stages.at[i];
-    json_put_open(json, '{');
-    put_range(w, stage->nodes);
-    json_member_int(json, "parameter_bytes", stage->parameters);
-    json_member_int(json, "gradient_bytes", stage->gradients);
-    json_member_int(json, "optimizer_bytes", stage->optimizer);
-    json_member_int(json, "buffer_bytes", stage->buffers);
-    json_member_int(json, "input_bytes", stage->input);
-    json_member_int(json, "gathered_bytes", stage->gathered);
-    json_member_int(json, "bucket_bytes", stage->buckets);
-    json_member_int(json, "saved_bytes", stage->activations);
-    json_member_int(json, "temporary_bytes", stage->temporary);
-    json_member_int(json, "in_flight_count", stage->in_flight);
-    json_member_int(json, "peak_bytes", stage->peak);
-    json_put_close(json, '}');
-  }
-  json_put_close(json, ']');
-  json_put_close(json, '}');
-}
-
-/* What is alive at the peak, the largest first. */
-static void put_alive(struct writer *w) {
-  const struct memory *m = &w->c->memory;
-  struct json *json = &w->json;
-  json_put_key(json, "alive_at_peak");
-  json_put_open(json, '[');
-  for (size_t i = 0; i < m->alive.count; i++) {
-    json_put_open(json, '{');
-    put_member_name(w, "layer", m->alive.at[i].node);
-    json_member_int(json, "bytes", m->alive.at[i].bytes);
-    json_member_string(json, "kind", slice_of(parts[m->alive.at[i].part]));
-    json_put_close(json, '}');
-  }
-  json_put_close(json, ']');
-}
-
-static void put_timeline(struct writer *w) {
-  const struct memory *m = &w->c->memory;
-  struct json *json = &w->json;
-  if (!m->timeline.count)
-    return;
-  json_put_key(json, "timeline");
-  json_put_open(json, '[');
-  for (size_t i = 0; i < m->timeline.count; i++) {
-    const struct moment *moment = &m->timeline.at[i];
-    json_put_open(json, '{');
-    json_member_string(json, "phase", slice_of(phases[moment->phase]));
-    put_member_name(w, "layer", moment->node);
-    json_member_string(json, "op", slice_of(moment->op));
-    for (int k = 0; k < PART_COUNT; k++) {
-      text_printf(&w->scratch, "%s_bytes", parts[k]);
-      text_putc(&w->scratch, '\0');
-      json_put_key(json, made(w).at);
-      json_put_int(json, moment->parts[k]);
-    }
-    json_put_close(json, '}');
-  }
-  json_put_close(json, ']');
-}
-
-static void put_training(struct writer *w) {
-  const struct training *t = &w->c->memory.training;
-  const struct train_settings *train = &w->c->settings->train;
-  struct json *json = &w->json;
-  json_put_key(json, "training");
-  json_put_open(json, '{');
-  json_member_string(json, "profile", slice_of(t->profile->name));
-  json_member_int(json, "batch", train->batch);
-  json_member_string(json, "optimizer", optimizer_name(train->optimizer));
-  json_member_int(json, "parameter_bytes", t->parameters);
-  json_member_int(json, "gradient_bytes", t->gradients);
-  json_member_int(json, "optimizer_bytes", t->optimizer);
-  json_member_int(json, "workspace_bytes", t->workspace);
-  json_member_int(json, "buffer_bytes", t->buffers);
-  json_member_int(json, "input_bytes", t->input);
-  json_member_int(json, "saved_bytes", t->saved);
-  json_member_int(json, "forward_peak_bytes", t->forward);
-  json_member_int(json, "backward_peak_bytes", t->backward);
-  json_member_int(json, "step_peak_bytes", t->step);
-  json_member_int(json, "peak_bytes", t->peak);
-  json_member_string(json, "peak_phase", slice_of(phases[t->at.phase]));
-  put_member_name(w, "peak_layer", t->at.node);
-  put_alive(w);
-  put_checkpoints(w);
-  put_fit(w);
-  put_parallel(w);
-  put_timeline(w);
-  json_put_close(json, '}');
-}
-
-static void put_arena(struct writer *w) {
-  const struct inference *f = &w->c->memory.inference;
-  struct json *json = &w->json;
-  json_put_key(json, "arena");
-  json_put_open(json, '{');
-  json_member_int(json, "bytes", f->plan.height);
-  json_member_int(json, "lower_bound_bytes", f->plan.lower_bound);
-  json_put_key(json, "optimal");
-  json_put_bool(json, f->plan.optimal);
-  json_member_int(json, "align_bytes", w->c->settings->infer.align);
-  json_put_key(json, "buffers");
-  json_put_open(json, '[');
-  for (size_t i = 0; i < f->arena.count; i++) {
-    const struct arena_buffer *buffer = &f->arena.at[i];
-    json_put_open(json, '{');
-    model_put_name(&w->scratch, w->c->model, buffer->node);
-    if (buffer->part)
-      text_printf(&w->scratch, ".%s", buffer->part);
-    json_member_string(json, "name", made(w));
-    json_member_int(json, "layer", buffer->node);
-    json_member_int(json, "offset", buffer->offset);
-    json_member_int(json, "bytes", buffer->bytes);
-    json_member_int(json, "first", buffer->first);
-    json_member_int(json, "last", buffer->last);
-    json_put_close(json, '}');
-  }
-  json_put_close(json, ']');
-  json_put_close(json, '}');
-}
-
-static void put_inference(struct writer *w) {
-  const struct inference *f = &w->c->memory.inference;
-  const struct infer_settings *infer = &w->c->settings->infer;
-  struct json *json = &w->json;
-  json_put_key(json, "inference");
-  json_put_open(json, '{');
-  json_member_int(json, "batch", infer->batch);
-  json_member_int(json, "parameter_bytes", f->parameters);
-  json_member_int(json, "buffer_bytes", f->buffers);
-  json_member_int(json, "weight_bytes", f->weights);
-  json_member_int(json, "framework_peak_bytes", f->framework);
-  json_member_int(json, "source_order_peak_bytes", f->source_order);
-  json_member_int(json, "peak_live_bytes", f->live);
-  json_put_key(json, "order_exact");
-  json_put_bool(json, f->order_exact);
-  put_member_name(w, "peak_layer", f->live_node);
-  if (f->order.count) {
-    json_put_key(json, "order");
-    json_put_open(json, '[');
-    for (size_t i = 0; i < f->order.count; i++)
-      json_put_int(json, f->order.at[i]);
-    json_put_close(json, ']');
-  }
-  if (infer->decode)
-    json_member_int(json, "cache_bytes", f->cache);
-  put_arena(w);
-  json_put_close(json, '}');
-}
-
 static void put_diagnostics(struct writer *w) {
   const struct diags *diags = w->c->diags;
   json_put_key(&w->json, "diagnostics");
@@ -537,8 +295,8 @@ void emit_json(const struct compiled *c, const struct emit_options *options,
   put_layers(&w);
   put_totals(&w);
   put_rule(&w);
-  put_training(&w);
-  put_inference(&w);
+  writer_put_training(&w);
+  writer_put_inference(&w);
   put_diagnostics(&w);
   json_put_close(&w.json, '}');
   text_putc(out, '\n');
