@@ -161,6 +161,7 @@ void writer_put_training(struct writer *w) {
   json_member_int(json, "workspace_bytes", t->workspace);
   json_member_int(json, "buffer_bytes", t->buffers);
   json_member_int(json, "input_bytes", t->input);
+  json_member_int(json, "rounding_bytes", t->rounding);
   json_member_int(json, "saved_bytes", t->saved);
   json_member_int(json, "forward_peak_bytes", t->forward);
   json_member_int(json, "backward_peak_bytes", t->backward);

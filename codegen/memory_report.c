@@ -149,6 +149,7 @@ static void put_training(struct section *b) {
   put_some(b, "optimizer's state", t->optimizer);
   put_some(b, "buffers", t->buffers);
   put_row(b, "batch", t->input);
+  put_some(b, "rounding", t->rounding);
   put_row(b, "gradients", t->at.parts[PART_GRADIENTS]);
   put_row(b, "saved activations", t->at.parts[PART_SAVED]);
   put_row(b, "temporaries", t->at.parts[PART_TEMPORARY]);

@@ -9,6 +9,7 @@
 struct training {
   const struct profile *profile;
   int64_t parameters, gradients, optimizer, buffers, input;
+  int64_t rounding;                /* of the tensors above, by the allocator */
   int64_t workspace;               /* inside the optimizer's step */
   int64_t saved;                   /* kept for backward */
   int64_t forward, backward, step; /* peaks of the three phases */

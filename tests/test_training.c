@@ -435,7 +435,8 @@ static void accumulated_gradients_are_there_before(void **state) {
 
 static int64_t standing(json_t *json) {
   return training(json, "parameter_bytes") + training(json, "buffer_bytes") +
-         training(json, "optimizer_bytes") + training(json, "input_bytes");
+         training(json, "optimizer_bytes") + training(json, "input_bytes") +
+         training(json, "rounding_bytes");
 }
 
 static void check_timeline(json_t *json) {
