@@ -44,7 +44,8 @@ void checkpoint_even(struct step *step, int64_t count, struct arena *arena) {
 /* What units [from, to) take by themselves. */
 struct span_cost {
   int64_t peak; /* forward and backward, with gradients of parameters */
-  int64_t kept; /* for backward */
+  int64_t kept; /* for backward, of what they make */
+  bool keeps_input, keeps_result; /* the tensors at their ends are kept */
   int64_t gradients, macs;
 };
 
@@ -97,7 +98,9 @@ static void measure_within(struct arena *arena, void *user) {
   simulate(&s);
   span->cost.peak =
       s.overflow ? INT64_MAX / 2 : max_i64(s.forward.bytes, s.backward.bytes);
-  span->cost.kept = s.saved;
+  span->cost.kept = s.saved - s.received;
+  span->cost.keeps_input = s.received > 0;
+  span->cost.keeps_result = s.result_saved;
 }
 
 static struct span_cost measure(const struct chain *c, size_t from, size_t to) {
@@ -178,20 +181,27 @@ static void add_way(const struct chain *c, struct ways *ways, struct way way) {
     *VEC_PUSH(c->arena, &ways->all) = way;
 }
 
+/* Whether the tensor at the end of a way is held already. */
+static bool holds_result(const struct chain *c, const struct way *way,
+                         size_t at) {
+  return at > 0 && !way->checkpointed && cost_at(c, at - 1, at)->keeps_result;
+}
+
 static void extend(const struct chain *c, struct ways *ways, size_t at) {
   for (size_t i = 0; i < ways[at].all.count; i++) {
     struct way way = ways[at].all.at[i];
+    int64_t bare = way.held;
+    int64_t with = bare + (holds_result(c, &way, at) ? 0 : c->boundary[at]);
     const struct span_cost *one = cost_at(c, at, at + 1);
-    if (way.held + one->peak + c->stands_from[at + 1] <= c->budget)
+    int64_t held = one->keeps_input ? with : bare;
+    if (held + one->peak + c->stands_from[at + 1] <= c->budget)
       add_way(c, &ways[at + 1],
-              (struct way){way.held + one->kept, way.macs, at, i, false});
+              (struct way){held + one->kept, way.macs, at, i, false});
     for (size_t to = at + 1; to <= c->units; to++) {
       const struct span_cost *all = cost_at(c, at, to);
-      if (way.held + c->boundary[at] + all->peak + c->stands_from[to] <=
-          c->budget)
+      if (with + all->peak + c->stands_from[to] <= c->budget)
         add_way(c, &ways[to],
-                (struct way){way.held + c->boundary[at], way.macs + all->macs,
-                             at, i, true});
+                (struct way){with, way.macs + all->macs, at, i, true});
     }
   }
 }
@@ -265,7 +275,8 @@ bool checkpoint_auto(struct step *step, int64_t memory, struct arena *arena) {
   bool found = false;
   step_trace(&plain, arena);
   open_chain(&chain);
-  int64_t low = 0, high = memory;
+  /* What two parts share is counted in both: more than is there may do. */
+  int64_t low = 0, high = memory > INT64_MAX / 2 ? INT64_MAX : 2 * memory;
   for (int i = 0; i < MOST_ROUNDS && low < high; i++) {
     struct round round = {&chain, &trial, arena, 0, false};
     chain.budget = i == 0 ? memory : low + (high - low) / 2;

@@ -15,9 +15,9 @@ void checkpoint_groups(struct step *step, struct arena *arena);
 void checkpoint_even(struct step *step, int64_t count, struct arena *arena);
 
 /*
- * The segments that fit `memory` bytes with the least MACs computed once
- * more: dynamic programming over the chain of cuts, each with what it holds
- * and what it costs. False if none fit; the step is then as before.
+ * Segments that fit `memory` bytes with few MACs computed once more: dynamic
+ * programming over the chain of cuts, each with what it holds and what it
+ * costs; choices are measured. False if none fit; the step is as before.
  */
 bool checkpoint_auto(struct step *step, int64_t memory, struct arena *arena);
 

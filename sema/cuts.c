@@ -23,18 +23,26 @@ static void find_cuts(const struct model *model, struct cuts *cuts,
   }
 }
 
-/* Moves on to the cut before which about `goal` bytes have been kept. */
-static size_t nearest_cut(const struct cuts *cuts, const int64_t *before,
-                          size_t from, double goal) {
-  size_t at = from;
-  while (at + 1 < cuts->at.count) {
-    double here = (double)before[cuts->at.at[at]] - goal;
-    double next = (double)before[cuts->at.at[at + 1]] - goal;
-    if ((next < 0 ? -next : next) > (here < 0 ? -here : here))
-      break;
-    at++;
+/* Cuts around a goal, which only grows: the first of each number of bytes. */
+struct around {
+  size_t below, above;
+};
+
+/* The cut before which nearest to `goal` bytes have been kept. */
+static int64_t nearest_cut(const struct cuts *cuts, const int64_t *before,
+                           struct around *around, double goal) {
+  const int64_t *at = cuts->at.at;
+  size_t last = cuts->at.count - 1;
+  while (around->above < last && (double)before[at[around->above]] < goal) {
+    if (before[at[around->above]] > before[at[around->below]])
+      around->below = around->above;
+    around->above++;
   }
-  return at;
+  double under = goal - (double)before[at[around->below]];
+  double over = (double)before[at[around->above]] - goal;
+  if (over < 0) /* no cut is behind the goal */
+    over = -over;
+  return at[under <= over ? around->below : around->above];
 }
 
 /* Bytes kept by all nodes before each, in a step without checkpoints. */
@@ -56,12 +64,17 @@ void cuts_divide(const struct step *step, int64_t count, struct arena *arena,
   find_cuts(step->model, &all, arena);
   int64_t *before = kept_before(step, arena);
   double total = (double)before[step->model->nodes.count];
-  size_t at = 0;
+  struct around around = {0};
   int64_t last = 0;
-  for (int64_t i = 1; i < count && all.at.count; i++) {
-    at = nearest_cut(&all, before, at, total * (double)i / (double)count);
-    if (all.at.at[at] > last)
-      *VEC_PUSH(arena, &chosen->at) = last = all.at.at[at];
+  if (count > (int64_t)all.at.count) { /* there are no more of them */
+    *chosen = all;
+    return;
+  }
+  for (int64_t i = 1; i < count; i++) {
+    int64_t cut =
+        nearest_cut(&all, before, &around, total * (double)i / (double)count);
+    if (cut > last)
+      *VEC_PUSH(arena, &chosen->at) = last = cut;
   }
 }
 

@@ -512,9 +512,20 @@ static void add_saved(struct run *run, int64_t node, int64_t bytes) {
 static void find_saved(struct run *run) {
   const struct tape *tape = run->tape;
   size_t next = 0;
-  for (size_t i = run->first_storage; i < run->end_storage; i++)
-    if (tape->storages.at[i].owned && once(run, i)->saved)
-      add_saved(run, tape->storages.at[i].node, storage_bytes(run, i));
+  size_t own = run->s->first < run->s->end
+                   ? tape->ops.at[run->s->first].first_storage
+                   : 0;
+  for (size_t i = run->first_storage; i < run->end_storage; i++) {
+    if (!tape->storages.at[i].owned || !once(run, i)->saved)
+      continue;
+    add_saved(run, tape->storages.at[i].node, storage_bytes(run, i));
+    if (i < own)
+      run->s->received += storage_bytes(run, i); /* at most the sum */
+  }
+  if (run->s->first < run->s->end) {
+    size_t out = storage_of(run, tape->ops.at[run->s->end - 1].first_out);
+    run->s->result_saved = once(run, out)->saved;
+  }
   for (size_t i = run->s->first; i < run->s->end; i++)
     if (!segment_at(run, &next, i))
       add_saved(run, tape->ops.at[i].node, kept_bytes(run, &tape->ops.at[i]));

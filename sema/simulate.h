@@ -55,9 +55,11 @@ struct simulation {
   /* What was found. Bytes. */
   struct moment forward, backward; /* the peaks */
   int64_t saved;                   /* unique storages kept for backward */
-  int64_t *saved_by_node;          /* NULL: not asked for */
-  VEC(struct alive) alive;         /* at the moment that was looked at */
-  bool overflow;                   /* a sum passed 2^63 - 1 */
+  int64_t received;        /* of these, made before the part that runs */
+  bool result_saved;       /* the last operation's output is among them */
+  int64_t *saved_by_node;  /* NULL: not asked for */
+  VEC(struct alive) alive; /* at the moment that was looked at */
+  bool overflow;           /* a sum passed 2^63 - 1 */
 };
 
 /*
