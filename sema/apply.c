@@ -548,8 +548,9 @@ static void no_tensor(struct expander *e, const struct stmt *stmt) {
 }
 
 /* Runs every operand on the current tensor; their tensors in `nodes`. */
-static bool run_operands(struct expander *e, const struct bound *bound,
-                         int64_t *nodes, int *count) {
+static bool run_operands(struct expander *e, const struct stmt *stmt,
+                         const struct bound *bound, int64_t *nodes,
+                         int *count) {
   int64_t before = e->current;
   bool known = !e->lost;
   *count = 0;
@@ -562,6 +563,8 @@ static bool run_operands(struct expander *e, const struct bound *bound,
       e->lost = !known;
       expand_scoped(e, operand->block);
       nodes[(*count)++] = e->current;
+      if (known && e->current == NO_NODE)
+        no_tensor(e, stmt); /* `{}` before there is any */
       if (e->lost || e->current == NO_NODE)
         known = false;
     } else {
@@ -595,7 +598,7 @@ static bool gather_inputs(struct expander *e, const struct stmt *stmt,
                 kind->name, kind->name);
       return false;
     }
-    return run_operands(e, bound, nodes, count) && !bound->binding.failed;
+    return run_operands(e, stmt, bound, nodes, count) && !bound->binding.failed;
   }
   nodes[(*count)++] = e->current;
   for (int i = 0; i < bound->binding.extra_count; i++)
