@@ -288,13 +288,13 @@ static void the_installed_library_serves_a_program(void **state) {
   snprintf(path, sizeof path, "%s/p.cc", dir);
   write_text(path, program, strlen(program));
   struct run r = run(
-      "unset MAKEFLAGS MAKELEVEL; make -s install DESTDIR=%s/root "
-      "PREFIX=/opt >/dev/null && export PKG_CONFIG_PATH=%s/root/opt/lib/"
-      "pkgconfig PKG_CONFIG_SYSROOT_DIR=$PWD/%s/root && c++ -Wall -Wextra "
+      "unset MAKEFLAGS MAKELEVEL; make -s install DESTDIR=%s/dest "
+      "PREFIX=/opt >/dev/null && export PKG_CONFIG_PATH=%s/dest/opt/lib/"
+      "pkgconfig PKG_CONFIG_SYSROOT_DIR=$PWD/%s/dest && c++ -Wall -Wextra "
       "-pedantic -Werror %s/p.cc $(pkg-config --cflags --libs netc) -o %s/p "
-      "&& %s/p && nm -g --defined-only %s/root/opt/lib/libnetc.a | grep -c "
-      "' T ' && nm -g --defined-only %s/root/opt/lib/libnetc.a | grep ' [TDB] '"
-      " | grep -vc netc_; grep -c -i 'neural' %s/root/opt/share/man/man1/"
+      "&& %s/p && nm -g --defined-only %s/dest/opt/lib/libnetc.a | grep -c "
+      "' T ' && nm -g --defined-only %s/dest/opt/lib/libnetc.a | grep ' [TDB] '"
+      " | grep -vc netc_; grep -c -i 'neural' %s/dest/opt/share/man/man1/"
       "netc.1",
       dir, dir, dir, dir, dir, dir, dir, dir, dir);
   if (!strstr(r.out, "fc1 2"))
