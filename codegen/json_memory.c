@@ -53,8 +53,7 @@ static void put_fit(struct writer *w) {
   json_member_int(json, "device_bytes", fit->device);
   json_member_int(json, "framework_bytes", fit->taken);
   json_member_int(json, "room_bytes", fit->room);
-  json_put_key(json, "fits");
-  json_put_bool(json, fit->peak <= fit->room);
+  json_member_bool(json, "fits", fit->peak <= fit->room);
   json_put_key(json, "ways");
   json_put_open(json, '[');
   for (size_t i = 0; i < fit->ways.count; i++) {
@@ -184,8 +183,7 @@ static void put_arena(struct writer *w) {
   json_put_open(json, '{');
   json_member_int(json, "bytes", f->plan.height);
   json_member_int(json, "lower_bound_bytes", f->plan.lower_bound);
-  json_put_key(json, "optimal");
-  json_put_bool(json, f->plan.optimal);
+  json_member_bool(json, "optimal", f->plan.optimal);
   json_member_int(json, "align_bytes", w->c->settings->infer.align);
   json_put_key(json, "buffers");
   json_put_open(json, '[');
@@ -220,8 +218,7 @@ void writer_put_inference(struct writer *w) {
   json_member_int(json, "framework_peak_bytes", f->framework);
   json_member_int(json, "source_order_peak_bytes", f->source_order);
   json_member_int(json, "peak_live_bytes", f->live);
-  json_put_key(json, "order_exact");
-  json_put_bool(json, f->order_exact);
+  json_member_bool(json, "order_exact", f->order_exact);
   put_member_name(w, "peak_layer", f->live_node);
   if (f->order.count) {
     json_put_key(json, "order");

@@ -10,7 +10,6 @@ static const struct profile profiles[] = {
      * aten/src/ATen/cuda/CublasHandlePool.cpp before Hopper.
      */
     {.name = "torch2-cuda",
-     .summary = "PyTorch 2 on a GPU",
      .block = 512,
      .byte_masks = true,
      /* can_accumulate_inplace of torch/csrc/autograd/input_buffer.cpp */
@@ -24,15 +23,13 @@ static const struct profile profiles[] = {
      .workspace = 8519680},
     /* Proven byte for byte: docs/accuracy.md. */
     {.name = "torch1-cpu",
-     .summary = "PyTorch 1.13 on a CPU",
      .block = 1,
      .mean_keeps_input = true,
      .concat_anew = true,
      .pool_indices = true},
 };
 
-const struct profile profile_planned = {
-    .name = "planned", .summary = "a static plan", .block = 1};
+const struct profile profile_planned = {.name = "planned", .block = 1};
 
 const struct profile *profile_at(int place) {
   return &profiles[place - 1];

@@ -10,7 +10,6 @@
 /* One row of a table; docs/memory.md says where each fact comes from. */
 struct profile {
   const char *name;
-  const char *summary;
   int64_t block;          /* bytes that an allocation is rounded up to */
   bool byte_masks;        /* dropout keeps one byte a value, not the type's */
   bool sums_in_place;     /* gradients of a fan-out are added to the first */

@@ -10,7 +10,8 @@ enum {
   MOST_ROUNDS = 12, /* of choosing, measured in between */
 };
 
-void checkpoint_groups(struct step *step, struct arena *arena) {
+/* The outermost groups that the source checkpoints. */
+static void checkpoint_groups(struct step *step, struct arena *arena) {
   const struct model *model = step->model;
   int64_t end = 0;
   step->ranges.count = 0;
@@ -24,7 +25,13 @@ void checkpoint_groups(struct step *step, struct arena *arena) {
   }
 }
 
-void checkpoint_even(struct step *step, int64_t count, struct arena *arena) {
+/*
+ * `count` segments that keep about as much each; the last one is not
+ * checkpointed, because it runs backward at once (Chen et al. 2016, arXiv
+ * 1604.06174; torch.utils.checkpoint.checkpoint_sequential).
+ */
+static void checkpoint_even(struct step *step, int64_t count,
+                            struct arena *arena) {
   struct cuts cuts = {0};
   int64_t first = 0;
   step->ranges.count = 0; /* those of the source: it is a choice instead */
@@ -264,11 +271,16 @@ static void try_within(struct arena *arena, void *user) {
 }
 
 /*
+ * Segments that fit `memory` bytes with few MACs computed once more: dynamic
+ * programming over the chain of cuts, each with what it holds and what it
+ * costs; choices are measured. False if none fit; the step is as before.
+ *
  * The parts of a chain know of each other only by what is held, so the whole
  * is measured, and the budget of the choice is bisected until it is the
  * largest whose choice fits.
  */
-bool checkpoint_auto(struct step *step, int64_t memory, struct arena *arena) {
+static bool checkpoint_auto(struct step *step, int64_t memory,
+                            struct arena *arena) {
   struct step plain = {.model = step->model, .settings = step->settings};
   struct step trial = plain, best = plain;
   struct chain chain = {.step = &plain, .arena = arena};

@@ -4,8 +4,6 @@
 #include "base/check.h"
 #include "sema/checkpoint.h"
 
-enum { QUICK_NODES = 5000 }; /* whose checkpoints are chosen for each batch */
-
 static int64_t device_bytes(const struct train_settings *train) {
   if (train->memory)
     return train->memory;

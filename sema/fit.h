@@ -4,6 +4,9 @@
 
 #include "sema/parallel.h"
 
+/* Nets of so many layers are searched again and again without being asked. */
+enum { QUICK_NODES = 5000 };
+
 /* A change of the settings, and what the step takes with it. */
 struct way_out {
   const char *what; /* "--precision mixed" */

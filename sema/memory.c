@@ -6,10 +6,7 @@
 #include "sema/checkpoint.h"
 #include "sema/cost.h"
 
-enum {
-  QUICK_NODES = 5000,    /* whose largest batch is sought unasked */
-  LISTED_NODES = 100000, /* whose tensors at the peak are listed */
-};
+enum { LISTED_NODES = 100000 }; /* whose tensors at the peak are listed */
 
 struct question {
   const struct model *model;

@@ -139,10 +139,6 @@ struct slice optimizer_name(int optimizer) {
   return word_at(OPTIMIZERS, optimizer);
 }
 
-struct slice element_name(int element) {
-  return word_at(ELEMENTS, element);
-}
-
 struct slice loss_name(int loss) {
   return word_at(LOSSES, loss);
 }

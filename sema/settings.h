@@ -81,7 +81,6 @@ void settings_open(struct settings *settings);
 
 /* The words of an option's value: "momentum". */
 struct slice optimizer_name(int optimizer);
-struct slice element_name(int element);
 struct slice loss_name(int loss);
 
 /* Bytes of a device: nvidia-smi's memory.total. */
