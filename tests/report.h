@@ -99,21 +99,23 @@ static inline int64_t inference(json_t *json, const char *name) {
   return number(json_object_get(json, "inference"), name);
 }
 
-/* One number of a training step. */
-static inline int64_t ask(const char *net, const char *options,
-                          const char *name) {
-  json_t *json = compile(net, options);
-  int64_t result = training(json, name);
+/* One number of a block of a report, which is then freed. */
+static inline int64_t
+take(json_t *json, int64_t (*block)(json_t *, const char *), const char *name) {
+  int64_t result = block(json, name);
   json_decref(json);
   return result;
 }
 
+/* One number of a training step. */
+static inline int64_t ask(const char *net, const char *options,
+                          const char *name) {
+  return take(compile(net, options), training, name);
+}
+
 static inline int64_t ask_file(const char *path, const char *options,
                                const char *name) {
-  json_t *json = compile_file(path, options);
-  int64_t result = training(json, name);
-  json_decref(json);
-  return result;
+  return take(compile_file(path, options), training, name);
 }
 
 #define CPU " profile=torch1-cpu"

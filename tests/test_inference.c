@@ -6,10 +6,7 @@
 
 static int64_t ask_inference(const char *net, const char *options,
                              const char *name) {
-  json_t *json = compile(net, options);
-  int64_t result = inference(json, name);
-  json_decref(json);
-  return result;
+  return take(compile(net, options), inference, name);
 }
 
 #define ARENA "arena.bytes"
