@@ -38,7 +38,6 @@ void arena_open(struct arena *arena, netc_resize_fn *resize, void *user) {
 void arena_close(struct arena *arena) {
   if (arena->inner)
     arena_close(arena->inner);
-  arena->inner = NULL;
   struct arena_block *block = arena->blocks;
   while (block) {
     struct arena_block *next = block->next;
@@ -47,12 +46,21 @@ void arena_close(struct arena *arena) {
   }
   arena->blocks = NULL;
   arena->next = arena->end = NULL;
+  if (arena->outer)
+    arena->outer->inner = NULL;
+}
+
+void arena_open_in(struct arena *arena, struct arena *outer) {
+  arena_open(arena, outer->resize, outer->user);
+  arena->outer = outer;
+  outer->inner = arena;
 }
 
 static void fail(struct arena *arena) {
+  while (arena->outer)
+    arena = arena->outer;
   if (arena->inner)
     arena_close(arena->inner);
-  arena->inner = NULL;
   if (arena->on_failure)
     longjmp(*arena->on_failure, 1);
   abort(); /* a caller without an `on_failure`: a bug of ours */
@@ -145,18 +153,4 @@ void *arena_grow(struct arena *arena, void *at, size_t *room, size_t count,
   memset(grown + old_bytes, 0, bytes - old_bytes);
   *room = new_room;
   return grown;
-}
-
-void arena_within(struct arena *arena,
-                  void (*run)(struct arena *inner, void *user), void *user) {
-  struct arena inner;
-  jmp_buf failure;
-  arena_open(&inner, arena->resize, arena->user);
-  inner.on_failure = &failure;
-  if (setjmp(failure))
-    fail(arena);
-  arena->inner = &inner;
-  run(&inner, user);
-  arena->inner = NULL;
-  arena_close(&inner);
 }

@@ -20,7 +20,7 @@ struct arena {
   char *next; /* free space of the block at hand */
   char *end;
   jmp_buf *on_failure; /* where to go when memory runs out */
-  struct arena *inner; /* of arena_within: closed first, then */
+  struct arena *outer, *inner; /* arena_open_in: inner ones close first */
 };
 
 /* `resize` may be NULL for the C library's allocator. */
@@ -49,11 +49,10 @@ void *arena_grow(struct arena *arena, void *at, size_t *room, size_t count,
 #define ARENA_NEW(arena, type) ((type *)arena_alloc((arena), 1, sizeof(type)))
 
 /*
- * Calls `run` with an arena of its own, which is freed afterwards: for what
- * is needed only for a while. Out of memory goes on to where `arena` says.
+ * An arena inside another, for what is needed only for a while: close it when
+ * it is over. Out of memory closes it and goes to where `outer` says.
  */
-void arena_within(struct arena *arena,
-                  void (*run)(struct arena *inner, void *user), void *user);
+void arena_open_in(struct arena *arena, struct arena *outer);
 
 /* A growing array: struct { type *at; size_t count, room; }. */
 #define VEC(type)       \

@@ -83,44 +83,34 @@ static size_t first_op(const struct chain *c, size_t unit) {
   return node ? c->step->trace.op_end[node - 1] : 0;
 }
 
-/* A span, with memory of its own: there are many. */
-struct node_span {
-  const struct chain *chain;
-  size_t from, to;
-  struct span_cost cost;
-};
-
-static void measure_within(struct arena *arena, void *user) {
-  struct node_span *span = user;
-  const struct chain *c = span->chain;
-  struct simulation s = {.arena = arena,
+static struct span_cost measure(const struct chain *c, size_t from, size_t to) {
+  struct arena scratch;
+  struct span_cost cost = {0};
+  struct simulation s = {.arena = &scratch,
                          .trace = &c->step->trace,
                          .model = c->step->model,
                          .batch = c->step->settings.batch,
                          .element = c->step->settings.dtype,
-                         .first = first_op(c, span->from),
-                         .end = first_op(c, span->to)};
-  if (s.end == 0 || s.first == s.end)
-    return;
-  simulate(&s);
-  span->cost.peak =
-      s.overflow ? INT64_MAX / 2 : max_i64(s.forward.bytes, s.backward.bytes);
-  span->cost.kept = s.saved - s.received;
-  span->cost.keeps_input = s.received > 0;
-  span->cost.keeps_result = s.result_saved;
-}
-
-static struct span_cost measure(const struct chain *c, size_t from, size_t to) {
-  struct node_span span = {.chain = c, .from = from, .to = to};
-  arena_within(c->arena, measure_within, &span);
+                         .first = first_op(c, from),
+                         .end = first_op(c, to)};
+  arena_open_in(&scratch, c->arena);
+  if (s.end != 0 && s.first != s.end) {
+    simulate(&s);
+    cost.peak =
+        s.overflow ? INT64_MAX / 2 : max_i64(s.forward.bytes, s.backward.bytes);
+    cost.kept = s.saved - s.received;
+    cost.keeps_input = s.received > 0;
+    cost.keeps_result = s.result_saved;
+  }
+  arena_close(&scratch);
   for (int64_t i = c->cut[from]; i < c->cut[to]; i++) {
     int64_t bytes;
-    span.cost.macs += c->step->model->costs[i].macs;
+    cost.macs += c->step->model->costs[i].macs;
     if (element_bytes(c->step->settings.dtype,
                       c->step->model->costs[i].trainable, &bytes))
-      span.cost.gradients += bytes;
+      cost.gradients += bytes;
   }
-  return span.cost;
+  return cost;
 }
 
 static struct span_cost *cost_at(const struct chain *c, size_t from,
@@ -244,30 +234,24 @@ static bool choose(const struct chain *c, struct step *step) {
   return true;
 }
 
-/* One choice, with memory of its own; the ranges are the caller's. */
-struct round {
-  const struct chain *chain;
-  struct step *step; /* whose ranges are chosen */
-  struct arena *arena;
-  int64_t peak;
-  bool chosen;
-};
-
-static void try_within(struct arena *arena, void *user) {
-  struct round *round = user;
-  struct chain chain = *round->chain;
-  struct step trial = {.model = round->step->model,
-                       .settings = round->step->settings};
-  chain.arena = arena;
-  round->chosen = choose(&chain, &trial);
-  if (!round->chosen)
-    return;
-  step_trace(&trial, arena);
-  round->peak = step_peak(&trial, arena);
-  round->step->extra_macs = trial.extra_macs;
-  round->step->ranges.count = 0;
-  for (size_t i = 0; i < trial.ranges.count; i++)
-    *VEC_PUSH(round->arena, &round->step->ranges) = trial.ranges.at[i];
+/* Chooses the ranges of `step`, and measures them; false: there is no way. */
+static bool choose_and_measure(struct chain chain, struct step *step,
+                               struct arena *arena, int64_t *peak) {
+  struct arena scratch;
+  struct step trial = {.model = step->model, .settings = step->settings};
+  arena_open_in(&scratch, arena);
+  chain.arena = &scratch;
+  bool chosen = choose(&chain, &trial);
+  if (chosen) {
+    step_trace(&trial, &scratch);
+    *peak = step_peak(&trial, &scratch);
+    step->extra_macs = trial.extra_macs;
+    step->ranges.count = 0;
+    for (size_t i = 0; i < trial.ranges.count; i++)
+      *VEC_PUSH(arena, &step->ranges) = trial.ranges.at[i];
+  }
+  arena_close(&scratch);
+  return chosen;
 }
 
 /*
@@ -290,20 +274,20 @@ static bool checkpoint_auto(struct step *step, int64_t memory,
   /* What two parts share is counted in both: more than is there may do. */
   int64_t low = 0, high = memory > INT64_MAX / 2 ? INT64_MAX : 2 * memory;
   for (int i = 0; i < MOST_ROUNDS && low < high; i++) {
-    struct round round = {&chain, &trial, arena, 0, false};
+    int64_t peak = 0;
     chain.budget = i == 0 ? memory : low + (high - low) / 2;
-    arena_within(arena, try_within, &round);
-    if (round.chosen && round.peak > memory) {
+    bool chosen = choose_and_measure(chain, &trial, arena, &peak);
+    if (chosen && peak > memory) {
       high = chain.budget;
       continue;
     }
     low = chain.budget + 1;
-    if (round.chosen && (!found || trial.extra_macs < best.extra_macs)) {
+    if (chosen && (!found || trial.extra_macs < best.extra_macs)) {
       struct step swap = best; /* each has ranges of its own */
       best = trial;
       trial = swap;
     }
-    found = found || round.chosen;
+    found = found || chosen;
   }
   if (found) {
     *step = best;

@@ -25,30 +25,20 @@ static int64_t device_peak(const struct step *step, struct arena *arena) {
                                       : step_peak(step, arena);
 }
 
-/* A batch that is tried, with memory of its own. */
-struct attempt {
-  struct step step;
-  int64_t room;
-  bool fits;
-};
-
-static void attempt_within(struct arena *arena, void *user) {
-  struct attempt *attempt = user;
-  struct step *step = &attempt->step;
-  bool quick = step->model->nodes.count <= QUICK_NODES;
-  if (step->settings.checkpoint == CHECKPOINT_AUTO && quick) {
-    *step = (struct step){.model = step->model, .settings = step->settings};
-    checkpoint_choose(step, attempt->room, arena);
-  }
-  attempt->fits = device_peak(step, arena) <= attempt->room;
-}
-
 static bool batch_fits(const struct step *step, int64_t batch, int64_t room,
                        struct arena *arena) {
-  struct attempt attempt = {*step, room, false};
-  attempt.step.settings.batch = batch;
-  arena_within(arena, attempt_within, &attempt);
-  return attempt.fits;
+  struct arena scratch;
+  struct step trial = *step;
+  bool quick = step->model->nodes.count <= QUICK_NODES;
+  trial.settings.batch = batch;
+  arena_open_in(&scratch, arena);
+  if (trial.settings.checkpoint == CHECKPOINT_AUTO && quick) {
+    trial = (struct step){.model = step->model, .settings = trial.settings};
+    checkpoint_choose(&trial, room, &scratch);
+  }
+  bool fits = device_peak(&trial, &scratch) <= room;
+  arena_close(&scratch);
+  return fits;
 }
 
 int64_t largest_batch(const struct step *step, int64_t room,
@@ -69,33 +59,20 @@ int64_t largest_batch(const struct step *step, int64_t room,
   return fits;
 }
 
-/* A change that is tried, with memory of its own. */
-struct trial {
-  const struct model *model;
-  struct fit *fit;
-  struct train_settings settings;
-  const char *what;
-  int64_t number;
-};
-
-static void try_within(struct arena *arena, void *user) {
-  struct trial *trial = user;
-  struct step step = {.model = trial->model, .settings = trial->settings};
-  checkpoint_choose(&step, trial->fit->room, arena);
-  int64_t peak = device_peak(&step, arena);
-  if (peak <= trial->fit->room)
-    *VEC_PUSH(trial->model->arena, &trial->fit->ways) =
-        (struct way_out){trial->what, trial->number, peak, step.extra_macs};
-}
-
 /* Tries the settings; whether the step fits with them. */
 static bool try_way(const struct step *step, struct fit *fit,
                     struct arena *arena, const char *what, int64_t number,
                     const struct train_settings *settings) {
-  struct trial trial = {step->model, fit, *settings, what, number};
-  size_t before = fit->ways.count;
-  arena_within(arena, try_within, &trial);
-  return fit->ways.count > before;
+  struct arena scratch;
+  struct step trial = {.model = step->model, .settings = *settings};
+  arena_open_in(&scratch, arena);
+  checkpoint_choose(&trial, fit->room, &scratch);
+  int64_t peak = device_peak(&trial, &scratch);
+  if (peak <= fit->room)
+    *VEC_PUSH(step->model->arena, &fit->ways) =
+        (struct way_out){what, number, peak, trial.extra_macs};
+  arena_close(&scratch);
+  return peak <= fit->room;
 }
 
 /* The cheapest first: what changes the least of what is learned. */

@@ -332,72 +332,62 @@ static bool find_cache(const struct model *model,
 }
 
 /* Liveness as a framework runs it, in its own order and places. */
-static void find_framework(struct builder *b, const struct settings *settings,
+static bool find_framework(const struct model *model,
+                           const struct settings *settings,
                            struct inference *f) {
+  struct arena scratch;
   struct trace tape;
   struct trace_options options = {
       .profile = profile_at(settings->train.profile),
       .in_place = settings->train.in_place == TOGGLE_ON};
-  trace(&tape, b->model, &options, b->arena);
-  struct simulation s = {.arena = b->arena,
+  struct simulation s = {.arena = &scratch,
                          .trace = &tape,
-                         .model = b->model,
+                         .model = model,
                          .batch = settings->infer.batch,
                          .element = settings->infer.dtype};
+  arena_open_in(&scratch, model->arena);
+  trace(&tape, model, &options, &scratch);
   simulate(&s);
-  b->overflow = b->overflow || s.overflow;
+  arena_close(&scratch);
   f->framework = s.forward.bytes;
+  return !s.overflow;
 }
 
-struct question {
-  const struct model *model;
-  const struct settings *settings;
-  struct inference *inference;
-  bool fits;
-};
-
-static void framework_within(struct arena *arena, void *user) {
-  struct question *q = user;
-  struct builder b = {.arena = arena, .model = q->model};
-  find_framework(&b, q->settings, q->inference);
-  q->fits = q->fits && !b.overflow;
-}
-
-static void plan_within(struct arena *arena, void *user) {
-  struct question *q = user;
-  struct inference *f = q->inference;
-  struct builder b = {
-      .arena = arena, .model = q->model, .settings = &q->settings->infer};
+/* The best order, and a plan for it; *folded: values that are gone. */
+static bool find_plan(const struct model *model,
+                      const struct infer_settings *settings,
+                      struct inference *f, int64_t *folded) {
+  struct arena scratch;
+  struct builder b = {.arena = &scratch, .model = model, .settings = settings};
   struct schedule order;
+  struct placing p = {.b = &b, .schedule = &order, .inference = f};
+  arena_open_in(&scratch, model->arena);
   build(&b);
   schedule(&b.graph, &order);
-  if (b.overflow || b.graph.overflow) {
-    q->fits = false;
-    return;
+  bool fits = !b.overflow && !b.graph.overflow;
+  if (fits) {
+    f->source_order = order.source_peak;
+    f->live = order.peak;
+    f->order_exact = order.exact;
+    *folded = b.folded;
+    find_buffers(&p);
+    find_peak(&p);
+    find_order(&p);
+    fits = place(&p, settings);
   }
-  f->source_order = order.source_peak;
-  f->live = order.peak;
-  f->order_exact = order.exact;
-  f->weights = b.folded; /* values for now */
-  struct placing p = {.b = &b, .schedule = &order, .inference = f};
-  find_buffers(&p);
-  find_peak(&p);
-  find_order(&p);
-  q->fits = q->fits && place(&p, &q->settings->infer);
+  arena_close(&scratch);
+  return fits;
 }
 
 bool find_inference(const struct model *model, const struct settings *settings,
                     struct inference *f) {
   const struct infer_settings *infer = &settings->infer;
-  struct question q = {model, settings, f, true};
+  int64_t stored, folded = 0;
   *f = (struct inference){0};
-  arena_within(model->arena, framework_within, &q);
-  if (q.fits)
-    arena_within(model->arena, plan_within, &q);
-  int64_t stored;
-  return q.fits &&
+  return find_framework(model, settings, f) &&
+         find_plan(model, infer, f, &folded) &&
          add_i64(model->total.params, model->total.buffers, &stored) &&
-         element_bytes(infer->dtype, stored - f->weights, &f->weights) &&
+         element_bytes(infer->dtype, stored - folded, &f->weights) &&
          element_bytes(infer->dtype, model->total.params, &f->parameters) &&
          model_buffer_bytes(model, infer->dtype, &f->buffers) &&
          find_cache(model, infer, &f->cache);

@@ -12,7 +12,7 @@ struct question {
   const struct model *model;
   const struct settings *settings;
   struct memory *memory;
-  bool timeline, fits;
+  bool timeline;
 };
 
 static int by_bytes(const void *a, const void *b) {
@@ -65,56 +65,44 @@ static void find_alive(const struct step *step, struct arena *arena,
   qsort(list->at, list->count, sizeof *list->at, by_bytes);
 }
 
-static void training_within(struct arena *arena, void *user) {
-  struct question *q = user;
+static bool find_training(struct question *q, struct arena *arena) {
   struct memory *m = q->memory;
   struct step step = {.model = q->model, .settings = q->settings->train};
   struct simulation s = {.saved_by_node = m->saved_by_node};
   checkpoint_choose(&step, fit_room(&step.settings), arena);
-  q->fits = step_measure(&step, arena, &s, &m->training);
-  if (!q->fits)
-    return;
+  if (!step_measure(&step, arena, &s, &m->training))
+    return false;
   m->extra_macs = step.extra_macs;
   for (size_t i = 0; i < step.ranges.count; i++)
     *VEC_PUSH(q->model->arena, &m->ranges) = step.ranges.at[i];
   find_alive(&step, arena, q);
   if (fit_room(&step.settings))
     find_fit(&step, arena, &m->fit);
-  if (is_parallel(&step.settings))
-    q->fits = find_parallel(&step, arena, q->model->arena, &m->parallel);
-}
-
-struct batch_question {
-  const struct model *model;
-  const struct train_settings *train;
-  size_t count;
-  const int64_t *bytes;
-  int64_t *batches;
-};
-
-static void batches_within(struct arena *arena, void *user) {
-  struct batch_question *q = user;
-  struct step step = {.model = q->model, .settings = *q->train};
-  checkpoint_choose(&step, fit_room(&step.settings), arena);
-  for (size_t i = 0; i < q->count; i++) {
-    step.settings.memory = q->bytes[i];
-    q->batches[i] = largest_batch(&step, fit_room(&step.settings), arena);
-  }
+  return !is_parallel(&step.settings) ||
+         find_parallel(&step, arena, q->model->arena, &m->parallel);
 }
 
 bool largest_batches(const struct model *model,
                      const struct train_settings *train, size_t count,
                      const int64_t *bytes, int64_t *batches) {
-  struct batch_question q = {model, train, count, bytes, batches};
+  struct arena scratch;
+  struct step step = {.model = model, .settings = *train};
   if (model->nodes.count > QUICK_NODES)
     return false;
-  arena_within(model->arena, batches_within, &q);
+  arena_open_in(&scratch, model->arena);
+  checkpoint_choose(&step, fit_room(&step.settings), &scratch);
+  for (size_t i = 0; i < count; i++) {
+    step.settings.memory = bytes[i];
+    batches[i] = largest_batch(&step, fit_room(&step.settings), &scratch);
+  }
+  arena_close(&scratch);
   return true;
 }
 
 bool memory(const struct model *model, const struct settings *settings,
             bool timeline, struct diags *diags, struct memory *memory) {
-  struct question q = {model, settings, memory, timeline, true};
+  struct arena scratch;
+  struct question q = {model, settings, memory, timeline};
   if (settings->train.checkpoint == CHECKPOINT_AUTO &&
       !fit_room(&settings->train)) {
     struct diagnostic *d =
@@ -126,8 +114,10 @@ bool memory(const struct model *model, const struct settings *settings,
   }
   memory->saved_by_node = arena_alloc(model->arena, model->nodes.count + 1,
                                       sizeof *memory->saved_by_node);
-  arena_within(model->arena, training_within, &q);
-  if (q.fits && find_inference(model, settings, &memory->inference))
+  arena_open_in(&scratch, model->arena);
+  bool fits = find_training(&q, &scratch);
+  arena_close(&scratch);
+  if (fits && find_inference(model, settings, &memory->inference))
     return true;
   report_memory_too_large(model, diags);
   return false;

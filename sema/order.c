@@ -261,36 +261,29 @@ static struct finding search_part(struct part *part, const struct walk *start,
   return (struct finding){last->states.at[0].peak, search.complete, true};
 }
 
-/* A part's search, with memory of its own. */
-struct improvement {
-  struct part *part;
-  const struct walk *start;
-  int64_t bound;
-  size_t *order;
-  struct finding found;
-};
-
 /* Where the effort does not reach to the end, few ways are followed. */
-static void improve_within(struct arena *arena, void *user) {
-  struct improvement *i = user;
-  i->part->arena = arena;
-  find_needs(i->part);
-  i->found = search_part(i->part, i->start, i->bound, MOST_STATES, i->order);
-  if (!i->found.complete && !i->found.better) {
-    size_t chains = i->part->chains.count;
-    size_t count = chains < 1000 ? chains : 1000;
+static struct finding improve(struct part *part, const struct walk *start,
+                              int64_t bound, size_t *order) {
+  find_needs(part);
+  struct finding found = search_part(part, start, bound, MOST_STATES, order);
+  if (!found.complete && !found.better) {
+    size_t count = part->chains.count < 1000 ? part->chains.count : 1000;
     size_t few = MOST_EFFORT / (count * count * count);
-    search_part(i->part, i->start, i->bound, few ? few : 1, i->order);
+    search_part(part, start, bound, few ? few : 1, order);
   }
+  return found;
 }
 
 bool order_improve(struct part *part, const struct walk *start, int64_t bound,
                    int64_t *least, size_t *order) {
-  struct improvement i = {part, start, bound, order, {0}};
+  struct arena scratch;
   if (part->room->effort >= ALL_EFFORT)
     return false;
-  arena_within(part->graph->arena, improve_within, &i);
-  if (i.found.complete)
-    *least = max_i64(*least, i.found.better ? i.found.peak : bound);
-  return i.found.complete;
+  arena_open_in(&scratch, part->graph->arena);
+  part->arena = &scratch;
+  struct finding found = improve(part, start, bound, order);
+  arena_close(&scratch);
+  if (found.complete)
+    *least = max_i64(*least, found.better ? found.peak : bound);
+  return found.complete;
 }

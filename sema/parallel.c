@@ -105,21 +105,13 @@ static void choose_segments(const struct search *s, struct simulation *run) {
   run->segments = from < to ? segments + from : NULL;
 }
 
-/* A stage's run, with memory of its own: there are many. */
-struct stage_run {
-  struct search *search;
-  struct stage *stage;
-};
-
 /* The activations of a microbatch, and all that is alive beside them. */
-static void run_within(struct arena *arena, void *user) {
-  struct stage_run *r = user;
-  struct search *s = r->search;
-  struct stage *stage = r->stage;
+static void run_stage(struct search *s, struct stage *stage) {
+  struct arena scratch;
   struct watch watch = {0};
   bool whole = stage->nodes.first == 0 &&
                stage->nodes.end == (int64_t)s->step->model->nodes.count;
-  struct simulation run = {.arena = arena,
+  struct simulation run = {.arena = &scratch,
                            .trace = s->trace,
                            .model = s->step->model,
                            .batch = s->microbatch,
@@ -128,6 +120,7 @@ static void run_within(struct arena *arena, void *user) {
                            .segment_count = s->step->segments.count,
                            .each = watch_moment,
                            .user = &watch};
+  arena_open_in(&scratch, s->arena);
   if (!whole) {
     run.first = op_at(s, stage->nodes.first);
     run.end = op_at(s, stage->nodes.end);
@@ -136,6 +129,7 @@ static void run_within(struct arena *arena, void *user) {
   }
   if (whole || run.end > run.first)
     simulate(&run);
+  arena_close(&scratch);
   s->overflow = s->overflow || run.overflow;
   stage->activations = run.saved;
   stage->temporary = max_i64(watch.most - run.saved, 0);
@@ -226,8 +220,7 @@ static struct stage measure_one(struct search *s, size_t from, size_t to) {
   stage.optimizer = optimizer.state;
   share_data(s, &stage, &optimizer.workspace);
   find_input(s, &stage);
-  struct stage_run run = {s, &stage};
-  arena_within(s->arena, run_within, &run);
+  run_stage(s, &stage);
   stage.workspace = optimizer.workspace;
   return stage;
 }
@@ -356,20 +349,13 @@ bool find_parallel(const struct step *step, struct arena *arena,
          mul_i64(parallel->devices, (int64_t)stages, &parallel->devices);
 }
 
-struct question {
-  const struct step *step;
-  int64_t peak;
-};
-
-static void answer(struct arena *arena, void *user) {
-  struct question *question = user;
-  struct parallel parallel;
-  if (find_parallel(question->step, arena, arena, &parallel))
-    question->peak = parallel.stages.at[parallel.most_loaded].peak;
-}
-
 int64_t parallel_peak(const struct step *step, struct arena *arena) {
-  struct question question = {step, INT64_MAX};
-  arena_within(arena, answer, &question);
-  return question.peak;
+  struct arena scratch;
+  struct parallel parallel;
+  int64_t peak = INT64_MAX;
+  arena_open_in(&scratch, arena);
+  if (find_parallel(step, &scratch, &scratch, &parallel))
+    peak = parallel.stages.at[parallel.most_loaded].peak;
+  arena_close(&scratch);
+  return peak;
 }

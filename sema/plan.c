@@ -282,25 +282,16 @@ static enum plan_status make_plan(struct planner *p, struct plan *plan) {
              : PLAN_BUG;
 }
 
-/* A plan with memory of its own. */
-struct request {
-  struct planner planner;
-  struct plan *plan;
-  enum plan_status status;
-};
-
-static void answer(struct arena *arena, void *user) {
-  struct request *request = user;
-  request->planner.arena = arena;
-  request->status = make_plan(&request->planner, request->plan);
-}
-
 enum plan_status plan_arena(struct arena *arena, struct plan_buffer *buffers,
                             size_t count, const struct plan_options *options,
                             struct plan *plan) {
-  struct request request = {
-      .planner = {.buffers = buffers, .count = count, .options = *options},
-      .plan = plan};
-  arena_within(arena, answer, &request);
-  return request.status;
+  struct arena scratch;
+  struct planner planner = {.arena = &scratch,
+                            .buffers = buffers,
+                            .count = count,
+                            .options = *options};
+  arena_open_in(&scratch, arena);
+  enum plan_status status = make_plan(&planner, plan);
+  arena_close(&scratch);
+  return status;
 }

@@ -1,8 +1,6 @@
 /* Remainders: windows whose steps do not tile the map they read. */
 #include "sema/remainder.h"
 
-#include <setjmp.h>
-
 #include "base/check.h"
 #include "layers/window.h"
 
@@ -101,18 +99,11 @@ static bool build_and_check(struct search *s, struct arena *arena, int axis,
   return quiet.errors == 0 && is_clean(&model, s, s->together ? -1 : axis);
 }
 
-/* In an arena of its own, which is closed whatever happens. */
 static bool try_size(struct search *s, int axis, int64_t size) {
-  struct arena *outer = s->expansion->arena, arena;
-  jmp_buf here;
-  arena_open(&arena, outer->resize, outer->user);
-  if (setjmp(here)) {
-    arena_close(&arena);
-    longjmp(*outer->on_failure, 1);
-  }
-  arena.on_failure = &here;
-  bool clean = build_and_check(s, &arena, axis, size);
-  arena_close(&arena);
+  struct arena scratch;
+  arena_open_in(&scratch, s->expansion->arena);
+  bool clean = build_and_check(s, &scratch, axis, size);
+  arena_close(&scratch);
   return clean;
 }
 

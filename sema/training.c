@@ -152,23 +152,12 @@ bool step_measure(const struct step *step, struct arena *arena,
   return true;
 }
 
-/* A peak with memory of its own. */
-struct question {
-  const struct step *step;
-  int64_t peak;
-};
-
-static void answer(struct arena *arena, void *user) {
-  struct question *question = user;
+int64_t step_peak(const struct step *step, struct arena *arena) {
+  struct arena scratch;
   struct simulation s = {0};
   struct training training;
-  question->peak = step_measure(question->step, arena, &s, &training)
-                       ? training.peak
-                       : INT64_MAX;
-}
-
-int64_t step_peak(const struct step *step, struct arena *arena) {
-  struct question question = {.step = step};
-  arena_within(arena, answer, &question);
-  return question.peak;
+  arena_open_in(&scratch, arena);
+  bool fits = step_measure(step, &scratch, &s, &training);
+  arena_close(&scratch);
+  return fits ? training.peak : INT64_MAX;
 }
