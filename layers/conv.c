@@ -173,16 +173,13 @@ static bool check_outpad(const struct layer *layer) {
 
 static bool deconv_shape(struct layer *layer) {
   const struct conv *conv = layer->args;
-  struct window windows[3];
-  struct window_args lenient = conv->window;
-  lenient.pad = (struct padding){.mode = PADDING_SAME}; /* always fits */
   if (conv->window.pad.mode == PADDING_SAME) {
     struct diagnostic *d =
         layer_fail(layer, WRONG_TYPE, "pad", "deconv needs a number here");
     diag_help(d, "`pad=1` takes away one row and column at each side");
     return false;
   }
-  if (!window_check(layer, &lenient, windows) || !check_groups(layer) ||
+  if (!window_check_args(layer, &conv->window) || !check_groups(layer) ||
       !check_outpad(layer))
     return false;
   struct shape out = *layer->in[0];

@@ -43,6 +43,7 @@ static const struct arg_spec lrn_specs[] = {
      .required = true,
      .offset = offsetof(struct norm, groups),
      .min = 1,
+     .max = 1 << 20,
      .doc = "neighbouring channels that are summed"},
     SPEC_END};
 

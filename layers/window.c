@@ -70,7 +70,7 @@ static bool small_enough(const struct layer *layer, const char *arg,
   return true;
 }
 
-static bool check_args(const struct layer *layer,
+bool window_check_args(const struct layer *layer,
                        const struct window_args *args) {
   if (!layer_check_map(layer))
     return false;
@@ -135,7 +135,7 @@ static bool kernel_fits(const struct layer *layer, struct window *windows,
 
 bool window_check(const struct layer *layer, const struct window_args *args,
                   struct window *windows) {
-  if (!check_args(layer, args))
+  if (!window_check_args(layer, args))
     return false;
   window_plan(layer, args, windows);
   return kernel_fits(layer, windows, shape_spatial(layer->in[0]));

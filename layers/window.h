@@ -21,6 +21,10 @@ struct window_args {
 void window_plan(const struct layer *layer, const struct window_args *args,
                  struct window *windows);
 
+/* Checks that the arguments fit the map, and that no sum of them overflows. */
+bool window_check_args(const struct layer *layer,
+                       const struct window_args *args);
+
 /* The same with all checks; reports and returns false. */
 bool window_check(const struct layer *layer, const struct window_args *args,
                   struct window *windows);

@@ -66,33 +66,21 @@ static bool no_layer(struct expander *e, struct symbol *symbol,
   return false;
 }
 
-/* A constant may hold the name of a layer or def, or of one that does. */
+/* A constant may hold a layer or def. */
 bool resolve_word(struct expander *e, struct slice name, struct span span,
                   struct meaning *meaning) {
+  struct symbol *symbol = scope_resolve(e->scope, name);
   *meaning = (struct meaning){0};
-  struct slice word = name;
-  for (int hops = 0; hops < LIMIT_DEPTH; hops++) {
-    struct symbol *symbol = scope_find(e->scope, word);
-    if (!symbol) {
-      meaning->kind = layer_kind_find(word);
-      return meaning->kind || unknown_word(e, word, span);
-    }
-    e->depends = true;
-    if (symbol->kind == SYMBOL_DEF) {
-      meaning->def = symbol;
-      return true;
-    }
-    bool names =
-        symbol->kind == SYMBOL_CONSTANT && symbol->value.kind == VALUE_NAME;
-    if (!names)
-      return no_layer(e, symbol, span);
-    if (slice_equal(symbol->value.name, word)) { /* act=act: the outer one */
-      meaning->kind = layer_kind_find(word);
-      return meaning->kind || no_layer(e, symbol, span);
-    }
-    word = symbol->value.name;
+  e->depends = e->depends || symbol;
+  if (!symbol) {
+    meaning->kind = layer_kind_find(name);
+    return meaning->kind || unknown_word(e, name, span);
   }
-  return unknown_word(e, word, span);
+  if (symbol->kind == SYMBOL_DEF)
+    meaning->def = symbol;
+  else if (symbol->kind == SYMBOL_CONSTANT && symbol->value.kind == VALUE_NAME)
+    meaning->kind = layer_kind_find(symbol->value.name);
+  return meaning->def || meaning->kind || no_layer(e, symbol, span);
 }
 
 /* Arguments, operands and tail of a statement */
@@ -136,14 +124,7 @@ static void add_tail(struct expander *e, struct bound *bound,
 static bool add_label_operand(struct expander *e, struct bound *bound,
                               const struct arg *arg) {
   struct slice name = arg->value->name;
-  struct symbol *symbol = scope_find(e->scope, name);
-  for (int hops = 0; symbol && symbol->kind == SYMBOL_CONSTANT &&
-                     symbol->value.kind == VALUE_NAME && hops < 8;
-       hops++) {
-    if (slice_equal(symbol->value.name, symbol->name))
-      break;
-    symbol = scope_find(e->scope, symbol->value.name);
-  }
+  struct symbol *symbol = scope_resolve(e->scope, name);
   if (!symbol || symbol->kind != SYMBOL_LABEL)
     return false;
   e->depends = true;

@@ -194,10 +194,9 @@ static bool store_truth(struct slot *s) {
 }
 
 static bool store_layer(struct slot *s) {
-  struct symbol *symbol = NULL;
+  struct symbol *symbol =
+      s->value.kind == VALUE_NAME ? s->value.symbol : NULL;
   s->e->depends = true;
-  if (s->value.kind == VALUE_NAME)
-    symbol = scope_find(s->e->scope, s->value.name);
   if (!symbol || symbol->kind != SYMBOL_LABEL)
     return refuse(s, WRONG_TYPE, "the label of a layer above");
   struct layer_ref *ref = s->at;

@@ -146,9 +146,11 @@ static struct value eval_name(struct expander *e, const struct expr *expr) {
     report_unknown_name(e, expr->name, expr->span, NULL);
     return poison;
   }
-  if (symbol->kind != SYMBOL_CONSTANT)
-    return name_value(expr->name, expr->span);
   struct value value = symbol->value;
+  if (symbol->kind != SYMBOL_CONSTANT) {
+    value = name_value(expr->name, expr->span);
+    value.symbol = symbol;
+  }
   value.span = expr->span;
   return value;
 }

@@ -36,13 +36,10 @@ static void declare_label(struct expander *e, const struct stmt *stmt,
   symbol->end = (int64_t)e->model->nodes.count;
 }
 
-/* The label that a name means; follows constants that hold a name. */
+/* The label that a name means. */
 static struct symbol *find_label(struct expander *e, const struct stmt *stmt) {
   struct slice name = stmt->name;
-  struct symbol *symbol = scope_find(e->scope, name);
-  if (symbol && symbol->kind == SYMBOL_CONSTANT &&
-      symbol->value.kind == VALUE_NAME)
-    symbol = scope_find(e->scope, symbol->value.name);
+  struct symbol *symbol = scope_resolve(e->scope, name);
   if (symbol && symbol->kind == SYMBOL_LABEL)
     return symbol;
   struct suggestion s = suggest_begin(name);

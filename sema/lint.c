@@ -303,7 +303,7 @@ static void check_share(struct lint *l, int64_t node) {
       !l->model->nodes.at[node].kind->macs)
     return;
   int64_t pooled = params_behind_gap(l, node);
-  if (pooled < 0)
+  if (pooled < 0 || pooled >= mine)
     return;
   struct text share = text_new(l->model->arena);
   text_count(&share, mine);

@@ -75,16 +75,32 @@ static void count_left(const struct part *part, const uint64_t *done,
   }
 }
 
+/* The slot of the state of that set, or the free one where it belongs. */
+static size_t *slot_of(const struct level *level, size_t words,
+                       const uint64_t *done) {
+  size_t at = hash(done, words) & (level->room - 1);
+  while (level->slots[at] &&
+         memcmp(level->states.at[level->slots[at] - 1].done, done,
+                words * sizeof *done) != 0)
+    at = (at + 1) & (level->room - 1);
+  return &level->slots[at];
+}
+
+static void grow_slots(struct arena *arena, struct level *level, size_t words) {
+  level->room = level->room ? level->room * 2 : 64;
+  level->slots = arena_alloc(arena, level->room, sizeof *level->slots);
+  for (size_t i = 0; i < level->states.count; i++)
+    *slot_of(level, words, level->states.at[i].done) = i + 1;
+}
+
 /* Adds a state or improves the one of the same set. */
 static void reach(struct arena *arena, struct level *level, size_t words,
                   const struct state *state) {
-  uint64_t at = hash(state->done, words) & (level->room - 1);
-  for (;; at = (at + 1) & (level->room - 1)) {
-    if (!level->slots[at])
-      break;
-    struct state *old = &level->states.at[level->slots[at] - 1];
-    if (memcmp(old->done, state->done, words * sizeof *state->done) != 0)
-      continue;
+  if (2 * level->states.count >= level->room)
+    grow_slots(arena, level, words);
+  size_t *slot = slot_of(level, words, state->done);
+  if (*slot) {
+    struct state *old = &level->states.at[*slot - 1];
     if (state->peak < old->peak) {
       old->peak = state->peak;
       old->parent = state->parent;
@@ -96,7 +112,7 @@ static void reach(struct arena *arena, struct level *level, size_t words,
   *new = *state;
   new->done = arena_alloc(arena, words, sizeof *new->done);
   memcpy(new->done, state->done, words * sizeof *new->done);
-  level->slots[at] = level->states.count;
+  *slot = level->states.count;
 }
 
 static int compare_states(const void *a, const void *b) {
@@ -167,7 +183,6 @@ static void expand_state(struct search *search, size_t depth, size_t index) {
 
 static bool search_levels(struct search *search) {
   struct part *part = &search->part;
-  struct arena *arena = part->arena;
   for (size_t depth = 0; depth < part->chains.count; depth++) {
     struct level *level = &search->levels[depth];
     if (level->states.count > search->most) {
@@ -175,13 +190,8 @@ static bool search_levels(struct search *search) {
       search->complete = false;
     }
     struct level *next = level + 1;
-    next->room = 64;
-    while (next->room < level->states.count * 64 &&
-           next->room < MOST_STATES * 128)
-      next->room *= 2;
-    next->slots = arena_alloc(arena, next->room, sizeof *next->slots);
     for (size_t i = 0; i < level->states.count; i++) {
-      if (next->states.count * 2 > next->room) {
+      if (next->states.count > MOST_STATES * 64) {
         search->complete = false;
         break;
       }
@@ -242,8 +252,6 @@ static struct finding search_part(struct part *part, const struct walk *start,
   search.scratch = arena_alloc(arena, part->words, sizeof *search.scratch);
   struct state first = {.done = search.scratch, .live = start->live};
   struct level *level = &search.levels[0];
-  level->room = 2;
-  level->slots = arena_alloc(arena, level->room, sizeof *level->slots);
   reach(arena, level, part->words, &first);
   bool arrives = search_levels(&search);
   part->room->effort += search.effort;

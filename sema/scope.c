@@ -53,6 +53,13 @@ struct symbol *scope_find(struct scope *scope, struct slice name) {
   return NULL;
 }
 
+struct symbol *scope_resolve(struct scope *scope, struct slice name) {
+  struct symbol *symbol = scope_find(scope, name);
+  bool stands_for = symbol && symbol->kind == SYMBOL_CONSTANT &&
+                    symbol->value.kind == VALUE_NAME && symbol->value.symbol;
+  return stands_for ? symbol->value.symbol : symbol;
+}
+
 struct symbol *scope_add(struct scope_pool *pool, struct scope *scope,
                          enum symbol_kind kind, struct slice name,
                          struct span span) {

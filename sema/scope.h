@@ -45,6 +45,9 @@ struct scope *scope_leave(struct scope_pool *pool, struct scope *scope);
 /* The symbol that a name means here, or NULL. */
 struct symbol *scope_find(struct scope *scope, struct slice name);
 
+/* The same, where a constant that holds a def or label stands for it. */
+struct symbol *scope_resolve(struct scope *scope, struct slice name);
+
 /* The symbol of that name in this very scope, or NULL. */
 struct symbol *scope_own(struct scope *scope, struct slice name);
 

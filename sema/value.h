@@ -16,11 +16,14 @@ enum value_kind {
   VALUE_SIZES, /* integers or `_` joined by x; each may be a pair a:b */
 };
 
+struct symbol;
+
 struct value {
   enum value_kind kind;
   int64_t integer; /* VALUE_INT, VALUE_BOOL */
   double real;
   struct slice name;
+  struct symbol *symbol;  /* VALUE_NAME: the def or label; NULL: a layer */
   int count;              /* VALUE_SIZES */
   bool paired;            /* some are pairs; else to equals at */
   int64_t at[LIMIT_RANK]; /* SIZE_ANY: `_` */
