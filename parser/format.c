@@ -50,7 +50,7 @@ struct formatter {
   })
   open;
   const struct format_mark *marks;
-  size_t mark_count, next_mark;
+  size_t mark_count, next_mark, next_old;
 };
 
 /* Blanks between two tokens */
@@ -329,10 +329,11 @@ static bool inside(struct span inner, struct span outer) {
 
 /* Skips the marks that a new one replaces. */
 static bool is_replaced(struct formatter *f, struct span span) {
-  for (size_t i = 0; i < f->mark_count; i++)
-    if (inside(span, f->marks[i].old))
-      return true;
-  return false;
+  while (f->next_old < f->mark_count &&
+         f->marks[f->next_old].old.end <= span.begin)
+    f->next_old++; /* without an old mark it is passed at once */
+  return f->next_old < f->mark_count &&
+         inside(span, f->marks[f->next_old].old);
 }
 
 static void put_new_mark(struct formatter *f, struct span span) {

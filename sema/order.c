@@ -34,13 +34,6 @@ static void put(uint64_t *set, size_t i) {
   set[i / 64] |= (uint64_t)1 << (i % 64);
 }
 
-static bool covers(const uint64_t *set, const uint64_t *part, size_t words) {
-  for (size_t i = 0; i < words; i++)
-    if (part[i] & ~set[i])
-      return false;
-  return true;
-}
-
 static uint64_t hash(const uint64_t *set, size_t words) {
   uint64_t h = 0;
   for (size_t i = 0; i < words; i++) {
@@ -52,6 +45,15 @@ static uint64_t hash(const uint64_t *set, size_t words) {
 
 static const struct task *chain_task(const struct part *part, size_t i) {
   return &part->graph->tasks.at[part->chains.tasks[i]];
+}
+
+/* Whether all that a chain needs has run. */
+static bool may_run(const struct part *part, const uint64_t *done,
+                    size_t chain) {
+  for (size_t i = part->need_at[chain]; i < part->need_at[chain + 1]; i++)
+    if (!has(done, part->needs.at[i]))
+      return false;
+  return true;
 }
 
 /* Readers to come of every tensor that the chain reads. */
@@ -79,9 +81,8 @@ static void count_left(const struct part *part, const uint64_t *done,
 static size_t *slot_of(const struct level *level, size_t words,
                        const uint64_t *done) {
   size_t at = hash(done, words) & (level->room - 1);
-  while (level->slots[at] &&
-         memcmp(level->states.at[level->slots[at] - 1].done, done,
-                words * sizeof *done) != 0)
+  while (level->slots[at] && memcmp(level->states.at[level->slots[at] - 1].done,
+                                    done, words * sizeof *done) != 0)
     at = (at + 1) & (level->room - 1);
   return &level->slots[at];
 }
@@ -161,8 +162,7 @@ static void expand_state(struct search *search, size_t depth, size_t index) {
   search->effort += part->chains.count;
   for (size_t i = 0; i < part->chains.count; i++) {
     const struct state *from = &search->levels[depth].states.at[index];
-    if (has(from->done, i) ||
-        !covers(from->done, part->needs + i * part->words, part->words))
+    if (has(from->done, i) || !may_run(part, from->done, i))
       continue;
     search->effort += part->chains.count;
     count_left(part, from->done, i, search->before, search->walk.left);
@@ -215,20 +215,21 @@ static void find_needs(struct part *part) {
   find_chains(graph, part->from, part->count, part->room->reader, part->arena,
               chains);
   part->words = (chains->count + 63) / 64;
-  part->needs = arena_alloc(part->arena, chains->count * part->words,
-                            sizeof *part->needs);
+  part->need_at = arena_alloc(part->arena, chains->count + 1, sizeof(size_t));
   for (size_t c = 0; c < chains->count; c++)
     for (size_t k = chains->begins[c]; k < chains->begins[c + 1]; k++)
       chain_of[chains->tasks[k] - part->from] = c;
   for (size_t c = 0; c < chains->count; c++) {
     const struct task *task = chain_task(part, chains->begins[c]);
+    part->need_at[c] = part->needs.count;
     for (int k = 0; k < task->read_count; k++) {
       size_t by =
           part->room->maker[graph->reads.at[task->first_read + (size_t)k]];
       if (by != SIZE_MAX && by >= part->from)
-        put(part->needs + c * part->words, chain_of[by - part->from]);
+        *VEC_PUSH(part->arena, &part->needs) = chain_of[by - part->from];
     }
   }
+  part->need_at[chains->count] = part->needs.count;
 }
 
 struct finding {
@@ -272,6 +273,7 @@ static struct finding search_part(struct part *part, const struct walk *start,
 /* Where the effort does not reach to the end, few ways are followed. */
 static struct finding improve(struct part *part, const struct walk *start,
                               int64_t bound, size_t *order) {
+  part->needs.count = part->needs.room = 0;
   find_needs(part);
   struct finding found = search_part(part, start, bound, MOST_STATES, order);
   if (!found.complete && !found.better) {

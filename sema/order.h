@@ -21,7 +21,8 @@ struct part {
   size_t from, count;
   struct chains chains;
   size_t words;
-  uint64_t *needs; /* by chain: the chains of the part before it */
+  VEC(size_t) needs; /* chains of the part that run before chain c: */
+  size_t *need_at;   /* needs[need_at[c]] to needs[need_at[c + 1] - 1] */
   struct room *room;
 };
 
