@@ -18,7 +18,7 @@ endif
 flags = $(strict) $(sanitize) -I. -Iinclude -I$(gen) -fvisibility=hidden \
         -MMD -MP $(CFLAGS)
 
-library := $(wildcard base/*.c lexer/*.c parser/*.c layers/*.c sema/*.c \
+library := $(wildcard base/*.c lexer/*.c parser/*.c layers/*.c plan/*.c sema/*.c memory/*.c \
              codegen/*.c) driver/library.c $(gen)/scan.c $(gen)/grammar.c
 commands := $(filter-out driver/library.c,$(wildcard driver/*.c)) \
             $(gen)/pages.c

@@ -6,7 +6,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "sema/plan.h"
+#include "plan/plan.h"
 
 enum { MOST = 100000 };
 

@@ -5,7 +5,7 @@
 #include "base/diag.h"
 #include "sema/cost.h"
 #include "sema/expand.h"
-#include "sema/memory.h"
+#include "memory/memory.h"
 
 /* All that is known of a net once it is compiled. */
 struct compiled {

@@ -11,7 +11,7 @@
 #include "base/file.h"
 #include "codegen/backend.h"
 #include "parser/parse.h"
-#include "sema/budget.h"
+#include "memory/budget.h"
 #include "sema/lint.h"
 
 /* A file that `use` or the user named, read once. */

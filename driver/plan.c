@@ -10,7 +10,7 @@
 #include "base/text.h"
 #include "driver/output.h"
 #include "driver/table.h"
-#include "sema/plan.h"
+#include "plan/plan.h"
 
 struct plan_command {
   struct plan_options options;

@@ -6,7 +6,7 @@
 
 #include "base/arena.h"
 #include "base/slice.h"
-#include "sema/plan.h"
+#include "plan/plan.h"
 
 struct table {
   struct slice header;             /* without a column `offset` */

@@ -16,7 +16,7 @@ bad=$(grep -nE "$(printf '\t')| +\$" $sources | head -5)
 [ -z "$bad" ] || say "tabs or trailing blanks: $bad"
 
 # Includes point to the left only.
-order="base lexer parser layers sema codegen driver"
+order="base plan lexer parser layers sema memory codegen driver"
 left=""
 for folder in $order; do
   left="$left $folder"
@@ -35,7 +35,7 @@ done
 
 # Layers are data: nobody else names one.
 names=$(sed -n 's/^LAYER(\(.*\))/\1/p' layers/layers.def | paste -sd'|')
-named=$(grep -nE "\blayer_($names)\b" lexer/*.[chl] parser/*.[chy] sema/*.[ch] \
+named=$(grep -nE "\blayer_($names)\b" lexer/*.[chl] parser/*.[chy] sema/*.[ch] plan/*.[ch] memory/*.[ch] \
           codegen/*.[ch] driver/*.[ch] | head -5)
 [ -z "$named" ] || say "a layer is named outside layers/: $named"
 

@@ -1,0 +1,11 @@
+/* Budgets: what a net promises not to exceed. */
+#ifndef NETC_MEMORY_BUDGET_H
+#define NETC_MEMORY_BUDGET_H
+
+#include "memory/memory.h"
+
+/* Reports every promise of `budget` that the net breaks. */
+void check_budget(const struct model *model, const struct settings *settings,
+                  const struct memory *memory, struct diags *diags);
+
+#endif

@@ -1,0 +1,10 @@
+/* Checkpoints: which layers keep only their inputs until backward. */
+#ifndef NETC_MEMORY_CHECKPOINT_H
+#define NETC_MEMORY_CHECKPOINT_H
+
+#include "memory/training.h"
+
+/* As the settings say, where a step has `room` bytes; and traces it. */
+void checkpoint_choose(struct step *step, int64_t room, struct arena *arena);
+
+#endif

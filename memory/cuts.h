@@ -1,0 +1,22 @@
+/* Cuts: places where a net hangs together by one tensor alone. */
+#ifndef NETC_MEMORY_CUTS_H
+#define NETC_MEMORY_CUTS_H
+
+#include "memory/training.h"
+
+/* Nodes [0, cut) are before a cut. */
+struct cuts {
+  VEC(int64_t) at;
+};
+
+/*
+ * The ends of at most `count` parts that keep about as much for backward
+ * each, the last one excepted.
+ */
+void cuts_divide(const struct step *step, int64_t count, struct arena *arena,
+                 struct cuts *chosen);
+
+/* How many parts, at most `most`, may be chosen between without long waits. */
+int64_t cuts_most(const struct step *step, int64_t most);
+
+#endif

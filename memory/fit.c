@@ -1,0 +1,125 @@
+/* Fit: whether a step fits a device, and what would make it fit. */
+#include "memory/fit.h"
+
+#include "base/check.h"
+#include "memory/checkpoint.h"
+
+static int64_t device_bytes(const struct train_settings *train) {
+  if (train->memory)
+    return train->memory;
+  return train->gpu ? gpu_bytes(train->gpu) : 0;
+}
+
+static int64_t taken_bytes(const struct train_settings *train) {
+  const struct profile *profile = profile_at(train->profile);
+  return profile->context + profile->workspace;
+}
+
+int64_t fit_room(const struct train_settings *train) {
+  int64_t device = device_bytes(train);
+  return device ? max_i64(device - taken_bytes(train), 1) : 0;
+}
+
+static int64_t device_peak(const struct step *step, struct arena *arena) {
+  return is_parallel(&step->settings) ? parallel_peak(step, arena)
+                                      : step_peak(step, arena);
+}
+
+static bool batch_fits(const struct step *step, int64_t batch, int64_t room,
+                       struct arena *arena) {
+  struct arena scratch;
+  struct step trial = *step;
+  bool quick = step->model->nodes.count <= QUICK_NODES;
+  trial.settings.batch = batch;
+  arena_open_in(&scratch, arena);
+  if (trial.settings.checkpoint == CHECKPOINT_AUTO && quick) {
+    trial = (struct step){.model = step->model, .settings = trial.settings};
+    checkpoint_choose(&trial, room, &scratch);
+  }
+  bool fits = device_peak(&trial, &scratch) <= room;
+  arena_close(&scratch);
+  return fits;
+}
+
+int64_t largest_batch(const struct step *step, int64_t room,
+                      struct arena *arena) {
+  int64_t fits = 0, fails = 1;
+  for (; batch_fits(step, fails, room, arena); fails *= 2) {
+    fits = fails;
+    if (fails > INT64_MAX / 4)
+      return fits; /* nothing of it grows with the batch */
+  }
+  while (fails - fits > 1) {
+    int64_t middle = fits + (fails - fits) / 2;
+    if (batch_fits(step, middle, room, arena))
+      fits = middle;
+    else
+      fails = middle;
+  }
+  return fits;
+}
+
+/* Tries the settings; whether the step fits with them. */
+static bool try_way(const struct step *step, struct fit *fit,
+                    struct arena *arena, const char *what, int64_t number,
+                    const struct train_settings *settings) {
+  struct arena scratch;
+  struct step trial = {.model = step->model, .settings = *settings};
+  arena_open_in(&scratch, arena);
+  checkpoint_choose(&trial, fit->room, &scratch);
+  int64_t peak = device_peak(&trial, &scratch);
+  if (peak <= fit->room)
+    *VEC_PUSH(step->model->arena, &fit->ways) =
+        (struct way_out){what, number, peak, trial.extra_macs};
+  arena_close(&scratch);
+  return peak <= fit->room;
+}
+
+/* The cheapest first: what changes the least of what is learned. */
+static void find_ways(const struct step *step, struct fit *fit,
+                      struct arena *arena) {
+  static const struct {
+    int optimizer;
+    const char *what;
+  } optimizers[] = {{OPTIMIZER_ADAM8BIT, "--optimizer adam8bit"},
+                    {OPTIMIZER_ADAFACTOR, "--optimizer adafactor"},
+                    {OPTIMIZER_SGD, "--optimizer sgd"}};
+  struct train_settings given = step->settings, other = given;
+  bool may_checkpoint = given.checkpoint == 0;
+  bool shares = given.data_parallel > 1;
+  for (other.zero = given.zero + 1; shares && other.zero <= 3; other.zero++)
+    try_way(step, fit, arena, "--zero", other.zero, &other);
+  other = given;
+  other.checkpoint = CHECKPOINT_AUTO;
+  if (may_checkpoint)
+    try_way(step, fit, arena, "--checkpoint auto", 0, &other);
+  other = given;
+  other.precision = PRECISION_MIXED;
+  bool may_mix =
+      given.precision != PRECISION_MIXED && given.dtype == ELEMENT_F32;
+  bool fits =
+      may_mix && try_way(step, fit, arena, "--precision mixed", 0, &other);
+  other.checkpoint = CHECKPOINT_AUTO;
+  if (may_mix && may_checkpoint && !fits)
+    try_way(step, fit, arena, "--precision mixed --checkpoint auto", 0, &other);
+  other = given;
+  other.batch = fit->largest_batch;
+  if (fit->largest_batch)
+    try_way(step, fit, arena, "--batch", fit->largest_batch, &other);
+  for (size_t i = 0; i < sizeof optimizers / sizeof *optimizers; i++) {
+    other = given;
+    other.optimizer = optimizers[i].optimizer;
+    if (other.optimizer != given.optimizer)
+      try_way(step, fit, arena, optimizers[i].what, 0, &other);
+  }
+}
+
+void find_fit(const struct step *step, struct arena *arena, struct fit *fit) {
+  *fit = (struct fit){.device = device_bytes(&step->settings),
+                      .taken = taken_bytes(&step->settings),
+                      .room = fit_room(&step->settings),
+                      .peak = device_peak(step, arena)};
+  fit->largest_batch = largest_batch(step, fit->room, arena);
+  if (fit->peak > fit->room)
+    find_ways(step, fit, arena);
+}

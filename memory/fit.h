@@ -1,0 +1,40 @@
+/* Fit: whether a step fits a device, and what would make it fit. */
+#ifndef NETC_MEMORY_FIT_H
+#define NETC_MEMORY_FIT_H
+
+#include "memory/parallel.h"
+
+/* Nets of so many layers are searched again and again without being asked. */
+enum { QUICK_NODES = 5000 };
+
+/* A change of the settings, and what the step takes with it. */
+struct way_out {
+  const char *what; /* "--precision mixed" */
+  int64_t number;   /* behind it; 0: none */
+  int64_t peak;     /* bytes */
+  int64_t extra_macs;
+};
+
+struct fit {
+  int64_t device;           /* bytes that it has; 0: not asked */
+  int64_t taken;            /* by the framework itself: context, workspace */
+  int64_t room;             /* for the step */
+  int64_t peak;             /* of the most loaded device */
+  int64_t largest_batch;    /* 0: not even one sample fits */
+  VEC(struct way_out) ways; /* if the step does not fit; those that do */
+};
+
+/* Bytes that a step may take on the device of the settings; 0: none named. */
+int64_t fit_room(const struct train_settings *train);
+
+/*
+ * The largest batch whose peak is at most `room`, by bisection; with
+ * checkpoint=auto each has checkpoints of its own.
+ */
+int64_t largest_batch(const struct step *step, int64_t room,
+                      struct arena *arena);
+
+/* The ways are in the model's arena. */
+void find_fit(const struct step *step, struct arena *arena, struct fit *fit);
+
+#endif

@@ -1,0 +1,37 @@
+/* Inference: the memory of a prediction, from a plan or in a framework. */
+#ifndef NETC_MEMORY_INFERENCE_H
+#define NETC_MEMORY_INFERENCE_H
+
+#include "sema/model.h"
+#include "plan/plan.h"
+#include "sema/settings.h"
+
+/* A buffer of the arena, alive from step `first` to step `last`. */
+struct arena_buffer {
+  int64_t node;
+  const char *part; /* inside its layer: "scores"; NULL: its output */
+  int64_t offset, bytes;
+  int64_t first, last;
+};
+
+/* Everything in bytes, for the batch of the settings. */
+struct inference {
+  int64_t parameters, buffers;
+  int64_t weights;      /* both, with what folds gone into the others */
+  int64_t framework;    /* liveness as the profile's framework runs it */
+  int64_t source_order; /* planned, in the order of the source */
+  int64_t live;         /* in the best order that was found */
+  int64_t live_node;    /* where that is */
+  bool order_exact;     /* no order has less */
+  int64_t cache;        /* keys and values of earlier positions */
+  struct plan plan;
+  VEC(struct arena_buffer) arena;
+  VEC(int64_t) order;  /* of nodes, if it is not that of the source */
+  VEC(size_t) at_peak; /* of `arena`: alive at live_node */
+};
+
+/* False if a sum passes 2^63 - 1. */
+bool find_inference(const struct model *model, const struct settings *settings,
+                    struct inference *inference);
+
+#endif

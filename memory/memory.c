@@ -1,0 +1,124 @@
+/* Memory: what training and prediction take, exactly, by a profile. */
+#include "memory/memory.h"
+
+#include <stdlib.h>
+
+#include "memory/checkpoint.h"
+#include "sema/cost.h"
+
+enum { LISTED_NODES = 100000 }; /* whose tensors at the peak are listed */
+
+struct question {
+  const struct model *model;
+  const struct settings *settings;
+  struct memory *memory;
+  bool timeline;
+};
+
+static int by_bytes(const void *a, const void *b) {
+  const struct alive *x = a, *y = b;
+  if (x->bytes != y->bytes)
+    return x->bytes > y->bytes ? -1 : 1;
+  if (x->node != y->node)
+    return x->node < y->node ? -1 : 1;
+  return (int)x->part - (int)y->part;
+}
+
+static int by_node(const void *a, const void *b) {
+  const struct alive *x = a, *y = b;
+  if (x->node != y->node)
+    return x->node < y->node ? -1 : 1;
+  return (int)x->part - (int)y->part;
+}
+
+static void note_moment(void *user, const struct moment *moment) {
+  struct question *q = user;
+  *VEC_PUSH(q->model->arena, &q->memory->timeline) = *moment;
+}
+
+/* A second run, in which the tensors at the peak are collected. */
+static void find_alive(const struct step *step, struct arena *arena,
+                       struct question *q) {
+  struct simulation s = {.look_at = q->memory->training.at.number};
+  struct alive_list *list = &q->memory->alive;
+  struct training same;
+  if (q->timeline) {
+    s.each = note_moment;
+    s.user = q;
+  }
+  if (step->model->nodes.count > LISTED_NODES && !q->timeline)
+    return;
+  if (!s.look_at && !q->timeline)
+    return; /* in the optimizer's step no tensor of the net is */
+  step_measure(step, arena, &s, &same);
+  if (s.alive.count == 0)
+    return; /* qsort must not be given NULL */
+  qsort(s.alive.at, s.alive.count, sizeof *s.alive.at, by_node);
+  for (size_t i = 0; i < s.alive.count; i++) {
+    const struct alive *alive = &s.alive.at[i];
+    struct alive *last = list->count ? &list->at[list->count - 1] : NULL;
+    if (last && last->node == alive->node && last->part == alive->part)
+      last->bytes += alive->bytes; /* at most the peak */
+    else
+      *VEC_PUSH(q->model->arena, list) = *alive;
+  }
+  qsort(list->at, list->count, sizeof *list->at, by_bytes);
+}
+
+static bool find_training(struct question *q, struct arena *arena) {
+  struct memory *m = q->memory;
+  struct step step = {.model = q->model, .settings = q->settings->train};
+  struct simulation s = {.saved_by_node = m->saved_by_node};
+  checkpoint_choose(&step, fit_room(&step.settings), arena);
+  if (!step_measure(&step, arena, &s, &m->training))
+    return false;
+  m->extra_macs = step.extra_macs;
+  for (size_t i = 0; i < step.ranges.count; i++)
+    *VEC_PUSH(q->model->arena, &m->ranges) = step.ranges.at[i];
+  find_alive(&step, arena, q);
+  if (fit_room(&step.settings))
+    find_fit(&step, arena, &m->fit);
+  return !is_parallel(&step.settings) ||
+         find_parallel(&step, arena, q->model->arena, &m->parallel);
+}
+
+bool largest_batches(const struct model *model,
+                     const struct train_settings *train, size_t count,
+                     const int64_t *bytes, int64_t *batches) {
+  struct arena scratch;
+  struct step step = {.model = model, .settings = *train};
+  if (model->nodes.count > QUICK_NODES)
+    return false;
+  arena_open_in(&scratch, model->arena);
+  checkpoint_choose(&step, fit_room(&step.settings), &scratch);
+  for (size_t i = 0; i < count; i++) {
+    step.settings.memory = bytes[i];
+    batches[i] = largest_batch(&step, fit_room(&step.settings), &scratch);
+  }
+  arena_close(&scratch);
+  return true;
+}
+
+bool memory(const struct model *model, const struct settings *settings,
+            bool timeline, struct diags *diags, struct memory *memory) {
+  struct arena scratch;
+  struct question q = {model, settings, memory, timeline};
+  if (settings->train.checkpoint == CHECKPOINT_AUTO &&
+      !fit_room(&settings->train)) {
+    struct diagnostic *d =
+        diag(diags, MISSING_ARGUMENT, model->nodes.at[0].span,
+             "checkpoint=auto needs the memory that a step is to fit");
+    diag_help(d, "`train memory=24GiB` or `gpu=a100-80`; `--memory 24GiB` or "
+                 "`--gpu a100-80`");
+    return false;
+  }
+  memory->saved_by_node = arena_alloc(model->arena, model->nodes.count + 1,
+                                      sizeof *memory->saved_by_node);
+  arena_open_in(&scratch, model->arena);
+  bool fits = find_training(&q, &scratch);
+  arena_close(&scratch);
+  if (fits && find_inference(model, settings, &memory->inference))
+    return true;
+  report_memory_too_large(model, diags);
+  return false;
+}

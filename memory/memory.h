@@ -1,0 +1,39 @@
+/* Memory: what training and prediction take, exactly, by a profile. */
+#ifndef NETC_MEMORY_MEMORY_H
+#define NETC_MEMORY_MEMORY_H
+
+#include "memory/fit.h"
+#include "memory/inference.h"
+#include "memory/parallel.h"
+
+/* Tensors of a layer and kind are one item. */
+struct alive_list {
+  struct alive *at;
+  size_t count, room;
+};
+
+struct memory {
+  struct training training;
+  int64_t *saved_by_node;        /* bytes that each keeps for backward */
+  struct alive_list alive;       /* at the peak, the largest first */
+  VEC(struct moment) timeline;   /* if it was asked for */
+  VEC(struct node_range) ranges; /* checkpointed */
+  int64_t extra_macs;            /* computed once more for them, a sample */
+  struct fit fit;                /* if a device was named */
+  struct parallel parallel;      /* if there are several */
+  struct inference inference;
+};
+
+/*
+ * The largest batch that fits each of `count` devices of `bytes`. For nets
+ * of so many layers that it would take long, false.
+ */
+bool largest_batches(const struct model *model,
+                     const struct train_settings *train, size_t count,
+                     const int64_t *bytes, int64_t *batches);
+
+/* Reports what does not fit into 63 bits, and returns false. */
+bool memory(const struct model *model, const struct settings *settings,
+            bool timeline, struct diags *diags, struct memory *memory);
+
+#endif

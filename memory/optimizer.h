@@ -1,0 +1,25 @@
+/* Optimizers: what they keep for each parameter, and what a step needs. */
+#ifndef NETC_MEMORY_OPTIMIZER_H
+#define NETC_MEMORY_OPTIMIZER_H
+
+#include "layers/profile.h"
+#include "sema/model.h"
+#include "sema/settings.h"
+
+struct optimizer_cost {
+  int64_t state;     /* bytes, from step to step */
+  int64_t workspace; /* bytes, at most, inside a step */
+};
+
+/* Parameters [first, end) of a model; `share` of each is on this device. */
+struct param_range {
+  size_t first, end;
+  const int64_t *share; /* by parameter, its values there; NULL: all of them */
+};
+
+/* False if a sum passes 2^63 - 1. */
+bool optimizer_cost(const struct model *model, const struct param_range *range,
+                    int optimizer, int element, const struct profile *profile,
+                    struct optimizer_cost *cost);
+
+#endif

@@ -1,0 +1,77 @@
+/*
+ * Simulation of one training step: what is alive after each operation.
+ * The simulator knows no layer; all it needs is on the tape.
+ */
+#ifndef NETC_MEMORY_SIMULATE_H
+#define NETC_MEMORY_SIMULATE_H
+
+#include "memory/trace.h"
+
+enum phase { PHASE_FORWARD, PHASE_BACKWARD, PHASE_STEP };
+
+/* What bytes are alive for. */
+enum part { PART_GRADIENTS, PART_SAVED, PART_TEMPORARY, PART_COUNT };
+
+/* A moment of the step. Parameters and the batch are not in it. */
+struct moment {
+  int64_t bytes; /* the sum of the parts */
+  int64_t parts[PART_COUNT];
+  enum phase phase;
+  int64_t node;
+  const char *op;
+  size_t number; /* of the moment, from 1 */
+};
+
+/* A tensor that is alive at a moment. */
+struct alive {
+  int64_t node;
+  int64_t bytes;
+  enum part part;
+};
+
+typedef void moment_fn(void *user, const struct moment *moment);
+
+/* Operations [first, end) of which only the inputs are kept for backward. */
+struct segment {
+  size_t first, end;
+};
+
+struct simulation {
+  /* What to run. */
+  struct arena *arena;
+  const struct trace *trace;
+  const struct model *model;
+  int64_t batch;
+  int element;                    /* that the net computes in: enum element */
+  bool gradients_before;          /* they are there when forward begins */
+  const struct segment *segments; /* checkpointed, in order, apart */
+  size_t segment_count;
+  size_t first, end; /* operations that run; both 0: all */
+  bool own_inputs;   /* what a part reads from before it is counted, too */
+  moment_fn *each;   /* called at every moment; may be NULL */
+  void *user;
+  size_t look_at; /* the number of a moment whose tensors are collected */
+
+  /* What was found. Bytes. */
+  struct moment forward, backward; /* the peaks */
+  int64_t saved;                   /* unique storages kept for backward */
+  int64_t received;        /* of these, made before the part that runs */
+  bool result_saved;       /* the last operation's output is among them */
+  int64_t *saved_by_node;  /* NULL: not asked for */
+  VEC(struct alive) alive; /* at the moment that was looked at */
+  bool overflow;           /* a sum passed 2^63 - 1 */
+};
+
+/*
+ * Runs forward and, if the tape is one of training, backward: each operation
+ * in reverse order allocates the gradients of its inputs and parameters
+ * while its output's gradient and what it saved are alive, then frees these;
+ * a tensor that several read gets the sum. Rules: docs/memory.md, section 2.
+ */
+void simulate(struct simulation *s);
+
+/* Bytes of an extent, as they are allocated. */
+int64_t extent_bytes(const struct extent *extent, int64_t batch, int element,
+                     int64_t block, bool *overflow);
+
+#endif

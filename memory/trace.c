@@ -1,0 +1,185 @@
+/* Trace: the tape of a whole net. */
+#include "memory/trace.h"
+
+/* The parameters of a node, as its layer numbers them. */
+static void node_params(struct tape *tape, const struct model *model,
+                        const struct node *node, struct tape_param *room) {
+  for (int i = 0; i < node->param_count; i++) {
+    const struct model_param *param =
+        &model->params.at[node->first_param + (size_t)i];
+    room[i] = (struct tape_param){.index = param->same,
+                                  .count = param->count,
+                                  .trained = !param->buffer && !param->fixed,
+                                  .matrix = param->rank > 1 && !param->buffer};
+  }
+  tape->node_params = room;
+  tape->node_param_count = node->param_count;
+}
+
+/* How often the layers and outputs of the net read each node. */
+static int64_t *count_readers(const struct model *model, struct arena *arena) {
+  int64_t *readers =
+      arena_alloc(arena, model->nodes.count + 1, sizeof *readers);
+  for (size_t i = 0; i < model->inputs.count; i++)
+    readers[model->inputs.at[i]]++;
+  for (size_t i = 0; i < model->outputs.count; i++)
+    readers[model->outputs.at[i].node]++;
+  return readers;
+}
+
+static size_t run_node(struct trace *trace, const struct model *model,
+                       int64_t index, const struct shape **shapes, size_t *in) {
+  struct tape *tape = &trace->tape;
+  const struct node *node = &model->nodes.at[index];
+  if (node->kind == &model_input_kind)
+    return tape_outside(tape, extent_of(&node->out), false);
+  struct layer layer = model_layer(model, index, shapes);
+  for (int i = 0; i < node->input_count; i++)
+    in[i] = trace->value_of[node_input(model, node, i)];
+  return node->kind->trace(&layer, tape, in);
+}
+
+static void trace_nodes(struct trace *trace, const struct model *model,
+                        const struct trace_options *options) {
+  struct tape *tape = &trace->tape;
+  struct arena *arena = tape->arena;
+  size_t range = 0;
+  const struct shape **shapes = model_layer_room(model);
+  int64_t *readers = count_readers(model, arena);
+  int most = 0;
+  size_t *in = arena_alloc(arena, (size_t)model->most_inputs + 1, sizeof *in);
+  for (size_t i = 0; i < model->nodes.count; i++)
+    if (model->nodes.at[i].param_count > most)
+      most = model->nodes.at[i].param_count;
+  struct tape_param *room = arena_alloc(arena, (size_t)most + 1, sizeof *room);
+  for (size_t i = 0; i < model->nodes.count; i++) {
+    const struct node *node = &model->nodes.at[i];
+    tape->node = (int64_t)i;
+    if (range < options->range_count &&
+        options->ranges[range].first == (int64_t)i)
+      tape->fence = tape->storages.count;
+    if (range < options->range_count &&
+        options->ranges[range].end == (int64_t)i) {
+      tape->fence = tape->storages.count;
+      range++;
+    }
+    node_params(tape, model, node, room);
+    size_t value = run_node(trace, model, (int64_t)i, shapes, in);
+    trace->value_of[i] = value;
+    tape->values.at[value].shared = readers[i] > 1;
+    for (int k = 0; k < node->input_count; k++) {
+      size_t read = trace->value_of[node_input(model, node, k)];
+      tape->storages.at[tape->values.at[read].storage].pending--;
+    }
+    tape->storages.at[tape->values.at[value].storage].pending += readers[i];
+    trace->op_end[i] = tape->ops.count;
+  }
+}
+
+/* Classes that each row of the output is compared with. */
+static size_t cross_entropy(struct trace *trace, size_t out,
+                            const struct shape *shape) {
+  struct tape *tape = &trace->tape;
+  int64_t rows = shape_values(shape) / shape_channels(shape);
+  size_t log = tape_run(tape, &(struct operation){.name = "logsoftmax",
+                                                  .in = &out,
+                                                  .in_count = 1,
+                                                  .out = extent_of(shape),
+                                                  .keeps = KEEPS_OUT,
+                                                  .cast = CAST_FULL});
+  return tape_run(tape,
+                  &(struct operation){.name = "crossentropy",
+                                      .in = &log,
+                                      .in_count = 1,
+                                      .out = extent_fixed(1, WIDTH_NET),
+                                      .keeps = KEEPS_IN(0),
+                                      .kept = {extent_sample(rows, WIDTH_INDEX),
+                                               extent_fixed(1, WIDTH_F32)}});
+}
+
+/* mse, bce: the target is as large as the output. */
+static size_t compare(struct trace *trace, size_t out,
+                      const struct shape *shape) {
+  return tape_run(&trace->tape,
+                  &(struct operation){.name = "loss",
+                                      .in = &out,
+                                      .in_count = 1,
+                                      .out = extent_fixed(1, WIDTH_NET),
+                                      .keeps = KEEPS_IN(0),
+                                      .kept = {extent_of(shape)},
+                                      .work = extent_of(shape),
+                                      .cast = CAST_FULL});
+}
+
+/* One number, whose gradient is spread without memory. */
+static size_t sum(struct trace *trace, size_t out) {
+  return tape_run(&trace->tape,
+                  &(struct operation){.name = "sum",
+                                      .in = &out,
+                                      .in_count = 1,
+                                      .out = extent_fixed(1, WIDTH_NET),
+                                      .gradient = GRADIENT_SHARED,
+                                      .cast = CAST_FULL});
+}
+
+static size_t loss_of(struct trace *trace, const struct model *model,
+                      int64_t node, int loss) {
+  const struct shape *shape = &model->nodes.at[node].out;
+  size_t out = trace->value_of[node];
+  trace->tape.node = node;
+  switch (loss) {
+  case LOSS_SUM: return sum(trace, out);
+  case LOSS_CROSSENTROPY: return cross_entropy(trace, out, shape);
+  case LOSS_MSE:
+  case LOSS_BCE: return compare(trace, out, shape);
+  default: return out;
+  }
+}
+
+/* Backward starts at one loss, or without any at every output. */
+static void trace_losses(struct trace *trace, const struct model *model,
+                         int loss) {
+  size_t pair[2];
+  for (size_t i = 0; i < model->outputs.count; i++) {
+    pair[1] = loss_of(trace, model, model->outputs.at[i].node, loss);
+    if (i > 0 && loss != LOSS_NONE) {
+      pair[0] = trace->ends.at[0];
+      trace->ends.at[0] = tape_run(
+          &trace->tape, &(struct operation){.name = "add",
+                                            .in = pair,
+                                            .in_count = 2,
+                                            .out = extent_fixed(1, WIDTH_NET),
+                                            .gradient = GRADIENT_SHARED});
+    } else {
+      *VEC_PUSH(trace->tape.arena, &trace->ends) = pair[1];
+    }
+  }
+  trace->has_loss = loss != LOSS_NONE;
+}
+
+void trace(struct trace *trace, const struct model *model,
+           const struct trace_options *options, struct arena *arena) {
+  struct tape *tape = &trace->tape;
+  size_t nodes = model->nodes.count + 1;
+  *trace = (struct trace){0};
+  tape->arena = arena;
+  tape->profile = options->profile;
+  tape->training = options->training;
+  tape->in_place = options->in_place;
+  tape->mixed = options->mixed;
+  VEC_RESERVE(arena, &tape->values, nodes);
+  VEC_RESERVE(arena, &tape->storages, nodes);
+  VEC_RESERVE(arena, &tape->ops, nodes);
+  VEC_RESERVE(arena, &tape->ins, model->inputs.count);
+  if (tape->training) {
+    VEC_RESERVE(arena, &tape->saved, nodes);
+    VEC_RESERVE(arena, &tape->params, model->params.count);
+  }
+  tape->copied =
+      arena_alloc(arena, model->params.count + 1, sizeof *tape->copied);
+  trace->value_of = arena_alloc(arena, nodes, sizeof *trace->value_of);
+  trace->op_end = arena_alloc(arena, nodes, sizeof *trace->op_end);
+  trace_nodes(trace, model, options);
+  if (options->training)
+    trace_losses(trace, model, options->loss);
+}

@@ -1,0 +1,35 @@
+/* Trace: the tape of a whole net. */
+#ifndef NETC_MEMORY_TRACE_H
+#define NETC_MEMORY_TRACE_H
+
+#include "layers/tape.h"
+#include "sema/settings.h"
+#include "sema/model.h"
+
+/* Nodes [first, end) of which training keeps only the inputs. */
+struct node_range {
+  int64_t first, end;
+};
+
+struct trace {
+  struct tape tape;
+  size_t *value_of; /* by node: its output */
+  size_t *op_end;   /* by node: its operations end here */
+  VEC(size_t) ends; /* training: values that backward starts from */
+  bool has_loss;    /* they are numbers, not the outputs themselves */
+};
+
+/* What to trace. */
+struct trace_options {
+  const struct profile *profile;
+  bool training, in_place, mixed;
+  int loss;
+  const struct node_range *ranges; /* checkpointed, in order, apart */
+  size_t range_count;
+};
+
+/* As a profile runs the net; all in `arena`. */
+void trace(struct trace *trace, const struct model *model,
+           const struct trace_options *options, struct arena *arena);
+
+#endif

@@ -1,0 +1,163 @@
+/* Training: what a step takes, exactly, by a profile. */
+#include "memory/training.h"
+
+#include "base/check.h"
+#include "sema/cost.h"
+
+bool model_buffer_bytes(const struct model *model, int element,
+                        int64_t *bytes) {
+  if (!element_bytes(element, model->total.buffers, bytes))
+    return false;
+  for (size_t i = 0; i < model->nodes.count; i++)
+    if (model->nodes.at[i].shares == NO_NODE &&
+        !add_i64(*bytes, model->nodes.at[i].kind->counter_bytes, bytes))
+      return false;
+  return true;
+}
+
+static bool input_bytes(const struct model *model,
+                        const struct train_settings *train, int64_t *bytes) {
+  *bytes = 0;
+  for (size_t i = 0; i < model->sources.count; i++) {
+    const struct node *node = &model->nodes.at[model->sources.at[i]];
+    int64_t sample;
+    if (!shape_bytes(&node->out, train->dtype, &sample) ||
+        !add_product_i64(sample, train->batch, bytes))
+      return false;
+  }
+  return true;
+}
+
+/* `dtype=bf16 precision=mixed`: the passes use 16 bits, parameters have 32. */
+static void keep_full_parameters(struct train_settings *train) {
+  if (train->precision == PRECISION_MIXED && element_bits(train->dtype) == 16)
+    train->dtype = ELEMENT_F32;
+}
+
+void step_trace(struct step *step, struct arena *arena) {
+  keep_full_parameters(&step->settings);
+  const struct train_settings *train = &step->settings;
+  struct trace_options options = {.profile = profile_at(train->profile),
+                                  .training = true,
+                                  .in_place = train->in_place == TOGGLE_ON,
+                                  .mixed = train->precision == PRECISION_MIXED,
+                                  .loss = train->loss,
+                                  .ranges = step->ranges.at,
+                                  .range_count = step->ranges.count};
+  trace(&step->trace, step->model, &options, arena);
+  step->segments.count = 0;
+  step->extra_macs = 0;
+  for (size_t i = 0; i < step->ranges.count; i++) {
+    struct node_range range = step->ranges.at[i];
+    struct segment segment = {
+        range.first ? step->trace.op_end[range.first - 1] : 0,
+        range.end ? step->trace.op_end[range.end - 1] : 0};
+    if (segment.first >= segment.end)
+      continue;
+    *VEC_PUSH(arena, &step->segments) = segment;
+    for (int64_t k = range.first; k < range.end; k++)
+      step->extra_macs += step->model->costs[k].macs; /* at most the total */
+  }
+}
+
+/* Adds what an allocator makes a tensor larger by. */
+static bool add_rounding(const struct training *t, int64_t bytes, int64_t times,
+                         int64_t *sum) {
+  int64_t block = t->profile->block;
+  int64_t more = (block - bytes % block) % block;
+  return add_product_i64(more, times, sum);
+}
+
+/*
+ * Parameters, buffers and the optimizer's state are tensors of their own,
+ * each of whole blocks; so is each input. Gradients have been rounded.
+ */
+static bool rounding_bytes(const struct step *step, struct training *t) {
+  const struct model *model = step->model;
+  const struct train_settings *train = &step->settings;
+  for (size_t i = 0; i < model->params.count; i++) {
+    const struct model_param *param = &model->params.at[i];
+    bool trained = !param->buffer && !param->fixed;
+    int64_t copies = 1 + (trained ? optimizer_values(train->optimizer) : 0);
+    int64_t bytes;
+    if (!param->shared && (!element_bytes(train->dtype, param->count, &bytes) ||
+                           !add_rounding(t, bytes, copies, &t->rounding)))
+      return false;
+  }
+  for (size_t i = 0; i < model->sources.count; i++) {
+    const struct node *node = &model->nodes.at[model->sources.at[i]];
+    int64_t bytes;
+    if (!shape_bytes(&node->out, train->dtype, &bytes) ||
+        !mul_i64(bytes, train->batch, &bytes) ||
+        !add_rounding(t, bytes, 1, &t->rounding))
+      return false;
+  }
+  return true;
+}
+
+/* What is there during the whole step. */
+static bool standing_bytes(const struct step *step, struct training *t) {
+  const struct model *model = step->model;
+  const struct train_settings *train = &step->settings;
+  struct optimizer_cost optimizer;
+  struct param_range all = {0, model->params.count, NULL};
+  if (!element_bytes(train->dtype, model->total.params, &t->parameters) ||
+      !element_bytes(train->dtype, model->total.trainable, &t->gradients) ||
+      !optimizer_cost(model, &all, train->optimizer, train->dtype, t->profile,
+                      &optimizer) ||
+      !model_buffer_bytes(model, train->dtype, &t->buffers) ||
+      !input_bytes(model, train, &t->input))
+    return false;
+  t->optimizer = optimizer.state;
+  t->workspace = optimizer.workspace;
+  return rounding_bytes(step, t) &&
+         add_i64(t->parameters, t->optimizer, &t->standing) &&
+         add_i64(t->standing, t->rounding, &t->standing) &&
+         add_i64(t->standing, t->buffers, &t->standing) &&
+         add_i64(t->standing, t->input, &t->standing);
+}
+
+/* Nothing of the passes is left: gradients, and what the optimizer needs. */
+static bool step_moment(const struct training *t, struct moment *moment) {
+  *moment = (struct moment){.phase = PHASE_STEP, .node = NO_NODE};
+  moment->parts[PART_GRADIENTS] = t->gradients;
+  moment->parts[PART_TEMPORARY] = t->workspace;
+  return add_i64(t->gradients, t->workspace, &moment->bytes);
+}
+
+bool step_measure(const struct step *step, struct arena *arena,
+                  struct simulation *s, struct training *t) {
+  const struct train_settings *train = &step->settings;
+  struct moment last;
+  *t = (struct training){.profile = profile_at(train->profile)};
+  s->arena = arena;
+  s->trace = &step->trace;
+  s->model = step->model;
+  s->batch = train->batch;
+  s->element = train->dtype;
+  s->gradients_before = train->accumulate > 1;
+  s->segments = step->segments.at;
+  s->segment_count = step->segments.count;
+  simulate(s);
+  t->saved = s->saved;
+  if (s->overflow || !standing_bytes(step, t) || !step_moment(t, &last) ||
+      !add_i64(t->standing, s->forward.bytes, &t->forward) ||
+      !add_i64(t->standing, s->backward.bytes, &t->backward) ||
+      !add_i64(t->standing, last.bytes, &t->step))
+    return false;
+  t->peak = max_i64(t->step, max_i64(t->forward, t->backward));
+  t->at = t->peak == t->backward  ? s->backward
+          : t->peak == t->forward ? s->forward
+                                  : last;
+  return true;
+}
+
+int64_t step_peak(const struct step *step, struct arena *arena) {
+  struct arena scratch;
+  struct simulation s = {0};
+  struct training training;
+  arena_open_in(&scratch, arena);
+  bool fits = step_measure(step, &scratch, &s, &training);
+  arena_close(&scratch);
+  return fits ? training.peak : INT64_MAX;
+}

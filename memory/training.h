@@ -1,0 +1,47 @@
+/* Training: what a step takes, exactly, by a profile. */
+#ifndef NETC_MEMORY_TRAINING_H
+#define NETC_MEMORY_TRAINING_H
+
+#include "memory/optimizer.h"
+#include "memory/simulate.h"
+
+/* A training step. Everything in bytes. */
+struct training {
+  const struct profile *profile;
+  int64_t parameters, gradients, optimizer, buffers, input;
+  int64_t rounding;                /* of the tensors above, by the allocator */
+  int64_t workspace;               /* inside the optimizer's step */
+  int64_t saved;                   /* kept for backward */
+  int64_t forward, backward, step; /* peaks of the three phases */
+  int64_t peak;                    /* of the whole step */
+  struct moment at;                /* where it is, without what stays */
+  int64_t standing; /* alive all the time: parameters, state, batch */
+};
+
+/* What is run: a tape serves every batch and optimizer. */
+struct step {
+  const struct model *model;
+  struct train_settings settings;
+  struct trace trace;
+  VEC(struct node_range) ranges; /* checkpointed */
+  VEC(struct segment) segments;  /* the same in operations */
+  int64_t extra_macs;            /* that are computed once more, a sample */
+};
+
+/* Records a step, with the ranges that are checkpointed. */
+void step_trace(struct step *step, struct arena *arena);
+
+/*
+ * What it takes with the settings of the step; `base` may ask for more of
+ * the simulation and gets what it found. False if a sum passes 2^63 - 1.
+ */
+bool step_measure(const struct step *step, struct arena *arena,
+                  struct simulation *base, struct training *training);
+
+/* Only the peak; INT64_MAX if it passes 2^63 - 1. */
+int64_t step_peak(const struct step *step, struct arena *arena);
+
+/* Buffers: running statistics, fixed tensors, counters. */
+bool model_buffer_bytes(const struct model *model, int element, int64_t *bytes);
+
+#endif

@@ -1,0 +1,297 @@
+/*
+ * Arena planner: compresses time to sections and sizes to units, splits the
+ * buffers where none lives, and plans each part: skyline descents first, then
+ * searches at the least height that can be, with a certificate if there is no
+ * such plan, and at heights between when the effort runs out.
+ */
+#include "plan/plan.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/check.h"
+#include "plan/planner.h"
+
+struct planner {
+  struct arena *arena; /* of this plan */
+  struct plan_buffer *buffers;
+  size_t count;
+  struct plan_options options;
+  struct plan_item *items;
+  size_t item_count;
+  int64_t unit; /* bytes */
+  VEC(struct plan_part) parts;
+  uint64_t nodes;
+};
+
+/* Units */
+
+static bool is_real(const struct plan_buffer *b) {
+  return b->size > 0 && b->lower < b->upper;
+}
+
+static int64_t align_of(const struct planner *p, const struct plan_buffer *b) {
+  int64_t align = b->align ? b->align : p->options.align;
+  return align > 1 ? align : 1;
+}
+
+static int64_t common_divisor(int64_t a, int64_t b) {
+  while (b) {
+    int64_t rest = a % b;
+    a = b;
+    b = rest;
+  }
+  return a;
+}
+
+/*
+ * Sizes are rounded to what all alignments have in common. The unit divides
+ * all sizes, and all alignments unless they divide it. False if the sum of
+ * all could exceed what any plan computes with.
+ */
+static bool find_unit(struct planner *p) {
+  int64_t grain = 0, sizes = 0, aligns = 0, sum = 0;
+  bool aligned = true;
+  for (size_t i = 0; i < p->count; i++)
+    if (is_real(&p->buffers[i]))
+      grain = common_divisor(grain, align_of(p, &p->buffers[i]));
+  for (size_t i = 0; i < p->count; i++) {
+    const struct plan_buffer *b = &p->buffers[i];
+    int64_t size;
+    if (!is_real(b))
+      continue;
+    if (!mul_i64(ceil_div_i64(b->size, grain), grain, &size) ||
+        !add_i64(sum, size, &sum) || !add_i64(sum, align_of(p, b), &sum) ||
+        sum > INT64_MAX / 4)
+      return false;
+    sizes = common_divisor(sizes, size);
+    aligns = common_divisor(aligns, align_of(p, b));
+    p->items[p->item_count++] =
+        (struct plan_item){.size = size, .align = align_of(p, b), .origin = i};
+  }
+  for (size_t i = 0; i < p->item_count; i++)
+    aligned = aligned && sizes % p->items[i].align == 0;
+  p->unit = aligned ? sizes : common_divisor(sizes, aligns);
+  for (size_t i = 0; i < p->item_count; i++) {
+    p->items[i].size /= p->unit;
+    p->items[i].align = aligned ? 1 : p->items[i].align / p->unit;
+  }
+  return true;
+}
+
+/* Sections and parts */
+
+struct life {
+  int64_t lower, upper;
+  struct plan_item *item;
+};
+
+static int by_birth(const void *a, const void *b) {
+  const struct life *x = a, *y = b;
+  if (x->lower != y->lower)
+    return x->lower < y->lower ? -1 : 1;
+  return x->item < y->item ? -1 : x->item > y->item;
+}
+
+static int by_death(const void *a, const void *b) {
+  const struct life *x = a, *y = b;
+  if (x->upper != y->upper)
+    return x->upper < y->upper ? -1 : 1;
+  return x->item < y->item ? -1 : x->item > y->item;
+}
+
+/* The items in order of birth, with their lives in order of death. */
+static struct life *sort_items(struct planner *p) {
+  size_t n = p->item_count;
+  struct life *lives = arena_alloc(p->arena, n, sizeof *lives);
+  struct plan_item *sorted = arena_alloc(p->arena, n, sizeof *sorted);
+  for (size_t i = 0; i < n; i++) {
+    const struct plan_buffer *b = &p->buffers[p->items[i].origin];
+    lives[i] = (struct life){b->lower, b->upper, &p->items[i]};
+  }
+  if (n)
+    qsort(lives, n, sizeof *lives, by_birth);
+  for (size_t i = 0; i < n; i++) {
+    sorted[i] = *lives[i].item;
+    lives[i].item = &sorted[i];
+  }
+  p->items = sorted;
+  if (n)
+    qsort(lives, n, sizeof *lives, by_death);
+  return lives;
+}
+
+static void close_part(struct planner *p, struct plan_item *end,
+                       const int64_t *load, int32_t sections) {
+  struct plan_item *items = p->parts.count
+                                ? p->parts.at[p->parts.count - 1].items +
+                                      p->parts.at[p->parts.count - 1].count
+                                : p->items;
+  struct plan_part *part = VEC_PUSH(p->arena, &p->parts);
+  *part = (struct plan_part){.items = items,
+                             .count = (size_t)(end - items),
+                             .load = load,
+                             .sections = sections,
+                             .height = INT64_MAX};
+  part->best = arena_alloc(p->arena, part->count, sizeof *part->best);
+  for (int32_t i = 0; i < sections; i++)
+    part->bound = max_i64(part->bound, load[i]);
+}
+
+/*
+ * A section is a moment after which a buffer dies, if one was born since the
+ * last section: what lives at other moments also lives together at one of
+ * these.
+ */
+static void find_sections(struct planner *p) {
+  struct life *deaths = sort_items(p);
+  size_t n = p->item_count, born = 0;
+  int64_t *loads = arena_alloc(p->arena, n, sizeof *loads);
+  int64_t load = 0;
+  int32_t section = 0;
+  bool grown = false;
+  for (size_t died = 0; died < n; died++) {
+    while (born < n &&
+           p->buffers[p->items[born].origin].lower < deaths[died].upper) {
+      struct plan_item *item = &p->items[born++];
+      item->first = section;
+      load += item->size;
+      grown = true;
+    }
+    if (grown)
+      loads[section++] = load;
+    grown = false;
+    deaths[died].item->last = section;
+    load -= deaths[died].item->size;
+    if (born == died + 1) {
+      close_part(p, p->items + born, loads, section);
+      loads += section;
+      section = 0;
+    }
+  }
+}
+
+/* Planning */
+
+/* Heights between the bound and the best, a quarter of the effort for each. */
+static void bisect(struct planner *p, struct plan_part *part,
+                   struct plan_search *search, int64_t goal, uint64_t budget) {
+  int64_t low = max_i64(goal + 1, part->bound);
+  uint64_t end = p->nodes + budget;
+  while (low < part->height && p->nodes < end) {
+    int64_t middle = low + (part->height - 1 - low) / 2;
+    uint64_t quarter = budget / 4 + 1;
+    if (quarter > end - p->nodes)
+      quarter = end - p->nodes;
+    enum plan_found found = plan_search_at(search, middle, quarter, &p->nodes);
+    if (found == PLAN_FOUND)
+      continue;
+    if (found == PLAN_NONE)
+      part->bound = max_i64(part->bound, middle + 1);
+    low = middle + 1;
+  }
+}
+
+/* About as many steps as a node of the search takes. */
+static uint64_t steps_of_a_node(const struct plan_part *part) {
+  uint64_t n = part->count, spans = 0, pairs = 0;
+  for (size_t i = 0; i < n; i++) {
+    const struct plan_item *item = &part->items[i];
+    spans += (uint64_t)(item->last - item->first);
+    for (size_t k = i + 1; k < n && part->items[k].first < item->last; k++)
+      pairs++;
+  }
+  return n + spans / n * (2 * pairs / n);
+}
+
+static uint64_t effort_of(const struct planner *p,
+                          const struct plan_part *part) {
+  if (part->count > PLAN_SEARCHED)
+    return 0;
+  uint64_t effort = p->options.nodes;
+  if (effort == 0) {
+    effort = PLAN_STEPS / steps_of_a_node(part);
+    if (effort > PLAN_NODES)
+      effort = PLAN_NODES;
+    if (effort < 4 * part->count)
+      return 0; /* not a single walk would arrive */
+  }
+  return effort > p->nodes ? effort - p->nodes : 0; /* one for all parts */
+}
+
+/* Descents of a part that is searched, and of one that is not. */
+enum { FEW_DESCENTS = 8, MANY_DESCENTS = 1000 };
+
+/* A height of at most `goal` is as good as any. */
+static void plan_part(struct planner *p, struct plan_part *part, int64_t goal) {
+  goal = max_i64(goal, part->bound);
+  uint64_t effort = effort_of(p, part), start = p->nodes;
+  plan_skyline(p->arena, part, goal, effort ? FEW_DESCENTS : MANY_DESCENTS);
+  if (part->height <= goal || effort == 0)
+    return;
+  struct plan_search *search = plan_search_open(p->arena, part);
+  enum plan_found found =
+      plan_search_at(search, goal, effort - effort / 3, &p->nodes);
+  if (found == PLAN_FOUND)
+    return;
+  if (found == PLAN_NONE)
+    part->bound = goal + 1;
+  bisect(p, part, search, goal, effort - (p->nodes - start));
+}
+
+static int by_bound(const void *a, const void *b) {
+  const struct plan_part *x = a, *y = b;
+  if (x->bound != y->bound)
+    return x->bound > y->bound ? -1 : 1;
+  return x->items < y->items ? -1 : x->items > y->items;
+}
+
+/* The fullest part first: the others need not be lower than it is. */
+static void plan_parts(struct planner *p, struct plan *plan) {
+  int64_t height = 0, bound = 0;
+  int64_t capacity = p->options.capacity / (p->unit ? p->unit : 1);
+  if (p->parts.count)
+    qsort(p->parts.at, p->parts.count, sizeof *p->parts.at, by_bound);
+  if (p->parts.count && p->parts.at[0].bound > capacity)
+    capacity = 0; /* out of reach: show the least */
+  for (size_t i = 0; i < p->parts.count; i++) {
+    struct plan_part *part = &p->parts.at[i];
+    plan_part(p, part, max_i64(capacity, height));
+    height = max_i64(height, part->height);
+    bound = max_i64(bound, part->bound);
+    for (size_t k = 0; k < part->count; k++)
+      p->buffers[part->items[k].origin].offset = part->best[k] * p->unit;
+  }
+  *plan = (struct plan){.height = height * p->unit,
+                        .lower_bound = bound * p->unit,
+                        .optimal = height == bound,
+                        .nodes = p->nodes};
+}
+
+static enum plan_status make_plan(struct planner *p, struct plan *plan) {
+  *plan = (struct plan){.optimal = true};
+  for (size_t i = 0; i < p->count; i++)
+    p->buffers[i].offset = 0;
+  p->items = arena_alloc(p->arena, p->count, sizeof *p->items);
+  if (!find_unit(p))
+    return PLAN_TOO_LARGE;
+  find_sections(p);
+  plan_parts(p, plan);
+  return plan_verify(p->arena, p->buffers, p->count, &p->options, plan->height)
+             ? PLAN_DONE
+             : PLAN_BUG;
+}
+
+enum plan_status plan_arena(struct arena *arena, struct plan_buffer *buffers,
+                            size_t count, const struct plan_options *options,
+                            struct plan *plan) {
+  struct arena scratch;
+  struct planner planner = {.arena = &scratch,
+                            .buffers = buffers,
+                            .count = count,
+                            .options = *options};
+  arena_open_in(&scratch, arena);
+  enum plan_status status = make_plan(&planner, plan);
+  arena_close(&scratch);
+  return status;
+}

@@ -1,0 +1,58 @@
+/* Schedule: an order of tasks in which the least memory is alive at once. */
+#ifndef NETC_PLAN_SCHEDULE_H
+#define NETC_PLAN_SCHEDULE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/arena.h"
+
+/* A tensor in memory of its own. */
+struct tensor {
+  int64_t bytes;
+  int64_t readers; /* tasks that read it */
+  bool lasts;      /* an output of the net: alive to the end */
+  bool given;      /* an input of the net: alive from the beginning */
+};
+
+/* Reads tensors, each named once, and makes others. */
+struct task {
+  size_t first_read, first_made; /* in the graph's arrays */
+  int read_count, made_count;
+  int64_t work;     /* bytes while it runs */
+  bool elementwise; /* its result may take the place of what dies here */
+};
+
+struct task_graph {
+  struct arena *arena;
+  VEC(struct tensor) tensors;
+  VEC(struct task) tasks; /* in an order that works */
+  VEC(size_t) reads, makes;
+  bool overflow; /* all bytes together pass 2^63 - 1 */
+};
+
+struct schedule {
+  size_t *order;       /* tasks */
+  int64_t source_peak; /* bytes, in the order of the graph */
+  int64_t peak;        /* bytes, in this order */
+  size_t peak_at;      /* the place in the order where it is */
+  bool exact;          /* no order has less */
+};
+
+/*
+ * The net is cut where one tensor alone leads on. Between two cuts the sets
+ * of tasks that may have run are searched, breadth first with the best way
+ * to each (dynamic programming over down-sets: Ahn et al. 2020, "Ordering
+ * Chaos", arXiv 2003.02369), exactly unless there are too many of them.
+ */
+void schedule(struct task_graph *graph, struct schedule *schedule);
+
+/*
+ * The tensor whose memory the only result of a task takes, where `left` has
+ * the readers to come, the task's own included; SIZE_MAX: none.
+ */
+size_t task_overwrites(const struct task_graph *graph, const struct task *task,
+                       const int64_t *left);
+
+#endif
