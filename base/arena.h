@@ -19,7 +19,7 @@ struct arena {
   struct arena_block *blocks;
   char *next; /* free space of the block at hand */
   char *end;
-  jmp_buf *on_failure; /* where to go when memory runs out */
+  jmp_buf *on_failure;         /* where to go when memory runs out */
   struct arena *outer, *inner; /* arena_open_in: inner ones close first */
 };
 

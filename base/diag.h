@@ -59,7 +59,7 @@ struct diags {
   unsigned char level[SLUG_COUNT]; /* enum severity */
   bool quiet;                      /* count, but keep and format nothing */
   int64_t errors, warnings;
-  int64_t repeated_errors; /* one more turn of a loop, the same mistake */
+  int64_t repeated_errors;   /* one more turn of a loop, the same mistake */
   struct diagnostic scratch; /* for those that nobody will see */
   VEC(uint32_t) table; /* hash of (slug, span) -> index in `all`, plus 1 */
 };

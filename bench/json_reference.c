@@ -16,11 +16,10 @@ static json_t *layer(int index) {
       "{s:i, s:s, s:s, s:{s:s, s:i, s:i}, s:[i], s:[o], s:[o], s:s, s:{s:i, "
       "s:[i,i], s:s}, s:i, s:i, s:i, s:i, s:i, s:[]}",
       "index", index, "name", name, "op", "conv", "source", "file", "m.net",
-      "line", 2, "col", 18, "inputs", index - 1, "in", shape(), "out",
-      shape(), "axes", "HWC", "attributes", "channels", 64, "kernel", 3, 3,
-      "pad", "same", "param_count", 36928, "trainable_count", 36928,
-      "buffer_count", 0, "activation_count", 65536, "mac_count", 37748736,
-      "warnings");
+      "line", 2, "col", 18, "inputs", index - 1, "in", shape(), "out", shape(),
+      "axes", "HWC", "attributes", "channels", 64, "kernel", 3, 3, "pad",
+      "same", "param_count", 36928, "trainable_count", 36928, "buffer_count", 0,
+      "activation_count", 65536, "mac_count", 37748736, "warnings");
 }
 
 int main(int argc, char **argv) {

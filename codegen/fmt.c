@@ -87,7 +87,7 @@ void emit_fmt_shapes(const struct compiled *c,
   trial.record_count = (size_t)c->statements;
   trial.records =
       arena_alloc(c->arena, trial.record_count + 1, sizeof *trial.records);
-  expand(&trial, c->program, &model);
+  expand_program(&trial, c->program, &model);
   struct marks marks = {.c = c, .records = trial.records};
   collect(&marks, c->program);
   format_source(c->arena, c->sources, c->source, marks.all.at, marks.all.count,

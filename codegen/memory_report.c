@@ -125,8 +125,8 @@ static void put_batches(struct section *b) {
   static const int64_t devices[] = {(int64_t)24 << 30, (int64_t)80 << 30};
   int64_t batches[2];
   if (b->c->memory.fit.device ||
-      !largest_batches(b->c->model, &b->c->settings->train, 2, devices,
-                       batches))
+      !memory_largest_batches(b->c->model, &b->c->settings->train, 2, devices,
+                              batches))
     return;
   text_put(b->out, "  largest batch:");
   for (int i = 0; i < 2; i++) {
@@ -343,8 +343,8 @@ static void put_inference(struct section *b) {
   put_order(b);
 }
 
-void put_memory(const struct compiled *c, const struct emit_options *options,
-                struct text *out) {
+void memory_report_put(const struct compiled *c,
+                       const struct emit_options *options, struct text *out) {
   put_training(section_new(c, options, out));
   put_fit(section_new(c, options, out));
   put_parallel(section_new(c, options, out));

@@ -4,7 +4,7 @@
 
 #include "codegen/backend.h"
 
-void put_memory(const struct compiled *c, const struct emit_options *options,
-                struct text *out);
+void memory_report_put(const struct compiled *c,
+                       const struct emit_options *options, struct text *out);
 
 #endif

@@ -192,5 +192,5 @@ void emit_report(const struct compiled *c, const struct emit_options *options,
   put_table(&r);
   text_putc(out, '\n');
   put_rule(&r);
-  put_memory(c, options, out);
+  memory_report_put(c, options, out);
 }

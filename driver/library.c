@@ -150,8 +150,8 @@ static enum netc_status refuse(struct netc *netc, size_t before) {
     const struct diagnostic *d = netc->diags.all.at[before];
     netc->message = keep(netc, d->message);
     for (size_t i = 0; i < d->help.count; i++)
-      netc->message = format(netc, "%s; %.*s", netc->message,
-                             SLICE_ARG(d->help.at[i]));
+      netc->message =
+          format(netc, "%s; %.*s", netc->message, SLICE_ARG(d->help.at[i]));
   }
   netc->diags.all.count = before;
   netc->diags.table.room = 0; /* made anew from what is left */
@@ -450,21 +450,21 @@ static enum netc_status compile(struct netc *netc, const struct unit *unit) {
   *e = expansion_of(netc);
   netc->model.name = stem(unit->path);
   if (unit->program && no_errors(netc))
-    expand(e, unit->program, &netc->model);
+    expand_program(e, unit->program, &netc->model);
   if (no_errors(netc) && !all_defines_used(netc, unit->program))
     return NETC_USAGE;
   for (size_t i = 0; i < netc->chosen.count; i++)
     expand_choice(e, netc->chosen.at[i]);
   netc->usable = no_errors(netc) &&
-                 cost(&netc->model, &netc->settings, &netc->diags) &&
-                 rule_of_thumb(&netc->model, &netc->settings, &netc->diags,
-                               &netc->compiled.rule) &&
-                 memory(&netc->model, &netc->settings, netc->timeline,
-                        &netc->diags, &netc->compiled.memory);
+                 cost_find(&netc->model, &netc->settings, &netc->diags) &&
+                 rule_find(&netc->model, &netc->settings, &netc->diags,
+                           &netc->compiled.rule) &&
+                 memory_find(&netc->model, &netc->settings, netc->timeline,
+                             &netc->diags, &netc->compiled.memory);
   if (netc->usable) {
-    lint(e, unit->program, &netc->model);
+    lint_model(e, unit->program, &netc->model);
     lint_names(&netc->diags, unit->program);
-    check_budget(&netc->model, &netc->settings, &netc->compiled.memory,
+    budget_check(&netc->model, &netc->settings, &netc->compiled.memory,
                  &netc->diags);
   }
   return no_errors(netc) ? NETC_OK : NETC_ERROR;

@@ -45,7 +45,7 @@ static int64_t training_bytes(const struct memory *memory) {
   return memory->training.peak;
 }
 
-void check_budget(const struct model *model, const struct settings *settings,
+void budget_check(const struct model *model, const struct settings *settings,
                   const struct memory *memory, struct diags *diags) {
   const struct budget *budget = &settings->budget;
   const struct span *spans = settings->budget_spans;

@@ -5,7 +5,7 @@
 #include "memory/memory.h"
 
 /* Reports every promise of `budget` that the net breaks. */
-void check_budget(const struct model *model, const struct settings *settings,
+void budget_check(const struct model *model, const struct settings *settings,
                   const struct memory *memory, struct diags *diags);
 
 #endif

@@ -21,8 +21,8 @@ int64_t fit_room(const struct train_settings *train) {
 }
 
 static int64_t device_peak(const struct step *step, struct arena *arena) {
-  return is_parallel(&step->settings) ? parallel_peak(step, arena)
-                                      : step_peak(step, arena);
+  return parallel_wanted(&step->settings) ? parallel_peak(step, arena)
+                                          : step_peak(step, arena);
 }
 
 static bool batch_fits(const struct step *step, int64_t batch, int64_t room,
@@ -41,8 +41,8 @@ static bool batch_fits(const struct step *step, int64_t batch, int64_t room,
   return fits;
 }
 
-int64_t largest_batch(const struct step *step, int64_t room,
-                      struct arena *arena) {
+int64_t fit_largest_batch(const struct step *step, int64_t room,
+                          struct arena *arena) {
   int64_t fits = 0, fails = 1;
   for (; batch_fits(step, fails, room, arena); fails *= 2) {
     fits = fails;
@@ -114,12 +114,12 @@ static void find_ways(const struct step *step, struct fit *fit,
   }
 }
 
-void find_fit(const struct step *step, struct arena *arena, struct fit *fit) {
+void fit_find(const struct step *step, struct arena *arena, struct fit *fit) {
   *fit = (struct fit){.device = device_bytes(&step->settings),
                       .taken = taken_bytes(&step->settings),
                       .room = fit_room(&step->settings),
                       .peak = device_peak(step, arena)};
-  fit->largest_batch = largest_batch(step, fit->room, arena);
+  fit->largest_batch = fit_largest_batch(step, fit->room, arena);
   if (fit->peak > fit->room)
     find_ways(step, fit, arena);
 }

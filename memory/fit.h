@@ -31,10 +31,10 @@ int64_t fit_room(const struct train_settings *train);
  * The largest batch whose peak is at most `room`, by bisection; with
  * checkpoint=auto each has checkpoints of its own.
  */
-int64_t largest_batch(const struct step *step, int64_t room,
-                      struct arena *arena);
+int64_t fit_largest_batch(const struct step *step, int64_t room,
+                          struct arena *arena);
 
 /* The ways are in the model's arena. */
-void find_fit(const struct step *step, struct arena *arena, struct fit *fit);
+void fit_find(const struct step *step, struct arena *arena, struct fit *fit);
 
 #endif

@@ -41,7 +41,7 @@ static size_t root_of(const struct builder *b, size_t value) {
 
 static size_t add_tensor(struct builder *b, size_t storage) {
   const struct tape_storage *s = &b->trace.tape.storages.at[storage];
-  struct tensor *tensor = VEC_PUSH(b->graph.arena, &b->graph.tensors);
+  struct plan_tensor *tensor = VEC_PUSH(b->graph.arena, &b->graph.tensors);
   tensor->bytes = bytes_of(b, &s->extent);
   return b->tensor[storage] = b->graph.tensors.count;
 }
@@ -132,7 +132,7 @@ static void add_inputs(struct builder *b) {
 }
 
 static void add_reads(struct builder *b, const struct tape_op *op,
-                      struct task *task) {
+                      struct plan_task *task) {
   task->first_read = b->graph.reads.count;
   for (int i = 0; i < op->in_count; i++) {
     size_t value = b->trace.tape.ins.at[op->first_in + (size_t)i];
@@ -156,11 +156,11 @@ static void add_task(struct builder *b, size_t index) {
   if (b->root[first] != first)
     return;
   size_t number = b->graph.tasks.count;
-  struct task *task = VEC_PUSH(b->graph.arena, &b->graph.tasks);
+  struct plan_task *task = VEC_PUSH(b->graph.arena, &b->graph.tasks);
   b->op_of[number] = index;
   task->work = bytes_of(b, &op->work);
   task->elementwise = op->elementwise;
-  struct task made = *task;
+  struct plan_task made = *task;
   add_reads(b, op, &made);
   made.first_made = b->graph.makes.count;
   for (int i = 0; i < op->out_count; i++) {
@@ -175,7 +175,7 @@ static void build(struct builder *b) {
   struct arena *arena = b->arena;
   const struct tape *tape = &b->trace.tape;
   struct trace_options options = {.profile = &profile_planned};
-  trace(&b->trace, b->model, &options, arena);
+  trace_model(&b->trace, b->model, &options, arena);
   size_t storages = tape->storages.count + 1;
   b->graph.arena = arena;
   b->tensor = arena_alloc(arena, storages, sizeof *b->tensor);
@@ -223,7 +223,7 @@ static const char *part_name(const struct builder *b, size_t op) {
 
 static void place_task(struct placing *p, size_t step, size_t number) {
   struct builder *b = p->b;
-  const struct task *task = &b->graph.tasks.at[number];
+  const struct plan_task *task = &b->graph.tasks.at[number];
   const struct tape_op *op = &b->trace.tape.ops.at[b->op_of[number]];
   struct arena_buffer *at;
   size_t over = task_overwrites(&b->graph, task, p->left);
@@ -236,7 +236,7 @@ static void place_task(struct placing *p, size_t step, size_t number) {
   }
   for (int i = 0; i < task->made_count; i++) {
     size_t made = b->graph.makes.at[task->first_made + (size_t)i];
-    const struct tensor *tensor = &b->graph.tensors.at[made];
+    const struct plan_tensor *tensor = &b->graph.tensors.at[made];
     p->buffer[made] =
         over != SIZE_MAX
             ? p->buffer[over]
@@ -258,7 +258,7 @@ static void find_buffers(struct placing *p) {
   for (size_t i = 0; i < b->graph.tensors.count; i++)
     p->left[i] = b->graph.tensors.at[i].readers;
   for (size_t i = 0; i < b->model->sources.count; i++) {
-    const struct tensor *tensor = &b->graph.tensors.at[i];
+    const struct plan_tensor *tensor = &b->graph.tensors.at[i];
     p->buffer[i] =
         add_buffer(p, b->model->sources.at[i], NULL, tensor->bytes, 0);
     if (tensor->lasts)
@@ -346,7 +346,7 @@ static bool find_framework(const struct model *model,
                          .batch = settings->infer.batch,
                          .element = settings->infer.dtype};
   arena_open_in(&scratch, model->arena);
-  trace(&tape, model, &options, &scratch);
+  trace_model(&tape, model, &options, &scratch);
   simulate(&s);
   arena_close(&scratch);
   f->framework = s.forward.bytes;
@@ -363,7 +363,7 @@ static bool find_plan(const struct model *model,
   struct placing p = {.b = &b, .schedule = &order, .inference = f};
   arena_open_in(&scratch, model->arena);
   build(&b);
-  schedule(&b.graph, &order);
+  schedule_find(&b.graph, &order);
   bool fits = !b.overflow && !b.graph.overflow;
   if (fits) {
     f->source_order = order.source_peak;
@@ -379,7 +379,7 @@ static bool find_plan(const struct model *model,
   return fits;
 }
 
-bool find_inference(const struct model *model, const struct settings *settings,
+bool inference_find(const struct model *model, const struct settings *settings,
                     struct inference *f) {
   const struct infer_settings *infer = &settings->infer;
   int64_t stored, folded = 0;

@@ -31,7 +31,7 @@ struct inference {
 };
 
 /* False if a sum passes 2^63 - 1. */
-bool find_inference(const struct model *model, const struct settings *settings,
+bool inference_find(const struct model *model, const struct settings *settings,
                     struct inference *inference);
 
 #endif

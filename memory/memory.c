@@ -77,14 +77,14 @@ static bool find_training(struct question *q, struct arena *arena) {
     *VEC_PUSH(q->model->arena, &m->ranges) = step.ranges.at[i];
   find_alive(&step, arena, q);
   if (fit_room(&step.settings))
-    find_fit(&step, arena, &m->fit);
-  return !is_parallel(&step.settings) ||
-         find_parallel(&step, arena, q->model->arena, &m->parallel);
+    fit_find(&step, arena, &m->fit);
+  return !parallel_wanted(&step.settings) ||
+         parallel_find(&step, arena, q->model->arena, &m->parallel);
 }
 
-bool largest_batches(const struct model *model,
-                     const struct train_settings *train, size_t count,
-                     const int64_t *bytes, int64_t *batches) {
+bool memory_largest_batches(const struct model *model,
+                            const struct train_settings *train, size_t count,
+                            const int64_t *bytes, int64_t *batches) {
   struct arena scratch;
   struct step step = {.model = model, .settings = *train};
   if (model->nodes.count > QUICK_NODES)
@@ -93,14 +93,14 @@ bool largest_batches(const struct model *model,
   checkpoint_choose(&step, fit_room(&step.settings), &scratch);
   for (size_t i = 0; i < count; i++) {
     step.settings.memory = bytes[i];
-    batches[i] = largest_batch(&step, fit_room(&step.settings), &scratch);
+    batches[i] = fit_largest_batch(&step, fit_room(&step.settings), &scratch);
   }
   arena_close(&scratch);
   return true;
 }
 
-bool memory(const struct model *model, const struct settings *settings,
-            bool timeline, struct diags *diags, struct memory *memory) {
+bool memory_find(const struct model *model, const struct settings *settings,
+                 bool timeline, struct diags *diags, struct memory *memory) {
   struct arena scratch;
   struct question q = {model, settings, memory, timeline};
   if (settings->train.checkpoint == CHECKPOINT_AUTO &&
@@ -117,8 +117,8 @@ bool memory(const struct model *model, const struct settings *settings,
   arena_open_in(&scratch, model->arena);
   bool fits = find_training(&q, &scratch);
   arena_close(&scratch);
-  if (fits && find_inference(model, settings, &memory->inference))
+  if (fits && inference_find(model, settings, &memory->inference))
     return true;
-  report_memory_too_large(model, diags);
+  memory_too_large(model, diags);
   return false;
 }

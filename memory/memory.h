@@ -28,12 +28,12 @@ struct memory {
  * The largest batch that fits each of `count` devices of `bytes`. For nets
  * of so many layers that it would take long, false.
  */
-bool largest_batches(const struct model *model,
-                     const struct train_settings *train, size_t count,
-                     const int64_t *bytes, int64_t *batches);
+bool memory_largest_batches(const struct model *model,
+                            const struct train_settings *train, size_t count,
+                            const int64_t *bytes, int64_t *batches);
 
 /* Reports what does not fit into 63 bits, and returns false. */
-bool memory(const struct model *model, const struct settings *settings,
-            bool timeline, struct diags *diags, struct memory *memory);
+bool memory_find(const struct model *model, const struct settings *settings,
+                 bool timeline, struct diags *diags, struct memory *memory);
 
 #endif

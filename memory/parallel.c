@@ -20,7 +20,7 @@ struct search {
   bool overflow;
 };
 
-bool is_parallel(const struct train_settings *train) {
+bool parallel_wanted(const struct train_settings *train) {
   return train->data_parallel > 1 || train->tensor_parallel > 1 ||
          train->pipeline > 1 || train->zero > 0;
 }
@@ -303,7 +303,7 @@ static void cut_stages(struct search *s, size_t stages, size_t *begins) {
   begins[stages] = s->units;
 }
 
-bool find_parallel(const struct step *step, struct arena *arena,
+bool parallel_find(const struct step *step, struct arena *arena,
                    struct arena *lasting, struct parallel *parallel) {
   struct step own = {
       .model = step->model,
@@ -354,7 +354,7 @@ int64_t parallel_peak(const struct step *step, struct arena *arena) {
   struct parallel parallel;
   int64_t peak = INT64_MAX;
   arena_open_in(&scratch, arena);
-  if (find_parallel(step, &scratch, &scratch, &parallel))
+  if (parallel_find(step, &scratch, &scratch, &parallel))
     peak = parallel.stages.at[parallel.most_loaded].peak;
   arena_close(&scratch);
   return peak;

@@ -25,7 +25,7 @@ struct parallel {
 };
 
 /* Whether the settings ask for several devices. */
-bool is_parallel(const struct train_settings *train);
+bool parallel_wanted(const struct train_settings *train);
 
 /*
  * Data parallel: every device has a batch of its own, and a copy of the
@@ -38,7 +38,7 @@ bool is_parallel(const struct train_settings *train);
  * all M (GPipe, arXiv 1811.06965). `arena` is used for the search, the stages
  * are in `lasting`. False if a sum passes 2^63 - 1.
  */
-bool find_parallel(const struct step *step, struct arena *arena,
+bool parallel_find(const struct step *step, struct arena *arena,
                    struct arena *lasting, struct parallel *parallel);
 
 /* Of the most loaded device; INT64_MAX if a sum passes 2^63 - 1. */

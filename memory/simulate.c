@@ -55,7 +55,7 @@ static int64_t bytes_of(struct run *run, const struct extent *extent) {
                       run->tape->profile->block, &run->s->overflow);
 }
 
-static void change(struct run *run, enum part part, int64_t bytes) {
+static void change(struct run *run, enum memory_part part, int64_t bytes) {
   if (!add_i64(run->now.bytes, bytes, &run->now.bytes))
     run->s->overflow = true;
   else
@@ -209,7 +209,8 @@ static void count_uses(struct run *run) {
 
 /* Moments */
 
-static void note(struct run *run, int64_t node, int64_t bytes, enum part part) {
+static void note(struct run *run, int64_t node, int64_t bytes,
+                 enum memory_part part) {
   if (bytes > 0)
     *VEC_PUSH(run->s->arena, &run->s->alive) =
         (struct alive){node, bytes, part};
@@ -268,7 +269,7 @@ static bool makes(const struct run *run, const struct tape_op *op, size_t out) {
 
 static void forward(struct run *run, const struct tape_op *op) {
   int64_t kept = kept_bytes(run, op), work = bytes_of(run, &op->work);
-  enum part part = run->keeps ? PART_SAVED : PART_TEMPORARY;
+  enum memory_part part = run->keeps ? PART_SAVED : PART_TEMPORARY;
   for (int i = 0; i < op->out_count; i++) {
     size_t out = op->first_out + (size_t)i, storage = storage_of(run, out);
     if (makes(run, op, out))

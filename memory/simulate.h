@@ -10,7 +10,7 @@
 enum phase { PHASE_FORWARD, PHASE_BACKWARD, PHASE_STEP };
 
 /* What bytes are alive for. */
-enum part { PART_GRADIENTS, PART_SAVED, PART_TEMPORARY, PART_COUNT };
+enum memory_part { PART_GRADIENTS, PART_SAVED, PART_TEMPORARY, PART_COUNT };
 
 /* A moment of the step. Parameters and the batch are not in it. */
 struct moment {
@@ -26,7 +26,7 @@ struct moment {
 struct alive {
   int64_t node;
   int64_t bytes;
-  enum part part;
+  enum memory_part part;
 };
 
 typedef void moment_fn(void *user, const struct moment *moment);

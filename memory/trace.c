@@ -157,8 +157,8 @@ static void trace_losses(struct trace *trace, const struct model *model,
   trace->has_loss = loss != LOSS_NONE;
 }
 
-void trace(struct trace *trace, const struct model *model,
-           const struct trace_options *options, struct arena *arena) {
+void trace_model(struct trace *trace, const struct model *model,
+                 const struct trace_options *options, struct arena *arena) {
   struct tape *tape = &trace->tape;
   size_t nodes = model->nodes.count + 1;
   *trace = (struct trace){0};

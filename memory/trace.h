@@ -29,7 +29,7 @@ struct trace_options {
 };
 
 /* As a profile runs the net; all in `arena`. */
-void trace(struct trace *trace, const struct model *model,
-           const struct trace_options *options, struct arena *arena);
+void trace_model(struct trace *trace, const struct model *model,
+                 const struct trace_options *options, struct arena *arena);
 
 #endif

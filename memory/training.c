@@ -44,7 +44,7 @@ void step_trace(struct step *step, struct arena *arena) {
                                   .loss = train->loss,
                                   .ranges = step->ranges.at,
                                   .range_count = step->ranges.count};
-  trace(&step->trace, step->model, &options, arena);
+  trace_model(&step->trace, step->model, &options, arena);
   step->segments.count = 0;
   step->extra_macs = 0;
   for (size_t i = 0; i < step->ranges.count; i++) {

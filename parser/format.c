@@ -40,7 +40,7 @@ struct formatter {
   /* Context. */
   struct token_seen last;
   bool last_blank;  /* a blank stood behind the last token */
-  bool at_start; /* of a statement */
+  bool at_start;    /* of a statement */
   bool nothing_yet; /* no token since the last line end, `;`, `{` or `[` */
   enum token first; /* token of the statement */
   size_t line_number;
@@ -332,8 +332,7 @@ static bool is_replaced(struct formatter *f, struct span span) {
   while (f->next_old < f->mark_count &&
          f->marks[f->next_old].old.end <= span.begin)
     f->next_old++; /* without an old mark it is passed at once */
-  return f->next_old < f->mark_count &&
-         inside(span, f->marks[f->next_old].old);
+  return f->next_old < f->mark_count && inside(span, f->marks[f->next_old].old);
 }
 
 static void put_new_mark(struct formatter *f, struct span span) {

@@ -12,13 +12,13 @@ struct growth {
   size_t result; /* the tensor; SIZE_MAX: none, or several */
 };
 
-static const struct tensor *made_by(const struct task_graph *graph,
-                                    const struct task *task, int i) {
+static const struct plan_tensor *made_by(const struct task_graph *graph,
+                                         const struct plan_task *task, int i) {
   return &graph->tensors.at[graph->makes.at[task->first_made + (size_t)i]];
 }
 
 static struct growth begin(const struct task_graph *graph,
-                           const struct task *task) {
+                           const struct plan_task *task) {
   struct growth g = {.result = SIZE_MAX};
   for (int i = 0; i < task->read_count; i++)
     g.frees +=
@@ -34,7 +34,7 @@ static struct growth begin(const struct task_graph *graph,
 
 /* Whether `task` reads what the chain gives, and nobody else does. */
 static bool continues(const struct task_graph *graph, const struct growth *g,
-                      const struct task *task) {
+                      const struct plan_task *task) {
   return g->result != SIZE_MAX && task->read_count == 1 &&
          graph->reads.at[task->first_read] == g->result &&
          graph->tensors.at[g->result].readers == 1 &&
@@ -43,7 +43,7 @@ static bool continues(const struct task_graph *graph, const struct growth *g,
 
 /* Adds the task to the chain, if that is never worse. */
 static bool extend(const struct task_graph *graph, struct growth *g,
-                   const struct task *task) {
+                   const struct plan_task *task) {
   int64_t left = made_by(graph, task, 0)->bytes;
   bool over = task->elementwise && left == g->left;
   int64_t need = g->left + task->work + (over ? 0 : left);
@@ -58,7 +58,7 @@ static bool extend(const struct task_graph *graph, struct growth *g,
   return true;
 }
 
-void find_chains(const struct task_graph *graph, size_t from, size_t count,
+void chains_find(const struct task_graph *graph, size_t from, size_t count,
                  size_t *reader, struct arena *arena, struct chains *chains) {
   bool *taken = arena_alloc(arena, count + 1, sizeof *taken);
   size_t used = 0;
@@ -66,7 +66,7 @@ void find_chains(const struct task_graph *graph, size_t from, size_t count,
       .begins = arena_alloc(arena, count + 1, sizeof *chains->begins),
       .tasks = arena_alloc(arena, count + 1, sizeof *chains->tasks)};
   for (size_t i = 0; i < count; i++) {
-    const struct task *task = &graph->tasks.at[from + i];
+    const struct plan_task *task = &graph->tasks.at[from + i];
     for (int k = 0; k < task->read_count; k++)
       reader[graph->reads.at[task->first_read + (size_t)k]] = i + 1;
   }
@@ -78,7 +78,7 @@ void find_chains(const struct task_graph *graph, size_t from, size_t count,
     chains->tasks[used++] = from + i;
     while (g.result != SIZE_MAX && reader[g.result]) {
       size_t next = reader[g.result] - 1;
-      const struct task *task = &graph->tasks.at[from + next];
+      const struct plan_task *task = &graph->tasks.at[from + next];
       if (!continues(graph, &g, task) || !extend(graph, &g, task))
         break;
       taken[next] = true;

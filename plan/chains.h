@@ -23,7 +23,7 @@ struct chains {
  * `reader` is room by tensor, zeroed before the first call; parts that are
  * apart may use it one after the other.
  */
-void find_chains(const struct task_graph *graph, size_t from, size_t count,
+void chains_find(const struct task_graph *graph, size_t from, size_t count,
                  size_t *reader, struct arena *arena, struct chains *chains);
 
 #endif

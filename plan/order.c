@@ -43,12 +43,13 @@ static uint64_t hash(const uint64_t *set, size_t words) {
   return h;
 }
 
-static const struct task *chain_task(const struct part *part, size_t i) {
+static const struct plan_task *chain_task(const struct order_part *part,
+                                          size_t i) {
   return &part->graph->tasks.at[part->chains.tasks[i]];
 }
 
 /* Whether all that a chain needs has run. */
-static bool may_run(const struct part *part, const uint64_t *done,
+static bool may_run(const struct order_part *part, const uint64_t *done,
                     size_t chain) {
   for (size_t i = part->need_at[chain]; i < part->need_at[chain + 1]; i++)
     if (!has(done, part->needs.at[i]))
@@ -57,12 +58,12 @@ static bool may_run(const struct part *part, const uint64_t *done,
 }
 
 /* Readers to come of every tensor that the chain reads. */
-static void count_left(const struct part *part, const uint64_t *done,
+static void count_left(const struct order_part *part, const uint64_t *done,
                        size_t chain, const int64_t *before, int64_t *left) {
   const struct task_graph *graph = part->graph;
   for (size_t k = part->chains.begins[chain];
        k < part->chains.begins[chain + 1]; k++) {
-    const struct task *task = chain_task(part, k);
+    const struct plan_task *task = chain_task(part, k);
     for (int i = 0; i < task->read_count; i++) {
       size_t read = graph->reads.at[task->first_read + (size_t)i];
       left[read] = before[read];
@@ -71,7 +72,7 @@ static void count_left(const struct part *part, const uint64_t *done,
   for (size_t c = 0; c < part->chains.count; c++) {
     if (!has(done, c)) /* only a chain's first task reads from others */
       continue;
-    const struct task *other = chain_task(part, part->chains.begins[c]);
+    const struct plan_task *other = chain_task(part, part->chains.begins[c]);
     for (int i = 0; i < other->read_count; i++)
       left[graph->reads.at[other->first_read + (size_t)i]]--;
   }
@@ -135,8 +136,8 @@ static void keep_best(struct level *level, size_t most) {
 }
 
 struct search {
-  struct part part;
-  struct walk walk;
+  struct order_part part;
+  struct order_walk walk;
   size_t most;           /* states that are followed at the same time */
   const int64_t *before; /* readers to come where the part begins */
   int64_t bound;         /* ways that need as much are not followed */
@@ -148,16 +149,16 @@ struct search {
 
 /* Runs a chain; returns the most that is alive meanwhile. */
 static int64_t run_chain(struct search *search, size_t chain) {
-  const struct part *part = &search->part;
+  const struct order_part *part = &search->part;
   int64_t most = 0;
   for (size_t k = part->chains.begins[chain];
        k < part->chains.begins[chain + 1]; k++)
-    most = max_i64(most, walk_step(&search->walk, chain_task(part, k)));
+    most = max_i64(most, order_step(&search->walk, chain_task(part, k)));
   return most;
 }
 
 static void expand_state(struct search *search, size_t depth, size_t index) {
-  struct part *part = &search->part;
+  struct order_part *part = &search->part;
   struct level *next = &search->levels[depth + 1];
   search->effort += part->chains.count;
   for (size_t i = 0; i < part->chains.count; i++) {
@@ -182,7 +183,7 @@ static void expand_state(struct search *search, size_t depth, size_t index) {
 }
 
 static bool search_levels(struct search *search) {
-  struct part *part = &search->part;
+  struct order_part *part = &search->part;
   for (size_t depth = 0; depth < part->chains.count; depth++) {
     struct level *level = &search->levels[depth];
     if (level->states.count > search->most) {
@@ -208,11 +209,11 @@ static bool search_levels(struct search *search) {
 }
 
 /* Which chains of the part must have run before each. */
-static void find_needs(struct part *part) {
+static void find_needs(struct order_part *part) {
   struct task_graph *graph = part->graph;
   struct chains *chains = &part->chains;
   size_t *chain_of = arena_alloc(part->arena, part->count, sizeof *chain_of);
-  find_chains(graph, part->from, part->count, part->room->reader, part->arena,
+  chains_find(graph, part->from, part->count, part->room->reader, part->arena,
               chains);
   part->words = (chains->count + 63) / 64;
   part->need_at = arena_alloc(part->arena, chains->count + 1, sizeof(size_t));
@@ -220,7 +221,7 @@ static void find_needs(struct part *part) {
     for (size_t k = chains->begins[c]; k < chains->begins[c + 1]; k++)
       chain_of[chains->tasks[k] - part->from] = c;
   for (size_t c = 0; c < chains->count; c++) {
-    const struct task *task = chain_task(part, chains->begins[c]);
+    const struct plan_task *task = chain_task(part, chains->begins[c]);
     part->need_at[c] = part->needs.count;
     for (int k = 0; k < task->read_count; k++) {
       size_t by =
@@ -238,8 +239,9 @@ struct finding {
   bool better;   /* an order was found and written down */
 };
 
-static struct finding search_part(struct part *part, const struct walk *start,
-                                  int64_t bound, size_t most, size_t *order) {
+static struct finding search_part(struct order_part *part,
+                                  const struct order_walk *start, int64_t bound,
+                                  size_t most, size_t *order) {
   struct arena *arena = part->arena;
   struct search search = {.part = *part,
                           .walk = *start,
@@ -271,8 +273,9 @@ static struct finding search_part(struct part *part, const struct walk *start,
 }
 
 /* Where the effort does not reach to the end, few ways are followed. */
-static struct finding improve(struct part *part, const struct walk *start,
-                              int64_t bound, size_t *order) {
+static struct finding improve(struct order_part *part,
+                              const struct order_walk *start, int64_t bound,
+                              size_t *order) {
   part->needs.count = part->needs.room = 0;
   find_needs(part);
   struct finding found = search_part(part, start, bound, MOST_STATES, order);
@@ -284,8 +287,8 @@ static struct finding improve(struct part *part, const struct walk *start,
   return found;
 }
 
-bool order_improve(struct part *part, const struct walk *start, int64_t bound,
-                   int64_t *least, size_t *order) {
+bool order_improve(struct order_part *part, const struct order_walk *start,
+                   int64_t bound, int64_t *least, size_t *order) {
   struct arena scratch;
   if (part->room->effort >= ALL_EFFORT)
     return false;

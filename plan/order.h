@@ -5,17 +5,17 @@
 #include "plan/chains.h"
 
 /* What is alive while tasks run one by one. */
-struct walk {
+struct order_walk {
   const struct task_graph *graph;
   int64_t *left; /* by tensor: readers to come */
   int64_t live, peak;
 };
 
 /* Runs a task; returns what is alive in the middle of it. */
-int64_t walk_step(struct walk *walk, const struct task *task);
+int64_t order_step(struct order_walk *walk, const struct plan_task *task);
 
 /* A part between two cuts: tasks [from, to) of the source order. */
-struct part {
+struct order_part {
   struct arena *arena; /* of this part */
   struct task_graph *graph;
   size_t from, count;
@@ -23,11 +23,11 @@ struct part {
   size_t words;
   VEC(size_t) needs; /* chains of the part that run before chain c: */
   size_t *need_at;   /* needs[need_at[c]] to needs[need_at[c + 1] - 1] */
-  struct room *room;
+  struct order_room *room;
 };
 
 /* By tensor, for all parts one after the other: they are many. */
-struct room {
+struct order_room {
   size_t *maker;   /* the task that makes it; SIZE_MAX: none */
   size_t *reader;  /* for find_chains */
   int64_t *left;   /* for walks in a search */
@@ -38,7 +38,7 @@ struct room {
  * Finds a better order for a part, or leaves the one at hand. If it is known
  * what the part needs at least, so does the net: others may need as much.
  */
-bool order_improve(struct part *part, const struct walk *start, int64_t bound,
-                   int64_t *least, size_t *order);
+bool order_improve(struct order_part *part, const struct order_walk *start,
+                   int64_t bound, int64_t *least, size_t *order);
 
 #endif

@@ -6,14 +6,14 @@
 #include "base/check.h"
 #include "plan/order.h"
 
-size_t task_overwrites(const struct task_graph *graph, const struct task *task,
-                       const int64_t *left) {
+size_t task_overwrites(const struct task_graph *graph,
+                       const struct plan_task *task, const int64_t *left) {
   if (!task->elementwise || task->made_count != 1)
     return SIZE_MAX;
   size_t made = graph->makes.at[task->first_made];
   for (int i = 0; i < task->read_count; i++) {
     size_t read = graph->reads.at[task->first_read + (size_t)i];
-    const struct tensor *tensor = &graph->tensors.at[read];
+    const struct plan_tensor *tensor = &graph->tensors.at[read];
     if (left[read] == 1 && !tensor->lasts && !tensor->given &&
         tensor->bytes == graph->tensors.at[made].bytes)
       return read;
@@ -21,7 +21,7 @@ size_t task_overwrites(const struct task_graph *graph, const struct task *task,
   return SIZE_MAX;
 }
 
-int64_t walk_step(struct walk *walk, const struct task *task) {
+int64_t order_step(struct order_walk *walk, const struct plan_task *task) {
   const struct task_graph *graph = walk->graph;
   size_t over = task_overwrites(graph, task, walk->left);
   int64_t during;
@@ -38,7 +38,7 @@ int64_t walk_step(struct walk *walk, const struct task *task) {
       walk->live -= graph->tensors.at[read].bytes;
   }
   for (int i = 0; i < task->made_count; i++) {
-    const struct tensor *made =
+    const struct plan_tensor *made =
         &graph->tensors.at[graph->makes.at[task->first_made + (size_t)i]];
     if (made->readers == 0 && !made->lasts)
       walk->live -= made->bytes;
@@ -46,7 +46,7 @@ int64_t walk_step(struct walk *walk, const struct task *task) {
   return during;
 }
 
-static void begin(struct walk *walk, const struct task_graph *graph) {
+static void begin(struct order_walk *walk, const struct task_graph *graph) {
   walk->graph = graph;
   walk->left =
       arena_alloc(graph->arena, graph->tensors.count + 1, sizeof *walk->left);
@@ -61,12 +61,12 @@ static void begin(struct walk *walk, const struct task_graph *graph) {
 /* The most that is alive in an order, and where. */
 static int64_t peak_of(const struct task_graph *graph, const size_t *order,
                        size_t *at) {
-  struct walk walk;
+  struct order_walk walk;
   begin(&walk, graph);
   walk.peak = walk.live;
   *at = 0;
   for (size_t i = 0; i < graph->tasks.count; i++) {
-    int64_t during = walk_step(&walk, &graph->tasks.at[order[i]]);
+    int64_t during = order_step(&walk, &graph->tasks.at[order[i]]);
     if (during > walk.peak) {
       walk.peak = during;
       *at = i;
@@ -79,13 +79,13 @@ static int64_t peak_of(const struct task_graph *graph, const size_t *order,
 static int64_t largest_task(const struct task_graph *graph) {
   int64_t largest = 0;
   for (size_t i = 0; i < graph->tasks.count; i++) {
-    const struct task *task = &graph->tasks.at[i];
+    const struct plan_task *task = &graph->tasks.at[i];
     int64_t need = task->work, made = 0, reads = 0, same = 0;
     for (int k = 0; k < task->made_count; k++)
       made += graph->tensors.at[graph->makes.at[task->first_made + (size_t)k]]
                   .bytes;
     for (int k = 0; k < task->read_count; k++) {
-      const struct tensor *read =
+      const struct plan_tensor *read =
           &graph->tensors.at[graph->reads.at[task->first_read + (size_t)k]];
       reads += read->bytes;
       if (task->elementwise && read->bytes == made && !read->given)
@@ -105,7 +105,7 @@ struct cutting {
 };
 
 static bool is_dead_end(const struct task_graph *graph,
-                        const struct task *task) {
+                        const struct plan_task *task) {
   for (int i = 0; i < task->made_count; i++)
     if (graph->tensors.at[graph->makes.at[task->first_made + (size_t)i]]
             .readers)
@@ -127,9 +127,9 @@ static struct cutting begin_cutting(const struct task_graph *graph,
  * before leads there and all that is behind comes from there: neither a
  * second output of the net before it nor a task that reads nothing behind.
  */
-static bool is_cut(const struct cutting *cutting, const struct walk *walk,
+static bool is_cut(const struct cutting *cutting, const struct order_walk *walk,
                    size_t place, int64_t open) {
-  const struct task *task = &walk->graph->tasks.at[place];
+  const struct plan_task *task = &walk->graph->tasks.at[place];
   if (task->made_count != 1 || open != 1 ||
       walk->left[walk->graph->makes.at[task->first_made]] == 0)
     return false;
@@ -145,7 +145,8 @@ static int64_t count_open(const struct task_graph *graph) {
   return open;
 }
 
-static int64_t open_change(const struct walk *walk, const struct task *task) {
+static int64_t open_change(const struct order_walk *walk,
+                           const struct plan_task *task) {
   const struct task_graph *graph = walk->graph;
   int64_t change = 0;
   for (int k = 0; k < task->read_count; k++)
@@ -161,7 +162,7 @@ static size_t *find_makers(const struct task_graph *graph) {
   for (size_t i = 0; i < graph->tensors.count; i++)
     maker[i] = SIZE_MAX;
   for (size_t i = 0; i < graph->tasks.count; i++) {
-    const struct task *task = &graph->tasks.at[i];
+    const struct plan_task *task = &graph->tasks.at[i];
     for (int k = 0; k < task->made_count; k++)
       maker[graph->makes.at[task->first_made + (size_t)k]] = i;
   }
@@ -173,13 +174,13 @@ static bool improve_parts(struct task_graph *graph, bool strict, int64_t least,
                           size_t *order) {
   struct cutting cutting = begin_cutting(graph, strict);
   size_t tensors = graph->tensors.count + 1;
-  struct room room = {
+  struct order_room room = {
       .maker = find_makers(graph),
       .reader = arena_alloc(graph->arena, tensors, sizeof *room.reader),
       .left = arena_alloc(graph->arena, tensors, sizeof *room.left)};
-  struct walk walk, start;
+  struct order_walk walk, start;
   begin(&walk, graph);
-  struct part part = {.graph = graph, .room = &room};
+  struct order_part part = {.graph = graph, .room = &room};
   int64_t open = count_open(graph), peak = 0;
   bool exact = true;
   start = walk;
@@ -187,9 +188,9 @@ static bool improve_parts(struct task_graph *graph, bool strict, int64_t least,
   int64_t *left = start.left;
   memcpy(left, walk.left, graph->tensors.count * sizeof *left);
   for (size_t i = 0; i < graph->tasks.count; i++) {
-    const struct task *task = &graph->tasks.at[i];
+    const struct plan_task *task = &graph->tasks.at[i];
     open += open_change(&walk, task);
-    peak = max_i64(peak, walk_step(&walk, task));
+    peak = max_i64(peak, order_step(&walk, task));
     cutting.dead_ends += is_dead_end(graph, task);
     if (!is_cut(&cutting, &walk, i, open) && i + 1 < graph->tasks.count)
       continue;
@@ -199,7 +200,7 @@ static bool improve_parts(struct task_graph *graph, bool strict, int64_t least,
     start.live = walk.live;
     /* Only this tensor goes on: what was counted before is over. */
     for (size_t k = part.from; k <= i; k++) {
-      const struct task *done = &graph->tasks.at[k];
+      const struct plan_task *done = &graph->tasks.at[k];
       for (int r = 0; r < done->read_count; r++) {
         size_t read = graph->reads.at[done->first_read + (size_t)r];
         left[read] = walk.left[read];
@@ -240,7 +241,7 @@ static void try_smaller_parts(struct task_graph *graph, int64_t least,
   }
 }
 
-void schedule(struct task_graph *graph, struct schedule *schedule) {
+void schedule_find(struct task_graph *graph, struct schedule *schedule) {
   graph->overflow = graph->overflow || !sums_fit(graph);
   *schedule = (struct schedule){.order = arena_alloc(graph->arena,
                                                      graph->tasks.count + 1,

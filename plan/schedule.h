@@ -9,7 +9,7 @@
 #include "base/arena.h"
 
 /* A tensor in memory of its own. */
-struct tensor {
+struct plan_tensor {
   int64_t bytes;
   int64_t readers; /* tasks that read it */
   bool lasts;      /* an output of the net: alive to the end */
@@ -17,7 +17,7 @@ struct tensor {
 };
 
 /* Reads tensors, each named once, and makes others. */
-struct task {
+struct plan_task {
   size_t first_read, first_made; /* in the graph's arrays */
   int read_count, made_count;
   int64_t work;     /* bytes while it runs */
@@ -26,8 +26,8 @@ struct task {
 
 struct task_graph {
   struct arena *arena;
-  VEC(struct tensor) tensors;
-  VEC(struct task) tasks; /* in an order that works */
+  VEC(struct plan_tensor) tensors;
+  VEC(struct plan_task) tasks; /* in an order that works */
   VEC(size_t) reads, makes;
   bool overflow; /* all bytes together pass 2^63 - 1 */
 };
@@ -46,13 +46,13 @@ struct schedule {
  * to each (dynamic programming over down-sets: Ahn et al. 2020, "Ordering
  * Chaos", arXiv 2003.02369), exactly unless there are too many of them.
  */
-void schedule(struct task_graph *graph, struct schedule *schedule);
+void schedule_find(struct task_graph *graph, struct schedule *schedule);
 
 /*
  * The tensor whose memory the only result of a task takes, where `left` has
  * the readers to come, the task's own included; SIZE_MAX: none.
  */
-size_t task_overwrites(const struct task_graph *graph, const struct task *task,
-                       const int64_t *left);
+size_t task_overwrites(const struct task_graph *graph,
+                       const struct plan_task *task, const int64_t *left);
 
 #endif

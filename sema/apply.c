@@ -610,7 +610,8 @@ static void apply_layer(struct expander *e, const struct stmt *stmt,
             !add_tail_nodes(e, stmt, bound, e->current);
 }
 
-void apply(struct expander *e, const struct stmt *stmt, struct slice label) {
+void apply_stmt(struct expander *e, const struct stmt *stmt,
+                struct slice label) {
   struct meaning meaning;
   e->depends = false;
   if (is_checkpoint(stmt))
@@ -623,8 +624,8 @@ void apply(struct expander *e, const struct stmt *stmt, struct slice label) {
     apply_layer(e, stmt, meaning.kind, label);
 }
 
-void add_input(struct expander *e, const struct stmt *stmt,
-               struct shape shape) {
+void node_add_input(struct expander *e, const struct stmt *stmt,
+                    struct shape shape) {
   static const struct binding none = {0};
   struct shape *stored = ARENA_NEW(e->arena, struct shape);
   struct binding binding = none;

@@ -194,8 +194,7 @@ static bool store_truth(struct slot *s) {
 }
 
 static bool store_layer(struct slot *s) {
-  struct symbol *symbol =
-      s->value.kind == VALUE_NAME ? s->value.symbol : NULL;
+  struct symbol *symbol = s->value.kind == VALUE_NAME ? s->value.symbol : NULL;
   s->e->depends = true;
   if (!symbol || symbol->kind != SYMBOL_LABEL)
     return refuse(s, WRONG_TYPE, "the label of a layer above");

@@ -55,8 +55,8 @@ static bool count_node(const struct model *model, int64_t index, int element,
          shape_bytes(&node->out, element, &cost->activation_bytes);
 }
 
-bool cost(struct model *model, const struct settings *settings,
-          struct diags *diags) {
+bool cost_find(struct model *model, const struct settings *settings,
+               struct diags *diags) {
   const struct shape **in = model_layer_room(model);
   struct terms terms = {.arena = model->arena};
   model->costs =
@@ -109,7 +109,7 @@ bool rule_apply(const struct rule_input *in, struct rule *rule) {
          add_i64(rule->training, rule->misc, &rule->training);
 }
 
-void report_memory_too_large(const struct model *model, struct diags *diags) {
+void memory_too_large(const struct model *model, struct diags *diags) {
   struct diagnostic *d =
       diag(diags, TOO_LARGE, model->nodes.at[model->nodes.count - 1].span,
            "the memory of the net passes 2^63 - 1 bytes");
@@ -133,8 +133,8 @@ static bool find_activations(const struct model *model, struct rule_input *in) {
   return true;
 }
 
-bool rule_of_thumb(const struct model *model, const struct settings *settings,
-                   struct diags *diags, struct rule *rule) {
+bool rule_find(const struct model *model, const struct settings *settings,
+               struct diags *diags, struct rule *rule) {
   const struct train_settings *train = &settings->train;
   struct rule_input in = {.params = model->total.params,
                           .batch = train->batch,
@@ -144,6 +144,6 @@ bool rule_of_thumb(const struct model *model, const struct settings *settings,
                           .x3 = train->rule == RULE_X3};
   if (find_activations(model, &in) && rule_apply(&in, rule))
     return true;
-  report_memory_too_large(model, diags);
+  memory_too_large(model, diags);
   return false;
 }

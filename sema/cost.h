@@ -6,8 +6,8 @@
 #include "sema/settings.h"
 
 /* Fills model->costs and model->total; an overflow is reported. */
-bool cost(struct model *model, const struct settings *settings,
-          struct diags *diags);
+bool cost_find(struct model *model, const struct settings *settings,
+               struct diags *diags);
 
 /* Bytes of a tensor of that shape; index tensors keep their own type. */
 bool shape_bytes(const struct shape *shape, int element, int64_t *bytes);
@@ -28,11 +28,11 @@ struct rule {
  * batch + misc, where misc is the input batch unless the user says
  * otherwise (https://cs231n.github.io/convolutional-networks/#comp).
  */
-bool rule_of_thumb(const struct model *model, const struct settings *settings,
-                   struct diags *diags, struct rule *rule);
+bool rule_find(const struct model *model, const struct settings *settings,
+               struct diags *diags, struct rule *rule);
 
 /* Reports that the memory of the net does not fit into 63 bits. */
-void report_memory_too_large(const struct model *model, struct diags *diags);
+void memory_too_large(const struct model *model, struct diags *diags);
 
 /* The same from the plain numbers. */
 struct rule_input {

@@ -495,7 +495,7 @@ static void expand_again(struct expander *e, const struct stmt *stmt,
 static void expand_body(struct expander *e, const struct stmt *stmt,
                         struct slice label) {
   switch (stmt->kind) {
-  case STMT_APPLY: apply(e, stmt, label); break;
+  case STMT_APPLY: apply_stmt(e, stmt, label); break;
   case STMT_GROUP: expand_group(e, stmt, label); break;
   default: expand_again(e, stmt, label); break;
   }
@@ -562,7 +562,7 @@ static void expand_input(struct expander *e, const struct stmt *stmt) {
   int64_t first = (int64_t)e->model->nodes.count;
   e->lost = !read_input_shape(e, stmt, &shape);
   if (!e->lost)
-    add_input(e, stmt, shape);
+    node_add_input(e, stmt, shape);
   if (stmt->name.at) {
     declare_label(e, stmt, stmt->name, stmt->name_span, first);
   } else if (e->model->sources.count > 1) {
@@ -795,8 +795,8 @@ static struct expander open_expander(struct expansion *expansion,
                            .share = NO_NODE};
 }
 
-void expand(struct expansion *expansion, const struct block *program,
-            struct model *model) {
+void expand_program(struct expansion *expansion, const struct block *program,
+                    struct model *model) {
   struct expander e = open_expander(expansion, model);
   model->arena = expansion->arena;
   struct group *net = VEC_PUSH(e.arena, &model->groups);

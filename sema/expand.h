@@ -61,8 +61,8 @@ struct expansion {
  * together, because `in.c` and `if` make what follows depend on shapes.
  * Errors are reported; the model then holds what could be built.
  */
-void expand(struct expansion *expansion, const struct block *program,
-            struct model *model);
+void expand_program(struct expansion *expansion, const struct block *program,
+                    struct model *model);
 
 /* Carries out one `train`, `infer` or `budget` statement by itself. */
 void expand_choice(struct expansion *expansion, const struct stmt *stmt);

@@ -90,10 +90,12 @@ bool resolve_word(struct expander *e, struct slice name, struct span span,
                   struct meaning *meaning);
 
 /* A statement `word args`; sets the current tensor. */
-void apply(struct expander *e, const struct stmt *stmt, struct slice label);
+void apply_stmt(struct expander *e, const struct stmt *stmt,
+                struct slice label);
 
 /* The node of an input of the net. */
-void add_input(struct expander *e, const struct stmt *stmt, struct shape shape);
+void node_add_input(struct expander *e, const struct stmt *stmt,
+                    struct shape shape);
 
 /* Statements: expand.c */
 

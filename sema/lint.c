@@ -124,7 +124,7 @@ static void put_clean(struct text *out, struct lint *l, int64_t node) {
   struct clean_sizes *clean = &l->clean[input];
   if (!clean->searched) {
     find_strides(l);
-    *clean = find_clean_sizes(l->expansion, l->program, l->model, input);
+    *clean = clean_sizes_find(l->expansion, l->program, l->model, input);
   }
   if (!clean->has_below && !clean->has_above)
     return;
@@ -446,8 +446,8 @@ static void count_readers(struct lint *l) {
   }
 }
 
-void lint(const struct expansion *expansion, const struct block *program,
-          struct model *model) {
+void lint_model(const struct expansion *expansion, const struct block *program,
+                struct model *model) {
   size_t count = model->nodes.count;
   struct lint l = {
       .expansion = expansion,

@@ -5,8 +5,8 @@
 #include "sema/expand.h"
 
 /* Warns about the net that was built; needs its costs. */
-void lint(const struct expansion *expansion, const struct block *program,
-          struct model *model);
+void lint_model(const struct expansion *expansion, const struct block *program,
+                struct model *model);
 
 /* Names that are defined and never used: by the text alone. */
 void lint_names(struct diags *diags, const struct block *program);

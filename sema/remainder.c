@@ -94,7 +94,7 @@ static bool build_and_check(struct search *s, struct arena *arena, int axis,
   for (int i = 0; i < shape_spatial(s->shape); i++)
     if (s->together || i == axis)
       trial.override.shape.dim[i] = size;
-  expand(&trial, s->program, &model);
+  expand_program(&trial, s->program, &model);
   s->nodes += (int64_t)model.nodes.count;
   return quiet.errors == 0 && is_clean(&model, s, s->together ? -1 : axis);
 }
@@ -141,7 +141,7 @@ static bool search_sizes(struct search *s, const struct model *model,
   return true;
 }
 
-struct clean_sizes find_clean_sizes(const struct expansion *expansion,
+struct clean_sizes clean_sizes_find(const struct expansion *expansion,
                                     const struct block *program,
                                     const struct model *model, int64_t input) {
   struct clean_sizes result = {.searched = true};

@@ -26,7 +26,7 @@ struct clean_sizes {
  * other ones: what `in.h` and `if` depend on is tried as it is. `input` is
  * its number among the inputs.
  */
-struct clean_sizes find_clean_sizes(const struct expansion *expansion,
+struct clean_sizes clean_sizes_find(const struct expansion *expansion,
                                     const struct block *program,
                                     const struct model *model, int64_t input);
 

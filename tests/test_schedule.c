@@ -15,8 +15,8 @@ static uint32_t random_below(uint64_t *state, uint32_t below) {
 }
 
 static size_t add_tensor(struct task_graph *graph, int64_t bytes) {
-  struct tensor *tensor = VEC_PUSH(graph->arena, &graph->tensors);
-  *tensor = (struct tensor){.bytes = bytes};
+  struct plan_tensor *tensor = VEC_PUSH(graph->arena, &graph->tensors);
+  *tensor = (struct plan_tensor){.bytes = bytes};
   return graph->tensors.count - 1;
 }
 
@@ -26,7 +26,7 @@ static size_t add_given(struct task_graph *graph, int64_t bytes) {
   return tensor;
 }
 
-static void add_read(struct task_graph *graph, struct task *task,
+static void add_read(struct task_graph *graph, struct plan_task *task,
                      size_t tensor) {
   for (size_t i = task->first_read; i < graph->reads.count; i++)
     if (graph->reads.at[i] == tensor)
@@ -44,8 +44,8 @@ static int64_t random_bytes(uint64_t *seed) {
 
 static void random_task(struct task_graph *graph, uint64_t *seed) {
   size_t there = graph->tensors.count;
-  struct task task = {.first_read = graph->reads.count,
-                      .first_made = graph->makes.count};
+  struct plan_task task = {.first_read = graph->reads.count,
+                           .first_made = graph->makes.count};
   int reads = (int)random_below(seed, 4);
   for (int i = 0; i < reads && there; i++) {
     bool recent = random_below(seed, 2) && there > 2;
@@ -75,13 +75,13 @@ static void random_graph(struct task_graph *graph, struct arena *arena,
     graph->tensors.at[i].lasts = random_below(seed, 8) == 0;
 }
 
-static size_t read_at(const struct task_graph *graph, const struct task *task,
-                      int i) {
+static size_t read_at(const struct task_graph *graph,
+                      const struct plan_task *task, int i) {
   return graph->reads.at[task->first_read + (size_t)i];
 }
 
-static size_t made_at(const struct task_graph *graph, const struct task *task,
-                      int i) {
+static size_t made_at(const struct task_graph *graph,
+                      const struct plan_task *task, int i) {
   return graph->makes.at[task->first_made + (size_t)i];
 }
 
@@ -109,11 +109,11 @@ static int64_t alive(const struct task_graph *graph, const struct memory *m) {
 
 /* Without any of schedule.c: all that is there is added up every time. */
 static int64_t run_naively(const struct task_graph *graph,
-                           const struct task *task, struct memory *m) {
+                           const struct plan_task *task, struct memory *m) {
   int64_t saved = 0;
   for (int i = 0; i < task->read_count; i++) {
     size_t read = read_at(graph, task, i);
-    const struct tensor *tensor = &graph->tensors.at[read];
+    const struct plan_tensor *tensor = &graph->tensors.at[read];
     bool dies = --m->left[read] == 0 && !tensor->lasts && !tensor->given;
     if (dies && task->elementwise && task->made_count == 1 &&
         tensor->bytes == graph->tensors.at[made_at(graph, task, 0)].bytes)
@@ -133,7 +133,7 @@ static int64_t run_naively(const struct task_graph *graph,
 
 static bool can_run(const struct task_graph *graph, const bool *ran,
                     const size_t *maker, size_t task) {
-  const struct task *at = &graph->tasks.at[task];
+  const struct plan_task *at = &graph->tasks.at[task];
   for (int i = 0; i < at->read_count; i++) {
     size_t by = maker[read_at(graph, at, i)];
     if (by != SIZE_MAX && !ran[by])
@@ -213,7 +213,7 @@ static void print_graph(const struct task_graph *graph) {
                 graph->tensors.at[i].given ? ", given" : "",
                 graph->tensors.at[i].lasts ? ", lasts" : "");
   for (size_t i = 0; i < graph->tasks.count; i++) {
-    const struct task *task = &graph->tasks.at[i];
+    const struct plan_task *task = &graph->tasks.at[i];
     print_error("task %zu%s, work %d:", i, task->elementwise ? " in place" : "",
                 (int)task->work);
     for (int k = 0; k < task->read_count; k++)
@@ -236,7 +236,7 @@ static void no_order_is_better(void **state) {
     size_t at;
     arena_open(&arena, NULL, NULL);
     random_graph(&graph, &arena, &seed);
-    schedule(&graph, &found);
+    schedule_find(&graph, &found);
     int64_t least = least_peak(&graph);
     int64_t peak = check_order(&graph, found.order, &at);
     if (found.peak < least || (found.exact && found.peak != least))
@@ -248,7 +248,7 @@ static void no_order_is_better(void **state) {
     assert_int_equal(found.peak_at, at);
     assert_true(found.peak <= found.source_peak);
     inexact += !found.exact;
-    schedule(&graph, &again);
+    schedule_find(&graph, &again);
     assert_memory_equal(found.order, again.order,
                         graph.tasks.count * sizeof *found.order);
     arena_close(&arena);
@@ -258,9 +258,9 @@ static void no_order_is_better(void **state) {
 
 static size_t add_task(struct task_graph *graph, const size_t *reads,
                        size_t count, int64_t bytes) {
-  struct task task = {.first_read = graph->reads.count,
-                      .first_made = graph->makes.count,
-                      .made_count = 1};
+  struct plan_task task = {.first_read = graph->reads.count,
+                           .first_made = graph->makes.count,
+                           .made_count = 1};
   for (size_t i = 0; i < count; i++)
     add_read(graph, &task, reads[i]);
   size_t made = add_tensor(graph, bytes);
@@ -284,7 +284,7 @@ static void wide_graphs_are_searched_in_part(void **state) {
   for (size_t i = 0; i < BRANCHES; i++)
     ends[i] = add_task(&graph, &ends[i], 1, 1 + (int64_t)i % 3);
   add_task(&graph, ends, BRANCHES, 1);
-  schedule(&graph, &found);
+  schedule_find(&graph, &found);
   bool ran[128] = {false};
   for (size_t i = 0; i < graph.tasks.count; i++) {
     assert_false(ran[found.order[i]]);
@@ -304,11 +304,11 @@ static void what_passes_63_bits_is_an_overflow(void **state) {
   struct task_graph graph = {.arena = &arena};
   size_t a = add_task(&graph, NULL, 0, INT64_MAX / 2);
   size_t b = add_task(&graph, &a, 1, INT64_MAX / 2);
-  schedule(&graph, &found);
+  schedule_find(&graph, &found);
   assert_false(graph.overflow);
   assert_int_equal(found.peak, INT64_MAX / 2 * 2);
   add_task(&graph, &b, 1, 2);
-  schedule(&graph, &found);
+  schedule_find(&graph, &found);
   assert_true(graph.overflow);
   arena_close(&arena);
 }
@@ -320,7 +320,7 @@ static void an_empty_graph_takes_what_is_given(void **state) {
   arena_open(&arena, NULL, NULL);
   struct task_graph graph = {.arena = &arena};
   add_given(&graph, 5);
-  schedule(&graph, &found);
+  schedule_find(&graph, &found);
   assert_int_equal(found.peak, 5);
   assert_true(found.exact);
   arena_close(&arena);
