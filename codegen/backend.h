@@ -19,7 +19,6 @@ struct compiled {
   const struct expansion *expansion; /* how it was expanded */
   const struct model *model;         /* NULL if the source has errors */
   const struct settings *settings;
-  struct rule rule;
   struct memory memory;
 };
 

@@ -246,13 +246,13 @@ static void put_totals(struct writer *w) {
   json_put_key(&w->json, "totals");
   json_put_open(&w->json, '{');
   put_cost(w, &model->total);
-  json_member_int(&w->json, "param_bytes", w->c->rule.prediction_params);
+  json_member_int(&w->json, "param_bytes", w->c->memory.rule.prediction_params);
   json_member_int(&w->json, "activation_bytes", model->total.activation_bytes);
   json_put_close(&w->json, '}');
 }
 
 static void put_rule(struct writer *w) {
-  const struct rule *rule = &w->c->rule;
+  const struct rule *rule = &w->c->memory.rule;
   struct json *json = &w->json;
   json_put_key(json, "rule");
   json_put_open(json, '{');

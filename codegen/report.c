@@ -148,7 +148,7 @@ static void rule_row(struct report *r, struct grid *grid, int64_t prediction,
 }
 
 static void put_rule(struct report *r) {
-  const struct rule *rule = &r->c->rule;
+  const struct rule *rule = &r->c->memory.rule;
   const struct train_settings *train = &r->c->settings->train;
   struct grid_column columns[] = {
       {ALIGN_LEFT, "  ", 0},  {ALIGN_RIGHT, "    ", 0},

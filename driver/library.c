@@ -457,8 +457,6 @@ static enum netc_status compile(struct netc *netc, const struct unit *unit) {
     expand_choice(e, netc->chosen.at[i]);
   netc->usable = no_errors(netc) &&
                  cost_find(&netc->model, &netc->settings, &netc->diags) &&
-                 rule_find(&netc->model, &netc->settings, &netc->diags,
-                           &netc->compiled.rule) &&
                  memory_find(&netc->model, &netc->settings, netc->timeline,
                              &netc->diags, &netc->compiled.memory);
   if (netc->usable) {

@@ -99,6 +99,13 @@ bool memory_largest_batches(const struct model *model,
   return true;
 }
 
+static void too_large(const struct model *model, struct diags *diags) {
+  struct diagnostic *d =
+      diag(diags, TOO_LARGE, model->nodes.at[model->nodes.count - 1].span,
+           "the memory of the net passes 2^63 - 1 bytes");
+  diag_help(d, "a smaller batch, or smaller tensors");
+}
+
 bool memory_find(const struct model *model, const struct settings *settings,
                  bool timeline, struct diags *diags, struct memory *memory) {
   struct arena scratch;
@@ -117,8 +124,9 @@ bool memory_find(const struct model *model, const struct settings *settings,
   arena_open_in(&scratch, model->arena);
   bool fits = find_training(&q, &scratch);
   arena_close(&scratch);
-  if (fits && inference_find(model, settings, &memory->inference))
+  if (fits && rule_find(model, settings, &memory->rule) &&
+      inference_find(model, settings, &memory->inference))
     return true;
-  memory_too_large(model, diags);
+  too_large(model, diags);
   return false;
 }

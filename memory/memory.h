@@ -5,6 +5,7 @@
 #include "memory/fit.h"
 #include "memory/inference.h"
 #include "memory/parallel.h"
+#include "memory/rule.h"
 
 /* Tensors of a layer and kind are one item. */
 struct alive_list {
@@ -13,6 +14,7 @@ struct alive_list {
 };
 
 struct memory {
+  struct rule rule;
   struct training training;
   int64_t *saved_by_node;        /* bytes that each keeps for backward */
   struct alive_list alive;       /* at the peak, the largest first */

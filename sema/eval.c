@@ -5,9 +5,7 @@
 #include "base/check.h"
 #include "sema/expander.h"
 
-static const struct value poison = {.kind = VALUE_POISON};
-
-static struct value integer(int64_t value, struct span span) {
+struct value eval_integer(int64_t value, struct span span) {
   return (struct value){.kind = VALUE_INT, .integer = value, .span = span};
 }
 
@@ -15,16 +13,16 @@ static struct value boolean(bool value, struct span span) {
   return (struct value){.kind = VALUE_BOOL, .integer = value, .span = span};
 }
 
-static struct value overflow(struct expander *e, struct span span) {
+struct value eval_overflow(struct expander *e, struct span span) {
   report(e, INTEGER_OVERFLOW, span, "the result does not fit a 64-bit integer");
-  return poison;
+  return value_poison;
 }
 
-static struct value real(struct expander *e, double value, struct span span) {
+struct value eval_real(struct expander *e, double value, struct span span) {
   if (isfinite(value))
     return (struct value){.kind = VALUE_REAL, .real = value, .span = span};
   report(e, NOT_FINITE, span, "the result is not a finite number");
-  return poison;
+  return value_poison;
 }
 
 /* NULL, and silence, for a poison. */
@@ -42,10 +40,10 @@ static struct diagnostic *report_type(struct expander *e,
   return d;
 }
 
-static struct value mismatch(struct expander *e, const struct value *value,
-                             struct span span, const char *wanted) {
+struct value eval_mismatch(struct expander *e, const struct value *value,
+                           struct span span, const char *wanted) {
   report_type(e, value, span, wanted);
-  return poison;
+  return value_poison;
 }
 
 bool want_int(struct expander *e, const struct value *value, int64_t *out) {
@@ -70,7 +68,7 @@ bool eval_bool(struct expander *e, const struct expr *expr, bool *out) {
     *out = value.integer;
     return true;
   }
-  mismatch(e, &value, expr->span, "true or false");
+  eval_mismatch(e, &value, expr->span, "true or false");
   return false;
 }
 
@@ -144,7 +142,7 @@ static struct value eval_name(struct expander *e, const struct expr *expr) {
     if (layer_kind_find(expr->name))
       return name_value(expr->name, expr->span);
     report_unknown_name(e, expr->name, expr->span, NULL);
-    return poison;
+    return value_poison;
   }
   struct value value = symbol->value;
   if (symbol->kind != SYMBOL_CONSTANT) {
@@ -177,7 +175,7 @@ static struct value unknown_field(struct expander *e, const struct expr *expr) {
       report(e, UNKNOWN_NAME, expr->span, "a tensor has no `%.*s`",
              SLICE_ARG(expr->name));
   diag_help(d, "there are in.c in.h in.w in.d in.len in.size");
-  return poison;
+  return value_poison;
 }
 
 static struct value eval_field(struct expander *e, const struct expr *expr) {
@@ -186,22 +184,22 @@ static struct value eval_field(struct expander *e, const struct expr *expr) {
   if (!field)
     return unknown_field(e, expr);
   if (e->lost)
-    return poison;
+    return value_poison;
   if (e->current == NO_NODE) {
     report(e, NO_TENSOR, expr->span,
            "there is no tensor yet whose size this could be");
-    return poison;
+    return value_poison;
   }
   const struct shape *shape = &e->model->nodes.at[e->current].out;
   if (field == FIELD_SIZE)
-    return integer(shape_values(shape), expr->span);
+    return eval_integer(shape_values(shape), expr->span);
   bool index = shape->dtype != DTYPE_FLOAT; /* it has a length only */
   int axis = !index ? axis_index(field, shape) : field == AXIS_LENGTH ? 0 : -1;
   if (axis >= 0)
-    return integer(shape->dim[axis], expr->span);
+    return eval_integer(shape->dim[axis], expr->span);
   report(e, WRONG_AXIS, expr->span, "the current tensor (%s) has no such axis",
          shape_text(shape).text);
-  return poison;
+  return value_poison;
 }
 
 /* Operators */
@@ -211,17 +209,17 @@ static struct value int_power(struct expander *e, int64_t base,
   int64_t result = 1;
   while (exponent > 0) {
     if (exponent % 2 && !mul_i64(result, base, &result))
-      return overflow(e, span);
+      return eval_overflow(e, span);
     exponent /= 2;
     if (exponent > 0 && !mul_i64(base, base, &base))
-      return overflow(e, span);
+      return eval_overflow(e, span);
   }
-  return integer(result, span);
+  return eval_integer(result, span);
 }
 
 static struct value divide_by_zero(struct expander *e, struct span span) {
   report(e, DIVISION_BY_ZERO, span, "division by zero");
-  return poison;
+  return value_poison;
 }
 
 static struct value int_binary(struct expander *e, enum op op, int64_t a,
@@ -247,37 +245,30 @@ static struct value int_binary(struct expander *e, enum op op, int64_t a,
     else if (a % b == 0)
       result = a / b;
     else
-      return real(e, (double)a / (double)b, span);
+      return eval_real(e, (double)a / (double)b, span);
     break;
   default: /* OP_POW */
     if (b < 0)
-      return real(e, pow((double)a, (double)b), span);
+      return eval_real(e, pow((double)a, (double)b), span);
     return int_power(e, a, b, span);
   }
-  return fits ? integer(result, span) : overflow(e, span);
+  return fits ? eval_integer(result, span) : eval_overflow(e, span);
 }
 
 static struct value real_binary(struct expander *e, enum op op, double a,
                                 double b, struct span span) {
   switch (op) {
-  case OP_ADD: return real(e, a + b, span);
-  case OP_SUB: return real(e, a - b, span);
-  case OP_MUL: return real(e, a * b, span);
-  case OP_POW: return real(e, pow(a, b), span);
+  case OP_ADD: return eval_real(e, a + b, span);
+  case OP_SUB: return eval_real(e, a - b, span);
+  case OP_MUL: return eval_real(e, a * b, span);
+  case OP_POW: return eval_real(e, pow(a, b), span);
   default:
     if (b == 0)
       return divide_by_zero(e, span);
     if (op == OP_MOD)
-      return real(e, a - floor(a / b) * b, span);
-    return real(e, a / b, span);
+      return eval_real(e, a - floor(a / b) * b, span);
+    return eval_real(e, a / b, span);
   }
-}
-
-static int compare_numbers(const struct value *a, const struct value *b) {
-  if (a->kind == VALUE_INT && b->kind == VALUE_INT)
-    return (a->integer > b->integer) - (a->integer < b->integer);
-  double x = value_number(a), y = value_number(b);
-  return (x > y) - (x < y);
 }
 
 static bool equal(const struct value *a, const struct value *b) {
@@ -285,7 +276,7 @@ static bool equal(const struct value *a, const struct value *b) {
     return slice_equal(a->name, b->name);
   if (a->kind == VALUE_BOOL)
     return a->integer == b->integer;
-  return compare_numbers(a, b) == 0;
+  return value_compare(a, b) == 0;
 }
 
 static struct value compare(struct expander *e, const struct expr *expr,
@@ -297,11 +288,11 @@ static struct value compare(struct expander *e, const struct expr *expr,
   if (!numbers && !(alike && equality)) {
     report(e, WRONG_TYPE, expr->span, "cannot compare %s with %s",
            value_words(a->kind), value_words(b->kind));
-    return poison;
+    return value_poison;
   }
   if (equality)
     return boolean(equal(a, b) == (expr->op == OP_EQ), expr->span);
-  int order = compare_numbers(a, b);
+  int order = value_compare(a, b);
   bool result = expr->op == OP_LT   ? order < 0
                 : expr->op == OP_LE ? order <= 0
                 : expr->op == OP_GT ? order > 0
@@ -313,11 +304,11 @@ static struct value compare(struct expander *e, const struct expr *expr,
 static struct value eval_logic(struct expander *e, const struct expr *expr) {
   bool left, right;
   if (!eval_bool(e, expr->left, &left))
-    return poison;
+    return value_poison;
   if (left == (expr->op == OP_OR))
     return boolean(left, expr->span);
   if (!eval_bool(e, expr->right, &right))
-    return poison;
+    return value_poison;
   return boolean(right, expr->span);
 }
 
@@ -326,13 +317,13 @@ static struct value eval_binary(struct expander *e, const struct expr *expr) {
     return eval_logic(e, expr);
   struct value a = eval(e, expr->left), b = eval(e, expr->right);
   if (a.kind == VALUE_POISON || b.kind == VALUE_POISON)
-    return poison;
+    return value_poison;
   if (expr->op >= OP_EQ && expr->op <= OP_GE)
     return compare(e, expr, &a, &b);
   if (!value_is_number(&a))
-    return mismatch(e, &a, expr->left->span, "a number");
+    return eval_mismatch(e, &a, expr->left->span, "a number");
   if (!value_is_number(&b))
-    return mismatch(e, &b, expr->right->span, "a number");
+    return eval_mismatch(e, &b, expr->right->span, "a number");
   if (a.kind == VALUE_INT && b.kind == VALUE_INT)
     return int_binary(e, expr->op, a.integer, b.integer, expr->span);
   return real_binary(e, expr->op, value_number(&a), value_number(&b),
@@ -343,162 +334,18 @@ static struct value eval_unary(struct expander *e, const struct expr *expr) {
   if (expr->op == OP_NOT) {
     bool value;
     if (!eval_bool(e, expr->left, &value))
-      return poison;
+      return value_poison;
     return boolean(!value, expr->span);
   }
   struct value value = eval(e, expr->left);
   int64_t result;
   if (value.kind == VALUE_REAL)
-    return real(e, -value.real, expr->span);
+    return eval_real(e, -value.real, expr->span);
   if (value.kind != VALUE_INT)
-    return mismatch(e, &value, expr->left->span, "a number");
+    return eval_mismatch(e, &value, expr->left->span, "a number");
   if (!sub_i64(0, value.integer, &result))
-    return overflow(e, expr->span);
-  return integer(result, expr->span);
-}
-
-/* Functions */
-
-static struct value to_integer(struct expander *e, double value,
-                               struct span span) {
-  if (value >= -0x1p63 && value < 0x1p63)
-    return integer((int64_t)value, span);
-  return overflow(e, span);
-}
-
-/* Halves go to the even neighbour, as Python's round does. */
-static double round_half_even(double value) {
-  double below = floor(value), rest = value - below;
-  if (rest != 0.5)
-    return rest < 0.5 ? below : below + 1;
-  return fmod(below, 2) == 0 ? below : below + 1;
-}
-
-static struct value rounded(struct expander *e, const struct expr *expr,
-                            const struct value *a) {
-  if (a->kind == VALUE_INT)
-    return *a;
-  if (slice_is(expr->name, "floor"))
-    return to_integer(e, floor(a->real), expr->span);
-  if (slice_is(expr->name, "ceil"))
-    return to_integer(e, ceil(a->real), expr->span);
-  return to_integer(e, round_half_even(a->real), expr->span);
-}
-
-/*
- * The multiple of m that is nearest to v, but never under 90 % of it:
- * _make_divisible of torchvision/models/_utils.py.
- */
-static struct value divisible(struct expander *e, const struct expr *expr,
-                              const struct value *a) {
-  const struct value *v = &a[0];
-  int64_t m;
-  if (!want_int(e, &a[1], &m))
-    return poison;
-  if (m < 1 || value_number(v) < 0) {
-    report(e, OUT_OF_RANGE, expr->span,
-           "divisible(v, m) needs v >= 0 and m >= 1");
-    return poison;
-  }
-  struct value half =
-      to_integer(e, floor(value_number(v) + (double)m / 2), expr->span);
-  if (half.kind == VALUE_POISON)
-    return poison;
-  int64_t result = max_i64(m, half.integer / m * m);
-  if ((double)result < 0.9 * value_number(v) && !add_i64(result, m, &result))
-    return overflow(e, expr->span);
-  return integer(result, expr->span);
-}
-
-static struct value extreme(const struct expr *expr, const struct value *a,
-                            int count) {
-  const struct value *best = &a[0];
-  int sign = slice_is(expr->name, "max") ? 1 : -1;
-  bool any_real = false;
-  for (int i = 0; i < count; i++) {
-    any_real = any_real || a[i].kind == VALUE_REAL;
-    if (sign * compare_numbers(&a[i], best) > 0)
-      best = &a[i];
-  }
-  struct value result = *best;
-  result.span = expr->span;
-  if (any_real) {
-    result.real = value_number(best);
-    result.kind = VALUE_REAL;
-  }
-  return result;
-}
-
-enum { MOST_ITEMS = 16 };
-
-static const struct {
-  const char *name;
-  int least, most;
-} functions[] = {
-    {"min", 2, MOST_ITEMS}, {"max", 2, MOST_ITEMS}, {"floor", 1, 1},
-    {"ceil", 1, 1},         {"round", 1, 1},        {"sqrt", 1, 1},
-    {"log2", 1, 1},         {"divisible", 2, 2},
-};
-
-static struct value unknown_function(struct expander *e,
-                                     const struct expr *expr) {
-  struct suggestion s = suggest_begin(expr->name);
-  for (size_t i = 0; i < sizeof functions / sizeof *functions; i++)
-    suggest_offer(&s, slice_of(functions[i].name));
-  struct diagnostic *d =
-      report(e, UNKNOWN_NAME, expr->span, "there is no function `%.*s`",
-             SLICE_ARG(expr->name));
-  if (s.best.at)
-    diag_help(d, "did you mean `%.*s`?", SLICE_ARG(s.best));
-  else if (layer_kind_find(expr->name) || scope_find(e->scope, expr->name))
-    diag_help(d, "put a blank before the parenthesis to make it another "
-                 "argument");
-  else
-    diag_help(d, "the functions are min max floor ceil round sqrt log2 "
-                 "divisible");
-  return poison;
-}
-
-static struct value call(struct expander *e, const struct expr *expr,
-                         const struct value *a, int count) {
-  double x = value_number(&a[0]);
-  if (slice_is(expr->name, "min") || slice_is(expr->name, "max"))
-    return extreme(expr, a, count);
-  if (slice_is(expr->name, "divisible"))
-    return divisible(e, expr, a);
-  if (slice_is(expr->name, "sqrt") || slice_is(expr->name, "log2")) {
-    bool root = slice_is(expr->name, "sqrt");
-    return real(e, root ? sqrt(x) : log2(x), expr->span);
-  }
-  return rounded(e, expr, a);
-}
-
-static struct value eval_call(struct expander *e, const struct expr *expr) {
-  size_t f = 0, known = sizeof functions / sizeof *functions;
-  while (f < known && !slice_is(expr->name, functions[f].name))
-    f++;
-  if (f == known)
-    return unknown_function(e, expr);
-  struct value items[MOST_ITEMS];
-  int count = 0;
-  bool failed = false;
-  for (const struct expr *x = expr->items; x; x = x->next, count++) {
-    if (count >= functions[f].most)
-      continue;
-    items[count] = eval(e, x);
-    items[count].span = x->span;
-    if (!value_is_number(&items[count])) {
-      mismatch(e, &items[count], x->span, "a number");
-      failed = true;
-    }
-  }
-  if (count < functions[f].least || count > functions[f].most) {
-    report(e, WRONG_COUNT, expr->span, "%s takes %d value%s, not %d",
-           functions[f].name, functions[f].least,
-           functions[f].least > 1 ? "s" : "", count);
-    return poison;
-  }
-  return failed ? poison : call(e, expr, items, count);
+    return eval_overflow(e, expr->span);
+  return eval_integer(result, expr->span);
 }
 
 /* Sizes and pairs */
@@ -518,13 +365,13 @@ static struct value eval_sizes(struct expander *e, const struct expr *expr) {
     if (i == LIMIT_RANK) {
       report(e, WRONG_RANK, expr->span, "a tensor has at most %d axes",
              LIMIT_RANK);
-      return poison;
+      return value_poison;
     }
     if (!eval_size(e, pair ? item->left : item, &value.at[i]))
-      return poison;
+      return value_poison;
     value.to[i] = value.at[i];
     if (pair && !eval_size(e, item->right, &value.to[i]))
-      return poison;
+      return value_poison;
     value.paired = value.paired || pair;
     if (expr->kind == EXPR_PAIR)
       break; /* its `next` is another argument's */
@@ -534,8 +381,8 @@ static struct value eval_sizes(struct expander *e, const struct expr *expr) {
 
 struct value eval(struct expander *e, const struct expr *expr) {
   switch (expr->kind) {
-  case EXPR_INT: return integer(expr->integer, expr->span);
-  case EXPR_REAL: return real(e, expr->real, expr->span);
+  case EXPR_INT: return eval_integer(expr->integer, expr->span);
+  case EXPR_REAL: return eval_real(e, expr->real, expr->span);
   case EXPR_BOOL: return boolean(expr->integer, expr->span);
   case EXPR_NAME: return eval_name(e, expr);
   case EXPR_ANY: return (struct value){.kind = VALUE_ANY, .span = expr->span};
@@ -546,5 +393,5 @@ struct value eval(struct expander *e, const struct expr *expr) {
   case EXPR_DIMS:
   case EXPR_PAIR: return eval_sizes(e, expr);
   }
-  return poison;
+  return value_poison;
 }

@@ -41,9 +41,26 @@ bool eval_int(struct expander *e, const struct expr *expr, int64_t *out);
 bool eval_bool(struct expander *e, const struct expr *expr, bool *out);
 bool want_int(struct expander *e, const struct value *value, int64_t *out);
 
+/* A call of a function, like `min(a, b)`: function.c. */
+struct value eval_call(struct expander *e, const struct expr *expr);
+
+struct value eval_integer(int64_t value, struct span span);
+
+/* Not finite: reported, and a poison. */
+struct value eval_real(struct expander *e, double value, struct span span);
+
+/* Report, and return a poison. */
+struct value eval_overflow(struct expander *e, struct span span);
+struct value eval_mismatch(struct expander *e, const struct value *value,
+                           struct span span, const char *wanted);
+
 /* Reports a name that nothing is called. `also` are further candidates. */
 void report_unknown_name(struct expander *e, struct slice name,
                          struct span span, const struct arg_spec *also);
+
+/* Makes a name known here; one that is known already is an error. */
+struct symbol *scope_declare(struct expander *e, enum symbol_kind kind,
+                             struct slice name, struct span span);
 
 /* Reports, with notes on the calls and loops at hand. */
 struct diagnostic *report(struct expander *e, enum slug slug, struct span span,
@@ -93,14 +110,43 @@ bool resolve_word(struct expander *e, struct slice name, struct span span,
 void apply_stmt(struct expander *e, const struct stmt *stmt,
                 struct slice label);
 
+/* Nodes: node.c */
+
+/* What a node is made of. */
+struct node_making {
+  const struct layer_kind *kind;
+  const struct binding *binding;
+  const struct stmt *stmt;
+  struct span span;
+  struct node_name name;
+  int64_t head; /* NO_NODE: itself */
+};
+
+/* Adds the node that applies `m` to the tensors `inputs`; makes it current. */
+bool node_add(struct expander *e, const struct node_making *m,
+              const int64_t *inputs, int input_count);
+
 /* The node of an input of the net. */
 void node_add_input(struct expander *e, const struct stmt *stmt,
                     struct shape shape);
+
+/* Completes references to layers, of which the model knows more. */
+void node_resolve_refs(struct expander *e, const struct binding *b);
 
 /* Statements: expand.c */
 
 void expand_stmt(struct expander *e, const struct stmt *stmt);
 void expand_block(struct expander *e, const struct block *block);
+
+/* Counts a step against LIMIT_STEPS; false: the net is given up. */
+bool expand_step(struct expander *e, struct span span);
+
+void expand_enter(struct expander *e); /* a scope */
+void expand_leave(struct expander *e);
+
+/* The label of the current tensor, and of the nodes made since `first`. */
+void expand_declare_label(struct expander *e, const struct stmt *stmt,
+                          struct slice label, struct span span, int64_t first);
 
 /* A block in a scope of its own. */
 void expand_scoped(struct expander *e, const struct block *block);
@@ -110,7 +156,30 @@ bool is_checkpoint(const struct stmt *stmt);
 void expand_checkpoint(struct expander *e, const struct stmt *stmt,
                        struct slice label);
 
-/* A call of a def, with its group. */
+/* Loops and conditions: loop.c */
+
+void expand_repeat(struct expander *e, const struct stmt *stmt);
+void expand_for(struct expander *e, const struct stmt *stmt);
+void expand_if(struct expander *e, const struct stmt *stmt);
+
+/* Statements that make no layer: directive.c */
+
+void expand_input(struct expander *e, const struct stmt *stmt);
+void expand_output(struct expander *e, const struct stmt *stmt);
+void expand_def(struct expander *e, const struct stmt *stmt);
+void expand_constant(struct expander *e, const struct stmt *stmt);
+void expand_net(struct expander *e, const struct stmt *stmt);
+void expand_settings(struct expander *e, const struct stmt *stmt);
+
+/* Marks: mark.c */
+
+/* Reports a `-> DIMS` that is not the shape of the current tensor. */
+void mark_check(struct expander *e, const struct stmt *stmt);
+
+/* Remembers that shape. Sizes that differ from call to call become `_`. */
+void mark_record(struct expander *e, const struct stmt *stmt);
+
+/* A call of a def, with its group: call.c */
 void expand_call(struct expander *e, struct symbol *def,
                  const struct stmt *stmt, struct slice label);
 

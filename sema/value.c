@@ -1,6 +1,8 @@
 /* Values: what expressions evaluate to while a net is built. */
 #include "sema/value.h"
 
+const struct value value_poison = {.kind = VALUE_POISON};
+
 const char *value_words(enum value_kind kind) {
   switch (kind) {
   case VALUE_POISON: return "nothing";
@@ -40,4 +42,11 @@ void value_put(struct text *out, const struct value *value) {
       }
     }
   }
+}
+
+int value_compare(const struct value *a, const struct value *b) {
+  if (a->kind == VALUE_INT && b->kind == VALUE_INT)
+    return (a->integer > b->integer) - (a->integer < b->integer);
+  double x = value_number(a), y = value_number(b);
+  return (x > y) - (x < y);
 }

@@ -31,6 +31,8 @@ struct value {
   struct span span; /* where it was written last */
 };
 
+extern const struct value value_poison;
+
 /* "an integer", "a name", for messages. */
 const char *value_words(enum value_kind kind);
 
@@ -43,5 +45,8 @@ static inline double value_number(const struct value *value) {
 static inline bool value_is_number(const struct value *value) {
   return value->kind == VALUE_INT || value->kind == VALUE_REAL;
 }
+
+/* Like strcmp, for numbers. */
+int value_compare(const struct value *a, const struct value *b);
 
 #endif

@@ -1,0 +1,135 @@
+/* Inside the simulation: the state of a run, which its files share. */
+#ifndef NETC_MEMORY_RUN_H
+#define NETC_MEMORY_RUN_H
+
+#include "memory/simulate.h"
+
+/* Bytes of a gradient that is no parameter's; several may use it. */
+struct buffer {
+  int64_t bytes;
+  int64_t users;
+  int64_t node;
+};
+
+/* How a pass over operations uses a storage. */
+struct use {
+  int64_t left; /* reads, saves and outputs to come */
+  bool saved;   /* it is kept for backward */
+  bool there;   /* it is allocated */
+};
+
+struct run {
+  struct simulation *s;
+  const struct tape *tape;
+  /* A part of the tape sees only some storages and values. */
+  size_t first_storage, end_storage, first_value, end_value;
+  struct use *once;               /* by storage: of the forward pass */
+  struct use *again;              /* of a segment that is computed once more */
+  const struct segment *repeated; /* which that is; NULL: none */
+  bool keeps;                     /* operations keep what backward needs */
+  size_t *gradient;               /* by value: its buffer, from 1 */
+  bool *has_gradient;             /* by parameter */
+  VEC(struct buffer) buffers;
+  struct moment now;
+};
+
+static inline const struct tape_value *run_value_at(const struct run *run,
+                                                    size_t value) {
+  return &run->tape->values.at[value];
+}
+
+/* The storage that holds it: at a batch of 1, some copies are views. */
+static inline size_t run_root_of(const struct run *run, size_t storage) {
+  const struct tape_storage *at = run->tape->storages.at;
+  while (run->s->batch == 1 && at[storage].view_of)
+    storage = at[storage].view_of - 1;
+  return storage;
+}
+
+static inline size_t run_storage_of(const struct run *run, size_t value) {
+  return run_root_of(run, run_value_at(run, value)->storage);
+}
+
+static inline size_t run_input_of(const struct run *run,
+                                  const struct tape_op *op, int i) {
+  return run->tape->ins.at[op->first_in + (size_t)i];
+}
+
+/* Storages are numbered in the order of the operations that make them. */
+static inline bool run_made_in(const struct run *run,
+                               const struct segment *segment, size_t storage) {
+  const struct tape *tape = run->tape;
+  size_t end = segment->end < tape->ops.count
+                   ? tape->ops.at[segment->end].first_storage
+                   : tape->storages.count;
+  return storage >= tape->ops.at[segment->first].first_storage && storage < end;
+}
+
+static inline struct use *run_once(const struct run *run, size_t storage) {
+  return &run->once[storage - run->first_storage];
+}
+
+/* In the pass that goes on: what a segment makes, it makes again. */
+static inline struct use *run_use_of(struct run *run, size_t storage) {
+  if (run->repeated && run_made_in(run, run->repeated, storage))
+    return &run->again[storage - run->first_storage];
+  return run_once(run, storage);
+}
+
+static inline size_t *run_gradient_of(const struct run *run, size_t value) {
+  return &run->gradient[value - run->first_value];
+}
+
+/* Storages and bytes: storage.c */
+
+int64_t run_bytes_of(struct run *run, const struct extent *extent);
+int64_t run_storage_bytes(struct run *run, size_t storage);
+
+/* Adds bytes to what is alive now. */
+void run_change(struct run *run, enum memory_part part, int64_t bytes);
+
+void run_allocate(struct run *run, size_t storage);
+void run_release(struct run *run, size_t storage); /* by one of its users */
+
+/* Reads, and what backward needs, of the pass that goes on. */
+void run_count_reads(struct run *run, const struct tape_op *op);
+void run_count_saves(struct run *run, const struct tape_op *op);
+
+/* All users of the storages that the forward pass makes or reads. */
+void run_count_uses(struct run *run);
+
+/* What a segment held of others, after its backward. */
+void run_release_inputs(struct run *run, const struct segment *segment);
+
+/* The segment that begins at an operation; NULL: none does. */
+const struct segment *run_segment_at(const struct run *run, size_t *next,
+                                     size_t op);
+
+/* The passes: simulate.c */
+
+/* Takes the present state into account, at an operation. */
+void run_sample(struct run *run, const struct tape_op *op);
+
+/* What an operation keeps besides tensors. */
+int64_t run_kept_bytes(struct run *run, const struct tape_op *op);
+
+/* A segment once more, now with all that its backward needs. */
+void run_segment_again(struct run *run, const struct segment *segment);
+
+/* Backward: backward.c */
+
+void run_backward(struct run *run);
+
+/* A new buffer for a gradient, from 1. */
+size_t run_new_buffer(struct run *run, int64_t node, int64_t bytes);
+
+/* The gradient of a parameter stays until the next step. */
+void run_add_param_gradient(struct run *run, size_t param);
+
+/*
+ * A loss starts from a gradient of 1, which its caller holds. Without one,
+ * a number is spread over each output, which takes no memory.
+ */
+void run_start_backward(struct run *run, size_t end);
+
+#endif

@@ -1,0 +1,130 @@
+/* Storages while a step is simulated: who uses them, for how long. */
+#include "base/check.h"
+#include "memory/run.h"
+
+int64_t extent_bytes(const struct extent *extent, int64_t batch, int element,
+                     int64_t block, bool *overflow) {
+  static const int bytes_of[] = {
+      [WIDTH_LOW] = 2,   [WIDTH_F32] = 4,  [WIDTH_I32] = 4,
+      [WIDTH_INDEX] = 8, [WIDTH_MASK] = 1, [WIDTH_BOOL] = 1};
+  int64_t count = extent->count, bytes = 0;
+  bool fits = extent->fixed || mul_i64(count, batch, &count);
+  if (extent->width == WIDTH_NET)
+    fits = fits && element_bytes(element, count, &bytes);
+  else
+    fits = fits && mul_i64(count, bytes_of[extent->width], &bytes);
+  fits = fits && add_i64(bytes, block - 1, &bytes);
+  if (fits)
+    return bytes / block * block;
+  *overflow = true;
+  return 0;
+}
+
+int64_t run_bytes_of(struct run *run, const struct extent *extent) {
+  return extent_bytes(extent, run->s->batch, run->s->element,
+                      run->tape->profile->block, &run->s->overflow);
+}
+
+void run_change(struct run *run, enum memory_part part, int64_t bytes) {
+  if (!add_i64(run->now.bytes, bytes, &run->now.bytes))
+    run->s->overflow = true;
+  else
+    run->now.parts[part] += bytes; /* never more than the sum */
+}
+
+int64_t run_storage_bytes(struct run *run, size_t storage) {
+  return run_bytes_of(run, &run->tape->storages.at[storage].extent);
+}
+
+void run_allocate(struct run *run, size_t storage) {
+  struct use *use = run_use_of(run, storage);
+  use->there = true;
+  run_change(run, use->saved ? PART_SAVED : PART_TEMPORARY,
+             run_storage_bytes(run, storage));
+}
+
+void run_release(struct run *run, size_t storage) {
+  struct use *use = run_use_of(run, storage);
+  if (--use->left > 0 || !use->there)
+    return;
+  use->there = false;
+  run_change(run, use->saved ? PART_SAVED : PART_TEMPORARY,
+             -run_storage_bytes(run, storage));
+}
+
+void run_count_reads(struct run *run, const struct tape_op *op) {
+  for (int i = 0; i < op->in_count; i++)
+    run_use_of(run, run_storage_of(run, run_input_of(run, op, i)))->left++;
+}
+
+void run_count_saves(struct run *run, const struct tape_op *op) {
+  for (int i = 0; i < op->saved_count; i++) {
+    struct use *use = run_use_of(
+        run,
+        run_root_of(run, run->tape->saved.at[op->first_saved + (size_t)i]));
+    use->left++;
+    use->saved = true;
+  }
+}
+
+/* What a segment reads from outside is held until it has run backward. */
+static void hold_inputs(struct run *run, const struct segment *segment) {
+  for (size_t i = segment->first; i < segment->end; i++) {
+    const struct tape_op *op = &run->tape->ops.at[i];
+    for (int k = 0; k < op->in_count; k++) {
+      size_t storage = run_storage_of(run, run_input_of(run, op, k));
+      if (run_made_in(run, segment, storage))
+        continue;
+      run_once(run, storage)->left++;
+      run_once(run, storage)->saved = true;
+    }
+  }
+}
+
+void run_release_inputs(struct run *run, const struct segment *segment) {
+  for (size_t i = segment->first; i < segment->end; i++) {
+    const struct tape_op *op = &run->tape->ops.at[i];
+    for (int k = 0; k < op->in_count; k++) {
+      size_t storage = run_storage_of(run, run_input_of(run, op, k));
+      if (!run_made_in(run, segment, storage))
+        run_release(run, storage);
+    }
+  }
+}
+
+const struct segment *run_segment_at(const struct run *run, size_t *next,
+                                     size_t op) {
+  const struct simulation *s = run->s;
+  while (*next < s->segment_count && s->segments[*next].end <= op)
+    ++*next;
+  if (*next < s->segment_count && s->segments[*next].first <= op)
+    return &s->segments[*next];
+  return NULL;
+}
+
+/* An output of the net stays, unless a part before this one makes it. */
+static void hold(struct run *run, size_t value) {
+  size_t storage = run_storage_of(run, value);
+  if (storage >= run->first_storage)
+    run_once(run, storage)->left++;
+}
+
+void run_count_uses(struct run *run) {
+  const struct simulation *s = run->s;
+  size_t next = 0;
+  for (size_t i = s->first; i < s->end; i++) {
+    const struct tape_op *op = &run->tape->ops.at[i];
+    const struct segment *segment = run_segment_at(run, &next, i);
+    run_count_reads(run, op);
+    if (!segment)
+      run_count_saves(run, op);
+    else if (segment->first == i)
+      hold_inputs(run, segment);
+  }
+  if (s->end < run->tape->ops.count) /* a part: its result goes on */
+    return;
+  for (size_t i = 0; i < s->model->outputs.count; i++)
+    hold(run, s->trace->value_of[s->model->outputs.at[i].node]);
+  for (size_t i = 0; i < s->trace->ends.count; i++)
+    hold(run, s->trace->ends.at[i]);
+}

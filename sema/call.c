@@ -1,0 +1,200 @@
+/* Calls of defs: arguments to parameters, a scope and a group. */
+#include "sema/expander.h"
+
+static void declare_param(struct expander *e, const struct def_param *param,
+                          const struct value *value) {
+  struct symbol *symbol =
+      scope_declare(e, SYMBOL_CONSTANT, param->name, param->span);
+  symbol->value = *value;
+}
+
+struct call {
+  struct symbol *def;
+  const struct stmt *stmt;
+  const struct def_param *params;
+  const struct arg **values; /* by parameter; NULL: the default */
+  int count;
+  bool failed;
+};
+
+static struct slice def_name(const struct call *call) {
+  return call->def->name;
+}
+
+static const struct def_param *param_at(const struct call *call, int index) {
+  const struct def_param *param = call->params;
+  while (index-- > 0)
+    param = param->next;
+  return param;
+}
+
+static int param_index(const struct call *call, struct slice name) {
+  int i = 0;
+  for (const struct def_param *p = call->params; p; p = p->next, i++)
+    if (slice_equal(p->name, name))
+      return i;
+  return -1;
+}
+
+static void unknown_param(struct expander *e, struct call *call,
+                          const struct arg *arg) {
+  struct suggestion s = suggest_begin(arg->key);
+  for (const struct def_param *p = call->params; p; p = p->next)
+    suggest_offer(&s, p->name);
+  struct diagnostic *d =
+      report(e, UNKNOWN_OPTION, arg->key_span, "%.*s has no parameter `%.*s`",
+             SLICE_ARG(def_name(call)), SLICE_ARG(arg->key));
+  if (s.best.at)
+    diag_help(d, "did you mean `%.*s`?", SLICE_ARG(s.best));
+  diag_label(d, call->def->span, "defined here");
+  call->failed = true;
+}
+
+static void report_surplus(struct expander *e, struct call *call,
+                           const struct arg *arg) {
+  struct diagnostic *d = report(
+      e, WRONG_COUNT, arg->span, "%.*s takes %d value%s, and no %s",
+      SLICE_ARG(def_name(call)), call->count, call->count == 1 ? "" : "s",
+      arg->form == ARG_STRIDE  ? "stride"
+      : arg->form == ARG_BLOCK ? "block"
+                               : "more");
+  diag_label(d, call->def->span, "defined here");
+  if (arg->form == ARG_PLAIN && arg->value->kind == EXPR_NAME &&
+      layer_kind_find(arg->value->name))
+    diag_help(d, "a def has no tail: `%.*s` is a statement of its own",
+              SLICE_ARG(arg->value->name));
+  call->failed = true;
+}
+
+static void match_arg(struct expander *e, struct call *call,
+                      const struct arg *arg, int *position) {
+  int index = -1;
+  if (arg->form == ARG_KEYED) {
+    index = param_index(call, arg->key);
+    if (index < 0) {
+      unknown_param(e, call, arg);
+      return;
+    }
+  } else if (arg->form == ARG_PLAIN) {
+    while (*position < call->count && call->values[*position])
+      (*position)++;
+    index = *position;
+  }
+  if (index < 0 || index >= call->count) {
+    report_surplus(e, call, arg);
+  } else if (call->values[index]) {
+    struct diagnostic *d =
+        report(e, DUPLICATE_ARGUMENT, arg->span, "`%.*s` is given twice",
+               SLICE_ARG(param_at(call, index)->name));
+    diag_label(d, call->values[index]->span, "first here");
+    call->failed = true;
+  } else {
+    call->values[index] = arg;
+  }
+}
+
+/* Values of the parameters: those given where the call stands, defaults
+ * where the def stands, after the parameters before them. */
+static bool bind_params(struct expander *e, struct call *call,
+                        struct scope *inner) {
+  struct scope *outer = e->scope;
+  int i = 0;
+  for (const struct def_param *p = call->params; p; p = p->next, i++) {
+    struct value value = {.kind = VALUE_POISON};
+    const struct arg *arg = call->values[i];
+    if (arg) {
+      value = eval(e, arg->value);
+    } else if (p->value) {
+      e->scope = inner;
+      value = eval(e, p->value);
+    } else if (!call->failed) {
+      struct diagnostic *d = report(
+          e, MISSING_ARGUMENT, call->stmt->name_span, "%.*s needs its `%.*s`",
+          SLICE_ARG(def_name(call)), SLICE_ARG(p->name));
+      diag_label(d, p->span, "has no default");
+      call->failed = true;
+    }
+    e->scope = inner;
+    declare_param(e, p, &value);
+    e->scope = outer;
+  }
+  return !call->failed;
+}
+
+/* The call with the values of its arguments, for reports. */
+static struct slice call_text(struct expander *e, const struct call *call,
+                              struct scope *inner) {
+  struct text text = text_new(e->arena);
+  text_puts(&text, def_name(call));
+  for (const struct arg *arg = call->stmt->args; arg; arg = arg->next) {
+    int i = 0;
+    while (i < call->count && call->values[i] != arg)
+      i++;
+    if (i == call->count)
+      continue;
+    const struct def_param *param = param_at(call, i);
+    text_putc(&text, ' ');
+    if (arg->form == ARG_KEYED)
+      text_printf(&text, "%.*s=", SLICE_ARG(param->name));
+    value_put(&text, &scope_own(inner, param->name)->value);
+  }
+  return text_slice(&text);
+}
+
+static bool match_args(struct expander *e, struct call *call) {
+  for (const struct def_param *p = call->params; p; p = p->next)
+    call->count++;
+  call->values =
+      arena_alloc(e->arena, (size_t)call->count + 1, sizeof *call->values);
+  int position = 0;
+  for (const struct arg *arg = call->stmt->args; arg; arg = arg->next)
+    match_arg(e, call, arg, &position);
+  return !call->failed;
+}
+
+static bool is_recursion(struct expander *e, struct symbol *def,
+                         const struct stmt *stmt) {
+  if (!def->active)
+    return false;
+  struct text cycle = text_new(e->arena);
+  text_puts(&cycle, def->name);
+  for (const struct frame *f = e->frame; f; f = f->parent) {
+    if (f->kind != FRAME_CALL)
+      continue;
+    struct slice rest = text_slice(&cycle);
+    cycle = text_new(e->arena);
+    text_printf(&cycle, "%.*s -> %.*s", SLICE_ARG(f->name), SLICE_ARG(rest));
+    if (slice_equal(f->name, def->name))
+      break;
+  }
+  struct diagnostic *d =
+      report(e, RECURSION, stmt->name_span, "a def cannot call itself: %.*s",
+             SLICE_ARG(text_slice(&cycle)));
+  diag_help(d, "write the levels with `repeat` or `for`");
+  return true;
+}
+
+void expand_call(struct expander *e, struct symbol *def,
+                 const struct stmt *stmt, struct slice label) {
+  struct call call = {.def = def, .stmt = stmt, .params = def->stmt->params};
+  struct scope *outer = e->scope;
+  struct scope *inner = scope_enter(&e->pool, def->scope);
+  struct frame frame = {
+      .kind = FRAME_CALL, .name = def->name, .span = stmt->span};
+  if (is_recursion(e, def, stmt) || !match_args(e, &call) ||
+      !bind_params(e, &call, inner) || !frame_enter(e, frame)) {
+    e->lost = true;
+    scope_leave(&e->pool, inner);
+    return;
+  }
+  int64_t group = group_enter(e, label, def->name, stmt);
+  e->model->groups.at[e->group].call = call_text(e, &call, inner);
+  def->active = true;
+  e->scope = inner;
+  expand_block(e, def->stmt->block);
+  expand_leave(e);
+  e->scope = outer;
+  def->active = false;
+  frame_leave(e);
+  group_leave(e, group);
+}

@@ -1,0 +1,168 @@
+/* Statements that make no layer: inputs, outputs, names, settings. */
+#include "sema/expander.h"
+
+static bool read_dtype(struct expander *e, const struct stmt *stmt,
+                       enum dtype *dtype) {
+  *dtype = DTYPE_FLOAT;
+  if (!stmt->dtype.at || slice_is(stmt->dtype, "f32"))
+    return true;
+  bool i64 = slice_is(stmt->dtype, "i64");
+  if (i64 || slice_is(stmt->dtype, "i32")) {
+    *dtype = i64 ? DTYPE_I64 : DTYPE_I32;
+    return true;
+  }
+  struct diagnostic *d =
+      report(e, UNKNOWN_CHOICE, stmt->dtype_span, "an input of type `%.*s`",
+             SLICE_ARG(stmt->dtype));
+  diag_help(d, "`: i32` and `: i64` make indices, without it an input holds "
+               "values; their type is `train dtype=` or `--dtype`");
+  return false;
+}
+
+static bool read_input_shape(struct expander *e, const struct stmt *stmt,
+                             struct shape *shape) {
+  struct value value = eval(e, stmt->value);
+  int64_t count;
+  *shape = (struct shape){0};
+  if (!read_dtype(e, stmt, &shape->dtype) || value.kind == VALUE_POISON)
+    return false;
+  if (value.kind == VALUE_INT) {
+    shape->rank = 1;
+    shape->dim[0] = value.integer;
+  } else if (value.kind == VALUE_SIZES) {
+    shape->rank = value.count;
+    memcpy(shape->dim, value.at, sizeof shape->dim);
+  } else {
+    report(e, WRONG_TYPE, stmt->value->span,
+           "sizes are needed here, like 224x224x3, not %s",
+           value_words(value.kind));
+    return false;
+  }
+  for (int i = 0; i < shape->rank; i++) {
+    if (shape->dim[i] >= 1)
+      continue;
+    report(e, OUT_OF_RANGE, stmt->value->span,
+           "the sizes of an input must be known, and at least 1");
+    return false;
+  }
+  const struct input_override *override = &e->in->override;
+  if (override->active && override->input == (int64_t)e->model->sources.count)
+    *shape = override->shape;
+  if (shape_count(shape, &count))
+    return true;
+  report(e, TOO_LARGE, stmt->value->span,
+         "this input has more than 2^63 - 1 values");
+  return false;
+}
+
+void expand_input(struct expander *e, const struct stmt *stmt) {
+  struct shape shape;
+  int64_t first = (int64_t)e->model->nodes.count;
+  e->lost = !read_input_shape(e, stmt, &shape);
+  if (!e->lost)
+    node_add_input(e, stmt, shape);
+  if (stmt->name.at) {
+    expand_declare_label(e, stmt, stmt->name, stmt->name_span, first);
+  } else if (e->model->sources.count > 1) {
+    struct diagnostic *d =
+        report(e, DUPLICATE_NAME, stmt->span, "a further input needs a name");
+    diag_help(d, "`input left 224x224x3`; `from left` makes it current");
+  }
+}
+
+void expand_output(struct expander *e, const struct stmt *stmt) {
+  if (e->lost)
+    return;
+  if (e->current == NO_NODE) {
+    report(e, NO_TENSOR, stmt->span, "there is no tensor yet to output");
+    return;
+  }
+  for (size_t i = 0; i < e->model->outputs.count; i++) {
+    const struct output *other = &e->model->outputs.at[i];
+    if (!slice_equal(other->name, stmt->name))
+      continue;
+    struct diagnostic *d =
+        report(e, DUPLICATE_NAME, stmt->name_span,
+               "two outputs are called `%.*s`", SLICE_ARG(stmt->name));
+    diag_label(d, other->span, "first here");
+    return;
+  }
+  struct output *output = VEC_PUSH(e->arena, &e->model->outputs);
+  *output = (struct output){e->current, stmt->name, stmt->name_span};
+}
+
+void expand_def(struct expander *e, const struct stmt *stmt) {
+  for (const struct def_param *p = stmt->params; p; p = p->next)
+    for (const struct def_param *q = stmt->params; q != p; q = q->next)
+      if (slice_equal(p->name, q->name)) {
+        diag_label(report(e, DUPLICATE_NAME, p->span,
+                          "two parameters are called `%.*s`",
+                          SLICE_ARG(p->name)),
+                   q->span, "first here");
+        return;
+      }
+  struct symbol *symbol =
+      scope_declare(e, SYMBOL_DEF, stmt->name, stmt->name_span);
+  if (symbol->kind != SYMBOL_DEF || symbol->stmt)
+    return;
+  symbol->stmt = stmt;
+  symbol->scope = e->scope;
+}
+
+static struct define *find_define(struct expander *e, struct slice name) {
+  for (size_t i = 0; i < e->in->define_count; i++)
+    if (slice_equal(e->in->defines[i].name, name))
+      return &e->in->defines[i];
+  return NULL;
+}
+
+void expand_constant(struct expander *e, const struct stmt *stmt) {
+  struct value value = eval(e, stmt->value);
+  struct define *define =
+      stmt->kind == STMT_PARAM ? find_define(e, stmt->name) : NULL;
+  if (define) {
+    define->used = true;
+    value = define->value;
+  }
+  size_t count = e->scope->count;
+  struct symbol *symbol =
+      scope_declare(e, SYMBOL_CONSTANT, stmt->name, stmt->name_span);
+  if (e->scope->count > count)
+    symbol->value = value;
+}
+
+void expand_net(struct expander *e, const struct stmt *stmt) {
+  if (e->model->named) {
+    struct diagnostic *d =
+        report(e, DUPLICATE_NAME, stmt->span, "a file describes one net");
+    diag_help(d, "this one is called `%.*s` already",
+              SLICE_ARG(e->model->name));
+    return;
+  }
+  e->model->named = true;
+  e->model->name = stmt->name;
+}
+
+void expand_settings(struct expander *e, const struct stmt *stmt) {
+  struct settings *settings = e->in->settings;
+  bool train = slice_is(stmt->name, "train");
+  bool infer = slice_is(stmt->name, "infer");
+  struct binding b = {
+      .specs = train   ? train_specs
+               : infer ? infer_specs
+                       : budget_specs,
+      .owner = train   ? "train"
+               : infer ? "infer"
+                       : "budget",
+      .args = train   ? (void *)&settings->train
+              : infer ? (void *)&settings->infer
+                      : (void *)&settings->budget,
+  };
+  for (const struct arg *arg = stmt->args; arg; arg = arg->next)
+    bind_arg(e, &b, arg);
+  if (train)
+    settings->trains = true;
+  for (int i = 0; !train && !infer && b.specs[i].name; i++)
+    if (b.given >> i & 1)
+      settings->budget_spans[i] = b.spans[i];
+}

@@ -1,0 +1,30 @@
+/* Inside the linter: what its files share. */
+#ifndef NETC_SEMA_LINTER_H
+#define NETC_SEMA_LINTER_H
+
+#include "sema/lint.h"
+#include "sema/remainder.h"
+
+struct lint {
+  const struct expansion *expansion;
+  const struct block *program;
+  struct model *model;
+  struct diags *diags;
+  const struct shape **in;
+  int32_t *readers;          /* by node: how many nodes read it */
+  int64_t *reader;           /* by node: the last of them */
+  bool *alive;               /* by node: some output depends on it */
+  bool strided;              /* a layer with weights has a stride */
+  struct clean_sizes *clean; /* by input */
+};
+/* Reports about a node, and remembers it for the rows of reports. */
+struct diagnostic *lint_warn(struct lint *l, enum slug slug, int64_t node,
+                             const char *format, ...) PRINTF_LIKE(4, 5);
+
+/* conv 64 3x3 pad */
+struct slice lint_layer_text(struct lint *l, int64_t node);
+
+/* Windows that leave values unread, or step over some: lint_window.c */
+void lint_windows(struct lint *l, int64_t node);
+
+#endif

@@ -1,0 +1,127 @@
+/* Loops and conditions: repeat, for, if. */
+#include <inttypes.h>
+
+#include "base/check.h"
+#include "sema/expander.h"
+
+/* One turn of a loop, with its names bound. */
+static bool turn(struct expander *e, const struct stmt *stmt, int64_t ordinal,
+                 int64_t total) {
+  struct frame frame = {.kind = FRAME_LOOP,
+                        .span = stmt->span,
+                        .ordinal = ordinal,
+                        .total = total};
+  if (!expand_step(e, stmt->span) || !frame_enter(e, frame))
+    return false;
+  expand_block(e, stmt->block);
+  frame_leave(e);
+  return true;
+}
+
+void expand_repeat(struct expander *e, const struct stmt *stmt) {
+  int64_t count;
+  if (!eval_int(e, stmt->value, &count)) {
+    e->lost = true;
+    return;
+  }
+  if (count < 0 || count > LIMIT_LAYERS) {
+    struct diagnostic *d = report(e, OUT_OF_RANGE, stmt->value->span,
+                                  "cannot repeat %" PRId64 " times", count);
+    diag_help(d, "a loop has from 0 to %s turns",
+              count_text(LIMIT_LAYERS).text);
+    e->lost = true;
+    return;
+  }
+  bool going = true;
+  for (int64_t i = 0; i < count && going; i++) {
+    expand_enter(e);
+    going = turn(e, stmt, i + 1, count);
+    expand_leave(e);
+  }
+}
+
+/* A row of the table: one value for each name. */
+static bool bind_row_names(struct expander *e, const struct stmt *stmt,
+                           const struct table_row *row) {
+  const struct expr *expr = row->values;
+  int names = 0, values = 0;
+  for (const struct name_list *n = stmt->names; n; n = n->next)
+    names++;
+  for (const struct expr *x = row->values; x; x = x->next)
+    values++;
+  if (names != values) {
+    struct diagnostic *d =
+        report(e, WRONG_COUNT, row->span, "a row of %d value%s for %d name%s",
+               values, values == 1 ? "" : "s", names, names == 1 ? "" : "s");
+    diag_help(d, "rows end with `;` or the line; each value stands apart by "
+                 "blanks");
+    return false;
+  }
+  struct scope *inner = e->scope;
+  for (const struct name_list *n = stmt->names; n; n = n->next) {
+    e->scope = inner->parent; /* a row sees the names outside */
+    struct value value = eval(e, expr);
+    e->scope = inner;
+    scope_declare(e, SYMBOL_CONSTANT, n->name, n->span)->value = value;
+    expr = expr->next;
+  }
+  return true;
+}
+
+static void expand_rows(struct expander *e, const struct stmt *stmt) {
+  int64_t total = 0, ordinal = 0;
+  bool going = true;
+  for (const struct table_row *row = stmt->rows; row; row = row->next)
+    total++;
+  for (const struct table_row *row = stmt->rows; row && going;
+       row = row->next) {
+    expand_enter(e);
+    if (bind_row_names(e, stmt, row))
+      going = turn(e, stmt, ++ordinal, total);
+    expand_leave(e);
+  }
+}
+
+static void expand_range(struct expander *e, const struct stmt *stmt) {
+  int64_t low, high;
+  if (stmt->names->next) {
+    report(e, WRONG_COUNT, stmt->names->next->span,
+           "a range gives one value at a time: for one name");
+    return;
+  }
+  bool known = eval_int(e, stmt->value, &low);
+  if (!eval_int(e, stmt->high, &high) || !known) {
+    e->lost = true;
+    return;
+  }
+  int64_t total;
+  if (!sub_i64(high, low, &total) || !add_i64(total, 1, &total))
+    total = 0; /* too many to be counted, and to be carried out */
+  bool going = low <= high;
+  for (int64_t i = low; going; i++) {
+    expand_enter(e);
+    struct symbol *symbol =
+        scope_declare(e, SYMBOL_CONSTANT, stmt->names->name, stmt->names->span);
+    symbol->value = (struct value){.kind = VALUE_INT, .integer = i};
+    going = turn(e, stmt, i - low + 1, total) && i < high;
+    expand_leave(e);
+  }
+}
+
+void expand_for(struct expander *e, const struct stmt *stmt) {
+  if (stmt->rows || !stmt->value)
+    expand_rows(e, stmt);
+  else
+    expand_range(e, stmt);
+}
+
+void expand_if(struct expander *e, const struct stmt *stmt) {
+  bool condition;
+  if (!eval_bool(e, stmt->value, &condition)) {
+    e->lost = true; /* what follows depends on it */
+    return;
+  }
+  const struct block *block = condition ? stmt->block : stmt->otherwise;
+  if (block)
+    expand_scoped(e, block);
+}

@@ -1,0 +1,263 @@
+/* Nodes: a layer with its inputs, its shape and its parameters. */
+#include <inttypes.h>
+
+#include "base/check.h"
+#include "sema/expander.h"
+
+static void make_room(struct expander *e, int inputs) {
+  if ((size_t)inputs <= e->in_room)
+    return;
+  e->in_room = (size_t)inputs * 2;
+  e->in_shapes = arena_alloc(e->arena, e->in_room, sizeof *e->in_shapes);
+  e->in_spans = arena_alloc(e->arena, e->in_room, sizeof *e->in_spans);
+}
+
+static void describe_frames(void *user, struct diagnostic *d) {
+  struct expander *e = user;
+  frame_describe(d, e->diags->sources, e->frame);
+}
+
+static bool check_input_types(const struct layer *layer) {
+  for (int i = 0; i < layer->input_count; i++) {
+    bool index = layer->in[i]->dtype != DTYPE_FLOAT;
+    if (layer->kind->input == INPUT_ANY ||
+        index == (layer->kind->input == INPUT_INDEX))
+      continue;
+    struct diagnostic *d = layer_fail(
+        layer, WRONG_DTYPE, NULL, "%s takes %s, not %s", layer->kind->name,
+        index ? "values" : "indices", index ? "indices" : "values");
+    if (index)
+      diag_help(d, "`embed` turns indices into vectors");
+    else
+      diag_help(d, "give the input as indices: `input NAME 128 : i32`");
+    return false;
+  }
+  return true;
+}
+
+/* The shape rule, and what is checked for every layer. */
+static bool infer(struct layer *layer) {
+  int64_t count;
+  if (!check_input_types(layer) || !layer->kind->shape(layer))
+    return false;
+  if (shape_count(&layer->out, &count))
+    return true;
+  layer_fail(layer, TOO_LARGE, NULL,
+             "the output of %s has more than 2^63 - 1 values",
+             shape_text(&layer->out).text);
+  return false;
+}
+
+static bool count_param(const struct param *param, int64_t *count) {
+  *count = 1;
+  for (int i = 0; i < param->rank; i++)
+    if (!mul_i64(*count, param->dim[i], count))
+      return false;
+  return true;
+}
+
+/* weight 3x3x64x128 */
+static void put_param(struct text *out, const struct param *param) {
+  text_printf(out, "%s ", param->name);
+  for (int i = 0; i < param->rank; i++)
+    text_printf(out, "%s%" PRId64, i ? "x" : "", param->dim[i]);
+}
+
+/* `again` needs other parameters than `first` has; e->params are these. */
+static void report_mismatch(struct expander *e, const struct layer *layer,
+                            int64_t first) {
+  const struct frame *again = e->frame;
+  while (again && again->kind != FRAME_AGAIN)
+    again = again->parent;
+  struct span span = again ? again->span : layer->site->span;
+  struct diagnostic *d =
+      diag(e->diags, AGAIN_MISMATCH, span,
+           "%s would need other parameters here", layer->kind->name);
+  if (first != NO_NODE) {
+    const struct node *node = &e->model->nodes.at[first];
+    struct layer before =
+        model_layer(e->model, first, model_layer_room(e->model));
+    struct params old = {.arena = e->arena};
+    struct text has = text_new(e->arena), needs = has;
+    if (before.kind->params)
+      before.kind->params(&before, &old);
+    if (old.all.count && e->params.all.count) {
+      put_param(&has, &old.all.at[0]);
+      put_param(&needs, &e->params.all.at[0]);
+      diag_here(d, "needs %.*s", SLICE_ARG(text_slice(&needs)));
+      diag_label(d, node->span, "has %.*s", SLICE_ARG(text_slice(&has)));
+    }
+  }
+  diag_help(d, "`again` needs an input of the same channels; written by its "
+               "name, the layer has new parameters");
+}
+
+/* The parameters of `again` are those of the first time. */
+static bool share_params(struct expander *e, const struct layer *layer,
+                         struct node *node) {
+  if (e->share == NO_NODE)
+    return true;
+  int64_t owner = e->share < e->share_end ? e->share : NO_NODE;
+  const struct node *first =
+      owner != NO_NODE ? &e->model->nodes.at[owner] : NULL;
+  bool same = first && first->kind == node->kind &&
+              first->param_count == node->param_count;
+  e->share++;
+  for (int i = 0; same && i < node->param_count; i++) {
+    struct model_param *mine =
+        &e->model->params.at[node->first_param + (size_t)i];
+    const struct model_param *theirs =
+        &e->model->params.at[first->first_param + (size_t)i];
+    same = mine->count == theirs->count;
+    mine->same = theirs->same;
+    mine->shared = true;
+  }
+  if (!same) {
+    report_mismatch(e, layer, owner);
+    return false;
+  }
+  node->shares = first->shares == NO_NODE ? owner : first->shares;
+  return true;
+}
+
+/* PyTorch's last two axes: of a kernel its sizes, which come first here. */
+static void set_last_axes(struct model_param *stored,
+                          const struct param *param) {
+  int last = param->rank > 3 ? param->rank - 3 : param->rank - 1;
+  if (param->rank == 3)
+    last = 1; /* LxC: positions and channels of a kernel */
+  if (last < 1)
+    return;
+  stored->rows = param->dim[last - 1];
+  stored->columns = param->dim[last];
+}
+
+static bool add_params(struct expander *e, const struct layer *layer,
+                       struct node *node) {
+  node->first_param = e->model->params.count;
+  e->params.arena = e->arena;
+  e->params.all.count = 0;
+  if (layer->kind->params)
+    layer->kind->params(layer, &e->params);
+  for (size_t i = 0; i < e->params.all.count; i++) {
+    const struct param *param = &e->params.all.at[i];
+    size_t index = e->model->params.count;
+    struct model_param *stored = VEC_PUSH(e->arena, &e->model->params);
+    stored->rank = param->rank;
+    set_last_axes(stored, param);
+    stored->buffer = param->buffer;
+    stored->fixed = param->fixed;
+    stored->same = index;
+    if (!count_param(param, &stored->count)) {
+      layer_fail(layer, TOO_LARGE, NULL, "%s has more than 2^63 - 1 parameters",
+                 layer->kind->name);
+      return false;
+    }
+    if (param->tied) {
+      const struct node *other = &e->model->nodes.at[param->tied->node];
+      stored->same = e->model->params.at[other->first_param].same;
+      stored->shared = true;
+    }
+  }
+  node->param_count = (int)e->params.all.count;
+  return share_params(e, layer, node);
+}
+
+/* References to layers are completed here, where the model is at hand. */
+void node_resolve_refs(struct expander *e, const struct binding *b) {
+  for (int i = 0; b->specs[i].name; i++) {
+    if (b->specs[i].type != TYPE_LAYER)
+      continue;
+    struct layer_ref *ref = (void *)((char *)b->args + b->specs[i].offset);
+    if (ref->node == NO_NODE)
+      continue;
+    const struct node *node = &e->model->nodes.at[ref->node];
+    const struct shape **in =
+        arena_alloc(e->arena, (size_t)node->input_count + 1, sizeof *in);
+    struct layer *layer = ARENA_NEW(e->arena, struct layer);
+    *layer = model_layer(e->model, ref->node, in);
+    for (int k = 0; k < node->input_count; k++) {
+      struct shape *copy = ARENA_NEW(e->arena, struct shape);
+      *copy = *in[k]; /* the model's array may still move */
+      in[k] = copy;
+    }
+    ref->layer = layer;
+  }
+}
+
+static bool room_for_node(struct expander *e, struct span span) {
+  int64_t limit = e->in->node_budget ? e->in->node_budget : LIMIT_LAYERS;
+  if ((int64_t)e->model->nodes.count < limit)
+    return true;
+  if (!e->stopped) {
+    struct diagnostic *d =
+        report(e, TOO_MANY_LAYERS, span, "this net has more than %s layers",
+               count_text(limit).text);
+    diag_help(d, "is a `repeat` count too large?");
+  }
+  e->stopped = true;
+  return false;
+}
+
+/* Adds the node that applies `m` to the tensors `inputs`; makes it current. */
+bool node_add(struct expander *e, const struct node_making *m,
+              const int64_t *inputs, int input_count) {
+  struct model *model = e->model;
+  if (!room_for_node(e, m->span))
+    return false;
+  make_room(e, input_count);
+  for (int i = 0; i < input_count; i++) {
+    e->in_shapes[i] = &model->nodes.at[inputs[i]].out;
+    e->in_spans[i] = model->nodes.at[inputs[i]].span;
+  }
+  struct layer_site site = {.diags = e->diags,
+                            .span = m->span,
+                            .arg_spans = m->binding->spans,
+                            .in_spans = e->in_spans,
+                            .context = describe_frames,
+                            .user = e};
+  struct layer layer = {.kind = m->kind,
+                        .args = m->binding->args,
+                        .input_count = input_count,
+                        .in = e->in_shapes,
+                        .site = &site};
+  struct node node = {.kind = m->kind,
+                      .args = m->binding->args,
+                      .given = m->binding->given,
+                      .stmt = m->stmt,
+                      .span = m->span,
+                      .frame = e->frame,
+                      .name = m->name,
+                      .group = e->group,
+                      .shares = NO_NODE,
+                      .input_count = input_count,
+                      .first_input = model->inputs.count};
+  if (!infer(&layer) || !add_params(e, &layer, &node))
+    return false;
+  node.out = layer.out;
+  int64_t index = (int64_t)model->nodes.count;
+  node.head = m->head == NO_NODE ? index : m->head;
+  for (int i = 0; i < input_count; i++)
+    *VEC_PUSH(e->arena, &model->inputs) = inputs[i];
+  if (input_count > model->most_inputs)
+    model->most_inputs = input_count;
+  *VEC_PUSH(e->arena, &model->nodes) = node;
+  e->current = index;
+  return true;
+}
+
+void node_add_input(struct expander *e, const struct stmt *stmt,
+                    struct shape shape) {
+  static const struct binding none = {0};
+  struct shape *stored = ARENA_NEW(e->arena, struct shape);
+  struct binding binding = none;
+  *stored = shape;
+  binding.args = stored;
+  struct node_name name =
+      name_label(e, stmt->name.at ? stmt->name : slice_of("input"));
+  struct node_making making = {&model_input_kind, &binding, stmt,
+                               stmt->span,        name,     NO_NODE};
+  e->lost = !node_add(e, &making, NULL, 0);
+  if (!e->lost)
+    *VEC_PUSH(e->arena, &e->model->sources) = e->current;
+}
