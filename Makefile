@@ -18,10 +18,10 @@ endif
 flags = $(strict) $(sanitize) -I. -Iinclude -I$(gen) -fvisibility=hidden \
         -MMD -MP $(CFLAGS)
 
-library := $(wildcard base/*.c lexer/*.c parser/*.c layers/*.c plan/*.c sema/*.c memory/*.c \
-             codegen/*.c) driver/library.c $(gen)/scan.c $(gen)/grammar.c
-commands := $(filter-out driver/library.c,$(wildcard driver/*.c)) \
-            $(gen)/pages.c
+library := $(wildcard base/*.c plan/*.c lexer/*.c parser/*.c layers/*.c \
+             sema/*.c memory/*.c codegen/*.c library/*.c) \
+           $(gen)/scan.c $(gen)/grammar.c $(gen)/pages.c
+commands := $(wildcard driver/*.c)
 objects = $(patsubst %.c,$(build)/obj/%.o,$(library))
 program_objects = $(patsubst %.c,$(build)/obj/%.o,$(commands))
 
@@ -155,9 +155,12 @@ cover:
 
 prefix := $(DESTDIR)$(PREFIX)
 
-$(build)/netc.1: docs/netc.1.scd
+# The options in the manual page are those of the program's own tables.
+$(build)/netc.1: docs/netc.1.scd $(build)/netc
 	$(call need,scdoc,scdoc)
-	scdoc <$< >$@
+	$(build)/netc help --manual >$(build)/options.scd
+	sed -e '/^@options@$$/{r $(build)/options.scd' -e 'd}' $< | scdoc >$@.tmp
+	mv $@.tmp $@
 
 $(build)/netc.pc: FORCE # PREFIX may be another one
 	@mkdir -p $(@D)

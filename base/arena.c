@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/guard.h"
+
 enum {
   ARENA_ALIGN = 16,
   ARENA_BLOCK = 64 * 1024, /* bytes; larger requests get their own block */
@@ -56,14 +58,17 @@ void arena_open_in(struct arena *arena, struct arena *outer) {
   outer->inner = arena;
 }
 
-static void fail(struct arena *arena) {
+struct arena *arena_root(struct arena *arena) {
   while (arena->outer)
     arena = arena->outer;
+  return arena;
+}
+
+_Noreturn void arena_fail(struct arena *arena) {
+  arena = arena_root(arena);
   if (arena->inner)
     arena_close(arena->inner);
-  if (arena->on_failure)
-    longjmp(*arena->on_failure, 1);
-  abort(); /* a caller without an `on_failure`: a bug of ours */
+  guard_fail(arena->guard);
 }
 
 static void link_block(struct arena *arena, struct arena_block *block) {
@@ -80,7 +85,7 @@ static struct arena_block *new_block(struct arena *arena, size_t payload) {
   if (size > payload)
     block = arena->resize(arena->user, NULL, size);
   if (!block)
-    fail(arena);
+    arena_fail(arena);
   block->size = size;
   link_block(arena, block);
   return block;
@@ -88,7 +93,7 @@ static struct arena_block *new_block(struct arena *arena, size_t payload) {
 
 static size_t round_up(struct arena *arena, size_t count, size_t size) {
   if (size && count > (SIZE_MAX / 2 - ARENA_ALIGN) / size)
-    fail(arena);
+    arena_fail(arena);
   size_t bytes = count * size;
   return (bytes + ARENA_ALIGN - 1) / ARENA_ALIGN * ARENA_ALIGN;
 }
@@ -126,7 +131,7 @@ static char *grow_own_block(struct arena *arena, char *at, size_t bytes) {
   struct arena_block *block =
       arena->resize(arena->user, old, header_size() + bytes);
   if (!block)
-    fail(arena); /* the old block is still linked and gets freed */
+    arena_fail(arena); /* the old block is still linked and gets freed */
   block->size = header_size() + bytes;
   if (block->next)
     block->next->prev = block;

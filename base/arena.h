@@ -2,7 +2,6 @@
 #ifndef NETC_BASE_ARENA_H
 #define NETC_BASE_ARENA_H
 
-#include <setjmp.h>
 #include <stddef.h>
 
 /*
@@ -12,6 +11,7 @@
 typedef void *netc_resize_fn(void *user, void *old, size_t size);
 
 struct arena_block;
+struct guard;
 
 struct arena {
   netc_resize_fn *resize;
@@ -19,7 +19,7 @@ struct arena {
   struct arena_block *blocks;
   char *next; /* free space of the block at hand */
   char *end;
-  jmp_buf *on_failure;         /* where to go when memory runs out */
+  struct guard *guard;         /* where to go when memory runs out */
   struct arena *outer, *inner; /* arena_open_in: inner ones close first */
 };
 
@@ -31,8 +31,8 @@ void arena_close(struct arena *arena);
 
 /*
  * Zeroed room for `count` items of `size` bytes. Never returns NULL: an
- * overflow or a failing allocator jumps to `on_failure`, so that no caller
- * needs an error path for it.
+ * overflow or a failing allocator goes to the arena's guard, so that no
+ * caller needs an error path for it.
  */
 void *arena_alloc(struct arena *arena, size_t count, size_t size);
 
@@ -53,6 +53,12 @@ void *arena_grow(struct arena *arena, void *at, size_t *room, size_t count,
  * it is over. Out of memory closes it and goes to where `outer` says.
  */
 void arena_open_in(struct arena *arena, struct arena *outer);
+
+/* The outermost arena, whose guard is gone to when memory runs out. */
+struct arena *arena_root(struct arena *arena);
+
+/* Goes there. */
+_Noreturn void arena_fail(struct arena *arena);
 
 /* A growing array: struct { type *at; size_t count, room; }. */
 #define VEC(type)       \

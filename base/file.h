@@ -2,10 +2,27 @@
 #ifndef NETC_BASE_FILE_H
 #define NETC_BASE_FILE_H
 
+#include <stdbool.h>
+#include <stdint.h>
+
 #include "base/arena.h"
 #include "base/slice.h"
 
 enum file_status { FILE_OK, FILE_ABSENT, FILE_FAILED, FILE_TOO_LARGE };
+
+/* Which file it is, by whatever path it was reached. */
+struct file_id {
+  bool known; /* standard input is no file */
+  uint64_t device, number;
+};
+
+static inline bool file_same(const struct file_id *a, const struct file_id *b) {
+  return a->known && b->known && a->device == b->device &&
+         a->number == b->number;
+}
+
+/* The identity of the file at a path; not known if there is none. */
+struct file_id file_identify(const char *path);
 
 /*
  * Reads a file ("-" is standard input) into the arena. FILE_FAILED leaves
@@ -13,5 +30,11 @@ enum file_status { FILE_OK, FILE_ABSENT, FILE_FAILED, FILE_TOO_LARGE };
  */
 enum file_status file_read(struct arena *arena, const char *path,
                            struct slice *text);
+
+/* Why a file could not be read, from the status and errno. */
+struct file_reason {
+  char text[160];
+};
+struct file_reason file_reason(enum file_status status);
 
 #endif

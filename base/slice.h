@@ -24,8 +24,7 @@ static inline bool slice_equal(struct slice a, struct slice b) {
 }
 
 static inline bool slice_is(struct slice s, const char *text) {
-  return strncmp(s.at ? s.at : "", text, s.length) == 0 &&
-         text[s.length] == '\0';
+  return slice_equal(s, slice_of(text));
 }
 
 #endif

@@ -1,4 +1,4 @@
-/* Back ends: each writes one kind of output; table.c lists them. */
+/* Back ends: each writes one kind of output; outputs.def lists them. */
 #ifndef NETC_CODEGEN_BACKEND_H
 #define NETC_CODEGEN_BACKEND_H
 
@@ -25,18 +25,21 @@ struct compiled {
 struct emit_options {
   enum text_units units;
   enum layout layout;
-  int depth; /* 0: all groups are shown open */
+  int depth; /* 0: all groups are shown open; below 0: no rows at all */
   bool expand, explain, ascii;
 };
 
 /* How far the compilation must have come. */
 enum backend_need { NEEDS_TEXT, NEEDS_SYNTAX, NEEDS_MODEL };
 
+/* Who asks for it: -o and --emit, --dump, or `netc fmt`. */
+enum backend_purpose { FOR_FILES, FOR_DUMP, FOR_FORMAT };
+
 struct backend {
   const char *name; /* of --emit, and the suffix of files */
   const char *summary;
   enum backend_need needs;
-  bool hidden; /* for --dump and `netc fmt`, not for --emit */
+  enum backend_purpose purpose;
   void (*emit)(const struct compiled *c, const struct emit_options *options,
                struct text *out);
 };
@@ -45,32 +48,10 @@ size_t backend_count(void);
 const struct backend *backend_at(size_t index);
 const struct backend *backend_find(struct slice name);
 
-/* The back ends, each in the file of its name. */
-void emit_report(const struct compiled *c, const struct emit_options *options,
-                 struct text *out);
-void emit_json(const struct compiled *c, const struct emit_options *options,
-               struct text *out);
-void emit_csv(const struct compiled *c, const struct emit_options *options,
-              struct text *out);
-void emit_markdown(const struct compiled *c, const struct emit_options *options,
-                   struct text *out);
-void emit_net(const struct compiled *c, const struct emit_options *options,
-              struct text *out);
-void emit_dot(const struct compiled *c, const struct emit_options *options,
-              struct text *out);
-void emit_fmt(const struct compiled *c, const struct emit_options *options,
-              struct text *out);
-void emit_fmt_shapes(const struct compiled *c,
-                     const struct emit_options *options, struct text *out);
-void dump_tokens(const struct compiled *c, const struct emit_options *options,
-                 struct text *out);
-void dump_ast(const struct compiled *c, const struct emit_options *options,
-              struct text *out);
-void dump_graph(const struct compiled *c, const struct emit_options *options,
-                struct text *out);
-void dump_plan(const struct compiled *c, const struct emit_options *options,
-               struct text *out);
-void dump_shapes(const struct compiled *c, const struct emit_options *options,
-                 struct text *out);
+#define OUTPUT(emit, ...)                                                 \
+  void emit(const struct compiled *c, const struct emit_options *options, \
+            struct text *out);
+#include "codegen/outputs.def"
+#undef OUTPUT
 
 #endif

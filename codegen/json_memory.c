@@ -59,10 +59,7 @@ static void put_fit(struct writer *w) {
   for (size_t i = 0; i < fit->ways.count; i++) {
     const struct way_out *way = &fit->ways.at[i];
     json_put_open(json, '{');
-    text_put(&w->scratch, way->what);
-    if (way->number)
-      text_printf(&w->scratch, " %lld", (long long)way->number);
-    json_member_string(json, "options", writer_text(w));
+    json_member_string(json, "options", slice_of(way->options));
     json_member_int(json, "peak_bytes", way->peak);
     if (way->extra_macs)
       json_member_int(json, "extra_mac_count", way->extra_macs);

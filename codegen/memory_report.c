@@ -183,9 +183,7 @@ static void put_ways(struct section *b) {
   for (size_t i = 0; i < fit->ways.count; i++) {
     const struct way_out *way = &fit->ways.at[i];
     int64_t macs = b->c->model->total.macs;
-    text_put(&b->grid.pool, way->what);
-    if (way->number)
-      text_printf(&b->grid.pool, " %lld", (long long)way->number);
+    text_put(&b->grid.pool, way->options);
     grid_cell(&b->grid);
     grid_bytes(&b->grid, b->options->units, way->peak);
     if (way->extra_macs && macs) {

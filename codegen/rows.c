@@ -47,6 +47,8 @@ struct rows rows_of(const struct compiled *c,
       .at = arena_alloc(c->arena, (size_t)nodes + 1, sizeof(struct row)),
       .of_node = arena_alloc(c->arena, (size_t)nodes + 1, sizeof(int64_t))};
   size_t next_warning = 0;
+  if (options->depth < 0) /* only the totals are wanted */
+    return rows;
   for (int64_t node = 0; node < nodes;) {
     int64_t folded = folded_group(model, node, options->depth);
     struct row *row = &rows.at[rows.count];
@@ -130,11 +132,4 @@ const char *sample_word(const struct compiled *c) {
     return "image";
   bool sequence = in->dtype != DTYPE_FLOAT || in->rank == 2;
   return sequence ? "sequence" : "sample";
-}
-
-const char *element_long_name(int element) {
-  static const char *const names[] = {"",       "float64", "float32",
-                                      "tf32",   "float16", "bfloat16",
-                                      "float8", "int8",    "int4"};
-  return names[element];
 }

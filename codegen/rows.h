@@ -42,7 +42,4 @@ const struct shape *row_shape(const struct compiled *c, const struct row *row);
 /* "image", "sequence", "sample": one of a batch. */
 const char *sample_word(const struct compiled *c);
 
-/* "float32", as reports name an element. */
-const char *element_long_name(int element);
-
 #endif

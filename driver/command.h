@@ -4,25 +4,38 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <stdio.h>
 
 #include "netc.h"
 
-/* Exit status: docs/manual. */
 enum exit_status {
   EXIT_DONE = 0,
-  EXIT_SOURCE = 1, /* the source has an error or a broken budget */
+  EXIT_SOURCE = 1, /* an error or broken budget in the source, no fit */
   EXIT_USAGE = 2,
   EXIT_IO = 3,
   EXIT_BUG = 4, /* ours */
 };
 
-int command_compile(int argc, char **argv);
-int command_check(int argc, char **argv);
-int command_format(int argc, char **argv);
-int command_explain(int argc, char **argv);
-int command_layers(int argc, char **argv);
-int command_plan(int argc, char **argv);
+enum command {
+#define COMMAND(constant, ...) COMMAND_##constant,
+#include "driver/commands.def"
+#undef COMMAND
+  COMMAND_COUNT
+};
+
+struct command_row {
+  const char *word; /* "": none is needed */
+  int (*run)(int argc, char **argv);
+  const char *operands, *summary;
+};
+
+const struct command_row *command_row(enum command command);
+
+#define COMMAND(constant, word, function, ...) \
+  int function(int argc, char **argv);
+#include "driver/commands.def"
+#undef COMMAND
 
 /* "netc: ..." on standard error; returns `status`. */
 int complain(int status, const char *format, ...)
@@ -31,19 +44,18 @@ int complain(int status, const char *format, ...)
 #endif
     ;
 
-/* How diagnostics are shown, and how many errors there were. */
-struct display {
-  bool json;
-  int errors;
-};
+/* --help and --version of a command. */
+int print_help(enum command command);
+int print_version(void);
 
-void show_diagnostic(void *display, const struct netc_diagnostic *diagnostic);
-
-/* Says so if there may be more errors than were shown. */
-void show_end(const struct display *display);
+/* Ends what went to standard output; complains if it could not be written. */
+int finish_stdout(void);
 
 /* The exit status for what the library returned; explains usage and I/O. */
 int exit_status_of(const struct netc *netc, enum netc_status status);
+
+/* Prints all diagnostics of the last load on standard error. */
+void show_diagnostics(struct netc *netc, bool json);
 
 /* A growing block of bytes on the heap. */
 struct bytes {

@@ -1,48 +1,47 @@
 /* netc explain: the page of a diagnostic. */
 #include <string.h>
 
-#include "base/diag.h"
 #include "base/suggest.h"
-#include "driver/command.h"
-#include "driver/pages.h"
-
-static const char *find_page(const char *slug) {
-  for (size_t i = 0; i < page_count; i++)
-    if (strcmp(pages[i].slug, slug) == 0)
-      return pages[i].text;
-  return NULL;
-}
+#include "driver/options.h"
 
 static void put_list(void) {
-  static const char *const words[] = {"off", "warning", "error"};
-  for (int i = 0; i < SLUG_COUNT; i++) {
-    const struct slug_info *info = slug_info((enum slug)i);
-    printf("%-22s %-8s %s\n", info->name, words[info->severity], info->summary);
-  }
+  struct netc_slug slug = {.size = sizeof slug};
+  for (size_t i = 0; netc_slug(i, &slug) == NETC_OK; i++)
+    printf("%-22s %-8s %s\n", slug.name,
+           slug.off                               ? "off"
+           : slug.severity == NETC_SEVERITY_ERROR ? "error"
+                                                  : "warning",
+           slug.summary);
 }
 
-static int unknown(const char *slug) {
-  struct suggestion s = suggest_begin(slice_of(slug));
-  for (int i = 0; i < SLUG_COUNT; i++)
-    suggest_offer(&s, slice_of(slug_info((enum slug)i)->name));
+static int put_page(const char *name) {
+  struct netc_slug slug = {.size = sizeof slug};
+  struct suggestion s = suggest_begin(slice_of(name));
+  for (size_t i = 0; netc_slug(i, &slug) == NETC_OK; i++) {
+    suggest_offer(&s, slice_of(slug.name));
+    if (strcmp(slug.name, name) != 0)
+      continue;
+    fputs(slug.page, stdout);
+    return EXIT_DONE;
+  }
   if (s.best.at)
     return complain(EXIT_USAGE,
-                    "no diagnostic is called `%s`; did you mean `%.*s`?", slug,
+                    "no diagnostic is called `%s`; did you mean `%.*s`?", name,
                     SLICE_ARG(s.best));
   return complain(EXIT_USAGE,
-                  "no diagnostic is called `%s`; `netc explain` "
-                  "lists them",
-                  slug);
+                  "no diagnostic is called `%s`; `netc explain` lists them",
+                  name);
 }
 
 int command_explain(int argc, char **argv) {
-  if (argc == 1)
+  struct operands slugs;
+  if (!options_read(COMMAND_EXPLAIN, argc, argv, NULL, NULL, &slugs))
+    return slugs.status;
+  int status = EXIT_DONE;
+  if (slugs.count == 0)
     put_list();
-  for (int i = 1; i < argc; i++) {
-    const char *page = find_page(argv[i]);
-    if (!page)
-      return unknown(argv[i]);
-    fputs(page, stdout);
-  }
-  return fflush(stdout) == 0 ? EXIT_DONE : EXIT_IO;
+  for (int i = 0; i < slugs.count && status == EXIT_DONE; i++)
+    status = put_page(slugs.at[i]);
+  int end = finish_stdout();
+  return status ? status : end;
 }

@@ -13,12 +13,52 @@
 #include <time.h>
 #include <unistd.h>
 
+static const char *const pictures[] = {"svg", "png", "pdf"};
+
+const char *picture_at(size_t index) {
+  return index < sizeof pictures / sizeof *pictures ? pictures[index] : NULL;
+}
+
+const char *picture_find(const char *kind) {
+  for (size_t i = 0; picture_at(i); i++)
+    if (strcmp(picture_at(i), kind) == 0)
+      return picture_at(i);
+  return NULL;
+}
+
 extern char **environ;
+
+enum { PNG_HEADER = 24 }; /* bytes, with the width and height at the end */
 
 struct child {
   pid_t pid;
   int in, out; /* our ends of its standard input and output; -1: closed */
+  unsigned char head[PNG_HEADER]; /* the first bytes of the picture */
+  size_t head_length;
 };
+
+static void note_head(struct child *child, const char *bytes, size_t length) {
+  size_t room = PNG_HEADER - child->head_length;
+  size_t taken = length < room ? length : room;
+  memcpy(child->head + child->head_length, bytes, taken);
+  child->head_length += taken;
+}
+
+/* Cairo shrinks what is larger than this until nothing can be read. */
+enum { MOST_PIXELS = 32767 };
+
+static bool is_shrunk(const struct child *child, const char *kind) {
+  const unsigned char *h = child->head;
+  if (strcmp(kind, "png") != 0 || child->head_length < PNG_HEADER)
+    return false;
+  unsigned long width = (unsigned long)h[16] << 24 |
+                        (unsigned long)h[17] << 16 | (unsigned long)h[18] << 8 |
+                        h[19];
+  unsigned long height = (unsigned long)h[20] << 24 |
+                         (unsigned long)h[21] << 16 |
+                         (unsigned long)h[22] << 8 | h[23];
+  return width >= MOST_PIXELS - 1 || height >= MOST_PIXELS - 1;
+}
 
 static void shut(int *fd) {
   if (*fd >= 0)
@@ -85,9 +125,11 @@ static bool exchange(struct child *child, const struct bytes *dot, FILE *file) {
     if (fds[0].revents) {
       char buffer[16384];
       ssize_t n = read(child->out, buffer, sizeof buffer);
-      if (n > 0)
+      if (n > 0) {
+        note_head(child, buffer, (size_t)n);
         fwrite(buffer, 1, (size_t)n, file);
-      else if (n == 0 || errno != EINTR)
+      }
+      if (n == 0 || (n < 0 && errno != EINTR))
         shut(&child->out);
     }
   }
@@ -95,7 +137,7 @@ static bool exchange(struct child *child, const struct bytes *dot, FILE *file) {
 }
 
 int render_diagram(const struct bytes *dot, const char *kind, FILE *file) {
-  struct child child = {0, -1, -1};
+  struct child child = {.in = -1, .out = -1};
   int status = 0;
   int reason = spawn_dot(&child, kind);
   if (reason == ENOENT)
@@ -122,5 +164,10 @@ int render_diagram(const struct bytes *dot, const char *kind, FILE *file) {
                     kind);
   if (WEXITSTATUS(status) != 0)
     return complain(EXIT_IO, "dot failed with status %d", WEXITSTATUS(status));
+  if (is_shrunk(&child, kind))
+    return complain(EXIT_IO,
+                    "this diagram passes the %d pixels of a PNG and could not "
+                    "be read; write an .svg, or fold it with `--depth 1`",
+                    MOST_PIXELS);
   return EXIT_DONE;
 }

@@ -1,126 +1,153 @@
 /* netc layers: the layers and their options, from the binder's own rows. */
-#include <inttypes.h>
 #include <string.h>
 
 #include "base/suggest.h"
-#include "driver/command.h"
-#include "layers/layer.h"
+#include "driver/options.h"
 
-static const char *type_word(enum arg_type type) {
-  switch (type) {
-  case TYPE_INT: return "N";
-  case TYPE_REAL: return "X";
-  case TYPE_SIZES: return "SIZE";
-  case TYPE_PADDING: return "SIZE";
-  case TYPE_SHAPE: return "SIZES";
-  case TYPE_RANGE: return "A:B";
-  case TYPE_AXIS: return "AXIS";
-  case TYPE_AXES: return "AXES";
-  case TYPE_LAYER:
-  case TYPE_INPUT: return "LABEL";
-  default: return "WORD";
-  }
+/* A layer at a place of the table, and its arguments. */
+struct entry {
+  size_t at;
+  struct netc_layer_kind kind;
+};
+
+static bool entry_at(size_t at, struct entry *entry) {
+  *entry = (struct entry){.at = at, .kind = {.size = sizeof entry->kind}};
+  return netc_layer_kind(at, &entry->kind) == NETC_OK;
+}
+
+static struct netc_argument argument_at(const struct entry *entry, size_t i) {
+  struct netc_argument argument = {.size = sizeof argument};
+  netc_layer_argument(entry->at, i, &argument);
+  return argument;
+}
+
+static void put_upper(const char *text) {
+  for (; *text; text++)
+    putchar(*text >= 'a' && *text <= 'z' ? *text - 'a' + 'A' : *text);
 }
 
 /* conv CHANNELS KERNEL [/STRIDE] [pad=SIZE] ... */
-static void put_usage(FILE *out, const struct layer_kind *kind) {
-  fputs(kind->name, out);
-  if (kind->join)
-    fputs(" OPERAND...", out);
-  for (const struct arg_spec *s = kind->specs; s && s->name; s++) {
-    fputs(s->required ? " " : " [", out);
-    if (s->place == PLACE_STRIDE)
-      fputc('/', out);
-    if (s->place == PLACE_KEY)
-      fprintf(out, "%s=%s", s->name, type_word(s->type));
-    else if (s->place == PLACE_WORD)
-      for (int i = 1; word_at(s->words, i).length; i++)
-        fprintf(out, "%s%.*s", i > 1 ? "|" : "",
-                SLICE_ARG(word_at(s->words, i)));
+static void put_usage(const struct entry *entry) {
+  fputs(entry->kind.name, stdout);
+  if (entry->kind.joins)
+    fputs(" OPERAND...", stdout);
+  for (size_t i = 0; i < entry->kind.argument_count; i++) {
+    struct netc_argument a = argument_at(entry, i);
+    fputs(a.required ? " " : " [", stdout);
+    if (a.form == NETC_STRIDE)
+      putchar('/');
+    if (a.form == NETC_KEY)
+      printf("%s=%s", a.name, a.value);
+    else if (a.form == NETC_WORD)
+      for (const char *c = a.words; *c; c++)
+        putchar(*c == ' ' ? '|' : *c);
     else
-      for (const char *c = s->name; *c; c++)
-        fputc(*c >= 'a' && *c <= 'z' ? *c - 'a' + 'A' : *c, out);
-    if (!s->required)
-      fputc(']', out);
+      put_upper(a.name);
+    if (!a.required)
+      putchar(']');
   }
 }
 
-static void put_row(FILE *out, const struct arg_spec *s, const char *format) {
+static void put_row(const struct netc_argument *a, const char *format) {
   char what[64];
-  if (s->place == PLACE_STRIDE)
-    snprintf(what, sizeof what, "/%s", s->name);
-  else if (s->place == PLACE_WORD)
-    snprintf(what, sizeof what, "%s", s->words);
-  else
-    snprintf(what, sizeof what, "%s", s->name);
-  fprintf(out, format, what, s->doc, s->fallback ? s->fallback : "");
+  const char *name = a->form == NETC_WORD ? a->words : a->name;
+  snprintf(what, sizeof what, "%s%s", a->form == NETC_STRIDE ? "/" : "", name);
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wformat-nonliteral"
+  printf(format, what, a->doc, a->fallback);
+#pragma GCC diagnostic pop
 }
 
-static void put_layer(FILE *out, const struct layer_kind *kind) {
-  fprintf(out, "%s: %s\n\n  ", kind->name, kind->summary);
-  put_usage(out, kind);
-  fputs("\n\n", out);
-  for (const struct arg_spec *s = kind->specs; s && s->name; s++) {
-    put_row(out, s, s->fallback ? "  %-18s %s (%s)\n" : "  %-18s %s%s\n");
+static void put_layer(const struct entry *entry) {
+  printf("%s: %s\n\n  ", entry->kind.name, entry->kind.summary);
+  put_usage(entry);
+  fputs("\n\n", stdout);
+  for (size_t i = 0; i < entry->kind.argument_count; i++) {
+    struct netc_argument a = argument_at(entry, i);
+    put_row(&a, *a.fallback ? "  %-18s %s (%s)\n" : "  %-18s %s%s\n");
   }
 }
 
-static void put_list(FILE *out) {
+static void put_list(void) {
   const char *family = "";
-  for (size_t i = 0; i < layer_kind_count(); i++) {
-    const struct layer_kind *kind = layer_kind_at(i);
-    if (strcmp(kind->family, family) != 0)
-      fprintf(out, "%s%s\n", i ? "\n" : "", kind->family);
-    family = kind->family;
-    fprintf(out, "  %-14s %s\n", kind->name, kind->summary);
+  struct entry entry;
+  for (size_t i = 0; entry_at(i, &entry); i++) {
+    if (strcmp(entry.kind.family, family) != 0)
+      printf("%s%s\n", i ? "\n" : "", entry.kind.family);
+    family = entry.kind.family;
+    printf("  %-14s %s\n", entry.kind.name, entry.kind.summary);
   }
-  fputs("\nnetc layers NAME shows the options of a layer.\n", out);
+  fputs("\nnetc layers NAME shows the options of a layer.\n", stdout);
 }
 
 /* docs/layers.md */
-static void put_manual(FILE *out) {
+static void put_manual(void) {
   const char *family = "";
+  struct entry entry;
   fputs("# Layers\n\nMade by `netc layers --markdown` from the rows that the "
         "compiler binds arguments\nwith. Positions are written in this order; "
         "options follow by name.\n",
-        out);
-  for (size_t i = 0; i < layer_kind_count(); i++) {
-    const struct layer_kind *kind = layer_kind_at(i);
-    if (strcmp(kind->family, family) != 0)
-      fprintf(out, "\n## %s\n", kind->family);
-    family = kind->family;
-    fprintf(out, "\n### %s\n\n%s\n\n```\n", kind->name, kind->summary);
-    put_usage(out, kind);
-    fputs("\n```\n", out);
-    if (!kind->specs)
+        stdout);
+  for (size_t i = 0; entry_at(i, &entry); i++) {
+    if (strcmp(entry.kind.family, family) != 0)
+      printf("\n## %s\n", entry.kind.family);
+    family = entry.kind.family;
+    printf("\n### %s\n\n%s\n\n```\n", entry.kind.name, entry.kind.summary);
+    put_usage(&entry);
+    fputs("\n```\n", stdout);
+    if (!entry.kind.argument_count)
       continue;
-    fputs("\n| argument | meaning | default |\n|---|---|---|\n", out);
-    for (const struct arg_spec *s = kind->specs; s->name; s++)
-      put_row(out, s, "| `%s` | %s | %s |\n");
+    fputs("\n| argument | meaning | default |\n|---|---|---|\n", stdout);
+    for (size_t k = 0; k < entry.kind.argument_count; k++) {
+      struct netc_argument a = argument_at(&entry, k);
+      put_row(&a, "| `%s` | %s | %s |\n");
+    }
   }
 }
 
-int command_layers(int argc, char **argv) {
-  if (argc == 1) {
-    put_list(stdout);
-  } else if (argc == 2 && strcmp(argv[1], "--markdown") == 0) {
-    put_manual(stdout);
-  } else {
-    for (int i = 1; i < argc; i++) {
-      const struct layer_kind *kind = layer_kind_find(slice_of(argv[i]));
-      struct suggestion s = suggest_begin(slice_of(argv[i]));
-      for (size_t k = 0; k < layer_kind_count(); k++)
-        suggest_offer(&s, slice_of(layer_kind_at(k)->name));
-      if (!kind && s.best.at)
-        return complain(EXIT_USAGE,
-                        "there is no layer `%s`; did you mean `%.*s`?", argv[i],
-                        SLICE_ARG(s.best));
-      if (!kind)
-        return complain(EXIT_USAGE, "there is no layer `%s`", argv[i]);
-      if (i > 1)
-        putchar('\n');
-      put_layer(stdout, kind);
-    }
+static int find_layer(const char *name, struct entry *entry) {
+  struct suggestion s = suggest_begin(slice_of(name));
+  for (size_t i = 0; entry_at(i, entry); i++) {
+    if (strcmp(entry->kind.name, name) == 0)
+      return EXIT_DONE;
+    suggest_offer(&s, slice_of(entry->kind.name));
   }
-  return fflush(stdout) == 0 ? EXIT_DONE : EXIT_IO;
+  if (s.best.at)
+    return complain(EXIT_USAGE, "there is no layer `%s`; did you mean `%.*s`?",
+                    name, SLICE_ARG(s.best));
+  return complain(EXIT_USAGE,
+                  "there is no layer `%s`; `netc layers` lists "
+                  "them",
+                  name);
+}
+
+static int take(void *user, enum option_id option, const char *name,
+                char *value) {
+  bool *markdown = user;
+  (void)name;
+  (void)value;
+  *markdown = option == OPTION_MARKDOWN;
+  return EXIT_DONE;
+}
+
+int command_layers(int argc, char **argv) {
+  bool markdown = false;
+  struct operands names;
+  struct entry entry;
+  if (!options_read(COMMAND_LAYERS, argc, argv, take, &markdown, &names))
+    return names.status;
+  int status = EXIT_DONE;
+  if (markdown)
+    put_manual();
+  else if (names.count == 0)
+    put_list();
+  for (int i = 0; i < names.count && status == EXIT_DONE; i++) {
+    status = find_layer(names.at[i], &entry);
+    if (status == EXIT_DONE && i > 0)
+      putchar('\n');
+    if (status == EXIT_DONE)
+      put_layer(&entry);
+  }
+  int end = finish_stdout();
+  return status ? status : end;
 }

@@ -1,90 +1,56 @@
-/* netc: picks the command; what the commands share. */
+/* netc: picks the command. */
 #define _POSIX_C_SOURCE 200809L
+#include <fcntl.h>
 #include <signal.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "base/limits.h"
+#include "base/suggest.h"
 #include "driver/command.h"
 
-int complain(int status, const char *format, ...) {
-  va_list args;
-  fputs("netc: ", stderr);
-  va_start(args, format);
-  vfprintf(stderr, format, args);
-  va_end(args);
-  fputc('\n', stderr);
-  return status;
+static const struct command_row commands[] = {
+#define COMMAND(constant, word, function, operands, summary) \
+  {word, function, operands, summary},
+#include "driver/commands.def"
+#undef COMMAND
+};
+
+const struct command_row *command_row(enum command command) {
+  return &commands[command];
 }
 
-static bool wants_colour(void) {
-  const char *no_colour = getenv("NO_COLOR"); /* https://no-color.org */
-  return isatty(STDERR_FILENO) && !(no_colour && *no_colour);
+/*
+ * Without standard descriptors, the next file that is opened would take the
+ * place of one, and get what is meant for it.
+ */
+static void open_standard_descriptors(void) {
+  for (int fd = 0; fd <= STDERR_FILENO; fd++)
+    if (fcntl(fd, F_GETFD) < 0 &&
+        open("/dev/null", fd == STDIN_FILENO ? O_WRONLY : O_RDONLY) != fd)
+      exit(EXIT_IO);
 }
 
-void show_diagnostic(void *user, const struct netc_diagnostic *diagnostic) {
-  struct display *display = user;
-  display->errors += diagnostic->severity == NETC_FAILURE;
-  if (display->json)
-    fprintf(stderr, "%s\n", diagnostic->json);
-  else
-    fputs(wants_colour() ? diagnostic->colour : diagnostic->text, stderr);
-}
-
-void show_end(const struct display *display) {
-  if (display->errors >= LIMIT_ERRORS && !display->json)
-    complain(EXIT_SOURCE, "stopped after %d errors", LIMIT_ERRORS);
-}
-
-int exit_status_of(const struct netc *netc, enum netc_status status) {
-  switch (status) {
-  case NETC_OK: return EXIT_DONE;
-  case NETC_ERROR: return EXIT_SOURCE;
-  case NETC_USAGE: return complain(EXIT_USAGE, "%s", netc_message(netc));
-  case NETC_IO: return complain(EXIT_IO, "%s", netc_message(netc));
-  case NETC_NO_MEMORY: return complain(EXIT_IO, "out of memory");
-  }
-  return EXIT_BUG;
-}
-
-bool file_sink(void *user, const char *bytes, size_t length) {
-  return fwrite(bytes, 1, length, user) == length;
-}
-
-bool bytes_sink(void *user, const char *data, size_t length) {
-  struct bytes *bytes = user;
-  if (bytes->room - bytes->length < length) {
-    size_t room = (bytes->length + length) * 2;
-    char *larger = realloc(bytes->at, room);
-    if (!larger)
-      return false;
-    bytes->at = larger;
-    bytes->room = room;
-  }
-  memcpy(bytes->at + bytes->length, data, length);
-  bytes->length += length;
-  return true;
-}
-
-void bytes_free(struct bytes *bytes) {
-  free(bytes->at);
-  *bytes = (struct bytes){0};
+/* A word that is no file and all but a command. */
+static bool misspelt(const char *word) {
+  struct suggestion s = suggest_begin(slice_of(word));
+  if (strpbrk(word, "./") || access(word, F_OK) == 0)
+    return false;
+  for (int i = 1; i < COMMAND_COUNT; i++)
+    suggest_offer(&s, slice_of(commands[i].word));
+  if (s.best.at)
+    complain(EXIT_USAGE, "there is no command `%s`; did you mean `%.*s`?", word,
+             SLICE_ARG(s.best));
+  return s.best.at != NULL;
 }
 
 int main(int argc, char **argv) {
-  static const struct {
-    const char *name;
-    int (*run)(int argc, char **argv);
-  } commands[] = {
-      {"check", command_check},     {"fmt", command_format},
-      {"layers", command_layers},   {"plan", command_plan},
-      {"explain", command_explain},
-  };
+  open_standard_descriptors();
   signal(SIGPIPE, SIG_IGN); /* a closed pipe is an error of that write */
-  for (size_t i = 0; argc > 1 && i < sizeof commands / sizeof *commands; i++)
-    if (strcmp(argv[1], commands[i].name) == 0)
+  for (int i = 1; argc > 1 && i < COMMAND_COUNT; i++)
+    if (strcmp(argv[1], commands[i].word) == 0)
       return commands[i].run(argc - 1, argv + 1);
-  return command_compile(argc, argv);
+  if (argc > 1 && *argv[1] != '-' && misspelt(argv[1]))
+    return EXIT_USAGE;
+  return commands[0].run(argc, argv);
 }

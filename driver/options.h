@@ -1,39 +1,83 @@
-/* Options of the command line: one table for getopt, --help and the manual. */
+/* Options of the command line: one table for getopt, help and completion. */
 #ifndef NETC_DRIVER_OPTIONS_H
 #define NETC_DRIVER_OPTIONS_H
 
 #include "driver/command.h"
 
-enum { MOST_OUTPUTS = 64 };
+#define FOR(command) (1u << COMMAND_##command)
 
-/* An output that was asked for: a kind, and where it goes. */
-struct wanted {
-  char kind[16];    /* empty: by the path's suffix */
-  const char *path; /* "-": standard output */
+enum option_id {
+#define OPTION(constant, ...) OPTION_##constant,
+#include "driver/options.def"
+#undef OPTION
+  OPTION_COUNT,
+  OPTION_SETTING /* one of the library's */
 };
 
-struct options {
-  char **files;
-  int file_count;
-  struct wanted wanted[MOST_OUTPUTS];
-  size_t wanted_count;
-  struct netc_options look;
-  struct display display;
-  const char *dump;
-  bool if_changed;
-  bool depfile; /* -MD or -MF */
-  bool phony;   /* -MP */
-  const char *dep_path, *dep_target;
-  bool help, version;
+enum option_group {
+  GROUP_NONE,
+  GROUP_OUTPUTS,
+  GROUP_SETTINGS,
+  GROUP_DIAGNOSTICS
+};
+
+struct option_row {
+  const char *name;  /* --name; NULL: there is only the letter */
+  char letter;       /* -x */
+  const char *value; /* what it takes: "N", "iec|si|bytes"; NULL: nothing */
+  unsigned commands; /* FOR(...) those that take it */
+  enum option_group group;
+  const char *shown; /* in the help, instead of what the above make */
+  const char *help;
+};
+
+const struct option_row *option_row(enum option_id option);
+
+/* "-i, --in-place", "--units=iec|si|bytes": how a row is shown. */
+struct option_text {
+  char text[96];
+};
+struct option_text option_text(const struct option_row *row);
+
+/* The same of a setting: "--batch N", "--fold on|off". */
+struct option_text setting_text(const struct netc_setting *setting,
+                                const struct netc_argument *argument);
+
+/* Whether a command takes an option; all settings go to those that compile. */
+bool option_taken(enum command command, const struct option_row *row);
+bool settings_taken(enum command command);
+
+/*
+ * Called for each option, with its value or NULL; `name` is that of a
+ * setting. Returns an exit status. getopt's `optind` is the next argument,
+ * which it may take.
+ */
+typedef int option_fn(void *user, enum option_id option, const char *name,
+                      char *value);
+
+/* The operands behind the options. */
+struct operands {
+  char **at;
+  int count;
+  int status; /* where there is nothing left to do: how to exit */
 };
 
 /*
- * Reads the command line; settings go straight to the context. Returns an
- * exit status.
+ * Reads the command line of a command. False if that is all: --help and
+ * --version have been answered, or a complaint was made. `take` may be NULL
+ * for a command without options of its own.
  */
-int read_options(struct options *options, struct netc *netc, int argc,
-                 char **argv);
+bool options_read(enum command command, int argc, char **argv, option_fn *take,
+                  void *user, struct operands *operands);
 
-void put_help(FILE *file);
+/*
+ * The place of `value` among the words of an option, "iec|si|bytes"; -1 and
+ * a complaint if it is none of them.
+ */
+int option_choose(enum option_id option, const char *value);
+
+/* A whole number from `least` to `most`; false, and a complaint, if not. */
+bool option_number(enum option_id option, const char *value, int64_t least,
+                   int64_t most, int64_t *number);
 
 #endif

@@ -1,42 +1,90 @@
-/* Outputs: files that are whole or not there, and dependency files. */
+/* Outputs: files that are whole or not there. */
 #define _XOPEN_SOURCE 700
 #include "driver/output.h"
 
 #include <errno.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+/*
+ * Temporary files that are there now. A signal handler can see nothing but
+ * what is static; this is the program's only state of that kind.
+ */
+enum { MOST_TEMPORARY = 128 };
+static char *volatile temporary_files[MOST_TEMPORARY];
+
+static void remove_all(int signal_number) {
+  for (int i = 0; i < MOST_TEMPORARY; i++)
+    if (temporary_files[i])
+      unlink(temporary_files[i]);
+  signal(signal_number, SIG_DFL);
+  raise(signal_number);
+}
+
+static void watch_signals(void) {
+  static const int signals[] = {SIGINT, SIGTERM, SIGHUP};
+  for (size_t i = 0; i < sizeof signals / sizeof *signals; i++) {
+    struct sigaction before, action = {.sa_handler = remove_all};
+    sigaction(signals[i], NULL, &before);
+    if (before.sa_handler != SIG_IGN) /* nohup */
+      sigaction(signals[i], &action, NULL);
+  }
+}
+
+static int note_temporary(char *path) {
+  for (int i = 0; i < MOST_TEMPORARY; i++) {
+    if (temporary_files[i])
+      continue;
+    temporary_files[i] = path;
+    return i;
+  }
+  return -1; /* more than a run can ask for */
+}
+
 static void forget(struct output_file *output) {
   int reason = errno;
+  if (output->temporary && output->slot >= 0)
+    temporary_files[output->slot] = NULL;
   free(output->path);
   free(output->temporary);
   output->path = output->temporary = NULL;
   errno = reason;
 }
 
-static char *copy_of(const char *text, const char *end) {
-  size_t length = strlen(text), more = strlen(end);
+char *path_copy(const char *path, size_t length, const char *end) {
+  size_t more = strlen(end);
   char *copy = malloc(length + more + 1);
   if (copy) {
-    memcpy(copy, text, length);
+    memcpy(copy, path, length);
     memcpy(copy + length, end, more + 1);
   }
   return copy;
 }
 
-/* A temporary file with the permissions that the umask leaves. */
+/* Of the file that is replaced, or what the umask leaves. */
+static mode_t mode_for(const char *path) {
+  struct stat old;
+  if (stat(path, &old) == 0)
+    return old.st_mode & 07777;
+  mode_t mask = umask(0);
+  umask(mask);
+  return 0666 & ~mask;
+}
+
 static bool open_temporary(struct output_file *output) {
-  output->temporary = copy_of(output->path, ".XXXXXX");
+  output->temporary = path_copy(output->path, strlen(output->path), ".XXXXXX");
+  watch_signals();
   int fd = output->temporary ? mkstemp(output->temporary) : -1;
   if (fd < 0) {
+    output->slot = -1;
     forget(output);
     return false;
   }
-  mode_t mask = umask(0);
-  umask(mask);
-  bool opened = fchmod(fd, 0666 & ~mask) == 0;
+  output->slot = note_temporary(output->temporary);
+  bool opened = fchmod(fd, mode_for(output->path)) == 0;
   output->file = opened ? fdopen(fd, "wb") : NULL;
   if (!output->file) {
     int reason = errno;
@@ -50,14 +98,14 @@ static bool open_temporary(struct output_file *output) {
 
 bool output_open(struct output_file *output, const char *path) {
   struct stat stat_of;
-  *output = (struct output_file){0};
+  *output = (struct output_file){.slot = -1};
   if (strcmp(path, "-") == 0) {
     output->file = stdout;
     return true;
   }
   output->path = realpath(path, NULL); /* where a link leads */
   if (!output->path)
-    output->path = copy_of(path, "");
+    output->path = path_copy(path, strlen(path), "");
   if (!output->path)
     return false;
   bool special = lstat(output->path, &stat_of) == 0 &&
@@ -124,12 +172,11 @@ void output_abandon(struct output_file *output) {
   forget(output);
 }
 
-void put_make_name(FILE *file, const char *name) {
-  for (; *name; name++) {
-    if (*name == ' ' || *name == '#' || *name == '\\')
-      fputc('\\', file);
-    if (*name == '$')
-      fputc('$', file);
-    fputc(*name, file);
-  }
+/* Where nobody reads any more, there is nobody to tell. */
+int output_failed(const char *path, int error) {
+  bool standard = strcmp(path, "-") == 0;
+  if (standard && error == EPIPE)
+    return EXIT_IO;
+  return complain(EXIT_IO, "cannot write %s: %s",
+                  standard ? "standard output" : path, strerror(error));
 }

@@ -1,4 +1,4 @@
-/* Outputs: files that are whole or not there, and dependency files. */
+/* Outputs: files that are whole or not there. */
 #ifndef NETC_DRIVER_OUTPUT_H
 #define NETC_DRIVER_OUTPUT_H
 
@@ -6,14 +6,20 @@
 
 /*
  * A file on its way: bytes go to a temporary one beside it, which takes its
- * place in output_commit and is removed in output_abandon. What is no plain
- * file (a device, a pipe) is written to as it is; a link is followed.
+ * place in output_commit and is removed in output_abandon, or when a signal
+ * ends the program. A file that is replaced leaves its mode to the new one.
+ * What is no plain file (a device, a pipe) is written to as it is; a link is
+ * followed.
  */
 struct output_file {
   char *path;
   char *temporary; /* NULL: bytes go straight to `file` */
+  int slot;        /* among those that a signal removes */
   FILE *file;
 };
+
+/* The first bytes of a path with an end, from malloc; NULL: no memory. */
+char *path_copy(const char *path, size_t length, const char *end);
 
 /* `path` "-" is standard output. False, with errno set, if it cannot be. */
 bool output_open(struct output_file *output, const char *path);
@@ -22,7 +28,7 @@ bool output_open(struct output_file *output, const char *path);
 bool output_commit(struct output_file *output, bool if_changed);
 void output_abandon(struct output_file *output);
 
-/* Names of files with what make and Ninja would misread escaped. */
-void put_make_name(FILE *file, const char *name);
+/* Says that a path could not be written, and why; EXIT_IO. */
+int output_failed(const char *path, int error);
 
 #endif

@@ -1,86 +1,35 @@
 /* netc plan: an arena for the buffers of a table, as MiniMalloc reads it. */
 #include <errno.h>
-#include <getopt.h>
 #include <inttypes.h>
-#include <setjmp.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/file.h"
+#include "base/guard.h"
 #include "base/text.h"
+#include "driver/options.h"
 #include "driver/output.h"
 #include "driver/table.h"
-#include "plan/plan.h"
 
-struct plan_command {
-  struct plan_options options;
+struct planning {
+  struct netc_plan_options options;
   const char *path, *output;
-  bool help;
+  struct arena arena;
+  int status;
 };
 
-static int take_number(const char *option, int64_t least, int64_t *value) {
-  struct slice text = slice_of(optarg);
-  if (table_number(text, value) == NULL && *value >= least)
-    return EXIT_DONE;
-  return complain(EXIT_USAGE, "--%s takes a number from %" PRId64 ", not `%s`",
-                  option, least, optarg);
-}
-
-static int read_plan_options(struct plan_command *c, int argc, char **argv) {
-  static const struct option long_options[] = {
-      {"capacity", required_argument, NULL, 'c'},
-      {"align", required_argument, NULL, 'a'},
-      {"effort", required_argument, NULL, 'e'},
-      {"help", no_argument, NULL, 'h'},
-      {NULL, 0, NULL, 0},
-  };
-  int choice, status = EXIT_DONE;
-  int64_t nodes = 0;
-  opterr = 0;
-  optind = 1;
-  while (status == EXIT_DONE &&
-         (choice = getopt_long(argc, argv, ":o:h", long_options, NULL)) != -1) {
-    switch (choice) {
-    case 'c': status = take_number("capacity", 1, &c->options.capacity); break;
-    case 'a': status = take_number("align", 1, &c->options.align); break;
-    case 'e': status = take_number("effort", 1, &nodes); break;
-    case 'o': c->output = optarg; break;
-    case 'h': c->help = true; break;
-    case ':':
-      return complain(EXIT_USAGE, "`%s` needs a value behind it",
-                      argv[optind - 1]);
-    default:
-      return complain(EXIT_USAGE,
-                      "unknown option `%s`; netc plan has --capacity --align "
-                      "--effort -o",
-                      argv[optind - 1]);
-    }
-  }
-  c->options.nodes = (uint64_t)nodes;
-  if (status == EXIT_DONE && !c->help && optind != argc - 1)
-    return complain(EXIT_USAGE, optind == argc
-                                    ? "netc plan needs a file, or - for "
-                                      "standard input"
-                                    : "netc plan takes one file at a time");
-  c->path = argv[optind];
-  return status;
-}
-
-static int write_plan(const struct plan_command *c, const struct table *table) {
+static int write_plan(const struct planning *p, const struct table *table) {
   struct output_file output;
-  const char *path = c->output ? c->output : "-";
+  const char *path = p->output ? p->output : "-";
   if (!output_open(&output, path))
-    return complain(EXIT_IO, "cannot write %s: %s", path, strerror(errno));
+    return output_failed(path, errno);
   table_write(table, output.file);
   if (!output_commit(&output, false))
-    return complain(EXIT_IO, "cannot write %s: %s",
-                    strcmp(path, "-") == 0 ? "standard output" : path,
-                    strerror(errno));
+    return output_failed(path, errno);
   return EXIT_DONE;
 }
 
 /* Thousandths of a per cent by which the arena exceeds its bound. */
-static void put_gap(const struct plan *plan) {
+static void put_gap(const struct netc_plan *plan) {
   int64_t gap = plan->height - plan->lower_bound;
   int64_t bound = plan->lower_bound;
   while (gap > INT64_MAX / 100000) {
@@ -92,7 +41,7 @@ static void put_gap(const struct plan *plan) {
           share % 1000);
 }
 
-static void put_summary(const char *path, const struct plan *plan,
+static void put_summary(const char *path, const struct netc_plan *plan,
                         size_t count) {
   fprintf(stderr, "%s: %s buffer%s, arena %s bytes, ", path,
           count_text((int64_t)count).text, count == 1 ? "" : "s",
@@ -101,68 +50,84 @@ static void put_summary(const char *path, const struct plan *plan,
   put_gap(plan);
   fprintf(stderr, "; %s; %s node%s\n",
           plan->optimal ? "optimal, proven" : "not proven optimal",
-          count_text((int64_t)plan->nodes).text, plan->nodes == 1 ? "" : "s");
+          count_text((int64_t)plan->effort).text, plan->effort == 1 ? "" : "s");
 }
 
-static int plan_table(struct arena *arena, const struct plan_command *c,
-                      const char *name, struct table *table) {
-  struct plan plan;
-  switch (plan_arena(arena, table->buffers.at, table->buffers.count,
-                     &c->options, &plan)) {
-  case PLAN_TOO_LARGE:
+static int plan_table(const struct planning *p, const char *name,
+                      struct table *table) {
+  struct netc_plan plan = {.size = sizeof plan};
+  enum netc_status status =
+      netc_plan(table->buffers.at, table->buffers.count, &p->options, &plan);
+  if (status == NETC_ERROR) {
     fprintf(stderr, "%s: error: the sizes add up to more than 2^61\n", name);
     return EXIT_SOURCE;
-  case PLAN_BUG:
-    return complain(EXIT_BUG, "the plan is wrong; please report this");
-  case PLAN_DONE: break;
   }
+  if (status != NETC_OK)
+    return exit_status_of(NULL, status);
   put_summary(name, &plan, table->buffers.count);
-  if (c->options.capacity && plan.height > c->options.capacity) {
+  if (p->options.capacity && plan.height > p->options.capacity) {
     fprintf(stderr,
             "%s: error: no plan within %s bytes was found%s; the least found "
             "is %s bytes\n",
-            name, count_text(c->options.capacity).text,
-            plan.lower_bound > c->options.capacity ? ", and none exists" : "",
+            name, count_text(p->options.capacity).text,
+            plan.lower_bound > p->options.capacity ? ", and none exists" : "",
             count_text(plan.height).text);
     return EXIT_SOURCE;
   }
-  return write_plan(c, table);
+  return write_plan(p, table);
 }
 
-static int plan_file(struct arena *arena, const struct plan_command *c) {
+static void plan_file(void *user) {
+  struct planning *p = user;
   struct slice text;
-  const char *name = strcmp(c->path, "-") == 0 ? "<stdin>" : c->path;
-  enum file_status status = file_read(arena, c->path, &text);
-  if (status != FILE_OK)
-    return complain(EXIT_IO, "cannot read %s: %s", c->path,
-                    status == FILE_TOO_LARGE ? "larger than 1 GiB"
-                                             : strerror(errno));
   struct table table;
-  if (!table_read(arena, name, text, &table))
-    return EXIT_SOURCE;
-  return plan_table(arena, c, name, &table);
+  const char *name = strcmp(p->path, "-") == 0 ? "<stdin>" : p->path;
+  enum file_status status = file_read(&p->arena, p->path, &text);
+  if (status != FILE_OK)
+    p->status = complain(EXIT_IO, "cannot read %s: %s", p->path,
+                         file_reason(status).text);
+  else if (!table_read(&p->arena, name, text, &table))
+    p->status = EXIT_SOURCE;
+  else
+    p->status = plan_table(p, name, &table);
+}
+
+static int take(void *user, enum option_id option, const char *name,
+                char *value) {
+  struct planning *p = user;
+  int64_t effort = 0;
+  bool right = true;
+  (void)name;
+  switch (option) {
+  case OPTION_OUTPUT: p->output = value; break;
+  case OPTION_CAPACITY:
+    right = option_number(option, value, 1, INT64_MAX, &p->options.capacity);
+    break;
+  case OPTION_ALIGN:
+    right = option_number(option, value, 1, INT64_MAX, &p->options.align);
+    break;
+  default:
+    right = option_number(option, value, 1, INT64_MAX, &effort);
+    p->options.effort = (uint64_t)effort;
+  }
+  return right ? EXIT_DONE : EXIT_USAGE;
 }
 
 int command_plan(int argc, char **argv) {
-  struct plan_command command = {0};
-  struct arena arena;
-  jmp_buf failure;
-  int status = read_plan_options(&command, argc, argv);
-  if (status != EXIT_DONE)
-    return status;
-  if (command.help) {
-    puts("netc plan FILE.csv [--capacity N] [--align N] [--effort N] [-o OUT]\n"
-         "\n"
-         "Plans an arena for buffers `id,lower,upper,size`, alive in [lower, "
-         "upper):\nprints the rows with a column `offset`, as low an arena as "
-         "can be found, or any\nwithin --capacity bytes. --effort is the "
-         "number of positions to try.");
-    return EXIT_DONE;
-  }
-  arena_open(&arena, NULL, NULL);
-  arena.on_failure = &failure;
-  status = setjmp(failure) ? complain(EXIT_IO, "out of memory")
-                           : plan_file(&arena, &command);
-  arena_close(&arena);
-  return status;
+  struct planning p = {.options = {.size = sizeof p.options}};
+  struct arena *const arenas[GUARD_ARENAS] = {&p.arena};
+  struct operands files;
+  if (!options_read(COMMAND_PLAN, argc, argv, take, &p, &files))
+    return files.status;
+  if (files.count != 1)
+    return complain(EXIT_USAGE, files.count
+                                    ? "netc plan takes one file at a time"
+                                    : "netc plan needs a file, or - for "
+                                      "standard input");
+  p.path = files.at[0];
+  arena_open(&p.arena, NULL, NULL);
+  if (!guard_run(arenas, plan_file, &p))
+    p.status = complain(EXIT_IO, "out of memory");
+  arena_close(&p.arena);
+  return p.status;
 }

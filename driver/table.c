@@ -65,7 +65,7 @@ const char *table_number(struct slice text, int64_t *value) {
     return "a number is missing";
   for (size_t i = negative; i < text.length; i++) {
     if (text.at[i] < '0' || text.at[i] > '9')
-      return "this is no whole number";
+      return "not a whole number";
     if (sum > (INT64_MAX - (text.at[i] - '0')) / 10)
       return "this number has more than 63 bits";
     sum = sum * 10 + (text.at[i] - '0');
@@ -141,19 +141,19 @@ static bool read_header(struct reader *r) {
       if (!slice_is(field, column_names[c]))
         continue;
       if (r->place[c] >= 0)
-        right = error_at(r, field.at, "the column `%s` is there twice",
-                         column_names[c]);
+        right =
+            error_at(r, field.at, "column `%s` appears twice", column_names[c]);
       r->place[c] = i;
     }
     if (r->place[c] >= 0 || c > SIZE)
       continue;
     if (s.best.at)
       right =
-          error_at(r, s.best.at, "there is no column `%s`; is it this `%.*s`?",
+          error_at(r, s.best.at, "column `%s` is missing; did you mean `%.*s`?",
                    column_names[c], SLICE_ARG(s.best));
     else
       right = error_at(r, r->line.at,
-                       "there is no column `%s`; the first line names the "
+                       "column `%s` is missing; the first line names the "
                        "columns id,lower,upper,size",
                        column_names[c]);
   }
@@ -172,7 +172,7 @@ static bool read_field(struct reader *r, enum column column, int64_t *value) {
 }
 
 static bool read_row(struct reader *r) {
-  struct plan_buffer b = {0};
+  struct netc_plan_buffer b = {0};
   if ((int)r->fields.count != r->width)
     return error_at(r, r->line.at, "%zu field%s, but the header has %d",
                     r->fields.count, r->fields.count == 1 ? "" : "s", r->width);

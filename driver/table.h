@@ -6,12 +6,12 @@
 
 #include "base/arena.h"
 #include "base/slice.h"
-#include "plan/plan.h"
+#include "netc.h"
 
 struct table {
-  struct slice header;             /* without a column `offset` */
-  VEC(struct slice) rows;          /* the same */
-  VEC(struct plan_buffer) buffers; /* by row */
+  struct slice header;                  /* without a column `offset` */
+  VEC(struct slice) rows;               /* the same */
+  VEC(struct netc_plan_buffer) buffers; /* by row */
 };
 
 /*

@@ -2,13 +2,25 @@
  * netc: the compiler for neural-network architectures, as a library.
  *
  *   struct netc *netc = netc_open(NULL, NULL);
- *   netc_on_diagnostic(netc, print, NULL);
+ *   netc_set(netc, "batch", "64");
  *   if (netc_load_file(netc, "vgg16.net") == NETC_OK)
  *     netc_emit(netc, "json", NULL, write, stdout);
  *   netc_close(netc);
  *
- * A context is used by one thread at a time; different contexts share
- * nothing. All texts handed out live until netc_close.
+ * Threads: a context is used by one thread at a time; contexts share nothing.
+ *
+ * Ownership: the library owns every text and array that it hands out. Those
+ * about a net live until the next load or netc_close, those about the library
+ * itself (outputs, settings, layers, slugs) for ever.
+ *
+ * Structs that a caller gives begin with their size, which the caller sets:
+ * `struct netc_layer layer = {.size = sizeof layer};`. A later version
+ * may add members at the end; it fills in no more than the caller's size.
+ *
+ * Callbacks may call every function of a context that does not change it:
+ * those that configure it, load or close it are refused with NETC_USAGE.
+ *
+ * Units: sizes in bytes; counts in values. -1 stands for "none" in an index.
  */
 #ifndef NETC_H
 #define NETC_H
@@ -21,7 +33,8 @@
 extern "C" {
 #endif
 
-#define NETC_VERSION "0.1.0"
+#define NETC_VERSION "0.2.0"
+#define NETC_VERSION_NUMBER 200 /* 10000 * major + 100 * minor + patch */
 
 #if defined __GNUC__
 #define NETC_API __attribute__((visibility("default")))
@@ -29,14 +42,21 @@ extern "C" {
 #define NETC_API
 #endif
 
+/* Of the library that runs, where the macros are those of this header. */
+NETC_API const char *netc_version(void);
+NETC_API int netc_version_number(void);
+
+/* Contexts */
+
 struct netc;
 
 enum netc_status {
   NETC_OK,
   NETC_ERROR,     /* the source has an error, or breaks its budget */
-  NETC_USAGE,     /* a name, setting or kind that does not exist */
+  NETC_USAGE,     /* a name, value, index or size that does not exist */
   NETC_IO,        /* a file cannot be read, a sink refused */
-  NETC_NO_MEMORY, /* the context can only be closed now */
+  NETC_NO_MEMORY, /* a load leaves no net, other calls change nothing */
+  NETC_BUG,       /* of ours: a plan that its verifier rejects */
 };
 
 /*
@@ -48,96 +68,400 @@ typedef void *netc_resize_fn(void *user, void *old, size_t size);
 /* Takes bytes; returns false if it could not. */
 typedef bool netc_sink_fn(void *user, const char *bytes, size_t length);
 
-enum netc_severity { NETC_WARNING = 1, NETC_FAILURE };
-
-struct netc_diagnostic {
-  enum netc_severity severity;
-  const char *slug; /* permanent: "pool-remainder" */
-  const char *message;
-  const char *file;
-  uint32_t line, column; /* from 1; columns are code points */
-  const char *text;      /* with source lines, as `netc` prints it */
-  const char *colour;    /* the same with terminal colours */
-  const char *json;      /* one object on one line */
-};
-
-typedef void netc_diagnostic_fn(void *user,
-                                const struct netc_diagnostic *diagnostic);
-
 /* NULL for the C library's allocator. Returns NULL when out of memory. */
 NETC_API struct netc *netc_open(netc_resize_fn *resize, void *user);
 NETC_API void netc_close(struct netc *netc);
 
-/* Called for each diagnostic of a load, in the order of discovery. */
-NETC_API void netc_on_diagnostic(struct netc *netc, netc_diagnostic_fn *fn,
-                                 void *user);
+/* What the last NETC_USAGE or NETC_IO was about; valid until the next call. */
+NETC_API const char *netc_message(const struct netc *netc);
 
 /*
- * Before a load: what the command line of `netc` can choose. NETC_USAGE
- * leaves an explanation for netc_message.
+ * What the command line of `netc` can choose; for every load that follows.
  *
  *   netc_set(netc, "batch", "64")     a setting of docs/language.md
  *   netc_define(netc, "depth", "50")  the value of a `param`
  *   netc_warn(netc, "no-huge-fc")     the text behind -W
  *   netc_include(netc, "lib")         a folder for `use`
+ *
+ * A second value for a name replaces the first.
  */
-NETC_API enum netc_status netc_set(struct netc *netc, const char *key,
+NETC_API enum netc_status netc_set(struct netc *netc, const char *name,
                                    const char *value);
 NETC_API enum netc_status netc_define(struct netc *netc, const char *name,
                                       const char *value);
 NETC_API enum netc_status netc_warn(struct netc *netc, const char *option);
 NETC_API enum netc_status netc_include(struct netc *netc, const char *folder);
 
-/* Compiles a net: reads, parses, infers, counts and checks. Once. */
+/*
+ * Where texts come from, instead of files: for editors, services and
+ * platforms without any. Gives the text of `path` to `sink`, in pieces if it
+ * likes. With it set, the library opens no file at all. NULL: files again.
+ */
+enum netc_found {
+  NETC_FOUND,
+  NETC_ABSENT,     /* the next folder of netc_include is tried */
+  NETC_UNREADABLE, /* it is there, and cannot be read */
+};
+typedef enum netc_found netc_read_fn(void *user, const char *path,
+                                     netc_sink_fn *sink, void *sink_user);
+NETC_API enum netc_status netc_on_read(struct netc *netc, netc_read_fn *read,
+                                       void *user);
+
+/* Loading */
+
+/*
+ * Compiles a net: reads, parses, infers, counts and checks. A further load
+ * forgets the net before. The path "-" is standard input.
+ */
 NETC_API enum netc_status netc_load_file(struct netc *netc, const char *path);
 NETC_API enum netc_status netc_load_text(struct netc *netc, const char *name,
                                          const char *text, size_t length);
 
-/* What the last NETC_USAGE or NETC_IO was about. */
-NETC_API const char *netc_message(const struct netc *netc);
+/* The files that were read, for dependencies; NULL behind the last one. */
+NETC_API const char *netc_source(const struct netc *netc, size_t index);
+
+/* Diagnostics, in the order of discovery */
+
+enum netc_severity { NETC_SEVERITY_WARNING = 1, NETC_SEVERITY_ERROR };
+
+/* A piece of a source; its end is exclusive. */
+struct netc_place {
+  const char *file;
+  uint32_t line, column; /* from 1; columns are code points */
+  uint32_t end_line, end_column;
+  size_t begin, end; /* bytes of the file */
+};
+
+struct netc_label {
+  struct netc_place place;
+  const char *text; /* what is said at that place */
+};
+
+/* A replacement that would mend the source. */
+struct netc_fixit {
+  struct netc_place place;
+  const char *text;
+};
+
+struct netc_diagnostic {
+  size_t size;
+  enum netc_severity severity;
+  const char *slug; /* permanent: "pool-remainder" */
+  const char *message;
+  struct netc_place place;
+  const char *here; /* what is said at the place itself, or "" */
+  size_t label_count, note_count, help_count, fixit_count;
+  const struct netc_label *labels;
+  const char *const *notes;
+  const char *const *help;
+  const struct netc_fixit *fixits;
+  int64_t repeats; /* how often loops repeated it */
+};
+
+/* As `netc` prints it, the same in colour, or one object on one line. */
+enum netc_style { NETC_STYLE_TEXT, NETC_STYLE_COLOUR, NETC_STYLE_JSON };
+
+NETC_API size_t netc_diagnostic_count(const struct netc *netc);
+NETC_API enum netc_status netc_diagnostic(struct netc *netc, size_t index,
+                                          struct netc_diagnostic *diagnostic);
+NETC_API enum netc_status netc_diagnostic_emit(struct netc *netc, size_t index,
+                                               enum netc_style style,
+                                               netc_sink_fn *sink, void *user);
+
+/* Outputs */
 
 enum netc_units { NETC_IEC, NETC_SI, NETC_BYTES };
 
-/* How an output looks; all zero is the default. */
+enum { NETC_TOTALS_ONLY = -1 }; /* as a depth: no rows at all */
+
+/* How an output looks; all zero but the size is the default. */
 struct netc_options {
+  size_t size;
   enum netc_units units;
   bool channels_first; /* shapes as CxHxW */
-  int depth;           /* groups deeper than this are one row; 0: all */
-  bool expand;         /* a row for every layer of a tail */
-  bool explain;        /* formulas with their numbers */
+  int depth;    /* groups deeper than this are one row; 0: all are open */
+  bool expand;  /* a row for every layer of a tail */
+  bool explain; /* formulas with their numbers */
   bool ascii;
 };
 
 /*
- * Writes an output: "txt", "json", "csv", "md", "net", "dot", or a dump:
- * "tokens", "ast", "graph", "shapes", "plan". `options` may be NULL.
+ * Writes an output: "txt", "json", "csv", "md", "net", "dot", or one of the
+ * others that netc_output lists. `options` may be NULL.
  */
 NETC_API enum netc_status netc_emit(struct netc *netc, const char *kind,
                                     const struct netc_options *options,
                                     netc_sink_fn *sink, void *user);
 
-/* The model. Counts of values; bytes are in the outputs. */
-struct netc_layer {
-  const char *name; /* "stem.conv1" */
-  const char *op;   /* "conv" */
+/* The model: layers in the order of the source, inputs of the net first */
+
+enum netc_type { NETC_FLOAT, NETC_I32, NETC_I64 };
+
+/* A tensor without its batch; sizes channels last. */
+struct netc_shape {
+  enum netc_type type; /* NETC_FLOAT: of the settings' dtype */
   int rank;
-  const int64_t *dims; /* of the output, channels last, without the batch */
-  int64_t param_count, mac_count, activation_count;
+  const int64_t *dims;
 };
 
-struct netc_totals {
+struct netc_layer {
+  size_t size;
+  const char *name;    /* "stem.conv1" */
+  const char *op;      /* "conv"; "input" for an input of the net */
+  const char *written; /* with values: "conv 64 3x3 pad" */
+  struct netc_place place;
+  int64_t head; /* the layer in whose tail it is written, or itself */
+  struct netc_shape out;
+  size_t input_count;
+  const int64_t *inputs; /* indices of layers */
+  size_t attribute_count;
   int64_t param_count, trainable_count, buffer_count;
-  int64_t mac_count, activation_count, activation_bytes;
+  int64_t mac_count;        /* of one sample */
+  int64_t activation_count; /* by the rule of thumb */
+  int64_t saved_bytes;      /* kept for backward, of the batch */
+};
+
+/* An argument of a layer, given or not. */
+struct netc_attribute {
+  size_t size;
+  const char *name;
+  const char *value; /* as it could be written; "" if there is none */
+  bool given;        /* in the source */
 };
 
 NETC_API size_t netc_layer_count(const struct netc *netc);
 NETC_API enum netc_status netc_layer(struct netc *netc, size_t index,
                                      struct netc_layer *layer);
+NETC_API enum netc_status netc_attribute(struct netc *netc, size_t layer,
+                                         size_t index,
+                                         struct netc_attribute *attribute);
+
+/* An input or output of the net. */
+struct netc_end {
+  size_t size;
+  const char *name;
+  int64_t layer;
+};
+
+NETC_API size_t netc_input_count(const struct netc *netc);
+NETC_API enum netc_status netc_input(struct netc *netc, size_t index,
+                                     struct netc_end *input);
+NETC_API size_t netc_output_count(const struct netc *netc);
+NETC_API enum netc_status netc_output(struct netc *netc, size_t index,
+                                      struct netc_end *output);
+
+struct netc_totals {
+  size_t size;
+  int64_t param_count, trainable_count, buffer_count;
+  int64_t mac_count, activation_count, activation_bytes;
+};
+
 NETC_API enum netc_status netc_totals(const struct netc *netc,
                                       struct netc_totals *totals);
 
-/* The files that were read, for dependencies; NULL behind the last one. */
-NETC_API const char *netc_source(const struct netc *netc, size_t index);
+/* Memory: docs/memory.md says how each figure is found */
+
+enum netc_phase { NETC_FORWARD, NETC_BACKWARD, NETC_STEP };
+
+/* A training step on one device. */
+struct netc_training {
+  size_t size;
+  const char *profile;   /* the framework that is simulated */
+  bool measured;         /* its figures were compared with measured ones */
+  const char *optimizer; /* "adam" */
+  int64_t batch;
+  int64_t parameter_bytes, gradient_bytes, optimizer_bytes, buffer_bytes;
+  int64_t input_bytes;     /* the batch */
+  int64_t rounding_bytes;  /* of these, by the allocator */
+  int64_t workspace_bytes; /* inside the optimizer's step */
+  int64_t saved_bytes;     /* kept for backward when forward has ended */
+  int64_t forward_peak_bytes, backward_peak_bytes, step_peak_bytes;
+  int64_t peak_bytes;
+  enum netc_phase peak_phase;
+  int64_t peak_layer;      /* -1: in the optimizer's step */
+  int64_t extra_mac_count; /* computed once more, for checkpoints */
+};
+
+/* A prediction, from an arena and in a framework. */
+struct netc_inference {
+  size_t size;
+  int64_t batch;
+  int64_t parameter_bytes, buffer_bytes;
+  int64_t weight_bytes;      /* both, after folding */
+  int64_t cache_bytes;       /* keys and values of earlier positions */
+  int64_t arena_bytes;       /* of the plan */
+  int64_t lower_bound_bytes; /* no plan has less */
+  bool optimal;              /* the plan reaches the bound */
+  int64_t peak_live_bytes;   /* in the order that was chosen */
+  int64_t peak_layer;
+  int64_t framework_peak_bytes; /* liveness as the profile's framework has it */
+};
+
+/* A buffer of the arena: bytes [offset, offset + bytes) from step `first` to
+ * step `last`, both included. */
+struct netc_buffer {
+  size_t size;
+  int64_t layer;
+  const char *part; /* inside the layer: "scores"; "": its output */
+  int64_t offset, bytes;
+  int64_t first, last;
+};
+
+/* Whether a training step fits the device that the settings name. */
+struct netc_verdict {
+  size_t size;
+  bool asked; /* a device was named; else all is zero */
+  bool fits;
+  int64_t device_bytes;
+  int64_t framework_bytes; /* taken by its context and libraries */
+  int64_t room_bytes;      /* what is left for the step */
+  int64_t peak_bytes;      /* of the most loaded device */
+  int64_t largest_batch;   /* 0: not even one sample fits */
+  size_t way_count;        /* changes with which it would fit */
+};
+
+struct netc_way {
+  size_t size;
+  const char *options; /* "--precision mixed" */
+  int64_t peak_bytes;
+  int64_t extra_mac_count;
+};
+
+/* One of several devices: what a stage of the pipeline holds. */
+struct netc_stage {
+  size_t size;
+  int64_t first_layer, last_layer;
+  int64_t parameter_bytes, gradient_bytes, optimizer_bytes, buffer_bytes;
+  int64_t input_bytes, gathered_bytes, bucket_bytes;
+  int64_t saved_bytes, temporary_bytes, peak_bytes;
+  int64_t in_flight_count; /* microbatches */
+};
+
+struct netc_devices {
+  size_t size;
+  int64_t device_count; /* 1: only one, and no stages */
+  int64_t microbatch;   /* samples */
+  size_t stage_count, most_loaded;
+};
+
+NETC_API enum netc_status netc_training(struct netc *netc,
+                                        struct netc_training *training);
+NETC_API enum netc_status netc_inference(struct netc *netc,
+                                         struct netc_inference *inference);
+NETC_API size_t netc_buffer_count(const struct netc *netc);
+NETC_API enum netc_status netc_buffer(struct netc *netc, size_t index,
+                                      struct netc_buffer *buffer);
+NETC_API enum netc_status netc_verdict(struct netc *netc,
+                                       struct netc_verdict *verdict);
+NETC_API enum netc_status netc_way(struct netc *netc, size_t index,
+                                   struct netc_way *way);
+NETC_API enum netc_status netc_devices(struct netc *netc,
+                                       struct netc_devices *devices);
+NETC_API enum netc_status netc_stage(struct netc *netc, size_t index,
+                                     struct netc_stage *stage);
+
+/* The arena planner by itself: docs/plan.md */
+
+/* Alive in [lower, upper); `align` 0: that of the options. */
+struct netc_plan_buffer {
+  int64_t lower, upper, size, align;
+  int64_t offset; /* out */
+};
+
+struct netc_plan_options {
+  size_t size;
+  int64_t capacity; /* any plan that fits will do; 0: the least */
+  int64_t align;    /* of every buffer without one of its own; 0: 1 */
+  uint64_t effort;  /* positions to try; 0: a default */
+  netc_resize_fn *resize;
+  void *user;
+};
+
+struct netc_plan {
+  size_t size;
+  int64_t height; /* of the arena */
+  int64_t lower_bound;
+  bool optimal;
+  uint64_t effort; /* spent */
+};
+
+/*
+ * NETC_ERROR: the sizes add up to more than 2^61. A capacity that cannot be
+ * reached is no error: compare `height`. `options` may be NULL.
+ */
+NETC_API enum netc_status netc_plan(struct netc_plan_buffer *buffers,
+                                    size_t count,
+                                    const struct netc_plan_options *options,
+                                    struct netc_plan *plan);
+
+/* What exists. Functions return NETC_USAGE behind the last one */
+
+/* Who asks for an output: -o and --emit, --dump, or `netc fmt`. */
+enum netc_purpose { NETC_FOR_FILES, NETC_FOR_DUMP, NETC_FOR_FORMAT };
+
+/* A kind of netc_emit. */
+struct netc_output_kind {
+  size_t size;
+  const char *name; /* and the suffix of files */
+  const char *summary;
+  enum netc_purpose purpose;
+};
+
+/* How an argument is written. */
+enum netc_form {
+  NETC_POSITION, /* by its place */
+  NETC_KEY,      /* name=value */
+  NETC_WORD,     /* one of `words`, bare */
+  NETC_STRIDE,   /* /value */
+};
+
+/* An argument of a layer, or a setting. */
+struct netc_argument {
+  size_t size;
+  const char *name;
+  enum netc_form form;
+  bool required;
+  const char *value;    /* its type in a word: "N", "SIZE", "WORD" */
+  const char *words;    /* what may be said, apart by blanks; "": anything */
+  const char *fallback; /* the default; "": none */
+  const char *doc;
+};
+
+/* A setting of netc_set. */
+struct netc_setting {
+  size_t size;
+  const char *name;    /* "data_parallel"; - stands for _ as well */
+  const char *section; /* "train", "infer" or "train infer" */
+};
+
+struct netc_layer_kind {
+  size_t size;
+  const char *name, *summary;
+  const char *family; /* the heading in the manual */
+  bool joins;         /* takes operands: blocks and labels */
+  size_t argument_count;
+};
+
+/* A kind of diagnostic. */
+struct netc_slug {
+  size_t size;
+  const char *name, *summary;
+  enum netc_severity severity; /* unless netc_warn says otherwise */
+  bool off;                    /* it is not looked for until asked for */
+  const char *page;            /* Markdown: what it means, and an example */
+};
+
+NETC_API enum netc_status netc_output_kind(size_t index,
+                                           struct netc_output_kind *kind);
+NETC_API enum netc_status netc_setting(size_t index,
+                                       struct netc_setting *setting);
+NETC_API enum netc_status netc_setting_argument(size_t setting,
+                                                struct netc_argument *argument);
+NETC_API enum netc_status netc_layer_kind(size_t index,
+                                          struct netc_layer_kind *kind);
+NETC_API enum netc_status netc_layer_argument(size_t kind, size_t index,
+                                              struct netc_argument *argument);
+NETC_API enum netc_status netc_slug(size_t index, struct netc_slug *slug);
 
 #ifdef __cplusplus
 }

@@ -76,6 +76,7 @@ struct arg_spec {
   enum arg_type type;
   enum arg_place place;
   bool required;
+  bool bytes;       /* a size in memory: 24GiB */
   size_t offset;    /* in the layer's struct */
   int64_t min, max; /* TYPE_INT and TYPE_SIZES; max 0: no limit */
   double low, high; /* TYPE_REAL: low <= value < high; both 0: any */

@@ -4,30 +4,16 @@
 #include <stddef.h>
 
 static const struct profile profiles[] = {
-    /*
-     * PyTorch 2 on a GPU. 512 bytes: kMinBlockSize of
-     * c10/cuda/CUDACachingAllocator.cpp; 8,519,680 bytes of workspace:
-     * aten/src/ATen/cuda/CublasHandlePool.cpp before Hopper.
-     */
-    {.name = "torch2-cuda",
-     .block = 512,
-     .byte_masks = true,
-     /* can_accumulate_inplace of torch/csrc/autograd/input_buffer.cpp */
-     .sums_in_place = true,
-     .pool_indices = true,
-     .concat_anew = true,
-     .fused_attention = true,
-     .norm_in_float32 = true,
-     .foreach_optimizer = true,
-     .context = 400 << 20,
-     .workspace = 8519680},
-    /* Proven byte for byte: docs/accuracy.md. */
-    {.name = "torch1-cpu",
-     .block = 1,
-     .mean_keeps_input = true,
-     .concat_anew = true,
-     .pool_indices = true},
+#define PROFILE(word, ...) {.name = word, __VA_ARGS__},
+#include "layers/profiles.def"
+#undef PROFILE
 };
+
+const char profile_words[] =
+#define PROFILE(word, ...) " " word
+#include "layers/profiles.def"
+#undef PROFILE
+    ;
 
 const struct profile profile_planned = {.name = "planned", .block = 1};
 

@@ -10,6 +10,7 @@
 /* One row of a table; docs/memory.md says where each fact comes from. */
 struct profile {
   const char *name;
+  bool measured;          /* its figures were compared with measured ones */
   int64_t block;          /* bytes that an allocation is rounded up to */
   bool byte_masks;        /* dropout keeps one byte a value, not the type's */
   bool sums_in_place;     /* gradients of a fan-out are added to the first */
@@ -23,8 +24,8 @@ struct profile {
   int64_t workspace;      /* bytes that the library of products holds */
 };
 
-/* The words of the setting `profile`, in the order of the table. */
-#define PROFILES "torch2-cuda torch1-cpu"
+/* A blank and a word for each profile. */
+extern const char profile_words[];
 
 /* The profile of a word's place, from 1. */
 const struct profile *profile_at(int place);

@@ -59,6 +59,18 @@ int64_t fit_largest_batch(const struct step *step, int64_t room,
   return fits;
 }
 
+/* "--batch 177" */
+static const char *way_text(struct arena *arena, const char *what,
+                            int64_t number) {
+  struct text text = text_new(arena);
+  text_put(&text, what);
+  if (number) {
+    text_putc(&text, ' ');
+    text_int(&text, number);
+  }
+  return arena_copy(arena, text.at, text.length);
+}
+
 /* Tries the settings; whether the step fits with them. */
 static bool try_way(const struct step *step, struct fit *fit,
                     struct arena *arena, const char *what, int64_t number,
@@ -70,7 +82,8 @@ static bool try_way(const struct step *step, struct fit *fit,
   int64_t peak = device_peak(&trial, &scratch);
   if (peak <= fit->room)
     *VEC_PUSH(step->model->arena, &fit->ways) =
-        (struct way_out){what, number, peak, trial.extra_macs};
+        (struct way_out){way_text(step->model->arena, what, number), peak,
+                         trial.extra_macs};
   arena_close(&scratch);
   return peak <= fit->room;
 }

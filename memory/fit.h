@@ -9,9 +9,8 @@ enum { QUICK_NODES = 5000 };
 
 /* A change of the settings, and what the step takes with it. */
 struct way_out {
-  const char *what; /* "--precision mixed" */
-  int64_t number;   /* behind it; 0: none */
-  int64_t peak;     /* bytes */
+  const char *options; /* "--precision mixed" */
+  int64_t peak;        /* bytes */
   int64_t extra_macs;
 };
 

@@ -339,7 +339,7 @@ static bool find_framework(const struct model *model,
   struct trace tape;
   struct trace_options options = {
       .profile = profile_at(settings->train.profile),
-      .in_place = settings->train.in_place == TOGGLE_ON};
+      .in_place = settings->train.inplace == TOGGLE_ON};
   struct simulation s = {.arena = &scratch,
                          .trace = &tape,
                          .model = model,

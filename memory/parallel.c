@@ -254,7 +254,7 @@ static struct stage measure(struct search *s, size_t from, size_t to,
 static int64_t in_flight(const struct search *s, size_t stage, size_t stages) {
   if (stages == 1)
     return 1;
-  if (s->train->pipeline_schedule == PIPELINE_GPIPE)
+  if (s->train->schedule == PIPELINE_GPIPE)
     return s->microbatches;
   return min_i64((int64_t)(stages - stage), s->microbatches);
 }

@@ -39,7 +39,7 @@ void step_trace(struct step *step, struct arena *arena) {
   const struct train_settings *train = &step->settings;
   struct trace_options options = {.profile = profile_at(train->profile),
                                   .training = true,
-                                  .in_place = train->in_place == TOGGLE_ON,
+                                  .in_place = train->inplace == TOGGLE_ON,
                                   .mixed = train->precision == PRECISION_MIXED,
                                   .loss = train->loss,
                                   .ranges = step->ranges.at,

@@ -88,7 +88,8 @@ void expand_output(struct expander *e, const struct stmt *stmt) {
     return;
   }
   struct output *output = VEC_PUSH(e->arena, &e->model->outputs);
-  *output = (struct output){e->current, stmt->name, stmt->name_span};
+  *output = (struct output){
+      .node = e->current, .name = stmt->name, .span = stmt->name_span};
 }
 
 void expand_def(struct expander *e, const struct stmt *stmt) {

@@ -197,6 +197,17 @@ void model_put_layer(struct text *out, const struct model *model, int64_t index,
   }
 }
 
+void model_put_value(struct text *out, const struct arg_spec *spec,
+                     const void *at) {
+  if (spec->type == TYPE_PADDING &&
+      ((const struct padding *)at)->mode == PADDING_SAME)
+    text_put(out, "same");
+  else if (spec->type == TYPE_WORDS && *(const int *)at == 0)
+    text_put(out, "false");
+  else
+    put_value(out, spec, at, NULL);
+}
+
 int64_t model_row_end(const struct model *model, int64_t head) {
   int64_t end = head + 1;
   while (end < (int64_t)model->nodes.count && model->nodes.at[end].head == head)

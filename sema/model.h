@@ -86,6 +86,7 @@ struct output {
   int64_t node;
   struct slice name; /* .at is NULL for the last tensor */
   struct span span;
+  const char *text; /* its name, once somebody has asked for it */
 };
 
 struct model {
@@ -133,6 +134,10 @@ void model_put_group_name(struct text *out, const struct model *model,
  */
 void model_put_layer(struct text *out, const struct model *model, int64_t node,
                      const struct slice *labels);
+
+/* An argument's value as it could be written: 3x3, auto, same. */
+void model_put_value(struct text *out, const struct arg_spec *spec,
+                     const void *at);
 
 /* The node behind the last one of the row that starts at `head`. */
 int64_t model_row_end(const struct model *model, int64_t head);

@@ -3,116 +3,80 @@
 
 #include "base/check.h"
 
-#define ELEMENTS "f64 f32 tf32 f16 bf16 fp8 i8 i4"
 #define OPTIMIZERS                                                    \
   "sgd momentum nesterov adagrad rmsprop adadelta adam adamw adamax " \
   "lion adafactor adam8bit"
 
-/* As nvidia-smi prints memory.total, in MiB. */
+static const char element_words[] =
+#define ELEMENT(constant, word, ...) " " word
+#include "sema/elements.def"
+#undef ELEMENT
+    ;
+
 static const struct {
-  const char *name;
-  int64_t mebibytes;
-} gpus[] = {
-    {"t4", 15360},      {"l4", 23034},      {"a10", 23028},
-    {"v100", 16384},    {"v100-32", 32768}, {"a100-40", 40960},
-    {"a100-80", 81920}, {"h100", 81559},    {"h200", 143771},
-    {"rtx3060", 12288}, {"rtx3090", 24576}, {"rtx4090", 24564},
-    {"rtx5090", 32607},
+  int bits;
+  const char *long_name;
+} elements[] = {
+    {0, ""},
+#define ELEMENT(constant, word, bits, long_name) {bits, long_name},
+#include "sema/elements.def"
+#undef ELEMENT
 };
-#define GPUS                                                          \
-  "t4 l4 a10 v100 v100-32 a100-40 a100-80 h100 h200 rtx3060 rtx3090 " \
-  "rtx4090 rtx5090"
 
-#define LOSSES "none sum crossentropy mse bce"
+static const char gpu_words[] =
+#define GPU(word, ...) " " word
+#include "sema/gpus.def"
+#undef GPU
+    ;
 
-#define KEY(arg, t, type_name, member, ...)                   \
-  {                                                           \
-    .name = arg, .type = t, .place = PLACE_KEY,               \
-    .offset = offsetof(struct type_name, member), __VA_ARGS__ \
-  }
+static const int64_t gpu_mebibytes[] = {
+    0,
+#define GPU(word, mebibytes) mebibytes,
+#include "sema/gpus.def"
+#undef GPU
+};
+
+static const char precision_words[] = PRECISIONS(CHOICE_WORD);
+static const char loss_words[] = LOSSES(CHOICE_WORD);
+static const char rule_words[] = RULES(CHOICE_WORD);
+static const char pipeline_words[] = PIPELINES(CHOICE_WORD);
+static const char toggle_words[] = TOGGLES(CHOICE_WORD);
+
+/* Words without the blank in front of the first. */
+#define ELEMENT_WORDS (&element_words[1])
+#define PROFILE_WORDS (&profile_words[1])
+#define GPU_WORDS (&gpu_words[1])
+#define OPTIMIZER_WORDS OPTIMIZERS
+#define PRECISION_WORDS (&precision_words[1])
+#define LOSS_WORDS (&loss_words[1])
+#define RULE_WORDS (&rule_words[1])
+#define PIPELINE_WORDS (&pipeline_words[1])
+#define TOGGLE_WORDS (&toggle_words[1])
+
+#define ROW(section, kind, member, ...)        \
+  {.name = #member,                            \
+   .type = TYPE_##kind,                        \
+   .place = PLACE_KEY,                         \
+   .offset = offsetof(struct section, member), \
+   __VA_ARGS__},
 
 const struct arg_spec train_specs[] = {
-    KEY("batch", TYPE_INT, train_settings, batch, .min = 1, .initial = 1,
-        .fallback = "1", .doc = "samples in a step"),
-    KEY("optimizer", TYPE_CHOICE, train_settings, optimizer,
-        .words = OPTIMIZERS, .initial = OPTIMIZER_MOMENTUM,
-        .fallback = "momentum", .doc = "decides the state by parameter"),
-    KEY("dtype", TYPE_CHOICE, train_settings, dtype, .words = ELEMENTS,
-        .initial = ELEMENT_F32, .fallback = "f32",
-        .doc = "type of parameters and activations"),
-    KEY("precision", TYPE_CHOICE, train_settings, precision,
-        .words = "full mixed", .initial = PRECISION_FULL, .fallback = "full",
-        .doc = "mixed computes in 16 bits and keeps parameters in 32"),
-    KEY("loss", TYPE_CHOICE, train_settings, loss, .words = LOSSES,
-        .initial = LOSS_NONE, .fallback = "none",
-        .doc = "computed on the output"),
-    KEY("rule", TYPE_CHOICE, train_settings, rule, .words = "optimizer x3",
-        .initial = RULE_OPTIMIZER, .fallback = "optimizer",
-        .doc = "rule of thumb: copies of the parameters that are counted"),
-    KEY("inplace", TYPE_CHOICE, train_settings, in_place, .words = "on off",
-        .initial = TOGGLE_ON, .fallback = "on",
-        .doc = "whether relu and its like overwrite their input"),
-    KEY("profile", TYPE_CHOICE, train_settings, profile, .words = PROFILES,
-        .initial = 1, .fallback = "torch2-cuda",
-        .doc = "the framework whose memory is computed"),
-    KEY("accumulate", TYPE_INT, train_settings, accumulate, .min = 1,
-        .initial = 1, .fallback = "1",
-        .doc = "batches whose gradients are summed before a step"),
-    KEY("checkpoint", TYPE_INT, train_settings, checkpoint, .min = 1,
-        .words = "auto", .fallback = "none",
-        .doc = "segments that keep only their inputs, or as few as fit"),
-    KEY("memory", TYPE_INT, train_settings, memory, .min = 1,
-        .fallback = "not asked", .doc = "bytes of the device: does it fit?"),
-    KEY("gpu", TYPE_CHOICE, train_settings, gpu, .words = GPUS,
-        .fallback = "not asked", .doc = "the device, by its name"),
-    KEY("data_parallel", TYPE_INT, train_settings, data_parallel, .min = 1,
-        .max = 1 << 20, .initial = 1, .fallback = "1",
-        .doc = "devices with a batch each"),
-    KEY("zero", TYPE_INT, train_settings, zero, .min = 1, .max = 3,
-        .fallback = "none",
-        .doc = "ZeRO: these share optimizer, gradients, parameters"),
-    KEY("tensor_parallel", TYPE_INT, train_settings, tensor_parallel, .min = 1,
-        .max = 1 << 20, .initial = 1, .fallback = "1",
-        .doc = "devices that share each layer with weights"),
-    KEY("pipeline", TYPE_INT, train_settings, pipeline, .min = 1, .max = 10000,
-        .initial = 1, .fallback = "1",
-        .doc = "devices with a part of the layers each"),
-    KEY("microbatches", TYPE_INT, train_settings, microbatches, .min = 1,
-        .fallback = "the stages", .doc = "parts of the batch in a pipeline"),
-    KEY("schedule", TYPE_CHOICE, train_settings, pipeline_schedule,
-        .words = "pipedream gpipe", .initial = PIPELINE_PIPEDREAM,
-        .fallback = "pipedream",
-        .doc = "of the pipeline: PipeDream's one forward, one backward"),
-    KEY("misc", TYPE_INT, train_settings, misc, .min = 0, .initial = -1,
-        .fallback = "the batch", .doc = "rule of thumb: further bytes"),
+#define TRAIN(kind, name, ...) ROW(train_settings, kind, name, __VA_ARGS__)
+#include "sema/settings.def"
+    SPEC_END};
+
+const struct arg_spec infer_specs[] = {
+#define INFER(kind, name, ...) ROW(infer_settings, kind, name, __VA_ARGS__)
+#include "sema/settings.def"
+    SPEC_END};
+
+const struct arg_spec budget_specs[] = {
+#define BUDGET(kind, name, ...) ROW(budget, kind, name, __VA_ARGS__)
+#include "sema/settings.def"
     SPEC_END};
 
 _Static_assert(sizeof train_specs / sizeof *train_specs <= LIMIT_SPECS + 1,
                "all settings may be given at once");
-
-const struct arg_spec infer_specs[] = {
-    KEY("batch", TYPE_INT, infer_settings, batch, .min = 1, .initial = 1,
-        .fallback = "1", .doc = "samples at a time"),
-    KEY("dtype", TYPE_CHOICE, infer_settings, dtype, .words = ELEMENTS,
-        .initial = ELEMENT_F32, .fallback = "f32",
-        .doc = "type of parameters and activations"),
-    KEY("fold", TYPE_CHOICE, infer_settings, fold, .words = "on off",
-        .initial = TOGGLE_ON, .fallback = "on",
-        .doc = "whether bn becomes part of the weights before it"),
-    KEY("align", TYPE_INT, infer_settings, align, .min = 1, .max = 1 << 20,
-        .initial = 64, .fallback = "64", .doc = "bytes, of buffers"),
-    KEY("decode", TYPE_INT, infer_settings, decode, .min = 1,
-        .fallback = "none",
-        .doc = "positions whose keys and values attention keeps"),
-    SPEC_END};
-
-const struct arg_spec budget_specs[] = {
-    KEY("params", TYPE_INT, budget, params, .doc = "parameters"),
-    KEY("macs", TYPE_INT, budget, macs, .doc = "MACs for one sample"),
-    KEY("infer", TYPE_INT, budget, infer, .doc = "bytes at prediction"),
-    KEY("train", TYPE_INT, budget, train, .doc = "bytes of a training step"),
-    KEY("arena", TYPE_INT, budget, arena, .doc = "bytes of the arena"),
-    SPEC_END};
 
 static void set_defaults(void *section, const struct arg_spec *specs) {
   for (; specs->name; specs++) {
@@ -132,7 +96,19 @@ void settings_open(struct settings *settings) {
 }
 
 int64_t gpu_bytes(int gpu) {
-  return gpus[gpu - 1].mebibytes << 20;
+  return gpu_mebibytes[gpu] << 20;
+}
+
+const char *element_long_name(int element) {
+  return elements[element].long_name;
+}
+
+const char *optimizer_word(int optimizer) {
+  static const char *const words[] = {
+      "",        "sgd",      "momentum", "nesterov",  "adagrad",
+      "rmsprop", "adadelta", "adam",     "adamw",     "adamax",
+      "lion",    "adafactor", "adam8bit"};
+  return words[optimizer];
 }
 
 struct slice optimizer_name(int optimizer) {
@@ -140,19 +116,11 @@ struct slice optimizer_name(int optimizer) {
 }
 
 struct slice loss_name(int loss) {
-  return word_at(LOSSES, loss);
+  return word_at(LOSS_WORDS, loss);
 }
 
 int element_bits(int element) {
-  switch (element) {
-  case ELEMENT_F64: return 64;
-  case ELEMENT_F16:
-  case ELEMENT_BF16: return 16;
-  case ELEMENT_FP8:
-  case ELEMENT_I8: return 8;
-  case ELEMENT_I4: return 4;
-  default: return 32;
-  }
+  return elements[element].bits;
 }
 
 bool element_bytes(int element, int64_t count, int64_t *bytes) {

@@ -5,16 +5,12 @@
 #include "layers/layer.h"
 #include "layers/profile.h"
 
-/* In the order of their words in settings.c, from 1. */
+/* Types of values, from 1: places in the words of a setting. */
 enum element {
-  ELEMENT_F64 = 1,
-  ELEMENT_F32,
-  ELEMENT_TF32,
-  ELEMENT_F16,
-  ELEMENT_BF16,
-  ELEMENT_FP8,
-  ELEMENT_I8,
-  ELEMENT_I4,
+  ELEMENT_NONE,
+#define ELEMENT(constant, ...) ELEMENT_##constant,
+#include "sema/elements.def"
+#undef ELEMENT
 };
 
 enum optimizer {
@@ -32,44 +28,64 @@ enum optimizer {
   OPTIMIZER_ADAM8BIT,
 };
 
-enum precision { PRECISION_FULL = 1, PRECISION_MIXED };
-enum loss { LOSS_NONE = 1, LOSS_SUM, LOSS_CROSSENTROPY, LOSS_MSE, LOSS_BCE };
-enum rule_kind { RULE_OPTIMIZER = 1, RULE_X3 };
-enum pipeline_schedule { PIPELINE_PIPEDREAM = 1, PIPELINE_GPIPE };
-enum toggle { TOGGLE_ON = 1, TOGGLE_OFF };
+/* The others: a list makes the enum, from 1, and the words of a setting. */
+#define PRECISIONS(choice) \
+  choice(PRECISION_FULL, "full") choice(PRECISION_MIXED, "mixed")
+#define LOSSES(choice)                                                  \
+  choice(LOSS_NONE, "none") choice(LOSS_SUM, "sum")                     \
+      choice(LOSS_CROSSENTROPY, "crossentropy") choice(LOSS_MSE, "mse") \
+          choice(LOSS_BCE, "bce")
+#define RULES(choice) choice(RULE_OPTIMIZER, "optimizer") choice(RULE_X3, "x3")
+#define PIPELINES(choice) \
+  choice(PIPELINE_PIPEDREAM, "pipedream") choice(PIPELINE_GPIPE, "gpipe")
+#define TOGGLES(choice) choice(TOGGLE_ON, "on") choice(TOGGLE_OFF, "off")
+
+#define CHOICE_CONSTANT(constant, word) constant,
+#define CHOICE_WORD(constant, word) " " word
+
+enum precision { PRECISION_UNSET, PRECISIONS(CHOICE_CONSTANT) };
+enum loss { LOSS_UNSET, LOSSES(CHOICE_CONSTANT) };
+enum rule_kind { RULE_UNSET, RULES(CHOICE_CONSTANT) };
+enum pipeline_schedule { PIPELINE_UNSET, PIPELINES(CHOICE_CONSTANT) };
+enum toggle { TOGGLE_UNSET, TOGGLES(CHOICE_CONSTANT) };
 
 enum { CHECKPOINT_AUTO = -1 };
 
+#define SETTING_INT int64_t
+#define SETTING_CHOICE int /* the place of its word, from 1; 0: none chosen */
+
+/*
+ * memory and gpu: 0 where no device was named; checkpoint: 0 for none but the
+ * source's, or CHECKPOINT_AUTO; misc: -1 for the input batch.
+ */
 struct train_settings {
-  int64_t batch;
-  int64_t accumulate; /* batches whose gradients are summed before a step */
-  int64_t checkpoint; /* segments; 0: none but the source's; or AUTO */
-  int64_t memory;     /* bytes of the device; 0: not asked */
-  int gpu;            /* a row of gpus; 0: not asked */
-  int64_t data_parallel, zero, tensor_parallel, pipeline, microbatches;
-  int pipeline_schedule;
-  int optimizer, dtype, precision, loss, rule, in_place, profile;
-  int64_t misc; /* bytes; -1: the input batch */
+#define TRAIN(type, name, ...) SETTING_##type name;
+#include "sema/settings.def"
 };
 
 struct infer_settings {
-  int64_t batch;
-  int dtype, fold;
-  int64_t align;  /* bytes, of every buffer in the arena */
-  int64_t decode; /* positions that are kept for attention; 0: none */
+#define INFER(type, name, ...) SETTING_##type name;
+#include "sema/settings.def"
 };
 
 /* Promises; 0: none. */
 struct budget {
-  int64_t params, macs, infer, train, arena;
+#define BUDGET(type, name, ...) SETTING_##type name;
+#include "sema/settings.def"
+};
+
+enum {
+  BUDGET_COUNT = 0
+#define BUDGET(...) +1
+#include "sema/settings.def"
 };
 
 struct settings {
   struct train_settings train;
   struct infer_settings infer;
   struct budget budget;
-  struct span budget_spans[5]; /* by row of budget_specs */
-  bool trains;                 /* the source or the user spoke of training */
+  struct span budget_spans[BUDGET_COUNT]; /* by row of budget_specs */
+  bool trains; /* the source or the user spoke of training */
 };
 
 extern const struct arg_spec train_specs[];
@@ -79,8 +95,12 @@ extern const struct arg_spec budget_specs[];
 /* The defaults. */
 void settings_open(struct settings *settings);
 
+/* "float32" */
+const char *element_long_name(int element);
+
 /* The words of an option's value: "momentum". */
 struct slice optimizer_name(int optimizer);
+const char *optimizer_word(int optimizer);
 struct slice loss_name(int loss);
 
 /* Bytes of a device: nvidia-smi's memory.total. */

@@ -78,7 +78,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   static const char *const kinds[] = {"txt", "json", "csv",        "md",
                                       "net", "dot",  "fmt-shapes", "tokens",
                                       "ast", "graph"};
-  struct netc_options options = {.explain = true};
+  struct netc_options options = {.size = sizeof options, .explain = true};
   struct netc *netc = netc_open(NULL, NULL);
   const char *text = (const char *)data;
   choose(netc, data, size);

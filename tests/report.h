@@ -7,8 +7,7 @@
 
 #include <jansson.h>
 
-#include "netc.h"
-#include "tests/run.h"
+#include "tests/nets.h"
 
 struct buffer {
   char *at;
@@ -23,12 +22,6 @@ static inline bool collect(void *user, const char *bytes, size_t length) {
   buffer->length += length;
   buffer->at[buffer->length] = '\0';
   return true;
-}
-
-static inline void show(void *user, const struct netc_diagnostic *diagnostic) {
-  (void)user;
-  if (diagnostic->severity == NETC_FAILURE)
-    print_error("%s", diagnostic->text);
 }
 
 /* "batch=8 profile=torch1-cpu": settings; "-Ddepth=18": a `param`. */
@@ -50,7 +43,7 @@ static inline void choose(struct netc *netc, const char *options) {
 
 static inline json_t *report(struct netc *netc, enum netc_status loaded) {
   struct buffer out = {0};
-  assert_int_equal(loaded, NETC_OK);
+  assert_int_equal(show_errors(netc, loaded), NETC_OK);
   assert_int_equal(netc_emit(netc, "json", NULL, collect, &out), NETC_OK);
   json_t *json = json_loads(out.at, 0, NULL);
   assert_non_null(json);
@@ -61,14 +54,12 @@ static inline json_t *report(struct netc *netc, enum netc_status loaded) {
 
 static inline json_t *compile(const char *net, const char *options) {
   struct netc *netc = netc_open(NULL, NULL);
-  netc_on_diagnostic(netc, show, NULL);
   choose(netc, options);
   return report(netc, netc_load_text(netc, "test.net", net, strlen(net)));
 }
 
 static inline json_t *compile_file(const char *path, const char *options) {
   struct netc *netc = netc_open(NULL, NULL);
-  netc_on_diagnostic(netc, show, NULL);
   choose(netc, options);
   return report(netc, netc_load_file(netc, path));
 }

@@ -5,6 +5,7 @@
 
 #include "base/check.h"
 #include "base/diag.h"
+#include "base/guard.h"
 #include "base/map.h"
 #include "base/suggest.h"
 #include "base/utf8.h"
@@ -48,15 +49,27 @@ static void a_growing_array_keeps_what_it_holds(void **state) {
     assert_int_equal(small.at[i], i * 1000);
 }
 
-static void an_impossible_size_goes_to_the_failure_exit(void **state) {
-  struct arena *arena = *state;
-  jmp_buf here;
-  arena->on_failure = &here;
-  if (setjmp(here) == 0) {
-    arena_alloc(arena, SIZE_MAX / 2, 3);
-    fail();
-  }
-  arena->on_failure = NULL;
+static void ask_for_too_much(void *user) {
+  arena_alloc(user, SIZE_MAX / 2, 3);
+  fail();
+}
+
+/* Asks for a block, then for too much in an arena inside an inner guard. */
+static void ask_deeper(void *user) {
+  struct arena inner;
+  struct arena *const arenas[GUARD_ARENAS] = {user};
+  arena_open_in(&inner, user);
+  arena_alloc(&inner, 100, 1);
+  assert_false(guard_run(arenas, ask_for_too_much, &inner));
+  arena_alloc(user, 10, 1); /* the outer one is as it was */
+  ask_for_too_much(user);
+}
+
+static void an_impossible_size_goes_to_the_guard(void **state) {
+  struct arena *const arenas[GUARD_ARENAS] = {*state};
+  assert_false(guard_run(arenas, ask_for_too_much, *state));
+  assert_false(guard_run(arenas, ask_deeper, *state));
+  assert_non_null(arena_alloc(*state, 10, 1));
 }
 
 /* Arithmetic */
@@ -359,7 +372,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       TEST(an_arena_gives_zeroed_aligned_memory),
       TEST(a_growing_array_keeps_what_it_holds),
-      TEST(an_impossible_size_goes_to_the_failure_exit),
+      TEST(an_impossible_size_goes_to_the_guard),
       TEST(checked_arithmetic_notices_every_overflow),
       TEST(numbers_are_written_for_people),
       TEST(sizes_have_the_unit_that_fits),

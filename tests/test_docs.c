@@ -14,19 +14,29 @@ struct slugs {
   char text[8192];
 };
 
-static void note_slug(void *user, const struct netc_diagnostic *d) {
+static bool keep_text(void *user, const char *bytes, size_t length) {
   struct slugs *slugs = user;
-  slugs->seen[slug_find(slice_of(d->slug))] = true;
-  if (d->severity == NETC_FAILURE)
-    snprintf(slugs->text, sizeof slugs->text, "%s", d->text);
+  size_t used = strlen(slugs->text), room = sizeof slugs->text - 1 - used;
+  strncat(slugs->text, bytes, length < room ? length : room);
+  return true;
+}
+
+static void note_slugs(struct netc *netc, struct slugs *slugs) {
+  for (size_t i = 0; i < netc_diagnostic_count(netc); i++) {
+    struct netc_diagnostic d = {.size = sizeof d};
+    assert_int_equal(netc_diagnostic(netc, i, &d), NETC_OK);
+    slugs->seen[slug_find(slice_of(d.slug))] = true;
+    if (d.severity == NETC_SEVERITY_ERROR)
+      netc_diagnostic_emit(netc, i, NETC_STYLE_TEXT, keep_text, slugs);
+  }
 }
 
 static void check_example(const char *path, const char *info, const char *text,
                           size_t length) {
   struct slugs slugs = {{false}, ""};
   struct netc *netc = netc_open(NULL, NULL);
-  netc_on_diagnostic(netc, note_slug, &slugs);
   enum netc_status status = netc_load_text(netc, path, text, length);
+  note_slugs(netc, &slugs);
   if (*info) {
     enum slug slug = slug_find(slice_of(info));
     if (slug == SLUG_COUNT || !slugs.seen[slug]) {
@@ -173,28 +183,66 @@ static void every_output_is_tested(void **state) {
 static void every_option_is_in_the_help_and_the_manual_page(void **state) {
   (void)state;
   struct run help = run("%s --help", NETC);
-  char *page = read_text("docs/netc.1.scd", NULL);
-  char *source = read_text("driver/options.c", NULL);
-  assert_non_null(page);
-  assert_non_null(source);
-  int lines = 0;
+  struct run manual = run("%s help --manual", NETC);
+  struct run settings = run("%s help settings", NETC);
+  int lines = 0, options = 0;
   for (const char *c = help.out; *c; c++)
     lines += *c == '\n';
   assert_in_range(lines, 20, 48);
-  char *at = strstr(source, "long_options[] = {");
-  char *end = strstr(at, "{NULL, 0");
-  while ((at = strstr(at, "{\"")) && at < end) {
-    char name[64], option[80];
-    sscanf(at, "{\"%63[^\"]", name);
-    snprintf(option, sizeof option, "--%s", name);
-    if (strcmp(name, "help") != 0 && strcmp(name, "version") != 0)
-      assert_holds(help.out, option);
-    assert_holds(page, option);
-    at++;
+  struct run names = run("%s help --manual | grep -o '^\\*.*--[a-z-]*' | "
+                         "grep -o -e '--[a-z-]*'",
+                         NETC);
+  for (char *at = strtok(names.out, "\n"); at; at = strtok(NULL, "\n")) {
+    struct run commands = run("for c in '' check fmt plan layers help; do %s "
+                              "$c --help; done | grep -qe '%s'",
+                              NETC, at);
+    if (commands.status)
+      print_error("%s is in no help\n", at);
+    assert_int_equal(commands.status, 0);
+    run_free(&commands);
+    options++;
   }
-  free(source);
-  free(page);
+  assert_true(options > 40);
+  struct netc_setting setting = {.size = sizeof setting};
+  struct netc_argument argument = {.size = sizeof argument};
+  for (size_t i = 0; netc_setting(i, &setting) == NETC_OK; i++) {
+    assert_int_equal(netc_setting_argument(i, &argument), NETC_OK);
+    assert_holds(settings.out, setting.name);
+    assert_holds(settings.out, argument.doc);
+    assert_holds(manual.out, argument.doc);
+  }
+  run_free(&names);
+  run_free(&settings);
+  run_free(&manual);
   run_free(&help);
+}
+
+/* Completion knows the words of every table, in a form that shells take. */
+static void every_word_can_be_completed(void **state) {
+  (void)state;
+  static const char *const shells[] = {"bash", "zsh", "fish"};
+  for (size_t s = 0; s < 3; s++) {
+    struct run r = run("%s completion %s", NETC, shells[s]);
+    struct netc_setting setting = {.size = sizeof setting};
+    struct netc_argument argument = {.size = sizeof argument};
+    for (size_t i = 0; netc_setting(i, &setting) == NETC_OK; i++) {
+      netc_setting_argument(i, &argument);
+      assert_holds(r.out, argument.words);
+    }
+    struct netc_slug slug = {.size = sizeof slug};
+    for (size_t i = 0; netc_slug(i, &slug) == NETC_OK; i++)
+      assert_holds(r.out, slug.name);
+    for (size_t i = 0; i < layer_kind_count(); i++)
+      assert_holds(r.out, layer_kind_at(i)->name);
+    run_free(&r);
+  }
+  expect(NETC " completion bash | bash -n && echo fine", 0, "fine", "");
+  expect("bash -c 'eval \"$(" NETC " completion bash)\"; COMP_WORDS=(netc "
+         "--gpu rtx30); COMP_CWORD=2; _netc; echo ${COMPREPLY[@]}'",
+         0, "rtx3060 rtx3090", "");
+  expect("bash -c 'eval \"$(" NETC " completion bash)\"; COMP_WORDS=(netc "
+         "layers dwc); COMP_CWORD=2; _netc; echo ${COMPREPLY[@]}'",
+         0, "dwconv", "");
 }
 
 int main(void) {
@@ -207,6 +255,7 @@ int main(void) {
       cmocka_unit_test(every_layer_is_documented_and_tested),
       cmocka_unit_test(every_output_is_tested),
       cmocka_unit_test(every_option_is_in_the_help_and_the_manual_page),
+      cmocka_unit_test(every_word_can_be_completed),
   };
   return cmocka_run_group_tests_name("docs", tests, NULL, NULL);
 }

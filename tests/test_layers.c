@@ -2,34 +2,27 @@
  * Layers against PyTorch: tests/data/layers.csv holds nets with the shape
  * and the parameters that PyTorch itself gives (tools/layer_truth.py).
  */
-#include "netc.h"
-#include "tests/run.h"
+#include "tests/nets.h"
 
 struct truth {
   char net[256], shape[64];
   long long params;
 };
 
-static void show(void *user, const struct netc_diagnostic *diagnostic) {
-  (void)user;
-  if (diagnostic->severity == NETC_FAILURE)
-    print_error("%s", diagnostic->text);
-}
-
 static void check_row(void **state) {
   const struct truth *truth = *state;
-  struct netc_totals totals;
-  struct netc_layer layer;
+  struct netc_totals totals = {.size = sizeof totals};
+  struct netc_layer layer = {.size = sizeof layer};
   char shape[64] = "";
   struct netc *netc = netc_open(NULL, NULL);
-  netc_on_diagnostic(netc, show, NULL);
-  assert_int_equal(netc_load_text(netc, "row", truth->net, strlen(truth->net)),
-                   NETC_OK);
+  enum netc_status loaded =
+      netc_load_text(netc, "row", truth->net, strlen(truth->net));
+  assert_int_equal(show_errors(netc, loaded), NETC_OK);
   assert_int_equal(netc_layer(netc, netc_layer_count(netc) - 1, &layer),
                    NETC_OK);
-  for (int i = 0; i < layer.rank; i++)
+  for (int i = 0; i < layer.out.rank; i++)
     snprintf(shape + strlen(shape), sizeof shape - strlen(shape), "%s%lld",
-             i ? "x" : "", (long long)layer.dims[i]);
+             i ? "x" : "", (long long)layer.out.dims[i]);
   assert_string_equal(shape, truth->shape);
   netc_totals(netc, &totals);
   assert_int_equal(totals.param_count, truth->params);

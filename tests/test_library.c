@@ -28,17 +28,36 @@ static bool collect(void *user, const char *bytes, size_t length) {
   return true;
 }
 
-static void count_diagnostic(void *user, const struct netc_diagnostic *d) {
-  int *counts = user;
-  counts[d->severity]++;
-  assert_non_null(d->slug);
-  assert_true(d->line >= 1 && d->column >= 1);
-  assert_holds(d->text, d->message);
-  json_t *json = json_loads(d->json, 0, NULL);
-  assert_non_null(json);
-  assert_string_equal(json_string_value(json_object_get(json, "slug")),
-                      d->slug);
-  json_decref(json);
+/* How many warnings and errors there are; every one is whole. */
+static void count_diagnostics(struct netc *netc, int counts[3]) {
+  counts[NETC_SEVERITY_WARNING] = counts[NETC_SEVERITY_ERROR] = 0;
+  for (size_t i = 0; i < netc_diagnostic_count(netc); i++) {
+    struct netc_diagnostic d = {.size = sizeof d};
+    struct buffer text = {0}, object = {0};
+    assert_int_equal(netc_diagnostic(netc, i, &d), NETC_OK);
+    counts[d.severity]++;
+    assert_non_null(d.slug);
+    assert_true(d.place.line >= 1 && d.place.column >= 1);
+    assert_true(d.place.end >= d.place.begin);
+    assert_int_equal(
+        netc_diagnostic_emit(netc, i, NETC_STYLE_TEXT, collect, &text),
+        NETC_OK);
+    assert_holds(text.at, d.message);
+    for (size_t k = 0; k < d.help_count; k++)
+      assert_holds(text.at, d.help[k]);
+    for (size_t k = 0; k < d.label_count; k++)
+      assert_holds(text.at, d.labels[k].text);
+    assert_int_equal(
+        netc_diagnostic_emit(netc, i, NETC_STYLE_JSON, collect, &object),
+        NETC_OK);
+    json_t *json = json_loads(object.at, 0, NULL);
+    assert_non_null(json);
+    assert_string_equal(json_string_value(json_object_get(json, "slug")),
+                        d.slug);
+    json_decref(json);
+    free(text.at);
+    free(object.at);
+  }
 }
 
 static struct netc *load(const char *text) {
@@ -52,21 +71,21 @@ static struct netc *load(const char *text) {
 static void a_net_is_loaded_and_read(void **state) {
   (void)state;
   int counts[3] = {0};
-  struct netc_totals totals;
-  struct netc_layer layer;
+  struct netc_totals totals = {.size = sizeof totals};
+  struct netc_layer layer = {.size = sizeof layer};
   struct netc *netc = netc_open(NULL, NULL);
-  netc_on_diagnostic(netc, count_diagnostic, counts);
   assert_int_equal(netc_load_text(netc, "small.net", small, strlen(small)),
                    NETC_OK);
-  assert_int_equal(counts[NETC_WARNING], 1);
-  assert_int_equal(counts[NETC_FAILURE], 0);
+  count_diagnostics(netc, counts);
+  assert_int_equal(counts[NETC_SEVERITY_WARNING], 1);
+  assert_int_equal(counts[NETC_SEVERITY_ERROR], 0);
   assert_int_equal(netc_layer_count(netc), 8);
   assert_int_equal(netc_layer(netc, 1, &layer), NETC_OK);
   assert_string_equal(layer.name, "C1");
   assert_string_equal(layer.op, "conv");
-  assert_int_equal(layer.rank, 3);
-  assert_int_equal(layer.dims[0], 50);
-  assert_int_equal(layer.dims[2], 32);
+  assert_int_equal(layer.out.rank, 3);
+  assert_int_equal(layer.out.dims[0], 50);
+  assert_int_equal(layer.out.dims[2], 32);
   assert_int_equal(layer.param_count, 3 * 3 * 3 * 32);
   assert_int_equal(layer.mac_count, 50 * 50 * 32 * 27);
   assert_int_equal(netc_layer(netc, 8, &layer), NETC_USAGE);
@@ -105,13 +124,14 @@ static void what_goes_wrong_is_a_status(void **state) {
   assert_int_equal(netc_load_file(netc, "build/no/such.net"), NETC_IO);
   assert_holds(netc_message(netc), "cannot read build/no/such.net");
   assert_int_equal(netc_load_text(netc, "x.net", "conv 3", 6), NETC_ERROR);
-  assert_int_equal(netc_load_text(netc, "x.net", "conv 3", 6), NETC_USAGE);
+  assert_int_equal(netc_load_text(netc, "x.net", "conv 3", 6), NETC_ERROR);
   assert_int_equal(netc_emit(netc, "txt", NULL, collect, &buffer), NETC_ERROR);
   assert_int_equal(netc_emit(netc, "tokens", NULL, collect, &buffer), NETC_OK);
   assert_int_equal(netc_emit(netc, "nonsense", NULL, collect, &buffer),
                    NETC_USAGE);
   assert_int_equal(netc_layer_count(netc), 0);
-  assert_int_equal(netc_totals(netc, &(struct netc_totals){0}), NETC_USAGE);
+  assert_int_equal(netc_totals(netc, &(struct netc_totals){.size = 8}),
+                   NETC_USAGE);
   netc_close(netc);
   netc_close(NULL);
   free(buffer.at);
@@ -134,8 +154,8 @@ static void settings_are_checked_when_they_are_made(void **state) {
   } bad[] = {
       {"batch", "0", "at least 1"},
       {"batch", "many", "nothing is called `many`"},
-      {"batch", "1 optimizer=adam", "this is no value"},
-      {"batch", "1; conv 3", "this is no value"},
+      {"batch", "1 optimizer=adam", "invalid value"},
+      {"batch", "1; conv 3", "invalid value"},
       {"optimizer", "addam", "`addam` is no optimizer"},
       {"optimiser", "adam", "did you mean `optimizer`"},
       {"dtype", "", ""},

@@ -6,8 +6,7 @@
 #define _XOPEN_SOURCE 700
 #include <jansson.h>
 
-#include "netc.h"
-#include "tests/run.h"
+#include "tests/nets.h"
 
 /* The columns, in the order of the table. */
 enum column {
@@ -39,12 +38,6 @@ struct row {
   char name[128];
   char *at[COLUMNS];
 };
-
-static void show(void *user, const struct netc_diagnostic *diagnostic) {
-  (void)user;
-  if (diagnostic->severity == NETC_FAILURE)
-    print_error("%s", diagnostic->text);
-}
 
 /* Words NAME=VALUE, each given to `set`. */
 static void set_words(struct netc *netc, const char *words,
@@ -82,7 +75,6 @@ static json_t *report(const struct row *row, const char *loss,
   char path[128];
   struct text text = {NULL, 0};
   struct netc *netc = netc_open(NULL, NULL);
-  netc_on_diagnostic(netc, show, NULL);
   assert_int_equal(netc_set(netc, "profile", "torch1-cpu"), NETC_OK);
   assert_int_equal(netc_set(netc, "batch", row->at[BATCH]), NETC_OK);
   assert_int_equal(netc_set(netc, "loss", loss), NETC_OK);
@@ -90,7 +82,7 @@ static json_t *report(const struct row *row, const char *loss,
   set_words(netc, row->at[TRAIN], netc_set);
   set_words(netc, row->at[SETTINGS], netc_define);
   snprintf(path, sizeof path, "examples/zoo/%s.net", row->at[NET]);
-  assert_int_equal(netc_load_file(netc, path), NETC_OK);
+  assert_int_equal(show_errors(netc, netc_load_file(netc, path)), NETC_OK);
   assert_int_equal(netc_emit(netc, "json", NULL, append, &text), NETC_OK);
   json_t *json = json_loadb(text.bytes, text.length, 0, NULL);
   assert_non_null(json);

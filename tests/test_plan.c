@@ -3,6 +3,7 @@
 
 #include <inttypes.h>
 
+#include "base/guard.h"
 #include "tests/run.h"
 
 #define DATA "tests/data/planner/"
@@ -451,24 +452,32 @@ static void *failing_resize(void *user, void *old, size_t size) {
   return counting_resize(&f->blocks, old, size);
 }
 
+struct attempt {
+  struct arena *arena;
+  struct instance *instance;
+  const struct plan_options *options;
+};
+
+static void attempt_plan(void *user) {
+  struct attempt *a = user;
+  struct plan plan;
+  plan_arena(a->arena, a->instance->buffers, a->instance->count, a->options,
+             &plan);
+}
+
 static void no_memory_is_no_leak(void **state) {
   (void)state;
   static struct instance instance;
   read_instance("minimalloc/B.1048576.csv", &instance);
-  volatile int64_t limit = 0;
-  volatile bool done = false;
-  for (; !done; limit = limit + 1) {
+  int64_t limit = 0;
+  for (bool done = false; !done; limit++) {
     struct failing failing = {.limit = limit};
     struct plan_options options = {.nodes = 3000};
-    struct plan plan;
     struct arena arena;
-    jmp_buf here;
+    struct arena *const arenas[GUARD_ARENAS] = {&arena};
+    struct attempt attempt = {&arena, &instance, &options};
     arena_open(&arena, failing_resize, &failing);
-    arena.on_failure = &here;
-    if (setjmp(here) == 0) {
-      plan_arena(&arena, instance.buffers, instance.count, &options, &plan);
-      done = true;
-    }
+    done = guard_run(arenas, attempt_plan, &attempt);
     assert_int_equal(failing.blocks, 0);
   }
   assert_true(limit > 3);

@@ -17,12 +17,12 @@ static void the_net_of_the_question_has_its_published_values(void **state) {
                            "conv 64 3x3 pad\npool 2x2\nfc 500\nfc 10\n");
   int64_t sum = 0;
   for (size_t i = 0; i < 7; i++) {
-    struct netc_layer layer;
+    struct netc_layer layer = {.size = sizeof layer};
     assert_int_equal(netc_layer(netc, i, &layer), NETC_OK);
     assert_int_equal(layer.activation_count, published[i]);
     sum += published[i];
   }
-  struct netc_totals totals;
+  struct netc_totals totals = {.size = sizeof totals};
   netc_totals(netc, &totals);
   assert_int_equal(totals.activation_count, sum);
   assert_int_equal(sum, 157226);        /* published: 157.2K */
@@ -92,7 +92,7 @@ static void vgg16_has_the_rows_of_cs231n(void **state) {
   size_t rows = sizeof published / sizeof *published;
   assert_int_equal(netc_layer_count(netc), rows);
   for (size_t i = 0; i < rows; i++) {
-    struct netc_layer layer;
+    struct netc_layer layer = {.size = sizeof layer};
     assert_int_equal(netc_layer(netc, i, &layer), NETC_OK);
     assert_int_equal(layer.activation_count, published[i].memory);
     assert_int_equal(layer.param_count, published[i].weights);

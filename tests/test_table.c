@@ -79,17 +79,17 @@ static void mistakes_in_a_table_are_shown_where_they_are(void **state) {
       {"", "<stdin>:1:1: error: an empty table"},
       {"\\n\\n", "<stdin>:1:1: error: an empty table"},
       {"id,lower,upper\\na,0,1\\n",
-       "<stdin>:1:1: error: there is no column `size`"},
-      {"id,lower,uper,size\\n", "<stdin>:1:10: error: there is no column "
-                                "`upper`; is it this `uper`?"},
-      {"id,lower,lower,upper,size\\n", "<stdin>:1:10: error: the column "
-                                       "`lower` is there twice"},
+       "<stdin>:1:1: error: column `size` is missing"},
+      {"id,lower,uper,size\\n", "<stdin>:1:10: error: column "
+                                "`upper` is missing; did you mean `uper`?"},
+      {"id,lower,lower,upper,size\\n", "<stdin>:1:10: error: column "
+                                       "`lower` appears twice"},
       {"id,lower,upper,size\\na,0,1,-4\\n",
        "<stdin>:2:7: error: `size`: a number must not be negative"},
       {"id,lower,upper,size\\na,-1,1,4\\n",
        "<stdin>:2:3: error: `lower`: a number must not be negative"},
       {"id,lower,upper,size\\na,0,1,4.5\\n",
-       "<stdin>:2:7: error: `size`: this is no whole number"},
+       "<stdin>:2:7: error: `size`: not a whole number"},
       {"id,lower,upper,size\\na,0,1,\\n",
        "<stdin>:2:7: error: `size`: a number is missing"},
       {"id,lower,upper,size\\n\\nq,3,3,4\\n",

@@ -5,23 +5,15 @@
  * are published with few digits are equal when rounded to them.
  */
 #define _XOPEN_SOURCE 700
-#include "netc.h"
-#include "tests/run.h"
+#include "tests/nets.h"
 
 struct row {
   char name[256], net[64], settings[128], facts[256];
 };
 
-static void show(void *user, const struct netc_diagnostic *diagnostic) {
-  (void)user;
-  if (diagnostic->severity == NETC_FAILURE)
-    print_error("%s", diagnostic->text);
-}
-
 static struct netc *load(const struct row *row) {
   char path[128], settings[128], *rest = settings;
   struct netc *netc = netc_open(NULL, NULL);
-  netc_on_diagnostic(netc, show, NULL);
   snprintf(settings, sizeof settings, "%s", row->settings);
   for (char *word; (word = strtok_r(rest, " ", &rest));) {
     char *value = strchr(word, '=');
@@ -30,7 +22,7 @@ static struct netc *load(const struct row *row) {
     assert_int_equal(netc_define(netc, word, value), NETC_OK);
   }
   snprintf(path, sizeof path, "examples/zoo/%s.net", row->net);
-  assert_int_equal(netc_load_file(netc, path), NETC_OK);
+  assert_int_equal(show_errors(netc, netc_load_file(netc, path)), NETC_OK);
   return netc;
 }
 
@@ -56,18 +48,18 @@ static const char *kind_of(const char *op) {
 
 static int64_t count_of(const struct netc_layer *layer) {
   int64_t count = 1;
-  for (int i = 0; i < layer->rank; i++)
-    count *= layer->dims[i];
+  for (int i = 0; i < layer->out.rank; i++)
+    count *= layer->out.dims[i];
   return count;
 }
 
 /* Without axes of 1 before the channels: a vector is 1x1xC for some. */
 static void put_shape(char *out, size_t size, const struct netc_layer *layer) {
   *out = '\0';
-  for (int i = 0; i < layer->rank; i++)
-    if (layer->dims[i] != 1 || i + 1 == layer->rank)
+  for (int i = 0; i < layer->out.rank; i++)
+    if (layer->out.dims[i] != 1 || i + 1 == layer->out.rank)
       snprintf(out + strlen(out), size - strlen(out), "%s%lld", *out ? "x" : "",
-               (long long)layer->dims[i]);
+               (long long)layer->out.dims[i]);
 }
 
 /* Sums over layers that netc_totals has not. */
@@ -79,7 +71,7 @@ struct sums {
 
 static struct sums sums_of(struct netc *netc) {
   struct sums sums = {0};
-  struct netc_layer layer;
+  struct netc_layer layer = {.size = sizeof layer};
   for (size_t i = 0; netc_layer(netc, i, &layer) == NETC_OK; i++) {
     const char *kind = kind_of(layer.op);
     sums.batch_norms += strcmp(layer.op, "bn") == 0;
@@ -116,7 +108,7 @@ static void check_leaves(struct netc *netc, const char *name, int functions) {
   char *leaf = strtok_r(text, "\n", &rest);
   while (leaf && *leaf == '#')
     leaf = strtok_r(NULL, "\n", &rest);
-  struct netc_layer layer;
+  struct netc_layer layer = {.size = sizeof layer};
   int compared = 0, skipped = 0;
   for (size_t i = 0; netc_layer(netc, i, &layer) == NETC_OK; i++) {
     const char *kind = kind_of(layer.op);
@@ -152,7 +144,7 @@ static void assert_rounds(double value, const char *published, int digits) {
 
 static void check_fact(struct netc *netc, const char *key, const char *value,
                        int functions) {
-  struct netc_totals totals;
+  struct netc_totals totals = {.size = sizeof totals};
   netc_totals(netc, &totals);
   struct sums sums = sums_of(netc);
   long long exact = strtoll(value, NULL, 10);
@@ -197,7 +189,7 @@ static void check_row(void **state) {
     assert_non_null(value);
     *value++ = '\0';
     if (strcmp(key, "out") == 0) {
-      struct netc_layer last;
+      struct netc_layer last = {.size = sizeof last};
       char shape[64];
       netc_layer(netc, netc_layer_count(netc) - 1, &last);
       put_shape(shape, sizeof shape, &last);

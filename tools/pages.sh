@@ -1,7 +1,7 @@
 #!/bin/sh
 # Turns docs/diagnostics/*.md into a C table for `netc explain`.
 set -eu
-echo '#include "driver/pages.h"'
+echo '#include "library/pages.h"'
 echo 'const struct page pages[] = {'
 for page in "$@"; do
   slug=$(basename "$page" .md)

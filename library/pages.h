@@ -1,6 +1,6 @@
-/* The pages of docs/diagnostics, which the build puts into the program. */
-#ifndef NETC_DRIVER_PAGES_H
-#define NETC_DRIVER_PAGES_H
+/* The pages of docs/diagnostics, which the build puts into the library. */
+#ifndef NETC_LIBRARY_PAGES_H
+#define NETC_LIBRARY_PAGES_H
 
 #include <stddef.h>
 

@@ -1,0 +1,62 @@
+/* Guard: the one place that memory running out comes back to. */
+#include "base/guard.h"
+
+#include <stdlib.h>
+
+#include "base/arena.h"
+
+#ifdef NETC_NO_SETJMP
+
+bool guard_run(struct arena *const arenas[GUARD_ARENAS],
+               void (*call)(void *user), void *user) {
+  (void)arenas;
+  call(user);
+  return true;
+}
+
+_Noreturn void guard_fail(struct guard *guard) {
+  (void)guard;
+  abort();
+}
+
+#else
+
+#include <setjmp.h>
+
+struct guard {
+  jmp_buf at;
+};
+
+static void exchange(struct arena *const arenas[GUARD_ARENAS],
+                     struct guard *guards[GUARD_ARENAS]) {
+  for (int i = 0; i < GUARD_ARENAS; i++) {
+    if (!arenas[i])
+      continue;
+    struct arena *root = arena_root(arenas[i]);
+    struct guard *other = root->guard;
+    root->guard = guards[i];
+    guards[i] = other;
+  }
+}
+
+bool guard_run(struct arena *const arenas[GUARD_ARENAS],
+               void (*call)(void *user), void *user) {
+  struct guard guard;
+  struct guard *guards[GUARD_ARENAS] = {&guard, &guard, &guard};
+  exchange(arenas, guards);
+  if (setjmp(guard.at) == 0) {
+    call(user);
+    exchange(arenas, guards);
+    return true;
+  }
+  exchange(arenas, guards);
+  return false;
+}
+
+_Noreturn void guard_fail(struct guard *guard) {
+  if (guard)
+    longjmp(guard->at, 1);
+  abort(); /* an arena outside of any guard: a bug of ours */
+}
+
+#endif

@@ -1,0 +1,226 @@
+/* The main command: compiles a net and writes what was asked for. */
+#define _POSIX_C_SOURCE 200809L
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "driver/depfile.h"
+#include "driver/graphviz.h"
+#include "driver/net_options.h"
+#include "driver/output.h"
+
+/* Kinds of output: the library's, and pictures of its "dot" */
+
+static const char *kind_of(const struct wanted *wanted) {
+  if (wanted->kind[0])
+    return wanted->kind;
+  const char *dot = strrchr(wanted->path, '.');
+  const char *slash = strrchr(wanted->path, '/');
+  if (strcmp(wanted->path, "-") == 0)
+    return "txt";
+  return dot && (!slash || dot > slash) ? dot + 1 : "";
+}
+
+static bool is_kind(const char *name, enum netc_purpose purpose) {
+  struct netc_output_kind kind = {.size = sizeof kind};
+  for (size_t i = 0; netc_output_kind(i, &kind) == NETC_OK; i++)
+    if (kind.purpose == purpose && strcmp(kind.name, name) == 0)
+      return true;
+  return purpose == NETC_FOR_FILES && picture_find(name) != NULL;
+}
+
+/* "txt, json, ..., pdf" */
+static const char *list_kinds(char *to, size_t room,
+                              enum netc_purpose purpose) {
+  struct netc_output_kind kind = {.size = sizeof kind};
+  size_t used = 0;
+  *to = '\0';
+  for (size_t i = 0; netc_output_kind(i, &kind) == NETC_OK; i++)
+    if (kind.purpose == purpose && used < room)
+      used += (size_t)snprintf(to + used, room - used, "%s%s", used ? ", " : "",
+                               kind.name);
+  for (size_t i = 0; purpose == NETC_FOR_FILES && picture_at(i) && used < room;
+       i++)
+    used += (size_t)snprintf(to + used, room - used, ", %s", picture_at(i));
+  return to;
+}
+
+static int unknown_kind(const struct wanted *wanted) {
+  char kinds[256];
+  list_kinds(kinds, sizeof kinds, NETC_FOR_FILES);
+  if (!*kind_of(wanted))
+    return complain(EXIT_USAGE,
+                    "-o %s: a file's suffix says what it is; choose one of "
+                    "%s, or write --emit=KIND=%s",
+                    wanted->path, kinds, wanted->path);
+  return complain(
+      EXIT_USAGE, "%s: unknown output format `%s`; choose one of %s",
+      wanted->kind[0] ? "--emit" : wanted->path, kind_of(wanted), kinds);
+}
+
+/* Kinds are checked before the source is read: a slip costs no time. */
+static int check_kinds(const struct net_options *o) {
+  char kinds[256];
+  for (size_t i = 0; i < o->wanted_count; i++)
+    if (!is_kind(kind_of(&o->wanted[i]), NETC_FOR_FILES))
+      return unknown_kind(&o->wanted[i]);
+  if (o->dump && !is_kind(o->dump, NETC_FOR_DUMP))
+    return complain(EXIT_USAGE, "--dump takes one of %s, not `%s`",
+                    list_kinds(kinds, sizeof kinds, NETC_FOR_DUMP), o->dump);
+  return EXIT_DONE;
+}
+
+/* Writing */
+
+/* A file, and why it could not be written. */
+struct writing {
+  FILE *file;
+  int error;
+};
+
+static bool write_sink(void *user, const char *bytes, size_t length) {
+  struct writing *writing = user;
+  if (file_sink(writing->file, bytes, length))
+    return true;
+  writing->error = errno;
+  return false;
+}
+
+static int write_picture(struct netc *netc, const struct net_options *o,
+                         const char *kind, FILE *file) {
+  struct bytes dot = {0};
+  enum netc_status status = netc_emit(netc, "dot", &o->look, bytes_sink, &dot);
+  int result = status == NETC_OK ? render_diagram(&dot, kind, file)
+                                 : exit_status_of(netc, status);
+  bytes_free(&dot);
+  return result;
+}
+
+static int write_one(struct netc *netc, const struct net_options *o,
+                     const char *kind, const char *path, FILE *file) {
+  if (picture_find(kind))
+    return write_picture(netc, o, kind, file);
+  struct writing writing = {file, 0};
+  enum netc_status status =
+      netc_emit(netc, kind, &o->look, write_sink, &writing);
+  if (writing.error)
+    return output_failed(path, writing.error);
+  return exit_status_of(netc, status);
+}
+
+/* Outputs on their way: all are complete before the first takes its place. */
+struct outputs {
+  struct output_file open[MOST_OUTPUTS + 1]; /* and the dependencies */
+  const char *paths[MOST_OUTPUTS + 1];
+  char *dependencies;
+  size_t count;
+};
+
+static int write_files(struct netc *netc, const struct net_options *o,
+                       bool files, struct outputs *out) {
+  for (size_t i = 0; i < o->wanted_count; i++) {
+    const struct wanted *wanted = &o->wanted[i];
+    struct output_file *file = &out->open[out->count];
+    if (!files && strcmp(wanted->path, "-") != 0)
+      continue;
+    if (!output_open(file, wanted->path))
+      return output_failed(wanted->path, errno);
+    out->paths[out->count++] = wanted->path;
+    int status = write_one(netc, o, kind_of(wanted), wanted->path, file->file);
+    if (status != EXIT_DONE)
+      return status;
+  }
+  return EXIT_DONE;
+}
+
+static int write_outputs(struct netc *netc, const struct net_options *o,
+                         bool files) {
+  struct outputs out = {.count = 0};
+  int status = write_files(netc, o, files, &out);
+  if (status == EXIT_DONE && o->depfile && files) {
+    status = depfile_write(netc, o, &out.open[out.count], &out.dependencies);
+    if (status == EXIT_DONE)
+      out.paths[out.count++] = out.dependencies;
+  }
+  for (size_t i = 0; i < out.count; i++) {
+    if (status != EXIT_DONE)
+      output_abandon(&out.open[i]);
+    else if (!output_commit(&out.open[i], o->if_changed))
+      status = output_failed(out.paths[i], errno);
+  }
+  free(out.dependencies);
+  return status;
+}
+
+static int write_dump(struct netc *netc, const struct net_options *o) {
+  int status = write_one(netc, o, o->dump, "-", stdout);
+  int end = finish_stdout();
+  return status ? status : end;
+}
+
+/* Compiling */
+
+static int check_operands(const struct net_options *o) {
+  const char *second = o->files.count > 1 ? o->files.at[1] : "";
+  struct wanted wanted = {"", second};
+  if (!*second)
+    return EXIT_DONE;
+  if (o->wanted_count && strcmp(kind_of(&wanted), "net") != 0 &&
+      is_kind(kind_of(&wanted), NETC_FOR_FILES))
+    return complain(EXIT_USAGE, "each output has its own -o: write `-o %s`",
+                    second);
+  return complain(EXIT_USAGE,
+                  "one net at a time: `%s` and `%s`; `netc check` "
+                  "takes several",
+                  o->files.at[0], second);
+}
+
+static int must_fit(struct netc *netc, const struct net_options *o,
+                    int status) {
+  struct netc_verdict verdict = {.size = sizeof verdict};
+  if (status != EXIT_DONE || !o->must_fit)
+    return status;
+  netc_verdict(netc, &verdict);
+  if (!verdict.asked)
+    return complain(EXIT_USAGE, "--must-fit needs a device: --gpu NAME or "
+                                "--memory SIZE");
+  return verdict.fits ? EXIT_DONE : EXIT_SOURCE;
+}
+
+static int build(struct netc *netc, struct net_options *o) {
+  int status = check_operands(o);
+  if (status == EXIT_DONE)
+    status = check_kinds(o);
+  if (status != EXIT_DONE)
+    return status;
+  enum netc_status loaded = netc_load_file(netc, o->files.at[0]);
+  show_diagnostics(netc, o->json);
+  status = exit_status_of(netc, loaded);
+  if (loaded != NETC_OK && loaded != NETC_ERROR)
+    return status;
+  if (o->dump) {
+    int dumped = write_dump(netc, o);
+    return status ? status : dumped;
+  }
+  if (o->wanted_count == 0)
+    o->wanted[o->wanted_count++] = (struct wanted){"txt", "-"};
+  /* A net that only breaks its budget is still shown, but not kept. */
+  bool complete = loaded == NETC_OK;
+  if (complete || netc_layer_count(netc) > 0) {
+    int written = write_outputs(netc, o, complete);
+    status = status ? status : written;
+  }
+  return must_fit(netc, o, status);
+}
+
+int command_build(int argc, char **argv) {
+  struct net_options options;
+  struct netc *netc = netc_open(NULL, NULL);
+  if (!netc)
+    return complain(EXIT_IO, "out of memory");
+  int status = net_options_read(&options, COMMAND_BUILD, netc, argc, argv)
+                   ? build(netc, &options)
+                   : options.files.status;
+  netc_close(netc);
+  return status;
+}

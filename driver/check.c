@@ -1,0 +1,82 @@
+/* netc check: diagnoses files, and whether they fit a device, for CI. */
+#include "driver/net_options.h"
+
+struct counts {
+  size_t warnings, with_warnings;
+};
+
+static void count_warnings(const struct netc *netc, struct counts *counts) {
+  size_t warnings = netc_diagnostic_count(netc);
+  counts->warnings += warnings;
+  counts->with_warnings += warnings > 0;
+}
+
+/* "6.37 GiB" */
+static const char *size_text(char *to, size_t room, int64_t bytes) {
+  static const char *const units[] = {"B", "KiB", "MiB", "GiB", "TiB", "PiB"};
+  double value = (double)bytes;
+  int unit = 0;
+  for (; value >= 1024 && unit < 5; unit++)
+    value /= 1024;
+  snprintf(to, room, unit ? "%.2f %s" : "%.0f %s", value, units[unit]);
+  return to;
+}
+
+/* A device that was named is a promise: the step must fit it. */
+static int check_fit(struct netc *netc, const char *file) {
+  struct netc_verdict v = {.size = sizeof v};
+  struct netc_way way = {.size = sizeof way};
+  char peak[32], room[32];
+  netc_verdict(netc, &v);
+  if (!v.asked || v.fits)
+    return EXIT_DONE;
+  size_text(peak, sizeof peak, v.peak_bytes);
+  size_text(room, sizeof room, v.room_bytes);
+  fprintf(stderr,
+          "%s: a training step takes %s, and the device has room for %s\n",
+          file, peak, room);
+  for (size_t i = 0; netc_way(netc, i, &way) == NETC_OK; i++)
+    fprintf(stderr, "   = help: with %s it takes %s\n", way.options,
+            size_text(peak, sizeof peak, way.peak_bytes));
+  if (v.way_count == 0)
+    fputs("   = help: no known setting makes it fit\n", stderr);
+  return EXIT_SOURCE;
+}
+
+static int check_file(struct netc *netc, const struct net_options *o,
+                      const char *file, struct counts *counts) {
+  enum netc_status loaded = netc_load_file(netc, file);
+  show_diagnostics(netc, o->json);
+  int status = exit_status_of(netc, loaded);
+  if (loaded == NETC_OK) {
+    count_warnings(netc, counts);
+    status = check_fit(netc, file);
+  }
+  return status;
+}
+
+static int check(struct netc *netc, const struct net_options *o) {
+  struct counts counts = {0, 0};
+  int worst = EXIT_DONE;
+  for (int i = 0; i < o->files.count; i++) {
+    int status = check_file(netc, o, o->files.at[i], &counts);
+    worst = status > worst ? status : worst;
+  }
+  if (counts.warnings && o->files.count > 1 && !o->json)
+    fprintf(stderr, "%zu warning%s in %zu of %d files\n", counts.warnings,
+            counts.warnings == 1 ? "" : "s", counts.with_warnings,
+            o->files.count);
+  return worst;
+}
+
+int command_check(int argc, char **argv) {
+  struct net_options options;
+  struct netc *netc = netc_open(NULL, NULL);
+  if (!netc)
+    return complain(EXIT_IO, "out of memory");
+  int status = net_options_read(&options, COMMAND_CHECK, netc, argc, argv)
+                   ? check(netc, &options)
+                   : options.files.status;
+  netc_close(netc);
+  return status;
+}

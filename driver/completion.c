@@ -1,0 +1,246 @@
+/* netc completion: what a shell needs to complete commands and options. */
+#include <string.h>
+
+#include "driver/options.h"
+
+/* A word after an option, by what the option takes. */
+static void put_words(const char *words, char between) {
+  for (const char *at = words; *at; at++)
+    putchar(*at == ' ' || *at == '|' ? between : *at);
+}
+
+/* "a|b|c" is a choice, "KIND[=OUT]" and "N" are not. */
+static bool is_choice(const char *value) {
+  return value && strchr(value, '|') && !strpbrk(value, "[=");
+}
+
+static void put_kinds(char between) {
+  struct netc_output_kind kind = {.size = sizeof kind};
+  for (size_t i = 0; netc_output_kind(i, &kind) == NETC_OK; i++)
+    if (kind.purpose == NETC_FOR_FILES)
+      printf("%s%c", kind.name, between);
+}
+
+static void put_stages(char between) {
+  struct netc_output_kind kind = {.size = sizeof kind};
+  for (size_t i = 0; netc_output_kind(i, &kind) == NETC_OK; i++)
+    if (kind.purpose == NETC_FOR_DUMP)
+      printf("%s%c", kind.name, between);
+}
+
+static void put_warnings(char between) {
+  struct netc_slug slug = {.size = sizeof slug};
+  for (size_t i = 0; netc_slug(i, &slug) == NETC_OK; i++)
+    if (slug.severity == NETC_SEVERITY_WARNING)
+      printf("-W%s%c-Wno-%s%c", slug.name, between, slug.name, between);
+}
+
+static void put_layers(char between) {
+  struct netc_layer_kind kind = {.size = sizeof kind};
+  for (size_t i = 0; netc_layer_kind(i, &kind) == NETC_OK; i++)
+    printf("%s%c", kind.name, between);
+}
+
+static void put_slugs(char between) {
+  struct netc_slug slug = {.size = sizeof slug};
+  for (size_t i = 0; netc_slug(i, &slug) == NETC_OK; i++)
+    printf("%s%c", slug.name, between);
+}
+
+/* All options of a command: --name, -x. */
+static void put_options(enum command command, char between) {
+  struct netc_setting setting = {.size = sizeof setting};
+  struct netc_argument argument = {.size = sizeof argument};
+  for (int i = 0; i < OPTION_COUNT; i++) {
+    const struct option_row *row = option_row((enum option_id)i);
+    if (!option_taken(command, row))
+      continue;
+    if (row->name)
+      printf("--%s%c", row->name, between);
+    if (row->letter && i != OPTION_WARNING)
+      printf("-%c%c", row->letter, between);
+  }
+  for (size_t i = 0;
+       settings_taken(command) && netc_setting(i, &setting) == NETC_OK; i++) {
+    netc_setting_argument(i, &argument);
+    struct option_text text = setting_text(&setting, &argument);
+    printf("%.*s%c", (int)strcspn(text.text, " "), text.text, between);
+  }
+}
+
+/* What may stand behind an option, for all options that take a word. */
+typedef void value_fn(const char *option, const char *words);
+
+static void each_value(value_fn *put) {
+  struct netc_setting setting = {.size = sizeof setting};
+  struct netc_argument argument = {.size = sizeof argument};
+  for (int i = 0; i < OPTION_COUNT; i++) {
+    const struct option_row *row = option_row((enum option_id)i);
+    if (row->name && is_choice(row->value))
+      put(row->name, row->value);
+  }
+  for (size_t i = 0; netc_setting(i, &setting) == NETC_OK; i++) {
+    netc_setting_argument(i, &argument);
+    struct option_text text = setting_text(&setting, &argument);
+    text.text[strcspn(text.text, " ")] = '\0';
+    if (*argument.words)
+      put(text.text + 2, argument.words);
+  }
+}
+
+/* bash */
+
+static void put_bash_value(const char *option, const char *words) {
+  printf("    --%s) words=\"", option);
+  put_words(words, ' ');
+  puts("\" ;;");
+}
+
+static void put_bash(void) {
+  puts("# bash completion for netc: netc completion bash\n"
+       "_netc() {\n"
+       "  local word=\"${COMP_WORDS[COMP_CWORD]}\" words=\"\"\n"
+       "  local before=\"${COMP_WORDS[COMP_CWORD-1]}\"\n"
+       "  if [ \"$word\" = \"=\" ]; then word=\"\"; fi\n"
+       "  if [ \"$before\" = \"=\" ]; then "
+       "before=\"${COMP_WORDS[COMP_CWORD-2]}\"; fi\n"
+       "  case \"$before\" in");
+  each_value(put_bash_value);
+  fputs("    --emit) words=\"", stdout);
+  put_kinds(' ');
+  fputs("\" ;;\n    --dump) words=\"", stdout);
+  put_stages(' ');
+  puts("\" ;;\n  esac\n"
+       "  if [ -z \"$words\" ]; then\n"
+       "    case \"${COMP_WORDS[1]}\" in");
+  for (int c = 1; c < COMMAND_COUNT; c++) {
+    const char *name = command_row((enum command)c)->word;
+    printf("      %s) words=\"", name);
+    put_options((enum command)c, ' ');
+    if (c == COMMAND_LAYERS)
+      put_layers(' ');
+    if (c == COMMAND_EXPLAIN)
+      put_slugs(' ');
+    if (c == COMMAND_CHECK)
+      put_warnings(' ');
+    if (c == COMMAND_COMPLETION)
+      fputs("bash zsh fish", stdout);
+    puts("\" ;;");
+  }
+  fputs("      *) words=\"", stdout);
+  put_options(COMMAND_BUILD, ' ');
+  put_warnings(' ');
+  puts("\"\n"
+       "        if [ \"$COMP_CWORD\" = 1 ]; then");
+  fputs("          words=\"$words", stdout);
+  for (int c = 1; c < COMMAND_COUNT; c++)
+    printf(" %s", command_row((enum command)c)->word);
+  puts("\"\n        fi ;;\n    esac\n  fi\n"
+       "  COMPREPLY=($(compgen -W \"$words\" -- \"$word\"))\n"
+       "  case \"$word\" in -*) ;; *)\n"
+       "    COMPREPLY+=($(compgen -f -X '!*.net' -- \"$word\")\n"
+       "                $(compgen -d -S / -- \"$word\")) ;;\n"
+       "  esac\n"
+       "}\n"
+       "complete -o filenames -F _netc netc");
+}
+
+/* zsh understands what bash needs. */
+static void put_zsh(void) {
+  puts("#compdef netc\n# zsh completion for netc: netc completion zsh\n"
+       "autoload -U +X bashcompinit && bashcompinit");
+  put_bash();
+}
+
+/* fish */
+
+static void put_quoted(const char *text) {
+  putchar('\'');
+  for (; *text; text++) {
+    if (strchr("'\\", *text))
+      putchar('\\');
+    putchar(*text);
+  }
+  putchar('\'');
+}
+
+static void put_fish_condition(unsigned commands) {
+  if (commands >> COMMAND_BUILD & 1)
+    return;
+  fputs(" -n '__fish_seen_subcommand_from", stdout);
+  for (int c = 1; c < COMMAND_COUNT; c++)
+    if (commands >> c & 1)
+      printf(" %s", command_row((enum command)c)->word);
+  putchar('\'');
+}
+
+static void put_fish_row(const struct option_row *row) {
+  fputs("complete -c netc", stdout);
+  put_fish_condition(row->commands);
+  if (row->letter)
+    printf(" -s %c", row->letter);
+  if (row->name)
+    printf(" -l %s", row->name);
+  if (row->value)
+    fputs(" -r", stdout);
+  if (is_choice(row->value)) {
+    fputs(" -f -a '", stdout);
+    put_words(row->value, ' ');
+    putchar('\'');
+  }
+  fputs(" -d ", stdout);
+  put_quoted(row->help);
+  putchar('\n');
+}
+
+static void put_fish(void) {
+  struct netc_setting setting = {.size = sizeof setting};
+  struct netc_argument argument = {.size = sizeof argument};
+  puts("# fish completion for netc: netc completion fish");
+  for (int c = 1; c < COMMAND_COUNT; c++) {
+    const struct command_row *row = command_row((enum command)c);
+    printf("complete -c netc -n __fish_use_subcommand -a %s -d ", row->word);
+    put_quoted(row->summary);
+    putchar('\n');
+  }
+  for (int i = 0; i < OPTION_COUNT; i++)
+    if (i != OPTION_WARNING)
+      put_fish_row(option_row((enum option_id)i));
+  for (size_t i = 0; netc_setting(i, &setting) == NETC_OK; i++) {
+    netc_setting_argument(i, &argument);
+    struct option_text text = setting_text(&setting, &argument);
+    printf("complete -c netc -l %.*s -r -f -a '",
+           (int)strcspn(text.text + 2, " "), text.text + 2);
+    put_words(argument.words, ' ');
+    fputs("' -d ", stdout);
+    put_quoted(argument.doc);
+    putchar('\n');
+  }
+  fputs("complete -c netc -n '__fish_seen_subcommand_from layers' -f -a '",
+        stdout);
+  put_layers(' ');
+  fputs("'\ncomplete -c netc -n '__fish_seen_subcommand_from explain' -f -a '",
+        stdout);
+  put_slugs(' ');
+  fputs("'\ncomplete -c netc -f -a '", stdout);
+  put_warnings(' ');
+  puts("'");
+}
+
+int command_completion(int argc, char **argv) {
+  static const struct {
+    const char *name;
+    void (*put)(void);
+  } shells[] = {{"bash", put_bash}, {"zsh", put_zsh}, {"fish", put_fish}};
+  struct operands names;
+  if (!options_read(COMMAND_COMPLETION, argc, argv, NULL, NULL, &names))
+    return names.status;
+  for (size_t i = 0; i < sizeof shells / sizeof *shells; i++) {
+    if (names.count != 1 || strcmp(names.at[0], shells[i].name) != 0)
+      continue;
+    shells[i].put();
+    return finish_stdout();
+  }
+  return complain(EXIT_USAGE,
+                  "netc completion takes one of bash, zsh and fish");
+}

@@ -1,0 +1,107 @@
+/*
+ * Dependency files, as make and Ninja read them. Both know `\` before a
+ * blank, `#` and `:`, and `$$`. No other character can be quoted in make: a
+ * name with a `;` would begin a recipe, one with a `=` a variable.
+ */
+#include "driver/depfile.h"
+
+#include <errno.h>
+#include <string.h>
+
+/* Whether a makefile can name it at all; % makes a pattern of a target. */
+static bool can_be_named(const char *name, bool target) {
+  size_t length = strlen(name);
+  for (const char *at = name; *at; at++)
+    if ((unsigned char)*at < ' ' || *at == 0x7F || strchr(";|=", *at) ||
+        (target && *at == '%'))
+      return false;
+  return length && name[length - 1] != '\\' && strcmp(name, "&") != 0;
+}
+
+static bool put_name(FILE *file, const char *name, bool target) {
+  if (!can_be_named(name, target)) {
+    complain(EXIT_IO,
+             "make has no way to name the file `%s`, so that there "
+             "can be no dependencies; rename it",
+             name);
+    return false;
+  }
+  for (const char *at = name; *at; at++) {
+    if (strchr(" #:", *at)) {
+      for (const char *back = at; back != name && back[-1] == '\\'; back--)
+        fputc('\\', file); /* backslashes before one count double */
+      fputc('\\', file);
+    }
+    if (*at == '$')
+      fputc('$', file);
+    fputc(*at, file);
+  }
+  return true;
+}
+
+static bool put_targets(FILE *file, const struct net_options *o) {
+  bool any = false, right = true;
+  if (o->dep_target)
+    return fputs(o->dep_target, file) >= 0;
+  for (size_t i = 0; i < o->wanted_count && right; i++) {
+    if (strcmp(o->wanted[i].path, "-") == 0)
+      continue;
+    if (any)
+      fputc(' ', file);
+    right = put_name(file, o->wanted[i].path, true);
+    any = true;
+  }
+  return right && (any || put_name(file, o->files.at[0], true));
+}
+
+/* Standard input is none. */
+static bool is_file(const struct netc *netc, size_t index) {
+  const char *name = netc_source(netc, index);
+  return index > 0 || strcmp(name, "<stdin>") != 0;
+}
+
+static bool put_dependencies(FILE *file, const struct netc *netc,
+                             const struct net_options *o) {
+  bool right = put_targets(file, o);
+  fputc(':', file);
+  for (size_t i = 0; right && netc_source(netc, i); i++) {
+    if (!is_file(netc, i))
+      continue;
+    fputs(" \\\n  ", file);
+    right = put_name(file, netc_source(netc, i), false);
+  }
+  fputc('\n', file);
+  for (size_t i = 1; right && o->phony && netc_source(netc, i); i++) {
+    fputc('\n', file);
+    right = put_name(file, netc_source(netc, i), true);
+    fputs(":\n", file);
+  }
+  return right;
+}
+
+/* vgg.json has its dependencies in vgg.d, as compilers name them. */
+static char *default_path(const struct net_options *o) {
+  const char *base = o->files.at[0];
+  for (size_t i = o->wanted_count; i-- > 0;)
+    if (strcmp(o->wanted[i].path, "-") != 0)
+      base = o->wanted[i].path;
+  const char *dot = strrchr(base, '.');
+  const char *slash = strrchr(base, '/');
+  size_t length =
+      dot && (!slash || dot > slash) ? (size_t)(dot - base) : strlen(base);
+  return path_copy(base, length, ".d");
+}
+
+int depfile_write(const struct netc *netc, const struct net_options *options,
+                  struct output_file *output, char **path) {
+  const char *given = options->dep_path;
+  *path = given ? path_copy(given, strlen(given), "") : default_path(options);
+  if (!*path)
+    return complain(EXIT_IO, "out of memory");
+  if (!output_open(output, *path))
+    return output_failed(*path, errno);
+  if (put_dependencies(output->file, netc, options))
+    return EXIT_DONE;
+  output_abandon(output);
+  return EXIT_IO;
+}

@@ -1,0 +1,194 @@
+/* Help: what the tables of commands, options and settings say. */
+#include <string.h>
+
+#include "base/suggest.h"
+#include "driver/options.h"
+
+enum { WIDTH = 78, OPERANDS_COLUMN = 42, HELP_COLUMN = 32 };
+
+static const char *const titles[] = {[GROUP_NONE] = "Options",
+                                     [GROUP_OUTPUTS] = "Outputs",
+                                     [GROUP_SETTINGS] =
+                                         "Settings, before those of the file",
+                                     [GROUP_DIAGNOSTICS] = "Diagnostics"};
+
+/* "  netc fmt [-i | --check] FILE.net...    rewrite in canonical form" */
+static void put_command(const struct command_row *row) {
+  char line[128];
+  snprintf(line, sizeof line, "  netc %s%s%s", row->word, *row->word ? " " : "",
+           row->operands);
+  printf("%-*s %s\n", OPERANDS_COLUMN, line, row->summary);
+}
+
+static void put_options(enum command command, enum option_group group) {
+  for (int i = 0; i < OPTION_COUNT; i++) {
+    const struct option_row *row = option_row((enum option_id)i);
+    if (row->group == group && option_taken(command, row))
+      printf("  %-*s %s\n", HELP_COLUMN - 3, option_text(row).text, row->help);
+  }
+}
+
+/* All settings, as many on a line as fit. */
+static void put_settings(void) {
+  struct netc_setting setting = {.size = sizeof setting};
+  struct netc_argument argument = {.size = sizeof argument};
+  size_t column = 0;
+  for (size_t i = 0; netc_setting(i, &setting) == NETC_OK; i++) {
+    netc_setting_argument(i, &argument);
+    struct option_text shown = setting_text(&setting, &argument);
+    size_t width = strlen(shown.text) + 2;
+    if (column && column + width > WIDTH) {
+      putchar('\n');
+      column = 0;
+    }
+    printf("  %s", shown.text);
+    column += width;
+  }
+  puts("\n  `netc help settings` says what each of them means");
+}
+
+static bool has_group(enum command command, enum option_group group) {
+  for (int i = 0; i < OPTION_COUNT; i++) {
+    const struct option_row *row = option_row((enum option_id)i);
+    if (row->group == group && option_taken(command, row))
+      return true;
+  }
+  return false;
+}
+
+int print_help(enum command command) {
+  const struct command_row *row = command_row(command);
+  if (command == COMMAND_BUILD) {
+    puts("netc: the compiler for neural-network architectures\n");
+    for (int i = 0; i < COMMAND_COUNT; i++)
+      put_command(command_row((enum command)i));
+    puts("");
+  } else {
+    printf("netc %s %s\n\n  %s\n\n", row->word, row->operands, row->summary);
+  }
+  for (int g = GROUP_NONE; g <= GROUP_DIAGNOSTICS; g++) {
+    bool settings = g == GROUP_SETTINGS && settings_taken(command);
+    if (!settings && !has_group(command, (enum option_group)g))
+      continue;
+    if (command == COMMAND_BUILD)
+      puts(titles[g]);
+    put_options(command, (enum option_group)g);
+    if (settings)
+      put_settings();
+  }
+  if (command == COMMAND_BUILD)
+    puts("\nExit status: 0 compiled, 1 error or broken budget in the source,\n"
+         "2 usage, 3 files, 4 a bug of ours. Manual: man netc, docs/.");
+  return finish_stdout();
+}
+
+/* netc help settings: a line each, with the words and the default. */
+static int print_settings(void) {
+  struct netc_setting setting = {.size = sizeof setting};
+  struct netc_argument argument = {.size = sizeof argument};
+  puts("`train NAME=VALUE` or `infer NAME=VALUE` in a source, --NAME VALUE on "
+       "the\ncommand line, where data_parallel is --data-parallel.\n");
+  for (size_t i = 0; netc_setting(i, &setting) == NETC_OK; i++) {
+    netc_setting_argument(i, &argument);
+    printf("%-16s %-12s %s (%s)\n", setting.name, setting.section, argument.doc,
+           argument.fallback);
+    if (*argument.words)
+      printf("%-29s one of: %s%s\n", "",
+             strcmp(argument.value, "WORD") == 0 ? "" : "a number or ",
+             argument.words);
+  }
+  return finish_stdout();
+}
+
+/* The rows as scdoc, which the build puts into the manual page. */
+
+static void put_bold(const char *text) {
+  for (const char *at = text; *at; at++) {
+    if (strchr("_*\\", *at))
+      putchar('\\');
+    putchar(*at);
+  }
+}
+
+static void put_row(const char *shown, const char *help, const char *words) {
+  putchar('*');
+  put_bold(shown);
+  fputs("*\n\t", stdout);
+  put_bold(help);
+  if (*words && !strchr(shown, '|')) /* else they are there already */
+    printf(". One of: %s", words);
+  puts("\n");
+}
+
+static int print_manual(void) {
+  struct netc_setting setting = {.size = sizeof setting};
+  struct netc_argument argument = {.size = sizeof argument};
+  for (int g = GROUP_OUTPUTS; g <= GROUP_DIAGNOSTICS; g++) {
+    printf("## %s\n\n", titles[g]);
+    for (int i = 0; i < OPTION_COUNT; i++) {
+      const struct option_row *row = option_row((enum option_id)i);
+      if (row->group == (enum option_group)g)
+        put_row(option_text(row).text, row->help, "");
+    }
+    for (size_t i = 0;
+         g == GROUP_SETTINGS && netc_setting(i, &setting) == NETC_OK; i++) {
+      netc_setting_argument(i, &argument);
+      put_row(setting_text(&setting, &argument).text, argument.doc,
+              argument.words);
+    }
+  }
+  for (int c = 1; c < COMMAND_COUNT; c++) {
+    if (!has_group((enum command)c, GROUP_NONE))
+      continue;
+    printf("## netc %s\n\n", command_row((enum command)c)->word);
+    for (int i = 0; i < OPTION_COUNT; i++) {
+      const struct option_row *row = option_row((enum option_id)i);
+      if (row->group == GROUP_NONE && option_taken((enum command)c, row))
+        put_row(option_text(row).text, row->help, "");
+    }
+  }
+  return finish_stdout();
+}
+
+/* netc help [COMMAND | settings] */
+
+static int take(void *user, enum option_id option, const char *name,
+                char *value) {
+  bool *manual = user;
+  (void)name;
+  (void)value;
+  *manual = option == OPTION_MANUAL;
+  return EXIT_DONE;
+}
+
+static int help_on(const char *word) {
+  struct suggestion s = suggest_begin(slice_of(word));
+  if (strcmp(word, "settings") == 0)
+    return print_settings();
+  for (int i = 1; i < COMMAND_COUNT; i++) {
+    const char *known = command_row((enum command)i)->word;
+    if (strcmp(word, known) == 0)
+      return print_help((enum command)i);
+    suggest_offer(&s, slice_of(known));
+  }
+  if (s.best.at)
+    return complain(EXIT_USAGE,
+                    "there is no command `%s`; did you mean `%.*s`?", word,
+                    SLICE_ARG(s.best));
+  return complain(EXIT_USAGE,
+                  "there is no command `%s`; `netc layers %s` shows a layer, "
+                  "`netc explain %s` a diagnostic",
+                  word, word, word);
+}
+
+int command_help(int argc, char **argv) {
+  bool manual = false;
+  struct operands words;
+  if (!options_read(COMMAND_HELP, argc, argv, take, &manual, &words))
+    return words.status;
+  if (manual)
+    return print_manual();
+  if (words.count > 1)
+    return complain(EXIT_USAGE, "netc help takes one command at a time");
+  return words.count == 1 ? help_on(words.at[0]) : print_help(COMMAND_BUILD);
+}

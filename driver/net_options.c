@@ -1,0 +1,161 @@
+/* Options of the commands that compile a net. */
+#define _POSIX_C_SOURCE 200809L
+#include "driver/net_options.h"
+
+#include <string.h>
+#include <unistd.h>
+
+static int add_output(struct net_options *o, const char *kind, size_t length,
+                      const char *path) {
+  if (o->wanted_count == MOST_OUTPUTS)
+    return complain(EXIT_USAGE, "more than %d outputs", MOST_OUTPUTS);
+  struct wanted *wanted = &o->wanted[o->wanted_count++];
+  if (length >= sizeof wanted->kind)
+    length = sizeof wanted->kind - 1; /* no kind is that long */
+  memcpy(wanted->kind, kind, length);
+  wanted->kind[length] = '\0';
+  wanted->path = path;
+  return EXIT_DONE;
+}
+
+/* KIND or KIND=PATH */
+static int add_emit(struct net_options *o, const char *argument) {
+  size_t length = strcspn(argument, "=");
+  return add_output(o, argument, length,
+                    argument[length] ? argument + length + 1 : "-");
+}
+
+/* -D depth 3: what was meant is in two arguments. */
+static bool is_parted(const struct net_options *o, const char *argument) {
+  const char *next = optind < o->argc ? o->argv[optind] : "";
+  return !strchr(argument, '=') && *next &&
+         strspn(next, "0123456789.") == strlen(next);
+}
+
+static int add_define(struct net_options *o, char *argument) {
+  char *equals = strchr(argument, '=');
+  if (is_parted(o, argument))
+    return complain(EXIT_USAGE, "-D takes NAME=VALUE: write `-D %s=%s`",
+                    argument, o->argv[optind]);
+  if (equals)
+    *equals = '\0';
+  enum netc_status status =
+      netc_define(o->netc, argument, equals ? equals + 1 : "true");
+  if (status != NETC_OK)
+    complain(EXIT_USAGE, "-D %s: %s", argument, netc_message(o->netc));
+  if (equals)
+    *equals = '=';
+  return status == NETC_OK ? EXIT_DONE : EXIT_USAGE;
+}
+
+/* -MD, -MF FILE, -MT NAME, -MP: the letter, and for two of them a word. */
+static int add_dependency(struct net_options *o, char *letter) {
+  char *value = letter[1] ? letter + 1 : NULL;
+  if (*letter == 'D' && !value) {
+    o->depfile = true;
+    return EXIT_DONE;
+  }
+  if (*letter == 'P' && !value) {
+    o->phony = true;
+    return EXIT_DONE;
+  }
+  if (*letter != 'F' && *letter != 'T')
+    return complain(EXIT_USAGE,
+                    "unknown option `-M%s`; the options for dependencies are "
+                    "-MD -MF FILE -MT NAME -MP",
+                    letter);
+  if (!value && optind < o->argc)
+    value = o->argv[optind++];
+  if (!value)
+    return complain(EXIT_USAGE, "-M%c needs a name after it", *letter);
+  if (*letter == 'F') {
+    o->depfile = true;
+    o->dep_path = value;
+  } else {
+    o->dep_target = value;
+  }
+  return EXIT_DONE;
+}
+
+static int add_setting(struct net_options *o, const char *name,
+                       const char *value) {
+  if (netc_set(o->netc, name, value) == NETC_OK)
+    return EXIT_DONE;
+  return complain(EXIT_USAGE, "--%s %s: %s", name, value,
+                  netc_message(o->netc));
+}
+
+static int set_warning(struct net_options *o, const char *option) {
+  if (netc_warn(o->netc, option) == NETC_OK)
+    return EXIT_DONE;
+  if (strcmp(option, "all") == 0 || strcmp(option, "extra") == 0)
+    return complain(EXIT_USAGE,
+                    "-W%s is not needed: every warning is on, but "
+                    "for those that `netc explain` calls off",
+                    option);
+  return complain(EXIT_USAGE, "-W%s: %s", option, netc_message(o->netc));
+}
+
+/* 0, which is nothing to the library, asks for the totals alone. */
+static int set_depth(struct net_options *o, const char *value) {
+  int64_t depth;
+  if (!option_number(OPTION_DEPTH, value, 0, 1000, &depth))
+    return EXIT_USAGE;
+  o->look.depth = depth == 0 ? NETC_TOTALS_ONLY : (int)depth;
+  return EXIT_DONE;
+}
+
+static int set_word(struct net_options *o, enum option_id option,
+                    const char *value) {
+  int index = option_choose(option, value);
+  if (index < 0)
+    return EXIT_USAGE;
+  if (option == OPTION_UNITS)
+    o->look.units = (enum netc_units)index;
+  else if (option == OPTION_LAYOUT)
+    o->look.channels_first = index == 1;
+  else
+    o->json = index == 1;
+  return EXIT_DONE;
+}
+
+static int take(void *user, enum option_id option, const char *name,
+                char *value) {
+  struct net_options *o = user;
+  switch (option) {
+  case OPTION_OUTPUT: return add_output(o, "", 0, value);
+  case OPTION_EMIT: return add_emit(o, value);
+  case OPTION_DEFINE: return add_define(o, value);
+  case OPTION_INCLUDE: netc_include(o->netc, value); break;
+  case OPTION_WARNING: return set_warning(o, value);
+  case OPTION_DEPENDENCIES: return add_dependency(o, value);
+  case OPTION_UNITS:
+  case OPTION_LAYOUT:
+  case OPTION_DIAGNOSTICS: return set_word(o, option, value);
+  case OPTION_DEPTH: return set_depth(o, value);
+  case OPTION_EXPAND: o->look.expand = true; break;
+  case OPTION_EXPLAIN: o->look.explain = true; break;
+  case OPTION_ASCII: o->look.ascii = true; break;
+  case OPTION_IF_CHANGED: o->if_changed = true; break;
+  case OPTION_MUST_FIT: o->must_fit = true; break;
+  case OPTION_DUMP: o->dump = value; break;
+  case OPTION_TIMELINE: return add_setting(o, "timeline", "on");
+  default: return add_setting(o, name, value);
+  }
+  return EXIT_DONE;
+}
+
+bool net_options_read(struct net_options *options, enum command command,
+                      struct netc *netc, int argc, char **argv) {
+  *options = (struct net_options){.netc = netc,
+                                  .argc = argc,
+                                  .argv = argv,
+                                  .look = {.size = sizeof options->look}};
+  struct operands *files = &options->files;
+  if (!options_read(command, argc, argv, take, options, files))
+    return false;
+  if (files->count == 0)
+    files->status =
+        complain(EXIT_USAGE, "no file to compile; see `netc --help`");
+  return files->count > 0;
+}

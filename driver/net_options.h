@@ -1,0 +1,36 @@
+/* Options of the commands that compile a net. */
+#ifndef NETC_DRIVER_NET_OPTIONS_H
+#define NETC_DRIVER_NET_OPTIONS_H
+
+#include "driver/options.h"
+
+enum { MOST_OUTPUTS = 64 };
+
+/* An output that was asked for: a kind, and where it goes. */
+struct wanted {
+  char kind[16];    /* empty: by the path's suffix */
+  const char *path; /* "-": standard output */
+};
+
+struct net_options {
+  struct netc *netc; /* settings go straight to it */
+  int argc;
+  char **argv;
+  struct operands files;
+  struct wanted wanted[MOST_OUTPUTS];
+  size_t wanted_count;
+  struct netc_options look;
+  const char *dump;
+  bool json; /* diagnostics as JSON */
+  bool must_fit;
+  bool if_changed;
+  bool depfile; /* -MD or -MF */
+  bool phony;   /* -MP */
+  const char *dep_path, *dep_target;
+};
+
+/* As options_read does, for COMMAND_BUILD or COMMAND_CHECK. */
+bool net_options_read(struct net_options *options, enum command command,
+                      struct netc *netc, int argc, char **argv);
+
+#endif

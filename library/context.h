@@ -1,0 +1,129 @@
+/* Inside the library: a context, and the net that it has loaded. */
+#ifndef NETC_LIBRARY_CONTEXT_H
+#define NETC_LIBRARY_CONTEXT_H
+
+#include "netc.h"
+
+#include "base/file.h"
+#include "base/guard.h"
+#include "codegen/backend.h"
+
+/* A text that was loaded or taken in by `use`, read once. */
+struct unit {
+  struct slice path; /* as it was opened */
+  struct file_id id;
+  int source;
+  const struct block *program; /* NULL: it could not be parsed at all */
+};
+
+/* Texts about a layer, made when it is first asked for. */
+struct layer_texts {
+  const char *name, *written;
+  const struct slice *attributes; /* by row; NULL: not asked for yet */
+};
+
+/* A net. All of it is in its own arena, which the next load frees. */
+struct load {
+  struct arena arena;
+  struct sources sources;
+  struct diags diags;
+  int statements;
+  struct settings settings;
+  VEC(const struct stmt *) chosen; /* settings of the context */
+  VEC(struct define) defines;
+  VEC(struct unit) units;
+  struct model model;
+  struct expansion expansion;
+  struct compiled compiled;   /* .model is NULL if the source has errors */
+  struct layer_texts *layers; /* by node, once one is asked for */
+  struct netc_diagnostic *diagnostics; /* likewise */
+  bool sealed;                         /* no more files are read */
+};
+
+/* What netc_set or netc_define was given. */
+struct pair {
+  struct slice name, value;
+};
+
+struct pairs {
+  struct pair *at;
+  size_t count, room;
+};
+
+struct netc {
+  struct arena arena; /* of what is configured */
+  struct pairs settings, defines;
+  VEC(struct slice) folders;
+  unsigned char level[SLUG_COUNT]; /* of diagnostics: enum severity */
+  bool timeline;                   /* moments of a training step are wanted */
+  netc_read_fn *read;              /* NULL: files */
+  void *read_user;
+  struct load *load; /* NULL: none */
+  int busy;          /* calls that go on: callbacks must not change it */
+  char message[1024];
+};
+
+/* Sets what netc_message says. */
+void context_say(struct netc *netc, const char *format, ...) PRINTF_LIKE(2, 3);
+
+/* "...; did you mean `x`?", if there is something near. */
+void context_suggest(struct netc *netc, const struct suggestion *suggestion);
+
+struct call;
+typedef void call_fn(struct call *call);
+
+/* A call on its way: what it is about, and memory until it ends. */
+struct call {
+  struct netc *netc;
+  call_fn *fn;
+  void *request;
+  struct arena scratch;
+  enum netc_status status; /* what it returns */
+};
+
+/* How a call treats the context. */
+enum call_kind {
+  CALL_CHANGES, /* it configures or loads: refused inside a callback */
+  CALL_READS,
+};
+
+/*
+ * Runs a function of the API: out of memory becomes a status, its scratch
+ * arena is freed, and nothing of it stays.
+ */
+enum netc_status context_call(struct netc *netc, enum call_kind kind,
+                              call_fn *fn, void *request);
+
+/* A copy that ends with a NUL. */
+struct slice context_keep(struct arena *arena, struct slice text);
+
+/* A load without any text yet; choices and defines parsed: load.c */
+struct load *load_open(struct netc *netc);
+void load_close(struct netc *netc);
+
+/* Tries a pair of the context by itself; false, and said, if it is wrong. */
+bool load_try_setting(struct call *call, const struct pair *pair);
+bool load_try_define(struct call *call, const struct pair *pair);
+
+/* Adds a text and parses it; returns its unit. */
+struct unit *load_add_unit(struct load *load, struct slice path,
+                           struct file_id id, struct slice text);
+
+/* Where a span lies in its source. */
+struct netc_place load_place(struct load *load, struct span span);
+
+/* How `use` finds other texts: use.c */
+struct loader load_loader(struct netc *netc);
+
+/* Reads a text as `read` or the file system has it. */
+enum file_status load_read(struct netc *netc, struct slice path,
+                           struct slice *text);
+
+/* The passes over the first unit: compile.c */
+enum netc_status compile_net(struct netc *netc);
+
+/* Copies what fits the caller's size; NETC_USAGE if that is no size. */
+enum netc_status fill_struct(void *to, const void *from, size_t size);
+#define FILL(to, from) fill_struct((to), (from), sizeof *(from))
+
+#endif

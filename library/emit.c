@@ -1,0 +1,92 @@
+/* Outputs, written to a sink. */
+#include "base/suggest.h"
+#include "library/context.h"
+
+struct emission {
+  const char *kind;
+  struct netc_options options;
+  netc_sink_fn *sink;
+  void *user;
+};
+
+static struct emit_options options_of(const struct netc_options *o) {
+  static const enum text_units units[] = {
+      [NETC_IEC] = UNITS_IEC, [NETC_SI] = UNITS_SI, [NETC_BYTES] = UNITS_BYTES};
+  return (struct emit_options){.units = units[o->units],
+                               .layout =
+                                   o->channels_first ? LAYOUT_CHW : LAYOUT_HWC,
+                               .depth = o->depth,
+                               .expand = o->expand,
+                               .explain = o->explain,
+                               .ascii = o->ascii};
+}
+
+static bool are_valid(const struct netc_options *o) {
+  return (unsigned)o->units <= NETC_BYTES && o->depth >= NETC_TOTALS_ONLY;
+}
+
+static bool is_ready(const struct compiled *c, enum backend_need needs) {
+  return c->program && (needs < NEEDS_SYNTAX || c->parsed) &&
+         (needs < NEEDS_MODEL || c->model);
+}
+
+static void refuse(struct call *call, enum netc_status status,
+                   const char *why) {
+  context_say(call->netc, "%s", why);
+  call->status = status;
+}
+
+static void unknown_kind(struct call *call, const char *kind) {
+  struct suggestion s = suggest_begin(slice_of(kind));
+  for (size_t i = 0; i < backend_count(); i++)
+    suggest_offer(&s, slice_of(backend_at(i)->name));
+  context_say(call->netc, "there is no output `%s`", kind);
+  context_suggest(call->netc, &s);
+  call->status = NETC_USAGE;
+}
+
+/* What an output allocates is gone when it has been written. */
+static void call_emit(struct call *call) {
+  const struct emission *e = call->request;
+  const struct load *load = call->netc->load;
+  const struct backend *backend = backend_find(slice_of(e->kind));
+  if (!backend) {
+    unknown_kind(call, e->kind);
+  } else if (!load) {
+    refuse(call, NETC_USAGE, "nothing has been loaded");
+  } else if (!is_ready(&load->compiled, backend->needs)) {
+    call->status = NETC_ERROR;
+  } else if (!are_valid(&e->options)) {
+    refuse(call, NETC_USAGE, "these options have values that do not exist");
+  } else {
+    struct compiled compiled = load->compiled;
+    struct model model = load->model;
+    struct expansion expansion = load->expansion;
+    struct emit_options options = options_of(&e->options);
+    compiled.arena = model.arena = expansion.arena = &call->scratch;
+    compiled.expansion = &expansion;
+    if (compiled.model)
+      compiled.model = &model;
+    struct text out = text_to(&call->scratch, e->sink, e->user);
+    backend->emit(&compiled, &options, &out);
+    if (!text_flush(&out))
+      refuse(call, NETC_IO, "the output could not be written");
+  }
+}
+
+enum netc_status netc_emit(struct netc *netc, const char *kind,
+                           const struct netc_options *options,
+                           netc_sink_fn *sink, void *user) {
+  struct emission e = {.kind = kind, .sink = sink, .user = user};
+  if (options) {
+    e.options.size = options->size;
+    if (options->size > sizeof e.options)
+      e.options.size = sizeof e.options;
+    if (options->size < sizeof options->size) {
+      context_say(netc, "the options have no size");
+      return NETC_USAGE;
+    }
+    memcpy(&e.options, options, e.options.size);
+  }
+  return context_call(netc, CALL_READS, call_emit, &e);
+}

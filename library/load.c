@@ -1,0 +1,282 @@
+/* Loading: the texts of a net, and what the context chose for it. */
+#include "library/context.h"
+
+#include "base/suggest.h"
+#include "parser/parse.h"
+
+/* Opening and closing */
+
+struct opening {
+  struct arena arena;
+  struct load *load;
+};
+
+static void open_load(void *user) {
+  struct opening *opening = user;
+  opening->load = ARENA_NEW(&opening->arena, struct load);
+}
+
+struct load *load_open(struct netc *netc) {
+  struct opening opening = {.load = NULL};
+  struct arena *const arenas[GUARD_ARENAS] = {&opening.arena};
+  load_close(netc);
+  arena_open(&opening.arena, netc->arena.resize, netc->arena.user);
+  if (!guard_run(arenas, open_load, &opening))
+    return NULL;
+  struct load *load = netc->load = opening.load;
+  load->arena = opening.arena; /* it is in it */
+  load->sources.arena = &load->arena;
+  diags_open(&load->diags, &load->arena, &load->sources);
+  memcpy(load->diags.level, netc->level, sizeof netc->level);
+  settings_open(&load->settings);
+  return load;
+}
+
+void load_close(struct netc *netc) {
+  struct load *load = netc->load;
+  netc->load = NULL;
+  if (load) {
+    struct arena arena = load->arena;
+    arena_close(&arena);
+  }
+}
+
+/* What the context chose: each pair is a statement of the language. */
+
+/* A place to parse a pair in: for a trial, or to keep. */
+struct reading {
+  struct arena *arena;
+  struct sources *sources;
+  struct diags *diags;
+  int *statements;
+};
+
+static const struct stmt *parse_pair(const struct reading *r, const char *word,
+                                     const struct pair *pair,
+                                     const char *between) {
+  struct text text = text_new(r->arena);
+  text_put(&text, word);
+  text_puts(&text, pair->name);
+  text_put(&text, between);
+  text_puts(&text, pair->value);
+  struct slice copy = context_keep(r->arena, text_slice(&text));
+  int source = sources_add(r->sources, slice_of("<command line>"), copy);
+  if (source < 0 || !scan_check_text(r->diags, source))
+    return NULL;
+  return parse(r->arena, r->diags, source, r->statements)->first;
+}
+
+/* One `key=value` and nothing else. */
+static bool is_one_setting(const struct stmt *stmt) {
+  return stmt && !stmt->next && stmt->kind == STMT_SETTINGS && stmt->args &&
+         !stmt->args->next;
+}
+
+/* A trial, of which nothing stays but a message. */
+struct trial {
+  struct sources sources;
+  struct diags diags;
+  struct settings settings;
+  int statements;
+  struct reading reading;
+  struct expansion expansion;
+};
+
+static void trial_open(struct trial *trial, struct arena *arena) {
+  *trial = (struct trial){.sources = {.arena = arena}};
+  diags_open(&trial->diags, arena, &trial->sources);
+  settings_open(&trial->settings);
+  trial->reading = (struct reading){arena, &trial->sources, &trial->diags,
+                                    &trial->statements};
+  trial->expansion = (struct expansion){.arena = arena,
+                                        .diags = &trial->diags,
+                                        .source = -1,
+                                        .settings = &trial->settings};
+}
+
+/* Its first error is what there is to say; else `fallback`. */
+static bool trial_end(const struct trial *trial, bool right, struct netc *netc,
+                      const char *fallback) {
+  if (right && trial->diags.all.count == 0)
+    return true;
+  context_say(netc, "%s", fallback);
+  if (trial->diags.all.count == 0)
+    return false;
+  const struct diagnostic *d = trial->diags.all.at[0];
+  struct text message = text_new(trial->diags.arena);
+  text_puts(&message, d->message);
+  for (size_t i = 0; i < d->help.count; i++) {
+    text_put(&message, "; ");
+    text_puts(&message, d->help.at[i]);
+  }
+  context_say(netc, "%.*s", SLICE_ARG(text_slice(&message)));
+  return false;
+}
+
+static bool try_section(struct call *call, const char *word,
+                        const struct pair *pair) {
+  struct trial trial;
+  trial_open(&trial, &call->scratch);
+  const struct stmt *stmt = parse_pair(&trial.reading, word, pair, "=");
+  bool one = trial.diags.all.count == 0 && is_one_setting(stmt);
+  if (one)
+    expand_choice(&trial.expansion, stmt);
+  return trial_end(&trial, one, call->netc, "invalid value");
+}
+
+/* `specs` has a row of that name. */
+static bool has_key(const struct arg_spec *specs, struct slice key,
+                    struct suggestion *suggestion) {
+  bool found = false;
+  for (; specs->name; specs++) {
+    suggest_offer(suggestion, slice_of(specs->name));
+    found = found || slice_is(key, specs->name);
+  }
+  return found;
+}
+
+bool load_try_setting(struct call *call, const struct pair *pair) {
+  struct suggestion s = suggest_begin(pair->name);
+  bool train = has_key(train_specs, pair->name, &s);
+  bool infer = has_key(infer_specs, pair->name, &s);
+  if (train || infer)
+    return (!train || try_section(call, "train ", pair)) &&
+           (!infer || try_section(call, "infer ", pair));
+  context_say(call->netc, "there is no setting `%.*s`", SLICE_ARG(pair->name));
+  context_suggest(call->netc, &s);
+  return false;
+}
+
+static struct define read_define(const struct reading *r,
+                                 struct expansion *expansion,
+                                 const struct pair *pair) {
+  const struct stmt *stmt = parse_pair(r, "param ", pair, " = ");
+  if (!stmt || stmt->next || stmt->kind != STMT_PARAM || r->diags->all.count)
+    return (struct define){.name = {NULL, 0}};
+  return (struct define){.name = stmt->name,
+                         .value = expand_value(expansion, stmt->value),
+                         .span = stmt->span};
+}
+
+bool load_try_define(struct call *call, const struct pair *pair) {
+  struct trial trial;
+  trial_open(&trial, &call->scratch);
+  struct define define = read_define(&trial.reading, &trial.expansion, pair);
+  return trial_end(&trial, define.name.at != NULL, call->netc,
+                   "a value is a number, a truth value or a name");
+}
+
+/* All pairs once more, now to stay: each was tried when it was set. */
+static void take_pairs(struct netc *netc) {
+  struct load *load = netc->load;
+  struct reading r = {&load->arena, &load->sources, &load->diags,
+                      &load->statements};
+  struct expansion expansion = {.arena = &load->arena,
+                                .diags = &load->diags,
+                                .source = -1,
+                                .settings = &load->settings};
+  for (size_t i = 0; i < netc->settings.count; i++) {
+    const struct pair *pair = &netc->settings.at[i];
+    struct suggestion none = suggest_begin(pair->name);
+    if (has_key(train_specs, pair->name, &none))
+      *VEC_PUSH(&load->arena, &load->chosen) =
+          parse_pair(&r, "train ", pair, "=");
+    if (has_key(infer_specs, pair->name, &none))
+      *VEC_PUSH(&load->arena, &load->chosen) =
+          parse_pair(&r, "infer ", pair, "=");
+  }
+  for (size_t i = 0; i < netc->defines.count; i++)
+    *VEC_PUSH(&load->arena, &load->defines) =
+        read_define(&r, &expansion, &netc->defines.at[i]);
+}
+
+/* Texts */
+
+static void skip_mark(struct slice *text) {
+  static const char mark[] = "\xEF\xBB\xBF";
+  size_t length = sizeof mark - 1;
+  if (text->length < length || memcmp(text->at, mark, length) != 0)
+    return;
+  text->at += length;
+  text->length -= length;
+}
+
+struct unit *load_add_unit(struct load *load, struct slice path,
+                           struct file_id id, struct slice text) {
+  skip_mark(&text);
+  struct unit *unit = VEC_PUSH(&load->arena, &load->units);
+  unit->path = path;
+  unit->id = id;
+  unit->source = sources_add(&load->sources, path, text);
+  if (unit->source >= 0 && scan_check_text(&load->diags, unit->source))
+    unit->program =
+        parse(&load->arena, &load->diags, unit->source, &load->statements);
+  return unit;
+}
+
+/* The text of the net itself, and where it comes from. */
+struct request {
+  struct slice path;
+  const struct slice *text; /* NULL: it is to be read */
+};
+
+static void call_load(struct call *call) {
+  const struct request *request = call->request;
+  struct netc *netc = call->netc;
+  struct load *load = netc->load;
+  bool input = !request->text && slice_is(request->path, "-");
+  struct slice path = context_keep(&load->arena, request->path), text;
+  struct file_id id = {.known = false};
+  call->status = NETC_IO;
+  if (request->text) {
+    text = context_keep(&load->arena, *request->text);
+  } else {
+    enum file_status status = load_read(netc, path, &text);
+    if (status != FILE_OK) {
+      context_say(netc, "cannot read %.*s: %s", SLICE_ARG(path),
+                  file_reason(status).text);
+      return;
+    }
+    if (!netc->read && !input)
+      id = file_identify(path.at);
+  }
+  take_pairs(netc);
+  if (input)
+    path = slice_of("<stdin>");
+  if (load_add_unit(load, path, id, text)->source < 0)
+    context_say(netc, "the text is larger than 1 GiB");
+  else
+    call->status = compile_net(netc);
+}
+
+static enum netc_status load(struct netc *netc, const struct request *request) {
+  struct request copy = *request;
+  if (netc->busy) {
+    context_say(netc, "a callback must not load another net");
+    return NETC_USAGE;
+  }
+  if (!load_open(netc))
+    return NETC_NO_MEMORY;
+  enum netc_status status = context_call(netc, CALL_CHANGES, call_load, &copy);
+  if (status == NETC_NO_MEMORY || status == NETC_IO)
+    load_close(netc);
+  return status;
+}
+
+enum netc_status netc_load_text(struct netc *netc, const char *name,
+                                const char *text, size_t length) {
+  struct slice bytes = {text, length};
+  struct request request = {slice_of(name), &bytes};
+  return load(netc, &request);
+}
+
+enum netc_status netc_load_file(struct netc *netc, const char *path) {
+  struct request request = {slice_of(path), NULL};
+  return load(netc, &request);
+}
+
+const char *netc_source(const struct netc *netc, size_t index) {
+  if (!netc->load || index >= netc->load->units.count)
+    return NULL;
+  return netc->load->units.at[index].path.at;
+}

@@ -1,0 +1,185 @@
+/* What is known of a net: its layers, their arguments, its ends and totals. */
+#include "library/context.h"
+
+static const struct model *model_of(const struct netc *netc) {
+  return netc->load ? netc->load->compiled.model : NULL;
+}
+
+struct asking {
+  size_t index, row;
+  void *to;
+};
+
+/* Texts about layers, made when one is first asked for, and kept. */
+
+static struct layer_texts *texts_at(struct load *load, size_t index) {
+  const struct model *model = &load->model;
+  if (!load->layers)
+    load->layers =
+        arena_alloc(&load->arena, model->nodes.count + 1, sizeof *load->layers);
+  struct layer_texts *texts = &load->layers[index];
+  if (texts->written)
+    return texts;
+  struct text name = text_new(&load->arena), written = name;
+  model_put_name(&name, model, (int64_t)index);
+  texts->name = context_keep(&load->arena, text_slice(&name)).at;
+  model_put_layer(&written, model, (int64_t)index, NULL);
+  texts->written = context_keep(&load->arena, text_slice(&written)).at;
+  return texts;
+}
+
+static struct netc_shape shape_for(const struct shape *shape) {
+  static const enum netc_type types[] = {[DTYPE_FLOAT] = NETC_FLOAT,
+                                         [DTYPE_I32] = NETC_I32,
+                                         [DTYPE_I64] = NETC_I64};
+  return (struct netc_shape){types[shape->dtype], shape->rank, shape->dim};
+}
+
+size_t netc_layer_count(const struct netc *netc) {
+  return model_of(netc) ? model_of(netc)->nodes.count : 0;
+}
+
+static size_t count_specs(const struct arg_spec *specs) {
+  size_t count = 0;
+  while (specs && specs[count].name)
+    count++;
+  return count;
+}
+
+static void call_layer(struct call *call) {
+  const struct asking *asking = call->request;
+  struct load *load = call->netc->load;
+  const struct model *model = &load->model;
+  const struct node *node = &model->nodes.at[asking->index];
+  const struct cost *cost = &model->costs[asking->index];
+  const struct layer_texts *texts = texts_at(load, asking->index);
+  struct netc_layer layer = {
+      .name = texts->name,
+      .op = node->kind->name,
+      .written = texts->written,
+      .place = load_place(load, node->span),
+      .head = node->head,
+      .out = shape_for(&node->out),
+      .input_count = (size_t)node->input_count,
+      .inputs = model->inputs.at + node->first_input,
+      .attribute_count = count_specs(node->kind->specs),
+      .param_count = cost->params,
+      .trainable_count = cost->trainable,
+      .buffer_count = cost->buffers,
+      .mac_count = cost->macs,
+      .activation_count = cost->activations,
+      .saved_bytes = load->compiled.memory.saved_by_node[asking->index]};
+  call->status = FILL(asking->to, &layer);
+}
+
+enum netc_status netc_layer(struct netc *netc, size_t index,
+                            struct netc_layer *layer) {
+  struct asking asking = {index, 0, layer};
+  if (index >= netc_layer_count(netc))
+    return NETC_USAGE;
+  return context_call(netc, CALL_READS, call_layer, &asking);
+}
+
+/* Arguments */
+
+static const struct slice *attributes_of(struct load *load, size_t index) {
+  struct layer_texts *texts = texts_at(load, index);
+  const struct node *node = &load->model.nodes.at[index];
+  size_t count = count_specs(node->kind->specs);
+  if (texts->attributes)
+    return texts->attributes;
+  struct slice *values = arena_alloc(&load->arena, count + 1, sizeof *values);
+  for (size_t i = 0; i < count; i++) {
+    const struct arg_spec *spec = &node->kind->specs[i];
+    struct text text = text_new(&load->arena);
+    if (node->given >> i & 1)
+      model_put_value(&text, spec, (const char *)node->args + spec->offset);
+    else if (spec->fallback)
+      text_put(&text, spec->fallback);
+    values[i] = context_keep(&load->arena, text_slice(&text));
+  }
+  texts->attributes = values;
+  return values;
+}
+
+static void call_attribute(struct call *call) {
+  const struct asking *asking = call->request;
+  struct load *load = call->netc->load;
+  const struct node *node = &load->model.nodes.at[asking->index];
+  struct netc_attribute attribute = {
+      .name = node->kind->specs[asking->row].name,
+      .value = attributes_of(load, asking->index)[asking->row].at,
+      .given = node->given >> asking->row & 1};
+  call->status = FILL(asking->to, &attribute);
+}
+
+enum netc_status netc_attribute(struct netc *netc, size_t layer, size_t index,
+                                struct netc_attribute *attribute) {
+  struct asking asking = {layer, index, attribute};
+  if (layer >= netc_layer_count(netc) ||
+      index >= count_specs(model_of(netc)->nodes.at[layer].kind->specs))
+    return NETC_USAGE;
+  return context_call(netc, CALL_READS, call_attribute, &asking);
+}
+
+/* Ends */
+
+size_t netc_input_count(const struct netc *netc) {
+  return model_of(netc) ? model_of(netc)->sources.count : 0;
+}
+
+static void call_input(struct call *call) {
+  const struct asking *asking = call->request;
+  struct load *load = call->netc->load;
+  int64_t layer = load->model.sources.at[asking->index];
+  struct netc_end end = {.name = texts_at(load, (size_t)layer)->name,
+                         .layer = layer};
+  call->status = FILL(asking->to, &end);
+}
+
+enum netc_status netc_input(struct netc *netc, size_t index,
+                            struct netc_end *input) {
+  struct asking asking = {index, 0, input};
+  if (index >= netc_input_count(netc))
+    return NETC_USAGE;
+  return context_call(netc, CALL_READS, call_input, &asking);
+}
+
+size_t netc_output_count(const struct netc *netc) {
+  return model_of(netc) ? model_of(netc)->outputs.count : 0;
+}
+
+/* The name of an output is a piece of the source, where it has one. */
+static void call_output(struct call *call) {
+  const struct asking *asking = call->request;
+  struct load *load = call->netc->load;
+  struct output *output = &load->model.outputs.at[asking->index];
+  if (!output->text)
+    output->text = output->name.at ? context_keep(&load->arena, output->name).at
+                                   : texts_at(load, (size_t)output->node)->name;
+  struct netc_end end = {.name = output->text, .layer = output->node};
+  call->status = FILL(asking->to, &end);
+}
+
+enum netc_status netc_output(struct netc *netc, size_t index,
+                             struct netc_end *output) {
+  struct asking asking = {index, 0, output};
+  if (index >= netc_output_count(netc))
+    return NETC_USAGE;
+  return context_call(netc, CALL_READS, call_output, &asking);
+}
+
+enum netc_status netc_totals(const struct netc *netc,
+                             struct netc_totals *totals) {
+  const struct model *model = model_of(netc);
+  if (!model)
+    return NETC_USAGE;
+  struct netc_totals found = {.param_count = model->total.params,
+                              .trainable_count = model->total.trainable,
+                              .buffer_count = model->total.buffers,
+                              .mac_count = model->total.macs,
+                              .activation_count = model->total.activations,
+                              .activation_bytes =
+                                  model->total.activation_bytes};
+  return FILL(totals, &found);
+}

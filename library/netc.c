@@ -1,0 +1,242 @@
+/* The context: opening, closing, and what is chosen for the loads to come. */
+#include <stdio.h>
+
+#include "library/context.h"
+#include "base/suggest.h"
+
+const char *netc_version(void) {
+  return NETC_VERSION;
+}
+
+int netc_version_number(void) {
+  return NETC_VERSION_NUMBER;
+}
+
+/* Opening and closing */
+
+struct opening {
+  struct arena arena;
+  struct netc *netc;
+};
+
+static void open_context(void *user) {
+  struct opening *opening = user;
+  opening->netc = ARENA_NEW(&opening->arena, struct netc);
+}
+
+struct netc *netc_open(netc_resize_fn *resize, void *user) {
+  struct opening opening = {.netc = NULL};
+  struct arena *const arenas[GUARD_ARENAS] = {&opening.arena};
+  arena_open(&opening.arena, resize, user);
+  if (!guard_run(arenas, open_context, &opening))
+    return NULL; /* the very first block failed: nothing to free */
+  struct netc *netc = opening.netc;
+  netc->arena = opening.arena;
+  for (int i = 0; i < SLUG_COUNT; i++)
+    netc->level[i] = (unsigned char)slug_info((enum slug)i)->severity;
+  return netc;
+}
+
+void netc_close(struct netc *netc) {
+  if (!netc || netc->busy)
+    return; /* a callback cannot close what goes on */
+  load_close(netc);
+  struct arena arena = netc->arena; /* it holds itself */
+  arena_close(&arena);
+}
+
+/* Messages */
+
+void context_say(struct netc *netc, const char *format, ...) {
+  va_list args;
+  va_start(args, format);
+  vsnprintf(netc->message, sizeof netc->message, format, args);
+  va_end(args);
+}
+
+void context_suggest(struct netc *netc, const struct suggestion *suggestion) {
+  size_t length = strlen(netc->message);
+  if (suggestion->best.at)
+    snprintf(netc->message + length, sizeof netc->message - length,
+             "; did you mean `%.*s`?", SLICE_ARG(suggestion->best));
+}
+
+const char *netc_message(const struct netc *netc) {
+  return netc->message;
+}
+
+/* Calls */
+
+static void run_call(void *user) {
+  struct call *call = user;
+  call->fn(call);
+}
+
+enum netc_status context_call(struct netc *netc, enum call_kind kind,
+                              call_fn *fn, void *request) {
+  struct call call = {.netc = netc, .fn = fn, .request = request};
+  struct arena *const arenas[GUARD_ARENAS] = {
+      &netc->arena, &call.scratch, netc->load ? &netc->load->arena : NULL};
+  if (kind == CALL_CHANGES && netc->busy) {
+    context_say(netc, "a callback must not change its context");
+    return NETC_USAGE;
+  }
+  arena_open(&call.scratch, netc->arena.resize, netc->arena.user);
+  netc->busy++;
+  if (!guard_run(arenas, run_call, &call))
+    call.status = NETC_NO_MEMORY;
+  netc->busy--;
+  arena_close(&call.scratch);
+  return call.status;
+}
+
+struct slice context_keep(struct arena *arena, struct slice text) {
+  return (struct slice){arena_copy(arena, text.at, text.length), text.length};
+}
+
+enum netc_status fill_struct(void *to, const void *from, size_t size) {
+  size_t room;
+  memcpy(&room, to, sizeof room);
+  if (room < sizeof room)
+    return NETC_USAGE;
+  size_t most = room < size ? room : size;
+  memcpy((char *)to + sizeof room, (const char *)from + sizeof room,
+         most - sizeof room);
+  return NETC_OK;
+}
+
+/* Settings and values of params */
+
+/* A name once more replaces its value. */
+static void keep_pair(struct netc *netc, struct pairs *pairs,
+                      const struct pair *pair) {
+  struct pair *at = pairs->at, *end = at + pairs->count;
+  while (at != end && !slice_equal(at->name, pair->name))
+    at++;
+  if (at != end && slice_equal(at->value, pair->value))
+    return;
+  struct slice value = context_keep(&netc->arena, pair->value);
+  if (at == end) {
+    struct slice name = context_keep(&netc->arena, pair->name);
+    at = VEC_PUSH(&netc->arena, pairs);
+    at->name = name;
+  }
+  at->value = value;
+}
+
+static void call_set(struct call *call) {
+  const struct pair *pair = call->request;
+  struct netc *netc = call->netc;
+  struct text key = text_new(&call->scratch);
+  for (size_t i = 0; i < pair->name.length; i++) /* data-parallel */
+    text_putc(&key, pair->name.at[i] == '-' ? '_' : pair->name.at[i]);
+  struct pair kept = {text_slice(&key), pair->value};
+  if (slice_is(kept.name, "timeline"))
+    netc->timeline = !slice_is(pair->value, "off");
+  else if (load_try_setting(call, &kept))
+    keep_pair(netc, &netc->settings, &kept);
+  else
+    call->status = NETC_USAGE;
+}
+
+enum netc_status netc_set(struct netc *netc, const char *name,
+                          const char *value) {
+  struct pair pair = {slice_of(name), slice_of(value)};
+  return context_call(netc, CALL_CHANGES, call_set, &pair);
+}
+
+static void call_define(struct call *call) {
+  const struct pair *pair = call->request;
+  if (load_try_define(call, pair))
+    keep_pair(call->netc, &call->netc->defines, pair);
+  else
+    call->status = NETC_USAGE;
+}
+
+enum netc_status netc_define(struct netc *netc, const char *name,
+                             const char *value) {
+  struct pair pair = {slice_of(name), slice_of(value)};
+  return context_call(netc, CALL_CHANGES, call_define, &pair);
+}
+
+/* Warnings */
+
+static void unknown_slug(struct call *call, struct slice name) {
+  struct suggestion s = suggest_begin(name);
+  for (int i = 0; i < SLUG_COUNT; i++)
+    suggest_offer(&s, slice_of(slug_info((enum slug)i)->name));
+  context_say(call->netc, "there is no warning `%.*s`", SLICE_ARG(name));
+  context_suggest(call->netc, &s);
+  call->status = NETC_USAGE;
+}
+
+/* Takes `prefix` away from the front of a slice. */
+static bool strip(struct slice *text, const char *prefix) {
+  size_t length = strlen(prefix);
+  if (text->length < length || memcmp(text->at, prefix, length) != 0)
+    return false;
+  text->at += length;
+  text->length -= length;
+  return true;
+}
+
+static void set_all_errors(struct netc *netc, bool off) {
+  for (int i = 0; i < SLUG_COUNT; i++) {
+    if (slug_info((enum slug)i)->severity != SEVERITY_ERROR &&
+        netc->level[i] != SEVERITY_OFF)
+      netc->level[i] = off ? SEVERITY_WARNING : SEVERITY_ERROR;
+  }
+}
+
+static void call_warn(struct call *call) {
+  struct netc *netc = call->netc;
+  struct slice name = *(const struct slice *)call->request;
+  bool off = strip(&name, "no-");
+  if (slice_is(name, "error")) {
+    set_all_errors(netc, off);
+    return;
+  }
+  bool error = strip(&name, "error=");
+  enum slug slug = slug_find(name);
+  if (slug == SLUG_COUNT) {
+    unknown_slug(call, name);
+  } else if (slug_info(slug)->severity == SEVERITY_ERROR) {
+    context_say(netc, "`%.*s` is an error and cannot be turned off",
+                SLICE_ARG(name));
+    call->status = NETC_USAGE;
+  } else {
+    netc->level[slug] = error ? off ? SEVERITY_WARNING : SEVERITY_ERROR
+                        : off ? SEVERITY_OFF
+                              : SEVERITY_WARNING;
+  }
+}
+
+enum netc_status netc_warn(struct netc *netc, const char *option) {
+  struct slice text = slice_of(option);
+  return context_call(netc, CALL_CHANGES, call_warn, &text);
+}
+
+/* Where texts come from */
+
+static void call_include(struct call *call) {
+  struct netc *netc = call->netc;
+  struct slice folder =
+      context_keep(&netc->arena, *(const struct slice *)call->request);
+  *VEC_PUSH(&netc->arena, &netc->folders) = folder;
+}
+
+enum netc_status netc_include(struct netc *netc, const char *folder) {
+  struct slice text = slice_of(folder);
+  return context_call(netc, CALL_CHANGES, call_include, &text);
+}
+
+enum netc_status netc_on_read(struct netc *netc, netc_read_fn *read,
+                              void *user) {
+  if (netc->busy) {
+    context_say(netc, "a callback must not change its context");
+    return NETC_USAGE;
+  }
+  netc->read = read;
+  netc->read_user = user;
+  return NETC_OK;
+}

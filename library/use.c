@@ -1,0 +1,177 @@
+/* Where `use` finds texts: files, or what the caller's callback gives. */
+#include <errno.h>
+
+#include "library/context.h"
+
+/* Reading */
+
+struct gathering {
+  struct arena *arena;
+  VEC(char) bytes;
+  bool too_large, no_memory;
+};
+
+struct piece {
+  struct gathering *to;
+  const char *bytes;
+  size_t length;
+};
+
+static void append(void *user) {
+  struct piece *piece = user;
+  struct gathering *g = piece->to;
+  while (g->bytes.room - g->bytes.count < piece->length + 1)
+    g->bytes.at =
+        arena_grow(g->arena, g->bytes.at, &g->bytes.room, g->bytes.count, 1);
+  memcpy(g->bytes.at + g->bytes.count, piece->bytes, piece->length);
+  g->bytes.count += piece->length;
+}
+
+/* Running out of memory must not jump over the caller's own function. */
+static bool gather(void *user, const char *bytes, size_t length) {
+  struct gathering *g = user;
+  struct piece piece = {g, bytes, length};
+  struct arena *const arenas[GUARD_ARENAS] = {g->arena};
+  if (length > LIMIT_SOURCE_BYTES - g->bytes.count)
+    g->too_large = true;
+  else if (length && !g->no_memory)
+    g->no_memory = !guard_run(arenas, append, &piece);
+  return !g->too_large && !g->no_memory;
+}
+
+static enum file_status read_by_callback(struct netc *netc, struct slice path,
+                                         struct slice *text) {
+  struct gathering g = {.arena = &netc->load->arena};
+  errno = 0;
+  enum netc_found found = netc->read(netc->read_user, path.at, gather, &g);
+  if (g.no_memory)
+    arena_fail(g.arena);
+  if (g.too_large)
+    return FILE_TOO_LARGE;
+  if (found != NETC_FOUND)
+    return found == NETC_ABSENT ? FILE_ABSENT : FILE_FAILED;
+  *text = (struct slice){g.bytes.at ? g.bytes.at : "", g.bytes.count};
+  return FILE_OK;
+}
+
+enum file_status load_read(struct netc *netc, struct slice path,
+                           struct slice *text) {
+  if (netc->read)
+    return read_by_callback(netc, path, text);
+  return file_read(&netc->load->arena, path.at, text);
+}
+
+/* Paths */
+
+static bool is_dot(struct slice part) {
+  return slice_is(part, ".") || part.length == 0;
+}
+
+/*
+ * Without `.` and doubled slashes, so that a file has one name. `..` stays:
+ * behind a link it leads elsewhere than the text says. Where there are no
+ * files, there are no links, and it goes.
+ */
+static struct slice normal(struct arena *arena, struct slice path, bool files) {
+  struct text out = text_new(arena);
+  bool root = path.length && path.at[0] == '/';
+  if (root)
+    text_putc(&out, '/');
+  for (size_t i = 0; i < path.length; i++) {
+    size_t end = i;
+    while (end < path.length && path.at[end] != '/')
+      end++;
+    struct slice part = {path.at + i, end - i};
+    i = end;
+    if (is_dot(part))
+      continue;
+    size_t last = out.length; /* where the part before this one begins */
+    while (last > 0 && out.at[last - 1] != '/')
+      last--;
+    struct slice before = {out.at + last, out.length - last};
+    if (!files && slice_is(part, "..") && before.length &&
+        !slice_is(before, "..")) {
+      out.length = last > (size_t)root ? last - 1 : last;
+      continue;
+    }
+    if (out.length > (size_t)root)
+      text_putc(&out, '/');
+    text_puts(&out, part);
+  }
+  return context_keep(arena, text_slice(&out));
+}
+
+/* lib/x.net beside a/b.net is a/lib/x.net. */
+static struct slice beside(struct netc *netc, struct slice folder,
+                           struct slice path, bool is_file) {
+  struct arena *arena = &netc->load->arena;
+  struct text joined = text_new(arena);
+  size_t length = folder.length;
+  while (is_file && length > 0 && folder.at[length - 1] != '/')
+    length--;
+  if (path.length == 0 || path.at[0] != '/') {
+    text_bytes(&joined, folder.at, length);
+    text_putc(&joined, '/');
+    if (length == 0)
+      joined.length = 0;
+  }
+  text_puts(&joined, path);
+  return normal(arena, text_slice(&joined), !netc->read);
+}
+
+/* Finding */
+
+static const struct unit *find_unit(const struct load *load, struct slice path,
+                                    const struct file_id *id) {
+  for (size_t i = 0; i < load->units.count; i++) {
+    const struct unit *unit = &load->units.at[i];
+    if (slice_equal(unit->path, path) || file_same(&unit->id, id))
+      return unit;
+  }
+  return NULL;
+}
+
+/* One place where the text may be; 1: found, 0: not there, -1: unreadable. */
+static int try_path(struct netc *netc, struct slice path,
+                    const struct unit **unit, struct slice *reason) {
+  struct load *load = netc->load;
+  struct file_id id = {.known = false};
+  if (!netc->read)
+    id = file_identify(path.at);
+  *unit = find_unit(load, path, &id);
+  if (*unit)
+    return 1;
+  struct slice text;
+  enum file_status status =
+      load->sealed ? FILE_FAILED : load_read(netc, path, &text);
+  *reason = context_keep(&load->arena, slice_of(file_reason(status).text));
+  if (status != FILE_OK)
+    return status == FILE_ABSENT ? 0 : -1;
+  *unit = load_add_unit(load, path, id, text);
+  if ((*unit)->source >= 0)
+    return 1;
+  *reason = slice_of("all sources together pass 1 GiB");
+  return -1;
+}
+
+static int load_used(void *user, struct slice path, uint32_t from,
+                     const struct block **program, struct slice *reason) {
+  static const struct block nothing = {0};
+  struct netc *netc = user;
+  struct slice user_file =
+      sources_position(&netc->load->sources, from).source->name;
+  const struct unit *unit;
+  struct slice full = beside(netc, user_file, path, true);
+  int found = try_path(netc, full, &unit, reason);
+  for (size_t i = 0; i < netc->folders.count && found == 0; i++)
+    found = try_path(netc, beside(netc, netc->folders.at[i], path, false),
+                     &unit, reason);
+  if (found <= 0)
+    return -1;
+  *program = unit->program ? unit->program : &nothing;
+  return unit->source;
+}
+
+struct loader load_loader(struct netc *netc) {
+  return (struct loader){load_used, netc};
+}
