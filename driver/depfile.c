@@ -1,21 +1,26 @@
 /*
  * Dependency files, as make and Ninja read them. Both know `\` before a
- * blank, `#` and `:`, and `$$`. No other character can be quoted in make: a
- * name with a `;` would begin a recipe, one with a `=` a variable.
+ * blank, `#` and `:`, and `$$`. Nothing else can be quoted in make: a name
+ * with a `;` would begin a recipe, one with a `=` a variable.
  */
 #include "driver/depfile.h"
 
 #include <errno.h>
 #include <string.h>
 
-/* Whether a makefile can name it at all; % makes a pattern of a target. */
+/*
+ * Whether a makefile can name it at all: % makes a pattern of a target, and
+ * a(b) is the member b of the archive a.
+ */
 static bool can_be_named(const char *name, bool target) {
   size_t length = strlen(name);
   for (const char *at = name; *at; at++)
     if ((unsigned char)*at < ' ' || *at == 0x7F || strchr(";|=", *at) ||
         (target && *at == '%'))
       return false;
-  return length && name[length - 1] != '\\' && strcmp(name, "&") != 0;
+  bool member = length && name[length - 1] == ')' && strchr(name, '(');
+  return length && name[length - 1] != '\\' && strcmp(name, "&") != 0 &&
+         !member;
 }
 
 static bool put_name(FILE *file, const char *name, bool target) {

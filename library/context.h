@@ -45,8 +45,15 @@ struct pair {
   struct slice name, value;
 };
 
+/* The same while the context lives; a later value takes its room. */
+struct kept_pair {
+  struct slice name;
+  char *value; /* ends with a NUL */
+  size_t room;
+};
+
 struct pairs {
-  struct pair *at;
+  struct kept_pair *at;
   size_t count, room;
 };
 

@@ -166,6 +166,10 @@ bool load_try_define(struct call *call, const struct pair *pair) {
                    "a value is a number, a truth value or a name");
 }
 
+static struct pair pair_of(const struct kept_pair *kept) {
+  return (struct pair){kept->name, slice_of(kept->value)};
+}
+
 /* All pairs once more, now to stay: each was tried when it was set. */
 static void take_pairs(struct netc *netc) {
   struct load *load = netc->load;
@@ -176,18 +180,20 @@ static void take_pairs(struct netc *netc) {
                                 .source = -1,
                                 .settings = &load->settings};
   for (size_t i = 0; i < netc->settings.count; i++) {
-    const struct pair *pair = &netc->settings.at[i];
-    struct suggestion none = suggest_begin(pair->name);
-    if (has_key(train_specs, pair->name, &none))
+    struct pair pair = pair_of(&netc->settings.at[i]);
+    struct suggestion none = suggest_begin(pair.name);
+    if (has_key(train_specs, pair.name, &none))
       *VEC_PUSH(&load->arena, &load->chosen) =
-          parse_pair(&r, "train ", pair, "=");
-    if (has_key(infer_specs, pair->name, &none))
+          parse_pair(&r, "train ", &pair, "=");
+    if (has_key(infer_specs, pair.name, &none))
       *VEC_PUSH(&load->arena, &load->chosen) =
-          parse_pair(&r, "infer ", pair, "=");
+          parse_pair(&r, "infer ", &pair, "=");
   }
-  for (size_t i = 0; i < netc->defines.count; i++)
+  for (size_t i = 0; i < netc->defines.count; i++) {
+    struct pair pair = pair_of(&netc->defines.at[i]);
     *VEC_PUSH(&load->arena, &load->defines) =
-        read_define(&r, &expansion, &netc->defines.at[i]);
+        read_define(&r, &expansion, &pair);
+  }
 }
 
 /* Texts */

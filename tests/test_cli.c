@@ -16,6 +16,11 @@ static void exit_statuses_are_as_documented(void **state) {
   expect(NETC " examples/vgg16.net >/dev/full", 3, "",
          "cannot write standard output: No space left");
   expect(NETC " --help", 0, "Exit status", "");
+  expect(NETC " check --version", 0, "netc 0.", "");
+  expect(NETC " check --help", 0, "netc check", "");
+  expect(NETC " help fmt", 0, "netc fmt", "");
+  expect(NETC " examples/resnet50.net --depth 0 2>&1 | grep 'conv 64 7x7 /2 '",
+         1, "", "");
   expect(NETC " --version", 0, "netc 0.2", "");
 }
 
@@ -53,6 +58,30 @@ static void slips_of_the_command_line_are_explained(void **state) {
   expect(NETC " explain pool-remaindr", 2, "", "did you mean `pool-remainder`");
   expect(NETC " fmt", 2, "", "needs a file");
   expect(NETC " check", 2, "", "no file");
+  expect(NETC " chek x.net", 2, "", "did you mean `check`");
+  expect(NETC " help chek", 2, "", "did you mean `check`");
+  expect(NETC " examples/vgg16.net -o out", 2, "", "--emit=KIND=out");
+  expect(NETC " examples/vgg16.net -o a.svg b.png", 2, "", "`-o b.png`");
+  expect(NETC " examples/vgg16.net --svg", 2, "", "`-o NAME.svg`");
+  expect(NETC " examples/vgg16.net --json", 2, "", "`--emit=json`");
+  expect(NETC " examples/vgg16.net -b 64", 2, "", "`--batch N`");
+  expect(NETC " examples/vgg16.net -Wall", 2, "", "every warning is on");
+  expect(NETC " examples/vgg16.net --capacity 5", 2, "", "`netc plan`");
+  expect(NETC " examples/vgg16.net -D depth 3", 2, "", "`-D depth=3`");
+  expect(NETC " examples/vgg16.net --must-fit", 2, "", "needs a device");
+}
+
+/* A device is a promise to `netc check`, and with --must-fit to all. */
+static void a_step_that_does_not_fit_can_fail_a_job(void **state) {
+  (void)state;
+#define RESNET " -D depth=50 examples/zoo/resnet.net --optimizer adam --gpu t4"
+  expect(NETC " check --batch 256" RESNET, 1, "", "with --batch ");
+  expect(NETC " check --batch 256" RESNET, 1, "", "--precision mixed");
+  expect(NETC " check --batch 8" RESNET, 0, "", "");
+  expect(NETC " --batch 256" RESNET, 0, "does not fit", "");
+  expect(NETC " --must-fit --batch 256" RESNET, 1, "does not fit", "");
+  expect(NETC " --must-fit --batch 8" RESNET, 0, "fits", "");
+#undef RESNET
 }
 
 static void standard_input_and_output_are_files_too(void **state) {
@@ -149,6 +178,107 @@ static void only_plain_files_are_replaced(void **state) {
   run_free(&r);
 }
 
+/* What cannot be written is never taken for written. */
+static void full_disks_are_noticed(void **state) {
+  (void)state;
+  static const char *const commands[] = {
+      "examples/simple_cnn.net --dump=graph",
+      "--help",
+      "--version",
+      "plan --help",
+      "layers",
+      "explain",
+      "help settings",
+      "fmt --help",
+      "fmt examples/simple_cnn.net",
+      "completion bash",
+      "plan "
+      "tests/data/planner/minimalloc/input.12.csv",
+  };
+  for (size_t i = 0; i < sizeof commands / sizeof *commands; i++) {
+    struct run r = run(NETC " %s >/dev/full", commands[i]);
+    if (r.status != 3)
+      print_error("%s: status %d\n", commands[i], r.status);
+    assert_int_equal(r.status, 3);
+    assert_holds(r.err, "cannot write standard output: No space left");
+    run_free(&r);
+  }
+}
+
+/* A reader that has enough is no failure worth a word. */
+static void a_closed_pipe_is_quiet(void **state) {
+  (void)state;
+  struct run r = run("{ " NETC " examples/resnet50.net -Wno-stride-skips "
+                     "--emit=json; echo $? >&2; } | head -n 1");
+  assert_string_equal(r.out, "{\n");
+  assert_string_equal(r.err, "3\n");
+  run_free(&r);
+}
+
+static void a_file_that_is_replaced_keeps_its_mode(void **state) {
+  (void)state;
+  const char *dir = scratch("private");
+  struct run r = run("cd %s && touch a.json && chmod 600 a.json && printf "
+                     "'input   4\\nfc 2\\n' >b.net && chmod 640 b.net && "
+                     "$OLDPWD/" NETC " b.net -o a.json && $OLDPWD/" NETC
+                     " fmt -i b.net && stat -c '%%a %%s' a.json b.net | "
+                     "cut -d ' ' -f 1 && head -c 8 b.net",
+                     dir);
+  assert_string_equal(r.out, "600\n640\ninput 4\n");
+  run_free(&r);
+}
+
+/* The first output waits in its temporary file while the second blocks. */
+static void a_signal_leaves_nothing_behind(void **state) {
+  (void)state;
+  static const char *const signals[] = {"INT", "TERM", "HUP"};
+  for (size_t i = 0; i < 3; i++) {
+    const char *dir = scratch("signal");
+    struct run r = run(
+        "cd %s && mkfifo pipe && echo old >x.json && set -m; timeout 20 "
+        "$OLDPWD/" NETC " $OLDPWD/examples/unet.net -o x.json --emit=csv=pipe "
+        "2>log & for i in 1 2 3 4 5 6 7 8 9 10; do ls | grep -q 'json\\.' && "
+        "break; sleep 0.2; done; ls | wc -l; kill -%s -- -$!; wait $!; ls; cat "
+        "x.json",
+        dir, signals[i]);
+    assert_string_equal(r.out, "4\nlog\npipe\nx.json\nold\n");
+    run_free(&r);
+  }
+}
+
+/* With standard output closed, nothing of it lands in a file. */
+static void closed_standard_descriptors_harm_no_file(void **state) {
+  (void)state;
+  const char *dir = scratch("closed");
+  struct run r = run(NETC " examples/vgg16.net -o %s/x.json --emit=txt >&-; "
+                          "echo $?; ls %s; " NETC " examples/vgg16.net -o "
+                          "%s/y.json 2>&- <&-; echo $?; tail -c 2 %s/y.json",
+                     dir, dir, dir, dir);
+  assert_string_equal(r.out, "3\n0\n}\n");
+  run_free(&r);
+}
+
+/* One file, however it is reached */
+
+static void a_file_by_two_paths_is_one_file(void **state) {
+  (void)state;
+  const char *dir = scratch("paths");
+  struct run r = run(
+      "cd %s && mkdir lib other && printf 'def blk(n) { fc n }\\n' "
+      ">lib/a.net && ln -s a.net lib/alias.net && printf 'use \"../lib/a.net\""
+      "\\nuse \"./../lib/./a.net\"\\n' >other/b.net && printf 'use "
+      "\"lib/a.net\"\\nuse \"lib/alias.net\"\\nuse \"./lib//a.net\"\\nuse "
+      "\"other/b.net\"\\ninput 4\\nblk 3\\n' >main.net && $OLDPWD/" NETC
+      " main.net --emit=csv -MF deps; cat deps; printf 'use \"./self.net\""
+      "\\ninput 4\\n' >self.net; $OLDPWD/" NETC " check self.net",
+      dir);
+  assert_holds(r.out, "fc 3");
+  assert_holds(r.out, "main.net: \\\n  main.net \\\n  lib/a.net \\\n"
+                      "  other/b.net\n");
+  assert_holds(r.err, "\"./self.net\" is being read already");
+  run_free(&r);
+}
+
 /* Dependencies, as make and Ninja read them */
 
 static const char *with_library(const char *name) {
@@ -230,6 +360,62 @@ static void a_target_of_ones_own_is_taken(void **state) {
                      dir, dir, dir);
   assert_string_equal(r.out, "x y: \\\n  examples/unet.net\n");
   run_free(&r);
+}
+
+/* Names that both can read, and names that neither can. */
+static void names_of_any_kind_are_quoted_or_refused(void **state) {
+  (void)state;
+  static const char *const right[] = {
+      "a b", "a:b",  "a#b", "a$b", "a\\b", "a\\ b", "a'b", "a\"b",
+      "a<b", "a`b`", "-rf", "a@b", "$(ls", "a!b",   "~a",
+  };
+  static const char *const wrong[] = {
+      "a;touch pwned;", "a(b)", "a|b", "a\tb", "a\nb", "=a", "a=b", "b\\",
+  };
+  const char *dir = scratch("names");
+  char path[600];
+  static const char makefile[] = "all: out.json\n-include out.d\n"
+                                 "out.json:\n\ttouch out.json\n";
+  snprintf(path, sizeof path, "%s/Makefile", dir);
+  write_text(path, makefile, strlen(makefile));
+  for (size_t i = 0; i < sizeof right / sizeof *right; i++) {
+    snprintf(path, sizeof path, "%s/%s", dir, right[i]);
+    write_text(path, "let a = 1\n", 10);
+    snprintf(path, sizeof path, "%s/main.net", dir);
+    FILE *file = fopen(path, "wb");
+    fprintf(file, "use \"%s\"\ninput 4\nfc 2\n", right[i]);
+    fclose(file);
+    if (strchr(right[i], '"'))
+      continue; /* no string of the language */
+    struct run r =
+        run("cd %s && rm -f out.json out.d && $OLDPWD/" NETC
+            " -Wno-unused-param main.net -o out.json -MD -MP && unset "
+            "MAKEFLAGS MAKELEVEL && make -q; echo $?; touch -d +1minute -- "
+            "\"$(ls -t | grep -vE '^(main.net|out|Makefile)' | head -n 1)\"; "
+            "make -q; echo $?",
+            dir);
+    if (strcmp(r.out, "0\n1\n") != 0)
+      print_error("%s: %s%s\n", right[i], r.out, r.err);
+    assert_string_equal(r.out, "0\n1\n");
+    run_free(&r);
+    snprintf(path, sizeof path, "%s/%s", dir, right[i]);
+    remove(path);
+  }
+  for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+    snprintf(path, sizeof path, "%s/%s", dir, wrong[i]);
+    write_text(path, "input 4\nfc 2\n", 13);
+    struct run r = run("cd %s && rm -f out.json out.d; for f in *; do case "
+                       "\"$f\" in main.net|Makefile) ;; *) $OLDPWD/" NETC
+                       " ./\"$f\" -o out.json -MD;; esac; done; echo $?; "
+                       "ls out.json out.d",
+                       dir);
+    if (r.out[0] != '3' || r.out[2])
+      print_error("%s: %s\n", wrong[i], r.out);
+    assert_string_equal(r.out, "3\n");
+    assert_holds(r.err, "make has no way to name");
+    run_free(&r);
+    remove(path);
+  }
 }
 
 /* Pictures */
@@ -450,6 +636,7 @@ int main(void) {
       cmocka_unit_test(exit_statuses_are_as_documented),
       cmocka_unit_test(all_settings_may_be_given_at_once),
       cmocka_unit_test(slips_of_the_command_line_are_explained),
+      cmocka_unit_test(a_step_that_does_not_fit_can_fail_a_job),
       cmocka_unit_test(standard_input_and_output_are_files_too),
       cmocka_unit_test(several_outputs_come_from_one_run),
       cmocka_unit_test(a_failed_run_leaves_nothing_behind),
@@ -460,6 +647,13 @@ int main(void) {
       cmocka_unit_test(make_follows_the_dependencies),
       cmocka_unit_test(ninja_follows_the_dependencies),
       cmocka_unit_test(a_target_of_ones_own_is_taken),
+      cmocka_unit_test(full_disks_are_noticed),
+      cmocka_unit_test(a_closed_pipe_is_quiet),
+      cmocka_unit_test(a_file_that_is_replaced_keeps_its_mode),
+      cmocka_unit_test(a_signal_leaves_nothing_behind),
+      cmocka_unit_test(closed_standard_descriptors_harm_no_file),
+      cmocka_unit_test(a_file_by_two_paths_is_one_file),
+      cmocka_unit_test(names_of_any_kind_are_quoted_or_refused),
       cmocka_unit_test(graphviz_draws_the_diagram),
       cmocka_unit_test(without_graphviz_a_picture_is_refused),
       cmocka_unit_test(a_graphviz_that_fails_leaves_no_picture),

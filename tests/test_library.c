@@ -212,6 +212,371 @@ static void an_unused_definition_is_a_slip(void **state) {
   netc_close(netc);
 }
 
+/* What is found, without any JSON */
+
+static void layers_say_what_they_are(void **state) {
+  (void)state;
+  struct netc *netc = load("input a 8x8x3\n"
+                           "block: { conv 4 3x3 /2 pad bn relu }\n"
+                           "from a\nskip: conv 4 1x1 /2\nadd block\n"
+                           "output sum\n");
+  struct netc_layer layer = {.size = sizeof layer};
+  struct netc_attribute attribute = {.size = sizeof attribute};
+  struct netc_end end = {.size = sizeof end};
+  assert_int_equal(netc_layer_count(netc), 6);
+  assert_int_equal(netc_layer(netc, 1, &layer), NETC_OK);
+  assert_string_equal(layer.name, "block.conv1");
+  assert_string_equal(layer.written, "conv 4 3x3 /2 pad");
+  assert_string_equal(layer.place.file, "small.net");
+  assert_int_equal(layer.place.line, 2);
+  assert_int_equal(layer.place.column, 10);
+  assert_int_equal(layer.place.end_column, 27);
+  assert_int_equal(layer.trainable_count, 3 * 3 * 3 * 4);
+  assert_true(layer.attribute_count > 4);
+  int given = 0;
+  for (size_t i = 0; i < layer.attribute_count; i++) {
+    assert_int_equal(netc_attribute(netc, 1, i, &attribute), NETC_OK);
+    given += attribute.given;
+    if (strcmp(attribute.name, "pad") == 0)
+      assert_string_equal(attribute.value, "same");
+    if (strcmp(attribute.name, "groups") == 0) {
+      assert_false(attribute.given);
+      assert_string_equal(attribute.value, "1");
+    }
+  }
+  assert_int_equal(given, 4);
+  assert_int_equal(netc_attribute(netc, 1, layer.attribute_count, &attribute),
+                   NETC_USAGE);
+  assert_int_equal(netc_layer(netc, 3, &layer), NETC_OK);
+  assert_string_equal(layer.name, "block.conv1.relu");
+  assert_int_equal(layer.head, 1);
+  assert_int_equal(netc_layer(netc, 5, &layer), NETC_OK);
+  assert_int_equal(layer.input_count, 2);
+  assert_int_equal(layer.inputs[0], 4);
+  assert_int_equal(layer.inputs[1], 3);
+  assert_int_equal(netc_input_count(netc), 1);
+  assert_int_equal(netc_input(netc, 0, &end), NETC_OK);
+  assert_string_equal(end.name, "a");
+  assert_int_equal(netc_output_count(netc), 1);
+  assert_int_equal(netc_output(netc, 0, &end), NETC_OK);
+  assert_string_equal(end.name, "sum");
+  assert_int_equal(end.layer, 5);
+  netc_close(netc);
+}
+
+static int64_t number_at(json_t *json, const char *section, const char *key) {
+  return json_integer_value(
+      json_object_get(json_object_get(json, section), key));
+}
+
+static json_t *json_of(struct netc *netc) {
+  struct buffer buffer = {0};
+  assert_int_equal(netc_emit(netc, "json", NULL, collect, &buffer), NETC_OK);
+  json_t *json = json_loads(buffer.at, 0, NULL);
+  assert_non_null(json);
+  free(buffer.at);
+  return json;
+}
+
+static void memory_is_what_the_json_says(void **state) {
+  (void)state;
+  struct netc *netc = netc_open(NULL, NULL);
+  netc_set(netc, "batch", "256");
+  netc_set(netc, "optimizer", "adam");
+  netc_set(netc, "gpu", "t4");
+  assert_int_equal(netc_load_file(netc, "examples/zoo/resnet.net"), NETC_OK);
+  json_t *json = json_of(netc);
+  struct netc_training t = {.size = sizeof t};
+  struct netc_inference f = {.size = sizeof f};
+  struct netc_verdict v = {.size = sizeof v};
+  struct netc_way way = {.size = sizeof way};
+  struct netc_buffer buffer = {.size = sizeof buffer};
+  struct netc_devices devices = {.size = sizeof devices};
+  assert_int_equal(netc_training(netc, &t), NETC_OK);
+  assert_int_equal(t.peak_bytes, number_at(json, "training", "peak_bytes"));
+  assert_int_equal(t.saved_bytes, number_at(json, "training", "saved_bytes"));
+  assert_int_equal(t.optimizer_bytes,
+                   number_at(json, "training", "optimizer_bytes"));
+  assert_string_equal(t.optimizer, "adam");
+  assert_string_equal(t.profile, "torch2-cuda");
+  assert_int_equal(netc_inference(netc, &f), NETC_OK);
+  assert_int_equal(f.weight_bytes,
+                   number_at(json, "inference", "weight_bytes"));
+  json_t *arena = json_object_get(json_object_get(json, "inference"), "arena");
+  json_t *buffers = json_object_get(arena, "buffers");
+  assert_int_equal(f.arena_bytes,
+                   json_integer_value(json_object_get(arena, "bytes")));
+  assert_int_equal(netc_buffer_count(netc), json_array_size(buffers));
+  for (size_t i = 0; i < json_array_size(buffers); i++) {
+    json_t *row = json_array_get(buffers, i);
+    assert_int_equal(netc_buffer(netc, i, &buffer), NETC_OK);
+    assert_int_equal(buffer.offset,
+                     json_integer_value(json_object_get(row, "offset")));
+    assert_int_equal(buffer.layer,
+                     json_integer_value(json_object_get(row, "layer")));
+  }
+  assert_int_equal(netc_verdict(netc, &v), NETC_OK);
+  assert_true(v.asked && !v.fits && v.way_count >= 3);
+  assert_int_equal(v.largest_batch,
+                   number_at(json, "training", "largest_batch"));
+  assert_int_equal(v.room_bytes, v.device_bytes - v.framework_bytes);
+  assert_int_equal(netc_way(netc, 0, &way), NETC_OK);
+  assert_string_equal(way.options, "--checkpoint auto");
+  assert_true(way.peak_bytes <= v.room_bytes && way.extra_mac_count > 0);
+  assert_int_equal(netc_way(netc, v.way_count, &way), NETC_USAGE);
+  assert_int_equal(netc_devices(netc, &devices), NETC_OK);
+  assert_int_equal(devices.device_count, 1);
+  assert_int_equal(devices.stage_count, 0);
+  json_decref(json);
+  netc_close(netc);
+}
+
+static void stages_are_what_the_json_says(void **state) {
+  (void)state;
+  struct netc *netc = netc_open(NULL, NULL);
+  netc_set(netc, "pipeline", "4");
+  netc_set(netc, "batch", "8");
+  assert_int_equal(netc_load_file(netc, "examples/zoo/resnet.net"), NETC_OK);
+  json_t *json = json_of(netc);
+  json_t *parallel =
+      json_object_get(json_object_get(json, "training"), "parallel");
+  json_t *stages = json_object_get(parallel, "stages");
+  struct netc_devices devices = {.size = sizeof devices};
+  struct netc_stage stage = {.size = sizeof stage};
+  assert_int_equal(netc_devices(netc, &devices), NETC_OK);
+  assert_int_equal(devices.stage_count, 4);
+  assert_int_equal(devices.device_count, 4);
+  for (size_t i = 0; i < 4; i++) {
+    json_t *row = json_array_get(stages, i);
+    assert_int_equal(netc_stage(netc, i, &stage), NETC_OK);
+    assert_int_equal(stage.peak_bytes,
+                     json_integer_value(json_object_get(row, "peak_bytes")));
+    assert_true(stage.first_layer <= stage.last_layer);
+  }
+  assert_int_equal(netc_stage(netc, 4, &stage), NETC_USAGE);
+  json_decref(json);
+  netc_close(netc);
+}
+
+/* Several loads: settings stay, nets do not. */
+
+static void a_context_loads_again_and_again(void **state) {
+  (void)state;
+  struct netc *netc = netc_open(NULL, NULL);
+  struct netc_totals totals = {.size = sizeof totals};
+  const char one[] = "param n = 4\ninput 8\nfc n\n";
+  const char bad[] = "param n = 4\ninput 8\nfcc n\n";
+  assert_int_equal(netc_define(netc, "n", "2"), NETC_OK);
+  for (int i = 0; i < 3; i++) {
+    assert_int_equal(netc_load_text(netc, "a.net", one, strlen(one)), NETC_OK);
+    assert_int_equal(netc_totals(netc, &totals), NETC_OK);
+    assert_int_equal(totals.param_count, 8 * 2 + 2);
+    assert_int_equal(netc_load_text(netc, "b.net", bad, strlen(bad)),
+                     NETC_ERROR);
+    assert_int_equal(netc_diagnostic_count(netc), 1);
+    assert_int_equal(netc_layer_count(netc), 0);
+    assert_string_equal(netc_source(netc, 0), "b.net");
+  }
+  assert_int_equal(netc_define(netc, "n", "3"), NETC_OK); /* for the next */
+  assert_int_equal(netc_load_text(netc, "a.net", one, strlen(one)), NETC_OK);
+  assert_int_equal(netc_totals(netc, &totals), NETC_OK);
+  assert_int_equal(totals.param_count, 8 * 3 + 3);
+  assert_int_equal(netc_load_file(netc, "no/such.net"), NETC_IO);
+  assert_int_equal(netc_layer_count(netc), 0);
+  netc_close(netc);
+}
+
+/* Texts from memory: no file is touched. */
+
+struct folder {
+  const char *const (*files)[2];
+  size_t count;
+  int asked;
+};
+
+static enum netc_found read_text_of(void *user, const char *path,
+                                    netc_sink_fn *sink, void *sink_user) {
+  struct folder *folder = user;
+  folder->asked++;
+  for (size_t i = 0; i < folder->count; i++) {
+    const char *text = folder->files[i][1];
+    if (strcmp(folder->files[i][0], path) != 0)
+      continue;
+    if (!text)
+      return NETC_UNREADABLE;
+    for (; *text; text++) /* in the smallest pieces */
+      if (!sink(sink_user, text, 1))
+        return NETC_UNREADABLE;
+    return NETC_FOUND;
+  }
+  return NETC_ABSENT;
+}
+
+static void texts_may_come_from_memory(void **state) {
+  (void)state;
+  static const char *const files[][2] = {
+      {"nets/main.net", "use \"lib/a.net\"\nuse \"./lib/../lib//b.net\"\n"
+                        "input 8\ntwo 3\n"},
+      {"nets/lib/a.net", "def two(n) { fc n; fc n }\n"},
+      {"nets/lib/b.net", "use \"a.net\"\nuse \"std.net\"\n"},
+      {"include/std.net", "let one = 1\n"},
+      {"locked.net", NULL},
+  };
+  struct folder folder = {files, sizeof files / sizeof *files, 0};
+  struct netc *netc = netc_open(NULL, NULL);
+  assert_int_equal(netc_on_read(netc, read_text_of, &folder), NETC_OK);
+  assert_int_equal(netc_include(netc, "include"), NETC_OK);
+  assert_int_equal(netc_load_file(netc, "nets/main.net"), NETC_OK);
+  assert_int_equal(netc_layer_count(netc), 3);
+  assert_string_equal(netc_source(netc, 2), "nets/lib/b.net");
+  assert_string_equal(netc_source(netc, 3), "include/std.net");
+  assert_null(netc_source(netc, 4));
+  assert_int_equal(folder.asked, 5); /* std.net in two places */
+  assert_int_equal(netc_load_file(netc, "README.md"), NETC_IO);
+  assert_int_equal(netc_load_file(netc, "locked.net"), NETC_IO);
+  static const char reads[] = "use \"/etc/passwd\"\nuse \"locked.net\"\n"
+                              "input 4\n";
+  assert_int_equal(netc_load_text(netc, "x.net", reads, strlen(reads)),
+                   NETC_ERROR);
+  assert_int_equal(netc_diagnostic_count(netc), 2);
+  netc_close(netc);
+}
+
+/* Callbacks that use the context */
+
+struct nosy {
+  struct netc *netc;
+  struct budget *budget; /* NULL: memory does not run out */
+  int calls, failed;
+};
+
+static bool ask_more(void *user, const char *bytes, size_t length) {
+  struct nosy *nosy = user;
+  struct netc_layer layer = {.size = sizeof layer};
+  struct buffer other = {0};
+  (void)bytes;
+  (void)length;
+  nosy->calls++;
+  assert_int_equal(netc_set(nosy->netc, "batch", "2"), NETC_USAGE);
+  assert_int_equal(netc_load_text(nosy->netc, "x", "input 4", 7), NETC_USAGE);
+  netc_close(nosy->netc); /* refused, too */
+  for (size_t i = 0; i < netc_layer_count(nosy->netc); i++)
+    nosy->failed += netc_layer(nosy->netc, i, &layer) != NETC_OK;
+  nosy->failed +=
+      netc_emit(nosy->netc, "csv", NULL, collect, &other) != NETC_OK;
+  free(other.at);
+  return true;
+}
+
+static void a_callback_may_ask_but_not_change(void **state) {
+  (void)state;
+  struct nosy nosy = {.netc = load(small)};
+  assert_int_equal(netc_emit(nosy.netc, "json", NULL, ask_more, &nosy),
+                   NETC_OK);
+  assert_true(nosy.calls > 0);
+  assert_int_equal(nosy.failed, 0);
+  assert_int_equal(netc_layer_count(nosy.netc), 8);
+  netc_close(nosy.netc);
+}
+
+/* Structs of other versions of this header */
+
+static void a_struct_may_be_of_another_version(void **state) {
+  (void)state;
+  struct netc *netc = load(small);
+  struct {
+    struct netc_totals totals;
+    int64_t later[4];
+  } newer = {{.size = sizeof newer}, {7, 7, 7, 7}};
+  struct netc_totals older = {.size = offsetof(struct netc_totals, mac_count),
+                              .mac_count = -5};
+  assert_int_equal(netc_totals(netc, &newer.totals), NETC_OK);
+  assert_int_equal(newer.later[0], 7);
+  assert_int_equal(newer.totals.size, sizeof newer);
+  assert_int_equal(netc_totals(netc, &older), NETC_OK);
+  assert_int_equal(older.param_count, newer.totals.param_count);
+  assert_int_equal(older.mac_count, -5);
+  assert_int_equal(netc_totals(netc, &(struct netc_totals){.size = 0}),
+                   NETC_USAGE);
+  struct netc_options options = {.size = sizeof options, .depth = -5};
+  struct buffer out = {0};
+  assert_int_equal(netc_emit(netc, "txt", &options, collect, &out), NETC_USAGE);
+  options = (struct netc_options){.size = sizeof options,
+                                  .units = (enum netc_units)77};
+  assert_int_equal(netc_emit(netc, "txt", &options, collect, &out), NETC_USAGE);
+  options = (struct netc_options){.size = 0};
+  assert_int_equal(netc_emit(netc, "txt", &options, collect, &out), NETC_USAGE);
+  assert_string_equal(netc_version(), NETC_VERSION);
+  assert_int_equal(netc_version_number(), NETC_VERSION_NUMBER);
+  netc_close(netc);
+}
+
+/* The planner */
+
+static void an_arena_is_planned(void **state) {
+  (void)state;
+  struct netc_plan_buffer buffers[] = {
+      {0, 2, 10, 0, -1}, {1, 3, 20, 16, -1}, {2, 4, 10, 0, -1}};
+  struct netc_plan plan = {.size = sizeof plan};
+  assert_int_equal(netc_plan(buffers, 3, NULL, &plan), NETC_OK);
+  assert_true(plan.optimal);
+  assert_int_equal(plan.height, plan.lower_bound);
+  assert_int_equal(buffers[1].offset % 16, 0);
+  for (int i = 0; i < 2; i++) {
+    bool apart =
+        buffers[i].offset + buffers[i].size <= buffers[i + 1].offset ||
+        buffers[i + 1].offset + buffers[i + 1].size <= buffers[i].offset;
+    assert_true(apart);
+  }
+  buffers[0].size = INT64_MAX;
+  assert_int_equal(netc_plan(buffers, 3, NULL, &plan), NETC_ERROR);
+  buffers[0].size = -1;
+  assert_int_equal(netc_plan(buffers, 3, NULL, &plan), NETC_USAGE);
+  struct netc_plan_options none = {.size = 0};
+  assert_int_equal(netc_plan(NULL, 0, &none, &plan), NETC_USAGE);
+  assert_int_equal(netc_plan(NULL, 0, NULL, &plan), NETC_OK);
+  assert_int_equal(plan.height, 0);
+}
+
+/* What exists */
+
+static void what_exists_can_be_listed(void **state) {
+  (void)state;
+  struct netc_output_kind output = {.size = sizeof output};
+  struct netc_setting setting = {.size = sizeof setting};
+  struct netc_argument argument = {.size = sizeof argument};
+  struct netc_layer_kind kind = {.size = sizeof kind};
+  struct netc_slug slug = {.size = sizeof slug};
+  size_t count = 0, settings = 0, kinds = 0, slugs = 0;
+  struct netc *netc = load(small);
+  for (; netc_output_kind(count, &output) == NETC_OK; count++) {
+    struct buffer out = {0};
+    assert_int_equal(netc_emit(netc, output.name, NULL, collect, &out),
+                     NETC_OK);
+    assert_true(strlen(output.summary) > 5);
+    free(out.at);
+  }
+  assert_true(count >= 13);
+  for (; netc_setting(settings, &setting) == NETC_OK; settings++) {
+    assert_int_equal(netc_setting_argument(settings, &argument), NETC_OK);
+    assert_string_equal(argument.name, setting.name);
+    assert_true(strlen(argument.doc) > 3 && strlen(argument.fallback) > 0);
+    char word[64] = "1";
+    sscanf(argument.words, "%63s", word);
+    assert_int_equal(netc_set(netc, setting.name, word), NETC_OK);
+  }
+  assert_true(settings >= 20);
+  for (; netc_layer_kind(kinds, &kind) == NETC_OK; kinds++)
+    for (size_t i = 0; i < kind.argument_count; i++)
+      assert_int_equal(netc_layer_argument(kinds, i, &argument), NETC_OK);
+  assert_true(kinds >= 60);
+  assert_int_equal(netc_layer_argument(kinds, 0, &argument), NETC_USAGE);
+  for (; netc_slug(slugs, &slug) == NETC_OK; slugs++)
+    assert_holds(slug.page, slug.name);
+  assert_true(slugs >= 50);
+  netc_close(netc);
+}
+
 /* Memory that runs out at the n-th request, for every n. */
 
 struct budget {
@@ -233,6 +598,29 @@ static void *limited(void *user, void *old, size_t size) {
   return block;
 }
 
+/* Every question of the API; whether all were answered. */
+static bool ask_all(struct netc *netc) {
+  struct netc_layer layer = {.size = sizeof layer};
+  struct netc_attribute attribute = {.size = sizeof attribute};
+  struct netc_diagnostic diagnostic = {.size = sizeof diagnostic};
+  struct netc_end end = {.size = sizeof end};
+  bool done = true;
+  for (size_t i = 0; done && i < netc_layer_count(netc); i += 50) {
+    done = netc_layer(netc, i, &layer) == NETC_OK;
+    for (size_t k = 0; done && k < layer.attribute_count; k++)
+      done = netc_attribute(netc, i, k, &attribute) == NETC_OK;
+  }
+  for (size_t i = 0; done && i < netc_diagnostic_count(netc); i++) {
+    struct buffer text = {0};
+    done = netc_diagnostic(netc, i, &diagnostic) == NETC_OK &&
+           netc_diagnostic_emit(netc, i, NETC_STYLE_TEXT, collect, &text) ==
+               NETC_OK;
+    free(text.at);
+  }
+  return done && netc_input(netc, 0, &end) == NETC_OK &&
+         netc_output(netc, 0, &end) == NETC_OK;
+}
+
 static bool use_all(struct budget *budget, const char *text) {
   struct netc *netc = netc_open(limited, budget);
   if (!netc)
@@ -247,6 +635,7 @@ static bool use_all(struct budget *budget, const char *text) {
     done = netc_emit(netc, kinds[i], NULL, collect, &buffer) == NETC_OK;
     free(buffer.at);
   }
+  done = done && ask_all(netc);
   netc_close(netc);
   return done;
 }
@@ -267,6 +656,53 @@ static void running_out_of_memory_leaks_nothing(void **state) {
   }
   assert_true(done);
   assert_true(requests > 30);
+}
+
+/* The same while an output is written: the outer call goes on. */
+static void memory_may_run_out_inside_a_callback(void **state) {
+  (void)state;
+  int failures = 0, successes = 0;
+  for (long left = 0; left < 60; left++) {
+    struct budget budget = {.left = 1000000};
+    struct netc *netc = netc_open(limited, &budget);
+    assert_int_equal(netc_load_text(netc, "small.net", small, strlen(small)),
+                     NETC_OK);
+    struct nosy nosy = {.netc = netc};
+    budget.left = left;
+    enum netc_status status = netc_emit(netc, "json", NULL, ask_more, &nosy);
+    assert_true(status == NETC_OK || status == NETC_NO_MEMORY);
+    failures += nosy.failed;
+    successes += status == NETC_OK;
+    budget.left = 1000000; /* the context is as good as new */
+    struct buffer out = {0};
+    assert_int_equal(netc_emit(netc, "json", NULL, collect, &out), NETC_OK);
+    free(out.at);
+    netc_close(netc);
+    assert_int_equal(budget.blocks, 0);
+  }
+  assert_true(failures > 0 && successes > 0);
+}
+
+/* Asking often keeps nothing. */
+static void a_thousand_questions_take_no_memory(void **state) {
+  (void)state;
+  struct budget budget = {.left = 1000000};
+  struct netc *netc = netc_open(limited, &budget);
+  assert_int_equal(netc_load_text(netc, "small.net", small, strlen(small)),
+                   NETC_OK);
+  long blocks = 0;
+  for (int i = 0; i < 1000; i++) {
+    struct buffer out = {0};
+    assert_true(ask_all(netc));
+    assert_int_equal(netc_emit(netc, "csv", NULL, collect, &out), NETC_OK);
+    assert_int_equal(netc_set(netc, "batch", i % 2 ? "4" : "8"), NETC_OK);
+    free(out.at);
+    if (i == 10)
+      blocks = budget.blocks;
+  }
+  assert_int_equal(budget.blocks, blocks);
+  netc_close(netc);
+  assert_int_equal(budget.blocks, 0);
 }
 
 /* Contexts share nothing. */
@@ -312,7 +748,18 @@ int main(void) {
       cmocka_unit_test(settings_are_checked_when_they_are_made),
       cmocka_unit_test(the_command_line_wins_over_the_source),
       cmocka_unit_test(an_unused_definition_is_a_slip),
+      cmocka_unit_test(layers_say_what_they_are),
+      cmocka_unit_test(memory_is_what_the_json_says),
+      cmocka_unit_test(stages_are_what_the_json_says),
+      cmocka_unit_test(a_context_loads_again_and_again),
+      cmocka_unit_test(texts_may_come_from_memory),
+      cmocka_unit_test(a_callback_may_ask_but_not_change),
+      cmocka_unit_test(a_struct_may_be_of_another_version),
+      cmocka_unit_test(an_arena_is_planned),
+      cmocka_unit_test(what_exists_can_be_listed),
       cmocka_unit_test(running_out_of_memory_leaks_nothing),
+      cmocka_unit_test(memory_may_run_out_inside_a_callback),
+      cmocka_unit_test(a_thousand_questions_take_no_memory),
       cmocka_unit_test(two_threads_compile_at_the_same_time),
   };
   return cmocka_run_group_tests_name("library", tests, NULL, NULL);
