@@ -379,14 +379,14 @@ static void names_of_any_kind_are_quoted_or_refused(void **state) {
   snprintf(path, sizeof path, "%s/Makefile", dir);
   write_text(path, makefile, strlen(makefile));
   for (size_t i = 0; i < sizeof right / sizeof *right; i++) {
+    if (strchr(right[i], '"'))
+      continue; /* no string of the language */
     snprintf(path, sizeof path, "%s/%s", dir, right[i]);
     write_text(path, "let a = 1\n", 10);
     snprintf(path, sizeof path, "%s/main.net", dir);
     FILE *file = fopen(path, "wb");
     fprintf(file, "use \"%s\"\ninput 4\nfc 2\n", right[i]);
     fclose(file);
-    if (strchr(right[i], '"'))
-      continue; /* no string of the language */
     struct run r =
         run("cd %s && rm -f out.json out.d && $OLDPWD/" NETC
             " -Wno-unused-param main.net -o out.json -MD -MP && unset "
