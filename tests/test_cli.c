@@ -406,7 +406,7 @@ static void names_of_any_kind_are_quoted_or_refused(void **state) {
     write_text(path, "input 4\nfc 2\n", 13);
     struct run r = run("cd %s && rm -f out.json out.d; for f in *; do case "
                        "\"$f\" in main.net|Makefile) ;; *) $OLDPWD/" NETC
-                       " ./\"$f\" -o out.json -MD;; esac; done; echo $?; "
+                       " ./\"$f\" -o out.json -MD; s=$?;; esac; done; echo $s; "
                        "ls out.json out.d",
                        dir);
     if (r.out[0] != '3' || r.out[2])
