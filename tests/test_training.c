@@ -45,6 +45,33 @@ static void mixed_dense_layers_keep_copies(void **state) {
                    26656);
 }
 
+/*
+ * Autocast holds the 16-bit weights of segments until forward has ended; then
+ * there are besides: 10 values in 16 and in 32 bits, and their sum.
+ */
+static void mixed_segments_leave_weights_to_forward(void **state) {
+  (void)state;
+  size_t i, backward = 0;
+  json_t *moment;
+  json_t *json = compile("net a\ninput 64\n"
+                         "checkpoint { linear 64 nobias; linear 64 nobias }\n"
+                         "checkpoint { linear 32 nobias; linear 64 nobias }\n"
+                         "linear 10 nobias\n",
+                         "timeline=on precision=mixed loss=sum" CPU);
+  json_array_foreach(find(json, "training.timeline"), i, moment) {
+    const char *phase = json_string_value(json_object_get(moment, "phase"));
+    if (strcmp(phase, "backward") == 0 && !backward)
+      backward = i;
+  }
+  json_t *moments = find(json, "training.timeline");
+  assert_int_equal(
+      number(json_array_get(moments, backward - 1), "temporary_bytes"),
+      2 * (64 * 64 + 64 * 32 + 32 * 64) + 20 + 40 + 4);
+  assert_true(number(json_array_get(moments, backward), "temporary_bytes") <
+              100);
+  json_decref(json);
+}
+
 /* Numbers beyond 63 bits */
 
 struct outcome {
@@ -509,6 +536,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(mixed_resnet_keeps_what_was_measured),
       cmocka_unit_test(mixed_dense_layers_keep_copies),
+      cmocka_unit_test(mixed_segments_leave_weights_to_forward),
       cmocka_unit_test(blocks_of_transformers_follow_their_formulas),
       cmocka_unit_test(fused_attention_keeps_no_square),
       cmocka_unit_test(segments_keep_their_inputs),
