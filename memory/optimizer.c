@@ -1,9 +1,11 @@
 /*
  * Optimizers: what they keep for each parameter, and what a step needs.
  *
- * Sources: torch/optim/ of PyTorch 1.13 and 2, measured for 1.13; Lion from
- * arXiv 2302.06675; Adafactor without first moment from arXiv 1804.04235 as
- * transformers/optimization.py has it; 8-bit Adam from bitsandbytes.
+ * Sources: torch/optim/ of PyTorch 1.13, measured, and of PyTorch since 2.1,
+ * read: test_peak_memory_foreach of its test/test_optim.py says the same; no
+ * weight decay but AdamW's. Lion from arXiv 2302.06675; Adafactor without first
+ * moment from arXiv 1804.04235 as transformers/optimization.py has it; 8-bit
+ * Adam from bitsandbytes.
  */
 #include "memory/optimizer.h"
 
@@ -12,7 +14,8 @@
 /* In values, unless it says bytes. */
 struct optimizer_facts {
   int state;
-  int scalars;  /* of 32 bits for each tensor: the number of steps */
+  int scalars;  /* of 32 bits for each tensor: the number of steps, which
+                   foreach optimizers leave in the processor's memory */
   int loop;     /* workspace tensor by tensor, in sizes of the largest */
   int previous; /* and of the tensor before, whose result is still named */
   int numbers;  /* bytes of single numbers beside them */
@@ -23,8 +26,8 @@ struct optimizer_facts {
 static const struct optimizer_facts facts[] = {
     [OPTIMIZER_SGD] = {0},
     [OPTIMIZER_MOMENTUM] = {.state = 1},
-    [OPTIMIZER_NESTEROV] = {.state = 1, .loop = 1, .foreach = 1},
-    [OPTIMIZER_ADAGRAD] = {.state = 1, .scalars = 1, .loop = 1, .foreach = 3},
+    [OPTIMIZER_NESTEROV] = {.state = 1, .loop = 1},
+    [OPTIMIZER_ADAGRAD] = {.state = 1, .scalars = 1, .loop = 1, .foreach = 2},
     [OPTIMIZER_RMSPROP] = {.state = 1, .loop = 1, .previous = 1, .foreach = 1},
     [OPTIMIZER_ADADELTA] = {.state = 2, .loop = 2, .foreach = 2},
     [OPTIMIZER_ADAM] = {.state = 2,
@@ -32,14 +35,14 @@ static const struct optimizer_facts facts[] = {
                         .loop = 2,
                         .previous = 1,
                         .numbers = 12,
-                        .foreach = 2},
+                        .foreach = 1},
     [OPTIMIZER_ADAMW] = {.state = 2,
                          .scalars = 1,
                          .loop = 2,
                          .previous = 1,
                          .numbers = 12,
-                         .foreach = 2},
-    [OPTIMIZER_ADAMAX] = {.state = 2, .scalars = 1, .loop = 3, .largest = 4},
+                         .foreach = 1},
+    [OPTIMIZER_ADAMAX] = {.state = 2, .scalars = 1, .loop = 3, .foreach = 1},
     [OPTIMIZER_LION] = {.state = 1, .loop = 1, .largest = 1},
     [OPTIMIZER_ADAFACTOR] = {.loop = 2, .largest = 2},
     [OPTIMIZER_ADAM8BIT] = {0},
@@ -68,15 +71,17 @@ static bool adam8bit_state(const struct model_param *param, int64_t *bytes) {
 }
 
 static bool state_of(const struct model_param *param, int optimizer,
-                     int element, int64_t *bytes) {
+                     int element, const struct profile *profile,
+                     int64_t *bytes) {
   const struct optimizer_facts *f = &facts[optimizer];
+  int scalars = profile->foreach_optimizer ? 0 : f->scalars;
   if (optimizer == OPTIMIZER_ADAFACTOR)
     return adafactor_state(param, bytes);
   if (optimizer == OPTIMIZER_ADAM8BIT)
     return adam8bit_state(param, bytes);
   return element_bytes(element, param->count, bytes) &&
          mul_i64(*bytes, f->state, bytes) &&
-         add_i64(*bytes, 4 * f->scalars, bytes);
+         add_i64(*bytes, 4 * scalars, bytes);
 }
 
 /* Sums of a step over the parameters. */
@@ -113,7 +118,7 @@ bool optimizer_cost(const struct model *model, const struct param_range *range,
       continue;
     if (range->share)
       param->count = range->share[param->same];
-    if (!state_of(param, optimizer, element, &state) ||
+    if (!state_of(param, optimizer, element, profile, &state) ||
         !add_i64(cost->state, state, &cost->state) ||
         !element_bytes(element, param->count, &bytes) || !see(&seen, f, bytes))
       return false;

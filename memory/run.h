@@ -27,6 +27,7 @@ struct run {
   struct use *again;              /* of a segment that is computed once more */
   const struct segment *repeated; /* which that is; NULL: none */
   bool keeps;                     /* operations keep what backward needs */
+  int64_t cached;                 /* 16-bit weights of segments, in forward */
   size_t *gradient;               /* by value: its buffer, from 1 */
   bool *has_gradient;             /* by parameter */
   VEC(struct buffer) buffers;

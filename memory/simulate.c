@@ -63,6 +63,17 @@ static bool makes(const struct run *run, const struct tape_op *op, size_t out) {
          run_storage_of(run, out) == run_value_at(run, out)->storage;
 }
 
+/*
+ * What a segment does not keep is free again, but autocast's cache holds its
+ * 16-bit weights until forward has ended: cached_cast of
+ * aten/src/ATen/autocast_mode.cpp.
+ */
+static void drop_kept(struct run *run, const struct tape_op *op, int64_t kept) {
+  int64_t cached = op->kept[3].count ? run_bytes_of(run, &op->kept[3]) : 0;
+  run_change(run, PART_TEMPORARY, cached - kept);
+  run->cached += cached; /* never more than the sum of what is alive */
+}
+
 static void forward(struct run *run, const struct tape_op *op) {
   int64_t kept = run_kept_bytes(run, op), work = run_bytes_of(run, &op->work);
   enum memory_part part = run->keeps ? PART_SAVED : PART_TEMPORARY;
@@ -77,7 +88,7 @@ static void forward(struct run *run, const struct tape_op *op) {
   run_sample(run, op);
   run_change(run, PART_TEMPORARY, -work);
   if (!run->keeps)
-    run_change(run, part, -kept);
+    drop_kept(run, op, kept);
   for (int i = 0; i < op->out_count; i++)
     run_release(run, run_storage_of(run, op->first_out + (size_t)i));
   for (int i = 0; i < op->in_count; i++)
@@ -91,6 +102,7 @@ static void forward_all(struct run *run) {
     run->keeps = !run_segment_at(run, &next, i);
     forward(run, &run->tape->ops.at[i]);
   }
+  run_change(run, PART_TEMPORARY, -run->cached);
 }
 
 void run_segment_again(struct run *run, const struct segment *segment) {

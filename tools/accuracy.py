@@ -3,8 +3,9 @@
 
     accuracy.py NETC [GPU]
 
-reads tests/data/memory.csv and, where there are any, the files that
-bench/gpu_truth.py left in the folder GPU (tests/data/gpu).
+reads tests/data/memory.csv, what others published (published.py) and, where there
+are any, the files that bench/gpu_truth.py left in the folder GPU
+(tests/data/gpu).
 """
 import csv
 import glob
@@ -13,6 +14,9 @@ import os
 import statistics
 import subprocess
 import sys
+
+sys.dont_write_bytecode = True
+import published  # noqa: E402, beside this file
 
 HEAD = """\
 # Accuracy
@@ -81,9 +85,9 @@ Signed errors in bytes; `=` is equal, empty is not measured.
 NO_GPU = """
 ## On a GPU: `--profile torch2-cuda`
 
-No GPU was at hand when this page was written: the profile rests on PyTorch's
-sources and on the measurements above. `bench/gpu_truth.py` measures it, and
-this page then has its table here.
+This profile is simulated and was **not measured on a GPU yet**: none was at hand
+when this page was written. It rests on PyTorch's sources and on the measurements
+above. `bench/gpu_truth.py` measures it, and this page then has its table here.
 """
 
 GPU = """
@@ -234,13 +238,14 @@ def cpu_part():
                 f"{len({row['model'] for row in rows})} models "
                 f"{every.count(0)} are equal to the byte.")
     inside = max(int(row["inside"]) for row in rows)
-    return (HEAD.format(headline=headline)
+    page = (HEAD.format(headline=headline)
             + summary({name: errors[name] for name in TENSORS})
             + QUANTITIES.format(inside=f"{inside:,}",
                                 constants="" if unexplained else CONSTANTS)
             + WHOLE + summary({name: errors[name] for name in ALLOCATED})
             + TABLE + "| model | batch | " + " | ".join(names) + " |\n"
             + "|---|--:|" + "--:|" * len(names) + "\n" + table)
+    return page, errors
 
 
 # GPU
@@ -298,6 +303,13 @@ def gpu_part(folder):
     return text
 
 
-print(cpu_part()
-      + gpu_part(sys.argv[2] if len(sys.argv) > 2 else "tests/data/gpu"),
-      end="")
+def main():
+    page, errors = cpu_part()
+    page += gpu_part(sys.argv[2] if len(sys.argv) > 2 else "tests/data/gpu")
+    results = published.results_of(sys.argv[1])
+    page += published.part(results)
+    page += published.uncounted(results, errors["momentum_peak"])
+    print(page, end="")
+
+
+main()
