@@ -149,6 +149,7 @@ void writer_put_training(struct writer *w) {
   json_put_key(json, "training");
   json_put_open(json, '{');
   json_member_string(json, "profile", slice_of(t->profile->name));
+  json_member_bool(json, "measured", t->profile->measured);
   json_member_int(json, "batch", train->batch);
   json_member_string(json, "optimizer", optimizer_name(train->optimizer));
   json_member_int(json, "parameter_bytes", t->parameters);

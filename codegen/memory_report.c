@@ -77,7 +77,7 @@ static void put_alive(struct section *b) {
   static const char *const kinds[] = {"gradient", "saved", "temporary"};
   if (!m->alive.count)
     return;
-  text_put(b->out, "  alive there:");
+  text_put(b->out, "  live at the peak:");
   for (size_t i = 0; i < m->alive.count && i < SHOWN; i++) {
     const struct alive *alive = &m->alive.at[i];
     text_put(b->out, i ? ", " : " ");
@@ -106,7 +106,7 @@ static void put_checkpoints(struct section *b) {
   text_printf(b->out, "  checkpoints: %zu segment%s, ", m->ranges.count,
               m->ranges.count == 1 ? "" : "s");
   text_count(b->out, m->extra_macs);
-  text_put(b->out, " MACs a sample computed once more (");
+  text_put(b->out, " MACs a sample recomputed (");
   text_fixed(b->out, macs ? 100.0 * (double)m->extra_macs / (double)macs : 0,
              1);
   text_put(b->out, " % of a forward pass):");
@@ -140,7 +140,9 @@ static void put_batches(struct section *b) {
 static void put_training(struct section *b) {
   const struct training *t = &b->c->memory.training;
   const struct train_settings *train = &b->c->settings->train;
-  text_printf(b->out, "\nTraining, exact (%s, batch ", t->profile->name);
+  text_printf(b->out, "\nTraining, %s (%s, batch ",
+              t->profile->measured ? "exact" : "simulated, not yet measured",
+              t->profile->name);
   text_count(b->out, train->batch);
   text_printf(b->out, ", %.*s%s)\n",
               SLICE_ARG(optimizer_name(train->optimizer)),
@@ -176,10 +178,10 @@ static void put_training(struct section *b) {
 static void put_ways(struct section *b) {
   const struct fit *fit = &b->c->memory.fit;
   if (!fit->ways.count) {
-    text_put(b->out, "  nothing that is known here makes it fit\n");
+    text_put(b->out, "  no known setting makes it fit\n");
     return;
   }
-  text_put(b->out, "  it would with\n");
+  text_put(b->out, "  it would fit with\n");
   for (size_t i = 0; i < fit->ways.count; i++) {
     const struct way_out *way = &fit->ways.at[i];
     int64_t macs = b->c->model->total.macs;
@@ -187,9 +189,10 @@ static void put_ways(struct section *b) {
     grid_cell(&b->grid);
     grid_bytes(&b->grid, b->options->units, way->peak);
     if (way->extra_macs && macs) {
+      text_put(&b->grid.pool, "recomputes ");
       text_fixed(&b->grid.pool, 100.0 * (double)way->extra_macs / (double)macs,
                  1);
-      text_put(&b->grid.pool, " % of a forward pass once more");
+      text_put(&b->grid.pool, " % of a forward pass");
     }
     end_row(b);
   }
@@ -261,7 +264,7 @@ static void put_parallel(struct section *b) {
   put_some(b, "batch", most->input);
   put_row(b, "gradients", most->gradients);
   put_some(b, "gathered unit", most->gathered);
-  put_some(b, "gradients under way", most->buckets);
+  put_some(b, "gradients in transit", most->buckets);
   put_row(b, "saved activations", most->activations);
   put_row(b, "temporaries", most->temporary);
   put_row(b, "peak", most->peak);
@@ -288,7 +291,7 @@ static void put_bound(struct section *b) {
 
 static void put_peak_buffers(struct section *b) {
   const struct inference *f = &b->c->memory.inference;
-  text_put(b->out, "  alive there:");
+  text_put(b->out, "  live at the peak:");
   for (size_t i = 0; i < f->at_peak.count && i < SHOWN; i++) {
     const struct arena_buffer *buffer = &f->arena.at[f->at_peak.at[i]];
     text_put(b->out, i ? ", " : " ");
