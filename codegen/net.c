@@ -3,6 +3,12 @@
 #include "codegen/rows.h"
 #include "lexer/scan.h"
 
+/* A checkpoint that can be kept as a block, for it is used by its result. */
+struct kept_block {
+  int64_t group;
+  struct slice label;
+};
+
 struct flat {
   const struct compiled *c;
   const struct model *model;
@@ -10,9 +16,31 @@ struct flat {
   struct slice *labels; /* by node: how the text calls its tensor */
   struct map taken;
   int64_t current; /* the node whose tensor is the current one */
+  bool *entered;   /* by group: something outside uses what is inside */
+  VEC(struct kept_block) open; /* checkpoints around the row, outermost first */
 };
 
-/* stem.conv1 becomes stem_conv1, and no two nodes share a label. */
+/*
+ * stem.conv1 becomes stem_conv1, and no two nodes share a label. Inside a
+ * block, its own name is left out: the block gives it.
+ */
+static struct slice unique_label(struct flat *f, struct slice name) {
+  struct text label = text_new(f->c->arena);
+  if (f->open.count) {
+    struct text block = text_new(f->c->arena);
+    int64_t group = f->open.at[f->open.count - 1].group;
+    model_put_group_name(&block, f->model, group);
+    name.at += block.length + 1;
+    name.length -= block.length + 1;
+  }
+  for (size_t i = 0; i < name.length; i++)
+    text_putc(&label, name.at[i] == '.' ? '_' : name.at[i]);
+  while (map_find(&f->taken, text_slice(&label)))
+    text_put(&label, "_");
+  map_add(f->c->arena, &f->taken, text_slice(&label));
+  return text_slice(&label);
+}
+
 static struct slice make_label(struct flat *f, int64_t node) {
   struct text name = text_new(f->c->arena);
   if (f->model->nodes.at[node].kind == &model_input_kind &&
@@ -20,13 +48,7 @@ static struct slice make_label(struct flat *f, int64_t node) {
     text_put(&name, "net_input"); /* `input` is a word of the language */
   else
     model_put_name(&name, f->model, node);
-  for (size_t i = 0; i < name.length; i++)
-    if (name.at[i] == '.')
-      name.at[i] = '_';
-  while (map_find(&f->taken, text_slice(&name)))
-    text_put(&name, "_");
-  map_add(f->c->arena, &f->taken, text_slice(&name));
-  return text_slice(&name);
+  return unique_label(f, text_slice(&name));
 }
 
 /* A file's name need not be one of the language: my-net.v2 is my_net_v2. */
@@ -68,6 +90,10 @@ static void put_settings(struct flat *f, const char *word,
     text_putc(f->out, '\n');
 }
 
+static void indent(const struct flat *f) {
+  text_fill(f->out, ' ', 2 * f->open.count);
+}
+
 static void put_mark(struct flat *f, int64_t node) {
   text_put(f->out, " -> ");
   shape_put(f->out, &f->model->nodes.at[node].out, LAYOUT_HWC);
@@ -95,8 +121,11 @@ static bool shares_params(const struct flat *f, const struct row *row) {
 static void put_row(struct flat *f, const struct row *row) {
   const struct node *head = &f->model->nodes.at[row->head];
   int64_t input = head->input_count ? node_input(f->model, head, 0) : NO_NODE;
-  if (head->input_count && !head->kind->join && input != f->current)
+  if (head->input_count && !head->kind->join && input != f->current) {
+    indent(f);
     text_printf(f->out, "from %.*s\n", SLICE_ARG(f->labels[input]));
+  }
+  indent(f);
   text_printf(f->out, "%.*s: ", SLICE_ARG(f->labels[row->end - 1]));
   if (shares_params(f, row)) {
     int64_t first = f->model->nodes.at[row->head].shares;
@@ -116,8 +145,73 @@ static void put_row(struct flat *f, const struct row *row) {
 static void put_outputs(struct flat *f, int64_t node) {
   for (size_t i = 0; i < f->model->outputs.count; i++) {
     const struct output *output = &f->model->outputs.at[i];
-    if (output->node == node && output->name.at)
-      text_printf(f->out, "output %.*s\n", SLICE_ARG(output->name));
+    if (output->node != node || !output->name.at)
+      continue;
+    indent(f);
+    text_printf(f->out, "output %.*s\n", SLICE_ARG(output->name));
+  }
+}
+
+/* checkpoint { ... } */
+
+/* Marks the groups around `inside` that do not hold `outside`. */
+static void mark_entered(struct flat *f, int64_t inside, int64_t outside,
+                         bool result) {
+  int64_t g = f->model->nodes.at[inside].group;
+  for (; g > 0; g = f->model->groups.at[g].parent) {
+    int64_t end = f->model->groups.at[g].end;
+    if (outside >= end && !(result && inside == end - 1))
+      f->entered[g] = true;
+  }
+}
+
+/* Labels inside braces are not seen outside: only the result may be used. */
+static void find_entered(struct flat *f) {
+  f->entered =
+      arena_alloc(f->c->arena, f->model->groups.count + 1, sizeof(bool));
+  for (size_t i = 0; i < f->model->nodes.count; i++) {
+    const struct node *node = &f->model->nodes.at[i];
+    for (int k = 0; k < node->input_count; k++)
+      mark_entered(f, node_input(f->model, node, k), (int64_t)i, true);
+    if (node->shares != NO_NODE)
+      mark_entered(f, node->shares, (int64_t)i, false);
+  }
+}
+
+/* Opens the checkpoints that begin with a row, the outermost first. */
+static void open_blocks(struct flat *f, const struct row *row) {
+  for (size_t g = 1; g < f->model->groups.count; g++) {
+    const struct group *group = &f->model->groups.at[g];
+    if (!group->checkpoint || group->first != row->first ||
+        group->first == group->end)
+      continue;
+    if (f->entered[g]) {
+      indent(f);
+      text_put(f->out, "# a checkpoint whose layers are used from outside is "
+                       "written out\n");
+      continue;
+    }
+    struct text name = text_new(f->c->arena);
+    model_put_group_name(&name, f->model, (int64_t)g);
+    struct slice label = unique_label(f, text_slice(&name));
+    indent(f);
+    text_printf(f->out, "%.*s: checkpoint {\n", SLICE_ARG(label));
+    *VEC_PUSH(f->c->arena, &f->open) = (struct kept_block){(int64_t)g, label};
+  }
+}
+
+/* From here on the result is called as the block is. */
+static void close_blocks(struct flat *f, const struct row *row) {
+  while (f->open.count) {
+    const struct kept_block *block = &f->open.at[f->open.count - 1];
+    const struct group *group = &f->model->groups.at[block->group];
+    if (group->end != row->end)
+      return;
+    for (int64_t node = row->first; node < row->end; node++)
+      f->labels[node] = block->label;
+    f->open.count--;
+    indent(f);
+    text_put(f->out, "}\n");
   }
 }
 
@@ -127,9 +221,11 @@ void emit_net(const struct compiled *c, const struct emit_options *options,
   struct emit_options all = {.units = options->units};
   struct rows rows = rows_of(c, &all);
   f.labels = arena_alloc(c->arena, c->model->nodes.count + 1, sizeof *f.labels);
+  find_entered(&f);
   put_net_name(&f);
   for (size_t i = 0; i < rows.count; i++) {
     const struct row *row = &rows.at[i];
+    open_blocks(&f, row);
     struct slice label = make_label(&f, row->head);
     for (int64_t node = row->first; node < row->end; node++)
       f.labels[node] = label;
@@ -140,6 +236,7 @@ void emit_net(const struct compiled *c, const struct emit_options *options,
     f.current = row->end - 1;
     for (int64_t node = row->first; node < row->end; node++)
       put_outputs(&f, node);
+    close_blocks(&f, row);
   }
   put_settings(&f, "train", train_specs, &c->settings->train);
   put_settings(&f, "infer", infer_specs, &c->settings->infer);

@@ -28,8 +28,8 @@ static int stdout_status(int error) {
   return complain(EXIT_IO, "cannot write standard output: %s", strerror(error));
 }
 
+/* An earlier write may have failed; errno is still about it. */
 int finish_stdout(void) {
-  errno = 0;
   if (fflush(stdout) == 0 && !ferror(stdout))
     return EXIT_DONE;
   return stdout_status(errno ? errno : EIO);

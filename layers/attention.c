@@ -206,13 +206,23 @@ static bool check_relative(struct layer *layer,
   return false;
 }
 
+/* Two words on one thing. */
+static bool check_bias_words(const struct layer *layer) {
+  const struct attention *attention = layer->args;
+  if (!attention->nobias || attention->biases == 1)
+    return true;
+  layer_fail(layer, DUPLICATE_ARGUMENT, "bias",
+             "`nobias` leaves no projection a bias");
+  return false;
+}
+
 static bool attention_shape(struct layer *layer) {
   if (!check_sequence(layer))
     return false;
   struct attention_sizes sizes = attention_sizes(layer);
-  return check_heads(layer, &sizes) && check_cross(layer) &&
-         check_rope(layer, &sizes) && check_relative(layer, &sizes) &&
-         layer_same_shape(layer);
+  return check_bias_words(layer) && check_heads(layer, &sizes) &&
+         check_cross(layer) && check_rope(layer, &sizes) &&
+         check_relative(layer, &sizes) && layer_same_shape(layer);
 }
 
 /* With biases for queries, keys, values and the output, or some of them. */

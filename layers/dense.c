@@ -143,6 +143,7 @@ const struct layer_kind layer_linear = {
     .family = "Dense",
     .specs = dense_specs,
     .args_size = sizeof(struct dense),
+    .per_position = true,
     .shape = linear_shape,
     .params = dense_params,
     .macs = dense_macs,

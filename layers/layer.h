@@ -182,6 +182,7 @@ struct layer_kind {
   bool (*redundant)(const struct layer *layer, const struct layer *before);
 
   /* Facts that checks and rules ask for. */
+  bool per_position; /* dense, and the same at every position */
   bool cancels_bias; /* a bias before it has no effect */
   bool drops_bias;   /* in the tail of a layer it leaves the bias out */
   int counter_bytes; /* of a buffer that holds no values */

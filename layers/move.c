@@ -63,7 +63,7 @@ static const struct arg_spec roll_specs[] = {
      .required = true,
      .offset = offsetof(struct roll, shift),
      .min = INT64_MIN,
-     .doc = "places to move, for all axes or `3x-3` by axis"},
+     .doc = "places to move, for all axes or `3 x -3` by axis"},
     SPEC_END};
 
 static bool roll_shape(struct layer *layer) {

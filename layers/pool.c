@@ -45,10 +45,30 @@ static struct window_args pool_args(const struct layer *layer) {
   return args;
 }
 
+/* A window wholly in the padding would be the maximum of nothing. */
+static bool padding_is_covered(const struct layer *layer,
+                               const struct window *windows) {
+  for (int i = 0; i < shape_spatial(layer->in[0]); i++) {
+    const struct window *w = &windows[i];
+    int64_t most = w->before > w->after ? w->before : w->after;
+    if (most < window_extent(w))
+      continue;
+    struct diagnostic *d =
+        layer_fail(layer, OUT_OF_RANGE, "pad",
+                   "padding of %" PRId64 " holds whole windows of %" PRId64,
+                   most, window_extent(w));
+    diag_help(d, "at most half of the window: `pad=%" PRId64 "`",
+              window_extent(w) / 2);
+    return false;
+  }
+  return true;
+}
+
 static bool pool_shape(struct layer *layer) {
   struct window_args args = pool_args(layer);
   struct window windows[3];
-  if (!window_check(layer, &args, windows))
+  if (!window_check(layer, &args, windows) ||
+      !padding_is_covered(layer, windows))
     return false;
   layer->out = window_shape(layer, windows, shape_channels(layer->in[0]));
   return true;

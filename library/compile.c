@@ -57,34 +57,57 @@ static void choose_settings(struct load *load) {
     expand_choice(&load->expansion, load->chosen.at[i]);
 }
 
-/* Everything after the syntax tree; whether the model is whole. */
-static bool find_all(struct netc *netc) {
+/* The passes. Each leaves the net better known, or an error. */
+
+static void expand(struct netc *netc) {
   struct load *load = netc->load;
-  struct model *model = &load->model;
-  return cost_find(model, &load->settings, &load->diags) &&
-         memory_find(model, &load->settings, netc->timeline, &load->diags,
-                     &load->compiled.memory);
+  if (load->compiled.program)
+    expand_program(&load->expansion, load->compiled.program, &load->model);
+  choose_settings(load);
 }
 
-static void warn(struct load *load) {
-  const struct block *program = load->compiled.program;
-  lint_model(&load->expansion, program, &load->model);
-  lint_names(&load->diags, program);
+static void find_costs(struct netc *netc) {
+  struct load *load = netc->load;
+  cost_find(&load->model, &load->settings, &load->diags);
+}
+
+static void find_memory(struct netc *netc) {
+  struct load *load = netc->load;
+  if (memory_find(&load->model, &load->settings, netc->timeline, &load->diags,
+                  &load->compiled.memory))
+    load->compiled.model = &load->model;
+}
+
+static void warn(struct netc *netc) {
+  struct load *load = netc->load;
+  lint_model(&load->expansion, load->compiled.program, &load->model);
+  lint_names(&load->diags, load->compiled.program);
+}
+
+static void check_budget(struct netc *netc) {
+  struct load *load = netc->load;
   budget_check(&load->model, &load->settings, &load->compiled.memory,
                &load->diags);
 }
 
-static enum netc_status passes(struct netc *netc) {
-  struct load *load = netc->load;
-  const struct block *program = load->compiled.program;
-  if (program && no_errors(load))
-    expand_program(&load->expansion, program, &load->model);
-  if (no_errors(load) && !all_defines_used(netc, program))
-    return NETC_USAGE;
-  choose_settings(load);
-  if (no_errors(load) && find_all(netc)) {
-    load->compiled.model = &load->model;
-    warn(load);
+static const struct pass {
+  const char *name;
+  void (*run)(struct netc *netc);
+} passes[] = {
+    {"expand", expand}, {"cost", find_costs},     {"memory", find_memory},
+    {"lint", warn},     {"budget", check_budget},
+};
+
+static enum netc_status run_passes(struct netc *netc) {
+  const struct load *load = netc->load;
+  for (size_t i = 0; i < sizeof passes / sizeof *passes; i++) {
+    if (!no_errors(load))
+      return NETC_ERROR;
+    if (i == 1 && !all_defines_used(netc, load->compiled.program))
+      return NETC_USAGE;
+    passes[i].run(netc);
+    if (netc->after_pass)
+      netc->after_pass(netc, passes[i].name);
   }
   return no_errors(load) ? NETC_OK : NETC_ERROR;
 }
@@ -102,7 +125,7 @@ enum netc_status compile_net(struct netc *netc) {
                                      .parsed = no_errors(load),
                                      .expansion = &load->expansion,
                                      .settings = &load->settings};
-  enum netc_status status = passes(netc);
+  enum netc_status status = run_passes(netc);
   load->compiled.statements = load->statements;
   load->sealed = true;
   return status;

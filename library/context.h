@@ -66,6 +66,7 @@ struct netc {
   netc_read_fn *read;              /* NULL: files */
   void *read_user;
   struct load *load; /* NULL: none */
+  void (*after_pass)(struct netc *netc, const char *pass); /* for tests */
   int busy;          /* calls that go on: callbacks must not change it */
   char message[1024];
 };

@@ -159,13 +159,13 @@ static void read_word(struct expander *e, struct bound *bound,
   struct slice name = arg->value->name;
   struct binding *b = &bound->binding;
   if (bound->tail.count) {
-    if (bind_word(b, name, arg->span))
+    if (bind_knows(b, name))
       option_behind_tail(e, bound, arg);
     else
       add_tail(e, bound, arg);
     return;
   }
-  if (bind_word(b, name, arg->span))
+  if (bind_word(e, b, name, arg->span))
     return;
   if (bound->kind->join && add_label_operand(e, bound, arg))
     return;

@@ -51,6 +51,9 @@ static bool refuse(struct slot *s, enum slug slug, const char *wanted) {
              s->spec->name, s->b->owner, wanted, SLICE_ARG(text_slice(&text)));
   if (s->value.kind == VALUE_REAL && s->spec->type != TYPE_REAL)
     diag_help(d, "floor(), ceil() or round() makes an integer of it");
+  else if (s->spec->bytes && s->value.kind == VALUE_INT)
+    diag_help(d, "sizes are in bytes; with a unit: `%" PRId64 "GiB`",
+              s->value.integer);
   else if (s->spec->doc)
     diag_help(d, "%s: %s", s->spec->name, s->spec->doc);
   return false;
@@ -271,18 +274,55 @@ static void put_axis(struct binding *b, int row, int64_t axis) {
     axes->at[axes->count++] = axis;
 }
 
+static void given_twice(struct expander *e, struct binding *b, int row,
+                        struct span span) {
+  struct diagnostic *d =
+      report(e, DUPLICATE_ARGUMENT, span, "`%s` of %s is given twice",
+             b->specs[row].name, b->owner);
+  diag_label(d, b->spans[row], "first here");
+  b->failed = true;
+}
+
+/* A word among several, for which no value stands. */
+static bool is_choice(const struct arg_spec *spec) {
+  return spec->type == TYPE_CHOICE ||
+         (spec->type == TYPE_WORDS && word_at(spec->words, 2).length);
+}
+
+/* `conv 8 4 / 2`: a window of 2, where a stride was meant. */
+static void warn_of_division(struct expander *e, const struct binding *b,
+                             const struct arg_spec *spec,
+                             const struct expr *expr) {
+  bool strided = false;
+  for (int i = 0; b->specs[i].name; i++)
+    strided = strided || (b->specs[i].place == PLACE_STRIDE && !is_given(b, i));
+  if (!strided || spec->type != TYPE_SIZES || spec->place != PLACE_POSITION ||
+      expr->kind != EXPR_BINARY || expr->op != OP_DIV)
+    return;
+  struct slice left = sources_slice(e->diags->sources, expr->left->span);
+  struct slice right = sources_slice(e->diags->sources, expr->right->span);
+  struct slice all = sources_slice(e->diags->sources, expr->span);
+  struct span before = {expr->span.begin - 1, expr->span.begin};
+  if (all.length != left.length + right.length + 3 ||
+      slice_is(sources_slice(e->diags->sources, before), "("))
+    return; /* without blanks, or in parentheses: a division is meant */
+  struct diagnostic *d =
+      report(e, STRIDE_OR_DIVISION, expr->span,
+             "`%.*s` is a division, not a stride", SLICE_ARG(all));
+  diag_help(d, "a stride has no blank after its `/`: `%.*s /%.*s`",
+            SLICE_ARG(left), SLICE_ARG(right));
+  diag_fixit(d, expr->span, "%.*s /%.*s", SLICE_ARG(left), SLICE_ARG(right));
+}
+
 static void bind_row(struct expander *e, struct binding *b, int row,
                      const struct expr *expr, struct span span) {
   const struct arg_spec *spec = &b->specs[row];
   struct slot s = {e, b, spec, expr, {0}, (char *)b->args + spec->offset};
   if (is_given(b, row) && spec->type != TYPE_AXES) {
-    struct diagnostic *d =
-        report(e, DUPLICATE_ARGUMENT, span, "`%s` of %s is given twice",
-               spec->name, b->owner);
-    diag_label(d, b->spans[row], "first here");
-    b->failed = true;
+    given_twice(e, b, row, span);
     return;
   }
+  warn_of_division(e, b, spec, expr);
   b->given |= (uint64_t)1 << row;
   b->spans[row] = span;
   bool name = expr->kind == EXPR_NAME;
@@ -291,7 +331,7 @@ static void bind_row(struct expander *e, struct binding *b, int row,
       name && spec->type == TYPE_INT ? word_index(spec->words, expr->name) : 0;
   if (word) { /* auto: below any number */
     *(int64_t *)s.at = -word;
-  } else if (spec->type == TYPE_CHOICE && (name || expr->kind == EXPR_BINARY)) {
+  } else if (is_choice(spec) && (name || expr->kind == EXPR_BINARY)) {
     choose(&s, sources_slice(e->diags->sources, expr->span));
   } else if (is_axes(spec) && name && axis_letter(expr->name)) {
     put_axis(b, row, axis_letter(expr->name));
@@ -316,32 +356,46 @@ bool bind_wants_position(const struct binding *b) {
   return free_position(b) >= 0;
 }
 
-bool bind_word(struct binding *b, struct slice word, struct span span) {
-  int position = free_position(b);
-  if (position >= 0 && is_axes(&b->specs[position]) && axis_letter(word)) {
-    put_axis(b, position, axis_letter(word));
-    b->given |= (uint64_t)1 << position;
-    b->spans[position] = span;
-    return true;
-  }
+/* The row that a bare word is an option of, with its place in *index; -1. */
+static int word_row(const struct binding *b, struct slice word, int *index) {
   for (int i = 0; b->specs[i].name; i++) {
     const struct arg_spec *spec = &b->specs[i];
-    void *at = (char *)b->args + spec->offset;
     bool padding = spec->type == TYPE_PADDING && spec->place == PLACE_KEY;
-    int index = spec->place == PLACE_WORD ? word_index(spec->words, word) : 0;
-    if (index && spec->type == TYPE_BIAS)
-      *(enum bias *)at = index == 1 ? BIAS_YES : BIAS_NO;
-    else if (index)
-      *(int *)at = index;
-    else if (padding && slice_is(word, spec->name))
-      *(struct padding *)at = (struct padding){.mode = PADDING_SAME};
-    else
-      continue;
-    b->given |= (uint64_t)1 << i;
-    b->spans[i] = span;
-    return true;
+    *index = spec->place == PLACE_WORD ? word_index(spec->words, word) : 0;
+    if (*index || (padding && slice_is(word, spec->name)))
+      return i;
   }
-  return false;
+  return -1;
+}
+
+bool bind_knows(const struct binding *b, struct slice word) {
+  int index;
+  return word_row(b, word, &index) >= 0;
+}
+
+bool bind_word(struct expander *e, struct binding *b, struct slice word,
+               struct span span) {
+  int index, position = free_position(b);
+  bool axis =
+      position >= 0 && is_axes(&b->specs[position]) && axis_letter(word);
+  int row = axis ? position : word_row(b, word, &index);
+  if (row < 0)
+    return false;
+  const struct arg_spec *spec = &b->specs[row];
+  void *at = (char *)b->args + spec->offset;
+  if (axis)
+    put_axis(b, row, axis_letter(word));
+  else if (is_given(b, row))
+    given_twice(e, b, row, span);
+  else if (spec->type == TYPE_BIAS)
+    *(enum bias *)at = index == 1 ? BIAS_YES : BIAS_NO;
+  else if (spec->type == TYPE_PADDING)
+    *(struct padding *)at = (struct padding){.mode = PADDING_SAME};
+  else
+    *(int *)at = index;
+  b->given |= (uint64_t)1 << row;
+  b->spans[row] = span;
+  return true;
 }
 
 static int find_key(const struct binding *b, struct slice key) {

@@ -159,11 +159,16 @@ void expand_settings(struct expander *e, const struct stmt *stmt) {
               : infer ? (void *)&settings->infer
                       : (void *)&settings->budget,
   };
+  if (!train && !infer) { /* a promise is made once */
+    b.given = settings->budget_given;
+    memcpy(b.spans, settings->budget_spans, sizeof settings->budget_spans);
+  }
   for (const struct arg *arg = stmt->args; arg; arg = arg->next)
     bind_arg(e, &b, arg);
   if (train)
     settings->trains = true;
-  for (int i = 0; !train && !infer && b.specs[i].name; i++)
-    if (b.given >> i & 1)
-      settings->budget_spans[i] = b.spans[i];
+  if (train || infer)
+    return;
+  settings->budget_given = b.given;
+  memcpy(settings->budget_spans, b.spans, sizeof settings->budget_spans);
 }

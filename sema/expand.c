@@ -252,6 +252,7 @@ void expand_program(struct expansion *expansion, const struct block *program,
                     struct model *model) {
   struct expander e = open_expander(expansion, model);
   model->arena = expansion->arena;
+  expansion->settings->budget_given = 0; /* of an earlier trial */
   struct group *net = VEC_PUSH(e.arena, &model->groups);
   net->parent = NO_NODE;
   net->span = program->span;

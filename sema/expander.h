@@ -87,7 +87,11 @@ void bind_begin(struct expander *e, struct binding *b, const char *owner,
 void bind_arg(struct expander *e, struct binding *b, const struct arg *arg);
 
 /* Binds a bare word if it is an option of these; else returns false. */
-bool bind_word(struct binding *b, struct slice word, struct span span);
+bool bind_word(struct expander *e, struct binding *b, struct slice word,
+               struct span span);
+
+/* Whether a bare word is an option of these. */
+bool bind_knows(const struct binding *b, struct slice word);
 
 /* Whether a position is still free. */
 bool bind_wants_position(const struct binding *b);

@@ -17,6 +17,7 @@ struct lint {
   bool strided;              /* a layer with weights has a stride */
   struct clean_sizes *clean; /* by input */
 };
+
 /* Reports about a node, and remembers it for the rows of reports. */
 struct diagnostic *lint_warn(struct lint *l, enum slug slug, int64_t node,
                              const char *format, ...) PRINTF_LIKE(4, 5);
@@ -26,5 +27,10 @@ struct slice lint_layer_text(struct lint *l, int64_t node);
 
 /* Windows that leave values unread, or step over some: lint_window.c */
 void lint_windows(struct lint *l, int64_t node);
+
+/* Slips of the pen: lint_slip.c */
+void lint_channels_first(struct lint *l, int64_t node);
+void lint_pool_padding(struct lint *l, int64_t node);
+void lint_dense_on_map(struct lint *l, int64_t node);
 
 #endif

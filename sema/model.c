@@ -74,12 +74,14 @@ void model_put_name(struct text *out, const struct model *model,
 
 static void put_sizes(struct text *out, const struct sizes *at,
                       const struct sizes *to) {
-  bool pairs = false;
-  for (int i = 0; i < at->rank; i++)
+  bool pairs = false, negative = false;
+  for (int i = 0; i < at->rank; i++) {
     pairs = pairs || at->at[i] != to->at[i];
+    negative = negative || at->at[i] < 0;
+  }
   for (int i = 0; i < at->rank; i++) {
     if (i)
-      text_putc(out, 'x');
+      text_put(out, negative ? " x " : "x"); /* 1x-1 is no number */
     text_int(out, at->at[i]);
     if (pairs) {
       text_putc(out, ':');

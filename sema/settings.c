@@ -105,8 +105,8 @@ const char *element_long_name(int element) {
 
 const char *optimizer_word(int optimizer) {
   static const char *const words[] = {
-      "",        "sgd",      "momentum", "nesterov",  "adagrad",
-      "rmsprop", "adadelta", "adam",     "adamw",     "adamax",
+      "",        "sgd",       "momentum", "nesterov", "adagrad",
+      "rmsprop", "adadelta",  "adam",     "adamw",    "adamax",
       "lion",    "adafactor", "adam8bit"};
   return words[optimizer];
 }

@@ -85,6 +85,7 @@ struct settings {
   struct infer_settings infer;
   struct budget budget;
   struct span budget_spans[BUDGET_COUNT]; /* by row of budget_specs */
+  uint64_t budget_given;                  /* the same rows, as bits */
   bool trains; /* the source or the user spoke of training */
 };
 

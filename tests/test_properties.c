@@ -176,6 +176,19 @@ static void rows_of_tables_sum_to_the_totals(void **state) {
   }
 }
 
+static void same_memory(const char *name, json_t *before, json_t *after) {
+  static const char *const keys[] = {"saved_bytes", "peak_bytes",
+                                     "forward_peak_bytes"};
+  for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
+    json_int_t a = number(json_object_get(before, "training"), keys[i]);
+    json_int_t b = number(json_object_get(after, "training"), keys[i]);
+    if (a != b)
+      print_error("%s: %s %lld, written out %lld\n", name, keys[i],
+                  (long long)a, (long long)b);
+    assert_true(a == b);
+  }
+}
+
 /* The written-out source is the same net. */
 static void the_expanded_source_gives_the_same_net(void **state) {
   (void)state;
@@ -199,9 +212,13 @@ static void the_expanded_source_gives_the_same_net(void **state) {
         assert_true(json_equal(json_object_get(json_array_get(a, k), keys[n]),
                                json_object_get(json_array_get(b, k), keys[n])));
     }
+    if (!strstr(text, "# a checkpoint"))
+      same_memory(nets.at[i], before, after);
     struct run again = run(NETC " --emit=net %s", path);
-    assert_same_text(nets.at[i], text, again.out);
+    struct run plain = run("grep -v '^ *# ' %s", path);
+    assert_same_text(nets.at[i], plain.out, again.out);
     run_free(&again);
+    run_free(&plain);
     json_decref(before);
     json_decref(after);
     free(text);

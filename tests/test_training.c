@@ -137,7 +137,7 @@ static void what_passes_63_bits_is_said(void **state) {
       "batch=1099511627776",
       "batch=4611686018427387904",
       "batch=9223372036854775807",
-      "memory=1",
+      "memory=1024",
       "memory=9223372036854775807",
       "checkpoint=1000000",
       "checkpoint=auto memory=1GiB",
