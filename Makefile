@@ -1,58 +1,94 @@
-# netc: make, make check, make install. Products are under build/.
+# netc: make, make check, make install. Products are under $(build), which may
+# be anywhere: `make build=/tmp/netc`, or `make -f /path/to/netc/Makefile`.
 
 CC = cc
+AR = ar
+OBJCOPY = objcopy
 CFLAGS = -O2 -g
-PREFIX = /usr/local
-DESTDIR =
+LDFLAGS =
+WERROR = $(if $(CI),-Werror)
 SAN =
 
-version := $(shell sed -n 's/^\#define NETC_VERSION "\(.*\)"/\1/p' \
-             include/netc.h)
-build = build$(if $(SAN),/san)
-gen := build/gen
+DESTDIR =
+PREFIX = /usr/local
+bindir = $(PREFIX)/bin
+libdir = $(PREFIX)/lib
+includedir = $(PREFIX)/include
+datadir = $(PREFIX)/share
+mandir = $(datadir)/man
+docdir = $(datadir)/doc/netc
 
-strict = -std=c11 -Wall -Wextra -Wshadow -Wconversion -pedantic -Werror
+here := $(abspath $(dir $(lastword $(MAKEFILE_LIST))))
+src := $(if $(filter $(CURDIR),$(here)),,$(here)/)
+build = build$(if $(SAN),/san)
+gen = $(build)/gen
+
+version := $(shell sed -n 's/^\#define NETC_VERSION "\(.*\)"/\1/p' \
+             $(here)/include/netc.h)
+soname := libnetc.so.$(firstword $(subst ., ,$(version)))
+
+strict = -std=c11 -Wall -Wextra -Wshadow -Wconversion -pedantic $(WERROR)
 ifdef SAN
 sanitize := -fsanitize=address,undefined -fno-sanitize-recover=all
 endif
-flags = $(strict) $(sanitize) -I. -Iinclude -I$(gen) -fvisibility=hidden \
-        -MMD -MP $(CFLAGS)
+paths = -I$(here) -I$(here)/include -I$(gen)
+flags = $(strict) $(sanitize) $(paths) -fvisibility=hidden -fPIC \
+        -ffile-prefix-map=$(here)/= -ffile-prefix-map=$(abspath $(build))/= \
+        $(CFLAGS)
 
-library := $(wildcard base/*.c plan/*.c lexer/*.c parser/*.c layers/*.c \
-             sema/*.c memory/*.c codegen/*.c library/*.c) \
-           $(gen)/scan.c $(gen)/grammar.c $(gen)/pages.c
-commands := $(wildcard driver/*.c)
-objects = $(patsubst %.c,$(build)/obj/%.o,$(library))
-program_objects = $(patsubst %.c,$(build)/obj/%.o,$(commands))
+rooms := base plan lexer parser layers sema memory codegen library
+library := $(foreach room,$(rooms),$(wildcard $(src)$(room)/*.c))
+commands := $(wildcard $(src)driver/*.c)
+generated := scan.c grammar.c grammar.h pages.c
+to_object = $(patsubst $(src)%.c,$(build)/obj/%.o,$(1))
+objects = $(call to_object,$(library)) \
+          $(build)/obj/gen/scan.o $(build)/obj/gen/grammar.o \
+          $(build)/obj/gen/pages.o
+program_objects = $(call to_object,$(commands))
 
 MAKEFLAGS += --no-builtin-rules
 
-all: $(build)/netc $(build)/libnetc.a
+all: $(build)/netc $(build)/libnetc.a $(build)/$(soname)
 
 # A tool that is absent is named with the package that has it.
 need = @command -v $(1) >/dev/null || { \
   echo "netc needs $(1): apt-get install $(2)" >&2; exit 1; }
 
-$(gen)/scan.c: lexer/scan.l
+# A release (make dist) brings what flex, bison and scdoc would make.
+ifneq ($(wildcard $(src)generated/scan.c),)
+$(addprefix $(gen)/,$(generated)): $(gen)/%: $(src)generated/%
+	@mkdir -p $(gen)
+	cp $< $@
+else
+$(gen)/scan.c: $(src)lexer/scan.l
 	@mkdir -p $(gen)
 	$(call need,flex,flex)
-	flex -o $@ $<
+	cd $(here) && flex -o $(abspath $@) lexer/scan.l
 
-$(gen)/grammar.c: parser/grammar.y
+$(gen)/grammar.c: $(src)parser/grammar.y
 	@mkdir -p $(gen)
 	$(call need,bison,bison)
-	bison -Wall -Wcex -Werror -o $@ --header=$(gen)/grammar.h $<
+	cd $(here) && bison -Wall -Wcex -Werror -o $(abspath $@) \
+	  --header=$(abspath $(gen))/grammar.h parser/grammar.y
 
-pages := $(wildcard docs/diagnostics/*.md)
-$(gen)/pages.c: tools/pages.sh $(pages)
+$(gen)/grammar.h: $(gen)/grammar.c
+
+pages := $(wildcard $(src)docs/diagnostics/*.md)
+$(gen)/pages.c: $(src)tools/pages.sh $(pages)
 	@mkdir -p $(gen)
-	tools/pages.sh $(pages) >$@.tmp
+	$(src)tools/pages.sh $(pages) >$@.tmp
 	mv $@.tmp $@
+endif
 
-$(build)/obj/%.o: %.c | $(gen)/scan.c $(gen)/grammar.c
+$(build)/obj/%.o: $(src)%.c | $(gen)/scan.c $(gen)/grammar.h
 	@mkdir -p $(@D)
-	@echo "CC $<"
-	@$(CC) $(flags) -c -o $@ $<
+	@echo "CC $(<:$(src)%=%)"
+	@$(CC) $(flags) -MMD -MP -c -o $@ $<
+
+$(build)/obj/gen/%.o: $(gen)/%.c | $(gen)/grammar.h
+	@mkdir -p $(@D)
+	@echo "CC $*.c"
+	@$(CC) $(flags) -MMD -MP -c -o $@ $<
 
 $(build)/netc: $(objects) $(program_objects)
 	@echo "LINK $@"
@@ -62,25 +98,37 @@ $(build)/netc: $(objects) $(program_objects)
 $(build)/libnetc.a: $(objects)
 	@echo "LINK $@"
 	@$(CC) -r -nostdlib -o $(build)/libnetc.o $^
-	@objcopy --localize-hidden $(build)/libnetc.o
-	@rm -f $@ && ar rcs $@ $(build)/libnetc.o
+	@$(OBJCOPY) --localize-hidden $(build)/libnetc.o
+	@rm -f $@ && $(AR) rcsD $@ $(build)/libnetc.o
+
+$(build)/$(soname): $(objects)
+	@echo "LINK $@"
+	@$(CC) $(sanitize) $(CFLAGS) $(LDFLAGS) -shared -Wl,-soname,$(soname) \
+	  -Wl,--no-undefined -o $@ $^ -lm
 
 # Tests: a program for each tests/test_*.c; they run in the repository.
-test_sources := $(wildcard tests/test_*.c)
-test_programs = $(patsubst tests/%.c,$(build)/tests/%,$(test_sources))
+test_sources := $(wildcard $(src)tests/test_*.c)
+test_programs = $(patsubst $(src)tests/%.c,$(build)/tests/%,$(test_sources))
 
-$(build)/tests/%: tests/%.c tests/run.c tests/run.h $(objects)
+$(build)/tests/%: $(src)tests/%.c $(src)tests/run.c $(src)tests/run.h \
+                  $(src)tests/report.h $(src)tests/nets.h $(objects)
 	@mkdir -p $(@D)
 	$(if $(wildcard /usr/include/cmocka.h),,$(error netc check needs \
 	  cmocka: apt-get install libcmocka-dev))
 	@echo "LINK $@"
-	@$(CC) $(filter-out -fvisibility=hidden -MMD -MP,$(flags)) \
-	  -DNETC='"$(build)/netc"' -o $@ $< tests/run.c $(objects) \
-	  -lcmocka -ljansson -lm -pthread
+	@$(CC) $(filter-out -fvisibility=hidden,$(flags)) \
+	  -DNETC='"$(if $(src),$(abspath $(build)),$(build))/netc"' \
+	  -DNETC_PATH='"$(abspath $(build))/netc"' \
+	  -DBUILD='"$(if $(src),$(abspath $(build)),$(build))"' \
+	  -o $@ $< $(src)tests/run.c $(objects) -lcmocka -ljansson -lm -pthread
 
-check: $(build)/netc $(test_programs)
-	@failed=; for test in $(test_programs); do \
-	  CMOCKA_MESSAGE_OUTPUT=stdout $$test >$$test.log 2>&1 || failed=1; \
+# T=golden runs one of them.
+wanted_tests = $(if $(T),$(filter %/test_$(T),$(test_programs)),$(test_programs))
+
+check: all $(build)/netc.1 $(test_programs)
+	@failed=; for test in $(abspath $(wanted_tests)); do \
+	  (cd $(here) && CMOCKA_MESSAGE_OUTPUT=stdout $$test) >$$test.log 2>&1 || \
+	  failed=1; \
 	  grep -aE '\[  (FAILED|ERROR)' -B 20 $$test.log | grep -avE \
 	    '\[ RUN|\[       OK' | head -n 60; \
 	  grep -a '\[  PASSED' $$test.log | sed "s|^|$$(basename $$test): |"; \
@@ -107,15 +155,15 @@ valgrind: $(build)/netc
 	@for net in $$(ls tests/golden/*/*.net examples/*.net \
 	    examples/zoo/*.net | grep -v 'never-ends\|billion'); do \
 	  valgrind -q --error-exitcode=99 --leak-check=full $(build)/netc $$net \
-	    -o - --emit=json --emit=net --emit=dot >build/valgrind.log 2>&1; \
-	  test $$? != 99 || { cat build/valgrind.log; exit 1; }; done
+	    -o - --emit=json --emit=net --emit=dot >$(build)/valgrind.log 2>&1; \
+	  test $$? != 99 || { cat $(build)/valgrind.log; exit 1; }; done
 
 # Speed, as ratios; the figures in bench/README.md come from here.
-$(build)/bench/json_reference: bench/json_reference.c
+$(build)/bench/json_reference: $(src)bench/json_reference.c
 	@mkdir -p $(@D)
 	$(CC) -std=c11 $(CFLAGS) -o $@ $< -ljansson
 
-$(build)/bench/planner: bench/planner.c $(objects)
+$(build)/bench/planner: $(src)bench/planner.c $(objects)
 	@mkdir -p $(@D)
 	$(CC) $(flags) -o $@ $< $(objects) -lm
 
@@ -132,15 +180,16 @@ bench: $(build)/netc $(build)/bench/json_reference $(build)/bench/planner
 
 # Coverage-guided fuzzing for FUZZ seconds, from the golden sources.
 FUZZ = 60
-fuzz: $(library)
-	@mkdir -p build/fuzz/corpus
+fuzz: $(library) $(addprefix $(gen)/,$(filter %.c,$(generated)))
+	@mkdir -p $(build)/fuzz/corpus
 	for net in tests/golden/*/*.net examples/*.net examples/zoo/*.net; do \
-	  cp $$net build/fuzz/corpus/$$(echo $$net | tr / -); done
+	  cp $$net $(build)/fuzz/corpus/$$(echo $$net | tr / -); done
 	clang -std=c11 -g -O1 -fsanitize=fuzzer,address,undefined \
-	  -fno-sanitize-recover=all -I. -Iinclude -I$(gen) -o build/fuzz/fuzz \
-	  tests/fuzz.c $(library) -lm
-	build/fuzz/fuzz -max_total_time=$(FUZZ) -timeout=20 -rss_limit_mb=8000 \
-	  -dict=tests/fuzz.dict -max_len=4096 build/fuzz/corpus
+	  -fno-sanitize-recover=all $(paths) -o $(build)/fuzz/fuzz \
+	  tests/fuzz.c $^ -lm
+	$(build)/fuzz/fuzz -max_total_time=$(FUZZ) -timeout=20 \
+	  -rss_limit_mb=8000 -dict=tests/fuzz.dict -max_len=4096 \
+	  $(build)/fuzz/corpus
 
 # Lines that the tests reach.
 cover:
@@ -148,36 +197,91 @@ cover:
 	@cd build/cover && for data in $$(find . -name '*.gcda' | \
 	  grep -v /gen/); do gcov -n -o $$(dirname $$data) $$data; done \
 	  2>/dev/null | awk -F"[':% ]+" '/^File/ { file = $$2 } \
-	    /^Lines/ && file ~ /^(base|lexer|parser|layers|sema|codegen|driver)/ \
+	    /^Lines/ && file ~ /^($(subst $(empty) ,|,$(rooms))|driver)/ \
 	    { printf "%6.1f %% of %5d  %s\n", $$3, $$5, file; \
 	      all += $$5; hit += $$3 * $$5 / 100; file = "" } \
 	    END { printf "%6.1f %% of %5d  all\n", 100 * hit / all, all }' | sort
 
-prefix := $(DESTDIR)$(PREFIX)
+# Installing. The options in the manual page and what shells complete are
+# those of the program's own tables.
 
-# The options in the manual page are those of the program's own tables.
-$(build)/netc.1: docs/netc.1.scd $(build)/netc
+ifneq ($(wildcard $(src)generated/netc.1),)
+$(build)/netc.1: $(src)generated/netc.1
+	cp $< $@
+else
+$(build)/netc.1: $(src)docs/netc.1.scd $(build)/netc
 	$(call need,scdoc,scdoc)
 	$(build)/netc help --manual >$(build)/options.scd
 	sed -e '/^@options@$$/{r $(build)/options.scd' -e 'd}' $< | scdoc >$@.tmp
 	mv $@.tmp $@
+endif
 
-$(build)/netc.pc: FORCE # PREFIX may be another one
+$(build)/netc.pc: $(src)tools/netc.pc.in FORCE # PREFIX may be another one
 	@mkdir -p $(@D)
-	printf '%s\n' 'prefix=$(PREFIX)' 'Name: netc' \
-	  'Description: compiler for neural-network architectures' \
-	  'Version: $(version)' 'Cflags: -I$${prefix}/include' \
-	  'Libs: -L$${prefix}/lib -lnetc -lm' >$@
+	sed -e 's|@prefix@|$(PREFIX)|' -e 's|@libdir@|$(libdir)|' \
+	  -e 's|@includedir@|$(includedir)|' -e 's|@version@|$(version)|' $< >$@
 
-install: all $(build)/netc.1 $(build)/netc.pc
-	install -d $(prefix)/bin $(prefix)/lib/pkgconfig $(prefix)/include \
-	  $(prefix)/share/man/man1 $(prefix)/share/doc/netc
-	install -m 755 $(build)/netc $(prefix)/bin
-	install -m 644 $(build)/libnetc.a $(prefix)/lib
-	install -m 644 include/netc.h $(prefix)/include
-	install -m 644 $(build)/netc.pc $(prefix)/lib/pkgconfig
-	install -m 644 $(build)/netc.1 $(prefix)/share/man/man1
-	install -m 644 docs/*.md docs/report.schema.json $(prefix)/share/doc/netc
+cmake_parts = $(build)/cmake/netcConfig.cmake \
+              $(build)/cmake/netcConfigVersion.cmake
+$(cmake_parts): $(build)/cmake/%: $(src)tools/cmake/%.in FORCE
+	@mkdir -p $(@D)
+	sed -e 's|@bindir@|$(bindir)|' -e 's|@libdir@|$(libdir)|' \
+	  -e 's|@includedir@|$(includedir)|' -e 's|@version@|$(version)|' \
+	  -e 's|@soname@|$(soname)|' $< >$@
+
+install-program: $(build)/netc $(build)/netc.1
+	install -d $(addprefix $(DESTDIR),$(bindir) $(mandir)/man1 $(docdir) \
+	  $(datadir)/bash-completion/completions $(datadir)/zsh/site-functions \
+	  $(datadir)/fish/vendor_completions.d $(datadir)/netc)
+	install -m 755 $(build)/netc $(DESTDIR)$(bindir)/netc
+	install -m 644 $(build)/netc.1 $(DESTDIR)$(mandir)/man1/netc.1
+	$(build)/netc completion bash \
+	  >$(DESTDIR)$(datadir)/bash-completion/completions/netc
+	$(build)/netc completion zsh \
+	  >$(DESTDIR)$(datadir)/zsh/site-functions/_netc
+	$(build)/netc completion fish \
+	  >$(DESTDIR)$(datadir)/fish/vendor_completions.d/netc.fish
+	cp -R $(src)examples $(DESTDIR)$(datadir)/netc/
+	install -m 644 $(src)README.md $(src)LICENSE $(wildcard $(src)docs/*.md) \
+	  $(src)docs/report.schema.json $(DESTDIR)$(docdir)
+
+install-shared: $(build)/$(soname)
+	install -d $(DESTDIR)$(libdir)
+	install -m 755 $(build)/$(soname) \
+	  $(DESTDIR)$(libdir)/libnetc.so.$(version)
+	ln -sf libnetc.so.$(version) $(DESTDIR)$(libdir)/$(soname)
+
+install-library: $(build)/libnetc.a $(build)/netc.pc $(cmake_parts)
+	install -d $(addprefix $(DESTDIR),$(libdir)/pkgconfig \
+	  $(libdir)/cmake/netc $(includedir))
+	install -m 644 $(build)/libnetc.a $(DESTDIR)$(libdir)
+	ln -sf $(soname) $(DESTDIR)$(libdir)/libnetc.so
+	install -m 644 $(src)include/netc.h $(DESTDIR)$(includedir)
+	install -m 644 $(build)/netc.pc $(DESTDIR)$(libdir)/pkgconfig
+	install -m 644 $(cmake_parts) $(DESTDIR)$(libdir)/cmake/netc
+
+install: install-program install-shared install-library
+
+uninstall:
+	rm -f $(addprefix $(DESTDIR),$(bindir)/netc $(mandir)/man1/netc.1 \
+	  $(datadir)/bash-completion/completions/netc \
+	  $(datadir)/zsh/site-functions/_netc \
+	  $(datadir)/fish/vendor_completions.d/netc.fish \
+	  $(libdir)/libnetc.a $(libdir)/libnetc.so $(libdir)/$(soname) \
+	  $(libdir)/libnetc.so.$(version) $(libdir)/pkgconfig/netc.pc \
+	  $(includedir)/netc.h)
+	rm -rf $(addprefix $(DESTDIR),$(datadir)/netc $(docdir) \
+	  $(libdir)/cmake/netc)
+
+# A release: the tracked files, and what flex, bison and scdoc make of them.
+release = netc-$(version)
+tarball = $(build)/$(release).tar.gz
+dist: $(addprefix $(gen)/,$(generated)) $(build)/netc.1
+	tools/dist.sh $(release) $(tarball) $^
+
+# Three packages, as Debian would cut them.
+deb: all $(build)/netc.1 $(build)/netc.pc
+	tools/deb.sh $(version) $(soname) $(build)
 
 clean:
 	rm -rf build
@@ -187,5 +291,6 @@ clean:
 FORCE:
 
 .PHONY: FORCE all check bless lint docs zoo accuracy valgrind bench fuzz cover \
-        install clean
+        install install-program install-shared install-library uninstall dist \
+        deb clean
 .DELETE_ON_ERROR:

@@ -145,11 +145,92 @@ static void put_bash(void) {
        "complete -o filenames -F _netc netc");
 }
 
-/* zsh understands what bash needs. */
+/* zsh: _arguments of each command */
+
+/* '--gpu=[the device]:value:(t4 l4)', with what would end it escaped. */
+static void put_zsh_spec(const char *names, const char *help, bool value,
+                         const char *words) {
+  printf(" \\\n      '%s%s[", names, value ? "=" : "");
+  for (const char *at = help; *at; at++) {
+    if (strchr("[]:\\", *at))
+      putchar('\\');
+    if (*at == '\'')
+      fputs("'\\'", stdout);
+    putchar(*at);
+  }
+  putchar(']');
+  if (value)
+    fputs(":value:", stdout);
+  if (value && *words) {
+    putchar('(');
+    put_words(words, ' ');
+    putchar(')');
+  } else if (value) {
+    fputs("_files", stdout);
+  }
+  putchar('\'');
+}
+
+static void put_zsh_options(enum command command) {
+  struct netc_setting setting = {.size = sizeof setting};
+  struct netc_argument argument = {.size = sizeof argument};
+  for (int i = 0; i < OPTION_COUNT; i++) {
+    const struct option_row *row = option_row((enum option_id)i);
+    char name[64];
+    if (!option_taken(command, row) || i == OPTION_WARNING)
+      continue;
+    snprintf(name, sizeof name, row->name ? "--%s" : "%s",
+             row->name ? row->name : "");
+    if (row->name)
+      put_zsh_spec(name, row->help, row->value != NULL,
+                   is_choice(row->value) ? row->value : "");
+  }
+  for (size_t i = 0;
+       settings_taken(command) && netc_setting(i, &setting) == NETC_OK; i++) {
+    netc_setting_argument(i, &argument);
+    struct option_text text = setting_text(&setting, &argument);
+    text.text[strcspn(text.text, " ")] = '\0';
+    put_zsh_spec(text.text, argument.doc, true, argument.words);
+  }
+}
+
+static void put_zsh_operands(enum command command) {
+  fputs(" \\\n      '*:file:", stdout);
+  if (command == COMMAND_LAYERS || command == COMMAND_EXPLAIN) {
+    putchar('(');
+    if (command == COMMAND_LAYERS)
+      put_layers(' ');
+    else
+      put_slugs(' ');
+    puts(")'");
+  } else if (command == COMMAND_COMPLETION) {
+    puts("(bash zsh fish)'");
+  } else {
+    puts("_files'");
+  }
+}
+
 static void put_zsh(void) {
   puts("#compdef netc\n# zsh completion for netc: netc completion zsh\n"
-       "autoload -U +X bashcompinit && bashcompinit");
-  put_bash();
+       "local -a commands warnings\ncommands=(");
+  for (int c = 1; c < COMMAND_COUNT; c++)
+    printf("  '%s:%s'\n", command_row((enum command)c)->word,
+           command_row((enum command)c)->summary);
+  fputs(")\nwarnings=(", stdout);
+  put_warnings(' ');
+  puts(")\nif (( CURRENT == 2 )) && [[ $words[2] != -* ]]; then\n"
+       "  _describe command commands\n  _files -g '*.net'\n  return\nfi\n"
+       "if [[ $words[CURRENT] == -W* ]]; then\n"
+       "  compadd -a warnings\n  return\nfi\ncase $words[2] in");
+  for (int c = 1; c <= COMMAND_COUNT; c++) {
+    enum command command = c < COMMAND_COUNT ? (enum command)c : COMMAND_BUILD;
+    printf("  %s)\n    _arguments",
+           command == COMMAND_BUILD ? "*" : command_row(command)->word);
+    put_zsh_options(command);
+    put_zsh_operands(command);
+    puts("    ;;");
+  }
+  puts("esac");
 }
 
 /* fish */

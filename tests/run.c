@@ -107,13 +107,12 @@ void assert_holds(const char *text, const char *part) {
 }
 
 const char *scratch(const char *name) {
-  static char path[256];
+  static char path[1024];
   snprintf(path, sizeof path,
-           "rm -rf build/tests/scratch/%s && "
-           "mkdir -p build/tests/scratch/%s",
-           name, name);
+           "rm -rf %s/tests/scratch/%s && mkdir -p %s/tests/scratch/%s", BUILD,
+           name, BUILD, name);
   assert_int_equal(system(path), 0);
-  snprintf(path, sizeof path, "build/tests/scratch/%s", name);
+  snprintf(path, sizeof path, "%s/tests/scratch/%s", BUILD, name);
   return path;
 }
 

@@ -13,8 +13,11 @@
 
 #include <cmocka.h>
 
+/* The program, as the tests name it and by its whole path; the products. */
 #ifndef NETC
 #define NETC "build/netc"
+#define NETC_PATH "build/netc"
+#define BUILD "build"
 #endif
 
 /* What a shell command left; free with run_free. */
@@ -49,7 +52,7 @@ int run_table(const char *name, void *rows, size_t count, size_t row_size,
               CMUnitTestFunction check, const struct CMUnitTest *others,
               size_t other_count);
 
-/* A fresh folder under build/ for a test's files. */
+/* A fresh folder among the products for a test's files. */
 const char *scratch(const char *name);
 
 /* Sorted paths below a folder whose names end in `suffix`. */

@@ -218,12 +218,13 @@ static void a_closed_pipe_is_quiet(void **state) {
 static void a_file_that_is_replaced_keeps_its_mode(void **state) {
   (void)state;
   const char *dir = scratch("private");
-  struct run r = run("cd %s && touch a.json && chmod 600 a.json && printf "
-                     "'input   4\\nfc 2\\n' >b.net && chmod 640 b.net && "
-                     "$OLDPWD/" NETC " b.net -o a.json && $OLDPWD/" NETC
-                     " fmt -i b.net && stat -c '%%a %%s' a.json b.net | "
-                     "cut -d ' ' -f 1 && head -c 8 b.net",
-                     dir);
+  struct run r =
+      run("cd %s && touch a.json && chmod 600 a.json && printf "
+          "'input   4\\nfc 2\\n' >b.net && chmod 640 b.net && " NETC_PATH
+          " b.net -o a.json && " NETC_PATH
+          " fmt -i b.net && stat -c '%%a %%s' a.json b.net | "
+          "cut -d ' ' -f 1 && head -c 8 b.net",
+          dir);
   assert_string_equal(r.out, "600\n640\ninput 4\n");
   run_free(&r);
 }
@@ -235,8 +236,8 @@ static void a_signal_leaves_nothing_behind(void **state) {
   for (size_t i = 0; i < 3; i++) {
     const char *dir = scratch("signal");
     struct run r = run(
-        "cd %s && mkfifo pipe && echo old >x.json && set -m; timeout 20 "
-        "$OLDPWD/" NETC " $OLDPWD/examples/unet.net -o x.json --emit=csv=pipe "
+        "cd %s && mkfifo pipe && echo old >x.json && set -m; timeout "
+        "20 " NETC_PATH " $OLDPWD/examples/unet.net -o x.json --emit=csv=pipe "
         "2>log & for i in 1 2 3 4 5 6 7 8 9 10; do ls | grep -q 'json\\.' && "
         "break; sleep 0.2; done; ls | wc -l; kill -%s -- -$!; wait $!; ls; cat "
         "x.json",
@@ -268,9 +269,9 @@ static void a_file_by_two_paths_is_one_file(void **state) {
       ">lib/a.net && ln -s a.net lib/alias.net && printf 'use \"../lib/a.net\""
       "\\nuse \"./../lib/./a.net\"\\n' >other/b.net && printf 'use "
       "\"lib/a.net\"\\nuse \"lib/alias.net\"\\nuse \"./lib//a.net\"\\nuse "
-      "\"other/b.net\"\\ninput 4\\nblk 3\\n' >main.net && $OLDPWD/" NETC
+      "\"other/b.net\"\\ninput 4\\nblk 3\\n' >main.net && " NETC_PATH
       " main.net --emit=csv -MF deps; cat deps; printf 'use \"./self.net\""
-      "\\ninput 4\\n' >self.net; $OLDPWD/" NETC " check self.net",
+      "\\ninput 4\\n' >self.net; " NETC_PATH " check self.net",
       dir);
   assert_holds(r.out, "fc 3");
   assert_holds(r.out, "main.net: \\\n  main.net \\\n  lib/a.net \\\n"
@@ -303,11 +304,11 @@ static void make_follows_the_dependencies(void **state) {
   snprintf(path, sizeof path, "%s/Makefile", dir);
   write_text(path, makefile, strlen(makefile));
   struct run r = run(
-      "cd %s && unset MAKEFLAGS MAKELEVEL && make -s NETC=$OLDPWD/" NETC
+      "cd %s && unset MAKEFLAGS MAKELEVEL && make -s NETC=" NETC_PATH
       " && cat out.d && "
-      "make NETC=$OLDPWD/" NETC " && touch -d +1minute 'a lib/blocks.net' && "
+      "make NETC=" NETC_PATH " && touch -d +1minute 'a lib/blocks.net' && "
       "make -q NETC=x; echo $?; rm -r 'a lib' && printf 'input 4\\nfc 2\\n' "
-      ">main.net; make -s NETC=$OLDPWD/" NETC " && cat out.d",
+      ">main.net; make -s NETC=" NETC_PATH " && cat out.d",
       dir);
   if (r.status)
     print_error("%s%s", r.out, r.err);
@@ -388,7 +389,7 @@ static void names_of_any_kind_are_quoted_or_refused(void **state) {
     fprintf(file, "use \"%s\"\ninput 4\nfc 2\n", right[i]);
     fclose(file);
     struct run r =
-        run("cd %s && rm -f out.json out.d && $OLDPWD/" NETC
+        run("cd %s && rm -f out.json out.d && " NETC_PATH
             " -Wno-unused-param main.net -o out.json -MD -MP && unset "
             "MAKEFLAGS MAKELEVEL && make -q; echo $?; touch -d +1minute -- "
             "\"$(ls -t | grep -vE '^(main.net|out|Makefile)' | head -n 1)\"; "
@@ -405,7 +406,7 @@ static void names_of_any_kind_are_quoted_or_refused(void **state) {
     snprintf(path, sizeof path, "%s/%s", dir, wrong[i]);
     write_text(path, "input 4\nfc 2\n", 13);
     struct run r = run("cd %s && rm -f out.json out.d; for f in *; do case "
-                       "\"$f\" in main.net|Makefile) ;; *) $OLDPWD/" NETC
+                       "\"$f\" in main.net|Makefile) ;; *) " NETC_PATH
                        " ./\"$f\" -o out.json -MD; s=$?;; esac; done; echo $s; "
                        "ls out.json out.d",
                        dir);
@@ -453,39 +454,6 @@ static void a_graphviz_that_fails_leaves_no_picture(void **state) {
                      dir, dir, dir, dir, dir);
   assert_string_equal(r.out, "3\ndot\n");
   assert_holds(r.err, "dot failed with status 3");
-  run_free(&r);
-}
-
-/* What make install puts there */
-
-static void the_installed_library_serves_a_program(void **state) {
-  (void)state;
-  const char *dir = scratch("install");
-  char path[300];
-  static const char program[] =
-      "#include <netc.h>\n#include <cstdio>\n"
-      "static bool put(void *, const char *b, size_t n) {\n"
-      "  return std::fwrite(b, 1, n, stdout) == n;\n}\n"
-      "int main() {\n  netc *n = netc_open(nullptr, nullptr);\n"
-      "  const char t[] = \"input 4\\nfc 2\\n\";\n"
-      "  netc_load_text(n, \"t\", t, sizeof t - 1);\n"
-      "  netc_emit(n, \"shapes\", nullptr, put, nullptr);\n"
-      "  netc_close(n);\n}\n";
-  snprintf(path, sizeof path, "%s/p.cc", dir);
-  write_text(path, program, strlen(program));
-  struct run r = run(
-      "unset MAKEFLAGS MAKELEVEL; make -s install DESTDIR=%s/dest "
-      "PREFIX=/opt >/dev/null && export PKG_CONFIG_PATH=%s/dest/opt/lib/"
-      "pkgconfig PKG_CONFIG_SYSROOT_DIR=$PWD/%s/dest && c++ -Wall -Wextra "
-      "-pedantic -Werror %s/p.cc $(pkg-config --cflags --libs netc) -o %s/p "
-      "&& %s/p && nm -g --defined-only %s/dest/opt/lib/libnetc.a | grep -c "
-      "' T ' && nm -g --defined-only %s/dest/opt/lib/libnetc.a | grep ' [TDB] '"
-      " | grep -vc netc_; grep -c -i 'neural' %s/dest/opt/share/man/man1/"
-      "netc.1",
-      dir, dir, dir, dir, dir, dir, dir, dir, dir);
-  if (!strstr(r.out, "fc1 2"))
-    print_error("%s%s", r.out, r.err);
-  assert_string_equal(r.out, "input 4\nfc1 2\n40\n0\n1\n");
   run_free(&r);
 }
 
@@ -657,7 +625,6 @@ int main(void) {
       cmocka_unit_test(graphviz_draws_the_diagram),
       cmocka_unit_test(without_graphviz_a_picture_is_refused),
       cmocka_unit_test(a_graphviz_that_fails_leaves_no_picture),
-      cmocka_unit_test(the_installed_library_serves_a_program),
       cmocka_unit_test(fmt_works_in_place_and_checks),
       cmocka_unit_test(check_takes_several_files),
       cmocka_unit_test(colour_is_for_terminals_only),

@@ -1,0 +1,257 @@
+/* What `make install` puts there, as other programs use it. */
+#include "tests/run.h"
+
+/* Installed once, below a root of its own, for all tests. */
+static char root[1100];
+
+static int install(void **state) {
+  (void)state;
+  struct run r;
+  snprintf(root, sizeof root, "%s", scratch("root"));
+  r = run("cd %s && pwd", root);
+  snprintf(root, sizeof root, "%.*s", (int)strcspn(r.out, "\n"), r.out);
+  run_free(&r);
+  r = run("unset MAKEFLAGS MAKELEVEL; make -s install build=%s DESTDIR=%s "
+          "PREFIX=/opt libdir=/opt/lib/here",
+          BUILD, root);
+  if (r.status)
+    print_error("%s%s", r.out, r.err);
+  int status = r.status;
+  run_free(&r);
+  return status;
+}
+
+static void put(const char *dir, const char *name, const char *text) {
+  char path[1300];
+  snprintf(path, sizeof path, "%s/%s", dir, name);
+  write_text(path, text, strlen(text));
+}
+
+static bool has(const char *command) {
+  struct run r = run("command -v %s", command);
+  bool there = r.status == 0;
+  run_free(&r);
+  return there;
+}
+
+#define PKG                                           \
+  "export PKG_CONFIG_PATH=%s/opt/lib/here/pkgconfig " \
+  "PKG_CONFIG_SYSROOT_DIR=%s LD_LIBRARY_PATH=%s/opt/lib/here; cd %s && "
+
+static void expect_run(struct run r, const char *out) {
+  if (r.status || strcmp(r.out, out) != 0)
+    print_error("status %d\n%s%s", r.status, r.out, r.err);
+  assert_int_equal(r.status, 0);
+  assert_string_equal(r.out, out);
+  run_free(&r);
+}
+
+static const char c_program[] =
+    "#include <netc.h>\n#include <stdio.h>\n"
+    "static bool put(void *user, const char *b, size_t n) {\n"
+    "  (void)user;\n  return fwrite(b, 1, n, stdout) == n;\n}\n"
+    "int main(void) {\n"
+    "  struct netc_totals totals = {.size = sizeof totals};\n"
+    "  const char t[] = \"input 4\\nfc 2\\n\";\n"
+    "  struct netc *n = netc_open(NULL, NULL);\n"
+    "  if (netc_load_text(n, \"t\", t, sizeof t - 1) != NETC_OK) return 1;\n"
+    "  if (netc_totals(n, &totals) != NETC_OK) return 2;\n"
+    "  printf(\"%d\\n\", (int)totals.param_count);\n"
+    "  netc_emit(n, \"shapes\", NULL, put, NULL);\n"
+    "  netc_close(n);\n"
+    "  return netc_version_number() != NETC_VERSION_NUMBER;\n}\n";
+
+static const char cxx_program[] =
+    "#include <netc.h>\n#include <cstdio>\n"
+    "static bool put(void *, const char *b, size_t n) {\n"
+    "  return std::fwrite(b, 1, n, stdout) == n;\n}\n"
+    "int main() {\n  struct netc *n = netc_open(nullptr, nullptr);\n"
+    "  struct netc_totals totals{};\n  totals.size = sizeof totals;\n"
+    "  const char t[] = \"input 4\\nfc 2\\n\";\n"
+    "  netc_load_text(n, \"t\", t, sizeof t - 1);\n"
+    "  netc_totals(n, &totals);\n"
+    "  std::printf(\"%d\\n\", static_cast<int>(totals.param_count));\n"
+    "  netc_emit(n, \"shapes\", nullptr, put, nullptr);\n"
+    "  netc_close(n);\n}\n";
+
+static void c_programs_link_the_archive_and_the_shared_library(void **state) {
+  (void)state;
+  const char *dir = scratch("consumer-c");
+  put(dir, "p.c", c_program);
+  expect_run(run(PKG "cc -std=c99 -Wall -Wextra -pedantic -Werror p.c "
+                     "$(pkg-config --cflags --libs netc) -o shared && ./shared "
+                     "&& ldd shared | grep -c libnetc.so.0 && cc p.c "
+                     "$(pkg-config --cflags netc) %s/opt/lib/here/libnetc.a "
+                     "-lm -o static && ./static && ldd static | grep -c "
+                     "libnetc || true",
+                 root, root, root, dir, root),
+             "10\ninput 4\nfc1 2\n1\n10\ninput 4\nfc1 2\n0\n");
+}
+
+static void cxx_programs_use_the_header(void **state) {
+  (void)state;
+  const char *dir = scratch("consumer-cxx");
+  put(dir, "p.cc", cxx_program);
+  expect_run(run(PKG "c++ -Wall -Wextra -pedantic -Werror p.cc $(pkg-config "
+                     "--cflags --libs netc) -o p && ./p",
+                 root, root, root, dir),
+             "10\ninput 4\nfc1 2\n");
+}
+
+/* Only names of netc.h are visible, in either library. */
+static void nothing_else_is_visible(void **state) {
+  (void)state;
+  struct run declared = run("grep -ohE '\\bnetc_[a-z_]+\\(' include/netc.h | "
+                            "sort -u | wc -l");
+  struct run visible =
+      run("for l in 'nm -g' 'nm -D'; do :; done; nm -g --defined-only "
+          "%s/opt/lib/here/libnetc.a | grep -o ' [A-Z] .*' | grep -v ' T "
+          "netc_'; nm -D --defined-only %s/opt/lib/here/libnetc.so | grep -o "
+          "' [A-Z] .*' | grep -v ' T netc_'; nm -D --defined-only "
+          "%s/opt/lib/here/libnetc.so | wc -l; nm -g --defined-only "
+          "%s/opt/lib/here/libnetc.a | grep -c ' T '",
+          root, root, root, root);
+  assert_true(atoi(declared.out) >= 40);
+  char twice[64];
+  int shared = 0, archived = 0;
+  assert_int_equal(sscanf(visible.out, "%d\n%d\n", &shared, &archived), 2);
+  assert_int_equal(shared, archived);
+  snprintf(twice, sizeof twice, "%d\n%d\n", shared, shared);
+  assert_string_equal(visible.out, twice);
+  assert_in_range(shared, 40, atoi(declared.out));
+  run_free(&visible);
+  run_free(&declared);
+}
+
+/* A plugin: the archive goes into a shared object. */
+static void a_shared_object_takes_the_archive(void **state) {
+  (void)state;
+  const char *dir = scratch("consumer-so");
+  put(dir, "plugin.c",
+      "#include <netc.h>\nint layers(const char *text, unsigned long n);\n"
+      "int layers(const char *text, unsigned long n) {\n"
+      "  struct netc *c = netc_open(0, 0);\n"
+      "  netc_load_text(c, \"t\", text, n);\n"
+      "  int count = (int)netc_layer_count(c);\n  netc_close(c);\n"
+      "  return count;\n}\n");
+  put(dir, "main.c",
+      "#include <stdio.h>\nint layers(const char *text, unsigned long n);\n"
+      "int main(void) { printf(\"%d\\n\", layers(\"input 4\\nfc 2\\n\", 13)); "
+      "}\n");
+  expect_run(run(PKG "cc -shared -fPIC plugin.c $(pkg-config --cflags netc) "
+                     "%s/opt/lib/here/libnetc.a -lm -o libplugin.so && cc "
+                     "main.c -L. -lplugin -Wl,-rpath,. -o main && ./main",
+                 root, root, root, dir, root),
+             "2\n");
+}
+
+static void python_loads_the_shared_library(void **state) {
+  (void)state;
+  const char *dir = scratch("consumer-python");
+  if (!has("python3"))
+    skip();
+  put(dir, "p.py",
+      "import ctypes as c, sys\n"
+      "n = c.CDLL(sys.argv[1])\n"
+      "n.netc_open.restype = c.c_void_p\n"
+      "n.netc_version.restype = c.c_char_p\n"
+      "class Totals(c.Structure):\n"
+      "    _fields_ = [('size', c.c_size_t), ('params', c.c_int64),\n"
+      "                ('trainable', c.c_int64), ('buffers', c.c_int64),\n"
+      "                ('macs', c.c_int64)]\n"
+      "h = c.c_void_p(n.netc_open(None, None))\n"
+      "t = b'input 4\\nfc 2\\n'\n"
+      "assert n.netc_load_text(h, b't', t, c.c_size_t(len(t))) == 0\n"
+      "totals = Totals(c.sizeof(Totals))\n"
+      "assert n.netc_totals(h, c.byref(totals)) == 0\n"
+      "print(totals.params, totals.macs)\n"
+      "n.netc_close(h)\n");
+  expect_run(
+      run("cd %s && python3 p.py %s/opt/lib/here/libnetc.so.0", dir, root),
+      "10 8\n");
+}
+
+static void cmake_finds_the_package_and_follows_dependencies(void **state) {
+  (void)state;
+  const char *dir = scratch("consumer-cmake");
+  if (!has("cmake") || !has("ninja"))
+    skip();
+  put(dir, "CMakeLists.txt",
+      "cmake_minimum_required(VERSION 3.20)\nproject(consumer C)\n"
+      "find_package(netc 0.2 REQUIRED)\n"
+      "netc_generate(model SOURCE nets/model.net REPORT model.txt\n"
+      "  DIAGRAM model.dot OUTPUTS out/model.json DEFINE width=3\n"
+      "  OPTIONS --batch 4)\n"
+      "add_executable(p p.c)\ntarget_link_libraries(p netc::netc model)\n"
+      "add_executable(q p.c)\ntarget_link_libraries(q netc::static)\n");
+  put(dir, "p.c", c_program);
+  struct run made = run("mkdir %s/nets", dir);
+  run_free(&made);
+  put(dir, "nets/model.net",
+      "use \"part.net\"\nparam width = 2\ninput 4\npart width\n");
+  put(dir, "nets/part.net", "def part(n) { fc n }\n");
+  struct run r = run(
+      "cd %s && cmake -S . -B b -G Ninja -Dnetc_DIR=%s/opt/lib/here/"
+      "cmake/netc >log && ninja -C b >>log && b/p && "
+      "b/q && grep -c 'fc 3' b/model.txt && ninja -C b | tail -n 1 && sleep "
+      "1.1 && echo 'def part(n) { fc n; fc 7 }' >nets/part.net && ninja -C b "
+      ">>log && grep -c 'fc 7' b/model.txt b/model.dot b/out/model.json",
+      dir, root);
+  if (r.status)
+    print_error("%s%s", r.out, r.err);
+  assert_holds(r.out, "10\ninput 4\nfc1 2\n10\ninput 4\nfc1 2\n1\n");
+  assert_holds(r.out, "no work to do");
+  assert_holds(r.out, "b/model.txt:1\nb/model.dot:1\n");
+  run_free(&r);
+}
+
+static void the_manual_and_completion_are_there(void **state) {
+  (void)state;
+  struct run r = run(
+      "cd %s/opt/share && grep -c -i neural man/man1/netc.1 && grep -c "
+      "'data-parallel' man/man1/netc.1 && bash -n "
+      "bash-completion/completions/netc && head -n 1 zsh/site-functions/_netc "
+      "&& grep -c rtx4090 fish/vendor_completions.d/netc.fish && ls "
+      "netc/examples/zoo | grep -c net && ../bin/netc "
+      "netc/examples/zoo/lenet5.net --depth 0 | grep -c total",
+      root);
+  assert_int_equal(r.status, 0);
+  assert_holds(r.out, "#compdef netc\n");
+  run_free(&r);
+}
+
+static void shells_take_the_completion(void **state) {
+  (void)state;
+  static const char *const files[][2] = {
+      {"bash", "bash-completion/completions/netc"},
+      {"zsh", "zsh/site-functions/_netc"},
+      {"fish", "fish/vendor_completions.d/netc.fish"}};
+  for (size_t i = 0; i < 3; i++)
+    if (has(files[i][0]))
+      expect_run(run("%s -n %s/opt/share/%s", files[i][0], root, files[i][1]),
+                 "");
+}
+
+static void uninstall_leaves_nothing(void **state) {
+  (void)state;
+  struct run r = run("unset MAKEFLAGS MAKELEVEL; make -s uninstall build=%s "
+                     "DESTDIR=%s PREFIX=/opt libdir=/opt/lib/here && find %s "
+                     "-not -type d",
+                     BUILD, root, root);
+  expect_run(r, "");
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(c_programs_link_the_archive_and_the_shared_library),
+      cmocka_unit_test(cxx_programs_use_the_header),
+      cmocka_unit_test(nothing_else_is_visible),
+      cmocka_unit_test(a_shared_object_takes_the_archive),
+      cmocka_unit_test(python_loads_the_shared_library),
+      cmocka_unit_test(cmake_finds_the_package_and_follows_dependencies),
+      cmocka_unit_test(the_manual_and_completion_are_there),
+      cmocka_unit_test(shells_take_the_completion),
+      cmocka_unit_test(uninstall_leaves_nothing),
+  };
+  return cmocka_run_group_tests_name("install", tests, install, NULL);
+}
