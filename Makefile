@@ -19,9 +19,10 @@ mandir = $(datadir)/man
 docdir = $(datadir)/doc/netc
 
 here := $(abspath $(dir $(lastword $(MAKEFILE_LIST))))
-src := $(if $(filter $(CURDIR),$(here)),,$(here)/)
+src := $(here)/
 build = build$(if $(SAN),/san)
 gen = $(build)/gen
+seen = $(if $(filter $(CURDIR),$(here)),$(build),$(abspath $(build)))
 
 version := $(shell sed -n 's/^\#define NETC_VERSION "\(.*\)"/\1/p' \
              $(here)/include/netc.h)
@@ -31,9 +32,11 @@ strict = -std=c11 -Wall -Wextra -Wshadow -Wconversion -pedantic $(WERROR)
 ifdef SAN
 sanitize := -fsanitize=address,undefined -fno-sanitize-recover=all
 endif
-paths = -I$(here) -I$(here)/include -I$(gen)
-flags = $(strict) $(sanitize) $(paths) -fvisibility=hidden -fPIC \
-        -ffile-prefix-map=$(here)/= -ffile-prefix-map=$(abspath $(build))/= \
+paths = -I$(here) -I$(here)/include -I$(abspath $(gen))
+# Equal sources, equal bytes, wherever they lie and are built.
+prefixes = -ffile-prefix-map=$(here)=. -ffile-prefix-map=$(CURDIR)=. \
+           -ffile-prefix-map=$(abspath $(build))=./build
+flags = $(strict) $(sanitize) $(paths) $(prefixes) -fvisibility=hidden -fPIC \
         $(CFLAGS)
 
 rooms := base plan lexer parser layers sema memory codegen library
@@ -60,16 +63,19 @@ $(addprefix $(gen)/,$(generated)): $(gen)/%: $(src)generated/%
 	@mkdir -p $(gen)
 	cp $< $@
 else
+# Their lines name no place of this machine.
 $(gen)/scan.c: $(src)lexer/scan.l
 	@mkdir -p $(gen)
 	$(call need,flex,flex)
 	cd $(here) && flex -o $(abspath $@) lexer/scan.l
+	sed -i 's|"$(abspath $(gen))/|"gen/|' $@
 
 $(gen)/grammar.c: $(src)parser/grammar.y
 	@mkdir -p $(gen)
 	$(call need,bison,bison)
 	cd $(here) && bison -Wall -Wcex -Werror -o $(abspath $@) \
 	  --header=$(abspath $(gen))/grammar.h parser/grammar.y
+	sed -i 's|"$(abspath $(gen))/|"gen/|' $@ $(gen)/grammar.h
 
 $(gen)/grammar.h: $(gen)/grammar.c
 
@@ -88,7 +94,7 @@ $(build)/obj/%.o: $(src)%.c | $(gen)/scan.c $(gen)/grammar.h
 $(build)/obj/gen/%.o: $(gen)/%.c | $(gen)/grammar.h
 	@mkdir -p $(@D)
 	@echo "CC $*.c"
-	@$(CC) $(flags) -MMD -MP -c -o $@ $<
+	@$(CC) $(flags) -MMD -MP -c -o $@ $(abspath $<)
 
 $(build)/netc: $(objects) $(program_objects)
 	@echo "LINK $@"
@@ -117,9 +123,9 @@ $(build)/tests/%: $(src)tests/%.c $(src)tests/run.c $(src)tests/run.h \
 	  cmocka: apt-get install libcmocka-dev))
 	@echo "LINK $@"
 	@$(CC) $(filter-out -fvisibility=hidden,$(flags)) \
-	  -DNETC='"$(if $(src),$(abspath $(build)),$(build))/netc"' \
+	  -DNETC='"$(seen)/netc"' \
 	  -DNETC_PATH='"$(abspath $(build))/netc"' \
-	  -DBUILD='"$(if $(src),$(abspath $(build)),$(build))"' \
+	  -DBUILD='"$(seen)"' \
 	  -o $@ $< $(src)tests/run.c $(objects) -lcmocka -ljansson -lm -pthread
 
 # T=golden runs one of them.
