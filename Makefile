@@ -20,7 +20,7 @@ docdir = $(datadir)/doc/netc
 
 here := $(abspath $(dir $(lastword $(MAKEFILE_LIST))))
 src := $(here)/
-build = build$(if $(SAN),/san)
+build = build$(if $(SAN),/san$(filter thread,$(SAN)))
 gen = $(build)/gen
 seen = $(if $(filter $(CURDIR),$(here)),$(build),$(abspath $(build)))
 
@@ -29,8 +29,10 @@ version := $(shell sed -n 's/^\#define NETC_VERSION "\(.*\)"/\1/p' \
 soname := libnetc.so.$(firstword $(subst ., ,$(version)))
 
 strict = -std=c11 -Wall -Wextra -Wshadow -Wconversion -pedantic $(WERROR)
+# SAN=1: addresses and undefined behaviour; SAN=thread: races.
 ifdef SAN
-sanitize := -fsanitize=address,undefined -fno-sanitize-recover=all
+sanitize := -fsanitize=$(if $(filter thread,$(SAN)),thread,address,undefined) \
+            -fno-sanitize-recover=all
 endif
 paths = -I$(here) -I$(here)/include -I$(abspath $(gen))
 # Equal sources, equal bytes, wherever they lie and are built.
@@ -164,6 +166,10 @@ valgrind: $(build)/netc
 	    -o - --emit=json --emit=net --emit=dot >$(build)/valgrind.log 2>&1; \
 	  test $$? != 99 || { cat $(build)/valgrind.log; exit 1; }; done
 
+# The library for musl, 32 bits and WebAssembly: equal bytes.
+portable: $(library) $(addprefix $(gen)/,$(filter %.c,$(generated)))
+	@cd $(here) && tools/portable.sh $(abspath $(gen)) $^
+
 # Speed, as ratios; the figures in bench/README.md come from here.
 $(build)/bench/json_reference: $(src)bench/json_reference.c
 	@mkdir -p $(@D)
@@ -285,6 +291,11 @@ tarball = $(build)/$(release).tar.gz
 dist: $(addprefix $(gen)/,$(generated)) $(build)/netc.1
 	tools/dist.sh $(release) $(tarball) $^
 
+# A release builds without flex, bison and scdoc, to equal bytes; the packages
+# install, run and go. For CI: it needs root.
+release-check: dist deb
+	tools/release_check.sh $(release) $(tarball) $(abspath $(build))
+
 # Three packages, as Debian would cut them.
 deb: all $(build)/netc.1 $(build)/netc.pc
 	tools/deb.sh $(version) $(soname) $(build)
@@ -296,7 +307,8 @@ clean:
 
 FORCE:
 
-.PHONY: FORCE all check bless lint docs zoo accuracy valgrind bench fuzz cover \
+.PHONY: FORCE all check bless lint docs zoo accuracy valgrind portable bench \
+        fuzz cover release-check \
         install install-program install-shared install-library uninstall dist \
         deb clean
 .DELETE_ON_ERROR:

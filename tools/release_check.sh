@@ -1,0 +1,32 @@
+#!/bin/sh
+# release_check.sh NAME TARBALL BUILD: see the Makefile.
+set -eu
+name=$1
+tarball=$2
+build=$3
+folder=$(mktemp -d)
+trap 'rm -rf "$folder"' EXIT
+tar -xzf "$tarball" -C "$folder"
+mkdir "$folder/bin"
+for tool in flex bison scdoc; do # as if they were not there
+  printf '#!/bin/sh\necho "%s was called" >&2\nexit 1\n' $tool \
+    >"$folder/bin/$tool"
+  chmod +x "$folder/bin/$tool"
+done
+(cd "$folder/$name" && env -u MAKEFLAGS -u MAKELEVEL PATH="$folder/bin:$PATH" \
+  make -s -j2 all build/netc.1 >/dev/null)
+for product in netc libnetc.a libnetc.so.0; do
+  cmp "$folder/$name/build/$product" "$build/$product"
+done
+echo "release: equal bytes"
+apt-get install -y -q "$build"/*.deb >/dev/null
+printf 'input 4\nfc 2\n' | netc --dump=shapes - | grep -q 'fc1 2'
+printf '#include <netc.h>\nint main(void) { netc_close(netc_open(0, 0)); }\n' \
+  >"$folder/p.c"
+# shellcheck disable=SC2046
+cc "$folder/p.c" $(pkg-config --cflags --libs netc) -o "$folder/p"
+"$folder/p"
+man -w netc >/dev/null
+apt-get remove -y -q netc libnetc0 libnetc-dev >/dev/null
+[ ! -e /usr/bin/netc ]
+echo "packages: installed, ran, removed"
