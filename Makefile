@@ -78,6 +78,16 @@ $(build)/tests/%: tests/%.c tests/run.c tests/run.h $(objects)
 	  -DNETC='"$(build)/netc"' -o $@ $< tests/run.c $(objects) \
 	  -lcmocka -ljansson -lm -pthread
 
+# The library once more, which counts its steps: how does its work grow?
+counting = $(patsubst %.c,$(build)/steps/%.o,$(library))
+
+$(build)/steps/%.o: %.c | $(gen)/scan.c $(gen)/grammar.c
+	@mkdir -p $(@D)
+	@$(CC) $(flags) -O1 -fsanitize-coverage=trace-pc -c -o $@ $<
+
+$(build)/tests/test_growth: $(counting)
+$(build)/tests/test_growth: private objects = $(counting)
+
 check: $(build)/netc $(test_programs)
 	@failed=; for test in $(test_programs); do \
 	  CMOCKA_MESSAGE_OUTPUT=stdout $$test >$$test.log 2>&1 || failed=1; \
@@ -179,7 +189,7 @@ install: all $(build)/netc.1 $(build)/netc.pc
 clean:
 	rm -rf build
 
--include $(objects:.o=.d) $(program_objects:.o=.d)
+-include $(objects:.o=.d) $(program_objects:.o=.d) $(counting:.o=.d)
 
 FORCE:
 
