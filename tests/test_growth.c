@@ -99,6 +99,10 @@ static struct source source_of(const struct family *f, int size) {
 }
 
 static const struct family families[] = {
+    {"a long line of layers, each with a warning", 200, "input 8x8x8\n",
+     "conv 8 3x3 pad bias bn relu;", NULL, NULL, NULL, NULL},
+    {"a long tail, each layer with a warning", 500, "input 8x8x8\nconv 8 1x1",
+     " relu", NULL, NULL, NULL, NULL},
     {"a long line in canonical form", 1000, "input 8x8x8\n",
      "conv 8 3x3 pad bn relu;", NULL, NULL, NULL, "fmt"},
     {"lines with their shapes", 1000, "input 8x8x8\n",
