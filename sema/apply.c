@@ -32,6 +32,8 @@ static bool unknown_word(struct expander *e, struct slice name,
   struct diagnostic *d =
       report(e, UNKNOWN_LAYER, span, "there is no layer or def `%.*s`",
              SLICE_ARG(name));
+  if (!diag_is_shown(d))
+    return false;
   struct suggestion s = suggest_begin(name);
   for (size_t i = 0; i < layer_kind_count(); i++)
     suggest_offer(&s, slice_of(layer_kind_at(i)->name));

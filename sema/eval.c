@@ -104,6 +104,8 @@ void report_unknown_name(struct expander *e, struct slice name,
                          struct span span, const struct arg_spec *also) {
   struct diagnostic *d = report(
       e, UNKNOWN_NAME, span, "nothing is called `%.*s` here", SLICE_ARG(name));
+  if (!diag_is_shown(d))
+    return;
   if (looks_like_sizes(e, name)) {
     struct text sizes = text_new(e->arena);
     for (size_t i = 0; i < name.length; i++) {

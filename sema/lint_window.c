@@ -126,7 +126,7 @@ static void report_remainder(struct lint *l, int64_t node,
       lint_warn(l, slug, node, "%.*s leaves %.*s of the %s map unread",
                 SLICE_ARG(lint_layer_text(l, node)),
                 SLICE_ARG(text_slice(&unread)), map_text(&map).text);
-  if (!d->owner)
+  if (!diag_is_shown(d))
     return;
   diag_here(d, "reads %s", map_text(&read).text);
   int64_t origin = size_origin(l, node);
