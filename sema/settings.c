@@ -4,9 +4,22 @@
 #include "base/check.h"
 
 #define ELEMENTS "f64 f32 tf32 f16 bf16 fp8 i8 i4"
-#define OPTIMIZERS                                                    \
-  "sgd momentum nesterov adagrad rmsprop adadelta adam adamw adamax " \
-  "lion adafactor adam8bit"
+/* A blank stands before each, the first one too. */
+static const char optimizer_words[] =
+#define OPTIMIZER(id, word, ...) " " word
+#include "sema/optimizers.def"
+#undef OPTIMIZER
+    ;
+#define OPTIMIZERS (optimizer_words + 1)
+
+static const struct {
+  int values, bits;
+} optimizers[] = {
+#define OPTIMIZER(id, word, values, bits, ...) \
+  [OPTIMIZER_##id] = {values, bits},
+#include "sema/optimizers.def"
+#undef OPTIMIZER
+};
 
 /* As nvidia-smi prints memory.total, in MiB. */
 static const struct {
@@ -164,13 +177,9 @@ bool element_bytes(int element, int64_t count, int64_t *bytes) {
 }
 
 int optimizer_values(int optimizer) {
-  switch (optimizer) {
-  case OPTIMIZER_SGD: return 0;
-  case OPTIMIZER_MOMENTUM:
-  case OPTIMIZER_NESTEROV:
-  case OPTIMIZER_ADAGRAD:
-  case OPTIMIZER_RMSPROP:
-  case OPTIMIZER_LION: return 1;
-  default: return 2;
-  }
+  return optimizers[optimizer].values;
+}
+
+int optimizer_value_bits(int optimizer) {
+  return optimizers[optimizer].bits;
 }

@@ -18,18 +18,10 @@ enum element {
 };
 
 enum optimizer {
-  OPTIMIZER_SGD = 1,
-  OPTIMIZER_MOMENTUM,
-  OPTIMIZER_NESTEROV,
-  OPTIMIZER_ADAGRAD,
-  OPTIMIZER_RMSPROP,
-  OPTIMIZER_ADADELTA,
-  OPTIMIZER_ADAM,
-  OPTIMIZER_ADAMW,
-  OPTIMIZER_ADAMAX,
-  OPTIMIZER_LION,
-  OPTIMIZER_ADAFACTOR,
-  OPTIMIZER_ADAM8BIT,
+  OPTIMIZER_NONE,
+#define OPTIMIZER(id, ...) OPTIMIZER_##id,
+#include "sema/optimizers.def"
+#undef OPTIMIZER
 };
 
 enum precision { PRECISION_FULL = 1, PRECISION_MIXED };
@@ -92,7 +84,10 @@ int element_bits(int element);
 /* Bytes of `count` values; false if they pass 2^63 - 1. */
 bool element_bytes(int element, int64_t count, int64_t *bytes);
 
-/* Values of state that an optimizer keeps for each parameter. */
+/* Values of state for each parameter by the rule of thumb. */
 int optimizer_values(int optimizer);
+
+/* Bits of each of them; 0: as many as the parameter has. */
+int optimizer_value_bits(int optimizer);
 
 #endif

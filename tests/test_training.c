@@ -399,6 +399,33 @@ static void optimizers_keep_and_need_what_was_measured(void **state) {
     }
 }
 
+/*
+ * Every tensor takes whole blocks of 512 bytes: the input of 200, parameters
+ * of 20,000, 400 and 8,000, and the state that really is there.
+ */
+static void each_tensor_of_state_is_rounded(void **state) {
+  (void)state;
+  enum { INPUT = 312, LARGE = 480, BIAS = 112, SMALL = 192 };
+  enum { PARAMETERS = LARGE + BIAS + SMALL };
+  static const struct {
+    const char *options;
+    int64_t rounding;
+  } all[] = {
+      {"optimizer=sgd", INPUT + PARAMETERS},
+      {"optimizer=lion", INPUT + 2 * PARAMETERS},
+      {"optimizer=adamw", INPUT + 3 * PARAMETERS},
+      /* rows and columns: 50 and 100 of 32 bits, the bias, 100 and 20 */
+      {"optimizer=adafactor",
+       INPUT + PARAMETERS + (312 + 112) + BIAS + (112 + 432)},
+      /* two of 5,000 bytes, with 20 maxima each; the others are too small */
+      {"optimizer=adam8bit",
+       INPUT + PARAMETERS + 2 * (120 + 432) + 2 * BIAS + 2 * SMALL},
+      {"optimizer=adam8bit" CPU, 0}};
+  for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+    assert_int_equal(ask(two_layers, all[i].options, "rounding_bytes"),
+                     all[i].rounding);
+}
+
 /* PyTorch's last two axes of a kernel are its height and width. */
 static void adafactor_factors_kernels_little(void **state) {
   (void)state;
@@ -515,6 +542,7 @@ int main(void) {
       cmocka_unit_test(the_largest_batch_is_the_largest),
       cmocka_unit_test(ways_out_lead_out),
       cmocka_unit_test(optimizers_keep_and_need_what_was_measured),
+      cmocka_unit_test(each_tensor_of_state_is_rounded),
       cmocka_unit_test(adafactor_factors_kernels_little),
       cmocka_unit_test(adam_holds_the_tensor_before),
       cmocka_unit_test(accumulated_gradients_are_there_before),
