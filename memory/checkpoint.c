@@ -298,10 +298,12 @@ static bool checkpoint_auto(struct step *step, int64_t memory,
 
 void checkpoint_choose(struct step *step, int64_t room, struct arena *arena) {
   const struct train_settings *train = &step->settings;
+  if (train->checkpoint > 0) {
+    checkpoint_even(step, train->checkpoint, arena);
+    return;
+  }
   checkpoint_groups(step, arena);
   step_trace(step, arena);
-  if (train->checkpoint > 0)
-    checkpoint_even(step, train->checkpoint, arena);
-  else if (train->checkpoint == CHECKPOINT_AUTO)
+  if (train->checkpoint == CHECKPOINT_AUTO)
     checkpoint_auto(step, room, arena);
 }

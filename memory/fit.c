@@ -25,14 +25,20 @@ static int64_t device_peak(const struct step *step, struct arena *arena) {
                                           : step_peak(step, arena);
 }
 
+/* Checkpoints that depend on the batch: on what is kept, or what fits. */
+static bool chooses_anew(const struct step *step) {
+  bool quick = step->model->nodes.count <= QUICK_NODES;
+  int64_t checkpoint = step->settings.checkpoint;
+  return checkpoint == CHECKPOINT_AUTO ? quick : checkpoint > 0;
+}
+
 static bool batch_fits(const struct step *step, int64_t batch, int64_t room,
                        struct arena *arena) {
   struct arena scratch;
   struct step trial = *step;
-  bool quick = step->model->nodes.count <= QUICK_NODES;
   trial.settings.batch = batch;
   arena_open_in(&scratch, arena);
-  if (trial.settings.checkpoint == CHECKPOINT_AUTO && quick) {
+  if (chooses_anew(step)) {
     trial = (struct step){.model = step->model, .settings = trial.settings};
     checkpoint_choose(&trial, room, &scratch);
   }

@@ -311,6 +311,24 @@ static void the_largest_batch_is_the_largest(void **state) {
     }
 }
 
+/* Where segments are cut depends on the batch: small tensors are rounded. */
+static void the_largest_batch_is_that_of_every_batch(void **state) {
+  (void)state;
+  static const char net[] = "net a\ninput 8x3x16\na: deconv 4 2x2 /2\n"
+                            "add {} {} a hswish\nfc 10 softmax\n";
+  static const int64_t batches[] = {1, 2, 10, 100, 95857};
+  int64_t first = 0;
+  for (size_t i = 0; i < sizeof batches / sizeof *batches; i++) {
+    char options[96];
+    snprintf(options, sizeof options,
+             "checkpoint=3 precision=mixed memory=1GiB batch=%lld",
+             (long long)batches[i]);
+    int64_t largest = ask(net, options, "largest_batch");
+    first = i ? first : largest;
+    assert_int_equal(largest, first);
+  }
+}
+
 /* "--checkpoint auto --batch 3" to "checkpoint=auto batch=3". */
 static void settings_of(const char *options, char *text, size_t size) {
   char copy[128];
@@ -540,6 +558,7 @@ int main(void) {
       cmocka_unit_test(segments_replace_groups),
       cmocka_unit_test(the_choice_fits_and_no_even_split_is_cheaper),
       cmocka_unit_test(the_largest_batch_is_the_largest),
+      cmocka_unit_test(the_largest_batch_is_that_of_every_batch),
       cmocka_unit_test(ways_out_lead_out),
       cmocka_unit_test(optimizers_keep_and_need_what_was_measured),
       cmocka_unit_test(each_tensor_of_state_is_rounded),
