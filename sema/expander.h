@@ -22,6 +22,7 @@ struct expander {
   bool stopped;              /* a limit or too many errors */
   int64_t share, share_end;  /* `again`: nodes whose parameters are next */
   VEC(struct map) counters;  /* by group: names given so far */
+  struct map outputs;        /* by name, from 1 */
   VEC(int) used;             /* sources that `use` has taken in */
   struct using *using;       /* those it is in the middle of */
   VEC(struct bound *) bound; /* by statement, if it is always the same */

@@ -13,10 +13,12 @@ struct lint {
   const struct shape **in;
   int32_t *readers;          /* by node: how many nodes read it */
   int64_t *reader;           /* by node: the last of them */
+  bool *output;              /* by node: it is one */
   bool *alive;               /* by node: some output depends on it */
   bool strided;              /* a layer with weights has a stride */
   struct clean_sizes *clean; /* by input */
 };
+
 /* Reports about a node, and remembers it for the rows of reports. */
 struct diagnostic *lint_warn(struct lint *l, enum slug slug, int64_t node,
                              const char *format, ...) PRINTF_LIKE(4, 5);
