@@ -192,7 +192,10 @@ static struct value eval_field(struct expander *e, const struct expr *expr) {
            "there is no tensor yet whose size this could be");
     return value_poison;
   }
-  const struct shape *shape = &e->model->nodes.at[e->current].out;
+  struct node *node = &e->model->nodes.at[e->current];
+  const struct shape *shape = &node->out;
+  node->channels_asked = node->channels_asked || field == AXIS_C;
+  node->sizes_asked = node->sizes_asked || field != AXIS_C;
   if (field == FIELD_SIZE)
     return eval_integer(shape_values(shape), expr->span);
   bool index = shape->dtype != DTYPE_FLOAT; /* it has a length only */

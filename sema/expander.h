@@ -127,6 +127,12 @@ struct node_making {
 bool node_add(struct expander *e, const struct node_making *m,
               const int64_t *inputs, int input_count);
 
+/* The shape rule, and what is checked for every layer. */
+bool node_infer(struct layer *layer);
+
+/* False if it has more than 2^63 - 1 values. */
+bool node_count_param(const struct param *param, int64_t *count);
+
 /* The node of an input of the net. */
 void node_add_input(struct expander *e, const struct stmt *stmt,
                     struct shape shape);

@@ -263,7 +263,8 @@ void lint_model(const struct expansion *expansion, const struct block *program,
       .output = arena_alloc(model->arena, count + 1, sizeof(bool)),
       .alive = arena_alloc(model->arena, count + 1, sizeof(bool)),
       .clean = arena_alloc(model->arena, model->sources.count + 1,
-                           sizeof(struct clean_sizes))};
+                           sizeof(struct clean_sizes)),
+      .clean_effort = clean_sizes_effort(model)};
   count_readers(&l);
   find_alive(&l);
   for (size_t i = 0; i < count; i++)

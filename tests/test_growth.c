@@ -119,6 +119,8 @@ static const struct family families[] = {
      NULL, "repeat @ { from wrong_name }\n", NULL, NULL},
     {"a chain on a device", 1000, "input 8x8x8\n", "conv 8 3x3 pad\n", NULL,
      NULL, "memory=1GiB", "txt"},
+    {"remainders of one map", 500, "input 9x9x8\n",
+     "conv 8 3x3 pad\nfork { pool 2x2 }\n", NULL, NULL, NULL, NULL},
     {"branches, too many for a search", 3000, "input 8\nadd",
      " { linear 9; linear 8 }", NULL, NULL, NULL, "csv"},
     {"outputs with a softmax before a loss", 3000, "input 8\n",
@@ -143,6 +145,14 @@ static const struct bounded {
       "conv 8 3x3 pad\n", NULL, "train batch=100 checkpoint=auto\n",
       "memory=440MiB", "txt"},
      400 * 1000 * 1000},
+    {{"sizes without remainders, of many inputs", 1000, "",
+      "input i@ 9x9x8\npool 2x2\nl@: gap\n", NULL, "add l0 l1\n", NULL, NULL},
+     100 * 1000 * 1000},
+    {{"sizes without remainders", 1,
+      "input 8000 x 1\nconv 32 80 /16 bn relu\npool 4\n"
+      "repeat 3 { conv 64 3 bn relu; pool 4 }\ngap\nfc 35\n",
+      NULL, NULL, NULL, NULL, NULL},
+     2 * 1000 * 1000},
 };
 
 struct work {
