@@ -130,6 +130,20 @@ $(build)/tests/%: $(src)tests/%.c $(src)tests/run.c $(src)tests/run.h \
 	  -DBUILD='"$(seen)"' \
 	  -o $@ $< $(src)tests/run.c $(objects) -lcmocka -ljansson -lm -pthread
 
+# The library once more, which counts its steps: how does its work grow?
+counting := $(patsubst $(build)/obj/%,$(build)/steps/%,$(objects))
+
+$(build)/steps/gen/%.o: $(gen)/%.c | $(gen)/grammar.h
+	@mkdir -p $(@D)
+	@$(CC) $(flags) -O1 -fsanitize-coverage=trace-pc -c -o $@ $(abspath $<)
+
+$(build)/steps/%.o: $(src)%.c | $(gen)/scan.c $(gen)/grammar.h
+	@mkdir -p $(@D)
+	@$(CC) $(flags) -O1 -fsanitize-coverage=trace-pc -c -o $@ $<
+
+$(build)/tests/test_growth: $(counting)
+$(build)/tests/test_growth: private objects := $(counting)
+
 # T=golden runs one of them.
 wanted_tests = $(if $(T),$(filter %/test_$(T),$(test_programs)),$(test_programs))
 
@@ -303,7 +317,7 @@ deb: all $(build)/netc.1 $(build)/netc.pc
 clean:
 	rm -rf build
 
--include $(objects:.o=.d) $(program_objects:.o=.d)
+-include $(objects:.o=.d) $(program_objects:.o=.d) $(counting:.o=.d)
 
 FORCE:
 

@@ -81,6 +81,11 @@ struct diagnostic *diag(struct diags *diags, enum slug slug, struct span span,
                         const char *format, ...) PRINTF_LIKE(4, 5);
 struct diagnostic *diag_va(struct diags *diags, enum slug slug,
                            struct span span, const char *format, va_list args);
+/* Whether it will be shown; if not, no help need be looked for. */
+static inline bool diag_is_shown(const struct diagnostic *d) {
+  return d->owner;
+}
+
 void diag_here(struct diagnostic *d, const char *format, ...) PRINTF_LIKE(2, 3);
 void diag_label(struct diagnostic *d, struct span span, const char *format, ...)
     PRINTF_LIKE(3, 4);

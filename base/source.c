@@ -3,6 +3,8 @@
 
 #include "base/text.h"
 
+enum { COLUMN_STEP = 256 }; /* bytes that are counted for a column */
+
 int sources_add(struct sources *sources, struct slice name, struct slice text) {
   size_t base = 0;
   if (sources->all.count) {
@@ -43,6 +45,17 @@ static void find_lines(struct sources *sources, struct source *source) {
       source->lines[line++] = (uint32_t)i + 1;
 }
 
+static void count_code_points(struct sources *sources, struct source *source) {
+  size_t steps = source->text.length / COLUMN_STEP;
+  source->code_points =
+      arena_alloc(sources->arena, steps + 1, sizeof *source->code_points);
+  for (size_t i = 0; i < steps; i++) {
+    struct slice piece = {source->text.at + i * COLUMN_STEP, COLUMN_STEP};
+    source->code_points[i + 1] =
+        source->code_points[i] + (uint32_t)text_width(piece);
+  }
+}
+
 static size_t line_of(const struct source *source, uint32_t at) {
   size_t low = 0, high = source->line_count;
   while (high - low > 1) {
@@ -55,26 +68,19 @@ static size_t line_of(const struct source *source, uint32_t at) {
   return low;
 }
 
-/* The column of byte `at` in a line that starts at `start`, from 1. */
-static uint32_t column_of(struct source *source, size_t line, uint32_t start,
-                          uint32_t at) {
-  uint32_t from = start, column = 1;
-  if (source->known_column && source->known_line == line &&
-      source->known_offset <= at) {
-    from = source->known_offset;
-    column = source->known_column;
-  }
-  struct slice between = {source->text.at + from, at - from};
-  source->known_line = line;
-  source->known_offset = at;
-  source->known_column = column + (uint32_t)text_width(between);
-  return source->known_column;
+/* Code points before byte `at` of the text. */
+static uint32_t code_points_before(const struct source *source, uint32_t at) {
+  uint32_t from = at - at % COLUMN_STEP;
+  struct slice rest = {source->text.at + from, at - from};
+  return source->code_points[at / COLUMN_STEP] + (uint32_t)text_width(rest);
 }
 
 struct position sources_position(struct sources *sources, uint32_t offset) {
   struct source *source = find(sources, offset);
-  if (!source->lines)
+  if (!source->lines) {
     find_lines(sources, source);
+    count_code_points(sources, source);
+  }
   uint32_t at = offset - source->base;
   size_t line = line_of(source, at);
   uint32_t start = source->lines[line];
@@ -87,7 +93,8 @@ struct position sources_position(struct sources *sources, uint32_t offset) {
   return (struct position){
       .source = source,
       .line = (uint32_t)line + 1,
-      .column = column_of(source, line, start, at),
+      .column = code_points_before(source, at) -
+                code_points_before(source, start) + 1,
       .text = {source->text.at + start, end - start},
       .offset = at - start,
   };

@@ -22,9 +22,8 @@ struct source {
   uint32_t base;     /* offset of its first byte among all texts */
   uint32_t *lines;   /* offset of each line's start, made when asked for */
   size_t line_count;
-  /* The column asked for last, to go on from: lines may be very long. */
-  uint32_t known_offset, known_column;
-  size_t known_line;
+  /* Code points before each COLUMN_STEP bytes: lines may be very long. */
+  uint32_t *code_points;
 };
 
 struct sources {

@@ -258,7 +258,7 @@ static void put_rule(struct writer *w) {
   json_put_open(json, '{');
   json_member_int(json, "batch", w->c->settings->train.batch);
   json_member_string(json, "optimizer",
-                     optimizer_name(w->c->settings->train.optimizer));
+                     slice_of(optimizer_word(w->c->settings->train.optimizer)));
   json_member_int(json, "prediction_bytes", rule->prediction);
   json_member_int(json, "prediction_param_bytes", rule->prediction_params);
   json_member_int(json, "prediction_activation_bytes",

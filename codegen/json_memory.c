@@ -151,7 +151,8 @@ void writer_put_training(struct writer *w) {
   json_member_string(json, "profile", slice_of(t->profile->name));
   json_member_bool(json, "measured", t->profile->measured);
   json_member_int(json, "batch", train->batch);
-  json_member_string(json, "optimizer", optimizer_name(train->optimizer));
+  json_member_string(json, "optimizer",
+                     slice_of(optimizer_word(train->optimizer)));
   json_member_int(json, "parameter_bytes", t->parameters);
   json_member_int(json, "gradient_bytes", t->gradients);
   json_member_int(json, "optimizer_bytes", t->optimizer);

@@ -144,8 +144,7 @@ static void put_training(struct section *b) {
               t->profile->measured ? "exact" : "simulated, not yet measured",
               t->profile->name);
   text_count(b->out, train->batch);
-  text_printf(b->out, ", %.*s%s)\n",
-              SLICE_ARG(optimizer_name(train->optimizer)),
+  text_printf(b->out, ", %s%s)\n", optimizer_word(train->optimizer),
               train->precision == PRECISION_MIXED ? ", mixed precision" : "");
   put_row(b, "parameters", t->parameters);
   put_some(b, "optimizer's state", t->optimizer);

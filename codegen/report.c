@@ -169,8 +169,8 @@ static void put_rule(struct report *r) {
 
   struct text predict = text_new(r->c->arena), batch = predict;
   text_printf(&predict, "one %s, predict", sample_word(r->c));
-  text_printf(&batch, "batch %lld, %.*s", (long long)train->batch,
-              SLICE_ARG(optimizer_name(train->optimizer)));
+  text_printf(&batch, "batch %lld, %s", (long long)train->batch,
+              optimizer_word(train->optimizer));
   size_t first = columns[0].width + columns[1].width + columns[2].width + 8;
   size_t second = columns[3].width + columns[4].width + 6;
   const char *heading = "Rule of thumb (CS231n)";

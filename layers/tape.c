@@ -3,6 +3,8 @@
 
 #include "layers/layer.h"
 
+enum { FEW = 4 }; /* inputs of most operations */
+
 struct extent extent_fixed(int64_t count, enum width width) {
   return (struct extent){.count = count, .fixed = true, .width = width};
 }
@@ -72,6 +74,19 @@ static size_t cast_input(struct tape *tape, size_t in, enum width width) {
   size_t out = tape_run(tape, &op);
   tape->mixed = mixed;
   return out;
+}
+
+/* All inputs in that precision; `few` has room for some of them. */
+static const size_t *cast_inputs(struct tape *tape, const struct operation *op,
+                                 enum width width, size_t *few) {
+  if (!tape->mixed)
+    return op->in; /* a long chain of concats has millions of them */
+  size_t *in = op->in_count <= FEW
+                   ? few
+                   : arena_alloc(tape->arena, (size_t)op->in_count, sizeof *in);
+  for (int i = 0; i < op->in_count; i++)
+    in[i] = cast_input(tape, op->in[i], width);
+  return in;
 }
 
 /* A matrix product without a gradient to its input does not keep the copy. */
@@ -184,18 +199,15 @@ size_t tape_run(struct tape *tape, const struct operation *op) {
                            .weighs =
                                op->cast == CAST_LOW && op->param_count > 0,
                            .in_count = op->in_count};
-  size_t few[4], *in = few;
-  if (op->in_count > 4)
-    in = arena_alloc(tape->arena, (size_t)op->in_count, sizeof *in);
   if (op->all_params)
     return run_with_all(tape, op);
+  size_t few[FEW];
   bool gradient = tape->training && has_trained_params(tape, op);
   enum width width = width_of(tape, op);
+  const size_t *in = cast_inputs(tape, op, width, few);
   stored.work = resolve(tape, op->work, width);
-  for (int i = 0; i < op->in_count; i++) {
-    in[i] = tape->mixed ? cast_input(tape, op->in[i], width) : op->in[i];
+  for (int i = 0; i < op->in_count; i++)
     gradient = gradient || tape->values.at[in[i]].needs_gradient;
-  }
   if (op->result == RESULT_IN_PLACE && !may_overwrite(tape, op))
     stored.result = RESULT_NEW;
   stored.first_in = tape->ins.count;

@@ -1,12 +1,14 @@
 /* Checkpoints: which layers keep only their inputs until backward. */
 #include "memory/checkpoint.h"
 
+#include <string.h>
+
 #include "base/check.h"
 #include "memory/cuts.h"
 
 enum {
   MOST_UNITS = 48,  /* parts of the chain that are chosen between */
-  MOST_WAYS = 400,  /* to reach a cut: less held against less computed */
+  MOST_WAYS = 2000, /* to reach a cut: less held against less computed */
   MOST_ROUNDS = 12, /* of choosing, measured in between */
 };
 
@@ -136,7 +138,15 @@ static void add_outputs(struct chain *c) {
   }
 }
 
-static void open_chain(struct chain *c) {
+/* Longer spans are not lighter: behind one that is too large are no others. */
+static void measure_spans(const struct chain *c, size_t from, int64_t most) {
+  struct span_cost *cost = cost_at(c, from, from);
+  for (size_t to = from + 1; to <= c->units; to++, cost++)
+    cost[1] = to > from + 1 && cost->peak > most ? *cost : measure(c, from, to);
+}
+
+/* `most` is the largest of all budgets to come. */
+static void open_chain(struct chain *c, int64_t most) {
   const struct model *model = c->step->model;
   struct cuts cuts = {0};
   cuts_divide(c->step, cuts_most(c->step, MOST_UNITS), c->arena, &cuts);
@@ -150,8 +160,7 @@ static void open_chain(struct chain *c) {
     c->cut[i + 1] = cuts.at.at[i];
   c->cut[c->units] = (int64_t)model->nodes.count;
   for (size_t from = 0; from < c->units; from++)
-    for (size_t to = from + 1; to <= c->units; to++)
-      *cost_at(c, from, to) = measure(c, from, to);
+    measure_spans(c, from, most);
   for (size_t i = c->units; i-- > 0;)
     c->stands_from[i] = c->stands_from[i + 1] + cost_at(c, i, i + 1)->gradients;
   add_outputs(c);
@@ -159,23 +168,44 @@ static void open_chain(struct chain *c) {
     c->boundary[i] = value_bytes(c, c->cut[i] - 1);
 }
 
+/* A staircase: the more is held, the less is computed. */
 struct ways {
   VEC(struct way) all;
 };
 
+/* How many hold no more than `held`. */
+static size_t ways_within(const struct ways *ways, int64_t held) {
+  size_t low = 0, high = ways->all.count;
+  while (low < high) {
+    size_t middle = low + (high - low) / 2;
+    if (ways->all.at[middle].held <= held)
+      low = middle + 1;
+    else
+      high = middle;
+  }
+  return low;
+}
+
 /* Adds a way unless one is as good in both; drops those that are worse. */
 static void add_way(const struct chain *c, struct ways *ways, struct way way) {
-  size_t kept = 0;
-  for (size_t i = 0; i < ways->all.count; i++) {
-    const struct way *old = &ways->all.at[i];
-    if (old->held <= way.held && old->macs <= way.macs)
+  size_t at = ways_within(ways, way.held), end = at;
+  if (at > 0 && ways->all.at[at - 1].macs <= way.macs)
+    return;
+  if (at > 0 && ways->all.at[at - 1].held == way.held)
+    at--;
+  while (end < ways->all.count && ways->all.at[end].macs >= way.macs)
+    end++;
+  size_t behind = ways->all.count - end;
+  if (at == end) {
+    if (ways->all.count == MOST_WAYS)
       return;
-    if (old->held < way.held || old->macs < way.macs)
-      ways->all.at[kept++] = *old;
+    (void)VEC_PUSH(c->arena, &ways->all);
   }
-  ways->all.count = kept;
-  if (kept < MOST_WAYS)
-    *VEC_PUSH(c->arena, &ways->all) = way;
+  struct way *stair = ways->all.at;
+  if (at + 1 != end)
+    memmove(stair + at + 1, stair + end, behind * sizeof *stair);
+  ways->all.count = at + 1 + behind;
+  stair[at] = way;
 }
 
 /* Whether the tensor at the end of a way is held already. */
@@ -254,6 +284,18 @@ static bool choose_and_measure(struct chain chain, struct step *step,
   return chosen;
 }
 
+/* What stands, gradients and the optimizer are there whatever is chosen. */
+static bool may_fit(const struct step *step, int64_t memory,
+                    struct arena *arena) {
+  struct arena scratch;
+  struct simulation s = {0};
+  struct training training;
+  arena_open_in(&scratch, arena);
+  bool known = step_measure(step, &scratch, &s, &training);
+  arena_close(&scratch);
+  return !known || training.step <= memory;
+}
+
 /*
  * Segments that fit `memory` bytes with few MACs computed once more: dynamic
  * programming over the chain of cuts, each with what it holds and what it
@@ -269,10 +311,12 @@ static bool checkpoint_auto(struct step *step, int64_t memory,
   struct step trial = plain, best = plain;
   struct chain chain = {.step = &plain, .arena = arena};
   bool found = false;
-  step_trace(&plain, arena);
-  open_chain(&chain);
   /* What two parts share is counted in both: more than is there may do. */
   int64_t low = 0, high = memory > INT64_MAX / 2 ? INT64_MAX : 2 * memory;
+  step_trace(&plain, arena);
+  if (!may_fit(&plain, memory, arena))
+    return false;
+  open_chain(&chain, high);
   for (int i = 0; i < MOST_ROUNDS && low < high; i++) {
     int64_t peak = 0;
     chain.budget = i == 0 ? memory : low + (high - low) / 2;
@@ -298,10 +342,12 @@ static bool checkpoint_auto(struct step *step, int64_t memory,
 
 void checkpoint_choose(struct step *step, int64_t room, struct arena *arena) {
   const struct train_settings *train = &step->settings;
+  if (train->checkpoint > 0) {
+    checkpoint_even(step, train->checkpoint, arena);
+    return;
+  }
   checkpoint_groups(step, arena);
   step_trace(step, arena);
-  if (train->checkpoint > 0)
-    checkpoint_even(step, train->checkpoint, arena);
-  else if (train->checkpoint == CHECKPOINT_AUTO)
+  if (train->checkpoint == CHECKPOINT_AUTO)
     checkpoint_auto(step, room, arena);
 }

@@ -25,38 +25,74 @@ static int64_t device_peak(const struct step *step, struct arena *arena) {
                                           : step_peak(step, arena);
 }
 
-static bool batch_fits(const struct step *step, int64_t batch, int64_t room,
-                       struct arena *arena) {
+/* Trials of many batches. */
+struct batch_search {
+  const struct step *step;
+  int64_t room;
+  struct arena *arena;
+  bool chooses; /* each has checkpoints of its own: they depend on the batch */
+  struct step plain; /* checkpoint=auto: with none but the source's */
+};
+
+static void open_search(struct batch_search *s) {
+  const struct step *step = s->step;
+  bool quick = step->model->nodes.count <= QUICK_NODES;
+  bool automatic = step->settings.checkpoint == CHECKPOINT_AUTO;
+  s->chooses = automatic ? quick : step->settings.checkpoint > 0;
+  if (!automatic || !quick)
+    return;
+  s->plain = (struct step){.model = step->model, .settings = step->settings};
+  s->plain.settings.checkpoint = 0;
+  checkpoint_choose(&s->plain, s->room, s->arena);
+}
+
+static bool step_fits(const struct batch_search *s, const struct step *step,
+                      bool chooses, int64_t batch) {
   struct arena scratch;
   struct step trial = *step;
-  bool quick = step->model->nodes.count <= QUICK_NODES;
   trial.settings.batch = batch;
-  arena_open_in(&scratch, arena);
-  if (trial.settings.checkpoint == CHECKPOINT_AUTO && quick) {
+  arena_open_in(&scratch, s->arena);
+  if (chooses) {
     trial = (struct step){.model = step->model, .settings = trial.settings};
-    checkpoint_choose(&trial, room, &scratch);
+    checkpoint_choose(&trial, s->room, &scratch);
   }
-  bool fits = device_peak(&trial, &scratch) <= room;
+  bool fits = device_peak(&trial, &scratch) <= s->room;
   arena_close(&scratch);
   return fits;
 }
 
-int64_t fit_largest_batch(const struct step *step, int64_t room,
-                          struct arena *arena) {
+/* Where nothing need be computed once more, nothing need be chosen. */
+static bool batch_fits(const struct batch_search *s, int64_t batch) {
+  bool plainly = s->plain.model && step_fits(s, &s->plain, false, batch);
+  return plainly || step_fits(s, s->step, s->chooses, batch);
+}
+
+static int64_t search_batch(const struct batch_search *s) {
   int64_t fits = 0, fails = 1;
-  for (; batch_fits(step, fails, room, arena); fails *= 2) {
+  for (; batch_fits(s, fails); fails *= 2) {
     fits = fails;
     if (fails > INT64_MAX / 4)
       return fits; /* nothing of it grows with the batch */
   }
   while (fails - fits > 1) {
     int64_t middle = fits + (fails - fits) / 2;
-    if (batch_fits(step, middle, room, arena))
+    if (batch_fits(s, middle))
       fits = middle;
     else
       fails = middle;
   }
   return fits;
+}
+
+int64_t fit_largest_batch(const struct step *step, int64_t room,
+                          struct arena *arena) {
+  struct arena scratch;
+  struct batch_search search = {.step = step, .room = room, .arena = &scratch};
+  arena_open_in(&scratch, arena);
+  open_search(&search);
+  int64_t largest = search_batch(&search);
+  arena_close(&scratch);
+  return largest;
 }
 
 /* "--batch 177" */
@@ -81,9 +117,8 @@ static bool try_way(const struct step *step, struct fit *fit,
   checkpoint_choose(&trial, fit->room, &scratch);
   int64_t peak = device_peak(&trial, &scratch);
   if (peak <= fit->room)
-    *VEC_PUSH(step->model->arena, &fit->ways) =
-        (struct way_out){way_text(step->model->arena, what, number), peak,
-                         trial.extra_macs};
+    *VEC_PUSH(step->model->arena, &fit->ways) = (struct way_out){
+        way_text(step->model->arena, what, number), peak, trial.extra_macs};
   arena_close(&scratch);
   return peak <= fit->room;
 }

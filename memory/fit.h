@@ -27,8 +27,8 @@ struct fit {
 int64_t fit_room(const struct train_settings *train);
 
 /*
- * The largest batch whose peak is at most `room`, by bisection; with
- * checkpoint=auto each has checkpoints of its own.
+ * The largest batch whose peak is at most `room`, by bisection; each has
+ * checkpoints of its own, where the settings ask for them.
  */
 int64_t fit_largest_batch(const struct step *step, int64_t room,
                           struct arena *arena);

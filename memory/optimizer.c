@@ -13,39 +13,22 @@
 
 /* In values, unless it says bytes. */
 struct optimizer_facts {
-  int state;
-  int scalars;  /* of 32 bits for each tensor: the number of steps, which
-                   foreach optimizers leave in the processor's memory */
-  int loop;     /* workspace tensor by tensor, in sizes of the largest */
-  int previous; /* and of the tensor before, whose result is still named */
-  int numbers;  /* bytes of single numbers beside them */
-  int foreach;  /* workspace for all tensors at once, in sizes of them all */
-  int largest;  /* and in sizes of the largest */
+  int whole;      /* tensors of state as large as the parameter */
+  bool factored;  /* or a row and a column of it in 32 bits */
+  bool quantized; /* or two of bytes, with a maximum for each block */
+  int scalars;    /* of 32 bits for each tensor: the number of steps, which
+                     foreach optimizers leave in the processor's memory */
+  int loop;       /* workspace tensor by tensor, in sizes of the largest */
+  int previous;   /* and of the tensor before, whose result is still named */
+  int numbers;    /* bytes of single numbers beside them */
+  int foreach;    /* workspace for all tensors at once, in sizes of them all */
+  int largest;    /* and in sizes of the largest */
 };
 
 static const struct optimizer_facts facts[] = {
-    [OPTIMIZER_SGD] = {0},
-    [OPTIMIZER_MOMENTUM] = {.state = 1},
-    [OPTIMIZER_NESTEROV] = {.state = 1, .loop = 1},
-    [OPTIMIZER_ADAGRAD] = {.state = 1, .scalars = 1, .loop = 1, .foreach = 2},
-    [OPTIMIZER_RMSPROP] = {.state = 1, .loop = 1, .previous = 1, .foreach = 1},
-    [OPTIMIZER_ADADELTA] = {.state = 2, .loop = 2, .foreach = 2},
-    [OPTIMIZER_ADAM] = {.state = 2,
-                        .scalars = 1,
-                        .loop = 2,
-                        .previous = 1,
-                        .numbers = 12,
-                        .foreach = 1},
-    [OPTIMIZER_ADAMW] = {.state = 2,
-                         .scalars = 1,
-                         .loop = 2,
-                         .previous = 1,
-                         .numbers = 12,
-                         .foreach = 1},
-    [OPTIMIZER_ADAMAX] = {.state = 2, .scalars = 1, .loop = 3, .foreach = 1},
-    [OPTIMIZER_LION] = {.state = 1, .loop = 1, .largest = 1},
-    [OPTIMIZER_ADAFACTOR] = {.loop = 2, .largest = 2},
-    [OPTIMIZER_ADAM8BIT] = {0},
+#define OPTIMIZER(id, word, values, bits, ...) [OPTIMIZER_##id] = {__VA_ARGS__},
+#include "sema/optimizers.def"
+#undef OPTIMIZER
 };
 
 enum {
@@ -54,34 +37,48 @@ enum {
   ADAM8BIT_MAPS = 2048,  /* bytes of the two tables of codes */
 };
 
+/* What is kept for a parameter is found tensor by tensor. */
+struct state {
+  struct optimizer_cost *cost;
+  const struct profile *profile;
+};
+
+static bool add_tensors(const struct state *s, int64_t times, int64_t values,
+                        int64_t width) {
+  int64_t bytes;
+  return mul_i64(values, width, &bytes) &&
+         add_product_i64(bytes, times, &s->cost->state) &&
+         add_product_i64(allocation_rest(s->profile, bytes), times,
+                         &s->cost->rounding);
+}
+
 /* Rows and columns of the last two axes; vectors keep every value. */
-static bool adafactor_state(const struct model_param *param, int64_t *bytes) {
-  int64_t values = param->count;
-  if (param->rank > 1 && (!add_i64(param->count / param->rows,
-                                   param->count / param->columns, &values)))
-    return false;
-  return mul_i64(values, 4, bytes);
+static bool add_factored(const struct state *s,
+                         const struct model_param *param) {
+  if (param->rank <= 1)
+    return add_tensors(s, 1, param->count, 4);
+  return add_tensors(s, 1, param->count / param->rows, 4) &&
+         add_tensors(s, 1, param->count / param->columns, 4);
 }
 
-static bool adam8bit_state(const struct model_param *param, int64_t *bytes) {
-  int64_t blocks = ceil_div_i64(param->count, ADAM8BIT_BLOCK);
+static bool add_quantized(const struct state *s,
+                          const struct model_param *param) {
   if (param->count < ADAM8BIT_SMALL)
-    return mul_i64(param->count, 8, bytes);
-  return mul_i64(param->count, 2, bytes) && add_product_i64(blocks, 8, bytes);
+    return add_tensors(s, 2, param->count, 4);
+  return add_tensors(s, 2, param->count, 1) &&
+         add_tensors(s, 2, ceil_div_i64(param->count, ADAM8BIT_BLOCK), 4);
 }
 
-static bool state_of(const struct model_param *param, int optimizer,
-                     int element, const struct profile *profile,
-                     int64_t *bytes) {
-  const struct optimizer_facts *f = &facts[optimizer];
-  int scalars = profile->foreach_optimizer ? 0 : f->scalars;
-  if (optimizer == OPTIMIZER_ADAFACTOR)
-    return adafactor_state(param, bytes);
-  if (optimizer == OPTIMIZER_ADAM8BIT)
-    return adam8bit_state(param, bytes);
-  return element_bytes(element, param->count, bytes) &&
-         mul_i64(*bytes, f->state, bytes) &&
-         add_i64(*bytes, 4 * scalars, bytes);
+/* Of single numbers, nothing is rounded. */
+static bool add_state(const struct state *s, const struct optimizer_facts *f,
+                      const struct model_param *param, int64_t bytes) {
+  if (f->factored)
+    return add_factored(s, param);
+  if (f->quantized)
+    return add_quantized(s, param);
+  int scalars = s->profile->foreach_optimizer ? 0 : f->scalars;
+  return add_tensors(s, f->whole, bytes, 1) &&
+         add_i64(s->cost->state, 4 * scalars, &s->cost->state);
 }
 
 /* Sums of a step over the parameters. */
@@ -107,10 +104,9 @@ bool optimizer_cost(const struct model *model, const struct param_range *range,
                     struct optimizer_cost *cost) {
   const struct optimizer_facts *f = &facts[optimizer];
   struct sizes_seen seen = {0};
-  int64_t state, bytes;
-  *cost = (struct optimizer_cost){0};
-  if (optimizer == OPTIMIZER_ADAM8BIT)
-    cost->state = ADAM8BIT_MAPS;
+  struct state state = {cost, profile};
+  int64_t bytes;
+  *cost = (struct optimizer_cost){.state = f->quantized ? ADAM8BIT_MAPS : 0};
   for (size_t i = range->first; i < range->end; i++) {
     struct model_param share = model->params.at[i], *param = &share;
     bool repeated = param->shared && param->same >= range->first;
@@ -118,9 +114,8 @@ bool optimizer_cost(const struct model *model, const struct param_range *range,
       continue;
     if (range->share)
       param->count = range->share[param->same];
-    if (!state_of(param, optimizer, element, profile, &state) ||
-        !add_i64(cost->state, state, &cost->state) ||
-        !element_bytes(element, param->count, &bytes) || !see(&seen, f, bytes))
+    if (!element_bytes(element, param->count, &bytes) ||
+        !add_state(&state, f, param, bytes) || !see(&seen, f, bytes))
       return false;
   }
   cost->workspace = seen.loop;

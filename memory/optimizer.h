@@ -8,8 +8,15 @@
 
 struct optimizer_cost {
   int64_t state;     /* bytes, from step to step */
+  int64_t rounding;  /* of its tensors, by the allocator */
   int64_t workspace; /* bytes, at most, inside a step */
 };
+
+/* What an allocator makes a tensor larger by. */
+static inline int64_t allocation_rest(const struct profile *profile,
+                                      int64_t bytes) {
+  return (profile->block - bytes % profile->block) % profile->block;
+}
 
 /* Parameters [first, end) of a model; `share` of each is on this device. */
 struct param_range {

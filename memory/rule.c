@@ -5,11 +5,11 @@
 
 /* Bytes of optimizer state by the rule: whole copies of the parameters. */
 static bool rule_state(const struct rule_input *in, int64_t *bytes) {
+  int bits = optimizer_value_bits(in->optimizer);
   int64_t copy;
-  if (!element_bytes(in->element, in->params, &copy))
+  if (bits ? !mul_i64(in->params, bits / 8, &copy)
+           : !element_bytes(in->element, in->params, &copy))
     return false;
-  if (in->optimizer == OPTIMIZER_ADAM8BIT) /* two values of one byte */
-    return mul_i64(in->params, 2, bytes);
   return mul_i64(copy, optimizer_values(in->optimizer), bytes);
 }
 

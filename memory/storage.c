@@ -8,6 +8,8 @@ int64_t extent_bytes(const struct extent *extent, int64_t batch, int element,
       [WIDTH_LOW] = 2,   [WIDTH_F32] = 4,  [WIDTH_I32] = 4,
       [WIDTH_INDEX] = 8, [WIDTH_MASK] = 1, [WIDTH_BOOL] = 1};
   int64_t count = extent->count, bytes = 0;
+  if (count == 0) /* most operations have no extra room */
+    return 0;
   bool fits = extent->fixed || mul_i64(count, batch, &count);
   if (extent->width == WIDTH_NET)
     fits = fits && element_bytes(element, count, &bytes);

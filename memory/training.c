@@ -61,35 +61,29 @@ void step_trace(struct step *step, struct arena *arena) {
 }
 
 /* Adds what an allocator makes a tensor larger by. */
-static bool add_rounding(const struct training *t, int64_t bytes, int64_t times,
-                         int64_t *sum) {
-  int64_t block = t->profile->block;
-  int64_t more = (block - bytes % block) % block;
-  return add_product_i64(more, times, sum);
+static bool add_rounding(struct training *t, int64_t bytes) {
+  return add_i64(t->rounding, allocation_rest(t->profile, bytes), &t->rounding);
 }
 
 /*
- * Parameters, buffers and the optimizer's state are tensors of their own,
- * each of whole blocks; so is each input. Gradients have been rounded.
+ * Parameters and buffers are tensors of their own, each of whole blocks, as
+ * those of the optimizer are; so is each input. Gradients have been rounded.
  */
 static bool rounding_bytes(const struct step *step, struct training *t) {
   const struct model *model = step->model;
   const struct train_settings *train = &step->settings;
   for (size_t i = 0; i < model->params.count; i++) {
     const struct model_param *param = &model->params.at[i];
-    bool trained = !param->buffer && !param->fixed;
-    int64_t copies = 1 + (trained ? optimizer_values(train->optimizer) : 0);
     int64_t bytes;
     if (!param->shared && (!element_bytes(train->dtype, param->count, &bytes) ||
-                           !add_rounding(t, bytes, copies, &t->rounding)))
+                           !add_rounding(t, bytes)))
       return false;
   }
   for (size_t i = 0; i < model->sources.count; i++) {
     const struct node *node = &model->nodes.at[model->sources.at[i]];
     int64_t bytes;
     if (!shape_bytes(&node->out, train->dtype, &bytes) ||
-        !mul_i64(bytes, train->batch, &bytes) ||
-        !add_rounding(t, bytes, 1, &t->rounding))
+        !mul_i64(bytes, train->batch, &bytes) || !add_rounding(t, bytes))
       return false;
   }
   return true;
@@ -110,6 +104,7 @@ static bool standing_bytes(const struct step *step, struct training *t) {
     return false;
   t->optimizer = optimizer.state;
   t->workspace = optimizer.workspace;
+  t->rounding = optimizer.rounding;
   return rounding_bytes(step, t) &&
          add_i64(t->parameters, t->optimizer, &t->standing) &&
          add_i64(t->standing, t->rounding, &t->standing) &&

@@ -163,6 +163,10 @@ static void expand_state(struct search *search, size_t depth, size_t index) {
   search->effort += part->chains.count;
   for (size_t i = 0; i < part->chains.count; i++) {
     const struct state *from = &search->levels[depth].states.at[index];
+    if (search->effort > 2 * MOST_EFFORT) { /* one state with many chains */
+      search->complete = false;
+      return;
+    }
     if (has(from->done, i) || !may_run(part, from->done, i))
       continue;
     search->effort += part->chains.count;

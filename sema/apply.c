@@ -7,6 +7,7 @@
 struct tail_word {
   const struct layer_kind *kind;
   struct span span;
+  int64_t ordinal; /* among the words of its kind, from 1 */
 };
 
 /* An operand of a join: a block, or the label of a tensor. */
@@ -31,6 +32,8 @@ static bool unknown_word(struct expander *e, struct slice name,
   struct diagnostic *d =
       report(e, UNKNOWN_LAYER, span, "there is no layer or def `%.*s`",
              SLICE_ARG(name));
+  if (!diag_is_shown(d))
+    return false;
   struct suggestion s = suggest_begin(name);
   for (size_t i = 0; i < layer_kind_count(); i++)
     suggest_offer(&s, slice_of(layer_kind_at(i)->name));
@@ -99,6 +102,15 @@ static void tail_takes_no_values(struct expander *e, struct bound *bound,
   bound->binding.failed = true;
 }
 
+/* The kinds are few, so that the last one of a kind is not far away. */
+static int64_t next_ordinal(const struct bound *bound,
+                            const struct layer_kind *kind) {
+  for (size_t i = bound->tail.count; i-- > 0;)
+    if (bound->tail.at[i].kind == kind)
+      return bound->tail.at[i].ordinal + 1;
+  return 1;
+}
+
 /* A layer without arguments that is applied after the one at hand. */
 static void add_tail(struct expander *e, struct bound *bound,
                      const struct arg *arg) {
@@ -116,9 +128,9 @@ static void add_tail(struct expander *e, struct bound *bound,
     bound->binding.failed = true;
     return;
   }
-  struct tail_word *word = VEC_PUSH(e->arena, &bound->tail);
-  word->kind = meaning.kind;
-  word->span = arg->span;
+  struct tail_word word = {meaning.kind, arg->span,
+                           next_ordinal(bound, meaning.kind)};
+  *VEC_PUSH(e->arena, &bound->tail) = word;
 }
 
 static bool add_label_operand(struct expander *e, struct bound *bound,
@@ -239,12 +251,9 @@ static struct bound *bound_stmt(struct expander *e, const struct stmt *stmt,
 }
 
 /* The name behind that of the head: conv1.relu, and conv1.relu2 after it. */
-static struct node_name tail_name(const struct bound *bound, size_t i) {
-  int64_t ordinal = 1;
-  for (size_t k = 0; k < i; k++)
-    ordinal += bound->tail.at[k].kind == bound->tail.at[i].kind;
-  return (struct node_name){.text = slice_of(bound->tail.at[i].kind->name),
-                            .ordinal = ordinal > 1 ? ordinal : 0};
+static struct node_name tail_name(const struct tail_word *word) {
+  return (struct node_name){.text = slice_of(word->kind->name),
+                            .ordinal = word->ordinal > 1 ? word->ordinal : 0};
 }
 
 static bool add_tail_nodes(struct expander *e, const struct stmt *stmt,
@@ -255,8 +264,8 @@ static bool add_tail_nodes(struct expander *e, const struct stmt *stmt,
     bind_begin(e, &none, word->kind->name, word->kind->specs,
                word->kind->args_size);
     bind_end(e, &none, word->span);
-    struct node_making making = {word->kind,          &none, stmt, word->span,
-                                 tail_name(bound, i), head};
+    struct node_making making = {word->kind, &none,           stmt,
+                                 word->span, tail_name(word), head};
     if (none.failed || !node_add(e, &making, &e->current, 1))
       return false;
   }

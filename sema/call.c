@@ -38,16 +38,18 @@ static int param_index(const struct call *call, struct slice name) {
 
 static void unknown_param(struct expander *e, struct call *call,
                           const struct arg *arg) {
-  struct suggestion s = suggest_begin(arg->key);
-  for (const struct def_param *p = call->params; p; p = p->next)
-    suggest_offer(&s, p->name);
   struct diagnostic *d =
       report(e, UNKNOWN_OPTION, arg->key_span, "%.*s has no parameter `%.*s`",
              SLICE_ARG(def_name(call)), SLICE_ARG(arg->key));
+  call->failed = true;
+  if (!diag_is_shown(d))
+    return;
+  struct suggestion s = suggest_begin(arg->key);
+  for (const struct def_param *p = call->params; p; p = p->next)
+    suggest_offer(&s, p->name);
   if (s.best.at)
     diag_help(d, "did you mean `%.*s`?", SLICE_ARG(s.best));
   diag_label(d, call->def->span, "defined here");
-  call->failed = true;
 }
 
 static void report_surplus(struct expander *e, struct call *call,

@@ -77,19 +77,18 @@ void expand_output(struct expander *e, const struct stmt *stmt) {
     report(e, NO_TENSOR, stmt->span, "there is no tensor yet to output");
     return;
   }
-  for (size_t i = 0; i < e->model->outputs.count; i++) {
-    const struct output *other = &e->model->outputs.at[i];
-    if (!slice_equal(other->name, stmt->name))
-      continue;
+  int64_t *number = &map_add(e->arena, &e->outputs, stmt->name)->number;
+  if (*number) {
     struct diagnostic *d =
         report(e, DUPLICATE_NAME, stmt->name_span,
                "two outputs are called `%.*s`", SLICE_ARG(stmt->name));
-    diag_label(d, other->span, "first here");
+    diag_label(d, e->model->outputs.at[*number - 1].span, "first here");
     return;
   }
   struct output *output = VEC_PUSH(e->arena, &e->model->outputs);
   *output = (struct output){
       .node = e->current, .name = stmt->name, .span = stmt->name_span};
+  *number = (int64_t)e->model->outputs.count;
 }
 
 void expand_def(struct expander *e, const struct stmt *stmt) {

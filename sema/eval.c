@@ -104,6 +104,8 @@ void report_unknown_name(struct expander *e, struct slice name,
                          struct span span, const struct arg_spec *also) {
   struct diagnostic *d = report(
       e, UNKNOWN_NAME, span, "nothing is called `%.*s` here", SLICE_ARG(name));
+  if (!diag_is_shown(d))
+    return;
   if (looks_like_sizes(e, name)) {
     struct text sizes = text_new(e->arena);
     for (size_t i = 0; i < name.length; i++) {
@@ -190,7 +192,10 @@ static struct value eval_field(struct expander *e, const struct expr *expr) {
            "there is no tensor yet whose size this could be");
     return value_poison;
   }
-  const struct shape *shape = &e->model->nodes.at[e->current].out;
+  struct node *node = &e->model->nodes.at[e->current];
+  const struct shape *shape = &node->out;
+  node->channels_asked = node->channels_asked || field == AXIS_C;
+  node->sizes_asked = node->sizes_asked || field != AXIS_C;
   if (field == FIELD_SIZE)
     return eval_integer(shape_values(shape), expr->span);
   bool index = shape->dtype != DTYPE_FLOAT; /* it has a length only */

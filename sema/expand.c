@@ -39,14 +39,16 @@ static struct symbol *find_label(struct expander *e, const struct stmt *stmt) {
   struct symbol *symbol = scope_resolve(e->scope, name);
   if (symbol && symbol->kind == SYMBOL_LABEL)
     return symbol;
+  struct diagnostic *d =
+      report(e, UNKNOWN_LABEL, stmt->name_span,
+             "no layer is labelled `%.*s` here", SLICE_ARG(name));
+  if (!diag_is_shown(d))
+    return NULL;
   struct suggestion s = suggest_begin(name);
   for (struct scope *scope = e->scope; scope; scope = scope->parent)
     for (struct symbol *known = scope->first; known; known = known->next)
       if (known->kind == SYMBOL_LABEL)
         suggest_offer(&s, known->name);
-  struct diagnostic *d =
-      report(e, UNKNOWN_LABEL, stmt->name_span,
-             "no layer is labelled `%.*s` here", SLICE_ARG(name));
   if (s.best.at)
     diag_help(d, "did you mean `%.*s`?", SLICE_ARG(s.best));
   else

@@ -22,6 +22,7 @@ struct expander {
   bool stopped;              /* a limit or too many errors */
   int64_t share, share_end;  /* `again`: nodes whose parameters are next */
   VEC(struct map) counters;  /* by group: names given so far */
+  struct map outputs;        /* by name, from 1 */
   VEC(int) used;             /* sources that `use` has taken in */
   struct using *using;       /* those it is in the middle of */
   VEC(struct bound *) bound; /* by statement, if it is always the same */
@@ -129,6 +130,12 @@ struct node_making {
 /* Adds the node that applies `m` to the tensors `inputs`; makes it current. */
 bool node_add(struct expander *e, const struct node_making *m,
               const int64_t *inputs, int input_count);
+
+/* The shape rule, and what is checked for every layer. */
+bool node_infer(struct layer *layer);
+
+/* False if it has more than 2^63 - 1 values. */
+bool node_count_param(const struct param *param, int64_t *count);
 
 /* The node of an input of the net. */
 void node_add_input(struct expander *e, const struct stmt *stmt,

@@ -52,7 +52,7 @@ static bool merge_loop(struct text *out, const struct frame *frame) {
 void frame_describe(struct diagnostic *d, struct sources *sources,
                     const struct frame *frame) {
   int shown = 0;
-  if (!d->owner)
+  if (!diag_is_shown(d))
     return;
   for (; frame && shown < SHOWN_FRAMES; frame = frame->parent, shown++) {
     struct text text = text_new(d->owner->arena);

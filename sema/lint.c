@@ -156,18 +156,11 @@ static void check_alignment(struct lint *l, int64_t node) {
             ALIGNMENT, (channels / ALIGNMENT + 1) * ALIGNMENT);
 }
 
-static bool is_output(const struct lint *l, int64_t node) {
-  for (size_t i = 0; i < l->model->outputs.count; i++)
-    if (l->model->outputs.at[i].node == node)
-      return true;
-  return false;
-}
-
 static void check_loss(struct lint *l, int64_t node) {
   int loss = l->expansion->settings->train.loss;
   const struct layer_kind *kind = l->model->nodes.at[node].kind;
   if ((loss != LOSS_CROSSENTROPY && loss != LOSS_BCE) || !kind->loss ||
-      !is_output(l, node))
+      !l->output[node])
     return;
   struct slice name = loss_name(loss);
   if (slice_is(name, kind->loss)) {
@@ -190,9 +183,10 @@ static void check_loss(struct lint *l, int64_t node) {
 static void find_alive(struct lint *l) {
   struct model *model = l->model;
   for (size_t i = 0; i < model->outputs.count; i++)
-    l->alive[model->outputs.at[i].node] = true;
+    l->output[model->outputs.at[i].node] = true;
   for (size_t i = model->nodes.count; i-- > 0;) {
     const struct node *n = &model->nodes.at[i];
+    l->alive[i] = l->alive[i] || l->output[i];
     for (int k = 0; l->alive[i] && k < n->input_count; k++)
       l->alive[node_input(model, n, k)] = true;
   }
@@ -267,9 +261,11 @@ void lint_model(const struct expansion *expansion, const struct block *program,
       .in = model_layer_room(model),
       .readers = arena_alloc(model->arena, count + 1, sizeof(int32_t)),
       .reader = arena_alloc(model->arena, count + 1, sizeof(int64_t)),
+      .output = arena_alloc(model->arena, count + 1, sizeof(bool)),
       .alive = arena_alloc(model->arena, count + 1, sizeof(bool)),
       .clean = arena_alloc(model->arena, model->sources.count + 1,
-                           sizeof(struct clean_sizes))};
+                           sizeof(struct clean_sizes)),
+      .clean_effort = clean_sizes_effort(model)};
   count_readers(&l);
   find_alive(&l);
   for (size_t i = 0; i < count; i++)

@@ -14,23 +14,37 @@ static struct shape_text map_text(const struct shape *shape) {
   return shape_text(&map);
 }
 
-/* The node that gave the map of `node`'s input its size. */
-static int64_t size_origin(const struct lint *l, int64_t node) {
+static bool same_map(const struct shape *a, const struct shape *b) {
+  bool same = a->rank == b->rank;
+  for (int i = 0; same && i < shape_spatial(a); i++)
+    same = a->dim[i] == b->dim[i];
+  return same;
+}
+
+/* Where maps come from, by the first inputs of nodes; and what strides. */
+static void find_maps(struct lint *l) {
   const struct model *model = l->model;
-  int64_t at = node_input(model, &model->nodes.at[node], 0);
-  const struct shape *map = &model->nodes.at[at].out;
-  for (;;) {
-    const struct node *n = &model->nodes.at[at];
+  size_t source = 0;
+  l->maps = arena_alloc(model->arena, model->nodes.count, sizeof *l->maps);
+  for (size_t i = 0; i < model->nodes.count; i++) {
+    const struct node *n = &model->nodes.at[i];
+    struct map_origin *map = &l->maps[i];
+    struct window windows[3];
+    struct remainder r[3];
+    bool input = source < model->sources.count &&
+                 model->sources.at[source] == (int64_t)i;
+    *map = (struct map_origin){(int64_t)i, -1};
+    if (input)
+      map->input = (int64_t)source++;
     if (n->input_count == 0)
-      return at;
+      continue;
     int64_t before = node_input(model, n, 0);
-    const struct shape *from = &model->nodes.at[before].out;
-    bool same = from->rank == map->rank;
-    for (int i = 0; same && i < shape_spatial(map); i++)
-      same = from->dim[i] == map->dim[i];
-    if (!same)
-      return at;
-    at = before;
+    map->input = l->maps[before].input;
+    if (same_map(&n->out, &model->nodes.at[before].out))
+      map->node = l->maps[before].node;
+    int axes = remainders_of(model, (int64_t)i, l->in, windows, r);
+    for (int a = 0; a < axes && n->kind->params; a++)
+      l->strided = l->strided || windows[a].stride > 1;
   }
 }
 
@@ -54,36 +68,14 @@ static bool has_option(const struct layer_kind *kind, const char *name) {
   return false;
 }
 
-static void find_strides(struct lint *l) {
-  for (size_t i = 0; i < l->model->nodes.count; i++) {
-    struct window windows[3];
-    struct remainder r[3];
-    int axes = remainders_of(l->model, (int64_t)i, l->in, windows, r);
-    for (int a = 0; a < axes && l->model->nodes.at[i].kind->params; a++)
-      l->strided = l->strided || windows[a].stride > 1;
-  }
-}
-
-/* The number of the input that a node's first inputs lead back to. */
-static int64_t input_behind(const struct lint *l, int64_t node) {
-  const struct model *model = l->model;
-  while (model->nodes.at[node].input_count > 0)
-    node = node_input(model, &model->nodes.at[node], 0);
-  for (size_t i = 0; i < model->sources.count; i++)
-    if (model->sources.at[i] == node)
-      return (int64_t)i;
-  return -1; /* a learned tensor */
-}
-
 static void put_clean(struct text *out, struct lint *l, int64_t node) {
-  int64_t input = input_behind(l, node);
+  int64_t input = l->maps[node].input;
   if (input < 0)
-    return;
+    return; /* a learned tensor */
   struct clean_sizes *clean = &l->clean[input];
-  if (!clean->searched) {
-    find_strides(l);
-    *clean = clean_sizes_find(l->expansion, l->program, l->model, input);
-  }
+  if (!clean->searched)
+    *clean = clean_sizes_find(l->expansion, l->program, l->model, input,
+                              &l->clean_effort);
   if (!clean->has_below && !clean->has_above)
     return;
   text_put(out, "with input ");
@@ -126,10 +118,12 @@ static void report_remainder(struct lint *l, int64_t node,
       lint_warn(l, slug, node, "%.*s leaves %.*s of the %s map unread",
                 SLICE_ARG(lint_layer_text(l, node)),
                 SLICE_ARG(text_slice(&unread)), map_text(&map).text);
-  if (!d->owner)
+  if (!diag_is_shown(d))
     return;
   diag_here(d, "reads %s", map_text(&read).text);
-  int64_t origin = size_origin(l, node);
+  if (!l->maps)
+    find_maps(l);
+  int64_t from = node_input(l->model, n, 0), origin = l->maps[from].node;
   diag_label(d, l->model->nodes.at[origin].span, "makes it %s",
              map_text(&map).text);
   struct text help = text_new(l->model->arena);

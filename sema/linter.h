@@ -5,6 +5,11 @@
 #include "sema/lint.h"
 #include "sema/remainder.h"
 
+/* The node that gave a map its size, and the number of the input behind. */
+struct map_origin {
+  int64_t node, input; /* input -1: a learned tensor */
+};
+
 struct lint {
   const struct expansion *expansion;
   const struct block *program;
@@ -13,9 +18,12 @@ struct lint {
   const struct shape **in;
   int32_t *readers;          /* by node: how many nodes read it */
   int64_t *reader;           /* by node: the last of them */
+  bool *output;              /* by node: it is one */
   bool *alive;               /* by node: some output depends on it */
   bool strided;              /* a layer with weights has a stride */
   struct clean_sizes *clean; /* by input */
+  int64_t clean_effort;      /* that is left to find them */
+  struct map_origin *maps;   /* by node, once they are asked for */
 };
 
 /* Reports about a node, and remembers it for the rows of reports. */

@@ -56,6 +56,7 @@ struct node {
   int64_t shares; /* `again`: the node whose parameters it uses */
   size_t first_param;
   int param_count;
+  bool channels_asked, sizes_asked; /* by expressions: in.c, in.h */
 };
 
 /* Parameters and buffers of all nodes, one behind the other. */

@@ -35,8 +35,7 @@ static bool check_input_types(const struct layer *layer) {
   return true;
 }
 
-/* The shape rule, and what is checked for every layer. */
-static bool infer(struct layer *layer) {
+bool node_infer(struct layer *layer) {
   int64_t count;
   if (!check_input_types(layer) || !layer->kind->shape(layer))
     return false;
@@ -48,7 +47,7 @@ static bool infer(struct layer *layer) {
   return false;
 }
 
-static bool count_param(const struct param *param, int64_t *count) {
+bool node_count_param(const struct param *param, int64_t *count) {
   *count = 1;
   for (int i = 0; i < param->rank; i++)
     if (!mul_i64(*count, param->dim[i], count))
@@ -148,7 +147,7 @@ static bool add_params(struct expander *e, const struct layer *layer,
     stored->buffer = param->buffer;
     stored->fixed = param->fixed;
     stored->same = index;
-    if (!count_param(param, &stored->count)) {
+    if (!node_count_param(param, &stored->count)) {
       layer_fail(layer, TOO_LARGE, NULL, "%s has more than 2^63 - 1 parameters",
                  layer->kind->name);
       return false;
@@ -232,7 +231,7 @@ bool node_add(struct expander *e, const struct node_making *m,
                       .shares = NO_NODE,
                       .input_count = input_count,
                       .first_input = model->inputs.count};
-  if (!infer(&layer) || !add_params(e, &layer, &node))
+  if (!node_infer(&layer) || !add_params(e, &layer, &node))
     return false;
   node.out = layer.out;
   int64_t index = (int64_t)model->nodes.count;

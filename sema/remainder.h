@@ -22,12 +22,16 @@ struct clean_sizes {
 };
 
 /*
- * Finds the nearest such sizes by building the net again and again with
- * other ones: what `in.h` and `if` depend on is tried as it is. `input` is
- * its number among the inputs.
+ * Finds the nearest such sizes by trying one after the other. Where `in.h` or
+ * `if` would see another size, the net is built anew. `input` is its number
+ * among the inputs; `left` is what all searches of a net may still do.
  */
 struct clean_sizes clean_sizes_find(const struct expansion *expansion,
                                     const struct block *program,
-                                    const struct model *model, int64_t input);
+                                    const struct model *model, int64_t input,
+                                    int64_t *left);
+
+/* What `left` begins with: in nodes that are built. */
+int64_t clean_sizes_effort(const struct model *model);
 
 #endif

@@ -3,9 +3,21 @@
 
 #include "base/check.h"
 
-#define OPTIMIZERS                                                    \
-  "sgd momentum nesterov adagrad rmsprop adadelta adam adamw adamax " \
-  "lion adafactor adam8bit"
+static const char optimizer_words[] =
+#define OPTIMIZER(id, word, ...) " " word
+#include "sema/optimizers.def"
+#undef OPTIMIZER
+    ;
+
+static const struct {
+  const char *word;
+  int values, bits;
+} optimizers[] = {
+    {"", 0, 0},
+#define OPTIMIZER(id, word, values, bits, ...) {word, values, bits},
+#include "sema/optimizers.def"
+#undef OPTIMIZER
+};
 
 static const char element_words[] =
 #define ELEMENT(constant, word, ...) " " word
@@ -46,7 +58,7 @@ static const char toggle_words[] = TOGGLES(CHOICE_WORD);
 #define ELEMENT_WORDS (&element_words[1])
 #define PROFILE_WORDS (&profile_words[1])
 #define GPU_WORDS (&gpu_words[1])
-#define OPTIMIZER_WORDS OPTIMIZERS
+#define OPTIMIZER_WORDS (&optimizer_words[1])
 #define PRECISION_WORDS (&precision_words[1])
 #define LOSS_WORDS (&loss_words[1])
 #define RULE_WORDS (&rule_words[1])
@@ -104,15 +116,7 @@ const char *element_long_name(int element) {
 }
 
 const char *optimizer_word(int optimizer) {
-  static const char *const words[] = {
-      "",        "sgd",       "momentum", "nesterov", "adagrad",
-      "rmsprop", "adadelta",  "adam",     "adamw",    "adamax",
-      "lion",    "adafactor", "adam8bit"};
-  return words[optimizer];
-}
-
-struct slice optimizer_name(int optimizer) {
-  return word_at(OPTIMIZERS, optimizer);
+  return optimizers[optimizer].word;
 }
 
 struct slice loss_name(int loss) {
@@ -132,13 +136,9 @@ bool element_bytes(int element, int64_t count, int64_t *bytes) {
 }
 
 int optimizer_values(int optimizer) {
-  switch (optimizer) {
-  case OPTIMIZER_SGD: return 0;
-  case OPTIMIZER_MOMENTUM:
-  case OPTIMIZER_NESTEROV:
-  case OPTIMIZER_ADAGRAD:
-  case OPTIMIZER_RMSPROP:
-  case OPTIMIZER_LION: return 1;
-  default: return 2;
-  }
+  return optimizers[optimizer].values;
+}
+
+int optimizer_value_bits(int optimizer) {
+  return optimizers[optimizer].bits;
 }

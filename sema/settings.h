@@ -14,18 +14,10 @@ enum element {
 };
 
 enum optimizer {
-  OPTIMIZER_SGD = 1,
-  OPTIMIZER_MOMENTUM,
-  OPTIMIZER_NESTEROV,
-  OPTIMIZER_ADAGRAD,
-  OPTIMIZER_RMSPROP,
-  OPTIMIZER_ADADELTA,
-  OPTIMIZER_ADAM,
-  OPTIMIZER_ADAMW,
-  OPTIMIZER_ADAMAX,
-  OPTIMIZER_LION,
-  OPTIMIZER_ADAFACTOR,
-  OPTIMIZER_ADAM8BIT,
+  OPTIMIZER_NONE,
+#define OPTIMIZER(id, ...) OPTIMIZER_##id,
+#include "sema/optimizers.def"
+#undef OPTIMIZER
 };
 
 /* The others: a list makes the enum, from 1, and the words of a setting. */
@@ -100,7 +92,6 @@ void settings_open(struct settings *settings);
 const char *element_long_name(int element);
 
 /* The words of an option's value: "momentum". */
-struct slice optimizer_name(int optimizer);
 const char *optimizer_word(int optimizer);
 struct slice loss_name(int loss);
 
@@ -113,7 +104,10 @@ int element_bits(int element);
 /* Bytes of `count` values; false if they pass 2^63 - 1. */
 bool element_bytes(int element, int64_t count, int64_t *bytes);
 
-/* Values of state that an optimizer keeps for each parameter. */
+/* Values of state for each parameter by the rule of thumb. */
 int optimizer_values(int optimizer);
+
+/* Bits of each of them; 0: as many as the parameter has. */
+int optimizer_value_bits(int optimizer);
 
 #endif

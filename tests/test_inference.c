@@ -2,6 +2,9 @@
  * The memory of a prediction: arenas computed by hand, and plans of the
  * published nets checked buffer by buffer.
  */
+#define _POSIX_C_SOURCE 200809L
+#include <unistd.h>
+
 #include "tests/report.h"
 
 static int64_t ask_inference(const char *net, const char *options,
@@ -181,6 +184,47 @@ static void arenas_of_published_nets_are_sound(void **state) {
   paths_free(&nets);
 }
 
+/* `head`, and `count` times `part`. */
+static void repeated(char *out, size_t room, const char *head, const char *part,
+                     int count, const char *foot) {
+  size_t length = (size_t)snprintf(out, room, "%s", head);
+  for (int i = 0; i < count; i++)
+    length += (size_t)snprintf(out + length, room - length, "%s", part);
+  snprintf(out + length, room - length, "%s", foot);
+}
+
+/*
+ * A set of more than 64 branches no longer fits a word: the search for an
+ * order once went on for ever. What is summed needs the sum so far only.
+ */
+static void any_number_of_branches_is_put_in_order(void **state) {
+  (void)state;
+  static const int counts[] = {63, 64, 65, 66, 129};
+  char net[8192];
+  alarm(100); /* ends what does not */
+  for (size_t i = 0; i < sizeof counts / sizeof *counts; i++) {
+    int n = counts[i];
+    repeated(net, sizeof net, "net a\ninput 8x8x8\nadd", " { conv 4 1x1 }", n,
+             "\n");
+    assert_int_equal(ask_inference(net, TIGHT, ARENA),
+                     4 * 64 * (8 + 4 + 4)); /* the input, the sum, a term */
+    repeated(net, sizeof net, "net a\ninput 8\nin0: relu\nadd",
+             " { linear 16 gelu; linear 8 }", n, "\n");
+    assert_int_equal(ask_inference(net, TIGHT, ARENA),
+                     4 * (8 + 8 + 16 + 8)); /* x, the sum, an expert's two */
+    char forks[8192];
+    size_t length = 0;
+    for (int k = 0; k < n; k++)
+      length += (size_t)snprintf(forks + length, sizeof forks - length,
+                                 "fork { conv 8 1x1; output o%d }\n", k);
+    repeated(net, sizeof net, "net a\ninput 8x8x8\nconv 8 1x1\n", forks, 1,
+             "relu\noutput z\n");
+    assert_int_equal(ask_inference(net, TIGHT, ARENA),
+                     4 * 512 * (n + 1)); /* all outputs last */
+  }
+  alarm(0);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(element_wise_layers_run_in_place),
@@ -188,6 +232,7 @@ int main(void) {
       cmocka_unit_test(views_cost_nothing),
       cmocka_unit_test(caches_hold_keys_and_values),
       cmocka_unit_test(small_types_are_rounded_up),
+      cmocka_unit_test(any_number_of_branches_is_put_in_order),
       cmocka_unit_test(arenas_of_published_nets_are_sound),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -342,6 +342,24 @@ static void the_largest_batch_is_the_largest(void **state) {
     }
 }
 
+/* Where segments are cut depends on the batch: small tensors are rounded. */
+static void the_largest_batch_is_that_of_every_batch(void **state) {
+  (void)state;
+  static const char net[] = "net a\ninput 8x3x16\na: deconv 4 2x2 /2\n"
+                            "add {} {} a hswish\nfc 10 softmax\n";
+  static const int64_t batches[] = {1, 2, 10, 100, 95857};
+  int64_t first = 0;
+  for (size_t i = 0; i < sizeof batches / sizeof *batches; i++) {
+    char options[96];
+    snprintf(options, sizeof options,
+             "checkpoint=3 precision=mixed memory=1GiB batch=%lld",
+             (long long)batches[i]);
+    int64_t largest = ask(net, options, "largest_batch");
+    first = i ? first : largest;
+    assert_int_equal(largest, first);
+  }
+}
+
 /* "--checkpoint auto --batch 3" to "checkpoint=auto batch=3". */
 static void settings_of(const char *options, char *text, size_t size) {
   char copy[128];
@@ -431,6 +449,33 @@ static void optimizers_keep_and_need_what_was_measured(void **state) {
       assert_int_equal(training(json, "gradient_bytes"), 4 * N);
       json_decref(json);
     }
+}
+
+/*
+ * Every tensor takes whole blocks of 512 bytes: the input of 200, parameters
+ * of 20,000, 400 and 8,000, and the state that really is there.
+ */
+static void each_tensor_of_state_is_rounded(void **state) {
+  (void)state;
+  enum { INPUT = 312, LARGE = 480, BIAS = 112, SMALL = 192 };
+  enum { PARAMETERS = LARGE + BIAS + SMALL };
+  static const struct {
+    const char *options;
+    int64_t rounding;
+  } all[] = {
+      {"optimizer=sgd", INPUT + PARAMETERS},
+      {"optimizer=lion", INPUT + 2 * PARAMETERS},
+      {"optimizer=adamw", INPUT + 3 * PARAMETERS},
+      /* rows and columns: 50 and 100 of 32 bits, the bias, 100 and 20 */
+      {"optimizer=adafactor",
+       INPUT + PARAMETERS + (312 + 112) + BIAS + (112 + 432)},
+      /* two of 5,000 bytes, with 20 maxima each; the others are too small */
+      {"optimizer=adam8bit",
+       INPUT + PARAMETERS + 2 * (120 + 432) + 2 * BIAS + 2 * SMALL},
+      {"optimizer=adam8bit" CPU, 0}};
+  for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+    assert_int_equal(ask(two_layers, all[i].options, "rounding_bytes"),
+                     all[i].rounding);
 }
 
 /* PyTorch's last two axes of a kernel are its height and width. */
@@ -548,8 +593,10 @@ int main(void) {
       cmocka_unit_test(segments_replace_groups),
       cmocka_unit_test(the_choice_fits_and_no_even_split_is_cheaper),
       cmocka_unit_test(the_largest_batch_is_the_largest),
+      cmocka_unit_test(the_largest_batch_is_that_of_every_batch),
       cmocka_unit_test(ways_out_lead_out),
       cmocka_unit_test(optimizers_keep_and_need_what_was_measured),
+      cmocka_unit_test(each_tensor_of_state_is_rounded),
       cmocka_unit_test(adafactor_factors_kernels_little),
       cmocka_unit_test(adam_holds_the_tensor_before),
       cmocka_unit_test(accumulated_gradients_are_there_before),

@@ -1,0 +1,238 @@
+/*
+ * How the work of the compiler grows with its sources. Not seconds are
+ * measured but the basic blocks that the library runs, which the compiler
+ * that built it counts (-fsanitize-coverage=trace-pc), and the bytes that
+ * it asks for: the same on every machine. Each source is compiled in three
+ * sizes, of which each is twice the one before; what the second doubling
+ * adds must be about twice what the first adds, whatever both rest on.
+ */
+#include "netc.h"
+#include "tests/run.h"
+
+enum { MOST_GROWTH = 230 }; /* percent; twice is linear, four times square */
+
+static uint64_t steps;
+
+void __sanitizer_cov_trace_pc(void);
+void __sanitizer_cov_trace_pc(void) {
+  steps++;
+}
+
+/* Memory */
+
+struct heap {
+  uint64_t bytes; /* asked for, all in all */
+  uint64_t now;   /* and not given back */
+};
+
+struct header {
+  _Alignas(16) size_t size;
+};
+
+static void *resize(void *user, void *old, size_t size) {
+  struct heap *heap = user;
+  struct header *block = old ? (struct header *)old - 1 : NULL;
+  heap->now -= block ? block->size : 0;
+  if (size == 0) {
+    free(block);
+    return NULL;
+  }
+  block = realloc(block, sizeof *block + size);
+  assert_non_null(block);
+  block->size = size;
+  heap->bytes += size;
+  heap->now += size;
+  return block + 1;
+}
+
+/* Sources */
+
+struct source {
+  char *at;
+  size_t length, room;
+};
+
+static void put(struct source *source, const char *bytes, size_t length) {
+  if (source->room - source->length < length + 1) {
+    source->room = (source->room + length) * 2 + 1024;
+    source->at = realloc(source->at, source->room);
+    assert_non_null(source->at);
+  }
+  memcpy(source->at + source->length, bytes, length);
+  source->length += length;
+  source->at[source->length] = '\0';
+}
+
+/* Copies a text; `@` becomes a number. */
+static void put_numbered(struct source *source, const char *text, int number) {
+  char digits[16];
+  int length = snprintf(digits, sizeof digits, "%d", number);
+  for (; *text; text++)
+    if (*text == '@')
+      put(source, digits, (size_t)length);
+    else
+      put(source, text, 1);
+}
+
+/* A family of sources, by size. */
+struct family {
+  char name[64];
+  int size;
+  const char *head; /* `@` is the size */
+  const char *part; /* that often; `@` counts upwards */
+  const char *back; /* and then this; `@` counts downwards */
+  const char *foot;
+  const char *options; /* "batch=8", of netc_set */
+  const char *output;  /* NULL: it is only checked */
+};
+
+static struct source source_of(const struct family *f, int size) {
+  struct source source = {0};
+  put_numbered(&source, f->head, size);
+  for (int i = 0; f->part && i < size; i++)
+    put_numbered(&source, f->part, i);
+  for (int i = size; f->back && i-- > 0;)
+    put_numbered(&source, f->back, i);
+  put_numbered(&source, f->foot ? f->foot : "\n", size);
+  return source;
+}
+
+static const struct family families[] = {
+    {"a long line of layers, each with a warning", 200, "input 8x8x8\n",
+     "conv 8 3x3 pad bias bn relu;", NULL, NULL, NULL, NULL},
+    {"a long tail, each layer with a warning", 500, "input 8x8x8\nconv 8 1x1",
+     " relu", NULL, NULL, NULL, NULL},
+    {"a long tail", 2000, "input 8x8x8\nconv 8 1x1", " gelu silu", NULL, NULL,
+     NULL, NULL},
+    {"a long tail in canonical form", 2000, "input 8x8x8\nconv 8 1x1",
+     " gelu silu", NULL, NULL, NULL, "fmt"},
+    {"a long line in canonical form", 1000, "input 8x8x8\n",
+     "conv 8 3x3 pad bn relu;", NULL, NULL, NULL, "fmt"},
+    {"lines with their shapes", 1000, "input 8x8x8\n",
+     "conv 8 3x3 pad bn relu\n", NULL, NULL, NULL, "fmt-shapes"},
+    {"constants, and a wrong name in a loop", 200, "input 8\n",
+     "let value_@ = @\n", NULL, "repeat @ { linear wrong_name }\n", NULL, NULL},
+    {"constants, and a wrong layer in a loop", 200, "input 8\n",
+     "def value_@() { relu }\n", NULL, "repeat @ { wrong_name 3 }\n", NULL,
+     NULL},
+    {"labels, and a wrong label in a loop", 200, "input 8\n", "value_@: relu\n",
+     NULL, "repeat @ { from wrong_name }\n", NULL, NULL},
+    {"a chain on a device", 1000, "input 8x8x8\n", "conv 8 3x3 pad\n", NULL,
+     NULL, "memory=1GiB", "txt"},
+    {"remainders of one map", 500, "input 9x9x8\n",
+     "conv 8 3x3 pad\nfork { pool 2x2 }\n", NULL, NULL, NULL, NULL},
+    {"branches, too many for a search", 3000, "input 8\nadd",
+     " { linear 9; linear 8 }", NULL, NULL, NULL, "csv"},
+    {"outputs with a softmax before a loss", 3000, "input 8\n",
+     "fork { linear 8 softmax; output o@ }\n", NULL,
+     "linear 8 softmax\noutput z\n", "loss=crossentropy", "csv"},
+    {"skips inside each other", 1000, "input 8x8x8\n", "s@: conv 8 3x3 pad\n",
+     "add s@\nconv 8 3x3 pad\n", NULL, NULL, "json"},
+    {"one far tensor added", 1000, "input 8x8x8\na: conv 8 1x1\n",
+     "conv 8 1x1\nadd a\n", NULL, NULL, NULL, "json"},
+    {"residual blocks below one skip", 3000,
+     "input 8x8x8\na: conv 8 1x1\n"
+     "repeat @ { add { conv 8 1x1; relu } {} }\nadd a\n",
+     NULL, NULL, NULL, NULL, "csv"},
+};
+
+/* Searches whose work depends on more than the size, and a bound for it. */
+static const struct bounded {
+  struct family family;
+  uint64_t steps;
+} searches[] = {
+    {{"checkpoints are chosen for many batches", 300, "input 8x8x8\n",
+      "conv 8 3x3 pad\n", NULL, "train batch=100 checkpoint=auto\n",
+      "memory=440MiB", "txt"},
+     400 * 1000 * 1000},
+    {{"sizes without remainders, of many inputs", 1000, "",
+      "input i@ 9x9x8\npool 2x2\nl@: gap\n", NULL, "add l0 l1\n", NULL, NULL},
+     100 * 1000 * 1000},
+    {{"sizes without remainders", 1,
+      "input 8000 x 1\nconv 32 80 /16 bn relu\npool 4\n"
+      "repeat 3 { conv 64 3 bn relu; pool 4 }\ngap\nfc 35\n",
+      NULL, NULL, NULL, NULL, NULL},
+     2 * 1000 * 1000},
+};
+
+struct work {
+  uint64_t steps, bytes;
+};
+
+static bool drop(void *user, const char *bytes, size_t length) {
+  (void)user;
+  (void)bytes;
+  (void)length;
+  return true;
+}
+
+static void choose(struct netc *netc, const char *option) {
+  char key[64];
+  const char *value = strchr(option, '=');
+  assert_non_null(value);
+  snprintf(key, sizeof key, "%.*s", (int)(value - option), option);
+  assert_int_equal(netc_set(netc, key, value + 1), NETC_OK);
+}
+
+static struct work compile(const struct family *f, int size) {
+  struct heap heap = {0};
+  struct source source = source_of(f, size);
+  uint64_t before = steps;
+  struct netc *netc = netc_open(resize, &heap);
+  assert_non_null(netc);
+  if (f->options)
+    choose(netc, f->options);
+  enum netc_status status =
+      netc_load_text(netc, "grown.net", source.at, source.length);
+  for (size_t i = 0; i < netc_diagnostic_count(netc); i++)
+    netc_diagnostic_emit(netc, i, NETC_STYLE_TEXT, drop, NULL);
+  if (f->output) {
+    assert_int_equal(status, NETC_OK);
+    assert_int_equal(netc_emit(netc, f->output, NULL, drop, NULL), NETC_OK);
+  }
+  netc_close(netc);
+  free(source.at);
+  assert_int_equal(heap.now, 0);
+  return (struct work){steps - before, heap.bytes};
+}
+
+/* Percent by which the second doubling adds more than the first. */
+static uint64_t growth(const char *what, uint64_t one, uint64_t two,
+                       uint64_t four) {
+  assert_true(two > one && four > two);
+  uint64_t result = (four - two) * 100 / (two - one);
+  if (getenv("GROWTH"))
+    printf("%10ju %10ju %10ju %s, %ju %%\n", (uintmax_t)one, (uintmax_t)two,
+           (uintmax_t)four, what, (uintmax_t)result);
+  return result;
+}
+
+static void work_grows_with_the_size(void **state) {
+  const struct family *f = *state;
+  struct work one = compile(f, f->size), two = compile(f, f->size * 2),
+              four = compile(f, f->size * 4);
+  uint64_t of_steps = growth("steps", one.steps, two.steps, four.steps);
+  uint64_t of_bytes = growth("bytes", one.bytes, two.bytes, four.bytes);
+  assert_in_range(of_steps, 0, MOST_GROWTH);
+  assert_in_range(of_bytes, 0, MOST_GROWTH);
+}
+
+static void searches_end_soon(void **state) {
+  (void)state;
+  for (size_t i = 0; i < sizeof searches / sizeof *searches; i++) {
+    const struct bounded *b = &searches[i];
+    struct work work = compile(&b->family, b->family.size);
+    if (getenv("GROWTH"))
+      printf("%10ju steps: %s\n", (uintmax_t)work.steps, b->family.name);
+    assert_in_range(work.steps, 0, b->steps);
+  }
+}
+
+int main(void) {
+  static const struct CMUnitTest others[] = {
+      cmocka_unit_test(searches_end_soon)};
+  struct family rows[sizeof families / sizeof *families];
+  memcpy(rows, families, sizeof rows);
+  return run_table("growth", rows, sizeof rows / sizeof *rows, sizeof *rows,
+                   work_grows_with_the_size, others, 1);
+}
