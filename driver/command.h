@@ -2,10 +2,12 @@
 #ifndef NETC_DRIVER_COMMAND_H
 #define NETC_DRIVER_COMMAND_H
 
+#include <stdarg.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
 
+#include "base/text.h"
 #include "netc.h"
 
 /* Exit status: docs/manual. */
@@ -25,11 +27,11 @@ int command_layers(int argc, char **argv);
 int command_plan(int argc, char **argv);
 
 /* "netc: ..." on standard error; returns `status`. */
-int complain(int status, const char *format, ...)
-#if defined __GNUC__
-    __attribute__((format(printf, 2, 3)))
-#endif
-    ;
+int complain(int status, const char *format, ...) PRINTF_LIKE(2, 3);
+
+/* Part of a line for standard error: base/shown.h, no terminal obeys it. */
+void say(const char *format, ...) PRINTF_LIKE(1, 2);
+void say_va(const char *format, va_list args);
 
 /* How diagnostics are shown, and how many errors there were. */
 struct display {

@@ -94,9 +94,9 @@ static void put_gap(const struct plan *plan) {
 
 static void put_summary(const char *path, const struct plan *plan,
                         size_t count) {
-  fprintf(stderr, "%s: %s buffer%s, arena %s bytes, ", path,
-          count_text((int64_t)count).text, count == 1 ? "" : "s",
-          count_text(plan->height).text);
+  say("%s: %s buffer%s, arena %s bytes, ", path,
+      count_text((int64_t)count).text, count == 1 ? "" : "s",
+      count_text(plan->height).text);
   fprintf(stderr, "lower bound %s, ", count_text(plan->lower_bound).text);
   put_gap(plan);
   fprintf(stderr, "; %s; %s node%s\n",
@@ -110,7 +110,8 @@ static int plan_table(struct arena *arena, const struct plan_command *c,
   switch (plan_arena(arena, table->buffers.at, table->buffers.count,
                      &c->options, &plan)) {
   case PLAN_TOO_LARGE:
-    fprintf(stderr, "%s: error: the sizes add up to more than 2^61\n", name);
+    say("%s: error: the sizes add up to more than 2^61", name);
+    fputc('\n', stderr);
     return EXIT_SOURCE;
   case PLAN_BUG:
     return complain(EXIT_BUG, "the plan is wrong; please report this");
@@ -118,12 +119,12 @@ static int plan_table(struct arena *arena, const struct plan_command *c,
   }
   put_summary(name, &plan, table->buffers.count);
   if (c->options.capacity && plan.height > c->options.capacity) {
-    fprintf(stderr,
-            "%s: error: no plan within %s bytes was found%s; the least found "
-            "is %s bytes\n",
-            name, count_text(c->options.capacity).text,
-            plan.lower_bound > c->options.capacity ? ", and none exists" : "",
-            count_text(plan.height).text);
+    say("%s: error: no plan within %s bytes was found%s; the least found "
+        "is %s bytes",
+        name, count_text(c->options.capacity).text,
+        plan.lower_bound > c->options.capacity ? ", and none exists" : "",
+        count_text(plan.height).text);
+    fputc('\n', stderr);
     return EXIT_SOURCE;
   }
   return write_plan(c, table);
