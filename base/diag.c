@@ -79,13 +79,61 @@ static struct diagnostic *add(struct diags *diags, enum slug slug,
   return d;
 }
 
-/* A name of a million letters says no more than its first hundreds. */
-enum { LONGEST_TEXT = 500 };
+/* A name of a million letters says no more than its ends do. */
+enum {
+  LONGEST_NAME = 60, /* code points; longer ones keep their ends: */
+  NAME_BEGIN = 40,
+  NAME_END = 16,
+  LONGEST_TEXT = 500, /* bytes of all */
+};
+
+static bool in_name(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
+         (c >= '0' && c <= '9') || c == '_' || (unsigned char)c >= 0x80;
+}
+
+/* Bytes of the first `count` code points. */
+static size_t bytes_of(struct slice text, size_t count) {
+  size_t at = 0;
+  while (at < text.length && count-- > 0)
+    do
+      at++;
+    while (at < text.length && ((unsigned char)text.at[at] & 0xC0) == 0x80);
+  return at;
+}
+
+static void put_name(struct text *out, struct slice name) {
+  size_t width = text_width(name);
+  if (width <= LONGEST_NAME) {
+    text_puts(out, name);
+    return;
+  }
+  size_t end = bytes_of(name, width - NAME_END);
+  text_bytes(out, name.at, bytes_of(name, NAME_BEGIN));
+  text_put(out, "...");
+  text_bytes(out, name.at + end, name.length - end);
+}
+
+static struct slice format_whole(struct diagnostic *d, const char *format,
+                                 va_list args) {
+  struct text text = text_new(d->owner->arena);
+  text_vprintf(&text, format, args);
+  return text_slice(&text);
+}
 
 static struct slice format_text(struct diagnostic *d, const char *format,
                                 va_list args) {
+  struct slice whole = format_whole(d, format, args);
   struct text text = text_new(d->owner->arena);
-  text_vprintf(&text, format, args);
+  for (size_t i = 0; i < whole.length && text.length <= LONGEST_TEXT;) {
+    size_t end = i;
+    while (end < whole.length && in_name(whole.at[end]))
+      end++;
+    put_name(&text, (struct slice){whole.at + i, end - i});
+    if (end < whole.length)
+      text_putc(&text, whole.at[end++]);
+    i = end;
+  }
   if (text.length > LONGEST_TEXT) {
     text.length = LONGEST_TEXT;
     while (((unsigned char)text.at[text.length] & 0xC0) == 0x80)
@@ -182,6 +230,6 @@ void diag_fixit(struct diagnostic *d, struct span span, const char *format,
   fixit->span = span;
   va_list args;
   va_start(args, format);
-  fixit->text = format_text(d, format, args);
+  fixit->text = format_whole(d, format, args);
   va_end(args);
 }

@@ -1,5 +1,6 @@
 /* Diagnostics as text with source lines and carets, and as JSON. */
 #include "base/diag.h"
+#include "base/shown.h"
 
 enum {
   SHOWN_COLUMNS = 120, /* longer lines are cut around the place */
@@ -29,29 +30,9 @@ static int digits_of(uint32_t value) {
   return digits;
 }
 
-/* Copies part of a line, tabs as blanks; returns the columns written. */
-static size_t put_line(struct text *out, struct slice line) {
-  size_t column = 0;
-  for (size_t i = 0; i < line.length; i++) {
-    unsigned char c = (unsigned char)line.at[i];
-    if (c == '\t') {
-      size_t blanks = TAB - column % TAB;
-      text_fill(out, ' ', blanks);
-      column += blanks;
-    } else if (c < 0x20 || c == 0x7F) {
-      text_putc(out, '?');
-      column++;
-    } else {
-      text_putc(out, (char)c);
-      column += (c & 0xC0) != 0x80;
-    }
-  }
-  return column;
-}
-
 static size_t columns(struct arena *arena, struct slice line) {
   struct text scratch = text_new(arena);
-  return put_line(&scratch, line);
+  return shown_put(&scratch, line, TAB);
 }
 
 /* The piece of a long line that is shown. */
@@ -85,7 +66,7 @@ static void put_source_line(struct renderer *r, const struct position *p,
   put_margin(r, p->line);
   if (w.begin > 0)
     text_put(r->out, "...");
-  put_line(r->out, (struct slice){p->text.at + w.begin, w.end - w.begin});
+  shown_put(r->out, (struct slice){p->text.at + w.begin, w.end - w.begin}, TAB);
   text_put(r->out, w.end < p->text.length ? "...\n" : "\n");
 }
 
@@ -121,7 +102,7 @@ static void put_underline(struct renderer *r, const struct position *p,
   text_fill(r->out, primary ? '^' : '-', width ? width : 1);
   if (label.text.length) {
     text_putc(r->out, ' ');
-    text_puts(r->out, label.text);
+    shown_put(r->out, label.text, 0);
   }
   text_put(r->out, r->style->off);
   text_putc(r->out, '\n');
@@ -154,8 +135,9 @@ static void put_places(struct renderer *r) {
     struct position p =
         sources_position(r->sources, sorted[i].label.span.begin);
     if (p.source != shown) {
-      text_printf(r->out, "%*s--> %.*s\n", r->margin + 2, "",
-                  SLICE_ARG(p.source->name));
+      text_printf(r->out, "%*s--> ", r->margin + 2, "");
+      shown_put(r->out, p.source->name, 0);
+      text_putc(r->out, '\n');
       shown = p.source;
       line = 0;
     }
@@ -168,18 +150,23 @@ static void put_places(struct renderer *r) {
   }
 }
 
+static void put_remark(struct renderer *r, const char *kind,
+                       struct slice remark) {
+  text_printf(r->out, "%*s = %s: ", r->margin, "", kind);
+  shown_put(r->out, remark, 0);
+  text_putc(r->out, '\n');
+}
+
 static void put_remarks(struct renderer *r) {
   const struct diagnostic *d = r->d;
   struct text *out = r->out;
   for (size_t i = 0; i < d->notes.count; i++)
-    text_printf(out, "%*s = note: %.*s\n", r->margin, "",
-                SLICE_ARG(d->notes.at[i]));
+    put_remark(r, "note", d->notes.at[i]);
   if (d->repeats)
     text_printf(out, "%*s = note: the same %lld more time%s\n", r->margin, "",
                 (long long)d->repeats, d->repeats == 1 ? "" : "s");
   for (size_t i = 0; i < d->help.count; i++)
-    text_printf(out, "%*s = help: %.*s\n", r->margin, "",
-                SLICE_ARG(d->help.at[i]));
+    put_remark(r, "help", d->help.at[i]);
 }
 
 static int margin_of(struct renderer *r) {
@@ -200,11 +187,13 @@ void diag_render_text(struct text *out, struct sources *sources,
   r.margin = margin_of(&r);
   struct position p = sources_position(sources, d->span.begin);
   bool error = d->severity == SEVERITY_ERROR;
-  text_printf(out, "%s%.*s:%u:%u: %s%s:%s %s%.*s%s [%s]\n", r.style->bold,
-              SLICE_ARG(p.source->name), p.line, p.column,
+  text_put(out, r.style->bold);
+  shown_put(out, p.source->name, 0);
+  text_printf(out, ":%u:%u: %s%s:%s %s", p.line, p.column,
               error ? r.style->error : r.style->warning,
-              error ? "error" : "warning", r.style->off, r.style->bold,
-              SLICE_ARG(d->message), r.style->off, slug_info(d->slug)->name);
+              error ? "error" : "warning", r.style->off, r.style->bold);
+  shown_put(out, d->message, 0);
+  text_printf(out, "%s [%s]\n", r.style->off, slug_info(d->slug)->name);
   put_places(&r);
   put_remarks(&r);
 }

@@ -2,11 +2,13 @@
 #ifndef NETC_DRIVER_COMMAND_H
 #define NETC_DRIVER_COMMAND_H
 
+#include <stdarg.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 
+#include "base/text.h"
 #include "netc.h"
 
 enum exit_status {
@@ -38,11 +40,11 @@ const struct command_row *command_row(enum command command);
 #undef COMMAND
 
 /* "netc: ..." on standard error; returns `status`. */
-int complain(int status, const char *format, ...)
-#if defined __GNUC__
-    __attribute__((format(printf, 2, 3)))
-#endif
-    ;
+int complain(int status, const char *format, ...) PRINTF_LIKE(2, 3);
+
+/* Part of a line for standard error: base/shown.h, no terminal obeys it. */
+void say_va(const char *format, va_list args);
+void say(const char *format, ...) PRINTF_LIKE(1, 2);
 
 /* --help and --version of a command. */
 int print_help(enum command command);

@@ -43,9 +43,9 @@ static void put_gap(const struct netc_plan *plan) {
 
 static void put_summary(const char *path, const struct netc_plan *plan,
                         size_t count) {
-  fprintf(stderr, "%s: %s buffer%s, arena %s bytes, ", path,
-          count_text((int64_t)count).text, count == 1 ? "" : "s",
-          count_text(plan->height).text);
+  say("%s: %s buffer%s, arena %s bytes, ", path,
+      count_text((int64_t)count).text, count == 1 ? "" : "s",
+      count_text(plan->height).text);
   fprintf(stderr, "lower bound %s, ", count_text(plan->lower_bound).text);
   put_gap(plan);
   fprintf(stderr, "; %s; %s node%s\n",
@@ -59,19 +59,20 @@ static int plan_table(const struct planning *p, const char *name,
   enum netc_status status =
       netc_plan(table->buffers.at, table->buffers.count, &p->options, &plan);
   if (status == NETC_ERROR) {
-    fprintf(stderr, "%s: error: the sizes add up to more than 2^61\n", name);
+    say("%s: error: the sizes add up to more than 2^61", name);
+    fputc('\n', stderr);
     return EXIT_SOURCE;
   }
   if (status != NETC_OK)
     return exit_status_of(NULL, status);
   put_summary(name, &plan, table->buffers.count);
   if (p->options.capacity && plan.height > p->options.capacity) {
-    fprintf(stderr,
-            "%s: error: no plan within %s bytes was found%s; the least found "
-            "is %s bytes\n",
-            name, count_text(p->options.capacity).text,
-            plan.lower_bound > p->options.capacity ? ", and none exists" : "",
-            count_text(plan.height).text);
+    say("%s: error: no plan within %s bytes was found%s; the least found "
+        "is %s bytes",
+        name, count_text(p->options.capacity).text,
+        plan.lower_bound > p->options.capacity ? ", and none exists" : "",
+        count_text(plan.height).text);
+    fputc('\n', stderr);
     return EXIT_SOURCE;
   }
   return write_plan(p, table);

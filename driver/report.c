@@ -7,13 +7,30 @@
 #include <unistd.h>
 
 #include "base/limits.h"
+#include "base/shown.h"
 #include "driver/command.h"
+
+void say_va(const char *format, va_list args) {
+  char said[8192], shown[256];
+  struct text out = {
+      .at = shown, .room = sizeof shown, .sink = file_sink, .user = stderr};
+  int length = vsnprintf(said, sizeof said, format, args);
+  shown_put(&out, (struct slice){said, length < 0 ? 0 : strlen(said)}, 0);
+  text_flush(&out);
+}
+
+void say(const char *format, ...) {
+  va_list args;
+  va_start(args, format);
+  say_va(format, args);
+  va_end(args);
+}
 
 int complain(int status, const char *format, ...) {
   va_list args;
   fputs("netc: ", stderr);
   va_start(args, format);
-  vfprintf(stderr, format, args);
+  say_va(format, args);
   va_end(args);
   fputc('\n', stderr);
   return status;

@@ -39,10 +39,9 @@ static bool error_at(struct reader *r, const char *at, const char *format,
   struct slice before = {r->line.at, (size_t)(at - r->line.at)};
   if (r->errors++ >= LIMIT_ERRORS)
     return false;
-  fprintf(stderr, "%s:%d:%zu: error: ", r->name, r->number,
-          text_width(before) + 1);
+  say("%s:%d:%zu: error: ", r->name, r->number, text_width(before) + 1);
   va_start(args, format);
-  vfprintf(stderr, format, args);
+  say_va(format, args);
   va_end(args);
   fputc('\n', stderr);
   return false;

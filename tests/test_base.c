@@ -7,6 +7,7 @@
 #include "base/diag.h"
 #include "base/guard.h"
 #include "base/map.h"
+#include "base/shown.h"
 #include "base/suggest.h"
 #include "base/utf8.h"
 #include "tests/run.h"
@@ -242,6 +243,45 @@ static void utf8_sequences_are_told_from_others(void **state) {
   assert_int_equal(utf8_length("", 0), 0);
 }
 
+/* What a terminal must not be given, with the columns of the rest. */
+static void what_is_shown_does_nothing_to_a_terminal(void **state) {
+#define HIDDEN "\xEF\xBF\xBD"
+  static const struct {
+    const char *text, *shown;
+    size_t columns;
+  } cases[] = {
+      {"", "", 0},
+      {"plain \xC3\xA9 \xE2\x82\xAC \xF0\x9F\x98\x80",
+       "plain \xC3\xA9 \xE2\x82\xAC \xF0\x9F\x98\x80", 11},
+      {"\x1B[31mred\x7F\r\n", "?[31mred???", 11},
+      {"\xC2\x9B"
+       "31m",
+       HIDDEN "31m", 4}, /* CSI as one character */
+      {"\x9B"
+       "31m \xE9",
+       HIDDEN "31m \xE9", 6}, /* and in Latin-1 */
+      {"\xC2\xA0\xC2\x9F", "\xC2\xA0" HIDDEN, 2},
+      {"a\xE2\x80\xAE"
+       "b\xE2\x80\xAC",
+       "a" HIDDEN "b" HIDDEN, 4},
+      {"\xE2\x80\xAA\xE2\x80\xAB\xE2\x80\xAD", HIDDEN HIDDEN HIDDEN, 3},
+      {"\xE2\x81\xA6\xE2\x81\xA7\xE2\x81\xA8\xE2\x81\xA9",
+       HIDDEN HIDDEN HIDDEN HIDDEN, 4},
+      {"\xE2\x80\x8E\xE2\x80\x8F\xD8\x9C", HIDDEN HIDDEN HIDDEN, 3},
+      {"\xE2\x80\xA8\xE2\x80\xA9", HIDDEN HIDDEN, 2}, /* line ends */
+      {"\xE2\x80\x94\xE2\x81\xA5", "\xE2\x80\x94\xE2\x81\xA5", 2},
+      {"\xE2\x80", "\xE2" HIDDEN, 2}, /* cut off */
+      {"\ta\tb", "        a       b", 17},
+  };
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    struct text out = text_new(*state);
+    size_t columns = shown_put(&out, slice_of(cases[i].text), 8);
+    assert_string_equal(text_of(&out), cases[i].shown);
+    assert_int_equal(columns, cases[i].columns);
+  }
+  ASSERT_TEXT(state, "a?b", shown_put(&out, slice_of("a\tb"), 0));
+}
+
 /* JSON: what the writer writes, jansson reads back. */
 
 static void json_strings_survive(void **state) {
@@ -366,6 +406,56 @@ static void a_place_in_a_very_long_line_is_shown_around_itself(void **state) {
   assert_holds(text_of(&out), "f:1:50001: error: here [syntax]");
 }
 
+/* In names of files, in messages and in lines; carets stay below. */
+static void messages_do_nothing_to_a_terminal(void **state) {
+  static const char text[] = "\x1B[2J\xE2\x80\xAE"
+                             "ab wrong";
+  struct sources sources = {.arena = *state};
+  struct diags diags;
+  sources_add(&sources, slice_of("f\x1B[1m"), slice_of(text));
+  sources_add(&sources, slice_of("g\xC2\x9B"), slice_of("x"));
+  diags_open(&diags, *state, &sources);
+  struct diagnostic *d =
+      diag(&diags, SYNTAX, (struct span){10, 15}, "a \x1B[3m name");
+  diag_here(d, "\x07 here");
+  diag_label(d, (struct span){16, 17}, "\x1B there");
+  diag_note(d, "note \x08");
+  diag_help(d, "help \xE2\x81\xA6");
+  struct text out = text_new(*state);
+  diag_render_text(&out, &sources, d, false);
+  assert_string_equal(text_of(&out), "f?[1m:1:9: error: a ?[3m name [syntax]\n"
+                                     "   1 | ?[2J" HIDDEN "ab wrong\n"
+                                     "     |         ^^^^^ ? here\n"
+                                     "    --> g" HIDDEN "\n"
+                                     "   1 | x\n"
+                                     "     | - ? there\n"
+                                     "   = note: note ?\n"
+                                     "   = help: help " HIDDEN "\n");
+}
+
+/* Both ends of a name tell it from others; what mends a source is whole. */
+static void long_names_are_shortened(void **state) {
+  struct sources sources = {.arena = *state};
+  struct diags diags;
+  enum { LENGTH = 1000000 };
+  char *name = arena_alloc(*state, LENGTH + 1, 1);
+  memset(name, 'a', LENGTH);
+  name[LENGTH - 1] = 'z';
+  sources_add(&sources, slice_of("f"), slice_of("x"));
+  diags_open(&diags, *state, &sources);
+  struct diagnostic *d = diag(&diags, SYNTAX, (struct span){0, 1},
+                              "no `%s` and no `%s`", name, name + LENGTH - 60);
+  diag_help(d, "%s.%s", name + LENGTH - 61, "\xC3\xA9\xC3\xA9");
+  diag_fixit(d, (struct span){0, 1}, "%s", name);
+#define FORTY "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"
+#define FIFTEEN "aaaaaaaaaaaaaaa"
+  assert_true(slice_is(d->message, "no `" FORTY "..." FIFTEEN
+                                   "z` and no `" FORTY "aaaa" FIFTEEN "z`"));
+  assert_true(
+      slice_is(d->help.at[0], FORTY "..." FIFTEEN "z.\xC3\xA9\xC3\xA9"));
+  assert_int_equal(d->fixits.at[0].text.length, LENGTH);
+}
+
 #define TEST(f) cmocka_unit_test_setup_teardown(f, open_arena, close_arena)
 
 int main(void) {
@@ -381,12 +471,15 @@ int main(void) {
       TEST(a_text_flows_into_its_sink),
       TEST(a_sink_that_refuses_is_not_asked_again),
       TEST(utf8_sequences_are_told_from_others),
+      TEST(what_is_shown_does_nothing_to_a_terminal),
       TEST(json_strings_survive),
       TEST(a_map_finds_what_was_put_in),
       TEST(close_names_are_suggested_and_others_are_not),
       TEST(places_are_lines_and_columns),
       TEST(a_diagnostic_at_one_place_is_kept_once),
       TEST(a_place_in_a_very_long_line_is_shown_around_itself),
+      TEST(messages_do_nothing_to_a_terminal),
+      TEST(long_names_are_shortened),
   };
   return cmocka_run_group_tests_name("base", tests, NULL, NULL);
 }

@@ -599,6 +599,24 @@ static void a_million_layers_are_compiled(void **state) {
   run_free(&r);
 }
 
+static void names_of_files_cannot_steer_a_terminal(void **state) {
+  (void)state;
+  const char *dir = scratch("names");
+  static const char *const commands[] = {"check", "fmt --check", "plan",
+                                         "--emit=json", "check no-such-file"};
+  char path[300];
+  snprintf(path, sizeof path, "%s/\x1B[31m\xC2\x9B.net", dir);
+  write_text(path, "input 8\n foo\n", 13);
+  for (size_t i = 0; i < sizeof commands / sizeof *commands; i++) {
+    struct run r = run(NETC " %s '%s'", commands[i], path);
+    assert_true(r.status != 0);
+    assert_null(strchr(r.err, '\x1B'));
+    assert_null(strstr(r.err, "\xC2\x9B"));
+    assert_holds(r.err, "?[31m\xEF\xBF\xBD.net");
+    run_free(&r);
+  }
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(exit_statuses_are_as_documented),
@@ -631,6 +649,7 @@ int main(void) {
       cmocka_unit_test(extreme_texts_end_with_an_error_and_not_with_a_crash),
       cmocka_unit_test(large_texts_that_are_right_are_compiled),
       cmocka_unit_test(a_million_layers_are_compiled),
+      cmocka_unit_test(names_of_files_cannot_steer_a_terminal),
   };
   return cmocka_run_group_tests_name("cli", tests, NULL, NULL);
 }
