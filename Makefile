@@ -114,8 +114,10 @@ $(build)/$(soname): $(objects)
 	@$(CC) $(sanitize) $(CFLAGS) $(LDFLAGS) -shared -Wl,-soname,$(soname) \
 	  -Wl,--no-undefined -o $@ $^ -lm
 
-# Tests: a program for each tests/test_*.c; they run in the repository.
-test_sources := $(wildcard $(src)tests/test_*.c)
+# Tests: a program for each tests/test_*.c; they run in the repository. What
+# is installed for other programs is never sanitized.
+test_sources := $(filter-out $(if $(SAN),%/test_install.c), \
+                  $(wildcard $(src)tests/test_*.c))
 test_programs = $(patsubst $(src)tests/%.c,$(build)/tests/%,$(test_sources))
 
 $(build)/tests/%: $(src)tests/%.c $(src)tests/run.c $(src)tests/run.h \
