@@ -53,7 +53,8 @@ program_objects = $(call to_object,$(commands))
 
 MAKEFLAGS += --no-builtin-rules
 
-all: $(build)/netc $(build)/libnetc.a $(build)/$(soname)
+# clang leaves the sanitizers' own functions to the program.
+all: $(build)/netc $(build)/libnetc.a $(if $(SAN),,$(build)/$(soname))
 
 # A tool that is absent is named with the package that has it.
 need = @command -v $(1) >/dev/null || { \
