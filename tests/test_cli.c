@@ -192,8 +192,8 @@ static void full_disks_are_noticed(void **state) {
       "fmt --help",
       "fmt examples/simple_cnn.net",
       "completion bash",
-      "plan "
-      "tests/data/planner/minimalloc/input.12.csv",
+      ("plan "
+       "tests/data/planner/minimalloc/input.12.csv"),
   };
   for (size_t i = 0; i < sizeof commands / sizeof *commands; i++) {
     struct run r = run(NETC " %s >/dev/full", commands[i]);
