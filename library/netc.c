@@ -54,11 +54,19 @@ void context_say(struct netc *netc, const char *format, ...) {
   va_end(args);
 }
 
-void context_suggest(struct netc *netc, const struct suggestion *suggestion) {
+void context_say_more(struct netc *netc, const char *format, ...) {
   size_t length = strlen(netc->message);
+  va_list args;
+  va_start(args, format);
+  vsnprintf(netc->message + length, sizeof netc->message - length, format,
+            args);
+  va_end(args);
+}
+
+void context_suggest(struct netc *netc, const struct suggestion *suggestion) {
   if (suggestion->best.at)
-    snprintf(netc->message + length, sizeof netc->message - length,
-             "; did you mean `%.*s`?", SLICE_ARG(suggestion->best));
+    context_say_more(netc, "; did you mean `%.*s`?",
+                     SLICE_ARG(suggestion->best));
 }
 
 const char *netc_message(const struct netc *netc) {
@@ -171,7 +179,7 @@ static void unknown_slug(struct call *call, struct slice name) {
   struct suggestion s = suggest_begin(name);
   for (int i = 0; i < SLUG_COUNT; i++)
     suggest_offer(&s, slice_of(slug_info((enum slug)i)->name));
-  context_say(call->netc, "there is no warning `%.*s`", SLICE_ARG(name));
+  context_say(call->netc, "unknown warning `%.*s`", SLICE_ARG(name));
   context_suggest(call->netc, &s);
   call->status = NETC_USAGE;
 }
