@@ -118,10 +118,11 @@ enum netc_status fill_struct(void *to, const void *from, size_t size) {
 /* A name once more replaces its value. */
 static void keep_pair(struct netc *netc, struct pairs *pairs,
                       const struct pair *pair) {
-  struct kept_pair *at = pairs->at, *end = at + pairs->count;
-  while (at != end && !slice_equal(at->name, pair->name))
-    at++;
-  if (at != end && pair->value.length <= at->room) {
+  struct kept_pair *at = NULL;
+  for (size_t i = 0; i < pairs->count && !at; i++)
+    if (slice_equal(pairs->at[i].name, pair->name))
+      at = &pairs->at[i];
+  if (at && pair->value.length <= at->room) {
     memcpy(at->value, pair->value.at, pair->value.length);
     at->value[pair->value.length] = '\0';
     return;
@@ -129,7 +130,7 @@ static void keep_pair(struct netc *netc, struct pairs *pairs,
   size_t room = pair->value.length < 24 ? 24 : pair->value.length;
   char *value = arena_alloc(&netc->arena, room + 1, 1);
   memcpy(value, pair->value.at, pair->value.length);
-  if (at == end) {
+  if (!at) {
     struct slice name = context_keep(&netc->arena, pair->name);
     at = VEC_PUSH(&netc->arena, pairs);
     at->name = name;
