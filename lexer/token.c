@@ -1,8 +1,8 @@
 /* What the rules of scan.l call: words, numbers, blanks, brackets. */
 #include "lexer/token.h"
 
-#include <locale.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "base/check.h"
@@ -270,13 +270,19 @@ static bool read_number(struct number *n, struct slice text) {
   return false;
 }
 
-/* strtod follows the locale and takes no `_`: hand it what it wants. */
+/*
+ * strtod follows the locale and takes no `_`: hand it what it wants. How a
+ * point is written is what printf writes: localeconv is not thread-safe.
+ */
 static double to_real(struct scan *scan, struct slice text) {
   struct text plain = text_new(scan->arena);
+  char half[16];
+  snprintf(half, sizeof half, "%.1f", 0.5);
+  size_t point = strlen(half) - 2; /* between 0 and 5 */
   for (size_t i = 0; i < text.length; i++) {
     char c = text.at[i];
     if (c == '.')
-      text_put(&plain, localeconv()->decimal_point);
+      text_bytes(&plain, half + 1, point);
     else if (is_digit(c) || c == 'e' || c == 'E' || c == '+' || c == '-')
       text_putc(&plain, c);
     else if (c != '_')

@@ -140,6 +140,18 @@ static void every_warning_is_in_the_manual(void **state) {
   free(text);
 }
 
+/* The C of the README is the body of a main. */
+static void the_library_example_compiles(void **state) {
+  (void)state;
+  expect("{ printf '#include <netc.h>\\n#include <stdio.h>\\n"
+         "static bool write(void *u, const char *b, size_t n) "
+         "{ return fwrite(b, 1, n, u) == n; }\\nint main(void) {\\n'; "
+         "awk '/^```$/ { c = 0 } c; /^```c$/ && !n++ { c = 1 }' README.md; "
+         "echo '}'; } | ${CC:-cc} -std=c11 -Wall -Wextra -Werror -Iinclude "
+         "-fsyntax-only -x c -",
+         0, NULL, NULL);
+}
+
 /* What words of other frameworks lead to must be there. */
 static void foreign_words_lead_to_words_of_ours(void **state) {
   (void)state;
@@ -264,6 +276,7 @@ int main(void) {
       cmocka_unit_test(example_files_compile_and_are_canonical),
       cmocka_unit_test(every_diagnostic_has_a_page_and_a_case),
       cmocka_unit_test(every_warning_is_in_the_manual),
+      cmocka_unit_test(the_library_example_compiles),
       cmocka_unit_test(foreign_words_lead_to_words_of_ours),
       cmocka_unit_test(every_layer_is_documented_and_tested),
       cmocka_unit_test(every_output_is_tested),
