@@ -89,7 +89,7 @@ static void values_may_be_written_as_people_write_them(void **state) {
       {"--gpu a100", "ambiguous gpu `a100`; choose one of: a100-40 or a100-80"},
       {"--batch 1,8,32", "one value at a time"},
       {"--optimizer addam", "did you mean `adam`? choose one of: sgd,"},
-      {"-D width=1", "its parameters: depth = 50, width = 64"},
+      {"-D abc=1", "its parameters: depth = 50, groups = 1"},
   };
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
     char command[300];
