@@ -22,11 +22,17 @@ struct compiled {
   struct memory memory;
 };
 
+enum tint { TINT_OP, TINT_MACS, TINT_SAVED, TINT_PARAMS };
+enum { NOTE_PARAMS = 1, NOTE_MACS = 2, NOTE_BYTES = 4 };
+
 struct emit_options {
   enum text_units units;
   enum layout layout;
   int depth; /* 0: all groups are shown open; below 0: no rows at all */
   bool expand, explain, ascii;
+  bool right;           /* diagrams flow to the right */
+  enum tint tint;       /* what a diagram's fills tell */
+  unsigned char notes;  /* NOTE_*: figures in a diagram's boxes */
 };
 
 /* How far the compilation must have come. */

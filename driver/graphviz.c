@@ -13,7 +13,7 @@
 #include <time.h>
 #include <unistd.h>
 
-static const char *const pictures[] = {"svg", "png", "pdf"};
+static const char *const pictures[] = {"png"};
 
 const char *picture_at(size_t index) {
   return index < sizeof pictures / sizeof *pictures ? pictures[index] : NULL;
@@ -69,7 +69,7 @@ static void shut(int *fd) {
 static int spawn_dot(struct child *child, const char *kind) {
   char format[16];
   snprintf(format, sizeof format, "-T%s", kind);
-  char *argv[] = {"dot", format, NULL};
+  char *argv[] = {"dot", "-Kneato", "-n2", format, NULL};
   int to[2], from[2];
   if (pipe(to) != 0)
     return errno;

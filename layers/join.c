@@ -299,9 +299,10 @@ static size_t matmul_trace(const struct layer *layer, struct tape *tape,
                                         .args_size = sizeof(struct join), \
                                         __VA_ARGS__}
 
-JOIN(add, "sum, value by value", .shape = elementwise_shape);
+JOIN(add, "sum, value by value", .shape = elementwise_shape, .sign = "+");
 JOIN(sub, "the first minus the others", .shape = elementwise_shape);
-JOIN(mul, "product, value by value", .shape = elementwise_shape);
+JOIN(mul, "product, value by value", .shape = elementwise_shape,
+     .sign = "\xC3\x97");
 JOIN(max, "the largest, value by value", .shape = elementwise_shape);
 JOIN(concat, "one behind the other, along the channels", .shape = concat_shape,
      .specs = concat_specs);

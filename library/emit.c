@@ -12,17 +12,25 @@ struct emission {
 static struct emit_options options_of(const struct netc_options *o) {
   static const enum text_units units[] = {
       [NETC_IEC] = UNITS_IEC, [NETC_SI] = UNITS_SI, [NETC_BYTES] = UNITS_BYTES};
+  unsigned char notes = (unsigned char)(o->notes ? o->notes : NOTE_PARAMS);
   return (struct emit_options){.units = units[o->units],
                                .layout =
                                    o->channels_first ? LAYOUT_CHW : LAYOUT_HWC,
                                .depth = o->depth,
                                .expand = o->expand,
                                .explain = o->explain,
-                               .ascii = o->ascii};
+                               .ascii = o->ascii,
+                               .right = o->direction == NETC_RIGHT,
+                               .tint = (enum tint)o->tint,
+                               .notes = notes};
 }
 
 static bool are_valid(const struct netc_options *o) {
-  return (unsigned)o->units <= NETC_BYTES && o->depth >= NETC_TOTALS_ONLY;
+  return (unsigned)o->units <= NETC_BYTES &&
+         o->depth >= NETC_TOTALS_ONLY &&
+         (unsigned)o->direction <= NETC_RIGHT &&
+         (unsigned)o->tint <= NETC_TINT_PARAMS &&
+         o->notes <= NETC_NOTE_ALL;
 }
 
 static bool is_ready(const struct compiled *c, enum backend_need needs) {

@@ -1,0 +1,145 @@
+/*
+ * Diagrams as pictures, laid out here and not by Graphviz: chains run straight
+ * down (or to the right), wrap into columns where they are longer than a page,
+ * and turn up again in a U where skips nest, as in a U-Net.
+ */
+#include "codegen/diagram_page.h"
+
+/* The skips: links that no chain or split has drawn. */
+static void find_skips(struct paper *l) {
+  struct diagram *d = l->d;
+  for (size_t i = 0; i < d->items.count; i++) {
+    const struct item *item = &d->items.at[i];
+    for (size_t k = 0; k < item->link_count; k++) {
+      const struct link *link = &d->links.at[item->first_link + k];
+      if (!link->drawn)
+        *VEC_PUSH(d->arena, &l->skips) =
+            (struct skip){.from = link->from, .to = i};
+    }
+  }
+}
+
+static void mark_links(struct diagram *d) {
+  for (const struct part *net = d->parts; net; net = net->next)
+    part_draw(d, net, (struct pen){.item = NO_ITEM});
+}
+
+/* A frame longer than any page is taken off the chain that it holds. */
+static void open_frames(struct diagram *d, struct part *net) {
+  for (struct part **at = &net->first; *at;) {
+    struct part *part = *at;
+    if (part->kind != PART_FRAME || part->unit->count > 1 ||
+        part->length <= LONGEST_PART || part->first->kind != PART_CHAIN) {
+      at = &part->next;
+      continue;
+    }
+    struct part *last = part->first->first;
+    while (last->next)
+      last = last->next;
+    last->next = part->next;
+    last->side = last->side ? last->side : part->side;
+    *at = part->first->first;
+  }
+  part_measure(d, net);
+}
+
+static void list_parts(struct paper *l) {
+  struct diagram *d = l->d;
+  for (struct part *net = d->parts; net; net = net->next) {
+    part_measure(d, net);
+    open_frames(d, net);
+    for (struct part *part = net->first; part; part = part->next) {
+      struct stretch *s = VEC_PUSH(d->arena, &l->parts);
+      s->part = part;
+      s->starts = part == net->first;
+    }
+  }
+}
+
+/* The part that holds each item, by number. */
+static void number_items(struct paper *l, const struct part *part,
+                         size_t number) {
+  for (const struct part *p = part->first; p; p = p->next)
+    number_items(l, p, number);
+  for (const struct part *p = part->side; p; p = p->next)
+    number_items(l, p, number);
+  if (part->kind == PART_BOX || part->kind == PART_SPLIT)
+    l->part_of[part->item] = number;
+}
+
+static void find_layout(struct paper *l) {
+  struct diagram *d = l->d;
+  diagram_find_items(d);
+  d->parts = diagram_find_parts(d, d->units);
+  diagram_find_scales(d);
+  mark_links(d);
+  find_skips(l);
+  list_parts(l);
+  l->part_of =
+      arena_alloc(d->arena, d->items.count + 1, sizeof *l->part_of);
+  for (size_t i = 0; i < l->parts.count; i++)
+    number_items(l, l->parts.at[i].part, i);
+}
+
+static struct slice describe(struct diagram *d) {
+  const struct model *model = d->c->model;
+  struct text text = text_new(d->arena);
+  text_count(&text, (int64_t)model->nodes.count);
+  text_put(&text, " layers in ");
+  text_count(&text, (int64_t)d->items.count);
+  text_put(&text, " boxes, ");
+  text_count(&text, model->total.params);
+  text_put(&text, " parameters, ");
+  text_count(&text, model->total.macs);
+  text_put(&text, " MACs for one ");
+  text_put(&text, sample_word(d->c));
+  return text_slice(&text);
+}
+
+static struct diagram diagram_of(const struct compiled *c,
+                                 const struct emit_options *options) {
+  struct diagram d = {.c = c,
+                      .options = options,
+                      .arena = c->arena,
+                      .rows = rows_of(c, options),
+                      .lr = options->right};
+  return d;
+}
+
+static void draw_pages(const struct compiled *c,
+                       const struct emit_options *options, bool split,
+                       struct page_list *pages) {
+  struct diagram d = diagram_of(c, options);
+  struct paper l = {.d = &d};
+  find_layout(&l);
+  layout_pages(&l, split);
+  for (size_t i = 0; i < l.page_count; i++) {
+    struct scene *scene = ARENA_NEW(c->arena, struct scene);
+    scene->arena = c->arena;
+    scene->title = text_tamed(c->arena, c->model->name, false);
+    scene->description = describe(&d);
+    page_draw(&l, i, scene);
+    *VEC_PUSH(c->arena, pages) = scene;
+  }
+}
+
+void emit_svg(const struct compiled *c, const struct emit_options *options,
+              struct text *out) {
+  struct page_list pages = {0};
+  draw_pages(c, options, false, &pages);
+  scene_put_svg(pages.at[0], out);
+}
+
+void emit_drawing(const struct compiled *c, const struct emit_options *options,
+                  struct text *out) {
+  struct page_list pages = {0};
+  draw_pages(c, options, false, &pages);
+  scene_put_dot(pages.at[0], out);
+}
+
+void emit_pdf(const struct compiled *c, const struct emit_options *options,
+              struct text *out) {
+  struct page_list pages = {0};
+  draw_pages(c, options, true, &pages);
+  scene_put_pdf(pages.at, pages.count, out);
+}

@@ -1,0 +1,447 @@
+/* What stands in a diagram's boxes, on its frames and in its legend. */
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "codegen/diagram.h"
+#include "codegen/palette.h"
+
+enum { INK = 0x000000, GREY = 0x444444, WARNING = 0xa93226, LINK = 0x555555 };
+enum { LINE = 11 * POINT, MOST_LINE = 128 * POINT };
+
+static const struct node *item_node(const struct diagram *d, size_t item) {
+  return &d->c->model->nodes.at[item_row(d, item)->head];
+}
+
+const char *item_sign(const struct diagram *d, size_t item) {
+  const struct row *row = item_row(d, item);
+  return row->group == NO_NODE ? item_node(d, item)->kind->sign : NULL;
+}
+
+/* Fills */
+
+static int family_of(const struct layer_kind *kind) {
+  const char *before = "";
+  int families = 0;
+  for (size_t i = 0; i < layer_kind_count(); i++) {
+    const struct layer_kind *known = layer_kind_at(i);
+    if (strcmp(known->family, before) != 0) {
+      before = known->family;
+      families++;
+    }
+    if (known == kind)
+      return families - 1;
+  }
+  return NO_NODE;
+}
+
+static int64_t heat_of(const struct diagram *d, size_t item) {
+  const struct row *row = item_row(d, item);
+  int64_t sum = 0;
+  switch (d->options->tint) {
+  case TINT_MACS: return row->cost.macs;
+  case TINT_PARAMS: return row->cost.params;
+  case TINT_SAVED:
+    for (int64_t i = row->first; i < row->end; i++)
+      sum += d->c->memory.saved_by_node[i];
+    return sum;
+  default: return 0;
+  }
+}
+
+/* Sixths of the most: white is nothing at all. */
+static int heat_step(const struct diagram *d, int64_t heat) {
+  if (heat <= 0 || d->most_heat <= 0)
+    return 0;
+  int step = 1 + (int)(heat / (d->most_heat / (PALETTE_HEATS - 1) + 1));
+  return step < PALETTE_HEATS ? step : PALETTE_HEATS - 1;
+}
+
+int item_fill(const struct diagram *d, size_t item) {
+  const struct row *row = item_row(d, item);
+  const struct layer_kind *kind = item_node(d, item)->kind;
+  if (d->options->tint != TINT_OP)
+    return palette_heat(heat_step(d, heat_of(d, item)));
+  if (row->group != NO_NODE)
+    return 0xf4f4f4;
+  return kind == &model_input_kind ? 0xffffff : palette_fill(family_of(kind));
+}
+
+int64_t item_bytes(const struct diagram *d, size_t item) {
+  const struct row *row = &d->rows.at[d->items.at[item].last_row];
+  const struct shape *shape = row_shape(d->c, row);
+  int64_t count = 1, bytes;
+  for (int i = 0; i < shape->rank; i++)
+    if (__builtin_mul_overflow(count, shape->dim[i], &count))
+      return INT64_MAX;
+  return element_bytes(d->c->settings->infer.dtype, count, &bytes) ? bytes
+                                                                    : INT64_MAX;
+}
+
+void diagram_find_scales(struct diagram *d) {
+  for (size_t i = 0; i < d->items.count; i++) {
+    int64_t bytes = item_bytes(d, i), heat = heat_of(d, i);
+    d->most_bytes = bytes > d->most_bytes ? bytes : d->most_bytes;
+    d->most_heat = heat > d->most_heat ? heat : d->most_heat;
+  }
+}
+
+/* Lines */
+
+static struct slice shape_words(struct diagram *d, const struct shape *shape) {
+  struct text text = text_new(d->arena);
+  shape_put(&text, shape, d->options->layout);
+  return text_tamed(d->arena, text_slice(&text), true);
+}
+
+static void add_line(struct item *item, struct slice line) {
+  int most = (int)(sizeof item->lines / sizeof *item->lines);
+  if (item->line_count < most && line.length)
+    item->lines[item->line_count++] = line;
+}
+
+/* Breaks at blanks what would make a box too wide; the last line takes all. */
+static void add_words(struct item *item, struct slice words, int64_t size) {
+  while (item->line_count < 3 && text_extent(words, size, false) > MOST_LINE) {
+    size_t cut = 0;
+    for (size_t i = 1; i < words.length; i++) {
+      struct slice head = {words.at, i};
+      if (words.at[i] == ' ' && text_extent(head, size, false) <= MOST_LINE)
+        cut = i;
+    }
+    if (cut == 0)
+      break;
+    add_line(item, (struct slice){words.at, cut});
+    words.at += cut + 1;
+    words.length -= cut + 1;
+  }
+  add_line(item, words);
+}
+
+static struct slice label_of(const struct diagram *d, size_t item) {
+  const struct row *row = item_row(d, item);
+  const struct node_name *name =
+      row->group != NO_NODE ? &d->c->model->groups.at[row->group].name
+                            : &item_node(d, item)->name;
+  bool word = name->ordinal && !name->repeated;
+  return word ? (struct slice){0} : name->text;
+}
+
+static struct slice output_of(const struct diagram *d, size_t item) {
+  const struct model *model = d->c->model;
+  for (size_t i = 0; i < model->outputs.count; i++) {
+    const struct output *output = &model->outputs.at[i];
+    if (d->item_of_row[d->rows.of_node[output->node]] == item &&
+        output->name.at)
+      return output->name;
+  }
+  return (struct slice){0};
+}
+
+static void add_layer(struct diagram *d, struct item *item, size_t index) {
+  const struct row *row = item_row(d, index);
+  struct text text = text_new(d->arena), layer = text;
+  struct slice label = label_of(d, index);
+  row_put_layer(&layer, d->c, row, false);
+  struct slice written = text_tamed(d->arena, text_slice(&layer), true);
+  label = text_tamed(d->arena, label, false);
+  if (label.length && !slice_equal(label, written)) {
+    text_puts(&text, label);
+    text_put(&text, written.length ? ": " : "");
+  }
+  text_puts(&text, written);
+  if (!text.length)
+    row_put_name(&text, d->c, row);
+  if (item->opens_repeat)
+    text_printf(&text, "  \xC3\x97 %" PRId64, item->times);
+  add_words(item, text_slice(&text), TEXT_SIZE);
+}
+
+static void put_note(struct diagram *d, struct item *item, int64_t first,
+                     int64_t last, const char *unit) {
+  struct text text = text_new(d->arena);
+  if (first == 0 && last == 0)
+    return;
+  text_count(&text, first);
+  if (first != last) {
+    text_put(&text, "\xE2\x80\x93"); /* the first and the last repeat */
+    text_count(&text, last);
+  }
+  text_put(&text, unit);
+  add_line(item, text_slice(&text));
+}
+
+static void add_notes(struct diagram *d, struct item *item, size_t index) {
+  const struct row *first = item_row(d, index);
+  const struct row *last = &d->rows.at[item->last_row];
+  unsigned notes = d->options->notes;
+  int before = item->line_count;
+  struct slice output = output_of(d, index);
+  if (output.at) {
+    struct text text = text_new(d->arena);
+    text_put(&text, "output ");
+    text_puts(&text, text_tamed(d->arena, output, false));
+    add_line(item, text_slice(&text));
+  }
+  if (notes & NOTE_PARAMS)
+    put_note(d, item, first->cost.params, last->cost.params, " parameters");
+  if (notes & NOTE_MACS)
+    put_note(d, item, first->cost.macs, last->cost.macs, " MACs");
+  if (notes & NOTE_BYTES && item_bytes(d, index) > 0) {
+    struct text text = text_new(d->arena);
+    text_size(&text, item_bytes(d, index), d->options->units, 1);
+    add_line(item, text_slice(&text));
+  }
+  item->note_count = item->line_count - before;
+}
+
+static void add_warnings(struct diagram *d, struct item *item, size_t index) {
+  const struct row *row = item_row(d, index);
+  for (size_t i = 0; i < row->warning_count; i++) {
+    struct text text = text_new(d->arena);
+    enum slug slug = d->c->model->warnings.at[row->first_warning + i].slug;
+    text_printf(&text, "! %s", slug_info(slug)->name);
+    add_line(item, text_slice(&text));
+    item->note_count++;
+  }
+}
+
+/* Whether the shape that leaves differs from that of what comes in. */
+static bool is_changed(const struct diagram *d, const struct item *item) {
+  const struct row *row = &d->rows.at[item->last_row];
+  if (item->link_count == 0)
+    return true;
+  size_t from = d->links.at[item->first_link].from;
+  if (item->varies && item->reader >= 0)
+    return &d->items.at[from] + 1 > item; /* never inside: it grows */
+  return !shape_equal(
+      row_shape(d->c, row),
+      row_shape(d->c, &d->rows.at[d->items.at[from].last_row]));
+}
+
+void item_find_text(struct diagram *d, size_t index) {
+  struct item *item = &d->items.at[index];
+  const char *sign = item_sign(d, index);
+  const struct row *row = item_row(d, index);
+  bool bare = sign && row->end - row->first == 1 && !row->warning_count &&
+              !output_of(d, index).at && !label_of(d, index).at;
+  item->line_count = item->note_count = 0;
+  if (bare)
+    add_line(item, slice_of(sign));
+  else
+    add_layer(d, item, index);
+  add_notes(d, item, index);
+  add_warnings(d, item, index);
+  if (is_changed(d, item))
+    item->out =
+        shape_words(d, row_shape(d->c, &d->rows.at[item->last_row]));
+  item->width = item->height = 0;
+  for (int i = 0; i < item->line_count; i++) {
+    bool note = i >= item->line_count - item->note_count;
+    int64_t width =
+        text_extent(item->lines[i], note ? SMALL_SIZE : TEXT_SIZE, false);
+    item->width = width > item->width ? width : item->width;
+  }
+  item->width += bare ? 0 : 12 * POINT;
+  item->height = item->line_count * LINE + 5 * POINT;
+  if (bare && item->line_count == 1)
+    item->width = item->height = SIGN;
+}
+
+struct slice frame_title(struct diagram *d, const struct unit *unit) {
+  struct text text = text_new(d->arena);
+  if (unit->group != NO_NODE) {
+    const struct group *group = &d->c->model->groups.at[unit->group];
+    bool labelled = !group->name.ordinal || group->name.repeated;
+    if (labelled)
+      text_puts(&text, text_tamed(d->arena, group->name.text, false));
+    if (labelled && group->call.length)
+      text_put(&text, ": ");
+    text_puts(&text, text_tamed(d->arena, group->call, true));
+    if (!text.length)
+      text_puts(&text, text_tamed(d->arena, group->name.text, false));
+  }
+  if (unit->count > 1)
+    text_printf(&text, "%s\xC3\x97 %" PRId64, text.length ? "  " : "",
+                unit->count);
+  return text_slice(&text);
+}
+
+/* Tooltips, ids and links */
+
+/* A name that XML takes as an id: others as _ and their bytes. */
+static struct slice item_id(struct diagram *d, size_t index) {
+  struct text name = text_new(d->arena), id = name;
+  row_put_name(&name, d->c, item_row(d, index));
+  text_put(&id, "n.");
+  for (size_t i = 0; i < name.length; i++) {
+    char c = name.at[i];
+    bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
+                 (c >= '0' && c <= '9') || c == '.';
+    if (plain)
+      text_putc(&id, c);
+    else
+      text_printf(&id, "_%02x", (unsigned)(unsigned char)c);
+  }
+  return text_slice(&id);
+}
+
+/* Where the row stands: a relative reference, whatever the file is called. */
+static struct slice item_href(struct diagram *d, const struct position *at) {
+  struct text href = text_new(d->arena);
+  struct slice name = at->source->name;
+  if (name.length == 0 || *name.at == '<' || slice_is(name, "-"))
+    return text_slice(&href);
+  if (*name.at != '/' && *name.at != '.')
+    text_put(&href, "./"); /* so that no name is a scheme */
+  for (size_t i = 0; i < name.length; i++) {
+    unsigned char c = (unsigned char)name.at[i];
+    if ((c >= '-' && c <= '9') || (c >= 'A' && c <= 'Z') || c == '_' ||
+        (c >= 'a' && c <= 'z'))
+      text_putc(&href, (char)c);
+    else
+      text_printf(&href, "%%%02X", (unsigned)c);
+  }
+  text_printf(&href, "#L%u", (unsigned)at->line);
+  return text_slice(&href);
+}
+
+static void put_fact(struct text *out, int64_t value, const char *unit) {
+  if (value == 0)
+    return;
+  text_put(out, "\n");
+  text_count(out, value);
+  text_put(out, unit);
+}
+
+void item_open(struct diagram *d, size_t index) {
+  const struct item *item = &d->items.at[index];
+  const struct row *row = item_row(d, index);
+  struct text tip = text_new(d->arena), layer = tip;
+  struct position at =
+      sources_position(d->c->sources, item_node(d, index)->span.begin);
+  row_put_name(&tip, d->c, row);
+  row_put_layer(&layer, d->c, row, true);
+  if (layer.length) {
+    text_put(&tip, ": ");
+    text_puts(&tip, text_slice(&layer));
+  }
+  struct text whole = text_new(d->arena);
+  text_puts(&whole, text_tamed(d->arena, text_slice(&tip), false));
+  text_put(&whole, "\n");
+  text_puts(&whole, shape_words(d, row_shape(d->c, row)));
+  put_fact(&whole, row->cost.params, " parameters");
+  put_fact(&whole, row->cost.macs, " MACs");
+  if (item->times > 1)
+    put_fact(&whole, item->times, item->varies
+                                      ? " times, of different sizes"
+                                      : " times, each like this");
+  text_put(&whole, "\n");
+  text_puts(&whole, text_tamed(d->arena, at.source->name, false));
+  text_printf(&whole, ":%u", (unsigned)at.line);
+  scene_add(d->scene, (struct scene_item){.kind = SCENE_OPEN,
+                                          .text = text_slice(&whole),
+                                          .id = item_id(d, index),
+                                          .href = item_href(d, &at)});
+}
+
+/* The legend: rows of swatches as wide as the picture. */
+
+struct legend {
+  struct diagram *d;
+  int64_t left, top, width, x, y;
+  bool drawn;
+};
+
+static void add_swatch(struct legend *l, int fill, struct slice words) {
+  int64_t wide = 14 * POINT + text_extent(words, SMALL_SIZE, false);
+  if (l->x > 0 && l->x + wide > l->width) {
+    l->x = 0;
+    l->y += LINE;
+  }
+  if (l->drawn) {
+    if (fill != NO_COLOUR)
+      scene_add(l->d->scene,
+                (struct scene_item){.kind = SCENE_BOX,
+                                    .x = l->left + l->x,
+                                    .y = l->top + l->y,
+                                    .width = 10 * POINT,
+                                    .height = 8 * POINT,
+                                    .fill = fill,
+                                    .stroke = GREY,
+                                    .stroke_width = 50});
+    scene_add(l->d->scene,
+              (struct scene_item){
+                  .kind = SCENE_TEXT,
+                  .x = l->left + l->x + (fill == NO_COLOUR ? 0 : 13 * POINT),
+                  .y = l->top + l->y + 7 * POINT,
+                  .size = SMALL_SIZE,
+                  .fill = GREY,
+                  .text = words});
+  }
+  l->x += wide + 10 * POINT;
+}
+
+static void add_families(struct legend *l) {
+  struct diagram *d = l->d;
+  bool seen[64] = {false};
+  const char *names[64] = {NULL};
+  for (size_t i = 0; i < d->items.count; i++) {
+    const struct layer_kind *kind = item_node(d, i)->kind;
+    int family = family_of(kind);
+    if (family >= 0 && family < 64 && item_row(d, i)->group == NO_NODE) {
+      seen[family] = true;
+      names[family] = kind->family;
+    }
+  }
+  for (int i = 0; i < 64; i++) {
+    if (!seen[i])
+      continue;
+    struct text word = text_new(d->arena);
+    text_putc(&word, (char)(names[i][0] | 0x20));
+    text_put(&word, names[i] + 1);
+    add_swatch(l, palette_fill(i), text_slice(&word));
+  }
+}
+
+static void add_heats(struct legend *l) {
+  static const char *const words[] = {
+      [TINT_MACS] = " MACs", [TINT_SAVED] = "", [TINT_PARAMS] = " parameters"};
+  struct diagram *d = l->d;
+  int64_t step = d->most_heat / (PALETTE_HEATS - 1) + 1;
+  add_swatch(l, palette_heat(0), slice_of("none"));
+  for (int i = 1; i < PALETTE_HEATS; i++) {
+    struct text text = text_new(d->arena);
+    int64_t most = i + 1 < PALETTE_HEATS ? i * step : d->most_heat;
+    text_put(&text, "up to ");
+    if (d->options->tint == TINT_SAVED)
+      text_size(&text, most, d->options->units, 1);
+    else
+      text_count(&text, most);
+    if (i + 1 == PALETTE_HEATS)
+      text_put(&text, d->options->tint == TINT_SAVED
+                          ? " kept for backward, a box"
+                          : words[d->options->tint]);
+    add_swatch(l, palette_heat(i), text_slice(&text));
+  }
+}
+
+static int64_t legend_walk(struct legend *l) {
+  if (l->d->options->tint == TINT_OP)
+    add_families(l);
+  else
+    add_heats(l);
+  if (l->d->most_bytes)
+    add_swatch(l, NO_COLOUR, slice_of("arrows: wider for more bytes"));
+  return l->y + LINE;
+}
+
+int64_t legend_measure(struct diagram *d, int64_t width) {
+  struct legend l = {.d = d, .width = width};
+  return legend_walk(&l);
+}
+
+void legend_draw(struct diagram *d, int64_t x, int64_t y, int64_t width) {
+  struct legend l = {
+      .d = d, .left = x, .top = y, .width = width, .drawn = true};
+  legend_walk(&l);
+}
