@@ -67,18 +67,37 @@ static void number_items(struct paper *l, const struct part *part,
     l->part_of[part->item] = number;
 }
 
-static void find_layout(struct paper *l) {
+static void find_parts(struct paper *l) {
   struct diagram *d = l->d;
-  diagram_find_items(d);
+  for (size_t i = 0; i < d->links.count; i++)
+    d->links.at[i].drawn = false;
+  l->skips.count = l->parts.count = l->columns.count = 0;
+  l->is_u = false;
   d->parts = diagram_find_parts(d, d->units);
-  diagram_find_scales(d);
   mark_links(d);
   find_skips(l);
   list_parts(l);
-  l->part_of =
-      arena_alloc(d->arena, d->items.count + 1, sizeof *l->part_of);
   for (size_t i = 0; i < l->parts.count; i++)
     number_items(l, l->parts.at[i].part, i);
+}
+
+enum { LONG_SKIP = 10 }; /* boxes */
+
+/* The first that can be read on a page: a U, columns, and tighter ones. */
+static bool find_layout(struct paper *l) {
+  struct diagram *d = l->d;
+  for (d->level = 0; d->level < LEVELS; d->level++) {
+    d->long_skip = 0;
+    find_parts(l);
+    if (layout_u(l))
+      return true;
+    d->long_skip = LONG_SKIP;
+    find_parts(l);
+    if (layout_columns(l))
+      return true;
+  }
+  d->level = LEVELS - 1;
+  return false;
 }
 
 static struct slice describe(struct diagram *d) {
@@ -111,8 +130,11 @@ static void draw_pages(const struct compiled *c,
                        struct page_list *pages) {
   struct diagram d = diagram_of(c, options);
   struct paper l = {.d = &d};
-  find_layout(&l);
-  layout_pages(&l, split);
+  diagram_find_items(&d);
+  diagram_find_scales(&d);
+  l.part_of = arena_alloc(c->arena, d.items.count + 1, sizeof *l.part_of);
+  if (!find_layout(&l) && split)
+    layout_pages(&l);
   for (size_t i = 0; i < l.page_count; i++) {
     struct scene *scene = ARENA_NEW(c->arena, struct scene);
     scene->arena = c->arena;

@@ -24,6 +24,7 @@ struct item {
   struct slice lines[6]; /* what stands in it, once it has been measured */
   int line_count, note_count;
   struct slice out; /* the shape that leaves it, if it changed; or empty */
+  bool in_branch;   /* of a split */
   int64_t x, y, width, height;
 };
 
@@ -52,6 +53,7 @@ struct part {
   bool forks;        /* PART_SPLIT: its branches have a common start */
   bool bar;          /* PART_SPLIT: branches end on top of a wide join */
   bool flip;         /* the flow goes up */
+  bool nested;       /* PART_FRAME: inside another one */
   size_t main;       /* PART_SPLIT: the branch on the spine; or none */
   int lanes;         /* skips that end inside it and pass on its side */
   int64_t left, right; /* extent across the flow, from the spine */
@@ -75,6 +77,8 @@ struct diagram {
   struct part *parts; /* a chain for each net that starts anew */
   struct scene *scene; /* NULL while links are only marked */
   bool lr;
+  int level;                     /* how tightly it is set, from 0 */
+  size_t long_skip;              /* over more boxes, skips pass outside */
   int64_t most_bytes, most_heat; /* of a tensor; of a box */
 };
 
@@ -119,11 +123,27 @@ void pen_to(struct pen *pen, int64_t across, int64_t along);
 void pen_draw(struct diagram *d, const struct pen *pen, bool arrow);
 void link_draw(struct diagram *d, size_t item, const struct pen *pen);
 
+/* How tightly a diagram is set: the first that can be read on a page. */
+enum { LEVELS = 4 };
+
+struct tightness {
+  int64_t gap;      /* between boxes */
+  int64_t wide_gap; /* with a shape beside the arrow */
+  int64_t branch_gap;
+  int64_t text;      /* size of what stands first in a box */
+  int64_t line;      /* of text in a box, before it is broken */
+  bool bare_numbers; /* the legend says what they are */
+  bool few_frames;   /* inner ones only where something is repeated */
+  bool few_facts;    /* no numbers, no shapes inside branches */
+};
+
+const struct tightness *tightness(const struct diagram *d);
+
+/* Whether a frame is no more than its chain. */
+bool is_bare(const struct diagram *d, const struct part *frame);
+
 /* Lengths, in tenths of a point. */
 enum {
-  GAP = 11 * POINT,      /* between boxes */
-  WIDE_GAP = 17 * POINT, /* with a shape beside the arrow */
-  BRANCH_GAP = 12 * POINT,
   BUS = 7 * POINT,   /* from where branches part to their tops */
   LANE = 9 * POINT,  /* of a skip */
   PAD = 6 * POINT,   /* inside a frame */

@@ -42,7 +42,7 @@ static void add_sides(struct paper *l, struct column *column) {
     int64_t at = s->offset + s->part->length;
     for (struct part *side = s->part->side; side; side = side->next) {
       side->ahead = most(at, free);
-      side->shift = right + BRANCH_GAP + side->left;
+      side->shift = right + tightness(l->d)->branch_gap + side->left;
       free = side->ahead + side->length;
       column->right = most(column->right, side->shift + side->right);
       column->length = most(column->length, free);
@@ -99,6 +99,8 @@ static int64_t scale_of(int64_t width, int64_t height) {
 }
 
 static void finish_columns(struct paper *l) {
+  if (l->is_u)
+    return;
   for (size_t i = 0; i < l->columns.count; i++)
     add_sides(l, &l->columns.at[i]);
   count_lanes(l);
@@ -110,7 +112,6 @@ struct fitting {
 };
 
 static struct fitting fit_columns(struct paper *l) {
-  finish_columns(l);
   int64_t width = columns_width(l), height = columns_length(l);
   if (l->d->lr) {
     int64_t swap = width;
@@ -120,6 +121,10 @@ static struct fitting fit_columns(struct paper *l) {
   height += legend_measure(l->d, width - 2 * EDGE) + EDGE;
   return (struct fitting){scale_of(width, height),
                           most(0, height - most(width * 3 / 2, 4000))};
+}
+
+static bool is_readable(struct paper *l) {
+  return fit_columns(l).scale * SMALL_SIZE >= (int64_t)LEAST_TEXT * SCALE;
 }
 
 /* The least length that takes no more than so many columns. */
@@ -148,6 +153,7 @@ static void choose_columns(struct paper *l) {
   for (size_t extra = 0; extra < MOST_COLUMNS; extra++) {
     int64_t length = least_length(l, least + extra);
     fill_columns(l, length);
+    finish_columns(l);
     struct fitting fit = fit_columns(l);
     if (fit.scale > best.scale ||
         (fit.scale == best.scale && fit.excess < best.excess)) {
@@ -166,7 +172,7 @@ static void choose_columns(struct paper *l) {
 
 /* Pages */
 
-static void choose_pages(struct paper *l) {
+void layout_pages(struct paper *l) {
   int64_t across = l->d->lr ? MOST_HEIGHT : MOST_WIDTH, used = 0;
   fill_columns(l, (l->d->lr ? MOST_WIDTH : MOST_HEIGHT) - 60 * POINT);
   finish_columns(l);
@@ -183,43 +189,39 @@ static void choose_pages(struct paper *l) {
   }
 }
 
-void layout_pages(struct paper *l, bool split) {
+bool layout_columns(struct paper *l) {
   l->page_count = 1;
-  if (layout_u(l) &&
-      fit_columns(l).scale * SMALL_SIZE >= (int64_t)LEAST_TEXT * SCALE)
-    return;
-  if (l->is_u) { /* too large a U */
-    for (size_t i = 0; i < l->parts.count; i++)
-      l->parts.at[i].part->flip = false;
-    l->is_u = false;
-  }
   choose_columns(l);
-  if (split && fit_columns(l).scale * SMALL_SIZE <
-                   (int64_t)LEAST_TEXT * SCALE)
-    choose_pages(l);
+  return is_readable(l);
 }
 
 /* A U */
 
 struct arm {
   size_t from, to; /* parts */
+  int64_t size;    /* of the map that it passes on */
 };
 
 static bool find_arms(const struct paper *l, struct arm *arms,
                       size_t *count) {
+  const struct diagram *d = l->d;
   *count = 0;
   for (size_t i = 0; i < l->skips.count; i++) {
     struct arm arm = {l->part_of[l->skips.at[i].from],
-                      l->part_of[l->skips.at[i].to]};
-    if (arm.from >= arm.to)
+                      l->part_of[l->skips.at[i].to], 0};
+    const struct shape *out =
+        row_shape(d->c, item_row(d, l->skips.at[i].from));
+    if (arm.from >= arm.to || out->rank < 2)
       return false;
+    arm.size = out->dim[0];
     size_t at = (*count)++;
     for (; at > 0 && arms[at - 1].from > arm.from; at--)
       arms[at] = arms[at - 1];
     arms[at] = arm;
   }
   for (size_t i = 1; i < *count; i++)
-    if (arms[i].from <= arms[i - 1].from || arms[i].to >= arms[i - 1].to)
+    if (arms[i].from <= arms[i - 1].from || arms[i].to >= arms[i - 1].to ||
+        arms[i].size >= arms[i - 1].size)
       return false;
   return *count > 1;
 }
@@ -346,5 +348,6 @@ bool layout_u(struct paper *l) {
   measure_arm(l, &l->columns.at[0]);
   measure_arm(l, &l->columns.at[1]);
   level_arms(l, arms, count, turn);
-  return true;
+  l->page_count = 1;
+  return is_readable(l);
 }

@@ -20,7 +20,7 @@ void pen_to(struct pen *pen, int64_t across, int64_t along) {
 
 /* Hundredths of a point: a quarter of the bytes is 0.2 points less. */
 static int64_t line_width(const struct diagram *d, size_t item) {
-  int64_t width = 200, bytes = item == NO_ITEM ? 0 : item_bytes(d, item);
+  int64_t width = 180, bytes = item == NO_ITEM ? 0 : item_bytes(d, item);
   for (int64_t most = d->most_bytes; most > bytes && width > 60; most /= 2)
     width -= 10;
   return width;
@@ -82,7 +82,7 @@ static void draw_lines(struct diagram *d, const struct item *item,
               (struct scene_item){.kind = SCENE_TEXT,
                                   .x = item->x + item->width / 2,
                                   .y = y + 85,
-                                  .size = note ? SMALL_SIZE : TEXT_SIZE,
+                                  .size = note ? SMALL_SIZE : tightness(d)->text,
                                   .anchor = ANCHOR_MIDDLE,
                                   .fill = warning ? 0x8a1c10
                                           : note  ? 0x222222
@@ -284,7 +284,7 @@ struct pen part_draw(struct diagram *d, const struct part *part,
   case PART_CHAIN: return draw_chain(d, part, pen);
   case PART_SPLIT: return draw_split(d, part, pen);
   case PART_FRAME:
-    if (d->scene)
+    if (d->scene && !is_bare(d, part))
       draw_frame(d, part);
     return part_draw(d, part->first, pen);
   }

@@ -342,14 +342,54 @@ static void find_links(struct diagram *d, size_t index) {
     }
 }
 
+/* Rows that only change values go into the tail of the one before them. */
+
+static bool is_tail(const struct diagram *d, const struct row *row,
+                    const struct row *before) {
+  const struct model *model = d->c->model;
+  const struct node *node = &model->nodes.at[row->first];
+  const struct layer_kind *kind = node->kind;
+  bool labelled = !node->name.ordinal || node->name.repeated;
+  if (row->group != NO_NODE || before->group != NO_NODE || labelled ||
+      row->end - row->first != 1 || node->input_count != 1 ||
+      row->owner != before->owner || kind->join || kind->source ||
+      kind->windows || kind->memory == OUTPUT_VIEW || row->cost.params ||
+      row->cost.macs || before->first == before->end ||
+      model->nodes.at[before->head].kind == &model_input_kind)
+    return false;
+  return node_input(model, node, 0) == before->end - 1 &&
+         shape_equal(&node->out, row_shape(d->c, before));
+}
+
+static void merge_tails(struct diagram *d) {
+  struct rows *rows = &d->rows;
+  size_t kept = 0;
+  for (size_t i = 0; i < rows->count; i++) {
+    struct row *row = &rows->at[i], *before = kept ? &rows->at[kept - 1] : NULL;
+    if (before && !d->options->expand &&
+        d->reader_of_row[i - 1] == (int64_t)i && is_tail(d, row, before)) {
+      before->end = row->end;
+      before->warning_count += row->warning_count;
+      cost_add(&before->cost, &row->cost);
+    } else {
+      rows->at[kept++] = *row;
+    }
+    for (int64_t node = row->first; node < row->end; node++)
+      rows->of_node[node] = (int64_t)kept - 1;
+  }
+  rows->count = kept;
+}
+
 void diagram_find_items(struct diagram *d) {
   size_t rows = d->rows.count;
   d->item_of_row = arena_alloc(d->arena, rows + 1, sizeof *d->item_of_row);
   d->reader_of_row = arena_alloc(d->arena, rows + 1, sizeof *d->reader_of_row);
   d->hash_of_row = arena_alloc(d->arena, rows + 1, sizeof *d->hash_of_row);
-  hash_rows(d);
   find_readers(d);
-  struct pieces all = find_pieces(d, 0, rows, 0);
+  merge_tails(d);
+  find_readers(d);
+  hash_rows(d);
+  struct pieces all = find_pieces(d, 0, d->rows.count, 0);
   d->units = make_units(d, &all, 0, all.count);
   for (size_t i = 0; i < d->items.count; i++)
     find_links(d, i);

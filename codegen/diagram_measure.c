@@ -4,6 +4,19 @@
  */
 #include "codegen/diagram.h"
 
+const struct tightness *tightness(const struct diagram *d) {
+  static const struct tightness levels[LEVELS] = {
+      {110, 170, 120, 90, 1280, false, false, false},
+      {90, 140, 70, 90, 700, true, false, false},
+      {80, 130, 60, 80, 640, true, true, false},
+      {80, 130, 60, 80, 640, true, true, true}};
+  return &levels[d->level];
+}
+
+bool is_bare(const struct diagram *d, const struct part *frame) {
+  return tightness(d)->few_frames && frame->nested && frame->unit->count == 1;
+}
+
 static int64_t most(int64_t a, int64_t b) {
   return a > b ? a : b;
 }
@@ -18,10 +31,10 @@ static int64_t item_across(const struct diagram *d, const struct item *item) {
 
 static int64_t gap_behind(const struct diagram *d, const struct item *item) {
   if (!item->out.length)
-    return GAP;
+    return tightness(d)->gap;
   if (d->lr)
     return text_extent(item->out, SMALL_SIZE, false) + 10 * POINT;
-  return WIDE_GAP;
+  return tightness(d)->wide_gap;
 }
 
 static void measure_box(struct diagram *d, struct part *part) {
@@ -47,7 +60,7 @@ static void measure_sides(struct diagram *d, struct part *chain) {
     for (struct part *side = p->side; side; side = side->next) {
       part_measure(d, side);
       side->ahead = most(at, free);
-      side->shift = right + BRANCH_GAP + side->left;
+      side->shift = right + tightness(d)->branch_gap + side->left;
       free = side->ahead + side->length;
       chain->right = most(chain->right, side->shift + side->right);
       chain->length = most(chain->length, free);
@@ -73,6 +86,15 @@ static void measure_chain(struct diagram *d, struct part *chain) {
 
 static void measure_frame(struct diagram *d, struct part *part) {
   struct part *chain = part->first;
+  int64_t gap = tightness(d)->gap;
+  if (is_bare(d, part)) {
+    part_measure(d, chain);
+    part->left = chain->left;
+    part->right = chain->right;
+    part->length = chain->length;
+    part->behind = chain->behind;
+    return;
+  }
   int64_t title =
       text_extent(frame_title(d, part->unit), SMALL_SIZE, true) + 6 * POINT;
   bool band = title > 6 * POINT;
@@ -86,12 +108,12 @@ static void measure_frame(struct diagram *d, struct part *part) {
   }
   if (part->unit->count > 1)
     part->right += 2 * STACK;
-  part->behind = GAP + (part->unit->count > 1 ? 2 * STACK : 0);
+  part->behind = gap + (part->unit->count > 1 ? 2 * STACK : 0);
   int64_t ahead = d->lr || part->flip || !band ? PAD + 30 : BAND + 40;
   int64_t after = !d->lr && part->flip && band ? BAND : PAD;
   int64_t inner = chain->length;
-  if (chain->behind == GAP && !chain->first->side)
-    inner -= GAP - after;
+  if (chain->behind == gap && !chain->first->side)
+    inner -= gap - after;
   else if (!d->lr && part->flip && band)
     inner += BAND - PAD;
   part->length = ahead + inner + part->behind;
@@ -113,7 +135,7 @@ static void measure_branches(struct diagram *d, struct part *split,
     part_measure(d, b);
     if (is_empty(b)) {
       b->left = b->right = LANE / 2;
-      b->length = GAP;
+      b->length = tightness(d)->gap;
       if (split->forks || items >= 0)
         continue;
       items = 0;
@@ -130,12 +152,14 @@ static void measure_branches(struct diagram *d, struct part *split,
 }
 
 /* Side by side, in the order of the source; then the spine becomes 0. */
-static void spread_branches(struct part *split, bool centred) {
+static void spread_branches(const struct diagram *d, struct part *split,
+                            bool centred) {
+  int64_t gap = tightness(d)->branch_gap;
   int64_t at = 0, first = 0, last = 0, spine = 0;
   size_t index = 0;
   for (struct part *b = split->first; b; b = b->next, index++) {
     b->shift = at + b->left;
-    at = b->shift + b->right + BRANCH_GAP;
+    at = b->shift + b->right + gap;
     first = index ? first : b->shift;
     last = b->shift;
     if (index == split->main)
@@ -144,18 +168,19 @@ static void spread_branches(struct part *split, bool centred) {
   if (centred)
     spine = first + (last - first) / 2;
   split->left = spine;
-  split->right = at - BRANCH_GAP - spine;
+  split->right = at - gap - spine;
   for (struct part *b = split->first; b; b = b->next)
     b->shift -= spine;
 }
 
 static void measure_split(struct diagram *d, struct part *split) {
   struct item *join = &d->items.at[split->item];
-  int64_t longest = GAP, span_left, span_right;
+  int64_t longest = tightness(d)->gap, span_left, span_right;
   size_t real = 0;
   measure_branches(d, split, &longest, &real);
   item_find_text(d, split->item);
-  spread_branches(split, split->main == SIZE_MAX || (split->bar && real > 1));
+  spread_branches(d, split,
+                  split->main == SIZE_MAX || (split->bar && real > 1));
   int64_t half = item_across(d, join) / 2;
   split->behind = gap_behind(d, join);
   if (split->bar && !d->lr) { /* as wide as what ends on it */
@@ -253,7 +278,9 @@ void part_place(struct diagram *d, struct part *part, int64_t across,
     place_split(d, part);
   } else {
     bool band = frame_title(d, part->unit).length > 0;
-    int64_t ahead = d->lr || part->flip || !band ? PAD + 30 : BAND + 40;
+    int64_t ahead = is_bare(d, part)                  ? 0
+                    : d->lr || part->flip || !band ? PAD + 30
+                                                   : BAND + 40;
     part_place(d, part->first, across,
                end_at(part, ahead, part->first->length));
   }

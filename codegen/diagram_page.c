@@ -77,8 +77,9 @@ static void turn_pen(struct sheet *s, const struct column *from,
   int64_t bottom = from->along + from->length + 2 * POINT;
   if (pen->count == 0)
     return;
-  int64_t along = pen->at[pen->count - 1].y;
-  int64_t low = from->flip == to->flip ? along + 9 * POINT : bottom;
+  const struct part *last = s->l->parts.at[from->end - 1].part;
+  int64_t low = from->flip == to->flip ? last->along + last->length + 20
+                                       : bottom;
   pen_to(pen, from->across, low);
   if (to->flip) {
     pen_to(pen, to->across, low);

@@ -46,11 +46,14 @@ struct paper {
   bool is_u;
 };
 
-/* Chooses the columns; `split`: and pages, if one would be too small. */
-void layout_pages(struct paper *l, bool split);
-
-/* A U, if the skips nest; false if they do not. */
+/* A U, if the skips nest; false if they do not, or it would be too large. */
 bool layout_u(struct paper *l);
+
+/* The best columns; false if a page would make them too small to be read. */
+bool layout_columns(struct paper *l);
+
+/* Columns as long as a page, on as many pages as they take. */
+void layout_pages(struct paper *l);
 
 void page_draw(struct paper *l, size_t page, struct scene *scene);
 

@@ -6,7 +6,7 @@
 #include "codegen/palette.h"
 
 enum { INK = 0x000000, GREY = 0x444444, WARNING = 0xa93226, LINK = 0x555555 };
-enum { LINE = 11 * POINT, MOST_LINE = 128 * POINT };
+enum { LINE = 11 * POINT };
 
 static const struct node *item_node(const struct diagram *d, size_t item) {
   return &d->c->model->nodes.at[item_row(d, item)->head];
@@ -100,12 +100,13 @@ static void add_line(struct item *item, struct slice line) {
 }
 
 /* Breaks at blanks what would make a box too wide; the last line takes all. */
-static void add_words(struct item *item, struct slice words, int64_t size) {
-  while (item->line_count < 3 && text_extent(words, size, false) > MOST_LINE) {
+static void add_words(struct item *item, struct slice words, int64_t most) {
+  const int64_t size = TEXT_SIZE; /* smaller ones break alike */
+  while (item->line_count < 3 && text_extent(words, size, false) > most) {
     size_t cut = 0;
     for (size_t i = 1; i < words.length; i++) {
       struct slice head = {words.at, i};
-      if (words.at[i] == ' ' && text_extent(head, size, false) <= MOST_LINE)
+      if (words.at[i] == ' ' && text_extent(head, size, false) <= most)
         cut = i;
     }
     if (cut == 0)
@@ -148,12 +149,19 @@ static void add_layer(struct diagram *d, struct item *item, size_t index) {
     text_puts(&text, label);
     text_put(&text, written.length ? ": " : "");
   }
+  const char *sign = item_sign(d, index);
+  if (sign) { /* what follows its word is its tail */
+    size_t word = strlen(item_node(d, index)->kind->name);
+    text_put(&text, sign);
+    written.at += word;
+    written.length -= word;
+  }
   text_puts(&text, written);
   if (!text.length)
     row_put_name(&text, d->c, row);
   if (item->opens_repeat)
     text_printf(&text, "  \xC3\x97 %" PRId64, item->times);
-  add_words(item, text_slice(&text), TEXT_SIZE);
+  add_words(item, text_slice(&text), tightness(d)->line);
 }
 
 static void put_note(struct diagram *d, struct item *item, int64_t first,
@@ -166,8 +174,22 @@ static void put_note(struct diagram *d, struct item *item, int64_t first,
     text_put(&text, "\xE2\x80\x93"); /* the first and the last repeat */
     text_count(&text, last);
   }
-  text_put(&text, unit);
+  if (!tightness(d)->bare_numbers || d->options->notes != NOTE_PARAMS)
+    text_put(&text, unit);
   add_line(item, text_slice(&text));
+}
+
+static void add_output(struct diagram *d, struct item *item, size_t index) {
+  struct slice output = output_of(d, index);
+  if (output.at) {
+    struct text text = text_new(d->arena);
+    text_put(&text, "output ");
+    text_puts(&text, text_tamed(d->arena, output, false));
+    if (item->times > 1)
+      text_put(&text, " (the last)");
+    add_line(item, text_slice(&text));
+    item->note_count++;
+  }
 }
 
 static void add_notes(struct diagram *d, struct item *item, size_t index) {
@@ -175,13 +197,8 @@ static void add_notes(struct diagram *d, struct item *item, size_t index) {
   const struct row *last = &d->rows.at[item->last_row];
   unsigned notes = d->options->notes;
   int before = item->line_count;
-  struct slice output = output_of(d, index);
-  if (output.at) {
-    struct text text = text_new(d->arena);
-    text_put(&text, "output ");
-    text_puts(&text, text_tamed(d->arena, output, false));
-    add_line(item, text_slice(&text));
-  }
+  if (tightness(d)->few_facts)
+    notes = 0;
   if (notes & NOTE_PARAMS)
     put_note(d, item, first->cost.params, last->cost.params, " parameters");
   if (notes & NOTE_MACS)
@@ -191,7 +208,7 @@ static void add_notes(struct diagram *d, struct item *item, size_t index) {
     text_size(&text, item_bytes(d, index), d->options->units, 1);
     add_line(item, text_slice(&text));
   }
-  item->note_count = item->line_count - before;
+  item->note_count += item->line_count - before;
 }
 
 static void add_warnings(struct diagram *d, struct item *item, size_t index) {
@@ -229,16 +246,18 @@ void item_find_text(struct diagram *d, size_t index) {
     add_line(item, slice_of(sign));
   else
     add_layer(d, item, index);
+  add_output(d, item, index);
   add_notes(d, item, index);
   add_warnings(d, item, index);
-  if (is_changed(d, item))
+  item->out = (struct slice){0};
+  if (is_changed(d, item) && !(tightness(d)->few_facts && item->in_branch))
     item->out =
         shape_words(d, row_shape(d->c, &d->rows.at[item->last_row]));
   item->width = item->height = 0;
   for (int i = 0; i < item->line_count; i++) {
     bool note = i >= item->line_count - item->note_count;
     int64_t width =
-        text_extent(item->lines[i], note ? SMALL_SIZE : TEXT_SIZE, false);
+        text_extent(item->lines[i], note ? SMALL_SIZE : tightness(d)->text, false);
     item->width = width > item->width ? width : item->width;
   }
   item->width += bare ? 0 : 12 * POINT;
@@ -353,7 +372,8 @@ struct legend {
 };
 
 static void add_swatch(struct legend *l, int fill, struct slice words) {
-  int64_t wide = 14 * POINT + text_extent(words, SMALL_SIZE, false);
+  int64_t wide = (fill == NO_COLOUR ? 0 : 13 * POINT) +
+                 text_extent(words, SMALL_SIZE, false);
   if (l->x > 0 && l->x + wide > l->width) {
     l->x = 0;
     l->y += LINE;
@@ -432,6 +452,9 @@ static int64_t legend_walk(struct legend *l) {
     add_heats(l);
   if (l->d->most_bytes)
     add_swatch(l, NO_COLOUR, slice_of("arrows: wider for more bytes"));
+  if (tightness(l->d)->bare_numbers && !tightness(l->d)->few_facts &&
+      l->d->options->notes == NOTE_PARAMS)
+    add_swatch(l, NO_COLOUR, slice_of("small numbers: parameters"));
   return l->y + LINE;
 }
 

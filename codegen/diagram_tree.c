@@ -8,9 +8,6 @@
 
 enum { FROM_ENTRY = -1, FROM_NOWHERE = -2 };
 
-/* A skip over more boxes than this does not hold a chain together. */
-enum { LONG_SKIP = 10 };
-
 struct bead {
   struct part *part;
   int64_t unit; /* whose tensor leaves it */
@@ -57,7 +54,8 @@ static size_t entry_of(const struct diagram *d, const struct unit *unit) {
                                              : NO_ITEM;
 }
 
-static struct part *unit_part(struct diagram *d, const struct unit *unit) {
+static struct part *unit_part(struct diagram *d, const struct unit *unit,
+                              bool root) {
   struct part *part;
   if (unit->end - unit->first == 1) {
     part = new_part(d, PART_BOX);
@@ -69,6 +67,7 @@ static struct part *unit_part(struct diagram *d, const struct unit *unit) {
   part = new_part(d, PART_FRAME);
   part->unit = unit;
   part->item = unit->end - 1;
+  part->nested = !root;
   part->first = region_part(d, unit->child, entry_of(d, unit), false);
   return part;
 }
@@ -115,14 +114,11 @@ static struct part *take_tail(struct region *r, size_t chain, int64_t at) {
 
 static size_t tail_items(const struct region *r, size_t chain, int64_t at) {
   const struct chain *c = &r->chains.at[chain];
-  size_t items = 0;
-  for (size_t i = (size_t)at; i < c->all.count; i++) {
-    const struct unit *unit = r->units[c->all.at[i].unit];
-    items += unit->end - unit->first;
-    if (c->all.at[i].part->kind == PART_SPLIT)
-      items += 3;
-  }
-  return items;
+  if ((size_t)at >= c->all.count)
+    return 0;
+  int64_t first = at > 0 ? c->all.at[at - 1].unit : c->source;
+  size_t start = first >= 0 ? r->units[first]->end : 0;
+  return r->units[c->all.at[c->all.count - 1].unit]->end - start;
 }
 
 /* Whether nothing from `at` on is read by `item` or behind it. */
@@ -159,7 +155,7 @@ static bool bare_end(struct region *r, struct place p, size_t item) {
 
 static void follow(struct region *r, int64_t unit, int64_t from) {
   struct place p = place_of(r, from);
-  struct part *part = unit_part(r->d, r->units[unit]);
+  struct part *part = unit_part(r->d, r->units[unit], r->root);
   if (p.chain >= 0 && bare_end(r, p, r->units[unit]->first))
     append(r, (size_t)p.chain, part, unit);
   else
@@ -206,7 +202,7 @@ static int64_t find_fork(const struct region *r, const struct inputs *in) {
 /* Where nothing parts, the longest chain is the one that others join. */
 static int64_t find_trunk(const struct region *r, const struct inputs *in) {
   int64_t trunk = FROM_NOWHERE;
-  size_t longest = r->root ? LONG_SKIP : 0;
+  size_t longest = 0, second = 0;
   for (size_t i = 0; i < in->count; i++) {
     struct place p = place_of(r, in->at[i]);
     if (!is_end(r, in->at[i]))
@@ -214,12 +210,13 @@ static int64_t find_trunk(const struct region *r, const struct inputs *in) {
     if (p.chain == 0 && r->entry != NO_ITEM)
       return in->at[i];
     size_t items = tail_items(r, (size_t)p.chain, 0);
+    second = items < longest ? (items > second ? items : second) : longest;
     if (items > longest) {
       longest = items;
       trunk = in->at[i];
     }
   }
-  return trunk;
+  return r->root && longest < 10 + 3 * second ? FROM_NOWHERE : trunk;
 }
 
 enum branch { BRANCH_NONE, BRANCH_EMPTY, BRANCH_TAIL, BRANCH_CHAIN };
@@ -234,6 +231,14 @@ static enum branch branch_of(const struct region *r, int64_t in, int64_t fork) {
     return BRANCH_TAIL;
   int64_t source = r->chains.at[p.chain].source;
   return source == fork || source == FROM_NOWHERE ? BRANCH_CHAIN : BRANCH_NONE;
+}
+
+/* Inside a branch, that is: but for what leaves it. */
+static void mark_branch(struct region *r, const struct part *part) {
+  for (const struct part *p = part->first; p; p = p->next)
+    mark_branch(r, p);
+  if (part->item != NO_ITEM)
+    r->d->items.at[part->item].in_branch = true;
 }
 
 static void add_branches(struct region *r, struct part *split,
@@ -252,6 +257,7 @@ static void add_branches(struct region *r, struct part *split,
       r->chains.at[p.chain].closed = true;
       break;
     }
+    mark_branch(r, part);
     *tail = part;
     tail = &part->next;
   }
@@ -276,7 +282,7 @@ static bool can_split(const struct region *r, const struct inputs *in,
       !r->root)
     return false;
   return !(r->root && real == 1 && tail &&
-           tail_items(r, (size_t)f.chain, f.at + 1) > LONG_SKIP);
+           tail_items(r, (size_t)f.chain, f.at + 1) > r->d->long_skip);
 }
 
 static struct part *join_part(struct region *r, int64_t unit) {
@@ -294,7 +300,6 @@ static bool meet(struct region *r, int64_t unit, const struct inputs *in) {
   if (shown < 2)
     return false;
   struct part *split = join_part(r, unit);
-  split->bar = true;
   add_branches(r, split, in, FROM_NOWHERE);
   append(r, open_chain(r, FROM_NOWHERE), split, unit);
   return true;

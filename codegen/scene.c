@@ -113,7 +113,7 @@ void put_xml(struct text *out, struct slice text) {
 
 /* Lines: pieces are parallel to the axes, so lengths are sums. */
 
-enum { CORNER = 4 * POINT, ARROW = 5 * POINT };
+enum { CORNER = 4 * POINT, ARROW = 6 * POINT };
 
 static int64_t absolute(int64_t x) {
   return x < 0 ? -x : x;
@@ -160,7 +160,7 @@ void line_walk(const struct scene_item *line, line_step_fn *step, void *user) {
 void line_arrow(const struct scene_item *line, struct point corners[3]) {
   struct point tip = line->points[line->point_count - 1];
   struct point from = line->points[line->point_count - 2];
-  int64_t half = 18;
+  int64_t half = 24;
   struct point back = towards(tip, from, ARROW);
   bool along_x = tip.y == from.y;
   corners[0] = tip;
