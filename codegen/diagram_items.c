@@ -90,7 +90,13 @@ static struct pieces find_pieces(struct diagram *d, size_t first, size_t end,
   return pieces;
 }
 
-/* Repeats. Inputs of a row are compared as seen from the start of its turn. */
+/*
+ * Repeats. Where fold.h asks what a reader of a table takes for equal, a
+ * drawing needs more: turns that start where the one before ended, and that
+ * nobody reads from inside. Then one turn can stand for all, with its arrows.
+ * Sizes may differ where the author wrote `repeat`. Inputs of a row are
+ * compared as seen from the start of its turn.
+ */
 
 enum { FROM_ENTRY = -1, OUTSIDE = -2 };
 
@@ -217,6 +223,8 @@ static struct run find_run(const struct diagram *d, const struct pieces *p,
                            size_t at, size_t end) {
   struct run best = {1, 1, false};
   size_t saved = 0;
+  if (d->options->unfold)
+    return best;
   for (size_t period = 1; period <= LONGEST_TURN && at + 2 * period <= end;
        period++) {
     size_t count = 1, here = at;

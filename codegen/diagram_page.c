@@ -199,7 +199,7 @@ void page_draw(struct paper *l, size_t page, struct scene *scene) {
       draw_column(&s, i);
   }
   draw_skips(&s);
-  int64_t across = s.across - GUTTER + EDGE;
+  int64_t across = s.across + EDGE - (l->columns.count ? GUTTER : 0);
   int64_t along = s.top + s.length + s.used * LANE + EDGE;
   scene->width = d->lr ? along : across;
   scene->height = d->lr ? across : along;

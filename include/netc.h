@@ -200,10 +200,26 @@ struct netc_options {
   bool expand;  /* a row for every layer of a tail */
   bool explain; /* formulas with their numbers */
   bool ascii;
+  int width;           /* of a line of the report; 0: 80 */
+  bool unfold;         /* equal rows one by one, all groups open */
+  const char *columns; /* "name,output,macs"; NULL: the usual ones */
+  const char *sort;    /* by that column, the largest first; or NULL */
+  int64_t top;         /* so many lines at most; 0: all */
   enum netc_direction direction; /* of diagrams */
   enum netc_tint tint;           /* what their fills tell */
   unsigned notes;                /* NETC_NOTE_*; 0: parameters */
 };
+
+/* The columns of the table of layers; NETC_USAGE behind the last one. */
+struct netc_column {
+  size_t size;
+  const char *name, *summary;
+  bool usual;    /* shown if none are chosen */
+  bool sortable; /* netc_options.sort takes it */
+};
+
+NETC_API enum netc_status netc_column(size_t index,
+                                      struct netc_column *column);
 
 /*
  * Writes an output: "txt", "json", "csv", "md", "net", "dot", or one of the
@@ -338,6 +354,7 @@ struct netc_verdict {
   int64_t peak_bytes;      /* of the most loaded device */
   int64_t largest_batch;   /* 0: not even one sample fits */
   size_t way_count;        /* changes with which it would fit */
+  int64_t reserve_bytes;   /* kept free for what is not counted */
 };
 
 struct netc_way {
