@@ -18,6 +18,7 @@ struct item {
   size_t row, last_row; /* of the first repeat and of the last */
   int64_t times;        /* how often the net has it */
   bool varies;          /* its repeats have different sizes */
+  bool ends_repeat;     /* what leaves it is what leaves the last repeat */
   bool opens_repeat;    /* it is alone in a repeat: drawn as a stack */
   size_t first_link, link_count;
   int64_t reader;       /* the last item that reads it; -1: none */
@@ -144,7 +145,7 @@ bool is_bare(const struct diagram *d, const struct part *frame);
 
 /* Lengths, in tenths of a point. */
 enum {
-  BUS = 7 * POINT,   /* from where branches part to their tops */
+  BUS = 10 * POINT,  /* from where branches part to their tops */
   LANE = 9 * POINT,  /* of a skip */
   PAD = 6 * POINT,   /* inside a frame */
   BAND = 12 * POINT, /* for a frame's title */

@@ -120,7 +120,9 @@ static struct fitting fit_columns(struct paper *l) {
   }
   height += legend_measure(l->d, width - 2 * EDGE) + EDGE;
   return (struct fitting){scale_of(width, height),
-                          most(0, height - most(width * 3 / 2, 4000))};
+                          l->d->parts && l->d->parts->next
+                              ? 0 /* each net in a column of its own */
+                              : most(0, height - most(width * 3 / 2, 4000))};
 }
 
 static bool is_readable(struct paper *l) {

@@ -289,6 +289,7 @@ static void share_turns(struct diagram *d, const struct unit *unit,
     item->times *= unit->count;
     item->varies |= unit->varies;
   }
+  d->items.at[unit->end - 1].ends_repeat |= unit->varies;
   for (size_t turn = 1; turn < (size_t)unit->count; turn++)
     for (size_t i = 0; i < length; i++)
       d->item_of_row[first + turn * length + i] = d->item_of_row[first + i];

@@ -8,6 +8,7 @@ struct sheet {
   size_t page;
   int64_t across, top, length; /* of the columns */
   int used;                    /* corridors below them */
+  int entered;                 /* lanes on the left of columns */
   struct pen pen;
 };
 
@@ -70,6 +71,16 @@ static void put_note(struct sheet *s, struct point at, const char *word,
                                 .text = text_slice(&text)});
 }
 
+/* Below its last part, and all that stands beside its parts. */
+static int64_t column_low(const struct sheet *s, const struct column *c) {
+  const struct part *last = s->l->parts.at[c->end - 1].part;
+  int64_t low = last->along + last->length;
+  for (size_t i = c->first; i < c->end; i++)
+    for (const struct part *p = s->l->parts.at[i].part->side; p; p = p->next)
+      low = low > p->along + p->length ? low : p->along + p->length;
+  return low + 20;
+}
+
 /* From the end of a column, up beside it, to the start of the next one. */
 static void turn_pen(struct sheet *s, const struct column *from,
                      const struct column *to) {
@@ -77,9 +88,7 @@ static void turn_pen(struct sheet *s, const struct column *from,
   int64_t bottom = from->along + from->length + 2 * POINT;
   if (pen->count == 0)
     return;
-  const struct part *last = s->l->parts.at[from->end - 1].part;
-  int64_t low = from->flip == to->flip ? last->along + last->length + 20
-                                       : bottom;
+  int64_t low = from->flip == to->flip ? column_low(s, from) : bottom;
   pen_to(pen, from->across, low);
   if (to->flip) {
     pen_to(pen, to->across, low);
@@ -146,6 +155,22 @@ static int64_t lane_of(struct column *c, int *used) {
   return c->across + c->right + lane * LANE + LANE;
 }
 
+enum { MOST_LOOKED_AT = 4000 }; /* items: beyond, a line may cross a box */
+
+/* Whether a box stands to the right of an item, in its way. */
+static bool is_blocked(const struct diagram *d, size_t index) {
+  int64_t middle = item_middle(d, index), right = item_side(d, index, true);
+  size_t first = index > MOST_LOOKED_AT ? index - MOST_LOOKED_AT : 0;
+  for (size_t i = first; i < d->items.count && i < index + MOST_LOOKED_AT; i++) {
+    const struct item *it = &d->items.at[i];
+    int64_t low = item_low(d, i), size = d->lr ? it->width : it->height;
+    if (i != index && item_side(d, i, false) >= right && low <= middle &&
+        middle <= low + size)
+      return true;
+  }
+  return false;
+}
+
 static void draw_skip(struct sheet *s, const struct skip *skip, int *used) {
   struct diagram *d = diagram_at(s);
   size_t from = column_of(s->l, skip->from), to = column_of(s->l, skip->to);
@@ -156,14 +181,25 @@ static void draw_skip(struct sheet *s, const struct skip *skip, int *used) {
     return;
   }
   int64_t start = item_middle(d, skip->from), end = item_middle(d, skip->to);
-  pen_to(&pen, item_side(d, skip->from, true), start);
+  /* Where branches end on its sides, or stand there, it leaves below. */
+  if (item_sign(d, skip->from) || is_blocked(d, skip->from)) {
+    const struct item *it = &d->items.at[skip->from];
+    int64_t across = d->lr ? it->y + it->height / 2 : it->x + it->width / 2;
+    int64_t exit = item_low(d, skip->from);
+    exit += a->flip ? 0 : d->lr ? it->width : it->height;
+    start = exit + (a->flip ? -25 : 25);
+    pen_to(&pen, across, exit);
+    pen_to(&pen, across, start);
+  } else {
+    pen_to(&pen, item_side(d, skip->from, true), start);
+  }
   if (!s->l->is_u) {
     int64_t lane = lane_of(a, &used[from]);
     pen_to(&pen, lane, start);
     if (to > from + 1 || to < from) {
       int64_t corridor = s->top + s->length + ++s->used * LANE;
       pen_to(&pen, lane, corridor);
-      lane = b->across - b->left - 5 * POINT;
+      lane = b->across - b->left - 35 - 45 * (s->entered++ % 5);
       pen_to(&pen, lane, corridor);
     }
     pen_to(&pen, lane, end);

@@ -100,8 +100,8 @@ static void add_line(struct item *item, struct slice line) {
 }
 
 /* Breaks at blanks what would make a box too wide; the last line takes all. */
-static void add_words(struct item *item, struct slice words, int64_t most) {
-  const int64_t size = TEXT_SIZE; /* smaller ones break alike */
+static void add_words(struct item *item, struct slice words, int64_t size,
+                      int64_t most) {
   while (item->line_count < 3 && text_extent(words, size, false) > most) {
     size_t cut = 0;
     for (size_t i = 1; i < words.length; i++) {
@@ -161,7 +161,12 @@ static void add_layer(struct diagram *d, struct item *item, size_t index) {
     row_put_name(&text, d->c, row);
   if (item->opens_repeat)
     text_printf(&text, "  \xC3\x97 %" PRId64, item->times);
-  add_words(item, text_slice(&text), tightness(d)->line);
+  add_words(item, text_slice(&text), tightness(d)->text, tightness(d)->line);
+}
+
+/* " parameters", or one of them. */
+static void put_unit(struct text *out, const char *unit, bool one) {
+  text_bytes(out, unit, strlen(unit) - (one ? 1 : 0));
 }
 
 static void put_note(struct diagram *d, struct item *item, int64_t first,
@@ -175,7 +180,7 @@ static void put_note(struct diagram *d, struct item *item, int64_t first,
     text_count(&text, last);
   }
   if (!tightness(d)->bare_numbers || d->options->notes != NOTE_PARAMS)
-    text_put(&text, unit);
+    put_unit(&text, unit, first == 1 && last == 1);
   add_line(item, text_slice(&text));
 }
 
@@ -228,8 +233,8 @@ static bool is_changed(const struct diagram *d, const struct item *item) {
   if (item->link_count == 0)
     return true;
   size_t from = d->links.at[item->first_link].from;
-  if (item->varies && item->reader >= 0)
-    return &d->items.at[from] + 1 > item; /* never inside: it grows */
+  if (!shape_equal(row_shape(d->c, row), row_shape(d->c, &d->rows.at[item->row])))
+    return item->ends_repeat; /* inside it is another one at each turn */
   return !shape_equal(
       row_shape(d->c, row),
       row_shape(d->c, &d->rows.at[d->items.at[from].last_row]));
@@ -329,7 +334,10 @@ static void put_fact(struct text *out, int64_t value, const char *unit) {
     return;
   text_put(out, "\n");
   text_count(out, value);
-  text_put(out, unit);
+  if (unit[strlen(unit) - 1] == 's')
+    put_unit(out, unit, value == 1);
+  else
+    text_put(out, unit);
 }
 
 void item_open(struct diagram *d, size_t index) {

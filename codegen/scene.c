@@ -68,7 +68,7 @@ struct slice text_tamed(struct arena *arena, struct slice text, bool times) {
   for (size_t at = 0, bytes; at < text.length; at += bytes) {
     uint32_t point = text_code_point(text, at, &bytes);
     bool joins = times && point == 'x' && at > 0 && at + 1 < text.length &&
-                 is_digit(text.at[at - 1]) &&
+                 (is_digit(text.at[at - 1]) || text.at[at - 1] == '_') &&
                  (is_digit(text.at[at + 1]) || text.at[at + 1] == '_');
     if (joins)
       text_put(&tame, "\xC3\x97");

@@ -56,7 +56,7 @@ static void put_pen(struct text *out, const struct scene_item *item) {
 static void put_box(struct writer *w, const struct scene_item *item) {
   put_place(w, item->x, item->y, item->width, item->height);
   text_printf(w->out, ", shape=box, style=\"filled%s%s\", label=\"\"",
-              item->radius ? ",rounded" : "", item->dashed ? ",dashed" : "");
+              item->radius >= 4 * POINT ? ",rounded" : "", item->dashed ? ",dashed" : "");
   put_colour(w->out, "fillcolor", item->fill);
   put_colour(w->out, "color", item->stroke);
   put_pen(w->out, item);
@@ -68,12 +68,13 @@ static void put_words(struct writer *w, const struct scene_item *item) {
   int64_t x = item->anchor == ANCHOR_START    ? item->x
               : item->anchor == ANCHOR_MIDDLE ? item->x - width / 2
                                               : item->x - width;
-  put_place(w, x, item->y - item->size * 17 / 20, width,
-            item->size * 11 / 10);
+  /* Ample room, with the letters in its middle: else Graphviz complains. */
+  put_place(w, x - width / 2 - 50, item->y - item->size * 4 / 3, 2 * width + 100,
+            2 * item->size);
   text_put(w->out, ", shape=plaintext, fontsize=");
   put_length(w->out, item->size);
   if (item->bold)
-    text_put(w->out, ", fontname=\"Helvetica-Bold\"");
+    text_put(w->out, ", fontname=\"Arial Bold\"");
   put_colour(w->out, "fontcolor", item->fill);
   text_put(w->out, ", label=\"");
   put_string(w->out, item->text);
@@ -125,7 +126,7 @@ void scene_put_dot(const struct scene *scene, struct text *out) {
   put_length(out, scene->width);
   text_putc(out, ',');
   put_length(out, scene->height);
-  text_put(out, "\"];\n  node [fixedsize=true, fontname=\"Helvetica\", "
+  text_put(out, "\"];\n  node [fixedsize=true, fontname=\"Arial\", "
                 "margin=0, label=\"\"];\n  edge [arrowsize=0.5];\n");
   put_place(&w, 0, 0, scene->width, scene->height);
   text_put(out, ", shape=box, style=filled, color=white, "
