@@ -100,6 +100,24 @@ static bool find_layout(struct paper *l) {
   return false;
 }
 
+/* The fewest pages; of layouts that take as many, the one that says most. */
+static void find_pages(struct paper *l) {
+  struct diagram *d = l->d;
+  size_t fewest = SIZE_MAX;
+  int best = 0;
+  for (d->level = 0; d->level < LEVELS; d->level++) {
+    find_parts(l);
+    layout_pages(l);
+    if (l->page_count < fewest) {
+      fewest = l->page_count;
+      best = d->level;
+    }
+  }
+  d->level = best;
+  find_parts(l);
+  layout_pages(l);
+}
+
 static struct slice describe(struct diagram *d) {
   const struct model *model = d->c->model;
   struct text text = text_new(d->arena);
@@ -115,8 +133,8 @@ static struct slice describe(struct diagram *d) {
   return text_slice(&text);
 }
 
-static struct diagram diagram_of(const struct compiled *c,
-                                 const struct emit_options *options) {
+struct diagram diagram_of(const struct compiled *c,
+                          const struct emit_options *options) {
   struct diagram d = {.c = c,
                       .options = options,
                       .arena = c->arena,
@@ -134,7 +152,7 @@ static void draw_pages(const struct compiled *c,
   diagram_find_scales(&d);
   l.part_of = arena_alloc(c->arena, d.items.count + 1, sizeof *l.part_of);
   if (!find_layout(&l) && split)
-    layout_pages(&l);
+    find_pages(&l);
   for (size_t i = 0; i < l.page_count; i++) {
     struct scene *scene = ARENA_NEW(c->arena, struct scene);
     scene->arena = c->arena;

@@ -21,7 +21,7 @@ struct item {
   bool ends_repeat;     /* what leaves it is what leaves the last repeat */
   bool opens_repeat;    /* it is alone in a repeat: drawn as a stack */
   size_t first_link, link_count;
-  int64_t reader;       /* the last item that reads it; -1: none */
+  int64_t reader;        /* the last item that reads it; -1: none */
   struct slice lines[6]; /* what stands in it, once it has been measured */
   int line_count, note_count;
   struct slice out; /* the shape that leaves it, if it changed; or empty */
@@ -50,16 +50,16 @@ struct part {
   const struct unit *unit; /* PART_FRAME */
   struct part *first;      /* of a chain or frame; the branches of a split */
   struct part *next;
-  struct part *side; /* chains that leave behind this part and end */
-  bool forks;        /* PART_SPLIT: its branches have a common start */
-  bool bar;          /* PART_SPLIT: branches end on top of a wide join */
-  bool flip;         /* the flow goes up */
-  bool nested;       /* PART_FRAME: inside another one */
-  size_t main;       /* PART_SPLIT: the branch on the spine; or none */
-  int lanes;         /* skips that end inside it and pass on its side */
-  int64_t left, right; /* extent across the flow, from the spine */
-  int64_t length;      /* along the flow, with `behind` */
-  int64_t behind;      /* room for the arrow and its shape behind it */
+  struct part *side;     /* chains that leave behind this part and end */
+  bool forks;            /* PART_SPLIT: its branches have a common start */
+  bool bar;              /* PART_SPLIT: branches end on top of a wide join */
+  bool flip;             /* the flow goes up */
+  bool nested;           /* PART_FRAME: inside another one */
+  size_t main;           /* PART_SPLIT: the branch on the spine; or none */
+  int lanes;             /* skips that end inside it and pass on its side */
+  int64_t left, right;   /* extent across the flow, from the spine */
+  int64_t length;        /* along the flow, with `behind` */
+  int64_t behind;        /* room for the arrow and its shape behind it */
   int64_t shift, ahead;  /* inside what holds it: of the spine; of its entry */
   int64_t across, along; /* the place: of the spine, and of the lesser end */
 };
@@ -75,7 +75,7 @@ struct diagram {
   int64_t *reader_of_row; /* the last row that reads it; -1: none */
   uint64_t *hash_of_row;
   struct unit *units;
-  struct part *parts; /* a chain for each net that starts anew */
+  struct part *parts;  /* a chain for each net that starts anew */
   struct scene *scene; /* NULL while links are only marked */
   bool lr;
   int level;                     /* how tightly it is set, from 0 */
@@ -83,8 +83,13 @@ struct diagram {
   int64_t most_bytes, most_heat; /* of a tensor; of a box */
 };
 
+/* diagram.c */
+struct diagram diagram_of(const struct compiled *c,
+                          const struct emit_options *options);
+
 /* diagram_items.c: rows to items and the tree of units. */
 void diagram_find_items(struct diagram *d);
+void diagram_mark_repeat(struct diagram *d, const struct unit *unit);
 const struct row *item_row(const struct diagram *d, size_t item);
 
 /* diagram_tree.c: units to parts; a chain for each net that starts anew. */
@@ -96,8 +101,17 @@ const char *item_sign(const struct diagram *d, size_t item);
 int item_fill(const struct diagram *d, size_t item);
 int64_t item_bytes(const struct diagram *d, size_t item);
 void item_open(struct diagram *d, size_t item);
+struct slice item_shape(struct diagram *d, size_t item); /* that leaves it */
+
+/* What is known of it, a fact a line, each through `put`. */
+typedef void put_fn(struct text *out, struct slice text);
+void item_tip(struct diagram *d, size_t item, struct text *out, put_fn *put,
+              const char *newline);
 struct slice frame_title(struct diagram *d, const struct unit *unit);
 void diagram_find_scales(struct diagram *d);
+
+/* diagram_legend.c */
+int family_of(const struct layer_kind *kind); /* by number; -1: of none */
 int64_t legend_measure(struct diagram *d, int64_t width);
 void legend_draw(struct diagram *d, int64_t x, int64_t y, int64_t width);
 

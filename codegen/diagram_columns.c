@@ -4,7 +4,7 @@
  */
 #include "codegen/diagram_page.h"
 
-enum { MOST_COLUMNS = 200, SCALE = 10000 };
+enum { MOST_COLUMNS = 200 };
 
 static int64_t most(int64_t a, int64_t b) {
   return a > b ? a : b;
@@ -66,8 +66,7 @@ enum { MOST_LANES = 40 };
 
 static void count_lanes(struct paper *l) {
   for (size_t i = 0; i < l->skips.count && !l->is_u; i++) {
-    struct column *column =
-        &l->columns.at[column_of(l, l->skips.at[i].from)];
+    struct column *column = &l->columns.at[column_of(l, l->skips.at[i].from)];
     if (column->lanes < MOST_LANES)
       column->lanes++;
   }
@@ -87,15 +86,6 @@ static int64_t columns_length(const struct paper *l) {
   for (size_t i = 0; i < l->columns.count; i++)
     length = most(length, l->columns.at[i].length);
   return length + 2 * EDGE + 5 * POINT;
-}
-
-/* How much of its size a picture has on a page, turned if it is wide. */
-static int64_t scale_of(int64_t width, int64_t height) {
-  int64_t wide = width > height ? PAGE_HEIGHT : PAGE_WIDTH;
-  int64_t high = width > height ? PAGE_WIDTH : PAGE_HEIGHT;
-  int64_t scale = SCALE;
-  scale = scale * width > wide * SCALE ? wide * SCALE / width : scale;
-  return scale * height > high * SCALE ? high * SCALE / height : scale;
 }
 
 static void finish_columns(struct paper *l) {
@@ -119,14 +109,14 @@ static struct fitting fit_columns(struct paper *l) {
     height = swap;
   }
   height += legend_measure(l->d, width - 2 * EDGE) + EDGE;
-  return (struct fitting){scale_of(width, height),
+  return (struct fitting){page_scale(width, height),
                           l->d->parts && l->d->parts->next
                               ? 0 /* each net in a column of its own */
                               : most(0, height - most(width * 3 / 2, 4000))};
 }
 
 static bool is_readable(struct paper *l) {
-  return fit_columns(l).scale * SMALL_SIZE >= (int64_t)LEAST_TEXT * SCALE;
+  return fit_columns(l).scale * SMALL_SIZE >= (int64_t)LEAST_TEXT * WHOLE;
 }
 
 /* The least length that takes no more than so many columns. */
@@ -165,7 +155,7 @@ static void choose_columns(struct paper *l) {
       break;
     }
     if (l->columns.count < least + extra || best.excess == 0)
-      if (best.scale == SCALE || l->columns.count < least + extra)
+      if (best.scale == WHOLE || l->columns.count < least + extra)
         break;
   }
   fill_columns(l, best_length);
@@ -204,15 +194,13 @@ struct arm {
   int64_t size;    /* of the map that it passes on */
 };
 
-static bool find_arms(const struct paper *l, struct arm *arms,
-                      size_t *count) {
+static bool find_arms(const struct paper *l, struct arm *arms, size_t *count) {
   const struct diagram *d = l->d;
   *count = 0;
   for (size_t i = 0; i < l->skips.count; i++) {
     struct arm arm = {l->part_of[l->skips.at[i].from],
                       l->part_of[l->skips.at[i].to], 0};
-    const struct shape *out =
-        row_shape(d->c, item_row(d, l->skips.at[i].from));
+    const struct shape *out = row_shape(d->c, item_row(d, l->skips.at[i].from));
     if (arm.from >= arm.to || out->rank < 2)
       return false;
     arm.size = out->dim[0];
@@ -247,8 +235,8 @@ static size_t turning_point(const struct paper *l, struct arm inner) {
     const struct shape *out = row_shape(d->c, item_row(d, part->item));
     const struct shape *in =
         row_shape(d->c, item_row(d, d->links.at[item->first_link].from));
-    bool grows = out->rank == in->rank && out->rank > 1 &&
-                 out->dim[0] >= in->dim[0];
+    bool grows =
+        out->rank == in->rank && out->rank > 1 && out->dim[0] >= in->dim[0];
     if (!grows)
       break;
     turn--;
@@ -329,8 +317,8 @@ enum { MOST_ARMS = 64 };
 bool layout_u(struct paper *l) {
   struct arm arms[MOST_ARMS];
   size_t count;
-  if (l->skips.count < 2 || l->skips.count > MOST_ARMS ||
-      l->d->parts->next || !find_arms(l, arms, &count))
+  if (l->skips.count < 2 || l->skips.count > MOST_ARMS || l->d->parts->next ||
+      !find_arms(l, arms, &count))
     return false;
   size_t turn = turning_point(l, arms[count - 1]);
   l->columns.count = 0;

@@ -10,9 +10,8 @@ void pen_to(struct pen *pen, int64_t across, int64_t along) {
   if (last && last->x == across && last->y == along)
     return;
   /* A piece that goes on straight takes no further point. */
-  if (pen->count > 1 &&
-      ((last->x == across && last[-1].x == across) ||
-       (last->y == along && last[-1].y == along)))
+  if (pen->count > 1 && ((last->x == across && last[-1].x == across) ||
+                         (last->y == along && last[-1].y == along)))
     *last = (struct point){across, along};
   else if (pen->count < room)
     pen->at[pen->count++] = (struct point){across, along};
@@ -29,11 +28,9 @@ static int64_t line_width(const struct diagram *d, size_t item) {
 void pen_draw(struct diagram *d, const struct pen *pen, bool arrow) {
   if (!d->scene || pen->count < 2)
     return;
-  struct point *points =
-      arena_alloc(d->arena, pen->count, sizeof *points);
+  struct point *points = arena_alloc(d->arena, pen->count, sizeof *points);
   for (size_t i = 0; i < pen->count; i++)
-    points[i] = d->lr ? (struct point){pen->at[i].y, pen->at[i].x}
-                      : pen->at[i];
+    points[i] = d->lr ? (struct point){pen->at[i].y, pen->at[i].x} : pen->at[i];
   scene_add(d->scene,
             (struct scene_item){.kind = SCENE_LINE,
                                 .points = points,
@@ -78,35 +75,33 @@ static void draw_lines(struct diagram *d, const struct item *item,
   for (int i = 0; i < item->line_count; i++, y += LINE) {
     bool note = i >= item->line_count - item->note_count;
     bool warning = warned && item->lines[i].at[0] == '!';
-    scene_add(d->scene,
-              (struct scene_item){.kind = SCENE_TEXT,
-                                  .x = item->x + item->width / 2,
-                                  .y = y + 85,
-                                  .size = note ? SMALL_SIZE : tightness(d)->text,
-                                  .anchor = ANCHOR_MIDDLE,
-                                  .fill = warning ? 0x8a1c10
-                                          : note  ? 0x222222
-                                                  : INK,
-                                  .text = item->lines[i]});
+    scene_add(d->scene, (struct scene_item){.kind = SCENE_TEXT,
+                                            .x = item->x + item->width / 2,
+                                            .y = y + 85,
+                                            .size = note ? SMALL_SIZE
+                                                         : tightness(d)->text,
+                                            .anchor = ANCHOR_MIDDLE,
+                                            .fill = warning ? 0x8a1c10
+                                                    : note  ? 0x222222
+                                                            : INK,
+                                            .text = item->lines[i]});
   }
 }
 
 /* The shape that leaves, beside the arrow. */
 static void draw_shape(struct diagram *d, const struct item *item, bool flip) {
-  struct scene_item text = {.kind = SCENE_TEXT,
-                            .size = SMALL_SIZE,
-                            .fill = GREY,
-                            .text = item->out};
+  struct scene_item text = {
+      .kind = SCENE_TEXT, .size = SMALL_SIZE, .fill = GREY, .text = item->out};
   int64_t extra = item->opens_repeat ? 2 * STACK : 0;
   if (d->lr) {
-    text.x = flip ? item->x - 3 * POINT
-                  : item->x + item->width + extra + 3 * POINT;
+    text.x =
+        flip ? item->x - 3 * POINT : item->x + item->width + extra + 3 * POINT;
     text.anchor = flip ? ANCHOR_END : ANCHOR_START;
     text.y = item->y + item->height / 2 - 25;
   } else {
     text.x = item->x + item->width / 2 + 3 * POINT;
-    text.y = flip ? item->y - 4 * POINT
-                  : item->y + item->height + extra + 9 * POINT;
+    text.y =
+        flip ? item->y - 4 * POINT : item->y + item->height + extra + 9 * POINT;
   }
   if (item->out.length)
     scene_add(d->scene, text);
@@ -211,8 +206,8 @@ static bool reads(const struct diagram *d, const struct part *part,
 
 void part_draw_side(struct diagram *d, const struct part *part,
                     const struct part *side, const struct pen *pen) {
-  int64_t bus = part->flip ? part->along + BUS
-                           : part->along + part->length - BUS;
+  int64_t bus =
+      part->flip ? part->along + BUS : part->along + part->length - BUS;
   struct pen branch = *pen;
   if (!reads(d, side, pen->item))
     branch = (struct pen){.item = NO_ITEM};
@@ -244,8 +239,7 @@ static void draw_branch(struct diagram *d, const struct part *split,
     int64_t half = (d->lr ? join->height : join->width) / 2;
     pen_to(&pen, across, middle);
     pen_to(&pen,
-           across < split->across ? split->across - half
-                                  : split->across + half,
+           across < split->across ? split->across - half : split->across + half,
            middle);
   }
   link_draw(d, split->item, &pen);

@@ -78,10 +78,10 @@ static struct pieces find_pieces(struct diagram *d, size_t first, size_t end,
                          : group_inside(model, group, d->rows.at[row].owner);
     if (inside != NO_NODE) {
       piece.group = inside;
-      while (piece.end < end &&
-             (d->rows.at[piece.end].owner == inside ||
-              group_inside(model, inside, d->rows.at[piece.end].owner) !=
-                  NO_NODE))
+      while (
+          piece.end < end &&
+          (d->rows.at[piece.end].owner == inside ||
+           group_inside(model, inside, d->rows.at[piece.end].owner) != NO_NODE))
         piece.end++;
     }
     *VEC_PUSH(d->arena, &pieces) = piece;
@@ -156,9 +156,8 @@ static bool same_turns(const struct diagram *d, size_t a, size_t b,
     return false;
   for (size_t i = 0; i < length; i++) {
     const struct row *x = &d->rows.at[a + i], *y = &d->rows.at[b + i];
-    if (d->hash_of_row[a + i] != d->hash_of_row[b + i] ||
-        x->warning_count || y->warning_count ||
-        (sizes && !same_sizes(d, a + i, b + i)) ||
+    if (d->hash_of_row[a + i] != d->hash_of_row[b + i] || x->warning_count ||
+        y->warning_count || (sizes && !same_sizes(d, a + i, b + i)) ||
         !same_inputs(d, x, &at, y, &bt))
       return false;
   }
@@ -250,11 +249,6 @@ static struct run find_run(const struct diagram *d, const struct pieces *p,
 
 /* Units */
 
-struct maker {
-  struct diagram *d;
-  struct unit **tail;
-};
-
 static struct unit *make_units(struct diagram *d, const struct pieces *p,
                                size_t from, size_t to);
 
@@ -300,8 +294,6 @@ static struct unit *make_units(struct diagram *d, const struct pieces *p,
   struct unit *list = NULL, **tail = &list;
   for (size_t at = from; at < to;) {
     struct run run = find_run(d, p, at, to);
-    if (run.count > 1 && run.period == to - from)
-      run = (struct run){1, 1, false};
     struct unit *unit = ARENA_NEW(d->arena, struct unit);
     size_t first = p->at[at].first;
     size_t length = p->at[at + run.period - 1].end - first;
@@ -321,6 +313,13 @@ static struct unit *make_units(struct diagram *d, const struct pieces *p,
     at += run.period * run.count;
   }
   return list;
+}
+
+/* A box alone in what repeats is a stack. */
+void diagram_mark_repeat(struct diagram *d, const struct unit *unit) {
+  struct item *item = &d->items.at[unit->first];
+  for (; unit; unit = unit->child)
+    item->opens_repeat = item->opens_repeat || unit->count > 1;
 }
 
 /* Links */

@@ -41,14 +41,12 @@ static void measure_box(struct diagram *d, struct part *part) {
   struct item *item = &d->items.at[part->item];
   item_find_text(d, part->item);
   int64_t half = item_across(d, item) / 2;
-  int64_t label =
-      !d->lr && item->out.length
-          ? text_extent(item->out, SMALL_SIZE, false) + 4 * POINT
-          : 0;
+  int64_t label = !d->lr && item->out.length
+                      ? text_extent(item->out, SMALL_SIZE, false) + 4 * POINT
+                      : 0;
   part->left = half;
   part->right = most(half + (item->opens_repeat ? 2 * STACK : 0), label);
-  part->behind =
-      gap_behind(d, item) + (item->opens_repeat ? 2 * STACK : 0);
+  part->behind = gap_behind(d, item) + (item->opens_repeat ? 2 * STACK : 0);
   part->length = item_along(d, item) + part->behind;
 }
 
@@ -201,9 +199,8 @@ static void measure_split(struct diagram *d, struct part *split) {
   split->left = most(split->left, half);
   split->right = most(split->right, half);
   if (!d->lr && join->out.length)
-    split->right = most(
-        split->right,
-        text_extent(join->out, SMALL_SIZE, false) + 4 * POINT);
+    split->right = most(split->right,
+                        text_extent(join->out, SMALL_SIZE, false) + 4 * POINT);
   split->length = BUS + longest + item_along(d, join) + split->behind;
 }
 
@@ -260,8 +257,7 @@ static void place_chain(struct diagram *d, struct part *chain) {
 static void place_split(struct diagram *d, struct part *split) {
   const struct item *join = &d->items.at[split->item];
   for (struct part *b = split->first; b; b = b->next)
-    part_place(d, b, split->across + b->shift,
-               end_at(split, BUS, b->length));
+    part_place(d, b, split->across + b->shift, end_at(split, BUS, b->length));
   place_item(d, split, split->item,
              split->length - split->behind - item_along(d, join));
 }
@@ -278,7 +274,7 @@ void part_place(struct diagram *d, struct part *part, int64_t across,
     place_split(d, part);
   } else {
     bool band = frame_title(d, part->unit).length > 0;
-    int64_t ahead = is_bare(d, part)                  ? 0
+    int64_t ahead = is_bare(d, part)               ? 0
                     : d->lr || part->flip || !band ? PAD + 30
                                                    : BAND + 40;
     part_place(d, part->first, across,

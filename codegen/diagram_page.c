@@ -161,7 +161,8 @@ enum { MOST_LOOKED_AT = 4000 }; /* items: beyond, a line may cross a box */
 static bool is_blocked(const struct diagram *d, size_t index) {
   int64_t middle = item_middle(d, index), right = item_side(d, index, true);
   size_t first = index > MOST_LOOKED_AT ? index - MOST_LOOKED_AT : 0;
-  for (size_t i = first; i < d->items.count && i < index + MOST_LOOKED_AT; i++) {
+  for (size_t i = first; i < d->items.count && i < index + MOST_LOOKED_AT;
+       i++) {
     const struct item *it = &d->items.at[i];
     int64_t low = item_low(d, i), size = d->lr ? it->width : it->height;
     if (i != index && item_side(d, i, false) >= right && low <= middle &&
@@ -182,7 +183,7 @@ static void draw_skip(struct sheet *s, const struct skip *skip, int *used) {
   }
   int64_t start = item_middle(d, skip->from), end = item_middle(d, skip->to);
   /* Where branches end on its sides, or stand there, it leaves below. */
-  if (item_sign(d, skip->from) || is_blocked(d, skip->from)) {
+  if (!s->l->is_u && (item_sign(d, skip->from) || is_blocked(d, skip->from))) {
     const struct item *it = &d->items.at[skip->from];
     int64_t across = d->lr ? it->y + it->height / 2 : it->x + it->width / 2;
     int64_t exit = item_low(d, skip->from);

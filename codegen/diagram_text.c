@@ -1,11 +1,11 @@
-/* What stands in a diagram's boxes, on its frames and in its legend. */
+/* What stands in a diagram's boxes and on its frames, and how they are filled.
+ */
 #include <inttypes.h>
 #include <stdio.h>
 
 #include "codegen/diagram.h"
 #include "codegen/palette.h"
 
-enum { INK = 0x000000, GREY = 0x444444, WARNING = 0xa93226, LINK = 0x555555 };
 enum { LINE = 11 * POINT };
 
 static const struct node *item_node(const struct diagram *d, size_t item) {
@@ -19,7 +19,7 @@ const char *item_sign(const struct diagram *d, size_t item) {
 
 /* Fills */
 
-static int family_of(const struct layer_kind *kind) {
+int family_of(const struct layer_kind *kind) {
   const char *before = "";
   int families = 0;
   for (size_t i = 0; i < layer_kind_count(); i++) {
@@ -74,7 +74,7 @@ int64_t item_bytes(const struct diagram *d, size_t item) {
     if (__builtin_mul_overflow(count, shape->dim[i], &count))
       return INT64_MAX;
   return element_bytes(d->c->settings->infer.dtype, count, &bytes) ? bytes
-                                                                    : INT64_MAX;
+                                                                   : INT64_MAX;
 }
 
 void diagram_find_scales(struct diagram *d) {
@@ -120,9 +120,9 @@ static void add_words(struct item *item, struct slice words, int64_t size,
 
 static struct slice label_of(const struct diagram *d, size_t item) {
   const struct row *row = item_row(d, item);
-  const struct node_name *name =
-      row->group != NO_NODE ? &d->c->model->groups.at[row->group].name
-                            : &item_node(d, item)->name;
+  const struct node_name *name = row->group != NO_NODE
+                                     ? &d->c->model->groups.at[row->group].name
+                                     : &item_node(d, item)->name;
   bool word = name->ordinal && !name->repeated;
   return word ? (struct slice){0} : name->text;
 }
@@ -233,11 +233,11 @@ static bool is_changed(const struct diagram *d, const struct item *item) {
   if (item->link_count == 0)
     return true;
   size_t from = d->links.at[item->first_link].from;
-  if (!shape_equal(row_shape(d->c, row), row_shape(d->c, &d->rows.at[item->row])))
+  if (!shape_equal(row_shape(d->c, row),
+                   row_shape(d->c, &d->rows.at[item->row])))
     return item->ends_repeat; /* inside it is another one at each turn */
-  return !shape_equal(
-      row_shape(d->c, row),
-      row_shape(d->c, &d->rows.at[d->items.at[from].last_row]));
+  return !shape_equal(row_shape(d->c, row),
+                      row_shape(d->c, &d->rows.at[d->items.at[from].last_row]));
 }
 
 void item_find_text(struct diagram *d, size_t index) {
@@ -256,13 +256,12 @@ void item_find_text(struct diagram *d, size_t index) {
   add_warnings(d, item, index);
   item->out = (struct slice){0};
   if (is_changed(d, item) && !(tightness(d)->few_facts && item->in_branch))
-    item->out =
-        shape_words(d, row_shape(d->c, &d->rows.at[item->last_row]));
+    item->out = shape_words(d, row_shape(d->c, &d->rows.at[item->last_row]));
   item->width = item->height = 0;
   for (int i = 0; i < item->line_count; i++) {
     bool note = i >= item->line_count - item->note_count;
-    int64_t width =
-        text_extent(item->lines[i], note ? SMALL_SIZE : tightness(d)->text, false);
+    int64_t width = text_extent(item->lines[i],
+                                note ? SMALL_SIZE : tightness(d)->text, false);
     item->width = width > item->width ? width : item->width;
   }
   item->width += bare ? 0 : 12 * POINT;
@@ -329,150 +328,69 @@ static struct slice item_href(struct diagram *d, const struct position *at) {
   return text_slice(&href);
 }
 
-static void put_fact(struct text *out, int64_t value, const char *unit) {
+struct slice item_shape(struct diagram *d, size_t index) {
+  return shape_words(d,
+                     row_shape(d->c, &d->rows.at[d->items.at[index].last_row]));
+}
+
+struct tip {
+  struct diagram *d;
+  struct text *out;
+  put_fn *put;
+  const char *newline;
+  struct text line;
+};
+
+static void end_line(struct tip *tip, const char *newline) {
+  tip->put(tip->out, text_tamed(tip->d->arena, text_slice(&tip->line), false));
+  text_put(tip->out, newline);
+  tip->line.length = 0;
+}
+
+static void put_fact(struct tip *tip, int64_t value, const char *unit) {
   if (value == 0)
     return;
-  text_put(out, "\n");
-  text_count(out, value);
+  text_count(&tip->line, value);
   if (unit[strlen(unit) - 1] == 's')
-    put_unit(out, unit, value == 1);
+    put_unit(&tip->line, unit, value == 1);
   else
-    text_put(out, unit);
+    text_put(&tip->line, unit);
+  end_line(tip, tip->newline);
+}
+
+void item_tip(struct diagram *d, size_t index, struct text *out, put_fn *put,
+              const char *newline) {
+  const struct item *item = &d->items.at[index];
+  const struct row *row = item_row(d, index);
+  struct tip tip = {d, out, put, newline, text_new(d->arena)};
+  struct position at =
+      sources_position(d->c->sources, item_node(d, index)->span.begin);
+  struct text layer = text_new(d->arena);
+  row_put_layer(&layer, d->c, row, true);
+  row_put_name(&tip.line, d->c, row);
+  text_put(&tip.line, layer.length ? ": " : "");
+  text_puts(&tip.line, text_tamed(d->arena, text_slice(&layer), true));
+  end_line(&tip, newline);
+  text_puts(&tip.line, shape_words(d, row_shape(d->c, row)));
+  end_line(&tip, newline);
+  put_fact(&tip, row->cost.params, " parameters");
+  put_fact(&tip, row->cost.macs, " MACs");
+  if (item->times > 1)
+    put_fact(&tip, item->times,
+             item->varies ? " times, of different sizes"
+                          : " times, each like this");
+  text_puts(&tip.line, at.source->name);
+  text_printf(&tip.line, ":%u", (unsigned)at.line);
+  end_line(&tip, "");
 }
 
 void item_open(struct diagram *d, size_t index) {
-  const struct item *item = &d->items.at[index];
-  const struct row *row = item_row(d, index);
-  struct text tip = text_new(d->arena), layer = tip;
+  struct text tip = text_new(d->arena);
   struct position at =
       sources_position(d->c->sources, item_node(d, index)->span.begin);
-  row_put_name(&tip, d->c, row);
-  row_put_layer(&layer, d->c, row, true);
-  if (layer.length) {
-    text_put(&tip, ": ");
-    text_puts(&tip, text_slice(&layer));
-  }
-  struct text whole = text_new(d->arena);
-  text_puts(&whole, text_tamed(d->arena, text_slice(&tip), false));
-  text_put(&whole, "\n");
-  text_puts(&whole, shape_words(d, row_shape(d->c, row)));
-  put_fact(&whole, row->cost.params, " parameters");
-  put_fact(&whole, row->cost.macs, " MACs");
-  if (item->times > 1)
-    put_fact(&whole, item->times, item->varies
-                                      ? " times, of different sizes"
-                                      : " times, each like this");
-  text_put(&whole, "\n");
-  text_puts(&whole, text_tamed(d->arena, at.source->name, false));
-  text_printf(&whole, ":%u", (unsigned)at.line);
+  item_tip(d, index, &tip, text_puts, "\n");
   scene_add(d->scene, (struct scene_item){.kind = SCENE_OPEN,
-                                          .text = text_slice(&whole),
+                                          .text = text_slice(&tip),
                                           .id = item_id(d, index),
                                           .href = item_href(d, &at)});
-}
-
-/* The legend: rows of swatches as wide as the picture. */
-
-struct legend {
-  struct diagram *d;
-  int64_t left, top, width, x, y;
-  bool drawn;
-};
-
-static void add_swatch(struct legend *l, int fill, struct slice words) {
-  int64_t wide = (fill == NO_COLOUR ? 0 : 13 * POINT) +
-                 text_extent(words, SMALL_SIZE, false);
-  if (l->x > 0 && l->x + wide > l->width) {
-    l->x = 0;
-    l->y += LINE;
-  }
-  if (l->drawn) {
-    if (fill != NO_COLOUR)
-      scene_add(l->d->scene,
-                (struct scene_item){.kind = SCENE_BOX,
-                                    .x = l->left + l->x,
-                                    .y = l->top + l->y,
-                                    .width = 10 * POINT,
-                                    .height = 8 * POINT,
-                                    .fill = fill,
-                                    .stroke = GREY,
-                                    .stroke_width = 50});
-    scene_add(l->d->scene,
-              (struct scene_item){
-                  .kind = SCENE_TEXT,
-                  .x = l->left + l->x + (fill == NO_COLOUR ? 0 : 13 * POINT),
-                  .y = l->top + l->y + 7 * POINT,
-                  .size = SMALL_SIZE,
-                  .fill = GREY,
-                  .text = words});
-  }
-  l->x += wide + 10 * POINT;
-}
-
-static void add_families(struct legend *l) {
-  struct diagram *d = l->d;
-  bool seen[64] = {false};
-  const char *names[64] = {NULL};
-  for (size_t i = 0; i < d->items.count; i++) {
-    const struct layer_kind *kind = item_node(d, i)->kind;
-    int family = family_of(kind);
-    if (family >= 0 && family < 64 && item_row(d, i)->group == NO_NODE) {
-      seen[family] = true;
-      names[family] = kind->family;
-    }
-  }
-  for (int i = 0; i < 64; i++) {
-    if (!seen[i])
-      continue;
-    struct text word = text_new(d->arena);
-    text_putc(&word, (char)(names[i][0] | 0x20));
-    text_put(&word, names[i] + 1);
-    add_swatch(l, palette_fill(i), text_slice(&word));
-  }
-}
-
-static void add_heats(struct legend *l) {
-  static const char *const words[] = {
-      [TINT_MACS] = " MACs", [TINT_SAVED] = "", [TINT_PARAMS] = " parameters"};
-  struct diagram *d = l->d;
-  int64_t step = d->most_heat / (PALETTE_HEATS - 1) + 1;
-  add_swatch(l, palette_heat(0), slice_of("none"));
-  for (int i = 1; i < PALETTE_HEATS; i++) {
-    struct text text = text_new(d->arena);
-    int64_t most = i + 1 < PALETTE_HEATS ? i * step : d->most_heat;
-    text_put(&text, "up to ");
-    if (d->options->tint == TINT_SAVED)
-      text_size(&text, most, d->options->units, 1);
-    else
-      text_count(&text, most);
-    if (i + 1 == PALETTE_HEATS)
-      text_put(&text, d->options->tint == TINT_SAVED
-                          ? " kept for backward, a box"
-                          : words[d->options->tint]);
-    add_swatch(l, palette_heat(i), text_slice(&text));
-  }
-}
-
-static int64_t legend_walk(struct legend *l) {
-  if (l->d->options->tint == TINT_OP)
-    add_families(l);
-  else
-    add_heats(l);
-  if (l->d->most_bytes)
-    add_swatch(l, NO_COLOUR, slice_of("arrows: wider for more bytes"));
-  if (tightness(l->d)->bare_numbers && !tightness(l->d)->few_facts &&
-      l->d->options->notes == NOTE_PARAMS)
-    add_swatch(l, NO_COLOUR, slice_of("small numbers: parameters"));
-  return l->y + LINE;
-}
-
-int64_t legend_measure(struct diagram *d, int64_t width) {
-  struct legend l = {.d = d, .width = width};
-  return legend_walk(&l);
-}
-
-void legend_draw(struct diagram *d, int64_t x, int64_t y, int64_t width) {
-  struct legend l = {
-      .d = d, .left = x, .top = y, .width = width, .drawn = true};
-  legend_walk(&l);
 }

@@ -27,7 +27,7 @@ struct region {
   struct diagram *d;
   const struct unit **units;
   size_t count;
-  size_t entry;         /* the item that leads to it, or NO_ITEM */
+  size_t entry; /* the item that leads to it, or NO_ITEM */
   VEC(struct chain) chains;
   struct place *places; /* by unit */
   bool root;
@@ -60,8 +60,7 @@ static struct part *unit_part(struct diagram *d, const struct unit *unit,
   if (unit->end - unit->first == 1) {
     part = new_part(d, PART_BOX);
     part->item = unit->first;
-    for (; unit; unit = unit->child)
-      d->items.at[part->item].opens_repeat |= unit->count > 1;
+    diagram_mark_repeat(d, unit);
     return part;
   }
   part = new_part(d, PART_FRAME);
@@ -278,8 +277,7 @@ static bool can_split(const struct region *r, const struct inputs *in,
   bool has_tail = (size_t)(f.at + 1) < r->chains.at[f.chain].all.count;
   if (shown < 2 || (has_tail && !tail))
     return false;
-  if (has_tail && !is_dead(r, (size_t)f.chain, f.at + 1, item + 1) &&
-      !r->root)
+  if (has_tail && !is_dead(r, (size_t)f.chain, f.at + 1, item + 1) && !r->root)
     return false;
   return !(r->root && real == 1 && tail &&
            tail_items(r, (size_t)f.chain, f.at + 1) > r->d->long_skip);
@@ -362,7 +360,7 @@ static void add_unit(struct region *r, int64_t unit) {
   while (chosen < in.count && !is_end(r, in.at[chosen]))
     chosen++;
   follow(r, unit,
-         in.count == 0         ? FROM_NOWHERE
+         in.count == 0        ? FROM_NOWHERE
          : chosen == in.count ? in.at[0]
                               : in.at[chosen]);
 }

@@ -8,10 +8,9 @@
 #include "codegen/palette.h"
 
 int palette_fill(int index) {
-  static const int fills[PALETTE_FILLS] = {0xa8c0e7, 0xcdf2d8, 0xf4cf85,
-                                           0xfcd2f2, 0xf9f7bb, 0x5d9eb9,
-                                           0xb7d297, 0x4cafa5, 0xb8a797,
-                                           0xa3b0fa};
+  static const int fills[PALETTE_FILLS] = {
+      0xa8c0e7, 0xcdf2d8, 0xf4cf85, 0xfcd2f2, 0xf9f7bb,
+      0x5d9eb9, 0xb7d297, 0x4cafa5, 0xb8a797, 0xa3b0fa};
   return fills[index % PALETTE_FILLS];
 }
 

@@ -111,6 +111,17 @@ void put_xml(struct text *out, struct slice text) {
   }
 }
 
+int64_t page_scale(int64_t width, int64_t height) {
+  int64_t wide = width > height ? PAGE_HEIGHT : PAGE_WIDTH;
+  int64_t high = width > height ? PAGE_WIDTH : PAGE_HEIGHT;
+  int64_t scale = WHOLE;
+  if (width > wide)
+    scale = wide * WHOLE / width;
+  if (height > high && high * WHOLE / height < scale)
+    scale = high * WHOLE / height;
+  return scale > 0 ? scale : 1;
+}
+
 /* Lines: pieces are parallel to the axes, so lengths are sums. */
 
 enum { CORNER = 4 * POINT, ARROW = 6 * POINT };

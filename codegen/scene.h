@@ -72,7 +72,15 @@ void scene_put_svg(const struct scene *scene, struct text *out);
 /* For `neato -n2`, which keeps the places: how PNG is made. */
 void scene_put_dot(const struct scene *scene, struct text *out);
 
-/* One page for each scene; a scene that is larger than a page is made smaller. */
+/*
+ * How much of its size a picture has on a page, which is turned if it is
+ * wide: so many parts of WHOLE.
+ */
+enum { WHOLE = 10000 };
+int64_t page_scale(int64_t width, int64_t height);
+
+/* One page for each scene; a scene that is larger than a page is made smaller.
+ */
 void scene_put_pdf(const struct scene *const *pages, size_t count,
                    struct text *out);
 

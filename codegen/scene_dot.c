@@ -56,7 +56,8 @@ static void put_pen(struct text *out, const struct scene_item *item) {
 static void put_box(struct writer *w, const struct scene_item *item) {
   put_place(w, item->x, item->y, item->width, item->height);
   text_printf(w->out, ", shape=box, style=\"filled%s%s\", label=\"\"",
-              item->radius >= 4 * POINT ? ",rounded" : "", item->dashed ? ",dashed" : "");
+              item->radius >= 4 * POINT ? ",rounded" : "",
+              item->dashed ? ",dashed" : "");
   put_colour(w->out, "fillcolor", item->fill);
   put_colour(w->out, "color", item->stroke);
   put_pen(w->out, item);
@@ -69,8 +70,8 @@ static void put_words(struct writer *w, const struct scene_item *item) {
               : item->anchor == ANCHOR_MIDDLE ? item->x - width / 2
                                               : item->x - width;
   /* Ample room, with the letters in its middle: else Graphviz complains. */
-  put_place(w, x - width / 2 - 50, item->y - item->size * 4 / 3, 2 * width + 100,
-            2 * item->size);
+  put_place(w, x - width / 2 - 50, item->y - item->size * 4 / 3,
+            2 * width + 100, 2 * item->size);
   text_put(w->out, ", shape=plaintext, fontsize=");
   put_length(w->out, item->size);
   if (item->bold)
@@ -121,8 +122,11 @@ static void put_line(struct writer *w, const struct scene_item *item) {
 
 void scene_put_dot(const struct scene *scene, struct text *out) {
   struct writer w = {.scene = scene, .out = out};
-  text_put(out, "digraph {\n  graph [outputorder=nodesfirst, pad=0, dpi=192, "
-                "bb=\"0,0,");
+  int64_t side = scene->width > scene->height ? scene->width : scene->height;
+  text_printf(out,
+              "digraph {\n  graph [outputorder=nodesfirst, pad=0, dpi=%d, "
+              "bb=\"0,0,",
+              side > 40000 ? 96 : 192);
   put_length(out, scene->width);
   text_putc(out, ',');
   put_length(out, scene->height);

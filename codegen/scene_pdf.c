@@ -31,7 +31,8 @@ static void put_colour(struct text *out, int colour, const char *operator) {
 
 static void put_pen(struct text *out, const struct scene_item *item) {
   text_printf(out, "%d.%02d w %s d ", (int)(item->stroke_width / 100),
-              (int)(item->stroke_width % 100), item->dashed ? "[3 2] 0" : "[] 0");
+              (int)(item->stroke_width % 100),
+              item->dashed ? "[3 2] 0" : "[] 0");
   put_colour(out, item->stroke, "RG");
 }
 
@@ -135,22 +136,10 @@ static void put_line(struct text *out, const struct scene_item *item) {
   text_put(out, "f\n");
 }
 
-/* How much smaller a scene is drawn to fit a page, in 1/10000. */
-static int64_t scale_of(const struct scene *scene) {
-  int64_t scale = 10000;
-  int64_t wide = scene->width ? (int64_t)PAGE_WIDTH * 10000 / scene->width : 0;
-  int64_t high = scene->height ? (int64_t)PAGE_HEIGHT * 10000 / scene->height : 0;
-  if (wide && wide < scale)
-    scale = wide;
-  if (high && high < scale)
-    scale = high;
-  return scale > 0 ? scale : 1;
-}
-
 static struct slice page_content(const struct scene *scene,
                                  struct arena *arena) {
   struct text out = text_new(arena);
-  int64_t scale = scale_of(scene);
+  int64_t scale = page_scale(scene->width, scene->height);
   char factor[32];
   snprintf(factor, sizeof factor, "%d.%04d", (int)(scale / 10000),
            (int)(scale % 10000));
@@ -186,7 +175,7 @@ static void put_object(struct writer *w, const struct text *body) {
 }
 
 static void put_page(struct writer *w, const struct scene *scene) {
-  int64_t scale = scale_of(scene);
+  int64_t scale = page_scale(scene->width, scene->height);
   struct text page = text_new(w->arena), stream = page;
   struct slice content = page_content(scene, w->arena);
   text_put(&page, "<< /Type /Page /Parent 2 0 R /MediaBox [0 0 ");
@@ -226,7 +215,7 @@ void scene_put_pdf(const struct scene *const *pages, size_t count,
                    struct text *out) {
   struct writer w = {.out = out, .arena = pages[0]->arena};
   struct text end = text_new(w.arena);
-  put_raw(&w, slice_of("%PDF-1.4\n%\xE2\xE3\xCF\xD3\n"));
+  put_raw(&w, slice_of("%PDF-1.4\n"));
   put_catalogue(&w, count);
   for (size_t i = 0; i < count; i++)
     put_page(&w, pages[i]);

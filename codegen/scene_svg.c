@@ -39,8 +39,8 @@ static void put_box(struct text *out, const struct scene_item *item) {
 }
 
 static void put_words(struct text *out, const struct scene_item *item) {
-  static const char *const anchors[] = {
-      "", " text-anchor=\"middle\"", " text-anchor=\"end\""};
+  static const char *const anchors[] = {"", " text-anchor=\"middle\"",
+                                        " text-anchor=\"end\""};
   text_put(out, "<text");
   put_number(out, "x", item->x);
   put_number(out, "y", item->y);
