@@ -157,19 +157,44 @@ static int64_t lane_of(struct column *c, int *used) {
 
 enum { MOST_LOOKED_AT = 4000 }; /* items: beyond, a line may cross a box */
 
-/* Whether a box stands to the right of an item, in its way. */
-static bool is_blocked(const struct diagram *d, size_t index) {
-  int64_t middle = item_middle(d, index), right = item_side(d, index, true);
+/* Whether a box stands to the right of an item, so far along. */
+static bool is_blocked(const struct diagram *d, size_t index, int64_t along) {
+  int64_t right = item_side(d, index, false), slack = 15;
   size_t first = index > MOST_LOOKED_AT ? index - MOST_LOOKED_AT : 0;
   for (size_t i = first; i < d->items.count && i < index + MOST_LOOKED_AT;
        i++) {
     const struct item *it = &d->items.at[i];
     int64_t low = item_low(d, i), size = d->lr ? it->width : it->height;
-    if (i != index && item_side(d, i, false) >= right && low <= middle &&
-        middle <= low + size)
+    if (i != index && item_side(d, i, true) > right && low - slack <= along &&
+        along <= low + size + slack)
       return true;
   }
   return false;
+}
+
+/* Where a skip leaves an item: at its side, or below, where it is free. */
+static void leave_item(struct sheet *s, const struct column *c, size_t index,
+                       struct pen *pen) {
+  struct diagram *d = diagram_at(s);
+  const struct item *it = &d->items.at[index];
+  int64_t along = item_middle(d, index);
+  bool side = s->l->is_u ||
+              (!item_sign(d, index) && !is_blocked(d, index, along));
+  if (side) {
+    pen_to(pen, item_side(d, index, true), along);
+    return;
+  }
+  int64_t across = d->lr ? it->y + it->height / 2 : it->x + it->width / 2;
+  int64_t exit = item_low(d, index);
+  exit += c->flip ? 0 : d->lr ? it->width : it->height;
+  along = exit + (c->flip ? -25 : 25);
+  for (int64_t far = 25; far <= 150; far += 15)
+    if (!is_blocked(d, index, exit + (c->flip ? -far : far))) {
+      along = exit + (c->flip ? -far : far);
+      break;
+    }
+  pen_to(pen, across, exit);
+  pen_to(pen, across, along);
 }
 
 static void draw_skip(struct sheet *s, const struct skip *skip, int *used) {
@@ -181,19 +206,9 @@ static void draw_skip(struct sheet *s, const struct skip *skip, int *used) {
     note_skip(s, skip, a, b);
     return;
   }
-  int64_t start = item_middle(d, skip->from), end = item_middle(d, skip->to);
-  /* Where branches end on its sides, or stand there, it leaves below. */
-  if (!s->l->is_u && (item_sign(d, skip->from) || is_blocked(d, skip->from))) {
-    const struct item *it = &d->items.at[skip->from];
-    int64_t across = d->lr ? it->y + it->height / 2 : it->x + it->width / 2;
-    int64_t exit = item_low(d, skip->from);
-    exit += a->flip ? 0 : d->lr ? it->width : it->height;
-    start = exit + (a->flip ? -25 : 25);
-    pen_to(&pen, across, exit);
-    pen_to(&pen, across, start);
-  } else {
-    pen_to(&pen, item_side(d, skip->from, true), start);
-  }
+  int64_t end = item_middle(d, skip->to);
+  leave_item(s, a, skip->from, &pen);
+  int64_t start = pen.at[pen.count - 1].y;
   if (!s->l->is_u) {
     int64_t lane = lane_of(a, &used[from]);
     pen_to(&pen, lane, start);

@@ -3,7 +3,7 @@
  * at least 6 : 1 on each, that each is 3.7 steps of CIE lightness from the
  * next one (grey print), and that no two come nearer than a distance of 15
  * in CIELAB, be it with full colour vision or with deuteranopia after Machado
- * et al., 2009. tests/test_pictures.c computes all three.
+ * et al., 2009. tests/test_diagrams.c computes all three.
  */
 #include "codegen/palette.h"
 

@@ -1,5 +1,5 @@
 /*
- * Pictures: what a reader of a printed page needs of them. Sizes on A4 and
+ * Diagrams: what a reader of a printed page needs of them. Sizes on A4 and
  * lines that cross nothing are computed from the SVG and PDF themselves.
  */
 #include "tests/run.h"
@@ -350,7 +350,7 @@ static void equal_nets_give_equal_bytes(void **state) {
 /* Names that end texts, begin elements or turn the direction of reading. */
 static void hostile_names_do_no_harm(void **state) {
   (void)state;
-  const char *dir = scratch("hostile");
+  const char *dir = scratch("diagram-names");
   char path[512];
   snprintf(path, sizeof path, "%s/a\"<b>&'\\\n\xE2\x80\xAEx\xFF().net", dir);
   static const char net[] = "input 8x8x3\nconv 4 3x3 pad bn\n";
@@ -372,7 +372,7 @@ static void hostile_names_do_no_harm(void **state) {
 
 static void only_png_needs_graphviz(void **state) {
   (void)state;
-  const char *dir = scratch("alone");
+  const char *dir = scratch("diagram-alone");
   struct run r = run("PATH=%s %s examples/unet.net -o %s/u.svg -o %s/u.pdf && "
                      "PATH=%s %s examples/unet.net -o %s/u.png",
                      dir, NETC_PATH, dir, dir, dir, NETC_PATH, dir);
@@ -500,7 +500,7 @@ int main(void) {
   struct zoo_row *rows = calloc(nets.count, sizeof *rows);
   for (size_t i = 0; rows && i < nets.count; i++)
     snprintf(rows[i].net, sizeof rows[i].net, "%s", nets.at[i]);
-  int failed = run_table("pictures", rows, nets.count, sizeof *rows, check_zoo,
+  int failed = run_table("diagrams", rows, nets.count, sizeof *rows, check_zoo,
                          others, sizeof others / sizeof *others);
   paths_free(&nets);
   free(rows);
