@@ -8,6 +8,7 @@
 #include "driver/graphviz.h"
 #include "driver/net_options.h"
 #include "driver/output.h"
+#include "driver/sweep.h"
 #include "driver/terminal.h"
 
 /* Kinds of output: the library's, and pictures of its "dot" */
@@ -198,6 +199,11 @@ static int build(struct netc *netc, struct net_options *o) {
     status = check_kinds(o);
   if (status != EXIT_DONE)
     return status;
+  if (sweep_wanted(o) && (o->wanted_count || o->dump || o->must_fit))
+    return complain(EXIT_USAGE, "several batches or devices give a table: "
+                                "without -o, --emit, --dump and --must-fit");
+  if (sweep_wanted(o))
+    return sweep(netc, o);
   enum netc_status loaded = netc_load_file(netc, o->files.at[0]);
   show_diagnostics(netc, o->json);
   status = exit_status_of(netc, loaded);
@@ -219,7 +225,7 @@ static int build(struct netc *netc, struct net_options *o) {
 }
 
 int command_build(int argc, char **argv) {
-  struct net_options options;
+  struct net_options options = {.argc = 0};
   struct netc *netc = netc_open(NULL, NULL);
   if (!netc)
     return complain(EXIT_IO, "out of memory");

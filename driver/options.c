@@ -96,7 +96,8 @@ bool option_taken(enum command command, const struct option_row *row) {
 }
 
 bool settings_taken(enum command command) {
-  return command == COMMAND_BUILD || command == COMMAND_CHECK;
+  return command == COMMAND_BUILD || command == COMMAND_CHECK ||
+         command == COMMAND_DIFF;
 }
 
 static void add_long(struct parser *p, const char *name, bool has_value,

@@ -52,6 +52,16 @@ int finish_stdout(void) {
   return stdout_status(errno ? errno : EIO);
 }
 
+const char *size_text(char *to, size_t room, int64_t bytes) {
+  static const char *const units[] = {"B", "KiB", "MiB", "GiB", "TiB", "PiB"};
+  double value = (double)bytes;
+  int unit = 0;
+  for (; value >= 1024 && unit < 5; unit++)
+    value /= 1024;
+  snprintf(to, room, unit ? "%.2f %s" : "%.0f %s", value, units[unit]);
+  return to;
+}
+
 int print_version(void) {
   printf("netc %s\n", netc_version());
   return finish_stdout();
