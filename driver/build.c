@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "driver/depfile.h"
 #include "driver/graphviz.h"
@@ -104,7 +105,9 @@ static int write_one(struct netc *netc, const struct net_options *o,
     return write_picture(netc, o, kind, file);
   struct writing writing = {file, 0};
   struct netc_options look = o->look;
-  look.width = strcmp(path, "-") == 0 ? terminal_width() : 0;
+  bool shown = strcmp(path, "-") == 0;
+  look.width = shown ? terminal_width() : 0;
+  look.colour = shown && wants_colour(o->colour, STDOUT_FILENO);
   enum netc_status status = netc_emit(netc, kind, &look, write_sink, &writing);
   if (writing.error)
     return output_failed(path, writing.error);
@@ -205,7 +208,7 @@ static int build(struct netc *netc, struct net_options *o) {
   if (sweep_wanted(o))
     return sweep(netc, o);
   enum netc_status loaded = netc_load_file(netc, o->files.at[0]);
-  show_diagnostics(netc, o->json);
+  show_diagnostics(netc, o->style);
   status = exit_status_of(netc, loaded);
   if (loaded != NETC_OK && loaded != NETC_ERROR)
     return status;

@@ -35,7 +35,7 @@ static int check_fit(struct netc *netc, const char *file) {
 static int check_file(struct netc *netc, const struct net_options *o,
                       const char *file, struct counts *counts) {
   enum netc_status loaded = netc_load_file(netc, file);
-  show_diagnostics(netc, o->json);
+  show_diagnostics(netc, o->style);
   int status = exit_status_of(netc, loaded);
   if (loaded == NETC_OK) {
     count_warnings(netc, counts);
@@ -53,7 +53,7 @@ static int check(struct netc *netc, const struct net_options *o) {
     int status = check_file(netc, o, o->files.at[i], &counts);
     worst = status > worst ? status : worst;
   }
-  if (counts.warnings && o->files.count > 1 && !o->json)
+  if (counts.warnings && o->files.count > 1 && o->style != NETC_STYLE_JSON)
     fprintf(stderr, "%zu warning%s in %zu of %d files\n", counts.warnings,
             counts.warnings == 1 ? "" : "s", counts.with_warnings,
             o->files.count);

@@ -60,7 +60,14 @@ int finish_stdout(void);
 int exit_status_of(const struct netc *netc, enum netc_status status);
 
 /* Prints all diagnostics of the last load on standard error. */
-void show_diagnostics(struct netc *netc, bool json);
+/* --color: where a terminal is, unless NO_COLOR is set: https://no-color.org */
+enum colour { COLOUR_AUTO, COLOUR_ALWAYS, COLOUR_NEVER };
+bool wants_colour(enum colour colour, int descriptor);
+
+/* Of diagnostics, which go to standard error. */
+enum netc_style style_of(enum colour colour);
+
+void show_diagnostics(struct netc *netc, enum netc_style style);
 
 /* A growing block of bytes on the heap. */
 struct bytes {

@@ -25,7 +25,7 @@ static int by_name(const void *a, const void *b) {
 static int load_side(struct side *side, const char *file) {
   int status = exit_status_of(side->netc, netc_load_file(side->netc, file));
   if (status != EXIT_DONE) {
-    show_diagnostics(side->netc, side->options.json);
+    show_diagnostics(side->netc, side->options.style);
     return status;
   }
   side->count = netc_layer_count(side->netc);

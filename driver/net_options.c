@@ -188,8 +188,10 @@ static int set_word(struct net_options *o, enum option_id option,
     o->look.units = (enum netc_units)index;
   else if (option == OPTION_LAYOUT)
     o->look.channels_first = index == 1;
+  else if (option == OPTION_COLOR)
+    o->colour = (enum colour)index;
   else
-    o->json = index == 1;
+    o->style = index == 1 ? NETC_STYLE_JSON : NETC_STYLE_TEXT;
   return EXIT_DONE;
 }
 
@@ -205,6 +207,7 @@ static int take(void *user, enum option_id option, const char *name,
   case OPTION_DEPENDENCIES: return add_dependency(o, value);
   case OPTION_UNITS:
   case OPTION_LAYOUT:
+  case OPTION_COLOR:
   case OPTION_DIAGNOSTICS: return set_word(o, option, value);
   case OPTION_DEPTH: return set_depth(o, value);
   case OPTION_UNFOLD: o->look.unfold = true; break;
@@ -237,6 +240,8 @@ bool net_options_read(struct net_options *options, enum command command,
   struct operands *files = &options->files;
   if (!options_read(command, argc, argv, take, options, files))
     return false;
+  if (options->style == NETC_STYLE_TEXT)
+    options->style = style_of(options->colour);
   if (files->count == 0)
     files->status =
         complain(EXIT_USAGE, "no file to compile; see `netc --help`");

@@ -26,7 +26,8 @@ struct net_options {
   bool first_defines; /* of several -D of a name the first counts */
   bool other_defines; /* there were several */
   const char *dump;
-  bool json; /* diagnostics as JSON */
+  enum netc_style style; /* of diagnostics */
+  enum colour colour;
   bool must_fit;
   bool if_changed;
   bool depfile; /* -MD or -MF */

@@ -136,7 +136,7 @@ static int sweep_devices(struct netc *netc, const struct net_options *o) {
 int sweep(struct netc *netc, const struct net_options *o) {
   struct netc_training training = {.size = sizeof training};
   int status = load(netc, o);
-  show_diagnostics(netc, o->json);
+  show_diagnostics(netc, o->style);
   if (status != EXIT_DONE)
     return status;
   netc_training(netc, &training);
