@@ -205,6 +205,7 @@ struct netc_options {
   const char *columns; /* "name,output,macs"; NULL: the usual ones */
   const char *sort;    /* by that column, the largest first; or NULL */
   int64_t top;         /* so many lines at most; 0: all */
+  bool colour;         /* the report is for a terminal */
   enum netc_direction direction; /* of diagrams */
   enum netc_tint tint;           /* what their fills tell */
   unsigned notes;                /* NETC_NOTE_*; 0: parameters */
@@ -499,6 +500,14 @@ NETC_API enum netc_status netc_layer_kind(size_t index,
 NETC_API enum netc_status netc_layer_argument(size_t kind, size_t index,
                                               struct netc_argument *argument);
 NETC_API enum netc_status netc_slug(size_t index, struct netc_slug *slug);
+
+/* A word of the report, with what it means. */
+struct netc_word {
+  size_t size;
+  const char *name, *page;
+};
+
+NETC_API enum netc_status netc_word(size_t index, struct netc_word *word);
 
 #ifdef __cplusplus
 }
