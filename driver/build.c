@@ -11,22 +11,30 @@
 
 /* Kinds of output: the library's, and pictures of its "dot" */
 
-static const char *kind_of(const struct wanted *wanted) {
-  if (wanted->kind[0])
-    return wanted->kind;
-  const char *dot = strrchr(wanted->path, '.');
-  const char *slash = strrchr(wanted->path, '/');
-  if (strcmp(wanted->path, "-") == 0)
-    return "txt";
-  return dot && (!slash || dot > slash) ? dot + 1 : "";
-}
-
 static bool is_kind(const char *name, enum netc_purpose purpose) {
   struct netc_output_kind kind = {.size = sizeof kind};
   for (size_t i = 0; netc_output_kind(i, &kind) == NETC_OK; i++)
     if (kind.purpose == purpose && strcmp(kind.name, name) == 0)
       return true;
   return purpose == NETC_FOR_FILES && picture_find(name) != NULL;
+}
+
+/* The longest suffix that is a kind: x.timeline.svg; else what follows the
+   last dot. */
+static const char *kind_of(const struct wanted *wanted) {
+  const char *slash = strrchr(wanted->path, '/');
+  const char *dot = strchr(slash ? slash : wanted->path, '.');
+  const char *last = "";
+  if (wanted->kind[0])
+    return wanted->kind;
+  if (strcmp(wanted->path, "-") == 0)
+    return "txt";
+  for (; dot; dot = strchr(last, '.')) {
+    last = dot + 1;
+    if (is_kind(last, NETC_FOR_FILES))
+      break;
+  }
+  return last;
 }
 
 /* "txt, json, ..., pdf" */

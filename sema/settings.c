@@ -41,9 +41,12 @@ static const char gpu_words[] =
 #undef GPU
     ;
 
-static const int64_t gpu_mebibytes[] = {
-    0,
-#define GPU(word, mebibytes) mebibytes,
+static const struct {
+  const char *word;
+  int64_t mebibytes;
+} gpus[] = {
+    {"", 0},
+#define GPU(word, mebibytes, ...) {word, mebibytes},
 #include "sema/gpus.def"
 #undef GPU
 };
@@ -108,7 +111,11 @@ void settings_open(struct settings *settings) {
 }
 
 int64_t gpu_bytes(int gpu) {
-  return gpu_mebibytes[gpu] << 20;
+  return gpus[gpu].mebibytes << 20;
+}
+
+const char *gpu_word(int gpu) {
+  return gpus[gpu].word;
 }
 
 const char *element_long_name(int element) {

@@ -95,6 +95,9 @@ const char *element_long_name(int element);
 const char *optimizer_word(int optimizer);
 struct slice loss_name(int loss);
 
+/* "a100-80" */
+const char *gpu_word(int gpu);
+
 /* Bytes of a device: nvidia-smi's memory.total. */
 int64_t gpu_bytes(int gpu);
 
