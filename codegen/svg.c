@@ -130,6 +130,17 @@ void svg_text(struct svg *s, enum svg_font font, enum svg_anchor anchor,
   svg_text_as(s, "", font, anchor, x, y, text);
 }
 
+void svg_text_up(struct svg *s, const char *class, double x, double y,
+                 struct slice text) {
+  text_printf(s->out, "<text class=\"small %s\" transform=\"translate(", class);
+  svg_number(s->out, x);
+  text_putc(s->out, ' ');
+  svg_number(s->out, y);
+  text_put(s->out, ") rotate(-90)\">");
+  svg_escape(s->out, text);
+  text_put(s->out, "</text>\n");
+}
+
 static bool starts_character(char c) {
   return ((unsigned char)c & 0xC0) != 0x80;
 }

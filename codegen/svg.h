@@ -66,6 +66,10 @@ void svg_text_fit(struct svg *s, const char *class, enum svg_font font,
                   enum svg_anchor anchor, double x, double y, double width,
                   struct slice text);
 
+/* From below upwards, beginning at that place. */
+void svg_text_up(struct svg *s, const char *class, double x, double y,
+                 struct slice text);
+
 /* Lines of at most `width`; returns the y below the last. */
 double svg_paragraph(struct svg *s, enum svg_font font, double x, double y,
                      double width, struct slice text);
