@@ -235,9 +235,10 @@ static void put_inks(struct text *out, const char *const inks[3], bool dark) {
   text_printf(out, ".netc .faint{fill:%s}.netc .halo,.netc .over{stroke:%s}\n",
               inks[2], inks[0]);
   text_printf(out,
-              ".netc .axis,.netc .skip{stroke:%s}.netc .grid{stroke:%s}\n"
+              ".netc .axis,.netc .skip{stroke:%s}.netc .tip{fill:%s}.netc "
+              ".grid{stroke:%s}\n"
               ".netc .mark,.netc .ring{stroke:%s}.netc .edge{stroke:%s}\n",
-              inks[2], dark ? "#3a3e46" : "#dcdcdc", inks[1],
+              inks[2], inks[2], dark ? "#3a3e46" : "#dcdcdc", inks[1],
               dark ? "#d0d3d8" : "#333333");
 }
 
@@ -255,6 +256,7 @@ static void put_style(struct text *out) {
                 ".netc .edge{stroke-width:.5}"
                 ".netc .halo{fill:none;stroke-width:3.5}"
                 ".netc .over{stroke-width:3;paint-order:stroke}\n"
+                ".netc .shade{fill:#000;fill-opacity:.22}"
                 ".netc .hit{fill:#808080;fill-opacity:0}"
                 ".netc .hit:hover{fill-opacity:.3}\n");
   put_inks(out, svg_inks[0], false);
