@@ -2,8 +2,8 @@
  * mmd: the diagram in Mermaid, which GitHub and others draw in Markdown. They
  * stop at 500 edges and 50,000 characters; so few boxes stay below both.
  */
-#include "base/shown.h"
 #include "codegen/flow.h"
+#include "codegen/svg.h"
 
 enum { MOST_BOXES = 80 };
 
@@ -16,9 +16,11 @@ static bool is_plain(char c) {
 /* As entities, which it writes with `#`, whatever could mean something. */
 static void put_escaped(struct text *out, struct slice text) {
   struct text shown = text_new(out->arena);
-  shown_put(&shown, text, 0);
+  svg_clean(&shown, text);
   for (size_t i = 0; i < shown.length; i++) {
-    if (is_plain(shown.at[i]))
+    if (shown.at[i] == '\n')
+      text_putc(out, '?');
+    else if (is_plain(shown.at[i]))
       text_putc(out, shown.at[i]);
     else
       text_printf(out, "#%d;", shown.at[i]);

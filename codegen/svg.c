@@ -50,23 +50,30 @@ static void put_character(struct text *out, struct slice c) {
   }
 }
 
+/* The character at the beginning of a text, as it may be shown. */
+static size_t put_clean(struct text *out, struct slice text) {
+  size_t length = utf8_length(text.at, text.length);
+  struct slice c = {text.at, length};
+  if (length == 0 || !is_for_xml(c))
+    text_put(out, "\xEF\xBF\xBD");
+  else if (*c.at == '\n')
+    text_putc(out, '\n');
+  else
+    shown_put(out, c, 0);
+  return length ? length : 1;
+}
+
+void svg_clean(struct text *out, struct slice text) {
+  for (size_t i = 0; i < text.length;)
+    i += put_clean(out, (struct slice){text.at + i, text.length - i});
+}
+
 void svg_escape(struct text *out, struct slice text) {
-  struct text shown = text_new(out->arena);
-  for (size_t i = 0, length; i < text.length; i += length) {
-    length = utf8_length(text.at + i, text.length - i);
-    struct slice c = {text.at + i, length};
-    if (length == 0 || !is_for_xml(c)) {
-      text_put(out, "\xEF\xBF\xBD");
-      length += length == 0;
-    } else if (length == 1 && (unsigned char)*c.at >= ' ' && *c.at != 0x7F) {
-      put_character(out, c);
-    } else if (*c.at == '\n') {
-      text_putc(out, '\n');
-    } else {
-      shown.length = 0;
-      shown_put(&shown, c, 0);
-      text_puts(out, text_slice(&shown));
-    }
+  struct text clean = text_new(out->arena);
+  for (size_t i = 0; i < text.length;) {
+    clean.length = 0;
+    i += put_clean(&clean, (struct slice){text.at + i, text.length - i});
+    put_character(out, text_slice(&clean));
   }
 }
 

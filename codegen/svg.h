@@ -45,6 +45,9 @@ void svg_close(struct svg *s);
 /* What was put into s->note since; valid until the next such text. */
 struct slice svg_note(struct svg *s);
 
+/* As UTF-8, without characters that nobody sees but programs obey. */
+void svg_clean(struct text *out, struct slice text);
+
 /* Characters that XML would take for its own, or refuses, are replaced. */
 void svg_escape(struct text *out, struct slice text);
 

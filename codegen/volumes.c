@@ -129,6 +129,7 @@ static void break_lines(struct picture *p) {
     v->x = SVG_MARGIN + line->width;
     line->end = i + 1;
     line->width += v->slot;
+    line->levels = line->levels ? line->levels : 1;
     line->tallest = fmax(line->tallest, v->height + v->depth * slant_y);
     put_shape(p, i);
     if (svg_text_width(svg_note(&p->svg), SVG_SMALL) > v->slot - 4)
