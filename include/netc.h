@@ -183,7 +183,23 @@ struct netc_options {
   bool expand;  /* a row for every layer of a tail */
   bool explain; /* formulas with their numbers */
   bool ascii;
+  int width;           /* of a line of the report; 0: 80 */
+  bool unfold;         /* equal rows one by one, all groups open */
+  const char *columns; /* "name,output,macs"; NULL: the usual ones */
+  const char *sort;    /* by that column, the largest first; or NULL */
+  int64_t top;         /* so many lines at most; 0: all */
 };
+
+/* The columns of the table of layers; NETC_USAGE behind the last one. */
+struct netc_column {
+  size_t size;
+  const char *name, *summary;
+  bool usual;    /* shown if none are chosen */
+  bool sortable; /* netc_options.sort takes it */
+};
+
+NETC_API enum netc_status netc_column(size_t index,
+                                      struct netc_column *column);
 
 /*
  * Writes an output: "txt", "json", "csv", "md", "net", "dot", or one of the
@@ -318,6 +334,7 @@ struct netc_verdict {
   int64_t peak_bytes;      /* of the most loaded device */
   int64_t largest_batch;   /* 0: not even one sample fits */
   size_t way_count;        /* changes with which it would fit */
+  int64_t reserve_bytes;   /* kept free for what is not counted */
 };
 
 struct netc_way {
@@ -462,6 +479,14 @@ NETC_API enum netc_status netc_layer_kind(size_t index,
 NETC_API enum netc_status netc_layer_argument(size_t kind, size_t index,
                                               struct netc_argument *argument);
 NETC_API enum netc_status netc_slug(size_t index, struct netc_slug *slug);
+
+/* A word of the report, with what it means. */
+struct netc_word {
+  size_t size;
+  const char *name, *page;
+};
+
+NETC_API enum netc_status netc_word(size_t index, struct netc_word *word);
 
 #ifdef __cplusplus
 }
