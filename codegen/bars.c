@@ -5,11 +5,12 @@
 #include <stdlib.h>
 
 #include "base/check.h"
-#include "codegen/rows.h"
+#include "codegen/leaves.h"
 #include "codegen/svg.h"
 
 enum {
   MOST_ROWS = 40,
+  FEWEST_ROWS = 6,
   ROW_HEIGHT = 17,
   NAME_WIDTH = 178,
   PANEL_LEFT = 206,
@@ -28,16 +29,15 @@ static const struct panel panels[PANELS] = {{"Parameters", "", 1},
 
 /* What a line of the chart shows. */
 struct bar {
-  size_t row;
+  size_t leaf;
   int64_t values[PANELS];
 };
 
 struct bars {
   const struct compiled *c;
   const struct emit_options *options;
-  struct emit_options chosen; /* with the depth that the chart needs */
   struct svg svg;
-  struct rows rows;
+  struct leaves leaves;
   struct bar *at;
   size_t count, empty;
   struct bar others; /* all that have no line of their own */
@@ -47,45 +47,37 @@ struct bars {
 
 /* Rows */
 
-static struct bar bar_of(const struct bars *b, size_t index) {
-  const struct row *row = &b->rows.at[index];
-  struct bar bar = {index, {row->cost.params, row->cost.macs, 0}};
-  for (int64_t i = row->first; i < row->end; i++) /* at most the total */
-    bar.values[2] += b->c->memory.saved_by_node[i];
-  return bar;
-}
-
 static bool is_empty(const struct bar *bar) {
   return !bar->values[0] && !bar->values[1] && !bar->values[2];
 }
 
-static void find_bars(struct bars *b, int depth) {
-  b->chosen = *b->options;
-  b->chosen.depth = depth;
-  b->rows = rows_of(b->c, &b->chosen);
-  b->at = arena_alloc(b->c->arena, b->rows.count + 1, sizeof *b->at);
-  b->count = b->empty = 0;
-  for (size_t i = 0; i < b->rows.count; i++) {
-    struct bar bar = bar_of(b, i);
-    if (is_empty(&bar))
-      b->empty++;
-    else
-      b->at[b->count++] = bar;
+/* What all turns of each leaf have: at most the totals. */
+static void find_bars(struct bars *b) {
+  const struct leaves *leaves = &b->leaves;
+  size_t count = leaves->count;
+  b->at = arena_alloc(b->c->arena, count + 1, sizeof *b->at);
+  for (size_t i = 0; i < count; i++)
+    b->at[i].leaf = i;
+  for (size_t i = 0; i < leaves->rows.count; i++) {
+    const struct row *row = &leaves->rows.at[i];
+    int64_t *values = b->at[leaves->of_row[i]].values;
+    values[0] += row->cost.params;
+    values[1] += row->cost.macs;
+    for (int64_t node = row->first; node < row->end; node++)
+      values[2] += b->c->memory.saved_by_node[node];
   }
+  b->count = 0;
+  for (size_t i = 0; i < count; i++)
+    if (!is_empty(&b->at[i]))
+      b->at[b->count++] = b->at[i];
+  b->empty = count - b->count;
 }
 
-/* Groups are folded where that is what makes the rows fit. */
 static void choose_rows(struct bars *b) {
-  find_bars(b, b->options->depth);
-  if (b->options->depth || b->count <= MOST_ROWS)
-    return;
-  struct bars open = *b;
-  for (int depth = 3; depth > 0; depth--) {
-    find_bars(b, depth);
-    if (b->count <= MOST_ROWS && b->count > 3)
-      return;
-  }
-  *b = open;
+  b->leaves = leaves_of(b->c, b->options);
+  find_bars(b);
+  while (b->count > MOST_ROWS && leaves_close(&b->leaves, FEWEST_ROWS))
+    find_bars(b);
 }
 
 static void find_totals(struct bars *b) {
@@ -182,17 +174,17 @@ static struct slice title_of(struct bars *b) {
 static struct slice subtitle_of(struct bars *b, struct text *out) {
   const struct training *t = &b->c->memory.training;
   const struct train_settings *train = &b->c->settings->train;
+  bool repeats = false;
   text_printf(out, "Saved bytes: %s, %s, batch ",
               t->profile->measured ? "exact" : "simulated", t->profile->name);
   text_count(out, train->batch);
   text_put(out, ".");
-  if (b->chosen.depth > 1)
-    text_printf(out, " Groups inside %d others are folded",
-                b->chosen.depth - 1);
-  else if (b->chosen.depth == 1)
-    text_put(out, " Groups are folded");
-  if (b->chosen.depth > 0)
-    text_put(out, b->options->depth ? "." : ", so that the rows fit.");
+  for (size_t i = 0; i < b->count; i++)
+    repeats = repeats || b->leaves.at[b->at[i].leaf].turns > 1;
+  if (repeats)
+    text_put(out, " `x N`: of N equal turns together.");
+  if (b->leaves.closed)
+    text_put(out, " Groups are closed, so that the rows fit.");
   if (b->empty) {
     text_putc(out, ' ');
     text_count(out, (int64_t)b->empty);
@@ -223,9 +215,12 @@ static void put_name(struct bars *b, struct text *out, const struct bar *bar) {
   if (bar == &b->others) {
     text_count(out, (int64_t)b->other_count);
     text_put(out, " others");
-  } else {
-    row_put_name(out, b->c, &b->rows.at[bar->row]);
+    return;
   }
+  const struct leaf *leaf = &b->leaves.at[bar->leaf];
+  leaf_put_name(out, &b->leaves, leaf);
+  if (leaf->turns > 1)
+    text_printf(out, " x %lld", (long long)leaf->turns);
 }
 
 static void draw_bar(struct bars *b, const struct bar *bar, int panel,
@@ -265,7 +260,7 @@ static void draw_line(struct bars *b, const struct bar *bar, double y) {
   svg_text_fit(&b->svg, "", SVG_SMALL, SVG_START, SVG_MARGIN, y, NAME_WIDTH,
                name);
   if (bar != &b->others)
-    row_put_layer(&b->svg.note, b->c, &b->rows.at[bar->row], false);
+    leaf_put_layer(&b->svg.note, &b->leaves, &b->leaves.at[bar->leaf]);
   name = svg_note(&b->svg);
   if (name.length && NAME_WIDTH - width > 40)
     svg_text_fit(&b->svg, "faint", SVG_SMALL, SVG_START, SVG_MARGIN + width, y,

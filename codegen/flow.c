@@ -3,37 +3,41 @@
 
 #include <stdlib.h>
 
-enum { DEEPEST = 8, FEWEST = 4, MOST_LANES = 10 };
+enum { FEWEST = 5, MOST_LANES = 10 };
 
-enum { NO_ROW = -1, SEVERAL = -2 };
+enum { NO_LEAF = -1, SEVERAL = -2 };
 
 struct builder {
   struct flow flow;
-  enum flow_alike alike;
-  int64_t *reads;   /* by row: the only row that it reads, or SEVERAL */
-  int64_t *read_by; /* by row: the only row that reads it */
-  size_t *box_of;   /* by row */
+  bool by_shape;
+  int64_t *reads;   /* by leaf: the only one that it reads, or SEVERAL */
+  int64_t *read_by; /* by leaf: the only one that reads it */
+  size_t *box_of;   /* by leaf */
 };
 
-/* Which rows read which */
+static size_t leaf_of(const struct flow *flow, int64_t node) {
+  return flow->leaves.of_row[flow->leaves.rows.of_node[node]];
+}
 
-static void note(int64_t *at, int64_t row) {
-  *at = *at == NO_ROW || *at == row ? row : SEVERAL;
+/* Which leaves read which */
+
+static void note(int64_t *at, size_t leaf) {
+  *at = *at == NO_LEAF || *at == (int64_t)leaf ? (int64_t)leaf : SEVERAL;
 }
 
 static void find_readers(struct builder *b) {
   const struct model *model = b->flow.c->model;
-  const struct rows *rows = &b->flow.rows;
-  struct arena *arena = b->flow.c->arena;
-  b->reads = arena_alloc(arena, rows->count + 1, sizeof *b->reads);
-  b->read_by = arena_alloc(arena, rows->count + 1, sizeof *b->read_by);
-  for (size_t i = 0; i < rows->count; i++)
-    b->reads[i] = b->read_by[i] = NO_ROW;
-  for (size_t n = 0; n < model->nodes.count && rows->count; n++) {
+  const struct flow *flow = &b->flow;
+  size_t count = flow->leaves.count;
+  b->reads = arena_alloc(flow->c->arena, count + 1, sizeof *b->reads);
+  b->read_by = arena_alloc(flow->c->arena, count + 1, sizeof *b->read_by);
+  for (size_t i = 0; i < count; i++)
+    b->reads[i] = b->read_by[i] = NO_LEAF;
+  for (size_t n = 0; n < model->nodes.count && count; n++) {
     const struct node *node = &model->nodes.at[n];
-    int64_t to = rows->of_node[n];
+    size_t to = leaf_of(flow, (int64_t)n);
     for (int k = 0; k < node->input_count; k++) {
-      int64_t from = rows->of_node[node_input(model, node, k)];
+      size_t from = leaf_of(flow, node_input(model, node, k));
       if (from == to)
         continue;
       note(&b->reads[to], from);
@@ -42,47 +46,44 @@ static void find_readers(struct builder *b) {
   }
 }
 
-static struct slice layer_text(const struct builder *b, size_t row) {
-  struct text text = text_new(b->flow.c->arena);
-  row_put_layer(&text, b->flow.c, &b->flow.rows.at[row], false);
-  return text_slice(&text);
-}
-
-static bool is_output(const struct builder *b, size_t row) {
-  const struct model *model = b->flow.c->model;
+static bool is_output(const struct flow *flow, size_t leaf) {
+  const struct model *model = flow->c->model;
   for (size_t i = 0; i < model->outputs.count; i++)
-    if (b->flow.rows.of_node[model->outputs.at[i].node] == (int64_t)row)
+    if (leaf_of(flow, model->outputs.at[i].node) == leaf)
       return true;
   return false;
 }
 
-/* Whether a row goes on in the box of the one before it. */
-static bool goes_on(const struct builder *b, size_t row) {
+/* Whether a frame begins or ends between two leaves. */
+static bool frame_parts(const struct flow *flow, size_t leaf) {
+  for (size_t i = 0; i < flow->leaves.frames.count; i++)
+    if (flow->leaves.frames.at[i].first == leaf ||
+        flow->leaves.frames.at[i].end == leaf)
+      return true;
+  return false;
+}
+
+/* Whether a leaf goes on in the box of the one before it. */
+static bool goes_on(const struct builder *b, size_t leaf) {
   const struct flow *flow = &b->flow;
-  const struct row *now = &flow->rows.at[row], *before = now - 1;
-  int64_t last = (int64_t)row - 1;
-  if (row == 0 || b->reads[row] != last || b->read_by[row - 1] != (int64_t)row)
-    return false;
-  if (b->reads[row - 1] == NO_ROW || is_output(b, row - 1) ||
-      !shape_equal(row_shape(flow->c, before), row_shape(flow->c, now)))
-    return false;
-  return b->alike == FLOW_SHAPES ||
-         (before->cost.params == now->cost.params &&
-          before->cost.macs == now->cost.macs &&
-          slice_equal(layer_text(b, row - 1), layer_text(b, row)));
+  const struct leaf *now = &flow->leaves.at[leaf], *before = now - 1;
+  return b->by_shape && leaf > 0 && b->reads[leaf] == (int64_t)leaf - 1 &&
+         b->read_by[leaf - 1] == (int64_t)leaf &&
+         b->reads[leaf - 1] != NO_LEAF && !is_output(flow, leaf - 1) &&
+         !frame_parts(flow, leaf) &&
+         shape_equal(row_shape(flow->c, leaf_row(&flow->leaves, before)),
+                     row_shape(flow->c, leaf_row(&flow->leaves, now)));
 }
 
 /* Boxes */
 
-static void make_boxes(struct builder *b, int depth) {
+static void make_boxes(struct builder *b) {
   struct flow *flow = &b->flow;
-  flow->options.depth = depth;
-  flow->rows = rows_of(flow->c, &flow->options);
   flow->boxes =
-      arena_alloc(flow->c->arena, flow->rows.count + 1, sizeof *flow->boxes);
+      arena_alloc(flow->c->arena, flow->leaves.count + 1, sizeof *flow->boxes);
   flow->count = 0;
   find_readers(b);
-  for (size_t i = 0; i < flow->rows.count; i++) {
+  for (size_t i = 0; i < flow->leaves.count; i++) {
     if (!goes_on(b, i))
       flow->boxes[flow->count++].first = i;
     flow->boxes[flow->count - 1].end = i + 1;
@@ -101,23 +102,36 @@ static void elide(struct flow *flow, size_t most) {
   flow->count = most;
 }
 
-/* The deepest groups are folded first, and no further than must be. */
-static void choose_depth(struct builder *b, size_t most) {
-  int asked = b->flow.options.depth;
-  make_boxes(b, asked);
-  for (int depth = DEEPEST; !asked && depth > 0 && b->flow.count > most;
-       depth--) {
-    struct builder deeper = *b;
-    make_boxes(b, depth);
-    if (b->flow.count < FEWEST) {
-      *b = deeper;
-      break;
-    }
-    b->flow.folded =
-        b->flow.rows.count < deeper.flow.rows.count || deeper.flow.folded;
+/* Inner lines are left out until it fits. */
+static void choose_leaves(struct builder *b, size_t most) {
+  struct flow *flow = &b->flow;
+  flow->leaves = leaves_of(flow->c, &flow->options);
+  make_boxes(b);
+  while (flow->count > most && leaves_close(&flow->leaves, FEWEST))
+    make_boxes(b);
+  if (flow->count > most)
+    elide(flow, most);
+}
+
+static void map_leaves(struct builder *b) {
+  struct flow *flow = &b->flow;
+  b->box_of =
+      arena_alloc(flow->c->arena, flow->leaves.count + 1, sizeof *b->box_of);
+  for (size_t i = 0; i < flow->count; i++)
+    for (size_t k = flow->boxes[i].first; k < flow->boxes[i].end; k++)
+      b->box_of[k] = i;
+}
+
+/* Where the elided boxes are, none begins or ends. */
+static void find_frames(struct builder *b) {
+  struct flow *flow = &b->flow;
+  for (size_t i = 0; i < flow->leaves.frames.count; i++) {
+    const struct leaf_frame *from = &flow->leaves.frames.at[i];
+    struct flow_frame frame = {b->box_of[from->first],
+                               b->box_of[from->end - 1] + 1, from->times};
+    if (!flow->boxes[frame.first].elided && !flow->boxes[frame.end - 1].elided)
+      *VEC_PUSH(flow->c->arena, &flow->frames) = frame;
   }
-  if (b->flow.count > most)
-    elide(&b->flow, most);
 }
 
 /* Edges */
@@ -128,26 +142,24 @@ static void find_edges(struct builder *b) {
   struct arena *arena = flow->c->arena;
   size_t *edge = arena_alloc(arena, flow->count * flow->count + 1,
                              sizeof *edge); /* from 1 */
-  for (size_t i = 0; i < flow->count; i++)
-    for (size_t row = flow->boxes[i].first; row < flow->boxes[i].end; row++)
-      b->box_of[row] = i;
   for (size_t n = 0; n < model->nodes.count && flow->count; n++) {
     const struct node *node = &model->nodes.at[n];
-    size_t to = b->box_of[flow->rows.of_node[n]];
+    size_t to = b->box_of[leaf_of(flow, (int64_t)n)];
     for (int k = 0; k < node->input_count; k++) {
       int64_t in = node_input(model, node, k);
-      size_t from = b->box_of[flow->rows.of_node[in]];
+      size_t from = b->box_of[leaf_of(flow, in)];
       size_t *at = &edge[from * flow->count + to];
-      if (from >= to)
+      if (from >= to) /* the next turn of a frame */
         continue;
       if (!*at) {
         *VEC_PUSH(arena, &flow->edges) = (struct flow_edge){from, to, in, 0};
         *at = flow->edges.count;
-      } else if (shape_values(&model->nodes.at[in].out) >
-                 shape_values(
-                     &model->nodes.at[flow->edges.at[*at - 1].node].out)) {
-        flow->edges.at[*at - 1].node = in;
+        continue;
       }
+      struct flow_edge *known = &flow->edges.at[*at - 1];
+      if (shape_values(&model->nodes.at[in].out) >
+          shape_values(&model->nodes.at[known->node].out))
+        known->node = in;
     }
   }
 }
@@ -196,10 +208,12 @@ static void choose_lanes(struct flow *flow) {
 
 struct flow flow_of(const struct compiled *c,
                     const struct emit_options *options, size_t most,
-                    enum flow_alike alike) {
-  struct builder b = {.flow = {.c = c, .options = *options}, .alike = alike};
-  choose_depth(&b, most);
-  b.box_of = arena_alloc(c->arena, b.flow.rows.count + 1, sizeof *b.box_of);
+                    bool by_shape) {
+  struct builder b = {.flow = {.c = c, .options = *options},
+                      .by_shape = by_shape};
+  choose_leaves(&b, most);
+  map_leaves(&b);
+  find_frames(&b);
   find_edges(&b);
   choose_lanes(&b.flow);
   return b.flow;
@@ -207,16 +221,22 @@ struct flow flow_of(const struct compiled *c,
 
 /* Texts */
 
+int64_t flow_turns(const struct flow *flow, const struct flow_box *box) {
+  return flow_size(box) > 1 ? (int64_t)flow_size(box)
+                            : flow_leaf(flow, box)->line->times;
+}
+
 void flow_put_name(struct text *out, const struct flow *flow,
                    const struct flow_box *box) {
   if (box->elided) {
     text_count(out, (int64_t)flow_size(box));
-    text_put(out, " rows");
+    text_put(out, " boxes left out");
     return;
   }
-  row_put_name(out, flow->c, &flow->rows.at[box->first]);
-  if (flow_size(box) > 1)
-    text_printf(out, " x %zu", flow_size(box));
+  leaf_put_name(out, &flow->leaves, flow_leaf(flow, box));
+  int64_t turns = flow_turns(flow, box);
+  if (turns > 1)
+    text_printf(out, " x %lld", (long long)turns);
 }
 
 /* relu1: relu */
@@ -239,9 +259,10 @@ void flow_put_layer(struct text *out, const struct flow *flow,
   if (node->kind == &model_input_kind)
     shape_put(&layer, row_shape(flow->c, row), flow->options.layout);
   else
-    row_put_layer(&layer, flow->c, row, false);
+    leaf_put_layer(&layer, &flow->leaves, flow_leaf(flow, box));
   name_put(&name, &node->name);
-  if (row->group != NO_NODE || !says_it(text_slice(&name), text_slice(&layer)))
+  if (flow_is_group(flow, box) ||
+      !says_it(text_slice(&name), text_slice(&layer)))
     text_puts(out, text_slice(&layer));
 }
 
@@ -249,7 +270,8 @@ void flow_put_change(struct text *out, const struct flow *flow,
                      const struct flow_edge *edge) {
   const struct model *model = flow->c->model;
   const struct shape *shape = &model->nodes.at[edge->node].out;
-  const struct row *row = flow_row(flow, &flow->boxes[edge->from]);
+  const struct leaf *leaf = flow_leaf(flow, &flow->boxes[edge->from]);
+  const struct row *row = &flow->leaves.rows.at[leaf->line->row];
   const struct node *head = &model->nodes.at[row->first];
   if (head->kind == &model_input_kind)
     return; /* its own box says it */
@@ -259,12 +281,12 @@ void flow_put_change(struct text *out, const struct flow *flow,
 }
 
 void flow_put_remarks(struct text *out, const struct flow *flow) {
-  if (flow->folded)
-    text_put(out, " Groups are folded, so that it fits.");
+  if (flow->leaves.closed)
+    text_put(out, " Groups are closed, so that it fits.");
   if (flow->elided) {
     text_putc(out, ' ');
     text_count(out, (int64_t)flow->elided);
-    text_put(out, " rows in the middle are left out.");
+    text_put(out, " boxes in the middle are left out.");
   }
   if (flow->hidden) {
     text_putc(out, ' ');

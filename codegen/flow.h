@@ -3,9 +3,10 @@
 #ifndef NETC_CODEGEN_FLOW_H
 #define NETC_CODEGEN_FLOW_H
 
-#include "codegen/rows.h"
+#include "codegen/leaves.h"
 
-/* Rows [first, end) that follow one another and look alike, or were elided. */
+/* Leaves [first, end) that follow one another and look alike, or were elided.
+ */
 struct flow_box {
   size_t first, end;
   bool elided;
@@ -18,42 +19,60 @@ struct flow_edge {
   int lane;        /* of those that pass over boxes, from 1; 0: to the next */
 };
 
-/* When are neighbours of a chain drawn as one? */
-enum flow_alike {
-  FLOW_SHAPES, /* their outputs have the same shape */
-  FLOW_LAYERS  /* they are the same layer of the same shape and cost */
+/* Boxes [first, end) that are there several times. */
+struct flow_frame {
+  size_t first, end;
+  int64_t times;
 };
 
 struct flow {
   const struct compiled *c;
-  struct emit_options options; /* with the depth that was chosen */
-  bool folded;                 /* groups are, so that the boxes fit */
-  struct rows rows;
+  struct emit_options options;
+  struct leaves leaves;
   struct flow_box *boxes;
   size_t count;
-  size_t elided; /* rows without a box of their own */
+  size_t elided; /* leaves without a box of their own */
+  VEC(struct flow_frame) frames;
   VEC(struct flow_edge) edges;
   int lanes;
   size_t hidden; /* edges that found no lane */
 };
 
-/* At most `most` boxes, in the order of the source. */
+/*
+ * At most `most` boxes, in the order of the source; with `by_shape`, what
+ * follows in a chain and leaves the same shape is one.
+ */
 struct flow flow_of(const struct compiled *c,
                     const struct emit_options *options, size_t most,
-                    enum flow_alike alike);
+                    bool by_shape);
 
-/* How many rows a box stands for. */
+/* How many leaves a box stands for. */
 static inline size_t flow_size(const struct flow_box *box) {
   return box->end - box->first;
 }
 
-/* The row that a box shows: its last. */
-static inline const struct row *flow_row(const struct flow *flow,
-                                         const struct flow_box *box) {
-  return &flow->rows.at[box->end - 1];
+static inline const struct leaf *flow_leaf(const struct flow *flow,
+                                           const struct flow_box *box) {
+  return &flow->leaves.at[box->first];
 }
 
-/* "conv1", "conv1 x 3", "57 rows". */
+/* How often the box is there, its leaves and their turns. */
+int64_t flow_turns(const struct flow *flow, const struct flow_box *box);
+
+/* The row whose shape leaves a box: its last. */
+static inline const struct row *flow_row(const struct flow *flow,
+                                         const struct flow_box *box) {
+  return leaf_row(&flow->leaves, &flow->leaves.at[box->end - 1]);
+}
+
+/* Whether it stands for several rows, a group or what repeats. */
+static inline bool flow_is_group(const struct flow *flow,
+                                 const struct flow_box *box) {
+  return flow_leaf(flow, box)->line->period > 1 ||
+         flow_row(flow, box)->group != NO_NODE;
+}
+
+/* "conv1", "conv1 x 3", "57 boxes left out". */
 void flow_put_name(struct text *out, const struct flow *flow,
                    const struct flow_box *box);
 

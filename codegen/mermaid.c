@@ -50,7 +50,7 @@ static void put_box(struct text *out, const struct flow *flow, size_t index) {
   if (kind == &model_input_kind) {
     open = "([";
     shut = "])";
-  } else if (row->group != NO_NODE && !box->elided) {
+  } else if (flow_is_group(flow, box) && !box->elided) {
     open = "[[";
     shut = "]]";
   } else if (kind->join && !box->elided) {
@@ -75,9 +75,21 @@ static void put_edge(struct text *out, const struct flow *flow,
   text_printf(out, " n%zu\n", edge->to);
 }
 
+/* Frames that end before a box, and those that begin with it. */
+static void put_frames(struct text *out, const struct flow *flow,
+                       size_t index) {
+  for (size_t i = 0; i < flow->frames.count; i++)
+    if (flow->frames.at[i].end == index)
+      text_put(out, "  end\n");
+  for (size_t i = 0; i < flow->frames.count; i++)
+    if (flow->frames.at[i].first == index)
+      text_printf(out, "  subgraph s%zu [\"x %lld\"]\n", i,
+                  (long long)flow->frames.at[i].times);
+}
+
 void emit_mermaid(const struct compiled *c, const struct emit_options *options,
                   struct text *out) {
-  struct flow flow = flow_of(c, options, MOST_BOXES, FLOW_LAYERS);
+  struct flow flow = flow_of(c, options, MOST_BOXES, false);
   struct text remarks = text_new(c->arena);
   flow.hidden = 0; /* of lanes there is no need */
   flow_put_remarks(&remarks, &flow);
@@ -86,8 +98,11 @@ void emit_mermaid(const struct compiled *c, const struct emit_options *options,
   text_put(out, "\n  accDescr: Layers of the net with the shapes that flow.");
   put_escaped(out, text_slice(&remarks));
   text_putc(out, '\n');
-  for (size_t i = 0; i < flow.count; i++)
-    put_box(out, &flow, i);
+  for (size_t i = 0; i <= flow.count; i++) {
+    put_frames(out, &flow, i);
+    if (i < flow.count)
+      put_box(out, &flow, i);
+  }
   for (size_t i = 0; i < flow.edges.count; i++)
     put_edge(out, &flow, &flow.edges.at[i]);
 }

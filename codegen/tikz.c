@@ -103,7 +103,7 @@ static const char *style_of(const struct drawing *d, size_t index) {
     return "netc elided";
   if (kind == &model_input_kind)
     return "netc input";
-  if (row->group != NO_NODE)
+  if (flow_is_group(&d->flow, box))
     return "netc group";
   if (kind->join)
     return "netc join";
@@ -179,12 +179,12 @@ static void put_far(struct drawing *d, const struct flow_edge *edge) {
   if (!*number) {
     *number = ++d->numbered;
     text_put(d->out, "  \\node[netc number] at ");
-    put_place(d->out, x_of(d, edge->from) - box_width / 2 - 0.3,
+    put_place(d->out, x_of(d, edge->from) - box_width / 2 - 0.42,
               y_of(edge->from) - 0.14);
     text_printf(d->out, " {%d$\\to$};\n", *number);
   }
   text_put(d->out, "  \\node[netc number] at ");
-  put_place(d->out, x_of(d, edge->to) - box_width / 2 - 0.3,
+  put_place(d->out, x_of(d, edge->to) - box_width / 2 - 0.42,
             y_of(edge->to) + 0.14);
   text_printf(d->out, " {$\\to$%d};\n", *number);
 }
@@ -196,6 +196,24 @@ static void put_edge(struct drawing *d, const struct flow_edge *edge) {
     put_far(d, edge);
   else if (edge->lane > 0)
     put_skip(d, edge);
+}
+
+/* What is there several times, in the columns where it is. */
+static void put_frame(struct drawing *d, const struct flow_frame *frame) {
+  double half = box_width / 2 + 0.12, above = box_height / 2 + 0.1;
+  for (size_t first = frame->first; first < frame->end;) {
+    size_t end = (column_of(first) + 1) * ROWS;
+    end = end < frame->end ? end : frame->end;
+    double x = x_of(d, first);
+    text_put(d->out, "  \\draw[netc frame] ");
+    put_place(d->out, x - half, y_of(first) + above);
+    text_put(d->out, " rectangle ");
+    put_place(d->out, x + half, y_of(end - 1) - above);
+    text_put(d->out, ";\n  \\node[netc number, anchor=south west] at ");
+    put_place(d->out, x - half, y_of(first) + above + 0.05);
+    text_printf(d->out, " {$\\times$ %lld};\n", (long long)frame->times);
+    first = end;
+  }
 }
 
 /* The file */
@@ -252,19 +270,21 @@ static void put_styles(struct drawing *d) {
   put_style(d, "layer", 3);
   put_style(d, "join", 4);
   put_style(d, "plain", 5);
-  text_put(d->out, "  netc elided/.style={netc box, draw=none},\n"
-                   "  netc flow/.style={->, >=latex},\n"
-                   "  netc skip/.style={->, >=latex, rounded corners=2pt},\n"
-                   "  netc shape/.style={midway, right, inner sep=1.5pt,\n"
-                   "    font=\\sffamily\\fontsize{6}{7}\\selectfont},\n"
-                   "  netc number/.style={inner sep=0pt, "
-                   "font=\\sffamily\\fontsize{6}{7}\\selectfont}]\n");
+  text_put(d->out,
+           "  netc elided/.style={netc box, draw=none},\n"
+           "  netc frame/.style={densely dashed, rounded corners=3pt},\n"
+           "  netc flow/.style={->, >=latex},\n"
+           "  netc skip/.style={->, >=latex, rounded corners=2pt},\n"
+           "  netc shape/.style={midway, right, inner sep=1.5pt,\n"
+           "    font=\\sffamily\\fontsize{6}{7}\\selectfont},\n"
+           "  netc number/.style={inner sep=0pt, "
+           "font=\\sffamily\\fontsize{6}{7}\\selectfont}]\n");
 }
 
 void emit_tikz(const struct compiled *c, const struct emit_options *options,
                struct text *out) {
   struct drawing d = {.c = c, .out = out};
-  d.flow = flow_of(c, options, MOST_BOXES, FLOW_LAYERS);
+  d.flow = flow_of(c, options, MOST_BOXES, false);
   d.numbers = arena_alloc(c->arena, d.flow.count + 1, sizeof *d.numbers);
   put_head(&d);
   put_styles(&d);
@@ -272,5 +292,7 @@ void emit_tikz(const struct compiled *c, const struct emit_options *options,
     put_box(&d, i);
   for (size_t i = 0; i < d.flow.edges.count; i++)
     put_edge(&d, &d.flow.edges.at[i]);
+  for (size_t i = 0; i < d.flow.frames.count; i++)
+    put_frame(&d, &d.flow.frames.at[i]);
   text_put(out, "\\end{tikzpicture}\n\\end{document}\n");
 }

@@ -207,6 +207,11 @@ static void put_device(struct timeline *t, struct text *out) {
     text_put(out, " whose framework takes ");
     put_size(t, out, m->fit.taken);
   }
+  if (m->fit.reserve > 0) {
+    text_put(out, " and of which ");
+    put_size(t, out, m->fit.reserve);
+    text_put(out, " are a reserve");
+  }
   text_put(out, peak <= room ? "; it fits, " : "; it does not fit, ");
   put_size(t, out, peak <= room ? room - peak : peak - room);
   text_put(out, peak <= room ? " are left" : " too much");

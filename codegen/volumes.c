@@ -14,7 +14,8 @@ enum {
   WIDTH = SVG_WIDTH - 2 * SVG_MARGIN,
   COPIES = 3, /* of equal boxes that are drawn one behind the other */
   LANE = 9,
-  LABEL = 25 /* px of the two lines of a label */
+  STRIP = 12, /* of a frame below its boxes, for its number */
+  LABEL = 25  /* px of the two lines of a label */
 };
 
 struct volume {
@@ -29,7 +30,7 @@ struct line {
   size_t first, end;
   double tallest, width;
   int lanes, levels;
-  double top, middle; /* y */
+  double top, middle, bottom; /* y */
 };
 
 struct picture {
@@ -87,11 +88,10 @@ static void measure(struct picture *p, size_t box) {
     p->has_sequences = p->has_sequences || sides == 1;
     p->has_more_axes = p->has_more_axes || sides > 2;
   }
-  size_t rows = flow_size(&p->flow.boxes[box]);
-  v->copies = p->flow.boxes[box].elided ? 1
-              : rows < COPIES           ? (int)rows
-                                        : COPIES;
-  p->has_copies = p->has_copies || rows > 1;
+  int64_t turns = flow_turns(&p->flow, &p->flow.boxes[box]);
+  v->copies = turns < COPIES ? (int)turns : COPIES;
+  v->copies = p->flow.boxes[box].elided ? 1 : v->copies;
+  p->has_copies = p->has_copies || flow_size(&p->flow.boxes[box]) > 1;
   double width = v->width * v->copies + v->depth * slant_x;
   v->slot = fmax(p->spacing->least_slot, width + p->spacing->gap);
 }
@@ -167,7 +167,9 @@ static double place_lines(struct picture *p, double y) {
     struct line *line = &p->lines[i];
     line->top = y + 6 + LANE * line->lanes;
     line->middle = line->top + line->tallest / 2;
-    y = line->top + line->tallest + 8 + LABEL * line->levels;
+    line->bottom =
+        line->top + line->tallest + (p->flow.frames.count ? STRIP : 0);
+    y = line->bottom + 8 + LABEL * line->levels;
   }
   return y;
 }
@@ -176,13 +178,13 @@ static double place_lines(struct picture *p, double y) {
 
 static const char *class_of(const struct picture *p, size_t box) {
   const struct flow_box *at = &p->flow.boxes[box];
-  const struct row *first = &p->flow.rows.at[at->first];
+  const struct leaf *leaf = flow_leaf(&p->flow, at);
+  const struct row *first = &p->flow.leaves.rows.at[leaf->line->row];
   const struct layer_kind *kind = p->c->model->nodes.at[first->head].kind;
-  bool params = false, group = false;
+  bool params = false, group = flow_is_group(&p->flow, at);
   for (size_t i = at->first; i < at->end; i++) {
-    const struct row *row = &p->flow.rows.at[i];
+    const struct row *row = leaf_row(&p->flow.leaves, &p->flow.leaves.at[i]);
     params = params || row->cost.params || row->shares;
-    group = group || p->flow.rows.at[i].group != NO_NODE;
   }
   if (kind == &model_input_kind)
     return "edge c0";
@@ -235,18 +237,27 @@ static void draw_solid(struct picture *p, size_t box, double x) {
 static void put_hover(struct picture *p, size_t box) {
   const struct flow_box *at = &p->flow.boxes[box];
   struct text *note = &p->svg.note;
-  int64_t params = 0;
   flow_put_name(note, &p->flow, at);
   text_putc(note, '\n');
   if (!at->elided)
-    row_put_layer(note, p->c, flow_row(&p->flow, at), false);
-  for (size_t i = at->first; i < at->end; i++)
-    params += p->flow.rows.at[i].cost.params; /* at most the total */
+    leaf_put_layer(note, &p->flow.leaves, flow_leaf(&p->flow, at));
   text_put(note, " -> ");
   shape_put(note, shape_at(p, box), p->options->layout);
   text_putc(note, '\n');
-  text_count(note, params);
-  text_put(note, " parameters");
+  text_count(note, shape_values(shape_at(p, box)));
+  text_put(note, " values");
+}
+
+static void put_short_name(struct picture *p, struct text *out, size_t box) {
+  const struct flow_box *at = &p->flow.boxes[box];
+  int64_t turns = flow_turns(&p->flow, at);
+  if (at->elided) {
+    flow_put_name(out, &p->flow, at);
+    return;
+  }
+  leaf_put_own_name(out, &p->flow.leaves, flow_leaf(&p->flow, at));
+  if (turns > 1)
+    text_printf(out, " x %lld", (long long)turns);
 }
 
 /* Below the line, in levels by turns; its room ends where the next begins. */
@@ -255,7 +266,7 @@ static void draw_label(struct picture *p, size_t box) {
   const struct line *line = &p->lines[v->line];
   size_t place = box - line->first, levels = (size_t)line->levels;
   double x = crown_of(p, box);
-  double y = line->top + line->tallest + 14 + (double)(place % levels) * LABEL;
+  double y = line->bottom + 14 + (double)(place % levels) * LABEL;
   double left = place >= levels ? crown_of(p, box - levels) : -SVG_WIDTH;
   double right =
       box + levels < line->end ? crown_of(p, box + levels) : 2.0 * SVG_WIDTH;
@@ -265,7 +276,7 @@ static void draw_label(struct picture *p, size_t box) {
     text_put(&texts[0], "...");
   else
     shape_put(&texts[0], shape_at(p, box), p->options->layout);
-  flow_put_name(&texts[1], &p->flow, &p->flow.boxes[box]);
+  put_short_name(p, &texts[1], box);
   for (int i = 0; i < 2; i++) {
     struct slice text = text_slice(&texts[i]);
     double half = fmin(svg_text_width(text, SVG_SMALL), room) / 2;
@@ -352,6 +363,25 @@ static void draw_edges(struct picture *p) {
   }
 }
 
+/* Frames: what is there several times, in the lines where it is. */
+static void draw_frame(struct picture *p, const struct flow_frame *frame) {
+  int last = p->volumes[frame->end - 1].line;
+  for (int i = p->volumes[frame->first].line; i <= last; i++) {
+    const struct line *line = &p->lines[i];
+    size_t first = frame->first > line->first ? frame->first : line->first;
+    size_t end = frame->end < line->end ? frame->end : line->end;
+    double left = p->volumes[first].x - 3;
+    double right = p->volumes[end - 1].x + p->volumes[end - 1].slot - 5;
+    double top = line->top - 4, low = line->bottom + 2;
+    const double at[4][2] = {
+        {left, top}, {right, top}, {right, low}, {left, low}};
+    draw_face(p, "mark", at);
+    text_printf(&p->svg.note, "x %lld", (long long)frame->times);
+    svg_text_as(&p->svg, "over", SVG_TEXT, SVG_END, right - 2, low - 3,
+                svg_note(&p->svg));
+  }
+}
+
 /* Texts */
 
 static struct slice title_of(struct picture *p) {
@@ -371,6 +401,8 @@ static struct slice subtitle_of(struct picture *p, struct text *out) {
     text_put(out, " Axes before the last two are only in the label.");
   if (p->has_copies)
     text_put(out, " Layers in a row that leave the same shape are one box.");
+  if (p->flow.frames.count)
+    text_put(out, " A dashed frame is there as often as it says.");
   flow_put_remarks(out, &p->flow);
   if (p->line_count > 1)
     text_put(out, " A number stands at both ends of what leads to another "
@@ -391,8 +423,8 @@ static struct slice summary_of(struct picture *p, struct text *out) {
 }
 
 static double draw_legend(struct picture *p, double y) {
-  static const char *const names[] = {
-      "input", "with parameters", "without parameters", "join", "folded group"};
+  static const char *const names[] = {"input", "with parameters",
+                                      "without parameters", "join", "group"};
   static const int fills[] = {0, 3, 5, 4, 1};
   const char *shown[5];
   int used[5], count = 0;
@@ -415,7 +447,7 @@ void emit_volumes(const struct compiled *c, const struct emit_options *options,
   p->c = c;
   p->options = options;
   p->svg = svg_new(c, "volumes", out);
-  p->flow = flow_of(c, options, MOST_BOXES, FLOW_SHAPES);
+  p->flow = flow_of(c, options, MOST_BOXES, true);
   p->volumes = arena_alloc(c->arena, p->flow.count + 1, sizeof *p->volumes);
   lay_out(p);
   struct slice subtitle = subtitle_of(p, &above);
@@ -424,6 +456,8 @@ void emit_volumes(const struct compiled *c, const struct emit_options *options,
   svg_head(&p->svg, title_of(p), subtitle);
   for (size_t i = 0; i < p->flow.count; i++)
     draw_volume(p, i);
+  for (size_t i = 0; i < p->flow.frames.count; i++)
+    draw_frame(p, &p->flow.frames.at[i]);
   draw_edges(p);
   draw_legend(p, y + 16);
   svg_close(&p->svg);

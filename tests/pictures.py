@@ -58,13 +58,16 @@ def check_tex(text):
 def check_mermaid(text):
     box = r'  n\d+(\[|\(\[|\[\[|\{\{)"[^"`<>{}|\\]*(<br>[^"`<>{}|\\]*)?"'
     shape = r'(\|"[0-9a-z]+"\|)?'
-    line = (r"flowchart TB|  acc(Title|Descr): [^<>\"{}]+|"
+    line = (r'  subgraph s\d+ \["x \d+"\]|  end|'
+            r"flowchart TB|  acc(Title|Descr): [^<>\"{}]+|"
             + box + r"(\]|\]\)|\]\]|\}\})|  n\d+ -->" + shape + r" n\d+")
     for each in text.splitlines():
         if not re.fullmatch(line, each):
             yield f"what is {each!r}?"
     if len(text) > 50_000 or text.count("-->") > 500:
         yield "too large for Mermaid"
+    if text.count("  subgraph") != text.count("  end\n"):
+        yield "a frame stays open"
 
 
 checks = {"svg": check_svg, "tex": check_tex, "mmd": check_mermaid}
