@@ -278,6 +278,7 @@ static void put_style(struct text *out) {
 void svg_open(struct svg *s, double height, struct slice title,
               struct slice summary) {
   struct text *out = s->out;
+  height = (double)(int64_t)(height + 0.999); /* whole: no half a line of px */
   text_put(out, "<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"netc\"");
   text_printf(out, " viewBox=\"0 0 %d ", SVG_WIDTH);
   svg_number(out, height);

@@ -248,13 +248,15 @@ static void put_hover(struct picture *p, size_t box) {
   text_put(note, " values");
 }
 
-static void put_short_name(struct picture *p, struct text *out, size_t box) {
+/* Without its groups, where it would not fit with them. */
+static void put_label_name(struct picture *p, struct text *out, size_t box,
+                           double room) {
   const struct flow_box *at = &p->flow.boxes[box];
   int64_t turns = flow_turns(&p->flow, at);
-  if (at->elided) {
-    flow_put_name(out, &p->flow, at);
+  flow_put_name(out, &p->flow, at);
+  if (at->elided || svg_text_width(text_slice(out), SVG_SMALL) <= room)
     return;
-  }
+  out->length = 0;
   leaf_put_own_name(out, &p->flow.leaves, flow_leaf(&p->flow, at));
   if (turns > 1)
     text_printf(out, " x %lld", (long long)turns);
@@ -276,7 +278,7 @@ static void draw_label(struct picture *p, size_t box) {
     text_put(&texts[0], "...");
   else
     shape_put(&texts[0], shape_at(p, box), p->options->layout);
-  put_short_name(p, &texts[1], box);
+  put_label_name(p, &texts[1], box, room);
   for (int i = 0; i < 2; i++) {
     struct slice text = text_slice(&texts[i]);
     double half = fmin(svg_text_width(text, SVG_SMALL), room) / 2;

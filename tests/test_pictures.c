@@ -169,8 +169,8 @@ static void they_say_what_the_report_says(void **state) {
               "--profile torch1-cpu",
          0, ">Exact; torch1-cpu", NULL);
   expect("t='examples/zoo/resnet.net --batch 256 --optimizer adam --gpu t4'; "
-         "m=$(" NETC
-         " $t | sed -n 's/.*is \\([0-9.]* GiB too much\\).*/\\1/p'); "
+         "m=$(" NETC " $t | sed -n "
+         "'s/.*is \\([0-9.]* GiB too much\\).*/\\1/p'); "
          "test -n \"$m\" && " NETC " $t --emit=timeline.svg | "
          "grep -qF \"it does not fit, $m\"",
          0, NULL, NULL);
@@ -199,6 +199,21 @@ static void a_suffix_of_two_words_is_a_chart(void **state) {
   expect(command, 0, NULL, NULL);
   expect(NETC " examples/vgg16.net -o x.bars.png", 2, NULL, "charts are SVG");
   expect(NETC " examples/vgg16.net -o x.bar.svgg", 2, NULL, "timeline.svg");
+}
+
+/* Those of the manual are what `make docs` makes. */
+static void the_manual_shows_what_is_drawn(void **state) {
+  (void)state;
+  const char *folder = scratch("pictures-docs");
+  struct run r = run("tools/charts.sh " NETC " %s && "
+                     "diff -rq %s docs/charts && "
+                     "for f in docs/charts/*; do grep -q \"(charts/${f##*/})\" "
+                     "docs/pictures.md || exit; done",
+                     folder, folder);
+  if (r.status)
+    print_error("%s%s", r.out, r.err);
+  assert_int_equal(r.status, 0);
+  run_free(&r);
 }
 
 /* Colours */
@@ -304,6 +319,7 @@ int main(void) {
       cmocka_unit_test(tex_compiles),
       cmocka_unit_test(they_say_what_the_report_says),
       cmocka_unit_test(a_suffix_of_two_words_is_a_chart),
+      cmocka_unit_test(the_manual_shows_what_is_drawn),
       cmocka_unit_test(colours_are_told_apart),
       cmocka_unit_test(every_gpu_has_a_roof),
   };
