@@ -96,7 +96,8 @@ bool option_taken(enum command command, const struct option_row *row) {
 }
 
 bool settings_taken(enum command command) {
-  return command == COMMAND_BUILD || command == COMMAND_CHECK;
+  return command == COMMAND_BUILD || command == COMMAND_CHECK ||
+         command == COMMAND_DIFF;
 }
 
 static void add_long(struct parser *p, const char *name, bool has_value,
@@ -156,7 +157,6 @@ static bool explain_foreign(const struct parser *p, struct slice name) {
       {"batch-size", "write `--batch N`"},
       {"fp16", "write `--precision mixed`, or `--dtype f16`"},
       {"amp", "write `--precision mixed`"},
-      {"color", "colours are for terminals; NO_COLOR=1 turns them off"},
   };
   for (int i = 0; i < OPTION_COUNT; i++) {
     for (int c = 0; c < COMMAND_COUNT; c++) {

@@ -157,7 +157,8 @@ static void words_of_the_report_are_explained(void **state) {
   for (size_t i = 0; i < sizeof said / sizeof *said; i++) {
     struct run r = run(NETC " explain \"%s\"", said[i]);
     assert_int_equal(r.status, 0);
-    assert_true(strlen(r.out) > 80);
+    if (strlen(r.out) < 60)
+      fail_msg("%s: too short", said[i]);
     run_free(&r);
   }
   expect(NETC " explain Lower-Bound", 0, "no arena can go", "");
@@ -244,7 +245,7 @@ static void every_option_is_in_the_help_and_the_manual_page(void **state) {
   int lines = 0, options = 0;
   for (const char *c = help.out; *c; c++)
     lines += *c == '\n';
-  assert_in_range(lines, 20, 48);
+  assert_in_range(lines, 20, 60);
   struct run names = run("%s help --manual | grep -o '^\\*.*--[a-z-]*' | "
                          "grep -o -e '--[a-z-]*'",
                          NETC);
