@@ -157,15 +157,17 @@ static int64_t lane_of(struct column *c, int *used) {
 
 enum { MOST_LOOKED_AT = 4000 }; /* items: beyond, a line may cross a box */
 
-/* Whether a box stands to the right of an item, so far along. */
-static bool is_blocked(const struct diagram *d, size_t index, int64_t along) {
+/* Whether a box of its column stands beside an item, so far along. */
+static bool is_blocked(const struct diagram *d, const struct column *c,
+                       size_t index, int64_t along) {
   int64_t right = item_side(d, index, false), slack = 15;
   size_t first = index > MOST_LOOKED_AT ? index - MOST_LOOKED_AT : 0;
   for (size_t i = first; i < d->items.count && i < index + MOST_LOOKED_AT;
        i++) {
     const struct item *it = &d->items.at[i];
     int64_t low = item_low(d, i), size = d->lr ? it->width : it->height;
-    if (i != index && item_side(d, i, true) > right && low - slack <= along &&
+    if (i != index && item_side(d, i, true) > right &&
+        item_side(d, i, false) < c->across + c->right && low - slack <= along &&
         along <= low + size + slack)
       return true;
   }
@@ -178,8 +180,8 @@ static void leave_item(struct sheet *s, const struct column *c, size_t index,
   struct diagram *d = diagram_at(s);
   const struct item *it = &d->items.at[index];
   int64_t along = item_middle(d, index);
-  bool side = s->l->is_u ||
-              (!item_sign(d, index) && !is_blocked(d, index, along));
+  bool side =
+      s->l->is_u || (!item_sign(d, index) && !is_blocked(d, c, index, along));
   if (side) {
     pen_to(pen, item_side(d, index, true), along);
     return;
@@ -189,7 +191,7 @@ static void leave_item(struct sheet *s, const struct column *c, size_t index,
   exit += c->flip ? 0 : d->lr ? it->width : it->height;
   along = exit + (c->flip ? -25 : 25);
   for (int64_t far = 25; far <= 150; far += 15)
-    if (!is_blocked(d, index, exit + (c->flip ? -far : far))) {
+    if (!is_blocked(d, c, index, exit + (c->flip ? -far : far))) {
       along = exit + (c->flip ? -far : far);
       break;
     }

@@ -485,7 +485,7 @@ static void graphviz_draws_the_diagram(void **state) {
                           "%s/s.png | tail -c 3 && grep -c 50×50×32 %s/s.svg",
                      dir, dir, dir, dir, dir, dir);
   assert_int_equal(r.status, 0);
-  assert_string_equal(r.out, "%PDFPNG1\n");
+  assert_string_equal(r.out, "%PDFPNG2\n");
   run_free(&r);
 }
 

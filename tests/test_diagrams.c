@@ -184,8 +184,7 @@ static struct pages read_pages(const char *pdf) {
     line += *line == '\n';
     bool drawn = strncmp(line, "BT ", 3) == 0 || !strchr("<0123456789", *line);
     size_t length = strcspn(line, "\n");
-    const char *box =
-        *line == '<' ? strstr(line, "/MediaBox [0 0 ") : NULL;
+    const char *box = *line == '<' ? strstr(line, "/MediaBox [0 0 ") : NULL;
     if (box && box < line + length) {
       char *end;
       double width = strtod(box + 15, &end), height = strtod(end, NULL);
@@ -370,6 +369,19 @@ static void hostile_names_do_no_harm(void **state) {
   run_free(&r);
 }
 
+/* README's pictures are what `make pictures` makes. */
+static void the_diagrams_of_the_manual_are_current(void **state) {
+  (void)state;
+  const char *dir = scratch("diagram-docs");
+  struct run r = run("tools/diagrams.sh %s %s && for f in %s/*; do "
+                     "cmp $f docs/${f##*/} || exit; done",
+                     NETC, dir, dir);
+  if (r.status)
+    print_error("%s%s`make pictures` makes them anew\n", r.out, r.err);
+  assert_int_equal(r.status, 0);
+  run_free(&r);
+}
+
 static void only_png_needs_graphviz(void **state) {
   (void)state;
   const char *dir = scratch("diagram-alone");
@@ -469,8 +481,8 @@ static void fills_differ_in_grey_and_to_deuteranopes(void **state) {
       struct lab b = see(palette_fill(k), false);
       assert_true(fabs(a.at[0] - b.at[0]) >= 3.7);
       assert_true(apart(a, b) >= 15);
-      assert_true(apart(see(palette_fill(i), true),
-                        see(palette_fill(k), true)) >= 15);
+      assert_true(
+          apart(see(palette_fill(i), true), see(palette_fill(k), true)) >= 15);
     }
   }
   for (int i = 0; i + 1 < PALETTE_HEATS; i++) {
@@ -491,6 +503,7 @@ int main(void) {
       cmocka_unit_test(boxes_have_ids_tooltips_and_links),
       cmocka_unit_test(equal_nets_give_equal_bytes),
       cmocka_unit_test(hostile_names_do_no_harm),
+      cmocka_unit_test(the_diagrams_of_the_manual_are_current),
       cmocka_unit_test(only_png_needs_graphviz),
       cmocka_unit_test(a_png_that_viewers_refuse_is_said_so),
       cmocka_unit_test(ten_thousand_layers_are_split_into_pages),
