@@ -148,7 +148,8 @@ static void choose_columns(struct paper *l) {
     finish_columns(l);
     struct fitting fit = fit_columns(l);
     if (fit.scale > best.scale ||
-        (fit.scale == best.scale && fit.excess < best.excess)) {
+        (fit.scale == best.scale && fit.excess < best.excess &&
+         length <= best_length / 4 * 3)) {
       best = fit;
       best_length = length;
     } else if (extra > 8 && fit.scale < best.scale * 9 / 10) {

@@ -220,9 +220,24 @@ static bool is_large(const char *net) {
   return strstr(net, "inception_v3") != NULL;
 }
 
+static int count_of(const char *text, const char *what) {
+  int count = 0;
+  for (const char *at = text; (at = strstr(at, what)); at++)
+    count++;
+  return count;
+}
+
+/* Each edge between boxes of the .dot is an arrow with a head. */
+static void check_arrows(const struct zoo_row *row, const char *svg) {
+  struct run dot = run("%s --emit=dot %s 2>/dev/null", NETC, row->net);
+  assert_int_equal(count_of(svg, "Z\" fill="), count_of(dot.out, " -> n"));
+  run_free(&dot);
+}
+
 static void check_zoo(void **state) {
   const struct zoo_row *row = *state;
   struct picture p = draw(row->net, "");
+  check_arrows(row, p.svg);
   struct pages pages = print_net(row->net);
   double text = p.least * scale_of(p.width, p.height);
   if (text < 6 && !is_large(row->net))
