@@ -15,6 +15,7 @@ struct builder {
   struct arena *arena; /* for as long as it takes */
   const struct model *model;
   const struct infer_settings *settings;
+  struct inference *inference;
   struct trace trace;
   struct task_graph graph;
   size_t *tensor; /* by storage: its tensor, from 1; 0: it takes no memory */
@@ -119,6 +120,8 @@ static void find_roots(struct builder *b) {
       b->root[tape->values.at[op->first_out].storage] =
           root_of(b, tape->ins.at[op->first_in]);
       b->folded += folded_values(b, i);
+      *VEC_PUSH(b->model->arena, &b->inference->folds) =
+          (struct fold){op->node, tape->ops.at[i - 1].node};
     }
 }
 
@@ -358,7 +361,8 @@ static bool find_plan(const struct model *model,
                       const struct infer_settings *settings,
                       struct inference *f, int64_t *folded) {
   struct arena scratch;
-  struct builder b = {.arena = &scratch, .model = model, .settings = settings};
+  struct builder b = {
+      .arena = &scratch, .model = model, .settings = settings, .inference = f};
   struct schedule order;
   struct placing p = {.b = &b, .schedule = &order, .inference = f};
   arena_open_in(&scratch, model->arena);
