@@ -41,7 +41,7 @@ prefixes = -ffile-prefix-map=$(here)=. -ffile-prefix-map=$(CURDIR)=. \
 flags = $(strict) $(sanitize) $(paths) $(prefixes) -fvisibility=hidden -fPIC \
         $(CFLAGS)
 
-rooms := base plan lexer parser layers sema memory codegen library
+rooms := base plan lexer layers parser sema memory codegen library
 library := $(foreach room,$(rooms),$(wildcard $(src)$(room)/*.c))
 commands := $(wildcard $(src)driver/*.c)
 generated := scan.c grammar.c grammar.h pages.c
@@ -53,7 +53,8 @@ program_objects = $(call to_object,$(commands))
 
 MAKEFLAGS += --no-builtin-rules
 
-all: $(build)/netc $(build)/libnetc.a $(build)/$(soname)
+# clang leaves the sanitizers' own functions to the program.
+all: $(build)/netc $(build)/libnetc.a $(if $(SAN),,$(build)/$(soname))
 
 # A tool that is absent is named with the package that has it.
 need = @command -v $(1) >/dev/null || { \
@@ -137,11 +138,11 @@ counting := $(patsubst $(build)/obj/%,$(build)/steps/%,$(objects))
 
 $(build)/steps/gen/%.o: $(gen)/%.c | $(gen)/grammar.h
 	@mkdir -p $(@D)
-	@$(CC) $(flags) -O1 -fsanitize-coverage=trace-pc -c -o $@ $(abspath $<)
+	@$(CC) $(flags) -O1 -fsanitize-coverage=trace-pc -MMD -MP -c -o $@ $(abspath $<)
 
 $(build)/steps/%.o: $(src)%.c | $(gen)/scan.c $(gen)/grammar.h
 	@mkdir -p $(@D)
-	@$(CC) $(flags) -O1 -fsanitize-coverage=trace-pc -c -o $@ $<
+	@$(CC) $(flags) -O1 -fsanitize-coverage=trace-pc -MMD -MP -c -o $@ $<
 
 $(build)/tests/test_growth: $(counting)
 $(build)/tests/test_growth: private objects := $(counting)

@@ -16,7 +16,7 @@ bad=$(grep -nE "$(printf '\t')| +\$" $sources | head -5)
 [ -z "$bad" ] || say "tabs or trailing blanks: $bad"
 
 # Includes point to the left only, and some rooms need less than that.
-order="base plan lexer parser layers sema memory codegen library driver"
+order="base plan lexer layers parser sema memory codegen library driver"
 needs() { # the rooms that files of $1 may include
   case $1 in
     plan) echo base ;;
