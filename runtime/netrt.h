@@ -167,8 +167,7 @@ struct netrt {
  * the model's arena_bytes; weights must have exactly weight_bytes, and may be
  * NULL if that is 0. Both stay the caller's.
  */
-enum netrt_status netrt_open(struct netrt *net,
-                             const struct netrt_model *model,
+enum netrt_status netrt_open(struct netrt *net, const struct netrt_model *model,
                              const void *weights, size_t weight_bytes,
                              void *arena, size_t arena_bytes);
 
@@ -206,8 +205,7 @@ struct netrt_view {
 };
 
 /* Returns NETRT_OK; a fast one may return -1: this is not for me. */
-typedef int netrt_kernel_fn(const struct netrt *net,
-                            const struct netrt_op *op);
+typedef int netrt_kernel_fn(const struct netrt *net, const struct netrt_op *op);
 
 struct netrt_kernel {
   const char *name;

@@ -37,6 +37,10 @@ for folder in $order; do
   done
 done
 
+# The runtime is copied into firmware: it includes nothing of the compiler.
+strange=$(grep -nE '^#include "[^"]*/' runtime/*.[ch] | head -5)
+[ -z "$strange" ] || say "runtime/ includes another room: $strange"
+
 # Layers are data: nobody else names one.
 names=$(sed -n 's/^LAYER(\(.*\))/\1/p' layers/layers.def | paste -sd'|')
 named=$(grep -nE "\blayer_($names)\b" plan/*.[ch] lexer/*.[chl] parser/*.[chy] \
