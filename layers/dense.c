@@ -104,9 +104,25 @@ static void dense_macs(const struct layer *layer, struct terms *terms) {
   terms_add(terms, term);
 }
 
+/* An embedding has a row for what is a column here, and so may others. */
+static bool by_rows(const struct layer *layer, struct arena *arena) {
+  const struct dense *dense = layer->args;
+  const struct layer *other = dense->tie.layer;
+  struct params params = {.arena = arena};
+  if (dense->tie.node < 0)
+    return false;
+  other->kind->params(other, &params);
+  return params.all.at[0].dim[0] == dense->units &&
+         (other->kind->input == INPUT_INDEX || features(layer) != dense->units);
+}
+
 static size_t dense_trace(const struct layer *layer, struct tape *tape,
                           const size_t *in) {
+  struct strides out = strides_of(&layer->out);
+  struct lowering does = {.opcode = DOES_LINEAR, .out = &out};
+  lowering_add(&does, by_rows(layer, tape->arena));
   return tape_run(tape, &(struct operation){.name = layer->kind->name,
+                                            .does = &does,
                                             .in = in,
                                             .in_count = 1,
                                             .out = extent_of(&layer->out),

@@ -48,7 +48,9 @@ static void embed_params(const struct layer *layer, struct params *params) {
 /* The gradient is a dense table: torch.nn.Embedding. */
 static size_t embed_trace(const struct layer *layer, struct tape *tape,
                           const size_t *in) {
+  struct strides out = strides_of(&layer->out);
   return tape_run(tape, &(struct operation){.name = "embed",
+                                            .does = LOWERS(EMBED, .out = &out),
                                             .in = in,
                                             .in_count = 1,
                                             .out = extent_of(&layer->out),
@@ -133,6 +135,7 @@ static size_t posembed_trace(const struct layer *layer, struct tape *tape,
   int64_t values = shape_values(layer->in[0]);
   return tape_run(
       tape, &(struct operation){.name = "posembed",
+                                .does = LOWERS(POSEMBED, 0),
                                 .in = in,
                                 .in_count = 1,
                                 .out = extent_of(&layer->out),
@@ -195,7 +198,9 @@ static void token_params(const struct layer *layer, struct params *params) {
 
 static size_t token_trace(const struct layer *layer, struct tape *tape,
                           const size_t *in) {
+  struct strides out = strides_of(&layer->out);
   return tape_run(tape, &(struct operation){.name = "token",
+                                            .does = LOWERS(TOKEN, .out = &out),
                                             .in = in,
                                             .in_count = 1,
                                             .out = extent_of(&layer->out),

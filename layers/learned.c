@@ -13,6 +13,7 @@ static size_t scale_trace(const struct layer *layer, struct tape *tape,
                           const size_t *in) {
   return tape_run(tape,
                   &(struct operation){.name = "scale",
+                                      .does = LOWERS(SCALE, 0),
                                       .in = in,
                                       .in_count = 1,
                                       .out = extent_of(&layer->out),
@@ -84,9 +85,11 @@ static void weight_params(const struct layer *layer, struct params *params) {
 
 static size_t weight_trace(const struct layer *layer, struct tape *tape,
                            const size_t *in) {
-  (void)layer;
   (void)in;
-  return tape_parameter(tape, 0);
+  size_t value = tape_parameter(tape, 0);
+  struct strides lies = strides_of(&layer->out);
+  tape_see(tape, value, &lies);
+  return value;
 }
 
 const struct layer_kind layer_weight = {

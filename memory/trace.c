@@ -31,8 +31,12 @@ static size_t run_node(struct trace *trace, const struct model *model,
                        int64_t index, const struct shape **shapes, size_t *in) {
   struct tape *tape = &trace->tape;
   const struct node *node = &model->nodes.at[index];
-  if (node->kind == &model_input_kind)
-    return tape_outside(tape, extent_of(&node->out), false);
+  if (node->kind == &model_input_kind) {
+    size_t value = tape_outside(tape, extent_of(&node->out), false);
+    struct strides lies = strides_of(&node->out);
+    tape_see(tape, value, &lies);
+    return value;
+  }
   struct layer layer = model_layer(model, index, shapes);
   for (int i = 0; i < node->input_count; i++)
     in[i] = trace->value_of[node_input(model, node, i)];
@@ -167,6 +171,8 @@ void trace_model(struct trace *trace, const struct model *model,
   tape->training = options->training;
   tape->in_place = options->in_place;
   tape->mixed = options->mixed;
+  tape->lowers = options->lowers;
+  tape->single = options->single;
   VEC_RESERVE(arena, &tape->values, nodes);
   VEC_RESERVE(arena, &tape->storages, nodes);
   VEC_RESERVE(arena, &tape->ops, nodes);
