@@ -55,7 +55,6 @@ static size_t project(const struct recorder *r, int which, size_t in,
     seen.dim[seen.rank - 1] = p->out;
   struct strides out = strides_dense(seen.rank, seen.dim);
   struct lowering does = {.opcode = DOES_LINEAR, .out = &out};
-  lowering_add(&does, 0);
   size_t value = unary(r, in,
                        (struct operation){.name = names[which],
                                           .does = &does,
@@ -114,15 +113,22 @@ static void project_all(const struct recorder *r, const size_t *in,
   }
 }
 
+/* Rows of features, each with its heads. */
+static struct strides heads_of(const struct recorder *r,
+                               const struct strides *rows) {
+  return strides_split(rows, 2, rows->dim[2] / r->s.dim);
+}
+
 /* Two products with sines and cosines, and their sum. */
 static size_t rotate(const struct recorder *r, size_t in) {
   struct extent extent = r->tape->values.at[in].extent;
   struct strides lies = tape_strides(r->tape, in), heads = lies;
   if (r->tape->lowers)
-    heads = strides_split(&lies, 2, lies.dim[2] / r->s.dim);
+    heads = heads_of(r, &lies);
   struct strides out = strides_dense(heads.rank, heads.dim);
   struct lowering does = {
       .opcode = DOES_ROPE, .in = &heads, .out = &out, .real = {10000}};
+  lowering_add(&does, 0); /* Llama's pairs: halves of a head */
   size_t value = unary(r, in,
                        (struct operation){.name = "rope",
                                           .does = &does,
@@ -142,13 +148,6 @@ static bool is_module(const struct recorder *r) {
   return r->attention->packed && !r->attention->causal;
 }
 
-/* Rows of features with the heads first. */
-static struct strides heads_of(const struct recorder *r,
-                               const struct strides *rows) {
-  struct strides lies = strides_split(rows, 2, rows->dim[2] / r->s.dim);
-  return strides_move(&lies, 2, 1);
-}
-
 /* Heads first, each of them as often as it serves others. */
 static struct strides seen_by_heads(const struct recorder *r, size_t in) {
   struct strides lies = tape_strides(r->tape, in);
@@ -156,6 +155,7 @@ static struct strides seen_by_heads(const struct recorder *r, size_t in) {
     return lies;
   int64_t heads = lies.dim[2] / r->s.dim;
   lies = heads_of(r, &lies);
+  lies = strides_move(&lies, 2, 1);
   return heads == r->s.heads ? lies
                              : strides_insert(&lies, 2, r->s.heads / heads, 0);
 }
@@ -198,6 +198,13 @@ static size_t product(const struct recorder *r, size_t a, size_t b,
                                       .cast = CAST_LOW});
 }
 
+/* How far back and ahead a position sees; a window ends with it. */
+static void lower_mask(const struct recorder *r, struct lowering *does) {
+  const struct attention *a = r->attention;
+  lowering_add(does, a->window ? a->window - 1 : -1);
+  lowering_add(does, a->causal || a->window ? 0 : -1);
+}
+
 /* Hidden positions are filled in by a mask of its own for each layer. */
 static size_t mask(const struct recorder *r, size_t scores) {
   if (!r->attention->causal && !r->attention->window)
@@ -206,8 +213,7 @@ static size_t mask(const struct recorder *r, size_t scores) {
       extent_fixed(size_product(r->s.queries, r->s.keys), WIDTH_BOOL);
   hidden.whole = true; /* it is that of all heads */
   struct lowering does = {.opcode = DOES_MASK};
-  lowering_add(&does, r->attention->causal != 0);
-  lowering_add(&does, r->attention->window);
+  lower_mask(r, &does);
   return unary(r, scores,
                (struct operation){.name = "mask",
                                   .does = &does,
@@ -220,6 +226,7 @@ static size_t add_relative(const struct recorder *r, size_t scores) {
   const struct projection *last = &r->projections[PROJECTION_OUT];
   const struct sizes *window = &r->attention->relative;
   struct lowering does = {.opcode = DOES_RELATIVE};
+  lowering_add(&does, window->rank);
   if (!window->rank)
     return scores;
   for (int i = 0; i < window->rank; i++)
@@ -264,7 +271,7 @@ static size_t attend(const struct recorder *r, size_t q, size_t k, size_t v) {
   k = by_heads(r, k, r->s.keys);
   if (is_module(r))
     v = by_heads(r, v, r->s.keys);
-  struct lowering times = {.opcode = DOES_FACTOR,
+  struct lowering times = {.opcode = DOES_SCALE,
                            .real = {1 / sqrt((double)r->s.dim)}};
   struct operation scale = {.name = "scale",
                             .does = &times,
@@ -321,8 +328,7 @@ static size_t attend_fused(const struct recorder *r, size_t q, size_t k,
                           .in = lies,
                           .out = &by_heads,
                           .real = {1 / sqrt((double)r->s.dim)}};
-  lowering_add(&does, r->attention->causal != 0);
-  lowering_add(&does, r->attention->window);
+  lower_mask(r, &does);
   size_t value = tape_run(
       r->tape, &(struct operation){.name = "attention",
                                    .does = &does,

@@ -118,9 +118,17 @@ static bool by_rows(const struct layer *layer, struct arena *arena) {
 
 static size_t dense_trace(const struct layer *layer, struct tape *tape,
                           const size_t *in) {
+  const struct dense *dense = layer->args;
   struct strides out = strides_of(&layer->out);
-  struct lowering does = {.opcode = DOES_LINEAR, .out = &out};
-  lowering_add(&does, by_rows(layer, tape->arena));
+  int64_t sizes[2] = {features(layer), dense->units};
+  struct strides weights[2] = {strides_dense(2, sizes),
+                               strides_dense(1, &dense->units)};
+  if (by_rows(layer, tape->arena)) {
+    weights[0].stride[0] = 1;
+    weights[0].stride[1] = sizes[0];
+  }
+  struct lowering does = {
+      .opcode = DOES_LINEAR, .out = &out, .weights = weights};
   return tape_run(tape, &(struct operation){.name = layer->kind->name,
                                             .does = &does,
                                             .in = in,

@@ -168,8 +168,9 @@ static size_t pairwise(const struct layer *layer, struct tape *tape,
                        const size_t *in, struct operation op) {
   size_t pair[2] = {in[0]};
   struct extent all = extent_of(&layer->out);
-  struct strides out = strides_of(&layer->out);
-  op.does = &(struct lowering){.opcode = layer->kind->opcode, .out = &out};
+  struct strides out = strides_of(&layer->out), lies[2];
+  op.does = &(struct lowering){
+      .opcode = layer->kind->opcode, .in = lies, .out = &out};
   op.name = layer->kind->name;
   op.in = pair;
   op.in_count = 2;
@@ -178,6 +179,10 @@ static size_t pairwise(const struct layer *layer, struct tape *tape,
   op.by_channel = true;
   for (int i = 1; i < layer->input_count; i++) {
     pair[1] = in[i];
+    for (int k = 0; k < 2; k++) {
+      lies[k] = tape_strides(tape, pair[k]);
+      lies[k] = strides_spread(&lies[k], &out);
+    }
     pair[0] = tape_run(tape, &op);
   }
   return pair[0];
@@ -288,11 +293,17 @@ static size_t matmul_trace(const struct layer *layer, struct tape *tape,
                            const size_t *in) {
   const struct join *join = layer->args;
   size_t dense[2] = {tape_dense(tape, in[0]), tape_dense(tape, in[1])};
+  struct strides out = strides_of(&layer->out);
   struct strides lies[2] = {tape_strides(tape, dense[0]),
                             tape_strides(tape, dense[1])};
-  struct strides out = strides_of(&layer->out);
-  if (tape->lowers && join->transpose)
-    lies[1] = strides_move(&lies[1], lies[1].rank - 1, lies[1].rank - 2);
+  for (int i = 0; tape->lowers && i < 2; i++) {
+    struct strides all = out;
+    if (i == 1 && join->transpose)
+      lies[i] = strides_move(&lies[i], lies[i].rank - 1, lies[i].rank - 2);
+    for (int k = 1; k <= 2; k++)
+      all.dim[all.rank - k] = lies[i].dim[lies[i].rank - k];
+    lies[i] = strides_spread(&lies[i], &all);
+  }
   struct lowering does = {.opcode = DOES_MATMUL, .in = lies, .out = &out};
   return tape_run(tape, &(struct operation){.name = "matmul",
                                             .does = &does,

@@ -2,22 +2,22 @@
 #include "layers/layer.h"
 
 /* rank, offset, sizes, strides */
-static size_t keep_strides(struct tape *tape, const struct strides *layout) {
+static size_t keep_strides(struct tape *tape, const struct strides *strides) {
   size_t at = tape->numbers.count;
-  *VEC_PUSH(tape->arena, &tape->numbers) = layout->rank;
-  *VEC_PUSH(tape->arena, &tape->numbers) = layout->offset;
-  for (int i = 0; i < layout->rank; i++)
-    *VEC_PUSH(tape->arena, &tape->numbers) = layout->dim[i];
-  for (int i = 0; i < layout->rank; i++)
-    *VEC_PUSH(tape->arena, &tape->numbers) = layout->stride[i];
+  *VEC_PUSH(tape->arena, &tape->numbers) = strides->rank;
+  *VEC_PUSH(tape->arena, &tape->numbers) = strides->offset;
+  for (int i = 0; i < strides->rank; i++)
+    *VEC_PUSH(tape->arena, &tape->numbers) = strides->dim[i];
+  for (int i = 0; i < strides->rank; i++)
+    *VEC_PUSH(tape->arena, &tape->numbers) = strides->stride[i];
   return at;
 }
 
-struct strides tape_strides_at(const struct tape *tape, size_t layout) {
+struct strides tape_strides_at(const struct tape *tape, size_t place) {
   struct strides result = {0};
   if (!tape->lowers)
     return result;
-  const int64_t *at = tape->numbers.at + layout;
+  const int64_t *at = tape->numbers.at + place;
   result.rank = (int)at[0];
   result.offset = at[1];
   for (int i = 0; i < result.rank; i++) {
@@ -28,12 +28,12 @@ struct strides tape_strides_at(const struct tape *tape, size_t layout) {
 }
 
 struct strides tape_strides(const struct tape *tape, size_t value) {
-  return tape_strides_at(tape, tape->values.at[value].layout);
+  return tape_strides_at(tape, tape->values.at[value].strides);
 }
 
-void tape_see(struct tape *tape, size_t value, const struct strides *layout) {
+void tape_see(struct tape *tape, size_t value, const struct strides *strides) {
   if (tape->lowers)
-    tape->values.at[value].layout = keep_strides(tape, layout);
+    tape->values.at[value].strides = keep_strides(tape, strides);
 }
 
 /* The sizes of the first input; if they are others, a vector. */
@@ -56,12 +56,12 @@ static void lower_inputs(struct tape *tape, const struct operation *op,
                          struct strides *first) {
   *first = (struct strides){0};
   for (int i = 0; i < op->in_count; i++) {
-    size_t kept = tape->values.at[in[i]].layout;
+    size_t kept = tape->values.at[in[i]].strides;
     if (does->in)
       kept = keep_strides(tape, &does->in[i]);
     if (i == 0)
       *first = tape_strides_at(tape, kept);
-    *VEC_PUSH(tape->arena, &tape->layouts) = kept;
+    *VEC_PUSH(tape->arena, &tape->strides) = kept;
   }
 }
 
@@ -72,7 +72,7 @@ void tape_lower(struct tape *tape, const struct operation *op, const size_t *in,
   struct tape_lowered lowered = {.opcode = does->opcode,
                                  .first_number = tape->numbers.count,
                                  .number_count = does->count,
-                                 .first_layout = tape->layouts.count,
+                                 .first_strides = tape->strides.count,
                                  .first_weight = tape->weights.count,
                                  .weight_count = op->param_count};
   struct strides first;
@@ -80,17 +80,20 @@ void tape_lower(struct tape *tape, const struct operation *op, const size_t *in,
     lowered.real[i] = does->real[i];
   for (int i = 0; i < does->count; i++)
     *VEC_PUSH(tape->arena, &tape->numbers) = does->number[i];
-  for (int i = 0; i < op->param_count; i++)
-    *VEC_PUSH(tape->arena, &tape->weights) =
-        tape->node_params[op->first_param + i].index;
   lower_inputs(tape, op, does, in, &first);
+  for (int i = 0; i < op->param_count; i++) {
+    const struct tape_param *param = &tape->node_params[op->first_param + i];
+    *VEC_PUSH(tape->arena, &tape->weights) = param->index;
+    *VEC_PUSH(tape->arena, &tape->strides) =
+        keep_strides(tape, does->weights ? &does->weights[i] : &param->lies);
+  }
   for (int i = 0; i < out_count; i++) {
     size_t out = first_out + (size_t)i;
     struct strides lies =
         does->out ? does->out[i] : usual_out(tape, &first, out);
     size_t kept = keep_strides(tape, is_view(tape, op, out) ? &first : &lies);
-    tape->values.at[out].layout = kept;
-    *VEC_PUSH(tape->arena, &tape->layouts) = kept;
+    tape->values.at[out].strides = kept;
+    *VEC_PUSH(tape->arena, &tape->strides) = kept;
   }
   *VEC_PUSH(tape->arena, &tape->lowered) = lowered;
 }

@@ -4,25 +4,30 @@
 
 #include "layers/strides.h"
 
-/* VIEW: nothing is computed, values are only seen otherwise. */
+/*
+ * What the runtime knows; its table says which operands, numbers and reals
+ * each has. VIEW: nothing is computed, values are only seen otherwise.
+ */
 enum opcode {
   DOES_NONE,
   DOES_VIEW,
-#define OP(name, ...) DOES_##name,
-#include "layers/opcodes.def"
+#define OP(code, ...) DOES_##code,
+#include "runtime/ops.def"
 #undef OP
 };
 
 enum { LOWERING_NUMBERS = 24, LOWERING_REALS = 3 };
 
 /*
- * An opcode with its numbers. Inputs are seen as they lie, and the output is
- * in one piece with the sizes of the first input, unless it is said.
+ * An opcode with its numbers. Inputs are seen as they lie, parameters as
+ * their layer has them, and the output is in one piece with the sizes of the
+ * first input, unless it is said. Parameters follow the inputs.
  */
 struct lowering {
   enum opcode opcode;
-  const struct strides *in;  /* one for each input */
-  const struct strides *out; /* one for each output */
+  const struct strides *in;      /* one for each input */
+  const struct strides *out;     /* one for each output */
+  const struct strides *weights; /* one for each parameter */
   int count;
   int64_t number[LOWERING_NUMBERS];
   double real[LOWERING_REALS];

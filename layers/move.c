@@ -264,10 +264,9 @@ static size_t up_trace(const struct layer *layer, struct tape *tape,
                        const size_t *in) {
   const struct up *up = layer->args;
   struct strides out = strides_of(&layer->out);
-  struct lowering does = {
-      .opcode = up->mode == 2 ? DOES_UP_LINEAR : DOES_UP_NEAREST, .out = &out};
-  for (int i = 0; i < shape_spatial(&layer->out); i++)
-    lowering_add(&does, size_at(&up->scale, i, 1));
+  struct lowering does = {.opcode = DOES_UP, .out = &out};
+  lowering_add(&does, up->mode == 2);
+  lowering_add(&does, 0); /* corners need not meet */
   return tape_moves(layer, tape, in, &does);
 }
 

@@ -128,10 +128,9 @@ static struct lowering pool_lowering(const struct layer *layer,
   struct window windows[3];
   if (!layer->kind->windows)
     return does;
-  int axes = pool_windows(layer, windows);
-  window_lower(&does, windows, axes, false);
-  for (int i = 0; i < axes; i++)
-    lowering_add(&does, windows[i].after);
+  if (does.opcode == DOES_AVGPOOL)
+    lowering_add(&does, 1);
+  window_lower_pool(&does, windows, pool_windows(layer, windows));
   return does;
 }
 

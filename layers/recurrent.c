@@ -143,6 +143,7 @@ static size_t recurrent_trace(const struct layer *layer, struct tape *tape,
   struct strides lies = strides_dense(2, state);
   struct lowering does = {.opcode = layer->kind->opcode, .out = &lies};
   lowering_add(&does, ways);
+  lowering_add(&does, !recurrent->nobias);
   struct extent all =
       extent_sample(size_product(size_product(steps, gates), units), WIDTH_NET);
   for (int64_t i = 0; i < recurrent->layers; i++) {
@@ -172,6 +173,7 @@ static size_t recurrent_trace(const struct layer *layer, struct tape *tape,
     return x;
   struct strides one = strides_of(&layer->out);
   does.opcode = DOES_LAST;
+  does.count = 1;
   does.out = &one;
   return tape_run(tape, &(struct operation){.name = "last",
                                             .does = &does,

@@ -18,7 +18,7 @@ struct strides strides_of(const struct shape *shape) {
   return strides_dense(shape->rank, shape->dim);
 }
 
-bool strides_is_dense(const struct strides *layout) {
+bool strides_are_dense(const struct strides *layout) {
   int64_t stride = 1;
   for (int i = layout->rank; i-- > 0;) {
     if (layout->dim[i] != 1 && layout->stride[i] != stride)
@@ -33,6 +33,18 @@ int64_t strides_values(const struct strides *layout) {
   for (int i = 0; i < layout->rank; i++)
     values = size_product(values, layout->dim[i]);
   return values;
+}
+
+struct strides strides_spread(const struct strides *strides,
+                              const struct strides *to) {
+  struct strides result = *to;
+  int absent = to->rank - strides->rank;
+  result.offset = strides->offset;
+  for (int i = 0; i < to->rank; i++) {
+    bool own = i >= absent && strides->dim[i - absent] == to->dim[i];
+    result.stride[i] = own ? strides->stride[i - absent] : 0;
+  }
+  return result;
 }
 
 struct strides strides_insert(const struct strides *layout, int at, int64_t dim,

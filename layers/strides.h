@@ -22,7 +22,7 @@ struct strides {
 struct strides strides_dense(int rank, const int64_t *dim);
 struct strides strides_of(const struct shape *shape);
 
-bool strides_is_dense(const struct strides *layout);
+bool strides_are_dense(const struct strides *layout);
 int64_t strides_values(const struct strides *layout);
 
 /* Parts axis `axis` into `outer` times what is left. */
@@ -31,6 +31,13 @@ struct strides strides_split(const struct strides *layout, int axis,
 
 /* Moves axis `from` to the place `to`. */
 struct strides strides_move(const struct strides *layout, int from, int to);
+
+/*
+ * As `to` has its sizes: axes that are absent in front or of size 1 are
+ * repeated.
+ */
+struct strides strides_spread(const struct strides *strides,
+                              const struct strides *to);
 
 /* One more axis of that size and stride, at the place `at`. */
 struct strides strides_insert(const struct strides *layout, int at, int64_t dim,

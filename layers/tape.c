@@ -198,8 +198,6 @@ size_t tape_run(struct tape *tape, const struct operation *op) {
                            .folds = op->folds,
                            .splits = op->splits,
                            .by_channel = op->by_channel,
-                           .weighs =
-                               op->cast == CAST_LOW && op->param_count > 0,
                            .in_count = op->in_count};
   if (op->all_params)
     return run_with_all(tape, op);
@@ -281,7 +279,7 @@ size_t tape_flatten(struct tape *tape, size_t in) {
 static bool is_turned(const struct tape *tape, size_t in) {
   struct strides lies = tape_strides(tape, in);
   return tape->values.at[in].strided ||
-         (tape->lowers && !strides_is_dense(&lies));
+         (tape->lowers && !strides_are_dense(&lies));
 }
 
 size_t tape_dense(struct tape *tape, size_t in) {

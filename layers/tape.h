@@ -87,7 +87,7 @@ struct operation {
 struct tape_value {
   struct extent extent;
   size_t storage;
-  size_t layout;     /* in the tape's layouts */
+  size_t strides;    /* in the tape's numbers, if it lowers */
   size_t param;      /* it is this one of the model, from 1; 0: none */
   size_t first_part; /* of a concat, in the tape's parts */
   int part_count, axis;
@@ -116,7 +116,6 @@ struct tape_op {
   enum gradient gradient;
   bool elementwise, folds;
   bool splits, by_channel;
-  bool weighs; /* multiplies by parameters, into which others may fold */
   struct extent kept[4]; /* the last two: a clone, 16-bit matrices */
   struct extent work, back_work;
 };
@@ -124,7 +123,7 @@ struct tape_op {
 /* What an operation of the tape computes. Ranges are into its arrays. */
 struct tape_lowered {
   enum opcode opcode;
-  size_t first_number, first_layout, first_weight;
+  size_t first_number, first_strides, first_weight;
   int number_count, weight_count;
   double real[LOWERING_REALS];
 };
@@ -134,6 +133,7 @@ struct tape_param {
   size_t index; /* in the model; that of the first, if it is shared */
   int64_t count;
   bool trained, matrix;
+  struct strides lies; /* if the tape lowers */
 };
 
 struct tape {
@@ -154,8 +154,8 @@ struct tape {
   bool single; /* a batch of 1, for which some copies are views */
   VEC(struct tape_lowered) lowered; /* by operation */
   VEC(int64_t) numbers;             /* of lowered operations, and layouts */
-  VEC(size_t) layouts;              /* of inputs, then outputs: in numbers */
-  VEC(size_t) weights;              /* parameters of the model */
+  VEC(size_t) strides; /* of inputs, parameters and outputs: in numbers */
+  VEC(size_t) weights; /* parameters of the model */
 
   bool *copied; /* mixed: parameters whose 16-bit copy is there */
 
@@ -178,14 +178,14 @@ struct extent extent_sample(int64_t count, enum width width);
 
 /* Common kinds of layers. */
 
-/* How a value lies; all of it zero if the tape does not lower. */
+/* How a value lies; without any axis if the tape does not lower. */
 struct strides tape_strides(const struct tape *tape, size_t value);
 
-/* A layout of tape->layouts. */
-struct strides tape_strides_at(const struct tape *tape, size_t layout);
+/* The same from their place in the tape's numbers. */
+struct strides tape_strides_at(const struct tape *tape, size_t place);
 
 /* Sees a value that the layer has just made with other sizes. */
-void tape_see(struct tape *tape, size_t value, const struct strides *layout);
+void tape_see(struct tape *tape, size_t value, const struct strides *strides);
 
 /* Keeps what an operation computes: lowering.c */
 void tape_lower(struct tape *tape, const struct operation *op, const size_t *in,

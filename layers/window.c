@@ -143,12 +143,21 @@ bool window_check(const struct layer *layer, const struct window_args *args,
 
 void window_lower(struct lowering *to, const struct window *windows, int axes,
                   bool padded) {
-  lowering_add(to, axes);
+  for (int i = 0; i < axes; i++) {
+    lowering_add(to, windows[i].stride);
+    lowering_add(to, windows[i].dilation);
+    lowering_add(to, padded ? 0 : windows[i].before);
+  }
+}
+
+void window_lower_pool(struct lowering *to, const struct window *windows,
+                       int axes) {
   for (int i = 0; i < axes; i++) {
     lowering_add(to, windows[i].kernel);
     lowering_add(to, windows[i].stride);
     lowering_add(to, windows[i].dilation);
-    lowering_add(to, padded ? 0 : windows[i].before);
+    lowering_add(to, windows[i].before);
+    lowering_add(to, windows[i].after);
   }
 }
 
