@@ -360,6 +360,35 @@ NETC_API enum netc_status netc_devices(struct netc *netc,
 NETC_API enum netc_status netc_stage(struct netc *netc, size_t index,
                                      struct netc_stage *stage);
 
+/* A prediction operation by operation, as the plan has it */
+
+/*
+ * The net for its runtime: runtime/netrt.h has the struct. An operation's
+ * `kernel` is its code and there are no kernels, so a program that has linked
+ * them sets `kernels` to netrt_kernels in a copy of its own. NETC_ERROR: the
+ * runtime cannot run this net; netc_message says why.
+ */
+struct netrt_model;
+NETC_API enum netc_status netc_runtime(struct netc *netc,
+                                       const struct netrt_model **model);
+
+/*
+ * A tensor of the weights that the runtime wants, which lie in this order
+ * without gaps. Its axes are those of the library: the last is that of the
+ * outputs.
+ */
+struct netc_weight {
+  size_t size;
+  int64_t layer;
+  int64_t parameter; /* of the layer; -1: the bias that folding makes */
+  int64_t offset, bytes;
+  int64_t folded; /* the layer that becomes part of it; -1: none does */
+};
+
+NETC_API size_t netc_weight_count(struct netc *netc);
+NETC_API enum netc_status netc_weight(struct netc *netc, size_t index,
+                                      struct netc_weight *weight);
+
 /* The arena planner by itself: docs/plan.md */
 
 /* Alive in [lower, upper); `align` 0: that of the options. */

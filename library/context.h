@@ -37,6 +37,8 @@ struct load {
   struct compiled compiled;   /* .model is NULL if the source has errors */
   struct layer_texts *layers; /* by node, once one is asked for */
   struct netc_diagnostic *diagnostics; /* likewise */
+  const struct netrt_model *runtime;   /* likewise; NULL: not asked for */
+  const struct program *program;       /* likewise */
   bool sealed;                         /* no more files are read */
 };
 

@@ -169,46 +169,77 @@ static void add_step(struct writer *w, size_t number) {
 
 /* The weights, in the order in which layers first use them. */
 
-static void add_tensor(struct writer *w, int64_t node, size_t param,
-                       int64_t count) {
-  struct weight_tensor weight = {.node = node, .param = param, .count = count};
-  bool fits =
-      element_bytes(w->p->b->settings->dtype, w->values, &weight.offset) &&
-      add_i64(w->values, count, &w->values);
+struct fate {
+  bool *gone;      /* by node: its parameters are in others */
+  int64_t *biased; /* by node: the node that gives it a bias, from 1 */
+  int64_t *into;   /* by parameter: the node that becomes part of it, from 1 */
+};
+
+static void find_fates(const struct tasks *b, struct fate *fate) {
+  const struct tape *tape = &b->trace.tape;
+  for (size_t i = 0; i < tape->ops.count; i++) {
+    size_t folded = tasks_folded(b, i);
+    if (folded == SIZE_MAX)
+      continue;
+    const struct tape_lowered *lowered = &tape->lowered.at[i];
+    int64_t norm = tape->ops.at[folded].node;
+    fate->gone[norm] = true;
+    if (!tasks_has_bias(b, i))
+      fate->biased[tape->ops.at[i].node] = norm + 1;
+    for (int k = 0; k < lowered->weight_count; k++)
+      fate->into[tape->weights.at[lowered->first_weight + (size_t)k]] =
+          norm + 1;
+  }
+}
+
+/* Returns where it begins. */
+static int64_t add_tensor(struct writer *w, struct weight_tensor tensor) {
+  int dtype = w->p->b->settings->dtype;
+  bool fits = element_bytes(dtype, w->values, &tensor.offset) &&
+              element_bytes(dtype, tensor.count, &tensor.bytes) &&
+              add_i64(w->values, tensor.count, &w->values);
   w->overflow = w->overflow || !fits;
-  *VEC_PUSH(w->arena, &w->program->weights) = weight;
+  *VEC_PUSH(w->arena, &w->program->weights) = tensor;
+  return tensor.offset;
+}
+
+static void add_params(struct writer *w, int64_t index,
+                       const struct fate *fate) {
+  const struct model *model = w->p->b->model;
+  const struct node *node = &model->nodes.at[index];
+  for (int i = 0; i < node->param_count; i++) {
+    size_t place = node->first_param + (size_t)i;
+    const struct model_param *param = &model->params.at[place];
+    struct weight_tensor tensor = {.node = index,
+                                   .param = place,
+                                   .count = param->count,
+                                   .folded = fate->into[place] - 1};
+    w->offset_of[place] =
+        param->shared ? w->offset_of[param->same] : add_tensor(w, tensor);
+  }
 }
 
 static void add_weights(struct writer *w) {
   const struct tasks *b = w->p->b;
   const struct model *model = b->model;
-  struct arena *scratch = b->arena;
-  bool *gone = arena_alloc(scratch, model->nodes.count + 1, sizeof *gone);
-  bool *biased = arena_alloc(scratch, model->nodes.count + 1, sizeof *biased);
-  for (size_t i = 0; i < b->trace.tape.ops.count; i++) {
-    size_t folded = tasks_folded(b, i);
-    if (folded == SIZE_MAX)
-      continue;
-    gone[b->trace.tape.ops.at[folded].node] = true;
-    biased[b->trace.tape.ops.at[i].node] = !tasks_has_bias(b, i);
-  }
+  size_t nodes = model->nodes.count + 1;
+  struct fate fate = {
+      .gone = arena_alloc(b->arena, nodes, sizeof *fate.gone),
+      .biased = arena_alloc(b->arena, nodes, sizeof *fate.biased),
+      .into =
+          arena_alloc(b->arena, model->params.count + 1, sizeof *fate.into)};
+  find_fates(b, &fate);
   for (size_t i = 0; i < model->nodes.count; i++) {
-    const struct node *node = &model->nodes.at[i];
-    for (int k = 0; k < node->param_count && !gone[i]; k++) {
-      size_t index = node->first_param + (size_t)k;
-      const struct model_param *param = &model->params.at[index];
-      if (!param->shared)
-        add_tensor(w, (int64_t)i, index, param->count);
-      w->offset_of[index] =
-          param->shared
-              ? w->offset_of[param->same]
-              : w->program->weights.at[w->program->weights.count - 1].offset;
-    }
-    if (biased[i]) {
-      add_tensor(w, (int64_t)i, SIZE_MAX, shape_channels(&node->out));
-      w->bias_of[i] =
-          w->program->weights.at[w->program->weights.count - 1].offset;
-    }
+    if (!fate.gone[i])
+      add_params(w, (int64_t)i, &fate);
+    if (!fate.biased[i])
+      continue;
+    struct weight_tensor bias = {.node = (int64_t)i,
+                                 .param = SIZE_MAX,
+                                 .count =
+                                     shape_channels(&model->nodes.at[i].out),
+                                 .folded = fate.biased[i] - 1};
+    w->bias_of[i] = add_tensor(w, bias);
   }
 }
 
@@ -235,5 +266,6 @@ bool program_write(struct placing *placing, struct program *program) {
     struct strides lies = tape_strides(&b->trace.tape, value);
     *VEC_PUSH(w.arena, &program->outputs) = operand_of(&w, value, &lies);
   }
-  return !w.overflow;
+  return element_bytes(b->settings->dtype, w.values, &program->weight_bytes) &&
+         !w.overflow;
 }

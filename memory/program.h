@@ -37,9 +37,10 @@ struct program_op {
 /* A tensor of the weights. */
 struct weight_tensor {
   int64_t node;
-  size_t param;   /* of the model; SIZE_MAX: the bias that folding makes */
-  int64_t offset; /* bytes */
+  size_t param; /* of the model; SIZE_MAX: the bias that folding makes */
+  int64_t offset, bytes;
   int64_t count;  /* values */
+  int64_t folded; /* the node that is part of it; NO_NODE: none */
 };
 
 struct program {
@@ -49,6 +50,7 @@ struct program {
   VEC(int64_t) numbers;
   VEC(struct weight_tensor) weights;
   VEC(struct operand) inputs, outputs;
+  int64_t weight_bytes;
 };
 
 /*
