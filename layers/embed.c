@@ -211,7 +211,7 @@ static size_t token_trace(const struct layer *layer, struct tape *tape,
   struct strides lies[2] = {strides_dense(2, sizes), tape_strides(tape, in[0])};
   struct lowering does = {.opcode = DOES_CONCAT, .in = lies, .out = &out};
   size_t pair[2];
-  lowering_add(&does, 0);
+  lowering_add(&does, 1); /* the batch is in front */
   if (tape->lowers) {
     pair[0] = tape_parameter(tape, 0);
     pair[1] = in[0];

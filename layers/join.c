@@ -243,7 +243,7 @@ static size_t stack_trace(const struct layer *layer, struct tape *tape,
                           const size_t *in) {
   struct strides out = strides_of(&layer->out);
   struct lowering does = {.opcode = DOES_CONCAT, .out = &out};
-  lowering_add(&does, 0);
+  lowering_add(&does, 1); /* the batch is in front */
   if (tape->lowers)
     does.in = stacked(layer, tape, in);
   return tape_run(tape, &(struct operation){.name = layer->kind->name,
@@ -276,7 +276,7 @@ static size_t concat_trace(const struct layer *layer, struct tape *tape,
   }
   struct strides lies = strides_of(&layer->out);
   struct lowering does = {.opcode = DOES_CONCAT, .out = &lies};
-  lowering_add(&does, axis);
+  lowering_add(&does, axis + 1); /* the batch is in front */
   size_t out = tape_run(tape, &(struct operation){.name = "concat",
                                                   .does = &does,
                                                   .in = &tape->parts.at[first],
