@@ -23,9 +23,10 @@ static bool same_kind(const struct layer *layer, const struct layer *before) {
 }
 
 static void prelu_params(const struct layer *layer, struct params *params) {
-  params_add(params, (struct param){.name = "slope",
+  params_add(params, (struct param){.name = "weight",
                                     .rank = 1,
-                                    .dim = {shape_channels(layer->in[0])}});
+                                    .dim = {shape_channels(layer->in[0])},
+                                    .center = 0.25});
 }
 
 /* How the framework computes a function; MEMORY: docs/memory.md, section 2. */

@@ -195,25 +195,39 @@ static bool deconv_shape(struct layer *layer) {
   return true;
 }
 
-static struct param weight(const struct layer *layer, int64_t in, int64_t out) {
-  const struct conv *conv = layer->args;
-  int spatial = shape_spatial(layer->in[0]);
-  struct param param = {.name = "weight", .rank = spatial + 2};
-  for (int i = 0; i < spatial; i++)
-    param.dim[i] = size_at(&conv->window.kernel, i, 1);
-  param.dim[spatial] = in;
-  param.dim[spatial + 1] = out;
-  return param;
-}
-
 /* Weights K.. x C/G x N, and a bias for each of the N outputs. */
-static void conv_params(const struct layer *layer, struct params *params) {
+static void add_params(const struct layer *layer, struct params *params,
+                       enum file_order order) {
   const struct conv *conv = layer->args;
   int64_t in = shape_channels(layer->in[0]), out = shape_channels(&layer->out);
   int64_t groups = conv->channels ? conv->groups : in; /* dwconv: each one */
-  params_add(params, weight(layer, in / groups, out));
+  int64_t fan_in = in / groups;
+  int spatial = shape_spatial(layer->in[0]);
+  struct param param = {
+      .name = "weight", .rank = spatial + 2, .order = order, .groups = groups};
+  for (int i = 0; i < spatial; i++) {
+    param.dim[i] = size_at(&conv->window.kernel, i, 1);
+    fan_in = size_product(fan_in, param.dim[i]);
+  }
+  param.dim[spatial] = in / groups;
+  param.dim[spatial + 1] = out;
+  param.spread = spread_relu(fan_in);
+  params_add(params, param);
   if (conv->bias != BIAS_NO)
-    params_add(params, (struct param){.name = "bias", .rank = 1, .dim = {out}});
+    params_add(params, (struct param){.name = "bias",
+                                      .rank = 1,
+                                      .dim = {out},
+                                      .spread = spread_bias(fan_in)});
+}
+
+/* PyTorch has N x C/G x K.. */
+static void conv_params(const struct layer *layer, struct params *params) {
+  add_params(layer, params, FILE_OUT_FIRST);
+}
+
+/* PyTorch has C x N/G x K.. */
+static void deconv_params(const struct layer *layer, struct params *params) {
+  add_params(layer, params, FILE_IN_FIRST);
 }
 
 /* Values of the output times the window and channels that each one reads. */
@@ -342,7 +356,7 @@ const struct layer_kind layer_deconv = {
     .specs = deconv_specs,
     .args_size = sizeof(struct conv),
     .shape = deconv_shape,
-    .params = conv_params,
+    .params = deconv_params,
     .macs = deconv_macs,
     .trace = deconv_trace,
     .opcode = DOES_DECONV,

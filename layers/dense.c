@@ -85,14 +85,19 @@ static bool linear_shape(struct layer *layer) {
 
 static void dense_params(const struct layer *layer, struct params *params) {
   const struct dense *dense = layer->args;
+  int64_t in = features(layer);
   params_add(params,
              (struct param){.name = "weight",
                             .rank = 2,
-                            .dim = {features(layer), dense->units},
-                            .tied = dense->tie.node >= 0 ? &dense->tie : NULL});
+                            .dim = {in, dense->units},
+                            .tied = dense->tie.node >= 0 ? &dense->tie : NULL,
+                            .order = FILE_OUT_FIRST,
+                            .spread = spread_relu(in)});
   if (dense->bias != BIAS_NO)
-    params_add(params, (struct param){
-                           .name = "bias", .rank = 1, .dim = {dense->units}});
+    params_add(params, (struct param){.name = "bias",
+                                      .rank = 1,
+                                      .dim = {dense->units},
+                                      .spread = spread_bias(in)});
 }
 
 static void dense_macs(const struct layer *layer, struct terms *terms) {

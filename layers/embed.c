@@ -4,6 +4,9 @@
 #include "base/check.h"
 #include "layers/layer.h"
 
+/* Of learned positions and tokens, beside inputs of about 1. */
+#define SMALL 0.1
+
 struct embed {
   int64_t entries, features;
 };
@@ -42,7 +45,8 @@ static void embed_params(const struct layer *layer, struct params *params) {
   const struct embed *embed = layer->args;
   params_add(params, (struct param){.name = "weight",
                                     .rank = 2,
-                                    .dim = {embed->entries, embed->features}});
+                                    .dim = {embed->entries, embed->features},
+                                    .spread = spread_linear(embed->features)});
 }
 
 /* The gradient is a dense table: torch.nn.Embedding. */
@@ -126,7 +130,9 @@ static void posembed_params(const struct layer *layer, struct params *params) {
   params_add(params, (struct param){.name = "weight",
                                     .rank = 2,
                                     .dim = {rows, shape_channels(in)},
-                                    .buffer = posembed->fixed});
+                                    .buffer = posembed->fixed,
+                                    .spread = SMALL,
+                                    .sines = posembed->fixed});
 }
 
 /* Its gradient is the sum over the batch. */
@@ -197,10 +203,11 @@ static bool token_shape(struct layer *layer) {
 
 static void token_params(const struct layer *layer, struct params *params) {
   const struct token *token = layer->args;
-  params_add(params, (struct param){
-                         .name = "token",
-                         .rank = 2,
-                         .dim = {token->count, shape_channels(layer->in[0])}});
+  params_add(params,
+             (struct param){.name = "weight",
+                            .rank = 2,
+                            .dim = {token->count, shape_channels(layer->in[0])},
+                            .spread = SMALL});
 }
 
 static size_t token_trace(const struct layer *layer, struct tape *tape,

@@ -3,9 +3,10 @@
 #include "layers/layer.h"
 
 static void scale_params(const struct layer *layer, struct params *params) {
-  params_add(params, (struct param){.name = "scale",
+  params_add(params, (struct param){.name = "weight",
                                     .rank = 1,
-                                    .dim = {shape_channels(layer->in[0])}});
+                                    .dim = {shape_channels(layer->in[0])},
+                                    .center = 1});
 }
 
 /* A product with a parameter, whose gradient is summed over the map. */
@@ -77,7 +78,11 @@ static bool weight_shape(struct layer *layer) {
 /* More than 5 axes are counted together: nothing needs them apart. */
 static void weight_params(const struct layer *layer, struct params *params) {
   const struct weight *weight = layer->args;
-  struct param param = {.name = "weight", .rank = 5, .buffer = weight->fixed};
+  struct param param = {.name = "weight",
+                        .rank = 5,
+                        .buffer = weight->fixed,
+                        .whole = &layer->out,
+                        .spread = 1};
   for (int i = 0; i < 5; i++)
     param.dim[i] = 1;
   int first = layer->out.rank > 5 ? layer->out.rank - 5 : 0;

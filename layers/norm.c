@@ -16,11 +16,11 @@ struct norm {
     .words = "noaffine", .offset = offsetof(struct norm, noaffine), \
     .doc = "without scale and shift"                                \
   }
-#define EPS                                                   \
-  {                                                           \
-    .name = "eps", .type = TYPE_REAL, .place = PLACE_KEY,     \
-    .offset = offsetof(struct norm, eps), .fallback = "1e-5", \
-    .initial_real = 1e-5, .doc = "added to the variance"      \
+#define EPS                                                     \
+  {                                                             \
+    .name = "eps", .type = TYPE_REAL, .place = PLACE_KEY,       \
+    .offset = offsetof(struct norm, eps), .initial_real = 1e-5, \
+    .fallback = "1e-5", .doc = "added to the variance"          \
   }
 
 static const struct arg_spec norm_specs[] = {AFFINE, EPS, SPEC_END};
@@ -49,19 +49,20 @@ static const struct arg_spec lrn_specs[] = {
     SPEC_END};
 
 static void add_vector(const struct layer *layer, struct params *params,
-                       const char *name, bool buffer) {
+                       const char *name, double center, bool buffer) {
   params_add(params, (struct param){.name = name,
                                     .rank = 1,
                                     .dim = {shape_channels(layer->in[0])},
-                                    .buffer = buffer});
+                                    .buffer = buffer,
+                                    .center = center});
 }
 
 static void affine_params(const struct layer *layer, struct params *params) {
   const struct norm *norm = layer->args;
   if (norm->noaffine)
     return;
-  add_vector(layer, params, "scale", false);
-  add_vector(layer, params, "shift", false);
+  add_vector(layer, params, "weight", 1, false);
+  add_vector(layer, params, "bias", 0, false);
 }
 
 /*
@@ -70,14 +71,14 @@ static void affine_params(const struct layer *layer, struct params *params) {
  */
 static void bn_params(const struct layer *layer, struct params *params) {
   affine_params(layer, params);
-  add_vector(layer, params, "running_mean", true);
-  add_vector(layer, params, "running_var", true);
+  add_vector(layer, params, "running_mean", 0, true);
+  add_vector(layer, params, "running_var", 1, true);
 }
 
 static void rms_params(const struct layer *layer, struct params *params) {
   const struct norm *norm = layer->args;
   if (!norm->noaffine)
-    add_vector(layer, params, "scale", false);
+    add_vector(layer, params, "weight", 1, false);
 }
 
 static bool gn_shape(struct layer *layer) {

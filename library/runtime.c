@@ -44,33 +44,3 @@ enum netc_status netc_runtime(struct netc *netc,
     *model = netc->load->runtime;
   return status;
 }
-
-/* Weights */
-
-static void call_program(struct call *call) {
-  call->status = program_of(call->netc->load) ? NETC_OK : NETC_BUG;
-}
-
-size_t netc_weight_count(struct netc *netc) {
-  if (!netc->load || !netc->load->compiled.model ||
-      context_call(netc, CALL_READS, call_program, NULL) != NETC_OK)
-    return 0;
-  return netc->load->program->weights.count;
-}
-
-enum netc_status netc_weight(struct netc *netc, size_t index,
-                             struct netc_weight *weight) {
-  if (index >= netc_weight_count(netc))
-    return NETC_USAGE;
-  const struct load *load = netc->load;
-  const struct weight_tensor *tensor = &load->program->weights.at[index];
-  const struct node *node = &load->model.nodes.at[tensor->node];
-  bool bias = tensor->param == SIZE_MAX;
-  struct netc_weight found = {
-      .layer = tensor->node,
-      .parameter = bias ? -1 : (int64_t)(tensor->param - node->first_param),
-      .offset = tensor->offset,
-      .bytes = tensor->bytes,
-      .folded = tensor->folded};
-  return FILL(weight, &found);
-}

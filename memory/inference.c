@@ -168,7 +168,8 @@ static bool find_plan(const struct model *model,
                       struct inference *f, int64_t *folded,
                       struct program *program) {
   struct arena scratch;
-  struct tasks b = {.arena = &scratch, .model = model, .settings = settings};
+  struct tasks b = {
+      .arena = &scratch, .model = model, .settings = settings, .inference = f};
   struct schedule order;
   struct placing p = {.b = &b, .schedule = &order, .inference = f};
   arena_open_in(&scratch, model->arena);

@@ -8,6 +8,14 @@ static int value_bytes(enum width width) {
   return width == WIDTH_INDEX ? 8 : width == WIDTH_I32 ? 4 : 0;
 }
 
+/* Bytes of values of the weights. */
+static int64_t weight_bytes(struct writer *w, int64_t values) {
+  int64_t bytes = 0;
+  bool fits = element_bytes(w->p->b->settings->dtype, values, &bytes);
+  w->overflow = w->overflow || !fits;
+  return bytes;
+}
+
 /* Bytes of values that lie before another one. */
 static int64_t bytes_before(struct writer *w, const struct operand *operand,
                             int64_t values) {
@@ -43,7 +51,7 @@ static struct operand operand_of(struct writer *w, size_t value,
            storage->extent.fixed ? 0 : storage->extent.count);
   if (storage->weight) {
     operand.weights = true;
-    operand.first = w->offset_of[storage->weight - 1];
+    operand.first = weight_bytes(w, w->block.at[storage->weight - 1]);
   } else {
     size_t buffer = w->p->buffer[b->tensor[root] - 1] - 1;
     operand.first = w->p->inference->arena.at[buffer].offset;
@@ -57,9 +65,9 @@ static void add_operand(struct writer *w, const struct operand *operand) {
 }
 
 /* A parameter is the same for all samples. */
-static void add_weight(struct writer *w, int64_t offset,
+static void add_weight(struct writer *w, int64_t place,
                        const struct strides *lies) {
-  struct operand operand = {.weights = true, .first = offset};
+  struct operand operand = {.weights = true, .first = weight_bytes(w, place)};
   add_axes(w, &operand, lies, false, 0);
   add_operand(w, &operand);
 }
@@ -99,7 +107,7 @@ static void add_inputs(struct writer *w, size_t index,
   for (int i = 0; i < lowered->weight_count; i++) {
     size_t param = tape->weights.at[lowered->first_weight + (size_t)i];
     struct strides lies = strides_at(w, index, op->in_count + i);
-    add_weight(w, w->offset_of[param], &lies);
+    add_weight(w, w->block.at[param], &lies);
   }
   step->ins = op->in_count + lowered->weight_count;
 }
@@ -118,7 +126,7 @@ static void add_folded(struct writer *w, size_t index,
   const struct node *node = &b->model->nodes.at[step->folded];
   int64_t channels = shape_channels(&node->out);
   struct strides lies = strides_dense(1, &channels);
-  add_weight(w, w->bias_of[step->node], &lies);
+  add_weight(w, w->block.bias[step->node], &lies);
   step->ins++;
 }
 
@@ -167,93 +175,12 @@ static void add_step(struct writer *w, size_t number) {
   *VEC_PUSH(w->arena, &w->program->ops) = step;
 }
 
-/* The weights, in the order in which layers first use them. */
-
-struct fate {
-  bool *gone;      /* by node: its parameters are in others */
-  int64_t *biased; /* by node: the node that gives it a bias, from 1 */
-  int64_t *into;   /* by parameter: the node that becomes part of it, from 1 */
-};
-
-static void find_fates(const struct tasks *b, struct fate *fate) {
-  const struct tape *tape = &b->trace.tape;
-  for (size_t i = 0; i < tape->ops.count; i++) {
-    size_t folded = tasks_folded(b, i);
-    if (folded == SIZE_MAX)
-      continue;
-    const struct tape_lowered *lowered = &tape->lowered.at[i];
-    int64_t norm = tape->ops.at[folded].node;
-    fate->gone[norm] = true;
-    if (!tasks_has_bias(b, i))
-      fate->biased[tape->ops.at[i].node] = norm + 1;
-    for (int k = 0; k < lowered->weight_count; k++)
-      fate->into[tape->weights.at[lowered->first_weight + (size_t)k]] =
-          norm + 1;
-  }
-}
-
-/* Returns where it begins. */
-static int64_t add_tensor(struct writer *w, struct weight_tensor tensor) {
-  int dtype = w->p->b->settings->dtype;
-  bool fits = element_bytes(dtype, w->values, &tensor.offset) &&
-              element_bytes(dtype, tensor.count, &tensor.bytes) &&
-              add_i64(w->values, tensor.count, &w->values);
-  w->overflow = w->overflow || !fits;
-  *VEC_PUSH(w->arena, &w->program->weights) = tensor;
-  return tensor.offset;
-}
-
-static void add_params(struct writer *w, int64_t index,
-                       const struct fate *fate) {
-  const struct model *model = w->p->b->model;
-  const struct node *node = &model->nodes.at[index];
-  for (int i = 0; i < node->param_count; i++) {
-    size_t place = node->first_param + (size_t)i;
-    const struct model_param *param = &model->params.at[place];
-    struct weight_tensor tensor = {.node = index,
-                                   .param = place,
-                                   .count = param->count,
-                                   .folded = fate->into[place] - 1};
-    w->offset_of[place] =
-        param->shared ? w->offset_of[param->same] : add_tensor(w, tensor);
-  }
-}
-
-static void add_weights(struct writer *w) {
-  const struct tasks *b = w->p->b;
-  const struct model *model = b->model;
-  size_t nodes = model->nodes.count + 1;
-  struct fate fate = {
-      .gone = arena_alloc(b->arena, nodes, sizeof *fate.gone),
-      .biased = arena_alloc(b->arena, nodes, sizeof *fate.biased),
-      .into =
-          arena_alloc(b->arena, model->params.count + 1, sizeof *fate.into)};
-  find_fates(b, &fate);
-  for (size_t i = 0; i < model->nodes.count; i++) {
-    if (!fate.gone[i])
-      add_params(w, (int64_t)i, &fate);
-    if (!fate.biased[i])
-      continue;
-    struct weight_tensor bias = {.node = (int64_t)i,
-                                 .param = SIZE_MAX,
-                                 .count =
-                                     shape_channels(&model->nodes.at[i].out),
-                                 .folded = fate.biased[i] - 1};
-    w->bias_of[i] = add_tensor(w, bias);
-  }
-}
-
 bool program_write(struct placing *placing, struct program *program) {
   const struct tasks *b = placing->b;
   const struct model *model = b->model;
-  struct writer w = {.p = placing,
-                     .program = program,
-                     .arena = model->arena,
-                     .offset_of = arena_alloc(b->arena, model->params.count + 1,
-                                              sizeof *w.offset_of),
-                     .bias_of = arena_alloc(b->arena, model->nodes.count + 1,
-                                            sizeof *w.bias_of)};
-  add_weights(&w);
+  const struct inference *f = placing->inference;
+  struct writer w = {.p = placing, .program = program, .arena = model->arena};
+  weight_block_find(model, f->folds.at, f->folds.count, b->arena, &w.block);
   for (size_t i = 0; i < b->graph.tasks.count; i++)
     add_step(&w, placing->schedule->order[i]);
   for (size_t i = 0; i < model->sources.count; i++) {
@@ -266,6 +193,6 @@ bool program_write(struct placing *placing, struct program *program) {
     struct strides lies = tape_strides(&b->trace.tape, value);
     *VEC_PUSH(w.arena, &program->outputs) = operand_of(&w, value, &lies);
   }
-  return element_bytes(b->settings->dtype, w.values, &program->weight_bytes) &&
-         !w.overflow;
+  program->weight_bytes = weight_bytes(&w, w.block.count);
+  return !w.overflow;
 }

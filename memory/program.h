@@ -34,21 +34,11 @@ struct program_op {
   int64_t folded; /* the node that is part of its weights; NO_NODE: none */
 };
 
-/* A tensor of the weights. */
-struct weight_tensor {
-  int64_t node;
-  size_t param; /* of the model; SIZE_MAX: the bias that folding makes */
-  int64_t offset, bytes;
-  int64_t count;  /* values */
-  int64_t folded; /* the node that is part of it; NO_NODE: none */
-};
-
 struct program {
   struct inference plan; /* what a plan of the arena fills in of it */
   VEC(struct program_op) ops;
   VEC(struct operand) operands;
   VEC(int64_t) numbers;
-  VEC(struct weight_tensor) weights;
   VEC(struct operand) inputs, outputs;
   int64_t weight_bytes;
 };

@@ -9,9 +9,7 @@ struct writer {
   struct placing *p;
   struct program *program;
   struct arena *arena; /* of the program */
-  int64_t *offset_of;  /* by parameter: its bytes among the weights */
-  int64_t *bias_of;    /* by node: the same of a bias that folding makes */
-  int64_t values;      /* of the weights so far */
+  struct weight_block block;
   bool overflow;
 };
 

@@ -96,6 +96,16 @@ static int64_t folded_values(const struct tasks *b, size_t index) {
   return values;
 }
 
+static void note_fold(struct tasks *b, size_t index) {
+  const struct tape *tape = &b->trace.tape;
+  const struct tape_lowered *into = &tape->lowered.at[index - 1];
+  *VEC_PUSH(b->model->arena, &b->inference->folds) =
+      (struct fold){.norm = tape->ops.at[index].node,
+                    .into = tape->ops.at[index - 1].node,
+                    .weight = tape->weights.at[into->first_weight],
+                    .count = into->weight_count};
+}
+
 /* The storages that share memory: views, and copies that a batch of 1 spares.
  */
 static void find_roots(struct tasks *b) {
@@ -110,6 +120,7 @@ static void find_roots(struct tasks *b) {
       b->root[tape->values.at[op->first_out].storage] =
           tasks_root(b, tape->ins.at[op->first_in]);
       b->folded += folded_values(b, i);
+      note_fold(b, i);
     }
 }
 

@@ -11,6 +11,7 @@ struct tasks {
   struct arena *arena; /* for as long as it takes */
   const struct model *model;
   const struct infer_settings *settings;
+  struct inference *inference; /* that the tasks are of */
   struct trace trace;
   struct task_graph graph;
   size_t *tensor; /* by storage: its tensor, from 1; 0: it takes no memory */
@@ -23,7 +24,7 @@ struct tasks {
   bool overflow;
 };
 
-/* Fills in all that follows `settings`. */
+/* Fills in all that follows, and what folds. */
 void tasks_find(struct tasks *b);
 
 /* The storage that holds a value. */
