@@ -403,6 +403,18 @@ NETC_API enum netc_status netc_weight(struct netc *netc, size_t index,
 NETC_API enum netc_status netc_tensor(struct netc *netc, size_t index,
                                       struct netc_tensor *tensor);
 
+/* A prediction operation by operation, as the plan has it */
+
+/*
+ * The net for its runtime: runtime/netrt.h has the struct. An operation's
+ * `kernel` is its code and there are no kernels, so a program that has linked
+ * them sets `kernels` to netrt_kernels in a copy of its own. NETC_ERROR: the
+ * runtime cannot run this net; netc_message says why.
+ */
+struct netrt_model;
+NETC_API enum netc_status netc_runtime(struct netc *netc,
+                                       const struct netrt_model **model);
+
 /* The arena planner by itself: docs/plan.md */
 
 /* Alive in [lower, upper); `align` 0: that of the options. */

@@ -269,22 +269,38 @@ static size_t pad_unevenly(const struct layer *layer, struct tape *tape,
   struct window windows[3];
   int spatial = conv_windows(layer, windows);
   bool even = true;
-  struct extent padded = extent_sample(shape_channels(layer->in[0]), WIDTH_NET);
+  struct shape padded = *layer->in[0];
+  struct lowering does = {.opcode = DOES_PAD};
+  lowering_add(&does, 0);
   for (int i = 0; i < spatial; i++) {
     even = even && windows[i].before == windows[i].after;
-    padded.count = size_product(
-        padded.count, windows[i].in + windows[i].before + windows[i].after);
+    padded.dim[i] += windows[i].before + windows[i].after;
+    lowering_add(&does, windows[i].before);
   }
   if (even)
     return in;
-  return tape_run(tape,
-                  &(struct operation){
-                      .name = "pad", .in = &in, .in_count = 1, .out = padded});
+  struct strides out = strides_of(&padded);
+  does.out = &out;
+  return tape_run(tape, &(struct operation){.name = "pad",
+                                            .does = &does,
+                                            .in = &in,
+                                            .in_count = 1,
+                                            .out = extent_of(&padded)});
 }
 
+/* What was padded before needs no padding. */
 static size_t product_trace(const struct layer *layer, struct tape *tape,
-                            size_t in) {
+                            size_t in, bool padded) {
+  const struct conv *conv = layer->args;
+  struct window windows[3];
+  int axes = conv_windows(layer, windows);
+  struct strides out = strides_of(&layer->out);
+  struct lowering does = {.opcode = layer->kind->opcode, .out = &out};
+  lowering_add(&does,
+               conv->channels ? conv->groups : shape_channels(layer->in[0]));
+  window_lower(&does, windows, axes, padded);
   return tape_run(tape, &(struct operation){.name = layer->kind->name,
+                                            .does = &does,
                                             .in = &in,
                                             .in_count = 1,
                                             .out = extent_of(&layer->out),
@@ -296,12 +312,13 @@ static size_t product_trace(const struct layer *layer, struct tape *tape,
 
 static size_t conv_trace(const struct layer *layer, struct tape *tape,
                          const size_t *in) {
-  return product_trace(layer, tape, pad_unevenly(layer, tape, in[0]));
+  size_t padded = pad_unevenly(layer, tape, in[0]);
+  return product_trace(layer, tape, padded, padded != in[0]);
 }
 
 static size_t deconv_trace(const struct layer *layer, struct tape *tape,
                            const size_t *in) {
-  return product_trace(layer, tape, in[0]);
+  return product_trace(layer, tape, in[0], false);
 }
 
 const struct layer_kind layer_conv = {
@@ -314,6 +331,7 @@ const struct layer_kind layer_conv = {
     .params = conv_params,
     .macs = conv_macs,
     .trace = conv_trace,
+    .opcode = DOES_CONV,
     .windows = conv_windows,
 };
 
@@ -327,6 +345,7 @@ const struct layer_kind layer_dwconv = {
     .params = conv_params,
     .macs = conv_macs,
     .trace = conv_trace,
+    .opcode = DOES_CONV,
     .windows = conv_windows,
 };
 
@@ -340,4 +359,5 @@ const struct layer_kind layer_deconv = {
     .params = deconv_params,
     .macs = deconv_macs,
     .trace = deconv_trace,
+    .opcode = DOES_DECONV,
 };

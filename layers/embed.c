@@ -52,7 +52,9 @@ static void embed_params(const struct layer *layer, struct params *params) {
 /* The gradient is a dense table: torch.nn.Embedding. */
 static size_t embed_trace(const struct layer *layer, struct tape *tape,
                           const size_t *in) {
+  struct strides out = strides_of(&layer->out);
   return tape_run(tape, &(struct operation){.name = "embed",
+                                            .does = LOWERS(EMBED, .out = &out),
                                             .in = in,
                                             .in_count = 1,
                                             .out = extent_of(&layer->out),
@@ -137,13 +139,21 @@ static void posembed_params(const struct layer *layer, struct params *params) {
 static size_t posembed_trace(const struct layer *layer, struct tape *tape,
                              const size_t *in) {
   int64_t values = shape_values(layer->in[0]);
+  size_t pair[2] = {in[0]};
+  struct strides lies[2] = {tape_strides(tape, in[0])};
+  struct lowering does = {.opcode = DOES_ADD, .in = lies};
+  if (tape->lowers) { /* the first rows of the table, for every sample */
+    pair[1] = tape_parameter(tape, 0);
+    lies[1] = strides_dense(lies[0].rank, lies[0].dim);
+  }
   return tape_run(
       tape, &(struct operation){.name = "posembed",
-                                .in = in,
-                                .in_count = 1,
+                                .does = &does,
+                                .in = pair,
+                                .in_count = tape->lowers ? 2 : 1,
                                 .out = extent_of(&layer->out),
                                 .gradient = GRADIENT_SHARED,
-                                .all_params = true,
+                                .all_params = !tape->lowers,
                                 .elementwise = true,
                                 .back_work = extent_fixed(values, WIDTH_NET)});
 }
@@ -202,12 +212,25 @@ static void token_params(const struct layer *layer, struct params *params) {
 
 static size_t token_trace(const struct layer *layer, struct tape *tape,
                           const size_t *in) {
+  const struct token *token = layer->args;
+  struct strides out = strides_of(&layer->out);
+  int64_t sizes[2] = {token->count, shape_channels(&layer->out)};
+  struct strides lies[2] = {strides_dense(2, sizes), tape_strides(tape, in[0])};
+  struct lowering does = {.opcode = DOES_CONCAT, .in = lies, .out = &out};
+  size_t pair[2];
+  lowering_add(&does, 1); /* the batch is in front */
+  if (tape->lowers) {
+    pair[0] = tape_parameter(tape, 0);
+    pair[1] = in[0];
+    in = pair;
+  }
   return tape_run(tape, &(struct operation){.name = "token",
+                                            .does = &does,
                                             .in = in,
-                                            .in_count = 1,
+                                            .in_count = tape->lowers ? 2 : 1,
                                             .out = extent_of(&layer->out),
                                             .gradient = GRADIENT_SHARED,
-                                            .all_params = true});
+                                            .all_params = !tape->lowers});
 }
 
 const struct layer_kind layer_token = {

@@ -208,6 +208,8 @@ struct layer_kind {
   /* Whether it does nothing on what `before` gives. NULL: it always acts. */
   bool (*redundant)(const struct layer *layer, const struct layer *before);
 
+  enum opcode opcode; /* of its own operation, where it has one */
+
   /* Facts that checks and rules ask for. */
   bool per_position; /* dense, and the same at every position */
   bool cancels_bias; /* a bias before it has no effect */

@@ -1,5 +1,6 @@
 /* bn, instnorm, gn, ln, rmsnorm, lrn: normalisation. */
 #include <inttypes.h>
+#include <string.h>
 
 #include "layers/layer.h"
 
@@ -96,10 +97,20 @@ static bool map_shape(struct layer *layer) {
   return layer_check_map(layer) && layer_same_shape(layer);
 }
 
+/* alpha, beta and k of torch.nn.LocalResponseNorm */
+static const double lrn_reals[] = {1e-4, 0.75, 1};
+
 /* The input and two 32-bit statistics for each of `groups` are kept. */
 static size_t normalise(const struct layer *layer, struct tape *tape,
                         const size_t *in, struct operation op) {
+  const struct norm *norm = layer->args;
+  struct lowering does = {.opcode = layer->kind->opcode, .real = {norm->eps}};
+  if (norm->groups)
+    lowering_add(&does, norm->groups);
+  if (layer->kind->opcode == DOES_LRN)
+    memcpy(does.real, lrn_reals, sizeof lrn_reals);
   op.name = layer->kind->name;
+  op.does = &does;
   op.in = in;
   op.in_count = 1;
   op.out = extent_of(&layer->out);
@@ -202,6 +213,7 @@ const struct layer_kind layer_bn = {
     .cancels_bias = true,
     .drops_bias = true,
     .trace = bn_trace,
+    .opcode = DOES_BN,
 };
 
 const struct layer_kind layer_instnorm = {
@@ -214,6 +226,7 @@ const struct layer_kind layer_instnorm = {
     .params = affine_params,
     .cancels_bias = true,
     .trace = instnorm_trace,
+    .opcode = DOES_INSTNORM,
 };
 
 const struct layer_kind layer_gn = {
@@ -225,6 +238,7 @@ const struct layer_kind layer_gn = {
     .shape = gn_shape,
     .params = affine_params,
     .trace = gn_trace,
+    .opcode = DOES_GN,
 };
 
 const struct layer_kind layer_ln = {
@@ -236,6 +250,7 @@ const struct layer_kind layer_ln = {
     .shape = layer_same_shape,
     .params = affine_params,
     .trace = ln_trace,
+    .opcode = DOES_LN,
 };
 
 const struct layer_kind layer_rmsnorm = {
@@ -247,6 +262,7 @@ const struct layer_kind layer_rmsnorm = {
     .shape = layer_same_shape,
     .params = rms_params,
     .trace = rmsnorm_trace,
+    .opcode = DOES_RMSNORM,
 };
 
 const struct layer_kind layer_lrn = {
@@ -257,4 +273,5 @@ const struct layer_kind layer_lrn = {
     .args_size = sizeof(struct norm),
     .shape = map_shape,
     .trace = lrn_trace,
+    .opcode = DOES_LRN,
 };

@@ -150,12 +150,18 @@ static size_t recurrent_trace(const struct layer *layer, struct tape *tape,
   size_t x = in[0];
   struct extent out =
       extent_sample(size_product(steps, features(layer, 1)), WIDTH_NET);
+  const int64_t state[2] = {steps, features(layer, 1)};
+  struct strides lies = strides_dense(2, state);
+  struct lowering does = {.opcode = layer->kind->opcode, .out = &lies};
+  lowering_add(&does, ways);
+  lowering_add(&does, !recurrent->nobias);
   struct extent all =
       extent_sample(size_product(size_product(steps, gates), units), WIDTH_NET);
   for (int64_t i = 0; i < recurrent->layers; i++) {
     int64_t kept = size_product(ways, kept_values(gates, steps, units));
     x = tape_run(tape,
                  &(struct operation){.name = layer->kind->name,
+                                     .does = &does,
                                      .in = &x,
                                      .in_count = 1,
                                      .out = out,
@@ -176,13 +182,18 @@ static size_t recurrent_trace(const struct layer *layer, struct tape *tape,
   }
   if (!recurrent->last)
     return x;
+  struct strides one = strides_of(&layer->out);
+  does.opcode = DOES_LAST;
+  does.count = 1;
+  does.out = &one;
   return tape_run(tape, &(struct operation){.name = "last",
+                                            .does = &does,
                                             .in = &x,
                                             .in_count = 1,
                                             .out = extent_of(&layer->out)});
 }
 
-#define RECURRENT(id, text, gates)                                            \
+#define RECURRENT(id, code, text, gates)                                      \
   static void id##_params(const struct layer *layer, struct params *params) { \
     recurrent_params(layer, params, gates);                                   \
   }                                                                           \
@@ -203,8 +214,9 @@ static size_t recurrent_trace(const struct layer *layer, struct tape *tape,
       .params = id##_params,                                                  \
       .macs = id##_macs,                                                      \
       .trace = id##_trace,                                                    \
+      .opcode = DOES_##code,                                                  \
   }
 
-RECURRENT(rnn, "a plain recurrent layer: tanh of input and state", 1);
-RECURRENT(lstm, "long short-term memory: four gates", 4);
-RECURRENT(gru, "gated recurrent unit: three gates", 3);
+RECURRENT(rnn, RNN, "a plain recurrent layer: tanh of input and state", 1);
+RECURRENT(lstm, LSTM, "long short-term memory: four gates", 4);
+RECURRENT(gru, GRU, "gated recurrent unit: three gates", 3);

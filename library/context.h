@@ -38,6 +38,8 @@ struct load {
   struct layer_texts *layers; /* by node, once one is asked for */
   struct weights *weights;    /* likewise: weights.c */
   struct netc_diagnostic *diagnostics; /* likewise */
+  const struct netrt_model *runtime;   /* likewise; NULL: not asked for */
+  const struct program *program;       /* likewise */
   bool sealed;                         /* no more files are read */
 };
 

@@ -190,7 +190,7 @@ static void add_tensor(struct collecting *c, size_t index, size_t number) {
                            .strides = keep_sizes(c, view.stride, view.axes),
                            .count = c->model->params.at[stored].count,
                            .offset = byte_offset(c->block.at[stored]),
-                           .norm = c->block.norm[index],
+                           .norm = c->block.norm[stored],
                            .eps = eps_of(node)};
 }
 
@@ -208,7 +208,7 @@ static void add_made_bias(struct collecting *c, size_t index) {
                            .strides = keep_sizes(c, &channels, 1),
                            .count = channels,
                            .offset = byte_offset(c->block.bias[index]),
-                           .norm = c->block.norm[index]};
+                           .norm = c->block.made[index]};
 }
 
 static void collect_node(struct collecting *c, size_t index) {

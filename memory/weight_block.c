@@ -27,7 +27,7 @@ static void place_node(const struct model *model, int64_t index,
     return;
   for (int i = 0; i < node->param_count; i++)
     place_param(model, node->first_param + (size_t)i, block);
-  if (block->norm[index] < 0 || node->param_count > 1)
+  if (block->made[index] < 0)
     return;
   block->bias[index] = block->count;
   block->count += shape_channels(&node->out);
@@ -40,10 +40,14 @@ void weight_block_find(const struct model *model, const struct fold *folds,
   *block = (struct weight_block){.at = nowhere(arena, model->params.count),
                                  .bias = nowhere(arena, nodes),
                                  .into = nowhere(arena, nodes),
-                                 .norm = nowhere(arena, nodes)};
+                                 .norm = nowhere(arena, model->params.count),
+                                 .made = nowhere(arena, nodes)};
   for (size_t i = 0; i < fold_count; i++) {
     block->into[folds[i].norm] = folds[i].into;
-    block->norm[folds[i].into] = folds[i].norm;
+    for (int k = 0; k < folds[i].count; k++)
+      block->norm[folds[i].weight + (size_t)k] = folds[i].norm;
+    if (folds[i].count == 1)
+      block->made[folds[i].into] = folds[i].norm;
   }
   for (size_t i = 0; i < nodes; i++)
     place_node(model, (int64_t)i, block);

@@ -10,6 +10,8 @@
 /* A scale and shift that goes into the weights of the layer before it. */
 struct fold {
   int64_t norm, into;
+  size_t weight; /* the parameters of the model that change; those behind */
+  int count;     /* it; 1: there is no bias, so one is made */
 };
 
 /* Places are in values; -1 stands for "none". */
@@ -17,7 +19,8 @@ struct weight_block {
   int64_t *at;   /* by parameter of the model; -1: it is folded away */
   int64_t *bias; /* by node: of a bias that folding makes */
   int64_t *into; /* by node: what it is folded into */
-  int64_t *norm; /* by node: what is folded into it */
+  int64_t *norm; /* by parameter: what is folded into it */
+  int64_t *made; /* by node: what makes a bias of it necessary */
   int64_t count;
 };
 

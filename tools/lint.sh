@@ -32,7 +32,11 @@ for folder in $order; do
     for header in $(sed -n 's/^#include "\([a-z]*\)\/.*/\1/p' "$file"); do
       case "$allowed" in
         *" $header "*) ;;
-        *) say "$file includes $header/; $folder needs only:$allowed" ;;
+        # The names of what the runtime computes, and how its tables look.
+        *) case "$folder/$header" in
+             layers/runtime | codegen/runtime | library/runtime) continue ;;
+           esac
+           say "$file includes $header/; $folder needs only:$allowed" ;;
       esac
     done
   done
