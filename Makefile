@@ -127,9 +127,9 @@ $(build)/obj/gen/%.o: $(gen)/%.c | $(gen)/grammar.h
 	@echo "CC $*.c"
 	@$(CC) $(flags) -MMD -MP -c -o $@ $(abspath $<)
 
-$(build)/netc: $(objects) $(program_objects)
+$(build)/netc: $(objects) $(program_objects) $(build)/libnetrt.a
 	@echo "LINK $@"
-	@$(CC) $(sanitize) $(CFLAGS) $(LDFLAGS) -o $@ $^ -ljansson -lm
+	@$(CC) $(sanitize) $(CFLAGS) $(LDFLAGS) -o $@ $^ -ljansson -lm -pthread
 
 # A header that is absent is named likewise, before the compiler does.
 $(build)/obj/tensors/safetensors.o: | jansson

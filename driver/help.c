@@ -172,9 +172,8 @@ static int help_on(const char *word) {
     suggest_offer(&s, slice_of(known));
   }
   if (s.best.at)
-    return complain(EXIT_USAGE,
-                    "unknown command `%s`; did you mean `%.*s`?", word,
-                    SLICE_ARG(s.best));
+    return complain(EXIT_USAGE, "unknown command `%s`; did you mean `%.*s`?",
+                    word, SLICE_ARG(s.best));
   return complain(EXIT_USAGE,
                   "unknown command `%s`; `netc layers %s` shows a layer, "
                   "`netc explain %s` a diagnostic",

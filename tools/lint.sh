@@ -22,7 +22,7 @@ needs() { # the rooms that files of $1 may include
     plan) echo base ;;
     layers) echo base layers ;;
     tensors) echo base ;;
-    driver) echo base tensors ;;
+    driver) echo base runtime tensors ;;
     *) for room in $order; do echo "$room"; [ "$room" != "$1" ] || break; done ;;
   esac
 }
