@@ -41,19 +41,23 @@ prefixes = -ffile-prefix-map=$(here)=. -ffile-prefix-map=$(CURDIR)=. \
 flags = $(strict) $(sanitize) $(paths) $(prefixes) -fvisibility=hidden -fPIC \
         $(CFLAGS)
 
-rooms := base plan lexer parser layers sema memory codegen library
+rooms := base plan lexer layers parser sema memory codegen library
 library := $(foreach room,$(rooms),$(wildcard $(src)$(room)/*.c))
 commands := $(wildcard $(src)driver/*.c)
 generated := scan.c grammar.c grammar.h pages.c
+runtime := $(wildcard $(src)runtime/*.c)
 to_object = $(patsubst $(src)%.c,$(build)/obj/%.o,$(1))
 objects = $(call to_object,$(library)) \
           $(build)/obj/gen/scan.o $(build)/obj/gen/grammar.o \
           $(build)/obj/gen/pages.o
 program_objects = $(call to_object,$(commands))
+runtime_objects = $(call to_object,$(runtime))
 
 MAKEFLAGS += --no-builtin-rules
 
-all: $(build)/netc $(build)/libnetc.a $(build)/$(soname)
+# clang leaves the sanitizers' own functions to the program.
+all: $(build)/netc $(build)/libnetc.a $(build)/libnetrt.a \
+     $(if $(SAN),,$(build)/$(soname))
 
 # A tool that is absent is named with the package that has it.
 need = @command -v $(1) >/dev/null || { \
@@ -87,6 +91,29 @@ $(gen)/pages.c: $(src)tools/pages.sh $(pages)
 	$(src)tools/pages.sh $(pages) >$@.tmp
 	mv $@.tmp $@
 endif
+
+# The runtime: C99, each function apart so that a linker takes what is used.
+# NETRT_ONEDNN=1 puts convolutions and products on Debian's libdnnl-dev.
+NETRT_ONEDNN =
+runtime_flags = -std=c99 $(filter-out -std=c11 -I%,$(flags)) -O3 \
+                -ffp-contract=fast -fno-math-errno -fno-trapping-math \
+                -ffunction-sections -fdata-sections \
+                $(if $(NETRT_ONEDNN),-DNETRT_ONEDNN)
+runtime_libs = $(if $(NETRT_ONEDNN),-ldnnl) -lm
+
+$(build)/obj/runtime/%.o: $(src)runtime/%.c
+	@mkdir -p $(@D)
+	@echo "CC $(<:$(src)%=%)"
+	@$(CC) $(runtime_flags) -MMD -MP -c -o $@ $<
+
+# The same with all checks of a plan, for tests.
+$(build)/checked/%.o: $(src)runtime/%.c
+	@mkdir -p $(@D)
+	@$(CC) $(runtime_flags) -DNETRT_CHECK -MMD -MP -c -o $@ $<
+
+$(build)/libnetrt.a: $(runtime_objects)
+	@echo "LINK $@"
+	@rm -f $@ && $(AR) rcsD $@ $^
 
 $(build)/obj/%.o: $(src)%.c | $(gen)/scan.c $(gen)/grammar.h
 	@mkdir -p $(@D)
@@ -137,14 +164,19 @@ counting := $(patsubst $(build)/obj/%,$(build)/steps/%,$(objects))
 
 $(build)/steps/gen/%.o: $(gen)/%.c | $(gen)/grammar.h
 	@mkdir -p $(@D)
-	@$(CC) $(flags) -O1 -fsanitize-coverage=trace-pc -c -o $@ $(abspath $<)
+	@$(CC) $(flags) -O1 -fsanitize-coverage=trace-pc -MMD -MP -c -o $@ $(abspath $<)
 
 $(build)/steps/%.o: $(src)%.c | $(gen)/scan.c $(gen)/grammar.h
 	@mkdir -p $(@D)
-	@$(CC) $(flags) -O1 -fsanitize-coverage=trace-pc -c -o $@ $<
+	@$(CC) $(flags) -O1 -fsanitize-coverage=trace-pc -MMD -MP -c -o $@ $<
 
 $(build)/tests/test_growth: $(counting)
 $(build)/tests/test_growth: private objects := $(counting)
+
+checked := $(patsubst $(src)runtime/%.c,$(build)/checked/%.o,$(runtime))
+$(build)/tests/test_runtime: $(checked)
+$(build)/tests/test_runtime: private objects := $(checked) \
+                                                $(runtime_libs)
 
 # T=golden runs one of them.
 wanted_tests = $(if $(T),$(filter %/test_$(T),$(test_programs)),$(test_programs))
@@ -244,10 +276,12 @@ $(build)/netc.1: $(src)docs/netc.1.scd $(build)/netc
 	mv $@.tmp $@
 endif
 
-$(build)/netc.pc: $(src)tools/netc.pc.in FORCE # PREFIX may be another one
+# PREFIX may be another one each time.
+$(build)/%.pc: $(src)tools/%.pc.in FORCE
 	@mkdir -p $(@D)
 	sed -e 's|@prefix@|$(PREFIX)|' -e 's|@libdir@|$(libdir)|' \
-	  -e 's|@includedir@|$(includedir)|' -e 's|@version@|$(version)|' $< >$@
+	  -e 's|@includedir@|$(includedir)|' -e 's|@version@|$(version)|' \
+	  -e 's|@datadir@|$(datadir)|' -e 's|@libs@|$(runtime_libs)|' $< >$@
 
 cmake_parts = $(build)/cmake/netcConfig.cmake \
               $(build)/cmake/netcConfigVersion.cmake
@@ -288,7 +322,18 @@ install-library: $(build)/libnetc.a $(build)/netc.pc $(cmake_parts)
 	install -m 644 $(build)/netc.pc $(DESTDIR)$(libdir)/pkgconfig
 	install -m 644 $(cmake_parts) $(DESTDIR)$(libdir)/cmake/netc
 
-install: install-program install-shared install-library
+# The header, the archive, and the sources to copy into a firmware.
+install-runtime: $(build)/libnetrt.a $(build)/netrt.pc
+	install -d $(addprefix $(DESTDIR),$(libdir)/pkgconfig \
+	  $(includedir)/netrt $(datadir)/netc/runtime)
+	install -m 644 $(build)/libnetrt.a $(DESTDIR)$(libdir)
+	install -m 644 $(src)runtime/netrt.h $(src)runtime/ops.def \
+	  $(DESTDIR)$(includedir)/netrt
+	install -m 644 $(wildcard $(src)runtime/*.[ch]) $(src)runtime/ops.def \
+	  $(DESTDIR)$(datadir)/netc/runtime
+	install -m 644 $(build)/netrt.pc $(DESTDIR)$(libdir)/pkgconfig
+
+install: install-program install-shared install-library install-runtime
 
 uninstall:
 	rm -f $(addprefix $(DESTDIR),$(bindir)/netc $(mandir)/man1/netc.1 \
@@ -297,9 +342,10 @@ uninstall:
 	  $(datadir)/fish/vendor_completions.d/netc.fish \
 	  $(libdir)/libnetc.a $(libdir)/libnetc.so $(libdir)/$(soname) \
 	  $(libdir)/libnetc.so.$(version) $(libdir)/pkgconfig/netc.pc \
-	  $(includedir)/netc.h)
+	  $(includedir)/netc.h $(libdir)/libnetrt.a \
+	  $(libdir)/pkgconfig/netrt.pc)
 	rm -rf $(addprefix $(DESTDIR),$(datadir)/netc $(docdir) \
-	  $(libdir)/cmake/netc)
+	  $(libdir)/cmake/netc $(includedir)/netrt)
 
 # A release: the tracked files, and what flex, bison and scdoc make of them.
 release = netc-$(version)
@@ -313,18 +359,20 @@ release-check: dist deb
 	tools/release_check.sh $(release) $(tarball) $(abspath $(build))
 
 # Three packages, as Debian would cut them.
-deb: all $(build)/netc.1 $(build)/netc.pc
+deb: all $(build)/netc.1 $(build)/netc.pc $(build)/netrt.pc
 	tools/deb.sh $(version) $(soname) $(build)
 
 clean:
 	rm -rf build
 
--include $(objects:.o=.d) $(program_objects:.o=.d) $(counting:.o=.d)
+-include $(objects:.o=.d) $(program_objects:.o=.d) $(counting:.o=.d) \
+         $(runtime_objects:.o=.d) $(checked:.o=.d)
 
 FORCE:
 
 .PHONY: FORCE all check bless lint docs zoo accuracy valgrind portable bench \
         fuzz cover release-check \
-        install install-program install-shared install-library uninstall dist \
+        install install-program install-shared install-library \
+        install-runtime uninstall dist \
         deb clean
 .DELETE_ON_ERROR:

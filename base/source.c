@@ -105,3 +105,9 @@ struct slice sources_slice(const struct sources *sources, struct span span) {
   return (struct slice){source->text.at + (span.begin - source->base),
                         span.end - span.begin};
 }
+
+struct slice sources_rest(const struct sources *sources, uint32_t offset) {
+  const struct source *source = find(sources, offset);
+  size_t at = offset - source->base;
+  return (struct slice){source->text.at + at, source->text.length - at};
+}

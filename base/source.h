@@ -50,6 +50,9 @@ struct position sources_position(struct sources *sources, uint32_t offset);
 /* The text of a span. */
 struct slice sources_slice(const struct sources *sources, struct span span);
 
+/* The text from a place to the end of its source. */
+struct slice sources_rest(const struct sources *sources, uint32_t offset);
+
 static inline struct span span_join(struct span a, struct span b) {
   return (struct span){a.begin, b.end};
 }

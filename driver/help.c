@@ -173,10 +173,10 @@ static int help_on(const char *word) {
   }
   if (s.best.at)
     return complain(EXIT_USAGE,
-                    "there is no command `%s`; did you mean `%.*s`?", word,
+                    "unknown command `%s`; did you mean `%.*s`?", word,
                     SLICE_ARG(s.best));
   return complain(EXIT_USAGE,
-                  "there is no command `%s`; `netc layers %s` shows a layer, "
+                  "unknown command `%s`; `netc layers %s` shows a layer, "
                   "`netc explain %s` a diagnostic",
                   word, word, word);
 }

@@ -113,10 +113,10 @@ static int find_layer(const char *name, struct entry *entry) {
     suggest_offer(&s, slice_of(entry->kind.name));
   }
   if (s.best.at)
-    return complain(EXIT_USAGE, "there is no layer `%s`; did you mean `%.*s`?",
+    return complain(EXIT_USAGE, "unknown layer `%s`; did you mean `%.*s`?",
                     name, SLICE_ARG(s.best));
   return complain(EXIT_USAGE,
-                  "there is no layer `%s`; `netc layers` lists "
+                  "unknown layer `%s`; `netc layers` lists "
                   "them",
                   name);
 }

@@ -39,7 +39,7 @@ static bool misspelt(const char *word) {
   for (int i = 1; i < COMMAND_COUNT; i++)
     suggest_offer(&s, slice_of(commands[i].word));
   if (s.best.at)
-    complain(EXIT_USAGE, "there is no command `%s`; did you mean `%.*s`?", word,
+    complain(EXIT_USAGE, "unknown command `%s`; did you mean `%.*s`?", word,
              SLICE_ARG(s.best));
   return s.best.at != NULL;
 }

@@ -337,7 +337,7 @@ const struct layer_kind layer_conv = {
 
 const struct layer_kind layer_dwconv = {
     .name = "dwconv",
-    .summary = "depthwise convolution: each channel has a window of its own",
+    .summary = "depthwise convolution: each channel has its own window",
     .family = "Convolution",
     .specs = dwconv_specs,
     .args_size = sizeof(struct conv),

@@ -34,16 +34,35 @@ static bool broadcast(struct shape *out, const struct shape *in) {
   return true;
 }
 
+/* Maps of equal channels, of which one lost the same at each axis. */
+static int64_t lost_rows(const struct shape *a, const struct shape *b) {
+  enum { MOST = 16 }; /* rows that convolutions without padding cost */
+  int64_t lost = a->rank > 2 && a->rank == b->rank ? a->dim[0] - b->dim[0] : 0;
+  for (int i = 0; i < a->rank - 1 && lost; i++)
+    if (a->dim[i] - b->dim[i] != lost)
+      return 0;
+  if (!lost || shape_channels(a) != shape_channels(b))
+    return 0;
+  lost = lost < 0 ? -lost : lost;
+  return lost <= MOST ? lost : 0;
+}
+
+static const char *elementwise_help(const struct layer *layer, int i) {
+  if (lost_rows(layer->in[0], layer->in[i]))
+    return "a convolution without `pad` loses rows and columns: `pad` keeps "
+           "the size of the map";
+  return layer->in[0]->rank > 2
+             ? "sizes must be equal axis by axis, or 1; a `conv 1x1` changes "
+               "channels, a stride the map"
+             : "sizes must be equal axis by axis, or 1; `linear` changes the "
+               "features";
+}
+
 static bool elementwise_shape(struct layer *layer) {
   layer->out = *layer->in[0];
   for (int i = 1; i < layer->input_count; i++)
     if (!broadcast(&layer->out, layer->in[i]))
-      return mismatch(layer, i,
-                      layer->out.rank > 2
-                          ? "sizes must be equal axis by axis, or 1; a `conv "
-                            "1x1` changes channels, a stride the map"
-                          : "sizes must be equal axis by axis, or 1; `linear` "
-                            "changes the features");
+      return mismatch(layer, i, elementwise_help(layer, i));
   return true;
 }
 

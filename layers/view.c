@@ -112,7 +112,7 @@ static bool permute_shape(struct layer *layer) {
   if (valid)
     return true;
   struct diagnostic *d = layer_fail(layer, WRONG_AXIS, "axes",
-                                    "this is no order of the %d axes of %s",
+                                    "this is not an order of the %d axes of %s",
                                     in->rank, shape_text(in).text);
   diag_help(d, "name each axis from 0 to %d once", in->rank - 1);
   return false;
@@ -161,10 +161,10 @@ static bool slice_shape(struct layer *layer) {
   int64_t from = slice->range.from == SIZE_ANY ? 0 : slice->range.from;
   int64_t to = slice->range.to == SIZE_ANY ? size : slice->range.to;
   if (from < 0 || from >= to || to > size) {
-    struct diagnostic *d =
-        layer_fail(layer, OUT_OF_RANGE, "range",
-                   "%" PRId64 ":%" PRId64 " is no part of an axis of %" PRId64,
-                   from, to, size);
+    struct diagnostic *d = layer_fail(layer, OUT_OF_RANGE, "range",
+                                      "%" PRId64 ":%" PRId64
+                                      " is not a part of an axis of %" PRId64,
+                                      from, to, size);
     diag_help(d, "0 <= a < b <= %" PRId64, size);
     return false;
   }

@@ -21,6 +21,9 @@ const char *token_words(enum token token);
 /* Whether a text can name something: no word of the language, no sign. */
 bool is_name(struct slice text);
 
+/* A unit in letters of any case, as it is written: GiB, M; or NULL. */
+const char *scan_unit(struct slice letters);
+
 /* What a token carries. */
 union scan_value {
   int64_t integer;
@@ -41,6 +44,7 @@ struct scan {
   bool at_start;           /* of a statement */
   bool arguments;          /* the statement takes arguments */
   bool failed;             /* nested too deep: no more tokens */
+  bool silent;             /* the line has an error, and needs no second one */
   int depth;               /* brackets that are open, and which */
   char open[LIMIT_DEPTH];
   uint32_t open_at[LIMIT_DEPTH];

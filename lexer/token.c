@@ -1,8 +1,8 @@
 /* What the rules of scan.l call: words, numbers, blanks, brackets. */
 #include "lexer/token.h"
 
-#include <locale.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "base/check.h"
@@ -174,6 +174,7 @@ static bool takes_expression(enum token token) {
 }
 
 void scan_follow(struct scan *scan, enum token token) {
+  scan->silent = scan->silent && token != TOKEN_NEWLINE;
   scan->before = scan->last;
   scan->last = token;
   switch (token) {
@@ -269,13 +270,19 @@ static bool read_number(struct number *n, struct slice text) {
   return false;
 }
 
-/* strtod follows the locale and takes no `_`: hand it what it wants. */
+/*
+ * strtod follows the locale and takes no `_`: hand it what it wants. How a
+ * point is written is what printf writes: localeconv is not thread-safe.
+ */
 static double to_real(struct scan *scan, struct slice text) {
   struct text plain = text_new(scan->arena);
+  char half[16];
+  snprintf(half, sizeof half, "%.1f", 0.5);
+  size_t point = strlen(half) - 2; /* between 0 and 5 */
   for (size_t i = 0; i < text.length; i++) {
     char c = text.at[i];
     if (c == '.')
-      text_put(&plain, localeconv()->decimal_point);
+      text_bytes(&plain, half + 1, point);
     else if (is_digit(c) || c == 'e' || c == 'E' || c == '+' || c == '-')
       text_putc(&plain, c);
     else if (c != '_')
@@ -285,6 +292,56 @@ static double to_real(struct scan *scan, struct slice text) {
   return strtod(plain.at, NULL);
 }
 
+static char lower(char c) {
+  return c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c;
+}
+
+static bool same_letters(struct slice a, const char *b) {
+  size_t i = 0;
+  for (; i < a.length && b[i]; i++)
+    if (lower(a.at[i]) != lower(b[i]))
+      return false;
+  return i == a.length && !b[i];
+}
+
+const char *scan_unit(struct slice letters) {
+  for (size_t u = 1; u < sizeof units / sizeof *units; u++)
+    if (same_letters(letters, units[u].name))
+      return units[u].name;
+  return NULL;
+}
+
+/* 32X32X3, 8gb and `repeat 3x`. */
+static bool hint_number(struct scan *scan, struct diagnostic *d,
+                        struct slice text, struct span span) {
+  struct text right = text_new(scan->arena);
+  size_t digits = 0, large = 0;
+  for (size_t i = 0; i < text.length; i++) {
+    digits += is_digit(text.at[i]) && digits == i;
+    large += text.at[i] == 'X';
+    text_putc(&right, text.at[i] == 'X' ? 'x' : text.at[i]);
+  }
+  struct slice unit = {text.at + digits, text.length - digits};
+  const char *known = scan_unit(unit);
+  if (known) {
+    diag_help(d, "did you mean `%.*s%s`?", (int)digits, text.at, known);
+    diag_fixit(d, span, "%.*s%s", (int)digits, text.at, known);
+    return true;
+  }
+  if (large && unit.length > 1 && unit.at[0] == 'X') {
+    diag_help(d, "sizes are joined by a small x: `%.*s`",
+              SLICE_ARG(text_slice(&right)));
+    diag_fixit(d, span, "%.*s", SLICE_ARG(text_slice(&right)));
+    return true;
+  }
+  if (scan->last == TOKEN_KW_REPEAT && unit.length == 1) {
+    diag_help(d, "the count stands alone: `repeat %.*s { ... }`", (int)digits,
+              text.at);
+    return true;
+  }
+  return false;
+}
+
 static int bad_number(struct scan *scan, struct slice text, bool joins) {
   struct span span = here(scan);
   while (is_word_byte(byte_at(scan, span.end)))
@@ -292,6 +349,8 @@ static int bad_number(struct scan *scan, struct slice text, bool joins) {
   text.length = span.end - span.begin;
   struct diagnostic *d = diag(scan->diags, INVALID_NUMBER, span,
                               "`%.*s` is not a number", SLICE_ARG(text));
+  if (hint_number(scan, d, text, span))
+    return TOKEN_ERROR;
   if (joins)
     diag_help(d, "sizes are joined by `x`: `3x3`; with names or expressions "
                  "put blanks around it: `3 x k`");
@@ -418,6 +477,8 @@ static void stray_sequence(struct scan *scan, const char *text) {
 
 int scan_stray(struct scan *scan, const char *text) {
   unsigned char c = (unsigned char)*text;
+  if (scan->silent)
+    return TOKEN_ERROR;
   if (c == '\\')
     diag_help(diag(scan->diags, INVALID_CHARACTER, here(scan),
                    "`\\` stands only at the end of a line"),
@@ -450,11 +511,11 @@ bool scan_check_text(struct diags *diags, int source) {
     return true;
   struct span span = {s->base + (uint32_t)i, s->base + (uint32_t)i + 1};
   unsigned char byte = (unsigned char)s->text.at[i];
-  struct diagnostic *d =
-      byte == 0
-          ? diag(diags, INVALID_UTF8, span, "a NUL byte: this is no text file")
-          : diag(diags, INVALID_UTF8, span, "byte 0x%02X is not valid UTF-8",
-                 byte);
+  struct diagnostic *d = byte == 0
+                             ? diag(diags, INVALID_UTF8, span,
+                                    "a NUL byte: this is not a text file")
+                             : diag(diags, INVALID_UTF8, span,
+                                    "byte 0x%02X is not valid UTF-8", byte);
   diag_help(d, "save the file as UTF-8");
   return false;
 }

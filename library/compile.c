@@ -22,6 +22,21 @@ static bool no_errors(const struct load *load) {
   return load->diags.errors == 0;
 }
 
+/* What the source lets be chosen, with its defaults. */
+static void say_params(struct netc *netc, const struct block *program) {
+  struct text all = text_new(&netc->load->arena);
+  for (const struct stmt *stmt = program->first; stmt; stmt = stmt->next) {
+    if (stmt->kind != STMT_PARAM)
+      continue;
+    struct slice value = sources_slice(&netc->load->sources, stmt->value->span);
+    text_printf(&all, "%s%.*s = %.*s", all.length ? ", " : "",
+                SLICE_ARG(stmt->name), SLICE_ARG(value));
+  }
+  if (all.length)
+    context_say_more(netc, "; its parameters: %.*s",
+                     SLICE_ARG(text_slice(&all)));
+}
+
 /* A -D that no `param` took is a slip of the pen. */
 static bool all_defines_used(struct netc *netc, const struct block *program) {
   const struct load *load = netc->load;
@@ -36,6 +51,8 @@ static bool all_defines_used(struct netc *netc, const struct block *program) {
     context_say(netc, "the source has no `param %.*s`",
                 SLICE_ARG(define->name));
     context_suggest(netc, &s);
+    if (!s.best.at)
+      say_params(netc, program);
     return false;
   }
   return true;

@@ -78,6 +78,8 @@ struct netc {
 void context_say(struct netc *netc, const char *format, ...) PRINTF_LIKE(2, 3);
 
 /* "...; did you mean `x`?", if there is something near. */
+void context_say_more(struct netc *netc, const char *format, ...)
+    PRINTF_LIKE(2, 3);
 void context_suggest(struct netc *netc, const struct suggestion *suggestion);
 
 struct call;

@@ -41,7 +41,7 @@ static void unknown_kind(struct call *call, const char *kind) {
   struct suggestion s = suggest_begin(slice_of(kind));
   for (size_t i = 0; i < backend_count(); i++)
     suggest_offer(&s, slice_of(backend_at(i)->name));
-  context_say(call->netc, "there is no output `%s`", kind);
+  context_say(call->netc, "unknown output `%s`", kind);
   context_suggest(call->netc, &s);
   call->status = NETC_USAGE;
 }

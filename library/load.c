@@ -3,6 +3,7 @@
 
 #include "base/suggest.h"
 #include "parser/parse.h"
+#include "sema/hint.h"
 
 /* Opening and closing */
 
@@ -106,15 +107,58 @@ static bool trial_end(const struct trial *trial, bool right, struct netc *netc,
   struct text message = text_new(trial->diags.arena);
   text_puts(&message, d->message);
   for (size_t i = 0; i < d->help.count; i++) {
-    text_put(&message, "; ");
+    bool asks = message.length && message.at[message.length - 1] == '?';
+    text_put(&message, asks ? " " : "; ");
     text_puts(&message, d->help.at[i]);
   }
   context_say(netc, "%.*s", SLICE_ARG(text_slice(&message)));
   return false;
 }
 
+static bool is_digit(char c) {
+  return c >= '0' && c <= '9';
+}
+
+/* "RTX 4090" as rtx4090, "24 gb" as 24GB: as a source has it. */
+static struct slice plain_value(struct arena *arena,
+                                const struct arg_spec *spec,
+                                struct slice value) {
+  struct text text = text_new(arena);
+  if (spec->type == TYPE_CHOICE) {
+    int index = hint_find_choice(spec, value);
+    return index ? word_at(spec->words, index) : value;
+  }
+  for (size_t i = 0; i < value.length && spec->bytes; i++)
+    if (value.at[i] != ' ')
+      text_putc(&text, value.at[i]);
+  struct slice plain = text_slice(&text), unit = plain;
+  while (unit.length && (is_digit(*unit.at) || *unit.at == '.'))
+    unit.at++, unit.length--;
+  const char *known = unit.length < plain.length ? scan_unit(unit) : NULL;
+  if (!known)
+    return value;
+  text.length -= unit.length;
+  text_put(&text, known);
+  return text_slice(&text);
+}
+
+static const struct arg_spec *spec_of(const struct arg_spec *specs,
+                                      struct slice key) {
+  while (specs->name && !slice_is(key, specs->name))
+    specs++;
+  return specs;
+}
+
+static struct pair plain_pair(struct arena *arena, const struct arg_spec *specs,
+                              const struct pair *pair) {
+  return (struct pair){
+      pair->name, plain_value(arena, spec_of(specs, pair->name), pair->value)};
+}
+
 static bool try_section(struct call *call, const char *word,
-                        const struct pair *pair) {
+                        const struct arg_spec *specs,
+                        const struct pair *given) {
+  struct pair plain = plain_pair(&call->scratch, specs, given), *pair = &plain;
   struct trial trial;
   trial_open(&trial, &call->scratch);
   const struct stmt *stmt = parse_pair(&trial.reading, word, pair, "=");
@@ -139,10 +183,14 @@ bool load_try_setting(struct call *call, const struct pair *pair) {
   struct suggestion s = suggest_begin(pair->name);
   bool train = has_key(train_specs, pair->name, &s);
   bool infer = has_key(infer_specs, pair->name, &s);
+  if (pair->value.length && memchr(pair->value.at, ',', pair->value.length)) {
+    context_say(call->netc, "one value at a time, without a comma");
+    return false;
+  }
   if (train || infer)
-    return (!train || try_section(call, "train ", pair)) &&
-           (!infer || try_section(call, "infer ", pair));
-  context_say(call->netc, "there is no setting `%.*s`", SLICE_ARG(pair->name));
+    return (!train || try_section(call, "train ", train_specs, pair)) &&
+           (!infer || try_section(call, "infer ", infer_specs, pair));
+  context_say(call->netc, "unknown setting `%.*s`", SLICE_ARG(pair->name));
   context_suggest(call->netc, &s);
   return false;
 }
@@ -182,12 +230,14 @@ static void take_pairs(struct netc *netc) {
   for (size_t i = 0; i < netc->settings.count; i++) {
     struct pair pair = pair_of(&netc->settings.at[i]);
     struct suggestion none = suggest_begin(pair.name);
+    struct pair train = plain_pair(&load->arena, train_specs, &pair);
+    struct pair infer = plain_pair(&load->arena, infer_specs, &pair);
     if (has_key(train_specs, pair.name, &none))
       *VEC_PUSH(&load->arena, &load->chosen) =
-          parse_pair(&r, "train ", &pair, "=");
+          parse_pair(&r, "train ", &train, "=");
     if (has_key(infer_specs, pair.name, &none))
       *VEC_PUSH(&load->arena, &load->chosen) =
-          parse_pair(&r, "infer ", &pair, "=");
+          parse_pair(&r, "infer ", &infer, "=");
   }
   for (size_t i = 0; i < netc->defines.count; i++) {
     struct pair pair = pair_of(&netc->defines.at[i]);

@@ -54,11 +54,19 @@ void context_say(struct netc *netc, const char *format, ...) {
   va_end(args);
 }
 
-void context_suggest(struct netc *netc, const struct suggestion *suggestion) {
+void context_say_more(struct netc *netc, const char *format, ...) {
   size_t length = strlen(netc->message);
+  va_list args;
+  va_start(args, format);
+  vsnprintf(netc->message + length, sizeof netc->message - length, format,
+            args);
+  va_end(args);
+}
+
+void context_suggest(struct netc *netc, const struct suggestion *suggestion) {
   if (suggestion->best.at)
-    snprintf(netc->message + length, sizeof netc->message - length,
-             "; did you mean `%.*s`?", SLICE_ARG(suggestion->best));
+    context_say_more(netc, "; did you mean `%.*s`?",
+                     SLICE_ARG(suggestion->best));
 }
 
 const char *netc_message(const struct netc *netc) {
@@ -110,10 +118,11 @@ enum netc_status fill_struct(void *to, const void *from, size_t size) {
 /* A name once more replaces its value. */
 static void keep_pair(struct netc *netc, struct pairs *pairs,
                       const struct pair *pair) {
-  struct kept_pair *at = pairs->at, *end = at + pairs->count;
-  while (at != end && !slice_equal(at->name, pair->name))
-    at++;
-  if (at != end && pair->value.length <= at->room) {
+  struct kept_pair *at = NULL;
+  for (size_t i = 0; i < pairs->count && !at; i++)
+    if (slice_equal(pairs->at[i].name, pair->name))
+      at = &pairs->at[i];
+  if (at && pair->value.length <= at->room) {
     memcpy(at->value, pair->value.at, pair->value.length);
     at->value[pair->value.length] = '\0';
     return;
@@ -121,7 +130,7 @@ static void keep_pair(struct netc *netc, struct pairs *pairs,
   size_t room = pair->value.length < 24 ? 24 : pair->value.length;
   char *value = arena_alloc(&netc->arena, room + 1, 1);
   memcpy(value, pair->value.at, pair->value.length);
-  if (at == end) {
+  if (!at) {
     struct slice name = context_keep(&netc->arena, pair->name);
     at = VEC_PUSH(&netc->arena, pairs);
     at->name = name;
@@ -171,7 +180,7 @@ static void unknown_slug(struct call *call, struct slice name) {
   struct suggestion s = suggest_begin(name);
   for (int i = 0; i < SLUG_COUNT; i++)
     suggest_offer(&s, slice_of(slug_info((enum slug)i)->name));
-  context_say(call->netc, "there is no warning `%.*s`", SLICE_ARG(name));
+  context_say(call->netc, "unknown warning `%.*s`", SLICE_ARG(name));
   context_suggest(call->netc, &s);
   call->status = NETC_USAGE;
 }

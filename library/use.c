@@ -88,7 +88,8 @@ static struct slice normal(struct arena *arena, struct slice path, bool files) {
     size_t last = out.length; /* where the part before this one begins */
     while (last > 0 && out.at[last - 1] != '/')
       last--;
-    struct slice before = {out.at + last, out.length - last};
+    struct slice before = {out.length ? out.at + last : "",
+                           out.length - last};
     if (!files && slice_is(part, "..") && before.length &&
         !slice_is(before, "..")) {
       out.length = last > (size_t)root ? last - 1 : last;

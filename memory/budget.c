@@ -25,7 +25,7 @@ static void check(struct diags *diags, struct span span, const char *what,
   struct diagnostic *d =
       diag(diags, OVER_BUDGET, span, "%.*s %s, but the budget is %.*s",
            SLICE_ARG(text_slice(&have)), what, SLICE_ARG(text_slice(&may)));
-  diag_here(d, "passed by %.*s", SLICE_ARG(text_slice(&over)));
+  diag_here(d, "over by %.*s", SLICE_ARG(text_slice(&over)));
 }
 
 /* Weights, arena and cache: all that a prediction needs. */

@@ -18,7 +18,9 @@
 %param {struct parser *p}
 
 %code requires {
+#include "parser/advice.h"
 #include "parser/build.h"
+#include "parser/syntax.h"
 }
 
 %code {
@@ -60,7 +62,7 @@ static struct block *open_block(struct parser *p, struct stmt_list list,
 %type <struct arg_list> args
 %type <struct arg *> arg
 %type <struct expr *> value pair sum term sign power primary
-%type <struct expr *> expression or and not comparison sizes
+%type <struct expr *> constant expression or and not comparison sizes
 %type <struct expr_list> call_items row_values
 %type <struct row_list> rows
 %type <struct table_row *> row
@@ -164,11 +166,11 @@ directive:
     $$->params = $def_params.first;
     $$->block = $block;
   }
-| KW_LET name ASSIGN expression[e] {
+| KW_LET name ASSIGN constant[e] {
     $$ = build_named(p, STMT_LET, $name, @$);
     $$->value = $e;
   }
-| KW_PARAM name ASSIGN expression[e] {
+| KW_PARAM name ASSIGN constant[e] {
     $$ = build_named(p, STMT_PARAM, $name, @$);
     $$->value = $e;
   }
@@ -248,7 +250,7 @@ def_param:
     $$->name = $name.name;
     $$->span = $name.span;
   }
-| name ASSIGN expression[e] {
+| name ASSIGN constant[e] {
     $$ = ARENA_NEW(p->arena, struct def_param);
     $$->name = $name.name;
     $$->span = $name.span;
@@ -334,6 +336,12 @@ pair:
 sizes:
   sum
 | sizes[s] BY sum { $$ = build_dims(p, $s, $sum); }
+;
+
+/* What a name may stand for: `let k = 3x3`, too. */
+constant:
+  expression
+| sum[v] BY sizes[s] { $$ = build_dims(p, $v, $s); }
 ;
 
 /* Expressions, from the loosest to the tightest. */
@@ -432,6 +440,7 @@ static int netc_grammar_lex(NETC_GRAMMAR_STYPE *value, struct span *span,
   union scan_value carried = {0};
   enum token token = scan_next(&p->scan, &carried, span);
   switch (token) {
+  case TOKEN_ERROR: advice_skip_line(p, *span); break;
   case TOKEN_INT: value->INT = carried.integer; break;
   case TOKEN_REAL: value->REAL = carried.real; break;
   case TOKEN_NAME: value->NAME = carried.text; break;
@@ -451,140 +460,11 @@ static void netc_grammar_error(const struct span *span, struct parser *p,
   diag_help(d, "move the inner part into a `def` or a `let`");
 }
 
-/* What stands there, in its own words where that says more. */
-static void put_found(struct text *out, struct parser *p, enum token token,
-                      struct span span) {
-  struct slice text = sources_slice(p->diags->sources, span);
-  switch (token) {
-  case TOKEN_NAME:
-  case TOKEN_FUNC:
-  case TOKEN_INT:
-  case TOKEN_REAL:
-    text_printf(out, "`%.*s`", SLICE_ARG(text));
-    break;
-  default:
-    text_put(out, token_words(token));
-  }
-}
-
-static bool wanted(const enum token *tokens, int count, enum token token) {
-  for (int i = 0; i < count; i++)
-    if (tokens[i] == token)
-      return true;
-  return false;
-}
-
-static bool names_nothing(enum token token) {
-  return token >= TOKEN_KW_NET;
-}
-
-static void reserve(struct diagnostic *d, enum token word) {
-  diag_help(d, "%s is a word of the language and names nothing else",
-            token_words(word));
-}
-
-/* Where the bracket stands that is still open. */
-static void show_open(struct diagnostic *d, struct parser *p) {
-  const struct scan *scan = &p->scan;
-  if (scan->depth == 0)
-    return;
-  uint32_t at = scan->open_at[scan->depth - 1];
-  diag_label(d, (struct span){at, at + 1}, "opened here");
-}
-
-/* A way out for the mistakes that people make. */
-static void advise(struct diagnostic *d, struct parser *p, enum token found,
-                   struct span span) {
-  struct slice text = sources_slice(p->diags->sources, span);
-  switch (found) {
-  case TOKEN_FUNC:
-    diag_help(d, "arguments of a layer or def follow it without "
-                 "parentheses: `%.*s 64`", SLICE_ARG(text));
-    break;
-  case TOKEN_KW_ELSE:
-    diag_help(d, "`else` stands behind the closing brace: `} else {`");
-    break;
-  case TOKEN_EQUAL:
-  case TOKEN_UNEQUAL:
-  case TOKEN_LESS:
-  case TOKEN_LESS_EQUAL:
-  case TOKEN_GREATER:
-  case TOKEN_GREATER_EQUAL:
-    diag_help(d, "as an argument, put a comparison in parentheses: "
-                 "`(a == b)`");
-    break;
-  case TOKEN_BRACE_CLOSE:
-    diag_help(d, "is there a `}` too many, or is a `{` missing?");
-    break;
-  case TOKEN_END:
-    show_open(d, p);
-    diag_help(d, "is a closing bracket missing?");
-    break;
-  case TOKEN_COLON:
-    if (names_nothing(p->scan.before))
-      reserve(d, p->scan.before);
-    break;
-  case TOKEN_DOT:
-    diag_help(d, "a number starts with a digit: `0.5`");
-    break;
-  case TOKEN_COMMA:
-    diag_help(d, "arguments are set apart by blanks, statements by `;`");
-    break;
-  case TOKEN_BY:
-    diag_help(d, "the letter x joins sizes and names nothing else");
-    break;
-  case TOKEN_STRIDE:
-    diag_help(d, "to divide, write the `/` with blanks on both sides or on "
-                 "none");
-    break;
-  default:
-    if (names_nothing(found))
-      reserve(d, found);
-  }
-}
-
 /* bison numbers symbols of its own first: the end, the error, the unknown. */
 static enum token token_of(yysymbol_kind_t kind) {
   return kind < YYSYMBOL_NAME
              ? TOKEN_END
              : (enum token)(kind - YYSYMBOL_NAME + TOKEN_NAME);
-}
-
-/* Tokens that begin a value are one thing for people. */
-static bool begins_value(enum token token) {
-  switch (token) {
-  case TOKEN_FUNC:
-  case TOKEN_REAL:
-  case TOKEN_ANY:
-  case TOKEN_NEGATE:
-  case TOKEN_PAREN:
-  case TOKEN_KW_IN:
-  case TOKEN_KW_TRUE:
-  case TOKEN_KW_FALSE:
-  case TOKEN_KW_NOT: return true;
-  default: return false;
-  }
-}
-
-static void put_expected(struct text *out, const enum token *tokens,
-                         int count) {
-  enum { SHOWN = 4 }; /* a longer list helps nobody */
-  bool value = wanted(tokens, count, TOKEN_INT);
-  const char *words[SHOWN];
-  int shown = 0;
-  if (value)
-    words[shown++] = "a value";
-  for (int i = 0; i < count; i++) {
-    bool part = value && (begins_value(tokens[i]) ||
-                          tokens[i] == TOKEN_INT || tokens[i] == TOKEN_NAME);
-    if (part)
-      continue;
-    if (shown == SHOWN)
-      return;
-    words[shown++] = token_words(tokens[i]);
-  }
-  for (int i = 0; i < shown; i++)
-    text_printf(out, "%s%s", i == 0 ? ": expected " : " or ", words[i]);
 }
 
 static int yyreport_syntax_error(const yypcontext_t *context,
@@ -594,18 +474,8 @@ static int yyreport_syntax_error(const yypcontext_t *context,
   int count = yypcontext_expected_tokens(context, kinds, YYNTOKENS);
   for (int i = 0; i < count; i++)
     expected[i] = token_of(kinds[i]);
-  enum token found = token_of(yypcontext_token(context));
-  struct span span = *yypcontext_location(context);
-  struct text what = text_new(p->arena);
-  put_found(&what, p, found, span);
-  bool complete = found != TOKEN_END &&
-                  wanted(expected, count, TOKEN_NEWLINE);
-  text_put(&what, complete ? " does not belong here" : " is unexpected here");
-  if (!complete && found != TOKEN_END)
-    put_expected(&what, expected, count);
-  struct diagnostic *d =
-      diag(p->diags, SYNTAX, span, "%.*s", SLICE_ARG(text_slice(&what)));
-  advise(d, p, found, span);
+  syntax_report(p, token_of(yypcontext_token(context)),
+                *yypcontext_location(context), expected, count);
   return 0;
 }
 

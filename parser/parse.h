@@ -9,6 +9,7 @@ struct parser {
   struct arena *arena;
   struct diags *diags;
   struct scan scan;
+  int skipped_braces;    /* opened on lines with a syntax error */
   int *statements;       /* counted through all texts of a compilation */
   struct block *program; /* what came out */
 };

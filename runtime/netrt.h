@@ -144,7 +144,12 @@ enum netrt_when { NETRT_BEFORE, NETRT_AFTER };
 typedef int netrt_hook_fn(void *user, const struct netrt *net, uint32_t op,
                           enum netrt_when when);
 
-enum { NETRT_REFERENCE = 1 }; /* flags: only the plain kernels */
+/* Flags of struct netrt. */
+enum {
+  NETRT_REFERENCE = 1, /* only the plain kernels */
+  NETRT_NO_AVX512 = 2, /* as if the processor had it not; to test others */
+  NETRT_NO_AVX2 = 4    /* nor this */
+};
 
 struct netrt {
   const struct netrt_model *model;
@@ -167,8 +172,7 @@ struct netrt {
  * the model's arena_bytes; weights must have exactly weight_bytes, and may be
  * NULL if that is 0. Both stay the caller's.
  */
-enum netrt_status netrt_open(struct netrt *net,
-                             const struct netrt_model *model,
+enum netrt_status netrt_open(struct netrt *net, const struct netrt_model *model,
                              const void *weights, size_t weight_bytes,
                              void *arena, size_t arena_bytes);
 
@@ -206,8 +210,7 @@ struct netrt_view {
 };
 
 /* Returns NETRT_OK; a fast one may return -1: this is not for me. */
-typedef int netrt_kernel_fn(const struct netrt *net,
-                            const struct netrt_op *op);
+typedef int netrt_kernel_fn(const struct netrt *net, const struct netrt_op *op);
 
 struct netrt_kernel {
   const char *name;

@@ -2,7 +2,7 @@
 #include <inttypes.h>
 
 #include "base/check.h"
-#include "sema/expander.h"
+#include "sema/hint.h"
 
 struct tail_word {
   const struct layer_kind *kind;
@@ -29,9 +29,8 @@ struct bound {
 
 static bool unknown_word(struct expander *e, struct slice name,
                          struct span span) {
-  struct diagnostic *d =
-      report(e, UNKNOWN_LAYER, span, "there is no layer or def `%.*s`",
-             SLICE_ARG(name));
+  struct diagnostic *d = report(e, UNKNOWN_LAYER, span,
+                                "unknown layer or def `%.*s`", SLICE_ARG(name));
   if (!diag_is_shown(d))
     return false;
   struct suggestion s = suggest_begin(name);
@@ -43,6 +42,9 @@ static bool unknown_word(struct expander *e, struct slice name,
         suggest_offer(&s, symbol->name);
   if (slice_is(name, "checkpoint")) {
     diag_help(d, "`checkpoint { ... }` takes one block and nothing else");
+  } else if (!(s.best.at && s.distance == 0) &&
+             hint_foreign_layer(d, name, span)) {
+    return false;
   } else if (s.best.at) {
     diag_help(d, "did you mean `%.*s`?", SLICE_ARG(s.best));
     diag_fixit(d, span, "%.*s", SLICE_ARG(s.best));
@@ -58,13 +60,13 @@ static bool no_layer(struct expander *e, struct symbol *symbol,
   if (symbol->kind == SYMBOL_CONSTANT && symbol->value.kind == VALUE_POISON)
     return false;
   struct diagnostic *d =
-      report(e, UNKNOWN_LAYER, span, "`%.*s` is %s, no layer or def",
+      report(e, UNKNOWN_LAYER, span, "`%.*s` is %s, not a layer or def",
              SLICE_ARG(symbol->name), what);
   diag_label(d, symbol->span, "defined here");
   if (symbol->kind == SYMBOL_LABEL)
     diag_help(d,
               "`from %.*s` makes its tensor current, `again %.*s` "
-              "applies it once more",
+              "applies it again",
               SLICE_ARG(symbol->name), SLICE_ARG(symbol->name));
   return false;
 }
@@ -97,7 +99,7 @@ static void tail_takes_no_values(struct expander *e, struct bound *bound,
   const char *last = bound->tail.at[bound->tail.count - 1].kind->name;
   struct diagnostic *d = report(e, TAIL_ARGUMENT, arg->span,
                                 "`%s` in a tail takes no arguments", last);
-  diag_help(d, "write it as a statement of its own, with its arguments, or "
+  diag_help(d, "write it as a separate statement, with its arguments, or "
                "move this in front of the tail");
   bound->binding.failed = true;
 }
@@ -124,7 +126,7 @@ static void add_tail(struct expander *e, struct bound *bound,
     struct diagnostic *d =
         report(e, TAIL_ARGUMENT, arg->span,
                "`%.*s` cannot stand in the tail of a layer", SLICE_ARG(name));
-    diag_help(d, "write it as a statement of its own");
+    diag_help(d, "write it as a separate statement");
     bound->binding.failed = true;
     return;
   }
@@ -184,7 +186,9 @@ static void read_word(struct expander *e, struct bound *bound,
   if (names_layer(e, name))
     add_tail(e, bound, arg);
   else if (!bind_wants_position(b) && !scope_find(e->scope, name)) {
-    report_unknown_name(e, name, arg->span, b->specs);
+    report_unknown_name(e, name, arg->span,
+                        bound->kind->join ? NAME_OF_TENSOR : NAME_OF_TAIL,
+                        b->specs);
     b->failed = true;
   } else {
     bind_arg(e, b, arg);
@@ -312,6 +316,16 @@ static bool run_operands(struct expander *e, const struct stmt *stmt,
   return known;
 }
 
+/* `add`, and its block on the next line. */
+static bool brace_follows(struct expander *e, const struct stmt *stmt) {
+  struct span rest = {stmt->span.end, stmt->span.end};
+  struct slice text = sources_rest(e->diags->sources, rest.begin);
+  size_t i = 0;
+  while (i < text.length && strchr(" \t\r\n", text.at[i]))
+    i++;
+  return i < text.length && text.at[i] == '{';
+}
+
 static bool gather_inputs(struct expander *e, const struct stmt *stmt,
                           const struct bound *bound, int64_t *nodes,
                           int *count) {
@@ -328,10 +342,16 @@ static bool gather_inputs(struct expander *e, const struct stmt *stmt,
     if (bound->operands.count == 0 && !bound->binding.failed) {
       struct diagnostic *d =
           report(e, WRONG_COUNT, stmt->span, "%s needs operands", kind->name);
-      diag_help(d,
-                "`%s { ... } {}` joins two branches, `%s LABEL` the "
-                "current tensor with another",
-                kind->name, kind->name);
+      if (brace_follows(e, stmt))
+        diag_help(d,
+                  "the `{` of its first branch stands on the same line: "
+                  "`%s {`",
+                  kind->name);
+      else
+        diag_help(d,
+                  "`%s { ... } {}` joins two branches, `%s LABEL` the "
+                  "current tensor with another",
+                  kind->name, kind->name);
       return false;
     }
     return run_operands(e, stmt, bound, nodes, count) && !bound->binding.failed;

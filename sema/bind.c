@@ -2,7 +2,9 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-#include "sema/expander.h"
+#include "layers/foreign.h"
+#include "sema/hint.h"
+#include "sema/slip.h"
 
 static bool is_given(const struct binding *b, int row) {
   return b->given >> row & 1;
@@ -39,6 +41,23 @@ struct slot {
   void *at;
 };
 
+/* conv 3x3 64: the sizes stand where the channels belong. */
+static bool sizes_come_first(struct slot *s, struct diagnostic *d) {
+  const struct arg_spec *next = s->spec + 1;
+  if (s->value.kind != VALUE_SIZES || s->spec->place != PLACE_POSITION ||
+      next->name == NULL || next->type != TYPE_SIZES)
+    return false;
+  struct slice sizes = sources_slice(s->e->diags->sources, s->expr->span);
+  struct slice rest = sources_rest(s->e->diags->sources, s->expr->span.end);
+  size_t from = rest.length && rest.at[0] == ' ', to = from;
+  while (to < rest.length && rest.at[to] >= '0' && rest.at[to] <= '9')
+    to++;
+  diag_help(d, "%s come first: `%s %.*s %.*s`", s->spec->name, s->b->owner,
+            to > from ? (int)(to - from) : 2, to > from ? rest.at + from : "64",
+            SLICE_ARG(sizes));
+  return true;
+}
+
 /* What is wrong with a value, at the value, in terms of its argument. */
 static bool refuse(struct slot *s, enum slug slug, const char *wanted) {
   s->b->failed = true;
@@ -50,7 +69,9 @@ static bool refuse(struct slot *s, enum slug slug, const char *wanted) {
       report(s->e, slug, s->expr->span, "`%s` of %s must be %s, not %.*s",
              s->spec->name, s->b->owner, wanted, SLICE_ARG(text_slice(&text)));
   if (s->value.kind == VALUE_REAL && s->spec->type != TYPE_REAL)
-    diag_help(d, "floor(), ceil() or round() makes an integer of it");
+    diag_help(d, "use floor(), ceil() or round()");
+  else if (s->spec->type == TYPE_INT && sizes_come_first(s, d))
+    return false;
   else if (s->spec->bytes && s->value.kind == VALUE_INT)
     diag_help(d, "sizes are in bytes; with a unit: `%" PRId64 "GiB`",
               s->value.integer);
@@ -234,20 +255,22 @@ static bool store(struct slot *s) {
 }
 
 static bool choose(struct slot *s, struct slice word) {
-  int index = word_index(s->spec->words, word);
+  int index = hint_find_choice(s->spec, word);
   if (index) {
     *(int *)s->at = index;
     return true;
   }
+  const char *several = foreign_choice_find(s->spec->name, word);
   struct suggestion suggestion = suggest_begin(word);
   for (int i = 1; word_at(s->spec->words, i).length; i++)
     suggest_offer(&suggestion, word_at(s->spec->words, i));
   struct diagnostic *d =
-      report(s->e, UNKNOWN_CHOICE, s->expr->span, "`%.*s` is no %s of %s",
-             SLICE_ARG(word), s->spec->name, s->b->owner);
-  if (suggestion.best.at)
+      report(s->e, UNKNOWN_CHOICE, s->expr->span,
+             several ? "ambiguous %s `%.*s`" : "unknown %s `%.*s`",
+             s->spec->name, SLICE_ARG(word));
+  if (suggestion.best.at && !several)
     diag_help(d, "did you mean `%.*s`?", SLICE_ARG(suggestion.best));
-  diag_help(d, "there are: %s", s->spec->words);
+  hint_choices(d, s->e->arena, several ? several : s->spec->words);
   s->b->failed = true;
   return false;
 }
@@ -289,31 +312,6 @@ static bool is_choice(const struct arg_spec *spec) {
          (spec->type == TYPE_WORDS && word_at(spec->words, 2).length);
 }
 
-/* `conv 8 4 / 2`: a window of 2, where a stride was meant. */
-static void warn_of_division(struct expander *e, const struct binding *b,
-                             const struct arg_spec *spec,
-                             const struct expr *expr) {
-  bool strided = false;
-  for (int i = 0; b->specs[i].name; i++)
-    strided = strided || (b->specs[i].place == PLACE_STRIDE && !is_given(b, i));
-  if (!strided || spec->type != TYPE_SIZES || spec->place != PLACE_POSITION ||
-      expr->kind != EXPR_BINARY || expr->op != OP_DIV)
-    return;
-  struct slice left = sources_slice(e->diags->sources, expr->left->span);
-  struct slice right = sources_slice(e->diags->sources, expr->right->span);
-  struct slice all = sources_slice(e->diags->sources, expr->span);
-  struct span before = {expr->span.begin - 1, expr->span.begin};
-  if (all.length != left.length + right.length + 3 ||
-      slice_is(sources_slice(e->diags->sources, before), "("))
-    return; /* without blanks, or in parentheses: a division is meant */
-  struct diagnostic *d =
-      report(e, STRIDE_OR_DIVISION, expr->span,
-             "`%.*s` is a division, not a stride", SLICE_ARG(all));
-  diag_help(d, "a stride has no blank after its `/`: `%.*s /%.*s`",
-            SLICE_ARG(left), SLICE_ARG(right));
-  diag_fixit(d, expr->span, "%.*s /%.*s", SLICE_ARG(left), SLICE_ARG(right));
-}
-
 static void bind_row(struct expander *e, struct binding *b, int row,
                      const struct expr *expr, struct span span) {
   const struct arg_spec *spec = &b->specs[row];
@@ -322,7 +320,8 @@ static void bind_row(struct expander *e, struct binding *b, int row,
     given_twice(e, b, row, span);
     return;
   }
-  warn_of_division(e, b, spec, expr);
+  if (slip_check(e, b, spec, expr))
+    return;
   b->given |= (uint64_t)1 << row;
   b->spans[row] = span;
   bool name = expr->kind == EXPR_NAME;
@@ -413,17 +412,20 @@ static void unknown_key(struct expander *e, struct binding *b,
   struct diagnostic *d =
       report(e, UNKNOWN_OPTION, arg->key_span, "%s has no option `%.*s`",
              b->owner, SLICE_ARG(arg->key));
+  b->failed = true;
+  if (!diag_is_shown(d) || hint_foreign_option(e, d, b, arg))
+    return;
   if (s.best.at) {
     diag_help(d, "did you mean `%.*s`?", SLICE_ARG(s.best));
     diag_fixit(d, arg->key_span, "%.*s", SLICE_ARG(s.best));
   } else {
     struct text all = text_new(e->arena);
     for (int i = 0; b->specs[i].name; i++)
-      text_printf(&all, " %s", b->specs[i].name);
-    diag_help(d, all.length ? "there are:%.*s" : "it has none%.*s",
-              SLICE_ARG(text_slice(&all)));
+      text_printf(&all, "%s%s", i ? ", " : "options: ", b->specs[i].name);
+    if (!all.length)
+      text_printf(&all, "%s takes no options", b->owner);
+    diag_help(d, "%.*s", SLICE_ARG(text_slice(&all)));
   }
-  b->failed = true;
 }
 
 static void bind_stride(struct expander *e, struct binding *b,
@@ -443,18 +445,22 @@ static void bind_stride(struct expander *e, struct binding *b,
 
 static void too_many(struct expander *e, struct binding *b,
                      const struct arg *arg) {
+  if (b->failed)
+    return; /* one mistake, one error */
   struct text takes = text_new(e->arena);
   for (int i = 0; b->specs[i].name; i++)
     if (b->specs[i].place == PLACE_POSITION)
       text_printf(&takes, " %s", b->specs[i].name);
+  b->failed = true;
   struct diagnostic *d =
       report(e, WRONG_COUNT, arg->span, "%s takes no further value", b->owner);
+  if (hint_surplus(e, d, b, arg))
+    return;
   if (takes.length)
     diag_help(d, "it is written `%s%.*s`; options follow by name", b->owner,
               SLICE_ARG(text_slice(&takes)));
   else
     diag_help(d, "`netc layers %s` shows how it is written", b->owner);
-  b->failed = true;
 }
 
 void bind_arg(struct expander *e, struct binding *b, const struct arg *arg) {
@@ -482,6 +488,18 @@ void bind_arg(struct expander *e, struct binding *b, const struct arg *arg) {
   }
 }
 
+/* `pad bn relu` below a conv: an option of the layer before. */
+static bool continues_line(struct expander *e, const char *word) {
+  if (e->current == NO_NODE)
+    return false;
+  const struct node *node = &e->model->nodes.at[e->current];
+  const struct arg_spec *spec = e->model->nodes.at[node->head].kind->specs;
+  for (; spec && spec->name; spec++)
+    if (spec->place == PLACE_KEY && strcmp(spec->name, word) == 0)
+      return true;
+  return false;
+}
+
 void bind_end(struct expander *e, struct binding *b, struct span span) {
   for (int i = 0; b->specs[i].name; i++) {
     const struct arg_spec *spec = &b->specs[i];
@@ -489,7 +507,10 @@ void bind_end(struct expander *e, struct binding *b, struct span span) {
       continue;
     struct diagnostic *d = report(e, MISSING_ARGUMENT, span, "%s needs its %s",
                                   b->owner, spec->name);
-    diag_help(d, "%s: %s", spec->name, spec->doc);
+    if (continues_line(e, b->owner))
+      diag_help(d, "to continue the line above, end it with `\\`");
+    else
+      diag_help(d, "%s: %s", spec->name, spec->doc);
     b->failed = true;
   }
 }

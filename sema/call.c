@@ -63,7 +63,7 @@ static void report_surplus(struct expander *e, struct call *call,
   diag_label(d, call->def->span, "defined here");
   if (arg->form == ARG_PLAIN && arg->value->kind == EXPR_NAME &&
       layer_kind_find(arg->value->name))
-    diag_help(d, "a def has no tail: `%.*s` is a statement of its own",
+    diag_help(d, "a def has no tail: write `%.*s` as a separate statement",
               SLICE_ARG(arg->value->name));
   call->failed = true;
 }

@@ -1,4 +1,5 @@
 /* Statements that make no layer: inputs, outputs, names, settings. */
+#include "layers/foreign.h"
 #include "sema/expander.h"
 
 static bool read_dtype(struct expander *e, const struct stmt *stmt,
@@ -11,9 +12,15 @@ static bool read_dtype(struct expander *e, const struct stmt *stmt,
     *dtype = i64 ? DTYPE_I64 : DTYPE_I32;
     return true;
   }
+  const char *ours = foreign_choice_find("input", stmt->dtype);
   struct diagnostic *d =
-      report(e, UNKNOWN_CHOICE, stmt->dtype_span, "an input of type `%.*s`",
-             SLICE_ARG(stmt->dtype));
+      report(e, UNKNOWN_CHOICE, stmt->dtype_span,
+             "unknown type of input `%.*s`", SLICE_ARG(stmt->dtype));
+  if (ours) {
+    diag_help(d, "did you mean `%s`?", ours);
+    diag_fixit(d, stmt->dtype_span, "%s", ours);
+    return false;
+  }
   diag_help(d, "`: i32` and `: i64` make indices, without it an input holds "
                "values; their type is `train dtype=` or `--dtype`");
   return false;

@@ -3,7 +3,7 @@
 #include <math.h>
 
 #include "base/check.h"
-#include "sema/expander.h"
+#include "sema/hint.h"
 
 struct value eval_integer(int64_t value, struct span span) {
   return (struct value){.kind = VALUE_INT, .integer = value, .span = span};
@@ -53,7 +53,7 @@ bool want_int(struct expander *e, const struct value *value, int64_t *out) {
   }
   struct diagnostic *d = report_type(e, value, value->span, "an integer");
   if (d && value->kind == VALUE_REAL)
-    diag_help(d, "floor(), ceil() or round() makes one of it");
+    diag_help(d, "use floor(), ceil() or round()");
   return false;
 }
 
@@ -100,36 +100,61 @@ static void suggest_words(struct suggestion *s, const struct arg_spec *spec) {
   }
 }
 
-void report_unknown_name(struct expander *e, struct slice name,
-                         struct span span, const struct arg_spec *also) {
-  struct diagnostic *d = report(
-      e, UNKNOWN_NAME, span, "nothing is called `%.*s` here", SLICE_ARG(name));
-  if (!diag_is_shown(d))
-    return;
-  if (looks_like_sizes(e, name)) {
-    struct text sizes = text_new(e->arena);
-    for (size_t i = 0; i < name.length; i++) {
-      if (name.at[i] == 'x')
-        text_put(&sizes, " x ");
-      else
-        text_putc(&sizes, name.at[i]);
-    }
-    diag_help(d, "to join sizes, put blanks around the x: `%.*s`",
-              SLICE_ARG(text_slice(&sizes)));
-    diag_fixit(d, span, "%.*s", SLICE_ARG(text_slice(&sizes)));
-    return;
+static bool hint_sizes(struct expander *e, struct diagnostic *d,
+                       struct slice name, struct span span) {
+  if (!looks_like_sizes(e, name))
+    return false;
+  struct text sizes = text_new(e->arena);
+  for (size_t i = 0; i < name.length; i++) {
+    if (name.at[i] == 'x')
+      text_put(&sizes, " x ");
+    else
+      text_putc(&sizes, name.at[i]);
   }
+  diag_help(d, "to join sizes, put blanks around the x: `%.*s`",
+            SLICE_ARG(text_slice(&sizes)));
+  diag_fixit(d, span, "%.*s", SLICE_ARG(text_slice(&sizes)));
+  return true;
+}
+
+/* What may stand in that place, and nothing else. */
+static struct slice closest_name(struct expander *e, struct slice name,
+                                 enum name_place place,
+                                 const struct arg_spec *specs) {
   struct suggestion s = suggest_begin(name);
-  suggest_words(&s, also);
-  scope_suggest(e->scope, &s);
-  for (size_t i = 0; i < layer_kind_count(); i++)
-    suggest_offer(&s, slice_of(layer_kind_at(i)->name));
-  if (s.best.at) {
-    diag_help(d, "did you mean `%.*s`?", SLICE_ARG(s.best));
-    diag_fixit(d, span, "%.*s", SLICE_ARG(s.best));
+  scope_suggest(e->scope, SYMBOL_LABEL, &s);
+  if (place == NAME_OF_TENSOR)
+    return s.best;
+  if (place == NAME_OF_TAIL)
+    s = suggest_begin(name);
+  scope_suggest(e->scope, SYMBOL_CONSTANT, &s);
+  if (place == NAME_OF_TAIL)
+    suggest_words(&s, specs);
+  if (place == NAME_OF_TAIL || !s.best.at)
+    for (size_t i = 0; i < layer_kind_count(); i++)
+      suggest_offer(&s, slice_of(layer_kind_at(i)->name));
+  return s.best;
+}
+
+void report_unknown_name(struct expander *e, struct slice name,
+                         struct span span, enum name_place place,
+                         const struct arg_spec *specs) {
+  struct diagnostic *d =
+      report(e, UNKNOWN_NAME, span, "`%.*s` is not defined", SLICE_ARG(name));
+  if (!diag_is_shown(d) || hint_sizes(e, d, name, span) ||
+      hint_shorthand(d, specs, name, span) ||
+      (place == NAME_OF_TAIL && hint_foreign_layer(d, name, span)))
+    return;
+  struct slice best = closest_name(e, name, place, specs);
+  if (best.at) {
+    diag_help(d, "did you mean `%.*s`?", SLICE_ARG(best));
+    diag_fixit(d, span, "%.*s", SLICE_ARG(best));
+  } else if (place == NAME_OF_TENSOR) {
+    diag_help(d, "a label is visible only below its layer, within the same "
+                 "braces");
   } else {
-    diag_help(d, "constants, defs and labels are seen below the place where "
-                 "they stand, inside its braces");
+    diag_help(d, "a constant, def or label is visible only after its "
+                 "definition, within the same braces");
   }
 }
 
@@ -143,7 +168,7 @@ static struct value eval_name(struct expander *e, const struct expr *expr) {
   if (!symbol) {
     if (layer_kind_find(expr->name))
       return name_value(expr->name, expr->span);
-    report_unknown_name(e, expr->name, expr->span, NULL);
+    report_unknown_name(e, expr->name, expr->span, NAME_OF_VALUE, NULL);
     return value_poison;
   }
   struct value value = symbol->value;
@@ -176,7 +201,7 @@ static struct value unknown_field(struct expander *e, const struct expr *expr) {
   struct diagnostic *d =
       report(e, UNKNOWN_NAME, expr->span, "a tensor has no `%.*s`",
              SLICE_ARG(expr->name));
-  diag_help(d, "there are in.c in.h in.w in.d in.len in.size");
+  diag_help(d, "choose one of: in.c, in.h, in.w, in.d, in.len, in.size");
   return value_poison;
 }
 
@@ -189,7 +214,7 @@ static struct value eval_field(struct expander *e, const struct expr *expr) {
     return value_poison;
   if (e->current == NO_NODE) {
     report(e, NO_TENSOR, expr->span,
-           "there is no tensor yet whose size this could be");
+           "there is no tensor yet, so it has no size");
     return value_poison;
   }
   struct node *node = &e->model->nodes.at[e->current];

@@ -143,7 +143,7 @@ static bool can_repeat(struct expander *e, const struct stmt *stmt,
   if (kind == STMT_APPLY || kind == STMT_GROUP || kind == STMT_AGAIN)
     return true;
   struct diagnostic *d = report(e, UNKNOWN_LABEL, stmt->name_span,
-                                "`%.*s` is no layer or group to apply again",
+                                "`%.*s` is not a layer or group to apply again",
                                 SLICE_ARG(stmt->name));
   diag_label(d, symbol->span, "labelled here");
   return false;

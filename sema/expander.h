@@ -55,9 +55,17 @@ struct value eval_overflow(struct expander *e, struct span span);
 struct value eval_mismatch(struct expander *e, const struct value *value,
                            struct span span, const char *wanted);
 
-/* Reports a name that nothing is called. `also` are further candidates. */
+/* What could stand where an unknown name does. */
+enum name_place {
+  NAME_OF_VALUE,  /* a constant, a label, a layer as a value */
+  NAME_OF_TENSOR, /* a label */
+  NAME_OF_TAIL,   /* a layer, or an option of `specs` */
+};
+
+/* Reports a name that is not defined. */
 void report_unknown_name(struct expander *e, struct slice name,
-                         struct span span, const struct arg_spec *also);
+                         struct span span, enum name_place place,
+                         const struct arg_spec *specs);
 
 /* Makes a name known here; one that is known already is an error. */
 struct symbol *scope_declare(struct expander *e, enum symbol_kind kind,

@@ -91,7 +91,7 @@ static struct value unknown_function(struct expander *e,
   for (size_t i = 0; i < sizeof functions / sizeof *functions; i++)
     suggest_offer(&s, slice_of(functions[i].name));
   struct diagnostic *d =
-      report(e, UNKNOWN_NAME, expr->span, "there is no function `%.*s`",
+      report(e, UNKNOWN_NAME, expr->span, "unknown function `%.*s`",
              SLICE_ARG(expr->name));
   if (s.best.at)
     diag_help(d, "did you mean `%.*s`?", SLICE_ARG(s.best));

@@ -40,20 +40,25 @@ void expand_repeat(struct expander *e, const struct stmt *stmt) {
   }
 }
 
-/* A row of the table: one value for each name. */
+static int count_values(const struct expr *expr) {
+  int count = 0;
+  for (; expr; expr = expr->next)
+    count++;
+  return count;
+}
+
+/* A turn of the table: one value for each name, from `expr` on. */
 static bool bind_row_names(struct expander *e, const struct stmt *stmt,
-                           const struct table_row *row) {
-  const struct expr *expr = row->values;
-  int names = 0, values = 0;
+                           const struct table_row *row,
+                           const struct expr *expr) {
+  int names = 0, values = count_values(row->values);
   for (const struct name_list *n = stmt->names; n; n = n->next)
     names++;
-  for (const struct expr *x = row->values; x; x = x->next)
-    values++;
-  if (names != values) {
+  if (names != values && names > 1) {
     struct diagnostic *d =
         report(e, WRONG_COUNT, row->span, "a row of %d value%s for %d name%s",
                values, values == 1 ? "" : "s", names, names == 1 ? "" : "s");
-    diag_help(d, "rows end with `;` or the line; each value stands apart by "
+    diag_help(d, "rows end with `;` or the line, values are separated by "
                  "blanks");
     return false;
   }
@@ -71,15 +76,17 @@ static bool bind_row_names(struct expander *e, const struct stmt *stmt,
 static void expand_rows(struct expander *e, const struct stmt *stmt) {
   int64_t total = 0, ordinal = 0;
   bool going = true;
+  bool each = !stmt->names->next; /* for one name: each value is a turn */
   for (const struct table_row *row = stmt->rows; row; row = row->next)
-    total++;
-  for (const struct table_row *row = stmt->rows; row && going;
-       row = row->next) {
-    expand_enter(e);
-    if (bind_row_names(e, stmt, row))
-      going = turn(e, stmt, ++ordinal, total);
-    expand_leave(e);
-  }
+    total += each ? count_values(row->values) : 1;
+  for (const struct table_row *row = stmt->rows; row && going; row = row->next)
+    for (const struct expr *x = row->values; x && going;
+         x = each ? x->next : NULL) {
+      expand_enter(e);
+      if (bind_row_names(e, stmt, row, x))
+        going = turn(e, stmt, ++ordinal, total);
+      expand_leave(e);
+    }
 }
 
 static void expand_range(struct expander *e, const struct stmt *stmt) {

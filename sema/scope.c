@@ -81,8 +81,10 @@ struct symbol *scope_add(struct scope_pool *pool, struct scope *scope,
   return symbol;
 }
 
-void scope_suggest(struct scope *scope, struct suggestion *suggestion) {
+void scope_suggest(struct scope *scope, enum symbol_kind kind,
+                   struct suggestion *suggestion) {
   for (; scope; scope = scope->parent)
     for (struct symbol *s = scope->first; s; s = s->next)
-      suggest_offer(suggestion, s->name);
+      if (s->kind == kind)
+        suggest_offer(suggestion, s->name);
 }

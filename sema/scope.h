@@ -55,7 +55,8 @@ struct symbol *scope_add(struct scope_pool *pool, struct scope *scope,
                          enum symbol_kind kind, struct slice name,
                          struct span span);
 
-/* Offers the names of all scopes from here on outwards. */
-void scope_suggest(struct scope *scope, struct suggestion *suggestion);
+/* Offers the names of a kind in all scopes from here on outwards. */
+void scope_suggest(struct scope *scope, enum symbol_kind kind,
+                   struct suggestion *suggestion);
 
 #endif

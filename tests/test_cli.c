@@ -47,7 +47,7 @@ static void slips_of_the_command_line_are_explained(void **state) {
   expect(NETC " --depth=-1 x.net", 2, "", "--depth takes a number");
   expect(NETC " --batch 0 x.net", 2, "", "at least 1");
   expect(NETC " -D n=* x.net", 2, "", "-D n: ");
-  expect(NETC " -Wno-such x.net", 2, "", "there is no warning `such`");
+  expect(NETC " -Wno-such x.net", 2, "", "unknown warning `such`");
   expect(NETC " examples/vgg16.net -o x.jpg", 2, "", "unknown output format");
   expect(NETC " examples/vgg16.net --emit=jsn", 2, "", "unknown output format");
   expect(NETC " examples/vgg16.net --dump=wrong", 2, "", "--dump takes");
@@ -192,8 +192,8 @@ static void full_disks_are_noticed(void **state) {
       "fmt --help",
       "fmt examples/simple_cnn.net",
       "completion bash",
-      "plan "
-      "tests/data/planner/minimalloc/input.12.csv",
+      ("plan "
+       "tests/data/planner/minimalloc/input.12.csv"),
   };
   for (size_t i = 0; i < sizeof commands / sizeof *commands; i++) {
     struct run r = run(NETC " %s >/dev/full", commands[i]);

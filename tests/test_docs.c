@@ -4,6 +4,8 @@
  */
 #include "base/diag.h"
 #include "codegen/backend.h"
+#include "layers/foreign.h"
+#include "layers/layer.h"
 #include "netc.h"
 #include "tests/run.h"
 
@@ -138,6 +140,28 @@ static void every_warning_is_in_the_manual(void **state) {
   free(text);
 }
 
+/* The C of the README is the body of a main. */
+static void the_library_example_compiles(void **state) {
+  (void)state;
+  expect("{ printf '#include <netc.h>\\n#include <stdio.h>\\n"
+         "static bool write(void *u, const char *b, size_t n) "
+         "{ return fwrite(b, 1, n, u) == n; }\\nint main(void) {\\n'; "
+         "awk '/^```$/ { c = 0 } c; /^```c$/ && !n++ { c = 1 }' README.md; "
+         "echo '}'; } | ${CC:-cc} -std=c11 -Wall -Wextra -Werror -Iinclude "
+         "-fsyntax-only -x c -",
+         0, NULL, NULL);
+}
+
+/* What words of other frameworks lead to must be there. */
+static void foreign_words_lead_to_words_of_ours(void **state) {
+  (void)state;
+  assert_true(foreign_count() >= 120);
+  const char *ours;
+  for (size_t i = 0; (ours = foreign_layer_target(i)); i++)
+    if (*ours && !layer_kind_find(slice_of(ours)))
+      fail_msg("foreign.def leads to `%s`, which is not a layer", ours);
+}
+
 static void every_layer_is_documented_and_tested(void **state) {
   (void)state;
   char *manual = read_text("docs/layers.md", NULL);
@@ -252,6 +276,8 @@ int main(void) {
       cmocka_unit_test(example_files_compile_and_are_canonical),
       cmocka_unit_test(every_diagnostic_has_a_page_and_a_case),
       cmocka_unit_test(every_warning_is_in_the_manual),
+      cmocka_unit_test(the_library_example_compiles),
+      cmocka_unit_test(foreign_words_lead_to_words_of_ours),
       cmocka_unit_test(every_layer_is_documented_and_tested),
       cmocka_unit_test(every_output_is_tested),
       cmocka_unit_test(every_option_is_in_the_help_and_the_manual_page),

@@ -153,10 +153,10 @@ static void settings_are_checked_when_they_are_made(void **state) {
     const char *key, *value, *message;
   } bad[] = {
       {"batch", "0", "at least 1"},
-      {"batch", "many", "nothing is called `many`"},
+      {"batch", "many", "`many` is not defined"},
       {"batch", "1 optimizer=adam", "invalid value"},
       {"batch", "1; conv 3", "invalid value"},
-      {"optimizer", "addam", "`addam` is no optimizer"},
+      {"optimizer", "addam", "unknown optimizer `addam`"},
       {"optimiser", "adam", "did you mean `optimizer`"},
       {"dtype", "", ""},
       {"batch", "\xFF", "not valid UTF-8"},

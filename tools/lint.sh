@@ -17,7 +17,7 @@ bad=$(grep -nE "$(printf '\t')| +\$" $sources | head -5)
 [ -z "$bad" ] || say "tabs or trailing blanks: $bad"
 
 # Includes point to the left only, and some rooms need less than that.
-order="base plan lexer parser layers sema memory codegen library driver"
+order="base plan lexer layers parser sema memory codegen library driver"
 needs() { # the rooms that files of $1 may include
   case $1 in
     plan) echo base ;;
@@ -41,6 +41,10 @@ for folder in $order; do
     done
   done
 done
+
+# The runtime is copied into firmware: it includes nothing of the compiler.
+strange=$(grep -nE '^#include "[^"]*/' runtime/*.[ch] | head -5)
+[ -z "$strange" ] || say "runtime/ includes another room: $strange"
 
 # Layers are data: nobody else names one.
 names=$(sed -n 's/^LAYER(\(.*\))/\1/p' layers/layers.def | paste -sd'|')

@@ -1,0 +1,256 @@
+/* copy, concat, pad, roll, up, embed, last: values moved to other places. */
+#include "kernel.h"
+
+#include <string.h>
+
+/* Two views of equal sizes, of any type. */
+static void copy_view(const struct netrt_view *out,
+                      const struct netrt_view *in) {
+  struct netrt_view views[2];
+  struct walk walk;
+  size_t bytes = netrt_type_bytes(out->type);
+  ptrdiff_t k, each = (ptrdiff_t)bytes;
+  views[0] = *out;
+  views[1] = *in;
+  netrt_walk_open(&walk, views, 2);
+  do {
+    unsigned char *to = out->data + walk.offset[0] * each;
+    const unsigned char *from = in->data + walk.offset[1] * each;
+    if (walk.step[0] == 1 && walk.step[1] == 1) {
+      memcpy(to, from, (size_t)walk.length * bytes);
+      continue;
+    }
+    for (k = 0; k < walk.length; k++)
+      memcpy(to + k * walk.step[0] * each, from + k * walk.step[1] * each,
+             bytes);
+  } while (netrt_walk_next(&walk));
+}
+
+static int netrt_reference_copy(const struct netrt *net,
+                                const struct netrt_op *op) {
+  struct netrt_view out = netrt_out(net, op), in = netrt_in(net, op, 0);
+  copy_view(&out, &in);
+  return NETRT_OK;
+}
+
+KERNEL(copy);
+
+static int netrt_reference_concat(const struct netrt *net,
+                                  const struct netrt_op *op) {
+  int axis = netrt_args(net, op)[0];
+  struct netrt_view out = netrt_out(net, op);
+  uint32_t i;
+  for (i = 0; i < op->ins; i++) {
+    struct netrt_view in = netrt_in(net, op, i);
+    out.size = in.size;
+    copy_view(&out, &in);
+    out.data += (size_t)in.size[axis] * (size_t)out.stride[axis] *
+                netrt_type_bytes(out.type);
+  }
+  return NETRT_OK;
+}
+
+KERNEL(concat);
+
+/* Where the value of place `at` comes from; -1: it is zero. */
+static ptrdiff_t mirrored(ptrdiff_t at, ptrdiff_t size, int mode) {
+  if (at >= 0 && at < size)
+    return at;
+  if (mode == 0)
+    return -1;
+  if (mode == 2 || size == 1)
+    return at < 0 ? 0 : size - 1;
+  at %= 2 * (size - 1); /* without the value at the border */
+  if (at < 0)
+    at += 2 * (size - 1);
+  return at < size ? at : 2 * (size - 1) - at;
+}
+
+/* Maps whose values come from one place each, or from none. */
+struct moving {
+  struct map out, in;
+  ptrdiff_t shift[3]; /* what is before, or to where it rolls */
+  int mode;           /* 0 to 2 as pad, 3: in a circle */
+};
+
+static ptrdiff_t comes_from(const struct moving *m, int axis, ptrdiff_t at) {
+  ptrdiff_t size = m->in.size[axis + 1];
+  at -= m->shift[axis];
+  if (m->mode < 3)
+    return mirrored(at, size, m->mode);
+  at %= size;
+  return at < 0 ? at + size : at;
+}
+
+static void move_position(const struct moving *m, ptrdiff_t batch,
+                          const ptrdiff_t at[3]) {
+  float *out = m->out.data + batch * m->out.stride[0];
+  const float *in = m->in.data + batch * m->in.stride[0];
+  ptrdiff_t c, to = m->out.stride[4], step = m->in.stride[4];
+  int i, inside = 1;
+  for (i = 0; i < 3; i++) {
+    ptrdiff_t from = comes_from(m, i, at[i]);
+    out += at[i] * m->out.stride[i + 1];
+    inside = inside && from >= 0;
+    in += inside ? from * m->in.stride[i + 1] : 0;
+  }
+  for (c = 0; c < m->out.size[4]; c++)
+    out[c * to] = inside ? in[c * step] : 0;
+}
+
+static int move_map(const struct netrt *net, const struct netrt_op *op,
+                    int mode, const int32_t *shift) {
+  struct netrt_view out = netrt_out(net, op), in = netrt_in(net, op, 0);
+  struct moving m;
+  ptrdiff_t batch, at[3];
+  int i, missing = 5 - out.rank;
+  m.out = netrt_map_of(&out);
+  m.in = netrt_map_of(&in);
+  m.mode = mode;
+  for (i = 0; i < 3; i++)
+    m.shift[i] = i >= missing ? shift[i - missing] : 0;
+  for (batch = 0; batch < m.out.size[0]; batch++)
+    for (at[0] = 0; at[0] < m.out.size[1]; at[0]++)
+      for (at[1] = 0; at[1] < m.out.size[2]; at[1]++)
+        for (at[2] = 0; at[2] < m.out.size[3]; at[2]++)
+          move_position(&m, batch, at);
+  return NETRT_OK;
+}
+
+static int netrt_reference_pad(const struct netrt *net,
+                               const struct netrt_op *op) {
+  const int32_t *args = netrt_args(net, op);
+  return move_map(net, op, args[0], args + 1);
+}
+
+static int netrt_reference_roll(const struct netrt *net,
+                                const struct netrt_op *op) {
+  return move_map(net, op, 3, netrt_args(net, op));
+}
+
+KERNEL(pad);
+KERNEL(roll);
+
+/* Two places of an axis and the weight of the second one. */
+struct between {
+  ptrdiff_t low, high;
+  float part;
+};
+
+static struct between between_of(ptrdiff_t in, ptrdiff_t out, ptrdiff_t at,
+                                 int mode, int align) {
+  struct between b;
+  float place;
+  b.low = b.high = at * in / out;
+  b.part = 0;
+  if (mode == 0 || in == 1)
+    return b;
+  if (align)
+    place = out > 1 ? (float)at * (float)(in - 1) / (float)(out - 1) : 0;
+  else
+    place = ((float)at + 0.5f) * (float)in / (float)out - 0.5f;
+  if (place < 0)
+    place = 0;
+  b.low = least((ptrdiff_t)place, in - 1);
+  b.high = least(b.low + 1, in - 1);
+  b.part = place - (float)b.low;
+  return b;
+}
+
+/* Linear in every direction: up to eight places around. */
+static float value_between(const struct map *in, const float *from,
+                           const struct between b[3]) {
+  float sum = 0;
+  int corner, i;
+  for (corner = 0; corner < 8; corner++) {
+    float weight = 1;
+    const float *at = from;
+    for (i = 0; i < 3; i++) {
+      int high = corner >> i & 1;
+      weight *= high ? b[i].part : 1 - b[i].part;
+      at += (high ? b[i].high : b[i].low) * in->stride[i + 1];
+    }
+    if (weight != 0)
+      sum += weight * *at;
+  }
+  return sum;
+}
+
+static int netrt_reference_up(const struct netrt *net,
+                              const struct netrt_op *op) {
+  struct netrt_view out_view = netrt_out(net, op), in_view;
+  const int32_t *args = netrt_args(net, op);
+  struct map out = netrt_map_of(&out_view), in;
+  ptrdiff_t rows = rows_of(&out_view, 1), row, c;
+  in_view = netrt_in(net, op, 0);
+  in = netrt_map_of(&in_view);
+  for (row = 0; row < rows; row++) {
+    struct between b[3];
+    ptrdiff_t rest = row;
+    const float *from = in.data;
+    float *to = out.data;
+    int i;
+    for (i = 2; i >= 0; i--) {
+      ptrdiff_t at = rest % out.size[i + 1];
+      rest /= out.size[i + 1];
+      b[i] = between_of(in.size[i + 1], out.size[i + 1], at, args[0], args[1]);
+      to += at * out.stride[i + 1];
+    }
+    to += rest * out.stride[0];
+    from += rest * in.stride[0];
+    for (c = 0; c < out.size[4]; c++)
+      to[c * out.stride[4]] = value_between(&in, from + c * in.stride[4], b);
+  }
+  return NETRT_OK;
+}
+
+KERNEL(up);
+
+static int64_t index_at(const struct netrt_view *view, ptrdiff_t at) {
+  if (view->type == NETRT_I64)
+    return ((const int64_t *)(const void *)view->data)[at];
+  return ((const int32_t *)(const void *)view->data)[at];
+}
+
+static int netrt_reference_embed(const struct netrt *net,
+                                 const struct netrt_op *op) {
+  struct netrt_view out = netrt_out(net, op), views[2];
+  struct netrt_view table = netrt_in(net, op, 1);
+  struct walk walk;
+  ptrdiff_t c;
+  views[0] = netrt_in(net, op, 0);
+  views[1] = out;
+  views[1].rank--; /* both of the sizes of the indices */
+  netrt_walk_open_outer(&walk, views, 2, 0);
+  do {
+    int64_t row = index_at(&views[0], walk.offset[0]);
+    const float *from;
+    float *to = netrt_floats(&out) + walk.offset[1];
+    if (row < 0 || row >= table.size[0])
+      return NETRT_BAD_INDEX;
+    from = netrt_floats(&table) + (ptrdiff_t)row * table.stride[0];
+    for (c = 0; c < table.size[1]; c++)
+      to[c * stride_back(&out, 0)] = from[c * table.stride[1]];
+  } while (netrt_walk_next(&walk));
+  return NETRT_OK;
+}
+
+KERNEL(embed);
+
+/* The first way ends at the last step, the second one at the first. */
+static int netrt_reference_last(const struct netrt *net,
+                                const struct netrt_op *op) {
+  struct netrt_view out = netrt_out(net, op), in = netrt_in(net, op, 0);
+  ptrdiff_t ways = netrt_args(net, op)[0], units = out.size[1] / ways;
+  ptrdiff_t batch, c;
+  for (batch = 0; batch < out.size[0]; batch++)
+    for (c = 0; c < out.size[1]; c++) {
+      ptrdiff_t step = c < units ? in.size[1] - 1 : 0;
+      netrt_floats(&out)[batch * out.stride[0] + c * out.stride[1]] =
+          netrt_floats(&in)[batch * in.stride[0] + step * in.stride[1] +
+                            c * in.stride[2]];
+    }
+  return NETRT_OK;
+}
+
+KERNEL(last);

@@ -1,0 +1,11 @@
+/* Arguments that mean something else here than what was meant. */
+#ifndef NETC_SEMA_SLIP_H
+#define NETC_SEMA_SLIP_H
+
+#include "sema/expander.h"
+
+/* Warns, or reports an error and returns true: then nothing is bound. */
+bool slip_check(struct expander *e, struct binding *b,
+                const struct arg_spec *spec, const struct expr *expr);
+
+#endif
