@@ -75,8 +75,10 @@ static struct netrt_operand operand_of(struct making *m,
                                        : NETRT_F32;
   for (int i = 0; i < operand->rank; i++)
     add_number(m, operand->dim[i]);
-  for (int i = 0; i < operand->rank; i++) /* nobody steps along a 1 */
-    add_number(m, operand->dim[i] == 1 ? 0 : operand->stride[i]);
+  for (int i = 0; i < operand->rank; i++) {
+    bool steps = operand->dim[i] > 1 || operand->stride[i] <= INT32_MAX;
+    add_number(m, steps ? operand->stride[i] : 0);
+  }
   return (struct netrt_operand){
       .offset = (size_t)operand->first,
       .shape = operand->rank ? shape_at(m, first, 2 * operand->rank) : 0,
@@ -192,25 +194,31 @@ static void fill(struct making *m) {
   *m->model = made;
 }
 
-bool tables_make(const struct compiled *c, const struct program *program,
-                 struct netrt_model *model, const char **why, int64_t *node) {
+/* What is too large is the last one that was made. */
+static const char *refusal(struct making *m) {
+  struct text why = text_new(m->arena);
+  text_put(&why, "the runtime has numbers of up to 2^31 - 1, which this net "
+                 "passes");
+  if (m->ops.count) {
+    const struct netrt_op *last = &m->ops.at[m->ops.count - 1];
+    text_printf(&why, " at %s", m->names.at[last->layer]);
+  }
+  text_put(&why, ": choose a smaller batch, or smaller tensors");
+  return keep_string(m->arena, &why);
+}
+
+const char *tables_make(const struct compiled *c, const struct program *program,
+                        struct netrt_model *model) {
   struct making m = {
       .arena = c->model->arena, .c = c, .program = program, .model = model};
-  *node = NO_NODE;
-  *why = "the runtime computes in float32: choose `--dtype f32`";
   if (c->settings->infer.dtype != ELEMENT_F32)
-    return false;
-  *why = "the runtime has sizes of up to 2^31 - 1: choose a smaller "
-         "batch, or smaller tensors at ";
-  if (c->settings->infer.batch > INT32_MAX)
-    return false;
+    return "the runtime computes in float32: choose `--dtype f32`";
+  m.too_large = c->settings->infer.batch > INT32_MAX;
   m.name_of =
       arena_alloc(m.arena, c->model->nodes.count + 1, sizeof *m.name_of);
-  for (size_t i = 0; i < program->ops.count && !m.too_large; i++) {
-    *node = program->ops.at[i].node;
+  for (size_t i = 0; i < program->ops.count && !m.too_large; i++)
     add_op(&m, &program->ops.at[i]);
-  }
   if (!m.too_large)
     fill(&m);
-  return !m.too_large;
+  return m.too_large ? refusal(&m) : NULL;
 }

@@ -8,12 +8,12 @@
 
 /*
  * The model of a net; all of it is in `c->model->arena`. An operation's
- * kernel is its code; the kernels themselves are the caller's to name. False
- * if the runtime cannot run it: *why says it and the way out, *node where it
- * is, or NO_NODE.
+ * kernel is its code; the kernels themselves are the caller's to name. Returns
+ * NULL, or why the runtime cannot run the net, and the way out.
  */
-bool tables_make(const struct compiled *c, const struct program *program,
-                 struct netrt_model *model, const char **why, int64_t *node);
+const char *tables_make(const struct compiled *c,
+                        const struct program *program,
+                        struct netrt_model *model);
 
 /* CONV: the names of enum netrt_code without what is before them. */
 const char *tables_code_name(unsigned code);

@@ -183,6 +183,7 @@ struct netc_options {
   bool expand;  /* a row for every layer of a tail */
   bool explain; /* formulas with their numbers */
   bool ascii;
+  const char *prefix; /* of the names in C; NULL: from the net's */
 };
 
 /*
@@ -460,6 +461,7 @@ struct netc_output_kind {
   const char *name; /* and the suffix of files */
   const char *summary;
   enum netc_purpose purpose;
+  const char *word; /* for netc_emit as well: "header"; "": none */
 };
 
 /* How an argument is written. */

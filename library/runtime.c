@@ -16,19 +16,15 @@ static void call_runtime(struct call *call) {
   struct load *load = call->netc->load;
   const struct program *program = program_of(load);
   struct netrt_model *model = ARENA_NEW(&load->arena, struct netrt_model);
-  struct text name = text_new(&call->scratch);
-  const char *why;
-  int64_t node;
   call->status = program ? NETC_OK : NETC_BUG;
   if (load->runtime || !program)
     return;
-  if (tables_make(&load->compiled, program, model, &why, &node)) {
+  const char *refusal = tables_make(&load->compiled, program, model);
+  if (!refusal) {
     load->runtime = model;
     return;
   }
-  if (node != NO_NODE)
-    model_put_name(&name, &load->model, node);
-  context_say(call->netc, "%s%.*s", why, SLICE_ARG(text_slice(&name)));
+  context_say(call->netc, "%s", refusal);
   call->status = NETC_ERROR;
 }
 

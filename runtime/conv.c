@@ -83,7 +83,7 @@ static int netrt_reference_conv(const struct netrt *net,
   return NETRT_OK;
 }
 
-KERNEL(conv);
+KERNEL_FAST(conv);
 
 /* out[at * stride - before + tap * dilation] += in[at] * weight[tap] */
 static void deconv_position(const struct conv *c, ptrdiff_t batch,

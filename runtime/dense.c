@@ -53,7 +53,7 @@ static int netrt_reference_linear(const struct netrt *net,
   return NETRT_OK;
 }
 
-KERNEL(linear);
+KERNEL_FAST(linear);
 
 static int netrt_reference_matmul(const struct netrt *net,
                                   const struct netrt_op *op) {
@@ -84,4 +84,4 @@ static int netrt_reference_matmul(const struct netrt *net,
   return NETRT_OK;
 }
 
-KERNEL(matmul);
+KERNEL_FAST(matmul);

@@ -9,17 +9,24 @@
 
 #include "netrt.h"
 
-/* A kernel that has only the plain form, or a plain and a fast one. With
- * NETRT_SMALL there are no fast ones: for devices with little flash. */
+/*
+ * A kernel that has only the plain form, or a plain and a fast one. With
+ * NETRT_SMALL there are no fast ones: for devices with little flash. They
+ * need the vectors of gcc and clang.
+ */
+#if defined __GNUC__ && !defined NETRT_SMALL
+#define NETRT_HAS_FAST 1
+#endif
+
 #define KERNEL(id) \
   const struct netrt_kernel netrt_##id = {#id, netrt_reference_##id, NULL}
-#ifdef NETRT_SMALL
-#define KERNEL_FAST(id) KERNEL(id)
-#else
+#ifdef NETRT_HAS_FAST
 #define KERNEL_FAST(id)                                                    \
   int netrt_fast_##id(const struct netrt *net, const struct netrt_op *op); \
   const struct netrt_kernel netrt_##id = {#id, netrt_reference_##id,       \
                                           netrt_fast_##id}
+#else
+#define KERNEL_FAST(id) KERNEL(id)
 #endif
 
 enum { NOT_FOR_ME = -1 }; /* of a fast kernel */

@@ -144,7 +144,12 @@ enum netrt_when { NETRT_BEFORE, NETRT_AFTER };
 typedef int netrt_hook_fn(void *user, const struct netrt *net, uint32_t op,
                           enum netrt_when when);
 
-enum { NETRT_REFERENCE = 1 }; /* flags: only the plain kernels */
+/* Flags of struct netrt. */
+enum {
+  NETRT_REFERENCE = 1, /* only the plain kernels */
+  NETRT_NO_AVX512 = 2, /* as if the processor had it not; to test others */
+  NETRT_NO_AVX2 = 4    /* nor this */
+};
 
 struct netrt {
   const struct netrt_model *model;

@@ -353,6 +353,8 @@ static void matches_torch(void **state) {
   run_form(c, "plain", false, false, NETRT_REFERENCE, 0);
   run_form(c, "strided, plain", true, false, NETRT_REFERENCE, 0);
   run_form(c, "fast", false, false, 0, 0);
+  run_form(c, "fast, AVX2", false, false, NETRT_NO_AVX512, 0);
+  run_form(c, "fast, no AVX", false, false, NETRT_NO_AVX2, 0);
   run_form(c, "strided", true, false, 0, 0);
   run_form(c, "in parts", false, false, 0, 3);
   if (!operations[c->code].elementwise || !same)
