@@ -223,8 +223,8 @@ static TARGET void NAME(gemm_part)(const struct gemm *g, ptrdiff_t from,
         } else
           for (i = 0; i < p.taps; i++)
             NAME(pack)
-            (g, (p.tap + i) * g->ins + p.first, p.count, p.n, p.columns,
-             p.width, packed + i * p.count * p.width);
+        (g, (p.tap + i) * g->ins + p.first, p.count, p.n, p.columns, p.width,
+         packed + i * p.count * p.width);
         NAME(run_panel)(g, &p, from, to);
       }
     }
