@@ -27,6 +27,7 @@ struct emit_options {
   enum layout layout;
   int depth; /* 0: all groups are shown open; below 0: no rows at all */
   bool expand, explain, ascii;
+  const char *prefix; /* of C's names; NULL: the net's name */
 };
 
 /* How far the compilation must have come. */
@@ -38,10 +39,13 @@ enum backend_purpose { FOR_FILES, FOR_DUMP, FOR_FORMAT };
 struct backend {
   const char *name; /* of --emit, and the suffix of files */
   const char *summary;
+  const char *word; /* of --emit as well; NULL: none */
   enum backend_need needs;
   enum backend_purpose purpose;
   void (*emit)(const struct compiled *c, const struct emit_options *options,
                struct text *out);
+  /* Why it cannot be written, and the way out; NULL, or gives NULL: it can. */
+  const char *(*refuses)(const struct compiled *c);
 };
 
 size_t backend_count(void);
@@ -53,5 +57,7 @@ const struct backend *backend_find(struct slice name);
             struct text *out);
 #include "codegen/outputs.def"
 #undef OUTPUT
+
+const char *source_refuses(const struct compiled *c);
 
 #endif

@@ -108,7 +108,7 @@ static void put_foot(struct report *r) {
   text_putc(r->out, '\n');
 }
 
-static void put_table(struct report *r) {
+static void put_table(struct report *r, bool title) {
   struct grid_column columns[] = {
       {ALIGN_RIGHT, "  ", 0}, {ALIGN_LEFT, "  ", 0},  {ALIGN_LEFT, "", 0},
       {ALIGN_LEFT, " ", 0},   {ALIGN_RIGHT, "  ", 0}, {ALIGN_RIGHT, "  ", 0},
@@ -122,7 +122,8 @@ static void put_table(struct report *r) {
   table_total(r, &grid);
   if (columns[2].width == 0)
     columns[2].before = " "; /* no warnings: a blank for their mark */
-  put_title(r, grid_width(&grid));
+  if (title)
+    put_title(r, grid_width(&grid));
   size_t last = grid_rows(&grid) - 1;
   size_t indent = columns[0].width + 4;
   for (size_t i = 0; i <= last; i++) {
@@ -185,11 +186,18 @@ static void put_rule(struct report *r) {
     grid_put_row(r->out, &grid, i);
 }
 
+void report_put_table(const struct compiled *c,
+                      const struct emit_options *options, struct text *out) {
+  struct report r = {
+      .c = c, .options = options, .out = out, .rows = rows_of(c, options)};
+  put_table(&r, false);
+}
+
 void emit_report(const struct compiled *c, const struct emit_options *options,
                  struct text *out) {
   struct report r = {
       .c = c, .options = options, .out = out, .rows = rows_of(c, options)};
-  put_table(&r);
+  put_table(&r, true);
   text_putc(out, '\n');
   put_rule(&r);
   memory_report_put(c, options, out);

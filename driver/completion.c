@@ -18,7 +18,8 @@ static void put_kinds(char between) {
   struct netc_output_kind kind = {.size = sizeof kind};
   for (size_t i = 0; netc_output_kind(i, &kind) == NETC_OK; i++)
     if (kind.purpose == NETC_FOR_FILES)
-      printf("%s%c", kind.name, between);
+      printf("%s%c%s%s", kind.name, between, kind.word,
+             *kind.word ? (char[]){between, '\0'} : "");
 }
 
 static void put_stages(char between) {

@@ -124,6 +124,7 @@ static int take(void *user, enum option_id option, const char *name,
   struct net_options *o = user;
   switch (option) {
   case OPTION_OUTPUT: return add_output(o, "", 0, value);
+  case OPTION_PREFIX: o->look.prefix = value; break;
   case OPTION_EMIT: return add_emit(o, value);
   case OPTION_DEFINE: return add_define(o, value);
   case OPTION_INCLUDE: netc_include(o->netc, value); break;

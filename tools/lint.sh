@@ -5,7 +5,8 @@ set -u
 failed=0
 say() { echo "lint: $*"; failed=1; }
 
-sources=$(git ls-files '*.c' '*.h' '*.l' '*.y' '*.def')
+# Expected outputs are written by the program.
+sources=$(git ls-files '*.c' '*.h' '*.l' '*.y' '*.def' ':!tests/golden')
 
 # No line beyond 80 columns, no tab, no blank at an end.
 wide=$(awk 'length($0) > 80 { print FILENAME ":" FNR }' $sources \
@@ -31,7 +32,11 @@ for folder in $order; do
     for header in $(sed -n 's/^#include "\([a-z]*\)\/.*/\1/p' "$file"); do
       case "$allowed" in
         *" $header "*) ;;
-        *) say "$file includes $header/; $folder needs only:$allowed" ;;
+        # The names of what the runtime computes, and how its tables look.
+        *) case "$folder/$header" in
+             layers/runtime | codegen/runtime | library/runtime) continue ;;
+           esac
+           say "$file includes $header/; $folder needs only:$allowed" ;;
       esac
     done
   done
