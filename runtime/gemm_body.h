@@ -254,16 +254,19 @@ static TARGET void NAME(gemm_part)(const struct gemm *g, ptrdiff_t from,
         p.begins = p.tap == 0 && p.first == 0;
         p.b = packed;
         p.b_row = p.width;
-        if (to - from <= MAX_ROWS / 2 && g->b_step == 1 &&
+        if (to - from <= MAX_ROWS / 2 && g->b_step == 1 && !g->tap_rows &&
             p.columns == p.width) {
           /* Packing would cost more than it gives. */
           p.b = g->b + (p.tap * g->ins + p.first) * g->b_row + p.n;
           p.b_row = g->b_row;
         } else
-          for (i = 0; i < p.taps; i++)
+          for (i = 0; i < p.taps; i++) {
+            ptrdiff_t row =
+                g->tap_rows ? g->tap_rows[p.tap + i] : (p.tap + i) * g->ins;
             NAME(pack)
-        (g, (p.tap + i) * g->ins + p.first, p.count, p.n, p.columns, p.width,
-         packed + i * p.count * p.width);
+            (g, row + p.first, p.count, p.n, p.columns, p.width,
+             packed + i * p.count * p.width);
+          }
         NAME(run_panel)(g, &p, from, to);
       }
     }
