@@ -226,8 +226,8 @@ static TARGET void NAME(row_by_columns)(const struct gemm *g, const float *a,
   }
 }
 
-static TARGET void NAME(gemm_part)(const struct gemm *g, ptrdiff_t from,
-                                   ptrdiff_t to) {
+static TARGET void NAME(gemm_block)(const struct gemm *g, ptrdiff_t from,
+                                    ptrdiff_t to) {
   float packed[GEMM_DEPTH * 2 * LANES];
   ptrdiff_t pieces = (g->ins + GEMM_DEPTH - 1) / GEMM_DEPTH;
   ptrdiff_t piece = (g->ins + pieces - 1) / pieces;
@@ -236,14 +236,6 @@ static TARGET void NAME(gemm_part)(const struct gemm *g, ptrdiff_t from,
   ptrdiff_t chunks = (g->taps + fit - 1) / fit;
   ptrdiff_t taps = (g->taps + chunks - 1) / chunks, i;
   struct NAME(panel) p;
-  if (g->m == 1 && g->taps == 1 && !g->rows && g->b_step == 1) {
-    NAME(row_by_rows)(g, g->a, g->out);
-    return;
-  }
-  if (g->m == 1 && g->taps == 1 && !g->rows && g->b_row == 1) {
-    NAME(row_by_columns)(g, g->a, g->out);
-    return;
-  }
   for (p.n = 0; p.n < g->n; p.n += p.columns) {
     p.columns = least(g->n - p.n, 2 * LANES);
     p.width = p.columns > LANES ? 2 * LANES : LANES;
@@ -270,6 +262,29 @@ static TARGET void NAME(gemm_part)(const struct gemm *g, ptrdiff_t from,
         NAME(run_panel)(g, &p, from, to);
       }
     }
+  }
+}
+
+/* Blocks of rows whose values stay near while b goes by. */
+static TARGET void NAME(gemm_part)(const struct gemm *g, ptrdiff_t from,
+                                   ptrdiff_t to) {
+  ptrdiff_t rows = BLOCK_VALUES / least(g->ins, GEMM_DEPTH), end;
+  if (g->m == 1 && g->taps == 1 && !g->rows && g->b_step == 1) {
+    NAME(row_by_rows)(g, g->a, g->out);
+    return;
+  }
+  if (g->m == 1 && g->taps == 1 && !g->rows && g->b_row == 1) {
+    NAME(row_by_columns)(g, g->a, g->out);
+    return;
+  }
+  if (rows >= g->line)
+    rows -= rows % g->line;
+  for (; from < to; from = end) {
+    /* None is so small that packing b for it would not pay. */
+    end = to - from < 2 * rows ? to : from + rows;
+    if (rows >= g->line && end < to)
+      end -= end % g->line;
+    NAME(gemm_block)(g, from, end);
   }
 }
 
