@@ -239,6 +239,14 @@ $(build)/bench/planner: $(src)bench/planner.c $(objects)
 	@mkdir -p $(@D)
 	$(CC) $(flags) -o $@ $< $(objects) -lm
 
+$(build)/bench/kernels: $(src)bench/kernels.c $(build)/libnetrt.a
+	@mkdir -p $(@D)
+	$(CC) $(flags) -o $@ $^ $(runtime_libs)
+
+# The runtime beside PyTorch and onnxruntime: docs/performance.md.
+bench-runtime: $(build)/netc $(build)/libnetrt.a $(build)/bench/kernels
+	@NETRT_LIBS="$(runtime_libs)" bench/runtime.py $(build)
+
 tables := tests/data/planner
 planned := $(filter-out %/LOWER_BOUNDS.csv,$(wildcard $(tables)/cnn/*.csv)) \
            $(addsuffix @1048576,$(wildcard $(tables)/minimalloc/?.*.csv)) \
@@ -383,7 +391,7 @@ clean:
 FORCE:
 
 .PHONY: FORCE jansson all check bless lint docs zoo accuracy valgrind \
-        portable bench fuzz cover release-check \
+        portable bench bench-runtime fuzz cover release-check \
         install install-program install-shared install-library \
         install-runtime uninstall dist \
         deb clean

@@ -21,6 +21,7 @@ static struct gemm gemm_of(const struct netrt_view *b) {
   g.ins = size_back(b, 1);
   g.taps = 1;
   g.rows = NULL;
+  g.tap_rows = NULL;
   g.user = NULL;
   g.bias = NULL;
   return g;

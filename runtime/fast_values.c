@@ -190,7 +190,7 @@ static void find_affine(const struct netrt *net, const struct netrt_op *op,
                         ptrdiff_t from, ptrdiff_t count, float *scale,
                         float *shift) {
   int affine = op->ins == 5;
-  const float *vectors[4];
+  const float *vectors[4] = {NULL};
   float eps = netrt_reals(net, op)[0];
   ptrdiff_t i;
   int k;

@@ -3,6 +3,8 @@
 
 #ifdef NETRT_HAS_FAST
 
+enum { BLOCK_VALUES = 131072 }; /* half a megabyte: of most second caches */
+
 #define NAME(id) base_##id
 #define TARGET
 #define LANES 4
