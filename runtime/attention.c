@@ -37,7 +37,7 @@ static int netrt_reference_logsoftmax(const struct netrt *net,
   return softmax_rows(net, op, 1);
 }
 
-KERNEL(softmax);
+KERNEL_FAST(softmax);
 KERNEL(logsoftmax);
 
 /*

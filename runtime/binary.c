@@ -46,7 +46,7 @@ static int each_pair(struct netrt_view views[3],
     views[2] = netrt_in(net, op, 1);                           \
     return each_pair(views, function);                         \
   }                                                            \
-  KERNEL(id)
+  KERNEL_FAST(id)
 
 BINARY(add, add);
 BINARY(sub, sub);

@@ -118,4 +118,4 @@ static int netrt_reference_deconv(const struct netrt *net,
   return NETRT_OK;
 }
 
-KERNEL(deconv);
+KERNEL_FAST(deconv);

@@ -40,4 +40,17 @@ static inline struct conv conv_of(const struct netrt *net,
   return c;
 }
 
+/* Whether the weights are rows of outputs in the order of the taps. */
+static inline int weights_are_rows(const struct conv *c, ptrdiff_t ins) {
+  const ptrdiff_t *size = c->window.kernel, *stride = c->tap_stride;
+  ptrdiff_t expected = ins * c->in_stride;
+  int i;
+  for (i = 2; i >= 0; i--) {
+    if (size[i] != 1 && stride[i] != expected)
+      return 0;
+    expected *= size[i];
+  }
+  return c->out_stride == 1;
+}
+
 #endif

@@ -90,19 +90,6 @@ static struct gemm_rows conv_rows(const struct gemm *gemm, ptrdiff_t m,
   return found;
 }
 
-/* Whether the weights are rows of outputs in the order of the taps. */
-static int weights_are_rows(const struct conv *c, ptrdiff_t ins) {
-  const ptrdiff_t *size = c->window.kernel, *stride = c->tap_stride;
-  ptrdiff_t expected = ins * c->in_stride;
-  int i;
-  for (i = 2; i >= 0; i--) {
-    if (size[i] != 1 && stride[i] != expected)
-      return 0;
-    expected *= size[i];
-  }
-  return c->out_stride == 1;
-}
-
 /* Whether pixels lie evenly, in `axes` of the axes from the last one on. */
 static int pixels_are_even(const struct map *map, int axes) {
   ptrdiff_t expected = map->stride[3] * map->size[3];
@@ -158,6 +145,7 @@ static void run_group(const struct netrt *net, const struct conv *c,
   g.taps = w->kernel[0] * w->kernel[1] * w->kernel[2] / s.width;
   g.ins = ins * s.width;
   g.line = c->out.size[3];
+  g.tap_rows = NULL;
   g.rows = conv_rows;
   g.user = &s;
   g.a = c->in.data + s.channel;

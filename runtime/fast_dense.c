@@ -8,7 +8,6 @@ int netrt_fast_matmul(const struct netrt *net, const struct netrt_op *op);
 
 /* Columns with one value each to add: a view without its last axis. */
 static struct netrt_view without_last(struct netrt_view view) {
-  view.stride = view.size + view.rank; /* rank is about to change */
   view.rank--;
   return view;
 }
@@ -22,6 +21,7 @@ static struct gemm gemm_of(const struct netrt_view *b) {
   g.ins = size_back(b, 1);
   g.taps = 1;
   g.rows = NULL;
+  g.tap_rows = NULL;
   g.user = NULL;
   g.bias = NULL;
   return g;

@@ -31,6 +31,7 @@ struct gemm {
   ptrdiff_t out_row;     /* values from row to row; a row is dense */
   ptrdiff_t b_row, b_step;
   ptrdiff_t m, n, taps, ins;
+  const ptrdiff_t *tap_rows; /* row of b of each tap; NULL: tap * ins */
   /*
    * Rows that may be asked for together end at multiples of `line`: the
    * pixels of one line of a map.

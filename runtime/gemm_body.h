@@ -12,73 +12,34 @@ struct NAME(tile) {
   ptrdiff_t count, length;      /* of runs; values of each */
   const float *b;               /* packed, or as it is */
   ptrdiff_t b_row;
-  float *out;
+  float *out; /* whole vectors of each row */
   ptrdiff_t out_row;
-  const float *bias;
-  ptrdiff_t columns; /* that are written */
-  int first;         /* the output is begun, with the bias */
+  const float *begin; /* the row that the output begins as; NULL: itself */
 };
 
 #define EACH_ROW(X) \
   X(0) X(1) X(2) X(3) X(4) X(5) X(6) X(7) X(8) X(9) X(10) X(11) X(12) X(13)
-
-static inline __attribute__((always_inline)) TARGET VECTOR
-NAME(get)(const float *from, ptrdiff_t count) {
-  VECTOR v = {0};
-  ptrdiff_t i;
-  if (count >= LANES)
-    return *(const VECTOR *)(const void *)from;
-  for (i = 0; i < count; i++)
-    v[i] = from[i];
-  return v;
-}
-
-static inline __attribute__((always_inline)) TARGET void
-NAME(put)(float *to, VECTOR v, ptrdiff_t count) {
-  ptrdiff_t i;
-  if (count >= LANES)
-    *(VECTOR *)(void *)to = v;
-  else
-    for (i = 0; i < count; i++)
-      to[i] = v[i];
-}
+#define AT(p) (*(VECTOR *)(void *)(p))
+#define FROM(p) (*(const VECTOR *)(const void *)(p))
 
 /* rows and vectors are constants where this is inlined. */
 static inline __attribute__((always_inline)) TARGET void
 NAME(tile_of)(const struct NAME(tile) * t, const int rows, const int vectors) {
   const VECTOR zero = {0};
   const float *b = t->b;
-  ptrdiff_t second = t->columns - LANES, b_row = t->b_row, run, i;
-  VECTOR b0, b1 = zero;
-#define DECLARE(r) VECTOR x##r = zero, y##r = zero;
-  EACH_ROW(DECLARE)
-#undef DECLARE
-  if (t->first && t->bias) {
-    b0 = NAME(get)(t->bias, t->columns);
-    if (vectors > 1)
-      b1 = NAME(get)(t->bias + LANES, second);
-#define BEGIN(r) x##r = b0, y##r = b1;
-    EACH_ROW(BEGIN)
+  ptrdiff_t b_row = t->b_row, run, i;
+#define BEGIN(r)                                                        \
+  const float *from##r = t->begin ? t->begin : t->out + r * t->out_row; \
+  VECTOR x##r = rows > r ? FROM(from##r) : zero;                        \
+  VECTOR y##r = rows > r && vectors > 1 ? FROM(from##r + LANES) : zero;
+  EACH_ROW(BEGIN)
 #undef BEGIN
-  }
-  if (!t->first) {
-#define RESUME(r)                                               \
-  if (rows > r) {                                               \
-    const float *out = t->out + r * t->out_row;                 \
-    x##r = NAME(get)(out, t->columns);                          \
-    y##r = vectors > 1 ? NAME(get)(out + LANES, second) : zero; \
-  }
-    EACH_ROW(RESUME)
-#undef RESUME
-  }
   for (run = 0; run < t->count; run++) {
     const float *a = t->runs[run].a;
     ptrdiff_t step = t->runs[run].step;
 #pragma GCC unroll 4
     for (i = 0; i < t->length; i++) {
-      b0 = *(const VECTOR *)(const void *)b;
-      if (vectors > 1)
-        b1 = *(const VECTOR *)(const void *)(b + LANES);
+      VECTOR b0 = FROM(b), b1 = vectors > 1 ? FROM(b + LANES) : zero;
       b += b_row;
 #define ADD(r)                      \
   if (rows > r) {                   \
@@ -90,12 +51,11 @@ NAME(tile_of)(const struct NAME(tile) * t, const int rows, const int vectors) {
 #undef ADD
     }
   }
-#define END(r)                              \
-  if (rows > r) {                           \
-    float *out = t->out + r * t->out_row;   \
-    NAME(put)(out, x##r, t->columns);       \
-    if (vectors > 1)                        \
-      NAME(put)(out + LANES, y##r, second); \
+#define END(r)                                    \
+  if (rows > r) {                                 \
+    AT(t->out + r * t->out_row) = x##r;           \
+    if (vectors > 1)                              \
+      AT(t->out + r * t->out_row + LANES) = y##r; \
   }
   EACH_ROW(END)
 #undef END
@@ -156,22 +116,47 @@ struct NAME(panel) {
   int begins;
 };
 
+/* A tile, or a part of one: its columns by way of a whole one. */
+static TARGET void NAME(run_tile)(const struct NAME(panel) * p,
+                                  struct NAME(tile) * t, ptrdiff_t rows) {
+  float whole[MAX_ROWS * 2 * LANES], *out = t->out;
+  ptrdiff_t out_row = t->out_row, r, c;
+  int partial = p->columns < p->width;
+  if (partial) {
+    t->out = whole;
+    t->out_row = p->width;
+    for (r = 0; r < rows && !t->begin; r++)
+      for (c = 0; c < p->columns; c++)
+        whole[r * p->width + c] = out[r * out_row + c];
+  }
+  if (p->width > LANES)
+    NAME(wide_tile)(t, rows);
+  else
+    NAME(narrow_tile)(t, rows);
+  if (!partial)
+    return;
+  for (r = 0; r < rows; r++)
+    for (c = 0; c < p->columns; c++)
+      out[r * out_row + c] = whole[r * p->width + c];
+  t->out_row = out_row;
+}
+
 static TARGET void NAME(run_panel)(const struct gemm *g,
                                    const struct NAME(panel) * p, ptrdiff_t from,
                                    ptrdiff_t to) {
-  float scratch[MAX_ROWS * GEMM_DEPTH];
+  float scratch[MAX_ROWS * GEMM_DEPTH], begin[2 * LANES] = {0};
   struct gemm_rows runs[GEMM_DEPTH];
   struct NAME(tile) t;
   ptrdiff_t m = from, i;
+  for (i = 0; g->bias && i < p->columns; i++)
+    begin[i] = g->bias[p->n + i];
   t.runs = runs;
   t.count = p->taps;
   t.length = p->count;
   t.b = p->b;
   t.b_row = p->b_row;
   t.out_row = g->out_row;
-  t.bias = g->bias ? g->bias + p->n : NULL;
-  t.columns = p->columns;
-  t.first = p->begins;
+  t.begin = p->begins ? begin : NULL;
   while (m < to) {
     /* To the end of the line in equal steps. */
     ptrdiff_t left = least(to, (m / g->line + 1) * g->line) - m;
@@ -187,11 +172,57 @@ static TARGET void NAME(run_panel)(const struct gemm *g,
       runs[i].step = g->a_row;
     }
     t.out = g->out + m * g->out_row + p->n;
-    if (p->width > LANES)
-      NAME(wide_tile)(&t, rows);
-    else
-      NAME(narrow_tile)(&t, rows);
+    NAME(run_tile)(p, &t, rows);
     m += rows;
+  }
+}
+
+/*
+ * One row: bound by how fast b comes from memory, so that it is read in
+ * order, four of its rows at a time, for as many columns as stay near.
+ */
+static TARGET void NAME(row_by_rows)(const struct gemm *g, const float *a,
+                                     float *out) {
+  ptrdiff_t block, n, k;
+  for (block = 0; block < g->n; block += 2048) {
+    ptrdiff_t end = least(block + 2048, g->n);
+    for (n = block; n < end; n++)
+      out[n] = g->bias ? g->bias[n] : 0;
+    for (k = 0; k + 4 <= g->ins; k += 4) {
+      const float *b = g->b + k * g->b_row;
+      float a0 = a[k], a1 = a[k + 1], a2 = a[k + 2], a3 = a[k + 3];
+      for (n = block; n + LANES <= end; n += LANES)
+        AT(out + n) += a0 * FROM(b + n) + a1 * FROM(b + g->b_row + n) +
+                       a2 * FROM(b + 2 * g->b_row + n) +
+                       a3 * FROM(b + 3 * g->b_row + n);
+      for (; n < end; n++)
+        out[n] += a0 * b[n] + a1 * b[g->b_row + n] + a2 * b[2 * g->b_row + n] +
+                  a3 * b[3 * g->b_row + n];
+    }
+    for (; k < g->ins; k++)
+      for (n = block; n < end; n++)
+        out[n] += a[k] * g->b[k * g->b_row + n];
+  }
+}
+
+/* One row with columns of b that are dense: tied to an embedding. */
+static TARGET void NAME(row_by_columns)(const struct gemm *g, const float *a,
+                                        float *out) {
+  ptrdiff_t n, k;
+  for (n = 0; n < g->n; n++) {
+    const float *b = g->b + n * g->b_step;
+    VECTOR x = {0}, y = {0};
+    float sum = g->bias ? g->bias[n] : 0;
+    for (k = 0; k + 2 * LANES <= g->ins; k += 2 * LANES) {
+      x += FROM(a + k) * FROM(b + k);
+      y += FROM(a + k + LANES) * FROM(b + k + LANES);
+    }
+    x += y;
+    for (; k < g->ins; k++)
+      sum += a[k] * b[k];
+    for (k = 0; k < LANES; k++)
+      sum += x[k];
+    out[n] = sum;
   }
 }
 
@@ -205,6 +236,14 @@ static TARGET void NAME(gemm_part)(const struct gemm *g, ptrdiff_t from,
   ptrdiff_t chunks = (g->taps + fit - 1) / fit;
   ptrdiff_t taps = (g->taps + chunks - 1) / chunks, i;
   struct NAME(panel) p;
+  if (g->m == 1 && g->taps == 1 && !g->rows && g->b_step == 1) {
+    NAME(row_by_rows)(g, g->a, g->out);
+    return;
+  }
+  if (g->m == 1 && g->taps == 1 && !g->rows && g->b_row == 1) {
+    NAME(row_by_columns)(g, g->a, g->out);
+    return;
+  }
   for (p.n = 0; p.n < g->n; p.n += p.columns) {
     p.columns = least(g->n - p.n, 2 * LANES);
     p.width = p.columns > LANES ? 2 * LANES : LANES;
@@ -215,16 +254,19 @@ static TARGET void NAME(gemm_part)(const struct gemm *g, ptrdiff_t from,
         p.begins = p.tap == 0 && p.first == 0;
         p.b = packed;
         p.b_row = p.width;
-        if (to - from <= MAX_ROWS / 2 && g->b_step == 1 &&
+        if (to - from <= MAX_ROWS / 2 && g->b_step == 1 && !g->tap_rows &&
             p.columns == p.width) {
           /* Packing would cost more than it gives. */
           p.b = g->b + (p.tap * g->ins + p.first) * g->b_row + p.n;
           p.b_row = g->b_row;
         } else
-          for (i = 0; i < p.taps; i++)
+          for (i = 0; i < p.taps; i++) {
+            ptrdiff_t row =
+                g->tap_rows ? g->tap_rows[p.tap + i] : (p.tap + i) * g->ins;
             NAME(pack)
-            (g, (p.tap + i) * g->ins + p.first, p.count, p.n, p.columns,
-             p.width, packed + i * p.count * p.width);
+            (g, row + p.first, p.count, p.n, p.columns, p.width,
+             packed + i * p.count * p.width);
+          }
         NAME(run_panel)(g, &p, from, to);
       }
     }
@@ -232,4 +274,6 @@ static TARGET void NAME(gemm_part)(const struct gemm *g, ptrdiff_t from,
 }
 
 #undef EACH_ROW
+#undef AT
+#undef FROM
 #undef VECTOR

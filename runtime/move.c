@@ -1,4 +1,4 @@
-/* copy, concat, pad, roll, up, embed, last: values moved to other places. */
+/* copy, concat, pad, roll, embed, last: values moved to other places. */
 #include "kernel.h"
 
 #include <string.h>
@@ -94,8 +94,11 @@ static void move_position(const struct moving *m, ptrdiff_t batch,
     inside = inside && from >= 0;
     in += inside ? from * m->in.stride[i + 1] : 0;
   }
-  for (c = 0; c < m->out.size[4]; c++)
-    out[c * to] = inside ? in[c * step] : 0;
+  if (inside && to == 1 && step == 1)
+    memcpy(out, in, (size_t)m->out.size[4] * sizeof *out);
+  else
+    for (c = 0; c < m->out.size[4]; c++)
+      out[c * to] = inside ? in[c * step] : 0;
 }
 
 static int move_map(const struct netrt *net, const struct netrt_op *op,
@@ -130,81 +133,6 @@ static int netrt_reference_roll(const struct netrt *net,
 
 KERNEL(pad);
 KERNEL(roll);
-
-/* Two places of an axis and the weight of the second one. */
-struct between {
-  ptrdiff_t low, high;
-  float part;
-};
-
-static struct between between_of(ptrdiff_t in, ptrdiff_t out, ptrdiff_t at,
-                                 int mode, int align) {
-  struct between b;
-  float place;
-  b.low = b.high = at * in / out;
-  b.part = 0;
-  if (mode == 0 || in == 1)
-    return b;
-  if (align)
-    place = out > 1 ? (float)at * (float)(in - 1) / (float)(out - 1) : 0;
-  else
-    place = ((float)at + 0.5f) * (float)in / (float)out - 0.5f;
-  if (place < 0)
-    place = 0;
-  b.low = least((ptrdiff_t)place, in - 1);
-  b.high = least(b.low + 1, in - 1);
-  b.part = place - (float)b.low;
-  return b;
-}
-
-/* Linear in every direction: up to eight places around. */
-static float value_between(const struct map *in, const float *from,
-                           const struct between b[3]) {
-  float sum = 0;
-  int corner, i;
-  for (corner = 0; corner < 8; corner++) {
-    float weight = 1;
-    const float *at = from;
-    for (i = 0; i < 3; i++) {
-      int high = corner >> i & 1;
-      weight *= high ? b[i].part : 1 - b[i].part;
-      at += (high ? b[i].high : b[i].low) * in->stride[i + 1];
-    }
-    if (weight != 0)
-      sum += weight * *at;
-  }
-  return sum;
-}
-
-static int netrt_reference_up(const struct netrt *net,
-                              const struct netrt_op *op) {
-  struct netrt_view out_view = netrt_out(net, op), in_view;
-  const int32_t *args = netrt_args(net, op);
-  struct map out = netrt_map_of(&out_view), in;
-  ptrdiff_t rows = rows_of(&out_view, 1), row, c;
-  in_view = netrt_in(net, op, 0);
-  in = netrt_map_of(&in_view);
-  for (row = 0; row < rows; row++) {
-    struct between b[3];
-    ptrdiff_t rest = row;
-    const float *from = in.data;
-    float *to = out.data;
-    int i;
-    for (i = 2; i >= 0; i--) {
-      ptrdiff_t at = rest % out.size[i + 1];
-      rest /= out.size[i + 1];
-      b[i] = between_of(in.size[i + 1], out.size[i + 1], at, args[0], args[1]);
-      to += at * out.stride[i + 1];
-    }
-    to += rest * out.stride[0];
-    from += rest * in.stride[0];
-    for (c = 0; c < out.size[4]; c++)
-      to[c * out.stride[4]] = value_between(&in, from + c * in.stride[4], b);
-  }
-  return NETRT_OK;
-}
-
-KERNEL(up);
 
 static int64_t index_at(const struct netrt_view *view, ptrdiff_t at) {
   if (view->type == NETRT_I64)

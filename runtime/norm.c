@@ -32,7 +32,7 @@ static int netrt_reference_bn(const struct netrt *net,
   return NETRT_OK;
 }
 
-KERNEL(bn);
+KERNEL_FAST(bn);
 
 /* Mean and 1 / sqrt(variance + eps) of the values that a walk gives, those
  * of channels [from, to). */
@@ -209,8 +209,8 @@ static int netrt_reference_rmsnorm(const struct netrt *net,
   return normalise_rows(net, op, 0);
 }
 
-KERNEL(ln);
-KERNEL(rmsnorm);
+KERNEL_FAST(ln);
+KERNEL_FAST(rmsnorm);
 
 /* size / 2 channels before, (size - 1) / 2 after (nn.LocalResponseNorm). */
 static int netrt_reference_lrn(const struct netrt *net,

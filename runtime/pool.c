@@ -1,10 +1,14 @@
-/* Pooling: the largest or the mean of windows, given or adaptive. */
-#include "kernel.h"
+/*
+ * Pooling: the largest or the mean of windows, given or adaptive. The fast
+ * form takes all channels of a position together.
+ */
+#include "values.h"
 
 struct pool {
   struct map out, in;
   struct window window;
   int mean, adaptive, counts;
+  const struct values *values; /* NULL: plain */
 };
 
 /* The places [from, to) of an axis by `step`, and how many there are with
@@ -60,54 +64,112 @@ static float pool_value(const struct pool *pool, const float *in,
   return value;
 }
 
-static void pool_position(const struct pool *pool, ptrdiff_t batch,
-                          const ptrdiff_t at[3]) {
-  const struct map *in = &pool->in, *out = &pool->out;
-  const float *from = in->data + batch * in->stride[0];
-  float *to = out->data + batch * out->stride[0], count = 1;
-  struct places p[3];
-  ptrdiff_t c;
+/* The places of each axis; returns how many a mean counts. */
+static float find_places(const struct pool *pool, const ptrdiff_t at[3],
+                         struct places p[3]) {
+  float count = 1;
   int i;
   for (i = 0; i < 3; i++) {
-    p[i] = pool->adaptive
-               ? adaptive_places(in->size[i + 1], out->size[i + 1], at[i])
-               : window_places(&pool->window, i, in->size[i + 1], at[i]);
-    to += at[i] * out->stride[i + 1];
+    ptrdiff_t in = pool->in.size[i + 1], out = pool->out.size[i + 1];
+    p[i] = pool->adaptive ? adaptive_places(in, out, at[i])
+                          : window_places(&pool->window, i, in, at[i]);
     if (pool->mean)
       count *= (float)(pool->counts ? p[i].all : count_places(&p[i]));
   }
-  for (c = 0; c < out->size[4]; c++)
-    to[c * out->stride[4]] =
-        pool_value(pool, from + c * in->stride[4], p) / count;
+  return count;
+}
+
+static void pool_plain(const struct pool *pool, const float *in, float *out,
+                       const struct places p[3], float count) {
+  ptrdiff_t c;
+  for (c = 0; c < pool->out.size[4]; c++)
+    out[c * pool->out.stride[4]] =
+        pool_value(pool, in + c * pool->in.stride[4], p) / count;
+}
+
+static void pool_fast(const struct pool *pool, const float *in, float *out,
+                      const struct places p[3], float count) {
+#ifdef NETRT_HAS_FAST
+  struct pool_window w;
+  int i;
+  w.in = in;
+  w.mean = pool->mean;
+  w.factor = 1 / count;
+  for (i = 0; i < 3; i++) {
+    w.in += p[i].from * pool->in.stride[i + 1];
+    w.count[i] = count_places(&p[i]);
+    w.step[i] = p[i].step * pool->in.stride[i + 1];
+  }
+  pool->values->pool(&w, out, pool->out.size[4]);
+#else
+  pool_plain(pool, in, out, p, count);
+#endif
+}
+
+/* Lines of the output. */
+static void pool_lines(void *data, ptrdiff_t line, ptrdiff_t to) {
+  const struct pool *pool = data;
+  const struct map *in = &pool->in, *out = &pool->out;
+  for (; line < to; line++) {
+    ptrdiff_t rest = line / out->size[2], batch = rest / out->size[1], at[3];
+    const float *from = in->data + batch * in->stride[0];
+    float *begin = out->data + batch * out->stride[0];
+    at[1] = line % out->size[2];
+    at[0] = rest % out->size[1];
+    begin += at[0] * out->stride[1] + at[1] * out->stride[2];
+    for (at[2] = 0; at[2] < out->size[3]; at[2]++) {
+      struct places p[3];
+      float count = find_places(pool, at, p);
+      if (pool->values)
+        pool_fast(pool, from, begin + at[2] * out->stride[3], p, count);
+      else
+        pool_plain(pool, from, begin + at[2] * out->stride[3], p, count);
+    }
+  }
 }
 
 static int run_pool(const struct netrt *net, const struct netrt_op *op,
-                    int mean, int adaptive) {
+                    int mean, int adaptive, const struct values *values) {
   struct netrt_view out = netrt_out(net, op), in = netrt_in(net, op, 0);
   const int32_t *args = netrt_args(net, op);
   struct pool pool;
-  ptrdiff_t batch, at[3];
+  ptrdiff_t lines;
   pool.out = netrt_map_of(&out);
   pool.in = netrt_map_of(&in);
   pool.mean = mean;
   pool.adaptive = adaptive;
   pool.counts = mean && !adaptive && args[0];
+  pool.values = values;
+  if (values && (pool.out.stride[4] != 1 || pool.in.stride[4] != 1))
+    return NOT_FOR_ME;
   if (!adaptive)
     pool.window = netrt_window_of_pool(args + mean, out.rank - 2);
-  for (batch = 0; batch < pool.out.size[0]; batch++)
-    for (at[0] = 0; at[0] < pool.out.size[1]; at[0]++)
-      for (at[1] = 0; at[1] < pool.out.size[2]; at[1]++)
-        for (at[2] = 0; at[2] < pool.out.size[3]; at[2]++)
-          pool_position(&pool, batch, at);
+  lines = pool.out.size[0] * pool.out.size[1] * pool.out.size[2];
+  if (values)
+    netrt_run_parts(net, lines, 1 + 20000 / (rows_of(&in, 0) / lines + 1),
+                    pool_lines, &pool);
+  else
+    pool_lines(&pool, 0, lines);
   return NETRT_OK;
 }
+
+#ifdef NETRT_HAS_FAST
+#define FAST(id, mean, adaptive)                                            \
+  int netrt_fast_##id(const struct netrt *net, const struct netrt_op *op);  \
+  int netrt_fast_##id(const struct netrt *net, const struct netrt_op *op) { \
+    return run_pool(net, op, mean, adaptive, netrt_values_of(net));         \
+  }
+#else
+#define FAST(id, mean, adaptive)
+#endif
 
 #define POOL(id, mean, adaptive)                               \
   static int netrt_reference_##id(const struct netrt *net,     \
                                   const struct netrt_op *op) { \
-    return run_pool(net, op, mean, adaptive);                  \
+    return run_pool(net, op, mean, adaptive, NULL);            \
   }                                                            \
-  KERNEL(id)
+  FAST(id, mean, adaptive)                                     \
+  KERNEL_FAST(id)
 
 POOL(maxpool, 0, 0);
 POOL(avgpool, 1, 0);

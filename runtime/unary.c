@@ -88,7 +88,7 @@ static int each_value(const struct netrt *net, const struct netrt_op *op,
                                   const struct netrt_op *op) { \
     return each_value(net, op, function, p);                   \
   }                                                            \
-  KERNEL(id)
+  KERNEL_FAST(id)
 
 UNARY(relu, relu, 0);
 UNARY(relu6, relu6, 0);
@@ -102,5 +102,12 @@ UNARY(sigmoid, sigmoid, 0);
 UNARY(hsigmoid, hsigmoid, 0);
 UNARY(hswish, hswish, 0);
 UNARY(tanh, hyperbolic, 0);
-UNARY(softplus, softplus, 0);
 UNARY(scale, scale, netrt_reals(net, op)[0]);
+
+/* Of logarithms there is only the plain form. */
+static int netrt_reference_softplus(const struct netrt *net,
+                                    const struct netrt_op *op) {
+  return each_value(net, op, softplus, 0);
+}
+
+KERNEL(softplus);
