@@ -200,7 +200,8 @@ static void cmake_finds_the_package_and_follows_dependencies(void **state) {
   struct run r = run(
       "cd %s && cmake -S . -B b -G Ninja -Dnetc_DIR=%s/opt/lib/here/"
       "cmake/netc >log && ninja -C b >>log && b/p && "
-      "b/q && b/h && grep -c 'fc 3' b/model.txt && ninja -C b | tail -n 1 && sleep "
+      "b/q && b/h && grep -c 'fc 3' b/model.txt && ninja -C b | tail -n 1 && "
+      "sleep "
       "1.1 && echo 'def part(n) { fc n; fc 7 }' >nets/part.net && ninja -C b "
       ">>log && grep -c 'fc 7' b/model.txt b/model.dot b/out/model.json",
       dir, root);
