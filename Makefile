@@ -185,7 +185,8 @@ $(build)/tests/test_growth: $(counting)
 $(build)/tests/test_growth: private objects := $(counting)
 
 checked := $(patsubst $(src)runtime/%.c,$(build)/checked/%.o,$(runtime))
-$(build)/tests/test_runtime: $(checked)
+$(build)/tests/test_runtime $(build)/tests/test_program: $(checked)
+$(build)/tests/test_program: private objects += $(checked) $(runtime_libs)
 $(build)/tests/test_runtime: private objects := $(checked) \
                                                 $(runtime_libs)
 $(build)/tests/test_runtime: private tensor_objects :=
