@@ -514,6 +514,8 @@ static int count_open(const struct parser *p, struct span span) {
 }
 
 void advice_skip_line(struct parser *p, struct span span) {
+  if (p->scan.silent)
+    return; /* its braces are counted */
   p->skipped_braces += count_open(p, span);
   p->scan.silent = true;
 }

@@ -73,16 +73,27 @@ static void choose(struct netc *netc, const uint8_t *data, size_t size) {
   }
 }
 
+/* What is said of the text, in every style. */
+static void render(struct netc *netc) {
+  for (size_t i = 0; i < netc_diagnostic_count(netc); i++)
+    for (int style = NETC_STYLE_TEXT; style <= NETC_STYLE_JSON; style++) {
+      struct buffer out = {0};
+      netc_diagnostic_emit(netc, i, (enum netc_style)style, collect, &out);
+      free(out.at);
+    }
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   static const char *const kinds[] = {"txt", "json", "csv",        "md",
                                       "net", "dot",  "fmt-shapes", "tokens",
-                                      "ast", "graph"};
+                                      "ast", "graph", "shapes",     "plan"};
   struct netc_options options = {.size = sizeof options, .explain = true};
   struct netc *netc = netc_open(NULL, NULL);
   const char *text = (const char *)data;
   choose(netc, data, size);
   netc_load_text(netc, "fuzz.net", text, size);
+  render(netc);
   for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
     struct buffer out = {0};
     if (netc_layer_count(netc) < 2000)

@@ -71,6 +71,40 @@ static void slips_of_the_command_line_are_explained(void **state) {
   expect(NETC " examples/vgg16.net --must-fit", 2, "", "needs a device");
 }
 
+/* Values as PyTorch, shops and hands write them. */
+static void values_may_be_written_as_people_write_them(void **state) {
+  (void)state;
+#define NET " examples/simple_cnn.net -o - "
+  static const char *const cases[][2] = {
+      {"--gpu 'RTX 4090'", "Device of 23.99 GiB"},
+      {"--gpu NVIDIA-A10", "Device of "},
+      {"--memory '24 gb'", "Device of 22.35 GiB,"},
+      {"--memory 512mib", "Device of 512.00 MiB"},
+      {"--optimizer AdamW", ", adamw"},
+      {"--dtype bfloat16", ", bfloat16"},
+      {"--dtype Half", ", float16"},
+      {"--loss CrossEntropyLoss", "Training"},
+  };
+  static const char *const wrong[][2] = {
+      {"--gpu a100", "ambiguous gpu `a100`; choose one of: a100-40 or a100-80"},
+      {"--batch 1,8,32", "one value at a time"},
+      {"--optimizer addam", "did you mean `adam`? choose one of: sgd,"},
+      {"-D abc=1", "its parameters: depth = 50, groups = 1"},
+  };
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    char command[300];
+    snprintf(command, sizeof command, NETC NET "%s", cases[i][0]);
+    expect(command, 0, cases[i][1], "");
+  }
+  for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+    char command[300];
+    snprintf(command, sizeof command, NETC " examples/zoo/resnet.net %s",
+             wrong[i][0]);
+    expect(command, 2, "", wrong[i][1]);
+  }
+#undef NET
+}
+
 /* A device is a promise to `netc check`, and with --must-fit to all. */
 static void a_step_that_does_not_fit_can_fail_a_job(void **state) {
   (void)state;
@@ -622,6 +656,7 @@ int main(void) {
       cmocka_unit_test(exit_statuses_are_as_documented),
       cmocka_unit_test(all_settings_may_be_given_at_once),
       cmocka_unit_test(slips_of_the_command_line_are_explained),
+      cmocka_unit_test(values_may_be_written_as_people_write_them),
       cmocka_unit_test(a_step_that_does_not_fit_can_fail_a_job),
       cmocka_unit_test(standard_input_and_output_are_files_too),
       cmocka_unit_test(several_outputs_come_from_one_run),
