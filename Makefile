@@ -43,7 +43,8 @@ flags = $(strict) $(sanitize) $(paths) $(prefixes) -fvisibility=hidden -fPIC \
 
 rooms := base plan lexer layers parser sema memory codegen library
 library := $(foreach room,$(rooms),$(wildcard $(src)$(room)/*.c))
-commands := $(wildcard $(src)driver/*.c)
+# The program's alone: files of tensors need jansson.
+commands := $(foreach room,tensors driver,$(wildcard $(src)$(room)/*.c))
 generated := scan.c grammar.c grammar.h pages.c
 runtime := $(wildcard $(src)runtime/*.c)
 to_object = $(patsubst $(src)%.c,$(build)/obj/%.o,$(1))
@@ -51,6 +52,7 @@ objects = $(call to_object,$(library)) \
           $(build)/obj/gen/scan.o $(build)/obj/gen/grammar.o \
           $(build)/obj/gen/pages.o
 program_objects = $(call to_object,$(commands))
+tensor_objects = $(call to_object,$(wildcard $(src)tensors/*.c))
 runtime_objects = $(call to_object,$(runtime))
 
 MAKEFLAGS += --no-builtin-rules
@@ -125,9 +127,17 @@ $(build)/obj/gen/%.o: $(gen)/%.c | $(gen)/grammar.h
 	@echo "CC $*.c"
 	@$(CC) $(flags) -MMD -MP -c -o $@ $(abspath $<)
 
-$(build)/netc: $(objects) $(program_objects)
+$(build)/netc: $(objects) $(program_objects) $(build)/libnetrt.a
 	@echo "LINK $@"
-	@$(CC) $(sanitize) $(CFLAGS) $(LDFLAGS) -o $@ $^ -lm
+	@$(CC) $(sanitize) $(CFLAGS) $(LDFLAGS) -o $@ $^ -ljansson \
+	  $(runtime_libs) -pthread
+
+# A header that is absent is named likewise, before the compiler does.
+$(build)/obj/tensors/safetensors.o: | jansson
+jansson:
+	@echo '#include <jansson.h>' | $(CC) $(CFLAGS) -E -x c - >/dev/null 2>&1 \
+	  || { echo "netc needs jansson: apt-get install libjansson-dev" >&2; \
+	  exit 1; }
 
 # One object, in which only the names of netc.h are visible.
 $(build)/libnetc.a: $(objects)
@@ -148,7 +158,8 @@ test_sources := $(filter-out $(if $(SAN),%/test_install.c), \
 test_programs = $(patsubst $(src)tests/%.c,$(build)/tests/%,$(test_sources))
 
 $(build)/tests/%: $(src)tests/%.c $(src)tests/run.c $(src)tests/run.h \
-                  $(src)tests/report.h $(src)tests/nets.h $(objects)
+                  $(src)tests/report.h $(src)tests/nets.h $(objects) \
+                  $(tensor_objects)
 	@mkdir -p $(@D)
 	$(if $(wildcard /usr/include/cmocka.h),,$(error netc check needs \
 	  cmocka: apt-get install libcmocka-dev))
@@ -157,7 +168,8 @@ $(build)/tests/%: $(src)tests/%.c $(src)tests/run.c $(src)tests/run.h \
 	  -DNETC='"$(seen)/netc"' \
 	  -DNETC_PATH='"$(abspath $(build))/netc"' \
 	  -DBUILD='"$(seen)"' \
-	  -o $@ $< $(src)tests/run.c $(objects) -lcmocka -ljansson -lm -pthread
+	  -o $@ $< $(src)tests/run.c $(objects) $(tensor_objects) \
+	  -lcmocka -ljansson -lm -pthread
 
 # The library once more, which counts its steps: how does its work grow?
 counting := $(patsubst $(build)/obj/%,$(build)/steps/%,$(objects))
@@ -174,9 +186,11 @@ $(build)/tests/test_growth: $(counting)
 $(build)/tests/test_growth: private objects := $(counting)
 
 checked := $(patsubst $(src)runtime/%.c,$(build)/checked/%.o,$(runtime))
-$(build)/tests/test_runtime: $(checked)
+$(build)/tests/test_runtime $(build)/tests/test_program: $(checked)
+$(build)/tests/test_program: private objects += $(checked) $(runtime_libs)
 $(build)/tests/test_runtime: private objects := $(checked) \
                                                 $(runtime_libs)
+$(build)/tests/test_runtime: private tensor_objects :=
 
 # T=golden runs one of them.
 wanted_tests = $(if $(T),$(filter %/test_$(T),$(test_programs)),$(test_programs))
@@ -378,8 +392,8 @@ clean:
 
 FORCE:
 
-.PHONY: FORCE all check bless lint docs zoo accuracy valgrind portable bench bench-runtime \
-        fuzz cover release-check \
+.PHONY: FORCE jansson all check bless lint docs zoo accuracy valgrind \
+        portable bench bench-runtime fuzz cover release-check \
         install install-program install-shared install-library \
         install-runtime uninstall dist \
         deb clean

@@ -74,16 +74,36 @@ static int64_t line_at(const struct line *line, int64_t batch) {
   return line->base + line->each * batch;
 }
 
-/* The line through the last two of the peaks, raised above all of them. */
-static struct line line_through(const struct peaks *p) {
-  int last = p->count - 1;
-  int64_t rise = p->bytes[last] - p->bytes[last - 1];
-  int64_t run = p->batch[last] - p->batch[last - 1];
-  struct line line = {.each = rise > 0 ? (rise + run - 1) / run : 0};
-  line.base = INT64_MIN;
-  for (int i = 0; i < p->count; i++)
+/* Through the last two of the peaks [from, end), raised above all of them. */
+static struct line line_through(const struct peaks *p, int from, int end) {
+  struct line line = {.base = INT64_MIN};
+  if (end - from > 1) {
+    int64_t rise = p->bytes[end - 1] - p->bytes[end - 2];
+    int64_t run = p->batch[end - 1] - p->batch[end - 2];
+    line.each = rise > 0 ? (rise + run - 1) / run : 0;
+  }
+  for (int i = from; i < end; i++)
     line.base = max_i64(line.base, p->bytes[i] - line.each * p->batch[i]);
   return line;
+}
+
+/* Two lines, which part where they are the nearest to the peaks. */
+static void fit_lines(struct peaks *p) {
+  p->worst = INT64_MAX;
+  for (int parts = 1; parts < p->count - 1; parts++) {
+    struct line low = line_through(p, 0, parts);
+    struct line high = line_through(p, parts - 1, p->count);
+    int64_t worst = 0;
+    for (int i = 0; i < p->count; i++)
+      worst = max_i64(worst, line_at(i < parts ? &low : &high, p->batch[i]) -
+                                 p->bytes[i]);
+    if (worst >= p->worst)
+      continue;
+    p->worst = worst;
+    p->low = low;
+    p->high = high;
+    p->parts = parts;
+  }
 }
 
 /* Peaks of 1, 2, 3, 4, 6, 8, 12, ..., as far as they can be counted. */
@@ -101,34 +121,35 @@ static void find_peaks(struct header *h, struct peaks *p) {
   }
 }
 
-static void put_exactness(struct header *h, const struct peaks *p,
-                          const struct line *line) {
-  int64_t most = 0;
-  int from = p->count;
-  for (int i = 0; i < p->count; i++)
-    most = max_i64(most, line_at(line, p->batch[i]) - p->bytes[i]);
-  while (from > 0 && line_at(line, p->batch[from - 1]) == p->bytes[from - 1])
-    from--;
+static void put_line(struct header *h, const struct line *line) {
+  text_int(h->out, line->base);
+  text_put(h->out, " + ");
+  text_int(h->out, line->each);
+  text_put(h->out, " * (batch)");
+}
+
+static void put_peaks(struct header *h, const struct peaks *p) {
   text_printf(h->out,
-              "\n/*\n * A training step at its peak, with a batch: %s, %s. "
-              "Counted up\n * to %lld samples, ",
+              "\n/*\n * A training step at its peak, with a batch: %s, %s.\n"
+              " * Counted up to %lld samples, ",
               h->c->memory.training.profile->name,
               optimizer_word(h->c->settings->train.optimizer),
               (long long)p->batch[p->count - 1]);
-  if (most == 0)
-    text_put(h->out, "it was each time exact");
-  else if (p->count - from > 2)
-    text_printf(h->out,
-                "it was exact from %lld on, and before that up to\n"
-                " * %lld bytes too much",
-                (long long)p->batch[from], (long long)most);
+  if (p->worst == 0)
+    text_put(h->out, "each time exact.\n */\n");
   else
     text_printf(h->out,
-                "it was up to %lld bytes too much, for the peak is\n"
-                " * no line: allocators round, and it moves from layer to "
-                "layer",
-                (long long)most);
-  text_put(h->out, ".\n */\n");
+                "this is up to %lld bytes too much:\n * the peak "
+                "is no line, for allocators round and it moves between "
+                "layers.\n */\n",
+                (long long)p->worst);
+  text_printf(h->out,
+              "#define %.*sTRAIN_BYTES(batch) \\\n  ((batch) <= %lld ? ",
+              SLICE_ARG(h->ids.prefix), (long long)p->batch[p->parts - 1]);
+  put_line(h, &p->low);
+  text_put(h->out, " : ");
+  put_line(h, &p->high);
+  text_put(h->out, ")\n");
 }
 
 static void put_training(struct header *h) {
@@ -139,14 +160,8 @@ static void put_training(struct header *h) {
   header_macro(h, "TRAIN_PEAK_BYTES", h->train_peak);
   if (peaks.count < 3)
     return;
-  struct line line = line_through(&peaks);
-  put_exactness(h, &peaks, &line);
-  text_printf(h->out, "#define %.*sTRAIN_BYTES(batch) (",
-              SLICE_ARG(h->ids.prefix));
-  text_int(h->out, line.base);
-  text_put(h->out, " + ");
-  text_int(h->out, line.each);
-  text_put(h->out, " * (batch))\n");
+  fit_lines(&peaks);
+  put_peaks(h, &peaks);
 }
 
 /* Promises that the compiler keeps */
@@ -216,20 +231,25 @@ static void put_promises(struct header *h) {
             "TRAIN_LIMIT_BYTES");
 }
 
+/* Outside of the guard: netrt.h may be included before or behind it. */
 static void put_foot(struct header *h) {
-  struct slice small = identifiers_small(&h->ids);
+  struct slice small = identifiers_small(&h->ids), prefix = h->ids.prefix;
   text_printf(h->out,
-              "\n/* The tables for the runtime: netc -o x.c, where netrt.h is "
-              "included first. */\n#ifdef NETRT_H\n"
+              "\n#endif\n\n/* The tables of `netc -o x.c` for the runtime, "
+              "once netrt.h is there. */\n"
+              "#if defined NETRT_H && !defined %.*sMODEL\n#define %.*sMODEL\n",
+              SLICE_ARG(prefix), SLICE_ARG(prefix));
+  text_printf(h->out,
               "#ifdef __cplusplus\nextern \"C\" {\n#endif\n"
               "extern const struct netrt_model %.*s_model;\n"
-              "#ifdef __cplusplus\n}\n#endif\n#endif\n\n#endif\n",
+              "#ifdef __cplusplus\n}\n#endif\n#endif\n",
               SLICE_ARG(small));
 }
 
 /* Names that the header itself has. */
 static void take_names(struct identifiers *ids) {
   static const char *const names[] = {"H",
+                                      "MODEL",
                                       "SOURCE_HASH",
                                       "BATCH",
                                       "INPUT_COUNT",

@@ -17,14 +17,17 @@ struct header {
   int64_t train_peak; /* bytes, on the most loaded device */
 };
 
-/* The peaks of training steps by their batch, and a line above them. */
+struct line {
+  int64_t base, each;
+};
+
+/* The peaks of training steps by their batch, and lines above them. */
 struct peaks {
   int count;
   int64_t batch[MOST_PEAKS], bytes[MOST_PEAKS];
-};
-
-struct line {
-  int64_t base, each;
+  struct line low, high; /* of the first `parts` of them, and of the others */
+  int parts;
+  int64_t worst; /* bytes that a line is too high, at most */
 };
 
 /* #define VGG16_BATCH 1 */

@@ -176,7 +176,7 @@ static void put_windows(struct layers *l, struct slice stem, int64_t index) {
     const struct shape **in = model_layer_room(h->c->model);
     struct layer layer = model_layer(h->c->model, index, in);
     axes = node->kind->windows(&layer, windows);
-  } else if (op && op->opcode == DOES_DECONV) {
+  } else if (op && op->node == index && op->opcode == DOES_DECONV) {
     axes = deconv_windows(node, op, h->program, windows);
   }
   for (int i = 0; i < axes; i++) {

@@ -119,6 +119,11 @@ static struct strides heads_of(const struct recorder *r,
   return strides_split(rows, 2, rows->dim[2] / r->s.dim);
 }
 
+/* A framework has it of several operations, the runtime of one. */
+static struct extent work_of(const struct recorder *r, struct extent extent) {
+  return r->tape->lowers ? extent_fixed(0, extent.width) : extent;
+}
+
 /* Two products with sines and cosines, and their sum. */
 static size_t rotate(const struct recorder *r, size_t in) {
   struct extent extent = r->tape->values.at[in].extent;
@@ -133,7 +138,7 @@ static size_t rotate(const struct recorder *r, size_t in) {
                        (struct operation){.name = "rope",
                                           .does = &does,
                                           .out = extent,
-                                          .work = extent,
+                                          .work = work_of(r, extent),
                                           .back_work = extent});
   out = strides_dense(lies.rank, lies.dim);
   tape_see(r->tape, value, &out);
@@ -238,7 +243,7 @@ static size_t add_relative(const struct recorder *r, size_t scores) {
                (struct operation){.name = "relative",
                                   .does = &does,
                                   .out = scores_of(r),
-                                  .work = bias,
+                                  .work = work_of(r, bias),
                                   .gradient = GRADIENT_SHARED,
                                   .back_work = bias,
                                   .elementwise = true,

@@ -179,7 +179,8 @@ static size_t rmsnorm_trace(const struct layer *layer, struct tape *tape,
       layer, tape, in,
       (struct operation){.kept = {extent_sample(rows(layer->in[0]), WIDTH_F32),
                                   extent_sample(kept, WIDTH_NET)},
-                         .work = extent_sample(values, WIDTH_NET),
+                         .work = extent_sample(tape->lowers ? 0 : values,
+                                               WIDTH_NET),
                          .back_work = extent_sample(values, WIDTH_NET),
                          .cast = CAST_FULL});
 }

@@ -180,10 +180,17 @@ static void cmake_finds_the_package_and_follows_dependencies(void **state) {
       "cmake_minimum_required(VERSION 3.20)\nproject(consumer C)\n"
       "find_package(netc 0.2 REQUIRED)\n"
       "netc_generate(model SOURCE nets/model.net REPORT model.txt\n"
-      "  DIAGRAM model.dot OUTPUTS out/model.json DEFINE width=3\n"
+      "  DIAGRAM model.dot OUTPUTS out/model.json HEADER model.h\n"
+      "  DEFINE width=3\n"
       "  OPTIONS --batch 4)\n"
       "add_executable(p p.c)\ntarget_link_libraries(p netc::netc model)\n"
-      "add_executable(q p.c)\ntarget_link_libraries(q netc::static)\n");
+      "add_executable(q p.c)\ntarget_link_libraries(q netc::static)\n"
+      "add_executable(h h.c)\ntarget_link_libraries(h model)\n");
+  put(dir, "h.c",
+      "#include <stdio.h>\n#include \"model.h\"\n"
+      "int main(void) {\n  static unsigned char arena[MODEL_ARENA_BYTES];\n"
+      "  printf(\"%d %d\\n\", MODEL_BATCH, (int)sizeof arena);\n"
+      "  return 0;\n}\n");
   put(dir, "p.c", c_program);
   struct run made = run("mkdir %s/nets", dir);
   run_free(&made);
@@ -193,13 +200,14 @@ static void cmake_finds_the_package_and_follows_dependencies(void **state) {
   struct run r = run(
       "cd %s && cmake -S . -B b -G Ninja -Dnetc_DIR=%s/opt/lib/here/"
       "cmake/netc >log && ninja -C b >>log && b/p && "
-      "b/q && grep -c 'fc 3' b/model.txt && ninja -C b | tail -n 1 && sleep "
+      "b/q && b/h && grep -c 'fc 3' b/model.txt && ninja -C b | tail -n 1 && "
+      "sleep "
       "1.1 && echo 'def part(n) { fc n; fc 7 }' >nets/part.net && ninja -C b "
       ">>log && grep -c 'fc 7' b/model.txt b/model.dot b/out/model.json",
       dir, root);
   if (r.status)
     print_error("%s%s", r.out, r.err);
-  assert_holds(r.out, "10\ninput 4\nfc1 2\n10\ninput 4\nfc1 2\n1\n");
+  assert_holds(r.out, "10\ninput 4\nfc1 2\n10\ninput 4\nfc1 2\n4 128\n1\n");
   assert_holds(r.out, "no work to do");
   assert_holds(r.out, "b/model.txt:1\nb/model.dot:1\n");
   run_free(&r);

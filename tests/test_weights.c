@@ -1,6 +1,7 @@
 /*
  * Weights: names and shapes against those of PyTorch's modules
- * (tools/weight_truth.py), flattened maps, and the block of a prediction.
+ * (tools/weight_truth.py), flattened maps, the block of a prediction, and
+ * what `netc weights` does with files.
  */
 #include <glob.h>
 
@@ -159,6 +160,135 @@ static void nothing_is_known_of_no_net(void **state) {
   netc_close(netc);
 }
 
+/* The command. */
+
+static char folder[1024];
+
+struct said {
+  const char *name, *net, *options;
+  int status;
+  const char *said; /* on standard error */
+};
+
+/* Written first: small.safetensors by chance, from the first net. */
+static const char small[] = "input 4x4x2; a: conv 3 3x3 bn; b: fc 2";
+
+static const struct said saids[] = {
+    {"a-file-of-its-own", small, "--check F/small.safetensors", 0, ""},
+    {"a-tensor-that-is-missing",
+     "input 4x4x2; a: conv 3 3x3 bn; b: fc 2; c: "
+     "fc 2",
+     "--check F/small.safetensors", 1,
+     "small.safetensors: error: tensor `c.weight`, 2x2, is missing"},
+    {"a-tensor-that-is-superfluous", "input 4x4x2; a: conv 3 3x3 bn",
+     "--check F/small.safetensors", 1,
+     "error: tensor `b.weight`, 2x12, is superfluous"},
+    {"a-tensor-of-another-shape", "input 4x4x2; a: conv 3 3x3 bn; b: fc 3",
+     "--check F/small.safetensors", 1,
+     "tensor `b.weight` is 2x12, but `b.weight` needs 3x12 for `fc 3`"},
+    {"other-names", "input 4x4x2; p: conv 3 3x3 bn; q: fc 2",
+     "--from F/small.safetensors -o F/o", 1, "`p.weight`, 3x2x3x3, is missing"},
+    {"other-names-by-order", "input 4x4x2; p: conv 3 3x3 bn; q: fc 2",
+     "--from F/small.safetensors --by-order -o F/o", 0, ""},
+    {"another-shape-by-order", "input 4x4x2; p: conv 4 3x3 bn; q: fc 2",
+     "--from F/small.safetensors --by-order -o F/o", 1,
+     "tensor `a.weight` is 3x2x3x3, but `p.weight` needs 4x2x3x3"},
+    {"one-more-by-order", "input 4x4x2; p: conv 3 3x3 bn; q: fc 2; fc 3",
+     "--from F/small.safetensors --by-order -o F/o", 1,
+     "tensor `fc1.weight`, 3x2, is missing: the file ends before it"},
+    {"one-less-by-order", "input 4x4x2; p: conv 3 3x3 bn",
+     "--from F/small.safetensors --by-order -o F/o", 1,
+     "tensor `b.weight`, 2x12, is superfluous"},
+    {"a-file-that-is-absent", small, "--check F/absent", 3,
+     "absent: error: No such file"},
+    {"a-file-that-is-something-else", small, "--check README.md", 1,
+     "README.md: error: its header would have"},
+    {"no-way-to-go", small, "--random 1", 2, "where to? write `-o"},
+    {"nothing-to-write", small, "-o F/o", 2, "which weights?"},
+    {"two-things-at-once", small, "--random 1 --check F/o", 2,
+     "three things to do"},
+    {"an-order-of-nothing", small, "--by-order", 2, "needs --from"},
+    {"a-block-without-fold", small, "--random 1 -o F/o.bin", 2,
+     "is written by --fold"},
+    {"a-file-with-fold", small, "--random 1 --fold -o F/o.safetensors", 2,
+     "--fold writes X.bin or X.c"},
+    {"a-seed-that-is-none", small, "--random x -o F/o", 2,
+     "--random takes a number from 0, not `x`"},
+    {"two-outputs", small, "--random 1 -o F/o -o F/p", 2,
+     "one output at a time"},
+    {"a-folder-that-is-not-there", small, "--random 1 -o F/no/o", 3,
+     "cannot write"},
+};
+
+/* Runs netc weights; F stands for the folder of the test. */
+static struct run weights_of(const char *net, const char *options) {
+  char line[2048] = "";
+  size_t used = 0;
+  for (; *options; options++)
+    used +=
+        (size_t)(*options == 'F' && options[1] == '/'
+                     ? snprintf(line + used, sizeof line - used, "%s", folder)
+                     : snprintf(line + used, sizeof line - used, "%c",
+                                *options));
+  return run("echo '%s' | %s weights - %s", net, NETC, line);
+}
+
+static void check_said(void **state) {
+  const struct said *said = *state;
+  struct run first = weights_of(small, "--random 7 -o F/small.safetensors");
+  struct run made = weights_of(said->net, said->options);
+  assert_int_equal(first.status, 0);
+  assert_holds(made.err, said->said);
+  assert_int_equal(made.status, said->status);
+  run_free(&first);
+  run_free(&made);
+}
+
+static void random_weights_are_these_bytes(void **state) {
+  struct run made = weights_of(small, "--random 7 -o - | md5sum");
+  (void)state;
+  assert_string_equal(made.out, "940dd270fcea5edacd625113daa9b46c  -\n");
+  run_free(&made);
+}
+
+/* The file with names by order is the one with its own names. */
+static void order_keeps_values(void **state) {
+  struct run made = weights_of(small, "--random 7 -o F/a.safetensors");
+  struct run renamed =
+      weights_of("input 4x4x2; p: conv 3 3x3 bn; q: fc 2",
+                 "--from F/a.safetensors --by-order -o F/b.safetensors");
+  struct run back =
+      weights_of(small, "--from F/b.safetensors --by-order -o F/c.safetensors");
+  struct run same =
+      run("cmp %s/a.safetensors %s/c.safetensors", folder, folder);
+  (void)state;
+  assert_int_equal(same.status, 0);
+  run_free(&made);
+  run_free(&renamed);
+  run_free(&back);
+  run_free(&same);
+}
+
+/* A block as bytes and as C is the same; C compiles. */
+static void blocks_are_written_as_bytes_and_as_c(void **state) {
+  struct run bytes = weights_of(small, "--random 7 --fold -o F/w-1.bin");
+  struct run source = weights_of(small, "--random 7 --fold -o F/w-1.c");
+  struct run same =
+      run("cd %s && cc -std=c99 -pedantic -Wall -Werror -c w-1.c && echo "
+          "'#include <stdio.h>\nextern const float w_1_weights[83];\nint "
+          "main(void) { fwrite(w_1_weights, 4, 83, stdout); }' >main.c && cc "
+          "main.c w-1.o -o main && ./main | cmp - w-1.bin",
+          folder);
+  (void)state;
+  assert_int_equal(bytes.status, 0);
+  assert_int_equal(source.status, 0);
+  assert_string_equal(same.err, "");
+  assert_int_equal(same.status, 0);
+  run_free(&bytes);
+  run_free(&source);
+  run_free(&same);
+}
+
 enum { MOST_CASES = 256 };
 
 int main(void) {
@@ -177,6 +307,16 @@ int main(void) {
                                          .initial_state = (void *)&lyings[i]};
   tests[count++] =
       (struct CMUnitTest)cmocka_unit_test(blocks_are_as_large_as_plans_say);
+  snprintf(folder, sizeof folder, "%s", scratch("weights"));
+  for (size_t i = 0; i < sizeof saids / sizeof *saids; i++)
+    tests[count++] = (struct CMUnitTest){.name = saids[i].name,
+                                         .test_func = check_said,
+                                         .initial_state = (void *)&saids[i]};
+  tests[count++] =
+      (struct CMUnitTest)cmocka_unit_test(random_weights_are_these_bytes);
+  tests[count++] = (struct CMUnitTest)cmocka_unit_test(order_keeps_values);
+  tests[count++] =
+      (struct CMUnitTest)cmocka_unit_test(blocks_are_written_as_bytes_and_as_c);
   tests[count++] =
       (struct CMUnitTest)cmocka_unit_test(nothing_is_known_of_no_net);
   int failed =

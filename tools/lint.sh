@@ -17,12 +17,13 @@ bad=$(grep -nE "$(printf '\t')| +\$" $sources | head -5)
 [ -z "$bad" ] || say "tabs or trailing blanks: $bad"
 
 # Includes point to the left only, and some rooms need less than that.
-order="base plan lexer layers parser sema memory codegen library driver"
+order="base plan lexer layers parser sema memory codegen library tensors driver"
 needs() { # the rooms that files of $1 may include
   case $1 in
     plan) echo base ;;
     layers) echo base layers ;;
-    driver) echo base ;;
+    tensors) echo base ;;
+    driver) echo base runtime tensors ;;
     *) for room in $order; do echo "$room"; [ "$room" != "$1" ] || break; done ;;
   esac
 }
