@@ -5,15 +5,10 @@
 #define _POSIX_C_SOURCE 200809L
 #include "driver/run.h"
 
-#include <errno.h>
-#include <math.h>
 #include <stdlib.h>
 
 #include "base/guard.h"
 #include "driver/threads.h"
-
-/* What a fast kernel may differ by, of the root of the mean square. */
-#define TOLERANCE 1e-4
 
 static void *allocate(size_t bytes) {
   void *at;
@@ -92,9 +87,7 @@ static int start(struct running *r) {
   return EXIT_DONE;
 }
 
-static int run_net(struct running *r) {
-  run_put_inputs(r);
-  enum netrt_status status = run_once(r);
+int run_explain(const struct running *r, enum netrt_status status) {
   if (status == NETRT_OK)
     return EXIT_DONE;
   const char *layer =
@@ -105,42 +98,9 @@ static int run_net(struct running *r) {
                   layer, netrt_status_text(status));
 }
 
-/* --check: the same once more by the plain kernels */
-
-static int compare(struct running *r, uint32_t i, const float *fast) {
-  const struct netrt_port *port = &r->model.outputs[i];
-  const float *plain = run_output(r, i);
-  size_t count = netrt_values(&r->model, &port->operand);
-  double largest = 0, sum = 0;
-  bool finite = true;
-  for (size_t k = 0; k < count; k++) {
-    double difference = fabs((double)plain[k] - (double)fast[k]);
-    largest = difference > largest ? difference : largest;
-    sum += (double)plain[k] * (double)plain[k];
-    finite = finite && isfinite(difference);
-  }
-  double rms = count ? sqrt(sum / (double)count) : 0;
-  double share = rms > 0 ? largest / rms : largest;
-  fprintf(stderr, "%s: differs from the plain kernels by at most %.2g of %.3g",
-          port->name, share, rms);
-  fputs(finite && share <= TOLERANCE ? "\n" : ": too much\n", stderr);
-  return finite && share <= TOLERANCE ? EXIT_DONE : EXIT_BUG;
-}
-
-static int check(struct running *r) {
-  uint32_t outputs = r->model.output_count;
-  float **fast = arena_alloc(&r->arena, outputs + 1U, sizeof *fast);
-  int worst = EXIT_DONE;
-  for (uint32_t i = 0; i < outputs; i++)
-    fast[i] = run_output(r, i);
-  r->net.flags |= NETRT_REFERENCE;
-  int status = run_net(r);
-  for (uint32_t i = 0; i < outputs && status == EXIT_DONE; i++) {
-    int compared = compare(r, i, fast[i]);
-    worst = compared > worst ? compared : worst;
-  }
-  r->net.flags &= ~(unsigned)NETRT_REFERENCE;
-  return status ? status : worst;
+static int run_net(struct running *r) {
+  run_put_inputs(r);
+  return run_explain(r, run_once(r));
 }
 
 /* All of it */
@@ -160,7 +120,7 @@ static int serve(struct running *r) {
   if (status == EXIT_DONE)
     status = run_write_outputs(r);
   if (status == EXIT_DONE && r->check)
-    status = check(r);
+    status = run_check(r);
   if (status == EXIT_DONE && r->profile)
     status = run_profile(r);
   return status;

@@ -32,14 +32,9 @@ struct running {
   struct threads *pool;
 };
 
-/* A port of the model: its shape without strides. */
-int port_rank(const struct netrt_operand *operand);
+/* The size of an axis of an operand. */
 int64_t port_dim(const struct netrt_model *model,
                  const struct netrt_operand *operand, int axis);
-
-/* "224x224x3" of one sample */
-struct sizes_text port_text(const struct netrt_model *model,
-                            const struct netrt_operand *operand);
 
 /* Reads or makes up the values of every input; an exit status. */
 int run_read_inputs(struct running *r);
@@ -52,6 +47,12 @@ float *run_output(struct running *r, uint32_t i);
 
 /* Writes the files that -o names, or says what the outputs are like. */
 int run_write_outputs(struct running *r);
+
+/* Says what stopped a run, and where; an exit status. */
+int run_explain(const struct running *r, enum netrt_status status);
+
+/* Runs it once more by the plain kernels, and compares. */
+int run_check(struct running *r);
 
 /* Runs it until the times are steady, and prints them by layer. */
 int run_profile(struct running *r);

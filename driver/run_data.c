@@ -12,10 +12,6 @@
 
 #include "driver/output.h"
 
-int port_rank(const struct netrt_operand *operand) {
-  return operand->rank;
-}
-
 int64_t port_dim(const struct netrt_model *model,
                  const struct netrt_operand *operand, int axis) {
   return model->numbers[operand->shape + (uint32_t)axis];
@@ -171,17 +167,32 @@ static int read_input(struct running *r, uint32_t which, const char *path) {
   return status;
 }
 
-/* Indices must be there in every table that is asked for them. */
-static int64_t least_entries(const struct running *r, int64_t layer) {
-  struct netc_layer reader = {.size = sizeof reader};
-  struct netc_weight weight = {.size = sizeof weight};
+/* Entries of the table that a layer looks up; INT64_MAX: it has none. */
+static int64_t entries_of(const struct running *r, const char *layer) {
+  const struct netrt_model *model = &r->model;
   int64_t least = INT64_MAX;
-  for (size_t i = 0; netc_weight(r->options.netc, i, &weight) == NETC_OK; i++) {
-    netc_layer(r->options.netc, (size_t)weight.layer, &reader);
-    for (size_t k = 0; k < reader.input_count; k++)
-      if (reader.inputs[k] == layer && weight.dims[0] < least)
-        least = weight.dims[0];
+  for (uint32_t i = 0; i < model->op_count; i++) {
+    const struct netrt_op *op = &model->ops[i];
+    if (op->kernel != NETRT_EMBED || strcmp(model->layers[op->layer], layer))
+      continue;
+    const struct netrt_operand *table =
+        &model->operands[op->operands + op->outs + 1];
+    int64_t entries = port_dim(model, table, 0);
+    least = entries < least ? entries : least;
   }
+  return least;
+}
+
+/* Indices must be there in every table that is asked for them. */
+static int64_t least_entries(const struct running *r, int64_t input) {
+  struct netc_layer layer = {.size = sizeof layer};
+  int64_t least = INT64_MAX;
+  for (size_t i = 0; netc_layer(r->options.netc, i, &layer) == NETC_OK; i++)
+    for (size_t k = 0; k < layer.input_count; k++) {
+      int64_t entries =
+          layer.inputs[k] == input ? entries_of(r, layer.name) : INT64_MAX;
+      least = entries < least ? entries : least;
+    }
   return least == INT64_MAX ? 1 : least;
 }
 
