@@ -129,7 +129,8 @@ $(build)/obj/gen/%.o: $(gen)/%.c | $(gen)/grammar.h
 
 $(build)/netc: $(objects) $(program_objects) $(build)/libnetrt.a
 	@echo "LINK $@"
-	@$(CC) $(sanitize) $(CFLAGS) $(LDFLAGS) -o $@ $^ -ljansson -lm -pthread
+	@$(CC) $(sanitize) $(CFLAGS) $(LDFLAGS) -o $@ $^ -ljansson \
+	  $(runtime_libs) -pthread
 
 # A header that is absent is named likewise, before the compiler does.
 $(build)/obj/tensors/safetensors.o: | jansson

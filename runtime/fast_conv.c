@@ -3,8 +3,7 @@
  * pixels of a line lie evenly. Padding is a row of zeros; only where part of a
  * line's pixels is outside, their values are gathered.
  */
-#include "conv.h"
-#include "gemm.h"
+#include "onednn.h"
 
 #include <string.h>
 
@@ -51,6 +50,18 @@ static void gather(const struct source *s, const float *line, ptrdiff_t column,
                    ptrdiff_t from, ptrdiff_t count, float *to) {
   const struct map *in = &s->conv->in;
   ptrdiff_t i;
+  if (s->width > 1) { /* its pixels lie together */
+    ptrdiff_t begin = column * s->ins + from;
+    ptrdiff_t first = least(most(0, -begin), count);
+    ptrdiff_t end = most(first, least(count, in->size[3] * s->ins - begin));
+    for (i = 0; i < first; i++)
+      to[i] = 0;
+    for (; i < end; i++)
+      to[i] = line[begin + i];
+    for (; i < count; i++)
+      to[i] = 0;
+    return;
+  }
   for (i = 0; i < count;) {
     ptrdiff_t place = column + (from + i) / s->ins;
     ptrdiff_t inner = (from + i) % s->ins;
@@ -167,6 +178,8 @@ int netrt_fast_conv(const struct netrt *net, const struct netrt_op *op) {
       (c.bias && c.bias_stride != 1) || !weights_are_rows(&c, ins) ||
       pixels * c.out.size[3] > INT32_MAX)
     return NOT_FOR_ME;
+  if (!is_pointwise(&c) && netrt_onednn_conv(&c) == NETRT_OK)
+    return NETRT_OK;
   if (is_depthwise(&c))
     return netrt_fast_depthwise(net, &c);
   if (!pixels_are_even(&c.out, 4) || c.out.size[4] / c.groups < 4)

@@ -1,5 +1,5 @@
 /* Products of matrices for each instruction set, in parts by rows. */
-#include "gemm.h"
+#include "onednn.h"
 
 #ifdef NETRT_HAS_FAST
 
@@ -81,6 +81,8 @@ void netrt_gemm(const struct netrt *net, const struct gemm *gemm) {
   ptrdiff_t work = gemm->taps * gemm->ins * gemm->n;
   job.gemm = gemm;
   job.isa = isa_of(net);
+  if (netrt_onednn_gemm(gemm) == NETRT_OK)
+    return;
   if (gemm->m >= 8 * GEMM_ROWS || gemm->n <= PANEL)
     netrt_run_parts(net, gemm->m, 1 + 200000 / work, rows_part, &job);
   else

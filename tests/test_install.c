@@ -213,6 +213,44 @@ static void cmake_finds_the_package_and_follows_dependencies(void **state) {
   run_free(&r);
 }
 
+/* What netc writes, run by the installed archive, or by the sources alone. */
+static void programs_run_a_net(void **state) {
+  (void)state;
+  const char *dir = scratch("consumer-runtime");
+  put(dir, "p.c",
+      "#include <netrt.h>\n#include <stdio.h>\n#include \"m.h\"\n"
+      "static NETRT_ALIGNED unsigned char arena[M_ARENA_BYTES];\n"
+      "static const float weights[] = {1, 2, 3, 4, 5, 6, 7, 8, 9};\n"
+      "int main(void) {\n  struct netrt net;\n"
+      "  float *in;\n  const float *y;\n"
+      "  if (netrt_open(&net, &m_model, weights, sizeof weights, arena,\n"
+      "                 sizeof arena) != NETRT_OK) return 1;\n"
+      "  in = (float *)netrt_input(&net, 0);\n  in[0] = 1;\n  in[1] = -1;\n"
+      "  if (netrt_run(&net) != NETRT_OK) return 2;\n"
+      "  y = (const float *)netrt_output(&net, 0);\n"
+      "  printf(\"%g %g %g\\n\", y[0], y[1], y[2]);\n  return 0;\n}\n");
+  put(dir, "m.net", "net m\ninput 2\nfc 3 relu\n");
+  expect_run(run(PKG "%s/opt/bin/netc m.net -o m.c -o "
+                     "m.h >log && cc -std=c99 -Wall -Wextra -pedantic -Werror "
+                     "p.c m.c $(pkg-config --cflags --libs netrt) -o p && ./p "
+                     "&& c++ -x c++ p.c -x c m.c -x none $(pkg-config "
+                     "--cflags --libs netrt) -o pp && ./pp && cc -std=c99 -Os "
+                     "-DNETRT_SMALL -I%s/opt/share/netc/runtime p.c m.c "
+                     "%s/opt/share/netc/runtime/*.c -lm -o small && ./small",
+                 root, root, root, dir, root, root, root),
+             "4 5 6\n4 5 6\n4 5 6\n");
+}
+
+/* Names of the runtime begin with netrt_, whatever is linked beside it. */
+static void the_runtime_names_are_its_own(void **state) {
+  (void)state;
+  expect_run(
+      run("nm -g --defined-only %s/opt/lib/here/libnetrt.a | grep ' [A-Z]"
+          " ' | grep -v ' netrt_' || true",
+          root),
+      "");
+}
+
 static void the_manual_and_completion_are_there(void **state) {
   (void)state;
   struct run r = run(
@@ -257,6 +295,8 @@ int main(void) {
       cmocka_unit_test(a_shared_object_takes_the_archive),
       cmocka_unit_test(python_loads_the_shared_library),
       cmocka_unit_test(cmake_finds_the_package_and_follows_dependencies),
+      cmocka_unit_test(programs_run_a_net),
+      cmocka_unit_test(the_runtime_names_are_its_own),
       cmocka_unit_test(the_manual_and_completion_are_there),
       cmocka_unit_test(shells_take_the_completion),
       cmocka_unit_test(uninstall_leaves_nothing),

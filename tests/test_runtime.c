@@ -4,6 +4,7 @@
  * in parts and in place, in a build that checks every byte of the arena.
  */
 #include <math.h>
+#include <pthread.h>
 
 #include "runtime/kernel.h"
 #include "tests/run.h"
@@ -221,7 +222,7 @@ static void add_work(struct bench *b) {
 
 static void build(struct bench *b, const struct one_case *c) {
   struct netrt_model *m = &b->model;
-  bool in_weights = (c - cases) % 2;
+  bool in_weights = c->seed & 1 << 4;
   b->c = c;
   *m = (struct netrt_model){.name = c->name,
                             .version = NETRT_VERSION,
@@ -362,6 +363,129 @@ static void matches_torch(void **state) {
   run_form(c, "in place, plain", false, true, NETRT_REFERENCE, 0);
   run_form(c, "in place", false, true, 0, 0);
   run_form(c, "in place, strided", true, true, 0, 0);
+}
+
+/* Equal bytes, however many threads take part. */
+
+struct crew {
+  size_t count, next;
+  void (*task)(void *data, size_t i);
+  void *data;
+  pthread_mutex_t mutex;
+};
+
+static void *take_tasks(void *user) {
+  struct crew *crew = user;
+  for (;;) {
+    pthread_mutex_lock(&crew->mutex);
+    size_t i = crew->next++;
+    pthread_mutex_unlock(&crew->mutex);
+    if (i >= crew->count)
+      return NULL;
+    crew->task(crew->data, i);
+  }
+}
+
+static void in_threads(void *user, size_t count,
+                       void (*task)(void *data, size_t i), void *data) {
+  struct crew crew = {count, 0, task, data, PTHREAD_MUTEX_INITIALIZER};
+  pthread_t threads[3];
+  ++*(int *)user;
+  for (int i = 0; i < 3; i++)
+    assert_int_equal(pthread_create(&threads[i], NULL, take_tasks, &crew), 0);
+  for (int i = 0; i < 3; i++)
+    pthread_join(threads[i], NULL);
+}
+
+/* Larger than the cases: fast and plain agree, threads and one do exactly. */
+static void compare_large(struct one_case *c) {
+  struct bench b[3] = {{0}};
+  size_t count = values_of(&c->out);
+  float *out[3];
+  int calls = 0;
+  c->seed = 1;
+  for (int i = 0; i < 3; i++) {
+    struct netrt net;
+    uint32_t state = c->seed;
+    build(&b[i], c);
+    assert_int_equal(netrt_open(&net, &b[i].model, b[i].weights,
+                                b[i].model.weight_bytes, b[i].arena,
+                                b[i].model.arena_bytes),
+                     NETRT_OK);
+    for (int k = 0; k < c->ins; k++)
+      fill_input(&b[i], k, &state);
+    net.flags = i == 0 ? NETRT_REFERENCE : 0;
+    net.threads = i == 2 ? 3 : 0;
+    net.parallel = i == 2 ? in_threads : NULL;
+    net.parallel_user = &calls;
+    assert_int_equal(netrt_run(&net), NETRT_OK);
+    out[i] = calloc(count, sizeof **out);
+    netrt_copy_output(&net, 0, out[i]);
+  }
+  double error = worst_error(out[0], out[1], count);
+  if (!(error <= 2e-6) || !calls)
+    print_error("%s: error %g, %d calls\n", c->name, error, calls);
+  assert_true(error <= 2e-6);
+  assert_memory_equal(out[1], out[2], count * sizeof **out);
+  assert_true(calls > 0);
+  for (int i = 0; i < 3; i++) {
+    free(out[i]);
+    free(b[i].arena);
+    free(b[i].weights);
+  }
+}
+
+#define SHAPE(rank, ...) \
+  { rank, {__VA_ARGS__}, 1, 0, 0, NETRT_F32 }
+
+static void threads_change_no_bit(void **state) {
+  (void)state;
+  struct one_case large[] = {
+      {.name = "conv of many taps and channels",
+       .code = NETRT_CONV,
+       .ins = 3,
+       .number_count = 7,
+       .numbers = {1, 1, 1, 1, 1, 1, 1},
+       .in = {SHAPE(4, 1, 33, 31, 70), SHAPE(4, 3, 3, 70, 45), SHAPE(1, 45)},
+       .out = SHAPE(4, 1, 33, 31, 45)},
+      {.name = "conv of few channels",
+       .code = NETRT_CONV,
+       .ins = 2,
+       .number_count = 7,
+       .numbers = {1, 2, 1, 3, 2, 1, 3},
+       .in = {SHAPE(4, 2, 61, 50, 3), SHAPE(4, 7, 7, 3, 40)},
+       .out = SHAPE(4, 2, 31, 25, 40)},
+      {.name = "depthwise",
+       .code = NETRT_CONV,
+       .ins = 2,
+       .number_count = 7,
+       .numbers = {70, 2, 1, 1, 1, 1, 1},
+       .in = {SHAPE(4, 1, 160, 30, 70), SHAPE(4, 3, 3, 1, 70)},
+       .out = SHAPE(4, 1, 80, 30, 70)},
+      {.name = "deconv",
+       .code = NETRT_DECONV,
+       .ins = 2,
+       .number_count = 7,
+       .numbers = {1, 2, 1, 1, 2, 1, 1},
+       .in = {SHAPE(4, 1, 16, 17, 40), SHAPE(4, 4, 4, 40, 36)},
+       .out = SHAPE(4, 1, 32, 34, 36)},
+      {.name = "linear of many rows",
+       .code = NETRT_LINEAR,
+       .ins = 3,
+       .in = {SHAPE(2, 301, 600), SHAPE(2, 600, 100), SHAPE(1, 100)},
+       .out = SHAPE(2, 301, 100)},
+      {.name = "linear of one row",
+       .code = NETRT_LINEAR,
+       .ins = 2,
+       .in = {SHAPE(2, 1, 1001), SHAPE(2, 1001, 2500)},
+       .out = SHAPE(2, 1, 2500)},
+      {.name = "gelu",
+       .code = NETRT_GELU,
+       .ins = 1,
+       .in = {SHAPE(1, 70001)},
+       .out = SHAPE(1, 70001)}};
+  for (size_t i = 0; i < sizeof large / sizeof *large; i++)
+    compare_large(&large[i]);
 }
 
 /* Every operation has a case with the fewest and the most operands. */
@@ -575,6 +699,7 @@ static void indices_are_looked_at(void **state) {
 int main(void) {
   static const struct CMUnitTest others[] = {
       cmocka_unit_test(every_kernel_has_cases),
+      cmocka_unit_test(threads_change_no_bit),
       cmocka_unit_test(the_plan_is_checked),
       cmocka_unit_test(wrong_tables_are_refused),
       cmocka_unit_test(a_hook_sees_and_stops_a_run),
