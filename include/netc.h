@@ -335,6 +335,7 @@ struct netc_verdict {
   int64_t peak_bytes;      /* of the most loaded device */
   int64_t largest_batch;   /* 0: not even one sample fits */
   size_t way_count;        /* changes with which it would fit */
+  int64_t reserve_bytes;   /* kept free for what is not counted */
 };
 
 struct netc_way {
@@ -535,6 +536,14 @@ NETC_API enum netc_status netc_layer_kind(size_t index,
 NETC_API enum netc_status netc_layer_argument(size_t kind, size_t index,
                                               struct netc_argument *argument);
 NETC_API enum netc_status netc_slug(size_t index, struct netc_slug *slug);
+
+/* A word of the report, with what it means. */
+struct netc_word {
+  size_t size;
+  const char *name, *page;
+};
+
+NETC_API enum netc_status netc_word(size_t index, struct netc_word *word);
 
 #ifdef __cplusplus
 }
