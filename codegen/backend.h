@@ -28,7 +28,16 @@ struct emit_options {
   int depth; /* 0: all groups are shown open; below 0: no rows at all */
   bool expand, explain, ascii;
   const char *prefix; /* of C's names; NULL: the net's name */
+  int width;           /* of a line of the report; 0: 80 */
+  bool unfold;         /* equal rows one by one */
+  const char *columns; /* "name,output,macs"; NULL: the usual ones */
+  const char *sort;    /* by that column, or NULL */
+  int64_t top;         /* so many lines at most; 0: all */
 };
+
+static inline size_t options_width(const struct emit_options *options) {
+  return options->width ? (size_t)options->width : 80;
+}
 
 /* How far the compilation must have come. */
 enum backend_need { NEEDS_TEXT, NEEDS_SYNTAX, NEEDS_MODEL };

@@ -43,15 +43,109 @@ size_t grid_rows(const struct grid *grid) {
 size_t grid_width(const struct grid *grid) {
   size_t width = 0;
   for (size_t i = 0; i < grid->column_count; i++)
-    width += strlen(grid->columns[i].before) + grid->columns[i].width;
+    if (!grid->columns[i].dropped)
+      width += strlen(grid->columns[i].before) + grid->columns[i].width;
   return width;
 }
 
-void grid_put_row(struct text *out, const struct grid *grid, size_t row) {
+/* The column to drop next; NULL: all that are left must stay. */
+static struct grid_column *least_wanted(struct grid *grid) {
+  struct grid_column *most = NULL;
+  for (size_t i = 0; i < grid->column_count; i++) {
+    struct grid_column *column = &grid->columns[i];
+    if (!column->dropped && column->rank > (most ? most->rank : 0))
+      most = column;
+  }
+  return most;
+}
+
+void grid_fit(struct grid *grid, size_t width) {
+  struct grid_column *least;
+  while (grid_width(grid) > width && (least = least_wanted(grid)))
+    least->dropped = true;
+  for (size_t i = 0; i < grid->column_count; i++) {
+    struct grid_column *column = &grid->columns[i];
+    size_t now = grid_width(grid);
+    size_t over = now > width ? now - width : 0;
+    if (column->least && column->width > column->least && over)
+      column->width = column->width - column->least > over
+                          ? column->width - over
+                          : column->least;
+  }
+}
+
+/* Bytes of `text` that fit into `width`, broken at a blank if there is one. */
+static size_t line_length(struct slice text, size_t width) {
+  size_t length = 0, blank = 0, columns = 0;
+  while (length < text.length) {
+    bool starts = ((unsigned char)text.at[length] & 0xC0) != 0x80;
+    if (starts && columns++ == width)
+      break;
+    if (text.at[length] == ' ')
+      blank = length;
+    length++;
+  }
+  if (length == text.length || text.at[length] == ' ')
+    return length;
+  return blank ? blank : length;
+}
+
+static struct slice skip_blanks(struct slice text) {
+  while (text.length && *text.at == ' ')
+    text.at++, text.length--;
+  return text;
+}
+
+void text_wrap(struct text *out, struct slice paragraph, size_t indent,
+               size_t width) {
+  size_t room = width; /* the first line brings its own indent */
+  for (;;) {
+    size_t length = line_length(paragraph, room);
+    text_bytes(out, paragraph.at, length);
+    text_putc(out, '\n');
+    paragraph = skip_blanks(
+        (struct slice){paragraph.at + length, paragraph.length - length});
+    if (!paragraph.length)
+      return;
+    text_fill(out, ' ', indent);
+    room = width > indent + 8 ? width - indent : 8;
+  }
+}
+
+size_t grid_lines(const struct grid *grid) {
+  size_t lines = 0;
+  for (size_t row = 0; row < grid_rows(grid); row++) {
+    size_t most = 1;
+    for (size_t i = 0; i < grid->column_count; i++) {
+      struct slice cell = grid->cells.at[row * grid->column_count + i];
+      size_t width = grid->columns[i].width, own = 0;
+      while (!grid->columns[i].dropped && cell.length) {
+        size_t length = line_length(cell, width);
+        cell =
+            skip_blanks((struct slice){cell.at + length, cell.length - length});
+        own++;
+      }
+      most = own > most ? own : most;
+    }
+    lines += most;
+  }
+  return lines;
+}
+
+/* A line of a row; what does not fit into a cell is left there. */
+static bool put_line(struct text *out, const struct grid *grid,
+                     struct slice *cells) {
   size_t blanks = 0;
+  bool more = false;
   for (size_t i = 0; i < grid->column_count; i++) {
     const struct grid_column *column = &grid->columns[i];
-    struct slice cell = grid->cells.at[row * grid->column_count + i];
+    struct slice cell = cells[i];
+    if (column->dropped)
+      continue;
+    cell.length = line_length(cell, column->width);
+    cells[i] = skip_blanks((struct slice){cells[i].at + cell.length,
+                                          cells[i].length - cell.length});
+    more = more || cells[i].length;
     size_t pad = column->width - text_width(cell);
     blanks += strlen(column->before) + (column->align == ALIGN_RIGHT) * pad;
     if (cell.length) {
@@ -62,4 +156,13 @@ void grid_put_row(struct text *out, const struct grid *grid, size_t row) {
     blanks += (column->align == ALIGN_LEFT) * pad;
   }
   text_putc(out, '\n');
+  return more;
+}
+
+void grid_put_row(struct text *out, const struct grid *grid, size_t row) {
+  struct slice cells[GRID_COLUMNS];
+  memcpy(cells, &grid->cells.at[row * grid->column_count],
+         grid->column_count * sizeof *cells);
+  while (put_line(out, grid, cells))
+    ;
 }

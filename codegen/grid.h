@@ -4,12 +4,17 @@
 
 #include "base/text.h"
 
+enum { GRID_COLUMNS = 16 }; /* at most */
+
 enum align { ALIGN_LEFT, ALIGN_RIGHT };
 
 struct grid_column {
   enum align align;
   const char *before; /* what separates it from the column to its left */
-  size_t width;
+  size_t width;       /* of the widest cell, or what grid_fit left of it */
+  int rank;           /* the highest is dropped first; 0: never */
+  size_t least;       /* cells may be wrapped to this; 0: never */
+  bool dropped;
 };
 
 struct grid {
@@ -34,8 +39,18 @@ void grid_bytes(struct grid *grid, enum text_units units, int64_t bytes);
 
 size_t grid_rows(const struct grid *grid);
 
+/* The lines that they take, where cells are wrapped. */
+size_t grid_lines(const struct grid *grid);
+
 /* The columns of all cells together. */
 size_t grid_width(const struct grid *grid);
+
+/* Drops columns by rank, then wraps cells, until a row is that wide. */
+void grid_fit(struct grid *grid, size_t width);
+
+/* A paragraph in lines of `width`; those after the first are indented. */
+void text_wrap(struct text *out, struct slice paragraph, size_t indent,
+               size_t width);
 
 /* Writes a row, without blanks at its end. */
 void grid_put_row(struct text *out, const struct grid *grid, size_t row);

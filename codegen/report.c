@@ -1,8 +1,10 @@
-/* txt: the report for people. */
+/* txt: the report for people: the answer, the layers, then the details. */
+#include <stdlib.h>
+
+#include "codegen/answer.h"
+#include "codegen/columns.h"
 #include "codegen/formula.h"
-#include "codegen/grid.h"
 #include "codegen/memory_report.h"
-#include "codegen/rows.h"
 
 struct report {
   const struct compiled *c;
@@ -13,63 +15,111 @@ struct report {
 
 /* The table of layers */
 
-static void cell_count(struct grid *grid, int64_t count, bool show_zero) {
-  if (count || show_zero)
-    text_count(&grid->pool, count);
-  else
-    text_putc(&grid->pool, '-');
-  grid_cell(grid);
+struct table {
+  const struct column *columns[COLUMN_MOST];
+  size_t count;
+  const struct field *fields;
+  struct fold_line *lines;
+  size_t line_count, left_out;
+  int deepest;
+  bool closed; /* groups are not opened, to keep to a page */
+  struct grid_column shown[COLUMN_MOST];
+  struct grid grid;
+};
+
+static bool is_mark(const struct column *column) {
+  return column->heading && !*column->heading;
 }
 
-static void table_head(struct grid *grid, const struct compiled *c) {
-  grid_text(grid, "#");
-  grid_text(grid, "layer");
-  grid_text(grid, "");
-  grid_text(grid, "as written");
-  grid_text(grid, "output");
-  grid_text(grid, "activations");
-  grid_text(grid, "parameters");
-  grid_text(grid, "MACs");
-  text_printf(&grid->pool, "per %s", sample_word(c));
-  grid_cell(grid);
+static void table_head(struct report *r, struct table *t) {
+  for (size_t i = 0; i < t->count; i++)
+    t->shown[i] =
+        (struct grid_column){.align = t->columns[i]->align,
+                             .before = is_mark(t->columns[i])            ? " "
+                                       : i && is_mark(t->columns[i - 1]) ? " "
+                                                                         : "  ",
+                             .rank = t->columns[i]->rank,
+                             .least = t->columns[i]->least};
+  t->grid = grid_new(r->c->arena, t->shown, t->count);
+  for (size_t i = 0; i < t->count; i++) {
+    if (t->columns[i]->heading)
+      text_put(&t->grid.pool, t->columns[i]->heading);
+    else
+      text_printf(&t->grid.pool, "per %s", sample_word(r->c));
+    grid_cell(&t->grid);
+  }
 }
 
-static void table_row(struct report *r, struct grid *grid, size_t index) {
-  const struct row *row = &r->rows.at[index];
-  text_int(&grid->pool, (int64_t)index);
-  grid_cell(grid);
-  row_put_name(&grid->pool, r->c, row);
-  grid_cell(grid);
-  grid_text(grid, row->warning_count ? "!" : "");
-  row_put_layer(&grid->pool, r->c, row, true);
-  grid_cell(grid);
-  shape_put(&grid->pool, row_shape(r->c, row), r->options->layout);
-  grid_cell(grid);
-  cell_count(grid, row->cost.activations, false);
-  if (row->cost.params == 0 && row->shares)
-    grid_text(grid, "shared");
-  else
-    cell_count(grid, row->cost.params, false);
-  cell_count(grid, row->cost.macs, false);
-  if (row->cost.activation_bytes)
-    text_size(&grid->pool, row->cost.activation_bytes, r->options->units, 1);
-  else
-    text_putc(&grid->pool, '-');
-  grid_cell(grid);
+static void table_row(struct report *r, struct table *t,
+                      const struct fold_line *line) {
+  struct line_view v = line_view(r->c, r->options, &r->rows, t->fields, line);
+  for (size_t i = 0; i < t->count; i++) {
+    t->columns[i]->put(&v, &t->grid.pool);
+    grid_cell(&t->grid);
+  }
 }
 
-static void table_total(struct report *r, struct grid *grid) {
-  const struct cost *total = &r->c->model->total;
-  grid_text(grid, "");
-  grid_text(grid, "total");
-  grid_text(grid, "");
-  grid_text(grid, "");
-  grid_text(grid, "");
-  cell_count(grid, total->activations, true);
-  cell_count(grid, total->params, true);
-  cell_count(grid, total->macs, true);
-  text_size(&grid->pool, total->activation_bytes, r->options->units, 1);
-  grid_cell(grid);
+/* Sums of what adds up. */
+static void table_total(struct report *r, struct table *t) {
+  struct fold_line all = {.period = r->rows.count, .times = 1};
+  struct line_view v = {.c = r->c,
+                        .options = r->options,
+                        .rows = &r->rows,
+                        .line = &all,
+                        .row = r->rows.at,
+                        .cost = r->c->model->total};
+  for (size_t i = 0; i < t->count; i++) {
+    const struct column *column = t->columns[i];
+    bool sum = column->value && strcmp(column->name, "rf") != 0;
+    if (strcmp(column->name, "name") == 0)
+      text_put(&t->grid.pool, "total");
+    else if (sum)
+      column->put(&v, &t->grid.pool);
+    grid_cell(&t->grid);
+  }
+}
+
+/* Lines of the outermost level by what a column says, the largest first. */
+struct ranked {
+  struct fold_line line;
+  int64_t value;
+};
+
+static int by_value(const void *a, const void *b) {
+  const struct ranked *x = a, *y = b;
+  if (x->value != y->value)
+    return x->value < y->value ? 1 : -1;
+  return x->line.row < y->line.row ? -1 : x->line.row > y->line.row;
+}
+
+static void sort_lines(struct report *r, struct table *t) {
+  const struct column *by = column_find(slice_of(r->options->sort));
+  struct ranked *all = arena_alloc(r->c->arena, t->line_count + 1, sizeof *all);
+  size_t count = 0;
+  for (size_t i = 0; i < t->line_count; i++) {
+    struct line_view v =
+        line_view(r->c, r->options, &r->rows, t->fields, &t->lines[i]);
+    if (t->lines[i].depth == 0)
+      all[count++] = (struct ranked){t->lines[i], by->value(&v)};
+  }
+  qsort(all, count, sizeof *all, by_value);
+  for (size_t i = 0; i < count; i++)
+    t->lines[i] = all[i].line;
+  t->line_count = count;
+}
+
+static void find_lines(struct report *r, struct table *t, enum fold_how how) {
+  struct folds folds = folds_of(r->c, &r->rows, how);
+  int64_t top = r->options->top;
+  t->lines = folds.at;
+  t->line_count = folds.count;
+  t->deepest = folds.deepest;
+  if (r->options->sort)
+    sort_lines(r, t);
+  if (top && (size_t)top < t->line_count) {
+    t->left_out = t->line_count - (size_t)top;
+    t->line_count = (size_t)top;
+  }
 }
 
 static void put_title(struct report *r, size_t width) {
@@ -77,61 +127,103 @@ static void put_title(struct report *r, size_t width) {
   struct text title = text_new(r->c->arena);
   text_printf(&title, "%.*s   ", SLICE_ARG(model->name));
   for (size_t i = 0; i < model->sources.count; i++) {
+    const struct shape *in = &model->nodes.at[model->sources.at[i]].out;
     if (i)
       text_put(&title, ", ");
-    shape_put(&title, &model->nodes.at[model->sources.at[i]].out,
-              r->options->layout);
+    shape_put(&title, in, r->options->layout);
+    if (in->dtype != DTYPE_FLOAT)
+      text_put(&title, in->dtype == DTYPE_I64 ? " i64" : " i32");
   }
   text_printf(&title, ", %s", element_long_name(r->c->settings->infer.dtype));
   struct slice file = r->c->sources->all.at[r->c->source].name;
   size_t used = text_width(text_slice(&title)) + text_width(file);
   text_puts(r->out, text_slice(&title));
-  text_fill(r->out, ' ', used + 3 < width ? width - used : 3);
-  text_printf(r->out, "%.*s\n\n", SLICE_ARG(file));
+  if (used + 3 <= width) {
+    text_fill(r->out, ' ', width - used);
+    text_puts(r->out, file);
+  } else {
+    text_printf(r->out, "\n%.*s", SLICE_ARG(file));
+  }
+  text_put(r->out, "\n\n");
 }
 
-static void put_foot(struct report *r) {
+static void put_foot(struct report *r, const struct table *t) {
   const struct model *model = r->c->model;
-  int64_t flops = 0;
-  text_put(r->out, "  MACs without bias; FLOPs = 2 x MACs = ");
-  if (model->total.macs <= INT64_MAX / 2) {
-    flops = model->total.macs * 2;
-    text_count(r->out, flops);
-  } else {
-    text_put(r->out, "more than 2^63");
-  }
-  text_putc(r->out, '.');
+  struct text foot = text_new(r->c->arena);
+  bool folded = false;
+  for (size_t i = 0; i < t->line_count; i++)
+    folded = folded || t->lines[i].times > 1;
+  text_put(&foot, "  MACs without bias; FLOPs = 2 x MACs = ");
+  if (model->total.macs <= INT64_MAX / 2)
+    text_count(&foot, model->total.macs * 2);
+  else
+    text_put(&foot, "more than 2^63");
+  text_putc(&foot, '.');
+  if (folded)
+    text_put(&foot, " `x N` counts N equal turns; the rows below it are one.");
+  if (t->closed)
+    text_put(&foot, " Groups are closed: --depth opens them.");
+  if (folded || t->closed)
+    text_put(&foot, " --unfold shows every row.");
+  if (t->left_out)
+    text_printf(&foot, " %zu more rows are not shown.", t->left_out);
   size_t warnings = model->warnings.count;
   if (warnings)
-    text_printf(r->out, "   ! %zu warning%s, see above", warnings,
+    text_printf(&foot, " ! %zu warning%s, see above.", warnings,
                 warnings == 1 ? "" : "s");
-  text_putc(r->out, '\n');
+  text_wrap(r->out, text_slice(&foot), 2, options_width(r->options));
 }
 
-static void put_table(struct report *r, bool title) {
-  struct grid_column columns[] = {
-      {ALIGN_RIGHT, "  ", 0}, {ALIGN_LEFT, "  ", 0},  {ALIGN_LEFT, "", 0},
-      {ALIGN_LEFT, " ", 0},   {ALIGN_RIGHT, "  ", 0}, {ALIGN_RIGHT, "  ", 0},
-      {ALIGN_RIGHT, "  ", 0}, {ALIGN_RIGHT, "  ", 0}, {ALIGN_RIGHT, "  ", 0},
-  };
-  struct grid grid =
-      grid_new(r->c->arena, columns, sizeof columns / sizeof *columns);
-  table_head(&grid, r->c);
-  for (size_t i = 0; i < r->rows.count; i++)
-    table_row(r, &grid, i);
-  table_total(r, &grid);
-  if (columns[2].width == 0)
-    columns[2].before = " "; /* no warnings: a blank for their mark */
-  if (title)
-    put_title(r, grid_width(&grid));
-  size_t last = grid_rows(&grid) - 1;
-  size_t indent = columns[0].width + 4;
-  for (size_t i = 0; i <= last; i++) {
-    grid_put_row(r->out, &grid, i);
-    if (r->options->explain && i > 0 && i < last)
-      formula_put_row(r->out, r->c, r->options, &r->rows.at[i - 1], indent);
+static void fill_table(struct report *r, struct table *t) {
+  table_head(r, t);
+  for (size_t i = 0; i < t->line_count; i++)
+    table_row(r, t, &t->lines[i]);
+  table_total(r, t);
+  grid_fit(&t->grid, options_width(r->options));
+}
+
+/* A report is meant to be read: beyond this, inner lines are left out. */
+enum { PAGE = 66 };
+
+static void close_groups(struct table *t) {
+  size_t count = 0;
+  t->deepest--;
+  t->closed = true;
+  for (size_t i = 0; i < t->line_count; i++)
+    if (t->lines[i].depth <= t->deepest)
+      t->lines[count++] = t->lines[i];
+  t->line_count = count;
+}
+
+static void keep_to_page(struct report *r, struct table *t) {
+  while (!r->options->depth && t->deepest > 0 && grid_lines(&t->grid) > PAGE) {
+    close_groups(t);
+    fill_table(r, t);
   }
-  put_foot(r);
+}
+
+static void put_table(struct report *r) {
+  struct table t = {.count = 0};
+  struct slice wrong;
+  t.count = columns_choose(r->options->columns, t.columns, &wrong);
+  t.fields = columns_prepare(r->c, t.columns, t.count);
+  bool all = r->options->unfold || r->options->explain;
+  find_lines(r, &t, all ? FOLD_NONE : FOLD_EQUAL);
+  fill_table(r, &t);
+  keep_to_page(r, &t);
+  if (!all && !r->options->depth && grid_lines(&t.grid) > PAGE) {
+    find_lines(r, &t, FOLD_ALIKE);
+    fill_table(r, &t);
+    keep_to_page(r, &t);
+  }
+  size_t last = grid_rows(&t.grid) - 1;
+  for (size_t i = 0; i <= last; i++) {
+    grid_put_row(r->out, &t.grid, i);
+    if (r->options->explain && i > 0 && i < last && t.lines[i - 1].period == 1)
+      formula_put_row(r->out, r->c, r->options, &r->rows.at[t.lines[i - 1].row],
+                      6);
+  }
+  put_foot(r, &t);
 }
 
 /* The rule of thumb */
@@ -152,9 +244,11 @@ static void put_rule(struct report *r) {
   const struct rule *rule = &r->c->memory.rule;
   const struct train_settings *train = &r->c->settings->train;
   struct grid_column columns[] = {
-      {ALIGN_LEFT, "  ", 0},  {ALIGN_RIGHT, "    ", 0},
-      {ALIGN_RIGHT, "  ", 0}, {ALIGN_RIGHT, "    ", 0},
-      {ALIGN_RIGHT, "  ", 0},
+      {.align = ALIGN_LEFT, .before = "  "},
+      {.align = ALIGN_RIGHT, .before = "    ", .rank = 2},
+      {.align = ALIGN_RIGHT, .before = "  "},
+      {.align = ALIGN_RIGHT, .before = "    ", .rank = 1},
+      {.align = ALIGN_RIGHT, .before = "  "},
   };
   struct grid grid =
       grid_new(r->c->arena, columns, sizeof columns / sizeof *columns);
@@ -172,8 +266,11 @@ static void put_rule(struct report *r) {
   text_printf(&predict, "one %s, predict", sample_word(r->c));
   text_printf(&batch, "batch %lld, %s", (long long)train->batch,
               optimizer_word(train->optimizer));
-  size_t first = columns[0].width + columns[1].width + columns[2].width + 8;
-  size_t second = columns[3].width + columns[4].width + 6;
+  grid_fit(&grid, options_width(r->options));
+  size_t first = columns[0].width + columns[2].width + 4 +
+                 (columns[1].dropped ? 0 : columns[1].width + 4);
+  size_t second =
+      columns[4].width + 2 + (columns[3].dropped ? 0 : columns[3].width + 4);
   const char *heading = "Rule of thumb (CS231n)";
   size_t used = strlen(heading) + predict.length;
   text_put(r->out, heading);
@@ -190,14 +287,17 @@ void report_put_table(const struct compiled *c,
                       const struct emit_options *options, struct text *out) {
   struct report r = {
       .c = c, .options = options, .out = out, .rows = rows_of(c, options)};
-  put_table(&r, false);
+  put_table(&r);
 }
 
 void emit_report(const struct compiled *c, const struct emit_options *options,
                  struct text *out) {
   struct report r = {
       .c = c, .options = options, .out = out, .rows = rows_of(c, options)};
-  put_table(&r, true);
+  put_title(&r, options_width(options));
+  answer_put(c, options, out);
+  text_putc(out, '\n');
+  put_table(&r);
   text_putc(out, '\n');
   put_rule(&r);
   memory_report_put(c, options, out);

@@ -73,6 +73,26 @@ void row_put_name(struct text *out, const struct compiled *c,
     model_put_name(out, c->model, row->head);
 }
 
+/* What is left of a name behind that of a group around it. */
+static void put_inside(struct text *out, const struct model *model,
+                       struct slice name, int64_t group) {
+  struct text around = text_new(model->arena);
+  if (group > 0)
+    model_put_group_name(&around, model, group);
+  size_t length = around.length;
+  if (length && name.length > length + 1 && name.at[length] == '.' &&
+      memcmp(name.at, around.at, length) == 0)
+    name = (struct slice){name.at + length + 1, name.length - length - 1};
+  text_puts(out, name);
+}
+
+void row_put_name_inside(struct text *out, const struct compiled *c,
+                         const struct row *row, int64_t group) {
+  struct text name = text_new(c->arena);
+  row_put_name(&name, c, row);
+  put_inside(out, c->model, text_slice(&name), group);
+}
+
 /* A folded call with its values, a folded group by what it holds. */
 static void put_folded(struct text *out, const struct compiled *c,
                        const struct row *row) {
@@ -95,10 +115,13 @@ static void put_operands(struct text *out, const struct compiled *c,
       text_printf(out, "and %d more", join->input_count - SHOWN);
       return;
     }
-    if (operand->group == join->group)
+    struct text name = text_new(c->arena);
+    if (operand->group == join->group) {
       name_put(out, &operand->name);
-    else
-      model_put_name(out, c->model, head);
+    } else {
+      model_put_name(&name, c->model, head);
+      put_inside(out, c->model, text_slice(&name), join->group);
+    }
   }
 }
 

@@ -32,6 +32,10 @@ struct rows rows_of(const struct compiled *c,
 void row_put_name(struct text *out, const struct compiled *c,
                   const struct row *row);
 
+/* The same without the names of `group` and those around it. */
+void row_put_name_inside(struct text *out, const struct compiled *c,
+                         const struct row *row, int64_t group);
+
 /* As written, with values; a join with what it joins, if `operands`. */
 void row_put_layer(struct text *out, const struct compiled *c,
                    const struct row *row, bool operands);

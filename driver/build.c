@@ -8,6 +8,7 @@
 #include "driver/graphviz.h"
 #include "driver/net_options.h"
 #include "driver/output.h"
+#include "driver/terminal.h"
 
 /* Kinds of output: the library's, and pictures of its "dot" */
 
@@ -25,7 +26,8 @@ static bool is_kind(const char *name, enum netc_purpose purpose) {
   struct netc_output_kind kind = {.size = sizeof kind};
   for (size_t i = 0; netc_output_kind(i, &kind) == NETC_OK; i++)
     if (kind.purpose == purpose &&
-        (strcmp(kind.name, name) == 0 || strcmp(kind.word, name) == 0))
+        (strcmp(kind.name, name) == 0 ||
+         (*name && strcmp(kind.word, name) == 0)))
       return true;
   return purpose == NETC_FOR_FILES && picture_find(name) != NULL;
 }
@@ -102,8 +104,9 @@ static int write_one(struct netc *netc, const struct net_options *o,
   if (picture_find(kind))
     return write_picture(netc, o, kind, file);
   struct writing writing = {file, 0};
-  enum netc_status status =
-      netc_emit(netc, kind, &o->look, write_sink, &writing);
+  struct netc_options look = o->look;
+  look.width = strcmp(path, "-") == 0 ? terminal_width() : 0;
+  enum netc_status status = netc_emit(netc, kind, &look, write_sink, &writing);
   if (writing.error)
     return output_failed(path, writing.error);
   return exit_status_of(netc, status);
@@ -143,6 +146,9 @@ static int write_outputs(struct netc *netc, const struct net_options *o,
     if (status == EXIT_DONE)
       out.paths[out.count++] = out.dependencies;
   }
+  for (size_t i = 0; i < out.count && status == EXIT_DONE; i++)
+    if (fflush(out.open[i].file) != 0) /* a short output waits until now */
+      status = output_failed(out.paths[i], errno);
   for (size_t i = 0; i < out.count; i++) {
     if (status != EXIT_DONE)
       output_abandon(&out.open[i]);

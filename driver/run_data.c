@@ -68,7 +68,7 @@ static int find_end(const char *option, const char *argument,
       return EXIT_DONE;
   *which = 0;
   *path = argument;
-  if (count == 1)
+  if (count == 1 && argument[strcspn(argument, "=/")] != '=')
     return EXIT_DONE;
   return unknown_end(option, argument, ports, count);
 }

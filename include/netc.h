@@ -183,8 +183,24 @@ struct netc_options {
   bool expand;  /* a row for every layer of a tail */
   bool explain; /* formulas with their numbers */
   bool ascii;
+  int width;           /* of a line of the report; 0: 80 */
+  bool unfold;         /* equal rows one by one, all groups open */
+  const char *columns; /* "name,output,macs"; NULL: the usual ones */
+  const char *sort;    /* by that column, the largest first; or NULL */
+  int64_t top;         /* so many lines at most; 0: all */
   const char *prefix; /* of the names in C; NULL: from the net's */
 };
+
+/* The columns of the table of layers; NETC_USAGE behind the last one. */
+struct netc_column {
+  size_t size;
+  const char *name, *summary;
+  bool usual;    /* shown if none are chosen */
+  bool sortable; /* netc_options.sort takes it */
+};
+
+NETC_API enum netc_status netc_column(size_t index,
+                                      struct netc_column *column);
 
 /*
  * Writes an output: "txt", "json", "csv", "md", "net", "dot", or one of the

@@ -1,5 +1,6 @@
 /* Outputs, written to a sink. */
 #include "base/suggest.h"
+#include "codegen/columns.h"
 #include "library/context.h"
 
 struct emission {
@@ -19,11 +20,33 @@ static struct emit_options options_of(const struct netc_options *o) {
                                .expand = o->expand,
                                .explain = o->explain,
                                .ascii = o->ascii,
-                               .prefix = o->prefix};
+                               .prefix = o->prefix,
+                               .width = o->width,
+                               .unfold = o->unfold,
+                               .columns = o->columns,
+                               .sort = o->sort,
+                               .top = o->top};
 }
 
 static bool are_valid(const struct netc_options *o) {
-  return (unsigned)o->units <= NETC_BYTES && o->depth >= NETC_TOTALS_ONLY;
+  const struct column *chosen[COLUMN_MOST], *by;
+  struct slice wrong;
+  columns_choose(o->columns, chosen, &wrong);
+  by = o->sort ? column_find(slice_of(o->sort)) : NULL;
+  return (unsigned)o->units <= NETC_BYTES && o->depth >= NETC_TOTALS_ONLY &&
+         o->width >= 0 && o->top >= 0 && !wrong.at &&
+         (!o->sort || (by && by->value));
+}
+
+enum netc_status netc_column(size_t index, struct netc_column *column) {
+  if (index >= column_count())
+    return NETC_USAGE;
+  const struct column *at = column_at(index);
+  struct netc_column found = {.name = at->name,
+                              .summary = at->summary,
+                              .usual = at->usual,
+                              .sortable = at->value != NULL};
+  return fill_struct(column, &found, sizeof found);
 }
 
 static bool is_ready(const struct compiled *c, enum backend_need needs) {

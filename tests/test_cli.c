@@ -76,10 +76,10 @@ static void values_may_be_written_as_people_write_them(void **state) {
   (void)state;
 #define NET " examples/simple_cnn.net -o - "
   static const char *const cases[][2] = {
-      {"--gpu 'RTX 4090'", "Device of 23.99 GiB"},
-      {"--gpu NVIDIA-A10", "Device of "},
-      {"--memory '24 gb'", "Device of 22.35 GiB,"},
-      {"--memory 512mib", "Device of 512.00 MiB"},
+      {"--gpu 'RTX 4090'", "left of 23.99 GiB"},
+      {"--gpu NVIDIA-A10", "left of 22.49 GiB"},
+      {"--memory '24 gb'", "left of 22.35 GiB,"},
+      {"--memory 512mib", "which is 11.37 MiB too"},
       {"--optimizer AdamW", ", adamw"},
       {"--dtype bfloat16", ", bfloat16"},
       {"--dtype Half", ", float16"},

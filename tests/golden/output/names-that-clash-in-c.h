@@ -1,15 +1,15 @@
 /*
  * arena_1: sizes of a net, made by netc. Do not edit.
  *
- *   #  layer    as written              output  activations  parameters   MACs  per image
- *   0  input                             8x8x2          128           -      -      512 B
- *   1  bytes    conv 4 3x3 pad bn relu   8x8x4          512          80  4,608    2.0 KiB
- *   2  a_b      conv 4 1x1               8x8x4          256          20  1,024    1.0 KiB
- *   3  a.b      conv 4 1x1               8x8x4          256          20  1,024    1.0 KiB
- *   4  input_0  pool 2x2                 4x4x4           64           -      -      256 B
- *   5  Mac      fc 3                         3            3         195    192       12 B
- *      total                                          1,219         315  6,848    4.8 KiB
- *   MACs without bias; FLOPs = 2 x MACs = 13,696.
+ *   layer    as written              output  activations  parameters   MACs
+ *   input                             8x8x2          128           -      -
+ *   bytes    conv 4 3x3 pad bn relu   8x8x4          512          80  4,608
+ *   a_b x 2  conv 4 1x1               8x8x4          512          40  2,048
+ *   input_0  pool 2x2                 4x4x4           64           -      -
+ *   Mac      fc 3                         3            3         195    192
+ *   total                                          1,219         315  6,848
+ *   MACs without bias; FLOPs = 2 x MACs = 13,696. `x N` counts N equal turns;
+ *   the rows below it are one. --unfold shows every row.
  *
  * _BYTES and _OFFSET are in bytes, _COUNT in values or multiply-accumulates.
  * What belongs to a layer is of one sample; inputs, outputs and offsets in the

@@ -1,0 +1,171 @@
+/* The first lines of a report: does it fit, and how much does it take? */
+#include "codegen/answer.h"
+
+#include <inttypes.h>
+
+#include "base/check.h"
+#include "codegen/grid.h"
+#include "codegen/rows.h"
+
+struct answer {
+  const struct compiled *c;
+  const struct emit_options *options;
+  struct text *out;
+  struct text line;
+};
+
+static void put_size(struct answer *a, struct text *to, int64_t bytes) {
+  text_size(to, bytes, a->options->units, 2);
+}
+
+static void end_line(struct answer *a) {
+  text_wrap(a->out, text_slice(&a->line), 2, options_width(a->options));
+  a->line.length = 0;
+}
+
+/* What would make it fit */
+
+static void put_ways(struct answer *a) {
+  const struct fit *fit = &a->c->memory.fit;
+  int64_t macs = a->c->model->total.macs;
+  struct grid_column columns[] = {
+      {.align = ALIGN_LEFT, .before = "  "},
+      {.align = ALIGN_RIGHT, .before = "  "},
+      {.align = ALIGN_RIGHT, .before = "  "},
+      {.align = ALIGN_LEFT, .before = "  ", .least = 12},
+  };
+  struct grid grid = grid_new(a->c->arena, columns, 4);
+  for (size_t i = 0; i < fit->ways.count; i++) {
+    const struct way_out *way = &fit->ways.at[i];
+    grid_text(&grid, way->options);
+    grid_bytes(&grid, a->options->units, way->peak);
+    if (way->extra_macs && macs) {
+      text_put(&grid.pool, "recomputes ");
+      text_fixed(&grid.pool, 100.0 * (double)way->extra_macs / (double)macs, 1);
+      text_put(&grid.pool, " % of a forward pass");
+    }
+    grid_cell(&grid);
+  }
+  grid_fit(&grid, options_width(a->options));
+  for (size_t i = 0; i < grid_rows(&grid); i++)
+    grid_put_row(a->out, &grid, i);
+}
+
+/* The verdict on a device, if one was named. */
+static void put_fit(struct answer *a) {
+  const struct fit *fit = &a->c->memory.fit;
+  const struct parallel *p = &a->c->memory.parallel;
+  bool fits = fit->peak <= fit->room;
+  struct text *line = &a->line;
+  if (!fit->device)
+    return;
+  text_put(line, fits ? "The training step fits: "
+                      : "The training step does "
+                        "not fit: ");
+  put_size(a, line, fit->peak);
+  if (p->devices > 1)
+    text_printf(line, " on %s of %" PRId64 " devices",
+                p->stages.count > 1 ? "the most loaded" : "each", p->devices);
+  text_put(line, fits ? ", and " : ", which is ");
+  put_size(a, line, fits ? fit->room - fit->peak : fit->peak - fit->room);
+  text_put(line, fits ? " are left of " : " too much for ");
+  put_size(a, line, fit->device);
+  if (fit->taken) {
+    text_put(line, ", of which the framework has ");
+    put_size(a, line, fit->taken);
+  }
+  text_put(line, ". Largest batch: ");
+  text_count(line, fit->largest_batch);
+  text_put(line, fits              ? "."
+                 : fit->ways.count ? ". It fits with"
+                                   : ". No known setting makes it fit.");
+  end_line(a);
+  if (!fits)
+    put_ways(a);
+}
+
+/* What it takes */
+
+static void put_largest(struct answer *a, struct text *to) {
+  static const int64_t devices[] = {(int64_t)24 << 30, (int64_t)80 << 30};
+  int64_t batches[2];
+  if (a->c->memory.fit.device ||
+      !memory_largest_batches(a->c->model, &a->c->settings->train, 2, devices,
+                              batches))
+    return;
+  text_put(to, "; largest batch ");
+  for (int i = 0; i < 2; i++) {
+    text_put(to, i ? ", " : "");
+    text_count(to, batches[i]);
+    text_put(to, " in ");
+    put_size(a, to, devices[i]);
+  }
+}
+
+static void put_training(struct answer *a, struct text *to) {
+  const struct training *t = &a->c->memory.training;
+  const struct train_settings *train = &a->c->settings->train;
+  text_put(to, "batch ");
+  text_count(to, train->batch);
+  text_printf(to, ", %s%s; %s", optimizer_word(train->optimizer),
+              train->precision == PRECISION_MIXED ? ", mixed precision" : "",
+              t->profile->measured ? "exact" : "simulated, not yet measured");
+  put_largest(a, to);
+}
+
+static void put_prediction(struct answer *a, struct text *to) {
+  const struct inference *f = &a->c->memory.inference;
+  text_put(to, "batch ");
+  text_count(to, a->c->settings->infer.batch);
+  text_put(to, "; weights ");
+  put_size(a, to, f->weights);
+  text_put(to, ", arena ");
+  put_size(a, to, f->plan.height);
+  if (a->c->settings->infer.decode) {
+    text_put(to, ", keys and values ");
+    put_size(a, to, f->cache);
+  }
+}
+
+static void put_sizes(struct answer *a) {
+  const struct inference *f = &a->c->memory.inference;
+  struct grid_column columns[] = {
+      {.align = ALIGN_LEFT, .before = ""},
+      {.align = ALIGN_RIGHT, .before = "  "},
+      {.align = ALIGN_LEFT, .before = "  ", .least = 30},
+  };
+  struct grid grid = grid_new(a->c->arena, columns, 3);
+  int64_t predict = 0;
+  grid_text(&grid, "training");
+  put_size(a, &grid.pool, a->c->memory.training.peak);
+  grid_cell(&grid);
+  put_training(a, &grid.pool);
+  grid_cell(&grid);
+  if (add_i64(f->weights, f->plan.height, &predict) &&
+      add_i64(predict, f->cache, &predict)) {
+    grid_text(&grid, "prediction");
+    put_size(a, &grid.pool, predict);
+    grid_cell(&grid);
+    put_prediction(a, &grid.pool);
+    grid_cell(&grid);
+  }
+  grid_text(&grid, "parameters");
+  put_size(a, &grid.pool, f->parameters);
+  grid_cell(&grid);
+  text_count(&grid.pool, a->c->model->total.params);
+  text_put(&grid.pool, "; ");
+  text_count(&grid.pool, a->c->model->total.macs);
+  text_printf(&grid.pool, " MACs per %s", sample_word(a->c));
+  grid_cell(&grid);
+  grid_fit(&grid, options_width(a->options));
+  for (size_t i = 0; i < grid_rows(&grid); i++)
+    grid_put_row(a->out, &grid, i);
+}
+
+void answer_put(const struct compiled *c, const struct emit_options *options,
+                struct text *out) {
+  struct answer a = {
+      .c = c, .options = options, .out = out, .line = text_new(c->arena)};
+  put_fit(&a);
+  put_sizes(&a);
+}

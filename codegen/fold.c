@@ -1,0 +1,227 @@
+/*
+ * Folding. Rows that could be the start of the next turn have the same hash
+ * of what is written; of the nearest few the one that covers most wins. A turn
+ * is folded in itself again, so that loops inside loops are seen.
+ */
+#include "codegen/fold.h"
+
+enum {
+  CANDIDATES = 8, /* next rows of the same words that are tried as a turn */
+};
+
+struct folder {
+  const struct compiled *c;
+  const struct rows *rows;
+  uint64_t *hash; /* by row: of its words and shapes */
+  size_t *next;   /* by row: the next one of the same hash; SIZE_MAX: none */
+  bool alike;     /* sizes may differ */
+  struct folds folds;
+};
+
+static uint64_t hash_bytes(uint64_t hash, const void *bytes, size_t length) {
+  const unsigned char *at = bytes;
+  for (size_t i = 0; i < length; i++)
+    hash = (hash ^ at[i]) * 1099511628211u; /* FNV-1a */
+  return hash;
+}
+
+static uint64_t hash_row(const struct folder *f, const struct row *row,
+                         struct text *words) {
+  const struct shape *shape = row_shape(f->c, row);
+  words->length = 0;
+  row_put_layer(words, f->c, row, false);
+  uint64_t hash = hash_bytes(14695981039346656037u, words->at, words->length);
+  if (f->alike)
+    return hash;
+  hash = hash_bytes(hash, shape->dim, (size_t)shape->rank * sizeof *shape->dim);
+  hash = hash_bytes(hash, &row->cost.params, sizeof row->cost.params);
+  hash = hash_bytes(hash, &row->cost.macs, sizeof row->cost.macs);
+  int64_t more[3] = {row->end - row->first, (int64_t)row->warning_count,
+                     row->shares};
+  return hash_bytes(hash, more, sizeof more);
+}
+
+/* By hash, the next row with it: filled from the back. */
+static void link_rows(struct folder *f) {
+  size_t count = f->rows->count, size = 16;
+  while (size < 2 * count)
+    size *= 2;
+  size_t *table = arena_alloc(f->c->arena, size, sizeof *table); /* from 1 */
+  for (size_t i = count; i-- > 0;) {
+    size_t at = f->hash[i] & (size - 1);
+    while (table[at] && f->hash[table[at] - 1] != f->hash[i])
+      at = (at + 1) & (size - 1);
+    f->next[i] = table[at] ? table[at] - 1 : SIZE_MAX;
+    table[at] = i + 1;
+  }
+}
+
+/* The group of a row, and the ones around it. */
+static bool group_holds(const struct model *model, int64_t group,
+                        int64_t inner) {
+  while (inner > 0 && inner != group)
+    inner = model->groups.at[inner].parent;
+  return inner == group || group == 0;
+}
+
+static int64_t common_group(const struct model *model, int64_t a, int64_t b) {
+  while (a > 0 && !group_holds(model, a, b))
+    a = model->groups.at[a].parent;
+  return a;
+}
+
+/* Inputs of two nodes: from the same distance, or the same tensor. */
+static bool same_inputs(const struct model *model, int64_t a, int64_t b) {
+  const struct node *x = &model->nodes.at[a], *y = &model->nodes.at[b];
+  if (x->kind != y->kind || x->input_count != y->input_count)
+    return false;
+  for (int i = 0; i < x->input_count; i++) {
+    int64_t p = node_input(model, x, i), q = node_input(model, y, i);
+    if (p != q && a - p != b - q)
+      return false;
+  }
+  return true;
+}
+
+static bool same_row(const struct folder *f, size_t i, size_t k) {
+  const struct row *a = &f->rows->at[i], *b = &f->rows->at[k];
+  if (f->hash[i] != f->hash[k])
+    return false;
+  for (int64_t n = 0; n < a->end - a->first && !f->alike; n++)
+    if (!same_inputs(f->c->model, a->first + n, b->first + n))
+      return false;
+  return true;
+}
+
+/* Turns of `period` rows from `row` on, up to `end`. */
+static int64_t count_turns(const struct folder *f, size_t row, size_t period,
+                           size_t end) {
+  int64_t times = 1;
+  for (size_t at = row + period; at + period <= end; at += period, times++)
+    for (size_t i = 0; i < period; i++)
+      if (!same_row(f, at - period + i, at + i))
+        return times;
+  return times;
+}
+
+/*
+ * A turn must not cut a group in two: whatever holds its first row and the
+ * one before holds all turns, and so at each end of a turn.
+ */
+static bool keeps_to_groups(const struct folder *f, size_t row, size_t period,
+                            int64_t times) {
+  const struct model *model = f->c->model;
+  const struct row *at = f->rows->at;
+  size_t end = row + period * (size_t)times;
+  int64_t all = common_group(model, at[row].owner, at[end - 1].owner);
+  for (size_t cut = row; cut <= end; cut += period) {
+    if (cut == 0 || cut == f->rows->count)
+      continue;
+    int64_t both = common_group(model, at[cut - 1].owner, at[cut].owner);
+    if (!group_holds(model, both, all))
+      return false;
+  }
+  return true;
+}
+
+/* The line of what repeats from `row` on; `times` is 1 if nothing does. */
+static struct fold_line find_turns(const struct folder *f, size_t row,
+                                   size_t end, size_t least) {
+  struct fold_line best = {.row = row, .period = 1, .times = 1};
+  size_t next = f->next[row], covered = 1;
+  for (int i = 0; i < CANDIDATES && next < end; i++, next = f->next[next]) {
+    size_t period = next - row;
+    if (period < least)
+      continue;
+    int64_t times = count_turns(f, row, period, end);
+    if (times > 1 && !keeps_to_groups(f, row, period, times))
+      times = keeps_to_groups(f, row, period, times - 1) ? times - 1 : 1;
+    if (times > 1 && period * (size_t)times > covered) {
+      covered = period * (size_t)times;
+      best.period = period;
+      best.times = times;
+    }
+  }
+  return best;
+}
+
+/* The outermost group inside `around` that begins with a row, or NO_NODE. */
+static int64_t group_at(const struct folder *f, size_t row, int64_t around) {
+  const struct model *model = f->c->model;
+  int64_t found = NO_NODE;
+  for (int64_t g = f->rows->at[row].owner; g > 0 && g != around;
+       g = model->groups.at[g].parent)
+    if (model->groups.at[g].first == f->rows->at[row].first)
+      found = g;
+  return found;
+}
+
+static size_t rows_of_group(const struct folder *f, size_t row, size_t end,
+                            int64_t group) {
+  size_t at = row;
+  while (at < end && f->rows->at[at].end <= f->c->model->groups.at[group].end)
+    at++;
+  return at - row;
+}
+
+/* Parts lie inside parts no deeper than this; then rows are lines. */
+enum { DEEPEST = 32 };
+
+static void add_line(struct folder *f, struct fold_line line) {
+  if (line.depth > f->folds.deepest)
+    f->folds.deepest = line.depth;
+  f->folds.at[f->folds.count++] = line;
+}
+
+static void fold(struct folder *f, size_t row, size_t end, int depth,
+                 int64_t around) {
+  while (row < end) {
+    struct fold_line line = {.row = row, .period = 1, .times = 1};
+    int64_t group = NO_NODE;
+    size_t rows = 1; /* of the group that begins here: it stays whole */
+    if (f->next && depth < DEEPEST) {
+      group = group_at(f, row, around);
+      if (group != NO_NODE)
+        rows = rows_of_group(f, row, end, group);
+      line = find_turns(f, row, end, rows);
+    }
+    if (line.times == 1)
+      line.period = rows;
+    else if (rows != line.period)
+      group = NO_NODE;
+    line.varies = f->alike && line.times > 1;
+    line.depth = depth;
+    line.inside = around;
+    line.group = line.period > 1 ? group : NO_NODE;
+    add_line(f, line);
+    if (line.period > 1)
+      fold(f, row, row + line.period, depth + 1,
+           line.group == NO_NODE ? around : line.group);
+    row += line.period * (size_t)line.times;
+  }
+}
+
+struct folds folds_of(const struct compiled *c, const struct rows *rows,
+                      enum fold_how how) {
+  size_t count = rows->count;
+  struct folder f = {.c = c, .rows = rows, .alike = how == FOLD_ALIKE};
+  struct text words = text_new(c->arena);
+  /* Parts have two rows at least: no more of them than rows. */
+  f.folds.at = arena_alloc(c->arena, 2 * count + 1, sizeof *f.folds.at);
+  if (how != FOLD_NONE) {
+    f.hash = arena_alloc(c->arena, count + 1, sizeof *f.hash);
+    f.next = arena_alloc(c->arena, count + 1, sizeof *f.next);
+    for (size_t i = 0; i < count; i++)
+      f.hash[i] = hash_row(&f, &rows->at[i], &words);
+    link_rows(&f);
+  }
+  fold(&f, 0, count, 0, 0);
+  return f.folds;
+}
+
+struct cost fold_cost(const struct rows *rows, const struct fold_line *line) {
+  struct cost sum = {0};
+  for (size_t i = 0; i < line->period * (size_t)line->times; i++)
+    cost_add(&sum, &rows->at[line->row + i].cost);
+  return sum;
+}

@@ -1,0 +1,11 @@
+/* What is known of the terminal. */
+#ifndef NETC_DRIVER_TERMINAL_H
+#define NETC_DRIVER_TERMINAL_H
+
+/*
+ * Columns for a report on standard output: COLUMNS, else those of the
+ * terminal, else 80. Files do not depend on either.
+ */
+int terminal_width(void);
+
+#endif
