@@ -95,6 +95,9 @@ static TARGET void NAME(pack)(const struct gemm *g, ptrdiff_t k,
   ptrdiff_t i, c;
   if (g->b_step == 1) {
     for (i = 0; i < count; i++, from += g->b_row, to += width) {
+      /* Rows are too far apart for the processor to see what comes. */
+      for (c = 0; c < columns && i + 12 < count; c += 16)
+        __builtin_prefetch(from + 12 * g->b_row + c);
       for (c = 0; c < columns; c++)
         to[c] = from[c];
       for (; c < width; c++)
