@@ -25,7 +25,7 @@ static void put_comment_line(struct header *h, const char *text) {
 
 static void put_head(struct header *h) {
   const struct compiled *c = h->c;
-  struct emit_options plain = {.ascii = true};
+  struct emit_options plain = {.ascii = true, .width = 77};
   struct text table = text_new(c->arena);
   report_put_table(c, &plain, &table);
   while (table.length && table.at[table.length - 1] == '\n')
