@@ -88,9 +88,9 @@ $(gen)/grammar.c: $(src)parser/grammar.y
 $(gen)/grammar.h: $(gen)/grammar.c
 
 pages := $(wildcard $(src)docs/diagnostics/*.md)
-$(gen)/pages.c: $(src)tools/pages.sh $(pages)
+$(gen)/pages.c: $(src)tools/pages.sh $(src)docs/words.md $(pages)
 	@mkdir -p $(gen)
-	$(src)tools/pages.sh $(pages) >$@.tmp
+	$(src)tools/pages.sh $(src)docs/words.md $(pages) >$@.tmp
 	mv $@.tmp $@
 endif
 

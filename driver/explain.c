@@ -1,4 +1,4 @@
-/* netc explain: the page of a diagnostic. */
+/* netc explain: the page of a diagnostic, or of a word of the report. */
 #include <string.h>
 
 #include "base/suggest.h"
@@ -12,6 +12,36 @@ static void put_list(void) {
            : slug.severity == NETC_SEVERITY_ERROR ? "error"
                                                   : "warning",
            slug.summary);
+  struct netc_word word = {.size = sizeof word};
+  fputs("\nWords of the report\n", stdout);
+  for (size_t i = 0; netc_word(i, &word) == NETC_OK; i++)
+    printf("%s%s", i ? ", " : "  ", word.name);
+  putchar('\n');
+}
+
+/* Letters of any case, and a hyphen for a blank: `lower-bound`. */
+static bool is_word(const char *word, const char *name) {
+  size_t i = 0;
+  for (; word[i] && name[i]; i++) {
+    char c = name[i] == '-' ? ' ' : name[i];
+    if (c >= 'A' && c <= 'Z')
+      c = (char)(c - 'A' + 'a');
+    if (c != word[i])
+      return false;
+  }
+  return word[i] == name[i];
+}
+
+static bool put_word(const char *name, struct suggestion *s) {
+  struct netc_word word = {.size = sizeof word};
+  for (size_t i = 0; netc_word(i, &word) == NETC_OK; i++) {
+    suggest_offer(s, slice_of(word.name));
+    if (!is_word(word.name, name))
+      continue;
+    fputs(word.page, stdout);
+    return true;
+  }
+  return false;
 }
 
 static int put_page(const char *name) {
@@ -24,12 +54,14 @@ static int put_page(const char *name) {
     fputs(slug.page, stdout);
     return EXIT_DONE;
   }
+  if (put_word(name, &s))
+    return EXIT_DONE;
   if (s.best.at)
     return complain(EXIT_USAGE,
-                    "no diagnostic is called `%s`; did you mean `%.*s`?", name,
-                    SLICE_ARG(s.best));
+                    "unknown diagnostic or word `%s`; did you mean `%.*s`?",
+                    name, SLICE_ARG(s.best));
   return complain(EXIT_USAGE,
-                  "no diagnostic is called `%s`; `netc explain` lists them",
+                  "unknown diagnostic or word `%s`; `netc explain` lists them",
                   name);
 }
 

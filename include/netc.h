@@ -537,6 +537,14 @@ NETC_API enum netc_status netc_layer_argument(size_t kind, size_t index,
                                               struct netc_argument *argument);
 NETC_API enum netc_status netc_slug(size_t index, struct netc_slug *slug);
 
+/* A word of the report, with what it means. */
+struct netc_word {
+  size_t size;
+  const char *name, *page;
+};
+
+NETC_API enum netc_status netc_word(size_t index, struct netc_word *word);
+
 #ifdef __cplusplus
 }
 #endif

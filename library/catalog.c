@@ -134,3 +134,11 @@ enum netc_status netc_slug(size_t index, struct netc_slug *slug) {
                             .page = page_of(info->name)};
   return FILL(slug, &found);
 }
+
+enum netc_status netc_word(size_t index, struct netc_word *word) {
+  if (index >= word_count)
+    return NETC_USAGE;
+  struct netc_word found = {.name = words[index].slug,
+                            .page = words[index].text};
+  return FILL(word, &found);
+}

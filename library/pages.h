@@ -1,4 +1,4 @@
-/* The pages of docs/diagnostics, which the build puts into the library. */
+/* Pages of docs/ that the build puts into the library, for `netc explain`. */
 #ifndef NETC_LIBRARY_PAGES_H
 #define NETC_LIBRARY_PAGES_H
 
@@ -11,5 +11,9 @@ struct page {
 
 extern const struct page pages[];
 extern const size_t page_count;
+
+/* Sections of docs/words.md. */
+extern const struct page words[];
+extern const size_t word_count;
 
 #endif

@@ -140,6 +140,31 @@ static void every_warning_is_in_the_manual(void **state) {
   free(text);
 }
 
+/* The blocks of the report use no word that is not explained. */
+static void words_of_the_report_are_explained(void **state) {
+  (void)state;
+  static const char *const said[] = {"parameters",     "optimizer's state",
+                                     "buffers",        "batch",
+                                     "rounding",       "gradients",
+                                     "saved",          "temporaries",
+                                     "peak",           "weights",
+                                     "arena",          "lower bound",
+                                     "reserve",        "misc",
+                                     "macs",           "activations",
+                                     "gathered",       "training",
+                                     "prediction",     "step",
+                                     "keys and values"};
+  for (size_t i = 0; i < sizeof said / sizeof *said; i++) {
+    struct run r = run(NETC " explain \"%s\"", said[i]);
+    assert_int_equal(r.status, 0);
+    if (strlen(r.out) < 60)
+      fail_msg("%s: too short", said[i]);
+    run_free(&r);
+  }
+  expect(NETC " explain Lower-Bound", 0, "no arena can go", "");
+  expect(NETC " explain roundin", 2, "", "did you mean `rounding`");
+}
+
 /* The C of the README is the body of a main. */
 static void the_library_example_compiles(void **state) {
   (void)state;
@@ -277,6 +302,7 @@ int main(void) {
       cmocka_unit_test(example_files_compile_and_are_canonical),
       cmocka_unit_test(every_diagnostic_has_a_page_and_a_case),
       cmocka_unit_test(every_warning_is_in_the_manual),
+      cmocka_unit_test(words_of_the_report_are_explained),
       cmocka_unit_test(the_library_example_compiles),
       cmocka_unit_test(foreign_words_lead_to_words_of_ours),
       cmocka_unit_test(every_layer_is_documented_and_tested),
