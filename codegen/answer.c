@@ -74,6 +74,11 @@ static void put_fit(struct answer *a) {
     text_put(line, ", of which the framework has ");
     put_size(a, line, fit->taken);
   }
+  if (fit->reserve > 0) {
+    text_put(line, fit->taken ? " and " : ", of which ");
+    put_size(a, line, fit->reserve);
+    text_put(line, " are a reserve");
+  }
   text_put(line, ". Largest batch: ");
   text_count(line, fit->largest_batch);
   text_put(line, fits              ? "."

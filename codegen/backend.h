@@ -27,12 +27,12 @@ struct emit_options {
   enum layout layout;
   int depth; /* 0: all groups are shown open; below 0: no rows at all */
   bool expand, explain, ascii;
-  const char *prefix; /* of C's names; NULL: the net's name */
   int width;           /* of a line of the report; 0: 80 */
   bool unfold;         /* equal rows one by one */
   const char *columns; /* "name,output,macs"; NULL: the usual ones */
   const char *sort;    /* by that column, or NULL */
   int64_t top;         /* so many lines at most; 0: all */
+  const char *prefix; /* of C's names; NULL: the net's name */
 };
 
 static inline size_t options_width(const struct emit_options *options) {

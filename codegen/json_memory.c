@@ -1,4 +1,5 @@
 /* json: the blocks on the memory of training and inference. */
+#include "base/check.h"
 #include "codegen/json_writer.h"
 
 struct slice writer_text(struct writer *w) {
@@ -52,6 +53,7 @@ static void put_fit(struct writer *w) {
   json_put_open(json, '{');
   json_member_int(json, "device_bytes", fit->device);
   json_member_int(json, "framework_bytes", fit->taken);
+  json_member_int(json, "reserve_bytes", max_i64(fit->reserve, 0));
   json_member_int(json, "room_bytes", fit->room);
   json_member_bool(json, "fits", fit->peak <= fit->room);
   json_put_key(json, "ways");

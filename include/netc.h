@@ -335,6 +335,7 @@ struct netc_verdict {
   int64_t peak_bytes;      /* of the most loaded device */
   int64_t largest_batch;   /* 0: not even one sample fits */
   size_t way_count;        /* changes with which it would fit */
+  int64_t reserve_bytes;   /* kept free for what is not counted */
 };
 
 struct netc_way {

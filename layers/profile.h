@@ -22,6 +22,7 @@ struct profile {
   bool foreach_optimizer; /* a step works on all parameters at once */
   int64_t context;        /* bytes of the device's context, a typical value */
   int64_t workspace;      /* bytes that the library of products holds */
+  int reserve;            /* percent of a step that an estimate keeps free */
 };
 
 /* A blank and a word for each profile. */

@@ -20,12 +20,12 @@ static struct emit_options options_of(const struct netc_options *o) {
                                .expand = o->expand,
                                .explain = o->explain,
                                .ascii = o->ascii,
-                               .prefix = o->prefix,
                                .width = o->width,
                                .unfold = o->unfold,
                                .columns = o->columns,
                                .sort = o->sort,
-                               .top = o->top};
+                               .top = o->top,
+                               .prefix = o->prefix};
 }
 
 static bool are_valid(const struct netc_options *o) {

@@ -91,7 +91,8 @@ enum netc_status netc_verdict(struct netc *netc, struct netc_verdict *verdict) {
                                   .room_bytes = fit->room,
                                   .peak_bytes = fit->peak,
                                   .largest_batch = fit->largest_batch,
-                                  .way_count = fit->ways.count};
+                                  .way_count = fit->ways.count,
+                                  .reserve_bytes = fit->reserve};
   return FILL(verdict, &found);
 }
 

@@ -15,9 +15,16 @@ static int64_t taken_bytes(const struct train_settings *train) {
   return profile->context + profile->workspace;
 }
 
+/* Of what is left, a part that grows with the step is kept free. */
 int64_t fit_room(const struct train_settings *train) {
-  int64_t device = device_bytes(train);
-  return device ? max_i64(device - taken_bytes(train), 1) : 0;
+  int64_t device = device_bytes(train), most;
+  int64_t left = max_i64(device - taken_bytes(train), 1);
+  int64_t percent = train->reserve < 0 ? profile_at(train->profile)->reserve
+                                       : train->reserve;
+  if (!device)
+    return 0;
+  return mul_i64(left, 100, &most) ? max_i64(most / (100 + percent), 1)
+                                   : left / (100 + percent) * 100;
 }
 
 static int64_t device_peak(const struct step *step, struct arena *arena) {
@@ -178,6 +185,9 @@ void fit_find(const struct step *step, struct arena *arena, struct fit *fit) {
   *fit = (struct fit){.device = device_bytes(&step->settings),
                       .taken = taken_bytes(&step->settings),
                       .room = fit_room(&step->settings),
+                      .reserve = device_bytes(&step->settings) -
+                                 taken_bytes(&step->settings) -
+                                 fit_room(&step->settings),
                       .peak = device_peak(step, arena)};
   fit->largest_batch = fit_largest_batch(step, fit->room, arena);
   if (fit->peak > fit->room)

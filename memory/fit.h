@@ -17,6 +17,7 @@ struct way_out {
 struct fit {
   int64_t device;           /* bytes that it has; 0: not asked */
   int64_t taken;            /* by the framework itself: context, workspace */
+  int64_t reserve;          /* kept free for what is not counted */
   int64_t room;             /* for the step */
   int64_t peak;             /* of the most loaded device */
   int64_t largest_batch;    /* 0: not even one sample fits */

@@ -79,7 +79,7 @@ static void values_may_be_written_as_people_write_them(void **state) {
       {"--gpu 'RTX 4090'", "left of 23.99 GiB"},
       {"--gpu NVIDIA-A10", "left of 22.49 GiB"},
       {"--memory '24 gb'", "left of 22.35 GiB,"},
-      {"--memory 512mib", "which is 11.37 MiB too"},
+      {"--memory 512mib", "21.66 MiB too much for"},
       {"--optimizer AdamW", ", adamw"},
       {"--dtype bfloat16", ", bfloat16"},
       {"--dtype Half", ", float16"},

@@ -23,10 +23,15 @@ static const char *path_of(const char *name) {
  * idle; PyTorch had the same. */
 
 struct whole {
-  const char *name, *net, *options, *outputs[3];
+  const char *name, *net, *options, *outputs[4];
 };
 
 static const struct whole wholes[] = {
+    {"maps", "tests/data/run/maps.net", "", {"map", "vector"}},
+    {"sequences",
+     "tests/data/run/sequences.net",
+     "",
+     {"states", "last", "vector"}},
     {"simple_cnn", "examples/simple_cnn.net", "", {"Out.softmax"}},
     {"lenet5", "examples/zoo/lenet5.net", "", {"fc1"}},
     {"resnet-18", "examples/zoo/resnet.net", "-D depth=18", {"fc1"}},

@@ -521,6 +521,55 @@ def swin_give(model, inputs, weights):
     assert next(names, None) is None
 
 
+class Maps(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.first = nn.Sequential(
+            nn.Conv2d(4, 6, 3, padding=1, groups=2), nn.PReLU(6),
+            nn.Conv2d(6, 12, (3, 2), 2, groups=6), nn.GroupNorm(4, 12),
+            nn.ConvTranspose2d(12, 8, (3, 2), 2, groups=2),
+            nn.InstanceNorm2d(8, affine=True), nn.LeakyReLU(0.2),
+            *conv_bn(8, 8, 3, 2))
+        self.scale = nn.PReLU(8)  # only holds the factors
+        self.dense = nn.Sequential(
+            nn.Flatten(), nn.BatchNorm1d(160), nn.ReLU(),
+            nn.Linear(160, 36, bias=False), nn.BatchNorm1d(36), nn.ReLU(),
+            nn.Unflatten(1, (6, 3, 2)),
+            nn.ConvTranspose2d(6, 4, 2, 2, bias=False), nn.BatchNorm2d(4),
+            nn.ReLU(), nn.AvgPool2d(2, 1), nn.Flatten(), nn.Linear(60, 5))
+
+    def forward(self, x):
+        x = self.first(x)
+        self.scale(x)
+        x = x * self.scale.weight[:, None, None]
+        return x, self.dense(x)
+
+
+class Sequences(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.memory = nn.GRU(8, 4, batch_first=True, bidirectional=True)
+        self.conv = nn.Conv1d(6, 8, 3, 2)
+        self.lstm = nn.LSTM(8, 4, 2, batch_first=True, bidirectional=True)
+        self.ln = nn.LayerNorm(8)
+        self.cross = nn.MultiheadAttention(8, 2, batch_first=True)
+        self.own = nn.MultiheadAttention(8, 4, batch_first=True)
+        self.rnn = nn.RNN(8, 5, batch_first=True)
+        self.other = nn.Conv1d(8, 5, 3)
+        self.out = nn.Linear(35, 3)
+
+    def forward(self, a, b):
+        memory = self.memory(b)[0]
+        x = self.conv(a.transpose(1, 2)).relu().transpose(1, 2)
+        x = self.ln(self.lstm(x)[0])
+        x = x + self.cross(x, memory, memory)[0]
+        mask = torch.full((9, 9), -math.inf).triu(1)
+        x = x + self.own(x, x, x, attn_mask=mask)[0]
+        last = self.rnn(x)[0][:, -1]
+        y = self.other(b.transpose(1, 2)).relu()
+        return x, last, self.out(y.flatten(1))
+
+
 # What is compared: name, settings, module, and what is special.
 
 class Case:
@@ -537,6 +586,9 @@ class Case:
 
 
 CASES = [
+    Case("maps", [], Maps, keep=True, path="tests/data/run/maps.net"),
+    Case("sequences", [], Sequences, sequence=True, keep=True,
+         path="tests/data/run/sequences.net"),
     Case("simple_cnn", [], simple_cnn, keep=True,
          path="examples/simple_cnn.net"),
     Case("lenet5", [], lenet5, keep=True),
@@ -596,7 +648,7 @@ CASES = [
     Case("bert", ["layers=3"], lambda: Bert(3, 768, 12),
          indices=[30522, 2], sequence=True),
     Case("bert", ["layers=2", "width=48", "heads=3", "context=8"],
-         lambda: Bert(2, 48, 3), indices=[30522, 2], sequence=True,
+         lambda: Bert(2, 48, 3), indices=[30522, 2],
          keep=True),
     Case("gpt2", ["layers=2", "context=128"], lambda: Gpt2(2, 768, 12, 128),
          indices=[50257]),
@@ -629,7 +681,8 @@ def compare(case, folder):
     for i, shape in enumerate(shapes):
         entries = case.indices[i] if case.indices else None
         given = random_input(i, [1, *shape], entries)
-        inputs.append(given if entries else channels_first(given))
+        apart = entries or case.sequence
+        inputs.append(given if apart else channels_first(given))
     model = case.build().eval()
     if case.eps:
         set_eps(model, case.eps)
@@ -654,7 +707,7 @@ def compare(case, folder):
     worst = 0
     for name, path, truth in zip(names, paths, found):
         ours = torch.from_numpy(np.load(path))
-        if truth.dim() > 2 and not case.indices:
+        if truth.dim() > 2 and not (case.indices or case.sequence):
             truth = truth.movedim(1, -1)
         truth = truth.reshape(ours.shape)
         rms = truth.double().square().mean().sqrt()
