@@ -128,21 +128,24 @@ static void put_line(struct header *h, const struct line *line) {
   text_put(h->out, " * (batch)");
 }
 
+/* Only of the batches that were counted is anything known for sure. */
 static void put_peaks(struct header *h, const struct peaks *p) {
   text_printf(h->out,
               "\n/*\n * A training step at its peak, with a batch: %s, %s.\n"
-              " * Counted up to %lld samples, ",
+              " * At the batches",
               h->c->memory.training.profile->name,
-              optimizer_word(h->c->settings->train.optimizer),
-              (long long)p->batch[p->count - 1]);
+              optimizer_word(h->c->settings->train.optimizer));
+  for (int i = 0; i < p->count; i++)
+    text_printf(h->out, "%s %lld", i ? "," : "", (long long)p->batch[i]);
   if (p->worst == 0)
-    text_put(h->out, "each time exact.\n */\n");
+    text_put(h->out, "\n * it is exact.");
   else
     text_printf(h->out,
-                "this is up to %lld bytes too much:\n * the peak "
-                "is no line, for allocators round and it moves between "
-                "layers.\n */\n",
+                "\n * it is never too low, and at most %lld bytes too "
+                "high.",
                 (long long)p->worst);
+  text_put(h->out, " At others it\n * follows two lines: allocators round, so "
+                   "it may be a little too low.\n */\n");
   text_printf(h->out,
               "#define %.*sTRAIN_BYTES(batch) \\\n  ((batch) <= %lld ? ",
               SLICE_ARG(h->ids.prefix), (long long)p->batch[p->parts - 1]);

@@ -3,26 +3,56 @@
 
 #include <string.h>
 
+/* Rows of two axes: shuffles have very short ones. */
+struct plane {
+  ptrdiff_t rows, out_row, in_row, length, out_step, in_step;
+};
+
+static void copy_words(const struct plane *p, uint32_t *out,
+                       const uint32_t *in) {
+  ptrdiff_t r, k;
+  for (r = 0; r < p->rows; r++, out += p->out_row, in += p->in_row)
+    if (p->out_step == 1 && p->in_step == 1)
+      memcpy(out, in, (size_t)p->length * sizeof *out);
+    else
+      for (k = 0; k < p->length; k++)
+        out[k * p->out_step] = in[k * p->in_step];
+}
+
+static void copy_doubles(const struct plane *p, uint64_t *out,
+                         const uint64_t *in) {
+  ptrdiff_t r, k;
+  for (r = 0; r < p->rows; r++, out += p->out_row, in += p->in_row)
+    for (k = 0; k < p->length; k++)
+      out[k * p->out_step] = in[k * p->in_step];
+}
+
 /* Two views of equal sizes, of any type. */
 static void copy_view(const struct netrt_view *out,
                       const struct netrt_view *in) {
   struct netrt_view views[2];
   struct walk walk;
-  size_t bytes = netrt_type_bytes(out->type);
-  ptrdiff_t k, each = (ptrdiff_t)bytes;
+  struct plane p = {1, 0, 0, 1, 0, 0};
+  ptrdiff_t each = (ptrdiff_t)netrt_type_bytes(out->type);
   views[0] = *out;
   views[1] = *in;
   netrt_walk_open(&walk, views, 2);
+  p.length = walk.length;
+  p.out_step = walk.step[0];
+  p.in_step = walk.step[1];
+  if (walk.rank > 0) {
+    walk.rank--;
+    p.rows = walk.size[walk.rank];
+    p.out_row = walk.stride[0][walk.rank];
+    p.in_row = walk.stride[1][walk.rank];
+  }
   do {
-    unsigned char *to = out->data + walk.offset[0] * each;
-    const unsigned char *from = in->data + walk.offset[1] * each;
-    if (walk.step[0] == 1 && walk.step[1] == 1) {
-      memcpy(to, from, (size_t)walk.length * bytes);
-      continue;
-    }
-    for (k = 0; k < walk.length; k++)
-      memcpy(to + k * walk.step[0] * each, from + k * walk.step[1] * each,
-             bytes);
+    void *to = out->data + walk.offset[0] * each;
+    const void *from = in->data + walk.offset[1] * each;
+    if (each == 4)
+      copy_words(&p, to, from);
+    else
+      copy_doubles(&p, to, from);
   } while (netrt_walk_next(&walk));
 }
 

@@ -157,7 +157,8 @@ static void words_of_the_report_are_explained(void **state) {
   for (size_t i = 0; i < sizeof said / sizeof *said; i++) {
     struct run r = run(NETC " explain \"%s\"", said[i]);
     assert_int_equal(r.status, 0);
-    assert_true(strlen(r.out) > 80);
+    if (strlen(r.out) < 60)
+      fail_msg("%s: too short", said[i]);
     run_free(&r);
   }
   expect(NETC " explain Lower-Bound", 0, "no arena can go", "");
