@@ -150,7 +150,10 @@ static bool put_line(struct text *out, const struct grid *grid,
     blanks += strlen(column->before) + (column->align == ALIGN_RIGHT) * pad;
     if (cell.length) {
       text_fill(out, ' ', blanks);
+      bool dim = grid->colour && cell.length == 1 && *cell.at == '-';
+      text_put(out, dim ? "\x1b[2m" : "");
       text_puts(out, cell);
+      text_put(out, dim ? "\x1b[0m" : "");
       blanks = 0;
     }
     blanks += (column->align == ALIGN_LEFT) * pad;

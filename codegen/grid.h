@@ -22,6 +22,7 @@ struct grid {
   struct grid_column *columns;
   size_t column_count;
   VEC(struct slice) cells; /* row by row */
+  bool colour;             /* what is nothing, `-`, is dim */
   struct text pool;        /* where the texts of cells are made */
 };
 

@@ -41,6 +41,7 @@ static void table_head(struct report *r, struct table *t) {
                              .rank = t->columns[i]->rank,
                              .least = t->columns[i]->least};
   t->grid = grid_new(r->c->arena, t->shown, t->count);
+  t->grid.colour = r->options->colour;
   for (size_t i = 0; i < t->count; i++) {
     if (t->columns[i]->heading)
       text_put(&t->grid.pool, t->columns[i]->heading);

@@ -3,11 +3,13 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "driver/depfile.h"
 #include "driver/graphviz.h"
 #include "driver/net_options.h"
 #include "driver/output.h"
+#include "driver/sweep.h"
 #include "driver/terminal.h"
 
 /* Kinds of output: the library's, and pictures of its "dot" */
@@ -105,7 +107,9 @@ static int write_one(struct netc *netc, const struct net_options *o,
     return write_picture(netc, o, kind, file);
   struct writing writing = {file, 0};
   struct netc_options look = o->look;
-  look.width = strcmp(path, "-") == 0 ? terminal_width() : 0;
+  bool shown = strcmp(path, "-") == 0;
+  look.width = shown ? terminal_width() : 0;
+  look.colour = shown && wants_colour(o->colour, STDOUT_FILENO);
   enum netc_status status = netc_emit(netc, kind, &look, write_sink, &writing);
   if (writing.error)
     return output_failed(path, writing.error);
@@ -200,8 +204,13 @@ static int build(struct netc *netc, struct net_options *o) {
     status = check_kinds(o);
   if (status != EXIT_DONE)
     return status;
+  if (sweep_wanted(o) && (o->wanted_count || o->dump || o->must_fit))
+    return complain(EXIT_USAGE, "several batches or devices give a table: "
+                                "without -o, --emit, --dump and --must-fit");
+  if (sweep_wanted(o))
+    return sweep(netc, o);
   enum netc_status loaded = netc_load_file(netc, o->files.at[0]);
-  show_diagnostics(netc, o->json);
+  show_diagnostics(netc, o->style);
   status = exit_status_of(netc, loaded);
   if (loaded != NETC_OK && loaded != NETC_ERROR)
     return status;
@@ -221,7 +230,7 @@ static int build(struct netc *netc, struct net_options *o) {
 }
 
 int command_build(int argc, char **argv) {
-  struct net_options options;
+  struct net_options options = {.argc = 0};
   struct netc *netc = netc_open(NULL, NULL);
   if (!netc)
     return complain(EXIT_IO, "out of memory");

@@ -1,5 +1,5 @@
 /* netc check: diagnoses files, and whether they fit a device, for CI. */
-#include "driver/net_options.h"
+#include "driver/sweep.h"
 
 struct counts {
   size_t warnings, with_warnings;
@@ -9,17 +9,6 @@ static void count_warnings(const struct netc *netc, struct counts *counts) {
   size_t warnings = netc_diagnostic_count(netc);
   counts->warnings += warnings;
   counts->with_warnings += warnings > 0;
-}
-
-/* "6.37 GiB" */
-static const char *size_text(char *to, size_t room, int64_t bytes) {
-  static const char *const units[] = {"B", "KiB", "MiB", "GiB", "TiB", "PiB"};
-  double value = (double)bytes;
-  int unit = 0;
-  for (; value >= 1024 && unit < 5; unit++)
-    value /= 1024;
-  snprintf(to, room, unit ? "%.2f %s" : "%.0f %s", value, units[unit]);
-  return to;
 }
 
 /* A device that was named is a promise: the step must fit it. */
@@ -46,7 +35,7 @@ static int check_fit(struct netc *netc, const char *file) {
 static int check_file(struct netc *netc, const struct net_options *o,
                       const char *file, struct counts *counts) {
   enum netc_status loaded = netc_load_file(netc, file);
-  show_diagnostics(netc, o->json);
+  show_diagnostics(netc, o->style);
   int status = exit_status_of(netc, loaded);
   if (loaded == NETC_OK) {
     count_warnings(netc, counts);
@@ -56,13 +45,15 @@ static int check_file(struct netc *netc, const struct net_options *o,
 }
 
 static int check(struct netc *netc, const struct net_options *o) {
+  if (sweep_wanted(o))
+    return complain(EXIT_USAGE, "netc check takes one batch and one device");
   struct counts counts = {0, 0};
   int worst = EXIT_DONE;
   for (int i = 0; i < o->files.count; i++) {
     int status = check_file(netc, o, o->files.at[i], &counts);
     worst = status > worst ? status : worst;
   }
-  if (counts.warnings && o->files.count > 1 && !o->json)
+  if (counts.warnings && o->files.count > 1 && o->style != NETC_STYLE_JSON)
     fprintf(stderr, "%zu warning%s in %zu of %d files\n", counts.warnings,
             counts.warnings == 1 ? "" : "s", counts.with_warnings,
             o->files.count);
@@ -70,7 +61,7 @@ static int check(struct netc *netc, const struct net_options *o) {
 }
 
 int command_check(int argc, char **argv) {
-  struct net_options options;
+  struct net_options options = {.argc = 0};
   struct netc *netc = netc_open(NULL, NULL);
   if (!netc)
     return complain(EXIT_IO, "out of memory");

@@ -48,6 +48,9 @@ void say(const char *format, ...) PRINTF_LIKE(1, 2);
 
 /* --help and --version of a command. */
 int print_help(enum command command);
+/* "6.37 GiB" */
+const char *size_text(char *to, size_t room, int64_t bytes);
+
 int print_version(void);
 
 /* Ends what went to standard output; complains if it could not be written. */
@@ -57,7 +60,14 @@ int finish_stdout(void);
 int exit_status_of(const struct netc *netc, enum netc_status status);
 
 /* Prints all diagnostics of the last load on standard error. */
-void show_diagnostics(struct netc *netc, bool json);
+/* --color: where a terminal is, unless NO_COLOR is set: https://no-color.org */
+enum colour { COLOUR_AUTO, COLOUR_ALWAYS, COLOUR_NEVER };
+bool wants_colour(enum colour colour, int descriptor);
+
+/* Of diagnostics, which go to standard error. */
+enum netc_style style_of(enum colour colour);
+
+void show_diagnostics(struct netc *netc, enum netc_style style);
 
 /* A growing block of bytes on the heap. */
 struct bytes {

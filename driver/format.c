@@ -42,7 +42,7 @@ static int format_text(const char *path, const struct bytes *text,
     status = netc_emit(netc, o->shapes ? "fmt-shapes" : "fmt", NULL, bytes_sink,
                        out);
   if (status == NETC_ERROR)
-    show_diagnostics(netc, false);
+    show_diagnostics(netc, style_of(COLOUR_AUTO));
   int result = exit_status_of(netc, status);
   netc_close(netc);
   return result;

@@ -32,11 +32,32 @@ static bool is_parted(const struct net_options *o, const char *argument) {
          strspn(next, "0123456789.") == strlen(next);
 }
 
+/* Whether an earlier -D has the same name: `-D depth=50 -D depth=101`. */
+static bool was_defined(const struct net_options *o, const char *argument) {
+  size_t length = strcspn(argument, "=");
+  for (int i = 1; i < o->argc; i++) {
+    const char *text = o->argv[i];
+    if (strncmp(text, "-D", 2) == 0)
+      text = text[2] ? text + 2 : i + 1 < o->argc ? o->argv[++i] : "";
+    else
+      continue;
+    if (text == argument)
+      return false;
+    if (strcspn(text, "=") == length && memcmp(text, argument, length) == 0)
+      return true;
+  }
+  return false;
+}
+
 static int add_define(struct net_options *o, char *argument) {
   char *equals = strchr(argument, '=');
   if (is_parted(o, argument))
     return complain(EXIT_USAGE, "-D takes NAME=VALUE: write `-D %s=%s`",
                     argument, o->argv[optind]);
+  bool again = was_defined(o, argument);
+  o->other_defines = o->other_defines || again;
+  if (again && o->first_defines)
+    return EXIT_DONE;
   if (equals)
     *equals = '\0';
   enum netc_status status =
@@ -83,6 +104,20 @@ static int add_setting(struct net_options *o, const char *name,
     return EXIT_DONE;
   return complain(EXIT_USAGE, "--%s %s: %s", name, value,
                   netc_message(o->netc));
+}
+
+/* `--batch 1,8,32` and `--gpu all` ask for a table. */
+static int take_setting(struct net_options *o, const char *name,
+                        const char *value) {
+  if (strcmp(name, "gpu") == 0 && strcmp(value, "all") == 0) {
+    o->all_gpus = true;
+    return EXIT_DONE;
+  }
+  if (strcmp(name, "batch") == 0 && strchr(value, ',')) {
+    o->batches = value;
+    return EXIT_DONE;
+  }
+  return add_setting(o, name, value);
 }
 
 static int set_warning(struct net_options *o, const char *option) {
@@ -153,8 +188,10 @@ static int set_word(struct net_options *o, enum option_id option,
     o->look.units = (enum netc_units)index;
   else if (option == OPTION_LAYOUT)
     o->look.channels_first = index == 1;
+  else if (option == OPTION_COLOR)
+    o->colour = (enum colour)index;
   else
-    o->json = index == 1;
+    o->style = index == 1 ? NETC_STYLE_JSON : NETC_STYLE_TEXT;
   return EXIT_DONE;
 }
 
@@ -171,6 +208,7 @@ static int take(void *user, enum option_id option, const char *name,
   case OPTION_DEPENDENCIES: return add_dependency(o, value);
   case OPTION_UNITS:
   case OPTION_LAYOUT:
+  case OPTION_COLOR:
   case OPTION_DIAGNOSTICS: return set_word(o, option, value);
   case OPTION_DEPTH: return set_depth(o, value);
   case OPTION_UNFOLD: o->look.unfold = true; break;
@@ -184,10 +222,11 @@ static int take(void *user, enum option_id option, const char *name,
   case OPTION_EXPLAIN: o->look.explain = true; break;
   case OPTION_ASCII: o->look.ascii = true; break;
   case OPTION_IF_CHANGED: o->if_changed = true; break;
+  case OPTION_MARKDOWN: o->markdown = true; break;
   case OPTION_MUST_FIT: o->must_fit = true; break;
   case OPTION_DUMP: o->dump = value; break;
   case OPTION_TIMELINE: return add_setting(o, "timeline", "on");
-  case OPTION_SETTING: return add_setting(o, name, value);
+  case OPTION_SETTING: return take_setting(o, name, value);
   default: return o->more(o->user, option, name, value);
   }
   return EXIT_DONE;
@@ -211,16 +250,19 @@ int net_options_load(const struct net_options *options) {
   if (files->count > 1)
     return complain(EXIT_USAGE, "one net at a time: `%s` and `%s`",
                     files->at[0], files->at[1]);
+  if (options->batches || options->all_gpus)
+    return complain(EXIT_USAGE, "one batch and one device at a time here");
   enum netc_status loaded = netc_load_file(options->netc, files->at[0]);
   if (loaded != NETC_OK)
-    show_diagnostics(options->netc, options->json);
+    show_diagnostics(options->netc, options->style);
   return exit_status_of(options->netc, loaded);
 }
 
 bool net_options_read_more(struct net_options *options, enum command command,
                            struct netc *netc, int argc, char **argv,
                            option_fn *more, void *user) {
-  *options = (struct net_options){.netc = netc,
+  *options = (struct net_options){.first_defines = options->first_defines,
+                                  .netc = netc,
                                   .argc = argc,
                                   .argv = argv,
                                   .look = {.size = sizeof options->look},
@@ -229,6 +271,8 @@ bool net_options_read_more(struct net_options *options, enum command command,
   struct operands *files = &options->files;
   if (!options_read(command, argc, argv, take, options, files))
     return false;
+  if (options->style == NETC_STYLE_TEXT)
+    options->style = style_of(options->colour);
   if (files->count == 0)
     files->status =
         complain(EXIT_USAGE, "no file to compile; see `netc --help`");

@@ -20,8 +20,14 @@ struct net_options {
   struct wanted wanted[MOST_OUTPUTS];
   size_t wanted_count;
   struct netc_options look;
+  const char *batches; /* "1,8,32": a table */
+  bool all_gpus;
+  bool markdown;
+  bool first_defines; /* of several -D of a name the first counts */
+  bool other_defines; /* there were several */
   const char *dump;
-  bool json; /* diagnostics as JSON */
+  enum netc_style style; /* of diagnostics */
+  enum colour colour;
   bool must_fit;
   bool if_changed;
   bool depfile; /* -MD or -MF */
@@ -31,7 +37,10 @@ struct net_options {
   void *user;
 };
 
-/* As options_read does, for a command that compiles. */
+/*
+ * As options_read does, for a command that compiles. What is
+ * set in `first_defines` before stays.
+ */
 bool net_options_read(struct net_options *options, enum command command,
                       struct netc *netc, int argc, char **argv);
 

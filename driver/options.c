@@ -172,7 +172,6 @@ static bool explain_foreign(const struct parser *p, struct slice name) {
       {"batch-size", "write `--batch N`"},
       {"fp16", "write `--precision mixed`, or `--dtype f16`"},
       {"amp", "write `--precision mixed`"},
-      {"color", "colours are for terminals; NO_COLOR=1 turns them off"},
   };
   for (int i = 0; i < OPTION_COUNT; i++) {
     for (int c = 0; c < COMMAND_COUNT; c++) {

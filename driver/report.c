@@ -52,19 +52,34 @@ int finish_stdout(void) {
   return stdout_status(errno ? errno : EIO);
 }
 
+const char *size_text(char *to, size_t room, int64_t bytes) {
+  static const char *const units[] = {"B", "KiB", "MiB", "GiB", "TiB", "PiB"};
+  double value = (double)bytes;
+  int unit = 0;
+  for (; value >= 1024 && unit < 5; unit++)
+    value /= 1024;
+  snprintf(to, room, unit ? "%.2f %s" : "%.0f %s", value, units[unit]);
+  return to;
+}
+
 int print_version(void) {
   printf("netc %s\n", netc_version());
   return finish_stdout();
 }
 
-static enum netc_style style_of(bool json) {
-  const char *no_colour = getenv("NO_COLOR"); /* https://no-color.org */
-  bool colour = isatty(STDERR_FILENO) && !(no_colour && *no_colour);
-  return json ? NETC_STYLE_JSON : colour ? NETC_STYLE_COLOUR : NETC_STYLE_TEXT;
+bool wants_colour(enum colour colour, int descriptor) {
+  const char *no_colour = getenv("NO_COLOR");
+  if (colour != COLOUR_AUTO)
+    return colour == COLOUR_ALWAYS;
+  return isatty(descriptor) && !(no_colour && *no_colour);
 }
 
-void show_diagnostics(struct netc *netc, bool json) {
-  enum netc_style style = style_of(json);
+enum netc_style style_of(enum colour colour) {
+  return wants_colour(colour, STDERR_FILENO) ? NETC_STYLE_COLOUR
+                                             : NETC_STYLE_TEXT;
+}
+
+void show_diagnostics(struct netc *netc, enum netc_style style) {
   int errors = 0;
   for (size_t i = 0; i < netc_diagnostic_count(netc); i++) {
     struct netc_diagnostic d = {.size = sizeof d};
@@ -72,10 +87,10 @@ void show_diagnostics(struct netc *netc, bool json) {
       break;
     errors += d.severity == NETC_SEVERITY_ERROR;
     netc_diagnostic_emit(netc, i, style, file_sink, stderr);
-    if (json)
+    if (style == NETC_STYLE_JSON)
       fputc('\n', stderr);
   }
-  if (errors >= LIMIT_ERRORS && !json)
+  if (errors >= LIMIT_ERRORS && style != NETC_STYLE_JSON)
     complain(EXIT_SOURCE, "stopped after %d errors", LIMIT_ERRORS);
 }
 

@@ -188,6 +188,7 @@ struct netc_options {
   const char *columns; /* "name,output,macs"; NULL: the usual ones */
   const char *sort;    /* by that column, the largest first; or NULL */
   int64_t top;         /* so many lines at most; 0: all */
+  bool colour;         /* the report is for a terminal */
   const char *prefix; /* of the names in C; NULL: from the net's */
 };
 

@@ -22,6 +22,7 @@ static struct emit_options options_of(const struct netc_options *o) {
                                .ascii = o->ascii,
                                .width = o->width,
                                .unfold = o->unfold,
+                               .colour = o->colour,
                                .columns = o->columns,
                                .sort = o->sort,
                                .top = o->top,

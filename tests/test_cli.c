@@ -71,6 +71,29 @@ static void slips_of_the_command_line_are_explained(void **state) {
   expect(NETC " examples/vgg16.net --must-fit", 2, "", "needs a device");
 }
 
+/* Several batches and devices, or two nets, are a table. */
+static void tables_compare_batches_devices_and_nets(void **state) {
+  (void)state;
+#define RESNET " examples/zoo/resnet.net "
+  expect(NETC RESNET "--batch 8,256", 0, "       256     20.", "");
+  expect(NETC RESNET "--gpu all --batch 8,256", 0, "rtx4090", "");
+  expect(NETC RESNET "--batch 8,256 --gpu t4", 0, "too much", "");
+  expect(NETC RESNET "--batch 8,,9", 2, NULL, "--batch : ");
+  expect(NETC RESNET "--batch 8,256 -o x.json", 2, "", "without -o");
+  expect(NETC " check" RESNET "--gpu all", 2, "", "one device");
+  expect(NETC " diff" RESNET "-D depth=50 -D depth=101", 1, "18,992,128", "");
+  expect(NETC " diff" RESNET "-D depth=50 -D depth=50", 0, "25,557,032", "");
+  expect(NETC " diff" RESNET, 2, "", "two nets");
+  expect(NETC " diff" RESNET "x.net y.net", 2, "", "compares two nets");
+  expect(NETC " diff" RESNET "nowhere.net", 3, "", "cannot read nowhere.net");
+  expect(NETC " diff examples/vgg16.net examples/vgg16.net", 0, "", "");
+  expect(NETC " diff --markdown examples/vgg16.net examples/resnet50.net", 1,
+         "| parameters | 138,357,544 | 25,557,032 |", "");
+  expect(NETC " diff examples/vgg16.net examples/simple_cnn.net", 1,
+         "- conv1                conv 64 3x3 pad              224x224x64", "");
+#undef RESNET
+}
+
 /* Values as PyTorch, shops and hands write them. */
 static void values_may_be_written_as_people_write_them(void **state) {
   (void)state;
@@ -87,7 +110,6 @@ static void values_may_be_written_as_people_write_them(void **state) {
   };
   static const char *const wrong[][2] = {
       {"--gpu a100", "ambiguous gpu `a100`; choose one of: a100-40 or a100-80"},
-      {"--batch 1,8,32", "one value at a time"},
       {"--optimizer addam", "did you mean `adam`? choose one of: sgd,"},
       {"-D abc=1", "its parameters: depth = 50, groups = 1"},
   };
@@ -656,6 +678,7 @@ int main(void) {
       cmocka_unit_test(exit_statuses_are_as_documented),
       cmocka_unit_test(all_settings_may_be_given_at_once),
       cmocka_unit_test(slips_of_the_command_line_are_explained),
+      cmocka_unit_test(tables_compare_batches_devices_and_nets),
       cmocka_unit_test(values_may_be_written_as_people_write_them),
       cmocka_unit_test(a_step_that_does_not_fit_can_fail_a_job),
       cmocka_unit_test(standard_input_and_output_are_files_too),

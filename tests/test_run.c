@@ -264,6 +264,8 @@ static const struct said saids[] = {
     {"a-net-in-16-bits", "input 4; fc 2", "--random 1 --dtype f16", 1,
      "float32"},
     {"a-net-with-an-error", "input 4; fd 2", "--random 1", 1, "unknown"},
+    {"several-batches", map, "--random 1 --batch 1,2", 2,
+     "one batch and one device at a time"},
     {"no-threads", map, "--random 1 --threads 0", 2,
      "--threads takes a number from 1 to"},
     {"many-threads", map, "--random 1 --threads 9 --check", 0, ""},
