@@ -41,7 +41,7 @@ prefixes = -ffile-prefix-map=$(here)=. -ffile-prefix-map=$(CURDIR)=. \
 flags = $(strict) $(sanitize) $(paths) $(prefixes) -fvisibility=hidden -fPIC \
         $(CFLAGS)
 
-rooms := base plan lexer layers parser sema memory codegen library
+rooms := base plan lexer layers foreign parser sema lint memory codegen library
 library := $(foreach room,$(rooms),$(wildcard $(src)$(room)/*.c))
 # The program's alone: files of tensors need jansson.
 commands := $(foreach room,tensors driver,$(wildcard $(src)$(room)/*.c))

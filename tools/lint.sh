@@ -17,7 +17,8 @@ bad=$(grep -nE "$(printf '\t')| +\$" $sources | head -5)
 [ -z "$bad" ] || say "tabs or trailing blanks: $bad"
 
 # Includes point to the left only, and some rooms need less than that.
-order="base plan lexer layers parser sema memory codegen library tensors driver"
+order="base plan lexer layers foreign parser sema lint memory codegen library \
+tensors driver"
 needs() { # the rooms that files of $1 may include
   case $1 in
     plan) echo base ;;
@@ -50,7 +51,7 @@ strange=$(grep -nE '^#include "[^"]*/' runtime/*.[ch] | head -5)
 # Layers are data: nobody else names one.
 names=$(sed -n 's/^LAYER(\(.*\))/\1/p' layers/layers.def | paste -sd'|')
 named=$(grep -nE "\blayer_($names)\b" plan/*.[ch] lexer/*.[chl] parser/*.[chy] \
-          sema/*.[ch] memory/*.[ch] codegen/*.[ch] library/*.[ch] \
+          foreign/*.[ch] sema/*.[ch] lint/*.[ch] memory/*.[ch] codegen/*.[ch] library/*.[ch] \
           driver/*.[ch] | head -5)
 [ -z "$named" ] || say "a layer is named outside layers/: $named"
 

@@ -2,7 +2,7 @@
 #include <inttypes.h>
 
 #include "base/check.h"
-#include "sema/linter.h"
+#include "lint/linter.h"
 
 /* pool-remainder, stride-remainder, stride-skips */
 

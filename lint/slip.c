@@ -3,7 +3,7 @@
 
 #include "base/check.h"
 #include "layers/window.h"
-#include "sema/linter.h"
+#include "lint/linter.h"
 
 /* channels-first: 3x224x224 is a map of 3 rows and 224 channels */
 

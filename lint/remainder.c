@@ -1,9 +1,9 @@
 /* Remainders: windows whose steps do not tile the map they read. */
-#include "sema/remainder.h"
+#include "lint/remainder.h"
 
 #include "base/check.h"
 #include "layers/window.h"
-#include "sema/replay.h"
+#include "lint/replay.h"
 
 enum {
   TRIALS = 512,         /* sizes tried in each direction */

@@ -1,5 +1,5 @@
 /* Names that are defined and never used: found in the text alone. */
-#include "sema/lint.h"
+#include "lint/lint.h"
 
 struct name {
   struct slice name;

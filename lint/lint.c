@@ -2,7 +2,7 @@
 #include <inttypes.h>
 
 #include "base/check.h"
-#include "sema/linter.h"
+#include "lint/linter.h"
 
 /* `huge-fc` is for layers that are large by any measure, too. */
 enum { HUGE_PARAMS = 10 * 1000 * 1000 };

@@ -1,6 +1,6 @@
 /* Remainders: windows whose steps do not tile the map they read. */
-#ifndef NETC_SEMA_REMAINDER_H
-#define NETC_SEMA_REMAINDER_H
+#ifndef NETC_LINT_REMAINDER_H
+#define NETC_LINT_REMAINDER_H
 
 #include "sema/expand.h"
 

@@ -1,6 +1,6 @@
 /* Replay: the shapes of a net if an input had others, without expanding it. */
-#ifndef NETC_SEMA_REPLAY_H
-#define NETC_SEMA_REPLAY_H
+#ifndef NETC_LINT_REPLAY_H
+#define NETC_LINT_REPLAY_H
 
 #include "base/diag.h"
 #include "sema/model.h"

@@ -1,9 +1,9 @@
 /* Inside the linter: what its files share. */
-#ifndef NETC_SEMA_LINTER_H
-#define NETC_SEMA_LINTER_H
+#ifndef NETC_LINT_LINTER_H
+#define NETC_LINT_LINTER_H
 
-#include "sema/lint.h"
-#include "sema/remainder.h"
+#include "lint/lint.h"
+#include "lint/remainder.h"
 
 /* The node that gave a map its size, and the number of the input behind. */
 struct map_origin {

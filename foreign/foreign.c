@@ -1,17 +1,17 @@
 /* Finding words of other frameworks; writing their calls as ours. */
-#include "layers/foreign.h"
+#include "foreign/foreign.h"
 
 #include "layers/layer.h"
 
 static const struct foreign_layer layers[] = {
 #define LAYER(word, ours, arguments, note) {word, ours, arguments, note},
-#include "layers/foreign.def"
+#include "foreign/foreign.def"
 #undef LAYER
 };
 
 static const struct foreign_option options[] = {
 #define OPTION(word, ours, note) {word, ours, note},
-#include "layers/foreign.def"
+#include "foreign/foreign.def"
 #undef OPTION
 };
 
@@ -19,7 +19,7 @@ static const struct {
   const char *option, *word, *ours;
 } choices[] = {
 #define CHOICE(option, word, ours) {option, word, ours},
-#include "layers/foreign.def"
+#include "foreign/foreign.def"
 #undef CHOICE
 };
 

@@ -1,5 +1,5 @@
 /* Replay: the shapes of a net if an input had others, without expanding it. */
-#include "sema/replay.h"
+#include "lint/replay.h"
 
 #include "sema/expander.h"
 

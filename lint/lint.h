@@ -1,6 +1,6 @@
 /* Warnings: what is legal but awkward. */
-#ifndef NETC_SEMA_LINT_H
-#define NETC_SEMA_LINT_H
+#ifndef NETC_LINT_LINT_H
+#define NETC_LINT_LINT_H
 
 #include "sema/expand.h"
 

@@ -1,6 +1,6 @@
 /* Words of other frameworks, and how they are written here: foreign.def. */
-#ifndef NETC_LAYERS_FOREIGN_H
-#define NETC_LAYERS_FOREIGN_H
+#ifndef NETC_FOREIGN_FOREIGN_H
+#define NETC_FOREIGN_FOREIGN_H
 
 #include "base/text.h"
 
