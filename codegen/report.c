@@ -71,7 +71,7 @@ static void table_total(struct report *r, struct table *t) {
                         .cost = r->c->model->total};
   for (size_t i = 0; i < t->count; i++) {
     const struct column *column = t->columns[i];
-    bool sum = column->value && strcmp(column->name, "rf") != 0;
+    bool sum = column->value && !column->by_axis;
     if (strcmp(column->name, "name") == 0)
       text_put(&t->grid.pool, "total");
     else if (sum)
