@@ -284,6 +284,13 @@ static void put_rule(struct report *r) {
     grid_put_row(r->out, &grid, i);
 }
 
+void report_put_table(const struct compiled *c,
+                      const struct emit_options *options, struct text *out) {
+  struct report r = {
+      .c = c, .options = options, .out = out, .rows = rows_of(c, options)};
+  put_table(&r);
+}
+
 void emit_report(const struct compiled *c, const struct emit_options *options,
                  struct text *out) {
   struct report r = {
