@@ -95,9 +95,11 @@ $(gen)/pages.c: $(src)tools/pages.sh $(src)docs/words.md $(pages)
 endif
 
 # The runtime: C99, each function apart so that a linker takes what is used.
-# NETRT_ONEDNN=1 puts convolutions and products on Debian's libdnnl-dev.
+# NETRT_ONEDNN=1 puts convolutions and products on Debian's libdnnl-dev. With
+# sanitizers gcc would optimise the unrolled loops for minutes.
 NETRT_ONEDNN =
-runtime_flags = -std=c99 $(filter-out -std=c11 -I%,$(flags)) -O3 \
+runtime_flags = -std=c99 $(filter-out -std=c11 -I%,$(flags)) \
+                $(if $(SAN),-Og,-O3) \
                 -ffp-contract=fast -fno-math-errno -fno-trapping-math \
                 -ffunction-sections -fdata-sections \
                 $(if $(NETRT_ONEDNN),-DNETRT_ONEDNN)

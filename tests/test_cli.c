@@ -81,7 +81,7 @@ static void a_prediction_has_a_verdict(void **state) {
   expect(NETC " check --decode 142629" GPT, 1, "", "a prediction takes");
   expect(NETC " check --batch 51" GPT, 0, "", "");
   expect(NETC " check --batch 52" GPT, 1, "", "a prediction takes");
-  expect(NETC " --must-fit --batch 52 -o /dev/null --emit=csv" GPT, 1, NULL,
+  expect(NETC " --must-fit --batch 52 --emit=csv=/dev/null" GPT, 1, NULL,
          NULL);
   expect(NETC " examples/vgg16.net --predict --gpu t4", 0,
          "The prediction fits: ", NULL);
