@@ -41,20 +41,25 @@ prefixes = -ffile-prefix-map=$(here)=. -ffile-prefix-map=$(CURDIR)=. \
 flags = $(strict) $(sanitize) $(paths) $(prefixes) -fvisibility=hidden -fPIC \
         $(CFLAGS)
 
-rooms := base plan lexer layers parser sema memory codegen library
+rooms := base plan lexer layers foreign parser sema lint memory codegen library
 library := $(foreach room,$(rooms),$(wildcard $(src)$(room)/*.c))
-commands := $(wildcard $(src)driver/*.c)
+# The program's alone: files of tensors need jansson.
+commands := $(foreach room,tensors driver,$(wildcard $(src)$(room)/*.c))
 generated := scan.c grammar.c grammar.h pages.c
+runtime := $(wildcard $(src)runtime/*.c)
 to_object = $(patsubst $(src)%.c,$(build)/obj/%.o,$(1))
 objects = $(call to_object,$(library)) \
           $(build)/obj/gen/scan.o $(build)/obj/gen/grammar.o \
           $(build)/obj/gen/pages.o
 program_objects = $(call to_object,$(commands))
+tensor_objects = $(call to_object,$(wildcard $(src)tensors/*.c))
+runtime_objects = $(call to_object,$(runtime))
 
 MAKEFLAGS += --no-builtin-rules
 
 # clang leaves the sanitizers' own functions to the program.
-all: $(build)/netc $(build)/libnetc.a $(if $(SAN),,$(build)/$(soname))
+all: $(build)/netc $(build)/libnetc.a $(build)/libnetrt.a \
+     $(if $(SAN),,$(build)/$(soname))
 
 # A tool that is absent is named with the package that has it.
 need = @command -v $(1) >/dev/null || { \
@@ -89,6 +94,29 @@ $(gen)/pages.c: $(src)tools/pages.sh $(src)docs/words.md $(pages)
 	mv $@.tmp $@
 endif
 
+# The runtime: C99, each function apart so that a linker takes what is used.
+# NETRT_ONEDNN=1 puts convolutions and products on Debian's libdnnl-dev.
+NETRT_ONEDNN =
+runtime_flags = -std=c99 $(filter-out -std=c11 -I%,$(flags)) -O3 \
+                -ffp-contract=fast -fno-math-errno -fno-trapping-math \
+                -ffunction-sections -fdata-sections \
+                $(if $(NETRT_ONEDNN),-DNETRT_ONEDNN)
+runtime_libs = $(if $(NETRT_ONEDNN),-ldnnl) -lm
+
+$(build)/obj/runtime/%.o: $(src)runtime/%.c
+	@mkdir -p $(@D)
+	@echo "CC $(<:$(src)%=%)"
+	@$(CC) $(runtime_flags) -MMD -MP -c -o $@ $<
+
+# The same with all checks of a plan, for tests.
+$(build)/checked/%.o: $(src)runtime/%.c
+	@mkdir -p $(@D)
+	@$(CC) $(runtime_flags) -DNETRT_CHECK -MMD -MP -c -o $@ $<
+
+$(build)/libnetrt.a: $(runtime_objects)
+	@echo "LINK $@"
+	@rm -f $@ && $(AR) rcsD $@ $^
+
 $(build)/obj/%.o: $(src)%.c | $(gen)/scan.c $(gen)/grammar.h
 	@mkdir -p $(@D)
 	@echo "CC $(<:$(src)%=%)"
@@ -99,9 +127,17 @@ $(build)/obj/gen/%.o: $(gen)/%.c | $(gen)/grammar.h
 	@echo "CC $*.c"
 	@$(CC) $(flags) -MMD -MP -c -o $@ $(abspath $<)
 
-$(build)/netc: $(objects) $(program_objects)
+$(build)/netc: $(objects) $(program_objects) $(build)/libnetrt.a
 	@echo "LINK $@"
-	@$(CC) $(sanitize) $(CFLAGS) $(LDFLAGS) -o $@ $^ -lm
+	@$(CC) $(sanitize) $(CFLAGS) $(LDFLAGS) -o $@ $^ -ljansson \
+	  $(runtime_libs) -pthread
+
+# A header that is absent is named likewise, before the compiler does.
+$(build)/obj/tensors/safetensors.o: | jansson
+jansson:
+	@echo '#include <jansson.h>' | $(CC) $(CFLAGS) -E -x c - >/dev/null 2>&1 \
+	  || { echo "netc needs jansson: apt-get install libjansson-dev" >&2; \
+	  exit 1; }
 
 # One object, in which only the names of netc.h are visible.
 $(build)/libnetc.a: $(objects)
@@ -122,7 +158,8 @@ test_sources := $(filter-out $(if $(SAN),%/test_install.c), \
 test_programs = $(patsubst $(src)tests/%.c,$(build)/tests/%,$(test_sources))
 
 $(build)/tests/%: $(src)tests/%.c $(src)tests/run.c $(src)tests/run.h \
-                  $(src)tests/report.h $(src)tests/nets.h $(objects)
+                  $(src)tests/report.h $(src)tests/nets.h $(objects) \
+                  $(tensor_objects)
 	@mkdir -p $(@D)
 	$(if $(wildcard /usr/include/cmocka.h),,$(error netc check needs \
 	  cmocka: apt-get install libcmocka-dev))
@@ -131,7 +168,8 @@ $(build)/tests/%: $(src)tests/%.c $(src)tests/run.c $(src)tests/run.h \
 	  -DNETC='"$(seen)/netc"' \
 	  -DNETC_PATH='"$(abspath $(build))/netc"' \
 	  -DBUILD='"$(seen)"' \
-	  -o $@ $< $(src)tests/run.c $(objects) -lcmocka -ljansson -lm -pthread
+	  -o $@ $< $(src)tests/run.c $(objects) $(tensor_objects) \
+	  -lcmocka -ljansson -lm -pthread
 
 # The library once more, which counts its steps: how does its work grow?
 counting := $(patsubst $(build)/obj/%,$(build)/steps/%,$(objects))
@@ -146,6 +184,13 @@ $(build)/steps/%.o: $(src)%.c | $(gen)/scan.c $(gen)/grammar.h
 
 $(build)/tests/test_growth: $(counting)
 $(build)/tests/test_growth: private objects := $(counting)
+
+checked := $(patsubst $(src)runtime/%.c,$(build)/checked/%.o,$(runtime))
+$(build)/tests/test_runtime $(build)/tests/test_program: $(checked)
+$(build)/tests/test_program: private objects += $(checked) $(runtime_libs)
+$(build)/tests/test_runtime: private objects := $(checked) \
+                                                $(runtime_libs)
+$(build)/tests/test_runtime: private tensor_objects :=
 
 # T=golden runs one of them.
 wanted_tests = $(if $(T),$(filter %/test_$(T),$(test_programs)),$(test_programs))
@@ -197,6 +242,14 @@ $(build)/bench/planner: $(src)bench/planner.c $(objects)
 	@mkdir -p $(@D)
 	$(CC) $(flags) -o $@ $< $(objects) -lm
 
+$(build)/bench/kernels: $(src)bench/kernels.c $(build)/libnetrt.a
+	@mkdir -p $(@D)
+	$(CC) $(flags) -o $@ $^ $(runtime_libs)
+
+# The runtime beside PyTorch and onnxruntime: docs/performance.md.
+bench-runtime: $(build)/netc $(build)/libnetrt.a $(build)/bench/kernels
+	@NETRT_LIBS="$(runtime_libs)" bench/runtime.py $(build)
+
 tables := tests/data/planner
 planned := $(filter-out %/LOWER_BOUNDS.csv,$(wildcard $(tables)/cnn/*.csv)) \
            $(addsuffix @1048576,$(wildcard $(tables)/minimalloc/?.*.csv)) \
@@ -246,10 +299,12 @@ $(build)/netc.1: $(src)docs/netc.1.scd $(build)/netc
 	mv $@.tmp $@
 endif
 
-$(build)/netc.pc: $(src)tools/netc.pc.in FORCE # PREFIX may be another one
+# PREFIX may be another one each time.
+$(build)/%.pc: $(src)tools/%.pc.in FORCE
 	@mkdir -p $(@D)
 	sed -e 's|@prefix@|$(PREFIX)|' -e 's|@libdir@|$(libdir)|' \
-	  -e 's|@includedir@|$(includedir)|' -e 's|@version@|$(version)|' $< >$@
+	  -e 's|@includedir@|$(includedir)|' -e 's|@version@|$(version)|' \
+	  -e 's|@datadir@|$(datadir)|' -e 's|@libs@|$(runtime_libs)|' $< >$@
 
 cmake_parts = $(build)/cmake/netcConfig.cmake \
               $(build)/cmake/netcConfigVersion.cmake
@@ -292,7 +347,18 @@ install-library: $(build)/libnetc.a $(build)/netc.pc $(cmake_parts)
 	install -m 644 $(build)/netc.pc $(DESTDIR)$(libdir)/pkgconfig
 	install -m 644 $(cmake_parts) $(DESTDIR)$(libdir)/cmake/netc
 
-install: install-program install-shared install-library
+# The header, the archive, and the sources to copy into a firmware.
+install-runtime: $(build)/libnetrt.a $(build)/netrt.pc
+	install -d $(addprefix $(DESTDIR),$(libdir)/pkgconfig \
+	  $(includedir)/netrt $(datadir)/netc/runtime)
+	install -m 644 $(build)/libnetrt.a $(DESTDIR)$(libdir)
+	install -m 644 $(src)runtime/netrt.h $(src)runtime/ops.def \
+	  $(DESTDIR)$(includedir)/netrt
+	install -m 644 $(wildcard $(src)runtime/*.[ch]) $(src)runtime/ops.def \
+	  $(DESTDIR)$(datadir)/netc/runtime
+	install -m 644 $(build)/netrt.pc $(DESTDIR)$(libdir)/pkgconfig
+
+install: install-program install-shared install-library install-runtime
 
 uninstall:
 	rm -f $(addprefix $(DESTDIR),$(bindir)/netc $(mandir)/man1/netc.1 \
@@ -301,9 +367,10 @@ uninstall:
 	  $(datadir)/fish/vendor_completions.d/netc.fish \
 	  $(libdir)/libnetc.a $(libdir)/libnetc.so $(libdir)/$(soname) \
 	  $(libdir)/libnetc.so.$(version) $(libdir)/pkgconfig/netc.pc \
-	  $(includedir)/netc.h)
+	  $(includedir)/netc.h $(libdir)/libnetrt.a \
+	  $(libdir)/pkgconfig/netrt.pc)
 	rm -rf $(addprefix $(DESTDIR),$(datadir)/netc $(docdir) \
-	  $(libdir)/cmake/netc)
+	  $(libdir)/cmake/netc $(includedir)/netrt)
 
 # A release: the tracked files, and what flex, bison and scdoc make of them.
 release = netc-$(version)
@@ -317,18 +384,20 @@ release-check: dist deb
 	tools/release_check.sh $(release) $(tarball) $(abspath $(build))
 
 # Three packages, as Debian would cut them.
-deb: all $(build)/netc.1 $(build)/netc.pc
+deb: all $(build)/netc.1 $(build)/netc.pc $(build)/netrt.pc
 	tools/deb.sh $(version) $(soname) $(build)
 
 clean:
 	rm -rf build
 
--include $(objects:.o=.d) $(program_objects:.o=.d) $(counting:.o=.d)
+-include $(objects:.o=.d) $(program_objects:.o=.d) $(counting:.o=.d) \
+         $(runtime_objects:.o=.d) $(checked:.o=.d)
 
 FORCE:
 
-.PHONY: FORCE all check bless lint docs zoo accuracy valgrind portable bench \
-        fuzz cover release-check \
-        install install-program install-shared install-library uninstall dist \
+.PHONY: FORCE jansson all check bless lint docs zoo accuracy valgrind \
+        portable bench bench-runtime fuzz cover release-check \
+        install install-program install-shared install-library \
+        install-runtime uninstall dist \
         deb clean
 .DELETE_ON_ERROR:

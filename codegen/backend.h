@@ -33,6 +33,7 @@ struct emit_options {
   const char *columns; /* "name,output,macs"; NULL: the usual ones */
   const char *sort;    /* by that column, or NULL */
   int64_t top;         /* so many lines at most; 0: all */
+  const char *prefix; /* of C's names; NULL: the net's name */
 };
 
 static inline size_t options_width(const struct emit_options *options) {
@@ -48,10 +49,13 @@ enum backend_purpose { FOR_FILES, FOR_DUMP, FOR_FORMAT };
 struct backend {
   const char *name; /* of --emit, and the suffix of files */
   const char *summary;
+  const char *word; /* of --emit as well; NULL: none */
   enum backend_need needs;
   enum backend_purpose purpose;
   void (*emit)(const struct compiled *c, const struct emit_options *options,
                struct text *out);
+  /* Why it cannot be written, and the way out; NULL, or gives NULL: it can. */
+  const char *(*refuses)(const struct compiled *c);
 };
 
 size_t backend_count(void);
@@ -63,5 +67,7 @@ const struct backend *backend_find(struct slice name);
             struct text *out);
 #include "codegen/outputs.def"
 #undef OUTPUT
+
+const char *source_refuses(const struct compiled *c);
 
 #endif

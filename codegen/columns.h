@@ -28,6 +28,7 @@ struct column {
   void (*put)(const struct line_view *v, struct text *cell);
   /* What --sort compares and totals add up; NULL: it is no number. */
   int64_t (*value)(const struct line_view *v);
+  bool by_axis; /* the value does not add up */
 };
 
 enum { COLUMN_MOST = 20 };

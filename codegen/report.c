@@ -71,7 +71,7 @@ static void table_total(struct report *r, struct table *t) {
                         .cost = r->c->model->total};
   for (size_t i = 0; i < t->count; i++) {
     const struct column *column = t->columns[i];
-    bool sum = column->value && strcmp(column->name, "rf") != 0;
+    bool sum = column->value && !column->by_axis;
     if (strcmp(column->name, "name") == 0)
       text_put(&t->grid.pool, "total");
     else if (sum)
@@ -282,6 +282,13 @@ static void put_rule(struct report *r) {
   text_putc(r->out, '\n');
   for (size_t i = 0; i < grid_rows(&grid); i++)
     grid_put_row(r->out, &grid, i);
+}
+
+void report_put_table(const struct compiled *c,
+                      const struct emit_options *options, struct text *out) {
+  struct report r = {
+      .c = c, .options = options, .out = out, .rows = rows_of(c, options)};
+  put_table(&r);
 }
 
 void emit_report(const struct compiled *c, const struct emit_options *options,

@@ -43,6 +43,10 @@ void row_put_layer(struct text *out, const struct compiled *c,
 /* The shape that leaves the row. */
 const struct shape *row_shape(const struct compiled *c, const struct row *row);
 
+/* The report's table, without what is above it: report.c */
+void report_put_table(const struct compiled *c,
+                      const struct emit_options *options, struct text *out);
+
 /* "image", "sequence", "sample": one of a batch. */
 const char *sample_word(const struct compiled *c);
 

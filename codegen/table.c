@@ -2,8 +2,12 @@
 #include "codegen/backend.h"
 
 static const struct backend backends[] = {
-#define OUTPUT(emit, name, needs, purpose, summary) \
-  {name, summary, needs, purpose, emit},
+#define OUTPUT(function, kind, need, who, ...) \
+  {.name = kind,                               \
+   .needs = need,                              \
+   .purpose = who,                             \
+   .emit = function,                           \
+   .summary = __VA_ARGS__},
 #include "codegen/outputs.def"
 #undef OUTPUT
 };
@@ -18,7 +22,8 @@ const struct backend *backend_at(size_t index) {
 
 const struct backend *backend_find(struct slice name) {
   for (size_t i = 0; i < backend_count(); i++)
-    if (slice_is(name, backends[i].name))
+    if (slice_is(name, backends[i].name) ||
+        (backends[i].word && slice_is(name, backends[i].word)))
       return &backends[i];
   return NULL;
 }

@@ -17,7 +17,9 @@
 static bool is_kind(const char *name, enum netc_purpose purpose) {
   struct netc_output_kind kind = {.size = sizeof kind};
   for (size_t i = 0; netc_output_kind(i, &kind) == NETC_OK; i++)
-    if (kind.purpose == purpose && strcmp(kind.name, name) == 0)
+    if (kind.purpose == purpose &&
+        (strcmp(kind.name, name) == 0 ||
+         (*name && strcmp(kind.word, name) == 0)))
       return true;
   return purpose == NETC_FOR_FILES && picture_find(name) != NULL;
 }

@@ -18,7 +18,8 @@ static void put_kinds(char between) {
   struct netc_output_kind kind = {.size = sizeof kind};
   for (size_t i = 0; netc_output_kind(i, &kind) == NETC_OK; i++)
     if (kind.purpose == NETC_FOR_FILES)
-      printf("%s%c", kind.name, between);
+      printf("%s%c%s%s", kind.name, between, kind.word,
+             *kind.word ? (char[]){between, '\0'} : "");
 }
 
 static void put_stages(char between) {
@@ -60,9 +61,8 @@ static void put_options(enum command command, char between) {
     if (row->letter && i != OPTION_WARNING)
       printf("-%c%c", row->letter, between);
   }
-  for (size_t i = 0;
-       settings_taken(command) && netc_setting(i, &setting) == NETC_OK; i++) {
-    netc_setting_argument(i, &argument);
+  for (size_t i = 0; option_setting(command, &i, &setting);) {
+    netc_setting_argument(i - 1, &argument);
     struct option_text text = setting_text(&setting, &argument);
     printf("%.*s%c", (int)strcspn(text.text, " "), text.text, between);
   }
@@ -185,9 +185,8 @@ static void put_zsh_options(enum command command) {
       put_zsh_spec(name, row->help, row->value != NULL,
                    is_choice(row->value) ? row->value : "");
   }
-  for (size_t i = 0;
-       settings_taken(command) && netc_setting(i, &setting) == NETC_OK; i++) {
-    netc_setting_argument(i, &argument);
+  for (size_t i = 0; option_setting(command, &i, &setting);) {
+    netc_setting_argument(i - 1, &argument);
     struct option_text text = setting_text(&setting, &argument);
     text.text[strcspn(text.text, " ")] = '\0';
     put_zsh_spec(text.text, argument.doc, true, argument.words);

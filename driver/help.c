@@ -30,12 +30,12 @@ static void put_options(enum command command, enum option_group group) {
 }
 
 /* All settings, as many on a line as fit. */
-static void put_settings(void) {
+static void put_settings(enum command command) {
   struct netc_setting setting = {.size = sizeof setting};
   struct netc_argument argument = {.size = sizeof argument};
   size_t column = 0;
-  for (size_t i = 0; netc_setting(i, &setting) == NETC_OK; i++) {
-    netc_setting_argument(i, &argument);
+  for (size_t i = 0; option_setting(command, &i, &setting);) {
+    netc_setting_argument(i - 1, &argument);
     struct option_text shown = setting_text(&setting, &argument);
     size_t width = strlen(shown.text) + 2;
     if (column && column + width > WIDTH) {
@@ -75,7 +75,7 @@ int print_help(enum command command) {
       puts(titles[g]);
     put_options(command, (enum option_group)g);
     if (settings)
-      put_settings();
+      put_settings(command);
   }
   if (command == COMMAND_BUILD)
     puts("\nExit status: 0 compiled, 1 error or broken budget in the source,\n"

@@ -200,6 +200,7 @@ static int take(void *user, enum option_id option, const char *name,
   struct net_options *o = user;
   switch (option) {
   case OPTION_OUTPUT: return add_output(o, "", 0, value);
+  case OPTION_PREFIX: o->look.prefix = value; break;
   case OPTION_EMIT: return add_emit(o, value);
   case OPTION_DEFINE: return add_define(o, value);
   case OPTION_INCLUDE: netc_include(o->netc, value); break;
@@ -225,18 +226,48 @@ static int take(void *user, enum option_id option, const char *name,
   case OPTION_MUST_FIT: o->must_fit = true; break;
   case OPTION_DUMP: o->dump = value; break;
   case OPTION_TIMELINE: return add_setting(o, "timeline", "on");
-  default: return take_setting(o, name, value);
+  case OPTION_SETTING: return take_setting(o, name, value);
+  default: return o->more(o->user, option, name, value);
   }
   return EXIT_DONE;
 }
 
 bool net_options_read(struct net_options *options, enum command command,
                       struct netc *netc, int argc, char **argv) {
+  return net_options_read_more(options, command, netc, argc, argv, NULL, NULL);
+}
+
+bool net_options_output(const struct net_options *options, const char **path) {
+  *path = options->wanted_count ? options->wanted[0].path : NULL;
+  if (options->wanted_count > 1)
+    complain(EXIT_USAGE, "one output at a time: `%s` and `%s`",
+             options->wanted[0].path, options->wanted[1].path);
+  return options->wanted_count < 2;
+}
+
+int net_options_load(const struct net_options *options) {
+  const struct operands *files = &options->files;
+  if (files->count > 1)
+    return complain(EXIT_USAGE, "one net at a time: `%s` and `%s`",
+                    files->at[0], files->at[1]);
+  if (options->batches || options->all_gpus)
+    return complain(EXIT_USAGE, "one batch and one device at a time here");
+  enum netc_status loaded = netc_load_file(options->netc, files->at[0]);
+  if (loaded != NETC_OK)
+    show_diagnostics(options->netc, options->style);
+  return exit_status_of(options->netc, loaded);
+}
+
+bool net_options_read_more(struct net_options *options, enum command command,
+                           struct netc *netc, int argc, char **argv,
+                           option_fn *more, void *user) {
   *options = (struct net_options){.first_defines = options->first_defines,
                                   .netc = netc,
                                   .argc = argc,
                                   .argv = argv,
-                                  .look = {.size = sizeof options->look}};
+                                  .look = {.size = sizeof options->look},
+                                  .more = more,
+                                  .user = user};
   struct operands *files = &options->files;
   if (!options_read(command, argc, argv, take, options, files))
     return false;

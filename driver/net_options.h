@@ -33,6 +33,8 @@ struct net_options {
   bool depfile; /* -MD or -MF */
   bool phony;   /* -MP */
   const char *dep_path, *dep_target;
+  option_fn *more; /* for options that not all of these commands have */
+  void *user;
 };
 
 /*
@@ -41,5 +43,18 @@ struct net_options {
  */
 bool net_options_read(struct net_options *options, enum command command,
                       struct netc *netc, int argc, char **argv);
+
+/* The same with options of the command's own. */
+bool net_options_read_more(struct net_options *options, enum command command,
+                           struct netc *netc, int argc, char **argv,
+                           option_fn *more, void *user);
+
+/* The one output that -o names; NULL: none, "-" included if it is said. False
+ * and a complaint if there are several. */
+bool net_options_output(const struct net_options *options, const char **path);
+
+/* Loads the one net that is an operand; an exit status. It is used here, not
+ * judged: warnings are for `netc check`. */
+int net_options_load(const struct net_options *options);
 
 #endif

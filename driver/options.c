@@ -96,8 +96,24 @@ bool option_taken(enum command command, const struct option_row *row) {
 }
 
 bool settings_taken(enum command command) {
-  return command == COMMAND_BUILD || command == COMMAND_CHECK ||
-         command == COMMAND_DIFF;
+  return NETS >> command & 1;
+}
+
+static bool is_hidden(enum command command, const char *name) {
+  for (int i = 0; i < OPTION_COUNT; i++)
+    if (rows[i].name && strcmp(rows[i].name, name) == 0 &&
+        option_taken(command, &rows[i]))
+      return true;
+  return false;
+}
+
+bool option_setting(enum command command, size_t *index,
+                    struct netc_setting *setting) {
+  while (settings_taken(command) &&
+         netc_setting((*index)++, setting) == NETC_OK)
+    if (!is_hidden(command, setting->name))
+      return true;
+  return false;
 }
 
 static void add_long(struct parser *p, const char *name, bool has_value,
@@ -131,8 +147,7 @@ static void open_parser(struct parser *p, enum command command) {
       *letter++ = ':';
   }
   struct netc_setting setting = {.size = sizeof setting};
-  for (size_t i = 0;
-       settings_taken(command) && netc_setting(i, &setting) == NETC_OK; i++)
+  for (size_t i = 0; option_setting(command, &i, &setting);)
     add_setting(p, &setting);
 }
 

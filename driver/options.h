@@ -6,6 +6,9 @@
 
 #define FOR(command) (1u << COMMAND_##command)
 
+/* Commands that compile a net. */
+#define NETS (FOR(BUILD) | FOR(CHECK) | FOR(DIFF) | FOR(WEIGHTS) | FOR(RUN))
+
 enum option_id {
 #define OPTION(constant, ...) OPTION_##constant,
 #include "driver/options.def"
@@ -46,6 +49,13 @@ struct option_text setting_text(const struct netc_setting *setting,
 /* Whether a command takes an option; all settings go to those that compile. */
 bool option_taken(enum command command, const struct option_row *row);
 bool settings_taken(enum command command);
+
+/*
+ * The settings that a command takes, one by one from *index on; not those
+ * whose name is that of an option of its own.
+ */
+bool option_setting(enum command command, size_t *index,
+                    struct netc_setting *setting);
 
 /*
  * Called for each option, with its value or NULL; `name` is that of a

@@ -189,6 +189,7 @@ struct netc_options {
   const char *sort;    /* by that column, the largest first; or NULL */
   int64_t top;         /* so many lines at most; 0: all */
   bool colour;         /* the report is for a terminal */
+  const char *prefix; /* of the names in C; NULL: from the net's */
 };
 
 /* The columns of the table of layers; NETC_USAGE behind the last one. */
@@ -378,6 +379,61 @@ NETC_API enum netc_status netc_devices(struct netc *netc,
 NETC_API enum netc_status netc_stage(struct netc *netc, size_t index,
                                      struct netc_stage *stage);
 
+/*
+ * Weights: docs/weights.md. In files every parameter and buffer is a tensor
+ * with the name and shape that PyTorch's module gives it, in the order in
+ * which layers first use them; what layers share is there once.
+ */
+struct netc_weight {
+  size_t size;
+  const char *name; /* "stem.conv1.weight" */
+  int64_t layer;    /* that uses it first */
+  int rank;
+  const int64_t *dims; /* in the file: conv OxIxHxW, linear OxI */
+  int64_t count;       /* of values */
+  bool buffer, trained;
+  /* A random set: values in [center - spread, center + spread]. */
+  double center, spread;
+  bool sines; /* no: row p has sin(p / 10000^(2i/C)), cos of the same, ... */
+};
+
+/*
+ * A tensor as a prediction reads it: dense, its axes in netc's own order (the
+ * last is that of the outputs). Value (i, j, ..) is that of the file's tensor
+ * at first + i * strides[0] + j * strides[1] ...
+ */
+struct netc_tensor {
+  size_t size;
+  int64_t layer;
+  const char *name; /* in its layer: "weight" */
+  int64_t weight;   /* in the file; -1: it is a bias that folding makes */
+  int64_t first;
+  int rank;
+  const int64_t *dims, *strides;
+  int64_t count;
+  int64_t offset; /* bytes in the block, as float32; -1: folded away */
+  int64_t norm;   /* the layer that is folded into it; -1: none */
+  double eps;     /* of a norm, added to its variance */
+};
+
+/* NETC_USAGE behind the last one. */
+NETC_API enum netc_status netc_weight(struct netc *netc, size_t index,
+                                      struct netc_weight *weight);
+NETC_API enum netc_status netc_tensor(struct netc *netc, size_t index,
+                                      struct netc_tensor *tensor);
+
+/* A prediction operation by operation, as the plan has it */
+
+/*
+ * The net for its runtime: runtime/netrt.h has the struct. An operation's
+ * `kernel` is its code and there are no kernels, so a program that has linked
+ * them sets `kernels` to netrt_kernels in a copy of its own. NETC_ERROR: the
+ * runtime cannot run this net; netc_message says why.
+ */
+struct netrt_model;
+NETC_API enum netc_status netc_runtime(struct netc *netc,
+                                       const struct netrt_model **model);
+
 /* The arena planner by itself: docs/plan.md */
 
 /* Alive in [lower, upper); `align` 0: that of the options. */
@@ -423,6 +479,7 @@ struct netc_output_kind {
   const char *name; /* and the suffix of files */
   const char *summary;
   enum netc_purpose purpose;
+  const char *word; /* for netc_emit as well: "header"; "": none */
 };
 
 /* How an argument is written. */

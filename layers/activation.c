@@ -23,15 +23,22 @@ static bool same_kind(const struct layer *layer, const struct layer *before) {
 }
 
 static void prelu_params(const struct layer *layer, struct params *params) {
-  params_add(params, (struct param){.name = "slope",
+  params_add(params, (struct param){.name = "weight",
                                     .rank = 1,
-                                    .dim = {shape_channels(layer->in[0])}});
+                                    .dim = {shape_channels(layer->in[0])},
+                                    .center = 0.25});
 }
 
 /* How the framework computes a function; MEMORY: docs/memory.md, section 2. */
 static size_t function(const struct layer *layer, struct tape *tape,
                        const size_t *in, struct operation op) {
+  const struct activation *activation = layer->args;
+  struct strides out = strides_of(&layer->out);
+  struct lowering does = {.opcode = layer->kind->opcode, .out = &out};
+  if (layer->kind->specs)
+    does.real[0] = activation->parameter;
   op.name = layer->kind->name;
+  op.does = &does;
   op.in = in;
   op.in_count = 1;
   op.out = extent_of(&layer->out);
@@ -85,36 +92,38 @@ static size_t trace_softmax(const struct layer *layer, struct tape *tape,
                   (struct operation){.keeps = KEEPS_OUT, .cast = CAST_FULL});
 }
 
-#define ACTIVATION(id, text, how, ...)                             \
+#define ACTIVATION(id, code, text, how, ...)                       \
   const struct layer_kind layer_##id = {.name = #id,               \
                                         .summary = text,           \
                                         .family = "Activation",    \
                                         .memory = OUTPUT_IN_PLACE, \
+                                        .opcode = DOES_##code,     \
                                         .shape = layer_same_shape, \
                                         .trace = trace_##how,      \
                                         __VA_ARGS__}
 
 #define WITH(rows) .specs = rows, .args_size = sizeof(struct activation)
 
-ACTIVATION(relu, "max(x, 0)", output, .redundant = same_kind);
-ACTIVATION(relu6, "min(max(x, 0), 6)", clones, .redundant = same_kind);
-ACTIVATION(leaky, "x, or slope * x below 0", either, WITH(leaky_specs));
-ACTIVATION(elu, "x, or alpha * (exp(x) - 1) below 0", either, WITH(elu_specs));
-ACTIVATION(selu, "scaled elu, which keeps mean and variance", input, );
-ACTIVATION(prelu, "x, or a learned slope by channel * x below 0", input,
+ACTIVATION(relu, RELU, "max(x, 0)", output, .redundant = same_kind);
+ACTIVATION(relu6, RELU6, "min(max(x, 0), 6)", clones, .redundant = same_kind);
+ACTIVATION(leaky, LEAKY, "x, or slope * x below 0", either, WITH(leaky_specs));
+ACTIVATION(elu, ELU, "x, or alpha * (exp(x) - 1) below 0", either,
+           WITH(elu_specs));
+ACTIVATION(selu, SELU, "scaled elu, which keeps mean and variance", input, );
+ACTIVATION(prelu, PRELU, "x, or a learned slope by channel * x below 0", input,
            .params = prelu_params);
-ACTIVATION(gelu, "x * Phi(x)", input, );
-ACTIVATION(silu, "x * sigmoid(x), also called swish", clones, );
-ACTIVATION(mish, "x * tanh(softplus(x))", clones, );
-ACTIVATION(sigmoid, "1 / (1 + exp(-x))", result, .loss = "bce");
-ACTIVATION(hsigmoid, "relu6(x + 3) / 6", input, );
-ACTIVATION(hswish, "x * relu6(x + 3) / 6", clones, );
-ACTIVATION(tanh, "hyperbolic tangent", result, );
-ACTIVATION(softplus, "log(1 + exp(x))", input, );
-ACTIVATION(softmax, "exp(x) / sum, along the last axis", softmax,
+ACTIVATION(gelu, GELU, "x * Phi(x)", input, );
+ACTIVATION(silu, SILU, "x * sigmoid(x), also called swish", clones, );
+ACTIVATION(mish, MISH, "x * tanh(softplus(x))", clones, );
+ACTIVATION(sigmoid, SIGMOID, "1 / (1 + exp(-x))", result, .loss = "bce");
+ACTIVATION(hsigmoid, HSIGMOID, "relu6(x + 3) / 6", input, );
+ACTIVATION(hswish, HSWISH, "x * relu6(x + 3) / 6", clones, );
+ACTIVATION(tanh, TANH, "hyperbolic tangent", result, );
+ACTIVATION(softplus, SOFTPLUS, "log(1 + exp(x))", input, );
+ACTIVATION(softmax, SOFTMAX, "exp(x) / sum, along the last axis", softmax,
            .redundant = same_kind, .loss = "crossentropy");
-ACTIVATION(logsoftmax, "log of softmax, along the last axis", softmax,
-           .redundant = same_kind, .loss = "crossentropy");
+ACTIVATION(logsoftmax, LOGSOFTMAX, "log of softmax, along the last axis",
+           softmax, .redundant = same_kind, .loss = "crossentropy");
 
 const struct layer_kind layer_identity = {
     .name = "identity",

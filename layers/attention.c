@@ -271,7 +271,10 @@ void attention_projections(const struct layer *layer,
 static void relative_params(const struct attention *attention,
                             struct params *params) {
   const struct sizes *window = &attention->relative;
-  struct param table = {.name = "relative", .rank = window->rank + 1};
+  struct param table = {.name = "relative_position_bias_table",
+                        .rank = window->rank + 1,
+                        .order = FILE_FLAT,
+                        .spread = 0.1};
   for (int i = 0; i < window->rank; i++)
     table.dim[i] = 2 * window->at[i] - 1;
   table.dim[window->rank] = attention->heads;
@@ -279,23 +282,56 @@ static void relative_params(const struct attention *attention,
     params_add(params, table);
 }
 
+/*
+ * torch.nn.MultiheadAttention keeps queries, keys and values in one tensor,
+ * also where they come from two inputs; `packed` here means that. Those that
+ * are apart have the names of fairseq and of transformers' BART.
+ */
+static void name_projection(const struct layer *layer, int which,
+                            const struct projection all[4],
+                            struct param *weight, struct param *bias) {
+  static const char *const names[4][2] = {{"q_proj.weight", "q_proj.bias"},
+                                          {"k_proj.weight", "k_proj.bias"},
+                                          {"v_proj.weight", "v_proj.bias"},
+                                          {"out_proj.weight", "out_proj.bias"}};
+  const struct attention *attention = layer->args;
+  const struct projection *q = &all[PROJECTION_QUERY];
+  const struct projection *k = &all[PROJECTION_KEY];
+  bool packed = attention->packed && which != PROJECTION_OUT;
+  weight->name = names[which][0];
+  bias->name = names[which][1];
+  if (packed && q->in == k->in) {
+    weight->name = "in_proj_weight";
+    bias->name = "in_proj_bias";
+  } else if (packed && which == PROJECTION_KEY) {
+    weight->name = "kv_proj.weight";
+    bias->name = "kv_proj.bias";
+  }
+  if (packed && layer->input_count > 1 && q->in == k->in) {
+    if (!add_i64(q->out, k->out, &weight->rows) ||
+        !add_i64(q->biases, k->biases, &bias->rows))
+      weight->rows = INT64_MAX; /* counted as an overflow later */
+    weight->first = which == PROJECTION_KEY ? q->out : 0;
+    bias->first = which == PROJECTION_KEY ? q->biases : 0;
+  }
+}
+
 static void attention_params(const struct layer *layer, struct params *params) {
-  static const char *const names[4][2] = {{"query", "query_bias"},
-                                          {"key", "key_bias"},
-                                          {"value", "value_bias"},
-                                          {"out", "out_bias"}};
-  struct projection projections[4];
-  attention_projections(layer, projections);
+  struct projection all[4];
+  attention_projections(layer, all);
   for (int i = 0; i < 4; i++) {
-    const struct projection *p = &projections[i];
+    const struct projection *p = &all[i];
+    struct param weight = {.rank = 2,
+                           .dim = {p->in, p->out},
+                           .order = FILE_OUT_FIRST,
+                           .spread = spread_linear(p->in)};
+    struct param bias = {
+        .rank = 1, .dim = {p->biases}, .spread = spread_bias(p->in)};
+    name_projection(layer, i, all, &weight, &bias);
     if (p->count > 0)
-      params_add(params, (struct param){.name = names[i][0],
-                                        .rank = 2,
-                                        .dim = {p->in, p->out}});
+      params_add(params, weight);
     if (p->count > 1)
-      params_add(
-          params,
-          (struct param){.name = names[i][1], .rank = 1, .dim = {p->biases}});
+      params_add(params, bias);
   }
   relative_params(layer->args, params);
 }

@@ -195,25 +195,39 @@ static bool deconv_shape(struct layer *layer) {
   return true;
 }
 
-static struct param weight(const struct layer *layer, int64_t in, int64_t out) {
-  const struct conv *conv = layer->args;
-  int spatial = shape_spatial(layer->in[0]);
-  struct param param = {.name = "weight", .rank = spatial + 2};
-  for (int i = 0; i < spatial; i++)
-    param.dim[i] = size_at(&conv->window.kernel, i, 1);
-  param.dim[spatial] = in;
-  param.dim[spatial + 1] = out;
-  return param;
-}
-
 /* Weights K.. x C/G x N, and a bias for each of the N outputs. */
-static void conv_params(const struct layer *layer, struct params *params) {
+static void add_params(const struct layer *layer, struct params *params,
+                       enum file_order order) {
   const struct conv *conv = layer->args;
   int64_t in = shape_channels(layer->in[0]), out = shape_channels(&layer->out);
   int64_t groups = conv->channels ? conv->groups : in; /* dwconv: each one */
-  params_add(params, weight(layer, in / groups, out));
+  int64_t fan_in = in / groups;
+  int spatial = shape_spatial(layer->in[0]);
+  struct param param = {
+      .name = "weight", .rank = spatial + 2, .order = order, .groups = groups};
+  for (int i = 0; i < spatial; i++) {
+    param.dim[i] = size_at(&conv->window.kernel, i, 1);
+    fan_in = size_product(fan_in, param.dim[i]);
+  }
+  param.dim[spatial] = in / groups;
+  param.dim[spatial + 1] = out;
+  param.spread = spread_relu(fan_in);
+  params_add(params, param);
   if (conv->bias != BIAS_NO)
-    params_add(params, (struct param){.name = "bias", .rank = 1, .dim = {out}});
+    params_add(params, (struct param){.name = "bias",
+                                      .rank = 1,
+                                      .dim = {out},
+                                      .spread = spread_bias(fan_in)});
+}
+
+/* PyTorch has N x C/G x K.. */
+static void conv_params(const struct layer *layer, struct params *params) {
+  add_params(layer, params, FILE_OUT_FIRST);
+}
+
+/* PyTorch has C x N/G x K.. */
+static void deconv_params(const struct layer *layer, struct params *params) {
+  add_params(layer, params, FILE_IN_FIRST);
 }
 
 /* Values of the output times the window and channels that each one reads. */
@@ -255,22 +269,38 @@ static size_t pad_unevenly(const struct layer *layer, struct tape *tape,
   struct window windows[3];
   int spatial = conv_windows(layer, windows);
   bool even = true;
-  struct extent padded = extent_sample(shape_channels(layer->in[0]), WIDTH_NET);
+  struct shape padded = *layer->in[0];
+  struct lowering does = {.opcode = DOES_PAD};
+  lowering_add(&does, 0);
   for (int i = 0; i < spatial; i++) {
     even = even && windows[i].before == windows[i].after;
-    padded.count = size_product(
-        padded.count, windows[i].in + windows[i].before + windows[i].after);
+    padded.dim[i] += windows[i].before + windows[i].after;
+    lowering_add(&does, windows[i].before);
   }
   if (even)
     return in;
-  return tape_run(tape,
-                  &(struct operation){
-                      .name = "pad", .in = &in, .in_count = 1, .out = padded});
+  struct strides out = strides_of(&padded);
+  does.out = &out;
+  return tape_run(tape, &(struct operation){.name = "pad",
+                                            .does = &does,
+                                            .in = &in,
+                                            .in_count = 1,
+                                            .out = extent_of(&padded)});
 }
 
+/* What was padded before needs no padding. */
 static size_t product_trace(const struct layer *layer, struct tape *tape,
-                            size_t in) {
+                            size_t in, bool padded) {
+  const struct conv *conv = layer->args;
+  struct window windows[3];
+  int axes = conv_windows(layer, windows);
+  struct strides out = strides_of(&layer->out);
+  struct lowering does = {.opcode = layer->kind->opcode, .out = &out};
+  lowering_add(&does,
+               conv->channels ? conv->groups : shape_channels(layer->in[0]));
+  window_lower(&does, windows, axes, padded);
   return tape_run(tape, &(struct operation){.name = layer->kind->name,
+                                            .does = &does,
                                             .in = &in,
                                             .in_count = 1,
                                             .out = extent_of(&layer->out),
@@ -282,12 +312,13 @@ static size_t product_trace(const struct layer *layer, struct tape *tape,
 
 static size_t conv_trace(const struct layer *layer, struct tape *tape,
                          const size_t *in) {
-  return product_trace(layer, tape, pad_unevenly(layer, tape, in[0]));
+  size_t padded = pad_unevenly(layer, tape, in[0]);
+  return product_trace(layer, tape, padded, padded != in[0]);
 }
 
 static size_t deconv_trace(const struct layer *layer, struct tape *tape,
                            const size_t *in) {
-  return product_trace(layer, tape, in[0]);
+  return product_trace(layer, tape, in[0], false);
 }
 
 const struct layer_kind layer_conv = {
@@ -300,6 +331,7 @@ const struct layer_kind layer_conv = {
     .params = conv_params,
     .macs = conv_macs,
     .trace = conv_trace,
+    .opcode = DOES_CONV,
     .windows = conv_windows,
 };
 
@@ -313,6 +345,7 @@ const struct layer_kind layer_dwconv = {
     .params = conv_params,
     .macs = conv_macs,
     .trace = conv_trace,
+    .opcode = DOES_CONV,
     .windows = conv_windows,
 };
 
@@ -323,7 +356,8 @@ const struct layer_kind layer_deconv = {
     .specs = deconv_specs,
     .args_size = sizeof(struct conv),
     .shape = deconv_shape,
-    .params = conv_params,
+    .params = deconv_params,
     .macs = deconv_macs,
     .trace = deconv_trace,
+    .opcode = DOES_DECONV,
 };

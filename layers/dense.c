@@ -85,14 +85,19 @@ static bool linear_shape(struct layer *layer) {
 
 static void dense_params(const struct layer *layer, struct params *params) {
   const struct dense *dense = layer->args;
+  int64_t in = features(layer);
   params_add(params,
              (struct param){.name = "weight",
                             .rank = 2,
-                            .dim = {features(layer), dense->units},
-                            .tied = dense->tie.node >= 0 ? &dense->tie : NULL});
+                            .dim = {in, dense->units},
+                            .tied = dense->tie.node >= 0 ? &dense->tie : NULL,
+                            .order = FILE_OUT_FIRST,
+                            .spread = spread_relu(in)});
   if (dense->bias != BIAS_NO)
-    params_add(params, (struct param){
-                           .name = "bias", .rank = 1, .dim = {dense->units}});
+    params_add(params, (struct param){.name = "bias",
+                                      .rank = 1,
+                                      .dim = {dense->units},
+                                      .spread = spread_bias(in)});
 }
 
 static void dense_macs(const struct layer *layer, struct terms *terms) {
@@ -104,9 +109,33 @@ static void dense_macs(const struct layer *layer, struct terms *terms) {
   terms_add(terms, term);
 }
 
+/* An embedding has a row for what is a column here, and so may others. */
+static bool by_rows(const struct layer *layer, struct arena *arena) {
+  const struct dense *dense = layer->args;
+  const struct layer *other = dense->tie.layer;
+  struct params params = {.arena = arena};
+  if (dense->tie.node < 0)
+    return false;
+  other->kind->params(other, &params);
+  return params.all.at[0].dim[0] == dense->units &&
+         (other->kind->input == INPUT_INDEX || features(layer) != dense->units);
+}
+
 static size_t dense_trace(const struct layer *layer, struct tape *tape,
                           const size_t *in) {
+  const struct dense *dense = layer->args;
+  struct strides out = strides_of(&layer->out);
+  int64_t sizes[2] = {features(layer), dense->units};
+  struct strides weights[2] = {strides_dense(2, sizes),
+                               strides_dense(1, &dense->units)};
+  if (by_rows(layer, tape->arena)) {
+    weights[0].stride[0] = 1;
+    weights[0].stride[1] = sizes[0];
+  }
+  struct lowering does = {
+      .opcode = DOES_LINEAR, .out = &out, .weights = weights};
   return tape_run(tape, &(struct operation){.name = layer->kind->name,
+                                            .does = &does,
                                             .in = in,
                                             .in_count = 1,
                                             .out = extent_of(&layer->out),

@@ -4,6 +4,9 @@
 #include "base/check.h"
 #include "layers/layer.h"
 
+/* Of learned positions and tokens, beside inputs of about 1. */
+#define SMALL 0.1
+
 struct embed {
   int64_t entries, features;
 };
@@ -42,13 +45,16 @@ static void embed_params(const struct layer *layer, struct params *params) {
   const struct embed *embed = layer->args;
   params_add(params, (struct param){.name = "weight",
                                     .rank = 2,
-                                    .dim = {embed->entries, embed->features}});
+                                    .dim = {embed->entries, embed->features},
+                                    .spread = spread_linear(embed->features)});
 }
 
 /* The gradient is a dense table: torch.nn.Embedding. */
 static size_t embed_trace(const struct layer *layer, struct tape *tape,
                           const size_t *in) {
+  struct strides out = strides_of(&layer->out);
   return tape_run(tape, &(struct operation){.name = "embed",
+                                            .does = LOWERS(EMBED, .out = &out),
                                             .in = in,
                                             .in_count = 1,
                                             .out = extent_of(&layer->out),
@@ -124,20 +130,30 @@ static void posembed_params(const struct layer *layer, struct params *params) {
   params_add(params, (struct param){.name = "weight",
                                     .rank = 2,
                                     .dim = {rows, shape_channels(in)},
-                                    .buffer = posembed->fixed});
+                                    .buffer = posembed->fixed,
+                                    .spread = SMALL,
+                                    .sines = posembed->fixed});
 }
 
 /* Its gradient is the sum over the batch. */
 static size_t posembed_trace(const struct layer *layer, struct tape *tape,
                              const size_t *in) {
   int64_t values = shape_values(layer->in[0]);
+  size_t pair[2] = {in[0]};
+  struct strides lies[2] = {tape_strides(tape, in[0])};
+  struct lowering does = {.opcode = DOES_ADD, .in = lies};
+  if (tape->lowers) { /* the first rows of the table, for every sample */
+    pair[1] = tape_parameter(tape, 0);
+    lies[1] = strides_dense(lies[0].rank, lies[0].dim);
+  }
   return tape_run(
       tape, &(struct operation){.name = "posembed",
-                                .in = in,
-                                .in_count = 1,
+                                .does = &does,
+                                .in = pair,
+                                .in_count = tape->lowers ? 2 : 1,
                                 .out = extent_of(&layer->out),
                                 .gradient = GRADIENT_SHARED,
-                                .all_params = true,
+                                .all_params = !tape->lowers,
                                 .elementwise = true,
                                 .back_work = extent_fixed(values, WIDTH_NET)});
 }
@@ -187,20 +203,34 @@ static bool token_shape(struct layer *layer) {
 
 static void token_params(const struct layer *layer, struct params *params) {
   const struct token *token = layer->args;
-  params_add(params, (struct param){
-                         .name = "token",
-                         .rank = 2,
-                         .dim = {token->count, shape_channels(layer->in[0])}});
+  params_add(params,
+             (struct param){.name = "weight",
+                            .rank = 2,
+                            .dim = {token->count, shape_channels(layer->in[0])},
+                            .spread = SMALL});
 }
 
 static size_t token_trace(const struct layer *layer, struct tape *tape,
                           const size_t *in) {
+  const struct token *token = layer->args;
+  struct strides out = strides_of(&layer->out);
+  int64_t sizes[2] = {token->count, shape_channels(&layer->out)};
+  struct strides lies[2] = {strides_dense(2, sizes), tape_strides(tape, in[0])};
+  struct lowering does = {.opcode = DOES_CONCAT, .in = lies, .out = &out};
+  size_t pair[2];
+  lowering_add(&does, 1); /* the batch is in front */
+  if (tape->lowers) {
+    pair[0] = tape_parameter(tape, 0);
+    pair[1] = in[0];
+    in = pair;
+  }
   return tape_run(tape, &(struct operation){.name = "token",
+                                            .does = &does,
                                             .in = in,
-                                            .in_count = 1,
+                                            .in_count = tape->lowers ? 2 : 1,
                                             .out = extent_of(&layer->out),
                                             .gradient = GRADIENT_SHARED,
-                                            .all_params = true});
+                                            .all_params = !tape->lowers});
 }
 
 const struct layer_kind layer_token = {

@@ -187,6 +187,9 @@ static size_t pairwise(const struct layer *layer, struct tape *tape,
                        const size_t *in, struct operation op) {
   size_t pair[2] = {in[0]};
   struct extent all = extent_of(&layer->out);
+  struct strides out = strides_of(&layer->out), lies[2];
+  op.does = &(struct lowering){
+      .opcode = layer->kind->opcode, .in = lies, .out = &out};
   op.name = layer->kind->name;
   op.in = pair;
   op.in_count = 2;
@@ -195,6 +198,10 @@ static size_t pairwise(const struct layer *layer, struct tape *tape,
   op.by_channel = true;
   for (int i = 1; i < layer->input_count; i++) {
     pair[1] = in[i];
+    for (int k = 0; k < 2; k++) {
+      lies[k] = tape_strides(tape, pair[k]);
+      lies[k] = strides_spread(&lies[k], &out);
+    }
     pair[0] = tape_run(tape, &op);
   }
   return pair[0];
@@ -238,10 +245,28 @@ static size_t max_trace(const struct layer *layer, struct tape *tape,
                   (struct operation){.keeps = KEEPS_IN(0) | KEEPS_IN(1)});
 }
 
+/* Tensors with an axis of 1 in front are put together along it. */
+static struct strides *stacked(const struct layer *layer,
+                               const struct tape *tape, const size_t *in) {
+  struct strides *lies =
+      arena_alloc(tape->arena, (size_t)layer->input_count + 1, sizeof *lies);
+  for (int i = 0; i < layer->input_count; i++) {
+    struct strides own = tape_strides(tape, in[i]);
+    lies[i] = strides_insert(&own, 0, 1, strides_values(&own));
+  }
+  return lies;
+}
+
 /* Gradients are parts of the output's. */
 static size_t stack_trace(const struct layer *layer, struct tape *tape,
                           const size_t *in) {
+  struct strides out = strides_of(&layer->out);
+  struct lowering does = {.opcode = DOES_CONCAT, .out = &out};
+  lowering_add(&does, 1); /* the batch is in front */
+  if (tape->lowers)
+    does.in = stacked(layer, tape, in);
   return tape_run(tape, &(struct operation){.name = layer->kind->name,
+                                            .does = &does,
                                             .in = in,
                                             .in_count = layer->input_count,
                                             .out = extent_of(&layer->out),
@@ -268,7 +293,11 @@ static size_t concat_trace(const struct layer *layer, struct tape *tape,
       count++;
     }
   }
+  struct strides lies = strides_of(&layer->out);
+  struct lowering does = {.opcode = DOES_CONCAT, .out = &lies};
+  lowering_add(&does, axis + 1); /* the batch is in front */
   size_t out = tape_run(tape, &(struct operation){.name = "concat",
+                                                  .does = &does,
                                                   .in = &tape->parts.at[first],
                                                   .in_count = count,
                                                   .out = extent_of(&layer->out),
@@ -281,8 +310,22 @@ static size_t concat_trace(const struct layer *layer, struct tape *tape,
 
 static size_t matmul_trace(const struct layer *layer, struct tape *tape,
                            const size_t *in) {
+  const struct join *join = layer->args;
   size_t dense[2] = {tape_dense(tape, in[0]), tape_dense(tape, in[1])};
+  struct strides out = strides_of(&layer->out);
+  struct strides lies[2] = {tape_strides(tape, dense[0]),
+                            tape_strides(tape, dense[1])};
+  for (int i = 0; tape->lowers && i < 2; i++) {
+    struct strides all = out;
+    if (i == 1 && join->transpose)
+      lies[i] = strides_move(&lies[i], lies[i].rank - 1, lies[i].rank - 2);
+    for (int k = 1; k <= 2; k++)
+      all.dim[all.rank - k] = lies[i].dim[lies[i].rank - k];
+    lies[i] = strides_spread(&lies[i], &all);
+  }
+  struct lowering does = {.opcode = DOES_MATMUL, .in = lies, .out = &out};
   return tape_run(tape, &(struct operation){.name = "matmul",
+                                            .does = &does,
                                             .in = dense,
                                             .in_count = 2,
                                             .out = extent_of(&layer->out),
@@ -299,10 +342,14 @@ static size_t matmul_trace(const struct layer *layer, struct tape *tape,
                                         .args_size = sizeof(struct join), \
                                         __VA_ARGS__}
 
-JOIN(add, "sum, value by value", .shape = elementwise_shape);
-JOIN(sub, "the first minus the others", .shape = elementwise_shape);
-JOIN(mul, "product, value by value", .shape = elementwise_shape);
-JOIN(max, "the largest, value by value", .shape = elementwise_shape);
+JOIN(add, "sum, value by value", .shape = elementwise_shape,
+     .opcode = DOES_ADD);
+JOIN(sub, "the first minus the others", .shape = elementwise_shape,
+     .opcode = DOES_SUB);
+JOIN(mul, "product, value by value", .shape = elementwise_shape,
+     .opcode = DOES_MUL);
+JOIN(max, "the largest, value by value", .shape = elementwise_shape,
+     .opcode = DOES_MAX);
 JOIN(concat, "one behind the other, along the channels", .shape = concat_shape,
      .specs = concat_specs);
 JOIN(stack, "along a new first axis", .shape = stack_shape);

@@ -1,6 +1,8 @@
 /* The table of layers, and what their rules share. */
 #include "layers/layer.h"
 
+#include <math.h>
+
 #include "base/check.h"
 
 #define LAYER(id) extern const struct layer_kind layer_##id;
@@ -73,6 +75,19 @@ bool terms_sum(const struct terms *terms, int64_t *sum) {
 
 void params_add(struct params *params, struct param param) {
   *VEC_PUSH(params->arena, &params->all) = param;
+}
+
+/* The variance of a uniform value in [-s, s] is s * s / 3. */
+double spread_relu(int64_t fan_in) {
+  return sqrt(6.0 / (double)fan_in);
+}
+
+double spread_linear(int64_t fan_in) {
+  return sqrt(3.0 / (double)fan_in);
+}
+
+double spread_bias(int64_t fan_in) {
+  return 1 / sqrt((double)fan_in);
 }
 
 static struct span arg_span(const struct layer *layer, const char *arg) {

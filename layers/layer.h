@@ -127,14 +127,33 @@ void terms_add(struct terms *terms, struct term term);
 bool terms_sum(const struct terms *terms, int64_t *sum);
 bool term_product(const struct term *term, int64_t *product);
 
+/* How the axes of a parameter lie in files, which is as PyTorch has them. */
+enum file_order {
+  FILE_SAME,
+  FILE_OUT_FIRST, /* O x I x K..: the last axis, the one before, the others */
+  FILE_IN_FIRST,  /* I x O/groups x K..: of K.. x I/groups x O */
+  FILE_FLAT,      /* all axes but the last are one */
+};
+
 /* A parameter or buffer tensor. The last axis is that of the outputs. */
 struct param {
-  const char *name;
+  const char *name; /* of the parameter in PyTorch's module */
   int rank;
   int64_t dim[5];
   bool fixed;                   /* a parameter that is not trained */
   bool buffer;                  /* no parameter: running statistics, say */
   const struct layer_ref *tied; /* shares the first one of that layer */
+
+  /* In files. */
+  enum file_order order;
+  int64_t groups;            /* FILE_IN_FIRST; 0: 1 */
+  const struct shape *whole; /* FILE_SAME: its shape, if it has more axes */
+  int64_t first, rows;       /* it is rows from `first` of a tensor of `rows`
+                                that other parameters share; 0: its own */
+
+  /* A random set: center +- spread, each value as likely. */
+  double center, spread;
+  bool sines; /* no, but sines and cosines of positions */
 };
 
 struct params {
@@ -143,6 +162,14 @@ struct params {
 };
 
 void params_add(struct params *params, struct param param);
+
+/*
+ * Limits of random values: outputs vary as inputs do, behind relu (He et al.,
+ * 2015, arXiv 1502.01852) or behind nothing; biases as PyTorch begins.
+ */
+double spread_relu(int64_t fan_in);
+double spread_linear(int64_t fan_in);
+double spread_bias(int64_t fan_in);
 
 enum input_type { INPUT_FLOAT, INPUT_INDEX, INPUT_ANY };
 
@@ -180,6 +207,8 @@ struct layer_kind {
   int64_t (*cache)(const struct layer *layer, int64_t context);
   /* Whether it does nothing on what `before` gives. NULL: it always acts. */
   bool (*redundant)(const struct layer *layer, const struct layer *before);
+
+  enum opcode opcode; /* of its own operation, where it has one */
 
   /* Facts that checks and rules ask for. */
   bool per_position; /* dense, and the same at every position */

@@ -3,21 +3,31 @@
 #include "layers/layer.h"
 
 static void scale_params(const struct layer *layer, struct params *params) {
-  params_add(params, (struct param){.name = "scale",
+  params_add(params, (struct param){.name = "weight",
                                     .rank = 1,
-                                    .dim = {shape_channels(layer->in[0])}});
+                                    .dim = {shape_channels(layer->in[0])},
+                                    .center = 1});
 }
 
 /* A product with a parameter, whose gradient is summed over the map. */
 static size_t scale_trace(const struct layer *layer, struct tape *tape,
                           const size_t *in) {
+  size_t pair[2] = {in[0]};
+  struct strides lies[2] = {tape_strides(tape, in[0])};
+  struct lowering does = {.opcode = DOES_MUL, .in = lies};
+  if (tape->lowers) { /* the parameter is an operand like others */
+    pair[1] = tape_parameter(tape, 0);
+    lies[1] = strides_dense(1, &lies[0].dim[lies[0].rank - 1]);
+    lies[1] = strides_spread(&lies[1], &lies[0]);
+  }
   return tape_run(tape,
                   &(struct operation){.name = "scale",
-                                      .in = in,
-                                      .in_count = 1,
+                                      .does = &does,
+                                      .in = pair,
+                                      .in_count = tape->lowers ? 2 : 1,
                                       .out = extent_of(&layer->out),
                                       .keeps = KEEPS_IN(0),
-                                      .all_params = true,
+                                      .all_params = !tape->lowers,
                                       .elementwise = true,
                                       .by_channel = true,
                                       .folds = true,
@@ -68,7 +78,11 @@ static bool weight_shape(struct layer *layer) {
 /* More than 5 axes are counted together: nothing needs them apart. */
 static void weight_params(const struct layer *layer, struct params *params) {
   const struct weight *weight = layer->args;
-  struct param param = {.name = "weight", .rank = 5, .buffer = weight->fixed};
+  struct param param = {.name = "weight",
+                        .rank = 5,
+                        .buffer = weight->fixed,
+                        .whole = &layer->out,
+                        .spread = 1};
   for (int i = 0; i < 5; i++)
     param.dim[i] = 1;
   int first = layer->out.rank > 5 ? layer->out.rank - 5 : 0;
@@ -84,9 +98,11 @@ static void weight_params(const struct layer *layer, struct params *params) {
 
 static size_t weight_trace(const struct layer *layer, struct tape *tape,
                            const size_t *in) {
-  (void)layer;
   (void)in;
-  return tape_parameter(tape, 0);
+  size_t value = tape_parameter(tape, 0);
+  struct strides lies = strides_of(&layer->out);
+  tape_see(tape, value, &lies);
+  return value;
 }
 
 const struct layer_kind layer_weight = {

@@ -46,6 +46,17 @@ static bool pad_shape(struct layer *layer) {
   return true;
 }
 
+static size_t pad_trace(const struct layer *layer, struct tape *tape,
+                        const size_t *in) {
+  const struct pad *pad = layer->args;
+  struct strides out = strides_of(&layer->out);
+  struct lowering does = {.opcode = DOES_PAD, .out = &out};
+  lowering_add(&does, pad->mode ? pad->mode - 1 : 0);
+  for (int i = 0; i < shape_spatial(&layer->out); i++)
+    lowering_add(&does, size_at(&pad->pad.before, i, 0));
+  return tape_moves(layer, tape, in, &does);
+}
+
 static bool moves_nothing(const struct layer *layer,
                           const struct layer *before) {
   (void)before;
@@ -73,6 +84,18 @@ static bool roll_shape(struct layer *layer) {
          layer_same_shape(layer);
 }
 
+static size_t roll_trace(const struct layer *layer, struct tape *tape,
+                         const size_t *in) {
+  const struct roll *roll = layer->args;
+  struct lowering does = {.opcode = DOES_ROLL};
+  for (int i = 0; i < shape_spatial(&layer->out); i++) {
+    int64_t size = layer->out.dim[i];
+    int64_t shift = size_at(&roll->shift, i, 0) % size;
+    lowering_add(&does, shift < 0 ? shift + size : shift);
+  }
+  return tape_moves(layer, tape, in, &does);
+}
+
 struct factor {
   int64_t by;
 };
@@ -97,6 +120,56 @@ static bool shuffle_shape(struct layer *layer) {
              "%" PRId64 " groups do not divide %" PRId64 " channels",
              groups->by, channels);
   return false;
+}
+
+/* A copy that takes the values in another order. */
+static size_t reorder(const struct layer *layer, struct tape *tape,
+                      const size_t *in, const struct strides *from) {
+  struct strides out = strides_of(&layer->out);
+  struct strides to = strides_dense(from->rank, from->dim);
+  size_t value =
+      tape_moves(layer, tape, in, LOWERS(COPY, .in = from, .out = &to));
+  tape_see(tape, value, &out);
+  return value;
+}
+
+/* torch.nn.ChannelShuffle: C = groups x rest becomes rest x groups. */
+static size_t shuffle_trace(const struct layer *layer, struct tape *tape,
+                            const size_t *in) {
+  const struct factor *groups = layer->args;
+  struct strides from = tape_strides(tape, in[0]);
+  if (tape->lowers) {
+    from = strides_split(&from, from.rank - 1, groups->by);
+    from = strides_move(&from, from.rank - 2, from.rank - 1);
+  }
+  return reorder(layer, tape, in, &from);
+}
+
+/* torch.nn.PixelShuffle: C x block by axis; each goes behind its axis. */
+static size_t pixelshuffle_trace(const struct layer *layer, struct tape *tape,
+                                 const size_t *in) {
+  const struct factor *factor = layer->args;
+  struct strides from = tape_strides(tape, in[0]);
+  int spatial = tape->lowers ? from.rank - 1 : 0;
+  for (int i = 0; i < spatial; i++) { /* the block of the last axis first */
+    int64_t rest = from.dim[from.rank - 1] / factor->by;
+    from = strides_split(&from, from.rank - 1, rest);
+    from = strides_move(&from, from.rank - 1, spatial - i);
+  }
+  return reorder(layer, tape, in, &from);
+}
+
+/* torch.nn.PixelUnshuffle */
+static size_t space2depth_trace(const struct layer *layer, struct tape *tape,
+                                const size_t *in) {
+  const struct factor *factor = layer->args;
+  struct strides from = tape_strides(tape, in[0]);
+  int spatial = tape->lowers ? from.rank - 1 : 0;
+  for (int i = 0; i < spatial; i++) {
+    from = strides_split(&from, i, from.dim[i] / factor->by);
+    from = strides_move(&from, i + 1, from.rank - 1);
+  }
+  return reorder(layer, tape, in, &from);
 }
 
 /* The values of one position when a block of positions becomes channels. */
@@ -187,6 +260,16 @@ static bool up_shape(struct layer *layer) {
   return true;
 }
 
+static size_t up_trace(const struct layer *layer, struct tape *tape,
+                       const size_t *in) {
+  const struct up *up = layer->args;
+  struct strides out = strides_of(&layer->out);
+  struct lowering does = {.opcode = DOES_UP, .out = &out};
+  lowering_add(&does, up->mode == 2);
+  lowering_add(&does, 0); /* corners need not meet */
+  return tape_moves(layer, tape, in, &does);
+}
+
 #define MOVE(id, text, rows, type, ...)                                   \
   const struct layer_kind layer_##id = {.name = #id,                      \
                                         .summary = text,                  \
@@ -194,7 +277,7 @@ static bool up_shape(struct layer *layer) {
                                         .specs = rows,                    \
                                         .args_size = sizeof(struct type), \
                                         .shape = id##_shape,              \
-                                        .trace = tape_moves,              \
+                                        .trace = id##_trace,              \
                                         __VA_ARGS__}
 
 MOVE(pad, "a border around the map", pad_specs, pad,

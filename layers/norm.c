@@ -1,5 +1,6 @@
 /* bn, instnorm, gn, ln, rmsnorm, lrn: normalisation. */
 #include <inttypes.h>
+#include <string.h>
 
 #include "layers/layer.h"
 
@@ -15,14 +16,14 @@ struct norm {
     .words = "noaffine", .offset = offsetof(struct norm, noaffine), \
     .doc = "without scale and shift"                                \
   }
-#define EPS(text)                                           \
-  {                                                         \
-    .name = "eps", .type = TYPE_REAL, .place = PLACE_KEY,   \
-    .offset = offsetof(struct norm, eps), .fallback = text, \
-    .doc = "added to the variance"                          \
+#define EPS                                                     \
+  {                                                             \
+    .name = "eps", .type = TYPE_REAL, .place = PLACE_KEY,       \
+    .offset = offsetof(struct norm, eps), .initial_real = 1e-5, \
+    .fallback = "1e-5", .doc = "added to the variance"          \
   }
 
-static const struct arg_spec norm_specs[] = {AFFINE, EPS("1e-5"), SPEC_END};
+static const struct arg_spec norm_specs[] = {AFFINE, EPS, SPEC_END};
 
 static const struct arg_spec gn_specs[] = {
     {.name = "groups",
@@ -33,7 +34,7 @@ static const struct arg_spec gn_specs[] = {
      .min = 1,
      .doc = "groups of channels"},
     AFFINE,
-    EPS("1e-5"),
+    EPS,
     SPEC_END};
 
 static const struct arg_spec lrn_specs[] = {
@@ -48,19 +49,20 @@ static const struct arg_spec lrn_specs[] = {
     SPEC_END};
 
 static void add_vector(const struct layer *layer, struct params *params,
-                       const char *name, bool buffer) {
+                       const char *name, double center, bool buffer) {
   params_add(params, (struct param){.name = name,
                                     .rank = 1,
                                     .dim = {shape_channels(layer->in[0])},
-                                    .buffer = buffer});
+                                    .buffer = buffer,
+                                    .center = center});
 }
 
 static void affine_params(const struct layer *layer, struct params *params) {
   const struct norm *norm = layer->args;
   if (norm->noaffine)
     return;
-  add_vector(layer, params, "scale", false);
-  add_vector(layer, params, "shift", false);
+  add_vector(layer, params, "weight", 1, false);
+  add_vector(layer, params, "bias", 0, false);
 }
 
 /*
@@ -69,14 +71,14 @@ static void affine_params(const struct layer *layer, struct params *params) {
  */
 static void bn_params(const struct layer *layer, struct params *params) {
   affine_params(layer, params);
-  add_vector(layer, params, "running_mean", true);
-  add_vector(layer, params, "running_var", true);
+  add_vector(layer, params, "running_mean", 0, true);
+  add_vector(layer, params, "running_var", 1, true);
 }
 
 static void rms_params(const struct layer *layer, struct params *params) {
   const struct norm *norm = layer->args;
   if (!norm->noaffine)
-    add_vector(layer, params, "scale", false);
+    add_vector(layer, params, "weight", 1, false);
 }
 
 static bool gn_shape(struct layer *layer) {
@@ -95,10 +97,20 @@ static bool map_shape(struct layer *layer) {
   return layer_check_map(layer) && layer_same_shape(layer);
 }
 
+/* alpha, beta and k of torch.nn.LocalResponseNorm */
+static const double lrn_reals[] = {1e-4, 0.75, 1};
+
 /* The input and two 32-bit statistics for each of `groups` are kept. */
 static size_t normalise(const struct layer *layer, struct tape *tape,
                         const size_t *in, struct operation op) {
+  const struct norm *norm = layer->args;
+  struct lowering does = {.opcode = layer->kind->opcode, .real = {norm->eps}};
+  if (norm->groups)
+    lowering_add(&does, norm->groups);
+  if (layer->kind->opcode == DOES_LRN)
+    memcpy(does.real, lrn_reals, sizeof lrn_reals);
   op.name = layer->kind->name;
+  op.does = &does;
   op.in = in;
   op.in_count = 1;
   op.out = extent_of(&layer->out);
@@ -167,7 +179,8 @@ static size_t rmsnorm_trace(const struct layer *layer, struct tape *tape,
       layer, tape, in,
       (struct operation){.kept = {extent_sample(rows(layer->in[0]), WIDTH_F32),
                                   extent_sample(kept, WIDTH_NET)},
-                         .work = extent_sample(values, WIDTH_NET),
+                         .work = extent_sample(tape->lowers ? 0 : values,
+                                               WIDTH_NET),
                          .back_work = extent_sample(values, WIDTH_NET),
                          .cast = CAST_FULL});
 }
@@ -201,6 +214,7 @@ const struct layer_kind layer_bn = {
     .cancels_bias = true,
     .drops_bias = true,
     .trace = bn_trace,
+    .opcode = DOES_BN,
 };
 
 const struct layer_kind layer_instnorm = {
@@ -213,6 +227,7 @@ const struct layer_kind layer_instnorm = {
     .params = affine_params,
     .cancels_bias = true,
     .trace = instnorm_trace,
+    .opcode = DOES_INSTNORM,
 };
 
 const struct layer_kind layer_gn = {
@@ -224,6 +239,7 @@ const struct layer_kind layer_gn = {
     .shape = gn_shape,
     .params = affine_params,
     .trace = gn_trace,
+    .opcode = DOES_GN,
 };
 
 const struct layer_kind layer_ln = {
@@ -235,6 +251,7 @@ const struct layer_kind layer_ln = {
     .shape = layer_same_shape,
     .params = affine_params,
     .trace = ln_trace,
+    .opcode = DOES_LN,
 };
 
 const struct layer_kind layer_rmsnorm = {
@@ -246,6 +263,7 @@ const struct layer_kind layer_rmsnorm = {
     .shape = layer_same_shape,
     .params = rms_params,
     .trace = rmsnorm_trace,
+    .opcode = DOES_RMSNORM,
 };
 
 const struct layer_kind layer_lrn = {
@@ -256,4 +274,5 @@ const struct layer_kind layer_lrn = {
     .args_size = sizeof(struct norm),
     .shape = map_shape,
     .trace = lrn_trace,
+    .opcode = DOES_LRN,
 };

@@ -121,15 +121,31 @@ static bool adapt_shape(struct layer *layer) {
   return true;
 }
 
+/* The mean counts padding, but not what `ceil` adds behind it. */
+static struct lowering pool_lowering(const struct layer *layer,
+                                     const struct strides *out) {
+  struct lowering does = {.opcode = layer->kind->opcode, .out = out};
+  struct window windows[3];
+  if (!layer->kind->windows)
+    return does;
+  if (does.opcode == DOES_AVGPOOL)
+    lowering_add(&does, 1);
+  window_lower_pool(&does, windows, pool_windows(layer, windows));
+  return does;
+}
+
 /* Which value was the largest is written down at prediction, too. */
 static size_t maximum_trace(const struct layer *layer, struct tape *tape,
                             const size_t *in) {
+  struct strides out = strides_of(&layer->out);
+  struct lowering does = pool_lowering(layer, &out);
   struct extent places = extent_of(&layer->out);
   places.width = WIDTH_INDEX;
   places.count = tape->profile->pool_indices ? places.count : 0;
   return tape_run(tape,
                   &(struct operation){
                       .name = layer->kind->name,
+                      .does = &does,
                       .in = in,
                       .in_count = 1,
                       .out = extent_of(&layer->out),
@@ -144,7 +160,10 @@ static size_t mean_trace(const struct layer *layer, struct tape *tape,
   bool global = shape_values(&layer->out) == shape_channels(&layer->out);
   bool adapts = layer->kind->windows == NULL;
   bool keeps = !adapts || !global || tape->profile->mean_keeps_input;
+  struct strides out = strides_of(&layer->out);
+  struct lowering does = pool_lowering(layer, &out);
   return tape_run(tape, &(struct operation){.name = layer->kind->name,
+                                            .does = &does,
                                             .in = in,
                                             .in_count = 1,
                                             .out = extent_of(&layer->out),
@@ -161,6 +180,7 @@ const struct layer_kind layer_pool = {
     .shape = pool_shape,
     .windows = pool_windows,
     .trace = maximum_trace,
+    .opcode = DOES_MAXPOOL,
 };
 
 const struct layer_kind layer_avgpool = {
@@ -172,6 +192,7 @@ const struct layer_kind layer_avgpool = {
     .shape = pool_shape,
     .windows = pool_windows,
     .trace = mean_trace,
+    .opcode = DOES_AVGPOOL,
 };
 
 const struct layer_kind layer_gap = {
@@ -181,6 +202,7 @@ const struct layer_kind layer_gap = {
     .shape = global_shape,
     .redundant = global_redundant,
     .trace = mean_trace,
+    .opcode = DOES_ADAPTAVG,
 };
 
 const struct layer_kind layer_gmp = {
@@ -190,6 +212,7 @@ const struct layer_kind layer_gmp = {
     .shape = global_shape,
     .redundant = global_redundant,
     .trace = maximum_trace,
+    .opcode = DOES_ADAPTMAX,
 };
 
 const struct layer_kind layer_adaptpool = {
@@ -200,6 +223,7 @@ const struct layer_kind layer_adaptpool = {
     .args_size = sizeof(struct adapt),
     .shape = adapt_shape,
     .trace = mean_trace,
+    .opcode = DOES_ADAPTAVG,
 };
 
 const struct layer_kind layer_adaptmaxpool = {
@@ -210,4 +234,5 @@ const struct layer_kind layer_adaptmaxpool = {
     .args_size = sizeof(struct adapt),
     .shape = adapt_shape,
     .trace = maximum_trace,
+    .opcode = DOES_ADAPTMAX,
 };

@@ -86,6 +86,15 @@ static bool recurrent_shape(struct layer *layer) {
   return true;
 }
 
+/* weight_ih_l0, weight_ih_l0_reverse, weight_ih_l1 ... */
+static const char *name_at(const struct layer *layer, struct params *params,
+                           const char *name, int64_t i) {
+  struct text text = text_new(params->arena);
+  text_printf(&text, "%s_l%" PRId64 "%s", name, i / directions(layer),
+              i % directions(layer) ? "_reverse" : "");
+  return arena_copy(params->arena, text.at, text.length);
+}
+
 /* PyTorch's: two matrices, two biases for every direction of a layer. */
 static void recurrent_params(const struct layer *layer, struct params *params,
                              int64_t gates) {
@@ -94,16 +103,18 @@ static void recurrent_params(const struct layer *layer, struct params *params,
   if (!mul_i64(gates, units, &rows))
     rows = INT64_MAX; /* counted as an overflow later */
   for (int64_t i = 0; i < recurrent->layers * directions(layer); i++) {
-    int64_t in = features(layer, i / directions(layer));
-    params_add(params, (struct param){
-                           .name = "weight_ih", .rank = 2, .dim = {in, rows}});
-    params_add(
-        params,
-        (struct param){.name = "weight_hh", .rank = 2, .dim = {units, rows}});
-    for (int bias = 0; !recurrent->nobias && bias < 2; bias++)
-      params_add(params, (struct param){.name = bias ? "bias_hh" : "bias_ih",
-                                        .rank = 1,
-                                        .dim = {rows}});
+    const int64_t in[2] = {features(layer, i / directions(layer)), units};
+    static const char *const names[2][2] = {{"weight_ih", "bias_ih"},
+                                            {"weight_hh", "bias_hh"}};
+    for (int bias = 0; bias < (recurrent->nobias ? 1 : 2); bias++)
+      for (int k = 0; k < 2; k++)
+        params_add(
+            params,
+            (struct param){.name = name_at(layer, params, names[k][bias], i),
+                           .rank = bias ? 1 : 2,
+                           .dim = {bias ? rows : in[k], rows},
+                           .order = bias ? FILE_SAME : FILE_OUT_FIRST,
+                           .spread = spread_bias(units)});
   }
 }
 
@@ -139,12 +150,18 @@ static size_t recurrent_trace(const struct layer *layer, struct tape *tape,
   size_t x = in[0];
   struct extent out =
       extent_sample(size_product(steps, features(layer, 1)), WIDTH_NET);
+  const int64_t state[2] = {steps, features(layer, 1)};
+  struct strides lies = strides_dense(2, state);
+  struct lowering does = {.opcode = layer->kind->opcode, .out = &lies};
+  lowering_add(&does, ways);
+  lowering_add(&does, !recurrent->nobias);
   struct extent all =
       extent_sample(size_product(size_product(steps, gates), units), WIDTH_NET);
   for (int64_t i = 0; i < recurrent->layers; i++) {
     int64_t kept = size_product(ways, kept_values(gates, steps, units));
     x = tape_run(tape,
                  &(struct operation){.name = layer->kind->name,
+                                     .does = &does,
                                      .in = &x,
                                      .in_count = 1,
                                      .out = out,
@@ -165,13 +182,18 @@ static size_t recurrent_trace(const struct layer *layer, struct tape *tape,
   }
   if (!recurrent->last)
     return x;
+  struct strides one = strides_of(&layer->out);
+  does.opcode = DOES_LAST;
+  does.count = 1;
+  does.out = &one;
   return tape_run(tape, &(struct operation){.name = "last",
+                                            .does = &does,
                                             .in = &x,
                                             .in_count = 1,
                                             .out = extent_of(&layer->out)});
 }
 
-#define RECURRENT(id, text, gates)                                            \
+#define RECURRENT(id, code, text, gates)                                      \
   static void id##_params(const struct layer *layer, struct params *params) { \
     recurrent_params(layer, params, gates);                                   \
   }                                                                           \
@@ -192,8 +214,9 @@ static size_t recurrent_trace(const struct layer *layer, struct tape *tape,
       .params = id##_params,                                                  \
       .macs = id##_macs,                                                      \
       .trace = id##_trace,                                                    \
+      .opcode = DOES_##code,                                                  \
   }
 
-RECURRENT(rnn, "a plain recurrent layer: tanh of input and state", 1);
-RECURRENT(lstm, "long short-term memory: four gates", 4);
-RECURRENT(gru, "gated recurrent unit: three gates", 3);
+RECURRENT(rnn, RNN, "a plain recurrent layer: tanh of input and state", 1);
+RECURRENT(lstm, LSTM, "long short-term memory: four gates", 4);
+RECURRENT(gru, GRU, "gated recurrent unit: three gates", 3);

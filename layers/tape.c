@@ -178,6 +178,8 @@ static void add_outputs(struct tape *tape, struct tape_op *stored,
     if (op->view_of_one && stored->result == RESULT_NEW)
       tape->storages.at[storage].view_of = tape->values.at[in[0]].storage + 1;
   }
+  if (tape->lowers)
+    tape_lower(tape, op, in, stored->first_out, stored->out_count);
 }
 
 static size_t run_with_all(struct tape *tape, const struct operation *op) {
@@ -196,8 +198,6 @@ size_t tape_run(struct tape *tape, const struct operation *op) {
                            .folds = op->folds,
                            .splits = op->splits,
                            .by_channel = op->by_channel,
-                           .weighs =
-                               op->cast == CAST_LOW && op->param_count > 0,
                            .in_count = op->in_count};
   if (op->all_params)
     return run_with_all(tape, op);
@@ -240,13 +240,18 @@ size_t tape_parameter(struct tape *tape, int index) {
   size_t value =
       tape_outside(tape, extent_fixed(param->count, WIDTH_NET), param->trained);
   tape->values.at[value].param = param->trained ? param->index + 1 : 0;
+  tape->storages.at[tape->values.at[value].storage].weight = param->index + 1;
   return value;
 }
 
 /* Common kinds of layers */
 
-size_t tape_view(struct tape *tape, const char *name, size_t in) {
+size_t tape_view(struct tape *tape, const char *name, size_t in,
+                 const struct shape *shape) {
+  struct strides out = strides_of(shape);
+  out.offset = tape_strides(tape, in).offset;
   return tape_run(tape, &(struct operation){.name = name,
+                                            .does = LOWERS(VIEW, .out = &out),
                                             .in = &in,
                                             .in_count = 1,
                                             .out = tape->values.at[in].extent,
@@ -256,7 +261,12 @@ size_t tape_view(struct tape *tape, const char *name, size_t in) {
 
 size_t tape_flatten(struct tape *tape, size_t in) {
   size_t dense = tape_dense(tape, in);
+  struct strides lies = tape_strides(tape, dense);
+  int64_t values = strides_values(&lies);
+  struct strides flat = strides_dense(1, &values);
+  flat.offset = lies.offset;
   return tape_run(tape, &(struct operation){.name = "flatten",
+                                            .does = LOWERS(VIEW, .out = &flat),
                                             .in = &dense,
                                             .in_count = 1,
                                             .out = tape->values.at[in].extent,
@@ -265,10 +275,18 @@ size_t tape_flatten(struct tape *tape, size_t in) {
                                             .by_channel = true});
 }
 
+/* A part of what has been turned around is not marked as strided. */
+static bool is_turned(const struct tape *tape, size_t in) {
+  struct strides lies = tape_strides(tape, in);
+  return tape->values.at[in].strided ||
+         (tape->lowers && !strides_are_dense(&lies));
+}
+
 size_t tape_dense(struct tape *tape, size_t in) {
-  if (!tape->values.at[in].strided)
+  if (!is_turned(tape, in))
     return in;
   return tape_run(tape, &(struct operation){.name = "copy",
+                                            .does = LOWERS(COPY, 0),
                                             .in = &in,
                                             .in_count = 1,
                                             .out = tape->values.at[in].extent,
@@ -276,8 +294,9 @@ size_t tape_dense(struct tape *tape, size_t in) {
 }
 
 size_t tape_moves(const struct layer *layer, struct tape *tape,
-                  const size_t *in) {
+                  const size_t *in, const struct lowering *does) {
   return tape_run(tape, &(struct operation){.name = layer->kind->name,
+                                            .does = does,
                                             .in = in,
                                             .in_count = layer->input_count,
                                             .out = extent_of(&layer->out)});

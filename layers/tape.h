@@ -10,8 +10,9 @@
 #define NETC_LAYERS_TAPE_H
 
 #include "base/arena.h"
+#include "layers/strides.h"
+#include "layers/lowering.h"
 #include "layers/profile.h"
-#include "layers/shape.h"
 
 struct layer;
 
@@ -58,6 +59,7 @@ enum { KEEPS_OUT = 1 << 8 };
 /* What a layer records. Unused members are zero. */
 struct operation {
   const char *name;
+  const struct lowering *does; /* what it computes; NULL: only in training */
   const size_t *in;
   int in_count;
   struct extent out;
@@ -85,6 +87,7 @@ struct operation {
 struct tape_value {
   struct extent extent;
   size_t storage;
+  size_t strides;    /* in the tape's numbers, if it lowers */
   size_t param;      /* it is this one of the model, from 1; 0: none */
   size_t first_part; /* of a concat, in the tape's parts */
   int part_count, axis;
@@ -97,6 +100,7 @@ struct tape_storage {
   int64_t node;    /* that made it */
   int64_t pending; /* layers that will still read it */
   size_t view_of;  /* at a batch of 1 it is that storage, from 1; 0: none */
+  size_t weight;   /* it is that parameter of the model, from 1; 0: none */
   bool owned;      /* neither parameter nor input of the net */
   bool saved;
 };
@@ -112,9 +116,16 @@ struct tape_op {
   enum gradient gradient;
   bool elementwise, folds;
   bool splits, by_channel;
-  bool weighs; /* multiplies by parameters, into which others may fold */
   struct extent kept[4]; /* the last two: a clone, 16-bit matrices */
   struct extent work, back_work;
+};
+
+/* What an operation of the tape computes. Ranges are into its arrays. */
+struct tape_lowered {
+  enum opcode opcode;
+  size_t first_number, first_strides, first_weight;
+  int number_count, weight_count;
+  double real[LOWERING_REALS];
 };
 
 /* A parameter's part in the tape. */
@@ -122,6 +133,7 @@ struct tape_param {
   size_t index; /* in the model; that of the first, if it is shared */
   int64_t count;
   bool trained, matrix;
+  struct strides lies; /* if the tape lowers */
 };
 
 struct tape {
@@ -136,7 +148,16 @@ struct tape {
   VEC(size_t) parts;  /* values */
   VEC(size_t) params; /* in the model */
   size_t fence;       /* storages before it are not overwritten: checkpoints */
-  bool *copied;       /* mixed: parameters whose 16-bit copy is there */
+
+  /* For a net that will run: what its operations compute, and on what. */
+  bool lowers;
+  bool single; /* a batch of 1, for which some copies are views */
+  VEC(struct tape_lowered) lowered; /* by operation */
+  VEC(int64_t) numbers;             /* of lowered operations, and layouts */
+  VEC(size_t) strides; /* of inputs, parameters and outputs: in numbers */
+  VEC(size_t) weights; /* parameters of the model */
+
+  bool *copied; /* mixed: parameters whose 16-bit copy is there */
 
   /* While a layer records: */
   int64_t node;
@@ -157,8 +178,22 @@ struct extent extent_sample(int64_t count, enum width width);
 
 /* Common kinds of layers. */
 
-/* The same values, seen otherwise. */
-size_t tape_view(struct tape *tape, const char *name, size_t in);
+/* How a value lies; without any axis if the tape does not lower. */
+struct strides tape_strides(const struct tape *tape, size_t value);
+
+/* The same from their place in the tape's numbers. */
+struct strides tape_strides_at(const struct tape *tape, size_t place);
+
+/* Sees a value that the layer has just made with other sizes. */
+void tape_see(struct tape *tape, size_t value, const struct strides *strides);
+
+/* Keeps what an operation computes: lowering.c */
+void tape_lower(struct tape *tape, const struct operation *op, const size_t *in,
+                size_t first_out, int out_count);
+
+/* The same values with the sizes of `shape`. */
+size_t tape_view(struct tape *tape, const char *name, size_t in,
+                 const struct shape *shape);
 
 /* The same values of a sample as one vector. */
 size_t tape_flatten(struct tape *tape, size_t in);
@@ -168,7 +203,7 @@ size_t tape_dense(struct tape *tape, size_t in);
 
 /* A new tensor of the output's extent; nothing is kept. */
 size_t tape_moves(const struct layer *layer, struct tape *tape,
-                  const size_t *in);
+                  const size_t *in, const struct lowering *does);
 
 /* The layer's trace is that of its input. */
 size_t tape_same(const struct layer *layer, struct tape *tape,

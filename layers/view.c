@@ -207,12 +207,21 @@ static bool crop_shape(struct layer *layer) {
 
 static size_t reshape_trace(const struct layer *layer, struct tape *tape,
                             const size_t *in) {
-  return tape_view(tape, layer->kind->name, tape_dense(tape, in[0]));
+  return tape_view(tape, layer->kind->name, tape_dense(tape, in[0]),
+                   &layer->out);
 }
 
 static size_t permute_trace(const struct layer *layer, struct tape *tape,
                             const size_t *in) {
+  const struct permute *permute = layer->args;
+  struct strides from = tape_strides(tape, in[0]), out = from;
+  for (int i = 0; i < out.rank; i++) {
+    int axis = axis_index(permute->order.at[i], layer->in[0]);
+    out.dim[i] = from.dim[axis];
+    out.stride[i] = from.stride[axis];
+  }
   return tape_run(tape, &(struct operation){.name = "permute",
+                                            .does = LOWERS(VIEW, .out = &out),
                                             .in = in,
                                             .in_count = 1,
                                             .out = extent_of(&layer->out),
@@ -222,17 +231,42 @@ static size_t permute_trace(const struct layer *layer, struct tape *tape,
 }
 
 /* A view whose gradient is a tensor of zeros around it. */
-static size_t part_trace(const struct layer *layer, struct tape *tape,
-                         const size_t *in) {
+static size_t part(const struct layer *layer, struct tape *tape,
+                   const size_t *in, const int64_t *from) {
+  struct strides lies = tape_strides(tape, in[0]);
+  for (int i = 0; i < lies.rank; i++) {
+    lies.offset += from[i] * lies.stride[i];
+    lies.dim[i] = layer->out.dim[i];
+  }
   bool whole_rows = true; /* a sample's part is in one piece */
   for (int i = 1; i < layer->out.rank; i++)
     whole_rows = whole_rows && layer->out.dim[i] == layer->in[0]->dim[i];
   return tape_run(tape, &(struct operation){.name = layer->kind->name,
+                                            .does = LOWERS(VIEW, .out = &lies),
                                             .in = in,
                                             .in_count = 1,
                                             .out = extent_of(&layer->out),
                                             .result = RESULT_VIEW,
                                             .strided = !whole_rows});
+}
+
+static size_t slice_trace(const struct layer *layer, struct tape *tape,
+                          const size_t *in) {
+  const struct slice_args *slice = layer->args;
+  int64_t from[LIMIT_RANK] = {0};
+  int axis = axis_index(slice->axis.at[0], layer->in[0]);
+  if (slice->range.from != SIZE_ANY)
+    from[axis] = slice->range.from;
+  return part(layer, tape, in, from);
+}
+
+/* torchvision.transforms.CenterCrop would round an odd rest differently. */
+static size_t crop_trace(const struct layer *layer, struct tape *tape,
+                         const size_t *in) {
+  int64_t from[LIMIT_RANK] = {0};
+  for (int i = 0; i < layer->out.rank; i++)
+    from[i] = (layer->in[0]->dim[i] - layer->out.dim[i]) / 2;
+  return part(layer, tape, in, from);
 }
 
 #define VIEW(id, text, how, ...)                               \
@@ -252,7 +286,7 @@ VIEW(reshape, "other sizes for the same values", reshape,
      .redundant = reshape_redundant);
 VIEW(permute, "the axes in another order", permute, .specs = permute_specs,
      .args_size = sizeof(struct permute), .redundant = permute_redundant);
-VIEW(slice, "a part of one axis", part, .specs = slice_specs,
+VIEW(slice, "a part of one axis", slice, .specs = slice_specs,
      .args_size = sizeof(struct slice_args));
-VIEW(crop, "the middle of a map", part, .specs = crop_specs,
+VIEW(crop, "the middle of a map", crop, .specs = crop_specs,
      .args_size = sizeof(struct crop), .redundant = reshape_redundant);

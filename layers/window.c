@@ -141,6 +141,26 @@ bool window_check(const struct layer *layer, const struct window_args *args,
   return kernel_fits(layer, windows, shape_spatial(layer->in[0]));
 }
 
+void window_lower(struct lowering *to, const struct window *windows, int axes,
+                  bool padded) {
+  for (int i = 0; i < axes; i++) {
+    lowering_add(to, windows[i].stride);
+    lowering_add(to, windows[i].dilation);
+    lowering_add(to, padded ? 0 : windows[i].before);
+  }
+}
+
+void window_lower_pool(struct lowering *to, const struct window *windows,
+                       int axes) {
+  for (int i = 0; i < axes; i++) {
+    lowering_add(to, windows[i].kernel);
+    lowering_add(to, windows[i].stride);
+    lowering_add(to, windows[i].dilation);
+    lowering_add(to, windows[i].before);
+    lowering_add(to, windows[i].after);
+  }
+}
+
 struct shape window_shape(const struct layer *layer,
                           const struct window *windows, int64_t channels) {
   struct shape out = *layer->in[0];

@@ -33,6 +33,14 @@ bool window_check(const struct layer *layer, const struct window_args *args,
 struct shape window_shape(const struct layer *layer,
                           const struct window *windows, int64_t channels);
 
+/* Numbers of convolution: stride, dilation, padding before of each axis. */
+void window_lower(struct lowering *to, const struct window *windows, int axes,
+                  bool padded);
+
+/* Numbers of pooling: kernel, stride, dilation, padding before and after. */
+void window_lower_pool(struct lowering *to, const struct window *windows,
+                       int axes);
+
 /* The effective size of a dilated kernel: D(K-1) + 1. */
 int64_t window_extent(const struct window *window);
 

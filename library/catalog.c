@@ -11,7 +11,8 @@ enum netc_status netc_output_kind(size_t index, struct netc_output_kind *kind) {
   const struct backend *backend = backend_at(index);
   struct netc_output_kind found = {.name = backend->name,
                                    .summary = backend->summary,
-                                   .purpose = purposes[backend->purpose]};
+                                   .purpose = purposes[backend->purpose],
+                                   .word = backend->word ? backend->word : ""};
   return FILL(kind, &found);
 }
 

@@ -2,7 +2,7 @@
 #include "base/suggest.h"
 #include "library/context.h"
 #include "memory/budget.h"
-#include "sema/lint.h"
+#include "lint/lint.h"
 
 /* The file's name without folders and suffix. */
 static struct slice stem(struct slice path) {

@@ -36,7 +36,10 @@ struct load {
   struct expansion expansion;
   struct compiled compiled;   /* .model is NULL if the source has errors */
   struct layer_texts *layers; /* by node, once one is asked for */
+  struct weights *weights;    /* likewise: weights.c */
   struct netc_diagnostic *diagnostics; /* likewise */
+  const struct netrt_model *runtime;   /* likewise; NULL: not asked for */
+  const struct program *program;       /* likewise */
   bool sealed;                         /* no more files are read */
 };
 
@@ -65,9 +68,9 @@ struct netc {
   bool timeline;                   /* moments of a training step are wanted */
   netc_read_fn *read;              /* NULL: files */
   void *read_user;
-  struct load *load; /* NULL: none */
+  struct load *load;                                       /* NULL: none */
   void (*after_pass)(struct netc *netc, const char *pass); /* for tests */
-  int busy;          /* calls that go on: callbacks must not change it */
+  int busy; /* calls that go on: callbacks must not change it */
   char message[1024];
 };
 
@@ -118,6 +121,9 @@ bool load_try_define(struct call *call, const struct pair *pair);
 /* Adds a text and parses it; returns its unit. */
 struct unit *load_add_unit(struct load *load, struct slice path,
                            struct file_id id, struct slice text);
+
+/* The name of a layer, kept for as long as the load. */
+const char *load_layer_name(struct load *load, size_t index);
 
 /* Where a span lies in its source. */
 struct netc_place load_place(struct load *load, struct span span);

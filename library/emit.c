@@ -25,7 +25,8 @@ static struct emit_options options_of(const struct netc_options *o) {
                                .colour = o->colour,
                                .columns = o->columns,
                                .sort = o->sort,
-                               .top = o->top};
+                               .top = o->top,
+                               .prefix = o->prefix};
 }
 
 static bool are_valid(const struct netc_options *o) {
@@ -70,6 +71,28 @@ static void unknown_kind(struct call *call, const char *kind) {
 }
 
 /* What an output allocates is gone when it has been written. */
+static void write_output(struct call *call, const struct backend *backend,
+                         const struct emission *e) {
+  const struct load *load = call->netc->load;
+  struct compiled compiled = load->compiled;
+  struct model model = load->model;
+  struct expansion expansion = load->expansion;
+  struct emit_options options = options_of(&e->options);
+  const char *why;
+  compiled.arena = model.arena = expansion.arena = &call->scratch;
+  compiled.expansion = &expansion;
+  if (compiled.model)
+    compiled.model = &model;
+  if (backend->refuses && (why = backend->refuses(&compiled)) != NULL) {
+    refuse(call, NETC_USAGE, why);
+    return;
+  }
+  struct text out = text_to(&call->scratch, e->sink, e->user);
+  backend->emit(&compiled, &options, &out);
+  if (!text_flush(&out))
+    refuse(call, NETC_IO, "the output could not be written");
+}
+
 static void call_emit(struct call *call) {
   const struct emission *e = call->request;
   const struct load *load = call->netc->load;
@@ -83,18 +106,7 @@ static void call_emit(struct call *call) {
   } else if (!are_valid(&e->options)) {
     refuse(call, NETC_USAGE, "these options have values that do not exist");
   } else {
-    struct compiled compiled = load->compiled;
-    struct model model = load->model;
-    struct expansion expansion = load->expansion;
-    struct emit_options options = options_of(&e->options);
-    compiled.arena = model.arena = expansion.arena = &call->scratch;
-    compiled.expansion = &expansion;
-    if (compiled.model)
-      compiled.model = &model;
-    struct text out = text_to(&call->scratch, e->sink, e->user);
-    backend->emit(&compiled, &options, &out);
-    if (!text_flush(&out))
-      refuse(call, NETC_IO, "the output could not be written");
+    write_output(call, backend, e);
   }
 }
 

@@ -28,6 +28,10 @@ static struct layer_texts *texts_at(struct load *load, size_t index) {
   return texts;
 }
 
+const char *load_layer_name(struct load *load, size_t index) {
+  return texts_at(load, index)->name;
+}
+
 static struct netc_shape shape_for(const struct shape *shape) {
   static const enum netc_type types[] = {[DTYPE_FLOAT] = NETC_FLOAT,
                                          [DTYPE_I32] = NETC_I32,

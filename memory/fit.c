@@ -32,6 +32,18 @@ static int64_t device_peak(const struct step *step, struct arena *arena) {
                                           : step_peak(step, arena);
 }
 
+int64_t fit_peak(const struct model *model, const struct train_settings *train,
+                 int64_t batch, struct arena *arena) {
+  struct arena scratch;
+  struct step step = {.model = model, .settings = *train};
+  step.settings.batch = batch;
+  arena_open_in(&scratch, arena);
+  checkpoint_choose(&step, fit_room(&step.settings), &scratch);
+  int64_t peak = device_peak(&step, &scratch);
+  arena_close(&scratch);
+  return peak;
+}
+
 /* Trials of many batches. */
 struct batch_search {
   const struct step *step;

@@ -34,6 +34,13 @@ int64_t fit_room(const struct train_settings *train);
 int64_t fit_largest_batch(const struct step *step, int64_t room,
                           struct arena *arena);
 
+/*
+ * The peak of a step of another batch, on the most loaded device, with
+ * checkpoints of its own; INT64_MAX if it passes 2^63 - 1.
+ */
+int64_t fit_peak(const struct model *model, const struct train_settings *train,
+                 int64_t batch, struct arena *arena);
+
 /* The ways are in the model's arena. */
 void fit_find(const struct step *step, struct arena *arena, struct fit *fit);
 

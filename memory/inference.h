@@ -2,7 +2,7 @@
 #ifndef NETC_MEMORY_INFERENCE_H
 #define NETC_MEMORY_INFERENCE_H
 
-#include "sema/model.h"
+#include "memory/weight_block.h"
 #include "plan/plan.h"
 #include "sema/settings.h"
 
@@ -24,6 +24,7 @@ struct inference {
   int64_t live_node;    /* where that is */
   bool order_exact;     /* no order has less */
   int64_t cache;        /* keys and values of earlier positions */
+  VEC(struct fold) folds;
   struct plan plan;
   VEC(struct arena_buffer) arena;
   VEC(int64_t) order;  /* of nodes, if it is not that of the source */

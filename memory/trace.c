@@ -4,6 +4,8 @@
 /* The parameters of a node, as its layer numbers them. */
 static void node_params(struct tape *tape, const struct model *model,
                         const struct node *node, struct tape_param *room) {
+  tape->node_params = room;
+  tape->node_param_count = node->param_count;
   for (int i = 0; i < node->param_count; i++) {
     const struct model_param *param =
         &model->params.at[node->first_param + (size_t)i];
@@ -12,8 +14,17 @@ static void node_params(struct tape *tape, const struct model *model,
                                   .trained = !param->buffer && !param->fixed,
                                   .matrix = param->rank > 1 && !param->buffer};
   }
-  tape->node_params = room;
-  tape->node_param_count = node->param_count;
+}
+
+/* How they lie among the weights. */
+static void find_strides(struct tape *tape, const struct layer *layer,
+                         struct params *params, struct tape_param *room) {
+  params->all.count = 0;
+  if (!tape->lowers || tape->node_param_count == 0)
+    return;
+  layer->kind->params(layer, params);
+  for (size_t i = 0; i < params->all.count; i++)
+    room[i].lies = strides_dense(params->all.at[i].rank, params->all.at[i].dim);
 }
 
 /* How often the layers and outputs of the net read each node. */
@@ -27,15 +38,29 @@ static int64_t *count_readers(const struct model *model, struct arena *arena) {
   return readers;
 }
 
+/* Room for what a layer is given. */
+struct room {
+  const struct shape **shapes;
+  size_t *in;
+  struct tape_param *node_params;
+  struct params params;
+};
+
 static size_t run_node(struct trace *trace, const struct model *model,
-                       int64_t index, const struct shape **shapes, size_t *in) {
+                       int64_t index, struct room *room) {
   struct tape *tape = &trace->tape;
+  size_t *in = room->in;
   const struct node *node = &model->nodes.at[index];
-  if (node->kind == &model_input_kind)
-    return tape_outside(tape, extent_of(&node->out), false);
-  struct layer layer = model_layer(model, index, shapes);
+  if (node->kind == &model_input_kind) {
+    size_t value = tape_outside(tape, extent_of(&node->out), false);
+    struct strides lies = strides_of(&node->out);
+    tape_see(tape, value, &lies);
+    return value;
+  }
+  struct layer layer = model_layer(model, index, room->shapes);
   for (int i = 0; i < node->input_count; i++)
     in[i] = trace->value_of[node_input(model, node, i)];
+  find_strides(tape, &layer, &room->params, room->node_params);
   return node->kind->trace(&layer, tape, in);
 }
 
@@ -44,14 +69,17 @@ static void trace_nodes(struct trace *trace, const struct model *model,
   struct tape *tape = &trace->tape;
   struct arena *arena = tape->arena;
   size_t range = 0;
-  const struct shape **shapes = model_layer_room(model);
   int64_t *readers = count_readers(model, arena);
   int most = 0;
-  size_t *in = arena_alloc(arena, (size_t)model->most_inputs + 1, sizeof *in);
+  struct room room = {
+      .shapes = model_layer_room(model),
+      .in = arena_alloc(arena, (size_t)model->most_inputs + 1, sizeof *room.in),
+      .params = {.arena = arena}};
   for (size_t i = 0; i < model->nodes.count; i++)
     if (model->nodes.at[i].param_count > most)
       most = model->nodes.at[i].param_count;
-  struct tape_param *room = arena_alloc(arena, (size_t)most + 1, sizeof *room);
+  room.node_params =
+      arena_alloc(arena, (size_t)most + 1, sizeof *room.node_params);
   for (size_t i = 0; i < model->nodes.count; i++) {
     const struct node *node = &model->nodes.at[i];
     tape->node = (int64_t)i;
@@ -63,8 +91,8 @@ static void trace_nodes(struct trace *trace, const struct model *model,
       tape->fence = tape->storages.count;
       range++;
     }
-    node_params(tape, model, node, room);
-    size_t value = run_node(trace, model, (int64_t)i, shapes, in);
+    node_params(tape, model, node, room.node_params);
+    size_t value = run_node(trace, model, (int64_t)i, &room);
     trace->value_of[i] = value;
     tape->values.at[value].shared = readers[i] > 1;
     for (int k = 0; k < node->input_count; k++) {
@@ -167,6 +195,8 @@ void trace_model(struct trace *trace, const struct model *model,
   tape->training = options->training;
   tape->in_place = options->in_place;
   tape->mixed = options->mixed;
+  tape->lowers = options->lowers;
+  tape->single = options->single;
   VEC_RESERVE(arena, &tape->values, nodes);
   VEC_RESERVE(arena, &tape->storages, nodes);
   VEC_RESERVE(arena, &tape->ops, nodes);

@@ -23,6 +23,7 @@ struct trace {
 struct trace_options {
   const struct profile *profile;
   bool training, in_place, mixed;
+  bool lowers, single; /* struct tape */
   int loss;
   const struct node_range *ranges; /* checkpointed, in order, apart */
   size_t range_count;

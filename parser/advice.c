@@ -7,7 +7,7 @@
 
 #include <stdlib.h>
 
-#include "layers/foreign.h"
+#include "foreign/foreign.h"
 #include "layers/layer.h"
 
 struct advice {

@@ -45,7 +45,7 @@ static bool continues(const struct task_graph *graph, const struct growth *g,
 static bool extend(const struct task_graph *graph, struct growth *g,
                    const struct plan_task *task) {
   int64_t left = made_by(graph, task, 0)->bytes;
-  bool over = task->elementwise && left == g->left;
+  bool over = task_may_replace(task, 0) && left == g->left;
   int64_t need = g->left + task->work + (over ? 0 : left);
   bool lower = need <= g->later || need <= g->first_least;
   bool higher = g->first_most <= need - g->frees && g->later <= need;

@@ -14,8 +14,8 @@ size_t task_overwrites(const struct task_graph *graph,
   for (int i = 0; i < task->read_count; i++) {
     size_t read = graph->reads.at[task->first_read + (size_t)i];
     const struct plan_tensor *tensor = &graph->tensors.at[read];
-    if (left[read] == 1 && !tensor->lasts && !tensor->given &&
-        tensor->bytes == graph->tensors.at[made].bytes)
+    if (task_may_replace(task, i) && left[read] == 1 && !tensor->lasts &&
+        !tensor->given && tensor->bytes == graph->tensors.at[made].bytes)
       return read;
   }
   return SIZE_MAX;
@@ -88,7 +88,7 @@ static int64_t largest_task(const struct task_graph *graph) {
       const struct plan_tensor *read =
           &graph->tensors.at[graph->reads.at[task->first_read + (size_t)k]];
       reads += read->bytes;
-      if (task->elementwise && read->bytes == made && !read->given)
+      if (task_may_replace(task, k) && read->bytes == made && !read->given)
         same = made; /* it may be overwritten */
     }
     need += made + reads - same;

@@ -22,6 +22,7 @@ struct plan_task {
   int read_count, made_count;
   int64_t work;     /* bytes while it runs */
   bool elementwise; /* its result may take the place of what dies here */
+  uint32_t spared;  /* but not that of these reads: bits, from the first */
 };
 
 struct task_graph {
@@ -47,6 +48,11 @@ struct schedule {
  * Chaos", arXiv 2003.02369), exactly unless there are too many of them.
  */
 void schedule_find(struct task_graph *graph, struct schedule *schedule);
+
+/* Whether the result of a task may take the place of its read `i`. */
+static inline bool task_may_replace(const struct plan_task *task, int i) {
+  return task->elementwise && (i >= 32 || !(task->spared >> i & 1));
+}
 
 /*
  * The tensor whose memory the only result of a task takes, where `left` has

@@ -2,7 +2,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-#include "layers/foreign.h"
+#include "foreign/foreign.h"
 #include "sema/hint.h"
 #include "sema/slip.h"
 

@@ -1,5 +1,5 @@
 /* Statements that make no layer: inputs, outputs, names, settings. */
-#include "layers/foreign.h"
+#include "foreign/foreign.h"
 #include "sema/expander.h"
 
 static bool read_dtype(struct expander *e, const struct stmt *stmt,

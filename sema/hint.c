@@ -3,7 +3,7 @@
 
 #include <stdio.h>
 
-#include "layers/foreign.h"
+#include "foreign/foreign.h"
 
 void hint_put_words(struct text *out, const char *words) {
   struct slice word;

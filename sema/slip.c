@@ -1,7 +1,7 @@
 /* Arguments that mean something else here than what was meant. */
 #include "sema/slip.h"
 
-#include "layers/foreign.h"
+#include "foreign/foreign.h"
 #include "sema/hint.h"
 
 static bool has_free_stride(const struct binding *b) {

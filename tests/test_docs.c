@@ -4,7 +4,7 @@
  */
 #include "base/diag.h"
 #include "codegen/backend.h"
-#include "layers/foreign.h"
+#include "foreign/foreign.h"
 #include "layers/layer.h"
 #include "netc.h"
 #include "tests/run.h"
@@ -250,9 +250,10 @@ static void every_option_is_in_the_help_and_the_manual_page(void **state) {
                          "grep -o -e '--[a-z-]*'",
                          NETC);
   for (char *at = strtok(names.out, "\n"); at; at = strtok(NULL, "\n")) {
-    struct run commands = run("for c in '' check fmt plan layers help; do %s "
-                              "$c --help; done | grep -qe '%s'",
-                              NETC, at);
+    struct run commands =
+        run("for c in '' check fmt plan weights run layers help; do %s "
+            "$c --help; done | grep -qe '%s'",
+            NETC, at);
     if (commands.status)
       print_error("%s is in no help\n", at);
     assert_int_equal(commands.status, 0);

@@ -17,6 +17,8 @@ static const struct kind kinds[] = {
     {".err", "%s %s --emit=txt=/dev/null %s"},
     {".txt", "%s %s %s"},
     {".json", "%s %s --emit=json %s"},
+    {".h", "%s %s --emit=header %s"},
+    {".c", "%s %s --emit=source %s"},
     {".csv", "%s %s --emit=csv %s"},
     {".md", "%s %s --emit=md %s"},
     {".dot", "%s %s --emit=dot %s"},

@@ -180,10 +180,17 @@ static void cmake_finds_the_package_and_follows_dependencies(void **state) {
       "cmake_minimum_required(VERSION 3.20)\nproject(consumer C)\n"
       "find_package(netc 0.2 REQUIRED)\n"
       "netc_generate(model SOURCE nets/model.net REPORT model.txt\n"
-      "  DIAGRAM model.dot OUTPUTS out/model.json DEFINE width=3\n"
+      "  DIAGRAM model.dot OUTPUTS out/model.json HEADER model.h\n"
+      "  DEFINE width=3\n"
       "  OPTIONS --batch 4)\n"
       "add_executable(p p.c)\ntarget_link_libraries(p netc::netc model)\n"
-      "add_executable(q p.c)\ntarget_link_libraries(q netc::static)\n");
+      "add_executable(q p.c)\ntarget_link_libraries(q netc::static)\n"
+      "add_executable(h h.c)\ntarget_link_libraries(h model)\n");
+  put(dir, "h.c",
+      "#include <stdio.h>\n#include \"model.h\"\n"
+      "int main(void) {\n  static unsigned char arena[MODEL_ARENA_BYTES];\n"
+      "  printf(\"%d %d\\n\", MODEL_BATCH, (int)sizeof arena);\n"
+      "  return 0;\n}\n");
   put(dir, "p.c", c_program);
   struct run made = run("mkdir %s/nets", dir);
   run_free(&made);
@@ -193,16 +200,55 @@ static void cmake_finds_the_package_and_follows_dependencies(void **state) {
   struct run r = run(
       "cd %s && cmake -S . -B b -G Ninja -Dnetc_DIR=%s/opt/lib/here/"
       "cmake/netc >log && ninja -C b >>log && b/p && "
-      "b/q && grep -c 'fc 3' b/model.txt && ninja -C b | tail -n 1 && sleep "
+      "b/q && b/h && grep -c 'fc 3' b/model.txt && ninja -C b | tail -n 1 && "
+      "sleep "
       "1.1 && echo 'def part(n) { fc n; fc 7 }' >nets/part.net && ninja -C b "
       ">>log && grep -c 'fc 7' b/model.txt b/model.dot b/out/model.json",
       dir, root);
   if (r.status)
     print_error("%s%s", r.out, r.err);
-  assert_holds(r.out, "10\ninput 4\nfc1 2\n10\ninput 4\nfc1 2\n1\n");
+  assert_holds(r.out, "10\ninput 4\nfc1 2\n10\ninput 4\nfc1 2\n4 128\n1\n");
   assert_holds(r.out, "no work to do");
   assert_holds(r.out, "b/model.txt:1\nb/model.dot:1\n");
   run_free(&r);
+}
+
+/* What netc writes, run by the installed archive, or by the sources alone. */
+static void programs_run_a_net(void **state) {
+  (void)state;
+  const char *dir = scratch("consumer-runtime");
+  put(dir, "p.c",
+      "#include <netrt.h>\n#include <stdio.h>\n#include \"m.h\"\n"
+      "static NETRT_ALIGNED unsigned char arena[M_ARENA_BYTES];\n"
+      "static const float weights[] = {1, 2, 3, 4, 5, 6, 7, 8, 9};\n"
+      "int main(void) {\n  struct netrt net;\n"
+      "  float *in;\n  const float *y;\n"
+      "  if (netrt_open(&net, &m_model, weights, sizeof weights, arena,\n"
+      "                 sizeof arena) != NETRT_OK) return 1;\n"
+      "  in = (float *)netrt_input(&net, 0);\n  in[0] = 1;\n  in[1] = -1;\n"
+      "  if (netrt_run(&net) != NETRT_OK) return 2;\n"
+      "  y = (const float *)netrt_output(&net, 0);\n"
+      "  printf(\"%g %g %g\\n\", y[0], y[1], y[2]);\n  return 0;\n}\n");
+  put(dir, "m.net", "net m\ninput 2\nfc 3 relu\n");
+  expect_run(run(PKG "%s/opt/bin/netc m.net -o m.c -o "
+                     "m.h >log && cc -std=c99 -Wall -Wextra -pedantic -Werror "
+                     "p.c m.c $(pkg-config --cflags --libs netrt) -o p && ./p "
+                     "&& c++ -x c++ p.c -x c m.c -x none $(pkg-config "
+                     "--cflags --libs netrt) -o pp && ./pp && cc -std=c99 -Os "
+                     "-DNETRT_SMALL -I%s/opt/share/netc/runtime p.c m.c "
+                     "%s/opt/share/netc/runtime/*.c -lm -o small && ./small",
+                 root, root, root, dir, root, root, root),
+             "4 5 6\n4 5 6\n4 5 6\n");
+}
+
+/* Names of the runtime begin with netrt_, whatever is linked beside it. */
+static void the_runtime_names_are_its_own(void **state) {
+  (void)state;
+  expect_run(
+      run("nm -g --defined-only %s/opt/lib/here/libnetrt.a | grep ' [A-Z]"
+          " ' | grep -v ' netrt_' || true",
+          root),
+      "");
 }
 
 static void the_manual_and_completion_are_there(void **state) {
@@ -249,6 +295,8 @@ int main(void) {
       cmocka_unit_test(a_shared_object_takes_the_archive),
       cmocka_unit_test(python_loads_the_shared_library),
       cmocka_unit_test(cmake_finds_the_package_and_follows_dependencies),
+      cmocka_unit_test(programs_run_a_net),
+      cmocka_unit_test(the_runtime_names_are_its_own),
       cmocka_unit_test(the_manual_and_completion_are_there),
       cmocka_unit_test(shells_take_the_completion),
       cmocka_unit_test(uninstall_leaves_nothing),

@@ -143,7 +143,7 @@ static long long column_sum(const char *csv, int column) {
   const char *line = strchr(csv, '\n') + 1;
   for (; *line; line = strchr(line, '\n') + 1) {
     const char *end = strchr(line, '\n'), *at = end;
-    for (int back = 8 - column; back > 0; back--)
+    for (int back = 10 - column; back > 0; back--)
       while (*--at != ',')
         ;
     sum += strtoll(at + 1, NULL, 10);

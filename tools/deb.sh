@@ -50,7 +50,7 @@ install_part() { # TARGET PACKAGE
 install_part install-program netc
 gzip -9n "$stage/netc/usr/share/man/man1/netc.1"
 strip "$stage/netc/usr/bin/netc"
-finish netc 'libc6' 'compiler for neural-network architectures' devel \
+finish netc 'libc6, libjansson4' 'compiler for neural-network architectures' devel \
   'Suggests: graphviz'
 
 install_part install-shared "$library"
@@ -61,5 +61,6 @@ printf 'activate-noawait ldconfig\n' >"$stage/$library/DEBIAN/triggers"
 finish "$library" 'libc6' 'shared library of netc' libs 'Multi-Arch: same'
 
 install_part install-library libnetc-dev
+install_part install-runtime libnetc-dev
 finish libnetc-dev "$library (= $version)" \
-  'header, archive and CMake package of netc' libdevel 'Multi-Arch: same'
+  'headers, archives, runtime and CMake package of netc' libdevel 'Multi-Arch: same'

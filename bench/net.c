@@ -1,0 +1,88 @@
+/*
+ * Seconds of a whole net: compiled with -DMODEL=NAME_model beside `netc X.net
+ * -o NAME.c`. Answers each line that it reads with the time of one run; the
+ * line `profile` with the time of each operation. Its weights are random.
+ */
+#define _POSIX_C_SOURCE 200809L
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "netrt.h"
+
+extern const struct netrt_model MODEL;
+
+struct profile {
+  double begun, seconds[NETRT_CODES];
+};
+
+static double now(void) {
+  struct timespec t;
+  clock_gettime(CLOCK_MONOTONIC, &t);
+  return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
+}
+
+static int measure(void *user, const struct netrt *net, uint32_t op,
+                   enum netrt_when when) {
+  struct profile *p = user;
+  if (when == NETRT_BEFORE)
+    p->begun = now();
+  else
+    p->seconds[net->model->ops[op].kernel] += now() - p->begun;
+  return 0;
+}
+
+static void print_profile(const struct netrt *net, const struct profile *p) {
+  for (uint32_t k = 0; k < net->model->kernel_count; k++)
+    printf("%s %.3f ms  ", net->model->kernels[k]->name, p->seconds[k] * 1e3);
+  printf("\n");
+}
+
+/* KiB; what getrusage says begins with the parent's. */
+static long resident_most(void) {
+  FILE *status = fopen("/proc/self/status", "r");
+  char line[128];
+  long most = 0;
+  while (status && fgets(line, sizeof line, status))
+    if (strncmp(line, "VmHWM:", 6) == 0)
+      most = strtol(line + 6, NULL, 10);
+  if (status)
+    fclose(status);
+  return most;
+}
+
+int main(void) {
+  struct netrt net;
+  struct profile profile;
+  char line[64];
+  float *weights = aligned_alloc(64, (MODEL.weight_bytes + 63) / 64 * 64);
+  unsigned char *arena = aligned_alloc(64, (MODEL.arena_bytes + 63) / 64 * 64);
+  for (size_t i = 0; i < MODEL.weight_bytes / 4; i++)
+    weights[i] = (float)(i * 2654435761u % 2001) / 50000.0f - 0.02f;
+  memset(arena, 0, MODEL.arena_bytes);
+  enum netrt_status status = netrt_open(
+      &net, &MODEL, weights, MODEL.weight_bytes, arena, MODEL.arena_bytes);
+  while (status == NETRT_OK && fgets(line, sizeof line, stdin)) {
+    int profiled = strncmp(line, "profile", 7) == 0;
+    memset(&profile, 0, sizeof profile);
+    net.hook = profiled ? measure : NULL;
+    net.hook_user = &profile;
+    for (uint32_t i = 0; i < MODEL.input_count; i++)
+      memset(netrt_input(&net, i), 0,
+             netrt_values(&MODEL, &MODEL.inputs[i].operand) *
+                 netrt_type_bytes(MODEL.inputs[i].operand.type));
+    double start = now();
+    status = netrt_run(&net);
+    double end = now();
+    if (profiled)
+      print_profile(&net, &profile);
+    else
+      printf("%.9f %ld %zu\n", end - start, resident_most(),
+             MODEL.weight_bytes + MODEL.arena_bytes);
+    fflush(stdout);
+  }
+  if (status != NETRT_OK)
+    fprintf(stderr, "%s: %s\n", MODEL.name, netrt_status_text(status));
+  return status != NETRT_OK;
+}

@@ -1,0 +1,281 @@
+/*
+ * Weights: as files have them, and as a prediction reads them. Whether a
+ * vector is a flattened map is seen from the graph, since PyTorch flattens
+ * CxHxW where netc flattens HxWxC.
+ */
+#include <string.h>
+
+#include "layers/param.h"
+#include "library/context.h"
+#include "memory/weight_block.h"
+
+struct weights {
+  VEC(struct netc_weight) files;
+  VEC(struct netc_tensor) tensors;
+};
+
+struct collecting {
+  struct load *load;
+  const struct model *model;
+  struct arena *arena; /* of the load */
+  struct weights *weights;
+  struct weight_block block;
+  struct params params;
+  const struct shape **in;       /* room for a layer's inputs */
+  const struct shape **vector;   /* by node: its vector is that map */
+  const struct shape **becoming; /* by node: it will be seen as that map */
+  bool *channels_first;          /* by node: PyTorch has its channels first */
+};
+
+/* Maps */
+
+static const struct shape *input_of(const struct collecting *c,
+                                    const struct node *node) {
+  return &c->model->nodes.at[node_input(c->model, node, 0)].out;
+}
+
+/* Same places, other values: an activation, a norm, dropout. */
+static bool value_by_value(const struct collecting *c,
+                           const struct node *node) {
+  return node->input_count == 1 && !node->kind->macs &&
+         shape_equal(input_of(c, node), &node->out);
+}
+
+static bool is_view(const struct collecting *c, const struct node *node) {
+  return node->kind->memory == OUTPUT_VIEW && node->input_count == 1 &&
+         shape_values(input_of(c, node)) == shape_values(&node->out);
+}
+
+/* A sequence that a window moves over has its channels first, like a map. */
+static void see_channels(struct collecting *c, size_t index) {
+  const struct node *node = &c->model->nodes.at[index];
+  bool same = node->input_count > 0 &&
+              input_of(c, node)->rank == node->out.rank && !is_view(c, node);
+  if (node->out.dtype != DTYPE_FLOAT)
+    return;
+  if (node->out.rank > 2 || node->kind->windows)
+    c->channels_first[index] = true;
+  else if (same && (node->kind->join || value_by_value(c, node)))
+    c->channels_first[index] = c->channels_first[node_input(c->model, node, 0)];
+}
+
+static void see_vector(struct collecting *c, size_t index) {
+  const struct node *node = &c->model->nodes.at[index];
+  if (node->out.rank != 1 || node->input_count != 1)
+    return;
+  int64_t from = node_input(c->model, node, 0);
+  if (value_by_value(c, node))
+    c->vector[index] = c->vector[from];
+  else if (is_view(c, node) && c->channels_first[from])
+    c->vector[index] = input_of(c, node);
+}
+
+/* A vector that nobody else reads becomes a map. */
+static void see_becoming(struct collecting *c, size_t index,
+                         const int64_t *readers) {
+  const struct node *node = &c->model->nodes.at[index];
+  if (node->input_count != 1 || input_of(c, node)->rank != 1)
+    return;
+  int64_t from = node_input(c->model, node, 0);
+  if (readers[from] > 1)
+    return;
+  if (is_view(c, node) && node->out.rank > 2)
+    c->becoming[from] = &node->out;
+  else if (value_by_value(c, node))
+    c->becoming[from] = c->becoming[index];
+}
+
+static void see_maps(struct collecting *c, struct arena *scratch) {
+  const struct model *model = c->model;
+  size_t count = model->nodes.count + 1;
+  int64_t *readers = arena_alloc(scratch, count, sizeof *readers);
+  c->vector = arena_alloc(scratch, count, sizeof *c->vector);
+  c->becoming = arena_alloc(scratch, count, sizeof *c->becoming);
+  c->channels_first = arena_alloc(scratch, count, sizeof *c->channels_first);
+  for (size_t i = 0; i < model->inputs.count; i++)
+    readers[model->inputs.at[i]]++;
+  for (size_t i = 0; i < model->outputs.count; i++)
+    readers[model->outputs.at[i].node]++;
+  for (size_t i = 0; i < model->nodes.count; i++) {
+    see_channels(c, i);
+    see_vector(c, i);
+  }
+  for (size_t i = model->nodes.count; i-- > 0;)
+    see_becoming(c, i, readers);
+}
+
+static void view_param(const struct collecting *c, size_t index,
+                       const struct param *param, struct param_view *view) {
+  const struct node *node = &c->model->nodes.at[index];
+  const struct shape *in = NULL, *out = c->vector[index];
+  if (node->input_count == 1 && node->out.rank == 1) {
+    int64_t from = node_input(c->model, node, 0);
+    in = c->vector[from];
+    if (input_of(c, node)->rank > 1 && c->channels_first[from])
+      in = input_of(c, node);
+  }
+  param_view(param, in, out ? out : c->becoming[index], view);
+}
+
+/* Lists */
+
+static int64_t *keep_sizes(struct collecting *c, const int64_t *sizes,
+                           int count) {
+  int64_t *kept = arena_alloc(c->arena, (size_t)count + 1, sizeof *kept);
+  memcpy(kept, sizes, (size_t)count * sizeof *kept);
+  return kept;
+}
+
+static const char *file_name(struct collecting *c, size_t index,
+                             const char *name) {
+  struct text text = text_new(c->arena);
+  text_printf(&text, "%s.%s", load_layer_name(c->load, index), name);
+  return context_keep(c->arena, text_slice(&text)).at;
+}
+
+/* The file's tensor of a parameter: it may be there for another part of it. */
+static size_t add_file(struct collecting *c, size_t index,
+                       const struct param *param,
+                       const struct param_view *view) {
+  const char *name = file_name(c, index, param->name);
+  for (size_t i = c->weights->files.count; param->rows && i-- > 0;) {
+    const struct netc_weight *file = &c->weights->files.at[i];
+    if (file->layer != (int64_t)index)
+      break;
+    if (strcmp(file->name, name) == 0)
+      return i;
+  }
+  *VEC_PUSH(c->arena, &c->weights->files) =
+      (struct netc_weight){.name = name,
+                           .layer = (int64_t)index,
+                           .rank = view->rank,
+                           .dims = keep_sizes(c, view->dim, view->rank),
+                           .count = view->count,
+                           .buffer = param->buffer,
+                           .trained = !param->buffer && !param->fixed,
+                           .center = param->center,
+                           .spread = param->spread,
+                           .sines = param->sines};
+  return c->weights->files.count - 1;
+}
+
+static double eps_of(const struct node *node) {
+  const struct arg_spec *spec = node->kind->specs;
+  for (; spec && spec->name; spec++)
+    if (spec->type == TYPE_REAL && strcmp(spec->name, "eps") == 0)
+      return *(const double *)((const char *)node->args + spec->offset);
+  return 0;
+}
+
+static int64_t byte_offset(int64_t at) {
+  return at < 0 ? -1 : at * 4;
+}
+
+static void add_tensor(struct collecting *c, size_t index, size_t number) {
+  const struct node *node = &c->model->nodes.at[index];
+  const struct param *param = &c->params.all.at[number];
+  size_t stored = node->first_param + number;
+  struct param_view view;
+  if (c->model->params.at[stored].same != stored)
+    return;
+  view_param(c, index, param, &view);
+  size_t file = add_file(c, index, param, &view);
+  *VEC_PUSH(c->arena, &c->weights->tensors) =
+      (struct netc_tensor){.layer = (int64_t)index,
+                           .name = param->name,
+                           .weight = (int64_t)file,
+                           .first = view.first,
+                           .rank = view.axes,
+                           .dims = keep_sizes(c, view.size, view.axes),
+                           .strides = keep_sizes(c, view.stride, view.axes),
+                           .count = c->model->params.at[stored].count,
+                           .offset = byte_offset(c->block.at[stored]),
+                           .norm = c->block.norm[stored],
+                           .eps = eps_of(node)};
+}
+
+static void add_made_bias(struct collecting *c, size_t index) {
+  const struct node *node = &c->model->nodes.at[index];
+  int64_t channels = shape_channels(&node->out);
+  if (c->block.bias[index] < 0)
+    return;
+  *VEC_PUSH(c->arena, &c->weights->tensors) =
+      (struct netc_tensor){.layer = (int64_t)index,
+                           .name = "bias",
+                           .weight = -1,
+                           .rank = 1,
+                           .dims = keep_sizes(c, &channels, 1),
+                           .strides = keep_sizes(c, &channels, 1),
+                           .count = channels,
+                           .offset = byte_offset(c->block.bias[index]),
+                           .norm = c->block.made[index]};
+}
+
+static void collect_node(struct collecting *c, size_t index) {
+  struct layer layer = model_layer(c->model, (int64_t)index, c->in);
+  c->params.all.count = 0;
+  if (layer.kind->params)
+    layer.kind->params(&layer, &c->params);
+  for (size_t i = 0; i < c->params.all.count; i++)
+    add_tensor(c, index, i);
+  add_made_bias(c, index);
+}
+
+static void collect(struct call *call) {
+  struct load *load = call->netc->load;
+  const struct inference *inference = &load->compiled.memory.inference;
+  struct collecting c = {.load = load,
+                         .model = &load->model,
+                         .arena = &load->arena,
+                         .weights = ARENA_NEW(&load->arena, struct weights),
+                         .params = {.arena = &load->arena},
+                         .in = model_layer_room(&load->model)};
+  weight_block_find(c.model, inference->folds.at, inference->folds.count,
+                    &call->scratch, &c.block);
+  see_maps(&c, &call->scratch);
+  for (size_t i = 0; i < c.model->nodes.count; i++)
+    collect_node(&c, i);
+  load->weights = c.weights;
+}
+
+struct asking {
+  size_t index;
+  void *to;
+};
+
+static const struct weights *weights_of(struct call *call) {
+  const struct load *load = call->netc->load;
+  if (!load || !load->compiled.model)
+    return NULL;
+  if (!load->weights)
+    collect(call);
+  return load->weights;
+}
+
+static void call_weight(struct call *call) {
+  const struct asking *asking = call->request;
+  const struct weights *weights = weights_of(call);
+  call->status = weights && asking->index < weights->files.count
+                     ? FILL(asking->to, &weights->files.at[asking->index])
+                     : NETC_USAGE;
+}
+
+enum netc_status netc_weight(struct netc *netc, size_t index,
+                             struct netc_weight *weight) {
+  struct asking asking = {index, weight};
+  return context_call(netc, CALL_READS, call_weight, &asking);
+}
+
+static void call_tensor(struct call *call) {
+  const struct asking *asking = call->request;
+  const struct weights *weights = weights_of(call);
+  call->status = weights && asking->index < weights->tensors.count
+                     ? FILL(asking->to, &weights->tensors.at[asking->index])
+                     : NETC_USAGE;
+}
+
+enum netc_status netc_tensor(struct netc *netc, size_t index,
+                             struct netc_tensor *tensor) {
+  struct asking asking = {index, tensor};
+  return context_call(netc, CALL_READS, call_tensor, &asking);
+}

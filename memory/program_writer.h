@@ -1,0 +1,19 @@
+/* Inside the plan of a prediction: how it becomes a program. */
+#ifndef NETC_MEMORY_PROGRAM_WRITER_H
+#define NETC_MEMORY_PROGRAM_WRITER_H
+
+#include "memory/program.h"
+#include "memory/tasks.h"
+
+struct writer {
+  struct placing *p;
+  struct program *program;
+  struct arena *arena; /* of the program */
+  struct weight_block block;
+  bool overflow;
+};
+
+/* All that is planned, operation by operation; false if a sum overflows. */
+bool program_write(struct placing *placing, struct program *program);
+
+#endif

@@ -1,0 +1,221 @@
+/* Tasks: what a prediction has to run, before it is planned. */
+#include "memory/tasks.h"
+
+#include "base/check.h"
+#include "memory/training.h"
+
+static int64_t bytes_of(struct tasks *b, const struct extent *extent) {
+  return extent_bytes(extent, b->settings->batch, b->settings->dtype, 1,
+                      &b->overflow);
+}
+
+size_t tasks_root(const struct tasks *b, size_t value) {
+  size_t storage = b->trace.tape.values.at[value].storage;
+  while (b->root[storage] != storage)
+    storage = b->root[storage];
+  return storage;
+}
+
+static size_t add_tensor(struct tasks *b, size_t storage) {
+  const struct tape_storage *s = &b->trace.tape.storages.at[storage];
+  struct plan_tensor *tensor = VEC_PUSH(b->graph.arena, &b->graph.tensors);
+  tensor->bytes = bytes_of(b, &s->extent);
+  return b->tensor[storage] = b->graph.tensors.count;
+}
+
+static void find_tied(struct tasks *b) {
+  const struct model *model = b->model;
+  b->tied = arena_alloc(b->arena, model->params.count + 1, sizeof *b->tied);
+  for (size_t i = 0; i < model->params.count; i++)
+    if (model->params.at[i].shared)
+      b->tied[model->params.at[i].same] = true;
+}
+
+/* Weights of several layers are not those of one norm. */
+static bool has_tied(const struct tasks *b, int64_t index) {
+  const struct node *node = &b->model->nodes.at[index];
+  for (int i = 0; i < node->param_count; i++)
+    if (b->tied[b->model->params.at[node->first_param + (size_t)i].same])
+      return true;
+  return false;
+}
+
+/* A factor and a term for each output can become part of its weights. */
+static bool multiplies(const struct tasks *b, size_t index) {
+  enum opcode opcode = b->trace.tape.lowered.at[index].opcode;
+  return opcode == DOES_CONV || opcode == DOES_DECONV || opcode == DOES_LINEAR;
+}
+
+/*
+ * bn after a layer with weights becomes part of them. Its output is then
+ * the storage of its input.
+ */
+static bool folds(const struct tasks *b, size_t index) {
+  const struct tape *tape = &b->trace.tape;
+  const struct tape_op *op = &tape->ops.at[index];
+  if (!op->folds || index == 0 || b->settings->fold == TOGGLE_OFF)
+    return false;
+  size_t in = tape->ins.at[op->first_in];
+  const struct tape_op *before = &tape->ops.at[index - 1];
+  return multiplies(b, index - 1) && before->first_out == in &&
+         b->reads[in] == 1 && !has_tied(b, before->node) &&
+         !has_tied(b, op->node);
+}
+
+size_t tasks_folded(const struct tasks *b, size_t index) {
+  return index + 1 < b->trace.tape.ops.count && folds(b, index + 1) ? index + 1
+                                                                    : SIZE_MAX;
+}
+
+bool tasks_has_bias(const struct tasks *b, size_t index) {
+  return b->trace.tape.lowered.at[index].weight_count > 1;
+}
+
+static void count_reads(struct tasks *b) {
+  const struct tape *tape = &b->trace.tape;
+  for (size_t i = 0; i < tape->ins.count; i++)
+    b->reads[tape->ins.at[i]]++;
+  for (size_t i = 0; i < b->model->outputs.count; i++)
+    b->reads[b->trace.value_of[b->model->outputs.at[i].node]]++;
+}
+
+/* Values that folding saves: bn has four vectors, a bias is only one. */
+static int64_t folded_values(const struct tasks *b, size_t index) {
+  const struct tape_op *op = &b->trace.tape.ops.at[index];
+  const struct model *model = b->model;
+  const struct node *node = &model->nodes.at[op->node];
+  int64_t values = 0;
+  for (int i = 0; i < node->param_count; i++) {
+    const struct model_param *param =
+        &model->params.at[node->first_param + (size_t)i];
+    if (!param->shared)
+      values += param->count; /* at most the total */
+  }
+  if (!tasks_has_bias(b, index - 1))
+    values -= shape_channels(&node->out);
+  return values;
+}
+
+static void note_fold(struct tasks *b, size_t index) {
+  const struct tape *tape = &b->trace.tape;
+  const struct tape_lowered *into = &tape->lowered.at[index - 1];
+  *VEC_PUSH(b->model->arena, &b->inference->folds) =
+      (struct fold){.norm = tape->ops.at[index].node,
+                    .into = tape->ops.at[index - 1].node,
+                    .weight = tape->weights.at[into->first_weight],
+                    .count = into->weight_count};
+}
+
+/* The storages that share memory: views, and copies that a batch of 1 spares.
+ */
+static void find_roots(struct tasks *b) {
+  const struct tape *tape = &b->trace.tape;
+  for (size_t i = 0; i < tape->storages.count; i++) {
+    size_t view_of = tape->storages.at[i].view_of;
+    b->root[i] = view_of && b->settings->batch == 1 ? view_of - 1 : i;
+  }
+  for (size_t i = 0; i < tape->ops.count; i++)
+    if (folds(b, i)) {
+      const struct tape_op *op = &tape->ops.at[i];
+      b->root[tape->values.at[op->first_out].storage] =
+          tasks_root(b, tape->ins.at[op->first_in]);
+      b->folded += folded_values(b, i);
+      note_fold(b, i);
+    }
+}
+
+/* Inputs of the net are there before the first task. */
+static void add_inputs(struct tasks *b) {
+  for (size_t i = 0; i < b->model->sources.count; i++) {
+    size_t value = b->trace.value_of[b->model->sources.at[i]];
+    size_t tensor = add_tensor(b, b->trace.tape.values.at[value].storage);
+    b->graph.tensors.at[tensor - 1].given = true;
+  }
+}
+
+/* Whether an operation reads all of a tensor as it writes its result. */
+static bool in_step(const struct tasks *b, size_t index, size_t tensor) {
+  const struct tape *tape = &b->trace.tape;
+  const struct tape_op *op = &tape->ops.at[index];
+  const struct tape_lowered *lowered = &tape->lowered.at[index];
+  for (int i = 0; i < op->in_count; i++) {
+    size_t at = lowered->first_strides + (size_t)i;
+    struct strides lies = tape_strides_at(tape, tape->strides.at[at]);
+    size_t value = tape->ins.at[op->first_in + (size_t)i];
+    if (b->tensor[tasks_root(b, value)] == tensor &&
+        (lies.offset || !strides_are_dense(&lies)))
+      return false;
+  }
+  return true;
+}
+
+static void add_reads(struct tasks *b, size_t index, struct plan_task *task) {
+  const struct tape_op *op = &b->trace.tape.ops.at[index];
+  task->first_read = b->graph.reads.count;
+  for (int i = 0; i < op->in_count; i++) {
+    size_t value = b->trace.tape.ins.at[op->first_in + (size_t)i];
+    size_t tensor = b->tensor[tasks_root(b, value)];
+    if (!tensor || b->stamp[tensor] == b->graph.tasks.count)
+      continue; /* a parameter, or read already */
+    b->stamp[tensor] = b->graph.tasks.count;
+    *VEC_PUSH(b->graph.arena, &b->graph.reads) = tensor - 1;
+    b->graph.tensors.at[tensor - 1].readers++;
+    if (task->elementwise && task->read_count < 32 &&
+        !in_step(b, index, tensor))
+      task->spared |= (uint32_t)1 << task->read_count;
+    task->read_count++;
+  }
+}
+
+/* Views do nothing at a prediction. */
+static void add_task(struct tasks *b, size_t index) {
+  const struct tape *tape = &b->trace.tape;
+  const struct tape_op *op = &tape->ops.at[index];
+  if (op->result == RESULT_VIEW)
+    return;
+  size_t first = tape->values.at[op->first_out].storage;
+  if (b->root[first] != first)
+    return;
+  size_t number = b->graph.tasks.count;
+  struct plan_task *task = VEC_PUSH(b->graph.arena, &b->graph.tasks);
+  b->op_of[number] = index;
+  task->work = bytes_of(b, &op->work);
+  task->elementwise = op->elementwise;
+  struct plan_task made = *task;
+  add_reads(b, index, &made);
+  made.first_made = b->graph.makes.count;
+  for (int i = 0; i < op->out_count; i++) {
+    size_t storage = tape->values.at[op->first_out + (size_t)i].storage;
+    *VEC_PUSH(b->graph.arena, &b->graph.makes) = add_tensor(b, storage) - 1;
+    made.made_count++;
+  }
+  b->graph.tasks.at[number] = made;
+}
+
+void tasks_find(struct tasks *b) {
+  struct arena *arena = b->arena;
+  const struct tape *tape = &b->trace.tape;
+  struct trace_options options = {.profile = &profile_planned,
+                                  .lowers = true,
+                                  .single = b->settings->batch == 1};
+  trace_model(&b->trace, b->model, &options, arena);
+  size_t storages = tape->storages.count + 1;
+  b->graph.arena = arena;
+  b->tensor = arena_alloc(arena, storages, sizeof *b->tensor);
+  b->root = arena_alloc(arena, storages, sizeof *b->root);
+  b->stamp = arena_alloc(arena, storages, sizeof *b->stamp);
+  b->reads = arena_alloc(arena, tape->values.count + 1, sizeof *b->reads);
+  b->op_of = arena_alloc(arena, tape->ops.count + 1, sizeof *b->op_of);
+  count_reads(b);
+  find_tied(b);
+  find_roots(b);
+  add_inputs(b);
+  for (size_t i = 0; i < tape->ops.count; i++)
+    add_task(b, i);
+  for (size_t i = 0; i < b->model->outputs.count; i++) {
+    size_t value = b->trace.value_of[b->model->outputs.at[i].node];
+    size_t tensor = b->tensor[tasks_root(b, value)];
+    if (tensor)
+      b->graph.tensors.at[tensor - 1].lasts = true;
+  }
+}

@@ -1,0 +1,52 @@
+/* Tasks: what a prediction has to run, before it is planned. */
+#ifndef NETC_MEMORY_TASKS_H
+#define NETC_MEMORY_TASKS_H
+
+#include "memory/inference.h"
+#include "memory/trace.h"
+#include "plan/schedule.h"
+
+/* The graph of tasks that a tape describes. */
+struct tasks {
+  struct arena *arena; /* for as long as it takes */
+  const struct model *model;
+  const struct infer_settings *settings;
+  struct inference *inference; /* that the tasks are of */
+  struct trace trace;
+  struct task_graph graph;
+  size_t *tensor; /* by storage: its tensor, from 1; 0: it takes no memory */
+  size_t *root;   /* by storage: the one that holds it */
+  int64_t *reads; /* by value: operations that read it */
+  size_t *stamp;  /* by tensor: the last task that read it, from 1 */
+  size_t *op_of;  /* by task: its operation */
+  bool *tied;     /* by parameter: several layers use it */
+  int64_t folded; /* values of parameters and buffers that are gone */
+  bool overflow;
+};
+
+/* Fills in all that follows, and what folds. */
+void tasks_find(struct tasks *b);
+
+/* The storage that holds a value. */
+size_t tasks_root(const struct tasks *b, size_t value);
+
+/*
+ * The operation that becomes part of the weights of operation `index`, which
+ * is then the one behind it; SIZE_MAX: none does.
+ */
+size_t tasks_folded(const struct tasks *b, size_t index);
+
+/* Whether operation `index` has a bias of its own. */
+bool tasks_has_bias(const struct tasks *b, size_t index);
+
+/* Where it all lies. */
+struct placing {
+  struct tasks *b;
+  const struct schedule *schedule;
+  struct inference *inference;
+  size_t *buffer; /* by tensor: its buffer, from 1 */
+  int64_t *left;  /* by tensor: readers to come */
+  size_t *work;   /* by task: its buffer, from 1; 0: none */
+};
+
+#endif

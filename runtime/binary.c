@@ -1,0 +1,67 @@
+/* add, sub, mul, max, prelu: functions of two values. */
+#include "kernel.h"
+
+static float add(float a, float b) {
+  return a + b;
+}
+
+static float sub(float a, float b) {
+  return a - b;
+}
+
+static float mul(float a, float b) {
+  return a * b;
+}
+
+static float larger(float a, float b) {
+  return a > b || isnan(a) ? a : b;
+}
+
+static float prelu(float x, float slope) {
+  return x > 0 ? x : x * slope;
+}
+
+static int each_pair(struct netrt_view views[3],
+                     float (*function)(float, float)) {
+  struct walk walk;
+  ptrdiff_t k;
+  netrt_walk_open(&walk, views, 3);
+  do {
+    float *out = netrt_floats(&views[0]) + walk.offset[0];
+    const float *a = netrt_floats(&views[1]) + walk.offset[1];
+    const float *b = netrt_floats(&views[2]) + walk.offset[2];
+    for (k = 0; k < walk.length; k++)
+      out[k * walk.step[0]] =
+          function(a[k * walk.step[1]], b[k * walk.step[2]]);
+  } while (netrt_walk_next(&walk));
+  return NETRT_OK;
+}
+
+#define BINARY(id, function)                                   \
+  static int netrt_reference_##id(const struct netrt *net,     \
+                                  const struct netrt_op *op) { \
+    struct netrt_view views[3];                                \
+    views[0] = netrt_out(net, op);                             \
+    views[1] = netrt_in(net, op, 0);                           \
+    views[2] = netrt_in(net, op, 1);                           \
+    return each_pair(views, function);                         \
+  }                                                            \
+  KERNEL_FAST(id)
+
+BINARY(add, add);
+BINARY(sub, sub);
+BINARY(mul, mul);
+BINARY(max, larger);
+
+static int netrt_reference_prelu(const struct netrt *net,
+                                 const struct netrt_op *op) {
+  struct netrt_view views[3], slope = netrt_in(net, op, 1);
+  struct along along;
+  views[0] = netrt_out(net, op);
+  views[1] = netrt_in(net, op, 0);
+  netrt_along_last(&along, &slope, &views[0]);
+  views[2] = along.view;
+  return each_pair(views, prelu);
+}
+
+KERNEL(prelu);

@@ -1,0 +1,155 @@
+/*
+ * NETRT_CHECK: is the plan kept? What is not alive holds a signalling NaN,
+ * so that no byte of it changes unseen, and what reads it carries the NaN
+ * into its output. Needs the model's table of buffers.
+ */
+#include "kernel.h"
+
+#ifdef NETRT_CHECK
+
+/* A signalling NaN; an operation makes it quiet and keeps the rest. */
+static const unsigned char poison[4] = {0xad, 0xde, 0xa0, 0x7f};
+
+static void fill(struct netrt *net, size_t from, size_t to) {
+  for (; from < to; from++)
+    net->arena[from] = poison[from & 3];
+}
+
+static int is_alive(const struct netrt_buffer *buffer, uint32_t op) {
+  return buffer->first <= op && op <= buffer->last;
+}
+
+static int holds(const struct netrt_buffer *buffer, size_t offset) {
+  return buffer->offset <= offset && offset - buffer->offset < buffer->bytes;
+}
+
+static int is_input(const struct netrt_model *m,
+                    const struct netrt_buffer *buffer) {
+  uint32_t i;
+  for (i = 0; i < m->input_count && buffer->first == 0; i++)
+    if (holds(buffer, m->inputs[i].operand.offset))
+      return 1;
+  return 0;
+}
+
+/* The next bytes [*from, *to) that are in no living buffer; 0: none. */
+static int next_gap(const struct netrt_model *m, uint32_t op, int inputs,
+                    size_t *from, size_t *to) {
+  uint32_t i;
+  int moved = 1;
+  while (moved) {
+    moved = 0;
+    for (i = 0; i < m->buffer_count; i++)
+      if (is_alive(&m->buffers[i], op) && holds(&m->buffers[i], *from) &&
+          (!inputs || is_input(m, &m->buffers[i]))) {
+        *from = m->buffers[i].offset + m->buffers[i].bytes;
+        moved = 1;
+      }
+  }
+  *to = m->arena_bytes;
+  for (i = 0; i < m->buffer_count; i++)
+    if (is_alive(&m->buffers[i], op) && m->buffers[i].offset > *from &&
+        m->buffers[i].offset < *to && m->buffers[i].bytes &&
+        (!inputs || is_input(m, &m->buffers[i])))
+      *to = m->buffers[i].offset;
+  return *from < *to;
+}
+
+void netrt_check_open(struct netrt *net) {
+  if (net->model->buffers)
+    fill(net, 0, net->model->arena_bytes);
+}
+
+/* Whether an operation may write a buffer: its outputs, its work memory. */
+static int may_write(const struct netrt_model *m, const struct netrt_op *op,
+                     const struct netrt_buffer *buffer) {
+  uint32_t i, count = (uint32_t)op->outs + op->ins + op->works;
+  for (i = 0; i < count; i++) {
+    const struct netrt_operand *at = &m->operands[op->operands + i];
+    int read = i >= op->outs && i < (uint32_t)op->outs + op->ins;
+    if (!read && at->place == NETRT_IN_ARENA && holds(buffer, at->offset))
+      return 1;
+  }
+  return 0;
+}
+
+/* FNV-1a of what the operation must leave alone. */
+static uint64_t sum_of_others(const struct netrt *net, uint32_t op) {
+  const struct netrt_model *m = net->model;
+  uint64_t sum = UINT64_C(14695981039346656037);
+  uint32_t i;
+  size_t k;
+  for (i = 0; i < m->buffer_count; i++) {
+    const struct netrt_buffer *buffer = &m->buffers[i];
+    if (!is_alive(buffer, op) || may_write(m, &m->ops[op], buffer))
+      continue;
+    for (k = 0; k < buffer->bytes; k++)
+      sum = (sum ^ net->arena[buffer->offset + k]) * UINT64_C(1099511628211);
+  }
+  return sum;
+}
+
+uint64_t netrt_check_before(struct netrt *net, uint32_t op) {
+  const struct netrt_model *m = net->model;
+  size_t from = 0, to;
+  uint32_t i;
+  if (!m->buffers)
+    return 0;
+  for (; op == 0 && next_gap(m, 0, 1, &from, &to); from = to)
+    fill(net, from, to);
+  for (i = 0; i < m->buffer_count; i++)
+    if (m->buffers[i].first == op && !is_input(m, &m->buffers[i]))
+      fill(net, m->buffers[i].offset,
+           m->buffers[i].offset + m->buffers[i].bytes);
+  return sum_of_others(net, op);
+}
+
+/* Whether an output has a value that came from poison. */
+static int is_poisoned(const struct netrt *net, const struct netrt_op *op,
+                       uint32_t out) {
+  struct netrt_view view = netrt_view(net, op, out);
+  struct walk walk;
+  ptrdiff_t k;
+  if (view.type != NETRT_F32)
+    return 0;
+  netrt_walk_open(&walk, &view, 1);
+  do
+    for (k = 0; k < walk.length; k++) {
+      const unsigned char *at =
+          view.data + (walk.offset[0] + k * walk.step[0]) * 4;
+      if (at[0] == poison[0] && at[1] == poison[1] &&
+          (at[2] & 0xbf) == poison[2] && (at[3] & 0x7f) == poison[3])
+        return 1;
+    }
+  while (netrt_walk_next(&walk));
+  return 0;
+}
+
+enum netrt_status netrt_check_after(struct netrt *net, uint32_t op,
+                                    uint64_t sum) {
+  const struct netrt_model *m = net->model;
+  size_t from = 0, to, i;
+  if (!m->buffers)
+    return NETRT_OK;
+  for (; next_gap(m, op, 0, &from, &to); from = to)
+    for (i = from; i < to; i++)
+      if (net->arena[i] != poison[i & 3])
+        return NETRT_STRAY_WRITE;
+  if (sum != sum_of_others(net, op))
+    return NETRT_STRAY_WRITE;
+  for (i = 0; i < m->ops[op].outs; i++)
+    if (is_poisoned(net, &m->ops[op], (uint32_t)i))
+      return NETRT_DEAD_READ;
+  for (i = m->arena_bytes; i > net->high_water; i--)
+    if (net->arena[i - 1] != poison[(i - 1) & 3])
+      net->high_water = i;
+  for (i = 0; i < m->buffer_count; i++)
+    if (m->buffers[i].last == op)
+      fill(net, m->buffers[i].offset,
+           m->buffers[i].offset + m->buffers[i].bytes);
+  return NETRT_OK;
+}
+
+#else
+typedef int netrt_check_is_off; /* a file is never empty */
+#endif

@@ -1,0 +1,56 @@
+/* A convolution's operands and numbers, for its plain and fast kernels. */
+#ifndef NETRT_CONV_H
+#define NETRT_CONV_H
+
+#include "kernel.h"
+
+struct conv {
+  struct map out, in;
+  struct window window;
+  const float *weight, *bias; /* bias NULL: none */
+  ptrdiff_t tap_stride[3], in_stride, out_stride, bias_stride;
+  ptrdiff_t groups;
+};
+
+static inline struct conv conv_of(const struct netrt *net,
+                                  const struct netrt_op *op) {
+  struct netrt_view out = netrt_out(net, op), in = netrt_in(net, op, 0);
+  struct netrt_view weight = netrt_in(net, op, 1), bias;
+  const int32_t *args = netrt_args(net, op);
+  struct conv c;
+  int i;
+  c.out = netrt_map_of(&out);
+  c.in = netrt_map_of(&in);
+  c.window = netrt_window_of_conv(args + 1, out.rank - 2);
+  c.groups = args[0];
+  c.weight = netrt_floats(&weight);
+  c.in_stride = stride_back(&weight, 1);
+  c.out_stride = stride_back(&weight, 0);
+  for (i = 0; i < 3; i++) {
+    c.window.kernel[i] = size_back(&weight, 4 - i);
+    c.tap_stride[i] = stride_back(&weight, 4 - i);
+  }
+  c.bias = NULL;
+  c.bias_stride = 0;
+  if (op->ins > 2) {
+    bias = netrt_in(net, op, 2);
+    c.bias = netrt_floats(&bias);
+    c.bias_stride = bias.stride[0];
+  }
+  return c;
+}
+
+/* Whether the weights are rows of outputs in the order of the taps. */
+static inline int weights_are_rows(const struct conv *c, ptrdiff_t ins) {
+  const ptrdiff_t *size = c->window.kernel, *stride = c->tap_stride;
+  ptrdiff_t expected = ins * c->in_stride;
+  int i;
+  for (i = 2; i >= 0; i--) {
+    if (size[i] != 1 && stride[i] != expected)
+      return 0;
+    expected *= size[i];
+  }
+  return c->out_stride == 1;
+}
+
+#endif

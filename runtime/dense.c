@@ -1,0 +1,87 @@
+/* linear, matmul: products of matrices, plain. */
+#include "kernel.h"
+
+/* out[n, m] = bias[m] + sum over k of a[n, k] b[k, m] */
+struct product {
+  float *out;
+  const float *a, *b, *bias;
+  ptrdiff_t n, k, m, out_row, out_step, a_row, a_step, b_row, b_step;
+  ptrdiff_t bias_step;
+};
+
+static void product_row(const struct product *p, const float *a, float *out) {
+  ptrdiff_t i, o, to = p->out_step;
+  for (o = 0; o < p->m; o++)
+    out[o * to] = p->bias ? p->bias[o * p->bias_step] : 0;
+  for (i = 0; i < p->k; i++) {
+    float value = a[i * p->a_step];
+    const float *row = p->b + i * p->b_row;
+    if (to == 1 && p->b_step == 1)
+      for (o = 0; o < p->m; o++)
+        out[o] += value * row[o];
+    else
+      for (o = 0; o < p->m; o++)
+        out[o * to] += value * row[o * p->b_step];
+  }
+}
+
+static int netrt_reference_linear(const struct netrt *net,
+                                  const struct netrt_op *op) {
+  struct netrt_view views[2] = {netrt_out(net, op), netrt_in(net, op, 0)};
+  struct netrt_view weight = netrt_in(net, op, 1), bias;
+  struct product p;
+  struct walk walk;
+  p.bias = NULL;
+  p.bias_step = 0;
+  if (op->ins > 2) {
+    bias = netrt_in(net, op, 2);
+    p.bias = netrt_floats(&bias);
+    p.bias_step = bias.stride[0];
+  }
+  p.b = netrt_floats(&weight);
+  p.k = weight.size[0];
+  p.m = weight.size[1];
+  p.b_row = weight.stride[0];
+  p.b_step = weight.stride[1];
+  p.out_step = stride_back(&views[0], 0);
+  p.a_step = stride_back(&views[1], 0);
+  netrt_walk_open_outer(&walk, views, 2, 1);
+  do
+    product_row(&p, netrt_floats(&views[1]) + walk.offset[1],
+                netrt_floats(&views[0]) + walk.offset[0]);
+  while (netrt_walk_next(&walk));
+  return NETRT_OK;
+}
+
+KERNEL_FAST(linear);
+
+static int netrt_reference_matmul(const struct netrt *net,
+                                  const struct netrt_op *op) {
+  struct netrt_view views[3] = {netrt_out(net, op), netrt_in(net, op, 0),
+                                netrt_in(net, op, 1)};
+  struct product p;
+  struct walk walk;
+  ptrdiff_t i;
+  p.bias = NULL;
+  p.bias_step = 0;
+  p.n = size_back(&views[0], 1);
+  p.m = size_back(&views[0], 0);
+  p.k = size_back(&views[1], 0);
+  p.out_step = stride_back(&views[0], 0);
+  p.a_step = stride_back(&views[1], 0);
+  p.b_row = stride_back(&views[2], 1);
+  p.b_step = stride_back(&views[2], 0);
+  netrt_walk_open_outer(&walk, views, 3, 2);
+  do {
+    p.b = netrt_floats(&views[2]) + walk.offset[2];
+    for (i = 0; i < p.n; i++)
+      product_row(&p,
+                  netrt_floats(&views[1]) + walk.offset[1] +
+                      i * stride_back(&views[1], 1),
+                  netrt_floats(&views[0]) + walk.offset[0] +
+                      i * stride_back(&views[0], 1));
+  } while (netrt_walk_next(&walk));
+  return NETRT_OK;
+}
+
+KERNEL_FAST(matmul);

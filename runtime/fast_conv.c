@@ -1,0 +1,194 @@
+/*
+ * Convolution as products of matrices whose rows are found in the map itself:
+ * pixels of a line lie evenly. Padding is a row of zeros; only where part of a
+ * line's pixels is outside, their values are gathered.
+ */
+#include "onednn.h"
+
+#include <string.h>
+
+#ifdef NETRT_HAS_FAST
+
+int netrt_fast_conv(const struct netrt *net, const struct netrt_op *op);
+
+struct source {
+  const struct conv *conv;
+  ptrdiff_t channel; /* the first of the group */
+  ptrdiff_t width;   /* taps of the width that are one: 1, or all */
+  ptrdiff_t ins;     /* of a tap by itself */
+};
+
+/* Where pixel m and its tap begin; 0: outside in depth or height. */
+static const float *begin_of(const struct source *s, uint32_t m, uint32_t tap,
+                             ptrdiff_t *column) {
+  const struct conv *c = s->conv;
+  const struct window *w = &c->window;
+  uint32_t rest = m / (uint32_t)c->out.size[3];
+  uint32_t columns = (uint32_t)(w->kernel[2] / s->width);
+  uint32_t x = tap % columns, up = tap / columns;
+  ptrdiff_t z = 0, y;
+  y = (ptrdiff_t)(rest % (uint32_t)c->out.size[2]) * w->stride[1] -
+      w->before[1] + (ptrdiff_t)(up % (uint32_t)w->kernel[1]) * w->dilation[1];
+  rest /= (uint32_t)c->out.size[2];
+  if (c->out.size[1] > 1 || w->kernel[0] > 1 || w->before[0]) {
+    z = (ptrdiff_t)(rest % (uint32_t)c->out.size[1]) * w->stride[0] -
+        w->before[0] +
+        (ptrdiff_t)(up / (uint32_t)w->kernel[1]) * w->dilation[0];
+    rest /= (uint32_t)c->out.size[1];
+  }
+  *column = (ptrdiff_t)(m % (uint32_t)c->out.size[3]) * w->stride[2] -
+            w->before[2] + (ptrdiff_t)x * w->dilation[2];
+  if (z < 0 || z >= c->in.size[1] || y < 0 || y >= c->in.size[2])
+    return NULL;
+  return c->in.data + (ptrdiff_t)rest * c->in.stride[0] + z * c->in.stride[1] +
+         y * c->in.stride[2] + s->channel;
+}
+
+/* Values [from, from + count) of taps side by side, zeros where there is no
+ * map. */
+static void gather(const struct source *s, const float *line, ptrdiff_t column,
+                   ptrdiff_t from, ptrdiff_t count, float *to) {
+  const struct map *in = &s->conv->in;
+  ptrdiff_t i;
+  if (s->width > 1) { /* its pixels lie together */
+    ptrdiff_t begin = column * s->ins + from;
+    ptrdiff_t first = least(most(0, -begin), count);
+    ptrdiff_t end = most(first, least(count, in->size[3] * s->ins - begin));
+    for (i = 0; i < first; i++)
+      to[i] = 0;
+    for (; i < end; i++)
+      to[i] = line[begin + i];
+    for (; i < count; i++)
+      to[i] = 0;
+    return;
+  }
+  for (i = 0; i < count;) {
+    ptrdiff_t place = column + (from + i) / s->ins;
+    ptrdiff_t inner = (from + i) % s->ins;
+    ptrdiff_t length = least(s->ins - inner, count - i);
+    if (place >= 0 && place < in->size[3])
+      memcpy(to + i, line + place * in->stride[3] + inner,
+             (size_t)length * sizeof *to);
+    else
+      memset(to + i, 0, (size_t)length * sizeof *to);
+    i += length;
+  }
+}
+
+static struct gemm_rows conv_rows(const struct gemm *gemm, ptrdiff_t m,
+                                  ptrdiff_t rows, ptrdiff_t tap, ptrdiff_t from,
+                                  ptrdiff_t count, float *scratch) {
+  const struct source *s = gemm->user;
+  const struct conv *c = s->conv;
+  ptrdiff_t column, last, step = c->window.stride[2], i;
+  const float *line = begin_of(s, (uint32_t)m, (uint32_t)tap, &column);
+  struct gemm_rows found;
+  found.a = scratch;
+  found.step = 0;
+  if (!line) {
+    memset(scratch, 0, (size_t)count * sizeof *scratch);
+    return found;
+  }
+  last = column + (rows - 1) * step + s->width - 1;
+  if (column >= 0 && last < c->in.size[3]) {
+    found.a = line + column * c->in.stride[3] + from;
+    found.step = step * c->in.stride[3];
+    return found;
+  }
+  found.step = count;
+  for (i = 0; i < rows; i++)
+    gather(s, line, column + i * step, from, count, scratch + i * count);
+  return found;
+}
+
+/* Whether pixels lie evenly, in `axes` of the axes from the last one on. */
+static int pixels_are_even(const struct map *map, int axes) {
+  ptrdiff_t expected = map->stride[3] * map->size[3];
+  int i;
+  for (i = 2; i > 3 - axes; i--) {
+    if (map->size[i] != 1 && map->stride[i] != expected)
+      return 0;
+    expected *= map->size[i];
+  }
+  return 1;
+}
+
+static int is_pointwise(const struct conv *c) {
+  const struct window *w = &c->window;
+  int i;
+  for (i = 0; i < 3; i++)
+    if (w->kernel[i] != 1 || w->stride[i] != 1 || w->before[i] != 0 ||
+        c->in.size[i + 1] != c->out.size[i + 1])
+      return 0;
+  return pixels_are_even(&c->in, 4);
+}
+
+static int is_depthwise(const struct conv *c) {
+  return c->groups > 1 && c->groups == c->in.size[4] &&
+         c->groups == c->out.size[4];
+}
+
+/* Taps of the width are one where the channels of a pixel are few. */
+static int merges_width(const struct conv *c, ptrdiff_t ins) {
+  return c->groups == 1 && ins < 32 && c->window.dilation[2] == 1 &&
+         c->in.stride[3] == ins && c->window.kernel[2] > 1 &&
+         ins * c->window.kernel[2] <= GEMM_DEPTH;
+}
+
+static void run_group(const struct netrt *net, const struct conv *c,
+                      ptrdiff_t group) {
+  ptrdiff_t ins = c->in.size[4] / c->groups, outs = c->out.size[4] / c->groups;
+  const struct window *w = &c->window;
+  struct source s;
+  struct gemm g;
+  s.conv = c;
+  s.channel = group * ins;
+  s.ins = ins;
+  s.width = merges_width(c, ins) ? w->kernel[2] : 1;
+  g.out = c->out.data + group * outs;
+  g.out_row = c->out.stride[3];
+  g.b = c->weight + group * outs;
+  g.b_row = c->in_stride;
+  g.b_step = 1;
+  g.bias = c->bias ? c->bias + group * outs : NULL;
+  g.m = c->out.size[0] * c->out.size[1] * c->out.size[2] * c->out.size[3];
+  g.n = outs;
+  g.taps = w->kernel[0] * w->kernel[1] * w->kernel[2] / s.width;
+  g.ins = ins * s.width;
+  g.line = c->out.size[3];
+  g.tap_rows = NULL;
+  g.rows = conv_rows;
+  g.user = &s;
+  g.a = c->in.data + s.channel;
+  g.a_row = c->in.stride[3];
+  if (is_pointwise(c)) {
+    g.rows = NULL;
+    g.line = g.m;
+  }
+  netrt_gemm(net, &g);
+}
+
+int netrt_fast_depthwise(const struct netrt *net, const struct conv *c);
+
+int netrt_fast_conv(const struct netrt *net, const struct netrt_op *op) {
+  struct conv c = conv_of(net, op);
+  ptrdiff_t ins = c.in.size[4] / c.groups, group;
+  ptrdiff_t pixels = c.out.size[0] * c.out.size[1] * c.out.size[2];
+  if (c.in.stride[4] != 1 || c.out.stride[4] != 1 ||
+      (c.bias && c.bias_stride != 1) || !weights_are_rows(&c, ins) ||
+      pixels * c.out.size[3] > INT32_MAX)
+    return NOT_FOR_ME;
+  if (!is_pointwise(&c) && netrt_onednn_conv(&c) == NETRT_OK)
+    return NETRT_OK;
+  if (is_depthwise(&c))
+    return netrt_fast_depthwise(net, &c);
+  if (!pixels_are_even(&c.out, 4) || c.out.size[4] / c.groups < 4)
+    return NOT_FOR_ME;
+  for (group = 0; group < c.groups; group++)
+    run_group(net, &c, group);
+  return NETRT_OK;
+}
+
+#else
+typedef int netrt_fast_conv_is_off; /* a file is never empty */
+#endif

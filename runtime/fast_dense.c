@@ -1,0 +1,82 @@
+/* linear, matmul: views whose rows lie evenly, as products of matrices. */
+#include "gemm.h"
+
+#ifdef NETRT_HAS_FAST
+
+int netrt_fast_linear(const struct netrt *net, const struct netrt_op *op);
+int netrt_fast_matmul(const struct netrt *net, const struct netrt_op *op);
+
+/* Columns with one value each to add: a view without its last axis. */
+static struct netrt_view without_last(struct netrt_view view) {
+  view.rank--;
+  return view;
+}
+
+static struct gemm gemm_of(const struct netrt_view *b) {
+  struct gemm g;
+  g.b = netrt_floats(b);
+  g.b_row = stride_back(b, 1);
+  g.b_step = stride_back(b, 0);
+  g.n = size_back(b, 0);
+  g.ins = size_back(b, 1);
+  g.taps = 1;
+  g.rows = NULL;
+  g.tap_rows = NULL;
+  g.user = NULL;
+  g.bias = NULL;
+  return g;
+}
+
+int netrt_fast_linear(const struct netrt *net, const struct netrt_op *op) {
+  struct netrt_view out = netrt_out(net, op), in = netrt_in(net, op, 0);
+  struct netrt_view weight = netrt_in(net, op, 1), bias, views[2];
+  struct gemm g = gemm_of(&weight);
+  struct walk walk;
+  if (stride_back(&out, 0) != 1 || stride_back(&in, 0) != 1)
+    return NOT_FOR_ME;
+  if (op->ins > 2) {
+    bias = netrt_in(net, op, 2);
+    if (bias.stride[0] != 1)
+      return NOT_FOR_ME;
+    g.bias = netrt_floats(&bias);
+  }
+  views[0] = without_last(out);
+  views[1] = without_last(in);
+  netrt_walk_open(&walk, views, 2);
+  g.m = g.line = walk.length;
+  g.out_row = walk.step[0];
+  g.a_row = walk.step[1];
+  do {
+    g.out = netrt_floats(&out) + walk.offset[0];
+    g.a = netrt_floats(&in) + walk.offset[1];
+    netrt_gemm(net, &g);
+  } while (netrt_walk_next(&walk));
+  return NETRT_OK;
+}
+
+int netrt_fast_matmul(const struct netrt *net, const struct netrt_op *op) {
+  struct netrt_view views[3];
+  struct gemm g;
+  struct walk walk;
+  views[0] = netrt_out(net, op);
+  views[1] = netrt_in(net, op, 0);
+  views[2] = netrt_in(net, op, 1);
+  if (stride_back(&views[0], 0) != 1 || stride_back(&views[1], 0) != 1)
+    return NOT_FOR_ME;
+  g = gemm_of(&views[2]);
+  g.m = g.line = size_back(&views[0], 1);
+  g.out_row = stride_back(&views[0], 1);
+  g.a_row = stride_back(&views[1], 1);
+  netrt_walk_open_outer(&walk, views, 3, 2);
+  do {
+    g.out = netrt_floats(&views[0]) + walk.offset[0];
+    g.a = netrt_floats(&views[1]) + walk.offset[1];
+    g.b = netrt_floats(&views[2]) + walk.offset[2];
+    netrt_gemm(net, &g);
+  } while (netrt_walk_next(&walk));
+  return NETRT_OK;
+}
+
+#else
+typedef int netrt_fast_dense_is_off; /* a file is never empty */
+#endif

@@ -1,0 +1,130 @@
+/* Depthwise convolution: lines of the output, each with its taps. */
+#include "conv.h"
+#include "isa.h"
+
+#ifdef NETRT_HAS_FAST
+
+/* One line of the output. */
+struct line {
+  const float *in; /* the first tap of its first pixel, but for the width */
+  float *out;
+  ptrdiff_t from[2], to[2];       /* taps of depth and height inside */
+  ptrdiff_t inner_from, inner_to; /* pixels all of whose taps are inside */
+};
+
+/* Channels that fill no vector. */
+static void depthwise_rest(const struct conv *c, const struct line *l,
+                           ptrdiff_t channel) {
+  const struct window *w = &c->window;
+  ptrdiff_t ow, x, y, z, o;
+  for (o = channel; o < c->out.size[4]; o++)
+    for (ow = 0; ow < c->out.size[3]; ow++) {
+      float sum = c->bias ? c->bias[o] : 0;
+      for (z = l->from[0]; z < l->to[0]; z++)
+        for (y = l->from[1]; y < l->to[1]; y++)
+          for (x = 0; x < w->kernel[2]; x++) {
+            ptrdiff_t at =
+                ow * w->stride[2] - w->before[2] + x * w->dilation[2];
+            if (at >= 0 && at < c->in.size[3])
+              sum += l->in[z * w->dilation[0] * c->in.stride[1] +
+                           y * w->dilation[1] * c->in.stride[2] +
+                           at * c->in.stride[3] + o] *
+                     c->weight[z * c->tap_stride[0] + y * c->tap_stride[1] +
+                               x * c->tap_stride[2] + o];
+          }
+      l->out[ow * c->out.stride[3] + o] = sum;
+    }
+}
+
+#define NAME(id) base_##id
+#define TARGET
+#define LANES 4
+#include "depthwise_body.h"
+#undef NAME
+#undef TARGET
+#undef LANES
+
+#if ISA_HAS_X86
+#define NAME(id) avx2_##id
+#define TARGET ISA_TARGET_AVX2
+#define LANES 8
+#include "depthwise_body.h"
+#undef NAME
+#undef TARGET
+#undef LANES
+
+#define NAME(id) avx512_##id
+#define TARGET ISA_TARGET_AVX512
+#define LANES 16
+#include "depthwise_body.h"
+#undef NAME
+#undef TARGET
+#undef LANES
+#endif
+
+/* Places [from, to) of taps that are inside an axis of `size`. */
+static void taps_inside(ptrdiff_t first, ptrdiff_t dilation, ptrdiff_t taps,
+                        ptrdiff_t size, ptrdiff_t *from, ptrdiff_t *to) {
+  *from = first < 0 ? least((-first + dilation - 1) / dilation, taps) : 0;
+  *to =
+      first >= size ? 0 : least((size - first + dilation - 1) / dilation, taps);
+}
+
+static struct line line_of(const struct conv *c, ptrdiff_t at) {
+  const struct window *w = &c->window;
+  ptrdiff_t height = at % c->out.size[2], rest = at / c->out.size[2];
+  ptrdiff_t depth = rest % c->out.size[1], batch = rest / c->out.size[1];
+  ptrdiff_t z = depth * w->stride[0] - w->before[0];
+  ptrdiff_t y = height * w->stride[1] - w->before[1];
+  ptrdiff_t last =
+      c->in.size[3] + w->before[2] - (w->kernel[2] - 1) * w->dilation[2] - 1;
+  struct line l;
+  l.in = c->in.data + batch * c->in.stride[0] + z * c->in.stride[1] +
+         y * c->in.stride[2];
+  l.out = c->out.data + batch * c->out.stride[0] + depth * c->out.stride[1] +
+          height * c->out.stride[2];
+  taps_inside(z, w->dilation[0], w->kernel[0], c->in.size[1], &l.from[0],
+              &l.to[0]);
+  taps_inside(y, w->dilation[1], w->kernel[1], c->in.size[2], &l.from[1],
+              &l.to[1]);
+  l.inner_from = (w->before[2] + w->stride[2] - 1) / w->stride[2];
+  l.inner_to = last < 0 ? 0 : least(last / w->stride[2] + 1, c->out.size[3]);
+  return l;
+}
+
+struct job {
+  const struct conv *conv;
+  enum isa isa;
+};
+
+static void lines_part(void *data, ptrdiff_t from, ptrdiff_t to) {
+  const struct job *job = data;
+  for (; from < to; from++) {
+    struct line l = line_of(job->conv, from);
+#if ISA_HAS_X86
+    if (job->isa == ISA_AVX512) {
+      avx512_depthwise_line(job->conv, &l);
+      continue;
+    }
+    if (job->isa == ISA_AVX2) {
+      avx2_depthwise_line(job->conv, &l);
+      continue;
+    }
+#endif
+    base_depthwise_line(job->conv, &l);
+  }
+}
+
+int netrt_fast_depthwise(const struct netrt *net, const struct conv *c) {
+  struct job job;
+  ptrdiff_t lines = c->out.size[0] * c->out.size[1] * c->out.size[2];
+  job.conv = c;
+  job.isa = isa_of(net);
+  netrt_run_parts(net, lines, 1 + 30000 / (c->out.size[3] * c->out.size[4]),
+                  lines_part, &job);
+  return NETRT_OK;
+}
+
+#else
+typedef int netrt_depthwise_is_off; /* a file is never empty */
+#endif

@@ -1,0 +1,96 @@
+/* Products of matrices for each instruction set, in parts by rows. */
+#include "onednn.h"
+
+#ifdef NETRT_HAS_FAST
+
+enum { BLOCK_VALUES = 131072 }; /* half a megabyte: of most second caches */
+
+#define NAME(id) base_##id
+#define TARGET
+#define LANES 4
+#define MAX_ROWS 6
+#include "gemm_body.h"
+#undef NAME
+#undef TARGET
+#undef LANES
+#undef MAX_ROWS
+
+#if ISA_HAS_X86
+#define NAME(id) avx2_##id
+#define TARGET ISA_TARGET_AVX2
+#define LANES 8
+#define MAX_ROWS 6
+#include "gemm_body.h"
+#undef NAME
+#undef TARGET
+#undef LANES
+#undef MAX_ROWS
+
+#define NAME(id) avx512_##id
+#define TARGET ISA_TARGET_AVX512
+#define LANES 16
+#define MAX_ROWS 14
+#include "gemm_body.h"
+#undef NAME
+#undef TARGET
+#undef LANES
+#undef MAX_ROWS
+#endif
+
+void netrt_gemm_part(enum isa isa, const struct gemm *gemm, ptrdiff_t from,
+                     ptrdiff_t to) {
+#if ISA_HAS_X86
+  if (isa == ISA_AVX512) {
+    avx512_gemm_part(gemm, from, to);
+    return;
+  }
+  if (isa == ISA_AVX2) {
+    avx2_gemm_part(gemm, from, to);
+    return;
+  }
+#endif
+  (void)isa;
+  base_gemm_part(gemm, from, to);
+}
+
+struct job {
+  const struct gemm *gemm;
+  enum isa isa;
+};
+
+static void rows_part(void *data, ptrdiff_t from, ptrdiff_t to) {
+  const struct job *job = data;
+  netrt_gemm_part(job->isa, job->gemm, from, to);
+}
+
+/* Parts of columns: of few rows, each with a panel of its own. */
+enum { PANEL = 32 };
+
+static void columns_part(void *data, ptrdiff_t from, ptrdiff_t to) {
+  const struct job *job = data;
+  struct gemm part = *job->gemm;
+  part.n = least(to * PANEL, part.n) - from * PANEL;
+  part.out += from * PANEL;
+  part.b += from * PANEL * part.b_step;
+  part.bias = part.bias ? part.bias + from * PANEL : NULL;
+  netrt_gemm_part(job->isa, &part, 0, part.m);
+}
+
+void netrt_gemm(const struct netrt *net, const struct gemm *gemm) {
+  struct job job;
+  ptrdiff_t work = gemm->taps * gemm->ins * gemm->n;
+  job.gemm = gemm;
+  job.isa = isa_of(net);
+  if (netrt_onednn_gemm(gemm) == NETRT_OK)
+    return;
+  if (gemm->m >= 8 * GEMM_ROWS || gemm->n <= PANEL)
+    netrt_run_parts(net, gemm->m, 1 + 200000 / work, rows_part, &job);
+  else
+    netrt_run_parts(net, (gemm->n + PANEL - 1) / PANEL,
+                    1 + 200000 / (work / gemm->n * PANEL * gemm->m),
+                    columns_part, &job);
+}
+
+#else
+typedef int netrt_gemm_is_off; /* a file is never empty */
+#endif

@@ -1,0 +1,297 @@
+/*
+ * gemm for one instruction set. NAME(id) names functions, TARGET is their
+ * attribute, LANES the values of a vector, MAX_ROWS the rows of a tile. A tile
+ * is rows x two vectors of the output, which stay in registers while it goes
+ * down the columns of b.
+ */
+typedef float NAME(vector) __attribute__((vector_size(LANES * 4), aligned(4)));
+#define VECTOR NAME(vector)
+
+struct NAME(tile) {
+  const struct gemm_rows *runs; /* where a's rows are */
+  ptrdiff_t count, length;      /* of runs; values of each */
+  const float *b;               /* packed, or as it is */
+  ptrdiff_t b_row;
+  float *out; /* whole vectors of each row */
+  ptrdiff_t out_row;
+  const float *begin; /* the row that the output begins as; NULL: itself */
+};
+
+#define EACH_ROW(X) \
+  X(0) X(1) X(2) X(3) X(4) X(5) X(6) X(7) X(8) X(9) X(10) X(11) X(12) X(13)
+#define AT(p) (*(VECTOR *)(void *)(p))
+#define FROM(p) (*(const VECTOR *)(const void *)(p))
+
+/* rows and vectors are constants where this is inlined. */
+static inline __attribute__((always_inline)) TARGET void
+NAME(tile_of)(const struct NAME(tile) * t, const int rows, const int vectors) {
+  const VECTOR zero = {0};
+  const float *b = t->b;
+  ptrdiff_t b_row = t->b_row, run, i;
+#define BEGIN(r)                                                        \
+  const float *from##r = t->begin ? t->begin : t->out + r * t->out_row; \
+  VECTOR x##r = rows > r ? FROM(from##r) : zero;                        \
+  VECTOR y##r = rows > r && vectors > 1 ? FROM(from##r + LANES) : zero;
+  EACH_ROW(BEGIN)
+#undef BEGIN
+  for (run = 0; run < t->count; run++) {
+    const float *a = t->runs[run].a;
+    ptrdiff_t step = t->runs[run].step;
+#pragma GCC unroll 4
+    for (i = 0; i < t->length; i++) {
+      VECTOR b0 = FROM(b), b1 = vectors > 1 ? FROM(b + LANES) : zero;
+      b += b_row;
+#define ADD(r)                      \
+  if (rows > r) {                   \
+    x##r += a[r * step + i] * b0;   \
+    if (vectors > 1)                \
+      y##r += a[r * step + i] * b1; \
+  }
+      EACH_ROW(ADD)
+#undef ADD
+    }
+  }
+#define END(r)                                    \
+  if (rows > r) {                                 \
+    AT(t->out + r * t->out_row) = x##r;           \
+    if (vectors > 1)                              \
+      AT(t->out + r * t->out_row + LANES) = y##r; \
+  }
+  EACH_ROW(END)
+#undef END
+}
+
+static TARGET __attribute__((noinline)) void
+NAME(wide_tile)(const struct NAME(tile) * t, ptrdiff_t rows) {
+  switch (rows) {
+#define CASE(r)                                      \
+  case r + 1:                                        \
+    if (r < MAX_ROWS)                                \
+      NAME(tile_of)(t, r < MAX_ROWS ? r + 1 : 1, 2); \
+    break;
+    EACH_ROW(CASE)
+#undef CASE
+  }
+}
+
+static TARGET __attribute__((noinline)) void
+NAME(narrow_tile)(const struct NAME(tile) * t, ptrdiff_t rows) {
+  switch (rows) {
+#define CASE(r)                                      \
+  case r + 1:                                        \
+    if (r < MAX_ROWS)                                \
+      NAME(tile_of)(t, r < MAX_ROWS ? r + 1 : 1, 1); \
+    break;
+    EACH_ROW(CASE)
+#undef CASE
+  }
+}
+
+/* Columns n.. of `count` rows of b from k on, zeros beyond the last one. */
+static TARGET void NAME(pack)(const struct gemm *g, ptrdiff_t k,
+                              ptrdiff_t count, ptrdiff_t n, ptrdiff_t columns,
+                              ptrdiff_t width, float *to) {
+  const float *from = g->b + k * g->b_row + n * g->b_step;
+  ptrdiff_t i, c;
+  if (g->b_step == 1) {
+    for (i = 0; i < count; i++, from += g->b_row, to += width) {
+      /* Rows are too far apart for the processor to see what comes. */
+      for (c = 0; c < columns && i + 12 < count; c += 16)
+        __builtin_prefetch(from + 12 * g->b_row + c);
+      for (c = 0; c < columns; c++)
+        to[c] = from[c];
+      for (; c < width; c++)
+        to[c] = 0;
+    }
+    return;
+  }
+  for (c = 0; c < width; c++)
+    for (i = 0; i < count; i++)
+      to[i * width + c] = c < columns ? from[c * g->b_step + i * g->b_row] : 0;
+}
+
+/* Rows [from, to) with what is packed, or with b itself if b is not NULL. */
+struct NAME(panel) {
+  ptrdiff_t tap, taps, first, count; /* values first.. of each of the taps */
+  ptrdiff_t n, columns, width;
+  const float *b;
+  ptrdiff_t b_row;
+  int begins;
+};
+
+/* A tile, or a part of one: its columns by way of a whole one. */
+static TARGET void NAME(run_tile)(const struct NAME(panel) * p,
+                                  struct NAME(tile) * t, ptrdiff_t rows) {
+  float whole[MAX_ROWS * 2 * LANES], *out = t->out;
+  ptrdiff_t out_row = t->out_row, r, c;
+  int partial = p->columns < p->width;
+  if (partial) {
+    t->out = whole;
+    t->out_row = p->width;
+    for (r = 0; r < rows && !t->begin; r++)
+      for (c = 0; c < p->columns; c++)
+        whole[r * p->width + c] = out[r * out_row + c];
+  }
+  if (p->width > LANES)
+    NAME(wide_tile)(t, rows);
+  else
+    NAME(narrow_tile)(t, rows);
+  if (!partial)
+    return;
+  for (r = 0; r < rows; r++)
+    for (c = 0; c < p->columns; c++)
+      out[r * out_row + c] = whole[r * p->width + c];
+  t->out_row = out_row;
+}
+
+static TARGET void NAME(run_panel)(const struct gemm *g,
+                                   const struct NAME(panel) * p, ptrdiff_t from,
+                                   ptrdiff_t to) {
+  float scratch[MAX_ROWS * GEMM_DEPTH], begin[2 * LANES] = {0};
+  struct gemm_rows runs[GEMM_DEPTH];
+  struct NAME(tile) t;
+  ptrdiff_t m = from, i;
+  for (i = 0; g->bias && i < p->columns; i++)
+    begin[i] = g->bias[p->n + i];
+  t.runs = runs;
+  t.count = p->taps;
+  t.length = p->count;
+  t.b = p->b;
+  t.b_row = p->b_row;
+  t.out_row = g->out_row;
+  t.begin = p->begins ? begin : NULL;
+  while (m < to) {
+    /* To the end of the line in equal steps. */
+    ptrdiff_t left = least(to, (m / g->line + 1) * g->line) - m;
+    ptrdiff_t tiles = (left + MAX_ROWS - 1) / MAX_ROWS;
+    ptrdiff_t rows = (left + tiles - 1) / tiles;
+    for (i = 0; i < p->taps; i++) {
+      if (g->rows) {
+        runs[i] = g->rows(g, m, rows, p->tap + i, p->first, p->count,
+                          scratch + i * rows * p->count);
+        continue;
+      }
+      runs[i].a = g->a + m * g->a_row + p->first;
+      runs[i].step = g->a_row;
+    }
+    t.out = g->out + m * g->out_row + p->n;
+    NAME(run_tile)(p, &t, rows);
+    m += rows;
+  }
+}
+
+/*
+ * One row: bound by how fast b comes from memory, so that it is read in
+ * order, four of its rows at a time, for as many columns as stay near.
+ */
+static TARGET void NAME(row_by_rows)(const struct gemm *g, const float *a,
+                                     float *out) {
+  ptrdiff_t block, n, k;
+  for (block = 0; block < g->n; block += 2048) {
+    ptrdiff_t end = least(block + 2048, g->n);
+    for (n = block; n < end; n++)
+      out[n] = g->bias ? g->bias[n] : 0;
+    for (k = 0; k + 4 <= g->ins; k += 4) {
+      const float *b = g->b + k * g->b_row;
+      float a0 = a[k], a1 = a[k + 1], a2 = a[k + 2], a3 = a[k + 3];
+      for (n = block; n + LANES <= end; n += LANES)
+        AT(out + n) += a0 * FROM(b + n) + a1 * FROM(b + g->b_row + n) +
+                       a2 * FROM(b + 2 * g->b_row + n) +
+                       a3 * FROM(b + 3 * g->b_row + n);
+      for (; n < end; n++)
+        out[n] += a0 * b[n] + a1 * b[g->b_row + n] + a2 * b[2 * g->b_row + n] +
+                  a3 * b[3 * g->b_row + n];
+    }
+    for (; k < g->ins; k++)
+      for (n = block; n < end; n++)
+        out[n] += a[k] * g->b[k * g->b_row + n];
+  }
+}
+
+/* One row with columns of b that are dense: tied to an embedding. */
+static TARGET void NAME(row_by_columns)(const struct gemm *g, const float *a,
+                                        float *out) {
+  ptrdiff_t n, k;
+  for (n = 0; n < g->n; n++) {
+    const float *b = g->b + n * g->b_step;
+    VECTOR x = {0}, y = {0};
+    float sum = g->bias ? g->bias[n] : 0;
+    for (k = 0; k + 2 * LANES <= g->ins; k += 2 * LANES) {
+      x += FROM(a + k) * FROM(b + k);
+      y += FROM(a + k + LANES) * FROM(b + k + LANES);
+    }
+    x += y;
+    for (; k < g->ins; k++)
+      sum += a[k] * b[k];
+    for (k = 0; k < LANES; k++)
+      sum += x[k];
+    out[n] = sum;
+  }
+}
+
+static TARGET void NAME(gemm_block)(const struct gemm *g, ptrdiff_t from,
+                                    ptrdiff_t to) {
+  float packed[GEMM_DEPTH * 2 * LANES];
+  ptrdiff_t pieces = (g->ins + GEMM_DEPTH - 1) / GEMM_DEPTH;
+  ptrdiff_t piece = (g->ins + pieces - 1) / pieces;
+  /* Several taps at a time, as equal in number as can be. */
+  ptrdiff_t fit = pieces > 1 ? 1 : GEMM_DEPTH / piece;
+  ptrdiff_t chunks = (g->taps + fit - 1) / fit;
+  ptrdiff_t taps = (g->taps + chunks - 1) / chunks, i;
+  struct NAME(panel) p;
+  for (p.n = 0; p.n < g->n; p.n += p.columns) {
+    p.columns = least(g->n - p.n, 2 * LANES);
+    p.width = p.columns > LANES ? 2 * LANES : LANES;
+    for (p.tap = 0; p.tap < g->taps; p.tap += p.taps) {
+      p.taps = least(taps, g->taps - p.tap);
+      for (p.first = 0; p.first < g->ins; p.first += p.count) {
+        p.count = least(piece, g->ins - p.first);
+        p.begins = p.tap == 0 && p.first == 0;
+        p.b = packed;
+        p.b_row = p.width;
+        if (to - from <= MAX_ROWS / 2 && g->b_step == 1 && !g->tap_rows &&
+            p.columns == p.width) {
+          /* Packing would cost more than it gives. */
+          p.b = g->b + (p.tap * g->ins + p.first) * g->b_row + p.n;
+          p.b_row = g->b_row;
+        } else
+          for (i = 0; i < p.taps; i++) {
+            ptrdiff_t row =
+                g->tap_rows ? g->tap_rows[p.tap + i] : (p.tap + i) * g->ins;
+            NAME(pack)
+            (g, row + p.first, p.count, p.n, p.columns, p.width,
+             packed + i * p.count * p.width);
+          }
+        NAME(run_panel)(g, &p, from, to);
+      }
+    }
+  }
+}
+
+/* Blocks of rows whose values stay near while b goes by. */
+static TARGET void NAME(gemm_part)(const struct gemm *g, ptrdiff_t from,
+                                   ptrdiff_t to) {
+  ptrdiff_t rows = BLOCK_VALUES / least(g->ins, GEMM_DEPTH), end;
+  if (g->m == 1 && g->taps == 1 && !g->rows && g->b_step == 1) {
+    NAME(row_by_rows)(g, g->a, g->out);
+    return;
+  }
+  if (g->m == 1 && g->taps == 1 && !g->rows && g->b_row == 1) {
+    NAME(row_by_columns)(g, g->a, g->out);
+    return;
+  }
+  if (rows >= g->line)
+    rows -= rows % g->line;
+  for (; from < to; from = end) {
+    /* None is so small that packing b for it would not pay. */
+    end = to - from < 2 * rows ? to : from + rows;
+    if (rows >= g->line && end < to)
+      end -= end % g->line;
+    NAME(gemm_block)(g, from, end);
+  }
+}
+
+#undef EACH_ROW
+#undef AT
+#undef FROM
+#undef VECTOR

@@ -1,0 +1,200 @@
+/* The runtime: opening a model, and running its operations. */
+#include "kernel.h"
+
+#include <string.h>
+
+const char *netrt_status_text(enum netrt_status status) {
+  switch (status) {
+  case NETRT_OK: return "done";
+  case NETRT_BAD_MODEL: return "the model's tables are not of this version";
+  case NETRT_SMALL_ARENA: return "the arena has too few bytes";
+  case NETRT_WRONG_WEIGHTS: return "the weights are not of this model's size";
+  case NETRT_MISALIGNED: return "arena or weights are not aligned";
+  case NETRT_BAD_INDEX: return "an index is not in its table";
+  case NETRT_STOPPED: return "stopped by the hook";
+  case NETRT_STRAY_WRITE: return "bytes outside the plan were written";
+  case NETRT_DEAD_READ: return "bytes were read that nothing had written";
+  }
+  return "no status of the runtime";
+}
+
+size_t netrt_type_bytes(uint8_t type) {
+  return type == NETRT_I64 ? 8 : 4;
+}
+
+size_t netrt_values(const struct netrt_model *model,
+                    const struct netrt_operand *operand) {
+  size_t values = 1;
+  int i;
+  for (i = 0; i < operand->rank; i++)
+    values *= (size_t)model->numbers[operand->shape + (uint32_t)i];
+  return values;
+}
+
+/* The bytes of an operand are where there are some. */
+static int lies_inside(const struct netrt_model *model,
+                       const struct netrt_operand *at) {
+  const int32_t *size = &model->numbers[at->shape];
+  size_t values = 1, bytes = netrt_type_bytes(at->type);
+  size_t limit =
+      at->place == NETRT_IN_WEIGHTS ? model->weight_bytes : model->arena_bytes;
+  int i;
+  if (at->rank > NETRT_RANK || at->place > NETRT_IN_WEIGHTS ||
+      at->shape > model->number_count ||
+      model->number_count - at->shape < 2u * at->rank)
+    return 0;
+  for (i = 0; i < at->rank; i++) {
+    size_t stride = (size_t)size[at->rank + i];
+    if (size[i] < 1 || size[at->rank + i] < 0)
+      return 0;
+    if (stride && (size_t)(size[i] - 1) > (SIZE_MAX - values) / stride)
+      return 0;
+    values += (size_t)(size[i] - 1) * stride;
+  }
+  return at->offset % bytes == 0 && at->offset <= limit &&
+         values <= (limit - at->offset) / bytes;
+}
+
+static int is_sound(const struct netrt_model *m) {
+  uint32_t i, k;
+  for (i = 0; i < m->op_count; i++) {
+    const struct netrt_op *op = &m->ops[i];
+    uint32_t count = (uint32_t)op->outs + op->ins + op->works;
+    if (op->kernel >= m->kernel_count || !m->kernels[op->kernel] ||
+        op->outs == 0 || op->operands > m->operand_count ||
+        m->operand_count - op->operands < count || op->args > m->number_count ||
+        op->reals > m->real_count)
+      return 0;
+    for (k = 0; k < count; k++)
+      if (!lies_inside(m, &m->operands[op->operands + k]))
+        return 0;
+  }
+  for (i = 0; i < m->input_count; i++)
+    if (!lies_inside(m, &m->inputs[i].operand))
+      return 0;
+  for (i = 0; i < m->output_count; i++)
+    if (!lies_inside(m, &m->outputs[i].operand))
+      return 0;
+  return 1;
+}
+
+/* 64-bit indices need more than 32-bit reals. */
+static int aligned(const struct netrt_model *model, const void *at) {
+  uint32_t i;
+  size_t align = 4;
+  for (i = 0; i < model->input_count; i++)
+    if (netrt_type_bytes(model->inputs[i].operand.type) > align)
+      align = 8;
+  return (uintptr_t)at % align == 0;
+}
+
+enum netrt_status netrt_open(struct netrt *net, const struct netrt_model *model,
+                             const void *weights, size_t weight_bytes,
+                             void *arena, size_t arena_bytes) {
+  memset(net, 0, sizeof *net);
+  if (!model || model->version != NETRT_VERSION)
+    return NETRT_BAD_MODEL;
+  if (arena_bytes < model->arena_bytes || (!arena && model->arena_bytes))
+    return NETRT_SMALL_ARENA;
+  if (weight_bytes != model->weight_bytes || (!weights && weight_bytes))
+    return NETRT_WRONG_WEIGHTS;
+  if (!aligned(model, arena) || (uintptr_t)weights % 4 != 0)
+    return NETRT_MISALIGNED;
+  if (!is_sound(model))
+    return NETRT_BAD_MODEL;
+  net->model = model;
+  net->weights = weights;
+  net->arena = arena;
+#ifdef NETRT_CHECK
+  netrt_check_open(net);
+#endif
+  return NETRT_OK;
+}
+
+void *netrt_input(struct netrt *net, uint32_t i) {
+  if (i >= net->model->input_count)
+    return NULL;
+  return net->arena + net->model->inputs[i].operand.offset;
+}
+
+const void *netrt_output(const struct netrt *net, uint32_t i) {
+  const struct netrt_operand *at;
+  if (i >= net->model->output_count)
+    return NULL;
+  at = &net->model->outputs[i].operand;
+  return (at->place == NETRT_IN_WEIGHTS ? net->weights : net->arena) +
+         at->offset;
+}
+
+/* An operand of a port as a view. */
+static struct netrt_view port_view(const struct netrt *net, uint32_t i) {
+  const struct netrt_operand *at = &net->model->outputs[i].operand;
+  struct netrt_view view;
+  view.data = (unsigned char *)(uintptr_t)netrt_output(net, i);
+  view.size = &net->model->numbers[at->shape];
+  view.stride = view.size + at->rank;
+  view.rank = at->rank;
+  view.type = at->type;
+  return view;
+}
+
+int netrt_output_dense(const struct netrt *net, uint32_t i) {
+  struct netrt_view view;
+  if (i >= net->model->output_count)
+    return 0;
+  view = port_view(net, i);
+  return is_dense(&view, view.rank);
+}
+
+void netrt_copy_output(const struct netrt *net, uint32_t i, void *to) {
+  struct netrt_view view;
+  struct walk walk;
+  unsigned char *next = to;
+  size_t bytes;
+  ptrdiff_t k;
+  if (i >= net->model->output_count)
+    return;
+  view = port_view(net, i);
+  bytes = netrt_type_bytes(view.type);
+  netrt_walk_open(&walk, &view, 1);
+  do
+    for (k = 0; k < walk.length; k++, next += bytes)
+      memcpy(next,
+             view.data + (walk.offset[0] + k * walk.step[0]) * (ptrdiff_t)bytes,
+             bytes);
+  while (netrt_walk_next(&walk));
+}
+
+static enum netrt_status run_op(struct netrt *net, uint32_t i) {
+  const struct netrt_op *op = &net->model->ops[i];
+  const struct netrt_kernel *kernel = net->model->kernels[op->kernel];
+  int status = NOT_FOR_ME;
+#ifdef NETRT_CHECK
+  uint64_t sum = netrt_check_before(net, i);
+#endif
+  if (kernel->fast && !(net->flags & NETRT_REFERENCE))
+    status = kernel->fast(net, op);
+  if (status == NOT_FOR_ME)
+    status = kernel->reference(net, op);
+#ifdef NETRT_CHECK
+  if (status == NETRT_OK)
+    return netrt_check_after(net, i, sum);
+#endif
+  return (enum netrt_status)status;
+}
+
+enum netrt_status netrt_run(struct netrt *net) {
+  uint32_t i;
+  for (i = 0; i < net->model->op_count; i++) {
+    enum netrt_status status = NETRT_OK;
+    net->failed_op = i;
+    if (net->hook && net->hook(net->hook_user, net, i, NETRT_BEFORE))
+      return NETRT_STOPPED;
+    status = run_op(net, i);
+    if (status != NETRT_OK)
+      return status;
+    if (net->hook && net->hook(net->hook_user, net, i, NETRT_AFTER))
+      return NETRT_STOPPED;
+  }
+  return NETRT_OK;
+}

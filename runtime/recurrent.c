@@ -1,0 +1,171 @@
+/*
+ * rnn, lstm, gru: a state that runs along a sequence. The work memory holds
+ * the gates of each step, N x L x gates x units: what the inputs give them,
+ * then their values. Of an lstm, the cells of a step lie where its input gate
+ * was; of the others, the last output is the state.
+ */
+#include "kernel.h"
+
+struct way {
+  struct netrt_view out, in, input, hidden; /* weights I,rows; units,rows */
+  const float *input_bias, *hidden_bias;    /* NULL: none; dense */
+  float *work;
+  ptrdiff_t gates, units, steps, first; /* of its features in the output */
+  int backward;
+};
+
+/* to[0..rows) += vector times matrix[:, from..from + rows) */
+static void add_product(float *to, const float *vector, ptrdiff_t step,
+                        const struct netrt_view *matrix, ptrdiff_t from,
+                        ptrdiff_t rows) {
+  ptrdiff_t i, r;
+  for (i = 0; i < matrix->size[0]; i++) {
+    float value = vector[i * step];
+    const float *row = netrt_floats(matrix) + i * matrix->stride[0] + from;
+    for (r = 0; r < rows; r++)
+      to[r] += value * row[r];
+  }
+}
+
+static void add_vector(float *to, const float *bias, ptrdiff_t count) {
+  ptrdiff_t i;
+  for (i = 0; bias && i < count; i++)
+    to[i] += bias[i];
+}
+
+static float squash(float x) {
+  return 1 / (1 + expf(-x));
+}
+
+static float *gates_of(const struct way *w, ptrdiff_t batch, ptrdiff_t step) {
+  return w->work + (batch * w->steps + step) * w->gates * w->units;
+}
+
+static float *state_of(const struct way *w, ptrdiff_t batch, ptrdiff_t step) {
+  return netrt_floats(&w->out) + batch * w->out.stride[0] +
+         step * w->out.stride[1] + w->first * w->out.stride[2];
+}
+
+static void step_rnn(const struct way *w, float *gates, float *state,
+                     const float *before) {
+  ptrdiff_t u, to = w->out.stride[2];
+  if (before)
+    add_product(gates, before, to, &w->hidden, 0, w->units);
+  add_vector(gates, w->hidden_bias, w->units);
+  for (u = 0; u < w->units; u++)
+    state[u * to] = tanhf(gates[u]);
+}
+
+/* Gates: input, forget, cell, output. */
+static void step_lstm(const struct way *w, float *gates, float *state,
+                      const float *before, const float *cells) {
+  ptrdiff_t u, to = w->out.stride[2], n = w->units;
+  if (before)
+    add_product(gates, before, to, &w->hidden, 0, 4 * n);
+  add_vector(gates, w->hidden_bias, 4 * n);
+  for (u = 0; u < n; u++) {
+    float cell = squash(gates[u]) * tanhf(gates[2 * n + u]);
+    if (cells)
+      cell += squash(gates[n + u]) * cells[u];
+    gates[u] = cell;
+    state[u * to] = squash(gates[3 * n + u]) * tanhf(cell);
+  }
+}
+
+/* Gates: reset, update, new; the reset one acts on what the state gives. */
+static void step_gru(const struct way *w, float *gates, float *state,
+                     const float *before) {
+  ptrdiff_t u, i, to = w->out.stride[2], n = w->units;
+  const struct netrt_view *hidden = &w->hidden;
+  if (before)
+    add_product(gates, before, to, hidden, 0, 2 * n);
+  add_vector(gates, w->hidden_bias, 2 * n);
+  for (u = 0; u < n; u++)
+    state[u * to] = w->hidden_bias ? w->hidden_bias[2 * n + u] : 0;
+  for (i = 0; before && i < n; i++) {
+    const float *row = netrt_floats(hidden) + i * hidden->stride[0] + 2 * n;
+    float value = before[i * to];
+    for (u = 0; u < n; u++)
+      state[u * to] += value * row[u];
+  }
+  for (u = 0; u < n; u++) {
+    float reset = squash(gates[u]), update = squash(gates[n + u]);
+    float fresh = tanhf(gates[2 * n + u] + reset * state[u * to]);
+    float old = before ? before[u * to] : 0;
+    state[u * to] = (1 - update) * fresh + update * old;
+  }
+}
+
+/* What the inputs of all steps give the gates. */
+static void begin_gates(const struct way *w, ptrdiff_t batch) {
+  ptrdiff_t rows = w->gates * w->units, step, r;
+  for (step = 0; step < w->steps; step++) {
+    float *gates = gates_of(w, batch, step);
+    for (r = 0; r < rows; r++)
+      gates[r] = w->input_bias ? w->input_bias[r] : 0;
+    add_product(gates,
+                netrt_floats(&w->in) + batch * w->in.stride[0] +
+                    step * w->in.stride[1],
+                w->in.stride[2], &w->input, 0, rows);
+  }
+}
+
+static void run_way(const struct way *w, ptrdiff_t batch) {
+  ptrdiff_t i;
+  begin_gates(w, batch);
+  for (i = 0; i < w->steps; i++) {
+    ptrdiff_t step = w->backward ? w->steps - 1 - i : i;
+    ptrdiff_t last = w->backward ? step + 1 : step - 1;
+    float *gates = gates_of(w, batch, step);
+    float *state = state_of(w, batch, step);
+    const float *before = i ? state_of(w, batch, last) : NULL;
+    if (w->gates == 4)
+      step_lstm(w, gates, state, before, i ? gates_of(w, batch, last) : NULL);
+    else if (w->gates == 3)
+      step_gru(w, gates, state, before);
+    else
+      step_rnn(w, gates, state, before);
+  }
+}
+
+static int run_recurrent(const struct netrt *net, const struct netrt_op *op,
+                         ptrdiff_t gates) {
+  int ways = netrt_args(net, op)[0], biased = netrt_args(net, op)[1] != 0, i;
+  uint32_t next = 1;
+  struct netrt_view work = netrt_in(net, op, op->ins), bias;
+  struct way w;
+  ptrdiff_t batch;
+  w.out = netrt_out(net, op);
+  w.in = netrt_in(net, op, 0);
+  w.work = netrt_floats(&work);
+  w.gates = gates;
+  w.units = w.out.size[2] / ways;
+  w.steps = w.out.size[1];
+  for (i = 0; i < ways; i++) {
+    w.input = netrt_in(net, op, next++);
+    w.hidden = netrt_in(net, op, next++);
+    w.input_bias = w.hidden_bias = NULL;
+    if (biased) {
+      bias = netrt_in(net, op, next++);
+      w.input_bias = netrt_floats(&bias);
+      bias = netrt_in(net, op, next++);
+      w.hidden_bias = netrt_floats(&bias);
+    }
+    w.first = i * w.units;
+    w.backward = i;
+    for (batch = 0; batch < w.out.size[0]; batch++)
+      run_way(&w, batch);
+  }
+  return NETRT_OK;
+}
+
+#define RECURRENT(id, gates)                                   \
+  static int netrt_reference_##id(const struct netrt *net,     \
+                                  const struct netrt_op *op) { \
+    return run_recurrent(net, op, gates);                      \
+  }                                                            \
+  KERNEL(id)
+
+RECURRENT(rnn, 1);
+RECURRENT(lstm, 4);
+RECURRENT(gru, 3);

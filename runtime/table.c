@@ -1,0 +1,8 @@
+/* All kernels by their code, for models that are made while a program runs. */
+#include "netrt.h"
+
+const struct netrt_kernel *const netrt_kernels[NETRT_CODES] = {
+#define OP(code, name, ins, most, numbers, reals, elementwise) &netrt_##name,
+#include "ops.def"
+#undef OP
+};

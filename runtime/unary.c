@@ -1,0 +1,113 @@
+/* relu to softplus, scale: functions of each value. PyTorch's formulas. */
+#include "kernel.h"
+
+static float relu(float x, float p) {
+  (void)p;
+  return x > 0 || isnan(x) ? x : 0;
+}
+
+static float relu6(float x, float p) {
+  (void)p;
+  return x < 0 ? 0 : x > 6 ? 6 : x;
+}
+
+static float leaky(float x, float p) {
+  return x > 0 ? x : x * p;
+}
+
+static float elu(float x, float p) {
+  return x > 0 ? x : p * expm1f(x);
+}
+
+static float selu(float x, float p) {
+  const float scale = 1.0507009873554804934193349852946f;
+  const float alpha = 1.6732632423543772848170429916717f;
+  (void)p;
+  return scale * (x > 0 ? x : alpha * expm1f(x));
+}
+
+static float gelu(float x, float p) {
+  (void)p;
+  return 0.5f * x * (1 + erff(x * 0.70710678118654752440f));
+}
+
+static float sigmoid(float x, float p) {
+  (void)p;
+  return 1 / (1 + expf(-x));
+}
+
+static float silu(float x, float p) {
+  (void)p;
+  return x / (1 + expf(-x));
+}
+
+/* Beyond 20 it is x itself in 32 bits (nn.Softplus). */
+static float softplus(float x, float p) {
+  (void)p;
+  return x > 20 ? x : log1pf(expf(x));
+}
+
+static float mish(float x, float p) {
+  return x * tanhf(softplus(x, p));
+}
+
+static float hsigmoid(float x, float p) {
+  return relu6(x + 3, p) / 6;
+}
+
+static float hswish(float x, float p) {
+  return x * relu6(x + 3, p) / 6;
+}
+
+static float hyperbolic(float x, float p) {
+  (void)p;
+  return tanhf(x);
+}
+
+static float scale(float x, float p) {
+  return x * p;
+}
+
+static int each_value(const struct netrt *net, const struct netrt_op *op,
+                      float (*function)(float, float), float p) {
+  struct netrt_view views[2] = {netrt_out(net, op), netrt_in(net, op, 0)};
+  struct walk walk;
+  ptrdiff_t k;
+  netrt_walk_open(&walk, views, 2);
+  do {
+    float *out = netrt_floats(&views[0]) + walk.offset[0];
+    const float *in = netrt_floats(&views[1]) + walk.offset[1];
+    for (k = 0; k < walk.length; k++)
+      out[k * walk.step[0]] = function(in[k * walk.step[1]], p);
+  } while (netrt_walk_next(&walk));
+  return NETRT_OK;
+}
+
+#define UNARY(id, function, p)                                 \
+  static int netrt_reference_##id(const struct netrt *net,     \
+                                  const struct netrt_op *op) { \
+    return each_value(net, op, function, p);                   \
+  }                                                            \
+  KERNEL_FAST(id)
+
+UNARY(relu, relu, 0);
+UNARY(relu6, relu6, 0);
+UNARY(leaky, leaky, netrt_reals(net, op)[0]);
+UNARY(elu, elu, netrt_reals(net, op)[0]);
+UNARY(selu, selu, 0);
+UNARY(gelu, gelu, 0);
+UNARY(silu, silu, 0);
+UNARY(mish, mish, 0);
+UNARY(sigmoid, sigmoid, 0);
+UNARY(hsigmoid, hsigmoid, 0);
+UNARY(hswish, hswish, 0);
+UNARY(tanh, hyperbolic, 0);
+UNARY(scale, scale, netrt_reals(net, op)[0]);
+
+/* Of logarithms there is only the plain form. */
+static int netrt_reference_softplus(const struct netrt *net,
+                                    const struct netrt_op *op) {
+  return each_value(net, op, softplus, 0);
+}
+
+KERNEL(softplus);

@@ -1,0 +1,56 @@
+/* Functions of rows that fast kernels share, by instruction set. */
+#ifndef NETRT_VALUES_H
+#define NETRT_VALUES_H
+
+#include "isa.h"
+
+#define EACH_FUNCTION \
+  FUNCTION(relu)      \
+  FUNCTION(relu6)     \
+  FUNCTION(leaky)     \
+  FUNCTION(elu)       \
+  FUNCTION(selu)      \
+  FUNCTION(gelu)      \
+  FUNCTION(silu)      \
+  FUNCTION(mish)      \
+  FUNCTION(sigmoid)   \
+  FUNCTION(hsigmoid)  \
+  FUNCTION(hswish)    \
+  FUNCTION(tanh)      \
+  FUNCTION(scale)
+
+/* The places of a window that are in the map. */
+struct pool_window {
+  const float *in;
+  ptrdiff_t count[3], step[3];
+  float factor; /* of a mean: 1 / places */
+  int mean;
+};
+
+typedef void unary_fn(float *out, const float *in, ptrdiff_t count, float p);
+/* Steps are 1 or 0. */
+typedef void pairs_fn(float *out, const float *a, const float *b,
+                      ptrdiff_t a_step, ptrdiff_t b_step, ptrdiff_t count);
+
+struct values {
+#define FUNCTION(id) unary_fn *id;
+  EACH_FUNCTION
+#undef FUNCTION
+  pairs_fn *add, *sub, *mul, *max;
+  void (*softmax)(float *out, const float *in, ptrdiff_t n);
+  /* scale and shift may be NULL */
+  void (*normalise)(float *out, const float *in, ptrdiff_t n,
+                    const float *scale, const float *shift, float eps,
+                    int centre);
+  void (*affine)(float *out, const float *in, const float *scale,
+                 const float *shift, ptrdiff_t n);
+  void (*blend)(float *out, const float *const *rows, const float *weights,
+                int count, ptrdiff_t n);
+  void (*pool)(const struct pool_window *window, float *out,
+               ptrdiff_t channels);
+};
+
+/* Those of the processor's best instruction set. */
+const struct values *netrt_values_of(const struct netrt *net);
+
+#endif

@@ -1,0 +1,232 @@
+/*
+ * The plan as a program: every layer says what it runs, and what runs stays
+ * inside of the plan. The runtime is a build that fills what is dead with
+ * signalling NaNs and watches every byte of the arena.
+ */
+#include <math.h>
+
+#include "library/context.h"
+#include "memory/program.h"
+#include "tests/nets.h"
+#include "tests/program.h"
+
+enum { MOST_MACS = 1500000000, MOST_BYTES = 400000000 };
+
+static struct netc *load(const char *path, const char *batch,
+                         const char *fold) {
+  struct netc *netc = netc_open(NULL, NULL);
+  assert_int_equal(netc_set(netc, "batch", batch), NETC_OK);
+  assert_int_equal(netc_set(netc, "fold", fold), NETC_OK);
+  netc_load_file(netc, path);
+  return netc;
+}
+
+/* What a kind of layer does at a prediction. */
+static void note_kinds(const struct load *load, bool *runs, bool *seen) {
+  struct program program;
+  const struct model *model = &load->model;
+  assert_true(program_find(model, &load->settings, &program));
+  for (size_t k = 0; k < layer_kind_count(); k++)
+    for (size_t i = 0; i < model->nodes.count; i++)
+      seen[k] = seen[k] || model->nodes.at[i].kind == layer_kind_at(k);
+  for (size_t i = 0; i < program.ops.count; i++) {
+    const struct program_op *op = &program.ops.at[i];
+    const struct layer_kind *kind = model->nodes.at[op->node].kind;
+    if (op->opcode <= DOES_VIEW)
+      fail_msg("%s: `%s` does not say what it computes", kind->name, op->name);
+    for (size_t k = 0; k < layer_kind_count(); k++)
+      runs[k] = runs[k] || kind == layer_kind_at(k);
+  }
+}
+
+/*
+ * Those that run nothing are only other views of what is there, or are there
+ * for training, or are a tensor of the weights.
+ */
+static void every_layer_says_what_it_runs(void **state) {
+  (void)state;
+  static const char *const others[] = {"identity", "dropout", "droppath",
+                                       "flatten",  "reshape", "permute",
+                                       "slice",    "crop",    "weight"};
+  bool runs[256] = {false}, seen[256] = {false};
+  struct paths nets = find_paths("tests/golden/layers", ".net");
+  for (size_t i = 0; i < nets.count; i++) {
+    struct netc *netc = load(nets.at[i], "1", "off");
+    if (netc->load && netc->load->compiled.model)
+      note_kinds(netc->load, runs, seen);
+    netc_close(netc);
+  }
+  paths_free(&nets);
+  for (size_t k = 0; k < layer_kind_count(); k++) {
+    const char *name = layer_kind_at(k)->name;
+    bool other = false;
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+      other = other || strcmp(others[i], name) == 0;
+    if (!seen[k] || (runs[k] == other && strcmp(name, "reshape") != 0))
+      fail_msg("%s: %s", name, seen[k] ? "runs" : "no golden case");
+  }
+}
+
+static int words_in(const char *text) {
+  int count = 0;
+  for (; *text; text += *text == ' ') {
+    count++;
+    text += strcspn(text, " ");
+  }
+  return count;
+}
+
+/* The numbers that ops.def promises: those in brackets for each axis. */
+static int numbers_of(const char *text, int axes) {
+  char outside[64] = "", inside[64] = "";
+  const char *open = strchr(text, '[');
+  size_t length = open ? (size_t)(open - text) : strlen(text);
+  snprintf(outside, sizeof outside, "%.*s", (int)length, text);
+  if (open)
+    snprintf(inside, sizeof inside, "%.*s", (int)strcspn(open + 1, "]"),
+             open + 1);
+  while (length > 0 && outside[length - 1] == ' ')
+    outside[--length] = '\0';
+  return words_in(outside) + axes * words_in(inside);
+}
+
+static void check_op(const struct program *program, const struct program_op *op,
+                     int64_t arena, int64_t weights) {
+  static const struct {
+    int ins, most;
+    const char *numbers;
+  } ops[] = {
+#define OP(code, name, ins, most, numbers, reals, elementwise) \
+  {ins, most, numbers},
+#include "runtime/ops.def"
+#undef OP
+  };
+  unsigned code = (unsigned)op->opcode - DOES_VIEW - 1;
+  const struct operand *out = &program->operands.at[op->first_operand];
+  assert_true(op->ins >= ops[code].ins);
+  assert_true(ops[code].most < 0 || op->ins <= ops[code].most);
+  if (op->opcode != DOES_RELATIVE) /* which has as many as its window axes */
+    assert_int_equal(op->numbers, numbers_of(ops[code].numbers, out->rank - 2));
+  for (int i = 0; i < op->outs + op->ins + op->works; i++) {
+    int64_t last = 0, bytes = out[i].bytes ? out[i].bytes : 4;
+    for (int k = 0; k < out[i].rank; k++)
+      last += (out[i].dim[k] - 1) * out[i].stride[k];
+    assert_true(out[i].first >= 0 && last >= 0);
+    assert_true(out[i].first + (last + 1) * bytes <=
+                (out[i].weights ? weights : arena));
+  }
+}
+
+/* Operands stay inside, and the block has the bytes that the report says. */
+static void check_bounds(const char *path, const char *batch,
+                         const char *fold) {
+  struct netc *netc = load(path, batch, fold);
+  struct program program;
+  if (netc->load && netc->load->compiled.model &&
+      netc->load->settings.infer.dtype == ELEMENT_F32) {
+    const struct inference *f = &netc->load->compiled.memory.inference;
+    assert_true(
+        program_find(&netc->load->model, &netc->load->settings, &program));
+    assert_int_equal(program.weight_bytes, f->weights);
+    assert_int_equal(program.plan.plan.height, f->plan.height);
+    for (size_t i = 0; i < program.ops.count; i++)
+      check_op(&program, &program.ops.at[i], f->plan.height, f->weights);
+  }
+  netc_close(netc);
+}
+
+static void operands_lie_inside_of_the_plan(void **state) {
+  (void)state;
+  static const char *const folders[] = {"examples", "tests/golden/layers",
+                                        "tests/golden/language"};
+  for (size_t i = 0; i < 3; i++) {
+    struct paths nets = find_paths(folders[i], ".net");
+    for (size_t k = 0; k < nets.count; k++) {
+      check_bounds(nets.at[k], "1", "on");
+      check_bounds(nets.at[k], "3", "off");
+    }
+    paths_free(&nets);
+  }
+}
+
+/* Running */
+
+static bool is_small(struct netc *netc, const struct netrt_model *model) {
+  struct netc_totals totals = {.size = sizeof totals};
+  netc_totals(netc, &totals);
+  return totals.mac_count * model->batch < MOST_MACS &&
+         model->arena_bytes < MOST_BYTES && model->weight_bytes < MOST_BYTES;
+}
+
+static void check_run(const char *path, struct netrt *net) {
+  enum netrt_status status = netrt_run(net);
+  const struct netrt_model *model = net->model;
+  if (status != NETRT_OK)
+    print_error("%s: %s at %s\n", path, netrt_status_text(status),
+                model->layers[model->ops[net->failed_op].layer]);
+  assert_int_equal(status, NETRT_OK);
+  /* What is used ends where the plan does, but for rounding it up. */
+  assert_true(net->high_water <= model->arena_bytes);
+  if (net->high_water + NETRT_ALIGN <= model->arena_bytes)
+    print_error("%s: %zu of %zu\n", path, net->high_water, model->arena_bytes);
+  assert_true(net->high_water + NETRT_ALIGN > model->arena_bytes);
+}
+
+/* Returns whether the net was small enough. */
+static bool run_net(const char *path, const char *batch, const char *fold) {
+  struct netc *netc = load(path, batch, fold);
+  const struct netrt_model *tables;
+  struct netrt net;
+  bool runs = netc_runtime(netc, &tables) == NETC_OK && is_small(netc, tables);
+  if (runs) {
+    struct netrt_model model = *tables;
+    model.kernels = netrt_kernels;
+    model.kernel_count = NETRT_CODES;
+    float *weights = random_weights(netc, model.weight_bytes);
+    size_t room = (model.arena_bytes + 4096 + 63) / 64 * 64;
+    void *arena = aligned_alloc(64, room);
+    assert_int_equal(
+        netrt_open(&net, &model, weights, model.weight_bytes, arena, room),
+        NETRT_OK);
+    random_inputs(&net, 1);
+    check_run(path, &net);
+    const float *out = netrt_output(&net, 0);
+    assert_true(isfinite(out[0]) || model.outputs[0].operand.type != NETRT_F32);
+    free(arena);
+    free(weights);
+  }
+  netc_close(netc);
+  return runs;
+}
+
+static void nets_run_inside_of_their_plan(void **state) {
+  (void)state;
+  struct paths nets = find_paths("examples", ".net");
+  int ran = 0;
+  for (size_t i = 0; i < nets.count; i++)
+    ran += run_net(nets.at[i], "1", "on");
+  assert_true(ran >= 15);
+  paths_free(&nets);
+}
+
+static void layers_run_inside_of_their_plan(void **state) {
+  (void)state;
+  struct paths nets = find_paths("tests/golden/layers", ".net");
+  int ran = 0;
+  for (size_t i = 0; i < nets.count; i++) {
+    ran += run_net(nets.at[i], "1", "on");
+    ran += run_net(nets.at[i], "3", "off");
+  }
+  assert_true(ran >= (int)nets.count);
+  paths_free(&nets);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(every_layer_says_what_it_runs),
+      cmocka_unit_test(operands_lie_inside_of_the_plan),
+      cmocka_unit_test(layers_run_inside_of_their_plan),
+      cmocka_unit_test(nets_run_inside_of_their_plan),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,711 @@
+/*
+ * The runtime's kernels beside PyTorch's outputs: tests/data/runtime, made by
+ * tools/runtime_cases.py. Each case runs densely and strided, plain and fast,
+ * in parts and in place, in a build that checks every byte of the arena.
+ */
+#include <math.h>
+#include <pthread.h>
+
+#include "runtime/kernel.h"
+#include "tests/run.h"
+
+enum { OPERANDS = 12, POOL = 512, ALIGN = 64 };
+
+struct input {
+  int rank;
+  int32_t size[NETRT_RANK];
+  double scale, plus;
+  int32_t index;
+  uint8_t type;
+};
+
+struct one_case {
+  char name[96];
+  int code, ins, number_count, real_count;
+  uint32_t seed;
+  int32_t numbers[24];
+  float reals[4];
+  struct input in[OPERANDS], out;
+  int32_t work;
+  const float *expected;
+};
+
+static struct one_case *cases;
+static size_t case_count;
+
+static const struct {
+  const char *name;
+  int ins, most, elementwise;
+} operations[] = {
+#define OP(code, name, ins, most, numbers, reals, elementwise) \
+  {#name, ins, most, elementwise},
+#include "runtime/ops.def"
+#undef OP
+};
+
+/* Reading the cases. */
+
+static int code_of(const char *name) {
+  for (int i = 0; i < NETRT_CODES; i++)
+    if (strcmp(operations[i].name, name) == 0)
+      return i;
+  print_error("no operation %s\n", name);
+  return -1;
+}
+
+static size_t values_of(const struct input *in) {
+  size_t values = 1;
+  for (int i = 0; i < in->rank; i++)
+    values *= (size_t)in->size[i];
+  return values;
+}
+
+static struct input read_input(const char *text) {
+  struct input in = {.scale = 1, .type = NETRT_F32};
+  char *at = (char *)(uintptr_t)text;
+  do
+    in.size[in.rank++] = (int32_t)strtol(at, &at, 10);
+  while (*at++ == 'x');
+  const char *word = strstr(text, "scale=");
+  in.scale = word ? atof(word + 6) : 1;
+  word = strstr(text, "plus=");
+  in.plus = word ? atof(word + 5) : 0;
+  word = strstr(text, " i");
+  if (word) {
+    in.type = strncmp(word, " i64", 4) == 0 ? NETRT_I64 : NETRT_I32;
+    in.index = atoi(word + 5);
+  }
+  return in;
+}
+
+static void begin_case(char *line) {
+  char *name = strchr(line, ' ');
+  cases = realloc(cases, (case_count + 1) * sizeof *cases);
+  struct one_case *c = &cases[case_count];
+  *c = (struct one_case){.seed = (uint32_t)case_count * 2654435761u + 1};
+  snprintf(c->name, sizeof c->name, "%s", line);
+  *name = '\0';
+  c->code = code_of(line);
+  assert_true(c->code >= 0);
+  case_count++;
+}
+
+static void read_line(char *line, const float **expected) {
+  struct one_case *c = case_count ? &cases[case_count - 1] : NULL;
+  char *rest = strchr(line, ' ') + 1;
+  if (strncmp(line, "case ", 5) == 0)
+    begin_case(rest);
+  else if (strncmp(line, "in ", 3) == 0)
+    c->in[c->ins++] = read_input(rest);
+  else if (strncmp(line, "work ", 5) == 0)
+    c->work = atoi(rest);
+  else if (strncmp(line, "numbers ", 8) == 0)
+    for (char *at = rest; *at; at += *at == ' ')
+      c->numbers[c->number_count++] = (int32_t)strtol(at, &at, 10);
+  else if (strncmp(line, "reals ", 6) == 0)
+    for (char *at = rest; *at; at += *at == ' ')
+      c->reals[c->real_count++] = strtof(at, &at);
+  else {
+    c->out = read_input(rest);
+    c->expected = *expected;
+    *expected += values_of(&c->out);
+  }
+}
+
+static void read_cases(void) {
+  size_t length;
+  char *text = read_text("tests/data/runtime/cases.txt", NULL);
+  char *binary = read_text("tests/data/runtime/cases.bin", &length);
+  assert_true(text && binary);
+  const float *expected = (const float *)(void *)binary;
+  for (char *line = strtok(text, "\n"); line; line = strtok(NULL, "\n"))
+    read_line(line, &expected);
+  assert_true((const char *)expected == binary + length);
+  free(text); /* the values stay */
+}
+
+/* A model of one operation. */
+
+struct bench {
+  const struct one_case *c;
+  struct netrt_model model;
+  struct netrt_op op;
+  struct netrt_operand operands[OPERANDS];
+  struct netrt_port inputs[OPERANDS], output;
+  struct netrt_buffer buffers[OPERANDS];
+  int32_t numbers[POOL];
+  float reals[4];
+  unsigned char *arena, *weights;
+  bool strided, in_place;
+};
+
+/* Spreads an operand over the sizes of the output: strides of 0. */
+static bool broadcasts(int code) {
+  return code == NETRT_ADD || code == NETRT_SUB || code == NETRT_MUL ||
+         code == NETRT_MAX;
+}
+
+static bool recurrent(int code) {
+  return code == NETRT_RNN || code == NETRT_LSTM || code == NETRT_GRU;
+}
+
+/* Where the value at `at` lies; the first axis runs fastest if strided. */
+static void lay_out(struct bench *b, struct netrt_operand *operand,
+                    const struct input *in, const struct input *as,
+                    bool strided) {
+  struct netrt_model *m = &b->model;
+  int32_t strides[NETRT_RANK], step = 1;
+  for (int i = 0; i < in->rank; i++) {
+    int axis = strided ? i : in->rank - 1 - i;
+    strides[axis] = in->size[axis] == 1 && as != in ? 0 : step;
+    step *= in->size[axis];
+    step += strided ? i + 1 : 0;
+  }
+  operand->type = in->type;
+  operand->shape = m->number_count;
+  operand->rank = (uint8_t)as->rank;
+  for (int i = 0; i < as->rank; i++)
+    b->numbers[m->number_count++] = as->size[i];
+  for (int i = 0; i < as->rank; i++) {
+    int own = i - (as->rank - in->rank);
+    b->numbers[m->number_count++] = own < 0 ? 0 : strides[own];
+  }
+  assert_true(m->number_count <= POOL);
+}
+
+/* Bytes from the first to the last value. */
+static size_t span_of(const struct bench *b,
+                      const struct netrt_operand *operand) {
+  const int32_t *size = &b->numbers[operand->shape];
+  size_t last = 0;
+  for (int i = 0; i < operand->rank; i++)
+    last += (size_t)(size[i] - 1) * (size_t)size[operand->rank + i];
+  return (last + 1) * netrt_type_bytes(operand->type);
+}
+
+static size_t place(size_t *end, size_t bytes) {
+  size_t at = *end;
+  *end = (at + bytes + ALIGN - 1) / ALIGN * ALIGN;
+  return at;
+}
+
+static void add_buffer(struct bench *b, const struct netrt_operand *operand,
+                       uint32_t last) {
+  b->buffers[b->model.buffer_count++] =
+      (struct netrt_buffer){operand->offset, span_of(b, operand), 0, last};
+}
+
+static void add_input(struct bench *b, int i, bool weight) {
+  const struct one_case *c = b->c;
+  struct netrt_model *m = &b->model;
+  struct netrt_operand *operand = &b->operands[1 + i];
+  bool matrix = recurrent(c->code) && i > 0; /* its rows are dense */
+  lay_out(b, operand, &c->in[i], broadcasts(c->code) ? &c->out : &c->in[i],
+          b->strided && !matrix);
+  operand->place = weight ? NETRT_IN_WEIGHTS : NETRT_IN_ARENA;
+  operand->offset =
+      place(weight ? &m->weight_bytes : &m->arena_bytes, span_of(b, operand));
+  if (weight)
+    return;
+  add_buffer(b, operand, 0);
+  b->inputs[m->input_count++].operand = *operand;
+}
+
+static void add_work(struct bench *b) {
+  const struct input work = {.rank = 1, .size = {b->c->work}};
+  struct netrt_operand *operand = &b->operands[1 + b->c->ins];
+  lay_out(b, operand, &work, &work, false);
+  operand->offset = place(&b->model.arena_bytes, span_of(b, operand));
+  b->op.works = 1;
+  add_buffer(b, operand, 0);
+}
+
+static void build(struct bench *b, const struct one_case *c) {
+  struct netrt_model *m = &b->model;
+  bool in_weights = c->seed & 1 << 4;
+  b->c = c;
+  *m = (struct netrt_model){.name = c->name,
+                            .version = NETRT_VERSION,
+                            .batch = 1,
+                            .ops = &b->op,
+                            .operands = b->operands,
+                            .numbers = b->numbers,
+                            .reals = b->reals,
+                            .kernels = netrt_kernels,
+                            .inputs = b->inputs,
+                            .outputs = &b->output,
+                            .buffers = b->buffers,
+                            .op_count = 1,
+                            .output_count = 1,
+                            .kernel_count = NETRT_CODES,
+                            .real_count = 4};
+  for (int i = 0; i < c->number_count; i++)
+    b->numbers[m->number_count++] = c->numbers[i];
+  memcpy(b->reals, c->reals, sizeof b->reals);
+  b->op = (struct netrt_op){
+      .ins = (uint16_t)c->ins, .outs = 1, .kernel = (uint8_t)c->code};
+  lay_out(b, &b->operands[0], &c->out, &c->out, b->strided);
+  for (int i = 0; i < c->ins; i++)
+    add_input(b, i, i > 0 && in_weights);
+  if (b->in_place) {
+    b->operands[0].offset = b->operands[1].offset;
+    b->buffers[0].last = 1;
+  } else {
+    b->operands[0].offset = place(&m->arena_bytes, span_of(b, &b->operands[0]));
+    add_buffer(b, &b->operands[0], 1);
+  }
+  if (c->work)
+    add_work(b);
+  m->operand_count = (uint32_t)(1 + c->ins + b->op.works);
+  b->output.operand = b->operands[0];
+  b->arena = aligned_alloc(ALIGN, m->arena_bytes + ALIGN);
+  b->weights = aligned_alloc(ALIGN, m->weight_bytes + ALIGN);
+}
+
+/* The values that tools/runtime_cases.py made. */
+static void fill_input(struct bench *b, int i, uint32_t *state) {
+  const struct input *in = &b->c->in[i];
+  const struct netrt_operand *operand = &b->operands[1 + i];
+  const int32_t *stride =
+      &b->numbers[operand->shape + 2 * operand->rank - (uint32_t)in->rank];
+  unsigned char *data =
+      (operand->place == NETRT_IN_WEIGHTS ? b->weights : b->arena) +
+      operand->offset;
+  int32_t at[NETRT_RANK] = {0};
+  for (size_t k = 0; k < values_of(in); k++) {
+    size_t offset = 0;
+    *state = *state * 1664525u + 1013904223u;
+    double value = (double)(*state >> 8) / (1 << 23) - 1;
+    for (int a = 0; a < in->rank; a++)
+      offset += (size_t)at[a] * (size_t)stride[a];
+    if (in->type == NETRT_F32)
+      ((float *)(void *)data)[offset] = (float)(value * in->scale + in->plus);
+    else if (in->type == NETRT_I32)
+      ((int32_t *)(void *)data)[offset] =
+          (int32_t)((value + 1) / 2 * in->index);
+    else
+      ((int64_t *)(void *)data)[offset] =
+          (int64_t)((value + 1) / 2 * in->index);
+    for (int a = in->rank - 1; a >= 0 && ++at[a] == in->size[a]; a--)
+      at[a] = 0;
+  }
+}
+
+/* Comparing. */
+
+/* Values of one output are compared with the largest of them. */
+static double worst_error(const float *expected, const float *actual,
+                          size_t count) {
+  double largest = 1e-30, worst = 0;
+  for (size_t i = 0; i < count; i++)
+    if (isfinite(expected[i]))
+      largest = fmax(largest, fabs((double)expected[i]));
+  for (size_t i = 0; i < count; i++) {
+    double error = fabs((double)expected[i] - (double)actual[i]) / largest;
+    if (isfinite(expected[i]) ? !(error <= worst) : expected[i] != actual[i])
+      worst = isfinite(error) ? error : INFINITY;
+  }
+  return worst;
+}
+
+/* Parts in another order than they come. */
+static void backwards(void *user, size_t count,
+                      void (*task)(void *data, size_t i), void *data) {
+  (void)user;
+  while (count-- > 0)
+    task(data, count);
+}
+
+static void run_form(const struct one_case *c, const char *form, bool strided,
+                     bool in_place, unsigned flags, unsigned threads) {
+  struct bench b = {.strided = strided, .in_place = in_place};
+  struct netrt net;
+  uint32_t state = c->seed;
+  build(&b, c);
+  assert_int_equal(netrt_open(&net, &b.model, b.weights, b.model.weight_bytes,
+                              b.arena, b.model.arena_bytes),
+                   NETRT_OK);
+  for (int i = 0; i < c->ins; i++)
+    fill_input(&b, i, &state);
+  net.flags = flags;
+  net.threads = threads;
+  net.parallel = threads ? backwards : NULL;
+  int status = (int)netrt_run(&net);
+  size_t count = values_of(&c->out);
+  float *actual = calloc(count, sizeof *actual);
+  netrt_copy_output(&net, 0, actual);
+  double error = worst_error(c->expected, actual, count);
+  if (status || !(error <= 1e-5))
+    print_error("%s, %s: %s, error %g\n", c->name, form,
+                netrt_status_text((enum netrt_status)status), error);
+  assert_int_equal(status, NETRT_OK);
+  assert_true(error <= 1e-5);
+  assert_true(net.high_water <= b.model.arena_bytes);
+  free(actual);
+  free(b.arena);
+  free(b.weights);
+}
+
+static void matches_torch(void **state) {
+  const struct one_case *c = *state;
+  bool same = c->out.rank == c->in[0].rank;
+  for (int i = 0; same && i < c->out.rank; i++)
+    same = c->out.size[i] == c->in[0].size[i];
+  run_form(c, "plain", false, false, NETRT_REFERENCE, 0);
+  run_form(c, "strided, plain", true, false, NETRT_REFERENCE, 0);
+  run_form(c, "fast", false, false, 0, 0);
+  run_form(c, "fast, AVX2", false, false, NETRT_NO_AVX512, 0);
+  run_form(c, "fast, no AVX", false, false, NETRT_NO_AVX2, 0);
+  run_form(c, "strided", true, false, 0, 0);
+  run_form(c, "in parts", false, false, 0, 3);
+  if (!operations[c->code].elementwise || !same)
+    return;
+  run_form(c, "in place, plain", false, true, NETRT_REFERENCE, 0);
+  run_form(c, "in place", false, true, 0, 0);
+  run_form(c, "in place, strided", true, true, 0, 0);
+}
+
+/* Equal bytes, however many threads take part. */
+
+struct crew {
+  size_t count, next;
+  void (*task)(void *data, size_t i);
+  void *data;
+  pthread_mutex_t mutex;
+};
+
+static void *take_tasks(void *user) {
+  struct crew *crew = user;
+  for (;;) {
+    pthread_mutex_lock(&crew->mutex);
+    size_t i = crew->next++;
+    pthread_mutex_unlock(&crew->mutex);
+    if (i >= crew->count)
+      return NULL;
+    crew->task(crew->data, i);
+  }
+}
+
+static void in_threads(void *user, size_t count,
+                       void (*task)(void *data, size_t i), void *data) {
+  struct crew crew = {count, 0, task, data, PTHREAD_MUTEX_INITIALIZER};
+  pthread_t threads[3];
+  ++*(int *)user;
+  for (int i = 0; i < 3; i++)
+    assert_int_equal(pthread_create(&threads[i], NULL, take_tasks, &crew), 0);
+  for (int i = 0; i < 3; i++)
+    pthread_join(threads[i], NULL);
+}
+
+/* Larger than the cases: fast and plain agree, threads and one do exactly. */
+static void compare_large(struct one_case *c) {
+  struct bench b[3] = {{0}};
+  size_t count = values_of(&c->out);
+  float *out[3];
+  int calls = 0;
+  c->seed = 1;
+  for (int i = 0; i < 3; i++) {
+    struct netrt net;
+    uint32_t state = c->seed;
+    build(&b[i], c);
+    assert_int_equal(netrt_open(&net, &b[i].model, b[i].weights,
+                                b[i].model.weight_bytes, b[i].arena,
+                                b[i].model.arena_bytes),
+                     NETRT_OK);
+    for (int k = 0; k < c->ins; k++)
+      fill_input(&b[i], k, &state);
+    net.flags = i == 0 ? NETRT_REFERENCE : 0;
+    net.threads = i == 2 ? 3 : 0;
+    net.parallel = i == 2 ? in_threads : NULL;
+    net.parallel_user = &calls;
+    assert_int_equal(netrt_run(&net), NETRT_OK);
+    out[i] = calloc(count, sizeof **out);
+    netrt_copy_output(&net, 0, out[i]);
+  }
+  double error = worst_error(out[0], out[1], count);
+  if (!(error <= 2e-6) || !calls)
+    print_error("%s: error %g, %d calls\n", c->name, error, calls);
+  assert_true(error <= 2e-6);
+  assert_memory_equal(out[1], out[2], count * sizeof **out);
+  assert_true(calls > 0);
+  for (int i = 0; i < 3; i++) {
+    free(out[i]);
+    free(b[i].arena);
+    free(b[i].weights);
+  }
+}
+
+#define SHAPE(rank, ...) \
+  { rank, {__VA_ARGS__}, 1, 0, 0, NETRT_F32 }
+
+static void threads_change_no_bit(void **state) {
+  (void)state;
+  struct one_case large[] = {
+      {.name = "conv of many taps and channels",
+       .code = NETRT_CONV,
+       .ins = 3,
+       .number_count = 7,
+       .numbers = {1, 1, 1, 1, 1, 1, 1},
+       .in = {SHAPE(4, 1, 33, 31, 70), SHAPE(4, 3, 3, 70, 45), SHAPE(1, 45)},
+       .out = SHAPE(4, 1, 33, 31, 45)},
+      {.name = "conv of few channels",
+       .code = NETRT_CONV,
+       .ins = 2,
+       .number_count = 7,
+       .numbers = {1, 2, 1, 3, 2, 1, 3},
+       .in = {SHAPE(4, 2, 61, 50, 3), SHAPE(4, 7, 7, 3, 40)},
+       .out = SHAPE(4, 2, 31, 25, 40)},
+      {.name = "depthwise",
+       .code = NETRT_CONV,
+       .ins = 2,
+       .number_count = 7,
+       .numbers = {70, 2, 1, 1, 1, 1, 1},
+       .in = {SHAPE(4, 1, 160, 30, 70), SHAPE(4, 3, 3, 1, 70)},
+       .out = SHAPE(4, 1, 80, 30, 70)},
+      {.name = "deconv",
+       .code = NETRT_DECONV,
+       .ins = 2,
+       .number_count = 7,
+       .numbers = {1, 2, 1, 1, 2, 1, 1},
+       .in = {SHAPE(4, 1, 16, 17, 40), SHAPE(4, 4, 4, 40, 36)},
+       .out = SHAPE(4, 1, 32, 34, 36)},
+      {.name = "linear of many rows",
+       .code = NETRT_LINEAR,
+       .ins = 3,
+       .in = {SHAPE(2, 301, 600), SHAPE(2, 600, 100), SHAPE(1, 100)},
+       .out = SHAPE(2, 301, 100)},
+      {.name = "linear of one row",
+       .code = NETRT_LINEAR,
+       .ins = 2,
+       .in = {SHAPE(2, 1, 1001), SHAPE(2, 1001, 2500)},
+       .out = SHAPE(2, 1, 2500)},
+      {.name = "gelu",
+       .code = NETRT_GELU,
+       .ins = 1,
+       .in = {SHAPE(1, 70001)},
+       .out = SHAPE(1, 70001)}};
+  for (size_t i = 0; i < sizeof large / sizeof *large; i++)
+    compare_large(&large[i]);
+}
+
+/* Every operation has a case with the fewest and the most operands. */
+static void every_kernel_has_cases(void **state) {
+  (void)state;
+  bool all = true;
+  for (int code = 0; code < NETRT_CODES; code++) {
+    int fewest = 1000, most = 0, batches = 0;
+    assert_string_equal(netrt_kernels[code]->name, operations[code].name);
+    for (size_t i = 0; i < case_count; i++)
+      if (cases[i].code == code) {
+        fewest = cases[i].ins < fewest ? cases[i].ins : fewest;
+        most = cases[i].ins > most ? cases[i].ins : most;
+        batches |= cases[i].out.size[0] == 1 ? 1 : 2;
+      }
+    bool complete =
+        fewest == operations[code].ins && batches == 3 &&
+        (operations[code].most < 0 || most == operations[code].most);
+    if (!complete)
+      print_error("%s: %d to %d operands, batches %d\n", operations[code].name,
+                  fewest, most, batches);
+    all = all && complete;
+  }
+  assert_true(all);
+}
+
+/* What the checks find. */
+
+static int writes_beyond(const struct netrt *net, const struct netrt_op *op) {
+  struct netrt_view out = netrt_out(net, op);
+  for (int i = 0; i < out.size[0]; i++)
+    netrt_floats(&out)[i] = 1;
+  net->arena[net->model->arena_bytes - 1] ^= 1;
+  return NETRT_OK;
+}
+
+static int writes_its_input(const struct netrt *net,
+                            const struct netrt_op *op) {
+  struct netrt_view out = netrt_out(net, op), in = netrt_in(net, op, 0);
+  for (int i = 0; i < out.size[0]; i++)
+    netrt_floats(&out)[i] = netrt_floats(&in)[i]++;
+  return NETRT_OK;
+}
+
+static int reads_what_is_dead(const struct netrt *net,
+                              const struct netrt_op *op) {
+  struct netrt_view out = netrt_out(net, op);
+  for (int i = 0; i < out.size[0]; i++)
+    netrt_floats(&out)[i] += 1;
+  return NETRT_OK;
+}
+
+static int forgets_a_value(const struct netrt *net, const struct netrt_op *op) {
+  struct netrt_view out = netrt_out(net, op);
+  for (int i = 1; i < out.size[0]; i++)
+    netrt_floats(&out)[i] = 1;
+  return NETRT_OK;
+}
+
+static int does_well(const struct netrt *net, const struct netrt_op *op) {
+  struct netrt_view out = netrt_out(net, op), in = netrt_in(net, op, 0);
+  for (int i = 0; i < out.size[0]; i++)
+    netrt_floats(&out)[i] = netrt_floats(&in)[i] * 2;
+  return NETRT_OK;
+}
+
+/* Input, inner result, output; a byte is left over at the end. */
+static const int32_t chain_numbers[] = {4, 1};
+static const struct netrt_operand chain_operands[] = {
+    {16, 0, 1, 0, 0}, {0, 0, 1, 0, 0}, {32, 0, 1, 0, 0}, {16, 0, 1, 0, 0}};
+static const struct netrt_op chain_ops[] = {
+    {.operands = 0, .ins = 1, .outs = 1},
+    {.operands = 2, .ins = 1, .outs = 1, .kernel = 1}};
+static const struct netrt_port chain_in = {"x", {0, 0, 1, 0, 0}},
+                               chain_out = {"y", {32, 0, 1, 0, 0}};
+static const struct netrt_buffer chain_buffers[] = {
+    {0, 16, 0, 0}, {16, 16, 0, 1}, {32, 16, 1, 2}};
+
+static struct netrt_model chain_of(const struct netrt_kernel *const *kernels) {
+  return (struct netrt_model){.name = "chain",
+                              .version = NETRT_VERSION,
+                              .batch = 1,
+                              .arena_bytes = 64,
+                              .ops = chain_ops,
+                              .operands = chain_operands,
+                              .numbers = chain_numbers,
+                              .kernels = kernels,
+                              .inputs = &chain_in,
+                              .outputs = &chain_out,
+                              .buffers = chain_buffers,
+                              .op_count = 2,
+                              .operand_count = 4,
+                              .number_count = 2,
+                              .kernel_count = 2,
+                              .input_count = 1,
+                              .output_count = 1,
+                              .buffer_count = 3};
+}
+
+static enum netrt_status run_chain(netrt_kernel_fn *second, size_t *high) {
+  static NETRT_ALIGNED unsigned char arena[64];
+  struct netrt_kernel good = {"good", does_well, NULL};
+  struct netrt_kernel other = {"other", second, NULL};
+  const struct netrt_kernel *kernels[] = {&good, &other};
+  struct netrt_model model = chain_of(kernels);
+  struct netrt net;
+  assert_int_equal(netrt_open(&net, &model, NULL, 0, arena, sizeof arena), 0);
+  enum netrt_status status = NETRT_OK;
+  for (int turn = 0; turn < 2 && status == NETRT_OK; turn++) {
+    float *in = netrt_input(&net, 0);
+    for (int i = 0; i < 4; i++)
+      in[i] = (float)i;
+    status = netrt_run(&net);
+    const float *out = netrt_output(&net, 0);
+    assert_true(second != does_well || out[3] == 12);
+  }
+  assert_true(status == NETRT_OK || net.failed_op == 1);
+  *high = net.high_water;
+  return status;
+}
+
+static void the_plan_is_checked(void **state) {
+  (void)state;
+  size_t high;
+  assert_int_equal(run_chain(does_well, &high), NETRT_OK);
+  assert_int_equal(high, 48);
+  assert_int_equal(run_chain(writes_beyond, &high), NETRT_STRAY_WRITE);
+  assert_int_equal(run_chain(writes_its_input, &high), NETRT_STRAY_WRITE);
+  assert_int_equal(run_chain(reads_what_is_dead, &high), NETRT_DEAD_READ);
+  assert_int_equal(run_chain(forgets_a_value, &high), NETRT_DEAD_READ);
+}
+
+static void wrong_tables_are_refused(void **state) {
+  (void)state;
+  static NETRT_ALIGNED unsigned char arena[128];
+  struct netrt_model model = chain_of(netrt_kernels), bad;
+  struct netrt_operand operands[4];
+  struct netrt net;
+  assert_int_equal(netrt_open(&net, NULL, NULL, 0, arena, 64), NETRT_BAD_MODEL);
+  assert_int_equal(netrt_open(&net, &model, NULL, 0, arena, 63),
+                   NETRT_SMALL_ARENA);
+  assert_int_equal(netrt_open(&net, &model, arena, 4, arena, 64),
+                   NETRT_WRONG_WEIGHTS);
+  assert_int_equal(netrt_open(&net, &model, NULL, 0, arena + 2, 64),
+                   NETRT_MISALIGNED);
+  assert_int_equal(netrt_open(&net, &model, NULL, 0, arena, 128), NETRT_OK);
+  assert_null(netrt_input(&net, 1));
+  assert_null(netrt_output(&net, 1));
+  bad = model;
+  bad.version++;
+  assert_int_equal(netrt_open(&net, &bad, NULL, 0, arena, 64), NETRT_BAD_MODEL);
+  bad = model;
+  bad.operand_count = 3;
+  assert_int_equal(netrt_open(&net, &bad, NULL, 0, arena, 64), NETRT_BAD_MODEL);
+  bad = model;
+  bad.operands = operands;
+  memcpy(operands, chain_operands, sizeof operands);
+  operands[3].offset = 52;
+  assert_int_equal(netrt_open(&net, &bad, NULL, 0, arena, 64), NETRT_BAD_MODEL);
+  for (int i = 0; i <= NETRT_DEAD_READ + 1; i++)
+    assert_true(strlen(netrt_status_text((enum netrt_status)i)) > 3);
+}
+
+static int stops_at(void *user, const struct netrt *net, uint32_t op,
+                    enum netrt_when when) {
+  int *calls = user;
+  (void)net;
+  ++*calls;
+  return op == 1 && when == NETRT_BEFORE;
+}
+
+static void a_hook_sees_and_stops_a_run(void **state) {
+  (void)state;
+  static NETRT_ALIGNED unsigned char arena[64];
+  struct netrt_kernel good = {"good", does_well, NULL};
+  const struct netrt_kernel *kernels[] = {&good, &good};
+  struct netrt_model model = chain_of(kernels);
+  struct netrt net;
+  int calls = 0;
+  assert_int_equal(netrt_open(&net, &model, NULL, 0, arena, sizeof arena), 0);
+  net.hook = stops_at;
+  net.hook_user = &calls;
+  memset(netrt_input(&net, 0), 0, 16);
+  assert_int_equal(netrt_run(&net), NETRT_STOPPED);
+  assert_int_equal(calls, 3);
+}
+
+/* An index that is not in the table is no crash. */
+static void indices_are_looked_at(void **state) {
+  (void)state;
+  for (size_t i = 0; i < case_count; i++) {
+    if (cases[i].code != NETRT_EMBED)
+      continue;
+    struct one_case c = cases[i];
+    struct bench b = {.strided = false};
+    struct netrt net;
+    uint32_t seed = c.seed;
+    build(&b, &c);
+    assert_int_equal(netrt_open(&net, &b.model, b.weights, b.model.weight_bytes,
+                                b.arena, b.model.arena_bytes),
+                     NETRT_OK);
+    for (int k = 0; k < c.ins; k++)
+      fill_input(&b, k, &seed);
+    *(int32_t *)netrt_input(&net, 0) = 11;
+    assert_int_equal(netrt_run(&net), NETRT_BAD_INDEX);
+    free(b.arena);
+    free(b.weights);
+  }
+}
+
+int main(void) {
+  static const struct CMUnitTest others[] = {
+      cmocka_unit_test(every_kernel_has_cases),
+      cmocka_unit_test(threads_change_no_bit),
+      cmocka_unit_test(the_plan_is_checked),
+      cmocka_unit_test(wrong_tables_are_refused),
+      cmocka_unit_test(a_hook_sees_and_stops_a_run),
+      cmocka_unit_test(indices_are_looked_at),
+  };
+  read_cases();
+  return run_table("runtime", cases, case_count, sizeof *cases, matches_torch,
+                   others, sizeof others / sizeof *others);
+}

@@ -1,0 +1,485 @@
+#!/usr/bin/python3
+"""Cases for the runtime's kernels from PyTorch: runtime_cases.py FOLDER.
+
+Writes cases.txt and cases.bin. A case is one operation of runtime/ops.def:
+
+    case conv stride and padding
+    numbers 1 2 1 1
+    reals 1e-05
+    in 1x5x5x3 scale=4      what it reads; both sides make the same values
+    out 1x3x3x4             whose values follow in cases.bin, as float32
+
+Inputs come from a small generator, so that only outputs are kept. They are
+computed in 64 bits. Needs Debian's python3-torch (1.13).
+"""
+import struct
+import sys
+
+import numpy
+import torch
+from torch.nn import functional as F
+
+CASES = []
+state = 1
+
+
+def uniform(count):
+    """As test_runtime.c does: values of 24 bits in [-1, 1)."""
+    global state
+    values = numpy.empty(count, numpy.float64)
+    for i in range(count):
+        state = (state * 1664525 + 1013904223) & 0xffffffff
+        values[i] = (state >> 8) / 2**23 - 1
+    return values
+
+
+class Input:
+    """shape, and: scale=2^n, plus (above 0), or index=N (type i32 or i64)"""
+
+    def __init__(self, *shape, scale=1, plus=0, index=0, type="i32"):
+        self.shape, self.scale, self.plus = shape, scale, plus
+        self.index, self.type = index, type
+
+    def text(self):
+        words = ["x".join(map(str, self.shape))]
+        if self.scale != 1:
+            words.append(f"scale={self.scale}")
+        if self.plus:
+            words.append(f"plus={self.plus}")
+        if self.index:
+            words.append(f"{self.type}={self.index}")
+        return " ".join(words)
+
+    def make(self):
+        values = uniform(int(numpy.prod(self.shape)))
+        if self.index:
+            values = numpy.floor((values + 1) / 2 * self.index)
+            return torch.tensor(values.reshape(self.shape), dtype=torch.int64)
+        values = values * self.scale + self.plus
+        return torch.tensor(values.reshape(self.shape), dtype=torch.float64)
+
+
+def case(op, name, ins, run, numbers=(), reals=(), work=0):
+    global state
+    state = len(CASES) * 2654435761 + 1 & 0xffffffff
+    tensors = [i.make() for i in ins]
+    with torch.no_grad():
+        out = run(*tensors).contiguous()
+    CASES.append((op, name, ins, out, numbers, reals, work))
+
+
+def first(x):
+    """channels first"""
+    return x.movedim(-1, 1)
+
+
+def last(x):
+    return x.movedim(1, -1)
+
+
+def by_axis(*rows):
+    return [n for axis in zip(*rows) for n in axis]
+
+
+CONV = {1: F.conv1d, 2: F.conv2d, 3: F.conv3d}
+DECONV = {1: F.conv_transpose1d, 2: F.conv_transpose2d, 3: F.conv_transpose3d}
+
+
+def conv(name, shape, out, kernel, stride=None, dilation=None, pad=None,
+         groups=1, bias=True):
+    axes = len(kernel)
+    ones = [1] * axes
+    stride, dilation, pad = stride or ones, dilation or ones, pad or [0] * axes
+    ins = [Input(*shape), Input(*kernel, shape[-1] // groups, out)]
+    if bias:
+        ins.append(Input(out))
+
+    def run(x, w, b=None):
+        w = w.movedim(-1, 0).movedim(-1, 1)
+        return last(CONV[axes](first(x), w, b, stride=stride, padding=pad,
+                               dilation=dilation, groups=groups))
+    case("conv", name, ins, run, [groups] + by_axis(stride, dilation, pad))
+
+
+def deconv(name, shape, out, kernel, stride=None, dilation=None, pad=None,
+           outpad=None, groups=1, bias=True):
+    axes = len(kernel)
+    ones = [1] * axes
+    stride, dilation, pad = stride or ones, dilation or ones, pad or [0] * axes
+    ins = [Input(*shape), Input(*kernel, shape[-1] // groups, out)]
+    if bias:
+        ins.append(Input(out))
+
+    def run(x, w, b=None):
+        # kernel, I/G, O -> I, O/G, kernel: the groups move to the inputs
+        g = w.reshape(*kernel, shape[-1] // groups, groups, out // groups)
+        g = g.movedim(-2, 0)  # G, kernel, I/G, O/G
+        g = g.movedim(-2, 1).movedim(-1, 2)
+        g = g.reshape(shape[-1], out // groups, *kernel)
+        return last(DECONV[axes](first(x), g, b, stride=stride, padding=pad,
+                                 output_padding=outpad or 0, groups=groups,
+                                 dilation=dilation))
+    case("deconv", name, ins, run, [groups] + by_axis(stride, dilation, pad))
+
+
+def convolutions():
+    conv("point by point", (1, 4, 5, 6), 8, (1, 1))
+    conv("point by point, batch, odd sizes", (3, 5, 3, 7), 19, (1, 1))
+    conv("point by point, wide", (1, 3, 3, 33), 40, (1, 1), bias=False)
+    conv("point by point, stride", (1, 5, 6, 4), 5, (1, 1), stride=(2, 2))
+    conv("no padding", (1, 6, 5, 3), 4, (3, 3))
+    conv("padding", (3, 4, 4, 3), 5, (3, 3), pad=(1, 1))
+    conv("many channels", (1, 5, 6, 16), 33, (3, 3), pad=(1, 1))
+    conv("stride", (1, 9, 7, 3), 6, (3, 3), stride=(2, 2), pad=(1, 1))
+    conv("large kernel, stride", (1, 13, 13, 3), 16, (7, 7), stride=(2, 2),
+         pad=(3, 3))
+    conv("dilation", (1, 9, 8, 4), 5, (3, 3), dilation=(2, 3), pad=(2, 3))
+    conv("by axis", (1, 7, 8, 3), 4, (3, 5), stride=(2, 1), pad=(0, 2),
+         dilation=(2, 1))
+    conv("no bias", (1, 5, 5, 3), 4, (3, 3), pad=(1, 1), bias=False)
+    conv("groups", (3, 4, 4, 6), 8, (3, 3), pad=(1, 1), groups=2)
+    conv("groups of many", (1, 5, 5, 16), 32, (3, 3), pad=(1, 1), groups=4)
+    conv("depthwise", (1, 6, 5, 7), 7, (3, 3), pad=(1, 1), groups=7)
+    conv("depthwise, wide, stride", (3, 7, 6, 20), 20, (3, 3), pad=(1, 1),
+         stride=(2, 2), groups=20)
+    conv("depthwise, large kernel, dilation", (1, 9, 9, 9), 9, (5, 5),
+         pad=(4, 4), dilation=(2, 2), groups=9)
+    conv("depthwise, multiplier", (1, 4, 4, 5), 15, (3, 3), pad=(1, 1),
+         groups=5)
+    conv("padding beyond the map", (1, 2, 2, 3), 4, (5, 5), pad=(4, 4))
+    conv("line", (3, 12, 4), 6, (3,), pad=(1,))
+    conv("line, stride, dilation", (1, 20, 2), 9, (5,), stride=(3,),
+         dilation=(2,), pad=(4,))
+    conv("line, depthwise", (1, 9, 6), 6, (3,), pad=(1,), groups=6)
+    conv("volume", (1, 4, 5, 3, 2), 6, (3, 3, 3), pad=(1, 1, 1))
+    conv("volume, stride, groups", (3, 5, 4, 4, 4), 8, (3, 2, 3),
+         stride=(2, 1, 2), pad=(1, 0, 1), groups=2)
+    deconv("stride", (1, 3, 4, 3), 5, (2, 2), stride=(2, 2))
+    deconv("padding", (3, 3, 3, 4), 6, (4, 4), stride=(2, 2), pad=(1, 1))
+    deconv("added rows", (1, 3, 4, 3), 4, (3, 3), stride=(2, 2), pad=(1, 1),
+           outpad=(1, 1))
+    deconv("dilation", (1, 4, 3, 2), 3, (3, 3), dilation=(2, 1), bias=False)
+    deconv("groups", (1, 3, 3, 6), 4, (3, 3), stride=(2, 1), groups=2)
+    deconv("line", (3, 5, 3), 4, (4,), stride=(3,), pad=(1,))
+    deconv("volume", (1, 2, 3, 2, 3), 4, (2, 3, 2), stride=(2, 2, 2))
+    deconv("wide", (1, 2, 2, 20), 34, (4, 4), stride=(2, 2), pad=(1, 1))
+
+
+def pools():
+    def pool(op, name, shape, kernel, stride, pad=None, dilation=None,
+             ceil=False, counts=1, after=None):
+        axes = len(kernel)
+        pad = pad or [0] * axes
+        dilation = dilation or [1] * axes
+        numbers = by_axis(kernel, stride, dilation, pad, after or pad)
+
+        def run(x):
+            x = first(x)
+            if after:  # uneven: only values count
+                fill = 0 if op == "avgpool" else -numpy.inf
+                x = F.pad(x, [n for p in zip(pad[::-1], after[::-1])
+                              for n in p], value=fill)
+            p = [0] * axes if after else pad
+            if op == "maxpool":
+                f = {1: F.max_pool1d, 2: F.max_pool2d, 3: F.max_pool3d}[axes]
+                return last(f(x, kernel, stride, p, dilation, ceil))
+            f = {1: F.avg_pool1d, 2: F.avg_pool2d, 3: F.avg_pool3d}[axes]
+            return last(f(x, kernel, stride, p, ceil, bool(counts)))
+        case(op, name, [Input(*shape)], run,
+             ([counts] if op == "avgpool" else []) + numbers)
+
+    for op in "maxpool", "avgpool":
+        pool(op, "halves", (1, 4, 6, 5), (2, 2), (2, 2))
+        pool(op, "batch, wide", (3, 4, 4, 19), (2, 2), (2, 2))
+        pool(op, "overlap, padding", (1, 7, 7, 6), (3, 3), (2, 2), (1, 1))
+        pool(op, "rounded up", (1, 6, 7, 3), (3, 3), (2, 2), ceil=True)
+        pool(op, "rounded up, padding", (1, 6, 5, 3), (3, 3), (2, 2), (1, 1),
+             ceil=True)
+        pool(op, "by axis", (1, 6, 7, 3), (2, 3), (1, 2), (1, 0))
+        pool(op, "uneven padding", (1, 5, 5, 3), (2, 2), (1, 1), (0, 0),
+             after=(1, 1))
+        pool(op, "line", (3, 9, 4), (3,), (2,), (1,))
+        pool(op, "volume", (1, 4, 5, 4, 3), (2, 3, 2), (2, 1, 2), (1, 1, 0))
+    pool("maxpool", "dilation", (1, 8, 7, 3), (3, 2), (1, 1), (1, 0), (2, 3))
+    pool("avgpool", "only values count", (1, 6, 5, 3), (3, 3), (2, 2), (1, 1),
+         counts=0, ceil=True)
+    pool("avgpool", "same size", (1, 6, 5, 18), (3, 3), (1, 1), (1, 1))
+    for op, f in ("adaptavg", (F.adaptive_avg_pool1d, F.adaptive_avg_pool2d,
+                               F.adaptive_avg_pool3d)), \
+                 ("adaptmax", (F.adaptive_max_pool1d, F.adaptive_max_pool2d,
+                               F.adaptive_max_pool3d)):
+        for name, shape, size in (
+                ("global", (3, 5, 4, 17), (1, 1)),
+                ("global line", (1, 7, 3), (1,)),
+                ("divides", (1, 6, 6, 4), (3, 2)),
+                ("overlaps", (1, 7, 5, 3), (3, 4)),
+                ("larger", (1, 2, 3, 2), (5, 4)),
+                ("volume", (1, 3, 5, 4, 2), (2, 2, 2))):
+            case(op, name, [Input(*shape)],
+                 lambda x: last(f[len(size) - 1](first(x), size)))
+
+
+def products():
+    for name, shape, out, bias in (
+            ("vector", (1, 13), 10, True), ("batch", (3, 40), 17, True),
+            ("rows", (3, 5, 16), 33, True), ("no bias", (1, 9, 24), 8, False),
+            ("one output", (3, 50), 1, True), ("long", (1, 200), 65, True)):
+        case("linear", name, [Input(*shape), Input(shape[-1], out)] +
+             ([Input(out)] if bias else []),
+             lambda x, w, b=0: x @ w + b)
+    for name, a, b in (
+            ("plain", (1, 5, 7), (1, 7, 6)),
+            ("batches", (3, 2, 9, 16), (3, 2, 16, 9)),
+            ("wide", (1, 2, 7, 33), (1, 2, 33, 40))):
+        case("matmul", name, [Input(*a), Input(*b)], torch.matmul)
+
+
+def norms():
+    def vectors(c, n):
+        return [Input(c, plus=1, scale=0.5), Input(c)][:n]
+
+    for name, shape in ("map", (3, 3, 4, 5)), ("vector", (1, 21)), \
+                       ("wide", (1, 2, 2, 40)), ("line", (3, 4, 6)):
+        c = shape[-1]
+        case("bn", name, [Input(*shape)] + vectors(c, 2) +
+             [Input(c), Input(c, plus=1, scale=0.5)],
+             lambda x, s, t, m, v: last(F.batch_norm(first(x), m, v, s, t)),
+             reals=[1e-5])
+    case("bn", "not affine, eps", [Input(1, 3, 3, 5), Input(5),
+                                   Input(5, plus=1, scale=0.5)],
+         lambda x, m, v: last(F.batch_norm(first(x), m, v, eps=1e-3)),
+         reals=[1e-3])
+    for n in 0, 2:
+        name = "affine" if n else "plain"
+        case("instnorm", name, [Input(3, 4, 3, 5)] + vectors(5, n),
+             lambda x, s=None, t=None: last(F.instance_norm(
+                 first(x), weight=s, bias=t)), reals=[1e-5])
+        for groups, shape in (1, (1, 3, 4, 6)), (3, (3, 2, 3, 6)), \
+                             (4, (1, 8)), (2, (1, 2, 3, 2, 4)):
+            case("gn", f"{name}, {groups} of {shape[-1]}",
+                 [Input(*shape)] + vectors(shape[-1], n),
+                 lambda x, s=None, t=None: last(F.group_norm(
+                     first(x), groups, s, t)), [groups], [1e-5])
+        for shape in (1, 20), (3, 5, 33), (1, 3, 3, 8):
+            case("ln", f"{name}, {shape[-1]}",
+                 [Input(*shape, plus=1)] + vectors(shape[-1], n),
+                 lambda x, s=None, t=None: F.layer_norm(
+                     x, x.shape[-1:], s, t, 1e-6), reals=[1e-6])
+            case("rmsnorm", f"{name}, {shape[-1]}",
+                 [Input(*shape)] + vectors(shape[-1], min(n, 1)),
+                 lambda x, s=1: s * (x * torch.rsqrt(
+                     x.pow(2).mean(-1, keepdim=True) + 1e-5)), reals=[1e-5])
+    case("instnorm", "line", [Input(1, 9, 3)],
+         lambda x: last(F.instance_norm(first(x))), reals=[1e-5])
+    for size, alpha, beta, k in (5, 1e-4, 0.75, 1), (4, 0.5, 0.5, 2), \
+                                (9, 1.0, 0.75, 1):
+        case("lrn", f"window of {size}",
+             [Input(size % 3 + 1, 3, 2, 7, scale=4)], lambda x:
+             last(F.local_response_norm(first(x), size, alpha, beta, k)),
+             [size], [alpha, beta, k])
+
+
+def values():
+    functions = {
+        "relu": F.relu, "relu6": F.relu6, "selu": F.selu, "gelu": F.gelu,
+        "silu": F.silu, "mish": F.mish, "sigmoid": torch.sigmoid,
+        "hsigmoid": F.hardsigmoid, "hswish": F.hardswish, "tanh": torch.tanh,
+        "softplus": F.softplus}
+    for op, f in functions.items():
+        case(op, "map", [Input(3, 4, 3, 5, scale=8)], f)
+        case(op, "large and small values", [Input(1, 67, scale=128)], f)
+    for batch, slope in (1, 0.01), (3, 0.25):
+        case("leaky", f"{slope}", [Input(batch, 4, 7, scale=4)],
+             lambda x: F.leaky_relu(x, slope), reals=[slope])
+        case("elu", f"{slope}", [Input(batch, 4, 7, scale=4)],
+             lambda x: F.elu(x, slope), reals=[slope])
+        case("scale", f"{slope}", [Input(batch, 4, 7)], lambda x: x * slope,
+             reals=[slope])
+    case("prelu", "map", [Input(3, 4, 3, 5, scale=4), Input(5)],
+         lambda x, a: last(F.prelu(first(x), a)))
+    case("prelu", "vector", [Input(1, 21), Input(21)], F.prelu)
+    for op, f in ("softmax", F.softmax), ("logsoftmax", F.log_softmax):
+        for shape in (1, 10), (3, 4, 33), (1, 2, 3, 3, 1):
+            case(op, f"of {shape[-1]}", [Input(*shape, scale=8)],
+                 lambda x: f(x, -1))
+        case(op, "large values", [Input(3, 9, scale=256)], lambda x: f(x, -1))
+    for op, f in ("add", torch.add), ("sub", torch.sub), ("mul", torch.mul), \
+                 ("max", torch.maximum):
+        case(op, "equal sizes", [Input(3, 3, 4, 5), Input(3, 3, 4, 5)], f)
+        case(op, "by channel", [Input(3, 3, 4, 5), Input(5)], f)
+        case(op, "by position", [Input(1, 3, 4, 19), Input(1, 3, 4, 1)], f)
+        case(op, "of each sample", [Input(3, 4, 4, 6), Input(3, 1, 1, 6)], f)
+        case(op, "the first is smaller", [Input(1, 4, 1), Input(3, 1, 17)], f)
+
+
+def moves():
+    for name, shape in ("vector", (3, 7)), ("map", (1, 3, 4, 5)):
+        case("copy", name, [Input(*shape)], lambda x: x)
+    for mode, word in enumerate(("constant", "reflect", "replicate")):
+        for shape, pads in ((3, 5, 3), (2, 1)), ((1, 3, 4, 3), (1, 2, 0, 3)), \
+                           ((1, 3, 3, 3, 2), (1, 1, 2, 0, 0, 2)):
+            before = pads[::2]
+            flat = [n for i in range(len(pads) - 2, -1, -2)
+                    for n in pads[i:i + 2]]
+            case("pad", f"{word}, {len(before)} axes", [Input(*shape)],
+                 lambda x: last(F.pad(first(x), flat, mode=word)),
+                 [mode, *before])
+    for shape, shift in ((3, 5, 2), (2,)), ((1, 4, 5, 3), (-1, 7)), \
+                        ((1, 3, 2, 4, 2), (1, -1, 2)):
+        case("roll", f"{len(shift)} axes", [Input(*shape)],
+             lambda x: torch.roll(x, shift, tuple(range(1, 1 + len(shift)))),
+             shift)
+    for shape, by in ((3, 4, 3), (2,)), ((1, 3, 4, 5), (2, 3)), \
+                     ((3, 3, 2, 17), (2, 2)), ((1, 2, 3, 2, 2), (2, 1, 3)):
+        axes = len(by)
+        size = [s * b for s, b in zip(shape[1:], by)]
+        linear = ("linear", "bilinear", "trilinear")[axes - 1]
+        out = "x".join(map(str, by))
+        case("up", f"nearest {out}", [Input(*shape)],
+             lambda x: last(F.interpolate(first(x), size)), [0, 0])
+        for align in 0, 1:
+            case("up", f"linear {out}" + (", corners" if align else ""),
+                 [Input(*shape)], lambda x: last(F.interpolate(
+                     first(x), size, mode=linear, align_corners=bool(align))),
+                 [1, align])
+    for axis, shapes in (3, ((1, 3, 2, 4), (1, 3, 2, 1), (1, 3, 2, 6))), \
+                        (1, ((3, 2, 5), (3, 4, 5))), (2, ((3, 2, 5),) * 2), \
+                        (1, ((1, 1, 3),) * 4), (1, ((3, 6),)):
+        case("concat", f"{len(shapes)} along {axis}",
+             [Input(*s) for s in shapes],
+             lambda *x: torch.cat(x, axis), [axis])
+    for type in "i32", "i64":
+        for shape in (3, 5), (1,), (1, 2, 3):
+            case("embed", f"{type}, {len(shape)} axes",
+                 [Input(*shape, index=11, type=type), Input(11, 6)],
+                 F.embedding)
+    case("last", "one way", [Input(3, 5, 4)], lambda x: x[:, -1], [1])
+    case("last", "two ways", [Input(1, 5, 8)],
+         lambda x: torch.cat([x[:, -1, :4], x[:, 0, 4:]], 1), [2])
+
+
+def rope(x, base, neighbours):
+    length, dim = x.shape[-3], x.shape[-1]
+    angle = torch.outer(torch.arange(length, dtype=torch.float64),
+                        base ** (-torch.arange(0, dim, 2) / dim).double())
+    c, s = angle.cos()[:, None], angle.sin()[:, None]
+    if neighbours:
+        a, b = x[..., ::2], x[..., 1::2]
+        return torch.stack([a * c - b * s, b * c + a * s], -1).flatten(-2)
+    a, b = x.chunk(2, -1)  # rotate_half of transformers' Llama
+    return x * torch.cat([c, c], -1) + torch.cat([-b, a], -1) * \
+        torch.cat([s, s], -1)
+
+
+def hide(x, behind, ahead):
+    q, k = x.shape[-2:]
+    far = torch.arange(q)[:, None] - torch.arange(k)[None]
+    hidden = torch.zeros(q, k, dtype=torch.bool)
+    if behind >= 0:
+        hidden |= far > behind
+    if ahead >= 0:
+        hidden |= -far > ahead
+    return x.masked_fill(hidden, -numpy.inf)
+
+
+def relative(scores, table, window):
+    """torchvision's swin_transformer, and the same for one axis"""
+    axes = torch.meshgrid(*[torch.arange(w) for w in window], indexing="ij")
+    at = torch.stack(axes).flatten(1)
+    far = at[:, :, None] - at[:, None]
+    index = 0
+    for i, w in enumerate(window):
+        index = index * (2 * w - 1) + far[i] + w - 1
+    flat = table.reshape(-1, table.shape[-1])
+    return scores + flat[index].permute(2, 0, 1)
+
+
+def attention(q, k, v, behind, ahead, factor):
+    repeat = q.shape[3] // k.shape[3]
+    q, k, v = (x.transpose(2, 3) for x in (q, k, v))
+    k = k.repeat_interleave(repeat, 2)
+    v = v.repeat_interleave(repeat, 2)
+    scores = hide(q @ k.transpose(-1, -2) * factor, behind, ahead)
+    return (scores.softmax(-1) @ v).transpose(2, 3)
+
+
+def attentions():
+    for pairs in 0, 1:
+        case("rope", "neighbours" if pairs else "halves",
+             [Input(3, 7, 2, 6)], lambda x: rope(x, 10000.0, pairs), [pairs],
+             [10000.0])
+        case("rope", "another base" + " of neighbours" * pairs,
+             [Input(1, 2, 5, 1, 8)], lambda x: rope(x, 500.0, pairs), [pairs],
+             [500.0])
+    for behind, ahead in (-1, 0), (2, 0), (1, 1), (-1, 2), (3, -1):
+        case("mask", f"{behind} behind, {ahead} ahead",
+             [Input(abs(behind), 2, 6, 5)],
+             lambda x: hide(x, behind, ahead), [behind, ahead])
+    for window in (4,), (2, 3):
+        n = int(numpy.prod(window))
+        case("relative", f"{len(window)} axes",
+             [Input(2 * n - 7, 2, n, n), Input(*[2 * w - 1 for w in window], 2)],
+             lambda x, t: relative(x, t, window), [len(window), *window])
+    for name, q, k, behind, ahead in (
+            ("all", (1, 1, 5, 2, 8), (1, 1, 5, 2, 8), -1, -1),
+            ("causal", (3, 1, 6, 2, 4), (3, 1, 6, 2, 4), -1, 0),
+            ("window", (1, 2, 7, 1, 5), (1, 2, 7, 1, 5), 2, 0),
+            ("others, fewer heads", (1, 1, 4, 4, 6), (1, 1, 7, 2, 6), -1, -1),
+            ("wide heads", (1, 1, 19, 1, 20), (1, 1, 35, 1, 20), -1, -1)):
+        factor = q[-1] ** -0.5
+        case("attention", name, [Input(*q, scale=4), Input(*k), Input(*k)],
+             lambda q, k, v: attention(q, k, v, behind, ahead, factor),
+             [behind, ahead], [factor])
+
+
+def recurrent():
+    for op, kind, gates in ("rnn", torch.nn.RNN, 1), \
+                           ("lstm", torch.nn.LSTM, 4), \
+                           ("gru", torch.nn.GRU, 3):
+        for ways in 1, 2:
+            for bias in 0, 1:
+                for batch, steps, width, units in (1, 4, 3, 5), (3, 3, 6, 4):
+                    rows = gates * units
+                    each = [Input(width, rows), Input(units, rows)]
+                    if bias:
+                        each += [Input(rows), Input(rows)]
+
+                    def run(x, *weights):
+                        net = kind(width, units, bias=bool(bias),
+                                   bidirectional=ways == 2, batch_first=True)
+                        net = net.double()
+                        for p, w in zip(net.parameters(), weights):
+                            p.copy_(w.t() if w.dim() == 2 else w)
+                        return net(x)[0]
+                    case(op, ("two ways" if ways == 2 else "one way") +
+                         (", biased" if bias else "") + f", {batch}",
+                         [Input(batch, steps, width)] + each * ways, run,
+                         [ways, bias], work=batch * steps * rows)
+
+
+def main():
+    torch.set_num_threads(1)
+    for make in (convolutions, pools, products, norms, values, moves,
+                 attentions, recurrent):
+        make()
+    lines = []
+    with open(f"{sys.argv[1]}/cases.bin", "wb") as binary:
+        for op, name, ins, out, numbers, reals, work in CASES:
+            lines.append(f"case {op} {name}")
+            if numbers:
+                lines.append("numbers " + " ".join(map(str, numbers)))
+            if reals:
+                lines.append("reals " + " ".join(f"{r:.9g}" for r in reals))
+            lines += ["in " + i.text() for i in ins]
+            if work:
+                lines.append(f"work {work}")
+            lines.append("out " + "x".join(map(str, out.shape)))
+            flat = out.flatten().tolist()
+            binary.write(struct.pack(f"<{len(flat)}f", *flat))
+    with open(f"{sys.argv[1]}/cases.txt", "w") as text:
+        text.write("\n".join(lines) + "\n")
+    print(f"{len(CASES)} cases of {len({c[0] for c in CASES})} operations")
+
+
+if __name__ == "__main__":
+    main()
