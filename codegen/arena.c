@@ -60,7 +60,7 @@ static enum role role_of(const struct arena_map *a,
 
 static int cell_of(const struct svg_scale *scale, int64_t value, int cell) {
   double at = svg_at(scale, (double)value) - scale->zero;
-  return (int)((at < 0 ? -at : at) / cell + 0.5);
+  return (int)((at < 0 ? -at : at) / cell + 0.500001);
 }
 
 static struct box box_of(const struct arena_map *a, size_t index) {

@@ -140,8 +140,8 @@ static void note_layer(struct roofline *r, int64_t index) {
   if (flops <= 0 && bytes <= 0)
     return;
   if (flops > 0 && bytes > 0)
-    bin = &r->bins[(int)(x_at(r, flops / bytes) - LOG_LEFT) / BIN];
-  if (!bin->count || seconds > bin->largest_seconds) {
+    bin = &r->bins[(int)(x_at(r, flops / bytes) - LOG_LEFT + 1e-6) / BIN];
+  if (!bin->count || seconds > bin->largest_seconds * (1 + 1e-9)) {
     bin->largest = index;
     bin->largest_seconds = seconds;
   }
@@ -432,7 +432,8 @@ static void draw_times(struct roofline *r) {
   double share = r->seconds > 0 ? 100 * most / r->seconds : 0;
   struct svg_scale scale = {most * 1.25, r->below + TIME_HEIGHT, r->below};
   int step = share > 40 ? 20 : share > 20 ? 10 : share > 8 ? 5 : 1;
-  for (int percent = 0; percent <= (int)(share * 1.25); percent += step) {
+  for (int percent = 0; percent <= (int)(share * 1.25) && percent <= 100;
+       percent += step) {
     double y = svg_at(&scale, r->seconds * percent / 100);
     svg_line(&r->svg, percent ? "grid" : "axis", LEFT, y, RIGHT, y);
     text_printf(&r->svg.note, "%d %%", percent);

@@ -77,8 +77,13 @@ void svg_escape(struct text *out, struct slice text) {
   }
 }
 
+int64_t svg_tenths(double value) {
+  static const double half = 0.500001;
+  return (int64_t)(value < 0 ? value * 10 - half : value * 10 + half);
+}
+
 void svg_number(struct text *out, double value) {
-  int64_t tenths = (int64_t)(value < 0 ? value * 10 - 0.5 : value * 10 + 0.5);
+  int64_t tenths = svg_tenths(value);
   if (tenths < 0)
     text_putc(out, '-');
   tenths = tenths < 0 ? -tenths : tenths;

@@ -51,6 +51,12 @@ void svg_clean(struct text *out, struct slice text);
 /* Characters that XML would take for its own, or refuses, are replaced. */
 void svg_escape(struct text *out, struct slice text);
 
+/*
+ * In tenths, which is all that is written of a length. Halves are not left to
+ * the last bit, so that all machines write the same bytes.
+ */
+int64_t svg_tenths(double value);
+
 /* With one digit behind the point, or none. */
 void svg_number(struct text *out, double value);
 

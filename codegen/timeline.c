@@ -253,7 +253,7 @@ static void draw_band(struct timeline *t, int band) {
   svg_to(&t->svg, 'M', LEFT, y);
   for (size_t i = 0; i < t->count; i++) {
     y = edge_of(t, &t->columns[i].most, band + 1);
-    if (y > last || y < last) {
+    if (svg_tenths(y) != svg_tenths(last)) {
       svg_to(&t->svg, 'H', left_of(t, i), 0);
       svg_to(&t->svg, 'V', 0, y);
       last = y;
@@ -262,7 +262,7 @@ static void draw_band(struct timeline *t, int band) {
   svg_to(&t->svg, 'H', RIGHT, 0);
   for (size_t i = t->count; i-- > 0;) {
     y = edge_of(t, &t->columns[i].most, band);
-    if (y > last || y < last) {
+    if (svg_tenths(y) != svg_tenths(last)) {
       svg_to(&t->svg, 'H', right_of(t, i), 0);
       svg_to(&t->svg, 'V', 0, y);
       last = y;

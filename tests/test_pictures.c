@@ -192,10 +192,10 @@ static void a_suffix_of_two_words_is_a_chart(void **state) {
   const char *folder = scratch("pictures-suffix");
   char command[1024];
   snprintf(command, sizeof command,
-           "cd %s && " NETC_PATH " ../../../../examples/vgg16.net "
-           "-o a.b.bars.svg -o a.bars.txt && grep -q bars-title a.b.bars.svg "
-           "&& grep -q total a.bars.txt",
-           folder);
+           NETC " examples/vgg16.net -o %s/a.b.bars.svg -o %s/a.bars.txt && "
+                "grep -q bars-title %s/a.b.bars.svg && "
+                "grep -q total %s/a.bars.txt",
+           folder, folder, folder, folder);
   expect(command, 0, NULL, NULL);
   expect(NETC " examples/vgg16.net -o x.bars.png", 2, NULL, "charts are SVG");
   expect(NETC " examples/vgg16.net -o x.bar.svgg", 2, NULL, "timeline.svg");
