@@ -4,7 +4,7 @@
 #include "layers/window.h"
 #include "memory/weight_block.h"
 
-/* Axes of a map from the last one, for up to three spatial axes. */
+/* Axes of a map from the last one, as in the report; further ones have none. */
 static const char *axis_word(const struct shape *shape, int axis) {
   static const char *const words[] = {"WIDTH", "HEIGHT", "DEPTH"};
   int spatial = shape_spatial(shape);
@@ -12,7 +12,7 @@ static const char *axis_word(const struct shape *shape, int axis) {
     return "CHANNELS";
   if (spatial == 1 || shape->dtype != DTYPE_FLOAT)
     return shape->rank == 1 || spatial == 1 ? "LENGTH" : NULL;
-  return spatial <= 3 ? words[spatial - 1 - axis] : NULL;
+  return spatial - 1 - axis < 3 ? words[spatial - 1 - axis] : NULL;
 }
 
 static const char *ending_of(struct header *h, const char *what,
