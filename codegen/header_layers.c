@@ -54,6 +54,14 @@ static bool is_dense(const struct operand *operand) {
   return true;
 }
 
+/* Of what begins there: a part of a buffer is aligned as its offset is. */
+static int64_t alignment(const struct header *h, int64_t offset) {
+  int64_t align = h->c->settings->infer.align;
+  while (offset % align)
+    align /= 2;
+  return align;
+}
+
 static const char *const end_endings[] = {
     "_DEPTH", "_HEIGHT",        "_WIDTH", "_LENGTH", "_CHANNELS", "_DIM_0",
     "_DIM_1", "_DIM_2",         "_DIM_3", "_DIM_4",  "_DIM_5",    "_DIM_6",
@@ -79,7 +87,7 @@ static void put_end(struct header *h, const char *kind, size_t number,
   header_stem_macro(h, stem, "_BYTES", bytes_of(h, operand, count));
   header_stem_macro(h, stem, operand->weights ? "_WEIGHT_OFFSET" : "_OFFSET",
                     operand->first);
-  header_stem_macro(h, stem, "_ALIGN", h->c->settings->infer.align);
+  header_stem_macro(h, stem, "_ALIGN", alignment(h, operand->first));
   if (kind[0] == 'O')
     header_stem_macro(h, stem, "_DENSE", is_dense(operand));
 }

@@ -3,7 +3,18 @@
  * number is that of the report, and the tables run.
  */
 #include "runtime/netrt.h"
-#include "tests/report.h"
+#include "tests/macros.h"
+
+/* What the archive of the runtime needs. */
+#ifndef NETRT_LIBS
+#define NETRT_LIBS "-lm"
+#endif
+
+#ifdef __SANITIZE_ADDRESS__
+#define SANITIZED true
+#else
+#define SANITIZED false
+#endif
 
 #define STRICT "-Wall -Wextra -Wconversion -pedantic -Werror -I runtime"
 
@@ -108,176 +119,6 @@ static void limits_are_checked(void **state) {
 }
 
 /* Numbers */
-
-/* A macro whose value is a number, in the order of the header. */
-struct macro {
-  char name[160];
-  int64_t value;
-};
-
-struct header {
-  struct macro *at;
-  size_t count, next; /* those before `next` have been looked at */
-  char prefix[128];
-};
-
-static void read_header(struct header *h, char *text) {
-  static const char guard[] = "\n#ifndef ";
-  size_t lines = 0;
-  for (const char *c = text; *c; c++)
-    lines += *c == '\n';
-  h->at = calloc(lines + 1, sizeof *h->at);
-  h->count = h->next = 0;
-  assert_non_null(h->at);
-  const char *name = strstr(text, guard) + sizeof guard - 1;
-  snprintf(h->prefix, sizeof h->prefix, "%.*s", (int)strcspn(name, "\n") - 1,
-           name);
-  for (char *line = strtok(text, "\n"); line; line = strtok(NULL, "\n")) {
-    struct macro *m = &h->at[h->count];
-    long long value;
-    if (sscanf(line, "#define %159[A-Z0-9_] %lld", m->name, &value) != 2)
-      continue; /* no macro, or one of words */
-    m->value = value;
-    h->count++;
-  }
-}
-
-/* What a group of macros side by side must be, whatever their order. */
-struct wanted {
-  struct macro at[64];
-  size_t count;
-};
-
-static void want(struct wanted *w, int64_t value, const char *name,
-                 const char *rest) {
-  assert_true(w->count < 64);
-  struct macro *m = &w->at[w->count++];
-  snprintf(m->name, sizeof m->name, "%s%s", name, rest);
-  m->value = value;
-}
-
-/* The next macros are those that are wanted, and no others. */
-static void check_group(struct header *h, const char *stem,
-                        const struct wanted *w) {
-  size_t length = strlen(h->prefix);
-  char begin[300], said[1024] = "";
-  snprintf(begin, sizeof begin, "%s%s", h->prefix, stem);
-  for (size_t i = 0; i < w->count; i++) {
-    size_t k = 0, left = strlen(begin);
-    const struct macro *m = &h->at[h->next + i];
-    bool mine = h->next + i < h->count && !strncmp(m->name, begin, left);
-    while (mine && k < w->count && strcmp(m->name + left, w->at[k].name) != 0)
-      k++;
-    if (mine && k < w->count && m->value == w->at[k].value)
-      continue;
-    snprintf(said, sizeof said, "%s is %lld",
-             h->next + i < h->count ? m->name + length : "the end",
-             (long long)m->value);
-    for (k = 0; k < w->count; k++)
-      print_error("  wanted %s%s %lld\n", begin, w->at[k].name,
-                  (long long)w->at[k].value);
-    fail_msg("%s: %s", begin, said);
-  }
-  h->next += w->count;
-}
-
-/* How C writes a layer's name; a number behind it parts equal ones. */
-static void find_stem(const struct header *h, const char *name, char *stem) {
-  size_t length = 0;
-  for (; *name && length < 120; name++) {
-    char c = *name >= 'a' && *name <= 'z' ? (char)(*name - 'a' + 'A') : *name;
-    bool plain = (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
-    if (plain)
-      stem[length++] = c;
-    else if (length > 0 && stem[length - 1] != '_')
-      stem[length++] = '_';
-  }
-  while (length > 0 && stem[length - 1] == '_')
-    length--;
-  stem[length] = '\0';
-  assert_true(h->next < h->count);
-  const char *found = h->at[h->next].name + strlen(h->prefix);
-  size_t number = strspn(found + length, "_0123456789");
-  if (!strncmp(found, stem, length) && number > 2)
-    snprintf(stem + length, 8, "%.*s", (int)number - 1, found + length);
-}
-
-static const char *axis_of(json_t *layer, size_t axis, char room[8]) {
-  const char *axes = json_string_value(find(layer, "axes"));
-  switch (axes[axis]) {
-  case 'D': return "DEPTH";
-  case 'H': return "HEIGHT";
-  case 'W': return "WIDTH";
-  case 'L':
-    if (strchr(axes, 'L') == strrchr(axes, 'L'))
-      return "LENGTH";
-    break;
-  case 'C': return "CHANNELS";
-  }
-  snprintf(room, 8, "DIM_%zu", axis); /* further axes are numbered */
-  return room;
-}
-
-/* Sizes by axis; returns the number of values. */
-static int64_t want_shape(struct wanted *w, json_t *layer) {
-  json_t *shape = find(layer, "out.0"), *size;
-  int64_t count = 1;
-  size_t i;
-  char room[8];
-  json_array_foreach(shape, i, size) {
-    want(w, json_integer_value(size), "_", axis_of(layer, i, room));
-    count *= json_integer_value(size);
-  }
-  return count;
-}
-
-/* An argument by axis: one number is for all of them. */
-static int64_t by_axis(json_t *sizes, size_t axis, int64_t otherwise) {
-  size_t count = json_array_size(sizes);
-  if (count == 0)
-    return otherwise;
-  return json_integer_value(json_array_get(sizes, count == 1 ? 0 : axis));
-}
-
-static void want_windows(struct wanted *w, json_t *layer) {
-  json_t *given = find(layer, "attributes");
-  json_t *kernel = json_object_get(given, "kernel");
-  json_t *pad = json_object_get(given, "pad");
-  const char *op = json_string_value(find(layer, "op"));
-  bool pools = strstr(op, "pool") != NULL;
-  if (!pools && !strstr(op, "conv"))
-    return; /* of attention, `kernel` is that of its projections */
-  char room[8];
-  for (size_t i = 0; kernel && i + 1 < json_array_size(find(layer, "out.0"));
-       i++) {
-    const char *axis = axis_of(layer, i, room);
-    int64_t size = by_axis(kernel, i, 1);
-    int64_t step = by_axis(json_object_get(given, "dilate"), i, 1);
-    int64_t before = by_axis(json_object_get(pad, "before"), i, 0);
-    int64_t after = by_axis(json_object_get(pad, "after"), i, 0);
-    if (json_is_string(pad)) { /* the size stays at stride 1 */
-      before = step * (size - 1) / 2;
-      after = step * (size - 1) - before;
-    }
-    want(w, size, "_KERNEL_", axis);
-    want(w, by_axis(json_object_get(given, "stride"), i, pools ? size : 1),
-         "_STRIDE_", axis);
-    want(w, step, "_DILATION_", axis);
-    want(w, before, "_PAD_BEFORE_", axis);
-    want(w, after, "_PAD_AFTER_", axis);
-  }
-  if (kernel && !pools) {
-    json_t *groups = json_object_get(given, "groups"),
-           *in = find(layer, "in.0");
-    int64_t channels =
-        json_integer_value(json_array_get(in, json_array_size(in) - 1));
-    want(w,
-         groups                      ? json_integer_value(groups)
-         : strcmp(op, "dwconv") == 0 ? channels
-                                     : 1,
-         "_GROUPS", "");
-  }
-}
 
 /* A net with everything that tells about it. */
 struct known {
@@ -386,6 +227,7 @@ static void check_end(struct known *k, json_t *end, const char *kind,
   snprintf(stem, sizeof stem, "%s_%zu", kind, index);
   snprintf(path, sizeof path, "layers.%lld", (long long)number(end, "layer"));
   int64_t bytes = port->operand.type == NETRT_I64 ? 8 : 4;
+  size_t align = (size_t)number(k->json, "inference.arena.align_bytes");
   int64_t count =
       want_shape(&w, find(k->json, path)) * inference(k->json, "batch");
   assert_true(!type || (bytes == 8) == (strcmp(type, "i64") == 0));
@@ -394,7 +236,9 @@ static void check_end(struct known *k, json_t *end, const char *kind,
   want(&w, count * bytes, "_BYTES", "");
   want(&w, (int64_t)port->operand.offset,
        in_arena ? "_OFFSET" : "_WEIGHT_OFFSET", "");
-  want(&w, number(k->json, "inference.arena.align_bytes"), "_ALIGN", "");
+  while (port->operand.offset % align) /* a part of a buffer */
+    align /= 2;
+  want(&w, (int64_t)align, "_ALIGN", "");
   if (*kind == 'I')
     check_buffer(k, json_string_value(find(end, "name")),
                  (int64_t)port->operand.offset);
@@ -565,24 +409,44 @@ static const char runner[] =
     "#include \"netrt.h\"\n#include \"lenet5.h\"\n#include \"m5.h\"\n"
     "static NETRT_ALIGNED unsigned char arena[M5_ARENA_BYTES];\n"
     "static NETRT_ALIGNED float weights[LENET5_WEIGHT_BYTES / 4];\n"
+    "static float once(struct netrt *net, const struct netrt_model *m,\n"
+    "                  size_t n) {\n"
+    "  size_t i;\n  const float *out;\n  enum netrt_status s;\n"
+    "  for (i = 0; i < n; i++)\n"
+    "    ((float *)netrt_input(net, 0))[i] = (float)(i % 7) - 3;\n"
+    "  s = netrt_run(net);\n"
+    "  if (s != NETRT_OK) { puts(netrt_status_text(s)); exit(1); }\n"
+    "  out = (const float *)netrt_output(net, 0);\n"
+    "  printf(\"%s %.4f\\n\", m->name, (double)out[0]);\n"
+    "  return out[0];\n}\n"
     "static void go(const struct netrt_model *m, size_t bytes, size_t n) {\n"
-    "  struct netrt net;\n  size_t i;\n  const float *out;\n"
+    "  struct netrt net;\n  float first;\n"
     "  enum netrt_status s = netrt_open(&net, m, weights, bytes, arena,\n"
     "                                   sizeof arena);\n"
     "  if (s != NETRT_OK) { puts(netrt_status_text(s)); exit(1); }\n"
-    "  for (i = 0; i < n; i++)\n"
-    "    ((float *)netrt_input(&net, 0))[i] = (float)(i % 7) - 3;\n"
-    "  s = netrt_run(&net);\n"
-    "  if (s != NETRT_OK) { puts(netrt_status_text(s)); exit(1); }\n"
-    "  out = (const float *)netrt_output(&net, 0);\n"
-    "  printf(\"%s %.4f\\n\", m->name, (double)out[0]);\n}\n"
+    "  first = once(&net, m, n);\n"
+    "  if (!(once(&net, m, n) <= first && first <= once(&net, m, n)))\n"
+    "    exit(1);\n"
+    "  netrt_close(&net);\n  netrt_close(&net);\n}\n"
     "int main(void) {\n  size_t i;\n"
     "  for (i = 0; i < LENET5_WEIGHT_BYTES / 4; i++) weights[i] = 0.01f;\n"
     "  go(&lenet5_model, LENET5_WEIGHT_BYTES, LENET5_INPUT_0_COUNT);\n"
     "  go(&m5_model, M5_WEIGHT_BYTES, M5_INPUT_0_COUNT);\n"
     "  return 0;\n}\n";
 
-/* Two models in one program, in C and in C++. */
+/* What a build of the runtime keeps from run to run is freed. */
+static void expect_no_leaks(void) {
+  char command[600];
+  if (SANITIZED || !has("valgrind"))
+    return;
+  snprintf(command, sizeof command,
+           "OMP_NUM_THREADS=1 valgrind -q --error-exitcode=99 "
+           "--leak-check=full %s/run-c",
+           folder);
+  expect_compiles(command);
+}
+
+/* Two models in one program, in C and in C++; each runs thrice. */
 static void tables_run(void **state) {
   (void)state;
   char command[4096];
@@ -595,7 +459,8 @@ static void tables_run(void **state) {
   snprintf(command, sizeof command,
            "for f in lenet5 m5; do ${CC:-cc} -std=c99 " STRICT
            " -c %s/$f.c -o %s/$f.o || exit 1; done; ${CC:-cc} -std=c99 " STRICT
-           " %s/runner.c %s/lenet5.o %s/m5.o %s/libnetrt.a -lm -o %s/run-c && "
+           " %s/runner.c %s/lenet5.o %s/m5.o %s/libnetrt.a " NETRT_LIBS
+           " -o %s/run-c && "
            "%s/run-c",
            folder, folder, folder, folder, folder, BUILD, folder, folder);
   struct run r = run("%s", command);
@@ -605,13 +470,30 @@ static void tables_run(void **state) {
   assert_holds(r.out, "lenet5 ");
   assert_holds(r.out, "m5 -3.5553"); /* log of 1/35: all weights are equal */
   run_free(&r);
+  expect_no_leaks();
   if (!has("g++"))
     return;
   snprintf(command, sizeof command,
            "g++ -std=c++11 " STRICT " -x c++ %s/runner.c -x none %s/lenet5.o "
-           "%s/m5.o %s/libnetrt.a -lm -o %s/run-c++ && %s/run-c++",
+           "%s/m5.o %s/libnetrt.a " NETRT_LIBS " -o %s/run-c++ && %s/run-c++",
            folder, folder, folder, BUILD, folder, folder);
   expect_compiles(command);
+}
+
+/* What begins inside of a buffer is not aligned as buffers are. */
+static void an_output_that_is_a_part_says_its_alignment(void **state) {
+  (void)state;
+  static const char net[] =
+      "net part\ninput 8x8x6\nconv 6 3x3 pad\nslice c 3:5\n";
+  put("part.net", net);
+  char command[1300];
+  snprintf(command, sizeof command, "%s %s/part.net --emit=h", NETC, folder);
+  expect(command, 0,
+         "#define PART_OUTPUT_0_OFFSET 1548\n"
+         "#define PART_OUTPUT_0_ALIGN 4\n#define PART_OUTPUT_0_DENSE 0",
+         NULL);
+  snprintf(command, sizeof command, "%s/part.net", folder);
+  check_net(command, "");
 }
 
 static void what_cannot_run_says_why(void **state) {
@@ -639,6 +521,7 @@ int main(void) {
       cmocka_unit_test(numbers_are_those_of_the_report),
       cmocka_unit_test(no_counted_batch_trains_in_more_than_the_macro_says),
       cmocka_unit_test(tables_run),
+      cmocka_unit_test(an_output_that_is_a_part_says_its_alignment),
       cmocka_unit_test(what_cannot_run_says_why),
       cmocka_unit_test(names_begin_as_one_wants),
   };
