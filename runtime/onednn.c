@@ -205,12 +205,26 @@ static int take_room(struct kept *kept, struct layer *l,
   return new_memory(&l->scratch, wanted, kept, DNNL_MEMORY_NONE);
 }
 
+enum { WIDE = 128 }; /* pixels of a line */
+
+/* Measured without AVX-512: where windows of several pixels go along wide
+ * lines of channels, oneDNN 2 is slower than the runtime's own kernel. */
+static int is_slow(const_dnnl_primitive_desc_t made,
+                   const struct parts *parts) {
+  const char *name = NULL;
+  return parts->out.dims[3] >= WIDE &&
+         dnnl_primitive_desc_query(made, dnnl_query_impl_info_str, 0,
+                                   (void *)&name) == dnnl_success &&
+         strcmp(name, "jit:avx2") == 0;
+}
+
 /* Makes it, once: what oneDNN does not take is refused for ever. */
 static void make_layer(struct kept *kept, struct layer *l,
                        const_dnnl_op_desc_t what, const struct parts *parts) {
   dnnl_primitive_desc_t made = NULL;
   int done = dnnl_primitive_desc_create(&made, what, kept->attributes,
                                         kept->engine, NULL) == dnnl_success &&
+             !is_slow(made, parts) &&
              dnnl_primitive_create(&l->primitive, made) == dnnl_success &&
              new_memory(&l->in, &parts->in, kept, DNNL_MEMORY_NONE) &&
              new_memory(&l->out, &parts->out, kept, DNNL_MEMORY_NONE) &&
