@@ -95,9 +95,11 @@ $(gen)/pages.c: $(src)tools/pages.sh $(src)docs/words.md $(pages)
 endif
 
 # The runtime: C99, each function apart so that a linker takes what is used.
-# NETRT_ONEDNN=1 puts convolutions and products on Debian's libdnnl-dev.
+# NETRT_ONEDNN=1 puts convolutions and products on Debian's libdnnl-dev. With
+# sanitizers gcc would optimise the unrolled loops for minutes.
 NETRT_ONEDNN =
-runtime_flags = -std=c99 $(filter-out -std=c11 -I%,$(flags)) -O3 \
+runtime_flags = -std=c99 $(filter-out -std=c11 -I%,$(flags)) \
+                $(if $(SAN),-Og,-O3) \
                 -ffp-contract=fast -fno-math-errno -fno-trapping-math \
                 -ffunction-sections -fdata-sections \
                 $(if $(NETRT_ONEDNN),-DNETRT_ONEDNN)
@@ -215,6 +217,7 @@ lint:
 
 docs: $(build)/netc
 	$(build)/netc layers --markdown >docs/layers.md
+	tools/charts.sh $(build)/netc docs/charts
 
 zoo: $(build)/netc
 	tools/zoo.py $(build)/netc >docs/zoo.md
@@ -316,7 +319,7 @@ $(cmake_parts): $(build)/cmake/%: $(src)tools/cmake/%.in FORCE
 	  -e 's|@soname@|$(soname)|' $< >$@
 
 install-program: $(build)/netc $(build)/netc.1
-	install -d $(addprefix $(DESTDIR),$(bindir) $(mandir)/man1 $(docdir) \
+	install -d $(addprefix $(DESTDIR),$(bindir) $(mandir)/man1 $(docdir)/charts \
 	  $(datadir)/bash-completion/completions $(datadir)/zsh/site-functions \
 	  $(datadir)/fish/vendor_completions.d $(datadir)/netc)
 	install -m 755 $(build)/netc $(DESTDIR)$(bindir)/netc
@@ -330,6 +333,8 @@ install-program: $(build)/netc $(build)/netc.1
 	cp -R $(src)examples $(DESTDIR)$(datadir)/netc/
 	install -m 644 $(src)README.md $(src)LICENSE $(wildcard $(src)docs/*.md) \
 	  $(src)docs/report.schema.json $(DESTDIR)$(docdir)
+	install -m 644 $(wildcard $(src)docs/charts/*.svg) \
+	  $(DESTDIR)$(docdir)/charts
 
 install-shared: $(build)/$(soname)
 	install -d $(DESTDIR)$(libdir)

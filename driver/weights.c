@@ -107,7 +107,7 @@ static void put_array(const float *block, int64_t count, const char *path,
         "const float ",
         file);
   put_identifier(file, path);
-  fprintf(file, "_weights[%" PRId64 "] = {", count);
+  fprintf(file, "[%" PRId64 "] = {", count);
   for (int64_t i = 0; i < count && !ferror(file); i++) {
     fputs(i % 4 ? " " : "\n  ", file);
     put_float(file, block[i]);

@@ -165,16 +165,46 @@ static void words_of_the_report_are_explained(void **state) {
   expect(NETC " explain roundin", 2, "", "did you mean `rounding`");
 }
 
-/* The C of the README is the body of a main. */
-static void the_library_example_compiles(void **state) {
+/* The blocks of C in the README are bodies of a main. */
+static void the_examples_of_the_readme_compile(void **state) {
   (void)state;
+  const char *dir = scratch("readme");
   expect("{ printf '#include <netc.h>\\n#include <stdio.h>\\n"
          "static bool write(void *u, const char *b, size_t n) "
          "{ return fwrite(b, 1, n, u) == n; }\\nint main(void) {\\n'; "
-         "awk '/^```$/ { c = 0 } c; /^```c$/ && !n++ { c = 1 }' README.md; "
-         "echo '}'; } | ${CC:-cc} -std=c11 -Wall -Wextra -Werror -Iinclude "
-         "-fsyntax-only -x c -",
+         "awk '/^```$/ { if (text ~ /netc_open/) printf \"%s\", text; c = 0; "
+         "text = \"\" } c { text = text $0 \"\\n\" } /^```c$/ { c = 1 }' "
+         "README.md; echo '}'; } | ${CC:-cc} -std=c11 -Wall -Wextra -Werror "
+         "-Iinclude -fsyntax-only -x c -",
          0, NULL, NULL);
+  struct run r = run(
+      NETC
+      " -Wno-pool-remainder examples/simple_cnn.net -o %s/simple_cnn.h "
+      "-o %s/simple_cnn.c && " NETC " weights examples/simple_cnn.net --random "
+      "1 -o %s/trained.safetensors && " NETC " weights examples/simple_cnn.net "
+      "--from %s/trained.safetensors --fold -o %s/weights.c",
+      dir, dir, dir, dir, dir);
+  if (r.status)
+    print_error("%s", r.err);
+  assert_int_equal(r.status, 0);
+  run_free(&r);
+  r = run(
+      "cd %s && { printf '#include <stdio.h>\\n#include <string.h>\\n"
+      "#include \"netrt.h\"\\n#include \"simple_cnn.h\"\\n"
+      "static float image[7500];\\n"
+      "int main(void) {\\nstruct netrt net;\\n'; awk '/^```$/ { if (text ~ "
+      "/netrt_open/) printf \"%%s\", text; c = 0; text = \"\" } c { text = "
+      "text $0 \"\\n\" } /^```c$/ { c = 1 }' $OLDPWD/README.md; "
+      "echo 'float sum = 0; for (int i = 0; i < 10; i++) sum += scores[i]; "
+      "printf(\"%%.3f\", sum); }'; } >main.c && ${CC:-cc} -std=c99 "
+      "-I$OLDPWD/runtime main.c simple_cnn.c weights.c $OLDPWD/runtime/*.c -lm "
+      "-o main && ./main",
+      dir);
+  if (r.status)
+    print_error("%s", r.err);
+  assert_int_equal(r.status, 0);
+  assert_string_equal(r.out, "1.000");
+  run_free(&r);
 }
 
 /* What words of other frameworks lead to must be there. */
@@ -213,6 +243,8 @@ static void every_layer_is_documented_and_tested(void **state) {
 
 static void every_output_is_tested(void **state) {
   (void)state;
+  struct run help = run("%s help outputs", NETC);
+  struct run manual = run("%s help --manual", NETC);
   for (size_t i = 0; i < backend_count(); i++) {
     char suffix[32];
     snprintf(suffix, sizeof suffix, ".%s", backend_at(i)->name);
@@ -220,12 +252,18 @@ static void every_output_is_tested(void **state) {
       snprintf(suffix, sizeof suffix, ".out.net");
     if (strcmp(suffix, ".fmt-shapes") == 0)
       snprintf(suffix, sizeof suffix, ".fmtshapes");
+    if (backend_at(i)->purpose == FOR_FILES) {
+      assert_holds(help.out, backend_at(i)->summary);
+      assert_holds(manual.out, backend_at(i)->summary);
+    }
     struct paths found = find_paths("tests/golden", suffix);
     if (!found.count)
       print_error("no golden file for %s\n", backend_at(i)->name);
     assert_true(found.count > 0);
     paths_free(&found);
   }
+  run_free(&help);
+  run_free(&manual);
 }
 
 /* Options: --help names them all on one screen, so does the manual page. */
@@ -303,7 +341,7 @@ int main(void) {
       cmocka_unit_test(every_diagnostic_has_a_page_and_a_case),
       cmocka_unit_test(every_warning_is_in_the_manual),
       cmocka_unit_test(words_of_the_report_are_explained),
-      cmocka_unit_test(the_library_example_compiles),
+      cmocka_unit_test(the_examples_of_the_readme_compile),
       cmocka_unit_test(foreign_words_lead_to_words_of_ours),
       cmocka_unit_test(every_layer_is_documented_and_tested),
       cmocka_unit_test(every_output_is_tested),

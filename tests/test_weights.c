@@ -275,8 +275,8 @@ static void blocks_are_written_as_bytes_and_as_c(void **state) {
   struct run source = weights_of(small, "--random 7 --fold -o F/w-1.c");
   struct run same =
       run("cd %s && cc -std=c99 -pedantic -Wall -Werror -c w-1.c && echo "
-          "'#include <stdio.h>\nextern const float w_1_weights[83];\nint "
-          "main(void) { fwrite(w_1_weights, 4, 83, stdout); }' >main.c && cc "
+          "'#include <stdio.h>\nextern const float w_1[83];\nint "
+          "main(void) { fwrite(w_1, 4, 83, stdout); }' >main.c && cc "
           "main.c w-1.o -o main && ./main | cmp - w-1.bin",
           folder);
   (void)state;
