@@ -160,8 +160,8 @@ test_sources := $(filter-out $(if $(SAN),%/test_install.c), \
 test_programs = $(patsubst $(src)tests/%.c,$(build)/tests/%,$(test_sources))
 
 $(build)/tests/%: $(src)tests/%.c $(src)tests/run.c $(src)tests/run.h \
-                  $(src)tests/report.h $(src)tests/nets.h $(objects) \
-                  $(tensor_objects)
+                  $(src)tests/report.h $(src)tests/nets.h \
+                  $(src)tests/macros.h $(objects) $(tensor_objects)
 	@mkdir -p $(@D)
 	$(if $(wildcard /usr/include/cmocka.h),,$(error netc check needs \
 	  cmocka: apt-get install libcmocka-dev))
@@ -170,6 +170,8 @@ $(build)/tests/%: $(src)tests/%.c $(src)tests/run.c $(src)tests/run.h \
 	  -DNETC='"$(seen)/netc"' \
 	  -DNETC_PATH='"$(abspath $(build))/netc"' \
 	  -DBUILD='"$(seen)"' \
+	  -DNETRT_LIBS='"$(runtime_libs)"' \
+	  $(if $(NETRT_ONEDNN),-DNETRT_ONEDNN) \
 	  -o $@ $< $(src)tests/run.c $(objects) $(tensor_objects) \
 	  -lcmocka -ljansson -lm -pthread
 
