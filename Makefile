@@ -170,6 +170,7 @@ $(build)/tests/%: $(src)tests/%.c $(src)tests/run.c $(src)tests/run.h \
 	  -DNETC='"$(seen)/netc"' \
 	  -DNETC_PATH='"$(abspath $(build))/netc"' \
 	  -DBUILD='"$(seen)"' \
+	  -DPROGRAM='"$*"' \
 	  -DNETRT_LIBS='"$(runtime_libs)"' \
 	  $(if $(NETRT_ONEDNN),-DNETRT_ONEDNN) \
 	  -o $@ $< $(src)tests/run.c $(objects) $(tensor_objects) \
@@ -196,13 +197,17 @@ $(build)/tests/test_runtime: private objects := $(checked) \
                                                 $(runtime_libs)
 $(build)/tests/test_runtime: private tensor_objects :=
 
-# T=golden runs one of them.
-wanted_tests = $(if $(T),$(filter %/test_$(T),$(test_programs)),$(test_programs))
+# T=golden runs one of them, T="golden cli" two.
+wanted_tests = $(if $(T),$(filter $(addprefix %/test_,$(T)),$(test_programs)), \
+                 $(test_programs))
 
-check: all $(build)/netc.1 $(test_programs)
+check: all $(build)/netc.1 $(wanted_tests)
+	@rm -f $(addsuffix .failed,$(abspath $(wanted_tests)))
+	@printf '%s\n' $(abspath $(wanted_tests)) | xargs -P 2 -I TEST sh -c \
+	  'cd $(here) && CMOCKA_MESSAGE_OUTPUT=stdout TEST >TEST.log 2>&1 || \
+	  : >TEST.failed'
 	@failed=; for test in $(abspath $(wanted_tests)); do \
-	  (cd $(here) && CMOCKA_MESSAGE_OUTPUT=stdout $$test) >$$test.log 2>&1 || \
-	  failed=1; \
+	  test ! -e $$test.failed || failed=1; \
 	  grep -aE '\[  (FAILED|ERROR)' -B 20 $$test.log | grep -avE \
 	    '\[ RUN|\[       OK' | head -n 60; \
 	  grep -a '\[  PASSED' $$test.log | sed "s|^|$$(basename $$test): |"; \
@@ -230,11 +235,12 @@ accuracy: $(build)/netc
 
 # Every golden source under valgrind, but for those that loop for long.
 valgrind: $(build)/netc
-	@for net in $$(ls tests/golden/*/*.net examples/*.net \
-	    examples/zoo/*.net | grep -v 'never-ends\|billion'); do \
-	  valgrind -q --error-exitcode=99 --leak-check=full $(build)/netc $$net \
-	    -o - --emit=json --emit=net --emit=dot >$(build)/valgrind.log 2>&1; \
-	  test $$? != 99 || { cat $(build)/valgrind.log; exit 1; }; done
+	@ls tests/golden/*/*.net examples/*.net examples/zoo/*.net | \
+	  grep -v 'never-ends\|billion' | xargs -P 2 -I NET sh -c \
+	  'valgrind -q --error-exitcode=99 --leak-check=full $(build)/netc NET \
+	  -o - --emit=json --emit=net --emit=dot >$(build)/valgrind.$$$$ 2>&1; \
+	  test $$? != 99 || { cat $(build)/valgrind.$$$$; exit 255; }; \
+	  rm $(build)/valgrind.$$$$'
 
 # The library for musl, 32 bits and WebAssembly: equal bytes.
 portable: $(library) $(addprefix $(gen)/,$(filter %.c,$(generated)))

@@ -109,10 +109,11 @@ void assert_holds(const char *text, const char *part) {
 const char *scratch(const char *name) {
   static char path[1024];
   snprintf(path, sizeof path,
-           "rm -rf %s/tests/scratch/%s && mkdir -p %s/tests/scratch/%s", BUILD,
-           name, BUILD, name);
+           "rm -rf %s/tests/scratch/%s-%s && mkdir -p %s/tests/scratch/%s-%s",
+           BUILD, PROGRAM, name, BUILD, PROGRAM, name);
   assert_int_equal(system(path), 0);
-  snprintf(path, sizeof path, "%s/tests/scratch/%s", BUILD, name);
+  snprintf(path, sizeof path, "%s/tests/scratch/%s-%s", BUILD, PROGRAM,
+           name);
   return path;
 }
 

@@ -64,9 +64,10 @@ static void capacity_and_alignment_are_kept(void **state) {
          1, "", "error: no plan within 986,112 bytes was found; the least");
   expect(NETC " plan --align 64 " PLAN "minimalloc/input.12.csv", 0, ",64\n",
          "arena 192 bytes");
+  const char *dir = scratch("plan");
   struct run r = run(NETC " plan --capacity=11 " PLAN
                           "minimalloc/input.12.csv -o %s/x.csv; ls %s",
-                     scratch("plan"), "build/tests/scratch/plan");
+                     dir, dir);
   assert_string_equal(r.out, "");
   run_free(&r);
 }
