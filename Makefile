@@ -213,6 +213,7 @@ lint:
 
 docs: $(build)/netc
 	$(build)/netc layers --markdown >docs/layers.md
+	tools/charts.sh $(build)/netc docs/charts
 
 zoo: $(build)/netc
 	tools/zoo.py $(build)/netc >docs/zoo.md
@@ -314,7 +315,7 @@ $(cmake_parts): $(build)/cmake/%: $(src)tools/cmake/%.in FORCE
 	  -e 's|@soname@|$(soname)|' $< >$@
 
 install-program: $(build)/netc $(build)/netc.1
-	install -d $(addprefix $(DESTDIR),$(bindir) $(mandir)/man1 $(docdir) \
+	install -d $(addprefix $(DESTDIR),$(bindir) $(mandir)/man1 $(docdir)/charts \
 	  $(datadir)/bash-completion/completions $(datadir)/zsh/site-functions \
 	  $(datadir)/fish/vendor_completions.d $(datadir)/netc)
 	install -m 755 $(build)/netc $(DESTDIR)$(bindir)/netc
@@ -328,6 +329,8 @@ install-program: $(build)/netc $(build)/netc.1
 	cp -R $(src)examples $(DESTDIR)$(datadir)/netc/
 	install -m 644 $(src)README.md $(src)LICENSE $(wildcard $(src)docs/*.md) \
 	  $(src)docs/report.schema.json $(DESTDIR)$(docdir)
+	install -m 644 $(wildcard $(src)docs/charts/*.svg) \
+	  $(DESTDIR)$(docdir)/charts
 
 install-shared: $(build)/$(soname)
 	install -d $(DESTDIR)$(libdir)

@@ -14,16 +14,6 @@
 
 /* Kinds of output: the library's, and pictures of its "dot" */
 
-static const char *kind_of(const struct wanted *wanted) {
-  if (wanted->kind[0])
-    return wanted->kind;
-  const char *dot = strrchr(wanted->path, '.');
-  const char *slash = strrchr(wanted->path, '/');
-  if (strcmp(wanted->path, "-") == 0)
-    return "txt";
-  return dot && (!slash || dot > slash) ? dot + 1 : "";
-}
-
 static bool is_kind(const char *name, enum netc_purpose purpose) {
   struct netc_output_kind kind = {.size = sizeof kind};
   for (size_t i = 0; netc_output_kind(i, &kind) == NETC_OK; i++)
@@ -32,6 +22,24 @@ static bool is_kind(const char *name, enum netc_purpose purpose) {
          (*name && strcmp(kind.word, name) == 0)))
       return true;
   return purpose == NETC_FOR_FILES && picture_find(name) != NULL;
+}
+
+/* The longest suffix that is a kind: x.timeline.svg; else what follows the
+   last dot. */
+static const char *kind_of(const struct wanted *wanted) {
+  const char *slash = strrchr(wanted->path, '/');
+  const char *dot = strchr(slash ? slash : wanted->path, '.');
+  const char *last = "";
+  if (wanted->kind[0])
+    return wanted->kind;
+  if (strcmp(wanted->path, "-") == 0)
+    return "txt";
+  for (; dot; dot = strchr(last, '.')) {
+    last = dot + 1;
+    if (is_kind(last, NETC_FOR_FILES))
+      break;
+  }
+  return last;
 }
 
 /* "txt, json, ..., pdf" */
@@ -63,12 +71,37 @@ static int unknown_kind(const struct wanted *wanted) {
       wanted->kind[0] ? "--emit" : wanted->path, kind_of(wanted), kinds);
 }
 
+/* x.timeline.png would be the diagram, which nobody means by that name. */
+static int refuse_chart(const struct wanted *wanted) {
+  char chart[64];
+  size_t end = strlen(wanted->path), start;
+  const char *kind = kind_of(wanted);
+  if (wanted->kind[0] || !picture_find(kind) || end <= strlen(kind))
+    return EXIT_DONE;
+  start = end -= strlen(kind) + 1;
+  while (start > 0 && !strchr("./", wanted->path[start - 1]))
+    start--;
+  if (start == 0 || wanted->path[start - 1] != '.' || end - start > 32)
+    return EXIT_DONE;
+  snprintf(chart, sizeof chart, "%.*s.svg", (int)(end - start),
+           wanted->path + start);
+  if (!is_kind(chart, NETC_FOR_FILES))
+    return EXIT_DONE;
+  return complain(EXIT_USAGE,
+                  "%s: charts are SVG, which browsers print and rsvg-convert "
+                  "turns into others: `-o %.*s.svg`",
+                  wanted->path, (int)end, wanted->path);
+}
+
 /* Kinds are checked before the source is read: a slip costs no time. */
 static int check_kinds(const struct net_options *o) {
   char kinds[256];
   for (size_t i = 0; i < o->wanted_count; i++)
     if (!is_kind(kind_of(&o->wanted[i]), NETC_FOR_FILES))
       return unknown_kind(&o->wanted[i]);
+  for (size_t i = 0; i < o->wanted_count; i++)
+    if (refuse_chart(&o->wanted[i]) != EXIT_DONE)
+      return EXIT_USAGE;
   if (o->dump && !is_kind(o->dump, NETC_FOR_DUMP))
     return complain(EXIT_USAGE, "--dump takes one of %s, not `%s`",
                     list_kinds(kinds, sizeof kinds, NETC_FOR_DUMP), o->dump);

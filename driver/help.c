@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "base/suggest.h"
+#include "driver/graphviz.h"
 #include "driver/options.h"
 
 enum { WIDTH = 78, OPERANDS_COLUMN = 42, HELP_COLUMN = 32 };
@@ -100,6 +101,18 @@ static int print_settings(void) {
   return finish_stdout();
 }
 
+/* netc help outputs: what -o and --emit write, and pictures of the diagram. */
+static int print_outputs(void) {
+  struct netc_output_kind kind = {.size = sizeof kind};
+  puts("`-o x.SUFFIX`, or `--emit=KIND=FILE` for any other name.\n");
+  for (size_t i = 0; netc_output_kind(i, &kind) == NETC_OK; i++)
+    if (kind.purpose == NETC_FOR_FILES)
+      printf("%-14s %s\n", kind.name, kind.summary);
+  for (size_t i = 0; picture_at(i); i++)
+    printf("%-14s picture of the diagram, by Graphviz\n", picture_at(i));
+  return finish_stdout();
+}
+
 /* The rows as scdoc, which the build puts into the manual page. */
 
 static void put_bold(const char *text) {
@@ -120,6 +133,14 @@ static void put_row(const char *shown, const char *help, const char *words) {
   puts("\n");
 }
 
+static void put_kinds(void) {
+  struct netc_output_kind kind = {.size = sizeof kind};
+  puts("## Kinds of output, by suffix\n");
+  for (size_t i = 0; netc_output_kind(i, &kind) == NETC_OK; i++)
+    if (kind.purpose == NETC_FOR_FILES)
+      put_row(kind.name, kind.summary, "");
+}
+
 static int print_manual(void) {
   struct netc_setting setting = {.size = sizeof setting};
   struct netc_argument argument = {.size = sizeof argument};
@@ -137,6 +158,7 @@ static int print_manual(void) {
               argument.words);
     }
   }
+  put_kinds();
   for (int c = 1; c < COMMAND_COUNT; c++) {
     if (!has_group((enum command)c, GROUP_NONE))
       continue;
@@ -150,7 +172,7 @@ static int print_manual(void) {
   return finish_stdout();
 }
 
-/* netc help [COMMAND | settings] */
+/* netc help [COMMAND | settings | outputs] */
 
 static int take(void *user, enum option_id option, const char *name,
                 char *value) {
@@ -165,6 +187,8 @@ static int help_on(const char *word) {
   struct suggestion s = suggest_begin(slice_of(word));
   if (strcmp(word, "settings") == 0)
     return print_settings();
+  if (strcmp(word, "outputs") == 0)
+    return print_outputs();
   for (int i = 1; i < COMMAND_COUNT; i++) {
     const char *known = command_row((enum command)i)->word;
     if (strcmp(word, known) == 0)

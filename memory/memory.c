@@ -99,6 +99,20 @@ bool memory_largest_batches(const struct model *model,
   return true;
 }
 
+void memory_moments(const struct model *model, const struct settings *settings,
+                    const struct memory *memory, moment_fn *each, void *user) {
+  struct arena scratch;
+  struct step step = {.model = model, .settings = settings->train};
+  struct simulation s = {.each = each, .user = user};
+  struct training same;
+  arena_open_in(&scratch, model->arena);
+  for (size_t i = 0; i < memory->ranges.count; i++)
+    *VEC_PUSH(&scratch, &step.ranges) = memory->ranges.at[i];
+  step_trace(&step, &scratch);
+  step_measure(&step, &scratch, &s, &same);
+  arena_close(&scratch);
+}
+
 static void too_large(const struct model *model, struct diags *diags) {
   struct diagnostic *d =
       diag(diags, TOO_LARGE, model->nodes.at[model->nodes.count - 1].span,

@@ -34,6 +34,13 @@ bool memory_largest_batches(const struct model *model,
                             const struct train_settings *train, size_t count,
                             const int64_t *bytes, int64_t *batches);
 
+/*
+ * Runs the step that memory_find measured once more and calls `each` at every
+ * moment; a list of them all could be larger than the net.
+ */
+void memory_moments(const struct model *model, const struct settings *settings,
+                    const struct memory *memory, moment_fn *each, void *user);
+
 /* Reports what does not fit into 63 bits, and returns false. */
 bool memory_find(const struct model *model, const struct settings *settings,
                  bool timeline, struct diags *diags, struct memory *memory);

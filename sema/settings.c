@@ -27,10 +27,10 @@ static const char element_words[] =
 
 static const struct {
   int bits;
-  const char *long_name;
+  const char *word, *long_name;
 } elements[] = {
-    {0, ""},
-#define ELEMENT(constant, word, bits, long_name) {bits, long_name},
+    {0, "", ""},
+#define ELEMENT(constant, word, bits, long_name) {bits, word, long_name},
 #include "sema/elements.def"
 #undef ELEMENT
 };
@@ -41,9 +41,14 @@ static const char gpu_words[] =
 #undef GPU
     ;
 
-static const int64_t gpu_mebibytes[] = {
-    0,
-#define GPU(word, mebibytes) mebibytes,
+static const struct {
+  const char *word;
+  int64_t mebibytes, bandwidth;
+  int64_t rates[ELEMENT_END - 1];
+} gpus[] = {
+    {"", 0, 0, {0}},
+#define GPU(word, mebibytes, bandwidth, ...) \
+  {word, mebibytes, bandwidth, {__VA_ARGS__}},
 #include "sema/gpus.def"
 #undef GPU
 };
@@ -108,7 +113,30 @@ void settings_open(struct settings *settings) {
 }
 
 int64_t gpu_bytes(int gpu) {
-  return gpu_mebibytes[gpu] << 20;
+  return gpus[gpu].mebibytes << 20;
+}
+
+const char *gpu_word(int gpu) {
+  return gpus[gpu].word;
+}
+
+int gpu_named(const char *word) {
+  int gpu = sizeof gpus / sizeof *gpus - 1;
+  while (gpu && strcmp(gpus[gpu].word, word) != 0)
+    gpu--;
+  return gpu;
+}
+
+int64_t gpu_rate(int gpu, int element) {
+  return element ? gpus[gpu].rates[element - 1] : 0;
+}
+
+int64_t gpu_bandwidth(int gpu) {
+  return gpus[gpu].bandwidth;
+}
+
+const char *element_word(int element) {
+  return elements[element].word;
 }
 
 const char *element_long_name(int element) {

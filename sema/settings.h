@@ -11,6 +11,7 @@ enum element {
 #define ELEMENT(constant, ...) ELEMENT_##constant,
 #include "sema/elements.def"
 #undef ELEMENT
+  ELEMENT_END
 };
 
 enum optimizer {
@@ -88,12 +89,22 @@ extern const struct arg_spec budget_specs[];
 /* The defaults. */
 void settings_open(struct settings *settings);
 
-/* "float32" */
+/* "f32", "float32" */
+const char *element_word(int element);
 const char *element_long_name(int element);
 
 /* The words of an option's value: "momentum". */
 const char *optimizer_word(int optimizer);
 struct slice loss_name(int loss);
+
+/* "a100-80"; and the device of that name. */
+const char *gpu_word(int gpu);
+int gpu_named(const char *word);
+
+/* Its peaks by the maker, in 10^9 a second: operations in a type of values
+   (0: there is no figure) and bytes of memory. */
+int64_t gpu_rate(int gpu, int element);
+int64_t gpu_bandwidth(int gpu);
 
 /* Bytes of a device: nvidia-smi's memory.total. */
 int64_t gpu_bytes(int gpu);

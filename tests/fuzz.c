@@ -85,19 +85,17 @@ static void render(struct netc *netc) {
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
-  static const char *const kinds[] = {"txt", "json", "csv",        "md",
-                                      "net", "dot",  "fmt-shapes", "tokens",
-                                      "ast", "graph", "shapes",     "plan"};
+  struct netc_output_kind kind = {.size = sizeof kind};
   struct netc_options options = {.size = sizeof options, .explain = true};
   struct netc *netc = netc_open(NULL, NULL);
   const char *text = (const char *)data;
   choose(netc, data, size);
   netc_load_text(netc, "fuzz.net", text, size);
   render(netc);
-  for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
+  for (size_t i = 0; netc_output_kind(i, &kind) == NETC_OK; i++) {
     struct buffer out = {0};
     if (netc_layer_count(netc) < 2000)
-      netc_emit(netc, kinds[i], &options, collect, &out);
+      netc_emit(netc, kind.name, &options, collect, &out);
     free(out.at);
   }
   netc_close(netc);

@@ -243,6 +243,8 @@ static void every_layer_is_documented_and_tested(void **state) {
 
 static void every_output_is_tested(void **state) {
   (void)state;
+  struct run help = run("%s help outputs", NETC);
+  struct run manual = run("%s help --manual", NETC);
   for (size_t i = 0; i < backend_count(); i++) {
     char suffix[32];
     snprintf(suffix, sizeof suffix, ".%s", backend_at(i)->name);
@@ -250,12 +252,18 @@ static void every_output_is_tested(void **state) {
       snprintf(suffix, sizeof suffix, ".out.net");
     if (strcmp(suffix, ".fmt-shapes") == 0)
       snprintf(suffix, sizeof suffix, ".fmtshapes");
+    if (backend_at(i)->purpose == FOR_FILES) {
+      assert_holds(help.out, backend_at(i)->summary);
+      assert_holds(manual.out, backend_at(i)->summary);
+    }
     struct paths found = find_paths("tests/golden", suffix);
     if (!found.count)
       print_error("no golden file for %s\n", backend_at(i)->name);
     assert_true(found.count > 0);
     paths_free(&found);
   }
+  run_free(&help);
+  run_free(&manual);
 }
 
 /* Options: --help names them all on one screen, so does the manual page. */

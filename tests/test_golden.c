@@ -1,9 +1,10 @@
 /*
  * Golden files: tests/golden/CASE.net with what must come out of it beside
  * it, by suffix: CASE.err (diagnostics and exit status), CASE.txt, CASE.json,
- * CASE.csv, CASE.md, CASE.dot, CASE.out.net, the dumps CASE.tokens, CASE.ast,
- * CASE.graph, CASE.shapes, CASE.plan, and CASE.fmt, CASE.fmtshapes for `netc
- * fmt`. A first line `# netc: ...` gives options. `make bless` writes them.
+ * CASE.csv, CASE.md, CASE.dot, CASE.out.net, the charts CASE.timeline.svg and
+ * so on, CASE.tex, CASE.mmd, the dumps CASE.tokens, CASE.ast, CASE.graph,
+ * CASE.shapes, CASE.plan, and CASE.fmt, CASE.fmtshapes for `netc fmt`. A first
+ * line `# netc: ...` gives options. `make bless` writes them.
  */
 #include "tests/run.h"
 
@@ -21,6 +22,13 @@ static const struct kind kinds[] = {
     {".csv", "%s %s --emit=csv %s"},
     {".md", "%s %s --emit=md %s"},
     {".dot", "%s %s --emit=dot %s"},
+    {".timeline.svg", "%s %s --emit=timeline.svg %s"},
+    {".arena.svg", "%s %s --emit=arena.svg %s"},
+    {".bars.svg", "%s %s --emit=bars.svg %s"},
+    {".roofline.svg", "%s %s --emit=roofline.svg %s"},
+    {".volumes.svg", "%s %s --emit=volumes.svg %s"},
+    {".tex", "%s %s --emit=tex %s"},
+    {".mmd", "%s %s --emit=mmd %s"},
     {".out.net", "%s %s --emit=net %s"},
     {".tokens", "%s %s --dump=tokens %s"},
     {".ast", "%s %s --dump=ast %s"},

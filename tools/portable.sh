@@ -59,7 +59,8 @@ fi
 for net in examples/simple_cnn.net examples/zoo/resnet.net \
     examples/zoo/gpt2.net examples/zoo/unet.net \
     tests/golden/errors/several-errors-of-syntax-in-one-run.net; do
-  for kind in json txt dot; do
+  for kind in json txt dot timeline.svg arena.svg bars.svg roofline.svg \
+      volumes.svg tex mmd; do
     for name in $built; do
       run "$name" $kind <"$net" >"$folder/$name.out" || true
       cmp "$folder/native.out" "$folder/$name.out" ||

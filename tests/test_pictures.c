@@ -1,0 +1,327 @@
+/* Pictures that netc draws by itself: charts, TikZ and Mermaid. */
+#include <math.h>
+
+#include "codegen/svg.h"
+#include "netc.h"
+#include "tests/run.h"
+
+static const char *const kinds[] = {"timeline.svg", "arena.svg",   "bars.svg",
+                                    "roofline.svg", "volumes.svg", "tex",
+                                    "mmd"};
+enum { KINDS = sizeof kinds / sizeof *kinds };
+
+static void check_pictures(const char *folder) {
+  struct run r = run("/usr/bin/python3 tests/pictures.py $(find %s -type f "
+                     "-name '*.svg' -o -name '*.tex' -o -name '*.mmd')",
+                     folder);
+  if (r.status)
+    print_error("%s%s", r.out, r.err);
+  assert_int_equal(r.status, 0);
+  run_free(&r);
+}
+
+/* All kinds of a net, "FOLDER/NAME.kind". */
+static void draw(const char *options, const char *net, const char *folder,
+                 const char *name) {
+  char outputs[1024] = "";
+  size_t used = 0;
+  for (int k = 0; k < KINDS; k++)
+    used += (size_t)snprintf(outputs + used, sizeof outputs - used,
+                             " -o %s/%s.%s", folder, name, kinds[k]);
+  struct run r = run(NETC " %s %s %s", options, net, outputs);
+  if (r.status)
+    print_error("%s: %s", net, r.err);
+  assert_int_equal(r.status, 0);
+  run_free(&r);
+}
+
+static void those_of_every_net_are_well_formed(void **state) {
+  (void)state;
+  const char *folder = scratch("pictures");
+  struct paths nets = find_paths("examples", ".net");
+  assert_true(nets.count >= 40);
+  for (size_t i = 0; i < nets.count; i++) {
+    char name[32];
+    snprintf(name, sizeof name, "n%zu", i);
+    draw(i % 2 ? "--gpu t4" : "--batch 32 --precision mixed --checkpoint 4",
+         nets.at[i], folder, name);
+  }
+  check_pictures(folder);
+  paths_free(&nets);
+}
+
+static void those_of_golden_cases_are_well_formed(void **state) {
+  (void)state;
+  static const char *const options[] = {"--depth 0", "--expand",
+                                        "--units=bytes",
+                                        "--layout=chw --units=si --batch 2"};
+  const char *folder = scratch("pictures-golden");
+  struct paths nets = find_paths("tests/golden/layers", ".net");
+  for (size_t i = 0; i < nets.count; i++) {
+    char name[32];
+    snprintf(name, sizeof name, "n%zu", i);
+    struct run r = run(NETC " check %s", nets.at[i]);
+    if (r.status == 0)
+      draw(options[i % 4], nets.at[i], folder, name);
+    run_free(&r);
+  }
+  check_pictures(folder);
+  paths_free(&nets);
+}
+
+static void ten_thousand_layers_stay_small(void **state) {
+  (void)state;
+  static const char *const nets[] = {
+      "input 8x8x4\nrepeat 10000 { conv 4 3x3 pad }\n",
+      "input 8x8x4\nrepeat 2500 { add { conv 4 3x3 pad relu; conv 4 3x3 pad } "
+      "{} }\n",
+      "input 8x8x4\nfor i in 1..3000 { conv i 1x1; relu; drop: dropout 0.1 "
+      "}\n"};
+  const char *folder = scratch("pictures-long");
+  for (size_t i = 0; i < 3; i++) {
+    char path[256], name[32];
+    snprintf(path, sizeof path, "%s/long%zu.net", folder, i);
+    snprintf(name, sizeof name, "long%zu", i);
+    write_text(path, nets[i], strlen(nets[i]));
+    draw("", path, folder, name);
+  }
+  check_pictures(folder);
+}
+
+static bool collect(void *user, const char *bytes, size_t length) {
+  return fwrite(bytes, 1, length, user) == length;
+}
+
+/* A file's name may be anything. */
+static void names_that_mean_something_else_are_harmless(void **state) {
+  (void)state;
+  static const char *const names[] = {
+      "a<b>&amp;\"'`;--#{}[]()|.net",
+      "\\input{/etc/passwd}$x$%_^~&#.net",
+      "line\nline\r\ttab\x1b[31m\x01.net",
+      "\xE2\x80\xAE\xE2\x81\xA6right to left\xEF\xBB\xBF.net",
+      "\xFF\xFE\xC0\x80\xED\xA0\x80\xEF\xBF\xBF.net",
+      "]]></title><script>alert(1)</script>--><!--.net",
+      "%%{init: {}}%%\nend\n.net",
+      "\xE7\xA5\x9E\xE7\xBB\x8F\xF0\x9F\x98\x80.net"};
+  static const char text[] = "input 8x8x3\nconv 4 3x3 pad relu\nfc 10\n";
+  const char *folder = scratch("pictures-names");
+  for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+    struct netc *netc = netc_open(NULL, NULL);
+    assert_int_equal(netc_load_text(netc, names[i], text, sizeof text - 1),
+                     NETC_OK);
+    for (int k = 0; k < KINDS; k++) {
+      char path[256];
+      snprintf(path, sizeof path, "%s/h%zu.%s", folder, i, kinds[k]);
+      FILE *file = fopen(path, "wb");
+      assert_non_null(file);
+      assert_int_equal(netc_emit(netc, kinds[k], NULL, collect, file), NETC_OK);
+      fclose(file);
+    }
+    netc_close(netc);
+  }
+  check_pictures(folder);
+  struct run r =
+      run("cat %s/*.svg | grep -aE '<script|\xE2\x80\xAE|\x1b'", folder);
+  assert_string_equal(r.out, "");
+  run_free(&r);
+}
+
+/* Where TeX is there, it is asked. */
+static void tex_compiles(void **state) {
+  (void)state;
+  static const char *const nets[] = {"examples/unet.net",
+                                     "examples/zoo/transformer.net",
+                                     "examples/inception.net"};
+  struct run there = run("command -v pdflatex && kpsewhich tikz.sty");
+  bool can = there.status == 0;
+  run_free(&there);
+  if (!can)
+    skip();
+  const char *folder = scratch("pictures-tex");
+  for (size_t i = 0; i < 3; i++) {
+    struct run r =
+        run(NETC " %s -o %s/t.tex && cd %s && pdflatex "
+                 "-interaction=nonstopmode -halt-on-error t.tex >t.out && "
+                 "! grep -q 'Output written.*(2' t.out",
+            nets[i], folder, folder);
+    if (r.status)
+      print_error("%s: see %s/t.out\n", nets[i], folder);
+    assert_int_equal(r.status, 0);
+    run_free(&r);
+  }
+  struct run r = run("cd %s/../pictures-names && for f in h?.tex; do pdflatex "
+                     "-interaction=nonstopmode -halt-on-error $f >$f.out || "
+                     "exit; done",
+                     folder);
+  assert_int_equal(r.status, 0);
+  run_free(&r);
+}
+
+/* What they say is what the report says. */
+static void they_say_what_the_report_says(void **state) {
+  (void)state;
+  expect(NETC " examples/simple_cnn.net --emit=timeline.svg", 0,
+         "Peak 115.24 MiB in the backward pass of P2", NULL);
+  expect(NETC " examples/simple_cnn.net --emit=timeline.svg", 0,
+         "Simulated, not yet measured; torch2-cuda, batch 64", NULL);
+  expect(NETC " examples/simple_cnn.net --emit=timeline.svg "
+              "--profile torch1-cpu",
+         0, ">Exact; torch1-cpu", NULL);
+  expect("t='examples/zoo/resnet.net --batch 256 --optimizer adam --gpu t4'; "
+         "m=$(" NETC " $t | sed -n "
+         "'s/.*is \\([0-9.]* GiB too much\\).*/\\1/p'); "
+         "test -n \"$m\" && " NETC " $t --emit=timeline.svg | "
+         "grep -qF \"it does not fit, $m\"",
+         0, NULL, NULL);
+  expect(NETC " examples/simple_cnn.net --emit=arena.svg", 0,
+         "Arena 390.62 KiB = the lower bound", NULL);
+  expect(NETC " examples/simple_cnn.net --emit=bars.svg", 0,
+         "4,632,902 parameters, 18,293,000 multiply-accumulates", NULL);
+  expect(NETC " examples/vgg16.net --emit=roofline.svg", 0,
+         "no --gpu was given", NULL);
+  expect(NETC " examples/vgg16.net --gpu t4 --dtype bf16 --emit=roofline.svg",
+         0, "bfloat16, for which there is no figure", NULL);
+  expect(NETC " examples/unet.net --emit=volumes.svg | grep -c 'class=\"skip\" "
+              "d='",
+         0, "4", NULL);
+}
+
+static void a_suffix_of_two_words_is_a_chart(void **state) {
+  (void)state;
+  const char *folder = scratch("pictures-suffix");
+  char command[1024];
+  snprintf(command, sizeof command,
+           NETC " examples/vgg16.net -o %s/a.b.bars.svg -o %s/a.bars.txt && "
+                "grep -q bars-title %s/a.b.bars.svg && "
+                "grep -q total %s/a.bars.txt",
+           folder, folder, folder, folder);
+  expect(command, 0, NULL, NULL);
+  expect(NETC " examples/vgg16.net -o x.bars.png", 2, NULL, "charts are SVG");
+  expect(NETC " examples/vgg16.net -o x.bar.svgg", 2, NULL, "timeline.svg");
+}
+
+/* Those of the manual are what `make docs` makes. */
+static void the_manual_shows_what_is_drawn(void **state) {
+  (void)state;
+  const char *folder = scratch("pictures-docs");
+  struct run r = run("tools/charts.sh " NETC " %s && "
+                     "diff -rq %s docs/charts && "
+                     "for f in docs/charts/*; do grep -q \"(charts/${f##*/})\" "
+                     "docs/pictures.md || exit; done",
+                     folder, folder);
+  if (r.status)
+    print_error("%s%s", r.out, r.err);
+  assert_int_equal(r.status, 0);
+  run_free(&r);
+}
+
+/* Colours */
+
+static void linear(const char *hex, double rgb[3]) {
+  for (int i = 0; i < 3; i++) {
+    const char digits[3] = {hex[1 + 2 * i], hex[2 + 2 * i], '\0'};
+    double c = (double)strtol(digits, NULL, 16) / 255;
+    rgb[i] = c <= 0.04045 ? c / 12.92 : pow((c + 0.055) / 1.055, 2.4);
+  }
+}
+
+static double luminance(const double rgb[3]) {
+  return 0.2126 * rgb[0] + 0.7152 * rgb[1] + 0.0722 * rgb[2];
+}
+
+/* WCAG 2.1: 4.5 for text. */
+static double contrast(const char *a, const char *b) {
+  double x[3], y[3];
+  linear(a, x);
+  linear(b, y);
+  double high = fmax(luminance(x), luminance(y)) + 0.05;
+  return high / (fmin(luminance(x), luminance(y)) + 0.05);
+}
+
+static double root(double t) {
+  return t > 0.008856 ? cbrt(t) : 7.787 * t + 16.0 / 116;
+}
+
+static void to_lab(const double rgb[3], double lab[3]) {
+  double x =
+      root((0.4124 * rgb[0] + 0.3576 * rgb[1] + 0.1805 * rgb[2]) / 0.9505);
+  double y = root(luminance(rgb));
+  double z =
+      root((0.0193 * rgb[0] + 0.1192 * rgb[1] + 0.9505 * rgb[2]) / 1.089);
+  lab[0] = 116 * y - 16;
+  lab[1] = 500 * (x - y);
+  lab[2] = 200 * (y - z);
+}
+
+/* Machado, Oliveira, Fernandes 2009, deuteranopia, severity 1. */
+static void deuteranope(double rgb[3]) {
+  static const double m[3][3] = {{0.367322, 0.860646, -0.227968},
+                                 {0.280085, 0.672501, 0.047413},
+                                 {-0.011820, 0.042940, 0.968881}};
+  double seen[3];
+  for (int i = 0; i < 3; i++)
+    seen[i] = fmin(
+        1, fmax(0, m[i][0] * rgb[0] + m[i][1] * rgb[1] + m[i][2] * rgb[2]));
+  memcpy(rgb, seen, sizeof seen);
+}
+
+static void colours_are_told_apart(void **state) {
+  (void)state;
+  for (int i = 0; i < SVG_FILLS; i++) {
+    assert_true(contrast(svg_fills[i].fill, svg_fills[i].ink) >= 4.5);
+    for (int k = 0; k < i; k++) {
+      double a[3], b[3], grey[2][3], seen[2][3];
+      linear(svg_fills[i].fill, a);
+      linear(svg_fills[k].fill, b);
+      to_lab(a, grey[0]);
+      to_lab(b, grey[1]);
+      deuteranope(a);
+      deuteranope(b);
+      to_lab(a, seen[0]);
+      to_lab(b, seen[1]);
+      double distance = sqrt(pow(seen[0][0] - seen[1][0], 2) +
+                             pow(seen[0][1] - seen[1][1], 2) +
+                             pow(seen[0][2] - seen[1][2], 2));
+      if (fabs(grey[0][0] - grey[1][0]) < 10 || distance < 15)
+        print_error("fills %d and %d: %.1f in grey, %.1f\n", k, i,
+                    fabs(grey[0][0] - grey[1][0]), distance);
+      assert_true(fabs(grey[0][0] - grey[1][0]) >= 10 && distance >= 15);
+    }
+  }
+  for (int dark = 0; dark < 2; dark++)
+    for (int ink = 1; ink < 3; ink++)
+      assert_true(contrast(svg_inks[dark][0], svg_inks[dark][ink]) >= 4.5);
+}
+
+/* Devices: a card that computes in 16 bits is not slower at it. */
+static void every_gpu_has_a_roof(void **state) {
+  (void)state;
+  int count = 0;
+  for (int gpu = 1; gpu == gpu_named(gpu_word(gpu)) && gpu < 13; gpu++) {
+    int64_t rate = gpu_rate(gpu, ELEMENT_F32);
+    assert_true(gpu_bandwidth(gpu) > 0 && rate > 0);
+    assert_true(gpu_rate(gpu, ELEMENT_F64) <= rate);
+    for (int e = ELEMENT_TF32; e <= ELEMENT_I4; e++)
+      assert_true(!gpu_rate(gpu, e) || gpu_rate(gpu, e) >= rate);
+    count++;
+  }
+  assert_true(count >= 12);
+  assert_int_equal(gpu_named("no such card"), 0);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(those_of_every_net_are_well_formed),
+      cmocka_unit_test(those_of_golden_cases_are_well_formed),
+      cmocka_unit_test(ten_thousand_layers_stay_small),
+      cmocka_unit_test(names_that_mean_something_else_are_harmless),
+      cmocka_unit_test(tex_compiles),
+      cmocka_unit_test(they_say_what_the_report_says),
+      cmocka_unit_test(a_suffix_of_two_words_is_a_chart),
+      cmocka_unit_test(the_manual_shows_what_is_drawn),
+      cmocka_unit_test(colours_are_told_apart),
+      cmocka_unit_test(every_gpu_has_a_roof),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
