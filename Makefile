@@ -211,9 +211,12 @@ bless: $(build)/netc $(build)/tests/test_golden
 lint:
 	@tools/lint.sh
 
-docs: $(build)/netc
+docs: pictures
 	$(build)/netc layers --markdown >docs/layers.md
+
+pictures: $(build)/netc
 	tools/charts.sh $(build)/netc docs/charts
+	tools/diagrams.sh $(build)/netc docs
 
 zoo: $(build)/netc
 	tools/zoo.py $(build)/netc >docs/zoo.md
@@ -328,7 +331,8 @@ install-program: $(build)/netc $(build)/netc.1
 	  >$(DESTDIR)$(datadir)/fish/vendor_completions.d/netc.fish
 	cp -R $(src)examples $(DESTDIR)$(datadir)/netc/
 	install -m 644 $(src)README.md $(src)LICENSE $(wildcard $(src)docs/*.md) \
-	  $(src)docs/report.schema.json $(DESTDIR)$(docdir)
+	  $(wildcard $(src)docs/*.svg) $(src)docs/report.schema.json \
+	  $(DESTDIR)$(docdir)
 	install -m 644 $(wildcard $(src)docs/charts/*.svg) \
 	  $(DESTDIR)$(docdir)/charts
 
@@ -395,8 +399,8 @@ clean:
 
 FORCE:
 
-.PHONY: FORCE jansson all check bless lint docs zoo accuracy valgrind \
-        portable bench bench-runtime fuzz cover release-check \
+.PHONY: FORCE jansson all check bless lint docs pictures zoo accuracy \
+        valgrind portable bench bench-runtime fuzz cover release-check \
         install install-program install-shared install-library \
         install-runtime uninstall dist \
         deb clean

@@ -22,6 +22,9 @@ struct compiled {
   struct memory memory;
 };
 
+enum tint { TINT_OP, TINT_MACS, TINT_SAVED, TINT_PARAMS };
+enum { NOTE_PARAMS = 1, NOTE_MACS = 2, NOTE_BYTES = 4 };
+
 struct emit_options {
   enum text_units units;
   enum layout layout;
@@ -34,6 +37,9 @@ struct emit_options {
   const char *sort;    /* by that column, or NULL */
   int64_t top;         /* so many lines at most; 0: all */
   const char *prefix; /* of C's names; NULL: the net's name */
+  bool right;           /* diagrams flow to the right */
+  enum tint tint;       /* what a diagram's fills tell */
+  unsigned char notes;  /* NOTE_*: figures in a diagram's boxes */
 };
 
 static inline size_t options_width(const struct emit_options *options) {

@@ -127,7 +127,8 @@ static bool write_sink(void *user, const char *bytes, size_t length) {
 static int write_picture(struct netc *netc, const struct net_options *o,
                          const char *kind, FILE *file) {
   struct bytes dot = {0};
-  enum netc_status status = netc_emit(netc, "dot", &o->look, bytes_sink, &dot);
+  enum netc_status status =
+      netc_emit(netc, "drawing", &o->look, bytes_sink, &dot);
   int result = status == NETC_OK ? render_diagram(&dot, kind, file)
                                  : exit_status_of(netc, status);
   bytes_free(&dot);

@@ -13,7 +13,7 @@
 #include <time.h>
 #include <unistd.h>
 
-static const char *const pictures[] = {"svg", "png", "pdf"};
+static const char *const pictures[] = {"png"};
 
 const char *picture_at(size_t index) {
   return index < sizeof pictures / sizeof *pictures ? pictures[index] : NULL;
@@ -44,10 +44,13 @@ static void note_head(struct child *child, const char *bytes, size_t length) {
   child->head_length += taken;
 }
 
-/* Cairo shrinks what is larger than this until nothing can be read. */
-enum { MOST_PIXELS = 32767 };
+/*
+ * Many viewers open no more than this, ImageMagick among them; what is larger
+ * than 32,767, Cairo shrinks until nothing can be read.
+ */
+enum { MOST_PIXELS = 16384 };
 
-static bool is_shrunk(const struct child *child, const char *kind) {
+static bool is_too_large(const struct child *child, const char *kind) {
   const unsigned char *h = child->head;
   if (strcmp(kind, "png") != 0 || child->head_length < PNG_HEADER)
     return false;
@@ -57,7 +60,7 @@ static bool is_shrunk(const struct child *child, const char *kind) {
   unsigned long height = (unsigned long)h[20] << 24 |
                          (unsigned long)h[21] << 16 |
                          (unsigned long)h[22] << 8 | h[23];
-  return width >= MOST_PIXELS - 1 || height >= MOST_PIXELS - 1;
+  return width > MOST_PIXELS || height > MOST_PIXELS;
 }
 
 static void shut(int *fd) {
@@ -69,7 +72,7 @@ static void shut(int *fd) {
 static int spawn_dot(struct child *child, const char *kind) {
   char format[16];
   snprintf(format, sizeof format, "-T%s", kind);
-  char *argv[] = {"dot", format, NULL};
+  char *argv[] = {"dot", "-Kneato", "-n2", format, NULL};
   int to[2], from[2];
   if (pipe(to) != 0)
     return errno;
@@ -164,10 +167,10 @@ int render_diagram(const struct bytes *dot, const char *kind, FILE *file) {
                     kind);
   if (WEXITSTATUS(status) != 0)
     return complain(EXIT_IO, "dot failed with status %d", WEXITSTATUS(status));
-  if (is_shrunk(&child, kind))
+  if (is_too_large(&child, kind))
     return complain(EXIT_IO,
-                    "this diagram passes the %d pixels of a PNG and could not "
-                    "be read; write an .svg, or fold it with `--depth 1`",
+                    "this diagram passes the %d pixels of a PNG that viewers "
+                    "open; write an .svg or .pdf, or fold it with `--depth 1`",
                     MOST_PIXELS);
   return EXIT_DONE;
 }

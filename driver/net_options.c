@@ -181,6 +181,11 @@ static int set_sort(struct net_options *o, const char *name) {
 
 static int set_word(struct net_options *o, enum option_id option,
                     const char *value) {
+  static const unsigned notes[] = {NETC_NOTE_PARAMS, NETC_NOTE_MACS,
+                                   NETC_NOTE_BYTES,
+                                   NETC_NOTE_PARAMS | NETC_NOTE_MACS |
+                                       NETC_NOTE_BYTES,
+                                   NETC_NOTE_NONE};
   int index = option_choose(option, value);
   if (index < 0)
     return EXIT_USAGE;
@@ -188,8 +193,14 @@ static int set_word(struct net_options *o, enum option_id option,
     o->look.units = (enum netc_units)index;
   else if (option == OPTION_LAYOUT)
     o->look.channels_first = index == 1;
+  else if (option == OPTION_DIRECTION)
+    o->look.direction = (enum netc_direction)index;
+  else if (option == OPTION_COLOR && index > COLOUR_NEVER)
+    o->look.tint = (enum netc_tint)(index - COLOUR_NEVER - 1);
   else if (option == OPTION_COLOR)
     o->colour = (enum colour)index;
+  else if (option == OPTION_NOTES)
+    o->look.notes = notes[index];
   else
     o->style = index == 1 ? NETC_STYLE_JSON : NETC_STYLE_TEXT;
   return EXIT_DONE;
@@ -208,7 +219,9 @@ static int take(void *user, enum option_id option, const char *name,
   case OPTION_DEPENDENCIES: return add_dependency(o, value);
   case OPTION_UNITS:
   case OPTION_LAYOUT:
+  case OPTION_DIRECTION:
   case OPTION_COLOR:
+  case OPTION_NOTES:
   case OPTION_DIAGNOSTICS: return set_word(o, option, value);
   case OPTION_DEPTH: return set_depth(o, value);
   case OPTION_UNFOLD: o->look.unfold = true; break;

@@ -174,6 +174,23 @@ enum netc_units { NETC_IEC, NETC_SI, NETC_BYTES };
 
 enum { NETC_TOTALS_ONLY = -1 }; /* as a depth: no rows at all */
 
+/* Diagrams: where they flow; fills by the layer's family, or by how much;
+ * figures in their boxes. */
+enum netc_direction { NETC_DOWN, NETC_RIGHT };
+enum netc_tint {
+  NETC_TINT_OP,
+  NETC_TINT_MACS,
+  NETC_TINT_SAVED, /* bytes kept for backward */
+  NETC_TINT_PARAMS,
+};
+enum {
+  NETC_NOTE_PARAMS = 1,
+  NETC_NOTE_MACS = 2,
+  NETC_NOTE_BYTES = 4, /* of the output, for one sample */
+  NETC_NOTE_NONE = 8,
+  NETC_NOTE_ALL = 15,
+};
+
 /* How an output looks; all zero but the size is the default. */
 struct netc_options {
   size_t size;
@@ -190,6 +207,9 @@ struct netc_options {
   int64_t top;         /* so many lines at most; 0: all */
   bool colour;         /* the report is for a terminal */
   const char *prefix; /* of the names in C; NULL: from the net's */
+  enum netc_direction direction; /* of diagrams */
+  enum netc_tint tint;           /* what their fills tell */
+  unsigned notes;                /* NETC_NOTE_*; 0: parameters */
 };
 
 /* The columns of the table of layers; NETC_USAGE behind the last one. */

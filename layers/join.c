@@ -343,11 +343,11 @@ static size_t matmul_trace(const struct layer *layer, struct tape *tape,
                                         __VA_ARGS__}
 
 JOIN(add, "sum, value by value", .shape = elementwise_shape,
-     .opcode = DOES_ADD);
+     .opcode = DOES_ADD, .sign = "+");
 JOIN(sub, "the first minus the others", .shape = elementwise_shape,
      .opcode = DOES_SUB);
 JOIN(mul, "product, value by value", .shape = elementwise_shape,
-     .opcode = DOES_MUL);
+     .opcode = DOES_MUL, .sign = "\xC3\x97");
 JOIN(max, "the largest, value by value", .shape = elementwise_shape,
      .opcode = DOES_MAX);
 JOIN(concat, "one behind the other, along the channels", .shape = concat_shape,

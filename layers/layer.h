@@ -216,6 +216,7 @@ struct layer_kind {
   bool drops_bias;   /* in the tail of a layer it leaves the bias out */
   int counter_bytes; /* of a buffer that holds no values */
   const char *loss;  /* that computes this itself; NULL: none does */
+  const char *sign;  /* of a join in diagrams: "+"; NULL: it has none */
 };
 
 /* The place of a word among `words`, from 1; 0 if it is not there. */

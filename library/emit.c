@@ -13,6 +13,7 @@ struct emission {
 static struct emit_options options_of(const struct netc_options *o) {
   static const enum text_units units[] = {
       [NETC_IEC] = UNITS_IEC, [NETC_SI] = UNITS_SI, [NETC_BYTES] = UNITS_BYTES};
+  unsigned char notes = (unsigned char)(o->notes ? o->notes : NOTE_PARAMS);
   return (struct emit_options){.units = units[o->units],
                                .layout =
                                    o->channels_first ? LAYOUT_CHW : LAYOUT_HWC,
@@ -26,6 +27,9 @@ static struct emit_options options_of(const struct netc_options *o) {
                                .columns = o->columns,
                                .sort = o->sort,
                                .top = o->top,
+                               .right = o->direction == NETC_RIGHT,
+                               .tint = (enum tint)o->tint,
+                               .notes = notes,
                                .prefix = o->prefix};
 }
 
@@ -35,6 +39,8 @@ static bool are_valid(const struct netc_options *o) {
   columns_choose(o->columns, chosen, &wrong);
   by = o->sort ? column_find(slice_of(o->sort)) : NULL;
   return (unsigned)o->units <= NETC_BYTES && o->depth >= NETC_TOTALS_ONLY &&
+         (unsigned)o->direction <= NETC_RIGHT &&
+         (unsigned)o->tint <= NETC_TINT_PARAMS && o->notes <= NETC_NOTE_ALL &&
          o->width >= 0 && o->top >= 0 && !wrong.at &&
          (!o->sort || (by && by->value));
 }

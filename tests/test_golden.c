@@ -1,10 +1,11 @@
 /*
  * Golden files: tests/golden/CASE.net with what must come out of it beside
  * it, by suffix: CASE.err (diagnostics and exit status), CASE.txt, CASE.json,
- * CASE.csv, CASE.md, CASE.dot, CASE.out.net, the charts CASE.timeline.svg and
- * so on, CASE.tex, CASE.mmd, the dumps CASE.tokens, CASE.ast, CASE.graph,
- * CASE.shapes, CASE.plan, and CASE.fmt, CASE.fmtshapes for `netc fmt`. A first
- * line `# netc: ...` gives options. `make bless` writes them.
+ * CASE.csv, CASE.md, CASE.dot, CASE.svg, CASE.pdf, CASE.out.net, the charts
+ * CASE.timeline.svg and so on, CASE.tex, CASE.mmd, the dumps CASE.tokens,
+ * CASE.ast, CASE.graph, CASE.shapes, CASE.plan, CASE.drawing, and CASE.fmt,
+ * CASE.fmtshapes for `netc fmt`. A first line `# netc: ...` gives options.
+ * `make bless` writes them.
  */
 #include "tests/run.h"
 
@@ -22,6 +23,8 @@ static const struct kind kinds[] = {
     {".csv", "%s %s --emit=csv %s"},
     {".md", "%s %s --emit=md %s"},
     {".dot", "%s %s --emit=dot %s"},
+    {".svg", "%s %s --emit=svg %s"},
+    {".pdf", "%s %s --emit=pdf %s"},
     {".timeline.svg", "%s %s --emit=timeline.svg %s"},
     {".arena.svg", "%s %s --emit=arena.svg %s"},
     {".bars.svg", "%s %s --emit=bars.svg %s"},
@@ -35,6 +38,7 @@ static const struct kind kinds[] = {
     {".graph", "%s %s --dump=graph %s"},
     {".shapes", "%s %s --dump=shapes %s"},
     {".plan", "%s %s --dump=plan %s"},
+    {".drawing", "%s %s --dump=drawing %s"},
     {".fmt", "%s fmt %s %s"},
     {".fmtshapes", "%s fmt %s --shapes %s"},
     {".jsondiag", "%s %s --diagnostics=json --emit=txt=/dev/null %s"},

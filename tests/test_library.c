@@ -631,8 +631,8 @@ static bool use_all(struct budget *budget, const char *text) {
   bool done = netc_set(netc, "batch", "4") == NETC_OK &&
               netc_include(netc, "tests/golden/language") == NETC_OK &&
               netc_load_text(netc, "x.net", text, strlen(text)) == NETC_OK;
-  static const char *const kinds[] = {"txt", "json", "csv",
-                                      "dot", "net",  "fmt-shapes"};
+  static const char *const kinds[] = {"txt", "json", "csv", "svg",
+                                      "pdf", "dot",  "net", "fmt-shapes"};
   for (size_t i = 0; done && i < sizeof kinds / sizeof *kinds; i++) {
     struct buffer buffer = {0};
     done = netc_emit(netc, kinds[i], NULL, collect, &buffer) == NETC_OK;

@@ -1,0 +1,536 @@
+/*
+ * Diagrams: what a reader of a printed page needs of them. Sizes on A4 and
+ * lines that cross nothing are computed from the SVG and PDF themselves.
+ */
+#include "tests/run.h"
+
+#include <math.h>
+
+#include "codegen/palette.h"
+#include "codegen/scene.h"
+
+/* SVG, read back: only what scene_svg.c writes. */
+
+struct rect {
+  double x, y, width, height;
+  bool frame;
+};
+
+struct words {
+  double x, y, size;
+  bool bold, middle, end;
+  char text[160];
+};
+
+struct leg {
+  double x0, y0, x1, y1;
+  int line; /* its number */
+};
+
+struct picture {
+  char *svg;
+  double width, height, least;
+  struct rect *rects;
+  struct words *words;
+  struct leg *legs;
+  size_t rect_count, word_count, leg_count;
+  int lines;
+};
+
+static double number_of(const char *tag, const char *name) {
+  char key[32];
+  snprintf(key, sizeof key, " %s=\"", name);
+  const char *at = strstr(tag, key);
+  return at ? strtod(at + strlen(key), NULL) : 0;
+}
+
+static bool has(const char *tag, const char *end, const char *what) {
+  const char *at = strstr(tag, what);
+  return at && at < end;
+}
+
+static void read_path(struct picture *p, const char *tag) {
+  const char *at = strstr(tag, " d=\"M") + 5;
+  double x = 0, y = 0;
+  int number = p->lines++;
+  for (char command = 'M'; *at != '"' && *at != 'Z';) {
+    char *end;
+    double to[6] = {0};
+    int count = command == 'C' ? 6 : 2;
+    for (int i = 0; i < count; i++) {
+      to[i] = strtod(at, &end);
+      at = end;
+    }
+    if (command != 'M')
+      p->legs[p->leg_count++] =
+          (struct leg){x, y, to[count - 2], to[count - 1], number};
+    x = to[count - 2];
+    y = to[count - 1];
+    if (*at == 'L' || *at == 'C')
+      command = *at++;
+  }
+}
+
+static void read_words(struct picture *p, const char *tag, const char *end) {
+  struct words *w = &p->words[p->word_count++];
+  *w = (struct words){.x = number_of(tag, "x"),
+                      .y = number_of(tag, "y"),
+                      .size = number_of(tag, "font-size"),
+                      .bold = has(tag, end, "bold"),
+                      .middle = has(tag, end, "\"middle\""),
+                      .end = has(tag, end, "\"end\"")};
+  snprintf(w->text, sizeof w->text, "%.*s", (int)strcspn(end + 1, "<"),
+           end + 1);
+  if (p->least == 0 || w->size < p->least)
+    p->least = w->size;
+}
+
+static struct picture read_picture(char *svg) {
+  size_t room = strlen(svg) / 8 + 1;
+  struct picture p = {.svg = svg,
+                      .width = number_of(svg, "width"),
+                      .height = number_of(svg, "height"),
+                      .rects = calloc(room, sizeof *p.rects),
+                      .words = calloc(room, sizeof *p.words),
+                      .legs = calloc(room, sizeof *p.legs)};
+  bool boxes = false; /* between <a or <g and its end */
+  assert_non_null(p.legs);
+  for (char *at = strchr(svg, '<'); at; at = strchr(at + 1, '<')) {
+    char *end = strchr(at, '>');
+    boxes = strncmp(at, "<a ", 3) == 0 || strncmp(at, "<g ", 3) == 0 ||
+            (boxes && strncmp(at, "</a", 3) != 0 && strncmp(at, "</g", 3) != 0);
+    if (strncmp(at, "<rect x", 7) == 0)
+      p.rects[p.rect_count++] = (struct rect){
+          number_of(at, "x"), number_of(at, "y"), number_of(at, "width"),
+          number_of(at, "height"), !boxes};
+    else if (strncmp(at, "<text", 5) == 0)
+      read_words(&p, at, end);
+    else if (strncmp(at, "<path", 5) == 0 && has(at, end, "fill=\"none\""))
+      read_path(&p, at);
+  }
+  return p;
+}
+
+static struct picture draw(const char *net, const char *options) {
+  struct run r = run("%s %s --emit=svg %s 2>/dev/null", NETC, options, net);
+  assert_int_equal(r.status, 0);
+  char *svg = r.out;
+  r.out = NULL; /* kept by the picture */
+  run_free(&r);
+  return read_picture(svg);
+}
+
+static void picture_free(struct picture *p) {
+  free(p->svg);
+  free(p->rects);
+  free(p->words);
+  free(p->legs);
+}
+
+/* How much smaller a picture is on A4 within its margins, turned if wide. */
+static double scale_of(double width, double height) {
+  double wide = (width > height ? PAGE_HEIGHT : PAGE_WIDTH) / 10.0;
+  double high = (width > height ? PAGE_WIDTH : PAGE_HEIGHT) / 10.0;
+  return fmin(1, fmin(wide / width, high / height));
+}
+
+static struct rect words_rect(const struct words *w) {
+  struct slice text = slice_of(w->text);
+  double width =
+      (double)text_extent(text, (int64_t)(w->size * 10), w->bold) / 10;
+  double x = w->middle ? w->x - width / 2 : w->end ? w->x - width : w->x;
+  return (struct rect){x, w->y - 0.7 * w->size, width, 0.7 * w->size, false};
+}
+
+/* Whether a leg passes through a rectangle, more than `slack` inside. */
+static bool crosses(const struct leg *l, const struct rect *r, double slack) {
+  double left = fmin(l->x0, l->x1), right = fmax(l->x0, l->x1);
+  double top = fmin(l->y0, l->y1), bottom = fmax(l->y0, l->y1);
+  return right > r->x + slack && left < r->x + r->width - slack &&
+         bottom > r->y + slack && top < r->y + r->height - slack;
+}
+
+static int count_crossings(const struct picture *p, const char *net) {
+  int crossings = 0;
+  for (size_t i = 0; i < p->leg_count; i++) {
+    for (size_t k = 0; k < p->rect_count; k++)
+      if (!p->rects[k].frame && crosses(&p->legs[i], &p->rects[k], 1)) {
+        print_error("%s: a line crosses the box at %.1f %.1f\n", net,
+                    p->rects[k].x, p->rects[k].y);
+        crossings++;
+      }
+    for (size_t k = 0; k < p->word_count; k++) {
+      struct rect r = words_rect(&p->words[k]);
+      if (p->words[k].bold && crosses(&p->legs[i], &r, 0.5)) {
+        print_error("%s: a line crosses `%s`\n", net, p->words[k].text);
+        crossings++;
+      }
+    }
+  }
+  return crossings;
+}
+
+/* PDF, read back: pages, and the least size of text on them. */
+
+struct pages {
+  int count;
+  double least, widest, longest;
+};
+
+static struct pages read_pages(const char *pdf) {
+  struct pages pages = {.least = 1000};
+  double scale = 1;
+  for (const char *line = pdf; line; line = strchr(line, '\n')) {
+    line += *line == '\n';
+    bool drawn = strncmp(line, "BT ", 3) == 0 || !strchr("<0123456789", *line);
+    size_t length = strcspn(line, "\n");
+    const char *box = *line == '<' ? strstr(line, "/MediaBox [0 0 ") : NULL;
+    if (box && box < line + length) {
+      char *end;
+      double width = strtod(box + 15, &end), height = strtod(end, NULL);
+      pages.count++;
+      pages.widest = fmax(pages.widest, fmin(width, height));
+      pages.longest = fmax(pages.longest, fmax(width, height));
+    }
+    if (!drawn && length > 3 && strncmp(line + length - 3, "1 j", 3) == 0)
+      scale = strtod(line, NULL);
+    const char *font = strncmp(line, "BT ", 3) == 0 ? strchr(line, '/') : NULL;
+    if (font)
+      pages.least = fmin(pages.least, scale * strtod(font + 3, NULL));
+  }
+  return pages;
+}
+
+static struct pages print_net(const char *net) {
+  struct run r = run("%s --emit=pdf %s 2>/dev/null", NETC, net);
+  assert_int_equal(r.status, 0);
+  struct pages pages = read_pages(r.out);
+  run_free(&r);
+  return pages;
+}
+
+/* The zoo: a test each. */
+
+struct zoo_row {
+  char net[256];
+};
+
+/* Larger than a page at the least size of text: it is split. */
+static bool is_large(const char *net) {
+  return strstr(net, "inception_v3") != NULL;
+}
+
+static int count_of(const char *text, const char *what) {
+  int count = 0;
+  for (const char *at = text; (at = strstr(at, what)); at++)
+    count++;
+  return count;
+}
+
+/* Each edge between boxes of the .dot is an arrow with a head. */
+static void check_arrows(const struct zoo_row *row, const char *svg) {
+  struct run dot = run("%s --emit=dot %s 2>/dev/null", NETC, row->net);
+  assert_int_equal(count_of(svg, "Z\" fill="), count_of(dot.out, " -> n"));
+  run_free(&dot);
+}
+
+static void check_zoo(void **state) {
+  const struct zoo_row *row = *state;
+  struct picture p = draw(row->net, "");
+  check_arrows(row, p.svg);
+  struct pages pages = print_net(row->net);
+  double text = p.least * scale_of(p.width, p.height);
+  if (text < 6 && !is_large(row->net))
+    fail_msg("%.0f x %.0f pt: text of %.1f pt on A4", p.width, p.height, text);
+  assert_in_range(pages.count, 1, is_large(row->net) ? 3 : 1);
+  assert_true(pages.least >= 5.995);
+  assert_true(pages.widest <= PAGE_WIDTH / 10.0 &&
+              pages.longest <= PAGE_HEIGHT / 10.0);
+  assert_int_equal(count_crossings(&p, row->net), 0);
+  picture_free(&p);
+  struct picture right = draw(row->net, "--direction=lr --notes=none");
+  assert_int_equal(count_crossings(&right, row->net), 0);
+  picture_free(&right);
+}
+
+/* Single facts */
+
+static void assert_shows(const char *net, const char *what) {
+  struct picture p = draw(net, "");
+  assert_holds(p.svg, what);
+  picture_free(&p);
+}
+
+static void repeats_are_drawn_once(void **state) {
+  (void)state;
+  assert_shows("examples/zoo/bert.net", "× 12</text>");
+  assert_shows("examples/zoo/llama.net", "× 32</text>");
+  assert_shows("examples/zoo/densenet.net", "× 24</text>");
+  assert_shows("examples/zoo/densenet.net", "512–1,984");
+  assert_shows("examples/resnet50.net", "bottleneck 256  × 5</text>");
+  struct picture open = draw("examples/zoo/bert.net", "--unfold");
+  assert_null(strstr(open.svg, "× 12</text>"));
+  picture_free(&open);
+}
+
+static void skips_that_nest_make_a_u(void **state) {
+  (void)state;
+  struct picture p = draw("examples/unet.net", "");
+  int level = 0;
+  for (size_t i = 0; i < p.leg_count; i++) {
+    const struct leg *l = &p.legs[i];
+    bool alone = (i == 0 || l[-1].line != l->line) &&
+                 (i + 1 == p.leg_count || l[1].line != l->line);
+    level += alone && l->y0 == l->y1;
+  }
+  assert_int_equal(level, 4);
+  picture_free(&p);
+}
+
+static double place_of(const struct picture *p, const char *text) {
+  for (size_t i = 0; i < p->word_count; i++)
+    if (strcmp(p->words[i].text, text) == 0)
+      return p->words[i].x;
+  fail_msg("no `%s`", text);
+  return 0;
+}
+
+static void branches_stand_as_in_the_source(void **state) {
+  (void)state;
+  struct picture p = draw("examples/inception.net", "");
+  double a = place_of(&p, "conv 64 1×1 relu");
+  double b = place_of(&p, "conv 96 1×1 relu");
+  double c = place_of(&p, "conv 16 1×1 relu");
+  double d = place_of(&p, "pool 3×3 /1 pad");
+  assert_true(a < b && b < c && c < d);
+  picture_free(&p);
+}
+
+static void a_shape_is_said_where_it_changes(void **state) {
+  (void)state;
+  struct picture p = draw("examples/zoo/bert.net", "");
+  int said = 0;
+  for (size_t i = 0; i < p.word_count; i++)
+    said += strcmp(p.words[i].text, "128×768") == 0;
+  assert_in_range(said, 1, 4);
+  picture_free(&p);
+}
+
+static void notes_and_heat_are_on_demand(void **state) {
+  (void)state;
+  struct picture p = draw("examples/simple_cnn.net", "--notes=all");
+  assert_holds(p.svg, "11,520,000 MACs");
+  assert_holds(p.svg, "18,496 parameters");
+  assert_holds(p.svg, "156.2 KiB");
+  picture_free(&p);
+  struct picture heat = draw("examples/simple_cnn.net", "--color=params");
+  assert_holds(heat.svg, "4,608,500 parameters</text>");
+  assert_holds(heat.svg, "up to ");
+  picture_free(&heat);
+  struct picture saved = draw("examples/simple_cnn.net", "--color=saved");
+  assert_holds(saved.svg, "kept for backward");
+  picture_free(&saved);
+  struct picture none = draw("examples/simple_cnn.net", "--notes=none");
+  assert_null(strstr(none.svg, "parameters</text>"));
+  picture_free(&none);
+}
+
+static void boxes_have_ids_tooltips_and_links(void **state) {
+  (void)state;
+  struct picture p = draw("examples/simple_cnn.net", "");
+  assert_holds(p.svg, "role=\"img\" aria-labelledby=\"title desc\"");
+  assert_holds(p.svg, "<desc id=\"desc\">");
+  assert_holds(p.svg, "<a id=\"n.C2\" href=\"./examples/simple_cnn.net#L6\">"
+                      "<title>C2: conv 64 3×3 pad&#10;25×25×64&#10;"
+                      "18,496 parameters&#10;11,520,000 MACs&#10;"
+                      "examples/simple_cnn.net:6</title>");
+  picture_free(&p);
+}
+
+static void equal_nets_give_equal_bytes(void **state) {
+  (void)state;
+  static const char *const kinds[] = {"svg", "pdf", "dot"};
+  for (size_t i = 0; i < 3; i++) {
+    struct run a = run("%s --emit=%s examples/zoo/yolov3.net", NETC, kinds[i]);
+    struct run b = run("LC_ALL=C TZ=Asia/Tokyo %s --emit=%s "
+                       "examples/zoo/yolov3.net",
+                       NETC, kinds[i]);
+    assert_string_equal(a.out, b.out);
+    run_free(&a);
+    run_free(&b);
+  }
+}
+
+/* Names that end texts, begin elements or turn the direction of reading. */
+static void hostile_names_do_no_harm(void **state) {
+  (void)state;
+  const char *dir = scratch("diagram-names");
+  char path[512];
+  snprintf(path, sizeof path, "%s/a\"<b>&'\\\n\xE2\x80\xAEx\xFF().net", dir);
+  static const char net[] = "input 8x8x3\nconv 4 3x3 pad bn\n";
+  write_text(path, net, sizeof net - 1);
+  struct run r = run("cd %s && for n in *.net; do for k in svg pdf dot; do "
+                     "%s \"./$n\" --emit=$k=o.$k; done; done && "
+                     "python3 -c 'import xml.dom.minidom as m; "
+                     "d = m.parse(\"o.svg\"); "
+                     "print(len(d.getElementsByTagName(\"a\")))' && "
+                     "dot -Tcanon o.dot >/dev/null && "
+                     "! grep -l \"$(printf '\\342\\200\\256')\" o.*",
+                     dir, NETC_PATH);
+  if (r.status)
+    print_error("%s%s\n", r.out, r.err);
+  assert_int_equal(r.status, 0);
+  assert_string_equal(r.out, "2\n");
+  run_free(&r);
+}
+
+/* README's pictures are what `make pictures` makes. */
+static void the_diagrams_of_the_manual_are_current(void **state) {
+  (void)state;
+  const char *dir = scratch("diagram-docs");
+  struct run r = run("tools/diagrams.sh %s %s && for f in %s/*; do "
+                     "cmp $f docs/${f##*/} || exit; done",
+                     NETC, dir, dir);
+  if (r.status)
+    print_error("%s%s`make pictures` makes them anew\n", r.out, r.err);
+  assert_int_equal(r.status, 0);
+  run_free(&r);
+}
+
+static void only_png_needs_graphviz(void **state) {
+  (void)state;
+  const char *dir = scratch("diagram-alone");
+  struct run r = run("PATH=%s %s examples/unet.net -o %s/u.svg -o %s/u.pdf && "
+                     "PATH=%s %s examples/unet.net -o %s/u.png",
+                     dir, NETC_PATH, dir, dir, dir, NETC_PATH, dir);
+  assert_int_equal(r.status, 3);
+  assert_holds(r.err, "apt-get install graphviz");
+  run_free(&r);
+}
+
+/* A dot that makes a picture of 20,000 x 100 pixels. */
+static void a_png_that_viewers_refuse_is_said_so(void **state) {
+  (void)state;
+  const char *dir = scratch("widedot");
+  struct run r = run(
+      "printf '#!/bin/sh\\ncat >/dev/null\\nprintf \"\\\\211PNG\\\\r\\\\n"
+      "\\\\032\\\\n\\\\0\\\\0\\\\0\\\\015IHDR\\\\0\\\\0\\\\116\\\\040\\\\0\\\\0"
+      "\\\\0\\\\144\"\\n' >%s/dot; chmod +x %s/dot; PATH=%s:$PATH %s "
+      "examples/unet.net -o %s/u.png",
+      dir, dir, dir, NETC, dir);
+  assert_int_equal(r.status, 3);
+  assert_holds(r.err, "passes the 16384 pixels");
+  assert_holds(r.err, ".pdf");
+  run_free(&r);
+}
+
+static void ten_thousand_layers_are_split_into_pages(void **state) {
+  (void)state;
+  char net[512];
+  snprintf(net, sizeof net, "%s/long.net", scratch("long"));
+  FILE *file = fopen(net, "w");
+  assert_non_null(file);
+  fprintf(file, "input 64x64x8\n");
+  unsigned random = 1; /* nothing repeats */
+  for (int i = 0; i < 10000; i++) {
+    random = random * 1103515245u + 12345u;
+    fprintf(file, "conv %u 3x3 pad relu\n", 4 + (random >> 16) % 41);
+  }
+  fclose(file);
+  struct pages pages = print_net(net);
+  assert_in_range(pages.count, 20, 200);
+  assert_true(pages.least >= 5.995);
+  assert_true(pages.longest <= PAGE_HEIGHT / 10.0);
+  struct picture p = draw(net, "");
+  assert_true(strlen(p.svg) < 10000000);
+  picture_free(&p);
+}
+
+/* Colours */
+
+static double linear(double part) {
+  return part <= 0.04045 ? part / 12.92 : pow((part + 0.055) / 1.055, 2.4);
+}
+
+struct lab {
+  double at[3], luminance;
+};
+
+static double cube_root(double t) {
+  return t > 0.008856 ? cbrt(t) : 7.787 * t + 16.0 / 116;
+}
+
+/* As seen by all, or with deuteranopia: Machado et al., 2009, severity 1. */
+static struct lab see(int colour, bool deuteranope) {
+  static const double sight[3][3] = {{0.367322, 0.860646, -0.227968},
+                                     {0.280085, 0.672501, 0.047413},
+                                     {-0.011820, 0.042940, 0.968881}};
+  double rgb[3], c[3];
+  for (int i = 0; i < 3; i++)
+    rgb[i] = linear((colour >> (16 - 8 * i) & 0xFF) / 255.0);
+  for (int i = 0; i < 3; i++) {
+    c[i] = rgb[i];
+    if (deuteranope)
+      c[i] = fmin(1, fmax(0, sight[i][0] * rgb[0] + sight[i][1] * rgb[1] +
+                                 sight[i][2] * rgb[2]));
+  }
+  double x = 0.4124 * c[0] + 0.3576 * c[1] + 0.1805 * c[2];
+  double y = 0.2126 * c[0] + 0.7152 * c[1] + 0.0722 * c[2];
+  double z = 0.0193 * c[0] + 0.1192 * c[1] + 0.9505 * c[2];
+  double fx = cube_root(x / 0.95047), fy = cube_root(y),
+         fz = cube_root(z / 1.08883);
+  return (struct lab){{116 * fy - 16, 500 * (fx - fy), 200 * (fy - fz)}, y};
+}
+
+static double apart(struct lab a, struct lab b) {
+  return sqrt(pow(a.at[0] - b.at[0], 2) + pow(a.at[1] - b.at[1], 2) +
+              pow(a.at[2] - b.at[2], 2));
+}
+
+static void fills_differ_in_grey_and_to_deuteranopes(void **state) {
+  (void)state;
+  for (int i = 0; i < PALETTE_FILLS; i++) {
+    struct lab a = see(palette_fill(i), false);
+    assert_true((a.luminance + 0.05) / 0.05 >= 6); /* black text on it */
+    for (int k = 0; k < i; k++) {
+      struct lab b = see(palette_fill(k), false);
+      assert_true(fabs(a.at[0] - b.at[0]) >= 3.7);
+      assert_true(apart(a, b) >= 15);
+      assert_true(
+          apart(see(palette_fill(i), true), see(palette_fill(k), true)) >= 15);
+    }
+  }
+  for (int i = 0; i + 1 < PALETTE_HEATS; i++) {
+    struct lab less = see(palette_heat(i), false);
+    struct lab more = see(palette_heat(i + 1), false);
+    assert_true(less.at[0] - more.at[0] >= 4);
+    assert_true((more.luminance + 0.05) / 0.05 >= 6);
+  }
+}
+
+int main(void) {
+  static const struct CMUnitTest others[] = {
+      cmocka_unit_test(repeats_are_drawn_once),
+      cmocka_unit_test(skips_that_nest_make_a_u),
+      cmocka_unit_test(branches_stand_as_in_the_source),
+      cmocka_unit_test(a_shape_is_said_where_it_changes),
+      cmocka_unit_test(notes_and_heat_are_on_demand),
+      cmocka_unit_test(boxes_have_ids_tooltips_and_links),
+      cmocka_unit_test(equal_nets_give_equal_bytes),
+      cmocka_unit_test(hostile_names_do_no_harm),
+      cmocka_unit_test(the_diagrams_of_the_manual_are_current),
+      cmocka_unit_test(only_png_needs_graphviz),
+      cmocka_unit_test(a_png_that_viewers_refuse_is_said_so),
+      cmocka_unit_test(ten_thousand_layers_are_split_into_pages),
+      cmocka_unit_test(fills_differ_in_grey_and_to_deuteranopes),
+  };
+  struct paths nets = find_paths("examples", ".net");
+  struct zoo_row *rows = calloc(nets.count, sizeof *rows);
+  for (size_t i = 0; rows && i < nets.count; i++)
+    snprintf(rows[i].net, sizeof rows[i].net, "%s", nets.at[i]);
+  int failed = run_table("diagrams", rows, nets.count, sizeof *rows, check_zoo,
+                         others, sizeof others / sizeof *others);
+  paths_free(&nets);
+  free(rows);
+  return failed;
+}
