@@ -84,9 +84,6 @@ static void put_fit(struct answer *a) {
   text_put(line, fits              ? "."
                  : fit->ways.count ? ". It fits with"
                                    : ". No known setting makes it fit.");
-  end_line(a);
-  if (!fits)
-    put_ways(a);
 }
 
 /* What it takes */
@@ -132,45 +129,75 @@ static void put_prediction(struct answer *a, struct text *to) {
   }
 }
 
+static void add_line(struct answer_line *line, const char *what,
+                     struct text *size, struct text *more) {
+  *line = (struct answer_line){what, text_slice(size), text_slice(more)};
+  *size = text_new(size->arena);
+  *more = text_new(more->arena);
+}
+
+int answer_lines(const struct compiled *c, const struct emit_options *options,
+                 struct answer_line lines[ANSWER_LINES]) {
+  struct answer a = {.c = c, .options = options};
+  const struct inference *f = &c->memory.inference;
+  struct text size = text_new(c->arena), more = text_new(c->arena);
+  int64_t predict = 0;
+  int count = 0;
+  put_size(&a, &size, c->memory.training.peak);
+  put_training(&a, &more);
+  add_line(&lines[count++], "training", &size, &more);
+  if (add_i64(f->weights, f->plan.height, &predict) &&
+      add_i64(predict, f->cache, &predict)) {
+    put_size(&a, &size, predict);
+    put_prediction(&a, &more);
+    add_line(&lines[count++], "prediction", &size, &more);
+  }
+  put_size(&a, &size, f->parameters);
+  text_count(&more, c->model->total.params);
+  text_put(&more, "; ");
+  text_count(&more, c->model->total.macs);
+  text_printf(&more, " MACs per %s", sample_word(c));
+  add_line(&lines[count++], "parameters", &size, &more);
+  return count;
+}
+
 static void put_sizes(struct answer *a) {
-  const struct inference *f = &a->c->memory.inference;
   struct grid_column columns[] = {
       {.align = ALIGN_LEFT, .before = ""},
       {.align = ALIGN_RIGHT, .before = "  "},
       {.align = ALIGN_LEFT, .before = "  ", .least = 30},
   };
   struct grid grid = grid_new(a->c->arena, columns, 3);
-  int64_t predict = 0;
-  grid_text(&grid, "training");
-  put_size(a, &grid.pool, a->c->memory.training.peak);
-  grid_cell(&grid);
-  put_training(a, &grid.pool);
-  grid_cell(&grid);
-  if (add_i64(f->weights, f->plan.height, &predict) &&
-      add_i64(predict, f->cache, &predict)) {
-    grid_text(&grid, "prediction");
-    put_size(a, &grid.pool, predict);
+  struct answer_line lines[ANSWER_LINES];
+  int count = answer_lines(a->c, a->options, lines);
+  for (int i = 0; i < count; i++) {
+    grid_text(&grid, lines[i].what);
+    text_puts(&grid.pool, lines[i].size);
     grid_cell(&grid);
-    put_prediction(a, &grid.pool);
+    text_puts(&grid.pool, lines[i].more);
     grid_cell(&grid);
   }
-  grid_text(&grid, "parameters");
-  put_size(a, &grid.pool, f->parameters);
-  grid_cell(&grid);
-  text_count(&grid.pool, a->c->model->total.params);
-  text_put(&grid.pool, "; ");
-  text_count(&grid.pool, a->c->model->total.macs);
-  text_printf(&grid.pool, " MACs per %s", sample_word(a->c));
-  grid_cell(&grid);
   grid_fit(&grid, options_width(a->options));
   for (size_t i = 0; i < grid_rows(&grid); i++)
     grid_put_row(a->out, &grid, i);
+}
+
+void answer_put_verdict(const struct compiled *c,
+                        const struct emit_options *options, struct text *out) {
+  struct answer a = {.c = c, .options = options, .line = text_new(c->arena)};
+  put_fit(&a);
+  text_puts(out, text_slice(&a.line));
 }
 
 void answer_put(const struct compiled *c, const struct emit_options *options,
                 struct text *out) {
   struct answer a = {
       .c = c, .options = options, .out = out, .line = text_new(c->arena)};
+  const struct fit *fit = &c->memory.fit;
   put_fit(&a);
+  if (fit->device)
+    end_line(&a);
+  if (fit->device && fit->peak > fit->room)
+    put_ways(&a);
   put_sizes(&a);
 }
