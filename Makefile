@@ -101,9 +101,11 @@ $(gen)/web.c: $(src)tools/web.sh $(web)
 endif
 
 # The runtime: C99, each function apart so that a linker takes what is used.
-# NETRT_ONEDNN=1 puts convolutions and products on Debian's libdnnl-dev.
+# NETRT_ONEDNN=1 puts convolutions and products on Debian's libdnnl-dev. With
+# sanitizers gcc would optimise the unrolled loops for minutes.
 NETRT_ONEDNN =
-runtime_flags = -std=c99 $(filter-out -std=c11 -I%,$(flags)) -O3 \
+runtime_flags = -std=c99 $(filter-out -std=c11 -I%,$(flags)) \
+                $(if $(SAN),-Og,-O3) \
                 -ffp-contract=fast -fno-math-errno -fno-trapping-math \
                 -ffunction-sections -fdata-sections \
                 $(if $(NETRT_ONEDNN),-DNETRT_ONEDNN)
@@ -164,8 +166,8 @@ test_sources := $(filter-out $(if $(SAN),%/test_install.c), \
 test_programs = $(patsubst $(src)tests/%.c,$(build)/tests/%,$(test_sources))
 
 $(build)/tests/%: $(src)tests/%.c $(src)tests/run.c $(src)tests/run.h \
-                  $(src)tests/report.h $(src)tests/nets.h $(objects) \
-                  $(tensor_objects)
+                  $(src)tests/report.h $(src)tests/nets.h \
+                  $(src)tests/macros.h $(objects) $(tensor_objects)
 	@mkdir -p $(@D)
 	$(if $(wildcard /usr/include/cmocka.h),,$(error netc check needs \
 	  cmocka: apt-get install libcmocka-dev))
@@ -174,6 +176,8 @@ $(build)/tests/%: $(src)tests/%.c $(src)tests/run.c $(src)tests/run.h \
 	  -DNETC='"$(seen)/netc"' \
 	  -DNETC_PATH='"$(abspath $(build))/netc"' \
 	  -DBUILD='"$(seen)"' \
+	  -DNETRT_LIBS='"$(runtime_libs)"' \
+	  $(if $(NETRT_ONEDNN),-DNETRT_ONEDNN) \
 	  -o $@ $< $(src)tests/run.c $(objects) $(tensor_objects) \
 	  -lcmocka -ljansson -lm -pthread
 

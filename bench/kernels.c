@@ -134,6 +134,7 @@ static double seconds_of(int code, const int *v, int count, unsigned flags) {
   for (long i = 0; i < turns; i++)
     netrt_run(&net);
   total = now() - start;
+  netrt_close(&net);
   free(arena);
   return total / (double)turns;
 }

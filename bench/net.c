@@ -82,6 +82,9 @@ int main(void) {
              MODEL.weight_bytes + MODEL.arena_bytes);
     fflush(stdout);
   }
+  netrt_close(&net);
+  free(arena);
+  free(weights);
   if (status != NETRT_OK)
     fprintf(stderr, "%s: %s\n", MODEL.name, netrt_status_text(status));
   return status != NETRT_OK;

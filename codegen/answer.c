@@ -6,6 +6,7 @@
 #include "base/check.h"
 #include "codegen/grid.h"
 #include "codegen/rows.h"
+#include "memory/predict.h"
 
 struct answer {
   const struct compiled *c;
@@ -51,14 +52,26 @@ static void put_ways(struct answer *a) {
     grid_put_row(a->out, &grid, i);
 }
 
+static void put_taken(struct answer *a, int64_t taken, int64_t reserve) {
+  if (taken) {
+    text_put(&a->line, ", of which the framework has ");
+    put_size(a, &a->line, taken);
+  }
+  if (reserve > 0) {
+    text_put(&a->line, taken ? " and " : ", of which ");
+    put_size(a, &a->line, reserve);
+    text_put(&a->line, " are a reserve");
+  }
+}
+
 /* The verdict on a device, if one was named. */
-static void put_fit(struct answer *a) {
+static enum verdict put_fit(struct answer *a) {
   const struct fit *fit = &a->c->memory.fit;
   const struct parallel *p = &a->c->memory.parallel;
   bool fits = fit->peak <= fit->room;
   struct text *line = &a->line;
   if (!fit->device)
-    return;
+    return VERDICT_NONE;
   text_put(line, fits ? "The training step fits: "
                       : "The training step does "
                         "not fit: ");
@@ -70,20 +83,46 @@ static void put_fit(struct answer *a) {
   put_size(a, line, fits ? fit->room - fit->peak : fit->peak - fit->room);
   text_put(line, fits ? " are left of " : " too much for ");
   put_size(a, line, fit->device);
-  if (fit->taken) {
-    text_put(line, ", of which the framework has ");
-    put_size(a, line, fit->taken);
-  }
-  if (fit->reserve > 0) {
-    text_put(line, fit->taken ? " and " : ", of which ");
-    put_size(a, line, fit->reserve);
-    text_put(line, " are a reserve");
-  }
+  put_taken(a, fit->taken, fit->reserve);
   text_put(line, ". Largest batch: ");
   text_count(line, fit->largest_batch);
   text_put(line, fits              ? "."
                  : fit->ways.count ? ". It fits with"
                                    : ". No known setting makes it fit.");
+  return fits ? VERDICT_FITS : VERDICT_TOO_MUCH;
+}
+
+/* The same on a prediction, which may have a context. */
+static enum verdict put_predict(struct answer *a) {
+  struct predict p;
+  struct text *line = &a->line;
+  if (!predict_find(a->c->model, a->c->settings, &p) || !p.device)
+    return VERDICT_NONE;
+  bool fits = p.need <= p.room;
+  text_put(line, fits ? "The prediction fits: "
+                      : "The prediction does not "
+                        "fit: ");
+  put_size(a, line, p.need);
+  text_put(line, fits ? ", and " : ", which is ");
+  put_size(a, line, fits ? p.room - p.need : p.need - p.room);
+  text_put(line, fits ? " are left of " : " too much for ");
+  put_size(a, line, p.device);
+  put_taken(a, p.taken, p.reserve);
+  text_put(line, ". Largest batch: ");
+  text_count(line, p.largest_batch);
+  text_putc(line, '.');
+  if (p.longest_context >= 0) {
+    text_put(line, " Longest context at batch ");
+    text_count(line, a->c->settings->infer.batch);
+    text_put(line, ": ");
+    text_count(line, p.longest_context);
+    text_put(line, " positions.");
+  }
+  return fits ? VERDICT_FITS : VERDICT_TOO_MUCH;
+}
+
+static enum verdict put_verdict(struct answer *a) {
+  return a->options->predict ? put_predict(a) : put_fit(a);
 }
 
 /* What it takes */
@@ -182,22 +221,23 @@ static void put_sizes(struct answer *a) {
     grid_put_row(a->out, &grid, i);
 }
 
-void answer_put_verdict(const struct compiled *c,
-                        const struct emit_options *options, struct text *out) {
+enum verdict answer_put_verdict(const struct compiled *c,
+                                const struct emit_options *options,
+                                struct text *out) {
   struct answer a = {.c = c, .options = options, .line = text_new(c->arena)};
-  put_fit(&a);
+  enum verdict verdict = put_verdict(&a);
   text_puts(out, text_slice(&a.line));
+  return verdict;
 }
 
 void answer_put(const struct compiled *c, const struct emit_options *options,
                 struct text *out) {
   struct answer a = {
       .c = c, .options = options, .out = out, .line = text_new(c->arena)};
-  const struct fit *fit = &c->memory.fit;
-  put_fit(&a);
-  if (fit->device)
+  enum verdict verdict = put_verdict(&a);
+  if (verdict != VERDICT_NONE)
     end_line(&a);
-  if (fit->device && fit->peak > fit->room)
+  if (verdict == VERDICT_TOO_MUCH && !options->predict)
     put_ways(&a);
   put_sizes(&a);
 }

@@ -4,9 +4,15 @@
 
 #include "codegen/backend.h"
 
-/* "The training step fits: ..." on one line; nothing if no device was named. */
-void answer_put_verdict(const struct compiled *c,
-                        const struct emit_options *options, struct text *out);
+enum verdict { VERDICT_NONE, VERDICT_FITS, VERDICT_TOO_MUCH };
+
+/*
+ * "The training step fits: ..." on one line, or the same of a prediction;
+ * nothing if no device was named.
+ */
+enum verdict answer_put_verdict(const struct compiled *c,
+                                const struct emit_options *options,
+                                struct text *out);
 
 /* "training", "353.14 MiB", "batch 1, momentum". */
 struct answer_line {

@@ -33,6 +33,7 @@ struct emit_options {
   int width;           /* of a line of the report; 0: 80 */
   bool unfold;         /* equal rows one by one */
   bool colour;         /* of a terminal */
+  bool predict;        /* the verdict is on prediction */
   const char *columns; /* "name,output,macs"; NULL: the usual ones */
   const char *sort;    /* by that column, or NULL */
   int64_t top;         /* so many lines at most; 0: all */

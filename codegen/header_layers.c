@@ -4,7 +4,7 @@
 #include "layers/window.h"
 #include "memory/weight_block.h"
 
-/* Axes of a map from the last one, for up to three spatial axes. */
+/* Axes of a map from the last one, as in the report; further ones have none. */
 static const char *axis_word(const struct shape *shape, int axis) {
   static const char *const words[] = {"WIDTH", "HEIGHT", "DEPTH"};
   int spatial = shape_spatial(shape);
@@ -12,7 +12,7 @@ static const char *axis_word(const struct shape *shape, int axis) {
     return "CHANNELS";
   if (spatial == 1 || shape->dtype != DTYPE_FLOAT)
     return shape->rank == 1 || spatial == 1 ? "LENGTH" : NULL;
-  return spatial <= 3 ? words[spatial - 1 - axis] : NULL;
+  return spatial - 1 - axis < 3 ? words[spatial - 1 - axis] : NULL;
 }
 
 static const char *ending_of(struct header *h, const char *what,
@@ -54,6 +54,14 @@ static bool is_dense(const struct operand *operand) {
   return true;
 }
 
+/* Of what begins there: a part of a buffer is aligned as its offset is. */
+static int64_t alignment(const struct header *h, int64_t offset) {
+  int64_t align = h->c->settings->infer.align;
+  while (offset % align)
+    align /= 2;
+  return align;
+}
+
 static const char *const end_endings[] = {
     "_DEPTH", "_HEIGHT",        "_WIDTH", "_LENGTH", "_CHANNELS", "_DIM_0",
     "_DIM_1", "_DIM_2",         "_DIM_3", "_DIM_4",  "_DIM_5",    "_DIM_6",
@@ -79,7 +87,7 @@ static void put_end(struct header *h, const char *kind, size_t number,
   header_stem_macro(h, stem, "_BYTES", bytes_of(h, operand, count));
   header_stem_macro(h, stem, operand->weights ? "_WEIGHT_OFFSET" : "_OFFSET",
                     operand->first);
-  header_stem_macro(h, stem, "_ALIGN", h->c->settings->infer.align);
+  header_stem_macro(h, stem, "_ALIGN", alignment(h, operand->first));
   if (kind[0] == 'O')
     header_stem_macro(h, stem, "_DENSE", is_dense(operand));
 }

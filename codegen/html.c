@@ -99,16 +99,16 @@ static void put_ways(struct page_writer *w) {
 }
 
 static void put_verdict(struct page_writer *w) {
-  const struct fit *fit = &w->c->memory.fit;
-  struct text verdict = text_new(w->c->arena);
-  if (!fit->device)
+  struct text words = text_new(w->c->arena);
+  enum verdict verdict = answer_put_verdict(w->c, w->options, &words);
+  if (verdict == VERDICT_NONE)
     return;
-  bool fits = fit->peak <= fit->room;
-  answer_put_verdict(w->c, w->options, &verdict);
-  text_printf(w->out, "<p class=\"verdict %s\">", fits ? "fits" : "too-much");
-  html_put(w, text_slice(&verdict));
+  text_printf(w->out, "<p class=\"verdict %s\">",
+              verdict == VERDICT_FITS ? "fits" : "too-much");
+  html_put(w, text_slice(&words));
   text_put(w->out, "</p>\n");
-  if (!fits && fit->ways.count)
+  if (verdict == VERDICT_TOO_MUCH && !w->options->predict &&
+      w->c->memory.fit.ways.count)
     put_ways(w);
 }
 

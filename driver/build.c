@@ -17,9 +17,8 @@
 static bool is_kind(const char *name, enum netc_purpose purpose) {
   struct netc_output_kind kind = {.size = sizeof kind};
   for (size_t i = 0; netc_output_kind(i, &kind) == NETC_OK; i++)
-    if (kind.purpose == purpose &&
-        (strcmp(kind.name, name) == 0 ||
-         (*name && strcmp(kind.word, name) == 0)))
+    if (kind.purpose == purpose && (strcmp(kind.name, name) == 0 ||
+                                    (*name && strcmp(kind.word, name) == 0)))
       return true;
   return purpose == NETC_FOR_FILES && picture_find(name) != NULL;
 }
@@ -223,9 +222,15 @@ static int check_operands(const struct net_options *o) {
 static int must_fit(struct netc *netc, const struct net_options *o,
                     int status) {
   struct netc_verdict verdict = {.size = sizeof verdict};
+  struct netc_prediction prediction = {.size = sizeof prediction};
   if (status != EXIT_DONE || !o->must_fit)
     return status;
   netc_verdict(netc, &verdict);
+  if (o->look.predict) {
+    netc_prediction(netc, &prediction);
+    verdict.asked = prediction.asked;
+    verdict.fits = prediction.fits;
+  }
   if (!verdict.asked)
     return complain(EXIT_USAGE, "--must-fit needs a device: --gpu NAME or "
                                 "--memory SIZE");

@@ -11,6 +11,18 @@ static void count_warnings(const struct netc *netc, struct counts *counts) {
   counts->with_warnings += warnings > 0;
 }
 
+static int check_prediction(struct netc *netc, const char *file) {
+  struct netc_prediction p = {.size = sizeof p};
+  char need[32], room[32];
+  netc_prediction(netc, &p);
+  if (!p.asked || p.fits)
+    return EXIT_DONE;
+  fprintf(stderr, "%s: a prediction takes %s, and the device has room for %s\n",
+          file, size_text(need, sizeof need, p.need_bytes),
+          size_text(room, sizeof room, p.room_bytes));
+  return EXIT_SOURCE;
+}
+
 /* A device that was named is a promise: the step must fit it. */
 static int check_fit(struct netc *netc, const char *file) {
   struct netc_verdict v = {.size = sizeof v};
@@ -39,7 +51,8 @@ static int check_file(struct netc *netc, const struct net_options *o,
   int status = exit_status_of(netc, loaded);
   if (loaded == NETC_OK) {
     count_warnings(netc, counts);
-    status = check_fit(netc, file);
+    status =
+        o->look.predict ? check_prediction(netc, file) : check_fit(netc, file);
   }
   return status;
 }

@@ -224,6 +224,7 @@ static int take(void *user, enum option_id option, const char *name,
   case OPTION_NOTES:
   case OPTION_DIAGNOSTICS: return set_word(o, option, value);
   case OPTION_DEPTH: return set_depth(o, value);
+  case OPTION_PREDICT: o->look.predict = true; break;
   case OPTION_UNFOLD: o->look.unfold = true; break;
   case OPTION_COLUMNS: return set_columns(o, value);
   case OPTION_SORT: return set_sort(o, value);

@@ -171,6 +171,7 @@ int command_run(int argc, char **argv) {
     else if (!guard_run(arenas, run, r))
       r->status = complain(EXIT_IO, "out of memory");
     status = r->status;
+    netrt_close(&r->net);
     threads_close(r->pool);
     free(r->weight_block);
     free(r->arena_block);

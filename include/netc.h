@@ -207,6 +207,7 @@ struct netc_options {
   int64_t top;         /* so many lines at most; 0: all */
   bool colour;         /* the report is for a terminal */
   const char *prefix; /* of the names in C; NULL: from the net's */
+  bool predict;        /* its verdict is on prediction, not on training */
   enum netc_direction direction; /* of diagrams */
   enum netc_tint tint;           /* what their fills tell */
   unsigned notes;                /* NETC_NOTE_*; 0: parameters */
@@ -359,6 +360,17 @@ struct netc_verdict {
   int64_t reserve_bytes;   /* kept free for what is not counted */
 };
 
+/* Whether a prediction fits it, run by the profile's framework. */
+struct netc_prediction {
+  size_t size;
+  bool asked; /* a device was named */
+  bool fits;
+  int64_t device_bytes, framework_bytes, reserve_bytes, room_bytes;
+  int64_t need_bytes;      /* parameters, buffers, activations, cache */
+  int64_t largest_batch;   /* 0: not even one sample fits */
+  int64_t longest_context; /* positions to look back at; -1: nothing does */
+};
+
 struct netc_way {
   size_t size;
   const char *options; /* "--precision mixed" */
@@ -392,6 +404,8 @@ NETC_API enum netc_status netc_buffer(struct netc *netc, size_t index,
                                       struct netc_buffer *buffer);
 NETC_API enum netc_status netc_verdict(struct netc *netc,
                                        struct netc_verdict *verdict);
+NETC_API enum netc_status netc_prediction(struct netc *netc,
+                                          struct netc_prediction *prediction);
 NETC_API enum netc_status netc_way(struct netc *netc, size_t index,
                                    struct netc_way *way);
 NETC_API enum netc_status netc_devices(struct netc *netc,

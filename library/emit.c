@@ -24,6 +24,7 @@ static struct emit_options options_of(const struct netc_options *o) {
                                .width = o->width,
                                .unfold = o->unfold,
                                .colour = o->colour,
+                               .predict = o->predict,
                                .columns = o->columns,
                                .sort = o->sort,
                                .top = o->top,

@@ -1,5 +1,6 @@
 /* What training and prediction take, as structs. */
 #include "library/context.h"
+#include "memory/predict.h"
 
 static const struct memory *memory_of(const struct netc *netc) {
   bool whole = netc->load && netc->load->compiled.model;
@@ -77,6 +78,32 @@ enum netc_status netc_buffer(struct netc *netc, size_t index,
   return FILL(buffer, &found);
 }
 
+struct prediction_call {
+  struct netc_prediction found;
+};
+
+static void find_prediction(struct call *call) {
+  struct prediction_call *question = call->request;
+  const struct load *load = call->netc->load;
+  struct model model = load->model;
+  struct predict p;
+  model.arena = &call->scratch;
+  if (!predict_find(&model, &load->settings, &p)) {
+    call->status = NETC_ERROR;
+    return;
+  }
+  question->found =
+      (struct netc_prediction){.asked = p.device > 0,
+                               .fits = p.device && p.need <= p.room,
+                               .device_bytes = p.device,
+                               .framework_bytes = p.taken,
+                               .reserve_bytes = p.reserve,
+                               .room_bytes = p.room,
+                               .need_bytes = p.need,
+                               .largest_batch = p.largest_batch,
+                               .longest_context = p.longest_context};
+}
+
 enum netc_status netc_verdict(struct netc *netc, struct netc_verdict *verdict) {
   const struct memory *m = memory_of(netc);
   struct netc_verdict found = {.asked = false};
@@ -94,6 +121,16 @@ enum netc_status netc_verdict(struct netc *netc, struct netc_verdict *verdict) {
                                   .way_count = fit->ways.count,
                                   .reserve_bytes = fit->reserve};
   return FILL(verdict, &found);
+}
+
+enum netc_status netc_prediction(struct netc *netc,
+                                 struct netc_prediction *prediction) {
+  struct prediction_call question = {.found = {.asked = false}};
+  if (!memory_of(netc))
+    return NETC_USAGE;
+  enum netc_status status =
+      context_call(netc, CALL_READS, find_prediction, &question);
+  return status == NETC_OK ? FILL(prediction, &question.found) : status;
 }
 
 enum netc_status netc_way(struct netc *netc, size_t index,

@@ -181,14 +181,18 @@ static void find_ways(const struct step *step, struct fit *fit,
   }
 }
 
+void fit_device(const struct train_settings *train, int64_t *device,
+                int64_t *taken, int64_t *reserve, int64_t *room) {
+  *device = device_bytes(train);
+  *taken = *device ? taken_bytes(train) : 0;
+  *room = fit_room(train);
+  *reserve = *device ? max_i64(*device - *taken - *room, 0) : 0;
+}
+
 void fit_find(const struct step *step, struct arena *arena, struct fit *fit) {
-  *fit = (struct fit){.device = device_bytes(&step->settings),
-                      .taken = taken_bytes(&step->settings),
-                      .room = fit_room(&step->settings),
-                      .reserve = device_bytes(&step->settings) -
-                                 taken_bytes(&step->settings) -
-                                 fit_room(&step->settings),
-                      .peak = device_peak(step, arena)};
+  *fit = (struct fit){.peak = device_peak(step, arena)};
+  fit_device(&step->settings, &fit->device, &fit->taken, &fit->reserve,
+             &fit->room);
   fit->largest_batch = fit_largest_batch(step, fit->room, arena);
   if (fit->peak > fit->room)
     find_ways(step, fit, arena);

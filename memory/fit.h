@@ -27,6 +27,10 @@ struct fit {
 /* Bytes that a step may take on the device of the settings; 0: none named. */
 int64_t fit_room(const struct train_settings *train);
 
+/* What the settings' device has, and where it goes; all 0: none named. */
+void fit_device(const struct train_settings *train, int64_t *device,
+                int64_t *taken, int64_t *reserve, int64_t *room);
+
 /*
  * The largest batch whose peak is at most `room`, by bisection; each has
  * checkpoints of its own, where the settings ask for them.

@@ -204,6 +204,17 @@ bool inference_find(const struct model *model, const struct settings *settings,
          find_cache(model, infer, &f->cache);
 }
 
+bool inference_in_framework(const struct model *model,
+                            const struct settings *settings, int64_t *bytes) {
+  struct inference f = {0};
+  return find_framework(model, settings, &f) &&
+         element_bytes(settings->infer.dtype, model->total.params, bytes) &&
+         model_buffer_bytes(model, settings->infer.dtype, &f.buffers) &&
+         find_cache(model, &settings->infer, &f.cache) &&
+         add_i64(*bytes, f.buffers, bytes) &&
+         add_i64(*bytes, f.framework, bytes) && add_i64(*bytes, f.cache, bytes);
+}
+
 bool program_find(const struct model *model, const struct settings *settings,
                   struct program *program) {
   int64_t folded = 0;

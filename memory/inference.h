@@ -35,4 +35,12 @@ struct inference {
 bool inference_find(const struct model *model, const struct settings *settings,
                     struct inference *inference);
 
+/*
+ * Bytes that the profile's framework takes: parameters and buffers as they
+ * are, activations at their peak, keys and values. False if a sum passes
+ * 2^63 - 1.
+ */
+bool inference_in_framework(const struct model *model,
+                            const struct settings *settings, int64_t *bytes);
+
 #endif

@@ -178,7 +178,7 @@ int netrt_fast_conv(const struct netrt *net, const struct netrt_op *op) {
       (c.bias && c.bias_stride != 1) || !weights_are_rows(&c, ins) ||
       pixels * c.out.size[3] > INT32_MAX)
     return NOT_FOR_ME;
-  if (!is_pointwise(&c) && netrt_onednn_conv(&c) == NETRT_OK)
+  if (netrt_onednn_conv(net, op, &c) == NETRT_OK)
     return NETRT_OK;
   if (is_depthwise(&c))
     return netrt_fast_depthwise(net, &c);

@@ -1,5 +1,5 @@
 /* linear, matmul: views whose rows lie evenly, as products of matrices. */
-#include "gemm.h"
+#include "onednn.h"
 
 #ifdef NETRT_HAS_FAST
 
@@ -49,7 +49,8 @@ int netrt_fast_linear(const struct netrt *net, const struct netrt_op *op) {
   do {
     g.out = netrt_floats(&out) + walk.offset[0];
     g.a = netrt_floats(&in) + walk.offset[1];
-    netrt_gemm(net, &g);
+    if (netrt_onednn_linear(net, op, &g) != NETRT_OK)
+      netrt_gemm(net, &g);
   } while (netrt_walk_next(&walk));
   return NETRT_OK;
 }

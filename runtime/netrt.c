@@ -1,5 +1,5 @@
 /* The runtime: opening a model, and running its operations. */
-#include "kernel.h"
+#include "onednn.h"
 
 #include <string.h>
 
@@ -108,7 +108,12 @@ enum netrt_status netrt_open(struct netrt *net, const struct netrt_model *model,
 #ifdef NETRT_CHECK
   netrt_check_open(net);
 #endif
+  netrt_onednn_open(net);
   return NETRT_OK;
+}
+
+void netrt_close(struct netrt *net) {
+  netrt_onednn_close(net);
 }
 
 void *netrt_input(struct netrt *net, uint32_t i) {

@@ -8,10 +8,11 @@
  *   memcpy(netrt_input(&net, 0), image, VGG16_INPUT_0_BYTES);
  *   netrt_run(&net);
  *   const float *scores = netrt_output(&net, 0);
+ *   netrt_close(&net);
  *
- * C99 and libm. Nothing is allocated, no state is global: two threads may run
- * two `struct netrt` of one model. Kernels take at most NETRT_STACK_BYTES of
- * stack for what they pack.
+ * C99 and libm. Nothing is allocated, but by a build with oneDNN; no state is
+ * global: two threads may run two `struct netrt` of one model. Kernels take at
+ * most NETRT_STACK_BYTES of stack for what they pack.
  */
 #ifndef NETRT_H
 #define NETRT_H
@@ -165,6 +166,7 @@ struct netrt {
   /* What a run leaves: */
   uint32_t failed_op; /* where it was not NETRT_OK */
   size_t high_water;  /* NETRT_CHECK: bytes of the arena that were used */
+  void *kept;         /* a build with oneDNN: until netrt_close; else NULL */
 };
 
 /*
@@ -175,6 +177,14 @@ struct netrt {
 enum netrt_status netrt_open(struct netrt *net, const struct netrt_model *model,
                              const void *weights, size_t weight_bytes,
                              void *arena, size_t arena_bytes);
+
+/*
+ * Ends what netrt_open began; nothing else frees. Only a build with oneDNN
+ * takes memory (docs/runtime.md): there the weights must not change between
+ * the two, and one that is opened again must have been closed. Does nothing
+ * after a netrt_open that failed, or a second time.
+ */
+void netrt_close(struct netrt *net);
 
 /*
  * Where the values of an input belong, batch first, densely, as netrt_input_

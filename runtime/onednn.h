@@ -7,16 +7,46 @@
 
 #ifdef NETRT_ONEDNN
 int netrt_onednn_gemm(const struct gemm *gemm);
-int netrt_onednn_conv(const struct conv *conv);
+
+/* Of operation `op`, whose weights are packed in its first run. */
+int netrt_onednn_conv(const struct netrt *net, const struct netrt_op *op,
+                      const struct conv *conv);
+int netrt_onednn_linear(const struct netrt *net, const struct netrt_op *op,
+                        const struct gemm *gemm);
+
+/* What is kept from run to run: net->kept. */
+void netrt_onednn_open(struct netrt *net);
+void netrt_onednn_close(struct netrt *net);
 #else
 static inline int netrt_onednn_gemm(const struct gemm *gemm) {
   (void)gemm;
   return NOT_FOR_ME;
 }
 
-static inline int netrt_onednn_conv(const struct conv *conv) {
+static inline int netrt_onednn_conv(const struct netrt *net,
+                                    const struct netrt_op *op,
+                                    const struct conv *conv) {
+  (void)net;
+  (void)op;
   (void)conv;
   return NOT_FOR_ME;
+}
+
+static inline int netrt_onednn_linear(const struct netrt *net,
+                                      const struct netrt_op *op,
+                                      const struct gemm *gemm) {
+  (void)net;
+  (void)op;
+  (void)gemm;
+  return NOT_FOR_ME;
+}
+
+static inline void netrt_onednn_open(struct netrt *net) {
+  (void)net;
+}
+
+static inline void netrt_onednn_close(struct netrt *net) {
+  (void)net;
 }
 #endif
 

@@ -71,6 +71,23 @@ static void slips_of_the_command_line_are_explained(void **state) {
   expect(NETC " examples/vgg16.net --must-fit", 2, "", "needs a device");
 }
 
+/* A prediction has a verdict of its own, which ends where it says. */
+static void a_prediction_has_a_verdict(void **state) {
+  (void)state;
+#define GPT " examples/zoo/gpt2.net --predict --gpu rtx3060 "
+  expect(NETC GPT, 0, "Largest batch: 51.", "");
+  expect(NETC GPT, 0, "Longest context at batch 1: 142,628 positions.", "");
+  expect(NETC " check --decode 142628" GPT, 0, "", "");
+  expect(NETC " check --decode 142629" GPT, 1, "", "a prediction takes");
+  expect(NETC " check --batch 51" GPT, 0, "", "");
+  expect(NETC " check --batch 52" GPT, 1, "", "a prediction takes");
+  expect(NETC " --must-fit --batch 52 --emit=csv=/dev/null" GPT, 1, NULL,
+         NULL);
+  expect(NETC " examples/vgg16.net --predict --gpu t4", 0,
+         "The prediction fits: ", NULL);
+#undef GPT
+}
+
 /* Several batches and devices, or two nets, are a table. */
 static void tables_compare_batches_devices_and_nets(void **state) {
   (void)state;
@@ -678,6 +695,7 @@ int main(void) {
       cmocka_unit_test(exit_statuses_are_as_documented),
       cmocka_unit_test(all_settings_may_be_given_at_once),
       cmocka_unit_test(slips_of_the_command_line_are_explained),
+      cmocka_unit_test(a_prediction_has_a_verdict),
       cmocka_unit_test(tables_compare_batches_devices_and_nets),
       cmocka_unit_test(values_may_be_written_as_people_write_them),
       cmocka_unit_test(a_step_that_does_not_fit_can_fail_a_job),

@@ -2,7 +2,19 @@
  * What netc writes in C: every compiler takes it without a warning, every
  * number is that of the report, and the tables run.
  */
-#include "tests/report.h"
+#include "runtime/netrt.h"
+#include "tests/macros.h"
+
+/* What the archive of the runtime needs. */
+#ifndef NETRT_LIBS
+#define NETRT_LIBS "-lm"
+#endif
+
+#ifdef __SANITIZE_ADDRESS__
+#define SANITIZED true
+#else
+#define SANITIZED false
+#endif
 
 #define STRICT "-Wall -Wextra -Wconversion -pedantic -Werror -I runtime"
 
@@ -108,82 +120,252 @@ static void limits_are_checked(void **state) {
 
 /* Numbers */
 
-/* The number of a macro, which must be there. */
-static int64_t macro(const char *header, const char *net, const char *name) {
-  char line[256];
-  size_t length = (size_t)snprintf(line, sizeof line, "\n#define ");
-  for (const char *c = net; *c; c++)
-    line[length++] = (char)(*c >= 'a' && *c <= 'z' ? *c - 'a' + 'A' : *c);
-  snprintf(line + length, sizeof line - length, "_%s ", name);
-  const char *at = strstr(header, line);
-  if (!at)
-    print_error("%s has no%s\n", net, line + 8);
-  assert_non_null(at);
-  return strtoll(at + strlen(line), NULL, 10);
+/* A net with everything that tells about it. */
+struct known {
+  const char *path;
+  struct netc *netc;
+  json_t *json;
+  const struct netrt_model *model; /* NULL: the runtime has not its type */
+  struct header header;
+  int64_t weights; /* bytes of the layers until now */
+};
+
+/* Its tensors in the block of weights, with the biases of folding. Layers
+ * have them one behind the other, so that a part of the block is all of it. */
+static void want_weights(struct wanted *w, struct known *k, int64_t layer) {
+  struct netc_tensor t = {.size = sizeof t};
+  int64_t count = 0, first = -1;
+  for (size_t i = 0; netc_tensor(k->netc, i, &t) == NETC_OK; i++) {
+    if (t.layer != layer || t.offset < 0)
+      continue;
+    first = first < 0 ? t.offset : first;
+    count += t.count;
+  }
+  if (first < 0)
+    return;
+  assert_int_equal(first, k->weights);
+  k->weights += 4 * count;
+  want(w, first, "_WEIGHT_OFFSET", "");
+  want(w, 4 * count, "_WEIGHT_BYTES", "");
 }
 
-static void check_layers(const char *header, const char *net, json_t *json) {
-  json_t *layer, *rows = find(json, "layers");
-  size_t index;
-  json_array_foreach(rows, index, layer) {
-    const char *name = json_string_value(find(layer, "name"));
-    char stem[128], full[160];
-    if (index == 0 || strchr(name, '.') || strchr(name, '_') ||
-        strcmp(json_string_value(find(layer, "op")), "input") == 0)
-      continue;
-    size_t length = 0;
-    for (const char *c = name; *c && length < 100; c++)
-      stem[length++] = (char)(*c >= 'a' && *c <= 'z' ? *c - 'a' + 'A' : *c);
-    stem[length] = '\0';
-    if (number(layer, "mac_count") > 0) {
-      snprintf(full, sizeof full, "%s_MAC_COUNT", stem);
-      assert_int_equal(macro(header, net, full), number(layer, "mac_count"));
-    }
-    int64_t values = 1;
-    size_t i;
-    json_t *size;
-    json_array_foreach(find(layer, "out.0"), i, size) values *=
-        json_integer_value(size);
-    snprintf(full, sizeof full, "%s_COUNT", stem);
-    assert_int_equal(macro(header, net, full), values);
+/* The layer into which a norm is folded gives its result. */
+static int64_t runs_as(const struct known *k, int64_t layer) {
+  struct netc_tensor t = {.size = sizeof t};
+  for (size_t i = 0; netc_tensor(k->netc, i, &t) == NETC_OK; i++)
+    if (t.norm == layer)
+      return t.layer;
+  return layer;
+}
+
+/* A buffer of the layer's own in the report has its values. */
+static void check_buffer(const struct known *k, const char *name,
+                         int64_t offset) {
+  json_t *buffer;
+  size_t i;
+  json_array_foreach(find(k->json, "inference.arena.buffers"), i, buffer) {
+    int64_t begin = number(buffer, "offset");
+    if (strcmp(json_string_value(find(buffer, "name")), name) == 0 &&
+        (offset < begin || offset >= begin + number(buffer, "bytes")))
+      fail_msg("%s: %s is at %lld", k->path, name, (long long)offset);
   }
 }
 
-/* Where it lies is where the report has a buffer of it. */
-static void check_input(const char *header, const char *net, json_t *json) {
-  json_t *buffer = find(json, "inference.arena.buffers.0");
-  assert_int_equal(macro(header, net, "INPUT_0_OFFSET"),
-                   number(buffer, "offset"));
-  assert_int_equal(macro(header, net, "INPUT_0_BYTES"),
-                   number(buffer, "bytes"));
+/* Where the tables have what the layer's last operation makes. */
+static void want_place(struct wanted *w, const struct known *k, int64_t layer) {
+  const struct netrt_model *m = k->model;
+  char path[64];
+  snprintf(path, sizeof path, "layers.%lld.name", (long long)runs_as(k, layer));
+  const char *name = json_string_value(find(k->json, path));
+  for (uint32_t i = m->op_count; i-- > 0;) {
+    const struct netrt_op *op = &m->ops[i];
+    if (strcmp(m->layers[op->layer], name) != 0)
+      continue;
+    int64_t offset = (int64_t)m->operands[op->operands].offset;
+    if (m->operands[op->operands].place == NETRT_IN_ARENA) {
+      want(w, offset, "_ARENA_OFFSET", "");
+      check_buffer(k, name, offset);
+    }
+    return;
+  }
+}
+
+static void check_layer(struct known *k, json_t *layer, int64_t index) {
+  struct wanted w = {.count = 0};
+  char stem[160];
+  find_stem(&k->header, json_string_value(find(layer, "name")), stem);
+  int64_t values = want_shape(&w, layer);
+  want(&w, values, "_COUNT", "");
+  want_windows(&w, layer);
+  if (number(layer, "param_count"))
+    want(&w, number(layer, "param_count"), "_PARAM_COUNT", "");
+  if (number(layer, "mac_count"))
+    want(&w, number(layer, "mac_count"), "_MAC_COUNT", "");
+  want_weights(&w, k, index);
+  want_place(&w, k, index);
+  check_group(&k->header, stem, &w);
+}
+
+/* How many values it has, and whether they lie one behind the other. */
+static int64_t values_of(const struct netrt_model *m,
+                         const struct netrt_operand *operand, bool *dense) {
+  const int32_t *size = &m->numbers[operand->shape];
+  int64_t values = 1;
+  *dense = true;
+  for (int i = operand->rank; i-- > 0; values *= size[i])
+    if (size[i] > 1 && size[operand->rank + i] != values)
+      *dense = false;
+  return values;
+}
+
+static void check_end(struct known *k, json_t *end, const char *kind,
+                      size_t index, const struct netrt_port *port) {
+  struct wanted w = {.count = 0};
+  char stem[32], path[64];
+  const char *type = json_string_value(find(end, "dtype"));
+  bool dense, in_arena = port->operand.place == NETRT_IN_ARENA;
+  snprintf(stem, sizeof stem, "%s_%zu", kind, index);
+  snprintf(path, sizeof path, "layers.%lld", (long long)number(end, "layer"));
+  int64_t bytes = port->operand.type == NETRT_I64 ? 8 : 4;
+  size_t align = (size_t)number(k->json, "inference.arena.align_bytes");
+  int64_t count =
+      want_shape(&w, find(k->json, path)) * inference(k->json, "batch");
+  assert_true(!type || (bytes == 8) == (strcmp(type, "i64") == 0));
+  assert_int_equal(values_of(k->model, &port->operand, &dense), count);
+  want(&w, count, "_COUNT", "");
+  want(&w, count * bytes, "_BYTES", "");
+  want(&w, (int64_t)port->operand.offset,
+       in_arena ? "_OFFSET" : "_WEIGHT_OFFSET", "");
+  while (port->operand.offset % align) /* a part of a buffer */
+    align /= 2;
+  want(&w, (int64_t)align, "_ALIGN", "");
+  if (*kind == 'I')
+    check_buffer(k, json_string_value(find(end, "name")),
+                 (int64_t)port->operand.offset);
+  if (*kind == 'O')
+    want(&w, dense, "_DENSE", "");
+  check_group(&k->header, stem, &w);
+}
+
+static void check_totals(struct known *k) {
+  static const struct {
+    const char *macro, *path;
+  } all[] = {{"BATCH", "inference.batch"},
+             {"PARAM_COUNT", "totals.param_count"},
+             {"TRAINABLE_COUNT", "totals.trainable_count"},
+             {"BUFFER_COUNT", "totals.buffer_count"},
+             {"MAC_COUNT", "totals.mac_count"},
+             {"ARENA_BYTES", "inference.arena.bytes"},
+             {"ARENA_ALIGN", "inference.arena.align_bytes"},
+             {"ARENA_LOWER_BOUND_BYTES", "inference.arena.lower_bound_bytes"},
+             {"PEAK_LIVE_BYTES", "inference.peak_live_bytes"},
+             {"WEIGHT_BYTES", "inference.weight_bytes"},
+             {"TRAIN_BATCH", "training.batch"}};
+  struct wanted w = {.count = 0};
+  char path[64] = "training.peak_bytes";
+  for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+    want(&w, number(k->json, all[i].path), all[i].macro, "");
+  want(&w, (int64_t)json_array_size(find(k->json, "inputs")), "INPUT_COUNT",
+       "");
+  want(&w, (int64_t)json_array_size(find(k->json, "outputs")), "OUTPUT_COUNT",
+       "");
+  want(&w,
+       json_integer_value(find(k->json, "inference.cache_bytes")), /* or 0 */
+       "CACHE_BYTES", "");
+  if (find(k->json, "training.parallel"))
+    snprintf(path, sizeof path, "training.parallel.stages.%lld.peak_bytes",
+             (long long)number(k->json, "training.parallel.most_loaded_stage"));
+  want(&w, number(k->json, path), "TRAIN_PEAK_BYTES", "");
+  check_group(&k->header, "", &w);
+}
+
+static void check_budgets(struct known *k) {
+  static const char *const all[][2] = {{"params", "PARAM_BUDGET_COUNT"},
+                                       {"macs", "MAC_BUDGET_COUNT"},
+                                       {"infer", "INFER_BUDGET_BYTES"},
+                                       {"train", "TRAIN_BUDGET_BYTES"},
+                                       {"arena", "ARENA_BUDGET_BYTES"}};
+  struct wanted w = {.count = 0};
+  for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+    int64_t budget = number(find(k->json, "settings.budget"), all[i][0]);
+    if (budget)
+      want(&w, budget, all[i][1], "");
+    if (budget && i == 2)
+      want(&w,
+           inference(k->json, "weight_bytes") +
+               number(k->json, "inference.arena.bytes") +
+               json_integer_value(find(k->json, "inference.cache_bytes")),
+           "INFER_BYTES", "");
+  }
+  check_group(&k->header, "", &w);
+}
+
+static int by_name(const void *a, const void *b) {
+  const struct macro *left = a, *right = b;
+  return strcmp(left->name, right->name);
+}
+
+/* All of the header has been looked at, and each name is there once. */
+static void check_end_of(struct header *h) {
+  assert_int_equal(h->next, h->count);
+  qsort(h->at, h->count, sizeof *h->at, by_name);
+  for (size_t i = 1; i < h->count; i++)
+    assert_string_not_equal(h->at[i - 1].name, h->at[i].name);
+}
+
+static void check_known(struct known *k) {
+  json_t *layer, *end;
+  size_t i;
+  check_totals(k);
+  json_array_foreach(find(k->json, "inputs"), i, end)
+      check_end(k, end, "INPUT", i, &k->model->inputs[i]);
+  json_array_foreach(find(k->json, "outputs"), i, end)
+      check_end(k, end, "OUTPUT", i, &k->model->outputs[i]);
+  json_array_foreach(find(k->json, "layers"), i, layer) {
+    if (strcmp(json_string_value(find(layer, "op")), "input") != 0)
+      check_layer(k, layer, (int64_t)i);
+  }
+  assert_int_equal(k->weights, inference(k->json, "weight_bytes"));
+  check_budgets(k);
+  check_end_of(&k->header);
+}
+
+static char *emitted(struct netc *netc, const char *kind) {
+  struct buffer out = {0};
+  assert_int_equal(netc_emit(netc, kind, NULL, collect, &out), NETC_OK);
+  return out.at;
+}
+
+/* The header in the types that the runtime has. */
+static void check_net(const char *path, const char *options) {
+  struct known k = {.path = path, .netc = netc_open(NULL, NULL)};
+  choose(k.netc, options);
+  assert_int_equal(netc_set(k.netc, "dtype", "f32"), NETC_OK);
+  assert_int_equal(show_errors(k.netc, netc_load_file(k.netc, path)), NETC_OK);
+  char *header = emitted(k.netc, "header"), *json = emitted(k.netc, "json");
+  read_header(&k.header, header);
+  k.json = json_loads(json, 0, NULL);
+  assert_non_null(k.json);
+  assert_int_equal(netc_runtime(k.netc, &k.model), NETC_OK);
+  check_known(&k);
+  json_decref(k.json);
+  free(k.header.at);
+  free(header);
+  free(json);
+  netc_close(k.netc);
 }
 
 static void numbers_are_those_of_the_report(void **state) {
   (void)state;
-  static const struct {
-    const char *macro, *path;
-  } all[] = {{"PARAM_COUNT", "totals.param_count"},
-             {"MAC_COUNT", "totals.mac_count"},
-             {"ARENA_BYTES", "inference.arena.bytes"},
-             {"ARENA_LOWER_BOUND_BYTES", "inference.arena.lower_bound_bytes"},
-             {"PEAK_LIVE_BYTES", "inference.peak_live_bytes"},
-             {"WEIGHT_BYTES", "inference.weight_bytes"},
-             {"TRAIN_PEAK_BYTES", "training.peak_bytes"}};
-  for (size_t i = 0; i < NETS; i++) {
-    char path[1300];
-    snprintf(path, sizeof path, "%s/%s.h", folder, nets[i]);
-    char *header = read_text(path, NULL);
-    snprintf(path, sizeof path, "%s/%s.json", folder, nets[i]);
-    json_t *json = json_load_file(path, 0, NULL);
-    assert_non_null(header);
-    assert_non_null(json);
-    for (size_t k = 0; k < sizeof all / sizeof *all; k++)
-      assert_int_equal(macro(header, nets[i], all[k].macro),
-                       number(json, all[k].path));
-    check_layers(header, nets[i], json);
-    check_input(header, nets[i], json);
-    json_decref(json);
-    free(header);
+  static const char *const folders[] = {"examples", "tests/golden/layers"};
+  for (size_t f = 0; f < 2; f++) {
+    struct paths paths = find_paths(folders[f], ".net");
+    for (size_t i = 0; i < paths.count; i++) {
+      check_net(paths.at[i], "");
+      if (f == 1)
+        check_net(paths.at[i], "batch=3 fold=off");
+    }
+    paths_free(&paths);
   }
 }
 
@@ -227,24 +409,44 @@ static const char runner[] =
     "#include \"netrt.h\"\n#include \"lenet5.h\"\n#include \"m5.h\"\n"
     "static NETRT_ALIGNED unsigned char arena[M5_ARENA_BYTES];\n"
     "static NETRT_ALIGNED float weights[LENET5_WEIGHT_BYTES / 4];\n"
+    "static float once(struct netrt *net, const struct netrt_model *m,\n"
+    "                  size_t n) {\n"
+    "  size_t i;\n  const float *out;\n  enum netrt_status s;\n"
+    "  for (i = 0; i < n; i++)\n"
+    "    ((float *)netrt_input(net, 0))[i] = (float)(i % 7) - 3;\n"
+    "  s = netrt_run(net);\n"
+    "  if (s != NETRT_OK) { puts(netrt_status_text(s)); exit(1); }\n"
+    "  out = (const float *)netrt_output(net, 0);\n"
+    "  printf(\"%s %.4f\\n\", m->name, (double)out[0]);\n"
+    "  return out[0];\n}\n"
     "static void go(const struct netrt_model *m, size_t bytes, size_t n) {\n"
-    "  struct netrt net;\n  size_t i;\n  const float *out;\n"
+    "  struct netrt net;\n  float first;\n"
     "  enum netrt_status s = netrt_open(&net, m, weights, bytes, arena,\n"
     "                                   sizeof arena);\n"
     "  if (s != NETRT_OK) { puts(netrt_status_text(s)); exit(1); }\n"
-    "  for (i = 0; i < n; i++)\n"
-    "    ((float *)netrt_input(&net, 0))[i] = (float)(i % 7) - 3;\n"
-    "  s = netrt_run(&net);\n"
-    "  if (s != NETRT_OK) { puts(netrt_status_text(s)); exit(1); }\n"
-    "  out = (const float *)netrt_output(&net, 0);\n"
-    "  printf(\"%s %.4f\\n\", m->name, (double)out[0]);\n}\n"
+    "  first = once(&net, m, n);\n"
+    "  if (!(once(&net, m, n) <= first && first <= once(&net, m, n)))\n"
+    "    exit(1);\n"
+    "  netrt_close(&net);\n  netrt_close(&net);\n}\n"
     "int main(void) {\n  size_t i;\n"
     "  for (i = 0; i < LENET5_WEIGHT_BYTES / 4; i++) weights[i] = 0.01f;\n"
     "  go(&lenet5_model, LENET5_WEIGHT_BYTES, LENET5_INPUT_0_COUNT);\n"
     "  go(&m5_model, M5_WEIGHT_BYTES, M5_INPUT_0_COUNT);\n"
     "  return 0;\n}\n";
 
-/* Two models in one program, in C and in C++. */
+/* What a build of the runtime keeps from run to run is freed. */
+static void expect_no_leaks(void) {
+  char command[600];
+  if (SANITIZED || !has("valgrind"))
+    return;
+  snprintf(command, sizeof command,
+           "OMP_NUM_THREADS=1 valgrind -q --error-exitcode=99 "
+           "--leak-check=full %s/run-c",
+           folder);
+  expect_compiles(command);
+}
+
+/* Two models in one program, in C and in C++; each runs thrice. */
 static void tables_run(void **state) {
   (void)state;
   char command[4096];
@@ -257,7 +459,8 @@ static void tables_run(void **state) {
   snprintf(command, sizeof command,
            "for f in lenet5 m5; do ${CC:-cc} -std=c99 " STRICT
            " -c %s/$f.c -o %s/$f.o || exit 1; done; ${CC:-cc} -std=c99 " STRICT
-           " %s/runner.c %s/lenet5.o %s/m5.o %s/libnetrt.a -lm -o %s/run-c && "
+           " %s/runner.c %s/lenet5.o %s/m5.o %s/libnetrt.a " NETRT_LIBS
+           " -o %s/run-c && "
            "%s/run-c",
            folder, folder, folder, folder, folder, BUILD, folder, folder);
   struct run r = run("%s", command);
@@ -267,13 +470,30 @@ static void tables_run(void **state) {
   assert_holds(r.out, "lenet5 ");
   assert_holds(r.out, "m5 -3.5553"); /* log of 1/35: all weights are equal */
   run_free(&r);
+  expect_no_leaks();
   if (!has("g++"))
     return;
   snprintf(command, sizeof command,
            "g++ -std=c++11 " STRICT " -x c++ %s/runner.c -x none %s/lenet5.o "
-           "%s/m5.o %s/libnetrt.a -lm -o %s/run-c++ && %s/run-c++",
+           "%s/m5.o %s/libnetrt.a " NETRT_LIBS " -o %s/run-c++ && %s/run-c++",
            folder, folder, folder, BUILD, folder, folder);
   expect_compiles(command);
+}
+
+/* What begins inside of a buffer is not aligned as buffers are. */
+static void an_output_that_is_a_part_says_its_alignment(void **state) {
+  (void)state;
+  static const char net[] =
+      "net part\ninput 8x8x6\nconv 6 3x3 pad\nslice c 3:5\n";
+  put("part.net", net);
+  char command[1300];
+  snprintf(command, sizeof command, "%s %s/part.net --emit=h", NETC, folder);
+  expect(command, 0,
+         "#define PART_OUTPUT_0_OFFSET 1548\n"
+         "#define PART_OUTPUT_0_ALIGN 4\n#define PART_OUTPUT_0_DENSE 0",
+         NULL);
+  snprintf(command, sizeof command, "%s/part.net", folder);
+  check_net(command, "");
 }
 
 static void what_cannot_run_says_why(void **state) {
@@ -301,6 +521,7 @@ int main(void) {
       cmocka_unit_test(numbers_are_those_of_the_report),
       cmocka_unit_test(no_counted_batch_trains_in_more_than_the_macro_says),
       cmocka_unit_test(tables_run),
+      cmocka_unit_test(an_output_that_is_a_part_says_its_alignment),
       cmocka_unit_test(what_cannot_run_says_why),
       cmocka_unit_test(names_begin_as_one_wants),
   };

@@ -192,6 +192,7 @@ static bool run_net(const char *path, const char *batch, const char *fold) {
     check_run(path, &net);
     const float *out = netrt_output(&net, 0);
     assert_true(isfinite(out[0]) || model.outputs[0].operand.type != NETRT_F32);
+    netrt_close(&net);
     free(arena);
     free(weights);
   }
