@@ -4,8 +4,8 @@
  * CASE.csv, CASE.md, CASE.dot, CASE.svg, CASE.pdf, CASE.out.net, the charts
  * CASE.timeline.svg and so on, CASE.tex, CASE.mmd, CASE.html, the dumps
  * CASE.tokens, CASE.ast, CASE.graph, CASE.shapes, CASE.plan, CASE.drawing,
- * and CASE.fmt, CASE.fmtshapes for `netc fmt`. A first line `# netc: ...` gives options.
- * `make bless` writes them.
+ * and CASE.fmt, CASE.fmtshapes for `netc fmt`. A first line `# netc: ...`
+ * gives options. `make bless` writes them.
  */
 #include "tests/run.h"
 
