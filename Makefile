@@ -45,12 +45,12 @@ rooms := base plan lexer layers foreign parser sema lint memory codegen library
 library := $(foreach room,$(rooms),$(wildcard $(src)$(room)/*.c))
 # The program's alone: files of tensors need jansson.
 commands := $(foreach room,tensors driver,$(wildcard $(src)$(room)/*.c))
-generated := scan.c grammar.c grammar.h pages.c
+generated := scan.c grammar.c grammar.h pages.c web.c
 runtime := $(wildcard $(src)runtime/*.c)
 to_object = $(patsubst $(src)%.c,$(build)/obj/%.o,$(1))
 objects = $(call to_object,$(library)) \
           $(build)/obj/gen/scan.o $(build)/obj/gen/grammar.o \
-          $(build)/obj/gen/pages.o
+          $(build)/obj/gen/pages.o $(build)/obj/gen/web.o
 program_objects = $(call to_object,$(commands))
 tensor_objects = $(call to_object,$(wildcard $(src)tensors/*.c))
 runtime_objects = $(call to_object,$(runtime))
@@ -91,6 +91,12 @@ pages := $(wildcard $(src)docs/diagnostics/*.md)
 $(gen)/pages.c: $(src)tools/pages.sh $(src)docs/words.md $(pages)
 	@mkdir -p $(gen)
 	$(src)tools/pages.sh $(src)docs/words.md $(pages) >$@.tmp
+	mv $@.tmp $@
+
+web := $(src)codegen/page.css $(src)codegen/page.js
+$(gen)/web.c: $(src)tools/web.sh $(web)
+	@mkdir -p $(gen)
+	$(src)tools/web.sh $(web) >$@.tmp
 	mv $@.tmp $@
 endif
 
@@ -154,8 +160,8 @@ $(build)/$(soname): $(objects)
 	  -Wl,--no-undefined -o $@ $^ -lm
 
 # Tests: a program for each tests/test_*.c; they run in the repository. What
-# is installed for other programs is never sanitized.
-test_sources := $(filter-out $(if $(SAN),%/test_install.c), \
+# other programs link is never sanitized.
+test_sources := $(filter-out $(if $(SAN),%/test_install.c %/test_header.c), \
                   $(wildcard $(src)tests/test_*.c))
 test_programs = $(patsubst $(src)tests/%.c,$(build)/tests/%,$(test_sources))
 
@@ -212,6 +218,21 @@ check: all $(build)/netc.1 $(wanted_tests)
 	    '\[ RUN|\[       OK' | head -n 60; \
 	  grep -a '\[  PASSED' $$test.log | sed "s|^|$$(basename $$test): |"; \
 	done; test -z "$$failed"
+
+# The page of `-o x.html` in a browser; `make check` does without one.
+CHROMIUM = /usr/bin/chromium
+NODE_PATH = $(here)/node_modules:$(abspath $(build))/node_modules
+check-web: $(build)/netc
+	@test -x $(CHROMIUM) || { echo "check-web needs Chromium:" \
+	  "apt-get install chromium" >&2; exit 1; }
+	@command -v node >/dev/null || { echo "check-web needs node:" \
+	  "apt-get install nodejs" >&2; exit 1; }
+	@NODE_PATH=$(NODE_PATH) node -e 'require("playwright-core")' \
+	  2>/dev/null || { echo "check-web needs playwright-core:" \
+	  "npm install --prefix $(build) playwright-core" >&2; exit 1; }
+	@mkdir -p $(build)/web
+	@cd $(here) && NODE_PATH=$(NODE_PATH) CHROMIUM=$(CHROMIUM) \
+	  node tests/web.js $(abspath $(build))/netc $(abspath $(build))/web
 
 bless: $(build)/netc $(build)/tests/test_golden
 	BLESS=1 $(build)/tests/test_golden >/dev/null 2>&1
@@ -409,7 +430,7 @@ clean:
 
 FORCE:
 
-.PHONY: FORCE jansson all check bless lint docs pictures zoo accuracy \
+.PHONY: FORCE jansson all check check-web bless lint docs pictures zoo accuracy \
         valgrind portable bench bench-runtime fuzz cover release-check \
         install install-program install-shared install-library \
         install-runtime uninstall dist \

@@ -65,13 +65,13 @@ static void put_taken(struct answer *a, int64_t taken, int64_t reserve) {
 }
 
 /* The verdict on a device, if one was named. */
-static void put_fit(struct answer *a) {
+static enum verdict put_fit(struct answer *a) {
   const struct fit *fit = &a->c->memory.fit;
   const struct parallel *p = &a->c->memory.parallel;
   bool fits = fit->peak <= fit->room;
   struct text *line = &a->line;
   if (!fit->device)
-    return;
+    return VERDICT_NONE;
   text_put(line, fits ? "The training step fits: "
                       : "The training step does "
                         "not fit: ");
@@ -89,17 +89,15 @@ static void put_fit(struct answer *a) {
   text_put(line, fits              ? "."
                  : fit->ways.count ? ". It fits with"
                                    : ". No known setting makes it fit.");
-  end_line(a);
-  if (!fits)
-    put_ways(a);
+  return fits ? VERDICT_FITS : VERDICT_TOO_MUCH;
 }
 
 /* The same on a prediction, which may have a context. */
-static void put_predict(struct answer *a) {
+static enum verdict put_predict(struct answer *a) {
   struct predict p;
   struct text *line = &a->line;
   if (!predict_find(a->c->model, a->c->settings, &p) || !p.device)
-    return;
+    return VERDICT_NONE;
   bool fits = p.need <= p.room;
   text_put(line, fits ? "The prediction fits: "
                       : "The prediction does not "
@@ -120,7 +118,11 @@ static void put_predict(struct answer *a) {
     text_count(line, p.longest_context);
     text_put(line, " positions.");
   }
-  end_line(a);
+  return fits ? VERDICT_FITS : VERDICT_TOO_MUCH;
+}
+
+static enum verdict put_verdict(struct answer *a) {
+  return a->options->predict ? put_predict(a) : put_fit(a);
 }
 
 /* What it takes */
@@ -166,48 +168,76 @@ static void put_prediction(struct answer *a, struct text *to) {
   }
 }
 
+static void add_line(struct answer_line *line, const char *what,
+                     struct text *size, struct text *more) {
+  *line = (struct answer_line){what, text_slice(size), text_slice(more)};
+  *size = text_new(size->arena);
+  *more = text_new(more->arena);
+}
+
+int answer_lines(const struct compiled *c, const struct emit_options *options,
+                 struct answer_line lines[ANSWER_LINES]) {
+  struct answer a = {.c = c, .options = options};
+  const struct inference *f = &c->memory.inference;
+  struct text size = text_new(c->arena), more = text_new(c->arena);
+  int64_t predict = 0;
+  int count = 0;
+  put_size(&a, &size, c->memory.training.peak);
+  put_training(&a, &more);
+  add_line(&lines[count++], "training", &size, &more);
+  if (add_i64(f->weights, f->plan.height, &predict) &&
+      add_i64(predict, f->cache, &predict)) {
+    put_size(&a, &size, predict);
+    put_prediction(&a, &more);
+    add_line(&lines[count++], "prediction", &size, &more);
+  }
+  put_size(&a, &size, f->parameters);
+  text_count(&more, c->model->total.params);
+  text_put(&more, "; ");
+  text_count(&more, c->model->total.macs);
+  text_printf(&more, " MACs per %s", sample_word(c));
+  add_line(&lines[count++], "parameters", &size, &more);
+  return count;
+}
+
 static void put_sizes(struct answer *a) {
-  const struct inference *f = &a->c->memory.inference;
   struct grid_column columns[] = {
       {.align = ALIGN_LEFT, .before = ""},
       {.align = ALIGN_RIGHT, .before = "  "},
       {.align = ALIGN_LEFT, .before = "  ", .least = 30},
   };
   struct grid grid = grid_new(a->c->arena, columns, 3);
-  int64_t predict = 0;
-  grid_text(&grid, "training");
-  put_size(a, &grid.pool, a->c->memory.training.peak);
-  grid_cell(&grid);
-  put_training(a, &grid.pool);
-  grid_cell(&grid);
-  if (add_i64(f->weights, f->plan.height, &predict) &&
-      add_i64(predict, f->cache, &predict)) {
-    grid_text(&grid, "prediction");
-    put_size(a, &grid.pool, predict);
+  struct answer_line lines[ANSWER_LINES];
+  int count = answer_lines(a->c, a->options, lines);
+  for (int i = 0; i < count; i++) {
+    grid_text(&grid, lines[i].what);
+    text_puts(&grid.pool, lines[i].size);
     grid_cell(&grid);
-    put_prediction(a, &grid.pool);
+    text_puts(&grid.pool, lines[i].more);
     grid_cell(&grid);
   }
-  grid_text(&grid, "parameters");
-  put_size(a, &grid.pool, f->parameters);
-  grid_cell(&grid);
-  text_count(&grid.pool, a->c->model->total.params);
-  text_put(&grid.pool, "; ");
-  text_count(&grid.pool, a->c->model->total.macs);
-  text_printf(&grid.pool, " MACs per %s", sample_word(a->c));
-  grid_cell(&grid);
   grid_fit(&grid, options_width(a->options));
   for (size_t i = 0; i < grid_rows(&grid); i++)
     grid_put_row(a->out, &grid, i);
+}
+
+enum verdict answer_put_verdict(const struct compiled *c,
+                                const struct emit_options *options,
+                                struct text *out) {
+  struct answer a = {.c = c, .options = options, .line = text_new(c->arena)};
+  enum verdict verdict = put_verdict(&a);
+  text_puts(out, text_slice(&a.line));
+  return verdict;
 }
 
 void answer_put(const struct compiled *c, const struct emit_options *options,
                 struct text *out) {
   struct answer a = {
       .c = c, .options = options, .out = out, .line = text_new(c->arena)};
-  if (options->predict)
-    put_predict(&a);
-  else
-    put_fit(&a);
+  enum verdict verdict = put_verdict(&a);
+  if (verdict != VERDICT_NONE)
+    end_line(&a);
+  if (verdict == VERDICT_TOO_MUCH && !options->predict)
+    put_ways(&a);
   put_sizes(&a);
 }

@@ -41,6 +41,7 @@ struct emit_options {
   bool right;           /* diagrams flow to the right */
   enum tint tint;       /* what a diagram's fills tell */
   unsigned char notes;  /* NOTE_*: figures in a diagram's boxes */
+  bool inlined; /* a picture in a page: links lead to its lines of source */
 };
 
 static inline size_t options_width(const struct emit_options *options) {

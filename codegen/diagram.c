@@ -156,6 +156,7 @@ static void draw_pages(const struct compiled *c,
   for (size_t i = 0; i < l.page_count; i++) {
     struct scene *scene = ARENA_NEW(c->arena, struct scene);
     scene->arena = c->arena;
+    scene->inlined = options->inlined;
     scene->title = text_tamed(c->arena, c->model->name, false);
     scene->description = describe(&d);
     page_draw(&l, i, scene);

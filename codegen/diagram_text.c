@@ -312,6 +312,12 @@ static struct slice item_id(struct diagram *d, size_t index) {
 static struct slice item_href(struct diagram *d, const struct position *at) {
   struct text href = text_new(d->arena);
   struct slice name = at->source->name;
+  if (d->options->inlined) {
+    text_printf(&href, "#s%uL%u",
+                (unsigned)(at->source - d->c->sources->all.at),
+                (unsigned)at->line);
+    return text_slice(&href);
+  }
   if (name.length == 0 || *name.at == '<' || slice_is(name, "-"))
     return text_slice(&href);
   if (*name.at != '/' && *name.at != '.')
@@ -379,8 +385,10 @@ void item_tip(struct diagram *d, size_t index, struct text *out, put_fn *put,
     put_fact(&tip, item->times,
              item->varies ? " times, of different sizes"
                           : " times, each like this");
-  text_puts(&tip.line, at.source->name);
-  text_printf(&tip.line, ":%u", (unsigned)at.line);
+  if (!d->options->inlined) /* a page names its sources by itself */
+    text_puts(&tip.line, at.source->name);
+  text_printf(&tip.line, d->options->inlined ? "line %u" : ":%u",
+              (unsigned)at.line);
   end_line(&tip, "");
 }
 

@@ -47,6 +47,7 @@ struct scene {
   VEC(struct scene_item) items;
   int64_t width, height;
   struct slice title, description;
+  bool inlined; /* in a page that has other ids */
 };
 
 /* Appends; the members that are not given are 0. */

@@ -116,6 +116,7 @@ static void put_open(struct text *out, const struct scene_item *item) {
 
 void scene_put_svg(const struct scene *scene, struct text *out) {
   struct slice close = {"", 0};
+  const char *id = scene->inlined ? "diagram-" : "";
   text_put(out, "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"");
   put_length(out, scene->width);
   text_put(out, "pt\" height=\"");
@@ -124,11 +125,13 @@ void scene_put_svg(const struct scene *scene, struct text *out) {
   put_length(out, scene->width);
   text_putc(out, ' ');
   put_length(out, scene->height);
-  text_put(out, "\" role=\"img\" aria-labelledby=\"title desc\" "
-                "font-family=\"Helvetica, Arial, 'Liberation Sans', "
-                "sans-serif\">\n<title id=\"title\">");
+  text_printf(out,
+              "\" role=\"img\" aria-labelledby=\"%stitle %sdesc\" "
+              "font-family=\"Helvetica, Arial, 'Liberation Sans', "
+              "sans-serif\">\n<title id=\"%stitle\">",
+              id, id, id);
   put_xml(out, scene->title);
-  text_put(out, "</title>\n<desc id=\"desc\">");
+  text_printf(out, "</title>\n<desc id=\"%sdesc\">", id);
   put_xml(out, scene->description);
   text_put(out, "</desc>\n<rect width=\"100%\" height=\"100%\" "
                 "fill=\"#ffffff\"/>\n");

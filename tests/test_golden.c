@@ -2,10 +2,10 @@
  * Golden files: tests/golden/CASE.net with what must come out of it beside
  * it, by suffix: CASE.err (diagnostics and exit status), CASE.txt, CASE.json,
  * CASE.csv, CASE.md, CASE.dot, CASE.svg, CASE.pdf, CASE.out.net, the charts
- * CASE.timeline.svg and so on, CASE.tex, CASE.mmd, the dumps CASE.tokens,
- * CASE.ast, CASE.graph, CASE.shapes, CASE.plan, CASE.drawing, and CASE.fmt,
- * CASE.fmtshapes for `netc fmt`. A first line `# netc: ...` gives options.
- * `make bless` writes them.
+ * CASE.timeline.svg and so on, CASE.tex, CASE.mmd, CASE.html, the dumps
+ * CASE.tokens, CASE.ast, CASE.graph, CASE.shapes, CASE.plan, CASE.drawing,
+ * and CASE.fmt, CASE.fmtshapes for `netc fmt`. A first line `# netc: ...`
+ * gives options. `make bless` writes them.
  */
 #include "tests/run.h"
 
@@ -25,6 +25,7 @@ static const struct kind kinds[] = {
     {".dot", "%s %s --emit=dot %s"},
     {".svg", "%s %s --emit=svg %s"},
     {".pdf", "%s %s --emit=pdf %s"},
+    {".html", "%s %s --emit=html %s"},
     {".timeline.svg", "%s %s --emit=timeline.svg %s"},
     {".arena.svg", "%s %s --emit=arena.svg %s"},
     {".bars.svg", "%s %s --emit=bars.svg %s"},
