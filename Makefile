@@ -41,7 +41,7 @@ prefixes = -ffile-prefix-map=$(here)=. -ffile-prefix-map=$(CURDIR)=. \
 flags = $(strict) $(sanitize) $(paths) $(prefixes) -fvisibility=hidden -fPIC \
         $(CFLAGS)
 
-rooms := base plan lexer layers foreign parser sema lint memory codegen library
+rooms := base plan lexer layers foreign parser sema lint memory codegen pictures diagrams page library
 library := $(foreach room,$(rooms),$(wildcard $(src)$(room)/*.c))
 # The program's alone: files of tensors need jansson.
 commands := $(foreach room,tensors driver,$(wildcard $(src)$(room)/*.c))
@@ -93,7 +93,7 @@ $(gen)/pages.c: $(src)tools/pages.sh $(src)docs/words.md $(pages)
 	$(src)tools/pages.sh $(src)docs/words.md $(pages) >$@.tmp
 	mv $@.tmp $@
 
-web := $(src)codegen/page.css $(src)codegen/page.js
+web := $(src)page/page.css $(src)page/page.js
 $(gen)/web.c: $(src)tools/web.sh $(web)
 	@mkdir -p $(gen)
 	$(src)tools/web.sh $(web) >$@.tmp

@@ -6,8 +6,8 @@
 
 #include <math.h>
 
-#include "codegen/palette.h"
-#include "codegen/scene.h"
+#include "diagrams/palette.h"
+#include "diagrams/scene.h"
 
 /* SVG, read back: only what scene_svg.c writes. */
 

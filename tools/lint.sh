@@ -17,8 +17,8 @@ bad=$(grep -nE "$(printf '\t')| +\$" $sources | head -5)
 [ -z "$bad" ] || say "tabs or trailing blanks: $bad"
 
 # Includes point to the left only, and some rooms need less than that.
-order="base plan lexer layers foreign parser sema lint memory codegen library \
-tensors driver"
+order="base plan lexer layers foreign parser sema lint memory codegen pictures \
+diagrams page library tensors driver"
 needs() { # the rooms that files of $1 may include
   case $1 in
     plan) echo base ;;
