@@ -38,8 +38,9 @@ static void put_head(struct header *h) {
            "\n *\n * _BYTES and _OFFSET are in bytes, _COUNT in values or "
            "multiply-accumulates.\n * What belongs to a layer is of one "
            "sample; inputs, outputs and offsets in the\n * arena are of the "
-           "whole batch. Define _ARENA_LIMIT_BYTES or _WEIGHT_LIMIT_BYTES\n"
-           " * with the prefix before this file, and it is checked.\n */\n");
+           "whole batch. Define _ARENA_LIMIT_BYTES or\n * "
+           "_WEIGHT_LIMIT_BYTES with the prefix before this file, and it is\n"
+           " * checked.\n */\n");
   text_printf(h->out, "#ifndef %.*sH\n#define %.*sH\n",
               SLICE_ARG(h->ids.prefix), SLICE_ARG(h->ids.prefix));
   text_put(h->out, "\n#include <stddef.h>\n#include <stdint.h>\n\n");

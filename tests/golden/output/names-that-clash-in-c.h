@@ -13,8 +13,9 @@
  *
  * _BYTES and _OFFSET are in bytes, _COUNT in values or multiply-accumulates.
  * What belongs to a layer is of one sample; inputs, outputs and offsets in the
- * arena are of the whole batch. Define _ARENA_LIMIT_BYTES or _WEIGHT_LIMIT_BYTES
- * with the prefix before this file, and it is checked.
+ * arena are of the whole batch. Define _ARENA_LIMIT_BYTES or
+ * _WEIGHT_LIMIT_BYTES with the prefix before this file, and it is
+ * checked.
  */
 #ifndef ARENA_1_H
 #define ARENA_1_H
