@@ -36,31 +36,8 @@ static void depthwise_rest(const struct conv *c, const struct line *l,
     }
 }
 
-#define NAME(id) base_##id
-#define TARGET
-#define LANES 4
-#include "depthwise_body.h"
-#undef NAME
-#undef TARGET
-#undef LANES
-
-#if ISA_HAS_X86
-#define NAME(id) avx2_##id
-#define TARGET ISA_TARGET_AVX2
-#define LANES 8
-#include "depthwise_body.h"
-#undef NAME
-#undef TARGET
-#undef LANES
-
-#define NAME(id) avx512_##id
-#define TARGET ISA_TARGET_AVX512
-#define LANES 16
-#include "depthwise_body.h"
-#undef NAME
-#undef TARGET
-#undef LANES
-#endif
+#define BODY "depthwise_body.h"
+#include "isa_each.h"
 
 /* Places [from, to) of taps that are inside an axis of `size`. */
 static void taps_inside(ptrdiff_t first, ptrdiff_t dilation, ptrdiff_t taps,

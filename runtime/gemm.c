@@ -5,37 +5,8 @@
 
 enum { BLOCK_VALUES = 131072 }; /* half a megabyte: of most second caches */
 
-#define NAME(id) base_##id
-#define TARGET
-#define LANES 4
-#define MAX_ROWS 6
-#include "gemm_body.h"
-#undef NAME
-#undef TARGET
-#undef LANES
-#undef MAX_ROWS
-
-#if ISA_HAS_X86
-#define NAME(id) avx2_##id
-#define TARGET ISA_TARGET_AVX2
-#define LANES 8
-#define MAX_ROWS 6
-#include "gemm_body.h"
-#undef NAME
-#undef TARGET
-#undef LANES
-#undef MAX_ROWS
-
-#define NAME(id) avx512_##id
-#define TARGET ISA_TARGET_AVX512
-#define LANES 16
-#define MAX_ROWS 14
-#include "gemm_body.h"
-#undef NAME
-#undef TARGET
-#undef LANES
-#undef MAX_ROWS
-#endif
+#define BODY "gemm_body.h"
+#include "isa_each.h"
 
 void netrt_gemm_part(enum isa isa, const struct gemm *gemm, ptrdiff_t from,
                      ptrdiff_t to) {

@@ -1,9 +1,9 @@
 /*
- * gemm for one instruction set. NAME(id) names functions, TARGET is their
- * attribute, LANES the values of a vector, MAX_ROWS the rows of a tile. A tile
- * is rows x two vectors of the output, which stay in registers while it goes
- * down the columns of b.
+ * gemm for one instruction set (isa_each.h). A tile is rows, MAX_ROWS at most,
+ * x two vectors of the output, which stay in registers while it goes down the
+ * columns of b.
  */
+#define MAX_ROWS (LANES == 16 ? 14 : 6)
 typedef float NAME(vector) __attribute__((vector_size(LANES * 4), aligned(4)));
 #define VECTOR NAME(vector)
 
@@ -295,3 +295,4 @@ static TARGET void NAME(gemm_part)(const struct gemm *g, ptrdiff_t from,
 #undef AT
 #undef FROM
 #undef VECTOR
+#undef MAX_ROWS

@@ -1,4 +1,5 @@
 /* Functions of each value, and of rows, for one instruction set (isa.h). */
+#include "vector_body.h"
 
 /* out[i] = what the expression makes of x */
 #define FUNCTION(id, expression)                                            \

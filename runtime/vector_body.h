@@ -1,6 +1,6 @@
 /*
  * Vectors of LANES values for one instruction set (isa.h), and functions of
- * them. Included before the bodies that use them.
+ * them. Included by the bodies that use them.
  */
 typedef float NAME(floats) __attribute__((vector_size(LANES * 4), aligned(4)));
 typedef int32_t NAME(ints) __attribute__((vector_size(LANES * 4), aligned(4)));

@@ -92,6 +92,26 @@ static bool collect(void *user, const char *bytes, size_t length) {
   return fwrite(bytes, 1, length, user) == length;
 }
 
+static bool tex_is_there(void) {
+  struct run r = run("command -v pdflatex && kpsewhich tikz.sty");
+  bool there = r.status == 0;
+  run_free(&r);
+  return there;
+}
+
+/* Each makes one page. */
+static void tex_takes(const char *folder, const char *files) {
+  struct run r =
+      run("cd %s && for f in %s; do pdflatex -interaction=nonstopmode "
+          "-halt-on-error $f >$f.out && ! grep -q 'Output written.*(2' $f.out "
+          "|| { echo $f; exit 1; }; done",
+          folder, files);
+  if (r.status)
+    print_error("see %s/%s.out\n", folder, r.out);
+  assert_int_equal(r.status, 0);
+  run_free(&r);
+}
+
 /* A file's name may be anything. */
 static void names_that_mean_something_else_are_harmless(void **state) {
   (void)state;
@@ -125,6 +145,8 @@ static void names_that_mean_something_else_are_harmless(void **state) {
       run("cat %s/*.svg | grep -aE '<script|\xE2\x80\xAE|\x1b'", folder);
   assert_string_equal(r.out, "");
   run_free(&r);
+  if (tex_is_there())
+    tex_takes(folder, "h?.tex");
 }
 
 /* Where TeX is there, it is asked. */
@@ -133,29 +155,15 @@ static void tex_compiles(void **state) {
   static const char *const nets[] = {"examples/unet.net",
                                      "examples/zoo/transformer.net",
                                      "examples/inception.net"};
-  struct run there = run("command -v pdflatex && kpsewhich tikz.sty");
-  bool can = there.status == 0;
-  run_free(&there);
-  if (!can)
+  if (!tex_is_there())
     skip();
   const char *folder = scratch("pictures-tex");
   for (size_t i = 0; i < 3; i++) {
-    struct run r =
-        run(NETC " %s -o %s/t.tex && cd %s && pdflatex "
-                 "-interaction=nonstopmode -halt-on-error t.tex >t.out && "
-                 "! grep -q 'Output written.*(2' t.out",
-            nets[i], folder, folder);
-    if (r.status)
-      print_error("%s: see %s/t.out\n", nets[i], folder);
+    struct run r = run(NETC " %s -o %s/t%zu.tex", nets[i], folder, i);
     assert_int_equal(r.status, 0);
     run_free(&r);
   }
-  struct run r = run("cd %s/../pictures-names && for f in h?.tex; do pdflatex "
-                     "-interaction=nonstopmode -halt-on-error $f >$f.out || "
-                     "exit; done",
-                     folder);
-  assert_int_equal(r.status, 0);
-  run_free(&r);
+  tex_takes(folder, "t?.tex");
 }
 
 /* What they say is what the report says. */
