@@ -2,7 +2,7 @@
 #include <math.h>
 
 #include "layers/attention.h"
-#include "layers/tape.h"
+#include "tape/tape.h"
 
 struct recorder {
   struct tape *tape;

@@ -167,3 +167,12 @@ bool layer_same_shape(struct layer *layer) {
   layer->out = *layer->in[0];
   return true;
 }
+
+size_t layer_moves(const struct layer *layer, struct tape *tape,
+                   const size_t *in, const struct lowering *does) {
+  return tape_run(tape, &(struct operation){.name = layer->kind->name,
+                                            .does = does,
+                                            .in = in,
+                                            .in_count = layer->input_count,
+                                            .out = extent_of(&layer->out)});
+}

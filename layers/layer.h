@@ -5,7 +5,7 @@
 #include <stddef.h>
 
 #include "base/diag.h"
-#include "layers/tape.h"
+#include "tape/tape.h"
 
 /* Arguments. The binder fills a struct of the layer's own from these rows. */
 
@@ -264,6 +264,10 @@ int axis_index(int64_t axis, const struct shape *shape);
 
 /* Shape rule of everything that changes values only. */
 bool layer_same_shape(struct layer *layer);
+
+/* For traces: a new tensor of the output's extent; nothing is kept. */
+size_t layer_moves(const struct layer *layer, struct tape *tape,
+                   const size_t *in, const struct lowering *does);
 
 /* A row of `specs`, short. */
 #define SPEC_END \

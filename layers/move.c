@@ -54,7 +54,7 @@ static size_t pad_trace(const struct layer *layer, struct tape *tape,
   lowering_add(&does, pad->mode ? pad->mode - 1 : 0);
   for (int i = 0; i < shape_spatial(&layer->out); i++)
     lowering_add(&does, size_at(&pad->pad.before, i, 0));
-  return tape_moves(layer, tape, in, &does);
+  return layer_moves(layer, tape, in, &does);
 }
 
 static bool moves_nothing(const struct layer *layer,
@@ -93,7 +93,7 @@ static size_t roll_trace(const struct layer *layer, struct tape *tape,
     int64_t shift = size_at(&roll->shift, i, 0) % size;
     lowering_add(&does, shift < 0 ? shift + size : shift);
   }
-  return tape_moves(layer, tape, in, &does);
+  return layer_moves(layer, tape, in, &does);
 }
 
 struct factor {
@@ -128,7 +128,7 @@ static size_t reorder(const struct layer *layer, struct tape *tape,
   struct strides out = strides_of(&layer->out);
   struct strides to = strides_dense(from->rank, from->dim);
   size_t value =
-      tape_moves(layer, tape, in, LOWERS(COPY, .in = from, .out = &to));
+      layer_moves(layer, tape, in, LOWERS(COPY, .in = from, .out = &to));
   tape_see(tape, value, &out);
   return value;
 }
@@ -267,7 +267,7 @@ static size_t up_trace(const struct layer *layer, struct tape *tape,
   struct lowering does = {.opcode = DOES_UP, .out = &out};
   lowering_add(&does, up->mode == 2);
   lowering_add(&does, 0); /* corners need not meet */
-  return tape_moves(layer, tape, in, &does);
+  return layer_moves(layer, tape, in, &does);
 }
 
 #define MOVE(id, text, rows, type, ...)                                   \

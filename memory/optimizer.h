@@ -2,7 +2,7 @@
 #ifndef NETC_MEMORY_OPTIMIZER_H
 #define NETC_MEMORY_OPTIMIZER_H
 
-#include "layers/profile.h"
+#include "tape/profile.h"
 #include "sema/model.h"
 #include "sema/settings.h"
 

@@ -2,7 +2,7 @@
 #ifndef NETC_MEMORY_PROGRAM_H
 #define NETC_MEMORY_PROGRAM_H
 
-#include "layers/lowering.h"
+#include "tape/lowering.h"
 #include "memory/inference.h"
 #include "sema/model.h"
 #include "sema/settings.h"

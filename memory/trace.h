@@ -2,7 +2,7 @@
 #ifndef NETC_MEMORY_TRACE_H
 #define NETC_MEMORY_TRACE_H
 
-#include "layers/tape.h"
+#include "tape/tape.h"
 #include "sema/settings.h"
 #include "sema/model.h"
 

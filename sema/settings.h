@@ -3,7 +3,7 @@
 #define NETC_SEMA_SETTINGS_H
 
 #include "layers/layer.h"
-#include "layers/profile.h"
+#include "tape/profile.h"
 
 /* Types of values, from 1: places in the words of a setting. */
 enum element {

@@ -36,6 +36,19 @@ void write_text(const char *path, const char *text, size_t length) {
   assert_int_equal(fclose(file), 0);
 }
 
+void write_in(const char *folder, const char *name, const char *text) {
+  char path[1300];
+  snprintf(path, sizeof path, "%s/%s", folder, name);
+  write_text(path, text, strlen(text));
+}
+
+bool on_path(const char *command) {
+  struct run r = run("command -v %s", command);
+  bool there = r.status == 0;
+  run_free(&r);
+  return there;
+}
+
 struct run run(const char *format, ...) {
   char command[4096], whole[4400];
   char out[] = "/tmp/netc-out-XXXXXX", err[] = "/tmp/netc-err-XXXXXX";

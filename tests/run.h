@@ -35,6 +35,10 @@ void expect(const char *command, int status, const char *out, const char *err);
 /* A whole file with a NUL behind it, or NULL. */
 char *read_text(const char *path, size_t *length);
 void write_text(const char *path, const char *text, size_t length);
+void write_in(const char *folder, const char *name, const char *text);
+
+/* Whether the shell finds a command. */
+bool on_path(const char *command);
 
 /* Prints the lines that differ and fails. */
 void assert_same_text(const char *name, const char *expected,

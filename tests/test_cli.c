@@ -402,10 +402,7 @@ static void ninja_follows_the_dependencies(void **state) {
       "rule netc\n  command = $netc $in -o $out -MD -MF $out.d -MT $out\n"
       "  depfile = $out.d\n  deps = gcc\n"
       "build out.json: netc main.net\n";
-  struct run has = run("command -v ninja");
-  bool present = has.status == 0;
-  run_free(&has);
-  if (!present)
+  if (!on_path("ninja"))
     skip();
   struct run where = run("pwd");
   char *file = malloc(strlen(where.out) + sizeof rules + 64);
@@ -562,12 +559,9 @@ static void check_takes_several_files(void **state) {
 
 static void colour_is_for_terminals_only(void **state) {
   (void)state;
-  struct run has = run("command -v script");
-  bool present = has.status == 0;
-  run_free(&has);
   expect(NETC " examples/simple_cnn.net 2>&1 >/dev/null | grep -c '\\[1;35m'",
          1, "0", "");
-  if (!present)
+  if (!on_path("script"))
     skip();
   expect("script -qec '" NETC " examples/simple_cnn.net' /dev/null | "
          "grep -c '\\[1;35m'",

@@ -46,19 +46,6 @@ static int write_headers(void **state) {
   return 0;
 }
 
-static void put(const char *name, const char *text) {
-  char path[1300];
-  snprintf(path, sizeof path, "%s/%s", folder, name);
-  write_text(path, text, strlen(text));
-}
-
-static bool has(const char *command) {
-  struct run r = run("command -v %s", command);
-  bool there = r.status == 0;
-  run_free(&r);
-  return there;
-}
-
 static void expect_compiles(const char *command) {
   struct run r = run("%s", command);
   if (r.status)
@@ -85,12 +72,12 @@ static void every_compiler_takes_the_headers(void **state) {
                "extern int64_t step, count;\n"
                "int64_t step = LENET5_TRAIN_BYTES(8);\n"
                "int64_t count = (int64_t)sizeof lenet5_model;\n");
-  put("all.c", text);
+  write_in(folder, "all.c", text);
   for (size_t i = 0; i < sizeof compilers / sizeof *compilers; i++) {
     char name[32];
     snprintf(name, sizeof name, "%.*s", (int)strcspn(compilers[i], " "),
              compilers[i]);
-    if (!has(name))
+    if (!on_path(name))
       continue;
     snprintf(command, sizeof command, "%s " STRICT " -fsyntax-only %s/all.c",
              compilers[i], folder);
@@ -103,7 +90,7 @@ static void limits_are_checked(void **state) {
   (void)state;
   static const char *const standards[] = {"-std=c99", "-std=c11"};
   char command[2048];
-  put("limit.c", "#include \"lenet5.h\"\nextern int nothing;\n");
+  write_in(folder, "limit.c", "#include \"lenet5.h\"\nextern int nothing;\n");
   for (size_t i = 0; i < 2; i++)
     for (int fits = 0; fits < 2; fits++) {
       snprintf(command, sizeof command,
@@ -437,7 +424,7 @@ static const char runner[] =
 /* What a build of the runtime keeps from run to run is freed. */
 static void expect_no_leaks(void) {
   char command[600];
-  if (SANITIZED || !has("valgrind"))
+  if (SANITIZED || !on_path("valgrind"))
     return;
   snprintf(command, sizeof command,
            "OMP_NUM_THREADS=1 valgrind -q --error-exitcode=99 "
@@ -455,7 +442,7 @@ static void tables_run(void **state) {
            "%s examples/zoo/m5.net -o %s/m5.c",
            NETC, folder, NETC, folder);
   expect_compiles(command);
-  put("runner.c", runner);
+  write_in(folder, "runner.c", runner);
   snprintf(command, sizeof command,
            "for f in lenet5 m5; do ${CC:-cc} -std=c99 " STRICT
            " -c %s/$f.c -o %s/$f.o || exit 1; done; ${CC:-cc} -std=c99 " STRICT
@@ -471,7 +458,7 @@ static void tables_run(void **state) {
   assert_holds(r.out, "m5 -3.5553"); /* log of 1/35: all weights are equal */
   run_free(&r);
   expect_no_leaks();
-  if (!has("g++"))
+  if (!on_path("g++"))
     return;
   snprintf(command, sizeof command,
            "g++ -std=c++11 " STRICT " -x c++ %s/runner.c -x none %s/lenet5.o "
@@ -485,7 +472,7 @@ static void an_output_that_is_a_part_says_its_alignment(void **state) {
   (void)state;
   static const char net[] =
       "net part\ninput 8x8x6\nconv 6 3x3 pad\nslice c 3:5\n";
-  put("part.net", net);
+  write_in(folder, "part.net", net);
   char command[1300];
   snprintf(command, sizeof command, "%s %s/part.net --emit=h", NETC, folder);
   expect(command, 0,

@@ -21,19 +21,6 @@ static int install(void **state) {
   return status;
 }
 
-static void put(const char *dir, const char *name, const char *text) {
-  char path[1300];
-  snprintf(path, sizeof path, "%s/%s", dir, name);
-  write_text(path, text, strlen(text));
-}
-
-static bool has(const char *command) {
-  struct run r = run("command -v %s", command);
-  bool there = r.status == 0;
-  run_free(&r);
-  return there;
-}
-
 #define PKG                                           \
   "export PKG_CONFIG_PATH=%s/opt/lib/here/pkgconfig " \
   "PKG_CONFIG_SYSROOT_DIR=%s LD_LIBRARY_PATH=%s/opt/lib/here; cd %s && "
@@ -77,7 +64,7 @@ static const char cxx_program[] =
 static void c_programs_link_the_archive_and_the_shared_library(void **state) {
   (void)state;
   const char *dir = scratch("consumer-c");
-  put(dir, "p.c", c_program);
+  write_in(dir, "p.c", c_program);
   expect_run(run(PKG "cc -std=c99 -Wall -Wextra -pedantic -Werror p.c "
                      "$(pkg-config --cflags --libs netc) -o shared && ./shared "
                      "&& ldd shared | grep -c libnetc.so.0 && cc p.c "
@@ -91,7 +78,7 @@ static void c_programs_link_the_archive_and_the_shared_library(void **state) {
 static void cxx_programs_use_the_header(void **state) {
   (void)state;
   const char *dir = scratch("consumer-cxx");
-  put(dir, "p.cc", cxx_program);
+  write_in(dir, "p.cc", cxx_program);
   expect_run(run(PKG "c++ -Wall -Wextra -pedantic -Werror p.cc $(pkg-config "
                      "--cflags --libs netc) -o p && ./p",
                  root, root, root, dir),
@@ -127,14 +114,14 @@ static void nothing_else_is_visible(void **state) {
 static void a_shared_object_takes_the_archive(void **state) {
   (void)state;
   const char *dir = scratch("consumer-so");
-  put(dir, "plugin.c",
+  write_in(dir, "plugin.c",
       "#include <netc.h>\nint layers(const char *text, unsigned long n);\n"
       "int layers(const char *text, unsigned long n) {\n"
       "  struct netc *c = netc_open(0, 0);\n"
       "  netc_load_text(c, \"t\", text, n);\n"
       "  int count = (int)netc_layer_count(c);\n  netc_close(c);\n"
       "  return count;\n}\n");
-  put(dir, "main.c",
+  write_in(dir, "main.c",
       "#include <stdio.h>\nint layers(const char *text, unsigned long n);\n"
       "int main(void) { printf(\"%d\\n\", layers(\"input 4\\nfc 2\\n\", 13)); "
       "}\n");
@@ -148,9 +135,9 @@ static void a_shared_object_takes_the_archive(void **state) {
 static void python_loads_the_shared_library(void **state) {
   (void)state;
   const char *dir = scratch("consumer-python");
-  if (!has("python3"))
+  if (!on_path("python3"))
     skip();
-  put(dir, "p.py",
+  write_in(dir, "p.py",
       "import ctypes as c, sys\n"
       "n = c.CDLL(sys.argv[1])\n"
       "n.netc_open.restype = c.c_void_p\n"
@@ -174,9 +161,9 @@ static void python_loads_the_shared_library(void **state) {
 static void cmake_finds_the_package_and_follows_dependencies(void **state) {
   (void)state;
   const char *dir = scratch("consumer-cmake");
-  if (!has("cmake") || !has("ninja"))
+  if (!on_path("cmake") || !on_path("ninja"))
     skip();
-  put(dir, "CMakeLists.txt",
+  write_in(dir, "CMakeLists.txt",
       "cmake_minimum_required(VERSION 3.20)\nproject(consumer C)\n"
       "find_package(netc 0.2 REQUIRED)\n"
       "netc_generate(model SOURCE nets/model.net REPORT model.txt\n"
@@ -186,17 +173,17 @@ static void cmake_finds_the_package_and_follows_dependencies(void **state) {
       "add_executable(p p.c)\ntarget_link_libraries(p netc::netc model)\n"
       "add_executable(q p.c)\ntarget_link_libraries(q netc::static)\n"
       "add_executable(h h.c)\ntarget_link_libraries(h model)\n");
-  put(dir, "h.c",
+  write_in(dir, "h.c",
       "#include <stdio.h>\n#include \"model.h\"\n"
       "int main(void) {\n  static unsigned char arena[MODEL_ARENA_BYTES];\n"
       "  printf(\"%d %d\\n\", MODEL_BATCH, (int)sizeof arena);\n"
       "  return 0;\n}\n");
-  put(dir, "p.c", c_program);
+  write_in(dir, "p.c", c_program);
   struct run made = run("mkdir %s/nets", dir);
   run_free(&made);
-  put(dir, "nets/model.net",
+  write_in(dir, "nets/model.net",
       "use \"part.net\"\nparam width = 2\ninput 4\npart width\n");
-  put(dir, "nets/part.net", "def part(n) { fc n }\n");
+  write_in(dir, "nets/part.net", "def part(n) { fc n }\n");
   struct run r = run(
       "cd %s && cmake -S . -B b -G Ninja -Dnetc_DIR=%s/opt/lib/here/"
       "cmake/netc >log && ninja -C b >>log && b/p && "
@@ -217,7 +204,7 @@ static void cmake_finds_the_package_and_follows_dependencies(void **state) {
 static void programs_run_a_net(void **state) {
   (void)state;
   const char *dir = scratch("consumer-runtime");
-  put(dir, "p.c",
+  write_in(dir, "p.c",
       "#include <netrt.h>\n#include <stdio.h>\n#include \"m.h\"\n"
       "static NETRT_ALIGNED unsigned char arena[M_ARENA_BYTES];\n"
       "static const float weights[] = {1, 2, 3, 4, 5, 6, 7, 8, 9};\n"
@@ -229,7 +216,7 @@ static void programs_run_a_net(void **state) {
       "  if (netrt_run(&net) != NETRT_OK) return 2;\n"
       "  y = (const float *)netrt_output(&net, 0);\n"
       "  printf(\"%g %g %g\\n\", y[0], y[1], y[2]);\n  return 0;\n}\n");
-  put(dir, "m.net", "net m\ninput 2\nfc 3 relu\n");
+  write_in(dir, "m.net", "net m\ninput 2\nfc 3 relu\n");
   expect_run(run(PKG "%s/opt/bin/netc m.net -o m.c -o "
                      "m.h >log && cc -std=c99 -Wall -Wextra -pedantic -Werror "
                      "p.c m.c $(pkg-config --cflags --libs netrt) -o p && ./p "
@@ -273,7 +260,7 @@ static void shells_take_the_completion(void **state) {
       {"zsh", "zsh/site-functions/_netc"},
       {"fish", "fish/vendor_completions.d/netc.fish"}};
   for (size_t i = 0; i < 3; i++)
-    if (has(files[i][0]))
+    if (on_path(files[i][0]))
       expect_run(run("%s -n %s/opt/share/%s", files[i][0], root, files[i][1]),
                  "");
 }

@@ -17,12 +17,13 @@ bad=$(grep -nE "$(printf '\t')| +\$" $sources | head -5)
 [ -z "$bad" ] || say "tabs or trailing blanks: $bad"
 
 # Includes point to the left only, and some rooms need less than that.
-order="base plan lexer layers foreign parser sema lint memory codegen pictures \
-diagrams page library tensors driver"
+order="base plan lexer tape layers foreign parser sema lint memory codegen \
+pictures diagrams page library tensors driver"
 needs() { # the rooms that files of $1 may include
   case $1 in
     plan) echo base ;;
-    layers) echo base layers ;;
+    tape) echo base ;;
+    layers) echo base tape ;;
     tensors) echo base ;;
     driver) echo base runtime tensors ;;
     *) for room in $order; do echo "$room"; [ "$room" != "$1" ] || break; done ;;
@@ -36,7 +37,7 @@ for folder in $order; do
         *" $header "*) ;;
         # The names of what the runtime computes, and how its tables look.
         *) case "$folder/$header" in
-             layers/runtime | codegen/runtime | library/runtime) continue ;;
+             tape/runtime | codegen/runtime | library/runtime) continue ;;
            esac
            say "$file includes $header/; $folder needs only:$allowed" ;;
       esac
@@ -50,9 +51,9 @@ strange=$(grep -nE '^#include "[^"]*/' runtime/*.[ch] | head -5)
 
 # Layers are data: nobody else names one.
 names=$(sed -n 's/^LAYER(\(.*\))/\1/p' layers/layers.def | paste -sd'|')
-named=$(grep -nE "\blayer_($names)\b" plan/*.[ch] lexer/*.[chl] parser/*.[chy] \
-          foreign/*.[ch] sema/*.[ch] lint/*.[ch] memory/*.[ch] codegen/*.[ch] library/*.[ch] \
-          driver/*.[ch] | head -5)
+others=$(echo "$order" | tr ' ' '\n' | grep -v '^layers$')
+# shellcheck disable=SC2086
+named=$(git grep -nE "\blayer_($names)\b" -- $others | head -5)
 [ -z "$named" ] || say "a layer is named outside layers/: $named"
 
 # Functions that no longer fit a screen.

@@ -1,7 +1,6 @@
 /* Tape: the operations that a framework runs for a net, in their order. */
-#include "layers/tape.h"
+#include "tape/tape.h"
 
-#include "layers/layer.h"
 
 enum { FEW = 4 }; /* inputs of most operations */
 
@@ -291,20 +290,4 @@ size_t tape_dense(struct tape *tape, size_t in) {
                                             .in_count = 1,
                                             .out = tape->values.at[in].extent,
                                             .gradient = GRADIENT_SHARED});
-}
-
-size_t tape_moves(const struct layer *layer, struct tape *tape,
-                  const size_t *in, const struct lowering *does) {
-  return tape_run(tape, &(struct operation){.name = layer->kind->name,
-                                            .does = does,
-                                            .in = in,
-                                            .in_count = layer->input_count,
-                                            .out = extent_of(&layer->out)});
-}
-
-size_t tape_same(const struct layer *layer, struct tape *tape,
-                 const size_t *in) {
-  (void)layer;
-  (void)tape;
-  return in[0];
 }

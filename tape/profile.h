@@ -1,6 +1,6 @@
 /* Profiles: how a framework runs a net, as far as memory depends on it. */
-#ifndef NETC_LAYERS_PROFILE_H
-#define NETC_LAYERS_PROFILE_H
+#ifndef NETC_TAPE_PROFILE_H
+#define NETC_TAPE_PROFILE_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -1,8 +1,8 @@
 /* Strides: how a value lies in its storage. */
-#ifndef NETC_LAYERS_STRIDES_H
-#define NETC_LAYERS_STRIDES_H
+#ifndef NETC_TAPE_STRIDES_H
+#define NETC_TAPE_STRIDES_H
 
-#include "layers/shape.h"
+#include "tape/shape.h"
 
 /* The heads of attention, or the groups of a shuffle, are one axis more. */
 enum { STRIDES_RANK = LIMIT_RANK + 1 };

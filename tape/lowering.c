@@ -1,5 +1,5 @@
 /* Lowering: what the tape keeps of what its operations compute. */
-#include "layers/layer.h"
+#include "tape/tape.h"
 
 /* rank, offset, sizes, strides */
 static size_t keep_strides(struct tape *tape, const struct strides *strides) {

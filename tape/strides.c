@@ -1,5 +1,5 @@
 /* Strides: how a value lies in its storage. */
-#include "layers/strides.h"
+#include "tape/strides.h"
 
 #include <assert.h>
 

@@ -1,5 +1,5 @@
 /* Shapes: sizes of a tensor's axes, without the batch. */
-#include "layers/shape.h"
+#include "tape/shape.h"
 
 #include <inttypes.h>
 #include <stdio.h>

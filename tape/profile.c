@@ -1,17 +1,17 @@
 /* Profiles: how a framework runs a net, as far as memory depends on it. */
-#include "layers/profile.h"
+#include "tape/profile.h"
 
 #include <stddef.h>
 
 static const struct profile profiles[] = {
 #define PROFILE(word, ...) {.name = word, __VA_ARGS__},
-#include "layers/profiles.def"
+#include "tape/profiles.def"
 #undef PROFILE
 };
 
 const char profile_words[] =
 #define PROFILE(word, ...) " " word
-#include "layers/profiles.def"
+#include "tape/profiles.def"
 #undef PROFILE
     ;
 

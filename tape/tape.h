@@ -1,20 +1,18 @@
 /*
  * Tape: the operations that a framework runs for a net, in their order, with
- * what each keeps for its backward pass. Layers record, sema/ reads.
+ * what each keeps for its backward pass. Layers record, memory/ reads.
  *
  * A value is a tensor; its bytes are in a storage, which views and in-place
  * results share. Sizes are linear in the batch, so that one tape serves all
  * batches.
  */
-#ifndef NETC_LAYERS_TAPE_H
-#define NETC_LAYERS_TAPE_H
+#ifndef NETC_TAPE_TAPE_H
+#define NETC_TAPE_TAPE_H
 
 #include "base/arena.h"
-#include "layers/strides.h"
-#include "layers/lowering.h"
-#include "layers/profile.h"
-
-struct layer;
+#include "tape/lowering.h"
+#include "tape/profile.h"
+#include "tape/strides.h"
 
 enum width {
   WIDTH_NET, /* what the net computes in; resolved when it is recorded */
@@ -200,14 +198,6 @@ size_t tape_flatten(struct tape *tape, size_t in);
 
 /* A copy of strided values; others are returned as they are. */
 size_t tape_dense(struct tape *tape, size_t in);
-
-/* A new tensor of the output's extent; nothing is kept. */
-size_t tape_moves(const struct layer *layer, struct tape *tape,
-                  const size_t *in, const struct lowering *does);
-
-/* The layer's trace is that of its input. */
-size_t tape_same(const struct layer *layer, struct tape *tape,
-                 const size_t *in);
 
 /* A parameter of the layer as a value. */
 size_t tape_parameter(struct tape *tape, int index);

@@ -1,8 +1,8 @@
 /* Lowering: what an operation computes, as data. */
-#ifndef NETC_LAYERS_LOWERING_H
-#define NETC_LAYERS_LOWERING_H
+#ifndef NETC_TAPE_LOWERING_H
+#define NETC_TAPE_LOWERING_H
 
-#include "layers/strides.h"
+#include "tape/strides.h"
 
 /*
  * What the runtime knows; its table says which operands, numbers and reals

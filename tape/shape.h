@@ -1,6 +1,6 @@
 /* Shapes: sizes of a tensor's axes, without the batch. */
-#ifndef NETC_LAYERS_SHAPE_H
-#define NETC_LAYERS_SHAPE_H
+#ifndef NETC_TAPE_SHAPE_H
+#define NETC_TAPE_SHAPE_H
 
 #include <stdbool.h>
 #include <stdint.h>
