@@ -18,14 +18,15 @@ bad=$(grep -nE "$(printf '\t')| +\$" $sources | head -5)
 
 # Includes point to the left only, and some rooms need less than that.
 order="base plan lexer tape layers foreign parser sema lint memory codegen \
-pictures diagrams page library tensors driver"
+pictures diagrams page library tensors driver run"
 needs() { # the rooms that files of $1 may include
   case $1 in
     plan) echo base ;;
     tape) echo base ;;
     layers) echo base tape ;;
     tensors) echo base ;;
-    driver) echo base runtime tensors ;;
+    driver) echo base ;;
+    run) echo base runtime tensors driver ;;
     *) for room in $order; do echo "$room"; [ "$room" != "$1" ] || break; done ;;
   esac
 }

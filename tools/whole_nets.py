@@ -75,7 +75,7 @@ def shift(tensors):
 
 
 def random_input(which, shape, entries=None):
-    """driver/run_data.c does the same."""
+    """run/data.c does the same."""
     state, values = SEED * 2 + 1 + which, []
     for _ in range(math.prod(shape)):
         state = (state * 6364136223846793005 + 1442695040888963407) % 2**64

@@ -1,6 +1,6 @@
 /* netc run: how long each layer takes, and signs of life meanwhile. */
 #define _POSIX_C_SOURCE 200809L
-#include "driver/run.h"
+#include "run/run.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

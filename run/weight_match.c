@@ -1,7 +1,7 @@
 /* A file of weights against a net: names, shapes, types. */
 #include <inttypes.h>
 
-#include "driver/weight_set.h"
+#include "run/weight_set.h"
 
 enum { MOST_COMPLAINTS = 20 };
 

@@ -3,7 +3,7 @@
  * has, with the batch in front or, if it is 1, without; --layout=chw has the
  * channels first.
  */
-#include "driver/run.h"
+#include "run/run.h"
 
 #include <errno.h>
 #include <inttypes.h>

@@ -1,5 +1,5 @@
 /* The weights of a net: what the library says of them, and their values. */
-#include "driver/weight_set.h"
+#include "run/weight_set.h"
 
 #include <inttypes.h>
 #include <math.h>

@@ -3,12 +3,12 @@
  * weights are folded once, the arena is as large as the report says.
  */
 #define _POSIX_C_SOURCE 200809L
-#include "driver/run.h"
+#include "run/run.h"
 
 #include <stdlib.h>
 
 #include "base/guard.h"
-#include "driver/threads.h"
+#include "run/threads.h"
 
 static void *allocate(size_t bytes) {
   void *at;

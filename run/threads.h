@@ -1,6 +1,6 @@
 /* Threads: a parallel for-loop, as the runtime wants one. */
-#ifndef NETC_DRIVER_THREADS_H
-#define NETC_DRIVER_THREADS_H
+#ifndef NETC_RUN_THREADS_H
+#define NETC_RUN_THREADS_H
 
 #include <stdbool.h>
 #include <stddef.h>

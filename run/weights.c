@@ -10,7 +10,7 @@
 #include "base/guard.h"
 #include "driver/net_options.h"
 #include "driver/output.h"
-#include "driver/weight_set.h"
+#include "run/weight_set.h"
 
 struct request {
   struct net_options options;

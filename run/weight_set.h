@@ -1,6 +1,6 @@
 /* The weights of a net, and where their values come from. */
-#ifndef NETC_DRIVER_WEIGHT_SET_H
-#define NETC_DRIVER_WEIGHT_SET_H
+#ifndef NETC_RUN_WEIGHT_SET_H
+#define NETC_RUN_WEIGHT_SET_H
 
 #include "base/arena.h"
 #include "driver/command.h"

@@ -7,7 +7,7 @@
  */
 #include <math.h>
 
-#include "driver/weight_set.h"
+#include "run/weight_set.h"
 
 int64_t weight_set_block_count(const struct weight_set *set) {
   int64_t count = 0;

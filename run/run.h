@@ -1,9 +1,9 @@
 /* netc run: a net that is being run, for its files. */
-#ifndef NETC_DRIVER_RUN_H
-#define NETC_DRIVER_RUN_H
+#ifndef NETC_RUN_RUN_H
+#define NETC_RUN_RUN_H
 
 #include "driver/net_options.h"
-#include "driver/weight_set.h"
+#include "run/weight_set.h"
 #include "runtime/netrt.h"
 #include "tensors/npy.h"
 

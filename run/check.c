@@ -5,7 +5,7 @@
  */
 #include <math.h>
 
-#include "driver/run.h"
+#include "run/run.h"
 
 /* What a fast kernel may differ by, of the root of the mean square. */
 #define TOLERANCE 1e-4

@@ -3,7 +3,7 @@
  * the caller, who takes turns as well, returns when all have ended.
  */
 #define _POSIX_C_SOURCE 200809L
-#include "driver/threads.h"
+#include "run/threads.h"
 
 #include <pthread.h>
 #include <stdlib.h>
