@@ -57,6 +57,10 @@ static void put_expr(struct text *out, const struct expr *expr) {
     put_expr(out, expr->right);
     text_putc(out, ')');
     break;
+  case EXPR_KEYED:
+    text_printf(out, "%.*s=", SLICE_ARG(expr->name));
+    put_expr(out, expr->left);
+    break;
   case EXPR_CALL:
   case EXPR_DIMS:
     text_putc(out, '(');

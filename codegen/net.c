@@ -136,8 +136,10 @@ static void put_row(struct flat *f, const struct row *row) {
     for (int i = 0; head->kind->join && i < head->input_count; i++)
       text_printf(f->out, " %.*s",
                   SLICE_ARG(f->labels[node_input(f->model, head, i)]));
-    for (int64_t i = row->head + 1; i < row->end; i++)
-      text_printf(f->out, " %s", f->model->nodes.at[i].kind->name);
+    for (int64_t i = row->head + 1; i < row->end; i++) {
+      text_putc(f->out, ' ');
+      model_put_tail(f->out, f->model, i, f->labels);
+    }
   }
   put_mark(f, row->end - 1);
 }

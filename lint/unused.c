@@ -53,7 +53,7 @@ static void leave(struct walk *w, size_t count) {
 static void walk_expr(struct walk *w, const struct expr *expr) {
   if (!expr)
     return;
-  if (expr->kind == EXPR_NAME)
+  if (expr->kind == EXPR_NAME || expr->kind == EXPR_CALL)
     use(w, expr->name);
   walk_expr(w, expr->left);
   if (expr->kind != EXPR_DIMS) /* there it is the last of the items */

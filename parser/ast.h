@@ -15,7 +15,8 @@ enum expr_kind {
   EXPR_ANY,    /* _ */
   EXPR_UNARY,  /* op left */
   EXPR_BINARY, /* left op right */
-  EXPR_CALL,   /* name(items) */
+  EXPR_CALL,   /* name(items): a function, or a layer in a tail */
+  EXPR_KEYED,  /* name=left, among the items of a call */
   EXPR_FIELD,  /* in.name */
   EXPR_DIMS,   /* items joined by x */
   EXPR_PAIR,   /* left:right */
@@ -47,7 +48,7 @@ struct expr {
   struct span span;
   int64_t integer; /* EXPR_INT, EXPR_BOOL */
   double real;
-  struct slice name; /* EXPR_NAME, EXPR_CALL, EXPR_FIELD */
+  struct slice name; /* EXPR_NAME, EXPR_CALL, EXPR_KEYED, EXPR_FIELD */
   struct expr *left, *right;
   struct expr *items; /* EXPR_CALL, EXPR_DIMS: a list by `next` */
   struct expr *next;

@@ -95,6 +95,14 @@ struct expr *build_call(struct parser *p, struct slice name, struct expr *items,
   return expr;
 }
 
+struct expr *build_keyed(struct parser *p, struct named key,
+                         struct expr *value, struct span span) {
+  struct expr *expr = build_name(p, EXPR_KEYED, key.name, span);
+  expr->left = value;
+  expr->depth = value->depth;
+  return expr;
+}
+
 /* Appending walks the list, but it has at most a few items that are valid. */
 struct expr *build_dims(struct parser *p, struct expr *left,
                         struct expr *right) {

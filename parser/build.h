@@ -58,6 +58,10 @@ struct expr *build_pair(struct parser *p, struct expr *left,
 struct expr *build_call(struct parser *p, struct slice name, struct expr *items,
                         struct span span);
 
+/* key=value in a call. */
+struct expr *build_keyed(struct parser *p, struct named key,
+                         struct expr *value, struct span span);
+
 /* `left` joined to `right` by x; both may be lists already. */
 struct expr *build_dims(struct parser *p, struct expr *left,
                         struct expr *right);

@@ -62,7 +62,8 @@ static struct block *open_block(struct parser *p, struct stmt_list list,
 %type <struct arg_list> args
 %type <struct arg *> arg
 %type <struct expr *> value pair sum term sign power primary
-%type <struct expr *> constant expression or and not comparison sizes
+%type <struct expr *> constant sized expression or and not comparison sizes
+%type <struct expr *> call_item
 %type <struct expr_list> call_items row_values
 %type <struct row_list> rows
 %type <struct table_row *> row
@@ -339,9 +340,12 @@ sizes:
 ;
 
 /* What a name may stand for: `let k = 3x3`, too. */
-constant:
-  expression
-| sum[v] BY sizes[s] { $$ = build_dims(p, $v, $s); }
+constant: expression | sized;
+
+sized:
+  sum[v] BY pair            { $$ = build_dims(p, $v, $pair); }
+| sum[from] COLON sum[to]   { $$ = build_pair(p, $from, $to); }
+| sized[v] BY pair          { $$ = build_dims(p, $v, $pair); }
 ;
 
 /* Expressions, from the loosest to the tightest. */
@@ -411,13 +415,19 @@ primary:
 | FUNC PAREN call_items[items] PAREN_CLOSE {
     $$ = build_call(p, $FUNC, $items.first, @$);
   }
-| PAREN expression[e] PAREN_CLOSE { $$ = $e; }
+| PAREN constant[e] PAREN_CLOSE { $$ = $e; }
 ;
 
 call_items:
-  expression[e]                       { $$ = (struct expr_list){0};
-                                        APPEND($$, $e); }
-| call_items[all] COMMA expression[e] { $$ = $all; APPEND($$, $e); }
+  call_item[e]                       { $$ = (struct expr_list){0};
+                                       APPEND($$, $e); }
+| call_items[all] COMMA call_item[e] { $$ = $all; APPEND($$, $e); }
+;
+
+/* Keys are for layers: `bn(eps=1e-3)`. */
+call_item:
+  constant
+| name ASSIGN constant[e] { $$ = build_keyed(p, $name, $e, @$); }
 ;
 
 %%

@@ -4,12 +4,6 @@
 #include "base/check.h"
 #include "sema/hint.h"
 
-struct tail_word {
-  const struct layer_kind *kind;
-  struct span span;
-  int64_t ordinal; /* among the words of its kind, from 1 */
-};
-
 /* An operand of a join: a block, or the label of a tensor. */
 struct operand {
   const struct block *block;
@@ -21,7 +15,7 @@ struct bound {
   const struct layer_kind *kind;
   uint32_t main_end; /* of the layer itself, without its tail */
   struct binding binding;
-  VEC(struct tail_word) tail;
+  struct tail tail;
   VEC(struct operand) operands;
 };
 
@@ -94,47 +88,6 @@ static bool is_word(const struct arg *arg) {
   return arg->form == ARG_PLAIN && arg->value->kind == EXPR_NAME;
 }
 
-static void tail_takes_no_values(struct expander *e, struct bound *bound,
-                                 const struct arg *arg) {
-  const char *last = bound->tail.at[bound->tail.count - 1].kind->name;
-  struct diagnostic *d = report(e, TAIL_ARGUMENT, arg->span,
-                                "`%s` in a tail takes no arguments", last);
-  diag_help(d, "write it as a separate statement, with its arguments, or "
-               "move this in front of the tail");
-  bound->binding.failed = true;
-}
-
-/* The kinds are few, so that the last one of a kind is not far away. */
-static int64_t next_ordinal(const struct bound *bound,
-                            const struct layer_kind *kind) {
-  for (size_t i = bound->tail.count; i-- > 0;)
-    if (bound->tail.at[i].kind == kind)
-      return bound->tail.at[i].ordinal + 1;
-  return 1;
-}
-
-/* A layer without arguments that is applied after the one at hand. */
-static void add_tail(struct expander *e, struct bound *bound,
-                     const struct arg *arg) {
-  struct slice name = arg->value->name;
-  struct meaning meaning;
-  if (!resolve_word(e, name, arg->span, &meaning)) {
-    bound->binding.failed = true;
-    return;
-  }
-  if (meaning.def || meaning.kind->join || meaning.kind->source) {
-    struct diagnostic *d =
-        report(e, TAIL_ARGUMENT, arg->span,
-               "`%.*s` cannot stand in the tail of a layer", SLICE_ARG(name));
-    diag_help(d, "write it as a separate statement");
-    bound->binding.failed = true;
-    return;
-  }
-  struct tail_word word = {meaning.kind, arg->span,
-                           next_ordinal(bound, meaning.kind)};
-  *VEC_PUSH(e->arena, &bound->tail) = word;
-}
-
 static bool add_label_operand(struct expander *e, struct bound *bound,
                               const struct arg *arg) {
   struct slice name = arg->value->name;
@@ -147,6 +100,12 @@ static bool add_label_operand(struct expander *e, struct bound *bound,
   struct operand *operand = VEC_PUSH(e->arena, &bound->operands);
   *operand = (struct operand){NULL, symbol->node, arg->span};
   return true;
+}
+
+static void add_tail(struct expander *e, struct bound *bound,
+                     const struct arg *arg) {
+  if (!tail_read(e, &bound->tail, arg->value))
+    bound->binding.failed = true;
 }
 
 /* Whether a bare name means a layer for the tail, not a value. */
@@ -164,7 +123,7 @@ static void option_behind_tail(struct expander *e, struct bound *bound,
                                 "`%.*s` belongs to %s, in front of its "
                                 "tail",
                                 SLICE_ARG(arg->value->name), bound->kind->name);
-  diag_label(d, bound->tail.at[0].span, "the tail begins here");
+  diag_label(d, bound->tail.words.at[0].span, "the tail begins here");
   bound->binding.failed = true;
 }
 
@@ -172,7 +131,7 @@ static void read_word(struct expander *e, struct bound *bound,
                       const struct arg *arg) {
   struct slice name = arg->value->name;
   struct binding *b = &bound->binding;
-  if (bound->tail.count) {
+  if (bound->tail.words.count) {
     if (bind_knows(b, name))
       option_behind_tail(e, bound, arg);
     else
@@ -195,32 +154,30 @@ static void read_word(struct expander *e, struct bound *bound,
   }
 }
 
+/* `leaky(0.1)`, where `min(a, b)` is a value. */
+static bool is_tail_call(struct expander *e, const struct bound *bound,
+                         const struct arg *arg) {
+  if (arg->form != ARG_PLAIN || arg->value->kind != EXPR_CALL ||
+      eval_is_function(arg->value->name))
+    return false;
+  return names_layer(e, arg->value->name) || bound->tail.words.count ||
+         !bind_wants_position(&bound->binding);
+}
+
 static void read_arg(struct expander *e, struct bound *bound,
                      const struct arg *arg) {
   if (is_word(arg)) {
     read_word(e, bound, arg);
+  } else if (is_tail_call(e, bound, arg)) {
+    add_tail(e, bound, arg);
   } else if (arg->form == ARG_BLOCK && bound->kind->join) {
     struct operand *operand = VEC_PUSH(e->arena, &bound->operands);
     *operand = (struct operand){arg->block, NO_NODE, arg->span};
-  } else if (bound->tail.count) {
-    tail_takes_no_values(e, bound, arg);
+  } else if (bound->tail.words.count) {
+    tail_refuse_value(e, &bound->tail, arg);
+    bound->binding.failed = true;
   } else {
     bind_arg(e, &bound->binding, arg);
-  }
-}
-
-/* A layer whose tail normalises its channels has no bias of its own. */
-static void drop_bias(struct bound *bound) {
-  bool drops = false;
-  for (size_t i = 0; i < bound->tail.count; i++)
-    drops = drops || bound->tail.at[i].kind->drops_bias;
-  for (int i = 0; drops && bound->binding.specs[i].name; i++) {
-    const struct arg_spec *spec = &bound->binding.specs[i];
-    if (spec->type != TYPE_BIAS)
-      continue;
-    enum bias *bias = (void *)((char *)bound->binding.args + spec->offset);
-    if (*bias == BIAS_AUTO)
-      *bias = BIAS_NO;
   }
 }
 
@@ -232,11 +189,11 @@ static struct bound *bind_stmt(struct expander *e, const struct stmt *stmt,
   bound->main_end = stmt->name_span.end;
   for (const struct arg *arg = stmt->args; arg; arg = arg->next) {
     read_arg(e, bound, arg);
-    if (bound->tail.count == 0)
+    if (bound->tail.words.count == 0)
       bound->main_end = arg->span.end;
   }
   bind_end(e, &bound->binding, stmt->name_span);
-  drop_bias(bound);
+  tail_drop_biases(&bound->tail, &bound->binding);
   return bound;
 }
 
@@ -252,28 +209,6 @@ static struct bound *bound_stmt(struct expander *e, const struct stmt *stmt,
   if (!e->depends && !bound->binding.failed)
     e->bound.at[stmt->index] = bound;
   return bound;
-}
-
-/* The name behind that of the head: conv1.relu, and conv1.relu2 after it. */
-static struct node_name tail_name(const struct tail_word *word) {
-  return (struct node_name){.text = slice_of(word->kind->name),
-                            .ordinal = word->ordinal > 1 ? word->ordinal : 0};
-}
-
-static bool add_tail_nodes(struct expander *e, const struct stmt *stmt,
-                           const struct bound *bound, int64_t head) {
-  for (size_t i = 0; i < bound->tail.count; i++) {
-    const struct tail_word *word = &bound->tail.at[i];
-    struct binding none;
-    bind_begin(e, &none, word->kind->name, word->kind->specs,
-               word->kind->args_size);
-    bind_end(e, &none, word->span);
-    struct node_making making = {word->kind, &none,           stmt,
-                                 word->span, tail_name(word), head};
-    if (none.failed || !node_add(e, &making, &e->current, 1))
-      return false;
-  }
-  return true;
 }
 
 /* Operands */
@@ -382,7 +317,7 @@ static void apply_layer(struct expander *e, const struct stmt *stmt,
                                stmt, {stmt->span.begin, bound->main_end},
                                name, NO_NODE};
   e->lost = !node_add(e, &making, nodes, count) ||
-            !add_tail_nodes(e, stmt, bound, e->current);
+            !tail_apply(e, &bound->tail, stmt, e->current);
 }
 
 void apply_stmt(struct expander *e, const struct stmt *stmt,

@@ -45,6 +45,9 @@ bool want_int(struct expander *e, const struct value *value, int64_t *out);
 /* A call of a function, like `min(a, b)`: function.c. */
 struct value eval_call(struct expander *e, const struct expr *expr);
 
+/* Whether a call of that name is one of a function. */
+bool eval_is_function(struct slice name);
+
 struct value eval_integer(int64_t value, struct span span);
 
 /* Not finite: reported, and a poison. */
@@ -107,6 +110,34 @@ bool bind_wants_position(const struct binding *b);
 
 /* Reports what is missing. */
 void bind_end(struct expander *e, struct binding *b, struct span span);
+
+/* Tails: tail.c */
+
+struct tail_word {
+  const struct layer_kind *kind;
+  struct span span;
+  int64_t ordinal;         /* among the words of its kind, from 1 */
+  struct binding *binding; /* NULL: without arguments */
+};
+
+struct tail {
+  VEC(struct tail_word) words;
+};
+
+/* Adds `relu` or `leaky(0.1)`; false, and reported, if it cannot stand there.
+ */
+bool tail_read(struct expander *e, struct tail *tail, const struct expr *expr);
+
+/* Reports an argument that stands behind a word of the tail. */
+void tail_refuse_value(struct expander *e, const struct tail *tail,
+                       const struct arg *arg);
+
+/* A layer whose tail normalises its channels has no bias of its own. */
+void tail_drop_biases(struct tail *tail, struct binding *head);
+
+/* Applies all of it to the current tensor. */
+bool tail_apply(struct expander *e, const struct tail *tail,
+                const struct stmt *stmt, int64_t head);
 
 /* Layers: apply.c */
 

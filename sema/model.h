@@ -136,6 +136,10 @@ void model_put_group_name(struct text *out, const struct model *model,
 void model_put_layer(struct text *out, const struct model *model, int64_t node,
                      const struct slice *labels);
 
+/* The same in the tail of another layer: leaky(0.1). */
+void model_put_tail(struct text *out, const struct model *model, int64_t node,
+                    const struct slice *labels);
+
 /* An argument's value as it could be written: 3x3, auto, same. */
 void model_put_value(struct text *out, const struct arg_spec *spec,
                      const void *at);
