@@ -21,7 +21,8 @@ struct flat {
 };
 
 /*
- * stem.conv1 becomes stem_conv1, and no two nodes share a label. Inside a
+ * stem.conv1 becomes stem_conv1, skip[3] skip_3, and no two nodes share a
+ * label. Inside a
  * block, its own name is left out: the block gives it.
  */
 static struct slice unique_label(struct flat *f, struct slice name) {
@@ -34,7 +35,8 @@ static struct slice unique_label(struct flat *f, struct slice name) {
     name.length -= block.length + 1;
   }
   for (size_t i = 0; i < name.length; i++)
-    text_putc(&label, name.at[i] == '.' ? '_' : name.at[i]);
+    if (name.at[i] != ']')
+      text_putc(&label, strchr(".[-", name.at[i]) ? '_' : name.at[i]);
   while (map_find(&f->taken, text_slice(&label)))
     text_put(&label, "_");
   map_add(f->c->arena, &f->taken, text_slice(&label));

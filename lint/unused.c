@@ -95,12 +95,13 @@ static void walk_for(struct walk *w, const struct stmt *stmt) {
 static void walk_stmt(struct walk *w, const struct stmt *stmt) {
   walk_expr(w, stmt->value);
   walk_expr(w, stmt->high);
+  walk_expr(w, stmt->step);
+  for (const struct expr *x = stmt->label_indices; x; x = x->next)
+    walk_expr(w, x);
   walk_expr(w, stmt->mark);
   walk_args(w, stmt->args);
   switch (stmt->kind) {
-  case STMT_APPLY:
-  case STMT_FROM:
-  case STMT_AGAIN: use(w, stmt->name); break;
+  case STMT_APPLY: use(w, stmt->name); break;
   case STMT_DEF: walk_def(w, stmt); return;
   case STMT_FOR: walk_for(w, stmt); return;
   case STMT_LET:

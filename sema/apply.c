@@ -17,6 +17,13 @@ struct bound {
   struct binding binding;
   struct tail tail;
   VEC(struct operand) operands;
+  bool ranged; /* operands by a range: the current tensor is none of them */
+};
+
+struct operand_taker {
+  struct expander *e;
+  struct bound *bound;
+  struct span span;
 };
 
 /* What a word means */
@@ -88,17 +95,56 @@ static bool is_word(const struct arg *arg) {
   return arg->form == ARG_PLAIN && arg->value->kind == EXPR_NAME;
 }
 
+static bool add_operand(void *user, struct symbol *label) {
+  struct operand_taker *taker = user;
+  struct bound *bound = taker->bound;
+  if (label->node == NO_NODE)
+    bound->binding.failed = true; /* in error, and reported there */
+  *VEC_PUSH(taker->e->arena, &bound->operands) =
+      (struct operand){NULL, label->node, taker->span};
+  return true;
+}
+
+static bool is_range(const struct expr *expr) {
+  return expr->kind == EXPR_INDEX && expr->right->kind == EXPR_RANGE;
+}
+
+/* skip[i], skip[1..n], stem.conv1 */
+static void add_reference(struct expander *e, struct bound *bound,
+                          const struct arg *arg) {
+  struct operand_taker taker = {e, bound, arg->span};
+  const struct expr *expr = arg->value;
+  struct symbol *label = NULL;
+  bool added;
+  e->depends = true;
+  bound->ranged = bound->ranged || is_range(expr);
+  if (is_range(expr)) {
+    added = label_each(e, expr, add_operand, &taker);
+  } else {
+    label = label_find(e, expr);
+    added = label && add_operand(&taker, label);
+  }
+  bound->binding.failed = bound->binding.failed || !added;
+}
+
+/* A label by its name alone, or a layer as reports call it. */
 static bool add_label_operand(struct expander *e, struct bound *bound,
                               const struct arg *arg) {
   struct slice name = arg->value->name;
   struct symbol *symbol = scope_resolve(e->scope, name);
-  if (!symbol || symbol->kind != SYMBOL_LABEL)
+  if (!symbol && !layer_kind_find(name))
+    symbol = path_find(e, NULL, name, NULL);
+  if (symbol && symbol->kind == SYMBOL_CONSTANT &&
+      symbol->value.kind == VALUE_POISON)
+    symbol = NULL; /* in error, and reported there */
+  else if (symbol && symbol->kind == SYMBOL_FAMILY)
+    symbol = label_find(e, arg->value); /* says that it needs an index */
+  else if (!symbol || symbol->kind != SYMBOL_LABEL)
     return false;
+  struct operand_taker taker = {e, bound, arg->span};
   e->depends = true;
-  if (symbol->node == NO_NODE)
-    bound->binding.failed = true; /* in error, and reported there */
-  struct operand *operand = VEC_PUSH(e->arena, &bound->operands);
-  *operand = (struct operand){NULL, symbol->node, arg->span};
+  if (!symbol || !add_operand(&taker, symbol))
+    bound->binding.failed = true;
   return true;
 }
 
@@ -164,6 +210,11 @@ static bool is_tail_call(struct expander *e, const struct bound *bound,
          !bind_wants_position(&bound->binding);
 }
 
+static bool is_reference(const struct arg *arg) {
+  return arg->form == ARG_PLAIN &&
+         (arg->value->kind == EXPR_INDEX || arg->value->kind == EXPR_PATH);
+}
+
 static void read_arg(struct expander *e, struct bound *bound,
                      const struct arg *arg) {
   if (is_word(arg)) {
@@ -173,6 +224,9 @@ static void read_arg(struct expander *e, struct bound *bound,
   } else if (arg->form == ARG_BLOCK && bound->kind->join) {
     struct operand *operand = VEC_PUSH(e->arena, &bound->operands);
     *operand = (struct operand){arg->block, NO_NODE, arg->span};
+  } else if (bound->kind->join && is_reference(arg) &&
+             !bound->tail.words.count) {
+    add_reference(e, bound, arg);
   } else if (bound->tail.words.count) {
     tail_refuse_value(e, &bound->tail, arg);
     bound->binding.failed = true;
@@ -222,6 +276,11 @@ static void no_tensor(struct expander *e, const struct stmt *stmt) {
   diag_help(d, "`input 224x224x3` comes first");
 }
 
+/* A single operand joins with the current tensor. */
+static bool joins_current(const struct bound *bound) {
+  return bound->operands.count == 1 && !bound->ranged;
+}
+
 /* Runs every operand on the current tensor; their tensors in `nodes`. */
 static bool run_operands(struct expander *e, const struct stmt *stmt,
                          const struct bound *bound, int64_t *nodes,
@@ -229,7 +288,7 @@ static bool run_operands(struct expander *e, const struct stmt *stmt,
   int64_t before = e->current;
   bool known = !e->lost;
   *count = 0;
-  if (bound->operands.count == 1) /* joins with the current tensor */
+  if (joins_current(bound))
     nodes[(*count)++] = before;
   for (size_t i = 0; i < bound->operands.count; i++) {
     const struct operand *operand = &bound->operands.at[i];
@@ -268,7 +327,7 @@ static bool gather_inputs(struct expander *e, const struct stmt *stmt,
   *count = 0;
   if (kind->source)
     return !bound->binding.failed;
-  bool needs_current = !kind->join || bound->operands.count == 1;
+  bool needs_current = !kind->join || joins_current(bound);
   if (needs_current && e->current == NO_NODE) {
     no_tensor(e, stmt);
     e->lost = true;
@@ -277,7 +336,9 @@ static bool gather_inputs(struct expander *e, const struct stmt *stmt,
     if (bound->operands.count == 0 && !bound->binding.failed) {
       struct diagnostic *d =
           report(e, WRONG_COUNT, stmt->span, "%s needs operands", kind->name);
-      if (brace_follows(e, stmt))
+      if (bound->ranged)
+        diag_help(d, "the range is empty: it ends before it begins");
+      else if (brace_follows(e, stmt))
         diag_help(d,
                   "the `{` of its first branch stands on the same line: "
                   "`%s {`",
@@ -297,6 +358,18 @@ static bool gather_inputs(struct expander *e, const struct stmt *stmt,
   return !e->lost && !bound->binding.failed;
 }
 
+/* The sum of one tensor is that tensor: only the tail is left to apply. */
+static void apply_alone(struct expander *e, const struct stmt *stmt,
+                        const struct bound *bound, int64_t node,
+                        struct slice label) {
+  e->current = node;
+  if (bound->tail.words.count == 0)
+    return;
+  struct slice word = slice_of(bound->tail.words.at[0].kind->name);
+  struct node_name name = label.at ? name_label(e, label) : name_word(e, word);
+  e->lost = !tail_apply(e, &bound->tail, stmt, NO_NODE, &name);
+}
+
 static void apply_layer(struct expander *e, const struct stmt *stmt,
                         const struct layer_kind *kind, struct slice label) {
   struct bound *bound = bound_stmt(e, stmt, kind);
@@ -310,6 +383,10 @@ static void apply_layer(struct expander *e, const struct stmt *stmt,
     e->lost = true;
     return;
   }
+  if (kind->join && bound->ranged && count == 1) {
+    apply_alone(e, stmt, bound, *nodes, label);
+    return;
+  }
   node_resolve_refs(e, &bound->binding);
   struct node_name name =
       label.at ? name_label(e, label) : name_word(e, slice_of(kind->name));
@@ -317,7 +394,7 @@ static void apply_layer(struct expander *e, const struct stmt *stmt,
                                stmt, {stmt->span.begin, bound->main_end},
                                name, NO_NODE};
   e->lost = !node_add(e, &making, nodes, count) ||
-            !tail_apply(e, &bound->tail, stmt, e->current);
+            !tail_apply(e, &bound->tail, stmt, e->current, NULL);
 }
 
 void apply_stmt(struct expander *e, const struct stmt *stmt,

@@ -162,12 +162,27 @@ static struct value name_value(struct slice name, struct span span) {
   return (struct value){.kind = VALUE_NAME, .name = name, .span = span};
 }
 
+static struct value label_value(struct symbol *symbol, struct span span) {
+  struct value value = name_value(symbol->name, span);
+  value.symbol = symbol;
+  return value;
+}
+
+/* skip[i], stem.conv1 */
+static struct value eval_label(struct expander *e, const struct expr *expr) {
+  struct symbol *symbol = label_find(e, expr);
+  return symbol ? label_value(symbol, expr->span) : value_poison;
+}
+
 static struct value eval_name(struct expander *e, const struct expr *expr) {
   e->depends = true;
   struct symbol *symbol = scope_find(e->scope, expr->name);
   if (!symbol) {
     if (layer_kind_find(expr->name))
       return name_value(expr->name, expr->span);
+    struct symbol *named = path_find(e, NULL, expr->name, NULL);
+    if (named)
+      return label_value(named, expr->span);
     report_unknown_name(e, expr->name, expr->span, NAME_OF_VALUE, NULL);
     return value_poison;
   }
@@ -451,6 +466,9 @@ struct value eval(struct expander *e, const struct expr *expr) {
   case EXPR_CALL: return eval_call(e, expr);
   case EXPR_KEYED: return eval_keyed(e, expr);
   case EXPR_FIELD: return eval_field(e, expr);
+  case EXPR_INDEX:
+  case EXPR_PATH: return eval_label(e, expr);
+  case EXPR_RANGE: break; /* only inside an index */
   case EXPR_DIMS:
   case EXPR_PAIR: return eval_sizes(e, expr);
   }

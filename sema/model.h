@@ -6,7 +6,7 @@
 #include "layers/layer.h"
 #include "parser/ast.h"
 
-enum { NO_NODE = -1 };
+enum { NO_NODE = -1, GROUP_OPEN = -2 };
 
 /* How the source came to a place: calls and loops, the innermost first. */
 enum frame_kind { FRAME_CALL, FRAME_LOOP, FRAME_AGAIN };
@@ -37,6 +37,7 @@ struct group {
   struct slice call;  /* a call with its values: `block 64 s=2` */
   bool checkpoint;    /* training keeps only what it reads */
   int64_t first, end; /* its nodes: [first, end) */
+  int64_t out; /* the node it gives; NO_NODE: in error; GROUP_OPEN: not yet */
 };
 
 /* One layer; it gives one tensor, which has the same index. */

@@ -109,7 +109,8 @@ static struct node_name tail_name(const struct tail_word *word) {
 }
 
 static bool apply_word(struct expander *e, const struct tail_word *word,
-                       const struct stmt *stmt, int64_t head) {
+                       const struct stmt *stmt, int64_t head,
+                       struct node_name name) {
   struct binding none, *b = word->binding ? word->binding : &none;
   int64_t inputs[LIMIT_SPECS + 1] = {e->current};
   if (word->binding) {
@@ -121,15 +122,20 @@ static bool apply_word(struct expander *e, const struct tail_word *word,
   }
   for (int i = 0; i < b->extra_count; i++)
     inputs[i + 1] = b->extra_inputs[i];
-  struct node_making making = {word->kind, b,    stmt, word->span,
-                               tail_name(word), head};
+  struct node_making making = {word->kind, b, stmt, word->span, name, head};
   return !b->failed && node_add(e, &making, inputs, b->extra_count + 1);
 }
 
 bool tail_apply(struct expander *e, const struct tail *tail,
-                const struct stmt *stmt, int64_t head) {
-  for (size_t i = 0; i < tail->words.count; i++)
-    if (!apply_word(e, &tail->words.at[i], stmt, head))
+                const struct stmt *stmt, int64_t head,
+                const struct node_name *alone) {
+  for (size_t i = 0; i < tail->words.count; i++) {
+    const struct tail_word *word = &tail->words.at[i];
+    struct node_name name = head == NO_NODE ? *alone : tail_name(word);
+    if (!apply_word(e, word, stmt, head, name))
       return false;
+    if (head == NO_NODE)
+      head = e->current;
+  }
   return true;
 }
