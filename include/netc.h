@@ -80,6 +80,9 @@ NETC_API const char *netc_message(const struct netc *netc);
  *
  *   netc_set(netc, "batch", "64")     a setting of docs/language.md
  *   netc_define(netc, "depth", "50")  the value of a `param`
+ *   netc_input_sizes(netc, "", "320x320x3")
+ *                                     other sizes for an input, by its name;
+ *                                     "": the only one; `_` keeps a size
  *   netc_warn(netc, "no-huge-fc")     the text behind -W
  *   netc_include(netc, "lib")         a folder for `use`
  *
@@ -89,6 +92,8 @@ NETC_API enum netc_status netc_set(struct netc *netc, const char *name,
                                    const char *value);
 NETC_API enum netc_status netc_define(struct netc *netc, const char *name,
                                       const char *value);
+NETC_API enum netc_status netc_input_sizes(struct netc *netc, const char *name,
+                                           const char *sizes);
 NETC_API enum netc_status netc_warn(struct netc *netc, const char *option);
 NETC_API enum netc_status netc_include(struct netc *netc, const char *folder);
 
