@@ -15,7 +15,18 @@ struct sizes {
   int64_t at[3];
 };
 
-enum padding_mode { PADDING_NONE, PADDING_SAME, PADDING_GIVEN };
+/* Factors by axis, or one that is no integer. */
+struct scale_by {
+  struct sizes whole;
+  double real; /* 0: whole */
+};
+
+enum padding_mode {
+  PADDING_NONE,
+  PADDING_SAME,  /* by the window alone: for stride 1 */
+  PADDING_GIVEN,
+  PADDING_TF, /* TensorFlow's SAME: by size and stride */
+};
 
 struct padding {
   enum padding_mode mode;
@@ -57,6 +68,7 @@ enum arg_type {
   TYPE_INT,     /* int64_t */
   TYPE_REAL,    /* double */
   TYPE_SIZES,   /* struct sizes */
+  TYPE_SCALE,   /* struct scale_by */
   TYPE_PADDING, /* struct padding */
   TYPE_SHAPE,   /* struct shape, with SIZE_ANY */
   TYPE_RANGE,   /* struct range */

@@ -8,6 +8,7 @@
 struct norm {
   int64_t groups; /* gn; lrn: the window over channels */
   int noaffine;
+  int within; /* lrn: the window lies on the map */
   double eps;
 };
 
@@ -46,7 +47,13 @@ static const struct arg_spec lrn_specs[] = {
      .offset = offsetof(struct norm, groups),
      .min = 1,
      .max = 1 << 20,
-     .doc = "neighbouring channels that are summed"},
+     .doc = "neighbouring channels that are summed; or rows and columns"},
+    {.name = "within",
+     .type = TYPE_WORDS,
+     .place = PLACE_WORD,
+     .words = "within",
+     .offset = offsetof(struct norm, within),
+     .doc = "over a window of each channel's map (Caffe's WITHIN_CHANNEL)"},
     SPEC_END};
 
 static const struct arg_spec l2norm_specs[] = {
@@ -118,6 +125,8 @@ static size_t normalise(const struct layer *layer, struct tape *tape,
   struct lowering does = {.opcode = layer->kind->opcode, .real = {norm->eps}};
   if (norm->groups)
     lowering_add(&does, norm->groups);
+  if (layer->kind->opcode == DOES_LRN && norm->within)
+    does.opcode = DOES_LRNWITHIN;
   if (layer->kind->opcode == DOES_LRN)
     memcpy(does.real, lrn_reals, sizeof lrn_reals);
   op.name = layer->kind->name;
@@ -198,8 +207,25 @@ static size_t rmsnorm_trace(const struct layer *layer, struct tape *tape,
 
 /* x / (alpha * mean of padded squares + k)^beta keeps its four steps. The
  * squares have (size - 1) / 2 and size / 2 channels of zeros around them. */
+/*
+ * x / (1 + alpha * mean of the squares of a window)^beta, of separate
+ * operations: Caffe's lrn_layer.cpp.
+ */
+static size_t within_trace(const struct layer *layer, struct tape *tape,
+                           const size_t *in) {
+  int64_t kept = size_product(3, shape_values(layer->in[0]));
+  return normalise(
+      layer, tape, in,
+      (struct operation){
+          .kept = {extent_sample(kept, WIDTH_NET),
+                   extent_fixed(tape->profile->keeps_numbers, WIDTH_INDEX)},
+          .cast = CAST_FULL});
+}
+
 static size_t lrn_trace(const struct layer *layer, struct tape *tape,
                         const size_t *in) {
+  if (((const struct norm *)layer->args)->within)
+    return within_trace(layer, tape, in);
   const struct norm *norm = layer->args;
   const struct shape *shape = layer->in[0];
   int64_t kept; /* of a row */

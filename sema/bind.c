@@ -68,7 +68,8 @@ static bool refuse(struct slot *s, enum slug slug, const char *wanted) {
   struct diagnostic *d =
       report(s->e, slug, s->expr->span, "`%s` of %s must be %s, not %.*s",
              s->spec->name, s->b->owner, wanted, SLICE_ARG(text_slice(&text)));
-  if (s->value.kind == VALUE_REAL && s->spec->type != TYPE_REAL)
+  if (s->value.kind == VALUE_REAL && s->spec->type != TYPE_REAL &&
+      s->spec->type != TYPE_SCALE)
     diag_help(d, "use floor(), ceil() or round()");
   else if (s->spec->type == TYPE_INT && sizes_come_first(s, d))
     return false;
@@ -151,6 +152,17 @@ static bool store_sizes(struct slot *s) {
   if (!at_least(&at, s->spec->min))
     return refuse(s, OUT_OF_RANGE, wanted);
   *(struct sizes *)s->at = at;
+  return true;
+}
+
+static bool store_scale(struct slot *s) {
+  struct scale_by *scale = s->at;
+  s->at = &scale->whole;
+  if (s->value.kind != VALUE_REAL)
+    return store_sizes(s);
+  if (!(s->value.real > 0) || s->value.real > 1e6)
+    return refuse(s, OUT_OF_RANGE, "above 0 and at most 1e6");
+  scale->real = s->value.real;
   return true;
 }
 
@@ -253,6 +265,7 @@ static bool store(struct slot *s) {
   case TYPE_INT: return store_int(s);
   case TYPE_REAL: return store_real(s);
   case TYPE_SIZES: return store_sizes(s);
+  case TYPE_SCALE: return store_scale(s);
   case TYPE_PADDING: return store_padding(s);
   case TYPE_SHAPE: return store_shape(s);
   case TYPE_RANGE: return store_range(s);
@@ -351,6 +364,9 @@ static void bind_row(struct expander *e, struct binding *b, int row,
     *(int64_t *)s.at = -word;
   } else if (is_choice(spec) && (name || expr->kind == EXPR_BINARY)) {
     choose(&s, sources_slice(e->diags->sources, expr->span));
+  } else if (spec->type == TYPE_PADDING && name &&
+             slice_is(expr->name, "tf") && !scope_find(e->scope, expr->name)) {
+    *(struct padding *)s.at = (struct padding){.mode = PADDING_TF};
   } else if (is_axes(spec) && name && axis_letter(expr->name)) {
     put_axis(b, row, axis_letter(expr->name));
   } else {

@@ -232,9 +232,12 @@ static struct symbol *find_part(struct expander *e, const struct reference *r,
                                 const struct symbol *root, struct slice rest,
                                 bool *is_split) {
   char *end;
-  int64_t index = strtoll(rest.at + 1, &end, 10), count, node;
+  int64_t index, count, node;
   *is_split = false;
-  if (*rest.at != '[' || end + 1 != rest.at + rest.length)
+  if (rest.length < 3 || *rest.at != '[')
+    return NULL;
+  index = strtoll(rest.at + 1, &end, 10); /* to the `]` */
+  if (end + 1 != rest.at + rest.length)
     return NULL;
   node = part_find(e, root->node, index, &count);
   *is_split = count > 0;

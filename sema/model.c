@@ -142,13 +142,25 @@ static void put_value(struct text *out, const struct arg_spec *spec,
                       const void *at, const struct slice *labels) {
   const struct layer_ref *ref = at;
   const struct padding *pad = at;
+  const struct scale_by *scale = at;
   const struct shape *shape = at;
   const struct range *range = at;
   switch (spec->type) {
   case TYPE_INT: put_int(out, spec, *(const int64_t *)at); break;
   case TYPE_REAL: text_real(out, *(const double *)at); break;
   case TYPE_SIZES: put_sizes(out, at, at); break;
-  case TYPE_PADDING: put_sizes(out, &pad->before, &pad->after); break;
+  case TYPE_SCALE:
+    if (scale->real > 0)
+      text_real(out, scale->real);
+    else
+      put_sizes(out, &scale->whole, &scale->whole);
+    break;
+  case TYPE_PADDING:
+    if (pad->mode == PADDING_TF)
+      text_put(out, "tf");
+    else
+      put_sizes(out, &pad->before, &pad->after);
+    break;
   case TYPE_SHAPE:
     for (int i = 0; i < shape->rank; i++) {
       if (i)

@@ -457,6 +457,16 @@ def recurrent():
                          [ways, bias], work=batch * steps * rows)
 
 
+def unpooled(x, places):
+    """Later values of a place win, as they do in a walk."""
+    out = torch.zeros(x.shape[0], 24, x.shape[3], dtype=x.dtype)
+    for b in range(x.shape[0]):
+        for i in range(6):
+            for c in range(x.shape[3]):
+                out[b, places[b, i // 3, i % 3, c], c] = x[b, i // 3, i % 3, c]
+    return out.reshape(x.shape[0], 4, 6, x.shape[3])
+
+
 def arithmetic():
     for shape in (1, 21), (3, 4, 3, 5):
         for op, f in ("sqrt", torch.sqrt), ("log", torch.log):
@@ -492,6 +502,27 @@ def arithmetic():
         case("affine", f"{len(shape)} axes",
              [Input(*shape), Input(shape[-1]), Input(shape[-1])],
              lambda x, a, b: x * a + b)
+    for shape, kernel, stride, pad in (
+            ((1, 6, 5, 3), (2, 2), (2, 2), (0, 0)),
+            ((3, 7, 7, 2), (3, 3), (2, 2), (1, 1)),
+            ((3, 9, 2), (3,), (1,), (1,))):
+        axes = len(kernel)
+        f = (F.max_pool1d, F.max_pool2d)[axes - 1]
+        case("places", f"{axes} axes, {kernel[0]}", [Input(*shape)],
+             lambda x: last(f(first(x), kernel, stride, pad,
+                              return_indices=True)[1]),
+             by_axis(kernel, stride, (1,) * axes, pad, pad))
+    for size in 3, 5:
+        for shape in (1, 6, 5, 3), (3, 4, 7, 2):
+            case("lrnwithin", f"{size} of {shape[1]}x{shape[2]}",
+                 [Input(*shape, scale=4)],
+                 lambda x: x / last(1 + 0.5 * F.avg_pool2d(
+                     first(x) ** 2, size, 1, size // 2)) ** 0.75,
+                 [size], [0.5, 0.75, 1])
+    for batch in 1, 3:
+        case("unpool", f"batch {batch}",
+             [Input(batch, 2, 3, 4), Input(batch, 2, 3, 4, index=24,
+                                           type="i64")], unpooled)
     for mode, f in enumerate((torch.sum, torch.mean, torch.amax, torch.amin)):
         for shape, axes in ((3, 4, 5), 1), ((1, 6, 3, 4), 2), \
                            ((3, 2, 3, 4), 3), ((1, 7), 1):
@@ -516,7 +547,8 @@ def main():
             lines += ["in " + i.text() for i in ins]
             if work:
                 lines.append(f"work {work}")
-            lines.append("out " + "x".join(map(str, out.shape)))
+            lines.append("out " + "x".join(map(str, out.shape)) +
+                         (" i64=1" if out.dtype == torch.int64 else ""))
             flat = out.flatten().tolist()
             binary.write(struct.pack(f"<{len(flat)}f", *flat))
     with open(f"{sys.argv[1]}/cases.txt", "w") as text:

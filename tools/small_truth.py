@@ -200,6 +200,108 @@ def parts():
            c2f, nn.Conv2d(4, 4, 3, padding=1), nn.Conv2d(12, 8, 1))
 
 
+class Standardised(nn.Conv2d):
+    """timm's ScaledStdConv2d without its gain: timm/layers/std_conv.py"""
+
+    def forward(self, x):
+        weight = F.batch_norm(
+            self.weight.reshape(1, self.out_channels, -1), None, None,
+            training=True, momentum=0, eps=1e-6).reshape_as(self.weight)
+        return F.conv2d(x, weight, self.bias, self.stride, self.padding,
+                        self.dilation, self.groups)
+
+
+def pad_same(x, kernel, stride):
+    """TensorFlow's SAME as timm's Conv2dSame has it."""
+    pads = []
+    for size in reversed(x.shape[2:]):
+        all = max((-(-size // stride) - 1) * stride + kernel - size, 0)
+        pads += [all // 2, all - all // 2]
+    return F.pad(x, pads) if any(pads) else x
+
+
+def weights():
+    for text, more in ("", {}), (" nobias", {"bias": False}), \
+                      (" groups=2", {"groups": 2}):
+        map_of(f"conv 6 3x3 ws{text}", lambda x, f: f(x),
+               Standardised(8, 6, 3, **more))
+        map_of(f"conv 6 3x3 wnorm{text}", lambda x, f: f(x),
+               nn.utils.weight_norm(nn.Conv2d(8, 6, 3, **more)))
+        map_of(f"conv 6 3x3 spectral{text}", lambda x, f: f(x),
+               nn.utils.spectral_norm(nn.Conv2d(8, 6, 3, **more)))
+    map_of("dwconv 3x3 ws", lambda x, f: f(x), Standardised(8, 8, 3, groups=8))
+    vector("linear 5 wnorm", lambda x, f: f(x),
+           nn.utils.weight_norm(nn.Linear(8, 5)))
+    vector("linear 5 spectral nobias", lambda x, f: f(x),
+           nn.utils.spectral_norm(nn.Linear(8, 5, bias=False)))
+    case("input 8; fc 5 wnorm; relu; fc 3",
+         Then(nn.utils.weight_norm(nn.Linear(8, 5)), lambda x, f: f(F.relu(x)),
+              nn.Linear(5, 3)), (8,))
+
+
+def sizes():
+    for size in 12, 13:
+        for kernel, stride in (3, 2), (5, 2), (2, 3), (3, 1):
+            case(f"input {size}x{size}x4; conv 4 1x1; conv 6 {kernel} /{stride}"
+                 " pad=tf",
+                 Then(nn.Conv2d(4, 4, 1),
+                      lambda x, f: f(pad_same(x, kernel, stride))
+                      if stride > 1 else F.conv2d(x, f.weight, f.bias,
+                                                  padding=kernel // 2),
+                      nn.Conv2d(4, 6, kernel, stride)), (4, size, size))
+    map_of("pad 0 c=0:4; conv 3 1x1",
+           lambda x, f: f(F.pad(x, (0, 0, 0, 0, 0, 4))), nn.Conv2d(12, 3, 1))
+    map_of("up size=9x11; conv 3 1x1",
+           lambda x, f: f(F.interpolate(x, (9, 11))), nn.Conv2d(8, 3, 1))
+    map_of("up 1.5 bilinear; conv 3 1x1", lambda x, f: f(F.interpolate(
+        x, scale_factor=1.5, mode="bilinear")), nn.Conv2d(8, 3, 1))
+    map_of("up 0.5; conv 3 1x1",
+           lambda x, f: f(F.interpolate(x, scale_factor=0.5)),
+           nn.Conv2d(8, 3, 1))
+
+
+class Local(nn.Module):
+    """Unfold and a product for each position."""
+
+    def __init__(self, channels, out, positions, kernel, bias=True):
+        super().__init__()
+        self.kernel, self.out = kernel, out
+        self.weight = nn.Parameter(torch.rand(
+            positions, channels * kernel ** 2, out))
+        self.bias = nn.Parameter(torch.rand(out, positions)) if bias else None
+
+    def forward(self, x):
+        size = [s - self.kernel + 1 for s in x.shape[2:]]
+        y = torch.bmm(F.unfold(x, self.kernel).permute(2, 0, 1), self.weight)
+        y = y.permute(1, 2, 0)
+        if self.bias is not None:
+            y = y + self.bias
+        return y.unflatten(2, size)
+
+
+def there_and_back(x, f=lambda y: y):
+    y, places = F.max_pool2d(x, 2, return_indices=True)
+    return F.max_unpool2d(f(y), places, 2, output_size=x.shape[2:])
+
+
+def patches():
+    map_of("unfold 3 pad=1", lambda x: F.unfold(x, 3, padding=1))
+    map_of("unfold 2x3 /2", lambda x: F.unfold(x, (2, 3), stride=2))
+    map_of("local 4 3", lambda x, f: f(x), Local(8, 4, 12, 3))
+    map_of("local 4 3 nobias", lambda x, f: f(x), Local(8, 4, 12, 3, False))
+    map_of("p: pool 2 indices; unpool p; conv 3 1x1",
+           lambda x, f: f(there_and_back(x)), nn.Conv2d(8, 3, 1))
+    map_of("p: pool 2 indices; exp; unpool p",
+           lambda x: there_and_back(x, torch.exp))
+    case("input 6x6x4; p: pool 2 indices; conv 4 1x1; unpool p",
+         Then(nn.Identity(), there_and_back, nn.Conv2d(4, 4, 1)), (4, 6, 6))
+    map_of("lrn 3 within", lambda x: x / F.avg_pool2d(
+        x.pow(2), 3, 1, 1).mul(1e-4).add(1).pow(0.75))
+
+
 arithmetic()
 channels()
 parts()
+weights()
+sizes()
+patches()
