@@ -17,6 +17,7 @@ import sys
 
 import numpy
 import torch
+import torchvision
 from torch.nn import functional as F
 
 CASES = []
@@ -457,6 +458,11 @@ def recurrent():
                          [ways, bias], work=batch * steps * rows)
 
 
+def boxed(x, batch):
+    """N * boxes, C, H, W with the samples in front"""
+    return last(x).reshape(batch, -1, *last(x).shape[1:])
+
+
 def unpooled(x, places):
     """Later values of a place win, as they do in a walk."""
     out = torch.zeros(x.shape[0], 24, x.shape[3], dtype=x.dtype)
@@ -523,6 +529,17 @@ def arithmetic():
         case("unpool", f"batch {batch}",
              [Input(batch, 2, 3, 4), Input(batch, 2, 3, 4, index=24,
                                            type="i64")], unpooled)
+    for batch, samples, aligned in (1, 2, 0), (3, 2, 1), (3, 0, 0):
+        case("roialign", f"{samples} samples" + " aligned" * aligned,
+             [Input(batch, 6, 7, 3), Input(batch, 4, 4, scale=8, plus=6)],
+             lambda x, b: boxed(torchvision.ops.roi_align(
+                 first(x), list(b), (3, 2), 0.5, samples or -1,
+                 bool(aligned)), batch), [samples, aligned], [0.5])
+    for batch in 1, 3:
+        case("roipool", f"batch {batch}",
+             [Input(batch, 6, 7, 3), Input(batch, 4, 4, scale=8, plus=6)],
+             lambda x, b: boxed(torchvision.ops.roi_pool(
+                 first(x), list(b), (3, 2), 0.5), batch), reals=[0.5])
     for mode, f in enumerate((torch.sum, torch.mean, torch.amax, torch.amin)):
         for shape, axes in ((3, 4, 5), 1), ((1, 6, 3, 4), 2), \
                            ((3, 2, 3, 4), 3), ((1, 7), 1):

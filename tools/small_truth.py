@@ -12,6 +12,7 @@ import math
 import sys
 
 import torch
+import torchvision
 import torch.nn.functional as F
 from torch import nn
 from torch.utils._python_dispatch import TorchDispatchMode
@@ -299,9 +300,30 @@ def patches():
         x.pow(2), 3, 1, 1).mul(1e-4).add(1).pow(0.75))
 
 
+def boxes():
+    for word, f in ("roialign 3x2 samples=2", lambda x, b: torchvision.ops.
+                    roi_align(x, b, (3, 2), 0.5, 2)), \
+                   ("roipool 3x2", lambda x, b: torchvision.ops.
+                    roi_pool(x, b, (3, 2), 0.5)):
+        case(f"input m 6x5x4; input b 7x4; from m; conv 8 1x1; {word} boxes=b "
+             "scale=0.5; reshape 7x48; linear 3",
+             Boxes(f), (4, 6, 5), (7, 4))
+
+
+class Boxes(nn.Module):
+    def __init__(self, pool):
+        super().__init__()
+        self.conv, self.linear = nn.Conv2d(4, 8, 1), nn.Linear(48, 3)
+        self.pool = pool
+
+    def forward(self, x, b):
+        return self.linear(self.pool(self.conv(x), list(b)).flatten(1))
+
+
 arithmetic()
 channels()
 parts()
 weights()
 sizes()
 patches()
+boxes()
