@@ -212,7 +212,7 @@ static const char *no_kernel(struct making *m) {
   for (size_t i = 0; i < m->program->ops.count; i++) {
     const struct program_op *op = &m->program->ops.at[i];
     struct text why = text_new(m->arena);
-    if (op->opcode != DOES_NONE)
+    if (op->opcode > DOES_UNKNOWN)
       continue;
     text_put(&why, "the runtime does not know `");
     text_printf(&why, "%s` of ", op->name);

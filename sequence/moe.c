@@ -134,7 +134,9 @@ static void router_macs(const struct layer *layer, struct terms *terms) {
                                  .split = 2});
 }
 
+/* Which rows an expert sees depends on the values: no plan has that. */
 static size_t unary(struct tape *tape, size_t in, struct operation op) {
+  op.does = LOWERS(UNKNOWN, 0);
   op.in = &in;
   op.in_count = 1;
   return tape_run(tape, &op);
@@ -225,6 +227,7 @@ static size_t moe_trace(const struct layer *layer, struct tape *tape,
                                      .kept = {places}});
   size_t weighed =
       tape_run(tape, &(struct operation){.name = "weigh",
+                                         .does = LOWERS(UNKNOWN, 0),
                                          .in = pair,
                                          .in_count = 2,
                                          .out = rows,
