@@ -362,6 +362,8 @@ static size_t record(const struct recorder *m, const struct mla *mla,
                          : m->r.tape->profile->fused_attention;
   size_t context =
       one ? fused(m, q, k, up + 1) : attention_weigh(&m->r, q, k, up + 1);
+  struct strides lies = strides_dense(2, (int64_t[]){s->steps, s->value});
+  tape_see(m->r.tape, context, &lies);
   return project(m, "out", context, s->channels, m->at.out);
 }
 
