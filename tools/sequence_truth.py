@@ -74,7 +74,7 @@ def case(net, module, *shapes, indices=0):
     """`shapes`: of the inputs, without the batch, as `module` takes them."""
     if ONLY and not any(word in net for word in ONLY):
         return
-    params = sum(p.numel() for p in module.parameters())
+    params = sum(p.numel() for p in module.parameters() if p.requires_grad)
     owned = {t.storage().data_ptr()
              for t in [*module.parameters(), *module.buffers()]}
     for batch in 1, 3:
@@ -407,6 +407,58 @@ def state_spaces():
              behind(16, Mamba(16, **more)), (6, 16))
 
 
+# Recurrent layers
+
+class Steps(nn.Module):
+    """Steps come first for PyTorch; a bias of 0 is none: Keras has one."""
+
+    def __init__(self, module, one=False):
+        super().__init__()
+        self.module = module
+        for name, p in list(module.named_parameters()):
+            if one and name.startswith("bias_hh"):
+                p.data.zero_()
+                p.requires_grad = False
+
+    def forward(self, x):
+        return self.module(x.transpose(0, 1).contiguous())[0].transpose(0, 1)
+
+
+def recurrents():
+    for name, kind in ("rnn", nn.RNN), ("lstm", nn.LSTM), ("gru", nn.GRU):
+        case(f"input 7x6; linear 6; {name} 5 bias=one",
+             behind(6, Steps(kind(6, 5), True)), (7, 6))
+        case(f"input 7x6; linear 6; {name} 4 bias=one layers=2 bidir",
+             behind(6, Steps(kind(6, 4, 2, bidirectional=True), True)), (7, 6))
+    case("input 7x6; linear 6; lstm 5 proj=3",
+         behind(6, Steps(nn.LSTM(6, 5, proj_size=3))), (7, 6))
+    case("input 7x6; linear 6; lstm 5 proj=2 layers=2 bidir",
+         behind(6, Steps(nn.LSTM(6, 5, 2, bidirectional=True, proj_size=2))),
+         (7, 6))
+    case("input 7x6; linear 6; lstm 5 proj=2 nobias",
+         behind(6, Steps(nn.LSTM(6, 5, bias=False, proj_size=2))), (7, 6))
+
+
+class Segments(nn.Module):
+    """BertEmbeddings without token_type_ids: a buffer of zeros, expanded"""
+
+    def __init__(self, entries, width, length, row):
+        super().__init__()
+        self.table = nn.Embedding(entries, width)
+        self.register_buffer("ids", torch.full((1, length), row))
+
+    def forward(self, x):
+        return x + self.table(self.ids.expand(len(x), -1))
+
+
+def embeddings():
+    case("input 7x6; linear 6; posembed 2 at=0; linear 3",
+         nn.Sequential(nn.Linear(6, 6), Segments(2, 6, 7, 0), nn.Linear(6, 3)),
+         (7, 6))
+    case("input 7x6; linear 6; posembed 9 at=4",
+         behind(6, Segments(9, 6, 7, 4)), (7, 6))
+
+
 def main():
     torch.set_num_threads(1)
     print("# net,batch,params,macs,saved,peak: tools/sequence_truth.py")
@@ -414,6 +466,8 @@ def main():
     attentions()
     latents()
     state_spaces()
+    recurrents()
+    embeddings()
 
 
 if __name__ == "__main__":
