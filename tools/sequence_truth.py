@@ -19,7 +19,7 @@ from torch import nn
 from torch.utils._python_dispatch import TorchDispatchMode
 
 torch.manual_seed(1)
-ONLY = sys.argv[1:]
+ONLY = sys.argv[1:] if __name__ == "__main__" else []
 
 
 class Products(TorchDispatchMode):
