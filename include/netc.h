@@ -551,6 +551,7 @@ struct netc_layer_kind {
   const char *family; /* the heading in the manual */
   bool joins;         /* takes operands: blocks and labels */
   size_t argument_count;
+  bool takes_block; /* one, behind its arguments */
 };
 
 /* A kind of diagnostic. */
