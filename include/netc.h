@@ -312,6 +312,8 @@ struct netc_totals {
   size_t size;
   int64_t param_count, trainable_count, buffer_count;
   int64_t mac_count, activation_count, activation_bytes;
+  int64_t active_count; /* of the parameters, those that a value sees: of
+                           experts, as many as it is sent to */
 };
 
 NETC_API enum netc_status netc_totals(const struct netc *netc,
@@ -568,6 +570,7 @@ struct netc_layer_kind {
   const char *family; /* the heading in the manual */
   bool joins;         /* takes operands: blocks and labels */
   size_t argument_count;
+  bool takes_block; /* one, behind its arguments */
 };
 
 /* A kind of diagnostic. */
