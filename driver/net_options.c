@@ -106,6 +106,13 @@ static int add_setting(struct net_options *o, const char *name,
                   netc_message(o->netc));
 }
 
+static int add_compared(struct net_options *o, const char *settings) {
+  if (netc_compare(o->netc, settings) == NETC_OK)
+    return EXIT_DONE;
+  return complain(EXIT_USAGE, "--compare \"%s\": %s", settings,
+                  netc_message(o->netc));
+}
+
 /* `--batch 1,8,32` and `--gpu all` ask for a table. */
 static int take_setting(struct net_options *o, const char *name,
                         const char *value) {
@@ -239,6 +246,7 @@ static int take(void *user, enum option_id option, const char *name,
   case OPTION_MARKDOWN: o->markdown = true; break;
   case OPTION_MUST_FIT: o->must_fit = true; break;
   case OPTION_DUMP: o->dump = value; break;
+  case OPTION_COMPARE: return add_compared(o, value);
   case OPTION_TIMELINE: return add_setting(o, "timeline", "on");
   case OPTION_SETTING: return take_setting(o, name, value);
   default: return o->more(o->user, option, name, value);

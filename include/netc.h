@@ -93,6 +93,15 @@ NETC_API enum netc_status netc_warn(struct netc *netc, const char *option);
 NETC_API enum netc_status netc_include(struct netc *netc, const char *folder);
 
 /*
+ * Compares a training step with other settings: a list as on a `train` line,
+ * over the net's own, "checkpoint=8 precision=mixed". Adds a timeline to the
+ * chart "timeline.svg" and a line to the report of every load that follows;
+ * up to eight.
+ */
+NETC_API enum netc_status netc_compare(struct netc *netc,
+                                       const char *settings);
+
+/*
  * Where texts come from, instead of files: for editors, services and
  * platforms without any. Gives the text of `path` to `sink`, in pieces if it
  * likes. With it set, the library opens no file at all. NULL: files again.
