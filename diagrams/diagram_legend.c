@@ -2,7 +2,7 @@
 #include "diagrams/diagram.h"
 #include "diagrams/palette.h"
 
-enum { GREY = 0x444444, LINE = 11 * POINT };
+enum { LINE = 11 * POINT };
 
 /* The legend: rows of swatches as wide as the picture. */
 
@@ -27,7 +27,7 @@ static void add_swatch(struct legend *l, int fill, struct slice words) {
                                                  .width = 10 * POINT,
                                                  .height = 8 * POINT,
                                                  .fill = fill,
-                                                 .stroke = GREY,
+                                                 .stroke = PALETTE_WORDS,
                                                  .stroke_width = 50});
     scene_add(l->d->scene,
               (struct scene_item){.kind = SCENE_TEXT,
@@ -35,7 +35,7 @@ static void add_swatch(struct legend *l, int fill, struct slice words) {
                                        (fill == NO_COLOUR ? 0 : 13 * POINT),
                                   .y = l->top + l->y + 7 * POINT,
                                   .size = SMALL_SIZE,
-                                  .fill = GREY,
+                                  .fill = PALETTE_WORDS,
                                   .text = words});
   }
   l->x += wide + 10 * POINT;

@@ -2,6 +2,7 @@
 #include <stdio.h>
 
 #include "diagrams/diagram_page.h"
+#include "diagrams/palette.h"
 
 struct sheet {
   struct paper *l;
@@ -67,7 +68,7 @@ static void put_note(struct sheet *s, struct point at, const char *word,
                                 .x = (d->lr ? at.y : at.x) + 4 * POINT,
                                 .y = (d->lr ? at.x - 4 * POINT : at.y),
                                 .size = SMALL_SIZE,
-                                .fill = 0x444444,
+                                .fill = PALETTE_WORDS,
                                 .text = text_slice(&text)});
 }
 

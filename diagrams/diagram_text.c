@@ -308,6 +308,17 @@ static struct slice item_id(struct diagram *d, size_t index) {
   return text_slice(&id);
 }
 
+static void put_path(struct text *href, struct slice path) {
+  for (size_t i = 0; i < path.length; i++) {
+    unsigned char c = (unsigned char)path.at[i];
+    if ((c >= '-' && c <= '9') || (c >= 'A' && c <= 'Z') || c == '_' ||
+        (c >= 'a' && c <= 'z'))
+      text_putc(href, (char)c);
+    else
+      text_printf(href, "%%%02X", (unsigned)c);
+  }
+}
+
 /* Where the row stands: a relative reference, whatever the file is called. */
 static struct slice item_href(struct diagram *d, const struct position *at) {
   struct text href = text_new(d->arena);
@@ -320,16 +331,12 @@ static struct slice item_href(struct diagram *d, const struct position *at) {
   }
   if (name.length == 0 || *name.at == '<' || slice_is(name, "-"))
     return text_slice(&href);
-  if (*name.at != '/' && *name.at != '.')
+  const char *links = d->options->links ? d->options->links : "";
+  if (*name.at != '/' && (*links ? *links : *name.at) != '.')
     text_put(&href, "./"); /* so that no name is a scheme */
-  for (size_t i = 0; i < name.length; i++) {
-    unsigned char c = (unsigned char)name.at[i];
-    if ((c >= '-' && c <= '9') || (c >= 'A' && c <= 'Z') || c == '_' ||
-        (c >= 'a' && c <= 'z'))
-      text_putc(&href, (char)c);
-    else
-      text_printf(&href, "%%%02X", (unsigned)c);
-  }
+  if (*name.at != '/')
+    put_path(&href, slice_of(links));
+  put_path(&href, name);
   text_printf(&href, "#L%u", (unsigned)at->line);
   return text_slice(&href);
 }

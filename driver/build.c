@@ -9,6 +9,7 @@
 #include "driver/graphviz.h"
 #include "driver/net_options.h"
 #include "driver/output.h"
+#include "driver/relative.h"
 #include "driver/sweep.h"
 #include "driver/terminal.h"
 
@@ -143,6 +144,8 @@ static int write_one(struct netc *netc, const struct net_options *o,
   bool shown = strcmp(path, "-") == 0;
   look.width = shown ? terminal_width() : 0;
   look.colour = shown && wants_colour(o->colour, STDOUT_FILENO);
+  struct relative links = relative_to_here(path);
+  look.links = links.text;
   enum netc_status status = netc_emit(netc, kind, &look, write_sink, &writing);
   if (writing.error)
     return output_failed(path, writing.error);

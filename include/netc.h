@@ -220,6 +220,8 @@ struct netc_options {
   enum netc_direction direction; /* of diagrams */
   enum netc_tint tint;           /* what their fills tell */
   unsigned notes;                /* NETC_NOTE_*; 0: parameters */
+  const char *links; /* "../": what leads from where a diagram will lie to the
+                        folder that sources are named from; NULL: nothing */
 };
 
 /* The columns of the table of layers; NETC_USAGE behind the last one. */
