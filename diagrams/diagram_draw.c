@@ -103,7 +103,7 @@ static void draw_shape(struct diagram *d, const struct item *item, bool flip) {
     text.anchor = flip ? ANCHOR_END : ANCHOR_START;
     text.y = item->y + item->height / 2 - 25;
   } else {
-    text.x = item->x + item->width / 2 + 3 * POINT;
+    text.x = item->x + item->width / 2 + BESIDE;
     text.y =
         flip ? item->y - 4 * POINT : item->y + item->height + extra + 9 * POINT;
   }

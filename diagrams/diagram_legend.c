@@ -86,6 +86,16 @@ static void add_heats(struct legend *l) {
   }
 }
 
+static void add_tail(struct legend *l, size_t kind) {
+  struct slice tail = l->d->tails[kind];
+  struct text text = text_new(l->d->arena);
+  if (!tail.length)
+    return;
+  text_printf(&text, "behind each %s:", layer_kind_at(kind)->name);
+  text_puts(&text, tail);
+  add_swatch(l, NO_COLOUR, text_slice(&text));
+}
+
 static int64_t legend_walk(struct legend *l) {
   if (l->d->options->tint == TINT_OP)
     add_families(l);
@@ -96,6 +106,8 @@ static int64_t legend_walk(struct legend *l) {
   if (tightness(l->d)->bare_numbers && !tightness(l->d)->few_facts &&
       l->d->options->notes == NOTE_PARAMS)
     add_swatch(l, NO_COLOUR, slice_of("small numbers: parameters"));
+  for (size_t i = 0; i < layer_kind_count() && tightness(l->d)->few_tails; i++)
+    add_tail(l, i);
   return l->y + LINE;
 }
 

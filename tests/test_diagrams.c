@@ -215,11 +215,6 @@ struct zoo_row {
   char net[256];
 };
 
-/* Larger than a page at the least size of text: it is split. */
-static bool is_large(const char *net) {
-  return strstr(net, "inception_v3") != NULL;
-}
-
 static int count_of(const char *text, const char *what) {
   int count = 0;
   for (const char *at = text; (at = strstr(at, what)); at++)
@@ -240,9 +235,9 @@ static void check_zoo(void **state) {
   check_arrows(row, p.svg);
   struct pages pages = print_net(row->net);
   double text = p.least * scale_of(p.width, p.height);
-  if (text < 6 && !is_large(row->net))
+  if (text < 6)
     fail_msg("%.0f x %.0f pt: text of %.1f pt on A4", p.width, p.height, text);
-  assert_in_range(pages.count, 1, is_large(row->net) ? 3 : 1);
+  assert_int_equal(pages.count, 1);
   assert_true(pages.least >= 5.995);
   assert_true(pages.widest <= PAGE_WIDTH / 10.0 &&
               pages.longest <= PAGE_HEIGHT / 10.0);
@@ -271,6 +266,20 @@ static void repeats_are_drawn_once(void **state) {
   struct picture open = draw("examples/zoo/bert.net", "--unfold");
   assert_null(strstr(open.svg, "× 12</text>"));
   picture_free(&open);
+}
+
+/* Only where every layer of the kind has it, and the boxes say it, too. */
+static void a_tail_of_all_stands_in_the_legend(void **state) {
+  (void)state;
+  struct picture p = draw("examples/zoo/inception_v3.net", "");
+  assert_holds(p.svg, ">behind each conv: bn relu</text>");
+  assert_holds(p.svg, ">conv 32 3×3 /2</text>");
+  assert_holds(p.svg, "<title>conv1: conv 32 3×3 /2 bn relu&#10;");
+  picture_free(&p);
+  struct run r = run("sed '0,/ bn relu/s// bn/' examples/zoo/inception_v3.net "
+                     "| " NETC " --emit=svg -");
+  assert_null(strstr(r.out, "behind each"));
+  run_free(&r);
 }
 
 static void skips_that_nest_make_a_u(void **state) {
@@ -584,6 +593,7 @@ static void all_words_and_lines_outside_of_boxes_change(void **state) {
 int main(void) {
   static const struct CMUnitTest others[] = {
       cmocka_unit_test(repeats_are_drawn_once),
+      cmocka_unit_test(a_tail_of_all_stands_in_the_legend),
       cmocka_unit_test(skips_that_nest_make_a_u),
       cmocka_unit_test(branches_stand_as_in_the_source),
       cmocka_unit_test(a_shape_is_said_where_it_changes),
