@@ -188,11 +188,9 @@ static int set_sort(struct net_options *o, const char *name) {
 
 static int set_word(struct net_options *o, enum option_id option,
                     const char *value) {
-  static const unsigned notes[] = {NETC_NOTE_PARAMS, NETC_NOTE_MACS,
-                                   NETC_NOTE_BYTES,
-                                   NETC_NOTE_PARAMS | NETC_NOTE_MACS |
-                                       NETC_NOTE_BYTES,
-                                   NETC_NOTE_NONE};
+  static const unsigned notes[] = {
+      NETC_NOTE_PARAMS, NETC_NOTE_MACS, NETC_NOTE_BYTES,
+      NETC_NOTE_PARAMS | NETC_NOTE_MACS | NETC_NOTE_BYTES, NETC_NOTE_NONE};
   int index = option_choose(option, value);
   if (index < 0)
     return EXIT_USAGE;
@@ -267,14 +265,22 @@ bool net_options_output(const struct net_options *options, const char **path) {
   return options->wanted_count < 2;
 }
 
-int net_options_load(const struct net_options *options) {
+enum netc_status net_options_compile(struct net_options *options,
+                                     struct netc *netc, const char *path) {
+  enum netc_status loaded = netc_load_file(netc, path);
+  progress_erase(&options->progress);
+  return loaded;
+}
+
+int net_options_load(struct net_options *options) {
   const struct operands *files = &options->files;
   if (files->count > 1)
     return complain(EXIT_USAGE, "one net at a time: `%s` and `%s`",
                     files->at[0], files->at[1]);
   if (options->batches || options->all_gpus)
     return complain(EXIT_USAGE, "one batch and one device at a time here");
-  enum netc_status loaded = netc_load_file(options->netc, files->at[0]);
+  enum netc_status loaded =
+      net_options_compile(options, options->netc, files->at[0]);
   if (loaded != NETC_OK)
     show_diagnostics(options->netc, options->style);
   return exit_status_of(options->netc, loaded);
@@ -293,6 +299,7 @@ bool net_options_read_more(struct net_options *options, enum command command,
   struct operands *files = &options->files;
   if (!options_read(command, argc, argv, take, options, files))
     return false;
+  progress_open(&options->progress, netc);
   if (options->style == NETC_STYLE_TEXT)
     options->style = style_of(options->colour);
   if (files->count == 0)

@@ -116,6 +116,16 @@ typedef enum netc_found netc_read_fn(void *user, const char *path,
 NETC_API enum netc_status netc_on_read(struct netc *netc, netc_read_fn *read,
                                        void *user);
 
+/*
+ * Called again and again while a search lasts: checkpoints, the largest batch,
+ * the arena. `what` is a few words, "choosing checkpoints", with `done` of
+ * `total`; total 0: nobody knows how much there will be. NULL: nobody is told.
+ */
+typedef void netc_progress_fn(void *user, const char *what, int64_t done,
+                              int64_t total);
+NETC_API enum netc_status netc_on_progress(struct netc *netc,
+                                           netc_progress_fn *tell, void *user);
+
 /* Loading */
 
 /*
@@ -494,6 +504,8 @@ struct netc_plan_options {
   uint64_t effort;  /* positions to try; 0: a default */
   netc_resize_fn *resize;
   void *user;
+  netc_progress_fn *tell; /* of the effort; or NULL */
+  void *tell_user;
 };
 
 struct netc_plan {

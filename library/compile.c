@@ -162,6 +162,7 @@ enum netc_status compile_net(struct netc *netc) {
   struct load *load = netc->load;
   struct unit unit = load->units.at[0];
   load->model.name = stem(unit.path);
+  load->model.progress = &netc->progress;
   load->expansion = expansion_of(netc);
   load->compiled = (struct compiled){.arena = &load->arena,
                                      .sources = &load->sources,

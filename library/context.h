@@ -70,6 +70,7 @@ struct netc {
   bool timeline;                   /* moments of a training step are wanted */
   netc_read_fn *read;              /* NULL: files */
   void *read_user;
+  struct progress progress;
   struct load *load;                                       /* NULL: none */
   void (*after_pass)(struct netc *netc, const char *pass); /* for tests */
   int busy; /* calls that go on: callbacks must not change it */

@@ -277,6 +277,16 @@ enum netc_status netc_include(struct netc *netc, const char *folder) {
   return context_call(netc, CALL_CHANGES, call_include, &text);
 }
 
+enum netc_status netc_on_progress(struct netc *netc, netc_progress_fn *tell,
+                                  void *user) {
+  if (netc->busy) {
+    context_say(netc, "a callback must not change its context");
+    return NETC_USAGE;
+  }
+  netc->progress = (struct progress){tell, user};
+  return NETC_OK;
+}
+
 enum netc_status netc_on_read(struct netc *netc, netc_read_fn *read,
                               void *user) {
   if (netc->busy) {

@@ -287,7 +287,9 @@ static void cut_stages(struct search *s, size_t stages, size_t *begins) {
   for (size_t i = 0; i < (stages + 1) * row; i++)
     least[i] = INT64_MAX;
   least[stages * row + s->units] = 0;
-  for (size_t p = stages; p-- > 0;)
+  for (size_t p = stages; p-- > 0;) {
+    progress_tell(s->step->model->progress, "cutting the pipeline",
+                  (int64_t)(stages - p - 1), (int64_t)stages);
     for (size_t u = 0; u < s->units; u++)
       for (size_t to = u + 1; to <= s->units; to++) {
         int64_t rest = least[(p + 1) * row + to];
@@ -302,6 +304,7 @@ static void cut_stages(struct search *s, size_t stages, size_t *begins) {
         if (stage.peak >= least[p * row + u])
           break; /* longer ones are not lighter */
       }
+  }
   size_t at = 0;
   for (size_t p = 0; p < stages; p++) {
     begins[p] = at;
