@@ -169,7 +169,8 @@ enum {
   BESIDE = 45,       /* from an arrow to its shape: clear of the head */
   STACK = 25,        /* between the sheets of a stack */
   GUTTER = 26 * POINT,
-  EDGE = 8 * POINT, /* around the picture */
+  EDGE = 8 * POINT,  /* around the picture */
+  OVER = 11 * POINT, /* from a line above the columns to their boxes */
   SIGN = 14 * POINT,
 };
 

@@ -97,8 +97,8 @@ static void turn_pen(struct sheet *s, const struct column *from,
   }
   int64_t gutter = to->across - to->left - GUTTER / 2;
   pen_to(pen, gutter, low);
-  pen_to(pen, gutter, s->top - 5 * POINT);
-  pen_to(pen, to->across, s->top - 5 * POINT);
+  pen_to(pen, gutter, s->top - OVER);
+  pen_to(pen, to->across, s->top - OVER);
 }
 
 static void draw_column(struct sheet *s, size_t index) {
@@ -110,7 +110,7 @@ static void draw_column(struct sheet *s, size_t index) {
   } else if (index > 0 && l->columns.at[index - 1].page != c->page) {
     s->pen.count = 0;
     put_note(s, (struct point){c->across, s->top}, "from", c->page - 1);
-    pen_to(&s->pen, c->across, s->top - 5 * POINT);
+    pen_to(&s->pen, c->across, s->top - OVER);
   } else if (index > 0) {
     turn_pen(s, &l->columns.at[index - 1], c);
   }
@@ -238,7 +238,9 @@ void page_draw(struct paper *l, size_t page, struct scene *scene) {
   struct sheet s = {.l = l,
                     .page = page,
                     .across = EDGE,
-                    .top = EDGE + 8 * POINT,
+                    .top = EDGE + (l->columns.count > 1 && !l->is_u
+                                       ? 3 * POINT + OVER
+                                       : 8 * POINT),
                     .pen = {.item = NO_ITEM}};
   struct diagram *d = l->d;
   d->scene = scene;

@@ -146,13 +146,21 @@ static void draw_peak(struct timeline *t) {
   double x = step_peak_x(&t->chart);
   double y = svg_at(&t->chart.scale, (double)t->chart.peak);
   bool left = x > (LEFT + RIGHT) / 2.0;
+  double room = left ? x - LEFT : RIGHT - x;
   text_put(&t->svg.note, "peak ");
   put_size(t, &t->svg.note, t->chart.peak);
   text_put(&t->svg.note, ", ");
   step_put_place(&t->chart, &t->svg.note, &t->chart.at);
-  svg_text_fit(&t->svg, "over", SVG_TEXT, left ? SVG_END : SVG_START,
-               left ? x + 3.5 : x - 3.5, y - 8, left ? x - LEFT : RIGHT - x,
-               svg_note(&t->svg));
+  struct slice label = svg_note(&t->svg);
+  double width = svg_text_width(label, SVG_TEXT);
+  width = width < room ? width : room;
+  /* Nothing is higher than the peak, but for lines between. */
+  svg_rect(
+      &t->svg, "paper",
+      (struct svg_box){left ? x + 3.5 - width : x - 3.5, y - 18, width, 13},
+      (struct slice){"", 0});
+  svg_text_fit(&t->svg, "", SVG_TEXT, left ? SVG_END : SVG_START,
+               left ? x + 3.5 : x - 3.5, y - 8, room, label);
 }
 
 static void name_device(struct timeline *t) {
