@@ -2,6 +2,7 @@
 #ifndef NETC_SEMA_MODEL_H
 #define NETC_SEMA_MODEL_H
 
+#include "base/progress.h"
 #include "base/source.h"
 #include "layers/layer.h"
 #include "parser/ast.h"
@@ -118,6 +119,7 @@ struct model {
   struct cost *costs;   /* by node, after model_cost */
   struct cost total;
   VEC(struct node_warning) warnings; /* in the order of the nodes */
+  const struct progress *progress;   /* told of long searches; or NULL */
 };
 
 /* The kind of the nodes that are inputs of the net. */
