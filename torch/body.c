@@ -22,8 +22,8 @@ struct variables {
 struct body {
   struct python *p;
   struct arena *arena;
-  struct unit *scope;
-  int64_t index;          /* of the scope */
+  struct unit *unit;
+  int64_t index;          /* of the unit */
   struct variables pool;  /* x, y, z, .. */
   struct variables named; /* after labels */
   struct map labels;      /* of `named`, from 1 */
@@ -32,7 +32,6 @@ struct body {
   struct item *items;     /* one for each piece */
   struct item *item;      /* at hand */
   VEC(int64_t) read;      /* values that the statement at hand reads */
-  size_t statement;       /* where the last one begins, in item->run */
 };
 
 /* Variables */
@@ -104,18 +103,17 @@ static void let_go_read(struct body *b, int64_t now) {
 }
 
 /*
- * The label of a value that is read far away: its row's, or its group's. What
- * is read at once needs no name of its own.
+ * The label of a value, its row's or its group's, if something behind the next
+ * piece reads it: what only leads on needs no name of its own.
  */
 static struct slice label_of(struct body *b, const struct piece *piece,
                              int64_t value) {
-  enum { NEAR = 12 }; /* layers */
   const struct model *model = b->p->model;
   const struct node_name *name = &model->nodes.at[piece->first].name;
   struct slice none = {NULL, 0};
-  if (piece->scope >= 0)
-    name = &model->groups.at[b->p->scopes.at[piece->scope].group].name;
-  if (b->last[value] <= piece->end + NEAR ||
+  if (piece->unit >= 0)
+    name = &model->groups.at[b->p->units.at[piece->unit].group].name;
+  if (piece->end == b->unit->end || b->last[value] < piece[1].end ||
       (name->ordinal && !name->repeated) || !is_variable(name->text))
     return none;
   return name->text;
@@ -150,12 +148,12 @@ static void put_step(struct body *b, struct text *path,
   text_put(path, "\"]");
 }
 
-/* The steps from the scope at hand to a group inside, but for the first. */
+/* The steps from the unit at hand to a group inside, but for the first. */
 static void put_groups(struct body *b, struct text *path, struct hole *hole,
-                       int64_t scope) {
-  const struct unit *at = &b->p->scopes.at[scope];
+                       int64_t unit) {
+  const struct unit *at = &b->p->units.at[unit];
   const struct node_name *name = &b->p->model->groups.at[at->group].name;
-  if (scope == b->index)
+  if (unit == b->index)
     return;
   put_groups(b, path, hole, at->parent);
   if (at->parent == b->index)
@@ -166,13 +164,19 @@ static void put_groups(struct body *b, struct text *path, struct hole *hole,
 
 /* How the class at hand calls the module of a node. */
 static void find_path(struct body *b, struct hole *hole) {
+  if (hole->node < 0) {
+    struct text path = text_new(b->arena);
+    put_groups(b, &path, hole, -1 - hole->node);
+    hole->rest = text_slice(&path);
+    return;
+  }
   const struct model *model = b->p->model;
   const struct node *node = &model->nodes.at[hole->node];
   const struct node *head = &model->nodes.at[node->head];
-  int64_t scope = b->p->made[hole->node].scope;
+  int64_t unit = b->p->made[hole->node].unit;
   struct text rest = text_new(b->arena);
-  put_groups(b, &rest, hole, scope);
-  if (scope == b->index)
+  put_groups(b, &rest, hole, unit);
+  if (unit == b->index)
     name_hole(hole, b->arena, &head->name);
   else
     put_step(b, &rest, &head->name);
@@ -182,10 +186,10 @@ static void find_path(struct body *b, struct hole *hole) {
 }
 
 static void resolve(struct body *b, struct hole *hole) {
-  const struct unit *s = b->scope;
+  const struct unit *s = b->unit;
   if (hole->kind != HOLE_MODULE || hole->stem.at)
     return;
-  if (scope_holds(b->p, b->index, hole->node)) {
+  if (unit_holds(b->p, b->index, hole->node)) {
     find_path(b, hole);
     return;
   }
@@ -241,7 +245,6 @@ static void flush(struct body *b, const struct piece *piece,
   struct slice name =
       hold(b, pending->value, label_of(b, piece, pending->value));
   code_format(&line, "%S = %c\n", name, &pending->code);
-  b->statement = b->item->run.text.length;
   code_append(&b->item->run, &line);
   if (b->last[pending->value] <= now)
     let_go(b, pending->value);
@@ -311,13 +314,10 @@ static void write_row(struct body *b, const struct piece *piece) {
 
 /* x, y = self.block1(x, skip, self.emb) */
 static void put_call(struct body *b, const struct piece *piece) {
-  struct unit *inner = &b->p->scopes.at[piece->scope];
+  struct unit *inner = &b->p->units.at[piece->unit];
   struct code call = code_new(b->arena), line = code_new(b->arena);
-  struct hole path = {.kind = HOLE_MODULE, .node = inner->first};
-  struct text rest = text_new(b->arena);
-  put_groups(b, &rest, &path, piece->scope);
-  code_hole(&call, path);
-  code_format(&call, "(");
+  code_format(&call, "%m(",
+              unit_as_node(inner->again ? inner->again : piece->unit));
   for (size_t i = 0; i < inner->inputs.count; i++) {
     int64_t value = inner->inputs.at[i];
     code_format(&call, i ? ", %S" : "%S", name_of(b, value));
@@ -335,7 +335,6 @@ static void put_call(struct body *b, const struct piece *piece) {
                 hold(b, value, label_of(b, piece, value)));
   }
   code_format(&line, inner->outputs.count ? " = %c\n" : "%c\n", &call);
-  b->statement = 0;
   code_append(&b->item->run, &line);
   for (size_t i = 0; i < inner->outputs.count; i++)
     if (b->last[inner->outputs.at[i]] < piece->end)
@@ -343,22 +342,24 @@ static void put_call(struct body *b, const struct piece *piece) {
 }
 
 /* self.block1 = Block(64, 128) */
-static void write_call(struct body *b, const struct piece *piece) {
-  const struct unit *inner = &b->p->scopes.at[piece->scope];
+static void put_made(struct body *b, const struct piece *piece) {
+  const struct unit *inner = &b->p->units.at[piece->unit];
   const struct class *class = &b->p->classes.at[inner->class_index];
   struct code line = code_new(b->arena);
-  struct hole path = {.kind = HOLE_MODULE, .node = inner->first};
-  struct text rest = text_new(b->arena);
-  put_groups(b, &rest, &path, piece->scope);
-  code_hole(&line, path);
-  code_format(&line, " = %S(", class->name);
+  code_format(&line, "%m = %S(", unit_as_node(piece->unit), class->name);
   for (size_t i = 0; i < class->param_count; i++) {
     char *hint =
         arena_copy(b->arena, class->params[i].at, class->params[i].length);
     code_format(&line, i ? ", %v" : "%v", hint, inner->values[i]);
   }
   code_format(&line, ")\n");
+  resolve_all(b, &line);
   code_append(&b->item->make, &line);
+}
+
+static void write_call(struct body *b, const struct piece *piece) {
+  if (!b->p->units.at[piece->unit].again)
+    put_made(b, piece);
   put_call(b, piece);
 }
 
@@ -366,11 +367,11 @@ static void write_call(struct body *b, const struct piece *piece) {
 
 static void find_last(struct body *b, int64_t *last) {
   const struct python *p = b->p;
-  const struct unit *s = b->scope;
+  const struct unit *s = b->unit;
   for (size_t i = 0; i < s->pieces.count; i++) {
     const struct piece *piece = &s->pieces.at[i];
     const struct unit *inner =
-        piece->scope >= 0 ? &p->scopes.at[piece->scope] : NULL;
+        piece->unit >= 0 ? &p->units.at[piece->unit] : NULL;
     for (size_t k = 0; inner && k < inner->inputs.count; k++)
       last[inner->inputs.at[k]] = piece->end - 1;
     for (int64_t n = piece->first; !inner && n < piece->end; n++) {
@@ -393,44 +394,22 @@ static void put_output(struct body *b, struct code *line, int64_t value) {
     form_turn(&f, line, shape, b->p->made[value].seen, map ? FIRST : LAST);
 }
 
-/* `x = F.relu(..)` and `return x` are one line. */
-static bool return_at_once(struct body *b, const struct code *line) {
-  struct code *run = b->item ? &b->item->run : NULL;
-  if (!run || run->text.length == 0 || line->holes.count)
-    return false;
-  struct slice name = {line->text.at, line->text.length};
-  const char *at = run->text.at + b->statement;
-  size_t rest = run->text.length - b->statement;
-  if (rest < name.length + 3 || memcmp(at, name.at, name.length) != 0 ||
-      memcmp(at + name.length, " = ", 3) != 0)
-    return false;
-  struct text text = text_new(b->arena);
-  text_puts(&text, (struct slice){run->text.at, b->statement});
-  text_put(&text, "return ");
-  text_puts(&text,
-            (struct slice){at + name.length + 3, rest - name.length - 3});
-  run->text = text;
-  return true;
-}
-
-static void write_return(struct body *b) {
-  const struct unit *s = b->scope;
-  struct code line = code_new(b->arena), all = code_new(b->arena);
+static void put_return(struct body *b) {
+  const struct unit *s = b->unit;
+  struct code line = code_new(b->arena);
   for (size_t i = 0; i < s->outputs.count; i++) {
-    code_format(&line, i ? ", " : "");
+    code_format(&line, i ? ", " : "return ");
     put_output(b, &line, s->outputs.at[i]);
   }
-  if (s->outputs.count == 0 || return_at_once(b, &line))
-    return;
-  code_format(&all, "return %c\n", &line);
-  b->item = &b->items[s->pieces.count];
-  b->item->make = code_new(b->arena);
-  b->item->run = all;
+  if (s->outputs.count)
+    code_format(&line, "\n");
+  b->items[s->pieces.count] =
+      (struct item){.make = code_new(b->arena), .run = line};
 }
 
 /* Inputs of the net are called as they are there. */
 static void name_inputs(struct body *b) {
-  struct unit *s = b->scope;
+  struct unit *s = b->unit;
   const struct model *model = b->p->model;
   for (size_t i = 0; i < s->inputs.count; i++) {
     struct slice label = {NULL, 0};
@@ -457,30 +436,28 @@ static void find_ends(struct python *p, struct unit *net) {
 }
 
 void python_write_body(struct python *p, int64_t index) {
-  struct unit *scope = &p->scopes.at[index];
+  struct unit *unit = &p->units.at[index];
   struct body b = {.p = p,
                    .arena = p->arena,
-                   .scope = scope,
+                   .unit = unit,
                    .index = index,
                    .last = p->last,
                    .variable = p->variable};
   if (index == 0)
-    find_ends(p, scope);
-  b.items = arena_alloc(p->arena, scope->pieces.count + 2, sizeof *b.items);
+    find_ends(p, unit);
+  b.items = arena_alloc(p->arena, unit->pieces.count + 2, sizeof *b.items);
   find_last(&b, p->last);
   name_inputs(&b);
-  for (size_t i = 0; i < scope->pieces.count; i++) {
-    const struct piece *piece = &scope->pieces.at[i];
+  for (size_t i = 0; i < unit->pieces.count; i++) {
+    const struct piece *piece = &unit->pieces.at[i];
     b.item = &b.items[i];
     b.item->make = code_new(p->arena);
     b.item->run = code_new(p->arena);
-    if (piece->scope >= 0)
-      write_call(&b, piece);
-    else
+    if (piece->unit < 0)
       write_row(&b, piece);
+    else
+      write_call(&b, piece);
   }
-  write_return(&b);
-  python_put_items(p, scope, b.items,
-                   scope->pieces.count +
-                       (b.item == &b.items[scope->pieces.count]));
+  put_return(&b);
+  python_put_items(p, unit, b.items, unit->pieces.count + 1);
 }

@@ -14,51 +14,51 @@ static void put_key(struct text *key, const struct code *code) {
   text_putc(key, '\x03');
 }
 
-static struct slice key_of(struct python *p, const struct unit *scope) {
+static struct slice key_of(struct python *p, const struct unit *unit) {
   struct text key = text_new(p->arena);
-  put_key(&key, &scope->make);
-  put_key(&key, &scope->run);
-  for (size_t i = 0; i < scope->names.count; i++) {
-    text_puts(&key, scope->names.at[i]);
+  put_key(&key, &unit->make);
+  put_key(&key, &unit->run);
+  for (size_t i = 0; i < unit->names.count; i++) {
+    text_puts(&key, unit->names.at[i]);
     text_putc(&key, '\x03');
   }
   return text_slice(&key);
 }
 
 /* After the def, the label, or the net. */
-static struct slice name_class(struct python *p, const struct unit *scope) {
-  const struct group *group = &p->model->groups.at[scope->group];
+static struct slice name_class(struct python *p, const struct unit *unit) {
+  const struct group *group = &p->model->groups.at[unit->group];
   struct slice call = group->call;
   size_t end = 0;
   while (end < call.length && call.at[end] != ' ')
     end++;
-  struct slice word = scope->group == 0 ? p->model->name
-                      : end             ? (struct slice){call.at, end}
-                                        : group->name.text;
+  struct slice word = unit->group == 0 ? p->model->name
+                      : end            ? (struct slice){call.at, end}
+                                       : group->name.text;
   struct slice name = class_word(p->arena, word), first = name;
   for (int number = 2; map_find(&p->class_names, name); number++) {
     struct text next = text_new(p->arena);
-    text_printf(&next, "%.*s_%d", SLICE_ARG(first), number);
+    text_printf(&next, "%.*s%d", SLICE_ARG(first), number);
     name = text_slice(&next);
   }
   map_add(p->arena, &p->class_names, name);
   return name;
 }
 
-static const struct hole *hole_at(const struct unit *scope, size_t i) {
-  size_t makes = scope->make.holes.count;
-  return i < makes ? &scope->make.holes.at[i] : &scope->run.holes.at[i - makes];
+static const struct hole *hole_at(const struct unit *unit, size_t i) {
+  size_t makes = unit->make.holes.count;
+  return i < makes ? &unit->make.holes.at[i] : &unit->run.holes.at[i - makes];
 }
 
-/* The values of a hole in all scopes of the class; "" if they are equal. */
+/* The values of a hole in all units of the class; "" if they are equal. */
 static struct slice vector_of(struct python *p, const struct class *class,
                               size_t hole) {
   struct text vector = text_new(p->arena);
-  const struct hole *first = hole_at(&p->scopes.at[class->first], hole);
+  const struct hole *first = hole_at(&p->units.at[class->first], hole);
   bool equal = true;
-  for (size_t i = 0; i < class->scopes.count; i++) {
-    const struct unit *scope = &p->scopes.at[class->scopes.at[i]];
-    const struct hole *at = hole_at(scope, hole);
+  for (size_t i = 0; i < class->units.count; i++) {
+    const struct unit *unit = &p->units.at[class->units.at[i]];
+    const struct hole *at = hole_at(unit, hole);
     equal = equal && slice_equal(at->value, first->value);
     text_puts(&vector, at->value);
     text_putc(&vector, '\x02');
@@ -80,7 +80,7 @@ static struct slice name_param(struct python *p, struct map *taken,
 }
 
 static void find_params(struct python *p, struct class *class) {
-  const struct unit *first = &p->scopes.at[class->first];
+  const struct unit *first = &p->units.at[class->first];
   size_t holes = first->make.holes.count + first->run.holes.count;
   struct map vectors = {0}, taken = {0};
   VEC(size_t) chosen = {0};
@@ -100,30 +100,30 @@ static void find_params(struct python *p, struct class *class) {
     }
     class->hole_param[i] = entry->number - 1;
   }
-  for (size_t i = 0; i < class->scopes.count; i++) {
-    struct unit *scope = &p->scopes.at[class->scopes.at[i]];
-    scope->values =
-        arena_alloc(p->arena, chosen.count + 1, sizeof *scope->values);
+  for (size_t i = 0; i < class->units.count; i++) {
+    struct unit *unit = &p->units.at[class->units.at[i]];
+    unit->values =
+        arena_alloc(p->arena, chosen.count + 1, sizeof *unit->values);
     for (size_t k = 0; k < chosen.count; k++)
-      scope->values[k] = hole_at(scope, chosen.at[k])->value;
+      unit->values[k] = hole_at(unit, chosen.at[k])->value;
   }
 }
 
 void python_find_classes(struct python *p, int height) {
   struct map keys = {0};
   size_t begin = p->classes.count;
-  for (size_t i = 0; i < p->scopes.count; i++) {
-    struct unit *scope = &p->scopes.at[i];
-    if (scope->height != height)
+  for (size_t i = 0; i < p->units.count; i++) {
+    struct unit *unit = &p->units.at[i];
+    if (unit->height != height || unit->again)
       continue;
-    struct map_entry *entry = map_add(p->arena, &keys, key_of(p, scope));
+    struct map_entry *entry = map_add(p->arena, &keys, key_of(p, unit));
     if (!entry->number) {
       *VEC_PUSH(p->arena, &p->classes) =
-          (struct class){.name = name_class(p, scope), .first = (int64_t)i};
+          (struct class){.name = name_class(p, unit), .first = (int64_t)i};
       entry->number = (int64_t)p->classes.count;
     }
-    scope->class_index = entry->number - 1;
-    *VEC_PUSH(p->arena, &p->classes.at[scope->class_index].scopes) = (int64_t)i;
+    unit->class_index = entry->number - 1;
+    *VEC_PUSH(p->arena, &p->classes.at[unit->class_index].units) = (int64_t)i;
   }
   for (size_t i = begin; i < p->classes.count; i++)
     find_params(p, &p->classes.at[i]);

@@ -22,7 +22,7 @@ struct hole {
   struct slice value; /* 3, (1, 2), False */
 
   /* HOLE_MODULE: a node; then, in a class, how its path begins and goes on. */
-  int64_t node;
+  int64_t node;      /* below 0: unit_as_node() */
   struct slice stem; /* "conv" of `self.conv12.bn` */
   int64_t ordinal;   /* 12; -1: none */
   struct slice rest; /* ".bn" */

@@ -134,6 +134,13 @@ struct slice form_pads(const struct form *f, const int64_t *before,
   return form_list(f, pads, 2 * axes);
 }
 
+void form_reshaped(struct code *code, const int64_t *sizes, int count) {
+  code_format(code, ".reshape(-1");
+  for (int i = 0; i < count; i++)
+    code_format(code, ", %i", "size", sizes[i]);
+  code_format(code, ")");
+}
+
 /* Axes */
 
 int form_dim(const struct shape *shape, int axis, enum order order) {

@@ -113,10 +113,13 @@ struct seen form_dense_out(const struct form *f);
 void form_turn(const struct form *f, struct code *code,
                const struct shape *shape, struct seen from, struct seen to);
 
+/* Appends `.reshape(-1, 7, 7, 96)`: the batch, then these. */
+void form_reshaped(struct code *code, const int64_t *sizes, int count);
+
 /* The dimension in PyTorch of an axis as netc counts them. */
 int form_dim(const struct shape *shape, int axis, enum order order);
 
-/* Appends `, 0, 1, 0, 1` for torch.nn.functional.pad: the last axis first. */
+/* (0, 1, 0, 1) for torch.nn.functional.pad: the last axis first. */
 struct slice form_pads(const struct form *f, const int64_t *before,
                        const int64_t *after, int axes);
 

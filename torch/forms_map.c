@@ -10,7 +10,7 @@ struct numbers {
 
 static struct numbers numbers_of(const struct window *windows, int axes,
                                  size_t member) {
-  struct numbers numbers;
+  struct numbers numbers = {{0}};
   for (int i = 0; i < axes; i++)
     memcpy(&numbers.at[i], (const char *)&windows[i] + member,
            sizeof numbers.at[i]);

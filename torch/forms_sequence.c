@@ -95,8 +95,7 @@ void form_posembed(struct form *f) {
   if (table->dim[0] > places)
     code_format(&f->call, "[:%i]", "length", places);
   if (in->rank > 2)
-    code_format(&f->call, ".reshape%v", "shape",
-                form_list(f, in->dim, in->rank));
+    code_format(&f->call, ".reshape%S", form_list(f, in->dim, in->rank));
   f->out = LAST;
   f->out.one = f->in[0].one;
   f->loose = true;

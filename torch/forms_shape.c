@@ -35,7 +35,7 @@ static bool is_map_again(const struct form *f) {
 
 void form_reshape(struct form *f) {
   const struct shape *out = &f->layer->out;
-  int64_t sizes[LIMIT_RANK + 1] = {-1};
+  int64_t sizes[LIMIT_RANK + 1];
   bool again = is_map_again(f);
   if (out->rank == 1) {
     to_vector(f);
@@ -48,8 +48,8 @@ void form_reshape(struct form *f) {
   }
   for (int i = 0; i < out->rank; i++)
     sizes[form_dim(out, i, again ? ORDER_FIRST : ORDER_LAST)] = out->dim[i];
-  code_format(&f->call, "%c.reshape%v", form_on(f, 0, again ? f->in[0] : LAST),
-              "shape", form_list(f, sizes, out->rank + 1));
+  code_format(&f->call, "%c", form_on(f, 0, again ? f->in[0] : LAST));
+  form_reshaped(&f->call, sizes + 1, out->rank);
   view(f, again ? FIRST : LAST);
 }
 

@@ -149,7 +149,7 @@ void form_softmax(struct form *f) {
 
 void form_identity(struct form *f) {
   code_format(&f->call, "%c", form_in(f, 0, f->in[0]));
-  f->out.views = true;
+  f->out.views = f->in[0].views; /* it is the very tensor */
 }
 
 /* One of no share is none. */
@@ -199,8 +199,9 @@ void form_weight(struct form *f) {
   bool fixed = form_word(f, "fixed");
   const struct shape *shape = &f->layer->out;
   f->helpers |= 1u << (fixed ? HELPER_Fixed : HELPER_Learned);
-  code_format(&f->make, "%s(weight=torch.randn%v)", fixed ? "Fixed" : "Learned",
-              "shape", form_list(f, shape->dim, shape->rank));
+  code_format(&f->make, "%s(weight=torch.randn(%v))",
+              fixed ? "Fixed" : "Learned", "shape",
+              form_list(f, shape->dim, shape->rank));
   code_format(&f->call, "%m.weight[None]", form_module(f));
   f->out = (struct seen){.order = ORDER_LAST, .one = true, .views = true};
 }

@@ -10,7 +10,7 @@ struct turn {
 
 struct looping {
   struct python *p;
-  struct unit *scope;
+  struct unit *unit;
   const struct item *items;
   size_t count;
   uint64_t *hashes;
@@ -216,16 +216,45 @@ static void put_turn(struct looping *l, struct code *out, size_t member) {
   code_append(out, &body);
 }
 
-void python_put_items(struct python *p, struct unit *scope,
+/* `x = F.relu(..)` and `return x` are one line: return F.relu(..) */
+static void return_at_once(struct arena *arena, struct code *run) {
+  static const char word[] = "return ";
+  size_t last = run->text.length, before;
+  while (last > 1 && run->text.at[last - 2] != '\n')
+    last--; /* one behind where the last line begins */
+  if (last < 2)
+    return;
+  last -= 2; /* the end of the line before */
+  before = last;
+  while (before > 0 && run->text.at[before - 1] != '\n')
+    before--;
+  const char *line = run->text.at + before, *end = run->text.at + last + 1;
+  size_t rest = run->text.length - last - 1;
+  size_t name = rest > sizeof word ? rest - sizeof word : 0;
+  if (!name || memcmp(end, word, sizeof word - 1) != 0 ||
+      last - before < name + 3 ||
+      memcmp(line, end + sizeof word - 1, name) != 0 ||
+      memcmp(line + name, " = ", 3) != 0)
+    return;
+  struct text text = text_new(arena);
+  text_bytes(&text, run->text.at, before);
+  text_put(&text, word);
+  text_bytes(&text, line + name + 3, last - before - name - 3);
+  text_putc(&text, '\n');
+  run->text = text;
+}
+
+void python_put_items(struct python *p, struct unit *unit,
                       const struct item *items, size_t count) {
-  struct looping l = {.p = p, .scope = scope, .items = items, .count = count};
-  scope->make = code_new(p->arena);
-  scope->run = code_new(p->arena);
+  struct looping l = {.p = p, .unit = unit, .items = items, .count = count};
+  unit->make = code_new(p->arena);
+  unit->run = code_new(p->arena);
   hash_items(&l);
   for (size_t i = 0; i < count; i += l.turn.period * l.turn.times) {
     l.turn = find_turn(&l, i);
     l.start = l.turn.times > 1 ? start_of(&l) : 0;
-    put_turn(&l, &scope->make, offsetof(struct item, make));
-    put_turn(&l, &scope->run, offsetof(struct item, run));
+    put_turn(&l, &unit->make, offsetof(struct item, make));
+    put_turn(&l, &unit->run, offsetof(struct item, run));
   }
+  return_at_once(p->arena, &unit->run);
 }

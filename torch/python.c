@@ -27,10 +27,10 @@ static void find_classes(struct python *p) {
     for (size_t k = 0; k < HELPER_COUNT; k++)
       if (p->helpers >> k & 1)
         p->helpers |= helpers[k].needs;
-  python_find_scopes(p);
-  for (int height = 0; height <= p->scopes.at[0].height; height++) {
-    for (size_t i = 0; i < p->scopes.count; i++)
-      if (p->scopes.at[i].height == height)
+  python_find_units(p);
+  for (int height = 0; height <= p->units.at[0].height; height++) {
+    for (size_t i = 0; i < p->units.count; i++)
+      if (p->units.at[i].height == height && !p->units.at[i].again)
         python_write_body(p, (int64_t)i);
     python_find_classes(p, height);
   }
@@ -47,7 +47,7 @@ struct writing {
   struct python *p;
   struct text *out;
   const struct class *class;
-  const struct unit *scope; /* the first one of the class */
+  const struct unit *unit; /* the first one of the class */
 };
 
 /* A number, or the parameter that is one: `self._` it in forward. */
@@ -68,7 +68,7 @@ static void put_value(struct writing *w, struct text *out,
 
 static void put_body(struct writing *w, const struct code *code, bool run) {
   struct text lines = text_new(w->p->arena);
-  size_t at = 0, before = run ? w->scope->make.holes.count : 0;
+  size_t at = 0, before = run ? w->unit->make.holes.count : 0;
   for (size_t i = 0; i < code->text.length; i++) {
     if (code->text.at[i] != CODE_HOLE) {
       text_putc(&lines, code->text.at[i]);
@@ -82,8 +82,8 @@ static void put_body(struct writing *w, const struct code *code, bool run) {
 }
 
 static bool is_used_in_run(const struct writing *w, size_t param) {
-  size_t makes = w->scope->make.holes.count;
-  for (size_t i = 0; i < w->scope->run.holes.count; i++)
+  size_t makes = w->unit->make.holes.count;
+  for (size_t i = 0; i < w->unit->run.holes.count; i++)
     if (w->class->hole_param[makes + i] == (int64_t)param)
       return true;
   return false;
@@ -102,18 +102,18 @@ static void put_init(struct writing *w) {
       text_printf(w->out, "        self._%.*s = %.*s\n",
                   SLICE_ARG(w->class->params[i]),
                   SLICE_ARG(w->class->params[i]));
-  put_body(w, &w->scope->make, false);
+  put_body(w, &w->unit->make, false);
 }
 
 static void put_forward(struct writing *w) {
   struct text line = text_new(w->p->arena);
   text_put(&line, "def forward(self");
-  for (size_t i = 0; i < w->scope->names.count; i++)
-    text_printf(&line, ", %.*s", SLICE_ARG(w->scope->names.at[i]));
+  for (size_t i = 0; i < w->unit->names.count; i++)
+    text_printf(&line, ", %.*s", SLICE_ARG(w->unit->names.at[i]));
   text_put(&line, "):");
   text_putc(w->out, '\n');
   put_lines(w->out, text_slice(&line), 4);
-  put_body(w, &w->scope->run, true);
+  put_body(w, &w->unit->run, true);
 }
 
 static void put_outputs(struct writing *w) {
@@ -134,8 +134,8 @@ static void put_outputs(struct writing *w) {
 /* """stage1.block1 and 15 more""" */
 static void put_where(struct writing *w) {
   struct text name = text_new(w->p->arena);
-  size_t more = w->class->scopes.count - 1;
-  model_put_group_name(&name, w->p->model, w->scope->group);
+  size_t more = w->class->units.count - 1;
+  model_put_group_name(&name, w->p->model, w->unit->group);
   text_put(w->out, "    \"\"\"");
   put_plain(w->out, text_slice(&name));
   if (more)
@@ -147,7 +147,7 @@ static void put_class(struct writing *w) {
   bool module = w->p->helpers >> HELPER_Module & 1;
   text_printf(w->out, "\n\nclass %.*s(%s):\n", SLICE_ARG(w->class->name),
               module ? "Module" : "nn.Module");
-  if (w->scope->group)
+  if (w->unit->group)
     put_where(w);
   else
     put_outputs(w);
@@ -235,7 +235,7 @@ void emit_python(const struct compiled *c, const struct emit_options *options,
       text_printf(&rest, "\n\n%s", helpers[i].text);
   for (size_t i = 0; i < p.classes.count; i++) {
     w.class = &p.classes.at[i];
-    w.scope = &p.scopes.at[w.class->first];
+    w.unit = &p.units.at[w.class->first];
     put_class(&w);
   }
   put_main(&w);

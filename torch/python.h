@@ -15,13 +15,13 @@ struct made {
   bool loose, repeats;
   int64_t real;    /* the node whose value this is: itself, or its input's */
   int64_t readers; /* of the value, and outputs of the net */
-  int64_t scope;   /* whose class has it */
+  int64_t unit;    /* whose class has it */
 };
 
 /* A row of layers, or the call of a group's module. */
 struct piece {
   int64_t first, end; /* nodes */
-  int64_t scope;      /* that is called; -1: a row */
+  int64_t unit;       /* that is called; -1: a row */
 };
 
 /* A piece as Python: lines of __init__ and of forward, each with its '\n'. */
@@ -31,9 +31,10 @@ struct item {
 
 /* A group with parameters, or the net: it has a module. */
 struct unit {
-  int64_t group, parent; /* parent: a scope; -1: none */
+  int64_t group, parent; /* parent: a unit; -1: none */
   int64_t first, end;    /* nodes */
-  int height;            /* over the scopes inside */
+  int64_t again;         /* the group whose module it calls once more, or 0 */
+  int height;            /* over the units inside */
   VEC(struct piece) pieces;
   VEC(int64_t) inputs, outputs; /* values, as it takes and gives them */
   VEC(int64_t) modules;         /* nodes whose modules it is given */
@@ -43,11 +44,11 @@ struct unit {
   struct slice *values; /* for the parameters of its class */
 };
 
-/* Scopes that are written alike, but for numbers. */
+/* Units that are written alike, but for numbers. */
 struct class {
   struct slice name;
-  int64_t first, count; /* a scope of it; how many there are */
-  VEC(int64_t) scopes;
+  int64_t first, count; /* a unit of it; how many there are */
+  VEC(int64_t) units;
   struct slice *params; /* their names */
   size_t param_count;
   int64_t *hole_param; /* by hole of __init__, then of forward; -1: the same */
@@ -60,7 +61,7 @@ struct python {
   struct file_maps maps;
   int64_t *owner; /* by parameter: the node whose module has it */
   struct made *made;
-  VEC(struct unit) scopes; /* the net first, groups before what is inside */
+  VEC(struct unit) units;   /* the net first, groups before what is inside */
   int64_t *last, *variable; /* by value, for the body at hand */
   VEC(struct class) classes;
   struct map class_names;
@@ -71,20 +72,34 @@ struct python {
 /* Forms of all nodes; or why there are none: python_forms.c */
 void python_find_forms(struct python *p);
 
-/* Groups with modules, what they read and give: scopes.c */
-void python_find_scopes(struct python *p);
+/* Groups with modules, what they read and give: units.c */
+void python_find_units(struct python *p);
 
-/* Whether a scope is around a node, whose value or module is seen there. */
-bool scope_holds(const struct python *p, int64_t scope, int64_t node);
+/*
+ * The group whose module a group without parameters of its own calls once
+ * more; 0: none. Asks p->last: again.c
+ */
+int64_t python_group_again(const struct python *p, int64_t group);
 
-/* The bodies of a scope whose inner ones have their classes: body.c */
-void python_write_body(struct python *p, int64_t scope);
+/* Holes for modules have a node, or by this a unit. */
+static inline int64_t unit_as_node(int64_t unit) {
+  return -1 - unit;
+}
+
+/*
+ * Whether a unit is around a node, whose value is seen there; or around the
+ * module of a node or unit.
+ */
+bool unit_holds(const struct python *p, int64_t unit, int64_t node);
+
+/* The bodies of a unit whose inner ones have their classes: body.c */
+void python_write_body(struct python *p, int64_t unit);
 
 /* Puts items together, those that repeat as loops: loops.c */
-void python_put_items(struct python *p, struct unit *scope,
+void python_put_items(struct python *p, struct unit *unit,
                       const struct item *items, size_t count);
 
-/* Classes of the scopes of that height: classes.c */
+/* Classes of the units of that height: classes.c */
 void python_find_classes(struct python *p, int height);
 
 /* Names: words.c */

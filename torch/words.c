@@ -97,55 +97,76 @@ void put_plain(struct text *out, struct slice name) {
 
 enum { COLUMNS = 79 };
 
-/*
- * Where a line can be broken: behind a comma inside brackets, of which
- * `depth` are open where it begins; 0: nowhere. Leaves how many are there.
- */
-static size_t break_place(struct slice line, size_t most, int *depth) {
-  size_t place = 0, opened = 0;
-  int now = *depth, at_place = now, at_opened = now;
-  char quote = '\0';
-  for (size_t i = 0; i < line.length && i < most; i++) {
-    char c = line.at[i];
-    if (quote) {
-      quote = c == quote ? '\0' : quote;
-    } else if (c == '"') {
-      quote = c;
-    } else if (strchr("([{", c)) {
-      opened = i + 1;
-      at_opened = ++now;
-    } else if (strchr(")]}", c)) {
-      now--;
-    } else if (c == ',' && now > 0 && i + 1 < line.length &&
-               line.at[i + 1] == ' ') {
-      place = i + 2;
-      at_place = now;
-    }
+enum { NESTING = 200 }; /* brackets of a line; deeper ones are not known */
+
+/* Where the open brackets of a line are, from its beginning on. */
+struct brackets {
+  size_t at[NESTING];
+  size_t depth;
+};
+
+static void see(struct brackets *open, char c, size_t column) {
+  if (strchr("([{", c)) {
+    if (open->depth < NESTING)
+      open->at[open->depth] = column;
+    open->depth++;
+  } else if (strchr(")]}", c) && open->depth > 0) {
+    open->depth--;
   }
-  *depth = place ? at_place : at_opened;
-  return place ? place : opened;
 }
 
-static void put_line(struct text *out, struct slice line, size_t indent) {
-  int depth = 0;
-  bool first = true;
+/*
+ * Where a line that begins at `column` can be broken before column 79: behind
+ * the last comma in as few brackets as there is one, else behind a bracket;
+ * 0: nowhere. Leaves the brackets that are open there.
+ */
+static size_t break_place(struct slice line, size_t column,
+                          struct brackets *open) {
+  struct brackets now = *open;
+  size_t place = 0, depth = SIZE_MAX;
+  char quote = '\0';
+  for (size_t i = 0; i < line.length && column + i < COLUMNS; i++) {
+    char c = line.at[i];
+    bool bracket = !quote && strchr("([{", c);
+    if (quote || c == '"')
+      quote = c == quote ? '\0' : quote ? quote : c;
+    else
+      see(&now, c, column + i);
+    bool comma = !quote && c == ',' && line.at[i + 1] == ' ';
+    if (now.depth == 0 || now.depth > NESTING)
+      continue;
+    if ((comma && now.depth <= depth) || (bracket && depth == SIZE_MAX)) {
+      depth = comma ? now.depth : SIZE_MAX;
+      place = i + 1 + comma;
+      *open = now;
+    }
+  }
+  return place;
+}
+
+/* What follows a break stands behind the bracket that is open there. */
+static void put_line(struct text *out, struct slice line, size_t column) {
+  struct brackets open = {.depth = 0};
+  size_t first = 0;
   while (line.length && line.at[0] == ' ') {
     line = (struct slice){line.at + 1, line.length - 1};
-    indent++;
+    column++;
   }
-  while (indent + line.length > COLUMNS) {
-    size_t place = break_place(line, COLUMNS - indent, &depth);
+  first = column;
+  while (column + line.length > COLUMNS) {
+    size_t place = break_place(line, column, &open);
     if (!place || place >= line.length)
       break;
-    text_fill(out, ' ', indent);
-    text_puts(out,
-              (struct slice){line.at, place - (line.at[place - 1] == ' ')});
+    bool blank = line.at[place - 1] == ' ';
+    text_fill(out, ' ', column);
+    text_puts(out, (struct slice){line.at, place - blank});
     text_putc(out, '\n');
     line = (struct slice){line.at + place, line.length - place};
-    indent += first ? 4 : 0;
-    first = false;
+    column = blank ? open.at[open.depth - 1] + 1 : first + 4;
+    if (!blank)
+      open.at[open.depth - 1] = first + 3;
   }
-  text_fill(out, ' ', line.length ? indent : 0);
+  text_fill(out, ' ', line.length ? column : 0);
   text_puts(out, line);
   text_putc(out, '\n');
 }
