@@ -201,13 +201,17 @@ static bool holds(const struct text *text, const char *word) {
 
 static void put_head(struct python *p, struct text *out,
                      const struct text *rest) {
+  struct slice name = p->model->name;
+  enum { LONGEST_NAME = 60 };
+  if (name.length > LONGEST_NAME)
+    name.length = LONGEST_NAME;
   text_put(out, "# ");
-  put_plain(out, p->model->name);
-  text_put(out, ": ");
+  put_plain(out, name);
+  text_put(out, ", by netc " NETC_VERSION ":\n# ");
   text_count(out, p->model->total.params);
   text_put(out, " parameters, ");
   text_count(out, p->model->total.macs);
-  text_put(out, " MACs for a sample. By netc " NETC_VERSION ".\n"
+  text_put(out, " MACs a sample\n"
                 "#\n"
                 "# Layers are called as in netc's report, so that load_state_"
                 "dict() takes what\n"
