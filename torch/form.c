@@ -221,7 +221,9 @@ const struct code *form_on(const struct form *f, int number,
 }
 
 static struct seen flat(const struct shape *map) {
-  return map ? (struct seen){.order = ORDER_FLAT, .map = map} : LAST;
+  return map && !is_flat_anyhow(map)
+             ? (struct seen){.order = ORDER_FLAT, .map = map}
+             : LAST;
 }
 
 struct seen form_by_value(const struct form *f, struct seen map) {

@@ -3,39 +3,69 @@
 
 /* Dense */
 
-/*
- * The weights of another layer, which lie as O x I of their own: transposed
- * if this layer's sizes are the other way round.
- */
-static bool is_transposed(const struct form *f, const struct param *own) {
-  int64_t owner = form_owner(f, 0);
-  const struct node *node = &f->model->nodes.at[owner];
-  size_t same = f->model->params.at[f->node->first_param].same;
+/* The other layer whose weights one uses. */
+struct tie {
+  bool transposed;     /* its outputs are this one's inputs */
+  struct seen in, out; /* how the values of vectors lie */
+};
+
+/* Its weights lie as O x I of its own, and as its own vectors do. */
+static struct tie find_tie(const struct form *f, const struct param *own) {
+  struct form other = *f;
+  const struct shape **in;
+  struct layer layer;
   struct params params = {.arena = f->arena};
-  const struct shape **in =
-      arena_alloc(f->arena, (size_t)node->input_count + 1, sizeof *in);
-  struct layer layer = model_layer(f->model, owner, in);
+  size_t same = f->model->params.at[f->node->first_param].same;
+  other.index = form_owner(f, 0);
+  other.node = &f->model->nodes.at[other.index];
+  in = arena_alloc(f->arena, (size_t)other.node->input_count + 1, sizeof *in);
+  layer = model_layer(f->model, other.index, in);
+  other.layer = &layer;
   layer.kind->params(&layer, &params);
-  const struct param *other = &params.all.at[same - node->first_param];
-  bool swapped = other->order == FILE_OUT_FIRST;
-  return own->dim[0] != own->dim[1] && other->dim[swapped] != own->dim[1];
+  const struct param *param = &params.all.at[same - other.node->first_param];
+  bool dense = param->order == FILE_OUT_FIRST;
+  struct tie tie = {.in = LAST, .out = LAST};
+  tie.transposed =
+      own->dim[0] != own->dim[1] && param->dim[dense] != own->dim[1];
+  if (dense && layer.out.rank == 1) {
+    tie.in = form_dense_in(&other);
+    tie.out = form_dense_out(&other);
+  }
+  if (tie.transposed) {
+    struct seen out = tie.out;
+    tie.out = tie.in;
+    tie.in = out;
+  }
+  return tie;
 }
 
-/* A vector of such a layer may lie otherwise than its file says. */
-static bool ties_a_map(const struct form *f) {
-  int64_t from = node_input(f->model, f->node, 0);
-  return f->maps->vector[from] || f->maps->becoming[f->index] ||
-         (f->layer->in[0]->rank > 1 && f->layer->out.rank == 1 &&
-          f->maps->channels_first[from]);
+static bool lie_alike(struct seen a, struct seen b) {
+  return a.order == b.order &&
+         (a.order != ORDER_FLAT || shape_equal(a.map, b.map));
 }
 
-static void put_tied(struct form *f, const struct code *in) {
-  bool bias = form_param(f, "bias");
-  if (ties_a_map(f))
+/* A bias of its own lies as its file says; rows of vectors are not turned. */
+static bool fits_tie(const struct form *f, const struct tie *tie) {
+  bool flat = tie->in.order == ORDER_FLAT || tie->out.order == ORDER_FLAT;
+  if (form_param(f, "bias") && !lie_alike(form_dense_out(f), tie->out))
+    return false;
+  return !flat || (f->layer->in[0]->rank == 1 && f->layer->out.rank == 1);
+}
+
+static void put_tied(struct form *f) {
+  struct tie tie = find_tie(f, &f->params.all.at[0]);
+  bool flattens = f->layer->in[0]->rank > 1 && f->layer->out.rank == 1;
+  if (!fits_tie(f, &tie))
     f->refuses = "`tie=` between vectors of which one is a flattened map";
-  code_format(&f->call, "F.linear(%c, %m.weight%s", in, form_owner(f, 0),
-              is_transposed(f, &f->params.all.at[0]) ? ".t()" : "");
-  if (bias) {
+  f->out = tie.out;
+  f->out.one = f->in[0].one;
+  if (flattens)
+    code_format(&f->call, "F.linear(%c.flatten(1), ", form_on(f, 0, LAST));
+  else
+    code_format(&f->call, "F.linear(%c, ", form_in(f, 0, tie.in));
+  code_format(&f->call, "%m.weight%s", form_owner(f, 0),
+              tie.transposed ? ".t()" : "");
+  if (form_param(f, "bias")) {
     f->helpers |= 1u << HELPER_Learned;
     code_format(&f->make, "Learned(bias=torch.zeros(%i))", "out_features",
                 f->params.all.at[1].dim[0]);
@@ -44,30 +74,31 @@ static void put_tied(struct form *f, const struct code *in) {
   code_format(&f->call, ")");
 }
 
-void form_dense(struct form *f) {
-  const struct param *weight = form_param(f, "weight");
+/* fc flattens its input first. */
+static const struct code *dense_input(struct form *f) {
   bool fc = strcmp(f->layer->kind->name, "fc") == 0;
   struct seen seen = fc || f->layer->out.rank == 1 ? form_dense_in(f) : LAST;
-  const struct code *in;
-  if (fc && f->layer->in[0]->rank > 1) {
-    struct code *flat = ARENA_NEW(f->arena, struct code);
-    *flat = code_new(f->arena);
-    code_format(flat, "%c.flatten(1)",
-                form_on(f, 0, seen.order == ORDER_FLAT ? FIRST : LAST));
-    in = flat;
-  } else {
-    in = form_in(f, 0, seen);
+  struct code *flat = ARENA_NEW(f->arena, struct code);
+  if (!fc || f->layer->in[0]->rank == 1)
+    return form_in(f, 0, seen);
+  *flat = code_new(f->arena);
+  code_format(flat, "%c.flatten(1)",
+              form_on(f, 0, seen.order == ORDER_FLAT ? FIRST : LAST));
+  return flat;
+}
+
+void form_dense(struct form *f) {
+  const struct param *weight = form_param(f, "weight");
+  if (weight->tied) {
+    put_tied(f);
+    return;
   }
   f->out = form_dense_out(f);
   f->out.one = f->in[0].one;
-  if (weight->tied) {
-    put_tied(f, in);
-    return;
-  }
   code_format(&f->make, "nn.Linear(%i, %i%k)", "in_features", weight->dim[0],
               "out_features", weight->dim[1], "bias", "True",
               form_truth(form_param(f, "bias")));
-  code_format(&f->call, "%m(%c)", form_module(f), in);
+  code_format(&f->call, "%m(%c)", form_module(f), dense_input(f));
 }
 
 /* How sequences begin */

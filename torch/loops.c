@@ -42,22 +42,20 @@ static bool counts(const struct hole *hole) {
  */
 static bool follows(const struct code *first, const struct code *second,
                     const struct code *now, int64_t times) {
+  struct code expected = code_new(first->text.arena);
   if (first->holes.count != now->holes.count ||
       first->holes.count != second->holes.count)
     return false;
-  struct code a = *first;
-  for (size_t i = 0; i < a.holes.count; i++) {
-    const struct hole *f = &first->holes.at[i], *n = &now->holes.at[i];
-    struct hole expected = *f;
-    if (counts(f))
-      expected.ordinal += times * (second->holes.at[i].ordinal - f->ordinal);
-    struct code one = {.holes = {&expected, 1, 1}};
-    struct code other = {.holes = {(struct hole *)n, 1, 1}};
-    if (!code_equal(&one, &other) ||
-        (counts(f) && !f->attribute != !n->attribute))
+  expected.text = first->text;
+  for (size_t i = 0; i < first->holes.count; i++) {
+    struct hole hole = first->holes.at[i];
+    if (counts(&hole))
+      hole.ordinal += times * (second->holes.at[i].ordinal - hole.ordinal);
+    if (hole.attribute != now->holes.at[i].attribute)
       return false;
+    *VEC_PUSH(first->text.arena, &expected.holes) = hole;
   }
-  return slice_equal(text_slice(&first->text), text_slice(&now->text));
+  return code_equal(&expected, now);
 }
 
 static bool item_follows(const struct looping *l, size_t first, size_t period,
@@ -186,33 +184,46 @@ static void put_code(struct looping *l, struct code *out,
   }
 }
 
-static void put_turn(struct looping *l, struct code *out, size_t member) {
+static const struct code *code_of(const struct item *item, bool run) {
+  return run ? &item->run : &item->make;
+}
+
+/* Whether a name of the loop has another number in each turn. */
+static bool uses_number(const struct looping *l, bool run) {
+  for (size_t i = 0; i < l->turn.period; i++) {
+    const struct item *item = &l->items[l->turn.first + i];
+    const struct code *now = code_of(item, run);
+    const struct code *next = code_of(item + l->turn.period, run);
+    for (size_t h = 0; h < now->holes.count; h++)
+      if (counts(&now->holes.at[h]) &&
+          now->holes.at[h].ordinal != next->holes.at[h].ordinal)
+        return true;
+  }
+  return false;
+}
+
+/* for i in range(1, 13): */
+static void put_for(struct looping *l, struct code *out, bool run) {
+  int64_t times = (int64_t)l->turn.times;
+  bool uses = uses_number(l, run);
+  code_format(out, uses ? "for i in range(" : "for _ in range(");
+  if (uses && l->start)
+    code_format(out, "%d, %i):\n", l->start, "end", l->start + times);
+  else
+    code_format(out, "%i):\n", "times", times);
+}
+
+static void put_turn(struct looping *l, struct code *out, bool run) {
   const struct turn *t = &l->turn;
-  size_t begin = out->text.length;
+  bool loops = t->times > 1;
   struct code body = code_new(l->p->arena);
   for (size_t i = 0; i < t->period; i++) {
     const struct item *item = &l->items[t->first + i];
-    const struct item *next = t->times > 1 ? item + t->period : NULL;
-    put_code(l, &body, (const struct code *)((const char *)item + member),
-             next ? (const struct code *)((const char *)next + member) : NULL,
-             t->times > 1);
+    put_code(l, &body, code_of(item, run),
+             loops ? code_of(item + t->period, run) : NULL, loops);
   }
-  (void)begin;
-  if (code_is_empty(&body))
-    return;
-  if (t->times > 1) {
-    struct slice lines = text_slice(&body.text);
-    bool uses = false;
-    for (size_t i = 0; i + 1 < lines.length; i++)
-      uses = uses || memcmp(lines.at + i, "{i", 2) == 0 ||
-             (i + 5 < lines.length && memcmp(lines.at + i, "* i", 3) == 0);
-    code_format(out, uses ? "for i in range(" : "for _ in range(");
-    if (uses && l->start)
-      code_format(out, "%d, %i):\n", l->start, "end",
-                  l->start + (int64_t)t->times);
-    else
-      code_format(out, "%i):\n", "times", (int64_t)t->times);
-  }
+  if (loops && !code_is_empty(&body))
+    put_for(l, out, run);
   code_append(out, &body);
 }
 
@@ -253,8 +264,8 @@ void python_put_items(struct python *p, struct unit *unit,
   for (size_t i = 0; i < count; i += l.turn.period * l.turn.times) {
     l.turn = find_turn(&l, i);
     l.start = l.turn.times > 1 ? start_of(&l) : 0;
-    put_turn(&l, &unit->make, offsetof(struct item, make));
-    put_turn(&l, &unit->run, offsetof(struct item, run));
+    put_turn(&l, &unit->make, false);
+    put_turn(&l, &unit->run, true);
   }
   return_at_once(p->arena, &unit->run);
 }

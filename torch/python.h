@@ -33,7 +33,7 @@ struct item {
 struct unit {
   int64_t group, parent; /* parent: a unit; -1: none */
   int64_t first, end;    /* nodes */
-  int64_t again;         /* the group whose module it calls once more, or 0 */
+  int64_t again;         /* the unit whose module it calls once more, or 0 */
   int height;            /* over the units inside */
   VEC(struct piece) pieces;
   VEC(int64_t) inputs, outputs; /* values, as it takes and gives them */
@@ -47,7 +47,7 @@ struct unit {
 /* Units that are written alike, but for numbers. */
 struct class {
   struct slice name;
-  int64_t first, count; /* a unit of it; how many there are */
+  int64_t first; /* a unit of it */
   VEC(int64_t) units;
   struct slice *params; /* their names */
   size_t param_count;
