@@ -97,10 +97,15 @@ static void put_size(struct text *out, int64_t size) {
     text_int(out, size);
 }
 
-static void put_axes(struct text *out, const struct axes *axes) {
+/* Each behind `key`, which numbers need where words stand, and `c` where it
+ * could be a label. */
+static void put_axes(struct text *out, const struct axes *axes, const char *key,
+                     bool letters) {
   for (int i = 0; i < axes->count; i++) {
     if (i)
       text_putc(out, ' ');
+    if (key && (letters || axes->at[i] < AXIS_C))
+      text_printf(out, "%s=", key);
     switch (axes->at[i]) {
     case AXIS_C: text_putc(out, 'c'); break;
     case AXIS_W: text_putc(out, 'w'); break;
@@ -145,7 +150,9 @@ static void put_value(struct text *out, const struct arg_spec *spec,
     put_size(out, range->to);
     break;
   case TYPE_AXIS:
-  case TYPE_AXES: put_axes(out, at); break;
+  case TYPE_AXES:
+    put_axes(out, at, spec->place == PLACE_WORD ? spec->name : NULL, labels);
+    break;
   case TYPE_WORDS:
   case TYPE_CHOICE:
     text_puts(out, word_at(spec->words, *(const int *)at));
