@@ -293,6 +293,8 @@ struct netc_totals {
   size_t size;
   int64_t param_count, trainable_count, buffer_count;
   int64_t mac_count, activation_count, activation_bytes;
+  int64_t active_count; /* of the parameters, those that a value sees: of
+                           experts, as many as it is sent to */
 };
 
 NETC_API enum netc_status netc_totals(const struct netc *netc,

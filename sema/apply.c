@@ -122,7 +122,8 @@ static void add_tail(struct expander *e, struct bound *bound,
     bound->binding.failed = true;
     return;
   }
-  if (meaning.def || meaning.kind->join || meaning.kind->source) {
+  if (meaning.def || meaning.kind->join || meaning.kind->source ||
+      meaning.kind->front) {
     struct diagnostic *d =
         report(e, TAIL_ARGUMENT, arg->span,
                "`%.*s` cannot stand in the tail of a layer", SLICE_ARG(name));
@@ -204,7 +205,8 @@ static void read_arg(struct expander *e, struct bound *bound,
                      const struct arg *arg) {
   if (is_word(arg)) {
     read_word(e, bound, arg);
-  } else if (arg->form == ARG_BLOCK && bound->kind->join) {
+  } else if (arg->form == ARG_BLOCK &&
+             (bound->kind->join || bound->kind->front)) {
     struct operand *operand = VEC_PUSH(e->arena, &bound->operands);
     *operand = (struct operand){arg->block, NO_NODE, arg->span};
   } else if (bound->tail.count) {
@@ -368,9 +370,33 @@ static bool gather_inputs(struct expander *e, const struct stmt *stmt,
   return !e->lost && !bound->binding.failed;
 }
 
+/* A layer that takes a block: block.c */
+static void apply_block(struct expander *e, const struct stmt *stmt,
+                        struct bound *bound, struct slice label) {
+  struct block_making m = {.kind = bound->kind,
+                           .binding = &bound->binding,
+                           .stmt = stmt,
+                           .span = {stmt->span.begin, bound->main_end}};
+  if (bound->operands.count == 1)
+    m.block = bound->operands.at[0].block;
+  if (e->current == NO_NODE)
+    no_tensor(e, stmt);
+  if (e->current == NO_NODE || e->lost || bound->binding.failed) {
+    e->lost = true;
+    return;
+  }
+  int64_t outer = group_enter(e, label, slice_of(m.kind->name), stmt);
+  e->lost = !block_expand(e, &m) || !add_tail_nodes(e, stmt, bound, e->current);
+  group_leave(e, outer);
+}
+
 static void apply_layer(struct expander *e, const struct stmt *stmt,
                         const struct layer_kind *kind, struct slice label) {
   struct bound *bound = bound_stmt(e, stmt, kind);
+  if (kind->front) {
+    apply_block(e, stmt, bound, label);
+    return;
+  }
   size_t room = bound->operands.count + LIMIT_SPECS + 1;
   int64_t few[LIMIT_SPECS + 4];
   int64_t *nodes = room <= sizeof few / sizeof *few

@@ -247,6 +247,7 @@ static struct expander open_expander(struct expansion *expansion,
                            .scope = ARENA_NEW(expansion->arena, struct scope),
                            .pool = {.arena = expansion->arena},
                            .current = NO_NODE,
+                           .copies = {1, 1},
                            .share = NO_NODE};
 }
 

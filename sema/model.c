@@ -26,7 +26,8 @@ struct layer model_layer(const struct model *model, int64_t index,
                         .args = node->args,
                         .input_count = node->input_count,
                         .in = in,
-                        .out = node->out};
+                        .out = node->out,
+                        .copies = node->copies};
 }
 
 const struct shape **model_layer_room(const struct model *model) {

@@ -1,7 +1,7 @@
 /* attention: the operations that a framework makes of it. */
 #include <math.h>
 
-#include "layers/attention.h"
+#include "sequence/attention.h"
 #include "tape/tape.h"
 
 struct recorder {

@@ -1,5 +1,5 @@
 /* attention: every position looks at every other, by several heads. */
-#include "layers/attention.h"
+#include "sequence/attention.h"
 
 #include <inttypes.h>
 

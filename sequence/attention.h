@@ -1,6 +1,6 @@
 /* attention: its arguments and sizes, for its two files. */
-#ifndef NETC_LAYERS_ATTENTION_H
-#define NETC_LAYERS_ATTENTION_H
+#ifndef NETC_SEQUENCE_ATTENTION_H
+#define NETC_SEQUENCE_ATTENTION_H
 
 #include "layers/layer.h"
 

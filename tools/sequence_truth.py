@@ -1,0 +1,181 @@
+#!/usr/bin/python3
+"""Writes tests/data/sequence.csv: layers of sequences as PyTorch runs them.
+
+Each row has a net in the language, a batch, and what PyTorch 1.13 did on a
+CPU: the module's parameters, the multiply-accumulates of its matrix products
+for one sample, the bytes that autograd keeps (each storage once, without
+parameters, buffers and inputs), and the largest sum of live tensors in
+forward and backward, the loss being the sum of the output. Modules are plain
+PyTorch as the sources named beside them have it. Run by hand:
+tools/sequence_truth.py >tests/data/sequence.csv
+"""
+import math
+import sys
+
+import torch
+import torch.nn.functional as F
+from torch import nn
+from torch.utils._python_dispatch import TorchDispatchMode
+
+torch.manual_seed(1)
+ONLY = sys.argv[1:]
+
+
+class Products(TorchDispatchMode):
+    """Counts multiply-accumulates of matrix products and convolutions."""
+    macs = 0
+
+    def __torch_dispatch__(self, func, types, args=(), kwargs=None):
+        out = func(*args, **(kwargs or {}))
+        name = func.overloadpacket.__name__
+        if name in ("mm", "addmm"):
+            a = args[-2]
+            self.macs += out.numel() * a.shape[-1]
+        elif name in ("bmm", "baddbmm", "mv", "dot"):
+            a = args[-2]
+            self.macs += out.numel() * a.shape[-1]
+        elif name == "convolution":
+            self.macs += out.numel() * math.prod(args[1].shape[1:])
+        return out
+
+
+def saved_bytes(run, owned):
+    kept = {}
+
+    def pack(tensor):
+        storage = tensor.storage()
+        if storage.data_ptr() not in owned:
+            kept[storage.data_ptr()] = storage.nbytes()
+        return tensor
+    with torch.autograd.graph.saved_tensors_hooks(pack, lambda t: t):
+        out = run()
+    del out
+    return sum(kept.values())
+
+
+def peak_bytes(run):
+    """What the allocator had at most, above what it had before."""
+    with torch.autograd.profiler.profile(profile_memory=True) as seen:
+        out = run()
+        loss = out.sum()
+        del out
+        loss.backward()
+        del loss
+    memory = sorted((e for e in seen.kineto_results.events()
+                     if e.name() == "[memory]"), key=lambda e: e.start_us())
+    live = peak = 0
+    for event in memory:
+        live += event.nbytes()
+        peak = max(peak, live)
+    return peak
+
+
+def case(net, module, *shapes, indices=0):
+    """`shapes`: of the inputs, without the batch, as `module` takes them."""
+    if ONLY and not any(word in net for word in ONLY):
+        return
+    params = sum(p.numel() for p in module.parameters())
+    owned = {t.storage().data_ptr()
+             for t in [*module.parameters(), *module.buffers()]}
+    for batch in 1, 3:
+        data = [torch.randint(0, indices, (batch, *shape)) if indices
+                else torch.randn(batch, *shape) for shape in shapes]
+        inside = owned | {t.storage().data_ptr() for t in data}
+        saved = saved_bytes(lambda: module(*data), inside)
+        for p in module.parameters():
+            p.grad = None
+        peak = peak_bytes(lambda: module(*data))
+        if batch == 1:
+            with Products() as products:
+                module(*data)
+        print(f'"{net}",{batch},{params},{products.macs},{saved},{peak}',
+              flush=True)
+
+
+# Mixture of experts
+
+class Experts(nn.Module):
+    """MixtralSparseMoeBlock of transformers/models/mixtral; Qwen2-MoE and
+    OLMoE leave the top's weights as they are."""
+
+    def __init__(self, width, count, top, expert, norm=True, bias=False):
+        super().__init__()
+        self.top, self.count, self.norm = top, count, norm
+        self.gate = nn.Linear(width, count, bias=bias)
+        self.experts = nn.ModuleList(expert() for _ in range(count))
+
+    def forward(self, x):
+        shape = x.shape
+        x = x.view(-1, shape[-1])
+        weights = F.softmax(self.gate(x), dim=1, dtype=torch.float)
+        weights, chosen = torch.topk(weights, self.top, dim=-1)
+        if self.norm:
+            weights /= weights.sum(dim=-1, keepdim=True)
+        final = torch.zeros(x.shape)
+        mask = F.one_hot(chosen, num_classes=self.count).permute(2, 1, 0)
+        for i, expert in enumerate(self.experts):
+            idx, top_x = torch.where(mask[i])
+            state = x[None, top_x].reshape(-1, shape[-1])
+            state = expert(state) * weights[top_x, idx, None]
+            final.index_add_(0, top_x, state)
+        return final.reshape(shape)
+
+
+class Gated(nn.Module):
+    """w2(silu(w1(x)) * w3(x)): MixtralBlockSparseTop2MLP"""
+
+    def __init__(self, width, inner):
+        super().__init__()
+        self.w1 = nn.Linear(width, inner, bias=False)
+        self.w2 = nn.Linear(inner, width, bias=False)
+        self.w3 = nn.Linear(width, inner, bias=False)
+
+    def forward(self, x):
+        return self.w2(F.silu(self.w1(x)) * self.w3(x))
+
+
+def plain(width, inner):
+    return nn.Sequential(nn.Linear(width, inner), nn.GELU(),
+                         nn.Linear(inner, width))
+
+
+class Then(nn.Module):
+    """A first layer, so that the input of the second needs a gradient."""
+
+    def __init__(self, first, second):
+        super().__init__()
+        self.first, self.second = first, second
+
+    def forward(self, x, *more):
+        return self.second(self.first(x), *more)
+
+
+def behind(width, module):
+    return Then(nn.Linear(width, width), module)
+
+
+GATED = "mul { linear 20 nobias silu } { linear 20 nobias }; linear 12 nobias"
+
+
+def experts():
+    case(f"input 7x12; linear 12; moe experts=4 top=2 {{ {GATED} }}",
+         behind(12, Experts(12, 4, 2, lambda: Gated(12, 20))), (7, 12))
+    case("input 9x8; linear 8; moe experts=3 top=1 { linear 16 gelu; "
+         "linear 8 }; linear 8",
+         nn.Sequential(nn.Linear(8, 8),
+                       Experts(8, 3, 1, lambda: plain(8, 16)),
+                       nn.Linear(8, 8)), (9, 8))
+    case("input 6x8; moe experts=8 top=2 norm=off bias { linear 16 gelu; "
+         "linear 8 }; linear 8",
+         nn.Sequential(Experts(8, 8, 2, lambda: plain(8, 16), False, True),
+                       nn.Linear(8, 8)), (6, 8))
+
+
+def main():
+    torch.set_num_threads(1)
+    print("# net,batch,params,macs,saved,peak: tools/sequence_truth.py")
+    experts()
+
+
+if __name__ == "__main__":
+    main()
