@@ -161,6 +161,52 @@ class Dinov2(nn.Module):
         return self.last(x)[:, 0]
 
 
+class Response(nn.Module):
+    """Global response normalisation, over height and width."""
+
+    def __init__(self, width):
+        super().__init__()
+        self.gamma = nn.Parameter(torch.ones(width))
+        self.beta = nn.Parameter(torch.zeros(width))
+
+    def forward(self, x):
+        norm = x.norm(p=2, dim=(1, 2), keepdim=True)
+        norm = norm / (norm.mean(-1, keepdim=True) + 1e-6)
+        return x + torch.addcmul(self.beta, self.gamma, x * norm)
+
+
+class ConvNextV2(nn.Module):
+    """timm convnextv2_tiny"""
+
+    def __init__(self, channels, depths):
+        super().__init__()
+        self.first = nn.Conv2d(3, channels, 4, 4)
+        self.stages = nn.ModuleList()
+        c = channels
+        for i, depth in enumerate(depths):
+            blocks = nn.ModuleList(nn.ModuleList([
+                nn.Conv2d(c << i, c << i, 7, padding=3, groups=c << i),
+                nn.Sequential(nn.LayerNorm(c << i),
+                              nn.Linear(c << i, 4 * c << i), nn.GELU(),
+                              Response(4 * c << i),
+                              nn.Linear(4 * c << i, c << i))])
+                for _ in range(depth))
+            down = nn.Conv2d(c << i - 1, c << i, 2, 2) if i else None
+            norm = nn.LayerNorm(c << max(i - 1, 0))
+            self.stages.append(nn.ModuleList([norm, down, blocks]))
+        self.last = nn.Sequential(nn.LayerNorm(8 * c), nn.Linear(8 * c, 1000))
+
+    def forward(self, x):
+        x = self.first(x)
+        for norm, down, blocks in self.stages:
+            x = norm(x.permute(0, 2, 3, 1)).permute(0, 3, 1, 2)
+            x = down(x) if down else x
+            for conv, dense in blocks:
+                y = dense(conv(x).permute(0, 2, 3, 1))
+                x = x + y.permute(0, 3, 1, 2)
+        return self.last(F.adaptive_avg_pool2d(x, 1).flatten(1))
+
+
 class Whisper(nn.Module):
     """openai/whisper whisper/model.py; the mask hides instead of adding"""
 
@@ -258,6 +304,10 @@ MODELS = [
     ("dit", "layers=12 width=384 heads=6", lambda: Dit(12, 384, 6),
      [image(4, 32), values(256), words(1)]),
     ("dinov2", "", lambda: Dinov2(12, 384, 6), [image(3, 518)]),
+    ("convnext_v2", "", lambda: ConvNextV2(96, (3, 3, 9, 3)),
+     [image(3, 224)]),
+    ("convnext_v2", "channels=40 n=2 deep=6",
+     lambda: ConvNextV2(40, (2, 2, 6, 2)), [image(3, 224)]),
     ("whisper", "", lambda: Whisper(4, 384, 6),
      [values(80, 3000), words(448)]),
     ("pointnet", "bias=true", PointNet, [values(3, 1024)]),
