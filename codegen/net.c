@@ -21,7 +21,8 @@ struct flat {
 };
 
 /*
- * stem.conv1 becomes stem_conv1, and no two nodes share a label. Inside a
+ * stem.conv1 becomes stem_conv1, skip[3] skip_3, and no two nodes share a
+ * label. Inside a
  * block, its own name is left out: the block gives it.
  */
 static struct slice unique_label(struct flat *f, struct slice name) {
@@ -34,7 +35,8 @@ static struct slice unique_label(struct flat *f, struct slice name) {
     name.length -= block.length + 1;
   }
   for (size_t i = 0; i < name.length; i++)
-    text_putc(&label, name.at[i] == '.' ? '_' : name.at[i]);
+    if (name.at[i] != ']')
+      text_putc(&label, strchr(".[-", name.at[i]) ? '_' : name.at[i]);
   while (map_find(&f->taken, text_slice(&label)))
     text_put(&label, "_");
   map_add(f->c->arena, &f->taken, text_slice(&label));
@@ -129,8 +131,10 @@ static void put_from(struct flat *f, const struct node *node) {
 
 /* What follows a layer on its line. */
 static void put_tail(struct flat *f, const struct row *row) {
-  for (int64_t i = row->head + 1; i < row->end; i++)
-    text_printf(f->out, " %s", f->model->nodes.at[i].kind->name);
+  for (int64_t i = row->head + 1; i < row->end; i++) {
+    text_putc(f->out, ' ');
+    model_put_tail(f->out, f->model, i, f->labels);
+  }
   put_mark(f, row->end - 1);
 }
 

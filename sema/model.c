@@ -100,11 +100,11 @@ static void put_size(struct text *out, int64_t size) {
 
 /* Each behind `key`, which numbers need where words stand, and `c` where it
  * could be a label. */
-static void put_axes(struct text *out, const struct axes *axes, const char *key,
-                     bool letters) {
+static void put_axes(struct text *out, const struct axes *axes,
+                     const char *between, const char *key, bool letters) {
   for (int i = 0; i < axes->count; i++) {
     if (i)
-      text_putc(out, ' ');
+      text_put(out, between);
     if (key && (letters || axes->at[i] < AXIS_C))
       text_printf(out, "%s=", key);
     switch (axes->at[i]) {
@@ -152,7 +152,8 @@ static void put_value(struct text *out, const struct arg_spec *spec,
     break;
   case TYPE_AXIS:
   case TYPE_AXES:
-    put_axes(out, at, spec->place == PLACE_WORD ? spec->name : NULL, labels);
+    put_axes(out, at, " ", spec->place == PLACE_WORD ? spec->name : NULL,
+             labels);
     break;
   case TYPE_WORDS:
   case TYPE_CHOICE:
@@ -178,9 +179,6 @@ static bool is_unit_step(const struct arg_spec *spec, const void *at) {
 static void put_arg(struct text *out, const struct arg_spec *spec,
                     const void *at, const struct slice *labels) {
   bool word = spec->place == PLACE_WORD;
-  if (is_unit_step(spec, at))
-    return;
-  text_putc(out, ' ');
   if (spec->place == PLACE_STRIDE)
     text_putc(out, '/');
   if (spec->place == PLACE_KEY)
@@ -202,9 +200,43 @@ void model_put_layer(struct text *out, const struct model *model, int64_t index,
   text_put(out, node->kind->name);
   for (int i = 0; node->kind->specs && node->kind->specs[i].name; i++) {
     const struct arg_spec *spec = &node->kind->specs[i];
-    if (node->given >> i & 1)
-      put_arg(out, spec, (const char *)node->args + spec->offset, labels);
+    const void *at = (const char *)node->args + spec->offset;
+    if (!(node->given >> i & 1) || is_unit_step(spec, at))
+      continue;
+    text_putc(out, ' ');
+    put_arg(out, spec, at, labels);
   }
+}
+
+/* In parentheses a stride has its name, and commas part the axes. */
+static void put_item(struct text *out, const struct arg_spec *spec,
+                     const void *at, const struct slice *labels) {
+  if (spec->type == TYPE_AXES) {
+    put_axes(out, at, ", ", spec->place == PLACE_WORD ? spec->name : NULL,
+             labels);
+  } else if (spec->place == PLACE_STRIDE) {
+    text_printf(out, "%s=", spec->name);
+    put_value(out, spec, at, labels);
+  } else {
+    put_arg(out, spec, at, labels);
+  }
+}
+
+void model_put_tail(struct text *out, const struct model *model, int64_t index,
+                    const struct slice *labels) {
+  const struct node *node = &model->nodes.at[index];
+  const char *before = "(";
+  text_put(out, node->kind->name);
+  for (int i = 0; node->kind->specs && node->kind->specs[i].name; i++) {
+    const struct arg_spec *spec = &node->kind->specs[i];
+    if (!(node->given >> i & 1))
+      continue;
+    text_put(out, before);
+    put_item(out, spec, (const char *)node->args + spec->offset, labels);
+    before = ", ";
+  }
+  if (*before == ',')
+    text_putc(out, ')');
 }
 
 void model_put_value(struct text *out, const struct arg_spec *spec,
