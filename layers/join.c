@@ -77,8 +77,8 @@ static bool check_alone(struct layer *layer) {
   const struct join *join = layer->args;
   bool number = !isnan(join->number);
   const char *arg = number ? "number" : join->over.axes.count ? "axis" : NULL;
-  if (layer->input_count > 1 && !arg && !join->over.keep)
-    return true;
+  if (!arg && !join->over.keep)
+    return true; /* of one tensor alone: a range of labels may be short */
   struct diagnostic *d = NULL;
   if (layer->input_count > 1 || (number && join->over.axes.count)) {
     d = layer_fail(layer, WRONG_COUNT, arg, "%s takes operands%s",
@@ -96,7 +96,7 @@ static bool elementwise_shape(struct layer *layer) {
   const struct join *join = layer->args;
   if (!check_alone(layer))
     return false;
-  if (layer->input_count == 1 && isnan(join->number))
+  if (isnan(join->number) && (join->over.axes.count || join->over.keep))
     return over_shape(layer, &join->over);
   layer->out = *layer->in[0];
   for (int i = 1; i < layer->input_count; i++)
@@ -227,6 +227,8 @@ static size_t alone(const struct layer *layer, struct tape *tape,
   const struct join *join = layer->args;
   if (!isnan(join->number))
     return number_trace(layer, tape, in, join->number);
+  if (!join->over.axes.count)
+    return in[0];
   return over_trace(layer, tape, in, &join->over,
                     layer->kind->opcode == DOES_MAX ? REDUCE_MAX : REDUCE_MIN);
 }

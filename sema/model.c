@@ -100,8 +100,8 @@ static void put_size(struct text *out, int64_t size) {
 
 /* Each behind `key`, which numbers need where words stand, and `c` where it
  * could be a label. */
-static void put_axes(struct text *out, const struct axes *axes,
-                     const char *between, const char *key, bool letters) {
+static void put_axes(struct text *out, const struct axes *axes, const char *key,
+                     bool letters, const char *between) {
   for (int i = 0; i < axes->count; i++) {
     if (i)
       text_put(out, between);
@@ -116,6 +116,10 @@ static void put_axes(struct text *out, const struct axes *axes,
     default: text_int(out, axes->at[i]);
     }
   }
+}
+
+static const char *axes_key(const struct arg_spec *spec) {
+  return spec->place == PLACE_WORD ? spec->name : NULL;
 }
 
 /* A number, or the word that stands in its place. */
@@ -152,8 +156,7 @@ static void put_value(struct text *out, const struct arg_spec *spec,
     break;
   case TYPE_AXIS:
   case TYPE_AXES:
-    put_axes(out, at, " ", spec->place == PLACE_WORD ? spec->name : NULL,
-             labels);
+    put_axes(out, at, axes_key(spec), labels, " ");
     break;
   case TYPE_WORDS:
   case TYPE_CHOICE:
@@ -212,8 +215,7 @@ void model_put_layer(struct text *out, const struct model *model, int64_t index,
 static void put_item(struct text *out, const struct arg_spec *spec,
                      const void *at, const struct slice *labels) {
   if (spec->type == TYPE_AXES) {
-    put_axes(out, at, ", ", spec->place == PLACE_WORD ? spec->name : NULL,
-             labels);
+    put_axes(out, at, axes_key(spec), labels, ", ");
   } else if (spec->place == PLACE_STRIDE) {
     text_printf(out, "%s=", spec->name);
     put_value(out, spec, at, labels);

@@ -39,8 +39,9 @@ int main(void) {
   }
   struct CMUnitTest *tests = calloc(count + 1, sizeof *tests);
   for (size_t i = 0; i < count; i++)
-    tests[i] = (struct CMUnitTest){
-        .name = rows[i].name, .test_func = check_row, .initial_state = &rows[i]};
+    tests[i] = (struct CMUnitTest){.name = rows[i].name,
+                                   .test_func = check_row,
+                                   .initial_state = &rows[i]};
   int failed =
       count ? _cmocka_run_group_tests("small", tests, count, NULL, NULL) : 1;
   free(tests);

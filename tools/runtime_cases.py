@@ -482,6 +482,16 @@ def arithmetic():
         case(op, "by channel", [Input(1, 3, 4, 5), Input(5, plus=2)], f)
         case(op, "the first is smaller",
              [Input(1, 4, 1), Input(3, 1, 17, plus=2)], f)
+    for shape in (1, 8), (3, 4, 3, 10):
+        case("glu", f"{len(shape)} axes", [Input(*shape, scale=4)],
+             lambda x: F.glu(x, -1))
+        case("l2norm", f"{len(shape)} axes", [Input(*shape, scale=4)],
+             lambda x: F.normalize(x, dim=-1), reals=[1e-12])
+        case("l2norm", f"a least, {len(shape)} axes", [Input(*shape)],
+             lambda x: F.normalize(x, dim=-1, eps=2), reals=[2])
+        case("affine", f"{len(shape)} axes",
+             [Input(*shape), Input(shape[-1]), Input(shape[-1])],
+             lambda x, a, b: x * a + b)
     for mode, f in enumerate((torch.sum, torch.mean, torch.amax, torch.amin)):
         for shape, axes in ((3, 4, 5), 1), ((1, 6, 3, 4), 2), \
                            ((3, 2, 3, 4), 3), ((1, 7), 1):

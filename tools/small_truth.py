@@ -145,4 +145,34 @@ def arithmetic():
                lambda x, g: g(several(x, (2, 3))), nn.Linear(8, 3))
 
 
+class Vectors(nn.Module):
+    """A factor and a term for each channel of a map."""
+
+    def __init__(self, channels, function):
+        super().__init__()
+        self.weight = nn.Parameter(torch.ones(channels, 1, 1))
+        self.bias = nn.Parameter(torch.zeros(channels, 1, 1))
+        self.function = function
+
+    def forward(self, x):
+        return self.function(x, self.weight, self.bias)
+
+
+def channels():
+    vector("glu", lambda x: F.glu(x, -1))
+    vector("glu; linear 3", lambda x, f: f(F.glu(x, -1)), nn.Linear(4, 3))
+    vector("l2norm", lambda x: F.normalize(x, dim=-1))
+    vector("l2norm; linear 3", lambda x, f: f(F.normalize(x, dim=-1)),
+           nn.Linear(8, 3))
+    map_of("l2norm", lambda x: F.normalize(x, dim=1))
+    map_of("lrn 5", lambda x: F.local_response_norm(x, 5))
+    # resmlp's Affine, Caffe's Scale
+    map_of("affine; conv 2 3x3", lambda x, a, f: f(a(x)),
+           Vectors(8, lambda x, w, b: torch.addcmul(b, w, x)),
+           nn.Conv2d(8, 2, 3))
+    map_of("scale bias; conv 2 3x3", lambda x, a, f: f(a(x)),
+           Vectors(8, lambda x, w, b: x * w + b), nn.Conv2d(8, 2, 3))
+
+
 arithmetic()
+channels()
