@@ -124,6 +124,7 @@ static bool by_rows(const struct layer *layer, struct arena *arena) {
 static size_t dense_trace(const struct layer *layer, struct tape *tape,
                           const size_t *in) {
   const struct dense *dense = layer->args;
+  size_t rows = layer->in[0]->rank > 1 ? tape_rows(tape, in[0]) : in[0];
   struct strides out = strides_of(&layer->out);
   int64_t sizes[2] = {features(layer), dense->units};
   struct strides weights[2] = {strides_dense(2, sizes),
@@ -136,13 +137,13 @@ static size_t dense_trace(const struct layer *layer, struct tape *tape,
       .opcode = DOES_LINEAR, .out = &out, .weights = weights};
   return tape_run(tape, &(struct operation){.name = layer->kind->name,
                                             .does = &does,
-                                            .in = in,
+                                            .in = &rows,
                                             .in_count = 1,
                                             .out = extent_of(&layer->out),
                                             .keeps = KEEPS_IN(0),
                                             .all_params = true,
                                             .splits = true,
-                                            .spares_weights = true,
+                                            .spares = true,
                                             .cast = CAST_LOW});
 }
 

@@ -63,7 +63,7 @@ static size_t project(const struct recorder *r, int which, size_t in,
                                           .first_param = p->first,
                                           .param_count = p->count,
                                           .splits = true,
-                                          .spares_weights = true,
+                                          .spares = true,
                                           .cast = CAST_LOW});
   out = which == PROJECTION_OUT ? strides_of(&r->layer->out)
                                 : rows_strides(r, rows, p->out);
@@ -200,6 +200,7 @@ static size_t product(const struct recorder *r, size_t a, size_t b,
                                       .by_channel = true,
                                       .out = out,
                                       .keeps = KEEPS_IN(0) | KEEPS_IN(1),
+                                      .spares = true,
                                       .cast = CAST_LOW});
 }
 
