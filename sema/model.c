@@ -131,6 +131,14 @@ static void put_int(struct text *out, const struct arg_spec *spec,
     text_int(out, value);
 }
 
+/* 50, not 5e+01 */
+static void put_real(struct text *out, double value) {
+  if (value >= 0 && value < 1e15 && (double)(int64_t)value == value)
+    text_int(out, (int64_t)value);
+  else
+    text_real(out, value);
+}
+
 static void put_value(struct text *out, const struct arg_spec *spec,
                       const void *at, const struct slice *labels) {
   const struct layer_ref *ref = at;
@@ -139,7 +147,7 @@ static void put_value(struct text *out, const struct arg_spec *spec,
   const struct range *range = at;
   switch (spec->type) {
   case TYPE_INT: put_int(out, spec, *(const int64_t *)at); break;
-  case TYPE_REAL: text_real(out, *(const double *)at); break;
+  case TYPE_REAL: put_real(out, *(const double *)at); break;
   case TYPE_SIZES: put_sizes(out, at, at); break;
   case TYPE_PADDING: put_sizes(out, &pad->before, &pad->after); break;
   case TYPE_SHAPE:

@@ -1,7 +1,7 @@
 /*
  * Layers of sequences against PyTorch: tests/data/sequence.csv holds nets
  * with what PyTorch 1.13 did on a CPU (tools/sequence_truth.py): parameters,
- * multiply-accumulates, bytes that are kept for backward.
+ * multiply-accumulates, bytes that are kept for backward, and the peak.
  */
 #include "tests/report.h"
 
@@ -10,14 +10,42 @@ struct truth {
   long long batch, params, macs, saved, peak;
 };
 
+/*
+ * Peaks that differ, in percent: experts run one by one in PyTorch; a batch
+ * of 1 repeats one head of keys without a copy; the gradients of views of a
+ * packed projection are put together by way of others.
+ */
+static const struct {
+  const char *words;
+  int percent;
+} inexact[] = {{"moe ", 23}, {"kv=1 ", 2}, {"talking scale=queries views", 7}};
+
+static int64_t peak_of(json_t *json) {
+  int64_t forward = training(json, "forward_peak_bytes");
+  int64_t backward = training(json, "backward_peak_bytes");
+  return (forward > backward ? forward : backward) -
+         training(json, "parameter_bytes") - training(json, "buffer_bytes") -
+         training(json, "input_bytes");
+}
+
+static void check_peak(const struct truth *truth, json_t *json) {
+  int64_t allowed = 0;
+  for (size_t i = 0; i < sizeof inexact / sizeof *inexact; i++)
+    if (strstr(truth->net, inexact[i].words))
+      allowed = truth->peak * inexact[i].percent / 100;
+  assert_in_range(peak_of(json), truth->peak - allowed, truth->peak + allowed);
+}
+
 static void check_row(void **state) {
   const struct truth *truth = *state;
   char options[64];
-  snprintf(options, sizeof options, "batch=%lld loss=none" CPU, truth->batch);
+  snprintf(options, sizeof options, "batch=%lld loss=sum optimizer=sgd" CPU,
+           truth->batch);
   json_t *json = compile(truth->net, options);
   assert_int_equal(number(json, "totals.param_count"), truth->params);
   assert_int_equal(number(json, "totals.mac_count"), truth->macs);
   assert_int_equal(training(json, "saved_bytes"), truth->saved);
+  check_peak(truth, json);
   json_decref(json);
 }
 

@@ -58,9 +58,8 @@ def peak_bytes(run):
     with torch.autograd.profiler.profile(profile_memory=True) as seen:
         out = run()
         loss = out.sum()
-        del out
         loss.backward()
-        del loss
+        del out, loss
     memory = sorted((e for e in seen.kineto_results.events()
                      if e.name() == "[memory]"), key=lambda e: e.start_us())
     live = peak = 0
@@ -171,10 +170,123 @@ def experts():
                        nn.Linear(8, 8)), (6, 8))
 
 
+# Attention
+
+class RMS(nn.Module):
+    """transformers' LlamaRMSNorm"""
+
+    def __init__(self, width):
+        super().__init__()
+        self.weight = nn.Parameter(torch.ones(width))
+
+    def forward(self, x):
+        variance = x.pow(2).mean(-1, keepdim=True)
+        return self.weight * (x * torch.rsqrt(variance + 1e-6))
+
+
+class Attention(nn.Module):
+    """eager attention of transformers, with what Qwen3 (qknorm), Gemma 2
+    (softcap), gpt-oss (sinks) and timm's CaiT (talking) add to it"""
+
+    def __init__(self, width, heads, kv=None, dim=None, bias="qkvo", out=None,
+                 qknorm=None, softcap=None, sinks=False, talking=False,
+                 scale="scores", causal=False, noout=False, packed=False):
+        super().__init__()
+        self.heads, self.kv = heads, kv or heads
+        self.dim = dim or width // heads
+        full, less = self.heads * self.dim, self.kv * self.dim
+        self.packed, self.causal, self.scale = packed, causal, scale
+        if packed:
+            self.qkv = nn.Linear(width, full + 2 * less, bias="q" in bias)
+        else:
+            self.q = nn.Linear(width, full, bias="q" in bias)
+            self.k = nn.Linear(width, less, bias="k" in bias)
+            self.v = nn.Linear(width, less, bias="v" in bias)
+        self.o = None
+        if not noout:
+            self.o = nn.Linear(full, out or width, bias="o" in bias)
+        norm = {"rms": RMS, "ln": nn.LayerNorm}.get(qknorm)
+        self.norms = nn.ModuleList([norm(self.dim), norm(self.dim)]) \
+            if norm else None
+        self.softcap = softcap
+        self.sinks = nn.Parameter(torch.zeros(heads)) if sinks else None
+        self.talk = nn.ModuleList([nn.Linear(heads, heads) for _ in "ab"]) \
+            if talking else None
+
+    def forward(self, x):
+        b, t, _ = x.shape
+        if self.packed:  # timm's vision_transformer
+            qkv = self.qkv(x).reshape(b, t, 3, self.heads, self.dim)
+            q, k, v = qkv.permute(2, 0, 3, 1, 4).unbind(0)
+            del qkv
+        else:
+            q, k, v = (f(x).view(b, t, -1, self.dim)
+                       for f in (self.q, self.k, self.v))
+            if self.norms:
+                q, k = self.norms[0](q), self.norms[1](k)
+            q, k, v = (y.transpose(1, 2) for y in (q, k, v))
+        if self.kv != self.heads:
+            k, v = (y[:, :, None].expand(-1, -1, self.heads // self.kv, -1, -1)
+                    .reshape(b, self.heads, t, self.dim) for y in (k, v))
+        if self.scale == "queries":
+            q = q * self.dim ** -0.5
+        scores = q @ k.transpose(2, 3)
+        del q, k
+        if self.scale == "scores":
+            scores = scores * self.dim ** -0.5
+        if self.softcap:
+            scores = torch.tanh(scores / self.softcap) * self.softcap
+        if self.causal:
+            hidden = torch.ones(t, t, dtype=torch.bool).triu(1)
+            scores = scores.masked_fill(hidden, -math.inf)
+        if self.talk:
+            scores = self.talk[0](scores.permute(0, 2, 3, 1))
+            scores = scores.permute(0, 3, 1, 2)
+        if self.sinks is not None:
+            sinks = self.sinks.reshape(1, -1, 1, 1).expand(b, -1, t, -1)
+            scores = torch.cat([scores, sinks], -1)
+            scores = scores - scores.max(-1, keepdim=True).values
+        scores = scores.softmax(-1)
+        if self.sinks is not None:
+            scores = scores[..., :-1]
+        if self.talk:
+            scores = self.talk[1](scores.permute(0, 2, 3, 1))
+            scores = scores.permute(0, 3, 1, 2)
+        x = (scores @ v).transpose(1, 2).reshape(b, t, -1)
+        return self.o(x) if self.o else x
+
+
+def attention(words, width=16, heads=4, **more):
+    net = f"input 6x{width}; linear {width}; attention {heads} {words} naive"
+    case(net, behind(width, Attention(width, heads, **more)), (6, width))
+
+
+def attentions():
+    attention("kv=2 causal nobias", kv=2, causal=True, bias="")
+    attention("bias=o", bias="o")
+    attention("bias=qk dim=6", bias="qk", dim=6)
+    attention("out=10", out=10)
+    attention("dim=3 noout", dim=3, noout=True)
+    attention("qknorm kv=2 nobias", qknorm="rms", kv=2, bias="")
+    attention("qkln", qknorm="ln")
+    attention("softcap=50", softcap=50.0)
+    attention("softcap=50 causal kv=1", softcap=50.0, causal=True, kv=1)
+    attention("sinks", sinks=True)
+    attention("sinks kv=2 causal", sinks=True, kv=2, causal=True)
+    attention("scale=queries", scale="queries")
+    attention("scale=none nobias", scale=None, bias="")
+    attention("talking", talking=True)
+    attention("talking scale=queries views", talking=True, scale="queries",
+              packed=True)
+    attention("views", packed=True)
+    attention("views scale=queries", packed=True, scale="queries")
+
+
 def main():
     torch.set_num_threads(1)
     print("# net,batch,params,macs,saved,peak: tools/sequence_truth.py")
     experts()
+    attentions()
 
 
 if __name__ == "__main__":
