@@ -2,6 +2,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "base/check.h"
 #include "layers/norm.h"
 
 struct norm {
