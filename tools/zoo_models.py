@@ -70,12 +70,14 @@ def mlp(width, hidden, act=nn.GELU):
 class Attention(nn.Module):
     """As `attention`: its projections apart, or packed in one matrix."""
 
-    def __init__(self, width, heads, packed=False, bias="qkvo", causal=False):
+    def __init__(self, width, heads, packed=False, bias="qkvo", causal=False,
+                 memory=None):
         super().__init__()
         self.heads, self.causal = heads, causal
         self.qkv = nn.Linear(width, 3 * width) if packed else None
         for name in "o" if packed else "qkvo":
-            setattr(self, name, nn.Linear(width, width, name in bias))
+            given = memory if memory and name in "kv" else width
+            setattr(self, name, nn.Linear(given, width, name in bias))
 
     def parts(self, x, memory):
         if self.qkv:
@@ -286,6 +288,173 @@ class Largest(nn.Module):
         return x.max(2)[0]
 
 
+class Cbs(nn.Module):
+    def __init__(self, c, out, k=1, s=1):
+        super().__init__()
+        self.conv = nn.Conv2d(c, out, k, s, k // 2, bias=False)
+        self.norm = nn.BatchNorm2d(out)
+
+    def forward(self, x):
+        return F.silu(self.norm(self.conv(x)), inplace=True)
+
+
+def pair(c):
+    return nn.Sequential(Cbs(c, c, 3), Cbs(c, c, 3))
+
+
+class C2f(nn.Module):
+    def __init__(self, given, c, n, short=False):
+        super().__init__()
+        self.first, self.short = Cbs(given, c), short
+        self.pairs = nn.ModuleList(pair(c // 2) for _ in range(n))
+        self.last = Cbs((2 + n) * c // 2, c)
+
+    def forward(self, x):
+        parts = list(self.first(x).chunk(2, 1))
+        for layers in self.pairs:
+            y = layers(parts[-1])
+            parts.append(parts[-1] + y if self.short else y)
+        return self.last(torch.cat(parts, 1))
+
+
+class Sppf(nn.Module):
+    def __init__(self, c):
+        super().__init__()
+        self.first, self.last = Cbs(c, c // 2), Cbs(2 * c, c)
+
+    def forward(self, x):
+        parts = [self.first(x)]
+        for _ in range(3):
+            parts.append(F.max_pool2d(parts[-1], 5, 1, 2))
+        return self.last(torch.cat(parts, 1))
+
+
+class YoloV8(nn.Module):
+    """ultralytics cfg/models/v8/yolov8.yaml"""
+
+    def __init__(self, w, end, n):
+        super().__init__()
+        self.to8 = nn.Sequential(
+            Cbs(3, w, 3, 2), Cbs(w, 2 * w, 3, 2), C2f(2 * w, 2 * w, n, True),
+            Cbs(2 * w, 4 * w, 3, 2), C2f(4 * w, 4 * w, 2 * n, True))
+        self.to16 = nn.Sequential(Cbs(4 * w, 8 * w, 3, 2),
+                                  C2f(8 * w, 8 * w, 2 * n, True))
+        self.to32 = nn.Sequential(Cbs(8 * w, end, 3, 2),
+                                  C2f(end, end, n, True), Sppf(end))
+        self.up16 = C2f(end + 8 * w, 8 * w, n)
+        self.up8 = C2f(12 * w, 4 * w, n)
+        self.down16, self.down32 = (Cbs(c, c, 3, 2) for c in (4 * w, 8 * w))
+        self.last16 = C2f(12 * w, 8 * w, n)
+        self.last32 = C2f(8 * w + end, end, n)
+        self.heads = nn.ModuleList(nn.ModuleList(
+            nn.Sequential(Cbs(c, wide, 3), Cbs(wide, wide, 3),
+                          nn.Conv2d(wide, out, 1))
+            for wide, out in ((max(w, 64), 64), (max(4 * w, 80), 80)))
+            for c in (4 * w, 8 * w, end))
+
+    def forward(self, x):
+        at8 = self.to8(x)
+        at16 = self.to16(at8)
+        at32 = self.to32(at16)
+        middle = self.up16(torch.cat([F.interpolate(at32, None, 2), at16], 1))
+        small = self.up8(torch.cat([F.interpolate(middle, None, 2), at8], 1))
+        medium = self.last16(torch.cat([self.down16(small), middle], 1))
+        large = self.last32(torch.cat([self.down32(medium), at32], 1))
+        return [torch.cat([box(x), kind(x)], 1) for (box, kind), x in
+                zip(self.heads, (small, medium, large))]
+
+
+class Resnet(nn.Module):
+    def __init__(self, c, out):
+        super().__init__()
+        self.norms = nn.ModuleList([nn.GroupNorm(32, c),
+                                    nn.GroupNorm(32, out)])
+        self.convs = nn.ModuleList([nn.Conv2d(c, out, 3, padding=1),
+                                    nn.Conv2d(out, out, 3, padding=1)])
+        self.time = nn.Linear(1280, out)
+        self.short = nn.Conv2d(c, out, 1) if c != out else nn.Identity()
+
+    def forward(self, x, time):
+        y = self.convs[0](F.silu(self.norms[0](x), inplace=True))
+        y = y + self.time(F.silu(time))[:, :, None, None]
+        y = self.convs[1](F.silu(self.norms[1](y), inplace=True))
+        return self.short(x) + y
+
+
+class Transformer(nn.Module):
+    def __init__(self, c):
+        super().__init__()
+        self.norm = nn.GroupNorm(32, c, 1e-6)
+        self.convs = nn.ModuleList([nn.Conv2d(c, c, 1), nn.Conv2d(c, c, 1)])
+        self.norms = nn.ModuleList(nn.LayerNorm(c) for _ in range(3))
+        self.own = Attention(c, 8, bias="o")
+        self.cross = Attention(c, 8, bias="o", memory=768)
+        self.feed = nn.Linear(c, 8 * c)
+        self.out = nn.Linear(4 * c, c)
+
+    def forward(self, x, text):
+        y = self.convs[0](self.norm(x)).flatten(2).transpose(1, 2)
+        y = y + self.own(self.norms[0](y))
+        y = y + self.cross(self.norms[1](y), text)
+        wide, gate = self.feed(self.norms[2](y)).chunk(2, -1)
+        y = y + self.out(wide * F.gelu(gate))
+        return x + self.convs[1](y.transpose(1, 2).reshape(x.shape))
+
+
+class SdUnet(nn.Module):
+    """diffusers UNet2DConditionModel of Stable Diffusion 1.5"""
+
+    def __init__(self, wide=(320, 640, 1280, 1280)):
+        super().__init__()
+        self.time = nn.Sequential(nn.Linear(320, 1280), nn.SiLU(),
+                                  nn.Linear(1280, 1280))
+        self.first = nn.Conv2d(4, 320, 3, padding=1)
+        self.down, self.up, given = nn.ModuleList(), nn.ModuleList(), [320]
+        for i, c in enumerate(wide):
+            for _ in range(2):
+                self.down.append(self.block(i, given[-1], c))
+                given.append(c)
+            if i < 3:
+                self.down.append(nn.Conv2d(c, c, 3, 2, 1))
+                given.append(c)
+        self.middle = nn.ModuleList([*self.block(0, 1280, 1280),
+                                     Resnet(1280, 1280)])
+        last = 1280
+        for i, c in reversed(list(enumerate(wide))):
+            for _ in range(3):
+                self.up.append(self.block(i, last + given.pop(), c))
+                last = c
+            if i:
+                self.up.append(nn.Conv2d(c, c, 3, padding=1))
+        self.last = nn.Sequential(nn.GroupNorm(32, 320), nn.SiLU(True),
+                                  nn.Conv2d(320, 4, 3, padding=1))
+
+    def block(self, i, c, out):
+        parts = [Resnet(c, out)] + ([Transformer(out)] if i < 3 else [])
+        return nn.ModuleList(parts)
+
+    def run(self, block, x, time, text):
+        for part in block:
+            x = part(x, time if isinstance(part, Resnet) else text)
+        return x
+
+    def forward(self, x, step, text):
+        time = self.time(step)
+        x, skips = self.first(x), []
+        skips.append(x)
+        for part in self.down:
+            x = part(x) if isinstance(part, nn.Conv2d) else \
+                self.run(part, x, time, text)
+            skips.append(x)
+        x = self.run(self.middle, x, time, text)
+        for part in self.up:
+            if isinstance(part, nn.Conv2d):
+                x = part(F.interpolate(x, None, 2))
+            else:
+                x = self.run(part, torch.cat([x, skips.pop()], 1), time, text)
+        return self.last(x)
+
+
 # Rows: net, settings, model, inputs of a batch, options
 
 def image(channels, height, width=None):
@@ -310,6 +479,10 @@ MODELS = [
      lambda: ConvNextV2(40, (2, 2, 6, 2)), [image(3, 224)]),
     ("whisper", "", lambda: Whisper(4, 384, 6),
      [values(80, 3000), words(448)]),
+    ("yolov8", "", lambda: YoloV8(16, 256, 1), [image(3, 640)]),
+    ("yolov8", "size=3", lambda: YoloV8(48, 576, 2), [image(3, 640)]),
+    ("sd_unet", "size=16", SdUnet,
+     [image(4, 16), values(320), values(77, 768)]),
     ("pointnet", "bias=true", PointNet, [values(3, 1024)]),
 ]
 
