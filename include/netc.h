@@ -120,6 +120,20 @@ NETC_API enum netc_status netc_load_text(struct netc *netc, const char *name,
 /* The files that were read, for dependencies; NULL behind the last one. */
 NETC_API const char *netc_source(const struct netc *netc, size_t index);
 
+/* What the source lets be chosen with netc_define, where it was found; of a
+ * net with errors, too. NETC_USAGE behind the last one. */
+struct netc_param {
+  size_t size;
+  const char *name;
+  const char *fallback; /* as the source has it: "50" */
+  const char *value;    /* what it is now */
+  const char *allowed;  /* "18 34 50", "0..1"; "": not limited */
+  bool given;           /* by netc_define */
+};
+
+NETC_API enum netc_status netc_param(struct netc *netc, size_t index,
+                                     struct netc_param *param);
+
 /* Diagnostics, in the order of discovery */
 
 enum netc_severity { NETC_SEVERITY_WARNING = 1, NETC_SEVERITY_ERROR };

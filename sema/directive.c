@@ -116,28 +116,6 @@ void expand_def(struct expander *e, const struct stmt *stmt) {
   symbol->scope = e->scope;
 }
 
-static struct define *find_define(struct expander *e, struct slice name) {
-  for (size_t i = 0; i < e->in->define_count; i++)
-    if (slice_equal(e->in->defines[i].name, name))
-      return &e->in->defines[i];
-  return NULL;
-}
-
-void expand_constant(struct expander *e, const struct stmt *stmt) {
-  struct value value = eval(e, stmt->value);
-  struct define *define =
-      stmt->kind == STMT_PARAM ? find_define(e, stmt->name) : NULL;
-  if (define) {
-    define->used = true;
-    value = define->value;
-  }
-  size_t count = e->scope->count;
-  struct symbol *symbol =
-      scope_declare(e, SYMBOL_CONSTANT, stmt->name, stmt->name_span);
-  if (e->scope->count > count)
-    symbol->value = value;
-}
-
 void expand_net(struct expander *e, const struct stmt *stmt) {
   if (e->model->named) {
     struct diagnostic *d =

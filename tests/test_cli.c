@@ -252,6 +252,32 @@ static void only_plain_files_are_replaced(void **state) {
 }
 
 /* What cannot be written is never taken for written. */
+/* What -D can choose; of a net that is refused, too. */
+static void params_are_listed(void **state) {
+  (void)state;
+  struct run r = run(NETC " params examples/zoo/vgg.net");
+  assert_string_equal(r.out, "param  default   allowed\n"
+                             "depth  16        11 13 16 19\n"
+                             "norm   identity  identity bn\n");
+  assert_string_equal(r.err, "");
+  run_free(&r);
+  r = run(NETC " params examples/zoo/vgg.net -D depth=15");
+  assert_int_equal(r.status, 1);
+  assert_holds(r.out, "depth  16        11 13 16 19; is 15\n");
+  assert_holds(r.err, "`depth` must be one of 11 13 16 19, not 15");
+  assert_holds(r.err, "the nearest is 16");
+  run_free(&r);
+  r = run(NETC " params examples/simple_cnn.net");
+  assert_string_equal(r.out, "examples/simple_cnn.net has no `param`\n");
+  run_free(&r);
+  r = run("bash -c 'eval \"$(" NETC " completion bash)\"; "
+          "netc() { " NETC " \"$@\"; }; compopt() { :; }; "
+          "COMP_WORDS=(netc examples/zoo/resnet.net -D de); COMP_CWORD=3; "
+          "_netc; echo \"${COMPREPLY[@]}\"'");
+  assert_string_equal(r.out, "depth=\n");
+  run_free(&r);
+}
+
 static void full_disks_are_noticed(void **state) {
   (void)state;
   static const char *const commands[] = {
@@ -260,6 +286,7 @@ static void full_disks_are_noticed(void **state) {
       "--version",
       "plan --help",
       "layers",
+      "params examples/zoo/vgg.net",
       "explain",
       "help settings",
       "fmt --help",
@@ -703,6 +730,7 @@ int main(void) {
       cmocka_unit_test(make_follows_the_dependencies),
       cmocka_unit_test(ninja_follows_the_dependencies),
       cmocka_unit_test(a_target_of_ones_own_is_taken),
+      cmocka_unit_test(params_are_listed),
       cmocka_unit_test(full_disks_are_noticed),
       cmocka_unit_test(a_closed_pipe_is_quiet),
       cmocka_unit_test(a_file_that_is_replaced_keeps_its_mode),
