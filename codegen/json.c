@@ -77,6 +77,12 @@ static void put_attribute(struct json *json, const struct arg_spec *spec,
     break;
   case TYPE_AXIS:
   case TYPE_AXES: put_axes(json, at); break;
+  case TYPE_NUMBERS:
+    json_put_open(json, '[');
+    for (int i = 0; i < ((const struct numbers *)at)->count; i++)
+      json_put_int(json, ((const struct numbers *)at)->at[i]);
+    json_put_close(json, ']');
+    break;
   case TYPE_WORDS:
   case TYPE_CHOICE:
     if (spec->type == TYPE_CHOICE && *(const int *)at == 0)

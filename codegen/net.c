@@ -135,7 +135,14 @@ static void put_tail(struct flat *f, const struct row *row) {
     text_putc(f->out, ' ');
     model_put_tail(f->out, f->model, i, f->labels);
   }
-  put_mark(f, row->end - 1);
+  put_mark(f, row->end - (f->model->nodes.at[row->head].kind->parts ? 0 : 1));
+}
+
+/* The parts of a split come of themselves; the first one is current. */
+static bool is_part(const struct flat *f, int64_t node) {
+  const struct node *n = &f->model->nodes.at[node];
+  return n->input_count == 1 &&
+         f->model->nodes.at[node_input(f->model, n, 0)].kind->parts;
 }
 
 static void put_row(struct flat *f, const struct row *row) {
@@ -155,7 +162,7 @@ static void put_row(struct flat *f, const struct row *row) {
     put_tail(f, row);
     return;
   }
-  put_mark(f, row->end - 1);
+  put_mark(f, row->end - (head->kind->parts ? 0 : 1));
 }
 
 static void put_outputs(struct flat *f, int64_t node) {
@@ -165,6 +172,23 @@ static void put_outputs(struct flat *f, int64_t node) {
       continue;
     indent(f);
     text_printf(f->out, "output %.*s\n", SLICE_ARG(output->name));
+  }
+}
+
+/* A part is made by the split before it; `output` names the current one. */
+static void put_part(struct flat *f, int64_t node) {
+  int64_t split = node_input(f->model, &f->model->nodes.at[node], 0);
+  struct text label = text_new(f->c->arena);
+  text_printf(&label, "%.*s[%lld]", SLICE_ARG(f->labels[split]),
+              (long long)(node - split));
+  f->labels[node] = text_slice(&label);
+  for (size_t i = 0; i < f->model->outputs.count && node > split + 1; i++) {
+    if (f->model->outputs.at[i].node != node)
+      continue;
+    indent(f);
+    text_printf(f->out, "from %.*s\n", SLICE_ARG(f->labels[node]));
+    f->current = node;
+    return;
   }
 }
 
@@ -298,11 +322,17 @@ void emit_net(const struct compiled *c, const struct emit_options *options,
     if (repeat_block(&f, &rows, &i))
       continue;
     open_blocks(&f, row);
+    if (is_part(&f, row->head)) {
+      put_part(&f, row->head);
+      put_outputs(&f, row->head);
+      close_blocks(&f, row);
+      continue;
+    }
     struct slice label = make_label(&f, row->head);
     for (int64_t node = row->first; node < row->end; node++)
       f.labels[node] = label;
     put_layer_row(&f, row);
-    f.current = row->end - 1;
+    f.current = row->end - (c->model->nodes.at[row->head].kind->parts ? 0 : 1);
     for (int64_t node = row->first; node < row->end; node++)
       put_outputs(&f, node);
     close_blocks(&f, row);

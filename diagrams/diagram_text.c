@@ -29,7 +29,7 @@ int family_of(const struct layer_kind *kind) {
       before = known->family;
       families++;
     }
-    if (known == kind)
+    if (kind->family && strcmp(known->family, kind->family) == 0)
       return families - 1;
   }
   return NO_NODE;

@@ -33,6 +33,13 @@ struct axes {
   int64_t at[LIMIT_RANK]; /* AXIS_* or a number; below 0 from the last */
 };
 
+enum { LIMIT_NUMBERS = 16 };
+
+struct numbers {
+  int count;
+  int64_t at[LIMIT_NUMBERS];
+};
+
 /* An axis by its letter; numbers count from 0. */
 enum { AXIS_C = 100, AXIS_W, AXIS_H, AXIS_D, AXIS_LENGTH };
 
@@ -55,6 +62,7 @@ enum arg_type {
   TYPE_RANGE,   /* struct range */
   TYPE_AXIS,    /* struct axes, one of them */
   TYPE_AXES,    /* struct axes, all positions that follow */
+  TYPE_NUMBERS, /* struct numbers, likewise */
   TYPE_WORDS,   /* int: 0, or the place of the word in `words` from 1 */
   TYPE_BIAS,    /* enum bias */
   TYPE_LAYER,   /* struct layer_ref: whose parameters are meant */
@@ -223,6 +231,9 @@ struct layer_kind {
   int64_t (*cache)(const struct layer *layer, int64_t context);
   /* Whether it does nothing on what `before` gives. NULL: it always acts. */
   bool (*redundant)(const struct layer *layer, const struct layer *before);
+
+  /* A node of this kind for each of the tensors that it gives; or NULL. */
+  const struct layer_kind *parts;
 
   enum opcode opcode; /* of its own operation, where it has one */
 

@@ -28,6 +28,7 @@ static const char *value_word(const struct arg_spec *spec) {
   case TYPE_RANGE: return "A:B";
   case TYPE_AXIS: return "AXIS";
   case TYPE_AXES: return "AXES";
+  case TYPE_NUMBERS: return "N..";
   case TYPE_LAYER:
   case TYPE_INPUT: return "LABEL";
   default: return "WORD";

@@ -425,7 +425,17 @@ static void apply_layer(struct expander *e, const struct stmt *stmt,
   struct node_making making = {kind, &bound->binding,
                                stmt, {stmt->span.begin, bound->main_end},
                                name, NO_NODE};
+  if (kind->parts && bound->tail.words.count) {
+    struct diagnostic *d =
+        report(e, TAIL_ARGUMENT, stmt->span, "the parts of %s have no tail",
+               kind->name);
+    diag_help(d, "write it as a separate statement, which goes on with the "
+                 "first part");
+    e->lost = true;
+    return;
+  }
   e->lost = !node_add(e, &making, nodes, count) ||
+            (kind->parts && !part_add_all(e, &making)) ||
             !tail_apply(e, &bound->tail, stmt, e->current, NULL);
 }
 

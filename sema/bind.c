@@ -204,6 +204,19 @@ static bool store_axes(struct slot *s) {
   return true;
 }
 
+static bool store_numbers(struct slot *s) {
+  struct numbers *numbers = s->at;
+  const struct arg_spec *spec = s->spec;
+  if (s->value.kind != VALUE_INT)
+    return refuse(s, WRONG_TYPE, "integers");
+  if (s->value.integer < spec->min)
+    return refuse(s, OUT_OF_RANGE, "at least 1");
+  if (numbers->count == LIMIT_NUMBERS)
+    return refuse(s, WRONG_COUNT, "16 numbers at most");
+  numbers->at[numbers->count++] = s->value.integer;
+  return true;
+}
+
 /* `bias=true`, for values that come from elsewhere. */
 static bool store_truth(struct slot *s) {
   bool pair = s->spec->type == TYPE_BIAS;
@@ -245,6 +258,7 @@ static bool store(struct slot *s) {
   case TYPE_RANGE: return store_range(s);
   case TYPE_AXIS:
   case TYPE_AXES: return store_axes(s);
+  case TYPE_NUMBERS: return store_numbers(s);
   case TYPE_WORDS:
   case TYPE_BIAS: return store_truth(s);
   case TYPE_LAYER:
@@ -291,6 +305,11 @@ static bool is_axes(const struct arg_spec *spec) {
   return spec->type == TYPE_AXIS || spec->type == TYPE_AXES;
 }
 
+/* All positions that follow are its. */
+static bool is_list(const struct arg_spec *spec) {
+  return spec->type == TYPE_AXES || spec->type == TYPE_NUMBERS;
+}
+
 static void put_axis(struct binding *b, int row, int64_t axis) {
   struct axes *axes = (void *)((char *)b->args + b->specs[row].offset);
   if (axes->count < LIMIT_RANK)
@@ -316,7 +335,7 @@ static void bind_row(struct expander *e, struct binding *b, int row,
                      const struct expr *expr, struct span span) {
   const struct arg_spec *spec = &b->specs[row];
   struct slot s = {e, b, spec, expr, {0}, (char *)b->args + spec->offset};
-  if (is_given(b, row) && spec->type != TYPE_AXES) {
+  if (is_given(b, row) && !is_list(spec)) {
     given_twice(e, b, row, span);
     return;
   }
@@ -345,7 +364,7 @@ static int free_position(const struct binding *b) {
   for (int i = 0; b->specs[i].name; i++) {
     const struct arg_spec *spec = &b->specs[i];
     if (spec->place == PLACE_POSITION &&
-        (!is_given(b, i) || spec->type == TYPE_AXES))
+        (!is_given(b, i) || is_list(spec)))
       return i;
   }
   return -1;

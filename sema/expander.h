@@ -80,6 +80,19 @@ struct symbol *scope_declare(struct expander *e, enum symbol_kind kind,
 struct diagnostic *report(struct expander *e, enum slug slug, struct span span,
                           const char *format, ...) PRINTF_LIKE(4, 5);
 
+/* Parts: part.c */
+
+struct node_making;
+
+/* The parts of the current node, which is `split`; the first one is current
+ * then. */
+bool part_add_all(struct expander *e, const struct node_making *split);
+
+/* The node of a part beside part `first`; NO_NODE: it is none, or there are
+ * only `count`. */
+int64_t part_find(const struct expander *e, int64_t first, int64_t index,
+                  int64_t *count);
+
 /* Arguments: bind.c */
 
 struct binding {

@@ -118,6 +118,14 @@ static void put_axes(struct text *out, const struct axes *axes, const char *key,
   }
 }
 
+static void put_numbers(struct text *out, const struct numbers *numbers) {
+  for (int i = 0; i < numbers->count; i++) {
+    if (i)
+      text_putc(out, ' ');
+    text_int(out, numbers->at[i]);
+  }
+}
+
 static const char *axes_key(const struct arg_spec *spec) {
   return spec->place == PLACE_WORD ? spec->name : NULL;
 }
@@ -166,6 +174,7 @@ static void put_value(struct text *out, const struct arg_spec *spec,
   case TYPE_AXES:
     put_axes(out, at, axes_key(spec), labels, " ");
     break;
+  case TYPE_NUMBERS: put_numbers(out, at); break;
   case TYPE_WORDS:
   case TYPE_CHOICE:
     text_puts(out, word_at(spec->words, *(const int *)at));

@@ -129,8 +129,8 @@ static struct extent resolve(const struct tape *tape, struct extent extent,
 static bool may_overwrite(const struct tape *tape, const struct operation *op) {
   const struct tape_value *in = &tape->values.at[op->in[0]];
   const struct tape_storage *storage = &tape->storages.at[in->storage];
-  return tape->in_place && in->storage >= tape->fence && storage->owned &&
-         !storage->saved && storage->pending <= 1;
+  return tape->in_place && !in->part && in->storage >= tape->fence &&
+         storage->owned && !storage->saved && storage->pending <= 1;
 }
 
 static bool has_trained_params(const struct tape *tape,

@@ -95,6 +95,7 @@ struct tape_value {
   enum row_order rows;
   bool shared; /* several layers read it */
   size_t aside; /* a value that goes with it, from 1; 0: none */
+  bool part;   /* one of several views, which are never written over */
 };
 
 struct tape_storage {

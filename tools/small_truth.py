@@ -174,5 +174,32 @@ def channels():
            Vectors(8, lambda x, w, b: x * w + b), nn.Conv2d(8, 2, 3))
 
 
+def gated(x):
+    a, b = x.chunk(2, -1)
+    return a * b.sigmoid()
+
+
+def c2f(x, f, g):
+    """ultralytics' C2f, whose first half is convolved here"""
+    y = x.chunk(2, 1)
+    return g(torch.cat([*y, f(y[0])], 1))
+
+
+def parts():
+    vector("p: split c 2; mul p[1] p[2]",
+           lambda x: torch.mul(*x.chunk(2, -1)))
+    vector("p: split c 2; add p[1] p[2]; linear 3",
+           lambda x, f: f(torch.add(*x.chunk(2, -1))), nn.Linear(4, 3))
+    vector("p: split c 2; mul { from p[2]; sigmoid } p[1]; linear 3",
+           lambda x, f: f(gated(x)), nn.Linear(4, 3))
+    vector("p: split l 2; mul p[1] p[2]; linear 3",
+           lambda x, f: f(torch.mul(*x.chunk(2, 1))), nn.Linear(8, 3))
+    vector("p: split c 2 5 1; from p[2]; relu; linear 3",
+           lambda x, f: f(F.relu(x.split((2, 5, 1), -1)[1])), nn.Linear(5, 3))
+    map_of("p: split c 2; conv 4 3x3 pad; concat p[1] p[2] {}; conv 8 1x1",
+           c2f, nn.Conv2d(4, 4, 3, padding=1), nn.Conv2d(12, 8, 1))
+
+
 arithmetic()
 channels()
+parts()
