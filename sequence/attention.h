@@ -77,6 +77,7 @@ struct attention_recorder {
   struct attention_sizes s;
   struct projection projections[4];
   struct attention_places places;
+  double factor; /* of the scores */
 };
 
 /* Values of a sample: rows of features, over all groups. */
@@ -103,7 +104,11 @@ void attention_lower_mask(const struct attention_recorder *r,
 struct extent attention_work(const struct attention_recorder *r,
                              struct extent extent);
 
-/* softmax(q k' / sqrt(d)) v with every step in memory. */
+/* softmax(factor q k') v of queries and keys that lie heads first. */
+size_t attention_weigh(const struct attention_recorder *r, size_t q, size_t k,
+                       size_t v);
+
+/* The same of rows of all heads' features, with every step in memory. */
 size_t attention_step_by_step(const struct attention_recorder *r, size_t q,
                               size_t k, size_t v);
 

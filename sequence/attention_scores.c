@@ -1,6 +1,4 @@
 /* attention: its scores, with every step in memory. */
-#include <math.h>
-
 #include "sequence/attention.h"
 
 /* A weight for each query, key and head. */
@@ -27,7 +25,7 @@ static bool is_module(const struct attention_recorder *r) {
 static struct strides seen_by_heads(const struct attention_recorder *r,
                                     size_t in) {
   struct strides lies = tape_strides(r->tape, in);
-  if (!r->tape->lowers)
+  if (!r->tape->lowers || lies.rank == 4) /* it is seen so already */
     return lies;
   int64_t heads = lies.dim[2] / r->s.dim;
   lies = attention_heads(r, &lies);
@@ -292,22 +290,12 @@ static size_t drop(const struct attention_recorder *r, size_t weights) {
                                             .kept = {drops}});
 }
 
-size_t attention_step_by_step(const struct attention_recorder *r, size_t q,
-                              size_t k, size_t v) {
+size_t attention_weigh(const struct attention_recorder *r, size_t q, size_t k,
+                       size_t v) {
   struct extent unit = attention_rows(r, r->s.queries, r->s.width);
-  double factor = 1 / sqrt((double)r->s.dim);
-  bool queries = scaled(r) == ATTENTION_QUERIES;
-  if (queries && !is_module(r))
-    q = times(r, q, factor);
-  q = by_heads(r, q, r->s.queries);
-  k = by_heads(r, k, r->s.keys);
-  if (is_module(r))
-    v = by_heads(r, v, r->s.keys);
-  if (queries && is_module(r))
-    q = times(r, q, factor);
   size_t scores = product(r, q, k, true, scores_of(r));
   if (scaled(r) == ATTENTION_SCORES)
-    scores = times(r, scores, factor);
+    scores = times(r, scores, r->factor);
   scores = talk(r, cap(r, scores), 0);
   scores = mask(r, add_relative(r, scores));
   size_t weights = drop(r, talk(r, soften(r, scores), 1));
@@ -315,4 +303,18 @@ size_t attention_step_by_step(const struct attention_recorder *r, size_t q,
     v = by_heads(r, v, r->s.keys);
   size_t context = product(r, weights, v, false, unit);
   return together(r, context, unit);
+}
+
+size_t attention_step_by_step(const struct attention_recorder *r, size_t q,
+                              size_t k, size_t v) {
+  bool queries = scaled(r) == ATTENTION_QUERIES;
+  if (queries && !is_module(r))
+    q = times(r, q, r->factor);
+  q = by_heads(r, q, r->s.queries);
+  k = by_heads(r, k, r->s.keys);
+  if (is_module(r))
+    v = by_heads(r, v, r->s.keys);
+  if (queries && is_module(r))
+    q = times(r, q, r->factor);
+  return attention_weigh(r, q, k, v);
 }

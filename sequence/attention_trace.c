@@ -191,7 +191,7 @@ static size_t attend_fused(const struct attention_recorder *r, size_t q,
   struct lowering does = {
       .opcode = DOES_ATTENTION, .in = lies, .out = &by_heads, .real = {1}};
   if (r->attention->scale != ATTENTION_UNSCALED)
-    does.real[0] /= sqrt((double)r->s.dim);
+    does.real[0] = r->factor;
   attention_lower_mask(r, &does);
   size_t value = tape_run(
       r->tape, &(struct operation){
@@ -215,6 +215,7 @@ size_t attention_trace(const struct layer *layer, struct tape *tape,
                                  .layer = layer,
                                  .attention = layer->args,
                                  .s = attention_sizes(layer)};
+  r.factor = 1 / sqrt((double)r.s.dim);
   size_t qkv[3], context;
   bool fused = r.attention->kernel ? r.attention->kernel == ATTENTION_FUSED
                                    : tape->profile->fused_attention &&

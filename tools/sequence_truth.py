@@ -9,6 +9,7 @@ forward and backward, the loss being the sum of the output. Modules are plain
 PyTorch as the sources named beside them have it. Run by hand:
 tools/sequence_truth.py >tests/data/sequence.csv
 """
+import functools
 import math
 import sys
 
@@ -87,7 +88,9 @@ def case(net, module, *shapes, indices=0):
         if batch == 1:
             with Products() as products:
                 module(*data)
-        print(f'"{net}",{batch},{params},{products.macs},{saved},{peak}',
+            macs = products.macs - sum(
+                getattr(m, "cut", 0) for m in module.modules())
+        print(f'"{net}",{batch},{params},{macs},{saved},{peak}',
               flush=True)
 
 
@@ -282,11 +285,135 @@ def attentions():
     attention("views scale=queries", packed=True, scale="queries")
 
 
+class Latent(nn.Module):
+    """DeepseekV2Attention of transformers/models/deepseek_v2"""
+
+    def __init__(self, width, heads, latent, rope, dim, vdim, qlatent=None,
+                 causal=False):
+        super().__init__()
+        self.heads, self.rope, self.dim, self.vdim = heads, rope, dim, vdim
+        self.latent, self.causal = latent, causal
+        linear = functools.partial(nn.Linear, bias=False)
+        full = heads * (dim + rope)
+        self.q = linear(width, full) if not qlatent else nn.Sequential(
+            linear(width, qlatent), RMS(qlatent), linear(qlatent, full))
+        self.down = linear(width, latent + rope)
+        self.norm = RMS(latent)
+        self.up = linear(latent, heads * (dim + vdim))
+        self.o = linear(heads * vdim, width)
+
+    def turn(self, x):
+        """Neighbours are turned, by constants."""
+        t, d = x.shape[-2:]
+        angle = torch.outer(torch.arange(t), 10000.0 ** (
+            -torch.arange(0, d, 2) / d)).repeat_interleave(2, 1)
+        other = torch.stack([-x[..., 1::2], x[..., ::2]], -1).flatten(-2)
+        return x * self.cosines(angle) + other * self.sines(angle)
+
+    def cosines(self, angle):
+        return self.keep("c", angle.cos())
+
+    def sines(self, angle):
+        return self.keep("s", angle.sin())
+
+    def keep(self, name, value):
+        name += str(tuple(value.shape))
+        if not hasattr(self, name):
+            self.register_buffer(name, value)
+        return getattr(self, name)
+
+    def forward(self, x):
+        b, t, _ = x.shape
+        q = self.q(x).view(b, t, self.heads, -1).transpose(1, 2)
+        q, q_turned = q.split([self.dim, self.rope], -1)
+        k, k_turned = self.down(x).split([self.latent, self.rope], -1)
+        kv = self.up(self.norm(k)).view(b, t, self.heads, -1).transpose(1, 2)
+        k, v = kv.split([self.dim, self.vdim], -1)
+        del kv
+        k_turned = self.turn(k_turned.view(b, 1, t, self.rope))
+        q = torch.cat([q, self.turn(q_turned)], -1)
+        k = torch.cat([k, k_turned.expand(b, self.heads, t, -1)], -1)
+        del q_turned, k_turned
+        scores = q @ k.transpose(2, 3) * (self.dim + self.rope) ** -0.5
+        del q, k
+        if self.causal:
+            hidden = torch.ones(t, t, dtype=torch.bool).triu(1)
+            scores = scores.masked_fill(hidden, -math.inf)
+        scores = scores.softmax(-1)
+        return self.o((scores @ v).transpose(1, 2).reshape(b, t, -1))
+
+
+def latents():
+    for words, more in (
+            ("latent=10 rope=4 dim=6", {}),
+            ("latent=10 rope=4 dim=6 vdim=5 causal", dict(vdim=5, causal=True)),
+            ("latent=12 rope=2 dim=6 vdim=5 qlatent=7",
+             dict(vdim=5, qlatent=7, latent=12, rope=2))):
+        options = dict(latent=10, rope=4, dim=6, vdim=6)
+        options.update(more)
+        module = behind(16, Latent(16, 3, **options))
+        module(torch.zeros(1, 6, 16))  # makes the constants
+        case(f"input 6x16; linear 16; mla 3 {words} naive", module, (6, 16))
+
+
+# State spaces
+
+class Mamba(nn.Module):
+    """MambaMixer.slow_forward of transformers/models/mamba"""
+
+    def __init__(self, width, state=16, conv=4, expand=2, rank=None):
+        super().__init__()
+        inner = expand * width
+        self.state, self.rank = state, rank or math.ceil(width / 16)
+        self.inside = nn.Linear(width, 2 * inner, bias=False)
+        self.conv = nn.Conv1d(inner, inner, conv, groups=inner,
+                              padding=conv - 1)
+        self.x = nn.Linear(inner, self.rank + 2 * state, bias=False)
+        self.dt = nn.Linear(self.rank, inner)
+        self.a_log = nn.Parameter(torch.zeros(inner, state))
+        self.d = nn.Parameter(torch.ones(inner))
+        self.out = nn.Linear(inner, width, bias=False)
+        self.cut = (conv - 1) * inner * conv  # positions behind the last one
+
+    def forward(self, x):
+        length = x.shape[1]
+        hidden, gate = self.inside(x).transpose(1, 2).chunk(2, 1)
+        hidden = F.silu(self.conv(hidden)[..., :length])
+        step, b, c = self.x(hidden.transpose(1, 2)).split(
+            [self.rank, self.state, self.state], -1)
+        step = F.softplus(self.dt(step)).transpose(1, 2)
+        a = -torch.exp(self.a_log)
+        each = torch.exp(a[None, :, None, :] * step[:, :, :, None])
+        into = step[:, :, :, None] * b[:, None, :, :]
+        into = into * hidden[:, :, :, None]
+        state = torch.zeros(len(x), len(a), self.state)
+        outs = []
+        for i in range(length):
+            state = each[:, :, i, :] * state + into[:, :, i, :]
+            outs.append(torch.matmul(state, c[:, i, :].unsqueeze(-1))[:, :, 0])
+        y = torch.stack(outs, -1)
+        del outs, state, each, into, step, b, c
+        y = y + hidden * self.d[None, :, None]
+        del hidden
+        y = y * F.silu(gate)
+        return self.out(y.transpose(1, 2))
+
+
+def state_spaces():
+    for words, more in (("", {}),
+                        ("state=5 conv=3 expand=3 dtrank=4",
+                         dict(state=5, conv=3, expand=3, rank=4))):
+        case(f"input 6x16; linear 16; ssm {words} naive".replace("  ", " "),
+             behind(16, Mamba(16, **more)), (6, 16))
+
+
 def main():
     torch.set_num_threads(1)
     print("# net,batch,params,macs,saved,peak: tools/sequence_truth.py")
     experts()
     attentions()
+    latents()
+    state_spaces()
 
 
 if __name__ == "__main__":
