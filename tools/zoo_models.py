@@ -455,14 +455,165 @@ class SdUnet(nn.Module):
         return self.last(x)
 
 
+def bottleneck(c, out, s):
+    middle = out // 4
+
+    def conv(c, out, k, s=1):
+        return [nn.Conv2d(c, out, k, s, k // 2, bias=False),
+                nn.BatchNorm2d(out, affine=False)]
+    return nn.ModuleList([
+        nn.Sequential(*conv(c, middle, 1), nn.ReLU(True),
+                      *conv(middle, middle, 3, s), nn.ReLU(True),
+                      *conv(middle, out, 1)),
+        nn.Sequential(*conv(c, out, 1, s)) if c != out else nn.Identity()])
+
+
+class Detr(nn.Module):
+    """facebookresearch/detr models/detr.py"""
+
+    def __init__(self, positions):
+        super().__init__()
+        self.first = nn.Sequential(
+            nn.Conv2d(3, 64, 7, 2, 3, bias=False),
+            nn.BatchNorm2d(64, affine=False), nn.ReLU(True),
+            nn.MaxPool2d(3, 2, 1))
+        self.blocks, c = nn.ModuleList(), 64
+        for out, n, s in (256, 3, 1), (512, 4, 2), (1024, 6, 2), (2048, 3, 2):
+            for i in range(n):
+                self.blocks.append(bottleneck(c, out, s if i == 0 else 1))
+                c = out
+        self.narrow = nn.Conv2d(2048, 256, 1)
+        self.register_buffer("places", torch.zeros(positions, 256))
+        self.register_buffer("found", torch.zeros(100, 256))
+        self.query = nn.Parameter(torch.zeros(100, 256))
+
+        def block(attentions):
+            return nn.ModuleList(nn.ModuleList([layer, nn.LayerNorm(256)])
+                                 for layer in [Detr.Attention() for _ in
+                                               range(attentions)] + [feed()])
+
+        def feed():
+            return nn.Sequential(
+                nn.Linear(256, 2048), nn.ReLU(True), nn.Dropout(0.1),
+                nn.Linear(2048, 256), nn.Dropout(0.1))
+        self.encoder = nn.ModuleList(block(1) for _ in range(6))
+        self.decoder = nn.ModuleList(block(2) for _ in range(6))
+        self.last, self.kinds = nn.LayerNorm(256), nn.Linear(256, 92)
+        self.boxes = nn.Sequential(
+            nn.Linear(256, 256), nn.ReLU(True), nn.Linear(256, 256),
+            nn.ReLU(True), nn.Linear(256, 4), nn.Sigmoid())
+
+    class Attention(nn.Module):
+        """Queries and keys have places, values have none."""
+
+        def __init__(self):
+            super().__init__()
+            self.q, self.k, self.v, self.o = (nn.Linear(256, 256)
+                                              for _ in range(4))
+
+        def forward(self, q, k, v):
+            q, k, v = (y.unflatten(2, (8, 32)).transpose(1, 2)
+                       for y in (self.q(q), self.k(k), self.v(v)))
+            weights = (q * 32 ** -0.5 @ k.transpose(2, 3)).softmax(-1)
+            x = (F.dropout(weights, 0.1, self.training) @ v).transpose(1, 2)
+            return F.dropout(self.o(x.flatten(2)), 0.1, self.training)
+
+    def forward(self, x):
+        x = self.first(x)
+        for block, short in self.blocks:
+            x = F.relu(block(x) + short(x), inplace=True)
+        x = self.narrow(x).flatten(2).transpose(1, 2)
+        for (attend, ln1), (feed, ln2) in self.encoder:
+            q = x + self.places
+            x = ln1(x + attend(q, q, x))
+            x = ln2(x + feed(x))
+        y = self.found.expand(len(x), -1, -1)
+        for (own, ln1), (cross, ln2), (feed, ln3) in self.decoder:
+            q = y + self.query
+            y = ln1(y + own(q, q, y))
+            y = ln2(y + cross(y + self.query, x + self.places, x))
+            y = ln3(y + feed(y))
+        y = self.last(y)
+        return self.kinds(y), self.boxes(y)
+
+
+class RmsNorm(nn.Module):
+    def __init__(self, width):
+        super().__init__()
+        self.weight = nn.Parameter(torch.ones(width))
+
+    def forward(self, x):
+        return self.weight * (x * torch.rsqrt(
+            x.pow(2).mean(-1, keepdim=True) + 1e-6))
+
+
+class T5(nn.Module):
+    """transformers models/t5/modeling_t5.py"""
+
+    def __init__(self, layers, width, heads, hidden):
+        super().__init__()
+        self.words = nn.Embedding(32128, width)
+        self.near, self.past = (nn.Embedding(32, heads) for _ in "12")
+        self.register_buffer("hidden", torch.full((114, 114),
+                                                  -math.inf).triu(1))
+
+        def feed():
+            return nn.Sequential(
+                nn.Linear(width, hidden, bias=False), nn.ReLU(True),
+                nn.Dropout(0.1), nn.Linear(hidden, width, bias=False))
+
+        def blocks(attentions):
+            return nn.ModuleList(nn.ModuleList(
+                nn.ModuleList([RmsNorm(width), layer])
+                for layer in [T5.Attention(width, heads) for _ in
+                              range(attentions)] + [feed()])
+                for _ in range(layers))
+        self.encoder, self.decoder = blocks(1), blocks(2)
+        self.norms = nn.ModuleList([RmsNorm(width), RmsNorm(width)])
+        self.drop = nn.Dropout(0.1)
+
+    class Attention(nn.Module):
+        def __init__(self, width, heads):
+            super().__init__()
+            self.heads = heads
+            self.q, self.k, self.v, self.o = (
+                nn.Linear(width, width, bias=False) for _ in range(4))
+
+        def forward(self, x, memory, bias):
+            q, k, v = (y.unflatten(2, (self.heads, -1)).transpose(1, 2)
+                       for y in (self.q(x), self.k(memory), self.v(memory)))
+            scores = q @ k.transpose(2, 3)
+            scores = scores if bias is None else scores + bias
+            weights = F.dropout(scores.softmax(-1), 0.1, self.training)
+            return self.o((weights @ v).transpose(1, 2).flatten(2))
+
+    def forward(self, source, tokens, distances, steps):
+        drop, bias = self.drop, self.near(distances).permute(0, 3, 1, 2)
+        x = drop(self.words(source))
+        for (ln1, attend), (ln2, feed) in self.encoder:
+            y = ln1(x)
+            x = x + drop(attend(y, y, bias))
+            x = x + drop(feed(ln2(x)))
+        memory = drop(self.norms[0](x))
+        bias = self.past(steps).permute(0, 3, 1, 2) + self.hidden
+        x = drop(self.words(tokens))
+        for (ln1, own), (ln2, cross), (ln3, feed) in self.decoder:
+            y = ln1(x)
+            x = x + drop(own(y, y, bias))
+            x = x + drop(cross(ln2(x), memory, None))
+            x = x + drop(feed(ln3(x)))
+        x = drop(self.norms[1](x)) * x.shape[-1] ** -0.5
+        return x @ self.words.weight.T
+
+
 # Rows: net, settings, model, inputs of a batch, options
 
 def image(channels, height, width=None):
     return lambda n: torch.zeros(n, channels, height, width or height)
 
 
-def words(count, kinds=1000):
-    return lambda n: torch.zeros(n, count, dtype=torch.int64)
+def words(*shape):
+    return lambda n: torch.zeros(n, *shape, dtype=torch.int64)
 
 
 def values(*shape):
@@ -483,6 +634,9 @@ MODELS = [
     ("yolov8", "size=3", lambda: YoloV8(48, 576, 2), [image(3, 640)]),
     ("sd_unet", "size=16", SdUnet,
      [image(4, 16), values(320), values(77, 768)]),
+    ("detr", "size=320", lambda: Detr(100), [image(3, 320)]),
+    ("t5", "", lambda: T5(6, 512, 8, 2048),
+     [words(512), words(114), words(512, 512), words(114, 114)]),
     ("pointnet", "bias=true", PointNet, [values(3, 1024)]),
 ]
 
@@ -498,6 +652,8 @@ def main():
         for name, batch in ("saved", 1), ("saved3", 3):
             if net == "pointnet" and batch == 1:
                 continue  # its batch norms of vectors need two samples
+            if net == "detr" and batch == 3:
+                continue  # zeros for each sample there, once in the net
             facts[name] = saved_by(model, [given(batch) for given in inputs])
         print(f"{net},{settings},"
               + " ".join(f"{k}={v}" for k, v in facts.items())
