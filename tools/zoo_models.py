@@ -606,6 +606,48 @@ class T5(nn.Module):
         return x @ self.words.weight.T
 
 
+class Wav2vec2(nn.Module):
+    """transformers models/wav2vec2/modeling_wav2vec2.py"""
+
+    def __init__(self):
+        super().__init__()
+        convs = [nn.Conv1d(1, 512, 10, 5, bias=False),
+                 nn.GroupNorm(512, 512), nn.GELU()]
+        for kernel in (3, 3, 3, 3, 2, 2):
+            convs += [nn.Conv1d(512, 512, kernel, 2, bias=False), nn.GELU()]
+        self.convs = nn.Sequential(*convs)
+        self.first = nn.Sequential(nn.LayerNorm(512), nn.Linear(512, 768),
+                                   nn.Dropout(0.1))
+        self.places = nn.Conv1d(768, 768, 128, padding=64, groups=16)
+        self.norm = nn.Sequential(nn.LayerNorm(768), nn.Dropout(0.1))
+        self.blocks = nn.ModuleList(nn.ModuleList([
+            Wav2vec2.Attention(), nn.LayerNorm(768),
+            nn.Sequential(nn.Linear(768, 3072), nn.GELU(), nn.Dropout(0.1),
+                          nn.Linear(3072, 768), nn.Dropout(0.1)),
+            nn.LayerNorm(768)]) for _ in range(12))
+
+    class Attention(Attention):
+        def __init__(self):
+            super().__init__(768, 12)
+
+        def forward(self, x):
+            q, k, v = (y.unflatten(2, (12, 64)).transpose(1, 2)
+                       for y in (self.q(x) * 64 ** -0.5, self.k(x),
+                                 self.v(x)))
+            weights = (q @ k.transpose(2, 3)).softmax(-1)
+            x = (F.dropout(weights, 0.1, self.training) @ v).transpose(1, 2)
+            return F.dropout(self.o(x.flatten(2)), 0.1, self.training)
+
+    def forward(self, x):
+        x = self.first(self.convs(x).transpose(1, 2))
+        y = F.gelu(self.places(x.transpose(1, 2))[:, :, :-1])
+        x = self.norm(x + y.transpose(1, 2))
+        for attend, ln1, feed, ln2 in self.blocks:
+            x = ln1(x + attend(x))
+            x = ln2(x + feed(x))
+        return x
+
+
 # Rows: net, settings, model, inputs of a batch, options
 
 def image(channels, height, width=None):
@@ -637,6 +679,7 @@ MODELS = [
     ("detr", "size=320", lambda: Detr(100), [image(3, 320)]),
     ("t5", "", lambda: T5(6, 512, 8, 2048),
      [words(512), words(114), words(512, 512), words(114, 114)]),
+    ("wav2vec2", "", Wav2vec2, [values(1, 16080)]),
     ("pointnet", "bias=true", PointNet, [values(3, 1024)]),
 ]
 
