@@ -344,7 +344,7 @@ static size_t matmul_trace(const struct layer *layer, struct tape *tape,
                                         __VA_ARGS__}
 
 JOIN(add, "sum, value by value", .shape = elementwise_shape,
-     .opcode = DOES_ADD, .sign = "+");
+     .opcode = DOES_ADD, .sign = "+", .overwrites = true);
 JOIN(sub, "the first minus the others", .shape = elementwise_shape,
      .opcode = DOES_SUB);
 JOIN(mul, "product, value by value", .shape = elementwise_shape,

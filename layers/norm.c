@@ -127,6 +127,7 @@ static size_t bn_trace(const struct layer *layer, struct tape *tape,
       (struct operation){
           .folds = true,
           .elementwise = true,
+          .always_makes = true,
           .kept = {extent_fixed(size_product(2, channels), WIDTH_F32)}});
 }
 
@@ -138,6 +139,7 @@ static size_t instnorm_trace(const struct layer *layer, struct tape *tape,
   return normalise(
       layer, tape, in,
       (struct operation){
+          .always_makes = true,
           .kept = {extent_sample(size_product(2, channels), WIDTH_F32),
                    extent_sample(norm->noaffine ? 0 : channels, WIDTH_F32)}});
 }
@@ -148,6 +150,7 @@ static size_t gn_trace(const struct layer *layer, struct tape *tape,
   return normalise(
       layer, tape, in,
       (struct operation){
+          .always_makes = true,
           .kept = {extent_sample(size_product(2, norm->groups), WIDTH_F32)},
           .cast = CAST_FULL});
 }
@@ -162,6 +165,7 @@ static size_t ln_trace(const struct layer *layer, struct tape *tape,
   return normalise(
       layer, tape, in,
       (struct operation){
+          .always_makes = true,
           .kept = {extent_sample(size_product(2, rows(layer->in[0])),
                                  WIDTH_F32)},
           .cast = tape->profile->norm_in_float32 ? CAST_FULL : CAST_NONE});
@@ -173,15 +177,21 @@ static size_t ln_trace(const struct layer *layer, struct tape *tape,
  */
 static size_t rmsnorm_trace(const struct layer *layer, struct tape *tape,
                             const size_t *in) {
+  const struct norm *norm = layer->args;
   int64_t values = shape_values(layer->in[0]);
-  int64_t kept = size_product(values, tape->profile->mean_keeps_input ? 2 : 1);
+  bool squares = tape->profile->mean_keeps_input;
+  bool trained = tape_trains(tape, 0);
+  int64_t kept = size_product(values, squares + trained);
+  bool copy = !tape->lowers && !trained && !norm->noaffine;
+  /* With a scale its gradient is the most, else the square's three steps. */
+  int64_t steps =
+      trained ? values : size_product(values, 3 - squares) - rows(layer->in[0]);
   return normalise(
       layer, tape, in,
       (struct operation){.kept = {extent_sample(rows(layer->in[0]), WIDTH_F32),
                                   extent_sample(kept, WIDTH_NET)},
-                         .work = extent_sample(tape->lowers ? 0 : values,
-                                               WIDTH_NET),
-                         .back_work = extent_sample(values, WIDTH_NET),
+                         .work = extent_sample(copy ? values : 0, WIDTH_NET),
+                         .back_work = extent_sample(steps, WIDTH_NET),
                          .cast = CAST_FULL});
 }
 

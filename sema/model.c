@@ -3,6 +3,8 @@
 
 #include <inttypes.h>
 
+#include "sema/settings.h"
+
 /* The shape of an input is its argument. */
 static bool input_shape(struct layer *layer) {
   layer->out = *(const struct shape *)layer->args;
@@ -188,6 +190,17 @@ static void put_arg(struct text *out, const struct arg_spec *spec,
     put_value(out, spec, at, labels);
 }
 
+/* Whether a row has parameters that are frozen. */
+static bool freezes_row(const struct model *model, int64_t index) {
+  const struct node *node = &model->nodes.at[index];
+  bool params = false;
+  if (!node->frozen || node->head != index)
+    return false;
+  for (int64_t i = index; i < model_row_end(model, index) && !params; i++)
+    params = model->nodes.at[i].param_count > 0;
+  return params;
+}
+
 void model_put_layer(struct text *out, const struct model *model, int64_t index,
                      const struct slice *labels) {
   const struct node *node = &model->nodes.at[index];
@@ -197,6 +210,10 @@ void model_put_layer(struct text *out, const struct model *model, int64_t index,
     if (node->given >> i & 1)
       put_arg(out, spec, (const char *)node->args + spec->offset, labels);
   }
+  if (freezes_row(model, index))
+    text_put(out, " frozen");
+  if (node->inplace && node->head == index)
+    text_put(out, node->inplace == TOGGLE_ON ? " inplace=on" : " inplace=off");
 }
 
 void model_put_value(struct text *out, const struct arg_spec *spec,

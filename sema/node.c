@@ -130,6 +130,7 @@ static bool share_params(struct expander *e, const struct layer *layer,
         &e->model->params.at[first->first_param + (size_t)i];
     same = mine->count == theirs->count;
     mine->same = theirs->same;
+    mine->fixed = theirs->fixed;
     mine->shared = true;
   }
   if (!same) {
@@ -166,7 +167,7 @@ static bool add_params(struct expander *e, const struct layer *layer,
     stored->rank = param->rank;
     set_last_axes(stored, param);
     stored->buffer = param->buffer;
-    stored->fixed = param->fixed;
+    stored->fixed = param->fixed || (node->frozen && !param->adapter);
     stored->same = index;
     if (!node_count_param(param, &stored->count)) {
       layer_fail(layer, TOO_LARGE, NULL, "%s has more than 2^63 - 1 parameters",
@@ -176,6 +177,7 @@ static bool add_params(struct expander *e, const struct layer *layer,
     if (param->tied) {
       const struct node *other = &e->model->nodes.at[param->tied->node];
       stored->same = e->model->params.at[other->first_param].same;
+      stored->fixed = e->model->params.at[stored->same].fixed;
       stored->shared = true;
     }
   }
@@ -250,6 +252,8 @@ bool node_add(struct expander *e, const struct node_making *m,
                       .name = m->name,
                       .group = e->group,
                       .shares = NO_NODE,
+                      .frozen = e->row.frozen != 0,
+                      .inplace = e->row.inplace,
                       .input_count = input_count,
                       .first_input = model->inputs.count};
   if (!node_infer(&layer) || !add_params(e, &layer, &node))
