@@ -2,10 +2,12 @@
 #include "layers/attention.h"
 
 #include <inttypes.h>
+#include <string.h>
 
 #include "base/check.h"
 
 enum { BIASES_QKVO, BIASES_QVO, BIASES_QKV };
+enum { LORA_QV = 1, LORA_QKV, LORA_QKVO };
 
 static const struct arg_spec attention_specs[] = {
     {.name = "heads",
@@ -95,6 +97,15 @@ static const struct arg_spec attention_specs[] = {
      .offset = offsetof(struct attention, kernel),
      .fallback = "the profile's",
      .doc = "whether the attention weights are ever stored"},
+    LORA_SPECS(attention, lora),
+    {.name = "lora_on",
+     .type = TYPE_CHOICE,
+     .place = PLACE_KEY,
+     .words = "qv qkv qkvo",
+     .offset = offsetof(struct attention, adapted),
+     .initial = 1,
+     .fallback = "qv",
+     .doc = "the projections that have them"},
     SPEC_END};
 
 struct attention_sizes attention_sizes(const struct layer *layer) {
@@ -216,13 +227,24 @@ static bool check_bias_words(const struct layer *layer) {
   return false;
 }
 
+static bool check_lora(const struct layer *layer) {
+  const struct attention *attention = layer->args;
+  if (attention->lora.rank || attention->adapted == LORA_QV)
+    return lora_check(layer, &attention->lora);
+  struct diagnostic *d = layer_fail(layer, MISSING_ARGUMENT, "lora_on",
+                                    "`lora_on` without a rank says nothing");
+  diag_help(d, "`lora=8` is a rank of 8");
+  return false;
+}
+
 static bool attention_shape(struct layer *layer) {
   if (!check_sequence(layer))
     return false;
   struct attention_sizes sizes = attention_sizes(layer);
-  return check_bias_words(layer) && check_heads(layer, &sizes) &&
-         check_cross(layer) && check_rope(layer, &sizes) &&
-         check_relative(layer, &sizes) && layer_same_shape(layer);
+  return check_bias_words(layer) && check_lora(layer) &&
+         check_heads(layer, &sizes) && check_cross(layer) &&
+         check_rope(layer, &sizes) && check_relative(layer, &sizes) &&
+         layer_same_shape(layer);
 }
 
 /* With biases for queries, keys, values and the output, or some of them. */
@@ -234,11 +256,19 @@ static bool has_bias(const struct attention *attention, int projection) {
          !(projection == PROJECTION_OUT && biases == BIASES_QKV);
 }
 
+static bool is_adapted(const struct attention *attention, int projection) {
+  if (!attention->lora.rank)
+    return false;
+  return (projection != PROJECTION_KEY || attention->adapted >= LORA_QKV) &&
+         (projection != PROJECTION_OUT || attention->adapted == LORA_QKVO);
+}
+
 /* Puts the projection `from` into the matrix of `to`. */
 static void pack(struct projection *to, struct projection *from) {
   if (!add_i64(to->out, from->out, &to->out) ||
       !add_i64(to->biases, from->biases, &to->biases))
     to->out = INT64_MAX; /* counted as an overflow later */
+  to->adapted = to->adapted || from->adapted;
   from->out = from->biases = 0;
 }
 
@@ -253,7 +283,8 @@ void attention_projections(const struct layer *layer,
     projections[i] =
         (struct projection){.in = in[i],
                             .out = out[i],
-                            .biases = has_bias(attention, i) ? out[i] : 0};
+                            .biases = has_bias(attention, i) ? out[i] : 0,
+                            .adapted = is_adapted(attention, i)};
   if (attention->packed) {
     int first = layer->input_count > 1 ? PROJECTION_KEY : PROJECTION_QUERY;
     for (int i = first + 1; i < PROJECTION_OUT; i++)
@@ -263,7 +294,8 @@ void attention_projections(const struct layer *layer,
     struct projection *p = &projections[i];
     p->first = next;
     p->count = p->out == 0 ? 0 : p->biases ? 2 : 1;
-    next += p->count;
+    p->adapted = p->adapted && p->out;
+    next += p->count + (p->adapted ? 2 : 0);
   }
 }
 
@@ -274,6 +306,7 @@ static void relative_params(const struct attention *attention,
   struct param table = {.name = "relative_position_bias_table",
                         .rank = window->rank + 1,
                         .order = FILE_FLAT,
+                        .fixed = attention->lora.rank > 0,
                         .spread = 0.1};
   for (int i = 0; i < window->rank; i++)
     table.dim[i] = 2 * window->at[i] - 1;
@@ -316,7 +349,21 @@ static void name_projection(const struct layer *layer, int which,
   }
 }
 
+/* Of the module that the weights are in; a packed one is the layer itself. */
+static const char *adapter_prefix(const struct layer *layer, int which,
+                                  const struct param *weight) {
+  static const char *const names[4] = {"q_proj.", "k_proj.", "v_proj.",
+                                       "out_proj."};
+  if (strcmp(weight->name, "in_proj_weight") != 0)
+    return strcmp(weight->name, "kv_proj.weight") == 0 ? "kv_proj."
+                                                       : names[which];
+  if (layer->input_count == 1)
+    return "";
+  return which == PROJECTION_QUERY ? "q_proj." : "kv_proj.";
+}
+
 static void attention_params(const struct layer *layer, struct params *params) {
+  const struct attention *attention = layer->args;
   struct projection all[4];
   attention_projections(layer, all);
   for (int i = 0; i < 4; i++) {
@@ -327,11 +374,15 @@ static void attention_params(const struct layer *layer, struct params *params) {
                            .spread = spread_linear(p->in)};
     struct param bias = {
         .rank = 1, .dim = {p->biases}, .spread = spread_bias(p->in)};
+    weight.fixed = bias.fixed = attention->lora.rank > 0;
     name_projection(layer, i, all, &weight, &bias);
     if (p->count > 0)
       params_add(params, weight);
     if (p->count > 1)
       params_add(params, bias);
+    if (p->adapted)
+      lora_params(params, p->in, p->out, attention->lora.rank,
+                  adapter_prefix(layer, i, &weight));
   }
   relative_params(layer->args, params);
 }
@@ -356,6 +407,16 @@ static void attention_macs(const struct layer *layer, struct terms *terms) {
   product(terms, s.groups, s.queries, s.width, seen);
   product(terms, s.groups, s.queries, seen, s.width);
   product(terms, s.groups, s.queries, s.width, s.channels);
+  struct projection all[4];
+  attention_projections(layer, all);
+  for (int i = 0; i < 4; i++) {
+    bool asks = i == PROJECTION_QUERY || i == PROJECTION_OUT;
+    int64_t rows = asks ? s.queries : s.keys;
+    if (!all[i].adapted)
+      continue;
+    product(terms, s.groups, rows, all[i].in, attention->lora.rank);
+    product(terms, s.groups, rows, attention->lora.rank, all[i].out);
+  }
 }
 
 /* Only positions that are looked back at are kept, and none beyond a window. */

@@ -2,7 +2,7 @@
 #ifndef NETC_LAYERS_ATTENTION_H
 #define NETC_LAYERS_ATTENTION_H
 
-#include "layers/layer.h"
+#include "layers/lora.h"
 
 enum { ATTENTION_FUSED = 1, ATTENTION_NAIVE };
 
@@ -15,6 +15,8 @@ struct attention {
   double dropout;
   struct layer_ref cross;
   int causal, rope, kernel, nobias, biases, packed;
+  struct lora lora;
+  int adapted; /* which projections have it */
 };
 
 /* Sizes of one sample. */
@@ -37,6 +39,7 @@ struct projection {
   int first, count;
   int64_t in, out; /* features; out 0: it is packed into another */
   int64_t biases;
+  bool adapted; /* A and B of lora follow them */
 };
 
 void attention_projections(const struct layer *layer,

@@ -45,6 +45,22 @@ static struct strides heads_strides(const struct recorder *r, int64_t rows,
   return strides_dense(4, dim);
 }
 
+/* The product with A has the rows of `seen`, as many columns as the rank. */
+static size_t adapt(const struct recorder *r, const struct projection *p,
+                    size_t in, size_t base, int64_t rows,
+                    const struct strides *seen) {
+  const struct lora *lora = &r->attention->lora;
+  struct strides lies[2] = {*seen, *seen};
+  if (r->tape->lowers)
+    lies[0].dim[seen->rank - 1] = lora->rank;
+  for (int i = 0; i < 2; i++)
+    lies[i] = strides_dense(lies[i].rank, lies[i].dim);
+  struct lora_step steps[2] = {
+      {LOWERS(LINEAR, .out = &lies[0]), rows_of(r, rows, lora->rank), true},
+      {LOWERS(LINEAR, .out = &lies[1]), rows_of(r, rows, p->out), true}};
+  return lora_trace(r->tape, lora, in, base, steps, p->first + p->count);
+}
+
 /* The leading axes of what comes in are a batch, too. */
 static size_t project(const struct recorder *r, int which, size_t in,
                       int64_t rows) {
@@ -55,7 +71,7 @@ static size_t project(const struct recorder *r, int which, size_t in,
     seen.dim[seen.rank - 1] = p->out;
   struct strides out = strides_dense(seen.rank, seen.dim);
   struct lowering does = {.opcode = DOES_LINEAR, .out = &out};
-  size_t value = unary(r, in,
+  size_t value = unary(r, tape_rows(r->tape, in),
                        (struct operation){.name = names[which],
                                           .does = &does,
                                           .out = rows_of(r, rows, p->out),
@@ -65,6 +81,8 @@ static size_t project(const struct recorder *r, int which, size_t in,
                                           .splits = true,
                                           .spares = true,
                                           .cast = CAST_LOW});
+  if (p->adapted)
+    value = adapt(r, p, in, value, rows, &seen);
   out = which == PROJECTION_OUT ? strides_of(&r->layer->out)
                                 : rows_strides(r, rows, p->out);
   tape_see(r->tape, value, &out);
@@ -248,7 +266,8 @@ static size_t add_relative(const struct recorder *r, size_t scores) {
                                   .gradient = GRADIENT_SHARED,
                                   .back_work = bias,
                                   .elementwise = true,
-                                  .first_param = last->first + last->count,
+                                  .first_param = last->first + last->count +
+                                                 (last->adapted ? 2 : 0),
                                   .param_count = 1});
 }
 

@@ -27,6 +27,10 @@ struct whole {
 };
 
 static const struct whole wholes[] = {
+    {"adapters",
+     "tests/data/run/adapters.net",
+     "",
+     {"map", "states", "vector"}},
     {"maps", "tests/data/run/maps.net", "", {"map", "vector"}},
     {"sequences",
      "tests/data/run/sequences.net",

@@ -12,11 +12,13 @@ operation. Run by hand when a rule of what is kept changes.
 import torch
 import torch.nn.functional as F
 from torch import nn
-from torch.utils.checkpoint import checkpoint
-from torchvision import models
 from torch.multiprocessing.reductions import StorageWeakRef
 from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_flatten
+from torch.utils.checkpoint import checkpoint
+from torchvision import models
+
+from lora import Lora, LoraAttention
 
 
 # Measuring
@@ -244,6 +246,23 @@ class Recurrent(nn.Module):
 
     def forward(self, x):
         return self.net(x.view(x.shape[1], x.shape[0], -1))[0].view(x.shape)
+
+
+class Adapted(nn.Module):
+    """A block of a transformer of which only the adapters are trained."""
+
+    def __init__(self):
+        super().__init__()
+        self.embed, self.last = ice(nn.Embedding(10, 8)), ice(lin(8, 10, False))
+        self.norms = ice(nn.ModuleList(nn.LayerNorm(8) for _ in range(3)))
+        self.attend, self.up = LoraAttention(8, 2, 2), Lora(lin(8, 16), 2)
+        self.down = ice(lin(16, 8))
+
+    def forward(self, x):
+        x = self.embed(x)
+        x = x + self.attend(self.norms[0](x))
+        x = x + self.down(F.gelu(self.up(self.norms[1](x))))
+        return self.last(self.norms[2](x))
 
 
 print("""\
@@ -477,6 +496,32 @@ row("input 4x8; linear 32 frozen; checkpoint { linear 32 frozen; gelu; "
 row("input 4x8; checkpoint { linear 8 frozen; gelu; linear 8 }; linear 8",
     (4, 8), lambda: seq(Checkpoint(seq(
         ice(lin(8, 8)), nn.GELU(), lin(8, 8))), lin(8, 8)), peak=False)
+
+# Adapters of low rank beside frozen weights.
+row("input 8; linear 8 lora=2; linear 8 lora=2", (8,),
+    lambda: seq(Lora(lin(8, 8), 2), Lora(lin(8, 8), 2)))
+row("input 4x8; linear 8; linear 16 nobias lora=3 lora_alpha=6; linear 4",
+    (4, 8), lambda: seq(lin(8, 8), Lora(lin(8, 16, False), 3, 6),
+                        lin(16, 4)))
+row("input 4x8; linear 8 lora=2 lora_dropout=0.1; gelu; linear 8 lora=2 "
+    "lora_dropout=0.1", (4, 8), lambda: seq(
+        Lora(lin(8, 8), 2, dropout=0.1), nn.GELU(),
+        Lora(lin(8, 8), 2, dropout=0.1)), peak=False)
+row("input 5x5x6; conv 6 3x3 pad lora=2; bn frozen; relu; fc 10 lora=4",
+    (6, 5, 5), lambda: seq(Lora(conv(6, 6), 2), ice(nn.BatchNorm2d(6)),
+                           nn.ReLU(True), nn.Flatten(),
+                           Lora(lin(150, 10), 4)))
+row("input 5x5x6; conv 6 1x1; conv 8 3x3 pad groups=2 lora=4; conv 4 1x1",
+    (6, 5, 5), lambda: seq(conv(6, 6, 1), Lora(conv(6, 8, groups=2), 4),
+                           conv(8, 4, 1)))
+for word, more in [("lora=2", {}), ("lora=2 lora_on=qkvo", {"on": "qkvo"}),
+                   ("packed lora=2", {"packed": True})]:
+    row(f"input 5x8; attention 2 naive {word}; linear 8 lora=2", (5, 8),
+        lambda: seq(LoraAttention(8, 2, 2, **more), Lora(lin(8, 8), 2)),
+        peak=False)
+row("input 6 : i64; freeze { embed 10 8; add { ln; attention 2 naive lora=2 } "
+    "{}; add { ln; linear 16 lora=2 gelu; linear 8 } {}; ln; linear 10 "
+    "nobias }", (6,), lambda: Adapted(), torch.int64, peak=False)
 
 # Whole nets.
 row("examples/zoo/inception_v3.net", (3, 299, 299),
