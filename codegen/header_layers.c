@@ -213,6 +213,8 @@ static void put_weights(struct layers *l, struct slice stem, int64_t index) {
   const struct model *model = h->c->model;
   const struct node *node = &model->nodes.at[index];
   int64_t first = -1, count = 0, offset = 0, bytes = 0;
+  if (h->c->settings->infer.weight_dtype)
+    return; /* nothing says how blocks lie */
   for (int i = 0; i < node->param_count; i++) {
     size_t place = node->first_param + (size_t)i;
     if (model->params.at[place].same != place || l->block.at[place] < 0)
