@@ -229,6 +229,8 @@ const char *tables_make(const struct compiled *c, const struct program *program,
       .arena = c->model->arena, .c = c, .program = program, .model = model};
   if (c->settings->infer.dtype != ELEMENT_F32)
     return "the runtime computes in float32: choose `--dtype f32`";
+  if (c->settings->infer.weight_dtype)
+    return "the runtime reads weights in float32: leave out `weight_dtype`";
   const char *unknown = no_kernel(&m);
   if (unknown)
     return unknown;

@@ -615,6 +615,10 @@ NETC_API enum netc_status netc_layer_kind(size_t index,
                                           struct netc_layer_kind *kind);
 NETC_API enum netc_status netc_layer_argument(size_t kind, size_t index,
                                               struct netc_argument *argument);
+
+/* What every layer may be told besides. */
+NETC_API enum netc_status netc_row_argument(size_t index,
+                                            struct netc_argument *argument);
 NETC_API enum netc_status netc_slug(size_t index, struct netc_slug *slug);
 
 /* A word of the report, with what it means. */

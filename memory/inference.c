@@ -161,6 +161,30 @@ static bool find_framework(const struct model *model,
 }
 
 /*
+ * Parameters, with `more` values beside them. Matrices may have a type of their
+ * own; what has one axis keeps that of the other values.
+ */
+static bool param_bytes(const struct model *model,
+                        const struct infer_settings *infer, int64_t more,
+                        int64_t *bytes) {
+  int64_t plain, packed = 0;
+  if (!add_i64(model->total.params, more, &plain))
+    return false;
+  for (size_t i = 0; infer->weight_dtype && i < model->params.count; i++) {
+    const struct model_param *param = &model->params.at[i];
+    int64_t own;
+    if (param->shared || param->buffer || param->rank < 2)
+      continue;
+    plain -= param->count; /* a part of the total */
+    if (!weights_bytes(infer->weight_dtype, param->count, &own) ||
+        !add_i64(packed, own, &packed))
+      return false;
+  }
+  return element_bytes(infer->dtype, plain, bytes) &&
+         add_i64(*bytes, packed, bytes);
+}
+
+/*
  * The best order, and a plan for it; *folded: values that are gone. The
  * program is written if it is wanted.
  */
@@ -194,13 +218,13 @@ static bool find_plan(const struct model *model,
 bool inference_find(const struct model *model, const struct settings *settings,
                     struct inference *f) {
   const struct infer_settings *infer = &settings->infer;
-  int64_t stored, folded = 0;
+  int64_t folded = 0;
   *f = (struct inference){0};
   return find_framework(model, settings, f) &&
          find_plan(model, infer, f, &folded, NULL) &&
-         add_i64(model->total.params, model->total.buffers, &stored) &&
-         element_bytes(infer->dtype, stored - folded, &f->weights) &&
-         element_bytes(infer->dtype, model->total.params, &f->parameters) &&
+         param_bytes(model, infer, model->total.buffers - folded,
+                     &f->weights) &&
+         param_bytes(model, infer, 0, &f->parameters) &&
          model_buffer_bytes(model, infer->dtype, &f->buffers) &&
          find_cache(model, infer, &f->cache);
 }
@@ -209,7 +233,7 @@ bool inference_in_framework(const struct model *model,
                             const struct settings *settings, int64_t *bytes) {
   struct inference f = {0};
   return find_framework(model, settings, &f) &&
-         element_bytes(settings->infer.dtype, model->total.params, bytes) &&
+         param_bytes(model, &settings->infer, 0, bytes) &&
          model_buffer_bytes(model, settings->infer.dtype, &f.buffers) &&
          find_cache(model, &settings->infer, &f.cache) &&
          add_i64(*bytes, f.buffers, bytes) &&

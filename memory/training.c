@@ -34,6 +34,14 @@ static void keep_full_parameters(struct train_settings *train) {
     train->dtype = ELEMENT_F32;
 }
 
+/* What nothing trains in front of keeps nothing, and is not run again. */
+static bool learns(const struct tape *tape, const struct segment *segment) {
+  for (size_t i = segment->first; i < segment->end; i++)
+    if (tape->values.at[tape->ops.at[i].first_out].needs_gradient)
+      return true;
+  return false;
+}
+
 void step_trace(struct step *step, struct arena *arena) {
   keep_full_parameters(&step->settings);
   const struct train_settings *train = &step->settings;
@@ -52,7 +60,7 @@ void step_trace(struct step *step, struct arena *arena) {
     struct segment segment = {
         range.first ? step->trace.op_end[range.first - 1] : 0,
         range.end ? step->trace.op_end[range.end - 1] : 0};
-    if (segment.first >= segment.end)
+    if (!learns(&step->trace.tape, &segment))
       continue;
     *VEC_PUSH(arena, &step->segments) = segment;
     for (int64_t k = range.first; k < range.end; k++)

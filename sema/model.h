@@ -29,6 +29,9 @@ struct node_name {
   bool repeated;     /* a label once more: `C_2` */
 };
 
+/* What every layer may be told: row_options.c. */
+extern const struct arg_spec row_specs[];
+
 /* A named group, a call of a def, or the whole net (index 0). */
 struct group {
   int64_t parent; /* NO_NODE for the net */
@@ -61,6 +64,8 @@ struct node {
   int64_t shares; /* `again`: the node whose parameters it uses */
   size_t first_param;
   int param_count;
+  bool frozen; /* its parameters are not trained */
+  int inplace; /* enum toggle; TOGGLE_UNSET: as the settings say */
   bool channels_asked, sizes_asked; /* by expressions: in.c, in.h */
 };
 

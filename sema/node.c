@@ -129,6 +129,7 @@ static bool share_params(struct expander *e, const struct layer *layer,
         &e->model->params.at[first->first_param + (size_t)i];
     same = mine->count == theirs->count;
     mine->same = theirs->same;
+    mine->fixed = theirs->fixed;
     mine->shared = true;
   }
   if (!same) {
@@ -164,7 +165,7 @@ static bool add_params(struct expander *e, const struct layer *layer,
     stored->rank = param->rank;
     set_last_axes(stored, param);
     stored->buffer = param->buffer;
-    stored->fixed = param->fixed;
+    stored->fixed = param->fixed || (node->frozen && !param->adapter);
     stored->same = index;
     if (!node_count_param(param, &stored->count)) {
       layer_fail(layer, TOO_LARGE, NULL, "%s has more than 2^63 - 1 parameters",
@@ -174,6 +175,7 @@ static bool add_params(struct expander *e, const struct layer *layer,
     if (param->tied) {
       const struct node *other = &e->model->nodes.at[param->tied->node];
       stored->same = e->model->params.at[other->first_param].same;
+      stored->fixed = e->model->params.at[stored->same].fixed;
       stored->shared = true;
     }
   }
@@ -251,6 +253,8 @@ bool node_add(struct expander *e, const struct node_making *m,
                       .copies = e->copies.all,
                       .active = e->copies.active,
                       .shares = NO_NODE,
+                      .frozen = e->row.frozen != 0,
+                      .inplace = e->row.inplace,
                       .input_count = input_count,
                       .first_input = model->inputs.count};
   if (!node_infer(&layer) || !add_params(e, &layer, &node))
