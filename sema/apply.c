@@ -184,13 +184,18 @@ static void read_word(struct expander *e, struct bound *bound,
       add_tail(e, bound, arg);
     return;
   }
+  /* `max c` joins with a label c, where there is one. */
+  bool operand = bound->kind->join && bind_is_axis(b, name);
+  if (operand && add_label_operand(e, bound, arg))
+    return;
   if (bind_word(e, b, name, arg->span))
     return;
   if (bound->kind->join && add_label_operand(e, bound, arg))
     return;
   if (names_layer(e, name))
     add_tail(e, bound, arg);
-  else if (!bind_wants_position(b) && !scope_find(e->scope, name)) {
+  else if ((bound->kind->join || !bind_wants_position(b)) &&
+           !scope_find(e->scope, name)) {
     report_unknown_name(e, name, arg->span,
                         bound->kind->join ? NAME_OF_TENSOR : NAME_OF_TAIL,
                         b->specs);
@@ -221,7 +226,8 @@ static void read_arg(struct expander *e, struct bound *bound,
     read_word(e, bound, arg);
   } else if (is_tail_call(e, bound, arg)) {
     add_tail(e, bound, arg);
-  } else if (arg->form == ARG_BLOCK && bound->kind->join) {
+  } else if (arg->form == ARG_BLOCK &&
+             (bound->kind->join || bound->kind->front)) {
     struct operand *operand = VEC_PUSH(e->arena, &bound->operands);
     *operand = (struct operand){arg->block, NO_NODE, arg->span};
   } else if (bound->kind->join && is_reference(arg) &&
@@ -327,12 +333,13 @@ static bool gather_inputs(struct expander *e, const struct stmt *stmt,
   *count = 0;
   if (kind->source)
     return !bound->binding.failed;
-  bool needs_current = !kind->join || joins_current(bound);
+  bool alone = kind->alone && bound->binding.given && !bound->operands.count;
+  bool needs_current = !kind->join || alone || joins_current(bound);
   if (needs_current && e->current == NO_NODE) {
     no_tensor(e, stmt);
     e->lost = true;
   }
-  if (kind->join) {
+  if (kind->join && !alone) {
     if (bound->operands.count == 0 && !bound->binding.failed) {
       struct diagnostic *d =
           report(e, WRONG_COUNT, stmt->span, "%s needs operands", kind->name);
@@ -370,9 +377,34 @@ static void apply_alone(struct expander *e, const struct stmt *stmt,
   e->lost = !tail_apply(e, &bound->tail, stmt, NO_NODE, &name);
 }
 
+/* A layer that takes a block: block.c */
+static void apply_block(struct expander *e, const struct stmt *stmt,
+                        struct bound *bound, struct slice label) {
+  struct block_making m = {.kind = bound->kind,
+                           .binding = &bound->binding,
+                           .stmt = stmt,
+                           .span = {stmt->span.begin, bound->main_end}};
+  if (bound->operands.count == 1)
+    m.block = bound->operands.at[0].block;
+  if (e->current == NO_NODE)
+    no_tensor(e, stmt);
+  if (e->current == NO_NODE || e->lost || bound->binding.failed) {
+    e->lost = true;
+    return;
+  }
+  int64_t outer = group_enter(e, label, slice_of(m.kind->name), stmt);
+  e->lost = !block_expand(e, &m) ||
+            !tail_apply(e, &bound->tail, stmt, e->current, NULL);
+  group_leave(e, outer);
+}
+
 static void apply_layer(struct expander *e, const struct stmt *stmt,
                         const struct layer_kind *kind, struct slice label) {
   struct bound *bound = bound_stmt(e, stmt, kind);
+  if (kind->front) {
+    apply_block(e, stmt, bound, label);
+    return;
+  }
   size_t room = bound->operands.count + LIMIT_SPECS + 1;
   int64_t few[LIMIT_SPECS + 4];
   int64_t *nodes = room <= sizeof few / sizeof *few
@@ -393,7 +425,16 @@ static void apply_layer(struct expander *e, const struct stmt *stmt,
   struct node_making making = {kind, &bound->binding,
                                stmt, {stmt->span.begin, bound->main_end},
                                name, NO_NODE};
+  if (kind->parts && bound->tail.words.count) {
+    struct diagnostic *d = report(e, TAIL_ARGUMENT, stmt->span,
+                                  "the parts of %s have no tail", kind->name);
+    diag_help(d, "write it as a separate statement, which goes on with the "
+                 "first part");
+    e->lost = true;
+    return;
+  }
   e->lost = !node_add(e, &making, nodes, count) ||
+            (kind->parts && !part_add_all(e, &making)) ||
             !tail_apply(e, &bound->tail, stmt, e->current, NULL);
 }
 

@@ -20,6 +20,7 @@ struct expander {
   int64_t group;
   int64_t steps;
   bool stopped;              /* a limit or too many errors */
+  struct copies copies; /* of what is being read */
   int64_t share, share_end;  /* `again`: nodes whose parameters are next */
   VEC(struct map) counters;  /* by group: names given so far */
   VEC(struct path_index *) paths; /* by group: path.c */
@@ -79,6 +80,19 @@ struct symbol *scope_declare(struct expander *e, enum symbol_kind kind,
 struct diagnostic *report(struct expander *e, enum slug slug, struct span span,
                           const char *format, ...) PRINTF_LIKE(4, 5);
 
+/* Parts: part.c */
+
+struct node_making;
+
+/* The parts of the current node, which is `split`; the first one is current
+ * then. */
+bool part_add_all(struct expander *e, const struct node_making *split);
+
+/* The node of a part beside part `first`; NO_NODE: it is none, or there are
+ * only `count`. */
+int64_t part_find(const struct expander *e, int64_t first, int64_t index,
+                  int64_t *count);
+
 /* Arguments: bind.c */
 
 struct binding {
@@ -105,6 +119,9 @@ bool bind_word(struct expander *e, struct binding *b, struct slice word,
 
 /* Whether a bare word is an option of these. */
 bool bind_knows(const struct binding *b, struct slice word);
+
+/* Whether a bare word would be one of its axes. */
+bool bind_is_axis(const struct binding *b, struct slice word);
 
 /* Whether a position is still free. */
 bool bind_wants_position(const struct binding *b);
@@ -156,6 +173,19 @@ bool resolve_word(struct expander *e, struct slice name, struct span span,
 /* A statement `word args`; sets the current tensor. */
 void apply_stmt(struct expander *e, const struct stmt *stmt,
                 struct slice label);
+
+/* Layers that take a block, like `moe`: block.c */
+
+struct block_making {
+  const struct layer_kind *kind;
+  const struct binding *binding;
+  const struct stmt *stmt;
+  struct span span;
+  const struct block *block; /* NULL: there is not one, but none or several */
+};
+
+/* Its front, the block and the layer itself; false, and reported: not so. */
+bool block_expand(struct expander *e, const struct block_making *m);
 
 /* Nodes: node.c */
 
