@@ -66,6 +66,7 @@ static void put_expr(struct text *out, const struct expr *expr) {
     put_expr(out, expr->right);
     text_putc(out, ')');
     break;
+  case EXPR_TEXT: text_printf(out, "\"%.*s\"", SLICE_ARG(expr->name)); break;
   case EXPR_INDEX:
     put_expr(out, expr->left);
     text_putc(out, '[');
@@ -118,7 +119,8 @@ static const char *stmt_words(enum stmt_kind kind) {
   static const char *const words[] = {"apply", "group",  "fork",  "from",
                                       "again", "output", "net",   "input",
                                       "def",   "let",    "param", "repeat",
-                                      "for",   "if",     "use",   "settings"};
+                                      "for",   "if",     "use",   "settings",
+                                      "message"};
   return words[kind];
 }
 
@@ -134,6 +136,18 @@ static void put_rows(struct text *out, const struct table_row *row) {
       text_put(out, "; ");
   }
   text_putc(out, ']');
+}
+
+static void put_allowed(struct text *out, const struct stmt *stmt) {
+  if (stmt->kind != STMT_PARAM || (!stmt->range && !stmt->rows))
+    return;
+  text_put(out, " in");
+  if (stmt->rows) {
+    put_rows(out, stmt->rows);
+  } else {
+    text_putc(out, ' ');
+    put_expr(out, stmt->range);
+  }
 }
 
 static void put_params(struct text *out, const struct def_param *param) {
@@ -173,10 +187,13 @@ static void put_stmt(struct text *out, const struct stmt *stmt, size_t indent) {
     text_printf(out, " %.*s", SLICE_ARG(n->name));
   if (stmt->kind == STMT_DEF)
     put_params(out, stmt->params);
-  if (stmt->value) {
+  for (const struct expr *x = stmt->value; x; x = x->next) {
     text_putc(out, ' ');
-    put_expr(out, stmt->value);
+    put_expr(out, x);
+    if (stmt->kind != STMT_MESSAGE)
+      break;
   }
+  put_allowed(out, stmt);
   if (stmt->high) {
     text_put(out, " .. ");
     put_expr(out, stmt->high);

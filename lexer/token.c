@@ -155,8 +155,8 @@ static bool stands_alone(const struct scan *scan) {
 int scan_minus(struct scan *scan) {
   if (!ends_operand(scan->last))
     return TOKEN_NEGATE;
-  bool starts_argument =
-      scan->arguments && innermost(scan) != '(' && stands_alone(scan);
+  bool starts_argument = (scan->arguments || innermost(scan) == '[') &&
+                         innermost(scan) != '(' && stands_alone(scan);
   return starts_argument ? TOKEN_NEGATE : TOKEN_MINUS;
 }
 

@@ -81,10 +81,14 @@ static void walk_def(struct walk *w, const struct stmt *stmt) {
   leave(w, outside);
 }
 
-static void walk_for(struct walk *w, const struct stmt *stmt) {
+static void walk_rows(struct walk *w, const struct stmt *stmt) {
   for (const struct table_row *row = stmt->rows; row; row = row->next)
     for (const struct expr *x = row->values; x; x = x->next)
       walk_expr(w, x);
+}
+
+static void walk_for(struct walk *w, const struct stmt *stmt) {
+  walk_rows(w, stmt);
   size_t outside = w->names.count;
   for (const struct name_list *n = stmt->names; n; n = n->next)
     hide(w, n->name, n->span);
@@ -94,7 +98,11 @@ static void walk_for(struct walk *w, const struct stmt *stmt) {
 
 static void walk_stmt(struct walk *w, const struct stmt *stmt) {
   walk_expr(w, stmt->value);
+  if (stmt->kind == STMT_MESSAGE)
+    for (const struct expr *x = stmt->value; x; x = x->next)
+      walk_expr(w, x);
   walk_expr(w, stmt->high);
+  walk_expr(w, stmt->range);
   walk_expr(w, stmt->step);
   for (const struct expr *x = stmt->label_indices; x; x = x->next)
     walk_expr(w, x);
@@ -108,6 +116,7 @@ static void walk_stmt(struct walk *w, const struct stmt *stmt) {
     define(w, stmt->name, stmt->name_span, UNUSED_PARAM, "constant");
     break;
   case STMT_PARAM:
+    walk_rows(w, stmt);
     define(w, stmt->name, stmt->name_span, UNUSED_PARAM, "param");
     break;
   default: break;

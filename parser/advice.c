@@ -449,6 +449,11 @@ static bool file_end(struct advice *a) {
   const struct scan *scan = &a->p->scan;
   if (a->found != TOKEN_END)
     return false;
+  if (a->p->value_alone) {
+    diag_help(a->d, "a value stands between the braces of a message: "
+                    "`{depth}`; a brace itself is written `{{`");
+    return true;
+  }
   if (scan->depth) {
     uint32_t at = scan->open_at[scan->depth - 1];
     diag_label(a->d, (struct span){at, at + 1}, "opened here");

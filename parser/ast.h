@@ -21,6 +21,7 @@ enum expr_kind {
   EXPR_INDEX,  /* left[right], a label */
   EXPR_PATH,   /* left.name, a label */
   EXPR_RANGE,  /* left..right, by steps of items */
+  EXPR_TEXT,   /* of a message, which `name` holds as it is */
   EXPR_DIMS,   /* items joined by x */
   EXPR_PAIR,   /* left:right */
 };
@@ -51,7 +52,7 @@ struct expr {
   struct span span;
   int64_t integer; /* EXPR_INT, EXPR_BOOL */
   double real;
-  struct slice name; /* EXPR_NAME, _CALL, _KEYED, _FIELD, _PATH */
+  struct slice name; /* EXPR_NAME, _CALL, _KEYED, _FIELD, _PATH, _TEXT */
   struct expr *left, *right;
   struct expr *items; /* EXPR_CALL, EXPR_DIMS: a list by `next` */
   struct expr *next;
@@ -112,6 +113,7 @@ enum stmt_kind {
   STMT_IF,
   STMT_USE,
   STMT_SETTINGS, /* train, infer, budget */
+  STMT_MESSAGE,  /* error, warn */
 };
 
 struct stmt {
@@ -124,14 +126,16 @@ struct stmt {
   struct span name_span;
   struct arg *args;
   struct expr *value; /* let, param, repeat, if; input: its dimensions; from,
-                         again: what they refer to */
+                         again: what they refer to; error, warn: the parts of
+                         the message, a list by `next` */
   struct expr *high;  /* for i in value..high */
   struct expr *step;  /* NULL: 1 */
   struct slice dtype; /* input: behind the colon */
   struct span dtype_span;
   struct def_param *params;
   struct name_list *names; /* for */
-  struct table_row *rows;  /* for; NULL for a range */
+  struct table_row *rows;  /* for, param: the values; NULL for a range */
+  struct expr *range;      /* param: what is allowed */
   struct block *block;
   struct block *otherwise; /* if */
   struct expr *mark;       /* -> DIMS */

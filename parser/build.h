@@ -98,6 +98,9 @@ struct stmt *build_named(struct parser *p, enum stmt_kind kind,
 struct stmt *build_reference(struct parser *p, enum stmt_kind kind,
                              struct expr *label, struct span span);
 struct stmt *build_label(struct stmt *stmt, const struct new_label *label);
+/* `error "depth is {depth}"`; NULL, and reported, if it is no message. */
+struct stmt *build_message(struct parser *p, struct named word,
+                           struct span string, struct span span);
 struct stmt *build_settings(struct parser *p, const char *word,
                             struct arg *args, struct span span);
 

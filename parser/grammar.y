@@ -54,7 +54,7 @@ static struct block *open_block(struct parser *p, struct stmt_list list,
 %token BRACKET_CLOSE BRACE BRACE_CLOSE
 %token KW_NET KW_INPUT KW_FORK KW_FROM KW_AGAIN KW_OUTPUT KW_DEF KW_LET
 %token KW_PARAM KW_REPEAT KW_FOR KW_IN KW_IF KW_ELSE KW_USE KW_TRAIN KW_INFER
-%token KW_BUDGET KW_AND KW_OR KW_NOT KW_TRUE KW_FALSE
+%token KW_BUDGET KW_AND KW_OR KW_NOT KW_TRUE KW_FALSE VALUE_ALONE
 
 %type <struct stmt_list> list statements
 %type <struct stmt *> statement body applied marked directive
@@ -77,7 +77,8 @@ static struct block *open_block(struct parser *p, struct stmt_list list,
 %%
 
 program:
-  statements { p->program = open_block(p, $statements, @$); }
+  statements            { p->program = open_block(p, $statements, @$); }
+| VALUE_ALONE constant  { p->value = $constant; }
 ;
 
 statements:
@@ -179,6 +180,16 @@ directive:
     $$ = build_named(p, STMT_PARAM, $name, @$);
     $$->value = $e;
   }
+| KW_PARAM name ASSIGN constant[e] KW_IN BRACKET rows BRACKET_CLOSE {
+    $$ = build_named(p, STMT_PARAM, $name, @$);
+    $$->value = $e;
+    $$->rows = $rows.first;
+  }
+| KW_PARAM name ASSIGN constant[e] KW_IN sum[low] RANGE sum[high] {
+    $$ = build_named(p, STMT_PARAM, $name, @$);
+    $$->value = $e;
+    $$->range = build_range(p, $low, $high, NULL);
+  }
 | KW_REPEAT expression[e] block {
     $$ = build_stmt(p, STMT_REPEAT, span_join(@1, @e));
     $$->value = $e;
@@ -206,6 +217,11 @@ directive:
   }
 | KW_USE STRING {
     $$ = build_named(p, STMT_USE, (struct named){$STRING, @STRING}, @$);
+  }
+| name STRING {
+    $$ = build_message(p, $name, @STRING, @$);
+    if (!$$)
+      YYERROR;
   }
 | KW_TRAIN args  { $$ = build_settings(p, "train", $args.first, @1); }
 | KW_INFER args  { $$ = build_settings(p, "infer", $args.first, @1); }
@@ -477,6 +493,11 @@ static struct block *open_block(struct parser *p, struct stmt_list list,
 static int netc_grammar_lex(NETC_GRAMMAR_STYPE *value, struct span *span,
                             struct parser *p) {
   union scan_value carried = {0};
+  if (p->value_alone && !p->begun) {
+    p->begun = true;
+    *span = (struct span){p->scan.base, p->scan.base};
+    return (int)TOKEN_VALUE_ALONE;
+  }
   enum token token = scan_next(&p->scan, &carried, span);
   switch (token) {
   case TOKEN_ERROR: advice_skip_line(p, *span); break;
@@ -528,4 +549,14 @@ struct block *parse(struct arena *arena, struct diags *diags, int source,
     p.program = open_block(&p, (struct stmt_list){0}, (struct span){end, end});
   }
   return p.program;
+}
+
+struct expr *parse_value(struct arena *arena, struct diags *diags,
+                         struct span span, int *statements) {
+  struct parser p = {.arena = arena,
+                     .diags = diags,
+                     .statements = statements,
+                     .value_alone = true};
+  scan_begin_value(&p.scan, arena, diags, span);
+  return netc_grammar_parse(&p) == 0 ? p.value : NULL;
 }

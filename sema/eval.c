@@ -316,19 +316,10 @@ static struct value real_binary(struct expander *e, enum op op, double a,
   }
 }
 
-static bool equal(const struct value *a, const struct value *b) {
-  if (a->kind == VALUE_NAME)
-    return slice_equal(a->name, b->name);
-  if (a->kind == VALUE_BOOL)
-    return a->integer == b->integer;
-  return value_compare(a, b) == 0;
-}
-
 static struct value compare(struct expander *e, const struct expr *expr,
                             const struct value *a, const struct value *b) {
   bool numbers = value_is_number(a) && value_is_number(b);
-  bool alike =
-      a->kind == b->kind && (a->kind == VALUE_NAME || a->kind == VALUE_BOOL);
+  bool alike = a->kind == b->kind;
   bool equality = expr->op == OP_EQ || expr->op == OP_NE;
   if (!numbers && !(alike && equality)) {
     report(e, WRONG_TYPE, expr->span, "cannot compare %s with %s",
@@ -336,7 +327,7 @@ static struct value compare(struct expander *e, const struct expr *expr,
     return value_poison;
   }
   if (equality)
-    return boolean(equal(a, b) == (expr->op == OP_EQ), expr->span);
+    return boolean(value_equal(a, b) == (expr->op == OP_EQ), expr->span);
   int order = value_compare(a, b);
   bool result = expr->op == OP_LT   ? order < 0
                 : expr->op == OP_LE ? order <= 0
@@ -468,7 +459,8 @@ struct value eval(struct expander *e, const struct expr *expr) {
   case EXPR_FIELD: return eval_field(e, expr);
   case EXPR_INDEX:
   case EXPR_PATH: return eval_label(e, expr);
-  case EXPR_RANGE: break; /* only inside an index */
+  case EXPR_RANGE: /* only inside an index, and a message */
+  case EXPR_TEXT: break;
   case EXPR_DIMS:
   case EXPR_PAIR: return eval_sizes(e, expr);
   }

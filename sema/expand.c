@@ -196,13 +196,14 @@ void expand_stmt(struct expander *e, const struct stmt *stmt) {
   case STMT_NET: expand_net(e, stmt); break;
   case STMT_INPUT: expand_input(e, stmt); break;
   case STMT_DEF: expand_def(e, stmt); break;
-  case STMT_LET:
-  case STMT_PARAM: expand_constant(e, stmt); break;
+  case STMT_LET: expand_let(e, stmt); break;
+  case STMT_PARAM: expand_param(e, stmt); break;
   case STMT_REPEAT: expand_repeat(e, stmt); break;
   case STMT_FOR: expand_for(e, stmt); break;
   case STMT_IF: expand_if(e, stmt); break;
   case STMT_USE: expand_use(e, stmt); break;
   case STMT_SETTINGS: expand_settings(e, stmt); break;
+  case STMT_MESSAGE: expand_message(e, stmt); break;
   }
   if (stmt->mark)
     mark_check(e, stmt);

@@ -272,9 +272,14 @@ void expand_if(struct expander *e, const struct stmt *stmt);
 void expand_input(struct expander *e, const struct stmt *stmt);
 void expand_output(struct expander *e, const struct stmt *stmt);
 void expand_def(struct expander *e, const struct stmt *stmt);
-void expand_constant(struct expander *e, const struct stmt *stmt);
 void expand_net(struct expander *e, const struct stmt *stmt);
 void expand_settings(struct expander *e, const struct stmt *stmt);
+
+/* Constants, and messages about them: param.c */
+
+void expand_let(struct expander *e, const struct stmt *stmt);
+void expand_param(struct expander *e, const struct stmt *stmt);
+void expand_message(struct expander *e, const struct stmt *stmt);
 
 /* Marks: mark.c */
 

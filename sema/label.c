@@ -151,9 +151,10 @@ static struct slice known_indices(struct expander *e,
 
 static void report_index(struct expander *e, const struct reference *r,
                          const struct symbol *family) {
-  struct diagnostic *d =
-      report(e, UNKNOWN_LABEL, r->expr->span, "no layer is labelled `%.*s` yet",
-             SLICE_ARG(text_slice(&r->text)));
+  struct slice name = text_slice(&r->text);
+  struct diagnostic *d = report(e, UNKNOWN_LABEL, r->expr->span,
+                                "no layer is labelled `%.*s` yet",
+                                SLICE_ARG(name));
   if (!diag_is_shown(d))
     return;
   diag_label(d, family->span, "the first of its name");

@@ -91,6 +91,14 @@ struct output {
   const char *text; /* its name, once somebody has asked for it */
 };
 
+/* A `param` that the source lets be chosen. */
+struct model_param_choice {
+  const struct stmt *stmt;
+  struct slice fallback, value; /* as they could be written */
+  struct slice allowed;         /* "[18 34 50]", "0..1"; empty: all */
+  bool given;                   /* by -D */
+};
+
 struct model {
   struct arena *arena;
   struct slice name;
@@ -101,6 +109,7 @@ struct model {
   VEC(struct group) groups;
   VEC(struct model_param) params;
   VEC(struct output) outputs;
+  VEC(struct model_param_choice) choices;
   VEC(int64_t) sources; /* the nodes that are inputs of the net */
   struct cost *costs;   /* by node, after model_cost */
   struct cost total;

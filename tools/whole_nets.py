@@ -273,6 +273,34 @@ class UNet(nn.Module):
         return self.last(x)
 
 
+class WaveNet(nn.Module):
+    """As the paper has it, without the residual that nothing reads."""
+
+    def __init__(self, layers=30, width=64, skips=256):
+        super().__init__()
+        self.first = nn.Conv1d(256, width, 2)
+        self.layers = nn.ModuleList(
+            nn.ModuleList(
+                [nn.Conv1d(width, width, 2, dilation=2 ** (i % 10)),
+                 nn.Conv1d(width, width, 2, dilation=2 ** (i % 10)),
+                 nn.Conv1d(width, skips, 1)] +
+                [nn.Conv1d(width, width, 1)] * (i < layers - 1))
+            for i in range(layers))
+        self.last = nn.ModuleList([nn.Conv1d(skips, skips, 1),
+                                   nn.Conv1d(skips, 256, 1)])
+
+    def forward(self, x):
+        x = self.first(F.pad(x, (1, 0)))
+        total = 0
+        for filtered, gate, skip, *residual in self.layers:
+            padded = F.pad(x, (filtered.dilation[0], 0))
+            y = torch.tanh(filtered(padded)) * torch.sigmoid(gate(padded))
+            total = total + skip(y)
+            if residual:
+                x = residual[0](y) + x
+        return self.last[1](F.relu(self.last[0](F.relu(total))))
+
+
 class YoloV3(nn.Module):
     def __init__(self):
         super().__init__()
@@ -676,6 +704,7 @@ CASES = [
     Case("dcgan_g", [], dcgan_g, keep=True),
     Case("dcgan_d", [], dcgan_d, keep=True),
     Case("m5", [], m5, keep=True),
+    Case("wavenet", [], WaveNet),
     Case("r3d_18", [], vision("r3d_18")),
     Case("lstm_lm", ["width=64"], lambda: LanguageModel(nn.LSTM, 64),
          indices=[10000]),
