@@ -47,7 +47,10 @@ static int64_t *keep_sizes(struct collecting *c, const int64_t *sizes,
 static const char *file_name(struct collecting *c, size_t index,
                              const char *name) {
   struct text text = text_new(c->arena);
-  text_printf(&text, "%s.%s", load_layer_name(c->load, index), name);
+  for (const char *at = load_layer_name(c->load, index); *at; at++)
+    if (*at != ']') /* skip[3], a ModuleList's, is skip.3 */
+      text_putc(&text, *at == '[' ? '.' : *at);
+  text_printf(&text, ".%s", name);
   return context_keep(c->arena, text_slice(&text)).at;
 }
 
@@ -132,8 +135,7 @@ static void add_made_bias(struct collecting *c, size_t index) {
 static void collect_node(struct collecting *c, size_t index) {
   struct layer layer = model_layer(c->model, (int64_t)index, c->in);
   c->params.all.count = 0;
-  if (layer.kind->params)
-    layer.kind->params(&layer, &c->params);
+  layer_params(&layer, &c->params);
   for (size_t i = 0; i < c->params.all.count; i++)
     add_tensor(c, index, i);
   add_made_bias(c, index);

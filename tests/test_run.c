@@ -28,10 +28,15 @@ struct whole {
 
 static const struct whole wholes[] = {
     {"maps", "tests/data/run/maps.net", "", {"map", "vector"}},
+    {"patches", "tests/data/run/patches.net", "", {"map", "vector"}},
     {"sequences",
      "tests/data/run/sequences.net",
      "",
      {"states", "last", "vector"}},
+    {"variants",
+     "tests/data/run/variants.net",
+     "",
+     {"heads", "latent", "states"}},
     {"simple_cnn", "examples/simple_cnn.net", "", {"Out.softmax"}},
     {"lenet5", "examples/zoo/lenet5.net", "", {"fc1"}},
     {"resnet-18", "examples/zoo/resnet.net", "-D depth=18", {"fc1"}},

@@ -4,13 +4,13 @@
 #include <inttypes.h>
 
 /* One number for each spatial axis. */
-struct numbers {
+struct number_list {
   int64_t at[3];
 };
 
-static struct numbers numbers_of(const struct window *windows, int axes,
+static struct number_list numbers_of(const struct window *windows, int axes,
                                  size_t member) {
-  struct numbers numbers = {{0}};
+  struct number_list numbers = {{0}};
   for (int i = 0; i < axes; i++)
     memcpy(&numbers.at[i], (const char *)&windows[i] + member,
            sizeof numbers.at[i]);
