@@ -126,6 +126,7 @@ struct stmt {
   struct name_list *names; /* for */
   struct table_row *rows;  /* for; NULL for a range */
   struct block *block;
+  bool training;           /* fork train */
   struct block *otherwise; /* if */
   struct expr *mark;       /* -> DIMS */
   struct span mark_span;   /* with the arrow */

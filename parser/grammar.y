@@ -59,6 +59,7 @@ static struct block *open_block(struct parser *p, struct stmt_list list,
 %type <struct stmt_list> list statements
 %type <struct stmt *> statement body applied marked directive
 %type <struct block *> block otherwise
+%type <bool> training
 %type <struct arg_list> args
 %type <struct arg *> arg
 %type <struct expr *> value pair sum term sign power primary
@@ -149,12 +150,14 @@ directive:
     $$->dtype = $dtype.name;
     $$->dtype_span = $dtype.span;
   }
-| KW_FORK block {
+| KW_FORK training block {
     $$ = build_stmt(p, STMT_FORK, @$);
+    $$->training = $training;
     $$->block = $block;
   }
-| KW_FORK name COLON block {
+| KW_FORK training name COLON block {
     $$ = build_stmt(p, STMT_FORK, @$);
+    $$->training = $training;
     $$->label = $name.name;
     $$->label_span = $name.span;
     $$->block = $block;
@@ -204,6 +207,12 @@ directive:
 | KW_TRAIN args  { $$ = build_settings(p, "train", $args.first, @1); }
 | KW_INFER args  { $$ = build_settings(p, "infer", $args.first, @1); }
 | KW_BUDGET args { $$ = build_settings(p, "budget", $args.first, @1); }
+;
+
+/* `fork train { ... }` */
+training:
+  %empty   { $$ = false; }
+| KW_TRAIN { $$ = true; }
 ;
 
 otherwise:
