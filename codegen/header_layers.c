@@ -94,13 +94,13 @@ static void put_end(struct header *h, const char *kind, size_t number,
 
 void header_put_ends(struct header *h) {
   const struct model *model = h->c->model;
-  for (size_t i = 0; i < model->sources.count; i++) {
+  for (size_t i = 0; i < model->predicted_sources; i++) {
     struct text name = text_new(h->c->arena);
     model_put_name(&name, model, model->sources.at[i]);
     put_end(h, "INPUT", i, model->sources.at[i], text_slice(&name),
             &h->program->inputs.at[i]);
   }
-  for (size_t i = 0; i < model->outputs.count; i++) {
+  for (size_t i = 0; i < model->predicted_outputs; i++) {
     struct text name = text_new(h->c->arena);
     const struct output *output = &model->outputs.at[i];
     if (output->name.at)
@@ -288,6 +288,7 @@ void header_put_layers(struct header *h) {
   for (size_t i = 0; i < plan->folds.count; i++) /* it gives its result */
     l.op_of[plan->folds.at[i].norm] = l.op_of[plan->folds.at[i].into];
   for (size_t i = 0; i < model->nodes.count; i++)
-    if (model->nodes.at[i].kind != &model_input_kind)
+    if (model->nodes.at[i].kind != &model_input_kind &&
+        !model->nodes.at[i].train_only)
       put_layer(&l, (int64_t)i);
 }

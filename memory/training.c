@@ -4,12 +4,14 @@
 #include "base/check.h"
 #include "sema/cost.h"
 
-bool model_buffer_bytes(const struct model *model, int element,
+bool model_buffer_bytes(const struct model *model, bool training, int element,
                         int64_t *bytes) {
-  if (!element_bytes(element, model->total.buffers, bytes))
+  const struct cost *cost = training ? &model->total : &model->predicted;
+  if (!element_bytes(element, cost->buffers, bytes))
     return false;
   for (size_t i = 0; i < model->nodes.count; i++)
     if (model->nodes.at[i].shares == NO_NODE &&
+        (training || !model->nodes.at[i].train_only) &&
         !add_i64(*bytes, model->nodes.at[i].kind->counter_bytes, bytes))
       return false;
   return true;
@@ -64,7 +66,8 @@ void step_trace(struct step *step, struct arena *arena) {
       continue;
     *VEC_PUSH(arena, &step->segments) = segment;
     for (int64_t k = range.first; k < range.end; k++)
-      step->extra_macs += step->model->costs[k].macs; /* at most the total */
+      step->extra_macs +=
+          step->model->costs[k].train_macs; /* at most the total */
   }
 }
 
@@ -107,7 +110,7 @@ static bool standing_bytes(const struct step *step, struct training *t) {
       !element_bytes(train->dtype, model->total.trainable, &t->gradients) ||
       !optimizer_cost(model, &all, train->optimizer, train->dtype, t->profile,
                       &optimizer) ||
-      !model_buffer_bytes(model, train->dtype, &t->buffers) ||
+      !model_buffer_bytes(model, true, train->dtype, &t->buffers) ||
       !input_bytes(model, train, &t->input))
     return false;
   t->optimizer = optimizer.state;

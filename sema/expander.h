@@ -35,6 +35,7 @@ struct expander {
   VEC(struct bound *) bound; /* by statement, if it is always the same */
   struct row_options row;    /* of the nodes that are made */
   bool freezes;              /* inside `freeze` */
+  bool trains;               /* inside `fork train` */
   bool depends;         /* what is being bound depends on names or shapes */
   struct params params; /* room for the rule of a layer */
   const struct shape **in_shapes; /* room for its inputs */
@@ -229,6 +230,9 @@ struct node_making {
 /* Adds the node that applies `m` to the tensors `inputs`; makes it current. */
 bool node_add(struct expander *e, const struct node_making *m,
               const int64_t *inputs, int input_count);
+
+/* Reports the tensor of a `fork train` that is read outside of one: false. */
+bool node_may_read(struct expander *e, int64_t node, struct span span);
 
 /* The shape rule, and what is checked for every layer. */
 bool node_infer(struct layer *layer);

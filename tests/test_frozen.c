@@ -1,7 +1,7 @@
 /*
- * Parameters that are not trained, where many devices, segments and ties see
- * them; each number is computed by hand. What a step keeps of such nets is
- * measured: tests/data/steps.csv.
+ * Layers that only training runs, and parameters that are not trained, where
+ * many devices, segments and ties see them; each number is computed by hand.
+ * What a step keeps of such nets is measured: tests/data/steps.csv.
  */
 #include "tests/report.h"
 
@@ -139,6 +139,44 @@ static void checkpoints_that_fit_are_found(void **state) {
   json_decref(json);
 }
 
+/* Of a prediction `fork train` leaves nothing; of training, a fork. */
+static void only_training_runs_a_fork_of_training(void **state) {
+  (void)state;
+  static const char *const inside[] = {"weight_bytes", "arena.bytes",
+                                       "framework_peak_bytes",
+                                       "parameter_bytes", "buffer_bytes"};
+  const char *head = "{ from stem; conv 64 3x3 pad bn relu; gap; fc 10\n"
+                     "matmul { reshape 1x10 } { reshape 10x1 }; output aux }";
+  const char *rest = "conv 8 3x3 pad bn relu\ngap\nfc 10\noutput main\n";
+  char trains[512], forks[512], plain[512];
+  const char *format = "net a\ninput 16x16x3\n"
+                       "stem: conv 8 3x3 pad bn relu\n%s%s\n%s";
+  snprintf(trains, sizeof trains, format, "fork train ", head, rest);
+  snprintf(forks, sizeof forks, format, "fork ", head, rest);
+  snprintf(plain, sizeof plain, format, "", "", rest);
+  json_t *a = compile(trains, "batch=3" CPU),
+         *b = compile(forks, "batch=3" CPU);
+  json_t *c = compile(plain, "batch=3" CPU);
+  for (size_t i = 0; i < sizeof inside / sizeof *inside; i++)
+    assert_int_equal(inference(a, inside[i]), inference(c, inside[i]));
+  assert_int_equal(number(a, "totals.mac_count"),
+                   number(c, "totals.mac_count"));
+  assert_int_equal(number(a, "totals.param_count"),
+                   number(b, "totals.param_count"));
+  assert_int_equal(training(a, "saved_bytes"), training(b, "saved_bytes"));
+  assert_int_equal(training(a, "peak_bytes"), training(b, "peak_bytes"));
+  assert_true(inference(b, "weight_bytes") > inference(c, "weight_bytes"));
+  json_decref(a);
+  json_decref(b);
+  json_decref(c);
+  assert_int_equal(
+      ask("net a\ninput 64\nlinear 64\n"
+          "fork train { checkpoint { linear 64 gelu; linear 64 }; output b }\n"
+          "linear 8\noutput a\n",
+          "batch=1" CPU, "extra_mac_count"),
+      2 * 64 * 64);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(only_what_is_trained_has_gradients_and_state),
@@ -148,6 +186,7 @@ int main(void) {
       cmocka_unit_test(frozen_segments_are_not_run_again),
       cmocka_unit_test(shared_parameters_follow_their_first_layer),
       cmocka_unit_test(checkpoints_that_fit_are_found),
+      cmocka_unit_test(only_training_runs_a_fork_of_training),
   };
   return cmocka_run_group_tests_name("frozen", tests, NULL, NULL);
 }
