@@ -302,6 +302,9 @@ struct turns {
   int64_t first, step, count;
 };
 
+/* The value of turn i, from 0: it lies between the ends of the range. */
+int64_t turn_at(const struct turns *turns, int64_t i);
+
 /* `low..high step S`; false, and reported, if that is none. */
 bool turns_of(struct expander *e, const struct expr *low,
               const struct expr *high, const struct expr *step,

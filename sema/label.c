@@ -337,7 +337,7 @@ bool label_each(struct expander *e, const struct expr *expr,
   if (!turns_of(e, range->left, range->right, range->items, &turns))
     return false;
   for (int64_t i = 0; i < turns.count; i++) {
-    number.integer = turns.first + i * turns.step;
+    number.integer = turn_at(&turns, i);
     struct symbol *symbol = label_find(e, &one);
     if (!symbol || !expand_step(e, expr->span) || !take(user, symbol))
       return false;

@@ -92,7 +92,7 @@ static void expand_rows(struct expander *e, const struct stmt *stmt) {
 bool turns_of(struct expander *e, const struct expr *low,
               const struct expr *high, const struct expr *step,
               struct turns *turns) {
-  int64_t last, span;
+  int64_t last;
   bool known = eval_int(e, low, &turns->first);
   if (!eval_int(e, high, &last) || !known)
     return false;
@@ -105,16 +105,20 @@ bool turns_of(struct expander *e, const struct expr *low,
     return false;
   }
   bool down = turns->step < 0;
-  bool none = down ? last > turns->first : last < turns->first;
+  uint64_t from = (uint64_t)(down ? last : turns->first);
+  uint64_t to = (uint64_t)(down ? turns->first : last);
+  uint64_t by = (uint64_t)(down ? -turns->step : turns->step);
   turns->count = 0;
-  if (none)
+  if (down ? last > turns->first : last < turns->first)
     return true;
-  bool fits = down ? sub_i64(turns->first, last, &span)
-                   : sub_i64(last, turns->first, &span);
-  span /= down ? -turns->step : turns->step;
-  if (!fits || !add_i64(span, 1, &turns->count))
-    turns->count = INT64_MAX; /* far more than can be carried out */
+  uint64_t steps = (to - from) / by; /* may be all of 64 bits */
+  turns->count = steps < INT64_MAX ? (int64_t)steps + 1 : INT64_MAX;
   return true;
+}
+
+int64_t turn_at(const struct turns *turns, int64_t i) {
+  return (int64_t)((uint64_t)turns->first +
+                   (uint64_t)i * (uint64_t)turns->step);
 }
 
 static void expand_range(struct expander *e, const struct stmt *stmt) {
@@ -134,7 +138,7 @@ static void expand_range(struct expander *e, const struct stmt *stmt) {
     struct symbol *symbol =
         scope_declare(e, SYMBOL_CONSTANT, stmt->names->name, stmt->names->span);
     symbol->value = (struct value){.kind = VALUE_INT,
-                                   .integer = turns.first + i * turns.step};
+                                   .integer = turn_at(&turns, i)};
     going = turn(e, stmt, i + 1, turns.count);
     expand_leave(e);
   }
