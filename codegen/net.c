@@ -3,7 +3,7 @@
 #include "codegen/rows.h"
 #include "lexer/scan.h"
 
-/* A checkpoint that can be kept as a block, for it is used by its result. */
+/* A layer's block, or a checkpoint that is used by its result alone. */
 struct kept_block {
   int64_t group;
   struct slice label;
@@ -17,14 +17,15 @@ struct flat {
   struct map taken;
   int64_t current; /* the node whose tensor is the current one */
   bool *entered;   /* by group: something outside uses what is inside */
-  VEC(struct kept_block) open; /* checkpoints around the row, outermost first */
+  VEC(struct kept_block) open; /* blocks around the row, outermost first */
   bool forked;                 /* inside `fork train { }` */
   size_t around;               /* open blocks that this is inside of */
   int64_t before_fork;         /* the current tensor behind it */
 };
 
 /*
- * stem.conv1 becomes stem_conv1, and no two nodes share a label. Inside a
+ * stem.conv1 becomes stem_conv1, skip[3] skip_3, and no two nodes share a
+ * label. Inside a
  * block, its own name is left out: the block gives it.
  */
 static struct slice unique_label(struct flat *f, struct slice name) {
@@ -37,7 +38,8 @@ static struct slice unique_label(struct flat *f, struct slice name) {
     name.length -= block.length + 1;
   }
   for (size_t i = 0; i < name.length; i++)
-    text_putc(&label, name.at[i] == '.' ? '_' : name.at[i]);
+    if (name.at[i] != ']')
+      text_putc(&label, strchr(".[-", name.at[i]) ? '_' : name.at[i]);
   while (map_find(&f->taken, text_slice(&label)))
     text_put(&label, "_");
   map_add(f->c->arena, &f->taken, text_slice(&label));
@@ -121,13 +123,34 @@ static bool shares_params(const struct flat *f, const struct row *row) {
   return false;
 }
 
+/* The parts of a split come of themselves; the first one is current. */
+static bool is_part(const struct flat *f, int64_t node) {
+  const struct node *n = &f->model->nodes.at[node];
+  return n->input_count == 1 &&
+         f->model->nodes.at[node_input(f->model, n, 0)].kind->parts;
+}
+
+/* Makes the first input of a node current. */
+static void put_from(struct flat *f, const struct node *node) {
+  int64_t input = node->input_count ? node_input(f->model, node, 0) : NO_NODE;
+  if (!node->input_count || node_joins(node) || input == f->current)
+    return;
+  indent(f);
+  text_printf(f->out, "from %.*s\n", SLICE_ARG(f->labels[input]));
+}
+
+/* What follows a layer on its line. */
+static void put_tail(struct flat *f, const struct row *row) {
+  for (int64_t i = row->head + 1; i < row->end; i++) {
+    text_putc(f->out, ' ');
+    model_put_tail(f->out, f->model, i, f->labels);
+  }
+  put_mark(f, row->end - (f->model->nodes.at[row->head].kind->parts ? 0 : 1));
+}
+
 static void put_row(struct flat *f, const struct row *row) {
   const struct node *head = &f->model->nodes.at[row->head];
-  int64_t input = head->input_count ? node_input(f->model, head, 0) : NO_NODE;
-  if (head->input_count && !head->kind->join && input != f->current) {
-    indent(f);
-    text_printf(f->out, "from %.*s\n", SLICE_ARG(f->labels[input]));
-  }
+  put_from(f, head);
   indent(f);
   text_printf(f->out, "%.*s: ", SLICE_ARG(f->labels[row->end - 1]));
   if (shares_params(f, row)) {
@@ -136,13 +159,13 @@ static void put_row(struct flat *f, const struct row *row) {
     text_printf(f->out, "again %.*s", SLICE_ARG(f->labels[end - 1]));
   } else {
     model_put_layer(f->out, f->model, row->head, f->labels);
-    for (int i = 0; head->kind->join && i < head->input_count; i++)
+    for (int i = 0; node_joins(head) && i < head->input_count; i++)
       text_printf(f->out, " %.*s",
                   SLICE_ARG(f->labels[node_input(f->model, head, i)]));
-    for (int64_t i = row->head + 1; i < row->end; i++)
-      text_printf(f->out, " %s", f->model->nodes.at[i].kind->name);
+    put_tail(f, row);
+    return;
   }
-  put_mark(f, row->end - 1);
+  put_mark(f, row->end - (head->kind->parts ? 0 : 1));
 }
 
 static void put_outputs(struct flat *f, int64_t node) {
@@ -152,6 +175,23 @@ static void put_outputs(struct flat *f, int64_t node) {
       continue;
     indent(f);
     text_printf(f->out, "output %.*s\n", SLICE_ARG(output->name));
+  }
+}
+
+/* A part is made by the split before it; `output` names the current one. */
+static void put_part(struct flat *f, int64_t node) {
+  int64_t split = node_input(f->model, &f->model->nodes.at[node], 0);
+  struct text label = text_new(f->c->arena);
+  text_printf(&label, "%.*s[%lld]", SLICE_ARG(f->labels[split]),
+              (long long)(node - split));
+  f->labels[node] = text_slice(&label);
+  for (size_t i = 0; i < f->model->outputs.count && node > split + 1; i++) {
+    if (f->model->outputs.at[i].node != node)
+      continue;
+    indent(f);
+    text_printf(f->out, "from %.*s\n", SLICE_ARG(f->labels[node]));
+    f->current = node;
+    return;
   }
 }
 
@@ -181,6 +221,11 @@ static void find_entered(struct flat *f) {
   }
 }
 
+/* The layer of a block: it stands behind the insides, and has their tail. */
+static int64_t layer_of_block(const struct flat *f, const struct group *group) {
+  return f->model->nodes.at[group->end - 1].head;
+}
+
 /* fork train { ... } */
 
 static bool only_trains(const struct flat *f, int64_t index) {
@@ -204,21 +249,21 @@ static void close_fork(struct flat *f) {
 }
 
 /*
- * Opens the checkpoints that begin with a row, the outermost first, and the
- * fork, which may be around some of them.
+ * Opens the blocks that begin with a row, the outermost first, and the fork,
+ * which may be around some of them.
  */
 static void open_blocks(struct flat *f, const struct row *row) {
   bool fork = only_trains(f, row->head) && !f->forked;
   for (size_t g = 1; g < f->model->groups.count; g++) {
     const struct group *group = &f->model->groups.at[g];
-    if (!group->checkpoint || group->first != row->first ||
+    if (!(group->checkpoint || group->block) || group->first != row->first ||
         group->first == group->end)
       continue;
     if (fork && only_trains(f, group->end - 1)) {
       open_fork(f);
       fork = false;
     }
-    if (f->entered[g]) {
+    if (f->entered[g] && group->checkpoint) {
       indent(f);
       text_put(f->out, "# a checkpoint whose layers are used from outside is "
                        "written out\n");
@@ -227,8 +272,15 @@ static void open_blocks(struct flat *f, const struct row *row) {
     struct text name = text_new(f->c->arena);
     model_put_group_name(&name, f->model, (int64_t)g);
     struct slice label = unique_label(f, text_slice(&name));
+    if (group->block)
+      put_from(f, &f->model->nodes.at[row->head]);
     indent(f);
-    text_printf(f->out, "%.*s: checkpoint {\n", SLICE_ARG(label));
+    text_printf(f->out, "%.*s: ", SLICE_ARG(label));
+    if (group->block)
+      model_put_layer(f->out, f->model, layer_of_block(f, group), f->labels);
+    else
+      text_put(f->out, "checkpoint");
+    text_put(f->out, " {\n");
     *VEC_PUSH(f->c->arena, &f->open) = (struct kept_block){(int64_t)g, label};
   }
   if (fork)
@@ -246,8 +298,61 @@ static void close_blocks(struct flat *f, const struct row *row, size_t outer) {
       f->labels[node] = block->label;
     f->open.count--;
     indent(f);
-    text_put(f->out, "}\n");
+    text_putc(f->out, '}');
+    if (group->block)
+      put_tail(f, row);
+    else
+      text_putc(f->out, '\n');
   }
+}
+
+/* A block once more: `again`, and its rows are left out. */
+static bool repeat_block(struct flat *f, struct rows *rows, size_t *at) {
+  const struct row *row = &rows->at[*at];
+  const struct node *front = &f->model->nodes.at[row->head];
+  const struct group *group = &f->model->groups.at[front->group];
+  if (!group->block || group->first != row->first || front->shares == NO_NODE)
+    return false;
+  struct text name = text_new(f->c->arena);
+  model_put_group_name(&name, f->model, front->group);
+  struct slice label = unique_label(f, text_slice(&name));
+  const struct node *layer = &f->model->nodes.at[layer_of_block(f, group)];
+  if (only_trains(f, row->head) && !f->forked)
+    open_fork(f);
+  put_from(f, front);
+  indent(f);
+  text_printf(f->out, "%.*s: again %.*s", SLICE_ARG(label),
+              SLICE_ARG(f->labels[layer->shares]));
+  put_mark(f, group->end - 1);
+  for (int64_t node = group->first; node < group->end; node++)
+    f->labels[node] = label;
+  f->current = group->end - 1;
+  while (*at + 1 < rows->count && rows->at[*at + 1].first < group->end)
+    ++*at;
+  return true;
+}
+
+/* The block's own tensor has a name, for branches inside. */
+static void put_layer_row(struct flat *f, const struct row *row) {
+  const struct node *head = &f->model->nodes.at[row->head];
+  const struct group *group = &f->model->groups.at[head->group];
+  if (head->kind == &model_input_kind) {
+    put_input(f, row->head);
+  } else if (group->block && group->first == row->first) {
+    indent(f);
+    text_printf(f->out, "%.*s: {}\n", SLICE_ARG(f->labels[row->head]));
+  } else if (!head->kind->front) {
+    put_row(f, row);
+  }
+}
+
+/* Closes what ends with a row: blocks, the fork around them, blocks again. */
+static void end_row(struct flat *f, const struct row *row, bool last) {
+  close_blocks(f, row, f->forked ? f->around : 0);
+  if (!f->forked || (!last && only_trains(f, row->end)))
+    return;
+  close_fork(f);
+  close_blocks(f, row, 0);
 }
 
 void emit_net(const struct compiled *c, const struct emit_options *options,
@@ -260,22 +365,25 @@ void emit_net(const struct compiled *c, const struct emit_options *options,
   put_net_name(&f);
   for (size_t i = 0; i < rows.count; i++) {
     const struct row *row = &rows.at[i];
+    if (repeat_block(&f, &rows, &i)) {
+      end_row(&f, &rows.at[i], i + 1 == rows.count);
+      continue;
+    }
     open_blocks(&f, row);
+    if (is_part(&f, row->head)) {
+      put_part(&f, row->head);
+      put_outputs(&f, row->head);
+      end_row(&f, row, i + 1 == rows.count);
+      continue;
+    }
     struct slice label = make_label(&f, row->head);
     for (int64_t node = row->first; node < row->end; node++)
       f.labels[node] = label;
-    if (c->model->nodes.at[row->head].kind == &model_input_kind)
-      put_input(&f, row->head);
-    else
-      put_row(&f, row);
-    f.current = row->end - 1;
+    put_layer_row(&f, row);
+    f.current = row->end - (c->model->nodes.at[row->head].kind->parts ? 0 : 1);
     for (int64_t node = row->first; node < row->end; node++)
       put_outputs(&f, node);
-    close_blocks(&f, row, f.forked ? f.around : 0);
-    if (f.forked && (i + 1 == rows.count || !only_trains(&f, row->end))) {
-      close_fork(&f);
-      close_blocks(&f, row, 0);
-    }
+    end_row(&f, row, i + 1 == rows.count);
   }
   put_settings(&f, "train", train_specs, &c->settings->train);
   put_settings(&f, "infer", infer_specs, &c->settings->infer);

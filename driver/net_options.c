@@ -69,6 +69,23 @@ static int add_define(struct net_options *o, char *argument) {
   return status == NETC_OK ? EXIT_DONE : EXIT_USAGE;
 }
 
+/* --input 320x320x3, --input left=320x320x3 */
+static int set_sizes(struct net_options *o, const char *argument) {
+  char name[128];
+  const char *equals = strchr(argument, '=');
+  size_t length = equals ? (size_t)(equals - argument) : 0;
+  if (length >= sizeof name)
+    return complain(EXIT_USAGE, "--input %s: no input has such a long name",
+                    argument);
+  memcpy(name, argument, length);
+  name[length] = '\0';
+  if (netc_input_sizes(o->netc, name, equals ? equals + 1 : argument) ==
+      NETC_OK)
+    return EXIT_DONE;
+  return complain(EXIT_USAGE, "--input %s: %s", argument,
+                  netc_message(o->netc));
+}
+
 /* -MD, -MF FILE, -MT NAME, -MP: the letter, and for two of them a word. */
 static int add_dependency(struct net_options *o, char *letter) {
   char *value = letter[1] ? letter + 1 : NULL;
@@ -103,6 +120,13 @@ static int add_setting(struct net_options *o, const char *name,
   if (netc_set(o->netc, name, value) == NETC_OK)
     return EXIT_DONE;
   return complain(EXIT_USAGE, "--%s %s: %s", name, value,
+                  netc_message(o->netc));
+}
+
+static int add_compared(struct net_options *o, const char *settings) {
+  if (netc_compare(o->netc, settings) == NETC_OK)
+    return EXIT_DONE;
+  return complain(EXIT_USAGE, "--compare \"%s\": %s", settings,
                   netc_message(o->netc));
 }
 
@@ -181,11 +205,9 @@ static int set_sort(struct net_options *o, const char *name) {
 
 static int set_word(struct net_options *o, enum option_id option,
                     const char *value) {
-  static const unsigned notes[] = {NETC_NOTE_PARAMS, NETC_NOTE_MACS,
-                                   NETC_NOTE_BYTES,
-                                   NETC_NOTE_PARAMS | NETC_NOTE_MACS |
-                                       NETC_NOTE_BYTES,
-                                   NETC_NOTE_NONE};
+  static const unsigned notes[] = {
+      NETC_NOTE_PARAMS, NETC_NOTE_MACS, NETC_NOTE_BYTES,
+      NETC_NOTE_PARAMS | NETC_NOTE_MACS | NETC_NOTE_BYTES, NETC_NOTE_NONE};
   int index = option_choose(option, value);
   if (index < 0)
     return EXIT_USAGE;
@@ -214,6 +236,7 @@ static int take(void *user, enum option_id option, const char *name,
   case OPTION_PREFIX: o->look.prefix = value; break;
   case OPTION_EMIT: return add_emit(o, value);
   case OPTION_DEFINE: return add_define(o, value);
+  case OPTION_SIZES: return set_sizes(o, value);
   case OPTION_INCLUDE: netc_include(o->netc, value); break;
   case OPTION_WARNING: return set_warning(o, value);
   case OPTION_DEPENDENCIES: return add_dependency(o, value);
@@ -238,7 +261,9 @@ static int take(void *user, enum option_id option, const char *name,
   case OPTION_IF_CHANGED: o->if_changed = true; break;
   case OPTION_MARKDOWN: o->markdown = true; break;
   case OPTION_MUST_FIT: o->must_fit = true; break;
+  case OPTION_MAX_INPUT: o->max_input = true; break;
   case OPTION_DUMP: o->dump = value; break;
+  case OPTION_COMPARE: return add_compared(o, value);
   case OPTION_TIMELINE: return add_setting(o, "timeline", "on");
   case OPTION_SETTING: return take_setting(o, name, value);
   default: return o->more(o->user, option, name, value);
@@ -259,14 +284,22 @@ bool net_options_output(const struct net_options *options, const char **path) {
   return options->wanted_count < 2;
 }
 
-int net_options_load(const struct net_options *options) {
+enum netc_status net_options_compile(struct net_options *options,
+                                     struct netc *netc, const char *path) {
+  enum netc_status loaded = netc_load_file(netc, path);
+  progress_erase(&options->progress);
+  return loaded;
+}
+
+int net_options_load(struct net_options *options) {
   const struct operands *files = &options->files;
   if (files->count > 1)
     return complain(EXIT_USAGE, "one net at a time: `%s` and `%s`",
                     files->at[0], files->at[1]);
   if (options->batches || options->all_gpus)
     return complain(EXIT_USAGE, "one batch and one device at a time here");
-  enum netc_status loaded = netc_load_file(options->netc, files->at[0]);
+  enum netc_status loaded =
+      net_options_compile(options, options->netc, files->at[0]);
   if (loaded != NETC_OK)
     show_diagnostics(options->netc, options->style);
   return exit_status_of(options->netc, loaded);
@@ -285,6 +318,7 @@ bool net_options_read_more(struct net_options *options, enum command command,
   struct operands *files = &options->files;
   if (!options_read(command, argc, argv, take, options, files))
     return false;
+  progress_open(&options->progress, netc);
   if (options->style == NETC_STYLE_TEXT)
     options->style = style_of(options->colour);
   if (files->count == 0)

@@ -80,6 +80,9 @@ NETC_API const char *netc_message(const struct netc *netc);
  *
  *   netc_set(netc, "batch", "64")     a setting of docs/language.md
  *   netc_define(netc, "depth", "50")  the value of a `param`
+ *   netc_input_sizes(netc, "", "320x320x3")
+ *                                     other sizes for an input, by its name;
+ *                                     "": the only one; `_` keeps a size
  *   netc_warn(netc, "no-huge-fc")     the text behind -W
  *   netc_include(netc, "lib")         a folder for `use`
  *
@@ -89,8 +92,19 @@ NETC_API enum netc_status netc_set(struct netc *netc, const char *name,
                                    const char *value);
 NETC_API enum netc_status netc_define(struct netc *netc, const char *name,
                                       const char *value);
+NETC_API enum netc_status netc_input_sizes(struct netc *netc, const char *name,
+                                           const char *sizes);
 NETC_API enum netc_status netc_warn(struct netc *netc, const char *option);
 NETC_API enum netc_status netc_include(struct netc *netc, const char *folder);
+
+/*
+ * Compares a training step with other settings: a list as on a `train` line,
+ * over the net's own, "checkpoint=8 precision=mixed". Adds a timeline to the
+ * chart "timeline.svg" and a line to the report of every load that follows;
+ * up to eight.
+ */
+NETC_API enum netc_status netc_compare(struct netc *netc,
+                                       const char *settings);
 
 /*
  * Where texts come from, instead of files: for editors, services and
@@ -107,6 +121,16 @@ typedef enum netc_found netc_read_fn(void *user, const char *path,
 NETC_API enum netc_status netc_on_read(struct netc *netc, netc_read_fn *read,
                                        void *user);
 
+/*
+ * Called again and again while a search lasts: checkpoints, the largest batch,
+ * the arena. `what` is a few words, "choosing checkpoints", with `done` of
+ * `total`; total 0: nobody knows how much there will be. NULL: nobody is told.
+ */
+typedef void netc_progress_fn(void *user, const char *what, int64_t done,
+                              int64_t total);
+NETC_API enum netc_status netc_on_progress(struct netc *netc,
+                                           netc_progress_fn *tell, void *user);
+
 /* Loading */
 
 /*
@@ -119,6 +143,20 @@ NETC_API enum netc_status netc_load_text(struct netc *netc, const char *name,
 
 /* The files that were read, for dependencies; NULL behind the last one. */
 NETC_API const char *netc_source(const struct netc *netc, size_t index);
+
+/* What the source lets be chosen with netc_define, where it was found; of a
+ * net with errors, too. NETC_USAGE behind the last one. */
+struct netc_param {
+  size_t size;
+  const char *name;
+  const char *fallback; /* as the source has it: "50" */
+  const char *value;    /* what it is now */
+  const char *allowed;  /* "18 34 50", "0..1"; "": not limited */
+  bool given;           /* by netc_define */
+};
+
+NETC_API enum netc_status netc_param(struct netc *netc, size_t index,
+                                     struct netc_param *param);
 
 /* Diagnostics, in the order of discovery */
 
@@ -211,6 +249,8 @@ struct netc_options {
   enum netc_direction direction; /* of diagrams */
   enum netc_tint tint;           /* what their fills tell */
   unsigned notes;                /* NETC_NOTE_*; 0: parameters */
+  const char *links; /* "../": what leads from where a diagram will lie to the
+                        folder that sources are named from; NULL: nothing */
 };
 
 /* The columns of the table of layers; NETC_USAGE behind the last one. */
@@ -293,6 +333,8 @@ struct netc_totals {
   size_t size;
   int64_t param_count, trainable_count, buffer_count;
   int64_t mac_count, activation_count, activation_bytes;
+  int64_t active_count; /* of the parameters, those that a value sees: of
+                           experts, as many as it is sent to */
 };
 
 NETC_API enum netc_status netc_totals(const struct netc *netc,
@@ -483,6 +525,8 @@ struct netc_plan_options {
   uint64_t effort;  /* positions to try; 0: a default */
   netc_resize_fn *resize;
   void *user;
+  netc_progress_fn *tell; /* of the effort; or NULL */
+  void *tell_user;
 };
 
 struct netc_plan {
@@ -549,6 +593,7 @@ struct netc_layer_kind {
   const char *family; /* the heading in the manual */
   bool joins;         /* takes operands: blocks and labels */
   size_t argument_count;
+  bool takes_block; /* one, behind its arguments */
 };
 
 /* A kind of diagnostic. */

@@ -2,12 +2,14 @@
 #include <inttypes.h>
 
 #include "base/check.h"
+#include "layers/computed.h"
 #include "layers/lora.h"
 
 struct dense {
   int64_t units;
   enum bias bias;
   struct layer_ref tie;
+  int computed; /* enum computed */
   struct lora lora;
 };
 
@@ -31,6 +33,7 @@ static const struct arg_spec dense_specs[] = {
      .place = PLACE_KEY,
      .offset = offsetof(struct dense, tie),
      .doc = "uses the weights of that layer (an embedding, say)"},
+    COMPUTED(dense),
     LORA_SPECS(dense, lora),
     SPEC_END};
 
@@ -49,7 +52,9 @@ static bool same_sizes(int64_t a, int64_t b, const struct param *param) {
 /* What is shared is not adapted: the other layer would be, too. */
 static bool check_lora(const struct layer *layer) {
   const struct dense *dense = layer->args;
-  if (!lora_check(layer, &dense->lora))
+  if (!lora_check(layer, &dense->lora) ||
+      !computed_check(layer, (enum computed)dense->computed,
+                      dense->lora.rank > 0))
     return false;
   if (!dense->lora.rank || dense->tie.node < 0)
     return true;
@@ -65,6 +70,11 @@ static bool check_tie(const struct layer *layer) {
   const struct layer *other = dense->tie.layer;
   if (dense->tie.node < 0)
     return true;
+  if (dense->computed) {
+    layer_fail(layer, TIE_MISMATCH, "tie",
+               "weights that are computed cannot be tied");
+    return false;
+  }
   struct params params = {.arena = layer->site->diags->arena};
   if (other->kind->params)
     other->kind->params(other, &params);
@@ -98,25 +108,31 @@ static bool linear_shape(struct layer *layer) {
   return check_lora(layer) && check_tie(layer);
 }
 
-static void dense_params(const struct layer *layer, struct params *params) {
+static struct param weight_of(const struct layer *layer) {
   const struct dense *dense = layer->args;
   int64_t in = features(layer);
-  params_add(params,
-             (struct param){.name = "weight",
-                            .rank = 2,
-                            .dim = {in, dense->units},
-                            .tied = dense->tie.node >= 0 ? &dense->tie : NULL,
-                            .order = FILE_OUT_FIRST,
-                            .fixed = dense->lora.rank > 0,
-                            .spread = spread_relu(in)});
+  return (struct param){.name = "weight",
+                        .rank = 2,
+                        .dim = {in, dense->units},
+                        .tied = dense->tie.node >= 0 ? &dense->tie : NULL,
+                        .order = FILE_OUT_FIRST,
+                        .fixed = dense->lora.rank > 0,
+                        .spread = spread_relu(in)};
+}
+
+static void dense_params(const struct layer *layer, struct params *params) {
+  const struct dense *dense = layer->args;
+  struct param bias = {0};
   if (dense->bias != BIAS_NO)
-    params_add(params, (struct param){.name = "bias",
-                                      .rank = 1,
-                                      .dim = {dense->units},
-                                      .fixed = dense->lora.rank > 0,
-                                      .spread = spread_bias(in)});
+    bias = (struct param){.name = "bias",
+                          .rank = 1,
+                          .dim = {dense->units},
+                          .fixed = dense->lora.rank > 0,
+                          .spread = spread_bias(features(layer))};
+  computed_params(params, (enum computed)dense->computed, weight_of(layer),
+                  bias);
   if (dense->lora.rank)
-    lora_params(params, in, dense->units, dense->lora.rank, "");
+    lora_params(params, features(layer), dense->units, dense->lora.rank, "");
 }
 
 static void dense_macs(const struct layer *layer, struct terms *terms) {
@@ -174,17 +190,16 @@ static size_t dense_trace(const struct layer *layer, struct tape *tape,
   }
   struct lowering does = {
       .opcode = DOES_LINEAR, .out = &out, .weights = weights};
-  size_t base = tape_run(
-      tape, &(struct operation){.name = layer->kind->name,
-                                .does = &does,
-                                .in = &rows,
-                                .in_count = 1,
-                                .out = extent_of(&layer->out),
-                                .keeps = KEEPS_IN(0),
-                                .param_count = dense->bias != BIAS_NO ? 2 : 1,
-                                .splits = true,
-                                .spares = true,
-                                .cast = CAST_LOW});
+  struct param weight = weight_of(layer);
+  size_t base = computed_trace(
+      tape, (enum computed)dense->computed, rows, &weight,
+      (struct operation){.name = layer->kind->name,
+                         .does = &does,
+                         .out = extent_of(&layer->out),
+                         .param_count = dense->bias != BIAS_NO ? 2 : 1,
+                         .splits = true,
+                         .spares = true,
+                         .cast = CAST_LOW});
   return dense->lora.rank ? adapt(layer, tape, in[0], base) : base;
 }
 

@@ -15,7 +15,18 @@ struct sizes {
   int64_t at[3];
 };
 
-enum padding_mode { PADDING_NONE, PADDING_SAME, PADDING_GIVEN };
+/* Factors by axis, or one that is no integer. */
+struct scale_by {
+  struct sizes whole;
+  double real; /* 0: whole */
+};
+
+enum padding_mode {
+  PADDING_NONE,
+  PADDING_SAME, /* by the window alone: for stride 1 */
+  PADDING_GIVEN,
+  PADDING_TF, /* TensorFlow's SAME: by size and stride */
+};
 
 struct padding {
   enum padding_mode mode;
@@ -31,6 +42,13 @@ struct range {
 struct axes {
   int count;
   int64_t at[LIMIT_RANK]; /* AXIS_* or a number; below 0 from the last */
+};
+
+enum { LIMIT_NUMBERS = 16 };
+
+struct numbers {
+  int count;
+  int64_t at[LIMIT_NUMBERS];
 };
 
 /* An axis by its letter; numbers count from 0. */
@@ -50,11 +68,13 @@ enum arg_type {
   TYPE_INT,     /* int64_t */
   TYPE_REAL,    /* double */
   TYPE_SIZES,   /* struct sizes */
+  TYPE_SCALE,   /* struct scale_by */
   TYPE_PADDING, /* struct padding */
   TYPE_SHAPE,   /* struct shape, with SIZE_ANY */
   TYPE_RANGE,   /* struct range */
   TYPE_AXIS,    /* struct axes, one of them */
   TYPE_AXES,    /* struct axes, all positions that follow */
+  TYPE_NUMBERS, /* struct numbers, likewise */
   TYPE_WORDS,   /* int: 0, or the place of the word in `words` from 1 */
   TYPE_BIAS,    /* enum bias */
   TYPE_LAYER,   /* struct layer_ref: whose parameters are meant */
@@ -98,6 +118,7 @@ struct layer {
   int input_count;
   const struct shape *const *in;
   struct shape out;        /* what the shape rule finds */
+  int64_t copies;          /* of its parameters: those of experts; 0: 1 */
   struct layer_site *site; /* NULL but in the shape rule */
 };
 
@@ -172,6 +193,11 @@ double spread_relu(int64_t fan_in);
 double spread_linear(int64_t fan_in);
 double spread_bias(int64_t fan_in);
 
+/* `all` blocks with parameters of their own, of which `active` see a value. */
+struct copies {
+  int64_t all, active;
+};
+
 enum input_type { INPUT_FLOAT, INPUT_INDEX, INPUT_ANY };
 
 /* Whether an output takes memory of its own by the rule of thumb. */
@@ -188,6 +214,16 @@ struct layer_kind {
   enum input_type input;
   bool source; /* makes a tensor of its own, takes none */
   bool join;   /* takes operands: blocks and labels */
+  bool alone;  /* a join that with an argument needs no operand */
+  /*
+   * It takes one block: `front` runs on the current tensor and gives the
+   * block its own, and the layer itself reads what the block gives, what
+   * `front` gave, and the current tensor. Both have the same arguments.
+   */
+  const struct layer_kind *front;
+  /* With `front`: how often the block is there, and how often a sample is
+   * in it; its parameters are those of all copies. */
+  struct copies (*copies)(const void *args);
   enum output_memory memory;
 
   /* Sets `out`, or reports with layer_fail and returns false. */
@@ -208,6 +244,9 @@ struct layer_kind {
   int64_t (*cache)(const struct layer *layer, int64_t context);
   /* Whether it does nothing on what `before` gives. NULL: it always acts. */
   bool (*redundant)(const struct layer *layer, const struct layer *before);
+
+  /* A node of this kind for each of the tensors that it gives; or NULL. */
+  const struct layer_kind *parts;
 
   enum opcode opcode; /* of its own operation, where it has one */
 
@@ -231,6 +270,12 @@ struct slice word_at(const char *words, int index);
 size_t layer_kind_count(void);
 const struct layer_kind *layer_kind_at(size_t index);
 const struct layer_kind *layer_kind_find(struct slice name);
+
+/*
+ * The parameters of a layer: of each the copies, one behind the other, named
+ * 0.weight, 1.weight..
+ */
+void layer_params(const struct layer *layer, struct params *params);
 
 /* For shape rules. */
 

@@ -1,4 +1,6 @@
 /* The passes over a net, in the order in which they can be read aloud. */
+#include <inttypes.h>
+
 #include "base/suggest.h"
 #include "library/context.h"
 #include "memory/budget.h"
@@ -58,6 +60,33 @@ static bool all_defines_used(struct netc *netc, const struct block *program) {
   return true;
 }
 
+/* --input for an input that is not there, or that does not say which. */
+static bool all_inputs_used(struct netc *netc) {
+  const struct load *load = netc->load;
+  const struct model *model = &load->model;
+  for (size_t i = 0; i < load->inputs.count; i++) {
+    const struct define *input = &load->inputs.at[i];
+    bool unnamed = input->name.length == 0;
+    if (unnamed ? load->expansion.inputs_seen < 2
+                : input->used || model->sources.count == 0)
+      continue;
+    struct suggestion s = suggest_begin(input->name);
+    for (size_t k = 0; k < model->sources.count; k++)
+      suggest_offer(&s, model->nodes.at[model->sources.at[k]].name.text);
+    if (unnamed)
+      context_say(netc, "this net has %" PRId64 " inputs: say which is to have "
+                        "other sizes, --input NAME=SIZES",
+                  load->expansion.inputs_seen);
+    else
+      context_say(netc, "the source has no input `%.*s`",
+                  SLICE_ARG(input->name));
+    if (!unnamed)
+      context_suggest(netc, &s);
+    return false;
+  }
+  return true;
+}
+
 static struct expansion expansion_of(struct netc *netc) {
   struct load *load = netc->load;
   return (struct expansion){.arena = &load->arena,
@@ -66,7 +95,10 @@ static struct expansion expansion_of(struct netc *netc) {
                             .loader = load_loader(netc),
                             .settings = &load->settings,
                             .defines = load->defines.at,
-                            .define_count = load->defines.count};
+                            .define_count = load->defines.count,
+                            .inputs = load->inputs.at,
+                            .input_count = load->inputs.count,
+                            .ignore_marks = load->inputs.count > 0};
 }
 
 static void choose_settings(struct load *load) {
@@ -95,6 +127,35 @@ static void find_memory(struct netc *netc) {
     load->compiled.model = &load->model;
 }
 
+/* As it is written on the command line, from the first word to the last. */
+static struct slice compared_text(const struct load *load,
+                                  const struct stmt *stmt) {
+  struct span span = stmt->args->span;
+  for (const struct arg *arg = stmt->args; arg; arg = arg->next)
+    span.end = arg->span.end;
+  return sources_slice(&load->sources, span);
+}
+
+/* The same step with each list of other settings: --compare. */
+static void compare(struct netc *netc) {
+  struct load *load = netc->load;
+  size_t count = load->compared.count;
+  struct comparison *all = arena_alloc(&load->arena, count + 1, sizeof *all);
+  struct expansion expansion = load->expansion;
+  for (size_t i = 0; i < count && no_errors(load); i++) {
+    all[i].text = compared_text(load, load->compared.at[i]);
+    all[i].settings = load->settings;
+    expansion.settings = &all[i].settings;
+    expand_choice(&expansion, load->compared.at[i]);
+    if (!memory_find(&load->model, &all[i].settings, false, &load->diags,
+                     &all[i].memory))
+      diag_note(load->diags.all.at[load->diags.all.count - 1],
+                "with --compare \"%.*s\"", SLICE_ARG(all[i].text));
+  }
+  load->compiled.compared = all;
+  load->compiled.compared_count = count;
+}
+
 static void warn(struct netc *netc) {
   struct load *load = netc->load;
   lint_model(&load->expansion, load->compiled.program, &load->model);
@@ -111,13 +172,15 @@ static const struct pass {
   const char *name;
   void (*run)(struct netc *netc);
 } passes[] = {
-    {"expand", expand}, {"cost", find_costs},     {"memory", find_memory},
-    {"lint", warn},     {"budget", check_budget},
+    {"expand", expand},   {"cost", find_costs}, {"memory", find_memory},
+    {"compare", compare}, {"lint", warn},       {"budget", check_budget},
 };
 
 static enum netc_status run_passes(struct netc *netc) {
   const struct load *load = netc->load;
   for (size_t i = 0; i < sizeof passes / sizeof *passes; i++) {
+    if (i == 1 && load->compiled.parsed && !all_inputs_used(netc))
+      return NETC_USAGE; /* sizes of another input are errors, too */
     if (!no_errors(load))
       return NETC_ERROR;
     if (i == 1 && !all_defines_used(netc, load->compiled.program))
@@ -133,6 +196,7 @@ enum netc_status compile_net(struct netc *netc) {
   struct load *load = netc->load;
   struct unit unit = load->units.at[0];
   load->model.name = stem(unit.path);
+  load->model.progress = &netc->progress;
   load->expansion = expansion_of(netc);
   load->compiled = (struct compiled){.arena = &load->arena,
                                      .sources = &load->sources,

@@ -30,7 +30,8 @@ struct load {
   int statements;
   struct settings settings;
   VEC(const struct stmt *) chosen; /* settings of the context */
-  VEC(struct define) defines;
+  VEC(struct define) defines, inputs;
+  VEC(const struct stmt *) compared;
   VEC(struct unit) units;
   struct model model;
   struct expansion expansion;
@@ -62,12 +63,14 @@ struct pairs {
 
 struct netc {
   struct arena arena; /* of what is configured */
-  struct pairs settings, defines;
+  struct pairs settings, defines, inputs;
   VEC(struct slice) folders;
+  VEC(struct slice) compared; /* settings as on a `train` line */
   unsigned char level[SLUG_COUNT]; /* of diagnostics: enum severity */
   bool timeline;                   /* moments of a training step are wanted */
   netc_read_fn *read;              /* NULL: files */
   void *read_user;
+  struct progress progress;
   struct load *load;                                       /* NULL: none */
   void (*after_pass)(struct netc *netc, const char *pass); /* for tests */
   int busy; /* calls that go on: callbacks must not change it */
@@ -117,6 +120,9 @@ void load_close(struct netc *netc);
 /* Tries a pair of the context by itself; false, and said, if it is wrong. */
 bool load_try_setting(struct call *call, const struct pair *pair);
 bool load_try_define(struct call *call, const struct pair *pair);
+bool load_try_input(struct call *call, const struct pair *pair);
+
+bool load_try_compared(struct call *call, struct slice list);
 
 /* Adds a text and parses it; returns its unit. */
 struct unit *load_add_unit(struct load *load, struct slice path,

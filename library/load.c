@@ -195,6 +195,28 @@ bool load_try_setting(struct call *call, const struct pair *pair) {
   return false;
 }
 
+/* The words behind `train`; NULL, or errors: they are no settings. */
+static const struct stmt *parse_compared(const struct reading *r,
+                                         struct slice list) {
+  struct pair pair = {{"", 0}, list};
+  const struct stmt *stmt = parse_pair(r, "train ", &pair, "");
+  bool settings = stmt && !stmt->next && stmt->kind == STMT_SETTINGS;
+  return settings && stmt->args ? stmt : NULL;
+}
+
+bool load_try_compared(struct call *call, struct slice list) {
+  struct trial trial;
+  trial_open(&trial, &call->scratch);
+  bool option = list.length && *list.at == '-';
+  const struct stmt *stmt =
+      option ? NULL : parse_compared(&trial.reading, list);
+  if (stmt && trial.diags.all.count == 0)
+    expand_choice(&trial.expansion, stmt);
+  return trial_end(&trial, stmt != NULL, call->netc,
+                   "settings are needed as on a `train` line: `checkpoint=8 "
+                   "precision=mixed`");
+}
+
 static struct define read_define(const struct reading *r,
                                  struct expansion *expansion,
                                  const struct pair *pair) {
@@ -212,6 +234,29 @@ bool load_try_define(struct call *call, const struct pair *pair) {
   struct define define = read_define(&trial.reading, &trial.expansion, pair);
   return trial_end(&trial, define.name.at != NULL, call->netc,
                    "a value is a number, a truth value or a name");
+}
+
+/* Sizes for an input, as the statement `input SIZES` has them. */
+static struct define read_input(const struct reading *r,
+                                struct expansion *expansion,
+                                const struct pair *pair) {
+  struct pair sizes = {slice_of(""), pair->value};
+  const struct stmt *stmt =
+      sizes.value.length ? parse_pair(r, "input", &sizes, " ") : NULL;
+  if (!stmt || stmt->next || stmt->kind != STMT_INPUT || stmt->dtype.at ||
+      r->diags->all.count)
+    return (struct define){.used = true};
+  return (struct define){.name = pair->name,
+                         .value = expand_value(expansion, stmt->value),
+                         .span = stmt->value->span};
+}
+
+bool load_try_input(struct call *call, const struct pair *pair) {
+  struct trial trial;
+  trial_open(&trial, &call->scratch);
+  struct define input = read_input(&trial.reading, &trial.expansion, pair);
+  return trial_end(&trial, !input.used, call->netc,
+                   "sizes are joined by x, like 320x320x3");
 }
 
 static struct pair pair_of(const struct kept_pair *kept) {
@@ -239,10 +284,17 @@ static void take_pairs(struct netc *netc) {
       *VEC_PUSH(&load->arena, &load->chosen) =
           parse_pair(&r, "infer ", &infer, "=");
   }
+  for (size_t i = 0; i < netc->compared.count; i++)
+    *VEC_PUSH(&load->arena, &load->compared) =
+        parse_compared(&r, netc->compared.at[i]);
   for (size_t i = 0; i < netc->defines.count; i++) {
     struct pair pair = pair_of(&netc->defines.at[i]);
     *VEC_PUSH(&load->arena, &load->defines) =
         read_define(&r, &expansion, &pair);
+  }
+  for (size_t i = 0; i < netc->inputs.count; i++) {
+    struct pair pair = pair_of(&netc->inputs.at[i]);
+    *VEC_PUSH(&load->arena, &load->inputs) = read_input(&r, &expansion, &pair);
   }
 }
 

@@ -63,7 +63,7 @@ static void find_buffers(struct placing *p) {
   p->work = arena_alloc(arena, b->graph.tasks.count + 1, sizeof *p->work);
   for (size_t i = 0; i < b->graph.tensors.count; i++)
     p->left[i] = b->graph.tensors.at[i].readers;
-  for (size_t i = 0; i < b->model->sources.count; i++) {
+  for (size_t i = 0; i < b->model->predicted_sources; i++) {
     const struct plan_tensor *tensor = &b->graph.tensors.at[i];
     p->buffer[i] =
         add_buffer(p, b->model->sources.at[i], NULL, tensor->bytes, 0);
@@ -77,7 +77,8 @@ static void find_buffers(struct placing *p) {
 static bool place(struct placing *p, const struct infer_settings *settings) {
   struct inference *f = p->inference;
   struct plan_options options = {.align = settings->align,
-                                 .nodes = PLAN_EFFORT};
+                                 .nodes = PLAN_EFFORT,
+                                 .progress = p->b->model->progress};
   struct plan_buffer *buffers =
       arena_alloc(p->b->arena, f->arena.count + 1, sizeof *buffers);
   for (size_t i = 0; i < f->arena.count; i++)

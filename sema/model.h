@@ -2,11 +2,12 @@
 #ifndef NETC_SEMA_MODEL_H
 #define NETC_SEMA_MODEL_H
 
+#include "base/progress.h"
 #include "base/source.h"
 #include "layers/layer.h"
 #include "parser/ast.h"
 
-enum { NO_NODE = -1 };
+enum { NO_NODE = -1, GROUP_OPEN = -2 };
 
 /* How the source came to a place: calls and loops, the innermost first. */
 enum frame_kind { FRAME_CALL, FRAME_LOOP, FRAME_AGAIN };
@@ -39,7 +40,9 @@ struct group {
   const struct stmt *stmt;
   struct slice call;  /* a call with its values: `block 64 s=2` */
   bool checkpoint;    /* training keeps only what it reads */
+  bool block;         /* of a layer that takes one: front, insides, layer */
   int64_t first, end; /* its nodes: [first, end) */
+  int64_t out; /* the node it gives; NO_NODE: in error; GROUP_OPEN: not yet */
 };
 
 /* One layer; it gives one tensor, which has the same index. */
@@ -56,6 +59,8 @@ struct node {
   size_t first_input;
   int input_count;
   struct shape out;
+  /* Of experts: each parameter so often, and how many of them a value sees. */
+  int64_t copies, active;
   int64_t shares; /* `again`: the node whose parameters it uses */
   size_t first_param;
   int param_count;
@@ -78,9 +83,10 @@ struct model_param {
 /* What a node costs; sums over nodes are the totals. */
 struct cost {
   int64_t params, trainable, buffers; /* values, shared ones left out */
-  int64_t macs;                       /* of a prediction of one sample */
-  int64_t train_macs;                 /* of training forward */
-  int64_t activations;                /* values by the rule of thumb */
+  int64_t active;      /* parameters that a value sees: not all experts' */
+  int64_t macs;        /* of a prediction of one sample */
+  int64_t train_macs;  /* of training forward */
+  int64_t activations; /* values by the rule of thumb */
   int64_t activation_bytes;
 };
 
@@ -98,6 +104,14 @@ struct output {
   bool train_only;
 };
 
+/* A `param` that the source lets be chosen. */
+struct model_param_choice {
+  const struct stmt *stmt;
+  struct slice fallback, value; /* as they could be written */
+  struct slice allowed;         /* "[18 34 50]", "0..1"; empty: all */
+  bool given;                   /* by -D */
+};
+
 struct model {
   struct arena *arena;
   struct slice name;
@@ -108,6 +122,7 @@ struct model {
   VEC(struct group) groups;
   VEC(struct model_param) params;
   VEC(struct output) outputs;
+  VEC(struct model_param_choice) choices;
   VEC(int64_t) sources; /* the nodes that are inputs of the net */
   /* Those that a prediction has, too, come first. */
   size_t predicted_outputs, predicted_sources;
@@ -115,6 +130,7 @@ struct model {
   struct cost total;
   struct cost predicted; /* without layers that only training runs */
   VEC(struct node_warning) warnings; /* in the order of the nodes */
+  const struct progress *progress;   /* told of long searches; or NULL */
 };
 
 /* The kind of the nodes that are inputs of the net. */
@@ -127,9 +143,20 @@ struct layer model_layer(const struct model *model, int64_t node,
 /* Room for the inputs of any node. */
 const struct shape **model_layer_room(const struct model *model);
 
+/* A join of tensors: `add skip`, not `add 1`. */
+static inline bool node_joins(const struct node *node) {
+  return node->kind->join && (node->input_count > 1 || !node->given);
+}
+
 static inline int64_t node_input(const struct model *model,
                                  const struct node *node, int i) {
   return model->inputs.at[node->first_input + (size_t)i];
+}
+
+/* The shape of a node's first input. */
+static inline const struct shape *model_input(const struct model *model,
+                                              const struct node *node) {
+  return &model->nodes.at[node_input(model, node, 0)].out;
 }
 
 /* conv1: without the groups around it */
@@ -146,6 +173,10 @@ void model_put_group_name(struct text *out, const struct model *model,
  */
 void model_put_layer(struct text *out, const struct model *model, int64_t node,
                      const struct slice *labels);
+
+/* The same in the tail of another layer: leaky(0.1). */
+void model_put_tail(struct text *out, const struct model *model, int64_t node,
+                    const struct slice *labels);
 
 /* An argument's value as it could be written: 3x3, auto, same. */
 void model_put_value(struct text *out, const struct arg_spec *spec,

@@ -111,7 +111,8 @@ static void cast_params(struct tape *tape, const struct operation *op,
     if (!param->matrix || tape->copied[param->index])
       continue;
     tape->copied[param->index] = param->trained;
-    kept->count += param->count;
+    kept->count =
+        kept->count + param->count * (int64_t)param->copies; /* < 2^63 */
   }
 }
 
@@ -131,8 +132,8 @@ static struct extent resolve(const struct tape *tape, struct extent extent,
 static bool may_overwrite(const struct tape *tape, const struct operation *op) {
   const struct tape_value *in = &tape->values.at[op->in[0]];
   const struct tape_storage *storage = &tape->storages.at[in->storage];
-  return tape->in_place && in->storage >= tape->fence && storage->owned &&
-         !storage->saved && storage->pending <= 1;
+  return tape->in_place && !in->part && in->storage >= tape->fence &&
+         storage->owned && !storage->saved && storage->pending <= 1;
 }
 
 static bool has_trained_params(const struct tape *tape,
@@ -212,8 +213,9 @@ static int add_params(struct tape *tape, const struct operation *op,
     const struct tape_param *param = &tape->node_params[op->first_param + i];
     if (param->trained != trained)
       continue;
-    *VEC_PUSH(tape->arena, &tape->params) = param->index;
-    count++;
+    for (size_t copy = 0; copy < param->copies; copy++)
+      *VEC_PUSH(tape->arena, &tape->params) = param->index + copy;
+    count += (int)param->copies;
   }
   return count;
 }

@@ -81,8 +81,7 @@ static void a_prediction_has_a_verdict(void **state) {
   expect(NETC " check --decode 142629" GPT, 1, "", "a prediction takes");
   expect(NETC " check --batch 51" GPT, 0, "", "");
   expect(NETC " check --batch 52" GPT, 1, "", "a prediction takes");
-  expect(NETC " --must-fit --batch 52 --emit=csv=/dev/null" GPT, 1, NULL,
-         NULL);
+  expect(NETC " --must-fit --batch 52 --emit=csv=/dev/null" GPT, 1, NULL, NULL);
   expect(NETC " examples/vgg16.net --predict --gpu t4", 0,
          "The prediction fits: ", NULL);
 #undef GPT
@@ -252,6 +251,91 @@ static void only_plain_files_are_replaced(void **state) {
 }
 
 /* What cannot be written is never taken for written. */
+/* --input replaces sizes, and says which inputs there are. */
+static void inputs_take_other_sizes(void **state) {
+  (void)state;
+  struct run r = run(NETC " examples/zoo/resnet.net --input 320x256x_");
+  assert_int_equal(r.status, 0);
+  assert_holds(r.out, "resnet   320x256x3, float32");
+  run_free(&r);
+  r = run(NETC " examples/zoo/clip.net --input 64");
+  assert_int_equal(r.status, 2);
+  assert_holds(r.err, "this net has 2 inputs: say which");
+  run_free(&r);
+  r = run(NETC " check examples/zoo/resnet.net --input pictures=1x1x1");
+  assert_int_equal(r.status, 2);
+  assert_holds(r.err, "the source has no input `pictures`");
+  run_free(&r);
+  r = run(NETC " check examples/zoo/resnet.net --input 320x320");
+  assert_int_equal(r.status, 1);
+  assert_holds(r.err, "these are no sizes for `input` [wrong-rank]");
+  run_free(&r);
+  r = run(NETC " check examples/zoo/resnet.net --input 3,3");
+  assert_int_equal(r.status, 2);
+  run_free(&r);
+}
+
+/* What --max-input finds fits, and the next multiple does not. */
+static void the_largest_input_fits(void **state) {
+  (void)state;
+  struct run r = run(NETC " examples/zoo/yolov3.net --max-input --gpu t4");
+  assert_int_equal(r.status, 0);
+  assert_holds(r.out, "largest square input  2,464 x 2,464: ");
+  assert_holds(r.out, "the next              2,496 x 2,496: ");
+  assert_holds(r.out, "multiples of 32\n");
+  run_free(&r);
+  r = run(NETC " examples/zoo/yolov3.net --must-fit --gpu t4 "
+               "--input 2464x2464x3");
+  assert_int_equal(r.status, 0);
+  run_free(&r);
+  r = run(NETC " examples/zoo/yolov3.net --must-fit --gpu t4 "
+               "--input 2496x2496x3");
+  assert_int_equal(r.status, 1);
+  run_free(&r);
+  static const struct {
+    const char *arguments, *words;
+    int status;
+  } refused[] = {
+      {"examples/zoo/yolov3.net", "needs a device: --gpu NAME", 2},
+      {"examples/zoo/gpt2.net --gpu t4", "one picture or clip", 2},
+      {"examples/zoo/yolov3.net --gpu t4 -o x.svg", "without -o", 2},
+      {"- --gpu t4 <examples/zoo/yolov3.net", "several times", 2},
+      {"examples/zoo/yolov3.net --memory 10MiB", "no square input fits", 1},
+  };
+  for (size_t i = 0; i < sizeof refused / sizeof *refused; i++) {
+    r = run(NETC " --max-input %s", refused[i].arguments);
+    assert_holds(r.err, refused[i].words);
+    assert_int_equal(r.status, refused[i].status);
+    run_free(&r);
+  }
+}
+
+/* What -D can choose; of a net that is refused, too. */
+static void params_are_listed(void **state) {
+  (void)state;
+  struct run r = run(NETC " params examples/zoo/vgg.net");
+  assert_string_equal(r.out, "param  default   allowed\n"
+                             "depth  16        11 13 16 19\n"
+                             "norm   identity  identity bn\n");
+  assert_string_equal(r.err, "");
+  run_free(&r);
+  r = run(NETC " params examples/zoo/vgg.net -D depth=15");
+  assert_int_equal(r.status, 1);
+  assert_holds(r.out, "depth  16        11 13 16 19; is 15\n");
+  assert_holds(r.err, "`depth` must be one of 11 13 16 19, not 15");
+  assert_holds(r.err, "the nearest is 16");
+  run_free(&r);
+  r = run(NETC " params examples/simple_cnn.net");
+  assert_string_equal(r.out, "examples/simple_cnn.net has no `param`\n");
+  run_free(&r);
+  r = run("bash -c 'eval \"$(" NETC " completion bash)\"; "
+          "netc() { " NETC " \"$@\"; }; compopt() { :; }; "
+          "COMP_WORDS=(netc examples/zoo/resnet.net -D de); COMP_CWORD=3; "
+          "_netc; echo \"${COMPREPLY[@]}\"'");
+  assert_string_equal(r.out, "depth=\n");
+  run_free(&r);
+}
+
 static void full_disks_are_noticed(void **state) {
   (void)state;
   static const char *const commands[] = {
@@ -260,6 +344,7 @@ static void full_disks_are_noticed(void **state) {
       "--version",
       "plan --help",
       "layers",
+      "params examples/zoo/vgg.net",
       "explain",
       "help settings",
       "fmt --help",
@@ -586,6 +671,33 @@ static void make_file(const char *dir, const char *name, const char *head,
   fclose(file);
 }
 
+/* A line that rewrites itself and is gone when there is something to say. */
+static void what_lasts_shows_its_progress_on_a_terminal(void **state) {
+  (void)state;
+  static const char job[] = /* of some seconds */
+      " plan tests/data/planner/perfect/p300_1.csv --effort 1000000";
+  struct run r = run("TERM=xterm tests/terminal.py " NETC "%s", job);
+  assert_int_equal(r.status, 0);
+  assert_holds(r.out, "\rnetc: planning the arena, ");
+  assert_holds(r.out, " %\x1b[K\r");
+  const char *end = strstr(r.out, "\r\x1b[K"), *last = strrchr(r.out, '\x1b');
+  assert_non_null(end);
+  assert_ptr_equal(end + 1, last); /* erased once, and nothing after it */
+  assert_non_null(strstr(end, "300 buffers"));
+  run_free(&r);
+  r = run("TERM=dumb tests/terminal.py " NETC "%s", job);
+  assert_null(strstr(r.out, "planning"));
+  run_free(&r);
+  r = run("TERM=xterm " NETC "%s", job);
+  assert_null(strstr(r.err, "planning"));
+  assert_null(strchr(r.err, '\r'));
+  run_free(&r);
+  /* What is quick says nothing. */
+  r = run("TERM=xterm tests/terminal.py " NETC " examples/unet.net");
+  assert_string_equal(r.out, "");
+  run_free(&r);
+}
+
 static void extreme_texts_end_with_an_error_and_not_with_a_crash(void **state) {
   (void)state;
   const char *dir = scratch("extreme");
@@ -703,6 +815,9 @@ int main(void) {
       cmocka_unit_test(make_follows_the_dependencies),
       cmocka_unit_test(ninja_follows_the_dependencies),
       cmocka_unit_test(a_target_of_ones_own_is_taken),
+      cmocka_unit_test(params_are_listed),
+      cmocka_unit_test(inputs_take_other_sizes),
+      cmocka_unit_test(the_largest_input_fits),
       cmocka_unit_test(full_disks_are_noticed),
       cmocka_unit_test(a_closed_pipe_is_quiet),
       cmocka_unit_test(a_file_that_is_replaced_keeps_its_mode),
@@ -716,6 +831,7 @@ int main(void) {
       cmocka_unit_test(fmt_works_in_place_and_checks),
       cmocka_unit_test(check_takes_several_files),
       cmocka_unit_test(colour_is_for_terminals_only),
+      cmocka_unit_test(what_lasts_shows_its_progress_on_a_terminal),
       cmocka_unit_test(extreme_texts_end_with_an_error_and_not_with_a_crash),
       cmocka_unit_test(large_texts_that_are_right_are_compiled),
       cmocka_unit_test(a_million_layers_are_compiled),

@@ -275,6 +275,34 @@ class UNet(nn.Module):
         return self.last(x)
 
 
+class WaveNet(nn.Module):
+    """As the paper has it, without the residual that nothing reads."""
+
+    def __init__(self, layers=30, width=64, skips=256):
+        super().__init__()
+        self.first = nn.Conv1d(256, width, 2)
+        self.layers = nn.ModuleList(
+            nn.ModuleList(
+                [nn.Conv1d(width, width, 2, dilation=2 ** (i % 10)),
+                 nn.Conv1d(width, width, 2, dilation=2 ** (i % 10)),
+                 nn.Conv1d(width, skips, 1)] +
+                [nn.Conv1d(width, width, 1)] * (i < layers - 1))
+            for i in range(layers))
+        self.last = nn.ModuleList([nn.Conv1d(skips, skips, 1),
+                                   nn.Conv1d(skips, 256, 1)])
+
+    def forward(self, x):
+        x = self.first(F.pad(x, (1, 0)))
+        total = 0
+        for filtered, gate, skip, *residual in self.layers:
+            padded = F.pad(x, (filtered.dilation[0], 0))
+            y = torch.tanh(filtered(padded)) * torch.sigmoid(gate(padded))
+            total = total + skip(y)
+            if residual:
+                x = residual[0](y) + x
+        return self.last[1](F.relu(self.last[0](F.relu(total))))
+
+
 class YoloV3(nn.Module):
     def __init__(self):
         super().__init__()
@@ -490,7 +518,7 @@ class Swin(nn.Module):
 
 
 def swin_give(model, inputs, weights):
-    """qkv is one matrix there; blocks of 2x2 have another order."""
+    """Blocks of 2x2 have another order."""
     net, names = model.net, iter(weights.items())
 
     def take(*tensors):
@@ -500,11 +528,8 @@ def swin_give(model, inputs, weights):
     def fill(module):
         kind = type(module).__name__
         if kind == "ShiftedWindowAttention":
-            parts = [next(names)[1] for _ in range(6)]
-            module.qkv.weight.data.copy_(torch.cat(parts[0::2]))
-            module.qkv.bias.data.copy_(torch.cat(parts[1::2]))
-            take(module.proj.weight, module.proj.bias,
-                 module.relative_position_bias_table)
+            take(module.qkv.weight, module.qkv.bias, module.proj.weight,
+                 module.proj.bias, module.relative_position_bias_table)
         elif kind in ("PatchMerging", "PatchMergingV2"):
             # torchvision: (row, column) 00 10 01 11; netc as pixel_unshuffle
             c = module.norm.weight.numel() // 4
@@ -545,6 +570,48 @@ class Maps(nn.Module):
         self.scale(x)
         x = x * self.scale.weight[:, None, None]
         return x, self.dense(x)
+
+
+class Local(nn.Module):
+    """A product for each position of the unfolded map."""
+
+    def __init__(self, positions, values, channels):
+        super().__init__()
+        self.weight = nn.Parameter(torch.zeros(positions, values, channels))
+        self.bias = nn.Parameter(torch.zeros(positions, channels))
+
+    def forward(self, x):
+        y = torch.bmm(x.permute(2, 0, 1), self.weight) + self.bias[:, None]
+        return y.permute(1, 2, 0)
+
+
+class Vectors(nn.Module):
+    def __init__(self, channels):
+        super().__init__()
+        self.weight = nn.Parameter(torch.zeros(channels))
+        self.bias = nn.Parameter(torch.zeros(channels))
+
+    def forward(self, x):
+        return x * self.weight[:, None, None] + self.bias[:, None, None]
+
+
+class Patches(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.local = Local(30, 32, 8)
+        self.affine, self.scale = Vectors(8), Vectors(8)
+        self.linear = nn.Linear(36, 5)
+
+    def forward(self, x):
+        y, places = F.max_pool2d(x, 2, return_indices=True)
+        y = self.local(F.unfold(F.pad(y, (0, 1, 0, 1)), 2))
+        y = F.max_unpool2d(y.unflatten(2, (6, 5)), places, 2)
+        a, b = self.scale(self.affine(y)).chunk(2, 1)
+        y = F.pad(b * a, (0, 0, 0, 0, 1, 3))
+        y = y / F.avg_pool2d(y ** 2, 3, 1, 1).mul(1e-4).add(1).pow(0.75)
+        y = F.unfold(F.pad(y, (0, 1, 0, 1)), 3, stride=2).unflatten(2, (6, 5))
+        z = F.glu(y.amax(3), 1).transpose(1, 2)
+        return y, self.linear(F.normalize(z, dim=-1).mean(1))
 
 
 class Sequences(nn.Module):
@@ -609,10 +676,61 @@ class Case:
         self.name = net + ("-" + values if values else "")
 
 
+class Variants(nn.Module):
+    """The modules of tools/sequence_truth.py, one behind the other."""
+
+    def __init__(self):
+        super().__init__()
+        import sequence_truth as of
+        attend, none = of.Attention, dict(bias="")
+        self.added = nn.ModuleList([
+            attend(16, 4, kv=2, causal=True, qknorm="rms", **none),
+            attend(16, 4, qknorm="ln"),
+            attend(16, 4, softcap=2.0, causal=True),
+            attend(16, 4, sinks=True, kv=2, causal=True),
+            attend(16, 4, scale=None, **none),
+            attend(16, 4, talking=True, scale="queries"),
+            attend(16, 4, talking=True, packed=True),
+            attend(16, 2, bias="o")])
+        self.views = attend(16, 4, packed=True, out=12)
+        self.heads = attend(12, 4, kv=1, noout=True)
+        self.latent = of.Latent(12, 3, 10, 4, 6, 5, qlatent=7, causal=True)
+        self.rows = of.Segments(3, 12, 9, 1)
+        self.states = of.Steps(nn.LSTM(12, 5), True)
+
+    def tensors(self):
+        """In netc's order: sinks come last."""
+        for block in [*self.added, self.views, self.heads, self.latent,
+                      self.rows, self.states]:
+            own = list(block.parameters(recurse=False))
+            yield from (p for p in block.parameters() if p.requires_grad and
+                        not any(p is other for other in own))
+            yield from own
+
+    def forward(self, x):
+        for block in self.added:
+            x = x + block(x)
+        heads = self.heads(self.views(x))
+        latent = self.latent(heads)
+        return heads, latent, self.states(self.rows(latent))
+
+
+def variants_give(model, inputs, weights):
+    wanted = list(model.tensors())
+    assert len(wanted) == len(weights)
+    for tensor, (name, values) in zip(wanted, weights.items()):
+        assert tensor.shape == values.shape, (name, tensor.shape)
+        tensor.data.copy_(values)
+
+
 CASES = [
+    Case("variants", [], Variants, sequence=True, keep=True, eps=1e-6,
+         give=variants_give, path="tests/data/run/variants.net"),
     Case("adapters", [], Adapters, keep=True, lies=True,
          path="tests/data/run/adapters.net"),
     Case("maps", [], Maps, keep=True, path="tests/data/run/maps.net"),
+    Case("patches", [], Patches, keep=True,
+         path="tests/data/run/patches.net"),
     Case("sequences", [], Sequences, sequence=True, keep=True,
          path="tests/data/run/sequences.net"),
     Case("simple_cnn", [], simple_cnn, keep=True,
@@ -658,6 +776,7 @@ CASES = [
     Case("dcgan_g", [], dcgan_g, keep=True),
     Case("dcgan_d", [], dcgan_d, keep=True),
     Case("m5", [], m5, keep=True),
+    Case("wavenet", [], WaveNet),
     Case("r3d_18", [], vision("r3d_18")),
     Case("lstm_lm", ["width=64"], lambda: LanguageModel(nn.LSTM, 64),
          indices=[10000]),

@@ -1,0 +1,281 @@
+/* embed, posembed, token: how sequences begin. */
+#include <inttypes.h>
+
+#include "base/check.h"
+#include "layers/layer.h"
+
+/* Of learned positions and tokens, beside inputs of about 1. */
+#define SMALL 0.1
+
+struct embed {
+  int64_t entries, features;
+};
+
+static const struct arg_spec embed_specs[] = {
+    {.name = "entries",
+     .type = TYPE_INT,
+     .place = PLACE_POSITION,
+     .required = true,
+     .offset = offsetof(struct embed, entries),
+     .min = 1,
+     .doc = "size of the vocabulary"},
+    {.name = "features",
+     .type = TYPE_INT,
+     .place = PLACE_POSITION,
+     .required = true,
+     .offset = offsetof(struct embed, features),
+     .min = 1,
+     .doc = "features of each vector"},
+    SPEC_END};
+
+static bool embed_shape(struct layer *layer) {
+  const struct embed *embed = layer->args;
+  const struct shape *in = layer->in[0];
+  if (in->rank == LIMIT_RANK) {
+    layer_fail(layer, WRONG_RANK, NULL, "a tensor has at most %d axes",
+               LIMIT_RANK);
+    return false;
+  }
+  layer->out = shape_of(in->rank, in->dim);
+  layer->out.dim[layer->out.rank++] = embed->features;
+  return true;
+}
+
+static void embed_params(const struct layer *layer, struct params *params) {
+  const struct embed *embed = layer->args;
+  params_add(params, (struct param){.name = "weight",
+                                    .rank = 2,
+                                    .dim = {embed->entries, embed->features},
+                                    .spread = spread_linear(embed->features)});
+}
+
+/* The gradient is a dense table: torch.nn.Embedding. */
+static size_t embed_trace(const struct layer *layer, struct tape *tape,
+                          const size_t *in) {
+  struct strides out = strides_of(&layer->out);
+  return tape_run(tape, &(struct operation){.name = "embed",
+                                            .does = LOWERS(EMBED, .out = &out),
+                                            .in = in,
+                                            .in_count = 1,
+                                            .out = extent_of(&layer->out),
+                                            .keeps = KEEPS_IN(0),
+                                            .all_params = true,
+                                            .splits = true});
+}
+
+const struct layer_kind layer_embed = {
+    .name = "embed",
+    .summary = "a learned vector for each index: a row of a table",
+    .family = "Sequence",
+    .specs = embed_specs,
+    .args_size = sizeof(struct embed),
+    .input = INPUT_INDEX,
+    .shape = embed_shape,
+    .params = embed_params,
+    .trace = embed_trace,
+};
+
+/* Every axis but the last is a position: a picture has HxW of them. */
+static int64_t positions(const struct shape *shape) {
+  return shape_values(shape) / shape_channels(shape);
+}
+
+enum { ROW_OF_POSITION = -1 };
+
+struct posembed {
+  int64_t longest; /* 0: as long as the input */
+  int64_t at;      /* the row for every position; ROW_OF_POSITION: its own */
+  int fixed;
+};
+
+static const struct arg_spec posembed_specs[] = {
+    {.name = "longest",
+     .type = TYPE_INT,
+     .place = PLACE_POSITION,
+     .offset = offsetof(struct posembed, longest),
+     .min = 1,
+     .fallback = "the input's",
+     .doc = "positions that the table has"},
+    {.name = "fixed",
+     .type = TYPE_WORDS,
+     .place = PLACE_WORD,
+     .words = "fixed",
+     .offset = offsetof(struct posembed, fixed),
+     .doc = "sines and cosines, which are not learned"},
+    {.name = "at",
+     .type = TYPE_INT,
+     .place = PLACE_KEY,
+     .offset = offsetof(struct posembed, at),
+     .min = 0,
+     .initial = ROW_OF_POSITION,
+     .fallback = "its own",
+     .doc = "the row that every position gets: BERT's first segment is 0"},
+    SPEC_END};
+
+/* Rows of the table. */
+static int64_t table_rows(const struct layer *layer) {
+  const struct posembed *posembed = layer->args;
+  if (posembed->longest)
+    return posembed->longest;
+  return posembed->at == ROW_OF_POSITION ? positions(layer->in[0])
+                                         : posembed->at + 1;
+}
+
+static bool posembed_shape(struct layer *layer) {
+  const struct posembed *posembed = layer->args;
+  const struct shape *in = layer->in[0];
+  if (in->rank < 2) {
+    struct diagnostic *d = layer_fail(layer, WRONG_RANK, NULL,
+                                      "posembed needs a sequence (LxC), not %s",
+                                      shape_text(in).text);
+    diag_help(d, "a vector has no positions; `reshape` makes a sequence");
+    return false;
+  }
+  if (posembed->at >= table_rows(layer) || posembed->at == INT64_MAX) {
+    layer_fail(layer, OUT_OF_RANGE, "at",
+               "row %" PRId64 ", counted from 0, of a table of %" PRId64,
+               posembed->at, posembed->longest);
+    return false;
+  }
+  if (posembed->at == ROW_OF_POSITION && posembed->longest &&
+      positions(in) > posembed->longest) {
+    struct diagnostic *d = layer_fail(layer, OUT_OF_RANGE, "longest",
+                                      "a table of %" PRId64
+                                      " positions for a sequence of %" PRId64,
+                                      posembed->longest, positions(in));
+    diag_help(d, "give at least %" PRId64 ", or a shorter input",
+              positions(in));
+    return false;
+  }
+  return layer_same_shape(layer);
+}
+
+static void posembed_params(const struct layer *layer, struct params *params) {
+  const struct posembed *posembed = layer->args;
+  const struct shape *in = layer->in[0];
+  int64_t rows = table_rows(layer);
+  params_add(params, (struct param){.name = "weight",
+                                    .rank = 2,
+                                    .dim = {rows, shape_channels(in)},
+                                    .buffer = posembed->fixed,
+                                    .spread = SMALL,
+                                    .sines = posembed->fixed});
+}
+
+/* Its gradient is the sum over the batch; a row for all is looked up. */
+static size_t posembed_trace(const struct layer *layer, struct tape *tape,
+                             const size_t *in) {
+  const struct posembed *posembed = layer->args;
+  bool one = posembed->at != ROW_OF_POSITION;
+  int64_t values = shape_values(layer->in[0]);
+  size_t pair[2] = {in[0]};
+  struct strides lies[2] = {tape_strides(tape, in[0])};
+  struct lowering does = {.opcode = DOES_ADD, .in = lies};
+  if (tape->lowers) { /* the first rows of the table, for every sample */
+    pair[1] = tape_parameter(tape, 0);
+    lies[1] = strides_dense(lies[0].rank, lies[0].dim);
+    for (int i = 0; one && i < lies[1].rank - 1; i++)
+      lies[1].stride[i] = 0;
+    if (one)
+      lies[1].offset = posembed->at * shape_channels(layer->in[0]);
+  }
+  return tape_run(
+      tape,
+      &(struct operation){
+          .name = "posembed",
+          .does = &does,
+          .in = pair,
+          .in_count = tape->lowers ? 2 : 1,
+          .out = extent_of(&layer->out),
+          .gradient = GRADIENT_SHARED,
+          .all_params = !tape->lowers,
+          .elementwise = true,
+          .work = extent_sample(one && !tape->lowers ? values : 0, WIDTH_NET),
+          .back_work = extent_fixed(one ? 0 : values, WIDTH_NET)});
+}
+
+const struct layer_kind layer_posembed = {
+    .name = "posembed",
+    .summary = "adds a learned vector for each position",
+    .family = "Sequence",
+    .specs = posembed_specs,
+    .args_size = sizeof(struct posembed),
+    .shape = posembed_shape,
+    .params = posembed_params,
+    .trace = posembed_trace,
+};
+
+struct token {
+  int64_t count;
+};
+
+static const struct arg_spec token_specs[] = {
+    {.name = "count",
+     .type = TYPE_INT,
+     .place = PLACE_POSITION,
+     .offset = offsetof(struct token, count),
+     .min = 1,
+     .initial = 1,
+     .fallback = "1",
+     .doc = "tokens that are prepended"},
+    SPEC_END};
+
+static bool token_shape(struct layer *layer) {
+  const struct token *token = layer->args;
+  layer->out = *layer->in[0];
+  if (layer->out.rank != 2) {
+    struct diagnostic *d = layer_fail(layer, WRONG_RANK, NULL,
+                                      "token needs a sequence (LxC), not %s",
+                                      shape_text(layer->in[0]).text);
+    diag_help(d, "`reshape _x%" PRId64 "` makes a sequence of it",
+              shape_channels(layer->in[0]));
+    return false;
+  }
+  if (add_i64(layer->out.dim[0], token->count, &layer->out.dim[0]))
+    return true;
+  layer_fail(layer, TOO_LARGE, "count", "the sequence passes 2^63 - 1");
+  return false;
+}
+
+static void token_params(const struct layer *layer, struct params *params) {
+  const struct token *token = layer->args;
+  params_add(params,
+             (struct param){.name = "weight",
+                            .rank = 2,
+                            .dim = {token->count, shape_channels(layer->in[0])},
+                            .spread = SMALL});
+}
+
+static size_t token_trace(const struct layer *layer, struct tape *tape,
+                          const size_t *in) {
+  const struct token *token = layer->args;
+  struct strides out = strides_of(&layer->out);
+  int64_t sizes[2] = {token->count, shape_channels(&layer->out)};
+  struct strides lies[2] = {strides_dense(2, sizes), tape_strides(tape, in[0])};
+  struct lowering does = {.opcode = DOES_CONCAT, .in = lies, .out = &out};
+  size_t pair[2];
+  lowering_add(&does, 1); /* the batch is in front */
+  if (tape->lowers) {
+    pair[0] = tape_parameter(tape, 0);
+    pair[1] = in[0];
+    in = pair;
+  }
+  return tape_run(tape, &(struct operation){.name = "token",
+                                            .does = &does,
+                                            .in = in,
+                                            .in_count = tape->lowers ? 2 : 1,
+                                            .out = extent_of(&layer->out),
+                                            .gradient = GRADIENT_SHARED,
+                                            .all_params = !tape->lowers});
+}
+
+const struct layer_kind layer_token = {
+    .name = "token",
+    .summary = "prepends learned tokens to a sequence",
+    .family = "Sequence",
+    .specs = token_specs,
+    .args_size = sizeof(struct token),
+    .shape = token_shape,
+    .params = token_params,
+    .trace = token_trace,
+};

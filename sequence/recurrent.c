@@ -1,0 +1,299 @@
+/* rnn, lstm, gru: a state that runs along a sequence. */
+#include <inttypes.h>
+
+#include "base/check.h"
+#include "layers/layer.h"
+
+enum { BIASES_NONE, BIASES_TWO, BIASES_ONE };
+
+struct recurrent {
+  int64_t units, layers, proj;
+  int bidir, nobias, last, biases;
+  double dropout;
+};
+
+static const struct arg_spec recurrent_specs[] = {
+    {.name = "units",
+     .type = TYPE_INT,
+     .place = PLACE_POSITION,
+     .required = true,
+     .offset = offsetof(struct recurrent, units),
+     .min = 1,
+     .doc = "features of the state"},
+    {.name = "layers",
+     .type = TYPE_INT,
+     .place = PLACE_KEY,
+     .offset = offsetof(struct recurrent, layers),
+     .min = 1,
+     .max = 10000,
+     .initial = 1,
+     .fallback = "1",
+     .doc = "layers on top of each other"},
+    {.name = "bidir",
+     .type = TYPE_WORDS,
+     .place = PLACE_WORD,
+     .words = "bidir",
+     .offset = offsetof(struct recurrent, bidir),
+     .doc = "runs in both directions, side by side: 2N features"},
+    {.name = "last",
+     .type = TYPE_WORDS,
+     .place = PLACE_WORD,
+     .words = "last",
+     .offset = offsetof(struct recurrent, last),
+     .doc = "gives the last state only: a vector"},
+    {.name = "dropout",
+     .type = TYPE_REAL,
+     .place = PLACE_KEY,
+     .offset = offsetof(struct recurrent, dropout),
+     .low = 0,
+     .high = 1,
+     .fallback = "0",
+     .doc = "share that is dropped between layers"},
+    {.name = "nobias",
+     .type = TYPE_WORDS,
+     .place = PLACE_WORD,
+     .words = "nobias",
+     .offset = offsetof(struct recurrent, nobias),
+     .doc = "without the biases of each gate"},
+    {.name = "bias",
+     .type = TYPE_CHOICE,
+     .place = PLACE_KEY,
+     .words = "two one",
+     .offset = offsetof(struct recurrent, biases),
+     .initial = BIASES_TWO,
+     .fallback = "two",
+     .doc = "biases of each gate: PyTorch has two, Keras and Caffe one"},
+    {.name = "proj",
+     .type = TYPE_INT,
+     .place = PLACE_KEY,
+     .offset = offsetof(struct recurrent, proj),
+     .min = 1,
+     .fallback = "none",
+     .doc = "features that an lstm's state is projected to (arXiv 1402.1128)"},
+    SPEC_END};
+
+/* Biases of each gate of a direction. */
+static int biases_of(const struct recurrent *recurrent) {
+  return recurrent->nobias ? BIASES_NONE : recurrent->biases;
+}
+
+/* Parameters of a direction of a layer. */
+static int param_count(const struct recurrent *recurrent) {
+  static const int biases[] = {
+      [BIASES_NONE] = 0, [BIASES_TWO] = 2, [BIASES_ONE] = 1};
+  return 2 + biases[biases_of(recurrent)] + (recurrent->proj > 0);
+}
+
+/* Features of the state that a step gives. */
+static int64_t state_of(const struct recurrent *recurrent) {
+  return recurrent->proj ? recurrent->proj : recurrent->units;
+}
+
+static int64_t directions(const struct layer *layer) {
+  return ((const struct recurrent *)layer->args)->bidir ? 2 : 1;
+}
+
+/* Features that a layer of the stack reads. */
+static int64_t features(const struct layer *layer, int64_t depth) {
+  const struct recurrent *recurrent = layer->args;
+  int64_t width;
+  if (depth == 0)
+    return shape_channels(layer->in[0]);
+  return mul_i64(state_of(recurrent), directions(layer), &width) ? width
+                                                                 : INT64_MAX;
+}
+
+static bool recurrent_shape(struct layer *layer) {
+  const struct recurrent *recurrent = layer->args;
+  const struct shape *in = layer->in[0];
+  if (in->rank != 2) {
+    struct diagnostic *d =
+        layer_fail(layer, WRONG_RANK, NULL, "%s needs a sequence (LxC), not %s",
+                   layer->kind->name, shape_text(in).text);
+    diag_help(d, "`reshape _x%" PRId64 "` makes a sequence of it",
+              shape_channels(in));
+    return false;
+  }
+  if (recurrent->nobias && recurrent->biases != BIASES_TWO) {
+    layer_fail(layer, DUPLICATE_ARGUMENT, "bias",
+               "`nobias` leaves no gate a bias");
+    return false;
+  }
+  if (recurrent->proj && layer->kind->opcode != DOES_LSTM) {
+    layer_fail(layer, OUT_OF_RANGE, "proj", "%s has no projection: lstm has",
+               layer->kind->name);
+    return false;
+  }
+  if (recurrent->proj >= recurrent->units) {
+    layer_fail(layer, OUT_OF_RANGE, "proj",
+               "a projection of %" PRId64 " features to %" PRId64,
+               recurrent->units, recurrent->proj);
+    return false;
+  }
+  int64_t width = features(layer, 1);
+  layer->out =
+      recurrent->last ? shape_of(1, &width) : shape_with_channels(in, width);
+  return true;
+}
+
+/* weight_ih_l0, weight_ih_l0_reverse, weight_ih_l1 ... */
+static const char *name_at(const struct layer *layer, struct params *params,
+                           const char *name, int64_t i) {
+  struct text text = text_new(params->arena);
+  text_printf(&text, "%s_l%" PRId64 "%s", name, i / directions(layer),
+              i % directions(layer) ? "_reverse" : "");
+  return arena_copy(params->arena, text.at, text.length);
+}
+
+/* PyTorch's: two matrices, their biases for every direction of a layer. */
+static void recurrent_params(const struct layer *layer, struct params *params,
+                             int64_t gates) {
+  const struct recurrent *recurrent = layer->args;
+  int64_t units = recurrent->units, rows;
+  if (!mul_i64(gates, units, &rows))
+    rows = INT64_MAX; /* counted as an overflow later */
+  for (int64_t i = 0; i < recurrent->layers * directions(layer); i++) {
+    const int64_t in[2] = {features(layer, i / directions(layer)),
+                           state_of(recurrent)};
+    int biases = param_count(recurrent) - 2 - (recurrent->proj > 0);
+    static const char *const names[2][2] = {{"weight_ih", "bias_ih"},
+                                            {"weight_hh", "bias_hh"}};
+    for (int bias = 0; bias < 2; bias++)
+      for (int k = 0; k < (bias ? biases : 2); k++)
+        params_add(
+            params,
+            (struct param){.name = name_at(layer, params, names[k][bias], i),
+                           .rank = bias ? 1 : 2,
+                           .dim = {bias ? rows : in[k], rows},
+                           .order = bias ? FILE_SAME : FILE_OUT_FIRST,
+                           .spread = spread_bias(units)});
+    if (recurrent->proj)
+      params_add(params,
+                 (struct param){.name = name_at(layer, params, "weight_hr", i),
+                                .rank = 2,
+                                .dim = {units, recurrent->proj},
+                                .order = FILE_OUT_FIRST,
+                                .spread = spread_bias(units)});
+  }
+}
+
+static void recurrent_macs(const struct layer *layer, struct terms *terms,
+                           int64_t gates) {
+  const struct recurrent *recurrent = layer->args;
+  int64_t units = recurrent->units, steps = layer->in[0]->dim[0];
+  for (int64_t i = 0; i < recurrent->layers * directions(layer); i++) {
+    int64_t in = features(layer, i / directions(layer)), row;
+    if (!add_i64(in, state_of(recurrent), &row))
+      row = INT64_MAX;
+    terms_add(terms, (struct term){.factor = {steps, gates, units, row},
+                                   .count = 4,
+                                   .split = 1});
+    if (recurrent->proj)
+      terms_add(terms, (struct term){.factor = {steps, units, recurrent->proj},
+                                     .count = 3,
+                                     .split = 1});
+  }
+}
+
+/*
+ * What a direction of a layer keeps of each step, for one unit; the states
+ * before each step only for the gradients of its matrices.
+ */
+static int64_t kept_values(const struct recurrent *recurrent, int64_t gates,
+                           int64_t steps, bool trained) {
+  int64_t units = recurrent->units, projected;
+  if (gates == 1) /* the states, and the first one */
+    return size_product(steps + trained, units);
+  /* lstm: 4 gates, c before, tanh c, h before; gru: also 7 */
+  int64_t kept = size_product(size_product(6 + trained, steps), units);
+  /* with a projection also what comes before it; h before is projected */
+  return add_i64(kept, size_product(steps, recurrent->proj), &projected)
+             ? projected
+             : INT64_MAX;
+}
+
+/* The layers one by one, each with all its steps and directions. */
+static size_t recurrent_trace(const struct layer *layer, struct tape *tape,
+                              const size_t *in, int64_t gates) {
+  const struct recurrent *recurrent = layer->args;
+  int64_t steps = layer->in[0]->dim[0], units = recurrent->units;
+  int64_t ways = directions(layer);
+  int params = param_count(recurrent);
+  size_t x = in[0];
+  struct extent out =
+      extent_sample(size_product(steps, features(layer, 1)), WIDTH_NET);
+  const int64_t state[2] = {steps, features(layer, 1)};
+  struct strides lies = strides_dense(2, state);
+  struct lowering does = {.opcode = recurrent->proj ? DOES_UNKNOWN
+                                                    : layer->kind->opcode,
+                          .out = &lies};
+  lowering_add(&does, ways);
+  lowering_add(&does, biases_of(recurrent));
+  struct extent all =
+      extent_sample(size_product(size_product(steps, gates), units), WIDTH_NET);
+  for (int64_t i = 0; i < recurrent->layers; i++) {
+    bool trained = tape_trains(tape, (int)(i * ways) * params);
+    int64_t kept =
+        size_product(ways, kept_values(recurrent, gates, steps, trained));
+    x = tape_run(tape,
+                 &(struct operation){.name = layer->kind->name,
+                                     .does = &does,
+                                     .in = &x,
+                                     .in_count = 1,
+                                     .out = out,
+                                     .keeps = KEEPS_IN(0),
+                                     .kept = {extent_sample(kept, WIDTH_NET)},
+                                     .work = all,
+                                     .back_work = all,
+                                     .first_param = (int)(i * ways) * params,
+                                     .param_count = (int)ways * params,
+                                     .spares = true,
+                                     .cast = CAST_LOW});
+    if (recurrent->dropout > 0 && tape->training && i + 1 < recurrent->layers)
+      x = tape_run(tape, &(struct operation){
+                             .name = "dropout",
+                             .in = &x,
+                             .in_count = 1,
+                             .out = out,
+                             .kept = {extent_sample(out.count, WIDTH_MASK)}});
+  }
+  if (!recurrent->last)
+    return x;
+  struct strides one = strides_of(&layer->out);
+  does.opcode = DOES_LAST;
+  does.count = 1;
+  does.out = &one;
+  return tape_run(tape, &(struct operation){.name = "last",
+                                            .does = &does,
+                                            .in = &x,
+                                            .in_count = 1,
+                                            .out = extent_of(&layer->out)});
+}
+
+#define RECURRENT(id, code, text, gates)                                      \
+  static void id##_params(const struct layer *layer, struct params *params) { \
+    recurrent_params(layer, params, gates);                                   \
+  }                                                                           \
+  static void id##_macs(const struct layer *layer, struct terms *terms) {     \
+    recurrent_macs(layer, terms, gates);                                      \
+  }                                                                           \
+  static size_t id##_trace(const struct layer *layer, struct tape *tape,      \
+                           const size_t *in) {                                \
+    return recurrent_trace(layer, tape, in, gates);                           \
+  }                                                                           \
+  const struct layer_kind layer_##id = {                                      \
+      .name = #id,                                                            \
+      .summary = text,                                                        \
+      .family = "Sequence",                                                   \
+      .specs = recurrent_specs,                                               \
+      .args_size = sizeof(struct recurrent),                                  \
+      .shape = recurrent_shape,                                               \
+      .params = id##_params,                                                  \
+      .macs = id##_macs,                                                      \
+      .trace = id##_trace,                                                    \
+      .opcode = DOES_##code,                                                  \
+  }
+
+RECURRENT(rnn, RNN, "a plain recurrent layer: tanh of input and state", 1);
+RECURRENT(lstm, LSTM, "long short-term memory: four gates", 4);
+RECURRENT(gru, GRU, "gated recurrent unit: three gates", 3);
