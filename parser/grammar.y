@@ -231,12 +231,6 @@ directive:
 | KW_BUDGET args { $$ = build_settings(p, "budget", $args.first, @1); }
 ;
 
-/* `fork train { ... }` */
-training:
-  %empty   { $$ = false; }
-| KW_TRAIN { $$ = true; }
-;
-
 /* `step` is a word only here; inside brackets its sign is an operator. */
 step:
   %empty          { $$ = NULL; }
@@ -245,6 +239,12 @@ step:
     $$ = build_step(p, $name, build_unary(p, OP_NEGATE, $sign,
                                           span_join(@MINUS, @sign)));
   }
+;
+
+/* `fork train { ... }` */
+training:
+  %empty   { $$ = false; }
+| KW_TRAIN { $$ = true; }
 ;
 
 otherwise:

@@ -83,10 +83,10 @@ struct model_param {
 /* What a node costs; sums over nodes are the totals. */
 struct cost {
   int64_t params, trainable, buffers; /* values, shared ones left out */
-  int64_t active;      /* parameters that a value sees: not all experts' */
-  int64_t macs;        /* of a prediction of one sample */
-  int64_t train_macs;  /* of training forward */
-  int64_t activations; /* values by the rule of thumb */
+  int64_t active; /* parameters that a value sees: not all experts' */
+  int64_t macs;                       /* of a prediction of one sample */
+  int64_t train_macs;                 /* of training forward */
+  int64_t activations;                /* values by the rule of thumb */
   int64_t activation_bytes;
 };
 
