@@ -249,8 +249,8 @@ static void close_fork(struct flat *f) {
 }
 
 /*
- * Opens the blocks that begin with a row, the outermost first, and the
- * fork, which may be around some of them.
+ * Opens the blocks that begin with a row, the outermost first, and the fork,
+ * which may be around some of them.
  */
 static void open_blocks(struct flat *f, const struct row *row) {
   bool fork = only_trains(f, row->head) && !f->forked;
@@ -317,6 +317,8 @@ static bool repeat_block(struct flat *f, struct rows *rows, size_t *at) {
   model_put_group_name(&name, f->model, front->group);
   struct slice label = unique_label(f, text_slice(&name));
   const struct node *layer = &f->model->nodes.at[layer_of_block(f, group)];
+  if (only_trains(f, row->head) && !f->forked)
+    open_fork(f);
   put_from(f, front);
   indent(f);
   text_printf(f->out, "%.*s: again %.*s", SLICE_ARG(label),
@@ -344,6 +346,15 @@ static void put_layer_row(struct flat *f, const struct row *row) {
   }
 }
 
+/* Closes what ends with a row: blocks, the fork around them, blocks again. */
+static void end_row(struct flat *f, const struct row *row, bool last) {
+  close_blocks(f, row, f->forked ? f->around : 0);
+  if (!f->forked || (!last && only_trains(f, row->end)))
+    return;
+  close_fork(f);
+  close_blocks(f, row, 0);
+}
+
 void emit_net(const struct compiled *c, const struct emit_options *options,
               struct text *out) {
   struct flat f = {.c = c, .model = c->model, .out = out, .current = NO_NODE};
@@ -354,13 +365,15 @@ void emit_net(const struct compiled *c, const struct emit_options *options,
   put_net_name(&f);
   for (size_t i = 0; i < rows.count; i++) {
     const struct row *row = &rows.at[i];
-    if (repeat_block(&f, &rows, &i))
+    if (repeat_block(&f, &rows, &i)) {
+      end_row(&f, &rows.at[i], i + 1 == rows.count);
       continue;
+    }
     open_blocks(&f, row);
     if (is_part(&f, row->head)) {
       put_part(&f, row->head);
       put_outputs(&f, row->head);
-      close_blocks(&f, row, f.forked ? f.around : 0);
+      end_row(&f, row, i + 1 == rows.count);
       continue;
     }
     struct slice label = make_label(&f, row->head);
@@ -370,11 +383,7 @@ void emit_net(const struct compiled *c, const struct emit_options *options,
     f.current = row->end - (c->model->nodes.at[row->head].kind->parts ? 0 : 1);
     for (int64_t node = row->first; node < row->end; node++)
       put_outputs(&f, node);
-    close_blocks(&f, row, f.forked ? f.around : 0);
-    if (f.forked && (i + 1 == rows.count || !only_trains(&f, row->end))) {
-      close_fork(&f);
-      close_blocks(&f, row, 0);
-    }
+    end_row(&f, row, i + 1 == rows.count);
   }
   put_settings(&f, "train", train_specs, &c->settings->train);
   put_settings(&f, "infer", infer_specs, &c->settings->infer);

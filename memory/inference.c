@@ -63,7 +63,7 @@ static void find_buffers(struct placing *p) {
   p->work = arena_alloc(arena, b->graph.tasks.count + 1, sizeof *p->work);
   for (size_t i = 0; i < b->graph.tensors.count; i++)
     p->left[i] = b->graph.tensors.at[i].readers;
-  for (size_t i = 0; i < b->model->sources.count; i++) {
+  for (size_t i = 0; i < b->model->predicted_sources; i++) {
     const struct plan_tensor *tensor = &b->graph.tensors.at[i];
     p->buffer[i] =
         add_buffer(p, b->model->sources.at[i], NULL, tensor->bytes, 0);

@@ -443,6 +443,7 @@ static void apply_layer(struct expander *e, const struct stmt *stmt,
             (kind->parts && !part_add_all(e, &making)) ||
             !tail_apply(e, &bound->tail, stmt, e->current, NULL) ||
             !row_options_check(e, &bound->options, first);
+  row_options_clear(e);
 }
 
 void apply_stmt(struct expander *e, const struct stmt *stmt,

@@ -178,6 +178,9 @@ bool row_options_read(struct expander *e, struct binding *options,
 /* For the nodes that come next. */
 void row_options_set(struct expander *e, const struct binding *options);
 
+/* What holds where nothing is said. */
+void row_options_clear(struct expander *e);
+
 /* Reports what has no meaning for the nodes from `first`: false. */
 bool row_options_check(struct expander *e, const struct binding *options,
                        int64_t first);

@@ -57,6 +57,10 @@ void row_options_set(struct expander *e, const struct binding *options) {
     e->row.frozen = e->freezes;
 }
 
+void row_options_clear(struct expander *e) {
+  e->row = (struct row_options){.frozen = e->freezes};
+}
+
 /* What is said of a row must mean something for one of its layers. */
 bool row_options_check(struct expander *e, const struct binding *options,
                        int64_t first) {
@@ -99,8 +103,10 @@ void expand_freeze(struct expander *e, const struct stmt *stmt,
   int64_t group =
       label.at ? group_enter(e, label, label, stmt) : (int64_t)NO_NODE;
   e->freezes = true;
+  row_options_clear(e);
   expand_scoped(e, stmt->args->block);
   e->freezes = outer;
+  row_options_clear(e);
   if (label.at)
     group_leave(e, group);
 }

@@ -75,6 +75,7 @@ static size_t product(const struct attention_recorder *r, size_t a, size_t b,
                                       .by_channel = true,
                                       .out = out,
                                       .keeps = KEEPS_IN(0) | KEEPS_IN(1),
+                                      .spares = true,
                                       .cast = CAST_LOW});
 }
 

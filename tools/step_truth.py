@@ -237,6 +237,24 @@ class Module(nn.Module):
         return self.net(x, x, x, need_weights=False)[0]
 
 
+class Views(nn.Module):
+    """timm/models/vision_transformer.py"""
+
+    def __init__(self, width, heads):
+        super().__init__()
+        self.heads = heads
+        self.qkv, self.out = lin(width, 3 * width), lin(width, width)
+
+    def forward(self, x):
+        n, length, width = x.shape
+        q, k, v = self.qkv(x).reshape(
+            n, length, 3, self.heads, -1).permute(2, 0, 3, 1, 4).unbind(0)
+        scores = q @ k.transpose(-2, -1) * (width // self.heads) ** -0.5
+        scores = scores.softmax(-1)
+        x = scores @ v
+        return self.out(x.transpose(1, 2).reshape(n, length, width))
+
+
 class Recurrent(nn.Module):
     """The layer by itself: its steps are the first axis, as they lie."""
 
@@ -523,9 +541,14 @@ row("input 6 : i64; freeze { embed 10 8; add { ln; attention 2 naive lora=2 } "
     "{}; add { ln; linear 16 lora=2 gelu; linear 8 } {}; ln; linear 10 "
     "nobias }", (6,), lambda: Adapted(), torch.int64, peak=False)
 
+# timm's attention: queries, keys and values are parts of one tensor.
+row("input 197x384; add {} { ln; attention 6 views naive }", (197, 384),
+    lambda: Call(lambda x, n, a: x + a(n(x)), nn.LayerNorm(384),
+                 Views(384, 6)))
+
 # Whole nets.
 row("examples/zoo/inception_v3.net", (3, 299, 299),
     lambda: Call(lambda x, net: tuple(net(x)), models.inception_v3(
         weights=None, init_weights=False)), train="-Daux=true", batches=[2])
 row("examples/zoo/swin.net", (3, 224, 224),
-    lambda: models.swin_t(weights=None), batches=[2])
+    lambda: models.swin_t(weights=None), batches=[1, 2])

@@ -518,7 +518,7 @@ class Swin(nn.Module):
 
 
 def swin_give(model, inputs, weights):
-    """qkv is one matrix there; blocks of 2x2 have another order."""
+    """Blocks of 2x2 have another order."""
     net, names = model.net, iter(weights.items())
 
     def take(*tensors):
@@ -528,11 +528,8 @@ def swin_give(model, inputs, weights):
     def fill(module):
         kind = type(module).__name__
         if kind == "ShiftedWindowAttention":
-            parts = [next(names)[1] for _ in range(6)]
-            module.qkv.weight.data.copy_(torch.cat(parts[0::2]))
-            module.qkv.bias.data.copy_(torch.cat(parts[1::2]))
-            take(module.proj.weight, module.proj.bias,
-                 module.relative_position_bias_table)
+            take(module.qkv.weight, module.qkv.bias, module.proj.weight,
+                 module.proj.bias, module.relative_position_bias_table)
         elif kind in ("PatchMerging", "PatchMergingV2"):
             # torchvision: (row, column) 00 10 01 11; netc as pixel_unshuffle
             c = module.norm.weight.numel() // 4

@@ -96,6 +96,8 @@ static void write_form(struct python *p, size_t index, struct form *f,
   made->call = f->call;
   made->loose = f->loose;
   made->repeats = f->repeats;
+  if (node->frozen && !code_is_empty(&f->make))
+    code_format(&f->make, ".requires_grad_(False)");
   if (has_own_params(p, node))
     made->make = f->make;
   if (passes_on(f))
