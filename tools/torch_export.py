@@ -45,6 +45,7 @@ KEPT = {
         "sines and cosines of rope are kept; at a batch of one, parts of a "
         "packed matrix's output keep all of it, and so does the last state "
         "of several layers",
+    "newer-layers": "sines and cosines of rope are kept",
     "flattened-maps":
         "maps that are flattened in netc's order are turned, which copies",
 }

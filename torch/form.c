@@ -67,6 +67,10 @@ const struct axes *form_axes(const struct form *f, const char *arg) {
   return find(f, arg, spec->type);
 }
 
+const struct scale_by *form_scale_by(const struct form *f, const char *arg) {
+  return find(f, arg, TYPE_SCALE);
+}
+
 const struct range *form_range(const struct form *f, const char *arg) {
   return find(f, arg, TYPE_RANGE);
 }

@@ -69,6 +69,7 @@ int form_word(const struct form *f, const char *arg);
 const struct sizes *form_sizes(const struct form *f, const char *arg);
 const struct padding *form_padding(const struct form *f, const char *arg);
 const struct axes *form_axes(const struct form *f, const char *arg);
+const struct scale_by *form_scale_by(const struct form *f, const char *arg);
 const struct range *form_range(const struct form *f, const char *arg);
 
 /* The parameter of that name; NULL: the layer has none. */

@@ -27,9 +27,13 @@ static bool all_are(const int64_t *values, int count, int64_t value) {
   return true;
 }
 
-static bool is_even(const struct window *windows, int axes) {
+/* TensorFlow's depends on the size where there is a stride. */
+static bool is_even(const struct form *f, const struct window *windows,
+                    int axes) {
+  bool tf = form_padding(f, "pad")->mode == PADDING_TF;
   for (int i = 0; i < axes; i++)
-    if (windows[i].before != windows[i].after)
+    if (windows[i].before != windows[i].after ||
+        (tf && windows[i].stride > 1 && windows[i].before > 0))
       return false;
   return true;
 }
@@ -55,7 +59,7 @@ static int64_t groups_of(const struct form *f) {
 void form_conv(struct form *f) {
   struct window windows[3];
   int axes = f->layer->kind->windows(f->layer, windows);
-  bool even = is_even(windows, axes);
+  bool even = is_even(f, windows, axes);
   struct slice padding = form_number(f, 0);
   if (even)
     padding = form_tuple(f, EACH(windows, axes, before), axes);
@@ -113,11 +117,12 @@ void form_deconv(struct form *f) {
 }
 
 /* PyTorch takes the same at both sides, and at most half of the window. */
-static bool takes_padding(const struct window *windows, int axes) {
+static bool takes_padding(const struct form *f, const struct window *windows,
+                          int axes) {
   for (int i = 0; i < axes; i++)
     if (2 * windows[i].before > windows[i].kernel)
       return false;
-  return is_even(windows, axes);
+  return is_even(f, windows, axes);
 }
 
 /* What the windows read, and no more: rounding up needs no word then. */
@@ -149,7 +154,7 @@ static void put_pool(struct form *f, const char *name, const struct code *in,
 void form_pool(struct form *f) {
   struct window windows[3];
   int axes = f->layer->kind->windows(f->layer, windows);
-  bool takes = takes_padding(windows, axes);
+  bool takes = takes_padding(f, windows, axes);
   if (!takes)
     fit_padding(windows, axes);
   put_pool(f, "max",
@@ -163,22 +168,27 @@ void form_pool(struct form *f) {
               windows[0].ceil ? ", ceil_mode=True" : "");
 }
 
+/* TensorFlow's mean does not count padding. */
 void form_avgpool(struct form *f) {
   struct window windows[3];
   int axes = f->layer->kind->windows(f->layer, windows);
-  bool takes = takes_padding(windows, axes);
+  bool takes = takes_padding(f, windows, axes);
+  bool tf = form_padding(f, "pad")->mode == PADDING_TF;
   if (!all_are(EACH(windows, axes, dilation), axes, 1)) {
     f->refuses = "`dilate` of a mean, which PyTorch's avg_pool does not have";
     return;
   }
-  if (!takes && windows[0].ceil) {
-    f->refuses = "`ceil` with a padding that PyTorch's avg_pool does not take";
+  if (!takes && (windows[0].ceil || tf)) {
+    f->refuses = tf ? "`pad=tf` that PyTorch's avg_pool does not take"
+                    : "`ceil` with a padding that PyTorch's avg_pool does not "
+                      "take";
     return;
   }
   put_pool(f, "avg",
            takes ? form_in(f, 0, FIRST) : padded(f, windows, axes, ""), windows,
            axes, takes);
-  code_format(&f->call, "%s)", windows[0].ceil ? ", ceil_mode=True" : "");
+  code_format(&f->call, "%s%s)", windows[0].ceil ? ", ceil_mode=True" : "",
+              tf ? ", count_include_pad=False" : "");
 }
 
 void form_adaptive(struct form *f) {

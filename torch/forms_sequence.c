@@ -123,13 +123,17 @@ void form_posembed(struct form *f) {
                            : "Learned(weight=0.02 * torch.randn(%i, %i))",
               "positions", table->dim[0], "features", table->dim[1]);
   code_format(&f->call, "%c + %m.weight", form_on(f, 0, LAST), form_module(f));
+  f->out = LAST;
+  f->out.one = f->in[0].one;
+  f->loose = true;
+  if (form_int(f, "at") >= 0) { /* the same row for all */
+    code_format(&f->call, "[%i]", "row", form_int(f, "at"));
+    return;
+  }
   if (table->dim[0] > places)
     code_format(&f->call, "[:%i]", "length", places);
   if (in->rank > 2)
     code_format(&f->call, ".reshape%S", form_list(f, in->dim, in->rank));
-  f->out = LAST;
-  f->out.one = f->in[0].one;
-  f->loose = true;
 }
 
 void form_token(struct form *f) {
@@ -145,18 +149,42 @@ void form_token(struct form *f) {
 
 /* Attention */
 
-enum { BIAS_QKVO = 1 };
+/* What only netc's own form has, and not nn.MultiheadAttention. */
+static bool is_own(const struct form *f) {
+  return form_word(f, "causal") || form_int(f, "kv") || form_int(f, "dim") ||
+         form_int(f, "window") || form_sizes(f, "relative")->rank ||
+         form_word(f, "rope") || form_word(f, "views");
+}
+
+static bool is_special(const struct form *f) {
+  return form_int(f, "out") || form_word(f, "noout") || form_word(f, "scale") ||
+         form_word(f, "qknorm") || form_real(f, "softcap") > 0 ||
+         form_word(f, "sinks") || form_word(f, "talking");
+}
+
+/* The letters of the projections that have a bias. */
+static struct slice bias_letters(const struct form *f) {
+  const struct arg_spec *spec = f->layer->kind->specs;
+  while (strcmp(spec->name, "bias") != 0)
+    spec++;
+  if (form_word(f, "nobias"))
+    return (struct slice){"", 0};
+  return word_at(spec->words, form_word(f, "bias"));
+}
+
+static bool has_letter(struct slice letters, char letter) {
+  return letters.length && memchr(letters.at, letter, letters.length);
+}
 
 /* What nn.MultiheadAttention is, and a plain one of its own matrices. */
 static bool is_module(const struct form *f) {
   const struct shape *in = f->layer->in[0];
-  const struct shape *seen = f->layer->in[f->layer->input_count - 1];
-  return form_word(f, "packed") && in->rank == 2 && !form_word(f, "causal") &&
-         !form_int(f, "kv") && !form_int(f, "dim") && !form_int(f, "window") &&
-         !form_sizes(f, "relative")->rank && !form_word(f, "rope") &&
-         form_word(f, "bias") == BIAS_QKVO &&
-         shape_channels(in) == shape_channels(seen) && !f->in[0].one &&
-         !f->in[f->layer->input_count - 1].one;
+  int last = f->layer->input_count - 1;
+  size_t letters = bias_letters(f).length;
+  return form_word(f, "packed") && in->rank == 2 && !is_own(f) &&
+         !is_special(f) && (letters == 0 || letters == strlen("qkvo")) &&
+         shape_channels(in) == shape_channels(f->layer->in[last]) &&
+         !f->in[0].one && !f->in[last].one;
 }
 
 static void put_module(struct form *f) {
@@ -166,7 +194,7 @@ static void put_module(struct form *f) {
               "channels", shape_channels(f->layer->in[0]), "heads",
               form_int(f, "heads"), "dropout", "0",
               form_decimal(f, form_real(f, "dropout")), "bias", "True",
-              form_truth(!form_word(f, "nobias")));
+              form_truth(bias_letters(f).length));
   code_format(&f->call, "%m(%c, %c, %c, need_weights=False)[0]", form_module(f),
               x, seen, seen);
 }
@@ -177,14 +205,31 @@ static struct slice or_none(const struct form *f, const char *arg) {
   return value ? form_number(f, value) : slice_of("None");
 }
 
-static struct slice biases(const struct form *f) {
+static struct slice quoted(const struct form *f, struct slice word) {
   struct text text = text_new(f->arena);
-  struct slice word = word_at("qkvo qvo qkv", form_word(f, "bias"));
   text_put(&text, "\"");
-  if (!form_word(f, "nobias"))
-    text_puts(&text, word);
+  text_puts(&text, word);
   text_put(&text, "\"");
   return text_slice(&text);
+}
+
+/* The arguments behind those that every attention has. */
+static void put_special(struct form *f) {
+  static const char *const scales[] = {"\"scores\"", "\"scores\"",
+                                       "\"queries\"", "None"};
+  static const char *const norms[] = {"None", "RMSNorm", "nn.LayerNorm"};
+  struct slice out = or_none(f, "out");
+  double cap = form_real(f, "softcap");
+  if (form_word(f, "noout"))
+    out = form_number(f, 0);
+  if (form_word(f, "qknorm") == 1)
+    f->helpers |= 1u << HELPER_RMSNorm;
+  code_format(&f->make, "%k%k%k%k%k%k", "out", "None", out, "scale",
+              "\"scores\"", slice_of(scales[form_word(f, "scale")]), "norm",
+              "None", slice_of(norms[form_word(f, "qknorm")]), "softcap",
+              "None", cap > 0 ? form_decimal(f, cap) : slice_of("None"),
+              "sinks", "False", form_truth(form_word(f, "sinks")), "talking",
+              "False", form_truth(form_word(f, "talking")));
 }
 
 static void put_attention(struct form *f, const char *name) {
@@ -192,36 +237,53 @@ static void put_attention(struct form *f, const char *name) {
   int64_t channels = shape_channels(f->layer->in[0]);
   int64_t seen = shape_channels(f->layer->in[f->layer->input_count - 1]);
   struct slice none = slice_of("None");
-  code_format(&f->make, "%s(%i, %i%k%k%k%k%k%k%k%k%k)", name, "channels",
+  code_format(&f->make, "%s(%i, %i%k%k%k%k%k%k%k%k%k", name, "channels",
               channels, "heads", form_int(f, "heads"), "kv_heads", "None",
               or_none(f, "kv"), "dim", "None", or_none(f, "dim"), "seen",
               "None", seen == channels ? none : form_number(f, seen), "bias",
-              "\"qkvo\"", biases(f), "causal", "False",
+              "\"qkvo\"", quoted(f, bias_letters(f)), "causal", "False",
               form_truth(form_word(f, "causal")), "window", "None",
               or_none(f, "window"), "relative", "None",
               window->rank ? form_list(f, window->at, window->rank) : none,
               "rope", "False", form_truth(form_word(f, "rope")), "dropout", "0",
               form_decimal(f, form_real(f, "dropout")));
+  if (is_special(f))
+    put_special(f);
+  code_format(&f->make, ")");
   code_format(&f->call, "%m(%c", form_module(f), form_in(f, 0, LAST));
   if (f->layer->input_count > 1)
     code_format(&f->call, ", %c", form_in(f, 1, LAST));
   code_format(&f->call, ")");
 }
 
+/* One bias for a packed matrix, or none. */
+static bool is_bias_whole(const struct form *f) {
+  struct slice letters = bias_letters(f);
+  bool all = has_letter(letters, 'q') && has_letter(letters, 'k') &&
+             has_letter(letters, 'v');
+  bool any = has_letter(letters, 'q') || has_letter(letters, 'k') ||
+             has_letter(letters, 'v');
+  return all == any;
+}
+
 void form_attention(struct form *f) {
-  bool packed = form_word(f, "packed");
+  bool packed = form_word(f, "packed") || form_word(f, "views");
   f->out = LAST;
   f->out.one = f->in[0].one && f->in[f->layer->input_count - 1].one;
   f->repeats = true;
-  if (packed && form_word(f, "bias") == 2) {
-    f->refuses = "`bias=qvo` of a packed matrix";
+  if (packed && !is_bias_whole(f)) {
+    f->refuses = "a bias of parts of a packed matrix";
   } else if (is_module(f)) {
     put_module(f);
   } else {
-    f->helpers |= 1u << HELPER_Attention;
-    if (packed)
-      f->helpers |= 1u << HELPER_PackedAttention;
-    put_attention(f, packed ? "PackedAttention" : "Attention");
+    static const char *const names[2][2] = {
+        {"Attention", "PackedAttention"},
+        {"SpecialAttention", "PackedSpecialAttention"}};
+    static const enum helper own[2][2] = {
+        {HELPER_Attention, HELPER_PackedAttention},
+        {HELPER_SpecialAttention, HELPER_PackedSpecialAttention}};
+    f->helpers |= 1u << own[is_special(f)][packed];
+    put_attention(f, names[is_special(f)][packed]);
   }
 }
 
@@ -231,7 +293,9 @@ void form_recurrent(struct form *f) {
   const char *name = f->layer->kind->name;
   bool lstm = strcmp(name, "lstm") == 0, bidir = form_word(f, "bidir");
   bool last = form_word(f, "last");
-  code_format(&f->make, "nn.%s(%i, %i%k%k, batch_first=True%k%k)",
+  if (form_word(f, "bias") == 2)
+    f->refuses = "one bias of each gate, where PyTorch has two";
+  code_format(&f->make, "nn.%s(%i, %i%k%k, batch_first=True%k%k%k)",
               lstm                       ? "LSTM"
               : strcmp(name, "gru") == 0 ? "GRU"
                                          : "RNN",
@@ -240,7 +304,8 @@ void form_recurrent(struct form *f) {
               form_number(f, form_int(f, "layers")), "bias", "True",
               form_truth(!form_word(f, "nobias")), "dropout", "0",
               form_decimal(f, form_real(f, "dropout")), "bidirectional",
-              "False", form_truth(bidir));
+              "False", form_truth(bidir), "proj_size", "0",
+              form_number(f, form_int(f, "proj")));
   if (last && bidir)
     code_format(&f->call, "torch.cat(list(");
   code_format(&f->call, "%m(%c)", form_module(f), form_in(f, 0, LAST));

@@ -1,5 +1,5 @@
 /* Layers that see values otherwise, or move them. */
-#include "base/check.h"
+#include "layers/split.h"
 #include "torch/form.h"
 
 /* What comes out shares the memory of what goes in. */
@@ -104,6 +104,19 @@ void form_slice(struct form *f) {
   part(f, from);
 }
 
+/* What stands before a part on its axis. */
+void form_part(struct form *f) {
+  const struct part *of = f->layer->args;
+  const struct numbers *parts = &of->split->parts;
+  int64_t from[LIMIT_RANK] = {0};
+  int axis = axis_index(of->split->axis.at[0], f->layer->in[0]);
+  if (parts->count == 1)
+    from[axis] = f->layer->out.dim[axis] * (of->index - 1);
+  for (int i = 0; parts->count > 1 && i + 1 < of->index; i++)
+    from[axis] += parts->at[i];
+  part(f, from);
+}
+
 void form_crop(struct form *f) {
   int64_t from[LIMIT_RANK] = {0};
   for (int i = 0; i < f->layer->out.rank; i++)
@@ -115,16 +128,23 @@ void form_pad(struct form *f) {
   static const char *const modes[] = {"", "", ", mode=\"reflect\"",
                                       ", mode=\"replicate\""};
   const struct padding *pad = form_padding(f, "pad");
+  const struct padding *channels = form_padding(f, "c");
   int axes = shape_spatial(f->layer->in[0]);
-  int64_t before[3], after[3];
+  int64_t before[4] = {0}, after[4] = {0};
+  bool more = channels->mode == PADDING_GIVEN; /* they are the first axis */
+  if (more) {
+    before[0] = size_at(&channels->before, 0, 0);
+    after[0] = size_at(&channels->after, 0, 0);
+  }
   for (int i = 0; i < axes; i++) {
-    before[i] = size_at(&pad->before, i, 0);
-    after[i] = size_at(&pad->after, i, 0);
+    before[i + more] = size_at(&pad->before, i, 0);
+    after[i + more] = size_at(&pad->after, i, 0);
   }
   f->out = FIRST;
   f->out.one = f->in[0].one;
   code_format(&f->call, "F.pad(%c, %v%s)", form_in(f, 0, FIRST), "pad",
-              form_pads(f, before, after, axes), modes[form_word(f, "mode")]);
+              form_pads(f, before, after, axes + more),
+              modes[form_word(f, "mode")]);
 }
 
 void form_roll(struct form *f) {
@@ -201,16 +221,21 @@ void form_space2depth(struct form *f) {
   view(f, FIRST);
 }
 
+/* A factor that is no integer is PyTorch's own: it steps by it. */
 void form_up(struct form *f) {
   static const char *const linear[] = {"linear", "bilinear", "trilinear"};
+  const struct scale_by *by = form_scale_by(f, "scale");
+  const struct sizes *size = form_sizes(f, "size");
   int axes = shape_spatial(f->layer->in[0]);
   int64_t scale[3];
   for (int i = 0; i < axes; i++)
-    scale[i] = size_at(form_sizes(f, "scale"), i, 1);
+    scale[i] = size_at(size->rank ? size : &by->whole, i, 1);
   f->out = FIRST;
   f->out.one = f->in[0].one;
-  code_format(&f->call, "F.interpolate(%c, scale_factor=%v",
-              form_in(f, 0, FIRST), "scale", form_tuple(f, scale, axes));
+  code_format(&f->call, "F.interpolate(%c, %s=%v", form_in(f, 0, FIRST),
+              size->rank ? "size" : "scale_factor", "scale",
+              by->real > 0 ? form_decimal(f, by->real)
+                           : form_tuple(f, scale, axes));
   if (form_word(f, "mode") == 2)
     code_format(&f->call, ", mode=\"%s\"", linear[axes - 1]);
   code_format(&f->call, ")");

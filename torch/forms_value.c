@@ -1,4 +1,4 @@
-/* Layers that work value by value: norms, activations, joins. */
+/* Layers that work value by value: norms, activations, learned factors. */
 #include "torch/form.h"
 
 /* Norms */
@@ -99,6 +99,18 @@ void form_lrn(struct form *f) {
               "size", form_int(f, "size"));
 }
 
+/* The last axis in PyTorch, as the input lies. */
+static int64_t last_dim(const struct form *f, struct seen seen) {
+  const struct shape *in = f->layer->in[0];
+  return form_dim(in, in->rank - 1, seen.order);
+}
+
+void form_l2norm(struct form *f) {
+  code_format(&f->call, "F.normalize(%c, dim=%d%k)", form_in(f, 0, f->in[0]),
+              last_dim(f, f->in[0]), "eps", "1e-12",
+              form_decimal(f, form_real(f, "eps")));
+}
+
 /* Activations */
 
 static const struct {
@@ -141,10 +153,17 @@ void form_prelu(struct form *f) {
 
 void form_softmax(struct form *f) {
   bool log = strcmp(f->layer->kind->name, "softmax") != 0;
-  int last = f->layer->in[0]->rank - 1;
-  int dim = form_dim(f->layer->in[0], last, f->in[0].order);
   code_format(&f->call, "F.%s(%c, %d)", log ? "log_softmax" : "softmax",
-              form_in(f, 0, f->in[0]), (int64_t)dim);
+              form_in(f, 0, f->in[0]), last_dim(f, f->in[0]));
+}
+
+/* Halves of a flattened map would lie apart. */
+void form_glu(struct form *f) {
+  struct seen seen = f->layer->in[0]->rank > 1 ? f->in[0] : LAST;
+  f->out = seen;
+  f->out.views = false;
+  code_format(&f->call, "F.glu(%c, %d)", form_in(f, 0, seen),
+              last_dim(f, seen));
 }
 
 void form_identity(struct form *f) {
@@ -178,21 +197,49 @@ void form_droppath(struct form *f) {
 
 /* Learned */
 
+/* A vector of channels beside a map whose channels are first. */
+static void put_vector(struct form *f, const char *name, struct seen seen) {
+  int after = f->layer->in[0]->rank - 1;
+  code_format(&f->call, "%m.%s", form_module(f), name);
+  if (seen.order != ORDER_FIRST || after == 0)
+    return;
+  code_format(&f->call, "[:");
+  for (int i = 0; i < after; i++)
+    code_format(&f->call, ", None");
+  code_format(&f->call, "]");
+}
+
+static void make_vectors(struct form *f) {
+  int64_t channels = shape_channels(f->layer->in[0]);
+  f->helpers |= 1u << HELPER_Learned;
+  code_format(&f->make, "Learned(weight=torch.ones(%i)", "channels", channels);
+  if (form_param(f, "bias"))
+    code_format(&f->make, ", bias=torch.zeros(%i)", "channels", channels);
+  code_format(&f->make, ")");
+}
+
 void form_scale(struct form *f) {
   struct seen seen = form_by_value(f, f->in[0]);
-  int after = f->layer->in[0]->rank - 1;
-  f->helpers |= 1u << HELPER_Learned;
-  code_format(&f->make, "Learned(weight=torch.ones(%i))", "channels",
-              shape_channels(f->layer->in[0]));
-  code_format(&f->call, "%c * %m.weight", form_on(f, 0, seen), form_module(f));
-  if (seen.order == ORDER_FIRST && after > 0) {
-    code_format(&f->call, "[:");
-    for (int i = 0; i < after; i++)
-      code_format(&f->call, ", None");
-    code_format(&f->call, "]");
+  make_vectors(f);
+  code_format(&f->call, "%c * ", form_on(f, 0, seen));
+  put_vector(f, "weight", seen);
+  if (form_param(f, "bias")) {
+    code_format(&f->call, " + ");
+    put_vector(f, "bias", seen);
   }
   f->out = seen;
   f->loose = true;
+}
+
+void form_affine(struct form *f) {
+  struct seen seen = form_by_value(f, f->in[0]);
+  make_vectors(f);
+  code_format(&f->call, "torch.addcmul(");
+  put_vector(f, "bias", seen);
+  code_format(&f->call, ", %c, ", form_in(f, 0, seen));
+  put_vector(f, "weight", seen);
+  code_format(&f->call, ")");
+  f->out = seen;
 }
 
 void form_weight(struct form *f) {
@@ -204,113 +251,4 @@ void form_weight(struct form *f) {
               form_list(f, shape->dim, shape->rank));
   code_format(&f->call, "%m.weight[None]", form_module(f));
   f->out = (struct seen){.order = ORDER_LAST, .one = true, .views = true};
-}
-
-/* Joins */
-
-/* All as they lie, if they lie alike; else in one order for all. */
-static struct seen order_of_all(const struct form *f) {
-  struct seen seen = f->in[0];
-  bool alike = true, ranks = true;
-  for (int i = 1; i < f->layer->input_count; i++) {
-    const struct seen *other = &f->in[i];
-    ranks = ranks && f->layer->in[i]->rank == f->layer->in[0]->rank;
-    alike = alike && other->order == seen.order &&
-            (seen.order != ORDER_FLAT || shape_equal(other->map, seen.map));
-  }
-  if (ranks && alike && (seen.order != ORDER_FLAT || f->layer->out.rank == 1))
-    return seen;
-  return ranks && f->layer->out.rank > 2 ? FIRST : LAST;
-}
-
-/* An operand of fewer axes gets some of one value in front. */
-static const struct code *operand(struct form *f, int i, struct seen seen) {
-  int lacks = f->layer->out.rank - f->layer->in[i]->rank;
-  struct code *code = ARENA_NEW(f->arena, struct code);
-  if (lacks == 0)
-    return form_on(f, i, seen);
-  *code = code_new(f->arena);
-  code_format(code, "%c[:", form_on(f, i, seen));
-  for (int k = 0; k < lacks; k++)
-    code_format(code, ", None");
-  code_format(code, "]");
-  return code;
-}
-
-static struct seen joined(const struct form *f, struct seen seen) {
-  seen.one = true;
-  seen.views = false;
-  for (int i = 0; i < f->layer->input_count; i++)
-    seen.one = seen.one && f->in[i].one;
-  return seen;
-}
-
-/* Two at a time, as `a + b + c` and maximum(maximum(a, b), c). */
-void form_join(struct form *f) {
-  const char *name = f->layer->kind->name;
-  const char *sign = strcmp(name, "add") == 0   ? " + "
-                     : strcmp(name, "sub") == 0 ? " - "
-                     : strcmp(name, "mul") == 0 ? " * "
-                                                : NULL;
-  struct seen seen = order_of_all(f);
-  int count = f->layer->input_count;
-  f->out = joined(f, seen);
-  f->loose = sign != NULL;
-  for (int i = 1; !sign && i < count; i++)
-    code_format(&f->call, "torch.maximum(");
-  for (int i = 0; i < count; i++) {
-    const char *between = i == 0 ? "" : sign ? sign : ", ";
-    code_format(&f->call, "%s%c%s", between, operand(f, i, seen),
-                i > 0 && !sign ? ")" : "");
-  }
-}
-
-/* An operand that is the same for all samples, for each of them. */
-static const struct code *for_each_sample(struct form *f, int i,
-                                          struct seen seen) {
-  const struct code *in = form_in(f, i, seen);
-  struct code *code = ARENA_NEW(f->arena, struct code);
-  int other = 0;
-  while (other < f->layer->input_count && f->in[other].one)
-    other++;
-  if (!f->in[i].one || other == f->layer->input_count)
-    return in;
-  *code = code_new(f->arena);
-  code_format(code, "%c.expand(len(%x)", form_on(f, i, seen), other);
-  for (int k = 0; k < f->layer->in[i]->rank; k++)
-    code_format(code, ", -1");
-  code_format(code, ")");
-  f->repeats = true;
-  return code;
-}
-
-static void put_list(struct form *f, const char *function, struct seen seen) {
-  code_format(&f->call, "torch.%s([", function);
-  for (int i = 0; i < f->layer->input_count; i++)
-    code_format(&f->call, i ? ", %c" : "%c", for_each_sample(f, i, seen));
-  f->out = joined(f, seen);
-}
-
-void form_concat(struct form *f) {
-  struct seen seen = order_of_all(f);
-  const struct axes *given = form_axes(f, "axis");
-  const struct shape *in = f->layer->in[0];
-  int axis = axis_index(given->count ? given->at[0] : AXIS_C, in);
-  if (seen.order == ORDER_FLAT)
-    seen = LAST;
-  put_list(f, "cat", seen);
-  code_format(&f->call, "], %d)", (int64_t)form_dim(in, axis, seen.order));
-}
-
-void form_stack(struct form *f) {
-  put_list(f, "stack", LAST);
-  code_format(&f->call, "], 1)");
-}
-
-void form_matmul(struct form *f) {
-  bool transposed = form_word(f, "transpose");
-  f->out = joined(f, LAST);
-  f->loose = true;
-  code_format(&f->call, "%c @ %c%s", operand(f, 0, LAST), operand(f, 1, LAST),
-              transposed ? ".transpose(-2, -1)" : "");
 }

@@ -84,6 +84,22 @@ class Attention(nn.Module):
             hidden |= behind >= self.window
         return hidden
 
+    def masked(self, scores):
+        if self.relative:
+            bias = self.relative_position_bias_table[self.places]
+            scores = scores + bias.permute(2, 0, 1)
+        if self.causal or self.window:
+            scores = scores.masked_fill(
+                self.hidden(*scores.shape[-2:], scores.device), -math.inf)
+        return scores
+
+    def weights(self, q, k):
+        scores = q @ k.transpose(-2, -1) / math.sqrt(self.dim)
+        return self.masked(scores).softmax(-1)
+
+    def turned(self, q, k):
+        return (rotate(q), rotate(k)) if self.rope else (q, k)
+
     def repeated(self, y):
         serves = self.heads // self.kv_heads
         y = y.unsqueeze(-3).expand(*y.shape[:-2], serves, -1, -1)
@@ -92,18 +108,10 @@ class Attention(nn.Module):
     def forward(self, x, seen=None):
         q, k, v = (y.unflatten(-1, (-1, self.dim)).transpose(-3, -2)
                    for y in self.projected(x, x if seen is None else seen))
-        if self.rope:
-            q, k = rotate(q), rotate(k)
+        q, k = self.turned(q, k)
         if self.kv_heads != self.heads:
-            k, v = (self.repeated(y) for y in (k, v))
-        scores = q @ k.transpose(-2, -1) / math.sqrt(self.dim)
-        if self.relative:
-            bias = self.relative_position_bias_table[self.places]
-            scores = scores + bias.permute(2, 0, 1)
-        if self.causal or self.window:
-            scores = scores.masked_fill(
-                self.hidden(*scores.shape[-2:], x.device), -math.inf)
-        weights = F.dropout(scores.softmax(-1), self.dropout, self.training)
+            k, v = self.repeated(k), self.repeated(v)
+        weights = F.dropout(self.weights(q, k), self.dropout, self.training)
         return self.out_proj((weights @ v).transpose(-3, -2).flatten(-2))
 
 
