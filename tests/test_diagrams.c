@@ -226,11 +226,15 @@ static const struct large {
   double text; /* the least, in points */
   bool tangled;
 } large[] = {
-    {"inception_v3", 3, 5.995, false}, {"efficientvit", 2, 5.995, false},
-    {"sd_unet", 9, 5.995, false},      {"swin", 2, 5.995, false},
-    {"t5", 2, 5.995, false},           {"yolov8", 2, 5, false},
-    {"detr", 3, 3.5, true},            {"sam_encoder", 2, 3, true},
-    {"stylegan2_g", 1, 1, true},       {"dit", 2, 0.2, true},
+    {"efficientvit", 2, 5.995, false},
+    {"sd_unet", 9, 5.995, false},
+    {"swin", 3, 5, false},
+    {"t5", 2, 5.995, false},
+    {"yolov8", 2, 5, false},
+    {"detr", 3, 3.5, true},
+    {"sam_encoder", 2, 3, true},
+    {"stylegan2_g", 1, 1, true},
+    {"dit", 2, 0.2, true},
     {"wavenet", 3, 0.5, true},
 };
 

@@ -12,15 +12,37 @@ static const char *const without_form[] = {"local",   "unpool", "roialign",
                                            "moe",     "ssm",    NULL};
 
 /* Arguments of others that are refused: "layer.argument". */
-static const char *const without_argument[] = {
-    "conv.weights", "dwconv.weights", "fc.weights", "linear.weights",
-    "pool.indices", "lrn.within",     NULL};
+static const char *const without_argument[] = {"conv.weights",
+                                               "dwconv.weights",
+                                               "fc.weights",
+                                               "linear.weights",
+                                               "pool.indices",
+                                               "lrn.within",
+                                               "conv.lora",
+                                               "conv.lora_alpha",
+                                               "conv.lora_dropout",
+                                               "fc.lora",
+                                               "fc.lora_alpha",
+                                               "fc.lora_dropout",
+                                               "linear.lora",
+                                               "linear.lora_alpha",
+                                               "linear.lora_dropout",
+                                               "attention.lora",
+                                               "attention.lora_alpha",
+                                               "attention.lora_dropout",
+                                               "attention.lora_on",
+                                               NULL};
 
-/* Nets of the zoo that have such layers. */
-static const char *const without_file[] = {
-    "examples/zoo/deepseek_v2.net", "examples/zoo/mamba.net",
-    "examples/zoo/mamba2.net",      "examples/zoo/mixtral.net",
-    "examples/zoo/qwen3_moe.net",   NULL};
+/* Nets that have such layers. */
+static const char *const without_file[] = {"examples/zoo/deepseek_v2.net",
+                                           "examples/zoo/mamba.net",
+                                           "examples/zoo/mamba2.net",
+                                           "examples/zoo/mixtral.net",
+                                           "examples/zoo/qwen3_moe.net",
+                                           "tests/data/run/adapters.net",
+                                           "tests/data/run/patches.net",
+                                           "tests/data/run/variants.net",
+                                           NULL};
 
 static bool is_listed(const char *const *list, const char *name) {
   for (; *list; list++)
