@@ -3,7 +3,7 @@
 #define NETC_LINT_REPLAY_H
 
 #include "base/diag.h"
-#include "sema/model.h"
+#include "model/model.h"
 
 /*
  * Expansion is determined by the source and by the sizes that expressions ask

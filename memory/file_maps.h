@@ -2,7 +2,7 @@
 #ifndef NETC_MEMORY_FILE_MAPS_H
 #define NETC_MEMORY_FILE_MAPS_H
 
-#include "sema/model.h"
+#include "model/model.h"
 
 /*
  * PyTorch flattens a map as CxHxW, netc as HxWxC. Files have the axes of

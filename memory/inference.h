@@ -4,7 +4,7 @@
 
 #include "memory/weight_block.h"
 #include "plan/plan.h"
-#include "sema/settings.h"
+#include "model/settings.h"
 
 /* A buffer of the arena, alive from step `first` to step `last`. */
 struct arena_buffer {

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 #include "memory/checkpoint.h"
-#include "sema/cost.h"
+#include "model/cost.h"
 
 enum { LISTED_NODES = 100000 }; /* whose tensors at the peak are listed */
 

@@ -27,7 +27,7 @@ struct optimizer_facts {
 
 static const struct optimizer_facts facts[] = {
 #define OPTIMIZER(id, word, values, bits, ...) [OPTIMIZER_##id] = {__VA_ARGS__},
-#include "sema/optimizers.def"
+#include "model/optimizers.def"
 #undef OPTIMIZER
 };
 

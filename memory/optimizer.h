@@ -3,8 +3,8 @@
 #define NETC_MEMORY_OPTIMIZER_H
 
 #include "tape/profile.h"
-#include "sema/model.h"
-#include "sema/settings.h"
+#include "model/model.h"
+#include "model/settings.h"
 
 struct optimizer_cost {
   int64_t state;     /* bytes, from step to step */

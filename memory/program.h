@@ -4,8 +4,8 @@
 
 #include "tape/lowering.h"
 #include "memory/inference.h"
-#include "sema/model.h"
-#include "sema/settings.h"
+#include "model/model.h"
+#include "model/settings.h"
 
 /* The batch is one more axis. */
 enum { OPERAND_RANK = STRIDES_RANK + 1 };

@@ -2,7 +2,7 @@
 #ifndef NETC_MEMORY_RULE_H
 #define NETC_MEMORY_RULE_H
 
-#include "sema/cost.h"
+#include "model/cost.h"
 
 /* The rule of thumb: docs/memory.md, section 1. All in bytes. */
 struct rule {

@@ -3,8 +3,8 @@
 #define NETC_MEMORY_TRACE_H
 
 #include "tape/tape.h"
-#include "sema/settings.h"
-#include "sema/model.h"
+#include "model/settings.h"
+#include "model/model.h"
 
 /* Nodes [first, end) of which training keeps only the inputs. */
 struct node_range {

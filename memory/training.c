@@ -2,7 +2,7 @@
 #include "memory/training.h"
 
 #include "base/check.h"
-#include "sema/cost.h"
+#include "model/cost.h"
 
 bool model_buffer_bytes(const struct model *model, bool training, int element,
                         int64_t *bytes) {

@@ -5,7 +5,7 @@
 #ifndef NETC_MEMORY_WEIGHT_BLOCK_H
 #define NETC_MEMORY_WEIGHT_BLOCK_H
 
-#include "sema/model.h"
+#include "model/model.h"
 
 /* A scale and shift that goes into the weights of the layer before it. */
 struct fold {

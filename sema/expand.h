@@ -3,9 +3,9 @@
 #define NETC_SEMA_EXPAND_H
 
 #include "base/diag.h"
-#include "sema/model.h"
+#include "model/model.h"
 #include "sema/scope.h"
-#include "sema/settings.h"
+#include "model/settings.h"
 
 /* Reads another source file for `use`; see driver and library. */
 struct loader {

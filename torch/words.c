@@ -144,6 +144,39 @@ static size_t break_place(struct slice line, size_t column,
   return place;
 }
 
+/* Behind the last ` + ` or its like before column 79; 0: nowhere. */
+static size_t operator_place(struct slice line, size_t column) {
+  size_t place = 0;
+  for (size_t i = 0; i + 2 < line.length && column + i < COLUMNS - 1; i++)
+    if (line.at[i] == ' ' && strchr("+-*/", line.at[i + 1]) &&
+        line.at[i + 2] == ' ')
+      place = i + 2;
+  return place;
+}
+
+/* `x = a + b + ...` without brackets of its own gets a pair. */
+static bool put_sum(struct text *out, struct slice line, size_t column) {
+  const char *equals = memchr(line.at, '=', line.length);
+  size_t head = equals ? (size_t)(equals - line.at) + 2 : 0;
+  if (!equals || head >= line.length || memchr(line.at, '(', line.length))
+    return false;
+  text_fill(out, ' ', column);
+  text_puts(out, (struct slice){line.at, head});
+  text_putc(out, '(');
+  line = (struct slice){line.at + head, line.length - head};
+  column += head + 1;
+  for (size_t place; column + line.length + 1 > COLUMNS &&
+                     (place = operator_place(line, column)) > 0;) {
+    text_puts(out, (struct slice){line.at, place});
+    text_putc(out, '\n');
+    text_fill(out, ' ', column);
+    line = (struct slice){line.at + place + 1, line.length - place - 1};
+  }
+  text_puts(out, line);
+  text_put(out, ")\n");
+  return true;
+}
+
 /* What follows a break stands behind the bracket that is open there. */
 static void put_line(struct text *out, struct slice line, size_t column) {
   struct brackets open = {.depth = 0};
@@ -153,6 +186,8 @@ static void put_line(struct text *out, struct slice line, size_t column) {
     column++;
   }
   first = column;
+  if (column + line.length > COLUMNS && put_sum(out, line, column))
+    return;
   while (column + line.length > COLUMNS) {
     size_t place = break_place(line, column, &open);
     if (!place || place >= line.length)

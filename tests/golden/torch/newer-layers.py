@@ -326,8 +326,8 @@ class Newer(nn.Module):
         t2 = x * 2
         x = torch.minimum(x, t2)
         x = F.normalize(x, dim=1)
-        x = x * self.scale1.weight[:, None, None] + self.scale1.bias[:, None,
-                                                                     None]
+        x = (x * self.scale1.weight[:, None, None] +
+             self.scale1.bias[:, None, None])
         x = torch.addcmul(self.affine1.bias[:, None, None], x,
                           self.affine1.weight[:, None, None])
         x = F.pad(x, (1, 1, 1, 1, 1, 2))

@@ -1,6 +1,6 @@
 /* The model: the graph of layers that a source describes, by indices. */
-#ifndef NETC_SEMA_MODEL_H
-#define NETC_SEMA_MODEL_H
+#ifndef NETC_MODEL_MODEL_H
+#define NETC_MODEL_MODEL_H
 
 #include "base/progress.h"
 #include "base/source.h"

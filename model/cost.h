@@ -1,9 +1,9 @@
 /* Costs: parameters, MACs and activations of every node, and their sums. */
-#ifndef NETC_SEMA_COST_H
-#define NETC_SEMA_COST_H
+#ifndef NETC_MODEL_COST_H
+#define NETC_MODEL_COST_H
 
-#include "sema/model.h"
-#include "sema/settings.h"
+#include "model/model.h"
+#include "model/settings.h"
 
 /* Fills model->costs and model->total; an overflow is reported. */
 bool cost_find(struct model *model, const struct settings *settings,

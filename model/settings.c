@@ -1,11 +1,11 @@
 /* Settings: what `train`, `infer`, `budget` and the command line choose. */
-#include "sema/settings.h"
+#include "model/settings.h"
 
 #include "base/check.h"
 
 static const char optimizer_words[] =
 #define OPTIMIZER(id, word, ...) " " word
-#include "sema/optimizers.def"
+#include "model/optimizers.def"
 #undef OPTIMIZER
     ;
 
@@ -15,13 +15,13 @@ static const struct {
 } optimizers[] = {
     {"", 0, 0},
 #define OPTIMIZER(id, word, values, bits, ...) {word, values, bits},
-#include "sema/optimizers.def"
+#include "model/optimizers.def"
 #undef OPTIMIZER
 };
 
 static const char element_words[] =
 #define ELEMENT(constant, word, ...) " " word
-#include "sema/elements.def"
+#include "model/elements.def"
     ;
 
 static const struct {
@@ -30,12 +30,12 @@ static const struct {
 } elements[] = {
     {0, "", ""},
 #define ELEMENT(constant, word, bits, long_name) {bits, word, long_name},
-#include "sema/elements.def"
+#include "model/elements.def"
 };
 
 static const char weights_words[] =
 #define WEIGHTS(constant, word, ...) " " word
-#include "sema/elements.def"
+#include "model/elements.def"
     ;
 
 static const struct {
@@ -45,12 +45,12 @@ static const struct {
 } weights_types[] = {
     {.word = ""},
 #define WEIGHTS(constant, ...) {__VA_ARGS__},
-#include "sema/elements.def"
+#include "model/elements.def"
 };
 
 static const char gpu_words[] =
 #define GPU(word, ...) " " word
-#include "sema/gpus.def"
+#include "model/gpus.def"
 #undef GPU
     ;
 
@@ -62,7 +62,7 @@ static const struct {
     {"", 0, 0, {0}},
 #define GPU(word, mebibytes, bandwidth, ...) \
   {word, mebibytes, bandwidth, {__VA_ARGS__}},
-#include "sema/gpus.def"
+#include "model/gpus.def"
 #undef GPU
 };
 
@@ -93,17 +93,17 @@ static const char toggle_words[] = TOGGLES(CHOICE_WORD);
 
 const struct arg_spec train_specs[] = {
 #define TRAIN(kind, name, ...) ROW(train_settings, kind, name, __VA_ARGS__)
-#include "sema/settings.def"
+#include "model/settings.def"
     SPEC_END};
 
 const struct arg_spec infer_specs[] = {
 #define INFER(kind, name, ...) ROW(infer_settings, kind, name, __VA_ARGS__)
-#include "sema/settings.def"
+#include "model/settings.def"
     SPEC_END};
 
 const struct arg_spec budget_specs[] = {
 #define BUDGET(kind, name, ...) ROW(budget, kind, name, __VA_ARGS__)
-#include "sema/settings.def"
+#include "model/settings.def"
     SPEC_END};
 
 _Static_assert(sizeof train_specs / sizeof *train_specs <= LIMIT_SPECS + 1,

@@ -1,8 +1,8 @@
 /* The verifier: whether a model is what its header says. */
-#include "sema/verify.h"
+#include "model/verify.h"
 
 #include "base/check.h"
-#include "sema/cost.h"
+#include "model/cost.h"
 
 static bool is_node(const struct model *model, int64_t index) {
   return index >= 0 && index < (int64_t)model->nodes.count;

@@ -1,8 +1,8 @@
 /* The verifier: whether a model is what its header says. */
-#ifndef NETC_SEMA_VERIFY_H
-#define NETC_SEMA_VERIFY_H
+#ifndef NETC_MODEL_VERIFY_H
+#define NETC_MODEL_VERIFY_H
 
-#include "sema/model.h"
+#include "model/model.h"
 
 /*
  * NULL if every index is in range, nodes read only nodes before them, groups

@@ -1,5 +1,5 @@
 /* Costs: parameters, MACs and activations of every node, and their sums. */
-#include "sema/cost.h"
+#include "model/cost.h"
 
 #include "base/check.h"
 

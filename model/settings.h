@@ -1,6 +1,6 @@
 /* Settings: what `train`, `infer`, `budget` and the command line choose. */
-#ifndef NETC_SEMA_SETTINGS_H
-#define NETC_SEMA_SETTINGS_H
+#ifndef NETC_MODEL_SETTINGS_H
+#define NETC_MODEL_SETTINGS_H
 
 #include "layers/layer.h"
 #include "tape/profile.h"
@@ -9,7 +9,7 @@
 enum element {
   ELEMENT_NONE,
 #define ELEMENT(constant, ...) ELEMENT_##constant,
-#include "sema/elements.def"
+#include "model/elements.def"
   ELEMENT_END
 };
 
@@ -17,13 +17,13 @@ enum element {
 enum weight_element {
   WEIGHTS_NONE, /* that of the other values */
 #define WEIGHTS(constant, ...) WEIGHTS_##constant,
-#include "sema/elements.def"
+#include "model/elements.def"
 };
 
 enum optimizer {
   OPTIMIZER_NONE,
 #define OPTIMIZER(id, ...) OPTIMIZER_##id,
-#include "sema/optimizers.def"
+#include "model/optimizers.def"
 #undef OPTIMIZER
 };
 
@@ -59,24 +59,24 @@ enum { CHECKPOINT_AUTO = -1 };
  */
 struct train_settings {
 #define TRAIN(type, name, ...) SETTING_##type name;
-#include "sema/settings.def"
+#include "model/settings.def"
 };
 
 struct infer_settings {
 #define INFER(type, name, ...) SETTING_##type name;
-#include "sema/settings.def"
+#include "model/settings.def"
 };
 
 /* Promises; 0: none. */
 struct budget {
 #define BUDGET(type, name, ...) SETTING_##type name;
-#include "sema/settings.def"
+#include "model/settings.def"
 };
 
 enum {
   BUDGET_COUNT = 0
 #define BUDGET(...) +1
-#include "sema/settings.def"
+#include "model/settings.def"
 };
 
 struct settings {

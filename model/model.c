@@ -1,9 +1,9 @@
 /* The model: the graph of layers that a source describes, by indices. */
-#include "sema/model.h"
+#include "model/model.h"
 
 #include <inttypes.h>
 
-#include "sema/settings.h"
+#include "model/settings.h"
 
 /* The shape of an input is its argument. */
 static bool input_shape(struct layer *layer) {
