@@ -1,0 +1,358 @@
+# newer, by netc 0.2.0:
+# 7,645 parameters, 65,250 MACs a sample
+#
+# Layers are called as in netc's report, so that load_state_dict() takes what
+# `netc weights` writes. Maps are N C H W, sequences N L C.
+
+import math
+
+import torch
+import torch.nn.functional as F
+from torch import nn
+
+
+class Learned(nn.Module):
+    """Learned tensors by themselves."""
+
+    def __init__(self, **tensors):
+        super().__init__()
+        for name, tensor in tensors.items():
+            self.register_parameter(name, nn.Parameter(tensor))
+
+
+def rms_norm(x, eps=1e-5):
+    return x * torch.rsqrt(x.pow(2).mean(-1, keepdim=True) + eps)
+
+
+class RMSNorm(nn.Module):
+    def __init__(self, features, eps=1e-5):
+        super().__init__()
+        self.weight = nn.Parameter(torch.ones(features))
+        self.eps = eps
+
+    def forward(self, x):
+        return rms_norm(x, self.eps) * self.weight
+
+
+def rotate(x, base=10000.0):
+    """Turns pairs of features, one of each half, by their position."""
+    half = x.shape[-1] // 2
+    slower = base ** (-torch.arange(half, device=x.device) / half)
+    angle = torch.arange(x.shape[-2], device=x.device)[:, None] * slower
+    sine, cosine = angle.sin(), angle.cos()
+    a, b = x[..., :half], x[..., half:]
+    return torch.cat([a * cosine - b * sine, b * cosine + a * sine], -1)
+
+
+class Attention(nn.Module):
+    """Axes before the last two are a batch.
+
+    kv_heads of keys and values serve all heads; window is how many of the
+    latest positions are seen, relative the sizes of a window whose pairs of
+    positions have learned biases, rope turns queries and keys.
+    """
+
+    def __init__(self, channels, heads, kv_heads=None, dim=None, seen=None,
+                 bias="qkvo", causal=False, window=None, relative=None,
+                 rope=False, dropout=0.0):
+        super().__init__()
+        self.heads, self.kv_heads = heads, kv_heads or heads
+        self.dim = dim or channels // heads
+        self.causal, self.window = causal, window
+        self.relative, self.rope = relative, rope
+        self.dropout = dropout
+        self.project(channels, seen or channels, bias)
+        self.out_proj = nn.Linear(self.dim * heads, channels,
+                                  bias="o" in bias)
+        if relative:
+            pairs = math.prod(2 * size - 1 for size in relative)
+            self.relative_position_bias_table = nn.Parameter(
+                0.02 * torch.randn(pairs, heads))
+            self.register_buffer("places", self.relative_places(),
+                                 persistent=False)
+
+    def project(self, channels, seen, bias):
+        width, kv_width = self.dim * self.heads, self.dim * self.kv_heads
+        self.q_proj = nn.Linear(channels, width, bias="q" in bias)
+        self.k_proj = nn.Linear(seen, kv_width, bias="k" in bias)
+        self.v_proj = nn.Linear(seen, kv_width, bias="v" in bias)
+
+    def projected(self, x, seen):
+        return self.q_proj(x), self.k_proj(seen), self.v_proj(seen)
+
+    def relative_places(self):
+        """Where the bias of each pair of positions is."""
+        grids = torch.meshgrid(*map(torch.arange, self.relative),
+                               indexing="ij")
+        places = 0
+        for size, grid in zip(self.relative, grids):
+            apart = grid.reshape(-1, 1) - grid.reshape(-1)
+            places = places * (2 * size - 1) + apart + size - 1
+        return places
+
+    def hidden(self, queries, keys, device):
+        behind = torch.arange(queries, device=device)[:, None] \
+            - torch.arange(keys, device=device)
+        hidden = behind < 0
+        if self.window:
+            hidden |= behind >= self.window
+        return hidden
+
+    def masked(self, scores):
+        if self.relative:
+            bias = self.relative_position_bias_table[self.places]
+            scores = scores + bias.permute(2, 0, 1)
+        if self.causal or self.window:
+            scores = scores.masked_fill(
+                self.hidden(*scores.shape[-2:], scores.device), -math.inf)
+        return scores
+
+    def weights(self, q, k):
+        scores = q @ k.transpose(-2, -1) / math.sqrt(self.dim)
+        return self.masked(scores).softmax(-1)
+
+    def turned(self, q, k):
+        return (rotate(q), rotate(k)) if self.rope else (q, k)
+
+    def repeated(self, y):
+        serves = self.heads // self.kv_heads
+        y = y.unsqueeze(-3).expand(*y.shape[:-2], serves, -1, -1)
+        return y.flatten(-4, -3)
+
+    def forward(self, x, seen=None):
+        q, k, v = (y.unflatten(-1, (-1, self.dim)).transpose(-3, -2)
+                   for y in self.projected(x, x if seen is None else seen))
+        q, k = self.turned(q, k)
+        if self.kv_heads != self.heads:
+            k, v = self.repeated(k), self.repeated(v)
+        weights = F.dropout(self.weights(q, k), self.dropout, self.training)
+        return self.out_proj((weights @ v).transpose(-3, -2).flatten(-2))
+
+
+class PackedAttention(Attention):
+    """Queries, keys and values by one matrix, as in nn.MultiheadAttention."""
+
+    def project(self, channels, seen, bias):
+        width, kv_width = self.dim * self.heads, self.dim * self.kv_heads
+        self.sizes = width, kv_width, kv_width
+        self.apart = seen != channels
+        if self.apart:
+            self.q_proj = nn.Linear(channels, width, bias="q" in bias)
+            self.kv_proj = nn.Linear(seen, 2 * kv_width, bias="v" in bias)
+            return
+        rows = sum(self.sizes)
+        self.in_proj_weight = nn.Parameter(torch.empty(rows, channels))
+        nn.init.xavier_uniform_(self.in_proj_weight)
+        self.in_proj_bias = None
+        if "q" in bias:
+            self.in_proj_bias = nn.Parameter(torch.zeros(rows))
+
+    def projected(self, x, seen):
+        if self.apart:
+            return self.q_proj(x), *self.kv_proj(seen).chunk(2, -1)
+        weight, bias = self.in_proj_weight, self.in_proj_bias
+        if x is seen:
+            return F.linear(x, weight, bias).split(self.sizes, -1)
+        weights = weight.split(self.sizes)
+        biases = (None,) * 3 if bias is None else bias.split(self.sizes)
+        return (F.linear(x, weights[0], biases[0]),
+                F.linear(seen, weights[1], biases[1]),
+                F.linear(seen, weights[2], biases[2]))
+
+
+class SpecialAttention(Attention):
+    """Attention with what newer nets do to it.
+
+    out is the features of the output, 0 without a projection; scale says what
+    is divided by the root of dim, norm what each head's queries and keys go
+    through; softcap bounds scores, sinks add one to each row, talking mixes
+    the heads before and behind softmax.
+    """
+
+    def __init__(self, channels, heads, out=None, scale="scores", norm=None,
+                 softcap=None, sinks=False, talking=False, **options):
+        super().__init__(channels, heads, **options)
+        self.scale, self.norm, self.softcap = scale, norm, softcap
+        self.talking = talking
+        if out == 0:
+            self.out_proj = nn.Identity()
+        elif out:
+            self.out_proj = nn.Linear(self.dim * heads, out,
+                                      bias=self.out_proj.bias is not None)
+        if norm:
+            self.q_norm, self.k_norm = (norm(self.dim, eps=1e-6) for _ in "qk")
+        if talking:
+            self.proj_l, self.proj_w = (nn.Linear(heads, heads) for _ in "lw")
+        self.sinks = nn.Parameter(torch.zeros(heads)) if sinks else None
+
+    def turned(self, q, k):
+        if self.norm:
+            q, k = self.q_norm(q), self.k_norm(k)
+        q, k = super().turned(q, k)
+        return q / math.sqrt(self.dim) if self.scale == "queries" else q, k
+
+    def mixed(self, scores, heads):
+        return heads(scores.movedim(-3, -1)).movedim(-1, -3)
+
+    def weights(self, q, k):
+        scores = q @ k.transpose(-2, -1)
+        if self.scale == "scores":
+            scores = scores / math.sqrt(self.dim)
+        if self.softcap:
+            scores = torch.tanh(scores / self.softcap) * self.softcap
+        if self.talking:
+            scores = self.mixed(scores, self.proj_l)
+        scores = self.masked(scores)
+        if self.sinks is not None:
+            sinks = self.sinks[:, None, None].expand(*scores.shape[:-1], 1)
+            scores = torch.cat([scores, sinks], -1)
+            scores = scores - scores.max(-1, keepdim=True)[0]
+            return scores.softmax(-1)[..., :-1]
+        weights = scores.softmax(-1)
+        return self.mixed(weights, self.proj_w) if self.talking else weights
+
+
+class PackedSpecialAttention(SpecialAttention, PackedAttention):
+    """Both."""
+
+
+class Stage(nn.Module):
+    """stage[1]"""
+
+    def __init__(self):
+        super().__init__()
+        self.twice = nn.ModuleDict()
+        self.conv1 = nn.Conv2d(3, 3, 3, padding=1, bias=False)
+        self.conv1.bn = nn.BatchNorm2d(3)
+        self.twice["1"] = nn.Conv2d(3, 3, 1)
+
+    def forward(self, x):
+        x = F.relu(self.conv1.bn(self.conv1(x)), inplace=True)
+        return self.twice["1"](x)
+
+
+class Stage2(nn.Module):
+    """stage[2]"""
+
+    def __init__(self):
+        super().__init__()
+        self.twice = nn.ModuleDict()
+        self.conv1 = nn.Conv2d(3, 3, 3, padding=1, bias=False)
+        self.conv1.bn = nn.BatchNorm2d(3)
+        self.twice["2"] = nn.Conv2d(3, 3, 1)
+
+    def forward(self, x):
+        x = F.relu(self.conv1.bn(self.conv1(x)), inplace=True)
+        x = self.twice["2"](x)
+
+
+class Newer(nn.Module):
+    """Gives (means, sums, planes, largest, smallest, one, map, sequence)."""
+
+    def __init__(self):
+        super().__init__()
+        self.skip = nn.ModuleDict()
+        self.stage = nn.ModuleDict()
+        self.conv1 = nn.Conv2d(6, 12, 3, stride=2, bias=False)
+        self.conv1.bn = nn.BatchNorm2d(12, eps=0.001)
+        self.conv2 = nn.Conv2d(12, 12, 3, padding=1)
+        self.skip["1"] = nn.Conv2d(3, 3, 3, padding=1)
+        self.skip["2"] = nn.Conv2d(3, 3, 3, padding=1)
+        self.skip["3"] = nn.Conv2d(3, 3, 3, padding=1)
+        self.stage["1"] = Stage()
+        self.stage["2"] = Stage2()
+        self.fc1 = nn.Linear(9, 2)
+        self.linear1 = nn.Linear(2, 3)
+        self.scale1 = Learned(weight=torch.ones(9), bias=torch.zeros(9))
+        self.affine1 = Learned(weight=torch.ones(9), bias=torch.zeros(9))
+        self.fc2 = nn.Linear(756, 4)
+        self.posembed1 = Learned(weight=0.02 * torch.randn(3, 8))
+        self.posembed2 = Learned(weight=0.02 * torch.randn(20, 8))
+        self.attention1 = PackedSpecialAttention(8, 2, norm=RMSNorm)
+        self.attention2 = SpecialAttention(8, 4, kv_heads=2, causal=True,
+                                           rope=True, scale="queries",
+                                           norm=nn.LayerNorm)
+        self.attention3 = SpecialAttention(8, 2, scale=None, softcap=5)
+        self.attention4 = PackedSpecialAttention(8, 2, talking=True)
+        self.attention5 = PackedSpecialAttention(8, 4, kv_heads=2, bias="o",
+                                                 causal=True, sinks=True)
+        self.attention6 = SpecialAttention(8, 2, dim=3, out=0)
+        self.attention7 = SpecialAttention(6, 3, bias="kv", out=8)
+        self.attention8 = PackedSpecialAttention(8, 2, norm=RMSNorm)
+
+    def forward(self, a, b):
+        x = self.conv1.bn(self.conv1(F.pad(a, (0, 1, 0, 1))))
+        x = F.leaky_relu(x, negative_slope=0.2, inplace=True)
+        x = F.max_pool2d(F.pad(x, (0, 0, 0, 1), value=-math.inf), 2)
+        x = F.glu(self.conv2(x), 1)
+        p_1 = x[:, 0:3]
+        x = x[:, 3:6]
+        x = p_1 * x
+        skip_1 = F.relu(self.skip["1"](x), inplace=True)
+        skip_2 = F.relu(self.skip["2"](skip_1), inplace=True)
+        skip_3 = F.relu(self.skip["3"](skip_2), inplace=True)
+        x = self.stage["1"](skip_3)
+        self.stage["2"](x)
+        x = skip_1 + skip_2 + skip_3
+        q_1 = x[:, :, 0:1]
+        q_2 = x[:, :, 1:2]
+        x = x[:, :, 2:3]
+        x = torch.cat([q_1, q_2, x], 1)
+        y = x.mean((2, 3))
+        y = self.fc1(y)
+        z = x.sum(1, keepdim=True)
+        u = x.sum(1)
+        u = self.linear1(u)
+        v = x.max(2)[0]
+        w = x.amax((2, 3), keepdim=True)
+        w = w.min(1)[0]
+        t1 = x.mean((1, 2, 3))[:, None]
+        t2 = x + 3
+        x = x * 0.5
+        x = torch.exp(x)
+        x = x + 1
+        x = t2 / x
+        t2 = torch.abs(x)
+        t2 = t2 + 0.5
+        t2 = torch.sqrt(t2)
+        t3 = torch.abs(x)
+        t3 = t3 + 1
+        t3 = torch.log(t3)
+        x = torch.neg(x)
+        x = x ** 2
+        x = t2 - t3 - x
+        x = x.clamp(min=0.1)
+        x = x.clamp(max=5)
+        t2 = x * 2
+        x = torch.minimum(x, t2)
+        x = F.normalize(x, dim=1)
+        x = x * self.scale1.weight[:, None, None] + self.scale1.bias[:, None,
+                                                                     None]
+        x = torch.addcmul(self.affine1.bias[:, None, None], x,
+                          self.affine1.weight[:, None, None])
+        x = F.pad(x, (1, 1, 1, 1, 1, 2))
+        x = F.interpolate(x, size=(7, 9))
+        x = self.fc2(x.flatten(1))
+        t2 = b + self.posembed1.weight[2]
+        t2 = t2 + self.posembed2.weight[3]
+        t2 = self.attention1(t2)
+        t2 = self.attention2(t2)
+        t2 = self.attention3(t2)
+        t2 = self.attention4(t2)
+        t2 = self.attention5(t2)
+        t2 = self.attention6(t2)
+        t2 = self.attention7(t2)
+        t2 = self.attention8(t2, b)
+        t2 = F.glu(t2, 2)
+        t2 = F.normalize(t2, dim=2)
+        t2 = t2.mean(1, keepdim=True)
+        return y, z, u, v.transpose(1, 2), w, t1, x, t2
+
+
+if __name__ == "__main__":
+    net = Newer().eval()
+    print(sum(p.numel() for p in net.parameters()), "parameters")
+    with torch.no_grad():
+        out = net(torch.zeros(1, 6, 10, 8), torch.zeros(1, 12, 8))
+    for each in out:
+        print(tuple(each.shape))
