@@ -8,7 +8,8 @@
 For each net: the parameters and the output shapes are netc's own (on the
 device `meta`, which computes no values, where a net is too large for this);
 `netc weights` loads with load_state_dict; the outputs are those of `netc run`,
-to 1e-4 of their root mean square; and the bytes that autograd keeps
+to 1e-4 of their root mean square, or to three times what PyTorch's own results
+in 32 bits differ from those in 64; and the bytes that autograd keeps
 (torch.autograd.graph.saved_tensors_hooks, each storage once, without
 parameters, buffers and inputs) are those of `--profile torch1-cpu`. KEPT says
 where these differ, and why. Needs python3-torch (1.13); run by hand.
@@ -37,6 +38,8 @@ KEPT_MACS = 40_000_000_000  # forward in training, for saved bytes
 # Nets whose file keeps other bytes than netc says, and why.
 KEPT = {
     "llama": "sines and cosines of rope are kept; netc turns without them",
+    "phi": "the same",
+    "phi3": "the same",
     "every-layer-of-maps":
         "padding that differs from side to side, which pools and deconv "
         "do not take, is a tensor of its own here; padding by reflection or "
@@ -45,10 +48,15 @@ KEPT = {
         "sines and cosines of rope are kept; at a batch of one, parts of a "
         "packed matrix's output keep all of it, and so does the last state "
         "of several layers",
+    "efficientvit": "activations do not overwrite a part of a tensor here",
     "newer-layers": "sines and cosines of rope are kept",
     "flattened-maps":
         "maps that are flattened in netc's order are turned, which copies",
 }
+
+
+class Refused(Exception):
+    """netc writes no file, and says why."""
 
 
 class Meta(TorchFunctionMode):
@@ -235,15 +243,33 @@ def difference(net, path, settings, folder, about):
         assert ours.isfinite().all()
         rms = theirs.double().square().mean().sqrt()
         worst = max(worst, float((ours - theirs).abs().max() / rms))
+    if worst >= LIMIT:
+        worst = excused(worst, net, inputs, outputs)
     return worst
+
+
+def excused(worst, net, inputs, outputs):
+    """Weights by chance let rounding grow: less than LIMIT if it is that."""
+    with torch.no_grad():
+        wide = outputs_of(net.double(), [
+            each.double() if each.is_floating_point() else each
+            for each in inputs])
+    net.float()
+    own = max(float((a - b).abs().max() / b.square().mean().sqrt())
+              for a, b in zip(outputs, wide))
+    print(f"# {worst:.1e}; PyTorch's 32 and 64 bits differ by {own:.1e}")
+    return LIMIT / 2 if worst < 3 * own else worst
 
 
 def check(path, settings, folder):
     """The difference, and saved bytes here and there; None: not computed."""
     about = report(path, settings)
     file = os.path.join(folder, "net.py")
-    subprocess.run([netc, path, *settings, "-o", file], check=True,
-                   capture_output=True)
+    done = subprocess.run([netc, path, *settings, "-o", file],
+                          capture_output=True, text=True)
+    if "cannot be written for PyTorch" in done.stderr:
+        raise Refused(done.stderr.strip().rpartition(": ")[2])
+    done.check_returncode()
     kind = module_of(file)
     totals = about["totals"]
     if totals["param_count"] > MOST_PARAMS or totals["mac_count"] > KEPT_MACS:
@@ -273,6 +299,13 @@ def check(path, settings, folder):
 SMALL = [
     ("yolov3", "size=128"), ("gpt2", "layers=2 context=64"),
     ("gpt2", "layers=2 context=64 drop=0"), ("bert", "layers=2"),
+    ("t5", "layers=1"), ("phi", "layers=2 width=64 heads=4 context=16"),
+    ("phi3", "layers=2 width=64 heads=4 kv=2 hidden=96 context=16"),
+    ("detr", "size=128"), ("dit", "layers=2 width=96 heads=4"),
+    ("dinov2", "layers=2 size=70"), ("sd_unet", "size=8"),
+    ("sam_encoder", "layers=2 width=96 heads=3"),
+    ("stylegan2_g", "size=16 base=256"), ("stylegan2_d", "size=16 base=256"),
+    ("whisper", "layers=1 width=128"),
     ("seq2seq", "width=64"),
     ("llama", "layers=2 width=64 heads=4 kv=2 hidden=96 context=24 window=9"),
 ]
@@ -304,6 +337,9 @@ def main():
         with tempfile.TemporaryDirectory() as folder:
             try:
                 worst, ours, theirs = check(path, words, folder)
+            except Refused as error:
+                print(f"{name},{settings},refused: {error}", flush=True)
+                continue
             except Exception as error:  # the others are still of interest
                 print(f"{name},{settings},failed: {type(error).__name__}: "
                       f"{str(error)[:300]}", flush=True)
