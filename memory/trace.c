@@ -103,8 +103,10 @@ static void trace_nodes(struct trace *trace, const struct model *model,
       range++;
     }
     node_params(tape, model, node, room.node_params);
+    /* A plan writes over what it likes, and needs to know each value apart. */
     tape->in_place =
-        node->inplace ? node->inplace == TOGGLE_ON : options->in_place;
+        !tape->lowers &&
+        (node->inplace ? node->inplace == TOGGLE_ON : options->in_place);
     size_t value = run_node(trace, model, (int64_t)i, &room);
     trace->value_of[i] = value;
     tape->values.at[value].shared = readers[i] > 1;

@@ -344,6 +344,24 @@ static void outputs_are_described_without_files(void **state) {
   run_free(&made);
 }
 
+/* What training overwrites is no matter of a prediction. */
+static void inplace_changes_no_prediction(void **state) {
+  (void)state;
+  const char *to = scratch("inplace");
+  struct run made = run(
+      "sed 's/ inplace=on//' tests/data/inplace.net >%s/b.net && "
+      "%s weights %s/b.net --random 3 -o %s/w.safetensors >%s/log && "
+      "for net in tests/data/inplace.net %s/b.net; do %s run $net --weights "
+      "%s/w.safetensors --random 5 >%s/$(basename $net .net).out || exit; "
+      "done; "
+      "diff %s/inplace.out %s/b.out",
+      to, NETC, to, to, to, to, NETC, to, to, to, to);
+  if (made.status)
+    print_error("%s%s", made.out, made.err);
+  assert_int_equal(made.status, 0);
+  run_free(&made);
+}
+
 static void a_profile_has_every_layer(void **state) {
   struct run made = run_net("input 9x9x2; conv 4 3x3 bn relu; fc 2",
                             "--random 1 --profile --threads 2");
@@ -376,6 +394,7 @@ int main(void) {
   const struct CMUnitTest others[] = {
       cmocka_unit_test(arrays_are_read_as_they_lie),
       cmocka_unit_test(outputs_are_described_without_files),
+      cmocka_unit_test(inplace_changes_no_prediction),
       cmocka_unit_test(a_profile_has_every_layer),
       cmocka_unit_test(chance_is_the_same_twice),
   };
