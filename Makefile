@@ -48,7 +48,9 @@ rooms := base plan lexer tape layers foreign parser sema lint memory codegen \
          pictures diagrams page library
 library := $(foreach room,$(rooms),$(wildcard $(src)$(room)/*.c))
 # The program's alone: files of tensors need jansson.
-commands := $(foreach room,tensors driver run,$(wildcard $(src)$(room)/*.c))
+commands := $(foreach room,tensors driver run,$(wildcard $(src)$(room)/*.c)) \
+            $(if $(filter 0,$(ONNX)),$(src)onnx/absent.c, \
+              $(filter-out %/absent.c,$(wildcard $(src)onnx/*.c)))
 generated := scan.c grammar.c grammar.h pages.c web.c
 # Messages of ONNX: the program's alone, too.
 messages := $(if $(filter 0,$(ONNX)),,onnx.pb-c.c onnx.pb-c.h)
@@ -186,7 +188,8 @@ $(build)/$(soname): $(objects)
 
 # Tests: a program for each tests/test_*.c; they run in the repository. What
 # other programs link is never sanitized.
-test_sources := $(filter-out $(if $(SAN),%/test_install.c %/test_header.c), \
+test_sources := $(filter-out $(if $(SAN),%/test_install.c %/test_header.c) \
+                  $(if $(messages),,%/test_onnx.c), \
                   $(wildcard $(src)tests/test_*.c))
 test_programs = $(patsubst $(src)tests/%.c,$(build)/tests/%,$(test_sources))
 
@@ -228,6 +231,10 @@ $(build)/tests/test_runtime: private objects := $(checked) \
                                                 $(runtime_libs)
 $(build)/tests/test_runtime: private tensor_objects :=
 
+message_objects := $(build)/obj/gen/onnx.pb-c.o
+$(build)/tests/test_onnx: $(message_objects)
+$(build)/tests/test_onnx: private objects += $(message_objects) -lprotobuf-c
+
 # T=golden runs one of them, T="golden cli" two.
 wanted_tests = $(if $(T),$(filter $(addprefix %/test_,$(T)),$(test_programs)), \
                  $(test_programs))
@@ -259,6 +266,18 @@ check-web: $(build)/netc
 	@cd $(here) && NODE_PATH=$(NODE_PATH) CHROMIUM=$(CHROMIUM) \
 	  node tests/web.js $(abspath $(build))/netc $(abspath $(build))/web
 
+# Models of -o x.onnx, as onnxruntime runs them.
+check-onnx: $(build)/netc
+	@command -v node >/dev/null || { echo "check-onnx needs node:" \
+	  "apt-get install nodejs" >&2; exit 1; }
+	@NODE_PATH=$(NODE_PATH) node -e 'require("onnxruntime-node")' \
+	  2>/dev/null || { echo "check-onnx needs onnxruntime-node:" \
+	  "ONNXRUNTIME_NODE_INSTALL=skip npm install --prefix $(build)" \
+	  "onnxruntime-node" >&2; exit 1; }
+	@mkdir -p $(build)/onnx
+	@cd $(here) && NODE_PATH=$(NODE_PATH) node tests/onnx.js \
+	  $(abspath $(build))/netc $(abspath $(build))/onnx $(ONNX_NETS)
+
 bless: $(build)/netc $(build)/tests/test_golden
 	BLESS=1 $(build)/tests/test_golden >/dev/null 2>&1
 	git diff --stat tests/golden
@@ -266,8 +285,9 @@ bless: $(build)/netc $(build)/tests/test_golden
 lint:
 	@tools/lint.sh
 
-docs: pictures
+docs: pictures $(if $(messages),$(build)/tests/test_onnx)
 	$(build)/netc layers --markdown >docs/layers.md
+	$(if $(messages),BLESS=1 $(build)/tests/test_onnx >/dev/null)
 
 pictures: $(build)/netc
 	tools/charts.sh $(build)/netc docs/charts
@@ -455,7 +475,7 @@ clean:
 
 FORCE:
 
-.PHONY: FORCE jansson protobuf-c all check check-web bless lint docs pictures zoo accuracy \
+.PHONY: FORCE jansson protobuf-c all check check-web check-onnx bless lint docs pictures zoo accuracy \
         valgrind portable bench bench-runtime fuzz cover release-check \
         install install-program install-shared install-library \
         install-runtime uninstall dist \
