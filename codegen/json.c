@@ -28,6 +28,10 @@ static void put_padding(struct json *json, const struct padding *pad) {
     json_put_string(json, slice_of("same"));
     return;
   }
+  if (pad->mode == PADDING_TF) {
+    json_put_string(json, slice_of("tf"));
+    return;
+  }
   json_put_open(json, '{');
   json_put_key(json, "before");
   put_sizes(json, &pad->before);
@@ -62,6 +66,12 @@ static void put_attribute(struct json *json, const struct arg_spec *spec,
     break;
   case TYPE_REAL: json_put_real(json, *(const double *)at); break;
   case TYPE_SIZES: put_sizes(json, at); break;
+  case TYPE_SCALE:
+    if (((const struct scale_by *)at)->real > 0)
+      json_put_real(json, ((const struct scale_by *)at)->real);
+    else
+      put_sizes(json, &((const struct scale_by *)at)->whole);
+    break;
   case TYPE_PADDING: put_padding(json, at); break;
   case TYPE_SHAPE:
     json_put_open(json, '[');
@@ -77,6 +87,12 @@ static void put_attribute(struct json *json, const struct arg_spec *spec,
     break;
   case TYPE_AXIS:
   case TYPE_AXES: put_axes(json, at); break;
+  case TYPE_NUMBERS:
+    json_put_open(json, '[');
+    for (int i = 0; i < ((const struct numbers *)at)->count; i++)
+      json_put_int(json, ((const struct numbers *)at)->at[i]);
+    json_put_close(json, ']');
+    break;
   case TYPE_WORDS:
   case TYPE_CHOICE:
     if (spec->type == TYPE_CHOICE && *(const int *)at == 0)

@@ -21,7 +21,8 @@ struct flat {
 };
 
 /*
- * stem.conv1 becomes stem_conv1, and no two nodes share a label. Inside a
+ * stem.conv1 becomes stem_conv1, skip[3] skip_3, and no two nodes share a
+ * label. Inside a
  * block, its own name is left out: the block gives it.
  */
 static struct slice unique_label(struct flat *f, struct slice name) {
@@ -34,7 +35,8 @@ static struct slice unique_label(struct flat *f, struct slice name) {
     name.length -= block.length + 1;
   }
   for (size_t i = 0; i < name.length; i++)
-    text_putc(&label, name.at[i] == '.' ? '_' : name.at[i]);
+    if (name.at[i] != ']')
+      text_putc(&label, strchr(".[-", name.at[i]) ? '_' : name.at[i]);
   while (map_find(&f->taken, text_slice(&label)))
     text_put(&label, "_");
   map_add(f->c->arena, &f->taken, text_slice(&label));
@@ -118,10 +120,17 @@ static bool shares_params(const struct flat *f, const struct row *row) {
   return false;
 }
 
+/* The parts of a split come of themselves; the first one is current. */
+static bool is_part(const struct flat *f, int64_t node) {
+  const struct node *n = &f->model->nodes.at[node];
+  return n->input_count == 1 &&
+         f->model->nodes.at[node_input(f->model, n, 0)].kind->parts;
+}
+
 static void put_row(struct flat *f, const struct row *row) {
   const struct node *head = &f->model->nodes.at[row->head];
   int64_t input = head->input_count ? node_input(f->model, head, 0) : NO_NODE;
-  if (head->input_count && !head->kind->join && input != f->current) {
+  if (head->input_count && !node_joins(head) && input != f->current) {
     indent(f);
     text_printf(f->out, "from %.*s\n", SLICE_ARG(f->labels[input]));
   }
@@ -133,13 +142,15 @@ static void put_row(struct flat *f, const struct row *row) {
     text_printf(f->out, "again %.*s", SLICE_ARG(f->labels[end - 1]));
   } else {
     model_put_layer(f->out, f->model, row->head, f->labels);
-    for (int i = 0; head->kind->join && i < head->input_count; i++)
+    for (int i = 0; node_joins(head) && i < head->input_count; i++)
       text_printf(f->out, " %.*s",
                   SLICE_ARG(f->labels[node_input(f->model, head, i)]));
-    for (int64_t i = row->head + 1; i < row->end; i++)
-      text_printf(f->out, " %s", f->model->nodes.at[i].kind->name);
+    for (int64_t i = row->head + 1; i < row->end; i++) {
+      text_putc(f->out, ' ');
+      model_put_tail(f->out, f->model, i, f->labels);
+    }
   }
-  put_mark(f, row->end - 1);
+  put_mark(f, row->end - (head->kind->parts ? 0 : 1));
 }
 
 static void put_outputs(struct flat *f, int64_t node) {
@@ -149,6 +160,23 @@ static void put_outputs(struct flat *f, int64_t node) {
       continue;
     indent(f);
     text_printf(f->out, "output %.*s\n", SLICE_ARG(output->name));
+  }
+}
+
+/* A part is made by the split before it; `output` names the current one. */
+static void put_part(struct flat *f, int64_t node) {
+  int64_t split = node_input(f->model, &f->model->nodes.at[node], 0);
+  struct text label = text_new(f->c->arena);
+  text_printf(&label, "%.*s[%lld]", SLICE_ARG(f->labels[split]),
+              (long long)(node - split));
+  f->labels[node] = text_slice(&label);
+  for (size_t i = 0; i < f->model->outputs.count && node > split + 1; i++) {
+    if (f->model->outputs.at[i].node != node)
+      continue;
+    indent(f);
+    text_printf(f->out, "from %.*s\n", SLICE_ARG(f->labels[node]));
+    f->current = node;
+    return;
   }
 }
 
@@ -226,6 +254,12 @@ void emit_net(const struct compiled *c, const struct emit_options *options,
   for (size_t i = 0; i < rows.count; i++) {
     const struct row *row = &rows.at[i];
     open_blocks(&f, row);
+    if (is_part(&f, row->head)) {
+      put_part(&f, row->head);
+      put_outputs(&f, row->head);
+      close_blocks(&f, row);
+      continue;
+    }
     struct slice label = make_label(&f, row->head);
     for (int64_t node = row->first; node < row->end; node++)
       f.labels[node] = label;
@@ -233,7 +267,7 @@ void emit_net(const struct compiled *c, const struct emit_options *options,
       put_input(&f, row->head);
     else
       put_row(&f, row);
-    f.current = row->end - 1;
+    f.current = row->end - (c->model->nodes.at[row->head].kind->parts ? 0 : 1);
     for (int64_t node = row->first; node < row->end; node++)
       put_outputs(&f, node);
     close_blocks(&f, row);

@@ -207,12 +207,31 @@ static const char *refusal(struct making *m) {
   return keep_string(m->arena, &why);
 }
 
+/* An operation that the runtime does not know. */
+static const char *no_kernel(struct making *m) {
+  for (size_t i = 0; i < m->program->ops.count; i++) {
+    const struct program_op *op = &m->program->ops.at[i];
+    struct text why = text_new(m->arena);
+    if (op->opcode > DOES_UNKNOWN)
+      continue;
+    text_put(&why, "the runtime does not know `");
+    text_printf(&why, "%s` of ", op->name);
+    model_put_name(&why, m->c->model, op->node);
+    text_put(&why, ": this net can be measured, but not run");
+    return keep_string(m->arena, &why);
+  }
+  return NULL;
+}
+
 const char *tables_make(const struct compiled *c, const struct program *program,
                         struct netrt_model *model) {
   struct making m = {
       .arena = c->model->arena, .c = c, .program = program, .model = model};
   if (c->settings->infer.dtype != ELEMENT_F32)
     return "the runtime computes in float32: choose `--dtype f32`";
+  const char *unknown = no_kernel(&m);
+  if (unknown)
+    return unknown;
   m.too_large = c->settings->infer.batch > INT32_MAX;
   m.name_of =
       arena_alloc(m.arena, c->model->nodes.count + 1, sizeof *m.name_of);

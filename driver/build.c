@@ -8,6 +8,7 @@
 #include "driver/depfile.h"
 #include "driver/export.h"
 #include "driver/graphviz.h"
+#include "driver/max_input.h"
 #include "driver/net_options.h"
 #include "driver/output.h"
 #include "driver/sweep.h"
@@ -265,6 +266,8 @@ static int build(struct netc *netc, struct net_options *o) {
   if (sweep_wanted(o) && (o->wanted_count || o->dump || o->must_fit))
     return complain(EXIT_USAGE, "several batches or devices give a table: "
                                 "without -o, --emit, --dump and --must-fit");
+  if (o->max_input)
+    return max_input(netc, o);
   if (sweep_wanted(o))
     return sweep(netc, o);
   enum netc_status loaded = netc_load_file(netc, o->files.at[0]);

@@ -107,6 +107,16 @@ static void put_bash(void) {
        "  if [ \"$word\" = \"=\" ]; then word=\"\"; fi\n"
        "  if [ \"$before\" = \"=\" ]; then "
        "before=\"${COMP_WORDS[COMP_CWORD-2]}\"; fi\n"
+       "  local at net=\"\"\n"
+       "  for at in \"${COMP_WORDS[@]}\"; do\n"
+       "    case \"$at\" in *.net) net=\"$at\" ;; esac\n"
+       "  done\n"
+       "  if [ \"$before\" = -D ] && [ -n \"$net\" ]; then\n"
+       "    COMPREPLY=($(compgen -S = -W \"$(netc params \"$net\" 2>/dev/null |"
+       " sed '1d;s/ .*//')\" -- \"$word\"))\n"
+       "    compopt -o nospace\n"
+       "    return\n"
+       "  fi\n"
        "  case \"$before\" in");
   each_value(put_bash_value);
   fputs("    --emit) words=\"", stdout);

@@ -69,6 +69,23 @@ static int add_define(struct net_options *o, char *argument) {
   return status == NETC_OK ? EXIT_DONE : EXIT_USAGE;
 }
 
+/* --input 320x320x3, --input left=320x320x3 */
+static int set_sizes(struct net_options *o, const char *argument) {
+  char name[128];
+  const char *equals = strchr(argument, '=');
+  size_t length = equals ? (size_t)(equals - argument) : 0;
+  if (length >= sizeof name)
+    return complain(EXIT_USAGE, "--input %s: no input has such a long name",
+                    argument);
+  memcpy(name, argument, length);
+  name[length] = '\0';
+  if (netc_input_sizes(o->netc, name, equals ? equals + 1 : argument) ==
+      NETC_OK)
+    return EXIT_DONE;
+  return complain(EXIT_USAGE, "--input %s: %s", argument,
+                  netc_message(o->netc));
+}
+
 /* -MD, -MF FILE, -MT NAME, -MP: the letter, and for two of them a word. */
 static int add_dependency(struct net_options *o, char *letter) {
   char *value = letter[1] ? letter + 1 : NULL;
@@ -214,6 +231,7 @@ static int take(void *user, enum option_id option, const char *name,
   case OPTION_PREFIX: o->look.prefix = value; break;
   case OPTION_EMIT: return add_emit(o, value);
   case OPTION_DEFINE: return add_define(o, value);
+  case OPTION_SIZES: return set_sizes(o, value);
   case OPTION_INCLUDE: netc_include(o->netc, value); break;
   case OPTION_WARNING: return set_warning(o, value);
   case OPTION_DEPENDENCIES: return add_dependency(o, value);
@@ -238,6 +256,7 @@ static int take(void *user, enum option_id option, const char *name,
   case OPTION_IF_CHANGED: o->if_changed = true; break;
   case OPTION_MARKDOWN: o->markdown = true; break;
   case OPTION_MUST_FIT: o->must_fit = true; break;
+  case OPTION_MAX_INPUT: o->max_input = true; break;
   case OPTION_DUMP: o->dump = value; break;
   case OPTION_TIMELINE: return add_setting(o, "timeline", "on");
   case OPTION_SETTING: return take_setting(o, name, value);

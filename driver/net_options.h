@@ -31,6 +31,7 @@ struct net_options {
   enum netc_style style; /* of diagnostics */
   enum colour colour;
   bool must_fit;
+  bool max_input;
   bool if_changed;
   bool depfile; /* -MD or -MF */
   bool phony;   /* -MP */

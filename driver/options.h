@@ -7,7 +7,9 @@
 #define FOR(command) (1u << COMMAND_##command)
 
 /* Commands that compile a net. */
-#define NETS (FOR(BUILD) | FOR(CHECK) | FOR(DIFF) | FOR(WEIGHTS) | FOR(RUN))
+#define NETS                                                       \
+  (FOR(BUILD) | FOR(CHECK) | FOR(DIFF) | FOR(WEIGHTS) | FOR(RUN) | \
+   FOR(PARAMS))
 
 enum option_id {
 #define OPTION(constant, ...) OPTION_##constant,

@@ -80,6 +80,9 @@ NETC_API const char *netc_message(const struct netc *netc);
  *
  *   netc_set(netc, "batch", "64")     a setting of docs/language.md
  *   netc_define(netc, "depth", "50")  the value of a `param`
+ *   netc_input_sizes(netc, "", "320x320x3")
+ *                                     other sizes for an input, by its name;
+ *                                     "": the only one; `_` keeps a size
  *   netc_warn(netc, "no-huge-fc")     the text behind -W
  *   netc_include(netc, "lib")         a folder for `use`
  *
@@ -89,6 +92,8 @@ NETC_API enum netc_status netc_set(struct netc *netc, const char *name,
                                    const char *value);
 NETC_API enum netc_status netc_define(struct netc *netc, const char *name,
                                       const char *value);
+NETC_API enum netc_status netc_input_sizes(struct netc *netc, const char *name,
+                                           const char *sizes);
 NETC_API enum netc_status netc_warn(struct netc *netc, const char *option);
 NETC_API enum netc_status netc_include(struct netc *netc, const char *folder);
 
@@ -119,6 +124,20 @@ NETC_API enum netc_status netc_load_text(struct netc *netc, const char *name,
 
 /* The files that were read, for dependencies; NULL behind the last one. */
 NETC_API const char *netc_source(const struct netc *netc, size_t index);
+
+/* What the source lets be chosen with netc_define, where it was found; of a
+ * net with errors, too. NETC_USAGE behind the last one. */
+struct netc_param {
+  size_t size;
+  const char *name;
+  const char *fallback; /* as the source has it: "50" */
+  const char *value;    /* what it is now */
+  const char *allowed;  /* "18 34 50", "0..1"; "": not limited */
+  bool given;           /* by netc_define */
+};
+
+NETC_API enum netc_status netc_param(struct netc *netc, size_t index,
+                                     struct netc_param *param);
 
 /* Diagnostics, in the order of discovery */
 

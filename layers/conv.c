@@ -2,6 +2,7 @@
 #include <inttypes.h>
 
 #include "base/check.h"
+#include "layers/computed.h"
 #include "layers/window.h"
 
 struct conv {
@@ -11,6 +12,7 @@ struct conv {
   struct window_args window;
   struct sizes outpad; /* deconv */
   enum bias bias;
+  int computed; /* enum computed */
 };
 
 #define CHANNELS                                                           \
@@ -60,16 +62,19 @@ static const struct arg_spec conv_specs[] = {
     CHANNELS,
     KERNEL,
     STRIDE,
-    PAD("`pad` keeps the size at stride 1; `pad=1`, `pad=1x2`, `pad=0:1`"),
+    PAD("`pad` keeps the size at stride 1; `pad=1`, `pad=1x2`, `pad=0:1`, "
+        "`pad=tf`"),
     DILATE,
     GROUPS,
     BIAS,
+    COMPUTED(conv),
     SPEC_END};
 
 static const struct arg_spec dwconv_specs[] = {
     KERNEL,
     STRIDE,
-    PAD("`pad` keeps the size at stride 1; `pad=1`, `pad=1x2`, `pad=0:1`"),
+    PAD("`pad` keeps the size at stride 1; `pad=1`, `pad=1x2`, `pad=0:1`, "
+        "`pad=tf`"),
     DILATE,
     {.name = "mult",
      .type = TYPE_INT,
@@ -80,6 +85,7 @@ static const struct arg_spec dwconv_specs[] = {
      .fallback = "1",
      .doc = "outputs for each input channel"},
     BIAS,
+    COMPUTED(conv),
     SPEC_END};
 
 static const struct arg_spec deconv_specs[] = {
@@ -173,7 +179,8 @@ static bool check_outpad(const struct layer *layer) {
 
 static bool deconv_shape(struct layer *layer) {
   const struct conv *conv = layer->args;
-  if (conv->window.pad.mode == PADDING_SAME) {
+  if (conv->window.pad.mode == PADDING_SAME ||
+      conv->window.pad.mode == PADDING_TF) {
     struct diagnostic *d =
         layer_fail(layer, WRONG_TYPE, "pad", "deconv needs a number here");
     diag_help(d, "`pad=1` takes away one row and column at each side");
@@ -195,9 +202,9 @@ static bool deconv_shape(struct layer *layer) {
   return true;
 }
 
-/* Weights K.. x C/G x N, and a bias for each of the N outputs. */
-static void add_params(const struct layer *layer, struct params *params,
-                       enum file_order order) {
+/* Weights K.. x C/G x N. */
+static struct param weight_of(const struct layer *layer,
+                              enum file_order order) {
   const struct conv *conv = layer->args;
   int64_t in = shape_channels(layer->in[0]), out = shape_channels(&layer->out);
   int64_t groups = conv->channels ? conv->groups : in; /* dwconv: each one */
@@ -212,12 +219,23 @@ static void add_params(const struct layer *layer, struct params *params,
   param.dim[spatial] = in / groups;
   param.dim[spatial + 1] = out;
   param.spread = spread_relu(fan_in);
-  params_add(params, param);
+  return param;
+}
+
+/* And a bias for each of the N outputs. */
+static void add_params(const struct layer *layer, struct params *params,
+                       enum file_order order) {
+  const struct conv *conv = layer->args;
+  struct param weight = weight_of(layer, order), bias = {0};
+  int64_t fan_in = 1;
+  for (int i = 0; i < weight.rank - 1; i++)
+    fan_in = size_product(fan_in, weight.dim[i]);
   if (conv->bias != BIAS_NO)
-    params_add(params, (struct param){.name = "bias",
-                                      .rank = 1,
-                                      .dim = {out},
-                                      .spread = spread_bias(fan_in)});
+    bias = (struct param){.name = "bias",
+                          .rank = 1,
+                          .dim = {shape_channels(&layer->out)},
+                          .spread = spread_bias(fan_in)};
+  computed_params(params, (enum computed)conv->computed, weight, bias);
 }
 
 /* PyTorch has N x C/G x K.. */
@@ -263,31 +281,6 @@ static int conv_windows(const struct layer *layer, struct window *windows) {
   return shape_spatial(layer->in[0]);
 }
 
-/* Uneven padding is a tensor of its own: torch.nn.functional.pad. */
-static size_t pad_unevenly(const struct layer *layer, struct tape *tape,
-                           size_t in) {
-  struct window windows[3];
-  int spatial = conv_windows(layer, windows);
-  bool even = true;
-  struct shape padded = *layer->in[0];
-  struct lowering does = {.opcode = DOES_PAD};
-  lowering_add(&does, 0);
-  for (int i = 0; i < spatial; i++) {
-    even = even && windows[i].before == windows[i].after;
-    padded.dim[i] += windows[i].before + windows[i].after;
-    lowering_add(&does, windows[i].before);
-  }
-  if (even)
-    return in;
-  struct strides out = strides_of(&padded);
-  does.out = &out;
-  return tape_run(tape, &(struct operation){.name = "pad",
-                                            .does = &does,
-                                            .in = &in,
-                                            .in_count = 1,
-                                            .out = extent_of(&padded)});
-}
-
 /* What was padded before needs no padding. */
 static size_t product_trace(const struct layer *layer, struct tape *tape,
                             size_t in, bool padded) {
@@ -299,20 +292,19 @@ static size_t product_trace(const struct layer *layer, struct tape *tape,
   lowering_add(&does,
                conv->channels ? conv->groups : shape_channels(layer->in[0]));
   window_lower(&does, windows, axes, padded);
-  return tape_run(tape, &(struct operation){.name = layer->kind->name,
-                                            .does = &does,
-                                            .in = &in,
-                                            .in_count = 1,
-                                            .out = extent_of(&layer->out),
-                                            .keeps = KEEPS_IN(0),
-                                            .all_params = true,
-                                            .splits = true,
-                                            .cast = CAST_LOW});
+  struct param weight = weight_of(layer, FILE_OUT_FIRST);
+  return computed_trace(tape, (enum computed)conv->computed, in, &weight,
+                        (struct operation){.name = layer->kind->name,
+                                           .does = &does,
+                                           .out = extent_of(&layer->out),
+                                           .splits = true,
+                                           .cast = CAST_LOW});
 }
 
 static size_t conv_trace(const struct layer *layer, struct tape *tape,
                          const size_t *in) {
-  size_t padded = pad_unevenly(layer, tape, in[0]);
+  const struct conv *conv = layer->args;
+  size_t padded = window_pad(layer, &conv->window, tape, in[0], false);
   return product_trace(layer, tape, padded, padded != in[0]);
 }
 

@@ -2,12 +2,13 @@
 #include <inttypes.h>
 
 #include "base/check.h"
-#include "layers/layer.h"
+#include "layers/computed.h"
 
 struct dense {
   int64_t units;
   enum bias bias;
   struct layer_ref tie;
+  int computed; /* enum computed */
 };
 
 static const struct arg_spec dense_specs[] = {
@@ -30,6 +31,7 @@ static const struct arg_spec dense_specs[] = {
      .place = PLACE_KEY,
      .offset = offsetof(struct dense, tie),
      .doc = "uses the weights of that layer (an embedding, say)"},
+    COMPUTED(dense),
     SPEC_END};
 
 /* The features that one output sees. */
@@ -50,6 +52,11 @@ static bool check_tie(const struct layer *layer) {
   const struct layer *other = dense->tie.layer;
   if (dense->tie.node < 0)
     return true;
+  if (dense->computed) {
+    layer_fail(layer, TIE_MISMATCH, "tie",
+               "weights that are computed cannot be tied");
+    return false;
+  }
   struct params params = {.arena = layer->site->diags->arena};
   if (other->kind->params)
     other->kind->params(other, &params);
@@ -83,21 +90,27 @@ static bool linear_shape(struct layer *layer) {
   return check_tie(layer);
 }
 
-static void dense_params(const struct layer *layer, struct params *params) {
+static struct param weight_of(const struct layer *layer) {
   const struct dense *dense = layer->args;
   int64_t in = features(layer);
-  params_add(params,
-             (struct param){.name = "weight",
-                            .rank = 2,
-                            .dim = {in, dense->units},
-                            .tied = dense->tie.node >= 0 ? &dense->tie : NULL,
-                            .order = FILE_OUT_FIRST,
-                            .spread = spread_relu(in)});
+  return (struct param){.name = "weight",
+                        .rank = 2,
+                        .dim = {in, dense->units},
+                        .tied = dense->tie.node >= 0 ? &dense->tie : NULL,
+                        .order = FILE_OUT_FIRST,
+                        .spread = spread_relu(in)};
+}
+
+static void dense_params(const struct layer *layer, struct params *params) {
+  const struct dense *dense = layer->args;
+  struct param bias = {0};
   if (dense->bias != BIAS_NO)
-    params_add(params, (struct param){.name = "bias",
-                                      .rank = 1,
-                                      .dim = {dense->units},
-                                      .spread = spread_bias(in)});
+    bias = (struct param){.name = "bias",
+                          .rank = 1,
+                          .dim = {dense->units},
+                          .spread = spread_bias(features(layer))};
+  computed_params(params, (enum computed)dense->computed, weight_of(layer),
+                  bias);
 }
 
 static void dense_macs(const struct layer *layer, struct terms *terms) {
@@ -134,16 +147,14 @@ static size_t dense_trace(const struct layer *layer, struct tape *tape,
   }
   struct lowering does = {
       .opcode = DOES_LINEAR, .out = &out, .weights = weights};
-  return tape_run(tape, &(struct operation){.name = layer->kind->name,
-                                            .does = &does,
-                                            .in = in,
-                                            .in_count = 1,
-                                            .out = extent_of(&layer->out),
-                                            .keeps = KEEPS_IN(0),
-                                            .all_params = true,
-                                            .splits = true,
-                                            .spares_weights = true,
-                                            .cast = CAST_LOW});
+  struct param weight = weight_of(layer);
+  return computed_trace(tape, (enum computed)dense->computed, in[0], &weight,
+                        (struct operation){.name = layer->kind->name,
+                                           .does = &does,
+                                           .out = extent_of(&layer->out),
+                                           .splits = true,
+                                           .spares_weights = true,
+                                           .cast = CAST_LOW});
 }
 
 static size_t fc_trace(const struct layer *layer, struct tape *tape,

@@ -15,7 +15,18 @@ struct sizes {
   int64_t at[3];
 };
 
-enum padding_mode { PADDING_NONE, PADDING_SAME, PADDING_GIVEN };
+/* Factors by axis, or one that is no integer. */
+struct scale_by {
+  struct sizes whole;
+  double real; /* 0: whole */
+};
+
+enum padding_mode {
+  PADDING_NONE,
+  PADDING_SAME,  /* by the window alone: for stride 1 */
+  PADDING_GIVEN,
+  PADDING_TF, /* TensorFlow's SAME: by size and stride */
+};
 
 struct padding {
   enum padding_mode mode;
@@ -31,6 +42,13 @@ struct range {
 struct axes {
   int count;
   int64_t at[LIMIT_RANK]; /* AXIS_* or a number; below 0 from the last */
+};
+
+enum { LIMIT_NUMBERS = 16 };
+
+struct numbers {
+  int count;
+  int64_t at[LIMIT_NUMBERS];
 };
 
 /* An axis by its letter; numbers count from 0. */
@@ -50,11 +68,13 @@ enum arg_type {
   TYPE_INT,     /* int64_t */
   TYPE_REAL,    /* double */
   TYPE_SIZES,   /* struct sizes */
+  TYPE_SCALE,   /* struct scale_by */
   TYPE_PADDING, /* struct padding */
   TYPE_SHAPE,   /* struct shape, with SIZE_ANY */
   TYPE_RANGE,   /* struct range */
   TYPE_AXIS,    /* struct axes, one of them */
   TYPE_AXES,    /* struct axes, all positions that follow */
+  TYPE_NUMBERS, /* struct numbers, likewise */
   TYPE_WORDS,   /* int: 0, or the place of the word in `words` from 1 */
   TYPE_BIAS,    /* enum bias */
   TYPE_LAYER,   /* struct layer_ref: whose parameters are meant */
@@ -187,6 +207,7 @@ struct layer_kind {
   enum input_type input;
   bool source; /* makes a tensor of its own, takes none */
   bool join;   /* takes operands: blocks and labels */
+  bool alone;  /* a join that with an argument needs no operand */
   enum output_memory memory;
 
   /* Sets `out`, or reports with layer_fail and returns false. */
@@ -207,6 +228,9 @@ struct layer_kind {
   int64_t (*cache)(const struct layer *layer, int64_t context);
   /* Whether it does nothing on what `before` gives. NULL: it always acts. */
   bool (*redundant)(const struct layer *layer, const struct layer *before);
+
+  /* A node of this kind for each of the tensors that it gives; or NULL. */
+  const struct layer_kind *parts;
 
   enum opcode opcode; /* of its own operation, where it has one */
 

@@ -1,5 +1,6 @@
 /* pad, roll, shuffle, pixelshuffle, space2depth, up: values moved around. */
 #include <inttypes.h>
+#include <math.h>
 
 #include "base/check.h"
 #include "layers/layer.h"
@@ -10,7 +11,7 @@ static bool too_large(const struct layer *layer) {
 }
 
 struct pad {
-  struct padding pad;
+  struct padding pad, channels;
   int mode; /* 0, 1: zeros; 2: reflect; 3: replicate */
 };
 
@@ -29,10 +30,38 @@ static const struct arg_spec pad_specs[] = {
      .offset = offsetof(struct pad, mode),
      .fallback = "zeros",
      .doc = "what the new places hold"},
+    {.name = "c",
+     .type = TYPE_PADDING,
+     .place = PLACE_KEY,
+     .offset = offsetof(struct pad, channels),
+     .fallback = "0",
+     .doc = "channels of zeros: `pad 0 c=16` on both sides, `c=0:16` behind"},
     SPEC_END};
+
+/* Channels take a number or a pair, and zeros only. */
+static bool check_channels(const struct layer *layer) {
+  const struct pad *pad = layer->args;
+  enum padding_mode mode = pad->channels.mode;
+  struct diagnostic *d;
+  if (pad->pad.mode != PADDING_GIVEN ||
+      (mode != PADDING_NONE && mode != PADDING_GIVEN) ||
+      pad->channels.before.rank > 1) {
+    d = layer_fail(layer, WRONG_TYPE,
+                   pad->pad.mode == PADDING_GIVEN ? "c" : "pad",
+                   "a number is needed here, or a pair like 0:1");
+    diag_help(d, "`pad 0 c=0:16` adds 16 channels of zeros");
+    return false;
+  }
+  if (mode == PADDING_NONE || pad->mode <= 1)
+    return true;
+  layer_fail(layer, WRONG_TYPE, "mode", "channels are padded with zeros only");
+  return false;
+}
 
 static bool pad_shape(struct layer *layer) {
   const struct pad *pad = layer->args;
+  if (!check_channels(layer))
+    return false;
   if (!layer_check_map(layer) ||
       !layer_check_sizes(layer, "pad", &pad->pad.before))
     return false;
@@ -43,7 +72,31 @@ static bool pad_shape(struct layer *layer) {
         !add_i64(*size, size_at(&pad->pad.after, i, 0), size))
       return too_large(layer);
   }
+  int64_t *channels = &layer->out.dim[layer->out.rank - 1];
+  if (!add_i64(*channels, size_at(&pad->channels.before, 0, 0), channels) ||
+      !add_i64(*channels, size_at(&pad->channels.after, 0, 0), channels))
+    return too_large(layer);
   return true;
+}
+
+/* Channels are one more axis of a map, whose values have one channel. */
+static size_t pad_channels(const struct layer *layer, struct tape *tape,
+                           const size_t *in, struct lowering *does) {
+  const struct pad *pad = layer->args;
+  struct strides lies = tape_strides(tape, in[0]), seen = lies;
+  struct strides out = strides_of(&layer->out), to = out;
+  if (layer->out.rank == 4) /* the kernel has three axes */
+    does->opcode = DOES_UNKNOWN;
+  if (tape->lowers) {
+    seen = strides_insert(&lies, lies.rank, 1, 1);
+    to = strides_insert(&out, out.rank, 1, 1);
+  }
+  does->in = &seen;
+  does->out = &to;
+  lowering_add(does, size_at(&pad->channels.before, 0, 0));
+  size_t value = layer_moves(layer, tape, in, does);
+  tape_see(tape, value, &out);
+  return value;
 }
 
 static size_t pad_trace(const struct layer *layer, struct tape *tape,
@@ -54,6 +107,8 @@ static size_t pad_trace(const struct layer *layer, struct tape *tape,
   lowering_add(&does, pad->mode ? pad->mode - 1 : 0);
   for (int i = 0; i < shape_spatial(&layer->out); i++)
     lowering_add(&does, size_at(&pad->pad.before, i, 0));
+  if (pad->channels.mode == PADDING_GIVEN)
+    return pad_channels(layer, tape, in, &does);
   return layer_moves(layer, tape, in, &does);
 }
 
@@ -227,18 +282,24 @@ static bool space2depth_shape(struct layer *layer) {
 }
 
 struct up {
-  struct sizes scale;
+  struct scale_by scale;
+  struct sizes size;
   int mode; /* 0, 1: nearest; 2: bilinear */
 };
 
 static const struct arg_spec up_specs[] = {
     {.name = "scale",
-     .type = TYPE_SIZES,
+     .type = TYPE_SCALE,
      .place = PLACE_POSITION,
-     .required = true,
      .offset = offsetof(struct up, scale),
      .min = 1,
-     .doc = "factor for all axes, or by axis"},
+     .doc = "factor for all axes, or by axis; `1.5` for all of them"},
+    {.name = "size",
+     .type = TYPE_SIZES,
+     .place = PLACE_KEY,
+     .offset = offsetof(struct up, size),
+     .min = 1,
+     .doc = "in place of a factor: the map that comes out"},
     {.name = "mode",
      .type = TYPE_WORDS,
      .place = PLACE_WORD,
@@ -248,16 +309,61 @@ static const struct arg_spec up_specs[] = {
      .doc = "how values between are made (linear in every direction)"},
     SPEC_END};
 
+static bool up_is_clear(const struct layer *layer) {
+  const struct up *up = layer->args;
+  bool factor = up->scale.real > 0 || up->scale.whole.rank;
+  if (factor && !up->size.rank)
+    return layer_check_sizes(layer, "scale", &up->scale.whole);
+  if (!factor && up->size.rank)
+    return layer_check_sizes(layer, "size", &up->size);
+  struct diagnostic *d =
+      factor ? layer_fail(layer, WRONG_COUNT, "size",
+                          "up takes a factor or a size, not both")
+             : layer_fail(layer, MISSING_ARGUMENT, NULL, "up needs its scale");
+  diag_help(d, "`up 2` doubles a map, `up size=14x14` gives one of 14x14");
+  return false;
+}
+
+/* As PyTorch rounds: floor(size * factor), in double precision. */
+static bool scaled(int64_t size, const struct scale_by *by, int axis,
+                   int64_t *out) {
+  if (by->real == 0)
+    return mul_i64(size, size_at(&by->whole, axis, 1), out);
+  double product = floor((double)size * by->real);
+  if (product >= 9e18)
+    return false;
+  *out = (int64_t)product;
+  return true;
+}
+
 static bool up_shape(struct layer *layer) {
   const struct up *up = layer->args;
-  if (!layer_check_map(layer) || !layer_check_sizes(layer, "scale", &up->scale))
+  if (!layer_check_map(layer) || !up_is_clear(layer))
     return false;
   layer->out = *layer->in[0];
-  for (int i = 0; i < shape_spatial(&layer->out); i++)
-    if (!mul_i64(layer->out.dim[i], size_at(&up->scale, i, 1),
-                 &layer->out.dim[i]))
+  for (int i = 0; i < shape_spatial(&layer->out); i++) {
+    int64_t *size = &layer->out.dim[i];
+    if (up->size.rank)
+      *size = size_at(&up->size, i, 1);
+    else if (!scaled(*size, &up->scale, i, size))
       return too_large(layer);
+    if (*size > 0)
+      continue;
+    layer_fail(layer, OUT_OF_RANGE, "scale", "nothing is left of the map of %s",
+               shape_text(layer->in[0]).text);
+    return false;
+  }
   return true;
+}
+
+/* With a factor PyTorch steps by it, and not by what the sizes make. */
+static bool steps_by_sizes(const struct layer *layer) {
+  const struct up *up = layer->args;
+  bool same = true;
+  for (int i = 0; i < shape_spatial(&layer->out); i++)
+    same = same && (double)layer->in[0]->dim[i] * up->scale.real ==
+                       (double)layer->out.dim[i];
+  return up->scale.real == 0 || same;
 }
 
 static size_t up_trace(const struct layer *layer, struct tape *tape,
@@ -265,6 +371,8 @@ static size_t up_trace(const struct layer *layer, struct tape *tape,
   const struct up *up = layer->args;
   struct strides out = strides_of(&layer->out);
   struct lowering does = {.opcode = DOES_UP, .out = &out};
+  if (!steps_by_sizes(layer))
+    does.opcode = DOES_UNKNOWN;
   lowering_add(&does, up->mode == 2);
   lowering_add(&does, 0); /* corners need not meet */
   return layer_moves(layer, tape, in, &does);
@@ -288,4 +396,4 @@ MOVE(pixelshuffle, "channels become blocks of positions", factor_specs,
      factor, );
 MOVE(space2depth, "blocks of positions become channels", factor_specs,
      factor, );
-MOVE(up, "a larger map", up_specs, up, .redundant = moves_nothing);
+MOVE(up, "a larger or smaller map", up_specs, up, .redundant = moves_nothing);

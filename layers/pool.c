@@ -3,41 +3,49 @@
 
 #include "layers/window.h"
 
+#define POOL_ROWS                                                       \
+  {.name = "kernel",                                                    \
+   .type = TYPE_SIZES,                                                  \
+   .place = PLACE_POSITION,                                             \
+   .required = true,                                                    \
+   .offset = offsetof(struct window_args, kernel),                      \
+   .min = 1,                                                            \
+   .doc = "size of the window"},                                        \
+      {.name = "stride",                                                \
+       .type = TYPE_SIZES,                                              \
+       .place = PLACE_STRIDE,                                           \
+       .min = 1,                                                        \
+       .offset = offsetof(struct window_args, stride),                  \
+       .fallback = "the window",                                        \
+       .doc = "step from window to window"},                            \
+      {.name = "pad",                                                   \
+       .type = TYPE_PADDING,                                            \
+       .place = PLACE_KEY,                                              \
+       .offset = offsetof(struct window_args, pad),                     \
+       .fallback = "0",                                                 \
+       .doc = "`pad` keeps the size at stride 1; `pad=1`, `pad=0:1`"},  \
+      {.name = "ceil",                                                  \
+       .type = TYPE_WORDS,                                              \
+       .place = PLACE_WORD,                                             \
+       .words = "ceil",                                                 \
+       .offset = offsetof(struct window_args, ceil),                    \
+       .doc = "a last window may pass the end"},                        \
+  {                                                                     \
+    .name = "dilate", .type = TYPE_SIZES, .place = PLACE_KEY, .min = 1, \
+    .offset = offsetof(struct window_args, dilation), .fallback = "1",  \
+    .doc = "step inside the window"                                     \
+  }
+
 static const struct arg_spec pool_specs[] = {
-    {.name = "kernel",
-     .type = TYPE_SIZES,
-     .place = PLACE_POSITION,
-     .required = true,
-     .offset = offsetof(struct window_args, kernel),
-     .min = 1,
-     .doc = "size of the window"},
-    {.name = "stride",
-     .type = TYPE_SIZES,
-     .place = PLACE_STRIDE,
-     .min = 1,
-     .offset = offsetof(struct window_args, stride),
-     .fallback = "the window",
-     .doc = "step from window to window"},
-    {.name = "pad",
-     .type = TYPE_PADDING,
-     .place = PLACE_KEY,
-     .offset = offsetof(struct window_args, pad),
-     .fallback = "0",
-     .doc = "`pad` keeps the size at stride 1; `pad=1`, `pad=0:1`"},
-    {.name = "ceil",
+    POOL_ROWS,
+    {.name = "indices",
      .type = TYPE_WORDS,
      .place = PLACE_WORD,
-     .words = "ceil",
-     .offset = offsetof(struct window_args, ceil),
-     .doc = "a last window may pass the end"},
-    {.name = "dilate",
-     .type = TYPE_SIZES,
-     .place = PLACE_KEY,
-     .min = 1,
-     .offset = offsetof(struct window_args, dilation),
-     .fallback = "1",
-     .doc = "step inside the window"},
+     .words = "indices",
+     .offset = offsetof(struct window_args, indices),
+     .doc = "for `unpool LABEL`: keeps where the largest values were"},
     SPEC_END};
+static const struct arg_spec avgpool_specs[] = {POOL_ROWS, SPEC_END};
 
 static struct window_args pool_args(const struct layer *layer) {
   struct window_args args = *(const struct window_args *)layer->args;
@@ -121,38 +129,68 @@ static bool adapt_shape(struct layer *layer) {
   return true;
 }
 
-/* The mean counts padding, but not what `ceil` adds behind it. */
+/* The mean counts padding, but not what `ceil` adds behind it; TensorFlow's
+ * counts values only. */
 static struct lowering pool_lowering(const struct layer *layer,
                                      const struct strides *out) {
   struct lowering does = {.opcode = layer->kind->opcode, .out = out};
   struct window windows[3];
   if (!layer->kind->windows)
     return does;
+  const struct window_args *args = layer->args;
   if (does.opcode == DOES_AVGPOOL)
-    lowering_add(&does, 1);
+    lowering_add(&does, args->pad.mode != PADDING_TF);
   window_lower_pool(&does, windows, pool_windows(layer, windows));
   return does;
+}
+
+/* TensorFlow's padding is a tensor of its own; a plan has none. */
+static size_t padded(const struct layer *layer, struct tape *tape, size_t in) {
+  if (!layer->kind->windows || tape->lowers)
+    return in;
+  struct window_args args = pool_args(layer);
+  return args.pad.mode == PADDING_TF ? window_pad(layer, &args, tape, in, false)
+                                     : in;
+}
+
+/* Where the largest values were, as a value behind that of the pool. */
+static void add_places(const struct layer *layer, struct tape *tape, size_t in,
+                       struct lowering *does) {
+  struct extent places = extent_of(&layer->out);
+  places.width = WIDTH_INDEX;
+  does->opcode = DOES_PLACES;
+  tape_run(tape, &(struct operation){.name = "indices",
+                                     .does = does,
+                                     .in = &in,
+                                     .in_count = 1,
+                                     .out = places});
 }
 
 /* Which value was the largest is written down at prediction, too. */
 static size_t maximum_trace(const struct layer *layer, struct tape *tape,
                             const size_t *in) {
+  const struct window_args *args = layer->args;
+  bool apart = layer->kind->windows && args->indices && !tape->training;
+  size_t from = padded(layer, tape, in[0]);
   struct strides out = strides_of(&layer->out);
   struct lowering does = pool_lowering(layer, &out);
   struct extent places = extent_of(&layer->out);
   places.width = WIDTH_INDEX;
-  places.count = tape->profile->pool_indices ? places.count : 0;
-  return tape_run(tape,
-                  &(struct operation){
-                      .name = layer->kind->name,
-                      .does = &does,
-                      .in = in,
-                      .in_count = 1,
-                      .out = extent_of(&layer->out),
-                      .keeps = KEEPS_IN(0),
-                      .by_channel = true,
-                      .kept = {tape->training ? places : (struct extent){0}},
-                      .work = tape->training ? (struct extent){0} : places});
+  places.count = tape->profile->pool_indices && !apart ? places.count : 0;
+  size_t value =
+      tape_run(tape, &(struct operation){
+                         .name = layer->kind->name,
+                         .does = &does,
+                         .in = &from,
+                         .in_count = 1,
+                         .out = extent_of(&layer->out),
+                         .keeps = KEEPS_IN(0),
+                         .by_channel = true,
+                         .kept = {tape->training ? places : (struct extent){0}},
+                         .work = tape->training ? (struct extent){0} : places});
+  if (apart)
+    add_places(layer, tape, from, &does);
+  return value;
 }
 
 static size_t mean_trace(const struct layer *layer, struct tape *tape,
@@ -162,9 +200,10 @@ static size_t mean_trace(const struct layer *layer, struct tape *tape,
   bool keeps = !adapts || !global || tape->profile->mean_keeps_input;
   struct strides out = strides_of(&layer->out);
   struct lowering does = pool_lowering(layer, &out);
+  size_t from = padded(layer, tape, in[0]);
   return tape_run(tape, &(struct operation){.name = layer->kind->name,
                                             .does = &does,
-                                            .in = in,
+                                            .in = &from,
                                             .in_count = 1,
                                             .out = extent_of(&layer->out),
                                             .keeps = keeps ? KEEPS_IN(0) : 0,
@@ -187,7 +226,7 @@ const struct layer_kind layer_avgpool = {
     .name = "avgpool",
     .summary = "the mean of each window",
     .family = "Pooling",
-    .specs = pool_specs,
+    .specs = avgpool_specs,
     .args_size = sizeof(struct window_args),
     .shape = pool_shape,
     .windows = pool_windows,
@@ -235,4 +274,69 @@ const struct layer_kind layer_adaptmaxpool = {
     .shape = adapt_shape,
     .trace = maximum_trace,
     .opcode = DOES_ADAPTMAX,
+};
+
+struct unpool {
+  struct layer_ref pool;
+};
+
+static const struct arg_spec unpool_specs[] = {
+    {.name = "pool",
+     .type = TYPE_INPUT,
+     .place = PLACE_POSITION,
+     .required = true,
+     .offset = offsetof(struct unpool, pool),
+     .doc = "the label of a `pool` with `indices`"},
+    SPEC_END};
+
+static bool unpool_shape(struct layer *layer) {
+  const struct unpool *unpool = layer->args;
+  const struct layer *pool = unpool->pool.layer;
+  struct diagnostic *d;
+  if (!pool || pool->kind != &layer_pool ||
+      !((const struct window_args *)pool->args)->indices) {
+    d = layer_fail(layer, WRONG_TYPE, "pool",
+                   "`%.*s` is not a pool that keeps its indices",
+                   SLICE_ARG(unpool->pool.name));
+    diag_help(d, "`p: pool 2x2 indices`, and then `unpool p`");
+    return false;
+  }
+  if (!shape_equal(layer->in[0], layer->in[1])) {
+    layer_fail(layer, SHAPE_MISMATCH, NULL,
+               "unpool puts %s where a pool gave %s",
+               shape_text(layer->in[0]).text, shape_text(layer->in[1]).text);
+    return false;
+  }
+  layer->out = *pool->in[0];
+  return true;
+}
+
+/* torch.nn.MaxUnpool2d keeps the indices, which the pool keeps, too. */
+static size_t unpool_trace(const struct layer *layer, struct tape *tape,
+                           const size_t *in) {
+  struct strides out = strides_of(&layer->out);
+  bool kept = tape->values.at[in[1]].needs_gradient;
+  size_t pair[2] = {in[0], in[1]};
+  struct extent places = extent_of(layer->in[1]);
+  places.width = WIDTH_INDEX;
+  places.count = kept ? 0 : places.count;
+  if (!tape->training)
+    pair[1] = in[1] + 1;
+  return tape_run(tape, &(struct operation){.name = "unpool",
+                                            .does = LOWERS(UNPOOL, .out = &out),
+                                            .in = pair,
+                                            .in_count = tape->training ? 1 : 2,
+                                            .out = extent_of(&layer->out),
+                                            .kept = {places},
+                                            .by_channel = true});
+}
+
+const struct layer_kind layer_unpool = {
+    .name = "unpool",
+    .summary = "the values of a pool where they were, zeros elsewhere",
+    .family = "Pooling",
+    .specs = unpool_specs,
+    .args_size = sizeof(struct unpool),
+    .shape = unpool_shape,
+    .trace = unpool_trace,
 };

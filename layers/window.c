@@ -25,6 +25,13 @@ static void set_padding(struct window *w, const struct padding *pad, int axis) {
     w->before = size_at(&pad->before, axis, 0);
     w->after = size_at(&pad->after, axis, 0);
     break;
+  case PADDING_TF: /* so that the output is ceil(in / stride) */
+    all = (ceil_div_i64(w->in, w->stride) - 1) * w->stride + window_extent(w) -
+          w->in;
+    all = all > 0 ? all : 0;
+    w->before = all / 2;
+    w->after = all - w->before;
+    break;
   }
 }
 
@@ -167,4 +174,34 @@ struct shape window_shape(const struct layer *layer,
   for (int i = 0; i < shape_spatial(&out); i++)
     out.dim[i] = windows[i].out;
   return shape_with_channels(&out, channels);
+}
+
+/*
+ * torch.nn.functional.pad. TensorFlow's padding at a stride depends on the
+ * size, so that it is always apart (timm's Conv2dSame and MaxPool2dSame).
+ */
+size_t window_pad(const struct layer *layer, const struct window_args *args,
+                  struct tape *tape, size_t in, bool always) {
+  struct window windows[3];
+  struct shape padded = *layer->in[0];
+  struct lowering does = {.opcode = DOES_PAD};
+  window_plan(layer, args, windows);
+  lowering_add(&does, 0);
+  for (int i = 0; i < shape_spatial(layer->in[0]); i++) {
+    const struct window *w = &windows[i];
+    bool any = w->before || w->after;
+    bool tf = args->pad.mode == PADDING_TF && w->stride > 1;
+    always = always || w->before != w->after || (tf && any);
+    padded.dim[i] += w->before + w->after;
+    lowering_add(&does, w->before);
+  }
+  if (!always || shape_equal(&padded, layer->in[0]))
+    return in;
+  struct strides out = strides_of(&padded);
+  does.out = &out;
+  return tape_run(tape, &(struct operation){.name = "pad",
+                                            .does = &does,
+                                            .in = &in,
+                                            .in_count = 1,
+                                            .out = extent_of(&padded)});
 }

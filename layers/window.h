@@ -9,6 +9,7 @@ struct window_args {
   struct sizes kernel, stride, dilation;
   struct padding pad;
   int ceil;              /* 1: round the output up */
+  int indices;           /* 1: of a pool, also where the largest were */
   bool stride_is_kernel; /* without a stride, windows do not overlap */
 };
 
@@ -32,6 +33,14 @@ bool window_check(const struct layer *layer, const struct window_args *args,
 /* The map that comes out, with `channels` channels. */
 struct shape window_shape(const struct layer *layer,
                           const struct window *windows, int64_t channels);
+
+/*
+ * Pads in an operation of its own where a framework does: for uneven padding,
+ * and for TensorFlow's at a stride; or whenever there is padding. Returns the
+ * padded value, or `in`.
+ */
+size_t window_pad(const struct layer *layer, const struct window_args *args,
+                  struct tape *tape, size_t in, bool always);
 
 /* Numbers of convolution: stride, dilation, padding before of each axis. */
 void window_lower(struct lowering *to, const struct window *windows, int axes,

@@ -55,7 +55,10 @@ struct scan {
 
 void scan_begin(struct scan *scan, struct arena *arena, struct diags *diags,
                 int source);
-void scan_end(struct scan *scan);
+
+/* A piece of a source by itself: one value, as if in parentheses. */
+void scan_begin_value(struct scan *scan, struct arena *arena,
+                      struct diags *diags, struct span span);
 
 /* The next token; TOKEN_END at the end, again and again. */
 enum token scan_next(struct scan *scan, union scan_value *value,

@@ -23,11 +23,13 @@ static const char *value_word(const struct arg_spec *spec) {
   case TYPE_INT: return spec->bytes ? "SIZE" : "N";
   case TYPE_REAL: return "X";
   case TYPE_SIZES:
+  case TYPE_SCALE:
   case TYPE_PADDING: return "SIZE";
   case TYPE_SHAPE: return "SIZES";
   case TYPE_RANGE: return "A:B";
   case TYPE_AXIS: return "AXIS";
   case TYPE_AXES: return "AXES";
+  case TYPE_NUMBERS: return "N..";
   case TYPE_LAYER:
   case TYPE_INPUT: return "LABEL";
   default: return "WORD";

@@ -1,4 +1,6 @@
 /* The passes over a net, in the order in which they can be read aloud. */
+#include <inttypes.h>
+
 #include "base/suggest.h"
 #include "library/context.h"
 #include "memory/budget.h"
@@ -58,6 +60,33 @@ static bool all_defines_used(struct netc *netc, const struct block *program) {
   return true;
 }
 
+/* --input for an input that is not there, or that does not say which. */
+static bool all_inputs_used(struct netc *netc) {
+  const struct load *load = netc->load;
+  const struct model *model = &load->model;
+  for (size_t i = 0; i < load->inputs.count; i++) {
+    const struct define *input = &load->inputs.at[i];
+    bool unnamed = input->name.length == 0;
+    if (unnamed ? load->expansion.inputs_seen < 2
+                : input->used || model->sources.count == 0)
+      continue;
+    struct suggestion s = suggest_begin(input->name);
+    for (size_t k = 0; k < model->sources.count; k++)
+      suggest_offer(&s, model->nodes.at[model->sources.at[k]].name.text);
+    if (unnamed)
+      context_say(netc, "this net has %" PRId64 " inputs: say which is to have "
+                        "other sizes, --input NAME=SIZES",
+                  load->expansion.inputs_seen);
+    else
+      context_say(netc, "the source has no input `%.*s`",
+                  SLICE_ARG(input->name));
+    if (!unnamed)
+      context_suggest(netc, &s);
+    return false;
+  }
+  return true;
+}
+
 static struct expansion expansion_of(struct netc *netc) {
   struct load *load = netc->load;
   return (struct expansion){.arena = &load->arena,
@@ -66,7 +95,10 @@ static struct expansion expansion_of(struct netc *netc) {
                             .loader = load_loader(netc),
                             .settings = &load->settings,
                             .defines = load->defines.at,
-                            .define_count = load->defines.count};
+                            .define_count = load->defines.count,
+                            .inputs = load->inputs.at,
+                            .input_count = load->inputs.count,
+                            .ignore_marks = load->inputs.count > 0};
 }
 
 static void choose_settings(struct load *load) {
@@ -118,6 +150,8 @@ static const struct pass {
 static enum netc_status run_passes(struct netc *netc) {
   const struct load *load = netc->load;
   for (size_t i = 0; i < sizeof passes / sizeof *passes; i++) {
+    if (i == 1 && load->compiled.parsed && !all_inputs_used(netc))
+      return NETC_USAGE; /* sizes of another input are errors, too */
     if (!no_errors(load))
       return NETC_ERROR;
     if (i == 1 && !all_defines_used(netc, load->compiled.program))

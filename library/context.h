@@ -30,7 +30,7 @@ struct load {
   int statements;
   struct settings settings;
   VEC(const struct stmt *) chosen; /* settings of the context */
-  VEC(struct define) defines;
+  VEC(struct define) defines, inputs;
   VEC(struct unit) units;
   struct model model;
   struct expansion expansion;
@@ -63,7 +63,7 @@ struct pairs {
 
 struct netc {
   struct arena arena; /* of what is configured */
-  struct pairs settings, defines;
+  struct pairs settings, defines, inputs;
   VEC(struct slice) folders;
   unsigned char level[SLUG_COUNT]; /* of diagnostics: enum severity */
   bool timeline;                   /* moments of a training step are wanted */
@@ -118,6 +118,7 @@ void load_close(struct netc *netc);
 /* Tries a pair of the context by itself; false, and said, if it is wrong. */
 bool load_try_setting(struct call *call, const struct pair *pair);
 bool load_try_define(struct call *call, const struct pair *pair);
+bool load_try_input(struct call *call, const struct pair *pair);
 
 /* Adds a text and parses it; returns its unit. */
 struct unit *load_add_unit(struct load *load, struct slice path,

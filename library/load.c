@@ -214,6 +214,29 @@ bool load_try_define(struct call *call, const struct pair *pair) {
                    "a value is a number, a truth value or a name");
 }
 
+/* Sizes for an input, as the statement `input SIZES` has them. */
+static struct define read_input(const struct reading *r,
+                                struct expansion *expansion,
+                                const struct pair *pair) {
+  struct pair sizes = {slice_of(""), pair->value};
+  const struct stmt *stmt =
+      sizes.value.length ? parse_pair(r, "input", &sizes, " ") : NULL;
+  if (!stmt || stmt->next || stmt->kind != STMT_INPUT || stmt->dtype.at ||
+      r->diags->all.count)
+    return (struct define){.used = true};
+  return (struct define){.name = pair->name,
+                         .value = expand_value(expansion, stmt->value),
+                         .span = stmt->value->span};
+}
+
+bool load_try_input(struct call *call, const struct pair *pair) {
+  struct trial trial;
+  trial_open(&trial, &call->scratch);
+  struct define input = read_input(&trial.reading, &trial.expansion, pair);
+  return trial_end(&trial, !input.used, call->netc,
+                   "sizes are joined by x, like 320x320x3");
+}
+
 static struct pair pair_of(const struct kept_pair *kept) {
   return (struct pair){kept->name, slice_of(kept->value)};
 }
@@ -243,6 +266,10 @@ static void take_pairs(struct netc *netc) {
     struct pair pair = pair_of(&netc->defines.at[i]);
     *VEC_PUSH(&load->arena, &load->defines) =
         read_define(&r, &expansion, &pair);
+  }
+  for (size_t i = 0; i < netc->inputs.count; i++) {
+    struct pair pair = pair_of(&netc->inputs.at[i]);
+    *VEC_PUSH(&load->arena, &load->inputs) = read_input(&r, &expansion, &pair);
   }
 }
 

@@ -187,6 +187,30 @@ enum netc_status netc_output(struct netc *netc, size_t index,
   return context_call(netc, CALL_READS, call_output, &asking);
 }
 
+/* What can be chosen */
+
+static void call_param(struct call *call) {
+  const struct asking *asking = call->request;
+  struct load *load = call->netc->load;
+  const struct model_param_choice *choice =
+      &load->model.choices.at[asking->index];
+  struct netc_param param = {
+      .name = context_keep(&load->arena, choice->stmt->name).at,
+      .fallback = context_keep(&load->arena, choice->fallback).at,
+      .value = context_keep(&load->arena, choice->value).at,
+      .allowed = context_keep(&load->arena, choice->allowed).at,
+      .given = choice->given};
+  call->status = FILL(asking->to, &param);
+}
+
+enum netc_status netc_param(struct netc *netc, size_t index,
+                            struct netc_param *param) {
+  struct asking asking = {index, 0, param};
+  if (!netc->load || index >= netc->load->model.choices.count)
+    return NETC_USAGE;
+  return context_call(netc, CALL_READS, call_param, &asking);
+}
+
 enum netc_status netc_totals(const struct netc *netc,
                              struct netc_totals *totals) {
   const struct model *model = model_of(netc);

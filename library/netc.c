@@ -174,6 +174,20 @@ enum netc_status netc_define(struct netc *netc, const char *name,
   return context_call(netc, CALL_CHANGES, call_define, &pair);
 }
 
+static void call_input(struct call *call) {
+  struct pair *pair = call->request;
+  if (load_try_input(call, pair))
+    keep_pair(call->netc, &call->netc->inputs, pair);
+  else
+    call->status = NETC_USAGE;
+}
+
+enum netc_status netc_input_sizes(struct netc *netc, const char *name,
+                                  const char *sizes) {
+  struct pair pair = {slice_of(name), slice_of(sizes)};
+  return context_call(netc, CALL_CHANGES, call_input, &pair);
+}
+
 /* Warnings */
 
 static void unknown_slug(struct call *call, struct slice name) {

@@ -130,7 +130,10 @@ static int64_t *keep_sizes(struct collecting *c, const int64_t *sizes,
 static const char *file_name(struct collecting *c, size_t index,
                              const char *name) {
   struct text text = text_new(c->arena);
-  text_printf(&text, "%s.%s", load_layer_name(c->load, index), name);
+  for (const char *at = load_layer_name(c->load, index); *at; at++)
+    if (*at != ']') /* skip[3], a ModuleList's, is skip.3 */
+      text_putc(&text, *at == '[' ? '.' : *at);
+  text_printf(&text, ".%s", name);
   return context_keep(c->arena, text_slice(&text)).at;
 }
 

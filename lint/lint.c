@@ -206,7 +206,9 @@ static const struct stmt *fork_of(const struct lint *l, int64_t node) {
 /* Only the last layer of a dead branch is named: one mistake, one warning. */
 static void check_dead(struct lint *l, int64_t node) {
   const struct node *n = &l->model->nodes.at[node];
-  if (l->alive[node] || l->readers[node] > 0)
+  bool part = n->input_count == 1 &&
+              l->model->nodes.at[node_input(l->model, n, 0)].kind->parts;
+  if (l->alive[node] || l->readers[node] > 0 || part)
     return;
   const struct stmt *fork = fork_of(l, node);
   if (n->kind == &model_input_kind) {

@@ -53,7 +53,7 @@ static void leave(struct walk *w, size_t count) {
 static void walk_expr(struct walk *w, const struct expr *expr) {
   if (!expr)
     return;
-  if (expr->kind == EXPR_NAME)
+  if (expr->kind == EXPR_NAME || expr->kind == EXPR_CALL)
     use(w, expr->name);
   walk_expr(w, expr->left);
   if (expr->kind != EXPR_DIMS) /* there it is the last of the items */
@@ -81,10 +81,14 @@ static void walk_def(struct walk *w, const struct stmt *stmt) {
   leave(w, outside);
 }
 
-static void walk_for(struct walk *w, const struct stmt *stmt) {
+static void walk_rows(struct walk *w, const struct stmt *stmt) {
   for (const struct table_row *row = stmt->rows; row; row = row->next)
     for (const struct expr *x = row->values; x; x = x->next)
       walk_expr(w, x);
+}
+
+static void walk_for(struct walk *w, const struct stmt *stmt) {
+  walk_rows(w, stmt);
   size_t outside = w->names.count;
   for (const struct name_list *n = stmt->names; n; n = n->next)
     hide(w, n->name, n->span);
@@ -94,19 +98,25 @@ static void walk_for(struct walk *w, const struct stmt *stmt) {
 
 static void walk_stmt(struct walk *w, const struct stmt *stmt) {
   walk_expr(w, stmt->value);
+  if (stmt->kind == STMT_MESSAGE)
+    for (const struct expr *x = stmt->value; x; x = x->next)
+      walk_expr(w, x);
   walk_expr(w, stmt->high);
+  walk_expr(w, stmt->range);
+  walk_expr(w, stmt->step);
+  for (const struct expr *x = stmt->label_indices; x; x = x->next)
+    walk_expr(w, x);
   walk_expr(w, stmt->mark);
   walk_args(w, stmt->args);
   switch (stmt->kind) {
-  case STMT_APPLY:
-  case STMT_FROM:
-  case STMT_AGAIN: use(w, stmt->name); break;
+  case STMT_APPLY: use(w, stmt->name); break;
   case STMT_DEF: walk_def(w, stmt); return;
   case STMT_FOR: walk_for(w, stmt); return;
   case STMT_LET:
     define(w, stmt->name, stmt->name_span, UNUSED_PARAM, "constant");
     break;
   case STMT_PARAM:
+    walk_rows(w, stmt);
     define(w, stmt->name, stmt->name_span, UNUSED_PARAM, "param");
     break;
   default: break;

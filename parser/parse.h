@@ -12,6 +12,9 @@ struct parser {
   int skipped_braces;    /* opened on lines with a syntax error */
   int *statements;       /* counted through all texts of a compilation */
   struct block *program; /* what came out */
+  bool value_alone;      /* the text is one value of a message, */
+  bool begun;            /* of which the first token was taken */
+  struct expr *value;    /* what came out of that */
 };
 
 /*
@@ -22,5 +25,9 @@ struct parser {
  */
 struct block *parse(struct arena *arena, struct diags *diags, int source,
                     int *statements);
+
+/* The same for a piece of a source that is one value; NULL: reported. */
+struct expr *parse_value(struct arena *arena, struct diags *diags,
+                         struct span span, int *statements);
 
 #endif

@@ -12,6 +12,9 @@ static void put_found(struct text *out, struct parser *p, enum token token,
   case TOKEN_FUNC:
   case TOKEN_INT:
   case TOKEN_REAL: text_printf(out, "`%.*s`", SLICE_ARG(text)); break;
+  case TOKEN_END:
+    text_put(out, p->value_alone ? "`}`" : token_words(token));
+    break;
   default: text_put(out, token_words(token));
   }
 }

@@ -68,7 +68,8 @@ static bool refuse(struct slot *s, enum slug slug, const char *wanted) {
   struct diagnostic *d =
       report(s->e, slug, s->expr->span, "`%s` of %s must be %s, not %.*s",
              s->spec->name, s->b->owner, wanted, SLICE_ARG(text_slice(&text)));
-  if (s->value.kind == VALUE_REAL && s->spec->type != TYPE_REAL)
+  if (s->value.kind == VALUE_REAL && s->spec->type != TYPE_REAL &&
+      s->spec->type != TYPE_SCALE)
     diag_help(d, "use floor(), ceil() or round()");
   else if (s->spec->type == TYPE_INT && sizes_come_first(s, d))
     return false;
@@ -154,6 +155,17 @@ static bool store_sizes(struct slot *s) {
   return true;
 }
 
+static bool store_scale(struct slot *s) {
+  struct scale_by *scale = s->at;
+  s->at = &scale->whole;
+  if (s->value.kind != VALUE_REAL)
+    return store_sizes(s);
+  if (!(s->value.real > 0) || s->value.real > 1e6)
+    return refuse(s, OUT_OF_RANGE, "above 0 and at most 1e6");
+  scale->real = s->value.real;
+  return true;
+}
+
 static bool store_padding(struct slot *s) {
   struct sizes before, after;
   if (!read_sizes(&s->value, &before, &after))
@@ -204,6 +216,19 @@ static bool store_axes(struct slot *s) {
   return true;
 }
 
+static bool store_numbers(struct slot *s) {
+  struct numbers *numbers = s->at;
+  const struct arg_spec *spec = s->spec;
+  if (s->value.kind != VALUE_INT)
+    return refuse(s, WRONG_TYPE, "integers");
+  if (s->value.integer < spec->min)
+    return refuse(s, OUT_OF_RANGE, "at least 1");
+  if (numbers->count == LIMIT_NUMBERS)
+    return refuse(s, WRONG_COUNT, "16 numbers at most");
+  numbers->at[numbers->count++] = s->value.integer;
+  return true;
+}
+
 /* `bias=true`, for values that come from elsewhere. */
 static bool store_truth(struct slot *s) {
   bool pair = s->spec->type == TYPE_BIAS;
@@ -240,11 +265,13 @@ static bool store(struct slot *s) {
   case TYPE_INT: return store_int(s);
   case TYPE_REAL: return store_real(s);
   case TYPE_SIZES: return store_sizes(s);
+  case TYPE_SCALE: return store_scale(s);
   case TYPE_PADDING: return store_padding(s);
   case TYPE_SHAPE: return store_shape(s);
   case TYPE_RANGE: return store_range(s);
   case TYPE_AXIS:
   case TYPE_AXES: return store_axes(s);
+  case TYPE_NUMBERS: return store_numbers(s);
   case TYPE_WORDS:
   case TYPE_BIAS: return store_truth(s);
   case TYPE_LAYER:
@@ -291,6 +318,11 @@ static bool is_axes(const struct arg_spec *spec) {
   return spec->type == TYPE_AXIS || spec->type == TYPE_AXES;
 }
 
+/* All positions that follow are its. */
+static bool is_list(const struct arg_spec *spec) {
+  return spec->type == TYPE_AXES || spec->type == TYPE_NUMBERS;
+}
+
 static void put_axis(struct binding *b, int row, int64_t axis) {
   struct axes *axes = (void *)((char *)b->args + b->specs[row].offset);
   if (axes->count < LIMIT_RANK)
@@ -316,7 +348,7 @@ static void bind_row(struct expander *e, struct binding *b, int row,
                      const struct expr *expr, struct span span) {
   const struct arg_spec *spec = &b->specs[row];
   struct slot s = {e, b, spec, expr, {0}, (char *)b->args + spec->offset};
-  if (is_given(b, row) && spec->type != TYPE_AXES) {
+  if (is_given(b, row) && !is_list(spec)) {
     given_twice(e, b, row, span);
     return;
   }
@@ -332,6 +364,9 @@ static void bind_row(struct expander *e, struct binding *b, int row,
     *(int64_t *)s.at = -word;
   } else if (is_choice(spec) && (name || expr->kind == EXPR_BINARY)) {
     choose(&s, sources_slice(e->diags->sources, expr->span));
+  } else if (spec->type == TYPE_PADDING && name &&
+             slice_is(expr->name, "tf") && !scope_find(e->scope, expr->name)) {
+    *(struct padding *)s.at = (struct padding){.mode = PADDING_TF};
   } else if (is_axes(spec) && name && axis_letter(expr->name)) {
     put_axis(b, row, axis_letter(expr->name));
   } else {
@@ -345,7 +380,7 @@ static int free_position(const struct binding *b) {
   for (int i = 0; b->specs[i].name; i++) {
     const struct arg_spec *spec = &b->specs[i];
     if (spec->place == PLACE_POSITION &&
-        (!is_given(b, i) || spec->type == TYPE_AXES))
+        (!is_given(b, i) || is_list(spec)))
       return i;
   }
   return -1;
@@ -372,6 +407,11 @@ bool bind_knows(const struct binding *b, struct slice word) {
   return word_row(b, word, &index) >= 0;
 }
 
+bool bind_is_axis(const struct binding *b, struct slice word) {
+  int index, row = word_row(b, word, &index);
+  return row >= 0 && is_axes(&b->specs[row]);
+}
+
 bool bind_word(struct expander *e, struct binding *b, struct slice word,
                struct span span) {
   int index, position = free_position(b);
@@ -382,7 +422,7 @@ bool bind_word(struct expander *e, struct binding *b, struct slice word,
     return false;
   const struct arg_spec *spec = &b->specs[row];
   void *at = (char *)b->args + spec->offset;
-  if (axis)
+  if (is_axes(spec))
     put_axis(b, row, axis_letter(word));
   else if (is_given(b, row))
     given_twice(e, b, row, span);

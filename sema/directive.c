@@ -26,6 +26,39 @@ static bool read_dtype(struct expander *e, const struct stmt *stmt,
   return false;
 }
 
+/* The sizes that the command line has for this input; `_` keeps one. */
+static bool take_sizes(struct expander *e, const struct stmt *stmt,
+                       struct shape *shape) {
+  struct slice name = stmt->name.at ? stmt->name : slice_of("input");
+  struct define *found = NULL;
+  for (size_t i = 0; i < e->in->input_count; i++) {
+    struct define *input = &e->in->inputs[i];
+    if (input->name.length ? slice_equal(input->name, name) : !input->used)
+      found = input;
+  }
+  if (!found)
+    return true;
+  found->used = true;
+  struct value value = found->value;
+  if (value.kind == VALUE_INT)
+    value = (struct value){.count = 1, .at = {value.integer}};
+  bool right = value.count == shape->rank && !value.paired;
+  for (int i = 0; right && i < shape->rank; i++) {
+    if (value.at[i] != SIZE_ANY)
+      shape->dim[i] = value.at[i];
+    right = shape->dim[i] >= 1;
+  }
+  if (right)
+    return true;
+  struct diagnostic *d = report(e, WRONG_RANK, found->span,
+                                "these are no sizes for `%.*s`",
+                                SLICE_ARG(name));
+  diag_label(d, stmt->value->span, "has %d ax%s", shape->rank,
+             shape->rank == 1 ? "is" : "es");
+  diag_help(d, "as many sizes, each at least 1, or `_` for the source's");
+  return false;
+}
+
 static bool read_input_shape(struct expander *e, const struct stmt *stmt,
                              struct shape *shape) {
   struct value value = eval(e, stmt->value);
@@ -52,6 +85,8 @@ static bool read_input_shape(struct expander *e, const struct stmt *stmt,
            "the sizes of an input must be known, and at least 1");
     return false;
   }
+  if (!take_sizes(e, stmt, shape))
+    return false;
   const struct input_override *override = &e->in->override;
   if (override->active && override->input == (int64_t)e->model->sources.count)
     *shape = override->shape;
@@ -65,6 +100,7 @@ static bool read_input_shape(struct expander *e, const struct stmt *stmt,
 void expand_input(struct expander *e, const struct stmt *stmt) {
   struct shape shape;
   int64_t first = (int64_t)e->model->nodes.count;
+  e->in->inputs_seen++;
   e->lost = !read_input_shape(e, stmt, &shape);
   if (!e->lost)
     node_add_input(e, stmt, shape);
@@ -114,28 +150,6 @@ void expand_def(struct expander *e, const struct stmt *stmt) {
     return;
   symbol->stmt = stmt;
   symbol->scope = e->scope;
-}
-
-static struct define *find_define(struct expander *e, struct slice name) {
-  for (size_t i = 0; i < e->in->define_count; i++)
-    if (slice_equal(e->in->defines[i].name, name))
-      return &e->in->defines[i];
-  return NULL;
-}
-
-void expand_constant(struct expander *e, const struct stmt *stmt) {
-  struct value value = eval(e, stmt->value);
-  struct define *define =
-      stmt->kind == STMT_PARAM ? find_define(e, stmt->name) : NULL;
-  if (define) {
-    define->used = true;
-    value = define->value;
-  }
-  size_t count = e->scope->count;
-  struct symbol *symbol =
-      scope_declare(e, SYMBOL_CONSTANT, stmt->name, stmt->name_span);
-  if (e->scope->count > count)
-    symbol->value = value;
 }
 
 void expand_net(struct expander *e, const struct stmt *stmt) {

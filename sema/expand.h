@@ -19,7 +19,7 @@ struct loader {
   void *user;
 };
 
-/* A value for a `param`, from the command line. */
+/* A value for a `param`, or sizes of an input, from the command line. */
 struct define {
   struct slice name;
   struct value value;
@@ -49,6 +49,9 @@ struct expansion {
   struct settings *settings;
   struct define *defines;
   size_t define_count;
+  struct define *inputs; /* by name; empty: the only one */
+  size_t input_count;
+  int64_t inputs_seen; /* statements, with those in error */
   struct input_override override;
   bool ignore_marks;            /* what `-> DIMS` says does not matter */
   struct shape_record *records; /* by statement; NULL: not wanted */

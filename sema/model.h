@@ -6,7 +6,7 @@
 #include "layers/layer.h"
 #include "parser/ast.h"
 
-enum { NO_NODE = -1 };
+enum { NO_NODE = -1, GROUP_OPEN = -2 };
 
 /* How the source came to a place: calls and loops, the innermost first. */
 enum frame_kind { FRAME_CALL, FRAME_LOOP, FRAME_AGAIN };
@@ -37,6 +37,7 @@ struct group {
   struct slice call;  /* a call with its values: `block 64 s=2` */
   bool checkpoint;    /* training keeps only what it reads */
   int64_t first, end; /* its nodes: [first, end) */
+  int64_t out; /* the node it gives; NO_NODE: in error; GROUP_OPEN: not yet */
 };
 
 /* One layer; it gives one tensor, which has the same index. */
@@ -90,6 +91,14 @@ struct output {
   const char *text; /* its name, once somebody has asked for it */
 };
 
+/* A `param` that the source lets be chosen. */
+struct model_param_choice {
+  const struct stmt *stmt;
+  struct slice fallback, value; /* as they could be written */
+  struct slice allowed;         /* "[18 34 50]", "0..1"; empty: all */
+  bool given;                   /* by -D */
+};
+
 struct model {
   struct arena *arena;
   struct slice name;
@@ -100,6 +109,7 @@ struct model {
   VEC(struct group) groups;
   VEC(struct model_param) params;
   VEC(struct output) outputs;
+  VEC(struct model_param_choice) choices;
   VEC(int64_t) sources; /* the nodes that are inputs of the net */
   struct cost *costs;   /* by node, after model_cost */
   struct cost total;
@@ -115,6 +125,11 @@ struct layer model_layer(const struct model *model, int64_t node,
 
 /* Room for the inputs of any node. */
 const struct shape **model_layer_room(const struct model *model);
+
+/* A join of tensors: `add skip`, not `add 1`. */
+static inline bool node_joins(const struct node *node) {
+  return node->kind->join && (node->input_count > 1 || !node->given);
+}
 
 static inline int64_t node_input(const struct model *model,
                                  const struct node *node, int i) {
@@ -135,6 +150,10 @@ void model_put_group_name(struct text *out, const struct model *model,
  */
 void model_put_layer(struct text *out, const struct model *model, int64_t node,
                      const struct slice *labels);
+
+/* The same in the tail of another layer: leaky(0.1). */
+void model_put_tail(struct text *out, const struct model *model, int64_t node,
+                    const struct slice *labels);
 
 /* An argument's value as it could be written: 3x3, auto, same. */
 void model_put_value(struct text *out, const struct arg_spec *spec,

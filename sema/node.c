@@ -186,7 +186,7 @@ static bool add_params(struct expander *e, const struct layer *layer,
 /* References to layers are completed here, where the model is at hand. */
 void node_resolve_refs(struct expander *e, const struct binding *b) {
   for (int i = 0; b->specs[i].name; i++) {
-    if (b->specs[i].type != TYPE_LAYER)
+    if (b->specs[i].type != TYPE_LAYER && b->specs[i].type != TYPE_INPUT)
       continue;
     struct layer_ref *ref = (void *)((char *)b->args + b->specs[i].offset);
     if (ref->node == NO_NODE)

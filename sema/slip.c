@@ -66,7 +66,7 @@ static bool stride_in_sizes(struct expander *e, struct binding *b,
 static bool padding_word(struct expander *e, struct binding *b,
                          const struct arg_spec *spec, const struct expr *expr) {
   if (spec->type != TYPE_PADDING || expr->kind != EXPR_NAME ||
-      scope_find(e->scope, expr->name))
+      scope_find(e->scope, expr->name) || slice_is(expr->name, "tf"))
     return false;
   bool valid = foreign_same(expr->name, slice_of("valid")) ||
                foreign_same(expr->name, slice_of("none"));

@@ -44,6 +44,20 @@ void value_put(struct text *out, const struct value *value) {
   }
 }
 
+bool value_equal(const struct value *a, const struct value *b) {
+  if (value_is_number(a) && value_is_number(b))
+    return value_compare(a, b) == 0;
+  if (a->kind != b->kind)
+    return false;
+  if (a->kind == VALUE_NAME)
+    return slice_equal(a->name, b->name);
+  if (a->kind != VALUE_SIZES)
+    return a->integer == b->integer;
+  size_t bytes = (size_t)a->count * sizeof *a->at;
+  return a->count == b->count && memcmp(a->at, b->at, bytes) == 0 &&
+         memcmp(a->to, b->to, bytes) == 0;
+}
+
 int value_compare(const struct value *a, const struct value *b) {
   if (a->kind == VALUE_INT && b->kind == VALUE_INT)
     return (a->integer > b->integer) - (a->integer < b->integer);

@@ -46,6 +46,9 @@ static inline bool value_is_number(const struct value *value) {
   return value->kind == VALUE_INT || value->kind == VALUE_REAL;
 }
 
+/* Whether two values are the same; a number is so in either kind. */
+bool value_equal(const struct value *a, const struct value *b);
+
 /* Like strcmp, for numbers. */
 int value_compare(const struct value *a, const struct value *b);
 

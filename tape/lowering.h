@@ -10,6 +10,7 @@
  */
 enum opcode {
   DOES_NONE,
+  DOES_UNKNOWN, /* something, but the runtime has no kernel for it */
   DOES_VIEW,
 #define OP(code, ...) DOES_##code,
 #include "runtime/ops.def"

@@ -16,6 +16,8 @@ struct profile {
   bool sums_in_place;     /* gradients of a fan-out are added to the first */
   bool concat_anew;       /* a chain of concats copies all parts each time */
   bool mean_keeps_input;  /* a global mean saves what it averaged */
+  bool keeps_numbers;     /* a product keeps a number where tensors are */
+  bool unfold_keeps_input; /* its backward asks the input for its size */
   bool pool_indices;      /* maximum pooling writes int64 places */
   bool fused_attention;   /* attention weights are never stored */
   bool norm_in_float32;   /* mixed precision: layer norm computes in 32 bits */

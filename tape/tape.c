@@ -1,7 +1,6 @@
 /* Tape: the operations that a framework runs for a net, in their order. */
 #include "tape/tape.h"
 
-
 enum { FEW = 4 }; /* inputs of most operations */
 
 struct extent extent_fixed(int64_t count, enum width width) {
@@ -124,8 +123,8 @@ static struct extent resolve(const struct tape *tape, struct extent extent,
 static bool may_overwrite(const struct tape *tape, const struct operation *op) {
   const struct tape_value *in = &tape->values.at[op->in[0]];
   const struct tape_storage *storage = &tape->storages.at[in->storage];
-  return tape->in_place && in->storage >= tape->fence && storage->owned &&
-         !storage->saved && storage->pending <= 1;
+  return tape->in_place && !in->part && in->storage >= tape->fence &&
+         storage->owned && !storage->saved && storage->pending <= 1;
 }
 
 static bool has_trained_params(const struct tape *tape,

@@ -91,6 +91,7 @@ struct tape_value {
   int part_count, axis;
   bool needs_gradient, strided;
   bool shared; /* several layers read it */
+  bool part;   /* one of several views, which are never written over */
 };
 
 struct tape_storage {

@@ -252,6 +252,91 @@ static void only_plain_files_are_replaced(void **state) {
 }
 
 /* What cannot be written is never taken for written. */
+/* --input replaces sizes, and says which inputs there are. */
+static void inputs_take_other_sizes(void **state) {
+  (void)state;
+  struct run r = run(NETC " examples/zoo/resnet.net --input 320x256x_");
+  assert_int_equal(r.status, 0);
+  assert_holds(r.out, "resnet   320x256x3, float32");
+  run_free(&r);
+  r = run(NETC " examples/zoo/clip.net --input 64");
+  assert_int_equal(r.status, 2);
+  assert_holds(r.err, "this net has 2 inputs: say which");
+  run_free(&r);
+  r = run(NETC " check examples/zoo/resnet.net --input pictures=1x1x1");
+  assert_int_equal(r.status, 2);
+  assert_holds(r.err, "the source has no input `pictures`");
+  run_free(&r);
+  r = run(NETC " check examples/zoo/resnet.net --input 320x320");
+  assert_int_equal(r.status, 1);
+  assert_holds(r.err, "these are no sizes for `input` [wrong-rank]");
+  run_free(&r);
+  r = run(NETC " check examples/zoo/resnet.net --input 3,3");
+  assert_int_equal(r.status, 2);
+  run_free(&r);
+}
+
+/* What --max-input finds fits, and the next multiple does not. */
+static void the_largest_input_fits(void **state) {
+  (void)state;
+  struct run r = run(NETC " examples/zoo/yolov3.net --max-input --gpu t4");
+  assert_int_equal(r.status, 0);
+  assert_holds(r.out, "largest square input  2,464 x 2,464: ");
+  assert_holds(r.out, "the next              2,496 x 2,496: ");
+  assert_holds(r.out, "multiples of 32\n");
+  run_free(&r);
+  r = run(NETC " examples/zoo/yolov3.net --must-fit --gpu t4 "
+               "--input 2464x2464x3");
+  assert_int_equal(r.status, 0);
+  run_free(&r);
+  r = run(NETC " examples/zoo/yolov3.net --must-fit --gpu t4 "
+               "--input 2496x2496x3");
+  assert_int_equal(r.status, 1);
+  run_free(&r);
+  static const struct {
+    const char *arguments, *words;
+    int status;
+  } refused[] = {
+      {"examples/zoo/yolov3.net", "needs a device: --gpu NAME", 2},
+      {"examples/zoo/gpt2.net --gpu t4", "one picture or clip", 2},
+      {"examples/zoo/yolov3.net --gpu t4 -o x.svg", "without -o", 2},
+      {"- --gpu t4 <examples/zoo/yolov3.net", "several times", 2},
+      {"examples/zoo/yolov3.net --memory 10MiB", "no square input fits", 1},
+  };
+  for (size_t i = 0; i < sizeof refused / sizeof *refused; i++) {
+    r = run(NETC " --max-input %s", refused[i].arguments);
+    assert_holds(r.err, refused[i].words);
+    assert_int_equal(r.status, refused[i].status);
+    run_free(&r);
+  }
+}
+
+/* What -D can choose; of a net that is refused, too. */
+static void params_are_listed(void **state) {
+  (void)state;
+  struct run r = run(NETC " params examples/zoo/vgg.net");
+  assert_string_equal(r.out, "param  default   allowed\n"
+                             "depth  16        11 13 16 19\n"
+                             "norm   identity  identity bn\n");
+  assert_string_equal(r.err, "");
+  run_free(&r);
+  r = run(NETC " params examples/zoo/vgg.net -D depth=15");
+  assert_int_equal(r.status, 1);
+  assert_holds(r.out, "depth  16        11 13 16 19; is 15\n");
+  assert_holds(r.err, "`depth` must be one of 11 13 16 19, not 15");
+  assert_holds(r.err, "the nearest is 16");
+  run_free(&r);
+  r = run(NETC " params examples/simple_cnn.net");
+  assert_string_equal(r.out, "examples/simple_cnn.net has no `param`\n");
+  run_free(&r);
+  r = run("bash -c 'eval \"$(" NETC " completion bash)\"; "
+          "netc() { " NETC " \"$@\"; }; compopt() { :; }; "
+          "COMP_WORDS=(netc examples/zoo/resnet.net -D de); COMP_CWORD=3; "
+          "_netc; echo \"${COMPREPLY[@]}\"'");
+  assert_string_equal(r.out, "depth=\n");
+  run_free(&r);
+}
+
 static void full_disks_are_noticed(void **state) {
   (void)state;
   static const char *const commands[] = {
@@ -260,6 +345,7 @@ static void full_disks_are_noticed(void **state) {
       "--version",
       "plan --help",
       "layers",
+      "params examples/zoo/vgg.net",
       "explain",
       "help settings",
       "fmt --help",
@@ -703,6 +789,9 @@ int main(void) {
       cmocka_unit_test(make_follows_the_dependencies),
       cmocka_unit_test(ninja_follows_the_dependencies),
       cmocka_unit_test(a_target_of_ones_own_is_taken),
+      cmocka_unit_test(params_are_listed),
+      cmocka_unit_test(inputs_take_other_sizes),
+      cmocka_unit_test(the_largest_input_fits),
       cmocka_unit_test(full_disks_are_noticed),
       cmocka_unit_test(a_closed_pipe_is_quiet),
       cmocka_unit_test(a_file_that_is_replaced_keeps_its_mode),

@@ -28,6 +28,7 @@ struct whole {
 
 static const struct whole wholes[] = {
     {"maps", "tests/data/run/maps.net", "", {"map", "vector"}},
+    {"patches", "tests/data/run/patches.net", "", {"map", "vector"}},
     {"sequences",
      "tests/data/run/sequences.net",
      "",

@@ -142,7 +142,7 @@ struct bench {
 /* Spreads an operand over the sizes of the output: strides of 0. */
 static bool broadcasts(int code) {
   return code == NETRT_ADD || code == NETRT_SUB || code == NETRT_MUL ||
-         code == NETRT_MAX;
+         code == NETRT_DIV || code == NETRT_MAX || code == NETRT_MIN;
 }
 
 static bool recurrent(int code) {
@@ -316,6 +316,21 @@ static void backwards(void *user, size_t count,
     task(data, count);
 }
 
+/* Indices are compared as numbers. */
+static void copy_values(const struct netrt *net, const struct input *out,
+                        float *to) {
+  size_t count = values_of(out);
+  if (out->type == NETRT_F32) {
+    netrt_copy_output(net, 0, to);
+    return;
+  }
+  int64_t *indices = calloc(count, sizeof *indices);
+  netrt_copy_output(net, 0, indices);
+  for (size_t i = 0; i < count; i++)
+    to[i] = (float)indices[i];
+  free(indices);
+}
+
 static void run_form(const struct one_case *c, const char *form, bool strided,
                      bool in_place, unsigned flags, unsigned threads) {
   struct bench b = {.strided = strided, .in_place = in_place};
@@ -333,7 +348,7 @@ static void run_form(const struct one_case *c, const char *form, bool strided,
   int status = (int)netrt_run(&net);
   size_t count = values_of(&c->out);
   float *actual = calloc(count, sizeof *actual);
-  netrt_copy_output(&net, 0, actual);
+  copy_values(&net, &c->out, actual);
   double error = worst_error(c->expected, actual, count);
   if (status || !(error <= 1e-5))
     print_error("%s, %s: %s, error %g\n", c->name, form,

@@ -17,6 +17,7 @@ import sys
 
 import numpy
 import torch
+import torchvision
 from torch.nn import functional as F
 
 CASES = []
@@ -457,10 +458,100 @@ def recurrent():
                          [ways, bias], work=batch * steps * rows)
 
 
+def boxed(x, batch):
+    """N * boxes, C, H, W with the samples in front"""
+    return last(x).reshape(batch, -1, *last(x).shape[1:])
+
+
+def unpooled(x, places):
+    """Later values of a place win, as they do in a walk."""
+    out = torch.zeros(x.shape[0], 24, x.shape[3], dtype=x.dtype)
+    for b in range(x.shape[0]):
+        for i in range(6):
+            for c in range(x.shape[3]):
+                out[b, places[b, i // 3, i % 3, c], c] = x[b, i // 3, i % 3, c]
+    return out.reshape(x.shape[0], 4, 6, x.shape[3])
+
+
+def arithmetic():
+    for shape in (1, 21), (3, 4, 3, 5):
+        for op, f in ("sqrt", torch.sqrt), ("log", torch.log):
+            case(op, f"{len(shape)} axes", [Input(*shape, plus=2)], f)
+        for op, f in ("exp", torch.exp), ("abs", torch.abs), \
+                     ("neg", torch.neg):
+            case(op, f"{len(shape)} axes", [Input(*shape, scale=4)], f)
+    for exponent in 2, 3, -0.5:
+        case("pow", f"to {exponent}",
+             [Input(1 if exponent < 0 else 3, 4, 7, plus=2)],
+             lambda x: x ** exponent, reals=[exponent])
+    for batch in 1, 3:
+        shape = batch, 4, 19
+        case("shift", f"batch {batch}", [Input(*shape)], lambda x: x + 0.25,
+             reals=[0.25])
+        case("atleast", f"batch {batch}", [Input(*shape)],
+             lambda x: x.clamp(min=0.25), reals=[0.25])
+        case("atmost", f"batch {batch}", [Input(*shape)],
+             lambda x: x.clamp(max=0.25), reals=[0.25])
+    for op, f in ("div", torch.div), ("min", torch.minimum):
+        case(op, "equal sizes", [Input(3, 3, 4, 5), Input(3, 3, 4, 5, plus=2)],
+             f)
+        case(op, "by channel", [Input(1, 3, 4, 5), Input(5, plus=2)], f)
+        case(op, "the first is smaller",
+             [Input(1, 4, 1), Input(3, 1, 17, plus=2)], f)
+    for shape in (1, 8), (3, 4, 3, 10):
+        case("glu", f"{len(shape)} axes", [Input(*shape, scale=4)],
+             lambda x: F.glu(x, -1))
+        case("l2norm", f"{len(shape)} axes", [Input(*shape, scale=4)],
+             lambda x: F.normalize(x, dim=-1), reals=[1e-12])
+        case("l2norm", f"a least, {len(shape)} axes", [Input(*shape)],
+             lambda x: F.normalize(x, dim=-1, eps=2), reals=[2])
+        case("affine", f"{len(shape)} axes",
+             [Input(*shape), Input(shape[-1]), Input(shape[-1])],
+             lambda x, a, b: x * a + b)
+    for shape, kernel, stride, pad in (
+            ((1, 6, 5, 3), (2, 2), (2, 2), (0, 0)),
+            ((3, 7, 7, 2), (3, 3), (2, 2), (1, 1)),
+            ((3, 9, 2), (3,), (1,), (1,))):
+        axes = len(kernel)
+        f = (F.max_pool1d, F.max_pool2d)[axes - 1]
+        case("places", f"{axes} axes, {kernel[0]}", [Input(*shape)],
+             lambda x: last(f(first(x), kernel, stride, pad,
+                              return_indices=True)[1]),
+             by_axis(kernel, stride, (1,) * axes, pad, pad))
+    for size in 3, 5:
+        for shape in (1, 6, 5, 3), (3, 4, 7, 2):
+            case("lrnwithin", f"{size} of {shape[1]}x{shape[2]}",
+                 [Input(*shape, scale=4)],
+                 lambda x: x / last(1 + 0.5 * F.avg_pool2d(
+                     first(x) ** 2, size, 1, size // 2)) ** 0.75,
+                 [size], [0.5, 0.75, 1])
+    for batch in 1, 3:
+        case("unpool", f"batch {batch}",
+             [Input(batch, 2, 3, 4), Input(batch, 2, 3, 4, index=24,
+                                           type="i64")], unpooled)
+    for batch, samples, aligned in (1, 2, 0), (3, 2, 1), (3, 0, 0):
+        case("roialign", f"{samples} samples" + " aligned" * aligned,
+             [Input(batch, 6, 7, 3), Input(batch, 4, 4, scale=8, plus=6)],
+             lambda x, b: boxed(torchvision.ops.roi_align(
+                 first(x), list(b), (3, 2), 0.5, samples or -1,
+                 bool(aligned)), batch), [samples, aligned], [0.5])
+    for batch in 1, 3:
+        case("roipool", f"batch {batch}",
+             [Input(batch, 6, 7, 3), Input(batch, 4, 4, scale=8, plus=6)],
+             lambda x, b: boxed(torchvision.ops.roi_pool(
+                 first(x), list(b), (3, 2), 0.5), batch), reals=[0.5])
+    for mode, f in enumerate((torch.sum, torch.mean, torch.amax, torch.amin)):
+        for shape, axes in ((3, 4, 5), 1), ((1, 6, 3, 4), 2), \
+                           ((3, 2, 3, 4), 3), ((1, 7), 1):
+            case("reduce", f"mode {mode}, {axes} axes of {len(shape)}",
+                 [Input(*shape, scale=4)],
+                 lambda x: f(x, tuple(range(-axes, 0))), [mode])
+
+
 def main():
     torch.set_num_threads(1)
     for make in (convolutions, pools, products, norms, values, moves,
-                 attentions, recurrent):
+                 attentions, recurrent, arithmetic):
         make()
     lines = []
     with open(f"{sys.argv[1]}/cases.bin", "wb") as binary:
@@ -473,7 +564,8 @@ def main():
             lines += ["in " + i.text() for i in ins]
             if work:
                 lines.append(f"work {work}")
-            lines.append("out " + "x".join(map(str, out.shape)))
+            lines.append("out " + "x".join(map(str, out.shape)) +
+                         (" i64=1" if out.dtype == torch.int64 else ""))
             flat = out.flatten().tolist()
             binary.write(struct.pack(f"<{len(flat)}f", *flat))
     with open(f"{sys.argv[1]}/cases.txt", "w") as text:

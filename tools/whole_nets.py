@@ -273,6 +273,34 @@ class UNet(nn.Module):
         return self.last(x)
 
 
+class WaveNet(nn.Module):
+    """As the paper has it, without the residual that nothing reads."""
+
+    def __init__(self, layers=30, width=64, skips=256):
+        super().__init__()
+        self.first = nn.Conv1d(256, width, 2)
+        self.layers = nn.ModuleList(
+            nn.ModuleList(
+                [nn.Conv1d(width, width, 2, dilation=2 ** (i % 10)),
+                 nn.Conv1d(width, width, 2, dilation=2 ** (i % 10)),
+                 nn.Conv1d(width, skips, 1)] +
+                [nn.Conv1d(width, width, 1)] * (i < layers - 1))
+            for i in range(layers))
+        self.last = nn.ModuleList([nn.Conv1d(skips, skips, 1),
+                                   nn.Conv1d(skips, 256, 1)])
+
+    def forward(self, x):
+        x = self.first(F.pad(x, (1, 0)))
+        total = 0
+        for filtered, gate, skip, *residual in self.layers:
+            padded = F.pad(x, (filtered.dilation[0], 0))
+            y = torch.tanh(filtered(padded)) * torch.sigmoid(gate(padded))
+            total = total + skip(y)
+            if residual:
+                x = residual[0](y) + x
+        return self.last[1](F.relu(self.last[0](F.relu(total))))
+
+
 class YoloV3(nn.Module):
     def __init__(self):
         super().__init__()
@@ -545,6 +573,48 @@ class Maps(nn.Module):
         return x, self.dense(x)
 
 
+class Local(nn.Module):
+    """A product for each position of the unfolded map."""
+
+    def __init__(self, positions, values, channels):
+        super().__init__()
+        self.weight = nn.Parameter(torch.zeros(positions, values, channels))
+        self.bias = nn.Parameter(torch.zeros(positions, channels))
+
+    def forward(self, x):
+        y = torch.bmm(x.permute(2, 0, 1), self.weight) + self.bias[:, None]
+        return y.permute(1, 2, 0)
+
+
+class Vectors(nn.Module):
+    def __init__(self, channels):
+        super().__init__()
+        self.weight = nn.Parameter(torch.zeros(channels))
+        self.bias = nn.Parameter(torch.zeros(channels))
+
+    def forward(self, x):
+        return x * self.weight[:, None, None] + self.bias[:, None, None]
+
+
+class Patches(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.local = Local(30, 32, 8)
+        self.affine, self.scale = Vectors(8), Vectors(8)
+        self.linear = nn.Linear(36, 5)
+
+    def forward(self, x):
+        y, places = F.max_pool2d(x, 2, return_indices=True)
+        y = self.local(F.unfold(F.pad(y, (0, 1, 0, 1)), 2))
+        y = F.max_unpool2d(y.unflatten(2, (6, 5)), places, 2)
+        a, b = self.scale(self.affine(y)).chunk(2, 1)
+        y = F.pad(b * a, (0, 0, 0, 0, 1, 3))
+        y = y / F.avg_pool2d(y ** 2, 3, 1, 1).mul(1e-4).add(1).pow(0.75)
+        y = F.unfold(F.pad(y, (0, 1, 0, 1)), 3, stride=2).unflatten(2, (6, 5))
+        z = F.glu(y.amax(3), 1).transpose(1, 2)
+        return y, self.linear(F.normalize(z, dim=-1).mean(1))
+
+
 class Sequences(nn.Module):
     def __init__(self):
         super().__init__()
@@ -587,6 +657,8 @@ class Case:
 
 CASES = [
     Case("maps", [], Maps, keep=True, path="tests/data/run/maps.net"),
+    Case("patches", [], Patches, keep=True,
+         path="tests/data/run/patches.net"),
     Case("sequences", [], Sequences, sequence=True, keep=True,
          path="tests/data/run/sequences.net"),
     Case("simple_cnn", [], simple_cnn, keep=True,
@@ -632,6 +704,7 @@ CASES = [
     Case("dcgan_g", [], dcgan_g, keep=True),
     Case("dcgan_d", [], dcgan_d, keep=True),
     Case("m5", [], m5, keep=True),
+    Case("wavenet", [], WaveNet),
     Case("r3d_18", [], vision("r3d_18")),
     Case("lstm_lm", ["width=64"], lambda: LanguageModel(nn.LSTM, 64),
          indices=[10000]),

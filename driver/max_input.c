@@ -1,0 +1,204 @@
+/*
+ * --max-input: the largest square picture that fits a device, by trying.
+ * Every trial compiles the net anew with other sizes: nothing is estimated.
+ */
+#include "driver/max_input.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+enum {
+  MOST_STEP = 256,    /* multiples of more than this are not looked for */
+  MOST_SIDE = 1 << 20 /* rows and columns */
+};
+
+/* What came of one size: an error or a further warning, and what is asked. */
+enum outcome { OUTCOME_ERROR, OUTCOME_FITS, OUTCOME_TOO_LARGE };
+
+struct search {
+  struct netc *netc;
+  const struct net_options *options;
+  const char *input; /* its name */
+  int rank;          /* of it, with channels */
+  int64_t step;      /* sides are multiples of it */
+  int64_t tried;     /* sizes that were compiled */
+  size_t warnings;   /* that a size may have: those of the source's own */
+  int64_t least, most;
+  int64_t need, room;           /* bytes, of the last trial */
+  int64_t best_need, over_need; /* of the largest that fits, the next */
+};
+
+/* HxWxC with equal sides; a clip keeps its length. */
+static void sizes_of(const struct search *s, int64_t side, char *to,
+                     size_t room) {
+  snprintf(to, room, "%s%" PRId64 "x%" PRId64 "x_", s->rank > 3 ? "_x" : "",
+           side, side);
+}
+
+static enum outcome verdict_of(struct search *s) {
+  struct netc_verdict v = {.size = sizeof v};
+  struct netc_prediction p = {.size = sizeof p};
+  if (s->options->look.predict) {
+    netc_prediction(s->netc, &p);
+    s->need = p.need_bytes;
+    s->room = p.room_bytes;
+    return p.fits ? OUTCOME_FITS : OUTCOME_TOO_LARGE;
+  }
+  netc_verdict(s->netc, &v);
+  s->need = v.peak_bytes;
+  s->room = v.room_bytes;
+  return v.fits ? OUTCOME_FITS : OUTCOME_TOO_LARGE;
+}
+
+static enum outcome try_side(struct search *s, int64_t side) {
+  char sizes[80];
+  sizes_of(s, side, sizes, sizeof sizes);
+  s->tried++;
+  s->least = s->least == 0 || side < s->least ? side : s->least;
+  s->most = side > s->most ? side : s->most;
+  if (netc_input_sizes(s->netc, s->input, sizes) != NETC_OK ||
+      netc_load_file(s->netc, s->options->files.at[0]) != NETC_OK ||
+      netc_diagnostic_count(s->netc) > s->warnings)
+    return OUTCOME_ERROR;
+  enum outcome outcome = verdict_of(s);
+  if (outcome == OUTCOME_FITS)
+    s->best_need = s->need;
+  else
+    s->over_need = s->need;
+  return outcome;
+}
+
+/* The smallest power of two of which several multiples in a row compile. */
+static bool find_step(struct search *s, int64_t side) {
+  enum { IN_A_ROW = 3 };
+  for (s->step = 1; s->step <= MOST_STEP; s->step *= 2) {
+    int64_t first = (side + s->step - 1) / s->step;
+    int i = 0;
+    while (i < IN_A_ROW &&
+           try_side(s, (first + i) * s->step) != OUTCOME_ERROR)
+      i++;
+    if (i == IN_A_ROW)
+      return true;
+  }
+  return false;
+}
+
+/* The largest multiple that fits, 0 for none; the one behind it does not. */
+static int64_t bisect(struct search *s, int64_t start) {
+  int64_t low = 0, high = start;
+  int64_t most = MOST_SIDE / s->step;
+  while (high <= most && try_side(s, high * s->step) == OUTCOME_FITS) {
+    low = high;
+    high *= 2;
+  }
+  if (high > most)
+    return low;
+  if (low == 0) { /* the net as it is does not fit */
+    int64_t lower = high / 2;
+    while (lower > 0 && try_side(s, lower * s->step) == OUTCOME_TOO_LARGE) {
+      high = lower;
+      lower /= 2;
+    }
+    low = lower > 0 && try_side(s, lower * s->step) == OUTCOME_FITS ? lower : 0;
+  }
+  while (low > 0 && high - low > 1) {
+    int64_t middle = low + (high - low) / 2;
+    if (try_side(s, middle * s->step) == OUTCOME_FITS)
+      low = middle;
+    else
+      high = middle;
+  }
+  return low;
+}
+
+/* The one input that is a picture or clip; its side, or 0 and a complaint. */
+static int64_t find_input(struct search *s) {
+  struct netc_end end = {.size = sizeof end};
+  struct netc_layer layer = {.size = sizeof layer};
+  int64_t side = 0;
+  int maps = 0;
+  for (size_t i = 0; netc_input(s->netc, i, &end) == NETC_OK; i++) {
+    netc_layer(s->netc, (size_t)end.layer, &layer);
+    if (layer.out.rank < 3 || layer.out.rank > 4)
+      continue;
+    maps++;
+    s->input = end.name;
+    s->rank = layer.out.rank;
+    side = layer.out.dims[s->rank - 2];
+  }
+  if (maps == 1)
+    return side;
+  complain(EXIT_USAGE, "--max-input is for a net with one picture or clip as "
+                       "its input; this one has %d", maps);
+  return 0;
+}
+
+static void put_answer(const struct search *s, int64_t side) {
+  char need[32], room[32], sizes[80];
+  sizes_of(s, side, sizes, sizeof sizes);
+  printf("largest square input  %s x %s: %s of %s\n", count_text(side).text,
+         count_text(side).text, size_text(need, sizeof need, s->best_need),
+         size_text(room, sizeof room, s->room));
+  if (s->over_need)
+    printf("the next              %s x %s: %s\n",
+           count_text(side + s->step).text, count_text(side + s->step).text,
+           size_text(need, sizeof need, s->over_need));
+  printf("tried                 %" PRId64 " sizes from %s to %s, multiples of "
+         "%" PRId64 "\n",
+         s->tried, count_text(s->least).text, count_text(s->most).text,
+         s->step);
+  printf("to use it             netc %s --input %s\n",
+         s->options->files.at[0], sizes);
+}
+
+static int answer(struct search *s, int64_t side) {
+  bool found = find_step(s, side);
+  if (!found) { /* larger ones may be warned of for what they are */
+    s->warnings = SIZE_MAX;
+    found = find_step(s, side);
+  }
+  if (!found)
+    return complain(EXIT_SOURCE, "this net compiles at %" PRId64
+                                 "x%" PRId64 " alone: no multiples of 1 to "
+                                 "%d near it do",
+                    side, side, MOST_STEP);
+  int64_t largest = bisect(s, (side + s->step - 1) / s->step) * s->step;
+  if (largest == 0)
+    return complain(EXIT_SOURCE, "no square input fits: %" PRId64
+                                 " sizes from %s to %s were tried, multiples "
+                                 "of %" PRId64,
+                    s->tried, count_text(s->least).text,
+                    count_text(s->most).text, s->step);
+  /* The next one's bytes are those of its own trial. */
+  s->over_need = 0;
+  try_side(s, largest + s->step);
+  try_side(s, largest);
+  put_answer(s, largest);
+  return finish_stdout();
+}
+
+int max_input(struct netc *netc, const struct net_options *options) {
+  struct search s = {.netc = netc, .options = options};
+  struct netc_verdict v = {.size = sizeof v};
+  char name[128];
+  if (options->wanted_count || options->dump)
+    return complain(EXIT_USAGE, "--max-input is an answer by itself: without "
+                                "-o, --emit and --dump");
+  if (strcmp(options->files.at[0], "-") == 0)
+    return complain(EXIT_USAGE, "--max-input reads its file several times");
+  int status = net_options_load(options);
+  if (status != EXIT_DONE)
+    return status;
+  netc_verdict(netc, &v);
+  if (!v.asked)
+    return complain(EXIT_USAGE, "--max-input needs a device: --gpu NAME or "
+                                "--memory SIZE");
+  int64_t side = find_input(&s);
+  s.warnings = netc_diagnostic_count(netc);
+  if (side == 0)
+    return EXIT_USAGE;
+  if (snprintf(name, sizeof name, "%s", s.input) >= (int)sizeof name)
+    return complain(EXIT_USAGE, "the name of the input is too long");
+  s.input = name; /* the net's own goes with the next load */
+  return answer(&s, side);
+}

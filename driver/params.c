@@ -1,0 +1,51 @@
+/* netc params: what -D can choose in a net. */
+#include <string.h>
+
+#include "driver/net_options.h"
+
+struct widths {
+  int name, value;
+};
+
+static int wider(int width, const char *text) {
+  return (int)strlen(text) > width ? (int)strlen(text) : width;
+}
+
+/* name, default, what is allowed; a value of -D behind the default. */
+static void put_params(struct netc *netc) {
+  struct netc_param p = {.size = sizeof p};
+  struct widths w = {(int)strlen("param"), (int)strlen("default")};
+  for (size_t i = 0; netc_param(netc, i, &p) == NETC_OK; i++) {
+    w.name = wider(w.name, p.name);
+    w.value = wider(w.value, p.fallback);
+  }
+  printf("%-*s  %-*s  allowed\n", w.name, "param", w.value, "default");
+  for (size_t i = 0; netc_param(netc, i, &p) == NETC_OK; i++) {
+    printf("%-*s  %-*s  %s", w.name, p.name, w.value, p.fallback,
+           *p.allowed ? p.allowed : "any");
+    printf(p.given ? "; is %s\n" : "\n", p.value);
+  }
+}
+
+static int params(struct netc *netc, const struct net_options *o) {
+  struct netc_param first = {.size = sizeof first};
+  int status = net_options_load(o);
+  if (netc_param(netc, 0, &first) == NETC_OK)
+    put_params(netc);
+  else if (status == EXIT_DONE)
+    printf("%s has no `param`\n", o->files.at[0]);
+  int written = finish_stdout();
+  return status == EXIT_DONE ? written : status;
+}
+
+int command_params(int argc, char **argv) {
+  struct net_options options = {.argc = 0};
+  struct netc *netc = netc_open(NULL, NULL);
+  if (!netc)
+    return complain(EXIT_IO, "out of memory");
+  int status = net_options_read(&options, COMMAND_PARAMS, netc, argc, argv)
+                   ? params(netc, &options)
+                   : options.files.status;
+  netc_close(netc);
+  return status;
+}

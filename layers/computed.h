@@ -1,0 +1,29 @@
+/* Weights that are computed from parameters before they are used. */
+#ifndef NETC_LAYERS_COMPUTED_H
+#define NETC_LAYERS_COMPUTED_H
+
+#include "layers/layer.h"
+
+enum computed { WEIGHTS_PLAIN, WEIGHTS_WS, WEIGHTS_WNORM, WEIGHTS_SPECTRAL };
+
+#define COMPUTED(of)                                                       \
+  {                                                                        \
+    .name = "weights", .type = TYPE_WORDS, .place = PLACE_WORD,            \
+    .words = "ws wnorm spectral", .offset = offsetof(struct of, computed), \
+    .doc = "weights are standardised, have their lengths apart, or are "   \
+           "divided by their largest singular value"                       \
+  }
+
+/* A weight and a bias of `bias` values, or of none; the weight's last axis is
+ * that of the outputs. In PyTorch's order. */
+void computed_params(struct params *params, enum computed how,
+                     struct param weight, struct param bias);
+
+/*
+ * Records a product of `in` and these weights, `op` but for its inputs and
+ * parameters; `weight` is what computed_params() was given.
+ */
+size_t computed_trace(struct tape *tape, enum computed how, size_t in,
+                      const struct param *weight, struct operation op);
+
+#endif

@@ -1,0 +1,254 @@
+/* unfold, local: the patches that a window sees, and weights for each. */
+#include <inttypes.h>
+
+#include "base/check.h"
+#include "layers/window.h"
+
+struct patch {
+  int64_t channels; /* local */
+  struct window_args window;
+  enum bias bias;
+};
+
+#define PATCH_ROWS                                                      \
+  {.name = "kernel",                                                    \
+   .type = TYPE_SIZES,                                                  \
+   .place = PLACE_POSITION,                                             \
+   .required = true,                                                    \
+   .offset = offsetof(struct patch, window.kernel),                     \
+   .min = 1,                                                            \
+   .doc = "size of the window"},                                        \
+      {.name = "stride",                                                \
+       .type = TYPE_SIZES,                                              \
+       .place = PLACE_STRIDE,                                           \
+       .min = 1,                                                        \
+       .offset = offsetof(struct patch, window.stride),                 \
+       .fallback = "1",                                                 \
+       .doc = "step from window to window"},                            \
+      {.name = "pad",                                                   \
+       .type = TYPE_PADDING,                                            \
+       .place = PLACE_KEY,                                              \
+       .offset = offsetof(struct patch, window.pad),                    \
+       .fallback = "0",                                                 \
+       .doc = "`pad` keeps the size at stride 1; `pad=1`, `pad=0:1`"},  \
+  {                                                                     \
+    .name = "dilate", .type = TYPE_SIZES, .place = PLACE_KEY, .min = 1, \
+    .offset = offsetof(struct patch, window.dilation), .fallback = "1", \
+    .doc = "step inside the window"                                     \
+  }
+
+static const struct arg_spec unfold_specs[] = {PATCH_ROWS, SPEC_END};
+static const struct arg_spec local_specs[] = {
+    {.name = "channels",
+     .type = TYPE_INT,
+     .place = PLACE_POSITION,
+     .required = true,
+     .offset = offsetof(struct patch, channels),
+     .min = 1,
+     .doc = "channels of the output"},
+    PATCH_ROWS,
+    {.name = "bias",
+     .type = TYPE_BIAS,
+     .place = PLACE_WORD,
+     .words = "bias nobias",
+     .offset = offsetof(struct patch, bias),
+     .fallback = "bias, nobias before bn",
+     .doc = "whether each value of the output has a bias"},
+    SPEC_END};
+
+static int patch_windows(const struct layer *layer, struct window *windows) {
+  const struct patch *patch = layer->args;
+  window_plan(layer, &patch->window, windows);
+  return shape_spatial(layer->in[0]);
+}
+
+/* Values of a patch: C, and the window. */
+static bool patch_values(const struct layer *layer, int64_t *values) {
+  struct window windows[3];
+  int axes = patch_windows(layer, windows);
+  bool fits = true;
+  *values = shape_channels(layer->in[0]);
+  for (int i = 0; i < axes; i++)
+    fits = fits && mul_i64(*values, windows[i].kernel, values);
+  return fits;
+}
+
+static bool patch_shape(struct layer *layer, int64_t channels) {
+  const struct patch *patch = layer->args;
+  struct window windows[3];
+  int64_t values;
+  if (!window_check(layer, &patch->window, windows))
+    return false;
+  if (!patch_values(layer, &values)) {
+    layer_fail(layer, TOO_LARGE, "kernel", "a patch passes 2^63 - 1 values");
+    return false;
+  }
+  layer->out = window_shape(layer, windows, channels ? channels : values);
+  return true;
+}
+
+static bool unfold_shape(struct layer *layer) {
+  return patch_shape(layer, 0);
+}
+
+static bool local_shape(struct layer *layer) {
+  return patch_shape(layer, ((const struct patch *)layer->args)->channels);
+}
+
+/* A patch seen as C x K.. beside each position: neighbours share values. */
+static struct strides see_patches(const struct layer *layer,
+                                  const struct strides *map) {
+  struct window windows[3];
+  int axes = patch_windows(layer, windows);
+  struct strides seen = *map;
+  for (int i = 0; i < axes; i++) {
+    const struct window *w = &windows[i];
+    seen = strides_insert(&seen, seen.rank, w->kernel,
+                          map->stride[i] * w->dilation);
+    seen.dim[i] = w->out;
+    seen.stride[i] *= w->stride;
+  }
+  return seen;
+}
+
+/*
+ * torch.nn.functional.unfold, whose channels are C x K..; a plan copies
+ * patches of a padded map. `out` is the map with them.
+ */
+static size_t patches(const struct layer *layer, struct tape *tape, size_t in,
+                      const struct shape *out) {
+  const struct patch *patch = layer->args;
+  size_t padded = window_pad(layer, &patch->window, tape, in, tape->lowers);
+  struct strides lies = tape_strides(tape, padded), seen = lies, to = lies;
+  struct strides dense = strides_of(out);
+  if (tape->lowers) {
+    seen = see_patches(layer, &lies);
+    to = strides_dense(seen.rank, seen.dim);
+  }
+  bool keeps = tape->profile->unfold_keeps_input;
+  size_t value = tape_run(
+      tape, &(struct operation){.name = "unfold",
+                                .does = LOWERS(COPY, .in = &seen, .out = &to),
+                                .in = &padded,
+                                .in_count = 1,
+                                .out = extent_of(out),
+                                .keeps = keeps ? KEEPS_IN(0) : 0});
+  tape_see(tape, value, &dense);
+  return value;
+}
+
+static size_t unfold_trace(const struct layer *layer, struct tape *tape,
+                           const size_t *in) {
+  return patches(layer, tape, in[0], &layer->out);
+}
+
+static int64_t positions(const struct layer *layer) {
+  return shape_values(&layer->out) / shape_channels(&layer->out);
+}
+
+static void local_params(const struct layer *layer, struct params *params) {
+  const struct patch *patch = layer->args;
+  int64_t values;
+  patch_values(layer, &values);
+  params_add(params,
+             (struct param){.name = "weight",
+                            .rank = 3,
+                            .dim = {positions(layer), values, patch->channels},
+                            .spread = spread_relu(values)});
+  if (patch->bias != BIAS_NO)
+    params_add(params,
+               (struct param){.name = "bias",
+                              .rank = 2,
+                              .dim = {positions(layer), patch->channels},
+                              .spread = spread_bias(values)});
+}
+
+static void local_macs(const struct layer *layer, struct terms *terms) {
+  struct term term = {.count = layer->out.rank + 1, .split = layer->out.rank};
+  for (int i = 0; i < layer->out.rank; i++)
+    term.factor[i] = layer->out.dim[i];
+  patch_values(layer, &term.factor[layer->out.rank]);
+  terms_add(terms, term);
+}
+
+/* A plan multiplies each patch as a row, with the weights of its position. */
+static size_t planned_product(const struct layer *layer, struct tape *tape,
+                              size_t patches) {
+  const struct patch *patch = layer->args;
+  struct strides out = strides_of(&layer->out);
+  size_t pair[2] = {patches, tape_parameter(tape, 0)};
+  int64_t values, n = patch->channels, all = positions(layer);
+  patch_values(layer, &values);
+  struct strides lies[2] = {strides_dense(3, (int64_t[]){all, 1, values}),
+                            strides_dense(3, (int64_t[]){all, values, n})};
+  struct strides rows = strides_dense(3, (int64_t[]){all, 1, n});
+  lies[0].offset = tape_strides(tape, patches).offset;
+  struct lowering does = {.opcode = DOES_MATMUL, .in = lies, .out = &rows};
+  struct operation op = {.name = "local",
+                         .does = &does,
+                         .in = pair,
+                         .in_count = 2,
+                         .out = extent_of(&layer->out)};
+  size_t value = tape_run(tape, &op);
+  tape_see(tape, value, &out);
+  if (patch->bias == BIAS_NO)
+    return value;
+  pair[0] = value;
+  pair[1] = tape_parameter(tape, 1);
+  lies[0] = lies[1] = out;
+  op.name = "bias";
+  op.elementwise = true;
+  does = (struct lowering){.opcode = DOES_ADD, .in = lies, .out = &out};
+  return tape_run(tape, &op);
+}
+
+/* unfold, torch.bmm by position, and a sum with the bias. */
+static size_t local_trace(const struct layer *layer, struct tape *tape,
+                          const size_t *in) {
+  const struct patch *patch = layer->args;
+  struct shape cols = layer->out;
+  patch_values(layer, &cols.dim[cols.rank - 1]);
+  size_t value = patches(layer, tape, in[0], &cols);
+  if (tape->lowers)
+    return planned_product(layer, tape, value);
+  value = tape_run(tape, &(struct operation){.name = "local",
+                                             .in = &value,
+                                             .in_count = 1,
+                                             .out = extent_of(&layer->out),
+                                             .keeps = KEEPS_IN(0),
+                                             .param_count = 1,
+                                             .cast = CAST_LOW});
+  if (patch->bias == BIAS_NO)
+    return value;
+  return tape_run(tape, &(struct operation){.name = "bias",
+                                            .in = &value,
+                                            .in_count = 1,
+                                            .out = extent_of(&layer->out),
+                                            .first_param = 1,
+                                            .param_count = 1,
+                                            .gradient = GRADIENT_SHARED});
+}
+
+const struct layer_kind layer_local = {
+    .name = "local",
+    .summary = "a convolution with weights of its own at every position",
+    .family = "Convolution",
+    .specs = local_specs,
+    .args_size = sizeof(struct patch),
+    .shape = local_shape,
+    .params = local_params,
+    .macs = local_macs,
+    .windows = patch_windows,
+    .trace = local_trace,
+};
+
+const struct layer_kind layer_unfold = {
+    .name = "unfold",
+    .summary = "the patches of a map: each window's values become channels",
+    .family = "Shape",
+    .specs = unfold_specs,
+    .args_size = sizeof(struct patch),
+    .shape = unfold_shape,
+    .windows = patch_windows,
+    .trace = unfold_trace,
+};

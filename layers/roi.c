@@ -1,0 +1,119 @@
+/* roialign, roipool: boxes of a map as maps of one size. */
+#include <inttypes.h>
+
+#include "layers/layer.h"
+
+struct roi {
+  struct sizes size;
+  struct layer_ref boxes;
+  double scale;
+  int64_t samples; /* roialign; 0: as many as a box has values */
+  int aligned;     /* roialign */
+};
+
+#define ROI_ROWS                                                               \
+  {.name = "size",                                                             \
+   .type = TYPE_SIZES,                                                         \
+   .place = PLACE_POSITION,                                                    \
+   .required = true,                                                           \
+   .offset = offsetof(struct roi, size),                                       \
+   .min = 1,                                                                   \
+   .max = 1 << 20,                                                             \
+   .doc = "size of the map that each box becomes"},                            \
+      {.name = "boxes",                                                        \
+       .type = TYPE_INPUT,                                                     \
+       .place = PLACE_KEY,                                                     \
+       .required = true,                                                       \
+       .offset = offsetof(struct roi, boxes),                                  \
+       .doc = "the label of Nx4 values, left, top, right, bottom of N boxes"}, \
+  {                                                                            \
+    .name = "scale", .type = TYPE_REAL, .place = PLACE_KEY,                    \
+    .offset = offsetof(struct roi, scale), .low = 1e-9, .high = 1e9,           \
+    .initial_real = 1, .fallback = "1",                                        \
+    .doc = "from the units of the boxes to those of the map: `1/16`"           \
+  }
+
+static const struct arg_spec roipool_specs[] = {ROI_ROWS, SPEC_END};
+static const struct arg_spec roialign_specs[] = {
+    ROI_ROWS,
+    {.name = "samples",
+     .type = TYPE_INT,
+     .place = PLACE_KEY,
+     .offset = offsetof(struct roi, samples),
+     .min = 0,
+     .max = 1 << 10,
+     .fallback = "0",
+     .doc = "points of a cell by axis; 0: one for each value that it covers"},
+    {.name = "aligned",
+     .type = TYPE_WORDS,
+     .place = PLACE_WORD,
+     .words = "aligned",
+     .offset = offsetof(struct roi, aligned),
+     .doc = "moves boxes by half a value, as Detectron 2 does"},
+    SPEC_END};
+
+static bool roi_shape(struct layer *layer) {
+  const struct roi *roi = layer->args;
+  const struct shape *map = layer->in[0], *boxes = layer->in[1];
+  struct diagnostic *d;
+  if (map->rank != 3) {
+    layer_fail(layer, WRONG_RANK, NULL, "%s needs a map of HxWxC, not %s",
+               layer->kind->name, shape_text(map).text);
+    return false;
+  }
+  if (boxes->rank != 2 || boxes->dim[1] != 4 || boxes->dtype != DTYPE_FLOAT) {
+    d = layer_fail(layer, SHAPE_MISMATCH, "boxes", "boxes are Nx4, not %s",
+                   shape_text(boxes).text);
+    diag_help(d, "`input boxes 100x4` has 100 for each sample");
+    return false;
+  }
+  if (!layer_check_sizes(layer, "size", &roi->size))
+    return false;
+  int64_t dim[] = {boxes->dim[0], size_at(&roi->size, 0, 1),
+                   size_at(&roi->size, 1, 1), map->dim[2]};
+  layer->out = shape_of(4, dim);
+  return true;
+}
+
+/*
+ * torchvision.ops keeps the boxes with the numbers of their samples, five
+ * values each, and roi_pool where the largest values were, in 32 bits.
+ */
+static size_t roi_trace(const struct layer *layer, struct tape *tape,
+                        const size_t *in) {
+  const struct roi *roi = layer->args;
+  bool align = layer->kind->opcode == DOES_ROIALIGN;
+  struct strides out = strides_of(&layer->out);
+  struct lowering does = {
+      .opcode = layer->kind->opcode, .out = &out, .real = {roi->scale}};
+  struct extent places = extent_of(&layer->out);
+  places.width = WIDTH_I32;
+  if (align) {
+    lowering_add(&does, roi->samples);
+    lowering_add(&does, roi->aligned);
+  }
+  return tape_run(
+      tape, &(struct operation){
+                .name = layer->kind->name,
+                .does = &does,
+                .in = in,
+                .in_count = tape->training ? 1 : 2, /* boxes learn nothing */
+                .out = extent_of(&layer->out),
+                .kept = {extent_sample(size_product(5, layer->in[1]->dim[0]),
+                                       WIDTH_NET),
+                         align ? (struct extent){0} : places},
+                .cast = CAST_FULL});
+}
+
+#define ROI(id, code, text)                                              \
+  const struct layer_kind layer_##id = {.name = #id,                     \
+                                        .summary = text,                 \
+                                        .family = "Pooling",             \
+                                        .specs = id##_specs,             \
+                                        .args_size = sizeof(struct roi), \
+                                        .shape = roi_shape,              \
+                                        .trace = roi_trace,              \
+                                        .opcode = DOES_##code}
+
+ROI(roialign, ROIALIGN, "N boxes of a map, interpolated: NxHxWxC");
+ROI(roipool, ROIPOOL, "N boxes of a map, the largest of each cell: NxHxWxC");

@@ -1,0 +1,169 @@
+/* split: several tensors of one, as views of it; its parts. */
+#include "layers/split.h"
+
+#include <inttypes.h>
+
+#include "base/check.h"
+
+enum { MOST_PARTS = 1024 };
+
+static const struct arg_spec split_specs[] = {
+    {.name = "axis",
+     .type = TYPE_AXIS,
+     .place = PLACE_POSITION,
+     .required = true,
+     .offset = offsetof(struct split, axis),
+     .doc = "c h w d l, or a number from 0"},
+    {.name = "parts",
+     .type = TYPE_NUMBERS,
+     .place = PLACE_POSITION,
+     .required = true,
+     .offset = offsetof(struct split, parts),
+     .min = 1,
+     .doc =
+         "how many equal parts, `split c 2`; or their sizes: `split c 64 32`"},
+    SPEC_END};
+
+static const struct arg_spec part_specs[] = {
+    {.name = "part",
+     .type = TYPE_INT,
+     .place = PLACE_POSITION,
+     .offset = offsetof(struct part, index),
+     .min = 1,
+     .doc = "which one"},
+    SPEC_END};
+
+int64_t split_count(const struct split *split) {
+  return split->parts.count > 1 ? split->parts.count : split->parts.at[0];
+}
+
+/* Where a part begins on an axis of `size`, and what is its share. */
+static int64_t begin_of(const struct split *split, int64_t size, int64_t index,
+                        int64_t *share) {
+  int64_t begin = 0;
+  *share = size / split->parts.at[0];
+  if (split->parts.count == 1)
+    return *share * (index - 1);
+  for (int i = 0; i < index - 1; i++)
+    begin += split->parts.at[i]; /* at most the axis: split_shape */
+  *share = split->parts.at[index - 1];
+  return begin;
+}
+
+static int axis_of(const struct split *split, const struct shape *shape) {
+  return axis_index(split->axis.at[0], shape);
+}
+
+static bool sizes_fit(struct layer *layer, int64_t size) {
+  const struct split *split = layer->args;
+  int64_t sum = 0, parts = split->parts.at[0];
+  bool fits = true;
+  struct diagnostic *d;
+  for (int i = 0; i < split->parts.count; i++)
+    fits = add_i64(sum, split->parts.at[i], &sum) && fits;
+  if (split->parts.count > 1) {
+    if (fits && sum == size)
+      return true;
+    layer_fail(layer, SHAPE_MISMATCH, "parts",
+               "the parts are not all of an axis of %" PRId64, size);
+    return false;
+  }
+  if (parts > MOST_PARTS) {
+    layer_fail(layer, OUT_OF_RANGE, "parts", "at most %d parts", MOST_PARTS);
+    return false;
+  }
+  if (size % parts == 0)
+    return true;
+  d = layer_fail(layer, GROUPS_DO_NOT_DIVIDE, "parts",
+                 "%" PRId64 " equal parts do not make an axis of %" PRId64,
+                 parts, size);
+  diag_help(d, "parts of other sizes are named each: `split c 64 32 32`");
+  return false;
+}
+
+/* The tensor itself: what is read of it are its parts. */
+static bool split_shape(struct layer *layer) {
+  const struct split *split = layer->args;
+  const struct shape *in = layer->in[0];
+  int axis = axis_of(split, in);
+  if (axis < 0) {
+    layer_fail(layer, WRONG_AXIS, "axis", "%s has no such axis",
+               shape_text(in).text);
+    return false;
+  }
+  return sizes_fit(layer, in->dim[axis]) && layer_same_shape(layer);
+}
+
+static bool part_shape(struct layer *layer) {
+  const struct part *part = layer->args;
+  int axis = axis_of(part->split, layer->in[0]);
+  layer->out = *layer->in[0];
+  begin_of(part->split, layer->in[0]->dim[axis], part->index,
+           &layer->out.dim[axis]);
+  return true;
+}
+
+/* torch.chunk, torch.split: backward puts the gradients of all together. */
+static size_t split_trace(const struct layer *layer, struct tape *tape,
+                          const size_t *in) {
+  const struct split *split = layer->args;
+  const struct shape *shape = layer->in[0];
+  int axis = axis_of(split, shape), count = (int)split_count(split);
+  struct strides from = tape_strides(tape, in[0]);
+  struct strides *out = arena_alloc(tape->arena, (size_t)count, sizeof *out);
+  int64_t rest = shape_values(shape) / shape->dim[axis], share;
+  for (int i = 0; tape->lowers && i < count; i++) {
+    out[i] = from;
+    out[i].offset +=
+        begin_of(split, shape->dim[axis], i + 1, &share) * from.stride[axis];
+    out[i].dim[axis] = share;
+  }
+  size_t first =
+      tape_run(tape, &(struct operation){.name = "split",
+                                         .does = LOWERS(VIEW, .out = out),
+                                         .in = in,
+                                         .in_count = 1,
+                                         .out = extent_of(shape),
+                                         .outs = count,
+                                         .result = RESULT_VIEW,
+                                         .strided = axis > 0});
+  for (int i = 0; i < count; i++) {
+    struct tape_value *value = &tape->values.at[first + (size_t)i];
+    begin_of(split, shape->dim[axis], i + 1, &share);
+    value->extent.count = size_product(rest, share);
+    value->part = true;
+  }
+  return first;
+}
+
+static size_t part_trace(const struct layer *layer, struct tape *tape,
+                         const size_t *in) {
+  const struct part *part = layer->args;
+  (void)tape;
+  return in[0] + (size_t)part->index - 1;
+}
+
+const struct layer_kind layer_split = {
+    .name = "split",
+    .summary = "several parts of an axis: `p: split c 2` makes p[1] and p[2]",
+    .family = "Shape",
+    .specs = split_specs,
+    .args_size = sizeof(struct split),
+    .input = INPUT_ANY,
+    .memory = OUTPUT_VIEW,
+    .shape = split_shape,
+    .trace = split_trace,
+    .parts = &layer_part,
+};
+
+const struct layer_kind layer_part = {
+    .name = "part",
+    .summary = "a part of what was split",
+    .family = "Shape",
+    .specs = part_specs,
+    .args_size = sizeof(struct part),
+    .input = INPUT_ANY,
+    .memory = OUTPUT_VIEW,
+    .shape = part_shape,
+    .trace = part_trace,
+};

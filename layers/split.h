@@ -1,0 +1,22 @@
+/* split: what expansion knows of it, which makes its parts. */
+#ifndef NETC_LAYERS_SPLIT_H
+#define NETC_LAYERS_SPLIT_H
+
+#include "layers/layer.h"
+
+struct split {
+  struct axes axis;
+  struct numbers parts; /* one: how many; several: the size of each */
+};
+
+/* The arguments of a part, which nobody writes. */
+struct part {
+  int64_t index; /* from 1 */
+  const struct split *split;
+};
+
+extern const struct layer_kind layer_part; /* not in the table of layers */
+
+int64_t split_count(const struct split *split);
+
+#endif

@@ -1,0 +1,84 @@
+/* Messages: `error "depth is {depth}"`, a text with values in it. */
+#include "parser/build.h"
+#include "parser/syntax.h"
+
+struct message {
+  struct parser *p;
+  struct expr_list parts;
+  struct span rest; /* of the string, without its quotes */
+};
+
+static char at(const struct message *m, uint32_t place) {
+  struct span span = {place, place + 1};
+  return place < m->rest.end ? *sources_slice(m->p->diags->sources, span).at
+                             : '\0';
+}
+
+static void add_text(struct message *m, uint32_t end) {
+  struct span span = {m->rest.begin, end};
+  struct slice text = sources_slice(m->p->diags->sources, span);
+  if (!text.length)
+    return;
+  struct expr *part = build_name(m->p, EXPR_TEXT, text, span);
+  APPEND(m->parts, part);
+}
+
+/* The value behind a `{`; what follows it is next. */
+static bool add_value(struct message *m, uint32_t open) {
+  uint32_t end = open + 1;
+  while (end < m->rest.end && at(m, end) != '}')
+    end++;
+  struct span brace = {open, open + 1}, span = {open + 1, end};
+  if (end == m->rest.end) {
+    struct diagnostic *d =
+        diag(m->p->diags, SYNTAX, brace, "this `{` has no `}` in its message");
+    diag_help(d, "a value stands between them: `{depth}`; a brace itself is "
+                 "written `{{`");
+    return false;
+  }
+  struct expr *value =
+      parse_value(m->p->arena, m->p->diags, span, m->p->statements);
+  m->rest.begin = end + 1;
+  if (value)
+    APPEND(m->parts, value);
+  return value;
+}
+
+/* Texts, and values between braces; `{{` and `}}` are braces themselves. */
+static bool read_parts(struct message *m) {
+  for (uint32_t place = m->rest.begin; place < m->rest.end; place++) {
+    char c = at(m, place);
+    if (c != '{' && c != '}')
+      continue;
+    bool twice = at(m, place + 1) == c;
+    add_text(m, place + twice);
+    m->rest.begin = place + 1 + twice;
+    if (c == '{' && !twice && !add_value(m, place))
+      return false;
+    if (c == '}' && !twice) {
+      struct diagnostic *d =
+          diag(m->p->diags, SYNTAX, (struct span){place, place + 1},
+               "this `}` closes no value");
+      diag_help(d, "a brace itself is written `}}`");
+      return false;
+    }
+    place = m->rest.begin - 1;
+  }
+  add_text(m, m->rest.end);
+  return true;
+}
+
+struct stmt *build_message(struct parser *p, struct named word,
+                           struct span string, struct span span) {
+  static const enum token line_end = TOKEN_NEWLINE;
+  if (!slice_is(word.name, "error") && !slice_is(word.name, "warn")) {
+    syntax_report(p, TOKEN_STRING, string, &line_end, 1);
+    return NULL;
+  }
+  struct message m = {.p = p, .rest = {string.begin + 1, string.end - 1}};
+  if (!read_parts(&m))
+    return NULL;
+  struct stmt *stmt = build_named(p, STMT_MESSAGE, word, span);
+  stmt->value = m.parts.first;
+  return stmt;
+}

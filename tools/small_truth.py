@@ -1,0 +1,329 @@
+#!/usr/bin/python3
+"""Writes tests/data/small.csv: small layers as PyTorch runs them.
+
+Each row has a net in the language, a batch, and what PyTorch 1.13 did on a
+CPU: the parameters, the multiply-accumulates of convolutions and products for
+one sample, the bytes that autograd keeps (each storage once, without
+parameters, buffers and inputs), and the most that the allocator held at once in
+forward and backward, the loss being the sum of the output. Run by hand:
+tools/small_truth.py >tests/data/small.csv
+"""
+import math
+import sys
+
+import torch
+import torchvision
+import torch.nn.functional as F
+from torch import nn
+from torch.utils._python_dispatch import TorchDispatchMode
+
+torch.manual_seed(1)
+ONLY = sys.argv[1:]
+
+
+class Products(TorchDispatchMode):
+    """Counts multiply-accumulates of matrix products and convolutions."""
+    macs = 0
+
+    def __torch_dispatch__(self, func, types, args=(), kwargs=None):
+        out = func(*args, **(kwargs or {}))
+        name = func.overloadpacket.__name__
+        if name in ("mm", "addmm", "bmm"):
+            self.macs += out.numel() * args[-2].shape[-1]
+        elif name == "convolution":
+            self.macs += out.numel() * math.prod(args[1].shape[1:])
+        return out
+
+
+def saved_bytes(module, inputs, owned):
+    kept = {}
+
+    def pack(tensor):
+        storage = tensor.storage()
+        if storage.data_ptr() not in owned:
+            kept[storage.data_ptr()] = storage.nbytes()
+        return tensor
+    with torch.autograd.graph.saved_tensors_hooks(pack, lambda t: t):
+        out = module(*inputs)
+    del out
+    return sum(kept.values())
+
+
+def peak_bytes(module, inputs):
+    """What the allocator had at most, above what it had before."""
+    for parameter in module.parameters():
+        parameter.grad = None
+    with torch.autograd.profiler.profile(profile_memory=True) as seen:
+        out = module(*inputs)
+        out.sum().backward()
+        del out
+    live = peak = 0
+    for event in seen.kineto_results.events():
+        if event.name() == "[memory]":
+            live += event.nbytes()
+            peak = max(peak, live)
+    return peak
+
+
+def case(net, module, *shapes):
+    """`shapes`: of the inputs, without the batch, as `module` takes them."""
+    if ONLY and not any(word in net for word in ONLY):
+        return
+    for batch in 1, 3:
+        inputs = [torch.rand(batch, *shape) + 0.1 for shape in shapes]
+        with torch.no_grad():
+            for parameter in module.parameters():
+                parameter.abs_()
+        module(*inputs).sum().backward()  # what is made once
+        owned = {t.storage().data_ptr() for t in
+                 [*module.parameters(), *module.buffers(), *inputs]}
+        with Products() as products, torch.no_grad():
+            module(*inputs)
+        print(f'"{net}",{batch},'
+              f'{sum(p.numel() for p in module.parameters())},'
+              f'{products.macs // batch},'
+              f'{saved_bytes(module, inputs, owned)},'
+              f'{peak_bytes(module, inputs)}')
+
+
+class Then(nn.Module):
+    """A layer, and functions of what it gives; gradients reach both."""
+
+    def __init__(self, first, function, *more):
+        super().__init__()
+        self.first, self.function = first, function
+        self.more = nn.ModuleList(more)
+
+    def forward(self, *x):
+        return self.function(self.first(*x), *self.more)
+
+
+def vector(net, function, *more, width=8):
+    """On a sequence of 6 vectors, behind a dense layer."""
+    case(f"input 6x8; linear {width}; {net}",
+         Then(nn.Linear(8, width), function, *more), (6, 8))
+
+
+def map_of(net, function, *more, channels=8):
+    """On a map of 6x5, behind a convolution of 1x1."""
+    case(f"input 6x5x4; conv {channels} 1x1; {net}",
+         Then(nn.Conv2d(4, channels, 1), function, *more), (4, 6, 5))
+
+
+def arithmetic():
+    vector("mul 0.17", lambda x: x * 0.17)
+    vector("div 2", lambda x: x / 2)
+    vector("add 1", lambda x: x + 1)
+    vector("sub 1", lambda x: x - 1)
+    vector("max 0.5", lambda x: x.clamp(min=0.5))
+    vector("min 0.5", lambda x: x.clamp(max=0.5))
+    vector("sqrt", torch.sqrt)
+    vector("exp", torch.exp)
+    vector("log", torch.log)
+    vector("abs", torch.abs)
+    vector("neg", torch.neg)
+    vector("pow 3", lambda x: x.pow(3))
+    vector("mul 0.17; linear 4", lambda x, f: f(x * 0.17), nn.Linear(8, 4))
+    vector("add 1; linear 4", lambda x, f: f(x + 1), nn.Linear(8, 4))
+    vector("exp; linear 4", lambda x, f: f(x.exp()), nn.Linear(8, 4))
+    vector("div { linear 8 } {}", lambda x, f: f(x) / x, nn.Linear(8, 8))
+    vector("min { linear 8 } {}", lambda x, f: torch.minimum(f(x), x),
+           nn.Linear(8, 8))
+    vector("div { sum c keep } {}; linear 4",
+           lambda x, f: f(x.sum(-1, True) / x), nn.Linear(8, 4))
+    for word, f in ("mean", torch.mean), ("sum", torch.sum):
+        vector(f"{word} l", lambda x: f(x, 1))
+        vector(f"{word} c; fc 3", lambda x, g: g(f(x, 2)), nn.Linear(6, 3))
+        map_of(f"{word} h w", lambda x: f(x, (2, 3)))
+        map_of(f"{word} c keep; conv 2 3x3",
+               lambda x, g: g(f(x, 1, True)), nn.Conv2d(1, 2, 3))
+    for word, one, several in (("max", torch.max, torch.amax),
+                               ("min", torch.min, torch.amin)):
+        vector(f"{word} l", lambda x: one(x, 1)[0])
+        map_of(f"{word} c keep; conv 2 3x3",
+               lambda x, g: g(one(x, 1, True)[0]), nn.Conv2d(1, 2, 3))
+        map_of(f"{word} h w; fc 3",
+               lambda x, g: g(several(x, (2, 3))), nn.Linear(8, 3))
+
+
+class Vectors(nn.Module):
+    """A factor and a term for each channel of a map."""
+
+    def __init__(self, channels, function):
+        super().__init__()
+        self.weight = nn.Parameter(torch.ones(channels, 1, 1))
+        self.bias = nn.Parameter(torch.zeros(channels, 1, 1))
+        self.function = function
+
+    def forward(self, x):
+        return self.function(x, self.weight, self.bias)
+
+
+def channels():
+    vector("glu", lambda x: F.glu(x, -1))
+    vector("glu; linear 3", lambda x, f: f(F.glu(x, -1)), nn.Linear(4, 3))
+    vector("l2norm", lambda x: F.normalize(x, dim=-1))
+    vector("l2norm; linear 3", lambda x, f: f(F.normalize(x, dim=-1)),
+           nn.Linear(8, 3))
+    map_of("l2norm", lambda x: F.normalize(x, dim=1))
+    map_of("lrn 5", lambda x: F.local_response_norm(x, 5))
+    # resmlp's Affine, Caffe's Scale
+    map_of("affine; conv 2 3x3", lambda x, a, f: f(a(x)),
+           Vectors(8, lambda x, w, b: torch.addcmul(b, w, x)),
+           nn.Conv2d(8, 2, 3))
+    map_of("scale bias; conv 2 3x3", lambda x, a, f: f(a(x)),
+           Vectors(8, lambda x, w, b: x * w + b), nn.Conv2d(8, 2, 3))
+
+
+def gated(x):
+    a, b = x.chunk(2, -1)
+    return a * b.sigmoid()
+
+
+def c2f(x, f, g):
+    """ultralytics' C2f, whose first half is convolved here"""
+    y = x.chunk(2, 1)
+    return g(torch.cat([*y, f(y[0])], 1))
+
+
+def parts():
+    vector("p: split c 2; mul p[1] p[2]",
+           lambda x: torch.mul(*x.chunk(2, -1)))
+    vector("p: split c 2; add p[1] p[2]; linear 3",
+           lambda x, f: f(torch.add(*x.chunk(2, -1))), nn.Linear(4, 3))
+    vector("p: split c 2; mul { from p[2]; sigmoid } p[1]; linear 3",
+           lambda x, f: f(gated(x)), nn.Linear(4, 3))
+    vector("p: split l 2; mul p[1] p[2]; linear 3",
+           lambda x, f: f(torch.mul(*x.chunk(2, 1))), nn.Linear(8, 3))
+    vector("p: split c 2 5 1; from p[2]; relu; linear 3",
+           lambda x, f: f(F.relu(x.split((2, 5, 1), -1)[1])), nn.Linear(5, 3))
+    map_of("p: split c 2; conv 4 3x3 pad; concat p[1] p[2] {}; conv 8 1x1",
+           c2f, nn.Conv2d(4, 4, 3, padding=1), nn.Conv2d(12, 8, 1))
+
+
+class Standardised(nn.Conv2d):
+    """timm's ScaledStdConv2d without its gain: timm/layers/std_conv.py"""
+
+    def forward(self, x):
+        weight = F.batch_norm(
+            self.weight.reshape(1, self.out_channels, -1), None, None,
+            training=True, momentum=0, eps=1e-6).reshape_as(self.weight)
+        return F.conv2d(x, weight, self.bias, self.stride, self.padding,
+                        self.dilation, self.groups)
+
+
+def pad_same(x, kernel, stride):
+    """TensorFlow's SAME as timm's Conv2dSame has it."""
+    pads = []
+    for size in reversed(x.shape[2:]):
+        all = max((-(-size // stride) - 1) * stride + kernel - size, 0)
+        pads += [all // 2, all - all // 2]
+    return F.pad(x, pads) if any(pads) else x
+
+
+def weights():
+    for text, more in ("", {}), (" nobias", {"bias": False}), \
+                      (" groups=2", {"groups": 2}):
+        map_of(f"conv 6 3x3 ws{text}", lambda x, f: f(x),
+               Standardised(8, 6, 3, **more))
+        map_of(f"conv 6 3x3 wnorm{text}", lambda x, f: f(x),
+               nn.utils.weight_norm(nn.Conv2d(8, 6, 3, **more)))
+        map_of(f"conv 6 3x3 spectral{text}", lambda x, f: f(x),
+               nn.utils.spectral_norm(nn.Conv2d(8, 6, 3, **more)))
+    map_of("dwconv 3x3 ws", lambda x, f: f(x), Standardised(8, 8, 3, groups=8))
+    vector("linear 5 wnorm", lambda x, f: f(x),
+           nn.utils.weight_norm(nn.Linear(8, 5)))
+    vector("linear 5 spectral nobias", lambda x, f: f(x),
+           nn.utils.spectral_norm(nn.Linear(8, 5, bias=False)))
+    case("input 8; fc 5 wnorm; relu; fc 3",
+         Then(nn.utils.weight_norm(nn.Linear(8, 5)), lambda x, f: f(F.relu(x)),
+              nn.Linear(5, 3)), (8,))
+
+
+def sizes():
+    for size in 12, 13:
+        for kernel, stride in (3, 2), (5, 2), (2, 3), (3, 1):
+            case(f"input {size}x{size}x4; conv 4 1x1; conv 6 {kernel} /{stride}"
+                 " pad=tf",
+                 Then(nn.Conv2d(4, 4, 1),
+                      lambda x, f: f(pad_same(x, kernel, stride))
+                      if stride > 1 else F.conv2d(x, f.weight, f.bias,
+                                                  padding=kernel // 2),
+                      nn.Conv2d(4, 6, kernel, stride)), (4, size, size))
+    map_of("pad 0 c=0:4; conv 3 1x1",
+           lambda x, f: f(F.pad(x, (0, 0, 0, 0, 0, 4))), nn.Conv2d(12, 3, 1))
+    map_of("up size=9x11; conv 3 1x1",
+           lambda x, f: f(F.interpolate(x, (9, 11))), nn.Conv2d(8, 3, 1))
+    map_of("up 1.5 bilinear; conv 3 1x1", lambda x, f: f(F.interpolate(
+        x, scale_factor=1.5, mode="bilinear")), nn.Conv2d(8, 3, 1))
+    map_of("up 0.5; conv 3 1x1",
+           lambda x, f: f(F.interpolate(x, scale_factor=0.5)),
+           nn.Conv2d(8, 3, 1))
+
+
+class Local(nn.Module):
+    """Unfold and a product for each position."""
+
+    def __init__(self, channels, out, positions, kernel, bias=True):
+        super().__init__()
+        self.kernel, self.out = kernel, out
+        self.weight = nn.Parameter(torch.rand(
+            positions, channels * kernel ** 2, out))
+        self.bias = nn.Parameter(torch.rand(out, positions)) if bias else None
+
+    def forward(self, x):
+        size = [s - self.kernel + 1 for s in x.shape[2:]]
+        y = torch.bmm(F.unfold(x, self.kernel).permute(2, 0, 1), self.weight)
+        y = y.permute(1, 2, 0)
+        if self.bias is not None:
+            y = y + self.bias
+        return y.unflatten(2, size)
+
+
+def there_and_back(x, f=lambda y: y):
+    y, places = F.max_pool2d(x, 2, return_indices=True)
+    return F.max_unpool2d(f(y), places, 2, output_size=x.shape[2:])
+
+
+def patches():
+    map_of("unfold 3 pad=1", lambda x: F.unfold(x, 3, padding=1))
+    map_of("unfold 2x3 /2", lambda x: F.unfold(x, (2, 3), stride=2))
+    map_of("local 4 3", lambda x, f: f(x), Local(8, 4, 12, 3))
+    map_of("local 4 3 nobias", lambda x, f: f(x), Local(8, 4, 12, 3, False))
+    map_of("p: pool 2 indices; unpool p; conv 3 1x1",
+           lambda x, f: f(there_and_back(x)), nn.Conv2d(8, 3, 1))
+    map_of("p: pool 2 indices; exp; unpool p",
+           lambda x: there_and_back(x, torch.exp))
+    case("input 6x6x4; p: pool 2 indices; conv 4 1x1; unpool p",
+         Then(nn.Identity(), there_and_back, nn.Conv2d(4, 4, 1)), (4, 6, 6))
+    map_of("lrn 3 within", lambda x: x / F.avg_pool2d(
+        x.pow(2), 3, 1, 1).mul(1e-4).add(1).pow(0.75))
+
+
+def boxes():
+    for word, f in ("roialign 3x2 samples=2", lambda x, b: torchvision.ops.
+                    roi_align(x, b, (3, 2), 0.5, 2)), \
+                   ("roipool 3x2", lambda x, b: torchvision.ops.
+                    roi_pool(x, b, (3, 2), 0.5)):
+        case(f"input m 6x5x4; input b 7x4; from m; conv 8 1x1; {word} boxes=b "
+             "scale=0.5; reshape 7x48; linear 3",
+             Boxes(f), (4, 6, 5), (7, 4))
+
+
+class Boxes(nn.Module):
+    def __init__(self, pool):
+        super().__init__()
+        self.conv, self.linear = nn.Conv2d(4, 8, 1), nn.Linear(48, 3)
+        self.pool = pool
+
+    def forward(self, x, b):
+        return self.linear(self.pool(self.conv(x), list(b)).flatten(1))
+
+
+arithmetic()
+channels()
+parts()
+weights()
+sizes()
+patches()
+boxes()
