@@ -44,8 +44,8 @@ prefixes = -ffile-prefix-map=$(here)=. -ffile-prefix-map=$(CURDIR)=. \
 flags = $(strict) $(sanitize) $(paths) $(prefixes) -fvisibility=hidden -fPIC \
         $(CFLAGS)
 
-rooms := base plan lexer tape layers foreign parser sema lint memory codegen \
-         pictures diagrams page library
+rooms := base plan lexer tape layers sequence foreign parser sema lint memory \
+         codegen pictures diagrams page library
 library := $(foreach room,$(rooms),$(wildcard $(src)$(room)/*.c))
 # The program's alone: files of tensors need jansson.
 commands := $(foreach room,tensors driver run,$(wildcard $(src)$(room)/*.c)) \

@@ -193,6 +193,11 @@ int answer_lines(const struct compiled *c, const struct emit_options *options,
   }
   put_size(&a, &size, f->parameters);
   text_count(&more, c->model->total.params);
+  if (c->model->total.active < c->model->total.params) {
+    text_put(&more, ", ");
+    text_count(&more, c->model->total.active);
+    text_put(&more, " active");
+  }
   text_put(&more, "; ");
   text_count(&more, c->model->total.macs);
   text_printf(&more, " MACs per %s", sample_word(c));

@@ -7,6 +7,14 @@
 #include "sema/expand.h"
 #include "memory/memory.h"
 
+/* A training step with other settings than the net's own: --compare. */
+struct comparison {
+  struct slice text; /* "checkpoint=8 precision=mixed" */
+  struct settings settings;
+  struct memory memory;
+};
+enum { MOST_COMPARED = 8 };
+
 /* All that is known of a net once it is compiled. */
 struct compiled {
   struct arena *arena;
@@ -20,6 +28,8 @@ struct compiled {
   const struct model *model;         /* NULL if the source has errors */
   const struct settings *settings;
   struct memory memory;
+  const struct comparison *compared;
+  size_t compared_count;
 };
 
 enum tint { TINT_OP, TINT_MACS, TINT_SAVED, TINT_PARAMS };
@@ -41,6 +51,7 @@ struct emit_options {
   bool right;           /* diagrams flow to the right */
   enum tint tint;       /* what a diagram's fills tell */
   unsigned char notes;  /* NOTE_*: figures in a diagram's boxes */
+  const char *links;    /* what leads to the folder of the sources, or NULL */
   bool inlined; /* a picture in a page: links lead to its lines of source */
 };
 

@@ -90,16 +90,22 @@ static void put_windows(struct formula *f, const struct layer *layer) {
     put_window(f, &w[i], names[count - 1 - i]);
 }
 
-static struct term param_term(const struct param *param) {
+/* That of all copies. */
+static struct term param_term(const struct param *param, int64_t copies) {
   struct term term = {.count = param->rank, .split = param->rank - 1};
   for (int i = 0; i < param->rank; i++)
     term.factor[i] = param->dim[i];
+  if (copies > 1) {
+    term.split++;
+    term.factor[term.count++] = copies;
+  }
   return term;
 }
 
 static void put_params(struct formula *f, const struct layer *layer,
                        const struct node *node) {
   struct params params = {.arena = f->c->arena};
+  int64_t copies = node->copies;
   struct terms own = {.arena = f->c->arena}, shared = own, buffers = own;
   if (!layer->kind->params)
     return;
@@ -107,11 +113,11 @@ static void put_params(struct formula *f, const struct layer *layer,
   for (size_t i = 0; i < params.all.count; i++) {
     const struct param *param = &params.all.at[i];
     const struct model_param *stored =
-        &f->c->model->params.at[node->first_param + i];
+        &f->c->model->params.at[node->first_param + i * (size_t)copies];
     terms_add(param->buffer    ? &buffers
               : stored->shared ? &shared
                                : &own,
-              param_term(param));
+              param_term(param, copies));
   }
   put_terms(f, "parameters ", &own);
   put_terms(f, "shared parameters ", &shared);

@@ -75,17 +75,32 @@ void grid_fit(struct grid *grid, size_t width) {
 }
 
 /* Bytes of `text` that fit into `width`, broken at a blank if there is one. */
+/* Whether a blank leads from a number to its unit: 53,288,448 B, 2.14 GiB. */
+static bool leads_to_unit(struct slice text, size_t blank) {
+  size_t at = blank + 1;
+  if (blank == 0 || text.at[blank - 1] < '0' || text.at[blank - 1] > '9')
+    return false;
+  if (at < text.length && strchr("kKMGTPE", text.at[at]))
+    at++;
+  if (at < text.length && text.at[at] == 'i')
+    at++;
+  if (at == text.length || text.at[at++] != 'B')
+    return false;
+  return at == text.length || strchr(" ,;.)", text.at[at]) != NULL;
+}
+
 static size_t line_length(struct slice text, size_t width) {
   size_t length = 0, blank = 0, columns = 0;
   while (length < text.length) {
     bool starts = ((unsigned char)text.at[length] & 0xC0) != 0x80;
     if (starts && columns++ == width)
       break;
-    if (text.at[length] == ' ')
+    if (text.at[length] == ' ' && !leads_to_unit(text, length))
       blank = length;
     length++;
   }
-  if (length == text.length || text.at[length] == ' ')
+  if (length == text.length ||
+      (text.at[length] == ' ' && (!blank || !leads_to_unit(text, length))))
     return length;
   return blank ? blank : length;
 }

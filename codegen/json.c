@@ -156,6 +156,8 @@ static void put_inputs(struct writer *w, const struct node *node) {
 static void put_cost(struct writer *w, const struct cost *cost) {
   struct json *json = &w->json;
   json_member_int(json, "param_count", cost->params);
+  if (cost->active != cost->params)
+    json_member_int(json, "active_param_count", cost->active);
   json_member_int(json, "trainable_count", cost->trainable);
   json_member_int(json, "buffer_count", cost->buffers);
   json_member_int(json, "activation_count", cost->activations);

@@ -2,6 +2,7 @@
 #include "codegen/memory_report.h"
 
 #include "base/check.h"
+#include "codegen/compared.h"
 #include "codegen/grid.h"
 
 enum { SHOWN = 5 }; /* tensors named at a peak */
@@ -304,5 +305,6 @@ void memory_report_put(const struct compiled *c,
                        const struct emit_options *options, struct text *out) {
   put_training(section_new(c, options, out));
   put_parallel(section_new(c, options, out));
+  compared_report(c, options, out);
   put_inference(section_new(c, options, out));
 }

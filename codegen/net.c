@@ -3,7 +3,7 @@
 #include "codegen/rows.h"
 #include "lexer/scan.h"
 
-/* A checkpoint that can be kept as a block, for it is used by its result. */
+/* A layer's block, or a checkpoint that is used by its result alone. */
 struct kept_block {
   int64_t group;
   struct slice label;
@@ -17,7 +17,7 @@ struct flat {
   struct map taken;
   int64_t current; /* the node whose tensor is the current one */
   bool *entered;   /* by group: something outside uses what is inside */
-  VEC(struct kept_block) open; /* checkpoints around the row, outermost first */
+  VEC(struct kept_block) open; /* blocks around the row, outermost first */
 };
 
 /*
@@ -127,13 +127,27 @@ static bool is_part(const struct flat *f, int64_t node) {
          f->model->nodes.at[node_input(f->model, n, 0)].kind->parts;
 }
 
+/* Makes the first input of a node current. */
+static void put_from(struct flat *f, const struct node *node) {
+  int64_t input = node->input_count ? node_input(f->model, node, 0) : NO_NODE;
+  if (!node->input_count || node_joins(node) || input == f->current)
+    return;
+  indent(f);
+  text_printf(f->out, "from %.*s\n", SLICE_ARG(f->labels[input]));
+}
+
+/* What follows a layer on its line. */
+static void put_tail(struct flat *f, const struct row *row) {
+  for (int64_t i = row->head + 1; i < row->end; i++) {
+    text_putc(f->out, ' ');
+    model_put_tail(f->out, f->model, i, f->labels);
+  }
+  put_mark(f, row->end - (f->model->nodes.at[row->head].kind->parts ? 0 : 1));
+}
+
 static void put_row(struct flat *f, const struct row *row) {
   const struct node *head = &f->model->nodes.at[row->head];
-  int64_t input = head->input_count ? node_input(f->model, head, 0) : NO_NODE;
-  if (head->input_count && !node_joins(head) && input != f->current) {
-    indent(f);
-    text_printf(f->out, "from %.*s\n", SLICE_ARG(f->labels[input]));
-  }
+  put_from(f, head);
   indent(f);
   text_printf(f->out, "%.*s: ", SLICE_ARG(f->labels[row->end - 1]));
   if (shares_params(f, row)) {
@@ -145,10 +159,8 @@ static void put_row(struct flat *f, const struct row *row) {
     for (int i = 0; node_joins(head) && i < head->input_count; i++)
       text_printf(f->out, " %.*s",
                   SLICE_ARG(f->labels[node_input(f->model, head, i)]));
-    for (int64_t i = row->head + 1; i < row->end; i++) {
-      text_putc(f->out, ' ');
-      model_put_tail(f->out, f->model, i, f->labels);
-    }
+    put_tail(f, row);
+    return;
   }
   put_mark(f, row->end - (head->kind->parts ? 0 : 1));
 }
@@ -206,14 +218,19 @@ static void find_entered(struct flat *f) {
   }
 }
 
-/* Opens the checkpoints that begin with a row, the outermost first. */
+/* The layer of a block: it stands behind the insides, and has their tail. */
+static int64_t layer_of_block(const struct flat *f, const struct group *group) {
+  return f->model->nodes.at[group->end - 1].head;
+}
+
+/* Opens the blocks that begin with a row, the outermost first. */
 static void open_blocks(struct flat *f, const struct row *row) {
   for (size_t g = 1; g < f->model->groups.count; g++) {
     const struct group *group = &f->model->groups.at[g];
-    if (!group->checkpoint || group->first != row->first ||
+    if (!(group->checkpoint || group->block) || group->first != row->first ||
         group->first == group->end)
       continue;
-    if (f->entered[g]) {
+    if (f->entered[g] && group->checkpoint) {
       indent(f);
       text_put(f->out, "# a checkpoint whose layers are used from outside is "
                        "written out\n");
@@ -222,8 +239,15 @@ static void open_blocks(struct flat *f, const struct row *row) {
     struct text name = text_new(f->c->arena);
     model_put_group_name(&name, f->model, (int64_t)g);
     struct slice label = unique_label(f, text_slice(&name));
+    if (group->block)
+      put_from(f, &f->model->nodes.at[row->head]);
     indent(f);
-    text_printf(f->out, "%.*s: checkpoint {\n", SLICE_ARG(label));
+    text_printf(f->out, "%.*s: ", SLICE_ARG(label));
+    if (group->block)
+      model_put_layer(f->out, f->model, layer_of_block(f, group), f->labels);
+    else
+      text_put(f->out, "checkpoint");
+    text_put(f->out, " {\n");
     *VEC_PUSH(f->c->arena, &f->open) = (struct kept_block){(int64_t)g, label};
   }
 }
@@ -239,7 +263,49 @@ static void close_blocks(struct flat *f, const struct row *row) {
       f->labels[node] = block->label;
     f->open.count--;
     indent(f);
-    text_put(f->out, "}\n");
+    text_putc(f->out, '}');
+    if (group->block)
+      put_tail(f, row);
+    else
+      text_putc(f->out, '\n');
+  }
+}
+
+/* A block once more: `again`, and its rows are left out. */
+static bool repeat_block(struct flat *f, struct rows *rows, size_t *at) {
+  const struct row *row = &rows->at[*at];
+  const struct node *front = &f->model->nodes.at[row->head];
+  const struct group *group = &f->model->groups.at[front->group];
+  if (!group->block || group->first != row->first || front->shares == NO_NODE)
+    return false;
+  struct text name = text_new(f->c->arena);
+  model_put_group_name(&name, f->model, front->group);
+  struct slice label = unique_label(f, text_slice(&name));
+  const struct node *layer = &f->model->nodes.at[layer_of_block(f, group)];
+  put_from(f, front);
+  indent(f);
+  text_printf(f->out, "%.*s: again %.*s", SLICE_ARG(label),
+              SLICE_ARG(f->labels[layer->shares]));
+  put_mark(f, group->end - 1);
+  for (int64_t node = group->first; node < group->end; node++)
+    f->labels[node] = label;
+  f->current = group->end - 1;
+  while (*at + 1 < rows->count && rows->at[*at + 1].first < group->end)
+    ++*at;
+  return true;
+}
+
+/* The block's own tensor has a name, for branches inside. */
+static void put_layer_row(struct flat *f, const struct row *row) {
+  const struct node *head = &f->model->nodes.at[row->head];
+  const struct group *group = &f->model->groups.at[head->group];
+  if (head->kind == &model_input_kind) {
+    put_input(f, row->head);
+  } else if (group->block && group->first == row->first) {
+    indent(f);
+    text_printf(f->out, "%.*s: {}\n", SLICE_ARG(f->labels[row->head]));
+  } else if (!head->kind->front) {
+    put_row(f, row);
   }
 }
 
@@ -253,6 +319,8 @@ void emit_net(const struct compiled *c, const struct emit_options *options,
   put_net_name(&f);
   for (size_t i = 0; i < rows.count; i++) {
     const struct row *row = &rows.at[i];
+    if (repeat_block(&f, &rows, &i))
+      continue;
     open_blocks(&f, row);
     if (is_part(&f, row->head)) {
       put_part(&f, row->head);
@@ -263,10 +331,7 @@ void emit_net(const struct compiled *c, const struct emit_options *options,
     struct slice label = make_label(&f, row->head);
     for (int64_t node = row->first; node < row->end; node++)
       f.labels[node] = label;
-    if (c->model->nodes.at[row->head].kind == &model_input_kind)
-      put_input(&f, row->head);
-    else
-      put_row(&f, row);
+    put_layer_row(&f, row);
     f.current = row->end - (c->model->nodes.at[row->head].kind->parts ? 0 : 1);
     for (int64_t node = row->first; node < row->end; node++)
       put_outputs(&f, node);

@@ -150,6 +150,7 @@ static void draw_pages(const struct compiled *c,
   struct paper l = {.d = &d};
   diagram_find_items(&d);
   diagram_find_scales(&d);
+  diagram_find_tails(&d);
   l.part_of = arena_alloc(c->arena, d.items.count + 1, sizeof *l.part_of);
   if (!find_layout(&l) && split)
     find_pages(&l);

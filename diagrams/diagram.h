@@ -81,6 +81,7 @@ struct diagram {
   int level;                     /* how tightly it is set, from 0 */
   size_t long_skip;              /* over more boxes, skips pass outside */
   int64_t most_bytes, most_heat; /* of a tensor; of a box */
+  struct slice *tails; /* by kind of layer: " bn relu", if all have it */
 };
 
 /* diagram.c */
@@ -109,6 +110,7 @@ void item_tip(struct diagram *d, size_t item, struct text *out, put_fn *put,
               const char *newline);
 struct slice frame_title(struct diagram *d, const struct unit *unit);
 void diagram_find_scales(struct diagram *d);
+void diagram_find_tails(struct diagram *d);
 
 /* diagram_legend.c */
 int family_of(const struct layer_kind *kind); /* by number; -1: of none */
@@ -139,7 +141,7 @@ void pen_draw(struct diagram *d, const struct pen *pen, bool arrow);
 void link_draw(struct diagram *d, size_t item, const struct pen *pen);
 
 /* How tightly a diagram is set: the first that can be read on a page. */
-enum { LEVELS = 4 };
+enum { LEVELS = 5 };
 
 struct tightness {
   int64_t gap;      /* between boxes */
@@ -150,6 +152,7 @@ struct tightness {
   bool bare_numbers; /* the legend says what they are */
   bool few_frames;   /* inner ones only where something is repeated */
   bool few_facts;    /* no numbers, no shapes inside branches */
+  bool few_tails;    /* a tail that a layer always has is in the legend */
 };
 
 const struct tightness *tightness(const struct diagram *d);
@@ -163,9 +166,11 @@ enum {
   LANE = 9 * POINT,  /* of a skip */
   PAD = 6 * POINT,   /* inside a frame */
   BAND = 12 * POINT, /* for a frame's title */
+  BESIDE = 45,       /* from an arrow to its shape: clear of the head */
   STACK = 25,        /* between the sheets of a stack */
   GUTTER = 26 * POINT,
-  EDGE = 8 * POINT, /* around the picture */
+  EDGE = 8 * POINT,  /* around the picture */
+  OVER = 11 * POINT, /* from a line above the columns to their boxes */
   SIGN = 14 * POINT,
 };
 

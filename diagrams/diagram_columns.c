@@ -85,7 +85,7 @@ static int64_t columns_length(const struct paper *l) {
   int64_t length = 0;
   for (size_t i = 0; i < l->columns.count; i++)
     length = most(length, l->columns.at[i].length);
-  return length + 2 * EDGE + 5 * POINT;
+  return length + 2 * EDGE + OVER;
 }
 
 static void finish_columns(struct paper *l) {

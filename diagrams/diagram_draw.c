@@ -1,8 +1,9 @@
 /* Draws placed parts: arrows end at boxes, titles stand where none runs. */
 #include "diagrams/diagram.h"
 
-enum { INK = 0x000000, GREY = 0x444444, ARROWS = 0x555555, FRAMES = 0x888888 };
-enum { WARNING = 0xa93226, LINE = 11 * POINT };
+#include "diagrams/palette.h"
+
+enum { LINE = 11 * POINT };
 
 void pen_to(struct pen *pen, int64_t across, int64_t along) {
   size_t room = sizeof pen->at / sizeof *pen->at;
@@ -35,7 +36,7 @@ void pen_draw(struct diagram *d, const struct pen *pen, bool arrow) {
             (struct scene_item){.kind = SCENE_LINE,
                                 .points = points,
                                 .point_count = pen->count,
-                                .stroke = ARROWS,
+                                .stroke = PALETTE_ARROWS,
                                 .stroke_width = line_width(d, pen->item),
                                 .arrow = arrow});
 }
@@ -65,7 +66,8 @@ static void draw_rect(struct diagram *d, const struct item *item, int64_t shift,
                                           .height = item->height,
                                           .radius = radius,
                                           .fill = fill,
-                                          .stroke = warned ? WARNING : INK,
+                                          .stroke = warned ? PALETTE_WARNING
+                                                           : PALETTE_INK,
                                           .stroke_width = warned ? 150 : 60});
 }
 
@@ -83,15 +85,17 @@ static void draw_lines(struct diagram *d, const struct item *item,
                                             .anchor = ANCHOR_MIDDLE,
                                             .fill = warning ? 0x8a1c10
                                                     : note  ? 0x222222
-                                                            : INK,
+                                                            : PALETTE_INK,
                                             .text = item->lines[i]});
   }
 }
 
 /* The shape that leaves, beside the arrow. */
 static void draw_shape(struct diagram *d, const struct item *item, bool flip) {
-  struct scene_item text = {
-      .kind = SCENE_TEXT, .size = SMALL_SIZE, .fill = GREY, .text = item->out};
+  struct scene_item text = {.kind = SCENE_TEXT,
+                            .size = SMALL_SIZE,
+                            .fill = PALETTE_WORDS,
+                            .text = item->out};
   int64_t extra = item->opens_repeat ? 2 * STACK : 0;
   if (d->lr) {
     text.x =
@@ -99,7 +103,7 @@ static void draw_shape(struct diagram *d, const struct item *item, bool flip) {
     text.anchor = flip ? ANCHOR_END : ANCHOR_START;
     text.y = item->y + item->height / 2 - 25;
   } else {
-    text.x = item->x + item->width / 2 + 3 * POINT;
+    text.x = item->x + item->width / 2 + BESIDE;
     text.y =
         flip ? item->y - 4 * POINT : item->y + item->height + extra + 9 * POINT;
   }
@@ -163,8 +167,8 @@ static void draw_frame(struct diagram *d, const struct part *part) {
                            .width = d->lr ? size : wide,
                            .height = d->lr ? wide : size,
                            .radius = 40,
-                           .fill = repeats ? 0xf3f3f3 : NO_COLOUR,
-                           .stroke = FRAMES,
+                           .fill = repeats ? PALETTE_REPEATS : NO_COLOUR,
+                           .stroke = PALETTE_FRAMES,
                            .stroke_width = 60};
   struct slice title = frame_title(d, part->unit);
   int64_t title_width = text_extent(title, SMALL_SIZE, true) + 6 * POINT;
@@ -183,7 +187,7 @@ static void draw_frame(struct diagram *d, const struct part *part) {
                                 .y = box.y + 95,
                                 .size = SMALL_SIZE,
                                 .bold = true,
-                                .fill = GREY,
+                                .fill = PALETTE_WORDS,
                                 .text = title});
 }
 

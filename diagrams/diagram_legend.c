@@ -2,7 +2,7 @@
 #include "diagrams/diagram.h"
 #include "diagrams/palette.h"
 
-enum { GREY = 0x444444, LINE = 11 * POINT };
+enum { LINE = 11 * POINT };
 
 /* The legend: rows of swatches as wide as the picture. */
 
@@ -27,7 +27,7 @@ static void add_swatch(struct legend *l, int fill, struct slice words) {
                                                  .width = 10 * POINT,
                                                  .height = 8 * POINT,
                                                  .fill = fill,
-                                                 .stroke = GREY,
+                                                 .stroke = PALETTE_WORDS,
                                                  .stroke_width = 50});
     scene_add(l->d->scene,
               (struct scene_item){.kind = SCENE_TEXT,
@@ -35,7 +35,7 @@ static void add_swatch(struct legend *l, int fill, struct slice words) {
                                        (fill == NO_COLOUR ? 0 : 13 * POINT),
                                   .y = l->top + l->y + 7 * POINT,
                                   .size = SMALL_SIZE,
-                                  .fill = GREY,
+                                  .fill = PALETTE_WORDS,
                                   .text = words});
   }
   l->x += wide + 10 * POINT;
@@ -86,6 +86,16 @@ static void add_heats(struct legend *l) {
   }
 }
 
+static void add_tail(struct legend *l, size_t kind) {
+  struct slice tail = l->d->tails[kind];
+  struct text text = text_new(l->d->arena);
+  if (!tail.length)
+    return;
+  text_printf(&text, "behind each %s:", layer_kind_at(kind)->name);
+  text_puts(&text, tail);
+  add_swatch(l, NO_COLOUR, text_slice(&text));
+}
+
 static int64_t legend_walk(struct legend *l) {
   if (l->d->options->tint == TINT_OP)
     add_families(l);
@@ -96,6 +106,8 @@ static int64_t legend_walk(struct legend *l) {
   if (tightness(l->d)->bare_numbers && !tightness(l->d)->few_facts &&
       l->d->options->notes == NOTE_PARAMS)
     add_swatch(l, NO_COLOUR, slice_of("small numbers: parameters"));
+  for (size_t i = 0; i < layer_kind_count() && tightness(l->d)->few_tails; i++)
+    add_tail(l, i);
   return l->y + LINE;
 }
 

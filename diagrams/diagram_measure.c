@@ -6,10 +6,11 @@
 
 const struct tightness *tightness(const struct diagram *d) {
   static const struct tightness levels[LEVELS] = {
-      {110, 170, 120, 90, 1280, false, false, false},
-      {90, 140, 70, 90, 700, true, false, false},
-      {80, 130, 60, 80, 640, true, true, false},
-      {80, 130, 60, 80, 640, true, true, true}};
+      {110, 170, 120, 90, 1280, false, false, false, false},
+      {90, 140, 70, 90, 700, true, false, false, false},
+      {80, 130, 60, 80, 640, true, true, false, false},
+      {80, 130, 60, 80, 640, true, true, true, false},
+      {80, 130, 60, 80, 600, true, true, true, true}};
   return &levels[d->level];
 }
 
@@ -41,9 +42,10 @@ static void measure_box(struct diagram *d, struct part *part) {
   struct item *item = &d->items.at[part->item];
   item_find_text(d, part->item);
   int64_t half = item_across(d, item) / 2;
-  int64_t label = !d->lr && item->out.length
-                      ? text_extent(item->out, SMALL_SIZE, false) + 4 * POINT
-                      : 0;
+  int64_t label =
+      !d->lr && item->out.length
+          ? text_extent(item->out, SMALL_SIZE, false) + BESIDE + POINT
+          : 0;
   part->left = half;
   part->right = most(half + (item->opens_repeat ? 2 * STACK : 0), label);
   part->behind = gap_behind(d, item) + (item->opens_repeat ? 2 * STACK : 0);
@@ -199,8 +201,9 @@ static void measure_split(struct diagram *d, struct part *split) {
   split->left = most(split->left, half);
   split->right = most(split->right, half);
   if (!d->lr && join->out.length)
-    split->right = most(split->right,
-                        text_extent(join->out, SMALL_SIZE, false) + 4 * POINT);
+    split->right =
+        most(split->right,
+             text_extent(join->out, SMALL_SIZE, false) + BESIDE + POINT);
   split->length = BUS + longest + item_along(d, join) + split->behind;
 }
 

@@ -2,6 +2,7 @@
 #include <stdio.h>
 
 #include "diagrams/diagram_page.h"
+#include "diagrams/palette.h"
 
 struct sheet {
   struct paper *l;
@@ -67,7 +68,7 @@ static void put_note(struct sheet *s, struct point at, const char *word,
                                 .x = (d->lr ? at.y : at.x) + 4 * POINT,
                                 .y = (d->lr ? at.x - 4 * POINT : at.y),
                                 .size = SMALL_SIZE,
-                                .fill = 0x444444,
+                                .fill = PALETTE_WORDS,
                                 .text = text_slice(&text)});
 }
 
@@ -96,8 +97,8 @@ static void turn_pen(struct sheet *s, const struct column *from,
   }
   int64_t gutter = to->across - to->left - GUTTER / 2;
   pen_to(pen, gutter, low);
-  pen_to(pen, gutter, s->top - 5 * POINT);
-  pen_to(pen, to->across, s->top - 5 * POINT);
+  pen_to(pen, gutter, s->top - OVER);
+  pen_to(pen, to->across, s->top - OVER);
 }
 
 static void draw_column(struct sheet *s, size_t index) {
@@ -109,7 +110,7 @@ static void draw_column(struct sheet *s, size_t index) {
   } else if (index > 0 && l->columns.at[index - 1].page != c->page) {
     s->pen.count = 0;
     put_note(s, (struct point){c->across, s->top}, "from", c->page - 1);
-    pen_to(&s->pen, c->across, s->top - 5 * POINT);
+    pen_to(&s->pen, c->across, s->top - OVER);
   } else if (index > 0) {
     turn_pen(s, &l->columns.at[index - 1], c);
   }
@@ -237,7 +238,9 @@ void page_draw(struct paper *l, size_t page, struct scene *scene) {
   struct sheet s = {.l = l,
                     .page = page,
                     .across = EDGE,
-                    .top = EDGE + 8 * POINT,
+                    .top = EDGE + (l->columns.count > 1 && !l->is_u
+                                       ? 3 * POINT + OVER
+                                       : 8 * POINT),
                     .pen = {.item = NO_ITEM}};
   struct diagram *d = l->d;
   d->scene = scene;

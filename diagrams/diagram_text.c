@@ -86,6 +86,45 @@ void diagram_find_scales(struct diagram *d) {
   }
 }
 
+/* Tails */
+
+static size_t kind_of(const struct diagram *d, size_t item) {
+  size_t kind = 0, count = layer_kind_count();
+  while (kind < count && layer_kind_at(kind) != item_node(d, item)->kind)
+    kind++;
+  return kind;
+}
+
+/* " bn relu": what is written behind the layer that a box begins with. */
+static struct slice tail_of(struct diagram *d, size_t item) {
+  const struct row *row = item_row(d, item);
+  struct text head = text_new(d->arena), all = head;
+  model_put_layer(&head, d->c->model, row->head, NULL);
+  row_put_layer(&all, d->c, row, false);
+  return (struct slice){all.at + head.length, all.length - head.length};
+}
+
+enum { FEW = 6 }; /* boxes, whose tails need no line in the legend */
+
+void diagram_find_tails(struct diagram *d) {
+  size_t kinds = layer_kind_count();
+  size_t *boxes = arena_alloc(d->arena, kinds + 1, sizeof *boxes);
+  d->tails = arena_alloc(d->arena, kinds + 1, sizeof *d->tails);
+  for (size_t i = 0; i < d->items.count; i++) {
+    size_t kind = kind_of(d, i);
+    if (item_row(d, i)->group != NO_NODE || kind == kinds || item_sign(d, i))
+      continue;
+    struct slice tail = tail_of(d, i);
+    if (boxes[kind]++ == 0)
+      d->tails[kind] = tail;
+    else if (!slice_equal(tail, d->tails[kind]))
+      d->tails[kind] = (struct slice){0};
+  }
+  for (size_t kind = 0; kind < kinds; kind++)
+    if (boxes[kind] < FEW)
+      d->tails[kind] = (struct slice){0};
+}
+
 /* Lines */
 
 static struct slice shape_words(struct diagram *d, const struct shape *shape) {
@@ -144,6 +183,9 @@ static void add_layer(struct diagram *d, struct item *item, size_t index) {
   struct text text = text_new(d->arena), layer = text;
   struct slice label = label_of(d, index);
   row_put_layer(&layer, d->c, row, false);
+  if (tightness(d)->few_tails && row->group == NO_NODE &&
+      kind_of(d, index) < layer_kind_count())
+    layer.length -= d->tails[kind_of(d, index)].length;
   struct slice written = text_tamed(d->arena, text_slice(&layer), true);
   label = text_tamed(d->arena, label, false);
   if (label.length && !slice_equal(label, written)) {
@@ -265,7 +307,7 @@ void item_find_text(struct diagram *d, size_t index) {
                                 note ? SMALL_SIZE : tightness(d)->text, false);
     item->width = width > item->width ? width : item->width;
   }
-  item->width += bare ? 0 : 12 * POINT;
+  item->width += bare ? 0 : (tightness(d)->few_tails ? 8 : 12) * POINT;
   item->height = item->line_count * LINE + 5 * POINT;
   if (bare && item->line_count == 1)
     item->width = item->height = SIGN;
@@ -309,6 +351,17 @@ static struct slice item_id(struct diagram *d, size_t index) {
   return text_slice(&id);
 }
 
+static void put_path(struct text *href, struct slice path) {
+  for (size_t i = 0; i < path.length; i++) {
+    unsigned char c = (unsigned char)path.at[i];
+    if ((c >= '-' && c <= '9') || (c >= 'A' && c <= 'Z') || c == '_' ||
+        (c >= 'a' && c <= 'z'))
+      text_putc(href, (char)c);
+    else
+      text_printf(href, "%%%02X", (unsigned)c);
+  }
+}
+
 /* Where the row stands: a relative reference, whatever the file is called. */
 static struct slice item_href(struct diagram *d, const struct position *at) {
   struct text href = text_new(d->arena);
@@ -321,16 +374,12 @@ static struct slice item_href(struct diagram *d, const struct position *at) {
   }
   if (name.length == 0 || *name.at == '<' || slice_is(name, "-"))
     return text_slice(&href);
-  if (*name.at != '/' && *name.at != '.')
+  const char *links = d->options->links ? d->options->links : "";
+  if (*name.at != '/' && (*links ? *links : *name.at) != '.')
     text_put(&href, "./"); /* so that no name is a scheme */
-  for (size_t i = 0; i < name.length; i++) {
-    unsigned char c = (unsigned char)name.at[i];
-    if ((c >= '-' && c <= '9') || (c >= 'A' && c <= 'Z') || c == '_' ||
-        (c >= 'a' && c <= 'z'))
-      text_putc(&href, (char)c);
-    else
-      text_printf(&href, "%%%02X", (unsigned)c);
-  }
+  if (*name.at != '/')
+    put_path(&href, slice_of(links));
+  put_path(&href, name);
   text_printf(&href, "#L%u", (unsigned)at->line);
   return text_slice(&href);
 }

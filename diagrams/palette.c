@@ -7,6 +7,11 @@
  */
 #include "diagrams/palette.h"
 
+const struct palette_ink palette_inks[PALETTE_INKS] = {
+    {PALETTE_PAPER, 0x16181d},   {PALETTE_WORDS, 0xb9bdc6},
+    {PALETTE_ARROWS, 0xa4a9b3},  {PALETTE_FRAMES, 0x7d838e},
+    {PALETTE_REPEATS, 0x252930}, {PALETTE_WARNING, 0xff7b6b}};
+
 int palette_fill(int index) {
   static const int fills[PALETTE_FILLS] = {
       0xa8c0e7, 0xcdf2d8, 0xf4cf85, 0xfcd2f2, 0xf9f7bb,

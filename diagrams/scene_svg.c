@@ -1,4 +1,5 @@
 /* Scene as SVG: for browsers, papers, and programs that draw. */
+#include "diagrams/palette.h"
 #include "diagrams/scene.h"
 
 static void put_number(struct text *out, const char *name, int64_t tenths) {
@@ -114,10 +115,28 @@ static void put_open(struct text *out, const struct scene_item *item) {
   text_putc(out, '\n');
 }
 
+/* Older tools skip the whole rule, and keep the colours of paper. */
+static void put_style(struct text *out) {
+  text_printf(out,
+              "<style>\n@media screen and (prefers-color-scheme:dark){\n"
+              ".diagram .paper{fill:#%06x}\n",
+              (unsigned)palette_inks[0].dark);
+  for (int i = 1; i < PALETTE_INKS; i++) {
+    unsigned light = (unsigned)palette_inks[i].light;
+    unsigned dark = (unsigned)palette_inks[i].dark;
+    text_printf(out,
+                ".diagram [fill=\"#%06x\"]{fill:#%06x}"
+                ".diagram [stroke=\"#%06x\"]{stroke:#%06x}\n",
+                light, dark, light, dark);
+  }
+  text_put(out, "}\n</style>\n");
+}
+
 void scene_put_svg(const struct scene *scene, struct text *out) {
   struct slice close = {"", 0};
   const char *id = scene->inlined ? "diagram-" : "";
-  text_put(out, "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"");
+  text_put(out, "<svg xmlns=\"http://www.w3.org/2000/svg\" "
+                "class=\"diagram\" width=\"");
   put_length(out, scene->width);
   text_put(out, "pt\" height=\"");
   put_length(out, scene->height);
@@ -133,8 +152,12 @@ void scene_put_svg(const struct scene *scene, struct text *out) {
   put_xml(out, scene->title);
   text_printf(out, "</title>\n<desc id=\"%sdesc\">", id);
   put_xml(out, scene->description);
-  text_put(out, "</desc>\n<rect width=\"100%\" height=\"100%\" "
-                "fill=\"#ffffff\"/>\n");
+  text_put(out, "</desc>\n");
+  put_style(out);
+  text_printf(out,
+              "<rect class=\"paper\" width=\"100%%\" height=\"100%%\" "
+              "fill=\"#%06x\"/>\n",
+              (unsigned)PALETTE_PAPER);
   for (size_t i = 0; i < scene->items.count; i++) {
     const struct scene_item *item = &scene->items.at[i];
     switch (item->kind) {

@@ -11,6 +11,7 @@
 #include "driver/max_input.h"
 #include "driver/net_options.h"
 #include "driver/output.h"
+#include "driver/relative.h"
 #include "driver/sweep.h"
 #include "driver/terminal.h"
 
@@ -106,7 +107,7 @@ static bool exports(const struct net_options *o) {
 }
 
 /* Kinds are checked before the source is read: a slip costs no time. */
-static int check_kinds(const struct net_options *o) {
+static int check_kinds(struct net_options *o) {
   char kinds[256];
   for (size_t i = 0; i < o->wanted_count; i++)
     if (!is_kind(kind_of(&o->wanted[i]), NETC_FOR_FILES))
@@ -129,17 +130,19 @@ static int check_kinds(const struct net_options *o) {
 struct writing {
   FILE *file;
   int error;
+  struct progress_line *progress;
 };
 
 static bool write_sink(void *user, const char *bytes, size_t length) {
   struct writing *writing = user;
+  progress_erase(writing->progress);
   if (file_sink(writing->file, bytes, length))
     return true;
   writing->error = errno;
   return false;
 }
 
-static int write_picture(struct netc *netc, const struct net_options *o,
+static int write_picture(struct netc *netc, struct net_options *o,
                          const char *kind, FILE *file) {
   struct bytes dot = {0};
   enum netc_status status =
@@ -150,19 +153,21 @@ static int write_picture(struct netc *netc, const struct net_options *o,
   return result;
 }
 
-static int write_one(struct netc *netc, const struct net_options *o,
-                     const char *kind, const char *path, FILE *file) {
+static int write_one(struct netc *netc, struct net_options *o, const char *kind,
+                     const char *path, FILE *file) {
   const struct export_kind *exported = export_find(kind);
   if (picture_find(kind))
     return write_picture(netc, o, kind, file);
   if (exported)
     return exported->write(&(struct export_request){
         netc, o->files.at[0], path, file, o->weights, o->opset});
-  struct writing writing = {file, 0};
+  struct writing writing = {file, 0, &o->progress};
   struct netc_options look = o->look;
   bool shown = strcmp(path, "-") == 0;
   look.width = shown ? terminal_width() : 0;
   look.colour = shown && wants_colour(o->colour, STDOUT_FILENO);
+  struct relative links = relative_to_here(path);
+  look.links = links.text;
   enum netc_status status = netc_emit(netc, kind, &look, write_sink, &writing);
   if (writing.error)
     return output_failed(path, writing.error);
@@ -177,8 +182,8 @@ struct outputs {
   size_t count;
 };
 
-static int write_files(struct netc *netc, const struct net_options *o,
-                       bool files, struct outputs *out) {
+static int write_files(struct netc *netc, struct net_options *o, bool files,
+                       struct outputs *out) {
   for (size_t i = 0; i < o->wanted_count; i++) {
     const struct wanted *wanted = &o->wanted[i];
     struct output_file *file = &out->open[out->count];
@@ -194,8 +199,7 @@ static int write_files(struct netc *netc, const struct net_options *o,
   return EXIT_DONE;
 }
 
-static int write_outputs(struct netc *netc, const struct net_options *o,
-                         bool files) {
+static int write_outputs(struct netc *netc, struct net_options *o, bool files) {
   struct outputs out = {.count = 0};
   int status = write_files(netc, o, files, &out);
   if (status == EXIT_DONE && o->depfile && files) {
@@ -216,7 +220,7 @@ static int write_outputs(struct netc *netc, const struct net_options *o,
   return status;
 }
 
-static int write_dump(struct netc *netc, const struct net_options *o) {
+static int write_dump(struct netc *netc, struct net_options *o) {
   int status = write_one(netc, o, o->dump, "-", stdout);
   int end = finish_stdout();
   return status ? status : end;
@@ -224,7 +228,7 @@ static int write_dump(struct netc *netc, const struct net_options *o) {
 
 /* Compiling */
 
-static int check_operands(const struct net_options *o) {
+static int check_operands(struct net_options *o) {
   const char *second = o->files.count > 1 ? o->files.at[1] : "";
   struct wanted wanted = {"", second};
   if (!*second)
@@ -239,8 +243,7 @@ static int check_operands(const struct net_options *o) {
                   o->files.at[0], second);
 }
 
-static int must_fit(struct netc *netc, const struct net_options *o,
-                    int status) {
+static int must_fit(struct netc *netc, struct net_options *o, int status) {
   struct netc_verdict verdict = {.size = sizeof verdict};
   struct netc_prediction prediction = {.size = sizeof prediction};
   if (status != EXIT_DONE || !o->must_fit)
@@ -270,7 +273,7 @@ static int build(struct netc *netc, struct net_options *o) {
     return max_input(netc, o);
   if (sweep_wanted(o))
     return sweep(netc, o);
-  enum netc_status loaded = netc_load_file(netc, o->files.at[0]);
+  enum netc_status loaded = net_options_compile(o, netc, o->files.at[0]);
   show_diagnostics(netc, o->style);
   status = exit_status_of(netc, loaded);
   if (loaded != NETC_OK && loaded != NETC_ERROR)

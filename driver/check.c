@@ -44,9 +44,9 @@ static int check_fit(struct netc *netc, const char *file) {
   return EXIT_SOURCE;
 }
 
-static int check_file(struct netc *netc, const struct net_options *o,
+static int check_file(struct netc *netc, struct net_options *o,
                       const char *file, struct counts *counts) {
-  enum netc_status loaded = netc_load_file(netc, file);
+  enum netc_status loaded = net_options_compile(o, netc, file);
   show_diagnostics(netc, o->style);
   int status = exit_status_of(netc, loaded);
   if (loaded == NETC_OK) {
@@ -57,7 +57,7 @@ static int check_file(struct netc *netc, const struct net_options *o,
   return status;
 }
 
-static int check(struct netc *netc, const struct net_options *o) {
+static int check(struct netc *netc, struct net_options *o) {
   if (sweep_wanted(o))
     return complain(EXIT_USAGE, "netc check takes one batch and one device");
   struct counts counts = {0, 0};

@@ -23,7 +23,8 @@ static int by_name(const void *a, const void *b) {
 }
 
 static int load_side(struct side *side, const char *file) {
-  int status = exit_status_of(side->netc, netc_load_file(side->netc, file));
+  int status = exit_status_of(
+      side->netc, net_options_compile(&side->options, side->netc, file));
   if (status != EXIT_DONE) {
     show_diagnostics(side->netc, side->options.style);
     return status;

@@ -89,7 +89,7 @@ static int take(void *user, enum option_id option, const char *name,
   (void)name;
   (void)value;
   o->in_place = o->in_place || option == OPTION_IN_PLACE;
-  o->compare = o->compare || option == OPTION_COMPARE;
+  o->compare = o->compare || option == OPTION_CHECK;
   o->shapes = o->shapes || option == OPTION_SHAPES;
   return EXIT_DONE;
 }

@@ -46,6 +46,8 @@ static void put_usage(const struct entry *entry) {
     if (!a.required)
       putchar(']');
   }
+  if (entry->kind.takes_block)
+    fputs(" { ... }", stdout);
 }
 
 static void put_row(const struct netc_argument *a, const char *format) {

@@ -123,6 +123,13 @@ static int add_setting(struct net_options *o, const char *name,
                   netc_message(o->netc));
 }
 
+static int add_compared(struct net_options *o, const char *settings) {
+  if (netc_compare(o->netc, settings) == NETC_OK)
+    return EXIT_DONE;
+  return complain(EXIT_USAGE, "--compare \"%s\": %s", settings,
+                  netc_message(o->netc));
+}
+
 /* `--batch 1,8,32` and `--gpu all` ask for a table. */
 static int take_setting(struct net_options *o, const char *name,
                         const char *value) {
@@ -198,11 +205,9 @@ static int set_sort(struct net_options *o, const char *name) {
 
 static int set_word(struct net_options *o, enum option_id option,
                     const char *value) {
-  static const unsigned notes[] = {NETC_NOTE_PARAMS, NETC_NOTE_MACS,
-                                   NETC_NOTE_BYTES,
-                                   NETC_NOTE_PARAMS | NETC_NOTE_MACS |
-                                       NETC_NOTE_BYTES,
-                                   NETC_NOTE_NONE};
+  static const unsigned notes[] = {
+      NETC_NOTE_PARAMS, NETC_NOTE_MACS, NETC_NOTE_BYTES,
+      NETC_NOTE_PARAMS | NETC_NOTE_MACS | NETC_NOTE_BYTES, NETC_NOTE_NONE};
   int index = option_choose(option, value);
   if (index < 0)
     return EXIT_USAGE;
@@ -258,6 +263,7 @@ static int take(void *user, enum option_id option, const char *name,
   case OPTION_MUST_FIT: o->must_fit = true; break;
   case OPTION_MAX_INPUT: o->max_input = true; break;
   case OPTION_DUMP: o->dump = value; break;
+  case OPTION_COMPARE: return add_compared(o, value);
   case OPTION_TIMELINE: return add_setting(o, "timeline", "on");
   case OPTION_SETTING: return take_setting(o, name, value);
   default: return o->more(o->user, option, name, value);
@@ -278,14 +284,22 @@ bool net_options_output(const struct net_options *options, const char **path) {
   return options->wanted_count < 2;
 }
 
-int net_options_load(const struct net_options *options) {
+enum netc_status net_options_compile(struct net_options *options,
+                                     struct netc *netc, const char *path) {
+  enum netc_status loaded = netc_load_file(netc, path);
+  progress_erase(&options->progress);
+  return loaded;
+}
+
+int net_options_load(struct net_options *options) {
   const struct operands *files = &options->files;
   if (files->count > 1)
     return complain(EXIT_USAGE, "one net at a time: `%s` and `%s`",
                     files->at[0], files->at[1]);
   if (options->batches || options->all_gpus)
     return complain(EXIT_USAGE, "one batch and one device at a time here");
-  enum netc_status loaded = netc_load_file(options->netc, files->at[0]);
+  enum netc_status loaded =
+      net_options_compile(options, options->netc, files->at[0]);
   if (loaded != NETC_OK)
     show_diagnostics(options->netc, options->style);
   return exit_status_of(options->netc, loaded);
@@ -305,6 +319,7 @@ bool net_options_read_more(struct net_options *options, enum command command,
   struct operands *files = &options->files;
   if (!options_read(command, argc, argv, take, options, files))
     return false;
+  progress_open(&options->progress, netc);
   if (options->style == NETC_STYLE_TEXT)
     options->style = style_of(options->colour);
   if (files->count == 0)

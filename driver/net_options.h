@@ -3,6 +3,7 @@
 #define NETC_DRIVER_NET_OPTIONS_H
 
 #include "driver/options.h"
+#include "driver/progress.h"
 
 enum { MOST_OUTPUTS = 64 };
 
@@ -36,6 +37,7 @@ struct net_options {
   bool depfile; /* -MD or -MF */
   bool phony;   /* -MP */
   const char *dep_path, *dep_target;
+  struct progress_line progress;
   option_fn *more; /* for options that not all of these commands have */
   void *user;
 };
@@ -58,6 +60,10 @@ bool net_options_output(const struct net_options *options, const char **path);
 
 /* Loads the one net that is an operand; an exit status. It is used here, not
  * judged: warnings are for `netc check`. */
-int net_options_load(const struct net_options *options);
+int net_options_load(struct net_options *options);
+
+/* netc_load_file; the line that tells of its progress is erased. */
+enum netc_status net_options_compile(struct net_options *options,
+                                     struct netc *netc, const char *path);
 
 #endif

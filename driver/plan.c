@@ -8,11 +8,13 @@
 #include "base/text.h"
 #include "driver/options.h"
 #include "driver/output.h"
+#include "driver/progress.h"
 #include "driver/table.h"
 
 struct planning {
   struct netc_plan_options options;
   const char *path, *output;
+  struct progress_line progress;
   struct arena arena;
   int status;
 };
@@ -53,11 +55,12 @@ static void put_summary(const char *path, const struct netc_plan *plan,
           count_text((int64_t)plan->effort).text, plan->effort == 1 ? "" : "s");
 }
 
-static int plan_table(const struct planning *p, const char *name,
+static int plan_table(struct planning *p, const char *name,
                       struct table *table) {
   struct netc_plan plan = {.size = sizeof plan};
   enum netc_status status =
       netc_plan(table->buffers.at, table->buffers.count, &p->options, &plan);
+  progress_erase(&p->progress);
   if (status == NETC_ERROR) {
     say("%s: error: the sizes add up to more than 2^61", name);
     fputc('\n', stderr);
@@ -126,6 +129,9 @@ int command_plan(int argc, char **argv) {
                                     : "netc plan needs a file, or - for "
                                       "standard input");
   p.path = files.at[0];
+  progress_open(&p.progress, NULL);
+  p.options.tell = p.progress.wanted ? progress_show : NULL;
+  p.options.tell_user = &p.progress;
   arena_open(&p.arena, NULL, NULL);
   if (!guard_run(arenas, plan_file, &p))
     p.status = complain(EXIT_IO, "out of memory");

@@ -10,8 +10,8 @@ bool sweep_wanted(const struct net_options *options) {
   return options->batches || options->all_gpus;
 }
 
-static int load(struct netc *netc, const struct net_options *o) {
-  return exit_status_of(netc, netc_load_file(netc, o->files.at[0]));
+static int load(struct netc *netc, struct net_options *o) {
+  return exit_status_of(netc, net_options_compile(o, netc, o->files.at[0]));
 }
 
 static int set(struct netc *netc, const char *name, const char *value) {
@@ -51,7 +51,7 @@ static const char *next_item(const char *list, char *to, size_t room) {
   return list[length] ? list + length + 1 : NULL;
 }
 
-static int sweep_batches(struct netc *netc, const struct net_options *o) {
+static int sweep_batches(struct netc *netc, struct net_options *o) {
   char batch[32];
   int status = EXIT_DONE;
   printf("%10s  %12s  %12s  %12s\n", "batch", "training", "saved",
@@ -84,7 +84,7 @@ static void put_verdict(const struct netc_verdict *v) {
          left < 0 ? "too much" : "left");
 }
 
-static int put_device(struct netc *netc, const struct net_options *o,
+static int put_device(struct netc *netc, struct net_options *o,
                       const char *gpu) {
   struct netc_verdict v = {.size = sizeof v};
   char batch[32], memory[32];
@@ -109,7 +109,7 @@ static int put_device(struct netc *netc, const struct net_options *o,
   return status;
 }
 
-static int sweep_devices(struct netc *netc, const struct net_options *o) {
+static int sweep_devices(struct netc *netc, struct net_options *o) {
   struct netc_argument gpus = {.size = sizeof gpus};
   char gpu[32], batch[32], heading[48];
   int status = EXIT_DONE;
@@ -133,7 +133,7 @@ static int sweep_devices(struct netc *netc, const struct net_options *o) {
   return status;
 }
 
-int sweep(struct netc *netc, const struct net_options *o) {
+int sweep(struct netc *netc, struct net_options *o) {
   struct netc_training training = {.size = sizeof training};
   int status = load(netc, o);
   show_diagnostics(netc, o->style);

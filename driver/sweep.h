@@ -8,6 +8,6 @@
 bool sweep_wanted(const struct net_options *options);
 
 /* Prints the table; an exit status. */
-int sweep(struct netc *netc, const struct net_options *options);
+int sweep(struct netc *netc, struct net_options *options);
 
 #endif

@@ -98,6 +98,15 @@ NETC_API enum netc_status netc_warn(struct netc *netc, const char *option);
 NETC_API enum netc_status netc_include(struct netc *netc, const char *folder);
 
 /*
+ * Compares a training step with other settings: a list as on a `train` line,
+ * over the net's own, "checkpoint=8 precision=mixed". Adds a timeline to the
+ * chart "timeline.svg" and a line to the report of every load that follows;
+ * up to eight.
+ */
+NETC_API enum netc_status netc_compare(struct netc *netc,
+                                       const char *settings);
+
+/*
  * Where texts come from, instead of files: for editors, services and
  * platforms without any. Gives the text of `path` to `sink`, in pieces if it
  * likes. With it set, the library opens no file at all. NULL: files again.
@@ -111,6 +120,16 @@ typedef enum netc_found netc_read_fn(void *user, const char *path,
                                      netc_sink_fn *sink, void *sink_user);
 NETC_API enum netc_status netc_on_read(struct netc *netc, netc_read_fn *read,
                                        void *user);
+
+/*
+ * Called again and again while a search lasts: checkpoints, the largest batch,
+ * the arena. `what` is a few words, "choosing checkpoints", with `done` of
+ * `total`; total 0: nobody knows how much there will be. NULL: nobody is told.
+ */
+typedef void netc_progress_fn(void *user, const char *what, int64_t done,
+                              int64_t total);
+NETC_API enum netc_status netc_on_progress(struct netc *netc,
+                                           netc_progress_fn *tell, void *user);
 
 /* Loading */
 
@@ -230,6 +249,8 @@ struct netc_options {
   enum netc_direction direction; /* of diagrams */
   enum netc_tint tint;           /* what their fills tell */
   unsigned notes;                /* NETC_NOTE_*; 0: parameters */
+  const char *links; /* "../": what leads from where a diagram will lie to the
+                        folder that sources are named from; NULL: nothing */
 };
 
 /* The columns of the table of layers; NETC_USAGE behind the last one. */
@@ -314,6 +335,8 @@ struct netc_totals {
   size_t size;
   int64_t param_count, trainable_count, buffer_count;
   int64_t mac_count, activation_count, activation_bytes;
+  int64_t active_count; /* of the parameters, those that a value sees: of
+                           experts, as many as it is sent to */
 };
 
 NETC_API enum netc_status netc_totals(const struct netc *netc,
@@ -547,6 +570,8 @@ struct netc_plan_options {
   uint64_t effort;  /* positions to try; 0: a default */
   netc_resize_fn *resize;
   void *user;
+  netc_progress_fn *tell; /* of the effort; or NULL */
+  void *tell_user;
 };
 
 struct netc_plan {
@@ -613,6 +638,7 @@ struct netc_layer_kind {
   const char *family; /* the heading in the manual */
   bool joins;         /* takes operands: blocks and labels */
   size_t argument_count;
+  bool takes_block; /* one, behind its arguments */
 };
 
 /* A kind of diagnostic. */

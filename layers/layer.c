@@ -1,6 +1,7 @@
 /* The table of layers, and what their rules share. */
 #include "layers/layer.h"
 
+#include <inttypes.h>
 #include <math.h>
 
 #include "base/check.h"
@@ -75,6 +76,25 @@ bool terms_sum(const struct terms *terms, int64_t *sum) {
 
 void params_add(struct params *params, struct param param) {
   *VEC_PUSH(params->arena, &params->all) = param;
+}
+
+void layer_params(const struct layer *layer, struct params *params) {
+  struct params own = {.arena = params->arena};
+  if (!layer->kind->params)
+    return;
+  if (layer->copies <= 1) {
+    layer->kind->params(layer, params);
+    return;
+  }
+  layer->kind->params(layer, &own);
+  for (size_t i = 0; i < own.all.count; i++)
+    for (int64_t copy = 0; copy < layer->copies; copy++) {
+      struct text name = text_new(params->arena);
+      struct param param = own.all.at[i];
+      text_printf(&name, "%" PRId64 ".%s", copy, param.name);
+      param.name = arena_copy(params->arena, name.at, name.length);
+      params_add(params, param);
+    }
 }
 
 /* The variance of a uniform value in [-s, s] is s * s / 3. */

@@ -23,7 +23,7 @@ struct scale_by {
 
 enum padding_mode {
   PADDING_NONE,
-  PADDING_SAME,  /* by the window alone: for stride 1 */
+  PADDING_SAME, /* by the window alone: for stride 1 */
   PADDING_GIVEN,
   PADDING_TF, /* TensorFlow's SAME: by size and stride */
 };
@@ -118,6 +118,7 @@ struct layer {
   int input_count;
   const struct shape *const *in;
   struct shape out;        /* what the shape rule finds */
+  int64_t copies;          /* of its parameters: those of experts; 0: 1 */
   struct layer_site *site; /* NULL but in the shape rule */
 };
 
@@ -191,6 +192,11 @@ double spread_relu(int64_t fan_in);
 double spread_linear(int64_t fan_in);
 double spread_bias(int64_t fan_in);
 
+/* `all` blocks with parameters of their own, of which `active` see a value. */
+struct copies {
+  int64_t all, active;
+};
+
 enum input_type { INPUT_FLOAT, INPUT_INDEX, INPUT_ANY };
 
 /* Whether an output takes memory of its own by the rule of thumb. */
@@ -208,6 +214,15 @@ struct layer_kind {
   bool source; /* makes a tensor of its own, takes none */
   bool join;   /* takes operands: blocks and labels */
   bool alone;  /* a join that with an argument needs no operand */
+  /*
+   * It takes one block: `front` runs on the current tensor and gives the
+   * block its own, and the layer itself reads what the block gives, what
+   * `front` gave, and the current tensor. Both have the same arguments.
+   */
+  const struct layer_kind *front;
+  /* With `front`: how often the block is there, and how often a sample is
+   * in it; its parameters are those of all copies. */
+  struct copies (*copies)(const void *args);
   enum output_memory memory;
 
   /* Sets `out`, or reports with layer_fail and returns false. */
@@ -253,6 +268,12 @@ struct slice word_at(const char *words, int index);
 size_t layer_kind_count(void);
 const struct layer_kind *layer_kind_at(size_t index);
 const struct layer_kind *layer_kind_find(struct slice name);
+
+/*
+ * The parameters of a layer: of each the copies, one behind the other, named
+ * 0.weight, 1.weight..
+ */
+void layer_params(const struct layer *layer, struct params *params);
 
 /* For shape rules. */
 

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "base/check.h"
-#include "layers/layer.h"
+#include "layers/norm.h"
 
 struct norm {
   int64_t groups; /* gn; lrn: the window over channels */
@@ -177,32 +177,38 @@ static int64_t rows(const struct shape *shape) {
   return shape_values(shape) / shape_channels(shape);
 }
 
+struct operation norm_ln(const struct tape *tape, int64_t rows) {
+  return (struct operation){
+      .keeps = KEEPS_IN(0),
+      .kept = {extent_sample(size_product(2, rows), WIDTH_F32)},
+      .cast = tape->profile->norm_in_float32 ? CAST_FULL : CAST_NONE};
+}
+
 static size_t ln_trace(const struct layer *layer, struct tape *tape,
                        const size_t *in) {
-  return normalise(
-      layer, tape, in,
-      (struct operation){
-          .kept = {extent_sample(size_product(2, rows(layer->in[0])),
-                                 WIDTH_F32)},
-          .cast = tape->profile->norm_in_float32 ? CAST_FULL : CAST_NONE});
+  return normalise(layer, tape, in, norm_ln(tape, rows(layer->in[0])));
 }
 
 /*
  * scale * (x * rsqrt(mean(x^2) + eps)), of separate operations: the factor
  * of each row is kept, what it gave, and the squares where a mean keeps them.
  */
+struct operation norm_rms(const struct tape *tape, int64_t rows,
+                          int64_t values) {
+  int64_t kept = size_product(values, tape->profile->mean_keeps_input ? 2 : 1);
+  return (struct operation){
+      .keeps = KEEPS_IN(0),
+      .kept = {extent_sample(rows, WIDTH_F32), extent_sample(kept, WIDTH_NET)},
+      .work = extent_sample(tape->lowers ? 0 : values, WIDTH_NET),
+      .back_work = extent_sample(values, WIDTH_NET),
+      .cast = CAST_FULL};
+}
+
 static size_t rmsnorm_trace(const struct layer *layer, struct tape *tape,
                             const size_t *in) {
-  int64_t values = shape_values(layer->in[0]);
-  int64_t kept = size_product(values, tape->profile->mean_keeps_input ? 2 : 1);
-  return normalise(
-      layer, tape, in,
-      (struct operation){
-          .kept = {extent_sample(rows(layer->in[0]), WIDTH_F32),
-                   extent_sample(kept, WIDTH_NET)},
-          .work = extent_sample(tape->lowers ? 0 : values, WIDTH_NET),
-          .back_work = extent_sample(values, WIDTH_NET),
-          .cast = CAST_FULL});
+  const struct shape *shape = layer->in[0];
+  return normalise(layer, tape, in,
+                   norm_rms(tape, rows(shape), shape_values(shape)));
 }
 
 /* x / (alpha * mean of padded squares + k)^beta keeps its four steps. The

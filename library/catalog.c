@@ -100,7 +100,8 @@ enum netc_status netc_layer_kind(size_t index, struct netc_layer_kind *kind) {
   struct netc_layer_kind found = {.name = k->name,
                                   .summary = k->summary,
                                   .family = k->family,
-                                  .joins = k->join};
+                                  .joins = k->join,
+                                  .takes_block = k->front};
   while (k->specs && k->specs[found.argument_count].name)
     found.argument_count++;
   return FILL(kind, &found);

@@ -127,6 +127,35 @@ static void find_memory(struct netc *netc) {
     load->compiled.model = &load->model;
 }
 
+/* As it is written on the command line, from the first word to the last. */
+static struct slice compared_text(const struct load *load,
+                                  const struct stmt *stmt) {
+  struct span span = stmt->args->span;
+  for (const struct arg *arg = stmt->args; arg; arg = arg->next)
+    span.end = arg->span.end;
+  return sources_slice(&load->sources, span);
+}
+
+/* The same step with each list of other settings: --compare. */
+static void compare(struct netc *netc) {
+  struct load *load = netc->load;
+  size_t count = load->compared.count;
+  struct comparison *all = arena_alloc(&load->arena, count + 1, sizeof *all);
+  struct expansion expansion = load->expansion;
+  for (size_t i = 0; i < count && no_errors(load); i++) {
+    all[i].text = compared_text(load, load->compared.at[i]);
+    all[i].settings = load->settings;
+    expansion.settings = &all[i].settings;
+    expand_choice(&expansion, load->compared.at[i]);
+    if (!memory_find(&load->model, &all[i].settings, false, &load->diags,
+                     &all[i].memory))
+      diag_note(load->diags.all.at[load->diags.all.count - 1],
+                "with --compare \"%.*s\"", SLICE_ARG(all[i].text));
+  }
+  load->compiled.compared = all;
+  load->compiled.compared_count = count;
+}
+
 static void warn(struct netc *netc) {
   struct load *load = netc->load;
   lint_model(&load->expansion, load->compiled.program, &load->model);
@@ -143,8 +172,8 @@ static const struct pass {
   const char *name;
   void (*run)(struct netc *netc);
 } passes[] = {
-    {"expand", expand}, {"cost", find_costs},     {"memory", find_memory},
-    {"lint", warn},     {"budget", check_budget},
+    {"expand", expand},   {"cost", find_costs}, {"memory", find_memory},
+    {"compare", compare}, {"lint", warn},       {"budget", check_budget},
 };
 
 static enum netc_status run_passes(struct netc *netc) {
@@ -167,6 +196,7 @@ enum netc_status compile_net(struct netc *netc) {
   struct load *load = netc->load;
   struct unit unit = load->units.at[0];
   load->model.name = stem(unit.path);
+  load->model.progress = &netc->progress;
   load->expansion = expansion_of(netc);
   load->compiled = (struct compiled){.arena = &load->arena,
                                      .sources = &load->sources,

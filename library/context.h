@@ -31,6 +31,7 @@ struct load {
   struct settings settings;
   VEC(const struct stmt *) chosen; /* settings of the context */
   VEC(struct define) defines, inputs;
+  VEC(const struct stmt *) compared;
   VEC(struct unit) units;
   struct model model;
   struct expansion expansion;
@@ -65,10 +66,12 @@ struct netc {
   struct arena arena; /* of what is configured */
   struct pairs settings, defines, inputs;
   VEC(struct slice) folders;
+  VEC(struct slice) compared; /* settings as on a `train` line */
   unsigned char level[SLUG_COUNT]; /* of diagnostics: enum severity */
   bool timeline;                   /* moments of a training step are wanted */
   netc_read_fn *read;              /* NULL: files */
   void *read_user;
+  struct progress progress;
   struct load *load;                                       /* NULL: none */
   void (*after_pass)(struct netc *netc, const char *pass); /* for tests */
   int busy; /* calls that go on: callbacks must not change it */
@@ -119,6 +122,8 @@ void load_close(struct netc *netc);
 bool load_try_setting(struct call *call, const struct pair *pair);
 bool load_try_define(struct call *call, const struct pair *pair);
 bool load_try_input(struct call *call, const struct pair *pair);
+
+bool load_try_compared(struct call *call, struct slice list);
 
 /* Adds a text and parses it; returns its unit. */
 struct unit *load_add_unit(struct load *load, struct slice path,

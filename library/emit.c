@@ -31,6 +31,7 @@ static struct emit_options options_of(const struct netc_options *o) {
                                .right = o->direction == NETC_RIGHT,
                                .tint = (enum tint)o->tint,
                                .notes = notes,
+                               .links = o->links,
                                .prefix = o->prefix};
 }
 

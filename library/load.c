@@ -195,6 +195,28 @@ bool load_try_setting(struct call *call, const struct pair *pair) {
   return false;
 }
 
+/* The words behind `train`; NULL, or errors: they are no settings. */
+static const struct stmt *parse_compared(const struct reading *r,
+                                         struct slice list) {
+  struct pair pair = {{"", 0}, list};
+  const struct stmt *stmt = parse_pair(r, "train ", &pair, "");
+  bool settings = stmt && !stmt->next && stmt->kind == STMT_SETTINGS;
+  return settings && stmt->args ? stmt : NULL;
+}
+
+bool load_try_compared(struct call *call, struct slice list) {
+  struct trial trial;
+  trial_open(&trial, &call->scratch);
+  bool option = list.length && *list.at == '-';
+  const struct stmt *stmt =
+      option ? NULL : parse_compared(&trial.reading, list);
+  if (stmt && trial.diags.all.count == 0)
+    expand_choice(&trial.expansion, stmt);
+  return trial_end(&trial, stmt != NULL, call->netc,
+                   "settings are needed as on a `train` line: `checkpoint=8 "
+                   "precision=mixed`");
+}
+
 static struct define read_define(const struct reading *r,
                                  struct expansion *expansion,
                                  const struct pair *pair) {
@@ -262,6 +284,9 @@ static void take_pairs(struct netc *netc) {
       *VEC_PUSH(&load->arena, &load->chosen) =
           parse_pair(&r, "infer ", &infer, "=");
   }
+  for (size_t i = 0; i < netc->compared.count; i++)
+    *VEC_PUSH(&load->arena, &load->compared) =
+        parse_compared(&r, netc->compared.at[i]);
   for (size_t i = 0; i < netc->defines.count; i++) {
     struct pair pair = pair_of(&netc->defines.at[i]);
     *VEC_PUSH(&load->arena, &load->defines) =

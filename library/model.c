@@ -222,6 +222,7 @@ enum netc_status netc_totals(const struct netc *netc,
                               .mac_count = model->total.macs,
                               .activation_count = model->total.activations,
                               .activation_bytes =
-                                  model->total.activation_bytes};
+                                  model->total.activation_bytes,
+                              .active_count = model->total.active};
   return FILL(totals, &found);
 }

@@ -160,6 +160,38 @@ enum netc_status netc_set(struct netc *netc, const char *name,
   return context_call(netc, CALL_CHANGES, call_set, &pair);
 }
 
+/* data-parallel=4 is data_parallel=4. */
+static struct slice with_underscores(struct call *call, struct slice list) {
+  struct text text = text_new(&call->scratch);
+  bool key = true;
+  for (size_t i = 0; i < list.length; i++) {
+    key = list.at[i] == ' ' || (key && list.at[i] != '=');
+    bool inside = i && list.at[i - 1] != ' ' && list.at[i - 1] != '-';
+    text_putc(&text, key && inside && list.at[i] == '-' ? '_' : list.at[i]);
+  }
+  return text_slice(&text);
+}
+
+static void call_compare(struct call *call) {
+  struct netc *netc = call->netc;
+  struct slice list =
+      with_underscores(call, *(const struct slice *)call->request);
+  call->status = NETC_USAGE;
+  if (netc->compared.count == MOST_COMPARED) {
+    context_say(netc, "at most %d steps are compared with the net's own",
+                MOST_COMPARED);
+  } else if (load_try_compared(call, list)) {
+    struct slice kept = context_keep(&netc->arena, list);
+    *VEC_PUSH(&netc->arena, &netc->compared) = kept;
+    call->status = NETC_OK;
+  }
+}
+
+enum netc_status netc_compare(struct netc *netc, const char *settings) {
+  struct slice list = slice_of(settings);
+  return context_call(netc, CALL_CHANGES, call_compare, &list);
+}
+
 static void call_define(struct call *call) {
   const struct pair *pair = call->request;
   if (load_try_define(call, pair))
@@ -257,6 +289,16 @@ static void call_include(struct call *call) {
 enum netc_status netc_include(struct netc *netc, const char *folder) {
   struct slice text = slice_of(folder);
   return context_call(netc, CALL_CHANGES, call_include, &text);
+}
+
+enum netc_status netc_on_progress(struct netc *netc, netc_progress_fn *tell,
+                                  void *user) {
+  if (netc->busy) {
+    context_say(netc, "a callback must not change its context");
+    return NETC_USAGE;
+  }
+  netc->progress = (struct progress){tell, user};
+  return NETC_OK;
 }
 
 enum netc_status netc_on_read(struct netc *netc, netc_read_fn *read,

@@ -24,9 +24,11 @@ static bool are_buffers(const struct planning *p) {
 static void run_plan(void *user) {
   struct planning *p = user;
   struct plan plan;
+  struct progress progress = {p->options.tell, p->options.tell_user};
   struct plan_options options = {.align = p->options.align,
                                  .capacity = p->options.capacity,
-                                 .nodes = p->options.effort};
+                                 .nodes = p->options.effort,
+                                 .progress = &progress};
   struct plan_buffer *buffers =
       arena_alloc(&p->arena, p->count + 1, sizeof *buffers);
   for (size_t i = 0; i < p->count; i++)

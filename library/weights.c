@@ -219,8 +219,7 @@ static void add_made_bias(struct collecting *c, size_t index) {
 static void collect_node(struct collecting *c, size_t index) {
   struct layer layer = model_layer(c->model, (int64_t)index, c->in);
   c->params.all.count = 0;
-  if (layer.kind->params)
-    layer.kind->params(&layer, &c->params);
+  layer_params(&layer, &c->params);
   for (size_t i = 0; i < c->params.all.count; i++)
     add_tensor(c, index, i);
   add_made_bias(c, index);

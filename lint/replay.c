@@ -55,7 +55,8 @@ struct layer replay_layer(const struct replay *replay, int64_t index) {
                         .args = node->args,
                         .input_count = node->input_count,
                         .in = replay->in,
-                        .out = replay->shapes[index]};
+                        .out = replay->shapes[index],
+                        .copies = node->copies};
 }
 
 /* What expansion would refuse: by the shape rule, or for its parameters. */
@@ -70,8 +71,7 @@ static bool infer(struct replay *replay, struct layer *layer) {
   if (!node_infer(layer))
     return false;
   replay->params.all.count = 0;
-  if (layer->kind->params)
-    layer->kind->params(layer, &replay->params);
+  layer_params(layer, &replay->params);
   for (size_t i = 0; i < replay->params.all.count; i++)
     fits = fits && node_count_param(&replay->params.all.at[i], &count);
   return fits;

@@ -159,8 +159,11 @@ static void open_chain(struct chain *c, int64_t most) {
   for (size_t i = 0; i < cuts.at.count; i++)
     c->cut[i + 1] = cuts.at.at[i];
   c->cut[c->units] = (int64_t)model->nodes.count;
-  for (size_t from = 0; from < c->units; from++)
+  for (size_t from = 0; from < c->units; from++) {
     measure_spans(c, from, most);
+    progress_tell(model->progress, "measuring what checkpoints spare",
+                  (int64_t)from + 1, (int64_t)c->units);
+  }
   for (size_t i = c->units; i-- > 0;)
     c->stands_from[i] = c->stands_from[i + 1] + cost_at(c, i, i + 1)->gradients;
   add_outputs(c);
@@ -319,6 +322,8 @@ static bool checkpoint_auto(struct step *step, int64_t memory,
   open_chain(&chain, high);
   for (int i = 0; i < MOST_ROUNDS && low < high; i++) {
     int64_t peak = 0;
+    progress_tell(step->model->progress, "choosing checkpoints", i,
+                  MOST_ROUNDS);
     chain.budget = i == 0 ? memory : low + (high - low) / 2;
     bool chosen = choose_and_measure(chain, &trial, arena, &peak);
     if (chosen && peak > memory) {

@@ -19,8 +19,8 @@ static int64_t taken_bytes(const struct train_settings *train) {
 int64_t fit_room(const struct train_settings *train) {
   int64_t device = device_bytes(train), most;
   int64_t left = max_i64(device - taken_bytes(train), 1);
-  int64_t percent = train->reserve < 0 ? profile_at(train->profile)->reserve
-                                       : train->reserve;
+  int64_t percent =
+      train->reserve < 0 ? profile_at(train->profile)->reserve : train->reserve;
   if (!device)
     return 0;
   return mul_i64(left, 100, &most) ? max_i64(most / (100 + percent), 1)
@@ -70,6 +70,8 @@ static bool step_fits(const struct batch_search *s, const struct step *step,
   struct arena scratch;
   struct step trial = *step;
   trial.settings.batch = batch;
+  progress_tell(step->model->progress, "searching for the largest batch", batch,
+                0);
   arena_open_in(&scratch, s->arena);
   if (chooses) {
     trial = (struct step){.model = step->model, .settings = trial.settings};

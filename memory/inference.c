@@ -77,7 +77,8 @@ static void find_buffers(struct placing *p) {
 static bool place(struct placing *p, const struct infer_settings *settings) {
   struct inference *f = p->inference;
   struct plan_options options = {.align = settings->align,
-                                 .nodes = PLAN_EFFORT};
+                                 .nodes = PLAN_EFFORT,
+                                 .progress = p->b->model->progress};
   struct plan_buffer *buffers =
       arena_alloc(p->b->arena, f->arena.count + 1, sizeof *buffers);
   for (size_t i = 0; i < f->arena.count; i++)

@@ -109,7 +109,10 @@ void memory_moments(const struct model *model, const struct settings *settings,
   for (size_t i = 0; i < memory->ranges.count; i++)
     *VEC_PUSH(&scratch, &step.ranges) = memory->ranges.at[i];
   step_trace(&step, &scratch);
-  step_measure(&step, &scratch, &s, &same);
+  if (memory->parallel.stages.count)
+    parallel_moments(&step, &memory->parallel, &scratch, each, user);
+  else
+    step_measure(&step, &scratch, &s, &same);
   arena_close(&scratch);
 }
 

@@ -36,7 +36,8 @@ bool memory_largest_batches(const struct model *model,
 
 /*
  * Runs the step that memory_find measured once more and calls `each` at every
- * moment; a list of them all could be larger than the net.
+ * moment; a list of them all could be larger than the net. Of several devices
+ * it is the most loaded one: parallel_moments.
  */
 void memory_moments(const struct model *model, const struct settings *settings,
                     const struct memory *memory, moment_fn *each, void *user);

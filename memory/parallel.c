@@ -17,6 +17,7 @@ struct search {
   struct stage *known; /* by first and last unit, with one in flight */
   int64_t *cut; /* nodes before each unit, and all of them behind the last */
   size_t units;
+  size_t stages;
   bool overflow;
 };
 
@@ -105,12 +106,12 @@ static void choose_segments(const struct search *s, struct simulation *run) {
   run->segments = from < to ? segments + from : NULL;
 }
 
-/* The activations of a microbatch, and all that is alive beside them. */
-static void run_stage(struct search *s, struct stage *stage) {
+/* Runs a microbatch through a part of the net; what it keeps for backward. */
+static int64_t run_part(struct search *s, struct node_range nodes,
+                        moment_fn *each, void *user) {
   struct arena scratch;
-  struct watch watch = {0};
-  bool whole = stage->nodes.first == 0 &&
-               stage->nodes.end == (int64_t)s->step->model->nodes.count;
+  bool whole =
+      nodes.first == 0 && nodes.end == (int64_t)s->step->model->nodes.count;
   struct simulation run = {.arena = &scratch,
                            .trace = s->trace,
                            .model = s->step->model,
@@ -118,12 +119,12 @@ static void run_stage(struct search *s, struct stage *stage) {
                            .element = s->train->dtype,
                            .segments = s->step->segments.at,
                            .segment_count = s->step->segments.count,
-                           .each = watch_moment,
-                           .user = &watch};
+                           .each = each,
+                           .user = user};
   arena_open_in(&scratch, s->arena);
   if (!whole) {
-    run.first = op_at(s, stage->nodes.first);
-    run.end = op_at(s, stage->nodes.end);
+    run.first = op_at(s, nodes.first);
+    run.end = op_at(s, nodes.end);
     run.own_inputs = true;
     choose_segments(s, &run);
   }
@@ -131,8 +132,14 @@ static void run_stage(struct search *s, struct stage *stage) {
     simulate(&run);
   arena_close(&scratch);
   s->overflow = s->overflow || run.overflow;
-  stage->activations = run.saved;
-  stage->temporary = max_i64(watch.most - run.saved, 0);
+  return run.saved;
+}
+
+/* The activations of a microbatch, and all that is alive beside them. */
+static void run_stage(struct search *s, struct stage *stage) {
+  struct watch watch = {0};
+  stage->activations = run_part(s, stage->nodes, watch_moment, &watch);
+  stage->temporary = max_i64(watch.most - stage->activations, 0);
 }
 
 /* The largest of the parts that the net names, or of its layers. */
@@ -280,7 +287,9 @@ static void cut_stages(struct search *s, size_t stages, size_t *begins) {
   for (size_t i = 0; i < (stages + 1) * row; i++)
     least[i] = INT64_MAX;
   least[stages * row + s->units] = 0;
-  for (size_t p = stages; p-- > 0;)
+  for (size_t p = stages; p-- > 0;) {
+    progress_tell(s->step->model->progress, "cutting the pipeline",
+                  (int64_t)(stages - p - 1), (int64_t)stages);
     for (size_t u = 0; u < s->units; u++)
       for (size_t to = u + 1; to <= s->units; to++) {
         int64_t rest = least[(p + 1) * row + to];
@@ -295,6 +304,7 @@ static void cut_stages(struct search *s, size_t stages, size_t *begins) {
         if (stage.peak >= least[p * row + u])
           break; /* longer ones are not lighter */
       }
+  }
   size_t at = 0;
   for (size_t p = 0; p < stages; p++) {
     begins[p] = at;
@@ -303,36 +313,44 @@ static void cut_stages(struct search *s, size_t stages, size_t *begins) {
   begins[stages] = s->units;
 }
 
+/* A tape as one device runs it, and the parts that a batch is cut into. */
+static void open_search(struct search *s, struct step *own,
+                        const struct step *step, struct arena *arena) {
+  const struct train_settings *train = &step->settings;
+  *own = (struct step){.model = step->model, .settings = step->settings};
+  own->ranges.at = step->ranges.at;
+  own->ranges.count = step->ranges.count;
+  *s = (struct search){.step = own,
+                       .arena = arena,
+                       .train = train,
+                       .trace = &own->trace,
+                       .microbatch = train->batch,
+                       .microbatches = 1};
+  s->share =
+      arena_alloc(arena, step->model->params.count + 1, sizeof *s->share);
+  step_trace(own, arena); /* a tape of its own, which is changed */
+  find_units(s);
+  s->stages = (size_t)train->pipeline;
+  if (s->stages > s->units)
+    s->stages = s->units;
+  shard_trace(&own->trace, step->model, train->tensor_parallel, s->share,
+              arena);
+  if (train->pipeline > 1) {
+    s->microbatches =
+        train->microbatches ? train->microbatches : (int64_t)s->stages;
+    s->microbatch = ceil_div_i64(train->batch, s->microbatches);
+    /* There are no more of them than the batch fills. */
+    s->microbatches = ceil_div_i64(train->batch, s->microbatch);
+  }
+}
+
 bool parallel_find(const struct step *step, struct arena *arena,
                    struct arena *lasting, struct parallel *parallel) {
-  struct step own = {
-      .model = step->model,
-      .settings = step->settings,
-  };
   const struct train_settings *train = &step->settings;
-  struct search s = {.step = &own,
-                     .arena = arena,
-                     .train = train,
-                     .trace = &own.trace,
-                     .microbatch = train->batch,
-                     .microbatches = 1};
-  own.ranges.at = step->ranges.at;
-  own.ranges.count = step->ranges.count;
-  size_t params = step->model->params.count + 1;
-  s.share = arena_alloc(arena, params, sizeof *s.share);
-  step_trace(&own, arena); /* a tape of its own, which is changed */
-  find_units(&s);
-  size_t stages = (size_t)train->pipeline;
-  if (stages > s.units)
-    stages = s.units;
-  shard_trace(&own.trace, step->model, train->tensor_parallel, s.share, arena);
-  if (train->pipeline > 1) {
-    s.microbatches =
-        train->microbatches ? train->microbatches : (int64_t)stages;
-    s.microbatch = ceil_div_i64(train->batch, s.microbatches);
-    /* There are no more of them than the batch fills. */
-    s.microbatches = ceil_div_i64(train->batch, s.microbatch);
-  }
+  struct step own;
+  struct search s;
+  open_search(&s, &own, step, arena);
+  size_t stages = s.stages;
   size_t *begins = arena_alloc(arena, stages + 1, sizeof *begins);
   cut_stages(&s, stages, begins);
   *parallel = (struct parallel){.microbatch = s.microbatch};
@@ -347,6 +365,38 @@ bool parallel_find(const struct step *step, struct arena *arena,
          mul_i64(train->data_parallel, train->tensor_parallel,
                  &parallel->devices) &&
          mul_i64(parallel->devices, (int64_t)stages, &parallel->devices);
+}
+
+/* A moment of one microbatch, as the device has it. */
+struct stage_watch {
+  const struct stage *stage;
+  int64_t earlier; /* kept for the backward of earlier microbatches */
+  moment_fn *each;
+  void *user;
+};
+
+/* Sums that pass 2^63 - 1 would have done so in parallel_find. */
+static void pass_moment(void *user, const struct moment *moment) {
+  const struct stage_watch *watch = user;
+  struct moment own = *moment;
+  own.parts[PART_GRADIENTS] = watch->stage->gradients;
+  own.parts[PART_SAVED] += watch->earlier;
+  own.bytes = 0;
+  for (int p = 0; p < PART_COUNT; p++)
+    own.bytes += own.parts[p];
+  watch->each(watch->user, &own);
+}
+
+void parallel_moments(const struct step *step, const struct parallel *parallel,
+                      struct arena *arena, moment_fn *each, void *user) {
+  const struct stage *stage = &parallel->stages.at[parallel->most_loaded];
+  struct stage_watch watch = {.stage = stage, .each = each, .user = user};
+  struct step own;
+  struct search s;
+  open_search(&s, &own, step, arena);
+  watch.earlier =
+      (stage->in_flight - 1) * run_part(&s, stage->nodes, NULL, NULL);
+  run_part(&s, stage->nodes, pass_moment, &watch);
 }
 
 int64_t parallel_peak(const struct step *step, struct arena *arena) {

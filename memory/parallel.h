@@ -41,6 +41,14 @@ bool parallel_wanted(const struct train_settings *train);
 bool parallel_find(const struct step *step, struct arena *arena,
                    struct arena *lasting, struct parallel *parallel);
 
+/*
+ * Calls `each` at every moment of one microbatch on the most loaded device,
+ * when as many earlier ones as the schedule allows wait for their backward:
+ * their activations and the gradients of parameters are in the moments.
+ */
+void parallel_moments(const struct step *step, const struct parallel *parallel,
+                      struct arena *arena, moment_fn *each, void *user);
+
 /* Of the most loaded device; INT64_MAX if a sum passes 2^63 - 1. */
 int64_t parallel_peak(const struct step *step, struct arena *arena);
 

@@ -53,7 +53,8 @@ static bool multiplies(const struct tasks *b, size_t index) {
 static bool folds(const struct tasks *b, size_t index) {
   const struct tape *tape = &b->trace.tape;
   const struct tape_op *op = &tape->ops.at[index];
-  if (!op->folds || index == 0 || b->settings->fold == TOGGLE_OFF)
+  if (!op->folds || index == 0 || b->model->nodes.at[op->node].copies > 1 ||
+      b->settings->fold == TOGGLE_OFF)
     return false;
   size_t in = tape->ins.at[op->first_in];
   const struct tape_op *before = &tape->ops.at[index - 1];

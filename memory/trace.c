@@ -4,13 +4,15 @@
 /* The parameters of a node, as its layer numbers them. */
 static void node_params(struct tape *tape, const struct model *model,
                         const struct node *node, struct tape_param *room) {
+  size_t copies = (size_t)node->copies;
   tape->node_params = room;
-  tape->node_param_count = node->param_count;
-  for (int i = 0; i < node->param_count; i++) {
+  tape->node_param_count = node->param_count / (int)copies;
+  for (int i = 0; i < tape->node_param_count; i++) {
     const struct model_param *param =
-        &model->params.at[node->first_param + (size_t)i];
+        &model->params.at[node->first_param + (size_t)i * copies];
     room[i] = (struct tape_param){.index = param->same,
                                   .count = param->count,
+                                  .copies = copies,
                                   .trained = !param->buffer && !param->fixed,
                                   .matrix = param->rank > 1 && !param->buffer};
   }

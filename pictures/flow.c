@@ -222,8 +222,35 @@ struct flow flow_of(const struct compiled *c,
 /* Texts */
 
 int64_t flow_turns(const struct flow *flow, const struct flow_box *box) {
-  return flow_size(box) > 1 ? (int64_t)flow_size(box)
-                            : flow_leaf(flow, box)->line->times;
+  int64_t turns = 0;
+  for (size_t i = box->first; i < box->end; i++)
+    turns += flow->leaves.at[i].line->times;
+  return turns;
+}
+
+/* Whether all leaves of a box are layers of one kind, or groups. */
+static bool is_of_one_kind(const struct flow *flow,
+                           const struct flow_box *box) {
+  const struct model *model = flow->c->model;
+  const struct row *first = leaf_row(&flow->leaves, flow_leaf(flow, box));
+  for (size_t i = box->first + 1; i < box->end; i++) {
+    const struct row *row = leaf_row(&flow->leaves, &flow->leaves.at[i]);
+    bool groups = first->group != NO_NODE && row->group != NO_NODE;
+    if (!groups &&
+        (first->group != NO_NODE || row->group != NO_NODE ||
+         model->nodes.at[first->head].kind != model->nodes.at[row->head].kind))
+      return false;
+  }
+  return true;
+}
+
+void flow_put_count(struct text *out, const struct flow *flow,
+                    const struct flow_box *box) {
+  int64_t turns = flow_turns(flow, box);
+  if (turns > 1 && is_of_one_kind(flow, box))
+    text_printf(out, " x %lld", (long long)turns);
+  else if (turns > 1)
+    text_printf(out, " +%lld", (long long)turns - 1);
 }
 
 void flow_put_name(struct text *out, const struct flow *flow,
@@ -234,9 +261,7 @@ void flow_put_name(struct text *out, const struct flow *flow,
     return;
   }
   leaf_put_name(out, &flow->leaves, flow_leaf(flow, box));
-  int64_t turns = flow_turns(flow, box);
-  if (turns > 1)
-    text_printf(out, " x %lld", (long long)turns);
+  flow_put_count(out, flow, box);
 }
 
 /* relu1: relu */

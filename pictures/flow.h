@@ -72,6 +72,10 @@ static inline bool flow_is_group(const struct flow *flow,
          flow_row(flow, box)->group != NO_NODE;
 }
 
+/* " x 3", or " +2" if others follow than the first is; or nothing. */
+void flow_put_count(struct text *out, const struct flow *flow,
+                    const struct flow_box *box);
+
 /* "conv1", "conv1 x 3", "57 boxes left out". */
 void flow_put_name(struct text *out, const struct flow *flow,
                    const struct flow_box *box);

@@ -415,7 +415,11 @@ void svg_byte_axis(struct svg *s, const struct svg_scale *scale, double x0,
     while (units != UNITS_BYTES && value / of >= unit && of < INT64_MAX / unit)
       of *= unit;
     svg_line(s, value ? "grid" : "axis", x0, y, x1, y);
-    text_size(&s->note, value, units, value % of ? 1 : 0);
+    /* 1.25 GiB is no 1.2 GiB. */
+    text_size(&s->note, value, units,
+              value % of == 0                                      ? 0
+              : value % of % (of / 10) == 0 || value * 2 % of == 0 ? 1
+                                                                   : 2);
     svg_text(s, SVG_SMALL, SVG_END, x0 - 5, y + 3.5, svg_note(s));
     if (value > high - step)
       break;

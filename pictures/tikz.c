@@ -139,7 +139,7 @@ static void put_shape(struct drawing *d, const struct flow_edge *edge) {
 /* Down from a box to the next; to another column around both. */
 static void put_next(struct drawing *d, const struct flow_edge *edge) {
   double x = x_of(d, edge->from), y = y_of(edge->from) - box_height / 2 - 0.25;
-  double to = x_of(d, edge->to), top = y_of(edge->to) + box_height / 2 + 0.35;
+  double to = x_of(d, edge->to), top = y_of(edge->to) + box_height / 2 + 0.62;
   double between = to - box_width / 2 - column_gap * 0.75;
   text_printf(d->out, "  \\draw[netc flow] (n%zu)", edge->from);
   if (column_of(edge->from) != column_of(edge->to)) {
@@ -250,7 +250,7 @@ static void put_head(struct drawing *d) {
                    "   \\usepackage[margin=4pt,paperwidth=");
   put_length(d->out, (double)columns * pitch_of_columns(d) + 1);
   text_put(d->out, "cm,paperheight=");
-  put_length(d->out, (double)rows * pitch + 1.4);
+  put_length(d->out, (double)rows * pitch + 1.7);
   text_put(d->out, "cm]{geometry}\n"
                    "   \\setlength{\\parindent}{0pt}}\n"
                    "\\usepackage{tikz}\n"

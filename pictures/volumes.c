@@ -252,14 +252,17 @@ static void put_hover(struct picture *p, size_t box) {
 static void put_label_name(struct picture *p, struct text *out, size_t box,
                            double room) {
   const struct flow_box *at = &p->flow.boxes[box];
-  int64_t turns = flow_turns(&p->flow, at);
   flow_put_name(out, &p->flow, at);
-  if (at->elided || svg_text_width(text_slice(out), SVG_SMALL) <= room)
+  if (svg_text_width(text_slice(out), SVG_SMALL) <= room)
     return;
   out->length = 0;
+  if (at->elided) {
+    text_count(out, (int64_t)flow_size(at));
+    text_put(out, " more");
+    return;
+  }
   leaf_put_own_name(out, &p->flow.leaves, flow_leaf(&p->flow, at));
-  if (turns > 1)
-    text_printf(out, " x %lld", (long long)turns);
+  flow_put_count(out, &p->flow, at);
 }
 
 /* Below the line, in levels by turns; its room ends where the next begins. */
@@ -282,7 +285,8 @@ static void draw_label(struct picture *p, size_t box) {
   for (int i = 0; i < 2; i++) {
     struct slice text = text_slice(&texts[i]);
     double half = fmin(svg_text_width(text, SVG_SMALL), room) / 2;
-    double at = fmin(fmax(x, half + 4), SVG_WIDTH - 4 - half);
+    double edge = SVG_MARGIN / 2.0 + half;
+    double at = fmin(fmax(x, edge), SVG_WIDTH - edge);
     svg_text_fit(&p->svg, i ? "faint" : "", SVG_SMALL, SVG_MIDDLE, at,
                  y + 11 * i, fmax(room, 8), text);
   }
@@ -402,7 +406,9 @@ static struct slice subtitle_of(struct picture *p, struct text *out) {
   if (p->has_more_axes)
     text_put(out, " Axes before the last two are only in the label.");
   if (p->has_copies)
-    text_put(out, " Layers in a row that leave the same shape are one box.");
+    text_put(out,
+             " Layers in a row that leave the same shape are one box, named by "
+             "the first; +n: others follow.");
   if (p->flow.frames.count)
     text_put(out, " A dashed frame is there as often as it says.");
   flow_put_remarks(out, &p->flow);

@@ -229,7 +229,9 @@ static void plan_part(struct planner *p, struct plan_part *part, int64_t goal) {
   plan_skyline(p->arena, part, goal, effort ? FEW_DESCENTS : MANY_DESCENTS);
   if (part->height <= goal || effort == 0)
     return;
-  struct plan_search *search = plan_search_open(p->arena, part);
+  struct plan_search *search = plan_search_open(
+      p->arena, part,
+      (struct plan_effort){p->options.progress, start, start + effort});
   enum plan_found found =
       plan_search_at(search, goal, effort - effort / 3, &p->nodes);
   if (found == PLAN_FOUND)

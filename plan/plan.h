@@ -8,6 +8,7 @@
 #include <stdint.h>
 
 #include "base/arena.h"
+#include "base/progress.h"
 
 /*
  * Effort: positions that the search tries before it settles for less. If each
@@ -28,6 +29,7 @@ struct plan_options {
   int64_t align;    /* bytes, of every buffer without one of its own; 0: 1 */
   int64_t capacity; /* bytes: any plan that fits will do; 0: the least */
   uint64_t nodes;   /* effort; 0: as above */
+  const struct progress *progress; /* told of the effort; or NULL */
 };
 
 struct plan {

@@ -34,16 +34,19 @@ struct plan_search {
   size_t depth;
   struct plan_taste taste;
   uint64_t random;
-  uint64_t nodes, limit; /* of this walk */
+  uint64_t nodes, limit;     /* of this walk */
+  struct plan_effort effort; /* of all walks */
 };
 
 struct plan_search *plan_search_open(struct arena *arena,
-                                     struct plan_part *part) {
+                                     struct plan_part *part,
+                                     struct plan_effort effort) {
   struct plan_search *s = ARENA_NEW(arena, struct plan_search);
   size_t n = part->count;
   plan_state_open(&s->state, arena, part);
   s->part = part;
   s->arena = arena;
+  s->effort = effort;
   s->frames = arena_alloc(arena, n + 2, sizeof *s->frames);
   s->random = 0x9C3A48CE9260CEA1u; /* any but 0; this one is lucky */
   return s;
@@ -208,6 +211,10 @@ enum plan_found plan_search_at(struct plan_search *s, int64_t capacity,
       s->limit = budget - spent[0] - spent[1];
     found = walk(s, capacity);
     spent[drawn] += s->nodes;
+    s->effort.spent += s->nodes;
+    progress_tell(s->effort.progress, "planning the arena",
+                  (int64_t)(s->effort.spent / 2),
+                  (int64_t)(s->effort.most / 2));
   }
   *nodes += spent[0] + spent[1];
   if (found == PLAN_FOUND)

@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #include "base/arena.h"
+#include "base/progress.h"
 
 /*
  * A buffer after compression. Time is counted in sections, each a largest set
@@ -69,9 +70,16 @@ enum plan_found {
 
 struct plan_search;
 
+/* How much effort is spent of how much; `progress` may be NULL. */
+struct plan_effort {
+  const struct progress *progress;
+  uint64_t spent, most;
+};
+
 /* At most PLAN_SEARCHED items. */
 struct plan_search *plan_search_open(struct arena *arena,
-                                     struct plan_part *part);
+                                     struct plan_part *part,
+                                     struct plan_effort effort);
 
 /* Spends at most `budget` nodes and adds what it spent to *nodes. */
 enum plan_found plan_search_at(struct plan_search *search, int64_t capacity,

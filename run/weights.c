@@ -230,7 +230,7 @@ static int take(void *user, enum option_id option, const char *name,
     break;
   case OPTION_FROM: r->from = value; break;
   case OPTION_BY_ORDER: r->by_order = true; break;
-  case OPTION_COMPARE_FILE: r->check = value; break;
+  case OPTION_CHECK_FILE: r->check = value; break;
   default: r->fold = true;
   }
   return right ? EXIT_DONE : EXIT_USAGE;

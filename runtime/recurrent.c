@@ -130,7 +130,7 @@ static void run_way(const struct way *w, ptrdiff_t batch) {
 
 static int run_recurrent(const struct netrt *net, const struct netrt_op *op,
                          ptrdiff_t gates) {
-  int ways = netrt_args(net, op)[0], biased = netrt_args(net, op)[1] != 0, i;
+  int ways = netrt_args(net, op)[0], biased = netrt_args(net, op)[1], i;
   uint32_t next = 1;
   struct netrt_view work = netrt_in(net, op, op->ins), bias;
   struct way w;
@@ -148,6 +148,8 @@ static int run_recurrent(const struct netrt *net, const struct netrt_op *op,
     if (biased) {
       bias = netrt_in(net, op, next++);
       w.input_bias = netrt_floats(&bias);
+    }
+    if (biased == 1) {
       bias = netrt_in(net, op, next++);
       w.hidden_bias = netrt_floats(&bias);
     }

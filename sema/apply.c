@@ -226,7 +226,8 @@ static void read_arg(struct expander *e, struct bound *bound,
     read_word(e, bound, arg);
   } else if (is_tail_call(e, bound, arg)) {
     add_tail(e, bound, arg);
-  } else if (arg->form == ARG_BLOCK && bound->kind->join) {
+  } else if (arg->form == ARG_BLOCK &&
+             (bound->kind->join || bound->kind->front)) {
     struct operand *operand = VEC_PUSH(e->arena, &bound->operands);
     *operand = (struct operand){arg->block, NO_NODE, arg->span};
   } else if (bound->kind->join && is_reference(arg) &&
@@ -376,9 +377,34 @@ static void apply_alone(struct expander *e, const struct stmt *stmt,
   e->lost = !tail_apply(e, &bound->tail, stmt, NO_NODE, &name);
 }
 
+/* A layer that takes a block: block.c */
+static void apply_block(struct expander *e, const struct stmt *stmt,
+                        struct bound *bound, struct slice label) {
+  struct block_making m = {.kind = bound->kind,
+                           .binding = &bound->binding,
+                           .stmt = stmt,
+                           .span = {stmt->span.begin, bound->main_end}};
+  if (bound->operands.count == 1)
+    m.block = bound->operands.at[0].block;
+  if (e->current == NO_NODE)
+    no_tensor(e, stmt);
+  if (e->current == NO_NODE || e->lost || bound->binding.failed) {
+    e->lost = true;
+    return;
+  }
+  int64_t outer = group_enter(e, label, slice_of(m.kind->name), stmt);
+  e->lost = !block_expand(e, &m) ||
+            !tail_apply(e, &bound->tail, stmt, e->current, NULL);
+  group_leave(e, outer);
+}
+
 static void apply_layer(struct expander *e, const struct stmt *stmt,
                         const struct layer_kind *kind, struct slice label) {
   struct bound *bound = bound_stmt(e, stmt, kind);
+  if (kind->front) {
+    apply_block(e, stmt, bound, label);
+    return;
+  }
   size_t room = bound->operands.count + LIMIT_SPECS + 1;
   int64_t few[LIMIT_SPECS + 4];
   int64_t *nodes = room <= sizeof few / sizeof *few
@@ -400,9 +426,8 @@ static void apply_layer(struct expander *e, const struct stmt *stmt,
                                stmt, {stmt->span.begin, bound->main_end},
                                name, NO_NODE};
   if (kind->parts && bound->tail.words.count) {
-    struct diagnostic *d =
-        report(e, TAIL_ARGUMENT, stmt->span, "the parts of %s have no tail",
-               kind->name);
+    struct diagnostic *d = report(e, TAIL_ARGUMENT, stmt->span,
+                                  "the parts of %s have no tail", kind->name);
     diag_help(d, "write it as a separate statement, which goes on with the "
                  "first part");
     e->lost = true;

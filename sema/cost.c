@@ -15,6 +15,7 @@ bool shape_bytes(const struct shape *shape, int element, int64_t *bytes) {
 bool cost_add(struct cost *sum, const struct cost *item) {
   return add_i64(sum->params, item->params, &sum->params) &&
          add_i64(sum->trainable, item->trainable, &sum->trainable) &&
+         add_i64(sum->active, item->active, &sum->active) &&
          add_i64(sum->buffers, item->buffers, &sum->buffers) &&
          add_i64(sum->macs, item->macs, &sum->macs) &&
          add_i64(sum->activations, item->activations, &sum->activations) &&
@@ -32,6 +33,8 @@ static bool count_params(const struct model *model, const struct node *node,
       continue;
     if (!add_i64(*sum, param->count, sum))
       return false;
+    if (!param->buffer)
+      cost->active = cost->params / node->copies * node->active;
     if (!param->buffer && !param->fixed &&
         !add_i64(cost->trainable, param->count, &cost->trainable))
       return false;

@@ -243,6 +243,7 @@ static struct expander open_expander(struct expansion *expansion,
                            .scope = file,
                            .pool = {.arena = expansion->arena},
                            .current = NO_NODE,
+                           .copies = {1, 1},
                            .share = NO_NODE};
 }
 

@@ -20,6 +20,7 @@ struct expander {
   int64_t group;
   int64_t steps;
   bool stopped;              /* a limit or too many errors */
+  struct copies copies; /* of what is being read */
   int64_t share, share_end;  /* `again`: nodes whose parameters are next */
   VEC(struct map) counters;  /* by group: names given so far */
   VEC(struct path_index *) paths; /* by group: path.c */
@@ -172,6 +173,19 @@ bool resolve_word(struct expander *e, struct slice name, struct span span,
 /* A statement `word args`; sets the current tensor. */
 void apply_stmt(struct expander *e, const struct stmt *stmt,
                 struct slice label);
+
+/* Layers that take a block, like `moe`: block.c */
+
+struct block_making {
+  const struct layer_kind *kind;
+  const struct binding *binding;
+  const struct stmt *stmt;
+  struct span span;
+  const struct block *block; /* NULL: there is not one, but none or several */
+};
+
+/* Its front, the block and the layer itself; false, and reported: not so. */
+bool block_expand(struct expander *e, const struct block_making *m);
 
 /* Nodes: node.c */
 

@@ -124,8 +124,7 @@ static struct slice known_indices(struct expander *e,
   enum { SHOWN = 8 };
   struct text out = text_new(e->arena);
   size_t count = 0, shown = 0;
-  int64_t *all =
-      arena_alloc(e->arena, family->members.count + 1, sizeof *all);
+  int64_t *all = arena_alloc(e->arena, family->members.count + 1, sizeof *all);
   for (const struct symbol *s = family->first; s; s = s->next) {
     const char *open = memchr(s->name.at, '[', s->name.length);
     char *end;
@@ -153,9 +152,9 @@ static struct slice known_indices(struct expander *e,
 static void report_index(struct expander *e, const struct reference *r,
                          const struct symbol *family) {
   struct slice name = text_slice(&r->text);
-  struct diagnostic *d = report(e, UNKNOWN_LABEL, r->expr->span,
-                                "no layer is labelled `%.*s` yet",
-                                SLICE_ARG(name));
+  struct diagnostic *d =
+      report(e, UNKNOWN_LABEL, r->expr->span, "no layer is labelled `%.*s` yet",
+             SLICE_ARG(name));
   if (!diag_is_shown(d))
     return;
   diag_label(d, family->span, "the first of its name");
@@ -166,9 +165,9 @@ static void report_index(struct expander *e, const struct reference *r,
 static void report_unknown(struct expander *e, const struct reference *r,
                            struct slice near) {
   struct slice name = text_slice(&r->text);
-  struct diagnostic *d = report(e, UNKNOWN_LABEL, r->expr->span,
-                                "no layer is labelled `%.*s` here",
-                                SLICE_ARG(name));
+  struct diagnostic *d =
+      report(e, UNKNOWN_LABEL, r->expr->span,
+             "no layer is labelled `%.*s` here", SLICE_ARG(name));
   if (!diag_is_shown(d))
     return;
   struct suggestion s = suggest_begin(r->root->name);
@@ -192,13 +191,12 @@ static void report_unknown(struct expander *e, const struct reference *r,
 /* `c[1]`, `c.conv1` and `from c`, where c is something else. */
 static void report_other(struct expander *e, const struct reference *r,
                          const struct symbol *symbol) {
-  bool poison = symbol->kind == SYMBOL_CONSTANT &&
-                symbol->value.kind == VALUE_POISON;
+  bool poison =
+      symbol->kind == SYMBOL_CONSTANT && symbol->value.kind == VALUE_POISON;
   if (poison)
     return;
   struct diagnostic *d = report(
-      e, UNKNOWN_LABEL, r->expr->span, "`%.*s` is %s",
-      SLICE_ARG(r->root->name),
+      e, UNKNOWN_LABEL, r->expr->span, "`%.*s` is %s", SLICE_ARG(r->root->name),
       symbol->kind == SYMBOL_LABEL ? "one label, without an index"
       : symbol->kind == SYMBOL_DEF ? "a def, not a label"
                                    : "a constant, not a label");
@@ -211,14 +209,51 @@ static struct symbol *find_member(const struct symbol *family,
                                   const struct reference *r, size_t *length) {
   struct text key = text_new(r->text.arena);
   struct slice rest = text_slice(&r->text);
-  size_t base = r->root->name.length;
+  size_t base = r->root->name.length, last = 0;
   text_puts(&key, family->name);
   *length = base;
-  while (*length < rest.length && rest.at[*length] != '.')
+  while (*length < rest.length && rest.at[*length] != '.') {
+    if (rest.at[*length] == '[')
+      last = key.length;
     text_putc(&key, rest.at[(*length)++]);
-  struct map_entry *entry =
-      map_find(&family->family->members, text_slice(&key));
+  }
+  struct slice all = text_slice(&key);
+  struct map_entry *entry = map_find(&family->family->members, all);
+  if (entry || !last)
+    return entry ? entry->pointer : NULL;
+  struct slice whole = {all.at, last}; /* split[1][2]: part 2 of split[1] */
+  entry = map_find(&family->family->members, whole);
+  if (entry)
+    *length -= all.length - last;
   return entry ? entry->pointer : NULL;
+}
+
+/* p[2], where p is a split; NULL: it is none, or reported. */
+static struct symbol *find_part(struct expander *e, const struct reference *r,
+                                const struct symbol *root, struct slice rest,
+                                bool *is_split) {
+  char *end;
+  int64_t index, count, node;
+  *is_split = false;
+  if (rest.length < 3 || *rest.at != '[')
+    return NULL;
+  index = strtoll(rest.at + 1, &end, 10); /* to the `]` */
+  if (end + 1 != rest.at + rest.length)
+    return NULL;
+  node = part_find(e, root->node, index, &count);
+  *is_split = count > 0;
+  if (node == NO_NODE) {
+    if (*is_split)
+      report(e, UNKNOWN_LABEL, r->expr->span,
+             "`%.*s` has the parts 1 to %" PRId64, SLICE_ARG(root->name),
+             count);
+    return NULL;
+  }
+  struct symbol *symbol = ARENA_NEW(e->arena, struct symbol);
+  *symbol = *root;
+  symbol->node = node;
+  symbol->next = NULL;
+  return symbol;
 }
 
 /* What stands for a name: a label, the member of a family, or NULL. */
@@ -263,6 +298,12 @@ struct symbol *label_find(struct expander *e, const struct expr *expr) {
   }
   if (root && root->kind == SYMBOL_LABEL && rest.length == 0)
     return root;
+  if (root && root->kind == SYMBOL_LABEL && root->node != NO_NODE) {
+    bool is_split;
+    struct symbol *part = find_part(e, &r, root, rest, &is_split);
+    if (is_split)
+      return part;
+  }
   if (root && (root->kind != SYMBOL_LABEL || *rest.at == '[')) {
     report_other(e, &r, root);
     return NULL;

@@ -26,7 +26,8 @@ struct layer model_layer(const struct model *model, int64_t index,
                         .args = node->args,
                         .input_count = node->input_count,
                         .in = in,
-                        .out = node->out};
+                        .out = node->out,
+                        .copies = node->copies};
 }
 
 const struct shape **model_layer_room(const struct model *model) {
@@ -138,6 +139,14 @@ static void put_int(struct text *out, const struct arg_spec *spec,
     text_int(out, value);
 }
 
+/* 50, not 5e+01 */
+static void put_real(struct text *out, double value) {
+  if (value >= 0 && value < 1e15 && (double)(int64_t)value == value)
+    text_int(out, (int64_t)value);
+  else
+    text_real(out, value);
+}
+
 static void put_value(struct text *out, const struct arg_spec *spec,
                       const void *at, const struct slice *labels) {
   const struct layer_ref *ref = at;
@@ -147,7 +156,7 @@ static void put_value(struct text *out, const struct arg_spec *spec,
   const struct range *range = at;
   switch (spec->type) {
   case TYPE_INT: put_int(out, spec, *(const int64_t *)at); break;
-  case TYPE_REAL: text_real(out, *(const double *)at); break;
+  case TYPE_REAL: put_real(out, *(const double *)at); break;
   case TYPE_SIZES: put_sizes(out, at, at); break;
   case TYPE_SCALE:
     if (scale->real > 0)

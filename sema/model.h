@@ -2,6 +2,7 @@
 #ifndef NETC_SEMA_MODEL_H
 #define NETC_SEMA_MODEL_H
 
+#include "base/progress.h"
 #include "base/source.h"
 #include "layers/layer.h"
 #include "parser/ast.h"
@@ -36,6 +37,7 @@ struct group {
   const struct stmt *stmt;
   struct slice call;  /* a call with its values: `block 64 s=2` */
   bool checkpoint;    /* training keeps only what it reads */
+  bool block;         /* of a layer that takes one: front, insides, layer */
   int64_t first, end; /* its nodes: [first, end) */
   int64_t out; /* the node it gives; NO_NODE: in error; GROUP_OPEN: not yet */
 };
@@ -54,6 +56,8 @@ struct node {
   size_t first_input;
   int input_count;
   struct shape out;
+  /* Of experts: each parameter so often, and how many of them a value sees. */
+  int64_t copies, active;
   int64_t shares; /* `again`: the node whose parameters it uses */
   size_t first_param;
   int param_count;
@@ -73,6 +77,7 @@ struct model_param {
 /* What a node costs; sums over nodes are the totals. */
 struct cost {
   int64_t params, trainable, buffers; /* values, shared ones left out */
+  int64_t active; /* parameters that a value sees: not all experts' */
   int64_t macs;                       /* for one sample */
   int64_t activations;                /* values by the rule of thumb */
   int64_t activation_bytes;
@@ -114,6 +119,7 @@ struct model {
   struct cost *costs;   /* by node, after model_cost */
   struct cost total;
   VEC(struct node_warning) warnings; /* in the order of the nodes */
+  const struct progress *progress;   /* told of long searches; or NULL */
 };
 
 /* The kind of the nodes that are inputs of the net. */

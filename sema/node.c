@@ -99,8 +99,7 @@ static void report_mismatch(struct expander *e, const struct layer *layer,
         model_layer(e->model, first, model_layer_room(e->model));
     struct params old = {.arena = e->arena};
     struct text has = text_new(e->arena), needs = has;
-    if (before.kind->params)
-      before.kind->params(&before, &old);
+    layer_params(&before, &old);
     if (old.all.count && e->params.all.count) {
       put_param(&has, &old.all.at[0]);
       put_param(&needs, &e->params.all.at[0]);
@@ -157,8 +156,7 @@ static bool add_params(struct expander *e, const struct layer *layer,
   node->first_param = e->model->params.count;
   e->params.arena = e->arena;
   e->params.all.count = 0;
-  if (layer->kind->params)
-    layer->kind->params(layer, &e->params);
+  layer_params(layer, &e->params);
   for (size_t i = 0; i < e->params.all.count; i++) {
     const struct param *param = &e->params.all.at[i];
     size_t index = e->model->params.count;
@@ -240,6 +238,7 @@ bool node_add(struct expander *e, const struct node_making *m,
                         .args = m->binding->args,
                         .input_count = input_count,
                         .in = e->in_shapes,
+                        .copies = e->copies.all,
                         .site = &site};
   struct node node = {.kind = m->kind,
                       .args = m->binding->args,
@@ -249,6 +248,8 @@ bool node_add(struct expander *e, const struct node_making *m,
                       .frame = e->frame,
                       .name = m->name,
                       .group = e->group,
+                      .copies = e->copies.all,
+                      .active = e->copies.active,
                       .shares = NO_NODE,
                       .input_count = input_count,
                       .first_input = model->inputs.count};

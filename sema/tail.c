@@ -58,7 +58,8 @@ bool tail_read(struct expander *e, struct tail *tail, const struct expr *expr) {
   struct meaning meaning;
   if (!resolve_word(e, name, word, &meaning))
     return false;
-  if (meaning.def || meaning.kind->join || meaning.kind->source) {
+  if (meaning.def || meaning.kind->join || meaning.kind->source ||
+      meaning.kind->front) {
     struct diagnostic *d =
         report(e, TAIL_ARGUMENT, word,
                "`%.*s` cannot stand in the tail of a layer", SLICE_ARG(name));

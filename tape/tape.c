@@ -103,7 +103,8 @@ static void cast_params(struct tape *tape, const struct operation *op,
     if (!param->matrix || tape->copied[param->index])
       continue;
     tape->copied[param->index] = true;
-    kept->count += param->count;
+    kept->count =
+        kept->count + param->count * (int64_t)param->copies; /* < 2^63 */
   }
 }
 
@@ -218,8 +219,9 @@ size_t tape_run(struct tape *tape, const struct operation *op) {
     const struct tape_param *param = &tape->node_params[op->first_param + i];
     if (!param->trained)
       continue;
-    *VEC_PUSH(tape->arena, &tape->params) = param->index;
-    stored.param_count++;
+    for (size_t copy = 0; copy < param->copies; copy++)
+      *VEC_PUSH(tape->arena, &tape->params) = param->index + copy;
+    stored.param_count += (int)param->copies;
   }
   if (gradient) {
     stored.back_work = resolve(tape, op->back_work, width);

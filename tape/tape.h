@@ -90,8 +90,9 @@ struct tape_value {
   size_t first_part; /* of a concat, in the tape's parts */
   int part_count, axis;
   bool needs_gradient, strided;
-  bool shared; /* several layers read it */
-  bool part;   /* one of several views, which are never written over */
+  bool shared;  /* several layers read it */
+  bool part;    /* one of several views, which are never written over */
+  size_t aside; /* a value that goes with it, from 1; 0: none */
 };
 
 struct tape_storage {
@@ -131,6 +132,7 @@ struct tape_lowered {
 struct tape_param {
   size_t index; /* in the model; that of the first, if it is shared */
   int64_t count;
+  size_t copies; /* so many in the model, one behind the other */
   bool trained, matrix;
   struct strides lies; /* if the tape lowers */
 };

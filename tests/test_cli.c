@@ -81,8 +81,7 @@ static void a_prediction_has_a_verdict(void **state) {
   expect(NETC " check --decode 142629" GPT, 1, "", "a prediction takes");
   expect(NETC " check --batch 51" GPT, 0, "", "");
   expect(NETC " check --batch 52" GPT, 1, "", "a prediction takes");
-  expect(NETC " --must-fit --batch 52 --emit=csv=/dev/null" GPT, 1, NULL,
-         NULL);
+  expect(NETC " --must-fit --batch 52 --emit=csv=/dev/null" GPT, 1, NULL, NULL);
   expect(NETC " examples/vgg16.net --predict --gpu t4", 0,
          "The prediction fits: ", NULL);
 #undef GPT
@@ -672,6 +671,33 @@ static void make_file(const char *dir, const char *name, const char *head,
   fclose(file);
 }
 
+/* A line that rewrites itself and is gone when there is something to say. */
+static void what_lasts_shows_its_progress_on_a_terminal(void **state) {
+  (void)state;
+  static const char job[] = /* of some seconds */
+      " plan tests/data/planner/perfect/p300_1.csv --effort 1000000";
+  struct run r = run("TERM=xterm tests/terminal.py " NETC "%s", job);
+  assert_int_equal(r.status, 0);
+  assert_holds(r.out, "\rnetc: planning the arena, ");
+  assert_holds(r.out, " %\x1b[K\r");
+  const char *end = strstr(r.out, "\r\x1b[K"), *last = strrchr(r.out, '\x1b');
+  assert_non_null(end);
+  assert_ptr_equal(end + 1, last); /* erased once, and nothing after it */
+  assert_non_null(strstr(end, "300 buffers"));
+  run_free(&r);
+  r = run("TERM=dumb tests/terminal.py " NETC "%s", job);
+  assert_null(strstr(r.out, "planning"));
+  run_free(&r);
+  r = run("TERM=xterm " NETC "%s", job);
+  assert_null(strstr(r.err, "planning"));
+  assert_null(strchr(r.err, '\r'));
+  run_free(&r);
+  /* What is quick says nothing. */
+  r = run("TERM=xterm tests/terminal.py " NETC " examples/unet.net");
+  assert_string_equal(r.out, "");
+  run_free(&r);
+}
+
 static void extreme_texts_end_with_an_error_and_not_with_a_crash(void **state) {
   (void)state;
   const char *dir = scratch("extreme");
@@ -805,6 +831,7 @@ int main(void) {
       cmocka_unit_test(fmt_works_in_place_and_checks),
       cmocka_unit_test(check_takes_several_files),
       cmocka_unit_test(colour_is_for_terminals_only),
+      cmocka_unit_test(what_lasts_shows_its_progress_on_a_terminal),
       cmocka_unit_test(extreme_texts_end_with_an_error_and_not_with_a_crash),
       cmocka_unit_test(large_texts_that_are_right_are_compiled),
       cmocka_unit_test(a_million_layers_are_compiled),

@@ -215,11 +215,6 @@ struct zoo_row {
   char net[256];
 };
 
-/* Larger than a page at the least size of text: it is split. */
-static bool is_large(const char *net) {
-  return strstr(net, "inception_v3") != NULL;
-}
-
 static int count_of(const char *text, const char *what) {
   int count = 0;
   for (const char *at = text; (at = strstr(at, what)); at++)
@@ -240,9 +235,9 @@ static void check_zoo(void **state) {
   check_arrows(row, p.svg);
   struct pages pages = print_net(row->net);
   double text = p.least * scale_of(p.width, p.height);
-  if (text < 6 && !is_large(row->net))
+  if (text < 6)
     fail_msg("%.0f x %.0f pt: text of %.1f pt on A4", p.width, p.height, text);
-  assert_in_range(pages.count, 1, is_large(row->net) ? 3 : 1);
+  assert_int_equal(pages.count, 1);
   assert_true(pages.least >= 5.995);
   assert_true(pages.widest <= PAGE_WIDTH / 10.0 &&
               pages.longest <= PAGE_HEIGHT / 10.0);
@@ -271,6 +266,20 @@ static void repeats_are_drawn_once(void **state) {
   struct picture open = draw("examples/zoo/bert.net", "--unfold");
   assert_null(strstr(open.svg, "× 12</text>"));
   picture_free(&open);
+}
+
+/* Only where every layer of the kind has it, and the boxes say it, too. */
+static void a_tail_of_all_stands_in_the_legend(void **state) {
+  (void)state;
+  struct picture p = draw("examples/zoo/inception_v3.net", "");
+  assert_holds(p.svg, ">behind each conv: bn relu</text>");
+  assert_holds(p.svg, ">conv 32 3×3 /2</text>");
+  assert_holds(p.svg, "<title>conv1: conv 32 3×3 /2 bn relu&#10;");
+  picture_free(&p);
+  struct run r = run("sed '0,/ bn relu/s// bn/' examples/zoo/inception_v3.net "
+                     "| " NETC " --emit=svg -");
+  assert_null(strstr(r.out, "behind each"));
+  run_free(&r);
 }
 
 static void skips_that_nest_make_a_u(void **state) {
@@ -345,6 +354,28 @@ static void boxes_have_ids_tooltips_and_links(void **state) {
                       "18,496 parameters&#10;11,520,000 MACs&#10;"
                       "examples/simple_cnn.net:6</title>");
   picture_free(&p);
+}
+
+/* A browser resolves them as URLs, from where the SVG lies. */
+static void links_lead_to_the_source_from_anywhere(void **state) {
+  (void)state;
+  static const char *const outs[] = {
+      "x.svg",          "out/a/x.svg",    "o #%b/x.svg", "../y.svg",
+      "./out/../z.svg", "$PWD/out/w.svg", "src/x.svg"};
+  const char *dir = scratch("diagram-links");
+  for (size_t i = 0; i < sizeof outs / sizeof *outs; i++)
+    for (int absolute = 0; absolute < 2; absolute++) {
+      struct run r = run(
+          "r=$PWD; mkdir -p %s/here; cd %s/here && mkdir -p 'src %%' out/a "
+          "'o #%%b' src && cp $r/examples/unet.net 'src %%/u.net' && " NETC_PATH
+          " %s'src %%/u.net' -o \"%s\" && "
+          "$r/tests/diagrams.py links 'src %%/u.net' \"%s\"",
+          dir, dir, absolute ? "\"$PWD\"/" : "", outs[i], outs[i]);
+      if (r.status)
+        print_error("%s: %s", outs[i], r.err);
+      assert_int_equal(r.status, 0);
+      run_free(&r);
+    }
 }
 
 static void equal_nets_give_equal_bytes(void **state) {
@@ -508,20 +539,75 @@ static void fills_differ_in_grey_and_to_deuteranopes(void **state) {
   }
 }
 
+static double contrast(int a, int b) {
+  double x = see(a, false).luminance + 0.05, y = see(b, false).luminance + 0.05;
+  return x > y ? x / y : y / x;
+}
+
+/* WCAG 2.1: 4.5 for text, 3 for lines. Words stand in frames, too. */
+static void a_dark_screen_shows_what_paper_does(void **state) {
+  (void)state;
+  const struct palette_ink *paper = NULL, *repeats = NULL;
+  for (int i = 0; i < PALETTE_INKS; i++) {
+    if (palette_inks[i].light == PALETTE_PAPER)
+      paper = &palette_inks[i];
+    if (palette_inks[i].light == PALETTE_REPEATS)
+      repeats = &palette_inks[i];
+  }
+  assert_non_null(paper);
+  assert_non_null(repeats);
+  for (int i = 0; i < PALETTE_INKS; i++) {
+    const struct palette_ink *ink = &palette_inks[i];
+    double least = ink->light == PALETTE_WORDS ? 4.5 : 3;
+    if (ink == paper || ink == repeats)
+      continue;
+    assert_true(contrast(ink->light, paper->light) >= least);
+    assert_true(contrast(ink->light, repeats->light) >= least);
+    assert_true(contrast(ink->dark, paper->dark) >= least);
+    assert_true(contrast(ink->dark, repeats->dark) >= least);
+  }
+  /* Boxes, whose letters are black, keep their fills. */
+  for (int i = 0; i < PALETTE_FILLS; i++)
+    assert_true(contrast(palette_fill(i), paper->dark) >= 3);
+  for (int i = 0; i < PALETTE_HEATS; i++)
+    assert_true(contrast(palette_heat(i), paper->dark) >= 3);
+}
+
+/* What is outside of boxes has a colour that changes. */
+static void all_words_and_lines_outside_of_boxes_change(void **state) {
+  (void)state;
+  const char *dir = scratch("diagram-inks");
+  struct run r =
+      run("r=$PWD; cd %s && e=$r/examples && " NETC_PATH " $e/unet.net -o "
+          "a.svg && " NETC_PATH " $e/zoo/resnet.net -o b.svg && " NETC_PATH
+          " $e/zoo/densenet.net --color=macs -o c.svg && " NETC_PATH
+          " $e/inception.net --direction=lr -o d.svg && $r/tests/diagrams.py "
+          "inks *.svg",
+          dir);
+  if (r.status)
+    print_error("%s", r.err);
+  assert_int_equal(r.status, 0);
+  run_free(&r);
+}
+
 int main(void) {
   static const struct CMUnitTest others[] = {
       cmocka_unit_test(repeats_are_drawn_once),
+      cmocka_unit_test(a_tail_of_all_stands_in_the_legend),
       cmocka_unit_test(skips_that_nest_make_a_u),
       cmocka_unit_test(branches_stand_as_in_the_source),
       cmocka_unit_test(a_shape_is_said_where_it_changes),
       cmocka_unit_test(notes_and_heat_are_on_demand),
       cmocka_unit_test(boxes_have_ids_tooltips_and_links),
+      cmocka_unit_test(links_lead_to_the_source_from_anywhere),
       cmocka_unit_test(equal_nets_give_equal_bytes),
       cmocka_unit_test(hostile_names_do_no_harm),
       cmocka_unit_test(the_diagrams_of_the_manual_are_current),
       cmocka_unit_test(only_png_needs_graphviz),
       cmocka_unit_test(a_png_that_viewers_refuse_is_said_so),
       cmocka_unit_test(ten_thousand_layers_are_split_into_pages),
+      cmocka_unit_test(a_dark_screen_shows_what_paper_does),
+      cmocka_unit_test(all_words_and_lines_outside_of_boxes_change),
       cmocka_unit_test(fills_differ_in_grey_and_to_deuteranopes),
   };
   struct paths nets = find_paths("examples", ".net");

@@ -538,6 +538,70 @@ static void an_arena_is_planned(void **state) {
   assert_int_equal(plan.height, 0);
 }
 
+/* Progress, and what a step is compared with */
+
+struct told {
+  struct netc *netc;
+  int checkpoints, batches, arenas, others;
+};
+
+static void note_progress(void *user, const char *what, int64_t done,
+                          int64_t total) {
+  struct told *told = user;
+  int *count = strstr(what, "checkpoint") ? &told->checkpoints
+               : strstr(what, "batch")    ? &told->batches
+               : strstr(what, "arena")    ? &told->arenas
+                                          : &told->others;
+  ++*count;
+  assert_true(done >= 0 && (total == 0 || done <= total));
+  if (told->netc) /* the context is not to be changed meanwhile */
+    assert_int_equal(netc_on_progress(told->netc, NULL, NULL), NETC_USAGE);
+}
+
+static void long_searches_tell_how_far_they_are(void **state) {
+  (void)state;
+  struct netc *netc = netc_open(NULL, NULL);
+  struct told told = {.netc = netc};
+  assert_int_equal(netc_on_progress(netc, note_progress, &told), NETC_OK);
+  assert_int_equal(netc_set(netc, "checkpoint", "auto"), NETC_OK);
+  assert_int_equal(netc_set(netc, "gpu", "t4"), NETC_OK);
+  assert_int_equal(netc_load_file(netc, "examples/vgg16.net"), NETC_OK);
+  assert_true(told.checkpoints > 5 && told.batches > 5);
+  assert_int_equal(told.others, 0);
+  int before = told.batches;
+  assert_int_equal(netc_on_progress(netc, NULL, NULL), NETC_OK);
+  assert_int_equal(netc_load_file(netc, "examples/vgg16.net"), NETC_OK);
+  assert_int_equal(told.batches, before);
+  netc_close(netc);
+  struct netc_plan_buffer buffers[64];
+  struct netc_plan plan = {.size = sizeof plan};
+  struct netc_plan_options options = {.size = sizeof options,
+                                      .effort = 5000,
+                                      .tell = note_progress,
+                                      .tell_user = &told};
+  told.netc = NULL;
+  for (int64_t i = 0; i < 64; i++)
+    buffers[i] = (struct netc_plan_buffer){
+        i * 7 % 29, i * 7 % 29 + 1 + i * 11 % 13, 1 + i * 37 % 101, 0, 0};
+  assert_int_equal(netc_plan(buffers, 64, &options, &plan), NETC_OK);
+  assert_true(told.arenas > 0);
+}
+
+static void a_step_is_compared_with_others(void **state) {
+  (void)state;
+  struct netc *netc = netc_open(NULL, NULL);
+  assert_int_equal(netc_compare(netc, "chekpoint=2"), NETC_USAGE);
+  assert_holds(netc_message(netc), "did you mean `checkpoint`");
+  for (int i = 0; i < 8; i++)
+    assert_int_equal(netc_compare(netc, "checkpoint=2 batch=3"), NETC_OK);
+  assert_int_equal(netc_compare(netc, "checkpoint=2"), NETC_USAGE);
+  assert_int_equal(netc_load_file(netc, "examples/vgg16.net"), NETC_OK);
+  struct netc_training training = {.size = sizeof training};
+  assert_int_equal(netc_training(netc, &training), NETC_OK);
+  assert_int_equal(training.batch, 1); /* the net's own settings stay */
+  netc_close(netc);
+}
+
 /* What exists */
 
 static void what_exists_can_be_listed(void **state) {
@@ -724,6 +788,8 @@ int main(void) {
       cmocka_unit_test(a_callback_may_ask_but_not_change),
       cmocka_unit_test(a_struct_may_be_of_another_version),
       cmocka_unit_test(an_arena_is_planned),
+      cmocka_unit_test(long_searches_tell_how_far_they_are),
+      cmocka_unit_test(a_step_is_compared_with_others),
       cmocka_unit_test(what_exists_can_be_listed),
       cmocka_unit_test(running_out_of_memory_leaks_nothing),
       cmocka_unit_test(memory_may_run_out_inside_a_callback),

@@ -195,6 +195,81 @@ static void they_say_what_the_report_says(void **state) {
          0, "4", NULL);
 }
 
+/* A panel of --compare is the chart of a run with these settings. */
+static void compared_steps_stand_beside_each_other(void **state) {
+  (void)state;
+  static const char *const lists[] = {
+      "checkpoint=8",
+      "precision=mixed",
+      "pipeline=4",
+      "data-parallel=8 zero=3",
+      "optimizer=sgd",
+      "pipeline=3 schedule=gpipe microbatches=5",
+      "checkpoint=auto memory=2GiB",
+      "batch=7 tensor_parallel=2"};
+  static const char *const options[] = {
+      "--checkpoint 8",
+      "--precision mixed",
+      "--pipeline 4",
+      "--data-parallel 8 --zero 3",
+      "--optimizer sgd",
+      "--pipeline 3 --schedule gpipe --microbatches 5",
+      "--checkpoint auto --memory 2GiB",
+      "--batch 7 --tensor-parallel 2"};
+  const char *folder = scratch("pictures-compared");
+  char path[256], all[1024] = "";
+  size_t used = 0;
+  for (size_t i = 0; i < 8; i++)
+    used += (size_t)snprintf(all + used, sizeof all - used, " --compare \"%s\"",
+                             lists[i]);
+  snprintf(path, sizeof path, "%s/all.timeline.svg", folder);
+  struct run r =
+      run(NETC " examples/resnet50.net --batch 16 %s -o %s", all, path);
+  assert_string_equal(r.err, "");
+  assert_int_equal(r.status, 0);
+  run_free(&r);
+  check_pictures(folder);
+  r = run("grep -c 'class=\"ring\"' %s", path);
+  assert_string_equal(r.out, "9\n");
+  run_free(&r);
+  for (size_t i = 0; i < 8; i++) {
+    /* "Peak 1.85 GiB in the forward pass of conv1" */
+    r = run("p=$(" NETC " examples/resnet50.net --batch 16 %s "
+            "--emit=timeline.svg | sed -n 's/^<desc[^>]*>Peak \\([^;,.]*\\."
+            "[^;,]*[a-z0-9]\\)[;,.].*/\\1/p'); test -n \"$p\" && "
+            "grep -qF \"$p\" %s || echo \"$p\"",
+            options[i], path);
+    if (*r.out)
+      print_error("%s: %s", options[i], r.out);
+    assert_string_equal(r.out, "");
+    run_free(&r);
+  }
+  expect(NETC " examples/simple_cnn.net --compare 'checkpoint=2'", 0,
+         "  as set        115.24 MiB\n", NULL);
+}
+
+static void a_comparison_has_settings(void **state) {
+  (void)state;
+  static const char *const wrong[][2] = {
+      {"chekpoint=8", "no option `chekpoint`; did you mean `checkpoint`?"},
+      {"precision=mixd", "did you mean `mixed`?"},
+      {"checkpoint=8,precision=mixed", "separated by blanks"},
+      {"--checkpoint 8", "as on a `train` line"},
+      {"", "as on a `train` line"},
+      {"batch=8\nconv 3", "as on a `train` line"}};
+  for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+    char command[256];
+    snprintf(command, sizeof command,
+             NETC " examples/vgg16.net --compare \"%s\"", wrong[i][0]);
+    expect(command, 2, NULL, wrong[i][1]);
+  }
+  expect(NETC " examples/vgg16.net --compare 'checkpoint=auto'", 1, NULL,
+         "with --compare \"checkpoint=auto\"");
+  expect(NETC " examples/vgg16.net $(for i in 1 2 3 4 5 6 7 8 9; do "
+              "echo --compare batch=$i; done)",
+         2, NULL, "at most 8");
+}
+
 static void a_suffix_of_two_words_is_a_chart(void **state) {
   (void)state;
   const char *folder = scratch("pictures-suffix");
@@ -326,6 +401,8 @@ int main(void) {
       cmocka_unit_test(names_that_mean_something_else_are_harmless),
       cmocka_unit_test(tex_compiles),
       cmocka_unit_test(they_say_what_the_report_says),
+      cmocka_unit_test(compared_steps_stand_beside_each_other),
+      cmocka_unit_test(a_comparison_has_settings),
       cmocka_unit_test(a_suffix_of_two_words_is_a_chart),
       cmocka_unit_test(the_manual_shows_what_is_drawn),
       cmocka_unit_test(colours_are_told_apart),

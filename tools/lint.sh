@@ -17,13 +17,14 @@ bad=$(grep -nE "$(printf '\t')| +\$" $sources | head -5)
 [ -z "$bad" ] || say "tabs or trailing blanks: $bad"
 
 # Includes point to the left only, and some rooms need less than that.
-order="base plan lexer tape layers foreign parser sema lint memory codegen \
-pictures diagrams page library tensors driver run onnx"
+order="base plan lexer tape layers sequence foreign parser sema lint memory \
+codegen pictures diagrams page library tensors driver run onnx"
 needs() { # the rooms that files of $1 may include
   case $1 in
     plan) echo base ;;
     tape) echo base ;;
     layers) echo base tape ;;
+    sequence) echo base tape layers ;;
     tensors) echo base ;;
     driver) echo base ;;
     run) echo base runtime tensors driver ;;
@@ -53,7 +54,7 @@ strange=$(grep -nE '^#include "[^"]*/' runtime/*.[ch] | head -5)
 
 # Layers are data: nobody else names one.
 names=$(sed -n 's/^LAYER(\(.*\))/\1/p' layers/layers.def | paste -sd'|')
-others=$(echo "$order" | tr ' ' '\n' | grep -v '^layers$')
+others=$(echo "$order" | tr ' ' '\n' | grep -vxE 'layers|sequence')
 # shellcheck disable=SC2086
 named=$(git grep -nE "\blayer_($names)\b" -- $others | head -5)
 [ -z "$named" ] || say "a layer is named outside layers/: $named"

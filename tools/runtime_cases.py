@@ -438,22 +438,26 @@ def recurrent():
                            ("lstm", torch.nn.LSTM, 4), \
                            ("gru", torch.nn.GRU, 3):
         for ways in 1, 2:
-            for bias in 0, 1:
+            for bias in 0, 1, 2:
                 for batch, steps, width, units in (1, 4, 3, 5), (3, 3, 6, 4):
                     rows = gates * units
                     each = [Input(width, rows), Input(units, rows)]
                     if bias:
-                        each += [Input(rows), Input(rows)]
+                        each += [Input(rows) for _ in range(3 - bias)]
 
                     def run(x, *weights):
                         net = kind(width, units, bias=bool(bias),
                                    bidirectional=ways == 2, batch_first=True)
                         net = net.double()
+                        if bias == 2:  # the other one is zero
+                            weights = [v for i in range(0, len(weights), 3)
+                                       for v in (*weights[i:i + 3],
+                                                 0 * weights[i + 2])]
                         for p, w in zip(net.parameters(), weights):
                             p.copy_(w.t() if w.dim() == 2 else w)
                         return net(x)[0]
                     case(op, ("two ways" if ways == 2 else "one way") +
-                         (", biased" if bias else "") + f", {batch}",
+                         ("", ", biased", ", one bias")[bias] + f", {batch}",
                          [Input(batch, steps, width)] + each * ways, run,
                          [ways, bias], work=batch * steps * rows)
 

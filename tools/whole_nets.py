@@ -655,7 +655,56 @@ class Case:
         self.name = net + ("-" + values if values else "")
 
 
+class Variants(nn.Module):
+    """The modules of tools/sequence_truth.py, one behind the other."""
+
+    def __init__(self):
+        super().__init__()
+        import sequence_truth as of
+        attend, none = of.Attention, dict(bias="")
+        self.added = nn.ModuleList([
+            attend(16, 4, kv=2, causal=True, qknorm="rms", **none),
+            attend(16, 4, qknorm="ln"),
+            attend(16, 4, softcap=2.0, causal=True),
+            attend(16, 4, sinks=True, kv=2, causal=True),
+            attend(16, 4, scale=None, **none),
+            attend(16, 4, talking=True, scale="queries"),
+            attend(16, 4, talking=True, packed=True),
+            attend(16, 2, bias="o")])
+        self.views = attend(16, 4, packed=True, out=12)
+        self.heads = attend(12, 4, kv=1, noout=True)
+        self.latent = of.Latent(12, 3, 10, 4, 6, 5, qlatent=7, causal=True)
+        self.rows = of.Segments(3, 12, 9, 1)
+        self.states = of.Steps(nn.LSTM(12, 5), True)
+
+    def tensors(self):
+        """In netc's order: sinks come last."""
+        for block in [*self.added, self.views, self.heads, self.latent,
+                      self.rows, self.states]:
+            own = list(block.parameters(recurse=False))
+            yield from (p for p in block.parameters() if p.requires_grad and
+                        not any(p is other for other in own))
+            yield from own
+
+    def forward(self, x):
+        for block in self.added:
+            x = x + block(x)
+        heads = self.heads(self.views(x))
+        latent = self.latent(heads)
+        return heads, latent, self.states(self.rows(latent))
+
+
+def variants_give(model, inputs, weights):
+    wanted = list(model.tensors())
+    assert len(wanted) == len(weights)
+    for tensor, (name, values) in zip(wanted, weights.items()):
+        assert tensor.shape == values.shape, (name, tensor.shape)
+        tensor.data.copy_(values)
+
+
 CASES = [
+    Case("variants", [], Variants, sequence=True, keep=True, eps=1e-6,
+         give=variants_give, path="tests/data/run/variants.net"),
     Case("maps", [], Maps, keep=True, path="tests/data/run/maps.net"),
     Case("patches", [], Patches, keep=True,
          path="tests/data/run/patches.net"),

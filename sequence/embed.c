@@ -75,8 +75,16 @@ const struct layer_kind layer_embed = {
     .trace = embed_trace,
 };
 
+/* Every axis but the last is a position: a picture has HxW of them. */
+static int64_t positions(const struct shape *shape) {
+  return shape_values(shape) / shape_channels(shape);
+}
+
+enum { ROW_OF_POSITION = -1 };
+
 struct posembed {
   int64_t longest; /* 0: as long as the input */
+  int64_t at;      /* the row for every position; ROW_OF_POSITION: its own */
   int fixed;
 };
 
@@ -94,11 +102,23 @@ static const struct arg_spec posembed_specs[] = {
      .words = "fixed",
      .offset = offsetof(struct posembed, fixed),
      .doc = "sines and cosines, which are not learned"},
+    {.name = "at",
+     .type = TYPE_INT,
+     .place = PLACE_KEY,
+     .offset = offsetof(struct posembed, at),
+     .min = 0,
+     .initial = ROW_OF_POSITION,
+     .fallback = "its own",
+     .doc = "the row that every position gets: BERT's first segment is 0"},
     SPEC_END};
 
-/* Every axis but the last is a position: a picture has HxW of them. */
-static int64_t positions(const struct shape *shape) {
-  return shape_values(shape) / shape_channels(shape);
+/* Rows of the table. */
+static int64_t table_rows(const struct layer *layer) {
+  const struct posembed *posembed = layer->args;
+  if (posembed->longest)
+    return posembed->longest;
+  return posembed->at == ROW_OF_POSITION ? positions(layer->in[0])
+                                         : posembed->at + 1;
 }
 
 static bool posembed_shape(struct layer *layer) {
@@ -111,7 +131,14 @@ static bool posembed_shape(struct layer *layer) {
     diag_help(d, "a vector has no positions; `reshape` makes a sequence");
     return false;
   }
-  if (posembed->longest && positions(in) > posembed->longest) {
+  if (posembed->at >= table_rows(layer) || posembed->at == INT64_MAX) {
+    layer_fail(layer, OUT_OF_RANGE, "at",
+               "row %" PRId64 ", counted from 0, of a table of %" PRId64,
+               posembed->at, posembed->longest);
+    return false;
+  }
+  if (posembed->at == ROW_OF_POSITION && posembed->longest &&
+      positions(in) > posembed->longest) {
     struct diagnostic *d = layer_fail(layer, OUT_OF_RANGE, "longest",
                                       "a table of %" PRId64
                                       " positions for a sequence of %" PRId64,
@@ -126,7 +153,7 @@ static bool posembed_shape(struct layer *layer) {
 static void posembed_params(const struct layer *layer, struct params *params) {
   const struct posembed *posembed = layer->args;
   const struct shape *in = layer->in[0];
-  int64_t rows = posembed->longest ? posembed->longest : positions(in);
+  int64_t rows = table_rows(layer);
   params_add(params, (struct param){.name = "weight",
                                     .rank = 2,
                                     .dim = {rows, shape_channels(in)},
@@ -135,9 +162,11 @@ static void posembed_params(const struct layer *layer, struct params *params) {
                                     .sines = posembed->fixed});
 }
 
-/* Its gradient is the sum over the batch. */
+/* Its gradient is the sum over the batch; a row for all is looked up. */
 static size_t posembed_trace(const struct layer *layer, struct tape *tape,
                              const size_t *in) {
+  const struct posembed *posembed = layer->args;
+  bool one = posembed->at != ROW_OF_POSITION;
   int64_t values = shape_values(layer->in[0]);
   size_t pair[2] = {in[0]};
   struct strides lies[2] = {tape_strides(tape, in[0])};
@@ -145,17 +174,24 @@ static size_t posembed_trace(const struct layer *layer, struct tape *tape,
   if (tape->lowers) { /* the first rows of the table, for every sample */
     pair[1] = tape_parameter(tape, 0);
     lies[1] = strides_dense(lies[0].rank, lies[0].dim);
+    for (int i = 0; one && i < lies[1].rank - 1; i++)
+      lies[1].stride[i] = 0;
+    if (one)
+      lies[1].offset = posembed->at * shape_channels(layer->in[0]);
   }
   return tape_run(
-      tape, &(struct operation){.name = "posembed",
-                                .does = &does,
-                                .in = pair,
-                                .in_count = tape->lowers ? 2 : 1,
-                                .out = extent_of(&layer->out),
-                                .gradient = GRADIENT_SHARED,
-                                .all_params = !tape->lowers,
-                                .elementwise = true,
-                                .back_work = extent_fixed(values, WIDTH_NET)});
+      tape,
+      &(struct operation){
+          .name = "posembed",
+          .does = &does,
+          .in = pair,
+          .in_count = tape->lowers ? 2 : 1,
+          .out = extent_of(&layer->out),
+          .gradient = GRADIENT_SHARED,
+          .all_params = !tape->lowers,
+          .elementwise = true,
+          .work = extent_sample(one && !tape->lowers ? values : 0, WIDTH_NET),
+          .back_work = extent_fixed(one ? 0 : values, WIDTH_NET)});
 }
 
 const struct layer_kind layer_posembed = {

@@ -4,9 +4,11 @@
 #include "base/check.h"
 #include "layers/layer.h"
 
+enum { BIASES_NONE, BIASES_TWO, BIASES_ONE };
+
 struct recurrent {
-  int64_t units, layers;
-  int bidir, nobias, last;
+  int64_t units, layers, proj;
+  int bidir, nobias, last, biases;
   double dropout;
 };
 
@@ -52,8 +54,40 @@ static const struct arg_spec recurrent_specs[] = {
      .place = PLACE_WORD,
      .words = "nobias",
      .offset = offsetof(struct recurrent, nobias),
-     .doc = "without the two biases of each gate"},
+     .doc = "without the biases of each gate"},
+    {.name = "bias",
+     .type = TYPE_CHOICE,
+     .place = PLACE_KEY,
+     .words = "two one",
+     .offset = offsetof(struct recurrent, biases),
+     .initial = BIASES_TWO,
+     .fallback = "two",
+     .doc = "biases of each gate: PyTorch has two, Keras and Caffe one"},
+    {.name = "proj",
+     .type = TYPE_INT,
+     .place = PLACE_KEY,
+     .offset = offsetof(struct recurrent, proj),
+     .min = 1,
+     .fallback = "none",
+     .doc = "features that an lstm's state is projected to (arXiv 1402.1128)"},
     SPEC_END};
+
+/* Biases of each gate of a direction. */
+static int biases_of(const struct recurrent *recurrent) {
+  return recurrent->nobias ? BIASES_NONE : recurrent->biases;
+}
+
+/* Parameters of a direction of a layer. */
+static int param_count(const struct recurrent *recurrent) {
+  static const int biases[] = {
+      [BIASES_NONE] = 0, [BIASES_TWO] = 2, [BIASES_ONE] = 1};
+  return 2 + biases[biases_of(recurrent)] + (recurrent->proj > 0);
+}
+
+/* Features of the state that a step gives. */
+static int64_t state_of(const struct recurrent *recurrent) {
+  return recurrent->proj ? recurrent->proj : recurrent->units;
+}
 
 static int64_t directions(const struct layer *layer) {
   return ((const struct recurrent *)layer->args)->bidir ? 2 : 1;
@@ -65,8 +99,8 @@ static int64_t features(const struct layer *layer, int64_t depth) {
   int64_t width;
   if (depth == 0)
     return shape_channels(layer->in[0]);
-  return mul_i64(recurrent->units, directions(layer), &width) ? width
-                                                              : INT64_MAX;
+  return mul_i64(state_of(recurrent), directions(layer), &width) ? width
+                                                                 : INT64_MAX;
 }
 
 static bool recurrent_shape(struct layer *layer) {
@@ -78,6 +112,22 @@ static bool recurrent_shape(struct layer *layer) {
                    layer->kind->name, shape_text(in).text);
     diag_help(d, "`reshape _x%" PRId64 "` makes a sequence of it",
               shape_channels(in));
+    return false;
+  }
+  if (recurrent->nobias && recurrent->biases != BIASES_TWO) {
+    layer_fail(layer, DUPLICATE_ARGUMENT, "bias",
+               "`nobias` leaves no gate a bias");
+    return false;
+  }
+  if (recurrent->proj && layer->kind->opcode != DOES_LSTM) {
+    layer_fail(layer, OUT_OF_RANGE, "proj", "%s has no projection: lstm has",
+               layer->kind->name);
+    return false;
+  }
+  if (recurrent->proj >= recurrent->units) {
+    layer_fail(layer, OUT_OF_RANGE, "proj",
+               "a projection of %" PRId64 " features to %" PRId64,
+               recurrent->units, recurrent->proj);
     return false;
   }
   int64_t width = features(layer, 1);
@@ -95,7 +145,7 @@ static const char *name_at(const struct layer *layer, struct params *params,
   return arena_copy(params->arena, text.at, text.length);
 }
 
-/* PyTorch's: two matrices, two biases for every direction of a layer. */
+/* PyTorch's: two matrices, their biases for every direction of a layer. */
 static void recurrent_params(const struct layer *layer, struct params *params,
                              int64_t gates) {
   const struct recurrent *recurrent = layer->args;
@@ -103,11 +153,13 @@ static void recurrent_params(const struct layer *layer, struct params *params,
   if (!mul_i64(gates, units, &rows))
     rows = INT64_MAX; /* counted as an overflow later */
   for (int64_t i = 0; i < recurrent->layers * directions(layer); i++) {
-    const int64_t in[2] = {features(layer, i / directions(layer)), units};
+    const int64_t in[2] = {features(layer, i / directions(layer)),
+                           state_of(recurrent)};
+    int biases = param_count(recurrent) - 2 - (recurrent->proj > 0);
     static const char *const names[2][2] = {{"weight_ih", "bias_ih"},
                                             {"weight_hh", "bias_hh"}};
-    for (int bias = 0; bias < (recurrent->nobias ? 1 : 2); bias++)
-      for (int k = 0; k < 2; k++)
+    for (int bias = 0; bias < 2; bias++)
+      for (int k = 0; k < (bias ? biases : 2); k++)
         params_add(
             params,
             (struct param){.name = name_at(layer, params, names[k][bias], i),
@@ -115,6 +167,13 @@ static void recurrent_params(const struct layer *layer, struct params *params,
                            .dim = {bias ? rows : in[k], rows},
                            .order = bias ? FILE_SAME : FILE_OUT_FIRST,
                            .spread = spread_bias(units)});
+    if (recurrent->proj)
+      params_add(params,
+                 (struct param){.name = name_at(layer, params, "weight_hr", i),
+                                .rank = 2,
+                                .dim = {units, recurrent->proj},
+                                .order = FILE_OUT_FIRST,
+                                .spread = spread_bias(units)});
   }
 }
 
@@ -124,20 +183,30 @@ static void recurrent_macs(const struct layer *layer, struct terms *terms,
   int64_t units = recurrent->units, steps = layer->in[0]->dim[0];
   for (int64_t i = 0; i < recurrent->layers * directions(layer); i++) {
     int64_t in = features(layer, i / directions(layer)), row;
-    if (!add_i64(in, units, &row))
+    if (!add_i64(in, state_of(recurrent), &row))
       row = INT64_MAX;
     terms_add(terms, (struct term){.factor = {steps, gates, units, row},
                                    .count = 4,
                                    .split = 1});
+    if (recurrent->proj)
+      terms_add(terms, (struct term){.factor = {steps, units, recurrent->proj},
+                                     .count = 3,
+                                     .split = 1});
   }
 }
 
 /* What a direction of a layer keeps of each step, for one unit. */
-static int64_t kept_values(int64_t gates, int64_t steps, int64_t units) {
+static int64_t kept_values(const struct recurrent *recurrent, int64_t gates,
+                           int64_t steps) {
+  int64_t units = recurrent->units, projected;
   if (gates == 1) /* the states, and the first one */
     return size_product(steps + 1, units);
   /* lstm: 4 gates, c before, tanh c, h before; gru: also 7 */
-  return size_product(size_product(7, steps), units);
+  int64_t kept = size_product(size_product(7, steps), units);
+  /* with a projection also what comes before it; h before is projected */
+  return add_i64(kept, size_product(steps, recurrent->proj), &projected)
+             ? projected
+             : INT64_MAX;
 }
 
 /* The layers one by one, each with all its steps and directions. */
@@ -146,19 +215,21 @@ static size_t recurrent_trace(const struct layer *layer, struct tape *tape,
   const struct recurrent *recurrent = layer->args;
   int64_t steps = layer->in[0]->dim[0], units = recurrent->units;
   int64_t ways = directions(layer);
-  int params = recurrent->nobias ? 2 : 4;
+  int params = param_count(recurrent);
   size_t x = in[0];
   struct extent out =
       extent_sample(size_product(steps, features(layer, 1)), WIDTH_NET);
   const int64_t state[2] = {steps, features(layer, 1)};
   struct strides lies = strides_dense(2, state);
-  struct lowering does = {.opcode = layer->kind->opcode, .out = &lies};
+  struct lowering does = {.opcode = recurrent->proj ? DOES_UNKNOWN
+                                                    : layer->kind->opcode,
+                          .out = &lies};
   lowering_add(&does, ways);
-  lowering_add(&does, !recurrent->nobias);
+  lowering_add(&does, biases_of(recurrent));
   struct extent all =
       extent_sample(size_product(size_product(steps, gates), units), WIDTH_NET);
   for (int64_t i = 0; i < recurrent->layers; i++) {
-    int64_t kept = size_product(ways, kept_values(gates, steps, units));
+    int64_t kept = size_product(ways, kept_values(recurrent, gates, steps));
     x = tape_run(tape,
                  &(struct operation){.name = layer->kind->name,
                                      .does = &does,

@@ -1,11 +1,9 @@
 /* attention: every position looks at every other, by several heads. */
-#include "layers/attention.h"
+#include "sequence/attention.h"
 
 #include <inttypes.h>
 
 #include "base/check.h"
-
-enum { BIASES_QKVO, BIASES_QVO, BIASES_QKV };
 
 static const struct arg_spec attention_specs[] = {
     {.name = "heads",
@@ -77,7 +75,7 @@ static const struct arg_spec attention_specs[] = {
     {.name = "bias",
      .type = TYPE_CHOICE,
      .place = PLACE_KEY,
-     .words = "qkvo qvo qkv",
+     .words = ATTENTION_BIASES,
      .offset = offsetof(struct attention, biases),
      .initial = 1,
      .fallback = "qkvo",
@@ -88,6 +86,60 @@ static const struct arg_spec attention_specs[] = {
      .words = "packed",
      .offset = offsetof(struct attention, packed),
      .doc = "one matrix for queries, keys and values: the same counts"},
+    {.name = "views",
+     .type = TYPE_WORDS,
+     .place = PLACE_WORD,
+     .words = "views",
+     .offset = offsetof(struct attention, views),
+     .doc = "packed, and no part of it is copied: timm"},
+    {.name = "out",
+     .type = TYPE_INT,
+     .place = PLACE_KEY,
+     .offset = offsetof(struct attention, out),
+     .min = 1,
+     .fallback = "channels",
+     .doc = "features of the output"},
+    {.name = "noout",
+     .type = TYPE_WORDS,
+     .place = PLACE_WORD,
+     .words = "noout",
+     .offset = offsetof(struct attention, noout),
+     .doc = "without the output's projection: heads x dim features"},
+    {.name = "scale",
+     .type = TYPE_CHOICE,
+     .place = PLACE_KEY,
+     .words = "scores queries none",
+     .offset = offsetof(struct attention, scale),
+     .fallback = "scores; queries if packed and not causal",
+     .doc = "what is divided by the root of dim"},
+    {.name = "qknorm",
+     .type = TYPE_WORDS,
+     .place = PLACE_WORD,
+     .words = "qknorm qkln",
+     .offset = offsetof(struct attention, qknorm),
+     .doc = "normalises each head's queries and keys: rmsnorm (Qwen3, Gemma "
+            "3) or ln"},
+    {.name = "softcap",
+     .type = TYPE_REAL,
+     .place = PLACE_KEY,
+     .offset = offsetof(struct attention, softcap),
+     .low = 0,
+     .high = 1e9,
+     .fallback = "none",
+     .doc = "scores become softcap * tanh(score / softcap): Gemma 2"},
+    {.name = "sinks",
+     .type = TYPE_WORDS,
+     .place = PLACE_WORD,
+     .words = "sinks",
+     .offset = offsetof(struct attention, sinks),
+     .doc = "a learned score for each head that takes a part of the weights: "
+            "gpt-oss"},
+    {.name = "talking",
+     .type = TYPE_WORDS,
+     .place = PLACE_WORD,
+     .words = "talking",
+     .offset = offsetof(struct attention, talking),
+     .doc = "mixes the heads before and behind softmax: CaiT"},
     {.name = "kernel",
      .type = TYPE_WORDS,
      .place = PLACE_WORD,
@@ -96,6 +148,13 @@ static const struct arg_spec attention_specs[] = {
      .fallback = "the profile's",
      .doc = "whether the attention weights are ever stored"},
     SPEC_END};
+
+const char *attention_steps(const struct attention *attention) {
+  return attention->softcap > 0 ? "softcap"
+         : attention->sinks     ? "sinks"
+         : attention->talking   ? "talking heads"
+                                : NULL;
+}
 
 struct attention_sizes attention_sizes(const struct layer *layer) {
   const struct attention *attention = layer->args;
@@ -115,6 +174,9 @@ struct attention_sizes attention_sizes(const struct layer *layer) {
   s.dim = attention->dim ? attention->dim : s.channels / s.heads;
   if (!mul_i64(s.dim, s.heads, &s.width) || !mul_i64(s.dim, s.kv, &s.kv_width))
     s.width = s.kv_width = INT64_MAX; /* counted as an overflow later */
+  s.out = attention->noout ? s.width
+          : attention->out ? attention->out
+                           : s.channels;
   return s;
 }
 
@@ -206,6 +268,27 @@ static bool check_relative(struct layer *layer,
   return false;
 }
 
+/* What one kernel for all of attention does not know. */
+static bool check_kernel(const struct layer *layer) {
+  const struct attention *attention = layer->args;
+  if (attention->kernel != ATTENTION_FUSED || !attention_steps(attention))
+    return true;
+  struct diagnostic *d =
+      layer_fail(layer, OUT_OF_RANGE, "kernel", "a fused kernel has no %s",
+                 attention_steps(attention));
+  diag_help(d, "leave out `fused`: the weights are stored then");
+  return false;
+}
+
+static bool check_out(const struct layer *layer) {
+  const struct attention *attention = layer->args;
+  if (!attention->noout || !attention->out)
+    return true;
+  layer_fail(layer, DUPLICATE_ARGUMENT, "out",
+             "`noout` leaves no projection to have that many features");
+  return false;
+}
+
 /* Two words on one thing. */
 static bool check_bias_words(const struct layer *layer) {
   const struct attention *attention = layer->args;
@@ -216,159 +299,19 @@ static bool check_bias_words(const struct layer *layer) {
   return false;
 }
 
+static bool find_out(struct layer *layer, const struct attention_sizes *s) {
+  layer->out = shape_with_channels(layer->in[0], s->out);
+  return true;
+}
+
 static bool attention_shape(struct layer *layer) {
   if (!check_sequence(layer))
     return false;
   struct attention_sizes sizes = attention_sizes(layer);
   return check_bias_words(layer) && check_heads(layer, &sizes) &&
          check_cross(layer) && check_rope(layer, &sizes) &&
-         check_relative(layer, &sizes) && layer_same_shape(layer);
-}
-
-/* With biases for queries, keys, values and the output, or some of them. */
-static bool has_bias(const struct attention *attention, int projection) {
-  int biases = attention->biases - 1;
-  if (attention->nobias)
-    return false;
-  return !(projection == PROJECTION_KEY && biases == BIASES_QVO) &&
-         !(projection == PROJECTION_OUT && biases == BIASES_QKV);
-}
-
-/* Puts the projection `from` into the matrix of `to`. */
-static void pack(struct projection *to, struct projection *from) {
-  if (!add_i64(to->out, from->out, &to->out) ||
-      !add_i64(to->biases, from->biases, &to->biases))
-    to->out = INT64_MAX; /* counted as an overflow later */
-  from->out = from->biases = 0;
-}
-
-void attention_projections(const struct layer *layer,
-                           struct projection projections[4]) {
-  const struct attention *attention = layer->args;
-  struct attention_sizes s = attention_sizes(layer);
-  const int64_t in[4] = {s.channels, s.key_channels, s.key_channels, s.width};
-  const int64_t out[4] = {s.width, s.kv_width, s.kv_width, s.channels};
-  int next = 0;
-  for (int i = 0; i < 4; i++)
-    projections[i] =
-        (struct projection){.in = in[i],
-                            .out = out[i],
-                            .biases = has_bias(attention, i) ? out[i] : 0};
-  if (attention->packed) {
-    int first = layer->input_count > 1 ? PROJECTION_KEY : PROJECTION_QUERY;
-    for (int i = first + 1; i < PROJECTION_OUT; i++)
-      pack(&projections[first], &projections[i]);
-  }
-  for (int i = 0; i < 4; i++) {
-    struct projection *p = &projections[i];
-    p->first = next;
-    p->count = p->out == 0 ? 0 : p->biases ? 2 : 1;
-    next += p->count;
-  }
-}
-
-/* One bias for every head and pair of positions that are equally far. */
-static void relative_params(const struct attention *attention,
-                            struct params *params) {
-  const struct sizes *window = &attention->relative;
-  struct param table = {.name = "relative_position_bias_table",
-                        .rank = window->rank + 1,
-                        .order = FILE_FLAT,
-                        .spread = 0.1};
-  for (int i = 0; i < window->rank; i++)
-    table.dim[i] = 2 * window->at[i] - 1;
-  table.dim[window->rank] = attention->heads;
-  if (window->rank)
-    params_add(params, table);
-}
-
-/*
- * torch.nn.MultiheadAttention keeps queries, keys and values in one tensor,
- * also where they come from two inputs; `packed` here means that. Those that
- * are apart have the names of fairseq and of transformers' BART.
- */
-static void name_projection(const struct layer *layer, int which,
-                            const struct projection all[4],
-                            struct param *weight, struct param *bias) {
-  static const char *const names[4][2] = {{"q_proj.weight", "q_proj.bias"},
-                                          {"k_proj.weight", "k_proj.bias"},
-                                          {"v_proj.weight", "v_proj.bias"},
-                                          {"out_proj.weight", "out_proj.bias"}};
-  const struct attention *attention = layer->args;
-  const struct projection *q = &all[PROJECTION_QUERY];
-  const struct projection *k = &all[PROJECTION_KEY];
-  bool packed = attention->packed && which != PROJECTION_OUT;
-  weight->name = names[which][0];
-  bias->name = names[which][1];
-  if (packed && q->in == k->in) {
-    weight->name = "in_proj_weight";
-    bias->name = "in_proj_bias";
-  } else if (packed && which == PROJECTION_KEY) {
-    weight->name = "kv_proj.weight";
-    bias->name = "kv_proj.bias";
-  }
-  if (packed && layer->input_count > 1 && q->in == k->in) {
-    if (!add_i64(q->out, k->out, &weight->rows) ||
-        !add_i64(q->biases, k->biases, &bias->rows))
-      weight->rows = INT64_MAX; /* counted as an overflow later */
-    weight->first = which == PROJECTION_KEY ? q->out : 0;
-    bias->first = which == PROJECTION_KEY ? q->biases : 0;
-  }
-}
-
-static void attention_params(const struct layer *layer, struct params *params) {
-  struct projection all[4];
-  attention_projections(layer, all);
-  for (int i = 0; i < 4; i++) {
-    const struct projection *p = &all[i];
-    struct param weight = {.rank = 2,
-                           .dim = {p->in, p->out},
-                           .order = FILE_OUT_FIRST,
-                           .spread = spread_linear(p->in)};
-    struct param bias = {
-        .rank = 1, .dim = {p->biases}, .spread = spread_bias(p->in)};
-    name_projection(layer, i, all, &weight, &bias);
-    if (p->count > 0)
-      params_add(params, weight);
-    if (p->count > 1)
-      params_add(params, bias);
-  }
-  relative_params(layer->args, params);
-}
-
-static void product(struct terms *terms, int64_t groups, int64_t rows,
-                    int64_t from, int64_t to) {
-  terms_add(terms, (struct term){.factor = {groups, rows, from, to},
-                                 .count = 4,
-                                 .split = 2});
-}
-
-/* Four projections; scores and weighted sums of every head. */
-static void attention_macs(const struct layer *layer, struct terms *terms) {
-  const struct attention *attention = layer->args;
-  struct attention_sizes s = attention_sizes(layer);
-  int64_t seen = s.keys;
-  if (attention->window)
-    seen = min_i64(seen, attention->window);
-  product(terms, s.groups, s.queries, s.channels, s.width);
-  product(terms, s.groups, s.keys, s.key_channels, s.kv_width);
-  product(terms, s.groups, s.keys, s.key_channels, s.kv_width);
-  product(terms, s.groups, s.queries, s.width, seen);
-  product(terms, s.groups, s.queries, seen, s.width);
-  product(terms, s.groups, s.queries, s.width, s.channels);
-}
-
-/* Only positions that are looked back at are kept, and none beyond a window. */
-static int64_t attention_cache(const struct layer *layer, int64_t context) {
-  const struct attention *attention = layer->args;
-  struct attention_sizes s = attention_sizes(layer);
-  int64_t kept = layer->input_count > 1 ? s.keys : context;
-  if (layer->input_count == 1 && !attention->causal)
-    return 0;
-  if (attention->window)
-    kept = min_i64(kept, attention->window);
-  return size_product(2,
-                      size_product(s.groups, size_product(kept, s.kv_width)));
+         check_relative(layer, &sizes) && check_kernel(layer) &&
+         check_out(layer) && find_out(layer, &sizes);
 }
 
 const struct layer_kind layer_attention = {

@@ -1,0 +1,13 @@
+/* Norms inside of other layers: what a framework runs for them. */
+#ifndef NETC_LAYERS_NORM_H
+#define NETC_LAYERS_NORM_H
+
+#include "layers/layer.h"
+
+/* ln on `rows` vectors, and rmsnorm on `rows` of `values` together; without a
+ * name, sizes, parameters and what is computed. */
+struct operation norm_ln(const struct tape *tape, int64_t rows);
+struct operation norm_rms(const struct tape *tape, int64_t rows,
+                          int64_t values);
+
+#endif

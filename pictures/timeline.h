@@ -1,0 +1,18 @@
+/* Timelines: one step by itself, and several beside each other. */
+#ifndef NETC_PICTURES_TIMELINE_H
+#define NETC_PICTURES_TIMELINE_H
+
+#include "pictures/step.h"
+
+/* Bytes at the top: room for the label above the peak, and for the device's
+ * line if it is near. */
+double timeline_high(const struct step_chart *chart);
+
+/* ", the most loaded of 4 devices ...", or nothing if there is only one. */
+void timeline_put_device(struct text *out, const struct parallel *parallel);
+
+/* The step of the settings and those of c->compared, on one scale. */
+void timeline_compare(const struct compiled *c,
+                      const struct emit_options *options, struct text *out);
+
+#endif

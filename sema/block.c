@@ -1,0 +1,58 @@
+/* A layer that takes a block: its front, the block, the layer itself. */
+#include "base/check.h"
+#include "sema/expander.h"
+
+enum { LIMIT_COPIES = 65536 }; /* of a block, blocks inside blocks counted */
+
+static bool check_block(struct expander *e, const struct block_making *m) {
+  if (m->block)
+    return true;
+  struct diagnostic *d =
+      report(e, WRONG_COUNT, m->span, "%s takes one block", m->kind->name);
+  diag_help(d, "`%s ... { linear 64 gelu; linear 16 }`", m->kind->name);
+  return false;
+}
+
+/* The copies of a block inside copies of another one. */
+static bool enter_copies(struct expander *e, const struct block_making *m) {
+  struct copies own = m->kind->copies(m->binding->args);
+  int64_t most;
+  if (mul_i64(e->copies.all, own.all, &most) && most <= LIMIT_COPIES) {
+    e->copies.all = most;
+    e->copies.active *= own.active; /* not more than there are */
+    return true;
+  }
+  report(e, OUT_OF_RANGE, m->span, "more than %d copies of one layer",
+         LIMIT_COPIES);
+  return false;
+}
+
+static bool add(struct expander *e, const struct block_making *m,
+                const struct layer_kind *kind, const char *name,
+                const int64_t *inputs, int count) {
+  struct node_making making = {
+      kind,   m->binding, m->stmt, m->span, name_label(e, slice_of(name)),
+      NO_NODE};
+  return node_add(e, &making, inputs, count);
+}
+
+bool block_expand(struct expander *e, const struct block_making *m) {
+  struct copies outer = e->copies;
+  int64_t inputs[3] = {0, 0, e->current};
+  e->model->groups.at[e->group].block = true;
+  if (!check_block(e, m) ||
+      !add(e, m, m->kind->front, m->kind->front->name, &inputs[2], 1))
+    return false;
+  inputs[1] = e->current;
+  bool known = enter_copies(e, m);
+  if (known)
+    expand_scoped(e, m->block);
+  e->copies = outer;
+  inputs[0] = e->current;
+  if (!known || e->lost || !add(e, m, m->kind, "combine", inputs, 3))
+    return false;
+  struct text call = text_new(e->arena);
+  model_put_layer(&call, e->model, e->current, NULL);
+  e->model->groups.at[e->group].call = text_slice(&call);
+  return true;
+}

@@ -1,0 +1,256 @@
+/*
+ * moe: a router sends every token to some of several experts, whose results
+ * it weighs (Shazeer et al. 2017, arXiv 1701.06538).
+ *
+ * What runs, and what training keeps, is that of MixtralSparseMoeBlock
+ * (transformers/models/mixtral/modeling_mixtral.py): expert after expert,
+ * each on the tokens that chose it. The experts see tokens x top rows in
+ * all, however these are spread over them, so that sums over the experts
+ * need no assumption.
+ */
+#include <inttypes.h>
+#include <math.h>
+
+#include "base/check.h"
+#include "layers/layer.h"
+
+enum { SCORES_SOFTMAX = 1, SCORES_SIGMOID };
+enum { NORM_ON = 1, NORM_OFF };
+
+struct moe {
+  int64_t experts, top;
+  double capacity; /* 0: as many rows as come */
+  int scores, norm, bias;
+};
+
+static const struct arg_spec moe_specs[] = {
+    {.name = "experts",
+     .type = TYPE_INT,
+     .place = PLACE_KEY,
+     .required = true,
+     .offset = offsetof(struct moe, experts),
+     .min = 1,
+     .max = 65536,
+     .doc = "blocks with weights of their own"},
+    {.name = "top",
+     .type = TYPE_INT,
+     .place = PLACE_KEY,
+     .required = true,
+     .offset = offsetof(struct moe, top),
+     .min = 1,
+     .doc = "experts that each token goes through"},
+    {.name = "capacity",
+     .type = TYPE_REAL,
+     .place = PLACE_KEY,
+     .offset = offsetof(struct moe, capacity),
+     .low = 0,
+     .high = 65536,
+     .fallback = "none",
+     .doc = "rows of an expert, in shares of tokens x top / experts; further "
+            "tokens are dropped, and missing ones are padded"},
+    {.name = "scores",
+     .type = TYPE_CHOICE,
+     .place = PLACE_KEY,
+     .words = "softmax sigmoid",
+     .offset = offsetof(struct moe, scores),
+     .initial = SCORES_SOFTMAX,
+     .fallback = "softmax",
+     .doc = "what the router's output goes through"},
+    {.name = "norm",
+     .type = TYPE_CHOICE,
+     .place = PLACE_KEY,
+     .words = "on off",
+     .offset = offsetof(struct moe, norm),
+     .initial = NORM_ON,
+     .fallback = "on",
+     .doc = "whether the weights of a token's experts are made to add up to 1"},
+    {.name = "bias",
+     .type = TYPE_WORDS,
+     .place = PLACE_WORD,
+     .words = "bias",
+     .offset = offsetof(struct moe, bias),
+     .doc = "the router has a bias"},
+    SPEC_END};
+
+static int64_t tokens_of(const struct shape *shape) {
+  return shape_values(shape) / shape_channels(shape);
+}
+
+/* Rows that one expert has room for; 0: there is no limit. */
+static int64_t capacity_of(const struct moe *moe, int64_t tokens) {
+  double rows = ceil(moe->capacity * (double)tokens * (double)moe->top /
+                     (double)moe->experts);
+  if (moe->capacity <= 0)
+    return 0;
+  return rows < 0x1p40 ? max_i64((int64_t)rows, 1) : (int64_t)1 << 40;
+}
+
+/* ..x top x C: a token's experts side by side; or experts x capacity x C. */
+static bool router_shape(struct layer *layer) {
+  const struct moe *moe = layer->args;
+  const struct shape *in = layer->in[0];
+  int64_t rows = capacity_of(moe, tokens_of(in)), channels = shape_channels(in);
+  if (moe->top > moe->experts) {
+    layer_fail(layer, OUT_OF_RANGE, "top", "%" PRId64 " of %" PRId64 " experts",
+               moe->top, moe->experts);
+    return false;
+  }
+  if (rows) {
+    layer->out = shape_of(3, (int64_t[]){moe->experts, rows, channels});
+    return true;
+  }
+  if (in->rank == LIMIT_RANK) {
+    layer_fail(layer, WRONG_RANK, NULL, "a tensor has at most %d axes",
+               LIMIT_RANK);
+    return false;
+  }
+  layer->out = *in;
+  layer->out.dim[layer->out.rank++ - 1] = moe->top;
+  layer->out.dim[layer->out.rank - 1] = channels;
+  return true;
+}
+
+static void router_params(const struct layer *layer, struct params *params) {
+  const struct moe *moe = layer->args;
+  int64_t in = shape_channels(layer->in[0]);
+  params_add(params, (struct param){.name = "weight",
+                                    .rank = 2,
+                                    .dim = {in, moe->experts},
+                                    .order = FILE_OUT_FIRST,
+                                    .spread = spread_linear(in)});
+  if (moe->bias)
+    params_add(params, (struct param){.name = "bias",
+                                      .rank = 1,
+                                      .dim = {moe->experts},
+                                      .spread = spread_bias(in)});
+}
+
+static void router_macs(const struct layer *layer, struct terms *terms) {
+  const struct moe *moe = layer->args;
+  const struct shape *in = layer->in[0];
+  terms_add(terms, (struct term){.factor = {tokens_of(in), moe->experts,
+                                            shape_channels(in)},
+                                 .count = 3,
+                                 .split = 2});
+}
+
+/* Which rows an expert sees depends on the values: no plan has that. */
+static size_t unary(struct tape *tape, size_t in, struct operation op) {
+  op.does = LOWERS(UNKNOWN, 0);
+  op.in = &in;
+  op.in_count = 1;
+  return tape_run(tape, &op);
+}
+
+/* The weights of a token's experts: the largest scores. */
+static size_t choose(const struct moe *moe, struct tape *tape, size_t x,
+                     int64_t tokens) {
+  struct extent all =
+      extent_sample(size_product(tokens, moe->experts), WIDTH_NET);
+  struct extent top = extent_sample(size_product(tokens, moe->top), WIDTH_NET);
+  struct extent places = top;
+  places.width = WIDTH_INDEX;
+  size_t scores = unary(tape, x,
+                        (struct operation){.name = "router",
+                                           .out = all,
+                                           .keeps = KEEPS_IN(0),
+                                           .all_params = true,
+                                           .spares_weights = true,
+                                           .cast = CAST_LOW});
+  scores = unary(
+      tape, scores,
+      (struct operation){
+          .name = "scores", .out = all, .keeps = KEEPS_OUT, .cast = CAST_FULL});
+  scores =
+      unary(tape, scores,
+            (struct operation){.name = "top", .out = top, .kept = {places}});
+  if (moe->norm != NORM_ON)
+    return scores;
+  /* x /= x.sum(): the sum, and x as it was. */
+  return unary(
+      tape, scores,
+      (struct operation){.name = "norm",
+                         .out = top,
+                         .result = RESULT_VIEW,
+                         .kept = {top, extent_sample(tokens, WIDTH_NET)}});
+}
+
+static size_t router_trace(const struct layer *layer, struct tape *tape,
+                           const size_t *in) {
+  size_t weights = choose(layer->args, tape, in[0], tokens_of(layer->in[0]));
+  size_t rows = unary(
+      tape, in[0],
+      (struct operation){.name = "dispatch", .out = extent_of(&layer->out)});
+  tape->values.at[rows].aside = weights + 1;
+  return rows;
+}
+
+static const struct layer_kind router = {
+    .name = "router",
+    .summary = "sends each token to its experts",
+    .family = "Sequence",
+    .specs = moe_specs,
+    .args_size = sizeof(struct moe),
+    .shape = router_shape,
+    .params = router_params,
+    .macs = router_macs,
+    .trace = router_trace,
+};
+
+/* The tokens again, with the features that the experts give. */
+static bool moe_shape(struct layer *layer) {
+  const struct shape *made = layer->in[0], *rows = layer->in[1];
+  struct shape same = shape_with_channels(rows, shape_channels(made));
+  if (!shape_equal(made, &same)) {
+    struct diagnostic *d = layer_fail(
+        layer, SHAPE_MISMATCH, NULL, "an expert is given %s and gives %s",
+        shape_text(rows).text, shape_text(made).text);
+    diag_help(d, "an expert may change the last axis alone: every row is that "
+                 "of another token");
+    return false;
+  }
+  layer->out = shape_with_channels(layer->in[2], shape_channels(made));
+  return true;
+}
+
+/* Each row times its weight, and the rows of a token together. */
+static size_t moe_trace(const struct layer *layer, struct tape *tape,
+                        const size_t *in) {
+  struct extent rows = extent_of(layer->in[0]);
+  int64_t count = tokens_of(layer->in[0]);
+  size_t pair[2] = {in[0], tape->values.at[in[1]].aside - 1};
+  /* Whose row it is, and which of its experts: two indices. */
+  struct extent places = extent_sample(size_product(2, count), WIDTH_INDEX);
+  pair[1] = unary(tape, pair[1],
+                  (struct operation){.name = "weights",
+                                     .out = extent_sample(count, WIDTH_NET),
+                                     .kept = {places}});
+  size_t weighed =
+      tape_run(tape, &(struct operation){.name = "weigh",
+                                         .does = LOWERS(UNKNOWN, 0),
+                                         .in = pair,
+                                         .in_count = 2,
+                                         .out = rows,
+                                         .keeps = KEEPS_IN(0) | KEEPS_IN(1)});
+  return unary(tape, weighed,
+               (struct operation){.name = "combine",
+                                  .out = extent_of(&layer->out),
+                                  .keeps = KEEPS_IN(0)});
+}
+
+static struct copies moe_copies(const void *args) {
+  const struct moe *moe = args;
+  return (struct copies){moe->experts, moe->top};
+}
+
+const struct layer_kind layer_moe = {
+    .name = "moe",
+    .summary = "mixture of experts: its block is one of them",
+    .family = "Sequence",
+    .specs = moe_specs,
+    .args_size = sizeof(struct moe),
+    .front = &router,
+    .copies = moe_copies,
+    .shape = moe_shape,
+    .trace = moe_trace,
+};

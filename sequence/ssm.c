@@ -1,0 +1,420 @@
+/*
+ * ssm: a selective state space, the mixer of Mamba (arXiv 2312.00752), and of
+ * Mamba 2 (arXiv 2405.21060) where it has heads.
+ *
+ * `naive` runs as MambaMixer.slow_forward of transformers/models/mamba, which
+ * keeps every state; `fused` as mamba_inner_fn and, with heads,
+ * mamba_split_conv1d_scan_combined of state-spaces/mamba, which compute most
+ * of it once more: what these keep was read in their save_for_backward
+ * (mamba_ssm/ops/selective_scan_interface.py, ops/triton/ssd_combined.py).
+ */
+#include <inttypes.h>
+
+#include "base/check.h"
+#include "layers/layer.h"
+
+enum { SSM_FUSED = 1, SSM_NAIVE };
+enum { CHUNK = 2048 }; /* positions between states that the kernel keeps */
+
+struct ssm {
+  int64_t state, conv, expand, rank, heads, groups;
+  int kernel;
+};
+
+static const struct arg_spec ssm_specs[] = {
+    {.name = "state",
+     .type = TYPE_INT,
+     .place = PLACE_KEY,
+     .offset = offsetof(struct ssm, state),
+     .min = 1,
+     .fallback = "16; 128 with heads",
+     .doc = "values of the state for each inner channel"},
+    {.name = "conv",
+     .type = TYPE_INT,
+     .place = PLACE_KEY,
+     .offset = offsetof(struct ssm, conv),
+     .min = 1,
+     .initial = 4,
+     .fallback = "4",
+     .doc = "positions that the depthwise convolution sees"},
+    {.name = "expand",
+     .type = TYPE_INT,
+     .place = PLACE_KEY,
+     .offset = offsetof(struct ssm, expand),
+     .min = 1,
+     .initial = 2,
+     .fallback = "2",
+     .doc = "inner channels, in times of the outer ones"},
+    {.name = "dtrank",
+     .type = TYPE_INT,
+     .place = PLACE_KEY,
+     .offset = offsetof(struct ssm, rank),
+     .min = 1,
+     .fallback = "channels / 16, rounded up",
+     .doc = "features that the steps are made of, without heads"},
+    {.name = "heads",
+     .type = TYPE_INT,
+     .place = PLACE_KEY,
+     .offset = offsetof(struct ssm, heads),
+     .min = 1,
+     .fallback = "none",
+     .doc = "Mamba 2: so many heads, each with one decay"},
+    {.name = "groups",
+     .type = TYPE_INT,
+     .place = PLACE_KEY,
+     .offset = offsetof(struct ssm, groups),
+     .min = 1,
+     .initial = 1,
+     .fallback = "1",
+     .doc = "groups of heads that share what enters and leaves the state"},
+    {.name = "kernel",
+     .type = TYPE_WORDS,
+     .place = PLACE_WORD,
+     .words = "fused naive",
+     .offset = offsetof(struct ssm, kernel),
+     .fallback = "the profile's; fused with heads",
+     .doc = "whether every state is stored"},
+    SPEC_END};
+
+/* Products that pass 2^63 - 1 are that: their sums report it later. */
+struct ssm_sizes {
+  int64_t steps, channels, inner, state, conv, rank, heads, groups;
+  int64_t mixed; /* channels of the convolution */
+  int64_t front; /* features of the first projection */
+  int64_t dbl;   /* of steps, what enters and what leaves the state */
+};
+
+static int64_t sum(int64_t a, int64_t b) {
+  int64_t result;
+  return add_i64(a, b, &result) ? result : INT64_MAX;
+}
+
+static struct ssm_sizes sizes_of(const struct layer *layer) {
+  const struct ssm *ssm = layer->args;
+  const struct shape *in = layer->in[0];
+  struct ssm_sizes s = {.steps = in->dim[0],
+                        .channels = shape_channels(in),
+                        .state = ssm->state   ? ssm->state
+                                 : ssm->heads ? 128
+                                              : 16,
+                        .conv = ssm->conv,
+                        .rank = ssm->rank,
+                        .heads = ssm->heads,
+                        .groups = ssm->groups};
+  s.inner = s.mixed = size_product(ssm->expand, s.channels);
+  s.front = size_product(2, s.inner);
+  if (!s.rank)
+    s.rank = ceil_div_i64(s.channels, 16);
+  s.dbl = sum(s.rank, size_product(2, s.state));
+  if (s.heads) {
+    int64_t shared = size_product(size_product(2, s.groups), s.state);
+    s.mixed = sum(s.inner, shared);
+    s.front = sum(sum(s.front, shared), s.heads);
+  }
+  return s;
+}
+
+static bool check_heads(struct layer *layer, const struct ssm_sizes *s) {
+  const struct ssm *ssm = layer->args;
+  if (!ssm->heads)
+    return true;
+  if (ssm->kernel == SSM_NAIVE || ssm->rank) {
+    layer_fail(layer, OUT_OF_RANGE, ssm->rank ? "dtrank" : "kernel",
+               ssm->rank ? "with heads, steps come from the first projection"
+                         : "with heads there is only the fused kernel");
+    return false;
+  }
+  if (s->inner % s->heads == 0 && s->heads % s->groups == 0)
+    return true;
+  struct diagnostic *d =
+      layer_fail(layer, GROUPS_DO_NOT_DIVIDE, "heads",
+                 "%" PRId64 " heads in %" PRId64
+                 " groups do not divide %" PRId64 " inner channels",
+                 s->heads, s->groups, s->inner);
+  diag_help(d, "inner channels are `expand` x channels, and a head of Mamba 2 "
+               "has 64 of them");
+  return false;
+}
+
+static bool ssm_shape(struct layer *layer) {
+  const struct shape *in = layer->in[0];
+  if (in->rank != 2) {
+    struct diagnostic *d =
+        layer_fail(layer, WRONG_RANK, NULL,
+                   "ssm needs a sequence (LxC), not %s", shape_text(in).text);
+    diag_help(d, "`reshape _x%" PRId64 "` makes a sequence of it",
+              shape_channels(in));
+    return false;
+  }
+  struct ssm_sizes s = sizes_of(layer);
+  return check_heads(layer, &s) && layer_same_shape(layer);
+}
+
+/* Parameters, by their place. */
+enum { INSIDE, CONV, CONV_BIAS, X, STEP, STEP_BIAS, DECAY, SKIP, OUTSIDE };
+enum { HEADS_STEP = X, HEADS_DECAY, HEADS_SKIP, HEADS_NORM, HEADS_OUTSIDE };
+
+static void add_matrix(struct params *params, const char *name, int64_t in,
+                       int64_t out) {
+  params_add(params, (struct param){.name = name,
+                                    .rank = 2,
+                                    .dim = {in, out},
+                                    .order = FILE_OUT_FIRST,
+                                    .spread = spread_linear(in)});
+}
+
+static void add_vector(struct params *params, const char *name, int64_t width,
+                       double center) {
+  params_add(params, (struct param){.name = name,
+                                    .rank = 1,
+                                    .dim = {width},
+                                    .center = center,
+                                    .spread = 0.1});
+}
+
+/* transformers' names. */
+static void ssm_params(const struct layer *layer, struct params *params) {
+  struct ssm_sizes s = sizes_of(layer);
+  add_matrix(params, "in_proj.weight", s.channels, s.front);
+  params_add(params, (struct param){.name = "conv1d.weight",
+                                    .rank = 3,
+                                    .dim = {s.conv, 1, s.mixed},
+                                    .order = FILE_OUT_FIRST,
+                                    .spread = spread_linear(s.conv)});
+  add_vector(params, "conv1d.bias", s.mixed, 0);
+  if (s.heads) {
+    add_vector(params, "dt_bias", s.heads, 1);
+    add_vector(params, "A_log", s.heads, 1);
+    add_vector(params, "D", s.heads, 1);
+    add_vector(params, "norm.weight", s.inner, 1);
+  } else {
+    add_matrix(params, "x_proj.weight", s.inner, s.dbl);
+    add_matrix(params, "dt_proj.weight", s.rank, s.inner);
+    add_vector(params, "dt_proj.bias", s.inner, 0);
+    params_add(params, (struct param){.name = "A_log",
+                                      .rank = 2,
+                                      .dim = {s.inner, s.state},
+                                      .center = 1,
+                                      .spread = 0.1});
+    add_vector(params, "D", s.inner, 1);
+  }
+  add_matrix(params, "out_proj.weight", s.inner, s.channels);
+}
+
+static void product(struct terms *terms, int64_t rows, int64_t from,
+                    int64_t to) {
+  terms_add(terms,
+            (struct term){.factor = {rows, from, to}, .count = 3, .split = 1});
+}
+
+/* Projections, the convolution, and what leaves the state. */
+static void ssm_macs(const struct layer *layer, struct terms *terms) {
+  struct ssm_sizes s = sizes_of(layer);
+  product(terms, s.steps, s.channels, s.front);
+  product(terms, s.steps, s.mixed, s.conv);
+  if (!s.heads) {
+    product(terms, s.steps, s.inner, s.dbl);
+    product(terms, s.steps, s.rank, s.inner);
+  }
+  product(terms, s.steps, s.inner, s.state);
+  product(terms, s.steps, s.inner, s.channels);
+}
+
+struct recorder {
+  struct tape *tape;
+  struct ssm_sizes s;
+};
+
+/* Features of every step. */
+static struct extent rows(const struct recorder *r, int64_t features) {
+  return extent_sample(size_product(r->s.steps, features), WIDTH_NET);
+}
+
+/* The runtime has no kernel for the scan; so none of it is lowered. */
+static size_t run(const struct recorder *r, const size_t *in, int count,
+                  struct operation op) {
+  op.in = in;
+  op.in_count = count;
+  op.does = LOWERS(UNKNOWN, 0);
+  return tape_run(r->tape, &op);
+}
+
+static size_t project(const struct recorder *r, const char *name, size_t in,
+                      int64_t out, int param, int count) {
+  return run(r, &in, 1,
+             (struct operation){.name = name,
+                                .out = rows(r, out),
+                                .keeps = KEEPS_IN(0),
+                                .first_param = param,
+                                .param_count = count,
+                                .splits = true,
+                                .spares_weights = true,
+                                .cast = CAST_LOW});
+}
+
+static size_t split(const struct recorder *r, size_t in, int parts) {
+  return run(r, &in, 1,
+             (struct operation){.name = "split",
+                                .out = rows(r, r->s.inner),
+                                .outs = parts,
+                                .result = RESULT_VIEW,
+                                .strided = true});
+}
+
+static size_t function(const struct recorder *r, const char *name, size_t in,
+                       struct extent out) {
+  return run(
+      r, &in, 1,
+      (struct operation){.name = name, .out = out, .keeps = KEEPS_IN(0)});
+}
+
+static size_t multiply(const struct recorder *r, size_t a, size_t b,
+                       struct extent out) {
+  const size_t in[2] = {a, b};
+  return run(r, in, 2,
+             (struct operation){.name = "mul",
+                                .out = out,
+                                .keeps = KEEPS_IN(0) | KEEPS_IN(1),
+                                .back_work = out});
+}
+
+/* exp(-exp(A_log) * step) for each step, channel and value of the state. */
+static size_t decay(const struct recorder *r, size_t step, struct extent all) {
+  int64_t own = size_product(r->s.inner, r->s.state);
+  return run(r, &step, 1,
+             (struct operation){
+                 .name = "decay",
+                 .out = all,
+                 .keeps = KEEPS_IN(0) | KEEPS_OUT,
+                 .kept = {extent_fixed(size_product(2, own), WIDTH_NET)},
+                 .work = all,
+                 .back_work = all,
+                 .first_param = DECAY,
+                 .param_count = 1,
+                 .cast = CAST_FULL});
+}
+
+/* state = decay * state + input; every one is kept, the first one, too. */
+static size_t scan(const struct recorder *r, size_t decays, size_t input,
+                   size_t leaves, struct extent all) {
+  const size_t in[3] = {decays, input, leaves};
+  int64_t states =
+      size_product(sum(r->s.steps, 1), size_product(r->s.inner, r->s.state));
+  struct extent twice = all;
+  /* Gradients of decays and inputs, step by step; one state comes last. */
+  twice.count = size_product(size_product(2, r->s.steps) - 1,
+                             size_product(r->s.inner, r->s.state));
+  return run(r, in, 3,
+             (struct operation){.name = "scan",
+                                .out = rows(r, r->s.inner),
+                                .keeps = KEEPS_IN(0) | KEEPS_IN(2),
+                                .kept = {extent_sample(states, WIDTH_NET)},
+                                .work = rows(r, r->s.inner),
+                                .back_work = twice,
+                                .cast = CAST_FULL});
+}
+
+/* y + x * D */
+static size_t skip(const struct recorder *r, size_t y, size_t x) {
+  const size_t in[2] = {y, x};
+  return run(r, in, 2,
+             (struct operation){.name = "skip",
+                                .out = rows(r, r->s.inner),
+                                .keeps = KEEPS_IN(1),
+                                .work = rows(r, r->s.inner),
+                                .back_work = rows(r, r->s.inner),
+                                .first_param = SKIP,
+                                .param_count = 1});
+}
+
+static size_t step_by_step(const struct recorder *r, size_t in) {
+  const struct ssm_sizes *s = &r->s;
+  struct extent inner = rows(r, s->inner);
+  struct extent all = rows(r, size_product(s->inner, s->state));
+  size_t halves = split(r, project(r, "in", in, s->front, INSIDE, 1), 2);
+  /* Padded on both sides; what lies behind the last position is cut off. */
+  int64_t padded = size_product(sum(s->steps, s->conv - 1), s->inner);
+  size_t x = run(r, &halves, 1,
+                 (struct operation){.name = "conv",
+                                    .out = extent_sample(padded, WIDTH_NET),
+                                    .keeps = KEEPS_IN(0),
+                                    .first_param = CONV,
+                                    .param_count = 2,
+                                    .cast = CAST_LOW});
+  x = function(r, "silu", x, inner);
+  size_t parts = split(r, project(r, "x", x, s->dbl, X, 1), 3);
+  for (size_t i = 0; i < 3; i++)
+    r->tape->values.at[parts + i].extent = rows(r, i ? s->state : s->rank);
+  size_t step = project(r, "step", parts, s->inner, STEP, 2);
+  step = function(r, "softplus", step, inner);
+  size_t decays = decay(r, step, all);
+  size_t input = multiply(r, multiply(r, step, parts + 1, all), x, all);
+  size_t y = skip(r, scan(r, decays, input, parts + 2, all), x);
+  y = multiply(r, y, function(r, "silu", halves + 1, inner), inner);
+  return project(r, "out", y, s->channels, OUTSIDE, 1);
+}
+
+/* What the kernel of Mamba keeps besides the first projection's output. */
+static struct extent kept_fused(const struct recorder *r) {
+  const struct ssm_sizes *s = &r->s;
+  int64_t values = sum(sum(s->dbl, size_product(2, s->state)), s->inner);
+  int64_t chunks = ceil_div_i64(s->steps, CHUNK);
+  int64_t states =
+      size_product(size_product(2, s->state), size_product(s->inner, chunks));
+  return extent_sample(sum(size_product(s->steps, values), states), WIDTH_NET);
+}
+
+/* And that of Mamba 2: its output before the norm, and a factor a row. */
+static struct extent kept_heads(const struct recorder *r) {
+  return rows(r, sum(r->s.inner, r->s.groups));
+}
+
+/* Its output is computed once more for the gradient of the last matrix. */
+static size_t fused(const struct recorder *r, size_t in) {
+  const struct ssm_sizes *s = &r->s;
+  int64_t decays = s->heads ? s->heads : size_product(s->inner, s->state);
+  size_t front = project(r, "in", in, s->front, INSIDE, 1);
+  size_t y = run(
+      r, &front, 1,
+      (struct operation){
+          .name = "scan",
+          .out = rows(r, s->inner),
+          .keeps = KEEPS_IN(0),
+          .kept = {s->heads ? kept_heads(r) : kept_fused(r),
+                   extent_fixed(size_product(2, decays), WIDTH_NET)},
+          .work = rows(r, size_product(2, s->mixed)),
+          .back_work = rows(r, size_product(3, s->mixed)),
+          .first_param = CONV,
+          .param_count = (s->heads ? (int)HEADS_OUTSIDE : (int)OUTSIDE) - CONV,
+          .cast = CAST_LOW});
+  return run(r, &y, 1,
+             (struct operation){.name = "out",
+                                .out = rows(r, s->channels),
+                                .first_param = s->heads ? (int)HEADS_OUTSIDE
+                                                        : (int)OUTSIDE,
+                                .param_count = 1,
+                                .splits = true,
+                                .spares_weights = true,
+                                .cast = CAST_LOW});
+}
+
+static size_t ssm_trace(const struct layer *layer, struct tape *tape,
+                        const size_t *in) {
+  const struct ssm *ssm = layer->args;
+  struct recorder r = {tape, sizes_of(layer)};
+  bool one =
+      ssm->kernel ? ssm->kernel == SSM_FUSED : tape->profile->fused_attention;
+  return one || ssm->heads ? fused(&r, in[0]) : step_by_step(&r, in[0]);
+}
+
+const struct layer_kind layer_ssm = {
+    .name = "ssm",
+    .summary = "a selective state space: the mixer of Mamba, or Mamba 2",
+    .family = "Sequence",
+    .specs = ssm_specs,
+    .args_size = sizeof(struct ssm),
+    .shape = ssm_shape,
+    .params = ssm_params,
+    .macs = ssm_macs,
+    .trace = ssm_trace,
+};

@@ -1,0 +1,82 @@
+/*
+ * Layers of sequences against PyTorch: tests/data/sequence.csv holds nets
+ * with what PyTorch 1.13 did on a CPU (tools/sequence_truth.py): parameters,
+ * multiply-accumulates, bytes that are kept for backward, and the peak.
+ */
+#include "tests/report.h"
+
+struct truth {
+  char name[320], net[300];
+  long long batch, params, macs, saved, peak;
+};
+
+/*
+ * Peaks that differ, in percent: experts run one by one in PyTorch; a batch
+ * of 1 repeats one head of keys without a copy; the gradients of views of a
+ * packed projection are put together by way of others; recurrent layers count
+ * the gradients of all steps' gates, which PyTorch has one by one; indices
+ * are copied.
+ */
+static const struct {
+  const char *words;
+  int percent;
+} inexact[] = {{"moe ", 23}, {"kv=1 ", 2},  {"talking scale=queries views", 7},
+               {"rnn ", 20}, {"lstm ", 46}, {"gru ", 28},
+               {"at=", 21}};
+
+static int64_t peak_of(json_t *json) {
+  int64_t forward = training(json, "forward_peak_bytes");
+  int64_t backward = training(json, "backward_peak_bytes");
+  return (forward > backward ? forward : backward) -
+         training(json, "parameter_bytes") - training(json, "buffer_bytes") -
+         training(json, "input_bytes");
+}
+
+static void check_peak(const struct truth *truth, json_t *json) {
+  int64_t allowed = 0;
+  for (size_t i = 0; i < sizeof inexact / sizeof *inexact; i++)
+    if (strstr(truth->net, inexact[i].words))
+      allowed = truth->peak * inexact[i].percent / 100;
+  assert_in_range(peak_of(json), truth->peak - allowed, truth->peak + allowed);
+}
+
+static void check_row(void **state) {
+  const struct truth *truth = *state;
+  char options[64];
+  snprintf(options, sizeof options, "batch=%lld loss=sum optimizer=sgd" CPU,
+           truth->batch);
+  json_t *json = compile(truth->net, options);
+  assert_int_equal(number(json, "totals.param_count"), truth->params);
+  assert_int_equal(number(json, "totals.mac_count"), truth->macs);
+  assert_int_equal(training(json, "saved_bytes"), truth->saved);
+  check_peak(truth, json);
+  json_decref(json);
+}
+
+int main(void) {
+  size_t length, count = 0, room = 0;
+  char *text = read_text("tests/data/sequence.csv", &length);
+  struct truth *rows = NULL;
+  for (char *line = strtok(text, "\n"); line; line = strtok(NULL, "\n")) {
+    if (*line == '#')
+      continue;
+    if (count == room)
+      rows = realloc(rows, (room = room * 2 + 64) * sizeof *rows);
+    struct truth *t = &rows[count++];
+    if (sscanf(line, "\"%299[^\"]\",%lld,%lld,%lld,%lld,%lld", t->net,
+               &t->batch, &t->params, &t->macs, &t->saved, &t->peak) != 6)
+      return 1;
+    snprintf(t->name, sizeof t->name, "%s, batch %lld", t->net, t->batch);
+  }
+  struct CMUnitTest *tests = calloc(count + 1, sizeof *tests);
+  for (size_t i = 0; i < count; i++)
+    tests[i] = (struct CMUnitTest){.name = rows[i].name,
+                                   .test_func = check_row,
+                                   .initial_state = &rows[i]};
+  int failed =
+      count ? _cmocka_run_group_tests("sequence", tests, count, NULL, NULL) : 1;
+  free(tests);
+  free(rows);
+  free(text);
+  return failed;
+}

@@ -1,0 +1,474 @@
+#!/usr/bin/python3
+"""Writes tests/data/sequence.csv: layers of sequences as PyTorch runs them.
+
+Each row has a net in the language, a batch, and what PyTorch 1.13 did on a
+CPU: the module's parameters, the multiply-accumulates of its matrix products
+for one sample, the bytes that autograd keeps (each storage once, without
+parameters, buffers and inputs), and the largest sum of live tensors in
+forward and backward, the loss being the sum of the output. Modules are plain
+PyTorch as the sources named beside them have it. Run by hand:
+tools/sequence_truth.py >tests/data/sequence.csv
+"""
+import functools
+import math
+import sys
+
+import torch
+import torch.nn.functional as F
+from torch import nn
+from torch.utils._python_dispatch import TorchDispatchMode
+
+torch.manual_seed(1)
+ONLY = sys.argv[1:] if __name__ == "__main__" else []
+
+
+class Products(TorchDispatchMode):
+    """Counts multiply-accumulates of matrix products and convolutions."""
+    macs = 0
+
+    def __torch_dispatch__(self, func, types, args=(), kwargs=None):
+        out = func(*args, **(kwargs or {}))
+        name = func.overloadpacket.__name__
+        if name in ("mm", "addmm"):
+            a = args[-2]
+            self.macs += out.numel() * a.shape[-1]
+        elif name in ("bmm", "baddbmm", "mv", "dot"):
+            a = args[-2]
+            self.macs += out.numel() * a.shape[-1]
+        elif name == "convolution":
+            self.macs += out.numel() * math.prod(args[1].shape[1:])
+        return out
+
+
+def saved_bytes(run, owned):
+    kept = {}
+
+    def pack(tensor):
+        storage = tensor.storage()
+        if storage.data_ptr() not in owned:
+            kept[storage.data_ptr()] = storage.nbytes()
+        return tensor
+    with torch.autograd.graph.saved_tensors_hooks(pack, lambda t: t):
+        out = run()
+    del out
+    return sum(kept.values())
+
+
+def peak_bytes(run):
+    """What the allocator had at most, above what it had before."""
+    with torch.autograd.profiler.profile(profile_memory=True) as seen:
+        out = run()
+        loss = out.sum()
+        loss.backward()
+        del out, loss
+    memory = sorted((e for e in seen.kineto_results.events()
+                     if e.name() == "[memory]"), key=lambda e: e.start_us())
+    live = peak = 0
+    for event in memory:
+        live += event.nbytes()
+        peak = max(peak, live)
+    return peak
+
+
+def case(net, module, *shapes, indices=0):
+    """`shapes`: of the inputs, without the batch, as `module` takes them."""
+    if ONLY and not any(word in net for word in ONLY):
+        return
+    params = sum(p.numel() for p in module.parameters() if p.requires_grad)
+    owned = {t.storage().data_ptr()
+             for t in [*module.parameters(), *module.buffers()]}
+    for batch in 1, 3:
+        data = [torch.randint(0, indices, (batch, *shape)) if indices
+                else torch.randn(batch, *shape) for shape in shapes]
+        inside = owned | {t.storage().data_ptr() for t in data}
+        saved = saved_bytes(lambda: module(*data), inside)
+        for p in module.parameters():
+            p.grad = None
+        peak = peak_bytes(lambda: module(*data))
+        if batch == 1:
+            with Products() as products:
+                module(*data)
+            macs = products.macs - sum(
+                getattr(m, "cut", 0) for m in module.modules())
+        print(f'"{net}",{batch},{params},{macs},{saved},{peak}',
+              flush=True)
+
+
+# Mixture of experts
+
+class Experts(nn.Module):
+    """MixtralSparseMoeBlock of transformers/models/mixtral; Qwen2-MoE and
+    OLMoE leave the top's weights as they are."""
+
+    def __init__(self, width, count, top, expert, norm=True, bias=False):
+        super().__init__()
+        self.top, self.count, self.norm = top, count, norm
+        self.gate = nn.Linear(width, count, bias=bias)
+        self.experts = nn.ModuleList(expert() for _ in range(count))
+
+    def forward(self, x):
+        shape = x.shape
+        x = x.view(-1, shape[-1])
+        weights = F.softmax(self.gate(x), dim=1, dtype=torch.float)
+        weights, chosen = torch.topk(weights, self.top, dim=-1)
+        if self.norm:
+            weights /= weights.sum(dim=-1, keepdim=True)
+        final = torch.zeros(x.shape)
+        mask = F.one_hot(chosen, num_classes=self.count).permute(2, 1, 0)
+        for i, expert in enumerate(self.experts):
+            idx, top_x = torch.where(mask[i])
+            state = x[None, top_x].reshape(-1, shape[-1])
+            state = expert(state) * weights[top_x, idx, None]
+            final.index_add_(0, top_x, state)
+        return final.reshape(shape)
+
+
+class Gated(nn.Module):
+    """w2(silu(w1(x)) * w3(x)): MixtralBlockSparseTop2MLP"""
+
+    def __init__(self, width, inner):
+        super().__init__()
+        self.w1 = nn.Linear(width, inner, bias=False)
+        self.w2 = nn.Linear(inner, width, bias=False)
+        self.w3 = nn.Linear(width, inner, bias=False)
+
+    def forward(self, x):
+        return self.w2(F.silu(self.w1(x)) * self.w3(x))
+
+
+def plain(width, inner):
+    return nn.Sequential(nn.Linear(width, inner), nn.GELU(),
+                         nn.Linear(inner, width))
+
+
+class Then(nn.Module):
+    """A first layer, so that the input of the second needs a gradient."""
+
+    def __init__(self, first, second):
+        super().__init__()
+        self.first, self.second = first, second
+
+    def forward(self, x, *more):
+        return self.second(self.first(x), *more)
+
+
+def behind(width, module):
+    return Then(nn.Linear(width, width), module)
+
+
+GATED = "mul { linear 20 nobias silu } { linear 20 nobias }; linear 12 nobias"
+
+
+def experts():
+    case(f"input 7x12; linear 12; moe experts=4 top=2 {{ {GATED} }}",
+         behind(12, Experts(12, 4, 2, lambda: Gated(12, 20))), (7, 12))
+    case("input 9x8; linear 8; moe experts=3 top=1 { linear 16 gelu; "
+         "linear 8 }; linear 8",
+         nn.Sequential(nn.Linear(8, 8),
+                       Experts(8, 3, 1, lambda: plain(8, 16)),
+                       nn.Linear(8, 8)), (9, 8))
+    case("input 6x8; moe experts=8 top=2 norm=off bias { linear 16 gelu; "
+         "linear 8 }; linear 8",
+         nn.Sequential(Experts(8, 8, 2, lambda: plain(8, 16), False, True),
+                       nn.Linear(8, 8)), (6, 8))
+
+
+# Attention
+
+class RMS(nn.Module):
+    """transformers' LlamaRMSNorm"""
+
+    def __init__(self, width):
+        super().__init__()
+        self.weight = nn.Parameter(torch.ones(width))
+
+    def forward(self, x):
+        variance = x.pow(2).mean(-1, keepdim=True)
+        return self.weight * (x * torch.rsqrt(variance + 1e-6))
+
+
+class Attention(nn.Module):
+    """eager attention of transformers, with what Qwen3 (qknorm), Gemma 2
+    (softcap), gpt-oss (sinks) and timm's CaiT (talking) add to it"""
+
+    def __init__(self, width, heads, kv=None, dim=None, bias="qkvo", out=None,
+                 qknorm=None, softcap=None, sinks=False, talking=False,
+                 scale="scores", causal=False, noout=False, packed=False):
+        super().__init__()
+        self.heads, self.kv = heads, kv or heads
+        self.dim = dim or width // heads
+        full, less = self.heads * self.dim, self.kv * self.dim
+        self.packed, self.causal, self.scale = packed, causal, scale
+        if packed:
+            self.qkv = nn.Linear(width, full + 2 * less, bias="q" in bias)
+        else:
+            self.q = nn.Linear(width, full, bias="q" in bias)
+            self.k = nn.Linear(width, less, bias="k" in bias)
+            self.v = nn.Linear(width, less, bias="v" in bias)
+        self.o = None
+        if not noout:
+            self.o = nn.Linear(full, out or width, bias="o" in bias)
+        norm = {"rms": RMS, "ln": nn.LayerNorm}.get(qknorm)
+        self.norms = nn.ModuleList([norm(self.dim), norm(self.dim)]) \
+            if norm else None
+        self.softcap = softcap
+        self.sinks = nn.Parameter(torch.zeros(heads)) if sinks else None
+        self.talk = nn.ModuleList([nn.Linear(heads, heads) for _ in "ab"]) \
+            if talking else None
+
+    def forward(self, x):
+        b, t, _ = x.shape
+        if self.packed:  # timm's vision_transformer
+            qkv = self.qkv(x).reshape(b, t, 3, self.heads, self.dim)
+            q, k, v = qkv.permute(2, 0, 3, 1, 4).unbind(0)
+            del qkv
+        else:
+            q, k, v = (f(x).view(b, t, -1, self.dim)
+                       for f in (self.q, self.k, self.v))
+            if self.norms:
+                q, k = self.norms[0](q), self.norms[1](k)
+            q, k, v = (y.transpose(1, 2) for y in (q, k, v))
+        if self.kv != self.heads:
+            k, v = (y[:, :, None].expand(-1, -1, self.heads // self.kv, -1, -1)
+                    .reshape(b, self.heads, t, self.dim) for y in (k, v))
+        if self.scale == "queries":
+            q = q * self.dim ** -0.5
+        scores = q @ k.transpose(2, 3)
+        del q, k
+        if self.scale == "scores":
+            scores = scores * self.dim ** -0.5
+        if self.softcap:
+            scores = torch.tanh(scores / self.softcap) * self.softcap
+        if self.causal:
+            hidden = torch.ones(t, t, dtype=torch.bool).triu(1)
+            scores = scores.masked_fill(hidden, -math.inf)
+        if self.talk:
+            scores = self.talk[0](scores.permute(0, 2, 3, 1))
+            scores = scores.permute(0, 3, 1, 2)
+        if self.sinks is not None:
+            sinks = self.sinks.reshape(1, -1, 1, 1).expand(b, -1, t, -1)
+            scores = torch.cat([scores, sinks], -1)
+            scores = scores - scores.max(-1, keepdim=True).values
+        scores = scores.softmax(-1)
+        if self.sinks is not None:
+            scores = scores[..., :-1]
+        if self.talk:
+            scores = self.talk[1](scores.permute(0, 2, 3, 1))
+            scores = scores.permute(0, 3, 1, 2)
+        x = (scores @ v).transpose(1, 2).reshape(b, t, -1)
+        return self.o(x) if self.o else x
+
+
+def attention(words, width=16, heads=4, **more):
+    net = f"input 6x{width}; linear {width}; attention {heads} {words} naive"
+    case(net, behind(width, Attention(width, heads, **more)), (6, width))
+
+
+def attentions():
+    attention("kv=2 causal nobias", kv=2, causal=True, bias="")
+    attention("bias=o", bias="o")
+    attention("bias=qk dim=6", bias="qk", dim=6)
+    attention("out=10", out=10)
+    attention("dim=3 noout", dim=3, noout=True)
+    attention("qknorm kv=2 nobias", qknorm="rms", kv=2, bias="")
+    attention("qkln", qknorm="ln")
+    attention("softcap=50", softcap=50.0)
+    attention("softcap=50 causal kv=1", softcap=50.0, causal=True, kv=1)
+    attention("sinks", sinks=True)
+    attention("sinks kv=2 causal", sinks=True, kv=2, causal=True)
+    attention("scale=queries", scale="queries")
+    attention("scale=none nobias", scale=None, bias="")
+    attention("talking", talking=True)
+    attention("talking scale=queries views", talking=True, scale="queries",
+              packed=True)
+    attention("views", packed=True)
+    attention("views scale=queries", packed=True, scale="queries")
+
+
+class Latent(nn.Module):
+    """DeepseekV2Attention of transformers/models/deepseek_v2"""
+
+    def __init__(self, width, heads, latent, rope, dim, vdim, qlatent=None,
+                 causal=False):
+        super().__init__()
+        self.heads, self.rope, self.dim, self.vdim = heads, rope, dim, vdim
+        self.latent, self.causal = latent, causal
+        linear = functools.partial(nn.Linear, bias=False)
+        full = heads * (dim + rope)
+        self.q = linear(width, full) if not qlatent else nn.Sequential(
+            linear(width, qlatent), RMS(qlatent), linear(qlatent, full))
+        self.down = linear(width, latent + rope)
+        self.norm = RMS(latent)
+        self.up = linear(latent, heads * (dim + vdim))
+        self.o = linear(heads * vdim, width)
+
+    def turn(self, x):
+        """Neighbours are turned, by constants."""
+        t, d = x.shape[-2:]
+        angle = torch.outer(torch.arange(t), 10000.0 ** (
+            -torch.arange(0, d, 2) / d)).repeat_interleave(2, 1)
+        other = torch.stack([-x[..., 1::2], x[..., ::2]], -1).flatten(-2)
+        return x * self.cosines(angle) + other * self.sines(angle)
+
+    def cosines(self, angle):
+        return self.keep("c", angle.cos())
+
+    def sines(self, angle):
+        return self.keep("s", angle.sin())
+
+    def keep(self, name, value):
+        name += str(tuple(value.shape))
+        if not hasattr(self, name):
+            self.register_buffer(name, value)
+        return getattr(self, name)
+
+    def forward(self, x):
+        b, t, _ = x.shape
+        q = self.q(x).view(b, t, self.heads, -1).transpose(1, 2)
+        q, q_turned = q.split([self.dim, self.rope], -1)
+        k, k_turned = self.down(x).split([self.latent, self.rope], -1)
+        kv = self.up(self.norm(k)).view(b, t, self.heads, -1).transpose(1, 2)
+        k, v = kv.split([self.dim, self.vdim], -1)
+        del kv
+        k_turned = self.turn(k_turned.view(b, 1, t, self.rope))
+        q = torch.cat([q, self.turn(q_turned)], -1)
+        k = torch.cat([k, k_turned.expand(b, self.heads, t, -1)], -1)
+        del q_turned, k_turned
+        scores = q @ k.transpose(2, 3) * (self.dim + self.rope) ** -0.5
+        del q, k
+        if self.causal:
+            hidden = torch.ones(t, t, dtype=torch.bool).triu(1)
+            scores = scores.masked_fill(hidden, -math.inf)
+        scores = scores.softmax(-1)
+        return self.o((scores @ v).transpose(1, 2).reshape(b, t, -1))
+
+
+def latents():
+    for words, more in (
+            ("latent=10 rope=4 dim=6", {}),
+            ("latent=10 rope=4 dim=6 vdim=5 causal", dict(vdim=5, causal=True)),
+            ("latent=12 rope=2 dim=6 vdim=5 qlatent=7",
+             dict(vdim=5, qlatent=7, latent=12, rope=2))):
+        options = dict(latent=10, rope=4, dim=6, vdim=6)
+        options.update(more)
+        module = behind(16, Latent(16, 3, **options))
+        module(torch.zeros(1, 6, 16))  # makes the constants
+        case(f"input 6x16; linear 16; mla 3 {words} naive", module, (6, 16))
+
+
+# State spaces
+
+class Mamba(nn.Module):
+    """MambaMixer.slow_forward of transformers/models/mamba"""
+
+    def __init__(self, width, state=16, conv=4, expand=2, rank=None):
+        super().__init__()
+        inner = expand * width
+        self.state, self.rank = state, rank or math.ceil(width / 16)
+        self.inside = nn.Linear(width, 2 * inner, bias=False)
+        self.conv = nn.Conv1d(inner, inner, conv, groups=inner,
+                              padding=conv - 1)
+        self.x = nn.Linear(inner, self.rank + 2 * state, bias=False)
+        self.dt = nn.Linear(self.rank, inner)
+        self.a_log = nn.Parameter(torch.zeros(inner, state))
+        self.d = nn.Parameter(torch.ones(inner))
+        self.out = nn.Linear(inner, width, bias=False)
+        self.cut = (conv - 1) * inner * conv  # positions behind the last one
+
+    def forward(self, x):
+        length = x.shape[1]
+        hidden, gate = self.inside(x).transpose(1, 2).chunk(2, 1)
+        hidden = F.silu(self.conv(hidden)[..., :length])
+        step, b, c = self.x(hidden.transpose(1, 2)).split(
+            [self.rank, self.state, self.state], -1)
+        step = F.softplus(self.dt(step)).transpose(1, 2)
+        a = -torch.exp(self.a_log)
+        each = torch.exp(a[None, :, None, :] * step[:, :, :, None])
+        into = step[:, :, :, None] * b[:, None, :, :]
+        into = into * hidden[:, :, :, None]
+        state = torch.zeros(len(x), len(a), self.state)
+        outs = []
+        for i in range(length):
+            state = each[:, :, i, :] * state + into[:, :, i, :]
+            outs.append(torch.matmul(state, c[:, i, :].unsqueeze(-1))[:, :, 0])
+        y = torch.stack(outs, -1)
+        del outs, state, each, into, step, b, c
+        y = y + hidden * self.d[None, :, None]
+        del hidden
+        y = y * F.silu(gate)
+        return self.out(y.transpose(1, 2))
+
+
+def state_spaces():
+    for words, more in (("", {}),
+                        ("state=5 conv=3 expand=3 dtrank=4",
+                         dict(state=5, conv=3, expand=3, rank=4))):
+        case(f"input 6x16; linear 16; ssm {words} naive".replace("  ", " "),
+             behind(16, Mamba(16, **more)), (6, 16))
+
+
+# Recurrent layers
+
+class Steps(nn.Module):
+    """Steps come first for PyTorch; a bias of 0 is none: Keras has one."""
+
+    def __init__(self, module, one=False):
+        super().__init__()
+        self.module = module
+        for name, p in list(module.named_parameters()):
+            if one and name.startswith("bias_hh"):
+                p.data.zero_()
+                p.requires_grad = False
+
+    def forward(self, x):
+        return self.module(x.transpose(0, 1).contiguous())[0].transpose(0, 1)
+
+
+def recurrents():
+    for name, kind in ("rnn", nn.RNN), ("lstm", nn.LSTM), ("gru", nn.GRU):
+        case(f"input 7x6; linear 6; {name} 5 bias=one",
+             behind(6, Steps(kind(6, 5), True)), (7, 6))
+        case(f"input 7x6; linear 6; {name} 4 bias=one layers=2 bidir",
+             behind(6, Steps(kind(6, 4, 2, bidirectional=True), True)), (7, 6))
+    case("input 7x6; linear 6; lstm 5 proj=3",
+         behind(6, Steps(nn.LSTM(6, 5, proj_size=3))), (7, 6))
+    case("input 7x6; linear 6; lstm 5 proj=2 layers=2 bidir",
+         behind(6, Steps(nn.LSTM(6, 5, 2, bidirectional=True, proj_size=2))),
+         (7, 6))
+    case("input 7x6; linear 6; lstm 5 proj=2 nobias",
+         behind(6, Steps(nn.LSTM(6, 5, bias=False, proj_size=2))), (7, 6))
+
+
+class Segments(nn.Module):
+    """BertEmbeddings without token_type_ids: a buffer of zeros, expanded"""
+
+    def __init__(self, entries, width, length, row):
+        super().__init__()
+        self.table = nn.Embedding(entries, width)
+        self.register_buffer("ids", torch.full((1, length), row))
+
+    def forward(self, x):
+        return x + self.table(self.ids.expand(len(x), -1))
+
+
+def embeddings():
+    case("input 7x6; linear 6; posembed 2 at=0; linear 3",
+         nn.Sequential(nn.Linear(6, 6), Segments(2, 6, 7, 0), nn.Linear(6, 3)),
+         (7, 6))
+    case("input 7x6; linear 6; posembed 9 at=4",
+         behind(6, Segments(9, 6, 7, 4)), (7, 6))
+
+
+def main():
+    torch.set_num_threads(1)
+    print("# net,batch,params,macs,saved,peak: tools/sequence_truth.py")
+    experts()
+    attentions()
+    latents()
+    state_spaces()
+    recurrents()
+    embeddings()
+
+
+if __name__ == "__main__":
+    main()
