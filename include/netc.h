@@ -525,7 +525,7 @@ struct netc_operation {
   size_t size;
   int64_t layer;
   const char *part; /* inside its layer: "scores" */
-  const char *code; /* "conv"; "": nothing says what it computes */
+  const char *code; /* "conv"; "": nothing says what it computes, nor on what */
   size_t out_count, in_count, number_count, real_count;
   const struct netc_operand *outs, *ins; /* tensors are the last inputs */
   const int64_t *numbers;

@@ -103,6 +103,11 @@ static void add_operation(struct writing *w, size_t index,
   size_t numbers = (size_t)lowered->number_count;
   if (lowered->opcode == DOES_VIEW)
     return;
+  if (lowered->opcode <= DOES_UNKNOWN) { /* nor does anything say on what */
+    *VEC_PUSH(w->arena, &to->all) = (struct netc_operation){
+        .layer = op->node, .part = op->name, .code = ""};
+    return;
+  }
   struct netc_operand *in = arena_alloc(w->arena, ins + 1, sizeof *in);
   int64_t *number = room(w, numbers);
   double *real = arena_alloc(w->arena, LOWERING_REALS, sizeof *real);
@@ -114,9 +119,7 @@ static void add_operation(struct writing *w, size_t index,
   *VEC_PUSH(w->arena, &to->all) = (struct netc_operation){
       .layer = op->node,
       .part = op->name,
-      .code = lowered->opcode == DOES_NONE
-                  ? ""
-                  : tables_kernel_name(lowered->opcode - (DOES_VIEW + 1)),
+      .code = tables_kernel_name(lowered->opcode - (DOES_VIEW + 1)),
       .out_count = (size_t)op->out_count,
       .in_count = ins,
       .number_count = numbers,

@@ -93,9 +93,13 @@ static bool write_operation(struct exporting *x, size_t index) {
     text_printf(&scope, "/%s", x->op.part);
   x->model.scope = arena_copy(x->arena, scope.at, scope.length);
   x->first_value = x->model.values.count;
-  if (!form)
-    refuse(x, "there is no form of `%s` in ONNX yet",
-           *x->op.code ? x->op.code : x->op.part);
+  if (!*x->op.code)
+    refuse(
+        x,
+        "nothing says what its `%s` computes: it can be measured, but not run",
+        x->op.part);
+  else if (!form)
+    refuse(x, "`%s` has no form there yet", x->op.code);
   return form && form->write(x) && !x->why;
 }
 

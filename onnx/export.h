@@ -84,6 +84,11 @@ value_id node(struct exporting *x, const char *op, const struct layout *at,
   node((x), (op), (at), (const value_id[]){__VA_ARGS__}, \
        sizeof((const value_id[]){__VA_ARGS__}) / sizeof(value_id))
 
+/* A sum, mean or the like over some axes, which stay with a size of 1. */
+value_id reduce_axes(struct exporting *x, const char *op, value_id in,
+                     const struct layout *at, const int64_t *axes, int count,
+                     bool keeps);
+
 /*
  * The cheapest way to see all operands with equal axes, as a layout of the
  * dense space of the output.

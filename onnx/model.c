@@ -32,9 +32,20 @@ value_id model_node(struct model *m, const char *op, enum element type,
     copy[i] = ins[i];
   value_id out =
       model_value(m, FROM_NODE, name_in_scope(m, op), type, rank, dims);
-  *VEC_PUSH(m->arena, &m->nodes) =
-      (struct node){.op = op, .ins = copy, .in_count = in_count, .out = out};
+  *VEC_PUSH(m->arena, &m->nodes) = (struct node){.op = op,
+                                                 .ins = copy,
+                                                 .in_count = in_count,
+                                                 .out = out,
+                                                 .second = NO_VALUE};
   return out;
+}
+
+value_id model_second(struct model *m, enum element type) {
+  struct node *node = &m->nodes.at[m->nodes.count - 1];
+  struct value first = m->values.at[node->out];
+  node->second = model_value(m, FROM_NODE, name_in_scope(m, node->op), type,
+                             first.rank, first.dim);
+  return node->second;
 }
 
 /* Attributes of the last node. */
@@ -115,8 +126,11 @@ void model_fill(struct model *m, value_id id, double with) {
   struct node *node = VEC_PUSH(m->arena, &m->fills);
   value->from = FROM_NODE;
   *shape = model_numbers(m, value->dim, value->rank);
-  *node = (struct node){
-      .op = "ConstantOfShape", .ins = shape, .in_count = 1, .out = id};
+  *node = (struct node){.op = "ConstantOfShape",
+                        .ins = shape,
+                        .in_count = 1,
+                        .out = id,
+                        .second = NO_VALUE};
   *VEC_PUSH(m->arena, &node->attributes) = (struct attribute){
       .name = "value", .type = ATTRIBUTE_FILL, .real = (float)with};
 }

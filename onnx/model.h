@@ -60,7 +60,7 @@ struct node {
   const char *op;
   const value_id *ins;
   size_t in_count;
-  value_id out;
+  value_id out, second; /* NO_VALUE: there is only one */
   VEC(struct attribute) attributes;
 };
 
@@ -84,6 +84,9 @@ value_id model_value(struct model *m, enum value_from from, const char *name,
 value_id model_node(struct model *m, const char *op, enum element type,
                     int rank, const int64_t *dims, const value_id *ins,
                     size_t in_count);
+
+/* One more value that the last node makes, of the same sizes. */
+value_id model_second(struct model *m, enum element type);
 
 /* Attributes of the last node. */
 void model_int(struct model *m, const char *name, int64_t number);

@@ -1,4 +1,4 @@
-/* Values that move: pad, roll, up, concat, embed, last. */
+/* Values that move or go: pad, roll, up, concat, embed, last, reduce. */
 #include "onnx/export.h"
 
 enum { MOST_AXES = 8 };
@@ -160,4 +160,53 @@ bool form_last(struct exporting *x) {
   value_id y = NODE(x, "Concat", &at, ends[0], ends[1]);
   model_int(&x->model, "axis", 1);
   return put_first(x, y, &at);
+}
+
+/* The axes of a sum are an input from opset 13 on. */
+value_id reduce_axes(struct exporting *x, const char *op, value_id in,
+                     const struct layout *at, const int64_t *axes, int count,
+                     bool keeps) {
+  int64_t dims[LAYOUT_RANK];
+  int rank = 0;
+  for (int i = 0; i < at->rank; i++) {
+    bool gone = false;
+    for (int k = 0; k < count; k++)
+      gone = gone || axes[k] == i;
+    if (!gone || keeps)
+      dims[rank++] = gone ? 1 : at->dim[i];
+  }
+  struct layout left = layout_dense(rank, dims);
+  bool takes = x->model.opset >= 13 && strcmp(op, "ReduceSum") == 0;
+  value_id y = NODE(x, op, &left, in,
+                    takes ? model_numbers(&x->model, axes, count) : NO_VALUE);
+  if (!takes)
+    model_ints(&x->model, "axes", axes, (size_t)count);
+  if (!keeps)
+    model_int(&x->model, "keepdims", 0);
+  return y;
+}
+
+/* Those that the output has not, which are the last ones. */
+bool form_reduce(struct exporting *x) {
+  static const char *const modes[] = {"ReduceSum", "ReduceMean", "ReduceMax",
+                                      "ReduceMin"};
+  struct view in = in_view(x, 0);
+  struct layout at = out_layout(x, 0);
+  struct order order = choose_order(x, &in, 1), left = {.rank = 0};
+  int64_t axes[LAYOUT_RANK];
+  int count = 0;
+  in.at = in_order(&order, &in.at);
+  for (int i = 0; i < order.rank; i++)
+    if (order.axis[i] < at.rank)
+      left.axis[left.rank++] = order.axis[i];
+    else
+      axes[count++] = i;
+  at = in_order(&left, &at);
+  value_id map = get_spread(x, &in);
+  if (map == NO_VALUE)
+    return false;
+  return put_first(
+      x,
+      reduce_axes(x, modes[x->op.numbers[0]], map, &in.at, axes, count, false),
+      &at);
 }

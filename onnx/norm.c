@@ -108,13 +108,8 @@ bool form_gn(struct exporting *x) {
 
 static value_id mean(struct exporting *x, value_id y, const struct layout *at,
                      int axis) {
-  int64_t dims[LAYOUT_RANK], axes[1] = {axis};
-  memcpy(dims, at->dim, sizeof dims);
-  dims[axis] = 1;
-  struct layout one = layout_dense(at->rank, dims);
-  y = NODE(x, "ReduceMean", &one, y);
-  model_ints(&x->model, "axes", axes, 1);
-  return y;
+  const int64_t axes[1] = {axis};
+  return reduce_axes(x, "ReduceMean", y, at, axes, 1, true);
 }
 
 /* x / sqrt(mean of squares + eps) */
@@ -135,6 +130,29 @@ static value_id get_ordered(struct exporting *x, struct layout *at, int *axis) {
   *at = in_order(&order, at);
   in.at = in_order(&order, &in.at);
   return get_spread(x, &in);
+}
+
+bool form_affine(struct exporting *x) {
+  struct layout at;
+  int axis;
+  value_id y = get_ordered(x, &at, &axis);
+  return y != NO_VALUE && put_first(x, affine(x, y, &at, axis), &at);
+}
+
+/* x / max(sqrt(sum of squares), eps) */
+bool form_l2norm(struct exporting *x) {
+  struct layout at;
+  int axis;
+  value_id in = get_ordered(x, &at, &axis);
+  if (in == NO_VALUE)
+    return false;
+  const int64_t axes[1] = {axis};
+  value_id y = NODE(x, "Mul", &at, in, in);
+  y = reduce_axes(x, "ReduceSum", y, &at, axes, 1, true);
+  struct layout one = layout_dense(at.rank, model_at(&x->model, y)->dim);
+  y = NODE(x, "Sqrt", &one, y);
+  y = NODE(x, "Max", &one, y, model_scalar(&x->model, x->op.reals[0]));
+  return put_first(x, NODE(x, "Div", &at, in, y), &at);
 }
 
 bool form_rmsnorm(struct exporting *x) {
@@ -191,6 +209,36 @@ static value_id sum_of_squares(struct exporting *x, value_id in,
   return NODE(x, "Reshape", at, y, model_numbers(&x->model, at->dim, at->rank));
 }
 
+static bool by_power(struct exporting *x, value_id in, value_id squares,
+                     const struct layout *at) {
+  value_id y =
+      NODE(x, "Mul", at, squares, model_scalar(&x->model, x->op.reals[0]));
+  y = NODE(x, "Add", at, y, model_scalar(&x->model, x->op.reals[2]));
+  y = NODE(x, "Pow", at, y, model_scalar(&x->model, x->op.reals[1]));
+  return put_first(x, NODE(x, "Div", at, in, y), at);
+}
+
+/* The same with the mean of the squares of a window on the map. */
+bool form_lrnwithin(struct exporting *x) {
+  struct layout at;
+  int64_t size = x->op.numbers[0], kernel[LAYOUT_RANK], pads[2 * LAYOUT_RANK];
+  value_id in = get_channels_first(x, &at);
+  int axes = at.rank - 2;
+  if (in == NO_VALUE)
+    return false;
+  for (int i = 0; i < axes; i++) {
+    kernel[i] = size;
+    pads[i] = (size - 1) / 2;
+    pads[axes + i] = size / 2;
+  }
+  value_id y = NODE(x, "Mul", &at, in, in);
+  y = NODE(x, "AveragePool", &at, y);
+  model_ints(&x->model, "kernel_shape", kernel, (size_t)axes);
+  model_ints(&x->model, "pads", pads, 2 * (size_t)axes);
+  model_int(&x->model, "count_include_pad", 1);
+  return by_power(x, in, y, &at);
+}
+
 /* x / (k + alpha / size * sum of squares)^beta */
 bool form_lrn(struct exporting *x) {
   struct layout at;
@@ -206,9 +254,5 @@ bool form_lrn(struct exporting *x) {
     model_real(&x->model, "bias", x->op.reals[2]);
     return put_first(x, y, &at);
   }
-  y = sum_of_squares(x, in, &at, size);
-  y = NODE(x, "Mul", &at, y, model_scalar(&x->model, x->op.reals[0]));
-  y = NODE(x, "Add", &at, y, model_scalar(&x->model, x->op.reals[2]));
-  y = NODE(x, "Pow", &at, y, model_scalar(&x->model, x->op.reals[1]));
-  return put_first(x, NODE(x, "Div", &at, in, y), &at);
+  return by_power(x, in, sum_of_squares(x, in, &at, size), &at);
 }

@@ -249,15 +249,16 @@ static void add_node(struct packing *p, const struct node *from) {
   to->name = name_of(p, from->out);
   to->op_type = text_of(from->op);
   to->n_input = from->in_count;
-  to->n_output = 1;
+  to->n_output = from->second == NO_VALUE ? 1 : 2;
   to->n_attribute = from->attributes.count;
   to->input = arena_alloc(p->arena, to->n_input + 1, sizeof *to->input);
-  to->output = arena_alloc(p->arena, 1, sizeof *to->output);
+  to->output = arena_alloc(p->arena, 2, sizeof *to->output);
   to->attribute =
       arena_alloc(p->arena, to->n_attribute + 1, sizeof *to->attribute);
   for (size_t i = 0; i < to->n_input; i++)
     to->input[i] = name_of(p, from->ins[i]);
   to->output[0] = name_of(p, from->out);
+  to->output[1] = name_of(p, from->second);
   for (size_t i = 0; i < to->n_attribute; i++)
     to->attribute[i] = attribute_of(p, &from->attributes.at[i]);
   *VEC_PUSH(p->arena, &p->nodes) = to;

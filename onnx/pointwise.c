@@ -45,11 +45,32 @@ bool form_relu6(struct exporting *x) {
          put_first(x, NODE(x, "Clip", &at, in, low, high), &at);
 }
 
-bool form_scale(struct exporting *x) {
+/* Of a value and a number. */
+bool form_scalar(struct exporting *x) {
   struct layout at;
   value_id in = get_input(x, &at);
-  value_id factor = model_scalar(&x->model, x->op.reals[0]);
-  return in != NO_VALUE && put_first(x, NODE(x, "Mul", &at, in, factor), &at);
+  value_id number = model_scalar(&x->model, x->op.reals[0]);
+  return in != NO_VALUE &&
+         put_first(x, NODE(x, operator_of(x), &at, in, number), &at);
+}
+
+/* The first half of the channels times the sigmoid of the second one. */
+bool form_glu(struct exporting *x) {
+  struct view half[2] = {in_view(x, 0), in_view(x, 0)};
+  struct layout at = out_layout(x, 0);
+  int last = at.rank - 1;
+  for (int i = 0; i < 2; i++)
+    if (!layout_slice(&half[i].at, last, i * at.dim[last], at.dim[last]))
+      return refuse(x, "its halves cannot be told apart") != NO_VALUE;
+  struct order order = choose_order(x, half, 2);
+  at = in_order(&order, &at);
+  half[0].at = in_order(&order, &half[0].at);
+  half[1].at = in_order(&order, &half[1].at);
+  value_id a = get_spread(x, &half[0]), b = get_spread(x, &half[1]);
+  if (a == NO_VALUE || b == NO_VALUE)
+    return false;
+  b = NODE(x, "Sigmoid", &at, b);
+  return put_first(x, NODE(x, "Mul", &at, a, b), &at);
 }
 
 /* x Phi(x) = x (1 + erf(x / sqrt 2)) / 2 */

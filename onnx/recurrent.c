@@ -65,23 +65,29 @@ static value_id of_ways(struct exporting *x, const struct cell_kind *kind,
   return back == NO_VALUE ? back : join(x, y, back, 0);
 }
 
-/* PyTorch's two biases, one behind the other. */
+static value_id no_bias(struct exporting *x, int64_t ways, int64_t rows) {
+  const int64_t dims[2] = {ways, rows};
+  float *zeros =
+      arena_alloc(x->arena, (size_t)(ways * rows) + 1, sizeof(float));
+  return model_tensor(&x->model, ELEMENT_FLOAT, 2, dims, zeros);
+}
+
+/* PyTorch's two biases, one behind the other; Keras has one. */
 static value_id biases(struct exporting *x, const struct cell_kind *kind,
-                       int64_t ways) {
-  value_id b[2];
-  for (size_t i = 0; i < 2; i++) {
-    b[i] = of_ways(x, kind, 2 + i, 4, ways);
-    if (b[i] == NO_VALUE)
-      return NO_VALUE;
-  }
-  return join(x, b[0], b[1], 1);
+                       int64_t ways, size_t each) {
+  value_id first = of_ways(x, kind, 2, each, ways), second;
+  if (first == NO_VALUE)
+    return NO_VALUE;
+  second = each == 4 ? of_ways(x, kind, 3, each, ways)
+                     : no_bias(x, ways, model_at(&x->model, first)->dim[1]);
+  return second == NO_VALUE ? second : join(x, first, second, 1);
 }
 
 /* X is L x N x I, Y is L x ways x N x units. */
 bool form_recurrent(struct exporting *x) {
   const struct cell_kind *kind = kind_of(x);
   int64_t ways = x->op.numbers[0];
-  bool biased = x->op.numbers[1];
+  size_t each = (x->op.in_count - 1) / (size_t)ways;
   struct view in = in_view(x, 0);
   struct layout at = out_layout(x, 0);
   if (!layout_split(&at, 2, ways))
@@ -89,10 +95,9 @@ bool form_recurrent(struct exporting *x) {
   int order[4] = {1, 2, 0, 3};
   at = layout_order(&at, 4, order);
   in.at = layout_move(&in.at, 0, 1);
-  value_id ins[4] = {get_spread(x, &in),
-                     of_ways(x, kind, 0, biased ? 4 : 2, ways),
-                     of_ways(x, kind, 1, biased ? 4 : 2, ways),
-                     biased ? biases(x, kind, ways) : NO_VALUE};
+  value_id ins[4] = {get_spread(x, &in), of_ways(x, kind, 0, each, ways),
+                     of_ways(x, kind, 1, each, ways),
+                     each > 2 ? biases(x, kind, ways, each) : NO_VALUE};
   if (x->why)
     return false;
   value_id y = node(x, kind->op, &at, ins, 4);

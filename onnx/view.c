@@ -87,7 +87,7 @@ static int of_digit(const struct wish *wishes, int count, int digit,
 
 static bool add_cell(struct fitting *f, struct cell cell) {
   if (cell.size == 1)
-    return cell.start == 0;
+    return cell.start == 0 && cell.take == 1;
   if (f->count == LAYOUT_RANK || cell.take < 1 ||
       cell.start + (cell.take - 1) * cell.step >= cell.size)
     return false;
@@ -340,6 +340,43 @@ static bool get_dense(struct exporting *x, const struct view *view,
          find_fitting(view, f);
 }
 
+/* Windows that overlap: each value is picked by its place in the sample. */
+static value_id get_picked(struct exporting *x, const struct view *view) {
+  int64_t total =
+      view->of->seen.count ? layout_values(&view->of->seen.at[0].at) : 0;
+  int64_t batch = view->at.dim[0], count;
+  int64_t dims[LAYOUT_RANK], shape[2] = {batch, total / batch};
+  const int64_t *inner = view->at.dim + 1, axis = 1;
+  struct view flat = {.of = view->of, .at = layout_dense(2, shape)};
+  int rank = view->at.rank - 1;
+  bool by_sample = view->at.rank > 1 && total > 0 && total % batch == 0 &&
+                   (batch == 1 || (view->at.atom[0].axis == 0 &&
+                                   view->at.atom[0].size == batch &&
+                                   view->at.atom[0].stride == shape[1]));
+  if (!by_sample)
+    return refuse(x, "what it reads lies in a way that no operator gives");
+  if (!constant_size(x, rank, inner, &count))
+    return NO_VALUE;
+  int64_t *places = arena_alloc(x->arena, (size_t)count + 1, sizeof *places);
+  for (int64_t i = 0; i < count; i++) {
+    int64_t rest = i;
+    places[i] = view->at.first;
+    for (int k = view->at.count; k-- > 0 && view->at.atom[k].axis > 0;) {
+      places[i] += rest % view->at.atom[k].size * view->at.atom[k].stride;
+      rest /= view->at.atom[k].size;
+    }
+  }
+  value_id ins[2] = {get(x, &flat), model_tensor(&x->model, ELEMENT_INT64, rank,
+                                                 inner, places)};
+  if (ins[0] == NO_VALUE)
+    return NO_VALUE;
+  memcpy(dims, view->at.dim, sizeof dims);
+  value_id y = model_node(&x->model, "Gather", type_of(x, ins[0]),
+                          view->at.rank, dims, ins, 2);
+  model_int(&x->model, "axis", axis);
+  return y;
+}
+
 /* The atoms that are not repeated, the largest strides first. */
 static int by_stride(const struct layout *at, int *order) {
   int count = 0;
@@ -368,6 +405,8 @@ static value_id get_part(struct exporting *x, const struct view *view) {
   for (int i = 0; i < count; i++) {
     struct atom atom = view->at.atom[order[i]];
     struct atom *last = run.at.count ? &run.at.atom[run.at.count - 1] : NULL;
+    if (i && view->at.atom[order[i - 1]].stride < atom.stride * atom.size)
+      return get_picked(x, view);
     if (last && last->stride == atom.stride * atom.size) {
       last->size *= atom.size;
       last->stride = atom.stride;
@@ -379,8 +418,7 @@ static value_id get_part(struct exporting *x, const struct view *view) {
     }
   }
   if (run.at.count == count)
-    return refuse(x, "what it reads lies in a way that Reshape, Slice and "
-                     "Transpose do not give");
+    return get_picked(x, view);
   value_id value = get(x, &run);
   if (value == NO_VALUE)
     return NO_VALUE;

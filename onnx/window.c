@@ -198,6 +198,49 @@ bool form_maxpool(struct exporting *x) {
   return put_map(x, y);
 }
 
+/* Where the largest value of a window was; ONNX counts samples and channels
+ * before it, too. */
+bool form_places(struct exporting *x) {
+  struct windows w = windows_of(x);
+  struct view in = channels_first(x, 0);
+  int64_t given[MOST_AXES], map_size = 1;
+  read_pool(x, x->op.numbers, &w, given);
+  round_after(&w, given);
+  value_id map = get(x, &in);
+  if (map == NO_VALUE)
+    return false;
+  for (int i = 0; i < w.axes; i++)
+    map_size *= w.in[i];
+  map_node(x, "MaxPool", &map, 1);
+  set_windows(x, &w);
+  value_id ins[2] = {
+      model_second(&x->model, ELEMENT_INT64),
+      model_tensor(&x->model, ELEMENT_INT64, 0, NULL, &map_size)};
+  return put_map(x, map_node(x, "Mod", ins, 2));
+}
+
+/* Values at their places on a map of zeros. */
+bool form_unpool(struct exporting *x) {
+  struct view in = channels_first(x, 0), places = channels_first(x, 1);
+  struct layout at = out_layout(x, 0);
+  const int64_t axis = 2;
+  at = layout_channels_first(&at);
+  int64_t dims[3] = {at.dim[0], at.dim[1],
+                     layout_values(&at) / at.dim[0] / at.dim[1]};
+  struct layout flat = layout_dense(3, dims);
+  layout_merge(&in.at, 2, in.at.rank - 2);
+  layout_merge(&places.at, 2, places.at.rank - 2);
+  value_id values = get(x, &in), to = get(x, &places);
+  if (values == NO_VALUE || to == NO_VALUE)
+    return false;
+  value_id y = NODE(x, "Expand", &flat, model_scalar(&x->model, 0),
+                    model_numbers(&x->model, dims, 3));
+  y = NODE(x, "ScatterElements", &flat, y, to, values);
+  model_int(&x->model, "axis", axis);
+  return put_map(
+      x, NODE(x, "Reshape", &at, y, model_numbers(&x->model, at.dim, at.rank)));
+}
+
 /* Zeros that the mean counts; what is read beyond them does not. */
 static value_id pad_zeros(struct exporting *x, struct windows *w,
                           const int64_t *after, value_id map) {

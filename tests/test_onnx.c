@@ -98,9 +98,10 @@ static void check_graph(const Onnx__GraphProto *graph) {
     for (size_t k = 0; k < node->n_input; k++)
       if (*node->input[k])
         assert_non_null(map_find(&names.map, slice_of(node->input[k])));
-    assert_int_equal(node->n_output, 1);
-    add_name(&names, node->output[0]);
-    assert_non_null(map_find(&shown.map, slice_of(node->output[0])));
+    for (size_t k = 0; k < node->n_output; k++) {
+      add_name(&names, node->output[k]);
+      assert_non_null(map_find(&shown.map, slice_of(node->output[k])));
+    }
   }
   for (size_t i = 0; i < graph->n_output; i++)
     assert_non_null(map_find(&names.map, slice_of(graph->output[i]->name)));
@@ -433,6 +434,20 @@ static const struct {
 } samples[] = {
     {"conv", "8x8x4", "conv 6 3x3 pad"},
     {"dwconv", "8x8x4", "dwconv 3x3 pad"},
+    {"local", "8x8x4", "local 6 2x2"},
+    {"unfold", "8x8x4", "unfold 2x2"},
+    {"unpool", "8x8x4", "p: pool 2x2 indices; unpool p"},
+    {"roialign", "8x8x4", "roialign 2 boxes=boxes"},
+    {"roipool", "8x8x4", "roipool 2 boxes=boxes"},
+    {"mean", "8x8x4", "mean h"},
+    {"sum", "8x8x4", "sum h"},
+    {"pow", "8x8x4", "pow 2"},
+    {"split", "8x8x4", "p: split c 2; add p[1] p[2]"},
+    {"div", "8x8x4", "div {} {}"},
+    {"min", "8x8x4", "min {} {}"},
+    {"mla", "8x16", "mla 4 latent=8 rope=4"},
+    {"moe", "8x4", "moe experts=4 top=2 { linear 8; linear 4 }"},
+    {"ssm", "8x4", "ssm"},
     {"deconv", "8x8x4", "deconv 6 2x2 /2"},
     {"pool", "8x8x4", "pool 2x2"},
     {"avgpool", "8x8x4", "avgpool 2x2"},
@@ -498,16 +513,32 @@ static void put_ops(struct text *out, const Onnx__GraphProto *graph) {
 
 static void put_layer(struct text *out, const struct netc_layer_kind *kind) {
   const char *input = "8x8x4", *written = kind->name;
-  char net[256];
+  char net[256], path[1200];
   for (size_t i = 0; i < sizeof samples / sizeof *samples; i++)
     if (strcmp(samples[i].layer, kind->name) == 0) {
       input = samples[i].input;
       written = samples[i].written;
     }
-  snprintf(net, sizeof net, "input t %s\n%s\n", input, written);
-  Onnx__ModelProto *model = export_text(net, "--opset 17");
+  snprintf(net, sizeof net, "input t %s\n%sfrom t\n%s\n", input,
+           strstr(written, "boxes=") ? "input boxes 5x4\n" : "", written);
+  snprintf(path, sizeof path, "%s/net.net", scratch("onnx-layer"));
+  write_text(path, net, strlen(net));
   text_printf(out, "| `%s` | `%s` on %.*s | ", kind->name, written,
               (int)strcspn(input, " "), input);
+  struct run r = run("%s %s --opset 17 -o %s.onnx", NETC, path, path);
+  const char *why = strstr(r.err, "cannot be written as ONNX: ");
+  if (why) {
+    why += strlen("cannot be written as ONNX: ");
+    text_printf(out, "none: %.*s |\n", (int)strcspn(why, "\n"), why);
+    run_free(&r);
+    return;
+  }
+  if (r.status)
+    print_error("%s%s\n", net, r.err);
+  assert_int_equal(r.status, 0);
+  run_free(&r);
+  strcat(path, ".onnx");
+  Onnx__ModelProto *model = read_model(path);
   /* What gives an input another name is not the layer's. */
   if (model->graph->n_node == 1 && count_nodes(model, "Identity"))
     text_put(out, "nothing");
