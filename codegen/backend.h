@@ -88,5 +88,6 @@ const struct backend *backend_find(struct slice name);
 #undef OUTPUT
 
 const char *source_refuses(const struct compiled *c);
+const char *python_refuses(const struct compiled *c);
 
 #endif

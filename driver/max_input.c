@@ -17,7 +17,7 @@ enum outcome { OUTCOME_ERROR, OUTCOME_FITS, OUTCOME_TOO_LARGE };
 
 struct search {
   struct netc *netc;
-  const struct net_options *options;
+  struct net_options *options;
   const char *input; /* its name */
   int rank;          /* of it, with channels */
   int64_t step;      /* sides are multiples of it */
@@ -177,7 +177,7 @@ static int answer(struct search *s, int64_t side) {
   return finish_stdout();
 }
 
-int max_input(struct netc *netc, const struct net_options *options) {
+int max_input(struct netc *netc, struct net_options *options) {
   struct search s = {.netc = netc, .options = options};
   struct netc_verdict v = {.size = sizeof v};
   char name[128];

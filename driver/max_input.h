@@ -5,6 +5,6 @@
 #include "driver/net_options.h"
 
 /* Prints it, and what was tried; an exit status. */
-int max_input(struct netc *netc, const struct net_options *options);
+int max_input(struct netc *netc, struct net_options *options);
 
 #endif

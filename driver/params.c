@@ -27,7 +27,7 @@ static void put_params(struct netc *netc) {
   }
 }
 
-static int params(struct netc *netc, const struct net_options *o) {
+static int params(struct netc *netc, struct net_options *o) {
   struct netc_param first = {.size = sizeof first};
   int status = net_options_load(o);
   if (netc_param(netc, 0, &first) == NETC_OK)

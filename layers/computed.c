@@ -97,7 +97,7 @@ size_t computed_trace(struct tape *tape, enum computed how, size_t in,
                                .first_param = late ? biases : 0,
                                .param_count = used});
   op.in_count = 2;
-  if (!op.spares_weights || tape->values.at[in].needs_gradient)
+  if (!op.spares || tape->values.at[in].needs_gradient)
     op.keeps |= KEEPS_IN(1);
   op.first_param = late ? 0 : used;
   op.param_count = biases;

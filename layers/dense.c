@@ -137,6 +137,7 @@ static bool by_rows(const struct layer *layer, struct arena *arena) {
 static size_t dense_trace(const struct layer *layer, struct tape *tape,
                           const size_t *in) {
   const struct dense *dense = layer->args;
+  size_t rows = layer->in[0]->rank > 1 ? tape_rows(tape, in[0]) : in[0];
   struct strides out = strides_of(&layer->out);
   int64_t sizes[2] = {features(layer), dense->units};
   struct strides weights[2] = {strides_dense(2, sizes),
@@ -148,12 +149,12 @@ static size_t dense_trace(const struct layer *layer, struct tape *tape,
   struct lowering does = {
       .opcode = DOES_LINEAR, .out = &out, .weights = weights};
   struct param weight = weight_of(layer);
-  return computed_trace(tape, (enum computed)dense->computed, in[0], &weight,
+  return computed_trace(tape, (enum computed)dense->computed, rows, &weight,
                         (struct operation){.name = layer->kind->name,
                                            .does = &does,
                                            .out = extent_of(&layer->out),
                                            .splits = true,
-                                           .spares_weights = true,
+                                           .spares = true,
                                            .cast = CAST_LOW});
 }
 

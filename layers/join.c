@@ -286,7 +286,7 @@ static size_t sub_trace(const struct layer *layer, struct tape *tape,
 /* Each operand is the other one's derivative. */
 static size_t mul_trace(const struct layer *layer, struct tape *tape,
                         const size_t *in) {
-  struct operation op = {.keeps = KEEPS_IN(0) | KEEPS_IN(1)};
+  struct operation op = {.keeps = KEEPS_IN(0) | KEEPS_IN(1), .spares = true};
   if (!all_equal(layer))
     op.back_work = extent_of(&layer->out);
   return pairwise(layer, tape, in, op);
@@ -400,6 +400,7 @@ static size_t matmul_trace(const struct layer *layer, struct tape *tape,
                                             .in_count = 2,
                                             .out = extent_of(&layer->out),
                                             .keeps = KEEPS_IN(0) | KEEPS_IN(1),
+                                            .spares = true,
                                             .cast = CAST_LOW});
 }
 

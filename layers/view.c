@@ -211,29 +211,46 @@ static size_t reshape_trace(const struct layer *layer, struct tape *tape,
                    &layer->out);
 }
 
+/* What `out` is of a tensor in one piece; of what is not, rows are apart. */
+static enum row_order rows_seen(const struct layer *layer,
+                                const struct tape *tape, size_t in,
+                                const struct strides *out) {
+  const struct tape_value *value = &tape->values.at[in];
+  if (value->strided || value->rows != ROWS_TOGETHER)
+    return ROWS_APART;
+  return strides_rows(out, shape_values(layer->in[0]));
+}
+
 static size_t permute_trace(const struct layer *layer, struct tape *tape,
                             const size_t *in) {
   const struct permute *permute = layer->args;
-  struct strides from = tape_strides(tape, in[0]), out = from;
+  struct strides from = tape_strides(tape, in[0]);
+  if (!tape->lowers)
+    from = strides_of(layer->in[0]);
+  struct strides out = from;
   for (int i = 0; i < out.rank; i++) {
     int axis = axis_index(permute->order.at[i], layer->in[0]);
     out.dim[i] = from.dim[axis];
     out.stride[i] = from.stride[axis];
   }
-  return tape_run(tape, &(struct operation){.name = "permute",
-                                            .does = LOWERS(VIEW, .out = &out),
-                                            .in = in,
-                                            .in_count = 1,
-                                            .out = extent_of(&layer->out),
-                                            .result = RESULT_VIEW,
-                                            .gradient = GRADIENT_SHARED,
-                                            .strided = true});
+  return tape_run(
+      tape, &(struct operation){.name = "permute",
+                                .does = LOWERS(VIEW, .out = &out),
+                                .in = in,
+                                .in_count = 1,
+                                .out = extent_of(&layer->out),
+                                .result = RESULT_VIEW,
+                                .gradient = GRADIENT_SHARED,
+                                .strided = true,
+                                .rows = rows_seen(layer, tape, in[0], &out)});
 }
 
 /* A view whose gradient is a tensor of zeros around it. */
 static size_t part(const struct layer *layer, struct tape *tape,
                    const size_t *in, const int64_t *from) {
   struct strides lies = tape_strides(tape, in[0]);
+  if (!tape->lowers)
+    lies = strides_of(layer->in[0]);
   for (int i = 0; i < lies.rank; i++) {
     lies.offset += from[i] * lies.stride[i];
     lies.dim[i] = layer->out.dim[i];
@@ -241,13 +258,15 @@ static size_t part(const struct layer *layer, struct tape *tape,
   bool whole_rows = true; /* a sample's part is in one piece */
   for (int i = 1; i < layer->out.rank; i++)
     whole_rows = whole_rows && layer->out.dim[i] == layer->in[0]->dim[i];
-  return tape_run(tape, &(struct operation){.name = layer->kind->name,
-                                            .does = LOWERS(VIEW, .out = &lies),
-                                            .in = in,
-                                            .in_count = 1,
-                                            .out = extent_of(&layer->out),
-                                            .result = RESULT_VIEW,
-                                            .strided = !whole_rows});
+  return tape_run(
+      tape, &(struct operation){.name = layer->kind->name,
+                                .does = LOWERS(VIEW, .out = &lies),
+                                .in = in,
+                                .in_count = 1,
+                                .out = extent_of(&layer->out),
+                                .result = RESULT_VIEW,
+                                .strided = !whole_rows,
+                                .rows = rows_seen(layer, tape, in[0], &lies)});
 }
 
 static size_t slice_trace(const struct layer *layer, struct tape *tape,

@@ -1,12 +1,9 @@
-/*
- * Weights: as files have them, and as a prediction reads them. Whether a
- * vector is a flattened map is seen from the graph, since PyTorch flattens
- * CxHxW where netc flattens HxWxC.
- */
+/* Weights: as files have them, and as a prediction reads them. */
 #include <string.h>
 
 #include "layers/param.h"
 #include "library/context.h"
+#include "memory/file_maps.h"
 #include "memory/weight_block.h"
 
 struct weights {
@@ -22,100 +19,21 @@ struct collecting {
   struct weights *weights;
   struct weight_block block;
   struct params params;
-  const struct shape **in;       /* room for a layer's inputs */
-  const struct shape **vector;   /* by node: its vector is that map */
-  const struct shape **becoming; /* by node: it will be seen as that map */
-  bool *channels_first;          /* by node: PyTorch has its channels first */
+  const struct shape **in; /* room for a layer's inputs */
+  struct file_maps maps;
 };
-
-/* Maps */
-
-static const struct shape *input_of(const struct collecting *c,
-                                    const struct node *node) {
-  return &c->model->nodes.at[node_input(c->model, node, 0)].out;
-}
-
-/* Same places, other values: an activation, a norm, dropout. */
-static bool value_by_value(const struct collecting *c,
-                           const struct node *node) {
-  return node->input_count == 1 && !node->kind->macs &&
-         shape_equal(input_of(c, node), &node->out);
-}
-
-static bool is_view(const struct collecting *c, const struct node *node) {
-  return node->kind->memory == OUTPUT_VIEW && node->input_count == 1 &&
-         shape_values(input_of(c, node)) == shape_values(&node->out);
-}
-
-/* A sequence that a window moves over has its channels first, like a map. */
-static void see_channels(struct collecting *c, size_t index) {
-  const struct node *node = &c->model->nodes.at[index];
-  bool same = node->input_count > 0 &&
-              input_of(c, node)->rank == node->out.rank && !is_view(c, node);
-  if (node->out.dtype != DTYPE_FLOAT)
-    return;
-  if (node->out.rank > 2 || node->kind->windows)
-    c->channels_first[index] = true;
-  else if (same && (node->kind->join || value_by_value(c, node)))
-    c->channels_first[index] = c->channels_first[node_input(c->model, node, 0)];
-}
-
-static void see_vector(struct collecting *c, size_t index) {
-  const struct node *node = &c->model->nodes.at[index];
-  if (node->out.rank != 1 || node->input_count != 1)
-    return;
-  int64_t from = node_input(c->model, node, 0);
-  if (value_by_value(c, node))
-    c->vector[index] = c->vector[from];
-  else if (is_view(c, node) && c->channels_first[from])
-    c->vector[index] = input_of(c, node);
-}
-
-/* A vector that nobody else reads becomes a map. */
-static void see_becoming(struct collecting *c, size_t index,
-                         const int64_t *readers) {
-  const struct node *node = &c->model->nodes.at[index];
-  if (node->input_count != 1 || input_of(c, node)->rank != 1)
-    return;
-  int64_t from = node_input(c->model, node, 0);
-  if (readers[from] > 1)
-    return;
-  if (is_view(c, node) && node->out.rank > 2)
-    c->becoming[from] = &node->out;
-  else if (value_by_value(c, node))
-    c->becoming[from] = c->becoming[index];
-}
-
-static void see_maps(struct collecting *c, struct arena *scratch) {
-  const struct model *model = c->model;
-  size_t count = model->nodes.count + 1;
-  int64_t *readers = arena_alloc(scratch, count, sizeof *readers);
-  c->vector = arena_alloc(scratch, count, sizeof *c->vector);
-  c->becoming = arena_alloc(scratch, count, sizeof *c->becoming);
-  c->channels_first = arena_alloc(scratch, count, sizeof *c->channels_first);
-  for (size_t i = 0; i < model->inputs.count; i++)
-    readers[model->inputs.at[i]]++;
-  for (size_t i = 0; i < model->outputs.count; i++)
-    readers[model->outputs.at[i].node]++;
-  for (size_t i = 0; i < model->nodes.count; i++) {
-    see_channels(c, i);
-    see_vector(c, i);
-  }
-  for (size_t i = model->nodes.count; i-- > 0;)
-    see_becoming(c, i, readers);
-}
 
 static void view_param(const struct collecting *c, size_t index,
                        const struct param *param, struct param_view *view) {
   const struct node *node = &c->model->nodes.at[index];
-  const struct shape *in = NULL, *out = c->vector[index];
+  const struct shape *in = NULL, *out = c->maps.vector[index];
   if (node->input_count == 1 && node->out.rank == 1) {
     int64_t from = node_input(c->model, node, 0);
-    in = c->vector[from];
-    if (input_of(c, node)->rank > 1 && c->channels_first[from])
-      in = input_of(c, node);
+    in = c->maps.vector[from];
+    if (model_input(c->model, node)->rank > 1 && c->maps.channels_first[from])
+      in = model_input(c->model, node);
   }
-  param_view(param, in, out ? out : c->becoming[index], view);
+  param_view(param, in, out ? out : c->maps.becoming[index], view);
 }
 
 /* Lists */
@@ -236,7 +154,7 @@ static void collect(struct call *call) {
                          .in = model_layer_room(&load->model)};
   weight_block_find(c.model, inference->folds.at, inference->folds.count,
                     &call->scratch, &c.block);
-  see_maps(&c, &call->scratch);
+  file_maps_find(c.model, &call->scratch, &c.maps);
   c.weights->tensor_of = arena_alloc(c.arena, c.model->params.count + 1,
                                      sizeof *c.weights->tensor_of);
   for (size_t i = 0; i < c.model->nodes.count; i++)

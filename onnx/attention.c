@@ -84,7 +84,7 @@ static value_id mask(struct exporting *x, value_id scores,
               scores);
 }
 
-bool form_mask(struct exporting *x) {
+bool onnx_mask(struct exporting *x) {
   struct view in = in_view(x, 0);
   struct layout at = out_layout(x, 0);
   value_id scores = get_spread(x, &in);
@@ -116,7 +116,7 @@ static value_id relative_rows(struct exporting *x, int64_t queries,
 }
 
 /* (2 window - 1).. x heads: a bias for each head, query and key */
-bool form_relative(struct exporting *x) {
+bool onnx_relative(struct exporting *x) {
   struct view in = in_view(x, 0), table = in_view(x, 1);
   struct layout at = out_layout(x, 0);
   int rank = at.rank, axes = (int)x->op.numbers[0];
@@ -169,7 +169,7 @@ static void find_turns(struct exporting *x, int64_t steps, int64_t dim,
 }
 
 /* a cos - b sin and b cos + a sin, for the pairs a, b of a head */
-bool form_rope(struct exporting *x) {
+bool onnx_rope(struct exporting *x) {
   bool neighbours = x->op.numbers[0];
   struct view pairs = in_view(x, 0), half[2];
   struct layout at = out_layout(x, 0), part;
@@ -226,7 +226,7 @@ static bool heads_first(struct view *view, int64_t sharing, bool turned) {
  * softmax(q k' factor) v. Where heads share keys, those are an axis of their
  * own, of size 1 in keys and values.
  */
-bool form_attention(struct exporting *x) {
+bool onnx_attention(struct exporting *x) {
   struct view q = in_view(x, 0), k = in_view(x, 1), v = in_view(x, 2);
   struct layout at = out_layout(x, 0);
   int64_t sharing = q.at.dim[3] / k.at.dim[3], queries = q.at.dim[2];

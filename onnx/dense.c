@@ -65,7 +65,7 @@ static value_id of_vectors(struct exporting *x, const struct view *in,
 }
 
 /* What is flattened lies as the file has it. */
-bool form_linear(struct exporting *x) {
+bool onnx_linear(struct exporting *x) {
   struct view in = in_view(x, 0), weight = in_view(x, 1), bias = in;
   struct layout at = out_layout(x, 0);
   struct parts seen = parts_of(&weight.at, 0), made = parts_of(&weight.at, 1);
@@ -92,7 +92,7 @@ bool form_linear(struct exporting *x) {
 }
 
 /* Leading axes may be repeated: MatMul spreads them. */
-bool form_matmul(struct exporting *x) {
+bool onnx_matmul(struct exporting *x) {
   struct view a = in_view(x, 0), b = in_view(x, 1);
   struct layout at = out_layout(x, 0);
   int64_t left[LAYOUT_RANK], right[LAYOUT_RANK];

@@ -84,7 +84,7 @@ static bool is_last(struct exporting *x, size_t index) {
 }
 
 static bool write_operation(struct exporting *x, size_t index) {
-  const struct form *form = form_find(x->op.code);
+  const struct form *form = onnx_form_find(x->op.code);
   struct text scope = text_new(x->arena);
   x->layer = layer_name(x, x->op.layer);
   x->is_last = is_last(x, index);

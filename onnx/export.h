@@ -67,6 +67,9 @@ void settle(struct exporting *x, const struct view *view);
 /* What that would cost: 0 if it is there. */
 int64_t get_cost(struct exporting *x, const struct view *view);
 
+/* Whether an axis is repeated in part, so that only `get_spread` has it. */
+bool view_mixes(const struct view *view);
+
 /* The sizes that `get` gives. */
 void view_sizes(const struct view *view, int64_t *dims);
 
@@ -108,18 +111,18 @@ struct layout in_order(const struct order *order, const struct layout *at);
 int order_place(const struct order *order, int axis);
 
 /* The forms of operations: forms.def. */
-typedef bool form_fn(struct exporting *x);
+typedef bool onnx_fn(struct exporting *x);
 
 struct form {
   const char *code; /* of runtime/ops.def */
-  form_fn *write;
+  onnx_fn *write;
   const char *nodes; /* what it becomes, for the manual */
 };
 
-const struct form *form_at(size_t index);
-const struct form *form_find(const char *code);
+const struct form *onnx_form_at(size_t index);
+const struct form *onnx_form_find(const char *code);
 
-#define FORM(code, function, ...) form_fn function;
+#define FORM(code, function, ...) onnx_fn function;
 #include "onnx/forms.def"
 #undef FORM
 

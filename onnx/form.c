@@ -4,8 +4,8 @@
 #include "onnx/export.h"
 
 /* An operation without a form: its row says why. */
-bool form_none(struct exporting *x) {
-  return refuse(x, "%s", form_find(x->op.code)->nodes) != NO_VALUE;
+bool onnx_none(struct exporting *x) {
+  return refuse(x, "%s", onnx_form_find(x->op.code)->nodes) != NO_VALUE;
 }
 
 static const struct form forms[] = {
@@ -14,12 +14,12 @@ static const struct form forms[] = {
 #undef FORM
 };
 
-const struct form *form_at(size_t index) {
+const struct form *onnx_form_at(size_t index) {
   return index < sizeof forms / sizeof *forms ? &forms[index] : NULL;
 }
 
-const struct form *form_find(const char *code) {
-  for (size_t i = 0; form_at(i); i++)
+const struct form *onnx_form_find(const char *code) {
+  for (size_t i = 0; onnx_form_at(i); i++)
     if (strcmp(forms[i].code, code) == 0)
       return &forms[i];
   return NULL;

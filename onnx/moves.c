@@ -31,7 +31,7 @@ static bool mirrors_once(const struct layout *in, const int64_t *pads) {
   return true;
 }
 
-bool form_pad(struct exporting *x) {
+bool onnx_pad(struct exporting *x) {
   static const char *const modes[] = {NULL, "reflect", "edge"};
   struct layout in, at = map_layout(x);
   int64_t pads[2 * LAYOUT_RANK] = {0}, mode = x->op.numbers[0];
@@ -64,7 +64,7 @@ static value_id slice(struct exporting *x, value_id value, int rank,
 }
 
 /* The end comes to the front. */
-bool form_roll(struct exporting *x) {
+bool onnx_roll(struct exporting *x) {
   struct layout in, at = map_layout(x);
   value_id map = get_map(x, &in);
   for (int i = 2; i < at.rank && map != NO_VALUE; i++) {
@@ -80,7 +80,7 @@ bool form_roll(struct exporting *x) {
 }
 
 /* Nearest: floor(at I / O), as PyTorch does. */
-bool form_up(struct exporting *x) {
+bool onnx_up(struct exporting *x) {
   struct layout in, at = map_layout(x);
   bool linear = x->op.numbers[0], corners = x->op.numbers[1];
   float scales[LAYOUT_RANK];
@@ -111,7 +111,7 @@ bool form_up(struct exporting *x) {
 }
 
 /* An order of the axes that suits them all. */
-bool form_concat(struct exporting *x) {
+bool onnx_concat(struct exporting *x) {
   struct view *views = arena_alloc(x->arena, x->op.in_count, sizeof *views);
   value_id *ins = arena_alloc(x->arena, x->op.in_count, sizeof *ins);
   struct layout at = out_layout(x, 0);
@@ -130,7 +130,7 @@ bool form_concat(struct exporting *x) {
   return put_first(x, y, &at);
 }
 
-bool form_embed(struct exporting *x) {
+bool onnx_embed(struct exporting *x) {
   struct view indices = in_view(x, 0), table = in_view(x, 1);
   struct layout at = out_layout(x, 0);
   value_id rows = get(x, &table), which = get_spread(x, &indices);
@@ -140,7 +140,7 @@ bool form_embed(struct exporting *x) {
 }
 
 /* The first way ends at the last step, the second one at the first. */
-bool form_last(struct exporting *x) {
+bool onnx_last(struct exporting *x) {
   int64_t ways = x->op.numbers[0], steps = x->op.ins[0].dims[1];
   struct layout at = out_layout(x, 0);
   int64_t units = at.dim[1] / ways;
@@ -187,7 +187,7 @@ value_id reduce_axes(struct exporting *x, const char *op, value_id in,
 }
 
 /* Those that the output has not, which are the last ones. */
-bool form_reduce(struct exporting *x) {
+bool onnx_reduce(struct exporting *x) {
   static const char *const modes[] = {"ReduceSum", "ReduceMean", "ReduceMax",
                                       "ReduceMin"};
   struct view in = in_view(x, 0);

@@ -41,7 +41,7 @@ static value_id get_channels_first(struct exporting *x, struct layout *at) {
 }
 
 /* Operands: scale, shift, mean, variance; or the last two. */
-bool form_bn(struct exporting *x) {
+bool onnx_bn(struct exporting *x) {
   struct layout at;
   bool affine = x->op.in_count == 5;
   int64_t channels = channels_of(x);
@@ -58,7 +58,7 @@ bool form_bn(struct exporting *x) {
   return put_first(x, y, &at);
 }
 
-bool form_instnorm(struct exporting *x) {
+bool onnx_instnorm(struct exporting *x) {
   struct layout at;
   int64_t channels = channels_of(x);
   value_id in = get_channels_first(x, &at);
@@ -89,7 +89,7 @@ static value_id affine(struct exporting *x, value_id y, const struct layout *at,
 }
 
 /* Groups as channels, each of all its values. */
-bool form_gn(struct exporting *x) {
+bool onnx_gn(struct exporting *x) {
   struct layout at;
   int64_t groups = x->op.numbers[0];
   value_id y = get_channels_first(x, &at);
@@ -132,7 +132,7 @@ static value_id get_ordered(struct exporting *x, struct layout *at, int *axis) {
   return get_spread(x, &in);
 }
 
-bool form_affine(struct exporting *x) {
+bool onnx_affine(struct exporting *x) {
   struct layout at;
   int axis;
   value_id y = get_ordered(x, &at, &axis);
@@ -140,7 +140,7 @@ bool form_affine(struct exporting *x) {
 }
 
 /* x / max(sqrt(sum of squares), eps) */
-bool form_l2norm(struct exporting *x) {
+bool onnx_l2norm(struct exporting *x) {
   struct layout at;
   int axis;
   value_id in = get_ordered(x, &at, &axis);
@@ -155,7 +155,7 @@ bool form_l2norm(struct exporting *x) {
   return put_first(x, NODE(x, "Div", &at, in, y), &at);
 }
 
-bool form_rmsnorm(struct exporting *x) {
+bool onnx_rmsnorm(struct exporting *x) {
   struct layout at;
   int axis;
   value_id y = get_ordered(x, &at, &axis);
@@ -180,7 +180,7 @@ static bool layer_norm(struct exporting *x) {
   return put_first(x, y, &at);
 }
 
-bool form_ln(struct exporting *x) {
+bool onnx_ln(struct exporting *x) {
   struct layout at;
   int axis;
   if (x->model.opset >= 17)
@@ -219,7 +219,7 @@ static bool by_power(struct exporting *x, value_id in, value_id squares,
 }
 
 /* The same with the mean of the squares of a window on the map. */
-bool form_lrnwithin(struct exporting *x) {
+bool onnx_lrnwithin(struct exporting *x) {
   struct layout at;
   int64_t size = x->op.numbers[0], kernel[LAYOUT_RANK], pads[2 * LAYOUT_RANK];
   value_id in = get_channels_first(x, &at);
@@ -240,7 +240,7 @@ bool form_lrnwithin(struct exporting *x) {
 }
 
 /* x / (k + alpha / size * sum of squares)^beta */
-bool form_lrn(struct exporting *x) {
+bool onnx_lrn(struct exporting *x) {
   struct layout at;
   int64_t size = x->op.numbers[0];
   value_id in = get_channels_first(x, &at), y;

@@ -21,23 +21,23 @@ static bool put_first(struct exporting *x, value_id value,
 }
 
 static const char *operator_of(const struct exporting *x) {
-  return form_find(x->op.code)->nodes;
+  return onnx_form_find(x->op.code)->nodes;
 }
 
-bool form_unary(struct exporting *x) {
+bool onnx_unary(struct exporting *x) {
   struct layout at;
   value_id in = get_input(x, &at);
   return in != NO_VALUE && put_first(x, NODE(x, operator_of(x), &at, in), &at);
 }
 
-bool form_slope(struct exporting *x) {
-  bool done = form_unary(x);
+bool onnx_slope(struct exporting *x) {
+  bool done = onnx_unary(x);
   if (done)
     model_real(&x->model, "alpha", x->op.reals[0]);
   return done;
 }
 
-bool form_relu6(struct exporting *x) {
+bool onnx_relu6(struct exporting *x) {
   struct layout at;
   value_id in = get_input(x, &at);
   value_id low = model_scalar(&x->model, 0), high = model_scalar(&x->model, 6);
@@ -46,7 +46,7 @@ bool form_relu6(struct exporting *x) {
 }
 
 /* Of a value and a number. */
-bool form_scalar(struct exporting *x) {
+bool onnx_scalar(struct exporting *x) {
   struct layout at;
   value_id in = get_input(x, &at);
   value_id number = model_scalar(&x->model, x->op.reals[0]);
@@ -55,7 +55,7 @@ bool form_scalar(struct exporting *x) {
 }
 
 /* The first half of the channels times the sigmoid of the second one. */
-bool form_glu(struct exporting *x) {
+bool onnx_glu(struct exporting *x) {
   struct view half[2] = {in_view(x, 0), in_view(x, 0)};
   struct layout at = out_layout(x, 0);
   int last = at.rank - 1;
@@ -74,7 +74,7 @@ bool form_glu(struct exporting *x) {
 }
 
 /* x Phi(x) = x (1 + erf(x / sqrt 2)) / 2 */
-bool form_gelu(struct exporting *x) {
+bool onnx_gelu(struct exporting *x) {
   struct layout at;
   value_id in = get_input(x, &at);
   if (in == NO_VALUE)
@@ -98,11 +98,11 @@ static bool times(struct exporting *x, const char *first, const char *second) {
   return put_first(x, NODE(x, "Mul", &at, in, y), &at);
 }
 
-bool form_silu(struct exporting *x) {
+bool onnx_silu(struct exporting *x) {
   return times(x, "Sigmoid", NULL);
 }
 
-bool form_mish(struct exporting *x) {
+bool onnx_mish(struct exporting *x) {
   return times(x, "Softplus", "Tanh");
 }
 
@@ -115,13 +115,13 @@ static value_id hard_sigmoid(struct exporting *x, const struct layout *at,
   return y;
 }
 
-bool form_hsigmoid(struct exporting *x) {
+bool onnx_hsigmoid(struct exporting *x) {
   struct layout at;
   value_id in = get_input(x, &at);
   return in != NO_VALUE && put_first(x, hard_sigmoid(x, &at, in), &at);
 }
 
-bool form_hswish(struct exporting *x) {
+bool onnx_hswish(struct exporting *x) {
   struct layout at;
   value_id in = get_input(x, &at);
   if (in == NO_VALUE)
@@ -132,7 +132,7 @@ bool form_hswish(struct exporting *x) {
 }
 
 /* Before opset 13 all axes behind that one are one. */
-bool form_softmax(struct exporting *x) {
+bool onnx_softmax(struct exporting *x) {
   struct view view = in_view(x, 0);
   struct layout at = out_layout(x, 0);
   int last = at.rank - 1;
@@ -151,13 +151,13 @@ bool form_softmax(struct exporting *x) {
   return put_first(x, y, &at);
 }
 
-bool form_copy(struct exporting *x) {
+bool onnx_copy(struct exporting *x) {
   struct layout at;
   return put_first(x, get_input(x, &at), &at);
 }
 
 /* A slope for each channel: Cx1x1 where channels are first. */
-bool form_prelu(struct exporting *x) {
+bool onnx_prelu(struct exporting *x) {
   struct view view = in_view(x, 0), slope = in_view(x, 1);
   struct layout at = out_layout(x, 0);
   int last = at.rank - 1;
@@ -182,7 +182,7 @@ static bool covers(const struct layout *at, const struct view *views) {
   return true;
 }
 
-bool form_binary(struct exporting *x) {
+bool onnx_binary(struct exporting *x) {
   struct view views[2] = {in_view(x, 0), in_view(x, 1)};
   struct layout at = choose_layout(x, views, 2), as;
   for (int i = 0; i < 2; i++) {
@@ -191,9 +191,11 @@ bool form_binary(struct exporting *x) {
              NO_VALUE;
     views[i].at = as;
   }
-  value_id a =
-      covers(&at, views) ? get(x, &views[0]) : get_spread(x, &views[0]);
-  value_id b = get(x, &views[1]);
+  value_id a = covers(&at, views) && !view_mixes(&views[0])
+                   ? get(x, &views[0])
+                   : get_spread(x, &views[0]);
+  value_id b =
+      view_mixes(&views[1]) ? get_spread(x, &views[1]) : get(x, &views[1]);
   return a != NO_VALUE && b != NO_VALUE &&
          put_first(x, NODE(x, operator_of(x), &at, a, b), &at);
 }

@@ -84,7 +84,7 @@ static value_id biases(struct exporting *x, const struct cell_kind *kind,
 }
 
 /* X is L x N x I, Y is L x ways x N x units. */
-bool form_recurrent(struct exporting *x) {
+bool onnx_recurrent(struct exporting *x) {
   const struct cell_kind *kind = kind_of(x);
   int64_t ways = x->op.numbers[0];
   size_t each = (x->op.in_count - 1) / (size_t)ways;

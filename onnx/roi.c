@@ -22,7 +22,7 @@ static struct layout boxes_layout(const struct exporting *x) {
   return layout_channels_first(&at);
 }
 
-bool form_roialign(struct exporting *x) {
+bool onnx_roialign(struct exporting *x) {
   struct layout at = boxes_layout(x);
   bool aligned = x->op.numbers[1];
   int64_t count, each = x->op.outs[0].dims[1];
@@ -49,7 +49,7 @@ bool form_roialign(struct exporting *x) {
 }
 
 /* A box has the number of its sample in front. */
-bool form_roipool(struct exporting *x) {
+bool onnx_roipool(struct exporting *x) {
   struct layout at = boxes_layout(x);
   int64_t count, each = x->op.outs[0].dims[1];
   value_id map = get_map(x), boxes = get_boxes(x, &count);

@@ -46,6 +46,15 @@ void view_sizes(const struct view *view, int64_t *dims) {
       dims[view->at.atom[i].axis] *= view->at.atom[i].size;
 }
 
+bool view_mixes(const struct view *view) {
+  int64_t sizes[LAYOUT_RANK];
+  view_sizes(view, sizes);
+  for (int i = 0; i < view->at.rank; i++)
+    if (sizes[i] != 1 && sizes[i] != view->at.dim[i])
+      return true;
+  return false;
+}
+
 /* Fitting */
 
 static int find_wishes(const struct layout *have, const struct layout *want,
@@ -467,20 +476,17 @@ int64_t get_cost(struct exporting *x, const struct view *view) {
   (void)x;
   if (view->of->input != NO_VALUE)
     return 0;
-  return find_fitting(view, &f) ? f.cost : 3 * COST_MOVE;
+  int64_t spread = view_mixes(view) ? COST_MOVE : 0;
+  return spread + (find_fitting(view, &f) ? f.cost : 3 * COST_MOVE);
 }
 
 /* Each repeated atom as an axis of its own, which Expand spreads. */
 value_id get_spread(struct exporting *x, const struct view *view) {
   struct view apart = {.of = view->of, .at = {.first = view->at.first}};
-  int64_t dims[LAYOUT_RANK], sizes[LAYOUT_RANK];
-  bool repeats = false, mixed = false;
-  view_sizes(view, sizes);
-  for (int i = 0; i < view->at.count; i++) {
-    const struct atom *atom = &view->at.atom[i];
-    repeats = repeats || atom->stride == 0;
-    mixed = mixed || (atom->stride == 0 && sizes[atom->axis] != 1);
-  }
+  int64_t dims[LAYOUT_RANK];
+  bool repeats = false, mixed = view_mixes(view);
+  for (int i = 0; i < view->at.count; i++)
+    repeats = repeats || view->at.atom[i].stride == 0;
   if (!repeats)
     return get(x, view);
   if (view->at.count > LAYOUT_RANK)

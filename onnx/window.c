@@ -106,7 +106,7 @@ static value_id bias_of(struct exporting *x) {
   return get(x, &bias);
 }
 
-bool form_conv(struct exporting *x) {
+bool onnx_conv(struct exporting *x) {
   struct windows w = windows_of(x);
   struct view in = channels_first(x, 0), weight = in_view(x, 1);
   int order[LAYOUT_RANK] = {w.axes + 1, w.axes};
@@ -145,7 +145,7 @@ static void find_output_padding(struct windows *w, int64_t *added) {
 }
 
 /* Weights C x M/G x K..: here they are K.. x C/G x M. */
-bool form_deconv(struct exporting *x) {
+bool onnx_deconv(struct exporting *x) {
   struct windows w = windows_of(x);
   struct view in = channels_first(x, 0), weight = in_view(x, 1);
   int64_t groups = x->op.numbers[0], added[MOST_AXES];
@@ -184,7 +184,7 @@ static void read_pool(struct exporting *x, const int64_t *numbers,
 }
 
 /* `ceil` as padding: every tool counts such windows in the same way. */
-bool form_maxpool(struct exporting *x) {
+bool onnx_maxpool(struct exporting *x) {
   struct windows w = windows_of(x);
   struct view in = channels_first(x, 0);
   int64_t given[MOST_AXES];
@@ -200,7 +200,7 @@ bool form_maxpool(struct exporting *x) {
 
 /* Where the largest value of a window was; ONNX counts samples and channels
  * before it, too. */
-bool form_places(struct exporting *x) {
+bool onnx_places(struct exporting *x) {
   struct windows w = windows_of(x);
   struct view in = channels_first(x, 0);
   int64_t given[MOST_AXES], map_size = 1;
@@ -220,7 +220,7 @@ bool form_places(struct exporting *x) {
 }
 
 /* Values at their places on a map of zeros. */
-bool form_unpool(struct exporting *x) {
+bool onnx_unpool(struct exporting *x) {
   struct view in = channels_first(x, 0), places = channels_first(x, 1);
   struct layout at = out_layout(x, 0);
   const int64_t axis = 2;
@@ -281,7 +281,7 @@ static bool dilated_mean(struct exporting *x, const struct windows *w,
   return put_map(x, y);
 }
 
-bool form_avgpool(struct exporting *x) {
+bool onnx_avgpool(struct exporting *x) {
   struct windows w = windows_of(x);
   struct view in = channels_first(x, 0);
   int64_t given[MOST_AXES];
@@ -427,10 +427,10 @@ static bool adapt(struct exporting *x, const char *global, const char *pool,
   return put_map(x, map);
 }
 
-bool form_adaptavg(struct exporting *x) {
+bool onnx_adaptavg(struct exporting *x) {
   return adapt(x, "GlobalAveragePool", "AveragePool", true);
 }
 
-bool form_adaptmax(struct exporting *x) {
+bool onnx_adaptmax(struct exporting *x) {
   return adapt(x, "GlobalMaxPool", "MaxPool", false);
 }

@@ -142,6 +142,12 @@ static inline int64_t node_input(const struct model *model,
   return model->inputs.at[node->first_input + (size_t)i];
 }
 
+/* The shape of a node's first input. */
+static inline const struct shape *model_input(const struct model *model,
+                                              const struct node *node) {
+  return &model->nodes.at[node_input(model, node, 0)].out;
+}
+
 /* conv1: without the groups around it */
 void name_put(struct text *out, const struct node_name *name);
 

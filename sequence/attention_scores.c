@@ -197,7 +197,7 @@ static size_t talk(const struct attention_recorder *r, size_t scores,
                                          .keeps = KEEPS_IN(0),
                                          .first_param = r->places.talk[which],
                                          .param_count = 2,
-                                         .spares_weights = true,
+                                         .spares = true,
                                          .cast = CAST_LOW});
   if (r->tape->lowers)
     out = strides_move(&out, 3, 1);

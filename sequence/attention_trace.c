@@ -45,7 +45,7 @@ static size_t project(const struct attention_recorder *r, int which, size_t in,
                                          .first_param = p->first,
                                          .param_count = p->count,
                                          .splits = true,
-                                         .spares_weights = true,
+                                         .spares = true,
                                          .cast = CAST_LOW});
   out = which == PROJECTION_OUT ? strides_of(&r->layer->out)
                                 : attention_strides(r, rows, p->out);

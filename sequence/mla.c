@@ -232,7 +232,7 @@ static size_t project(const struct recorder *m, const char *name, size_t in,
                          .first_param = param,
                          .param_count = 1,
                          .splits = true,
-                         .spares_weights = true,
+                         .spares = true,
                          .cast = CAST_LOW});
 }
 

@@ -155,7 +155,7 @@ static size_t choose(const struct moe *moe, struct tape *tape, size_t x,
                                            .out = all,
                                            .keeps = KEEPS_IN(0),
                                            .all_params = true,
-                                           .spares_weights = true,
+                                           .spares = true,
                                            .cast = CAST_LOW});
   scores = unary(
       tape, scores,

@@ -248,7 +248,7 @@ static size_t project(const struct recorder *r, const char *name, size_t in,
                                 .first_param = param,
                                 .param_count = count,
                                 .splits = true,
-                                .spares_weights = true,
+                                .spares = true,
                                 .cast = CAST_LOW});
 }
 
@@ -394,7 +394,7 @@ static size_t fused(const struct recorder *r, size_t in) {
                                                         : (int)OUTSIDE,
                                 .param_count = 1,
                                 .splits = true,
-                                .spares_weights = true,
+                                .spares = true,
                                 .cast = CAST_LOW});
 }
 

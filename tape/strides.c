@@ -80,3 +80,18 @@ struct strides strides_move(const struct strides *layout, int from, int to) {
   result.stride[to] = layout->stride[from];
   return result;
 }
+
+enum row_order strides_rows(const struct strides *seen, int64_t values) {
+  enum row_order rows = ROWS_TOGETHER;
+  int64_t next = 0; /* how far apart neighbours on the axis before must be */
+  for (int i = seen->rank - 2; i >= 0; i--) {
+    if (seen->dim[i] == 1)
+      continue;
+    if (next && seen->stride[i] != next)
+      return ROWS_APART;
+    next = size_product(seen->stride[i], seen->dim[i]);
+  }
+  if (next && next != values)
+    rows = ROWS_OF_ONE;
+  return rows;
+}

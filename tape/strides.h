@@ -18,6 +18,13 @@ struct strides {
   int64_t dim[STRIDES_RANK], stride[STRIDES_RANK];
 };
 
+/* Whether all axes of a batch but the last are one: rows of a matrix. */
+enum row_order {
+  ROWS_TOGETHER,
+  ROWS_OF_ONE, /* of a batch of 1 only */
+  ROWS_APART,
+};
+
 /* All in one piece, the last axis innermost. */
 struct strides strides_dense(int rank, const int64_t *dim);
 struct strides strides_of(const struct shape *shape);
@@ -42,5 +49,8 @@ struct strides strides_spread(const struct strides *strides,
 /* One more axis of that size and stride, at the place `at`. */
 struct strides strides_insert(const struct strides *layout, int at, int64_t dim,
                               int64_t stride);
+
+/* How the rows lie of what is seen so in samples of `values` in one piece. */
+enum row_order strides_rows(const struct strides *seen, int64_t values);
 
 #endif

@@ -87,11 +87,16 @@ static const size_t *cast_inputs(struct tape *tape, const struct operation *op,
   return in;
 }
 
+bool tape_trains(const struct tape *tape, int index) {
+  return tape->training && index < tape->node_param_count &&
+         tape->node_params[index].trained;
+}
+
 /* A matrix product without a gradient to its input does not keep the copy. */
 static bool keeps_weights(const struct tape *tape, const struct operation *op,
                           const size_t *in) {
   return tape->mixed && op->cast == CAST_LOW && op->param_count &&
-         (!op->spares_weights || tape->values.at[in[0]].needs_gradient);
+         (!op->spares || tape->values.at[in[0]].needs_gradient);
 }
 
 /* Each matrix is copied once, and the copy is kept for backward. */
@@ -145,6 +150,20 @@ static void save(struct tape *tape, struct tape_op *stored, size_t value) {
   stored->saved_count++;
 }
 
+/*
+ * Where each operand has a derivative of its own, autograd keeps what those
+ * that are asked for read: guard_for() of tools/autograd/gen_variable_type.py.
+ */
+static bool is_read(const struct tape *tape, const struct operation *op,
+                    const size_t *in, int which) {
+  if (!op->spares || (op->param_count && tape_trains(tape, op->first_param)))
+    return true;
+  for (int i = 0; i < op->in_count; i++)
+    if (i != which && tape->values.at[in[i]].needs_gradient)
+      return true;
+  return false;
+}
+
 static void keep_for_backward(struct tape *tape, struct tape_op *stored,
                               const struct operation *op, const size_t *in) {
   int keeps = op->keeps;
@@ -154,7 +173,7 @@ static void keep_for_backward(struct tape *tape, struct tape_op *stored,
     keeps = 0;
   }
   for (int i = 0; i < op->in_count && i < 8; i++)
-    if (keeps & KEEPS_IN(i))
+    if (keeps & KEEPS_IN(i) && is_read(tape, op, in, i))
       save(tape, stored, in[i]);
   for (int i = 0; i < stored->out_count; i++)
     if (keeps & KEEPS_OUT)
@@ -174,6 +193,7 @@ static void add_outputs(struct tape *tape, struct tape_op *stored,
     size_t value = add_value(tape, extent, storage);
     tape->values.at[value].needs_gradient = gradient;
     tape->values.at[value].strided = op->strided;
+    tape->values.at[value].rows = op->rows;
     if (op->view_of_one && stored->result == RESULT_NEW)
       tape->storages.at[storage].view_of = tape->values.at[in[0]].storage + 1;
   }
@@ -291,4 +311,17 @@ size_t tape_dense(struct tape *tape, size_t in) {
                                             .in_count = 1,
                                             .out = tape->values.at[in].extent,
                                             .gradient = GRADIENT_SHARED});
+}
+
+size_t tape_rows(struct tape *tape, size_t in) {
+  const struct tape_value *value = &tape->values.at[in];
+  if (tape->lowers || value->rows == ROWS_TOGETHER)
+    return in; /* the runtime's kernel walks rows as they lie */
+  return tape_run(tape,
+                  &(struct operation){.name = "copy",
+                                      .in = &in,
+                                      .in_count = 1,
+                                      .out = value->extent,
+                                      .view_of_one = value->rows == ROWS_OF_ONE,
+                                      .gradient = GRADIENT_SHARED});
 }

@@ -65,6 +65,7 @@ struct operation {
   enum result result;
   bool elementwise;      /* may be written over its first input */
   bool strided;          /* the output: a reshape must copy it */
+  enum row_order rows;   /* the output: its rows, for a matrix product */
   bool view_of_one;      /* at a batch of 1 no copy is needed */
   int keeps;             /* KEEPS_IN(i) | KEEPS_OUT */
   bool in_place_clones;  /* in place it keeps a copy of its input instead */
@@ -79,7 +80,8 @@ struct operation {
   bool by_channel; /* no channel of its output needs another one */
   bool folds;      /* scale and shift: a plan folds it away */
   enum cast cast;
-  bool spares_weights; /* backward reads them only for its input's gradient */
+  bool spares; /* backward reads each operand, or its matrix, only for the
+                  gradients of the others */
 };
 
 struct tape_value {
@@ -90,6 +92,7 @@ struct tape_value {
   size_t first_part; /* of a concat, in the tape's parts */
   int part_count, axis;
   bool needs_gradient, strided;
+  enum row_order rows;
   bool shared;  /* several layers read it */
   bool part;    /* one of several views, which are never written over */
   size_t aside; /* a value that goes with it, from 1; 0: none */
@@ -202,7 +205,13 @@ size_t tape_flatten(struct tape *tape, size_t in);
 /* A copy of strided values; others are returned as they are. */
 size_t tape_dense(struct tape *tape, size_t in);
 
+/* The rows of a matrix: copied, if they are apart. */
+size_t tape_rows(struct tape *tape, size_t in);
+
 /* A parameter of the layer as a value. */
 size_t tape_parameter(struct tape *tape, int index);
+
+/* Whether that parameter of the layer is trained. */
+bool tape_trains(const struct tape *tape, int index);
 
 #endif

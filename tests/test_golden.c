@@ -2,10 +2,10 @@
  * Golden files: tests/golden/CASE.net with what must come out of it beside
  * it, by suffix: CASE.err (diagnostics and exit status), CASE.txt, CASE.json,
  * CASE.csv, CASE.md, CASE.dot, CASE.svg, CASE.pdf, CASE.out.net, the charts
- * CASE.timeline.svg and so on, CASE.tex, CASE.mmd, CASE.html, the dumps
- * CASE.tokens, CASE.ast, CASE.graph, CASE.shapes, CASE.plan, CASE.drawing,
- * and CASE.fmt, CASE.fmtshapes for `netc fmt`. A first line `# netc: ...`
- * gives options. `make bless` writes them.
+ * CASE.timeline.svg and so on, CASE.tex, CASE.mmd, CASE.html, CASE.py, the
+ * dumps CASE.tokens, CASE.ast, CASE.graph, CASE.shapes, CASE.plan,
+ * CASE.drawing, and CASE.fmt, CASE.fmtshapes for `netc fmt`. A first line
+ * `# netc: ...` gives options. `make bless` writes them.
  */
 #include "tests/run.h"
 
@@ -33,6 +33,7 @@ static const struct kind kinds[] = {
     {".volumes.svg", "%s %s --emit=volumes.svg %s"},
     {".tex", "%s %s --emit=tex %s"},
     {".mmd", "%s %s --emit=mmd %s"},
+    {".py", "%s %s --emit=py %s"},
     {".out.net", "%s %s --emit=net %s"},
     {".tokens", "%s %s --dump=tokens %s"},
     {".ast", "%s %s --dump=ast %s"},

@@ -6,6 +6,7 @@
 #include "base/text.h"
 #include "netc.h"
 #include "onnx.pb-c.h"
+#include "tests/onnx_samples.h"
 #include "tests/run.h"
 
 static Onnx__ModelProto *read_model(const char *path) {
@@ -140,10 +141,20 @@ static int64_t weights_of(const char *path) {
   return count;
 }
 
+/* What the runtime cannot run either: layers without a kernel. */
+static bool is_refused(const char *net) {
+  struct run r = run("%s %s --emit=onnx >/dev/null", NETC, net);
+  bool refused = r.status == 1 && strstr(r.err, "measured, but not run");
+  run_free(&r);
+  return refused;
+}
+
 static void check_nets(const char *folder) {
   struct paths nets = find_paths(folder, ".net");
   assert_true(nets.count > 0);
   for (size_t i = 0; i < nets.count; i++) {
+    if (is_refused(nets.at[i]))
+      continue;
     Onnx__ModelProto *model = export(nets.at[i], "");
     assert_int_equal(model->ir_version, 8);
     assert_int_equal(model->opset_import[0]->version, 13);
@@ -199,7 +210,8 @@ static void the_checker_agrees_with_every_shape(void **state) {
   const char *folder = scratch("onnx-checked");
   struct run r = run(
       "for n in examples/*.net examples/zoo/*.net; do for o in 13 17; do "
-      "%s $n --opset $o -o %s/$(basename $n .net).$o.onnx 2>/dev/null || exit; "
+      "%s $n --opset $o -o %s/$(basename $n .net).$o.onnx 2>&1 | grep -v "
+      "'measured, but not run' | grep '^netc:' && exit 1; "
       "done; done; for n in tests/data/onnx/*.net; do for o in $(seq 11 17); "
       "do %s $n --opset $o --batch 3 -o %s/test.$(basename $n .net).$o.onnx "
       "2>/dev/null || exit; done; done; "
@@ -427,67 +439,6 @@ static void every_operation_has_a_form(void **state) {
   assert_int_equal(sizeof forms / sizeof *forms,
                    sizeof operations / sizeof *operations);
 }
-
-/* How each layer is written, where that is not only its name on a map. */
-static const struct {
-  const char *layer, *input, *written;
-} samples[] = {
-    {"conv", "8x8x4", "conv 6 3x3 pad"},
-    {"dwconv", "8x8x4", "dwconv 3x3 pad"},
-    {"local", "8x8x4", "local 6 2x2"},
-    {"unfold", "8x8x4", "unfold 2x2"},
-    {"unpool", "8x8x4", "p: pool 2x2 indices; unpool p"},
-    {"roialign", "8x8x4", "roialign 2 boxes=boxes"},
-    {"roipool", "8x8x4", "roipool 2 boxes=boxes"},
-    {"mean", "8x8x4", "mean h"},
-    {"sum", "8x8x4", "sum h"},
-    {"pow", "8x8x4", "pow 2"},
-    {"split", "8x8x4", "p: split c 2; add p[1] p[2]"},
-    {"div", "8x8x4", "div {} {}"},
-    {"min", "8x8x4", "min {} {}"},
-    {"mla", "8x16", "mla 4 latent=8 rope=4"},
-    {"moe", "8x4", "moe experts=4 top=2 { linear 8; linear 4 }"},
-    {"ssm", "8x4", "ssm"},
-    {"deconv", "8x8x4", "deconv 6 2x2 /2"},
-    {"pool", "8x8x4", "pool 2x2"},
-    {"avgpool", "8x8x4", "avgpool 2x2"},
-    {"adaptpool", "8x8x4", "adaptpool 4x4"},
-    {"adaptmaxpool", "8x8x4", "adaptmaxpool 4x4"},
-    {"fc", "8x8x4", "fc 10"},
-    {"linear", "8x4", "linear 10"},
-    {"gn", "8x8x4", "gn 2"},
-    {"ln", "8x4", "ln"},
-    {"rmsnorm", "8x4", "rmsnorm"},
-    {"lrn", "8x8x4", "lrn 5"},
-    {"dropout", "8x8x4", "dropout 0.5"},
-    {"droppath", "8x8x4", "droppath 0.1"},
-    {"flatten", "8x8x4", "flatten"},
-    {"reshape", "8x8x4", "reshape 16x16"},
-    {"permute", "8x4", "permute 1 0"},
-    {"slice", "8x8x4", "slice c 1:3"},
-    {"crop", "8x8x4", "crop 4x4"},
-    {"pad", "8x8x4", "pad 1"},
-    {"roll", "8x8x4", "roll 1 x 0"},
-    {"shuffle", "8x8x4", "shuffle 2"},
-    {"pixelshuffle", "8x8x4", "pixelshuffle 2"},
-    {"space2depth", "8x8x4", "space2depth 2"},
-    {"up", "8x8x4", "up 2"},
-    {"weight", "8x4", "add { weight 4 } {}"},
-    {"add", "8x8x4", "add {} {}"},
-    {"sub", "8x8x4", "sub {} {}"},
-    {"mul", "8x8x4", "mul {} {}"},
-    {"max", "8x8x4", "max {} {}"},
-    {"concat", "8x8x4", "concat {} {}"},
-    {"stack", "8x4", "stack {} {}"},
-    {"matmul", "8x4", "matmul {} {} transpose"},
-    {"embed", "8 : i64", "embed 20 4"},
-    {"posembed", "8x4", "posembed"},
-    {"token", "8x4", "token"},
-    {"attention", "8x4", "attention 2 causal"},
-    {"rnn", "8x4", "rnn 6"},
-    {"lstm", "8x4", "lstm 6"},
-    {"gru", "8x4", "gru 6"},
-};
 
 static void put_ops(struct text *out, const Onnx__GraphProto *graph) {
   const char *before = "";

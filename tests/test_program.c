@@ -194,6 +194,8 @@ static bool run_net(const char *path, const char *batch, const char *fold) {
     random_inputs(&net, 1);
     check_run(path, &net);
     const float *out = netrt_output(&net, 0);
+    if (!isfinite(out[0]))
+      print_error("%s: %g\n", path, (double)out[0]);
     assert_true(isfinite(out[0]) || model.outputs[0].operand.type != NETRT_F32);
     netrt_close(&net);
     free(arena);

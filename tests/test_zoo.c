@@ -11,9 +11,15 @@ struct row {
   char name[256], net[64], settings[128], facts[256];
 };
 
-static struct netc *load(const struct row *row) {
+/* `batch`: of a step as PyTorch 1.13 takes it; NULL: the net's own. */
+static struct netc *load(const struct row *row, const char *batch) {
   char path[128], settings[128], *rest = settings;
   struct netc *netc = netc_open(NULL, NULL);
+  if (batch) {
+    assert_int_equal(netc_set(netc, "profile", "torch1-cpu"), NETC_OK);
+    assert_int_equal(netc_set(netc, "batch", batch), NETC_OK);
+    assert_int_equal(netc_set(netc, "loss", "none"), NETC_OK);
+  }
   snprintf(settings, sizeof settings, "%s", row->settings);
   for (char *word; (word = strtok_r(rest, " ", &rest));) {
     char *value = strchr(word, '=');
@@ -142,6 +148,16 @@ static void assert_rounds(double value, const char *published, int digits) {
   assert_string_equal(mine, theirs);
 }
 
+/* Bytes that are kept for backward. */
+static void check_saved(const struct row *row, const char *batch,
+                        int64_t bytes) {
+  struct netc_training training = {.size = sizeof training};
+  struct netc *netc = load(row, batch);
+  assert_int_equal(netc_training(netc, &training), NETC_OK);
+  assert_int_equal(training.saved_bytes, bytes);
+  netc_close(netc);
+}
+
 static void check_fact(struct netc *netc, const char *key, const char *value,
                        int functions) {
   struct netc_totals totals = {.size = sizeof totals};
@@ -177,7 +193,7 @@ static void check_fact(struct netc *netc, const char *key, const char *value,
 
 static void check_row(void **state) {
   const struct row *row = *state;
-  struct netc *netc = load(row);
+  struct netc *netc = load(row, NULL);
   char facts[256], *rest = facts;
   int functions = 0;
   const char *at = strstr(row->facts, "functions=");
@@ -194,6 +210,10 @@ static void check_row(void **state) {
       netc_layer(netc, netc_layer_count(netc) - 1, &last);
       put_shape(shape, sizeof shape, &last);
       assert_string_equal(shape, value);
+    } else if (strcmp(key, "saved") == 0) {
+      check_saved(row, "1", strtoll(value, NULL, 10));
+    } else if (strcmp(key, "saved3") == 0) {
+      check_saved(row, "3", strtoll(value, NULL, 10));
     } else if (strcmp(key, "functions") != 0) {
       check_fact(netc, key, value, functions);
     }

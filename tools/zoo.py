@@ -12,9 +12,10 @@ HEAD = """\
 
 Made by `make zoo` from what the compiler reports. The files are in
 `examples/zoo/`; `-D NAME=VALUE` chooses a member of a family. Their numbers
-are compared with those of PyTorch, torchvision, timm and Darknet:
-`tests/data/zoo.csv` has each with its source, `tests/data/zoo/` the layers of
-the models that were measured.
+are compared with those of PyTorch, torchvision, timm, Darknet, Hugging Face
+and the programs of the papers: `tests/data/zoo.csv` has each with its source,
+`tests/data/zoo/` the layers of models that were measured, and
+`tools/zoo_models.py` what PyTorch keeps of the newer ones.
 
 Lines are those that are neither blank nor a comment, with those of the files
 that are used. Activations are values for one image, *predict* is the memory

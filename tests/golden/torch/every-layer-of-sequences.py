@@ -1,0 +1,261 @@
+# sequences, by netc 0.2.0:
+# 6,565 parameters, 87,404 MACs a sample
+#
+# Layers are called as in netc's report, so that load_state_dict() takes what
+# `netc weights` writes. Maps are N C H W, sequences N L C.
+
+import math
+
+import torch
+import torch.nn.functional as F
+from torch import nn
+
+
+class Learned(nn.Module):
+    """Learned tensors by themselves."""
+
+    def __init__(self, **tensors):
+        super().__init__()
+        for name, tensor in tensors.items():
+            self.register_parameter(name, nn.Parameter(tensor))
+
+
+class Fixed(nn.Module):
+    """Tensors that are not learned."""
+
+    def __init__(self, **tensors):
+        super().__init__()
+        for name, tensor in tensors.items():
+            self.register_buffer(name, tensor)
+
+
+def sines(positions, features):
+    """Pairs of a sine and a cosine, ever slower."""
+    pairs = torch.arange(features) // 2 * 2
+    angle = torch.arange(positions)[:, None] / 10000 ** (pairs / features)
+    return torch.where(torch.arange(features) % 2 == 0,
+                       angle.sin(), angle.cos())
+
+
+def drop_path(x, p, training):
+    """Stochastic depth: sets whole samples to 0."""
+    if not training:
+        return x
+    shape = (len(x),) + (1,) * (x.dim() - 1)
+    return x * x.new_empty(shape).bernoulli_(1 - p).div_(1 - p)
+
+
+def rotate(x, base=10000.0):
+    """Turns pairs of features, one of each half, by their position."""
+    half = x.shape[-1] // 2
+    slower = base ** (-torch.arange(half, device=x.device) / half)
+    angle = torch.arange(x.shape[-2], device=x.device)[:, None] * slower
+    sine, cosine = angle.sin(), angle.cos()
+    a, b = x[..., :half], x[..., half:]
+    return torch.cat([a * cosine - b * sine, b * cosine + a * sine], -1)
+
+
+class Attention(nn.Module):
+    """Axes before the last two are a batch.
+
+    kv_heads of keys and values serve all heads; window is how many of the
+    latest positions are seen, relative the sizes of a window whose pairs of
+    positions have learned biases, rope turns queries and keys.
+    """
+
+    def __init__(self, channels, heads, kv_heads=None, dim=None, seen=None,
+                 bias="qkvo", causal=False, window=None, relative=None,
+                 rope=False, dropout=0.0):
+        super().__init__()
+        self.heads, self.kv_heads = heads, kv_heads or heads
+        self.dim = dim or channels // heads
+        self.causal, self.window = causal, window
+        self.relative, self.rope = relative, rope
+        self.dropout = dropout
+        self.project(channels, seen or channels, bias)
+        self.out_proj = nn.Linear(self.dim * heads, channels,
+                                  bias="o" in bias)
+        if relative:
+            pairs = math.prod(2 * size - 1 for size in relative)
+            self.relative_position_bias_table = nn.Parameter(
+                0.02 * torch.randn(pairs, heads))
+            self.register_buffer("places", self.relative_places(),
+                                 persistent=False)
+
+    def project(self, channels, seen, bias):
+        width, kv_width = self.dim * self.heads, self.dim * self.kv_heads
+        self.q_proj = nn.Linear(channels, width, bias="q" in bias)
+        self.k_proj = nn.Linear(seen, kv_width, bias="k" in bias)
+        self.v_proj = nn.Linear(seen, kv_width, bias="v" in bias)
+
+    def projected(self, x, seen):
+        return self.q_proj(x), self.k_proj(seen), self.v_proj(seen)
+
+    def relative_places(self):
+        """Where the bias of each pair of positions is."""
+        grids = torch.meshgrid(*map(torch.arange, self.relative),
+                               indexing="ij")
+        places = 0
+        for size, grid in zip(self.relative, grids):
+            apart = grid.reshape(-1, 1) - grid.reshape(-1)
+            places = places * (2 * size - 1) + apart + size - 1
+        return places
+
+    def hidden(self, queries, keys, device):
+        behind = torch.arange(queries, device=device)[:, None] \
+            - torch.arange(keys, device=device)
+        hidden = behind < 0
+        if self.window:
+            hidden |= behind >= self.window
+        return hidden
+
+    def repeated(self, y):
+        serves = self.heads // self.kv_heads
+        y = y.unsqueeze(-3).expand(*y.shape[:-2], serves, -1, -1)
+        return y.flatten(-4, -3)
+
+    def forward(self, x, seen=None):
+        q, k, v = (y.unflatten(-1, (-1, self.dim)).transpose(-3, -2)
+                   for y in self.projected(x, x if seen is None else seen))
+        if self.rope:
+            q, k = rotate(q), rotate(k)
+        if self.kv_heads != self.heads:
+            k, v = (self.repeated(y) for y in (k, v))
+        scores = q @ k.transpose(-2, -1) / math.sqrt(self.dim)
+        if self.relative:
+            bias = self.relative_position_bias_table[self.places]
+            scores = scores + bias.permute(2, 0, 1)
+        if self.causal or self.window:
+            scores = scores.masked_fill(
+                self.hidden(*scores.shape[-2:], x.device), -math.inf)
+        weights = F.dropout(scores.softmax(-1), self.dropout, self.training)
+        return self.out_proj((weights @ v).transpose(-3, -2).flatten(-2))
+
+
+class PackedAttention(Attention):
+    """Queries, keys and values by one matrix, as in nn.MultiheadAttention."""
+
+    def project(self, channels, seen, bias):
+        width, kv_width = self.dim * self.heads, self.dim * self.kv_heads
+        self.sizes = width, kv_width, kv_width
+        self.apart = seen != channels
+        if self.apart:
+            self.q_proj = nn.Linear(channels, width, bias="q" in bias)
+            self.kv_proj = nn.Linear(seen, 2 * kv_width, bias="v" in bias)
+            return
+        rows = sum(self.sizes)
+        self.in_proj_weight = nn.Parameter(torch.empty(rows, channels))
+        nn.init.xavier_uniform_(self.in_proj_weight)
+        self.in_proj_bias = None
+        if "q" in bias:
+            self.in_proj_bias = nn.Parameter(torch.zeros(rows))
+
+    def projected(self, x, seen):
+        if self.apart:
+            return self.q_proj(x), *self.kv_proj(seen).chunk(2, -1)
+        weight, bias = self.in_proj_weight, self.in_proj_bias
+        if x is seen:
+            return F.linear(x, weight, bias).split(self.sizes, -1)
+        weights = weight.split(self.sizes)
+        biases = (None,) * 3 if bias is None else bias.split(self.sizes)
+        return (F.linear(x, weights[0], biases[0]),
+                F.linear(seen, weights[1], biases[1]),
+                F.linear(seen, weights[2], biases[2]))
+
+
+class Sequences(nn.Module):
+    """Gives (lstm, gru, rnn, main)."""
+
+    def __init__(self):
+        super().__init__()
+        self.memory = nn.Linear(8, 8)
+        self.words = nn.Embedding(20, 8)
+        self.posembed1 = Learned(weight=0.02 * torch.randn(30, 8))
+        self.posembed2 = Fixed(weight=sines(12, 8))
+        self.token1 = Learned(weight=0.02 * torch.randn(2, 8))
+        self.attention1 = Attention(8, 2)
+        self.attention2 = Attention(8, 4, kv_heads=2, causal=True, rope=True)
+        self.attention3 = Attention(8, 2, dim=5, bias="qvo", dropout=0.1)
+        self.attention4 = nn.MultiheadAttention(8, 2, batch_first=True)
+        self.attention5 = PackedAttention(8, 4, kv_heads=2, causal=True,
+                                          window=3)
+        self.attention6 = PackedAttention(8, 2, bias="qkv")
+        self.attention7 = Attention(8, 2)
+        self.attention8 = nn.MultiheadAttention(8, 2, batch_first=True)
+        self.attention9 = Attention(8, 4, bias="", relative=(3, 4))
+        self.attention10 = PackedAttention(8, 2)
+        self.attention11 = Attention(8, 4, relative=(6,))
+        self.rnn1 = nn.RNN(8, 6, batch_first=True)
+        self.lstm1 = nn.LSTM(6, 5, num_layers=2, batch_first=True, dropout=0.1,
+                             bidirectional=True)
+        self.gru1 = nn.GRU(10, 8, bias=False, batch_first=True)
+        self.conv1 = nn.Conv1d(8, 8, 3, padding=1)
+        self.weight1 = Learned(weight=torch.randn((12, 8)))
+        self.ln1 = nn.LayerNorm(24)
+        self.linear1 = nn.Linear(24, 8)
+        self.linear2 = nn.Linear(8, 8)
+        self.lstm2 = nn.LSTM(8, 3, batch_first=True)
+        self.gru2 = nn.GRU(8, 3, batch_first=True, bidirectional=True)
+        self.rnn2 = nn.RNN(8, 3, num_layers=2, batch_first=True)
+        self.weight2 = Learned(weight=torch.randn((3, 8)))
+        self.weight3 = Fixed(weight=torch.randn((2, 8)))
+        self.weight4 = Learned(weight=torch.randn((8,)))
+        self.weight5 = Learned(weight=torch.randn((1, 20)))
+
+    def forward(self, a, b):
+        memory = F.silu(self.memory(b), inplace=True)
+        x = self.words(a)
+        x = x + self.posembed1.weight[:12]
+        x = x + self.posembed2.weight
+        x = torch.cat([self.token1.weight.expand(len(x), -1, -1), x], 1)
+        x = x[:, 1:13]
+        x = self.attention1(x)
+        x = self.attention2(x)
+        x = self.attention3(x)
+        x = self.attention4(x, x, x, need_weights=False)[0]
+        x = self.attention5(x)
+        x = self.attention6(x)
+        x = self.attention7(x, memory)
+        x = self.attention8(x, memory, memory, need_weights=False)[0]
+        x = self.attention9(x)
+        x = x.reshape(-1, 2, 6, 8)
+        x = self.attention10(x)
+        x = self.attention11(x)
+        x = x.reshape(-1, 12, 8)
+        x = self.rnn1(x)[0]
+        x = self.lstm1(x)[0]
+        x = self.gru1(x)[0]
+        y = self.conv1(x.transpose(1, 2))
+        z = self.weight1.weight[None]
+        x = torch.stack([x, y.transpose(1, 2), z.expand(len(x), -1, -1)], 1)
+        x = x.permute(0, 2, 1, 3)
+        x = x.reshape(-1, 12, 24)
+        x = self.ln1(x)
+        x = self.linear1(x)
+        y = self.linear2(b)
+        x = x @ y.transpose(-2, -1)
+        x = x @ memory
+        y = self.lstm2(x)[1][0][-1]
+        z = torch.cat(list(self.gru2(x)[1][-2:]), 1)
+        u = self.rnn2(x)[1][-1]
+        x = F.dropout(x, 0.2, self.training)
+        x = drop_path(x, 0.1, self.training)
+        v = self.weight2.weight[None]
+        w = self.weight3.weight[None]
+        x = torch.cat([x, v.expand(len(x), -1, -1), w.expand(len(x), -1, -1)],
+                      1)
+        v = self.weight4.weight[None]
+        x = x + v[:, None]
+        x = F.linear(x, self.words.weight)
+        v = self.weight5.weight[None]
+        x = x + v
+        return y, z, u, x
+
+
+if __name__ == "__main__":
+    net = Sequences().eval()
+    print(sum(p.numel() for p in net.parameters()), "parameters")
+    with torch.no_grad():
+        out = net(torch.zeros(1, 12, dtype=torch.long), torch.zeros(1, 10, 8))
+    for each in out:
+        print(tuple(each.shape))

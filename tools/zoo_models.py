@@ -1,0 +1,708 @@
+#!/usr/bin/python3
+"""What PyTorch makes of newer nets of examples/zoo/, for tests/data/zoo.csv.
+
+    zoo_models.py [NAME...]     prints a row for each, as PyTorch 1.13 runs it
+
+Each model is written as compactly as its net, after the program that the row
+names. Counted are parameters, multiply-adds of all convolutions and matrix
+products, those that functions run as well, and the bytes that autograd keeps
+at batch 1 and 3, each storage once, without parameters, buffers and inputs.
+"""
+import math
+import sys
+
+import torch
+import torch.nn.functional as F
+from torch import nn
+from torch.utils._python_dispatch import TorchDispatchMode
+
+
+class Macs(TorchDispatchMode):
+    """Sums multiply-adds of what runs inside."""
+
+    def __init__(self):
+        super().__init__()
+        self.count = 0
+
+    def __torch_dispatch__(self, function, types, args=(), kwargs=None):
+        out = function(*args, **(kwargs or {}))
+        name = function._schema.name
+        if name in ("aten::mm", "aten::bmm"):
+            self.count += out.numel() * args[0].shape[-1]
+        elif name in ("aten::addmm", "aten::baddbmm"):
+            self.count += out.numel() * args[1].shape[-1]
+        elif name == "aten::convolution":
+            read = args[0] if args[6] else out  # transposed: of each input
+            self.count += read.numel() * args[1][0].numel()
+        return out
+
+
+def macs_of(model, inputs):
+    with torch.no_grad(), Macs() as macs:
+        model.eval()(*inputs)
+    return macs.count
+
+
+def saved_by(model, inputs):
+    def start(tensor):
+        return tensor.storage().data_ptr()
+    kept = {}
+    known = {start(t) for t in [*model.parameters(), *model.buffers(),
+                                *inputs]}
+
+    def pack(tensor):
+        if start(tensor) not in known:
+            kept[start(tensor)] = tensor  # alive: its place is not used again
+        return tensor
+    with torch.autograd.graph.saved_tensors_hooks(pack, lambda t: t):
+        out = model.train()(*inputs)
+    del out
+    return sum(tensor.storage().nbytes() for tensor in kept.values())
+
+
+# Parts that several models share.
+
+def mlp(width, hidden, act=nn.GELU):
+    return nn.Sequential(nn.Linear(width, hidden), act(),
+                         nn.Linear(hidden, width))
+
+
+class Attention(nn.Module):
+    """As `attention`: its projections apart, or packed in one matrix."""
+
+    def __init__(self, width, heads, packed=False, bias="qkvo", causal=False,
+                 memory=None):
+        super().__init__()
+        self.heads, self.causal = heads, causal
+        self.qkv = nn.Linear(width, 3 * width) if packed else None
+        for name in "o" if packed else "qkvo":
+            given = memory if memory and name in "kv" else width
+            setattr(self, name, nn.Linear(given, width, name in bias))
+
+    def parts(self, x, memory):
+        if self.qkv:
+            return self.qkv(x).chunk(3, -1)
+        return self.q(x), self.k(memory), self.v(memory)
+
+    def forward(self, x, memory=None):
+        q, k, v = (y.unflatten(2, (self.heads, -1)).transpose(1, 2) for y in
+                   self.parts(x, x if memory is None else memory))
+        scores = q @ k.transpose(2, 3) / math.sqrt(q.shape[-1])
+        if self.causal:
+            hidden = torch.ones(scores.shape[-2:], dtype=torch.bool).triu(1)
+            scores = scores.masked_fill(hidden, -math.inf)
+        return self.o((scores.softmax(-1) @ v).transpose(1, 2).flatten(2))
+
+
+class Scale(nn.Module):
+    def __init__(self, width):
+        super().__init__()
+        self.gamma = nn.Parameter(torch.ones(width))
+
+    def forward(self, x):
+        return x * self.gamma
+
+
+# Models
+
+class Dit(nn.Module):
+    """facebookresearch/DiT models.py"""
+
+    def __init__(self, layers, width, heads):
+        super().__init__()
+        self.table = nn.Embedding(1001, width)
+        self.step = nn.Sequential(nn.Linear(256, width), nn.SiLU(),
+                                  nn.Linear(width, width))
+        self.first = nn.Conv2d(4, width, 2, 2)
+        self.register_buffer("places", torch.zeros(256, width))
+        self.ada = nn.ModuleList(
+            nn.Sequential(nn.SiLU(), nn.Linear(width, n * width))
+            for n in [6] * layers + [2])
+        self.norm = nn.LayerNorm(width, elementwise_affine=False)
+        self.attends = nn.ModuleList(Attention(width, heads, packed=True)
+                                     for _ in range(layers))
+        self.feeds = nn.ModuleList(mlp(width, 4 * width)
+                                   for _ in range(layers))
+        self.last = nn.Linear(width, 32)
+
+    def modulate(self, x, shift, scale):
+        return self.norm(x) * (1 + scale[:, None]) + shift[:, None]
+
+    def forward(self, latent, step, label):
+        given = self.step(step) + self.table(label)[:, 0]
+        x = self.first(latent).flatten(2).transpose(1, 2) + self.places
+        for ada, attend, feed in zip(self.ada, self.attends, self.feeds):
+            a, b, c, d, e, f = ada(given).chunk(6, 1)
+            x = x + c[:, None] * attend(self.modulate(x, a, b))
+            x = x + f[:, None] * feed(self.modulate(x, d, e))
+        return self.last(self.modulate(x, *self.ada[-1](given).chunk(2, 1)))
+
+
+class Dinov2(nn.Module):
+    """timm vit_small_patch14_reg4_dinov2"""
+
+    def __init__(self, layers, width, heads, positions=37 * 37):
+        super().__init__()
+        self.first = nn.Conv2d(3, width, 14, 14)
+        self.places = nn.Parameter(torch.zeros(1, positions, width))
+        self.tokens = nn.Parameter(torch.zeros(1, 5, width))
+        self.attends = nn.ModuleList(nn.Sequential(
+            nn.LayerNorm(width), Attention(width, heads, packed=True),
+            Scale(width)) for _ in range(layers))
+        self.feeds = nn.ModuleList(nn.Sequential(
+            nn.LayerNorm(width), mlp(width, 4 * width), Scale(width))
+            for _ in range(layers))
+        self.last = nn.LayerNorm(width)
+
+    def forward(self, x):
+        x = self.first(x).flatten(2).transpose(1, 2) + self.places
+        x = torch.cat([self.tokens.expand(len(x), -1, -1), x], 1)
+        for attend, feed in zip(self.attends, self.feeds):
+            x = x + attend(x)
+            x = x + feed(x)
+        return self.last(x)[:, 0]
+
+
+class Response(nn.Module):
+    """Global response normalisation, over height and width."""
+
+    def __init__(self, width):
+        super().__init__()
+        self.gamma = nn.Parameter(torch.ones(width))
+        self.beta = nn.Parameter(torch.zeros(width))
+
+    def forward(self, x):
+        norm = x.norm(p=2, dim=(1, 2), keepdim=True)
+        norm = norm / (norm.mean(-1, keepdim=True) + 1e-6)
+        return x + torch.addcmul(self.beta, self.gamma, x * norm)
+
+
+class ConvNextV2(nn.Module):
+    """timm convnextv2_tiny"""
+
+    def __init__(self, channels, depths):
+        super().__init__()
+        self.first = nn.Conv2d(3, channels, 4, 4)
+        self.stages = nn.ModuleList()
+        c = channels
+        for i, depth in enumerate(depths):
+            blocks = nn.ModuleList(nn.ModuleList([
+                nn.Conv2d(c << i, c << i, 7, padding=3, groups=c << i),
+                nn.Sequential(nn.LayerNorm(c << i),
+                              nn.Linear(c << i, 4 * c << i), nn.GELU(),
+                              Response(4 * c << i),
+                              nn.Linear(4 * c << i, c << i))])
+                for _ in range(depth))
+            down = nn.Conv2d(c << i - 1, c << i, 2, 2) if i else None
+            norm = nn.LayerNorm(c << max(i - 1, 0))
+            self.stages.append(nn.ModuleList([norm, down, blocks]))
+        self.last = nn.Sequential(nn.LayerNorm(8 * c), nn.Linear(8 * c, 1000))
+
+    def forward(self, x):
+        x = self.first(x)
+        for norm, down, blocks in self.stages:
+            x = norm(x.permute(0, 2, 3, 1)).permute(0, 3, 1, 2)
+            x = down(x) if down else x
+            for conv, dense in blocks:
+                y = dense(conv(x).permute(0, 2, 3, 1))
+                x = x + y.permute(0, 3, 1, 2)
+        return self.last(F.adaptive_avg_pool2d(x, 1).flatten(1))
+
+
+class Whisper(nn.Module):
+    """openai/whisper whisper/model.py; the mask hides instead of adding"""
+
+    def __init__(self, layers, width, heads, words=51865, mels=80):
+        super().__init__()
+        self.convs = nn.Sequential(
+            nn.Conv1d(mels, width, 3, padding=1), nn.GELU(),
+            nn.Conv1d(width, width, 3, 2, 1), nn.GELU())
+        self.register_buffer("sines", torch.zeros(1500, width))
+        self.norm, self.last = nn.LayerNorm(width), nn.LayerNorm(width)
+        self.table = nn.Embedding(words, width)
+        self.places = nn.Parameter(torch.zeros(448, width))
+
+        def blocks(kinds):
+            return nn.ModuleList(nn.ModuleList(
+                nn.ModuleList([nn.LayerNorm(width), kind()])
+                for kind in kinds) for _ in range(layers))
+
+        def attend(causal=False):
+            return lambda: Attention(width, heads, bias="qvo", causal=causal)
+        feed = lambda: mlp(width, 4 * width)
+        self.encoder = blocks([attend(), feed])
+        self.decoder = blocks([attend(True), attend(), feed])
+
+    def forward(self, audio, tokens):
+        x = self.convs(audio).transpose(1, 2) + self.sines
+        for attend, feed in self.encoder:
+            for norm, layer in attend, feed:
+                x = x + layer(norm(x))
+        memory = self.norm(x)
+        x = self.table(tokens) + self.places
+        for (norm, own), (other, cross), (third, feed) in self.decoder:
+            x = x + own(norm(x))
+            x = x + cross(other(x), memory)
+            x = x + feed(third(x))
+        return self.last(x) @ self.table.weight.T
+
+
+class PointNet(nn.Module):
+    """fxia22/pointnet.pytorch pointnet/model.py"""
+
+    def __init__(self, classes=40):
+        super().__init__()
+        self.turns = nn.ModuleList(nn.Sequential(
+            self.points(k, 64), self.points(64, 128), self.points(128, 1024),
+            Largest(), self.dense(1024, 512), self.dense(512, 256),
+            nn.Linear(256, k * k)) for k in (3, 64))
+        for k in 3, 64:
+            self.register_buffer(f"unit{k}", torch.eye(k))
+        self.first, self.second = self.points(3, 64), self.points(64, 128)
+        self.third = self.points(128, 1024)[:-1]
+        self.head = nn.Sequential(
+            Largest(), self.dense(1024, 512), nn.Linear(512, 256),
+            nn.Dropout(0.3), nn.BatchNorm1d(256), nn.ReLU(True),
+            nn.Linear(256, classes), nn.LogSoftmax(1))
+
+    def points(self, c, out):
+        return nn.Sequential(nn.Conv1d(c, out, 1), nn.BatchNorm1d(out),
+                             nn.ReLU(True))
+
+    def dense(self, c, out):
+        return nn.Sequential(nn.Linear(c, out), nn.BatchNorm1d(out),
+                             nn.ReLU(True))
+
+    def turn(self, x, turn, unit):
+        matrix = (turn(x) + unit.flatten()).unflatten(1, unit.shape)
+        return (x.transpose(1, 2) @ matrix).transpose(1, 2)
+
+    def forward(self, x):
+        x = self.first(self.turn(x, self.turns[0], self.unit3))
+        x = self.turn(x, self.turns[1], self.unit64)
+        return self.head(self.third(self.second(x)))
+
+
+class Largest(nn.Module):
+    def forward(self, x):
+        return x.max(2)[0]
+
+
+class Cbs(nn.Module):
+    def __init__(self, c, out, k=1, s=1):
+        super().__init__()
+        self.conv = nn.Conv2d(c, out, k, s, k // 2, bias=False)
+        self.norm = nn.BatchNorm2d(out)
+
+    def forward(self, x):
+        return F.silu(self.norm(self.conv(x)), inplace=True)
+
+
+def pair(c):
+    return nn.Sequential(Cbs(c, c, 3), Cbs(c, c, 3))
+
+
+class C2f(nn.Module):
+    def __init__(self, given, c, n, short=False):
+        super().__init__()
+        self.first, self.short = Cbs(given, c), short
+        self.pairs = nn.ModuleList(pair(c // 2) for _ in range(n))
+        self.last = Cbs((2 + n) * c // 2, c)
+
+    def forward(self, x):
+        parts = list(self.first(x).chunk(2, 1))
+        for layers in self.pairs:
+            y = layers(parts[-1])
+            parts.append(parts[-1] + y if self.short else y)
+        return self.last(torch.cat(parts, 1))
+
+
+class Sppf(nn.Module):
+    def __init__(self, c):
+        super().__init__()
+        self.first, self.last = Cbs(c, c // 2), Cbs(2 * c, c)
+
+    def forward(self, x):
+        parts = [self.first(x)]
+        for _ in range(3):
+            parts.append(F.max_pool2d(parts[-1], 5, 1, 2))
+        return self.last(torch.cat(parts, 1))
+
+
+class YoloV8(nn.Module):
+    """ultralytics cfg/models/v8/yolov8.yaml"""
+
+    def __init__(self, w, end, n):
+        super().__init__()
+        self.to8 = nn.Sequential(
+            Cbs(3, w, 3, 2), Cbs(w, 2 * w, 3, 2), C2f(2 * w, 2 * w, n, True),
+            Cbs(2 * w, 4 * w, 3, 2), C2f(4 * w, 4 * w, 2 * n, True))
+        self.to16 = nn.Sequential(Cbs(4 * w, 8 * w, 3, 2),
+                                  C2f(8 * w, 8 * w, 2 * n, True))
+        self.to32 = nn.Sequential(Cbs(8 * w, end, 3, 2),
+                                  C2f(end, end, n, True), Sppf(end))
+        self.up16 = C2f(end + 8 * w, 8 * w, n)
+        self.up8 = C2f(12 * w, 4 * w, n)
+        self.down16, self.down32 = (Cbs(c, c, 3, 2) for c in (4 * w, 8 * w))
+        self.last16 = C2f(12 * w, 8 * w, n)
+        self.last32 = C2f(8 * w + end, end, n)
+        self.heads = nn.ModuleList(nn.ModuleList(
+            nn.Sequential(Cbs(c, wide, 3), Cbs(wide, wide, 3),
+                          nn.Conv2d(wide, out, 1))
+            for wide, out in ((max(w, 64), 64), (max(4 * w, 80), 80)))
+            for c in (4 * w, 8 * w, end))
+
+    def forward(self, x):
+        at8 = self.to8(x)
+        at16 = self.to16(at8)
+        at32 = self.to32(at16)
+        middle = self.up16(torch.cat([F.interpolate(at32, None, 2), at16], 1))
+        small = self.up8(torch.cat([F.interpolate(middle, None, 2), at8], 1))
+        medium = self.last16(torch.cat([self.down16(small), middle], 1))
+        large = self.last32(torch.cat([self.down32(medium), at32], 1))
+        return [torch.cat([box(x), kind(x)], 1) for (box, kind), x in
+                zip(self.heads, (small, medium, large))]
+
+
+class Resnet(nn.Module):
+    def __init__(self, c, out):
+        super().__init__()
+        self.norms = nn.ModuleList([nn.GroupNorm(32, c),
+                                    nn.GroupNorm(32, out)])
+        self.convs = nn.ModuleList([nn.Conv2d(c, out, 3, padding=1),
+                                    nn.Conv2d(out, out, 3, padding=1)])
+        self.time = nn.Linear(1280, out)
+        self.short = nn.Conv2d(c, out, 1) if c != out else nn.Identity()
+
+    def forward(self, x, time):
+        y = self.convs[0](F.silu(self.norms[0](x), inplace=True))
+        y = y + self.time(F.silu(time))[:, :, None, None]
+        y = self.convs[1](F.silu(self.norms[1](y), inplace=True))
+        return self.short(x) + y
+
+
+class Transformer(nn.Module):
+    def __init__(self, c):
+        super().__init__()
+        self.norm = nn.GroupNorm(32, c, 1e-6)
+        self.convs = nn.ModuleList([nn.Conv2d(c, c, 1), nn.Conv2d(c, c, 1)])
+        self.norms = nn.ModuleList(nn.LayerNorm(c) for _ in range(3))
+        self.own = Attention(c, 8, bias="o")
+        self.cross = Attention(c, 8, bias="o", memory=768)
+        self.feed = nn.Linear(c, 8 * c)
+        self.out = nn.Linear(4 * c, c)
+
+    def forward(self, x, text):
+        y = self.convs[0](self.norm(x)).flatten(2).transpose(1, 2)
+        y = y + self.own(self.norms[0](y))
+        y = y + self.cross(self.norms[1](y), text)
+        wide, gate = self.feed(self.norms[2](y)).chunk(2, -1)
+        y = y + self.out(wide * F.gelu(gate))
+        return x + self.convs[1](y.transpose(1, 2).reshape(x.shape))
+
+
+class SdUnet(nn.Module):
+    """diffusers UNet2DConditionModel of Stable Diffusion 1.5"""
+
+    def __init__(self, wide=(320, 640, 1280, 1280)):
+        super().__init__()
+        self.time = nn.Sequential(nn.Linear(320, 1280), nn.SiLU(),
+                                  nn.Linear(1280, 1280))
+        self.first = nn.Conv2d(4, 320, 3, padding=1)
+        self.down, self.up, given = nn.ModuleList(), nn.ModuleList(), [320]
+        for i, c in enumerate(wide):
+            for _ in range(2):
+                self.down.append(self.block(i, given[-1], c))
+                given.append(c)
+            if i < 3:
+                self.down.append(nn.Conv2d(c, c, 3, 2, 1))
+                given.append(c)
+        self.middle = nn.ModuleList([*self.block(0, 1280, 1280),
+                                     Resnet(1280, 1280)])
+        last = 1280
+        for i, c in reversed(list(enumerate(wide))):
+            for _ in range(3):
+                self.up.append(self.block(i, last + given.pop(), c))
+                last = c
+            if i:
+                self.up.append(nn.Conv2d(c, c, 3, padding=1))
+        self.last = nn.Sequential(nn.GroupNorm(32, 320), nn.SiLU(True),
+                                  nn.Conv2d(320, 4, 3, padding=1))
+
+    def block(self, i, c, out):
+        parts = [Resnet(c, out)] + ([Transformer(out)] if i < 3 else [])
+        return nn.ModuleList(parts)
+
+    def run(self, block, x, time, text):
+        for part in block:
+            x = part(x, time if isinstance(part, Resnet) else text)
+        return x
+
+    def forward(self, x, step, text):
+        time = self.time(step)
+        x, skips = self.first(x), []
+        skips.append(x)
+        for part in self.down:
+            x = part(x) if isinstance(part, nn.Conv2d) else \
+                self.run(part, x, time, text)
+            skips.append(x)
+        x = self.run(self.middle, x, time, text)
+        for part in self.up:
+            if isinstance(part, nn.Conv2d):
+                x = part(F.interpolate(x, None, 2))
+            else:
+                x = self.run(part, torch.cat([x, skips.pop()], 1), time, text)
+        return self.last(x)
+
+
+def bottleneck(c, out, s):
+    middle = out // 4
+
+    def conv(c, out, k, s=1):
+        return [nn.Conv2d(c, out, k, s, k // 2, bias=False),
+                nn.BatchNorm2d(out, affine=False)]
+    return nn.ModuleList([
+        nn.Sequential(*conv(c, middle, 1), nn.ReLU(True),
+                      *conv(middle, middle, 3, s), nn.ReLU(True),
+                      *conv(middle, out, 1)),
+        nn.Sequential(*conv(c, out, 1, s)) if c != out else nn.Identity()])
+
+
+class Detr(nn.Module):
+    """facebookresearch/detr models/detr.py"""
+
+    def __init__(self, positions):
+        super().__init__()
+        self.first = nn.Sequential(
+            nn.Conv2d(3, 64, 7, 2, 3, bias=False),
+            nn.BatchNorm2d(64, affine=False), nn.ReLU(True),
+            nn.MaxPool2d(3, 2, 1))
+        self.blocks, c = nn.ModuleList(), 64
+        for out, n, s in (256, 3, 1), (512, 4, 2), (1024, 6, 2), (2048, 3, 2):
+            for i in range(n):
+                self.blocks.append(bottleneck(c, out, s if i == 0 else 1))
+                c = out
+        self.narrow = nn.Conv2d(2048, 256, 1)
+        self.register_buffer("places", torch.zeros(positions, 256))
+        self.register_buffer("found", torch.zeros(100, 256))
+        self.query = nn.Parameter(torch.zeros(100, 256))
+
+        def block(attentions):
+            return nn.ModuleList(nn.ModuleList([layer, nn.LayerNorm(256)])
+                                 for layer in [Detr.Attention() for _ in
+                                               range(attentions)] + [feed()])
+
+        def feed():
+            return nn.Sequential(
+                nn.Linear(256, 2048), nn.ReLU(True), nn.Dropout(0.1),
+                nn.Linear(2048, 256), nn.Dropout(0.1))
+        self.encoder = nn.ModuleList(block(1) for _ in range(6))
+        self.decoder = nn.ModuleList(block(2) for _ in range(6))
+        self.last, self.kinds = nn.LayerNorm(256), nn.Linear(256, 92)
+        self.boxes = nn.Sequential(
+            nn.Linear(256, 256), nn.ReLU(True), nn.Linear(256, 256),
+            nn.ReLU(True), nn.Linear(256, 4), nn.Sigmoid())
+
+    class Attention(nn.Module):
+        """Queries and keys have places, values have none."""
+
+        def __init__(self):
+            super().__init__()
+            self.q, self.k, self.v, self.o = (nn.Linear(256, 256)
+                                              for _ in range(4))
+
+        def forward(self, q, k, v):
+            q, k, v = (y.unflatten(2, (8, 32)).transpose(1, 2)
+                       for y in (self.q(q), self.k(k), self.v(v)))
+            weights = (q * 32 ** -0.5 @ k.transpose(2, 3)).softmax(-1)
+            x = (F.dropout(weights, 0.1, self.training) @ v).transpose(1, 2)
+            return F.dropout(self.o(x.flatten(2)), 0.1, self.training)
+
+    def forward(self, x):
+        x = self.first(x)
+        for block, short in self.blocks:
+            x = F.relu(block(x) + short(x), inplace=True)
+        x = self.narrow(x).flatten(2).transpose(1, 2)
+        for (attend, ln1), (feed, ln2) in self.encoder:
+            q = x + self.places
+            x = ln1(x + attend(q, q, x))
+            x = ln2(x + feed(x))
+        y = self.found.expand(len(x), -1, -1)
+        for (own, ln1), (cross, ln2), (feed, ln3) in self.decoder:
+            q = y + self.query
+            y = ln1(y + own(q, q, y))
+            y = ln2(y + cross(y + self.query, x + self.places, x))
+            y = ln3(y + feed(y))
+        y = self.last(y)
+        return self.kinds(y), self.boxes(y)
+
+
+class RmsNorm(nn.Module):
+    def __init__(self, width):
+        super().__init__()
+        self.weight = nn.Parameter(torch.ones(width))
+
+    def forward(self, x):
+        return self.weight * (x * torch.rsqrt(
+            x.pow(2).mean(-1, keepdim=True) + 1e-6))
+
+
+class T5(nn.Module):
+    """transformers models/t5/modeling_t5.py"""
+
+    def __init__(self, layers, width, heads, hidden):
+        super().__init__()
+        self.words = nn.Embedding(32128, width)
+        self.near, self.past = (nn.Embedding(32, heads) for _ in "12")
+        self.register_buffer("hidden", torch.full((114, 114),
+                                                  -math.inf).triu(1))
+
+        def feed():
+            return nn.Sequential(
+                nn.Linear(width, hidden, bias=False), nn.ReLU(True),
+                nn.Dropout(0.1), nn.Linear(hidden, width, bias=False))
+
+        def blocks(attentions):
+            return nn.ModuleList(nn.ModuleList(
+                nn.ModuleList([RmsNorm(width), layer])
+                for layer in [T5.Attention(width, heads) for _ in
+                              range(attentions)] + [feed()])
+                for _ in range(layers))
+        self.encoder, self.decoder = blocks(1), blocks(2)
+        self.norms = nn.ModuleList([RmsNorm(width), RmsNorm(width)])
+        self.drop = nn.Dropout(0.1)
+
+    class Attention(nn.Module):
+        def __init__(self, width, heads):
+            super().__init__()
+            self.heads = heads
+            self.q, self.k, self.v, self.o = (
+                nn.Linear(width, width, bias=False) for _ in range(4))
+
+        def forward(self, x, memory, bias):
+            q, k, v = (y.unflatten(2, (self.heads, -1)).transpose(1, 2)
+                       for y in (self.q(x), self.k(memory), self.v(memory)))
+            scores = q @ k.transpose(2, 3)
+            scores = scores if bias is None else scores + bias
+            weights = F.dropout(scores.softmax(-1), 0.1, self.training)
+            return self.o((weights @ v).transpose(1, 2).flatten(2))
+
+    def forward(self, source, tokens, distances, steps):
+        drop, bias = self.drop, self.near(distances).permute(0, 3, 1, 2)
+        x = drop(self.words(source))
+        for (ln1, attend), (ln2, feed) in self.encoder:
+            y = ln1(x)
+            x = x + drop(attend(y, y, bias))
+            x = x + drop(feed(ln2(x)))
+        memory = drop(self.norms[0](x))
+        bias = self.past(steps).permute(0, 3, 1, 2) + self.hidden
+        x = drop(self.words(tokens))
+        for (ln1, own), (ln2, cross), (ln3, feed) in self.decoder:
+            y = ln1(x)
+            x = x + drop(own(y, y, bias))
+            x = x + drop(cross(ln2(x), memory, None))
+            x = x + drop(feed(ln3(x)))
+        x = drop(self.norms[1](x)) * x.shape[-1] ** -0.5
+        return x @ self.words.weight.T
+
+
+class Wav2vec2(nn.Module):
+    """transformers models/wav2vec2/modeling_wav2vec2.py"""
+
+    def __init__(self):
+        super().__init__()
+        convs = [nn.Conv1d(1, 512, 10, 5, bias=False),
+                 nn.GroupNorm(512, 512), nn.GELU()]
+        for kernel in (3, 3, 3, 3, 2, 2):
+            convs += [nn.Conv1d(512, 512, kernel, 2, bias=False), nn.GELU()]
+        self.convs = nn.Sequential(*convs)
+        self.first = nn.Sequential(nn.LayerNorm(512), nn.Linear(512, 768),
+                                   nn.Dropout(0.1))
+        self.places = nn.Conv1d(768, 768, 128, padding=64, groups=16)
+        self.norm = nn.Sequential(nn.LayerNorm(768), nn.Dropout(0.1))
+        self.blocks = nn.ModuleList(nn.ModuleList([
+            Wav2vec2.Attention(), nn.LayerNorm(768),
+            nn.Sequential(nn.Linear(768, 3072), nn.GELU(), nn.Dropout(0.1),
+                          nn.Linear(3072, 768), nn.Dropout(0.1)),
+            nn.LayerNorm(768)]) for _ in range(12))
+
+    class Attention(Attention):
+        def __init__(self):
+            super().__init__(768, 12)
+
+        def forward(self, x):
+            q, k, v = (y.unflatten(2, (12, 64)).transpose(1, 2)
+                       for y in (self.q(x) * 64 ** -0.5, self.k(x),
+                                 self.v(x)))
+            weights = (q @ k.transpose(2, 3)).softmax(-1)
+            x = (F.dropout(weights, 0.1, self.training) @ v).transpose(1, 2)
+            return F.dropout(self.o(x.flatten(2)), 0.1, self.training)
+
+    def forward(self, x):
+        x = self.first(self.convs(x).transpose(1, 2))
+        y = F.gelu(self.places(x.transpose(1, 2))[:, :, :-1])
+        x = self.norm(x + y.transpose(1, 2))
+        for attend, ln1, feed, ln2 in self.blocks:
+            x = ln1(x + attend(x))
+            x = ln2(x + feed(x))
+        return x
+
+
+# Rows: net, settings, model, inputs of a batch, options
+
+def image(channels, height, width=None):
+    return lambda n: torch.zeros(n, channels, height, width or height)
+
+
+def words(*shape):
+    return lambda n: torch.zeros(n, *shape, dtype=torch.int64)
+
+
+def values(*shape):
+    return lambda n: torch.zeros(n, *shape)
+
+
+MODELS = [
+    ("dit", "layers=12 width=384 heads=6", lambda: Dit(12, 384, 6),
+     [image(4, 32), values(256), words(1)]),
+    ("dinov2", "", lambda: Dinov2(12, 384, 6), [image(3, 518)]),
+    ("convnext_v2", "", lambda: ConvNextV2(96, (3, 3, 9, 3)),
+     [image(3, 224)]),
+    ("convnext_v2", "channels=40 n=2 deep=6",
+     lambda: ConvNextV2(40, (2, 2, 6, 2)), [image(3, 224)]),
+    ("whisper", "", lambda: Whisper(4, 384, 6),
+     [values(80, 3000), words(448)]),
+    ("yolov8", "", lambda: YoloV8(16, 256, 1), [image(3, 640)]),
+    ("yolov8", "size=3", lambda: YoloV8(48, 576, 2), [image(3, 640)]),
+    ("sd_unet", "size=16", SdUnet,
+     [image(4, 16), values(320), values(77, 768)]),
+    ("detr", "size=320", lambda: Detr(100), [image(3, 320)]),
+    ("t5", "", lambda: T5(6, 512, 8, 2048),
+     [words(512), words(114), words(512, 512), words(114, 114)]),
+    ("wav2vec2", "", Wav2vec2, [values(1, 16080)]),
+    ("pointnet", "bias=true", PointNet, [values(3, 1024)]),
+]
+
+
+def main():
+    torch.set_num_threads(2)
+    for net, settings, build, inputs in MODELS:
+        if sys.argv[1:] and net not in sys.argv[1:]:
+            continue
+        model = build()
+        facts = {"params": sum(p.numel() for p in model.parameters()),
+                 "macs": macs_of(model, [given(2) for given in inputs]) // 2}
+        for name, batch in ("saved", 1), ("saved3", 3):
+            if net == "pointnet" and batch == 1:
+                continue  # its batch norms of vectors need two samples
+            if net == "detr" and batch == 3:
+                continue  # zeros for each sample there, once in the net
+            facts[name] = saved_by(model, [given(batch) for given in inputs])
+        print(f"{net},{settings},"
+              + " ".join(f"{k}={v}" for k, v in facts.items())
+              + f",{model.__doc__.splitlines()[0]} in PyTorch 1.13",
+              flush=True)
+
+
+if __name__ == "__main__":
+    main()
