@@ -29,7 +29,8 @@ const zoo = ["lenet5", "cnn50", "resnet -D depth=18", "squeezenet",
   "seq2seq -D width=64",
   "transformer -D layers=2 -D width=128 -D heads=4 -D vocabulary=1000",
   "bert -D layers=2 -D width=48 -D heads=3 -D context=8",
-  "gpt2 -D layers=2 -D context=128"]
+  "gpt2 -D layers=2 -D context=128", "convnext_v2", "efficientvit",
+  "pointnet", "yolov8", "sam_encoder -D layers=4 -D width=48 -D heads=3"]
   .map((line) => `examples/zoo/${line}`.replace(/^\S+/, "$&.net").split(" "));
 
 const random = (count, seed) => {
