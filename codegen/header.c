@@ -47,15 +47,15 @@ static void put_head(struct header *h) {
 }
 
 static void put_totals(struct header *h) {
-  const struct cost *total = &h->c->model->total;
+  const struct cost *total = &h->c->model->predicted;
   const struct inference *f = &h->program->plan;
   const struct inference *known = &h->c->memory.inference;
   text_printf(h->out, "#define %.*sSOURCE_HASH \"", SLICE_ARG(h->ids.prefix));
   c_put_hash(h->out, h->c);
   text_put(h->out, "\"\n");
   header_macro(h, "BATCH", h->c->settings->infer.batch);
-  header_macro(h, "INPUT_COUNT", (int64_t)h->c->model->sources.count);
-  header_macro(h, "OUTPUT_COUNT", (int64_t)h->c->model->outputs.count);
+  header_macro(h, "INPUT_COUNT", (int64_t)h->c->model->predicted_sources);
+  header_macro(h, "OUTPUT_COUNT", (int64_t)h->c->model->predicted_outputs);
   header_macro(h, "PARAM_COUNT", total->params);
   header_macro(h, "TRAINABLE_COUNT", total->trainable);
   header_macro(h, "BUFFER_COUNT", total->buffers);

@@ -94,13 +94,13 @@ static void put_end(struct header *h, const char *kind, size_t number,
 
 void header_put_ends(struct header *h) {
   const struct model *model = h->c->model;
-  for (size_t i = 0; i < model->sources.count; i++) {
+  for (size_t i = 0; i < model->predicted_sources; i++) {
     struct text name = text_new(h->c->arena);
     model_put_name(&name, model, model->sources.at[i]);
     put_end(h, "INPUT", i, model->sources.at[i], text_slice(&name),
             &h->program->inputs.at[i]);
   }
-  for (size_t i = 0; i < model->outputs.count; i++) {
+  for (size_t i = 0; i < model->predicted_outputs; i++) {
     struct text name = text_new(h->c->arena);
     const struct output *output = &model->outputs.at[i];
     if (output->name.at)
@@ -143,7 +143,8 @@ static const char *const layer_endings[] = {BY_AXIS("_"),
 struct layers {
   struct header *h;
   struct weight_block block;
-  const struct program_op **op_of; /* by node: its last operation */
+  const struct program_op **op_of;          /* by node: its last operation */
+  const struct program_op **convolution_of; /* its first one of these */
 };
 
 static const struct arg_spec *spec_of(const struct node *node,
@@ -177,14 +178,14 @@ static int deconv_windows(const struct node *node, const struct program_op *op,
 static void put_windows(struct layers *l, struct slice stem, int64_t index) {
   struct header *h = l->h;
   const struct node *node = &h->c->model->nodes.at[index];
-  const struct program_op *op = l->op_of[index];
+  const struct program_op *op = l->convolution_of[index];
   struct window windows[3];
   int axes = 0;
   if (node->kind->windows) {
     const struct shape **in = model_layer_room(h->c->model);
     struct layer layer = model_layer(h->c->model, index, in);
     axes = node->kind->windows(&layer, windows);
-  } else if (op && op->node == index && op->opcode == DOES_DECONV) {
+  } else if (op && op->opcode == DOES_DECONV) {
     axes = deconv_windows(node, op, h->program, windows);
   }
   for (int i = 0; i < axes; i++) {
@@ -201,8 +202,7 @@ static void put_windows(struct layers *l, struct slice stem, int64_t index) {
       header_stem_macro(h, stem, ending_of(h, all[k].what, &node->out, i),
                         all[k].value);
   }
-  if (op && op->node == index &&
-      (op->opcode == DOES_CONV || op->opcode == DOES_DECONV))
+  if (op)
     header_stem_macro(h, stem, "_GROUPS",
                       h->program->numbers.at[op->first_number]);
 }
@@ -213,6 +213,8 @@ static void put_weights(struct layers *l, struct slice stem, int64_t index) {
   const struct model *model = h->c->model;
   const struct node *node = &model->nodes.at[index];
   int64_t first = -1, count = 0, offset = 0, bytes = 0;
+  if (h->c->settings->infer.weight_dtype)
+    return; /* nothing says how blocks lie */
   for (int i = 0; i < node->param_count; i++) {
     size_t place = node->first_param + (size_t)i;
     if (model->params.at[place].same != place || l->block.at[place] < 0)
@@ -262,19 +264,31 @@ static void put_layer(struct layers *l, int64_t index) {
   }
 }
 
+/* Its own, not those of an adapter behind it. */
+static void find_convolution(struct layers *l, const struct program_op *op) {
+  if ((op->opcode == DOES_CONV || op->opcode == DOES_DECONV) &&
+      !l->convolution_of[op->node])
+    l->convolution_of[op->node] = op;
+}
+
 void header_put_layers(struct header *h) {
   const struct model *model = h->c->model;
   const struct inference *plan = &h->program->plan;
   struct layers l = {.h = h,
                      .op_of = arena_alloc(h->c->arena, model->nodes.count + 1,
                                           sizeof *l.op_of)};
+  l.convolution_of = arena_alloc(h->c->arena, model->nodes.count + 1,
+                                 sizeof *l.convolution_of);
   weight_block_find(model, plan->folds.at, plan->folds.count, h->c->arena,
                     &l.block);
-  for (size_t i = 0; i < h->program->ops.count; i++)
+  for (size_t i = 0; i < h->program->ops.count; i++) {
     l.op_of[h->program->ops.at[i].node] = &h->program->ops.at[i];
+    find_convolution(&l, &h->program->ops.at[i]);
+  }
   for (size_t i = 0; i < plan->folds.count; i++) /* it gives its result */
     l.op_of[plan->folds.at[i].norm] = l.op_of[plan->folds.at[i].into];
   for (size_t i = 0; i < model->nodes.count; i++)
-    if (model->nodes.at[i].kind != &model_input_kind)
+    if (model->nodes.at[i].kind != &model_input_kind &&
+        !model->nodes.at[i].train_only)
       put_layer(&l, (int64_t)i);
 }

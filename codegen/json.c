@@ -177,6 +177,8 @@ static void put_layer(struct writer *w, int64_t index, size_t *warning) {
   put_inputs(w, node);
   put_attributes(w, node);
   put_cost(w, &model->costs[index]);
+  if (node->train_only)
+    json_member_bool(json, "only_training", true);
   json_member_int(json, "saved_bytes", w->c->memory.saved_by_node[index]);
   json_put_key(json, "warnings");
   json_put_open(json, '[');
@@ -238,6 +240,8 @@ static void put_ends(struct writer *w) {
                        slice_of(shape->dtype == DTYPE_FLOAT ? "float"
                                 : shape->dtype == DTYPE_I32 ? "i32"
                                                             : "i64"));
+    if (model->nodes.at[index].train_only)
+      json_member_bool(&w->json, "only_training", true);
     json_put_close(&w->json, '}');
   }
   json_put_close(&w->json, ']');
@@ -254,6 +258,8 @@ static void put_ends(struct writer *w) {
     json_member_int(&w->json, "layer", output->node);
     json_put_key(&w->json, "shape");
     put_shape(w, &model->nodes.at[output->node].out);
+    if (output->train_only)
+      json_member_bool(&w->json, "only_training", true);
     json_put_close(&w->json, '}');
   }
   json_put_close(&w->json, ']');

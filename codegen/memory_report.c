@@ -297,6 +297,12 @@ static void put_inference(struct section *b) {
       add_i64(total, f->cache, &total))
     put_row(b, "total", total);
   put_section(b);
+  if (infer->weight_dtype) {
+    text_printf(&b->line, "  matrices as %s, ",
+                weights_word(infer->weight_dtype));
+    text_put(&b->line, weights_source(infer->weight_dtype));
+    end_line(b);
+  }
   put_peak_buffers(b);
   put_order(b);
 }

@@ -18,6 +18,9 @@ struct flat {
   int64_t current; /* the node whose tensor is the current one */
   bool *entered;   /* by group: something outside uses what is inside */
   VEC(struct kept_block) open; /* blocks around the row, outermost first */
+  bool forked;                 /* inside `fork train { }` */
+  size_t around;               /* open blocks that this is inside of */
+  int64_t before_fork;         /* the current tensor behind it */
 };
 
 /*
@@ -93,7 +96,7 @@ static void put_settings(struct flat *f, const char *word,
 }
 
 static void indent(const struct flat *f) {
-  text_fill(f->out, ' ', 2 * f->open.count);
+  text_fill(f->out, ' ', 2 * (f->open.count + f->forked));
 }
 
 static void put_mark(struct flat *f, int64_t node) {
@@ -223,13 +226,43 @@ static int64_t layer_of_block(const struct flat *f, const struct group *group) {
   return f->model->nodes.at[group->end - 1].head;
 }
 
-/* Opens the blocks that begin with a row, the outermost first. */
+/* fork train { ... } */
+
+static bool only_trains(const struct flat *f, int64_t index) {
+  const struct node *node = &f->model->nodes.at[index];
+  return node->train_only && node->kind != &model_input_kind;
+}
+
+static void open_fork(struct flat *f) {
+  indent(f);
+  text_put(f->out, "fork train {\n");
+  f->forked = true;
+  f->around = f->open.count;
+  f->before_fork = f->current;
+}
+
+static void close_fork(struct flat *f) {
+  f->forked = false;
+  f->current = f->before_fork;
+  indent(f);
+  text_put(f->out, "}\n");
+}
+
+/*
+ * Opens the blocks that begin with a row, the outermost first, and the
+ * fork, which may be around some of them.
+ */
 static void open_blocks(struct flat *f, const struct row *row) {
+  bool fork = only_trains(f, row->head) && !f->forked;
   for (size_t g = 1; g < f->model->groups.count; g++) {
     const struct group *group = &f->model->groups.at[g];
     if (!(group->checkpoint || group->block) || group->first != row->first ||
         group->first == group->end)
       continue;
+    if (fork && only_trains(f, group->end - 1)) {
+      open_fork(f);
+      fork = false;
+    }
     if (f->entered[g] && group->checkpoint) {
       indent(f);
       text_put(f->out, "# a checkpoint whose layers are used from outside is "
@@ -250,11 +283,13 @@ static void open_blocks(struct flat *f, const struct row *row) {
     text_put(f->out, " {\n");
     *VEC_PUSH(f->c->arena, &f->open) = (struct kept_block){(int64_t)g, label};
   }
+  if (fork)
+    open_fork(f);
 }
 
-/* From here on the result is called as the block is. */
-static void close_blocks(struct flat *f, const struct row *row) {
-  while (f->open.count) {
+/* From here on the result is called as the block is; the outer ones stay. */
+static void close_blocks(struct flat *f, const struct row *row, size_t outer) {
+  while (f->open.count > outer) {
     const struct kept_block *block = &f->open.at[f->open.count - 1];
     const struct group *group = &f->model->groups.at[block->group];
     if (group->end != row->end)
@@ -325,7 +360,7 @@ void emit_net(const struct compiled *c, const struct emit_options *options,
     if (is_part(&f, row->head)) {
       put_part(&f, row->head);
       put_outputs(&f, row->head);
-      close_blocks(&f, row);
+      close_blocks(&f, row, f.forked ? f.around : 0);
       continue;
     }
     struct slice label = make_label(&f, row->head);
@@ -335,7 +370,11 @@ void emit_net(const struct compiled *c, const struct emit_options *options,
     f.current = row->end - (c->model->nodes.at[row->head].kind->parts ? 0 : 1);
     for (int64_t node = row->first; node < row->end; node++)
       put_outputs(&f, node);
-    close_blocks(&f, row);
+    close_blocks(&f, row, f.forked ? f.around : 0);
+    if (f.forked && (i + 1 == rows.count || !only_trains(&f, row->end))) {
+      close_fork(&f);
+      close_blocks(&f, row, 0);
+    }
   }
   put_settings(&f, "train", train_specs, &c->settings->train);
   put_settings(&f, "infer", infer_specs, &c->settings->infer);

@@ -160,6 +160,11 @@ static void put_foot(struct report *r, const struct table *t) {
   else
     text_put(&foot, "more than 2^63");
   text_putc(&foot, '.');
+  if (model->total.train_macs > model->total.macs) {
+    text_put(&foot, " Training runs ");
+    text_count(&foot, model->total.train_macs - model->total.macs);
+    text_put(&foot, " MACs more, in `fork train`.");
+  }
   if (folded)
     text_put(&foot, " `x N` counts N equal turns; the rows below it are one.");
   if (t->closed)

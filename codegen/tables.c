@@ -133,7 +133,7 @@ static void add_op(struct making *m, const struct program_op *op) {
 
 static const struct netrt_port *ports(struct making *m, bool inputs) {
   const struct model *model = m->c->model;
-  size_t count = inputs ? model->sources.count : model->outputs.count;
+  size_t count = inputs ? model->predicted_sources : model->predicted_outputs;
   struct netrt_port *ports = arena_alloc(m->arena, count + 1, sizeof *ports);
   for (size_t i = 0; i < count; i++) {
     struct text name = text_new(m->arena);
@@ -188,8 +188,8 @@ static void fill(struct making *m) {
   made.number_count = small(m, m->numbers.count);
   made.real_count = small(m, m->reals.count);
   made.layer_count = small(m, m->names.count);
-  made.input_count = small(m, model->sources.count);
-  made.output_count = small(m, model->outputs.count);
+  made.input_count = small(m, model->predicted_sources);
+  made.output_count = small(m, model->predicted_outputs);
   made.buffer_count = small(m, m->program->plan.arena.count);
   *m->model = made;
 }
@@ -229,6 +229,8 @@ const char *tables_make(const struct compiled *c, const struct program *program,
       .arena = c->model->arena, .c = c, .program = program, .model = model};
   if (c->settings->infer.dtype != ELEMENT_F32)
     return "the runtime computes in float32: choose `--dtype f32`";
+  if (c->settings->infer.weight_dtype)
+    return "the runtime reads weights in float32: leave out `weight_dtype`";
   const char *unknown = no_kernel(&m);
   if (unknown)
     return unknown;

@@ -26,6 +26,12 @@ static void put_upper(const char *text) {
     putchar(*text >= 'a' && *text <= 'z' ? *text - 'a' + 'A' : *text);
 }
 
+static struct netc_argument row_argument_at(size_t i, bool *there) {
+  struct netc_argument argument = {.size = sizeof argument};
+  *there = netc_row_argument(i, &argument) == NETC_OK;
+  return argument;
+}
+
 /* conv CHANNELS KERNEL [/STRIDE] [pad=SIZE] ... */
 static void put_usage(const struct entry *entry) {
   fputs(entry->kind.name, stdout);
@@ -70,6 +76,15 @@ static void put_layer(const struct entry *entry) {
   }
 }
 
+/* After the layers that were asked for: what all of them take. */
+static void put_common(void) {
+  bool there;
+  struct netc_argument a = row_argument_at(0, &there);
+  puts("\nevery layer, with its tail");
+  for (size_t i = 0; there; a = row_argument_at(++i, &there))
+    put_row(&a, *a.fallback ? "  %-18s %s (%s)\n" : "  %-18s %s%s\n");
+}
+
 static void put_list(void) {
   const char *family = "";
   struct entry entry;
@@ -88,8 +103,13 @@ static void put_manual(void) {
   struct entry entry;
   fputs("# Layers\n\nMade by `netc layers --markdown` from the rows that the "
         "compiler binds arguments\nwith. Positions are written in this order; "
-        "options follow by name.\n",
+        "options follow by name. Each\nlayer takes these, too, for itself and "
+        "its tail:\n\n| argument | meaning | default |\n|---|---|---|\n",
         stdout);
+  bool there;
+  struct netc_argument row = row_argument_at(0, &there);
+  for (size_t i = 0; there; row = row_argument_at(++i, &there))
+    put_row(&row, "| `%s` | %s | %s |\n");
   for (size_t i = 0; entry_at(i, &entry); i++) {
     if (strcmp(entry.kind.family, family) != 0)
       printf("\n## %s\n", entry.kind.family);
@@ -150,6 +170,8 @@ int command_layers(int argc, char **argv) {
     if (status == EXIT_DONE)
       put_layer(&entry);
   }
+  if (names.count && status == EXIT_DONE)
+    put_common();
   int end = finish_stdout();
   return status ? status : end;
 }

@@ -534,7 +534,8 @@ struct netc_operation {
 
 /*
  * NETC_USAGE behind the last one. The inputs of the net are blocks, too; an
- * output is a view of one.
+ * output is a view of one. Those that only training has come last, and are
+ * none of these.
  */
 NETC_API enum netc_status netc_operation(struct netc *netc, size_t index,
                                          struct netc_operation *operation);
@@ -660,6 +661,10 @@ NETC_API enum netc_status netc_layer_kind(size_t index,
                                           struct netc_layer_kind *kind);
 NETC_API enum netc_status netc_layer_argument(size_t kind, size_t index,
                                               struct netc_argument *argument);
+
+/* What every layer may be told besides. */
+NETC_API enum netc_status netc_row_argument(size_t index,
+                                            struct netc_argument *argument);
 NETC_API enum netc_status netc_slug(size_t index, struct netc_slug *slug);
 
 /* A word of the report, with what it means. */

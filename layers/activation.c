@@ -47,6 +47,8 @@ static size_t function(const struct layer *layer, struct tape *tape,
   op.elementwise = true;
   op.by_channel = op.cast != CAST_FULL; /* not softmax */
   op.all_params = true;
+  if (tape->training && tape->node_param_count && !tape_trains(tape, 0))
+    op.back_work = extent_fixed(tape->node_params[0].count, WIDTH_NET);
   return tape_run(tape, &op);
 }
 
@@ -137,22 +139,25 @@ const struct layer_kind layer_glu = {
                                         .trace = trace_##how,      \
                                         __VA_ARGS__}
 
+#define IN_PLACE .overwrites = true
 #define WITH(rows) .specs = rows, .args_size = sizeof(struct activation)
 
-ACTIVATION(relu, RELU, "max(x, 0)", output, .redundant = same_kind);
-ACTIVATION(relu6, RELU6, "min(max(x, 0), 6)", clones, .redundant = same_kind);
-ACTIVATION(leaky, LEAKY, "x, or slope * x below 0", either, WITH(leaky_specs));
-ACTIVATION(elu, ELU, "x, or alpha * (exp(x) - 1) below 0", either,
+ACTIVATION(relu, RELU, "max(x, 0)", output, IN_PLACE, .redundant = same_kind);
+ACTIVATION(relu6, RELU6, "min(max(x, 0), 6)", clones, IN_PLACE,
+           .redundant = same_kind);
+ACTIVATION(leaky, LEAKY, "x, or slope * x below 0", either, IN_PLACE,
+           WITH(leaky_specs));
+ACTIVATION(elu, ELU, "x, or alpha * (exp(x) - 1) below 0", either, IN_PLACE,
            WITH(elu_specs));
 ACTIVATION(selu, SELU, "scaled elu, which keeps mean and variance", input, );
 ACTIVATION(prelu, PRELU, "x, or a learned slope by channel * x below 0", input,
            .params = prelu_params);
 ACTIVATION(gelu, GELU, "x * Phi(x)", input, );
-ACTIVATION(silu, SILU, "x * sigmoid(x), also called swish", clones, );
-ACTIVATION(mish, MISH, "x * tanh(softplus(x))", clones, );
+ACTIVATION(silu, SILU, "x * sigmoid(x), also called swish", clones, IN_PLACE);
+ACTIVATION(mish, MISH, "x * tanh(softplus(x))", clones, IN_PLACE);
 ACTIVATION(sigmoid, SIGMOID, "1 / (1 + exp(-x))", result, .loss = "bce");
 ACTIVATION(hsigmoid, HSIGMOID, "relu6(x + 3) / 6", input, );
-ACTIVATION(hswish, HSWISH, "x * relu6(x + 3) / 6", clones, );
+ACTIVATION(hswish, HSWISH, "x * relu6(x + 3) / 6", clones, IN_PLACE);
 ACTIVATION(tanh, TANH, "hyperbolic tangent", result, );
 ACTIVATION(softplus, SOFTPLUS, "log(1 + exp(x))", input, );
 ACTIVATION(softmax, SOFTMAX, "exp(x) / sum, along the last axis", softmax,

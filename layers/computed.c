@@ -67,6 +67,15 @@ static struct extent kept_of(enum computed how, const struct param *weight) {
  * A framework computes the weights in every step: F.batch_norm of each output
  * (timm's StdConv2d), torch._weight_norm, a division. A plan has them ready.
  */
+bool computed_check(const struct layer *layer, enum computed how,
+                    bool adapted) {
+  if (how == WEIGHTS_PLAIN || !adapted)
+    return true;
+  layer_fail(layer, DUPLICATE_ARGUMENT, "lora",
+             "weights that are computed cannot be adapted, too");
+  return false;
+}
+
 size_t computed_trace(struct tape *tape, enum computed how, size_t in,
                       const struct param *weight, struct operation op) {
   static const char *const names[] = {
@@ -80,8 +89,8 @@ size_t computed_trace(struct tape *tape, enum computed how, size_t in,
   op.keeps = KEEPS_IN(0);
   if (how == WEIGHTS_PLAIN || tape->lowers) {
     static const struct lowering unknown = {.opcode = DOES_UNKNOWN};
-    op.all_params = true;
     if (how != WEIGHTS_PLAIN) {
+      op.all_params = true;
       op.name = names[how];
       op.does = &unknown;
     }

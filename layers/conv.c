@@ -3,6 +3,7 @@
 
 #include "base/check.h"
 #include "layers/computed.h"
+#include "layers/lora.h"
 #include "layers/window.h"
 
 struct conv {
@@ -12,7 +13,8 @@ struct conv {
   struct window_args window;
   struct sizes outpad; /* deconv */
   enum bias bias;
-  int computed; /* enum computed */
+  int computed;     /* enum computed */
+  struct lora lora; /* conv */
 };
 
 #define CHANNELS                                                           \
@@ -68,6 +70,7 @@ static const struct arg_spec conv_specs[] = {
     GROUPS,
     BIAS,
     COMPUTED(conv),
+    LORA_SPECS(conv, lora),
     SPEC_END};
 
 static const struct arg_spec dwconv_specs[] = {
@@ -123,10 +126,26 @@ static bool check_groups(const struct layer *layer) {
   return false;
 }
 
+/* B has the groups of the layer, A has none. */
+static bool check_lora(const struct layer *layer) {
+  const struct conv *conv = layer->args;
+  if (!lora_check(layer, &conv->lora) ||
+      !computed_check(layer, (enum computed)conv->computed,
+                      conv->lora.rank > 0))
+    return false;
+  if (conv->lora.rank % conv->groups == 0)
+    return true;
+  layer_fail(layer, GROUPS_DO_NOT_DIVIDE, "lora",
+             "%" PRId64 " groups do not divide a rank of %" PRId64,
+             conv->groups, conv->lora.rank);
+  return false;
+}
+
 static bool conv_shape(struct layer *layer) {
   const struct conv *conv = layer->args;
   struct window windows[3];
-  if (!window_check(layer, &conv->window, windows) || !check_groups(layer))
+  if (!window_check(layer, &conv->window, windows) || !check_groups(layer) ||
+      !check_lora(layer))
     return false;
   layer->out = window_shape(layer, windows, conv->channels);
   return true;
@@ -227,6 +246,7 @@ static void add_params(const struct layer *layer, struct params *params,
                        enum file_order order) {
   const struct conv *conv = layer->args;
   struct param weight = weight_of(layer, order), bias = {0};
+  weight.fixed = conv->lora.rank > 0;
   int64_t fan_in = 1;
   for (int i = 0; i < weight.rank - 1; i++)
     fan_in = size_product(fan_in, weight.dim[i]);
@@ -234,13 +254,37 @@ static void add_params(const struct layer *layer, struct params *params,
     bias = (struct param){.name = "bias",
                           .rank = 1,
                           .dim = {shape_channels(&layer->out)},
+                          .fixed = weight.fixed,
                           .spread = spread_bias(fan_in)};
   computed_params(params, (enum computed)conv->computed, weight, bias);
 }
 
+/* A has the window, B is a window of one value. */
+static void add_lora(const struct layer *layer, struct params *params) {
+  const struct conv *conv = layer->args;
+  int spatial = shape_spatial(layer->in[0]);
+  struct param a = params->all.at[0], b = a;
+  a.name = "lora_A.weight";
+  b.name = "lora_B.weight";
+  a.fixed = b.fixed = false;
+  a.adapter = b.adapter = true;
+  a.groups = 1;
+  a.dim[spatial] = shape_channels(layer->in[0]);
+  a.dim[spatial + 1] = conv->lora.rank;
+  for (int i = 0; i < spatial; i++)
+    b.dim[i] = 1;
+  b.dim[spatial] = conv->lora.rank / conv->groups;
+  b.spread = spread_linear(b.dim[spatial]);
+  params_add(params, a);
+  params_add(params, b);
+}
+
 /* PyTorch has N x C/G x K.. */
 static void conv_params(const struct layer *layer, struct params *params) {
+  const struct conv *conv = layer->args;
   add_params(layer, params, FILE_OUT_FIRST);
+  if (conv->lora.rank)
+    add_lora(layer, params);
 }
 
 /* PyTorch has C x N/G x K.. */
@@ -260,6 +304,16 @@ static void conv_macs(const struct layer *layer, struct terms *terms) {
     term.factor[spatial + 1 + i] = size_at(&conv->window.kernel, i, 1);
   term.factor[2 * spatial + 1] = conv->channels ? in / conv->groups : 1;
   terms_add(terms, term);
+  if (!conv->lora.rank)
+    return;
+  struct term b = {.count = spatial + 2, .split = spatial + 1};
+  for (int i = 0; i <= spatial; i++)
+    b.factor[i] = layer->out.dim[i];
+  b.factor[spatial + 1] = conv->lora.rank / conv->groups;
+  term.factor[spatial] = conv->lora.rank; /* A */
+  term.factor[2 * spatial + 1] = in;
+  terms_add(terms, term);
+  terms_add(terms, b);
 }
 
 /* Each value of the input meets the window and its group's outputs. */
@@ -281,6 +335,28 @@ static int conv_windows(const struct layer *layer, struct window *windows) {
   return shape_spatial(layer->in[0]);
 }
 
+/* A moves the same window, B mixes what it gave at each place. */
+static size_t adapt(const struct layer *layer, struct tape *tape, size_t in,
+                    size_t base, bool padded) {
+  const struct conv *conv = layer->args;
+  struct window windows[3];
+  int axes = conv_windows(layer, windows);
+  struct shape narrow = shape_with_channels(&layer->out, conv->lora.rank);
+  struct strides lies[2] = {strides_of(&narrow), strides_of(&layer->out)};
+  struct lowering a = {.opcode = DOES_CONV, .out = &lies[0]};
+  struct lowering b = {.opcode = DOES_CONV, .out = &lies[1]};
+  lowering_add(&a, 1);
+  window_lower(&a, windows, axes, padded);
+  for (int i = 0; i < axes; i++)
+    windows[i] = (struct window){.kernel = 1, .dilation = 1, .stride = 1};
+  lowering_add(&b, conv->groups);
+  window_lower(&b, windows, axes, false);
+  struct lora_step steps[2] = {{&a, extent_of(&narrow), false},
+                               {&b, extent_of(&layer->out), false}};
+  return lora_trace(tape, &conv->lora, in, base, steps,
+                    conv->bias != BIAS_NO ? 2 : 1);
+}
+
 /* What was padded before needs no padding. */
 static size_t product_trace(const struct layer *layer, struct tape *tape,
                             size_t in, bool padded) {
@@ -293,12 +369,15 @@ static size_t product_trace(const struct layer *layer, struct tape *tape,
                conv->channels ? conv->groups : shape_channels(layer->in[0]));
   window_lower(&does, windows, axes, padded);
   struct param weight = weight_of(layer, FILE_OUT_FIRST);
-  return computed_trace(tape, (enum computed)conv->computed, in, &weight,
-                        (struct operation){.name = layer->kind->name,
-                                           .does = &does,
-                                           .out = extent_of(&layer->out),
-                                           .splits = true,
-                                           .cast = CAST_LOW});
+  size_t base = computed_trace(
+      tape, (enum computed)conv->computed, in, &weight,
+      (struct operation){.name = layer->kind->name,
+                         .does = &does,
+                         .out = extent_of(&layer->out),
+                         .param_count = conv->bias != BIAS_NO ? 2 : 1,
+                         .splits = true,
+                         .cast = CAST_LOW});
+  return conv->lora.rank ? adapt(layer, tape, in, base, padded) : base;
 }
 
 static size_t conv_trace(const struct layer *layer, struct tape *tape,

@@ -3,12 +3,14 @@
 
 #include "base/check.h"
 #include "layers/computed.h"
+#include "layers/lora.h"
 
 struct dense {
   int64_t units;
   enum bias bias;
   struct layer_ref tie;
   int computed; /* enum computed */
+  struct lora lora;
 };
 
 static const struct arg_spec dense_specs[] = {
@@ -32,6 +34,7 @@ static const struct arg_spec dense_specs[] = {
      .offset = offsetof(struct dense, tie),
      .doc = "uses the weights of that layer (an embedding, say)"},
     COMPUTED(dense),
+    LORA_SPECS(dense, lora),
     SPEC_END};
 
 /* The features that one output sees. */
@@ -44,6 +47,21 @@ static int64_t features(const struct layer *layer) {
 static bool same_sizes(int64_t a, int64_t b, const struct param *param) {
   return param->rank == 2 && ((param->dim[0] == a && param->dim[1] == b) ||
                               (param->dim[0] == b && param->dim[1] == a));
+}
+
+/* What is shared is not adapted: the other layer would be, too. */
+static bool check_lora(const struct layer *layer) {
+  const struct dense *dense = layer->args;
+  if (!lora_check(layer, &dense->lora) ||
+      !computed_check(layer, (enum computed)dense->computed,
+                      dense->lora.rank > 0))
+    return false;
+  if (!dense->lora.rank || dense->tie.node < 0)
+    return true;
+  layer_fail(layer, TIE_MISMATCH, "lora",
+             "weights that are tied to `%.*s` cannot be adapted here",
+             SLICE_ARG(dense->tie.name));
+  return false;
 }
 
 /* The first parameter of the layer tied to must have the same two sizes. */
@@ -81,13 +99,13 @@ static bool check_tie(const struct layer *layer) {
 static bool fc_shape(struct layer *layer) {
   const struct dense *dense = layer->args;
   layer->out = shape_of(1, &dense->units);
-  return check_tie(layer);
+  return check_lora(layer) && check_tie(layer);
 }
 
 static bool linear_shape(struct layer *layer) {
   const struct dense *dense = layer->args;
   layer->out = shape_with_channels(layer->in[0], dense->units);
-  return check_tie(layer);
+  return check_lora(layer) && check_tie(layer);
 }
 
 static struct param weight_of(const struct layer *layer) {
@@ -98,6 +116,7 @@ static struct param weight_of(const struct layer *layer) {
                         .dim = {in, dense->units},
                         .tied = dense->tie.node >= 0 ? &dense->tie : NULL,
                         .order = FILE_OUT_FIRST,
+                        .fixed = dense->lora.rank > 0,
                         .spread = spread_relu(in)};
 }
 
@@ -108,17 +127,27 @@ static void dense_params(const struct layer *layer, struct params *params) {
     bias = (struct param){.name = "bias",
                           .rank = 1,
                           .dim = {dense->units},
+                          .fixed = dense->lora.rank > 0,
                           .spread = spread_bias(features(layer))};
   computed_params(params, (enum computed)dense->computed, weight_of(layer),
                   bias);
+  if (dense->lora.rank)
+    lora_params(params, features(layer), dense->units, dense->lora.rank, "");
 }
 
 static void dense_macs(const struct layer *layer, struct terms *terms) {
+  const struct dense *dense = layer->args;
   struct term term = {.count = layer->out.rank + 1};
   for (int i = 0; i < layer->out.rank; i++)
     term.factor[i] = layer->out.dim[i];
   term.split = layer->out.rank;
   term.factor[layer->out.rank] = features(layer);
+  terms_add(terms, term);
+  if (!dense->lora.rank)
+    return;
+  term.factor[layer->out.rank] = dense->lora.rank; /* B */
+  terms_add(terms, term);
+  term.factor[layer->out.rank - 1] = features(layer); /* A */
   terms_add(terms, term);
 }
 
@@ -132,6 +161,19 @@ static bool by_rows(const struct layer *layer, struct arena *arena) {
   other->kind->params(other, &params);
   return params.all.at[0].dim[0] == dense->units &&
          (other->kind->input == INPUT_INDEX || features(layer) != dense->units);
+}
+
+/* The product with A has the sizes of the output, but as many as the rank. */
+static size_t adapt(const struct layer *layer, struct tape *tape, size_t in,
+                    size_t base) {
+  const struct dense *dense = layer->args;
+  struct shape narrow = shape_with_channels(&layer->out, dense->lora.rank);
+  struct strides lies[2] = {strides_of(&narrow), strides_of(&layer->out)};
+  struct lora_step steps[2] = {
+      {LOWERS(LINEAR, .out = &lies[0]), extent_of(&narrow), true},
+      {LOWERS(LINEAR, .out = &lies[1]), extent_of(&layer->out), true}};
+  return lora_trace(tape, &dense->lora, in, base, steps,
+                    dense->bias != BIAS_NO ? 2 : 1);
 }
 
 static size_t dense_trace(const struct layer *layer, struct tape *tape,
@@ -149,13 +191,16 @@ static size_t dense_trace(const struct layer *layer, struct tape *tape,
   struct lowering does = {
       .opcode = DOES_LINEAR, .out = &out, .weights = weights};
   struct param weight = weight_of(layer);
-  return computed_trace(tape, (enum computed)dense->computed, rows, &weight,
-                        (struct operation){.name = layer->kind->name,
-                                           .does = &does,
-                                           .out = extent_of(&layer->out),
-                                           .splits = true,
-                                           .spares = true,
-                                           .cast = CAST_LOW});
+  size_t base = computed_trace(
+      tape, (enum computed)dense->computed, rows, &weight,
+      (struct operation){.name = layer->kind->name,
+                         .does = &does,
+                         .out = extent_of(&layer->out),
+                         .param_count = dense->bias != BIAS_NO ? 2 : 1,
+                         .splits = true,
+                         .spares = true,
+                         .cast = CAST_LOW});
+  return dense->lora.rank ? adapt(layer, tape, in[0], base) : base;
 }
 
 static size_t fc_trace(const struct layer *layer, struct tape *tape,

@@ -29,7 +29,8 @@ static size_t drop(const struct layer *layer, struct tape *tape,
                                             .in_count = 1,
                                             .out = extent_of(&layer->out),
                                             .by_channel = true,
-                                            .kept = {mask}});
+                                            .kept = {mask},
+                                            .always_makes = true});
 }
 
 static size_t dropout_trace(const struct layer *layer, struct tape *tape,

@@ -417,7 +417,8 @@ static size_t matmul_trace(const struct layer *layer, struct tape *tape,
   JOIN(id, text, .shape = elementwise_shape, .specs = rows, .alone = true, \
        .opcode = DOES_##code, __VA_ARGS__)
 
-EACH(add, ADD, "sum, value by value", number_specs, .sign = "+");
+EACH(add, ADD, "sum, value by value", number_specs, .sign = "+",
+     .overwrites = true);
 EACH(sub, SUB, "the first minus the others", number_specs, );
 EACH(mul, MUL, "product, value by value", number_specs, .sign = "\xC3\x97");
 EACH(div, DIV, "the first divided by the others", number_specs, );

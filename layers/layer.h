@@ -163,6 +163,7 @@ struct param {
   int64_t dim[5];
   bool fixed;                   /* a parameter that is not trained */
   bool buffer;                  /* no parameter: running statistics, say */
+  bool adapter;                 /* trained also where its layer is frozen */
   const struct layer_ref *tied; /* shares the first one of that layer */
 
   /* In files. */
@@ -253,6 +254,7 @@ struct layer_kind {
   bool per_position; /* dense, and the same at every position */
   bool cancels_bias; /* a bias before it has no effect */
   bool drops_bias;   /* in the tail of a layer it leaves the bias out */
+  bool overwrites;   /* a framework may run it in place */
   int counter_bytes; /* of a buffer that holds no values */
   const char *loss;  /* that computes this itself; NULL: none does */
   const char *sign;  /* of a join in diagrams: "+"; NULL: it has none */

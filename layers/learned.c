@@ -58,23 +58,26 @@ static size_t product(const struct layer *layer, struct tape *tape,
   size_t pair[2] = {in[0]};
   struct strides lies[2] = {tape_strides(tape, in[0])};
   struct lowering does = {.opcode = DOES_MUL, .in = lies};
+  struct extent summed = extent_of(&layer->out); /* over the map, later */
+  if (!tape_trains(tape, 0))
+    summed.count = 0;
   if (tape->lowers) { /* the parameter is an operand like others */
     pair[1] = tape_parameter(tape, 0);
     lies[1] = strides_dense(1, &lies[0].dim[lies[0].rank - 1]);
     lies[1] = strides_spread(&lies[1], &lies[0]);
   }
-  return tape_run(tape,
-                  &(struct operation){.name = "scale",
-                                      .does = &does,
-                                      .in = pair,
-                                      .in_count = tape->lowers ? 2 : 1,
-                                      .out = extent_of(&layer->out),
-                                      .keeps = KEEPS_IN(0),
-                                      .param_count = tape->lowers ? 0 : 1,
-                                      .elementwise = true,
-                                      .by_channel = true,
-                                      .folds = true,
-                                      .back_work = extent_of(&layer->out)});
+  return tape_run(tape, &(struct operation){.name = "scale",
+                                            .does = &does,
+                                            .in = pair,
+                                            .in_count = tape->lowers ? 2 : 1,
+                                            .out = extent_of(&layer->out),
+                                            .keeps = KEEPS_IN(0),
+                                            .param_count = tape->lowers ? 0 : 1,
+                                            .elementwise = true,
+                                            .by_channel = true,
+                                            .folds = true,
+                                            .back_work = summed,
+                                            .spares = true});
 }
 
 /* A framework runs a product and a sum, a plan both at once. */

@@ -147,6 +147,7 @@ static size_t bn_trace(const struct layer *layer, struct tape *tape,
       (struct operation){
           .folds = true,
           .elementwise = true,
+          .always_makes = true,
           .kept = {extent_fixed(size_product(2, channels), WIDTH_F32)}});
 }
 
@@ -158,6 +159,7 @@ static size_t instnorm_trace(const struct layer *layer, struct tape *tape,
   return normalise(
       layer, tape, in,
       (struct operation){
+          .always_makes = true,
           .kept = {extent_sample(size_product(2, channels), WIDTH_F32),
                    extent_sample(norm->noaffine ? 0 : channels, WIDTH_F32)}});
 }
@@ -168,6 +170,7 @@ static size_t gn_trace(const struct layer *layer, struct tape *tape,
   return normalise(
       layer, tape, in,
       (struct operation){
+          .always_makes = true,
           .kept = {extent_sample(size_product(2, norm->groups), WIDTH_F32)},
           .cast = CAST_FULL});
 }
@@ -180,6 +183,7 @@ static int64_t rows(const struct shape *shape) {
 struct operation norm_ln(const struct tape *tape, int64_t rows) {
   return (struct operation){
       .keeps = KEEPS_IN(0),
+      .always_makes = true,
       .kept = {extent_sample(size_product(2, rows), WIDTH_F32)},
       .cast = tape->profile->norm_in_float32 ? CAST_FULL : CAST_NONE};
 }
@@ -193,22 +197,29 @@ static size_t ln_trace(const struct layer *layer, struct tape *tape,
  * scale * (x * rsqrt(mean(x^2) + eps)), of separate operations: the factor
  * of each row is kept, what it gave, and the squares where a mean keeps them.
  */
-struct operation norm_rms(const struct tape *tape, int64_t rows,
-                          int64_t values) {
-  int64_t kept = size_product(values, tape->profile->mean_keeps_input ? 2 : 1);
+struct operation norm_rms(const struct tape *tape, int64_t rows, int64_t values,
+                          int scale) {
+  bool squares = tape->profile->mean_keeps_input;
+  bool trained = scale >= 0 && tape_trains(tape, scale);
+  int64_t kept = size_product(values, squares + trained);
+  bool copy = !tape->lowers && !trained && scale >= 0;
+  /* With a scale its gradient is the most, else the square's three steps. */
+  int64_t steps = trained ? values : size_product(values, 3 - squares) - rows;
   return (struct operation){
       .keeps = KEEPS_IN(0),
       .kept = {extent_sample(rows, WIDTH_F32), extent_sample(kept, WIDTH_NET)},
-      .work = extent_sample(tape->lowers ? 0 : values, WIDTH_NET),
-      .back_work = extent_sample(values, WIDTH_NET),
+      .work = extent_sample(copy ? values : 0, WIDTH_NET),
+      .back_work = extent_sample(steps, WIDTH_NET),
       .cast = CAST_FULL};
 }
 
 static size_t rmsnorm_trace(const struct layer *layer, struct tape *tape,
                             const size_t *in) {
+  const struct norm *norm = layer->args;
   const struct shape *shape = layer->in[0];
   return normalise(layer, tape, in,
-                   norm_rms(tape, rows(shape), shape_values(shape)));
+                   norm_rms(tape, rows(shape), shape_values(shape),
+                            norm->noaffine ? -1 : 0));
 }
 
 /* x / (alpha * mean of padded squares + k)^beta keeps its four steps. The

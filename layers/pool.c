@@ -186,6 +186,7 @@ static size_t maximum_trace(const struct layer *layer, struct tape *tape,
                          .out = extent_of(&layer->out),
                          .keeps = KEEPS_IN(0),
                          .by_channel = true,
+                         .always_makes = true,
                          .kept = {tape->training ? places : (struct extent){0}},
                          .work = tape->training ? (struct extent){0} : places});
   if (apart)

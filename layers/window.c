@@ -198,10 +198,14 @@ size_t window_pad(const struct layer *layer, const struct window_args *args,
   if (!always || shape_equal(&padded, layer->in[0]))
     return in;
   struct strides out = strides_of(&padded);
+  int64_t count;
+  if (!shape_count(&padded, &count))
+    count = INT64_MAX; /* which the sums report */
   does.out = &out;
-  return tape_run(tape, &(struct operation){.name = "pad",
-                                            .does = &does,
-                                            .in = &in,
-                                            .in_count = 1,
-                                            .out = extent_of(&padded)});
+  return tape_run(tape,
+                  &(struct operation){.name = "pad",
+                                      .does = &does,
+                                      .in = &in,
+                                      .in_count = 1,
+                                      .out = extent_sample(count, WIDTH_NET)});
 }

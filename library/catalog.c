@@ -115,6 +115,15 @@ enum netc_status netc_layer_argument(size_t kind, size_t index,
   return fill_argument(argument, &layer_kind_at(kind)->specs[index]);
 }
 
+enum netc_status netc_row_argument(size_t index,
+                                   struct netc_argument *argument) {
+  size_t count = 0;
+  while (row_specs[count].name)
+    count++;
+  return index < count ? fill_argument(argument, &row_specs[index])
+                       : NETC_USAGE;
+}
+
 /* Diagnostics */
 
 static const char *page_of(const char *slug) {

@@ -6,6 +6,7 @@
 struct operations {
   VEC(struct netc_operation) all;
   struct netc_operand *inputs, *outputs;
+  size_t input_count, output_count;
 };
 
 struct writing {
@@ -144,7 +145,8 @@ static void write_operations(struct call *call) {
                       .batch = load->settings.infer.batch};
   struct trace_options options = {.profile = &profile_planned, .lowers = true};
   struct operations *to = ARENA_NEW(w.arena, struct operations);
-  size_t inputs = w.model->sources.count, outputs = w.model->outputs.count;
+  size_t inputs = w.model->predicted_sources;
+  size_t outputs = w.model->predicted_outputs;
   trace_model(&w.trace, w.model, &options, &call->scratch);
   for (size_t i = 0; i < w.trace.tape.ops.count; i++)
     add_operation(&w, i, to);
@@ -154,6 +156,8 @@ static void write_operations(struct call *call) {
     to->inputs[i] = end_of(&w, w.model->sources.at[i]);
   for (size_t i = 0; i < outputs; i++)
     to->outputs[i] = end_of(&w, w.model->outputs.at[i].node);
+  to->input_count = inputs;
+  to->output_count = outputs;
   load->operations = to;
 }
 
@@ -187,28 +191,32 @@ enum netc_status netc_operation(struct netc *netc, size_t index,
 
 static void call_input(struct call *call) {
   const struct asking *asking = call->request;
-  *(struct netc_operand *)asking->to =
-      operations_of(call)->inputs[asking->index];
+  const struct operations *operations = operations_of(call);
+  call->status = NETC_USAGE;
+  if (!operations || asking->index >= operations->input_count)
+    return;
+  *(struct netc_operand *)asking->to = operations->inputs[asking->index];
+  call->status = NETC_OK;
 }
 
 enum netc_status netc_input_operand(struct netc *netc, size_t input,
                                     struct netc_operand *operand) {
   struct asking asking = {input, operand};
-  if (input >= netc_input_count(netc))
-    return NETC_USAGE;
   return context_call(netc, CALL_READS, call_input, &asking);
 }
 
 static void call_output(struct call *call) {
   const struct asking *asking = call->request;
-  *(struct netc_operand *)asking->to =
-      operations_of(call)->outputs[asking->index];
+  const struct operations *operations = operations_of(call);
+  call->status = NETC_USAGE;
+  if (!operations || asking->index >= operations->output_count)
+    return;
+  *(struct netc_operand *)asking->to = operations->outputs[asking->index];
+  call->status = NETC_OK;
 }
 
 enum netc_status netc_output_operand(struct netc *netc, size_t output,
                                      struct netc_operand *operand) {
   struct asking asking = {output, operand};
-  if (output >= netc_output_count(netc))
-    return NETC_USAGE;
   return context_call(netc, CALL_READS, call_output, &asking);
 }

@@ -102,6 +102,8 @@ static void add_tensor(struct collecting *c, size_t index, size_t number) {
     return;
   view_param(c, index, param, &view);
   size_t file = add_file(c, index, param, &view);
+  if (node->train_only)
+    return; /* a prediction does not read it */
   c->weights->tensor_of[stored] = (int64_t)c->weights->tensors.count;
   *VEC_PUSH(c->arena, &c->weights->tensors) =
       (struct netc_tensor){.layer = (int64_t)index,

@@ -130,7 +130,7 @@ static bool find_cache(const struct model *model,
   *bytes = 0;
   for (size_t i = 0; i < model->nodes.count && settings->decode; i++) {
     struct layer layer = model_layer(model, (int64_t)i, in);
-    if (layer.kind->cache &&
+    if (layer.kind->cache && !model->nodes.at[i].train_only &&
         !add_i64(values, layer.kind->cache(&layer, settings->decode), &values))
       return false;
   }
@@ -158,6 +158,30 @@ static bool find_framework(const struct model *model,
   arena_close(&scratch);
   f->framework = s.forward.bytes;
   return !s.overflow;
+}
+
+/*
+ * Parameters, with `more` values beside them. Matrices may have a type of their
+ * own; what has one axis keeps that of the other values.
+ */
+static bool param_bytes(const struct model *model,
+                        const struct infer_settings *infer, int64_t more,
+                        int64_t *bytes) {
+  int64_t plain, packed = 0;
+  if (!add_i64(model->predicted.params, more, &plain))
+    return false;
+  for (size_t i = 0; infer->weight_dtype && i < model->params.count; i++) {
+    const struct model_param *param = &model->params.at[i];
+    int64_t own;
+    if (param->shared || param->buffer || param->rank < 2 || param->train_only)
+      continue;
+    plain -= param->count; /* a part of the total */
+    if (!weights_bytes(infer->weight_dtype, param->count, &own) ||
+        !add_i64(packed, own, &packed))
+      return false;
+  }
+  return element_bytes(infer->dtype, plain, bytes) &&
+         add_i64(*bytes, packed, bytes);
 }
 
 /*
@@ -194,14 +218,14 @@ static bool find_plan(const struct model *model,
 bool inference_find(const struct model *model, const struct settings *settings,
                     struct inference *f) {
   const struct infer_settings *infer = &settings->infer;
-  int64_t stored, folded = 0;
+  int64_t folded = 0;
   *f = (struct inference){0};
   return find_framework(model, settings, f) &&
          find_plan(model, infer, f, &folded, NULL) &&
-         add_i64(model->total.params, model->total.buffers, &stored) &&
-         element_bytes(infer->dtype, stored - folded, &f->weights) &&
-         element_bytes(infer->dtype, model->total.params, &f->parameters) &&
-         model_buffer_bytes(model, infer->dtype, &f->buffers) &&
+         param_bytes(model, infer, model->predicted.buffers - folded,
+                     &f->weights) &&
+         param_bytes(model, infer, 0, &f->parameters) &&
+         model_buffer_bytes(model, false, infer->dtype, &f->buffers) &&
          find_cache(model, infer, &f->cache);
 }
 
@@ -209,8 +233,8 @@ bool inference_in_framework(const struct model *model,
                             const struct settings *settings, int64_t *bytes) {
   struct inference f = {0};
   return find_framework(model, settings, &f) &&
-         element_bytes(settings->infer.dtype, model->total.params, bytes) &&
-         model_buffer_bytes(model, settings->infer.dtype, &f.buffers) &&
+         param_bytes(model, &settings->infer, 0, bytes) &&
+         model_buffer_bytes(model, false, settings->infer.dtype, &f.buffers) &&
          find_cache(model, &settings->infer, &f.cache) &&
          add_i64(*bytes, f.buffers, bytes) &&
          add_i64(*bytes, f.framework, bytes) && add_i64(*bytes, f.cache, bytes);

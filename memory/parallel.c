@@ -143,7 +143,8 @@ static void run_stage(struct search *s, struct stage *stage) {
 }
 
 /* The largest of the parts that the net names, or of its layers. */
-static int64_t largest_unit(struct search *s, struct node_range nodes) {
+static int64_t largest_unit(struct search *s, struct node_range nodes,
+                            bool trained) {
   const struct model *model = s->step->model;
   int64_t largest = 0, end = nodes.first;
   for (size_t i = 1; i < model->groups.count; i++) {
@@ -152,14 +153,14 @@ static int64_t largest_unit(struct search *s, struct node_range nodes) {
                               min_i64(group->end, nodes.end)};
     if (group->parent != 0 || unit.first >= unit.end)
       continue;
-    largest = max_i64(largest, values_of(s, unit, false, false));
+    largest = max_i64(largest, values_of(s, unit, trained, false));
     end = max_i64(end, unit.end);
   }
   for (int64_t i = nodes.first; i < nodes.end; i++) {
     bool inside = model->nodes.at[i].group > 0;
     struct node_range one = {i, i + 1};
     if (!inside)
-      largest = max_i64(largest, values_of(s, one, false, false));
+      largest = max_i64(largest, values_of(s, one, trained, false));
   }
   return largest;
 }
@@ -172,7 +173,7 @@ static void divide_by(int64_t *bytes, int64_t devices) {
 static void share_data(struct search *s, struct stage *stage,
                        int64_t *workspace) {
   int64_t devices = s->train->data_parallel, zero = s->train->zero;
-  int64_t unit = bytes_of(s, largest_unit(s, stage->nodes));
+  int64_t unit = bytes_of(s, largest_unit(s, stage->nodes, false));
   if (devices > 1 && zero == 0)
     stage->buckets = stage->gradients;
   if (zero >= 1) {
@@ -181,7 +182,8 @@ static void share_data(struct search *s, struct stage *stage,
   }
   if (zero >= 2) {
     divide_by(&stage->gradients, devices);
-    stage->gathered = unit; /* its gradient, before it is divided */
+    /* Its gradient, before it is divided. */
+    stage->gathered = bytes_of(s, largest_unit(s, stage->nodes, true));
   }
   if (zero >= 3) {
     int64_t two;

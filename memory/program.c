@@ -183,12 +183,12 @@ bool program_write(struct placing *placing, struct program *program) {
   weight_block_find(model, f->folds.at, f->folds.count, b->arena, &w.block);
   for (size_t i = 0; i < b->graph.tasks.count; i++)
     add_step(&w, placing->schedule->order[i]);
-  for (size_t i = 0; i < model->sources.count; i++) {
+  for (size_t i = 0; i < model->predicted_sources; i++) {
     size_t value = b->trace.value_of[model->sources.at[i]];
     struct strides lies = tape_strides(&b->trace.tape, value);
     *VEC_PUSH(w.arena, &program->inputs) = operand_of(&w, value, &lies);
   }
-  for (size_t i = 0; i < model->outputs.count; i++) {
+  for (size_t i = 0; i < model->predicted_outputs; i++) {
     size_t value = b->trace.value_of[model->outputs.at[i].node];
     struct strides lies = tape_strides(&b->trace.tape, value);
     *VEC_PUSH(w.arena, &program->outputs) = operand_of(&w, value, &lies);

@@ -84,7 +84,8 @@ static void share_params(const struct sharding *s, const struct model *model,
     share[i] = model->params.at[i].count;
   for (size_t i = 0; i < s->tape->ops.count; i++) {
     const struct tape_op *op = &s->tape->ops.at[i];
-    for (int k = 0; op->splits && k < op->param_count; k++) {
+    int params = op->param_count + op->frozen_count;
+    for (int k = 0; op->splits && k < params; k++) {
       size_t param = s->tape->params.at[op->first_param + (size_t)k];
       if (model->params.at[param].rank > 1) /* biases are small: everywhere */
         share[param] = ceil_div_i64(model->params.at[param].count, s->devices);

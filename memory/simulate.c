@@ -76,7 +76,8 @@ static void drop_kept(struct run *run, const struct tape_op *op, int64_t kept) {
 
 static void forward(struct run *run, const struct tape_op *op) {
   int64_t kept = run_kept_bytes(run, op), work = run_bytes_of(run, &op->work);
-  enum memory_part part = run->keeps ? PART_SAVED : PART_TEMPORARY;
+  bool keeps = run->keeps && !op->drops;
+  enum memory_part part = keeps ? PART_SAVED : PART_TEMPORARY;
   for (int i = 0; i < op->out_count; i++) {
     size_t out = op->first_out + (size_t)i, storage = run_storage_of(run, out);
     if (makes(run, op, out))
@@ -87,7 +88,7 @@ static void forward(struct run *run, const struct tape_op *op) {
   run_change(run, PART_TEMPORARY, work);
   run_sample(run, op);
   run_change(run, PART_TEMPORARY, -work);
-  if (!run->keeps)
+  if (!keeps)
     drop_kept(run, op, kept);
   for (int i = 0; i < op->out_count; i++)
     run_release(run, run_storage_of(run, op->first_out + (size_t)i));
@@ -142,7 +143,7 @@ static void find_saved(struct run *run) {
     run->s->result_saved = run_once(run, out)->saved;
   }
   for (size_t i = run->s->first; i < run->s->end; i++)
-    if (!run_segment_at(run, &next, i))
+    if (!run_segment_at(run, &next, i) && !tape->ops.at[i].drops)
       add_saved(run, tape->ops.at[i].node,
                 run_kept_bytes(run, &tape->ops.at[i]));
 }

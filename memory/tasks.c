@@ -76,7 +76,7 @@ static void count_reads(struct tasks *b) {
   const struct tape *tape = &b->trace.tape;
   for (size_t i = 0; i < tape->ins.count; i++)
     b->reads[tape->ins.at[i]]++;
-  for (size_t i = 0; i < b->model->outputs.count; i++)
+  for (size_t i = 0; i < b->model->predicted_outputs; i++)
     b->reads[b->trace.value_of[b->model->outputs.at[i].node]]++;
 }
 
@@ -127,7 +127,7 @@ static void find_roots(struct tasks *b) {
 
 /* Inputs of the net are there before the first task. */
 static void add_inputs(struct tasks *b) {
-  for (size_t i = 0; i < b->model->sources.count; i++) {
+  for (size_t i = 0; i < b->model->predicted_sources; i++) {
     size_t value = b->trace.value_of[b->model->sources.at[i]];
     size_t tensor = add_tensor(b, b->trace.tape.values.at[value].storage);
     b->graph.tensors.at[tensor - 1].given = true;
@@ -213,7 +213,7 @@ void tasks_find(struct tasks *b) {
   add_inputs(b);
   for (size_t i = 0; i < tape->ops.count; i++)
     add_task(b, i);
-  for (size_t i = 0; i < b->model->outputs.count; i++) {
+  for (size_t i = 0; i < b->model->predicted_outputs; i++) {
     size_t value = b->trace.value_of[b->model->outputs.at[i].node];
     size_t tensor = b->tensor[tasks_root(b, value)];
     if (tensor)

@@ -30,12 +30,17 @@ static void find_strides(struct tape *tape, const struct layer *layer,
 }
 
 /* How often the layers and outputs of the net read each node. */
-static int64_t *count_readers(const struct model *model, struct arena *arena) {
+static int64_t *count_readers(const struct model *model, bool training,
+                              struct arena *arena) {
   int64_t *readers =
       arena_alloc(arena, model->nodes.count + 1, sizeof *readers);
-  for (size_t i = 0; i < model->inputs.count; i++)
-    readers[model->inputs.at[i]]++;
-  for (size_t i = 0; i < model->outputs.count; i++)
+  for (size_t i = 0; i < model->nodes.count; i++) {
+    const struct node *node = &model->nodes.at[i];
+    bool runs = training || !node->train_only;
+    for (int k = 0; runs && k < node->input_count; k++)
+      readers[node_input(model, node, k)]++;
+  }
+  for (size_t i = 0; i < trace_outputs(model, training); i++)
     readers[model->outputs.at[i].node]++;
   return readers;
 }
@@ -71,7 +76,7 @@ static void trace_nodes(struct trace *trace, const struct model *model,
   struct tape *tape = &trace->tape;
   struct arena *arena = tape->arena;
   size_t range = 0;
-  int64_t *readers = count_readers(model, arena);
+  int64_t *readers = count_readers(model, options->training, arena);
   int most = 0;
   struct room room = {
       .shapes = model_layer_room(model),
@@ -84,6 +89,10 @@ static void trace_nodes(struct trace *trace, const struct model *model,
       arena_alloc(arena, (size_t)most + 1, sizeof *room.node_params);
   for (size_t i = 0; i < model->nodes.count; i++) {
     const struct node *node = &model->nodes.at[i];
+    trace->value_of[i] = SIZE_MAX;
+    trace->op_end[i] = tape->ops.count;
+    if (node->train_only && !options->training)
+      continue;
     tape->node = (int64_t)i;
     if (range < options->range_count &&
         options->ranges[range].first == (int64_t)i)
@@ -94,6 +103,10 @@ static void trace_nodes(struct trace *trace, const struct model *model,
       range++;
     }
     node_params(tape, model, node, room.node_params);
+    /* A plan writes over what it likes, and needs to know each value apart. */
+    tape->in_place =
+        !tape->lowers &&
+        (node->inplace ? node->inplace == TOGGLE_ON : options->in_place);
     size_t value = run_node(trace, model, (int64_t)i, &room);
     trace->value_of[i] = value;
     tape->values.at[value].shared = readers[i] > 1;

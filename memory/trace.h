@@ -29,6 +29,11 @@ struct trace_options {
   size_t range_count;
 };
 
+/* Outputs that training has, or a prediction; these are first. */
+static inline size_t trace_outputs(const struct model *model, bool training) {
+  return training ? model->outputs.count : model->predicted_outputs;
+}
+
 /* As a profile runs the net; all in `arena`. */
 void trace_model(struct trace *trace, const struct model *model,
                  const struct trace_options *options, struct arena *arena);

@@ -4,12 +4,14 @@
 #include "base/check.h"
 #include "sema/cost.h"
 
-bool model_buffer_bytes(const struct model *model, int element,
+bool model_buffer_bytes(const struct model *model, bool training, int element,
                         int64_t *bytes) {
-  if (!element_bytes(element, model->total.buffers, bytes))
+  const struct cost *cost = training ? &model->total : &model->predicted;
+  if (!element_bytes(element, cost->buffers, bytes))
     return false;
   for (size_t i = 0; i < model->nodes.count; i++)
     if (model->nodes.at[i].shares == NO_NODE &&
+        (training || !model->nodes.at[i].train_only) &&
         !add_i64(*bytes, model->nodes.at[i].kind->counter_bytes, bytes))
       return false;
   return true;
@@ -34,6 +36,14 @@ static void keep_full_parameters(struct train_settings *train) {
     train->dtype = ELEMENT_F32;
 }
 
+/* What nothing trains in front of keeps nothing, and is not run again. */
+static bool learns(const struct tape *tape, const struct segment *segment) {
+  for (size_t i = segment->first; i < segment->end; i++)
+    if (tape->values.at[tape->ops.at[i].first_out].needs_gradient)
+      return true;
+  return false;
+}
+
 void step_trace(struct step *step, struct arena *arena) {
   keep_full_parameters(&step->settings);
   const struct train_settings *train = &step->settings;
@@ -52,11 +62,12 @@ void step_trace(struct step *step, struct arena *arena) {
     struct segment segment = {
         range.first ? step->trace.op_end[range.first - 1] : 0,
         range.end ? step->trace.op_end[range.end - 1] : 0};
-    if (segment.first >= segment.end)
+    if (!learns(&step->trace.tape, &segment))
       continue;
     *VEC_PUSH(arena, &step->segments) = segment;
     for (int64_t k = range.first; k < range.end; k++)
-      step->extra_macs += step->model->costs[k].macs; /* at most the total */
+      step->extra_macs +=
+          step->model->costs[k].train_macs; /* at most the total */
   }
 }
 
@@ -99,7 +110,7 @@ static bool standing_bytes(const struct step *step, struct training *t) {
       !element_bytes(train->dtype, model->total.trainable, &t->gradients) ||
       !optimizer_cost(model, &all, train->optimizer, train->dtype, t->profile,
                       &optimizer) ||
-      !model_buffer_bytes(model, train->dtype, &t->buffers) ||
+      !model_buffer_bytes(model, true, train->dtype, &t->buffers) ||
       !input_bytes(model, train, &t->input))
     return false;
   t->optimizer = optimizer.state;

@@ -42,6 +42,7 @@ bool step_measure(const struct step *step, struct arena *arena,
 int64_t step_peak(const struct step *step, struct arena *arena);
 
 /* Buffers: running statistics, fixed tensors, counters. */
-bool model_buffer_bytes(const struct model *model, int element, int64_t *bytes);
+bool model_buffer_bytes(const struct model *model, bool training, int element,
+                        int64_t *bytes);
 
 #endif

@@ -23,7 +23,7 @@ static void place_param(const struct model *model, size_t index,
 static void place_node(const struct model *model, int64_t index,
                        struct weight_block *block) {
   const struct node *node = &model->nodes.at[index];
-  if (block->into[index] >= 0)
+  if (block->into[index] >= 0 || node->train_only)
     return;
   for (int i = 0; i < node->param_count; i++)
     place_param(model, node->first_param + (size_t)i, block);

@@ -53,8 +53,8 @@ static enum element element_of(enum netc_type type) {
 static void open_inputs(struct exporting *x) {
   struct netc_operand operand;
   struct netc_end end = {.size = sizeof end};
-  for (size_t i = 0; netc_input(x->netc, i, &end) == NETC_OK; i++) {
-    netc_input_operand(x->netc, i, &operand);
+  for (size_t i = 0; netc_input_operand(x->netc, i, &operand) == NETC_OK; i++) {
+    netc_input(x->netc, i, &end);
     struct block *block = &x->blocks[operand.block];
     struct layout at = layout_dense(operand.rank, operand.dims);
     bool real = operand.type == NETC_FLOAT;
@@ -119,8 +119,9 @@ static void add_output(struct exporting *x, value_id value, const char *name) {
 static bool write_outputs(struct exporting *x) {
   struct netc_operand operand;
   struct netc_end end = {.size = sizeof end};
-  for (size_t i = 0; netc_output(x->netc, i, &end) == NETC_OK; i++) {
-    netc_output_operand(x->netc, i, &operand);
+  for (size_t i = 0; netc_output_operand(x->netc, i, &operand) == NETC_OK;
+       i++) {
+    netc_output(x->netc, i, &end);
     struct view view = operand_view(x, &operand);
     x->layer = x->model.scope = end.name;
     if (operand.type == NETC_FLOAT && view.at.rank > 3) {

@@ -137,6 +137,7 @@ struct stmt {
   struct table_row *rows;  /* for, param: the values; NULL for a range */
   struct expr *range;      /* param: what is allowed */
   struct block *block;
+  bool training;           /* fork train */
   struct block *otherwise; /* if */
   struct expr *mark;       /* -> DIMS */
   struct span mark_span;   /* with the arrow */

@@ -59,6 +59,7 @@ static struct block *open_block(struct parser *p, struct stmt_list list,
 %type <struct stmt_list> list statements
 %type <struct stmt *> statement body applied marked directive
 %type <struct block *> block otherwise
+%type <bool> training
 %type <struct arg_list> args
 %type <struct arg *> arg
 %type <struct expr *> value pair sum term sign power primary
@@ -157,12 +158,14 @@ directive:
     $$->dtype = $dtype.name;
     $$->dtype_span = $dtype.span;
   }
-| KW_FORK block {
+| KW_FORK training block {
     $$ = build_stmt(p, STMT_FORK, @$);
+    $$->training = $training;
     $$->block = $block;
   }
-| KW_FORK new_label COLON block {
+| KW_FORK training new_label COLON block {
     $$ = build_label(build_stmt(p, STMT_FORK, @$), &$new_label);
+    $$->training = $training;
     $$->block = $block;
   }
 | KW_FROM reference[r] { $$ = build_reference(p, STMT_FROM, $r, @$); }
@@ -236,6 +239,12 @@ step:
     $$ = build_step(p, $name, build_unary(p, OP_NEGATE, $sign,
                                           span_join(@MINUS, @sign)));
   }
+;
+
+/* `fork train { ... }` */
+training:
+  %empty   { $$ = false; }
+| KW_TRAIN { $$ = true; }
 ;
 
 otherwise:

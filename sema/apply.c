@@ -14,7 +14,7 @@ struct operand {
 struct bound {
   const struct layer_kind *kind;
   uint32_t main_end; /* of the layer itself, without its tail */
-  struct binding binding;
+  struct binding binding, options;
   struct tail tail;
   VEC(struct operand) operands;
   bool ranged; /* operands by a range: the current tensor is none of them */
@@ -41,8 +41,9 @@ static bool unknown_word(struct expander *e, struct slice name,
     for (struct symbol *symbol = scope->first; symbol; symbol = symbol->next)
       if (symbol->kind == SYMBOL_DEF)
         suggest_offer(&s, symbol->name);
-  if (slice_is(name, "checkpoint")) {
-    diag_help(d, "`checkpoint { ... }` takes one block and nothing else");
+  if (slice_is(name, "checkpoint") || slice_is(name, "freeze")) {
+    diag_help(d, "`%.*s { ... }` takes one block and nothing else",
+              SLICE_ARG(name));
   } else if (!(s.best.at && s.distance == 0) &&
              hint_foreign_layer(d, name, span)) {
     return false;
@@ -222,7 +223,9 @@ static bool is_reference(const struct arg *arg) {
 
 static void read_arg(struct expander *e, struct bound *bound,
                      const struct arg *arg) {
-  if (is_word(arg)) {
+  if (row_options_read(e, &bound->options, &bound->binding, arg)) {
+    bound->binding.failed = bound->binding.failed || bound->options.failed;
+  } else if (is_word(arg)) {
     read_word(e, bound, arg);
   } else if (is_tail_call(e, bound, arg)) {
     add_tail(e, bound, arg);
@@ -246,6 +249,7 @@ static struct bound *bind_stmt(struct expander *e, const struct stmt *stmt,
   struct bound *bound = ARENA_NEW(e->arena, struct bound);
   bound->kind = kind;
   bind_begin(e, &bound->binding, kind->name, kind->specs, kind->args_size);
+  row_options_begin(e, &bound->options, kind->name);
   bound->main_end = stmt->name_span.end;
   for (const struct arg *arg = stmt->args; arg; arg = arg->next) {
     read_arg(e, bound, arg);
@@ -433,9 +437,12 @@ static void apply_layer(struct expander *e, const struct stmt *stmt,
     e->lost = true;
     return;
   }
+  int64_t first = (int64_t)e->model->nodes.count;
+  row_options_set(e, &bound->options);
   e->lost = !node_add(e, &making, nodes, count) ||
             (kind->parts && !part_add_all(e, &making)) ||
-            !tail_apply(e, &bound->tail, stmt, e->current, NULL);
+            !tail_apply(e, &bound->tail, stmt, e->current, NULL) ||
+            !row_options_check(e, &bound->options, first);
 }
 
 void apply_stmt(struct expander *e, const struct stmt *stmt,
@@ -444,6 +451,8 @@ void apply_stmt(struct expander *e, const struct stmt *stmt,
   e->depends = false;
   if (is_checkpoint(stmt))
     expand_checkpoint(e, stmt, label);
+  else if (is_freeze(stmt))
+    expand_freeze(e, stmt, label);
   else if (!resolve_word(e, stmt->name, stmt->name_span, &meaning))
     e->lost = true;
   else if (meaning.def)

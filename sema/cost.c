@@ -18,6 +18,7 @@ bool cost_add(struct cost *sum, const struct cost *item) {
          add_i64(sum->active, item->active, &sum->active) &&
          add_i64(sum->buffers, item->buffers, &sum->buffers) &&
          add_i64(sum->macs, item->macs, &sum->macs) &&
+         add_i64(sum->train_macs, item->train_macs, &sum->train_macs) &&
          add_i64(sum->activations, item->activations, &sum->activations) &&
          add_i64(sum->activation_bytes, item->activation_bytes,
                  &sum->activation_bytes);
@@ -50,8 +51,9 @@ static bool count_node(const struct model *model, int64_t index, int element,
   terms->all.count = 0;
   if (node->kind->macs)
     node->kind->macs(&layer, terms);
-  if (!terms_sum(terms, &cost->macs) || !count_params(model, node, cost))
+  if (!terms_sum(terms, &cost->train_macs) || !count_params(model, node, cost))
     return false;
+  cost->macs = node->train_only ? 0 : cost->train_macs;
   if (node->kind->memory != OUTPUT_FRESH)
     return true;
   return shape_count(&node->out, &cost->activations) &&
@@ -64,11 +66,14 @@ bool cost_find(struct model *model, const struct settings *settings,
   struct terms terms = {.arena = model->arena};
   model->costs =
       arena_alloc(model->arena, model->nodes.count + 1, sizeof(struct cost));
-  model->total = (struct cost){0};
+  model->total = model->predicted = (struct cost){0};
   for (size_t i = 0; i < model->nodes.count; i++) {
     if (count_node(model, (int64_t)i, settings->infer.dtype, &terms, in) &&
-        cost_add(&model->total, &model->costs[i]))
+        cost_add(&model->total, &model->costs[i])) {
+      if (!model->nodes.at[i].train_only)
+        cost_add(&model->predicted, &model->costs[i]); /* at most the total */
       continue;
+    }
     struct diagnostic *d =
         diag(diags, TOO_LARGE, model->nodes.at[i].span,
              "the costs of the net pass 2^63 - 1 at this layer");

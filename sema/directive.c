@@ -128,9 +128,13 @@ void expand_output(struct expander *e, const struct stmt *stmt) {
     diag_label(d, e->model->outputs.at[*number - 1].span, "first here");
     return;
   }
+  if (!node_may_read(e, e->current, stmt->span))
+    return;
   struct output *output = VEC_PUSH(e->arena, &e->model->outputs);
-  *output = (struct output){
-      .node = e->current, .name = stmt->name, .span = stmt->name_span};
+  *output = (struct output){.node = e->current,
+                            .name = stmt->name,
+                            .span = stmt->name_span,
+                            .train_only = e->trains};
   *number = (int64_t)e->model->outputs.count;
 }
 

@@ -94,7 +94,8 @@ void expand_checkpoint(struct expander *e, const struct stmt *stmt,
 static void expand_fork(struct expander *e, const struct stmt *stmt,
                         struct slice label) {
   int64_t current = e->current, first = (int64_t)e->model->nodes.count;
-  bool lost = e->lost;
+  bool lost = e->lost, trains = e->trains;
+  e->trains = trains || stmt->training;
   if (label.at) {
     expand_group(e, stmt, label);
     expand_declare_label(e, stmt, label, stmt->label_span, first);
@@ -103,6 +104,7 @@ static void expand_fork(struct expander *e, const struct stmt *stmt,
   }
   e->current = current;
   e->lost = lost;
+  e->trains = trains;
 }
 
 static void expand_from(struct expander *e, const struct stmt *stmt) {
@@ -217,6 +219,63 @@ void expand_block(struct expander *e, const struct block *block) {
   }
 }
 
+/* Inputs that only training reads are none of a prediction. */
+static void find_training_inputs(struct model *model, struct arena *arena) {
+  size_t count = model->nodes.count + 1;
+  bool *read = arena_alloc(arena, count, sizeof *read);
+  bool *predicted = arena_alloc(arena, count, sizeof *predicted);
+  for (size_t i = 0; i < model->nodes.count; i++) {
+    const struct node *node = &model->nodes.at[i];
+    for (int k = 0; k < node->input_count; k++) {
+      int64_t from = node_input(model, node, k);
+      read[from] = true;
+      predicted[from] = predicted[from] || !node->train_only;
+    }
+  }
+  for (size_t i = 0; i < model->outputs.count; i++)
+    predicted[model->outputs.at[i].node] = true;
+  for (size_t i = 0; i < model->sources.count; i++) {
+    int64_t source = model->sources.at[i];
+    model->nodes.at[source].train_only = read[source] && !predicted[source];
+  }
+}
+
+/* Inputs and outputs of a prediction first, in their order. */
+static void part_ends(struct model *model, struct arena *arena) {
+  size_t inputs = model->sources.count, outputs = model->outputs.count;
+  int64_t *sources = arena_alloc(arena, inputs + 1, sizeof *sources);
+  struct output *ends = arena_alloc(arena, outputs + 1, sizeof *ends);
+  size_t in = 0, out = 0;
+  for (int train = 0; train <= 1; train++) {
+    for (size_t i = 0; i < inputs; i++)
+      if (model->nodes.at[model->sources.at[i]].train_only == train)
+        sources[in++] = model->sources.at[i];
+    for (size_t i = 0; i < outputs; i++)
+      if (model->outputs.at[i].train_only == train)
+        ends[out++] = model->outputs.at[i];
+    if (!train) {
+      model->predicted_sources = in;
+      model->predicted_outputs = out;
+    }
+  }
+  if (inputs)
+    memcpy(model->sources.at, sources, inputs * sizeof *sources);
+  if (outputs)
+    memcpy(model->outputs.at, ends, outputs * sizeof *ends);
+}
+
+static void find_prediction(struct expander *e) {
+  struct model *model = e->model;
+  find_training_inputs(model, e->arena);
+  part_ends(model, e->arena);
+  if (model->predicted_outputs || !model->outputs.count)
+    return;
+  struct diagnostic *d = diag(e->diags, NO_TENSOR, model->outputs.at[0].span,
+                              "all outputs are in `fork train`: a prediction "
+                              "has none");
+  diag_help(d, "name what a prediction gives with `output`, outside of it");
+}
+
 static void finish(struct expander *e, const struct block *program) {
   struct model *model = e->model;
   model->groups.at[0].end = (int64_t)model->nodes.count;
@@ -230,6 +289,7 @@ static void finish(struct expander *e, const struct block *program) {
   } else if (model->outputs.count == 0) {
     *VEC_PUSH(e->arena, &model->outputs) = (struct output){.node = e->current};
   }
+  find_prediction(e);
 }
 
 static struct expander open_expander(struct expansion *expansion,

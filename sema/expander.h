@@ -7,6 +7,11 @@
 struct bound; /* the arguments of a statement, bound: apply.c */
 struct using; /* a source being taken in: use.c */
 
+/* frozen: whether; inplace: enum toggle. */
+struct row_options {
+  int frozen, inplace;
+};
+
 struct expander {
   struct expansion *in;
   struct arena *arena;
@@ -28,6 +33,9 @@ struct expander {
   VEC(int) used;             /* sources that `use` has taken in */
   struct using *using;       /* those it is in the middle of */
   VEC(struct bound *) bound; /* by statement, if it is always the same */
+  struct row_options row;    /* of the nodes that are made */
+  bool freezes;              /* inside `freeze` */
+  bool trains;               /* inside `fork train` */
   bool depends;         /* what is being bound depends on names or shapes */
   struct params params; /* room for the rule of a layer */
   const struct shape **in_shapes; /* room for its inputs */
@@ -158,6 +166,26 @@ void tail_drop_biases(struct tail *tail, struct binding *head);
 bool tail_apply(struct expander *e, const struct tail *tail,
                 const struct stmt *stmt, int64_t head,
                 const struct node_name *alone);
+/* What every row may be told: row_options.c */
+
+void row_options_begin(struct expander *e, struct binding *options,
+                       const char *owner);
+
+/* Binds an argument that any layer may have; false: it is none of these. */
+bool row_options_read(struct expander *e, struct binding *options,
+                      const struct binding *own, const struct arg *arg);
+
+/* For the nodes that come next. */
+void row_options_set(struct expander *e, const struct binding *options);
+
+/* Reports what has no meaning for the nodes from `first`: false. */
+bool row_options_check(struct expander *e, const struct binding *options,
+                       int64_t first);
+
+/* freeze { ... } */
+bool is_freeze(const struct stmt *stmt);
+void expand_freeze(struct expander *e, const struct stmt *stmt,
+                   struct slice label);
 
 /* Layers: apply.c */
 
@@ -202,6 +230,9 @@ struct node_making {
 /* Adds the node that applies `m` to the tensors `inputs`; makes it current. */
 bool node_add(struct expander *e, const struct node_making *m,
               const int64_t *inputs, int input_count);
+
+/* Reports the tensor of a `fork train` that is read outside of one: false. */
+bool node_may_read(struct expander *e, int64_t node, struct span span);
 
 /* The shape rule, and what is checked for every layer. */
 bool node_infer(struct layer *layer);

@@ -162,8 +162,9 @@ static void report_index(struct expander *e, const struct reference *r,
             SLICE_ARG(known_indices(e, family->family)));
 }
 
+/* `path` leads nowhere inside `root`, or inside the net. */
 static void report_unknown(struct expander *e, const struct reference *r,
-                           struct slice near) {
+                           const struct symbol *root, struct slice path) {
   struct slice name = text_slice(&r->text);
   struct diagnostic *d =
       report(e, UNKNOWN_LABEL, r->expr->span,
@@ -173,12 +174,15 @@ static void report_unknown(struct expander *e, const struct reference *r,
   struct suggestion s = suggest_begin(r->root->name);
   scope_suggest(e->scope, SYMBOL_LABEL, &s);
   scope_suggest(e->scope, SYMBOL_FAMILY, &s);
-  bool path = r->expr->kind == EXPR_PATH;
-  if (path && near.at)
+  struct slice near = {NULL, 0};
+  bool dotted = r->expr->kind == EXPR_PATH;
+  if (dotted)
+    path_find(e, root, path, &near); /* once more, for what is near */
+  if (near.at)
     diag_help(d, "did you mean `%.*s` in it?", SLICE_ARG(near));
   else if (s.best.at && s.distance)
     diag_help(d, "did you mean `%.*s`?", SLICE_ARG(s.best));
-  else if (path)
+  else if (dotted)
     diag_help(d, "a path is a label with the names of layers and groups inside "
                  "it, or a whole name of a report; a tail has no names");
   else
@@ -309,15 +313,14 @@ struct symbol *label_find(struct expander *e, const struct expr *expr) {
     return NULL;
   }
   struct symbol *found = NULL;
-  struct slice near = {NULL, 0};
   if (!root)
-    found = path_find(e, NULL, all, &near);
+    found = path_find(e, NULL, all, NULL);
   else if (root->node == NO_NODE)
     return NULL; /* in error, and reported there */
   else
-    found = path_find(e, root, rest, &near);
+    found = path_find(e, root, rest, NULL);
   if (!found)
-    report_unknown(e, &r, near);
+    report_unknown(e, &r, root, root ? rest : all);
   return found;
 }
 

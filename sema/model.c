@@ -3,6 +3,8 @@
 
 #include <inttypes.h>
 
+#include "sema/settings.h"
+
 /* The shape of an input is its argument. */
 static bool input_shape(struct layer *layer) {
   layer->out = *(const struct shape *)layer->args;
@@ -226,6 +228,17 @@ static void put_arg(struct text *out, const struct arg_spec *spec,
     put_value(out, spec, at, labels);
 }
 
+/* Whether a row has parameters that are frozen. */
+static bool freezes_row(const struct model *model, int64_t index) {
+  const struct node *node = &model->nodes.at[index];
+  bool params = false;
+  if (!node->frozen || node->head != index)
+    return false;
+  for (int64_t i = index; i < model_row_end(model, index) && !params; i++)
+    params = model->nodes.at[i].param_count > 0;
+  return params;
+}
+
 void model_put_layer(struct text *out, const struct model *model, int64_t index,
                      const struct slice *labels) {
   const struct node *node = &model->nodes.at[index];
@@ -238,6 +251,10 @@ void model_put_layer(struct text *out, const struct model *model, int64_t index,
     text_putc(out, ' ');
     put_arg(out, spec, at, labels);
   }
+  if (freezes_row(model, index))
+    text_put(out, " frozen");
+  if (node->inplace && node->head == index)
+    text_put(out, node->inplace == TOGGLE_ON ? " inplace=on" : " inplace=off");
 }
 
 /* In parentheses a stride has its name, and commas part the axes. */

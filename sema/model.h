@@ -29,6 +29,9 @@ struct node_name {
   bool repeated;     /* a label once more: `C_2` */
 };
 
+/* What every layer may be told: row_options.c. */
+extern const struct arg_spec row_specs[];
+
 /* A named group, a call of a def, or the whole net (index 0). */
 struct group {
   int64_t parent; /* NO_NODE for the net */
@@ -61,6 +64,9 @@ struct node {
   int64_t shares; /* `again`: the node whose parameters it uses */
   size_t first_param;
   int param_count;
+  bool frozen;     /* its parameters are not trained */
+  bool train_only; /* in `fork train`, or an input that only these read */
+  int inplace;     /* enum toggle; TOGGLE_UNSET: as the settings say */
   bool channels_asked, sizes_asked; /* by expressions: in.c, in.h */
 };
 
@@ -69,7 +75,7 @@ struct model_param {
   int64_t count;
   int rank;
   int64_t rows, columns; /* the last two axes, as PyTorch orders them */
-  bool buffer, fixed;
+  bool buffer, fixed, train_only;
   bool shared; /* counted where it was first */
   size_t same; /* the one it is shared with, or itself */
 };
@@ -78,7 +84,8 @@ struct model_param {
 struct cost {
   int64_t params, trainable, buffers; /* values, shared ones left out */
   int64_t active; /* parameters that a value sees: not all experts' */
-  int64_t macs;                       /* for one sample */
+  int64_t macs;                       /* of a prediction of one sample */
+  int64_t train_macs;                 /* of training forward */
   int64_t activations;                /* values by the rule of thumb */
   int64_t activation_bytes;
 };
@@ -94,6 +101,7 @@ struct output {
   struct slice name; /* .at is NULL for the last tensor */
   struct span span;
   const char *text; /* its name, once somebody has asked for it */
+  bool train_only;
 };
 
 /* A `param` that the source lets be chosen. */
@@ -116,8 +124,11 @@ struct model {
   VEC(struct output) outputs;
   VEC(struct model_param_choice) choices;
   VEC(int64_t) sources; /* the nodes that are inputs of the net */
-  struct cost *costs;   /* by node, after model_cost */
+  /* Those that a prediction has, too, come first. */
+  size_t predicted_outputs, predicted_sources;
+  struct cost *costs; /* by node, after model_cost */
   struct cost total;
+  struct cost predicted; /* without layers that only training runs */
   VEC(struct node_warning) warnings; /* in the order of the nodes */
   const struct progress *progress;   /* told of long searches; or NULL */
 };

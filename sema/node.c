@@ -129,6 +129,7 @@ static bool share_params(struct expander *e, const struct layer *layer,
         &e->model->params.at[first->first_param + (size_t)i];
     same = mine->count == theirs->count;
     mine->same = theirs->same;
+    mine->fixed = theirs->fixed;
     mine->shared = true;
   }
   if (!same) {
@@ -164,7 +165,8 @@ static bool add_params(struct expander *e, const struct layer *layer,
     stored->rank = param->rank;
     set_last_axes(stored, param);
     stored->buffer = param->buffer;
-    stored->fixed = param->fixed;
+    stored->fixed = param->fixed || (node->frozen && !param->adapter);
+    stored->train_only = e->trains;
     stored->same = index;
     if (!node_count_param(param, &stored->count)) {
       layer_fail(layer, TOO_LARGE, NULL, "%s has more than 2^63 - 1 parameters",
@@ -173,7 +175,10 @@ static bool add_params(struct expander *e, const struct layer *layer,
     }
     if (param->tied) {
       const struct node *other = &e->model->nodes.at[param->tied->node];
+      if (!node_may_read(e, param->tied->node, layer->site->span))
+        return false;
       stored->same = e->model->params.at[other->first_param].same;
+      stored->fixed = e->model->params.at[stored->same].fixed;
       stored->shared = true;
     }
   }
@@ -217,6 +222,18 @@ static bool room_for_node(struct expander *e, struct span span) {
   return false;
 }
 
+bool node_may_read(struct expander *e, int64_t index, struct span span) {
+  const struct node *node = &e->model->nodes.at[index];
+  if (e->trains || !node->train_only)
+    return true;
+  struct diagnostic *d =
+      report(e, NO_TENSOR, span,
+             "this reads a tensor of `fork train`, which a prediction has not");
+  diag_label(d, node->span, "made here");
+  diag_help(d, "put what reads it into `fork train { ... }`, too");
+  return false;
+}
+
 /* Adds the node that applies `m` to the tensors `inputs`; makes it current. */
 bool node_add(struct expander *e, const struct node_making *m,
               const int64_t *inputs, int input_count) {
@@ -224,6 +241,9 @@ bool node_add(struct expander *e, const struct node_making *m,
   if (!room_for_node(e, m->span))
     return false;
   make_room(e, input_count);
+  for (int i = 0; i < input_count; i++)
+    if (!node_may_read(e, inputs[i], m->span))
+      return false;
   for (int i = 0; i < input_count; i++) {
     e->in_shapes[i] = &model->nodes.at[inputs[i]].out;
     e->in_spans[i] = model->nodes.at[inputs[i]].span;
@@ -251,6 +271,9 @@ bool node_add(struct expander *e, const struct node_making *m,
                       .copies = e->copies.all,
                       .active = e->copies.active,
                       .shares = NO_NODE,
+                      .frozen = e->row.frozen != 0,
+                      .inplace = e->row.inplace,
+                      .train_only = e->trains,
                       .input_count = input_count,
                       .first_input = model->inputs.count};
   if (!node_infer(&layer) || !add_params(e, &layer, &node))

@@ -22,7 +22,6 @@ static const struct {
 static const char element_words[] =
 #define ELEMENT(constant, word, ...) " " word
 #include "sema/elements.def"
-#undef ELEMENT
     ;
 
 static const struct {
@@ -32,7 +31,21 @@ static const struct {
     {0, "", ""},
 #define ELEMENT(constant, word, bits, long_name) {bits, word, long_name},
 #include "sema/elements.def"
-#undef ELEMENT
+};
+
+static const char weights_words[] =
+#define WEIGHTS(constant, word, ...) " " word
+#include "sema/elements.def"
+    ;
+
+static const struct {
+  const char *word;
+  int eight, block, block_bits, outer, outer_bits;
+  const char *source;
+} weights_types[] = {
+    {.word = ""},
+#define WEIGHTS(constant, ...) {__VA_ARGS__},
+#include "sema/elements.def"
 };
 
 static const char gpu_words[] =
@@ -61,6 +74,7 @@ static const char toggle_words[] = TOGGLES(CHOICE_WORD);
 
 /* Words without the blank in front of the first. */
 #define ELEMENT_WORDS (&element_words[1])
+#define WEIGHTS_WORDS (&weights_words[1])
 #define PROFILE_WORDS (&profile_words[1])
 #define GPU_WORDS (&gpu_words[1])
 #define OPTIMIZER_WORDS (&optimizer_words[1])
@@ -161,6 +175,32 @@ bool element_bytes(int element, int64_t count, int64_t *bytes) {
     return false;
   *bytes = ceil_div_i64(bits, 8);
   return true;
+}
+
+/* Scales of blocks, the last of which may be smaller. */
+static bool add_scales(int64_t count, int block, int bits, int64_t *bytes) {
+  int64_t scales = block ? ceil_div_i64(count, block) : 0, all;
+  return mul_i64(scales, bits, &all) &&
+         add_i64(*bytes, ceil_div_i64(all, 8), bytes);
+}
+
+bool weights_bytes(int weights, int64_t count, int64_t *bytes) {
+  int64_t bits;
+  if (!mul_i64(count, weights_types[weights].eight, &bits))
+    return false;
+  *bytes = ceil_div_i64(bits, 64);
+  return add_scales(count, weights_types[weights].block,
+                    weights_types[weights].block_bits, bytes) &&
+         add_scales(count, weights_types[weights].outer,
+                    weights_types[weights].outer_bits, bytes);
+}
+
+const char *weights_word(int weights) {
+  return weights_types[weights].word;
+}
+
+const char *weights_source(int weights) {
+  return weights_types[weights].source;
 }
 
 int optimizer_values(int optimizer) {

@@ -147,6 +147,15 @@ static const struct arg_spec attention_specs[] = {
      .offset = offsetof(struct attention, kernel),
      .fallback = "the profile's",
      .doc = "whether the attention weights are ever stored"},
+    LORA_SPECS(attention, lora),
+    {.name = "lora_on",
+     .type = TYPE_CHOICE,
+     .place = PLACE_KEY,
+     .words = "qv qkv qkvo",
+     .offset = offsetof(struct attention, adapted),
+     .initial = 1,
+     .fallback = "qv",
+     .doc = "the projections that have them"},
     SPEC_END};
 
 const char *attention_steps(const struct attention *attention) {
@@ -299,6 +308,16 @@ static bool check_bias_words(const struct layer *layer) {
   return false;
 }
 
+static bool check_lora(const struct layer *layer) {
+  const struct attention *attention = layer->args;
+  if (attention->lora.rank || attention->adapted == LORA_QV)
+    return lora_check(layer, &attention->lora);
+  struct diagnostic *d = layer_fail(layer, MISSING_ARGUMENT, "lora_on",
+                                    "`lora_on` without a rank says nothing");
+  diag_help(d, "`lora=8` is a rank of 8");
+  return false;
+}
+
 static bool find_out(struct layer *layer, const struct attention_sizes *s) {
   layer->out = shape_with_channels(layer->in[0], s->out);
   return true;
@@ -308,10 +327,10 @@ static bool attention_shape(struct layer *layer) {
   if (!check_sequence(layer))
     return false;
   struct attention_sizes sizes = attention_sizes(layer);
-  return check_bias_words(layer) && check_heads(layer, &sizes) &&
-         check_cross(layer) && check_rope(layer, &sizes) &&
-         check_relative(layer, &sizes) && check_kernel(layer) &&
-         check_out(layer) && find_out(layer, &sizes);
+  return check_bias_words(layer) && check_lora(layer) &&
+         check_heads(layer, &sizes) && check_cross(layer) &&
+         check_rope(layer, &sizes) && check_relative(layer, &sizes) &&
+         check_kernel(layer) && check_out(layer) && find_out(layer, &sizes);
 }
 
 const struct layer_kind layer_attention = {

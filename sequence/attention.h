@@ -2,11 +2,13 @@
 #ifndef NETC_SEQUENCE_ATTENTION_H
 #define NETC_SEQUENCE_ATTENTION_H
 
-#include "layers/layer.h"
+#include "layers/lora.h"
 
 enum { ATTENTION_FUSED = 1, ATTENTION_NAIVE };
 enum { ATTENTION_SCORES = 1, ATTENTION_QUERIES, ATTENTION_UNSCALED };
 enum { ATTENTION_RMS = 1, ATTENTION_LN };
+
+enum attention_adapted { LORA_QV = 1, LORA_QKV, LORA_QKVO };
 
 /* The letters of the projections that have biases. */
 #define ATTENTION_BIASES "qkvo qvo qkv qko kvo qk qv qo kv ko vo q k v o"
@@ -22,6 +24,8 @@ struct attention {
   struct layer_ref cross;
   int causal, rope, kernel, nobias, biases, packed, views, noout, scale, qknorm;
   int sinks, talking;
+  struct lora lora;
+  int adapted; /* which projections have it: enum attention_adapted */
 };
 
 /* One matrix for queries, keys and values. */
@@ -53,6 +57,7 @@ struct projection {
   int first, count;
   int64_t in, out; /* features; out 0: it is packed into another */
   int64_t biases;
+  bool adapted; /* A and B of lora follow them */
 };
 
 void attention_projections(const struct layer *layer,

@@ -11,11 +11,19 @@ static bool has_bias(const struct attention *attention, int projection) {
          memchr(letters.at, "qkvo"[projection], letters.length);
 }
 
+static bool is_adapted(const struct attention *attention, int projection) {
+  if (!attention->lora.rank)
+    return false;
+  return (projection != PROJECTION_KEY || attention->adapted >= LORA_QKV) &&
+         (projection != PROJECTION_OUT || attention->adapted == LORA_QKVO);
+}
+
 /* Puts the projection `from` into the matrix of `to`. */
 static void pack(struct projection *to, struct projection *from) {
   if (!add_i64(to->out, from->out, &to->out) ||
       !add_i64(to->biases, from->biases, &to->biases))
     to->out = INT64_MAX; /* counted as an overflow later */
+  to->adapted = to->adapted || from->adapted;
   from->out = from->biases = 0;
 }
 
@@ -31,7 +39,8 @@ void attention_projections(const struct layer *layer,
     projections[i] =
         (struct projection){.in = in[i],
                             .out = out[i],
-                            .biases = has_bias(attention, i) ? out[i] : 0};
+                            .biases = has_bias(attention, i) ? out[i] : 0,
+                            .adapted = is_adapted(attention, i)};
   if (attention_is_packed(attention)) {
     int first = layer->input_count > 1 ? PROJECTION_KEY : PROJECTION_QUERY;
     for (int i = first + 1; i < PROJECTION_OUT; i++)
@@ -41,7 +50,8 @@ void attention_projections(const struct layer *layer,
     struct projection *p = &projections[i];
     p->first = next;
     p->count = p->out == 0 ? 0 : p->biases ? 2 : 1;
-    next += p->count;
+    p->adapted = p->adapted && p->out;
+    next += p->count + (p->adapted ? 2 : 0);
   }
 }
 
@@ -50,7 +60,8 @@ struct attention_places attention_places(const struct layer *layer) {
   struct attention_places places = {-1, {-1, -1}, {-1, -1}, -1};
   struct projection all[4];
   attention_projections(layer, all);
-  int next = all[PROJECTION_OUT].first + all[PROJECTION_OUT].count;
+  const struct projection *last = &all[PROJECTION_OUT];
+  int next = last->first + last->count + (last->adapted ? 2 : 0);
   if (attention->relative.rank)
     places.relative = next++;
   for (int i = 0; attention->qknorm && i < 2; i++) {
@@ -154,7 +165,23 @@ static void head_params(const struct attention *attention,
                    .name = "sinks", .rank = 1, .dim = {heads}, .spread = 1});
 }
 
+/* Of the module that the weights are in; a packed one is the layer itself. */
+static const char *adapter_prefix(const struct layer *layer, int which,
+                                  const struct param *weight) {
+  static const char *const names[4] = {"q_proj.", "k_proj.", "v_proj.",
+                                       "out_proj."};
+  if (strcmp(weight->name, "in_proj_weight") != 0)
+    return strcmp(weight->name, "kv_proj.weight") == 0 ? "kv_proj."
+                                                       : names[which];
+  if (layer->input_count == 1)
+    return "";
+  return which == PROJECTION_QUERY ? "q_proj." : "kv_proj.";
+}
+
+/* With lora, only A and B are trained. */
 void attention_params(const struct layer *layer, struct params *params) {
+  const struct attention *attention = layer->args;
+  size_t first = params->all.count;
   struct projection all[4];
   attention_projections(layer, all);
   for (int i = 0; i < 4; i++) {
@@ -170,10 +197,15 @@ void attention_params(const struct layer *layer, struct params *params) {
       params_add(params, weight);
     if (p->count > 1)
       params_add(params, bias);
+    if (p->adapted)
+      lora_params(params, p->in, p->out, attention->lora.rank,
+                  adapter_prefix(layer, i, &weight));
   }
   relative_params(layer->args, params);
   norm_params(layer, params);
   head_params(layer->args, params);
+  for (size_t i = first; attention->lora.rank && i < params->all.count; i++)
+    params->all.at[i].fixed = !params->all.at[i].adapter;
 }
 
 static void product(struct terms *terms, int64_t groups, int64_t rows,
@@ -200,6 +232,16 @@ void attention_macs(const struct layer *layer, struct terms *terms) {
   if (attention->talking) {
     product(terms, s.groups, size_product(s.queries, seen), s.heads, s.heads);
     product(terms, s.groups, size_product(s.queries, seen), s.heads, s.heads);
+  }
+  struct projection all[4];
+  attention_projections(layer, all);
+  for (int i = 0; i < 4; i++) {
+    bool asks = i == PROJECTION_QUERY || i == PROJECTION_OUT;
+    int64_t rows = asks ? s.queries : s.keys;
+    if (!all[i].adapted)
+      continue;
+    product(terms, s.groups, rows, all[i].in, attention->lora.rank);
+    product(terms, s.groups, rows, attention->lora.rank, all[i].out);
   }
 }
 

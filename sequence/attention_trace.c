@@ -27,6 +27,23 @@ struct strides attention_strides(const struct attention_recorder *r,
 }
 
 /* The leading axes of what comes in are a batch, too. */
+/* The product with A has the rows of `seen`, as many columns as the rank. */
+static size_t adapt(const struct attention_recorder *r,
+                    const struct projection *p, size_t in, size_t base,
+                    int64_t rows, const struct strides *seen) {
+  const struct lora *lora = &r->attention->lora;
+  struct strides lies[2] = {*seen, *seen};
+  if (r->tape->lowers)
+    lies[0].dim[seen->rank - 1] = lora->rank;
+  for (int i = 0; i < 2; i++)
+    lies[i] = strides_dense(lies[i].rank, lies[i].dim);
+  struct lora_step steps[2] = {
+      {LOWERS(LINEAR, .out = &lies[0]), attention_rows(r, rows, lora->rank),
+       true},
+      {LOWERS(LINEAR, .out = &lies[1]), attention_rows(r, rows, p->out), true}};
+  return lora_trace(r->tape, lora, in, base, steps, p->first + p->count);
+}
+
 static size_t project(const struct attention_recorder *r, int which, size_t in,
                       int64_t rows) {
   static const char *const names[] = {"query", "key", "value", "out"};
@@ -37,7 +54,7 @@ static size_t project(const struct attention_recorder *r, int which, size_t in,
   struct strides out = strides_dense(seen.rank, seen.dim);
   struct lowering does = {.opcode = DOES_LINEAR, .out = &out};
   size_t value =
-      attention_unary(r, in,
+      attention_unary(r, tape_rows(r->tape, in),
                       (struct operation){.name = names[which],
                                          .does = &does,
                                          .out = attention_rows(r, rows, p->out),
@@ -47,6 +64,8 @@ static size_t project(const struct attention_recorder *r, int which, size_t in,
                                          .splits = true,
                                          .spares = true,
                                          .cast = CAST_LOW});
+  if (p->adapted)
+    value = adapt(r, p, in, value, rows, &seen);
   out = which == PROJECTION_OUT ? strides_of(&r->layer->out)
                                 : attention_strides(r, rows, p->out);
   tape_see(r->tape, value, &out);
@@ -127,7 +146,8 @@ static size_t normalise(const struct attention_recorder *r, size_t in,
                           .out = &out,
                           .real = {1e-6}};
   struct operation op =
-      rms ? norm_rms(r->tape, rows, extent.count) : norm_ln(r->tape, rows);
+      rms ? norm_rms(r->tape, rows, extent.count, r->places.norm[which])
+          : norm_ln(r->tape, rows);
   op.name = "norm";
   op.does = &does;
   op.out = extent;

@@ -239,7 +239,7 @@ static size_t project(const struct recorder *m, const char *name, size_t in,
 static size_t normalise(const struct recorder *m, size_t in, int64_t width,
                         int param) {
   struct extent extent = rows(m, width);
-  struct operation op = norm_rms(m->r.tape, m->s.steps, extent.count);
+  struct operation op = norm_rms(m->r.tape, m->s.steps, extent.count, param);
   op.name = "norm";
   op.does = LOWERS(RMSNORM, .real = {1e-6});
   op.out = extent;

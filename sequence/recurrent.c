@@ -195,14 +195,17 @@ static void recurrent_macs(const struct layer *layer, struct terms *terms,
   }
 }
 
-/* What a direction of a layer keeps of each step, for one unit. */
+/*
+ * What a direction of a layer keeps of each step, for one unit; the states
+ * before each step only for the gradients of its matrices.
+ */
 static int64_t kept_values(const struct recurrent *recurrent, int64_t gates,
-                           int64_t steps) {
+                           int64_t steps, bool trained) {
   int64_t units = recurrent->units, projected;
   if (gates == 1) /* the states, and the first one */
-    return size_product(steps + 1, units);
+    return size_product(steps + trained, units);
   /* lstm: 4 gates, c before, tanh c, h before; gru: also 7 */
-  int64_t kept = size_product(size_product(7, steps), units);
+  int64_t kept = size_product(size_product(6 + trained, steps), units);
   /* with a projection also what comes before it; h before is projected */
   return add_i64(kept, size_product(steps, recurrent->proj), &projected)
              ? projected
@@ -229,7 +232,9 @@ static size_t recurrent_trace(const struct layer *layer, struct tape *tape,
   struct extent all =
       extent_sample(size_product(size_product(steps, gates), units), WIDTH_NET);
   for (int64_t i = 0; i < recurrent->layers; i++) {
-    int64_t kept = size_product(ways, kept_values(recurrent, gates, steps));
+    bool trained = tape_trains(tape, (int)(i * ways) * params);
+    int64_t kept =
+        size_product(ways, kept_values(recurrent, gates, steps, trained));
     x = tape_run(tape,
                  &(struct operation){.name = layer->kind->name,
                                      .does = &does,
@@ -242,6 +247,7 @@ static size_t recurrent_trace(const struct layer *layer, struct tape *tape,
                                      .back_work = all,
                                      .first_param = (int)(i * ways) * params,
                                      .param_count = (int)ways * params,
+                                     .spares = true,
                                      .cast = CAST_LOW});
     if (recurrent->dropout > 0 && tape->training && i + 1 < recurrent->layers)
       x = tape_run(tape, &(struct operation){

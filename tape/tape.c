@@ -99,7 +99,10 @@ static bool keeps_weights(const struct tape *tape, const struct operation *op,
          (!op->spares || tape->values.at[in[0]].needs_gradient);
 }
 
-/* Each matrix is copied once, and the copy is kept for backward. */
+/*
+ * Each matrix is copied once, and the copy is kept for backward. Of those that
+ * are not trained, every use makes one: cached_cast() of autocast_mode.cpp.
+ */
 static void cast_params(struct tape *tape, const struct operation *op,
                         struct extent *kept) {
   *kept = extent_fixed(0, WIDTH_LOW);
@@ -107,7 +110,7 @@ static void cast_params(struct tape *tape, const struct operation *op,
     const struct tape_param *param = &tape->node_params[op->first_param + i];
     if (!param->matrix || tape->copied[param->index])
       continue;
-    tape->copied[param->index] = true;
+    tape->copied[param->index] = param->trained;
     kept->count =
         kept->count + param->count * (int64_t)param->copies; /* < 2^63 */
   }
@@ -201,6 +204,22 @@ static void add_outputs(struct tape *tape, struct tape_op *stored,
     tape_lower(tape, op, in, stored->first_out, stored->out_count);
 }
 
+/* Notes those parameters that are trained, or that are not; returns how many.
+ */
+static int add_params(struct tape *tape, const struct operation *op,
+                      bool trained) {
+  int count = 0;
+  for (int i = 0; i < op->param_count; i++) {
+    const struct tape_param *param = &tape->node_params[op->first_param + i];
+    if (param->trained != trained)
+      continue;
+    for (size_t copy = 0; copy < param->copies; copy++)
+      *VEC_PUSH(tape->arena, &tape->params) = param->index + copy;
+    count += (int)param->copies;
+  }
+  return count;
+}
+
 static size_t run_with_all(struct tape *tape, const struct operation *op) {
   struct operation all = *op;
   all.all_params = false;
@@ -235,18 +254,15 @@ size_t tape_run(struct tape *tape, const struct operation *op) {
     *VEC_PUSH(tape->arena, &tape->ins) = in[i];
   add_outputs(tape, &stored, op, in, gradient);
   stored.first_param = tape->params.count;
-  for (int i = 0; gradient && i < op->param_count; i++) {
-    const struct tape_param *param = &tape->node_params[op->first_param + i];
-    if (!param->trained)
-      continue;
-    for (size_t copy = 0; copy < param->copies; copy++)
-      *VEC_PUSH(tape->arena, &tape->params) = param->index + copy;
-    stored.param_count += (int)param->copies;
+  if (tape->training) {
+    stored.param_count = add_params(tape, op, true);
+    stored.frozen_count = add_params(tape, op, false);
   }
+  stored.drops = tape->training && !gradient && op->always_makes;
+  for (int i = 0; i < 2 && (gradient || stored.drops); i++)
+    stored.kept[i] = resolve(tape, op->kept[i], width);
   if (gradient) {
     stored.back_work = resolve(tape, op->back_work, width);
-    for (int i = 0; i < 2; i++)
-      stored.kept[i] = resolve(tape, op->kept[i], width);
     keep_for_backward(tape, &stored, op, in);
     if (keeps_weights(tape, op, in))
       cast_params(tape, op, &stored.kept[3]);

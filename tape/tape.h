@@ -70,6 +70,7 @@ struct operation {
   int keeps;             /* KEEPS_IN(i) | KEEPS_OUT */
   bool in_place_clones;  /* in place it keeps a copy of its input instead */
   struct extent kept[2]; /* more that backward needs */
+  bool always_makes;     /* these, while training, also if nothing needs them */
   struct extent work;    /* while it runs */
   enum gradient gradient;
   struct extent back_work; /* while its gradients are computed */
@@ -114,11 +115,13 @@ struct tape_op {
   int64_t node;
   size_t first_in, first_out, first_saved, first_param;
   size_t first_storage; /* it makes none before */
-  int in_count, out_count, saved_count, param_count;
+  int in_count, out_count, saved_count;
+  int param_count, frozen_count; /* that are trained; behind these, others */
   enum result result;
   enum gradient gradient;
   bool elementwise, folds;
   bool splits, by_channel;
+  bool drops;            /* what would be kept, for nothing needs a gradient */
   struct extent kept[4]; /* the last two: a clone, 16-bit matrices */
   struct extent work, back_work;
 };

@@ -142,8 +142,8 @@ static inline void want_windows(struct wanted *w, json_t *layer) {
   json_t *kernel = json_object_get(given, "kernel");
   json_t *pad = json_object_get(given, "pad");
   const char *op = json_string_value(find(layer, "op"));
-  bool pools = strstr(op, "pool") != NULL;
-  if (!pools && !strstr(op, "conv"))
+  bool pools = strstr(op, "pool") != NULL, convolves = strstr(op, "conv");
+  if (!pools && !convolves && strcmp(op, "unfold") && strcmp(op, "local"))
     return; /* of attention, `kernel` is that of its projections */
   char room[32];
   for (size_t i = 0; kernel && i + 1 < json_array_size(find(layer, "out.0"));
@@ -157,14 +157,22 @@ static inline void want_windows(struct wanted *w, json_t *layer) {
       before = step * (size - 1) / 2;
       after = step * (size - 1) - before;
     }
+    int64_t stride =
+        by_axis(json_object_get(given, "stride"), i, pools ? size : 1);
+    if (json_is_string(pad) && strcmp(json_string_value(pad), "tf") == 0) {
+      int64_t in = by_axis(find(layer, "in.0"), i, 1);
+      int64_t all = ((in + stride - 1) / stride - 1) * stride +
+                    step * (size - 1) + 1 - in;
+      before = all > 0 ? all / 2 : 0;
+      after = all > 0 ? all - before : 0;
+    }
     want(w, size, "_KERNEL_", axis);
-    want(w, by_axis(json_object_get(given, "stride"), i, pools ? size : 1),
-         "_STRIDE_", axis);
+    want(w, stride, "_STRIDE_", axis);
     want(w, step, "_DILATION_", axis);
     want(w, before, "_PAD_BEFORE_", axis);
     want(w, after, "_PAD_AFTER_", axis);
   }
-  if (kernel && !pools) {
+  if (kernel && convolves) {
     json_t *groups = json_object_get(given, "groups"),
            *in = find(layer, "in.0");
     int64_t channels =

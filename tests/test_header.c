@@ -234,13 +234,30 @@ static void check_end(struct known *k, json_t *end, const char *kind,
   check_group(&k->header, stem, &w);
 }
 
+/* Inputs and outputs that a prediction has come first. */
+static int64_t predicted(const json_t *ends) {
+  size_t i;
+  json_t *end;
+  json_array_foreach(
+      ends, i,
+      end) if (json_object_get(end, "only_training")) return (int64_t)i;
+  return (int64_t)json_array_size(ends);
+}
+
+/* What layers have that only training runs. */
+static int64_t trained(const struct known *k, const char *name) {
+  size_t i;
+  json_t *layer;
+  int64_t sum = 0;
+  json_array_foreach(find(k->json, "layers"), i, layer) sum +=
+      json_object_get(layer, "only_training") ? number(layer, name) : 0;
+  return sum;
+}
+
 static void check_totals(struct known *k) {
   static const struct {
     const char *macro, *path;
   } all[] = {{"BATCH", "inference.batch"},
-             {"PARAM_COUNT", "totals.param_count"},
-             {"TRAINABLE_COUNT", "totals.trainable_count"},
-             {"BUFFER_COUNT", "totals.buffer_count"},
              {"MAC_COUNT", "totals.mac_count"},
              {"ARENA_BYTES", "inference.arena.bytes"},
              {"ARENA_ALIGN", "inference.arena.align_bytes"},
@@ -252,10 +269,16 @@ static void check_totals(struct known *k) {
   char path[64] = "training.peak_bytes";
   for (size_t i = 0; i < sizeof all / sizeof *all; i++)
     want(&w, number(k->json, all[i].path), all[i].macro, "");
-  want(&w, (int64_t)json_array_size(find(k->json, "inputs")), "INPUT_COUNT",
-       "");
-  want(&w, (int64_t)json_array_size(find(k->json, "outputs")), "OUTPUT_COUNT",
-       "");
+  want(&w, number(k->json, "totals.param_count") - trained(k, "param_count"),
+       "PARAM_COUNT", "");
+  want(&w,
+       number(k->json, "totals.trainable_count") -
+           trained(k, "trainable_count"),
+       "TRAINABLE_COUNT", "");
+  want(&w, number(k->json, "totals.buffer_count") - trained(k, "buffer_count"),
+       "BUFFER_COUNT", "");
+  want(&w, predicted(find(k->json, "inputs")), "INPUT_COUNT", "");
+  want(&w, predicted(find(k->json, "outputs")), "OUTPUT_COUNT", "");
   want(&w,
        json_integer_value(find(k->json, "inference.cache_bytes")), /* or 0 */
        "CACHE_BYTES", "");
@@ -304,12 +327,15 @@ static void check_known(struct known *k) {
   json_t *layer, *end;
   size_t i;
   check_totals(k);
-  json_array_foreach(find(k->json, "inputs"), i, end)
+  json_array_foreach(find(k->json, "inputs"), i,
+                     end) if (!json_object_get(end, "only_training"))
       check_end(k, end, "INPUT", i, &k->model->inputs[i]);
-  json_array_foreach(find(k->json, "outputs"), i, end)
+  json_array_foreach(find(k->json, "outputs"), i,
+                     end) if (!json_object_get(end, "only_training"))
       check_end(k, end, "OUTPUT", i, &k->model->outputs[i]);
   json_array_foreach(find(k->json, "layers"), i, layer) {
-    if (strcmp(json_string_value(find(layer, "op")), "input") != 0)
+    if (strcmp(json_string_value(find(layer, "op")), "input") != 0 &&
+        !json_object_get(layer, "only_training"))
       check_layer(k, layer, (int64_t)i);
   }
   assert_int_equal(k->weights, inference(k->json, "weight_bytes"));

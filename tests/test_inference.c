@@ -225,6 +225,42 @@ static void any_number_of_branches_is_put_in_order(void **state) {
   alarm(0);
 }
 
+/*
+ * A matrix of 32768 values and a bias: bytes of whole blocks as the structs of
+ * ggml-common.h and the papers have them, and of one that is not filled.
+ */
+static void blocks_of_weights_have_scales(void **state) {
+  (void)state;
+  static const struct {
+    const char *type;
+    int64_t values, bytes; /* of a block */
+    int64_t rest;          /* bytes of 35 values, 5 x 7 */
+  } types[] = {
+      {"nf4", 64, 32 + 4, 18 + 4},
+      {"nf4_dq", 16384, 8192 + 256 + 4, 18 + 1 + 4},
+      {"mxfp4", 32, 16 + 1, 18 + 2},
+      {"q3_k", 256, 110, 14 + 3 + 2}, /* 3 scales of 6 bits */
+      {"q2_k", 256, 84, 9 + 3 + 4},
+      {"iq1_s", 256, 50, 7 + 1 + 2},
+  };
+  for (size_t i = 0; i < sizeof types / sizeof *types; i++) {
+    char options[64];
+    snprintf(options, sizeof options, "weight_dtype=%s dtype=bf16",
+             types[i].type);
+    assert_int_equal(ask_inference("net a\ninput 128\nlinear 256\n", options,
+                                   "weight_bytes"),
+                     32768 / types[i].values * types[i].bytes + 2 * 256);
+    assert_int_equal(ask_inference("net a\ninput 5\nlinear 7 nobias\n", options,
+                                   "weight_bytes"),
+                     types[i].rest);
+  }
+  /* A table that is tied counts once. */
+  assert_int_equal(ask_inference("net a\ninput 8 : i32\nwords: embed 64 64\n"
+                                 "linear 64 nobias tie=words\n",
+                                 "weight_dtype=mxfp4", "weight_bytes"),
+                   64 * 64 / 32 * 17);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(element_wise_layers_run_in_place),
@@ -232,6 +268,7 @@ int main(void) {
       cmocka_unit_test(views_cost_nothing),
       cmocka_unit_test(caches_hold_keys_and_values),
       cmocka_unit_test(small_types_are_rounded_up),
+      cmocka_unit_test(blocks_of_weights_have_scales),
       cmocka_unit_test(any_number_of_branches_is_put_in_order),
       cmocka_unit_test(arenas_of_published_nets_are_sound),
   };

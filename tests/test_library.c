@@ -636,6 +636,9 @@ static void what_exists_can_be_listed(void **state) {
     for (size_t i = 0; i < kind.argument_count; i++)
       assert_int_equal(netc_layer_argument(kinds, i, &argument), NETC_OK);
   assert_true(kinds >= 60);
+  assert_int_equal(netc_row_argument(0, &argument), NETC_OK);
+  assert_string_equal(argument.name, "frozen");
+  assert_int_equal(netc_row_argument(99, &argument), NETC_USAGE);
   assert_int_equal(netc_layer_argument(kinds, 0, &argument), NETC_USAGE);
   for (; netc_slug(slugs, &slug) == NETC_OK; slugs++)
     assert_holds(slug.page, slug.name);

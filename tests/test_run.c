@@ -27,6 +27,10 @@ struct whole {
 };
 
 static const struct whole wholes[] = {
+    {"adapters",
+     "tests/data/run/adapters.net",
+     "",
+     {"map", "states", "vector"}},
     {"maps", "tests/data/run/maps.net", "", {"map", "vector"}},
     {"patches", "tests/data/run/patches.net", "", {"map", "vector"}},
     {"sequences",

@@ -12,10 +12,13 @@ operation. Run by hand when a rule of what is kept changes.
 import torch
 import torch.nn.functional as F
 from torch import nn
-from torchvision import models
 from torch.multiprocessing.reductions import StorageWeakRef
 from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_flatten
+from torch.utils.checkpoint import checkpoint
+from torchvision import models
+
+from lora import Lora, LoraAttention
 
 
 # Measuring
@@ -123,11 +126,15 @@ def seq(*modules):
     return nn.Sequential(*modules)
 
 
-def row(net, shape, build, kind=torch.float32, train="", batches=(1, 3)):
+def row(net, shape, build, kind=torch.float32, train="", batches=(1, 3),
+        peak=True):
+    """`peak`: no frame of Python holds tensors longer than backward does."""
     for batch in batches:
         model = build()
         x = torch.zeros(batch, *shape, dtype=kind)
-        values = measure(model, [x])
+        values = list(measure(model, [x]))
+        if not peak:
+            values[2] = "-"
         print(f'"{net}",{batch},"{train}",' + ",".join(map(str, values)))
 
 
@@ -159,10 +166,110 @@ class Constant(nn.Module):
         return self.weight
 
 
+class RmsNorm(nn.Module):
+    def __init__(self, width):
+        super().__init__()
+        self.weight = nn.Parameter(torch.ones(width))
+
+    def forward(self, x):
+        x = x * torch.rsqrt(x.pow(2).mean(-1, keepdim=True) + 1e-5)
+        return self.weight * x
+
+
+class Bare(nn.Module):
+    """The same without a scale."""
+
+    def __init__(self, width):
+        super().__init__()
+
+    def forward(self, x):
+        return x * torch.rsqrt(x.pow(2).mean(-1, keepdim=True) + 1e-5)
+
+
+class Scale(Weight):
+    def forward(self, x):
+        return x * self.weight
+
+
+class ChannelScale(nn.Module):
+    """Of a map with its channels first."""
+
+    def __init__(self, channels):
+        super().__init__()
+        self.weight = nn.Parameter(torch.ones(channels, 1, 1))
+
+    def forward(self, x):
+        return x * self.weight
+
+
+class Attention(nn.Module):
+    """Four projections, and every step of the softmax in memory."""
+
+    def __init__(self, width, heads):
+        super().__init__()
+        self.heads = heads
+        self.q, self.k, self.v, self.out = (lin(width, width)
+                                            for _ in range(4))
+
+    def forward(self, x):
+        n, length, width = x.shape
+
+        def split(y):
+            return y.view(n, length, self.heads, -1).transpose(1, 2)
+
+        q, k, v = split(self.q(x)), split(self.k(x)), split(self.v(x))
+        scores = q @ k.transpose(2, 3)
+        del q, k
+        scores = scores * (width // self.heads) ** -0.5
+        weights = scores.softmax(-1)
+        del scores
+        x = weights @ v
+        del weights, v
+        return self.out(x.transpose(1, 2).reshape(n, length, width))
+
+
+class Module(nn.Module):
+    def __init__(self, width, heads):
+        super().__init__()
+        self.net = nn.MultiheadAttention(width, heads, batch_first=True)
+
+    def forward(self, x):
+        return self.net(x, x, x, need_weights=False)[0]
+
+
+class Recurrent(nn.Module):
+    """The layer by itself: its steps are the first axis, as they lie."""
+
+    def __init__(self, net):
+        super().__init__()
+        self.net = net
+
+    def forward(self, x):
+        return self.net(x.view(x.shape[1], x.shape[0], -1))[0].view(x.shape)
+
+
+class Adapted(nn.Module):
+    """A block of a transformer of which only the adapters are trained."""
+
+    def __init__(self):
+        super().__init__()
+        self.embed, self.last = ice(nn.Embedding(10, 8)), ice(lin(8, 10, False))
+        self.norms = ice(nn.ModuleList(nn.LayerNorm(8) for _ in range(3)))
+        self.attend, self.up = LoraAttention(8, 2, 2), Lora(lin(8, 16), 2)
+        self.down = ice(lin(16, 8))
+
+    def forward(self, x):
+        x = self.embed(x)
+        x = x + self.attend(self.norms[0](x))
+        x = x + self.down(F.gelu(self.up(self.norms[1](x))))
+        return self.last(self.norms[2](x))
+
+
 print("""\
 # What PyTorch 1.13 keeps and allocates in a step of small nets, in bytes (CPU,
 # float32): tools/step_truth.py. loss=sum; peak: of forward and backward,
 # without parameters, buffers and input.
+# It is - where frames of Python hold what nothing needs any more.
 # net,batch,settings,saved,gradients,peak""")
 
 # An operand is kept if the other one needs a gradient.
@@ -200,6 +307,221 @@ row("input 1x6x6; linear 6; permute 1 0 2; linear 5", (1, 6, 6),
 row("input 9; linear 8; slice c 1:5; linear 5", (9,),
     lambda: seq(lin(9, 8), Call(lambda x: x.narrow(1, 1, 4)), lin(4, 5)))
 
+
+# Frozen: before, between and behind what is trained.
+KINDS = {
+    "linear 8": ((8,), lambda: lin(8, 8)),
+    "conv 6 3x3 pad": ((6, 5, 5), lambda: conv(6, 6)),
+    "dwconv 3x3 pad": ((6, 5, 5), lambda: conv(6, 6, groups=6)),
+    "deconv 6 3x3 pad=1": ((6, 5, 5), lambda: nn.ConvTranspose2d(
+        6, 6, 3, padding=1)),
+    "bn": ((6, 5, 5), lambda: nn.BatchNorm2d(6)),
+    "gn 2": ((6, 5, 5), lambda: nn.GroupNorm(2, 6)),
+    "instnorm": ((6, 5, 5), lambda: nn.InstanceNorm2d(6, affine=True)),
+    "prelu": ((6, 5, 5), lambda: nn.PReLU(6)),
+    "ln": ((4, 8), lambda: nn.LayerNorm(8)),
+    "rmsnorm": ((4, 8), lambda: RmsNorm(8)),
+    "scale": ((4, 8), lambda: Scale(8)),
+    "attention 2 naive": ((4, 8), lambda: Attention(8, 2)),
+    "attention 2 packed naive": ((4, 8), lambda: Module(8, 2)),
+    "lstm 8": ((4, 8), lambda: Recurrent(nn.LSTM(8, 8))),
+    "gru 8": ((4, 8), lambda: Recurrent(nn.GRU(8, 8))),
+    "rnn 8": ((4, 8), lambda: Recurrent(nn.RNN(8, 8))),
+}
+# Of several operations, without a gradient: what a frame holds stays. Of
+# steps, the peak is that of some of them.
+FRAMES = "attention 2 naive", "attention 2 packed naive"
+STEPS = "lstm 8", "gru 8", "rnn 8"
+for word, (shape, build) in KINDS.items():
+    dense = len(shape) < 3
+    size = shape if dense else (5, 5, 6)
+
+    def trained():
+        return lin(8, 8) if dense else conv(6, 6, 1)
+    text = "linear 8" if dense else "conv 6 1x1"
+    start = f"input {'x'.join(map(str, size))}; "
+    row(f"{start}{word} frozen; {text}", shape,
+        lambda: seq(ice(build()), trained()),
+        peak=word not in FRAMES + STEPS)
+    row(f"{start}{text}; {word} frozen; {text}", shape,
+        lambda: seq(trained(), ice(build()), trained()),
+        peak=word not in STEPS)
+    row(f"{start}{text}; {word} frozen; scale", shape,
+        lambda: seq(trained(), ice(build()), Scale(8) if dense else
+                    ChannelScale(6)), peak=word not in STEPS)
+
+# Layers behind and around what is frozen.
+# In place on a view, as a dense layer of rows gives, gradients are copied.
+for word, module in [("relu inplace=off", nn.ReLU), ("gelu", nn.GELU),
+                     ("silu inplace=off", nn.SiLU), ("sigmoid", nn.Sigmoid),
+                     ("leaky inplace=off", nn.LeakyReLU),
+                     ("softmax", lambda: nn.Softmax(-1)),
+                     ("dropout 0.5", nn.Dropout),
+                     ("rmsnorm noaffine", lambda: Bare(8))]:
+    row(f"input 4x8; linear 8; linear 8 frozen; {word}; linear 8", (4, 8),
+        lambda: seq(lin(8, 8), ice(lin(8, 8)), module(), lin(8, 8)))
+    row(f"input 4x8; linear 8 frozen; {word}; linear 8", (4, 8),
+        lambda: seq(ice(lin(8, 8)), module(), lin(8, 8)))
+row("input 6x6x3; freeze { conv 8 3x3 pad bn relu; pool 2x2 }; "
+    "conv 4 3x3 pad bn relu; gap; fc 10", (3, 6, 6),
+    lambda: seq(ice(conv(3, 8, bias=False), nn.BatchNorm2d(8), nn.ReLU(True),
+                    nn.MaxPool2d(2)), conv(8, 4, bias=False),
+                nn.BatchNorm2d(4), nn.ReLU(True), nn.AdaptiveAvgPool2d(1),
+                nn.Flatten(), lin(4, 10)))
+row("input 6x6x3; conv 8 3x3 pad bn relu; freeze { conv 8 3x3 pad bn relu; "
+    "avgpool 2x2 }; conv 4 3x3 pad bn relu", (3, 6, 6),
+    lambda: seq(conv(3, 8, bias=False), nn.BatchNorm2d(8), nn.ReLU(True),
+                ice(conv(8, 8, bias=False), nn.BatchNorm2d(8), nn.ReLU(True),
+                    nn.AvgPool2d(2)), conv(8, 4, bias=False),
+                nn.BatchNorm2d(4), nn.ReLU(True)))
+row("input 6x6x8; freeze { conv 8 3x3 pad bn frozen=false relu; "
+    "conv 8 1x1 nobias }; relu", (8, 6, 6), lambda: seq(
+        conv(8, 8, bias=False), nn.BatchNorm2d(8), nn.ReLU(True),
+        ice(conv(8, 8, 1, bias=False)), nn.ReLU(True)))
+for join, function in [("add", torch.add), ("mul", torch.mul),
+                       ("sub", torch.sub)]:
+    row(f"input 4x8; linear 8; {join} {{ linear 8 frozen }} {{ linear 8 }}; "
+        "linear 8", (4, 8), lambda: seq(
+            lin(8, 8), Call(lambda x, a, b: function(a(x), b(x)),
+                            ice(lin(8, 8)), lin(8, 8)), lin(8, 8)))
+    row(f"input 4x8; {join} {{ linear 8 frozen }} {{ linear 8 }}; linear 8",
+        (4, 8), lambda: seq(Call(lambda x, a, b: function(a(x), b(x)),
+                                 ice(lin(8, 8)), lin(8, 8)), lin(8, 8)))
+row("input 4x8; concat { linear 8 frozen } { linear 8 }; linear 8", (4, 8),
+    lambda: seq(Call(lambda x, a, b: torch.cat([a(x), b(x)], -1),
+                     ice(lin(8, 8)), lin(8, 8)), lin(16, 8)))
+row("input 4x8; freeze { add { ln; linear 16 gelu; linear 8 } {} }; linear 8",
+    (4, 8), lambda: seq(Call(
+        lambda x, n, a, b: b(F.gelu(a(n(x)))) + x,
+        ice(nn.LayerNorm(8)), ice(lin(8, 16)), ice(lin(16, 8))), lin(8, 8)))
+row("input 4x8; linear 8; freeze { add { ln; linear 16 gelu; linear 8 } {} }; "
+    "linear 8", (4, 8), lambda: seq(lin(8, 8), Call(
+        lambda x, n, a, b: b(F.gelu(a(n(x)))) + x,
+        ice(nn.LayerNorm(8)), ice(lin(8, 16)), ice(lin(16, 8))), lin(8, 8)))
+row("input 6 : i64; embed 10 8 frozen; linear 8", (6,),
+    lambda: seq(ice(nn.Embedding(10, 8)), lin(8, 8)), torch.int64)
+row("input 6 : i64; embed 10 8; linear 8 frozen; linear 4", (6,),
+    lambda: seq(nn.Embedding(10, 8), ice(lin(8, 8)), lin(8, 4)), torch.int64)
+row("input 6 : i64; embed 10 8 frozen; posembed frozen; ln; linear 4", (6,),
+    lambda: seq(ice(nn.Embedding(10, 8)), Call(
+        lambda x, p: x + p(), ice(Weight(6, 8))), nn.LayerNorm(8), lin(8, 4)),
+    torch.int64)
+row("input 6 : i64; words: embed 10 8 frozen; linear 8; "
+    "linear 10 nobias tie=words", (6,), lambda: Call(
+        lambda x, e, a: F.linear(a(e(x)), e.weight), ice(nn.Embedding(10, 8)),
+        lin(8, 8)), torch.int64)
+row("input 8; linear 8; shared: linear 8 frozen; relu; again shared; "
+    "linear 8", (8,), lambda: Call(
+        lambda x, a, b, c: c(b(F.relu_(b(a(x))))), lin(8, 8), ice(lin(8, 8)),
+        lin(8, 8)))
+row("input 4x8; linear 8 gelu; linear 8 frozen gelu; linear 8 gelu; "
+    "linear 8 frozen; linear 8", (4, 8), lambda: seq(
+        lin(8, 8), nn.GELU(), ice(lin(8, 8)), nn.GELU(), lin(8, 8), nn.GELU(),
+        ice(lin(8, 8)), lin(8, 8)))
+
+# Layers that are computed in place, or not.
+row("input 4x8; linear 8; relu inplace=off; linear 8", (4, 8),
+    lambda: seq(lin(8, 8), nn.ReLU(), lin(8, 8)))
+row("input 8; linear 8; silu inplace=on; linear 8; silu inplace=off; "
+    "linear 8", (8,), lambda: seq(lin(8, 8), nn.SiLU(True), lin(8, 8),
+                                    nn.SiLU(), lin(8, 8)))
+for word, module in [("relu", lambda: nn.ReLU(True)),
+                     ("silu", lambda: nn.SiLU(True)),
+                     ("leaky", lambda: nn.LeakyReLU(inplace=True))]:
+    row(f"input 8; linear 8; linear 8 frozen {word}; linear 8", (8,),
+        lambda: seq(lin(8, 8), ice(lin(8, 8)), module(), lin(8, 8)))
+    row(f"input 8; linear 8 frozen {word}; linear 8", (8,),
+        lambda: seq(ice(lin(8, 8)), module(), lin(8, 8)))
+row("input 6x6x8; conv 8 1x1 bn relu inplace=off; conv 8 1x1 bn relu; "
+    "conv 8 1x1", (8, 6, 6), lambda: seq(
+        conv(8, 8, 1, False), nn.BatchNorm2d(8), nn.ReLU(),
+        conv(8, 8, 1, False), nn.BatchNorm2d(8), nn.ReLU(True),
+        conv(8, 8, 1)))
+row("input 8; linear 8; relu inplace=on; linear 8; leaky; linear 8", (8,),
+    lambda: seq(lin(8, 8), nn.ReLU(True), lin(8, 8), nn.LeakyReLU(),
+                lin(8, 8)), train="inplace=off")
+row("input 4x8; linear 8; add { linear 8 } {} inplace=off; linear 8", (4, 8),
+    lambda: seq(lin(8, 8), Call(lambda x, a: a(x) + x, lin(8, 8)),
+                lin(8, 8)))
+
+
+class Mixed(nn.Module):
+    """Under autocast, whose cache is emptied behind it."""
+
+    def __init__(self, net):
+        super().__init__()
+        self.net = net
+
+    def forward(self, x):
+        with torch.autocast("cpu", torch.bfloat16):
+            return self.net(x)
+
+
+class Checkpoint(nn.Module):
+    def __init__(self, net):
+        super().__init__()
+        self.net = net
+
+    def forward(self, x):
+        return checkpoint(self.net, x, use_reentrant=False)
+
+
+# Mixed precision: of frozen matrices, each use has a copy of its own.
+for word, shape, build, text, trained in [
+        ("linear 8", (4, 8), lambda: lin(8, 8), "linear 8",
+         lambda: lin(8, 8)),
+        ("conv 6 3x3 pad", (6, 5, 5), lambda: conv(6, 6), "conv 6 1x1",
+         lambda: conv(6, 6, 1))]:
+    start = "input 4x8; " if len(shape) < 3 else "input 5x5x6; "
+    for net, build_all in [
+            (f"{word} frozen; {text}",
+             lambda: seq(ice(build()), trained())),
+            (f"{text}; {word} frozen; {text}",
+             lambda: seq(trained(), ice(build()), trained())),
+            (f"{text}; {word} frozen", lambda: seq(trained(), ice(build()))),
+            (f"{text}; shared: {word} frozen; again shared; {text}",
+             lambda: Call(lambda x, a, b, c: c(b(b(a(x)))), trained(),
+                          ice(build()), trained()))]:
+        row(start + net, shape, lambda: Mixed(build_all()),
+            train="precision=mixed", peak=False)
+
+# Segments that are computed once more, and some that need not be.
+row("input 4x8; checkpoint { linear 8 frozen; gelu; linear 8 frozen }; "
+    "linear 8", (4, 8), lambda: seq(Checkpoint(ice(
+        lin(8, 8), nn.GELU(), lin(8, 8))), lin(8, 8)))
+row("input 4x8; linear 32 frozen; checkpoint { linear 32 frozen; gelu; "
+    "linear 32 frozen }; gelu; linear 8", (4, 8), lambda: seq(
+        ice(lin(8, 32)), Checkpoint(ice(lin(32, 32), nn.GELU(), lin(32, 32))),
+        nn.GELU(), lin(32, 8)), peak=False)
+row("input 4x8; checkpoint { linear 8 frozen; gelu; linear 8 }; linear 8",
+    (4, 8), lambda: seq(Checkpoint(seq(
+        ice(lin(8, 8)), nn.GELU(), lin(8, 8))), lin(8, 8)), peak=False)
+
+# Adapters of low rank beside frozen weights.
+row("input 8; linear 8 lora=2; linear 8 lora=2", (8,),
+    lambda: seq(Lora(lin(8, 8), 2), Lora(lin(8, 8), 2)))
+row("input 4x8; linear 8; linear 16 nobias lora=3 lora_alpha=6; linear 4",
+    (4, 8), lambda: seq(lin(8, 8), Lora(lin(8, 16, False), 3, 6),
+                        lin(16, 4)))
+row("input 4x8; linear 8 lora=2 lora_dropout=0.1; gelu; linear 8 lora=2 "
+    "lora_dropout=0.1", (4, 8), lambda: seq(
+        Lora(lin(8, 8), 2, dropout=0.1), nn.GELU(),
+        Lora(lin(8, 8), 2, dropout=0.1)), peak=False)
+row("input 5x5x6; conv 6 3x3 pad lora=2; bn frozen; relu; fc 10 lora=4",
+    (6, 5, 5), lambda: seq(Lora(conv(6, 6), 2), ice(nn.BatchNorm2d(6)),
+                           nn.ReLU(True), nn.Flatten(),
+                           Lora(lin(150, 10), 4)))
+row("input 5x5x6; conv 6 1x1; conv 8 3x3 pad groups=2 lora=4; conv 4 1x1",
+    (6, 5, 5), lambda: seq(conv(6, 6, 1), Lora(conv(6, 8, groups=2), 4),
+                           conv(8, 4, 1)))
+for word, more in [("lora=2", {}), ("lora=2 lora_on=qkvo", {"on": "qkvo"}),
+                   ("packed lora=2", {"packed": True})]:
+    row(f"input 5x8; attention 2 naive {word}; linear 8 lora=2", (5, 8),
+        lambda: seq(LoraAttention(8, 2, 2, **more), Lora(lin(8, 8), 2)),
+        peak=False)
+row("input 6 : i64; freeze { embed 10 8; add { ln; attention 2 naive lora=2 } "
+    "{}; add { ln; linear 16 lora=2 gelu; linear 8 } {}; ln; linear 10 "
+    "nobias }", (6,), lambda: Adapted(), torch.int64, peak=False)
 
 # Whole nets.
 row("examples/zoo/inception_v3.net", (3, 299, 299),

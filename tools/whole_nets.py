@@ -25,6 +25,8 @@ import torch
 import torch.nn.functional as F
 from torch import nn
 
+from lora import Lora, LoraAttention
+
 SEED = 7
 LIMIT = 1e-4
 KEPT = "tests/data/run"
@@ -640,16 +642,38 @@ class Sequences(nn.Module):
         return x, last, self.out(y.flatten(1))
 
 
+class Adapters(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.first = Lora(nn.Conv2d(4, 8, 3, 2, 1, groups=2, bias=False), 4,
+                          6)
+        self.norm = nn.BatchNorm2d(8)
+        self.second = Lora(nn.Conv2d(8, 6, 2, dilation=2, bias=False), 2, 1)
+        self.attend = LoraAttention(6, 2, 3)
+        self.packed = LoraAttention(6, 3, 2, "qkvo", 3, packed=True)
+        self.dense = Lora(nn.Linear(6, 5), 2)
+        self.last = Lora(nn.Linear(45, 4), 3, 1)
+
+    def forward(self, x):
+        x = y = self.second(self.norm(self.first(x)).relu())
+        x = x.flatten(2).transpose(1, 2)
+        x = x + self.attend(x)
+        x = x + self.packed(x)
+        x = F.gelu(self.dense(x))
+        return y.movedim(1, -1), x, self.last(x.flatten(1))
+
+
 # What is compared: name, settings, module, and what is special.
 
 class Case:
     def __init__(self, net, settings, build, eps=None, extra=None,
                  indices=None, sequence=False, keep=False, give=None,
-                 path=None, calibrated=False):
+                 path=None, calibrated=False, lies=False):
         self.net, self.settings, self.build = net, settings, build
         self.eps, self.extra = eps, extra or (lambda model: {})
         self.indices, self.sequence, self.keep = indices, sequence, keep
         self.give, self.calibrated = give, calibrated
+        self.lies = lies  # outputs have their channels last already
         self.path = path or f"examples/zoo/{net}.net"
         values = "-".join(s.split("=")[1] for s in settings)
         self.name = net + ("-" + values if values else "")
@@ -705,6 +729,8 @@ def variants_give(model, inputs, weights):
 CASES = [
     Case("variants", [], Variants, sequence=True, keep=True, eps=1e-6,
          give=variants_give, path="tests/data/run/variants.net"),
+    Case("adapters", [], Adapters, keep=True, lies=True,
+         path="tests/data/run/adapters.net"),
     Case("maps", [], Maps, keep=True, path="tests/data/run/maps.net"),
     Case("patches", [], Patches, keep=True,
          path="tests/data/run/patches.net"),
@@ -828,7 +854,8 @@ def compare(case, folder):
     worst = 0
     for name, path, truth in zip(names, paths, found):
         ours = torch.from_numpy(np.load(path))
-        if truth.dim() > 2 and not (case.indices or case.sequence):
+        if truth.dim() > 2 and not (case.indices or case.sequence or
+                                    case.lies):
             truth = truth.movedim(1, -1)
         truth = truth.reshape(ours.shape)
         rms = truth.double().square().mean().sqrt()

@@ -27,9 +27,10 @@ struct body {
   struct variables pool;  /* x, y, z, .. */
   struct variables named; /* after labels */
   struct map labels;      /* of `named`, from 1 */
+  struct map dicts;       /* ModuleDicts that are there */
   const int64_t *last;    /* by value: the last node that reads it here */
   int64_t *variable;      /* by value: from 1 in pool, from -1 in named */
-  struct item *items;     /* one for each piece */
+  struct item *items;     /* ModuleDicts, each piece, the end */
   struct item *item;      /* at hand */
   VEC(int64_t) read;      /* values that the statement at hand reads */
 };
@@ -102,6 +103,15 @@ static void let_go_read(struct body *b, int64_t now) {
   b->read.count = 0;
 }
 
+/* skip[3] is skip_3 */
+static struct slice variable_word(struct arena *arena, struct slice label) {
+  struct text word = text_new(arena);
+  for (size_t i = 0; i < label.length; i++)
+    if (label.at[i] != ']')
+      text_putc(&word, label.at[i] == '[' ? '_' : label.at[i]);
+  return text_slice(&word);
+}
+
 /*
  * The label of a value, its row's or its group's, if something behind the next
  * piece reads it: what only leads on needs no name of its own.
@@ -114,38 +124,135 @@ static struct slice label_of(struct body *b, const struct piece *piece,
   if (piece->unit >= 0)
     name = &model->groups.at[b->p->units.at[piece->unit].group].name;
   if (piece->end == b->unit->end || b->last[value] < piece[1].end ||
-      (name->ordinal && !name->repeated) || !is_variable(name->text))
+      (name->ordinal && !name->repeated))
     return none;
-  return name->text;
+  struct slice word = variable_word(b->arena, name->text);
+  return is_variable(word) ? word : none;
 }
 
 /* Modules */
 
-static void name_hole(struct hole *hole, struct arena *arena,
+/* self.skip = nn.ModuleDict(), before all else, once. */
+static void put_dict(struct body *b, struct slice word, size_t length) {
+  struct hole path = {.kind = HOLE_MODULE, .ordinal = -1};
+  struct text rest = text_new(b->arena);
+  struct map_entry *entry =
+      map_add(b->arena, &b->dicts, (struct slice){word.at, length});
+  if (entry->number++)
+    return;
+  size_t first = 0;
+  while (first < length && word.at[first] != '.')
+    first++;
+  path.stem = (struct slice){word.at, first};
+  path.attribute = is_attribute(path.stem);
+  for (size_t i = first; i < length; i++) {
+    bool dot = word.at[i] == '.';
+    bool last = i + 1 == length || word.at[i + 1] == '.';
+    text_put(&rest, dot ? "[\"" : "");
+    if (!dot)
+      text_putc(&rest, word.at[i]);
+    text_put(&rest, last ? "\"]" : "");
+  }
+  path.rest = text_slice(&rest);
+  code_hole(&b->items[0].make, path);
+  code_format(&b->items[0].make, " = nn.ModuleDict()\n");
+}
+
+static void put_dicts(struct body *b, struct slice word) {
+  for (size_t i = 0; i < word.length; i++)
+    if (word.at[i] == '.')
+      put_dict(b, word, i);
+}
+
+/* skip[3] is a ModuleDict's "3", as files of weights have it: skip.3 */
+static struct slice file_word(struct arena *arena,
+                              const struct node_name *name) {
+  struct text word = text_new(arena), file = text_new(arena);
+  name_put(&word, name);
+  for (size_t i = 0; i < word.length; i++)
+    if (word.at[i] != ']')
+      text_putc(&file, word.at[i] == '[' ? '.' : word.at[i]);
+  return text_slice(&file);
+}
+
+/* The length up to the first dot. */
+static size_t step_length(struct slice word) {
+  const char *dot = memchr(word.at, '.', word.length);
+  return dot ? (size_t)(dot - word.at) : word.length;
+}
+
+static struct slice behind(struct slice word, size_t length) {
+  length += length < word.length; /* the dot */
+  return (struct slice){word.at + length, word.length - length};
+}
+
+/* ["3"]["1"] */
+static void put_keys(struct text *path, struct slice keys) {
+  while (keys.length) {
+    size_t length = step_length(keys);
+    text_put(path, "[\"");
+    put_plain(path, (struct slice){keys.at, length});
+    text_put(path, "\"]");
+    keys = behind(keys, length);
+  }
+}
+
+/* A key that could be an ordinal; -1: it is none. */
+static int64_t key_number(struct slice key) {
+  int64_t number = 0;
+  bool plain = key.length > 0 && key.length < 10 &&
+               (key.length == 1 || key.at[0] != '0');
+  for (size_t i = 0; plain && i < key.length; i++) {
+    plain = key.at[i] >= '0' && key.at[i] <= '9';
+    number = 10 * number + (key.at[i] - '0');
+  }
+  return plain ? number : -1;
+}
+
+static void name_indexed(struct body *b, struct hole *hole, struct slice word,
+                         struct text *path) {
+  size_t length = step_length(word);
+  struct slice keys = behind(word, length);
+  size_t first = step_length(keys);
+  hole->stem = (struct slice){word.at, length};
+  hole->attribute = is_attribute(hole->stem);
+  hole->ordinal = key_number((struct slice){keys.at, first});
+  hole->indexed = hole->ordinal >= 0;
+  put_keys(path, hole->indexed ? behind(keys, first) : keys);
+  put_dicts(b, word);
+}
+
+/* `path` takes what follows the first step. */
+static void name_hole(struct body *b, struct hole *hole, struct text *path,
                       const struct node_name *name) {
-  struct text stem = text_new(arena), all = text_new(arena);
+  struct text stem = text_new(b->arena);
+  struct slice word = file_word(b->arena, name);
+  if (step_length(word) < word.length) {
+    name_indexed(b, hole, word, path);
+    return;
+  }
   text_puts(&stem, name->text);
   if (name->repeated)
     text_putc(&stem, '_');
-  name_put(&all, name);
   hole->stem = text_slice(&stem);
   hole->ordinal = name->ordinal ? name->ordinal : -1;
-  hole->attribute = is_attribute(text_slice(&all));
+  hole->attribute = is_attribute(word);
 }
 
-/* Behind another module: `.bn`, or ["lambda"]. */
+/* Behind another module: `.bn`, `.skip["3"]`, or ["lambda"]. */
 static void put_step(struct body *b, struct text *path,
                      const struct node_name *name) {
-  struct text word = text_new(b->arena);
-  name_put(&word, name);
-  if (is_attribute(text_slice(&word))) {
-    text_printf(path, ".%.*s", SLICE_ARG(text_slice(&word)));
-    return;
+  struct slice word = file_word(b->arena, name);
+  struct slice first = {word.at, step_length(word)};
+  if (is_attribute(first)) {
+    text_printf(path, ".%.*s", SLICE_ARG(first));
+    first.length += first.length < word.length;
+  } else {
+    b->p->helpers |= 1u << HELPER_Module;
+    first.length = 0;
   }
-  b->p->helpers |= 1u << HELPER_Module;
-  text_put(path, "[\"");
-  put_plain(path, text_slice(&word));
-  text_put(path, "\"]");
+  put_keys(path,
+           (struct slice){word.at + first.length, word.length - first.length});
 }
 
 /* The steps from the unit at hand to a group inside, but for the first. */
@@ -157,7 +264,7 @@ static void put_groups(struct body *b, struct text *path, struct hole *hole,
     return;
   put_groups(b, path, hole, at->parent);
   if (at->parent == b->index)
-    name_hole(hole, b->arena, name);
+    name_hole(b, hole, path, name);
   else
     put_step(b, path, name);
 }
@@ -177,7 +284,7 @@ static void find_path(struct body *b, struct hole *hole) {
   struct text rest = text_new(b->arena);
   put_groups(b, &rest, hole, unit);
   if (unit == b->index)
-    name_hole(hole, b->arena, &head->name);
+    name_hole(b, hole, &rest, &head->name);
   else
     put_step(b, &rest, &head->name);
   if (node != head)
@@ -403,7 +510,7 @@ static void put_return(struct body *b) {
   }
   if (s->outputs.count)
     code_format(&line, "\n");
-  b->items[s->pieces.count] =
+  b->items[s->pieces.count + 1] =
       (struct item){.make = code_new(b->arena), .run = line};
 }
 
@@ -446,11 +553,12 @@ void python_write_body(struct python *p, int64_t index) {
   if (index == 0)
     find_ends(p, unit);
   b.items = arena_alloc(p->arena, unit->pieces.count + 2, sizeof *b.items);
+  b.items[0] = (struct item){code_new(p->arena), code_new(p->arena)};
   find_last(&b, p->last);
   name_inputs(&b);
   for (size_t i = 0; i < unit->pieces.count; i++) {
     const struct piece *piece = &unit->pieces.at[i];
-    b.item = &b.items[i];
+    b.item = &b.items[i + 1];
     b.item->make = code_new(p->arena);
     b.item->run = code_new(p->arena);
     if (piece->unit < 0)
@@ -459,5 +567,5 @@ void python_write_body(struct python *p, int64_t index) {
       write_call(&b, piece);
   }
   put_return(&b);
-  python_put_items(p, unit, b.items, unit->pieces.count + 1);
+  python_put_items(p, unit, b.items, unit->pieces.count + 2);
 }

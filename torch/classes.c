@@ -35,6 +35,9 @@ static struct slice name_class(struct python *p, const struct unit *unit) {
   struct slice word = unit->group == 0 ? p->model->name
                       : end            ? (struct slice){call.at, end}
                                        : group->name.text;
+  const char *index = memchr(word.at, '[', word.length);
+  if (index) /* skip[3] */
+    word.length = (size_t)(index - word.at);
   struct slice name = class_word(p->arena, word), first = name;
   for (int number = 2; map_find(&p->class_names, name); number++) {
     struct text next = text_new(p->arena);

@@ -75,8 +75,9 @@ static bool same(const char *a, const char *b) {
 static bool hole_equal(const struct hole *a, const struct hole *b) {
   return a->kind == b->kind && same(a->hint, b->hint) && same(a->key, b->key) &&
          slice_equal(a->value, b->value) && slice_equal(a->stem, b->stem) &&
-         a->ordinal == b->ordinal && slice_equal(a->rest, b->rest) &&
-         a->local == b->local && a->input == b->input;
+         a->ordinal == b->ordinal && a->indexed == b->indexed &&
+         slice_equal(a->rest, b->rest) && a->local == b->local &&
+         a->input == b->input;
 }
 
 bool code_equal(const struct code *a, const struct code *b) {

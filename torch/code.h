@@ -27,6 +27,7 @@ struct hole {
   int64_t ordinal;   /* 12; -1: none */
   struct slice rest; /* ".bn" */
   bool attribute;    /* it can be written behind `self.` */
+  bool indexed;      /* the ordinal is a key: self.skip["3"] */
   bool local;        /* no: the stem is a variable */
 
   int input;

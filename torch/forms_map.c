@@ -9,7 +9,7 @@ struct number_list {
 };
 
 static struct number_list numbers_of(const struct window *windows, int axes,
-                                 size_t member) {
+                                     size_t member) {
   struct number_list numbers = {{0}};
   for (int i = 0; i < axes; i++)
     memcpy(&numbers.at[i], (const char *)&windows[i] + member,

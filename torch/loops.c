@@ -108,6 +108,9 @@ static struct turn find_turn(const struct looping *l, size_t first) {
 
 /* Names in loops */
 
+static void put_path(struct looping *l, struct text *out,
+                     const struct hole *hole, const struct hole *next);
+
 /* The first number that grows by one begins the loop; else it begins at 0. */
 static int64_t start_of(const struct looping *l) {
   for (size_t i = 0; i < l->turn.period; i++) {
@@ -138,11 +141,29 @@ static void put_number(struct text *out, int64_t first, int64_t by,
   text_put(out, "}");
 }
 
+/* self.skip["3"], self.skip[f"{i}"]: of a ModuleDict. */
+static void put_indexed(struct looping *l, struct text *out,
+                        const struct hole *hole, int64_t by) {
+  struct hole dict = *hole;
+  dict.indexed = false;
+  dict.ordinal = -1;
+  dict.rest = (struct slice){NULL, 0};
+  put_path(l, out, &dict, NULL);
+  text_put(out, by ? "[f\"" : "[\"");
+  if (by)
+    put_number(out, hole->ordinal, by, l->start);
+  else
+    text_int(out, hole->ordinal);
+  text_put(out, "\"]");
+}
+
 static void put_path(struct looping *l, struct text *out,
                      const struct hole *hole, const struct hole *next) {
   int64_t by = next && counts(hole) ? next->ordinal - hole->ordinal : 0;
   if (hole->local) {
     text_puts(out, hole->stem);
+  } else if (hole->indexed) {
+    put_indexed(l, out, hole, by);
   } else if (by == 0 && hole->attribute) {
     text_printf(out, "self.%.*s", SLICE_ARG(hole->stem));
     if (hole->ordinal >= 0)

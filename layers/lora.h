@@ -1,0 +1,69 @@
+/* lora: two narrow matrices that are trained beside frozen weights. */
+#ifndef NETC_LAYERS_LORA_H
+#define NETC_LAYERS_LORA_H
+
+#include "layers/layer.h"
+
+/*
+ * y = W x + b + alpha / rank * B A dropout(x), where only A and B are trained
+ * (Hu et al. 2021, "LoRA", arXiv 2106.09685; src/peft/tuners/lora/layer.py of
+ * huggingface/peft, whose names they have). rank 0: there is none.
+ */
+struct lora {
+  int64_t rank;
+  double alpha; /* 0: as the rank, a factor of 1 */
+  double dropout;
+};
+
+/* Rows of arg_spec for `lora=8 lora_alpha=16 lora_dropout=0.1`. */
+#define LORA_SPECS(owner, member)                                            \
+  {.name = "lora",                                                           \
+   .type = TYPE_INT,                                                         \
+   .place = PLACE_KEY,                                                       \
+   .min = 1,                                                                 \
+   .offset = offsetof(struct owner, member.rank),                            \
+   .fallback = "none",                                                       \
+   .doc = "rank of two matrices that are trained instead of the weights"},   \
+      {.name = "lora_alpha",                                                 \
+       .type = TYPE_REAL,                                                    \
+       .place = PLACE_KEY,                                                   \
+       .low = 1e-6,                                                          \
+       .high = 1e9,                                                          \
+       .offset = offsetof(struct owner, member.alpha),                       \
+       .fallback = "the rank",                                               \
+       .doc = "their product counts alpha / rank times"},                    \
+  {                                                                          \
+    .name = "lora_dropout", .type = TYPE_REAL, .place = PLACE_KEY, .low = 0, \
+    .high = 1, .offset = offsetof(struct owner, member.dropout),             \
+    .fallback = "0", .doc = "share of their input that is dropped"           \
+  }
+
+/* Reports, and returns false, what is said of it without a rank. */
+bool lora_check(const struct layer *layer, const struct lora *lora);
+
+/*
+ * A and B of a dense layer, or of one projection whose name `prefix` begins
+ * with: "q_proj.".
+ */
+void lora_params(struct params *params, int64_t in, int64_t out, int64_t rank,
+                 const char *prefix);
+
+/* The names of both behind a prefix; in the arena of `params`. */
+const char *lora_name(struct params *params, const char *prefix,
+                      const char *name);
+
+/* A and B: how an operation makes each, with one parameter. */
+struct lora_step {
+  const struct lowering *does;
+  struct extent out;
+  bool rows; /* it multiplies rows of a matrix: torch.nn.Linear */
+};
+
+/*
+ * Adds to `base` what A and B make of `in`; they are the layer's parameters
+ * `first` and `first` + 1.
+ */
+size_t lora_trace(struct tape *tape, const struct lora *lora, size_t in,
+                  size_t base, const struct lora_step steps[2], int first);
+
+#endif

@@ -1,0 +1,106 @@
+/*
+ * What every layer may be told, wherever in its row it stands: `frozen`, and
+ * `inplace=on|off`. It holds for the layer and its tail.
+ */
+#include "sema/expander.h"
+
+const struct arg_spec row_specs[] = {
+    {.name = "frozen",
+     .type = TYPE_WORDS,
+     .place = PLACE_WORD,
+     .words = "frozen",
+     .offset = offsetof(struct row_options, frozen),
+     .doc = "is not trained; `frozen=false` is, inside `freeze`"},
+    {.name = "inplace",
+     .type = TYPE_CHOICE,
+     .place = PLACE_KEY,
+     .words = "on off",
+     .offset = offsetof(struct row_options, inplace),
+     .fallback = "the setting",
+     .doc = "on or off: may it overwrite its input?"},
+    SPEC_END};
+
+enum { ROW_FROZEN, ROW_INPLACE };
+
+void row_options_begin(struct expander *e, struct binding *options,
+                       const char *owner) {
+  bind_begin(e, options, owner, row_specs, sizeof(struct row_options));
+}
+
+static bool has_key(const struct arg_spec *specs, struct slice key) {
+  for (; specs->name; specs++)
+    if (slice_is(key, specs->name))
+      return true;
+  return false;
+}
+
+/* A name of the source or of the layer itself comes first. */
+bool row_options_read(struct expander *e, struct binding *options,
+                      const struct binding *own, const struct arg *arg) {
+  if (arg->form == ARG_KEYED) {
+    if (!has_key(row_specs, arg->key) || has_key(own->specs, arg->key))
+      return false;
+    bind_arg(e, options, arg);
+    return true;
+  }
+  if (arg->form != ARG_PLAIN || arg->value->kind != EXPR_NAME ||
+      bind_knows(own, arg->value->name) ||
+      scope_find(e->scope, arg->value->name))
+    return false;
+  return bind_word(e, options, arg->value->name, arg->span);
+}
+
+void row_options_set(struct expander *e, const struct binding *options) {
+  const struct row_options *row = options->args;
+  e->row = *row;
+  if (!(options->given >> ROW_FROZEN & 1))
+    e->row.frozen = e->freezes;
+}
+
+/* What is said of a row must mean something for one of its layers. */
+bool row_options_check(struct expander *e, const struct binding *options,
+                       int64_t first) {
+  const struct row_options *row = options->args;
+  bool params = false, overwrites = false;
+  for (size_t i = (size_t)first; i < e->model->nodes.count; i++) {
+    const struct node *node = &e->model->nodes.at[i];
+    params = params || node->param_count;
+    overwrites = overwrites || node->kind->overwrites;
+  }
+  if (options->given >> ROW_FROZEN & 1 && !params) {
+    struct diagnostic *d =
+        report(e, UNKNOWN_OPTION, options->spans[ROW_FROZEN],
+               "%s has no parameters that could be frozen", options->owner);
+    diag_help(d, "`freeze { ... }` freezes all layers inside");
+    return false;
+  }
+  if (options->given >> ROW_INPLACE & 1 && row->inplace == TOGGLE_ON &&
+      !overwrites) {
+    struct diagnostic *d =
+        report(e, UNKNOWN_OPTION, options->spans[ROW_INPLACE],
+               "%s never overwrites its input", options->owner);
+    diag_help(d, "relu, relu6, leaky, elu, silu, mish, hswish and add do, "
+                 "where nothing else needs it");
+    return false;
+  }
+  return true;
+}
+
+bool is_freeze(const struct stmt *stmt) {
+  const struct arg *arg = stmt->args;
+  return slice_is(stmt->name, "freeze") && arg && !arg->next &&
+         arg->form == ARG_BLOCK;
+}
+
+/* freeze { ... }: a group only if it has a label, so that names stay. */
+void expand_freeze(struct expander *e, const struct stmt *stmt,
+                   struct slice label) {
+  bool outer = e->freezes;
+  int64_t group =
+      label.at ? group_enter(e, label, label, stmt) : (int64_t)NO_NODE;
+  e->freezes = true;
+  expand_scoped(e, stmt->args->block);
+  e->freezes = outer;
+  if (label.at)
+    group_leave(e, group);
+}
