@@ -8,6 +8,9 @@ CFLAGS = -O2 -g
 LDFLAGS =
 WERROR = $(if $(CI),-Werror)
 SAN =
+# ONNX=0: without that format, and without protobuf-c.
+ONNX = 1
+ONNX_PROTO = /usr/include/onnx/onnx.proto
 
 DESTDIR =
 PREFIX = /usr/local
@@ -45,14 +48,20 @@ rooms := base plan lexer tape layers sequence foreign parser model sema lint mem
          codegen pictures diagrams page torch library
 library := $(foreach room,$(rooms),$(wildcard $(src)$(room)/*.c))
 # The program's alone: files of tensors need jansson.
-commands := $(foreach room,tensors driver run,$(wildcard $(src)$(room)/*.c))
+commands := $(foreach room,tensors driver run,$(wildcard $(src)$(room)/*.c)) \
+            $(if $(filter 0,$(ONNX)),$(src)onnx/absent.c, \
+              $(filter-out %/absent.c,$(wildcard $(src)onnx/*.c)))
 generated := scan.c grammar.c grammar.h pages.c web.c
+# Messages of ONNX: the program's alone, too.
+messages := $(if $(filter 0,$(ONNX)),,onnx.pb-c.c onnx.pb-c.h)
 runtime := $(wildcard $(src)runtime/*.c)
 to_object = $(patsubst $(src)%.c,$(build)/obj/%.o,$(1))
 objects = $(call to_object,$(library)) \
           $(build)/obj/gen/scan.o $(build)/obj/gen/grammar.o \
           $(build)/obj/gen/pages.o $(build)/obj/gen/web.o
-program_objects = $(call to_object,$(commands))
+program_objects = $(call to_object,$(commands)) \
+                  $(if $(messages),$(build)/obj/gen/onnx.pb-c.o)
+program_libs = -ljansson $(if $(messages),-lprotobuf-c) $(runtime_libs) -pthread
 tensor_objects = $(call to_object,$(wildcard $(src)tensors/*.c))
 runtime_objects = $(call to_object,$(runtime))
 
@@ -63,12 +72,13 @@ all: $(build)/netc $(build)/libnetc.a $(build)/libnetrt.a \
      $(if $(SAN),,$(build)/$(soname))
 
 # A tool that is absent is named with the package that has it.
+comma := ,
 need = @command -v $(1) >/dev/null || { \
   echo "netc needs $(1): apt-get install $(2)" >&2; exit 1; }
 
-# A release (make dist) brings what flex, bison and scdoc would make.
+# A release (make dist) brings what flex, bison, protoc-c and scdoc would make.
 ifneq ($(wildcard $(src)generated/scan.c),)
-$(addprefix $(gen)/,$(generated)): $(gen)/%: $(src)generated/%
+$(addprefix $(gen)/,$(generated) $(messages)): $(gen)/%: $(src)generated/%
 	@mkdir -p $(gen)
 	cp $< $@
 else
@@ -99,6 +109,16 @@ $(gen)/web.c: $(src)tools/web.sh $(web)
 	@mkdir -p $(gen)
 	$(src)tools/web.sh $(web) >$@.tmp
 	mv $@.tmp $@
+
+# What the format's own definition says; libprotobuf-c packs and unpacks it.
+$(gen)/onnx.pb-c.c: $(wildcard $(ONNX_PROTO))
+	@mkdir -p $(gen)
+	$(call need,protoc-c,protobuf-c-compiler$(comma) or make ONNX=0)
+	@test -e $(ONNX_PROTO) || { echo "netc needs $(ONNX_PROTO):" \
+	  "apt-get install libonnx-dev, or make ONNX=0" >&2; exit 1; }
+	protoc-c -I$(dir $(ONNX_PROTO)) --c_out=$(gen) $(notdir $(ONNX_PROTO))
+
+$(gen)/onnx.pb-c.h: $(gen)/onnx.pb-c.c
 endif
 
 # The runtime: C99, each function apart so that a linker takes what is used.
@@ -138,8 +158,7 @@ $(build)/obj/gen/%.o: $(gen)/%.c | $(gen)/grammar.h
 
 $(build)/netc: $(objects) $(program_objects) $(build)/libnetrt.a
 	@echo "LINK $@"
-	@$(CC) $(sanitize) $(CFLAGS) $(LDFLAGS) -o $@ $^ -ljansson \
-	  $(runtime_libs) -pthread
+	@$(CC) $(sanitize) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(program_libs)
 
 # A header that is absent is named likewise, before the compiler does.
 $(build)/obj/tensors/safetensors.o: | jansson
@@ -147,6 +166,13 @@ jansson:
 	@echo '#include <jansson.h>' | $(CC) $(CFLAGS) -E -x c - >/dev/null 2>&1 \
 	  || { echo "netc needs jansson: apt-get install libjansson-dev" >&2; \
 	  exit 1; }
+
+$(filter %/onnx.pb-c.o $(build)/obj/onnx/% $(build)/obj/import/%, \
+  $(program_objects)): | protobuf-c $(gen)/onnx.pb-c.h
+protobuf-c:
+	@echo '#include <protobuf-c/protobuf-c.h>' | $(CC) $(CFLAGS) -E -x c - \
+	  >/dev/null 2>&1 || { echo "netc needs protobuf-c: apt-get install" \
+	  "libprotobuf-c-dev, or make ONNX=0" >&2; exit 1; }
 
 # One object, in which only the names of netc.h are visible.
 $(build)/libnetc.a: $(objects)
@@ -162,7 +188,8 @@ $(build)/$(soname): $(objects)
 
 # Tests: a program for each tests/test_*.c; they run in the repository. What
 # other programs link is never sanitized.
-test_sources := $(filter-out $(if $(SAN),%/test_install.c %/test_header.c), \
+test_sources := $(filter-out $(if $(SAN),%/test_install.c %/test_header.c) \
+                  $(if $(messages),,%/test_onnx.c), \
                   $(wildcard $(src)tests/test_*.c))
 test_programs = $(patsubst $(src)tests/%.c,$(build)/tests/%,$(test_sources))
 
@@ -204,6 +231,10 @@ $(build)/tests/test_runtime: private objects := $(checked) \
                                                 $(runtime_libs)
 $(build)/tests/test_runtime: private tensor_objects :=
 
+message_objects := $(build)/obj/gen/onnx.pb-c.o
+$(build)/tests/test_onnx: $(message_objects)
+$(build)/tests/test_onnx: private objects += $(message_objects) -lprotobuf-c
+
 # T=golden runs one of them, T="golden cli" two.
 wanted_tests = $(if $(T),$(filter $(addprefix %/test_,$(T)),$(test_programs)), \
                  $(test_programs))
@@ -235,6 +266,18 @@ check-web: $(build)/netc
 	@cd $(here) && NODE_PATH=$(NODE_PATH) CHROMIUM=$(CHROMIUM) \
 	  node tests/web.js $(abspath $(build))/netc $(abspath $(build))/web
 
+# Models of -o x.onnx, as onnxruntime runs them.
+check-onnx: $(build)/netc
+	@command -v node >/dev/null || { echo "check-onnx needs node:" \
+	  "apt-get install nodejs" >&2; exit 1; }
+	@NODE_PATH=$(NODE_PATH) node -e 'require("onnxruntime-node")' \
+	  2>/dev/null || { echo "check-onnx needs onnxruntime-node:" \
+	  "ONNXRUNTIME_NODE_INSTALL=skip npm install --prefix $(build)" \
+	  "onnxruntime-node" >&2; exit 1; }
+	@mkdir -p $(build)/onnx
+	@cd $(here) && NODE_PATH=$(NODE_PATH) node tests/onnx.js \
+	  $(abspath $(build))/netc $(abspath $(build))/onnx $(ONNX_NETS)
+
 bless: $(build)/netc $(build)/tests/test_golden
 	BLESS=1 $(build)/tests/test_golden >/dev/null 2>&1
 	git diff --stat tests/golden
@@ -242,8 +285,9 @@ bless: $(build)/netc $(build)/tests/test_golden
 lint:
 	@tools/lint.sh
 
-docs: pictures
+docs: pictures $(if $(messages),$(build)/tests/test_onnx)
 	$(build)/netc layers --markdown >docs/layers.md
+	$(if $(messages),BLESS=1 $(build)/tests/test_onnx >/dev/null)
 
 pictures: $(build)/netc
 	tools/charts.sh $(build)/netc docs/charts
@@ -408,13 +452,13 @@ uninstall:
 	rm -rf $(addprefix $(DESTDIR),$(datadir)/netc $(docdir) \
 	  $(libdir)/cmake/netc $(includedir)/netrt)
 
-# A release: the tracked files, and what flex, bison and scdoc make of them.
+# A release: the tracked files, and what flex, bison, protoc-c and scdoc make.
 release = netc-$(version)
 tarball = $(build)/$(release).tar.gz
-dist: $(addprefix $(gen)/,$(generated)) $(build)/netc.1
+dist: $(addprefix $(gen)/,$(generated) $(messages)) $(build)/netc.1
 	tools/dist.sh $(release) $(tarball) $^
 
-# A release builds without flex, bison and scdoc, to equal bytes; the packages
+# A release builds without these tools, to equal bytes; the packages
 # install, run and go. For CI: it needs root.
 release-check: dist deb
 	tools/release_check.sh $(release) $(tarball) $(abspath $(build))
@@ -431,7 +475,7 @@ clean:
 
 FORCE:
 
-.PHONY: FORCE jansson all check check-web bless lint docs pictures zoo accuracy \
+.PHONY: FORCE jansson protobuf-c all check check-web check-onnx bless lint docs pictures zoo accuracy \
         valgrind portable bench bench-runtime fuzz cover release-check \
         install install-program install-shared install-library \
         install-runtime uninstall dist \

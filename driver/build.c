@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "driver/depfile.h"
+#include "driver/export.h"
 #include "driver/graphviz.h"
 #include "driver/max_input.h"
 #include "driver/net_options.h"
@@ -22,7 +23,7 @@ static bool is_kind(const char *name, enum netc_purpose purpose) {
     if (kind.purpose == purpose && (strcmp(kind.name, name) == 0 ||
                                     (*name && strcmp(kind.word, name) == 0)))
       return true;
-  return purpose == NETC_FOR_FILES && picture_find(name) != NULL;
+  return purpose == NETC_FOR_FILES && (picture_find(name) || export_find(name));
 }
 
 /* The longest suffix that is a kind: x.timeline.svg; else what follows the
@@ -56,6 +57,10 @@ static const char *list_kinds(char *to, size_t room,
   for (size_t i = 0; purpose == NETC_FOR_FILES && picture_at(i) && used < room;
        i++)
     used += (size_t)snprintf(to + used, room - used, ", %s", picture_at(i));
+  for (size_t i = 0; purpose == NETC_FOR_FILES && export_at(i) && used < room;
+       i++)
+    used +=
+        (size_t)snprintf(to + used, room - used, ", %s", export_at(i)->name);
   return to;
 }
 
@@ -94,6 +99,13 @@ static int refuse_chart(const struct wanted *wanted) {
                   wanted->path, (int)end, wanted->path);
 }
 
+static bool exports(const struct net_options *o) {
+  for (size_t i = 0; i < o->wanted_count; i++)
+    if (export_find(kind_of(&o->wanted[i])))
+      return true;
+  return false;
+}
+
 /* Kinds are checked before the source is read: a slip costs no time. */
 static int check_kinds(struct net_options *o) {
   char kinds[256];
@@ -103,6 +115,9 @@ static int check_kinds(struct net_options *o) {
   for (size_t i = 0; i < o->wanted_count; i++)
     if (refuse_chart(&o->wanted[i]) != EXIT_DONE)
       return EXIT_USAGE;
+  if (o->weights && !exports(o))
+    return complain(EXIT_USAGE, "--weights goes into a model: write "
+                                "`-o x.onnx`, too; `netc run` runs them");
   if (o->dump && !is_kind(o->dump, NETC_FOR_DUMP))
     return complain(EXIT_USAGE, "--dump takes one of %s, not `%s`",
                     list_kinds(kinds, sizeof kinds, NETC_FOR_DUMP), o->dump);
@@ -140,8 +155,12 @@ static int write_picture(struct netc *netc, struct net_options *o,
 
 static int write_one(struct netc *netc, struct net_options *o, const char *kind,
                      const char *path, FILE *file) {
+  const struct export_kind *exported = export_find(kind);
   if (picture_find(kind))
     return write_picture(netc, o, kind, file);
+  if (exported)
+    return exported->write(&(struct export_request){
+        netc, o->files.at[0], path, file, o->weights, o->opset});
   struct writing writing = {file, 0, &o->progress};
   struct netc_options look = o->look;
   bool shown = strcmp(path, "-") == 0;
@@ -274,12 +293,27 @@ static int build(struct netc *netc, struct net_options *o) {
   return must_fit(netc, o, status);
 }
 
+/* Options of this command alone. */
+static int take(void *user, enum option_id option, const char *name,
+                char *value) {
+  struct net_options *o = user;
+  (void)name;
+  if (option == OPTION_WEIGHTS)
+    o->weights = value;
+  else
+    return option_number(option, value, OPSET_LEAST, OPSET_MOST, &o->opset)
+               ? EXIT_DONE
+               : EXIT_USAGE;
+  return EXIT_DONE;
+}
+
 int command_build(int argc, char **argv) {
-  struct net_options options = {.argc = 0};
+  struct net_options options = {.opset = OPSET_USUAL};
   struct netc *netc = netc_open(NULL, NULL);
   if (!netc)
     return complain(EXIT_IO, "out of memory");
-  int status = net_options_read(&options, COMMAND_BUILD, netc, argc, argv)
+  int status = net_options_read_more(&options, COMMAND_BUILD, netc, argc, argv,
+                                     take, &options)
                    ? build(netc, &options)
                    : options.files.status;
   netc_close(netc);

@@ -1,6 +1,7 @@
 /* netc completion: what a shell needs to complete commands and options. */
 #include <string.h>
 
+#include "driver/export.h"
 #include "driver/options.h"
 
 /* A word after an option, by what the option takes. */
@@ -15,6 +16,8 @@ static bool is_choice(const char *value) {
 }
 
 static void put_kinds(char between) {
+  for (size_t i = 0; export_at(i); i++)
+    printf("%s%c", export_at(i)->name, between);
   struct netc_output_kind kind = {.size = sizeof kind};
   for (size_t i = 0; netc_output_kind(i, &kind) == NETC_OK; i++)
     if (kind.purpose == NETC_FOR_FILES)

@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "base/suggest.h"
+#include "driver/export.h"
 #include "driver/graphviz.h"
 #include "driver/options.h"
 
@@ -110,6 +111,8 @@ static int print_outputs(void) {
       printf("%-14s %s\n", kind.name, kind.summary);
   for (size_t i = 0; picture_at(i); i++)
     printf("%-14s picture of the diagram, by Graphviz\n", picture_at(i));
+  for (size_t i = 0; export_at(i); i++)
+    printf("%-14s %s\n", export_at(i)->name, export_at(i)->summary);
   return finish_stdout();
 }
 

@@ -309,6 +309,7 @@ bool net_options_read_more(struct net_options *options, enum command command,
                            struct netc *netc, int argc, char **argv,
                            option_fn *more, void *user) {
   *options = (struct net_options){.first_defines = options->first_defines,
+                                  .opset = options->opset,
                                   .netc = netc,
                                   .argc = argc,
                                   .argv = argv,

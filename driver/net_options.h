@@ -27,6 +27,8 @@ struct net_options {
   bool first_defines; /* of several -D of a name the first counts */
   bool other_defines; /* there were several */
   const char *dump;
+  const char *weights; /* for what is exported */
+  int64_t opset;
   enum netc_style style; /* of diagnostics */
   enum colour colour;
   bool must_fit;

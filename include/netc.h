@@ -308,6 +308,8 @@ struct netc_attribute {
   bool given;        /* in the source */
 };
 
+/* Its name, or that of its file; "" if there is no model. */
+NETC_API const char *netc_name(struct netc *netc);
 NETC_API size_t netc_layer_count(const struct netc *netc);
 NETC_API enum netc_status netc_layer(struct netc *netc, size_t index,
                                      struct netc_layer *layer);
@@ -497,6 +499,50 @@ NETC_API enum netc_status netc_weight(struct netc *netc, size_t index,
                                       struct netc_weight *weight);
 NETC_API enum netc_status netc_tensor(struct netc *netc, size_t index,
                                       struct netc_tensor *tensor);
+
+/*
+ * What the layers compute, operation by operation in the order of the source:
+ * for other formats. runtime/ops.def says what each one is; shapes have the
+ * batch first. Nothing is folded, and nothing lies in an arena: what an
+ * operation makes is a block of its own, which views of it are read from.
+ */
+
+/*
+ * Value (i, j, ..) is that of its block at first + i * strides[0] + j *
+ * strides[1] ... A block has `dims[0]` samples, one behind the other, unless it
+ * is a tensor of weights.
+ */
+struct netc_operand {
+  int64_t block;  /* from 0, in the order of the operations; -1: a tensor */
+  int64_t tensor; /* of netc_tensor; -1: a block */
+  enum netc_type type;
+  int64_t first;
+  int rank;
+  const int64_t *dims, *strides; /* a stride of 0: the same value again */
+};
+
+struct netc_operation {
+  size_t size;
+  int64_t layer;
+  const char *part; /* inside its layer: "scores" */
+  const char *code; /* "conv"; "": nothing says what it computes, nor on what */
+  size_t out_count, in_count, number_count, real_count;
+  const struct netc_operand *outs, *ins; /* tensors are the last inputs */
+  const int64_t *numbers;
+  const double *reals;
+};
+
+/*
+ * NETC_USAGE behind the last one. The inputs of the net are blocks, too; an
+ * output is a view of one. Those that only training has come last, and are
+ * none of these.
+ */
+NETC_API enum netc_status netc_operation(struct netc *netc, size_t index,
+                                         struct netc_operation *operation);
+NETC_API enum netc_status netc_input_operand(struct netc *netc, size_t input,
+                                             struct netc_operand *operand);
+NETC_API enum netc_status netc_output_operand(struct netc *netc, size_t output,
+                                              struct netc_operand *operand);
 
 /* A prediction operation by operation, as the plan has it */
 

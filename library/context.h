@@ -38,6 +38,7 @@ struct load {
   struct compiled compiled;   /* .model is NULL if the source has errors */
   struct layer_texts *layers; /* by node, once one is asked for */
   struct weights *weights;    /* likewise: weights.c */
+  struct operations *operations; /* likewise: operations.c */
   struct netc_diagnostic *diagnostics; /* likewise */
   const struct netrt_model *runtime;   /* likewise; NULL: not asked for */
   const struct program *program;       /* likewise */
@@ -130,6 +131,9 @@ struct unit *load_add_unit(struct load *load, struct slice path,
 
 /* The name of a layer, kept for as long as the load. */
 const char *load_layer_name(struct load *load, size_t index);
+
+/* The tensor of a parameter of the model, which no other one shares. */
+int64_t load_tensor(struct call *call, size_t param);
 
 /* Where a span lies in its source. */
 struct netc_place load_place(struct load *load, struct span span);

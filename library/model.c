@@ -39,6 +39,20 @@ static struct netc_shape shape_for(const struct shape *shape) {
   return (struct netc_shape){types[shape->dtype], shape->rank, shape->dim};
 }
 
+static void call_name(struct call *call) {
+  struct load *load = call->netc->load;
+  *(const char **)call->request =
+      context_keep(&load->arena, load->model.name).at;
+}
+
+const char *netc_name(struct netc *netc) {
+  const char *name = "";
+  if (!model_of(netc))
+    return name;
+  context_call(netc, CALL_READS, call_name, &name);
+  return name;
+}
+
 size_t netc_layer_count(const struct netc *netc) {
   return model_of(netc) ? model_of(netc)->nodes.count : 0;
 }

@@ -9,6 +9,7 @@
 struct weights {
   VEC(struct netc_weight) files;
   VEC(struct netc_tensor) tensors;
+  int64_t *tensor_of; /* by parameter of the model */
 };
 
 struct collecting {
@@ -103,6 +104,7 @@ static void add_tensor(struct collecting *c, size_t index, size_t number) {
   size_t file = add_file(c, index, param, &view);
   if (node->train_only)
     return; /* a prediction does not read it */
+  c->weights->tensor_of[stored] = (int64_t)c->weights->tensors.count;
   *VEC_PUSH(c->arena, &c->weights->tensors) =
       (struct netc_tensor){.layer = (int64_t)index,
                            .name = param->name,
@@ -155,6 +157,8 @@ static void collect(struct call *call) {
   weight_block_find(c.model, inference->folds.at, inference->folds.count,
                     &call->scratch, &c.block);
   file_maps_find(c.model, &call->scratch, &c.maps);
+  c.weights->tensor_of = arena_alloc(c.arena, c.model->params.count + 1,
+                                     sizeof *c.weights->tensor_of);
   for (size_t i = 0; i < c.model->nodes.count; i++)
     collect_node(&c, i);
   load->weights = c.weights;
@@ -172,6 +176,10 @@ static const struct weights *weights_of(struct call *call) {
   if (!load->weights)
     collect(call);
   return load->weights;
+}
+
+int64_t load_tensor(struct call *call, size_t param) {
+  return weights_of(call)->tensor_of[param];
 }
 
 static void call_weight(struct call *call) {

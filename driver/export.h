@@ -1,0 +1,33 @@
+/* Outputs that the program makes, not the library: formats of others. */
+#ifndef NETC_DRIVER_EXPORT_H
+#define NETC_DRIVER_EXPORT_H
+
+#include "driver/command.h"
+
+enum { OPSET_LEAST = 11, OPSET_USUAL = 13, OPSET_MOST = 17 };
+
+/* What is exported, and where to. */
+struct export_request {
+  struct netc *netc;   /* with the net */
+  const char *net;     /* its path, for messages */
+  const char *path;    /* of the output; "-": standard output */
+  FILE *file;          /* of the same */
+  const char *weights; /* a safetensors file; NULL: none */
+  int64_t opset;
+};
+
+/* Complains, and returns an exit status. */
+typedef int export_fn(const struct export_request *request);
+
+struct export_kind {
+  const char *name, *summary;
+  export_fn *write;
+};
+
+/* NULL behind the last one; the same by name. */
+const struct export_kind *export_at(size_t index);
+const struct export_kind *export_find(const char *name);
+
+export_fn export_onnx; /* onnx/ */
+
+#endif

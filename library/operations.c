@@ -1,0 +1,222 @@
+/* What the layers compute: the tape of a prediction, as data. */
+#include "codegen/tables.h"
+#include "library/context.h"
+#include "memory/trace.h"
+
+struct operations {
+  VEC(struct netc_operation) all;
+  struct netc_operand *inputs, *outputs;
+  size_t input_count, output_count;
+};
+
+struct writing {
+  struct call *call;
+  const struct model *model;
+  struct arena *arena; /* of the load */
+  struct trace trace;
+  int64_t batch;
+};
+
+static int64_t *room(struct writing *w, size_t count) {
+  return arena_alloc(w->arena, count + 1, sizeof(int64_t));
+}
+
+/* Sizes and strides, behind the batch if there is one. */
+static void add_axes(struct writing *w, struct netc_operand *operand,
+                     const struct strides *lies, bool batch, int64_t stride) {
+  int64_t *dims = room(w, STRIDES_RANK + 1);
+  int64_t *strides = room(w, STRIDES_RANK + 1);
+  operand->rank = 0;
+  operand->first = lies->offset;
+  if (batch) {
+    dims[0] = w->batch;
+    strides[operand->rank++] = stride;
+  }
+  for (int i = 0; i < lies->rank; i++) {
+    dims[operand->rank] = lies->dim[i];
+    strides[operand->rank++] = lies->stride[i];
+  }
+  operand->dims = dims;
+  operand->strides = strides;
+}
+
+static struct netc_operand operand_of(struct writing *w, size_t value,
+                                      const struct strides *lies) {
+  const struct tape *tape = &w->trace.tape;
+  size_t block = tape->values.at[value].storage;
+  const struct tape_storage *storage = &tape->storages.at[block];
+  struct netc_operand operand = {
+      .block = storage->weight ? -1 : (int64_t)block,
+      .tensor =
+          storage->weight ? load_tensor(w->call, storage->weight - 1) : -1,
+      .type = storage->extent.width == WIDTH_INDEX ? NETC_I64
+              : storage->extent.width == WIDTH_I32 ? NETC_I32
+                                                   : NETC_FLOAT};
+  add_axes(w, &operand, lies, true,
+           storage->extent.fixed ? 0 : storage->extent.count);
+  return operand;
+}
+
+static struct strides strides_at(const struct tape *tape, size_t index,
+                                 int place) {
+  size_t at = tape->lowered.at[index].first_strides + (size_t)place;
+  return tape_strides_at(tape, tape->strides.at[at]);
+}
+
+/* What it reads, its parameters behind: they have no batch. */
+static void add_inputs(struct writing *w, size_t index,
+                       struct netc_operand *to) {
+  const struct tape *tape = &w->trace.tape;
+  const struct tape_op *op = &tape->ops.at[index];
+  const struct tape_lowered *lowered = &tape->lowered.at[index];
+  for (int i = 0; i < op->in_count; i++) {
+    struct strides lies = strides_at(tape, index, i);
+    *to++ = operand_of(w, tape->ins.at[op->first_in + (size_t)i], &lies);
+  }
+  for (int i = 0; i < lowered->weight_count; i++) {
+    size_t param = tape->weights.at[lowered->first_weight + (size_t)i];
+    struct strides lies = strides_at(tape, index, op->in_count + i);
+    *to = (struct netc_operand){.block = -1,
+                                .tensor = load_tensor(w->call, param)};
+    add_axes(w, to++, &lies, false, 0);
+  }
+}
+
+static const struct netc_operand *outputs_of(struct writing *w, size_t index) {
+  const struct tape *tape = &w->trace.tape;
+  const struct tape_op *op = &tape->ops.at[index];
+  int before = op->in_count + tape->lowered.at[index].weight_count;
+  struct netc_operand *outs =
+      arena_alloc(w->arena, (size_t)op->out_count + 1, sizeof *outs);
+  for (int i = 0; i < op->out_count; i++) {
+    struct strides lies = strides_at(tape, index, before + i);
+    outs[i] = operand_of(w, op->first_out + (size_t)i, &lies);
+  }
+  return outs;
+}
+
+static void add_operation(struct writing *w, size_t index,
+                          struct operations *to) {
+  const struct tape *tape = &w->trace.tape;
+  const struct tape_op *op = &tape->ops.at[index];
+  const struct tape_lowered *lowered = &tape->lowered.at[index];
+  size_t ins = (size_t)(op->in_count + lowered->weight_count);
+  size_t numbers = (size_t)lowered->number_count;
+  if (lowered->opcode == DOES_VIEW)
+    return;
+  if (lowered->opcode <= DOES_UNKNOWN) { /* nor does anything say on what */
+    *VEC_PUSH(w->arena, &to->all) = (struct netc_operation){
+        .layer = op->node, .part = op->name, .code = ""};
+    return;
+  }
+  struct netc_operand *in = arena_alloc(w->arena, ins + 1, sizeof *in);
+  int64_t *number = room(w, numbers);
+  double *real = arena_alloc(w->arena, LOWERING_REALS, sizeof *real);
+  add_inputs(w, index, in);
+  for (size_t i = 0; i < numbers; i++)
+    number[i] = tape->numbers.at[lowered->first_number + i];
+  for (int i = 0; i < LOWERING_REALS; i++)
+    real[i] = lowered->real[i];
+  *VEC_PUSH(w->arena, &to->all) = (struct netc_operation){
+      .layer = op->node,
+      .part = op->name,
+      .code = tables_kernel_name(lowered->opcode - (DOES_VIEW + 1)),
+      .out_count = (size_t)op->out_count,
+      .in_count = ins,
+      .number_count = numbers,
+      .real_count = LOWERING_REALS,
+      .outs = outputs_of(w, index),
+      .ins = in,
+      .numbers = number,
+      .reals = real};
+}
+
+static struct netc_operand end_of(struct writing *w, int64_t node) {
+  size_t value = w->trace.value_of[node];
+  struct strides lies = tape_strides(&w->trace.tape, value);
+  return operand_of(w, value, &lies);
+}
+
+static void write_operations(struct call *call) {
+  struct load *load = call->netc->load;
+  struct writing w = {.call = call,
+                      .model = &load->model,
+                      .arena = &load->arena,
+                      .batch = load->settings.infer.batch};
+  struct trace_options options = {.profile = &profile_planned, .lowers = true};
+  struct operations *to = ARENA_NEW(w.arena, struct operations);
+  size_t inputs = w.model->predicted_sources;
+  size_t outputs = w.model->predicted_outputs;
+  trace_model(&w.trace, w.model, &options, &call->scratch);
+  for (size_t i = 0; i < w.trace.tape.ops.count; i++)
+    add_operation(&w, i, to);
+  to->inputs = arena_alloc(w.arena, inputs + 1, sizeof *to->inputs);
+  to->outputs = arena_alloc(w.arena, outputs + 1, sizeof *to->outputs);
+  for (size_t i = 0; i < inputs; i++)
+    to->inputs[i] = end_of(&w, w.model->sources.at[i]);
+  for (size_t i = 0; i < outputs; i++)
+    to->outputs[i] = end_of(&w, w.model->outputs.at[i].node);
+  to->input_count = inputs;
+  to->output_count = outputs;
+  load->operations = to;
+}
+
+struct asking {
+  size_t index;
+  void *to;
+};
+
+static const struct operations *operations_of(struct call *call) {
+  struct load *load = call->netc->load;
+  if (!load || !load->compiled.model)
+    return NULL;
+  if (!load->operations)
+    write_operations(call);
+  return load->operations;
+}
+
+static void call_operation(struct call *call) {
+  const struct asking *asking = call->request;
+  const struct operations *operations = operations_of(call);
+  call->status = operations && asking->index < operations->all.count
+                     ? FILL(asking->to, &operations->all.at[asking->index])
+                     : NETC_USAGE;
+}
+
+enum netc_status netc_operation(struct netc *netc, size_t index,
+                                struct netc_operation *operation) {
+  struct asking asking = {index, operation};
+  return context_call(netc, CALL_READS, call_operation, &asking);
+}
+
+static void call_input(struct call *call) {
+  const struct asking *asking = call->request;
+  const struct operations *operations = operations_of(call);
+  call->status = NETC_USAGE;
+  if (!operations || asking->index >= operations->input_count)
+    return;
+  *(struct netc_operand *)asking->to = operations->inputs[asking->index];
+  call->status = NETC_OK;
+}
+
+enum netc_status netc_input_operand(struct netc *netc, size_t input,
+                                    struct netc_operand *operand) {
+  struct asking asking = {input, operand};
+  return context_call(netc, CALL_READS, call_input, &asking);
+}
+
+static void call_output(struct call *call) {
+  const struct asking *asking = call->request;
+  const struct operations *operations = operations_of(call);
+  call->status = NETC_USAGE;
+  if (!operations || asking->index >= operations->output_count)
+    return;
+  *(struct netc_operand *)asking->to = operations->outputs[asking->index];
+  call->status = NETC_OK;
+}
+
+enum netc_status netc_output_operand(struct netc *netc, size_t output,
+                                     struct netc_operand *operand) {
+  struct asking asking = {output, operand};
+  return context_call(netc, CALL_READS, call_output, &asking);
+}

@@ -1,0 +1,9 @@
+/* A program that was built without ONNX says so. */
+#include "driver/export.h"
+
+int export_onnx(const struct export_request *request) {
+  (void)request;
+  return complain(EXIT_USAGE,
+                  "this netc was built without ONNX (`make ONNX=0`): it needs "
+                  "libprotobuf-c-dev, protobuf-c-compiler and libonnx-dev");
+}

@@ -1,0 +1,180 @@
+// Models of -o x.onnx beside netc run: make check-onnx.
+// onnx.js NETC FOLDER [NET...]: every net with weights and inputs by chance.
+"use strict";
+const { execFileSync } = require("child_process");
+const fs = require("fs");
+const path = require("path");
+const ort = require("onnxruntime-node");
+
+const [netc, folder, ...chosen] = process.argv.slice(2);
+const LIMIT = 1e-4; // of the root mean square of an output
+
+// [net, options of netc]: what a machine with little memory runs in seconds
+const kept = ["windows", "values", "shapes", "sequences", "small"];
+const small = [
+  ...[11, 13, 17].flatMap((opset) => kept.map((net) => [
+    `tests/data/onnx/${net}.net`, "--batch", "2", "--opset", `${opset}`])),
+  ["tests/data/onnx/ends.net", "--batch", "2"],
+  ["tests/data/run/maps.net"],
+  ["tests/data/run/sequences.net"],
+  ["tests/data/run/patches.net"],
+  ["tests/data/run/variants.net"],
+];
+const zoo = ["lenet5", "cnn50", "resnet -D depth=18", "squeezenet",
+  "densenet", "googlenet", "inception_v3", "mobilenet_v1", "mobilenet_v2",
+  "mobilenet_v3", "mnasnet", "shufflenet_v2", "efficientnet",
+  "regnet -D y=true -D mf=400", "convnext --opset 17", "swin", "unet",
+  "vit -D layers=2 -D width=48 -D heads=3", "dcgan_g", "dcgan_d", "m5",
+  "mlp", "mlp_mixer", "lstm_lm -D width=64", "gru_lm -D width=64",
+  "seq2seq -D width=64",
+  "transformer -D layers=2 -D width=128 -D heads=4 -D vocabulary=1000",
+  "bert -D layers=2 -D width=48 -D heads=3 -D context=8",
+  "gpt2 -D layers=2 -D context=128", "convnext_v2", "efficientvit",
+  "pointnet", "yolov8", "sam_encoder -D layers=4 -D width=48 -D heads=3"]
+  .map((line) => `examples/zoo/${line}`.replace(/^\S+/, "$&.net").split(" "));
+
+const random = (count, seed) => {
+  let state = seed * 2654435761 >>> 0;
+  return Array.from({ length: count }, () => {
+    state = (Math.imul(state, 1664525) + 1013904223) >>> 0;
+    return state / 2 ** 31 - 1;
+  });
+};
+const count = (dims) => dims.reduce((a, b) => a * b, 1);
+
+// A walk over `dims` in another order of the axes.
+const transpose = (values, dims, order) => {
+  const strides = dims.map((_, i) => count(dims.slice(i + 1)));
+  const to = order.map((axis) => dims[axis]);
+  const made = new values.constructor(values.length);
+  const at = to.map(() => 0);
+  for (let i = 0; i < made.length; i++) {
+    let from = 0;
+    for (let k = 0; k < to.length; k++) from += at[k] * strides[order[k]];
+    made[i] = values[from];
+    for (let k = to.length; k-- > 0 && ++at[k] === to[k];) at[k] = 0;
+  }
+  return made;
+};
+
+const writeNpy = (file, type, dims, values) => {
+  const head = `{'descr': '${type}', 'fortran_order': False, 'shape': (` +
+    `${dims.join(", ")},), }`;
+  const text = head.padEnd(Math.ceil((head.length + 11) / 64) * 64 - 11) + "\n";
+  const start = Buffer.from("\x93NUMPY\x01\x00..", "latin1");
+  start.writeUInt16LE(text.length, 8);
+  fs.writeFileSync(file, Buffer.concat([start, Buffer.from(text),
+    Buffer.from(values.buffer)]));
+};
+
+const readNpy = (file) => {
+  const bytes = fs.readFileSync(file);
+  const length = bytes.readUInt16LE(8);
+  const head = bytes.toString("latin1", 10, 10 + length);
+  const dims = head.match(/\(([\d, ]*)\)/)[1].split(",").filter((d) => d.trim())
+    .map(Number);
+  const start = 10 + length;
+  return { dims, values: new Float32Array(bytes.buffer.slice(
+    bytes.byteOffset + start, bytes.byteOffset + bytes.length)) };
+};
+
+const must = (ok, what) => {
+  if (!ok) throw new Error(what);
+};
+const same = (a, b) => a.length === b.length && a.every((v, i) => v === b[i]);
+const last = (dims) => [0, dims.length - 1,
+  ...dims.slice(1, -1).map((_, i) => i + 1)];
+
+// As ONNX has it: a map with its channels first, a sequence perhaps.
+const ordered = (own, there, real) => {
+  const order = own.map((_, i) => i);
+  if (!real || own.length < 3 || (own.length === 3 && same(own, there)))
+    return order;
+  return last(own);
+};
+
+const feedOf = (input, own, seed) => {
+  const real = input.type === "float32";
+  const values = random(count(own), seed);
+  const [Kind, type] = real ? [Float32Array, "<f4"]
+    : input.type === "int64" ? [BigInt64Array, "<i8"] : [Int32Array, "<i4"];
+  const whole = (v) => input.type === "int64" ? BigInt(v > 0) : +(v > 0);
+  const data = Kind.from(values, real ? undefined : whole);
+  const turned = transpose(data, own, ordered(own, input.shape, real));
+  return { type, data, tensor: new ort.Tensor(input.type, turned,
+    input.shape) };
+};
+
+const difference = (made, wanted) => {
+  let sum = 0, most = 0;
+  for (let k = 0; k < made.length; k++) {
+    sum += wanted[k] ** 2;
+    const d = Math.abs(made[k] - wanted[k]);
+    most = d > most || d !== d ? d : most;
+  }
+  return most / (Math.sqrt(sum / made.length) || 1);
+};
+
+const compare = async (net, options) => {
+  const name = path.basename(net, ".net");
+  const file = (end) => path.join(folder, name + end);
+  const call = (...words) => execFileSync(netc, words, {
+    stdio: ["ignore", "pipe", "pipe"], maxBuffer: 1 << 28 });
+  const plain = options.filter((o, i) => o !== "--opset" &&
+    options[i - 1] !== "--opset");
+  const report = JSON.parse(call(net, ...plain, "--emit=json", "--depth=0"));
+  call("weights", net, ...plain, "--random", "1", "-o", file(".st"));
+  call(net, ...options, "--weights", file(".st"), "-o", file(".onnx"));
+  const session = await ort.InferenceSession.create(file(".onnx"),
+    { logSeverityLevel: 3 });
+  const batch = report.settings.infer.batch;
+  const feeds = {}, words = [];
+  const end = (names, k, to) => names.length > 1 ? `${names[k]}=${to}` : to;
+  session.inputMetadata.forEach((input, k) => {
+    const own = [batch, ...report.inputs[k].shape];
+    const feed = feedOf(input, own, k + 1);
+    feeds[input.name] = feed.tensor;
+    writeNpy(file(`.${k}.npy`), feed.type, own, feed.data);
+    words.push("--input", end(session.inputNames, k, file(`.${k}.npy`)));
+  });
+  session.outputNames.forEach((_, k) => words.push("-o",
+    end(session.outputNames, k, file(`.out${k}.npy`))));
+  call("run", net, ...plain, "--threads", "2", "--weights", file(".st"),
+    ...words);
+  const made = await session.run(feeds);
+  let worst = 0, values = 0;
+  session.outputNames.forEach((output, k) => {
+    const { dims, values: wanted } = readNpy(file(`.out${k}.npy`));
+    const { dims: there, data } = made[output];
+    const order = ordered(dims, there, true);
+    must(same(order.map((axis) => dims[axis]), there),
+      `${output} is ${there}, and ${dims} in netc`);
+    const share = difference(data, transpose(wanted, dims, order));
+    must(share <= LIMIT, `${output} differs by ${share} of its rms`);
+    worst = Math.max(worst, share);
+    values += data.length;
+  });
+  await session.release();
+  fs.rmSync(file(".st"));
+  fs.rmSync(file(".onnx"));
+  return [values, worst];
+};
+
+(async () => {
+  const list = chosen.length ? chosen.map((net) => net.split(" "))
+    : [...small, ...zoo];
+  let failed = 0;
+  for (const [net, ...options] of list) {
+    const begin = Date.now();
+    try {
+      const [values, worst] = await compare(net, options);
+      console.log(`${net} ${options.join(" ")}: ${values} values, ` +
+        `${worst.toExponential(1)}, ${(Date.now() - begin) / 1000} s`);
+    } catch (error) {
+      failed = 1;
+      console.log(`${net} ${options.join(" ")}: ${error.stderr || ""}` +
+        error.message);
+    }
+  }
+  process.exit(failed);
+})();

@@ -1,0 +1,554 @@
+/*
+ * -o x.onnx: what the messages hold, which operators layers become, and what
+ * ONNX's own checker says where it is installed. tests/onnx.js runs models.
+ */
+#include "base/map.h"
+#include "base/text.h"
+#include "netc.h"
+#include "onnx.pb-c.h"
+#include "tests/onnx_samples.h"
+#include "tests/run.h"
+
+static Onnx__ModelProto *read_model(const char *path) {
+  size_t length;
+  char *bytes = read_text(path, &length);
+  if (!bytes)
+    print_error("no model: %s\n", path);
+  assert_non_null(bytes);
+  Onnx__ModelProto *model =
+      onnx__model_proto__unpack(NULL, length, (const uint8_t *)bytes);
+  free(bytes);
+  assert_non_null(model);
+  return model;
+}
+
+static Onnx__ModelProto *export(const char *net, const char *options) {
+  char path[1200];
+  snprintf(path, sizeof path, "%s/model.onnx", scratch("onnx"));
+  struct run r = run("%s %s %s -o %s", NETC, net, options, path);
+  if (r.status)
+    print_error("%s %s: %s\n", net, options, r.err);
+  assert_int_equal(r.status, 0);
+  run_free(&r);
+  return read_model(path);
+}
+
+static Onnx__ModelProto *export_text(const char *text, const char *options) {
+  char path[1200];
+  snprintf(path, sizeof path, "%s/net.net", scratch("onnx-text"));
+  write_text(path, text, strlen(text));
+  return export(path, options);
+}
+
+static void drop(Onnx__ModelProto *model) {
+  onnx__model_proto__free_unpacked(model, NULL);
+}
+
+static size_t count_nodes(const Onnx__ModelProto *model, const char *op) {
+  size_t count = 0;
+  for (size_t i = 0; i < model->graph->n_node; i++)
+    count += strcmp(model->graph->node[i]->op_type, op) == 0;
+  return count;
+}
+
+/* Whole models: names, order, shapes */
+
+struct names {
+  struct arena arena;
+  struct map map;
+};
+
+/* Each name is there once, and is no empty text. */
+static void add_name(struct names *names, const char *name) {
+  struct map_entry *entry = map_add(&names->arena, &names->map, slice_of(name));
+  if (entry->number++ || !*name)
+    print_error("`%s` is there twice\n", name);
+  assert_int_equal(entry->number, 1);
+  assert_true(*name);
+}
+
+static void check_info(const Onnx__ValueInfoProto *info) {
+  assert_int_equal(info->type->value_case, ONNX__TYPE_PROTO__VALUE_TENSOR_TYPE);
+  const Onnx__TypeProto__Tensor *type = info->type->tensor_type;
+  assert_non_null(type->shape);
+  for (size_t i = 0; i < type->shape->n_dim; i++)
+    assert_true(type->shape->dim[i]->dim_value > 0);
+}
+
+/* Nodes read what is there already; all that they make has a shape. */
+static void check_graph(const Onnx__GraphProto *graph) {
+  struct names names = {.map = {0}}, shown = {.map = {0}};
+  arena_open(&names.arena, NULL, NULL);
+  arena_open(&shown.arena, NULL, NULL);
+  for (size_t i = 0; i < graph->n_input; i++) {
+    add_name(&names, graph->input[i]->name);
+    check_info(graph->input[i]);
+  }
+  for (size_t i = 0; i < graph->n_initializer; i++)
+    add_name(&names, graph->initializer[i]->name);
+  for (size_t i = 0; i < graph->n_output; i++) {
+    add_name(&shown, graph->output[i]->name);
+    check_info(graph->output[i]);
+  }
+  for (size_t i = 0; i < graph->n_value_info; i++) {
+    add_name(&shown, graph->value_info[i]->name);
+    check_info(graph->value_info[i]);
+  }
+  for (size_t i = 0; i < graph->n_node; i++) {
+    const Onnx__NodeProto *node = graph->node[i];
+    for (size_t k = 0; k < node->n_input; k++)
+      if (*node->input[k])
+        assert_non_null(map_find(&names.map, slice_of(node->input[k])));
+    for (size_t k = 0; k < node->n_output; k++) {
+      add_name(&names, node->output[k]);
+      assert_non_null(map_find(&shown.map, slice_of(node->output[k])));
+    }
+  }
+  for (size_t i = 0; i < graph->n_output; i++)
+    assert_non_null(map_find(&names.map, slice_of(graph->output[i]->name)));
+  assert_true(*graph->name);
+  arena_close(&names.arena);
+  arena_close(&shown.arena);
+}
+
+/* Values of the weights, which are nodes; sines are constants. */
+static int64_t count_weights(const Onnx__GraphProto *graph) {
+  int64_t all = 0;
+  for (size_t i = 0; i < graph->n_node; i++) {
+    if (strcmp(graph->node[i]->op_type, "ConstantOfShape") != 0)
+      continue;
+    for (size_t k = 0; k < graph->n_initializer; k++) {
+      const Onnx__TensorProto *shape = graph->initializer[k];
+      int64_t count = 1;
+      if (strcmp(shape->name, graph->node[i]->input[0]) != 0)
+        continue;
+      for (size_t j = 0; j < shape->n_int64_data; j++)
+        count *= shape->int64_data[j];
+      all += count;
+    }
+  }
+  return all;
+}
+
+static int64_t weights_of(const char *path) {
+  struct netc_weight weight = {.size = sizeof weight};
+  struct netc *netc = netc_open(NULL, NULL);
+  int64_t count = 0;
+  assert_int_equal(netc_load_file(netc, path), NETC_OK);
+  for (size_t i = 0; netc_weight(netc, i, &weight) == NETC_OK; i++)
+    count += weight.sines ? 0 : weight.count;
+  netc_close(netc);
+  return count;
+}
+
+/* What the runtime cannot run either: layers without a kernel. */
+static bool is_refused(const char *net) {
+  struct run r = run("%s %s --emit=onnx >/dev/null", NETC, net);
+  bool refused = r.status == 1 && strstr(r.err, "measured, but not run");
+  run_free(&r);
+  return refused;
+}
+
+static void check_nets(const char *folder) {
+  struct paths nets = find_paths(folder, ".net");
+  assert_true(nets.count > 0);
+  for (size_t i = 0; i < nets.count; i++) {
+    if (is_refused(nets.at[i]))
+      continue;
+    Onnx__ModelProto *model = export(nets.at[i], "");
+    assert_int_equal(model->ir_version, 8);
+    assert_int_equal(model->opset_import[0]->version, 13);
+    check_graph(model->graph);
+    assert_int_equal(count_weights(model->graph), weights_of(nets.at[i]));
+    drop(model);
+  }
+  paths_free(&nets);
+}
+
+static void every_net_becomes_a_whole_model(void **state) {
+  (void)state;
+  check_nets("examples");
+  check_nets("tests/data/onnx");
+}
+
+static void plain_nets_transpose_nothing(void **state) {
+  (void)state;
+  static const char *const nets[] = {
+      "alexnet",      "cnn50",  "darknet53", "dcgan_g",      "deeplabv3",
+      "densenet",     "fcn",    "googlenet", "inception_v3", "lenet5",
+      "mobilenet_v3", "r3d_18", "resnet",    "squeezenet",   "unet",
+      "vgg",          "yolov3", "m5",        "efficientnet"};
+  for (size_t i = 0; i < sizeof nets / sizeof *nets; i++) {
+    char path[128];
+    snprintf(path, sizeof path, "examples/zoo/%s.net", nets[i]);
+    Onnx__ModelProto *model = export(path, "");
+    if (count_nodes(model, "Transpose"))
+      print_error("%s\n", path);
+    assert_int_equal(count_nodes(model, "Transpose"), 0);
+    drop(model);
+  }
+}
+
+static void equal_nets_give_equal_bytes(void **state) {
+  (void)state;
+  const char *folder = scratch("onnx-equal");
+  struct run r = run("for n in 1 2; do %s examples/zoo/swin.net --opset 17 -o "
+                     "%s/$n.onnx || exit; done; cmp %s/1.onnx %s/2.onnx",
+                     NETC, folder, folder, folder);
+  assert_int_equal(r.status, 0);
+  run_free(&r);
+}
+
+/* ONNX's own checker and inference, where Python has them. */
+static void the_checker_agrees_with_every_shape(void **state) {
+  (void)state;
+  struct run have = run("/usr/bin/python3 -c 'import onnx'");
+  int absent = have.status;
+  run_free(&have);
+  if (absent)
+    skip(); /* python3-onnx is not installed */
+  const char *folder = scratch("onnx-checked");
+  struct run r = run(
+      "for n in examples/*.net examples/zoo/*.net; do for o in 13 17; do "
+      "%s $n --opset $o -o %s/$(basename $n .net).$o.onnx 2>&1 | grep -v "
+      "'measured, but not run' | grep '^netc:' && exit 1; "
+      "done; done; for n in tests/data/onnx/*.net; do for o in $(seq 11 17); "
+      "do %s $n --opset $o --batch 3 -o %s/test.$(basename $n .net).$o.onnx "
+      "2>/dev/null || exit; done; done; "
+      "/usr/bin/python3 tests/onnx_check.py %s/*.onnx",
+      NETC, folder, NETC, folder, folder);
+  if (r.status)
+    print_error("%s%s\n", r.out, r.err);
+  assert_int_equal(r.status, 0);
+  run_free(&r);
+}
+
+/* Weights */
+
+static void weights_are_those_of_the_file(void **state) {
+  (void)state;
+  static const char text[] = "input 5x4x2\nconv 3 3x2\nfc 4\n";
+  const char *folder = scratch("onnx-weights");
+  char options[1400], path[1200];
+  snprintf(path, sizeof path, "%s/w.safetensors", folder);
+  snprintf(options, sizeof options, "--weights %s", path);
+  write_in(folder, "net.net", text);
+  struct run r =
+      run("%s weights %s/net.net --random 1 -o %s", NETC, folder, path);
+  assert_int_equal(r.status, 0);
+  run_free(&r);
+  Onnx__ModelProto *model = export_text(text, options);
+  size_t length, found = 0;
+  char *file = read_text(path, &length);
+  assert_int_equal(count_nodes(model, "ConstantOfShape"), 0);
+  for (size_t i = 0; i < model->graph->n_initializer; i++) {
+    const Onnx__TensorProto *tensor = model->graph->initializer[i];
+    if (!tensor->has_raw_data)
+      continue;
+    /* The bytes of the file, whole and in its order of axes. */
+    bool there = false;
+    for (size_t at = 0; at + tensor->raw_data.len <= length; at++)
+      there = there || memcmp(file + at, tensor->raw_data.data,
+                              tensor->raw_data.len) == 0;
+    assert_true(there);
+    if (strcmp(tensor->name, "conv1.weight") == 0) {
+      assert_int_equal(tensor->n_dims, 4);
+      assert_int_equal(tensor->dims[0], 3);
+      assert_int_equal(tensor->dims[1], 2);
+      assert_int_equal(tensor->dims[2], 3);
+      assert_int_equal(tensor->dims[3], 2);
+    }
+    found++;
+  }
+  assert_int_equal(found, 4);
+  free(file);
+  drop(model);
+}
+
+static void names_of_weights_that_do_not_fit_are_said(void **state) {
+  (void)state;
+  const char *folder = scratch("onnx-unfit");
+  write_in(folder, "a.net", "input 4\nfc 2\n");
+  write_in(folder, "b.net", "input 4\nfc 3\n");
+  struct run r = run("cd %s && %s weights a.net --random 1 -o a.safetensors && "
+                     "%s b.net --weights a.safetensors -o b.onnx; echo $?; "
+                     "ls *.onnx",
+                     folder, NETC_PATH, NETC_PATH);
+  assert_string_equal(r.out, "1\n");
+  assert_holds(r.err, "tensor `fc1.weight` is 2x4, but `fc1.weight` needs 3x4");
+  run_free(&r);
+}
+
+/* netc_operation: what is exported is data of the library. */
+static void operations_are_data(void **state) {
+  (void)state;
+  static const char text[] = "net two\ninput t 4x6x2\nconv 3 3x2\nfc 5\n";
+  static const char *const codes[] = {"conv", "linear"};
+  struct netc_operation op = {.size = sizeof op};
+  struct netc_operand operand;
+  struct netc *netc = netc_open(NULL, NULL);
+  assert_string_equal(netc_name(netc), "");
+  assert_int_equal(netc_operation(netc, 0, &op), NETC_USAGE);
+  netc_set(netc, "batch", "7");
+  assert_int_equal(netc_load_text(netc, "t", text, strlen(text)), NETC_OK);
+  assert_string_equal(netc_name(netc), "two");
+  for (size_t i = 0; i < 2; i++) {
+    assert_int_equal(netc_operation(netc, i, &op), NETC_OK);
+    assert_string_equal(op.code, codes[i]);
+    assert_int_equal(op.in_count, 3);
+    assert_int_equal(op.ins[0].tensor, -1);
+    assert_int_equal(op.ins[1].block, -1);
+    assert_int_equal(op.ins[1].tensor, 2 * i);
+    assert_int_equal(op.ins[0].dims[0], 7);
+  }
+  /* 2x5x3 values that the product sees as one vector */
+  assert_int_equal(op.ins[0].rank, 2);
+  assert_int_equal(op.ins[0].dims[1], 30);
+  assert_int_equal(op.ins[0].strides[0], 30);
+  assert_int_equal(netc_operation(netc, 2, &op), NETC_USAGE);
+  assert_int_equal(netc_input_operand(netc, 0, &operand), NETC_OK);
+  assert_int_equal(operand.rank, 4);
+  assert_int_equal(operand.strides[3], 1);
+  assert_int_equal(netc_input_operand(netc, 1, &operand), NETC_USAGE);
+  assert_int_equal(netc_output_operand(netc, 0, &operand), NETC_OK);
+  assert_int_equal(operand.block, op.outs[0].block);
+  assert_int_equal(netc_output_operand(netc, 1, &operand), NETC_USAGE);
+  netc_close(netc);
+}
+
+/* The command */
+
+static void mistakes_are_named(void **state) {
+  (void)state;
+  const char *folder = scratch("onnx-mistakes");
+  write_in(folder, "mirror.net", "input 4x4x2\nmirror: pad 5 reflect\n");
+  write_in(folder, "ok.net", "input 4\nfc 2\n");
+  write_in(folder, "huge.net", "input 9000x9000x1\nadaptpool 8999\n");
+  write_in(folder, "steps.net",
+           "input 9x9x2\nmean: avgpool 3x3 /3 dilate=2 ceil\n");
+  static const struct {
+    const char *options, *said;
+    int status;
+  } rows[] = {
+      {"ok.net --opset 18 -o a.onnx", "--opset", 2},
+      {"ok.net --opset 10 -o a.onnx", "--opset", 2},
+      {"ok.net --weights w.safetensors", "-o x.onnx", 2},
+      {"ok.net --weights none.safetensors -o a.onnx", "none.safetensors", 3},
+      {"ok.net --weights ok.net -o a.onnx", "ok.net: error", 1},
+      {"ok.net -o none/a.onnx", "cannot write none/a.onnx", 3},
+      {"mirror.net -o a.onnx",
+       "mirror.net: `mirror` cannot be written as ONNX: Pad does not mirror "
+       "more than the map has",
+       1},
+      {"huge.net -o a.onnx",
+       "`adaptpool1` cannot be written as ONNX: a "
+       "constant of over 2^26 values would be needed",
+       1},
+      {"steps.net -o a.onnx", "AveragePool has no dilation", 1},
+  };
+  for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+    struct run r = run("cd %s && %s %s; s=$?; test ! -e a.onnx && exit $s",
+                       folder, NETC_PATH, rows[i].options);
+    assert_int_equal(r.status, rows[i].status);
+    assert_holds(r.err, rows[i].said);
+    run_free(&r);
+  }
+}
+
+static bool has_input(const Onnx__ModelProto *model, const char *name,
+                      int32_t type, size_t rank) {
+  for (size_t i = 0; i < model->graph->n_input; i++) {
+    const Onnx__ValueInfoProto *input = model->graph->input[i];
+    if (strcmp(input->name, name) == 0)
+      return input->type->tensor_type->elem_type == type &&
+             input->type->tensor_type->shape->n_dim == rank;
+  }
+  return false;
+}
+
+static void ends_keep_their_names_and_types(void **state) {
+  (void)state;
+  static const char *const outputs[] = {"same", "a", "b", "c"};
+  Onnx__ModelProto *model = export("tests/data/onnx/ends.net", "");
+  assert_true(has_input(model, "picture", 1, 4));
+  assert_true(has_input(model, "constant", 1, 2));
+  assert_int_equal(model->graph->n_output, 4);
+  for (size_t i = 0; i < 4; i++)
+    assert_string_equal(model->graph->output[i]->name, outputs[i]);
+  drop(model);
+  model = export("tests/data/onnx/sequences.net", "--batch 2");
+  assert_true(has_input(model, "words", 7, 2));
+  assert_true(has_input(model, "tokens", 6, 2));
+  assert_true(has_input(model, "sound", 1, 3));
+  drop(model);
+}
+
+/* The name of the file is that of the net, where it has no other. */
+static void hostile_names_do_no_harm(void **state) {
+  (void)state;
+  const char *folder = scratch("onnx-names");
+  char path[1300];
+  snprintf(path, sizeof path, "%s/a\"<b>&'\\\n\xE2\x80\xAEx\xFF().net", folder);
+  write_text(path, "input 4\nfc 2\n", 13);
+  struct run r = run("cd %s && for n in *.net; do %s \"./$n\" -o x.onnx && "
+                     "%s - -o y.onnx <\"./$n\"; done",
+                     folder, NETC_PATH, NETC_PATH);
+  assert_int_equal(r.status, 0);
+  run_free(&r);
+  for (const char *name = "xy"; *name; name++) {
+    snprintf(path, sizeof path, "%s/%c.onnx", folder, *name);
+    Onnx__ModelProto *model = read_model(path);
+    assert_null(strchr(model->graph->name, '\xFF'));
+    assert_null(strchr(model->graph->name, '\n'));
+    assert_true(*model->graph->name);
+    drop(model);
+  }
+}
+
+/* Completeness: docs/interchange.md */
+
+static const struct {
+  const char *code, *nodes;
+} forms[] = {
+#define FORM(code, function, nodes) {#code, nodes},
+#include "onnx/forms.def"
+#undef FORM
+};
+
+static const struct {
+  const char *code;
+} operations[] = {
+#define OP(code, name, ...) {#name},
+#include "runtime/ops.def"
+#undef OP
+};
+
+/* An operation that is missing is refused by name; here it is asked for. */
+static void every_operation_has_a_form(void **state) {
+  (void)state;
+  size_t missing = 0;
+  for (size_t i = 0; i < sizeof operations / sizeof *operations; i++) {
+    bool found = false;
+    for (size_t k = 0; k < sizeof forms / sizeof *forms; k++)
+      found = found || strcmp(operations[i].code, forms[k].code) == 0;
+    if (!found)
+      print_error("onnx/forms.def has no row of %s\n", operations[i].code);
+    missing += !found;
+  }
+  assert_int_equal(missing, 0);
+  assert_int_equal(sizeof forms / sizeof *forms,
+                   sizeof operations / sizeof *operations);
+}
+
+static void put_ops(struct text *out, const Onnx__GraphProto *graph) {
+  const char *before = "";
+  size_t begin = out->length, times = 0;
+  for (size_t i = 0; i <= graph->n_node; i++) {
+    const char *op = i < graph->n_node ? graph->node[i]->op_type : "";
+    if (strcmp(op, "ConstantOfShape") == 0)
+      continue;
+    if (strcmp(op, before) == 0) {
+      times++;
+      continue;
+    }
+    if (times > 1)
+      text_printf(out, " x%zu", times);
+    if (*op)
+      text_printf(out, "%s%s", out->length > begin ? ", " : "", op);
+    before = op;
+    times = 1;
+  }
+  if (out->length == begin)
+    text_put(out, "nothing");
+}
+
+static void put_layer(struct text *out, const struct netc_layer_kind *kind) {
+  const char *input = "8x8x4", *written = kind->name;
+  char net[256], path[1200];
+  for (size_t i = 0; i < sizeof samples / sizeof *samples; i++)
+    if (strcmp(samples[i].layer, kind->name) == 0) {
+      input = samples[i].input;
+      written = samples[i].written;
+    }
+  snprintf(net, sizeof net, "input t %s\n%sfrom t\n%s\n", input,
+           strstr(written, "boxes=") ? "input boxes 5x4\n" : "", written);
+  snprintf(path, sizeof path, "%s/net.net", scratch("onnx-layer"));
+  write_text(path, net, strlen(net));
+  text_printf(out, "| `%s` | `%s` on %.*s | ", kind->name, written,
+              (int)strcspn(input, " "), input);
+  struct run r = run("%s %s --opset 17 -o %s.onnx", NETC, path, path);
+  const char *why = strstr(r.err, "cannot be written as ONNX: ");
+  if (why) {
+    why += strlen("cannot be written as ONNX: ");
+    text_printf(out, "none: %.*s |\n", (int)strcspn(why, "\n"), why);
+    run_free(&r);
+    return;
+  }
+  if (r.status)
+    print_error("%s%s\n", net, r.err);
+  assert_int_equal(r.status, 0);
+  run_free(&r);
+  strcat(path, ".onnx");
+  Onnx__ModelProto *model = read_model(path);
+  /* What gives an input another name is not the layer's. */
+  if (model->graph->n_node == 1 && count_nodes(model, "Identity"))
+    text_put(out, "nothing");
+  else
+    put_ops(out, model->graph);
+  text_put(out, " |\n");
+  drop(model);
+}
+
+static void put_tables(struct text *out) {
+  struct netc_layer_kind kind = {.size = sizeof kind};
+  text_put(out, "| layer | as written | nodes, at opset 17 |\n|---|---|---|\n");
+  for (size_t i = 0; netc_layer_kind(i, &kind) == NETC_OK; i++)
+    put_layer(out, &kind);
+  text_put(out, "\n| operation | nodes |\n|---|---|\n");
+  for (size_t i = 0; i < sizeof forms / sizeof *forms; i++)
+    text_printf(out, "| %s | %s |\n", forms[i].code, forms[i].nodes);
+}
+
+/* The tables of the manual are what the program does; make docs. */
+static void the_manual_has_every_layer(void **state) {
+  (void)state;
+  static const char begin[] = "<!-- made by tests/test_onnx.c -->\n";
+  static const char end[] = "<!-- until here -->\n";
+  struct arena arena;
+  size_t length;
+  char *page = read_text("docs/interchange.md", &length);
+  assert_non_null(page);
+  char *from = strstr(page, begin), *to = strstr(page, end);
+  assert_true(from && to);
+  arena_open(&arena, NULL, NULL);
+  struct text tables = text_new(&arena), made = text_new(&arena);
+  put_tables(&tables);
+  text_bytes(&made, page, (size_t)(from - page) + strlen(begin));
+  text_puts(&made, text_slice(&tables));
+  text_put(&made, to);
+  text_putc(&made, '\0');
+  if (getenv("BLESS"))
+    write_text("docs/interchange.md", made.at, made.length - 1);
+  else
+    assert_same_text("docs/interchange.md (make docs)", page, made.at);
+  arena_close(&arena);
+  free(page);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(every_net_becomes_a_whole_model),
+      cmocka_unit_test(plain_nets_transpose_nothing),
+      cmocka_unit_test(equal_nets_give_equal_bytes),
+      cmocka_unit_test(the_checker_agrees_with_every_shape),
+      cmocka_unit_test(weights_are_those_of_the_file),
+      cmocka_unit_test(names_of_weights_that_do_not_fit_are_said),
+      cmocka_unit_test(operations_are_data),
+      cmocka_unit_test(mistakes_are_named),
+      cmocka_unit_test(ends_keep_their_names_and_types),
+      cmocka_unit_test(hostile_names_do_no_harm),
+      cmocka_unit_test(every_operation_has_a_form),
+      cmocka_unit_test(the_manual_has_every_layer),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
