@@ -45,7 +45,7 @@ rooms := base plan lexer tape layers foreign parser sema lint memory codegen \
          pictures diagrams page library
 library := $(foreach room,$(rooms),$(wildcard $(src)$(room)/*.c))
 # The program's alone: files of tensors need jansson.
-commands := $(foreach room,tensors driver run,$(wildcard $(src)$(room)/*.c))
+commands := $(foreach room,tensors driver run import,$(wildcard $(src)$(room)/*.c))
 generated := scan.c grammar.c grammar.h pages.c web.c
 runtime := $(wildcard $(src)runtime/*.c)
 to_object = $(patsubst $(src)%.c,$(build)/obj/%.o,$(1))
@@ -315,7 +315,7 @@ cover:
 	@cd build/cover && for data in $$(find . -name '*.gcda' | \
 	  grep -v /gen/); do gcov -n -o $$(dirname $$data) $$data; done \
 	  2>/dev/null | awk -F"[':% ]+" '/^File/ { file = $$2 } \
-	    /^Lines/ && file ~ /^($(subst $(empty) ,|,$(rooms))|driver|run)/ \
+	    /^Lines/ && file ~ /^($(subst $(empty) ,|,$(rooms))|driver|run|import)/ \
 	    { printf "%6.1f %% of %5d  %s\n", $$3, $$5, file; \
 	      all += $$5; hit += $$3 * $$5 / 100; file = "" } \
 	    END { printf "%6.1f %% of %5d  all\n", 100 * hit / all, all }' | sort
