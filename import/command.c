@@ -48,7 +48,8 @@ static const char *dims_text(struct graph *graph, const struct netc_shape *s) {
 }
 
 /* Sizes of 1 beside the others mean the same tensor: 1x1xC and C. */
-static bool same_shape(const struct netc_shape *a, const struct graph_shape *b) {
+static bool same_shape(const struct netc_shape *a,
+                       const struct graph_shape *b) {
   size_t i = 0, k = 0, rank = (size_t)a->rank, other = (size_t)b->rank;
   while (i < rank || k < other) {
     if (i < rank && a->dims[i] == 1)
@@ -68,23 +69,25 @@ static int verify(struct request *r, struct graph *graph,
                   const struct imported *result) {
   size_t count = netc_layer_count(r->netc);
   if (count != result->layer_count)
-    return complain(EXIT_BUG, "%s: the source has %zu layers, the file %zu; "
-                              "please report this",
+    return complain(EXIT_BUG,
+                    "%s: the source has %zu layers, the file %zu; "
+                    "please report this",
                     r->path, count, result->layer_count);
   for (size_t i = 0; i < count; i++) {
     struct netc_layer layer = {.size = sizeof layer};
     const struct graph_node *node = result->layers[i];
     netc_layer(r->netc, i, &layer);
     if (strcmp(layer.op, node->word) != 0)
-      return complain(EXIT_BUG, "%s: layer %zu is `%s` in the source, `%s` in "
-                                "the file; please report this",
+      return complain(EXIT_BUG,
+                      "%s: layer %zu is `%s` in the source, `%s` in "
+                      "the file; please report this",
                       r->path, i, layer.op, node->word);
     if (node->shape.rank > 0 && !same_shape(&layer.out, &node->shape))
-      return complain(
-          EXIT_SOURCE, "%s:%zu: %s gives %s in the file, `%s` gives %s",
-          r->path, node->line, node->name ? node->name : node->kind,
-          graph_sizes(graph, node->shape.size, node->shape.rank),
-          layer.written, dims_text(graph, &layer.out));
+      return complain(EXIT_SOURCE,
+                      "%s:%zu: %s gives %s in the file, `%s` gives %s", r->path,
+                      node->line, node->name ? node->name : node->kind,
+                      graph_sizes(graph, node->shape.size, node->shape.rank),
+                      layer.written, dims_text(graph, &layer.out));
   }
   return EXIT_DONE;
 }

@@ -197,8 +197,7 @@ static struct piece *put(struct source_plan *plan, struct statement *s,
 }
 
 static struct statement call(struct source_plan *plan, const char *name,
-                             const struct run *run,
-                             const struct parameters *p,
+                             const struct run *run, const struct parameters *p,
                              const struct part_text *values) {
   const struct statement *last =
       &run->block->all.at[run->from + run->length - 1];
@@ -218,8 +217,7 @@ static void replace(struct run *run, struct statement by) {
   struct statement *at = run->block->all.at;
   size_t rest = run->block->all.count - run->from - run->length;
   at[run->from] = by;
-  memmove(&at[run->from + 1], &at[run->from + run->length],
-          rest * sizeof *at);
+  memmove(&at[run->from + 1], &at[run->from + run->length], rest * sizeof *at);
   run->block->all.count -= run->length - 1;
 }
 
@@ -245,8 +243,8 @@ static bool define(struct source_plan *plan, struct family *f) {
   block_measure(plan, body);
   put(plan, &def, PIECE_BLOCK)->block = body;
   for (size_t i = f->runs.count; i-- > 0;)
-    replace(&f->runs.at[i], call(plan, name, &f->runs.at[i], &p,
-                                 &p.values[i * p.count]));
+    replace(&f->runs.at[i],
+            call(plan, name, &f->runs.at[i], &p, &p.values[i * p.count]));
   *VEC_PUSH(plan->graph->arena, &plan->defs.all) = def;
   return true;
 }

@@ -71,8 +71,7 @@ static void offer(struct source_plan *plan, struct block *block,
 static bool repeats(const struct source_plan *plan, const struct block *block,
                     size_t i, size_t p, bool table) {
   const struct statement *a = &block->all.at[i], *b = &block->all.at[i + p];
-  return !a->labelled >= !b->labelled &&
-         statement_same(plan, a, b, table);
+  return !a->labelled >= !b->labelled && statement_same(plan, a, b, table);
 }
 
 static void find(struct source_plan *plan, struct block *block, bool table,
@@ -141,8 +140,7 @@ static void make(struct source_plan *plan, struct block *block,
                           .last = last->last};
   if (!f->table) {
     put_text(plan, s, PART_NONE, "repeat");
-    put_text(plan, s, PART_COUNT,
-             graph_text(plan->graph, "%zu", f->count));
+    put_text(plan, s, PART_COUNT, graph_text(plan->graph, "%zu", f->count));
   } else if (!make_table(plan, block, f, s)) {
     return;
   }

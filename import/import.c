@@ -16,7 +16,9 @@ static const struct import_reader readers[] = {
 #undef READER
 };
 
-size_t import_reader_count(void) { return sizeof readers / sizeof *readers; }
+size_t import_reader_count(void) {
+  return sizeof readers / sizeof *readers;
+}
 
 const struct import_reader *import_reader_at(size_t index) {
   return &readers[index];

@@ -161,8 +161,8 @@ size_t parameters_count(struct source_plan *plan, const struct run *runs,
                         size_t count) {
   size_t rows[MOST_PARAMETERS + 1];
   struct columns c = collect_runs(plan, runs, count);
-  struct said *said = arena_alloc(plan->graph->arena, c.lists[0].count + 1,
-                                  sizeof *said);
+  struct said *said =
+      arena_alloc(plan->graph->arena, c.lists[0].count + 1, sizeof *said);
   return choose(&c, rows, said);
 }
 
@@ -185,17 +185,18 @@ bool parameters_find(struct source_plan *plan, const struct run *runs,
   *p = (struct parameters){.count = choose(&c, rows, said)};
   if (p->count > MOST_PARAMETERS)
     return false;
-  p->values = arena_alloc(plan->graph->arena, count * p->count + 1,
-                          sizeof *p->values);
+  p->values =
+      arena_alloc(plan->graph->arena, count * p->count + 1, sizeof *p->values);
   for (size_t i = 0; i < p->count; i++)
     p->part[i] = body->at[rows[i]]->part;
   name_parameters(plan, p);
   for (size_t run = 0; run < count; run++)
     for (size_t i = 0; i < p->count; i++)
-      p->values[run * p->count + i] = (struct part_text){
-          p->part[i], "", value_at(&c, run, rows[i]), NULL};
+      p->values[run * p->count + i] =
+          (struct part_text){p->part[i], "", value_at(&c, run, rows[i]), NULL};
   for (size_t row = 0; row < body->count; row++)
     if (said[row].by != SIZE_MAX)
-      body->at[row]->value = expression(plan, p->name[said[row].by], &said[row]);
+      body->at[row]->value =
+          expression(plan, p->name[said[row].by], &said[row]);
   return true;
 }

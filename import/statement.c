@@ -40,7 +40,9 @@ int block_width(const struct block *block) {
   return width < WIDE ? (int)width : WIDE;
 }
 
-static int later(int a, int b) { return a > b ? a : b; }
+static int later(int a, int b) {
+  return a > b ? a : b;
+}
 
 static void add_block(const struct source_plan *plan, struct statement *s,
                       const struct block *block) {
@@ -77,8 +79,8 @@ void statement_measure(const struct source_plan *plan, struct statement *s) {
     } else if (piece->kind == PIECE_TEXT) {
       mix_part(s, &piece->text);
       if (part_is_shown(&piece->text))
-        s->width += (int)(strlen(piece->text.before) +
-                          strlen(piece->text.value)) + 1;
+        s->width +=
+            (int)(strlen(piece->text.before) + strlen(piece->text.value)) + 1;
     } else if (piece->kind == PIECE_LABEL) {
       int ordinal = plan->ordinal[piece->node];
       uint64_t back = (uint64_t)(s->first - ordinal);

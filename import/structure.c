@@ -29,7 +29,7 @@ struct builder {
   bool *written;
   int *stamp, now; /* of the region that is looked at */
   VEC(int) region;
-  int *side_of;    /* the node at which a head's branch forks off; -1 */
+  int *side_of;        /* the node at which a head's branch forks off; -1 */
   struct heads *heads; /* by node: outputs whose branches fork off there */
   int outputs;
   int depth;
@@ -163,8 +163,8 @@ static void put_args(struct builder *b, struct statement *s,
 
 static bool may_be_in_tail(const struct graph_node *node) {
   static const char *const words[] = {
-      "bn",   "relu",    "relu6", "leaky",      "gelu",   "silu",
-      "mish", "sigmoid", "tanh",  "hsigmoid",   "hswish", "elu",
+      "bn",   "relu",    "relu6", "leaky",      "gelu",    "silu",
+      "mish", "sigmoid", "tanh",  "hsigmoid",   "hswish",  "elu",
       "selu", "softmax", "prelu", "logsoftmax", "softplus"};
   if (feed_count(node) != 1)
     return false;
@@ -240,9 +240,8 @@ static void put_from(struct builder *b, struct block *out, int node) {
 /* Operands by name; the current tensor is {} unless it comes first of two. */
 static void put_named_operands(struct builder *b, struct statement *s,
                                const struct graph_node *node, int current) {
-  bool short_form =
-      node->inputs.count == 2 && node->inputs.at[0] == current &&
-      node->inputs.at[1] != current;
+  bool short_form = node->inputs.count == 2 && node->inputs.at[0] == current &&
+                    node->inputs.at[1] != current;
   for (size_t i = short_form; i < node->inputs.count; i++) {
     if (node->inputs.at[i] == current)
       put(b, s, PIECE_BLOCK)->block = ARENA_NEW(b->arena, struct block);
@@ -398,8 +397,8 @@ static void put_inputs(struct builder *b, int *current) {
     const struct graph_node *node = b->graph->nodes.at[i];
     if (strcmp(node->word, "input") != 0)
       continue;
-    struct statement s = {.node = node->index, .first = b->plan->count,
-                          .last = b->plan->count};
+    struct statement s = {
+        .node = node->index, .first = b->plan->count, .last = b->plan->count};
     put_word(b, &s, "input");
     if (inputs > 1)
       put_label(b, &s, "", node->index);
@@ -423,8 +422,8 @@ static void build(struct builder *b) {
       hang_head(b, i);
   put_inputs(b, &current);
   for (int i = 0; i < count; i++)
-    if (!b->written[i] && (b->flat || (i == last || (is_unused(b, i) &&
-                                                     b->side_of[i] < 0))))
+    if (!b->written[i] &&
+        (b->flat || (i == last || (is_unused(b, i) && b->side_of[i] < 0))))
       emit(b, &b->plan->top, &current, i);
 }
 
@@ -438,15 +437,14 @@ void structure(struct source_plan *plan, struct graph *graph, bool flat) {
       .labelled = arena_alloc(arena, count + 1, sizeof(bool)),
       .read_until = arena_alloc(arena, count + 1, sizeof(int)),
       .label = arena_alloc(arena, count + 1, sizeof(char *))};
-  struct builder b = {
-      .plan = plan,
-      .graph = graph,
-      .arena = arena,
-      .flat = flat,
-      .written = arena_alloc(arena, count + 1, sizeof(bool)),
-      .stamp = arena_alloc(arena, count + 1, sizeof(int)),
-      .side_of = arena_alloc(arena, count + 1, sizeof(int)),
-      .heads = arena_alloc(arena, count + 1, sizeof *b.heads)};
+  struct builder b = {.plan = plan,
+                      .graph = graph,
+                      .arena = arena,
+                      .flat = flat,
+                      .written = arena_alloc(arena, count + 1, sizeof(bool)),
+                      .stamp = arena_alloc(arena, count + 1, sizeof(int)),
+                      .side_of = arena_alloc(arena, count + 1, sizeof(int)),
+                      .heads = arena_alloc(arena, count + 1, sizeof *b.heads)};
   for (size_t i = 0; i < count; i++)
     b.side_of[i] = plan->read_until[i] = -1;
   dominate(&b.tree, graph);

@@ -87,15 +87,13 @@ static void block_text(struct writer *w, const struct block *block, int indent,
   }
 }
 
-static void rows_text(struct writer *w, const struct piece *piece,
-                      int indent) {
+static void rows_text(struct writer *w, const struct piece *piece, int indent) {
   text_put(w->out, " [");
   for (size_t i = 0; i < piece->values.count; i++) {
     const char *value = piece->values.at[i].value;
     if (piece->columns > 1 && i % piece->columns == 0)
       new_line(w, indent + STEP);
-    else if (piece->columns == 1 &&
-             column(w) + (int)strlen(value) > LINE - 6)
+    else if (piece->columns == 1 && column(w) + (int)strlen(value) > LINE - 6)
       new_line(w, indent + CONTINUED);
     else if (i > 0)
       text_putc(w->out, ' ');
@@ -119,8 +117,8 @@ static void part_text(struct writer *w, const struct part_text *text) {
   text_put(w->out, sum ? ")" : "");
 }
 
-static void pieces_text(struct writer *w, const struct statement *s,
-                        int indent, bool on_one_line) {
+static void pieces_text(struct writer *w, const struct statement *s, int indent,
+                        bool on_one_line) {
   bool begun = false;
   for (size_t i = 0; i < s->pieces.count; i++) {
     const struct piece *piece = &s->pieces.at[i];
@@ -145,8 +143,7 @@ static void pieces_text(struct writer *w, const struct statement *s,
 static void statement_text(struct writer *w, const struct statement *s,
                            int indent, bool on_one_line) {
   bool fits = on_one_line || s->width + indent <= LINE;
-  bool named = s->labelled &&
-               strcmp(s->pieces.at[0].text.value, "input") != 0;
+  bool named = s->labelled && strcmp(s->pieces.at[0].text.value, "input") != 0;
   if (named) {
     text_put(w->out, label_of(w, s->node));
     text_put(w->out, is_loop(s) ? ": { " : ": ");
@@ -210,8 +207,7 @@ static void mark(struct writer *w, const struct statement *s,
     return;
   for (int i = 0; same && i + 1 < shape->rank; i++)
     same = shape->size[i] == last->size[i];
-  const char *dims =
-      graph_sizes(w->plan->graph, shape->size, shape->rank);
+  const char *dims = graph_sizes(w->plan->graph, shape->size, shape->rank);
   if (same || column(w) + (int)strlen(dims) + 4 > LINE)
     return;
   text_put(w->out, " -> ");
@@ -223,8 +219,7 @@ void write_source(struct source_plan *plan, struct text *out) {
   struct graph *graph = plan->graph;
   struct writer w = {.plan = plan, .out = out, .line = out->length};
   struct graph_shape last = {0};
-  w.written =
-      arena_alloc(graph->arena, plan->defs.all.count + 1, sizeof(bool));
+  w.written = arena_alloc(graph->arena, plan->defs.all.count + 1, sizeof(bool));
   for (size_t i = 0; i < plan->defs.all.count; i++)
     map_add(graph->arena, &w.names,
             slice_of(plan->defs.all.at[i].pieces.at[1].text.value));
