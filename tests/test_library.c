@@ -1,6 +1,5 @@
 /* The library as programs use it: include/netc.h and nothing else. */
 #include <jansson.h>
-#include <pthread.h>
 
 #include "netc.h"
 #include "tests/run.h"
@@ -708,40 +707,6 @@ static void a_thousand_questions_take_no_memory(void **state) {
   assert_int_equal(budget.blocks, 0);
 }
 
-/* Contexts share nothing. */
-
-static void *compile_many(void *user) {
-  struct buffer *result = user;
-  for (int i = 0; i < 50; i++) {
-    free(result->at);
-    *result = (struct buffer){0};
-    struct netc *netc = netc_open(NULL, NULL);
-    if (netc_load_file(netc, "tests/golden/language/defs.net") != NETC_OK ||
-        netc_emit(netc, "json", NULL, collect, result) != NETC_OK)
-      return "failed";
-    netc_close(netc);
-  }
-  return NULL;
-}
-
-static void two_threads_compile_at_the_same_time(void **state) {
-  (void)state;
-  enum { THREADS = 4 };
-  pthread_t threads[THREADS];
-  struct buffer results[THREADS] = {{0}};
-  for (int i = 0; i < THREADS; i++)
-    assert_int_equal(
-        pthread_create(&threads[i], NULL, compile_many, &results[i]), 0);
-  for (int i = 0; i < THREADS; i++) {
-    void *failed;
-    pthread_join(threads[i], &failed);
-    assert_null(failed);
-    assert_string_equal(results[i].at, results[0].at);
-  }
-  for (int i = 0; i < THREADS; i++)
-    free(results[i].at);
-}
-
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(a_net_is_loaded_and_read),
@@ -763,7 +728,6 @@ int main(void) {
       cmocka_unit_test(running_out_of_memory_leaks_nothing),
       cmocka_unit_test(memory_may_run_out_inside_a_callback),
       cmocka_unit_test(a_thousand_questions_take_no_memory),
-      cmocka_unit_test(two_threads_compile_at_the_same_time),
   };
   return cmocka_run_group_tests_name("library", tests, NULL, NULL);
 }
