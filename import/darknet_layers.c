@@ -153,8 +153,11 @@ static int activate(struct darknet *d, struct section *s, int input,
   return input;
 }
 
+/* Darknet's batch norm takes the place of a bias. */
 static int normalize(struct darknet *d, struct section *s, int input) {
-  if (!number(d, s, "batch_normalize", 0))
+  bool normalizes = number(d, s, "batch_normalize", 0);
+  node_of(d, input)->bias = normalizes ? BIAS_WITHOUT : BIAS_WITH;
+  if (!normalizes)
     return input;
   return layer(d, s, "bn", input)->index;
 }

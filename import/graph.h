@@ -40,6 +40,9 @@ struct part_text {
   const char *usual; /* left out when it has this value; NULL: never */
 };
 
+/* Of layers with weights; written where netc would choose otherwise. */
+enum graph_bias { BIAS_UNSAID, BIAS_WITH, BIAS_WITHOUT };
+
 struct graph_shape {
   int rank;                 /* 0: the file does not say */
   int64_t size[LIMIT_RANK]; /* netc's order: channels last */
@@ -49,6 +52,7 @@ struct graph_node {
   int index;
   const char *word; /* "conv"; "input" for an input of the net */
   VEC(struct part_text) args;
+  enum graph_bias bias;
   /* Tensors that it is made from, in order. A join has several. */
   VEC(int) inputs;
   /* One more tensor by key: `cross=LABEL`. */

@@ -33,6 +33,7 @@ struct statement {
   int node;        /* whose tensor it leaves as the current one; -1: none */
   bool labelled;   /* some statement names that node: it has a label */
   bool takes_tail; /* what follows may stand on its line */
+  size_t bias;     /* the piece that says so, from 1; 0: none */
   int first, last; /* ordinals of its layers */
   int reads;       /* the least ordinal of a label that it names */
   int read_until;  /* the last that names a label inside it; -1: none */

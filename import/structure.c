@@ -161,6 +161,24 @@ static void put_args(struct builder *b, struct statement *s,
     put(b, s, PIECE_TEXT)->text = node->args.at[i];
 }
 
+/* Without bn in its tail a layer has a bias, with it none. */
+static void put_bias(struct builder *b, struct statement *s,
+                     const struct graph_node *node) {
+  if (node->bias == BIAS_UNSAID)
+    return;
+  const char *word = node->bias == BIAS_WITH ? "bias" : "nobias";
+  s->bias = s->pieces.count + 1;
+  put(b, s, PIECE_TEXT)->text = (struct part_text){
+      PART_NONE, "", word, node->bias == BIAS_WITH ? word : NULL};
+}
+
+static void note_bn_in_tail(struct statement *s, const char *word) {
+  if (s->bias && strcmp(word, "bn") == 0) {
+    struct part_text *bias = &s->pieces.at[s->bias - 1].text;
+    bias->usual = strcmp(bias->value, "nobias") == 0 ? bias->value : NULL;
+  }
+}
+
 static bool may_be_in_tail(const struct graph_node *node) {
   static const char *const words[] = {
       "bn",   "relu",    "relu6", "leaky",      "gelu",    "silu",
@@ -256,6 +274,7 @@ static void put_layer(struct builder *b, struct block *out,
   if (joins_tail(b, out, node)) {
     struct statement *s = &out->all.at[out->all.count - 1];
     put_word(b, s, node->word);
+    note_bn_in_tail(s, node->word);
     s->last = b->plan->count;
     s->node = node->index;
     enlist(b, node);
@@ -264,6 +283,7 @@ static void put_layer(struct builder *b, struct block *out,
   struct statement s = {.node = node->index, .first = b->plan->count};
   put_word(b, &s, node->word);
   put_args(b, &s, node);
+  put_bias(b, &s, node);
   if (form == FORM_BLOCKS) {
     int top = b->tree.parent[node->index];
     for (size_t i = 0; i < node->inputs.count; i++) {
