@@ -33,6 +33,15 @@ void dump_tokens(const struct compiled *c, const struct emit_options *options,
 
 /* The tree as nested lists, a statement a line. */
 
+static void put_expr(struct text *out, const struct expr *expr);
+
+static void put_step(struct text *out, const struct expr *step) {
+  if (!step)
+    return;
+  text_put(out, " step ");
+  put_expr(out, step);
+}
+
 static void put_expr(struct text *out, const struct expr *expr) {
   static const char *const ops[] = {
       "-",  "not", "+", "-",  "*", "/",  "%",   "**",
@@ -56,6 +65,26 @@ static void put_expr(struct text *out, const struct expr *expr) {
     text_putc(out, ' ');
     put_expr(out, expr->right);
     text_putc(out, ')');
+    break;
+  case EXPR_INDEX:
+    put_expr(out, expr->left);
+    text_putc(out, '[');
+    put_expr(out, expr->right);
+    text_putc(out, ']');
+    break;
+  case EXPR_PATH:
+    put_expr(out, expr->left);
+    text_printf(out, ".%.*s", SLICE_ARG(expr->name));
+    break;
+  case EXPR_RANGE:
+    put_expr(out, expr->left);
+    text_put(out, " .. ");
+    put_expr(out, expr->right);
+    put_step(out, expr->items);
+    break;
+  case EXPR_KEYED:
+    text_printf(out, "%.*s=", SLICE_ARG(expr->name));
+    put_expr(out, expr->left);
     break;
   case EXPR_CALL:
   case EXPR_DIMS:
@@ -121,12 +150,24 @@ static void put_params(struct text *out, const struct def_param *param) {
   text_putc(out, ')');
 }
 
+static void put_label(struct text *out, const struct stmt *stmt) {
+  if (!stmt->label.at)
+    return;
+  text_puts(out, stmt->label);
+  for (const struct expr *x = stmt->label_indices; x; x = x->next) {
+    text_putc(out, '[');
+    put_expr(out, x);
+    text_putc(out, ']');
+  }
+  text_put(out, ": ");
+}
+
 static void put_stmt(struct text *out, const struct stmt *stmt, size_t indent) {
   text_fill(out, ' ', indent);
-  if (stmt->label.at)
-    text_printf(out, "%.*s: ", SLICE_ARG(stmt->label));
+  put_label(out, stmt);
   text_put(out, stmt_words(stmt->kind));
-  if (stmt->name.at)
+  bool refers = stmt->kind == STMT_FROM || stmt->kind == STMT_AGAIN;
+  if (stmt->name.at && !refers)
     text_printf(out, " %.*s", SLICE_ARG(stmt->name));
   for (const struct name_list *n = stmt->names; n; n = n->next)
     text_printf(out, " %.*s", SLICE_ARG(n->name));
@@ -139,6 +180,7 @@ static void put_stmt(struct text *out, const struct stmt *stmt, size_t indent) {
   if (stmt->high) {
     text_put(out, " .. ");
     put_expr(out, stmt->high);
+    put_step(out, stmt->step);
   }
   if (stmt->dtype.at)
     text_printf(out, " : %.*s", SLICE_ARG(stmt->dtype));

@@ -21,7 +21,8 @@ struct flat {
 };
 
 /*
- * stem.conv1 becomes stem_conv1, and no two nodes share a label. Inside a
+ * stem.conv1 becomes stem_conv1, skip[3] skip_3, and no two nodes share a
+ * label. Inside a
  * block, its own name is left out: the block gives it.
  */
 static struct slice unique_label(struct flat *f, struct slice name) {
@@ -34,7 +35,8 @@ static struct slice unique_label(struct flat *f, struct slice name) {
     name.length -= block.length + 1;
   }
   for (size_t i = 0; i < name.length; i++)
-    text_putc(&label, name.at[i] == '.' ? '_' : name.at[i]);
+    if (name.at[i] != ']')
+      text_putc(&label, strchr(".[-", name.at[i]) ? '_' : name.at[i]);
   while (map_find(&f->taken, text_slice(&label)))
     text_put(&label, "_");
   map_add(f->c->arena, &f->taken, text_slice(&label));
@@ -136,8 +138,10 @@ static void put_row(struct flat *f, const struct row *row) {
     for (int i = 0; head->kind->join && i < head->input_count; i++)
       text_printf(f->out, " %.*s",
                   SLICE_ARG(f->labels[node_input(f->model, head, i)]));
-    for (int64_t i = row->head + 1; i < row->end; i++)
-      text_printf(f->out, " %s", f->model->nodes.at[i].kind->name);
+    for (int64_t i = row->head + 1; i < row->end; i++) {
+      text_putc(f->out, ' ');
+      model_put_tail(f->out, f->model, i, f->labels);
+    }
   }
   put_mark(f, row->end - 1);
 }

@@ -139,7 +139,7 @@ void row_put_layer(struct text *out, const struct compiled *c,
     put_operands(out, c, node);
   for (int64_t i = row->first + 1; i < row->end; i++) {
     text_putc(out, ' ');
-    model_put_layer(out, c->model, i, NULL);
+    model_put_tail(out, c->model, i, NULL);
   }
 }
 

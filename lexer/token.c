@@ -49,8 +49,12 @@ static bool is_word_byte(char c) {
          (c >= 'A' && c <= 'Z');
 }
 
+/* `skip[i]`: inside, blanks and line ends are as between parentheses. */
+enum { SUBSCRIPT = 's' };
+
 static char innermost(const struct scan *scan) {
-  return scan->depth ? scan->open[scan->depth - 1] : '{';
+  char open = scan->depth ? scan->open[scan->depth - 1] : '{';
+  return open == SUBSCRIPT ? '(' : open;
 }
 
 /* Whether `else` is the next word, behind blanks, lines and comments. */
@@ -421,6 +425,12 @@ int scan_open_string(struct scan *scan) {
   return TOKEN_ERROR;
 }
 
+/* `skip[i]` and `h[i][j]`, where `for c in [1 2]` has a blank. */
+static bool is_subscript(const struct scan *scan, char bracket) {
+  return bracket == '[' && !is_blank(byte_at(scan, scan->begin - 1)) &&
+         (scan->last == TOKEN_NAME || scan->last == TOKEN_BRACKET_CLOSE);
+}
+
 int scan_open(struct scan *scan, char bracket) {
   if (scan->depth == LIMIT_DEPTH) {
     struct diagnostic *d =
@@ -430,9 +440,11 @@ int scan_open(struct scan *scan, char bracket) {
     scan->failed = true;
     return TOKEN_END;
   }
+  bool subscript = is_subscript(scan, bracket);
   scan->open_at[scan->depth] = scan->begin;
-  scan->open[scan->depth++] = bracket;
-  return bracket == '('   ? TOKEN_PAREN
+  scan->open[scan->depth++] = subscript ? SUBSCRIPT : bracket;
+  return subscript        ? TOKEN_SUBSCRIPT
+         : bracket == '('   ? TOKEN_PAREN
          : bracket == '[' ? TOKEN_BRACKET
                           : TOKEN_BRACE;
 }
@@ -440,8 +452,10 @@ int scan_open(struct scan *scan, char bracket) {
 /* What does not match is left to the parser, which knows what it expects. */
 int scan_close(struct scan *scan, char bracket) {
   char open = bracket == ')' ? '(' : bracket == ']' ? '[' : '{';
+  char other = bracket == ']' ? SUBSCRIPT : open;
   int depth = scan->depth;
-  while (depth > 0 && scan->open[depth - 1] != open)
+  while (depth > 0 && scan->open[depth - 1] != open &&
+         scan->open[depth - 1] != other)
     depth--;
   if (depth > 0)
     scan->depth = depth - 1;

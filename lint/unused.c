@@ -53,7 +53,7 @@ static void leave(struct walk *w, size_t count) {
 static void walk_expr(struct walk *w, const struct expr *expr) {
   if (!expr)
     return;
-  if (expr->kind == EXPR_NAME)
+  if (expr->kind == EXPR_NAME || expr->kind == EXPR_CALL)
     use(w, expr->name);
   walk_expr(w, expr->left);
   if (expr->kind != EXPR_DIMS) /* there it is the last of the items */
@@ -95,12 +95,13 @@ static void walk_for(struct walk *w, const struct stmt *stmt) {
 static void walk_stmt(struct walk *w, const struct stmt *stmt) {
   walk_expr(w, stmt->value);
   walk_expr(w, stmt->high);
+  walk_expr(w, stmt->step);
+  for (const struct expr *x = stmt->label_indices; x; x = x->next)
+    walk_expr(w, x);
   walk_expr(w, stmt->mark);
   walk_args(w, stmt->args);
   switch (stmt->kind) {
-  case STMT_APPLY:
-  case STMT_FROM:
-  case STMT_AGAIN: use(w, stmt->name); break;
+  case STMT_APPLY: use(w, stmt->name); break;
   case STMT_DEF: walk_def(w, stmt); return;
   case STMT_FOR: walk_for(w, stmt); return;
   case STMT_LET:

@@ -326,16 +326,25 @@ static bool tuple(struct advice *a) {
 
 /* concat [a, b] */
 static bool bracket(struct advice *a) {
-  if (a->found != TOKEN_BRACKET || !a->before.length)
-    return false;
   struct slice rest = from(a->line, 1);
+  struct slice before = a->before;
+  size_t open = find_byte(before, '[');
+  if (open < before.length) { /* concat[a, b] */
+    rest = from(a->before, open + 1);
+    rest.length = (size_t)(a->line.at + a->line.length - rest.at);
+    before.length = open;
+  } else if (a->found != TOKEN_BRACKET) {
+    return false;
+  }
+  if (!before.length || (a->found != TOKEN_BRACKET && !layer_kind_find(before)))
+    return false;
   rest.length = find_byte(to_line_end(rest), ']');
   struct text text = text_new(a->p->arena);
   for (size_t i = 0; i < rest.length; i++)
     if (rest.at[i] != ',')
       text_putc(&text, rest.at[i]);
   diag_help(a->d, "values follow each other without brackets: `%.*s %.*s`",
-            SLICE_ARG(a->before), SLICE_ARG(text_slice(&text)));
+            SLICE_ARG(before), SLICE_ARG(text_slice(&text)));
   return true;
 }
 

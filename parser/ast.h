@@ -15,8 +15,12 @@ enum expr_kind {
   EXPR_ANY,    /* _ */
   EXPR_UNARY,  /* op left */
   EXPR_BINARY, /* left op right */
-  EXPR_CALL,   /* name(items) */
+  EXPR_CALL,   /* name(items): a function, or a layer in a tail */
+  EXPR_KEYED,  /* name=left, among the items of a call */
   EXPR_FIELD,  /* in.name */
+  EXPR_INDEX,  /* left[right], a label */
+  EXPR_PATH,   /* left.name, a label */
+  EXPR_RANGE,  /* left..right, by steps of items */
   EXPR_DIMS,   /* items joined by x */
   EXPR_PAIR,   /* left:right */
 };
@@ -47,7 +51,7 @@ struct expr {
   struct span span;
   int64_t integer; /* EXPR_INT, EXPR_BOOL */
   double real;
-  struct slice name; /* EXPR_NAME, EXPR_CALL, EXPR_FIELD */
+  struct slice name; /* EXPR_NAME, _CALL, _KEYED, _FIELD, _PATH */
   struct expr *left, *right;
   struct expr *items; /* EXPR_CALL, EXPR_DIMS: a list by `next` */
   struct expr *next;
@@ -115,11 +119,14 @@ struct stmt {
   struct span span;   /* without label and mark */
   struct slice label; /* .at is NULL if there is none */
   struct span label_span;
+  struct expr *label_indices; /* `skip[i]:`, a list by `next` */
   struct slice name; /* the word; what is named */
   struct span name_span;
   struct arg *args;
-  struct expr *value; /* let, param, repeat, if; input: its dimensions */
+  struct expr *value; /* let, param, repeat, if; input: its dimensions; from,
+                         again: what they refer to */
   struct expr *high;  /* for i in value..high */
+  struct expr *step;  /* NULL: 1 */
   struct slice dtype; /* input: behind the colon */
   struct span dtype_span;
   struct def_param *params;

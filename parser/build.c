@@ -95,6 +95,56 @@ struct expr *build_call(struct parser *p, struct slice name, struct expr *items,
   return expr;
 }
 
+struct expr *build_index(struct parser *p, struct expr *left,
+                         struct expr *index, struct span span) {
+  struct expr *expr = build_two(p, EXPR_INDEX, left, index);
+  if (expr != left)
+    expr->span = span;
+  return expr;
+}
+
+struct expr *build_path(struct parser *p, struct expr *left,
+                        struct slice name, struct span span) {
+  if (too_deep(p, left->depth + 1, span))
+    return left;
+  struct expr *expr = build_name(p, EXPR_PATH, name, span);
+  expr->left = left;
+  expr->depth = left->depth + 1;
+  return expr;
+}
+
+struct expr *build_range(struct parser *p, struct expr *low,
+                         struct expr *high, struct expr *step) {
+  struct expr *expr = build_two(p, EXPR_RANGE, low, high);
+  if (expr == low)
+    return expr;
+  expr->items = step;
+  if (step && step->depth >= expr->depth)
+    expr->depth = step->depth + 1;
+  if (step)
+    expr->span = span_join(expr->span, step->span);
+  return expr;
+}
+
+struct expr *build_step(struct parser *p, struct named word,
+                        struct expr *step) {
+  if (slice_is(word.name, "step"))
+    return step;
+  struct diagnostic *d =
+      diag(p->diags, SYNTAX, word.span, "`%.*s` does not belong here",
+           SLICE_ARG(word.name));
+  diag_help(d, "behind a range stands its body, or its step: `5..1 step -1`");
+  return NULL;
+}
+
+struct expr *build_keyed(struct parser *p, struct named key,
+                         struct expr *value, struct span span) {
+  struct expr *expr = build_name(p, EXPR_KEYED, key.name, span);
+  expr->left = value;
+  expr->depth = value->depth;
+  return expr;
+}
+
 /* Appending walks the list, but it has at most a few items that are valid. */
 struct expr *build_dims(struct parser *p, struct expr *left,
                         struct expr *right) {
@@ -145,6 +195,22 @@ struct stmt *build_named(struct parser *p, enum stmt_kind kind,
   struct stmt *stmt = build_stmt(p, kind, span);
   stmt->name = named.name;
   stmt->name_span = named.span;
+  return stmt;
+}
+
+struct stmt *build_reference(struct parser *p, enum stmt_kind kind,
+                             struct expr *label, struct span span) {
+  struct named named = {sources_slice(p->diags->sources, label->span),
+                        label->span};
+  struct stmt *stmt = build_named(p, kind, named, span);
+  stmt->value = label;
+  return stmt;
+}
+
+struct stmt *build_label(struct stmt *stmt, const struct new_label *label) {
+  stmt->label = label->named.name;
+  stmt->label_span = label->named.span;
+  stmt->label_indices = label->indices.first;
   return stmt;
 }
 

@@ -30,6 +30,12 @@ struct named {
   struct span span;
 };
 
+/* `skip[i]` in front of a layer. */
+struct new_label {
+  struct named named;
+  struct expr_list indices;
+};
+
 /* Appends to a list of any of the kinds above. */
 #define APPEND(list, item)        \
   do {                            \
@@ -58,6 +64,24 @@ struct expr *build_pair(struct parser *p, struct expr *left,
 struct expr *build_call(struct parser *p, struct slice name, struct expr *items,
                         struct span span);
 
+/* left[index], left.name */
+struct expr *build_index(struct parser *p, struct expr *left,
+                         struct expr *index, struct span span);
+struct expr *build_path(struct parser *p, struct expr *left,
+                        struct slice name, struct span span);
+
+/* low..high, and a step behind the word `step`. */
+struct expr *build_range(struct parser *p, struct expr *low,
+                         struct expr *high, struct expr *step);
+
+/* The step behind a word: NULL, and reported, if that is not `step`. */
+struct expr *build_step(struct parser *p, struct named word,
+                        struct expr *step);
+
+/* key=value in a call. */
+struct expr *build_keyed(struct parser *p, struct named key,
+                         struct expr *value, struct span span);
+
 /* `left` joined to `right` by x; both may be lists already. */
 struct expr *build_dims(struct parser *p, struct expr *left,
                         struct expr *right);
@@ -70,6 +94,10 @@ struct stmt *build_stmt(struct parser *p, enum stmt_kind kind,
                         struct span span);
 struct stmt *build_named(struct parser *p, enum stmt_kind kind,
                          struct named named, struct span span);
+/* `from LABEL`, `again LABEL` */
+struct stmt *build_reference(struct parser *p, enum stmt_kind kind,
+                             struct expr *label, struct span span);
+struct stmt *build_label(struct stmt *stmt, const struct new_label *label);
 struct stmt *build_settings(struct parser *p, const char *word,
                             struct arg *args, struct span span);
 

@@ -63,6 +63,7 @@ static bool is_operand_end(enum token t) {
   case TOKEN_STRING:
   case TOKEN_ANY:
   case TOKEN_PAREN_CLOSE:
+  case TOKEN_BRACKET_CLOSE:
   case TOKEN_KW_TRUE:
   case TOKEN_KW_FALSE: return true;
   default: return false;
@@ -118,7 +119,8 @@ static bool wants_blank(const struct formatter *f, const struct pair *p) {
   if (b == TOKEN_COMMA || b == TOKEN_SEMICOLON || b == TOKEN_PAREN_CLOSE ||
       b == TOKEN_BRACKET_CLOSE || a == TOKEN_PAREN || a == TOKEN_BRACKET ||
       a == TOKEN_STRIDE || a == TOKEN_NEGATE || a == TOKEN_DOT ||
-      b == TOKEN_DOT || a == TOKEN_RANGE || b == TOKEN_RANGE || a == TOKEN_FUNC)
+      b == TOKEN_DOT || a == TOKEN_RANGE || b == TOKEN_RANGE ||
+      a == TOKEN_FUNC || a == TOKEN_SUBSCRIPT || b == TOKEN_SUBSCRIPT)
     return false;
   if ((a == TOKEN_BRACE && b == TOKEN_BRACE_CLOSE) ||
       (f->first == TOKEN_KW_DEF && a == TOKEN_NAME && b == TOKEN_PAREN))
@@ -214,10 +216,11 @@ static void close_bracket(struct formatter *f) {
 }
 
 static void open_bracket(struct formatter *f, enum token t) {
-  char bracket = t == TOKEN_PAREN     ? '('
-                 : t == TOKEN_BRACKET ? '['
-                 : t == TOKEN_BRACE   ? '{'
-                                      : '\0';
+  char bracket = t == TOKEN_PAREN       ? '('
+                 : t == TOKEN_SUBSCRIPT ? '('
+                 : t == TOKEN_BRACKET   ? '['
+                 : t == TOKEN_BRACE     ? '{'
+                                        : '\0';
   if (!bracket)
     return;
   (void)VEC_PUSH(f->arena, &f->open);
@@ -231,7 +234,8 @@ static void start_statement(struct formatter *f, const struct pair *p) {
   if (!f->at_start)
     return;
   f->at_start = false;
-  bool label = p->now.token == TOKEN_NAME && p->next == TOKEN_COLON;
+  bool label = p->now.token == TOKEN_NAME &&
+               (p->next == TOKEN_COLON || p->next == TOKEN_SUBSCRIPT);
   f->first = label ? TOKEN_COLON : p->now.token;
 }
 

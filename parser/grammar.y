@@ -50,8 +50,8 @@ static struct block *open_block(struct parser *p, struct stmt_list list,
 %token <struct slice> STRING
 %token NEWLINE SEMICOLON ANY BY NEGATE MINUS PLUS STAR SLASH STRIDE PERCENT
 %token POWER ASSIGN EQUAL UNEQUAL LESS LESS_EQUAL GREATER GREATER_EQUAL ARROW
-%token RANGE DOT COMMA COLON PAREN PAREN_CLOSE BRACKET BRACKET_CLOSE BRACE
-%token BRACE_CLOSE
+%token RANGE DOT COMMA COLON PAREN PAREN_CLOSE BRACKET SUBSCRIPT
+%token BRACKET_CLOSE BRACE BRACE_CLOSE
 %token KW_NET KW_INPUT KW_FORK KW_FROM KW_AGAIN KW_OUTPUT KW_DEF KW_LET
 %token KW_PARAM KW_REPEAT KW_FOR KW_IN KW_IF KW_ELSE KW_USE KW_TRAIN KW_INFER
 %token KW_BUDGET KW_AND KW_OR KW_NOT KW_TRUE KW_FALSE
@@ -62,7 +62,8 @@ static struct block *open_block(struct parser *p, struct stmt_list list,
 %type <struct arg_list> args
 %type <struct arg *> arg
 %type <struct expr *> value pair sum term sign power primary
-%type <struct expr *> constant expression or and not comparison sizes
+%type <struct expr *> constant sized expression or and not comparison sizes
+%type <struct expr *> call_item reference index step
 %type <struct expr_list> call_items row_values
 %type <struct row_list> rows
 %type <struct table_row *> row
@@ -70,6 +71,7 @@ static struct block *open_block(struct parser *p, struct stmt_list list,
 %type <struct param_list> def_params def_param_list
 %type <struct def_param *> def_param
 %type <struct named> name key def_name dtype
+%type <struct new_label> new_label
 %type <enum op> compare
 
 %%
@@ -101,12 +103,17 @@ block:
 
 statement:
   marked
-| name COLON marked[m] {
-    $$ = $m;
-    $$->label = $name.name;
-    $$->label_span = $name.span;
-  }
+| new_label COLON marked { $$ = build_label($marked, &$new_label); }
 | directive
+;
+
+new_label:
+  name { $$ = (struct new_label){$name, {0}}; }
+| new_label[l] SUBSCRIPT sum BRACKET_CLOSE {
+    $$ = $l;
+    APPEND($$.indices, $sum);
+    $$.named.span = @$;
+  }
 ;
 
 marked:
@@ -124,7 +131,7 @@ body:
     $$ = build_stmt(p, STMT_GROUP, @$);
     $$->block = $block;
   }
-| KW_AGAIN name { $$ = build_named(p, STMT_AGAIN, $name, @$); }
+| KW_AGAIN reference[r] { $$ = build_reference(p, STMT_AGAIN, $r, @$); }
 ;
 
 applied:
@@ -153,13 +160,11 @@ directive:
     $$ = build_stmt(p, STMT_FORK, @$);
     $$->block = $block;
   }
-| KW_FORK name COLON block {
-    $$ = build_stmt(p, STMT_FORK, @$);
-    $$->label = $name.name;
-    $$->label_span = $name.span;
+| KW_FORK new_label COLON block {
+    $$ = build_label(build_stmt(p, STMT_FORK, @$), &$new_label);
     $$->block = $block;
   }
-| KW_FROM name    { $$ = build_named(p, STMT_FROM, $name, @$); }
+| KW_FROM reference[r] { $$ = build_reference(p, STMT_FROM, $r, @$); }
 | KW_OUTPUT name  { $$ = build_named(p, STMT_OUTPUT, $name, @$); }
 | KW_DEF def_name def_params block {
     $$ = build_named(p, STMT_DEF, $def_name, span_join(@1, @def_params));
@@ -185,11 +190,12 @@ directive:
     $$->rows = $rows.first;
     $$->block = $block;
   }
-| KW_FOR names KW_IN sum[low] RANGE sum[high] block {
-    $$ = build_stmt(p, STMT_FOR, span_join(@1, @high));
+| KW_FOR names KW_IN sum[low] RANGE sum[high] step block {
+    $$ = build_stmt(p, STMT_FOR, span_join(@1, $step ? @step : @high));
     $$->names = $names.first;
     $$->value = $low;
     $$->high = $high;
+    $$->step = $step;
     $$->block = $block;
   }
 | KW_IF expression[e] block otherwise {
@@ -204,6 +210,16 @@ directive:
 | KW_TRAIN args  { $$ = build_settings(p, "train", $args.first, @1); }
 | KW_INFER args  { $$ = build_settings(p, "infer", $args.first, @1); }
 | KW_BUDGET args { $$ = build_settings(p, "budget", $args.first, @1); }
+;
+
+/* `step` is a word only here; inside brackets its sign is an operator. */
+step:
+  %empty          { $$ = NULL; }
+| name sum        { $$ = build_step(p, $name, $sum); }
+| name MINUS sign {
+    $$ = build_step(p, $name, build_unary(p, OP_NEGATE, $sign,
+                                          span_join(@MINUS, @sign)));
+  }
 ;
 
 otherwise:
@@ -339,9 +355,12 @@ sizes:
 ;
 
 /* What a name may stand for: `let k = 3x3`, too. */
-constant:
-  expression
-| sum[v] BY sizes[s] { $$ = build_dims(p, $v, $s); }
+constant: expression | sized;
+
+sized:
+  sum[v] BY pair            { $$ = build_dims(p, $v, $pair); }
+| sum[from] COLON sum[to]   { $$ = build_pair(p, $from, $to); }
+| sized[v] BY pair          { $$ = build_dims(p, $v, $pair); }
 ;
 
 /* Expressions, from the loosest to the tightest. */
@@ -405,19 +424,39 @@ primary:
 | REAL     { $$ = build_real(p, $REAL, @$); }
 | KW_TRUE  { $$ = build_bool(p, true, @$); }
 | KW_FALSE { $$ = build_bool(p, false, @$); }
-| NAME     { $$ = build_name(p, EXPR_NAME, $NAME, @$); }
+| reference
 | ANY      { $$ = build_expr(p, EXPR_ANY, @$); }
 | KW_IN DOT NAME { $$ = build_name(p, EXPR_FIELD, $NAME, @$); }
 | FUNC PAREN call_items[items] PAREN_CLOSE {
     $$ = build_call(p, $FUNC, $items.first, @$);
   }
-| PAREN expression[e] PAREN_CLOSE { $$ = $e; }
+| PAREN constant[e] PAREN_CLOSE { $$ = $e; }
+;
+
+/* A name, or a label: `skip[i]`, `stem.conv1`. */
+reference:
+  NAME                  { $$ = build_name(p, EXPR_NAME, $NAME, @$); }
+| reference[r] DOT NAME { $$ = build_path(p, $r, $NAME, @$); }
+| reference[r] SUBSCRIPT index BRACKET_CLOSE {
+    $$ = build_index(p, $r, $index, @$);
+  }
+;
+
+index:
+  sum
+| sum[low] RANGE sum[high] step { $$ = build_range(p, $low, $high, $step); }
 ;
 
 call_items:
-  expression[e]                       { $$ = (struct expr_list){0};
-                                        APPEND($$, $e); }
-| call_items[all] COMMA expression[e] { $$ = $all; APPEND($$, $e); }
+  call_item[e]                       { $$ = (struct expr_list){0};
+                                       APPEND($$, $e); }
+| call_items[all] COMMA call_item[e] { $$ = $all; APPEND($$, $e); }
+;
+
+/* Keys are for layers: `bn(eps=1e-3)`. */
+call_item:
+  constant
+| name ASSIGN constant[e] { $$ = build_keyed(p, $name, $e, @$); }
 ;
 
 %%

@@ -4,12 +4,6 @@
 #include "base/check.h"
 #include "sema/hint.h"
 
-struct tail_word {
-  const struct layer_kind *kind;
-  struct span span;
-  int64_t ordinal; /* among the words of its kind, from 1 */
-};
-
 /* An operand of a join: a block, or the label of a tensor. */
 struct operand {
   const struct block *block;
@@ -21,8 +15,15 @@ struct bound {
   const struct layer_kind *kind;
   uint32_t main_end; /* of the layer itself, without its tail */
   struct binding binding;
-  VEC(struct tail_word) tail;
+  struct tail tail;
   VEC(struct operand) operands;
+  bool ranged; /* operands by a range: the current tensor is none of them */
+};
+
+struct operand_taker {
+  struct expander *e;
+  struct bound *bound;
+  struct span span;
 };
 
 /* What a word means */
@@ -94,59 +95,63 @@ static bool is_word(const struct arg *arg) {
   return arg->form == ARG_PLAIN && arg->value->kind == EXPR_NAME;
 }
 
-static void tail_takes_no_values(struct expander *e, struct bound *bound,
-                                 const struct arg *arg) {
-  const char *last = bound->tail.at[bound->tail.count - 1].kind->name;
-  struct diagnostic *d = report(e, TAIL_ARGUMENT, arg->span,
-                                "`%s` in a tail takes no arguments", last);
-  diag_help(d, "write it as a separate statement, with its arguments, or "
-               "move this in front of the tail");
-  bound->binding.failed = true;
+static bool add_operand(void *user, struct symbol *label) {
+  struct operand_taker *taker = user;
+  struct bound *bound = taker->bound;
+  if (label->node == NO_NODE)
+    bound->binding.failed = true; /* in error, and reported there */
+  *VEC_PUSH(taker->e->arena, &bound->operands) =
+      (struct operand){NULL, label->node, taker->span};
+  return true;
 }
 
-/* The kinds are few, so that the last one of a kind is not far away. */
-static int64_t next_ordinal(const struct bound *bound,
-                            const struct layer_kind *kind) {
-  for (size_t i = bound->tail.count; i-- > 0;)
-    if (bound->tail.at[i].kind == kind)
-      return bound->tail.at[i].ordinal + 1;
-  return 1;
+static bool is_range(const struct expr *expr) {
+  return expr->kind == EXPR_INDEX && expr->right->kind == EXPR_RANGE;
 }
 
-/* A layer without arguments that is applied after the one at hand. */
-static void add_tail(struct expander *e, struct bound *bound,
-                     const struct arg *arg) {
-  struct slice name = arg->value->name;
-  struct meaning meaning;
-  if (!resolve_word(e, name, arg->span, &meaning)) {
-    bound->binding.failed = true;
-    return;
+/* skip[i], skip[1..n], stem.conv1 */
+static void add_reference(struct expander *e, struct bound *bound,
+                          const struct arg *arg) {
+  struct operand_taker taker = {e, bound, arg->span};
+  const struct expr *expr = arg->value;
+  struct symbol *label = NULL;
+  bool added;
+  e->depends = true;
+  bound->ranged = bound->ranged || is_range(expr);
+  if (is_range(expr)) {
+    added = label_each(e, expr, add_operand, &taker);
+  } else {
+    label = label_find(e, expr);
+    added = label && add_operand(&taker, label);
   }
-  if (meaning.def || meaning.kind->join || meaning.kind->source) {
-    struct diagnostic *d =
-        report(e, TAIL_ARGUMENT, arg->span,
-               "`%.*s` cannot stand in the tail of a layer", SLICE_ARG(name));
-    diag_help(d, "write it as a separate statement");
-    bound->binding.failed = true;
-    return;
-  }
-  struct tail_word word = {meaning.kind, arg->span,
-                           next_ordinal(bound, meaning.kind)};
-  *VEC_PUSH(e->arena, &bound->tail) = word;
+  bound->binding.failed = bound->binding.failed || !added;
 }
 
+/* A label by its name alone, or a layer as reports call it. */
 static bool add_label_operand(struct expander *e, struct bound *bound,
                               const struct arg *arg) {
   struct slice name = arg->value->name;
   struct symbol *symbol = scope_resolve(e->scope, name);
-  if (!symbol || symbol->kind != SYMBOL_LABEL)
+  if (!symbol && !layer_kind_find(name))
+    symbol = path_find(e, NULL, name, NULL);
+  if (symbol && symbol->kind == SYMBOL_CONSTANT &&
+      symbol->value.kind == VALUE_POISON)
+    symbol = NULL; /* in error, and reported there */
+  else if (symbol && symbol->kind == SYMBOL_FAMILY)
+    symbol = label_find(e, arg->value); /* says that it needs an index */
+  else if (!symbol || symbol->kind != SYMBOL_LABEL)
     return false;
+  struct operand_taker taker = {e, bound, arg->span};
   e->depends = true;
-  if (symbol->node == NO_NODE)
-    bound->binding.failed = true; /* in error, and reported there */
-  struct operand *operand = VEC_PUSH(e->arena, &bound->operands);
-  *operand = (struct operand){NULL, symbol->node, arg->span};
+  if (!symbol || !add_operand(&taker, symbol))
+    bound->binding.failed = true;
   return true;
+}
+
+static void add_tail(struct expander *e, struct bound *bound,
+                     const struct arg *arg) {
+  if (!tail_read(e, &bound->tail, arg->value))
+    bound->binding.failed = true;
 }
 
 /* Whether a bare name means a layer for the tail, not a value. */
@@ -164,7 +169,7 @@ static void option_behind_tail(struct expander *e, struct bound *bound,
                                 "`%.*s` belongs to %s, in front of its "
                                 "tail",
                                 SLICE_ARG(arg->value->name), bound->kind->name);
-  diag_label(d, bound->tail.at[0].span, "the tail begins here");
+  diag_label(d, bound->tail.words.at[0].span, "the tail begins here");
   bound->binding.failed = true;
 }
 
@@ -172,7 +177,7 @@ static void read_word(struct expander *e, struct bound *bound,
                       const struct arg *arg) {
   struct slice name = arg->value->name;
   struct binding *b = &bound->binding;
-  if (bound->tail.count) {
+  if (bound->tail.words.count) {
     if (bind_knows(b, name))
       option_behind_tail(e, bound, arg);
     else
@@ -195,32 +200,38 @@ static void read_word(struct expander *e, struct bound *bound,
   }
 }
 
+/* `leaky(0.1)`, where `min(a, b)` is a value. */
+static bool is_tail_call(struct expander *e, const struct bound *bound,
+                         const struct arg *arg) {
+  if (arg->form != ARG_PLAIN || arg->value->kind != EXPR_CALL ||
+      eval_is_function(arg->value->name))
+    return false;
+  return names_layer(e, arg->value->name) || bound->tail.words.count ||
+         !bind_wants_position(&bound->binding);
+}
+
+static bool is_reference(const struct arg *arg) {
+  return arg->form == ARG_PLAIN &&
+         (arg->value->kind == EXPR_INDEX || arg->value->kind == EXPR_PATH);
+}
+
 static void read_arg(struct expander *e, struct bound *bound,
                      const struct arg *arg) {
   if (is_word(arg)) {
     read_word(e, bound, arg);
+  } else if (is_tail_call(e, bound, arg)) {
+    add_tail(e, bound, arg);
   } else if (arg->form == ARG_BLOCK && bound->kind->join) {
     struct operand *operand = VEC_PUSH(e->arena, &bound->operands);
     *operand = (struct operand){arg->block, NO_NODE, arg->span};
-  } else if (bound->tail.count) {
-    tail_takes_no_values(e, bound, arg);
+  } else if (bound->kind->join && is_reference(arg) &&
+             !bound->tail.words.count) {
+    add_reference(e, bound, arg);
+  } else if (bound->tail.words.count) {
+    tail_refuse_value(e, &bound->tail, arg);
+    bound->binding.failed = true;
   } else {
     bind_arg(e, &bound->binding, arg);
-  }
-}
-
-/* A layer whose tail normalises its channels has no bias of its own. */
-static void drop_bias(struct bound *bound) {
-  bool drops = false;
-  for (size_t i = 0; i < bound->tail.count; i++)
-    drops = drops || bound->tail.at[i].kind->drops_bias;
-  for (int i = 0; drops && bound->binding.specs[i].name; i++) {
-    const struct arg_spec *spec = &bound->binding.specs[i];
-    if (spec->type != TYPE_BIAS)
-      continue;
-    enum bias *bias = (void *)((char *)bound->binding.args + spec->offset);
-    if (*bias == BIAS_AUTO)
-      *bias = BIAS_NO;
   }
 }
 
@@ -232,11 +243,11 @@ static struct bound *bind_stmt(struct expander *e, const struct stmt *stmt,
   bound->main_end = stmt->name_span.end;
   for (const struct arg *arg = stmt->args; arg; arg = arg->next) {
     read_arg(e, bound, arg);
-    if (bound->tail.count == 0)
+    if (bound->tail.words.count == 0)
       bound->main_end = arg->span.end;
   }
   bind_end(e, &bound->binding, stmt->name_span);
-  drop_bias(bound);
+  tail_drop_biases(&bound->tail, &bound->binding);
   return bound;
 }
 
@@ -254,28 +265,6 @@ static struct bound *bound_stmt(struct expander *e, const struct stmt *stmt,
   return bound;
 }
 
-/* The name behind that of the head: conv1.relu, and conv1.relu2 after it. */
-static struct node_name tail_name(const struct tail_word *word) {
-  return (struct node_name){.text = slice_of(word->kind->name),
-                            .ordinal = word->ordinal > 1 ? word->ordinal : 0};
-}
-
-static bool add_tail_nodes(struct expander *e, const struct stmt *stmt,
-                           const struct bound *bound, int64_t head) {
-  for (size_t i = 0; i < bound->tail.count; i++) {
-    const struct tail_word *word = &bound->tail.at[i];
-    struct binding none;
-    bind_begin(e, &none, word->kind->name, word->kind->specs,
-               word->kind->args_size);
-    bind_end(e, &none, word->span);
-    struct node_making making = {word->kind, &none,           stmt,
-                                 word->span, tail_name(word), head};
-    if (none.failed || !node_add(e, &making, &e->current, 1))
-      return false;
-  }
-  return true;
-}
-
 /* Operands */
 
 static void no_tensor(struct expander *e, const struct stmt *stmt) {
@@ -287,6 +276,11 @@ static void no_tensor(struct expander *e, const struct stmt *stmt) {
   diag_help(d, "`input 224x224x3` comes first");
 }
 
+/* A single operand joins with the current tensor. */
+static bool joins_current(const struct bound *bound) {
+  return bound->operands.count == 1 && !bound->ranged;
+}
+
 /* Runs every operand on the current tensor; their tensors in `nodes`. */
 static bool run_operands(struct expander *e, const struct stmt *stmt,
                          const struct bound *bound, int64_t *nodes,
@@ -294,7 +288,7 @@ static bool run_operands(struct expander *e, const struct stmt *stmt,
   int64_t before = e->current;
   bool known = !e->lost;
   *count = 0;
-  if (bound->operands.count == 1) /* joins with the current tensor */
+  if (joins_current(bound))
     nodes[(*count)++] = before;
   for (size_t i = 0; i < bound->operands.count; i++) {
     const struct operand *operand = &bound->operands.at[i];
@@ -333,7 +327,7 @@ static bool gather_inputs(struct expander *e, const struct stmt *stmt,
   *count = 0;
   if (kind->source)
     return !bound->binding.failed;
-  bool needs_current = !kind->join || bound->operands.count == 1;
+  bool needs_current = !kind->join || joins_current(bound);
   if (needs_current && e->current == NO_NODE) {
     no_tensor(e, stmt);
     e->lost = true;
@@ -342,7 +336,9 @@ static bool gather_inputs(struct expander *e, const struct stmt *stmt,
     if (bound->operands.count == 0 && !bound->binding.failed) {
       struct diagnostic *d =
           report(e, WRONG_COUNT, stmt->span, "%s needs operands", kind->name);
-      if (brace_follows(e, stmt))
+      if (bound->ranged)
+        diag_help(d, "the range is empty: it ends before it begins");
+      else if (brace_follows(e, stmt))
         diag_help(d,
                   "the `{` of its first branch stands on the same line: "
                   "`%s {`",
@@ -362,6 +358,18 @@ static bool gather_inputs(struct expander *e, const struct stmt *stmt,
   return !e->lost && !bound->binding.failed;
 }
 
+/* The sum of one tensor is that tensor: only the tail is left to apply. */
+static void apply_alone(struct expander *e, const struct stmt *stmt,
+                        const struct bound *bound, int64_t node,
+                        struct slice label) {
+  e->current = node;
+  if (bound->tail.words.count == 0)
+    return;
+  struct slice word = slice_of(bound->tail.words.at[0].kind->name);
+  struct node_name name = label.at ? name_label(e, label) : name_word(e, word);
+  e->lost = !tail_apply(e, &bound->tail, stmt, NO_NODE, &name);
+}
+
 static void apply_layer(struct expander *e, const struct stmt *stmt,
                         const struct layer_kind *kind, struct slice label) {
   struct bound *bound = bound_stmt(e, stmt, kind);
@@ -375,6 +383,10 @@ static void apply_layer(struct expander *e, const struct stmt *stmt,
     e->lost = true;
     return;
   }
+  if (kind->join && bound->ranged && count == 1) {
+    apply_alone(e, stmt, bound, *nodes, label);
+    return;
+  }
   node_resolve_refs(e, &bound->binding);
   struct node_name name =
       label.at ? name_label(e, label) : name_word(e, slice_of(kind->name));
@@ -382,7 +394,7 @@ static void apply_layer(struct expander *e, const struct stmt *stmt,
                                stmt, {stmt->span.begin, bound->main_end},
                                name, NO_NODE};
   e->lost = !node_add(e, &making, nodes, count) ||
-            !add_tail_nodes(e, stmt, bound, e->current);
+            !tail_apply(e, &bound->tail, stmt, e->current, NULL);
 }
 
 void apply_stmt(struct expander *e, const struct stmt *stmt,

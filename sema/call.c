@@ -181,6 +181,7 @@ void expand_call(struct expander *e, struct symbol *def,
   struct call call = {.def = def, .stmt = stmt, .params = def->stmt->params};
   struct scope *outer = e->scope;
   struct scope *inner = scope_enter(&e->pool, def->scope);
+  inner->home = SCOPE_HOME;
   struct frame frame = {
       .kind = FRAME_CALL, .name = def->name, .span = stmt->span};
   if (is_recursion(e, def, stmt) || !match_args(e, &call) ||

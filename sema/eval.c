@@ -162,12 +162,27 @@ static struct value name_value(struct slice name, struct span span) {
   return (struct value){.kind = VALUE_NAME, .name = name, .span = span};
 }
 
+static struct value label_value(struct symbol *symbol, struct span span) {
+  struct value value = name_value(symbol->name, span);
+  value.symbol = symbol;
+  return value;
+}
+
+/* skip[i], stem.conv1 */
+static struct value eval_label(struct expander *e, const struct expr *expr) {
+  struct symbol *symbol = label_find(e, expr);
+  return symbol ? label_value(symbol, expr->span) : value_poison;
+}
+
 static struct value eval_name(struct expander *e, const struct expr *expr) {
   e->depends = true;
   struct symbol *symbol = scope_find(e->scope, expr->name);
   if (!symbol) {
     if (layer_kind_find(expr->name))
       return name_value(expr->name, expr->span);
+    struct symbol *named = path_find(e, NULL, expr->name, NULL);
+    if (named)
+      return label_value(named, expr->span);
     report_unknown_name(e, expr->name, expr->span, NAME_OF_VALUE, NULL);
     return value_poison;
   }
@@ -386,27 +401,57 @@ static bool eval_size(struct expander *e, const struct expr *expr,
   return expr->kind == EXPR_ANY || eval_int(e, expr, out);
 }
 
+/* One of what x joins: a size, a pair of them, or several sizes. */
+static bool eval_part(struct expander *e, const struct expr *item,
+                      struct value *part) {
+  *part = (struct value){.kind = VALUE_SIZES, .count = 1};
+  if (item->kind == EXPR_PAIR) {
+    part->paired = true;
+    return eval_size(e, item->left, &part->at[0]) &&
+           eval_size(e, item->right, &part->to[0]);
+  }
+  struct value value = eval(e, item);
+  if (value.kind == VALUE_SIZES) {
+    *part = value;
+    return true;
+  }
+  part->at[0] = SIZE_ANY;
+  if (value.kind != VALUE_ANY && !want_int(e, &value, &part->at[0]))
+    return false;
+  part->to[0] = part->at[0];
+  return true;
+}
+
 static struct value eval_sizes(struct expander *e, const struct expr *expr) {
   struct value value = {.kind = VALUE_SIZES, .span = expr->span};
   const struct expr *item = expr->kind == EXPR_DIMS ? expr->items : expr;
   for (; item; item = item->next) {
-    bool pair = item->kind == EXPR_PAIR;
-    int i = value.count++;
-    if (i == LIMIT_RANK) {
+    struct value part;
+    if (!eval_part(e, item, &part))
+      return value_poison;
+    if (value.count + part.count > LIMIT_RANK) {
       report(e, WRONG_RANK, expr->span, "a tensor has at most %d axes",
              LIMIT_RANK);
       return value_poison;
     }
-    if (!eval_size(e, pair ? item->left : item, &value.at[i]))
-      return value_poison;
-    value.to[i] = value.at[i];
-    if (pair && !eval_size(e, item->right, &value.to[i]))
-      return value_poison;
-    value.paired = value.paired || pair;
+    for (int i = 0; i < part.count; i++) {
+      value.at[value.count] = part.at[i];
+      value.to[value.count++] = part.to[i];
+    }
+    value.paired = value.paired || part.paired;
     if (expr->kind == EXPR_PAIR)
       break; /* its `next` is another argument's */
   }
   return value;
+}
+
+/* The items of a layer are bound elsewhere, and are never evaluated here. */
+static struct value eval_keyed(struct expander *e, const struct expr *expr) {
+  struct diagnostic *d =
+      report(e, UNKNOWN_OPTION, expr->span,
+             "a function has no option `%.*s`", SLICE_ARG(expr->name));
+  diag_help(d, "its values stand in their order: `min(a, b)`");
+  return value_poison;
 }
 
 struct value eval(struct expander *e, const struct expr *expr) {
@@ -419,7 +464,11 @@ struct value eval(struct expander *e, const struct expr *expr) {
   case EXPR_UNARY: return eval_unary(e, expr);
   case EXPR_BINARY: return eval_binary(e, expr);
   case EXPR_CALL: return eval_call(e, expr);
+  case EXPR_KEYED: return eval_keyed(e, expr);
   case EXPR_FIELD: return eval_field(e, expr);
+  case EXPR_INDEX:
+  case EXPR_PATH: return eval_label(e, expr);
+  case EXPR_RANGE: break; /* only inside an index */
   case EXPR_DIMS:
   case EXPR_PAIR: return eval_sizes(e, expr);
   }

@@ -23,40 +23,16 @@ struct symbol *scope_declare(struct expander *e, enum symbol_kind kind,
 
 void expand_declare_label(struct expander *e, const struct stmt *stmt,
                           struct slice label, struct span span, int64_t first) {
-  struct symbol *symbol = scope_declare(e, SYMBOL_LABEL, label, span);
-  if (symbol->kind != SYMBOL_LABEL)
+  struct symbol *symbol =
+      stmt->label_indices ? label_declare(e, stmt->label, label, span)
+                          : scope_declare(e, SYMBOL_LABEL, label, span);
+  if (!symbol || symbol->kind != SYMBOL_LABEL)
     return;
   symbol->stmt = stmt;
   symbol->scope = e->scope;
   symbol->node = e->lost ? NO_NODE : e->current;
   symbol->first = first;
   symbol->end = (int64_t)e->model->nodes.count;
-}
-
-/* The label that a name means. */
-static struct symbol *find_label(struct expander *e, const struct stmt *stmt) {
-  struct slice name = stmt->name;
-  struct symbol *symbol = scope_resolve(e->scope, name);
-  if (symbol && symbol->kind == SYMBOL_LABEL)
-    return symbol;
-  struct diagnostic *d =
-      report(e, UNKNOWN_LABEL, stmt->name_span,
-             "no layer is labelled `%.*s` here", SLICE_ARG(name));
-  if (!diag_is_shown(d))
-    return NULL;
-  struct suggestion s = suggest_begin(name);
-  for (struct scope *scope = e->scope; scope; scope = scope->parent)
-    for (struct symbol *known = scope->first; known; known = known->next)
-      if (known->kind == SYMBOL_LABEL)
-        suggest_offer(&s, known->name);
-  if (s.best.at)
-    diag_help(d, "did you mean `%.*s`?", SLICE_ARG(s.best));
-  else
-    diag_help(d,
-              "a label is written in front of a layer: `%.*s: conv ...`, "
-              "and seen below it, inside its braces",
-              SLICE_ARG(name));
-  return NULL;
 }
 
 /* Scopes and blocks */
@@ -115,12 +91,13 @@ void expand_checkpoint(struct expander *e, const struct stmt *stmt,
   group_leave(e, outer);
 }
 
-static void expand_fork(struct expander *e, const struct stmt *stmt) {
+static void expand_fork(struct expander *e, const struct stmt *stmt,
+                        struct slice label) {
   int64_t current = e->current, first = (int64_t)e->model->nodes.count;
   bool lost = e->lost;
-  if (stmt->label.at) {
-    expand_group(e, stmt, stmt->label);
-    expand_declare_label(e, stmt, stmt->label, stmt->label_span, first);
+  if (label.at) {
+    expand_group(e, stmt, label);
+    expand_declare_label(e, stmt, label, stmt->label_span, first);
   } else {
     expand_scoped(e, stmt->block);
   }
@@ -129,7 +106,7 @@ static void expand_fork(struct expander *e, const struct stmt *stmt) {
 }
 
 static void expand_from(struct expander *e, const struct stmt *stmt) {
-  struct symbol *symbol = find_label(e, stmt);
+  struct symbol *symbol = label_find(e, stmt->value);
   e->lost = !symbol || symbol->node == NO_NODE;
   if (!e->lost)
     e->current = symbol->node;
@@ -137,9 +114,18 @@ static void expand_from(struct expander *e, const struct stmt *stmt) {
 
 static bool can_repeat(struct expander *e, const struct stmt *stmt,
                        const struct symbol *symbol) {
-  enum stmt_kind kind = symbol->stmt->kind;
   if (symbol->node == NO_NODE)
     return false;
+  if (!symbol->stmt) {
+    struct diagnostic *d =
+        report(e, UNKNOWN_LABEL, stmt->name_span,
+               "`again` needs a label, and `%.*s` is a path",
+               SLICE_ARG(stmt->name));
+    diag_help(d, "write a label in front of the layer: `shared[1]: conv ...` "
+                 "is seen in all of its def or file");
+    return false;
+  }
+  enum stmt_kind kind = symbol->stmt->kind;
   if (kind == STMT_APPLY || kind == STMT_GROUP || kind == STMT_AGAIN)
     return true;
   struct diagnostic *d = report(e, UNKNOWN_LABEL, stmt->name_span,
@@ -154,7 +140,7 @@ static void expand_body(struct expander *e, const struct stmt *stmt,
 
 static void expand_again(struct expander *e, const struct stmt *stmt,
                          struct slice label) {
-  struct symbol *symbol = find_label(e, stmt);
+  struct symbol *symbol = label_find(e, stmt->value);
   struct frame frame = {
       .kind = FRAME_AGAIN, .name = stmt->name, .span = stmt->span};
   if (!symbol || !can_repeat(e, stmt, symbol) || !frame_enter(e, frame)) {
@@ -167,8 +153,10 @@ static void expand_again(struct expander *e, const struct stmt *stmt,
     e->share = symbol->first;
     e->share_end = symbol->end;
   }
-  e->scope = symbol->scope;
+  e->scope = scope_enter(&e->pool, symbol->scope);
+  e->scope->home = SCOPE_AGAIN;
   expand_body(e, symbol->stmt, label.at ? label : symbol->name);
+  expand_leave(e);
   e->scope = outer_scope;
   if (share == NO_NODE) {
     e->share = share;
@@ -188,16 +176,21 @@ static void expand_body(struct expander *e, const struct stmt *stmt,
 
 void expand_stmt(struct expander *e, const struct stmt *stmt) {
   int64_t first = (int64_t)e->model->nodes.count;
+  struct slice label = stmt->label;
+  if (stmt->label_indices && !label_text(e, stmt, &label)) {
+    e->lost = true;
+    return;
+  }
   switch (stmt->kind) {
   case STMT_APPLY:
   case STMT_GROUP:
   case STMT_AGAIN:
-    expand_body(e, stmt, stmt->label);
+    expand_body(e, stmt, label);
     mark_record(e, stmt);
-    if (stmt->label.at)
-      expand_declare_label(e, stmt, stmt->label, stmt->label_span, first);
+    if (label.at)
+      expand_declare_label(e, stmt, label, stmt->label_span, first);
     break;
-  case STMT_FORK: expand_fork(e, stmt); break;
+  case STMT_FORK: expand_fork(e, stmt, label); break;
   case STMT_FROM: expand_from(e, stmt); break;
   case STMT_OUTPUT: expand_output(e, stmt); break;
   case STMT_NET: expand_net(e, stmt); break;
@@ -240,11 +233,13 @@ static void finish(struct expander *e, const struct block *program) {
 
 static struct expander open_expander(struct expansion *expansion,
                                      struct model *model) {
+  struct scope *file = ARENA_NEW(expansion->arena, struct scope);
+  file->home = SCOPE_HOME;
   return (struct expander){.in = expansion,
                            .arena = expansion->arena,
                            .diags = expansion->diags,
                            .model = model,
-                           .scope = ARENA_NEW(expansion->arena, struct scope),
+                           .scope = file,
                            .pool = {.arena = expansion->arena},
                            .current = NO_NODE,
                            .share = NO_NODE};
@@ -258,6 +253,7 @@ void expand_program(struct expansion *expansion, const struct block *program,
   struct group *net = VEC_PUSH(e.arena, &model->groups);
   net->parent = NO_NODE;
   net->span = program->span;
+  net->out = GROUP_OPEN;
   expand_block(&e, program);
   finish(&e, program);
 }

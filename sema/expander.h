@@ -22,6 +22,7 @@ struct expander {
   bool stopped;              /* a limit or too many errors */
   int64_t share, share_end;  /* `again`: nodes whose parameters are next */
   VEC(struct map) counters;  /* by group: names given so far */
+  VEC(struct path_index *) paths; /* by group: path.c */
   struct map outputs;        /* by name, from 1 */
   VEC(int) used;             /* sources that `use` has taken in */
   struct using *using;       /* those it is in the middle of */
@@ -44,6 +45,9 @@ bool want_int(struct expander *e, const struct value *value, int64_t *out);
 
 /* A call of a function, like `min(a, b)`: function.c. */
 struct value eval_call(struct expander *e, const struct expr *expr);
+
+/* Whether a call of that name is one of a function. */
+bool eval_is_function(struct slice name);
 
 struct value eval_integer(int64_t value, struct span span);
 
@@ -107,6 +111,36 @@ bool bind_wants_position(const struct binding *b);
 
 /* Reports what is missing. */
 void bind_end(struct expander *e, struct binding *b, struct span span);
+
+/* Tails: tail.c */
+
+struct tail_word {
+  const struct layer_kind *kind;
+  struct span span;
+  int64_t ordinal;         /* among the words of its kind, from 1 */
+  struct binding *binding; /* NULL: without arguments */
+};
+
+struct tail {
+  VEC(struct tail_word) words;
+};
+
+/* Adds `relu` or `leaky(0.1)`; false, and reported, if it cannot stand there.
+ */
+bool tail_read(struct expander *e, struct tail *tail, const struct expr *expr);
+
+/* Reports an argument that stands behind a word of the tail. */
+void tail_refuse_value(struct expander *e, const struct tail *tail,
+                       const struct arg *arg);
+
+/* A layer whose tail normalises its channels has no bias of its own. */
+void tail_drop_biases(struct tail *tail, struct binding *head);
+
+/* Applies all of it to the current tensor. Where no layer stands in front of
+ * it (head NO_NODE), the first word is called `alone` and is the head. */
+bool tail_apply(struct expander *e, const struct tail *tail,
+                const struct stmt *stmt, int64_t head,
+                const struct node_name *alone);
 
 /* Layers: apply.c */
 
@@ -175,7 +209,43 @@ bool is_checkpoint(const struct stmt *stmt);
 void expand_checkpoint(struct expander *e, const struct stmt *stmt,
                        struct slice label);
 
+/* Labels: label.c */
+
+/* The label of a statement with its indices: `skip[3]`. */
+bool label_text(struct expander *e, const struct stmt *stmt,
+                struct slice *label);
+
+/* Makes `skip[3]` known in its def or file; NULL, and reported: it is. */
+struct symbol *label_declare(struct expander *e, struct slice base,
+                             struct slice label, struct span span);
+
+/* The label that a reference means. NULL: reported, or in error itself. */
+struct symbol *label_find(struct expander *e, const struct expr *expr);
+
+/* Calls `take` for each of `skip[1..n]`; false as soon as one fails. */
+bool label_each(struct expander *e, const struct expr *expr,
+                bool (*take)(void *user, struct symbol *label), void *user);
+
+/*
+ * What reports call `path`, inside a label (`.conv1`) or the net (`stem.conv1`
+ * with label NULL): path.c. NULL: there is nothing of that name, yet; *near
+ * is then what is called like the first part that is not there.
+ */
+struct symbol *path_find(struct expander *e, const struct symbol *label,
+                         struct slice path, struct slice *near);
+
 /* Loops and conditions: loop.c */
+
+/* The values of a range: first, first + step, ...; count of them. */
+struct turns {
+  int64_t first, step, count;
+};
+
+/* `low..high step S`; false, and reported, if that is none. */
+bool turns_of(struct expander *e, const struct expr *low,
+              const struct expr *high, const struct expr *step,
+              struct turns *turns);
+
 
 void expand_repeat(struct expander *e, const struct stmt *stmt);
 void expand_for(struct expander *e, const struct stmt *stmt);

@@ -85,6 +85,13 @@ static const struct {
     {"log2", 1, 1},         {"divisible", 2, 2},
 };
 
+bool eval_is_function(struct slice name) {
+  for (size_t i = 0; i < sizeof functions / sizeof *functions; i++)
+    if (slice_is(name, functions[i].name))
+      return true;
+  return false;
+}
+
 static struct value unknown_function(struct expander *e,
                                      const struct expr *expr) {
   struct suggestion s = suggest_begin(expr->name);

@@ -144,13 +144,6 @@ static bool hint_positions(struct expander *e, struct diagnostic *d,
 bool hint_surplus(struct expander *e, struct diagnostic *d,
                   const struct binding *b, const struct arg *arg) {
   const struct expr *value = arg->value;
-  if (value->kind == EXPR_CALL && layer_kind_find(value->name)) {
-    diag_help(d,
-              "layers are written without parentheses; one with arguments "
-              "goes on a separate line: `%.*s 0.5`",
-              SLICE_ARG(value->name));
-    return true;
-  }
   if (value->kind != EXPR_PAIR || value->left->kind != EXPR_NAME)
     return hint_positions(e, d, b, arg);
   struct arg keyed = {

@@ -89,28 +89,53 @@ static void expand_rows(struct expander *e, const struct stmt *stmt) {
     }
 }
 
+bool turns_of(struct expander *e, const struct expr *low,
+              const struct expr *high, const struct expr *step,
+              struct turns *turns) {
+  int64_t last, span;
+  bool known = eval_int(e, low, &turns->first);
+  if (!eval_int(e, high, &last) || !known)
+    return false;
+  turns->step = 1;
+  if (step && !eval_int(e, step, &turns->step))
+    return false;
+  if (turns->step == 0 || turns->step == INT64_MIN) {
+    report(e, OUT_OF_RANGE, step->span,
+           "a range cannot go by steps of %" PRId64, turns->step);
+    return false;
+  }
+  bool down = turns->step < 0;
+  bool none = down ? last > turns->first : last < turns->first;
+  turns->count = 0;
+  if (none)
+    return true;
+  bool fits = down ? sub_i64(turns->first, last, &span)
+                   : sub_i64(last, turns->first, &span);
+  span /= down ? -turns->step : turns->step;
+  if (!fits || !add_i64(span, 1, &turns->count))
+    turns->count = INT64_MAX; /* far more than can be carried out */
+  return true;
+}
+
 static void expand_range(struct expander *e, const struct stmt *stmt) {
-  int64_t low, high;
+  struct turns turns;
   if (stmt->names->next) {
     report(e, WRONG_COUNT, stmt->names->next->span,
            "a range gives one value at a time: for one name");
     return;
   }
-  bool known = eval_int(e, stmt->value, &low);
-  if (!eval_int(e, stmt->high, &high) || !known) {
+  if (!turns_of(e, stmt->value, stmt->high, stmt->step, &turns)) {
     e->lost = true;
     return;
   }
-  int64_t total;
-  if (!sub_i64(high, low, &total) || !add_i64(total, 1, &total))
-    total = 0; /* too many to be counted, and to be carried out */
-  bool going = low <= high;
-  for (int64_t i = low; going; i++) {
+  bool going = true;
+  for (int64_t i = 0; i < turns.count && going; i++) {
     expand_enter(e);
     struct symbol *symbol =
         scope_declare(e, SYMBOL_CONSTANT, stmt->names->name, stmt->names->span);
-    symbol->value = (struct value){.kind = VALUE_INT, .integer = i};
-    going = turn(e, stmt, i - low + 1, total) && i < high;
+    symbol->value = (struct value){.kind = VALUE_INT,
+                                   .integer = turns.first + i * turns.step};
+    going = turn(e, stmt, i + 1, turns.count);
     expand_leave(e);
   }
 }

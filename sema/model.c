@@ -97,10 +97,11 @@ static void put_size(struct text *out, int64_t size) {
     text_int(out, size);
 }
 
-static void put_axes(struct text *out, const struct axes *axes) {
+static void put_axes(struct text *out, const struct axes *axes,
+                     const char *between) {
   for (int i = 0; i < axes->count; i++) {
     if (i)
-      text_putc(out, ' ');
+      text_put(out, between);
     switch (axes->at[i]) {
     case AXIS_C: text_putc(out, 'c'); break;
     case AXIS_W: text_putc(out, 'w'); break;
@@ -145,7 +146,7 @@ static void put_value(struct text *out, const struct arg_spec *spec,
     put_size(out, range->to);
     break;
   case TYPE_AXIS:
-  case TYPE_AXES: put_axes(out, at); break;
+  case TYPE_AXES: put_axes(out, at, " "); break;
   case TYPE_WORDS:
   case TYPE_CHOICE:
     text_puts(out, word_at(spec->words, *(const int *)at));
@@ -170,9 +171,6 @@ static bool is_unit_step(const struct arg_spec *spec, const void *at) {
 static void put_arg(struct text *out, const struct arg_spec *spec,
                     const void *at, const struct slice *labels) {
   bool word = spec->place == PLACE_WORD;
-  if (is_unit_step(spec, at))
-    return;
-  text_putc(out, ' ');
   if (spec->place == PLACE_STRIDE)
     text_putc(out, '/');
   if (spec->place == PLACE_KEY)
@@ -194,9 +192,42 @@ void model_put_layer(struct text *out, const struct model *model, int64_t index,
   text_put(out, node->kind->name);
   for (int i = 0; node->kind->specs && node->kind->specs[i].name; i++) {
     const struct arg_spec *spec = &node->kind->specs[i];
-    if (node->given >> i & 1)
-      put_arg(out, spec, (const char *)node->args + spec->offset, labels);
+    const void *at = (const char *)node->args + spec->offset;
+    if (!(node->given >> i & 1) || is_unit_step(spec, at))
+      continue;
+    text_putc(out, ' ');
+    put_arg(out, spec, at, labels);
   }
+}
+
+/* In parentheses a stride has its name, and commas part the axes. */
+static void put_item(struct text *out, const struct arg_spec *spec,
+                     const void *at, const struct slice *labels) {
+  if (spec->type == TYPE_AXES) {
+    put_axes(out, at, ", ");
+  } else if (spec->place == PLACE_STRIDE) {
+    text_printf(out, "%s=", spec->name);
+    put_value(out, spec, at, labels);
+  } else {
+    put_arg(out, spec, at, labels);
+  }
+}
+
+void model_put_tail(struct text *out, const struct model *model, int64_t index,
+                    const struct slice *labels) {
+  const struct node *node = &model->nodes.at[index];
+  const char *before = "(";
+  text_put(out, node->kind->name);
+  for (int i = 0; node->kind->specs && node->kind->specs[i].name; i++) {
+    const struct arg_spec *spec = &node->kind->specs[i];
+    if (!(node->given >> i & 1))
+      continue;
+    text_put(out, before);
+    put_item(out, spec, (const char *)node->args + spec->offset, labels);
+    before = ", ";
+  }
+  if (*before == ',')
+    text_putc(out, ')');
 }
 
 void model_put_value(struct text *out, const struct arg_spec *spec,

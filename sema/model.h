@@ -6,7 +6,7 @@
 #include "layers/layer.h"
 #include "parser/ast.h"
 
-enum { NO_NODE = -1 };
+enum { NO_NODE = -1, GROUP_OPEN = -2 };
 
 /* How the source came to a place: calls and loops, the innermost first. */
 enum frame_kind { FRAME_CALL, FRAME_LOOP, FRAME_AGAIN };
@@ -37,6 +37,7 @@ struct group {
   struct slice call;  /* a call with its values: `block 64 s=2` */
   bool checkpoint;    /* training keeps only what it reads */
   int64_t first, end; /* its nodes: [first, end) */
+  int64_t out; /* the node it gives; NO_NODE: in error; GROUP_OPEN: not yet */
 };
 
 /* One layer; it gives one tensor, which has the same index. */
@@ -135,6 +136,10 @@ void model_put_group_name(struct text *out, const struct model *model,
  */
 void model_put_layer(struct text *out, const struct model *model, int64_t node,
                      const struct slice *labels);
+
+/* The same in the tail of another layer: leaky(0.1). */
+void model_put_tail(struct text *out, const struct model *model, int64_t node,
+                    const struct slice *labels);
 
 /* An argument's value as it could be written: 3x3, auto, same. */
 void model_put_value(struct text *out, const struct arg_spec *spec,

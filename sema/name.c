@@ -78,11 +78,14 @@ int64_t group_enter(struct expander *e, struct slice label, struct slice word,
   group->span = stmt->span;
   group->stmt = stmt;
   group->first = (int64_t)e->model->nodes.count;
+  group->out = GROUP_OPEN;
   e->group = (int64_t)e->model->groups.count - 1;
   return outer;
 }
 
 void group_leave(struct expander *e, int64_t outer) {
-  e->model->groups.at[e->group].end = (int64_t)e->model->nodes.count;
+  struct group *group = &e->model->groups.at[e->group];
+  group->end = (int64_t)e->model->nodes.count;
+  group->out = e->lost ? NO_NODE : e->current;
   e->group = outer;
 }

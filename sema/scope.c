@@ -15,6 +15,8 @@ struct scope *scope_enter(struct scope_pool *pool, struct scope *parent) {
 
 struct scope *scope_leave(struct scope_pool *pool, struct scope *scope) {
   struct scope *parent = scope->parent;
+  if (scope->kept)
+    return parent;
   if (scope->last) {
     scope->last->next = pool->symbols;
     pool->symbols = scope->first;
@@ -53,11 +55,15 @@ struct symbol *scope_find(struct scope *scope, struct slice name) {
   return NULL;
 }
 
-struct symbol *scope_resolve(struct scope *scope, struct slice name) {
-  struct symbol *symbol = scope_find(scope, name);
-  bool stands_for = symbol && symbol->kind == SYMBOL_CONSTANT &&
+struct symbol *scope_stands_for(struct symbol *symbol) {
+  bool stands_for = symbol->kind == SYMBOL_CONSTANT &&
                     symbol->value.kind == VALUE_NAME && symbol->value.symbol;
   return stands_for ? symbol->value.symbol : symbol;
+}
+
+struct symbol *scope_resolve(struct scope *scope, struct slice name) {
+  struct symbol *symbol = scope_find(scope, name);
+  return symbol ? scope_stands_for(symbol) : NULL;
 }
 
 struct symbol *scope_add(struct scope_pool *pool, struct scope *scope,

@@ -7,7 +7,12 @@
 #include "parser/ast.h"
 #include "sema/value.h"
 
-enum symbol_kind { SYMBOL_CONSTANT, SYMBOL_DEF, SYMBOL_LABEL };
+enum symbol_kind {
+  SYMBOL_CONSTANT,
+  SYMBOL_DEF,
+  SYMBOL_LABEL,
+  SYMBOL_FAMILY, /* labels that differ in their index */
+};
 
 struct symbol {
   enum symbol_kind kind;
@@ -18,9 +23,16 @@ struct symbol {
   struct scope *scope;     /* where the def or label stands */
   int64_t node;            /* SYMBOL_LABEL: the tensor; NO_NODE: poisoned */
   int64_t first, end;      /* SYMBOL_LABEL: the nodes it made */
-  int64_t group;           /* SYMBOL_LABEL: the group it stands in */
+  struct family *family;   /* SYMBOL_FAMILY: label.c */
   bool active;             /* SYMBOL_DEF: being called */
   struct symbol *next;
+};
+
+/* Whose scope it is: labels with an index belong to defs and files. */
+enum scope_home {
+  SCOPE_INNER, /* of braces */
+  SCOPE_HOME,  /* of a call or the file */
+  SCOPE_AGAIN, /* of a group applied again; sees the labels around it, too */
 };
 
 struct scope {
@@ -28,6 +40,8 @@ struct scope {
   struct symbol *first, *last;
   size_t count;
   struct map index; /* once there are many */
+  enum scope_home home;
+  bool kept; /* a label that lives longer stands in it: not used again */
 };
 
 /* Scopes and symbols that were left, to be used again. */
@@ -47,6 +61,9 @@ struct symbol *scope_find(struct scope *scope, struct slice name);
 
 /* The same, where a constant that holds a def or label stands for it. */
 struct symbol *scope_resolve(struct scope *scope, struct slice name);
+
+/* The def or label that a constant holds, or the symbol itself. */
+struct symbol *scope_stands_for(struct symbol *symbol);
 
 /* The symbol of that name in this very scope, or NULL. */
 struct symbol *scope_own(struct scope *scope, struct slice name);

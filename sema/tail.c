@@ -1,0 +1,141 @@
+/* Tails: layers that a statement applies in turn behind its own. */
+#include "sema/expander.h"
+
+void tail_refuse_value(struct expander *e, const struct tail *tail,
+                       const struct arg *arg) {
+  const char *last = tail->words.at[tail->words.count - 1].kind->name;
+  struct diagnostic *d =
+      report(e, TAIL_ARGUMENT, arg->span,
+             "`%s` in a tail takes its arguments in parentheses", last);
+  if (arg->form == ARG_PLAIN || arg->form == ARG_KEYED)
+    diag_help(d, "write `%s(%.*s)`, or move this in front of the tail", last,
+              SLICE_ARG(sources_slice(e->diags->sources, arg->span)));
+  else
+    diag_help(d, "write it as a separate statement, with its arguments, or "
+                 "move this in front of the tail");
+}
+
+/* The kinds are few, so that the last one of a kind is not far away. */
+static int64_t next_ordinal(const struct tail *tail,
+                            const struct layer_kind *kind) {
+  for (size_t i = tail->words.count; i-- > 0;)
+    if (tail->words.at[i].kind == kind)
+      return tail->words.at[i].ordinal + 1;
+  return 1;
+}
+
+/* An item of `bn(eps=1e-3)`, as if it stood in a statement of its own. */
+static void bind_item(struct expander *e, struct binding *b,
+                      const struct expr *item) {
+  struct arg arg = {.form = ARG_PLAIN, .span = item->span};
+  arg.value = (struct expr *)item;
+  if (item->kind == EXPR_KEYED) {
+    uint32_t end = item->span.begin + (uint32_t)item->name.length;
+    arg.form = ARG_KEYED;
+    arg.key = item->name;
+    arg.key_span = (struct span){item->span.begin, end};
+    arg.value = item->left;
+  }
+  if (item->kind != EXPR_NAME || !bind_word(e, b, item->name, item->span))
+    bind_arg(e, b, &arg);
+}
+
+static struct binding *bind_call(struct expander *e,
+                                 const struct layer_kind *kind,
+                                 const struct expr *call) {
+  struct binding *b = ARENA_NEW(e->arena, struct binding);
+  bind_begin(e, b, kind->name, kind->specs, kind->args_size);
+  for (const struct expr *item = call->items; item; item = item->next)
+    bind_item(e, b, item);
+  bind_end(e, b, call->span);
+  return b;
+}
+
+bool tail_read(struct expander *e, struct tail *tail, const struct expr *expr) {
+  struct slice name = expr->name;
+  struct span word = {expr->span.begin,
+                      expr->span.begin + (uint32_t)name.length};
+  struct meaning meaning;
+  if (!resolve_word(e, name, word, &meaning))
+    return false;
+  if (meaning.def || meaning.kind->join || meaning.kind->source) {
+    struct diagnostic *d =
+        report(e, TAIL_ARGUMENT, word,
+               "`%.*s` cannot stand in the tail of a layer", SLICE_ARG(name));
+    diag_help(d, "write it as a separate statement");
+    return false;
+  }
+  struct tail_word read = {meaning.kind, expr->span,
+                           next_ordinal(tail, meaning.kind), NULL};
+  if (expr->kind == EXPR_CALL)
+    read.binding = bind_call(e, meaning.kind, expr);
+  *VEC_PUSH(e->arena, &tail->words) = read;
+  return !read.binding || !read.binding->failed;
+}
+
+static bool has_bias(const struct binding *b) {
+  for (int i = 0; b->specs[i].name; i++)
+    if (b->specs[i].type == TYPE_BIAS)
+      return true;
+  return false;
+}
+
+static void drop_bias(const struct binding *b) {
+  for (int i = 0; b->specs[i].name; i++) {
+    const struct arg_spec *spec = &b->specs[i];
+    if (spec->type != TYPE_BIAS)
+      continue;
+    enum bias *bias = (void *)((char *)b->args + spec->offset);
+    if (*bias == BIAS_AUTO)
+      *bias = BIAS_NO;
+  }
+}
+
+void tail_drop_biases(struct tail *tail, struct binding *head) {
+  struct binding *last = head;
+  for (size_t i = 0; i < tail->words.count; i++) {
+    struct tail_word *word = &tail->words.at[i];
+    if (word->binding && has_bias(word->binding))
+      last = word->binding;
+    else if (word->kind->drops_bias)
+      drop_bias(last);
+  }
+}
+
+/* The name behind that of the head: conv1.relu, and conv1.relu2 after it. */
+static struct node_name tail_name(const struct tail_word *word) {
+  return (struct node_name){.text = slice_of(word->kind->name),
+                            .ordinal = word->ordinal > 1 ? word->ordinal : 0};
+}
+
+static bool apply_word(struct expander *e, const struct tail_word *word,
+                       const struct stmt *stmt, int64_t head,
+                       struct node_name name) {
+  struct binding none, *b = word->binding ? word->binding : &none;
+  int64_t inputs[LIMIT_SPECS + 1] = {e->current};
+  if (word->binding) {
+    node_resolve_refs(e, b);
+  } else {
+    bind_begin(e, b, word->kind->name, word->kind->specs,
+               word->kind->args_size);
+    bind_end(e, b, word->span);
+  }
+  for (int i = 0; i < b->extra_count; i++)
+    inputs[i + 1] = b->extra_inputs[i];
+  struct node_making making = {word->kind, b, stmt, word->span, name, head};
+  return !b->failed && node_add(e, &making, inputs, b->extra_count + 1);
+}
+
+bool tail_apply(struct expander *e, const struct tail *tail,
+                const struct stmt *stmt, int64_t head,
+                const struct node_name *alone) {
+  for (size_t i = 0; i < tail->words.count; i++) {
+    const struct tail_word *word = &tail->words.at[i];
+    struct node_name name = head == NO_NODE ? *alone : tail_name(word);
+    if (!apply_word(e, word, stmt, head, name))
+      return false;
+    if (head == NO_NODE)
+      head = e->current;
+  }
+  return true;
+}
