@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "import/darknet.h"
+#include "import/window.h"
 
 /* Options. The last one of a name counts, as in Darknet's own list. */
 
@@ -87,12 +88,17 @@ static int set_map(struct graph_node *node, int64_t height, int64_t width,
 }
 
 /* Layers of one section have its number for a name. */
-static struct graph_node *layer(struct darknet *d, const struct section *s,
-                                const char *name, int input) {
-  struct graph_node *node = graph_layer(d->graph, name, input);
+static struct graph_node *dress(struct darknet *d, const struct section *s,
+                                struct graph_node *node) {
   node->line = s->line;
   node->kind = graph_text(d->graph, "[%.*s]", SLICE_ARG(s->name));
   node->name = graph_text(d->graph, "layer%zu", d->layers.count);
+  return node;
+}
+
+static struct graph_node *layer(struct darknet *d, const struct section *s,
+                                const char *name, int input) {
+  struct graph_node *node = dress(d, s, graph_layer(d->graph, name, input));
   node->shape = node_of(d, input)->shape;
   return node;
 }
@@ -162,19 +168,6 @@ static int normalize(struct darknet *d, struct section *s, int input) {
   return layer(d, s, "bn", input)->index;
 }
 
-static int64_t windows(int64_t in, int64_t pads, int64_t size, int64_t stride) {
-  return in + pads < size ? 0 : (in + pads - size) / stride + 1;
-}
-
-static void put_stride(struct darknet *d, struct graph_node *node, int64_t y,
-                       int64_t x, int64_t usual) {
-  if (y == x)
-    graph_option(d->graph, node, PART_STRIDE, "/", y, usual);
-  else
-    graph_arg(d->graph, node, PART_STRIDE, "/",
-              graph_sizes(d->graph, (int64_t[]){y, x}, 2));
-}
-
 static bool fits(struct darknet *d, const struct section *s, int64_t height,
                  int64_t width) {
   if (height > 0 && width > 0)
@@ -184,38 +177,38 @@ static bool fits(struct darknet *d, const struct section *s, int64_t height,
                     SLICE_ARG(s->name));
 }
 
+/* Kernel, strides and padding of a section. */
+static struct window read_window(struct darknet *d, struct section *s,
+                                 int64_t usual_size) {
+  int64_t stride = darknet_at_least(d, s, "stride", 1, 1);
+  int64_t size = darknet_at_least(d, s, "size", usual_size, 1);
+  struct window w = window_square(2, size, stride);
+  w.stride[0] = darknet_at_least(d, s, "stride_y", stride, 1);
+  w.stride[1] = darknet_at_least(d, s, "stride_x", stride, 1);
+  return w;
+}
+
 static int convolution(struct darknet *d, struct section *s, int input) {
   struct map_size in = size_of(d, input);
+  struct window w = read_window(d, s, 1);
   int64_t filters = darknet_at_least(d, s, "filters", 1, 1);
-  int64_t size = darknet_at_least(d, s, "size", 1, 1);
-  int64_t stride = darknet_at_least(d, s, "stride", 1, 1);
-  int64_t y = darknet_at_least(d, s, "stride_y", stride, 1);
-  int64_t x = darknet_at_least(d, s, "stride_x", stride, 1);
   int64_t groups = darknet_at_least(d, s, "groups", 1, 1);
   int64_t dilation = darknet_at_least(d, s, "dilation", 1, 1);
-  int64_t pads = number(d, s, "pad", 0)
-                     ? size / 2
-                     : darknet_at_least(d, s, "padding", 0, 0);
-  if (size == 1)
+  int64_t pads = darknet_at_least(d, s, "padding", 0, 0);
+  if (w.kernel[0] == 1)
     dilation = 1;
   /* AlexeyAB: padding = size / 2 * dilation. */
-  pads *= number(d, s, "pad", 0) ? dilation : 1;
-  int64_t reach = dilation * (size - 1) + 1;
-  int64_t height = windows(in.height, 2 * pads, reach, y);
-  int64_t width = windows(in.width, 2 * pads, reach, x);
-  if (d->graph->failed || !fits(d, s, height, width))
+  if (number(d, s, "pad", 0))
+    pads = w.kernel[0] / 2 * dilation;
+  for (int i = 0; i < 2; i++) {
+    w.dilate[i] = dilation;
+    w.before[i] = w.behind[i] = pads;
+  }
+  if (d->graph->failed || !fits(d, s, window_count(&w, 0, in.height),
+                                window_count(&w, 1, in.width)))
     return input;
-  struct graph_node *node = layer(d, s, "conv", input);
-  graph_int(d->graph, node, PART_CHANNELS, "", filters);
-  graph_arg(d->graph, node, PART_KERNEL, "",
-            graph_sizes(d->graph, (int64_t[]){size, size}, 2));
-  put_stride(d, node, y, x, 1);
-  graph_padding(d->graph, node, 2, (int64_t[]){size, size},
-                (int64_t[]){dilation, dilation}, (int64_t[]){pads, pads},
-                (int64_t[]){pads, pads});
-  graph_option(d->graph, node, PART_GROUPS, "groups=", groups, 1);
-  graph_option(d->graph, node, PART_DILATION, "dilation=", dilation, 1);
-  set_map(node, height, width, filters);
+  struct graph_node *node = dress(
+      d, s, window_conv(d->graph, input, in.channels, filters, groups, &w));
   return activate(d, s, normalize(d, s, node->index), "logistic");
 }
 
@@ -235,7 +228,7 @@ static int deconvolution(struct darknet *d, struct section *s, int input) {
   graph_int(d->graph, node, PART_CHANNELS, "", filters);
   graph_arg(d->graph, node, PART_KERNEL, "",
             graph_sizes(d->graph, (int64_t[]){size, size}, 2));
-  put_stride(d, node, stride, stride, 1);
+  graph_option(d->graph, node, PART_STRIDE, "/", stride, 1);
   if (pads)
     graph_int(d->graph, node, PART_PADDING, "pad=", pads);
   set_map(node, height, width, filters);
@@ -253,27 +246,23 @@ static int connected(struct darknet *d, struct section *s, int input) {
 /* Padding of size - 1 in all, of which half, rounded down, comes before. */
 static int maxpool(struct darknet *d, struct section *s, int input) {
   struct map_size in = size_of(d, input);
-  int64_t stride = darknet_at_least(d, s, "stride", 1, 1);
-  int64_t y = darknet_at_least(d, s, "stride_y", stride, 1);
-  int64_t x = darknet_at_least(d, s, "stride_x", stride, 1);
-  int64_t size = darknet_at_least(d, s, "size", stride, 1);
-  int64_t pads = darknet_at_least(d, s, "padding", size - 1, 0);
-  int64_t height = windows(in.height, pads, size, y);
-  int64_t width = windows(in.width, pads, size, x);
+  struct window w = read_window(d, s, darknet_at_least(d, s, "stride", 1, 1));
+  struct window bare = w;
+  int64_t pads = darknet_at_least(d, s, "padding", w.kernel[0] - 1, 0);
+  for (int i = 0; i < 2; i++) {
+    w.before[i] = pads / 2;
+    w.behind[i] = pads - pads / 2;
+  }
+  int64_t height = window_count(&w, 0, in.height);
+  int64_t width = window_count(&w, 1, in.width);
   if (d->graph->failed || !fits(d, s, height, width))
     return input;
-  struct graph_node *node = layer(d, s, "pool", input);
-  int64_t before = pads / 2, behind = pads - before;
-  graph_arg(d->graph, node, PART_KERNEL, "",
-            graph_sizes(d->graph, (int64_t[]){size, size}, 2));
-  put_stride(d, node, y, x, size);
   /* Padding behind that no window reaches says nothing. */
-  if (before == 0 && windows(in.height, 0, size, y) == height &&
-      windows(in.width, 0, size, x) == width)
-    behind = 0;
-  graph_padding(d->graph, node, 2, (int64_t[]){size, size}, (int64_t[]){1, 1},
-                (int64_t[]){before, before}, (int64_t[]){behind, behind});
-  return set_map(node, height, width, in.channels);
+  if (w.before[0] == 0 && window_count(&bare, 0, in.height) == height &&
+      window_count(&bare, 1, in.width) == width)
+    w = bare;
+  return set_map(dress(d, s, window_pool(d->graph, "pool", input, &w, false)),
+                 height, width, in.channels);
 }
 
 static int avgpool(struct darknet *d, struct section *s, int input) {
@@ -378,10 +367,7 @@ static int route(struct darknet *d, struct section *s) {
       return 0;
     }
   }
-  node->line = s->line;
-  node->kind = "[route]";
-  node->name = graph_text(d->graph, "layer%zu", d->layers.count);
-  return set_map(node, in.height, in.width, channels);
+  return set_map(dress(d, s, node), in.height, in.width, channels);
 }
 
 static struct graph_node *join(struct darknet *d, const struct section *s,
@@ -389,11 +375,8 @@ static struct graph_node *join(struct darknet *d, const struct section *s,
   struct graph_node *node = graph_join(d->graph, name);
   graph_operand(d->graph, node, a);
   graph_operand(d->graph, node, b);
-  node->line = s->line;
-  node->kind = graph_text(d->graph, "[%.*s]", SLICE_ARG(s->name));
-  node->name = graph_text(d->graph, "layer%zu", d->layers.count);
   node->shape = node_of(d, a)->shape;
-  return node;
+  return dress(d, s, node);
 }
 
 /*

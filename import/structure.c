@@ -184,16 +184,30 @@ static bool may_be_in_tail(const struct graph_node *node) {
       "bn",   "relu",    "relu6", "leaky",      "gelu",    "silu",
       "mish", "sigmoid", "tanh",  "hsigmoid",   "hswish",  "elu",
       "selu", "softmax", "prelu", "logsoftmax", "softplus"};
-  if (feed_count(node) != 1)
-    return false;
-  for (size_t i = 0; i < node->args.count; i++)
-    if (!node->args.at[i].usual ||
-        strcmp(node->args.at[i].usual, node->args.at[i].value) != 0)
-      return false;
   for (size_t i = 0; i < sizeof words / sizeof *words; i++)
     if (strcmp(words[i], node->word) == 0)
-      return true;
+      return feed_count(node) == 1;
   return false;
+}
+
+/* `leaky(0.1)` in a tail. */
+static void put_in_tail(struct builder *b, struct statement *s,
+                        const struct graph_node *node) {
+  struct text text = text_new(b->arena);
+  size_t shown = 0;
+  text_put(&text, node->word);
+  for (size_t i = 0; i < node->args.count; i++) {
+    const struct part_text *arg = &node->args.at[i];
+    if (!part_is_shown(arg))
+      continue;
+    text_put(&text, shown++ ? ", " : "(");
+    text_put(&text, arg->before);
+    text_put(&text, arg->value);
+  }
+  text_put(&text, shown ? ")" : "");
+  text_putc(&text, '\0');
+  put_word(b, s, text.at);
+  note_bn_in_tail(s, node->word);
 }
 
 /* Whether `node` can stand in the tail of the last statement. */
@@ -273,8 +287,7 @@ static void put_layer(struct builder *b, struct block *out,
                       int current) {
   if (joins_tail(b, out, node)) {
     struct statement *s = &out->all.at[out->all.count - 1];
-    put_word(b, s, node->word);
-    note_bn_in_tail(s, node->word);
+    put_in_tail(b, s, node);
     s->last = b->plan->count;
     s->node = node->index;
     enlist(b, node);
