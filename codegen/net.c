@@ -123,7 +123,7 @@ static bool shares_params(const struct flat *f, const struct row *row) {
 static void put_row(struct flat *f, const struct row *row) {
   const struct node *head = &f->model->nodes.at[row->head];
   int64_t input = head->input_count ? node_input(f->model, head, 0) : NO_NODE;
-  if (head->input_count && !head->kind->join && input != f->current) {
+  if (head->input_count && !node_joins(head) && input != f->current) {
     indent(f);
     text_printf(f->out, "from %.*s\n", SLICE_ARG(f->labels[input]));
   }
@@ -135,7 +135,7 @@ static void put_row(struct flat *f, const struct row *row) {
     text_printf(f->out, "again %.*s", SLICE_ARG(f->labels[end - 1]));
   } else {
     model_put_layer(f->out, f->model, row->head, f->labels);
-    for (int i = 0; head->kind->join && i < head->input_count; i++)
+    for (int i = 0; node_joins(head) && i < head->input_count; i++)
       text_printf(f->out, " %.*s",
                   SLICE_ARG(f->labels[node_input(f->model, head, i)]));
     for (int64_t i = row->head + 1; i < row->end; i++) {

@@ -135,7 +135,7 @@ void row_put_layer(struct text *out, const struct compiled *c,
   if (node->kind == &model_input_kind)
     return;
   model_put_layer(out, c->model, row->head, NULL);
-  if (node->kind->join && operands)
+  if (node_joins(node) && operands)
     put_operands(out, c, node);
   for (int64_t i = row->first + 1; i < row->end; i++) {
     text_putc(out, ' ');

@@ -360,7 +360,7 @@ static bool is_tail(const struct diagram *d, const struct row *row,
   bool labelled = !node->name.ordinal || node->name.repeated;
   if (row->group != NO_NODE || before->group != NO_NODE || labelled ||
       row->end - row->first != 1 || node->input_count != 1 ||
-      row->owner != before->owner || kind->join || kind->source ||
+      row->owner != before->owner || node_joins(node) || kind->source ||
       kind->windows || kind->memory == OUTPUT_VIEW || row->cost.params ||
       row->cost.macs || before->first == before->end ||
       model->nodes.at[before->head].kind == &model_input_kind)

@@ -14,7 +14,8 @@ static const struct node *item_node(const struct diagram *d, size_t item) {
 
 const char *item_sign(const struct diagram *d, size_t item) {
   const struct row *row = item_row(d, item);
-  return row->group == NO_NODE ? item_node(d, item)->kind->sign : NULL;
+  const struct node *node = item_node(d, item);
+  return row->group == NO_NODE && node_joins(node) ? node->kind->sign : NULL;
 }
 
 /* Fills */

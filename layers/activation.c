@@ -1,4 +1,6 @@
 /* relu to logsoftmax: functions of each value, or along the last axis. */
+#include <inttypes.h>
+
 #include "layers/layer.h"
 
 struct activation {
@@ -91,6 +93,39 @@ static size_t trace_softmax(const struct layer *layer, struct tape *tape,
   return function(layer, tape, in,
                   (struct operation){.keeps = KEEPS_OUT, .cast = CAST_FULL});
 }
+
+/* Half of the channels are gates for the others. */
+static bool glu_shape(struct layer *layer) {
+  int64_t channels = shape_channels(layer->in[0]);
+  if (channels % 2 != 0) {
+    struct diagnostic *d =
+        layer_fail(layer, GROUPS_DO_NOT_DIVIDE, NULL,
+                   "%" PRId64 " channels have no two halves", channels);
+    diag_help(d, "the layer before it has twice the channels that glu gives");
+    return false;
+  }
+  layer->out = shape_with_channels(layer->in[0], channels / 2);
+  return true;
+}
+
+static size_t glu_trace(const struct layer *layer, struct tape *tape,
+                        const size_t *in) {
+  struct strides out = strides_of(&layer->out);
+  return tape_run(tape, &(struct operation){.name = "glu",
+                                            .does = LOWERS(GLU, .out = &out),
+                                            .in = in,
+                                            .in_count = 1,
+                                            .out = extent_of(&layer->out),
+                                            .keeps = KEEPS_IN(0)});
+}
+
+const struct layer_kind layer_glu = {
+    .name = "glu",
+    .summary = "the first half of the channels times sigmoid(the second half)",
+    .family = "Activation",
+    .shape = glu_shape,
+    .trace = glu_trace,
+};
 
 #define ACTIVATION(id, code, text, how, ...)                       \
   const struct layer_kind layer_##id = {.name = #id,               \

@@ -1,13 +1,27 @@
-/* add, sub, mul, max, concat, stack, matmul: several tensors become one. */
+/* add, sub, mul, div, max, min, concat, stack, matmul: tensors become one. */
 #include <inttypes.h>
+#include <math.h>
 
 #include "base/check.h"
-#include "layers/layer.h"
+#include "layers/math.h"
 
 struct join {
   struct axes axis;
   int transpose;
+  double number;    /* a second operand of this value; NAN: it has none */
+  struct over over; /* max, min: no second operand either */
 };
+
+#define NUMBER                                                           \
+  {                                                                      \
+    .name = "number", .type = TYPE_REAL, .place = PLACE_POSITION,        \
+    .offset = offsetof(struct join, number), .initial_real = NAN,        \
+    .doc = "in place of operands: joins the current tensor and a number" \
+  }
+
+static const struct arg_spec number_specs[] = {NUMBER, SPEC_END};
+static const struct arg_spec largest_specs[] = {
+    NUMBER, OVER_AXES(join, over), OVER_KEEP(join, over), SPEC_END};
 
 /* Reports that operand `i` does not agree with the first. */
 static bool mismatch(struct layer *layer, int i, const char *what) {
@@ -58,7 +72,32 @@ static const char *elementwise_help(const struct layer *layer, int i) {
                "features";
 }
 
+/* A number or axes stand for the second operand. */
+static bool check_alone(struct layer *layer) {
+  const struct join *join = layer->args;
+  bool number = !isnan(join->number);
+  const char *arg = number ? "number" : join->over.axes.count ? "axis" : NULL;
+  if (!arg && !join->over.keep)
+    return true; /* of one tensor alone: a range of labels may be short */
+  struct diagnostic *d = NULL;
+  if (layer->input_count > 1 || (number && join->over.axes.count)) {
+    d = layer_fail(layer, WRONG_COUNT, arg, "%s takes operands%s",
+                   layer->kind->name,
+                   layer->kind->specs == largest_specs ? ", a number or axes"
+                                                       : " or a number");
+    diag_help(d, "write them as two layers, one after the other");
+  } else if (number && layer->kind->opcode == DOES_DIV && join->number == 0) {
+    d = layer_fail(layer, OUT_OF_RANGE, arg, "a division by 0");
+  }
+  return d == NULL;
+}
+
 static bool elementwise_shape(struct layer *layer) {
+  const struct join *join = layer->args;
+  if (!check_alone(layer))
+    return false;
+  if (isnan(join->number) && (join->over.axes.count || join->over.keep))
+    return over_shape(layer, &join->over);
   layer->out = *layer->in[0];
   for (int i = 1; i < layer->input_count; i++)
     if (!broadcast(&layer->out, layer->in[i]))
@@ -182,9 +221,23 @@ static void matmul_macs(const struct layer *layer, struct terms *terms) {
   terms_add(terms, term);
 }
 
+/* The current tensor alone, with a number or over axes. */
+static size_t alone(const struct layer *layer, struct tape *tape,
+                    const size_t *in) {
+  const struct join *join = layer->args;
+  if (!isnan(join->number))
+    return number_trace(layer, tape, in, join->number);
+  if (!join->over.axes.count)
+    return in[0];
+  return over_trace(layer, tape, in, &join->over,
+                    layer->kind->opcode == DOES_MAX ? REDUCE_MAX : REDUCE_MIN);
+}
+
 /* Two at a time; smaller operands are spread over the larger. */
 static size_t pairwise(const struct layer *layer, struct tape *tape,
                        const size_t *in, struct operation op) {
+  if (layer->input_count == 1)
+    return alone(layer, tape, in);
   size_t pair[2] = {in[0]};
   struct extent all = extent_of(&layer->out);
   struct strides out = strides_of(&layer->out), lies[2];
@@ -239,10 +292,27 @@ static size_t mul_trace(const struct layer *layer, struct tape *tape,
   return pairwise(layer, tape, in, op);
 }
 
+/* a / b: of the dividend only b's gradient knows. */
+static size_t div_trace(const struct layer *layer, struct tape *tape,
+                        const size_t *in) {
+  struct operation op = {.keeps = KEEPS_IN(1)};
+  op.back_work = extent_of(&layer->out);
+  if (layer->input_count > 1 && tape->values.at[in[1]].needs_gradient) {
+    op.keeps |= KEEPS_IN(0); /* -gradient * (a / b) / b */
+    op.back_work.count = size_product(2, op.back_work.count);
+  }
+  return pairwise(layer, tape, in, op);
+}
+
 static size_t max_trace(const struct layer *layer, struct tape *tape,
                         const size_t *in) {
   return pairwise(layer, tape, in,
                   (struct operation){.keeps = KEEPS_IN(0) | KEEPS_IN(1)});
+}
+
+static size_t min_trace(const struct layer *layer, struct tape *tape,
+                        const size_t *in) {
+  return max_trace(layer, tape, in);
 }
 
 /* Tensors with an axis of 1 in front are put together along it. */
@@ -342,14 +412,16 @@ static size_t matmul_trace(const struct layer *layer, struct tape *tape,
                                         .args_size = sizeof(struct join), \
                                         __VA_ARGS__}
 
-JOIN(add, "sum, value by value", .shape = elementwise_shape,
-     .opcode = DOES_ADD, .sign = "+");
-JOIN(sub, "the first minus the others", .shape = elementwise_shape,
-     .opcode = DOES_SUB);
-JOIN(mul, "product, value by value", .shape = elementwise_shape,
-     .opcode = DOES_MUL, .sign = "\xC3\x97");
-JOIN(max, "the largest, value by value", .shape = elementwise_shape,
-     .opcode = DOES_MAX);
+#define EACH(id, code, text, rows, ...)                                    \
+  JOIN(id, text, .shape = elementwise_shape, .specs = rows, .alone = true, \
+       .opcode = DOES_##code, __VA_ARGS__)
+
+EACH(add, ADD, "sum, value by value", number_specs, .sign = "+");
+EACH(sub, SUB, "the first minus the others", number_specs, );
+EACH(mul, MUL, "product, value by value", number_specs, .sign = "\xC3\x97");
+EACH(div, DIV, "the first divided by the others", number_specs, );
+EACH(max, MAX, "the largest, value by value or over axes", largest_specs, );
+EACH(min, MIN, "the smallest, value by value or over axes", largest_specs, );
 JOIN(concat, "one behind the other, along the channels", .shape = concat_shape,
      .specs = concat_specs);
 JOIN(stack, "along a new first axis", .shape = stack_shape);

@@ -187,6 +187,7 @@ struct layer_kind {
   enum input_type input;
   bool source; /* makes a tensor of its own, takes none */
   bool join;   /* takes operands: blocks and labels */
+  bool alone;  /* a join that with an argument needs no operand */
   enum output_memory memory;
 
   /* Sets `out`, or reports with layer_fail and returns false. */

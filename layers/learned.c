@@ -1,17 +1,60 @@
-/* scale, weight: learned tensors by themselves. */
+/* scale, affine, weight: learned tensors by themselves. */
 #include "base/check.h"
 #include "layers/layer.h"
 
-static void scale_params(const struct layer *layer, struct params *params) {
-  params_add(params, (struct param){.name = "weight",
+struct scale {
+  int bias;
+};
+
+static const struct arg_spec scale_specs[] = {
+    {.name = "bias",
+     .type = TYPE_WORDS,
+     .place = PLACE_WORD,
+     .words = "bias",
+     .offset = offsetof(struct scale, bias),
+     .doc = "a learned term for each channel, too"},
+    SPEC_END};
+
+static void add_vector(const struct layer *layer, struct params *params,
+                       const char *name, double center) {
+  params_add(params, (struct param){.name = name,
                                     .rank = 1,
                                     .dim = {shape_channels(layer->in[0])},
-                                    .center = 1});
+                                    .center = center});
+}
+
+static void affine_params(const struct layer *layer, struct params *params) {
+  add_vector(layer, params, "weight", 1);
+  add_vector(layer, params, "bias", 0);
+}
+
+static void scale_params(const struct layer *layer, struct params *params) {
+  const struct scale *scale = layer->args;
+  add_vector(layer, params, "weight", 1);
+  if (scale->bias)
+    add_vector(layer, params, "bias", 0);
+}
+
+/* x * weight + bias at once: torch.addcmul. */
+static size_t affine_trace(const struct layer *layer, struct tape *tape,
+                           const size_t *in) {
+  return tape_run(tape,
+                  &(struct operation){.name = layer->kind->name,
+                                      .does = LOWERS(AFFINE, 0),
+                                      .in = in,
+                                      .in_count = 1,
+                                      .out = extent_of(&layer->out),
+                                      .keeps = KEEPS_IN(0),
+                                      .all_params = true,
+                                      .elementwise = true,
+                                      .by_channel = true,
+                                      .folds = true,
+                                      .back_work = extent_of(&layer->out)});
 }
 
 /* A product with a parameter, whose gradient is summed over the map. */
-static size_t scale_trace(const struct layer *layer, struct tape *tape,
-                          const size_t *in) {
+static size_t product(const struct layer *layer, struct tape *tape,
+                      const size_t *in) {
   size_t pair[2] = {in[0]};
   struct strides lies[2] = {tape_strides(tape, in[0])};
   struct lowering does = {.opcode = DOES_MUL, .in = lies};
@@ -27,20 +70,51 @@ static size_t scale_trace(const struct layer *layer, struct tape *tape,
                                       .in_count = tape->lowers ? 2 : 1,
                                       .out = extent_of(&layer->out),
                                       .keeps = KEEPS_IN(0),
-                                      .all_params = !tape->lowers,
+                                      .param_count = tape->lowers ? 0 : 1,
                                       .elementwise = true,
                                       .by_channel = true,
                                       .folds = true,
                                       .back_work = extent_of(&layer->out)});
 }
 
+/* A framework runs a product and a sum, a plan both at once. */
+static size_t scale_trace(const struct layer *layer, struct tape *tape,
+                          const size_t *in) {
+  const struct scale *scale = layer->args;
+  if (scale->bias && tape->lowers)
+    return affine_trace(layer, tape, in);
+  size_t out = product(layer, tape, in);
+  if (!scale->bias)
+    return out;
+  return tape_run(tape, &(struct operation){.name = "bias",
+                                            .in = &out,
+                                            .in_count = 1,
+                                            .out = extent_of(&layer->out),
+                                            .first_param = 1,
+                                            .param_count = 1,
+                                            .gradient = GRADIENT_SHARED,
+                                            .elementwise = true,
+                                            .by_channel = true});
+}
+
 const struct layer_kind layer_scale = {
     .name = "scale",
     .summary = "a learned factor for each channel",
     .family = "Learned",
+    .specs = scale_specs,
+    .args_size = sizeof(struct scale),
     .shape = layer_same_shape,
     .params = scale_params,
     .trace = scale_trace,
+};
+
+const struct layer_kind layer_affine = {
+    .name = "affine",
+    .summary = "a learned factor and term for each channel, in one operation",
+    .family = "Learned",
+    .shape = layer_same_shape,
+    .params = affine_params,
+    .trace = affine_trace,
 };
 
 struct weight {

@@ -1,7 +1,8 @@
-/* bn, instnorm, gn, ln, rmsnorm, lrn: normalisation. */
+/* bn, instnorm, gn, ln, rmsnorm, lrn, l2norm: normalisation. */
 #include <inttypes.h>
 #include <string.h>
 
+#include "base/check.h"
 #include "layers/layer.h"
 
 struct norm {
@@ -46,6 +47,16 @@ static const struct arg_spec lrn_specs[] = {
      .min = 1,
      .max = 1 << 20,
      .doc = "neighbouring channels that are summed"},
+    SPEC_END};
+
+static const struct arg_spec l2norm_specs[] = {
+    {.name = "eps",
+     .type = TYPE_REAL,
+     .place = PLACE_KEY,
+     .offset = offsetof(struct norm, eps),
+     .initial_real = 1e-12,
+     .fallback = "1e-12",
+     .doc = "the least that is divided by"},
     SPEC_END};
 
 static void add_vector(const struct layer *layer, struct params *params,
@@ -177,29 +188,43 @@ static size_t rmsnorm_trace(const struct layer *layer, struct tape *tape,
   int64_t kept = size_product(values, tape->profile->mean_keeps_input ? 2 : 1);
   return normalise(
       layer, tape, in,
-      (struct operation){.kept = {extent_sample(rows(layer->in[0]), WIDTH_F32),
-                                  extent_sample(kept, WIDTH_NET)},
-                         .work = extent_sample(tape->lowers ? 0 : values,
-                                               WIDTH_NET),
-                         .back_work = extent_sample(values, WIDTH_NET),
-                         .cast = CAST_FULL});
+      (struct operation){
+          .kept = {extent_sample(rows(layer->in[0]), WIDTH_F32),
+                   extent_sample(kept, WIDTH_NET)},
+          .work = extent_sample(tape->lowers ? 0 : values, WIDTH_NET),
+          .back_work = extent_sample(values, WIDTH_NET),
+          .cast = CAST_FULL});
 }
 
-/* x / (alpha * mean of padded squares + k)^beta keeps its four steps. */
+/* x / (alpha * mean of padded squares + k)^beta keeps its four steps. The
+ * squares have (size - 1) / 2 and size / 2 channels of zeros around them. */
 static size_t lrn_trace(const struct layer *layer, struct tape *tape,
                         const size_t *in) {
   const struct norm *norm = layer->args;
   const struct shape *shape = layer->in[0];
-  int64_t values = shape_values(shape);
-  int64_t padded =
-      size_product(rows(shape), shape_channels(shape) + norm->groups / 2 +
-                                    (norm->groups - 1) / 2);
+  int64_t kept; /* of a row */
+  if (!mul_i64(3, shape_channels(shape), &kept) ||
+      !add_i64(kept, norm->groups - 1, &kept))
+    kept = INT64_MAX;
   return normalise(
       layer, tape, in,
       (struct operation){
-          .kept = {extent_sample(size_product(2, values), WIDTH_NET),
-                   extent_sample(padded, WIDTH_NET)},
+          .kept = {extent_sample(size_product(rows(shape), kept), WIDTH_NET),
+                   extent_fixed(tape->profile->keeps_numbers, WIDTH_INDEX)},
           .cast = CAST_FULL});
+}
+
+/* torch.nn.functional.normalize: the norms, and the same with a least. */
+static size_t l2norm_trace(const struct layer *layer, struct tape *tape,
+                           const size_t *in) {
+  int64_t norms = size_product(2, rows(layer->in[0]));
+  return normalise(
+      layer, tape, in,
+      (struct operation){
+          .elementwise = true,
+          .kept = {extent_sample(norms, WIDTH_NET)},
+          .back_work = extent_sample(
+              size_product(3, shape_values(layer->in[0])), WIDTH_NET)});
 }
 
 const struct layer_kind layer_bn = {
@@ -275,4 +300,15 @@ const struct layer_kind layer_lrn = {
     .shape = map_shape,
     .trace = lrn_trace,
     .opcode = DOES_LRN,
+};
+
+const struct layer_kind layer_l2norm = {
+    .name = "l2norm",
+    .summary = "each vector of the last axis at length 1",
+    .family = "Normalisation",
+    .specs = l2norm_specs,
+    .args_size = sizeof(struct norm),
+    .shape = layer_same_shape,
+    .trace = l2norm_trace,
+    .opcode = DOES_L2NORM,
 };

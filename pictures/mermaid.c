@@ -45,15 +45,15 @@ static void put_label(struct text *out, const struct flow *flow,
 static void put_box(struct text *out, const struct flow *flow, size_t index) {
   const struct flow_box *box = &flow->boxes[index];
   const struct row *row = flow_row(flow, box);
-  const struct layer_kind *kind = flow->c->model->nodes.at[row->head].kind;
+  const struct node *node = &flow->c->model->nodes.at[row->head];
   const char *open = "[", *shut = "]";
-  if (kind == &model_input_kind) {
+  if (node->kind == &model_input_kind) {
     open = "([";
     shut = "])";
   } else if (flow_is_group(flow, box) && !box->elided) {
     open = "[[";
     shut = "]]";
-  } else if (kind->join && !box->elided) {
+  } else if (node_joins(node) && !box->elided) {
     open = "{{";
     shut = "}}";
   }

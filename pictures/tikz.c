@@ -98,14 +98,14 @@ static double y_of(size_t box) {
 static const char *style_of(const struct drawing *d, size_t index) {
   const struct flow_box *box = &d->flow.boxes[index];
   const struct row *row = flow_row(&d->flow, box);
-  const struct layer_kind *kind = d->c->model->nodes.at[row->head].kind;
+  const struct node *node = &d->c->model->nodes.at[row->head];
   if (box->elided)
     return "netc elided";
-  if (kind == &model_input_kind)
+  if (node->kind == &model_input_kind)
     return "netc input";
   if (flow_is_group(&d->flow, box))
     return "netc group";
-  if (kind->join)
+  if (node_joins(node))
     return "netc join";
   return row->cost.params || row->shares ? "netc layer" : "netc plain";
 }

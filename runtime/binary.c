@@ -1,4 +1,4 @@
-/* add, sub, mul, max, prelu: functions of two values. */
+/* add, sub, mul, div, max, min, prelu: functions of two values. */
 #include "kernel.h"
 
 static float add(float a, float b) {
@@ -15,6 +15,14 @@ static float mul(float a, float b) {
 
 static float larger(float a, float b) {
   return a > b || isnan(a) ? a : b;
+}
+
+static float quotient(float a, float b) {
+  return a / b;
+}
+
+static float smaller(float a, float b) {
+  return a < b || isnan(a) ? a : b;
 }
 
 static float prelu(float x, float slope) {
@@ -37,7 +45,7 @@ static int each_pair(struct netrt_view views[3],
   return NETRT_OK;
 }
 
-#define BINARY(id, function)                                   \
+#define BINARY(id, function, kernel)                           \
   static int netrt_reference_##id(const struct netrt *net,     \
                                   const struct netrt_op *op) { \
     struct netrt_view views[3];                                \
@@ -46,12 +54,14 @@ static int each_pair(struct netrt_view views[3],
     views[2] = netrt_in(net, op, 1);                           \
     return each_pair(views, function);                         \
   }                                                            \
-  KERNEL_FAST(id)
+  kernel(id)
 
-BINARY(add, add);
-BINARY(sub, sub);
-BINARY(mul, mul);
-BINARY(max, larger);
+BINARY(add, add, KERNEL_FAST);
+BINARY(sub, sub, KERNEL_FAST);
+BINARY(mul, mul, KERNEL_FAST);
+BINARY(div, quotient, KERNEL);
+BINARY(max, larger, KERNEL_FAST);
+BINARY(min, smaller, KERNEL);
 
 static int netrt_reference_prelu(const struct netrt *net,
                                  const struct netrt_op *op) {

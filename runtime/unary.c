@@ -1,4 +1,4 @@
-/* relu to softplus, scale: functions of each value. PyTorch's formulas. */
+/* relu to softplus, sqrt to pow, scale to atmost: functions of each value. */
 #include "kernel.h"
 
 static float relu(float x, float p) {
@@ -68,6 +68,43 @@ static float scale(float x, float p) {
   return x * p;
 }
 
+static float square_root(float x, float p) {
+  (void)p;
+  return sqrtf(x);
+}
+
+static float exponential(float x, float p) {
+  (void)p;
+  return expf(x);
+}
+
+static float logarithm(float x, float p) {
+  (void)p;
+  return logf(x);
+}
+
+static float magnitude(float x, float p) {
+  (void)p;
+  return fabsf(x);
+}
+
+static float negative(float x, float p) {
+  (void)p;
+  return -x;
+}
+
+static float shift(float x, float p) {
+  return x + p;
+}
+
+static float at_least(float x, float p) {
+  return x < p ? p : x;
+}
+
+static float at_most(float x, float p) {
+  return x > p ? p : x;
+}
+
 static int each_value(const struct netrt *net, const struct netrt_op *op,
                       float (*function)(float, float), float p) {
   struct netrt_view views[2] = {netrt_out(net, op), netrt_in(net, op, 0)};
@@ -104,10 +141,21 @@ UNARY(hswish, hswish, 0);
 UNARY(tanh, hyperbolic, 0);
 UNARY(scale, scale, netrt_reals(net, op)[0]);
 
-/* Of logarithms there is only the plain form. */
-static int netrt_reference_softplus(const struct netrt *net,
-                                    const struct netrt_op *op) {
-  return each_value(net, op, softplus, 0);
-}
+/* Of the others there is only the plain form. */
+#define PLAIN(id, function, p)                                 \
+  static int netrt_reference_##id(const struct netrt *net,     \
+                                  const struct netrt_op *op) { \
+    return each_value(net, op, function, p);                   \
+  }                                                            \
+  KERNEL(id)
 
-KERNEL(softplus);
+PLAIN(softplus, softplus, 0);
+PLAIN(sqrt, square_root, 0);
+PLAIN(exp, exponential, 0);
+PLAIN(log, logarithm, 0);
+PLAIN(abs, magnitude, 0);
+PLAIN(neg, negative, 0);
+PLAIN(pow, powf, netrt_reals(net, op)[0]);
+PLAIN(shift, shift, netrt_reals(net, op)[0]);
+PLAIN(atleast, at_least, netrt_reals(net, op)[0]);
+PLAIN(atmost, at_most, netrt_reals(net, op)[0]);

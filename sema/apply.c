@@ -184,13 +184,18 @@ static void read_word(struct expander *e, struct bound *bound,
       add_tail(e, bound, arg);
     return;
   }
+  /* `max c` joins with a label c, where there is one. */
+  bool operand = bound->kind->join && bind_is_axis(b, name);
+  if (operand && add_label_operand(e, bound, arg))
+    return;
   if (bind_word(e, b, name, arg->span))
     return;
   if (bound->kind->join && add_label_operand(e, bound, arg))
     return;
   if (names_layer(e, name))
     add_tail(e, bound, arg);
-  else if (!bind_wants_position(b) && !scope_find(e->scope, name)) {
+  else if ((bound->kind->join || !bind_wants_position(b)) &&
+           !scope_find(e->scope, name)) {
     report_unknown_name(e, name, arg->span,
                         bound->kind->join ? NAME_OF_TENSOR : NAME_OF_TAIL,
                         b->specs);
@@ -327,12 +332,13 @@ static bool gather_inputs(struct expander *e, const struct stmt *stmt,
   *count = 0;
   if (kind->source)
     return !bound->binding.failed;
-  bool needs_current = !kind->join || joins_current(bound);
+  bool alone = kind->alone && bound->binding.given && !bound->operands.count;
+  bool needs_current = !kind->join || alone || joins_current(bound);
   if (needs_current && e->current == NO_NODE) {
     no_tensor(e, stmt);
     e->lost = true;
   }
-  if (kind->join) {
+  if (kind->join && !alone) {
     if (bound->operands.count == 0 && !bound->binding.failed) {
       struct diagnostic *d =
           report(e, WRONG_COUNT, stmt->span, "%s needs operands", kind->name);

@@ -372,6 +372,11 @@ bool bind_knows(const struct binding *b, struct slice word) {
   return word_row(b, word, &index) >= 0;
 }
 
+bool bind_is_axis(const struct binding *b, struct slice word) {
+  int index, row = word_row(b, word, &index);
+  return row >= 0 && is_axes(&b->specs[row]);
+}
+
 bool bind_word(struct expander *e, struct binding *b, struct slice word,
                struct span span) {
   int index, position = free_position(b);
@@ -382,7 +387,7 @@ bool bind_word(struct expander *e, struct binding *b, struct slice word,
     return false;
   const struct arg_spec *spec = &b->specs[row];
   void *at = (char *)b->args + spec->offset;
-  if (axis)
+  if (is_axes(spec))
     put_axis(b, row, axis_letter(word));
   else if (is_given(b, row))
     given_twice(e, b, row, span);

@@ -106,6 +106,9 @@ bool bind_word(struct expander *e, struct binding *b, struct slice word,
 /* Whether a bare word is an option of these. */
 bool bind_knows(const struct binding *b, struct slice word);
 
+/* Whether a bare word would be one of its axes. */
+bool bind_is_axis(const struct binding *b, struct slice word);
+
 /* Whether a position is still free. */
 bool bind_wants_position(const struct binding *b);
 

@@ -97,11 +97,15 @@ static void put_size(struct text *out, int64_t size) {
     text_int(out, size);
 }
 
-static void put_axes(struct text *out, const struct axes *axes,
-                     const char *between) {
+/* Each behind `key`, which numbers need where words stand, and `c` where it
+ * could be a label. */
+static void put_axes(struct text *out, const struct axes *axes, const char *key,
+                     bool letters, const char *between) {
   for (int i = 0; i < axes->count; i++) {
     if (i)
       text_put(out, between);
+    if (key && (letters || axes->at[i] < AXIS_C))
+      text_printf(out, "%s=", key);
     switch (axes->at[i]) {
     case AXIS_C: text_putc(out, 'c'); break;
     case AXIS_W: text_putc(out, 'w'); break;
@@ -111,6 +115,10 @@ static void put_axes(struct text *out, const struct axes *axes,
     default: text_int(out, axes->at[i]);
     }
   }
+}
+
+static const char *axes_key(const struct arg_spec *spec) {
+  return spec->place == PLACE_WORD ? spec->name : NULL;
 }
 
 /* A number, or the word that stands in its place. */
@@ -146,7 +154,9 @@ static void put_value(struct text *out, const struct arg_spec *spec,
     put_size(out, range->to);
     break;
   case TYPE_AXIS:
-  case TYPE_AXES: put_axes(out, at, " "); break;
+  case TYPE_AXES:
+    put_axes(out, at, axes_key(spec), labels, " ");
+    break;
   case TYPE_WORDS:
   case TYPE_CHOICE:
     text_puts(out, word_at(spec->words, *(const int *)at));
@@ -204,7 +214,7 @@ void model_put_layer(struct text *out, const struct model *model, int64_t index,
 static void put_item(struct text *out, const struct arg_spec *spec,
                      const void *at, const struct slice *labels) {
   if (spec->type == TYPE_AXES) {
-    put_axes(out, at, ", ");
+    put_axes(out, at, axes_key(spec), labels, ", ");
   } else if (spec->place == PLACE_STRIDE) {
     text_printf(out, "%s=", spec->name);
     put_value(out, spec, at, labels);

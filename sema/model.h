@@ -117,6 +117,11 @@ struct layer model_layer(const struct model *model, int64_t node,
 /* Room for the inputs of any node. */
 const struct shape **model_layer_room(const struct model *model);
 
+/* A join of tensors: `add skip`, not `add 1`. */
+static inline bool node_joins(const struct node *node) {
+  return node->kind->join && (node->input_count > 1 || !node->given);
+}
+
 static inline int64_t node_input(const struct model *model,
                                  const struct node *node, int i) {
   return model->inputs.at[node->first_input + (size_t)i];

@@ -16,6 +16,7 @@ struct profile {
   bool sums_in_place;     /* gradients of a fan-out are added to the first */
   bool concat_anew;       /* a chain of concats copies all parts each time */
   bool mean_keeps_input;  /* a global mean saves what it averaged */
+  bool keeps_numbers;     /* a product keeps a number where tensors are */
   bool pool_indices;      /* maximum pooling writes int64 places */
   bool fused_attention;   /* attention weights are never stored */
   bool norm_in_float32;   /* mixed precision: layer norm computes in 32 bits */

@@ -142,7 +142,7 @@ struct bench {
 /* Spreads an operand over the sizes of the output: strides of 0. */
 static bool broadcasts(int code) {
   return code == NETRT_ADD || code == NETRT_SUB || code == NETRT_MUL ||
-         code == NETRT_MAX;
+         code == NETRT_DIV || code == NETRT_MAX || code == NETRT_MIN;
 }
 
 static bool recurrent(int code) {

@@ -457,10 +457,53 @@ def recurrent():
                          [ways, bias], work=batch * steps * rows)
 
 
+def arithmetic():
+    for shape in (1, 21), (3, 4, 3, 5):
+        for op, f in ("sqrt", torch.sqrt), ("log", torch.log):
+            case(op, f"{len(shape)} axes", [Input(*shape, plus=2)], f)
+        for op, f in ("exp", torch.exp), ("abs", torch.abs), \
+                     ("neg", torch.neg):
+            case(op, f"{len(shape)} axes", [Input(*shape, scale=4)], f)
+    for exponent in 2, 3, -0.5:
+        case("pow", f"to {exponent}",
+             [Input(1 if exponent < 0 else 3, 4, 7, plus=2)],
+             lambda x: x ** exponent, reals=[exponent])
+    for batch in 1, 3:
+        shape = batch, 4, 19
+        case("shift", f"batch {batch}", [Input(*shape)], lambda x: x + 0.25,
+             reals=[0.25])
+        case("atleast", f"batch {batch}", [Input(*shape)],
+             lambda x: x.clamp(min=0.25), reals=[0.25])
+        case("atmost", f"batch {batch}", [Input(*shape)],
+             lambda x: x.clamp(max=0.25), reals=[0.25])
+    for op, f in ("div", torch.div), ("min", torch.minimum):
+        case(op, "equal sizes", [Input(3, 3, 4, 5), Input(3, 3, 4, 5, plus=2)],
+             f)
+        case(op, "by channel", [Input(1, 3, 4, 5), Input(5, plus=2)], f)
+        case(op, "the first is smaller",
+             [Input(1, 4, 1), Input(3, 1, 17, plus=2)], f)
+    for shape in (1, 8), (3, 4, 3, 10):
+        case("glu", f"{len(shape)} axes", [Input(*shape, scale=4)],
+             lambda x: F.glu(x, -1))
+        case("l2norm", f"{len(shape)} axes", [Input(*shape, scale=4)],
+             lambda x: F.normalize(x, dim=-1), reals=[1e-12])
+        case("l2norm", f"a least, {len(shape)} axes", [Input(*shape)],
+             lambda x: F.normalize(x, dim=-1, eps=2), reals=[2])
+        case("affine", f"{len(shape)} axes",
+             [Input(*shape), Input(shape[-1]), Input(shape[-1])],
+             lambda x, a, b: x * a + b)
+    for mode, f in enumerate((torch.sum, torch.mean, torch.amax, torch.amin)):
+        for shape, axes in ((3, 4, 5), 1), ((1, 6, 3, 4), 2), \
+                           ((3, 2, 3, 4), 3), ((1, 7), 1):
+            case("reduce", f"mode {mode}, {axes} axes of {len(shape)}",
+                 [Input(*shape, scale=4)],
+                 lambda x: f(x, tuple(range(-axes, 0))), [mode])
+
+
 def main():
     torch.set_num_threads(1)
     for make in (convolutions, pools, products, norms, values, moves,
-                 attentions, recurrent):
+                 attentions, recurrent, arithmetic):
         make()
     lines = []
     with open(f"{sys.argv[1]}/cases.bin", "wb") as binary:

@@ -1,0 +1,265 @@
+/* sqrt to pow, mean, sum: functions of each value, and over axes. */
+#include "layers/math.h"
+
+#include <inttypes.h>
+
+/* Axes */
+
+/* The axes as places from 0; false if one is not there, or is there twice. */
+static bool find_axes(const struct layer *layer, const struct over *over,
+                      bool *gone) {
+  for (int i = 0; i < over->axes.count; i++) {
+    int axis = axis_index(over->axes.at[i], layer->in[0]);
+    if (axis < 0 || gone[axis])
+      return false;
+    gone[axis] = true;
+  }
+  return true;
+}
+
+bool over_shape(struct layer *layer, const struct over *over) {
+  const struct shape *in = layer->in[0];
+  bool gone[LIMIT_RANK] = {false};
+  struct diagnostic *d;
+  if (over->axes.count == 0) {
+    d = layer_fail(layer, MISSING_ARGUMENT, NULL, "%s needs its axes",
+                   layer->kind->name);
+    diag_help(d, "`%s h w` is over every position, `%s c` over the channels",
+              layer->kind->name, layer->kind->name);
+    return false;
+  }
+  if (!find_axes(layer, over, gone)) {
+    d = layer_fail(layer, WRONG_AXIS, "axis", "these are not axes of %s",
+                   shape_text(in).text);
+    diag_help(d,
+              "each one once: c, w, h, d, l for a sequence's length, or "
+              "`axis=0` to `axis=%d`",
+              in->rank - 1);
+    return false;
+  }
+  layer->out = (struct shape){.dtype = in->dtype};
+  for (int i = 0; i < in->rank; i++)
+    if (!gone[i] || over->keep)
+      layer->out.dim[layer->out.rank++] = gone[i] ? 1 : in->dim[i];
+  if (layer->out.rank == 0) /* one value is a vector */
+    layer->out.dim[layer->out.rank++] = 1;
+  return true;
+}
+
+/* Axes that stay in front; those that are reduced behind them. */
+static struct strides in_order(const struct layer *layer,
+                               const struct strides *from, const bool *gone,
+                               struct strides *out) {
+  struct strides in = *from;
+  int64_t dim[LIMIT_RANK];
+  int stay = 0, at = 0;
+  for (int last = 0; last < 2; last++)
+    for (int i = 0; i < layer->in[0]->rank; i++) {
+      if (gone[i] != last)
+        continue;
+      in.dim[at] = from->dim[i];
+      in.stride[at++] = from->stride[i];
+      if (!last)
+        dim[stay++] = layer->in[0]->dim[i];
+    }
+  *out = strides_dense(stay, dim);
+  return in;
+}
+
+/*
+ * torch.mean, sum, and amax over several axes, which looks for the largest
+ * again; max over one axis writes down where it was.
+ */
+size_t over_trace(const struct layer *layer, struct tape *tape,
+                  const size_t *in, const struct over *over,
+                  enum reduction reduction) {
+  bool gone[LIMIT_RANK] = {false};
+  struct strides lies = tape_strides(tape, in[0]), from = lies, to = lies;
+  struct strides out = strides_of(&layer->out);
+  struct lowering does = {.opcode = DOES_REDUCE, .in = &from, .out = &to};
+  struct operation op = {.name = layer->kind->name,
+                         .does = &does,
+                         .in = in,
+                         .in_count = 1,
+                         .out = extent_of(&layer->out)};
+  bool largest = reduction == REDUCE_MAX || reduction == REDUCE_MIN;
+  find_axes(layer, over, gone);
+  if (tape->lowers)
+    from = in_order(layer, &lies, gone, &to);
+  lowering_add(&does, (int64_t)reduction);
+  if (reduction == REDUCE_MEAN && tape->profile->mean_keeps_input)
+    op.keeps = KEEPS_IN(0);
+  if (reduction == REDUCE_SUM)
+    op.gradient = GRADIENT_SHARED;
+  if (largest && over->axes.count > 1) {
+    op.keeps = KEEPS_IN(0) | KEEPS_OUT; /* backward compares them again */
+    op.back_work = extent_of(layer->in[0]);
+  } else if (largest && tape->profile->pool_indices) {
+    struct extent places = op.out;
+    places.width = WIDTH_INDEX;
+    *(tape->training ? &op.kept[0] : &op.work) = places;
+  }
+  size_t value = tape_run(tape, &op);
+  tape_see(tape, value, &out);
+  return value;
+}
+
+struct mean {
+  struct over over;
+};
+
+static const struct arg_spec mean_specs[] = {OVER_AXES(mean, over),
+                                             OVER_KEEP(mean, over), SPEC_END};
+
+static bool mean_shape(struct layer *layer) {
+  return over_shape(layer, &((const struct mean *)layer->args)->over);
+}
+
+static size_t mean_trace(const struct layer *layer, struct tape *tape,
+                         const size_t *in) {
+  const struct mean *mean = layer->args;
+  return over_trace(layer, tape, in, &mean->over, REDUCE_MEAN);
+}
+
+static size_t sum_trace(const struct layer *layer, struct tape *tape,
+                        const size_t *in) {
+  const struct mean *mean = layer->args;
+  return over_trace(layer, tape, in, &mean->over, REDUCE_SUM);
+}
+
+#define OVER(id, text)                                                    \
+  const struct layer_kind layer_##id = {.name = #id,                      \
+                                        .summary = text,                  \
+                                        .family = "Pooling",              \
+                                        .specs = mean_specs,              \
+                                        .args_size = sizeof(struct mean), \
+                                        .shape = mean_shape,              \
+                                        .trace = id##_trace}
+
+OVER(mean, "the mean over axes, which go");
+OVER(sum, "the sum over axes, which go");
+
+/* Functions of each value */
+
+/* `more`: values for each value of the output that backward holds besides. */
+static size_t each(const struct layer *layer, struct tape *tape,
+                   const size_t *in, struct operation op, int64_t more) {
+  struct strides out = strides_of(&layer->out);
+  int64_t values = shape_values(&layer->out);
+  struct lowering does = *op.does;
+  does.out = &out;
+  op.name = layer->kind->name;
+  op.does = &does;
+  op.in = in;
+  op.in_count = 1;
+  op.out = extent_of(&layer->out);
+  op.elementwise = true;
+  op.by_channel = true;
+  op.back_work = extent_sample(size_product(more, values), WIDTH_NET);
+  return tape_run(tape, &op);
+}
+
+/* torch.mul, add, sub, div and clamp with a Python number. */
+size_t number_trace(const struct layer *layer, struct tape *tape,
+                    const size_t *in, double number) {
+  struct lowering does = {.opcode = DOES_SHIFT, .real = {number}};
+  struct operation op = {.does = &does};
+  switch (layer->kind->opcode) {
+  case DOES_ADD: op.gradient = GRADIENT_SHARED; break;
+  case DOES_SUB:
+    does.real[0] = -number;
+    op.gradient = GRADIENT_SHARED;
+    break;
+  case DOES_MAX:
+    does.opcode = DOES_ATLEAST;
+    op.keeps = KEEPS_IN(0);
+    break;
+  case DOES_MIN:
+    does.opcode = DOES_ATMOST;
+    op.keeps = KEEPS_IN(0);
+    break;
+  default: /* mul, div */
+    does.opcode = DOES_SCALE;
+    if (layer->kind->opcode == DOES_DIV)
+      does.real[0] = 1 / number;
+    if (tape->profile->keeps_numbers)
+      op.kept[0] = extent_fixed(1, WIDTH_INDEX); /* a double */
+  }
+  return each(layer, tape, in, op, 0);
+}
+
+static size_t function(const struct layer *layer, struct tape *tape,
+                       const size_t *in, int keeps, int64_t more) {
+  struct lowering does = {.opcode = layer->kind->opcode};
+  return each(layer, tape, in,
+              (struct operation){.does = &does, .keeps = keeps}, more);
+}
+
+/* gradient * output */
+static size_t exp_trace(const struct layer *layer, struct tape *tape,
+                        const size_t *in) {
+  return function(layer, tape, in, KEEPS_OUT, 0);
+}
+
+/* gradient / (2 * output) */
+static size_t sqrt_trace(const struct layer *layer, struct tape *tape,
+                         const size_t *in) {
+  return function(layer, tape, in, KEEPS_OUT, 1);
+}
+
+/* gradient / input */
+static size_t log_trace(const struct layer *layer, struct tape *tape,
+                        const size_t *in) {
+  return function(layer, tape, in, KEEPS_IN(0), 0);
+}
+
+/* gradient * sign(input) */
+static size_t abs_trace(const struct layer *layer, struct tape *tape,
+                        const size_t *in) {
+  return function(layer, tape, in, KEEPS_IN(0), 1);
+}
+
+static size_t neg_trace(const struct layer *layer, struct tape *tape,
+                        const size_t *in) {
+  return function(layer, tape, in, 0, 0);
+}
+
+struct power {
+  double exponent;
+};
+
+static const struct arg_spec pow_specs[] = {
+    {.name = "exponent",
+     .type = TYPE_REAL,
+     .place = PLACE_POSITION,
+     .required = true,
+     .offset = offsetof(struct power, exponent),
+     .doc = "a number: `pow 2`, `pow -0.5`"},
+    SPEC_END};
+
+/* gradient * (exponent * input^(exponent - 1)) */
+static size_t pow_trace(const struct layer *layer, struct tape *tape,
+                        const size_t *in) {
+  const struct power *power = layer->args;
+  struct lowering does = {.opcode = layer->kind->opcode,
+                          .real = {power->exponent}};
+  return each(layer, tape, in,
+              (struct operation){.does = &does, .keeps = KEEPS_IN(0)}, 2);
+}
+
+#define FUNCTION(id, code, text, ...)                              \
+  const struct layer_kind layer_##id = {.name = #id,               \
+                                        .summary = text,           \
+                                        .family = "Activation",    \
+                                        .opcode = DOES_##code,     \
+                                        .shape = layer_same_shape, \
+                                        .trace = id##_trace,       \
+                                        __VA_ARGS__}
+
+FUNCTION(sqrt, SQRT, "the square root of each value", );
+FUNCTION(exp, EXP, "e to the power of each value", );
+FUNCTION(log, LOG, "the natural logarithm of each value", );
+FUNCTION(abs, ABS, "each value without its sign", );
+FUNCTION(neg, NEG, "each value with the other sign", );
+FUNCTION(pow, POW, "a power of each value", .specs = pow_specs,
+         .args_size = sizeof(struct power));

@@ -1,0 +1,39 @@
+/* Arithmetic with a number, and over axes: what joins share with layers. */
+#ifndef NETC_LAYERS_MATH_H
+#define NETC_LAYERS_MATH_H
+
+#include "layers/layer.h"
+
+/* Axes that become one value: by letter, or `axis=0`. */
+struct over {
+  struct axes axes;
+  int keep; /* they stay, with a size of 1 */
+};
+
+#define OVER_AXES(of, field)                                         \
+  {                                                                  \
+    .name = "axis", .type = TYPE_AXES, .place = PLACE_WORD,          \
+    .words = "c h w d l", .offset = offsetof(struct of, field.axes), \
+    .doc = "axes that become one value; also `axis=0`, `axis=-1`"    \
+  }
+#define OVER_KEEP(of, field)                                                  \
+  {                                                                           \
+    .name = "keep", .type = TYPE_WORDS, .place = PLACE_WORD, .words = "keep", \
+    .offset = offsetof(struct of, field.keep),                                \
+    .doc = "the axes stay, with a size of 1"                                  \
+  }
+
+/* The shape without these axes. */
+bool over_shape(struct layer *layer, const struct over *over);
+
+enum reduction { REDUCE_SUM, REDUCE_MEAN, REDUCE_MAX, REDUCE_MIN };
+
+size_t over_trace(const struct layer *layer, struct tape *tape,
+                  const size_t *in, const struct over *over,
+                  enum reduction reduction);
+
+/* How a framework computes a value and a number. */
+size_t number_trace(const struct layer *layer, struct tape *tape,
+                    const size_t *in, double number);
+
+#endif
