@@ -13,7 +13,8 @@ bool caffe_knows(struct slice file) {
   /* `layer {` or `layers {` somewhere near the beginning */
   size_t length = file.length < 65536 ? file.length : 65536;
   for (size_t i = 0; i + 7 < length; i++)
-    if (memcmp(file.at + i, "layer", 5) == 0 && (i == 0 || file.at[i - 1] == '\n')) {
+    if (memcmp(file.at + i, "layer", 5) == 0 &&
+        (i == 0 || file.at[i - 1] == '\n')) {
       size_t at = i + 5 + (file.at[i + 5] == 's');
       while (at < length && file.at[at] == ' ')
         at++;
@@ -38,8 +39,9 @@ void caffe_set(struct caffe *c, const struct caffe_layer *layer, size_t top,
 static bool to_shape(struct caffe *c, size_t line, const int64_t *dims,
                      int count, struct graph_shape *shape) {
   if (count < 2 || count > 5)
-    return graph_fail(c->graph, line, "an input of %d sizes; 2 to 5 are "
-                                      "understood: samples, channels, ...",
+    return graph_fail(c->graph, line,
+                      "an input of %d sizes; 2 to 5 are "
+                      "understood: samples, channels, ...",
                       count);
   shape->rank = count - 1;
   for (int i = 2; i < count; i++)
@@ -53,8 +55,7 @@ static void add_input(struct caffe *c, struct slice name, size_t line,
   const char *text = text_of(c, name);
   struct graph_node *node = graph_input(c->graph, text, shape, NULL);
   node->line = line;
-  map_add(c->graph->arena, &c->blobs, slice_of(text))->number =
-      node->index + 1;
+  map_add(c->graph->arena, &c->blobs, slice_of(text))->number = node->index + 1;
 }
 
 /* `dim: 1 dim: 3 ...` of a message, or `input_dim` of the net. */
@@ -64,26 +65,6 @@ static int read_dims(struct caffe *c, struct field *first, int most,
   for (; first && count < most; first = prototxt_again(first))
     dims[count++] = prototxt_value(c->graph, first, 1, CAFFE_MOST);
   return count;
-}
-
-static bool read_inputs(struct caffe *c, struct field *net) {
-  struct field *shape = prototxt_find(net, "input_shape");
-  struct field *dim = prototxt_find(net, "input_dim");
-  for (struct field *input = prototxt_find(net, "input"); input;
-       input = prototxt_again(input)) {
-    int64_t dims[8] = {0};
-    struct graph_shape size = {0};
-    int count = shape ? read_dims(c, prototxt_find(shape, "dim"), 8, dims)
-                      : read_dims(c, dim, 4, dims);
-    for (int i = 0; !shape && dim && i < count; i++)
-      dim = prototxt_again(dim);
-    if (shape)
-      shape = prototxt_again(shape);
-    if (c->graph->failed || !to_shape(c, input->line, dims, count, &size))
-      return false;
-    add_input(c, input->value, input->line, &size);
-  }
-  return true;
 }
 
 /* A size of the command line for an input of that name, or for the only one. */
@@ -99,6 +80,27 @@ static bool given_shape(const struct caffe *c, struct slice name,
   return false;
 }
 
+static bool read_inputs(struct caffe *c, struct field *net) {
+  struct field *shape = prototxt_find(net, "input_shape");
+  struct field *dim = prototxt_find(net, "input_dim");
+  for (struct field *input = prototxt_find(net, "input"); input;
+       input = prototxt_again(input)) {
+    int64_t dims[8] = {0};
+    struct graph_shape size = {0};
+    int count = shape ? read_dims(c, prototxt_find(shape, "dim"), 8, dims)
+                      : read_dims(c, dim, 4, dims);
+    for (int i = 0; !shape && dim && i < count; i++)
+      dim = prototxt_again(dim);
+    if (shape)
+      shape = prototxt_again(shape);
+    if (c->graph->failed || (!given_shape(c, input->value, &size) &&
+                             !to_shape(c, input->line, dims, count, &size)))
+      return false;
+    add_input(c, input->value, input->line, &size);
+  }
+  return true;
+}
+
 /* What a data layer reads: pictures of its crop size, else nobody knows. */
 static bool add_data(struct caffe *c, const struct caffe_layer *layer) {
   struct field *transform = prototxt_find(layer->message, "transform_param");
@@ -107,8 +109,8 @@ static bool add_data(struct caffe *c, const struct caffe_layer *layer) {
   if (!shape)
     shape = prototxt_find(prototxt_find(layer->message, "dummy_data_param"),
                           "shape");
-  int64_t crop = prototxt_int(c->graph, transform, "crop_size", 0, 0,
-                              CAFFE_MOST);
+  int64_t crop =
+      prototxt_int(c->graph, transform, "crop_size", 0, 0, CAFFE_MOST);
   for (size_t i = 0; i < layer->top_count; i++) {
     struct graph_shape size = {3, {crop, crop, 3}};
     int64_t dims[8] = {0};
@@ -128,8 +130,9 @@ static bool add_data(struct caffe *c, const struct caffe_layer *layer) {
       graph_help(c->graph, "give it: --input HEIGHTxWIDTHxCHANNELS");
       return false;
     } else if (crop > 0) {
-      graph_note(c->graph, "The data layer says %" PRId64 "x%" PRId64 "; that "
-                           "pictures have 3 channels is assumed.",
+      graph_note(c->graph,
+                 "The data layer says %" PRId64 "x%" PRId64 "; that "
+                 "pictures have 3 channels is assumed.",
                  crop, crop);
     }
     add_input(c, layer->tops[i], layer->line, &size);
@@ -166,8 +169,8 @@ static bool read_type(struct caffe *c, struct caffe_layer *layer) {
   const struct field *type = prototxt_find(layer->message, "type");
   if (!type)
     return graph_fail(c->graph, layer->line, "a layer without `type`");
-  layer->type = type->is_string ? text_of(c, type->value)
-                                : caffe_type(type->value);
+  layer->type =
+      type->is_string ? text_of(c, type->value) : caffe_type(type->value);
   if (!layer->type)
     graph_fail(c->graph, type->line, "the type %.*s has no counterpart in netc",
                SLICE_ARG(type->value));
@@ -191,8 +194,7 @@ static bool read_bottoms(struct caffe *c, struct caffe_layer *layer,
     else if (entry || slice_is(f->value, "label"))
       *whole = false;
     else
-      return graph_fail(c->graph, f->line,
-                        "no layer above has the top `%.*s`",
+      return graph_fail(c->graph, f->line, "no layer above has the top `%.*s`",
                         SLICE_ARG(f->value));
   }
   layer->bottoms = bottoms;

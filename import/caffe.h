@@ -1,4 +1,5 @@
-/* A Caffe net while it is read: caffe.c walks it, caffe_layers.c knows types. */
+/* A Caffe net while it is read: caffe.c walks it, caffe_layers.c knows types.
+ */
 #ifndef NETC_IMPORT_CAFFE_H
 #define NETC_IMPORT_CAFFE_H
 

@@ -3,6 +3,7 @@
  * compiled before it is written, and every layer compared with what the file
  * says of its shape, so that an import is right or an error.
  */
+#include <ctype.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
@@ -14,9 +15,12 @@
 #include "driver/output.h"
 #include "import/reader.h"
 
+enum { MOST_INPUTS = 16 };
+
 struct request {
   const char *path, *output;
   struct import_options options;
+  struct import_input inputs[MOST_INPUTS];
   struct arena arena;
   struct bytes formatted;
   struct netc *netc;
@@ -37,9 +41,12 @@ static int refuse(const struct request *r, const struct graph *graph) {
   say("%s:", r->path);
   if (e->line)
     say("%zu:", e->line);
-  say(" error: %.*s\n", SLICE_ARG(e->message));
-  if (e->help.length)
-    say("  = help: %.*s\n", SLICE_ARG(e->help));
+  say(" error: %.*s", SLICE_ARG(e->message));
+  fputc('\n', stderr);
+  if (e->help.length) {
+    say("  = help: %.*s", SLICE_ARG(e->help));
+    fputc('\n', stderr);
+  }
   return EXIT_SOURCE;
 }
 
@@ -117,7 +124,7 @@ static int serve(struct request *r) {
     say("  = help: one of:");
     for (size_t i = 0; i < import_reader_count(); i++)
       say(" %s (%s)", import_reader_at(i)->name, import_reader_at(i)->suffix);
-    say("\n");
+    fputc('\n', stderr);
     return EXIT_SOURCE;
   }
   graph_open(&graph, &r->arena);
@@ -137,12 +144,39 @@ static int serve(struct request *r) {
   return loaded == NETC_OK ? write_source(r) : exit_status_of(r->netc, loaded);
 }
 
+/* "NAME=224x224x3" or "224x224x3" */
+static int take_input(struct request *r, char *value) {
+  char *equals = strchr(value, '='), *at = equals ? equals + 1 : value;
+  if (r->options.input_count == MOST_INPUTS)
+    return complain(EXIT_USAGE, "--input: more than %d are given", MOST_INPUTS);
+  struct import_input *input = &r->inputs[r->options.input_count++];
+  r->options.inputs = r->inputs;
+  if (equals) {
+    *equals = '\0';
+    input->name = value;
+  }
+  for (bool more = true; more; at++) {
+    char *end;
+    errno = 0;
+    int64_t size = isdigit((unsigned char)*at) ? strtoll(at, &end, 10) : 0;
+    if (size < 1 || size > (1 << 30) || errno ||
+        input->shape.rank == LIMIT_RANK || (*end && *end != 'x'))
+      return complain(EXIT_USAGE, "--input takes sizes as 224x224x3, and "
+                                  "NAME=224x224x3 where there are several");
+    input->shape.size[input->shape.rank++] = size;
+    more = *end == 'x';
+    at = end;
+  }
+  return EXIT_DONE;
+}
+
 static int take(void *user, enum option_id option, const char *name,
                 char *value) {
   struct request *r = user;
   (void)name;
   switch (option) {
   case OPTION_OUTPUT: r->output = value; break;
+  case OPTION_INPUT_SIZE: return take_input(r, value);
   case OPTION_FLAT: r->options.flat = true; break;
   default: r->options.allow_unknown = true;
   }

@@ -173,7 +173,7 @@ static bool is_taken(const char *name) {
 const char *graph_identifier(struct graph *graph, const char *name) {
   struct text text = text_new(graph->arena);
   bool gap = false;
-  for (; name && *name && text.length < 40; name++) {
+  for (; name && *name && text.length < 64; name++) {
     unsigned char c = (unsigned char)*name;
     if (c < 128 && (isalnum(c) || c == '_')) {
       if (gap && text.length)

@@ -4,9 +4,17 @@
 
 #include "import/graph.h"
 
+/* A size from the command line. */
+struct import_input {
+  const char *name; /* NULL: of the only input */
+  struct graph_shape shape;
+};
+
 struct import_options {
   bool flat;          /* a line a layer */
-  bool allow_unknown; /* opaque layers instead of errors */
+  bool allow_unknown; /* what has no counterpart is left out, and said so */
+  const struct import_input *inputs;
+  size_t input_count;
 };
 
 /* Fills the graph; false: graph->error says why not. */
