@@ -6,18 +6,17 @@
 #include <string.h>
 
 #include "import/caffe.h"
-#include "import/window.h"
 
-static struct graph_node *node_of(struct caffe *c, int index) {
+struct graph_node *caffe_node(struct caffe *c, int index) {
   return c->graph->nodes.at[index];
 }
 
-static const struct graph_shape *shape_of(struct caffe *c, int index) {
-  return &node_of(c, index)->shape;
+const struct graph_shape *caffe_shape(struct caffe *c, int index) {
+  return &caffe_node(c, index)->shape;
 }
 
-static struct graph_node *dress(const struct caffe_layer *l,
-                                struct graph_node *node) {
+struct graph_node *caffe_dress(const struct caffe_layer *l,
+                               struct graph_node *node) {
   node->name = l->name;
   node->kind = l->type;
   node->line = l->line;
@@ -25,352 +24,208 @@ static struct graph_node *dress(const struct caffe_layer *l,
 }
 
 /* A layer of netc on the first bottom, for now with its shape. */
-static struct graph_node *layer(struct caffe *c, const struct caffe_layer *l,
-                                const char *word, int input) {
-  struct graph_node *node = dress(l, graph_layer(c->graph, word, input));
-  node->shape = *shape_of(c, input);
+struct graph_node *caffe_layer_on(struct caffe *c, const struct caffe_layer *l,
+                                  const char *word, int input) {
+  struct graph_node *node = caffe_dress(l, graph_layer(c->graph, word, input));
+  node->shape = *caffe_shape(c, input);
   return node;
 }
 
-static bool give(struct caffe *c, const struct caffe_layer *l, int node) {
+bool caffe_give(struct caffe *c, const struct caffe_layer *l, int node) {
   caffe_set(c, l, 0, node);
   return !c->graph->failed;
 }
 
-static bool fail(struct caffe *c, const struct caffe_layer *l,
-                 const char *what) {
+bool caffe_fail(struct caffe *c, const struct caffe_layer *l,
+                const char *what) {
   return graph_fail(c->graph, l->line, "`%s` (%s): %s", l->name, l->type, what);
 }
 
-static const char *number(struct caffe *c, double value) {
+const char *caffe_number(struct caffe *c, double value) {
   struct text text = text_new(c->graph->arena);
   text_real(&text, value);
   text_putc(&text, '\0');
   return text.at;
 }
 
-static struct field *param(const struct caffe_layer *l, const char *name) {
+struct field *caffe_param(const struct caffe_layer *l, const char *name) {
   return prototxt_find(l->message, name);
 }
 
-static bool is_map(struct caffe *c, const struct caffe_layer *l) {
-  return shape_of(c, l->bottoms[0])->rank == 3 ||
-         fail(c, l,
-              "only pictures of channels, height and width are "
-              "understood here");
-}
-
-/* Windows: `kernel_size`, twice for two sizes, or `kernel_h`, `kernel_w`. */
-
-static void read_pair(struct caffe *c, const struct field *message,
-                      const char *both, const char *h, const char *w,
-                      int64_t usual, int64_t least, int64_t pair[2]) {
-  struct field *first = prototxt_find(message, both);
-  struct field *second = first ? prototxt_again(first) : NULL;
-  pair[0] = pair[1] = usual;
-  if (first) {
-    pair[0] = prototxt_value(c->graph, first, least, CAFFE_MOST);
-    pair[1] =
-        second ? prototxt_value(c->graph, second, least, CAFFE_MOST) : pair[0];
-  }
-  pair[0] = prototxt_int(c->graph, message, h, pair[0], least, CAFFE_MOST);
-  pair[1] = prototxt_int(c->graph, message, w, pair[1], least, CAFFE_MOST);
-}
-
-static struct window read_window(struct caffe *c, const struct field *message) {
-  struct window w = {.axes = 2, .dilate = {1, 1}};
-  read_pair(c, message, "kernel_size", "kernel_h", "kernel_w", 1, 1, w.kernel);
-  read_pair(c, message, "stride", "stride_h", "stride_w", 1, 1, w.stride);
-  read_pair(c, message, "pad", "pad_h", "pad_w", 0, 0, w.before);
-  read_pair(c, message, "dilation", "dilation", "dilation", 1, 1, w.dilate);
-  memcpy(w.behind, w.before, sizeof w.behind);
-  return w;
-}
-
-static bool fits(struct caffe *c, const struct caffe_layer *l, int64_t height,
-                 int64_t width) {
-  return (height > 0 && width > 0) ||
-         fail(c, l, "its window is larger than the padded input");
-}
-
-static bool convolution(struct caffe *c, const struct caffe_layer *l) {
-  struct field *p = param(l, "convolution_param");
-  int64_t out = prototxt_int(c->graph, p, "num_output", 0, 1, CAFFE_MOST);
-  int64_t groups = prototxt_int(c->graph, p, "group", 1, 1, CAFFE_MOST);
-  struct window w = read_window(c, p);
-  if (c->graph->failed || !is_map(c, l))
-    return false;
-  if (out == 0)
-    return fail(c, l, "`num_output` is not given");
-  const struct graph_shape *in = shape_of(c, l->bottoms[0]);
-  int64_t channels = in->size[2];
-  if (channels % groups != 0 || out % groups != 0)
-    return fail(c, l, "`group` does not divide the channels");
-  if (!fits(c, l, window_count(&w, 0, in->size[0]),
-            window_count(&w, 1, in->size[1])))
-    return false;
-  struct graph_node *node =
-      dress(l, window_conv(c->graph, l->bottoms[0], channels, out, groups, &w));
-  node->bias = prototxt_bool(p, "bias_term", true) ? BIAS_WITH : BIAS_WITHOUT;
-  return give(c, l, node->index);
-}
-
-static bool deconvolution(struct caffe *c, const struct caffe_layer *l) {
-  struct field *p = param(l, "convolution_param");
-  int64_t out = prototxt_int(c->graph, p, "num_output", 0, 1, CAFFE_MOST);
-  int64_t groups = prototxt_int(c->graph, p, "group", 1, 1, CAFFE_MOST);
-  struct window w = read_window(c, p);
-  static const int64_t steps[3] = {1, 1, 1};
-  if (c->graph->failed || !is_map(c, l))
-    return false;
-  if (out == 0)
-    return fail(c, l, "`num_output` is not given");
-  struct graph_node *node = layer(c, l, "deconv", l->bottoms[0]);
-  graph_int(c->graph, node, PART_CHANNELS, "", out);
-  graph_arg(c->graph, node, PART_KERNEL, "",
-            graph_sizes(c->graph, w.kernel, 2));
-  window_stride(c->graph, node, &w, steps);
-  if (w.before[0] || w.before[1])
-    graph_arg(c->graph, node, PART_PADDING, "pad=",
-              w.before[0] == w.before[1]
-                  ? graph_text(c->graph, "%" PRId64, w.before[0])
-                  : graph_sizes(c->graph, w.before, 2));
-  graph_option(c->graph, node, PART_GROUPS, "groups=", groups, 1);
-  for (int i = 0; i < 2; i++)
-    node->shape.size[i] = (node->shape.size[i] - 1) * w.stride[i] +
-                          w.dilate[i] * (w.kernel[i] - 1) + 1 - 2 * w.before[i];
-  node->shape.size[2] = out;
-  node->bias = prototxt_bool(p, "bias_term", true) ? BIAS_WITH : BIAS_WITHOUT;
-  return fits(c, l, node->shape.size[0], node->shape.size[1]) &&
-         give(c, l, node->index);
-}
-
-/* Rounded up; with padding, a window has to begin inside it. */
-static int64_t pooled(const struct window *w, int axis, int64_t in, bool down,
-                      bool padded) {
-  int64_t whole = in + 2 * w->before[axis] - w->kernel[axis];
-  int64_t step = w->stride[axis];
-  if (whole < 0)
-    return 0;
-  int64_t out = (whole + (down ? 0 : step - 1)) / step + 1;
-  return padded && (out - 1) * step >= in + w->before[axis] ? out - 1 : out;
-}
-
-static bool pooling(struct caffe *c, const struct caffe_layer *l) {
-  struct field *p = param(l, "pooling_param");
-  struct slice method = prototxt_text(p, "pool", "MAX");
-  bool mean = slice_is(method, "AVE") || slice_is(method, "1");
-  if (!mean && !slice_is(method, "MAX") && !slice_is(method, "0"))
-    return fail(c, l, "stochastic pooling has no counterpart");
-  if (!is_map(c, l))
-    return false;
-  int input = l->bottoms[0];
-  struct graph_shape in = *shape_of(c, input);
-  if (prototxt_bool(p, "global_pooling", false)) {
-    struct graph_node *node = layer(c, l, mean ? "gap" : "gmp", input);
-    node->shape = (struct graph_shape){3, {1, 1, in.size[2]}};
-    return give(c, l, node->index);
-  }
-  struct window w = read_window(c, p);
-  bool padded = w.before[0] || w.before[1];
-  bool down = slice_is(prototxt_text(p, "round_mode", "CEIL"), "FLOOR") ||
-              !prototxt_bool(p, "ceil_mode", true);
-  if (c->graph->failed)
-    return false;
-  int64_t height = pooled(&w, 0, in.size[0], down, padded);
-  int64_t width = pooled(&w, 1, in.size[1], down, padded);
-  bool ceil = height != window_count(&w, 0, in.size[0]) ||
-              width != window_count(&w, 1, in.size[1]);
-  if (!fits(c, l, height, width))
-    return false;
-  if (mean && w.kernel[0] == in.size[0] && w.kernel[1] == in.size[1] &&
-      height == 1 && width == 1 && !padded) {
-    struct graph_node *node = layer(c, l, "gap", input);
-    node->shape = (struct graph_shape){3, {1, 1, in.size[2]}};
-    return give(c, l, node->index);
-  }
-  struct graph_node *node = dress(
-      l, window_pool(c->graph, mean ? "avgpool" : "pool", input, &w, ceil));
-  node->shape = (struct graph_shape){3, {height, width, in.size[2]}};
-  return give(c, l, node->index);
-}
-
-static bool inner_product(struct caffe *c, const struct caffe_layer *l) {
-  struct field *p = param(l, "inner_product_param");
-  int64_t out = prototxt_int(c->graph, p, "num_output", 0, 1, CAFFE_MOST);
-  if (out == 0)
-    return fail(c, l, "`num_output` is not given");
-  struct graph_node *node = layer(c, l, "fc", l->bottoms[0]);
-  graph_int(c->graph, node, PART_CHANNELS, "", out);
-  node->bias = prototxt_bool(p, "bias_term", true) ? BIAS_WITH : BIAS_WITHOUT;
-  node->shape = (struct graph_shape){1, {out}};
-  return give(c, l, node->index);
+bool caffe_is_map(struct caffe *c, const struct caffe_layer *l) {
+  return caffe_shape(c, l->bottoms[0])->rank == 3 ||
+         caffe_fail(c, l,
+                    "only pictures of channels, height and width are "
+                    "understood here");
 }
 
 /* Activations and others value by value. */
 
 static bool plain(struct caffe *c, const struct caffe_layer *l,
                   const char *word) {
-  return give(c, l, layer(c, l, word, l->bottoms[0])->index);
+  return caffe_give(c, l, caffe_layer_on(c, l, word, l->bottoms[0])->index);
 }
 
 static bool with_real(struct caffe *c, const struct caffe_layer *l,
                       const char *word, double value, double usual) {
-  struct graph_node *node = layer(c, l, word, l->bottoms[0]);
-  graph_arg(c->graph, node, PART_NONE, "", number(c, value));
-  node->args.at[0].usual = number(c, usual);
-  return give(c, l, node->index);
+  struct graph_node *node = caffe_layer_on(c, l, word, l->bottoms[0]);
+  graph_arg(c->graph, node, PART_NONE, "", caffe_number(c, value));
+  node->args.at[0].usual = caffe_number(c, usual);
+  return caffe_give(c, l, node->index);
 }
 
 static bool relu(struct caffe *c, const struct caffe_layer *l) {
-  double slope =
-      prototxt_real(c->graph, param(l, "relu_param"), "negative_slope", 0);
+  double slope = prototxt_real(c->graph, caffe_param(l, "relu_param"),
+                               "negative_slope", 0);
   return slope == 0 ? plain(c, l, "relu")
                     : with_real(c, l, "leaky", slope, 0.01);
 }
 
 static bool elu(struct caffe *c, const struct caffe_layer *l) {
-  double alpha = prototxt_real(c->graph, param(l, "elu_param"), "alpha", 1);
+  double alpha =
+      prototxt_real(c->graph, caffe_param(l, "elu_param"), "alpha", 1);
   return with_real(c, l, "elu", alpha, 1);
 }
 
 static bool prelu(struct caffe *c, const struct caffe_layer *l) {
-  if (prototxt_bool(param(l, "prelu_param"), "channel_shared", false))
-    return fail(c, l, "one slope for all channels has no counterpart");
+  if (prototxt_bool(caffe_param(l, "prelu_param"), "channel_shared", false))
+    return caffe_fail(c, l, "one slope for all channels has no counterpart");
   return plain(c, l, "prelu");
 }
 
 static bool dropout(struct caffe *c, const struct caffe_layer *l) {
-  double p =
-      prototxt_real(c->graph, param(l, "dropout_param"), "dropout_ratio", 0.5);
+  double p = prototxt_real(c->graph, caffe_param(l, "dropout_param"),
+                           "dropout_ratio", 0.5);
   if (!(p >= 0 && p < 1))
-    return fail(c, l, "`dropout_ratio` is no share");
+    return caffe_fail(c, l, "`dropout_ratio` is no share");
   return with_real(c, l, "dropout", p, 0.5);
 }
 
 static bool is_channel_axis(struct caffe *c, const struct caffe_layer *l,
                             const struct field *p) {
   int64_t axis = prototxt_int(c->graph, p, "axis", 1, -8, 7);
-  int rank = shape_of(c, l->bottoms[0])->rank;
+  int rank = caffe_shape(c, l->bottoms[0])->rank;
   return axis == 1 || axis == -rank;
 }
 
 static bool softmax(struct caffe *c, const struct caffe_layer *l) {
-  if (!is_channel_axis(c, l, param(l, "softmax_param")))
-    return fail(c, l, "only a softmax over channels is understood");
+  if (!is_channel_axis(c, l, caffe_param(l, "softmax_param")))
+    return caffe_fail(c, l, "only a softmax over channels is understood");
   return plain(c, l, "softmax");
 }
 
 /* Statistics alone; a Scale behind it makes it the usual bn. */
 static bool batch_norm(struct caffe *c, const struct caffe_layer *l) {
-  struct graph_node *node = layer(c, l, "bn", l->bottoms[0]);
+  struct graph_node *node = caffe_layer_on(c, l, "bn", l->bottoms[0]);
   double eps =
-      prototxt_real(c->graph, param(l, "batch_norm_param"), "eps", 1e-5);
+      prototxt_real(c->graph, caffe_param(l, "batch_norm_param"), "eps", 1e-5);
   graph_arg(c->graph, node, PART_NONE, "", "noaffine");
-  graph_arg(c->graph, node, PART_NONE, "eps=", number(c, eps));
-  node->args.at[1].usual = number(c, 1e-5);
-  return give(c, l, node->index);
+  graph_arg(c->graph, node, PART_NONE, "eps=", caffe_number(c, eps));
+  node->args.at[1].usual = caffe_number(c, 1e-5);
+  return caffe_give(c, l, node->index);
 }
 
 /* One value a channel as a map of one pixel. */
 static int as_pixel(struct caffe *c, const struct caffe_layer *l, int input) {
-  if (shape_of(c, input)->rank != 1)
+  if (caffe_shape(c, input)->rank != 1)
     return input;
-  struct graph_node *node = layer(c, l, "reshape", input);
+  struct graph_node *node = caffe_layer_on(c, l, "reshape", input);
   graph_arg(c->graph, node, PART_NONE, "", "1x1x_");
-  node->shape = (struct graph_shape){3, {1, 1, shape_of(c, input)->size[0]}};
+  node->name = graph_text(c->graph, "%s_pixel", l->name);
+  node->shape = (struct graph_shape){3, {1, 1, caffe_shape(c, input)->size[0]}};
   return node->index;
 }
 
 static struct graph_node *join(struct caffe *c, const struct caffe_layer *l,
                                const char *word, int a, int b) {
-  struct graph_node *node = dress(l, graph_join(c->graph, word));
+  struct graph_node *node = caffe_dress(l, graph_join(c->graph, word));
   graph_operand(c->graph, node, a);
   graph_operand(c->graph, node, b);
-  node->shape = *shape_of(c, a);
+  node->shape = *caffe_shape(c, a);
   return node;
 }
 
 static bool scale(struct caffe *c, const struct caffe_layer *l) {
-  struct field *p = param(l, "scale_param");
+  struct field *p = caffe_param(l, "scale_param");
   bool bias = prototxt_bool(p, "bias_term", false);
-  struct graph_node *before = node_of(c, l->bottoms[0]);
+  struct graph_node *before = caffe_node(c, l->bottoms[0]);
   if (l->bottom_count == 2) {
-    int by = shape_of(c, l->bottoms[0])->rank == 3
+    int by = caffe_shape(c, l->bottoms[0])->rank == 3
                  ? as_pixel(c, l, l->bottoms[1])
                  : l->bottoms[1];
-    return give(c, l, join(c, l, "mul", l->bottoms[0], by)->index);
+    return caffe_give(c, l, join(c, l, "mul", l->bottoms[0], by)->index);
   }
   if (!is_channel_axis(c, l, p))
-    return fail(c, l, "only a scale by channel is understood");
+    return caffe_fail(c, l, "only a scale by channel is understood");
   if (bias && strcmp(before->word, "bn") == 0 &&
       strcmp(before->args.at[0].value, "noaffine") == 0 &&
       before->index + 1 == (int)c->graph->nodes.count) {
     before->args.at[0].usual = "noaffine";
     before->name = l->name;
-    return give(c, l, before->index);
+    return caffe_give(c, l, before->index);
   }
-  struct graph_node *node = layer(c, l, "scale", l->bottoms[0]);
+  struct graph_node *node = caffe_layer_on(c, l, "scale", l->bottoms[0]);
   if (bias)
     graph_arg(c->graph, node, PART_NONE, "", "bias");
-  return give(c, l, node->index);
+  return caffe_give(c, l, node->index);
 }
 
 /* Joins. */
 
 static bool same_shapes(struct caffe *c, const struct caffe_layer *l) {
-  const struct graph_shape *first = shape_of(c, l->bottoms[0]);
+  const struct graph_shape *first = caffe_shape(c, l->bottoms[0]);
   for (size_t i = 1; i < l->bottom_count; i++) {
-    const struct graph_shape *other = shape_of(c, l->bottoms[i]);
+    const struct graph_shape *other = caffe_shape(c, l->bottoms[i]);
     if (other->rank != first->rank ||
         memcmp(other->size, first->size,
                (size_t)first->rank * sizeof *first->size) != 0)
-      return fail(c, l, "its bottoms have different shapes");
+      return caffe_fail(c, l, "its bottoms have different shapes");
   }
   return true;
 }
 
 /* The bottoms with their factors (`coeff`). */
 static bool add_weighted(struct caffe *c, const struct caffe_layer *l) {
-  struct field *f = prototxt_find(param(l, "eltwise_param"), "coeff");
+  struct field *f = prototxt_find(caffe_param(l, "eltwise_param"), "coeff");
   int terms[64];
   if (l->bottom_count > sizeof terms / sizeof *terms)
-    return fail(c, l, "it has more than 64 bottoms");
+    return caffe_fail(c, l, "it has more than 64 bottoms");
   for (size_t i = 0; i < l->bottom_count; i++) {
     struct field one = {.name = slice_of("x"), .inside = f};
     double factor = f ? prototxt_real(c->graph, &one, "coeff", 1) : 1;
     terms[i] = l->bottoms[i];
     if (factor < 1 || factor > 1) {
-      struct graph_node *scaled = layer(c, l, "mul", l->bottoms[i]);
-      graph_arg(c->graph, scaled, PART_NONE, "", number(c, factor));
+      struct graph_node *scaled = caffe_layer_on(c, l, "mul", l->bottoms[i]);
+      scaled->name = graph_text(c->graph, "%s_scaled", l->name);
+      graph_arg(c->graph, scaled, PART_NONE, "", caffe_number(c, factor));
       terms[i] = scaled->index;
     }
     f = f ? prototxt_again(f) : NULL;
   }
-  struct graph_node *sum = dress(l, graph_join(c->graph, "add"));
+  struct graph_node *sum = caffe_dress(l, graph_join(c->graph, "add"));
   for (size_t i = 0; i < l->bottom_count; i++)
     graph_operand(c->graph, sum, terms[i]);
-  sum->shape = *shape_of(c, l->bottoms[0]);
-  return give(c, l, sum->index);
+  sum->shape = *caffe_shape(c, l->bottoms[0]);
+  return caffe_give(c, l, sum->index);
 }
 
 static bool eltwise(struct caffe *c, const struct caffe_layer *l) {
   struct slice how =
-      prototxt_text(param(l, "eltwise_param"), "operation", "SUM");
+      prototxt_text(caffe_param(l, "eltwise_param"), "operation", "SUM");
   bool product = slice_is(how, "PROD") || slice_is(how, "0");
   bool most = slice_is(how, "MAX") || slice_is(how, "2");
   if (l->bottom_count < 2)
-    return fail(c, l, "it needs two bottoms");
+    return caffe_fail(c, l, "it needs two bottoms");
   if (!same_shapes(c, l))
     return false;
   if (!product && !most)
     return add_weighted(c, l);
   struct graph_node *node =
-      dress(l, graph_join(c->graph, product ? "mul" : "max"));
+      caffe_dress(l, graph_join(c->graph, product ? "mul" : "max"));
   for (size_t i = 0; i < l->bottom_count; i++)
     graph_operand(c->graph, node, l->bottoms[i]);
-  node->shape = *shape_of(c, l->bottoms[0]);
-  return give(c, l, node->index);
+  node->shape = *caffe_shape(c, l->bottoms[0]);
+  return caffe_give(c, l, node->index);
 }
 
 /* Axis 1 of N x C x H x W is netc's last, axis 2 its first; -1: the batch. */
@@ -390,34 +245,34 @@ static const char *axis_name(struct caffe *c, const struct graph_shape *shape,
 }
 
 static bool concat(struct caffe *c, const struct caffe_layer *l) {
-  struct field *p = param(l, "concat_param");
+  struct field *p = caffe_param(l, "concat_param");
   int64_t given =
       prototxt_int(c->graph, p, "axis",
                    prototxt_int(c->graph, p, "concat_dim", 1, 0, 7), -8, 7);
-  struct graph_shape shape = *shape_of(c, l->bottoms[0]);
+  struct graph_shape shape = *caffe_shape(c, l->bottoms[0]);
   int axis = netc_axis(&shape, given);
   if (axis < 0)
-    return fail(c, l, "samples of a batch cannot be joined");
+    return caffe_fail(c, l, "samples of a batch cannot be joined");
   if (l->bottom_count == 1)
-    return give(c, l, l->bottoms[0]);
-  struct graph_node *node = dress(l, graph_join(c->graph, "concat"));
+    return caffe_give(c, l, l->bottoms[0]);
+  struct graph_node *node = caffe_dress(l, graph_join(c->graph, "concat"));
   shape.size[axis] = 0;
   for (size_t i = 0; i < l->bottom_count; i++) {
-    const struct graph_shape *other = shape_of(c, l->bottoms[i]);
+    const struct graph_shape *other = caffe_shape(c, l->bottoms[i]);
     if (other->rank != shape.rank)
-      return fail(c, l, "its bottoms have different numbers of axes");
+      return caffe_fail(c, l, "its bottoms have different numbers of axes");
     graph_operand(c->graph, node, l->bottoms[i]);
     shape.size[axis] += other->size[axis];
   }
   if (axis != shape.rank - 1)
     graph_arg(c->graph, node, PART_NONE, "axis=", axis_name(c, &shape, axis));
   node->shape = shape;
-  return give(c, l, node->index);
+  return caffe_give(c, l, node->index);
 }
 
 static int part(struct caffe *c, const struct caffe_layer *l, int input,
                 int axis, int64_t from, int64_t to) {
-  struct graph_node *node = layer(c, l, "slice", input);
+  struct graph_node *node = caffe_layer_on(c, l, "slice", input);
   int64_t end = node->shape.size[axis];
   graph_arg(c->graph, node, PART_NONE, "", axis_name(c, &node->shape, axis));
   graph_arg(c->graph, node, PART_NONE, "",
@@ -428,14 +283,14 @@ static int part(struct caffe *c, const struct caffe_layer *l, int input,
 }
 
 static bool slice(struct caffe *c, const struct caffe_layer *l) {
-  struct field *p = param(l, "slice_param");
-  struct graph_shape shape = *shape_of(c, l->bottoms[0]);
+  struct field *p = caffe_param(l, "slice_param");
+  struct graph_shape shape = *caffe_shape(c, l->bottoms[0]);
   int64_t given =
       prototxt_int(c->graph, p, "axis",
                    prototxt_int(c->graph, p, "slice_dim", 1, 0, 7), -8, 7);
   int axis = netc_axis(&shape, given);
   if (axis < 0)
-    return fail(c, l, "samples of a batch cannot be parted");
+    return caffe_fail(c, l, "samples of a batch cannot be parted");
   struct field *point = prototxt_find(p, "slice_point");
   int64_t end = shape.size[axis], from = 0;
   int64_t even = l->top_count ? end / (int64_t)l->top_count : 0;
@@ -447,7 +302,7 @@ static bool slice(struct caffe *c, const struct caffe_layer *l) {
     if (point)
       point = prototxt_again(point);
     if (to <= from || to > end)
-      return fail(c, l, "its points do not part the axis");
+      return caffe_fail(c, l, "its points do not part the axis");
     caffe_set(c, l, i, part(c, l, l->bottoms[0], axis, from, to));
     from = to;
   }
@@ -462,10 +317,10 @@ static bool split(struct caffe *c, const struct caffe_layer *l) {
 
 static bool axpy(struct caffe *c, const struct caffe_layer *l) {
   if (l->bottom_count != 3)
-    return fail(c, l, "it needs three bottoms");
+    return caffe_fail(c, l, "it needs three bottoms");
   int by = as_pixel(c, l, l->bottoms[0]);
   int scaled = join(c, l, "mul", l->bottoms[1], by)->index;
-  return give(c, l, join(c, l, "add", scaled, l->bottoms[2])->index);
+  return caffe_give(c, l, join(c, l, "add", scaled, l->bottoms[2])->index);
 }
 
 /* Shapes. */
@@ -479,15 +334,15 @@ static int64_t count_of(const struct graph_shape *shape) {
 }
 
 static bool flatten(struct caffe *c, const struct caffe_layer *l) {
-  struct graph_node *node = layer(c, l, "flatten", l->bottoms[0]);
+  struct graph_node *node = caffe_layer_on(c, l, "flatten", l->bottoms[0]);
   node->shape = (struct graph_shape){1, {count_of(&node->shape)}};
-  return give(c, l, node->index);
+  return caffe_give(c, l, node->index);
 }
 
 /* `dim: 0` keeps a size, `dim: -1` is inferred; the first is the batch. */
 static bool reshape(struct caffe *c, const struct caffe_layer *l) {
-  struct field *shape = prototxt_find(param(l, "reshape_param"), "shape");
-  const struct graph_shape *in = shape_of(c, l->bottoms[0]);
+  struct field *shape = prototxt_find(caffe_param(l, "reshape_param"), "shape");
+  const struct graph_shape *in = caffe_shape(c, l->bottoms[0]);
   int64_t dims[8], rest = count_of(in);
   int count = 0, free = -1;
   for (struct field *f = prototxt_find(shape, "dim"); f && count < 6;
@@ -501,16 +356,16 @@ static bool reshape(struct caffe *c, const struct caffe_layer *l) {
     else if (count > 0 && dim > 0 && rest % dim == 0)
       rest /= dim;
     else if (count > 0)
-      return fail(c, l, "the new sizes do not hold the values");
+      return caffe_fail(c, l, "the new sizes do not hold the values");
     dims[count++] = dim;
   }
   if (count < 2)
-    return fail(c, l, "it needs a shape of at least two sizes");
+    return caffe_fail(c, l, "it needs a shape of at least two sizes");
   if (free == 0)
-    return fail(c, l, "the batch cannot be inferred");
+    return caffe_fail(c, l, "the batch cannot be inferred");
   if (free > 0)
     dims[free] = rest;
-  struct graph_node *node = layer(c, l, "reshape", l->bottoms[0]);
+  struct graph_node *node = caffe_layer_on(c, l, "reshape", l->bottoms[0]);
   node->shape.rank = count - 1;
   for (int i = 2; i < count; i++)
     node->shape.size[i - 2] = dims[i];
@@ -522,12 +377,12 @@ static bool reshape(struct caffe *c, const struct caffe_layer *l) {
                "`%s` reshapes channels last here, channels first "
                "in Caffe: equal sizes, values in another order.",
                l->name);
-  return give(c, l, node->index);
+  return caffe_give(c, l, node->index);
 }
 
 static bool permute(struct caffe *c, const struct caffe_layer *l) {
-  const struct graph_shape in = *shape_of(c, l->bottoms[0]);
-  struct field *f = prototxt_find(param(l, "permute_param"), "order");
+  const struct graph_shape in = *caffe_shape(c, l->bottoms[0]);
+  struct field *f = prototxt_find(caffe_param(l, "permute_param"), "order");
   int64_t order[8];
   int count = 0;
   for (; f && count <= in.rank; f = prototxt_again(f))
@@ -535,58 +390,59 @@ static bool permute(struct caffe *c, const struct caffe_layer *l) {
   for (; count <= in.rank; count++)
     order[count] = count;
   if (c->graph->failed || order[0] != 0)
-    return c->graph->failed ? false
-                            : fail(c, l, "the batch has to stay in its place");
-  struct graph_node *node = layer(c, l, "permute", l->bottoms[0]);
+    return c->graph->failed
+               ? false
+               : caffe_fail(c, l, "the batch has to stay in its place");
+  struct graph_node *node = caffe_layer_on(c, l, "permute", l->bottoms[0]);
   for (int i = 0; i < in.rank; i++) {
     /* Axis i of netc is Caffe's i + 2, the last one Caffe's 1. */
     int from = netc_axis(&in, order[i == in.rank - 1 ? 1 : i + 2]);
     if (from < 0)
-      return fail(c, l, "the batch has to stay in its place");
+      return caffe_fail(c, l, "the batch has to stay in its place");
     node->shape.size[i] = in.size[from];
     graph_int(c->graph, node, PART_NONE, "", from);
   }
-  return give(c, l, node->index);
+  return caffe_give(c, l, node->index);
 }
 
 static bool crop(struct caffe *c, const struct caffe_layer *l) {
-  struct field *p = param(l, "crop_param");
+  struct field *p = caffe_param(l, "crop_param");
   struct field *offset = prototxt_find(p, "offset");
-  if (l->bottom_count != 2 || !is_map(c, l) ||
+  if (l->bottom_count != 2 || !caffe_is_map(c, l) ||
       prototxt_int(c->graph, p, "axis", 2, -8, 7) != 2)
     return c->graph->failed ? false
-                            : fail(c, l,
-                                   "only a crop of height and width to "
-                                   "a second bottom is understood");
+                            : caffe_fail(c, l,
+                                         "only a crop of height and width to "
+                                         "a second bottom is understood");
   int input = l->bottoms[0];
-  struct graph_shape to = *shape_of(c, l->bottoms[1]);
+  struct graph_shape to = *caffe_shape(c, l->bottoms[1]);
   for (int i = 0; i < 2; i++) {
-    int64_t size = shape_of(c, input)->size[i];
+    int64_t size = caffe_shape(c, input)->size[i];
     int64_t from = offset ? prototxt_value(c->graph, offset, 0, CAFFE_MOST) : 0;
     if (offset && prototxt_again(offset))
       offset = prototxt_again(offset);
     if (to.rank != 3 || from > size || to.size[i] > size - from)
-      return fail(c, l, "it cuts outside of its input");
+      return caffe_fail(c, l, "it cuts outside of its input");
     if (to.size[i] != size)
       input = part(c, l, input, i, from, from + to.size[i]);
   }
-  return give(c, l, input);
+  return caffe_give(c, l, input);
 }
 
 static bool lrn(struct caffe *c, const struct caffe_layer *l) {
-  struct field *p = param(l, "lrn_param");
+  struct field *p = caffe_param(l, "lrn_param");
   struct slice region = prototxt_text(p, "norm_region", "ACROSS_CHANNELS");
-  struct graph_node *node = layer(c, l, "lrn", l->bottoms[0]);
+  struct graph_node *node = caffe_layer_on(c, l, "lrn", l->bottoms[0]);
   graph_int(c->graph, node, PART_NONE, "",
             prototxt_int(c->graph, p, "local_size", 5, 1, CAFFE_MOST));
   if (slice_is(region, "WITHIN_CHANNEL") || slice_is(region, "1"))
     graph_arg(c->graph, node, PART_NONE, "", "within");
-  return give(c, l, node->index);
+  return caffe_give(c, l, node->index);
 }
 
 /* (shift + scale x) ^ power */
 static bool power(struct caffe *c, const struct caffe_layer *l) {
-  struct field *p = param(l, "power_param");
+  struct field *p = caffe_param(l, "power_param");
   const struct {
     const char *word;
     double value, none;
@@ -596,45 +452,45 @@ static bool power(struct caffe *c, const struct caffe_layer *l) {
   int node = l->bottoms[0];
   for (size_t i = 0; i < 3; i++)
     if (steps[i].value < steps[i].none || steps[i].value > steps[i].none) {
-      struct graph_node *step = layer(c, l, steps[i].word, node);
-      graph_arg(c->graph, step, PART_NONE, "", number(c, steps[i].value));
+      struct graph_node *step = caffe_layer_on(c, l, steps[i].word, node);
+      graph_arg(c->graph, step, PART_NONE, "", caffe_number(c, steps[i].value));
       node = step->index;
     }
-  return give(c, l, node);
+  return caffe_give(c, l, node);
 }
 
 /* Layers of well-known forks. */
 
 static bool normalize(struct caffe *c, const struct caffe_layer *l) {
-  struct field *p = param(l, "norm_param");
+  struct field *p = caffe_param(l, "norm_param");
   if (prototxt_bool(p, "across_spatial", true) ||
       prototxt_bool(p, "channel_shared", true))
-    return fail(c, l,
-                "only a norm over channels with a factor for each is "
-                "understood");
-  int norm = layer(c, l, "l2norm", l->bottoms[0])->index;
-  return give(c, l, layer(c, l, "scale", norm)->index);
+    return caffe_fail(c, l,
+                      "only a norm over channels with a factor for each is "
+                      "understood");
+  int norm = caffe_layer_on(c, l, "l2norm", l->bottoms[0])->index;
+  return caffe_give(c, l, caffe_layer_on(c, l, "scale", norm)->index);
 }
 
 static bool reorg(struct caffe *c, const struct caffe_layer *l) {
-  int64_t by = prototxt_int(c->graph, param(l, "reorg_param"), "stride", 2, 1,
-                            CAFFE_MOST);
-  if (!is_map(c, l))
+  int64_t by = prototxt_int(c->graph, caffe_param(l, "reorg_param"), "stride",
+                            2, 1, CAFFE_MOST);
+  if (!caffe_is_map(c, l))
     return false;
-  struct graph_node *node = layer(c, l, "space2depth", l->bottoms[0]);
+  struct graph_node *node = caffe_layer_on(c, l, "space2depth", l->bottoms[0]);
   graph_int(c->graph, node, PART_NONE, "", by);
   node->shape.size[0] /= by;
   node->shape.size[1] /= by;
   node->shape.size[2] *= by * by;
-  return give(c, l, node->index);
+  return caffe_give(c, l, node->index);
 }
 
 static bool shuffle(struct caffe *c, const struct caffe_layer *l) {
-  struct graph_node *node = layer(c, l, "shuffle", l->bottoms[0]);
+  struct graph_node *node = caffe_layer_on(c, l, "shuffle", l->bottoms[0]);
   graph_int(c->graph, node, PART_GROUPS, "",
-            prototxt_int(c->graph, param(l, "shuffle_channel_param"), "group",
-                         1, 1, CAFFE_MOST));
-  return give(c, l, node->index);
+            prototxt_int(c->graph, caffe_param(l, "shuffle_channel_param"),
+                         "group", 1, 1, CAFFE_MOST));
+  return caffe_give(c, l, node->index);
 }
 
 /* The table. */
@@ -645,11 +501,11 @@ static const struct row {
   bool (*add)(struct caffe *c, const struct caffe_layer *l);
   const char *word; /* of a layer that is one of netc's, without arguments */
 } rows[] = {
-    {"Convolution", "CONVOLUTION", convolution, NULL},
-    {"ConvolutionDepthwise", NULL, convolution, NULL},
-    {"DepthwiseConvolution", NULL, convolution, NULL},
-    {"Deconvolution", "DECONVOLUTION", deconvolution, NULL},
-    {"Pooling", "POOLING", pooling, NULL},
+    {"Convolution", "CONVOLUTION", caffe_convolution, NULL},
+    {"ConvolutionDepthwise", NULL, caffe_convolution, NULL},
+    {"DepthwiseConvolution", NULL, caffe_convolution, NULL},
+    {"Deconvolution", "DECONVOLUTION", caffe_deconvolution, NULL},
+    {"Pooling", "POOLING", caffe_pooling, NULL},
     {"InnerProduct", "INNER_PRODUCT", inner_product, NULL},
     {"ReLU", "RELU", relu, NULL},
     {"PReLU", NULL, prelu, NULL},

@@ -222,7 +222,10 @@ static bool joins_tail(const struct builder *b, const struct block *out,
          !node_at(b, before)->output;
 }
 
+/* Flat, every layer has the file's name. */
 static void enlist(struct builder *b, const struct graph_node *node) {
+  if (b->flat && node->name && strcmp(node->word, "input") != 0)
+    b->plan->labelled[node->index] = true;
   b->plan->ordinal[node->index] = b->plan->count;
   b->plan->order[b->plan->count++] = node->index;
   b->written[node->index] = true;

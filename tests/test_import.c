@@ -3,6 +3,7 @@
  * MACs are those that the framework itself prints (tests/data/import).
  */
 #define _XOPEN_SOURCE 700
+#include <ctype.h>
 #include <string.h>
 
 #include "tests/report.h"
@@ -44,17 +45,27 @@ static char *import(const char *path, const char *options) {
   return source;
 }
 
-static void check_totals(const char *path, const char *source,
-                         const int64_t expected[2]) {
+static struct netc_totals totals_of(const char *path, const char *source) {
   struct netc *netc = netc_open(NULL, NULL);
   struct netc_totals totals = {.size = sizeof totals};
   assert_int_equal(netc_load_text(netc, path, source, strlen(source)), NETC_OK);
   assert_int_equal(netc_totals(netc, &totals), NETC_OK);
-  if (totals.trainable_count != expected[0] || totals.mac_count != expected[1])
-    print_error("%s: ", path);
-  assert_int_equal(totals.trainable_count, expected[0]);
-  assert_int_equal(totals.mac_count, expected[1]);
   netc_close(netc);
+  return totals;
+}
+
+static void check_params(const char *path, const char *source,
+                         int64_t expected) {
+  struct netc_totals totals = totals_of(path, source);
+  if (totals.trainable_count != expected)
+    print_error("%s: ", path);
+  assert_int_equal(totals.trainable_count, expected);
+}
+
+static void check_totals(const char *path, const char *source,
+                         const int64_t expected[2]) {
+  check_params(path, source, expected[0]);
+  assert_int_equal(totals_of(path, source).mac_count, expected[1]);
 }
 
 /* Folded and flat, the numbers are Darknet's; folded, it is short. */
@@ -81,6 +92,117 @@ static void darknet_nets_count_as_darknet_does(void **state) {
   paths_free(&paths);
 }
 
+/* Caffe. */
+
+struct blob {
+  char name[96], type[64], top[96], shape[64];
+  int64_t params;
+};
+
+/* "1x64x55x55", samples and channels first, as netc has it: "55x55x64". */
+static void turn_shape(const char *theirs, char *ours, size_t room) {
+  const char *channels = strchr(theirs, 'x') + 1;
+  const char *rest = strchr(channels, 'x');
+  int length = (int)(rest ? rest - channels : (long)strlen(channels));
+  snprintf(ours, room, "%s%s%.*s", rest ? rest + 1 : "", rest ? "x" : "",
+           length, channels);
+}
+
+static void shape_text(const struct netc_shape *shape, char *text,
+                       size_t room) {
+  size_t used = 0;
+  for (int i = 0; i < (int)shape->rank; i++)
+    used += (size_t)snprintf(text + used, room - used, "%s%lld", i ? "x" : "",
+                             (long long)shape->dims[i]);
+}
+
+/* Layers have Caffe's names, with _ for what is no letter or digit. */
+static void same_name(char *name) {
+  for (; *name; name++)
+    if (!isalnum((unsigned char)*name))
+      *name = '_';
+}
+
+/* The layer of that name, or the input; false: Caffe has it for training. */
+static bool find_layer(struct netc *netc, const char *name,
+                       struct netc_layer *layer) {
+  for (size_t i = 0; i < netc_layer_count(netc); i++) {
+    *layer = (struct netc_layer){.size = sizeof *layer};
+    assert_int_equal(netc_layer(netc, i, layer), NETC_OK);
+    if (strcmp(layer->name, name) == 0)
+      return true;
+  }
+  return false;
+}
+
+static int check_blobs(const char *path, struct netc *netc, char *table) {
+  int compared = 0;
+  char *rest = strchr(table, '\n') + 1;
+  for (char *line; (line = strtok_r(rest, "\n", &rest));) {
+    struct blob blob;
+    struct netc_layer layer;
+    char expected[80], got[80] = "";
+    long long params;
+    assert_int_equal(sscanf(line, "%95[^\t]\t%63[^\t]\t%95[^\t]\t%lld\t%63s",
+                            blob.name, blob.type, blob.top, &params,
+                            blob.shape),
+                     5);
+    same_name(blob.name);
+    if (!find_layer(netc, blob.name, &layer))
+      continue;
+    turn_shape(blob.shape, expected, sizeof expected);
+    shape_text(&layer.out, got, sizeof got);
+    if (strcmp(expected, got) != 0)
+      print_error("%s: %s\n", path, blob.name);
+    assert_string_equal(got, expected);
+    compared++;
+  }
+  return compared;
+}
+
+static int64_t sum_blobs(char *table) {
+  int64_t sum = 0;
+  for (char *line = strchr(table, '\n') + 1; *line;) {
+    char type[64];
+    long long params;
+    assert_int_equal(
+        sscanf(line, "%*[^\t]\t%63[^\t]\t%*[^\t]\t%lld", type, &params), 2);
+    sum += strcmp(type, "BatchNorm") == 0 ? 0 : params;
+    line = strchr(line, '\n') + 1;
+  }
+  return sum;
+}
+
+/* Every shape is Caffe's, and so are the parameters. */
+static void caffe_nets_are_as_caffe_says(void **state) {
+  (void)state;
+  struct paths paths = find_paths("tests/data/import/caffe", ".prototxt");
+  int compared = 0;
+  assert_true(paths.count >= 8);
+  for (size_t i = 0; i < paths.count; i++) {
+    char name[512];
+    snprintf(name, sizeof name, "%.*stsv",
+             (int)(strlen(paths.at[i]) - strlen("prototxt")), paths.at[i]);
+    char *table = read_text(name, NULL);
+    int64_t params = sum_blobs(table);
+    char *flat = import(paths.at[i], "--flat");
+    char *folded = import(paths.at[i], "");
+    assert_true(line_count(folded) < 60);
+    check_params(paths.at[i], flat, params);
+    check_params(paths.at[i], folded, params);
+    struct netc *netc = netc_open(NULL, NULL);
+    assert_int_equal(netc_load_text(netc, "flat.net", flat, strlen(flat)),
+                     NETC_OK);
+    compared += check_blobs(paths.at[i], netc, table);
+    netc_close(netc);
+    free(table);
+    free(flat);
+    free(folded);
+  }
+  assert_true(compared > 600);
+  paths_free(&paths);
+}
+
 static void folded_sources_are_as_short_as_promised(void **state) {
   (void)state;
   static const struct {
@@ -89,7 +211,10 @@ static void folded_sources_are_as_short_as_promised(void **state) {
   } nets[] = {{"darknet/yolov3_ab.cfg", 48},
               {"darknet/efficientnet_b0.cfg", 30},
               {"darknet/densenet201_ab.cfg", 25},
-              {"darknet/darknet53.cfg", 30}};
+              {"darknet/darknet53.cfg", 30},
+              {"caffe/prototxt_ResNet-101-deploy.prototxt", 25},
+              {"caffe/benchmark_mobilenet_v2_deploy.prototxt", 23},
+              {"caffe/SqueezeNet_v1.0_deploy.prototxt", 19}};
   for (size_t i = 0; i < sizeof nets / sizeof *nets; i++) {
     char path[128];
     snprintf(path, sizeof path, "tests/data/import/%s", nets[i].path);
@@ -101,22 +226,27 @@ static void folded_sources_are_as_short_as_promised(void **state) {
   }
 }
 
-/* What is written is canonical, and without --flat nothing is twice. */
-static void sources_are_canonical(void **state) {
-  (void)state;
-  struct paths paths = find_paths("tests/data/import", ".cfg");
-  const char *folder = scratch("canonical");
-  for (size_t i = 0; i < paths.count; i++) {
-    struct run r = run("%s import %s -o %s/x.net && %s fmt --check %s/x.net",
-                       NETC, paths.at[i], folder, NETC, folder);
-    if (r.status)
-      print_error("%s: %s", paths.at[i], r.err);
-    assert_int_equal(r.status, 0);
-    run_free(&r);
-  }
-  paths_free(&paths);
+static void check_canonical(const char *folder, const char *path) {
+  struct run r = run("%s import %s -o %s/x.net && %s fmt --check %s/x.net",
+                     NETC, path, folder, NETC, folder);
+  if (r.status)
+    print_error("%s: %s", path, r.err);
+  assert_int_equal(r.status, 0);
+  run_free(&r);
 }
 
+/* What is written is canonical. */
+static void sources_are_canonical(void **state) {
+  (void)state;
+  static const char *const suffixes[] = {".cfg", ".prototxt"};
+  const char *folder = scratch("canonical");
+  for (size_t k = 0; k < sizeof suffixes / sizeof *suffixes; k++) {
+    struct paths paths = find_paths("tests/data/import", suffixes[k]);
+    for (size_t i = 0; i < paths.count; i++)
+      check_canonical(folder, paths.at[i]);
+    paths_free(&paths);
+  }
+}
 /* Mistakes. */
 
 static struct mistake {
@@ -151,6 +281,30 @@ static struct mistake {
      "[net]\ninputs=3\n[connected]\noutput=3\n"
      "activation=stair\n",
      "a.cfg:5: error: the activation `stair` has no counterpart"},
+    {"open-message", "a.prototxt", "layer {\n name: \"a\"\n",
+     "a.prototxt:3: error: a `{` without its `}`"},
+    {"no-value", "a.prototxt", "name:\n", "`name` has no value"},
+    {"no-colon", "a.prototxt", "layer {\n name \"a\" }\n",
+     "a.prototxt:2: error: no `:` behind `name`"},
+    {"open-string", "a.prototxt", "name: \"a\n", "without its closing quote"},
+    {"no-type", "a.prototxt", "layer {\n}\n", "a layer without `type`"},
+    {"no-top", "a.prototxt",
+     "input: \"d\" input_shape { dim: 1 dim: 3 dim: 8 dim: 8 }\n"
+     "layer { type: \"ReLU\" bottom: \"e\" top: \"f\" }\n",
+     "a.prototxt:2: error: no layer above has the top `e`"},
+    {"no-counterpart", "a.prototxt",
+     "input: \"d\" input_shape { dim: 1 dim: 3 dim: 8 dim: 8 }\n"
+     "layer { name: \"w\" type: \"Warp\" bottom: \"d\" top: \"f\" }\n",
+     "`w`: the type Warp has no counterpart in netc\n  = help: "
+     "--allow-unknown"},
+    {"no-picture-size", "a.prototxt",
+     "layer { type: \"Data\" top: \"data\" }\n",
+     "give it: --input HEIGHTxWIDTHxCHANNELS"},
+    {"input-sizes", "a.prototxt", "input: \"d\" input_dim: 3\n",
+     "an input of 1 sizes; 2 to 5 are understood"},
+    {"dim-of-2-to-the-62", "a.prototxt",
+     "input: \"d\" input_shape { dim: 1 dim: 4611686018427387904 }\n",
+     "not from 1 to 1073741824"},
     {"unknown-format", "a.xyz", "hello\n", "is of no format that netc imports"},
     {"empty", "a.cfg", "", "the first section has to be [net]"},
 };
@@ -172,6 +326,7 @@ static void check_mistake(void **state) {
 int main(void) {
   const struct CMUnitTest others[] = {
       cmocka_unit_test(darknet_nets_count_as_darknet_does),
+      cmocka_unit_test(caffe_nets_are_as_caffe_says),
       cmocka_unit_test(folded_sources_are_as_short_as_promised),
       cmocka_unit_test(sources_are_canonical)};
   return run_table("import", mistakes, sizeof mistakes / sizeof *mistakes,
