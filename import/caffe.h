@@ -57,6 +57,7 @@ bool caffe_is_map(struct caffe *caffe, const struct caffe_layer *layer);
 
 bool caffe_convolution(struct caffe *caffe, const struct caffe_layer *layer);
 bool caffe_deconvolution(struct caffe *caffe, const struct caffe_layer *layer);
+bool caffe_inner_product(struct caffe *caffe, const struct caffe_layer *layer);
 bool caffe_pooling(struct caffe *caffe, const struct caffe_layer *layer);
 
 /* Types that read data: their tops are inputs. */

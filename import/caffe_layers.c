@@ -506,7 +506,7 @@ static const struct row {
     {"DepthwiseConvolution", NULL, caffe_convolution, NULL},
     {"Deconvolution", "DECONVOLUTION", caffe_deconvolution, NULL},
     {"Pooling", "POOLING", caffe_pooling, NULL},
-    {"InnerProduct", "INNER_PRODUCT", inner_product, NULL},
+    {"InnerProduct", "INNER_PRODUCT", caffe_inner_product, NULL},
     {"ReLU", "RELU", relu, NULL},
     {"PReLU", NULL, prelu, NULL},
     {"ELU", NULL, elu, NULL},

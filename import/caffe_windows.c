@@ -1,4 +1,4 @@
-/* Caffe's layers with windows: their sizes, rounded as Caffe rounds them. */
+/* Caffe's layers with weights and windows: sizes rounded as Caffe rounds. */
 #include <inttypes.h>
 #include <string.h>
 
@@ -140,7 +140,7 @@ bool caffe_pooling(struct caffe *c, const struct caffe_layer *l) {
   return caffe_give(c, l, node->index);
 }
 
-static bool inner_product(struct caffe *c, const struct caffe_layer *l) {
+bool caffe_inner_product(struct caffe *c, const struct caffe_layer *l) {
   struct field *p = caffe_param(l, "inner_product_param");
   int64_t out = prototxt_int(c->graph, p, "num_output", 0, 1, CAFFE_MOST);
   if (out == 0)
