@@ -459,8 +459,6 @@ static bool power(struct caffe *c, const struct caffe_layer *l) {
   return caffe_give(c, l, node);
 }
 
-/* Layers of well-known forks. */
-
 static bool normalize(struct caffe *c, const struct caffe_layer *l) {
   struct field *p = caffe_param(l, "norm_param");
   if (prototxt_bool(p, "across_spatial", true) ||
