@@ -8,6 +8,9 @@ CFLAGS = -O2 -g
 LDFLAGS =
 WERROR = $(if $(CI),-Werror)
 SAN =
+# ONNX=0: without that format, and without protobuf-c.
+ONNX = 1
+ONNX_PROTO = /usr/include/onnx/onnx.proto
 
 DESTDIR =
 PREFIX = /usr/local
@@ -47,12 +50,16 @@ library := $(foreach room,$(rooms),$(wildcard $(src)$(room)/*.c))
 # The program's alone: files of tensors need jansson.
 commands := $(foreach room,tensors driver run import,$(wildcard $(src)$(room)/*.c))
 generated := scan.c grammar.c grammar.h pages.c web.c
+# Messages of ONNX: the program's alone, too.
+messages := $(if $(filter 0,$(ONNX)),,onnx.pb-c.c onnx.pb-c.h)
 runtime := $(wildcard $(src)runtime/*.c)
 to_object = $(patsubst $(src)%.c,$(build)/obj/%.o,$(1))
 objects = $(call to_object,$(library)) \
           $(build)/obj/gen/scan.o $(build)/obj/gen/grammar.o \
           $(build)/obj/gen/pages.o $(build)/obj/gen/web.o
-program_objects = $(call to_object,$(commands))
+program_objects = $(call to_object,$(commands)) \
+                  $(if $(messages),$(build)/obj/gen/onnx.pb-c.o)
+program_libs = -ljansson $(if $(messages),-lprotobuf-c) $(runtime_libs) -pthread
 tensor_objects = $(call to_object,$(wildcard $(src)tensors/*.c))
 runtime_objects = $(call to_object,$(runtime))
 
@@ -63,12 +70,13 @@ all: $(build)/netc $(build)/libnetc.a $(build)/libnetrt.a \
      $(if $(SAN),,$(build)/$(soname))
 
 # A tool that is absent is named with the package that has it.
+comma := ,
 need = @command -v $(1) >/dev/null || { \
   echo "netc needs $(1): apt-get install $(2)" >&2; exit 1; }
 
-# A release (make dist) brings what flex, bison and scdoc would make.
+# A release (make dist) brings what flex, bison, protoc-c and scdoc would make.
 ifneq ($(wildcard $(src)generated/scan.c),)
-$(addprefix $(gen)/,$(generated)): $(gen)/%: $(src)generated/%
+$(addprefix $(gen)/,$(generated) $(messages)): $(gen)/%: $(src)generated/%
 	@mkdir -p $(gen)
 	cp $< $@
 else
@@ -99,6 +107,16 @@ $(gen)/web.c: $(src)tools/web.sh $(web)
 	@mkdir -p $(gen)
 	$(src)tools/web.sh $(web) >$@.tmp
 	mv $@.tmp $@
+
+# What the format's own definition says; libprotobuf-c packs and unpacks it.
+$(gen)/onnx.pb-c.c: $(wildcard $(ONNX_PROTO))
+	@mkdir -p $(gen)
+	$(call need,protoc-c,protobuf-c-compiler$(comma) or make ONNX=0)
+	@test -e $(ONNX_PROTO) || { echo "netc needs $(ONNX_PROTO):" \
+	  "apt-get install libonnx-dev, or make ONNX=0" >&2; exit 1; }
+	protoc-c -I$(dir $(ONNX_PROTO)) --c_out=$(gen) $(notdir $(ONNX_PROTO))
+
+$(gen)/onnx.pb-c.h: $(gen)/onnx.pb-c.c
 endif
 
 # The runtime: C99, each function apart so that a linker takes what is used.
@@ -138,8 +156,7 @@ $(build)/obj/gen/%.o: $(gen)/%.c | $(gen)/grammar.h
 
 $(build)/netc: $(objects) $(program_objects) $(build)/libnetrt.a
 	@echo "LINK $@"
-	@$(CC) $(sanitize) $(CFLAGS) $(LDFLAGS) -o $@ $^ -ljansson \
-	  $(runtime_libs) -pthread
+	@$(CC) $(sanitize) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(program_libs)
 
 # A header that is absent is named likewise, before the compiler does.
 $(build)/obj/tensors/safetensors.o: | jansson
@@ -147,6 +164,13 @@ jansson:
 	@echo '#include <jansson.h>' | $(CC) $(CFLAGS) -E -x c - >/dev/null 2>&1 \
 	  || { echo "netc needs jansson: apt-get install libjansson-dev" >&2; \
 	  exit 1; }
+
+$(filter %/onnx.pb-c.o $(build)/obj/onnx/% $(build)/obj/import/%, \
+  $(program_objects)): | protobuf-c $(gen)/onnx.pb-c.h
+protobuf-c:
+	@echo '#include <protobuf-c/protobuf-c.h>' | $(CC) $(CFLAGS) -E -x c - \
+	  >/dev/null 2>&1 || { echo "netc needs protobuf-c: apt-get install" \
+	  "libprotobuf-c-dev, or make ONNX=0" >&2; exit 1; }
 
 # One object, in which only the names of netc.h are visible.
 $(build)/libnetc.a: $(objects)
@@ -408,13 +432,13 @@ uninstall:
 	rm -rf $(addprefix $(DESTDIR),$(datadir)/netc $(docdir) \
 	  $(libdir)/cmake/netc $(includedir)/netrt)
 
-# A release: the tracked files, and what flex, bison and scdoc make of them.
+# A release: the tracked files, and what flex, bison, protoc-c and scdoc make.
 release = netc-$(version)
 tarball = $(build)/$(release).tar.gz
-dist: $(addprefix $(gen)/,$(generated)) $(build)/netc.1
+dist: $(addprefix $(gen)/,$(generated) $(messages)) $(build)/netc.1
 	tools/dist.sh $(release) $(tarball) $^
 
-# A release builds without flex, bison and scdoc, to equal bytes; the packages
+# A release builds without these tools, to equal bytes; the packages
 # install, run and go. For CI: it needs root.
 release-check: dist deb
 	tools/release_check.sh $(release) $(tarball) $(abspath $(build))
@@ -431,7 +455,7 @@ clean:
 
 FORCE:
 
-.PHONY: FORCE jansson all check check-web bless lint docs pictures zoo accuracy \
+.PHONY: FORCE jansson protobuf-c all check check-web bless lint docs pictures zoo accuracy \
         valgrind portable bench bench-runtime fuzz cover release-check \
         install install-program install-shared install-library \
         install-runtime uninstall dist \

@@ -8,7 +8,7 @@ folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 tar -xzf "$tarball" -C "$folder"
 mkdir "$folder/bin"
-for tool in flex bison scdoc; do # as if they were not there
+for tool in flex bison protoc-c scdoc; do # as if they were not there
   printf '#!/bin/sh\necho "%s was called" >&2\nexit 1\n' $tool \
     >"$folder/bin/$tool"
   chmod +x "$folder/bin/$tool"
