@@ -48,7 +48,7 @@ rooms := base plan lexer tape layers foreign parser sema lint memory codegen \
          pictures diagrams page library
 library := $(foreach room,$(rooms),$(wildcard $(src)$(room)/*.c))
 # The program's alone: files of tensors need jansson.
-commands := $(foreach room,tensors driver run import,$(wildcard $(src)$(room)/*.c))
+commands := $(foreach room,tensors driver run import readers,$(wildcard $(src)$(room)/*.c))
 generated := scan.c grammar.c grammar.h pages.c web.c
 # Messages of ONNX: the program's alone, too.
 messages := $(if $(filter 0,$(ONNX)),,onnx.pb-c.c onnx.pb-c.h)
@@ -165,7 +165,7 @@ jansson:
 	  || { echo "netc needs jansson: apt-get install libjansson-dev" >&2; \
 	  exit 1; }
 
-$(filter %/onnx.pb-c.o $(build)/obj/onnx/% $(build)/obj/import/%, \
+$(filter %/onnx.pb-c.o $(build)/obj/onnx/% $(build)/obj/readers/%, \
   $(program_objects)): | protobuf-c $(gen)/onnx.pb-c.h
 protobuf-c:
 	@echo '#include <protobuf-c/protobuf-c.h>' | $(CC) $(CFLAGS) -E -x c - \
@@ -339,7 +339,7 @@ cover:
 	@cd build/cover && for data in $$(find . -name '*.gcda' | \
 	  grep -v /gen/); do gcov -n -o $$(dirname $$data) $$data; done \
 	  2>/dev/null | awk -F"[':% ]+" '/^File/ { file = $$2 } \
-	    /^Lines/ && file ~ /^($(subst $(empty) ,|,$(rooms))|driver|run|import)/ \
+	    /^Lines/ && file ~ /^($(subst $(empty) ,|,$(rooms))|driver|run|import|readers)/ \
 	    { printf "%6.1f %% of %5d  %s\n", $$3, $$5, file; \
 	      all += $$5; hit += $$3 * $$5 / 100; file = "" } \
 	    END { printf "%6.1f %% of %5d  all\n", 100 * hit / all, all }' | sort

@@ -1,7 +1,7 @@
 /* Darknet's sections: what darknet.c reads and darknet_layers.c turns into
  * layers. */
-#ifndef NETC_IMPORT_DARKNET_H
-#define NETC_IMPORT_DARKNET_H
+#ifndef NETC_READERS_DARKNET_H
+#define NETC_READERS_DARKNET_H
 
 #include "import/reader.h"
 

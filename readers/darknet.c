@@ -5,7 +5,7 @@
  */
 #include <ctype.h>
 
-#include "import/darknet.h"
+#include "readers/darknet.h"
 
 struct slice darknet_trim(struct slice s) {
   while (s.length && isspace((unsigned char)*s.at))

@@ -1,9 +1,9 @@
 /* A Caffe net while it is read: caffe.c walks it, caffe_layers.c knows types.
  */
-#ifndef NETC_IMPORT_CAFFE_H
-#define NETC_IMPORT_CAFFE_H
+#ifndef NETC_READERS_CAFFE_H
+#define NETC_READERS_CAFFE_H
 
-#include "import/prototxt.h"
+#include "readers/prototxt.h"
 #include "import/reader.h"
 
 struct caffe {

@@ -3,7 +3,7 @@
  * https://protobuf.dev/reference/protobuf/textformat-spec/ has it, without
  * extensions and lists in brackets, which no network uses.
  */
-#include "import/prototxt.h"
+#include "readers/prototxt.h"
 
 #include <ctype.h>
 #include <errno.h>

@@ -1,6 +1,6 @@
 /* Protobuf's text format as a tree of fields, for Caffe's .prototxt. */
-#ifndef NETC_IMPORT_PROTOTXT_H
-#define NETC_IMPORT_PROTOTXT_H
+#ifndef NETC_READERS_PROTOTXT_H
+#define NETC_READERS_PROTOTXT_H
 
 #include "import/graph.h"
 

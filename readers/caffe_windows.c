@@ -2,7 +2,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "import/caffe.h"
+#include "readers/caffe.h"
 #include "import/window.h"
 
 /* Windows: `kernel_size`, twice for two sizes, or `kernel_h`, `kernel_w`. */

@@ -5,7 +5,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "import/caffe.h"
+#include "readers/caffe.h"
 
 struct graph_node *caffe_node(struct caffe *c, int index) {
   return c->graph->nodes.at[index];

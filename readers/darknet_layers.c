@@ -3,7 +3,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-#include "import/darknet.h"
+#include "readers/darknet.h"
 #include "import/window.h"
 
 /* Options. The last one of a name counts, as in Darknet's own list. */

@@ -3,7 +3,7 @@
  * overwrite. What runs in the test phase is read; sizes are those of Caffe's
  * own code (github.com/BVLC/caffe, src/caffe/layers).
  */
-#include "import/caffe.h"
+#include "readers/caffe.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
