@@ -333,6 +333,21 @@ fuzz: $(library) $(addprefix $(gen)/,$(filter %.c,$(generated)))
 	  -rss_limit_mb=8000 -dict=tests/fuzz.dict -max_len=4096 \
 	  $(build)/fuzz/corpus
 
+# The same for files of other frameworks; the first byte chooses the reader.
+importers := $(filter-out %/command.c,$(wildcard $(src)import/*.c)) \
+             $(wildcard $(src)readers/*.c)
+fuzz-import: $(library) $(addprefix $(gen)/,$(filter %.c,$(generated)))
+	@mkdir -p $(build)/fuzz/import
+	i=0; for file in tests/data/import/*/*.cfg \
+	  tests/data/import/*/*.prototxt; do \
+	  i=$$((i + 1)); case $$file in *.cfg) first=@ ;; *) first=A ;; esac; \
+	  { printf $$first; cat $$file; } >$(build)/fuzz/import/$$i; done
+	clang -std=c11 -g -O1 -fsanitize=fuzzer,address,undefined \
+	  -fno-sanitize-recover=all $(paths) -o $(build)/fuzz/fuzz-import \
+	  tests/fuzz_import.c $(importers) $^ -lm
+	$(build)/fuzz/fuzz-import -max_total_time=$(FUZZ) -timeout=20 \
+	  -rss_limit_mb=8000 -max_len=8192 $(build)/fuzz/import
+
 # Lines that the tests reach.
 cover:
 	$(MAKE) check build=build/cover CFLAGS='--coverage -O0'
@@ -456,7 +471,7 @@ clean:
 FORCE:
 
 .PHONY: FORCE jansson protobuf-c all check check-web bless lint docs pictures zoo accuracy \
-        valgrind portable bench bench-runtime fuzz cover release-check \
+        valgrind portable bench bench-runtime fuzz fuzz-import cover release-check \
         install install-program install-shared install-library \
         install-runtime uninstall dist \
         deb clean
