@@ -519,8 +519,24 @@ static bool is_left_out(struct darknet *d, const struct section *s) {
          slice_is(s->name, "empty") || slice_is(s->name, "silence");
 }
 
+/* Sections that work on height and width. */
+static bool has_its_map(struct darknet *d, const struct section *s, int input) {
+  static const char *const names[] = {
+      "convolutional", "conv", "deconvolutional", "deconv", "maxpool", "max",
+      "avgpool",       "avg",  "upsample",        "reorg",  "reorg3d", "crop"};
+  for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+    if (slice_is(s->name, names[i]) && node_of(d, input)->shape.rank != 3)
+      return graph_fail(d->graph, s->line,
+                        "[%.*s] needs a picture, and what is before it is a "
+                        "vector",
+                        SLICE_ARG(s->name));
+  return true;
+}
+
 int darknet_layer(struct darknet *d, struct section *s) {
   int input = current(d);
+  if (!has_its_map(d, s, input))
+    return input;
   if (slice_is(s->name, "convolutional") || slice_is(s->name, "conv"))
     return convolution(d, s, input);
   if (slice_is(s->name, "deconvolutional") || slice_is(s->name, "deconv"))
