@@ -48,7 +48,7 @@ rooms := base plan lexer tape layers sequence foreign parser model sema lint mem
          codegen pictures diagrams page torch library
 library := $(foreach room,$(rooms),$(wildcard $(src)$(room)/*.c))
 # The program's alone: files of tensors need jansson.
-commands := $(foreach room,tensors driver run,$(wildcard $(src)$(room)/*.c)) \
+commands := $(foreach room,tensors driver run import readers,$(wildcard $(src)$(room)/*.c)) \
             $(if $(filter 0,$(ONNX)),$(src)onnx/absent.c, \
               $(filter-out %/absent.c,$(wildcard $(src)onnx/*.c)))
 generated := scan.c grammar.c grammar.h pages.c web.c
@@ -167,7 +167,7 @@ jansson:
 	  || { echo "netc needs jansson: apt-get install libjansson-dev" >&2; \
 	  exit 1; }
 
-$(filter %/onnx.pb-c.o $(build)/obj/onnx/% $(build)/obj/import/%, \
+$(filter %/onnx.pb-c.o $(build)/obj/onnx/% $(build)/obj/readers/%, \
   $(program_objects)): | protobuf-c $(gen)/onnx.pb-c.h
 protobuf-c:
 	@echo '#include <protobuf-c/protobuf-c.h>' | $(CC) $(CFLAGS) -E -x c - \
@@ -353,13 +353,28 @@ fuzz: $(library) $(addprefix $(gen)/,$(filter %.c,$(generated)))
 	  -rss_limit_mb=8000 -dict=tests/fuzz.dict -max_len=4096 \
 	  $(build)/fuzz/corpus
 
+# The same for files of other frameworks; the first byte chooses the reader.
+importers := $(filter-out %/command.c,$(wildcard $(src)import/*.c)) \
+             $(wildcard $(src)readers/*.c)
+fuzz-import: $(library) $(addprefix $(gen)/,$(filter %.c,$(generated)))
+	@mkdir -p $(build)/fuzz/import
+	i=0; for file in tests/data/import/*/*.cfg \
+	  tests/data/import/*/*.prototxt; do \
+	  i=$$((i + 1)); case $$file in *.cfg) first=@ ;; *) first=A ;; esac; \
+	  { printf $$first; cat $$file; } >$(build)/fuzz/import/$$i; done
+	clang -std=c11 -g -O1 -fsanitize=fuzzer,address,undefined \
+	  -fno-sanitize-recover=all $(paths) -o $(build)/fuzz/fuzz-import \
+	  tests/fuzz_import.c $(importers) $^ -lm
+	$(build)/fuzz/fuzz-import -max_total_time=$(FUZZ) -timeout=20 \
+	  -rss_limit_mb=8000 -max_len=8192 $(build)/fuzz/import
+
 # Lines that the tests reach.
 cover:
 	$(MAKE) check build=build/cover CFLAGS='--coverage -O0'
 	@cd build/cover && for data in $$(find . -name '*.gcda' | \
 	  grep -v /gen/); do gcov -n -o $$(dirname $$data) $$data; done \
 	  2>/dev/null | awk -F"[':% ]+" '/^File/ { file = $$2 } \
-	    /^Lines/ && file ~ /^($(subst $(empty) ,|,$(rooms))|driver|run)/ \
+	    /^Lines/ && file ~ /^($(subst $(empty) ,|,$(rooms))|driver|run|import|readers)/ \
 	    { printf "%6.1f %% of %5d  %s\n", $$3, $$5, file; \
 	      all += $$5; hit += $$3 * $$5 / 100; file = "" } \
 	    END { printf "%6.1f %% of %5d  all\n", 100 * hit / all, all }' | sort
@@ -476,7 +491,7 @@ clean:
 FORCE:
 
 .PHONY: FORCE jansson protobuf-c all check check-web check-onnx bless lint docs pictures zoo accuracy \
-        valgrind portable bench bench-runtime fuzz cover release-check \
+        valgrind portable bench bench-runtime fuzz fuzz-import cover release-check \
         install install-program install-shared install-library \
         install-runtime uninstall dist \
         deb clean

@@ -1,0 +1,210 @@
+/*
+ * netc import: a model of another framework as a source. The result is
+ * compiled before it is written, and every layer compared with what the file
+ * says of its shape, so that an import is right or an error.
+ */
+#include <ctype.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/file.h"
+#include "base/guard.h"
+#include "driver/options.h"
+#include "driver/output.h"
+#include "import/reader.h"
+
+enum { MOST_INPUTS = 16 };
+
+struct request {
+  const char *path, *output;
+  struct import_options options;
+  struct import_input inputs[MOST_INPUTS];
+  struct arena arena;
+  struct bytes formatted;
+  struct netc *netc;
+  int status;
+};
+
+/* "yolov3" of "nets/yolov3.cfg" */
+static const char *stem(struct request *r) {
+  const char *slash = strrchr(r->path, '/');
+  const char *name = slash ? slash + 1 : r->path;
+  size_t length = strcspn(name, ".");
+  return strcmp(r->path, "-") == 0 ? "net"
+                                   : arena_copy(&r->arena, name, length);
+}
+
+static int refuse(const struct request *r, const struct graph *graph) {
+  const struct graph_error *e = &graph->error;
+  say("%s:", r->path);
+  if (e->line)
+    say("%zu:", e->line);
+  say(" error: %.*s", SLICE_ARG(e->message));
+  fputc('\n', stderr);
+  if (e->help.length) {
+    say("  = help: %.*s", SLICE_ARG(e->help));
+    fputc('\n', stderr);
+  }
+  return EXIT_SOURCE;
+}
+
+static const char *dims_text(struct graph *graph, const struct netc_shape *s) {
+  return graph_sizes(graph, s->dims, (int)s->rank);
+}
+
+/* Sizes of 1 beside the others mean the same tensor: 1x1xC and C. */
+static bool same_shape(const struct netc_shape *a,
+                       const struct graph_shape *b) {
+  size_t i = 0, k = 0, rank = (size_t)a->rank, other = (size_t)b->rank;
+  while (i < rank || k < other) {
+    if (i < rank && a->dims[i] == 1)
+      i++;
+    else if (k < other && b->size[k] == 1)
+      k++;
+    else if (i < rank && k < other && a->dims[i] == b->size[k])
+      i++, k++;
+    else
+      return false;
+  }
+  return true;
+}
+
+/* An import that says something else than its file is a bug of ours. */
+static int verify(struct request *r, struct graph *graph,
+                  const struct imported *result) {
+  size_t count = netc_layer_count(r->netc);
+  if (count != result->layer_count)
+    return complain(EXIT_BUG,
+                    "%s: the source has %zu layers, the file %zu; "
+                    "please report this",
+                    r->path, count, result->layer_count);
+  for (size_t i = 0; i < count; i++) {
+    struct netc_layer layer = {.size = sizeof layer};
+    const struct graph_node *node = result->layers[i];
+    netc_layer(r->netc, i, &layer);
+    if (strcmp(layer.op, node->word) != 0)
+      return complain(EXIT_BUG,
+                      "%s: layer %zu is `%s` in the source, `%s` in "
+                      "the file; please report this",
+                      r->path, i, layer.op, node->word);
+    if (node->shape.rank > 0 && !same_shape(&layer.out, &node->shape))
+      return complain(EXIT_SOURCE,
+                      "%s:%zu: %s gives %s in the file, `%s` gives %s", r->path,
+                      node->line, node->name ? node->name : node->kind,
+                      graph_sizes(graph, node->shape.size, node->shape.rank),
+                      layer.written, dims_text(graph, &layer.out));
+  }
+  return EXIT_DONE;
+}
+
+static int write_source(const struct request *r) {
+  struct output_file output;
+  const char *path = r->output ? r->output : "-";
+  if (!output_open(&output, path))
+    return output_failed(path, errno);
+  fwrite(r->formatted.at, 1, r->formatted.length, output.file);
+  if (!output_commit(&output, false))
+    return output_failed(path, errno);
+  return EXIT_DONE;
+}
+
+static int serve(struct request *r) {
+  struct slice file;
+  struct graph graph;
+  struct imported result;
+  enum file_status status = file_read(&r->arena, r->path, &file);
+  if (status != FILE_OK)
+    return complain(EXIT_IO, "cannot read %s: %s", r->path,
+                    file_reason(status).text);
+  const struct import_reader *reader = import_reader_find(r->path, file);
+  if (!reader) {
+    complain(EXIT_SOURCE, "%s is of no format that netc imports", r->path);
+    say("  = help: one of:");
+    for (size_t i = 0; i < import_reader_count(); i++)
+      say(" %s (%s)", import_reader_at(i)->name, import_reader_at(i)->suffix);
+    fputc('\n', stderr);
+    return EXIT_SOURCE;
+  }
+  graph_open(&graph, &r->arena);
+  if (!import_file(reader, file, stem(r), &r->options, &graph, &result))
+    return refuse(r, &graph);
+  struct slice text = text_slice(&result.source);
+  enum netc_status loaded =
+      netc_load_text(r->netc, r->path, text.at, text.length);
+  if (loaded != NETC_OK) {
+    show_diagnostics(r->netc, style_of(COLOUR_AUTO));
+    return exit_status_of(r->netc, loaded);
+  }
+  int right = verify(r, &graph, &result);
+  if (right != EXIT_DONE)
+    return right;
+  loaded = netc_emit(r->netc, "fmt", NULL, bytes_sink, &r->formatted);
+  return loaded == NETC_OK ? write_source(r) : exit_status_of(r->netc, loaded);
+}
+
+/* "NAME=224x224x3" or "224x224x3" */
+static int take_input(struct request *r, char *value) {
+  char *equals = strchr(value, '='), *at = equals ? equals + 1 : value;
+  if (r->options.input_count == MOST_INPUTS)
+    return complain(EXIT_USAGE, "--input: more than %d are given", MOST_INPUTS);
+  struct import_input *input = &r->inputs[r->options.input_count++];
+  r->options.inputs = r->inputs;
+  if (equals) {
+    *equals = '\0';
+    input->name = value;
+  }
+  for (bool more = true; more; at++) {
+    char *end;
+    errno = 0;
+    int64_t size = isdigit((unsigned char)*at) ? strtoll(at, &end, 10) : 0;
+    if (size < 1 || size > (1 << 30) || errno ||
+        input->shape.rank == LIMIT_RANK || (*end && *end != 'x'))
+      return complain(EXIT_USAGE, "--input takes sizes as 224x224x3, and "
+                                  "NAME=224x224x3 where there are several");
+    input->shape.size[input->shape.rank++] = size;
+    more = *end == 'x';
+    at = end;
+  }
+  return EXIT_DONE;
+}
+
+static int take(void *user, enum option_id option, const char *name,
+                char *value) {
+  struct request *r = user;
+  (void)name;
+  switch (option) {
+  case OPTION_OUTPUT: r->output = value; break;
+  case OPTION_INPUT_SIZE: return take_input(r, value);
+  case OPTION_FLAT: r->options.flat = true; break;
+  default: r->options.allow_unknown = true;
+  }
+  return EXIT_DONE;
+}
+
+static void run(void *user) {
+  struct request *r = user;
+  r->status = serve(r);
+}
+
+int command_import(int argc, char **argv) {
+  struct request r = {.status = EXIT_DONE};
+  struct arena *const arenas[GUARD_ARENAS] = {&r.arena};
+  struct operands files;
+  if (!options_read(COMMAND_IMPORT, argc, argv, take, &r, &files))
+    return files.status;
+  if (files.count != 1)
+    return complain(EXIT_USAGE, "netc import needs one file");
+  r.path = files.at[0];
+  r.netc = netc_open(NULL, NULL);
+  if (!r.netc)
+    return complain(EXIT_IO, "out of memory");
+  arena_open(&r.arena, NULL, NULL);
+  if (!guard_run(arenas, run, &r))
+    r.status = complain(EXIT_IO, "out of memory");
+  arena_close(&r.arena);
+  bytes_free(&r.formatted);
+  netc_close(r.netc);
+  return r.status;
+}

@@ -1,0 +1,272 @@
+/*
+ * What stands in several places becomes a `def`: of all runs of statements of
+ * one form, those that save most lines come first, until none saves any.
+ */
+#include <ctype.h>
+#include <string.h>
+
+#include "import/parameter.h"
+
+enum { LONGEST_DEF = 24, MOST_STATEMENTS = 20000, MOST_DEFS = 24 };
+
+/* Runs of one form. */
+struct family {
+  uint64_t form;
+  size_t length;
+  int lines, saved;
+  VEC(struct run) runs;
+};
+
+typedef VEC(struct family *) family_list;
+
+struct search {
+  struct source_plan *plan;
+  struct arena *arena;
+  struct map by_form;
+  family_list all;
+  size_t longest;
+};
+
+static bool overlaps(const struct family *f, const struct run *run) {
+  if (f->runs.count == 0)
+    return false;
+  const struct run *last = &f->runs.at[f->runs.count - 1];
+  return last->block == run->block && last->from + last->length > run->from;
+}
+
+static bool runs_alike(const struct source_plan *plan, const struct run *a,
+                       const struct run *b) {
+  for (size_t i = 0; i < a->length; i++) {
+    const struct statement *x = &a->block->all.at[a->from + i];
+    const struct statement *y = &b->block->all.at[b->from + i];
+    if ((x->labelled != y->labelled && i + 1 < a->length) ||
+        !statement_same(plan, x, y, true))
+      return false;
+  }
+  return true;
+}
+
+/* Names of outputs are the net's; a def would give them twice. */
+static bool may_move(const struct statement *s) {
+  const char *word =
+      s->pieces.at[0].kind == PIECE_TEXT ? s->pieces.at[0].text.value : "";
+  if (strcmp(word, "input") == 0 || strcmp(word, "output") == 0)
+    return false;
+  for (size_t i = 0; i < s->pieces.count; i++) {
+    const struct block *inner = s->pieces.at[i].block;
+    for (size_t k = 0; inner && k < inner->all.count; k++)
+      if (!may_move(&inner->all.at[k]))
+        return false;
+  }
+  return true;
+}
+
+static void note_run(struct search *search, struct run run, uint64_t form) {
+  struct slice key = {arena_copy(search->arena, (char *)&form, sizeof form),
+                      sizeof form};
+  struct map_entry *entry = map_add(search->arena, &search->by_form, key);
+  struct family *f = entry->pointer;
+  if (!f) {
+    entry->pointer = f = ARENA_NEW(search->arena, struct family);
+    *f = (struct family){.form = form, .length = run.length};
+    f->lines = run_lines(&run);
+    *VEC_PUSH(search->arena, &search->all) = f;
+  }
+  if (f->length == run.length && !overlaps(f, &run) &&
+      (f->runs.count == 0 || runs_alike(search->plan, &f->runs.at[0], &run)))
+    *VEC_PUSH(search->arena, &f->runs) = run;
+}
+
+static void search_block(struct search *search, struct block *block) {
+  for (size_t i = 0; i < block->all.count; i++) {
+    uint64_t form = 0;
+    for (size_t n = 1; n <= search->longest && i + n <= block->all.count; n++) {
+      const struct statement *s = &block->all.at[i + n - 1];
+      struct run run = {block, i, n};
+      if (!may_move(s))
+        break;
+      form = (form ^ s->form) * UINT64_C(0x9E3779B97F4A7C15) + n;
+      if (run_is_closed(search->plan, &run, true) && run_lines(&run) > 1)
+        note_run(search, run, form);
+    }
+    const struct statement *s = &block->all.at[i];
+    for (size_t k = 0; k < s->pieces.count; k++)
+      if (s->pieces.at[k].kind == PIECE_BLOCK)
+        search_block(search, s->pieces.at[k].block);
+  }
+}
+
+static size_t count_statements(const struct block *block) {
+  size_t count = block->all.count;
+  for (size_t i = 0; i < block->all.count; i++)
+    for (size_t k = 0; k < block->all.at[i].pieces.count; k++)
+      if (block->all.at[i].pieces.at[k].kind == PIECE_BLOCK)
+        count += count_statements(block->all.at[i].pieces.at[k].block);
+  return count;
+}
+
+/* Runs that follow each other make a table, which needs no def. */
+static bool are_neighbours(const struct family *f) {
+  for (size_t i = 1; i < f->runs.count; i++)
+    if (f->runs.at[i].block != f->runs.at[0].block ||
+        f->runs.at[i].from != f->runs.at[i - 1].from + f->length)
+      return false;
+  return true;
+}
+
+static struct family *best_family(struct search *search) {
+  struct family *best = NULL;
+  for (size_t i = 0; i < search->all.count; i++) {
+    struct family *f = search->all.at[i];
+    int count = (int)f->runs.count;
+    f->saved = count * (f->lines - 1) - f->lines - 2;
+    bool better = f->saved > 0 && count > 1 &&
+                  (!best || f->saved > best->saved ||
+                   (f->saved == best->saved && f->length < best->length));
+    if (better && !are_neighbours(f) &&
+        parameters_count(search->plan, f->runs.at, f->runs.count) <=
+            MOST_PARAMETERS)
+      best = f;
+  }
+  return best;
+}
+
+/* Names. */
+
+static bool is_word_of(const struct source_plan *plan, const char *name) {
+  for (size_t i = 0; i < plan->graph->nodes.count; i++)
+    if (strcmp(plan->graph->nodes.at[i]->word, name) == 0)
+      return true;
+  for (size_t i = 0; i < plan->defs.all.count; i++)
+    if (strcmp(plan->defs.all.at[i].pieces.at[1].text.value, name) == 0)
+      return true;
+  return false;
+}
+
+/* The letters that the file's names of all the runs begin with. */
+static const char *common_name(struct source_plan *plan,
+                               const struct family *f) {
+  const char *common = NULL;
+  size_t length = 0;
+  for (size_t i = 0; i < f->runs.count; i++) {
+    const struct run *run = &f->runs.at[i];
+    int node = plan->order[run->block->all.at[run->from].first];
+    const char *name = plan->graph->nodes.at[node]->name;
+    size_t same = 0;
+    while (name && isalpha((unsigned char)name[same]) &&
+           (!common || (same < length && name[same] == common[same])))
+      same++;
+    common = name;
+    length = same;
+    if (length < 4 || length > 20)
+      return NULL;
+  }
+  return graph_text(plan->graph, "%.*s", (int)length, common);
+}
+
+static bool has_loop(const struct family *f) {
+  const struct run *run = &f->runs.at[0];
+  for (size_t i = 0; i < run->length; i++) {
+    const struct piece *piece = &run->block->all.at[run->from + i].pieces.at[0];
+    if (piece->kind == PIECE_TEXT && strcmp(piece->text.value, "repeat") == 0)
+      return true;
+  }
+  return false;
+}
+
+static const char *name_def(struct source_plan *plan, const struct family *f) {
+  const char *name = common_name(plan, f);
+  static const char *const common[] = {"conv", "layer", "model", "node"};
+  for (size_t i = 0; name && i < sizeof common / sizeof *common; i++)
+    if (strcmp(name, common[i]) == 0)
+      name = NULL;
+  if (!name)
+    name = has_loop(f) ? "stage" : "block";
+  const char *whole = graph_identifier(plan->graph, name);
+  for (int i = 2; is_word_of(plan, whole); i++)
+    whole = graph_text(plan->graph, "%s%d", name, i);
+  return whole;
+}
+
+static struct piece *put(struct source_plan *plan, struct statement *s,
+                         enum piece_kind kind) {
+  struct piece *piece = VEC_PUSH(plan->graph->arena, &s->pieces);
+  piece->kind = kind;
+  piece->node = -1;
+  return piece;
+}
+
+static struct statement call(struct source_plan *plan, const char *name,
+                             const struct run *run, const struct parameters *p,
+                             const struct part_text *values) {
+  const struct statement *last =
+      &run->block->all.at[run->from + run->length - 1];
+  struct statement s = {.node = last->node,
+                        .first = run->block->all.at[run->from].first,
+                        .last = last->last};
+  put(plan, &s, PIECE_TEXT)->text =
+      (struct part_text){PART_NONE, "", name, NULL};
+  for (size_t i = 0; i < p->count; i++)
+    put(plan, &s, PIECE_TEXT)->text = values[i];
+  statement_measure(plan, &s);
+  return s;
+}
+
+/* Puts one statement in the place of a run. */
+static void replace(struct run *run, struct statement by) {
+  struct statement *at = run->block->all.at;
+  size_t rest = run->block->all.count - run->from - run->length;
+  at[run->from] = by;
+  memmove(&at[run->from + 1], &at[run->from + run->length], rest * sizeof *at);
+  run->block->all.count -= run->length - 1;
+}
+
+static bool define(struct source_plan *plan, struct family *f) {
+  struct parameters p;
+  const char *name = name_def(plan, f);
+  if (!parameters_find(plan, f->runs.at, f->runs.count, &p))
+    return false;
+  struct statement def = {.node = -1};
+  put(plan, &def, PIECE_TEXT)->text =
+      (struct part_text){PART_NONE, "", "def", NULL};
+  put(plan, &def, PIECE_TEXT)->text =
+      (struct part_text){PART_NONE, "", name, NULL};
+  for (size_t i = 0; i < p.count; i++)
+    put(plan, &def, PIECE_TEXT)->text =
+        (struct part_text){PART_NONE, "", p.name[i], NULL};
+  struct block *body = ARENA_NEW(plan->graph->arena, struct block);
+  const struct run *first = &f->runs.at[0];
+  for (size_t i = 0; i < first->length; i++)
+    *VEC_PUSH(plan->graph->arena, &body->all) =
+        first->block->all.at[first->from + i];
+  body->all.at[first->length - 1].node = -1; /* the call has its label */
+  block_measure(plan, body);
+  put(plan, &def, PIECE_BLOCK)->block = body;
+  for (size_t i = f->runs.count; i-- > 0;)
+    replace(&f->runs.at[i],
+            call(plan, name, &f->runs.at[i], &p, &p.values[i * p.count]));
+  *VEC_PUSH(plan->graph->arena, &plan->defs.all) = def;
+  return true;
+}
+
+void fold_defs(struct source_plan *plan) {
+  for (int round = 0; round < MOST_DEFS; round++) {
+    struct arena scratch;
+    arena_open_in(&scratch, plan->graph->arena);
+    struct search search = {.plan = plan, .arena = &scratch};
+    search.longest =
+        count_statements(&plan->top) > MOST_STATEMENTS ? 4 : LONGEST_DEF;
+    search_block(&search, &plan->top);
+    for (size_t i = 0; i < plan->defs.all.count; i++) {
+      struct statement *def = &plan->defs.all.at[i];
+      search_block(&search, def->pieces.at[def->pieces.count - 1].block);
+    }
+    struct family *best = best_family(&search);
+    bool found = best && define(plan, best);
+    arena_close(&scratch);
+    if (!found)
+      break;
+    block_measure(plan, &plan->top);
+    fold_block(plan, &plan->top, false);
+  }
+}

@@ -1,0 +1,212 @@
+/*
+ * Equal runs become loops: `repeat` where they are the same, `for` with a row
+ * each where only numbers differ.
+ */
+#include <limits.h>
+#include <stdlib.h>
+
+#include "import/parameter.h"
+
+enum { LONGEST_BODY = 64 };
+
+/* `count` runs of `length` statements from `from`, and the lines saved. */
+struct fold {
+  size_t from, length, count;
+  int saved;
+  bool table;
+};
+
+typedef VEC(struct fold) fold_list;
+
+static int better(const void *a, const void *b) {
+  const struct fold *x = a, *y = b;
+  if (x->saved != y->saved)
+    return x->saved < y->saved ? 1 : -1;
+  if (x->length != y->length)
+    return x->length > y->length ? 1 : -1;
+  return x->from > y->from ? 1 : x->from < y->from ? -1 : 0;
+}
+
+static struct run run_at(struct block *block, const struct fold *f, size_t i) {
+  return (struct run){block, f->from + i * f->length, f->length};
+}
+
+static bool all_closed(const struct source_plan *plan, struct block *block,
+                       const struct fold *f) {
+  for (size_t i = 0; i < f->count; i++) {
+    struct run run = run_at(block, f, i);
+    if (!run_is_closed(plan, &run, i + 1 == f->count))
+      return false;
+  }
+  return true;
+}
+
+static int saved_by(struct source_plan *plan, struct block *block,
+                    const struct fold *f) {
+  struct run first = run_at(block, f, 0);
+  int lines = run_lines(&first), whole = lines * (int)f->count;
+  bool short_body = f->length == 1 && block->all.at[f->from].width < LINE - 24;
+  if (!f->table)
+    return whole - (short_body ? 1 : lines + 2);
+  struct run *runs = arena_alloc(plan->graph->arena, f->count, sizeof *runs);
+  for (size_t i = 0; i < f->count; i++)
+    runs[i] = run_at(block, f, i);
+  size_t names = parameters_count(plan, runs, f->count);
+  if (names > MOST_PARAMETERS || names == 0)
+    return 0;
+  int rows = names > 1 ? (int)f->count + 1 : 0;
+  return whole - lines - rows - 2;
+}
+
+static void offer(struct source_plan *plan, struct block *block,
+                  fold_list *list, struct fold f) {
+  if (!all_closed(plan, block, &f))
+    return;
+  f.saved = saved_by(plan, block, &f);
+  if (f.saved > 0)
+    *VEC_PUSH(plan->graph->arena, list) = f;
+}
+
+/* Statement i + p is as i; a label may only end what is folded. */
+static bool repeats(const struct source_plan *plan, const struct block *block,
+                    size_t i, size_t p, bool table) {
+  const struct statement *a = &block->all.at[i], *b = &block->all.at[i + p];
+  return !a->labelled >= !b->labelled && statement_same(plan, a, b, table);
+}
+
+static void find(struct source_plan *plan, struct block *block, bool table,
+                 fold_list *list) {
+  size_t count = block->all.count;
+  for (size_t p = 1; p <= LONGEST_BODY && p * 2 <= count; p++)
+    for (size_t i = 0, equal = 0; i + p <= count; i++) {
+      if (i + p < count && repeats(plan, block, i, p, table)) {
+        equal++;
+        continue;
+      }
+      size_t first = i - equal;
+      for (size_t shift = 0; equal >= p && shift <= equal % p; shift++)
+        offer(plan, block, list,
+              (struct fold){first + shift, p, equal / p + 1, 0, table});
+      equal = 0;
+    }
+}
+
+static struct piece *put(struct source_plan *plan, struct statement *s,
+                         enum piece_kind kind) {
+  struct piece *piece = VEC_PUSH(plan->graph->arena, &s->pieces);
+  piece->kind = kind;
+  piece->node = -1;
+  return piece;
+}
+
+static void put_text(struct source_plan *plan, struct statement *s,
+                     enum part part, const char *text) {
+  put(plan, s, PIECE_TEXT)->text = (struct part_text){part, "", text, NULL};
+}
+
+static struct block *body_of(struct source_plan *plan, struct run run) {
+  struct block *body = ARENA_NEW(plan->graph->arena, struct block);
+  for (size_t i = 0; i < run.length; i++)
+    *VEC_PUSH(plan->graph->arena, &body->all) = run.block->all.at[run.from + i];
+  return body;
+}
+
+static bool make_table(struct source_plan *plan, struct block *block,
+                       const struct fold *f, struct statement *s) {
+  struct run *runs = arena_alloc(plan->graph->arena, f->count, sizeof *runs);
+  struct parameters p;
+  for (size_t i = 0; i < f->count; i++)
+    runs[i] = run_at(block, f, i);
+  if (!parameters_find(plan, runs, f->count, &p))
+    return false;
+  put_text(plan, s, PART_NONE, "for");
+  for (size_t i = 0; i < p.count; i++)
+    put_text(plan, s, PART_NONE, p.name[i]);
+  put_text(plan, s, PART_NONE, "in");
+  struct piece *rows = put(plan, s, PIECE_ROWS);
+  rows->columns = p.count;
+  for (size_t i = 0; i < p.count * f->count; i++)
+    *VEC_PUSH(plan->graph->arena, &rows->values) = p.values[i];
+  return true;
+}
+
+static void make(struct source_plan *plan, struct block *block,
+                 const struct fold *f, struct statement *s) {
+  struct run first = run_at(block, f, 0);
+  const struct statement *last =
+      &block->all.at[f->from + f->count * f->length - 1];
+  *s = (struct statement){.node = last->node,
+                          .first = block->all.at[f->from].first,
+                          .last = last->last};
+  if (!f->table) {
+    put_text(plan, s, PART_NONE, "repeat");
+    put_text(plan, s, PART_COUNT, graph_text(plan->graph, "%zu", f->count));
+  } else if (!make_table(plan, block, f, s)) {
+    return;
+  }
+  struct block *body = body_of(plan, first);
+  block_measure(plan, body);
+  put(plan, s, PIECE_BLOCK)->block = body;
+  statement_measure(plan, s);
+}
+
+/* Carries out the best folds that do not overlap; false: there are none. */
+static bool apply(struct source_plan *plan, struct block *block,
+                  fold_list *list) {
+  struct arena *arena = plan->graph->arena;
+  size_t count = block->all.count;
+  size_t *taken = arena_alloc(arena, count + 1, sizeof *taken);
+  if (list->count == 0)
+    return false;
+  qsort(list->at, list->count, sizeof *list->at, better);
+  for (size_t k = 0; k < list->count; k++) {
+    const struct fold *f = &list->at[k];
+    size_t end = f->from + f->count * f->length;
+    bool free = true;
+    for (size_t i = f->from; i < end && free; i++)
+      free = taken[i] == 0;
+    for (size_t i = f->from; i < end && free; i++)
+      taken[i] = k + 1;
+  }
+  struct block next = {0};
+  for (size_t i = 0; i < count;) {
+    struct statement *s = VEC_PUSH(arena, &next.all);
+    if (taken[i] == 0) {
+      *s = block->all.at[i++];
+      continue;
+    }
+    const struct fold *f = &list->at[taken[i] - 1];
+    make(plan, block, f, s);
+    i = f->from + f->count * f->length;
+  }
+  *block = next;
+  return true;
+}
+
+void fold_block(struct source_plan *plan, struct block *block, bool tables) {
+  for (size_t i = 0; i < block->all.count; i++) {
+    struct statement *s = &block->all.at[i];
+    for (size_t k = 0; k < s->pieces.count; k++)
+      if (s->pieces.at[k].kind == PIECE_BLOCK)
+        fold_block(plan, s->pieces.at[k].block, tables);
+    statement_measure(plan, s);
+  }
+  for (int round = 0; round < 20; round++) {
+    fold_list list = {0};
+    find(plan, block, false, &list);
+    if (tables && list.count == 0)
+      find(plan, block, true, &list);
+    if (!apply(plan, block, &list))
+      break;
+  }
+}
+
+void fold(struct source_plan *plan) {
+  fold_block(plan, &plan->top, false);
+  fold_defs(plan);
+  fold_block(plan, &plan->top, true);
+  for (size_t i = 0; i < plan->defs.all.count; i++) {
+    struct statement *def = &plan->defs.all.at[i];
+    fold_block(plan, def->pieces.at[def->pieces.count - 1].block, true);
+  }
+}

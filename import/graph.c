@@ -1,0 +1,197 @@
+/* The graph of an imported net: how readers make it. */
+#include "import/graph.h"
+
+#include <ctype.h>
+#include <inttypes.h>
+#include <string.h>
+
+void graph_open(struct graph *graph, struct arena *arena) {
+  *graph = (struct graph){.arena = arena};
+}
+
+bool graph_fail(struct graph *graph, size_t line, const char *format, ...) {
+  if (graph->failed)
+    return false;
+  struct text text = text_new(graph->arena);
+  va_list args;
+  va_start(args, format);
+  text_vprintf(&text, format, args);
+  va_end(args);
+  graph->failed = true;
+  graph->error =
+      (struct graph_error){.line = line, .message = text_slice(&text)};
+  return false;
+}
+
+void graph_help(struct graph *graph, const char *format, ...) {
+  if (graph->error.help.length)
+    return;
+  struct text text = text_new(graph->arena);
+  va_list args;
+  va_start(args, format);
+  text_vprintf(&text, format, args);
+  va_end(args);
+  graph->error.help = text_slice(&text);
+}
+
+const char *graph_text(struct graph *graph, const char *format, ...) {
+  struct text text = text_new(graph->arena);
+  va_list args;
+  va_start(args, format);
+  text_vprintf(&text, format, args);
+  va_end(args);
+  text_putc(&text, '\0');
+  return text.at;
+}
+
+void graph_note(struct graph *graph, const char *format, ...) {
+  struct text text = text_new(graph->arena);
+  va_list args;
+  va_start(args, format);
+  text_vprintf(&text, format, args);
+  va_end(args);
+  text_putc(&text, '\0');
+  for (size_t i = 0; i < graph->notes.count; i++)
+    if (strcmp(graph->notes.at[i], text.at) == 0)
+      return;
+  *VEC_PUSH(graph->arena, &graph->notes) = text.at;
+}
+
+static struct graph_node *add(struct graph *graph, const char *word) {
+  struct graph_node *node = ARENA_NEW(graph->arena, struct graph_node);
+  node->index = (int)graph->nodes.count;
+  node->word = word;
+  node->keyed = -1;
+  if (graph->nodes.count == LIMIT_LAYERS)
+    graph_fail(graph, 0, "the net has more than %d layers", LIMIT_LAYERS);
+  *VEC_PUSH(graph->arena, &graph->nodes) = node;
+  return node;
+}
+
+struct graph_node *graph_input(struct graph *graph, const char *name,
+                               const struct graph_shape *shape,
+                               const char *dtype) {
+  struct graph_node *node = add(graph, "input");
+  node->name = name;
+  node->shape = *shape;
+  if (dtype)
+    graph_arg(graph, node, PART_NONE, ": ", dtype);
+  return node;
+}
+
+struct graph_node *graph_layer(struct graph *graph, const char *word,
+                               int input) {
+  struct graph_node *node = add(graph, word);
+  graph_operand(graph, node, input);
+  return node;
+}
+
+struct graph_node *graph_join(struct graph *graph, const char *word) {
+  return add(graph, word);
+}
+
+void graph_operand(struct graph *graph, struct graph_node *node, int input) {
+  *VEC_PUSH(graph->arena, &node->inputs) = input;
+}
+
+void graph_arg(struct graph *graph, struct graph_node *node, enum part part,
+               const char *before, const char *value) {
+  *VEC_PUSH(graph->arena, &node->args) =
+      (struct part_text){part, before, value, NULL};
+}
+
+void graph_int(struct graph *graph, struct graph_node *node, enum part part,
+               const char *before, int64_t value) {
+  graph_arg(graph, node, part, before, graph_text(graph, "%" PRId64, value));
+}
+
+void graph_option(struct graph *graph, struct graph_node *node, enum part part,
+                  const char *before, int64_t value, int64_t usual) {
+  graph_int(graph, node, part, before, value);
+  node->args.at[node->args.count - 1].usual =
+      graph_text(graph, "%" PRId64, usual);
+}
+
+const char *graph_sizes(struct graph *graph, const int64_t *sizes, int count) {
+  struct text text = text_new(graph->arena);
+  for (int i = 0; i < count; i++)
+    text_printf(&text, "%s%" PRId64, i ? "x" : "", sizes[i]);
+  text_putc(&text, '\0');
+  return text.at;
+}
+
+/* "1:2", or "1" where both sides are equal. */
+static void put_sides(struct text *text, int64_t before, int64_t behind) {
+  text_int(text, before);
+  if (before != behind) {
+    text_putc(text, ':');
+    text_int(text, behind);
+  }
+}
+
+void graph_padding(struct graph *graph, struct graph_node *node, int axes,
+                   const int64_t *kernel, const int64_t *dilation,
+                   const int64_t *before, const int64_t *behind) {
+  bool none = true, same = true, even = true;
+  for (int i = 0; i < axes; i++) {
+    int64_t whole = dilation[i] * (kernel[i] - 1);
+    none = none && before[i] == 0 && behind[i] == 0;
+    same = same && before[i] == whole / 2 && behind[i] == whole - whole / 2;
+    even = even && before[i] == before[0] && behind[i] == behind[0];
+  }
+  if (none)
+    return;
+  if (same) {
+    graph_arg(graph, node, PART_NONE, "", "pad");
+    return;
+  }
+  struct text text = text_new(graph->arena);
+  for (int i = 0; i < (even ? 1 : axes); i++) {
+    if (i)
+      text_putc(&text, 'x');
+    put_sides(&text, before[i], behind[i]);
+  }
+  text_putc(&text, '\0');
+  graph_arg(graph, node, PART_PADDING, "pad=", text.at);
+}
+
+/* The language's own words name nothing else; the table has them as `word`. */
+static bool is_taken(const char *name) {
+  static const char *const words[] = {
+#define TOKEN(id, text) text,
+#include "lexer/tokens.def"
+#undef TOKEN
+  };
+  size_t length = strlen(name);
+  for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+    if (words[i][0] == '`' && strncmp(words[i] + 1, name, length) == 0 &&
+        words[i][length + 1] == '`')
+      return true;
+  return false;
+}
+
+const char *graph_identifier(struct graph *graph, const char *name) {
+  struct text text = text_new(graph->arena);
+  bool gap = false;
+  for (; name && *name && text.length < 64; name++) {
+    unsigned char c = (unsigned char)*name;
+    if (c < 128 && (isalnum(c) || c == '_')) {
+      if (gap && text.length)
+        text_putc(&text, '_');
+      if (!text.length && isdigit(c))
+        text_put(&text, "n");
+      text_putc(&text, (char)c);
+      gap = false;
+    } else {
+      gap = true;
+    }
+  }
+  if (text.length == 0)
+    return NULL;
+  text_putc(&text, '\0');
+  if (is_taken(text.at)) {
+    text.at[text.length - 1] = '_';
+    text_putc(&text, '\0');
+  }
+  return text.at;
+}

@@ -1,0 +1,132 @@
+/*
+ * The graph that readers of foreign files make: layers in netc's words, with
+ * their arguments as text, and what the file says of their shapes. Passes turn
+ * it into statements (structure.h), fold these (fold.h) and write them
+ * (write.h).
+ */
+#ifndef NETC_IMPORT_GRAPH_H
+#define NETC_IMPORT_GRAPH_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/arena.h"
+#include "base/limits.h"
+#include "base/map.h"
+#include "base/text.h"
+
+/*
+ * What an argument counts. Where equal blocks differ in one only, it becomes
+ * a parameter of that letter; those of PART_NONE are the same or no block is
+ * shared.
+ */
+enum part {
+  PART_NONE,
+  PART_CHANNELS,
+  PART_KERNEL,
+  PART_STRIDE,
+  PART_PADDING,
+  PART_GROUPS,
+  PART_DILATION,
+  PART_COUNT,
+  PART_OTHER,
+};
+
+/* An argument: `before` and `value` are written without a blank between. */
+struct part_text {
+  enum part part;
+  const char *before; /* "", "/", "groups=" */
+  const char *value;
+  const char *usual; /* left out when it has this value; NULL: never */
+};
+
+/* Of layers with weights; written where netc would choose otherwise. */
+enum graph_bias { BIAS_UNSAID, BIAS_WITH, BIAS_WITHOUT };
+
+struct graph_shape {
+  int rank;                 /* 0: the file does not say */
+  int64_t size[LIMIT_RANK]; /* netc's order: channels last */
+};
+
+struct graph_node {
+  int index;
+  const char *word; /* "conv"; "input" for an input of the net */
+  VEC(struct part_text) args;
+  enum graph_bias bias;
+  /* Tensors that it is made from, in order. A join has several. */
+  VEC(int) inputs;
+  /* One more tensor by key: `cross=LABEL`. */
+  const char *key;
+  int keyed;        /* with `key` */
+  const char *name; /* the file's; NULL: none worth keeping */
+  const char *kind; /* the file's word for it, for messages */
+  size_t line;      /* of the file; 0: none */
+  struct graph_shape shape;
+  const char *output; /* the name under which it leaves the net, or NULL */
+};
+
+/* Why a file could not be read: one message, for its first error. */
+struct graph_error {
+  size_t line; /* 0: none */
+  struct slice message, help;
+};
+
+struct graph {
+  struct arena *arena;
+  const char *name; /* of the net */
+  VEC(struct graph_node *) nodes;
+  bool failed;
+  struct graph_error error;
+  VEC(const char *) notes; /* what is left out on purpose, for a comment */
+};
+
+void graph_open(struct graph *graph, struct arena *arena);
+
+/* Keeps the first error; returns false, so that readers may return it. */
+bool graph_fail(struct graph *graph, size_t line, const char *format, ...)
+    PRINTF_LIKE(3, 4);
+/* Says what to do about the error, if it is the one that was kept. */
+void graph_help(struct graph *graph, const char *format, ...) PRINTF_LIKE(2, 3);
+
+/* Something of the file that the net does not have; said once. */
+void graph_note(struct graph *graph, const char *format, ...) PRINTF_LIKE(2, 3);
+
+/* An input of the net; `dtype` is NULL or "i32" or "i64". */
+struct graph_node *graph_input(struct graph *graph, const char *name,
+                               const struct graph_shape *shape,
+                               const char *dtype);
+
+/* A layer on one tensor; inputs below it exist already. */
+struct graph_node *graph_layer(struct graph *graph, const char *word,
+                               int input);
+/* A join; operands follow with graph_operand. */
+struct graph_node *graph_join(struct graph *graph, const char *word);
+void graph_operand(struct graph *graph, struct graph_node *node, int input);
+
+/* Arguments, in the order in which they are written. */
+void graph_arg(struct graph *graph, struct graph_node *node, enum part part,
+               const char *before, const char *value);
+void graph_int(struct graph *graph, struct graph_node *node, enum part part,
+               const char *before, int64_t value);
+/* The same, left out where the value is the usual one. */
+void graph_option(struct graph *graph, struct graph_node *node, enum part part,
+                  const char *before, int64_t value, int64_t usual);
+/* "3x3" or, where all are equal and `square`, still "3x3": one a axis. */
+const char *graph_sizes(struct graph *graph, const int64_t *sizes, int count);
+
+/*
+ * `pad`, `pad=1` or `pad=0:1x1:2`, or nothing, for a window: `pad` where netc
+ * would choose the same by itself. `kernel` and `dilation` by axis.
+ */
+void graph_padding(struct graph *graph, struct graph_node *node, int axes,
+                   const int64_t *kernel, const int64_t *dilation,
+                   const int64_t *before, const int64_t *behind);
+
+/* A copy of a text in the graph's arena. */
+const char *graph_text(struct graph *graph, const char *format, ...)
+    PRINTF_LIKE(2, 3);
+
+/* A name as the language has them; NULL where nothing of it is left. */
+const char *graph_identifier(struct graph *graph, const char *name);
+
+#endif

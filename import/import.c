@@ -1,0 +1,59 @@
+/* A foreign file becomes a source: reader, structure, folds, text. */
+#include <string.h>
+
+#include "import/reader.h"
+#include "import/statement.h"
+
+#define READER(name, suffix, knows, read) \
+  bool knows(struct slice file);          \
+  import_read_fn read;
+#include "import/readers.def"
+#undef READER
+
+static const struct import_reader readers[] = {
+#define READER(name, suffix, knows, read) {name, suffix, knows, read},
+#include "import/readers.def"
+#undef READER
+};
+
+size_t import_reader_count(void) {
+  return sizeof readers / sizeof *readers;
+}
+
+const struct import_reader *import_reader_at(size_t index) {
+  return &readers[index];
+}
+
+const struct import_reader *import_reader_find(const char *path,
+                                               struct slice file) {
+  const char *dot = strrchr(path, '.');
+  for (size_t i = 0; dot && i < import_reader_count(); i++)
+    if (strcmp(dot, readers[i].suffix) == 0)
+      return &readers[i];
+  for (size_t i = 0; i < import_reader_count(); i++)
+    if (readers[i].knows(file))
+      return &readers[i];
+  return NULL;
+}
+
+bool import_file(const struct import_reader *reader, struct slice file,
+                 const char *name, const struct import_options *options,
+                 struct graph *graph, struct imported *result) {
+  struct source_plan plan;
+  if (!reader->read(graph, file, options))
+    return false;
+  if (graph->nodes.count == 0)
+    return graph_fail(graph, 0, "the file describes no net");
+  graph->name = graph_identifier(graph, graph->name ? graph->name : name);
+  structure(&plan, graph, options->flat);
+  if (!options->flat)
+    fold(&plan);
+  result->source = text_new(graph->arena);
+  write_source(&plan, &result->source);
+  result->layer_count = (size_t)plan.count;
+  result->layers =
+      arena_alloc(graph->arena, result->layer_count + 1, sizeof(void *));
+  for (int i = 0; i < plan.count; i++)
+    result->layers[i] = graph->nodes.at[plan.order[i]];
+  return true;
+}

@@ -1,0 +1,202 @@
+/*
+ * Parameters of alike runs: a column is what one argument is in each run.
+ * Equal columns share a name, and so do multiples: 64 128 256 and 256 512
+ * 1024 are `c` and `c*4`.
+ */
+#include "import/parameter.h"
+
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef VEC(struct part_text *) part_list;
+
+bool run_is_closed(const struct source_plan *plan, const struct run *run,
+                   bool but_last) {
+  const struct statement *s = &run->block->all.at[run->from];
+  int first = s[0].first, last = s[run->length - 1].last;
+  for (size_t i = 0; i < run->length; i++) {
+    bool named_outside = s[i].labelled && plan->read_until[s[i].node] > last;
+    if (s[i].reads < first || s[i].read_until > last ||
+        (named_outside && !(but_last && i + 1 == run->length)))
+      return false;
+  }
+  return true;
+}
+
+int run_lines(const struct run *run) {
+  int lines = 0;
+  for (size_t i = 0; i < run->length; i++)
+    lines += run->block->all.at[run->from + i].lines;
+  return lines;
+}
+
+static void collect(struct arena *arena, struct statement *s, size_t count,
+                    part_list *out) {
+  for (size_t i = 0; i < count; i++)
+    for (size_t k = 0; k < s[i].pieces.count; k++) {
+      struct piece *piece = &s[i].pieces.at[k];
+      if (piece->kind == PIECE_TEXT && piece->text.part != PART_NONE)
+        *VEC_PUSH(arena, out) = &piece->text;
+      for (size_t v = 0; v < piece->values.count; v++)
+        *VEC_PUSH(arena, out) = &piece->values.at[v];
+      if (piece->kind == PIECE_BLOCK)
+        collect(arena, piece->block->all.at, piece->block->all.count, out);
+    }
+}
+
+struct columns {
+  const part_list *lists; /* by run */
+  size_t runs;
+};
+
+static const char *value_at(const struct columns *c, size_t run, size_t row) {
+  return c->lists[run].at[row]->value;
+}
+
+static bool is_constant(const struct columns *c, size_t row) {
+  for (size_t i = 1; i < c->runs; i++)
+    if (strcmp(value_at(c, i, row), value_at(c, 0, row)) != 0)
+      return false;
+  return true;
+}
+
+static bool is_equal(const struct columns *c, size_t a, size_t b) {
+  for (size_t i = 0; i < c->runs; i++)
+    if (strcmp(value_at(c, i, a), value_at(c, i, b)) != 0)
+      return false;
+  return true;
+}
+
+static bool integer(const char *text, int64_t *value) {
+  char *end;
+  if (*text < '1' || *text > '9' || strlen(text) > 15)
+    return false;
+  *value = strtoll(text, &end, 10);
+  return *end == '\0';
+}
+
+/* m if column `a` is m times column `b` in every run; else 0. */
+static int64_t multiple(const struct columns *c, size_t a, size_t b) {
+  int64_t factor = 0;
+  for (size_t i = 0; i < c->runs; i++) {
+    int64_t left, right;
+    if (!integer(value_at(c, i, a), &left) ||
+        !integer(value_at(c, i, b), &right) || left % right != 0 ||
+        (factor && left / right != factor))
+      return 0;
+    factor = left / right;
+  }
+  return factor;
+}
+
+/* How a column is said by an earlier one. */
+struct said {
+  size_t by;       /* the row of the parameter */
+  int64_t times;   /* or, */
+  int64_t divided; /* the other way round */
+};
+
+static bool say(const struct columns *c, size_t row, const size_t *rows,
+                size_t count, const part_list *list, struct said *said) {
+  for (size_t p = 0; p < count; p++) {
+    bool alike = list->at[rows[p]]->part == list->at[row]->part;
+    *said = (struct said){p, 1, 1};
+    if (alike && is_equal(c, row, rows[p]))
+      return true;
+    if (!alike || list->at[row]->part != PART_CHANNELS)
+      continue;
+    if ((said->times = multiple(c, row, rows[p])) > 1)
+      return true;
+    said->times = 1;
+    if ((said->divided = multiple(c, rows[p], row)) > 1)
+      return true;
+  }
+  return false;
+}
+
+/* The rows that become parameters; returns how many. */
+static size_t choose(const struct columns *c, size_t rows[MOST_PARAMETERS + 1],
+                     struct said *said) {
+  const part_list *list = &c->lists[0];
+  size_t count = 0;
+  for (size_t row = 0; row < list->count; row++) {
+    said[row].by = SIZE_MAX;
+    if (is_constant(c, row) || say(c, row, rows, count, list, &said[row]))
+      continue;
+    if (count == MOST_PARAMETERS)
+      return MOST_PARAMETERS + 1;
+    said[row] = (struct said){count, 1, 1};
+    rows[count++] = row;
+  }
+  return count;
+}
+
+static void name_parameters(struct source_plan *plan, struct parameters *p) {
+  static const char letters[] = "vckspgdnv"; /* by enum part */
+  for (size_t i = 0; i < p->count; i++) {
+    int same = 0, before = 0;
+    char letter = letters[p->part[i]];
+    for (size_t k = 0; k < p->count; k++) {
+      same += letters[p->part[k]] == letter;
+      before += k < i && letters[p->part[k]] == letter;
+    }
+    p->name[i] = same == 1
+                     ? graph_text(plan->graph, "%c", letter)
+                     : graph_text(plan->graph, "%c%d", letter, before + 1);
+  }
+}
+
+static struct columns collect_runs(struct source_plan *plan,
+                                   const struct run *runs, size_t count) {
+  struct arena *arena = plan->graph->arena;
+  part_list *lists = arena_alloc(arena, count, sizeof *lists);
+  for (size_t i = 0; i < count; i++)
+    collect(arena, &runs[i].block->all.at[runs[i].from], runs[i].length,
+            &lists[i]);
+  return (struct columns){lists, count};
+}
+
+size_t parameters_count(struct source_plan *plan, const struct run *runs,
+                        size_t count) {
+  size_t rows[MOST_PARAMETERS + 1];
+  struct columns c = collect_runs(plan, runs, count);
+  struct said *said =
+      arena_alloc(plan->graph->arena, c.lists[0].count + 1, sizeof *said);
+  return choose(&c, rows, said);
+}
+
+static const char *expression(struct source_plan *plan, const char *name,
+                              const struct said *said) {
+  if (said->times > 1)
+    return graph_text(plan->graph, "%s*%lld", name, (long long)said->times);
+  if (said->divided > 1)
+    return graph_text(plan->graph, "%s/%lld", name, (long long)said->divided);
+  return name;
+}
+
+bool parameters_find(struct source_plan *plan, const struct run *runs,
+                     size_t count, struct parameters *p) {
+  size_t rows[MOST_PARAMETERS + 1];
+  struct columns c = collect_runs(plan, runs, count);
+  const part_list *body = &c.lists[0];
+  struct said *said =
+      arena_alloc(plan->graph->arena, body->count + 1, sizeof *said);
+  *p = (struct parameters){.count = choose(&c, rows, said)};
+  if (p->count > MOST_PARAMETERS)
+    return false;
+  p->values =
+      arena_alloc(plan->graph->arena, count * p->count + 1, sizeof *p->values);
+  for (size_t i = 0; i < p->count; i++)
+    p->part[i] = body->at[rows[i]]->part;
+  name_parameters(plan, p);
+  for (size_t run = 0; run < count; run++)
+    for (size_t i = 0; i < p->count; i++)
+      p->values[run * p->count + i] =
+          (struct part_text){p->part[i], "", value_at(&c, run, rows[i]), NULL};
+  for (size_t row = 0; row < body->count; row++)
+    if (said[row].by != SIZE_MAX)
+      body->at[row]->value =
+          expression(plan, p->name[said[row].by], &said[row]);
+  return true;
+}

@@ -1,0 +1,45 @@
+/* What differs between alike runs of statements becomes parameters. */
+#ifndef NETC_IMPORT_PARAMETER_H
+#define NETC_IMPORT_PARAMETER_H
+
+#include "import/statement.h"
+
+enum { MOST_PARAMETERS = 8 };
+
+/* Statements [from, from + length) of a block. */
+struct run {
+  struct block *block;
+  size_t from, length;
+};
+
+struct parameters {
+  size_t count; /* names; more than MOST_PARAMETERS: too many to be of use */
+  const char *name[MOST_PARAMETERS];
+  enum part part[MOST_PARAMETERS];
+  /* values[run * count + parameter] */
+  struct part_text *values;
+};
+
+/*
+ * Whether nothing inside names what is outside, nor the other way round;
+ * `but_last`: what it ends with may be named.
+ */
+bool run_is_closed(const struct source_plan *plan, const struct run *run,
+                   bool but_last);
+
+/* Lines of a run. */
+int run_lines(const struct run *run);
+
+/*
+ * Compares runs of one form. If they can do with MOST_PARAMETERS, puts the
+ * names into the first of them, which thereby becomes the body for all, and
+ * returns true; else nothing is changed.
+ */
+bool parameters_find(struct source_plan *plan, const struct run *runs,
+                     size_t count, struct parameters *parameters);
+
+/* How many there would be; at most MOST_PARAMETERS + 1. */
+size_t parameters_count(struct source_plan *plan, const struct run *runs,
+                        size_t count);
+
+#endif

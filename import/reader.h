@@ -1,0 +1,54 @@
+/* Readers of foreign files: a row each in readers.def. */
+#ifndef NETC_IMPORT_READER_H
+#define NETC_IMPORT_READER_H
+
+#include "import/graph.h"
+
+/* A size from the command line. */
+struct import_input {
+  const char *name; /* NULL: of the only input */
+  struct graph_shape shape;
+};
+
+struct import_options {
+  bool flat;          /* a line a layer */
+  bool allow_unknown; /* what has no counterpart is left out, and said so */
+  const struct import_input *inputs;
+  size_t input_count;
+};
+
+/* Fills the graph; false: graph->error says why not. */
+typedef bool import_read_fn(struct graph *graph, struct slice file,
+                            const struct import_options *options);
+
+struct import_reader {
+  const char *name;   /* "Darknet" */
+  const char *suffix; /* ".cfg" */
+  /* Whether a text looks like one of its kind, whatever its name. */
+  bool (*knows)(struct slice file);
+  import_read_fn *read;
+};
+
+size_t import_reader_count(void);
+const struct import_reader *import_reader_at(size_t index);
+
+/* By suffix, then by content; NULL: nobody knows it. */
+const struct import_reader *import_reader_find(const char *path,
+                                               struct slice file);
+
+/* What an import gives: the source, and the layers behind its lines. */
+struct imported {
+  struct text source;
+  size_t layer_count;
+  struct graph_node **layers; /* in the order of the source's layers */
+};
+
+/*
+ * Reads a file into a source. `name` is that of the net if the file has none.
+ * False: `graph` holds the error.
+ */
+bool import_file(const struct import_reader *reader, struct slice file,
+                 const char *name, const struct import_options *options,
+                 struct graph *graph, struct imported *result);
+
+#endif

@@ -1,0 +1,100 @@
+/* Statements of the source that an import makes, before they are text. */
+#ifndef NETC_IMPORT_STATEMENT_H
+#define NETC_IMPORT_STATEMENT_H
+
+#include "import/graph.h"
+
+struct block;
+
+enum { WIDE = 100000, LINE = 80 };
+
+enum piece_kind {
+  PIECE_TEXT,  /* a word or an argument */
+  PIECE_BLOCK, /* { ... } */
+  PIECE_LABEL, /* the name of a node; `text.before` stands before it */
+  PIECE_ROWS,  /* [ ... ] of a `for` */
+};
+
+struct piece {
+  enum piece_kind kind;
+  struct part_text text;
+  struct block *block;
+  int node;                     /* of PIECE_LABEL */
+  size_t columns;               /* of PIECE_ROWS, */
+  VEC(struct part_text) values; /* row by row */
+};
+
+/*
+ * A statement: words, arguments, blocks, and the layers of its tail. Ordinals
+ * count the layers in the order in which they are written.
+ */
+struct statement {
+  VEC(struct piece) pieces;
+  int node;        /* whose tensor it leaves as the current one; -1: none */
+  bool labelled;   /* some statement names that node: it has a label */
+  bool takes_tail; /* what follows may stand on its line */
+  size_t bias;     /* the piece that says so, from 1; 0: none */
+  int first, last; /* ordinals of its layers */
+  int reads;       /* the least ordinal of a label that it names */
+  int read_until;  /* the last that names a label inside it; -1: none */
+  uint64_t exact;  /* hash; labels count by their distance */
+  uint64_t form;   /* the same without the values of parts */
+  int lines;       /* that it takes, about */
+  int width;       /* on one line; WIDE: it does not go on one */
+};
+
+struct block {
+  VEC(struct statement) all;
+};
+
+/* The whole net. */
+struct source_plan {
+  struct graph *graph;
+  struct block top;
+  struct block defs;
+  int *order;         /* the nodes, in the order in which they are written */
+  int *ordinal;       /* of a node in `order` */
+  int count;          /* of `order` */
+  bool *labelled;     /* by node */
+  int *read_until;    /* by node: the last ordinal that names it; -1 */
+  const char **label; /* by node: its name, once it is written */
+};
+
+/*
+ * Orders the graph into statements: chains as lines with tails, branches as
+ * blocks of the join that ends them where nothing else uses their inside,
+ * labels and `from` elsewhere, heads as forks. `flat`: a line a layer.
+ */
+void structure(struct source_plan *plan, struct graph *graph, bool flat);
+
+/* Folds equal runs into `repeat`, `for` and `def`. */
+void fold(struct source_plan *plan);
+
+/* Equal runs of one block and those inside it; `tables`: `for`, too. */
+void fold_block(struct source_plan *plan, struct block *block, bool tables);
+
+/* What appears in several places becomes a `def`, the longest first. */
+void fold_defs(struct source_plan *plan);
+
+/* Fills in a statement's hashes and extent from its pieces. */
+void statement_measure(const struct source_plan *plan,
+                       struct statement *statement);
+
+/* Measures all statements of a block, the inner ones first. */
+void block_measure(struct source_plan *plan, struct block *block);
+
+/* Whether they are the same but for their labels, and, with `form`, but for
+ * the values of parts. */
+bool statement_same(const struct source_plan *plan, const struct statement *a,
+                    const struct statement *b, bool form);
+
+/* Whether an argument is written. */
+bool part_is_shown(const struct part_text *text);
+
+/* The width of `{ a; b }`, or WIDE. */
+int block_width(const struct block *block);
+
+/* The source in canonical form. */
+void write_source(struct source_plan *plan, struct text *out);
+
+#endif

@@ -1,0 +1,489 @@
+/*
+ * From a graph to statements. A join's operands are blocks where a node d
+ * dominates it and no tensor between d and the join is used elsewhere; d is
+ * then the tensor before the join. Everything else is named and fetched.
+ */
+#include <string.h>
+
+#include "import/dominate.h"
+#include "import/statement.h"
+
+enum form { FORM_CHAIN, FORM_BLOCKS, FORM_LABELS };
+
+enum {
+  MOST_IN_BLOCKS = 2000, /* nodes between d and a join */
+  LONG_BRANCH = 12,      /* beside {}: then the other operand is named */
+  DEEPEST = 150          /* nesting of emit; beyond it operands come late */
+};
+
+struct heads {
+  VEC(int) all;
+};
+
+struct builder {
+  struct source_plan *plan;
+  struct graph *graph;
+  struct arena *arena;
+  struct dominators tree;
+  bool flat;
+  bool *written;
+  int *stamp, now; /* of the region that is looked at */
+  VEC(int) region;
+  int *side_of;        /* the node at which a head's branch forks off; -1 */
+  struct heads *heads; /* by node: outputs whose branches fork off there */
+  int outputs;
+  int depth;
+};
+
+static struct graph_node *node_at(const struct builder *b, int index) {
+  return b->graph->nodes.at[index];
+}
+
+static size_t feed_count(const struct graph_node *node) {
+  return node->inputs.count + (node->keyed >= 0);
+}
+
+static int feed(const struct graph_node *node, size_t i) {
+  return i < node->inputs.count ? node->inputs.at[i] : node->keyed;
+}
+
+/*
+ * Stamps what lies between `top` and `bottom`, with `bottom`, and lists it in
+ * `region`; false if that is too much, or some of it is written already.
+ */
+static bool stamp_region(struct builder *b, int top, int bottom) {
+  size_t next = b->region.count;
+  if (b->stamp[bottom] == b->now)
+    return true;
+  b->stamp[bottom] = b->now;
+  *VEC_PUSH(b->arena, &b->region) = bottom;
+  for (; next < b->region.count; next++) {
+    const struct graph_node *node = node_at(b, b->region.at[next]);
+    if (b->region.count > MOST_IN_BLOCKS || b->written[node->index] ||
+        strcmp(node->word, "input") == 0)
+      return false;
+    for (size_t i = 0; i < feed_count(node); i++) {
+      int from = feed(node, i);
+      if (from == top || b->stamp[from] == b->now)
+        continue;
+      b->stamp[from] = b->now;
+      *VEC_PUSH(b->arena, &b->region) = from;
+    }
+  }
+  return true;
+}
+
+static void new_region(struct builder *b) {
+  b->now++;
+  b->region.count = 0;
+}
+
+/* Whether all that uses a stamped node is stamped, or is `end`. */
+static bool is_private(const struct builder *b, int node, int end) {
+  for (int i = b->tree.first_use[node]; i < b->tree.first_use[node + 1]; i++) {
+    int user = b->tree.uses[i];
+    if (user != end && b->stamp[user] != b->now && b->side_of[user] != node)
+      return false;
+  }
+  return true;
+}
+
+static bool region_is_private(const struct builder *b, int end) {
+  for (size_t i = 0; i < b->region.count; i++)
+    if (b->region.at[i] != end && !is_private(b, b->region.at[i], end))
+      return false;
+  return true;
+}
+
+/* Whether every operand of a join can be a block on its dominator. */
+static bool fits_blocks(struct builder *b, const struct graph_node *join) {
+  int top = b->tree.parent[join->index], longest = 0;
+  bool idle = false;
+  if (top < 0 || join->keyed >= 0 || b->flat)
+    return false;
+  for (size_t i = 0; i < join->inputs.count; i++) {
+    int bottom = join->inputs.at[i];
+    idle = idle || bottom == top;
+    if (bottom == top)
+      continue;
+    new_region(b);
+    if (!stamp_region(b, top, bottom) || !region_is_private(b, join->index))
+      return false;
+    int count = (int)b->region.count;
+    for (size_t other = 0; other < i; other++)
+      if (join->inputs.at[other] == bottom)
+        return false;
+    longest = count > longest ? count : longest;
+  }
+  return !idle || longest <= LONG_BRANCH * 2;
+}
+
+static enum form form_of(struct builder *b, const struct graph_node *node) {
+  if (feed_count(node) <= 1)
+    return FORM_CHAIN;
+  return fits_blocks(b, node) ? FORM_BLOCKS : FORM_LABELS;
+}
+
+/* Statements. */
+
+static struct piece *put(struct builder *b, struct statement *s,
+                         enum piece_kind kind) {
+  struct piece *piece = VEC_PUSH(b->arena, &s->pieces);
+  piece->kind = kind;
+  piece->node = -1;
+  return piece;
+}
+
+static void put_word(struct builder *b, struct statement *s, const char *word) {
+  put(b, s, PIECE_TEXT)->text = (struct part_text){PART_NONE, "", word, NULL};
+}
+
+static struct statement *begin(struct builder *b, struct block *out) {
+  struct statement *s = VEC_PUSH(b->arena, &out->all);
+  s->node = -1;
+  s->first = s->last = b->plan->count;
+  return s;
+}
+
+/* Names a node in a statement that the layer of that ordinal belongs to. */
+static void put_label(struct builder *b, struct statement *s, const char *key,
+                      int node) {
+  struct piece *piece = put(b, s, PIECE_LABEL);
+  piece->text.before = key;
+  piece->node = node;
+  b->plan->labelled[node] = true;
+  b->plan->read_until[node] = b->plan->count;
+}
+
+static void put_args(struct builder *b, struct statement *s,
+                     const struct graph_node *node) {
+  for (size_t i = 0; i < node->args.count; i++)
+    put(b, s, PIECE_TEXT)->text = node->args.at[i];
+}
+
+/* Without bn in its tail a layer has a bias, with it none. */
+static void put_bias(struct builder *b, struct statement *s,
+                     const struct graph_node *node) {
+  if (node->bias == BIAS_UNSAID)
+    return;
+  const char *word = node->bias == BIAS_WITH ? "bias" : "nobias";
+  s->bias = s->pieces.count + 1;
+  put(b, s, PIECE_TEXT)->text = (struct part_text){
+      PART_NONE, "", word, node->bias == BIAS_WITH ? word : NULL};
+}
+
+static void note_bn_in_tail(struct statement *s, const char *word) {
+  if (s->bias && strcmp(word, "bn") == 0) {
+    struct part_text *bias = &s->pieces.at[s->bias - 1].text;
+    bias->usual = strcmp(bias->value, "nobias") == 0 ? bias->value : NULL;
+  }
+}
+
+static bool may_be_in_tail(const struct graph_node *node) {
+  static const char *const words[] = {
+      "bn",   "relu",    "relu6", "leaky",      "gelu",    "silu",
+      "mish", "sigmoid", "tanh",  "hsigmoid",   "hswish",  "elu",
+      "selu", "softmax", "prelu", "logsoftmax", "softplus"};
+  for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+    if (strcmp(words[i], node->word) == 0)
+      return feed_count(node) == 1;
+  return false;
+}
+
+/* `leaky(0.1)` in a tail. */
+static void put_in_tail(struct builder *b, struct statement *s,
+                        const struct graph_node *node) {
+  struct text text = text_new(b->arena);
+  size_t shown = 0;
+  text_put(&text, node->word);
+  for (size_t i = 0; i < node->args.count; i++) {
+    const struct part_text *arg = &node->args.at[i];
+    if (!part_is_shown(arg))
+      continue;
+    text_put(&text, shown++ ? ", " : "(");
+    text_put(&text, arg->before);
+    text_put(&text, arg->value);
+  }
+  text_put(&text, shown ? ")" : "");
+  text_putc(&text, '\0');
+  put_word(b, s, text.at);
+  note_bn_in_tail(s, node->word);
+}
+
+/* Whether `node` can stand in the tail of the last statement. */
+static bool joins_tail(const struct builder *b, const struct block *out,
+                       const struct graph_node *node) {
+  if (b->flat || out->all.count == 0 || !may_be_in_tail(node))
+    return false;
+  const struct statement *s = &out->all.at[out->all.count - 1];
+  int before = node->inputs.at[0];
+  return s->takes_tail && s->node == before &&
+         b->tree.first_use[before + 1] - b->tree.first_use[before] == 1 &&
+         !node_at(b, before)->output;
+}
+
+/* Flat, every layer has the file's name. */
+static void enlist(struct builder *b, const struct graph_node *node) {
+  if (b->flat && node->name && strcmp(node->word, "input") != 0)
+    b->plan->labelled[node->index] = true;
+  b->plan->ordinal[node->index] = b->plan->count;
+  b->plan->order[b->plan->count++] = node->index;
+  b->written[node->index] = true;
+}
+
+static void emit(struct builder *b, struct block *out, int *current,
+                 int target);
+
+static struct block *branch(struct builder *b, int top, int bottom) {
+  struct block *block = ARENA_NEW(b->arena, struct block);
+  int current = top;
+  if (bottom != top)
+    emit(b, block, &current, bottom);
+  return block;
+}
+
+/* Heads that fork off behind a node. */
+static void put_heads(struct builder *b, struct block *out, int node) {
+  for (size_t i = 0; i < b->heads[node].all.count; i++) {
+    int head = b->heads[node].all.at[i];
+    struct statement fork = {.node = -1, .first = b->plan->count};
+    put_word(b, &fork, "fork");
+    struct block *block = branch(b, node, head);
+    put(b, &fork, PIECE_BLOCK)->block = block;
+    fork.last = b->plan->count - 1;
+    *VEC_PUSH(b->arena, &out->all) = fork;
+  }
+}
+
+static void put_output(struct builder *b, struct block *out,
+                       const struct graph_node *node) {
+  if (!node->output)
+    return;
+  struct statement *s = begin(b, out);
+  s->last--;
+  put_word(b, s, "output");
+  put_word(b, s, node->output);
+}
+
+static void put_from(struct builder *b, struct block *out, int node) {
+  struct statement *s = begin(b, out);
+  s->last--;
+  put_word(b, s, "from");
+  put_label(b, s, "", node);
+}
+
+/* Operands by name; the current tensor is {} unless it comes first of two. */
+static void put_named_operands(struct builder *b, struct statement *s,
+                               const struct graph_node *node, int current) {
+  bool short_form = node->inputs.count == 2 && node->inputs.at[0] == current &&
+                    node->inputs.at[1] != current;
+  for (size_t i = short_form; i < node->inputs.count; i++) {
+    if (node->inputs.at[i] == current)
+      put(b, s, PIECE_BLOCK)->block = ARENA_NEW(b->arena, struct block);
+    else
+      put_label(b, s, "", node->inputs.at[i]);
+  }
+}
+
+static void put_layer(struct builder *b, struct block *out,
+                      const struct graph_node *node, enum form form,
+                      int current) {
+  if (joins_tail(b, out, node)) {
+    struct statement *s = &out->all.at[out->all.count - 1];
+    put_in_tail(b, s, node);
+    s->last = b->plan->count;
+    s->node = node->index;
+    enlist(b, node);
+    return;
+  }
+  struct statement s = {.node = node->index, .first = b->plan->count};
+  put_word(b, &s, node->word);
+  put_args(b, &s, node);
+  put_bias(b, &s, node);
+  if (form == FORM_BLOCKS) {
+    int top = b->tree.parent[node->index];
+    for (size_t i = 0; i < node->inputs.count; i++) {
+      struct block *block = branch(b, top, node->inputs.at[i]);
+      put(b, &s, PIECE_BLOCK)->block = block;
+    }
+  } else if (node->inputs.count > 1) {
+    put_named_operands(b, &s, node, current);
+  }
+  if (node->keyed >= 0)
+    put_label(b, &s, node->key, node->keyed);
+  s.last = b->plan->count;
+  s.takes_tail = !may_be_in_tail(node) || strcmp(node->word, "bn") == 0;
+  enlist(b, node);
+  *VEC_PUSH(b->arena, &out->all) = s;
+}
+
+/* The operand that is best the current tensor: the one made last. */
+static int main_input(const struct graph_node *node) {
+  int best = node->inputs.at[0];
+  for (size_t i = 1; i < node->inputs.count; i++)
+    if (node->inputs.at[i] > best)
+      best = node->inputs.at[i];
+  return best;
+}
+
+/* Writes the operands beside the main one. */
+static void emit_others(struct builder *b, struct block *out, int *current,
+                        const struct graph_node *node, int main) {
+  for (size_t i = 0; i < feed_count(node); i++)
+    if (feed(node, i) != main && !b->written[feed(node, i)])
+      emit(b, out, current, feed(node, i));
+}
+
+/* One layer whose main input is written. */
+static void emit_one(struct builder *b, struct block *out, int *current,
+                     int index) {
+  const struct graph_node *node = node_at(b, index);
+  enum form form = form_of(b, node);
+  if (feed_count(node) > 0) {
+    int main = form == FORM_BLOCKS ? b->tree.parent[index] : main_input(node);
+    if (form == FORM_LABELS)
+      emit_others(b, out, current, node, main);
+    if (*current != main)
+      put_from(b, out, main);
+    *current = main;
+  }
+  put_layer(b, out, node, form, *current);
+  *current = index;
+  put_output(b, out, node);
+  put_heads(b, out, index);
+}
+
+/* Writes what is needed for `target`, which is then the current tensor. */
+static void emit(struct builder *b, struct block *out, int *current,
+                 int target) {
+  VEC(int) chain = {0};
+  b->depth++;
+  for (int at = target; at >= 0 && !b->written[at];) {
+    const struct graph_node *node = node_at(b, at);
+    *VEC_PUSH(b->arena, &chain) = at;
+    if (feed_count(node) == 0)
+      break;
+    enum form form = form_of(b, node);
+    int next = form == FORM_BLOCKS ? b->tree.parent[at] : main_input(node);
+    if (form == FORM_LABELS && b->depth < DEEPEST)
+      emit_others(b, out, current, node, next);
+    at = next;
+  }
+  while (chain.count > 0) {
+    int at = chain.at[--chain.count];
+    if (!b->written[at])
+      emit_one(b, out, current, at);
+  }
+  if (*current != target)
+    put_from(b, out, target);
+  *current = target;
+  b->depth--;
+}
+
+/* Hangs the branch of a head where it leaves the rest of the net. */
+static void hang_head(struct builder *b, int head) {
+  int top = b->tree.parent[head], bottom = head;
+  new_region(b);
+  while (top >= 0) {
+    if (!stamp_region(b, top, bottom))
+      return;
+    if (strcmp(node_at(b, top)->word, "input") == 0 ||
+        !is_private(b, top, head) || node_at(b, top)->output)
+      break;
+    bottom = top;
+    top = b->tree.parent[top];
+  }
+  if (top < 0 || !region_is_private(b, head))
+    return;
+  *VEC_PUSH(b->arena, &b->heads[top].all) = head;
+  for (size_t i = 0; i < b->region.count; i++)
+    b->side_of[b->region.at[i]] = top;
+}
+
+static bool is_unused(const struct builder *b, int node) {
+  return b->tree.first_use[node] == b->tree.first_use[node + 1];
+}
+
+/* Every tensor that nothing uses is an output; several need names. */
+static int name_outputs(struct builder *b) {
+  int count = (int)b->graph->nodes.count, outputs = 0, last = -1;
+  for (int i = 0; i < count; i++)
+    if (is_unused(b, i) || node_at(b, i)->output) {
+      outputs++;
+      last = i;
+    }
+  for (int i = 0; i < count; i++) {
+    struct graph_node *node = node_at(b, i);
+    if (outputs == 1)
+      node->output = NULL;
+    else if (is_unused(b, i) && !node->output)
+      node->output = graph_identifier(b->graph, node->name);
+    if (outputs > 1 && is_unused(b, i) && !node->output)
+      node->output = graph_text(b->graph, "output%d", i);
+  }
+  b->outputs = outputs;
+  return last;
+}
+
+static void put_inputs(struct builder *b, int *current) {
+  int inputs = 0;
+  for (size_t i = 0; i < b->graph->nodes.count; i++)
+    inputs += strcmp(b->graph->nodes.at[i]->word, "input") == 0;
+  for (size_t i = 0; i < b->graph->nodes.count; i++) {
+    const struct graph_node *node = b->graph->nodes.at[i];
+    if (strcmp(node->word, "input") != 0)
+      continue;
+    struct statement s = {
+        .node = node->index, .first = b->plan->count, .last = b->plan->count};
+    put_word(b, &s, "input");
+    if (inputs > 1)
+      put_label(b, &s, "", node->index);
+    put(b, &s, PIECE_TEXT)->text = (struct part_text){
+        PART_NONE, "",
+        graph_sizes(b->graph, node->shape.size, node->shape.rank), NULL};
+    put_args(b, &s, node);
+    enlist(b, node);
+    *VEC_PUSH(b->arena, &b->plan->top.all) = s;
+    *current = node->index;
+    put_output(b, &b->plan->top, node);
+    put_heads(b, &b->plan->top, node->index);
+  }
+}
+
+static void build(struct builder *b) {
+  int current = -1, count = (int)b->graph->nodes.count;
+  int last = name_outputs(b);
+  for (int i = 0; i < last && !b->flat; i++)
+    if (is_unused(b, i) && strcmp(node_at(b, i)->word, "input") != 0)
+      hang_head(b, i);
+  put_inputs(b, &current);
+  for (int i = 0; i < count; i++)
+    if (!b->written[i] &&
+        (b->flat || (i == last || (is_unused(b, i) && b->side_of[i] < 0))))
+      emit(b, &b->plan->top, &current, i);
+}
+
+void structure(struct source_plan *plan, struct graph *graph, bool flat) {
+  size_t count = graph->nodes.count;
+  struct arena *arena = graph->arena;
+  *plan = (struct source_plan){
+      .graph = graph,
+      .order = arena_alloc(arena, count + 1, sizeof(int)),
+      .ordinal = arena_alloc(arena, count + 1, sizeof(int)),
+      .labelled = arena_alloc(arena, count + 1, sizeof(bool)),
+      .read_until = arena_alloc(arena, count + 1, sizeof(int)),
+      .label = arena_alloc(arena, count + 1, sizeof(char *))};
+  struct builder b = {.plan = plan,
+                      .graph = graph,
+                      .arena = arena,
+                      .flat = flat,
+                      .written = arena_alloc(arena, count + 1, sizeof(bool)),
+                      .stamp = arena_alloc(arena, count + 1, sizeof(int)),
+                      .side_of = arena_alloc(arena, count + 1, sizeof(int)),
+                      .heads = arena_alloc(arena, count + 1, sizeof *b.heads)};
+  for (size_t i = 0; i < count; i++)
+    b.side_of[i] = plan->read_until[i] = -1;
+  dominate(&b.tree, graph);
+  build(&b);
+  block_measure(plan, &plan->top);
+}

@@ -1,0 +1,94 @@
+/* Convolutions and pools: kernel, stride, padding and dilation as text. */
+#include "import/window.h"
+
+#include <string.h>
+
+struct window window_square(int axes, int64_t kernel, int64_t stride) {
+  struct window w = {.axes = axes};
+  for (int i = 0; i < axes; i++) {
+    w.kernel[i] = kernel;
+    w.stride[i] = stride;
+    w.dilate[i] = 1;
+  }
+  return w;
+}
+
+int64_t window_count(const struct window *w, int axis, int64_t in) {
+  int64_t reach = w->dilate[axis] * (w->kernel[axis] - 1) + 1;
+  int64_t whole = in + w->before[axis] + w->behind[axis];
+  return whole < reach ? 0 : (whole - reach) / w->stride[axis] + 1;
+}
+
+static bool is_even(const int64_t *sizes, int axes) {
+  for (int i = 1; i < axes; i++)
+    if (sizes[i] != sizes[0])
+      return false;
+  return true;
+}
+
+void window_stride(struct graph *graph, struct graph_node *node,
+                   const struct window *w, const int64_t *usual) {
+  if (is_even(w->stride, w->axes) && is_even(usual, w->axes))
+    graph_option(graph, node, PART_STRIDE, "/", w->stride[0], usual[0]);
+  else if (memcmp(w->stride, usual, (size_t)w->axes * sizeof *usual) != 0)
+    graph_arg(graph, node, PART_NONE, "/",
+              graph_sizes(graph, w->stride, w->axes));
+}
+
+static void put_dilation(struct graph *graph, struct graph_node *node,
+                         const struct window *w) {
+  static const int64_t none[3] = {1, 1, 1};
+  if (is_even(w->dilate, w->axes))
+    graph_option(graph, node, PART_DILATION, "dilate=", w->dilate[0], 1);
+  else if (memcmp(w->dilate, none, (size_t)w->axes * sizeof *none) != 0)
+    graph_arg(graph, node, PART_NONE,
+              "dilate=", graph_sizes(graph, w->dilate, w->axes));
+}
+
+static void put_padding(struct graph *graph, struct graph_node *node,
+                        const struct window *w) {
+  graph_padding(graph, node, w->axes, w->kernel, w->dilate, w->before,
+                w->behind);
+}
+
+struct graph_node *window_conv(struct graph *graph, int input,
+                               int64_t in_channels, int64_t channels,
+                               int64_t groups, const struct window *w) {
+  static const int64_t steps[3] = {1, 1, 1};
+  const struct graph_shape *in = &graph->nodes.at[input]->shape;
+  bool by_channel =
+      groups > 1 && groups == in_channels && channels % in_channels == 0;
+  struct graph_node *node =
+      graph_layer(graph, by_channel ? "dwconv" : "conv", input);
+  if (!by_channel)
+    graph_int(graph, node, PART_CHANNELS, "", channels);
+  graph_arg(graph, node, PART_KERNEL, "",
+            graph_sizes(graph, w->kernel, w->axes));
+  window_stride(graph, node, w, steps);
+  put_padding(graph, node, w);
+  put_dilation(graph, node, w);
+  if (by_channel)
+    graph_option(graph, node, PART_OTHER, "mult=", channels / in_channels, 1);
+  else
+    graph_option(graph, node, PART_GROUPS, "groups=", groups, 1);
+  if (in->rank == w->axes + 1) {
+    node->shape.rank = in->rank;
+    for (int i = 0; i < w->axes; i++)
+      node->shape.size[i] = window_count(w, i, in->size[i]);
+    node->shape.size[w->axes] = channels;
+  }
+  return node;
+}
+
+struct graph_node *window_pool(struct graph *graph, const char *word, int input,
+                               const struct window *w, bool ceil) {
+  struct graph_node *node = graph_layer(graph, word, input);
+  graph_arg(graph, node, PART_KERNEL, "",
+            graph_sizes(graph, w->kernel, w->axes));
+  window_stride(graph, node, w, w->kernel);
+  put_padding(graph, node, w);
+  if (ceil)
+    graph_arg(graph, node, PART_NONE, "", "ceil");
+  put_dilation(graph, node, w);
+  return node;
+}

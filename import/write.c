@@ -1,0 +1,246 @@
+/* The source of an import as text, in lines of 80 columns. */
+#include <string.h>
+
+#include "import/statement.h"
+
+enum { STEP = 2, CONTINUED = 4 };
+
+struct writer {
+  struct source_plan *plan;
+  struct text *out;
+  size_t line; /* where it begins */
+  struct map names;
+  bool *written; /* by def */
+};
+
+static void statement_text(struct writer *w, const struct statement *s,
+                           int indent, bool on_one_line);
+
+static int column(const struct writer *w) {
+  return (int)(w->out->length - w->line);
+}
+
+static void new_line(struct writer *w, int indent) {
+  text_putc(w->out, '\n');
+  w->line = w->out->length;
+  text_fill(w->out, ' ', (size_t)indent);
+}
+
+/* Names of labels are given when they are first written. */
+static const char *label_of(struct writer *w, int node) {
+  struct graph *graph = w->plan->graph;
+  if (w->plan->label[node])
+    return w->plan->label[node];
+  const char *name = graph_identifier(graph, graph->nodes.at[node]->name);
+  if (!name)
+    name = strcmp(graph->nodes.at[node]->word, "input") == 0 ? "data" : "skip";
+  /* c, s, k2 ... are the names of parameters. */
+  if (strlen(name) == 1 || (strlen(name) == 2 && name[1] < 'A'))
+    name = graph_text(graph, "at_%s", name);
+  const char *whole = name;
+  for (int i = 2; map_find(&w->names, slice_of(whole)); i++)
+    whole = graph_text(graph, "%s_%d", name, i);
+  map_add(graph->arena, &w->names, slice_of(whole));
+  return w->plan->label[node] = whole;
+}
+
+static void inline_block(struct writer *w, const struct block *block) {
+  text_put(w->out, "{");
+  for (size_t i = 0; i < block->all.count; i++) {
+    text_put(w->out, i ? "; " : " ");
+    statement_text(w, &block->all.at[i], 0, true);
+  }
+  text_put(w->out, block->all.count ? " }" : "}");
+}
+
+static void open_block(struct writer *w, const struct block *block,
+                       int indent) {
+  text_putc(w->out, '{');
+  for (size_t i = 0; i < block->all.count; i++) {
+    new_line(w, indent + STEP);
+    statement_text(w, &block->all.at[i], indent + STEP, false);
+  }
+  new_line(w, indent);
+  text_putc(w->out, '}');
+}
+
+/* A blank, or the next line if `width` more does not go on this one. */
+static void space(struct writer *w, int width, int indent, bool on_one_line) {
+  if (!on_one_line && column(w) + width > LINE - 3 &&
+      column(w) > indent + CONTINUED) {
+    text_put(w->out, " \\");
+    new_line(w, indent + CONTINUED);
+  } else {
+    text_putc(w->out, ' ');
+  }
+}
+
+static void block_text(struct writer *w, const struct block *block, int indent,
+                       bool on_one_line) {
+  int width = block_width(block);
+  if (on_one_line || width <= LINE - indent - CONTINUED - 3) {
+    space(w, width, indent, on_one_line);
+    inline_block(w, block);
+  } else {
+    text_putc(w->out, ' ');
+    open_block(w, block, indent);
+  }
+}
+
+static void rows_text(struct writer *w, const struct piece *piece, int indent) {
+  text_put(w->out, " [");
+  for (size_t i = 0; i < piece->values.count; i++) {
+    const char *value = piece->values.at[i].value;
+    if (piece->columns > 1 && i % piece->columns == 0)
+      new_line(w, indent + STEP);
+    else if (piece->columns == 1 && column(w) + (int)strlen(value) > LINE - 6)
+      new_line(w, indent + CONTINUED);
+    else if (i > 0)
+      text_putc(w->out, ' ');
+    text_put(w->out, value);
+  }
+  if (piece->columns > 1)
+    new_line(w, indent);
+  text_putc(w->out, ']');
+}
+
+static bool is_loop(const struct statement *s) {
+  const char *word = s->pieces.at[0].text.value;
+  return strcmp(word, "repeat") == 0 || strcmp(word, "for") == 0;
+}
+
+static void part_text(struct writer *w, const struct part_text *text) {
+  bool sum = strpbrk(text->value, "*/") && strcmp(text->before, "/") == 0;
+  text_put(w->out, text->before);
+  text_put(w->out, sum ? "(" : "");
+  text_put(w->out, text->value);
+  text_put(w->out, sum ? ")" : "");
+}
+
+static void pieces_text(struct writer *w, const struct statement *s, int indent,
+                        bool on_one_line) {
+  bool begun = false;
+  for (size_t i = 0; i < s->pieces.count; i++) {
+    const struct piece *piece = &s->pieces.at[i];
+    if (piece->kind == PIECE_BLOCK) {
+      block_text(w, piece->block, indent, on_one_line);
+    } else if (piece->kind == PIECE_ROWS) {
+      rows_text(w, piece, indent);
+    } else if (piece->kind == PIECE_LABEL) {
+      const char *name = label_of(w, piece->node);
+      space(w, (int)strlen(name) + 8, indent, on_one_line);
+      text_put(w->out, piece->text.before ? piece->text.before : "");
+      text_put(w->out, name);
+    } else if (part_is_shown(&piece->text)) {
+      if (begun)
+        space(w, (int)strlen(piece->text.value) + 8, indent, on_one_line);
+      part_text(w, &piece->text);
+    }
+    begun = true;
+  }
+}
+
+static void statement_text(struct writer *w, const struct statement *s,
+                           int indent, bool on_one_line) {
+  bool fits = on_one_line || s->width + indent <= LINE;
+  bool named = s->labelled && strcmp(s->pieces.at[0].text.value, "input") != 0;
+  if (named) {
+    text_put(w->out, label_of(w, s->node));
+    text_put(w->out, is_loop(s) ? ": { " : ": ");
+  }
+  pieces_text(w, s, indent, fits);
+  if (named && is_loop(s))
+    text_put(w->out, " }");
+}
+
+/* Definitions. */
+
+static void def_text(struct writer *w, size_t index);
+
+static void defs_of(struct writer *w, const struct block *block) {
+  for (size_t i = 0; i < block->all.count; i++) {
+    const struct statement *s = &block->all.at[i];
+    for (size_t d = 0; d < w->plan->defs.all.count; d++)
+      if (strcmp(w->plan->defs.all.at[d].pieces.at[1].text.value,
+                 s->pieces.at[0].text.value) == 0)
+        def_text(w, d);
+    for (size_t k = 0; k < s->pieces.count; k++)
+      if (s->pieces.at[k].kind == PIECE_BLOCK)
+        defs_of(w, s->pieces.at[k].block);
+  }
+}
+
+/* With those that it uses before it. */
+static void def_text(struct writer *w, size_t index) {
+  const struct statement *def = &w->plan->defs.all.at[index];
+  const struct block *body = def->pieces.at[def->pieces.count - 1].block;
+  if (w->written[index])
+    return;
+  w->written[index] = true;
+  defs_of(w, body);
+  text_printf(w->out, "def %s(", def->pieces.at[1].text.value);
+  for (size_t i = 2; i + 1 < def->pieces.count; i++)
+    text_printf(w->out, "%s%s", i > 2 ? ", " : "",
+                def->pieces.at[i].text.value);
+  text_put(w->out, ") ");
+  open_block(w, body, 0);
+  new_line(w, 0);
+}
+
+/* Marks. */
+
+static const struct graph_shape *shape_of(const struct writer *w,
+                                          const struct statement *s) {
+  const char *word = s->pieces.at[0].text.value;
+  if (s->node < 0 || is_loop(s) || strcmp(word, "from") == 0 ||
+      strcmp(word, "output") == 0 || strcmp(word, "input") == 0)
+    return NULL;
+  return &w->plan->graph->nodes.at[s->node]->shape;
+}
+
+/* Where the sizes of maps change, what the file says of them is a check. */
+static void mark(struct writer *w, const struct statement *s,
+                 struct graph_shape *last) {
+  const struct graph_shape *shape = shape_of(w, s);
+  bool same = shape && shape->rank == last->rank;
+  if (!shape || shape->rank == 0)
+    return;
+  for (int i = 0; same && i + 1 < shape->rank; i++)
+    same = shape->size[i] == last->size[i];
+  const char *dims = graph_sizes(w->plan->graph, shape->size, shape->rank);
+  if (same || column(w) + (int)strlen(dims) + 4 > LINE)
+    return;
+  text_put(w->out, " -> ");
+  text_put(w->out, dims);
+  *last = *shape;
+}
+
+void write_source(struct source_plan *plan, struct text *out) {
+  struct graph *graph = plan->graph;
+  struct writer w = {.plan = plan, .out = out, .line = out->length};
+  struct graph_shape last = {0};
+  w.written = arena_alloc(graph->arena, plan->defs.all.count + 1, sizeof(bool));
+  for (size_t i = 0; i < plan->defs.all.count; i++)
+    map_add(graph->arena, &w.names,
+            slice_of(plan->defs.all.at[i].pieces.at[1].text.value));
+  for (size_t i = 0; i < graph->notes.count; i++)
+    text_printf(out, "# %s\n", graph->notes.at[i]);
+  if (graph->name)
+    text_printf(out, "net %s\n", graph->name);
+  w.line = out->length;
+  bool defined = false;
+  for (size_t i = 0; i < plan->top.all.count; i++) {
+    const struct statement *s = &plan->top.all.at[i];
+    bool is_input = strcmp(s->pieces.at[0].text.value, "input") == 0;
+    for (size_t d = 0; !is_input && !defined && d < plan->defs.all.count; d++)
+      def_text(&w, d);
+    defined = defined || !is_input;
+    w.line = out->length;
+    statement_text(&w, s, 0, false);
+    if (is_input)
+      last = graph->nodes.at[s->node]->shape;
+    else
+      mark(&w, s, &last);
+    text_putc(out, '\n');
+  }
+}

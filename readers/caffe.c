@@ -1,0 +1,261 @@
+/*
+ * Caffe's .prototxt: layers joined by the names of blobs, which a layer may
+ * overwrite. What runs in the test phase is read; sizes are those of Caffe's
+ * own code (github.com/BVLC/caffe, src/caffe/layers).
+ */
+#include "readers/caffe.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+bool caffe_knows(struct slice file) {
+  /* `layer {` or `layers {` somewhere near the beginning */
+  size_t length = file.length < 65536 ? file.length : 65536;
+  for (size_t i = 0; i + 7 < length; i++)
+    if (memcmp(file.at + i, "layer", 5) == 0 &&
+        (i == 0 || file.at[i - 1] == '\n')) {
+      size_t at = i + 5 + (file.at[i + 5] == 's');
+      while (at < length && file.at[at] == ' ')
+        at++;
+      if (at < length && file.at[at] == '{')
+        return true;
+    }
+  return false;
+}
+
+static const char *text_of(struct caffe *c, struct slice text) {
+  return arena_copy(c->graph->arena, text.at, text.length);
+}
+
+void caffe_set(struct caffe *c, const struct caffe_layer *layer, size_t top,
+               int node) {
+  if (top < layer->top_count)
+    map_add(c->graph->arena, &c->blobs, layer->tops[top])->number = node + 1;
+}
+
+/* Inputs. Blobs are N x C x H x W; the batch is no part of a net. */
+
+static bool to_shape(struct caffe *c, size_t line, const int64_t *dims,
+                     int count, struct graph_shape *shape) {
+  if (count < 2 || count > 5)
+    return graph_fail(c->graph, line,
+                      "an input of %d sizes; 2 to 5 are "
+                      "understood: samples, channels, ...",
+                      count);
+  shape->rank = count - 1;
+  for (int i = 2; i < count; i++)
+    shape->size[i - 2] = dims[i];
+  shape->size[count - 2] = dims[1];
+  return true;
+}
+
+static void add_input(struct caffe *c, struct slice name, size_t line,
+                      const struct graph_shape *shape) {
+  const char *text = text_of(c, name);
+  struct graph_node *node = graph_input(c->graph, text, shape, NULL);
+  node->line = line;
+  map_add(c->graph->arena, &c->blobs, slice_of(text))->number = node->index + 1;
+}
+
+/* `dim: 1 dim: 3 ...` of a message, or `input_dim` of the net. */
+static int read_dims(struct caffe *c, struct field *first, int most,
+                     int64_t *dims) {
+  int count = 0;
+  for (; first && count < most; first = prototxt_again(first))
+    dims[count++] = prototxt_value(c->graph, first, 1, CAFFE_MOST);
+  return count;
+}
+
+/* A size of the command line for an input of that name, or for the only one. */
+static bool given_shape(const struct caffe *c, struct slice name,
+                        struct graph_shape *shape) {
+  for (size_t i = 0; i < c->options->input_count; i++) {
+    const struct import_input *given = &c->options->inputs[i];
+    if (!given->name || slice_is(name, given->name)) {
+      *shape = given->shape;
+      return true;
+    }
+  }
+  return false;
+}
+
+static bool read_inputs(struct caffe *c, struct field *net) {
+  struct field *shape = prototxt_find(net, "input_shape");
+  struct field *dim = prototxt_find(net, "input_dim");
+  for (struct field *input = prototxt_find(net, "input"); input;
+       input = prototxt_again(input)) {
+    int64_t dims[8] = {0};
+    struct graph_shape size = {0};
+    int count = shape ? read_dims(c, prototxt_find(shape, "dim"), 8, dims)
+                      : read_dims(c, dim, 4, dims);
+    for (int i = 0; !shape && dim && i < count; i++)
+      dim = prototxt_again(dim);
+    if (shape)
+      shape = prototxt_again(shape);
+    if (c->graph->failed || (!given_shape(c, input->value, &size) &&
+                             !to_shape(c, input->line, dims, count, &size)))
+      return false;
+    add_input(c, input->value, input->line, &size);
+  }
+  return true;
+}
+
+/* What a data layer reads: pictures of its crop size, else nobody knows. */
+static bool add_data(struct caffe *c, const struct caffe_layer *layer) {
+  struct field *transform = prototxt_find(layer->message, "transform_param");
+  struct field *shape =
+      prototxt_find(prototxt_find(layer->message, "input_param"), "shape");
+  if (!shape)
+    shape = prototxt_find(prototxt_find(layer->message, "dummy_data_param"),
+                          "shape");
+  int64_t crop =
+      prototxt_int(c->graph, transform, "crop_size", 0, 0, CAFFE_MOST);
+  for (size_t i = 0; i < layer->top_count; i++) {
+    struct graph_shape size = {3, {crop, crop, 3}};
+    int64_t dims[8] = {0};
+    bool is_label = i > 0 || slice_is(layer->tops[i], "label");
+    if (shape) {
+      int count = read_dims(c, prototxt_find(shape, "dim"), 8, dims);
+      if (c->graph->failed || !to_shape(c, layer->line, dims, count, &size))
+        return false;
+      shape = prototxt_again(shape) ? prototxt_again(shape) : shape;
+    } else if (is_label) {
+      continue; /* for the loss alone */
+    } else if (!given_shape(c, layer->tops[i], &size) && crop == 0) {
+      graph_fail(c->graph, layer->line,
+                 "`%.*s` reads its pictures from elsewhere: their size is not "
+                 "in this file",
+                 SLICE_ARG(layer->tops[i]));
+      graph_help(c->graph, "give it: --input HEIGHTxWIDTHxCHANNELS");
+      return false;
+    } else if (crop > 0) {
+      graph_note(c->graph,
+                 "The data layer says %" PRId64 "x%" PRId64 "; that "
+                 "pictures have 3 channels is assumed.",
+                 crop, crop);
+    }
+    add_input(c, layer->tops[i], layer->line, &size);
+  }
+  return true;
+}
+
+/* Layers. */
+
+static bool in_test_phase(const struct field *layer) {
+  bool included = true;
+  for (struct field *rule = prototxt_find(layer, "include"); rule;
+       rule = prototxt_again(rule)) {
+    struct slice phase = prototxt_text(rule, "phase", "TEST");
+    included = slice_is(phase, "TEST") || slice_is(phase, "1");
+    if (included)
+      break;
+  }
+  for (struct field *rule = prototxt_find(layer, "exclude"); rule;
+       rule = prototxt_again(rule))
+    if (slice_is(prototxt_text(rule, "phase", "TRAIN"), "TEST"))
+      return false;
+  return included;
+}
+
+static size_t count_fields(const struct field *message, const char *name) {
+  size_t count = 0;
+  for (struct field *f = prototxt_find(message, name); f; f = prototxt_again(f))
+    count++;
+  return count;
+}
+
+static bool read_type(struct caffe *c, struct caffe_layer *layer) {
+  const struct field *type = prototxt_find(layer->message, "type");
+  if (!type)
+    return graph_fail(c->graph, layer->line, "a layer without `type`");
+  layer->type =
+      type->is_string ? text_of(c, type->value) : caffe_type(type->value);
+  if (!layer->type)
+    graph_fail(c->graph, type->line, "the type %.*s has no counterpart in netc",
+               SLICE_ARG(type->value));
+  return layer->type != NULL;
+}
+
+/*
+ * The nodes of a layer's bottoms. What hangs on a label or on another left
+ * out layer is left out, too: *whole says whether all are there.
+ */
+static bool read_bottoms(struct caffe *c, struct caffe_layer *layer,
+                         bool *whole) {
+  size_t room = count_fields(layer->message, "bottom");
+  int *bottoms = arena_alloc(c->graph->arena, room + 1, sizeof *bottoms);
+  *whole = true;
+  for (struct field *f = prototxt_find(layer->message, "bottom"); f;
+       f = prototxt_again(f)) {
+    const struct map_entry *entry = map_find(&c->blobs, f->value);
+    if (entry && entry->number > 0)
+      bottoms[layer->bottom_count++] = (int)entry->number - 1;
+    else if (entry || slice_is(f->value, "label"))
+      *whole = false;
+    else
+      return graph_fail(c->graph, f->line, "no layer above has the top `%.*s`",
+                        SLICE_ARG(f->value));
+  }
+  layer->bottoms = bottoms;
+  return true;
+}
+
+static void read_tops(struct caffe *c, struct caffe_layer *layer) {
+  layer->tops =
+      arena_alloc(c->graph->arena, count_fields(layer->message, "top") + 1,
+                  sizeof *layer->tops);
+  for (struct field *f = prototxt_find(layer->message, "top"); f;
+       f = prototxt_again(f))
+    layer->tops[layer->top_count++] = f->value;
+}
+
+static void leave_out(struct caffe *c, const struct caffe_layer *layer) {
+  for (size_t i = 0; i < layer->top_count; i++)
+    if (!map_find(&c->blobs, layer->tops[i]))
+      map_add(c->graph->arena, &c->blobs, layer->tops[i])->number = 0;
+}
+
+static bool read_layer(struct caffe *c, struct field *message) {
+  struct caffe_layer layer = {.message = message, .line = message->line};
+  bool whole;
+  if (!in_test_phase(message))
+    return true;
+  layer.name = text_of(c, prototxt_text(message, "name", ""));
+  read_tops(c, &layer);
+  if (!read_type(c, &layer))
+    return false;
+  if (caffe_is_data(layer.type))
+    return add_data(c, &layer);
+  if (caffe_is_left_out(layer.type)) {
+    leave_out(c, &layer);
+    return true;
+  }
+  if (!read_bottoms(c, &layer, &whole))
+    return false;
+  if (!whole) {
+    leave_out(c, &layer);
+    return true;
+  }
+  if (layer.bottom_count == 0)
+    return graph_fail(c->graph, layer.line, "`%s` (%s) has no `bottom`",
+                      layer.name, layer.type);
+  return caffe_add(c, &layer);
+}
+
+bool caffe_read(struct graph *graph, struct slice file,
+                const struct import_options *options) {
+  struct caffe c = {.graph = graph, .options = options};
+  struct field net = {0};
+  if (!prototxt_read(graph, file, &net.inside))
+    return false;
+  struct slice name = prototxt_text(&net, "name", "");
+  if (name.length)
+    graph->name = text_of(&c, name);
+  if (!read_inputs(&c, &net))
+    return false;
+  for (struct field *f = net.inside; f && !graph->failed; f = f->next)
+    if (slice_is(f->name, "layer") || slice_is(f->name, "layers"))
+      read_layer(&c, f);
+  return !graph->failed;
+}

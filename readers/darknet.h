@@ -1,0 +1,35 @@
+/* Darknet's sections: what darknet.c reads and darknet_layers.c turns into
+ * layers. */
+#ifndef NETC_READERS_DARKNET_H
+#define NETC_READERS_DARKNET_H
+
+#include "import/reader.h"
+
+struct option {
+  struct slice key, value;
+  size_t line;
+};
+
+struct section {
+  struct slice name; /* without brackets */
+  size_t line;
+  VEC(struct option) options;
+};
+
+struct darknet {
+  struct graph *graph;
+  VEC(struct section) sections;
+  VEC(int) layers; /* by Darknet's number: the node of its output */
+};
+
+/* Without the blanks at both ends. */
+struct slice darknet_trim(struct slice text);
+
+/* A number of a section that has to be at least `least`, or `usual`. */
+int64_t darknet_at_least(struct darknet *d, struct section *s, const char *key,
+                         int64_t usual, int64_t least);
+
+/* Adds the layers of a section; returns the node of its output. */
+int darknet_layer(struct darknet *d, struct section *s);
+
+#endif

@@ -1,0 +1,50 @@
+/*
+ * Fuzzing the readers of foreign files: any bytes may come in; what a reader
+ * takes has to become a source that compiles or is refused, and never a crash.
+ * `make fuzz-import`.
+ */
+#include <stdlib.h>
+
+#include "base/guard.h"
+#include "import/reader.h"
+#include "netc.h"
+
+struct attempt {
+  struct arena arena;
+  struct slice file;
+  const struct import_reader *reader;
+  struct import_options options;
+};
+
+static void try(void *user) {
+  struct attempt *a = user;
+  struct graph graph;
+  struct imported result;
+  graph_open(&graph, &a->arena);
+  if (!import_file(a->reader, a->file, "fuzz", &a->options, &graph, &result)) {
+    if (graph.error.message.length == 0)
+      abort(); /* a refusal says why */
+    return;
+  }
+  struct netc *netc = netc_open(NULL, NULL);
+  struct slice text = text_slice(&result.source);
+  netc_load_text(netc, "fuzz.net", text.at, text.length);
+  netc_close(netc);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+/* The first byte chooses the reader and the options. */
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
+  struct attempt a = {.file = {(const char *)data + 1, size - 1}};
+  struct arena *const arenas[GUARD_ARENAS] = {&a.arena};
+  if (size == 0)
+    return 0;
+  a.reader = import_reader_at(data[0] % import_reader_count());
+  a.options.flat = data[0] & 64;
+  a.options.allow_unknown = data[0] & 128;
+  arena_open(&a.arena, NULL, NULL);
+  guard_run(arenas, try, &a);
+  arena_close(&a.arena);
+  return 0;
+}

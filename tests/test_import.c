@@ -1,0 +1,335 @@
+/*
+ * netc import: files of other frameworks give sources whose parameters and
+ * MACs are those that the framework itself prints (tests/data/import).
+ */
+#define _XOPEN_SOURCE 700
+#include <ctype.h>
+#include <string.h>
+
+#include "tests/report.h"
+
+/* Sums two columns of a table, by their numbers from 0. */
+static void sum_columns(const char *path, int first, int second,
+                        int64_t sums[2]) {
+  char *text = read_text(path, NULL);
+  assert_non_null(text);
+  sums[0] = sums[1] = 0;
+  char *rest = text;
+  for (char *line; (line = strtok_r(rest, "\n", &rest));) {
+    char *cell = line;
+    for (int i = 0; cell; i++) {
+      if (i == first || i == second)
+        sums[i == second] += strtoll(cell, NULL, 10);
+      cell = strchr(cell, '\t');
+      cell = cell ? cell + 1 : NULL;
+    }
+  }
+  free(text);
+}
+
+static int line_count(const char *text) {
+  int lines = 0;
+  for (; *text; text++)
+    lines += *text == '\n';
+  return lines;
+}
+
+/* The source that a file gives. */
+static char *import(const char *path, const char *options) {
+  struct run r = run("%s import %s %s", NETC, options, path);
+  if (r.status)
+    print_error("%s: %s", path, r.err);
+  assert_int_equal(r.status, 0);
+  char *source = strdup(r.out);
+  run_free(&r);
+  return source;
+}
+
+static struct netc_totals totals_of(const char *path, const char *source) {
+  struct netc *netc = netc_open(NULL, NULL);
+  struct netc_totals totals = {.size = sizeof totals};
+  assert_int_equal(netc_load_text(netc, path, source, strlen(source)), NETC_OK);
+  assert_int_equal(netc_totals(netc, &totals), NETC_OK);
+  netc_close(netc);
+  return totals;
+}
+
+static void check_params(const char *path, const char *source,
+                         int64_t expected) {
+  struct netc_totals totals = totals_of(path, source);
+  if (totals.trainable_count != expected)
+    print_error("%s: ", path);
+  assert_int_equal(totals.trainable_count, expected);
+}
+
+static void check_totals(const char *path, const char *source,
+                         const int64_t expected[2]) {
+  check_params(path, source, expected[0]);
+  assert_int_equal(totals_of(path, source).mac_count, expected[1]);
+}
+
+/* Folded and flat, the numbers are Darknet's; folded, it is short. */
+static void darknet_nets_count_as_darknet_does(void **state) {
+  (void)state;
+  struct paths paths = find_paths("tests/data/import/darknet", ".cfg");
+  assert_true(paths.count > 15);
+  for (size_t i = 0; i < paths.count; i++) {
+    char table[512];
+    int64_t expected[2];
+    snprintf(table, sizeof table, "%.*stsv",
+             (int)(strlen(paths.at[i]) - strlen("cfg")), paths.at[i]);
+    sum_columns(table, 5, 6, expected);
+    assert_true(expected[0] > 0);
+    char *source = import(paths.at[i], "");
+    char *flat = import(paths.at[i], "--flat");
+    check_totals(paths.at[i], source, expected);
+    check_totals(paths.at[i], flat, expected);
+    assert_true(line_count(source) <= 120);
+    assert_true(line_count(source) <= line_count(flat));
+    free(source);
+    free(flat);
+  }
+  paths_free(&paths);
+}
+
+/* Caffe. */
+
+struct blob {
+  char name[96], type[64], top[96], shape[64];
+  int64_t params;
+};
+
+/* "1x64x55x55", samples and channels first, as netc has it: "55x55x64". */
+static void turn_shape(const char *theirs, char *ours, size_t room) {
+  const char *channels = strchr(theirs, 'x') + 1;
+  const char *rest = strchr(channels, 'x');
+  int length = (int)(rest ? rest - channels : (long)strlen(channels));
+  snprintf(ours, room, "%s%s%.*s", rest ? rest + 1 : "", rest ? "x" : "",
+           length, channels);
+}
+
+static void shape_text(const struct netc_shape *shape, char *text,
+                       size_t room) {
+  size_t used = 0;
+  for (int i = 0; i < (int)shape->rank; i++)
+    used += (size_t)snprintf(text + used, room - used, "%s%lld", i ? "x" : "",
+                             (long long)shape->dims[i]);
+}
+
+/* Layers have Caffe's names, with _ for what is no letter or digit. */
+static void same_name(char *name) {
+  for (; *name; name++)
+    if (!isalnum((unsigned char)*name))
+      *name = '_';
+}
+
+/* The layer of that name, or the input; false: Caffe has it for training. */
+static bool find_layer(struct netc *netc, const char *name,
+                       struct netc_layer *layer) {
+  for (size_t i = 0; i < netc_layer_count(netc); i++) {
+    *layer = (struct netc_layer){.size = sizeof *layer};
+    assert_int_equal(netc_layer(netc, i, layer), NETC_OK);
+    if (strcmp(layer->name, name) == 0)
+      return true;
+  }
+  return false;
+}
+
+static int check_blobs(const char *path, struct netc *netc, char *table) {
+  int compared = 0;
+  char *rest = strchr(table, '\n') + 1;
+  for (char *line; (line = strtok_r(rest, "\n", &rest));) {
+    struct blob blob;
+    struct netc_layer layer;
+    char expected[80], got[80] = "";
+    long long params;
+    assert_int_equal(sscanf(line, "%95[^\t]\t%63[^\t]\t%95[^\t]\t%lld\t%63s",
+                            blob.name, blob.type, blob.top, &params,
+                            blob.shape),
+                     5);
+    same_name(blob.name);
+    if (!find_layer(netc, blob.name, &layer))
+      continue;
+    turn_shape(blob.shape, expected, sizeof expected);
+    shape_text(&layer.out, got, sizeof got);
+    if (strcmp(expected, got) != 0)
+      print_error("%s: %s\n", path, blob.name);
+    assert_string_equal(got, expected);
+    compared++;
+  }
+  return compared;
+}
+
+static int64_t sum_blobs(char *table) {
+  int64_t sum = 0;
+  for (char *line = strchr(table, '\n') + 1; *line;) {
+    char type[64];
+    long long params;
+    assert_int_equal(
+        sscanf(line, "%*[^\t]\t%63[^\t]\t%*[^\t]\t%lld", type, &params), 2);
+    sum += strcmp(type, "BatchNorm") == 0 ? 0 : params;
+    line = strchr(line, '\n') + 1;
+  }
+  return sum;
+}
+
+/* Every shape is Caffe's, and so are the parameters. */
+static void caffe_nets_are_as_caffe_says(void **state) {
+  (void)state;
+  struct paths paths = find_paths("tests/data/import/caffe", ".prototxt");
+  int compared = 0;
+  assert_true(paths.count >= 8);
+  for (size_t i = 0; i < paths.count; i++) {
+    char name[512];
+    snprintf(name, sizeof name, "%.*stsv",
+             (int)(strlen(paths.at[i]) - strlen("prototxt")), paths.at[i]);
+    char *table = read_text(name, NULL);
+    int64_t params = sum_blobs(table);
+    char *flat = import(paths.at[i], "--flat");
+    char *folded = import(paths.at[i], "");
+    assert_true(line_count(folded) < 60);
+    check_params(paths.at[i], flat, params);
+    check_params(paths.at[i], folded, params);
+    struct netc *netc = netc_open(NULL, NULL);
+    assert_int_equal(netc_load_text(netc, "flat.net", flat, strlen(flat)),
+                     NETC_OK);
+    compared += check_blobs(paths.at[i], netc, table);
+    netc_close(netc);
+    free(table);
+    free(flat);
+    free(folded);
+  }
+  assert_true(compared > 600);
+  paths_free(&paths);
+}
+
+static void folded_sources_are_as_short_as_promised(void **state) {
+  (void)state;
+  static const struct {
+    const char *path;
+    int lines;
+  } nets[] = {{"darknet/yolov3_ab.cfg", 48},
+              {"darknet/efficientnet_b0.cfg", 30},
+              {"darknet/densenet201_ab.cfg", 25},
+              {"darknet/darknet53.cfg", 30},
+              {"caffe/prototxt_ResNet-101-deploy.prototxt", 25},
+              {"caffe/benchmark_mobilenet_v2_deploy.prototxt", 23},
+              {"caffe/SqueezeNet_v1.0_deploy.prototxt", 19}};
+  for (size_t i = 0; i < sizeof nets / sizeof *nets; i++) {
+    char path[128];
+    snprintf(path, sizeof path, "tests/data/import/%s", nets[i].path);
+    char *source = import(path, "");
+    if (line_count(source) > nets[i].lines)
+      print_error("%s:\n%s", path, source);
+    assert_true(line_count(source) <= nets[i].lines);
+    free(source);
+  }
+}
+
+static void check_canonical(const char *folder, const char *path) {
+  struct run r = run("%s import %s -o %s/x.net && %s fmt --check %s/x.net",
+                     NETC, path, folder, NETC, folder);
+  if (r.status)
+    print_error("%s: %s", path, r.err);
+  assert_int_equal(r.status, 0);
+  run_free(&r);
+}
+
+/* What is written is canonical. */
+static void sources_are_canonical(void **state) {
+  (void)state;
+  static const char *const suffixes[] = {".cfg", ".prototxt"};
+  const char *folder = scratch("canonical");
+  for (size_t k = 0; k < sizeof suffixes / sizeof *suffixes; k++) {
+    struct paths paths = find_paths("tests/data/import", suffixes[k]);
+    for (size_t i = 0; i < paths.count; i++)
+      check_canonical(folder, paths.at[i]);
+    paths_free(&paths);
+  }
+}
+/* Mistakes. */
+
+static struct mistake {
+  char name[48];
+  const char *file, *text, *says;
+} mistakes[] = {
+    {"no-section", "a.cfg", "width=3\n",
+     "a.cfg:1: error: `width=3` is neither"},
+    {"no-net", "a.cfg", "[convolutional]\n", "first section has to be [net]"},
+    {"open-section", "a.cfg", "[net\n", "a section without its `]`"},
+    {"no-size", "a.cfg", "[net]\n[convolutional]\n",
+     "a.cfg:1: error: [net] needs `inputs` of at least 1"},
+    {"unknown-section", "a.cfg", "[net]\ninputs=3\n\n[warp]\n",
+     "a.cfg:4: error: [warp] has no counterpart in netc"},
+    {"no-number", "a.cfg",
+     "[net]\nheight=8\nwidth=8\nchannels=3\n"
+     "[convolutional]\nfilters=many\n",
+     "a.cfg:6: error: `filters=many` is no integer"},
+    {"too-large", "a.cfg",
+     "[net]\nheight=8\nwidth=8\nchannels=3\n"
+     "[convolutional]\nfilters=4611686018427387904\n",
+     "`filters=4611686018427387904` is out of range"},
+    {"no-layer", "a.cfg",
+     "[net]\nheight=8\nwidth=8\nchannels=3\n"
+     "[route]\nlayers=-1\n",
+     "a.cfg:6: error: there is no layer -1 before this one"},
+    {"window", "a.cfg",
+     "[net]\nheight=8\nwidth=8\nchannels=3\n"
+     "[convolutional]\nfilters=3\nsize=9\n",
+     "larger than its padded input"},
+    {"activation", "a.cfg",
+     "[net]\ninputs=3\n[connected]\noutput=3\n"
+     "activation=stair\n",
+     "a.cfg:5: error: the activation `stair` has no counterpart"},
+    {"open-message", "a.prototxt", "layer {\n name: \"a\"\n",
+     "a.prototxt:3: error: a `{` without its `}`"},
+    {"no-value", "a.prototxt", "name:\n", "`name` has no value"},
+    {"no-colon", "a.prototxt", "layer {\n name \"a\" }\n",
+     "a.prototxt:2: error: no `:` behind `name`"},
+    {"open-string", "a.prototxt", "name: \"a\n", "without its closing quote"},
+    {"no-type", "a.prototxt", "layer {\n}\n", "a layer without `type`"},
+    {"no-top", "a.prototxt",
+     "input: \"d\" input_shape { dim: 1 dim: 3 dim: 8 dim: 8 }\n"
+     "layer { type: \"ReLU\" bottom: \"e\" top: \"f\" }\n",
+     "a.prototxt:2: error: no layer above has the top `e`"},
+    {"no-counterpart", "a.prototxt",
+     "input: \"d\" input_shape { dim: 1 dim: 3 dim: 8 dim: 8 }\n"
+     "layer { name: \"w\" type: \"Warp\" bottom: \"d\" top: \"f\" }\n",
+     "`w`: the type Warp has no counterpart in netc\n  = help: "
+     "--allow-unknown"},
+    {"no-picture-size", "a.prototxt",
+     "layer { type: \"Data\" top: \"data\" }\n",
+     "give it: --input HEIGHTxWIDTHxCHANNELS"},
+    {"input-sizes", "a.prototxt", "input: \"d\" input_dim: 3\n",
+     "an input of 1 sizes; 2 to 5 are understood"},
+    {"dim-of-2-to-the-62", "a.prototxt",
+     "input: \"d\" input_shape { dim: 1 dim: 4611686018427387904 }\n",
+     "not from 1 to 1073741824"},
+    {"unknown-format", "a.xyz", "hello\n", "is of no format that netc imports"},
+    {"empty", "a.cfg", "", "the first section has to be [net]"},
+};
+
+static void check_mistake(void **state) {
+  const struct mistake *m = *state;
+  const char *folder = scratch("mistakes");
+  write_in(folder, m->file, m->text);
+  struct run r =
+      run("%s import %s/%s -o %s/out.net", NETC, folder, m->file, folder);
+  assert_int_equal(r.status, 1);
+  assert_holds(r.err, m->says);
+  run_free(&r);
+  r = run("test ! -e %s/out.net", folder);
+  assert_int_equal(r.status, 0);
+  run_free(&r);
+}
+
+int main(void) {
+  const struct CMUnitTest others[] = {
+      cmocka_unit_test(darknet_nets_count_as_darknet_does),
+      cmocka_unit_test(caffe_nets_are_as_caffe_says),
+      cmocka_unit_test(folded_sources_are_as_short_as_promised),
+      cmocka_unit_test(sources_are_canonical)};
+  return run_table("import", mistakes, sizeof mistakes / sizeof *mistakes,
+                   sizeof *mistakes, check_mistake, others,
+                   sizeof others / sizeof *others);
+}
