@@ -371,12 +371,12 @@ static int say_short(struct placing_run *run) {
     return EXIT_DONE;
   int64_t more = p.peak_bytes - run->found.room_bytes;
   if (more > 0)
-    say("netc: nothing fits: %s a device are missing\n",
+    say("netc: nothing fits: %s a device are missing",
         size_text(lack, sizeof lack, more));
   else
-    say("netc: nothing fits: a host needs %s of memory\n",
+    say("netc: nothing fits: a host needs %s of memory",
         size_text(lack, sizeof lack, p.host_bytes));
-  fputs("  it may with more devices, larger ones, --host-memory for what can "
+  fputs("\n  it may with more devices, larger ones, --host-memory for what can "
         "be offloaded,\n  --precision master, --optimizer adam8bit or lora= "
         "behind layers\n",
         stderr);

@@ -6,6 +6,7 @@
 #define _XOPEN_SOURCE 700
 #include <math.h>
 
+#include "tests/csv.h"
 #include "tests/report.h"
 
 static json_t *placed(const char *net, const char *options, int status) {
@@ -169,7 +170,7 @@ static void says_what_is_wrong(void **state) {
   expect(PLACE "--gpus 8xt4 --tensor-parallel 3", 1, NULL,
          "does not divide 8 heads");
   expect(NETC " place " LLAMA " --gpus 2xt4 --precision master", 1,
-         "none fits, this comes nearest", "a device are missing");
+         "none fits, this comes nearest", "a device are missing\n");
 }
 
 /* What the README shows is what the program says. */
@@ -224,10 +225,10 @@ enum column {
   COLUMNS
 };
 
-struct row {
-  char name[64];
-  char *at[COLUMNS];
-};
+static const char header[] =
+    "\n# id,model,net,options,printed,seconds,where,source,netc\n";
+
+_Static_assert((int)COLUMNS <= (int)CSV_COLUMNS, "tests/csv.h");
 
 static void check_row(void **state) {
   const struct row *row = *state;
@@ -247,17 +248,6 @@ static void check_row(void **state) {
   json_decref(json);
 }
 
-/* Up to a comma; those in quotes hold none but what they say. */
-static char *take_field(char **rest) {
-  char *start = *rest;
-  char end = *start == '"' ? '"' : ',';
-  start += end == '"';
-  char *stop = start + strcspn(start, (char[]){end, '\0'});
-  *rest = *stop ? stop + 1 + (end == '"' && stop[1] == ',') : stop;
-  *stop = '\0';
-  return start;
-}
-
 int main(void) {
   enum { MOST = 40 };
   static struct row rows[MOST];
@@ -269,21 +259,9 @@ int main(void) {
       cmocka_unit_test(a_broken_line_is_one_command),
       cmocka_unit_test(says_what_is_wrong)};
   size_t count = 0;
-  char *text = read_text("tests/data/published/steps.csv", NULL), *rest = text;
-  if (!text)
+  char *text = read_text("tests/data/published/steps.csv", NULL);
+  if (!read_rows(text, header, COLUMNS, rows, MOST, &count))
     return 1;
-  for (char *line; (line = strtok_r(rest, "\n", &rest));) {
-    if (*line == '#')
-      continue;
-    if (count == MOST)
-      return 1;
-    struct row *row = &rows[count++];
-    for (int i = 0; i < COLUMNS; i++)
-      row->at[i] = take_field(&line);
-    if (*line)
-      return 1;
-    snprintf(row->name, sizeof row->name, "%s", row->at[ID]);
-  }
   int failed = run_table("place", rows, count, sizeof *rows, check_row, others,
                          sizeof others / sizeof *others);
   free(text);
