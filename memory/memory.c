@@ -101,10 +101,13 @@ bool memory_largest_batches(const struct model *model,
   struct arena scratch;
   struct step step = {.model = model, .settings = *train};
   struct tries trials = {0};
+  struct runs runs = {.arena = &scratch};
   /* A pipeline is cut anew for each batch that is tried. */
   if (model->nodes.count > QUICK_NODES / (train->pipeline > 1 ? 8 : 1))
     return false;
   arena_open_in(&scratch, model->arena);
+  if (parallel_wanted(train)) /* parts are run again and again */
+    step.runs = &runs;
   *VEC_PUSH(&scratch, &trials.all) = own_trial(memory, train->batch);
   checkpoint_choose(&step, fit_room(&step.settings), &scratch);
   for (size_t i = 0; i < count; i++) {
