@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/check.h"
+#include "step/alike.h"
 #include "step/cuts.h"
 
 enum {
@@ -71,6 +72,7 @@ struct chain {
   struct arena *arena;
   size_t units;
   int64_t *cut;            /* nodes before each, units + 1 of them */
+  struct alike alike;
   struct span_cost *costs; /* of [from, to) at from * (units + 1) + to */
   int64_t *boundary;       /* bytes that lead over each cut */
   int64_t *stands_from;    /* gradients of units from each on, and outputs */
@@ -85,9 +87,14 @@ static size_t first_op(const struct chain *c, size_t unit) {
   return node ? c->step->trace.op_end[node - 1] : 0;
 }
 
-static struct span_cost measure(const struct chain *c, size_t from, size_t to) {
+static struct span_cost *cost_at(const struct chain *c, size_t from,
+                                 size_t to) {
+  return &c->costs[from * (c->units + 1) + to];
+}
+
+static void run_span(const struct chain *c, size_t from, size_t to,
+                     struct span_cost *cost) {
   struct arena scratch;
-  struct span_cost cost = {0};
   struct simulation s = {.arena = &scratch,
                          .trace = &c->step->trace,
                          .model = c->step->model,
@@ -95,16 +102,36 @@ static struct span_cost measure(const struct chain *c, size_t from, size_t to) {
                          .element = c->step->settings.dtype,
                          .first = first_op(c, from),
                          .end = first_op(c, to)};
+  if (s.end == 0 || s.first == s.end)
+    return;
   arena_open_in(&scratch, c->arena);
-  if (s.end != 0 && s.first != s.end) {
-    simulate(&s);
-    cost.peak =
-        s.overflow ? INT64_MAX / 2 : max_i64(s.forward.bytes, s.backward.bytes);
-    cost.kept = s.saved - s.received;
-    cost.keeps_input = s.received > 0;
-    cost.keeps_result = s.result_saved;
-  }
+  simulate(&s);
+  cost->peak =
+      s.overflow ? INT64_MAX / 2 : max_i64(s.forward.bytes, s.backward.bytes);
+  cost->kept = s.saved - s.received;
+  cost->keeps_input = s.received > 0;
+  cost->keeps_result = s.result_saved;
   arena_close(&scratch);
+}
+
+/* One that runs alike, among those from an earlier unit on; NULL: none. */
+static const struct span_cost *find_alike(const struct chain *c, size_t from,
+                                          size_t to) {
+  uint64_t key = alike_span(&c->alike, from, to);
+  for (size_t i = 0; i < from; i++)
+    if (alike_span(&c->alike, i, i + to - from) == key)
+      return cost_at(c, i, i + to - from);
+  return NULL;
+}
+
+static struct span_cost measure(const struct chain *c, size_t from, size_t to) {
+  struct span_cost cost = {0};
+  const struct span_cost *alike = find_alike(c, from, to);
+  if (alike)
+    cost = *alike;
+  else
+    run_span(c, from, to, &cost);
+  cost.macs = cost.gradients = 0;
   for (int64_t i = c->cut[from]; i < c->cut[to]; i++) {
     int64_t bytes;
     cost.macs += c->step->model->costs[i].train_macs;
@@ -113,11 +140,6 @@ static struct span_cost measure(const struct chain *c, size_t from, size_t to) {
       cost.gradients += bytes;
   }
   return cost;
-}
-
-static struct span_cost *cost_at(const struct chain *c, size_t from,
-                                 size_t to) {
-  return &c->costs[from * (c->units + 1) + to];
 }
 
 static int64_t value_bytes(const struct chain *c, int64_t node) {
@@ -159,6 +181,7 @@ static void open_chain(struct chain *c, int64_t most) {
   for (size_t i = 0; i < cuts.at.count; i++)
     c->cut[i + 1] = cuts.at.at[i];
   c->cut[c->units] = (int64_t)model->nodes.count;
+  alike_find(&c->alike, c->step, c->cut, c->units, c->arena);
   for (size_t from = 0; from < c->units; from++) {
     measure_spans(c, from, most);
     progress_tell(model->progress, "measuring what checkpoints spare",
