@@ -311,50 +311,40 @@ static bool choose_and_measure(struct chain chain, struct step *step,
   return chosen;
 }
 
-/* What stands, gradients and the optimizer are there whatever is chosen. */
-static bool may_fit(const struct step *step, int64_t memory,
-                    struct arena *arena) {
-  struct arena scratch;
-  struct simulation s = {0};
-  struct training training;
-  arena_open_in(&scratch, arena);
-  bool known = step_measure(step, &scratch, &s, &training);
-  arena_close(&scratch);
-  return !known || training.step <= memory;
-}
+/* A search for segments that fit `memory` bytes. */
+struct choosing {
+  struct step *step;
+  int64_t memory;
+  bool any; /* those found first will do */
+  struct arena *arena;
+};
 
 /*
- * Segments that fit `memory` bytes with few MACs computed once more: dynamic
- * programming over the chain of cuts, each with what it holds and what it
- * costs; choices are measured. False if none fit; the step is as before.
- *
- * The parts of a chain know of each other only by what is held, so the whole
- * is measured, and the budget of the choice is bisected until it is the
- * largest whose choice fits.
+ * The budget of the choice is bisected until it is the largest whose choice
+ * fits: the parts of a chain know of each other only by what is held, so the
+ * whole is measured.
  */
-static bool checkpoint_auto(struct step *step, int64_t memory,
-                            struct arena *arena) {
-  struct step plain = {.model = step->model, .settings = step->settings};
-  struct step trial = plain, best = plain;
-  struct chain chain = {.step = &plain, .arena = arena};
+static bool bisect_budget(const struct choosing *c, struct chain *chain) {
+  struct step best = {.model = c->step->model,
+                      .settings = c->step->settings,
+                      .runs = c->step->runs};
+  struct step trial = best;
   bool found = false;
   /* What two parts share is counted in both: more than is there may do. */
-  int64_t low = 0, high = memory > INT64_MAX / 2 ? INT64_MAX : 2 * memory;
-  step_trace(&plain, arena);
-  if (!may_fit(&plain, memory, arena))
-    return false;
-  open_chain(&chain, high);
-  for (int i = 0; i < MOST_ROUNDS && low < high; i++) {
+  int64_t low = 0;
+  int64_t high = c->memory > INT64_MAX / 2 ? INT64_MAX : 2 * c->memory;
+  open_chain(chain, high);
+  for (int i = 0; i < MOST_ROUNDS && low < high && !(found && c->any); i++) {
     int64_t peak = 0;
-    progress_tell(step->model->progress, "choosing checkpoints", i,
+    progress_tell(c->step->model->progress, "choosing checkpoints", i,
                   MOST_ROUNDS);
-    chain.budget = i == 0 ? memory : low + (high - low) / 2;
-    bool chosen = choose_and_measure(chain, &trial, arena, &peak);
-    if (chosen && peak > memory) {
-      high = chain.budget;
+    chain->budget = i == 0 ? c->memory : low + (high - low) / 2;
+    bool chosen = choose_and_measure(*chain, &trial, c->arena, &peak);
+    if (chosen && peak > c->memory) {
+      high = chain->budget;
       continue;
     }
-    low = chain.budget + 1;
+    low = chain->budget + 1;
     if (chosen && (!found || trial.extra_macs < best.extra_macs)) {
       struct step swap = best; /* each has ranges of its own */
       best = trial;
@@ -362,11 +352,42 @@ static bool checkpoint_auto(struct step *step, int64_t memory,
     }
     found = found || chosen;
   }
-  if (found) {
-    *step = best;
-    step_trace(step, arena);
-  }
+  if (found)
+    *c->step = best;
   return found;
+}
+
+/*
+ * Segments that fit with few MACs computed once more: dynamic programming
+ * over the chain of cuts, each with what it holds and what it costs; choices
+ * are measured. False if none fit; the step is as before.
+ */
+static bool checkpoint_auto(const struct choosing *c) {
+  struct arena scratch;
+  struct simulation s = {0};
+  struct training t;
+  struct step plain = {.model = c->step->model,
+                       .settings = c->step->settings,
+                       .runs = c->step->runs};
+  struct chain chain = {.step = &plain, .arena = c->arena};
+  step_trace(&plain, c->arena);
+  arena_open_in(&scratch, c->arena);
+  bool known = step_measure(&plain, &scratch, &s, &t);
+  arena_close(&scratch);
+  /* What stands, gradients and the optimizer are there whatever is chosen. */
+  if (known && t.step > c->memory)
+    return false;
+  /* Even then what costs no MACs may be computed again, and spare memory. */
+  if (known && t.peak <= c->memory && c->any)
+    return true;
+  return bisect_budget(c, &chain);
+}
+
+bool checkpoint_fits(const struct step *step, int64_t room,
+                     struct arena *arena) {
+  struct step trial = {.model = step->model, .settings = step->settings};
+  struct choosing choosing = {&trial, room, true, arena};
+  return checkpoint_auto(&choosing);
 }
 
 void checkpoint_choose(struct step *step, int64_t room, struct arena *arena) {
@@ -377,6 +398,7 @@ void checkpoint_choose(struct step *step, int64_t room, struct arena *arena) {
   }
   checkpoint_groups(step, arena);
   step_trace(step, arena);
-  if (train->checkpoint == CHECKPOINT_AUTO)
-    checkpoint_auto(step, room, arena);
+  struct choosing choosing = {step, room, false, arena};
+  if (train->checkpoint == CHECKPOINT_AUTO && checkpoint_auto(&choosing))
+    step_trace(step, arena);
 }
