@@ -84,12 +84,12 @@ static void *grow(struct parser *p, const void *stack, ptrdiff_t used,
 %right POWER
 
 %type <struct stmt_list> list statements
-%type <struct stmt *> statement body applied marked directive
+%type <struct stmt *> statement body marked directive
 %type <struct block *> block otherwise
 %type <bool> training
 %type <struct arg_list> args
 %type <struct arg *> arg
-%type <struct expr *> value pair sum constant sized expression sizes
+%type <struct expr *> value sum constant sized expression sizes
 %type <struct expr *> call_item reference index step
 %type <struct expr_list> call_items row_values
 %type <struct row_list> rows
@@ -154,19 +154,15 @@ marked:
 ;
 
 body:
-  applied
+  name args {
+    $$ = build_named(p, STMT_APPLY, $name, @$);
+    $$->args = $args.first;
+  }
 | block {
     $$ = build_stmt(p, STMT_GROUP, @$);
     $$->block = $block;
   }
 | KW_AGAIN reference[r] { $$ = build_reference(p, STMT_AGAIN, $r, @$); }
-;
-
-applied:
-  name args {
-    $$ = build_named(p, STMT_APPLY, $name, @$);
-    $$->args = $args.first;
-  }
 ;
 
 directive:
@@ -391,13 +387,12 @@ key:
 ;
 
 value:
-  pair
-| value[v] BY pair { $$ = build_dims(p, $v, $pair); }
-;
-
-pair:
   sum
 | sum[from] COLON sum[to] { $$ = build_pair(p, $from, $to); }
+| value[v] BY sum         { $$ = build_dims(p, $v, $sum); }
+| value[v] BY sum[from] COLON sum[to] {
+    $$ = build_dims(p, $v, build_pair(p, $from, $to));
+  }
 ;
 
 sizes:
@@ -409,9 +404,15 @@ sizes:
 constant: expression | sized;
 
 sized:
-  sum[v] BY pair            { $$ = build_dims(p, $v, $pair); }
-| sum[from] COLON sum[to]   { $$ = build_pair(p, $from, $to); }
-| sized[v] BY pair          { $$ = build_dims(p, $v, $pair); }
+  sum[from] COLON sum[to] { $$ = build_pair(p, $from, $to); }
+| sum[v] BY sum[next]     { $$ = build_dims(p, $v, $next); }
+| sum[v] BY sum[from] COLON sum[to] {
+    $$ = build_dims(p, $v, build_pair(p, $from, $to));
+  }
+| sized[v] BY sum         { $$ = build_dims(p, $v, $sum); }
+| sized[v] BY sum[from] COLON sum[to] {
+    $$ = build_dims(p, $v, build_pair(p, $from, $to));
+  }
 ;
 
 /*
