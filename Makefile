@@ -362,7 +362,7 @@ $(build)/bench/bare.c: $(src)bench/bare.sh $(src)lexer/scan.l
 	flex -o $@ $(@:.c=.l)
 
 $(build)/bench/parse: $(src)bench/parse.c $(build)/bench/bare.c $(objects)
-	$(CC) $(filter-out -W%,$(flags)) -o $@ $^ -lm
+	$(CC) $(filter-out -W% -std=c11,$(flags)) -o $@ $^ -lm
 
 $(build)/bench/kernels: $(src)bench/kernels.c $(build)/libnetrt.a
 	@mkdir -p $(@D)
