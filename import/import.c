@@ -55,17 +55,12 @@ const struct import_reader *import_reader_find(const char *path,
   return NULL;
 }
 
-bool import_file(const struct import_reader *reader, struct slice file,
-                 const char *name, const struct import_options *options,
-                 struct graph *graph, struct imported *result) {
+/* A source, and the layers behind its lines. */
+static int write_plan(struct graph *graph, enum layout layout,
+                      struct imported *result) {
   struct source_plan plan;
-  if (!reader->read(graph, file, options))
-    return false;
-  if (graph->nodes.count == 0)
-    return graph_fail(graph, 0, "the file describes no net");
-  graph->name = graph_identifier(graph, graph->name ? graph->name : name);
-  structure(&plan, graph, options->flat);
-  if (!options->flat)
+  structure(&plan, graph, layout);
+  if (layout != LAYOUT_FLAT)
     fold(&plan);
   result->source = text_new(graph->arena);
   write_source(&plan, &result->source);
@@ -74,5 +69,26 @@ bool import_file(const struct import_reader *reader, struct slice file,
       arena_alloc(graph->arena, result->layer_count + 1, sizeof(void *));
   for (int i = 0; i < plan.count; i++)
     result->layers[i] = graph->nodes.at[plan.order[i]];
+  int lines = 0;
+  for (size_t i = 0; i < result->source.length; i++)
+    lines += result->source.at[i] == '\n';
+  return lines;
+}
+
+bool import_file(const struct import_reader *reader, struct slice file,
+                 const char *name, const struct import_options *options,
+                 struct graph *graph, struct imported *result) {
+  if (!reader->read(graph, file, options))
+    return false;
+  if (graph->nodes.count == 0)
+    return graph_fail(graph, 0, "the file describes no net");
+  graph->name = graph_identifier(graph, graph->name ? graph->name : name);
+  int lines =
+      write_plan(graph, options->flat ? LAYOUT_FLAT : LAYOUT_CHAINS, result);
+  if (!options->flat) {
+    struct imported cells;
+    if (write_plan(graph, LAYOUT_CELLS, &cells) < lines)
+      *result = cells;
+  }
   return true;
 }

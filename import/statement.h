@@ -63,9 +63,18 @@ struct source_plan {
 /*
  * Orders the graph into statements: chains as lines with tails, branches as
  * blocks of the join that ends them where nothing else uses their inside,
- * labels and `from` elsewhere, heads as forks. `flat`: a line a layer.
+ * labels and `from` elsewhere, heads as forks. Flat, a line a layer.
  */
-void structure(struct source_plan *plan, struct graph *graph, bool flat);
+enum layout {
+  LAYOUT_FLAT,
+  LAYOUT_CHAINS,
+  /* In the file's order, and a join's operands are blocks where nothing else
+   * uses them, though they begin at another tensor: shorter where cells take
+   * two tensors or give two. */
+  LAYOUT_CELLS,
+};
+void structure(struct source_plan *plan, struct graph *graph,
+               enum layout layout);
 
 /* Folds equal runs into `repeat`, `for` and `def`. */
 void fold(struct source_plan *plan);
