@@ -71,7 +71,8 @@ static void offer(struct source_plan *plan, struct block *block,
 static bool repeats(const struct source_plan *plan, const struct block *block,
                     size_t i, size_t p, bool table) {
   const struct statement *a = &block->all.at[i], *b = &block->all.at[i + p];
-  return !a->labelled >= !b->labelled && statement_same(plan, a, b, table);
+  struct likeness how = {plan, table, 0, 0};
+  return !a->labelled >= !b->labelled && statement_same(&how, a, b);
 }
 
 /* How many statements behind each are the same as it, one after the other. */

@@ -30,6 +30,7 @@ enum part {
   PART_DILATION,
   PART_COUNT,
   PART_OTHER,
+  PART_TENSOR, /* a label that a def is given; only passes make it */
 };
 
 /* An argument: `before` and `value` are written without a blank between. */

@@ -83,9 +83,8 @@ void statement_measure(const struct source_plan *plan, struct statement *s) {
             (int)(strlen(piece->text.before) + strlen(piece->text.value)) + 1;
     } else if (piece->kind == PIECE_LABEL) {
       int ordinal = plan->ordinal[piece->node];
-      uint64_t back = (uint64_t)(s->first - ordinal);
-      s->exact = mix(mix_text(s->exact, piece->text.before), back);
-      s->form = mix(mix_text(s->form, piece->text.before), back);
+      s->exact = mix_text(s->exact, piece->text.before);
+      s->form = mix_text(s->form, piece->text.before);
       s->reads = ordinal < s->reads ? ordinal : s->reads;
       s->width += (int)strlen(piece->text.before) + 9;
     } else {
@@ -117,25 +116,29 @@ static bool same_part(const struct part_text *a, const struct part_text *b,
   return (form && is_free(a) && is_free(b)) || strcmp(a->value, b->value) == 0;
 }
 
-static bool same_piece(const struct source_plan *plan,
-                       const struct statement *in_a, const struct piece *a,
-                       const struct statement *in_b, const struct piece *b,
-                       bool form) {
+static bool same_label(const struct likeness *how, const struct statement *in_a,
+                       const struct piece *a, const struct statement *in_b,
+                       const struct piece *b) {
+  int at_a = how->plan->ordinal[a->node], at_b = how->plan->ordinal[b->node];
+  bool outside = at_a < how->first_a && at_b < how->first_b;
+  return strcmp(a->text.before, b->text.before) == 0 &&
+         (outside || in_a->first - at_a == in_b->first - at_b);
+}
+
+static bool same_piece(const struct likeness *how, const struct statement *in_a,
+                       const struct piece *a, const struct statement *in_b,
+                       const struct piece *b) {
   if (a->kind != b->kind)
     return false;
   switch (a->kind) {
-  case PIECE_TEXT: return same_part(&a->text, &b->text, form);
-  case PIECE_LABEL:
-    return strcmp(a->text.before, b->text.before) == 0 &&
-           in_a->first - plan->ordinal[a->node] ==
-               in_b->first - plan->ordinal[b->node];
+  case PIECE_TEXT: return same_part(&a->text, &b->text, how->form);
+  case PIECE_LABEL: return same_label(how, in_a, a, in_b, b);
   case PIECE_BLOCK:
     if (a->block->all.count != b->block->all.count)
       return false;
     for (size_t i = 0; i < a->block->all.count; i++)
       if (a->block->all.at[i].labelled != b->block->all.at[i].labelled ||
-          !statement_same(plan, &a->block->all.at[i], &b->block->all.at[i],
-                          form))
+          !statement_same(how, &a->block->all.at[i], &b->block->all.at[i]))
         return false;
     return true;
   case PIECE_ROWS: break;
@@ -143,18 +146,18 @@ static bool same_piece(const struct source_plan *plan,
   if (a->columns != b->columns || a->values.count != b->values.count)
     return false;
   for (size_t i = 0; i < a->values.count; i++)
-    if (!same_part(&a->values.at[i], &b->values.at[i], form))
+    if (!same_part(&a->values.at[i], &b->values.at[i], how->form))
       return false;
   return true;
 }
 
-bool statement_same(const struct source_plan *plan, const struct statement *a,
-                    const struct statement *b, bool form) {
-  if ((form ? a->form != b->form : a->exact != b->exact) ||
+bool statement_same(const struct likeness *how, const struct statement *a,
+                    const struct statement *b) {
+  if ((how->form ? a->form != b->form : a->exact != b->exact) ||
       a->pieces.count != b->pieces.count)
     return false;
   for (size_t i = 0; i < a->pieces.count; i++)
-    if (!same_piece(plan, a, &a->pieces.at[i], b, &b->pieces.at[i], form))
+    if (!same_piece(how, a, &a->pieces.at[i], b, &b->pieces.at[i]))
       return false;
   return true;
 }

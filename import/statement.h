@@ -37,7 +37,7 @@ struct statement {
   int first, last; /* ordinals of its layers */
   int reads;       /* the least ordinal of a label that it names */
   int read_until;  /* the last that names a label inside it; -1: none */
-  uint64_t exact;  /* hash; labels count by their distance */
+  uint64_t exact;  /* hash, but for what labels name */
   uint64_t form;   /* the same without the values of parts */
   int lines;       /* that it takes, about */
   int width;       /* on one line; WIDE: it does not go on one */
@@ -92,10 +92,18 @@ void statement_measure(const struct source_plan *plan,
 /* Measures all statements of a block, the inner ones first. */
 void block_measure(struct source_plan *plan, struct block *block);
 
-/* Whether they are the same but for their labels, and, with `form`, but for
- * the values of parts. */
-bool statement_same(const struct source_plan *plan, const struct statement *a,
-                    const struct statement *b, bool form);
+/* How statements are compared. */
+struct likeness {
+  const struct source_plan *plan;
+  bool form; /* but for the values of parts */
+  /* Labels are alike if their distance is, or if both are before these
+   * ordinals, where the runs that are compared begin. */
+  int first_a, first_b;
+};
+
+/* Whether they are the same but for their own labels. */
+bool statement_same(const struct likeness *how, const struct statement *a,
+                    const struct statement *b);
 
 /* Whether an argument is written. */
 bool part_is_shown(const struct part_text *text);
