@@ -20,7 +20,7 @@ struct builder {
   struct graph *graph;
   struct arena *arena;
   struct dominators tree;
-  enum layout layout;
+  struct layout layout;
   bool *written;
   int *stamp, now; /* of the region that is looked at */
   VEC(int) region;

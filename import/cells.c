@@ -10,13 +10,12 @@
 
 enum {
   SHORT = 3,     /* layers that are a block rather than lines before a join */
-  MOST_DEEP = 3, /* blocks in each other */
   MOST_PRIVATE = 64,
 };
 
 struct cell_node {
-  int readers; /* among what is to be written */
-  bool listed, anchor;
+  int readers; /* among what is to be written; 0: it is not */
+  bool anchor;
   enum form form;
   int main;       /* the operand that comes before it; -1: none */
   int size, deep; /* layers that hang on it, and blocks in each other */
@@ -47,7 +46,7 @@ static int source(const struct builder *b, int index, size_t i) {
 /* Lists what `target` needs and is not written, in the file's order. */
 static void list_needed(struct builder *b, int target, node_list *list) {
   *VEC_PUSH(b->arena, list) = target;
-  b->cells[target] = (struct cell_node){.listed = true, .anchor = true};
+  b->cells[target] = (struct cell_node){.readers = 1, .anchor = true};
   for (size_t next = 0; next < list->count; next++) {
     int at = list->at[next];
     const struct graph_node *node = node_at(b, at);
@@ -58,10 +57,8 @@ static void list_needed(struct builder *b, int target, node_list *list) {
       int from = source(b, at, i);
       if (b->written[from])
         continue;
-      if (!b->cells[from].listed) {
-        b->cells[from] = (struct cell_node){.listed = true};
+      if (b->cells[from].readers == 0)
         *VEC_PUSH(b->arena, list) = from;
-      }
       b->cells[from].readers++;
       bool named = i >= node->inputs.count; /* by a key */
       b->cells[from].anchor = b->cells[from].anchor || named;
@@ -94,7 +91,7 @@ static void weigh_join(struct builder *b, int index) {
       continue;
     struct cell_node *in = &b->cells[operand];
     int deep = in->deep + (operand != cell->main);
-    if (operand != cell->main && (deep > MOST_DEEP || in->size > MOST_PRIVATE))
+    if (operand != cell->main && (deep > b->layout.cells || in->size > MOST_PRIVATE))
       in->anchor = true;
     cell->size += in->anchor ? 0 : in->size;
     cell->deep = !in->anchor && deep > cell->deep ? deep : cell->deep;
@@ -149,6 +146,43 @@ struct block *cells_operand(struct builder *b, int current, int operand) {
   return block;
 }
 
+/*
+ * Lists the anchors that a layer is written behind, if all that reads them is
+ * listed. What hangs on the layer has it as its only reader.
+ */
+static void place_sources(struct builder *b, int anchor, node_list *order) {
+  node_list open = {0};
+  *VEC_PUSH(b->arena, &open) = anchor;
+  while (open.count > 0) {
+    int at = open.at[--open.count];
+    for (size_t i = source_count(b, at); i-- > 0;) {
+      int from = source(b, at, i);
+      if (b->written[from] || --b->cells[from].readers > 0)
+        continue;
+      *VEC_PUSH(b->arena, b->cells[from].anchor ? order : &open) = from;
+    }
+  }
+}
+
+/*
+ * From the end: a tensor comes right before the first layer that needs it,
+ * together with what else this needs.
+ */
+static void order_late(struct builder *b, int target, node_list *list) {
+  node_list order = {0}, open = {0};
+  *VEC_PUSH(b->arena, &order) = target;
+  *VEC_PUSH(b->arena, &open) = target;
+  while (open.count > 0) {
+    size_t first = order.count;
+    place_sources(b, open.at[--open.count], &order);
+    for (size_t i = order.count; i > first; i--)
+      *VEC_PUSH(b->arena, &open) = order.at[i - 1];
+  }
+  list->count = 0;
+  while (order.count > 0)
+    *VEC_PUSH(b->arena, list) = order.at[--order.count];
+}
+
 void cells_emit(struct builder *b, struct block *out, int *current,
                 int target) {
   node_list list = {0};
@@ -156,6 +190,8 @@ void cells_emit(struct builder *b, struct block *out, int *current,
     list_needed(b, target, &list);
     for (size_t i = 0; i < list.count; i++)
       weigh(b, list.at[i]);
+    if (b->layout.late)
+      order_late(b, target, &list);
   }
   for (size_t i = 0; i < list.count; i++)
     if (b->cells[list.at[i]].anchor && !b->written[list.at[i]])

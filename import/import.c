@@ -56,11 +56,11 @@ const struct import_reader *import_reader_find(const char *path,
 }
 
 /* A source, and the layers behind its lines. */
-static int write_plan(struct graph *graph, enum layout layout,
+static int write_plan(struct graph *graph, struct layout layout,
                       struct imported *result) {
   struct source_plan plan;
   structure(&plan, graph, layout);
-  if (layout != LAYOUT_FLAT)
+  if (!layout.flat)
     fold(&plan);
   result->source = text_new(graph->arena);
   write_source(&plan, &result->source);
@@ -83,12 +83,21 @@ bool import_file(const struct import_reader *reader, struct slice file,
   if (graph->nodes.count == 0)
     return graph_fail(graph, 0, "the file describes no net");
   graph->name = graph_identifier(graph, graph->name ? graph->name : name);
-  int lines =
-      write_plan(graph, options->flat ? LAYOUT_FLAT : LAYOUT_CHAINS, result);
-  if (!options->flat) {
-    struct imported cells;
-    if (write_plan(graph, LAYOUT_CELLS, &cells) < lines)
-      *result = cells;
+  static const struct layout layouts[] = {
+      {0}, {.cells = 3}, {.cells = 1}, {.cells = 3, .late = true},
+      {.cells = 1, .late = true}};
+  if (options->flat) {
+    write_plan(graph, (struct layout){.flat = true}, result);
+    return true;
+  }
+  int least = write_plan(graph, layouts[0], result);
+  for (size_t i = 1; i < sizeof layouts / sizeof *layouts; i++) {
+    struct imported other;
+    int lines = write_plan(graph, layouts[i], &other);
+    if (lines >= least)
+      continue;
+    *result = other;
+    least = lines;
   }
   return true;
 }

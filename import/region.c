@@ -58,7 +58,7 @@ bool region_is_private(const struct builder *b, int end) {
 static bool fits_blocks(struct builder *b, const struct graph_node *join) {
   int top = b->tree.parent[join->index], longest = 0;
   bool idle = false;
-  if (top < 0 || join->keyed >= 0 || b->layout == LAYOUT_FLAT)
+  if (top < 0 || join->keyed >= 0 || b->layout.flat)
     return false;
   for (size_t i = 0; i < join->inputs.count; i++) {
     int bottom = join->inputs.at[i];

@@ -65,16 +65,16 @@ struct source_plan {
  * blocks of the join that ends them where nothing else uses their inside,
  * labels and `from` elsewhere, heads as forks. Flat, a line a layer.
  */
-enum layout {
-  LAYOUT_FLAT,
-  LAYOUT_CHAINS,
-  /* In the file's order, and a join's operands are blocks where nothing else
-   * uses them, though they begin at another tensor: shorter where cells take
-   * two tensors or give two. */
-  LAYOUT_CELLS,
+struct layout {
+  bool flat;
+  /* A join's operands are blocks where nothing else uses them, though they
+   * begin at another tensor, so many in each other; 0: only where all begin at
+   * one. Shorter where cells take two tensors or give two. */
+  int cells;
+  bool late; /* tensors are made before their first use, not as in the file */
 };
 void structure(struct source_plan *plan, struct graph *graph,
-               enum layout layout);
+               struct layout layout);
 
 /* Folds equal runs into `repeat`, `for` and `def`. */
 void fold(struct source_plan *plan);

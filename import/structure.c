@@ -109,7 +109,7 @@ static bool frozen_alike(const struct builder *b, const struct statement *s,
 /* Whether `node` can stand in the tail of the last statement. */
 static bool joins_tail(const struct builder *b, const struct block *out,
                        const struct graph_node *node) {
-  if (b->layout == LAYOUT_FLAT || out->all.count == 0 || !may_be_in_tail(node))
+  if (b->layout.flat || out->all.count == 0 || !may_be_in_tail(node))
     return false;
   const struct statement *s = &out->all.at[out->all.count - 1];
   int before = node->inputs.at[0];
@@ -120,8 +120,7 @@ static bool joins_tail(const struct builder *b, const struct block *out,
 
 /* Flat, every layer has the file's name. */
 static void enlist(struct builder *b, const struct graph_node *node) {
-  bool flat = b->layout == LAYOUT_FLAT;
-  if (flat && node->name && strcmp(node->word, "input") != 0)
+  if (b->layout.flat && node->name && strcmp(node->word, "input") != 0)
     b->plan->labelled[node->index] = true;
   b->plan->ordinal[node->index] = b->plan->count;
   b->plan->order[b->plan->count++] = node->index;
@@ -133,7 +132,7 @@ static void emit(struct builder *b, struct block *out, int *current,
 
 static void emit_target(struct builder *b, struct block *out, int *current,
                         int target) {
-  if (b->layout == LAYOUT_CELLS)
+  if (b->layout.cells)
     cells_emit(b, out, current, target);
   else
     emit(b, out, current, target);
@@ -421,7 +420,7 @@ static void name_input(struct builder *b) {
 static void build(struct builder *b) {
   int current = -1, count = (int)b->graph->nodes.count;
   int last = name_outputs(b);
-  bool flat = b->layout == LAYOUT_FLAT;
+  bool flat = b->layout.flat;
   for (int i = 0; i < last && !flat; i++)
     if (is_unused(b, i) && strcmp(node_at(b, i)->word, "input") != 0)
       hang_head(b, i);
@@ -434,7 +433,7 @@ static void build(struct builder *b) {
 }
 
 void structure(struct source_plan *plan, struct graph *graph,
-               enum layout layout) {
+               struct layout layout) {
   size_t count = graph->nodes.count;
   struct arena *arena = graph->arena;
   *plan = (struct source_plan){
@@ -455,7 +454,7 @@ void structure(struct source_plan *plan, struct graph *graph,
   for (size_t i = 0; i < count; i++)
     b.side_of[i] = plan->read_until[i] = -1;
   dominate(&b.tree, graph);
-  if (layout == LAYOUT_CELLS)
+  if (layout.cells)
     cells_open(&b);
   build(&b);
   block_measure(plan, &plan->top);
