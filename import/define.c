@@ -59,6 +59,8 @@ static bool may_move(const struct source_plan *plan, const struct statement *s,
       s->pieces.at[0].kind == PIECE_TEXT ? s->pieces.at[0].text.value : "";
   if (strcmp(word, "input") == 0 || strcmp(word, "output") == 0)
     return false;
+  if (s->series_until > 0 && s->series_from < first)
+    return false;
   bool again = strcmp(word, "again") == 0;
   for (size_t i = 0; i < s->pieces.count; i++) {
     const struct piece *piece = &s->pieces.at[i];
@@ -265,7 +267,7 @@ static void name_tensors(struct block *block) {
       if (piece->kind == PIECE_BLOCK)
         name_tensors(piece->block);
       else if (piece->kind == PIECE_LABEL && piece->text.value &&
-               *piece->text.value != '#')
+               piece->text.part == PART_TENSOR && *piece->text.value != '#')
         piece->kind = PIECE_TEXT;
     }
 }

@@ -84,8 +84,17 @@ bool import_file(const struct import_reader *reader, struct slice file,
     return graph_fail(graph, 0, "the file describes no net");
   graph->name = graph_identifier(graph, graph->name ? graph->name : name);
   static const struct layout layouts[] = {
-      {0}, {.cells = 3}, {.cells = 1}, {.cells = 3, .late = true},
-      {.cells = 1, .late = true}};
+      {0},
+      {.series_early = true},
+      {.cells = 3},
+      {.cells = 3, .series_early = true},
+      {.cells = 3, .late = true},
+      {.cells = 3, .late = true, .series_early = true},
+      {.cells = 1},
+      {.cells = 1, .series_early = true},
+      {.cells = 1, .late = true},
+      {.cells = 1, .late = true, .series_early = true},
+  };
   if (options->flat) {
     write_plan(graph, (struct layout){.flat = true}, result);
     return true;

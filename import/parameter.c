@@ -43,14 +43,21 @@ int run_lines(const struct run *run) {
   return lines;
 }
 
-/* Labels before `first` are parts, too. */
+/* Labels before `first` are parts, and the index of one that has some. */
 static void collect_label(struct source_plan *plan, struct piece *piece,
                           int first, part_list *out) {
-  if (plan->ordinal[piece->node] >= first)
+  struct part_text *text = &piece->text;
+  bool inside = plan->ordinal[piece->node] >= first;
+  if (piece->index || (inside && !plan->series[piece->node]))
     return;
-  piece->text.part = PART_TENSOR;
-  if (!piece->text.value)
-    piece->text.value = graph_text(plan->graph, "#%d", piece->node);
+  bool is_name = text->value && isalpha((unsigned char)*text->value);
+  if (!inside && (!text->value || *text->value != '#')) {
+    text->part = PART_TENSOR;
+    text->value = graph_text(plan->graph, "#%d", piece->node);
+  } else if (inside && !is_name) {
+    text->part = PART_COUNT;
+    text->value = graph_text(plan->graph, "%d", plan->turn[piece->node]);
+  }
   *VEC_PUSH(plan->graph->arena, out) = &piece->text;
 }
 

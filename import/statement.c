@@ -96,6 +96,10 @@ void statement_measure(const struct source_plan *plan, struct statement *s) {
   }
   if (s->width <= LINE - 8)
     s->lines = 1;
+  if (s->series_until > 0) {
+    s->reads = s->series_from < s->reads ? s->series_from : s->reads;
+    s->read_until = later(s->read_until, s->series_until);
+  }
 }
 
 void block_measure(struct source_plan *plan, struct block *block) {
@@ -116,13 +120,17 @@ static bool same_part(const struct part_text *a, const struct part_text *b,
   return (form && is_free(a) && is_free(b)) || strcmp(a->value, b->value) == 0;
 }
 
+static bool same_text(const char *a, const char *b) {
+  return a && b ? strcmp(a, b) == 0 : a == b;
+}
+
 static bool same_label(const struct likeness *how, const struct statement *in_a,
                        const struct piece *a, const struct statement *in_b,
                        const struct piece *b) {
   int at_a = how->plan->ordinal[a->node], at_b = how->plan->ordinal[b->node];
   bool outside = at_a < how->first_a && at_b < how->first_b;
   return strcmp(a->text.before, b->text.before) == 0 &&
-         (outside || in_a->first - at_a == in_b->first - at_b);
+         same_text(a->index, b->index) && (outside || in_a->first - at_a == in_b->first - at_b);
 }
 
 static bool same_piece(const struct likeness *how, const struct statement *in_a,
@@ -154,7 +162,7 @@ static bool same_piece(const struct likeness *how, const struct statement *in_a,
 bool statement_same(const struct likeness *how, const struct statement *a,
                     const struct statement *b) {
   if ((how->form ? a->form != b->form : a->exact != b->exact) ||
-      a->pieces.count != b->pieces.count)
+      a->pieces.count != b->pieces.count || !same_text(a->index, b->index))
     return false;
   for (size_t i = 0; i < a->pieces.count; i++)
     if (!same_piece(how, a, &a->pieces.at[i], b, &b->pieces.at[i]))

@@ -20,6 +20,7 @@ struct piece {
   struct part_text text;
   struct block *block;
   int node;                     /* of PIECE_LABEL */
+  const char *index;            /* of a series in its loop: "i-1"; or NULL */
   size_t columns;               /* of PIECE_ROWS, */
   VEC(struct part_text) values; /* row by row */
 };
@@ -39,6 +40,10 @@ struct statement {
   int read_until;  /* the last that names a label inside it; -1: none */
   uint64_t exact;  /* hash, but for what labels name */
   uint64_t form;   /* the same without the values of parts */
+  const char *index; /* its label's, in the loop of a series; or NULL */
+  /* Of a loop with series: the least ordinal before it and the last that
+   * names one of its turns. */
+  int series_from, series_until;
   int lines;       /* that it takes, about */
   int width;       /* on one line; WIDE: it does not go on one */
 };
@@ -58,6 +63,10 @@ struct source_plan {
   bool *labelled;     /* by node */
   int *read_until;    /* by node: the last ordinal that names it; -1 */
   const char **label; /* by node: its name, once it is written */
+  /* By node: the labels with an index that it is one of, from 1, and which. */
+  int *series, *turn;
+  int series_count;
+  bool series_early; /* loops with such labels come before defs */
 };
 
 /*
@@ -71,6 +80,7 @@ struct layout {
    * begin at another tensor, so many in each other; 0: only where all begin at
    * one. Shorter where cells take two tensors or give two. */
   int cells;
+  bool series_early;
   bool late; /* tensors are made before their first use, not as in the file */
 };
 void structure(struct source_plan *plan, struct graph *graph,

@@ -438,11 +438,14 @@ void structure(struct source_plan *plan, struct graph *graph,
   struct arena *arena = graph->arena;
   *plan = (struct source_plan){
       .graph = graph,
+      .series_early = layout.series_early,
       .order = arena_alloc(arena, count + 1, sizeof(int)),
       .ordinal = arena_alloc(arena, count + 1, sizeof(int)),
       .labelled = arena_alloc(arena, count + 1, sizeof(bool)),
       .read_until = arena_alloc(arena, count + 1, sizeof(int)),
-      .label = arena_alloc(arena, count + 1, sizeof(char *))};
+      .label = arena_alloc(arena, count + 1, sizeof(char *)),
+      .series = arena_alloc(arena, count + 1, sizeof(int)),
+      .turn = arena_alloc(arena, count + 1, sizeof(int))};
   struct builder b = {.plan = plan,
                       .graph = graph,
                       .arena = arena,

@@ -1,4 +1,5 @@
 /* The source of an import as text, in lines of 80 columns. */
+#include <ctype.h>
 #include <string.h>
 
 #include "import/statement.h"
@@ -10,6 +11,7 @@ struct writer {
   struct text *out;
   size_t line; /* where it begins */
   struct map names;
+  const char **series; /* names of labels with an index */
   bool *written; /* by def */
 };
 
@@ -26,9 +28,43 @@ static void new_line(struct writer *w, int indent) {
   text_fill(w->out, ' ', (size_t)indent);
 }
 
+static const char *new_name(struct writer *w, const char *name) {
+  struct graph *graph = w->plan->graph;
+  const char *whole = name;
+  for (int i = 2; map_find(&w->names, slice_of(whole)); i++)
+    whole = graph_text(graph, "%s_%d", name, i);
+  map_add(graph->arena, &w->names, slice_of(whole));
+  return whole;
+}
+
+/* The file's name of a tensor without its numbers: "add_3_bn", "add_bn". */
+static const char *series_name(struct writer *w, int node) {
+  const char **name = &w->series[w->plan->series[node]];
+  const char *file = w->plan->graph->nodes.at[node]->name;
+  struct text text = text_new(w->plan->graph->arena);
+  if (*name)
+    return *name;
+  file = file ? graph_identifier(w->plan->graph, file) : NULL;
+  for (; file && *file; file++) {
+    bool before_number = *file == '_' && (!file[1] || isdigit((unsigned char)file[1]));
+    if (!isdigit((unsigned char)*file) && !before_number)
+      text_putc(&text, *file);
+  }
+  bool short_name = text.length < 2;
+  text_putc(&text, '\0');
+  return *name = new_name(w, short_name ? "skip" : text.at);
+}
+
+/* `skip[i-1]` */
+static const char *indexed(struct writer *w, int node, const char *index) {
+  return graph_text(w->plan->graph, "%s[%s]", series_name(w, node), index);
+}
+
 /* Names of labels are given when they are first written. */
 static const char *label_of(struct writer *w, int node) {
   struct graph *graph = w->plan->graph;
+  if (w->plan->series[node])
+    return indexed(w, node, graph_text(graph, "%d", w->plan->turn[node]));
   if (w->plan->label[node])
     return w->plan->label[node];
   const char *name = graph_identifier(graph, graph->nodes.at[node]->name);
@@ -37,11 +73,16 @@ static const char *label_of(struct writer *w, int node) {
   /* c, s, k2 ... are the names of parameters. */
   if (strlen(name) == 1 || (strlen(name) == 2 && name[1] < 'A'))
     name = graph_text(graph, "at_%s", name);
-  const char *whole = name;
-  for (int i = 2; map_find(&w->names, slice_of(whole)); i++)
-    whole = graph_text(graph, "%s_%d", name, i);
-  map_add(graph->arena, &w->names, slice_of(whole));
-  return w->plan->label[node] = whole;
+  return w->plan->label[node] = new_name(w, name);
+}
+
+/* A label that a statement names. */
+static const char *named(struct writer *w, const struct piece *piece) {
+  if (piece->index)
+    return indexed(w, piece->node, piece->index);
+  if (w->plan->series[piece->node] && piece->text.part == PART_COUNT)
+    return indexed(w, piece->node, piece->text.value);
+  return label_of(w, piece->node);
 }
 
 static void inline_block(struct writer *w, const struct block *block) {
@@ -129,7 +170,7 @@ static void pieces_text(struct writer *w, const struct statement *s, int indent,
     } else if (piece->kind == PIECE_LABEL) {
       if (!w->plan->labelled[piece->node])
         continue;
-      const char *name = label_of(w, piece->node);
+      const char *name = named(w, piece);
       space(w, (int)strlen(name) + 8, indent, on_one_line);
       text_put(w->out, piece->text.before ? piece->text.before : "");
       text_put(w->out, name);
@@ -147,7 +188,8 @@ static void statement_text(struct writer *w, const struct statement *s,
   bool fits = on_one_line || s->width + indent <= LINE;
   bool named = s->labelled && strcmp(s->pieces.at[0].text.value, "input") != 0;
   if (named) {
-    text_put(w->out, label_of(w, s->node));
+    text_put(w->out, s->index ? indexed(w, s->node, s->index)
+                              : label_of(w, s->node));
     text_put(w->out, is_loop(s) ? ": { " : ": ");
   }
   pieces_text(w, s, indent, fits);
@@ -221,6 +263,8 @@ void write_source(struct source_plan *plan, struct text *out) {
   struct graph *graph = plan->graph;
   struct writer w = {.plan = plan, .out = out, .line = out->length};
   struct graph_shape last = {0};
+  w.series = arena_alloc(graph->arena, (size_t)plan->series_count + 1,
+                         sizeof(char *));
   w.written = arena_alloc(graph->arena, plan->defs.all.count + 1, sizeof(bool));
   for (size_t i = 0; i < plan->defs.all.count; i++)
     map_add(graph->arena, &w.names,
