@@ -143,6 +143,13 @@ static bool are_neighbours(const struct source_plan *plan,
   return true;
 }
 
+static bool comes_before(const struct source_plan *plan,
+                         const struct family *a, const struct family *b) {
+  if (plan->layout.small_defs && a->lines != b->lines)
+    return a->lines < b->lines;
+  return a->saved != b->saved ? a->saved > b->saved : a->length < b->length;
+}
+
 static struct family *best_family(struct search *search) {
   struct family *best = NULL;
   for (size_t i = 0; i < search->all.count; i++) {
@@ -150,8 +157,7 @@ static struct family *best_family(struct search *search) {
     int count = (int)f->runs.count;
     f->saved = count * (f->lines - 1) - f->lines - 2;
     bool better = f->saved > 0 && count > 1 &&
-                  (!best || f->saved > best->saved ||
-                   (f->saved == best->saved && f->length < best->length));
+                  (!best || comes_before(search->plan, f, best));
     if (better && !are_neighbours(search->plan, f) &&
         parameters_count(search->plan, f->runs.at, f->runs.count) <=
             MOST_PARAMETERS)
@@ -238,7 +244,7 @@ static struct statement call(struct source_plan *plan, const char *name,
                         .first = run->block->all.at[run->from].first,
                         .last = last->last};
   put(plan, &s, PIECE_TEXT)->text =
-      (struct part_text){PART_NONE, "", name, NULL};
+      (struct part_text){PART_NONE, "", name, NULL, NULL};
   for (size_t i = 0; i < p->count; i++) {
     bool label = values[i].part == PART_TENSOR && *values[i].value == '#';
     struct piece *piece = put(plan, &s, label ? PIECE_LABEL : PIECE_TEXT);
@@ -279,12 +285,12 @@ static bool define(struct source_plan *plan, struct family *f) {
     return false;
   struct statement def = {.node = -1};
   put(plan, &def, PIECE_TEXT)->text =
-      (struct part_text){PART_NONE, "", "def", NULL};
+      (struct part_text){PART_NONE, "", "def", NULL, NULL};
   put(plan, &def, PIECE_TEXT)->text =
-      (struct part_text){PART_NONE, "", name, NULL};
+      (struct part_text){PART_NONE, "", name, NULL, NULL};
   for (size_t i = 0; i < p.count; i++)
     put(plan, &def, PIECE_TEXT)->text =
-        (struct part_text){PART_NONE, "", p.name[i], NULL};
+        (struct part_text){PART_NONE, "", p.name[i], NULL, NULL};
   struct block *body = ARENA_NEW(plan->graph->arena, struct block);
   const struct run *first = &f->runs.at[0];
   for (size_t i = 0; i < first->length; i++)

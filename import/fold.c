@@ -143,7 +143,7 @@ static struct piece *put(struct source_plan *plan, struct statement *s,
 
 static void put_text(struct source_plan *plan, struct statement *s,
                      enum part part, const char *text) {
-  put(plan, s, PIECE_TEXT)->text = (struct part_text){part, "", text, NULL};
+  put(plan, s, PIECE_TEXT)->text = (struct part_text){part, "", text, NULL, NULL};
 }
 
 static struct block *body_of(struct source_plan *plan, struct run run) {
@@ -255,7 +255,7 @@ void fold_block(struct source_plan *plan, struct block *block, bool tables) {
     find(plan, block, LOOP_REPEAT, &list);
     if (tables && list.count == 0)
       find(plan, block, LOOP_TABLE, &list);
-    if ((tables || plan->series_early) && list.count == 0)
+    if ((tables || plan->layout.series_early) && list.count == 0)
       find(plan, block, LOOP_SERIES, &list);
     if (!apply(plan, block, &list))
       break;

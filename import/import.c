@@ -1,4 +1,5 @@
 /* A foreign file becomes a source: reader, structure, folds, text. */
+#include <limits.h>
 #include <string.h>
 
 #include "import/reader.h"
@@ -55,7 +56,9 @@ const struct import_reader *import_reader_find(const char *path,
   return NULL;
 }
 
-/* A source, and the layers behind its lines. */
+enum { MOST_TO_TRY = 20000 }; /* layers: for more, the first way has to do */
+
+/* A source, and the layers behind its lines; returns how many these are. */
 static int write_plan(struct graph *graph, struct layout layout,
                       struct imported *result) {
   struct source_plan plan;
@@ -75,6 +78,28 @@ static int write_plan(struct graph *graph, struct layout layout,
   return lines;
 }
 
+/* Tries all ways to say it, and keeps the one of fewest lines. */
+static void write_shortest(struct graph *graph, struct imported *result) {
+  static const int cells[] = {0, 3, 1};
+  int least = INT_MAX;
+  for (int way = 0; way < 3 * 8; way++) {
+    struct layout layout = {.cells = cells[way / 8],
+                            .small_defs = way & 1,
+                            .series_early = way & 2,
+                            .late = way & 4};
+    struct imported other;
+    if (layout.late && !layout.cells)
+      continue;
+    int lines = write_plan(graph, layout, &other);
+    if (lines < least) {
+      *result = other;
+      least = lines;
+    }
+    if (graph->nodes.count > MOST_TO_TRY)
+      break;
+  }
+}
+
 bool import_file(const struct import_reader *reader, struct slice file,
                  const char *name, const struct import_options *options,
                  struct graph *graph, struct imported *result) {
@@ -83,30 +108,9 @@ bool import_file(const struct import_reader *reader, struct slice file,
   if (graph->nodes.count == 0)
     return graph_fail(graph, 0, "the file describes no net");
   graph->name = graph_identifier(graph, graph->name ? graph->name : name);
-  static const struct layout layouts[] = {
-      {0},
-      {.series_early = true},
-      {.cells = 3},
-      {.cells = 3, .series_early = true},
-      {.cells = 3, .late = true},
-      {.cells = 3, .late = true, .series_early = true},
-      {.cells = 1},
-      {.cells = 1, .series_early = true},
-      {.cells = 1, .late = true},
-      {.cells = 1, .late = true, .series_early = true},
-  };
-  if (options->flat) {
+  if (options->flat)
     write_plan(graph, (struct layout){.flat = true}, result);
-    return true;
-  }
-  int least = write_plan(graph, layouts[0], result);
-  for (size_t i = 1; i < sizeof layouts / sizeof *layouts; i++) {
-    struct imported other;
-    int lines = write_plan(graph, layouts[i], &other);
-    if (lines >= least)
-      continue;
-    *result = other;
-    least = lines;
-  }
+  else
+    write_shortest(graph, result);
   return true;
 }

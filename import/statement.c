@@ -26,7 +26,9 @@ static bool is_free(const struct part_text *text) {
 
 static void mix_part(struct statement *s, const struct part_text *text) {
   s->exact = mix_text(mix_text(s->exact, text->before), text->value);
+  s->exact = mix_text(s->exact, text->after);
   s->form = mix_text(mix(s->form, text->part), text->before);
+  s->form = mix_text(s->form, text->after);
   if (!is_free(text))
     s->form = mix_text(s->form, text->value);
 }
@@ -80,7 +82,8 @@ void statement_measure(const struct source_plan *plan, struct statement *s) {
       mix_part(s, &piece->text);
       if (part_is_shown(&piece->text))
         s->width +=
-            (int)(strlen(piece->text.before) + strlen(piece->text.value)) + 1;
+            (int)(strlen(piece->text.before) + strlen(piece->text.value)) +
+            (piece->text.after ? 3 : 1);
     } else if (piece->kind == PIECE_LABEL) {
       int ordinal = plan->ordinal[piece->node];
       s->exact = mix_text(s->exact, piece->text.before);
@@ -112,16 +115,16 @@ void block_measure(struct source_plan *plan, struct block *block) {
   }
 }
 
+static bool same_text(const char *a, const char *b) {
+  return a && b ? strcmp(a, b) == 0 : a == b;
+}
+
 static bool same_part(const struct part_text *a, const struct part_text *b,
                       bool form) {
-  if (strcmp(a->before, b->before) != 0 || a->part != b->part ||
+  if (strcmp(a->before, b->before) != 0 || !same_text(a->after, b->after) || a->part != b->part ||
       !a->usual != !b->usual)
     return false;
   return (form && is_free(a) && is_free(b)) || strcmp(a->value, b->value) == 0;
-}
-
-static bool same_text(const char *a, const char *b) {
-  return a && b ? strcmp(a, b) == 0 : a == b;
 }
 
 static bool same_label(const struct likeness *how, const struct statement *in_a,

@@ -52,6 +52,18 @@ struct block {
   VEC(struct statement) all;
 };
 
+/* How a graph is said; what is shortest differs. */
+struct layout {
+  bool flat;
+  /* A join's operands are blocks where nothing else uses them, though they
+   * begin at another tensor, so many in each other; 0: only where all begin at
+   * one. Shorter where cells take two tensors or give two. */
+  int cells;
+  bool series_early; /* loops whose labels have an index come before defs */
+  bool small_defs;   /* the shortest that save lines come first */
+  bool late; /* tensors are made before their first use, not as in the file */
+};
+
 /* The whole net. */
 struct source_plan {
   struct graph *graph;
@@ -66,7 +78,7 @@ struct source_plan {
   /* By node: the labels with an index that it is one of, from 1, and which. */
   int *series, *turn;
   int series_count;
-  bool series_early; /* loops with such labels come before defs */
+  struct layout layout;
 };
 
 /*
@@ -74,15 +86,6 @@ struct source_plan {
  * blocks of the join that ends them where nothing else uses their inside,
  * labels and `from` elsewhere, heads as forks. Flat, a line a layer.
  */
-struct layout {
-  bool flat;
-  /* A join's operands are blocks where nothing else uses them, though they
-   * begin at another tensor, so many in each other; 0: only where all begin at
-   * one. Shorter where cells take two tensors or give two. */
-  int cells;
-  bool series_early;
-  bool late; /* tensors are made before their first use, not as in the file */
-};
 void structure(struct source_plan *plan, struct graph *graph,
                struct layout layout);
 

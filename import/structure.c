@@ -22,7 +22,7 @@ static struct piece *put(struct builder *b, struct statement *s,
 }
 
 static void put_word(struct builder *b, struct statement *s, const char *word) {
-  put(b, s, PIECE_TEXT)->text = (struct part_text){PART_NONE, "", word, NULL};
+  put(b, s, PIECE_TEXT)->text = (struct part_text){PART_NONE, "", word, NULL, NULL};
 }
 
 static struct statement *begin(struct builder *b, struct block *out) {
@@ -56,7 +56,7 @@ static void put_bias(struct builder *b, struct statement *s,
   const char *word = node->bias == BIAS_WITH ? "bias" : "nobias";
   s->bias = s->pieces.count + 1;
   put(b, s, PIECE_TEXT)->text = (struct part_text){
-      PART_NONE, "", word, node->bias == BIAS_WITH ? word : NULL};
+      PART_NONE, "", word, node->bias == BIAS_WITH ? word : NULL, NULL};
 }
 
 static void note_bn_in_tail(struct statement *s, const char *word) {
@@ -393,7 +393,7 @@ static void put_inputs(struct builder *b, int *current) {
       offer_label(b, &s, node->index);
     put(b, &s, PIECE_TEXT)->text = (struct part_text){
         PART_NONE, "",
-        graph_sizes(b->graph, node->shape.size, node->shape.rank), NULL};
+        graph_sizes(b->graph, node->shape.size, node->shape.rank), NULL, NULL};
     put_args(b, &s, node);
     enlist(b, node);
     *VEC_PUSH(b->arena, &b->plan->top.all) = s;
@@ -438,7 +438,7 @@ void structure(struct source_plan *plan, struct graph *graph,
   struct arena *arena = graph->arena;
   *plan = (struct source_plan){
       .graph = graph,
-      .series_early = layout.series_early,
+      .layout = layout,
       .order = arena_alloc(arena, count + 1, sizeof(int)),
       .ordinal = arena_alloc(arena, count + 1, sizeof(int)),
       .labelled = arena_alloc(arena, count + 1, sizeof(bool)),

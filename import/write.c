@@ -151,11 +151,13 @@ static bool is_loop(const struct statement *s) {
 }
 
 static void part_text(struct writer *w, const struct part_text *text) {
-  bool sum = strpbrk(text->value, "*/") && strcmp(text->before, "/") == 0;
+  bool sum = strpbrk(text->value, "*/") &&
+             (strcmp(text->before, "/") == 0 || text->after);
   text_put(w->out, text->before);
   text_put(w->out, sum ? "(" : "");
   text_put(w->out, text->value);
   text_put(w->out, sum ? ")" : "");
+  text_put(w->out, text->after ? text->after : "");
 }
 
 static void pieces_text(struct writer *w, const struct statement *s, int indent,
