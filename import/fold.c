@@ -270,4 +270,5 @@ void fold(struct source_plan *plan) {
     struct statement *def = &plan->defs.all.at[i];
     fold_block(plan, def->pieces.at[def->pieces.count - 1].block, true);
   }
+  inline_defs(plan);
 }

@@ -98,6 +98,9 @@ void fold_block(struct source_plan *plan, struct block *block, bool tables);
 /* What appears in several places becomes a `def`, the longest first. */
 void fold_defs(struct source_plan *plan);
 
+/* What is called once only is written where it is called. */
+void inline_defs(struct source_plan *plan);
+
 /* Fills in a statement's hashes and extent from its pieces. */
 void statement_measure(const struct source_plan *plan,
                        struct statement *statement);

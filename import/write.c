@@ -13,6 +13,7 @@ struct writer {
   struct map names;
   const char **series; /* names of labels with an index */
   bool *written; /* by def */
+  bool in_def;   /* its labels are of several layers of the file */
 };
 
 static void statement_text(struct writer *w, const struct statement *s,
@@ -38,21 +39,26 @@ static const char *new_name(struct writer *w, const char *name) {
 }
 
 /* The file's name of a tensor without its numbers: "add_3_bn", "add_bn". */
-static const char *series_name(struct writer *w, int node) {
-  const char **name = &w->series[w->plan->series[node]];
+static const char *without_numbers(struct writer *w, int node) {
   const char *file = w->plan->graph->nodes.at[node]->name;
   struct text text = text_new(w->plan->graph->arena);
-  if (*name)
-    return *name;
   file = file ? graph_identifier(w->plan->graph, file) : NULL;
   for (; file && *file; file++) {
-    bool before_number = *file == '_' && (!file[1] || isdigit((unsigned char)file[1]));
-    if (!isdigit((unsigned char)*file) && !before_number)
+    bool number = isdigit((unsigned char)*file);
+    bool blank = *file == '_' && (!file[1] || isdigit((unsigned char)file[1]));
+    if (!number && !blank)
       text_putc(&text, *file);
   }
-  bool short_name = text.length < 2;
+  bool is_short = text.length < 2;
   text_putc(&text, '\0');
-  return *name = new_name(w, short_name ? "skip" : text.at);
+  return is_short ? "skip" : text.at;
+}
+
+static const char *series_name(struct writer *w, int node) {
+  const char **name = &w->series[w->plan->series[node]];
+  if (!*name)
+    *name = new_name(w, without_numbers(w, node));
+  return *name;
 }
 
 /* `skip[i-1]` */
@@ -67,7 +73,9 @@ static const char *label_of(struct writer *w, int node) {
     return indexed(w, node, graph_text(graph, "%d", w->plan->turn[node]));
   if (w->plan->label[node])
     return w->plan->label[node];
-  const char *name = graph_identifier(graph, graph->nodes.at[node]->name);
+  const char *name = w->in_def
+                         ? without_numbers(w, node)
+                         : graph_identifier(graph, graph->nodes.at[node]->name);
   if (!name)
     name = strcmp(graph->nodes.at[node]->word, "input") == 0 ? "data" : "skip";
   /* c, s, k2 ... are the names of parameters. */
@@ -119,13 +127,17 @@ static void space(struct writer *w, int width, int indent, bool on_one_line) {
 static void block_text(struct writer *w, const struct block *block, int indent,
                        bool on_one_line) {
   int width = block_width(block);
+  size_t line = w->line, length = w->out->length;
   if (on_one_line || width <= LINE - indent - CONTINUED - 3) {
     space(w, width, indent, on_one_line);
     inline_block(w, block);
-  } else {
-    text_putc(w->out, ' ');
-    open_block(w, block, indent);
+    if (on_one_line || column(w) < LINE - 1)
+      return;
+    w->line = line;
+    w->out->length = length;
   }
+  text_putc(w->out, ' ');
+  open_block(w, block, indent);
 }
 
 static void rows_text(struct writer *w, const struct piece *piece, int indent) {
@@ -187,6 +199,7 @@ static void pieces_text(struct writer *w, const struct statement *s, int indent,
 
 static void statement_text(struct writer *w, const struct statement *s,
                            int indent, bool on_one_line) {
+  size_t line = w->line;
   bool fits = on_one_line || s->width + indent <= LINE;
   bool named = s->labelled && strcmp(s->pieces.at[0].text.value, "input") != 0;
   if (named) {
@@ -194,7 +207,14 @@ static void statement_text(struct writer *w, const struct statement *s,
                               : label_of(w, s->node));
     text_put(w->out, is_loop(s) ? ": { " : ": ");
   }
+  size_t begun = w->out->length;
   pieces_text(w, s, indent, fits);
+  if (fits && !on_one_line && column(w) > LINE) {
+    /* Its labels are longer than thought. */
+    w->line = line;
+    w->out->length = begun;
+    pieces_text(w, s, indent, false);
+  }
   if (named && is_loop(s))
     text_put(w->out, " }");
 }
@@ -229,7 +249,9 @@ static void def_text(struct writer *w, size_t index) {
     text_printf(w->out, "%s%s", i > 2 ? ", " : "",
                 def->pieces.at[i].text.value);
   text_put(w->out, ") ");
+  w->in_def = true;
   open_block(w, body, 0);
+  w->in_def = false;
   new_line(w, 0);
 }
 
