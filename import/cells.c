@@ -10,6 +10,7 @@
 
 enum {
   SHORT = 3,     /* layers that are a block rather than lines before a join */
+  LARGE = 24,    /* layers of a join of branches that ends a cell */
   MOST_PRIVATE = 64,
 };
 
@@ -96,6 +97,7 @@ static void weigh_join(struct builder *b, int index) {
     cell->size += in->anchor ? 0 : in->size;
     cell->deep = !in->anchor && deep > cell->deep ? deep : cell->deep;
   }
+  cell->anchor = cell->anchor || (large > 1 && cell->size > LARGE);
 }
 
 static void weigh(struct builder *b, int index) {
