@@ -84,8 +84,8 @@ static bool fill(struct source_plan *plan, const struct statement *def,
       else if (piece->kind == PIECE_TEXT)
         can = put_given(plan, def, call, piece, &piece->text, try);
       for (size_t v = 0; v < piece->values.count; v++)
-        can = can && put_given(plan, def, call, piece, &piece->values.at[v],
-                               try);
+        can =
+            can && put_given(plan, def, call, piece, &piece->values.at[v], try);
       if (!can)
         return false;
     }
