@@ -207,7 +207,8 @@ test_sources := $(filter-out $(if $(SAN),%/test_install.c %/test_header.c) \
 test_programs = $(patsubst $(src)tests/%.c,$(build)/tests/%,$(test_sources))
 
 $(build)/tests/%: $(src)tests/%.c $(src)tests/run.c $(src)tests/run.h \
-                  $(src)tests/report.h $(src)tests/nets.h \
+                  $(src)tests/report.h $(src)tests/imported.h \
+                  $(src)tests/nets.h \
                   $(src)tests/macros.h $(objects) $(tensor_objects)
 	@mkdir -p $(@D)
 	$(if $(wildcard /usr/include/cmocka.h),,$(error netc check needs \

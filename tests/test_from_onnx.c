@@ -5,35 +5,9 @@
 #define _XOPEN_SOURCE 700
 #include "onnx.pb-c.h"
 
-#include "tests/report.h"
+#include "tests/imported.h"
 
 enum { MOST = 64 };
-
-static int line_count(const char *text) {
-  int lines = 0;
-  for (; *text; text++)
-    lines += *text == '\n';
-  return lines;
-}
-
-static char *import(const char *path, const char *options) {
-  struct run r = run("%s import %s %s", NETC, options, path);
-  if (r.status)
-    print_error("%s: %s", path, r.err);
-  assert_int_equal(r.status, 0);
-  char *source = strdup(r.out);
-  run_free(&r);
-  return source;
-}
-
-static struct netc_totals totals_of(const char *path, const char *source) {
-  struct netc *netc = netc_open(NULL, NULL);
-  struct netc_totals totals = {.size = sizeof totals};
-  assert_int_equal(netc_load_text(netc, path, source, strlen(source)), NETC_OK);
-  assert_int_equal(netc_totals(netc, &totals), NETC_OK);
-  netc_close(netc);
-  return totals;
-}
 
 static void check_totals(const char *path, const char *source, int64_t params,
                          int64_t macs) {
