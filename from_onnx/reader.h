@@ -250,13 +250,15 @@ bool finish(struct onnx *x);
 /* Products, a softmax and moves become `attention`. */
 void find_attention(struct onnx *x);
 
-/* Whether an operator is one that may be folded. */
+/* Whether an operator is one that may be folded; their names, NULL behind
+ * the last. */
 bool fold_knows(const char *type);
+const char *fold_name(size_t index);
 
 /* Rows of the table. */
 typedef bool onnx_op_fn(struct onnx *x);
 
-#define OP(name, function) onnx_op_fn function;
+#define OP(name, function, words) onnx_op_fn function;
 #include "from_onnx/ops.def"
 #undef OP
 

@@ -149,7 +149,8 @@ static void change(struct dice *dice, Onnx__ModelProto *model) {
   else if (kind == 1 && g->n_initializer)
     change_tensor(dice, g->initializer[roll(dice, g->n_initializer)]);
   else if (kind == 2 && g->n_output)
-    rename_to(dice, &g->output[roll(dice, g->n_output)]->name, some_value(dice, g));
+    rename_to(dice, &g->output[roll(dice, g->n_output)]->name,
+              some_value(dice, g));
   else if (kind == 3 && model->n_opset_import)
     model->opset_import[0]->version = (int64_t)roll(dice, 22);
   else if (g->n_node)

@@ -77,6 +77,81 @@ static void exports_come_back(void **state) {
   }
 }
 
+/* Whether `--types` says that some operator of the model becomes `word`. */
+static bool is_promised(const Onnx__GraphProto *g, char *types,
+                        const char *word) {
+  static const char *const moves[] = {"input",   "weight",  "identity",
+                                      "reshape", "permute", "flatten",
+                                      "shuffle"};
+  char line[64], wanted[64];
+  for (size_t i = 0; i < sizeof moves / sizeof *moves; i++)
+    if (strcmp(word, moves[i]) == 0)
+      return true;
+  snprintf(wanted, sizeof wanted, " %s ", word);
+  for (size_t i = 0; i < g->n_node; i++) {
+    snprintf(line, sizeof line, "ONNX\t%s\t", g->node[i]->op_type);
+    const char *row = strstr(types, line);
+    char words[160];
+    if (!row)
+      print_error("--types has no %s\n", g->node[i]->op_type);
+    assert_non_null(row);
+    row += strlen(line);
+    snprintf(words, sizeof words, " %.*s ", (int)strcspn(row, "\n"), row);
+    if (strstr(words, wanted))
+      return true;
+  }
+  return false;
+}
+
+static void check_types(char *types, const char *path) {
+  size_t size;
+  char *bytes = read_text(path, &size);
+  Onnx__ModelProto *model =
+      onnx__model_proto__unpack(NULL, size, (const uint8_t *)bytes);
+  assert_non_null(model);
+  char *source = import(path, "");
+  struct netc *netc = netc_open(NULL, NULL);
+  assert_int_equal(netc_load_text(netc, path, source, strlen(source)), NETC_OK);
+  for (size_t i = 0; i < netc_layer_count(netc); i++) {
+    struct netc_layer layer = {.size = sizeof layer};
+    assert_int_equal(netc_layer(netc, i, &layer), NETC_OK);
+    if (!is_promised(model->graph, types, layer.op))
+      print_error("%s: no operator of --types becomes `%s`\n", path, layer.op);
+    assert_true(is_promised(model->graph, types, layer.op));
+  }
+  netc_close(netc);
+  free(source);
+  onnx__model_proto__free_unpacked(model, NULL);
+  free(bytes);
+}
+
+/* What `netc import --types` lists is what becomes of the files here. */
+static void layers_are_those_that_the_list_has(void **state) {
+  (void)state;
+  static const char *const nets[] = {
+      "examples/zoo/mobilenet_v3.net", "examples/zoo/convnext.net",
+      "examples/zoo/gpt2.net",         "examples/zoo/gru_lm.net",
+      "examples/zoo/dcgan_g.net",      "examples/zoo/yolov3.net",
+      "tests/data/onnx/windows.net",   "tests/data/onnx/shapes.net"};
+  struct run r = run("%s import --types", NETC);
+  assert_int_equal(r.status, 0);
+  struct paths paths = find_paths("tests/data/import/onnx", ".onnx");
+  assert_true(paths.count > 5);
+  for (size_t i = 0; i < paths.count; i++)
+    check_types(r.out, paths.at[i]);
+  paths_free(&paths);
+  const char *folder = scratch("types");
+  for (size_t i = 0; i < sizeof nets / sizeof *nets; i++) {
+    char path[1100];
+    snprintf(path, sizeof path, "%s/x.onnx", folder);
+    struct run written = run("%s %s -o %s", NETC, nets[i], path);
+    assert_int_equal(written.status, 0);
+    run_free(&written);
+    check_types(r.out, path);
+  }
+  run_free(&r);
+}
+
 /* The bytes of a run of the net in `folder`, by what `options` say. */
 static char *values_of(const char *folder, const char *net,
                        const char *options) {
@@ -510,6 +585,7 @@ int main(void) {
   const struct CMUnitTest others[] = {
       cmocka_unit_test(models_of_others_have_their_counts),
       cmocka_unit_test(exports_come_back),
+      cmocka_unit_test(layers_are_those_that_the_list_has),
       cmocka_unit_test(a_net_of_pytorch_gives_its_values),
       cmocka_unit_test(weights_come_back),
       cmocka_unit_test(files_that_end_early_are_refused),
