@@ -96,6 +96,8 @@ struct extra {
   VEC(struct from_weight) weights;
 };
 
+struct external_file;
+
 struct onnx {
   struct graph *graph;
   struct arena *arena;
@@ -110,8 +112,10 @@ struct onnx {
   int batch_axis;           /* of inputs; -1: they have none */
   int64_t batch;            /* samples that the file's sizes speak of */
   int64_t room;             /* values that constants may still take */
-  const struct op *at;      /* the one that is being read */
-  struct map unknown;       /* operators without a counterpart: how many */
+  VEC(struct external_file *) files; /* that hold values, beside the model */
+  struct map beside;                 /* them by name: the index plus 1 */
+  const struct op *at;               /* the one that is being read */
+  struct map unknown; /* operators without a counterpart: how many */
 };
 
 /* Decoding. False with the graph's error. */

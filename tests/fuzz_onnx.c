@@ -25,11 +25,29 @@ static const char *const attributes[] = {
     "dilations", "group", "ceil_mode", "keepdims",     "split", "value",
     "to",        "mode",  "auto_pad",  "blocksize",    "shape", "transB"};
 
-static const int64_t numbers[] = {
-    0,        1,         -1,         2,         3,          4,
-    5,        7,         8,          12,        16,         64,
-    -2,       255,       1000,       65536,     1 << 24,    1 << 30,
-    INT32_MAX, INT32_MIN, INT64_MAX, INT64_MIN, (int64_t)1 << 62};
+static const int64_t numbers[] = {0,
+                                  1,
+                                  -1,
+                                  2,
+                                  3,
+                                  4,
+                                  5,
+                                  7,
+                                  8,
+                                  12,
+                                  16,
+                                  64,
+                                  -2,
+                                  255,
+                                  1000,
+                                  65536,
+                                  1 << 24,
+                                  1 << 30,
+                                  INT32_MAX,
+                                  INT32_MIN,
+                                  INT64_MAX,
+                                  INT64_MIN,
+                                  (int64_t)1 << 62};
 
 struct dice {
   uint64_t state;
@@ -75,8 +93,8 @@ static void change_tensor(struct dice *dice, Onnx__TensorProto *t) {
 
 static void change_attribute(struct dice *dice, Onnx__AttributeProto *a) {
   if (roll(dice, 8) == 0)
-    rename_to(dice, &a->name, attributes[roll(dice, sizeof attributes /
-                                                  sizeof *attributes)]);
+    rename_to(dice, &a->name,
+              attributes[roll(dice, sizeof attributes / sizeof *attributes)]);
   a->i = a->has_i ? number(dice) : a->i;
   a->f = a->has_f ? (float)number(dice) / 4 : a->f;
   if (a->n_ints)
