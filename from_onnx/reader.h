@@ -63,7 +63,7 @@ struct value {
   bool made;                 /* its node has been read */
   bool absent;               /* left out, with what it follows from */
   bool output;
-  int uses;
+  int uses, read;              /* operands that it is; those that were read */
   const Onnx__TypeProto *type; /* that the file states, or NULL */
 };
 
@@ -115,6 +115,7 @@ struct onnx {
   VEC(struct external_file *) files; /* that hold values, beside the model */
   struct map beside;                 /* them by name: the index plus 1 */
   const struct op *at;               /* the one that is being read */
+  VEC(const struct view *) spare;    /* that nobody reads any more */
   struct map unknown; /* operators without a counterpart: how many */
 };
 
