@@ -330,7 +330,9 @@ static size_t fused_cross_entropy(struct trace *trace,
                                   int64_t chunks) {
   struct tape *tape = &trace->tape;
   size_t out = trace->value_of[node];
-  struct tape_op *op = &tape->ops.at[trace->op_end[node] - 1];
+  size_t last = trace->op_end[node] - 1;
+  const struct tape_op *op = &tape->ops.at[last];
+  struct op_facts *facts = tape_own_facts(tape, last);
   struct tape_storage *storage =
       &tape->storages.at[tape->values.at[out].storage];
   const struct tape_value *in = &tape->values.at[tape->ins.at[op->first_in]];
@@ -340,11 +342,11 @@ static size_t fused_cross_entropy(struct trace *trace,
     chunks = ceil_div_i64(shape_channels(shape), features);
   struct extent logits = storage->extent, back = in->extent; /* as wide */
   logits.count = ceil_div_i64(logits.count, chunks);
-  op->name = "crossentropy";
-  op->saved_count = 0; /* the input is read, its gradient is kept */
-  op->ahead = true;
-  op->work = logits;
-  op->work.count += back.count; /* both are less than what was there */
+  facts->name = "crossentropy";
+  facts->saved_count = 0; /* the input is read, its gradient is kept */
+  facts->ahead = true;
+  facts->work = logits;
+  facts->work.count += back.count; /* both are less than what was there */
   storage->extent = extent_fixed(1, WIDTH_F32);
   tape->values.at[out].extent = storage->extent;
   return out;
