@@ -2,6 +2,7 @@
 #include "step/trace.h"
 
 #include "base/check.h"
+#include "step/echo.h"
 
 enum { LOOKED_AT = 4 }; /* experts of a block one by one: the first, the last */
 
@@ -62,6 +63,7 @@ struct tracing {
   size_t range;   /* the next one of the checkpointed */
   size_t *behind; /* by node in front of a block: that behind it; or 0 */
   bool *apart;    /* such a block runs expert by expert */
+  struct echo *echo;
   /* Room for what a layer is given. */
   const struct shape **shapes;
   size_t *in;
@@ -78,11 +80,20 @@ static size_t run_node(struct tracing *t, int64_t index) {
     tape_see(tape, value, &lies);
     return value;
   }
-  struct layer layer = model_layer(t->model, index, t->shapes);
   for (int i = 0; i < node->input_count; i++)
     t->in[i] = t->trace->value_of[node_input(t->model, node, i)];
+  size_t value = t->echo ? echo_node(t->echo, index, t->in) : SIZE_MAX;
+  if (value != SIZE_MAX)
+    return value;
+  struct layer layer = model_layer(t->model, index, t->shapes);
+  node_params(tape, t->model, node, t->node_params);
   find_strides(tape, &layer, &t->params, t->node_params);
-  return node->kind->trace(&layer, tape, t->in);
+  if (t->echo)
+    echo_begin(t->echo, index, t->in);
+  value = node->kind->trace(&layer, tape, t->in);
+  if (t->echo)
+    echo_end(t->echo, value);
+  return value;
 }
 
 /* What is computed before a checkpoint, or in it, is not written over. */
@@ -128,7 +139,6 @@ static void trace_node(struct tracing *t, size_t i, size_t front) {
     return;
   tape->node = (int64_t)i;
   find_fence(t, (int64_t)i);
-  node_params(tape, t->model, node, t->node_params);
   /* A plan writes over what it likes, and needs to know each value apart. */
   tape->in_place = !tape->lowers && (node->inplace ? node->inplace == TOGGLE_ON
                                                    : t->options->in_place);
@@ -262,6 +272,7 @@ static void trace_nodes(struct trace *trace, const struct model *model,
       .readers = count_readers(model, options->training, arena),
       .shapes = model_layer_room(model),
       .in = arena_alloc(arena, (size_t)model->most_inputs + 1, sizeof *t.in),
+      .echo = echo_open(&trace->tape, model),
       .params = {.arena = arena}};
   for (size_t i = 0; i < model->nodes.count; i++)
     if (model->nodes.at[i].param_count > most)
