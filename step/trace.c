@@ -61,7 +61,8 @@ struct tracing {
   const struct trace_options *options;
   int64_t *readers;
   size_t range;   /* the next one of the checkpointed */
-  size_t *behind; /* by node in front of a block: that behind it; or 0 */
+  size_t *behind; /* by node in front of a block: that behind it, or 0; NULL:
+                     there is no block */
   bool *apart;    /* such a block runs expert by expert */
   struct echo *echo;
   /* Room for what a layer is given. */
@@ -194,7 +195,7 @@ static void trace_experts(struct tracing *t, size_t front,
 
 /* The next node, or a block of experts; returns what comes behind it. */
 static size_t trace_next(struct tracing *t, size_t i, size_t front) {
-  size_t end = t->behind[i];
+  size_t end = t->behind ? t->behind[i] : 0;
   struct expert_turn *outer = t->trace->tape.turn;
   if (!end) {
     trace_node(t, i, front);
@@ -242,7 +243,12 @@ static bool stands_apart(const struct tracing *t, const size_t *last_reader,
 
 static void find_blocks(struct tracing *t, struct arena *arena) {
   const struct model *model = t->model;
-  size_t count = model->nodes.count, blocks = 0;
+  size_t count = model->nodes.count;
+  bool blocks = false;
+  for (size_t i = 0; i < count && !blocks; i++)
+    blocks = model->nodes.at[i].kind->front;
+  if (!blocks)
+    return;
   size_t *last = arena_alloc(arena, count + 1, sizeof *last);
   t->behind = arena_alloc(arena, count + 1, sizeof *t->behind);
   t->apart = arena_alloc(arena, count + 1, sizeof *t->apart);
@@ -250,14 +256,12 @@ static void find_blocks(struct tracing *t, struct arena *arena) {
     const struct node *node = &model->nodes.at[i];
     for (int k = 0; k < node->input_count; k++)
       last[node_input(model, node, k)] = i;
-    if (node->kind->front) {
+    if (node->kind->front)
       t->behind[node_input(model, node, 1)] = i;
-      blocks++;
-    }
   }
   for (size_t i = 0; i < model->outputs.count; i++)
     last[model->outputs.at[i].node] = SIZE_MAX;
-  for (size_t i = 0; i < count && blocks; i++)
+  for (size_t i = 0; i < count; i++)
     t->apart[i] = t->behind[i] && stands_apart(t, last, i, t->behind[i]);
 }
 
