@@ -70,10 +70,10 @@ void graph_note(struct graph *graph, const char *format, ...) {
   struct text text = harmless(graph, format, args);
   va_end(args);
   text_putc(&text, '\0');
-  for (size_t i = 0; i < graph->notes.count; i++)
-    if (strcmp(graph->notes.at[i], text.at) == 0)
-      return;
-  *VEC_PUSH(graph->arena, &graph->notes) = text.at;
+  struct map_entry *said =
+      map_add(graph->arena, &graph->said, slice_of(text.at));
+  if (said->number++ == 0)
+    *VEC_PUSH(graph->arena, &graph->notes) = text.at;
 }
 
 static struct graph_node *add(struct graph *graph, const char *word) {
@@ -110,11 +110,13 @@ struct graph_node *graph_join(struct graph *graph, const char *word) {
 }
 
 void graph_operand(struct graph *graph, struct graph_node *node, int input) {
+  VEC_RESERVE(graph->arena, &node->inputs, 1);
   *VEC_PUSH(graph->arena, &node->inputs) = input;
 }
 
 void graph_arg(struct graph *graph, struct graph_node *node, enum part part,
                const char *before, const char *value) {
+  VEC_RESERVE(graph->arena, &node->args, 2); /* most have one to three */
   *VEC_PUSH(graph->arena, &node->args) =
       (struct part_text){part, before, value, NULL, NULL};
 }

@@ -100,6 +100,7 @@ struct graph {
   bool failed;
   struct graph_error error;
   VEC(const char *) notes; /* what is left out on purpose, for a comment */
+  struct map said;         /* them */
 };
 
 void graph_open(struct graph *graph, struct arena *arena);

@@ -87,7 +87,9 @@ int keras_exact(struct keras_call *call, const struct keras_tensor *tensor) {
 
 bool keras_give(struct keras_call *call, int node,
                 const struct graph_shape *shape) {
-  *VEC_PUSH(call->keras->graph->arena, &call->outputs) =
+  struct arena *arena = call->keras->graph->arena;
+  VEC_RESERVE(arena, &call->outputs, 1);
+  *VEC_PUSH(arena, &call->outputs) =
       (struct keras_tensor){.node = node, .shape = *shape};
   return !call->keras->graph->failed;
 }
