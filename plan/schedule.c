@@ -256,7 +256,7 @@ void schedule_find(struct task_graph *graph, struct schedule *schedule) {
   schedule->source_peak = peak_of(graph, schedule->order, &schedule->peak_at);
   schedule->peak = schedule->source_peak;
   int64_t least = largest_task(graph);
-  if (schedule->peak > least)
+  if (graph->tasks.count && schedule->peak > least)
     least = max_i64(
         least, task_needs(graph, find_makers(graph), schedule->peak_at));
   schedule->exact = schedule->peak <= least;
