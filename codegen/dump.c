@@ -116,11 +116,10 @@ static void put_arg(struct text *out, const struct arg *arg, size_t indent) {
 }
 
 static const char *stmt_words(enum stmt_kind kind) {
-  static const char *const words[] = {"apply", "group",  "fork",  "from",
-                                      "again", "output", "net",   "input",
-                                      "def",   "let",    "param", "repeat",
-                                      "for",   "if",     "use",   "settings",
-                                      "message"};
+  static const char *const words[] = {
+      "apply", "group", "fork", "from",     "again",  "output",
+      "net",   "input", "def",  "let",      "param",  "repeat",
+      "for",   "if",    "use",  "settings", "message"};
   return words[kind];
 }
 
@@ -260,7 +259,7 @@ void dump_shapes(const struct compiled *c, const struct emit_options *options,
   for (size_t i = 0; i < c->model->nodes.count; i++) {
     model_put_name(out, c->model, (int64_t)i);
     text_putc(out, ' ');
-    shape_put(out, &c->model->nodes.at[i].out, options->layout);
+    shape_put(out, c->model->nodes.at[i].out, options->layout);
     text_putc(out, '\n');
   }
 }

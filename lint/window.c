@@ -40,7 +40,7 @@ static void find_maps(struct lint *l) {
       continue;
     int64_t before = node_input(model, n, 0);
     map->input = l->maps[before].input;
-    if (same_map(&n->out, &model->nodes.at[before].out))
+    if (same_map(n->out, model->nodes.at[before].out))
       map->node = l->maps[before].node;
     int axes = remainders_of(model, (int64_t)i, l->in, windows, r);
     for (int a = 0; a < axes && n->kind->params; a++)
@@ -91,7 +91,7 @@ static void put_clean(struct text *out, struct lint *l, int64_t node) {
 
 static void put_ceil(struct text *out, struct lint *l, int64_t node,
                      const struct window *windows, int axes) {
-  struct shape up = l->model->nodes.at[node].out;
+  struct shape up = *l->model->nodes.at[node].out;
   for (int i = 0; i < axes; i++) {
     int64_t step = windows[i].stride;
     int64_t left = windows[i].in + windows[i].before + windows[i].after -

@@ -124,7 +124,7 @@ static void add_folded(struct writer *w, size_t index,
   if (tasks_has_bias(b, index))
     return;
   const struct node *node = &b->model->nodes.at[step->folded];
-  int64_t channels = shape_channels(&node->out);
+  int64_t channels = shape_channels(node->out);
   struct strides lies = strides_dense(1, &channels);
   add_weight(w, w->block.bias[step->node], &lies);
   step->ins++;

@@ -58,7 +58,7 @@ static void find_sharded(struct sharding *s) {
 
 /* Whether a node gives positions; what is inside it then has them, too. */
 static bool is_sequence(const struct sharding *s, int64_t node) {
-  const struct shape *shape = &s->model->nodes.at[node].out;
+  const struct shape *shape = s->model->nodes.at[node].out;
   return shape->rank > (shape->dtype == DTYPE_FLOAT);
 }
 

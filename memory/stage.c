@@ -364,7 +364,7 @@ static void find_input(struct search *s, struct stage *stage) {
   const struct model *model = s->step->model;
   for (size_t i = 0; i < model->sources.count; i++) {
     int64_t node = model->sources.at[i];
-    const struct shape *shape = &model->nodes.at[node].out;
+    const struct shape *shape = model->nodes.at[node].out;
     if (node < stage->nodes.first || node >= stage->nodes.end)
       continue;
     struct extent extent = extent_of(shape);

@@ -94,7 +94,7 @@ static int64_t folded_values(const struct tasks *b, size_t index) {
       values += param->count; /* at most the total */
   }
   if (!tasks_has_bias(b, index - 1))
-    values -= shape_channels(&node->out);
+    values -= shape_channels(node->out);
   return values;
 }
 

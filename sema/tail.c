@@ -106,7 +106,8 @@ void tail_drop_biases(struct tail *tail, struct binding *head) {
 /* The name behind that of the head: conv1.relu, and conv1.relu2 after it. */
 static struct node_name tail_name(const struct tail_word *word) {
   return (struct node_name){.text = slice_of(word->kind->name),
-                            .ordinal = word->ordinal > 1 ? word->ordinal : 0};
+                            .ordinal =
+                                word->ordinal > 1 ? (int32_t)word->ordinal : 0};
 }
 
 static bool apply_word(struct expander *e, const struct tail_word *word,

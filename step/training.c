@@ -24,7 +24,7 @@ static bool input_bytes(const struct model *model,
   for (size_t i = 0; i < model->sources.count; i++) {
     const struct node *node = &model->nodes.at[model->sources.at[i]];
     int64_t sample;
-    if (!shape_bytes(&node->out, train->dtype, &sample) ||
+    if (!shape_bytes(node->out, train->dtype, &sample) ||
         !add_product_i64(sample, train->batch, bytes))
       return false;
   }
@@ -144,7 +144,7 @@ static void add_range(struct step *step, struct node_range range,
     return;
   *VEC_PUSH(arena, &step->segments) = segment;
   for (int64_t k = range.first; k < range.end; k++)
-    step->extra_macs += step->model->costs[k].train_macs; /* likewise */
+    step->extra_macs += step->model->costs[k]->train_macs; /* likewise */
 }
 
 void step_trace(struct step *step, struct arena *arena) {
@@ -195,7 +195,7 @@ static bool rounding_bytes(const struct step *step, struct training *t) {
   for (size_t i = 0; i < model->sources.count; i++) {
     const struct node *node = &model->nodes.at[model->sources.at[i]];
     int64_t bytes;
-    if (!shape_bytes(&node->out, train->dtype, &bytes) ||
+    if (!shape_bytes(node->out, train->dtype, &bytes) ||
         !mul_i64(bytes, train->batch, &bytes) || !add_rounding(t, bytes))
       return false;
   }
