@@ -7,7 +7,7 @@
 struct bound; /* the arguments of a statement, bound: apply.c */
 struct using; /* a source being taken in: use.c */
 
-enum { RECENT_SHAPES = 32 };
+enum { RECENT_SHAPES = 32, RECENT_NODES = 64 };
 
 /* frozen: whether; inplace: enum toggle. */
 struct row_options {
@@ -42,7 +42,8 @@ struct expander {
   bool depends;         /* what is being bound depends on names or shapes */
   struct params params; /* room for the rule of a layer */
   const struct shape *shapes[RECENT_SHAPES]; /* of tensors, by hash */
-  const struct shape **in_shapes;            /* room for its inputs */
+  int64_t recent[RECENT_NODES];   /* by their arguments: nodes, from 1 */
+  const struct shape **in_shapes; /* room for its inputs */
   struct span *in_spans;
   size_t in_room;
 };

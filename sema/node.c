@@ -244,6 +244,43 @@ static const struct shape *keep_shape(struct expander *e,
   return *kept;
 }
 
+/*
+ * In a loop a layer is the same at every turn, if its inputs are: it has the
+ * shape and the parameters of the one before. NULL: there is none.
+ */
+static const struct node *like_before(struct expander *e,
+                                      const struct node_making *m,
+                                      const int64_t *inputs, int input_count,
+                                      int64_t **recent) {
+  const struct model *model = e->model;
+  *recent = &e->recent[(uintptr_t)m->binding->args / 16 % RECENT_NODES];
+  if (**recent == 0 || e->share != NO_NODE)
+    return NULL;
+  const struct node *node = &model->nodes.at[**recent - 1];
+  bool same =
+      node->kind == m->kind && node->args == m->binding->args &&
+      node->input_count == input_count && node->copies == e->copies.all &&
+      node->frozen == (e->row.frozen != 0) && node->train_only == e->trains;
+  for (int i = 0; same && i < input_count; i++)
+    same = model->nodes.at[node_input(model, node, i)].out ==
+           model->nodes.at[inputs[i]].out;
+  for (int i = 0; same && i < node->param_count; i++)
+    same = !model->params.at[node->first_param + (size_t)i].shared;
+  return same ? node : NULL;
+}
+
+static void copy_params(struct expander *e, const struct node *like,
+                        struct node *node) {
+  struct model *model = e->model;
+  node->first_param = (uint32_t)model->params.count;
+  node->param_count = like->param_count;
+  for (int i = 0; i < like->param_count; i++) {
+    struct model_param param = model->params.at[like->first_param + (size_t)i];
+    param.same = (uint32_t)model->params.count;
+    *VEC_PUSH(e->arena, &model->params) = param;
+  }
+}
+
 /* Adds the node that applies `m` to the tensors `inputs`; makes it current. */
 bool node_add(struct expander *e, const struct node_making *m,
               const int64_t *inputs, int input_count) {
@@ -286,9 +323,13 @@ bool node_add(struct expander *e, const struct node_making *m,
                       .train_only = e->trains,
                       .input_count = input_count,
                       .first_input = (uint32_t)model->inputs.count};
-  if (!node_infer(&layer) || !add_params(e, &layer, &node))
+  int64_t *recent;
+  const struct node *like = like_before(e, m, inputs, input_count, &recent);
+  if (like)
+    copy_params(e, like, &node);
+  else if (!node_infer(&layer) || !add_params(e, &layer, &node))
     return false;
-  node.out = keep_shape(e, &layer.out);
+  node.out = like ? like->out : keep_shape(e, &layer.out);
   int64_t index = (int64_t)model->nodes.count;
   node.head = (int32_t)(m->head == NO_NODE ? index : m->head);
   for (int i = 0; i < input_count; i++)
@@ -296,6 +337,7 @@ bool node_add(struct expander *e, const struct node_making *m,
   if (input_count > model->most_inputs)
     model->most_inputs = input_count;
   *VEC_PUSH(e->arena, &model->nodes) = node;
+  *recent = index + 1;
   e->current = index;
   return true;
 }

@@ -17,6 +17,8 @@ static void release_buffer(struct run *run, size_t buffer) {
 static int64_t param_bytes(struct run *run, size_t param, int element) {
   struct extent extent = {.count = run->s->model->params.at[param].count,
                           .fixed = true};
+  if (element == run->s->element)
+    return run_bytes_of(run, &extent);
   return extent_bytes(&extent, 1, element, run->tape->profile->block,
                       &run->s->overflow);
 }

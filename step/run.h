@@ -18,6 +18,14 @@ struct use {
   bool there;   /* it is allocated */
 };
 
+/* Bytes of an extent, which many tensors have. */
+struct sized {
+  struct extent extent;
+  int64_t bytes;
+};
+
+enum { SIZED = 16 };
+
 struct run {
   struct simulation *s;
   const struct tape *tape;
@@ -32,6 +40,7 @@ struct run {
   bool *turned;       /* by value: its gradient lies in another order */
   bool *has_gradient; /* by parameter */
   VEC(struct buffer) buffers;
+  struct sized sized[SIZED]; /* of late, by count */
   struct moment now;
 };
 
