@@ -247,7 +247,7 @@ static void count_readers(struct lint *l) {
     for (int k = 0; k < n->input_count; k++) {
       int64_t from = node_input(l->model, n, k);
       l->readers[from]++;
-      l->reader[from] = (int64_t)i;
+      l->reader[from] = (int32_t)i;
     }
   }
 }
@@ -262,7 +262,7 @@ void lint_model(const struct expansion *expansion, const struct block *program,
       .diags = expansion->diags,
       .in = model_layer_room(model),
       .readers = arena_alloc(model->arena, count + 1, sizeof(int32_t)),
-      .reader = arena_alloc(model->arena, count + 1, sizeof(int64_t)),
+      .reader = arena_alloc(model->arena, count + 1, sizeof(int32_t)),
       .output = arena_alloc(model->arena, count + 1, sizeof(bool)),
       .alive = arena_alloc(model->arena, count + 1, sizeof(bool)),
       .clean = arena_alloc(model->arena, model->sources.count + 1,

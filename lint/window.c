@@ -161,15 +161,26 @@ static bool another_reads_all(struct lint *l, int64_t node) {
 }
 
 void lint_windows(struct lint *l, int64_t node) {
+  const struct node *n = &l->model->nodes.at[node];
   struct window windows[3];
   struct remainder r[3];
+  if (!n->kind->windows)
+    return;
+  struct fitting *late = &l->fitting[(uintptr_t)n->args / 16 % LINT_FITTING];
+  struct fitting this = {n->kind, n->args, model_input(l->model, n)};
+  if (memcmp(late, &this, sizeof this) == 0)
+    return; /* as at an earlier turn of a loop */
   int axes = remainders_of(l->model, node, l->in, windows, r);
-  bool unread = false;
-  for (int i = 0; i < axes; i++)
+  bool unread = false, skipped = false;
+  for (int i = 0; i < axes; i++) {
     unread = unread || r[i].unread > 0;
+    skipped = skipped || r[i].skipped > 0;
+  }
+  if (!unread && !skipped)
+    *late = this;
   if (unread)
     report_remainder(l, node, windows, r, axes);
-  if (!skips_values(l, node) || another_reads_all(l, node))
+  if (!skipped || another_reads_all(l, node))
     return;
   struct diagnostic *d = lint_warn(
       l, STRIDE_SKIPS, node, "%.*s steps over values that no window reads",

@@ -20,7 +20,8 @@ static size_t add_tensor(struct tasks *b, size_t storage) {
   const struct tape_storage *s = &b->trace.tape.storages.at[storage];
   struct plan_tensor *tensor = VEC_PUSH(b->graph.arena, &b->graph.tensors);
   tensor->bytes = bytes_of(b, &s->extent);
-  return b->tensor[storage] = b->graph.tensors.count;
+  return b->tensor[storage] =
+             tape_place(&b->trace.tape, b->graph.tensors.count);
 }
 
 static void find_tied(struct tasks *b) {
@@ -114,13 +115,14 @@ static void find_roots(struct tasks *b) {
   const struct tape *tape = &b->trace.tape;
   for (size_t i = 0; i < tape->storages.count; i++) {
     size_t view_of = tape->storages.at[i].view_of;
-    b->root[i] = view_of && b->settings->batch == 1 ? view_of - 1 : i;
+    b->root[i] =
+        (uint32_t)(view_of && b->settings->batch == 1 ? view_of - 1 : i);
   }
   for (size_t i = 0; i < tape->ops.count; i++)
     if (folds(b, i)) {
       const struct tape_op *op = &tape->ops.at[i];
       b->root[tape->values.at[op->first_out].storage] =
-          tasks_root(b, tape->ins.at[op->first_in]);
+          (uint32_t)tasks_root(b, tape->ins.at[op->first_in]);
       b->folded += folded_values(b, i);
       note_fold(b, i);
     }
@@ -159,7 +161,7 @@ static void add_reads(struct tasks *b, size_t index, struct plan_task *task) {
     size_t tensor = b->tensor[tasks_root(b, value)];
     if (!tensor || b->stamp[tensor] == b->graph.tasks.count)
       continue; /* a parameter, or read already */
-    b->stamp[tensor] = b->graph.tasks.count;
+    b->stamp[tensor] = tape_place(&b->trace.tape, b->graph.tasks.count);
     *VEC_PUSH(b->graph.arena, &b->graph.reads) = tensor - 1;
     b->graph.tensors.at[tensor - 1].readers++;
     if (task->elementwise && task->read_count < 32 &&
@@ -180,7 +182,7 @@ static void add_task(struct tasks *b, size_t index) {
     return;
   size_t number = b->graph.tasks.count;
   struct plan_task *task = VEC_PUSH(b->graph.arena, &b->graph.tasks);
-  b->op_of[number] = index;
+  b->op_of[number] = (uint32_t)index;
   task->work = bytes_of(b, &op->facts->work);
   task->elementwise = op->facts->elementwise;
   struct plan_task made = *task;
