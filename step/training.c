@@ -265,6 +265,16 @@ static bool step_moment(const struct training *t, struct moment *moment) {
   return add_i64(t->gradients, t->workspace, &moment->bytes);
 }
 
+/* Of the phase that grows most. */
+static struct peak_line line_of(const struct training *t,
+                                const struct simulation *s) {
+  int64_t forward = s->forward.bytes - s->forward.parts[PART_GRADIENTS];
+  int64_t backward = s->backward.bytes - s->backward.parts[PART_GRADIENTS];
+  int64_t peak = forward > backward ? t->forward : t->backward;
+  int64_t moving = max_i64(forward, backward) + t->input;
+  return (struct peak_line){peak - moving, moving};
+}
+
 bool step_measure(const struct step *step, struct arena *arena,
                   struct simulation *s, struct training *t) {
   const struct train_settings *train = &step->settings;
@@ -285,18 +295,21 @@ bool step_measure(const struct step *step, struct arena *arena,
       !add_i64(t->standing, last.bytes, &t->step))
     return false;
   t->peak = max_i64(t->step, max_i64(t->forward, t->backward));
+  t->line = line_of(t, s);
   t->at = t->peak == t->backward  ? s->backward
           : t->peak == t->forward ? s->forward
                                   : last;
   return true;
 }
 
-int64_t step_peak(const struct step *step, struct arena *arena) {
+int64_t step_peak(const struct step *step, struct arena *arena,
+                  struct peak_line *line) {
   struct arena scratch;
   struct simulation s = {0};
   struct training training;
   arena_open_in(&scratch, arena);
   bool fits = step_measure(step, &scratch, &s, &training);
   arena_close(&scratch);
+  *line = training.line;
   return fits ? training.peak : INT64_MAX;
 }
