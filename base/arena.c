@@ -120,6 +120,12 @@ void *arena_alloc(struct arena *arena, size_t count, size_t size) {
   return memset(arena_room(arena, count, size), 0, count * size);
 }
 
+void arena_take_back(struct arena *arena, void *at, size_t bytes) {
+  size_t size = round_up(arena, bytes ? bytes : 1, 1);
+  if (size <= ARENA_BLOCK / 4 && (char *)at + size == arena->next)
+    arena->next = at;
+}
+
 char *arena_copy(struct arena *arena, const char *bytes, size_t length) {
   char *copy = arena_room(arena, length + 1, 1);
   if (length)

@@ -7,7 +7,13 @@
 struct bound; /* the arguments of a statement, bound: apply.c */
 struct using; /* a source being taken in: use.c */
 
-enum { RECENT_SHAPES = 32, RECENT_NODES = 64 };
+enum { RECENT_SHAPES = 32, RECENT_NODES = 64, RECENT_ARGS = 64 };
+
+/* Arguments of a layer, bound and never changed again. */
+struct kept_args {
+  const struct layer_kind *kind;
+  void *args;
+};
 
 /* frozen: whether; inplace: enum toggle. */
 struct row_options {
@@ -42,6 +48,7 @@ struct expander {
   bool depends;         /* what is being bound depends on names or shapes */
   struct params params; /* room for the rule of a layer */
   const struct shape *shapes[RECENT_SHAPES]; /* of tensors, by hash */
+  struct kept_args kept[RECENT_ARGS];        /* of late, by their bytes */
   int64_t recent[RECENT_NODES];   /* by their arguments: nodes, from 1 */
   const struct shape **in_shapes; /* room for its inputs */
   struct span *in_spans;
