@@ -8,7 +8,7 @@
 #include "base/guard.h"
 
 enum {
-  ARENA_ALIGN = 16,
+  ARENA_ALIGN = 8,         /* no type here needs more */
   ARENA_BLOCK = 64 * 1024, /* bytes; larger requests get their own block */
 };
 

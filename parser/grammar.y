@@ -175,14 +175,14 @@ directive:
     $$ = build_stmt(p, STMT_INPUT, @$);
     $$->name_span = @KW_INPUT;
     $$->value = $dims;
-    $$->dtype = $dtype.name;
-    $$->dtype_span = $dtype.span;
+    $$->more->dtype = $dtype.name;
+    $$->more->dtype_span = $dtype.span;
   }
 | KW_INPUT name sizes[dims] dtype {
     $$ = build_named(p, STMT_INPUT, $name, @$);
     $$->value = $dims;
-    $$->dtype = $dtype.name;
-    $$->dtype_span = $dtype.span;
+    $$->more->dtype = $dtype.name;
+    $$->more->dtype_span = $dtype.span;
   }
 | KW_FORK training block {
     $$ = build_stmt(p, STMT_FORK, @$);
@@ -198,7 +198,7 @@ directive:
 | KW_OUTPUT name  { $$ = build_named(p, STMT_OUTPUT, $name, @$); }
 | KW_DEF def_name def_params block {
     $$ = build_named(p, STMT_DEF, $def_name, span_join(@1, @def_params));
-    $$->params = $def_params.first;
+    $$->more->params = $def_params.first;
     $$->block = $block;
   }
 | KW_LET name ASSIGN constant[e] {
@@ -212,12 +212,12 @@ directive:
 | KW_PARAM name ASSIGN constant[e] KW_IN BRACKET rows BRACKET_CLOSE {
     $$ = build_named(p, STMT_PARAM, $name, @$);
     $$->value = $e;
-    $$->rows = $rows.first;
+    $$->more->rows = $rows.first;
   }
 | KW_PARAM name ASSIGN constant[e] KW_IN sum[low] RANGE sum[high] {
     $$ = build_named(p, STMT_PARAM, $name, @$);
     $$->value = $e;
-    $$->range = build_range(p, $low, $high, NULL);
+    $$->more->range = build_range(p, $low, $high, NULL);
   }
 | KW_REPEAT expression[e] block {
     $$ = build_stmt(p, STMT_REPEAT, span_join(@1, @e));
@@ -226,23 +226,23 @@ directive:
   }
 | KW_FOR names KW_IN BRACKET rows BRACKET_CLOSE block {
     $$ = build_stmt(p, STMT_FOR, span_join(@1, @BRACKET_CLOSE));
-    $$->names = $names.first;
-    $$->rows = $rows.first;
+    $$->more->names = $names.first;
+    $$->more->rows = $rows.first;
     $$->block = $block;
   }
 | KW_FOR names KW_IN sum[low] RANGE sum[high] step block {
     $$ = build_stmt(p, STMT_FOR, span_join(@1, $step ? @step : @high));
-    $$->names = $names.first;
+    $$->more->names = $names.first;
     $$->value = $low;
-    $$->high = $high;
-    $$->step = $step;
+    $$->more->high = $high;
+    $$->more->step = $step;
     $$->block = $block;
   }
 | KW_IF expression[e] block otherwise {
     $$ = build_stmt(p, STMT_IF, span_join(@1, @e));
     $$->value = $e;
     $$->block = $block;
-    $$->otherwise = $4;
+    $$->more->otherwise = $4;
   }
 | KW_USE STRING {
     $$ = build_named(p, STMT_USE, (struct named){$STRING, @STRING}, @$);
@@ -280,7 +280,7 @@ otherwise:
     struct stmt *chained = build_stmt(p, STMT_IF, span_join(@2, @e));
     chained->value = $e;
     chained->block = $then;
-    chained->otherwise = $rest;
+    chained->more->otherwise = $rest;
     $$ = build_block(p, chained, @$);
   }
 ;
@@ -374,7 +374,6 @@ arg:
 | key ASSIGN value {
     $$ = build_arg(p, ARG_KEYED, $value, @$);
     $$->key = $key.name;
-    $$->key_span = $key.span;
   }
 | STRIDE value { $$ = build_arg(p, ARG_STRIDE, $value, @$); }
 | block        {

@@ -451,14 +451,14 @@ static void unknown_key(struct expander *e, struct binding *b,
   for (int i = 0; row_specs[i].name; i++)
     suggest_offer(&s, slice_of(row_specs[i].name));
   struct diagnostic *d =
-      report(e, UNKNOWN_OPTION, arg->key_span, "%s has no option `%.*s`",
+      report(e, UNKNOWN_OPTION, arg_key_span(arg), "%s has no option `%.*s`",
              b->owner, SLICE_ARG(arg->key));
   b->failed = true;
   if (!diag_is_shown(d) || hint_foreign_option(e, d, b, arg))
     return;
   if (s.best.at) {
     diag_help(d, "did you mean `%.*s`?", SLICE_ARG(s.best));
-    diag_fixit(d, arg->key_span, "%.*s", SLICE_ARG(s.best));
+    diag_fixit(d, arg_key_span(arg), "%.*s", SLICE_ARG(s.best));
   } else {
     struct text all = text_new(e->arena);
     for (int i = 0; b->specs[i].name; i++)

@@ -30,10 +30,8 @@ static void bind_item(struct expander *e, struct binding *b,
   struct arg arg = {.form = ARG_PLAIN, .span = item->span};
   arg.value = (struct expr *)item;
   if (item->kind == EXPR_KEYED) {
-    uint32_t end = item->span.begin + (uint32_t)item->name.length;
     arg.form = ARG_KEYED;
     arg.key = item->name;
-    arg.key_span = (struct span){item->span.begin, end};
     arg.value = item->left;
   }
   if (item->kind != EXPR_NAME || !bind_word(e, b, item->name, item->span))
