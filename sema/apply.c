@@ -293,7 +293,8 @@ static struct bound *bind_stmt(struct expander *e, const struct stmt *stmt,
   struct bound *bound = e->free_bound;
   if (bound) {
     e->free_bound = bound->next;
-    *bound = (struct bound){0};
+    bound->tail.words.count = bound->operands.count = 0;
+    bound->ranged = false;
   } else {
     bound = ARENA_NEW(e->arena, struct bound);
   }

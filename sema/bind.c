@@ -13,13 +13,14 @@ static bool is_given(const struct binding *b, int row) {
 void bind_begin(struct expander *e, struct binding *b, const char *owner,
                 const struct arg_spec *specs, size_t size) {
   static const struct arg_spec none[] = {SPEC_END};
-  memset(b, 0, sizeof *b);
+  memset(b, 0, offsetof(struct binding, spans)); /* most rows are not there */
   b->specs = specs ? specs : none;
   b->owner = owner;
   b->args = arena_alloc(e->arena, size ? size : 1, 1);
   for (int i = 0; b->specs[i].name; i++) {
     const struct arg_spec *spec = &b->specs[i];
     void *at = (char *)b->args + spec->offset;
+    b->spans[i] = (struct span){0};
     if (spec->type == TYPE_INT)
       *(int64_t *)at = spec->initial;
     else if (spec->type == TYPE_REAL)

@@ -120,10 +120,10 @@ struct binding {
   const char *owner; /* what takes the arguments, for messages */
   void *args;        /* the struct that is filled */
   uint64_t given;
-  struct span spans[LIMIT_SPECS];
-  int64_t extra_inputs[LIMIT_SPECS]; /* nodes of TYPE_INPUT arguments */
   int extra_count;
   bool failed;
+  struct span spans[LIMIT_SPECS];    /* by row of `specs` */
+  int64_t extra_inputs[LIMIT_SPECS]; /* nodes of TYPE_INPUT arguments */
 };
 
 /* Allocates the struct and fills in the defaults. */
