@@ -100,8 +100,7 @@ static void add_inputs(struct writer *w, size_t index,
   const struct tape_lowered *lowered = &tape->lowered.at[index];
   for (int i = 0; i < op->facts->in_count; i++) {
     struct strides lies = strides_at(w, index, i);
-    struct operand operand =
-        operand_of(w, tape->ins.at[op->first_in + (size_t)i], &lies);
+    struct operand operand = operand_of(w, tape_input(tape, op, i), &lies);
     add_operand(w, &operand);
   }
   for (int i = 0; i < lowered->weight_count; i++) {

@@ -17,7 +17,7 @@ struct sharding {
 
 static size_t input_of(const struct tape *tape, const struct tape_op *op,
                        int i) {
-  return tape->ins.at[op->first_in + (size_t)i];
+  return tape_input(tape, op, i);
 }
 
 static bool output_wanted(const struct sharding *s, const struct tape_op *op) {

@@ -219,7 +219,7 @@ int64_t stage_weight_bytes(struct search *s, struct node_range nodes) {
     const struct tape_op *op = &tape->ops.at[i];
     if (!op->facts->splits || op->facts->param_count == 0)
       continue;
-    size_t in = tape->ins.at[op->first_in];
+    size_t in = tape_input(tape, op, 0);
     const struct extent *out = &tape->values.at[op->first_out].extent;
     if (tape->values.at[in].storage != last)
       bytes = stage_sum(s, bytes,

@@ -58,7 +58,7 @@ static bool folds(const struct tasks *b, size_t index) {
       b->model->nodes.at[op->node].copies > 1 ||
       b->settings->fold == TOGGLE_OFF)
     return false;
-  size_t in = tape->ins.at[op->first_in];
+  size_t in = tape_input(tape, op, 0);
   const struct tape_op *before = &tape->ops.at[index - 1];
   return multiplies(b, index - 1) && before->first_out == in &&
          b->reads[in] == 1 && !has_tied(b, before->node) &&
@@ -76,8 +76,9 @@ bool tasks_has_bias(const struct tasks *b, size_t index) {
 
 static void count_reads(struct tasks *b) {
   const struct tape *tape = &b->trace.tape;
-  for (size_t i = 0; i < tape->ins.count; i++)
-    b->reads[tape->ins.at[i]]++;
+  for (size_t i = 0; i < tape->ops.count; i++)
+    for (int k = 0; k < tape->ops.at[i].facts->in_count; k++)
+      b->reads[tape_input(tape, &tape->ops.at[i], k)]++;
   for (size_t i = 0; i < b->model->predicted_outputs; i++)
     b->reads[b->trace.value_of[b->model->outputs.at[i].node]]++;
 }
@@ -122,7 +123,7 @@ static void find_roots(struct tasks *b) {
     if (folds(b, i)) {
       const struct tape_op *op = &tape->ops.at[i];
       b->root[tape->values.at[op->first_out].storage] =
-          (uint32_t)tasks_root(b, tape->ins.at[op->first_in]);
+          (uint32_t)tasks_root(b, tape_input(tape, op, 0));
       b->folded += folded_values(b, i);
       note_fold(b, i);
     }
@@ -145,7 +146,7 @@ static bool in_step(const struct tasks *b, size_t index, size_t tensor) {
   for (int i = 0; i < op->facts->in_count; i++) {
     size_t at = lowered->first_strides + (size_t)i;
     struct strides lies = tape_strides_at(tape, tape->strides.at[at]);
-    size_t value = tape->ins.at[op->first_in + (size_t)i];
+    size_t value = tape_input(tape, op, i);
     if (b->tensor[tasks_root(b, value)] == tensor &&
         (lies.offset || !strides_are_dense(&lies)))
       return false;
@@ -157,7 +158,7 @@ static void add_reads(struct tasks *b, size_t index, struct plan_task *task) {
   const struct tape_op *op = &b->trace.tape.ops.at[index];
   task->first_read = b->graph.reads.count;
   for (int i = 0; i < op->facts->in_count; i++) {
-    size_t value = b->trace.tape.ins.at[op->first_in + (size_t)i];
+    size_t value = tape_input(&b->trace.tape, op, i);
     size_t tensor = b->tensor[tasks_root(b, value)];
     if (!tensor || b->stamp[tensor] == b->graph.tasks.count)
       continue; /* a parameter, or read already */

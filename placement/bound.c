@@ -40,8 +40,7 @@ static double gradients_read(const struct trace *trace, int64_t node) {
     return 0;
   const struct tape_op *op = &tape->ops.at[first];
   for (int k = 0; k < op->facts->in_count; k++)
-    found +=
-        tape->values.at[tape->ins.at[op->first_in + (size_t)k]].needs_gradient;
+    found += tape->values.at[tape_input(tape, op, k)].needs_gradient;
   return found;
 }
 

@@ -157,6 +157,8 @@ static bool is_closed(const struct copy *c) {
              (!s->view_of || storage_for(c, s->view_of - 1) != SIZE_MAX) &&
              (!s->weight || param_for(c, s->weight - 1) != SIZE_MAX);
   }
+  for (size_t i = first->ops; i < end->ops; i++)
+    closed = closed && !tape->ops.at[i].facts->listed;
   for (size_t i = first->ins; i < end->ins; i++)
     closed = closed && value_for(c, tape->ins.at[i]) != SIZE_MAX;
   for (size_t i = first->saved; i < end->saved; i++)

@@ -350,7 +350,7 @@ static size_t fused_cross_entropy(struct trace *trace,
   struct op_facts *facts = tape_own_facts(tape, last);
   struct tape_storage *storage =
       &tape->storages.at[tape->values.at[out].storage];
-  const struct tape_value *in = &tape->values.at[tape->ins.at[op->first_in]];
+  const struct tape_value *in = &tape->values.at[tape_input(tape, op, 0)];
   const struct shape *shape = model->nodes.at[node].out;
   int64_t features = shape_channels(model_input(model, &model->nodes.at[node]));
   if (!chunks)

@@ -83,8 +83,7 @@ static void pack_matrices(struct step *step, struct arena *arena) {
   for (size_t i = 0; i < tape->ops.count; i++) {
     const struct tape_op *op = &tape->ops.at[i];
     const struct tape_value *in =
-        op->facts->in_count ? &tape->values.at[tape->ins.at[op->first_in]]
-                            : NULL;
+        op->facts->in_count ? &tape->values.at[tape_input(tape, op, 0)] : NULL;
     bool product =
         op->facts->splits && in &&
         (in->extent.width == WIDTH_NET || in->extent.width == WIDTH_LOW);
