@@ -3,7 +3,7 @@
 
 #include "base/check.h"
 #include "step/cuts.h"
-#include "memory/stage.h"
+#include "memory/chain.h"
 
 enum { MOST_UNITS = 64 }; /* between which a pipeline is cut */
 
@@ -76,7 +76,7 @@ static struct stage known_stage(struct search *s, size_t from, size_t to) {
     at = (at + 1) % s->known_room;
   struct known *known = &s->known[at];
   if (!known->units)
-    *known = (struct known){key, to - from, stage_measure(s, nodes, key)};
+    *known = (struct known){key, to - from, stage_measure(s, from, to)};
   struct stage stage = known->stage;
   stage.nodes = nodes;
   return stage;
@@ -246,8 +246,7 @@ static struct stage measure_parts(struct search *s, const size_t *begins,
   for (size_t k = 0; k < count; k++) {
     size_t at = index + k * stages;
     struct node_range nodes = {s->cut[begins[at]], s->cut[begins[at + 1]]};
-    uint64_t key = alike_span(&s->alike, begins[at], begins[at + 1]);
-    struct stage part = stage_measure(s, nodes, key);
+    struct stage part = stage_measure(s, begins[at], begins[at + 1]);
     multiply(s, &part, passes_of(s, min_i64(passes, all), k, stages));
     add_part(s, &stage, &part);
     stage.parts[k] = nodes;
@@ -288,14 +287,17 @@ static void find_experts(struct search *s) {
     s->dense[i] = !s->expert[i];
 }
 
-/* A tape as one device runs it, and the parts that a batch is cut into. */
-static void open_search(struct search *s, struct step *own,
-                        const struct step *step, struct arena *arena) {
+void search_open(struct search *s, struct step *own, const struct step *step,
+                 struct arena *arena) {
   const struct train_settings *train = &step->settings;
   *own = (struct step){.model = step->model, .settings = step->settings};
   own->ranges.at = step->ranges.at;
   own->ranges.count = step->ranges.count;
   own->runs = step->runs;
+  if (!own->runs) {
+    own->runs = arena_alloc(arena, 1, sizeof *own->runs);
+    own->runs->arena = arena;
+  }
   *s = (struct search){.step = own,
                        .arena = arena,
                        .train = train,
@@ -313,6 +315,7 @@ static void open_search(struct search *s, struct step *own,
   find_experts(s);
   shard_trace(&own->trace, step->model, train, &s->shards, arena);
   alike_find(&s->alike, own, s->cut, s->units, arena);
+  chain_open(s);
   if (train->pipeline > 1) {
     s->microbatches =
         train->microbatches ? train->microbatches : (int64_t)s->stages;
@@ -337,7 +340,7 @@ bool parallel_find(const struct step *step, struct arena *arena,
   const struct train_settings *train = &step->settings;
   struct step own;
   struct search s;
-  open_search(&s, &own, step, arena);
+  search_open(&s, &own, step, arena);
   size_t stages = s.stages;
   size_t *begins = arena_alloc(arena, s.parts + 1, sizeof *begins);
   cut_stages(&s, s.parts, begins);
@@ -383,7 +386,7 @@ void parallel_moments(const struct step *step, const struct parallel *parallel,
   bool moved = offloads(&step->settings, OFFLOAD_ACTIVATIONS);
   struct step own;
   struct search s;
-  open_search(&s, &own, step, arena);
+  search_open(&s, &own, step, arena);
   for (size_t k = 0; k < stage->part_count; k++) {
     int64_t kept = stage_run(&s, stage->parts[k], NULL, NULL);
     watch.earlier = stage->part_count > 1

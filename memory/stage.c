@@ -8,6 +8,7 @@
 #include "memory/stage.h"
 
 #include "base/check.h"
+#include "memory/chain.h"
 
 int64_t stage_sum(struct search *s, int64_t a, int64_t b) {
   int64_t result = 0;
@@ -145,31 +146,40 @@ static void choose_segments(const struct search *s, struct simulation *run) {
   run->segments = from < to ? segments + from : NULL;
 }
 
-int64_t stage_run(struct search *s, struct node_range nodes, moment_fn *each,
-                  void *user) {
-  struct arena scratch;
-  bool whole =
-      nodes.first == 0 && nodes.end == (int64_t)s->step->model->nodes.count;
-  struct simulation run = {.arena = &scratch,
+static bool is_whole(const struct search *s, struct node_range nodes) {
+  return nodes.first == 0 && nodes.end == (int64_t)s->step->model->nodes.count;
+}
+
+struct simulation stage_simulation(const struct search *s,
+                                   struct node_range nodes,
+                                   struct arena *arena) {
+  struct simulation run = {.arena = arena,
                            .trace = s->trace,
                            .model = s->step->model,
                            .batch = s->microbatch,
                            .segments = s->step->segments.at,
-                           .segment_count = s->step->segments.count,
-                           .each = each,
-                           .user = user};
-  arena_open_in(&scratch, s->arena);
+                           .segment_count = s->step->segments.count};
   step_types(s->train, &run);
   run.gradients_before = false; /* they are counted apart */
   run.offload = offloads(s->train, OFFLOAD_ACTIVATIONS);
-  if (!whole) {
-    struct segment ops = stage_ops(s, nodes);
-    run.first = ops.first;
-    run.end = ops.end;
-    run.own_inputs = true;
-    choose_segments(s, &run);
-  }
-  if (whole || run.end > run.first)
+  if (is_whole(s, nodes))
+    return run;
+  struct segment ops = stage_ops(s, nodes);
+  run.first = ops.first;
+  run.end = ops.end;
+  run.own_inputs = true;
+  choose_segments(s, &run);
+  return run;
+}
+
+int64_t stage_run(struct search *s, struct node_range nodes, moment_fn *each,
+                  void *user) {
+  struct arena scratch;
+  arena_open_in(&scratch, s->arena);
+  struct simulation run = stage_simulation(s, nodes, &scratch);
+  run.each = each;
+  run.user = user;
+  if (is_whole(s, nodes) || run.end > run.first)
     simulate(&run);
   arena_close(&scratch);
   s->overflow = s->overflow || run.overflow;
@@ -182,18 +192,26 @@ static void watch_moment(void *user, const struct moment *moment) {
   *most = max_i64(*most, moment->bytes - moment->parts[PART_GRADIENTS]);
 }
 
+struct run_key stage_key(const struct search *s, uint64_t part) {
+  return (struct run_key){.part = part,
+                          .microbatch = s->microbatch,
+                          .moved = offloads(s->train, OFFLOAD_ACTIVATIONS)};
+}
+
 /* One run, or an earlier one that was alike. */
-static struct ran run_once(struct search *s, struct node_range nodes,
-                           uint64_t key) {
-  struct ran ran = {
-      .key = {.part = key,
-              .microbatch = s->microbatch,
-              .whole = nodes.first == 0 &&
-                       nodes.end == (int64_t)s->step->model->nodes.count,
-              .moved = offloads(s->train, OFFLOAD_ACTIVATIONS)}};
-  struct ran *known = s->step->runs ? runs_find(s->step->runs, &ran.key) : &ran;
-  if (!known->there)
-    known->kept = stage_run(s, nodes, watch_moment, &known->most);
+static struct ran run_once(struct search *s, size_t from, size_t to) {
+  struct run_key key = stage_key(s, alike_span(&s->alike, from, to));
+  struct node_range nodes = {s->cut[from], s->cut[to]};
+  key.whole = is_whole(s, nodes);
+  struct ran ran = *runs_find(s->step->runs, &key);
+  if (ran.there)
+    return ran;
+  ran.most = 0;
+  if (key.whole || !chain_run(s, from, to, &ran))
+    ran.kept = stage_run(s, nodes, watch_moment, &ran.most);
+  struct ran *known = runs_find(s->step->runs, &key);
+  known->kept = ran.kept;
+  known->most = ran.most;
   known->there = !s->overflow;
   return *known;
 }
@@ -202,8 +220,9 @@ static struct ran run_once(struct search *s, struct node_range nodes,
  * The activations of a microbatch, and all that is alive beside them. In the
  * host's memory are those of all microbatches: the caller counts them.
  */
-static void run_stage(struct search *s, struct stage *stage, uint64_t key) {
-  struct ran ran = run_once(s, stage->nodes, key);
+static void run_stage(struct search *s, struct stage *stage, size_t from,
+                      size_t to) {
+  struct ran ran = run_once(s, from, to);
   stage->activations = ran.kept;
   stage->temporary = offloads(s->train, OFFLOAD_ACTIVATIONS)
                          ? ran.most
@@ -395,8 +414,8 @@ static int64_t count_values(struct search *s, struct node_range nodes,
   return values;
 }
 
-struct stage stage_measure(struct search *s, struct node_range nodes,
-                           uint64_t key) {
+struct stage stage_measure(struct search *s, size_t from, size_t to) {
+  struct node_range nodes = {s->cut[from], s->cut[to]};
   struct stage stage = {.nodes = nodes};
   int element = s->train->dtype;
   bool master = s->train->precision == PRECISION_MASTER;
@@ -417,6 +436,6 @@ struct stage stage_measure(struct search *s, struct node_range nodes,
   find_optimizer(s, &stage);
   offload(s, &stage);
   find_input(s, &stage);
-  run_stage(s, &stage, key);
+  run_stage(s, &stage, from, to);
   return stage;
 }

@@ -25,6 +25,8 @@ struct search {
   struct alike alike;
   struct known *known; /* stages that have been measured, in known_room */
   size_t known_room;
+  size_t *far; /* by unit: those before it that cannot be joined: chain.h */
+  const struct linked **linked; /* by unit: three from it on; NULL: not yet */
   int64_t *cut; /* nodes before each unit, and all of them behind the last */
   size_t units;
   size_t stages;
@@ -36,6 +38,13 @@ struct search {
 struct copies_of {
   int64_t devices, sharing;
 };
+
+/*
+ * `own` becomes a tape as one device runs it, and the search one for where it
+ * is cut; `step` has the checkpoints that were chosen.
+ */
+void search_open(struct search *s, struct step *own, const struct step *step,
+                 struct arena *arena);
 
 static inline bool offloads(const struct train_settings *train,
                             enum offload what) {
@@ -65,10 +74,17 @@ struct segment stage_ops(const struct search *s, struct node_range nodes);
 int64_t stage_run(struct search *s, struct node_range nodes, moment_fn *each,
                   void *user);
 
-/* What a device of a part has, with one microbatch in flight; no peak. `key`:
-   equal for parts that run alike. */
-struct stage stage_measure(struct search *s, struct node_range nodes,
-                           uint64_t key);
+/* As stage_run() runs it; some of it may be changed before. */
+struct simulation stage_simulation(const struct search *s,
+                                   struct node_range nodes,
+                                   struct arena *arena);
+
+/* What a run of some units depends on. */
+struct run_key stage_key(const struct search *s, uint64_t part);
+
+/* What a device of units [from, to) has, with one microbatch in flight; no
+   peak. */
+struct stage stage_measure(struct search *s, size_t from, size_t to);
 
 /* Bytes that gradients of weights read: inputs, and gradients of outputs. */
 int64_t stage_weight_bytes(struct search *s, struct node_range nodes);

@@ -14,9 +14,12 @@ struct run_key {
   bool whole, moved; /* all of the net; what it keeps goes to the host */
 };
 
+struct linked;
+
 struct ran {
   struct run_key key;
-  bool there;
+  bool asked, there;
+  const struct linked *linked; /* chain.c: unit by unit; NULL: not yet */
   int64_t kept, most; /* bytes for backward; and with all beside */
 };
 
@@ -34,7 +37,8 @@ struct runs {
   size_t count, room;
 };
 
-/* The place of a run; `there` says whether it has been remembered. */
+/* The place of a run, until the next one is asked for; `there` says whether
+   it has been remembered. */
 struct ran *runs_find(struct runs *runs, const struct run_key *key);
 
 #endif
