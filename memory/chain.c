@@ -109,7 +109,6 @@ static bool has_output(const struct search *s, size_t unit) {
 void chain_open(struct search *s) {
   size_t far = 0, apart = s->units > LINKED && !cuts_segments(s);
   s->far = arena_alloc(s->arena, s->units + 1, sizeof *s->far);
-  s->linked = arena_alloc(s->arena, s->units + 1, sizeof *s->linked);
   for (size_t i = 0; i < s->units; i++) {
     far += !apart || has_shared(s, i) || has_output(s, i) || !is_near(s, i);
     s->far[i + 1] = far;

@@ -185,11 +185,19 @@ static bool try_way(const struct step *step, struct fit *fit,
                     struct arena *arena, const char *what, int64_t number,
                     const struct train_settings *settings) {
   struct arena scratch;
-  struct step trial = {.model = step->model, .settings = *settings};
-  if (settings->precision == step->settings.precision)
-    trial.runs = step->runs; /* they do not know of element types */
+  struct step trial = *step; /* its operations, if these stay the same */
+  const struct train_settings *given = &step->settings;
+  bool same = settings->precision == given->precision;
+  bool chosen = settings->checkpoint == given->checkpoint &&
+                settings->batch == given->batch &&
+                given->checkpoint != CHECKPOINT_AUTO;
   arena_open_in(&scratch, arena);
-  checkpoint_choose(&trial, fit->room, &scratch);
+  trial.settings = *settings;
+  if (!same || (settings->checkpoint && !chosen)) {
+    trial = (struct step){.model = step->model, .settings = *settings};
+    trial.runs = same ? step->runs : NULL; /* they know of no types */
+    checkpoint_choose(&trial, fit->room, &scratch);
+  }
   int64_t peak = device_peak(&trial, &scratch);
   if (peak <= fit->room)
     *VEC_PUSH(step->model->arena, &fit->ways) = (struct way_out){
@@ -246,14 +254,10 @@ void fit_device(const struct train_settings *train, int64_t *device,
 }
 
 void fit_find(const struct step *step, struct arena *arena, struct fit *fit) {
-  struct runs runs = {.arena = arena};
-  struct step own = *step;
-  if (parallel_wanted(&own.settings)) /* parts are run again and again */
-    own.runs = &runs;
-  *fit = (struct fit){.peak = device_peak(&own, arena)};
-  fit_device(&own.settings, &fit->device, &fit->taken, &fit->reserve,
+  *fit = (struct fit){.peak = device_peak(step, arena)};
+  fit_device(&step->settings, &fit->device, &fit->taken, &fit->reserve,
              &fit->room);
-  fit->largest_batch = fit_largest_batch(&own, fit->room, arena);
+  fit->largest_batch = fit_largest_batch(step, fit->room, arena);
   if (fit->peak > fit->room)
-    find_ways(&own, fit, arena);
+    find_ways(step, fit, arena);
 }

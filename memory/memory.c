@@ -72,6 +72,8 @@ static bool find_training(struct question *q, struct arena *arena) {
   struct memory *m = q->memory;
   struct step step = {.model = q->model, .settings = q->settings->train};
   struct simulation s = {.saved_by_node = m->saved_by_node};
+  struct runs runs = {.arena = arena}; /* parts are run again and again */
+  step.runs = &runs;
   checkpoint_choose(&step, fit_room(&step.settings), arena);
   if (!step_measure(&step, arena, &s, &m->training))
     return false;

@@ -24,13 +24,6 @@ int64_t stage_product(struct search *s, int64_t a, int64_t b) {
   return result;
 }
 
-static int64_t bytes_as(struct search *s, int element, int64_t values) {
-  int64_t bytes = 0;
-  if (!element_bytes(element, values, &bytes))
-    s->overflow = true;
-  return bytes;
-}
-
 struct copies_of stage_copies(const struct search *s, bool experts) {
   const struct train_settings *train = s->train;
   /* Both have been checked to be small. */
@@ -42,59 +35,6 @@ struct copies_of stage_copies(const struct search *s, bool experts) {
                        ? min_i64(train->shard_devices, copies.devices)
                        : copies.devices;
   return copies;
-}
-
-/* Whether it is there already, as the same parameter of an earlier node. */
-static bool is_repeated(const struct model_param *param, size_t first) {
-  return param->shared && param->same >= first;
-}
-
-/* Values, and bytes of what is in blocks. */
-struct amount {
-  int64_t values, packed;
-};
-
-static void add_param(struct search *s, struct amount *to, size_t param) {
-  int64_t count = s->shards.share[param], bytes = 0;
-  if (!s->step->packed || !s->step->packed[param])
-    to->values = stage_sum(s, to->values, count);
-  else if (step_param_bytes(s->step, param, count, &bytes))
-    to->packed = stage_sum(s, to->packed, bytes);
-  else
-    s->overflow = true;
-}
-
-static int64_t amount_bytes(struct search *s, const struct amount *of,
-                            int element) {
-  return stage_sum(s, bytes_as(s, element, of->values), of->packed);
-}
-
-/* What is tied to another stage's is on both. */
-struct stage_held stage_values(struct search *s, struct node_range nodes,
-                               enum stage_values kind, int element) {
-  const struct model *model = s->step->model;
-  size_t first = model->nodes.at[nodes.first].first_param;
-  struct amount dense = {0}, expert = {0}, small = {0};
-  for (int64_t i = nodes.first; i < nodes.end; i++) {
-    const struct node *node = &model->nodes.at[i];
-    for (int k = 0; k < node->param_count; k++) {
-      size_t index = node->first_param + (size_t)k;
-      const struct model_param *param = &model->params.at[index];
-      if (is_repeated(param, first) ||
-          param->buffer != (kind == VALUES_BUFFERS) ||
-          (kind == VALUES_TRAINED && param->fixed))
-        continue;
-      bool is_small = s->shards.share[param->same] < s->train->keep_small;
-      add_param(s,
-                s->expert[param->same] ? &expert
-                : is_small             ? &small
-                                       : &dense,
-                param->same);
-    }
-  }
-  return (struct stage_held){amount_bytes(s, &dense, element),
-                             amount_bytes(s, &expert, element),
-                             amount_bytes(s, &small, element)};
 }
 
 static int64_t all_of(struct search *s, const struct stage_held *held) {
@@ -395,25 +335,6 @@ static void find_input(struct search *s, struct stage *stage) {
   }
 }
 
-/* As a device has them before they are shared by ZeRO. */
-static int64_t count_values(struct search *s, struct node_range nodes,
-                            bool trained) {
-  const struct model *model = s->step->model;
-  size_t first = model->nodes.at[nodes.first].first_param;
-  int64_t values = 0;
-  for (int64_t i = nodes.first; i < nodes.end; i++) {
-    const struct node *node = &model->nodes.at[i];
-    for (int k = 0; k < node->param_count; k++) {
-      const struct model_param *param =
-          &model->params.at[node->first_param + (size_t)k];
-      if (!is_repeated(param, first) && !param->buffer &&
-          !(trained && param->fixed))
-        values = stage_sum(s, values, s->shards.share[param->same]);
-    }
-  }
-  return values;
-}
-
 struct stage stage_measure(struct search *s, size_t from, size_t to) {
   struct node_range nodes = {s->cut[from], s->cut[to]};
   struct stage stage = {.nodes = nodes};
@@ -424,8 +345,8 @@ struct stage stage_measure(struct search *s, size_t from, size_t to) {
       stage_values(s, nodes, VALUES_TRAINED, gradient_element(s->train));
   struct stage_held buffers = stage_values(s, nodes, VALUES_BUFFERS, element);
   stage.buffers = stage_sum(s, all_of(s, &buffers), counters(s, nodes));
-  stage.values = count_values(s, nodes, false);
-  stage.trained = count_values(s, nodes, true);
+  stage.values = stage_count(s, nodes, VALUES_ALL);
+  stage.trained = stage_count(s, nodes, VALUES_TRAINED);
   share_data(s, &stage, &params, &gradients);
   if (s->train->ema == TOGGLE_ON) {
     struct stage_held same =

@@ -15,10 +15,12 @@ struct known {
 
 struct search {
   const struct step *step;
+  const struct step *plain; /* as it was before devices shared it out */
   struct arena *arena;
   const struct train_settings *train;
   struct trace *trace;
   struct shards shards;
+  const struct value_sums *sums; /* of parameters, by node: values.c */
   bool *expert; /* by parameter: it is one of several experts' */
   bool *dense;  /* it is not */
   int64_t microbatch, microbatches;
@@ -59,13 +61,20 @@ int64_t stage_product(struct search *s, int64_t a, int64_t b);
 struct copies_of stage_copies(const struct search *s, bool experts);
 
 /* Bytes of the parameters of nodes, before they are shared by ZeRO. */
-enum stage_values { VALUES_ALL, VALUES_TRAINED, VALUES_BUFFERS };
+enum stage_values { VALUES_ALL, VALUES_TRAINED, VALUES_BUFFERS, VALUES_KINDS };
 struct stage_held {
   int64_t dense, expert;
   int64_t small; /* of the dense ones, those that are never shared */
 };
 struct stage_held stage_values(struct search *s, struct node_range nodes,
                                enum stage_values kind, int element);
+
+/* And how many these are. */
+int64_t stage_count(struct search *s, struct node_range nodes,
+                    enum stage_values kind);
+
+/* Sums over the nodes, from which those of parts follow. */
+void stage_sums_open(struct search *s);
 
 /* The operations of nodes [first, end); the loss belongs to the last one. */
 struct segment stage_ops(const struct search *s, struct node_range nodes);

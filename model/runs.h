@@ -30,8 +30,11 @@ struct known_cuts {
   size_t count;
 };
 
+struct tape_known;
+
 struct runs {
   struct arena *arena;
+  const struct tape_known *tape; /* of the first step that was traced */
   VEC(struct known_cuts) cuts;
   struct ran *at; /* in `room` places, a power of two */
   size_t count, room;
