@@ -409,6 +409,8 @@ struct netc_verdict {
   int64_t largest_batch;   /* 0: not even one sample fits */
   size_t way_count;        /* changes with which it would fit */
   int64_t reserve_bytes;   /* kept free for what is not counted */
+  int64_t host_bytes;      /* of a host's devices, there; 0: nothing */
+  int64_t host_room_bytes; /* what the host has, which must hold them, too */
 };
 
 /*

@@ -27,9 +27,18 @@ int64_t fit_room(const struct train_settings *train) {
                                    : left / (100 + percent) * 100;
 }
 
-static int64_t device_peak(const struct step *step, struct arena *arena) {
-  return parallel_wanted(&step->settings) ? parallel_peak(step, arena)
+/* Of the most loaded device; and what those of a host have there. */
+static int64_t device_peak(const struct step *step, struct arena *arena,
+                           int64_t *host) {
+  *host = 0;
+  return parallel_wanted(&step->settings) ? parallel_peak(step, arena, host)
                                           : step_peak(step, arena);
+}
+
+/* What the host does not hold is too much for any device. */
+static int64_t held_peak(const struct step *step, struct arena *arena) {
+  int64_t host, peak = device_peak(step, arena, &host);
+  return host > step->settings.host_memory ? INT64_MAX : peak;
 }
 
 int64_t fit_peak(const struct model *model, const struct train_settings *train,
@@ -39,7 +48,7 @@ int64_t fit_peak(const struct model *model, const struct train_settings *train,
   step.settings.batch = batch;
   arena_open_in(&scratch, arena);
   checkpoint_choose(&step, fit_room(&step.settings), &scratch);
-  int64_t peak = device_peak(&step, &scratch);
+  int64_t host, peak = device_peak(&step, &scratch, &host);
   arena_close(&scratch);
   return peak;
 }
@@ -78,7 +87,7 @@ static int64_t batch_peak(const struct batch_search *s, const struct step *step,
         .model = step->model, .settings = trial.settings, .runs = step->runs};
     checkpoint_choose(&trial, s->room, &scratch);
   }
-  int64_t peak = device_peak(&trial, &scratch);
+  int64_t peak = held_peak(&trial, &scratch);
   arena_close(&scratch);
   return peak;
 }
@@ -198,7 +207,7 @@ static bool try_way(const struct step *step, struct fit *fit,
     trial.runs = same ? step->runs : NULL; /* they know of no types */
     checkpoint_choose(&trial, fit->room, &scratch);
   }
-  int64_t peak = device_peak(&trial, &scratch);
+  int64_t peak = held_peak(&trial, &scratch);
   if (peak <= fit->room)
     *VEC_PUSH(step->model->arena, &fit->ways) = (struct way_out){
         way_text(step->model->arena, what, number), peak, trial.extra_macs};
@@ -218,6 +227,10 @@ static void find_ways(const struct step *step, struct fit *fit,
   struct train_settings given = step->settings, other = given;
   bool may_checkpoint = given.checkpoint == 0;
   bool shares = given.data_parallel > 1;
+  other.offload = OFFLOAD_NONE;
+  if (given.offload && fit->host > fit->host_room)
+    try_way(step, fit, arena, "--offload none", 0, &other);
+  other = given;
   for (other.zero = given.zero + 1; shares && other.zero <= 3; other.zero++)
     try_way(step, fit, arena, "--zero", other.zero, &other);
   other = given;
@@ -254,10 +267,11 @@ void fit_device(const struct train_settings *train, int64_t *device,
 }
 
 void fit_find(const struct step *step, struct arena *arena, struct fit *fit) {
-  *fit = (struct fit){.peak = device_peak(step, arena)};
+  *fit = (struct fit){.host_room = step->settings.host_memory};
+  fit->peak = device_peak(step, arena, &fit->host);
   fit_device(&step->settings, &fit->device, &fit->taken, &fit->reserve,
              &fit->room);
   fit->largest_batch = fit_largest_batch(step, fit->room, arena);
-  if (fit->peak > fit->room)
+  if (!fit_holds(fit))
     find_ways(step, fit, arena);
 }

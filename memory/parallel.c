@@ -299,13 +299,17 @@ void parallel_moments(const struct step *step, const struct parallel *parallel,
   }
 }
 
-int64_t parallel_peak(const struct step *step, struct arena *arena) {
+int64_t parallel_peak(const struct step *step, struct arena *arena,
+                      int64_t *host) {
   struct arena scratch;
   struct parallel parallel;
   int64_t peak = INT64_MAX;
   arena_open_in(&scratch, arena);
-  if (parallel_find(step, &scratch, &scratch, &parallel))
+  *host = INT64_MAX;
+  if (parallel_find(step, &scratch, &scratch, &parallel)) {
     peak = parallel.stages.at[parallel.most_loaded].peak;
+    *host = parallel.host;
+  }
   arena_close(&scratch);
   return peak;
 }

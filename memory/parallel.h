@@ -89,6 +89,7 @@ void parallel_moments(const struct step *step, const struct parallel *parallel,
                       struct arena *arena, moment_fn *each, void *user);
 
 /* Of the most loaded device; INT64_MAX if a sum passes 2^63 - 1. */
-int64_t parallel_peak(const struct step *step, struct arena *arena);
+int64_t parallel_peak(const struct step *step, struct arena *arena,
+                      int64_t *host);
 
 #endif
