@@ -149,6 +149,23 @@ static void too_large(const struct model *model, struct diags *diags) {
   diag_help(d, "a smaller batch, or smaller tensors");
 }
 
+/* The most parts of a stage that there are cuts for; at most 1: none. */
+static int64_t most_parts(const struct model *model,
+                          const struct train_settings *train, size_t units) {
+  struct train_settings other = *train;
+  int64_t parts = (int64_t)units / train->pipeline;
+  for (bool enough = false; parts > 1 && !enough; parts -= !enough) {
+    struct arena scratch;
+    struct simulated trial;
+    other.virtual_stages = parts;
+    arena_open_in(&scratch, model->arena);
+    enough = memory_simulate(model, &other, &scratch, &trial) &&
+             trial.parallel.stages.at[0].part_count > 1;
+    arena_close(&scratch);
+  }
+  return parts;
+}
+
 /* Where the net can be cut is known when it has been run. */
 static bool enough_parts(const struct model *model,
                          const struct train_settings *train,
@@ -159,7 +176,14 @@ static bool enough_parts(const struct model *model,
       diags, OUT_OF_RANGE, model->nodes.at[0].span,
       "%lld stages of %lld parts, but the net can be cut into %zu only",
       (long long)train->pipeline, (long long)train->virtual_stages, p->units);
-  diag_help(d, "fewer `virtual_stages`, or a shorter `pipeline`");
+  int64_t most = most_parts(model, train, p->units);
+  if (most > 1)
+    diag_help(d,
+              "`virtual_stages=%lld` is the most of %lld stages; or a shorter "
+              "`pipeline`",
+              (long long)most, (long long)train->pipeline);
+  else
+    diag_help(d, "a shorter `pipeline`");
   return false;
 }
 
