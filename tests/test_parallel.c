@@ -129,6 +129,16 @@ static void two_layers_are_split_by_columns_and_rows(void **state) {
     /* gelu's input and output; the net's own input is not counted */
     assert_int_equal(stage(json, 0, "saved_bytes"), 4 * 20 * (256 + 256) / t);
     json_decref(json);
+    /* In 16 bits, with a copy of the input, and of the matrix that leads to
+       what is trained. */
+    snprintf(
+        options, sizeof options,
+        "batch=2 optimizer=sgd zero=1 precision=mixed tensor_parallel=%d" CPU,
+        t);
+    json = compile(net, options);
+    assert_int_equal(stage(json, 0, "saved_bytes"),
+                     2 * 20 * 64 + 2 * 20 * (256 + 256) / t + 2 * 256 * 32 / t);
+    json_decref(json);
   }
   /* A norm between them needs all channels: only the weights are split. */
   const char *whole = "net a\ninput 10x64\nlinear 256\nln\nlinear 32\n";
