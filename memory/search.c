@@ -23,26 +23,30 @@ struct tape_known {
 /* Cuts */
 
 /* A long search asks for the same cuts again and again. */
-static void find_cuts(struct search *s, int64_t most, struct cuts *cuts) {
+static void find_cuts(struct search *s, int64_t most, int64_t least,
+                      struct cuts *cuts) {
   struct runs *runs = s->step->runs;
   const struct train_settings *train = s->train;
   for (size_t i = 0; runs && i < runs->cuts.count; i++) {
     const struct known_cuts *known = &runs->cuts.at[i];
     if (known->checkpoint == train->checkpoint &&
-        known->batch == train->batch && known->most == most) {
+        known->batch == train->batch && known->most == most &&
+        known->least == least) {
       for (size_t k = 0; k < known->count; k++)
         *VEC_PUSH(s->arena, &cuts->at) = known->at[k];
       return;
     }
   }
   cuts_divide(s->plain, most, s->arena, cuts);
+  if ((int64_t)cuts->at.count + 1 < least && s->plain->segments.count)
+    cuts_divide_work(s->plain, most, least, s->arena, cuts);
   if (!runs)
     return;
   int64_t *at = arena_alloc(runs->arena, cuts->at.count + 1, sizeof *at);
   for (size_t i = 0; i < cuts->at.count; i++)
     at[i] = cuts->at.at[i];
   *VEC_PUSH(runs->arena, &runs->cuts) = (struct known_cuts){
-      train->checkpoint, train->batch, most, at, cuts->at.count};
+      train->checkpoint, train->batch, most, least, at, cuts->at.count};
 }
 
 static void find_units(struct search *s) {
@@ -52,7 +56,7 @@ static void find_units(struct search *s) {
   if (s->train->virtual_stages > 1)
     most = max_i64(most, parts);
   if (s->train->pipeline > 1)
-    find_cuts(s, most, &cuts);
+    find_cuts(s, most, parts, &cuts);
   s->units = cuts.at.count + 1;
   s->cut = arena_alloc(s->arena, s->units + 1, sizeof *s->cut);
   /* More than there are spans, so that there is always a free place. */

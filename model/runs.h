@@ -25,7 +25,7 @@ struct ran {
 
 /* Where a pipeline may be cut, by what the choice depends on. */
 struct known_cuts {
-  int64_t checkpoint, batch, most;
+  int64_t checkpoint, batch, most, least;
   const int64_t *at;
   size_t count;
 };
