@@ -514,6 +514,7 @@ struct netc_placement {
   double step_seconds; /* the longest of these */
   double compute_seconds, bubble_seconds;         /* the one with the other */
   double near_seconds, far_seconds, host_seconds; /* bytes sent */
+  int64_t virtual_stages; /* parts of the net that each stage has */
 };
 
 /* NETC_USAGE: no such device, or no degrees that share the net and the batch;

@@ -162,7 +162,8 @@ static struct netc_placement describe(struct load *load,
       .bubble_seconds = p->bound.bubble,
       .near_seconds = p->bound.near,
       .far_seconds = p->bound.far,
-      .host_seconds = p->bound.host};
+      .host_seconds = p->bound.host,
+      .virtual_stages = train->virtual_stages};
 }
 
 /* Devices that the degrees that were given make: at most as there are. */
@@ -185,11 +186,9 @@ static void say_devices(struct netc *netc, int64_t devices, int64_t degrees) {
     context_say_more(netc, "; `--gpus` with %" PRId64 " can be shared",
                      degrees);
   else
-    context_say_more(netc,
-                     "; `--gpus` with %" PRId64 " or %" PRId64
-                     " can be shared",
-                     devices / degrees * degrees,
-                     (devices / degrees + 1) * degrees);
+    context_say_more(
+        netc, "; `--gpus` with %" PRId64 " or %" PRId64 " can be shared",
+        devices / degrees * degrees, (devices / degrees + 1) * degrees);
 }
 
 /* No degrees at all: what stands in the way, and what would help. */
