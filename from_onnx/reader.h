@@ -20,6 +20,9 @@ enum {
   MOST_ROOM = 1 << 28,     /* values of all constants, for a small file */
 };
 
+/* Values of a tensor, of all samples: what strides are computed with. */
+#define MOST_VALUES ((int64_t)1 << 46)
+
 /* Element types that matter, by the numbers of onnx.proto. */
 enum element_type {
   TYPE_FLOAT = 1,
