@@ -341,22 +341,6 @@ static bool read_output(struct onnx *x, const Onnx__ValueInfoProto *info) {
   return true;
 }
 
-/* Names of outputs differ. */
-static void part_names(struct onnx *x) {
-  struct map names = {0};
-  for (size_t i = 0; i < x->graph->nodes.count; i++) {
-    struct graph_node *node = x->graph->nodes.at[i];
-    if (!node->output)
-      continue;
-    const char *name = node->output;
-    struct map_entry *first = map_find(&names, slice_of(name));
-    while (map_find(&names, slice_of(name)))
-      name = graph_text(x->graph, "%s_%" PRId64, node->output, ++first->number);
-    map_add(x->arena, &names, slice_of(name))->number = 1;
-    node->output = name;
-  }
-}
-
 /* What no output depends on goes. */
 static void drop_dead(struct onnx *x) {
   size_t count = x->graph->nodes.count, kept = 0;
@@ -473,7 +457,6 @@ bool finish(struct onnx *x) {
   for (size_t i = 0; i < g->n_output; i++)
     if (!read_output(x, g->output[i]))
       return false;
-  part_names(x);
   drop_dead(x);
   find_attention(x);
   drop_dead(x);

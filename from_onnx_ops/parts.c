@@ -2,6 +2,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "from_onnx/fold.h"
 #include "from_onnx_ops/moves.h"
 
 enum { MOST_RUNS = 64 }; /* of places that lie in a row */
@@ -304,8 +305,8 @@ bool read_gather(struct onnx *x) {
   struct moved m;
   struct constant *table = operand_constant(x, 0);
   struct constant *places = operand_constant(x, 1);
-  if (table && !places)
-    return embedding(x, table);
+  if (table)
+    return places ? fold_gather(x, table, places) : embedding(x, table);
   if (!places || !move_take(x, &m))
     return onnx_fail(x, "its places depend on the inputs");
   int axis = axis_from(x, attribute_int(x, "axis", 0), m.view.at.rank);

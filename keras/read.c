@@ -350,7 +350,6 @@ bool keras_add_model(struct keras_call *call) {
 
 /* Several outputs have the names of their layers. */
 static bool name_outputs(struct keras *k, const struct keras_model *m) {
-  struct map taken = {0};
   for (size_t i = 0; i < m->outputs.count; i++) {
     const struct keras_reference *from = &m->outputs.at[i];
     const struct keras_site *site = &m->sites.at[from->site];
@@ -366,11 +365,7 @@ static bool name_outputs(struct keras *k, const struct keras_model *m) {
     if (index < 0 || k->graph->nodes.at[index]->output)
       continue;
     const char *name = graph_identifier(k->graph, site->layer->name);
-    const char *whole = name ? name : "output";
-    for (int n = 2; map_find(&taken, slice_of(whole)); n++)
-      whole = graph_text(k->graph, "%s_%d", name ? name : "output", n);
-    map_add(k->graph->arena, &taken, slice_of(whole));
-    k->graph->nodes.at[index]->output = whole;
+    k->graph->nodes.at[index]->output = name ? name : "output";
   }
   return true;
 }

@@ -555,6 +555,32 @@ static void files_that_end_early_are_refused(void **state) {
   free(bytes);
 }
 
+/* Bytes that are no message, or another one. */
+static void wrong_wires_are_refused(void **state) {
+  (void)state;
+  static const struct {
+    const char *bytes, *says;
+    size_t size;
+  } wires[] = {
+      {"\x08\x07\x38\x01", "its fields are not of the kinds", 4},
+      {"\x08\x07\x3d\1\2\3\4", "its fields are not of the kinds", 7},
+      {"\x08\x07\x3a\x02\x08\x01", "its fields are not of the kinds", 6},
+      {"\x08\x07\x3b\1\2\3\4", "a field of no known kind at byte 3", 7},
+      {"\x08\x07\x3a\x05\x0a\3\x20\1\0", "no field at byte 9", 9},
+      {"\x08\x07\x3a\x7f\1", "something longer than what is left", 5},
+      {"\x08\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff",
+       "a number that does not end at byte 11", 12},
+      {"hello", "this is no", 5},
+      {"", "this is no ONNX model: it has no graph", 0}};
+  const char *folder = scratch("wires");
+  char path[512];
+  snprintf(path, sizeof path, "%s/x.onnx", folder);
+  for (size_t i = 0; i < sizeof wires / sizeof *wires; i++) {
+    write_text(path, wires[i].bytes, wires[i].size);
+    refused(folder, wires[i].says);
+  }
+}
+
 /* Attributes that hold graphs that hold nodes that hold attributes ... */
 static void nesting_has_an_end(void **state) {
   (void)state;
@@ -607,6 +633,7 @@ int main(void) {
       cmocka_unit_test(weights_come_back),
       cmocka_unit_test(what_fuzzing_found_stays_mended),
       cmocka_unit_test(files_that_end_early_are_refused),
+      cmocka_unit_test(wrong_wires_are_refused),
       cmocka_unit_test(nesting_has_an_end),
       cmocka_unit_test(what_is_unknown_is_left_out_if_asked)};
   return run_table("from_onnx", mistakes, sizeof mistakes / sizeof *mistakes,
