@@ -129,6 +129,7 @@ static enum form form_of(struct builder *b, const struct graph_node *node) {
 
 static struct piece *put(struct builder *b, struct statement *s,
                          enum piece_kind kind) {
+  VEC_RESERVE(b->arena, &s->pieces, 2); /* a million lines may follow */
   struct piece *piece = VEC_PUSH(b->arena, &s->pieces);
   piece->kind = kind;
   piece->node = -1;

@@ -605,6 +605,54 @@ static void nesting_has_an_end(void **state) {
   refused(folder, "error: this is no ");
 }
 
+/* A chain of so many nodes. */
+static void write_chain(const char *path, size_t count) {
+  static struct model model;
+  Onnx__NodeProto *nodes = calloc(count, sizeof *nodes);
+  Onnx__NodeProto **at = calloc(count, sizeof *at);
+  char(*names)[12] = calloc(count + 1, sizeof *names);
+  char **ends = calloc(count + 1, sizeof *ends);
+  assert_true(nodes && at && names && ends);
+  open_model(&model);
+  for (size_t i = 0; i <= count; i++) {
+    snprintf(names[i], sizeof names[i], i ? "v%zu" : "x", i);
+    ends[i] = names[i];
+  }
+  for (size_t i = 0; i < count; i++) {
+    nodes[i] = model.node[0];
+    nodes[i].name = names[i + 1];
+    nodes[i].input = &ends[i];
+    nodes[i].output = &ends[i + 1];
+    at[i] = &nodes[i];
+  }
+  model.graph.node = at;
+  model.graph.n_node = count;
+  model.output.name = names[count];
+  size_t size = onnx__model_proto__get_packed_size(&model.whole);
+  char *bytes = malloc(size);
+  assert_non_null(bytes);
+  onnx__model_proto__pack(&model.whole, (uint8_t *)bytes);
+  write_text(path, bytes, size);
+  free(bytes);
+  free(ends);
+  free(names);
+  free(at);
+  free(nodes);
+}
+
+static void a_million_nodes_are_read_or_refused(void **state) {
+  (void)state;
+  char path[600];
+  const char *folder = scratch("million");
+  snprintf(path, sizeof path, "%s/x.onnx", folder);
+  write_chain(path, 100000);
+  char *source = import(path, "");
+  assert_holds(source, "repeat 100000 { relu }");
+  free(source);
+  write_chain(path, 1000000);
+  refused(folder, "the model has 1000000 nodes; at most 200000 are understood");
+}
+
 static void what_is_unknown_is_left_out_if_asked(void **state) {
   (void)state;
   static struct model model;
@@ -635,6 +683,7 @@ int main(void) {
       cmocka_unit_test(files_that_end_early_are_refused),
       cmocka_unit_test(wrong_wires_are_refused),
       cmocka_unit_test(nesting_has_an_end),
+      cmocka_unit_test(a_million_nodes_are_read_or_refused),
       cmocka_unit_test(what_is_unknown_is_left_out_if_asked)};
   return run_table("from_onnx", mistakes, sizeof mistakes / sizeof *mistakes,
                    sizeof *mistakes, check_mistake, others,
