@@ -653,6 +653,48 @@ static void a_million_nodes_are_read_or_refused(void **state) {
   refused(folder, "the model has 1000000 nodes; at most 200000 are understood");
 }
 
+/* Operators that several layers make together. */
+static void operators_may_be_several_layers(void **state) {
+  (void)state;
+  static const struct {
+    const char *op, *lines;
+  } made[] = {
+      {"ReduceL1", "abs\nsum axis=0 axis=1 axis=2 keep"},
+      {"ReduceL2", "pow 2\nsum axis=0 axis=1 axis=2 keep -> 1x1x1\nsqrt"},
+      {"ReduceLogSum", "sum axis=0 axis=1 axis=2 keep -> 1x1x1\nlog"},
+      {"ReduceLogSumExp", "exp\nsum axis=0 axis=1 axis=2 keep -> 1x1x1\nlog"},
+      {"ReduceSumSquare", "pow 2\nsum axis=0 axis=1 axis=2 keep"},
+      {"Softsign", "div {} { abs; add 1 }"},
+      {"Selu", "selu"}};
+  static struct model model;
+  static char bytes[65536];
+  char path[512];
+  snprintf(path, sizeof path, "%s/x.onnx", scratch("several"));
+  for (size_t i = 0; i < sizeof made / sizeof *made; i++) {
+    open_model(&model);
+    model.node[0].op_type = word(made[i].op);
+    size_t size = onnx__model_proto__get_packed_size(&model.whole);
+    onnx__model_proto__pack(&model.whole, (uint8_t *)bytes);
+    write_text(path, bytes, size);
+    char *source = import(path, "");
+    assert_holds(source, made[i].lines);
+    free(source);
+  }
+  open_model(&model);
+  model.node[0].op_type = word("Selu");
+  model.attribute.name = word("alpha");
+  model.attribute.has_f = 1;
+  model.attribute.f = 2;
+  model.node[0].n_attribute = 1;
+  model.node[0].attribute = model.attributes;
+  size_t size = onnx__model_proto__get_packed_size(&model.whole);
+  onnx__model_proto__pack(&model.whole, (uint8_t *)bytes);
+  write_text(path, bytes, size);
+  char *source = import(path, "");
+  assert_holds(source, "elu 2\nmul 1.0507");
+  free(source);
+}
+
 static void what_is_unknown_is_left_out_if_asked(void **state) {
   (void)state;
   static struct model model;
@@ -683,6 +725,7 @@ int main(void) {
       cmocka_unit_test(files_that_end_early_are_refused),
       cmocka_unit_test(wrong_wires_are_refused),
       cmocka_unit_test(nesting_has_an_end),
+      cmocka_unit_test(operators_may_be_several_layers),
       cmocka_unit_test(a_million_nodes_are_read_or_refused),
       cmocka_unit_test(what_is_unknown_is_left_out_if_asked)};
   return run_table("from_onnx", mistakes, sizeof mistakes / sizeof *mistakes,
