@@ -615,6 +615,9 @@ static struct mistake {
      "\"input_layers\": 7, \"output_layers\": \"x\"}}",
      "a.json:1:1: error: `layers` of a model is no list"},
     {"unknown-format", "a.xyz", "hello\n", "is of no format that netc imports"},
+    {"keras-archive", "a.keras", "PK\3\4", "a.keras config.json > model.json"},
+    {"torch-pickle", "a.pt", "PK\3\4", "torch.onnx.export(model"},
+    {"own-language", "a.net", "input 3\nfc 2\n", "a.net` compiles it"},
     {"empty", "a.cfg", "", "the first section has to be [net]"},
 };
 
