@@ -216,7 +216,7 @@ void give_view(struct onnx *x, size_t out, const struct view *view) {
     return;
   struct value *value = &x->values.at[x->at->outs[out]];
   for (int64_t i = 0, values = 1; i < view->at.rank; i++) {
-    if (view->at.dim[i] > MOST_VALUES / values) {
+    if (values > 0 && view->at.dim[i] > MOST_VALUES / values) {
       onnx_fail(x, "a tensor with an axis of %" PRId64 " is too large",
                 view->at.dim[i]);
       return;

@@ -13,7 +13,7 @@ int64_t node_values(struct onnx *x, int node) {
   struct graph_shape *shape = &node_at(x, node)->shape;
   int64_t values = 1, most = MOST_VALUES / x->batch;
   for (int i = 0; i < shape->rank; i++) {
-    if (shape->size[i] > most / values) {
+    if (values > 0 && shape->size[i] > most / values) {
       onnx_fail(x, "a tensor of %s is too large",
                 graph_sizes(x->graph, shape->size, shape->rank));
       for (int k = 0; k < shape->rank; k++)
