@@ -138,8 +138,10 @@ static bool recurrent(struct onnx *x, struct recurrent r) {
     return onnx_fail(x, "its input is no sequence");
   if (attribute_int(x, "layout", 0) != 0)
     return onnx_fail(x, "only layout=0 is understood");
-  if (in->at.dim[1] != 1)
+  if (in->at.dim[1] != 1) {
+    x->again = true;
     return onnx_fail(x, "a batch of several sequences");
+  }
   if (!rearrange(x, in, order, 2, &line))
     return false;
   if (is_read(x, 2))
