@@ -98,6 +98,8 @@ static bool recurrent(struct keras_call *call, bool both,
     graph_arg(g, node, PART_NONE, "", "nobias");
   else if (!two)
     graph_arg(g, node, PART_NONE, "bias=", "one");
+  if (strcmp(call->type, "GRU") == 0 && !keras_bool(call, "reset_after", false))
+    graph_arg(g, node, PART_NONE, "reset=", "before");
   int64_t features = both ? units * 2 : units;
   *out =
       all ? (struct graph_shape){2, {call->inputs[0].shape.size[0], features}}
