@@ -443,6 +443,12 @@ static struct mistake {
      "8]}}, {\"class_name\": \"Reshape\", \"config\": {\"target_shape\": [3, "
      "3]}}]}}",
      "`target_shape` has more values than its input"},
+    {"keras-convlstm-without-padding", "a.json",
+     "{\"class_name\": \"Sequential\", \"config\": {\"layers\": "
+     "[{\"class_name\": \"InputLayer\", \"config\": {\"batch_shape\": [null, "
+     "4, 8, 8, 1]}}, {\"class_name\": \"ConvLSTM2D\", \"config\": "
+     "{\"filters\": 3, \"kernel_size\": [3, 3]}}]}}",
+     "netc's convlstm keeps the size of its maps: padding=\"same\""},
     {"keras-missing-layer", "a.json",
      "{\"class_name\": \"Functional\", \"config\": {\"layers\": "
      "[{\"class_name\": \"InputLayer\", \"name\": \"a\", \"config\": "
@@ -505,9 +511,9 @@ static struct mistake {
      "{\"class_name\": \"LSTM\", \"name\": \"l\", \"config\": {\"units\": 3, "
      "\"return_state\": true}, \"inbound_nodes\": [[[\"a\", 0, 0, {}]]]}, "
      "{\"class_name\": \"Dense\", \"name\": \"b\", \"config\": {\"units\": 2}, "
-     "\"inbound_nodes\": [[[\"l\", 0, 1, {}]]]}], \"input_layers\": [[\"a\", "
+     "\"inbound_nodes\": [[[\"l\", 0, 2, {}]]]}], \"input_layers\": [[\"a\", "
      "0, 0]], \"output_layers\": [[\"b\", 0, 0]]}}",
-     "`b` uses the state of `l`"},
+     "`b` uses a state of `l` that netc's recurrent layers do not give out"},
     {"keras-shapes", "a.json",
      "{\"class_name\": \"Functional\", \"config\": {\"layers\": "
      "[{\"class_name\": \"InputLayer\", \"name\": \"a\", \"config\": "
