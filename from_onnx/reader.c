@@ -570,7 +570,7 @@ bool onnx_read(struct graph *graph, struct slice file,
       return true;
     if (i == 0)
       first = *graph;
-    if (i == 0 && x.batch == 1 && !x.again)
+    if (i == 0 && x.batch == 1 && !x.other_batch)
       break;
     *graph = clean;
     graph->nodes.count = 0;

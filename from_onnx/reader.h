@@ -114,7 +114,7 @@ struct onnx {
   struct map sizes;         /* dynamic axes: the value of --dim */
   int batch_axis;           /* of inputs; -1: they have none */
   int64_t batch;            /* samples that the file's sizes speak of */
-  bool again;               /* another axis may be the batch */
+  bool other_batch;         /* an operator has them along another axis */
   int64_t room;             /* values that constants may still take */
   VEC(struct external_file *) files; /* that hold values, beside the model */
   struct map beside;                 /* them by name: the index plus 1 */

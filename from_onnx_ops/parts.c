@@ -16,9 +16,7 @@ const char *axis_word(struct onnx *x, const struct graph_shape *shape,
   return shape->rank == 2 ? "l" : graph_text(x->graph, "%d", axis);
 }
 
-/* Places [from, to) of an axis of a node; itself if that is all. */
-static int slice_node(struct onnx *x, int node, int axis, int64_t from,
-                      int64_t to) {
+int slice_node(struct onnx *x, int node, int axis, int64_t from, int64_t to) {
   int64_t size = node_at(x, node)->shape.size[axis];
   if (from == 0 && to == size)
     return node;

@@ -209,6 +209,29 @@ static void a_net_of_pytorch_gives_its_values(void **state) {
   free(source);
 }
 
+/* ONNX' own answer: the reset gate before the product, a batch behind steps. */
+static void a_gru_gives_what_onnx_says(void **state) {
+  (void)state;
+  const char *folder = scratch("gru"), *data = "tests/data/import/onnx/gru";
+  char options[1024], net[512];
+  struct run r = run("%s import %s.onnx --weights %s/w.safetensors -o %s/x.net",
+                     NETC, data, folder, folder);
+  assert_int_equal(r.status, 0);
+  run_free(&r);
+  snprintf(net, sizeof net, "%s/x.net", folder);
+  char *source = read_text(net, NULL);
+  assert_holds(source, "gru 5 reset=before last");
+  snprintf(options, sizeof options,
+           "--weights %s/w.safetensors --batch 3 --input %s.x.npy", folder,
+           data);
+  char *values = values_of(folder, net, options);
+  r = run("od -An -tfF -j128 %s.y.npy", data);
+  assert_near(values, r.out);
+  run_free(&r);
+  free(values);
+  free(source);
+}
+
 /* Weights make the round, too: the same inputs give the same outputs. */
 static void weights_come_back(void **state) {
   (void)state;
@@ -720,6 +743,7 @@ int main(void) {
       cmocka_unit_test(exports_come_back),
       cmocka_unit_test(layers_are_those_that_the_list_has),
       cmocka_unit_test(a_net_of_pytorch_gives_its_values),
+      cmocka_unit_test(a_gru_gives_what_onnx_says),
       cmocka_unit_test(weights_come_back),
       cmocka_unit_test(what_fuzzing_found_stays_mended),
       cmocka_unit_test(files_that_end_early_are_refused),
