@@ -3,6 +3,15 @@
 
 #include "from_onnx/reader.h"
 
+const char *axis_word(struct onnx *x, const struct graph_shape *shape,
+                      int axis) {
+  if (axis == shape->rank - 1)
+    return "c";
+  if (shape->rank == 3)
+    return axis == 0 ? "h" : "w";
+  return shape->rank == 2 ? "l" : graph_text(x->graph, "%d", axis);
+}
+
 int node_axis(struct onnx *x, const struct view *view, int axis) {
   const struct graph_shape *shape = &node_at(x, view->node)->shape;
   int64_t stride = 1;

@@ -244,6 +244,7 @@ static struct constant *like(struct onnx *x, const struct constant *c, int rank,
 struct constant *constant_with(struct onnx *x, struct constant *c, int rank,
                                const int64_t *dims) {
   struct constant *result = like(x, c, rank, dims);
+  result->band = c->band;
   result->real = c->real;
   result->whole = c->whole;
   result->proto = c->proto;

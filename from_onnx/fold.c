@@ -278,6 +278,8 @@ static bool carry_out(struct onnx *x, struct constant **in, int count) {
     return fold_constant_node(x);
   if (count == 0)
     return onnx_fail(x, "it has no inputs");
+  if (fold_band(x, in, count))
+    return true;
   if (f && f->inputs == count)
     return (!constant_is_real(in[0]) && !f->whole)
                ? onnx_fail(x, "of whole numbers")

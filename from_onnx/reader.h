@@ -17,6 +17,7 @@ enum {
   MOST_OPERATORS = 200000, /* nodes of a file */
   MOST_FOLDED = 1 << 24,   /* values that folding makes */
   MOST_SIZE = 1 << 30,     /* of an axis */
+  MOST_REPEATS = 64,       /* of a tensor along an axis */
   MOST_ROOM = 1 << 28,     /* values of all constants, for a small file */
 };
 
@@ -27,6 +28,15 @@ enum element_type {
   TYPE_INT64 = 7,
   TYPE_BOOL = 9,
   TYPE_DOUBLE = 11,
+};
+
+/*
+ * Rows less columns of a matrix, or a condition on them: true where they are
+ * below `low` or above `high`.
+ */
+struct band {
+  bool plain; /* the difference itself */
+  int64_t low, high;
 };
 
 /*
@@ -48,6 +58,7 @@ struct constant {
   struct constant *mask;         /* what it adds where it is a condition */
   const struct constant *origin; /* that it is a view of, or NULL */
   const struct constant *table;  /* whose rows they are, picked by number */
+  const struct band *band;       /* that stands for values which are not here */
 };
 
 /* What a layer gives, seen with the axes of the file, the batch among them. */
@@ -189,6 +200,10 @@ void add_weight(struct onnx *x, struct graph_node *node, const char *name,
 const struct constant *find_weight(struct onnx *x, int node, const char *name);
 /* A `weight` of these values. */
 struct graph_node *weight_node(struct onnx *x, struct constant *c);
+
+/* The language's name of an axis of a node: "h". */
+const char *axis_word(struct onnx *x, const struct graph_shape *shape,
+                      int axis);
 
 /* Views. */
 int64_t node_values(struct onnx *x, int node);

@@ -6,15 +6,6 @@
 
 enum { MOST_RUNS = 64 }; /* of places that lie in a row */
 
-const char *axis_word(struct onnx *x, const struct graph_shape *shape,
-                      int axis) {
-  if (axis == shape->rank - 1)
-    return "c";
-  if (shape->rank == 3)
-    return axis == 0 ? "h" : "w";
-  return shape->rank == 2 ? "l" : graph_text(x->graph, "%d", axis);
-}
-
 /* Places [from, to) of an axis of a node; itself if that is all. */
 static int slice_node(struct onnx *x, int node, int axis, int64_t from,
                       int64_t to) {

@@ -1,0 +1,347 @@
+/*
+ * Rope: pairs of a head's features are turned by their position. Files have
+ * it as a cos - b sin and b cos + a sin joined, or as x cos + (-b, a) sin;
+ * pairs are halves (Llama as transformers has it) or neighbours (GPT-J).
+ */
+#include <math.h>
+#include <string.h>
+
+#include "from_onnx_ops/attention.h"
+
+static bool is_word(const struct graph_node *node, const char *word) {
+  return strcmp(node->word, word) == 0;
+}
+
+static bool is_number(double a, double b) {
+  return a >= b && a <= b;
+}
+
+/* A factor, and the table that it is multiplied with. */
+struct term {
+  int factor;
+  const struct constant *table;
+  struct graph_shape shape;
+};
+
+static bool term_of(struct onnx *x, int node, struct term *term) {
+  const struct graph_node *n = node_at(x, node);
+  if (!is_word(n, "mul") || n->inputs.count != 2 ||
+      !is_word(node_at(x, n->inputs.at[1]), "weight"))
+    return false;
+  term->factor = n->inputs.at[0];
+  term->table = find_weight(x, n->inputs.at[1], "weight");
+  term->shape = n->shape;
+  return term->table != NULL;
+}
+
+static bool terms_of(struct onnx *x, int node, const char *word,
+                     struct term terms[2]) {
+  const struct graph_node *n = node_at(x, node);
+  return is_word(n, word) && n->inputs.count == 2 &&
+         term_of(x, n->inputs.at[0], &terms[0]) &&
+         term_of(x, n->inputs.at[1], &terms[1]);
+}
+
+/* A reshape that only adds or takes axes of one place. */
+static int past_ones(struct onnx *x, int node) {
+  for (;;) {
+    const struct graph_node *n = node_at(x, node);
+    if (!is_word(n, "reshape"))
+      return node;
+    struct layout to = dense_of(x, node);
+    struct layout from = dense_of(x, n->inputs.at[0]);
+    to = without_ones(&to);
+    from = without_ones(&from);
+    if (!layout_equal(&to, &from))
+      return node;
+    node = n->inputs.at[0];
+  }
+}
+
+/* Without axes of one place at the end. */
+static struct layout trimmed(const struct layout *at) {
+  struct layout result = *at;
+  while (result.rank > 1 && result.dim[result.rank - 1] == 1)
+    layout_drop(&result, result.rank - 1);
+  return result;
+}
+
+/* The features of both as one axis: the second begins `far` behind. */
+static struct layout paired(const struct layout *at, int64_t far,
+                            bool neighbours) {
+  struct layout result = *at;
+  int last = at->rank - 1, place = at->count;
+  while (!neighbours && place > 0 && at->atom[place - 1].axis == last)
+    place--;
+  if (result.count == LAYOUT_ATOMS)
+    return result;
+  memmove(result.atom + place + 1, result.atom + place,
+          (size_t)(at->count - place) * sizeof *at->atom);
+  result.atom[place] = (struct atom){2, far, last};
+  result.count++;
+  result.dim[last] *= 2;
+  layout_merge(&result, last, 1);
+  return result;
+}
+
+/*
+ * Tables. The sizes of one, beside those of what it is multiplied with: its
+ * last axis has features, one other at most has positions.
+ */
+struct table {
+  const struct constant *values;
+  int axis; /* of positions; -1: there is one */
+  int64_t steps, features;
+};
+
+static bool table_of(struct onnx *x, const struct term *term,
+                     struct table *table) {
+  const struct constant *c = term->table;
+  int rank = term->shape.rank, front = rank - c->rank;
+  if (front < 0 || !constant_known(x, (struct constant *)c))
+    return false;
+  while (rank > 1 && term->shape.size[rank - 1] == 1)
+    rank--;
+  *table = (struct table){.values = c, .axis = -1, .steps = 1};
+  table->features = rank > front ? c->dims[rank - 1 - front] : 0;
+  for (int i = front; i < rank - 1; i++) {
+    int64_t size = c->dims[i - front];
+    if (size == 1)
+      continue;
+    if (table->axis >= 0)
+      return false;
+    table->axis = i;
+    table->steps = size;
+  }
+  return table->features == term->shape.size[rank - 1];
+}
+
+static bool near(double a, double b) {
+  return fabs(a - b) <= 2e-3;
+}
+
+/* The turn of feature i from one position to the next. */
+static double speed_of(const struct table *c, const struct table *s,
+                       int64_t i) {
+  int64_t at = c->steps > 1 ? c->features + i : i;
+  return atan2(constant_real(s->values, at), constant_real(c->values, at));
+}
+
+/*
+ * Whether tables are cosines and sines of position times speed, for features
+ * `from` on, and the speeds those of pairs (step apart if neighbours).
+ */
+static bool are_waves(const struct table *c, const struct table *s,
+                      struct rope *rope, int64_t from, int64_t step) {
+  if (c->axis != s->axis || c->steps != s->steps || c->features != s->features)
+    return false;
+  rope->axis = c->axis;
+  for (int64_t i = 0; i < rope->half; i++) {
+    int64_t at = from + i * step;
+    double speed = speed_of(c, s, at);
+    double usual = pow(10000, -(double)i / (double)rope->half);
+    rope->usual = rope->usual && (c->steps == 1 || near(speed, usual));
+    for (int64_t p = 0; p < c->steps; p = p < 4 ? p + 1 : 2 * p - 1) {
+      int64_t value = p * c->features + at;
+      double cosine = constant_real(c->values, value);
+      double sine = constant_real(s->values, value);
+      if (!near(cosine * cosine + sine * sine, 1) ||
+          (p < 4 && (!near(cosine, cos((double)p * speed)) ||
+                     !near(sine, sin((double)p * speed)))))
+        return false;
+    }
+  }
+  return true;
+}
+
+/* a and b of pairs, as views of what they are both parts of. */
+struct pair {
+  struct trace a, b;
+  int64_t far;
+};
+
+static bool pair_of(struct onnx *x, int a, int b, struct rope *rope,
+                    struct pair *pair) {
+  pair->a = trace_of(x, a, false);
+  pair->b = trace_of(x, b, false);
+  if (pair->a.base != pair->b.base || !is_number(pair->a.number, 1) ||
+      !is_number(pair->b.number, 1))
+    return false;
+  pair->a.at = trimmed(&pair->a.at);
+  pair->b.at = trimmed(&pair->b.at);
+  struct layout second = pair->b.at;
+  pair->far = second.first - pair->a.at.first;
+  second.first = pair->a.at.first;
+  rope->half = second.dim[second.rank - 1];
+  rope->usual = true;
+  return pair->far > 0 && layout_equal(&pair->a.at, &second);
+}
+
+/* The same values, whichever nodes they are. */
+static bool same_view(struct onnx *x, int a, int b) {
+  struct trace one = trace_of(x, a, false), two = trace_of(x, b, false);
+  one.at = trimmed(&one.at);
+  two.at = trimmed(&two.at);
+  return a == b || (one.base == two.base && is_number(one.number, two.number) &&
+                    layout_equal(&one.at, &two.at));
+}
+
+/* a cos - b sin and b cos + a sin */
+static bool turned_pair(struct onnx *x, int difference, int sum,
+                        struct rope *rope, struct pair *pair) {
+  struct term down[2], up[2];
+  struct table c[2], s[2];
+  if (!terms_of(x, past_ones(x, difference), "sub", down) ||
+      !terms_of(x, past_ones(x, sum), "add", up))
+    return false;
+  int a = down[0].factor, b = down[1].factor;
+  int cosine = same_view(x, up[0].factor, b) ? 0 : 1;
+  if (!same_view(x, up[cosine].factor, b) ||
+      !same_view(x, up[1 - cosine].factor, a) ||
+      !pair_of(x, a, b, rope, pair) || !table_of(x, &down[0], &c[0]) ||
+      !table_of(x, &down[1], &s[0]) || !table_of(x, &up[cosine], &c[1]) ||
+      !table_of(x, &up[1 - cosine], &s[1]))
+    return false;
+  return are_waves(&c[0], &s[0], rope, 0, 1) &&
+         are_waves(&c[1], &s[1], rope, 0, 1);
+}
+
+static void set_rope(struct trace *t, const struct rope *rope, int base,
+                     const struct layout *whole) {
+  t->rope = *rope;
+  t->rope.dim = whole->dim[whole->rank - 1];
+  t->turned = *whole;
+  t->base = base;
+}
+
+/* Two halves joined, or pairs joined along an axis of their own. */
+static bool joined_pair(struct onnx *x, int a, int b, bool neighbours,
+                        struct trace *t) {
+  struct rope rope = {0};
+  struct pair pair;
+  if (!turned_pair(x, a, b, &rope, &pair))
+    return false;
+  rope.neighbours = neighbours;
+  struct layout whole = paired(&pair.a.at, pair.far, neighbours);
+  set_rope(t, &rope, pair.a.base, &whole);
+  return true;
+}
+
+/* -x: b of a pair. */
+static int negated(struct onnx *x, int node) {
+  const struct graph_node *n = node_at(x, node);
+  const struct extra *extra = extra_of(x, node);
+  bool minus =
+      extra->has_number && is_word(n, "mul") && is_number(extra->number, -1);
+  return n->inputs.count == 1 && (minus || is_word(n, "neg")) ? n->inputs.at[0]
+                                                              : -1;
+}
+
+/* (-b, a) of x = (a, b) */
+static bool crossed_pair(struct onnx *x, int node, struct rope *rope,
+                         struct pair *pair) {
+  while (is_word(node_at(x, node), "reshape"))
+    node = node_at(x, node)->inputs.at[0];
+  const struct graph_node *n = node_at(x, node);
+  const struct graph_shape *shape = &n->shape;
+  if (!is_word(n, "concat") || n->inputs.count != 2 ||
+      extra_of(x, node)->axis != shape->rank - 1)
+    return false;
+  int b = negated(x, past_ones(x, n->inputs.at[0]));
+  rope->neighbours = shape->size[shape->rank - 1] == 2;
+  return b >= 0 && pair_of(x, past_ones(x, n->inputs.at[1]), b, rope, pair);
+}
+
+/* x cos + (-b, a) sin */
+static bool rotated_half(struct onnx *x, struct trace *t) {
+  struct term terms[2];
+  struct table c, s;
+  if (!terms_of(x, t->base, "add", terms))
+    return false;
+  for (int i = 0; i < 2; i++) {
+    struct rope rope = {0};
+    struct pair pair;
+    if (!crossed_pair(x, terms[1 - i].factor, &rope, &pair))
+      continue;
+    struct trace whole = trace_of(x, terms[i].factor, false);
+    struct layout both = paired(&pair.a.at, pair.far, rope.neighbours);
+    whole.at = trimmed(&whole.at);
+    bool wide = rope.neighbours;
+    if (whole.base != pair.a.base || !is_number(whole.number, 1) ||
+        !layout_equal(&whole.at, &both) || !table_of(x, &terms[i], &c) ||
+        !table_of(x, &terms[1 - i], &s) || c.features != 2 * rope.half)
+      continue;
+    if (!are_waves(&c, &s, &rope, 0, wide ? 2 : 1) ||
+        !are_waves(&c, &s, &rope, wide ? 1 : rope.half, wide ? 2 : 1))
+      continue;
+    set_rope(t, &rope, whole.base, &both);
+    return true;
+  }
+  return false;
+}
+
+/* The first features are turned, the others joined to them again. */
+static bool turned_part(struct onnx *x, int first, int second,
+                        struct trace *t) {
+  struct trace part = {.base = past_ones(x, first), .norm = -1};
+  if (!trace_rope(x, &part))
+    return false;
+  struct trace rest = trace_of(x, second, false);
+  struct layout whole = part.turned, after = rest.at;
+  int last = whole.rank - 1, atom = whole.count - 1;
+  if (rest.base != part.base || !is_number(rest.number, 1) ||
+      after.rank != whole.rank || whole.count != after.count ||
+      whole.count == 0 || whole.atom[atom].axis != last ||
+      after.atom[atom].axis != last || whole.atom[atom].stride != 1 ||
+      after.atom[atom].stride != 1 ||
+      after.first != whole.first + whole.dim[last])
+    return false;
+  int64_t rotary = whole.dim[last], other = after.dim[last];
+  if (whole.atom[atom].size != rotary || after.atom[atom].size != other)
+    return false;
+  after.first = whole.first;
+  after.dim[last] = after.atom[atom].size = rotary;
+  if (!layout_equal(&whole, &after))
+    return false;
+  whole.dim[last] = whole.atom[atom].size = rotary + other;
+  set_rope(t, &part.rope, part.base, &whole);
+  return true;
+}
+
+/* The way back of what was turned: t->at through it. */
+static bool go_on(struct trace *t, struct trace *found) {
+  struct layout at;
+  if (!layout_through(&found->turned, &t->at, &at))
+    return false;
+  t->at = at;
+  t->rope = found->rope;
+  t->turned = found->turned;
+  t->base = found->base;
+  return true;
+}
+
+bool trace_rope(struct onnx *x, struct trace *t) {
+  struct trace found = {.base = t->base, .norm = -1};
+  const struct graph_node *n = node_at(x, t->base);
+  const struct graph_shape *shape = &n->shape;
+  bool fresh = t->at.rank == 0; /* only its place is asked for */
+  bool right = false;
+  if (t->rope.half || t->norm >= 0)
+    return false;
+  if (is_word(n, "add")) {
+    right = rotated_half(x, &found);
+  } else if (is_word(n, "concat") && n->inputs.count == 2 &&
+             extra_of(x, t->base)->axis == shape->rank - 1) {
+    bool neighbours = shape->size[shape->rank - 1] == 2 && shape->rank > 2;
+    right =
+        joined_pair(x, n->inputs.at[0], n->inputs.at[1], neighbours, &found) ||
+        turned_part(x, n->inputs.at[0], n->inputs.at[1], &found);
+  }
+  if (!right)
+    return false;
+  if (fresh) {
+    *t = found;
+    return true;
+  }
+  return go_on(t, &found);
+}
