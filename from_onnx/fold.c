@@ -162,7 +162,8 @@ static const char *const others[] = {
     "Constant",  "ConstantOfShape", "Shape",     "Size",
     "Cast",      "Range",           "Concat",    "ReduceProd",
     "ReduceSum", "ReduceMin",       "ReduceMax", "ReduceMean",
-    "Tile",      "CumSum",          "Trilu",     "ScatterND"};
+    "Tile",      "CumSum",          "Trilu",     "ScatterND",
+    "MatMul"};
 
 static bool is_among(const char *type, const char *const *words, size_t count) {
   for (size_t i = 0; i < count; i++)
@@ -305,6 +306,8 @@ static bool carry_out(struct onnx *x, struct constant **in, int count) {
     return fold_along_axis(x, in[0]);
   if (strcmp(type, "ScatterND") == 0 && count == 3)
     return fold_scatter(x, in);
+  if (strcmp(type, "MatMul") == 0 && count == 2)
+    return fold_matmul(x, in);
   if (strncmp(type, "Reduce", 6) == 0)
     return fold_reduced(x, in[0]);
   return onnx_fail(x, "it cannot be carried out on constants");

@@ -219,6 +219,8 @@ bool rearrange(struct onnx *x, const struct view *view, const int *order,
                int count, struct view *result);
 /* All axes but the batch, in the file's order. */
 bool plain_order(struct onnx *x, const struct view *view, struct view *result);
+/* The same, but that the axes are in the order in which they lie. */
+bool parted_axes(struct onnx *x, const struct view *view, struct view *result);
 /* Maps: rows and columns, then channels. */
 bool channels_last(struct onnx *x, const struct view *view,
                    struct view *result);

@@ -238,6 +238,13 @@ static bool of_constant(struct onnx *x, const char *word,
     return true;
   }
   struct constant *lying = along(x, c, &whole);
+  if (!lying && !x->graph->failed) { /* it repeats a part of an axis */
+    struct view parted;
+    if (!parted_axes(x, &whole, &parted))
+      return false;
+    whole = parted;
+    lying = along(x, c, &whole);
+  }
   if (!lying)
     return onnx_fail(x, "its constant does not lie as the axes of its input");
   int node = -1;

@@ -16,22 +16,32 @@ static bool is_number(double a, double b) {
   return a >= b && a <= b;
 }
 
-/* A factor, and the table that it is multiplied with. */
+/*
+ * A product with a table, seen with the axes of a node: its other factor as a
+ * view of what made that, and where the table's values are.
+ */
 struct term {
-  int factor;
+  struct trace factor;
   const struct constant *table;
-  struct graph_shape shape;
+  struct layout values;
 };
 
 static bool term_of(struct onnx *x, int node, struct term *term) {
-  const struct graph_node *n = node_at(x, node);
+  struct trace product = trace_of(x, node, false);
+  const struct graph_node *n = node_at(x, product.base);
+  struct layout spread;
   if (!is_word(n, "mul") || n->inputs.count != 2 ||
+      !is_number(product.number, 1) ||
       !is_word(node_at(x, n->inputs.at[1]), "weight"))
     return false;
-  term->factor = n->inputs.at[0];
-  term->table = find_weight(x, n->inputs.at[1], "weight");
-  term->shape = n->shape;
-  return term->table != NULL;
+  const struct constant *c = find_weight(x, n->inputs.at[1], "weight");
+  struct layout table = layout_dense(c->rank, c->dims);
+  term->table = c;
+  term->factor = trace_of(x, n->inputs.at[0], false);
+  struct layout at = term->factor.at;
+  return layout_spread(&table, n->shape.rank, n->shape.size, &spread) &&
+         layout_through(&spread, &product.at, &term->values) &&
+         layout_through(&at, &product.at, &term->factor.at);
 }
 
 static bool terms_of(struct onnx *x, int node, const char *word,
@@ -84,36 +94,53 @@ static struct layout paired(const struct layout *at, int64_t far,
   return result;
 }
 
-/*
- * Tables. The sizes of one, beside those of what it is multiplied with: its
- * last axis has features, one other at most has positions.
- */
+/* Axes at the end that are `size` values as one; false: there are none. */
+static bool merge_last(struct layout *at, int64_t size) {
+  int64_t last = 1;
+  int axes = 0;
+  while (axes < at->rank && last < size)
+    last *= at->dim[at->rank - ++axes];
+  if (axes > 1)
+    layout_merge(at, at->rank - axes, axes);
+  return last == size;
+}
+
+/* Numbers by position and feature. */
 struct table {
   const struct constant *values;
   int axis; /* of positions; -1: there is one */
-  int64_t steps, features;
+  int64_t first, steps, stride, features;
 };
 
-static bool table_of(struct onnx *x, const struct term *term,
+static bool table_of(struct onnx *x, const struct term *term, int64_t features,
                      struct table *table) {
-  const struct constant *c = term->table;
-  int rank = term->shape.rank, front = rank - c->rank;
-  if (front < 0 || !constant_known(x, (struct constant *)c))
+  struct layout at = trimmed(&term->values);
+  if (!merge_last(&at, features) ||
+      !constant_known(x, (struct constant *)term->table))
     return false;
-  while (rank > 1 && term->shape.size[rank - 1] == 1)
-    rank--;
-  *table = (struct table){.values = c, .axis = -1, .steps = 1};
-  table->features = rank > front ? c->dims[rank - 1 - front] : 0;
-  for (int i = front; i < rank - 1; i++) {
-    int64_t size = c->dims[i - front];
-    if (size == 1)
-      continue;
-    if (table->axis >= 0)
-      return false;
-    table->axis = i;
-    table->steps = size;
+  *table = (struct table){.values = term->table,
+                          .axis = -1,
+                          .first = at.first,
+                          .steps = 1,
+                          .features = features};
+  for (int i = 0; i < at.count; i++) {
+    const struct atom *atom = &at.atom[i];
+    if (atom->axis == at.rank - 1) {
+      if (atom->size != features || atom->stride != 1)
+        return false;
+    } else if (atom->stride != 0) {
+      if (table->axis >= 0)
+        return false;
+      table->axis = atom->axis;
+      table->steps = atom->size;
+      table->stride = atom->stride;
+    }
   }
-  return table->features == term->shape.size[rank - 1];
+  return true;
+}
+
+static double value_at(const struct table *t, int64_t position, int64_t i) {
+  return constant_real(t->values, t->first + position * t->stride + i);
 }
 
 static bool near(double a, double b) {
@@ -123,8 +150,8 @@ static bool near(double a, double b) {
 /* The turn of feature i from one position to the next. */
 static double speed_of(const struct table *c, const struct table *s,
                        int64_t i) {
-  int64_t at = c->steps > 1 ? c->features + i : i;
-  return atan2(constant_real(s->values, at), constant_real(c->values, at));
+  int64_t next = c->steps > 1;
+  return atan2(value_at(s, next, i), value_at(c, next, i));
 }
 
 /*
@@ -142,9 +169,7 @@ static bool are_waves(const struct table *c, const struct table *s,
     double usual = pow(10000, -(double)i / (double)rope->half);
     rope->usual = rope->usual && (c->steps == 1 || near(speed, usual));
     for (int64_t p = 0; p < c->steps; p = p < 4 ? p + 1 : 2 * p - 1) {
-      int64_t value = p * c->features + at;
-      double cosine = constant_real(c->values, value);
-      double sine = constant_real(s->values, value);
+      double cosine = value_at(c, p, at), sine = value_at(s, p, at);
       if (!near(cosine * cosine + sine * sine, 1) ||
           (p < 4 && (!near(cosine, cos((double)p * speed)) ||
                      !near(sine, sin((double)p * speed)))))
@@ -160,30 +185,24 @@ struct pair {
   int64_t far;
 };
 
-static bool pair_of(struct onnx *x, int a, int b, struct rope *rope,
-                    struct pair *pair) {
-  pair->a = trace_of(x, a, false);
-  pair->b = trace_of(x, b, false);
-  if (pair->a.base != pair->b.base || !is_number(pair->a.number, 1) ||
-      !is_number(pair->b.number, 1))
-    return false;
-  pair->a.at = trimmed(&pair->a.at);
-  pair->b.at = trimmed(&pair->b.at);
+static bool pair_of(const struct trace *a, const struct trace *b,
+                    struct rope *rope, struct pair *pair) {
+  *pair = (struct pair){.a = *a, .b = *b};
+  pair->a.at = trimmed(&a->at);
+  pair->b.at = trimmed(&b->at);
   struct layout second = pair->b.at;
   pair->far = second.first - pair->a.at.first;
   second.first = pair->a.at.first;
   rope->half = second.dim[second.rank - 1];
   rope->usual = true;
-  return pair->far > 0 && layout_equal(&pair->a.at, &second);
+  return a->base == b->base && is_number(a->number, 1) &&
+         is_number(b->number, 1) && pair->far > 0 &&
+         layout_equal(&pair->a.at, &second);
 }
 
-/* The same values, whichever nodes they are. */
-static bool same_view(struct onnx *x, int a, int b) {
-  struct trace one = trace_of(x, a, false), two = trace_of(x, b, false);
-  one.at = trimmed(&one.at);
-  two.at = trimmed(&two.at);
-  return a == b || (one.base == two.base && is_number(one.number, two.number) &&
-                    layout_equal(&one.at, &two.at));
+static bool same_view(const struct trace *a, const struct trace *b) {
+  return a->base == b->base && is_number(a->number, b->number) &&
+         layout_equal(&a->at, &b->at);
 }
 
 /* a cos - b sin and b cos + a sin */
@@ -194,13 +213,14 @@ static bool turned_pair(struct onnx *x, int difference, int sum,
   if (!terms_of(x, past_ones(x, difference), "sub", down) ||
       !terms_of(x, past_ones(x, sum), "add", up))
     return false;
-  int a = down[0].factor, b = down[1].factor;
-  int cosine = same_view(x, up[0].factor, b) ? 0 : 1;
-  if (!same_view(x, up[cosine].factor, b) ||
-      !same_view(x, up[1 - cosine].factor, a) ||
-      !pair_of(x, a, b, rope, pair) || !table_of(x, &down[0], &c[0]) ||
-      !table_of(x, &down[1], &s[0]) || !table_of(x, &up[cosine], &c[1]) ||
-      !table_of(x, &up[1 - cosine], &s[1]))
+  const struct trace *a = &down[0].factor, *b = &down[1].factor;
+  int cosine = same_view(&up[0].factor, b) ? 0 : 1;
+  if (!same_view(&up[cosine].factor, b) ||
+      !same_view(&up[1 - cosine].factor, a) || !pair_of(a, b, rope, pair) ||
+      !table_of(x, &down[0], rope->half, &c[0]) ||
+      !table_of(x, &down[1], rope->half, &s[0]) ||
+      !table_of(x, &up[cosine], rope->half, &c[1]) ||
+      !table_of(x, &up[1 - cosine], rope->half, &s[1]))
     return false;
   return are_waves(&c[0], &s[0], rope, 0, 1) &&
          are_waves(&c[1], &s[1], rope, 0, 1);
@@ -237,47 +257,58 @@ static int negated(struct onnx *x, int node) {
                                                               : -1;
 }
 
-/* (-b, a) of x = (a, b) */
+/* (-b, a) of x = (a, b): both as one view. */
 static bool crossed_pair(struct onnx *x, int node, struct rope *rope,
-                         struct pair *pair) {
-  while (is_word(node_at(x, node), "reshape"))
-    node = node_at(x, node)->inputs.at[0];
+                         struct trace *both) {
   const struct graph_node *n = node_at(x, node);
   const struct graph_shape *shape = &n->shape;
+  struct pair pair;
   if (!is_word(n, "concat") || n->inputs.count != 2 ||
       extra_of(x, node)->axis != shape->rank - 1)
     return false;
-  int b = negated(x, past_ones(x, n->inputs.at[0]));
+  int minus = negated(x, past_ones(x, n->inputs.at[0]));
+  if (minus < 0)
+    return false;
+  struct trace a = trace_of(x, past_ones(x, n->inputs.at[1]), false);
+  struct trace b = trace_of(x, minus, false);
   rope->neighbours = shape->size[shape->rank - 1] == 2;
-  return b >= 0 && pair_of(x, past_ones(x, n->inputs.at[1]), b, rope, pair);
+  if (!pair_of(&a, &b, rope, &pair))
+    return false;
+  both->base = a.base;
+  both->at = paired(&pair.a.at, pair.far, rope->neighbours);
+  return true;
 }
 
-/* x cos + (-b, a) sin */
+/* x cos + (-b, a) sin, of which the second is terms[other] */
+static bool rotated(struct onnx *x, const struct term terms[2], int other,
+                    struct trace *t) {
+  const struct term *crossed = &terms[other], *plain = &terms[1 - other];
+  struct rope rope = {0};
+  struct trace both;
+  struct table c, s;
+  struct layout seen, whole = plain->factor.at;
+  if (!is_number(crossed->factor.number, 1) ||
+      !is_number(plain->factor.number, 1) ||
+      !crossed_pair(x, crossed->factor.base, &rope, &both) ||
+      both.base != plain->factor.base ||
+      !layout_through(&both.at, &crossed->factor.at, &seen) ||
+      !layout_equal(&seen, &whole) || !table_of(x, plain, 2 * rope.half, &c) ||
+      !table_of(x, crossed, 2 * rope.half, &s) ||
+      !merge_last(&whole, 2 * rope.half))
+    return false;
+  int64_t second = rope.neighbours ? 1 : rope.half;
+  int64_t step = rope.neighbours ? 2 : 1;
+  if (!are_waves(&c, &s, &rope, 0, step) ||
+      !are_waves(&c, &s, &rope, second, step))
+    return false;
+  set_rope(t, &rope, both.base, &whole);
+  return true;
+}
+
 static bool rotated_half(struct onnx *x, struct trace *t) {
   struct term terms[2];
-  struct table c, s;
-  if (!terms_of(x, t->base, "add", terms))
-    return false;
-  for (int i = 0; i < 2; i++) {
-    struct rope rope = {0};
-    struct pair pair;
-    if (!crossed_pair(x, terms[1 - i].factor, &rope, &pair))
-      continue;
-    struct trace whole = trace_of(x, terms[i].factor, false);
-    struct layout both = paired(&pair.a.at, pair.far, rope.neighbours);
-    whole.at = trimmed(&whole.at);
-    bool wide = rope.neighbours;
-    if (whole.base != pair.a.base || !is_number(whole.number, 1) ||
-        !layout_equal(&whole.at, &both) || !table_of(x, &terms[i], &c) ||
-        !table_of(x, &terms[1 - i], &s) || c.features != 2 * rope.half)
-      continue;
-    if (!are_waves(&c, &s, &rope, 0, wide ? 2 : 1) ||
-        !are_waves(&c, &s, &rope, wide ? 1 : rope.half, wide ? 2 : 1))
-      continue;
-    set_rope(t, &rope, whole.base, &both);
-    return true;
-  }
-  return false;
+  return terms_of(x, t->base, "add", terms) &&
+         (rotated(x, terms, 0, t) || rotated(x, terms, 1, t));
 }
 
 /* The first features are turned, the others joined to them again. */
