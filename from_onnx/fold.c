@@ -159,11 +159,10 @@ static const char *const moves[] = {
     "Identity", "Slice",   "Split",     "Expand",    "Gather"};
 
 static const char *const others[] = {
-    "Constant",  "ConstantOfShape", "Shape",     "Size",
-    "Cast",      "Range",           "Concat",    "ReduceProd",
-    "ReduceSum", "ReduceMin",       "ReduceMax", "ReduceMean",
-    "Tile",      "CumSum",          "Trilu",     "ScatterND",
-    "MatMul"};
+    "Constant",  "ConstantOfShape", "Shape",      "Size",      "Cast",
+    "Range",     "Concat",          "ReduceProd", "ReduceSum", "ReduceMin",
+    "ReduceMax", "ReduceMean",      "Tile",       "CumSum",    "Trilu",
+    "ScatterND", "MatMul"};
 
 static bool is_among(const char *type, const char *const *words, size_t count) {
   for (size_t i = 0; i < count; i++)
@@ -328,8 +327,8 @@ bool fold_constants(struct onnx *x, bool *done) {
     in[count++] = operand(x, i)->constant;
   }
   if (strcmp(type, "Gather") == 0 && count == 2) {
-    *done = true;
-    return fold_gather(x, in[0], in[1]);
+    *done = !is_by_distance(x, in[0], in[1]);
+    return !*done || fold_gather(x, in[0], in[1]);
   }
   if (is_among(type, moves, sizeof moves / sizeof *moves))
     return true;

@@ -264,6 +264,12 @@ void shape_of_layout(const struct layout *want, struct graph_shape *shape);
 bool read_inputs(struct onnx *x);
 bool finish(struct onnx *x);
 
+/* Rows of a table by how far two positions are apart: embed of distances. */
+bool is_by_distance(struct onnx *x, const struct constant *table,
+                    struct constant *places);
+bool read_by_distance(struct onnx *x, struct constant *table,
+                      struct constant *places);
+
 /* Products, a softmax and moves become `attention`. */
 void find_attention(struct onnx *x);
 

@@ -297,6 +297,8 @@ bool read_gather(struct onnx *x) {
   struct constant *places = operand_constant(x, 1);
   if (table && !places)
     return embedding(x, table);
+  if (table)
+    return read_by_distance(x, table, places);
   if (!places || !move_take(x, &m))
     return onnx_fail(x, "its places depend on the inputs");
   int axis = axis_from(x, attribute_int(x, "axis", 0), m.view.at.rank);
