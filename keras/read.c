@@ -384,8 +384,8 @@ static bool read_root(struct keras *k) {
     keras_refuse(k, (struct keras_place){1, 1},
                  "this is no model of Keras: it has no `class_name`, or no "
                  "`config` with `layers`");
-    graph_help(k->graph, "model.to_json() writes what netc reads; of a .keras "
-                         "file it is config.json, of netron's others nothing");
+    graph_help(k->graph, "save model.to_json() to a file; a .keras file is a "
+                         "zip archive with it inside as config.json");
     return false;
   }
   if (!find_formats(k, k->root, formats))

@@ -586,6 +586,9 @@ static struct mistake {
      "\"config\": {\"filters\": 3, \"data_format\": \"channels_last\"}}]}}",
      "mixes channels_first and channels_last"},
     {"unknown-format", "a.xyz", "hello\n", "is of no format that netc imports"},
+    {"keras-archive", "a.keras", "PK\3\4", "a.keras config.json > model.json"},
+    {"torch-pickle", "a.pt", "PK\3\4", "torch.onnx.export(model"},
+    {"own-language", "a.net", "input 3\nfc 2\n", "a.net` compiles it"},
     {"empty", "a.cfg", "", "the first section has to be [net]"},
 };
 
