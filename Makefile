@@ -200,14 +200,15 @@ $(build)/$(soname): $(objects)
 # Tests: a program for each tests/test_*.c; they run in the repository. What
 # other programs link is never sanitized.
 test_sources := $(filter-out $(if $(SAN),%/test_install.c %/test_header.c) \
-                  $(if $(messages),,%/test_onnx.c %/test_from_onnx.c) \
-                  $(if $(filter 0,$(IMPORT)),%/test_import.c %/test_from_onnx.c) \
+                  $(if $(messages),,%/test_onnx.c %/test_from_onnx.c %/test_external.c) \
+                  $(if $(filter 0,$(IMPORT)),%/test_import.c %/test_from_onnx.c %/test_external.c) \
                   $(if $(filter 0,$(IMPORT) $(ONNX)),%/test_interchange.c), \
                   $(wildcard $(src)tests/test_*.c))
 test_programs = $(patsubst $(src)tests/%.c,$(build)/tests/%,$(test_sources))
 
 $(build)/tests/%: $(src)tests/%.c $(src)tests/run.c $(src)tests/run.h \
-                  $(src)tests/report.h $(src)tests/nets.h \
+                  $(src)tests/report.h $(src)tests/imported.h \
+                  $(src)tests/nets.h \
                   $(src)tests/macros.h $(objects) $(tensor_objects)
 	@mkdir -p $(@D)
 	$(if $(wildcard /usr/include/cmocka.h),,$(error netc check needs \
@@ -381,22 +382,34 @@ fuzz: $(library) $(addprefix $(gen)/,$(filter %.c,$(generated)))
 # else the first byte of what is tried chooses.
 READER =
 importers := $(filter-out %/command.c %/weights.c,$(readers)) \
-             $(if $(messages),$(src)onnx/layout.c $(gen)/onnx.pb-c.c)
-fuzz-import: $(library) $(addprefix $(gen)/,$(filter %.c,$(generated)) \
-             $(filter %.c,$(messages)))
-	@mkdir -p $(build)/fuzz/import$(READER)
-	i=0; for file in $(wildcard $(src)tests/data/import/*/*); do \
-	  case $$file in *.cfg) first=@ ;; *.prototxt) first=A ;; \
-	  *.onnx) first=B ;; *.json) first=C ;; *) continue ;; esac; \
-	  test $$(wc -c <$$file) -lt 32768 || continue; i=$$((i + 1)); \
-	  { printf $$first; cat $$file; } >$(build)/fuzz/import$(READER)/$$i; done
-	clang -std=c11 -g -O1 -fsanitize=fuzzer,address,undefined \
-	  -fno-sanitize-recover=all $(paths) -o $(build)/fuzz/fuzz-import \
-	  tests/fuzz_import.c $(importers) $(filter-out %/onnx.pb-c.c,$^) \
+             $(if $(messages),$(src)onnx/layout.c)
+fuzz_sources := tests/fuzz_import.c $(if $(messages),tests/fuzz_onnx.c) \
+                $(library:$(src)%=%) $(importers:$(src)%=%)
+fuzz_objects := $(patsubst %.c,$(build)/fuzz/obj/%.o,$(fuzz_sources)) \
+                $(patsubst %.c,$(build)/fuzz/obj/gen/%.o, \
+                  $(filter %.c,$(generated) $(messages)))
+fuzz_flags := -std=c11 -g -O1 -fsanitize=fuzzer-no-link,address,undefined \
+              -fno-sanitize-recover=all $(paths) $(if $(messages),-DFUZZ_ONNX)
+
+$(build)/fuzz/obj/gen/%.o: $(gen)/%.c | $(gen)/grammar.h
+	@mkdir -p $(@D)
+	@clang $(fuzz_flags) -MMD -MP -c -o $@ $(abspath $<)
+
+$(build)/fuzz/obj/%.o: $(src)%.c | $(gen)/scan.c $(gen)/grammar.h \
+                       $(filter %.h,$(addprefix $(gen)/,$(messages)))
+	@mkdir -p $(@D)
+	@clang $(fuzz_flags) -MMD -MP -c -o $@ $<
+
+$(build)/fuzz/fuzz-import: $(fuzz_objects)
+	@echo "LINK $@"
+	@clang -fsanitize=fuzzer,address,undefined -o $@ $^ \
 	  $(if $(messages),-lprotobuf-c) -ljansson -lm
-	READER=$(READER) $(build)/fuzz/fuzz-import -max_total_time=$(FUZZ) \
-	  -timeout=20 -rss_limit_mb=8000 -max_len=32768 \
-	  -dict=tests/fuzz_import.dict $(build)/fuzz/import$(READER)
+
+fuzz-import: $(build)/fuzz/fuzz-import $(build)/netc
+	tools/fuzz_seeds.sh $(build)/netc $(build)/fuzz/import$(READER) $(READER)
+	READER=$(READER) $< -max_total_time=$(FUZZ) -timeout=10 \
+	  -rss_limit_mb=2000 -max_len=24576 -dict=tests/fuzz_import.dict \
+	  $(build)/fuzz/import$(READER)
 
 # Lines that the tests reach.
 cover:
@@ -520,7 +533,7 @@ clean:
 	rm -rf build
 
 -include $(objects:.o=.d) $(program_objects:.o=.d) $(counting:.o=.d) \
-         $(runtime_objects:.o=.d) $(checked:.o=.d)
+         $(runtime_objects:.o=.d) $(checked:.o=.d) $(fuzz_objects:.o=.d)
 
 FORCE:
 

@@ -13,11 +13,31 @@
 static const struct row {
   const char *name;
   onnx_op_fn *read;
+  const char *words;
 } rows[] = {
-#define OP(name, function) {#name, function},
+#define OP(name, function, words) {#name, function, words},
 #include "from_onnx/ops.def"
 #undef OP
 };
+
+bool onnx_type(struct graph *graph, size_t index, struct import_type *type) {
+  const size_t count = sizeof rows / sizeof *rows;
+  (void)graph;
+  if (index < count) {
+    *type = (struct import_type){rows[index].name, rows[index].words};
+    return true;
+  }
+  for (size_t i = 0, at = count; (type->name = fold_name(i)); i++) {
+    bool twice = false;
+    for (size_t k = 0; k < count; k++)
+      twice = twice || strcmp(rows[k].name, type->name) == 0;
+    if (!twice && at++ == index) {
+      type->words = "";
+      return true;
+    }
+  }
+  return false;
+}
 
 bool onnx_knows(struct slice file) {
   /* ir_version and a small number, then a text or message. */

@@ -107,6 +107,8 @@ struct extra {
   VEC(struct from_weight) weights;
 };
 
+struct external_file;
+
 struct onnx {
   struct graph *graph;
   struct arena *arena;
@@ -121,8 +123,10 @@ struct onnx {
   int batch_axis;           /* of inputs; -1: they have none */
   int64_t batch;            /* samples that the file's sizes speak of */
   int64_t room;             /* values that constants may still take */
-  const struct op *at;      /* the one that is being read */
-  struct map unknown;       /* operators without a counterpart: how many */
+  VEC(struct external_file *) files; /* that hold values, beside the model */
+  struct map beside;                 /* them by name: the index plus 1 */
+  const struct op *at;               /* the one that is being read */
+  struct map unknown; /* operators without a counterpart: how many */
 };
 
 /* Decoding. False with the graph's error. */
@@ -273,13 +277,15 @@ bool read_by_distance(struct onnx *x, struct constant *table,
 /* Products, a softmax and moves become `attention`. */
 void find_attention(struct onnx *x);
 
-/* Whether an operator is one that may be folded. */
+/* Whether an operator is one that may be folded; their names, NULL behind
+ * the last. */
 bool fold_knows(const char *type);
+const char *fold_name(size_t index);
 
 /* Rows of the table. */
 typedef bool onnx_op_fn(struct onnx *x);
 
-#define OP(name, function) onnx_op_fn function;
+#define OP(name, function, words) onnx_op_fn function;
 #include "from_onnx/ops.def"
 #undef OP
 

@@ -39,6 +39,17 @@ static const char *stem(struct request *r) {
                                    : arena_copy(&r->arena, name, length);
 }
 
+/* The folder that a file lies in; standard input lies in none. */
+static const char *folder_of(struct request *r) {
+  const char *slash = strrchr(r->path, '/');
+  if (strcmp(r->path, "-") == 0)
+    return NULL;
+  return !slash ? "."
+         : slash == r->path
+             ? "/"
+             : arena_copy(&r->arena, r->path, (size_t)(slash - r->path));
+}
+
 static int refuse(const struct request *r, const struct graph *graph) {
   const struct graph_error *e = &graph->error;
   say("%s:", r->path);
@@ -163,6 +174,7 @@ static int serve(struct request *r) {
   if (!reader)
     return refuse_format(r);
   graph_open(&graph, &r->arena);
+  r->options.folder = folder_of(r);
   if (!import_file(reader, file, stem(r), &r->options, &graph, &result))
     return refuse(r, &graph);
   struct slice text = text_slice(&result.source);

@@ -5,35 +5,9 @@
 #define _XOPEN_SOURCE 700
 #include "onnx.pb-c.h"
 
-#include "tests/report.h"
+#include "tests/imported.h"
 
 enum { MOST = 64 };
-
-static int line_count(const char *text) {
-  int lines = 0;
-  for (; *text; text++)
-    lines += *text == '\n';
-  return lines;
-}
-
-static char *import(const char *path, const char *options) {
-  struct run r = run("%s import %s %s", NETC, options, path);
-  if (r.status)
-    print_error("%s: %s", path, r.err);
-  assert_int_equal(r.status, 0);
-  char *source = strdup(r.out);
-  run_free(&r);
-  return source;
-}
-
-static struct netc_totals totals_of(const char *path, const char *source) {
-  struct netc *netc = netc_open(NULL, NULL);
-  struct netc_totals totals = {.size = sizeof totals};
-  assert_int_equal(netc_load_text(netc, path, source, strlen(source)), NETC_OK);
-  assert_int_equal(netc_totals(netc, &totals), NETC_OK);
-  netc_close(netc);
-  return totals;
-}
 
 static void check_totals(const char *path, const char *source, int64_t params,
                          int64_t macs) {
@@ -101,6 +75,81 @@ static void exports_come_back(void **state) {
     free(source);
     free(text);
   }
+}
+
+/* Whether `--types` says that some operator of the model becomes `word`. */
+static bool is_promised(const Onnx__GraphProto *g, char *types,
+                        const char *word) {
+  static const char *const moves[] = {"input",   "weight",  "identity",
+                                      "reshape", "permute", "flatten",
+                                      "shuffle"};
+  char line[64], wanted[64];
+  for (size_t i = 0; i < sizeof moves / sizeof *moves; i++)
+    if (strcmp(word, moves[i]) == 0)
+      return true;
+  snprintf(wanted, sizeof wanted, " %s ", word);
+  for (size_t i = 0; i < g->n_node; i++) {
+    snprintf(line, sizeof line, "ONNX\t%s\t", g->node[i]->op_type);
+    const char *row = strstr(types, line);
+    char words[160];
+    if (!row)
+      print_error("--types has no %s\n", g->node[i]->op_type);
+    assert_non_null(row);
+    row += strlen(line);
+    snprintf(words, sizeof words, " %.*s ", (int)strcspn(row, "\n"), row);
+    if (strstr(words, wanted))
+      return true;
+  }
+  return false;
+}
+
+static void check_types(char *types, const char *path) {
+  size_t size;
+  char *bytes = read_text(path, &size);
+  Onnx__ModelProto *model =
+      onnx__model_proto__unpack(NULL, size, (const uint8_t *)bytes);
+  assert_non_null(model);
+  char *source = import(path, "");
+  struct netc *netc = netc_open(NULL, NULL);
+  assert_int_equal(netc_load_text(netc, path, source, strlen(source)), NETC_OK);
+  for (size_t i = 0; i < netc_layer_count(netc); i++) {
+    struct netc_layer layer = {.size = sizeof layer};
+    assert_int_equal(netc_layer(netc, i, &layer), NETC_OK);
+    if (!is_promised(model->graph, types, layer.op))
+      print_error("%s: no operator of --types becomes `%s`\n", path, layer.op);
+    assert_true(is_promised(model->graph, types, layer.op));
+  }
+  netc_close(netc);
+  free(source);
+  onnx__model_proto__free_unpacked(model, NULL);
+  free(bytes);
+}
+
+/* What `netc import --types` lists is what becomes of the files here. */
+static void layers_are_those_that_the_list_has(void **state) {
+  (void)state;
+  static const char *const nets[] = {
+      "examples/zoo/mobilenet_v3.net", "examples/zoo/convnext.net",
+      "examples/zoo/gpt2.net",         "examples/zoo/gru_lm.net",
+      "examples/zoo/dcgan_g.net",      "examples/zoo/yolov3.net",
+      "tests/data/onnx/windows.net",   "tests/data/onnx/shapes.net"};
+  struct run r = run("%s import --types", NETC);
+  assert_int_equal(r.status, 0);
+  struct paths paths = find_paths("tests/data/import/onnx", ".onnx");
+  assert_true(paths.count > 5);
+  for (size_t i = 0; i < paths.count; i++)
+    check_types(r.out, paths.at[i]);
+  paths_free(&paths);
+  const char *folder = scratch("types");
+  for (size_t i = 0; i < sizeof nets / sizeof *nets; i++) {
+    char path[1100];
+    snprintf(path, sizeof path, "%s/x.onnx", folder);
+    struct run written = run("%s %s -o %s", NETC, nets[i], path);
+    assert_int_equal(written.status, 0);
+    run_free(&written);
+    check_types(r.out, path);
+  }
+  run_free(&r);
 }
 
 /* The bytes of a run of the net in `folder`, by what `options` say. */
@@ -474,6 +523,23 @@ static void check_mistake(void **state) {
   refused(folder, m->says);
 }
 
+/* What `make fuzz-import` found is read or refused since. */
+static void what_fuzzing_found_stays_mended(void **state) {
+  (void)state;
+  struct paths paths = find_paths("tests/data/import/fuzz", "");
+  assert_true(paths.count > 0);
+  for (size_t i = 0; i < paths.count; i++) {
+    struct run r = run("timeout 20 %s import %s", NETC, paths.at[i]);
+    if (r.status > 1)
+      print_error("%s: status %d\n%s", paths.at[i], r.status, r.err);
+    assert_in_range(r.status, 0, 1);
+    if (r.status == 1)
+      assert_holds(r.err, "error: ");
+    run_free(&r);
+  }
+  paths_free(&paths);
+}
+
 static void files_that_end_early_are_refused(void **state) {
   (void)state;
   size_t size;
@@ -536,8 +602,10 @@ int main(void) {
   const struct CMUnitTest others[] = {
       cmocka_unit_test(models_of_others_have_their_counts),
       cmocka_unit_test(exports_come_back),
+      cmocka_unit_test(layers_are_those_that_the_list_has),
       cmocka_unit_test(a_net_of_pytorch_gives_its_values),
       cmocka_unit_test(weights_come_back),
+      cmocka_unit_test(what_fuzzing_found_stays_mended),
       cmocka_unit_test(files_that_end_early_are_refused),
       cmocka_unit_test(nesting_has_an_end),
       cmocka_unit_test(what_is_unknown_is_left_out_if_asked)};

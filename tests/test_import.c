@@ -6,7 +6,7 @@
 #include <ctype.h>
 #include <string.h>
 
-#include "tests/report.h"
+#include "tests/imported.h"
 
 /* Sums two columns of a table, by their numbers from 0. */
 static void sum_columns(const char *path, int first, int second,
@@ -25,33 +25,6 @@ static void sum_columns(const char *path, int first, int second,
     }
   }
   free(text);
-}
-
-static int line_count(const char *text) {
-  int lines = 0;
-  for (; *text; text++)
-    lines += *text == '\n';
-  return lines;
-}
-
-/* The source that a file gives. */
-static char *import(const char *path, const char *options) {
-  struct run r = run("%s import %s %s", NETC, options, path);
-  if (r.status)
-    print_error("%s: %s", path, r.err);
-  assert_int_equal(r.status, 0);
-  char *source = strdup(r.out);
-  run_free(&r);
-  return source;
-}
-
-static struct netc_totals totals_of(const char *path, const char *source) {
-  struct netc *netc = netc_open(NULL, NULL);
-  struct netc_totals totals = {.size = sizeof totals};
-  assert_int_equal(netc_load_text(netc, path, source, strlen(source)), NETC_OK);
-  assert_int_equal(netc_totals(netc, &totals), NETC_OK);
-  netc_close(netc);
-  return totals;
 }
 
 static void check_params(const char *path, const char *source,
@@ -224,24 +197,6 @@ static void norms_inside_recurrent_layers_count(void **state) {
 
 /* Keras. */
 
-/* Writes or compares: the source that is expected of a file. */
-static void check_golden(const char *path, const char *source) {
-  if (getenv("BLESS")) {
-    FILE *file = fopen(path, "w");
-    assert_non_null(file);
-    fputs(source, file);
-    fclose(file);
-    return;
-  }
-  char *expected = read_text(path, NULL);
-  if (expected) {
-    if (strcmp(expected, source) != 0)
-      print_error("%s is now:\n%s", path, source);
-    assert_string_equal(source, expected);
-  }
-  free(expected);
-}
-
 /* `all` counts running statistics, and a counter of Normalization. */
 static void check_keras_net(const char *name, int64_t params, int64_t all) {
   char path[256], expected[256];
@@ -258,7 +213,7 @@ static void check_keras_net(const char *name, int64_t params, int64_t all) {
   assert_true(all >= totals.param_count);
   assert_true(all <= totals.param_count + totals.buffer_count + 1);
   assert_true(line_count(source) <= 62);
-  check_golden(expected, source);
+  check_file(expected, source);
   free(source);
   free(flat);
 }
