@@ -273,7 +273,7 @@ bool read_inputs(struct onnx *x) {
   for (size_t i = 0; i < g->n_input && !x->graph->failed; i++) {
     const Onnx__ValueInfoProto *info = g->input[i];
     const struct map_entry *entry = map_find(&x->names, slice_of(info->name));
-    if (!entry)
+    if (!entry || x->values.at[entry->number - 1].idle)
       continue; /* nobody reads it */
     int index = (int)entry->number - 1;
     struct value *value = &x->values.at[index];

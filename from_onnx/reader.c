@@ -5,6 +5,7 @@
 #include "from_onnx/reader.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -257,8 +258,24 @@ struct graph_node *join_of(struct onnx *x, const char *word, int a, int b) {
   return node;
 }
 
+/* Numbers of the file are float32: 0.20000000298 is 0.2. */
+double shortened(double value) {
+  double scale = 0, shorter = value;
+  if (!isfinite(value) || fabs(value) < 1e-30 || fabs(value) > 1e30 ||
+      (double)(float)value < value || (double)(float)value > value)
+    return value;
+  for (int digits = 1; digits < 10; digits++) {
+    scale = pow(10, digits - 1 - floor(log10(fabs(value))));
+    shorter = round(value * scale) / scale;
+    if (!((float)shorter < (float)value) && !((float)shorter > (float)value))
+      return shorter;
+  }
+  return value;
+}
+
 const char *real_text(struct onnx *x, double value) {
   struct text text = text_new(x->arena);
+  value = shortened(value);
   text_real(&text, value);
   text_putc(&text, '\0');
   return text.at;
@@ -435,7 +452,7 @@ static bool mark_outputs(struct onnx *x) {
   return true;
 }
 
-static bool read_op(struct onnx *x) {
+bool read_op(struct onnx *x) {
   bool absent, done = false;
   if (!check_inputs(x, &absent) || !mark_outputs(x))
     return false;
@@ -474,7 +491,8 @@ static bool refuse_unknown(struct onnx *x) {
   int64_t most = 0;
   const char *first = NULL;
   for (size_t k = 0; k < x->ops.count; k++)
-    if (!row_of(&x->ops.at[k]) && !fold_knows(x->ops.at[k].type))
+    if (!x->ops.at[k].idle && !row_of(&x->ops.at[k]) &&
+        !fold_knows(x->ops.at[k].type))
       map_add(x->arena, &x->unknown, slice_of(x->ops.at[k].type))->number++;
   if (x->unknown.count == 0 || x->options->allow_unknown)
     return true;
@@ -499,12 +517,14 @@ static bool refuse_unknown(struct onnx *x) {
 }
 
 static bool attempt(struct onnx *x) {
-  if (!read_sizes(x) || !read_opset(x) || !read_names(x) ||
-      !refuse_unknown(x) || !read_inputs(x))
+  if (!read_sizes(x) || !read_opset(x) || !read_names(x))
+    return false;
+  find_idle(x);
+  if (!refuse_unknown(x) || !read_inputs(x))
     return false;
   for (size_t i = 0; i < x->ops.count && !x->graph->failed; i++) {
     x->at = &x->ops.at[i];
-    if (!read_op(x))
+    if (!x->at->idle && !read_op(x))
       return onnx_fail(x, "it is not understood");
   }
   x->at = NULL;

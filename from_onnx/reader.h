@@ -74,6 +74,7 @@ struct value {
   bool made;                 /* its node has been read */
   bool absent;               /* left out, with what it follows from */
   bool output;
+  bool idle; /* nothing that is read depends on it */
   int uses;
   const Onnx__TypeProto *type; /* that the file states, or NULL */
 };
@@ -84,6 +85,7 @@ struct op {
   const char *type, *name;
   size_t in_count, out_count;
   int *ins, *outs; /* values; -1: not given */
+  bool idle;       /* it is not read */
 };
 
 /* A weight of a layer: its values have the axes of a weights file. */
@@ -198,6 +200,7 @@ struct graph_node *made(struct onnx *x, struct graph_node *node);
 struct graph_node *layer_on(struct onnx *x, const char *word, int input);
 struct graph_node *join_of(struct onnx *x, const char *word, int a, int b);
 void set_number(struct onnx *x, struct graph_node *node, double number);
+double shortened(double value);
 const char *real_text(struct onnx *x, double value);
 void add_weight(struct onnx *x, struct graph_node *node, const char *name,
                 const struct constant *from);
@@ -263,6 +266,11 @@ bool layout_along(struct onnx *x, const struct view *view,
 bool layout_spread(const struct layout *at, int rank, const int64_t *dims,
                    struct layout *result);
 void shape_of_layout(const struct layout *want, struct graph_shape *shape);
+
+/* What is not read, where attention is one operator. */
+void find_idle(struct onnx *x);
+/* The node at hand becomes layers. */
+bool read_op(struct onnx *x);
 
 /* The ends: inputs first, outputs when all is read. */
 bool read_inputs(struct onnx *x);

@@ -435,7 +435,7 @@ static struct constant *mask_of(struct onnx *x, struct constant *condition,
   if (usual)
     condition->mask = c;
   c->band = hides && usual ? condition->band : NULL;
-  c->unknown = condition->band != NULL;
+  c->unknown = condition->band && !condition->whole;
   if (c->unknown)
     return c;
   float *to = arena_alloc(x->arena, (size_t)c->count + 1, sizeof *to);
@@ -460,8 +460,8 @@ bool read_where(struct onnx *x) {
     return onnx_fail(x, "only a mask that is a constant is understood");
   if (!constant_is_even(x, hides ? a : b, &number) || number > -1e4)
     return onnx_fail(x, "a choice between values has no counterpart");
-  if (!condition->band && (!constant_load(x, condition) ||
-                           condition->count > MOST_FOLDED))
+  if ((!condition->band || condition->whole) &&
+      (!constant_load(x, condition) || condition->count > MOST_FOLDED))
     return false;
   if (condition->count < 1)
     return onnx_fail(x, "it is empty");

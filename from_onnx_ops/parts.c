@@ -184,6 +184,32 @@ bool read_expand(struct onnx *x) {
   return move_give(x, &m, 0);
 }
 
+/* The same values again and again, along every axis so often. */
+bool read_tile(struct onnx *x) {
+  struct moved m;
+  int64_t times[MOST_AXES];
+  int count = operand_ints(x, 1, "repeats", times, MOST_AXES);
+  if (count < 0 || !move_take(x, &m) || count != m.view.at.rank)
+    return onnx_fail(x, "its sizes depend on the inputs");
+  for (int i = count; i-- > 0;) {
+    if (times[i] < 1 || times[i] > MOST_SIZE / m.view.at.dim[i])
+      return onnx_fail(x, "%" PRId64 " times", times[i]);
+    if (times[i] == 1)
+      continue;
+    layout_insert(&m.view.at, i);
+    int64_t dims[MOST_AXES + 1];
+    memcpy(dims, m.view.at.dim, sizeof dims);
+    dims[i] = times[i];
+    struct layout at;
+    if (m.view.at.rank > MOST_AXES ||
+        !layout_spread(&m.view.at, m.view.at.rank, dims, &at))
+      return onnx_fail(x, "more than %d axes", MOST_AXES);
+    layout_merge(&at, i, 2);
+    m.view.at = at;
+  }
+  return move_give(x, &m, 0);
+}
+
 /* Places [from, from + count) one after the other, joined again. */
 static bool join_runs(struct onnx *x, struct moved *m, int axis,
                       const int64_t *from, const int64_t *count, int runs) {

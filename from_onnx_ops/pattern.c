@@ -123,9 +123,10 @@ static int gelu(struct onnx *x, const struct product *p) {
     bool by_tanh = is_tanh_of(x, other, in);
     if (!by_tanh && !is_erf_of(x, other, in))
       continue;
+    struct graph_node *node = layer_on(x, "gelu", in);
     if (by_tanh)
-      graph_note(x->graph, "The file approximates gelu by tanh.");
-    return layer_on(x, "gelu", in)->index;
+      graph_arg(x->graph, node, PART_NONE, "approximate=", "tanh");
+    return node->index;
   }
   return -1;
 }
@@ -196,17 +197,6 @@ static void put_eps(struct onnx *x, struct graph_node *node, double eps) {
   node->args.at[node->args.count - 1].usual = real_text(x, 1e-5);
 }
 
-/* Numbers of the file are float32: 9.99999974e-06 is 1e-5. */
-static double rounded(double value) {
-  for (int digits = 1; digits < 9; digits++) {
-    double scale = pow(10, digits - 1 - floor(log10(fabs(value))));
-    double shorter = round(value * scale) / scale;
-    if ((float)shorter == (float)value)
-      return shorter;
-  }
-  return value;
-}
-
 /* (x - mean(x)) / root of the difference, or x / root of x. */
 static int norm(struct onnx *x, int above, int root, bool inverse) {
   double eps = 0;
@@ -217,7 +207,7 @@ static int norm(struct onnx *x, int above, int root, bool inverse) {
   struct graph_node *node =
       layer_on(x, centred ? "ln" : "rmsnorm", centred ? a : above);
   graph_arg(x->graph, node, PART_NONE, "", "noaffine");
-  put_eps(x, node, rounded(eps));
+  put_eps(x, node, eps);
   return node->index;
 }
 

@@ -314,11 +314,11 @@ static bool rotated_half(struct onnx *x, struct trace *t) {
 /* The first features are turned, the others joined to them again. */
 static bool turned_part(struct onnx *x, int first, int second,
                         struct trace *t) {
-  struct trace part = {.base = past_ones(x, first), .norm = -1};
-  if (!trace_rope(x, &part))
+  struct trace part = trace_of(x, first, false);
+  if (!is_number(part.number, 1) || !trace_rope(x, &part))
     return false;
   struct trace rest = trace_of(x, second, false);
-  struct layout whole = part.turned, after = rest.at;
+  struct layout whole = part.at, after = rest.at;
   int last = whole.rank - 1, atom = whole.count - 1;
   if (rest.base != part.base || !is_number(rest.number, 1) ||
       after.rank != whole.rank || whole.count != after.count ||
@@ -355,7 +355,6 @@ bool trace_rope(struct onnx *x, struct trace *t) {
   struct trace found = {.base = t->base, .norm = -1};
   const struct graph_node *n = node_at(x, t->base);
   const struct graph_shape *shape = &n->shape;
-  bool fresh = t->at.rank == 0; /* only its place is asked for */
   bool right = false;
   if (t->rope.half || t->norm >= 0)
     return false;
@@ -368,11 +367,5 @@ bool trace_rope(struct onnx *x, struct trace *t) {
         joined_pair(x, n->inputs.at[0], n->inputs.at[1], neighbours, &found) ||
         turned_part(x, n->inputs.at[0], n->inputs.at[1], &found);
   }
-  if (!right)
-    return false;
-  if (fresh) {
-    *t = found;
-    return true;
-  }
-  return go_on(t, &found);
+  return right && go_on(t, &found);
 }

@@ -18,14 +18,17 @@ static const struct plain {
     {"Softplus", "softplus"}, {"HardSwish", "hswish"}, {"Mish", "mish"},
     {"Sqrt", "sqrt"},         {"Exp", "exp"},          {"Log", "log"},
     {"Abs", "abs"},           {"Neg", "neg"},          {"Erf", "?erf"},
-    {"Gelu", "gelu"},         {"FastGelu", "gelu"},
+    {"Gelu", "gelu"},
 };
 
 bool read_plain(struct onnx *x) {
   const struct view *in = input_view(x, 0);
   for (size_t i = 0; in && i < sizeof plains / sizeof *plains; i++)
     if (strcmp(plains[i].type, x->at->type) == 0) {
-      give_node(x, in, layer_on(x, plains[i].word, in->node)->index);
+      struct graph_node *node = layer_on(x, plains[i].word, in->node);
+      if (attribute_is(x, "approximate", "tanh", false))
+        graph_arg(x->graph, node, PART_NONE, "approximate=", "tanh");
+      give_node(x, in, node->index);
       return true;
     }
   return false;
