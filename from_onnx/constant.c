@@ -256,7 +256,6 @@ static struct constant *like(struct onnx *x, const struct constant *c, int rank,
   result->unknown = c->unknown;
   result->trained = c->trained;
   result->name = c->name;
-  result->table = c->table;
   result->origin = c->origin ? c->origin : c;
   if (c->fill) {
     result->real = c->real;

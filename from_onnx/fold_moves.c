@@ -322,7 +322,6 @@ bool fold_gather(struct onnx *x, struct constant *c, struct constant *places) {
   result->trained = c->trained;
   result->name = c->name;
   result->unknown = !constant_known(x, c);
-  result->table = c->trained && axis == 0 ? c : NULL;
   float *reals;
   int64_t *wholes;
   give_constant(x, 0, result);

@@ -57,7 +57,6 @@ struct constant {
   const char *name;
   struct constant *mask;         /* what it adds where it is a condition */
   const struct constant *origin; /* that it is a view of, or NULL */
-  const struct constant *table;  /* whose rows they are, picked by number */
   const struct band *band;       /* that stands for values which are not here */
 };
 

@@ -125,7 +125,7 @@ static void take_weights(struct onnx *x, const struct attention *a,
   take_norm(x, a, node, PART_K, "k_norm.weight", "k_norm.bias");
   if (a->relative >= 0)
     add_weight(x, node, "relative_position_bias_table",
-               find_weight(x, a->relative, "weight")->table);
+               find_weight(x, a->relative, "weight"));
   add_weight(x, node, "out_proj.weight", weight);
   if (bias)
     add_weight(x, node, "out_proj.bias", bias);
@@ -157,10 +157,8 @@ static void put_scores(struct onnx *x, const struct attention *a,
   if (a->softcap > 0)
     graph_arg(x->graph, node, PART_NONE,
               "softcap=", real_text(x, round(a->softcap * 1e4) / 1e4));
-  if (a->side)
-    graph_arg(x->graph, node, PART_NONE, "relative=",
-              graph_text(x->graph, "%lldx%lld", (long long)a->side,
-                         (long long)a->side));
+  if (a->relative >= 0)
+    graph_arg(x->graph, node, PART_NONE, "relative=", a->window_of);
 }
 
 static void put_projections(struct onnx *x, const struct attention *a,
@@ -174,10 +172,26 @@ static void put_projections(struct onnx *x, const struct attention *a,
     option(x, node, "packed");
 }
 
+/* Positions as one axis: the product, which is of no more use, becomes it. */
+static int flattened(struct onnx *x, const struct attention *a, int from) {
+  const struct graph_shape *in = &node_at(x, from)->shape;
+  struct graph_node *node = node_at(x, a->product);
+  node->shape = (struct graph_shape){2, {a->queries, in->size[in->rank - 1]}};
+  node->word = "reshape";
+  node->args.count = 0;
+  node->inputs.count = 1;
+  node->inputs.at[0] = from;
+  graph_arg(x->graph, node, PART_OTHER, "",
+            graph_sizes(x->graph, node->shape.size, 2));
+  return node->index;
+}
+
 void attention_replace(struct onnx *x, const struct attention *a) {
   struct graph_node *node = node_at(x, a->out);
   int from = node_at(x, a->part[PART_Q].node)->inputs.at[0];
   int other = node_at(x, a->part[PART_K].node)->inputs.at[0];
+  if (a->flat)
+    other = from = flattened(x, a, from);
   const struct graph_shape *in = &node_at(x, from)->shape;
   int64_t channels = in->size[in->rank - 1];
   int64_t out = node->shape.size[node->shape.rank - 1];

@@ -35,6 +35,7 @@ static struct layout matrices(const struct layout *at) {
 struct lying {
   int64_t count, step, repeats;
   bool crossed; /* features before positions */
+  bool flat;    /* positions are all axes but the last, of rows and columns */
 };
 
 /*
@@ -47,17 +48,22 @@ static bool is_lying(struct onnx *x, const struct trace *t, int64_t dim,
   int64_t dims[LAYOUT_RANK], strides[LAYOUT_RANK], stride = 1;
   int rank = 0, last = shape->rank - 1;
   int64_t steps[LIMIT_RANK];
+  int64_t places = lying->flat ? 1 : shape->size[last - 1];
   for (int i = last; i >= 0; stride *= shape->size[i--])
     steps[i] = stride;
-  for (int i = 0; i < last - 1; i++) {
-    dims[rank] = shape->size[i];
-    strides[rank++] = steps[i];
+  for (int i = 0; i < last; i++) {
+    if (lying->flat) {
+      places *= shape->size[i];
+    } else if (i < last - 1) {
+      dims[rank] = shape->size[i];
+      strides[rank++] = steps[i];
+    }
   }
   dims[rank] = lying->count;
   strides[rank++] = lying->step;
   dims[rank] = lying->repeats;
   strides[rank++] = 0;
-  dims[rank + lying->crossed] = shape->size[last - 1];
+  dims[rank + lying->crossed] = places;
   strides[rank + lying->crossed] = steps[last - 1];
   dims[rank + !lying->crossed] = dim;
   strides[rank + !lying->crossed] = 1;
@@ -70,21 +76,24 @@ static bool is_lying(struct onnx *x, const struct trace *t, int64_t dim,
 
 /* Finds where they lie: `count` heads, of which each serves `repeats`. */
 static bool find_heads(struct onnx *x, struct heads *h, int64_t dim,
-                       int64_t count, int64_t repeats, bool crossed) {
+                       int64_t count, int64_t repeats, bool crossed,
+                       bool flat) {
   const struct trace *t = &h->trace;
   const struct graph_shape *shape = &node_at(x, t->base)->shape;
   if (!is_word(x, t->base, "linear") || shape->rank < 2 || t->at.rank < 2)
     return false;
   for (int64_t parts = 1; parts <= 3; parts++) /* of a head: q, k and v */
     for (int once = 0; once < (repeats > 1 ? 2 : 1); once++) {
-      struct lying lying = {count, parts * dim, once ? 1 : repeats, crossed};
+      struct lying lying = {count, parts * dim, once ? 1 : repeats, crossed,
+                            flat};
       if (!is_lying(x, t, dim, &lying))
         continue;
       h->node = t->base;
       h->count = count;
       h->step = lying.step;
       h->first = t->at.first;
-      return h->first % dim == 0 && trace_agrees(x, t, dim);
+      return h->first % dim == 0 && (!flat || !t->rope.half) &&
+             trace_agrees(x, t, dim);
     }
   return false;
 }
@@ -123,14 +132,9 @@ static bool find_band(struct onnx *x, struct constant *c,
   return *behind >= 0;
 }
 
-static bool take_mask(struct onnx *x, struct attention *a, int weight,
-                      double number) {
+static bool take_mask(struct onnx *x, struct attention *a, int weight) {
   const struct constant *c = find_weight(x, weight, "weight");
   int64_t behind, ahead;
-  if (c->table && a->relative < 0) {
-    a->relative = weight;
-    return is_number(number, 1);
-  }
   if (!find_band(x, (struct constant *)c, a, &behind, &ahead))
     return false;
   bool all = behind == a->queries - 1;
@@ -140,6 +144,31 @@ static bool take_mask(struct onnx *x, struct attention *a, int weight,
     return false; /* what comes later is seen in part */
   a->causal = true;
   a->window = all ? a->window : behind + 1;
+  return true;
+}
+
+/*
+ * A bias by relative position: a row of a table for each distance, with the
+ * heads in front.
+ */
+static bool take_relative(struct onnx *x, struct attention *a, int node) {
+  const struct graph_node *n = node_at(x, node);
+  struct trace t = trace_of(x, node, false);
+  if (n->inputs.count != 1 || !is_word(x, t.base, "embed") ||
+      a->relative >= 0 || !is_number(t.number, 1))
+    return false;
+  const struct graph_node *rows = node_at(x, t.base);
+  const struct graph_node *distances = node_at(x, rows->inputs.at[0]);
+  static const int front[3] = {2, 0, 1};
+  struct layout expected = dense_of(x, t.base);
+  expected = layout_order(&expected, expected.rank == 3 ? 3 : 0, front);
+  expected = without_ones(&expected);
+  t.at = without_ones(&t.at);
+  if (strcmp(distances->word, "distances") != 0 || distances->args.count != 1 ||
+      last_size(x, t.base) != a->heads || !layout_equal(&t.at, &expected))
+    return false;
+  a->relative = t.base;
+  a->window_of = distances->args.at[0].value;
   return true;
 }
 
@@ -165,8 +194,17 @@ static int find_scores(struct onnx *x, struct attention *a, int node,
     } else if (n->inputs.count == 2 && strcmp(n->word, "add") == 0 &&
                is_number(a->softcap, 0) && *number > 0 &&
                is_word(x, n->inputs.at[1], "weight")) {
-      if (!take_mask(x, a, n->inputs.at[1], *number))
+      if (!take_mask(x, a, n->inputs.at[1]))
         return -1;
+    } else if (n->inputs.count == 2 && strcmp(n->word, "add") == 0 &&
+               is_number(a->softcap, 0) && is_number(*number, 1)) {
+      bool second = take_relative(x, a, n->inputs.at[1]);
+      if (!second && !take_relative(x, a, n->inputs.at[0]))
+        return -1;
+      if (!second) {
+        node = n->inputs.at[1];
+        continue;
+      }
     } else if (strcmp(n->word, "reshape") != 0) {
       return -1;
     }
@@ -207,9 +245,14 @@ static bool find_sides(struct onnx *x, struct attention *a, int scores) {
   a->kv = width;
   if (a->kv < 1 || a->heads % a->kv != 0)
     return false;
-  return find_heads(x, q, a->dim, a->heads, 1, false) &&
-         find_heads(x, k, a->dim, a->kv, a->heads / a->kv, !turned) &&
-         find_heads(x, v, a->dim, a->kv, a->heads / a->kv, false);
+  for (int flat = 0; flat < 2; flat++) {
+    a->flat = flat;
+    if (find_heads(x, q, a->dim, a->heads, 1, false, flat) &&
+        find_heads(x, k, a->dim, a->kv, a->heads / a->kv, !turned, flat) &&
+        find_heads(x, v, a->dim, a->kv, a->heads / a->kv, false, flat))
+      return true;
+  }
+  return false;
 }
 
 /* What scores are multiplied with: 1 / sqrt(dim), nothing, or another. */
@@ -283,19 +326,6 @@ static bool joins_heads(struct onnx *x, struct attention *a) {
   return layout_equal(&expected, &got);
 }
 
-/* Bias by relative position inside windows of w x w. */
-static bool find_window(struct onnx *x, struct attention *a) {
-  if (a->relative < 0)
-    return true;
-  const struct constant *c = find_weight(x, a->relative, "weight");
-  a->side = (int64_t)lround(sqrt((double)a->keys));
-  const struct constant *table = c->table;
-  return a->queries == a->keys && a->side * a->side == a->keys &&
-         table->rank == 2 &&
-         table->dims[0] == (2 * a->side - 1) * (2 * a->side - 1) &&
-         table->dims[1] == a->heads;
-}
-
 /* Keys and values are of one tensor, and have their places beside queries. */
 static bool find_inputs(struct onnx *x, struct attention *a) {
   const struct heads *q = &a->part[PART_Q], *k = &a->part[PART_K];
@@ -306,6 +336,8 @@ static bool find_inputs(struct onnx *x, struct attention *a) {
   if (to != node_at(x, a->part[PART_V].node)->inputs.at[0] ||
       in->rank != seen->rank)
     return false;
+  if (a->flat)
+    return from == to;
   for (int i = 0; i < in->rank - 2; i++)
     if (in->size[i] != seen->size[i])
       return false;
@@ -357,7 +389,7 @@ void find_attention(struct onnx *x) {
     struct attention a = {.out = (int)i, .relative = -1};
     const struct graph_node *node = x->graph->nodes.at[i];
     if (strcmp(node->word, "linear") == 0 && node->shape.rank >= 2 &&
-        joins_heads(x, &a) && find_inputs(x, &a) && find_window(x, &a) &&
+        joins_heads(x, &a) && find_inputs(x, &a) &&
         !is_tapped(x, &a, last, mark))
       attention_replace(x, &a);
   }

@@ -42,11 +42,12 @@ struct attention {
   struct heads part[PART_PARTS];
   int64_t heads, kv, dim, queries, keys;
   bool packed, causal, unscaled;
+  bool flat;      /* what they are of has rows and columns as axes */
   int64_t window; /* positions; 0: all */
   double factor;  /* of the queries, beside 1 / sqrt(dim) */
   double softcap;
-  int relative; /* the weight that is added; -1: none */
-  int64_t side; /* of the window that `relative` is for */
+  int relative;          /* the embedding whose rows are added; -1: none */
+  const char *window_of; /* the sizes that `relative` is for */
 };
 
 /* Back through what only moves values; `norms` and `ropes` as well. */

@@ -3,6 +3,7 @@
  * and the relative positions of SAM are: distances, and an embedding.
  */
 #include <inttypes.h>
+#include <math.h>
 #include <string.h>
 
 #include "from_onnx/reader.h"
@@ -13,9 +14,14 @@ struct ruler {
   int32_t args[DISTANCE_NUMBERS];
 };
 
+static int64_t side_of(int64_t count) {
+  int64_t side = (int64_t)llround(sqrt((double)count));
+  return side * side == count ? side : 0;
+}
+
 static bool measures(const struct ruler *ruler, const struct constant *places,
                      int64_t rows) {
-  int64_t n = places->dims[places->rank - 1];
+  int64_t n = side_of(places->count);
   for (int64_t i = 0; i < places->count; i++) {
     int64_t place = constant_whole(places, i);
     if (place + (place < 0 ? rows : 0) !=
@@ -23,6 +29,21 @@ static bool measures(const struct ruler *ruler, const struct constant *places,
       return false;
   }
   return true;
+}
+
+/* Rows and columns of a window of n positions that the table is for. */
+static bool has_window(struct ruler *ruler, const struct constant *places,
+                       int64_t rows) {
+  int32_t *window = ruler->args + DISTANCE_WINDOW;
+  int64_t n = side_of(places->count), side = side_of(n);
+  for (int i = 0; i < DISTANCE_AXES; i++)
+    window[i] = 1;
+  window[DISTANCE_AXES - 1] = (int32_t)n;
+  if (rows == 2 * n - 1)
+    return measures(ruler, places, rows);
+  window[DISTANCE_AXES - 2] = window[DISTANCE_AXES - 1] = (int32_t)side;
+  return side > 1 && rows == (2 * side - 1) * (2 * side - 1) &&
+         measures(ruler, places, rows);
 }
 
 /* The distance from which on all share a bucket; 128 is T5's. */
@@ -45,18 +66,13 @@ static bool has_buckets(struct ruler *ruler, const struct constant *places,
 
 static bool find_ruler(struct onnx *x, const struct constant *table,
                        struct constant *places, struct ruler *ruler) {
-  int64_t n = places->rank > 1 ? places->dims[places->rank - 1] : 0;
+  int64_t n = side_of(places->count);
   *ruler = (struct ruler){{0}};
-  for (int i = 0; i < DISTANCE_AXES; i++)
-    ruler->args[DISTANCE_WINDOW + i] = 1;
-  if (n < 2 || n > MOST_SIZE / n || places->count != n * n ||
-      places->dims[places->rank - 2] != n || places->rank == MOST_AXES ||
-      table->rank != 2 || !table->trained || x->batch > 1 ||
-      attribute_int(x, "axis", 0) != 0 || !constant_known(x, places))
+  if (n < 2 || n > INT32_MAX || places->rank == MOST_AXES || table->rank != 2 ||
+      !table->trained || x->batch > 1 || attribute_int(x, "axis", 0) != 0 ||
+      !constant_known(x, places))
     return false;
-  ruler->args[DISTANCE_WINDOW + DISTANCE_AXES - 1] = (int32_t)n;
-  return (table->dims[0] == 2 * n - 1 &&
-          measures(ruler, places, table->dims[0])) ||
+  return has_window(ruler, places, table->dims[0]) ||
          has_buckets(ruler, places, table->dims[0]);
 }
 
@@ -73,9 +89,14 @@ bool read_by_distance(struct onnx *x, struct constant *table,
     return onnx_fail(x, "its places depend on the inputs");
   struct graph_node *node = made(x, graph_join(x->graph, "distances"));
   int rank = places->rank;
-  int64_t n = places->dims[rank - 1], dims[MOST_AXES];
+  int64_t n = side_of(places->count), dims[MOST_AXES], window[DISTANCE_AXES];
+  int axes = ruler.args[DISTANCE_WINDOW + DISTANCE_AXES - 2] > 1 ? 2 : 1;
+  for (int i = 0; i < axes; i++)
+    window[i] = ruler.args[DISTANCE_WINDOW + DISTANCE_AXES - 1];
   node->shape = (struct graph_shape){2, {n, n}};
-  graph_int(x->graph, node, PART_OTHER, "", n);
+  graph_arg(
+      x->graph, node, PART_OTHER, "",
+      graph_sizes(x->graph, ruler.args[DISTANCE_BUCKETS] ? &n : window, axes));
   if (ruler.args[DISTANCE_BUCKETS]) {
     graph_int(x->graph, node, PART_NONE, "buckets=", table->dims[0]);
     graph_option(x->graph, node, PART_NONE, "most=", ruler.args[DISTANCE_MOST],
@@ -88,10 +109,9 @@ bool read_by_distance(struct onnx *x, struct constant *table,
   graph_int(x->graph, rows, PART_CHANNELS, "", table->dims[1]);
   rows->shape = (struct graph_shape){3, {n, n, table->dims[1]}};
   add_weight(x, rows, "weight", table);
-  const int order[3] = {rank - 2, rank - 1, rank};
   memcpy(dims, places->dims, (size_t)rank * sizeof *dims);
   dims[rank] = table->dims[1];
-  struct view view = view_fresh(x, rows->index, rank + 1, dims, order, 3);
+  struct view view = {rows->index, layout_dense(rank + 1, dims)};
   give_view(x, 0, &view);
   return true;
 }

@@ -122,11 +122,15 @@ bool read_dropout(struct onnx *x) {
     return false;
   struct constant *training = operand_constant(x, 2);
   double on = 0;
-  if (training && constant_is_even(x, training, &on) && on > 0)
+  if (training && constant_is_even(x, training, &on) && on > 0 && p > 0)
     graph_note(x->graph, "`%s` drops values in a prediction, too.",
                onnx_shown(x, x->at->name));
   if (!(p >= 0 && p < 1))
     return onnx_fail(x, "`ratio` is no share");
+  if (p <= 0) {
+    give_view(x, 0, in);
+    return true;
+  }
   struct graph_node *node = layer_on(x, "dropout", in->node);
   graph_arg(x->graph, node, PART_NONE, "", real_text(x, round(p * 1e6) / 1e6));
   node->args.at[0].usual = "0.5";
