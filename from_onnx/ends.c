@@ -345,9 +345,11 @@ static void part_names(struct onnx *x) {
     if (!node->output)
       continue;
     const char *name = node->output;
-    for (int n = 2; map_find(&names, slice_of(name)); n++)
-      name = graph_text(x->graph, "%s_%d", node->output, n);
-    map_add(x->arena, &names, slice_of(name));
+    struct map_entry *first = map_find(&names, slice_of(name));
+    while (map_find(&names, slice_of(name)))
+      name = graph_text(x->graph, "%s_%" PRId64, node->output,
+                        ++first->number);
+    map_add(x->arena, &names, slice_of(name))->number = 1;
     node->output = name;
   }
 }

@@ -320,6 +320,15 @@ static bool carry_out(struct onnx *x, struct constant **in, int count) {
   return onnx_fail(x, "it cannot be carried out on constants");
 }
 
+/* A layer of what is constant: its matrix stays a parameter. */
+static bool is_dense(struct onnx *x, struct constant **in, int count) {
+  bool dense = strcmp(x->at->type, "MatMul") == 0;
+  bool matrix = false;
+  for (int i = 0; i < count && dense; i++)
+    matrix = matrix || (in[i]->rank == 2 && in[i]->trained);
+  return matrix;
+}
+
 bool fold_constants(struct onnx *x, bool *done) {
   struct constant *in[MOST_INPUTS];
   int count = 0;
@@ -338,7 +347,8 @@ bool fold_constants(struct onnx *x, bool *done) {
     *done = !is_by_distance(x, in[0], in[1]);
     return !*done || fold_gather(x, in[0], in[1]);
   }
-  if (is_among(type, moves, sizeof moves / sizeof *moves))
+  if (is_among(type, moves, sizeof moves / sizeof *moves) ||
+      is_dense(x, in, count))
     return true;
   *done = true;
   return carry_out(x, in, count);

@@ -221,7 +221,9 @@ void give_view(struct onnx *x, size_t out, const struct view *view) {
               view->at.rank, MOST_AXES);
     return;
   }
-  struct view *copy = ARENA_NEW(x->arena, struct view);
+  struct view *copy = x->spare.count > 0
+                          ? (struct view *)x->spare.at[--x->spare.count]
+                          : ARENA_NEW(x->arena, struct view);
   *copy = *view;
   value->view = copy;
   check_stated(x, value, view->at.rank, view->at.dim);
@@ -452,6 +454,17 @@ static bool mark_outputs(struct onnx *x) {
   return true;
 }
 
+/* Views are large, and most have one reader. */
+static void drop_read(struct onnx *x) {
+  for (size_t i = 0; i < x->at->in_count; i++) {
+    struct value *value = x->at->ins[i] < 0 ? NULL : operand(x, i);
+    if (!value || ++value->read < value->uses || value->output || !value->view)
+      continue;
+    *VEC_PUSH(x->arena, &x->spare) = value->view;
+    value->view = NULL;
+  }
+}
+
 bool read_op(struct onnx *x) {
   bool absent, done = false;
   if (!check_inputs(x, &absent) || !mark_outputs(x))
@@ -526,6 +539,7 @@ static bool attempt(struct onnx *x) {
     x->at = &x->ops.at[i];
     if (!x->at->idle && !read_op(x))
       return onnx_fail(x, "it is not understood");
+    drop_read(x);
   }
   x->at = NULL;
   return !x->graph->failed && finish(x);
@@ -573,6 +587,7 @@ bool onnx_read(struct graph *graph, struct slice file,
     *graph = clean;
     graph->nodes.count = 0;
     graph->notes.count = 0;
+    graph->said = (struct map){0};
   }
   *graph = first;
   return false;

@@ -73,8 +73,8 @@ struct value {
   bool made;                 /* its node has been read */
   bool absent;               /* left out, with what it follows from */
   bool output;
-  bool idle; /* nothing that is read depends on it */
-  int uses;
+  bool idle;                   /* nothing that is read depends on it */
+  int uses, read;              /* operands that it is; those that were read */
   const Onnx__TypeProto *type; /* that the file states, or NULL */
 };
 
@@ -101,7 +101,9 @@ struct extra {
   bool has_number;
   int axis; /* of a `slice`, and where it begins */
   int64_t from;
-  int64_t shifts[3]; /* of a `roll` */
+  int64_t shifts[3];            /* of a `roll` */
+  int64_t before[3], behind[3]; /* zeros that a `pad` has, */
+  bool borders;                 /* and no others */
   const int *joined; /* of a `concat` along `axis`: what it joins in all */
   int parts;
   VEC(int) moves; /* nodes that only move what this one gives */
@@ -127,6 +129,7 @@ struct onnx {
   VEC(struct external_file *) files; /* that hold values, beside the model */
   struct map beside;                 /* them by name: the index plus 1 */
   const struct op *at;               /* the one that is being read */
+  VEC(const struct view *) spare;    /* that nobody reads any more */
   struct map unknown; /* operators without a counterpart: how many */
 };
 

@@ -252,6 +252,10 @@ bool read_pad(struct onnx *x) {
                          behind[last]));
   for (int i = 0; i <= last; i++)
     node->shape.size[i] += before[i] + behind[i];
+  struct extra *extra = extra_of(x, node->index);
+  extra->borders = plain && last <= 3 && !before[last] && !behind[last];
+  memcpy(extra->before, before, sizeof extra->before);
+  memcpy(extra->behind, behind, sizeof extra->behind);
   result = view_fresh(x, node->index, rank, dims, axes.order, axes.count);
   give_view(x, 0, &result);
   return true;

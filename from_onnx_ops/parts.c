@@ -14,10 +14,9 @@ static int slice_node(struct onnx *x, int node, int axis, int64_t from,
     return node;
   struct graph_node *layer = layer_on(x, "slice", node);
   graph_arg(x->graph, layer, PART_NONE, "", axis_word(x, &layer->shape, axis));
-  graph_arg(x->graph, layer, PART_NONE, "",
-            to == size
-                ? graph_text(x->graph, "%" PRId64 ":_", from)
-                : graph_text(x->graph, "%" PRId64 ":%" PRId64, from, to));
+  bool channels = axis + 1 == layer->shape.rank;
+  graph_range(x->graph, layer, channels ? PART_CHANNELS : PART_OTHER, from, to,
+              size);
   layer->shape.size[axis] = to - from;
   extra_of(x, layer->index)->axis = axis;
   extra_of(x, layer->index)->from = from;

@@ -87,7 +87,9 @@ int keras_exact(struct keras_call *call, const struct keras_tensor *tensor) {
 
 bool keras_give(struct keras_call *call, int node,
                 const struct graph_shape *shape) {
-  *VEC_PUSH(call->keras->graph->arena, &call->outputs) =
+  struct arena *arena = call->keras->graph->arena;
+  VEC_RESERVE(arena, &call->outputs, 1);
+  *VEC_PUSH(arena, &call->outputs) =
       (struct keras_tensor){.node = node, .shape = *shape};
   return !call->keras->graph->failed;
 }
@@ -134,9 +136,8 @@ int keras_part(struct keras_call *call, int input, int axis, int64_t from,
     return input;
   struct graph_node *node = keras_node(call, "slice", input);
   graph_arg(g, node, PART_NONE, "", keras_axis_name(call, &node->shape, axis));
-  graph_arg(g, node, PART_NONE, "",
-            to == end ? graph_text(g, "%" PRId64 ":_", from)
-                      : graph_text(g, "%" PRId64 ":%" PRId64, from, to));
+  bool channels = axis + 1 == node->shape.rank;
+  graph_range(g, node, channels ? PART_CHANNELS : PART_OTHER, from, to, end);
   node->shape.size[axis] = to - from;
   return node->index;
 }

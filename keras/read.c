@@ -263,6 +263,7 @@ static bool add_call(struct keras *k, struct keras_model *m,
     return false;
   }
   layer->ran = true;
+  VEC_RESERVE(k->graph->arena, &site->outputs, call.outputs.count);
   for (size_t i = 0; i < call.outputs.count; i++)
     *VEC_PUSH(k->graph->arena, &site->outputs) = call.outputs.at[i];
   note_uses(k, site);

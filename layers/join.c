@@ -374,8 +374,8 @@ static size_t concat_trace(const struct layer *layer, struct tape *tape,
     bool list = tape->profile->concat_anew && value.part_count &&
                 value.shared && value.axis == axis &&
                 tape->parts.count < LIMIT_PARTS;
-    for (int k = 0; k < (list ? value.part_count : 1); k++) {
-      size_t part = list ? tape->parts.at[value.first_part + (size_t)k] : in[i];
+    for (uint32_t k = 0; k < (list ? value.part_count : 1); k++) {
+      size_t part = list ? tape->parts.at[value.first_part + k] : in[i];
       *VEC_PUSH(tape->arena, &tape->parts) = part;
       count++;
     }
@@ -389,9 +389,9 @@ static size_t concat_trace(const struct layer *layer, struct tape *tape,
                                                   .in_count = count,
                                                   .out = extent_of(&layer->out),
                                                   .gradient = GRADIENT_SHARED});
-  tape->values.at[out].first_part = first;
-  tape->values.at[out].part_count = count;
-  tape->values.at[out].axis = axis;
+  tape->values.at[out].first_part = tape_place(tape, first);
+  tape->values.at[out].part_count = (uint32_t)count;
+  tape->values.at[out].axis = (signed char)axis;
   return out;
 }
 

@@ -24,7 +24,7 @@ static size_t add_buffer(struct placing *p, int64_t node, const char *part,
 /* The node whose output a value is; inner results have names of their own. */
 static const char *part_name(const struct tasks *b, size_t op) {
   const struct tape_op *at = &b->trace.tape.ops.at[op];
-  return op + 1 == b->trace.op_end[at->node] ? NULL : at->name;
+  return op + 1 == b->trace.op_end[at->node] ? NULL : at->facts->name;
 }
 
 static void place_task(struct placing *p, size_t step, size_t number) {

@@ -85,19 +85,35 @@ static bool find_training(struct question *q, struct arena *arena) {
          parallel_find(&step, arena, q->model->arena, &m->parallel);
 }
 
+/* What the settings' own batch takes: the first of all trials. */
+static struct tried own_trial(const struct memory *memory, int64_t batch) {
+  const struct parallel *p = &memory->parallel;
+  if (!p->stages.count)
+    return (struct tried){batch, memory->training.peak, memory->training.line};
+  const struct stage *most = &p->stages.at[p->most_loaded];
+  return (struct tried){batch, most->peak, stage_line(most)};
+}
+
 bool memory_largest_batches(const struct model *model,
-                            const struct train_settings *train, size_t count,
+                            const struct train_settings *train,
+                            const struct memory *memory, size_t count,
                             const int64_t *bytes, int64_t *batches) {
   struct arena scratch;
   struct step step = {.model = model, .settings = *train};
+  struct tries trials = {0};
+  struct runs runs = {.arena = &scratch};
   /* A pipeline is cut anew for each batch that is tried. */
   if (model->nodes.count > QUICK_NODES / (train->pipeline > 1 ? 8 : 1))
     return false;
   arena_open_in(&scratch, model->arena);
+  if (parallel_wanted(train)) /* parts are run again and again */
+    step.runs = &runs;
+  *VEC_PUSH(&scratch, &trials.all) = own_trial(memory, train->batch);
   checkpoint_choose(&step, fit_room(&step.settings), &scratch);
   for (size_t i = 0; i < count; i++) {
     step.settings.memory = bytes[i];
-    batches[i] = fit_largest_batch(&step, fit_room(&step.settings), &scratch);
+    batches[i] =
+        fit_largest_batch(&step, fit_room(&step.settings), &trials, &scratch);
   }
   arena_close(&scratch);
   return true;

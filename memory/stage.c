@@ -217,7 +217,7 @@ int64_t stage_weight_bytes(struct search *s, struct node_range nodes) {
   int64_t bytes = 0;
   for (size_t i = ops.first; i < ops.end; i++) {
     const struct tape_op *op = &tape->ops.at[i];
-    if (!op->splits || op->param_count == 0)
+    if (!op->facts->splits || op->facts->param_count == 0)
       continue;
     size_t in = tape->ins.at[op->first_in];
     const struct extent *out = &tape->values.at[op->first_out].extent;

@@ -53,7 +53,8 @@ static bool multiplies(const struct tasks *b, size_t index) {
 static bool folds(const struct tasks *b, size_t index) {
   const struct tape *tape = &b->trace.tape;
   const struct tape_op *op = &tape->ops.at[index];
-  if (!op->folds || index == 0 || b->model->nodes.at[op->node].copies > 1 ||
+  if (!op->facts->folds || index == 0 ||
+      b->model->nodes.at[op->node].copies > 1 ||
       b->settings->fold == TOGGLE_OFF)
     return false;
   size_t in = tape->ins.at[op->first_in];
@@ -139,7 +140,7 @@ static bool in_step(const struct tasks *b, size_t index, size_t tensor) {
   const struct tape *tape = &b->trace.tape;
   const struct tape_op *op = &tape->ops.at[index];
   const struct tape_lowered *lowered = &tape->lowered.at[index];
-  for (int i = 0; i < op->in_count; i++) {
+  for (int i = 0; i < op->facts->in_count; i++) {
     size_t at = lowered->first_strides + (size_t)i;
     struct strides lies = tape_strides_at(tape, tape->strides.at[at]);
     size_t value = tape->ins.at[op->first_in + (size_t)i];
@@ -153,7 +154,7 @@ static bool in_step(const struct tasks *b, size_t index, size_t tensor) {
 static void add_reads(struct tasks *b, size_t index, struct plan_task *task) {
   const struct tape_op *op = &b->trace.tape.ops.at[index];
   task->first_read = b->graph.reads.count;
-  for (int i = 0; i < op->in_count; i++) {
+  for (int i = 0; i < op->facts->in_count; i++) {
     size_t value = b->trace.tape.ins.at[op->first_in + (size_t)i];
     size_t tensor = b->tensor[tasks_root(b, value)];
     if (!tensor || b->stamp[tensor] == b->graph.tasks.count)
@@ -172,7 +173,7 @@ static void add_reads(struct tasks *b, size_t index, struct plan_task *task) {
 static void add_task(struct tasks *b, size_t index) {
   const struct tape *tape = &b->trace.tape;
   const struct tape_op *op = &tape->ops.at[index];
-  if (op->result == RESULT_VIEW)
+  if (op->facts->result == RESULT_VIEW)
     return;
   size_t first = tape->values.at[op->first_out].storage;
   if (b->root[first] != first)
@@ -180,12 +181,12 @@ static void add_task(struct tasks *b, size_t index) {
   size_t number = b->graph.tasks.count;
   struct plan_task *task = VEC_PUSH(b->graph.arena, &b->graph.tasks);
   b->op_of[number] = index;
-  task->work = bytes_of(b, &op->work);
-  task->elementwise = op->elementwise;
+  task->work = bytes_of(b, &op->facts->work);
+  task->elementwise = op->facts->elementwise;
   struct plan_task made = *task;
   add_reads(b, index, &made);
   made.first_made = b->graph.makes.count;
-  for (int i = 0; i < op->out_count; i++) {
+  for (int i = 0; i < op->facts->out_count; i++) {
     size_t storage = tape->values.at[op->first_out + (size_t)i].storage;
     *VEC_PUSH(b->graph.arena, &b->graph.makes) = add_tensor(b, storage) - 1;
     made.made_count++;

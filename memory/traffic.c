@@ -95,7 +95,7 @@ static void send_of_part(struct sender *t, struct node_range nodes) {
   size_t next = 0, last = SIZE_MAX;
   for (size_t i = ops.first; i < ops.end; i++) {
     const struct tape_op *op = &tape->ops.at[i];
-    if (t->s->shards.role[i] == SHARD_NONE || op->in_count == 0)
+    if (t->s->shards.role[i] == SHARD_NONE || op->facts->in_count == 0)
       continue;
     size_t in = tape->values.at[tape->ins.at[op->first_in]].storage;
     bool columns = t->s->shards.role[i] == SHARD_COLUMNS;

@@ -39,7 +39,7 @@ static double gradients_read(const struct trace *trace, int64_t node) {
   if (first == trace->op_end[node])
     return 0;
   const struct tape_op *op = &tape->ops.at[first];
-  for (int k = 0; k < op->in_count; k++)
+  for (int k = 0; k < op->facts->in_count; k++)
     found +=
         tape->values.at[tape->ins.at[op->first_in + (size_t)k]].needs_gradient;
   return found;
@@ -60,7 +60,7 @@ struct work work_find(const struct model *model,
   for (size_t i = 0; i < step.segments.count; i++)
     for (size_t k = step.segments.at[i].first; k < step.segments.at[i].end; k++)
       work.core[step.trace.tape.ops.at[k].node + 1] +=
-          (double)step.trace.tape.ops.at[k].macs / 2;
+          (double)step.trace.tape.ops.at[k].facts->macs / 2;
   for (size_t i = 0; i < count; i++) {
     work.core[i + 1] += work.core[i];
     const struct node *node = &model->nodes.at[i];

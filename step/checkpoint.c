@@ -272,12 +272,13 @@ static bool choose_and_measure(struct chain chain, struct step *step,
                                struct arena *arena, int64_t *peak) {
   struct arena scratch;
   struct step trial = {.model = step->model, .settings = step->settings};
+  struct peak_line line;
   arena_open_in(&scratch, arena);
   chain.arena = &scratch;
   bool chosen = choose(&chain, &trial);
   if (chosen) {
     step_trace(&trial, &scratch);
-    *peak = step_peak(&trial, &scratch);
+    *peak = step_peak(&trial, &scratch, &line);
     step->extra_macs = trial.extra_macs;
     step->ranges.count = 0;
     for (size_t i = 0; i < trial.ranges.count; i++)

@@ -16,7 +16,7 @@ static void find_owners(struct python *p) {
 static bool is_in_place(const struct trace *trace, size_t node) {
   size_t begin = node ? trace->op_end[node - 1] : 0;
   return trace->op_end[node] == begin + 1 &&
-         trace->tape.ops.at[begin].result == RESULT_IN_PLACE;
+         trace->tape.ops.at[begin].facts->result == RESULT_IN_PLACE;
 }
 
 static void find_trace(const struct python *p, struct trace *trace) {
