@@ -268,6 +268,7 @@ struct constant *constant_with(struct onnx *x, struct constant *c, int rank,
                                const int64_t *dims) {
   struct constant *result = like(x, c, rank, dims);
   result->band = c->band;
+  result->longer = c->longer;
   result->real = c->real;
   result->whole = c->whole;
   result->proto = c->proto;
@@ -305,6 +306,9 @@ static void advance(struct cursor *cursor) {
 
 struct constant *constant_through(struct onnx *x, struct constant *c,
                                   const struct layout *at) {
+  struct layout dense = layout_dense(at->rank, at->dim);
+  if (layout_equal(at, &dense) && layout_values(at) == c->count)
+    return constant_with(x, c, at->rank, at->dim);
   struct constant *result = like(x, c, at->rank, at->dim);
   struct cursor cursor = {.at = at, .place = at->first};
   if (c->fill || c->unknown || x->graph->failed || !constant_load(x, c))

@@ -25,7 +25,7 @@ static bool ends_with(const char *name, const char *end) {
   return length >= tail && strcmp(name + length - tail, end) == 0;
 }
 
-static bool is_weight_name(const char *name) {
+bool is_weight_name(const char *name) {
   static const char *const ends[] = {".weight",        ".bias",
                                      "running_mean",   "running_var",
                                      "in_proj_weight", "in_proj_bias"};
@@ -347,8 +347,7 @@ static void part_names(struct onnx *x) {
     const char *name = node->output;
     struct map_entry *first = map_find(&names, slice_of(name));
     while (map_find(&names, slice_of(name)))
-      name = graph_text(x->graph, "%s_%" PRId64, node->output,
-                        ++first->number);
+      name = graph_text(x->graph, "%s_%" PRId64, node->output, ++first->number);
     map_add(x->arena, &names, slice_of(name))->number = 1;
     node->output = name;
   }

@@ -224,7 +224,8 @@ static bool elementwise(struct onnx *x, const struct fold *f,
       constant_new(x, f->type ? f->type : last->type, rank, dims);
   bool fills = true, real = false;
   for (int i = 0; i < f->inputs; i++) {
-    result->trained = result->trained || in[i]->trained;
+    /* A learned factor of a buffer does not make it a parameter. */
+    result->trained = result->trained || (in[i]->trained && in[i]->count > 1);
     result->unknown = result->unknown || !constant_known(x, in[i]);
     fills = fills && (in[i]->fill || in[i]->count == 1);
     real = real || constant_is_real(in[i]);

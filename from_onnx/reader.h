@@ -57,6 +57,7 @@ struct constant {
   const char *name;
   struct constant *mask;         /* what it adds where it is a condition */
   const struct constant *origin; /* that it is a view of, or NULL */
+  const struct constant *longer; /* a table whose first rows they are */
   const struct band *band;       /* that stands for values which are not here */
 };
 
@@ -73,6 +74,7 @@ struct value {
   bool made;                 /* its node has been read */
   bool absent;               /* left out, with what it follows from */
   bool output;
+  bool buffer;                 /* no parameter, as the file says */
   bool idle;                   /* nothing that is read depends on it */
   int uses, read;              /* operands that it is; those that were read */
   const Onnx__TypeProto *type; /* that the file states, or NULL */
@@ -163,6 +165,9 @@ int operand_ints(struct onnx *x, size_t index, const char *name, int64_t *to,
                  int most);
 /* An axis from 0; -1, and failed, if there is none. */
 int axis_from(struct onnx *x, int64_t axis, int rank);
+
+/* "conv1.weight" and the like, as exporters name parameters. */
+bool is_weight_name(const char *name);
 
 /* Results. */
 void give_view(struct onnx *x, size_t out, const struct view *view);

@@ -62,7 +62,15 @@ static int join_views(struct onnx *x, const char *word, const struct view *all,
     return result;
   struct graph_node *join = turned ? join_of(x, word, node, all->node)
                                    : join_of(x, word, all->node, node);
-  join->shape = node_at(x, all->node)->shape;
+  const struct graph_shape *mine = &node_at(x, all->node)->shape;
+  const struct graph_shape *theirs = &node_at(x, node)->shape;
+  join->shape = *mine;
+  if (theirs->rank > mine->rank) { /* netc has its axes of one place, too */
+    int more = theirs->rank - mine->rank;
+    for (int i = 0; i < theirs->rank; i++)
+      join->shape.size[i] = i < more ? 1 : mine->size[i - more];
+    join->shape.rank = theirs->rank;
+  }
   return join->index;
 }
 
@@ -227,7 +235,9 @@ static bool of_constant(struct onnx *x, const char *word,
     return turned ? of_views(x, word, &other, view)
                   : of_views(x, word, view, &other);
   }
-  if (even && (c->count == 1 || !c->trained)) {
+  bool learned =
+      c->trained && (c->count > 1 || (c->name && is_weight_name(c->name)));
+  if (even && !learned) {
     int node = turned && strcmp(word, "sub") != 0 && strcmp(word, "div") != 0
                    ? with_number(x, word, whole.node, number)
                : turned ? from_number(x, word, whole.node, number)

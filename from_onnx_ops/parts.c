@@ -67,7 +67,11 @@ bool move_slice(struct onnx *x, struct moved *m, int axis, int64_t from,
     strides[axis] *= step;
     at.dim[axis] = count;
     at = layout_of(at.rank, at.dim, strides, first);
+    const struct constant *table = m->constant;
     m->constant = constant_through(x, m->constant, &at);
+    if (table->trained && table->rank == 2 && axis == 0 && first == 0 &&
+        step == 1 && count < size)
+      m->constant->longer = table;
     m->view.at = layout_dense(m->constant->rank, m->constant->dims);
     return !x->graph->failed;
   }

@@ -339,14 +339,37 @@ int pattern_channels(struct onnx *x, const char *word, int in,
   return node->index;
 }
 
+/* Row p has sin(p / 10000^(2i/C)), cos of the same, .. (arXiv 1706.03762). */
+static bool are_sines(struct onnx *x, struct constant *c) {
+  int64_t width = c->dims[1];
+  if (width < 2 || c->fill || !constant_known(x, c))
+    return false;
+  for (int64_t i = 0; i < c->count; i++) {
+    double at = (double)(i / width), k = (double)(i % width / 2 * 2);
+    double angle = at / pow(10000, k / (double)width);
+    double wave = i % width % 2 ? cos(angle) : sin(angle);
+    if (fabs(constant_real(c, i) - wave) > 2e-3)
+      return false;
+  }
+  return true;
+}
+
 int pattern_weight(struct onnx *x, const char *word, int in,
                    struct constant *c) {
   const struct graph_shape *shape = &node_at(x, in)->shape;
-  if (strcmp(word, "add") != 0 || !c->trained || shape->rank != 2 ||
-      c->rank != 2 || c->dims[0] != shape->size[0] ||
-      c->dims[1] != shape->size[1] || shape->size[0] < 2)
+  if (strcmp(word, "add") != 0 || shape->rank != 2 || c->rank != 2 ||
+      c->dims[0] != shape->size[0] || c->dims[1] != shape->size[1] ||
+      shape->size[0] < 2)
+    return -1;
+  bool fixed = are_sines(x, c);
+  if (!fixed && !c->trained)
     return -1;
   struct graph_node *node = layer_on(x, "posembed", in);
-  add_weight(x, node, "weight", c);
+  const struct constant *table = c->longer ? c->longer : c;
+  if (fixed)
+    graph_arg(x->graph, node, PART_NONE, "", "fixed");
+  else if (c->longer)
+    graph_int(x->graph, node, PART_OTHER, "", table->dims[0]);
+  add_weight(x, node, "weight", fixed ? c : table);
   return node->index;
 }
