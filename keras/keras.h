@@ -153,6 +153,10 @@ int keras_spatial(const struct keras_call *call);
 /* Values; false with an error where they pass 2^62. */
 bool keras_count(struct keras_call *call, const struct graph_shape *shape,
                  int64_t *count);
+/* The first input's values in the shape of a list, from its item `from` on,
+ * of which one, null or -1, is inferred; `what` is the list's name. */
+bool keras_fill_shape(struct keras_call *call, const json_t *target,
+                      size_t from, const char *what, struct graph_shape *shape);
 bool keras_same(const struct graph_shape *a, const struct graph_shape *b);
 /* What a join of both by value gives; false, with an error: they differ. */
 bool keras_broadcast(struct keras_call *call, const struct graph_shape *a,

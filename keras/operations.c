@@ -231,33 +231,10 @@ static bool reduce(struct keras_call *call, const char *word) {
 
 static bool reshape(struct keras_call *call, const char *word) {
   const json_t *target = either(call, "newshape", "shape", 1);
-  struct graph_shape out = {.rank = (int)json_array_size(target) - 1};
-  int64_t all, known = 1;
-  int open = -1;
+  struct graph_shape out;
   (void)word;
-  if (!json_is_array(target) || out.rank < 1 || out.rank >= LIMIT_RANK)
-    return keras_fail(call, "its shape is no list of numbers");
-  if (!keras_count(call, &call->inputs[0].shape, &all))
+  if (!keras_fill_shape(call, target, 1, "shape", &out))
     return false;
-  for (int i = 0; i < out.rank; i++) {
-    const json_t *size = json_array_get(target, (size_t)i + 1);
-    if (json_is_null(size) ||
-        (json_is_integer(size) && json_integer_value(size) == -1))
-      open = i;
-    else if (!keras_integer(call, size, "shape", 1, KERAS_MOST, &out.size[i]))
-      return false;
-    else if (all / out.size[i] < known)
-      return keras_fail(call, "its shape has more values than its input");
-    else
-      known *= out.size[i];
-  }
-  if (open >= 0)
-    out.size[open] = all / known;
-  if (open >= 0 ? all % known != 0 : known != all)
-    return keras_fail(call,
-                      "its input has %" PRId64 " values, which are not "
-                      "those of its shape",
-                      all);
   return keras_give(call, keras_reshape(call, call->inputs[0].node, &out),
                     &out);
 }
