@@ -71,6 +71,11 @@ static void attention_of_exporters_gives_its_values(void **state) {
 static void differences_are_said(void **state) {
   (void)state;
   char *source = import(FOLDER "/fused_llama.onnx", "");
+  char *far = import(FOLDER "/far.onnx", "");
+  assert_holds(far, "# The file's rope turns by other angles than those of "
+                    "base 10000");
+  assert_holds(far, "attention 4 kv=2 causal rope nobias }");
+  free(far);
   assert_holds(source, "# `present.key` and 1 more are left out");
   assert_holds(source, "# `attention_mask` and 2 more are left out");
   free(source);
