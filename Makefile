@@ -382,12 +382,18 @@ planned := $(filter-out %/LOWER_BOUNDS.csv,$(wildcard $(tables)/cnn/*.csv)) \
            $(wildcard $(tables)/perfect/*.csv) \
            training=2000 training=20000 training=60000
 
+# Seconds each: an instance may be solved by the luck of one seed.
+lucky := $(addsuffix @1048576,$(wildcard $(tables)/minimalloc/?.*.csv) \
+           $(filter-out %/p300_1.csv,$(wildcard $(tables)/perfect/*.csv)))
+
 bench: $(build)/netc $(build)/bench/json_reference $(build)/bench/planner \
        $(build)/bench/parse
 	@bench/run.sh $(build)/netc $(build)/bench/json_reference
 	@$(build)/bench/parse 40 examples/zoo/*.net
+	@bench/zoo.sh $(build)/netc
 	@bench/scale.sh $(build)/netc
 	@$(build)/bench/planner $(planned)
+	@$(build)/bench/planner seeds $(lucky)
 
 # Coverage-guided fuzzing for FUZZ seconds, from the golden sources.
 FUZZ = 60
