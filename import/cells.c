@@ -9,7 +9,8 @@
 #include "import/builder.h"
 
 enum {
-  SHORT = 3,     /* layers that are a block rather than lines before a join */
+  SHORT = 3,  /* layers that are a block rather than lines before a join */
+  LARGE = 24, /* layers of a join of branches that ends a cell */
   MOST_PRIVATE = 64,
 };
 
@@ -91,11 +92,13 @@ static void weigh_join(struct builder *b, int index) {
       continue;
     struct cell_node *in = &b->cells[operand];
     int deep = in->deep + (operand != cell->main);
-    if (operand != cell->main && (deep > b->layout.cells || in->size > MOST_PRIVATE))
+    if (operand != cell->main &&
+        (deep > b->layout.cells || in->size > MOST_PRIVATE))
       in->anchor = true;
     cell->size += in->anchor ? 0 : in->size;
     cell->deep = !in->anchor && deep > cell->deep ? deep : cell->deep;
   }
+  cell->anchor = cell->anchor || (large > 1 && cell->size > LARGE);
 }
 
 static void weigh(struct builder *b, int index) {

@@ -143,8 +143,8 @@ static bool are_neighbours(const struct source_plan *plan,
   return true;
 }
 
-static bool comes_before(const struct source_plan *plan,
-                         const struct family *a, const struct family *b) {
+static bool comes_before(const struct source_plan *plan, const struct family *a,
+                         const struct family *b) {
   if (plan->layout.small_defs && a->lines != b->lines)
     return a->lines < b->lines;
   return a->saved != b->saved ? a->saved > b->saved : a->length < b->length;

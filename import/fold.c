@@ -143,7 +143,8 @@ static struct piece *put(struct source_plan *plan, struct statement *s,
 
 static void put_text(struct source_plan *plan, struct statement *s,
                      enum part part, const char *text) {
-  put(plan, s, PIECE_TEXT)->text = (struct part_text){part, "", text, NULL, NULL};
+  put(plan, s, PIECE_TEXT)->text =
+      (struct part_text){part, "", text, NULL, NULL};
 }
 
 static struct block *body_of(struct source_plan *plan, struct run run) {
@@ -183,8 +184,10 @@ static void make_series(struct source_plan *plan, struct block *block,
   put_text(plan, s, PART_NONE, "for");
   put_text(plan, s, PART_NONE, "i");
   put_text(plan, s, PART_NONE, "in");
-  put_text(plan, s, PART_COUNT, graph_text(plan->graph, "%lld", (long long)turns[1]));
-  s->pieces.at[3].text.before = graph_text(plan->graph, "%lld..", (long long)turns[0]);
+  put_text(plan, s, PART_COUNT,
+           graph_text(plan->graph, "%lld", (long long)turns[1]));
+  s->pieces.at[3].text.before =
+      graph_text(plan->graph, "%lld..", (long long)turns[0]);
 }
 
 static void make(struct source_plan *plan, struct block *block,

@@ -53,8 +53,8 @@ struct graph_weight {
   const char *name; /* in its layer: "weight" */
   int64_t count;
   bool fill;
-  bool is_matrix; /* of a dense layer: outputs x inputs; its inputs are in */
-  bool as_file;   /* the order of a file, or in that of the net */
+  bool is_matrix;    /* of a dense layer: outputs x inputs; its inputs are in */
+  bool as_file;      /* the order of a file, or in that of the net */
   const float *real; /* or */
   const int64_t *whole;
 };

@@ -80,13 +80,14 @@ static int write_plan(struct graph *graph, struct layout layout,
 
 /* Tries all ways to say it, and keeps the one of fewest lines. */
 static void write_shortest(struct graph *graph, struct imported *result) {
-  static const int cells[] = {0, 3, 1};
+  static const int cells[] = {0, 3, 1, 1};
   int least = INT_MAX;
-  for (int way = 0; way < 3 * 8; way++) {
+  for (int way = 0; way < 4 * 8; way++) {
     struct layout layout = {.cells = cells[way / 8],
                             .small_defs = way & 1,
                             .series_early = way & 2,
-                            .late = way & 4};
+                            .late = way & 4,
+                            .bare_joins = way / 8 == 3};
     struct imported other;
     if (layout.late && !layout.cells)
       continue;

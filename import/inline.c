@@ -1,4 +1,5 @@
 /* A def that is called once is written where it is called. */
+#include <ctype.h>
 #include <string.h>
 
 #include "import/parameter.h"
@@ -83,8 +84,8 @@ static bool fill(struct source_plan *plan, const struct statement *def,
       else if (piece->kind == PIECE_TEXT)
         can = put_given(plan, def, call, piece, &piece->text, try);
       for (size_t v = 0; v < piece->values.count; v++)
-        can = can && put_given(plan, def, call, piece, &piece->values.at[v],
-                               try);
+        can =
+            can && put_given(plan, def, call, piece, &piece->values.at[v], try);
       if (!can)
         return false;
     }
@@ -137,9 +138,49 @@ static bool inline_def(struct source_plan *plan, size_t index) {
   return true;
 }
 
+static bool is_taken(const struct source_plan *plan, const char *name) {
+  for (size_t i = 0; i < plan->graph->nodes.count; i++)
+    if (strcmp(plan->graph->nodes.at[i]->word, name) == 0)
+      return true;
+  for (size_t i = 0; i < plan->defs.all.count; i++)
+    if (strcmp(plan->defs.all.at[i].pieces.at[1].text.value, name) == 0)
+      return true;
+  return false;
+}
+
+static void rename_calls(struct block *block, const char *from,
+                         const char *to) {
+  for (size_t i = 0; i < block->all.count; i++) {
+    struct statement *s = &block->all.at[i];
+    if (strcmp(word_of(s), from) == 0)
+      s->pieces.at[0].text.value = to;
+    for (size_t k = 0; k < s->pieces.count; k++)
+      if (s->pieces.at[k].kind == PIECE_BLOCK)
+        rename_calls(s->pieces.at[k].block, from, to);
+  }
+}
+
+/* `block3` is `block2` where that has gone. */
+static void renumber(struct source_plan *plan, struct statement *def) {
+  const char *old = def->pieces.at[1].text.value;
+  size_t length = strlen(old);
+  while (length > 1 && isdigit((unsigned char)old[length - 1]))
+    length--;
+  const char *base = graph_text(plan->graph, "%.*s", (int)length, old);
+  const char *name = base;
+  for (int i = 2; strcmp(name, old) != 0 && is_taken(plan, name); i++)
+    name = graph_text(plan->graph, "%s%d", base, i);
+  def->pieces.at[1].text.value = name;
+  rename_calls(&plan->top, old, name);
+  for (size_t i = 0; i < plan->defs.all.count; i++)
+    rename_calls(body_of(&plan->defs.all.at[i]), old, name);
+}
+
 void inline_defs(struct source_plan *plan) {
   for (size_t i = plan->defs.all.count; i-- > 0;)
     inline_def(plan, i);
+  for (size_t i = 0; i < plan->defs.all.count; i++)
+    renumber(plan, &plan->defs.all.at[i]);
   block_measure(plan, &plan->top);
   block_measure(plan, &plan->defs);
 }

@@ -237,8 +237,8 @@ bool parameters_find(struct source_plan *plan, const struct run *runs,
   name_parameters(plan, p);
   for (size_t run = 0; run < count; run++)
     for (size_t i = 0; i < p->count; i++)
-      p->values[run * p->count + i] =
-          (struct part_text){p->part[i], "", value_at(&c, run, rows[i]), NULL, NULL};
+      p->values[run * p->count + i] = (struct part_text){
+          p->part[i], "", value_at(&c, run, rows[i]), NULL, NULL};
   for (size_t row = 0; row < body->count; row++)
     if (said[row].by != SIZE_MAX)
       body->at[row]->value =

@@ -36,9 +36,9 @@ int run_lines(const struct run *run);
 
 /*
  * Compares runs of one form. Labels of what is before a run are parts, too,
- * PART_TENSOR, with "#" and the node as value. If they can do with MOST_PARAMETERS, puts the
- * names into the first of them, which thereby becomes the body for all, and
- * returns true; else nothing is changed.
+ * PART_TENSOR, with "#" and the node as value. If they can do with
+ * MOST_PARAMETERS, puts the names into the first of them, which thereby becomes
+ * the body for all, and returns true; else nothing is changed.
  */
 bool parameters_find(struct source_plan *plan, const struct run *runs,
                      size_t count, struct parameters *parameters);

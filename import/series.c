@@ -124,8 +124,7 @@ static bool fits_lag(struct view *v, const label_list *labels, size_t slot) {
     int turn = (int)run - lag;
     if (turn >= 0
             ? ordinal[node] != begin_of(v, (size_t)turn) + v->place[series]
-            : ordinal[node] >= v->begin ||
-                  !note_earlier(v, node, series, turn))
+            : ordinal[node] >= v->begin || !note_earlier(v, node, series, turn))
       return false;
   }
   v->lag = lag > v->lag ? lag : v->lag;

@@ -121,8 +121,8 @@ static bool same_text(const char *a, const char *b) {
 
 static bool same_part(const struct part_text *a, const struct part_text *b,
                       bool form) {
-  if (strcmp(a->before, b->before) != 0 || !same_text(a->after, b->after) || a->part != b->part ||
-      !a->usual != !b->usual)
+  if (strcmp(a->before, b->before) != 0 || !same_text(a->after, b->after) ||
+      a->part != b->part || !a->usual != !b->usual)
     return false;
   return (form && is_free(a) && is_free(b)) || strcmp(a->value, b->value) == 0;
 }
@@ -133,7 +133,8 @@ static bool same_label(const struct likeness *how, const struct statement *in_a,
   int at_a = how->plan->ordinal[a->node], at_b = how->plan->ordinal[b->node];
   bool outside = at_a < how->first_a && at_b < how->first_b;
   return strcmp(a->text.before, b->text.before) == 0 &&
-         same_text(a->index, b->index) && (outside || in_a->first - at_a == in_b->first - at_b);
+         same_text(a->index, b->index) &&
+         (outside || in_a->first - at_a == in_b->first - at_b);
 }
 
 static bool same_piece(const struct likeness *how, const struct statement *in_a,

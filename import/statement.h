@@ -31,21 +31,21 @@ struct piece {
  */
 struct statement {
   VEC(struct piece) pieces;
-  int node;        /* whose tensor it leaves as the current one; -1: none */
-  bool labelled;   /* some statement names that node: it has a label */
-  bool takes_tail; /* what follows may stand on its line */
-  size_t bias;     /* the piece that says so, from 1; 0: none */
-  int first, last; /* ordinals of its layers */
-  int reads;       /* the least ordinal of a label that it names */
-  int read_until;  /* the last that names a label inside it; -1: none */
-  uint64_t exact;  /* hash, but for what labels name */
-  uint64_t form;   /* the same without the values of parts */
+  int node;          /* whose tensor it leaves as the current one; -1: none */
+  bool labelled;     /* some statement names that node: it has a label */
+  bool takes_tail;   /* what follows may stand on its line */
+  size_t bias;       /* the piece that says so, from 1; 0: none */
+  int first, last;   /* ordinals of its layers */
+  int reads;         /* the least ordinal of a label that it names */
+  int read_until;    /* the last that names a label inside it; -1: none */
+  uint64_t exact;    /* hash, but for what labels name */
+  uint64_t form;     /* the same without the values of parts */
   const char *index; /* its label's, in the loop of a series; or NULL */
   /* Of a loop with series: the least ordinal before it and the last that
    * names one of its turns. */
   int series_from, series_until;
-  int lines;       /* that it takes, about */
-  int width;       /* on one line; WIDE: it does not go on one */
+  int lines; /* that it takes, about */
+  int width; /* on one line; WIDE: it does not go on one */
 };
 
 struct block {
@@ -61,6 +61,7 @@ struct layout {
   int cells;
   bool series_early; /* loops whose labels have an index come before defs */
   bool small_defs;   /* the shortest that save lines come first */
+  bool bare_joins;   /* what follows a join is a line of its own */
   bool late; /* tensors are made before their first use, not as in the file */
 };
 

@@ -22,7 +22,8 @@ static struct piece *put(struct builder *b, struct statement *s,
 }
 
 static void put_word(struct builder *b, struct statement *s, const char *word) {
-  put(b, s, PIECE_TEXT)->text = (struct part_text){PART_NONE, "", word, NULL, NULL};
+  put(b, s, PIECE_TEXT)->text =
+      (struct part_text){PART_NONE, "", word, NULL, NULL};
 }
 
 static struct statement *begin(struct builder *b, struct block *out) {
@@ -249,8 +250,9 @@ static void put_layer(struct builder *b, struct block *out,
   s.last = b->plan->count;
   /* Its tail would be shared, too. */
   bool keeps = node->shared || node->again || strcmp(node->word, "again") == 0;
-  s.takes_tail =
-      !keeps && !(form == FORM_MIXED && is_long(b, &s)) && (!may_be_in_tail(node) || strcmp(node->word, "bn") == 0);
+  bool bare = b->layout.bare_joins && feed_count(node) > 1;
+  s.takes_tail = !keeps && !bare && !(form == FORM_MIXED && is_long(b, &s)) &&
+                 (!may_be_in_tail(node) || strcmp(node->word, "bn") == 0);
   enlist(b, node);
   *VEC_PUSH(b->arena, &out->all) = s;
 }

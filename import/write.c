@@ -12,8 +12,8 @@ struct writer {
   size_t line; /* where it begins */
   struct map names;
   const char **series; /* names of labels with an index */
-  bool *written; /* by def */
-  bool in_def;   /* its labels are of several layers of the file */
+  bool *written;       /* by def */
+  bool in_def;         /* its labels are of several layers of the file */
 };
 
 static void statement_text(struct writer *w, const struct statement *s,
@@ -46,7 +46,8 @@ static const char *without_numbers(struct writer *w, int node) {
   for (; file && *file; file++) {
     bool number = isdigit((unsigned char)*file);
     bool blank = *file == '_' && (!file[1] || isdigit((unsigned char)file[1]));
-    if (!number && !blank)
+    bool axes = number && file[1] == 'd'; /* conv2d */
+    if (axes || (!number && !blank))
       text_putc(&text, *file);
   }
   bool is_short = text.length < 2;
@@ -203,8 +204,8 @@ static void statement_text(struct writer *w, const struct statement *s,
   bool fits = on_one_line || s->width + indent <= LINE;
   bool named = s->labelled && strcmp(s->pieces.at[0].text.value, "input") != 0;
   if (named) {
-    text_put(w->out, s->index ? indexed(w, s->node, s->index)
-                              : label_of(w, s->node));
+    text_put(w->out,
+             s->index ? indexed(w, s->node, s->index) : label_of(w, s->node));
     text_put(w->out, is_loop(s) ? ": { " : ": ");
   }
   size_t begun = w->out->length;
@@ -287,8 +288,8 @@ void write_source(struct source_plan *plan, struct text *out) {
   struct graph *graph = plan->graph;
   struct writer w = {.plan = plan, .out = out, .line = out->length};
   struct graph_shape last = {0};
-  w.series = arena_alloc(graph->arena, (size_t)plan->series_count + 1,
-                         sizeof(char *));
+  w.series =
+      arena_alloc(graph->arena, (size_t)plan->series_count + 1, sizeof(char *));
   w.written = arena_alloc(graph->arena, plan->defs.all.count + 1, sizeof(bool));
   for (size_t i = 0; i < plan->defs.all.count; i++)
     map_add(graph->arena, &w.names,

@@ -89,31 +89,6 @@ static struct tried try_batch(const struct batch_search *s,
   return found;
 }
 
-/* Where nothing need be computed once more, nothing need be chosen. */
-static bool batch_fits(const struct batch_search *s, int64_t batch) {
-  if (s->plain.model && try_batch(s, &s->plain, false, batch).peak <= s->room)
-    return true;
-  return try_batch(s, s->step, s->chooses, batch).peak <= s->room;
-}
-
-/* Where each batch has checkpoints of its own, peaks follow no line. */
-static int64_t bisect_batch(const struct batch_search *s) {
-  int64_t fits = 0, fails = 1;
-  for (; batch_fits(s, fails); fails *= 2) {
-    fits = fails;
-    if (fails > MOST_BATCH)
-      return fits; /* nothing of it grows with the batch */
-  }
-  while (fails - fits > 1) {
-    int64_t middle = fits + (fails - fits) / 2;
-    if (batch_fits(s, middle))
-      fits = middle;
-    else
-      fails = middle;
-  }
-  return fits;
-}
-
 /* The last batch that fits on the line of a trial. */
 static int64_t on_line(const struct tried *trial, int64_t room) {
   double left = (double)(room - trial->line.fixed);
@@ -153,7 +128,8 @@ static int64_t next_batch(const struct between *b, const struct tried *last,
  * the answer, which two or three simulations settle.
  */
 static int64_t follow_lines(const struct batch_search *s,
-                            struct tries *known, struct arena *arena) {
+                            const struct step *step, struct tries *known,
+                            struct arena *arena) {
   struct between b = {.fails = {.batch = INT64_MAX}};
   for (size_t i = 0; i < known->all.count; i++)
     narrow(&b, &known->all.at[i], s->room);
@@ -163,11 +139,50 @@ static int64_t follow_lines(const struct batch_search *s,
   for (int i = 0; b.fails.batch - b.fits.batch > 1; i++) {
     if (b.fits.batch >= MOST_BATCH) /* nothing of it grows with the batch */
       break;
-    last = try_batch(s, s->step, false, next_batch(&b, &last, s->room, i));
+    last = try_batch(s, step, false, next_batch(&b, &last, s->room, i));
     *VEC_PUSH(arena, &known->all) = last;
     narrow(&b, &last, s->room);
   }
   return b.fits.batch;
+}
+
+/*
+ * Whether a batch fits with checkpoints of its own. Beyond what fits without
+ * any, a device that has all need only know whether there are some.
+ */
+static bool batch_fits(const struct batch_search *s, int64_t batch) {
+  if (!s->plain.model || parallel_wanted(&s->step->settings))
+    return try_batch(s, s->step, s->chooses, batch).peak <= s->room;
+  struct arena scratch;
+  struct step trial = *s->step;
+  trial.settings.batch = batch;
+  progress_tell(trial.model->progress, "searching for the largest batch", batch,
+                0);
+  arena_open_in(&scratch, s->arena);
+  bool fits = checkpoint_fits(&trial, s->room, &scratch);
+  arena_close(&scratch);
+  return fits;
+}
+
+/*
+ * Where each batch has checkpoints of its own, peaks follow no line; `fits` is
+ * known to fit.
+ */
+static int64_t bisect_batch(const struct batch_search *s, int64_t fits) {
+  int64_t fails = max_i64(2 * fits, 1);
+  for (; batch_fits(s, fails); fails *= 2) {
+    fits = fails;
+    if (fails > MOST_BATCH)
+      return fits; /* nothing of it grows with the batch */
+  }
+  while (fails - fits > 1) {
+    int64_t middle = fits + (fails - fits) / 2;
+    if (batch_fits(s, middle))
+      fits = middle;
+    else
+      fails = middle;
+  }
+  return fits;
 }
 
 int64_t fit_largest_batch(const struct step *step, int64_t room,
@@ -176,9 +191,12 @@ int64_t fit_largest_batch(const struct step *step, int64_t room,
   struct batch_search search = {.step = step, .room = room, .arena = &scratch};
   arena_open_in(&scratch, arena);
   open_search(&search);
-  bool lines = !search.chooses && !search.plain.model;
-  int64_t largest = lines ? follow_lines(&search, known, arena)
-                          : bisect_batch(&search);
+  struct tries plain = {0};
+  int64_t largest = 0;
+  if (search.plain.model)
+    largest = follow_lines(&search, &search.plain, &plain, &scratch);
+  largest = search.chooses ? bisect_batch(&search, largest)
+                           : follow_lines(&search, step, known, arena);
   arena_close(&scratch);
   return largest;
 }

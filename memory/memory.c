@@ -94,21 +94,38 @@ static struct tried own_trial(const struct memory *memory, int64_t batch) {
   return (struct tried){batch, most->peak, stage_line(most)};
 }
 
+/* Whether a step of one sample, which the settings have, fits no device. */
+static bool none_fits(const struct train_settings *train,
+                      const struct tried *own, size_t count,
+                      const int64_t *bytes) {
+  struct train_settings on = *train;
+  bool fits = train->batch > 1 || train->checkpoint == CHECKPOINT_AUTO;
+  for (size_t i = 0; i < count && !fits; i++) {
+    on.memory = bytes[i];
+    fits = own->peak <= fit_room(&on);
+  }
+  return !fits;
+}
+
 bool memory_largest_batches(const struct model *model,
                             const struct train_settings *train,
                             const struct memory *memory, size_t count,
                             const int64_t *bytes, int64_t *batches) {
   struct arena scratch;
   struct step step = {.model = model, .settings = *train};
+  struct tried own = own_trial(memory, train->batch);
   struct tries trials = {0};
   struct runs runs = {.arena = &scratch};
+  memset(batches, 0, count * sizeof *batches);
   /* A pipeline is cut anew for each batch that is tried. */
   if (model->nodes.count > QUICK_NODES / (train->pipeline > 1 ? 8 : 1))
     return false;
+  if (none_fits(train, &own, count, bytes))
+    return true;
   arena_open_in(&scratch, model->arena);
   if (parallel_wanted(train)) /* parts are run again and again */
     step.runs = &runs;
-  *VEC_PUSH(&scratch, &trials.all) = own_trial(memory, train->batch);
+  *VEC_PUSH(&scratch, &trials.all) = own;
   checkpoint_choose(&step, fit_room(&step.settings), &scratch);
   for (size_t i = 0; i < count; i++) {
     step.settings.memory = bytes[i];

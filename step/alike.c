@@ -1,5 +1,5 @@
 /* Alike: parts of a net that run alike need to be run only once. */
-#include "memory/alike.h"
+#include "step/alike.h"
 
 struct mixer {
   const struct step *step;
