@@ -430,7 +430,7 @@ $(build)/fuzz/fuzz-import: $(fuzz_objects)
 fuzz-import: $(build)/fuzz/fuzz-import $(build)/netc
 	tools/fuzz_seeds.sh $(build)/netc $(build)/fuzz/import$(READER) $(READER)
 	READER=$(READER) $< -max_total_time=$(FUZZ) -timeout=10 \
-	  -rss_limit_mb=2000 -max_len=24576 -dict=tests/fuzz_import.dict \
+	  -rss_limit_mb=2000 -max_len=14336 -dict=tests/fuzz_import.dict \
 	  $(build)/fuzz/import$(READER)
 
 # Lines that the tests reach.
