@@ -171,7 +171,7 @@ static bool is_closed(const struct copy *c) {
   return closed;
 }
 
-/* All places have 32 bits, as tape_place() has seen to. */
+/* All places have 32 bits, as echo_node() sees to. */
 
 static void copy_values(const struct copy *c) {
   struct tape *tape = c->echo->tape;
@@ -252,10 +252,12 @@ size_t echo_node(struct echo *echo, int64_t index, const size_t *in) {
     return SIZE_MAX;
   struct copy copy = {echo, f,  &echo->model->nodes.at[f->node],
                       node, in, marks_of(tape)};
-  tape_place(tape, tape->numbers.count + tape->values.count * 2);
   copy_values(&copy);
   copy_lists(&copy);
   copy_ops(&copy);
+  struct marks end = marks_of(tape);
+  tape_place(tape, end.values | end.storages | end.ins | end.saved |
+                       end.params | end.weights);
   return value_for(&copy, f->out);
 }
 
