@@ -8,7 +8,7 @@
 #include "base/guard.h"
 
 enum {
-  ARENA_ALIGN = 16,
+  ARENA_ALIGN = 8,         /* no type here needs more */
   ARENA_BLOCK = 64 * 1024, /* bytes; larger requests get their own block */
 };
 
@@ -111,17 +111,26 @@ static char *raw_alloc(struct arena *arena, size_t bytes) {
   return result;
 }
 
-void *arena_alloc(struct arena *arena, size_t count, size_t size) {
+void *arena_room(struct arena *arena, size_t count, size_t size) {
   size_t bytes = round_up(arena, count, size);
-  if (bytes == 0)
-    bytes = ARENA_ALIGN;
-  return memset(raw_alloc(arena, bytes), 0, bytes);
+  return raw_alloc(arena, bytes ? bytes : ARENA_ALIGN);
+}
+
+void *arena_alloc(struct arena *arena, size_t count, size_t size) {
+  return memset(arena_room(arena, count, size), 0, count * size);
+}
+
+void arena_take_back(struct arena *arena, void *at, size_t bytes) {
+  size_t size = round_up(arena, bytes ? bytes : 1, 1);
+  if (size <= ARENA_BLOCK / 4 && (char *)at + size == arena->next)
+    arena->next = at;
 }
 
 char *arena_copy(struct arena *arena, const char *bytes, size_t length) {
-  char *copy = arena_alloc(arena, length + 1, 1);
+  char *copy = arena_room(arena, length + 1, 1);
   if (length)
     memcpy(copy, bytes, length);
+  copy[length] = '\0';
   return copy;
 }
 
@@ -146,7 +155,6 @@ void *arena_grow(struct arena *arena, void *at, size_t *room, size_t count,
                  size_t size) {
   size_t new_room = *room ? *room * 2 : 8;
   size_t bytes = round_up(arena, new_room, size);
-  size_t old_bytes = *room * size;
   char *grown;
   if (at && round_up(arena, *room, size) > ARENA_BLOCK / 4) {
     grown = grow_own_block(arena, at, bytes);
@@ -155,7 +163,6 @@ void *arena_grow(struct arena *arena, void *at, size_t *room, size_t count,
     if (count)
       memcpy(grown, at, count * size);
   }
-  memset(grown + old_bytes, 0, bytes - old_bytes);
   *room = new_room;
   return grown;
 }

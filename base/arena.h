@@ -3,6 +3,7 @@
 #define NETC_BASE_ARENA_H
 
 #include <stddef.h>
+#include <string.h>
 
 /*
  * One function for all of malloc, realloc and free, as in Lua: `old` is NULL
@@ -36,12 +37,19 @@ void arena_close(struct arena *arena);
  */
 void *arena_alloc(struct arena *arena, size_t count, size_t size);
 
+/* The same without zeros, for what is written before it is read. */
+void *arena_room(struct arena *arena, size_t count, size_t size);
+
+/* Gives back `bytes` at `at`, if nothing was allocated after them. */
+void arena_take_back(struct arena *arena, void *at, size_t bytes);
+
 /* A copy of `length` bytes with a NUL behind it. */
 char *arena_copy(struct arena *arena, const char *bytes, size_t length);
 
 /*
  * An array `at` with room for `*room` items of which `count` are used,
- * made larger. The old array must not be used afterwards.
+ * made larger; what is new is not zeroed. The old array must not be used
+ * afterwards.
  */
 void *arena_grow(struct arena *arena, void *at, size_t *room, size_t count,
                  size_t size);
@@ -73,13 +81,14 @@ _Noreturn void arena_fail(struct arena *arena);
        ? (void)((vec)->at = arena_grow((arena), (vec)->at, &(vec)->room, \
                                        (vec)->count, sizeof *(vec)->at)) \
        : (void)0,                                                        \
+   memset(&(vec)->at[(vec)->count], 0, sizeof *(vec)->at),               \
    &(vec)->at[(vec)->count++])
 
 /* Room for `wanted` items before the first one: no growing, no waste. */
-#define VEC_RESERVE(arena, vec, wanted)                                \
-  ((vec)->room ? (void)0                                               \
-               : (void)((vec)->at = arena_alloc((arena), (wanted) + 1, \
-                                                sizeof *(vec)->at),    \
+#define VEC_RESERVE(arena, vec, wanted)                               \
+  ((vec)->room ? (void)0                                              \
+               : (void)((vec)->at = arena_room((arena), (wanted) + 1, \
+                                               sizeof *(vec)->at),    \
                         (vec)->room = (wanted) + 1))
 
 #endif

@@ -64,6 +64,7 @@ static void read_all(void *user) {
       return;
     }
   }
+  bytes.at[bytes.count] = '\0';
   *r->text = (struct slice){bytes.at, bytes.count};
   r->status = ferror(r->file) ? FILE_FAILED : FILE_OK;
 }

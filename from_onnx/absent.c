@@ -6,6 +6,13 @@ bool onnx_knows(struct slice file) {
   return false;
 }
 
+bool onnx_type(struct graph *graph, size_t index, struct import_type *type) {
+  (void)graph;
+  (void)index;
+  (void)type;
+  return false;
+}
+
 bool onnx_read(struct graph *graph, struct slice file,
                const struct import_options *options) {
   (void)file;

@@ -3,7 +3,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "from_onnx/reader.h"
+#include "from_onnx/external.h"
 
 bool constant_is_real(const struct constant *c) {
   return c->type == TYPE_FLOAT || c->type == TYPE_DOUBLE || c->type == 10 ||
@@ -35,13 +35,18 @@ struct constant *constant_new(struct onnx *x, int type, int rank,
   return c;
 }
 
+/* Weights that nobody wants to see, which may be many GiB. */
+enum { MOST_UNASKED = 1 << 22 };
+
 struct constant *constant_of(struct onnx *x, const Onnx__TensorProto *proto) {
   int rank = proto->n_dims > MOST_AXES ? MOST_AXES + 1 : (int)proto->n_dims;
   struct constant *c = constant_new(x, proto->data_type, rank, proto->dims);
   c->proto = proto;
   c->name = proto->name;
   c->unknown =
-      proto->data_location == ONNX__TENSOR_PROTO__DATA_LOCATION__EXTERNAL;
+      external_is(proto) && ((c->count > MOST_UNASKED && constant_is_real(c) &&
+                              !x->options->weights) ||
+                             !external_is_there(x, proto));
   return c;
 }
 
@@ -112,7 +117,7 @@ static int64_t raw_whole(int type, const uint8_t *at) {
   }
 }
 
-/* How many values the fields have; raw_data comes first. */
+/* How many values the fields have. */
 static int64_t stored(const Onnx__TensorProto *p, size_t size) {
   if (p->has_raw_data)
     return size ? (int64_t)(p->raw_data.len / size) : 0;
@@ -126,11 +131,12 @@ static int64_t stored(const Onnx__TensorProto *p, size_t size) {
   }
 }
 
-static void load_reals(const Onnx__TensorProto *p, float *to, int64_t count,
-                       size_t size) {
+/* `raw`: their bytes, or NULL where the fields of a type have them. */
+static void load_reals(const Onnx__TensorProto *p, const uint8_t *raw,
+                       float *to, int64_t count, size_t size) {
   for (int64_t i = 0; i < count; i++) {
-    if (p->has_raw_data)
-      to[i] = raw_real(p->data_type, p->raw_data.data + (size_t)i * size);
+    if (raw)
+      to[i] = raw_real(p->data_type, raw + (size_t)i * size);
     else if (p->data_type == TYPE_FLOAT)
       to[i] = p->float_data[i];
     else if (p->data_type == TYPE_DOUBLE)
@@ -142,11 +148,11 @@ static void load_reals(const Onnx__TensorProto *p, float *to, int64_t count,
   }
 }
 
-static void load_wholes(const Onnx__TensorProto *p, int64_t *to, int64_t count,
-                        size_t size) {
+static void load_wholes(const Onnx__TensorProto *p, const uint8_t *raw,
+                        int64_t *to, int64_t count, size_t size) {
   for (int64_t i = 0; i < count; i++) {
-    if (p->has_raw_data)
-      to[i] = raw_whole(p->data_type, p->raw_data.data + (size_t)i * size);
+    if (raw)
+      to[i] = raw_whole(p->data_type, raw + (size_t)i * size);
     else if (p->data_type == 7)
       to[i] = p->int64_data[i];
     else if (p->data_type == 12 || p->data_type == 13)
@@ -163,39 +169,57 @@ bool constant_room(struct onnx *x, int64_t count) {
                       "too much memory");
 }
 
+/* The bytes of a tensor, or none; false, and failed, if they do not fit. */
+static bool find_bytes(struct onnx *x, const struct constant *c, size_t size,
+                       const uint8_t **raw) {
+  const Onnx__TensorProto *p = c->proto;
+  if (external_is(p)) {
+    *raw = external_bytes(x, p, c->count * (int64_t)size);
+    return *raw != NULL;
+  }
+  *raw = p->has_raw_data ? p->raw_data.data : NULL;
+  return stored(p, size) == c->count ||
+         onnx_fail(x,
+                   "the tensor `%s` has %" PRId64 " values, and %" PRId64
+                   " are stored",
+                   onnx_shown(x, p->name), c->count, stored(p, size));
+}
+
 bool constant_known(struct onnx *x, struct constant *c) {
   if (c->real || c->whole)
     return true;
   if (c->unknown || !c->proto)
     return false;
   const Onnx__TensorProto *p = c->proto;
+  const uint8_t *raw;
   size_t size = raw_size(p->data_type);
   if (size == 0)
     return onnx_fail(x,
                      "a tensor of an element type (%d) that is not "
                      "understood",
                      (int)p->data_type);
-  if (stored(p, size) != c->count)
-    return onnx_fail(
-        x, "the tensor `%s` has %" PRId64 " values, and %" PRId64 " are stored",
-        onnx_shown(x, p->name), c->count, stored(p, size));
-  if (!constant_room(x, c->count))
+  if (!find_bytes(x, c, size, &raw) || !constant_room(x, c->count))
     return false;
   if (constant_is_real(c)) {
     float *to = arena_alloc(x->arena, (size_t)c->count + 1, sizeof *to);
-    load_reals(p, to, c->count, size);
+    load_reals(p, raw, to, c->count, size);
     c->real = to;
   } else {
     int64_t *to = arena_alloc(x->arena, (size_t)c->count + 1, sizeof *to);
-    load_wholes(p, to, c->count, size);
+    load_wholes(p, raw, to, c->count, size);
     c->whole = to;
   }
   return true;
 }
 
 bool constant_load(struct onnx *x, struct constant *c) {
-  return constant_known(x, c) ||
-         onnx_fail(x, "the values of `%s` are not in this file",
+  if (constant_known(x, c))
+    return true;
+  const struct constant *first = c->proto || !c->origin ? c : c->origin;
+  if (first->proto && external_is(first->proto) &&
+      !external_is_there(x, first->proto))
+    return external_missing(x, first->proto);
+  return onnx_fail(x, "the values of `%s` are not in this file",
                    c->name ? onnx_shown(x, c->name) : "a constant");
 }
 

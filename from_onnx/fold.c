@@ -178,6 +178,14 @@ static const struct fold *fold_of(const char *type) {
   return NULL;
 }
 
+const char *fold_name(size_t index) {
+  const size_t first = sizeof folds / sizeof *folds;
+  if (index < first)
+    return folds[index].name;
+  return index - first < sizeof others / sizeof *others ? others[index - first]
+                                                        : NULL;
+}
+
 bool fold_knows(const char *type) {
   return fold_of(type) ||
          is_among(type, others, sizeof others / sizeof *others) ||

@@ -13,11 +13,31 @@
 static const struct row {
   const char *name;
   onnx_op_fn *read;
+  const char *words;
 } rows[] = {
-#define OP(name, function) {#name, function},
+#define OP(name, function, words) {#name, function, words},
 #include "from_onnx/ops.def"
 #undef OP
 };
+
+bool onnx_type(struct graph *graph, size_t index, struct import_type *type) {
+  const size_t count = sizeof rows / sizeof *rows;
+  (void)graph;
+  if (index < count) {
+    *type = (struct import_type){rows[index].name, rows[index].words};
+    return true;
+  }
+  for (size_t i = 0, at = count; (type->name = fold_name(i)); i++) {
+    bool twice = false;
+    for (size_t k = 0; k < count; k++)
+      twice = twice || strcmp(rows[k].name, type->name) == 0;
+    if (!twice && at++ == index) {
+      type->words = "";
+      return true;
+    }
+  }
+  return false;
+}
 
 bool onnx_knows(struct slice file) {
   /* ir_version and a small number, then a text or message. */
@@ -195,12 +215,22 @@ void give_view(struct onnx *x, size_t out, const struct view *view) {
   if (out >= x->at->out_count || x->at->outs[out] < 0 || x->graph->failed)
     return;
   struct value *value = &x->values.at[x->at->outs[out]];
+  for (int64_t i = 0, values = 1; i < view->at.rank; i++) {
+    if (values > 0 && view->at.dim[i] > MOST_VALUES / values) {
+      onnx_fail(x, "a tensor with an axis of %" PRId64 " is too large",
+                view->at.dim[i]);
+      return;
+    }
+    values *= view->at.dim[i];
+  }
   if (view->at.rank > MOST_AXES) {
     onnx_fail(x, "a tensor of %d axes; at most %d are understood",
               view->at.rank, MOST_AXES);
     return;
   }
-  struct view *copy = ARENA_NEW(x->arena, struct view);
+  struct view *copy = x->spare.count > 0
+                          ? (struct view *)x->spare.at[--x->spare.count]
+                          : ARENA_NEW(x->arena, struct view);
   *copy = *view;
   value->view = copy;
   check_stated(x, value, view->at.rank, view->at.dim);
@@ -415,6 +445,17 @@ static bool mark_outputs(struct onnx *x) {
   return true;
 }
 
+/* Views are large, and most have one reader. */
+static void drop_read(struct onnx *x) {
+  for (size_t i = 0; i < x->at->in_count; i++) {
+    struct value *value = x->at->ins[i] < 0 ? NULL : operand(x, i);
+    if (!value || ++value->read < value->uses || value->output || !value->view)
+      continue;
+    *VEC_PUSH(x->arena, &x->spare) = value->view;
+    value->view = NULL;
+  }
+}
+
 static bool read_op(struct onnx *x) {
   bool absent, done = false;
   if (!check_inputs(x, &absent) || !mark_outputs(x))
@@ -486,6 +527,7 @@ static bool attempt(struct onnx *x) {
     x->at = &x->ops.at[i];
     if (!read_op(x))
       return onnx_fail(x, "it is not understood");
+    drop_read(x);
   }
   x->at = NULL;
   return !x->graph->failed && finish(x);
@@ -528,11 +570,12 @@ bool onnx_read(struct graph *graph, struct slice file,
       return true;
     if (i == 0)
       first = *graph;
-    if (i == 0 && x.batch == 1)
+    if (i == 0 && x.batch == 1 && !x.other_batch)
       break;
     *graph = clean;
     graph->nodes.count = 0;
     graph->notes.count = 0;
+    graph->said = (struct map){0};
   }
   *graph = first;
   return false;

@@ -20,6 +20,9 @@ enum {
   MOST_ROOM = 1 << 28,     /* values of all constants, for a small file */
 };
 
+/* Values of a tensor, of all samples: what strides are computed with. */
+#define MOST_VALUES ((int64_t)1 << 46)
+
 /* Element types that matter, by the numbers of onnx.proto. */
 enum element_type {
   TYPE_FLOAT = 1,
@@ -63,7 +66,7 @@ struct value {
   bool made;                 /* its node has been read */
   bool absent;               /* left out, with what it follows from */
   bool output;
-  int uses;
+  int uses, read;              /* operands that it is; those that were read */
   const Onnx__TypeProto *type; /* that the file states, or NULL */
 };
 
@@ -96,6 +99,8 @@ struct extra {
   VEC(struct from_weight) weights;
 };
 
+struct external_file;
+
 struct onnx {
   struct graph *graph;
   struct arena *arena;
@@ -109,9 +114,13 @@ struct onnx {
   struct map sizes;         /* dynamic axes: the value of --dim */
   int batch_axis;           /* of inputs; -1: they have none */
   int64_t batch;            /* samples that the file's sizes speak of */
+  bool other_batch;         /* an operator has them along another axis */
   int64_t room;             /* values that constants may still take */
-  const struct op *at;      /* the one that is being read */
-  struct map unknown;       /* operators without a counterpart: how many */
+  VEC(struct external_file *) files; /* that hold values, beside the model */
+  struct map beside;                 /* them by name: the index plus 1 */
+  const struct op *at;               /* the one that is being read */
+  VEC(const struct view *) spare;    /* that nobody reads any more */
+  struct map unknown; /* operators without a counterpart: how many */
 };
 
 /* Decoding. False with the graph's error. */
@@ -250,13 +259,15 @@ bool finish(struct onnx *x);
 /* Products, a softmax and moves become `attention`. */
 void find_attention(struct onnx *x);
 
-/* Whether an operator is one that may be folded. */
+/* Whether an operator is one that may be folded; their names, NULL behind
+ * the last. */
 bool fold_knows(const char *type);
+const char *fold_name(size_t index);
 
 /* Rows of the table. */
 typedef bool onnx_op_fn(struct onnx *x);
 
-#define OP(name, function) onnx_op_fn function;
+#define OP(name, function, words) onnx_op_fn function;
 #include "from_onnx/ops.def"
 #undef OP
 

@@ -279,6 +279,8 @@ static bool several(struct onnx *x, const char *word) {
   struct value sum;
   if (count == 0 || !has_operand(x, 0))
     return onnx_fail(x, "it has no inputs");
+  if (count == 1)
+    return read_identity(x);
   sum = *operand(x, 0);
   for (size_t i = 1; i < count; i++) {
     if (!has_operand(x, i))
@@ -291,8 +293,6 @@ static bool several(struct onnx *x, const char *word) {
       return true;
     sum = x->values.at[x->at->outs[0]];
   }
-  if (count == 1)
-    give_view(x, 0, sum.view);
   return true;
 }
 
@@ -327,9 +327,11 @@ bool read_min(struct onnx *x) {
 bool read_mean(struct onnx *x) {
   if (x->at->out_count == 0 || !several(x, "add") || x->at->outs[0] < 0)
     return false;
+  if (x->at->in_count == 1)
+    return true;
   const struct view *sum = x->values.at[x->at->outs[0]].view;
-  if (!sum || x->at->in_count < 2)
-    return sum != NULL;
+  if (!sum)
+    return false;
   give_node(x, sum, with_number(x, "div", sum->node, (double)x->at->in_count));
   return true;
 }

@@ -26,4 +26,7 @@ bool move_slice(struct onnx *x, struct moved *m, int axis, int64_t from,
 const char *axis_word(struct onnx *x, const struct graph_shape *shape,
                       int axis);
 
+/* Places [from, to) of an axis of a node; itself if that is all. */
+int slice_node(struct onnx *x, int node, int axis, int64_t from, int64_t to);
+
 #endif

@@ -2,6 +2,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "from_onnx/fold.h"
 #include "from_onnx_ops/moves.h"
 
 enum { MOST_RUNS = 64 }; /* of places that lie in a row */
@@ -15,18 +16,15 @@ const char *axis_word(struct onnx *x, const struct graph_shape *shape,
   return shape->rank == 2 ? "l" : graph_text(x->graph, "%d", axis);
 }
 
-/* Places [from, to) of an axis of a node; itself if that is all. */
-static int slice_node(struct onnx *x, int node, int axis, int64_t from,
-                      int64_t to) {
+int slice_node(struct onnx *x, int node, int axis, int64_t from, int64_t to) {
   int64_t size = node_at(x, node)->shape.size[axis];
   if (from == 0 && to == size)
     return node;
   struct graph_node *layer = layer_on(x, "slice", node);
   graph_arg(x->graph, layer, PART_NONE, "", axis_word(x, &layer->shape, axis));
-  graph_arg(x->graph, layer, PART_NONE, "",
-            to == size
-                ? graph_text(x->graph, "%" PRId64 ":_", from)
-                : graph_text(x->graph, "%" PRId64 ":%" PRId64, from, to));
+  bool channels = axis + 1 == layer->shape.rank;
+  graph_range(x->graph, layer, channels ? PART_CHANNELS : PART_OTHER, from, to,
+              size);
   layer->shape.size[axis] = to - from;
   extra_of(x, layer->index)->axis = axis;
   extra_of(x, layer->index)->from = from;
@@ -201,7 +199,7 @@ static bool join_runs(struct onnx *x, struct moved *m, int axis,
   int64_t dims[MOST_AXES];
   if (!with_axis(x, &m->view, axis, &axes, &part))
     return false;
-  int place = axes_place(&axes, axis), nodes[MOST_RUNS];
+  int place = axes_place(&axes, axis), nodes[MOST_RUNS] = {0};
   memcpy(dims, part.at.dim, sizeof dims);
   dims[axis] = 0;
   for (int i = 0; i < runs; i++) {
@@ -219,6 +217,29 @@ static bool join_runs(struct onnx *x, struct moved *m, int axis,
   m->view =
       view_fresh(x, join->index, part.at.rank, dims, axes.order, axes.count);
   return true;
+}
+
+/* The whole of each axis, as often as the file says. */
+bool read_tile(struct onnx *x) {
+  struct moved m;
+  int64_t times[MOST_AXES], from[MOST_RUNS] = {0}, count[MOST_RUNS];
+  int rank = operand_ints(x, 1, "repeats", times, MOST_AXES);
+  if (rank < 0 || !move_take(x, &m) || m.constant)
+    return onnx_fail(x, "its repeats depend on the inputs");
+  if (rank != m.view.at.rank)
+    return onnx_fail(x, "%d repeats for %d axes", rank, m.view.at.rank);
+  for (int i = 0; i < rank; i++) {
+    if (times[i] < 1 || times[i] > MOST_RUNS)
+      return onnx_fail(x, "%" PRId64 " repeats; 1 to %d are understood",
+                       times[i], MOST_RUNS);
+    for (int k = 0; k < times[i]; k++)
+      count[k] = m.view.at.dim[i];
+    if (times[i] > 1 && i == x->batch_axis && x->batch > 1)
+      return onnx_fail(x, "samples of a batch cannot be repeated");
+    if (times[i] > 1 && !join_runs(x, &m, i, from, count, (int)times[i]))
+      return false;
+  }
+  return move_give(x, &m, 0);
 }
 
 /* Runs of places; how many, -1: too many, or one is outside. */
@@ -304,8 +325,8 @@ bool read_gather(struct onnx *x) {
   struct moved m;
   struct constant *table = operand_constant(x, 0);
   struct constant *places = operand_constant(x, 1);
-  if (table && !places)
-    return embedding(x, table);
+  if (table)
+    return places ? fold_gather(x, table, places) : embedding(x, table);
   if (!places || !move_take(x, &m))
     return onnx_fail(x, "its places depend on the inputs");
   int axis = axis_from(x, attribute_int(x, "axis", 0), m.view.at.rank);

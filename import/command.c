@@ -39,6 +39,17 @@ static const char *stem(struct request *r) {
                                    : arena_copy(&r->arena, name, length);
 }
 
+/* The folder that a file lies in; standard input lies in none. */
+static const char *folder_of(struct request *r) {
+  const char *slash = strrchr(r->path, '/');
+  if (strcmp(r->path, "-") == 0)
+    return NULL;
+  return !slash ? "."
+         : slash == r->path
+             ? "/"
+             : arena_copy(&r->arena, r->path, (size_t)(slash - r->path));
+}
+
 static int refuse(const struct request *r, const struct graph *graph) {
   const struct graph_error *e = &graph->error;
   say("%s:", r->path);
@@ -122,6 +133,35 @@ static int write_source(const struct request *r) {
   return EXIT_DONE;
 }
 
+/* What to do with a file that no reader knows. */
+static int refuse_format(const struct request *r) {
+  static const struct {
+    const char *suffix, *help;
+  } ways[] = {
+#define ELSEWHERE(suffix, help) {suffix, help},
+#include "import/elsewhere.def"
+#undef ELSEWHERE
+  };
+  const char *suffix = strrchr(r->path, '.');
+  complain(EXIT_SOURCE, "%s is of no format that netc imports", r->path);
+  for (size_t i = 0; suffix && i < sizeof ways / sizeof *ways; i++) {
+    const char *name, *help = ways[i].help;
+    if (strcmp(suffix, ways[i].suffix) != 0)
+      continue;
+    name = strstr(help, "%s");
+    say("  = help: %.*s", name ? (int)(name - help) : (int)strlen(help), help);
+    if (name)
+      say("%s%s", r->path, name + 2);
+    fputc('\n', stderr);
+    return EXIT_SOURCE;
+  }
+  say("  = help: one of:");
+  for (size_t i = 0; i < import_reader_count(); i++)
+    say(" %s (%s)", import_reader_at(i)->name, import_reader_at(i)->suffix);
+  fputc('\n', stderr);
+  return EXIT_SOURCE;
+}
+
 static int serve(struct request *r) {
   struct slice file;
   struct graph graph;
@@ -131,20 +171,17 @@ static int serve(struct request *r) {
     return complain(EXIT_IO, "cannot read %s: %s", r->path,
                     file_reason(status).text);
   const struct import_reader *reader = import_reader_find(r->path, file);
-  if (!reader) {
-    complain(EXIT_SOURCE, "%s is of no format that netc imports", r->path);
-    say("  = help: one of:");
-    for (size_t i = 0; i < import_reader_count(); i++)
-      say(" %s (%s)", import_reader_at(i)->name, import_reader_at(i)->suffix);
-    fputc('\n', stderr);
-    return EXIT_SOURCE;
-  }
+  if (!reader)
+    return refuse_format(r);
   graph_open(&graph, &r->arena);
+  r->options.folder = folder_of(r);
   if (!import_file(reader, file, stem(r), &r->options, &graph, &result))
     return refuse(r, &graph);
   struct slice text = text_slice(&result.source);
+  /* Its lines are none of the file's. */
   enum netc_status loaded =
-      netc_load_text(r->netc, r->path, text.at, text.length);
+      netc_load_text(r->netc, graph_text(&graph, "%s, imported", r->path),
+                     text.at, text.length);
   if (loaded != NETC_OK) {
     show_diagnostics(r->netc, style_of(COLOUR_AUTO));
     return exit_status_of(r->netc, loaded);

@@ -3,6 +3,7 @@
  * one form, those that save most lines come first, until none saves any.
  */
 #include <ctype.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "import/parameter.h"
@@ -36,26 +37,38 @@ static bool overlaps(const struct family *f, const struct run *run) {
 
 static bool runs_alike(const struct source_plan *plan, const struct run *a,
                        const struct run *b) {
+  struct likeness how = {plan, true, a->block->all.at[a->from].first,
+                         b->block->all.at[b->from].first};
   for (size_t i = 0; i < a->length; i++) {
     const struct statement *x = &a->block->all.at[a->from + i];
     const struct statement *y = &b->block->all.at[b->from + i];
     if ((x->labelled != y->labelled && i + 1 < a->length) ||
-        !statement_same(plan, x, y, true))
+        !statement_same(&how, x, y))
       return false;
   }
   return true;
 }
 
-/* Names of outputs are the net's; a def would give them twice. */
-static bool may_move(const struct statement *s) {
-  const char *word =
-      s->pieces.at[0].kind == PIECE_TEXT ? s->pieces.at[0].text.value : "";
+/*
+ * Names of outputs are the net's; a def would give them twice. A tensor from
+ * before `first` may be given to a def, a layer to use again may not.
+ */
+static bool may_move(const struct source_plan *plan, const struct statement *s,
+                     int first) {
+  const char *word = statement_word(s);
   if (strcmp(word, "input") == 0 || strcmp(word, "output") == 0)
     return false;
+  if (s->series_until > 0 && s->series_from < first)
+    return false;
+  bool again = strcmp(word, "again") == 0;
   for (size_t i = 0; i < s->pieces.count; i++) {
-    const struct block *inner = s->pieces.at[i].block;
+    const struct piece *piece = &s->pieces.at[i];
+    if (piece->kind == PIECE_LABEL && plan->ordinal[piece->node] < first &&
+        (again || *piece->text.before))
+      return false;
+    const struct block *inner = piece->block;
     for (size_t k = 0; inner && k < inner->all.count; k++)
-      if (!may_move(&inner->all.at[k]))
+      if (!may_move(plan, &inner->all.at[k], first))
         return false;
   }
   return true;
@@ -77,16 +90,27 @@ static void note_run(struct search *search, struct run run, uint64_t form) {
     *VEC_PUSH(search->arena, &f->runs) = run;
 }
 
+/* What only begins with `from` is better called behind it. */
+static bool only_begins_outside(const struct source_plan *plan,
+                                const struct run *run) {
+  const struct statement *s = &run->block->all.at[run->from];
+  if (strcmp(statement_word(s), "from") != 0)
+    return false;
+  struct run rest = {run->block, run->from + 1, run->length - 1};
+  return run->length == 1 || run_is_closed(plan, &rest, true);
+}
+
 static void search_block(struct search *search, struct block *block) {
   for (size_t i = 0; i < block->all.count; i++) {
     uint64_t form = 0;
     for (size_t n = 1; n <= search->longest && i + n <= block->all.count; n++) {
       const struct statement *s = &block->all.at[i + n - 1];
       struct run run = {block, i, n};
-      if (!may_move(s))
+      if (!may_move(search->plan, s, block->all.at[i].first))
         break;
       form = (form ^ s->form) * UINT64_C(0x9E3779B97F4A7C15) + n;
-      if (run_is_closed(search->plan, &run, true) && run_lines(&run) > 1)
+      if (run_is_private(search->plan, &run, true) && run_lines(&run) > 1 &&
+          !only_begins_outside(search->plan, &run))
         note_run(search, run, form);
     }
     const struct statement *s = &block->all.at[i];
@@ -106,12 +130,22 @@ static size_t count_statements(const struct block *block) {
 }
 
 /* Runs that follow each other make a table, which needs no def. */
-static bool are_neighbours(const struct family *f) {
+static bool are_neighbours(const struct source_plan *plan,
+                           const struct family *f) {
+  if (!run_is_closed(plan, &f->runs.at[0], true))
+    return false;
   for (size_t i = 1; i < f->runs.count; i++)
     if (f->runs.at[i].block != f->runs.at[0].block ||
         f->runs.at[i].from != f->runs.at[i - 1].from + f->length)
       return false;
   return true;
+}
+
+static bool comes_before(const struct source_plan *plan, const struct family *a,
+                         const struct family *b) {
+  if (plan->layout.small_defs && a->lines != b->lines)
+    return a->lines < b->lines;
+  return a->saved != b->saved ? a->saved > b->saved : a->length < b->length;
 }
 
 static struct family *best_family(struct search *search) {
@@ -121,9 +155,8 @@ static struct family *best_family(struct search *search) {
     int count = (int)f->runs.count;
     f->saved = count * (f->lines - 1) - f->lines - 2;
     bool better = f->saved > 0 && count > 1 &&
-                  (!best || f->saved > best->saved ||
-                   (f->saved == best->saved && f->length < best->length));
-    if (better && !are_neighbours(f) &&
+                  (!best || comes_before(search->plan, f, best));
+    if (better && !are_neighbours(search->plan, f) &&
         parameters_count(search->plan, f->runs.at, f->runs.count) <=
             MOST_PARAMETERS)
       best = f;
@@ -133,24 +166,18 @@ static struct family *best_family(struct search *search) {
 
 /* Names. */
 
-static bool is_word_of(const struct source_plan *plan, const char *name) {
-  for (size_t i = 0; i < plan->graph->nodes.count; i++)
-    if (strcmp(plan->graph->nodes.at[i]->word, name) == 0)
-      return true;
-  for (size_t i = 0; i < plan->defs.all.count; i++)
-    if (strcmp(plan->defs.all.at[i].pieces.at[1].text.value, name) == 0)
-      return true;
-  return false;
-}
-
-/* The letters that the file's names of all the runs begin with. */
+/* The letters that the file's names of all the runs begin with; where a run
+ * takes several tensors, the name of what it makes says more. */
 static const char *common_name(struct source_plan *plan,
                                const struct family *f) {
   const char *common = NULL;
   size_t length = 0;
   for (size_t i = 0; i < f->runs.count; i++) {
     const struct run *run = &f->runs.at[i];
-    int node = plan->order[run->block->all.at[run->from].first];
+    const struct statement *s = &run->block->all.at[run->from];
+    const struct statement *last = &s[run->length - 1];
+    bool closed = run_is_closed(plan, run, true);
+    int node = plan->order[closed ? s->first : last->last];
     const char *name = plan->graph->nodes.at[node]->name;
     size_t same = 0;
     while (name && isalpha((unsigned char)name[same]) &&
@@ -188,14 +215,6 @@ static const char *name_def(struct source_plan *plan, const struct family *f) {
   return whole;
 }
 
-static struct piece *put(struct source_plan *plan, struct statement *s,
-                         enum piece_kind kind) {
-  struct piece *piece = VEC_PUSH(plan->graph->arena, &s->pieces);
-  piece->kind = kind;
-  piece->node = -1;
-  return piece;
-}
-
 static struct statement call(struct source_plan *plan, const char *name,
                              const struct run *run, const struct parameters *p,
                              const struct part_text *values) {
@@ -204,10 +223,15 @@ static struct statement call(struct source_plan *plan, const char *name,
   struct statement s = {.node = last->node,
                         .first = run->block->all.at[run->from].first,
                         .last = last->last};
-  put(plan, &s, PIECE_TEXT)->text =
-      (struct part_text){PART_NONE, "", name, NULL};
-  for (size_t i = 0; i < p->count; i++)
-    put(plan, &s, PIECE_TEXT)->text = values[i];
+  statement_put_text(plan, &s, PART_NONE, name);
+  for (size_t i = 0; i < p->count; i++) {
+    bool label = values[i].part == PART_TENSOR && *values[i].value == '#';
+    struct piece *piece =
+        statement_put(plan, &s, label ? PIECE_LABEL : PIECE_TEXT);
+    piece->text = values[i];
+    if (label)
+      piece->node = atoi(values[i].value + 1);
+  }
   statement_measure(plan, &s);
   return s;
 }
@@ -221,27 +245,38 @@ static void replace(struct run *run, struct statement by) {
   run->block->all.count -= run->length - 1;
 }
 
+/* Labels that have become parameters are no labels any more. */
+static void name_tensors(struct block *block) {
+  for (size_t i = 0; i < block->all.count; i++)
+    for (size_t k = 0; k < block->all.at[i].pieces.count; k++) {
+      struct piece *piece = &block->all.at[i].pieces.at[k];
+      if (piece->kind == PIECE_BLOCK)
+        name_tensors(piece->block);
+      else if (piece->kind == PIECE_LABEL && piece->text.value &&
+               piece->text.part == PART_TENSOR && *piece->text.value != '#')
+        piece->kind = PIECE_TEXT;
+    }
+}
+
 static bool define(struct source_plan *plan, struct family *f) {
   struct parameters p;
   const char *name = name_def(plan, f);
   if (!parameters_find(plan, f->runs.at, f->runs.count, &p))
     return false;
   struct statement def = {.node = -1};
-  put(plan, &def, PIECE_TEXT)->text =
-      (struct part_text){PART_NONE, "", "def", NULL};
-  put(plan, &def, PIECE_TEXT)->text =
-      (struct part_text){PART_NONE, "", name, NULL};
+  statement_put_text(plan, &def, PART_NONE, "def");
+  statement_put_text(plan, &def, PART_NONE, name);
   for (size_t i = 0; i < p.count; i++)
-    put(plan, &def, PIECE_TEXT)->text =
-        (struct part_text){PART_NONE, "", p.name[i], NULL};
+    statement_put_text(plan, &def, PART_NONE, p.name[i]);
   struct block *body = ARENA_NEW(plan->graph->arena, struct block);
   const struct run *first = &f->runs.at[0];
   for (size_t i = 0; i < first->length; i++)
     *VEC_PUSH(plan->graph->arena, &body->all) =
         first->block->all.at[first->from + i];
   body->all.at[first->length - 1].node = -1; /* the call has its label */
+  name_tensors(body);
   block_measure(plan, body);
-  put(plan, &def, PIECE_BLOCK)->block = body;
+  statement_put(plan, &def, PIECE_BLOCK)->block = body;
   for (size_t i = f->runs.count; i-- > 0;)
     replace(&f->runs.at[i],
             call(plan, name, &f->runs.at[i], &p, &p.values[i * p.count]));

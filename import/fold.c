@@ -5,15 +5,22 @@
 #include <limits.h>
 #include <stdlib.h>
 
-#include "import/parameter.h"
+#include "import/series.h"
 
-enum { LONGEST_BODY = 64 };
+enum { LONGEST_BODY = 64, MOST_DROPPED = 3 };
+
+/* What becomes of alike runs, in the order in which it is tried. */
+enum loop {
+  LOOP_REPEAT, /* equal ones */
+  LOOP_TABLE,  /* a row each */
+  LOOP_SERIES, /* each takes what the ones before it make */
+};
 
 /* `count` runs of `length` statements from `from`, and the lines saved. */
 struct fold {
   size_t from, length, count;
   int saved;
-  bool table;
+  enum loop loop;
 };
 
 typedef VEC(struct fold) fold_list;
@@ -41,12 +48,16 @@ static bool all_closed(const struct source_plan *plan, struct block *block,
   return true;
 }
 
+static struct series_runs series_of(struct block *block, const struct fold *f) {
+  return (struct series_runs){{block, f->from, f->length}, f->count};
+}
+
 static int saved_by(struct source_plan *plan, struct block *block,
                     const struct fold *f) {
   struct run first = run_at(block, f, 0);
   int lines = run_lines(&first), whole = lines * (int)f->count;
   bool short_body = f->length == 1 && block->all.at[f->from].width < LINE - 24;
-  if (!f->table)
+  if (f->loop != LOOP_TABLE)
     return whole - (short_body ? 1 : lines + 2);
   struct run *runs = arena_alloc(plan->graph->arena, f->count, sizeof *runs);
   for (size_t i = 0; i < f->count; i++)
@@ -58,40 +69,57 @@ static int saved_by(struct source_plan *plan, struct block *block,
   return whole - lines - rows - 2;
 }
 
+/* The first turns may take their tensors from anywhere. */
+static bool fit_series(struct source_plan *plan, struct block *block,
+                       struct fold *f) {
+  for (int i = 0; i < MOST_DROPPED && f->count > 1; i++) {
+    struct series_runs runs = series_of(block, f);
+    if (series_fits(plan, &runs))
+      return true;
+    f->from += f->length;
+    f->count--;
+  }
+  return false;
+}
+
 static void offer(struct source_plan *plan, struct block *block,
                   fold_list *list, struct fold f) {
-  if (!all_closed(plan, block, &f))
+  if (f.loop == LOOP_SERIES ? !fit_series(plan, block, &f)
+                            : !all_closed(plan, block, &f))
     return;
-  f.saved = saved_by(plan, block, &f);
+  f.saved = saved_by(plan, block, &f) - (f.loop == LOOP_SERIES);
   if (f.saved > 0)
     *VEC_PUSH(plan->graph->arena, list) = f;
 }
 
 /* Statement i + p is as i; a label may only end what is folded. */
 static bool repeats(const struct source_plan *plan, const struct block *block,
-                    size_t i, size_t p, bool table) {
+                    size_t i, size_t p, enum loop loop) {
   const struct statement *a = &block->all.at[i], *b = &block->all.at[i + p];
-  return !a->labelled >= !b->labelled && statement_same(plan, a, b, table);
+  bool series = loop == LOOP_SERIES;
+  int first = series ? INT_MAX : 0;
+  struct likeness how = {plan, loop == LOOP_TABLE, first, first};
+  return (series || !a->labelled >= !b->labelled) && statement_same(&how, a, b);
 }
 
 /* How many statements behind each are the same as it, one after the other. */
 static size_t *count_same(struct source_plan *plan, struct block *block,
-                          bool table) {
+                          enum loop loop) {
   size_t count = block->all.count;
   size_t *same = arena_alloc(plan->graph->arena, count + 1, sizeof *same);
   for (size_t i = count; i-- > 1;)
-    if (repeats(plan, block, i - 1, 1, table))
+    if (repeats(plan, block, i - 1, 1, loop))
       same[i - 1] = same[i] + 1;
   return same;
 }
 
-static void find(struct source_plan *plan, struct block *block, bool table,
+static void find(struct source_plan *plan, struct block *block, enum loop loop,
                  fold_list *list) {
   size_t count = block->all.count;
-  const size_t *same = count_same(plan, block, table);
+  const size_t *same = count_same(plan, block, loop);
   for (size_t p = 1; p <= LONGEST_BODY && p * 2 <= count; p++)
     for (size_t i = 0, equal = 0; i + p <= count; i++) {
-      if (i + p < count && repeats(plan, block, i, p, table)) {
+      if (i + p < count && repeats(plan, block, i, p, loop)) {
         equal++;
         continue;
       }
@@ -100,22 +128,9 @@ static void find(struct source_plan *plan, struct block *block, bool table,
         equal = 0; /* all of it repeats one statement */
       for (size_t shift = 0; equal >= p && shift <= equal % p; shift++)
         offer(plan, block, list,
-              (struct fold){first + shift, p, equal / p + 1, 0, table});
+              (struct fold){first + shift, p, equal / p + 1, 0, loop});
       equal = 0;
     }
-}
-
-static struct piece *put(struct source_plan *plan, struct statement *s,
-                         enum piece_kind kind) {
-  struct piece *piece = VEC_PUSH(plan->graph->arena, &s->pieces);
-  piece->kind = kind;
-  piece->node = -1;
-  return piece;
-}
-
-static void put_text(struct source_plan *plan, struct statement *s,
-                     enum part part, const char *text) {
-  put(plan, s, PIECE_TEXT)->text = (struct part_text){part, "", text, NULL};
 }
 
 static struct block *body_of(struct source_plan *plan, struct run run) {
@@ -133,15 +148,32 @@ static bool make_table(struct source_plan *plan, struct block *block,
     runs[i] = run_at(block, f, i);
   if (!parameters_find(plan, runs, f->count, &p))
     return false;
-  put_text(plan, s, PART_NONE, "for");
+  statement_put_text(plan, s, PART_NONE, "for");
   for (size_t i = 0; i < p.count; i++)
-    put_text(plan, s, PART_NONE, p.name[i]);
-  put_text(plan, s, PART_NONE, "in");
-  struct piece *rows = put(plan, s, PIECE_ROWS);
+    statement_put_text(plan, s, PART_NONE, p.name[i]);
+  statement_put_text(plan, s, PART_NONE, "in");
+  struct piece *rows = statement_put(plan, s, PIECE_ROWS);
   rows->columns = p.count;
   for (size_t i = 0; i < p.count * f->count; i++)
     *VEC_PUSH(plan->graph->arena, &rows->values) = p.values[i];
   return true;
+}
+
+/* `for i in 1..4` */
+static void make_series(struct source_plan *plan, struct block *block,
+                        const struct fold *f, struct statement *s) {
+  struct series_runs runs = series_of(block, f);
+  int64_t turns[2] = {0};
+  series_make(plan, &runs, s, turns);
+  if (s->node >= 0 && plan->series[s->node])
+    s->node = -1; /* its label has an index */
+  statement_put_text(plan, s, PART_NONE, "for");
+  statement_put_text(plan, s, PART_NONE, "i");
+  statement_put_text(plan, s, PART_NONE, "in");
+  statement_put_text(plan, s, PART_COUNT,
+                     graph_text(plan->graph, "%lld", (long long)turns[1]));
+  s->pieces.at[3].text.before =
+      graph_text(plan->graph, "%lld..", (long long)turns[0]);
 }
 
 static void make(struct source_plan *plan, struct block *block,
@@ -152,15 +184,18 @@ static void make(struct source_plan *plan, struct block *block,
   *s = (struct statement){.node = last->node,
                           .first = block->all.at[f->from].first,
                           .last = last->last};
-  if (!f->table) {
-    put_text(plan, s, PART_NONE, "repeat");
-    put_text(plan, s, PART_COUNT, graph_text(plan->graph, "%zu", f->count));
+  if (f->loop == LOOP_SERIES) {
+    make_series(plan, block, f, s);
+  } else if (f->loop == LOOP_REPEAT) {
+    statement_put_text(plan, s, PART_NONE, "repeat");
+    statement_put_text(plan, s, PART_COUNT,
+                       graph_text(plan->graph, "%zu", f->count));
   } else if (!make_table(plan, block, f, s)) {
     return;
   }
   struct block *body = body_of(plan, first);
   block_measure(plan, body);
-  put(plan, s, PIECE_BLOCK)->block = body;
+  statement_put(plan, s, PIECE_BLOCK)->block = body;
   statement_measure(plan, s);
 }
 
@@ -207,9 +242,11 @@ void fold_block(struct source_plan *plan, struct block *block, bool tables) {
   }
   for (int round = 0; round < 20; round++) {
     fold_list list = {0};
-    find(plan, block, false, &list);
+    find(plan, block, LOOP_REPEAT, &list);
     if (tables && list.count == 0)
-      find(plan, block, true, &list);
+      find(plan, block, LOOP_TABLE, &list);
+    if ((tables || plan->layout.series_early) && list.count == 0)
+      find(plan, block, LOOP_SERIES, &list);
     if (!apply(plan, block, &list))
       break;
   }
@@ -223,4 +260,5 @@ void fold(struct source_plan *plan) {
     struct statement *def = &plan->defs.all.at[i];
     fold_block(plan, def->pieces.at[def->pieces.count - 1].block, true);
   }
+  inline_defs(plan);
 }

@@ -70,10 +70,10 @@ void graph_note(struct graph *graph, const char *format, ...) {
   struct text text = harmless(graph, format, args);
   va_end(args);
   text_putc(&text, '\0');
-  for (size_t i = 0; i < graph->notes.count; i++)
-    if (strcmp(graph->notes.at[i], text.at) == 0)
-      return;
-  *VEC_PUSH(graph->arena, &graph->notes) = text.at;
+  struct map_entry *said =
+      map_add(graph->arena, &graph->said, slice_of(text.at));
+  if (said->number++ == 0)
+    *VEC_PUSH(graph->arena, &graph->notes) = text.at;
 }
 
 static struct graph_node *add(struct graph *graph, const char *word) {
@@ -110,13 +110,15 @@ struct graph_node *graph_join(struct graph *graph, const char *word) {
 }
 
 void graph_operand(struct graph *graph, struct graph_node *node, int input) {
+  VEC_RESERVE(graph->arena, &node->inputs, 1);
   *VEC_PUSH(graph->arena, &node->inputs) = input;
 }
 
 void graph_arg(struct graph *graph, struct graph_node *node, enum part part,
                const char *before, const char *value) {
+  VEC_RESERVE(graph->arena, &node->args, 2); /* most have one to three */
   *VEC_PUSH(graph->arena, &node->args) =
-      (struct part_text){part, before, value, NULL};
+      (struct part_text){part, before, value, NULL, NULL};
 }
 
 void graph_int(struct graph *graph, struct graph_node *node, enum part part,
@@ -129,6 +131,20 @@ void graph_option(struct graph *graph, struct graph_node *node, enum part part,
   graph_int(graph, node, part, before, value);
   node->args.at[node->args.count - 1].usual =
       graph_text(graph, "%" PRId64, usual);
+}
+
+void graph_range(struct graph *graph, struct graph_node *node, enum part part,
+                 int64_t from, int64_t to, int64_t size) {
+  const char *begin = graph_text(graph, "%" PRId64, from);
+  const char *end = graph_text(graph, "%" PRId64, to);
+  if (to != size && from != 0) {
+    graph_arg(graph, node, PART_NONE, graph_text(graph, "%s:", begin), end);
+  } else if (to != size) {
+    graph_arg(graph, node, part, "0:", end);
+  } else {
+    graph_arg(graph, node, part, "", begin);
+    node->args.at[node->args.count - 1].after = ":_";
+  }
 }
 
 const char *graph_sizes(struct graph *graph, const int64_t *sizes, int count) {

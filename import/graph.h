@@ -30,14 +30,16 @@ enum part {
   PART_DILATION,
   PART_COUNT,
   PART_OTHER,
+  PART_TENSOR, /* a label that a def is given; only passes make it */
 };
 
-/* An argument: `before` and `value` are written without a blank between. */
+/* An argument: `before`, `value` and `after` are written without blanks. */
 struct part_text {
   enum part part;
   const char *before; /* "", "/", "groups=" */
   const char *value;
   const char *usual; /* left out when it has this value; NULL: never */
+  const char *after; /* ":_"; NULL: nothing */
 };
 
 /* Of layers with weights; written where netc would choose otherwise. */
@@ -51,8 +53,8 @@ struct graph_weight {
   const char *name; /* in its layer: "weight" */
   int64_t count;
   bool fill;
-  bool is_matrix; /* of a dense layer: outputs x inputs; its inputs are in */
-  bool as_file;   /* the order of a file, or in that of the net */
+  bool is_matrix;    /* of a dense layer: outputs x inputs; its inputs are in */
+  bool as_file;      /* the order of a file, or in that of the net */
   const float *real; /* or */
   const int64_t *whole;
 };
@@ -98,6 +100,7 @@ struct graph {
   bool failed;
   struct graph_error error;
   VEC(const char *) notes; /* what is left out on purpose, for a comment */
+  struct map said;         /* them */
 };
 
 void graph_open(struct graph *graph, struct arena *arena);
@@ -131,6 +134,9 @@ void graph_int(struct graph *graph, struct graph_node *node, enum part part,
 /* The same, left out where the value is the usual one. */
 void graph_option(struct graph *graph, struct graph_node *node, enum part part,
                   const char *before, int64_t value, int64_t usual);
+/* Which places of an axis of `size`: "0:64", "64:_", "16:32". */
+void graph_range(struct graph *graph, struct graph_node *node, enum part part,
+                 int64_t from, int64_t to, int64_t size);
 /* "3x3" or, where all are equal and `square`, still "3x3": one a axis. */
 const char *graph_sizes(struct graph *graph, const int64_t *sizes, int count);
 

@@ -1,4 +1,5 @@
 /* A foreign file becomes a source: reader, structure, folds, text. */
+#include <limits.h>
 #include <string.h>
 
 #include "import/reader.h"
@@ -55,24 +56,85 @@ const struct import_reader *import_reader_find(const char *path,
   return NULL;
 }
 
+enum { MOST_TO_TRY = 20000 }; /* layers: for more, the first way has to do */
+
+/* What outlives the passes: names of outputs, the source, its layers. */
+static void keep_plan(struct graph *graph, const struct source_plan *plan,
+                      const struct text *source, struct imported *result) {
+  for (size_t i = 0; i < graph->nodes.count; i++) {
+    struct graph_node *node = graph->nodes.at[i];
+    if (node->output)
+      node->output =
+          arena_copy(graph->arena, node->output, strlen(node->output));
+  }
+  result->source = text_new(graph->arena);
+  text_puts(&result->source, text_slice(source));
+  result->layer_count = (size_t)plan->count;
+  result->layers =
+      arena_alloc(graph->arena, result->layer_count + 1, sizeof(void *));
+  for (int i = 0; i < plan->count; i++)
+    result->layers[i] = graph->nodes.at[plan->order[i]];
+}
+
+/*
+ * A source, and the layers behind its lines; returns how many these are. What
+ * the passes make is given back: it is more than the graph itself, and there
+ * are many ways to try.
+ */
+static int write_plan(struct graph *graph, struct layout layout,
+                      struct imported *result) {
+  struct source_plan plan;
+  struct arena scratch;
+  struct graph seen = *graph;
+  arena_open_in(&scratch, graph->arena);
+  seen.arena = &scratch;
+  structure(&plan, &seen, layout);
+  if (!layout.flat)
+    fold(&plan);
+  struct text source = text_new(&scratch);
+  write_source(&plan, &source);
+  keep_plan(graph, &plan, &source, result);
+  arena_close(&scratch);
+  int lines = 0;
+  for (size_t i = 0; i < result->source.length; i++)
+    lines += result->source.at[i] == '\n';
+  return lines;
+}
+
+/* Tries all ways to say it, and keeps the one of fewest lines. */
+static void write_shortest(struct graph *graph, struct imported *result) {
+  static const int cells[] = {0, 3, 1, 1};
+  int least = INT_MAX;
+  for (int way = 0; way < 4 * 8; way++) {
+    struct layout layout = {.cells = cells[way / 8],
+                            .small_defs = way & 1,
+                            .series_early = way & 2,
+                            .late = way & 4,
+                            .bare_joins = way / 8 == 3};
+    struct imported other;
+    if (layout.late && !layout.cells)
+      continue;
+    int lines = write_plan(graph, layout, &other);
+    if (lines < least) {
+      *result = other;
+      least = lines;
+    }
+    if (graph->nodes.count > MOST_TO_TRY)
+      break;
+  }
+}
+
 bool import_file(const struct import_reader *reader, struct slice file,
                  const char *name, const struct import_options *options,
                  struct graph *graph, struct imported *result) {
-  struct source_plan plan;
   if (!reader->read(graph, file, options))
     return false;
   if (graph->nodes.count == 0)
     return graph_fail(graph, 0, "the file describes no net");
   graph->name = graph_identifier(graph, graph->name ? graph->name : name);
-  structure(&plan, graph, options->flat);
-  if (!options->flat)
-    fold(&plan);
-  result->source = text_new(graph->arena);
-  write_source(&plan, &result->source);
-  result->layer_count = (size_t)plan.count;
-  result->layers =
-      arena_alloc(graph->arena, result->layer_count + 1, sizeof(void *));
-  for (int i = 0; i < plan.count; i++)
-    result->layers[i] = graph->nodes.at[plan.order[i]];
+  if (options->flat)
+    write_plan(graph, (struct layout){.flat = true}, result);
+  else
+    write_shortest(graph, result);
   return true;
 }

@@ -10,15 +10,26 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { MOST_TENSORS = 3 };
+
 typedef VEC(struct part_text *) part_list;
 
 bool run_is_closed(const struct source_plan *plan, const struct run *run,
                    bool but_last) {
   const struct statement *s = &run->block->all.at[run->from];
-  int first = s[0].first, last = s[run->length - 1].last;
+  for (size_t i = 0; i < run->length; i++)
+    if (s[i].reads < s[0].first)
+      return false;
+  return run_is_private(plan, run, but_last);
+}
+
+bool run_is_private(const struct source_plan *plan, const struct run *run,
+                    bool but_last) {
+  const struct statement *s = &run->block->all.at[run->from];
+  int last = s[run->length - 1].last;
   for (size_t i = 0; i < run->length; i++) {
     bool named_outside = s[i].labelled && plan->read_until[s[i].node] > last;
-    if (s[i].reads < first || s[i].read_until > last ||
+    if (s[i].read_until > last ||
         (named_outside && !(but_last && i + 1 == run->length)))
       return false;
   }
@@ -32,17 +43,39 @@ int run_lines(const struct run *run) {
   return lines;
 }
 
-static void collect(struct arena *arena, struct statement *s, size_t count,
-                    part_list *out) {
+/* Labels before `first` are parts, and the index of one that has some. */
+static void collect_label(struct source_plan *plan, struct piece *piece,
+                          int first, part_list *out) {
+  struct part_text *text = &piece->text;
+  bool inside = plan->ordinal[piece->node] >= first;
+  if (piece->index || (inside && !plan->series[piece->node]))
+    return;
+  bool is_name = text->value && isalpha((unsigned char)*text->value);
+  if (!inside && (!text->value || *text->value != '#')) {
+    text->part = PART_TENSOR;
+    text->value = graph_text(plan->graph, "#%d", piece->node);
+  } else if (inside && !is_name) {
+    text->part = PART_COUNT;
+    text->value = graph_text(plan->graph, "%d", plan->turn[piece->node]);
+  }
+  *VEC_PUSH(plan->graph->arena, out) = &piece->text;
+}
+
+static void collect(struct source_plan *plan, struct statement *s, size_t count,
+                    int first, part_list *out) {
+  struct arena *arena = plan->graph->arena;
   for (size_t i = 0; i < count; i++)
     for (size_t k = 0; k < s[i].pieces.count; k++) {
       struct piece *piece = &s[i].pieces.at[k];
+      if (piece->kind == PIECE_LABEL)
+        collect_label(plan, piece, first, out);
       if (piece->kind == PIECE_TEXT && piece->text.part != PART_NONE)
         *VEC_PUSH(arena, out) = &piece->text;
       for (size_t v = 0; v < piece->values.count; v++)
         *VEC_PUSH(arena, out) = &piece->values.at[v];
       if (piece->kind == PIECE_BLOCK)
-        collect(arena, piece->block->all.at, piece->block->all.count, out);
+        collect(plan, piece->block->all.at, piece->block->all.count, first,
+                out);
     }
 }
 
@@ -56,8 +89,10 @@ static const char *value_at(const struct columns *c, size_t run, size_t row) {
   return c->lists[run].at[row]->value;
 }
 
-/* A parameter of one def is none of another. */
+/* A parameter of one def is none of another; a def sees no label of the net. */
 static bool is_constant(const struct columns *c, size_t row) {
+  if (*value_at(c, 0, row) == '#')
+    return false;
   if (c->apart && isalpha((unsigned char)*value_at(c, 0, row)))
     return false;
   for (size_t i = 1; i < c->runs; i++)
@@ -124,12 +159,13 @@ static bool say(const struct columns *c, size_t row, const size_t *rows,
 static size_t choose(const struct columns *c, size_t rows[MOST_PARAMETERS + 1],
                      struct said *said) {
   const part_list *list = &c->lists[0];
-  size_t count = 0;
+  size_t count = 0, tensors = 0;
   for (size_t row = 0; row < list->count; row++) {
     said[row].by = SIZE_MAX;
     if (is_constant(c, row) || say(c, row, rows, count, list, &said[row]))
       continue;
-    if (count == MOST_PARAMETERS)
+    tensors += list->at[row]->part == PART_TENSOR;
+    if (count == MOST_PARAMETERS || tensors > MOST_TENSORS)
       return MOST_PARAMETERS + 1;
     said[row] = (struct said){count, 1, 1};
     rows[count++] = row;
@@ -138,7 +174,7 @@ static size_t choose(const struct columns *c, size_t rows[MOST_PARAMETERS + 1],
 }
 
 static void name_parameters(struct source_plan *plan, struct parameters *p) {
-  static const char letters[] = "vckspgdnv"; /* by enum part */
+  static const char letters[] = "vckspgdnvt"; /* by enum part */
   for (size_t i = 0; i < p->count; i++) {
     int same = 0, before = 0;
     char letter = letters[p->part[i]];
@@ -156,9 +192,10 @@ static struct columns collect_runs(struct source_plan *plan,
                                    const struct run *runs, size_t count) {
   struct arena *arena = plan->graph->arena;
   part_list *lists = arena_alloc(arena, count, sizeof *lists);
-  for (size_t i = 0; i < count; i++)
-    collect(arena, &runs[i].block->all.at[runs[i].from], runs[i].length,
-            &lists[i]);
+  for (size_t i = 0; i < count; i++) {
+    struct statement *s = &runs[i].block->all.at[runs[i].from];
+    collect(plan, s, runs[i].length, s->first, &lists[i]);
+  }
   bool apart = false;
   for (size_t i = 1; i < count; i++)
     apart = apart || runs[i].block != runs[0].block;
@@ -200,8 +237,8 @@ bool parameters_find(struct source_plan *plan, const struct run *runs,
   name_parameters(plan, p);
   for (size_t run = 0; run < count; run++)
     for (size_t i = 0; i < p->count; i++)
-      p->values[run * p->count + i] =
-          (struct part_text){p->part[i], "", value_at(&c, run, rows[i]), NULL};
+      p->values[run * p->count + i] = (struct part_text){
+          p->part[i], "", value_at(&c, run, rows[i]), NULL, NULL};
   for (size_t row = 0; row < body->count; row++)
     if (said[row].by != SIZE_MAX)
       body->at[row]->value =

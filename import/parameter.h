@@ -21,9 +21,13 @@ struct parameters {
 };
 
 /*
- * Whether nothing inside names what is outside, nor the other way round;
- * `but_last`: what it ends with may be named.
+ * Whether nothing outside names what is inside; `but_last`: what it ends with
+ * may be named.
  */
+bool run_is_private(const struct source_plan *plan, const struct run *run,
+                    bool but_last);
+
+/* The same, and nothing inside names what is outside. */
 bool run_is_closed(const struct source_plan *plan, const struct run *run,
                    bool but_last);
 
@@ -31,9 +35,10 @@ bool run_is_closed(const struct source_plan *plan, const struct run *run,
 int run_lines(const struct run *run);
 
 /*
- * Compares runs of one form. If they can do with MOST_PARAMETERS, puts the
- * names into the first of them, which thereby becomes the body for all, and
- * returns true; else nothing is changed.
+ * Compares runs of one form. Labels of what is before a run are parts, too,
+ * PART_TENSOR, with "#" and the node as value. If they can do with
+ * MOST_PARAMETERS, puts the names into the first of them, which thereby becomes
+ * the body for all, and returns true; else nothing is changed.
  */
 bool parameters_find(struct source_plan *plan, const struct run *runs,
                      size_t count, struct parameters *parameters);

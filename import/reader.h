@@ -20,6 +20,7 @@ struct import_options {
   bool flat;          /* a line a layer */
   bool allow_unknown; /* what has no counterpart is left out, and said so */
   bool weights;       /* the values of weights are wanted, too */
+  const char *folder; /* where the file lies; NULL: it has no neighbours */
   const struct import_input *inputs;
   size_t input_count;
   const struct import_size *sizes;

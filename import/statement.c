@@ -26,9 +26,40 @@ static bool is_free(const struct part_text *text) {
 
 static void mix_part(struct statement *s, const struct part_text *text) {
   s->exact = mix_text(mix_text(s->exact, text->before), text->value);
+  s->exact = mix_text(s->exact, text->after);
   s->form = mix_text(mix(s->form, text->part), text->before);
+  s->form = mix_text(s->form, text->after);
   if (!is_free(text))
     s->form = mix_text(s->form, text->value);
+}
+
+struct piece *statement_put(const struct source_plan *plan, struct statement *s,
+                            enum piece_kind kind) {
+  VEC_RESERVE(plan->graph->arena, &s->pieces, 2); /* a million may follow */
+  struct piece *piece = VEC_PUSH(plan->graph->arena, &s->pieces);
+  piece->kind = kind;
+  piece->node = -1;
+  return piece;
+}
+
+void statement_put_text(const struct source_plan *plan, struct statement *s,
+                        enum part part, const char *text) {
+  statement_put(plan, s, PIECE_TEXT)->text =
+      (struct part_text){.part = part, .before = "", .value = text};
+}
+
+const char *statement_word(const struct statement *s) {
+  return s->pieces.at[0].kind == PIECE_TEXT ? s->pieces.at[0].text.value : "";
+}
+
+bool is_word_of(const struct source_plan *plan, const char *name) {
+  for (size_t i = 0; i < plan->graph->nodes.count; i++)
+    if (strcmp(plan->graph->nodes.at[i]->word, name) == 0)
+      return true;
+  for (size_t i = 0; i < plan->defs.all.count; i++)
+    if (strcmp(plan->defs.all.at[i].pieces.at[1].text.value, name) == 0)
+      return true;
+  return false;
 }
 
 int block_width(const struct block *block) {
@@ -80,12 +111,12 @@ void statement_measure(const struct source_plan *plan, struct statement *s) {
       mix_part(s, &piece->text);
       if (part_is_shown(&piece->text))
         s->width +=
-            (int)(strlen(piece->text.before) + strlen(piece->text.value)) + 1;
+            (int)(strlen(piece->text.before) + strlen(piece->text.value)) +
+            (piece->text.after ? 3 : 1);
     } else if (piece->kind == PIECE_LABEL) {
       int ordinal = plan->ordinal[piece->node];
-      uint64_t back = (uint64_t)(s->first - ordinal);
-      s->exact = mix(mix_text(s->exact, piece->text.before), back);
-      s->form = mix(mix_text(s->form, piece->text.before), back);
+      s->exact = mix_text(s->exact, piece->text.before);
+      s->form = mix_text(s->form, piece->text.before);
       s->reads = ordinal < s->reads ? ordinal : s->reads;
       s->width += (int)strlen(piece->text.before) + 9;
     } else {
@@ -97,6 +128,10 @@ void statement_measure(const struct source_plan *plan, struct statement *s) {
   }
   if (s->width <= LINE - 8)
     s->lines = 1;
+  if (s->series_until > 0) {
+    s->reads = s->series_from < s->reads ? s->series_from : s->reads;
+    s->read_until = later(s->read_until, s->series_until);
+  }
 }
 
 void block_measure(struct source_plan *plan, struct block *block) {
@@ -109,33 +144,42 @@ void block_measure(struct source_plan *plan, struct block *block) {
   }
 }
 
+static bool same_text(const char *a, const char *b) {
+  return a && b ? strcmp(a, b) == 0 : a == b;
+}
+
 static bool same_part(const struct part_text *a, const struct part_text *b,
                       bool form) {
-  if (strcmp(a->before, b->before) != 0 || a->part != b->part ||
-      !a->usual != !b->usual)
+  if (strcmp(a->before, b->before) != 0 || !same_text(a->after, b->after) ||
+      a->part != b->part || !a->usual != !b->usual)
     return false;
   return (form && is_free(a) && is_free(b)) || strcmp(a->value, b->value) == 0;
 }
 
-static bool same_piece(const struct source_plan *plan,
-                       const struct statement *in_a, const struct piece *a,
-                       const struct statement *in_b, const struct piece *b,
-                       bool form) {
+static bool same_label(const struct likeness *how, const struct statement *in_a,
+                       const struct piece *a, const struct statement *in_b,
+                       const struct piece *b) {
+  int at_a = how->plan->ordinal[a->node], at_b = how->plan->ordinal[b->node];
+  bool outside = at_a < how->first_a && at_b < how->first_b;
+  return strcmp(a->text.before, b->text.before) == 0 &&
+         same_text(a->index, b->index) &&
+         (outside || in_a->first - at_a == in_b->first - at_b);
+}
+
+static bool same_piece(const struct likeness *how, const struct statement *in_a,
+                       const struct piece *a, const struct statement *in_b,
+                       const struct piece *b) {
   if (a->kind != b->kind)
     return false;
   switch (a->kind) {
-  case PIECE_TEXT: return same_part(&a->text, &b->text, form);
-  case PIECE_LABEL:
-    return strcmp(a->text.before, b->text.before) == 0 &&
-           in_a->first - plan->ordinal[a->node] ==
-               in_b->first - plan->ordinal[b->node];
+  case PIECE_TEXT: return same_part(&a->text, &b->text, how->form);
+  case PIECE_LABEL: return same_label(how, in_a, a, in_b, b);
   case PIECE_BLOCK:
     if (a->block->all.count != b->block->all.count)
       return false;
     for (size_t i = 0; i < a->block->all.count; i++)
       if (a->block->all.at[i].labelled != b->block->all.at[i].labelled ||
-          !statement_same(plan, &a->block->all.at[i], &b->block->all.at[i],
-                          form))
+          !statement_same(how, &a->block->all.at[i], &b->block->all.at[i]))
         return false;
     return true;
   case PIECE_ROWS: break;
@@ -143,18 +187,18 @@ static bool same_piece(const struct source_plan *plan,
   if (a->columns != b->columns || a->values.count != b->values.count)
     return false;
   for (size_t i = 0; i < a->values.count; i++)
-    if (!same_part(&a->values.at[i], &b->values.at[i], form))
+    if (!same_part(&a->values.at[i], &b->values.at[i], how->form))
       return false;
   return true;
 }
 
-bool statement_same(const struct source_plan *plan, const struct statement *a,
-                    const struct statement *b, bool form) {
-  if ((form ? a->form != b->form : a->exact != b->exact) ||
-      a->pieces.count != b->pieces.count)
+bool statement_same(const struct likeness *how, const struct statement *a,
+                    const struct statement *b) {
+  if ((how->form ? a->form != b->form : a->exact != b->exact) ||
+      a->pieces.count != b->pieces.count || !same_text(a->index, b->index))
     return false;
   for (size_t i = 0; i < a->pieces.count; i++)
-    if (!same_piece(plan, a, &a->pieces.at[i], b, &b->pieces.at[i], form))
+    if (!same_piece(how, a, &a->pieces.at[i], b, &b->pieces.at[i]))
       return false;
   return true;
 }

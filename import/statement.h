@@ -20,6 +20,7 @@ struct piece {
   struct part_text text;
   struct block *block;
   int node;                     /* of PIECE_LABEL */
+  const char *index;            /* of a series in its loop: "i-1"; or NULL */
   size_t columns;               /* of PIECE_ROWS, */
   VEC(struct part_text) values; /* row by row */
 };
@@ -30,21 +31,38 @@ struct piece {
  */
 struct statement {
   VEC(struct piece) pieces;
-  int node;        /* whose tensor it leaves as the current one; -1: none */
-  bool labelled;   /* some statement names that node: it has a label */
-  bool takes_tail; /* what follows may stand on its line */
-  size_t bias;     /* the piece that says so, from 1; 0: none */
-  int first, last; /* ordinals of its layers */
-  int reads;       /* the least ordinal of a label that it names */
-  int read_until;  /* the last that names a label inside it; -1: none */
-  uint64_t exact;  /* hash; labels count by their distance */
-  uint64_t form;   /* the same without the values of parts */
-  int lines;       /* that it takes, about */
-  int width;       /* on one line; WIDE: it does not go on one */
+  int node;          /* whose tensor it leaves as the current one; -1: none */
+  bool labelled;     /* some statement names that node: it has a label */
+  bool takes_tail;   /* what follows may stand on its line */
+  size_t bias;       /* the piece that says so, from 1; 0: none */
+  int first, last;   /* ordinals of its layers */
+  int reads;         /* the least ordinal of a label that it names */
+  int read_until;    /* the last that names a label inside it; -1: none */
+  uint64_t exact;    /* hash, but for what labels name */
+  uint64_t form;     /* the same without the values of parts */
+  const char *index; /* its label's, in the loop of a series; or NULL */
+  /* Of a loop with series: the least ordinal before it and the last that
+   * names one of its turns. */
+  int series_from, series_until;
+  int lines; /* that it takes, about */
+  int width; /* on one line; WIDE: it does not go on one */
 };
 
 struct block {
   VEC(struct statement) all;
+};
+
+/* How a graph is said; what is shortest differs. */
+struct layout {
+  bool flat;
+  /* A join's operands are blocks where nothing else uses them, though they
+   * begin at another tensor, so many in each other; 0: only where all begin at
+   * one. Shorter where cells take two tensors or give two. */
+  int cells;
+  bool series_early; /* loops whose labels have an index come before defs */
+  bool small_defs;   /* the shortest that save lines come first */
+  bool bare_joins;   /* what follows a join is a line of its own */
+  bool late; /* tensors are made before their first use, not as in the file */
 };
 
 /* The whole net. */
@@ -58,14 +76,19 @@ struct source_plan {
   bool *labelled;     /* by node */
   int *read_until;    /* by node: the last ordinal that names it; -1 */
   const char **label; /* by node: its name, once it is written */
+  /* By node: the labels with an index that it is one of, from 1, and which. */
+  int *series, *turn;
+  int series_count;
+  struct layout layout;
 };
 
 /*
  * Orders the graph into statements: chains as lines with tails, branches as
  * blocks of the join that ends them where nothing else uses their inside,
- * labels and `from` elsewhere, heads as forks. `flat`: a line a layer.
+ * labels and `from` elsewhere, heads as forks. Flat, a line a layer.
  */
-void structure(struct source_plan *plan, struct graph *graph, bool flat);
+void structure(struct source_plan *plan, struct graph *graph,
+               struct layout layout);
 
 /* Folds equal runs into `repeat`, `for` and `def`. */
 void fold(struct source_plan *plan);
@@ -76,17 +99,40 @@ void fold_block(struct source_plan *plan, struct block *block, bool tables);
 /* What appears in several places becomes a `def`, the longest first. */
 void fold_defs(struct source_plan *plan);
 
+/* What is called once only is written where it is called. */
+void inline_defs(struct source_plan *plan);
+
 /* Fills in a statement's hashes and extent from its pieces. */
 void statement_measure(const struct source_plan *plan,
                        struct statement *statement);
 
+/* Adds a piece; of a label, its node follows. */
+struct piece *statement_put(const struct source_plan *plan,
+                            struct statement *statement, enum piece_kind kind);
+void statement_put_text(const struct source_plan *plan,
+                        struct statement *statement, enum part part,
+                        const char *text);
+/* The word that a statement begins with. */
+const char *statement_word(const struct statement *statement);
+
+/* Whether a layer or a def is called so. */
+bool is_word_of(const struct source_plan *plan, const char *name);
+
 /* Measures all statements of a block, the inner ones first. */
 void block_measure(struct source_plan *plan, struct block *block);
 
-/* Whether they are the same but for their labels, and, with `form`, but for
- * the values of parts. */
-bool statement_same(const struct source_plan *plan, const struct statement *a,
-                    const struct statement *b, bool form);
+/* How statements are compared. */
+struct likeness {
+  const struct source_plan *plan;
+  bool form; /* but for the values of parts */
+  /* Labels are alike if their distance is, or if both are before these
+   * ordinals, where the runs that are compared begin. */
+  int first_a, first_b;
+};
+
+/* Whether they are the same but for their own labels. */
+bool statement_same(const struct likeness *how, const struct statement *a,
+                    const struct statement *b);
 
 /* Whether an argument is written. */
 bool part_is_shown(const struct part_text *text);

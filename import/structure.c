@@ -3,139 +3,24 @@
  * dominates it and no tensor between d and the join is used elsewhere; d is
  * then the tensor before the join. Everything else is named and fetched.
  */
+#include <inttypes.h>
 #include <string.h>
 
-#include "import/dominate.h"
-#include "import/statement.h"
-
-enum form { FORM_CHAIN, FORM_BLOCKS, FORM_LABELS };
+#include "import/builder.h"
 
 enum {
-  MOST_IN_BLOCKS = 2000, /* nodes between d and a join */
-  LONG_BRANCH = 12,      /* beside {}: then the other operand is named */
-  DEEPEST = 150          /* nesting of emit; beyond it operands come late */
+  DEEPEST = 150 /* nesting of emit; beyond it operands come late */
 };
-
-struct heads {
-  VEC(int) all;
-};
-
-struct builder {
-  struct source_plan *plan;
-  struct graph *graph;
-  struct arena *arena;
-  struct dominators tree;
-  bool flat;
-  bool *written;
-  int *stamp, now; /* of the region that is looked at */
-  VEC(int) region;
-  int *side_of;        /* the node at which a head's branch forks off; -1 */
-  struct heads *heads; /* by node: outputs whose branches fork off there */
-  int outputs;
-  int depth;
-};
-
-static struct graph_node *node_at(const struct builder *b, int index) {
-  return b->graph->nodes.at[index];
-}
-
-static size_t feed_count(const struct graph_node *node) {
-  return node->inputs.count + (node->keyed >= 0);
-}
-
-static int feed(const struct graph_node *node, size_t i) {
-  return i < node->inputs.count ? node->inputs.at[i] : node->keyed;
-}
-
-/*
- * Stamps what lies between `top` and `bottom`, with `bottom`, and lists it in
- * `region`; false if that is too much, or some of it is written already.
- */
-static bool stamp_region(struct builder *b, int top, int bottom) {
-  size_t next = b->region.count;
-  if (b->stamp[bottom] == b->now)
-    return true;
-  b->stamp[bottom] = b->now;
-  *VEC_PUSH(b->arena, &b->region) = bottom;
-  for (; next < b->region.count; next++) {
-    const struct graph_node *node = node_at(b, b->region.at[next]);
-    if (b->region.count > MOST_IN_BLOCKS || b->written[node->index] ||
-        strcmp(node->word, "input") == 0)
-      return false;
-    for (size_t i = 0; i < feed_count(node); i++) {
-      int from = feed(node, i);
-      if (from == top || b->stamp[from] == b->now)
-        continue;
-      b->stamp[from] = b->now;
-      *VEC_PUSH(b->arena, &b->region) = from;
-    }
-  }
-  return true;
-}
-
-static void new_region(struct builder *b) {
-  b->now++;
-  b->region.count = 0;
-}
-
-/* Whether all that uses a stamped node is stamped, or is `end`. */
-static bool is_private(const struct builder *b, int node, int end) {
-  for (int i = b->tree.first_use[node]; i < b->tree.first_use[node + 1]; i++) {
-    int user = b->tree.uses[i];
-    if (user != end && b->stamp[user] != b->now && b->side_of[user] != node)
-      return false;
-  }
-  return true;
-}
-
-static bool region_is_private(const struct builder *b, int end) {
-  for (size_t i = 0; i < b->region.count; i++)
-    if (b->region.at[i] != end && !is_private(b, b->region.at[i], end))
-      return false;
-  return true;
-}
-
-/* Whether every operand of a join can be a block on its dominator. */
-static bool fits_blocks(struct builder *b, const struct graph_node *join) {
-  int top = b->tree.parent[join->index], longest = 0;
-  bool idle = false;
-  if (top < 0 || join->keyed >= 0 || b->flat)
-    return false;
-  for (size_t i = 0; i < join->inputs.count; i++) {
-    int bottom = join->inputs.at[i];
-    idle = idle || bottom == top;
-    if (bottom == top)
-      continue;
-    new_region(b);
-    if (!stamp_region(b, top, bottom) || !region_is_private(b, join->index))
-      return false;
-    int count = (int)b->region.count;
-    for (size_t other = 0; other < i; other++)
-      if (join->inputs.at[other] == bottom)
-        return false;
-    longest = count > longest ? count : longest;
-  }
-  return !idle || longest <= LONG_BRANCH * 2;
-}
-
-static enum form form_of(struct builder *b, const struct graph_node *node) {
-  if (feed_count(node) <= 1)
-    return FORM_CHAIN;
-  return fits_blocks(b, node) ? FORM_BLOCKS : FORM_LABELS;
-}
 
 /* Statements. */
 
 static struct piece *put(struct builder *b, struct statement *s,
                          enum piece_kind kind) {
-  struct piece *piece = VEC_PUSH(b->arena, &s->pieces);
-  piece->kind = kind;
-  piece->node = -1;
-  return piece;
+  return statement_put(b->plan, s, kind);
 }
 
 static void put_word(struct builder *b, struct statement *s, const char *word) {
-  put(b, s, PIECE_TEXT)->text = (struct part_text){PART_NONE, "", word, NULL};
+  statement_put_text(b->plan, s, PART_NONE, word);
 }
 
 static struct statement *begin(struct builder *b, struct block *out) {
@@ -169,7 +54,7 @@ static void put_bias(struct builder *b, struct statement *s,
   const char *word = node->bias == BIAS_WITH ? "bias" : "nobias";
   s->bias = s->pieces.count + 1;
   put(b, s, PIECE_TEXT)->text = (struct part_text){
-      PART_NONE, "", word, node->bias == BIAS_WITH ? word : NULL};
+      PART_NONE, "", word, node->bias == BIAS_WITH ? word : NULL, NULL};
 }
 
 static void note_bn_in_tail(struct statement *s, const char *word) {
@@ -222,7 +107,7 @@ static bool frozen_alike(const struct builder *b, const struct statement *s,
 /* Whether `node` can stand in the tail of the last statement. */
 static bool joins_tail(const struct builder *b, const struct block *out,
                        const struct graph_node *node) {
-  if (b->flat || out->all.count == 0 || !may_be_in_tail(node))
+  if (b->layout.flat || out->all.count == 0 || !may_be_in_tail(node))
     return false;
   const struct statement *s = &out->all.at[out->all.count - 1];
   int before = node->inputs.at[0];
@@ -233,7 +118,7 @@ static bool joins_tail(const struct builder *b, const struct block *out,
 
 /* Flat, every layer has the file's name. */
 static void enlist(struct builder *b, const struct graph_node *node) {
-  if (b->flat && node->name && strcmp(node->word, "input") != 0)
+  if (b->layout.flat && node->name && strcmp(node->word, "input") != 0)
     b->plan->labelled[node->index] = true;
   b->plan->ordinal[node->index] = b->plan->count;
   b->plan->order[b->plan->count++] = node->index;
@@ -243,11 +128,19 @@ static void enlist(struct builder *b, const struct graph_node *node) {
 static void emit(struct builder *b, struct block *out, int *current,
                  int target);
 
+static void emit_target(struct builder *b, struct block *out, int *current,
+                        int target) {
+  if (b->layout.cells)
+    cells_emit(b, out, current, target);
+  else
+    emit(b, out, current, target);
+}
+
 static struct block *branch(struct builder *b, int top, int bottom) {
   struct block *block = ARENA_NEW(b->arena, struct block);
   int current = top;
   if (bottom != top)
-    emit(b, block, &current, bottom);
+    emit_target(b, block, &current, bottom);
   return block;
 }
 
@@ -274,7 +167,7 @@ static void put_output(struct builder *b, struct block *out,
   put_word(b, s, node->output);
 }
 
-static void put_from(struct builder *b, struct block *out, int node) {
+void put_from(struct builder *b, struct block *out, int node) {
   struct statement *s = begin(b, out);
   s->last--;
   put_word(b, s, "from");
@@ -292,6 +185,31 @@ static void put_named_operands(struct builder *b, struct statement *s,
     else
       put_label(b, s, "", node->inputs.at[i]);
   }
+}
+
+/* The same, and blocks for what nothing else uses. */
+static void put_mixed_operands(struct builder *b, struct statement *s,
+                               const struct graph_node *node, int current) {
+  bool short_form = node->inputs.count == 2 && node->inputs.at[0] == current &&
+                    node->inputs.at[1] != current;
+  for (size_t i = short_form; i < node->inputs.count; i++) {
+    int operand = node->inputs.at[i];
+    if (b->written[operand] && operand != current) {
+      put_label(b, s, "", operand);
+      continue;
+    }
+    struct block *block = cells_operand(b, current, operand);
+    put(b, s, PIECE_BLOCK)->block = block;
+  }
+}
+
+/* Whether the layers behind a join of long blocks are lines of their own. */
+static bool is_long(struct builder *b, struct statement *s) {
+  for (size_t i = 0; i < s->pieces.count; i++)
+    if (s->pieces.at[i].kind == PIECE_BLOCK)
+      block_measure(b->plan, s->pieces.at[i].block);
+  statement_measure(b->plan, s);
+  return s->width > LINE;
 }
 
 static void put_layer(struct builder *b, struct block *out,
@@ -317,6 +235,8 @@ static void put_layer(struct builder *b, struct block *out,
       struct block *block = branch(b, top, node->inputs.at[i]);
       put(b, &s, PIECE_BLOCK)->block = block;
     }
+  } else if (form == FORM_MIXED && node->inputs.count > 1) {
+    put_mixed_operands(b, &s, node, current);
   } else if (node->inputs.count > 1) {
     put_named_operands(b, &s, node, current);
   }
@@ -327,8 +247,9 @@ static void put_layer(struct builder *b, struct block *out,
   s.last = b->plan->count;
   /* Its tail would be shared, too. */
   bool keeps = node->shared || node->again || strcmp(node->word, "again") == 0;
-  s.takes_tail =
-      !keeps && (!may_be_in_tail(node) || strcmp(node->word, "bn") == 0);
+  bool bare = b->layout.bare_joins && feed_count(node) > 1;
+  s.takes_tail = !keeps && !bare && !(form == FORM_MIXED && is_long(b, &s)) &&
+                 (!may_be_in_tail(node) || strcmp(node->word, "bn") == 0);
   enlist(b, node);
   *VEC_PUSH(b->arena, &out->all) = s;
 }
@@ -350,6 +271,15 @@ static void emit_others(struct builder *b, struct block *out, int *current,
       emit(b, out, current, feed(node, i));
 }
 
+void put_node(struct builder *b, struct block *out, int *current, int index,
+              enum form form) {
+  const struct graph_node *node = node_at(b, index);
+  put_layer(b, out, node, form, *current);
+  *current = index;
+  put_output(b, out, node);
+  put_heads(b, out, index);
+}
+
 /* One layer whose main input is written. */
 static void emit_one(struct builder *b, struct block *out, int *current,
                      int index) {
@@ -363,10 +293,7 @@ static void emit_one(struct builder *b, struct block *out, int *current,
       put_from(b, out, main);
     *current = main;
   }
-  put_layer(b, out, node, form, *current);
-  *current = index;
-  put_output(b, out, node);
-  put_heads(b, out, index);
+  put_node(b, out, current, index, form);
 }
 
 /* Writes what is needed for `target`, which is then the current tensor. */
@@ -420,6 +347,23 @@ static bool is_unused(const struct builder *b, int node) {
   return b->tree.first_use[node] == b->tree.first_use[node + 1];
 }
 
+/* Outputs of one name are NAME, NAME_2, NAME_3. */
+static void part_names(struct builder *b) {
+  struct map names = {0};
+  struct arena *arena = b->graph->arena;
+  for (size_t i = 0; i < b->graph->nodes.count; i++) {
+    struct graph_node *node = b->graph->nodes.at[i];
+    if (!node->output)
+      continue;
+    const char *name = node->output;
+    struct map_entry *first = map_find(&names, slice_of(name));
+    while (map_find(&names, slice_of(name)))
+      name = graph_text(b->graph, "%s_%" PRId64, node->output, ++first->number);
+    map_add(arena, &names, slice_of(name))->number = 1;
+    node->output = name;
+  }
+}
+
 /* Every tensor that nothing uses is an output; several need names. */
 static int name_outputs(struct builder *b) {
   int count = (int)b->graph->nodes.count, outputs = 0, last = -1;
@@ -437,6 +381,7 @@ static int name_outputs(struct builder *b) {
     if (outputs > 1 && is_unused(b, i) && !node->output)
       node->output = graph_text(b->graph, "output%d", i);
   }
+  part_names(b);
   b->outputs = outputs;
   return last;
 }
@@ -465,7 +410,7 @@ static void put_inputs(struct builder *b, int *current) {
       offer_label(b, &s, node->index);
     put(b, &s, PIECE_TEXT)->text = (struct part_text){
         PART_NONE, "",
-        graph_sizes(b->graph, node->shape.size, node->shape.rank), NULL};
+        graph_sizes(b->graph, node->shape.size, node->shape.rank), NULL, NULL};
     put_args(b, &s, node);
     enlist(b, node);
     *VEC_PUSH(b->arena, &b->plan->top.all) = s;
@@ -492,31 +437,36 @@ static void name_input(struct builder *b) {
 static void build(struct builder *b) {
   int current = -1, count = (int)b->graph->nodes.count;
   int last = name_outputs(b);
-  for (int i = 0; i < last && !b->flat; i++)
+  bool flat = b->layout.flat;
+  for (int i = 0; i < last && !flat; i++)
     if (is_unused(b, i) && strcmp(node_at(b, i)->word, "input") != 0)
       hang_head(b, i);
   put_inputs(b, &current);
   for (int i = 0; i < count; i++)
     if (!b->written[i] &&
-        (b->flat || (i == last || (is_unused(b, i) && b->side_of[i] < 0))))
-      emit(b, &b->plan->top, &current, i);
+        (flat || (i == last || (is_unused(b, i) && b->side_of[i] < 0))))
+      emit_target(b, &b->plan->top, &current, i);
   name_input(b);
 }
 
-void structure(struct source_plan *plan, struct graph *graph, bool flat) {
+void structure(struct source_plan *plan, struct graph *graph,
+               struct layout layout) {
   size_t count = graph->nodes.count;
   struct arena *arena = graph->arena;
   *plan = (struct source_plan){
       .graph = graph,
+      .layout = layout,
       .order = arena_alloc(arena, count + 1, sizeof(int)),
       .ordinal = arena_alloc(arena, count + 1, sizeof(int)),
       .labelled = arena_alloc(arena, count + 1, sizeof(bool)),
       .read_until = arena_alloc(arena, count + 1, sizeof(int)),
-      .label = arena_alloc(arena, count + 1, sizeof(char *))};
+      .label = arena_alloc(arena, count + 1, sizeof(char *)),
+      .series = arena_alloc(arena, count + 1, sizeof(int)),
+      .turn = arena_alloc(arena, count + 1, sizeof(int))};
   struct builder b = {.plan = plan,
                       .graph = graph,
                       .arena = arena,
-                      .flat = flat,
+                      .layout = layout,
                       .written = arena_alloc(arena, count + 1, sizeof(bool)),
                       .stamp = arena_alloc(arena, count + 1, sizeof(int)),
                       .side_of = arena_alloc(arena, count + 1, sizeof(int)),
@@ -524,6 +474,8 @@ void structure(struct source_plan *plan, struct graph *graph, bool flat) {
   for (size_t i = 0; i < count; i++)
     b.side_of[i] = plan->read_until[i] = -1;
   dominate(&b.tree, graph);
+  if (layout.cells)
+    cells_open(&b);
   build(&b);
   block_measure(plan, &plan->top);
 }

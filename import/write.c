@@ -1,4 +1,5 @@
 /* The source of an import as text, in lines of 80 columns. */
+#include <ctype.h>
 #include <string.h>
 
 #include "import/statement.h"
@@ -10,7 +11,9 @@ struct writer {
   struct text *out;
   size_t line; /* where it begins */
   struct map names;
-  bool *written; /* by def */
+  const char **series; /* names of labels with an index */
+  bool *written;       /* by def */
+  bool in_def;         /* its labels are of several layers of the file */
 };
 
 static void statement_text(struct writer *w, const struct statement *s,
@@ -26,22 +29,69 @@ static void new_line(struct writer *w, int indent) {
   text_fill(w->out, ' ', (size_t)indent);
 }
 
+static const char *new_name(struct writer *w, const char *name) {
+  struct graph *graph = w->plan->graph;
+  const char *whole = name;
+  for (int i = 2; map_find(&w->names, slice_of(whole)); i++)
+    whole = graph_text(graph, "%s_%d", name, i);
+  map_add(graph->arena, &w->names, slice_of(whole));
+  return whole;
+}
+
+/* The file's name of a tensor without its numbers: "add_3_bn", "add_bn". */
+static const char *without_numbers(struct writer *w, int node) {
+  const char *file = w->plan->graph->nodes.at[node]->name;
+  struct text text = text_new(w->plan->graph->arena);
+  file = file ? graph_identifier(w->plan->graph, file) : NULL;
+  for (; file && *file; file++) {
+    bool number = isdigit((unsigned char)*file);
+    bool blank = *file == '_' && (!file[1] || isdigit((unsigned char)file[1]));
+    bool axes = number && file[1] == 'd'; /* conv2d */
+    if (axes || (!number && !blank))
+      text_putc(&text, *file);
+  }
+  bool is_short = text.length < 2;
+  text_putc(&text, '\0');
+  return is_short ? "skip" : text.at;
+}
+
+static const char *series_name(struct writer *w, int node) {
+  const char **name = &w->series[w->plan->series[node]];
+  if (!*name)
+    *name = new_name(w, without_numbers(w, node));
+  return *name;
+}
+
+/* `skip[i-1]` */
+static const char *indexed(struct writer *w, int node, const char *index) {
+  return graph_text(w->plan->graph, "%s[%s]", series_name(w, node), index);
+}
+
 /* Names of labels are given when they are first written. */
 static const char *label_of(struct writer *w, int node) {
   struct graph *graph = w->plan->graph;
+  if (w->plan->series[node])
+    return indexed(w, node, graph_text(graph, "%d", w->plan->turn[node]));
   if (w->plan->label[node])
     return w->plan->label[node];
-  const char *name = graph_identifier(graph, graph->nodes.at[node]->name);
+  const char *name = w->in_def
+                         ? without_numbers(w, node)
+                         : graph_identifier(graph, graph->nodes.at[node]->name);
   if (!name)
     name = strcmp(graph->nodes.at[node]->word, "input") == 0 ? "data" : "skip";
   /* c, s, k2 ... are the names of parameters. */
   if (strlen(name) == 1 || (strlen(name) == 2 && name[1] < 'A'))
     name = graph_text(graph, "at_%s", name);
-  const char *whole = name;
-  for (int i = 2; map_find(&w->names, slice_of(whole)); i++)
-    whole = graph_text(graph, "%s_%d", name, i);
-  map_add(graph->arena, &w->names, slice_of(whole));
-  return w->plan->label[node] = whole;
+  return w->plan->label[node] = new_name(w, name);
+}
+
+/* A label that a statement names. */
+static const char *named(struct writer *w, const struct piece *piece) {
+  if (piece->index)
+    return indexed(w, piece->node, piece->index);
+  if (w->plan->series[piece->node] && piece->text.part == PART_COUNT)
+    return indexed(w, piece->node, piece->text.value);
+  return label_of(w, piece->node);
 }
 
 static void inline_block(struct writer *w, const struct block *block) {
@@ -78,13 +128,17 @@ static void space(struct writer *w, int width, int indent, bool on_one_line) {
 static void block_text(struct writer *w, const struct block *block, int indent,
                        bool on_one_line) {
   int width = block_width(block);
+  size_t line = w->line, length = w->out->length;
   if (on_one_line || width <= LINE - indent - CONTINUED - 3) {
     space(w, width, indent, on_one_line);
     inline_block(w, block);
-  } else {
-    text_putc(w->out, ' ');
-    open_block(w, block, indent);
+    if (on_one_line || column(w) < LINE - 1)
+      return;
+    w->line = line;
+    w->out->length = length;
   }
+  text_putc(w->out, ' ');
+  open_block(w, block, indent);
 }
 
 static void rows_text(struct writer *w, const struct piece *piece, int indent) {
@@ -110,11 +164,13 @@ static bool is_loop(const struct statement *s) {
 }
 
 static void part_text(struct writer *w, const struct part_text *text) {
-  bool sum = strpbrk(text->value, "*/") && strcmp(text->before, "/") == 0;
+  bool sum = strpbrk(text->value, "*/") &&
+             (strcmp(text->before, "/") == 0 || text->after);
   text_put(w->out, text->before);
   text_put(w->out, sum ? "(" : "");
   text_put(w->out, text->value);
   text_put(w->out, sum ? ")" : "");
+  text_put(w->out, text->after ? text->after : "");
 }
 
 static void pieces_text(struct writer *w, const struct statement *s, int indent,
@@ -129,7 +185,7 @@ static void pieces_text(struct writer *w, const struct statement *s, int indent,
     } else if (piece->kind == PIECE_LABEL) {
       if (!w->plan->labelled[piece->node])
         continue;
-      const char *name = label_of(w, piece->node);
+      const char *name = named(w, piece);
       space(w, (int)strlen(name) + 8, indent, on_one_line);
       text_put(w->out, piece->text.before ? piece->text.before : "");
       text_put(w->out, name);
@@ -144,13 +200,22 @@ static void pieces_text(struct writer *w, const struct statement *s, int indent,
 
 static void statement_text(struct writer *w, const struct statement *s,
                            int indent, bool on_one_line) {
+  size_t line = w->line;
   bool fits = on_one_line || s->width + indent <= LINE;
   bool named = s->labelled && strcmp(s->pieces.at[0].text.value, "input") != 0;
   if (named) {
-    text_put(w->out, label_of(w, s->node));
+    text_put(w->out,
+             s->index ? indexed(w, s->node, s->index) : label_of(w, s->node));
     text_put(w->out, is_loop(s) ? ": { " : ": ");
   }
+  size_t begun = w->out->length;
   pieces_text(w, s, indent, fits);
+  if (fits && !on_one_line && column(w) > LINE) {
+    /* Its labels are longer than thought. */
+    w->line = line;
+    w->out->length = begun;
+    pieces_text(w, s, indent, false);
+  }
   if (named && is_loop(s))
     text_put(w->out, " }");
 }
@@ -185,7 +250,9 @@ static void def_text(struct writer *w, size_t index) {
     text_printf(w->out, "%s%s", i > 2 ? ", " : "",
                 def->pieces.at[i].text.value);
   text_put(w->out, ") ");
+  w->in_def = true;
   open_block(w, body, 0);
+  w->in_def = false;
   new_line(w, 0);
 }
 
@@ -221,6 +288,8 @@ void write_source(struct source_plan *plan, struct text *out) {
   struct graph *graph = plan->graph;
   struct writer w = {.plan = plan, .out = out, .line = out->length};
   struct graph_shape last = {0};
+  w.series =
+      arena_alloc(graph->arena, (size_t)plan->series_count + 1, sizeof(char *));
   w.written = arena_alloc(graph->arena, plan->defs.all.count + 1, sizeof(bool));
   for (size_t i = 0; i < plan->defs.all.count; i++)
     map_add(graph->arena, &w.names,

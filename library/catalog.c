@@ -57,16 +57,17 @@ static enum netc_status fill_argument(struct netc_argument *to,
 
 static bool has_row(const struct arg_spec *specs, const char *name) {
   for (; specs->name; specs++)
-    if (strcmp(specs->name, name) == 0)
+    if (*specs->name == *name && strcmp(specs->name, name) == 0)
       return true;
   return false;
 }
 
 static const struct arg_spec *setting_at(size_t index, const char **section) {
   for (const struct arg_spec *s = train_specs; s->name; s++) {
+    if (index-- > 0)
+      continue;
     *section = has_row(infer_specs, s->name) ? "train infer" : "train";
-    if (index-- == 0)
-      return s;
+    return s;
   }
   *section = "infer";
   for (const struct arg_spec *s = infer_specs; s->name; s++)

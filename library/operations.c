@@ -69,13 +69,13 @@ static void add_inputs(struct writing *w, size_t index,
   const struct tape *tape = &w->trace.tape;
   const struct tape_op *op = &tape->ops.at[index];
   const struct tape_lowered *lowered = &tape->lowered.at[index];
-  for (int i = 0; i < op->in_count; i++) {
+  for (int i = 0; i < op->facts->in_count; i++) {
     struct strides lies = strides_at(tape, index, i);
-    *to++ = operand_of(w, tape->ins.at[op->first_in + (size_t)i], &lies);
+    *to++ = operand_of(w, tape_input(tape, op, i), &lies);
   }
   for (int i = 0; i < lowered->weight_count; i++) {
     size_t param = tape->weights.at[lowered->first_weight + (size_t)i];
-    struct strides lies = strides_at(tape, index, op->in_count + i);
+    struct strides lies = strides_at(tape, index, op->facts->in_count + i);
     *to = (struct netc_operand){.block = -1,
                                 .tensor = load_tensor(w->call, param)};
     add_axes(w, to++, &lies, false, 0);
@@ -85,10 +85,10 @@ static void add_inputs(struct writing *w, size_t index,
 static const struct netc_operand *outputs_of(struct writing *w, size_t index) {
   const struct tape *tape = &w->trace.tape;
   const struct tape_op *op = &tape->ops.at[index];
-  int before = op->in_count + tape->lowered.at[index].weight_count;
+  int before = op->facts->in_count + tape->lowered.at[index].weight_count;
   struct netc_operand *outs =
-      arena_alloc(w->arena, (size_t)op->out_count + 1, sizeof *outs);
-  for (int i = 0; i < op->out_count; i++) {
+      arena_alloc(w->arena, (size_t)op->facts->out_count + 1, sizeof *outs);
+  for (int i = 0; i < op->facts->out_count; i++) {
     struct strides lies = strides_at(tape, index, before + i);
     outs[i] = operand_of(w, op->first_out + (size_t)i, &lies);
   }
@@ -100,13 +100,13 @@ static void add_operation(struct writing *w, size_t index,
   const struct tape *tape = &w->trace.tape;
   const struct tape_op *op = &tape->ops.at[index];
   const struct tape_lowered *lowered = &tape->lowered.at[index];
-  size_t ins = (size_t)(op->in_count + lowered->weight_count);
+  size_t ins = (size_t)(op->facts->in_count + lowered->weight_count);
   size_t numbers = (size_t)lowered->number_count;
   if (lowered->opcode == DOES_VIEW)
     return;
   if (lowered->opcode <= DOES_UNKNOWN) { /* nor does anything say on what */
     *VEC_PUSH(w->arena, &to->all) = (struct netc_operation){
-        .layer = op->node, .part = op->name, .code = ""};
+        .layer = op->node, .part = op->facts->name, .code = ""};
     return;
   }
   struct netc_operand *in = arena_alloc(w->arena, ins + 1, sizeof *in);
@@ -119,9 +119,9 @@ static void add_operation(struct writing *w, size_t index,
     real[i] = lowered->real[i];
   *VEC_PUSH(w->arena, &to->all) = (struct netc_operation){
       .layer = op->node,
-      .part = op->name,
+      .part = op->facts->name,
       .code = tables_kernel_name(lowered->opcode - (DOES_VIEW + 1)),
-      .out_count = (size_t)op->out_count,
+      .out_count = (size_t)op->facts->out_count,
       .in_count = ins,
       .number_count = numbers,
       .real_count = LOWERING_REALS,

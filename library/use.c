@@ -25,6 +25,7 @@ static void append(void *user) {
         arena_grow(g->arena, g->bytes.at, &g->bytes.room, g->bytes.count, 1);
   memcpy(g->bytes.at + g->bytes.count, piece->bytes, piece->length);
   g->bytes.count += piece->length;
+  g->bytes.at[g->bytes.count] = '\0';
 }
 
 /* Running out of memory must not jump over the caller's own function. */
@@ -88,8 +89,7 @@ static struct slice normal(struct arena *arena, struct slice path, bool files) {
     size_t last = out.length; /* where the part before this one begins */
     while (last > 0 && out.at[last - 1] != '/')
       last--;
-    struct slice before = {out.length ? out.at + last : "",
-                           out.length - last};
+    struct slice before = {out.length ? out.at + last : "", out.length - last};
     if (!files && slice_is(part, "..") && before.length &&
         !slice_is(before, "..")) {
       out.length = last > (size_t)root ? last - 1 : last;

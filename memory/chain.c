@@ -54,14 +54,13 @@ static size_t root_of(const struct search *s, size_t storage) {
 static bool reads_from(const struct search *s, const struct tape_op *op,
                        size_t first) {
   const struct tape *tape = &s->trace->tape;
-  for (int i = 0; i < op->in_count; i++)
-    if (root_of(s, tape->values.at[tape->ins.at[op->first_in + (size_t)i]]
-                       .storage) < first)
+  for (int i = 0; i < op->facts->in_count; i++)
+    if (root_of(s, tape->values.at[tape_input(tape, op, i)].storage) < first)
       return false;
-  for (int i = 0; i < op->out_count; i++)
+  for (int i = 0; i < op->facts->out_count; i++)
     if (root_of(s, tape->values.at[op->first_out + (size_t)i].storage) < first)
       return false;
-  for (int i = 0; i < op->saved_count; i++)
+  for (int i = 0; i < op->facts->saved_count; i++)
     if (root_of(s, tape->saved.at[op->first_saved + (size_t)i]) < first)
       return false;
   return true;

@@ -4,6 +4,8 @@
 #include "base/check.h"
 #include "step/checkpoint.h"
 
+#define MOST_BATCH (INT64_MAX / 4) /* that is tried */
+
 static int64_t device_bytes(const struct train_settings *train) {
   if (train->memory)
     return train->memory;
@@ -27,18 +29,18 @@ int64_t fit_room(const struct train_settings *train) {
                                    : left / (100 + percent) * 100;
 }
 
-/* Of the most loaded device; and what those of a host have there. */
-static int64_t device_peak(const struct step *step, struct arena *arena,
-                           int64_t *host) {
-  *host = 0;
-  return parallel_wanted(&step->settings) ? parallel_peak(step, arena, host)
-                                          : step_peak(step, arena);
+static struct tried try_step(const struct step *step, struct arena *arena) {
+  struct tried trial = {.batch = step->settings.batch};
+  trial.peak = parallel_wanted(&step->settings)
+                   ? parallel_peak(step, arena, &trial.line, &trial.host)
+                   : step_peak(step, arena, &trial.line);
+  return trial;
 }
 
-/* What the host does not hold is too much for any device. */
-static int64_t held_peak(const struct step *step, struct arena *arena) {
-  int64_t host, peak = device_peak(step, arena, &host);
-  return host > step->settings.host_memory ? INT64_MAX : peak;
+struct tried fit_held(const struct train_settings *train, struct tried trial) {
+  if (trial.host > train->host_memory)
+    trial.peak = INT64_MAX;
+  return trial;
 }
 
 int64_t fit_peak(const struct model *model, const struct train_settings *train,
@@ -48,7 +50,7 @@ int64_t fit_peak(const struct model *model, const struct train_settings *train,
   step.settings.batch = batch;
   arena_open_in(&scratch, arena);
   checkpoint_choose(&step, fit_room(&step.settings), &scratch);
-  int64_t host, peak = device_peak(&step, &scratch, &host);
+  int64_t peak = try_step(&step, &scratch).peak;
   arena_close(&scratch);
   return peak;
 }
@@ -74,8 +76,9 @@ static void open_search(struct batch_search *s) {
   checkpoint_choose(&s->plain, s->room, s->arena);
 }
 
-static int64_t batch_peak(const struct batch_search *s, const struct step *step,
-                          bool chooses, int64_t batch) {
+static struct tried try_batch(const struct batch_search *s,
+                              const struct step *step, bool chooses,
+                              int64_t batch) {
   struct arena scratch;
   struct step trial = *step;
   trial.settings.batch = batch;
@@ -87,24 +90,94 @@ static int64_t batch_peak(const struct batch_search *s, const struct step *step,
         .model = step->model, .settings = trial.settings, .runs = step->runs};
     checkpoint_choose(&trial, s->room, &scratch);
   }
-  int64_t peak = held_peak(&trial, &scratch);
+  struct tried found = fit_held(&trial.settings, try_step(&trial, &scratch));
   arena_close(&scratch);
-  return peak;
+  return found;
 }
 
-/* Where nothing need be computed once more, nothing need be chosen. */
+/* The last batch that fits on the line of a trial. */
+static int64_t on_line(const struct tried *trial, int64_t room) {
+  double left = (double)(room - trial->line.fixed);
+  double fits = trial->line.moving > 0
+                    ? left / (double)trial->line.moving * (double)trial->batch
+                    : (double)MOST_BATCH;
+  return fits < (double)MOST_BATCH ? (int64_t)fits : MOST_BATCH;
+}
+
+/* The largest of trials that fits, and the least that does not. */
+struct between {
+  struct tried fits, fails;
+};
+
+static void narrow(struct between *b, const struct tried *trial, int64_t room) {
+  if (trial->peak > room && trial->batch < b->fails.batch)
+    b->fails = *trial;
+  if (trial->peak <= room && trial->batch > b->fits.batch)
+    b->fits = *trial;
+}
+
+/* The middle now and then, so that a bad line does no harm. */
+static int64_t next_batch(const struct between *b, const struct tried *last,
+                          int64_t room, int turn) {
+  bool bounded = b->fails.batch < INT64_MAX;
+  int64_t next = bounded ? b->fits.batch + (b->fails.batch - b->fits.batch) / 2
+                         : 2 * b->fits.batch;
+  if (turn % 4 != 3 && last->batch && last->peak < INT64_MAX)
+    next = on_line(last, room);
+  return max_i64(min_i64(next, b->fails.batch - 1), b->fits.batch + 1);
+}
+
+/*
+ * A peak is the largest of lines over the batch, one for each moment, but for
+ * the rounding of tensors to blocks. So the line of a trial leads close to
+ * the answer, which two or three simulations settle.
+ */
+static int64_t follow_lines(const struct batch_search *s,
+                            const struct step *step, struct tries *known,
+                            struct arena *arena) {
+  struct between b = {.fails = {.batch = INT64_MAX}};
+  for (size_t i = 0; i < known->all.count; i++)
+    narrow(&b, &known->all.at[i], s->room);
+  struct tried last = b.fits.batch                ? b.fits
+                      : b.fails.batch < INT64_MAX ? b.fails
+                                                  : b.fits;
+  for (int i = 0; b.fails.batch - b.fits.batch > 1; i++) {
+    if (b.fits.batch >= MOST_BATCH) /* nothing of it grows with the batch */
+      break;
+    last = try_batch(s, step, false, next_batch(&b, &last, s->room, i));
+    *VEC_PUSH(arena, &known->all) = last;
+    narrow(&b, &last, s->room);
+  }
+  return b.fits.batch;
+}
+
+/*
+ * Whether a batch fits with checkpoints of its own. Beyond what fits without
+ * any, a device that has all need only know whether there are some.
+ */
 static bool batch_fits(const struct batch_search *s, int64_t batch) {
-  if (s->plain.model && batch_peak(s, &s->plain, false, batch) <= s->room)
-    return true;
-  return batch_peak(s, s->step, s->chooses, batch) <= s->room;
+  if (!s->plain.model || parallel_wanted(&s->step->settings))
+    return try_batch(s, s->step, s->chooses, batch).peak <= s->room;
+  struct arena scratch;
+  struct step trial = *s->step;
+  trial.settings.batch = batch;
+  progress_tell(trial.model->progress, "searching for the largest batch", batch,
+                0);
+  arena_open_in(&scratch, s->arena);
+  bool fits = checkpoint_fits(&trial, s->room, &scratch);
+  arena_close(&scratch);
+  return fits;
 }
 
-/* Where each batch has checkpoints of its own, peaks follow no line. */
-static int64_t bisect_batch(const struct batch_search *s) {
-  int64_t fits = 0, fails = 1;
+/*
+ * Where each batch has checkpoints of its own, peaks follow no line; `fits` is
+ * known to fit.
+ */
+static int64_t bisect_batch(const struct batch_search *s, int64_t fits) {
+  int64_t fails = max_i64(2 * fits, 1);
   for (; batch_fits(s, fails); fails *= 2) {
     fits = fails;
-    if (fails > INT64_MAX / 4)
+    if (fails > MOST_BATCH)
       return fits; /* nothing of it grows with the batch */
   }
   while (fails - fits > 1) {
@@ -117,62 +190,18 @@ static int64_t bisect_batch(const struct batch_search *s) {
   return fits;
 }
 
-/* A batch and what a step with it takes. */
-struct trial {
-  int64_t batch, peak;
-};
-
-/* The last batch that fits on the line through two trials, a before b. */
-static int64_t on_line(const struct trial *a, const struct trial *b,
-                       int64_t room) {
-  int64_t slope = (b->peak - a->peak) / (b->batch - a->batch);
-  int64_t more = slope > 0 ? (room - a->peak) / slope : INT64_MAX / 4;
-  return more < INT64_MAX / 4 ? a->batch + more : INT64_MAX / 4;
-}
-
-/*
- * A peak is the largest of lines over the batch, one for each moment, but for
- * the rounding of tensors to blocks. So the line through two trials leads
- * close to the answer, which four or five simulations settle.
- */
-static int64_t follow_line(const struct batch_search *s) {
-  struct trial before = {1, batch_peak(s, s->step, false, 1)};
-  struct trial fits = before, fails = {INT64_MAX, INT64_MAX};
-  if (before.peak > s->room)
-    return 0;
-  for (int i = 0; fails.batch - fits.batch > 1; i++) {
-    bool bounded = fails.batch < INT64_MAX;
-    bool line = i % 4 != 3 && (!bounded || fails.peak < INT64_MAX);
-    int64_t next =
-        bounded ? fits.batch + (fails.batch - fits.batch) / 2 : 2 * fits.batch;
-    if (line && fits.batch > 1)
-      next = bounded ? on_line(&fits, &fails, s->room)
-                     : on_line(&before, &fits, s->room);
-    if (next <= fits.batch)
-      next = fits.batch + 1;
-    if (next >= fails.batch)
-      next = fails.batch - 1;
-    struct trial now = {next, batch_peak(s, s->step, false, next)};
-    if (now.peak > s->room) {
-      fails = now;
-      continue;
-    }
-    if (next >= INT64_MAX / 4)
-      return next; /* nothing of it grows with the batch */
-    before = fits;
-    fits = now;
-  }
-  return fits.batch;
-}
-
 int64_t fit_largest_batch(const struct step *step, int64_t room,
-                          struct arena *arena) {
+                          struct tries *known, struct arena *arena) {
   struct arena scratch;
   struct batch_search search = {.step = step, .room = room, .arena = &scratch};
   arena_open_in(&scratch, arena);
   open_search(&search);
-  bool lines = !search.chooses && !search.plain.model;
-  int64_t largest = lines ? follow_line(&search) : bisect_batch(&search);
+  struct tries plain = {0};
+  int64_t largest = 0;
+  if (search.plain.model)
+    largest = follow_lines(&search, &search.plain, &plain, &scratch);
+  largest = search.chooses ? bisect_batch(&search, largest)
+                           : follow_lines(&search, step, known, arena);
   arena_close(&scratch);
   return largest;
 }
@@ -207,7 +236,7 @@ static bool try_way(const struct step *step, struct fit *fit,
     trial.runs = same ? step->runs : NULL; /* they know of no types */
     checkpoint_choose(&trial, fit->room, &scratch);
   }
-  int64_t peak = held_peak(&trial, &scratch);
+  int64_t peak = fit_held(&trial.settings, try_step(&trial, &scratch)).peak;
   if (peak <= fit->room)
     *VEC_PUSH(step->model->arena, &fit->ways) = (struct way_out){
         way_text(step->model->arena, what, number), peak, trial.extra_macs};
@@ -267,11 +296,15 @@ void fit_device(const struct train_settings *train, int64_t *device,
 }
 
 void fit_find(const struct step *step, struct arena *arena, struct fit *fit) {
-  *fit = (struct fit){.host_room = step->settings.host_memory};
-  fit->peak = device_peak(step, arena, &fit->host);
+  struct tries trials = {0};
+  struct tried given = try_step(step, arena);
+  *fit = (struct fit){.peak = given.peak,
+                      .host = given.host,
+                      .host_room = step->settings.host_memory};
+  *VEC_PUSH(arena, &trials.all) = fit_held(&step->settings, given);
   fit_device(&step->settings, &fit->device, &fit->taken, &fit->reserve,
              &fit->room);
-  fit->largest_batch = fit_largest_batch(step, fit->room, arena);
+  fit->largest_batch = fit_largest_batch(step, fit->room, &trials, arena);
   if (!fit_holds(fit))
     find_ways(step, fit, arena);
 }

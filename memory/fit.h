@@ -37,12 +37,27 @@ int64_t fit_room(const struct train_settings *train);
 void fit_device(const struct train_settings *train, int64_t *device,
                 int64_t *taken, int64_t *reserve, int64_t *room);
 
+/* A batch and what a step with it takes, of the device and of the host. */
+struct tried {
+  int64_t batch, peak, host;
+  struct peak_line line;
+};
+
+/* What the host does not hold is too much for any device: INT64_MAX. */
+struct tried fit_held(const struct train_settings *train, struct tried trial);
+
+/* Those of a step, in any order. */
+struct tries {
+  VEC(struct tried) all;
+};
+
 /*
- * The largest batch whose peak is at most `room`, by bisection; each has
- * checkpoints of its own, where the settings ask for them.
+ * The largest batch whose peak is at most `room`; each has checkpoints of its
+ * own, where the settings ask for them. What else was tried of the step is in
+ * `known`, and what is tried is added.
  */
 int64_t fit_largest_batch(const struct step *step, int64_t room,
-                          struct arena *arena);
+                          struct tries *known, struct arena *arena);
 
 /*
  * The peak of a step of another batch, on the most loaded device, with

@@ -87,19 +87,59 @@ static bool find_training(struct question *q, struct arena *arena) {
          parallel_find(&step, arena, q->model->arena, &m->parallel);
 }
 
+/* What the settings' own batch takes: the first of all trials. */
+static struct tried own_trial(const struct memory *memory,
+                              const struct train_settings *train) {
+  const struct parallel *p = &memory->parallel;
+  struct tried own = {.batch = train->batch,
+                      .peak = memory->training.peak,
+                      .line = memory->training.line};
+  if (!p->stages.count)
+    return own;
+  const struct stage *most = &p->stages.at[p->most_loaded];
+  own.peak = most->peak;
+  own.host = p->host;
+  own.line = stage_line(most);
+  return fit_held(train, own);
+}
+
+/* Whether a step of one sample, which the settings have, fits no device. */
+static bool none_fits(const struct train_settings *train,
+                      const struct tried *own, size_t count,
+                      const int64_t *bytes) {
+  struct train_settings on = *train;
+  bool fits = train->batch > 1 || train->checkpoint == CHECKPOINT_AUTO;
+  for (size_t i = 0; i < count && !fits; i++) {
+    on.memory = bytes[i];
+    fits = own->peak <= fit_room(&on);
+  }
+  return !fits;
+}
+
 bool memory_largest_batches(const struct model *model,
-                            const struct train_settings *train, size_t count,
+                            const struct train_settings *train,
+                            const struct memory *memory, size_t count,
                             const int64_t *bytes, int64_t *batches) {
   struct arena scratch;
   struct step step = {.model = model, .settings = *train};
+  struct tried own = own_trial(memory, train);
+  struct tries trials = {0};
+  struct runs runs = {.arena = &scratch};
+  memset(batches, 0, count * sizeof *batches);
   /* A pipeline is cut anew for each batch that is tried. */
   if (model->nodes.count > QUICK_NODES / (train->pipeline > 1 ? 8 : 1))
     return false;
+  if (none_fits(train, &own, count, bytes))
+    return true;
   arena_open_in(&scratch, model->arena);
+  if (parallel_wanted(train)) /* parts are run again and again */
+    step.runs = &runs;
+  *VEC_PUSH(&scratch, &trials.all) = own;
   checkpoint_choose(&step, fit_room(&step.settings), &scratch);
   for (size_t i = 0; i < count; i++) {
     step.settings.memory = bytes[i];
-    batches[i] = fit_largest_batch(&step, fit_room(&step.settings), &scratch);
+    batches[i] =
+        fit_largest_batch(&step, fit_room(&step.settings), &trials, &scratch);
   }
   arena_close(&scratch);
   return true;

@@ -27,11 +27,13 @@ struct memory {
 };
 
 /*
- * The largest batch that fits each of `count` devices of `bytes`. For nets
- * of so many layers that it would take long, false.
+ * The largest batch that fits each of `count` devices of `bytes`; `memory` is
+ * that of the settings. For nets of so many layers that it would take long,
+ * false.
  */
 bool memory_largest_batches(const struct model *model,
-                            const struct train_settings *train, size_t count,
+                            const struct train_settings *train,
+                            const struct memory *memory, size_t count,
                             const int64_t *bytes, int64_t *batches);
 
 /*

@@ -300,15 +300,24 @@ void parallel_moments(const struct step *step, const struct parallel *parallel,
   }
 }
 
+struct peak_line stage_line(const struct stage *stage) {
+  int64_t moving = stage->activations + stage->deferred + stage->temporary +
+                   stage->input; /* at most the peak */
+  return (struct peak_line){stage->peak - moving, moving};
+}
+
 int64_t parallel_peak(const struct step *step, struct arena *arena,
-                      int64_t *host) {
+                      struct peak_line *line, int64_t *host) {
   struct arena scratch;
   struct parallel parallel;
   int64_t peak = INT64_MAX;
+  *line = (struct peak_line){0};
   arena_open_in(&scratch, arena);
   *host = INT64_MAX;
   if (parallel_find(step, &scratch, &scratch, &parallel)) {
-    peak = parallel.stages.at[parallel.most_loaded].peak;
+    const struct stage *most = &parallel.stages.at[parallel.most_loaded];
+    peak = most->peak;
+    *line = stage_line(most);
     *host = parallel.host;
   }
   arena_close(&scratch);

@@ -83,13 +83,13 @@ static void add_outputs(struct writer *w, size_t index,
                         struct program_op *step) {
   const struct tape *tape = &w->p->b->trace.tape;
   const struct tape_op *op = &tape->ops.at[index];
-  int before = op->in_count + tape->lowered.at[index].weight_count;
-  for (int i = 0; i < op->out_count; i++) {
+  int before = op->facts->in_count + tape->lowered.at[index].weight_count;
+  for (int i = 0; i < op->facts->out_count; i++) {
     struct strides lies = strides_at(w, index, before + i);
     struct operand operand = operand_of(w, op->first_out + (size_t)i, &lies);
     add_operand(w, &operand);
   }
-  step->outs = op->out_count;
+  step->outs = op->facts->out_count;
 }
 
 /* What it reads of the arena, and its parameters. */
@@ -98,18 +98,17 @@ static void add_inputs(struct writer *w, size_t index,
   const struct tape *tape = &w->p->b->trace.tape;
   const struct tape_op *op = &tape->ops.at[index];
   const struct tape_lowered *lowered = &tape->lowered.at[index];
-  for (int i = 0; i < op->in_count; i++) {
+  for (int i = 0; i < op->facts->in_count; i++) {
     struct strides lies = strides_at(w, index, i);
-    struct operand operand =
-        operand_of(w, tape->ins.at[op->first_in + (size_t)i], &lies);
+    struct operand operand = operand_of(w, tape_input(tape, op, i), &lies);
     add_operand(w, &operand);
   }
   for (int i = 0; i < lowered->weight_count; i++) {
     size_t param = tape->weights.at[lowered->first_weight + (size_t)i];
-    struct strides lies = strides_at(w, index, op->in_count + i);
+    struct strides lies = strides_at(w, index, op->facts->in_count + i);
     add_weight(w, w->block.at[param], &lies);
   }
-  step->ins = op->in_count + lowered->weight_count;
+  step->ins = op->facts->in_count + lowered->weight_count;
 }
 
 /* Folding gives a bias to what has none. */
@@ -124,7 +123,7 @@ static void add_folded(struct writer *w, size_t index,
   if (tasks_has_bias(b, index))
     return;
   const struct node *node = &b->model->nodes.at[step->folded];
-  int64_t channels = shape_channels(&node->out);
+  int64_t channels = shape_channels(node->out);
   struct strides lies = strides_dense(1, &channels);
   add_weight(w, w->block.bias[step->node], &lies);
   step->ins++;
@@ -135,7 +134,8 @@ static void add_work(struct writer *w, size_t number, struct program_op *step) {
   size_t buffer = w->p->work[number];
   if (!buffer)
     return;
-  const struct extent *work = &b->trace.tape.ops.at[b->op_of[number]].work;
+  const struct extent *work =
+      &b->trace.tape.ops.at[b->op_of[number]].facts->work;
   int64_t count = work->count; /* its bytes have been counted */
   if (!work->fixed)
     count *= b->settings->batch;
@@ -154,7 +154,7 @@ static void add_step(struct writer *w, size_t number) {
   const struct tape_op *op = &b->trace.tape.ops.at[index];
   const struct tape_lowered *lowered = &b->trace.tape.lowered.at[index];
   struct program_op step = {.node = op->node,
-                            .name = op->name,
+                            .name = op->facts->name,
                             .opcode = lowered->opcode,
                             .first_operand = w->program->operands.count,
                             .first_number = w->program->numbers.count,

@@ -5,6 +5,7 @@
 
 struct sharding {
   struct tape *tape;
+  struct op_facts **facts; /* by operation: its own */
   const struct model *model;
   int64_t devices, context;
   bool sequence; /* what is not shared out by channels is by positions */
@@ -16,11 +17,11 @@ struct sharding {
 
 static size_t input_of(const struct tape *tape, const struct tape_op *op,
                        int i) {
-  return tape->ins.at[op->first_in + (size_t)i];
+  return tape_input(tape, op, i);
 }
 
 static bool output_wanted(const struct sharding *s, const struct tape_op *op) {
-  for (int i = 0; i < op->out_count; i++)
+  for (int i = 0; i < op->facts->out_count; i++)
     if (!s->wanted[op->first_out + (size_t)i])
       return false;
   return true;
@@ -30,8 +31,9 @@ static bool output_wanted(const struct sharding *s, const struct tape_op *op) {
 static void find_wanted(struct sharding *s) {
   for (size_t i = s->tape->ops.count; i-- > 0;) {
     const struct tape_op *op = &s->tape->ops.at[i];
-    bool takes = op->splits || (op->by_channel && output_wanted(s, op));
-    for (int k = 0; k < op->in_count; k++) {
+    bool takes =
+        op->facts->splits || (op->facts->by_channel && output_wanted(s, op));
+    for (int k = 0; k < op->facts->in_count; k++) {
       size_t in = input_of(s->tape, op, k);
       s->wanted[in] = takes && (!s->read[in] || s->wanted[in]);
       s->read[in] = true;
@@ -43,19 +45,20 @@ static void find_sharded(struct sharding *s) {
   for (size_t i = 0; i < s->tape->ops.count; i++) {
     const struct tape_op *op = &s->tape->ops.at[i];
     bool part = false;
-    for (int k = 0; k < op->in_count; k++)
+    for (int k = 0; k < op->facts->in_count; k++)
       part = part || s->sharded[input_of(s->tape, op, k)];
     /* By columns if it has all channels, then by rows to all of them. */
-    bool out = op->splits ? !part && output_wanted(s, op)
-                          : op->by_channel && part && output_wanted(s, op);
-    for (int k = 0; k < op->out_count; k++)
+    bool out = op->facts->splits
+                   ? !part && output_wanted(s, op)
+                   : op->facts->by_channel && part && output_wanted(s, op);
+    for (int k = 0; k < op->facts->out_count; k++)
       s->sharded[op->first_out + (size_t)k] = out;
   }
 }
 
 /* Whether a node gives positions; what is inside it then has them, too. */
 static bool is_sequence(const struct sharding *s, int64_t node) {
-  const struct shape *shape = &s->model->nodes.at[node].out;
+  const struct shape *shape = s->model->nodes.at[node].out;
   return shape->rank > (shape->dtype == DTYPE_FLOAT);
 }
 
@@ -95,17 +98,19 @@ static void divide_values(struct sharding *s, unsigned char *done) {
   }
 }
 
-static void divide_op(const struct sharding *s, struct tape_op *op) {
+static void divide_op(const struct sharding *s, size_t index) {
+  const struct tape_op *op = &s->tape->ops.at[index];
+  struct op_facts *facts = s->facts[index];
   bool part = s->sharded[op->first_out];
-  struct extent *extents[] = {&op->kept[0],  &op->kept[1], &op->kept[2],
-                              &op->kept[3],  &op->work,    &op->back_work,
-                              &op->back_more};
+  struct extent *extents[] = {
+      &facts->kept[0], &facts->kept[1],   &facts->kept[2],  &facts->kept[3],
+      &facts->work,    &facts->back_work, &facts->back_more};
   for (size_t k = 0; k < sizeof extents / sizeof *extents; k++) {
-    if (op->by_channel && part)
+    if (facts->by_channel && part)
       divide(extents[k], s->devices);
-    divide_positions(s, extents[k], op->node, op->by_channel && part);
+    divide_positions(s, extents[k], op->node, facts->by_channel && part);
     /* The mask of attention: a row for each of the positions here. */
-    if (op->core && extents[k]->fixed)
+    if (facts->core && extents[k]->fixed)
       extents[k]->count = ceil_div_i64(extents[k]->count, s->context);
   }
 }
@@ -124,9 +129,9 @@ static struct extent whole_value(const struct sharding *s, size_t value) {
 static enum shard_role role_of(const struct sharding *s,
                                const struct tape_op *op) {
   bool part = false;
-  if (!op->splits || s->devices == 1)
+  if (!op->facts->splits || s->devices == 1)
     return SHARD_NONE;
-  for (int k = 0; k < op->in_count; k++)
+  for (int k = 0; k < op->facts->in_count; k++)
     part = part || s->sharded[input_of(s->tape, op, k)];
   const struct extent *in =
       &s->tape->values.at[input_of(s->tape, op, 0)].extent;
@@ -141,7 +146,8 @@ static enum shard_role role_of(const struct sharding *s,
 
 /* Before anything is divided: what is whole while an operation runs. */
 static void find_gathered(const struct sharding *s, size_t index) {
-  struct tape_op *op = &s->tape->ops.at[index];
+  const struct tape_op *op = &s->tape->ops.at[index];
+  struct op_facts *facts = s->facts[index];
   enum shard_role role = s->shards->role[index] = role_of(s, op);
   struct extent *moved = &s->shards->moved[index];
   if (role == SHARD_COLUMNS)
@@ -149,39 +155,40 @@ static void find_gathered(const struct sharding *s, size_t index) {
   else if (role != SHARD_NONE)
     *moved = whole_value(s, op->first_out);
   if (s->sequence && role == SHARD_COLUMNS) {
-    op->gathered = op->back_gathered = *moved;
+    facts->gathered = facts->back_gathered = *moved;
     /* Backward its gradient besides, before that is summed. */
-    op->back_gathered.count = size_product(op->gathered.count, 2);
+    facts->back_gathered.count = size_product(facts->gathered.count, 2);
   } else if (s->sequence && role != SHARD_NONE) {
-    op->gathered = op->back_gathered = *moved;
-  } else if (op->rings && s->context > 1) {
+    facts->gathered = facts->back_gathered = *moved;
+  } else if (facts->rings && s->context > 1) {
     int64_t others = 0;
-    for (int k = 1; k < op->in_count; k++)
+    for (int k = 1; k < facts->in_count; k++)
       others += s->tape->values.at[input_of(s->tape, op, k)].extent.count;
     bool part = s->sharded[op->first_out];
     s->shards->role[index] = SHARD_RING;
     *moved = s->tape->values.at[op->first_out].extent;
     moved->count = ceil_div_i64(others, part ? s->devices : 1);
     moved->count = ceil_div_i64(moved->count, s->context);
-    op->gathered = op->back_gathered = *moved;
-    op->gathered.count = size_product(moved->count, s->context > 2 ? 2 : 1);
+    facts->gathered = facts->back_gathered = *moved;
+    facts->gathered.count = size_product(moved->count, s->context > 2 ? 2 : 1);
     /* Their gradients go round with them. */
-    op->back_gathered.count = size_product(op->gathered.count, 2);
+    facts->back_gathered.count = size_product(facts->gathered.count, 2);
   }
 }
 
 /* Rows on their way to experts, and as these give them back. */
 static void find_exchanged(const struct sharding *s, size_t index,
                            int64_t experts) {
-  struct tape_op *op = &s->tape->ops.at[index];
-  if (!op->exchanges || experts == 1)
+  const struct tape_op *op = &s->tape->ops.at[index];
+  if (!op->facts->exchanges || experts == 1)
     return;
+  struct op_facts *facts = s->facts[index];
   struct extent out = whole_value(s, op->first_out);
   /* What comes back is the second operand, beside the sum. */
-  int rows = op->in_count > 2;
+  int rows = op->facts->in_count > 2;
   struct extent in = whole_value(s, input_of(s->tape, op, rows));
-  op->gathered = op->back_gathered = rows ? in : out;
-  s->shards->moved[index] = op->gathered;
+  facts->gathered = facts->back_gathered = rows ? in : out;
+  s->shards->moved[index] = facts->gathered;
   s->shards->role[index] = SHARD_EXCHANGE;
 }
 
@@ -191,11 +198,11 @@ static void share_params(const struct sharding *s, int64_t experts) {
   for (size_t i = 0; i < model->params.count; i++)
     share[i] = model->params.at[i].count;
   for (size_t i = 0; i < s->tape->ops.count; i++) {
-    struct tape_op *op = &s->tape->ops.at[i];
-    int params = op->param_count + op->frozen_count;
-    if (op->splits)
-      divide(&op->unpacked, s->devices);
-    for (int k = 0; op->splits && k < params; k++) {
+    const struct tape_op *op = &s->tape->ops.at[i];
+    int params = op->facts->param_count + op->facts->frozen_count;
+    if (op->facts->splits)
+      divide(&s->facts[i]->unpacked, s->devices);
+    for (int k = 0; op->facts->splits && k < params; k++) {
       size_t param = s->tape->params.at[op->first_param + (size_t)k];
       if (model->params.at[param].rank > 1) /* biases are small: everywhere */
         share[param] = ceil_div_i64(model->params.at[param].count, s->devices);
@@ -215,19 +222,20 @@ static void share_params(const struct sharding *s, int64_t experts) {
 static void share_copies(const struct sharding *s) {
   const struct tape *tape = s->tape;
   for (size_t i = 0; i < tape->ops.count; i++) {
-    struct tape_op *op = &tape->ops.at[i];
+    const struct tape_op *op = &tape->ops.at[i];
+    struct op_facts *facts = s->facts[i];
     int64_t all = 0, here = 0;
-    for (int k = 0; k < op->param_count + op->frozen_count; k++) {
+    for (int k = 0; k < facts->param_count + facts->frozen_count; k++) {
       size_t param = tape->params.at[op->first_param + (size_t)k];
       if (s->model->params.at[param].rank < 2)
         continue;
       all += s->model->params.at[param].count; /* at most the net's */
       here += s->shards->share[param];
     }
-    if (op->kept[3].count == all)
-      op->kept[3].count = here;
-    else if (op->splits) /* some have a copy already, or are in blocks */
-      divide(&op->kept[3], s->devices);
+    if (facts->kept[3].count == all)
+      facts->kept[3].count = here;
+    else if (facts->splits) /* some have a copy already, or are in blocks */
+      divide(&facts->kept[3], s->devices);
   }
 }
 
@@ -255,6 +263,9 @@ void shard_trace(struct trace *trace, const struct model *model,
     s.read[trace->value_of[model->outputs.at[i].node]] = true;
   find_wanted(&s);
   find_sharded(&s);
+  s.facts = arena_alloc(arena, tape->ops.count + 1, sizeof *s.facts);
+  for (size_t i = 0; i < tape->ops.count; i++)
+    s.facts[i] = tape_own_facts(tape, i);
   for (size_t i = 0; i < tape->ops.count; i++) {
     find_gathered(&s, i);
     find_exchanged(&s, i, train->expert_parallel);
@@ -262,7 +273,7 @@ void shard_trace(struct trace *trace, const struct model *model,
   divide_values(
       &s, arena_alloc(arena, tape->storages.count + 1, sizeof(unsigned char)));
   for (size_t i = 0; i < tape->ops.count; i++)
-    divide_op(&s, &tape->ops.at[i]);
+    divide_op(&s, i);
   share_params(&s, train->expert_parallel);
   share_copies(&s);
 }

@@ -2,7 +2,7 @@
 #ifndef NETC_MEMORY_STAGE_H
 #define NETC_MEMORY_STAGE_H
 
-#include "memory/alike.h"
+#include "step/alike.h"
 #include "memory/parallel.h"
 #include "memory/shard.h"
 

@@ -35,6 +35,17 @@ static void put(uint64_t *set, size_t i) {
   set[i / 64] |= (uint64_t)1 << (i % 64);
 }
 
+/* The first member of a set from `i` on; `end`: none. */
+static size_t next_in(const uint64_t *set, size_t i, size_t end) {
+  while (i < end) {
+    uint64_t rest = set[i / 64] >> (i % 64);
+    if (rest)
+      return i + (size_t)__builtin_ctzll(rest);
+    i = (i | 63) + 1;
+  }
+  return end;
+}
+
 static uint64_t hash(const uint64_t *set, size_t words) {
   uint64_t h = 0;
   for (size_t i = 0; i < words; i++) {
@@ -68,19 +79,6 @@ static void begin_left(const struct order_part *part, const int64_t *before,
       size_t read = graph->reads.at[task->first_read + (size_t)k];
       left[read] = before[read];
     }
-  }
-}
-
-/* Adds `by` for each reader that has run. */
-static void add_left(const struct order_part *part, const uint64_t *done,
-                     int64_t *left, int64_t by) {
-  const struct task_graph *graph = part->graph;
-  for (size_t c = 0; c < part->chains.count; c++) {
-    if (!has(done, c)) /* only a chain's first task reads from others */
-      continue;
-    const struct plan_task *other = chain_task(part, part->chains.begins[c]);
-    for (int i = 0; i < other->read_count; i++)
-      left[graph->reads.at[other->first_read + (size_t)i]] += by;
   }
 }
 
@@ -145,6 +143,7 @@ static void keep_best(struct level *level, size_t most) {
 struct search {
   struct order_part part;
   struct order_walk walk;
+  uint64_t *ran; /* chains that the walk's readers to come do not count */
   size_t most;   /* states that are followed at the same time */
   int64_t bound; /* ways that need as much are not followed */
   struct level *levels;
@@ -196,48 +195,72 @@ static void add_ready(struct search *search, const struct state *from,
       put(to->ready, part->followers[i]);
 }
 
-/* Tries every chain that may run now. */
-static void try_chains(struct search *search, size_t depth, size_t index) {
+/* The walk goes to a state; only what is alive is not set. */
+static void walk_to(struct search *search, const uint64_t *done) {
+  const struct order_part *part = &search->part;
+  const struct task_graph *graph = part->graph;
+  size_t count = part->chains.count;
+  for (size_t w = 0; w < part->words; w++)
+    search->scratch[w] = search->ran[w] ^ done[w];
+  for (size_t c = next_in(search->scratch, 0, count); c < count;
+       c = next_in(search->scratch, c + 1, count)) {
+    /* Only a chain's first task reads from others. */
+    const struct plan_task *task = chain_task(part, part->chains.begins[c]);
+    for (int i = 0; i < task->read_count; i++)
+      search->walk.left[graph->reads.at[task->first_read + (size_t)i]] +=
+          has(done, c) ? -1 : 1;
+  }
+  memcpy(search->ran, done, part->words * sizeof *done);
+}
+
+/* What is alive while a chain runs, and behind it. */
+struct turn {
+  int64_t during, live;
+};
+
+static struct turn try_chain(struct search *search, const struct state *from,
+                             size_t chain) {
+  search->effort += search->part.chains.count;
+  search->walk.live = from->live;
+  int64_t during = run_chain(search, chain);
+  run_back(search, chain);
+  return (struct turn){during, search->walk.live};
+}
+
+static void follow_chain(struct search *search, size_t depth, size_t index,
+                         size_t chain) {
   struct order_part *part = &search->part;
   struct level *next = &search->levels[depth + 1];
-  for (size_t i = 0; i < part->chains.count; i++) {
-    const struct state *from = &search->levels[depth].states.at[index];
+  const struct state *from = &search->levels[depth].states.at[index];
+  struct turn turn = try_chain(search, from, chain);
+  if (turn.during >= search->bound)
+    return;
+  memcpy(search->scratch, from->done, part->words * sizeof(uint64_t));
+  put(search->scratch, chain);
+  struct state to = {.done = search->scratch,
+                     .live = turn.live,
+                     .peak = max_i64(from->peak, turn.during),
+                     .parent = index,
+                     .chain = chain};
+  if (reach(part->arena, next, part->words, &to))
+    add_ready(search, from, &next->states.at[next->states.count - 1]);
+}
+
+/* Tries every chain that may run now. */
+static void expand_state(struct search *search, size_t depth, size_t index) {
+  const struct order_part *part = &search->part;
+  const struct state *from = &search->levels[depth].states.at[index];
+  walk_to(search, from->done);
+  search->effort += part->chains.count;
+  for (size_t c = next_in(from->ready, 0, part->chains.count);
+       c < part->chains.count;
+       c = next_in(from->ready, c + 1, part->chains.count)) {
     if (search->effort > 2 * MOST_EFFORT) { /* one state with many chains */
       search->complete = false;
       return;
     }
-    if (!from->ready[i / 64]) {
-      i |= 63; /* none of these 64 */
-      continue;
-    }
-    if (!has(from->ready, i))
-      continue;
-    search->effort += part->chains.count;
-    search->walk.live = from->live;
-    int64_t during = run_chain(search, i);
-    run_back(search, i);
-    if (during >= search->bound)
-      continue;
-    memcpy(search->scratch, from->done, part->words * sizeof(uint64_t));
-    put(search->scratch, i);
-    struct state to = {.done = search->scratch,
-                       .live = search->walk.live,
-                       .peak = max_i64(from->peak, during),
-                       .parent = index,
-                       .chain = i};
-    if (reach(part->arena, next, part->words, &to))
-      add_ready(search, &search->levels[depth].states.at[index],
-                &next->states.at[next->states.count - 1]);
+    follow_chain(search, depth, index, c);
   }
-}
-
-static void expand_state(struct search *search, size_t depth, size_t index) {
-  const struct order_part *part = &search->part;
-  const uint64_t *done = search->levels[depth].states.at[index].done;
-  search->effort += part->chains.count;
-  add_left(part, done, search->walk.left, -1);
-  try_chains(search, depth, index);
-  add_left(part, done, search->walk.left, 1);
 }
 
 static bool search_levels(struct search *search) {
@@ -328,6 +351,7 @@ static struct finding search_part(struct order_part *part,
   search.levels =
       arena_alloc(arena, part->chains.count + 1, sizeof *search.levels);
   search.scratch = arena_alloc(arena, part->words, sizeof *search.scratch);
+  search.ran = arena_alloc(arena, part->words, sizeof *search.ran);
   struct state first = {.done = search.scratch, .live = start->live};
   struct level *level = &search.levels[0];
   reach(arena, level, part->words, &first);

@@ -275,9 +275,9 @@ static int part(struct caffe *c, const struct caffe_layer *l, int input,
   struct graph_node *node = caffe_layer_on(c, l, "slice", input);
   int64_t end = node->shape.size[axis];
   graph_arg(c->graph, node, PART_NONE, "", axis_name(c, &node->shape, axis));
-  graph_arg(c->graph, node, PART_NONE, "",
-            to == end ? graph_text(c->graph, "%" PRId64 ":_", from)
-                      : graph_text(c->graph, "%" PRId64 ":%" PRId64, from, to));
+  bool channels = axis + 1 == node->shape.rank;
+  graph_range(c->graph, node, channels ? PART_CHANNELS : PART_OTHER, from, to,
+              end);
   node->shape.size[axis] = to - from;
   return node->index;
 }

@@ -280,10 +280,7 @@ static int part_of(struct darknet *d, const struct section *s, int input,
   struct map_size in = size_of(d, input);
   struct graph_node *node = layer(d, s, "slice", input);
   graph_arg(d->graph, node, PART_NONE, "", "c");
-  graph_arg(d->graph, node, PART_NONE, "",
-            to == in.channels
-                ? graph_text(d->graph, "%" PRId64 ":_", from)
-                : graph_text(d->graph, "%" PRId64 ":%" PRId64, from, to));
+  graph_range(d->graph, node, PART_CHANNELS, from, to, in.channels);
   if (node->shape.rank < 3) {
     node->shape.size[0] = to - from;
     return node->index;

@@ -103,8 +103,8 @@ static void find_head(struct serving *s) {
 
 enum { EXTENTS = 6 }; /* of an operation */
 
-static struct extent *extent_at(struct tape_op *op, int i) {
-  return i < 4 ? &op->kept[i] : i == 4 ? &op->work : &op->back_work;
+static struct extent *extent_at(struct op_facts *facts, int i) {
+  return i < 4 ? &facts->kept[i] : i == 4 ? &facts->work : &facts->back_work;
 }
 
 /* Sizes as they were traced, which each simulation changes. */
@@ -119,9 +119,12 @@ static void keep_extents(struct serving *s) {
     s->values[i] = tape->values.at[i].extent;
   for (size_t i = 0; i < tape->storages.count; i++)
     s->storages[i] = tape->storages.at[i].extent;
-  for (size_t i = 0; i < tape->ops.count; i++)
+  s->facts = arena_alloc(s->arena, tape->ops.count + 1, sizeof *s->facts);
+  for (size_t i = 0; i < tape->ops.count; i++) {
+    s->facts[i] = tape_own_facts(tape, i);
     for (int k = 0; k < EXTENTS; k++)
-      s->extents[i * EXTENTS + (size_t)k] = *extent_at(&tape->ops.at[i], k);
+      s->extents[i * EXTENTS + (size_t)k] = *extent_at(s->facts[i], k);
+  }
 }
 
 static bool scale(const struct serving *s, int64_t node,
@@ -153,7 +156,7 @@ static bool scale_all(struct serving *s) {
     for (int k = 0; k < EXTENTS; k++)
       fits =
           scale(s, tape->ops.at[i].node, &s->extents[i * EXTENTS + (size_t)k],
-                extent_at(&tape->ops.at[i], k)) &&
+                extent_at(s->facts[i], k)) &&
           fits;
   return fits;
 }
@@ -207,7 +210,7 @@ bool serving_open(const struct model *model, const struct settings *settings,
   weight_roles_find(model, arena, &s->roles);
   find_layers(s);
   find_head(s);
-  if (!shape_count(&model->nodes.at[model->sources.at[0]].out, &s->words) ||
+  if (!shape_count(model->nodes.at[model->sources.at[0]].out, &s->words) ||
       !find_weights(s))
     return false;
   trace_model(&s->trace, model, &options, arena);

@@ -38,6 +38,7 @@ struct serving {
   int64_t weights; /* with buffers, on one device: bytes */
   struct trace trace;
   struct extent *values, *storages, *extents; /* as they were traced */
+  struct op_facts **facts;                    /* by operation: its own */
   int64_t rows, ends;                         /* of the last simulation */
   struct known_step known[KNOWN_STEPS];
 };

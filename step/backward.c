@@ -17,6 +17,8 @@ static void release_buffer(struct run *run, size_t buffer) {
 static int64_t param_bytes(struct run *run, size_t param, int element) {
   struct extent extent = {.count = run->s->model->params.at[param].count,
                           .fixed = true};
+  if (element == run->s->element)
+    return run_bytes_of(run, &extent);
   return extent_bytes(&extent, 1, element, run->tape->profile->block,
                       &run->s->overflow);
 }
@@ -44,7 +46,7 @@ static void add_to_param(struct run *run, const struct tape_op *op,
 
 /* Its matrix has a gradient for each sample: `bytes` of them. */
 static int64_t sample_gradients(struct run *run, const struct tape_op *op) {
-  if (!op->by_sample)
+  if (!op->facts->by_sample)
     return 0;
   size_t param = run->tape->params.at[op->first_param];
   struct extent extent = {.count = run->s->model->params.at[param].count};
@@ -107,9 +109,10 @@ static bool shares_gradient(const struct run *run, const struct tape_op *op,
                             size_t in) {
   const struct extent *of = &run_value_at(run, in)->extent;
   const struct extent *out = &run_value_at(run, op->first_out)->extent;
-  return (op->gradient == GRADIENT_SHARED ||
-          (op->gradient == GRADIENT_FIRST && in == run_input_of(run, op, 0))) &&
-         (!op->elementwise ||
+  return (op->facts->gradient == GRADIENT_SHARED ||
+          (op->facts->gradient == GRADIENT_FIRST &&
+           in == run_input_of(run, op, 0))) &&
+         (!op->facts->elementwise ||
           (of->count == out->count && of->fixed == out->fixed));
 }
 
@@ -119,10 +122,11 @@ static bool shares_gradient(const struct run *run, const struct tape_op *op,
  */
 static void param_gradients(struct run *run, const struct tape_op *op,
                             bool *again) {
-  for (int i = op->by_sample; i < op->param_count; i++) {
+  for (int i = op->facts->by_sample; i < op->facts->param_count; i++) {
     size_t param = run->tape->params.at[op->first_param + (size_t)i];
     /* It is made in the net's type, and added to what is there. */
-    again[i] = !op->ahead && (run->has_gradient[param] || run->s->summed);
+    again[i] =
+        !op->facts->ahead && (run->has_gradient[param] || run->s->summed);
     if (again[i])
       run_change(run, PART_TEMPORARY, param_bytes(run, param, run->s->element));
     run_add_param_gradient(run, param);
@@ -132,8 +136,8 @@ static void param_gradients(struct run *run, const struct tape_op *op,
 /* A product's matrix, whose gradient is turned around, comes last. */
 static void sum_param_gradients(struct run *run, const struct tape_op *op,
                                 const bool *again) {
-  for (int k = 0; k < op->param_count - op->by_sample; k++) {
-    int i = op->matrix_last ? op->param_count - 1 - k : k;
+  for (int k = 0; k < op->facts->param_count - op->facts->by_sample; k++) {
+    int i = op->facts->matrix_last ? op->facts->param_count - 1 - k : k;
     size_t param = run->tape->params.at[op->first_param + (size_t)i];
     if (!again[i])
       continue;
@@ -144,14 +148,14 @@ static void sum_param_gradients(struct run *run, const struct tape_op *op,
 
 /* The gradient of its output, or of one of its outputs; 0 without any. */
 static size_t given_gradient(const struct run *run, const struct tape_op *op) {
-  for (int i = 0; i < op->out_count; i++)
+  for (int i = 0; i < op->facts->out_count; i++)
     if (*run_gradient_of(run, op->first_out + (size_t)i))
       return *run_gradient_of(run, op->first_out + (size_t)i);
   return 0;
 }
 
 static void release_gradients(struct run *run, const struct tape_op *op) {
-  for (int i = 0; i < op->out_count; i++) {
+  for (int i = 0; i < op->facts->out_count; i++) {
     size_t *held = run_gradient_of(run, op->first_out + (size_t)i);
     if (*held)
       release_buffer(run, *held);
@@ -163,7 +167,7 @@ static void release_saved(struct run *run, const struct tape_op *op) {
   if (run_moves(run))
     return;
   run_change(run, PART_SAVED, -run_kept_bytes(run, op));
-  for (int i = 0; i < op->saved_count; i++)
+  for (int i = 0; i < op->facts->saved_count; i++)
     run_release(
         run,
         run_root_of(run, run->tape->saved.at[op->first_saved + (size_t)i]));
@@ -172,10 +176,11 @@ static void release_saved(struct run *run, const struct tape_op *op) {
 /* Makes the gradients of the inputs; `made` has room for them. */
 static void input_gradients(struct run *run, const struct tape_op *op,
                             size_t given, size_t *made) {
-  for (int i = 0; i < op->in_count - op->held_count; i++) {
+  int read = op->facts->in_count - op->facts->held_count;
+  for (int i = 0; i < op->facts->in_count; i++) {
     size_t in = run_input_of(run, op, i);
     made[i] = 0;
-    if (!run_value_at(run, in)->needs_gradient)
+    if (i >= read || !run_value_at(run, in)->needs_gradient)
       continue;
     if (shares_gradient(run, op, in)) {
       made[i] = given;
@@ -203,8 +208,10 @@ static int64_t before_sums(struct run *run, const struct tape_op *op,
   int64_t out = run_bytes_of(run, &run_value_at(run, op->first_out)->extent);
   int64_t more = 0;
   *large = 0;
-  for (int i = op->gradient == GRADIENT_FIRST; i < op->in_count; i++)
-    if (op->reduces && made[i] && run->buffers.at[made[i] - 1].bytes < out) {
+  for (int i = op->facts->gradient == GRADIENT_FIRST; i < op->facts->in_count;
+       i++)
+    if (op->facts->reduces && made[i] &&
+        run->buffers.at[made[i] - 1].bytes < out) {
       more = sum_of(run, more, out - run->buffers.at[made[i] - 1].bytes);
       *large = sum_of(run, *large, out);
     }
@@ -216,10 +223,11 @@ static int64_t before_sums(struct run *run, const struct tape_op *op,
  * a split that have no gradient get one of zeros.
  */
 static int64_t work_of(struct run *run, const struct tape_op *op) {
-  int64_t work = run_work_bytes(run, op, &op->back_work, &op->back_gathered);
-  int64_t more = run_bytes_of(run, &op->back_more);
+  int64_t work =
+      run_work_bytes(run, op, &op->facts->back_work, &op->facts->back_gathered);
+  int64_t more = run_bytes_of(run, &op->facts->back_more);
   work = sum_of(run, work, run_fetched_bytes(run, op));
-  for (int i = 0; op->out_count > 1 && i < op->out_count; i++) {
+  for (int i = 0; op->facts->out_count > 1 && i < op->facts->out_count; i++) {
     size_t value = op->first_out + (size_t)i;
     if (!*run_gradient_of(run, value))
       more = sum_of(run, more,
@@ -256,13 +264,13 @@ static bool put_together(struct run *run, const struct tape_op *op) {
   size_t *held = run_gradient_of(run, op->first_out);
   bool *turned = run_turned(run, op->first_out);
   bool copies =
-      op->copies_gradient == ROW_COPY_ALWAYS ||
-      (op->copies_gradient == ROW_COPY_OF_BATCHES && run->s->batch > 1);
+      op->facts->copies_gradient == ROW_COPY_ALWAYS ||
+      (op->facts->copies_gradient == ROW_COPY_OF_BATCHES && run->s->batch > 1);
   if (!*held)
     return false;
   if (is_spread(run, op, *held))
     return run_value_at(run, op->first_out)->turned;
-  if (!*turned || !copies || op->by_sample)
+  if (!*turned || !copies || op->facts->by_sample)
     return *turned;
   size_t copy = run_new_buffer(
       run, op->node,
@@ -275,37 +283,45 @@ static bool put_together(struct run *run, const struct tape_op *op) {
 
 /* What is made of it value by value lies as it does. */
 static bool stays_turned(const struct tape_op *op, bool turned) {
-  if (op->turns)
+  if (op->facts->turns)
     return !turned;
-  return turned &&
-         ((op->elementwise && !op->packs) || op->gradient == GRADIENT_SHARED);
+  return turned && ((op->facts->elementwise && !op->facts->packs) ||
+                    op->facts->gradient == GRADIENT_SHARED);
+}
+
+/* A concat may have thousands of inputs, and a net thousands of concats. */
+static size_t *made_room(struct run *run, size_t inputs) {
+  if (inputs > run->made_room) {
+    run->made_room = inputs * 2 + 8;
+    run->made = arena_room(run->s->arena, run->made_room, sizeof *run->made);
+  }
+  return run->made;
 }
 
 static void backward(struct run *run, const struct tape_op *op) {
-  size_t few[8], *made = few;
   bool few_again[8], *again = few_again;
   if (!given_gradient(run, op))
     return;
   bool turned = put_together(run, op);
   size_t given = given_gradient(run, op);
-  if (op->param_count > 8)
-    again = arena_alloc(run->s->arena, (size_t)op->param_count, sizeof *again);
-  if (op->in_count > 8)
-    made = arena_alloc(run->s->arena, (size_t)op->in_count, sizeof *made);
+  if (op->facts->param_count > 8)
+    again = arena_alloc(run->s->arena, (size_t)op->facts->param_count,
+                        sizeof *again);
+  size_t *made = made_room(run, (size_t)op->facts->in_count);
   input_gradients(run, op, given, made);
   int64_t samples = sample_gradients(run, op);
   param_gradients(run, op, again);
-  if (op->by_sample) /* the bias has been added behind it */
+  if (op->facts->by_sample) /* the bias has been added behind it */
     sum_param_gradients(run, op, again);
   run_change(run, PART_TEMPORARY, samples);
   look_at_work(run, op, made);
   release_gradients(run, op);
   release_saved(run, op);
-  for (int i = 0; i < op->in_count - op->held_count; i++)
+  for (int i = 0; i < op->facts->in_count - op->facts->held_count; i++)
     if (made[i])
       deliver(run, op, run_input_of(run, op, i), made[i],
               stays_turned(op, turned));
-  if (op->by_sample)
+  if (op->facts->by_sample)
     sum_samples(run, op, samples);
   else
     sum_param_gradients(run, op, again);

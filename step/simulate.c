@@ -62,12 +62,12 @@ void run_pass_mark(struct run *run) {
 
 void run_sample(struct run *run, const struct tape_op *op) {
   struct simulation *s = run->s;
-  if (op->quiet)
+  if (op->facts->quiet)
     return;
   struct moment *peak =
       run->now.phase == PHASE_FORWARD ? &s->forward : &s->backward;
   run->now.node = op->node;
-  run->now.op = op->name;
+  run->now.op = op->facts->name;
   run->now.number++;
   if (run->now.bytes > peak->bytes)
     *peak = run->now;
@@ -84,15 +84,15 @@ void run_sample(struct run *run, const struct tape_op *op) {
 int64_t run_kept_bytes(struct run *run, const struct tape_op *op) {
   int64_t sum = 0;
   for (int i = 0; i < 4; i++)
-    if (op->kept[i].count &&
-        !add_i64(sum, run_bytes_of(run, &op->kept[i]), &sum))
+    if (op->facts->kept[i].count &&
+        !add_i64(sum, run_bytes_of(run, &op->facts->kept[i]), &sum))
       run->s->overflow = true;
   return sum;
 }
 
 /* Whether the output has a storage of its own. */
 static bool makes(const struct run *run, const struct tape_op *op, size_t out) {
-  return op->result == RESULT_NEW &&
+  return op->facts->result == RESULT_NEW &&
          run_storage_of(run, out) == run_value_at(run, out)->storage;
 }
 
@@ -102,17 +102,19 @@ static bool makes(const struct run *run, const struct tape_op *op, size_t out) {
  * aten/src/ATen/autocast_mode.cpp.
  */
 static void drop_kept(struct run *run, const struct tape_op *op, int64_t kept) {
-  int64_t cached = op->kept[3].count ? run_bytes_of(run, &op->kept[3]) : 0;
+  int64_t cached =
+      op->facts->kept[3].count ? run_bytes_of(run, &op->facts->kept[3]) : 0;
   run_change(run, PART_TEMPORARY, cached - kept);
   run->cached += cached; /* never more than the sum of what is alive */
 }
 
 static void forward(struct run *run, const struct tape_op *op) {
   int64_t kept = run_kept_bytes(run, op);
-  int64_t work = run_work_bytes(run, op, &op->work, &op->gathered);
-  bool keeps = run->keeps && !op->drops && !run_moves(run);
+  int64_t work =
+      run_work_bytes(run, op, &op->facts->work, &op->facts->gathered);
+  bool keeps = run->keeps && !op->facts->drops && !run_moves(run);
   enum memory_part part = keeps ? PART_SAVED : PART_TEMPORARY;
-  for (int i = 0; i < op->out_count; i++) {
+  for (int i = 0; i < op->facts->out_count; i++) {
     size_t out = op->first_out + (size_t)i, storage = run_storage_of(run, out);
     if (makes(run, op, out))
       run_allocate(run, storage);
@@ -120,16 +122,16 @@ static void forward(struct run *run, const struct tape_op *op) {
   }
   run_change(run, part, kept);
   run_change(run, PART_TEMPORARY, work);
-  for (int i = 0; op->ahead && i < op->param_count; i++)
+  for (int i = 0; op->facts->ahead && i < op->facts->param_count; i++)
     run_add_param_gradient(run,
                            run->tape->params.at[op->first_param + (size_t)i]);
   run_sample(run, op);
   run_change(run, PART_TEMPORARY, -work);
   if (!keeps)
     drop_kept(run, op, kept);
-  for (int i = 0; i < op->out_count; i++)
+  for (int i = 0; i < op->facts->out_count; i++)
     run_release(run, run_storage_of(run, op->first_out + (size_t)i));
-  for (int i = 0; i < op->in_count; i++)
+  for (int i = 0; i < op->facts->in_count; i++)
     run_release(run, run_storage_of(run, run_input_of(run, op, i)));
 }
 
@@ -182,7 +184,7 @@ static void find_saved(struct run *run) {
     run->s->result_saved = run_once(run, out)->saved;
   }
   for (size_t i = run->s->first; i < run->s->end; i++)
-    if (!run_segment_at(run, &next, i) && !tape->ops.at[i].drops)
+    if (!run_segment_at(run, &next, i) && !tape->ops.at[i].facts->drops)
       add_saved(run, tape->ops.at[i].node,
                 run_kept_bytes(run, &tape->ops.at[i]));
 }
@@ -207,9 +209,9 @@ static void find_bounds(struct run *run) {
   run->first_value = run->end_value;
   for (size_t i = s->first; i < s->end; i++) {
     const struct tape_op *op = &tape->ops.at[i];
-    for (int k = 0; k < op->in_count; k++)
+    for (int k = 0; k < op->facts->in_count; k++)
       widen(run, run_input_of(run, op, k));
-    for (int k = 0; k < op->out_count; k++)
+    for (int k = 0; k < op->facts->out_count; k++)
       widen(run, op->first_out + (size_t)k);
   }
   if (s->end < tape->ops.count && s->end > s->first) {

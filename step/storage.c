@@ -37,7 +37,7 @@ static bool shared_bytes(const struct extent *extent, int64_t batch,
 int64_t extent_bytes(const struct extent *extent, int64_t batch, int element,
                      int64_t block, bool *overflow) {
   int64_t count = extent->count, bytes = 0;
-  if (count == 0) /* most operations have no extra room */
+  if (count == 0)
     return 0;
   bool fits = extent->share && !extent->fixed
                   ? shared_bytes(extent, batch, element, block, &bytes)
@@ -50,15 +50,25 @@ int64_t extent_bytes(const struct extent *extent, int64_t batch, int element,
 }
 
 int64_t run_bytes_of(struct run *run, const struct extent *extent) {
-  return extent_bytes(extent, run->s->batch, run->s->element,
-                      run->tape->profile->block, &run->s->overflow);
+  uint64_t count = (uint64_t)extent->count;
+  if (!count) /* most operations have no extra room */
+    return 0;
+  struct sized *late = &run->sized[(count ^ count >> 6) % SIZED];
+  const struct extent *known = &late->extent;
+  if (known->count != extent->count || known->share != extent->share ||
+      known->fixed != extent->fixed || known->width != extent->width) {
+    late->extent = *extent;
+    late->bytes = extent_bytes(extent, run->s->batch, run->s->element,
+                               run->tape->profile->block, &run->s->overflow);
+  }
+  return late->bytes;
 }
 
 int64_t run_work_bytes(struct run *run, const struct tape_op *op,
                        const struct extent *work,
                        const struct extent *gathered) {
   int64_t sum = 0;
-  if (!add_i64(run_bytes_of(run, work), run_bytes_of(run, &op->unpacked),
+  if (!add_i64(run_bytes_of(run, work), run_bytes_of(run, &op->facts->unpacked),
                &sum) ||
       !add_i64(sum, run_bytes_of(run, gathered), &sum))
     run->s->overflow = true;
@@ -93,12 +103,12 @@ void run_release(struct run *run, size_t storage) {
 }
 
 void run_count_reads(struct run *run, const struct tape_op *op) {
-  for (int i = 0; i < op->in_count; i++)
+  for (int i = 0; i < op->facts->in_count; i++)
     run_use_of(run, run_storage_of(run, run_input_of(run, op, i)))->left++;
 }
 
 void run_count_saves(struct run *run, const struct tape_op *op) {
-  for (int i = 0; i < op->saved_count; i++) {
+  for (int i = 0; i < op->facts->saved_count; i++) {
     struct use *use = run_use_of(
         run,
         run_root_of(run, run->tape->saved.at[op->first_saved + (size_t)i]));
@@ -111,7 +121,7 @@ void run_count_saves(struct run *run, const struct tape_op *op) {
 static void hold_inputs(struct run *run, const struct segment *segment) {
   for (size_t i = segment->first; i < segment->end; i++) {
     const struct tape_op *op = &run->tape->ops.at[i];
-    for (int k = 0; k < op->in_count; k++) {
+    for (int k = 0; k < op->facts->in_count; k++) {
       size_t storage = run_storage_of(run, run_input_of(run, op, k));
       if (run_made_in(run, segment, storage))
         continue;
@@ -124,7 +134,7 @@ static void hold_inputs(struct run *run, const struct segment *segment) {
 void run_fetch_inputs(struct run *run, const struct segment *segment) {
   for (size_t i = segment->first; i < segment->end && run->s->offload; i++) {
     const struct tape_op *op = &run->tape->ops.at[i];
-    for (int k = 0; k < op->in_count; k++) {
+    for (int k = 0; k < op->facts->in_count; k++) {
       size_t storage = run_storage_of(run, run_input_of(run, op, k));
       if (run_made_in(run, segment, storage))
         continue;
@@ -138,7 +148,7 @@ void run_fetch_inputs(struct run *run, const struct segment *segment) {
 
 int64_t run_fetched_bytes(struct run *run, const struct tape_op *op) {
   int64_t sum = run_moves(run) ? run_kept_bytes(run, op) : 0;
-  for (int i = 0; i < op->saved_count && run_moves(run); i++) {
+  for (int i = 0; i < op->facts->saved_count && run_moves(run); i++) {
     size_t saved = run->tape->saved.at[op->first_saved + (size_t)i];
     if (!add_i64(sum, run_storage_bytes(run, run_root_of(run, saved)), &sum))
       run->s->overflow = true;
@@ -149,7 +159,7 @@ int64_t run_fetched_bytes(struct run *run, const struct tape_op *op) {
 void run_release_inputs(struct run *run, const struct segment *segment) {
   for (size_t i = segment->first; i < segment->end; i++) {
     const struct tape_op *op = &run->tape->ops.at[i];
-    for (int k = 0; k < op->in_count; k++) {
+    for (int k = 0; k < op->facts->in_count; k++) {
       size_t storage = run_storage_of(run, run_input_of(run, op, k));
       if (!run_made_in(run, segment, storage))
         run_release(run, storage);

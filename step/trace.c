@@ -2,6 +2,7 @@
 #include "step/trace.h"
 
 #include "base/check.h"
+#include "step/echo.h"
 
 enum { LOOKED_AT = 4 }; /* experts of a block one by one: the first, the last */
 
@@ -60,8 +61,10 @@ struct tracing {
   const struct trace_options *options;
   int64_t *readers;
   size_t range;   /* the next one of the checkpointed */
-  size_t *behind; /* by node in front of a block: that behind it; or 0 */
+  size_t *behind; /* by node in front of a block: that behind it, or 0; NULL:
+                     there is no block */
   bool *apart;    /* such a block runs expert by expert */
+  struct echo *echo;
   /* Room for what a layer is given. */
   const struct shape **shapes;
   size_t *in;
@@ -73,16 +76,25 @@ static size_t run_node(struct tracing *t, int64_t index) {
   struct tape *tape = &t->trace->tape;
   const struct node *node = &t->model->nodes.at[index];
   if (node->kind == &model_input_kind) {
-    size_t value = tape_outside(tape, extent_of(&node->out), false);
-    struct strides lies = strides_of(&node->out);
+    size_t value = tape_outside(tape, extent_of(node->out), false);
+    struct strides lies = strides_of(node->out);
     tape_see(tape, value, &lies);
     return value;
   }
-  struct layer layer = model_layer(t->model, index, t->shapes);
   for (int i = 0; i < node->input_count; i++)
     t->in[i] = t->trace->value_of[node_input(t->model, node, i)];
+  size_t value = t->echo ? echo_node(t->echo, index, t->in) : SIZE_MAX;
+  if (value != SIZE_MAX)
+    return value;
+  struct layer layer = model_layer(t->model, index, t->shapes);
+  node_params(tape, t->model, node, t->node_params);
   find_strides(tape, &layer, &t->params, t->node_params);
-  return node->kind->trace(&layer, tape, t->in);
+  if (t->echo)
+    echo_begin(t->echo, index, t->in);
+  value = node->kind->trace(&layer, tape, t->in);
+  if (t->echo)
+    echo_end(t->echo, value);
+  return value;
 }
 
 /* What is computed before a checkpoint, or in it, is not written over. */
@@ -128,7 +140,6 @@ static void trace_node(struct tracing *t, size_t i, size_t front) {
     return;
   tape->node = (int64_t)i;
   find_fence(t, (int64_t)i);
-  node_params(tape, t->model, node, t->node_params);
   /* A plan writes over what it likes, and needs to know each value apart. */
   tape->in_place = !tape->lowers && (node->inplace ? node->inplace == TOGGLE_ON
                                                    : t->options->in_place);
@@ -172,8 +183,8 @@ static void trace_experts(struct tracing *t, size_t front,
     *share = (struct share){.first = at,
                             .count = many ? count - LOOKED_AT : 1,
                             .of = count,
-                            .rows = shape_values(&first->out) /
-                                    shape_channels(&first->out)};
+                            .rows = shape_values(first->out) /
+                                    shape_channels(first->out)};
     at += share->count;
     turn->share = share;
     turn->last = at == count;
@@ -184,7 +195,7 @@ static void trace_experts(struct tracing *t, size_t front,
 
 /* The next node, or a block of experts; returns what comes behind it. */
 static size_t trace_next(struct tracing *t, size_t i, size_t front) {
-  size_t end = t->behind[i];
+  size_t end = t->behind ? t->behind[i] : 0;
   struct expert_turn *outer = t->trace->tape.turn;
   if (!end) {
     trace_node(t, i, front);
@@ -192,7 +203,7 @@ static size_t trace_next(struct tracing *t, size_t i, size_t front) {
   }
   struct expert_turn turn = {.first = true,
                              .last = true,
-                             .out = extent_of(&t->model->nodes.at[end].out)};
+                             .out = extent_of(t->model->nodes.at[end].out)};
   if (t->apart[i])
     trace_experts(t, i, &turn);
   else
@@ -232,7 +243,12 @@ static bool stands_apart(const struct tracing *t, const size_t *last_reader,
 
 static void find_blocks(struct tracing *t, struct arena *arena) {
   const struct model *model = t->model;
-  size_t count = model->nodes.count, blocks = 0;
+  size_t count = model->nodes.count;
+  bool blocks = false;
+  for (size_t i = 0; i < count && !blocks; i++)
+    blocks = model->nodes.at[i].kind->front;
+  if (!blocks)
+    return;
   size_t *last = arena_alloc(arena, count + 1, sizeof *last);
   t->behind = arena_alloc(arena, count + 1, sizeof *t->behind);
   t->apart = arena_alloc(arena, count + 1, sizeof *t->apart);
@@ -240,14 +256,12 @@ static void find_blocks(struct tracing *t, struct arena *arena) {
     const struct node *node = &model->nodes.at[i];
     for (int k = 0; k < node->input_count; k++)
       last[node_input(model, node, k)] = i;
-    if (node->kind->front) {
+    if (node->kind->front)
       t->behind[node_input(model, node, 1)] = i;
-      blocks++;
-    }
   }
   for (size_t i = 0; i < model->outputs.count; i++)
     last[model->outputs.at[i].node] = SIZE_MAX;
-  for (size_t i = 0; i < count && blocks; i++)
+  for (size_t i = 0; i < count; i++)
     t->apart[i] = t->behind[i] && stands_apart(t, last, i, t->behind[i]);
 }
 
@@ -262,6 +276,7 @@ static void trace_nodes(struct trace *trace, const struct model *model,
       .readers = count_readers(model, options->training, arena),
       .shapes = model_layer_room(model),
       .in = arena_alloc(arena, (size_t)model->most_inputs + 1, sizeof *t.in),
+      .echo = echo_open(&trace->tape, model),
       .params = {.arena = arena}};
   for (size_t i = 0; i < model->nodes.count; i++)
     if (model->nodes.at[i].param_count > most)
@@ -330,21 +345,23 @@ static size_t fused_cross_entropy(struct trace *trace,
                                   int64_t chunks) {
   struct tape *tape = &trace->tape;
   size_t out = trace->value_of[node];
-  struct tape_op *op = &tape->ops.at[trace->op_end[node] - 1];
+  size_t last = trace->op_end[node] - 1;
+  const struct tape_op *op = &tape->ops.at[last];
+  struct op_facts *facts = tape_own_facts(tape, last);
   struct tape_storage *storage =
       &tape->storages.at[tape->values.at[out].storage];
-  const struct tape_value *in = &tape->values.at[tape->ins.at[op->first_in]];
-  const struct shape *shape = &model->nodes.at[node].out;
+  const struct tape_value *in = &tape->values.at[tape_input(tape, op, 0)];
+  const struct shape *shape = model->nodes.at[node].out;
   int64_t features = shape_channels(model_input(model, &model->nodes.at[node]));
   if (!chunks)
     chunks = ceil_div_i64(shape_channels(shape), features);
   struct extent logits = storage->extent, back = in->extent; /* as wide */
   logits.count = ceil_div_i64(logits.count, chunks);
-  op->name = "crossentropy";
-  op->saved_count = 0; /* the input is read, its gradient is kept */
-  op->ahead = true;
-  op->work = logits;
-  op->work.count += back.count; /* both are less than what was there */
+  facts->name = "crossentropy";
+  facts->saved_count = 0; /* the input is read, its gradient is kept */
+  facts->ahead = true;
+  facts->work = logits;
+  facts->work.count += back.count; /* both are less than what was there */
   storage->extent = extent_fixed(1, WIDTH_F32);
   tape->values.at[out].extent = storage->extent;
   return out;
@@ -352,7 +369,7 @@ static size_t fused_cross_entropy(struct trace *trace,
 
 static size_t loss_of(struct trace *trace, const struct model *model,
                       int64_t node, const struct trace_options *options) {
-  const struct shape *shape = &model->nodes.at[node].out;
+  const struct shape *shape = model->nodes.at[node].out;
   size_t out = trace->value_of[node];
   trace->tape.node = node;
   switch (options->loss) {

@@ -24,7 +24,7 @@ static bool input_bytes(const struct model *model,
   for (size_t i = 0; i < model->sources.count; i++) {
     const struct node *node = &model->nodes.at[model->sources.at[i]];
     int64_t sample;
-    if (!shape_bytes(&node->out, train->dtype, &sample) ||
+    if (!shape_bytes(node->out, train->dtype, &sample) ||
         !add_product_i64(sample, train->batch, bytes))
       return false;
   }
@@ -81,23 +81,26 @@ static void pack_matrices(struct step *step, struct arena *arena) {
   step->packed =
       arena_alloc(arena, model->params.count + 1, sizeof *step->packed);
   for (size_t i = 0; i < tape->ops.count; i++) {
-    struct tape_op *op = &tape->ops.at[i];
+    const struct tape_op *op = &tape->ops.at[i];
     const struct tape_value *in =
-        op->in_count ? &tape->values.at[tape->ins.at[op->first_in]] : NULL;
+        op->facts->in_count ? &tape->values.at[tape_input(tape, op, 0)] : NULL;
     bool product =
-        op->splits && in &&
+        op->facts->splits && in &&
         (in->extent.width == WIDTH_NET || in->extent.width == WIDTH_LOW);
-    for (int k = 0; product && k < op->frozen_count; k++) {
+    for (int k = 0; product && k < op->facts->frozen_count; k++) {
       size_t param =
-          tape->params.at[op->first_param + (size_t)(op->param_count + k)];
+          tape->params
+              .at[op->first_param + (size_t)(op->facts->param_count + k)];
       const struct model_param *p = &model->params.at[param];
       if (p->rank < 2 || is_output(model, op->node))
         continue;
       step->packed[param] = true;
-      op->unpacked = extent_fixed(op->unpacked.count + p->count, /* < 2^63 */
-                                  tape->mixed ? WIDTH_LOW : WIDTH_NET);
-      if (tape->mixed && op->kept[3].count >= p->count)
-        op->kept[3].count -= p->count; /* it is written out instead */
+      struct op_facts *facts = tape_own_facts(tape, i);
+      facts->unpacked =
+          extent_fixed(facts->unpacked.count + p->count, /* < 2^63 */
+                       tape->mixed ? WIDTH_LOW : WIDTH_NET);
+      if (tape->mixed && facts->kept[3].count >= p->count)
+        facts->kept[3].count -= p->count; /* it is written out instead */
     }
   }
 }
@@ -118,15 +121,16 @@ static void add_cores(struct step *step, size_t from, size_t to,
     return;
   for (size_t i = from, end; i < to; i = end) {
     end = i + 1;
-    while (tape->ops.at[i].core && end < to && tape->ops.at[end].core &&
+    while (tape->ops.at[i].facts->core && end < to &&
+           tape->ops.at[end].facts->core &&
            tape->ops.at[end].node == tape->ops.at[i].node)
       end++;
     struct segment core = {i, end};
-    if (!tape->ops.at[i].core || !learns(tape, &core))
+    if (!tape->ops.at[i].facts->core || !learns(tape, &core))
       continue;
     *VEC_PUSH(arena, &step->segments) = core;
     for (size_t k = i; k < end; k++)
-      step->extra_macs += tape->ops.at[k].macs; /* at most the total */
+      step->extra_macs += tape->ops.at[k].facts->macs; /* at most the total */
   }
 }
 
@@ -139,7 +143,7 @@ static void add_range(struct step *step, struct node_range range,
     return;
   *VEC_PUSH(arena, &step->segments) = segment;
   for (int64_t k = range.first; k < range.end; k++)
-    step->extra_macs += step->model->costs[k].train_macs; /* likewise */
+    step->extra_macs += step->model->costs[k]->train_macs; /* likewise */
 }
 
 void step_trace(struct step *step, struct arena *arena) {
@@ -190,7 +194,7 @@ static bool rounding_bytes(const struct step *step, struct training *t) {
   for (size_t i = 0; i < model->sources.count; i++) {
     const struct node *node = &model->nodes.at[model->sources.at[i]];
     int64_t bytes;
-    if (!shape_bytes(&node->out, train->dtype, &bytes) ||
+    if (!shape_bytes(node->out, train->dtype, &bytes) ||
         !mul_i64(bytes, train->batch, &bytes) || !add_rounding(t, bytes))
       return false;
   }
@@ -260,6 +264,16 @@ static bool step_moment(const struct training *t, struct moment *moment) {
   return add_i64(t->gradients, t->workspace, &moment->bytes);
 }
 
+/* Of the phase that grows most. */
+static struct peak_line line_of(const struct training *t,
+                                const struct simulation *s) {
+  int64_t forward = s->forward.bytes - s->forward.parts[PART_GRADIENTS];
+  int64_t backward = s->backward.bytes - s->backward.parts[PART_GRADIENTS];
+  int64_t peak = forward > backward ? t->forward : t->backward;
+  int64_t moving = max_i64(forward, backward) + t->input;
+  return (struct peak_line){peak - moving, moving};
+}
+
 bool step_measure(const struct step *step, struct arena *arena,
                   struct simulation *s, struct training *t) {
   const struct train_settings *train = &step->settings;
@@ -280,18 +294,21 @@ bool step_measure(const struct step *step, struct arena *arena,
       !add_i64(t->standing, last.bytes, &t->step))
     return false;
   t->peak = max_i64(t->step, max_i64(t->forward, t->backward));
+  t->line = line_of(t, s);
   t->at = t->peak == t->backward  ? s->backward
           : t->peak == t->forward ? s->forward
                                   : last;
   return true;
 }
 
-int64_t step_peak(const struct step *step, struct arena *arena) {
+int64_t step_peak(const struct step *step, struct arena *arena,
+                  struct peak_line *line) {
   struct arena scratch;
   struct simulation s = {0};
   struct training training;
   arena_open_in(&scratch, arena);
   bool fits = step_measure(step, &scratch, &s, &training);
   arena_close(&scratch);
+  *line = training.line;
   return fits ? training.peak : INT64_MAX;
 }

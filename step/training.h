@@ -6,6 +6,15 @@
 #include "model/runs.h"
 #include "step/simulate.h"
 
+/*
+ * A peak as a line over the batch: bytes whatever the batch is, and those of
+ * the batch at hand. It is the line of one moment, without the rounding of
+ * tensors to blocks and without what a layer has for any batch.
+ */
+struct peak_line {
+  int64_t fixed, moving;
+};
+
 /* A training step. Everything in bytes. */
 struct training {
   const struct profile *profile;
@@ -19,6 +28,7 @@ struct training {
   int64_t forward, backward, step; /* peaks of the three phases */
   int64_t peak;                    /* of the whole step */
   struct moment at;                /* where it is, without what stays */
+  struct peak_line line;           /* of the passes */
   int64_t standing; /* alive all the time: parameters, state, batch */
 };
 
@@ -45,7 +55,8 @@ bool step_measure(const struct step *step, struct arena *arena,
                   struct simulation *base, struct training *training);
 
 /* Only the peak; INT64_MAX if it passes 2^63 - 1. */
-int64_t step_peak(const struct step *step, struct arena *arena);
+int64_t step_peak(const struct step *step, struct arena *arena,
+                  struct peak_line *line);
 
 /* Bytes of `count` values of a parameter; false if they pass 2^63 - 1. */
 bool step_param_bytes(const struct step *step, size_t param, int64_t count,

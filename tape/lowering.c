@@ -2,8 +2,8 @@
 #include "tape/tape.h"
 
 /* rank, offset, sizes, strides */
-static size_t keep_strides(struct tape *tape, const struct strides *strides) {
-  size_t at = tape->numbers.count;
+static uint32_t keep_strides(struct tape *tape, const struct strides *strides) {
+  uint32_t at = tape_place(tape, tape->numbers.count);
   *VEC_PUSH(tape->arena, &tape->numbers) = strides->rank;
   *VEC_PUSH(tape->arena, &tape->numbers) = strides->offset;
   for (int i = 0; i < strides->rank; i++)
@@ -56,7 +56,7 @@ static void lower_inputs(struct tape *tape, const struct operation *op,
                          struct strides *first) {
   *first = (struct strides){0};
   for (int i = 0; i < op->in_count; i++) {
-    size_t kept = tape->values.at[in[i]].strides;
+    uint32_t kept = tape->values.at[in[i]].strides;
     if (does->in)
       kept = keep_strides(tape, &does->in[i]);
     if (i == 0)
@@ -69,12 +69,13 @@ void tape_lower(struct tape *tape, const struct operation *op, const size_t *in,
                 size_t first_out, int out_count) {
   static const struct lowering nothing = {.opcode = DOES_NONE};
   const struct lowering *does = op->does ? op->does : &nothing;
-  struct tape_lowered lowered = {.opcode = does->opcode,
-                                 .first_number = tape->numbers.count,
-                                 .number_count = does->count,
-                                 .first_strides = tape->strides.count,
-                                 .first_weight = tape->weights.count,
-                                 .weight_count = op->param_count};
+  struct tape_lowered lowered = {
+      .opcode = does->opcode,
+      .first_number = tape_place(tape, tape->numbers.count),
+      .number_count = does->count,
+      .first_strides = tape_place(tape, tape->strides.count),
+      .first_weight = tape_place(tape, tape->weights.count),
+      .weight_count = op->param_count};
   struct strides first;
   for (int i = 0; i < LOWERING_REALS; i++)
     lowered.real[i] = does->real[i];
@@ -83,7 +84,7 @@ void tape_lower(struct tape *tape, const struct operation *op, const size_t *in,
   lower_inputs(tape, op, does, in, &first);
   for (int i = 0; i < op->param_count; i++) {
     const struct tape_param *param = &tape->node_params[op->first_param + i];
-    *VEC_PUSH(tape->arena, &tape->weights) = param->index;
+    *VEC_PUSH(tape->arena, &tape->weights) = tape_place(tape, param->index);
     *VEC_PUSH(tape->arena, &tape->strides) =
         keep_strides(tape, does->weights ? &does->weights[i] : &param->lies);
   }
@@ -91,7 +92,7 @@ void tape_lower(struct tape *tape, const struct operation *op, const size_t *in,
     size_t out = first_out + (size_t)i;
     struct strides lies =
         does->out ? does->out[i] : usual_out(tape, &first, out);
-    size_t kept = keep_strides(tape, is_view(tape, op, out) ? &first : &lies);
+    uint32_t kept = keep_strides(tape, is_view(tape, op, out) ? &first : &lies);
     tape->values.at[out].strides = kept;
     *VEC_PUSH(tape->arena, &tape->strides) = kept;
   }

@@ -21,14 +21,15 @@ struct extent extent_of(const struct shape *shape) {
 static size_t add_storage(struct tape *tape, struct extent extent, bool owned) {
   struct tape_storage *storage = VEC_PUSH(tape->arena, &tape->storages);
   *storage = (struct tape_storage){
-      .extent = extent, .node = tape->node, .owned = owned};
+      .extent = extent, .node = (int32_t)tape->node, .owned = owned};
   return tape->storages.count - 1;
 }
 
 static size_t add_value(struct tape *tape, struct extent extent,
                         size_t storage) {
   struct tape_value *value = VEC_PUSH(tape->arena, &tape->values);
-  *value = (struct tape_value){.extent = extent, .storage = storage};
+  *value = (struct tape_value){.extent = extent,
+                               .storage = tape_place(tape, storage)};
   return tape->values.count - 1;
 }
 
@@ -151,13 +152,19 @@ static bool has_trained_params(const struct tape *tape,
   return false;
 }
 
-static void save(struct tape *tape, struct tape_op *stored, size_t value) {
-  size_t storage = tape->values.at[value].storage;
+/* An operation that is being recorded. */
+struct recorded {
+  struct tape_op op;
+  struct op_facts facts;
+};
+
+static void save(struct tape *tape, struct recorded *stored, size_t value) {
+  uint32_t storage = tape->values.at[value].storage;
   tape->storages.at[storage].saved = true;
   if (!tape->storages.at[storage].owned)
     return;
   *VEC_PUSH(tape->arena, &tape->saved) = storage;
-  stored->saved_count++;
+  stored->facts.saved_count++;
 }
 
 /*
@@ -174,20 +181,19 @@ static bool is_read(const struct tape *tape, const struct operation *op,
   return false;
 }
 
-static void keep_for_backward(struct tape *tape, struct tape_op *stored,
+static void keep_for_backward(struct tape *tape, struct recorded *stored,
                               const struct operation *op, const size_t *in) {
   int keeps = op->keeps;
-  stored->first_saved = tape->saved.count;
-  if (stored->result == RESULT_IN_PLACE && op->in_place_clones) {
-    stored->kept[2] = tape->values.at[in[0]].extent;
+  if (stored->facts.result == RESULT_IN_PLACE && op->in_place_clones) {
+    stored->facts.kept[2] = tape->values.at[in[0]].extent;
     keeps = 0;
   }
   for (int i = 0; i < op->in_count && i < 8; i++)
     if (keeps & KEEPS_IN(i) && is_read(tape, op, in, i))
       save(tape, stored, in[i]);
-  for (int i = 0; i < stored->out_count; i++)
+  for (int i = 0; i < stored->facts.out_count; i++)
     if (keeps & KEEPS_OUT)
-      save(tape, stored, stored->first_out + (size_t)i);
+      save(tape, stored, stored->op.first_out + (size_t)i);
 }
 
 /* What is computed value by value lies as its first operand does. */
@@ -208,28 +214,28 @@ static void turn(struct tape *tape, const struct operation *op, size_t value,
   out->rows = tape->values.at[in].rows;
 }
 
-static void add_outputs(struct tape *tape, struct tape_op *stored,
+static void add_outputs(struct tape *tape, struct op_facts *facts,
                         const struct operation *op, const size_t *in,
                         bool gradient) {
   struct extent extent = resolve(tape, op->out, width_of(tape, op));
-  stored->first_out = tape->values.count;
-  stored->out_count = op->outs ? op->outs : 1;
-  for (int i = 0; i < stored->out_count; i++) {
-    size_t storage = stored->result == RESULT_NEW
+  size_t first = tape->values.count;
+  facts->out_count = op->outs ? op->outs : 1;
+  for (int i = 0; i < facts->out_count; i++) {
+    size_t storage = facts->result == RESULT_NEW
                          ? add_storage(tape, extent, true)
                          : tape->values.at[in[0]].storage;
     size_t value = add_value(tape, extent, storage);
     tape->values.at[value].needs_gradient = gradient;
     tape->values.at[value].strided = op->strided;
-    tape->values.at[value].rows = op->rows;
+    tape->values.at[value].rows = (unsigned char)op->rows;
     tape->values.at[value].still = op->still;
     if (lies_turned(tape, op, in))
       turn(tape, op, value, in[0]);
-    if (op->view_of_one && stored->result == RESULT_NEW)
+    if (op->view_of_one && facts->result == RESULT_NEW)
       tape->storages.at[storage].view_of = tape->values.at[in[0]].storage + 1;
   }
   if (tape->lowers)
-    tape_lower(tape, op, in, stored->first_out, stored->out_count);
+    tape_lower(tape, op, in, first, facts->out_count);
 }
 
 /* Notes those parameters that are trained, or that are not; returns how many.
@@ -242,7 +248,8 @@ static int add_params(struct tape *tape, const struct operation *op,
     if (param->trained != trained)
       continue;
     for (size_t copy = 0; copy < param->copies; copy++)
-      *VEC_PUSH(tape->arena, &tape->params) = param->index + copy;
+      *VEC_PUSH(tape->arena, &tape->params) =
+          tape_place(tape, param->index + copy);
     count += (int)param->copies;
   }
   return count;
@@ -287,64 +294,92 @@ static size_t run_once(struct tape *tape, const struct operation *op) {
   return tape_run(tape, &once);
 }
 
+/* What is known of an operation before it is recorded. */
+static struct op_facts facts_of(const struct tape *tape,
+                                const struct operation *op) {
+  struct op_facts facts;
+  memset(&facts, 0, sizeof facts); /* the holes, too: tape_facts() */
+  facts.name = op->name;
+  facts.in_count = op->in_count;
+  facts.held_count = op->held;
+  facts.result = op->result == RESULT_IN_PLACE && !may_overwrite(tape, op)
+                     ? RESULT_NEW
+                     : op->result;
+  facts.gradient = op->gradient;
+  facts.elementwise = op->elementwise;
+  facts.folds = op->folds;
+  facts.splits = op->splits;
+  facts.by_channel = op->by_channel;
+  facts.rings = op->rings;
+  facts.exchanges = op->exchanges;
+  facts.core = tape->core;
+  facts.macs = op->macs;
+  facts.by_sample = multiplies_samples(tape, op);
+  facts.turns = op->turns;
+  facts.packs = op->packs;
+  facts.copies_gradient = op->copies_gradient;
+  facts.matrix_last = op->spares;
+  facts.reduces = op->reduces;
+  facts.quiet = tape->turn && tape->turn->share && tape->turn->share->count > 1;
+  return facts;
+}
+
+static bool leads_back(const struct tape *tape, const struct operation *op,
+                       const size_t *in) {
+  bool gradient = tape->training && has_trained_params(tape, op);
+  for (int i = 0; i < op->in_count - op->held; i++)
+    gradient = gradient || tape->values.at[in[i]].needs_gradient;
+  return gradient;
+}
+
+/* The parameters, and what is kept for backward. */
+static void record_training(struct tape *tape, struct recorded *stored,
+                            const struct operation *op, const size_t *in,
+                            bool gradient) {
+  struct op_facts *facts = &stored->facts;
+  enum width width = width_of(tape, op);
+  facts->param_count = add_params(tape, op, true);
+  facts->frozen_count = add_params(tape, op, false);
+  facts->drops = !gradient && op->always_makes;
+  for (int i = 0; i < 2 && (gradient || facts->drops); i++)
+    facts->kept[i] = resolve(tape, op->kept[i], width);
+  if (!gradient)
+    return;
+  facts->back_work = resolve(tape, op->back_work, width);
+  facts->back_more = resolve(tape, op->back_more, width);
+  keep_for_backward(tape, stored, op, in);
+  if (keeps_weights(tape, op, in))
+    cast_params(tape, op, &facts->kept[3]);
+}
+
 size_t tape_run(struct tape *tape, const struct operation *op) {
-  struct tape_op stored = {.name = op->name,
-                           .node = tape->node,
-                           .result = op->result,
-                           .gradient = op->gradient,
-                           .elementwise = op->elementwise,
-                           .folds = op->folds,
-                           .splits = op->splits,
-                           .by_channel = op->by_channel,
-                           .rings = op->rings,
-                           .exchanges = op->exchanges,
-                           .core = tape->core,
-                           .macs = op->macs,
-                           .by_sample = multiplies_samples(tape, op),
-                           .turns = op->turns,
-                           .packs = op->packs,
-                           .copies_gradient = op->copies_gradient,
-                           .matrix_last = op->spares,
-                           .reduces = op->reduces,
-                           .quiet = tape->turn && tape->turn->share &&
-                                    tape->turn->share->count > 1,
-                           .in_count = op->in_count,
-                           .held_count = op->held};
   if (op->all_params)
     return run_with_all(tape, op);
   if (is_still(tape, op))
     return run_once(tape, op);
   size_t few[FEW];
-  bool gradient = tape->training && has_trained_params(tape, op);
   enum width width = width_of(tape, op);
+  struct recorded stored = {.facts = facts_of(tape, op)};
   const size_t *in = cast_inputs(tape, op, width, few);
-  stored.work = resolve(tape, op->work, width);
-  for (int i = 0; i < op->in_count - op->held; i++)
-    gradient = gradient || tape->values.at[in[i]].needs_gradient;
-  if (op->result == RESULT_IN_PLACE && !may_overwrite(tape, op))
-    stored.result = RESULT_NEW;
-  stored.first_in = tape->ins.count;
-  stored.first_storage = tape->storages.count;
-  for (int i = 0; i < op->in_count; i++)
-    *VEC_PUSH(tape->arena, &tape->ins) = in[i];
-  add_outputs(tape, &stored, op, in, gradient);
-  stored.first_param = tape->params.count;
-  if (tape->training) {
-    stored.param_count = add_params(tape, op, true);
-    stored.frozen_count = add_params(tape, op, false);
-  }
-  stored.drops = tape->training && !gradient && op->always_makes;
-  for (int i = 0; i < 2 && (gradient || stored.drops); i++)
-    stored.kept[i] = resolve(tape, op->kept[i], width);
-  if (gradient) {
-    stored.back_work = resolve(tape, op->back_work, width);
-    stored.back_more = resolve(tape, op->back_more, width);
-    keep_for_backward(tape, &stored, op, in);
-    if (keeps_weights(tape, op, in))
-      cast_params(tape, op, &stored.kept[3]);
-  }
-  *VEC_PUSH(tape->arena, &tape->ops) = stored;
-  return stored.first_out;
+  bool gradient = leads_back(tape, op, in);
+  stored.facts.listed = op->listed && in == op->in;
+  stored.facts.work = resolve(tape, op->work, width);
+  stored.op = (struct tape_op){
+      .node = (int32_t)tape->node,
+      .first_in = tape_place(tape, stored.facts.listed ? op->first_part
+                                                       : tape->ins.count),
+      .first_out = tape_place(tape, tape->values.count),
+      .first_saved = tape_place(tape, tape->saved.count),
+      .first_param = tape_place(tape, tape->params.count),
+      .first_storage = tape_place(tape, tape->storages.count)};
+  for (int i = 0; !stored.facts.listed && i < op->in_count; i++)
+    *VEC_PUSH(tape->arena, &tape->ins) = (uint32_t)in[i]; /* a place */
+  add_outputs(tape, &stored.facts, op, in, gradient);
+  if (tape->training)
+    record_training(tape, &stored, op, in, gradient);
+  stored.op.facts = tape_facts(tape, &stored.facts);
+  *VEC_PUSH(tape->arena, &tape->ops) = stored.op;
+  return stored.op.first_out;
 }
 
 size_t tape_parameter(struct tape *tape, int index) {
@@ -352,9 +387,10 @@ size_t tape_parameter(struct tape *tape, int index) {
   int64_t count = size_product(param->count, (int64_t)param->copies);
   size_t value =
       tape_outside(tape, extent_fixed(count, WIDTH_NET), param->trained);
-  tape->values.at[value].param = param->trained ? param->index + 1 : 0;
-  tape->values.at[value].param_count = param->copies;
-  tape->storages.at[tape->values.at[value].storage].weight = param->index + 1;
+  struct tape_value *made = &tape->values.at[value];
+  made->param = param->trained ? tape_place(tape, param->index + 1) : 0;
+  made->param_count = tape_place(tape, param->copies);
+  tape->storages.at[made->storage].weight = tape_place(tape, param->index + 1);
   return value;
 }
 

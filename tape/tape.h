@@ -74,6 +74,8 @@ struct operation {
   const struct lowering *does; /* what it computes; NULL: only in training */
   const size_t *in;
   int in_count;
+  bool listed;       /* `in` is part of the tape's parts: */
+  size_t first_part; /* from there, which is not copied */
   int held; /* the last so many inputs: alive while it runs, but not read */
   struct extent out;
   int outs; /* several of the same extent, as a split gives; 0: one */
@@ -110,45 +112,44 @@ struct operation {
                   gradients of the others */
 };
 
+/* Places in the tape's arrays have 32 bits: there are as many as layers. */
 struct tape_value {
   struct extent extent;
-  size_t storage;
-  size_t strides;     /* in the tape's numbers, if it lowers */
-  size_t param;       /* it is this one of the model, from 1; 0: none */
-  size_t param_count; /* and those behind it, so many in all */
-  size_t first_part;  /* of a concat, in the tape's parts */
-  int part_count, axis;
+  uint32_t storage;
+  uint32_t strides;     /* in the tape's numbers, if it lowers */
+  uint32_t param;       /* it is this one of the model, from 1; 0: none */
+  uint32_t param_count; /* and those behind it, so many in all */
+  uint32_t first_part;  /* of a concat, in the tape's parts */
+  uint32_t part_count;
+  signed char axis;
+  unsigned char rows; /* enum row_order */
   bool needs_gradient, strided;
-  enum row_order rows;
-  bool still;   /* there once for all samples */
-  bool turned;  /* it lies in another order than its axes */
-  bool shared;  /* several layers read it */
-  bool part;    /* one of several views, which are never written over */
-  size_t aside; /* a value that goes with it, from 1; 0: none */
+  bool still;  /* there once for all samples */
+  bool turned; /* it lies in another order than its axes */
+  bool shared; /* several layers read it */
+  bool part;   /* one of several views, which are never written over */
 };
 
 struct tape_storage {
   struct extent extent;
-  int64_t node;    /* that made it */
-  int64_t pending; /* layers that will still read it */
-  size_t view_of;  /* at a batch of 1 it is that storage, from 1; 0: none */
-  size_t weight;   /* it is that parameter of the model, from 1; 0: none */
-  bool owned;      /* neither parameter nor input of the net */
+  int64_t pending;  /* layers that will still read it */
+  int32_t node;     /* that made it */
+  uint32_t view_of; /* at a batch of 1 it is that storage, from 1; 0: none */
+  uint32_t weight;  /* it is that parameter of the model, from 1; 0: none */
+  bool owned;       /* neither parameter nor input of the net */
   bool saved;
 };
 
-/* An operation on the tape. Ranges are into the tape's arrays. */
-struct tape_op {
+/* What an operation is: the same for all that are alike. */
+struct op_facts {
   const char *name;
-  int64_t node;
-  size_t first_in, first_out, first_saved, first_param;
-  size_t first_storage; /* it makes none before */
   int in_count, out_count, saved_count;
   int held_count;                /* of the inputs, the last */
   int param_count, frozen_count; /* that are trained; behind these, others */
   enum result result;
   enum gradient gradient;
   bool elementwise, folds;
+  bool listed; /* its inputs are among the tape's parts */
   bool splits, by_channel, rings, exchanges;
   bool core;      /* of attention, where every position meets others */
   int64_t macs;   /* of that, in a sample */
@@ -168,10 +169,18 @@ struct tape_op {
   struct extent gathered, back_gathered;
 };
 
+/* An operation on the tape. Ranges are into the tape's arrays. */
+struct tape_op {
+  const struct op_facts *facts; /* tape_own_facts() changes them */
+  int32_t node;
+  uint32_t first_in, first_out, first_saved, first_param;
+  uint32_t first_storage; /* it makes none before */
+};
+
 /* What an operation of the tape computes. Ranges are into its arrays. */
 struct tape_lowered {
   enum opcode opcode;
-  size_t first_number, first_strides, first_weight;
+  uint32_t first_number, first_strides, first_weight;
   int number_count, weight_count;
   double real[LOWERING_REALS];
 };
@@ -203,19 +212,21 @@ struct tape {
   VEC(struct tape_value) values;
   VEC(struct tape_storage) storages;
   VEC(struct tape_op) ops;
-  VEC(size_t) ins;    /* values */
-  VEC(size_t) saved;  /* storages */
-  VEC(size_t) parts;  /* values */
-  VEC(size_t) params; /* in the model */
-  size_t fence;       /* storages before it are not overwritten: checkpoints */
+  const struct op_facts **recent; /* facts.c */
+  VEC(uint32_t) ins;              /* values */
+  VEC(uint32_t) saved;            /* storages */
+  VEC(size_t) parts;              /* values: of concats, also of several */
+  size_t part_count;              /* all of these concats together */
+  VEC(uint32_t) params;           /* in the model */
+  size_t fence; /* storages before it are not overwritten: checkpoints */
 
   /* For a net that will run: what its operations compute, and on what. */
   bool lowers;
   bool single; /* a batch of 1, for which some copies are views */
   VEC(struct tape_lowered) lowered; /* by operation */
   VEC(int64_t) numbers;             /* of lowered operations, and layouts */
-  VEC(size_t) strides; /* of inputs, parameters and outputs: in numbers */
-  VEC(size_t) weights; /* parameters of the model */
+  VEC(uint32_t) strides; /* of inputs, parameters and outputs: in numbers */
+  VEC(uint32_t) weights; /* parameters of the model */
 
   bool *copied; /* mixed: parameters whose 16-bit copy is there */
 
@@ -229,8 +240,25 @@ struct tape {
   int node_param_count;
 };
 
+/* The value that is an operation's input `i`. */
+static inline size_t tape_input(const struct tape *tape,
+                                const struct tape_op *op, int i) {
+  size_t at = op->first_in + (size_t)i;
+  return op->facts->listed ? tape->parts.at[at] : tape->ins.at[at];
+}
+
 /* Records an operation; returns its first output. */
 size_t tape_run(struct tape *tape, const struct operation *op);
+
+/* A place in an array, or a number of as many: 32 bits, checked. */
+uint32_t tape_place(const struct tape *tape, size_t place);
+
+/* Facts like those of an operation before are the same ones: facts.c */
+const struct op_facts *tape_facts(struct tape *tape,
+                                  const struct op_facts *facts);
+
+/* Facts of operation `index` that are its own, to be changed. */
+struct op_facts *tape_own_facts(struct tape *tape, size_t index);
 
 /* A value whose storage is not the net's own: an input, a parameter. */
 size_t tape_outside(struct tape *tape, struct extent extent, bool trained);

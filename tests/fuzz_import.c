@@ -34,6 +34,10 @@ static void try(void *user) {
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+size_t LLVMFuzzerMutate(uint8_t *data, size_t size, size_t room);
+size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t room,
+                               unsigned seed);
+size_t fuzz_onnx(uint8_t *data, size_t size, size_t room, unsigned seed);
 
 /* The reader that READER names, else the one of that number. */
 static const struct import_reader *reader_of(uint8_t number) {
@@ -59,3 +63,15 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   arena_close(&a.arena);
   return 0;
 }
+
+#ifdef FUZZ_ONNX
+size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t room,
+                               unsigned seed) {
+  if (size > 1 && seed % 2 && strcmp(reader_of(data[0])->name, "ONNX") == 0) {
+    size_t changed = fuzz_onnx(data + 1, size - 1, room - 1, seed);
+    if (changed)
+      return changed + 1;
+  }
+  return LLVMFuzzerMutate(data, size, room);
+}
+#endif

@@ -112,6 +112,35 @@ void assert_same_text(const char *name, const char *expected,
   fail();
 }
 
+void check_file(const char *path, const char *made) {
+  if (getenv("BLESS")) {
+    write_text(path, made, strlen(made));
+    return;
+  }
+  char *expected = read_text(path, NULL);
+  if (!expected)
+    print_error("%s is missing (make bless, make docs)\n", path);
+  assert_non_null(expected);
+  assert_same_text(path, expected, made);
+  free(expected);
+}
+
+void check_part(const char *path, const char *begin, const char *end,
+                const char *made) {
+  char *page = read_text(path, NULL);
+  assert_non_null(page);
+  char *from = strstr(page, begin), *to = strstr(page, end);
+  assert_true(from && to && from < to);
+  size_t head = (size_t)(from - page) + strlen(begin);
+  size_t room = head + strlen(made) + strlen(to) + 1;
+  char *whole = malloc(room);
+  assert_non_null(whole);
+  snprintf(whole, room, "%.*s%s%s", (int)head, page, made, to);
+  check_file(path, whole);
+  free(whole);
+  free(page);
+}
+
 void assert_holds(const char *text, const char *part) {
   if (strstr(text, part))
     return;

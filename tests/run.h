@@ -44,6 +44,15 @@ bool on_path(const char *command);
 void assert_same_text(const char *name, const char *expected,
                       const char *actual);
 
+/*
+ * A file of the repository that the program makes: with BLESS in the
+ * environment it is written, else it has to be there and the same.
+ */
+void check_file(const char *path, const char *made);
+/* The same for the lines of a page between two marks; make docs. */
+void check_part(const char *path, const char *begin, const char *end,
+                const char *made);
+
 /* Asserts that a text holds another. */
 void assert_holds(const char *text, const char *part);
 

@@ -51,7 +51,6 @@ enum { KINDS = sizeof kinds / sizeof *kinds };
 struct golden {
   char net[512], expected[512], name[600], options[256];
   const struct kind *kind;
-  bool bless;
 };
 
 /* The options behind `# netc:` in the first line. */
@@ -92,14 +91,7 @@ static char *result_of(const struct golden *g) {
 static void check_golden(void **state) {
   struct golden *g = *state;
   char *actual = result_of(g);
-  if (g->bless) {
-    write_text(g->expected, actual, strlen(actual));
-  } else {
-    char *expected = read_text(g->expected, NULL);
-    assert_non_null(expected);
-    assert_same_text(g->name, expected, actual);
-    free(expected);
-  }
+  check_file(g->expected, actual);
   free(actual);
 }
 
@@ -111,7 +103,7 @@ static bool exists(const char *path) {
 }
 
 /* Without any expected file, a case is about its diagnostics. */
-static size_t add_cases(struct golden *all, const char *net, bool bless) {
+static size_t add_cases(struct golden *all, const char *net) {
   size_t count = 0;
   size_t stem = strlen(net) - strlen(".net");
   for (int pass = 0; pass < 2 && count == 0; pass++) {
@@ -125,7 +117,6 @@ static size_t add_cases(struct golden *all, const char *net, bool bless) {
       snprintf(g->name, sizeof g->name, "%.*s (%s)", (int)stem, net,
                kinds[k].suffix + 1);
       g->kind = &kinds[k];
-      g->bless = bless;
       read_options(g);
       count++;
     }
@@ -134,14 +125,13 @@ static size_t add_cases(struct golden *all, const char *net, bool bless) {
 }
 
 int main(void) {
-  bool bless = getenv("BLESS") != NULL;
   struct paths nets = find_paths("tests/golden", ".net");
   struct golden *all = calloc(nets.count * KINDS + 1, sizeof *all);
   struct CMUnitTest *tests = calloc(nets.count * KINDS + 1, sizeof *tests);
   size_t count = 0;
   for (size_t i = 0; i < nets.count; i++)
     if (!strstr(nets.at[i], ".out.net"))
-      count += add_cases(all + count, nets.at[i], bless);
+      count += add_cases(all + count, nets.at[i]);
   for (size_t i = 0; i < count; i++)
     tests[i] = (struct CMUnitTest){.name = all[i].name,
                                    .test_func = check_golden,

@@ -152,7 +152,81 @@ def first():
     return m
 
 
-SMALL = [cnn, volume, words, joins, shared, attention, video, skip, first]
+def cells():
+    """As NASNet: a cell takes what the two before it make."""
+    def fit(x, filters):
+        x = L.Conv2D(filters, 1, use_bias=False)(L.ReLU()(x))
+        return L.BatchNormalization()(x)
+
+    def separable(x, filters, kernel):
+        x = L.SeparableConv2D(filters, kernel, padding="same",
+                              use_bias=False)(L.ReLU()(x))
+        return L.BatchNormalization()(x)
+
+    def cell(before, now, filters):
+        p, h = fit(before, filters), fit(now, filters)
+        parts = [
+            p,
+            L.Add()([separable(h, filters, 5), separable(p, filters, 3)]),
+            L.Add()([separable(p, filters, 5), separable(p, filters, 3)]),
+            L.Add()([L.AveragePooling2D(3, 1, "same")(h), p]),
+            L.Add()([separable(h, filters, 3), h])]
+        return L.Concatenate()(parts), now
+
+    i = L.Input((32, 32, 3))
+    x = before = L.Conv2D(8, 3, padding="same")(i)
+    for filters in 4, 8, 12:
+        for _ in range(4):
+            x, before = cell(before, x, filters)
+        x = L.MaxPooling2D(2)(x)
+        before = L.MaxPooling2D(2)(before)
+    return keras.Model(i, L.Dense(5)(L.GlobalAveragePooling2D()(L.ReLU()(x))))
+
+
+def dual():
+    """As DPN: a path that is added to beside one that grows."""
+    def norm(x):
+        return L.ReLU()(L.BatchNormalization()(x))
+
+    def block(x, filters, stride):
+        x = L.Conv2D(filters, 1, use_bias=False)(norm(x))
+        return L.Conv2D(filters * 2 + 4, 3, strides=stride, padding="same",
+                        use_bias=False)(norm(x))
+
+    x = L.Conv2D(16, 3, padding="same")(i := L.Input((32, 32, 3)))
+    for filters, count, stride in (8, 3, 1), (16, 5, 2), (32, 4, 2):
+        kept = filters * 2
+        first = L.Conv2D(kept + 8, 1, strides=stride)(norm(x))
+        y = block(x, filters, stride)
+        added = first[..., :kept] + y[..., :kept]
+        grown = L.Concatenate()([first[..., kept:], y[..., kept:]])
+        for _ in range(count - 1):
+            y = block(L.Concatenate()([added, grown]), filters, 1)
+            added = added + y[..., :kept]
+            grown = L.Concatenate()([grown, y[..., kept:]])
+        x = L.Concatenate()([added, grown])
+    return keras.Model(i, L.Dense(5)(L.GlobalAveragePooling2D()(norm(x))))
+
+
+def states():
+    """Masks, and states that layers give beside their outputs."""
+    x = L.Embedding(100, 16, mask_zero=True)(
+        i := L.Input((12,), dtype="int32"))
+    x, h, _ = L.LSTM(8, return_sequences=True, return_state=True)(x)
+    y, g = L.GRU(6, return_state=True, reset_after=False)(x)
+    return keras.Model(i, L.Dense(3)(L.Concatenate()([h, y, g])))
+
+
+def nowcast():
+    x = L.ConvLSTM2D(8, 3, padding="same", return_sequences=True)(
+        i := L.Input((6, 16, 16, 1)))
+    x = L.BatchNormalization()(x)
+    x = L.ConvLSTM2D(4, (5, 3), padding="same", use_bias=False)(x)
+    return keras.Model(i, L.Conv2D(1, 1, activation="sigmoid")(x))
+
+
+SMALL = [cnn, volume, words, joins, shared, attention, video, skip, first,
+         cells, dual, states, nowcast]
 
 
 def old_tensor(value):

@@ -6,8 +6,8 @@
     tools/onnx_models.py build/netc files MODEL.onnx ...
     tools/onnx_models.py build/netc strip NAME FOLDER
     tools/onnx_models.py build/netc tiny FOLDER
-    tools/onnx_models.py build/netc strip NAME FOLDER
-    tools/onnx_models.py build/netc tiny FOLDER
+    tools/onnx_models.py build/netc gru FOLDER
+    tools/onnx_models.py build/netc beside FOLDER
 
 `testdata` are the models of Debian's libonnx-testdata with their inputs and
 outputs: a line for each, then the reasons and how often. An input that only
@@ -15,8 +15,9 @@ says a shape, an axis or weights becomes an initializer first: netc's weights
 are no inputs. `torchvision` exports models with weights by chance, imports
 them with their weights and compares parameters and outputs with PyTorch's.
 `strip` writes such a model with ConstantOfShape nodes in the place of its weights,
-`tiny` a small one of many patterns with its input and output: both are in
-tests/data/import/onnx.
+`tiny` a small one of many patterns with its input and output, `gru` that of
+libonnx-testdata whose reset gate comes first, `beside` one whose
+tensors are in a file of their own: they are in tests/data/import/onnx.
 Needs python3-onnx, and for torchvision python3-torch and python3-torchvision.
 """
 import collections
@@ -412,6 +413,44 @@ def tiny(folder):
     print("parameters: %d" % sum(p.numel() for p in net.parameters()))
 
 
+def gru(folder):
+    """Three sequences of two steps; netc has the samples in front."""
+    path = TESTDATA + "/node/test_gru_seq_length"
+    model, arrays = onnx.load(path + "/model.onnx"), []
+    for name in [f"input_{i}" for i in range(4)] + ["output_0"]:
+        tensor = onnx.TensorProto()
+        with open(f"{path}/test_data_set_0/{name}.pb", "rb") as file:
+            tensor.ParseFromString(file.read())
+        arrays.append(numpy_helper.to_array(tensor))
+    onnx.save(with_initializers(model, dict(zip("XWRB", arrays)), ["X"]),
+              os.path.join(folder, "gru.onnx"))
+    numpy.save(os.path.join(folder, "gru.x.npy"),
+               numpy.ascontiguousarray(arrays[0].transpose(1, 0, 2)))
+    numpy.save(os.path.join(folder, "gru.y.npy"), arrays[4])
+
+
+def beside(folder):
+    """A model and its tensors in values.bin; the same in one file."""
+    random = numpy.random.RandomState(0)
+    tensors = [
+        numpy_helper.from_array(random.randn(4, 3, 3, 3).astype("f4"), "w"),
+        numpy_helper.from_array(random.randn(4).astype("f4"), "b"),
+        numpy_helper.from_array(numpy.array([1, -1], dtype="i8"), "sizes")]
+    real = onnx.TensorProto.FLOAT
+    graph = onnx.helper.make_graph(
+        [onnx.helper.make_node("Conv", ["x", "w", "b"], ["maps"], "conv",
+                               kernel_shape=[3, 3]),
+         onnx.helper.make_node("Reshape", ["maps", "sizes"], ["y"], "flat")],
+        "beside", [onnx.helper.make_tensor_value_info("x", real, [1, 3, 8, 8])],
+        [onnx.helper.make_tensor_value_info("y", real, [1, 144])], tensors)
+    model = onnx.helper.make_model(
+        graph, opset_imports=[onnx.helper.make_opsetid("", 13)])
+    onnx.save(model, os.path.join(folder, "inside.onnx"))
+    onnx.save_model(model, os.path.join(folder, "beside.onnx"),
+                    save_as_external_data=True, location="values.bin",
+                    size_threshold=0)
+
+
 def files(paths):
     for path in paths:
         done = netc("import", path)
@@ -430,6 +469,10 @@ def main():
         strip(sys.argv[3], sys.argv[4])
     elif sys.argv[2] == "tiny":
         tiny(sys.argv[3])
+    elif sys.argv[2] == "gru":
+        gru(sys.argv[3])
+    elif sys.argv[2] == "beside":
+        beside(sys.argv[3])
     else:
         files(sys.argv[3:])
 

@@ -16,7 +16,7 @@ static void find_owners(struct python *p) {
 static bool is_in_place(const struct trace *trace, size_t node) {
   size_t begin = node ? trace->op_end[node - 1] : 0;
   return trace->op_end[node] == begin + 1 &&
-         trace->tape.ops.at[begin].result == RESULT_IN_PLACE;
+         trace->tape.ops.at[begin].facts->result == RESULT_IN_PLACE;
 }
 
 static void find_trace(const struct python *p, struct trace *trace) {
@@ -109,7 +109,7 @@ static void write_form(struct python *p, size_t index, struct form *f,
 
 /* Maps have their channels first, sequences last. */
 static void see_input(struct python *p, size_t index) {
-  const struct shape *shape = &p->model->nodes.at[index].out;
+  const struct shape *shape = p->model->nodes.at[index].out;
   bool map = shape->dtype == DTYPE_FLOAT && shape->rank > 2;
   p->made[index].seen = map ? FIRST : LAST;
   p->made[index].seen.views = true;

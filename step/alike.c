@@ -1,5 +1,5 @@
 /* Alike: parts of a net that run alike need to be run only once. */
-#include "memory/alike.h"
+#include "step/alike.h"
 
 struct mixer {
   const struct step *step;
@@ -53,26 +53,29 @@ static void mix_op(struct mixer *m, size_t index) {
   const struct tape_op *op = &tape->ops.at[index];
   const struct segment *segments = m->step->segments.at;
   const struct extent *extents[] = {
-      &op->kept[0],       &op->kept[1],   &op->kept[2],  &op->kept[3],
-      &op->work,          &op->back_work, &op->unpacked, &op->gathered,
-      &op->back_gathered, &op->back_more};
+      &op->facts->kept[0],  &op->facts->kept[1],  &op->facts->kept[2],
+      &op->facts->kept[3],  &op->facts->work,     &op->facts->back_work,
+      &op->facts->unpacked, &op->facts->gathered, &op->facts->back_gathered,
+      &op->facts->back_more};
   for (size_t i = 0; i < sizeof extents / sizeof *extents; i++)
     mix_extent(m, extents[i]);
-  mix(m, (uint64_t)op->result << 8 | (uint64_t)op->gradient << 4 |
-             (uint64_t)op->elementwise << 3 | (uint64_t)op->drops << 2 |
-             (uint64_t)op->splits << 1 | op->ahead);
-  mix(m, (uint64_t)op->copies_gradient << 8 | (uint64_t)op->by_sample << 5 |
-             (uint64_t)op->packs << 4 | (uint64_t)op->turns << 3 |
-             (uint64_t)op->matrix_last << 2 | (uint64_t)op->reduces << 1 |
-             op->quiet);
-  mix(m, (uint64_t)op->held_count);
-  for (int i = 0; i < op->in_count; i++)
-    mix_value(m, tape->ins.at[op->first_in + (size_t)i], op);
-  for (int i = 0; i < op->out_count; i++)
+  mix(m, (uint64_t)op->facts->result << 8 | (uint64_t)op->facts->gradient << 4 |
+             (uint64_t)op->facts->elementwise << 3 |
+             (uint64_t)op->facts->drops << 2 |
+             (uint64_t)op->facts->splits << 1 | op->facts->ahead);
+  mix(m, (uint64_t)op->facts->copies_gradient << 8 |
+             (uint64_t)op->facts->by_sample << 5 |
+             (uint64_t)op->facts->packs << 4 | (uint64_t)op->facts->turns << 3 |
+             (uint64_t)op->facts->matrix_last << 2 |
+             (uint64_t)op->facts->reduces << 1 | op->facts->quiet);
+  mix(m, (uint64_t)op->facts->held_count);
+  for (int i = 0; i < op->facts->in_count; i++)
+    mix_value(m, tape_input(tape, op, i), op);
+  for (int i = 0; i < op->facts->out_count; i++)
     mix_value(m, op->first_out + (size_t)i, op);
-  for (int i = 0; i < op->saved_count; i++)
+  for (int i = 0; i < op->facts->saved_count; i++)
     mix(m, op->first_storage - tape->saved.at[op->first_saved + (size_t)i]);
-  for (int i = 0; i < op->param_count; i++)
+  for (int i = 0; i < op->facts->param_count; i++)
     mix_param(m, tape->params.at[op->first_param + (size_t)i]);
   while (m->segment < m->step->segments.count &&
          segments[m->segment].end <= index)

@@ -1,0 +1,75 @@
+/* How structure.c, cells.c and region.c make statements of a graph. */
+#ifndef NETC_IMPORT_BUILDER_H
+#define NETC_IMPORT_BUILDER_H
+
+#include "import/dominate.h"
+#include "import/statement.h"
+
+/*
+ * How a layer gets its tensors: the current one; blocks on the tensor before a
+ * join; names; or, for cells, each operand as is best for it.
+ */
+enum form { FORM_CHAIN, FORM_BLOCKS, FORM_LABELS, FORM_MIXED };
+
+struct heads {
+  VEC(int) all;
+};
+
+struct builder {
+  struct source_plan *plan;
+  struct graph *graph;
+  struct arena *arena;
+  struct dominators tree;
+  struct layout layout;
+  bool *written;
+  int *stamp, now; /* of the region that is looked at */
+  VEC(int) region;
+  int *side_of;        /* the node at which a head's branch forks off; -1 */
+  struct heads *heads; /* by node: outputs whose branches fork off there */
+  int outputs;
+  int depth;
+  struct cell_node *cells; /* by node, for LAYOUT_CELLS */
+};
+
+static inline struct graph_node *node_at(const struct builder *b, int index) {
+  return b->graph->nodes.at[index];
+}
+
+/* What a layer reads: its inputs, then what it names by a key. */
+static inline size_t feed_count(const struct graph_node *node) {
+  return node->inputs.count + (node->keyed >= 0);
+}
+
+static inline int feed(const struct graph_node *node, size_t i) {
+  return i < node->inputs.count ? node->inputs.at[i] : node->keyed;
+}
+
+/* Regions: what lies between a tensor and one that is made of it. */
+
+/*
+ * Stamps what lies between `top` and `bottom`, with `bottom`, and lists it in
+ * `region`; false if that is too much, or some of it is written already.
+ */
+bool stamp_region(struct builder *b, int top, int bottom);
+void new_region(struct builder *b);
+/* Whether all that uses a stamped node is stamped, or is `end`. */
+bool is_private(const struct builder *b, int node, int end);
+bool region_is_private(const struct builder *b, int end);
+
+enum form form_of(struct builder *b, const struct graph_node *node);
+
+/* Statements. */
+
+/* Makes a tensor the current one, by its name. */
+void put_from(struct builder *b, struct block *out, int node);
+/* One layer behind its operands, its tail's place kept, its heads forked. */
+void put_node(struct builder *b, struct block *out, int *current, int index,
+              enum form form);
+
+/* cells.c: writes what is needed for `target`, then the current tensor. */
+void cells_open(struct builder *b);
+void cells_emit(struct builder *b, struct block *out, int *current, int target);
+/* An operand that nothing else uses, as a block on the current tensor. */
+struct block *cells_operand(struct builder *b, int current, int operand);
+
+#endif

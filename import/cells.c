@@ -1,0 +1,205 @@
+/*
+ * Cells of a net, each of which takes several tensors. What several layers use
+ * is an anchor: a label, in the file's order. All else hangs on the one layer
+ * that uses it, before it on its line or as a block among its operands, which
+ * begins with `from` where it is not made of the current tensor.
+ */
+#include <stdlib.h>
+
+#include "import/builder.h"
+
+enum {
+  SHORT = 3,  /* layers that are a block rather than lines before a join */
+  LARGE = 24, /* layers of a join of branches that ends a cell */
+  MOST_PRIVATE = 64,
+};
+
+struct cell_node {
+  int readers; /* among what is to be written; 0: it is not */
+  bool anchor;
+  enum form form;
+  int main;       /* the operand that comes before it; -1: none */
+  int size, deep; /* layers that hang on it, and blocks in each other */
+};
+
+typedef VEC(int) node_list;
+
+void cells_open(struct builder *b) {
+  b->cells = arena_alloc(b->arena, b->graph->nodes.count + 1, sizeof *b->cells);
+}
+
+static int by_number(const void *a, const void *b) {
+  const int *x = a, *y = b;
+  return (*x > *y) - (*x < *y);
+}
+
+/* The tensors that a layer's statement is written behind. */
+static size_t source_count(const struct builder *b, int index) {
+  return b->cells[index].form == FORM_BLOCKS ? 1
+                                             : feed_count(node_at(b, index));
+}
+
+static int source(const struct builder *b, int index, size_t i) {
+  return b->cells[index].form == FORM_BLOCKS ? b->tree.parent[index]
+                                             : feed(node_at(b, index), i);
+}
+
+/* Lists what `target` needs and is not written, in the file's order. */
+static void list_needed(struct builder *b, int target, node_list *list) {
+  *VEC_PUSH(b->arena, list) = target;
+  b->cells[target] = (struct cell_node){.readers = 1, .anchor = true};
+  for (size_t next = 0; next < list->count; next++) {
+    int at = list->at[next];
+    const struct graph_node *node = node_at(b, at);
+    struct cell_node *cell = &b->cells[at];
+    enum form form = form_of(b, node);
+    cell->form = form == FORM_LABELS ? FORM_MIXED : form;
+    for (size_t i = 0; i < source_count(b, at); i++) {
+      int from = source(b, at, i);
+      if (b->written[from])
+        continue;
+      if (b->cells[from].readers == 0)
+        *VEC_PUSH(b->arena, list) = from;
+      b->cells[from].readers++;
+      bool named = i >= node->inputs.count; /* by a key */
+      b->cells[from].anchor = b->cells[from].anchor || named;
+    }
+  }
+  qsort(list->at, list->count, sizeof *list->at, by_number);
+}
+
+static bool hangs(const struct builder *b, int node) {
+  return !b->written[node] && !b->cells[node].anchor;
+}
+
+/* Chooses the operand that comes first, and what is too large for a block. */
+static void weigh_join(struct builder *b, int index) {
+  const struct graph_node *node = node_at(b, index);
+  struct cell_node *cell = &b->cells[index];
+  int large = 0;
+  for (size_t i = 0; i < node->inputs.count; i++) {
+    int operand = node->inputs.at[i];
+    if (!hangs(b, operand) || b->cells[operand].size <= SHORT)
+      continue;
+    cell->main = operand;
+    large++;
+  }
+  if (large > 1)
+    cell->main = -1;
+  for (size_t i = 0; i < node->inputs.count; i++) {
+    int operand = node->inputs.at[i];
+    if (!hangs(b, operand))
+      continue;
+    struct cell_node *in = &b->cells[operand];
+    int deep = in->deep + (operand != cell->main);
+    if (operand != cell->main &&
+        (deep > b->layout.cells || in->size > MOST_PRIVATE))
+      in->anchor = true;
+    cell->size += in->anchor ? 0 : in->size;
+    cell->deep = !in->anchor && deep > cell->deep ? deep : cell->deep;
+  }
+  cell->anchor = cell->anchor || (large > 1 && cell->size > LARGE);
+}
+
+static void weigh(struct builder *b, int index) {
+  struct cell_node *cell = &b->cells[index];
+  const struct graph_node *node = node_at(b, index);
+  cell->size = 1;
+  cell->main = -1;
+  if (cell->form == FORM_MIXED && node->inputs.count > 1) {
+    weigh_join(b, index);
+  } else if (source_count(b, index) > 0) {
+    cell->main = source(b, index, 0);
+    if (hangs(b, cell->main)) {
+      cell->size += b->cells[cell->main].size;
+      cell->deep = b->cells[cell->main].deep;
+    }
+    if (cell->form == FORM_BLOCKS) {
+      cell->size += SHORT;
+      cell->deep += cell->deep == 0;
+    }
+  }
+  cell->anchor = cell->anchor || cell->readers > 1 || node->output ||
+                 node->shared || b->heads[index].all.count > 0;
+}
+
+/* Writes a layer and what comes before it on its way from an anchor. */
+static void put_chain(struct builder *b, struct block *out, int *current,
+                      int target) {
+  node_list chain = {0};
+  int at = target;
+  for (bool more = true; more; more = at >= 0 && hangs(b, at)) {
+    *VEC_PUSH(b->arena, &chain) = at;
+    at = b->cells[at].main;
+  }
+  if (at >= 0 && *current != at) {
+    put_from(b, out, at);
+    *current = at;
+  }
+  while (chain.count > 0) {
+    at = chain.at[--chain.count];
+    put_node(b, out, current, at, b->cells[at].form);
+  }
+}
+
+struct block *cells_operand(struct builder *b, int current, int operand) {
+  struct block *block = ARENA_NEW(b->arena, struct block);
+  if (operand != current)
+    put_chain(b, block, &current, operand);
+  return block;
+}
+
+/*
+ * Lists the anchors that a layer is written behind, if all that reads them is
+ * listed. What hangs on the layer has it as its only reader.
+ */
+static void place_sources(struct builder *b, int anchor, node_list *order) {
+  node_list open = {0};
+  *VEC_PUSH(b->arena, &open) = anchor;
+  while (open.count > 0) {
+    int at = open.at[--open.count];
+    for (size_t i = source_count(b, at); i-- > 0;) {
+      int from = source(b, at, i);
+      if (b->written[from] || --b->cells[from].readers > 0)
+        continue;
+      *VEC_PUSH(b->arena, b->cells[from].anchor ? order : &open) = from;
+    }
+  }
+}
+
+/*
+ * From the end: a tensor comes right before the first layer that needs it,
+ * together with what else this needs.
+ */
+static void order_late(struct builder *b, int target, node_list *list) {
+  node_list order = {0}, open = {0};
+  *VEC_PUSH(b->arena, &order) = target;
+  *VEC_PUSH(b->arena, &open) = target;
+  while (open.count > 0) {
+    size_t first = order.count;
+    place_sources(b, open.at[--open.count], &order);
+    for (size_t i = order.count; i > first; i--)
+      *VEC_PUSH(b->arena, &open) = order.at[i - 1];
+  }
+  list->count = 0;
+  while (order.count > 0)
+    *VEC_PUSH(b->arena, list) = order.at[--order.count];
+}
+
+void cells_emit(struct builder *b, struct block *out, int *current,
+                int target) {
+  node_list list = {0};
+  if (!b->written[target]) {
+    list_needed(b, target, &list);
+    for (size_t i = 0; i < list.count; i++)
+      weigh(b, list.at[i]);
+    if (b->layout.late)
+      order_late(b, target, &list);
+  }
+  for (size_t i = 0; i < list.count; i++)
+    if (b->cells[list.at[i]].anchor && !b->written[list.at[i]])
+      put_chain(b, out, current, list.at[i]);
+  if (*current != target)
+    put_from(b, out, target);
+  *current = target;
+}

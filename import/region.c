@@ -1,0 +1,84 @@
+/*
+ * Regions of a graph. A join's operands are blocks where a node d dominates it
+ * and no tensor between d and the join is used elsewhere.
+ */
+#include <string.h>
+
+#include "import/builder.h"
+
+enum {
+  MOST_IN_BLOCKS = 2000, /* nodes between d and a join */
+  LONG_BRANCH = 12       /* beside {}: then the other operand is named */
+};
+
+bool stamp_region(struct builder *b, int top, int bottom) {
+  size_t next = b->region.count;
+  if (b->stamp[bottom] == b->now)
+    return true;
+  b->stamp[bottom] = b->now;
+  *VEC_PUSH(b->arena, &b->region) = bottom;
+  for (; next < b->region.count; next++) {
+    const struct graph_node *node = node_at(b, b->region.at[next]);
+    if (b->region.count > MOST_IN_BLOCKS || b->written[node->index] ||
+        strcmp(node->word, "input") == 0)
+      return false;
+    for (size_t i = 0; i < feed_count(node); i++) {
+      int from = feed(node, i);
+      if (from == top || b->stamp[from] == b->now)
+        continue;
+      b->stamp[from] = b->now;
+      *VEC_PUSH(b->arena, &b->region) = from;
+    }
+  }
+  return true;
+}
+
+void new_region(struct builder *b) {
+  b->now++;
+  b->region.count = 0;
+}
+
+bool is_private(const struct builder *b, int node, int end) {
+  for (int i = b->tree.first_use[node]; i < b->tree.first_use[node + 1]; i++) {
+    int user = b->tree.uses[i];
+    if (user != end && b->stamp[user] != b->now && b->side_of[user] != node)
+      return false;
+  }
+  return true;
+}
+
+bool region_is_private(const struct builder *b, int end) {
+  for (size_t i = 0; i < b->region.count; i++)
+    if (b->region.at[i] != end && !is_private(b, b->region.at[i], end))
+      return false;
+  return true;
+}
+
+/* Whether every operand of a join can be a block on its dominator. */
+static bool fits_blocks(struct builder *b, const struct graph_node *join) {
+  int top = b->tree.parent[join->index], longest = 0;
+  bool idle = false;
+  if (top < 0 || join->keyed >= 0 || b->layout.flat)
+    return false;
+  for (size_t i = 0; i < join->inputs.count; i++) {
+    int bottom = join->inputs.at[i];
+    idle = idle || bottom == top;
+    if (bottom == top)
+      continue;
+    new_region(b);
+    if (!stamp_region(b, top, bottom) || !region_is_private(b, join->index))
+      return false;
+    int count = (int)b->region.count;
+    for (size_t other = 0; other < i; other++)
+      if (join->inputs.at[other] == bottom)
+        return false;
+    longest = count > longest ? count : longest;
+  }
+  return !idle || longest <= LONG_BRANCH * 2;
+}
+
+enum form form_of(struct builder *b, const struct graph_node *node) {
+  if (feed_count(node) <= 1)
+    return FORM_CHAIN;
+  return fits_blocks(b, node) ? FORM_BLOCKS : FORM_LABELS;
+}

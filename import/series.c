@@ -1,0 +1,217 @@
+/*
+ * A label is a place in a run, so many layers behind its first. Of each place
+ * that is named from outside its run the tensors of all turns are a series.
+ */
+#include "import/series.h"
+
+#include <limits.h>
+#include <string.h>
+
+enum { MOST_LAG = 4, MOST_SERIES = 6, MOST_EARLIER = 16 };
+
+/* A tensor before the first turn, and of which series it is which. */
+struct earlier {
+  int node, series, turn;
+};
+
+struct view {
+  struct source_plan *plan;
+  const struct series_runs *runs;
+  int begin, size; /* of the first run, and layers in each */
+  int place[MOST_SERIES], series;
+  struct earlier earlier[MOST_EARLIER];
+  int earlier_count, lag;
+};
+
+typedef VEC(struct piece *) label_list;
+
+static struct statement *statement_of(const struct view *v, size_t run,
+                                      size_t i) {
+  const struct run *first = &v->runs->first;
+  return &first->block->all.at[first->from + run * first->length + i];
+}
+
+static void collect(struct arena *arena, struct statement *s, size_t count,
+                    label_list *out) {
+  for (size_t i = 0; i < count; i++)
+    for (size_t k = 0; k < s[i].pieces.count; k++) {
+      struct piece *piece = &s[i].pieces.at[k];
+      if (piece->kind == PIECE_LABEL)
+        *VEC_PUSH(arena, out) = piece;
+      else if (piece->kind == PIECE_BLOCK)
+        collect(arena, piece->block->all.at, piece->block->all.count, out);
+    }
+}
+
+static int begin_of(const struct view *v, size_t run) {
+  return v->begin + (int)run * v->size;
+}
+
+/* All runs have as many layers, none of which is of a series yet. */
+static bool measure(struct view *v) {
+  size_t length = v->runs->first.length, count = v->runs->count;
+  v->begin = statement_of(v, 0, 0)->first;
+  v->size = statement_of(v, 1, 0)->first - v->begin;
+  for (size_t i = 0; i < count; i++)
+    if (statement_of(v, i, 0)->first != begin_of(v, i))
+      return false;
+  int end = statement_of(v, count - 1, length - 1)->last + 1;
+  for (int at = v->begin; at < end; at++)
+    if (v->plan->series[v->plan->order[at]])
+      return false;
+  return end == begin_of(v, count);
+}
+
+static int series_at(const struct view *v, int place) {
+  for (int i = 0; i < v->series; i++)
+    if (v->place[i] == place)
+      return i;
+  return -1;
+}
+
+/* What is named outside its run is of a series, but for what all end with. */
+static bool find_places(struct view *v) {
+  size_t length = v->runs->first.length, count = v->runs->count;
+  for (size_t run = 0; run < count; run++)
+    for (size_t i = 0; i < length; i++) {
+      const struct statement *s = statement_of(v, run, i);
+      int end = begin_of(v, run + 1) - 1;
+      if (s->read_until > end || s->index)
+        return false;
+      if (!s->labelled || v->plan->read_until[s->node] <= end ||
+          (run + 1 == count && i + 1 == length))
+        continue;
+      int place = v->plan->ordinal[s->node] - begin_of(v, run);
+      if (series_at(v, place) >= 0)
+        continue;
+      if (v->series == MOST_SERIES)
+        return false;
+      v->place[v->series++] = place;
+    }
+  return v->series > 0;
+}
+
+/* A tensor has one label. */
+static bool note_earlier(struct view *v, int node, int series, int turn) {
+  const struct graph_node *is = v->plan->graph->nodes.at[node];
+  if (v->plan->series[node] || strcmp(is->word, "input") == 0)
+    return false;
+  for (int i = 0; i < v->earlier_count; i++) {
+    const struct earlier *e = &v->earlier[i];
+    bool same = e->series == series && e->turn == turn;
+    if (same && e->node == node)
+      return true;
+    if (same || e->node == node)
+      return false;
+  }
+  if (v->earlier_count == MOST_EARLIER)
+    return false;
+  v->earlier[v->earlier_count++] = (struct earlier){node, series, turn};
+  return true;
+}
+
+/* A label that names what is made `lag` runs before. */
+static bool fits_lag(struct view *v, const label_list *labels, size_t slot) {
+  size_t last = v->runs->count - 1;
+  const int *ordinal = v->plan->ordinal;
+  int from = ordinal[labels[last].at[slot]->node] - v->begin;
+  int lag = from < 0 ? MOST_LAG + 1 : (int)last - from / v->size;
+  int series = from < 0 ? -1 : series_at(v, from % v->size);
+  if (lag > MOST_LAG || series < 0)
+    return false;
+  for (size_t run = 0; run <= last; run++) {
+    int node = labels[run].at[slot]->node;
+    int turn = (int)run - lag;
+    if (turn >= 0
+            ? ordinal[node] != begin_of(v, (size_t)turn) + v->place[series]
+            : ordinal[node] >= v->begin || !note_earlier(v, node, series, turn))
+      return false;
+  }
+  v->lag = lag > v->lag ? lag : v->lag;
+  return true;
+}
+
+/* Inside its run, or before all of them and the same, or handed on. */
+static bool fits_slot(struct view *v, const label_list *labels, size_t slot) {
+  const struct piece *first = labels[0].at[slot];
+  int back = v->plan->ordinal[first->node] - v->begin;
+  bool same = true, inside = true;
+  for (size_t run = 0; run < v->runs->count; run++) {
+    const struct piece *piece = labels[run].at[slot];
+    int at = v->plan->ordinal[piece->node];
+    if (piece->index)
+      return false;
+    same = same && piece->node == first->node && at < v->begin;
+    inside = inside && at - begin_of(v, run) == back;
+  }
+  return same || (inside && back >= 0) || fits_lag(v, labels, slot);
+}
+
+static bool look(struct source_plan *plan, const struct series_runs *runs,
+                 struct view *v) {
+  struct arena *arena = plan->graph->arena;
+  *v = (struct view){.plan = plan, .runs = runs};
+  if (!measure(v) || !find_places(v))
+    return false;
+  label_list *labels = arena_alloc(arena, runs->count, sizeof *labels);
+  for (size_t run = 0; run < runs->count; run++)
+    collect(arena, statement_of(v, run, 0), runs->first.length, &labels[run]);
+  for (size_t slot = 0; slot < labels[0].count; slot++)
+    if (!fits_slot(v, labels, slot))
+      return false;
+  return v->lag > 0;
+}
+
+bool series_fits(struct source_plan *plan, const struct series_runs *runs) {
+  struct view v;
+  return look(plan, runs, &v);
+}
+
+static void join_series(struct source_plan *plan, int node, int series,
+                        int turn) {
+  plan->series[node] = series;
+  plan->turn[node] = turn;
+}
+
+/* In the body a label is counted from the turn. */
+static void index_label(struct view *v, struct piece *piece) {
+  int turn = v->plan->turn[piece->node] - v->lag;
+  if (!v->plan->series[piece->node])
+    return;
+  piece->index = turn ? graph_text(v->plan->graph, "i%d", turn) : "i";
+}
+
+void series_make(struct source_plan *plan, const struct series_runs *runs,
+                 struct statement *loop, int64_t turns[2]) {
+  struct view v;
+  label_list labels = {0};
+  loop->series_from = INT_MAX;
+  if (!look(plan, runs, &v))
+    return;
+  for (int s = 0; s < v.series; s++)
+    for (size_t run = 0; run < runs->count; run++) {
+      int node = plan->order[begin_of(&v, run) + v.place[s]];
+      join_series(plan, node, plan->series_count + s + 1, (int)run + v.lag);
+      if (plan->read_until[node] > loop->series_until)
+        loop->series_until = plan->read_until[node];
+    }
+  for (int i = 0; i < v.earlier_count; i++) {
+    const struct earlier *e = &v.earlier[i];
+    join_series(plan, e->node, plan->series_count + e->series + 1,
+                e->turn + v.lag);
+    if (plan->ordinal[e->node] < loop->series_from)
+      loop->series_from = plan->ordinal[e->node];
+  }
+  plan->series_count += v.series;
+  for (size_t i = 0; i < runs->first.length; i++) {
+    struct statement *s = statement_of(&v, 0, i);
+    if (s->node >= 0 && plan->series[s->node])
+      s->index = "i";
+  }
+  collect(plan->graph->arena, statement_of(&v, 0, 0), runs->first.length,
+          &labels);
+  for (size_t i = 0; i < labels.count; i++)
+    index_label(&v, labels.at[i]);
+  turns[0] = v.lag;
+  turns[1] = v.lag + (int64_t)runs->count - 1;
+}

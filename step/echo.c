@@ -1,0 +1,288 @@
+/*
+ * Echo: in a large net most layers are like one that came before. What that
+ * one has put on the tape is put there again, with its own inputs, parameters
+ * and results; what does not count, facts and strides, is shared.
+ */
+#include "step/echo.h"
+
+enum {
+  KEPT = 64,       /* a power of two: layers that take turns */
+  MOST_INPUTS = 4, /* of a layer that is echoed */
+};
+
+/* How long the tape's arrays are. */
+struct marks {
+  size_t values, storages, ops, ins, saved, params, parts, strides, weights;
+};
+
+/* An input as it was before the layer recorded. */
+struct seen {
+  size_t at; /* the value */
+  struct tape_value value;
+  struct tape_storage storage;
+  bool behind_fence;
+};
+
+/* What a node has recorded. */
+struct fragment {
+  bool there;
+  int64_t node;
+  bool in_place;
+  struct seen in[MOST_INPUTS];
+  struct marks first, end;
+  size_t out;
+};
+
+struct echo {
+  struct tape *tape;
+  const struct model *model;
+  struct fragment *open; /* NULL: what is recorded now cannot be echoed */
+  struct fragment kept[KEPT];
+};
+
+struct echo *echo_open(struct tape *tape, const struct model *model) {
+  struct echo *echo;
+  if (tape->mixed) /* whether a parameter has been cast is known to the tape */
+    return NULL;
+  echo = ARENA_NEW(tape->arena, struct echo);
+  echo->tape = tape;
+  echo->model = model;
+  return echo;
+}
+
+static struct marks marks_of(const struct tape *tape) {
+  return (struct marks){
+      tape->values.count, tape->storages.count, tape->ops.count,
+      tape->ins.count,    tape->saved.count,    tape->params.count,
+      tape->parts.count,  tape->strides.count,  tape->weights.count};
+}
+
+/* Whether an input is for the layer what that of the other one was. */
+
+static struct seen look_at(const struct tape *tape, size_t value) {
+  const struct tape_value *at = &tape->values.at[value];
+  return (struct seen){value, *at, tape->storages.at[at->storage],
+                       at->storage >= tape->fence};
+}
+
+static bool same_extent(const struct extent *a, const struct extent *b) {
+  return a->count == b->count && a->share == b->share && a->fixed == b->fixed &&
+         a->whole == b->whole && a->width == b->width;
+}
+
+static bool lies_alike(const struct tape *tape, size_t a, size_t b) {
+  if (!tape->lowers || a == b)
+    return true; /* there may be no numbers at all */
+  const int64_t *x = tape->numbers.at + a, *y = tape->numbers.at + b;
+  return (*x == *y && memcmp(x, y, (size_t)(2 + 2 * *x) * sizeof *x) == 0);
+}
+
+static bool same_input(const struct tape *tape, const struct seen *seen,
+                       size_t value) {
+  const struct tape_value *a = &seen->value, *b = &tape->values.at[value];
+  const struct tape_storage *x = &seen->storage;
+  const struct tape_storage *y = &tape->storages.at[b->storage];
+  return same_extent(&a->extent, &b->extent) && a->rows == b->rows &&
+         a->needs_gradient == b->needs_gradient && a->strided == b->strided &&
+         a->still == b->still && a->turned == b->turned && a->part == b->part &&
+         a->shared == b->shared && !b->param && !y->weight &&
+         lies_alike(tape, a->strides, b->strides) && x->owned == y->owned &&
+         x->saved == y->saved && (x->pending <= 1) == (y->pending <= 1) &&
+         seen->behind_fence == (b->storage >= tape->fence);
+}
+
+static bool same_inputs(const struct tape *tape, const struct fragment *f,
+                        const size_t *in, int count) {
+  for (int i = 0; i < count; i++) {
+    if (!same_input(tape, &f->in[i], in[i]))
+      return false;
+    for (int k = 0; k < i; k++)
+      if ((f->in[i].at == f->in[k].at) != (in[i] == in[k]) ||
+          (f->in[i].value.storage == f->in[k].value.storage) !=
+              (tape->values.at[in[i]].storage ==
+               tape->values.at[in[k]].storage))
+        return false;
+  }
+  return true;
+}
+
+/* A copy in the making: whose, of what, and where it begins. */
+struct copy {
+  struct echo *echo;
+  const struct fragment *f;
+  const struct node *from, *to;
+  const size_t *in;
+  struct marks now;
+};
+
+/* What stands for a value, or a storage; SIZE_MAX: nothing does. */
+
+static size_t value_for(const struct copy *c, size_t value) {
+  if (value >= c->f->first.values)
+    return value - c->f->first.values + c->now.values;
+  for (int i = 0; i < c->from->input_count; i++)
+    if (c->f->in[i].at == value)
+      return c->in[i];
+  return SIZE_MAX;
+}
+
+static size_t storage_for(const struct copy *c, size_t storage) {
+  if (storage >= c->f->first.storages)
+    return storage - c->f->first.storages + c->now.storages;
+  for (int i = 0; i < c->from->input_count; i++)
+    if (c->f->in[i].value.storage == storage)
+      return c->echo->tape->values.at[c->in[i]].storage;
+  return SIZE_MAX;
+}
+
+static size_t param_for(const struct copy *c, size_t param) {
+  size_t index = param - c->from->first_param; /* wraps: too large */
+  return index < (size_t)c->from->param_count ? c->to->first_param + index
+                                              : SIZE_MAX;
+}
+
+/* Whether all that it refers to is its own, or one of its inputs. */
+static bool is_closed(const struct copy *c) {
+  const struct tape *tape = c->echo->tape;
+  const struct marks *first = &c->f->first, *end = &c->f->end;
+  bool closed =
+      value_for(c, c->f->out) != SIZE_MAX && tape->parts.count == first->parts;
+  for (size_t i = first->values; i < end->values; i++) {
+    const struct tape_value *value = &tape->values.at[i];
+    closed = closed && storage_for(c, value->storage) != SIZE_MAX &&
+             (!value->param || param_for(c, value->param - 1) != SIZE_MAX);
+  }
+  for (size_t i = first->storages; i < end->storages; i++) {
+    const struct tape_storage *s = &tape->storages.at[i];
+    closed = closed &&
+             (!s->view_of || storage_for(c, s->view_of - 1) != SIZE_MAX) &&
+             (!s->weight || param_for(c, s->weight - 1) != SIZE_MAX);
+  }
+  for (size_t i = first->ops; i < end->ops; i++)
+    closed = closed && !tape->ops.at[i].facts->listed;
+  for (size_t i = first->ins; i < end->ins; i++)
+    closed = closed && value_for(c, tape->ins.at[i]) != SIZE_MAX;
+  for (size_t i = first->saved; i < end->saved; i++)
+    closed = closed && storage_for(c, tape->saved.at[i]) != SIZE_MAX;
+  for (size_t i = first->params; i < end->params; i++)
+    closed = closed && param_for(c, tape->params.at[i]) != SIZE_MAX;
+  for (size_t i = first->weights; i < end->weights; i++)
+    closed = closed && param_for(c, tape->weights.at[i]) != SIZE_MAX;
+  return closed;
+}
+
+/* All places have 32 bits, as tape_place() has seen to. */
+
+static void copy_values(const struct copy *c) {
+  struct tape *tape = c->echo->tape;
+  for (size_t i = c->f->first.storages; i < c->f->end.storages; i++) {
+    struct tape_storage s = tape->storages.at[i];
+    s.node = (int32_t)tape->node;
+    s.pending = 0;
+    s.saved = false;
+    if (s.view_of)
+      s.view_of = (uint32_t)storage_for(c, s.view_of - 1) + 1;
+    if (s.weight)
+      s.weight = (uint32_t)param_for(c, s.weight - 1) + 1;
+    *VEC_PUSH(tape->arena, &tape->storages) = s;
+  }
+  for (size_t i = c->f->first.values; i < c->f->end.values; i++) {
+    struct tape_value value = tape->values.at[i];
+    value.storage = (uint32_t)storage_for(c, value.storage);
+    if (value.param)
+      value.param = (uint32_t)param_for(c, value.param - 1) + 1;
+    *VEC_PUSH(tape->arena, &tape->values) = value;
+  }
+}
+
+static void copy_lists(const struct copy *c) {
+  struct tape *tape = c->echo->tape;
+  const struct marks *first = &c->f->first, *end = &c->f->end;
+  for (size_t i = first->ins; i < end->ins; i++) {
+    size_t value = value_for(c, tape->ins.at[i]);
+    *VEC_PUSH(tape->arena, &tape->ins) = (uint32_t)value;
+  }
+  for (size_t i = first->saved; i < end->saved; i++) {
+    size_t storage = storage_for(c, tape->saved.at[i]);
+    tape->storages.at[storage].saved = true;
+    *VEC_PUSH(tape->arena, &tape->saved) = (uint32_t)storage;
+  }
+  for (size_t i = first->params; i < end->params; i++) {
+    size_t param = param_for(c, tape->params.at[i]);
+    *VEC_PUSH(tape->arena, &tape->params) = (uint32_t)param;
+  }
+  for (size_t i = first->weights; i < end->weights; i++) {
+    size_t param = param_for(c, tape->weights.at[i]);
+    *VEC_PUSH(tape->arena, &tape->weights) = (uint32_t)param;
+  }
+}
+
+static uint32_t moved(uint32_t place, size_t from, size_t to) {
+  return (uint32_t)(place - from + to);
+}
+
+static void copy_ops(const struct copy *c) {
+  struct tape *tape = c->echo->tape;
+  const struct marks *first = &c->f->first, *now = &c->now;
+  for (size_t i = first->ops; i < c->f->end.ops; i++) {
+    struct tape_op op = tape->ops.at[i];
+    op.node = (int32_t)tape->node;
+    op.first_in = moved(op.first_in, first->ins, now->ins);
+    op.first_out = moved(op.first_out, first->values, now->values);
+    op.first_saved = moved(op.first_saved, first->saved, now->saved);
+    op.first_param = moved(op.first_param, first->params, now->params);
+    op.first_storage = moved(op.first_storage, first->storages, now->storages);
+    *VEC_PUSH(tape->arena, &tape->ops) = op;
+    if (!tape->lowers)
+      continue;
+    struct tape_lowered lowered = tape->lowered.at[i];
+    lowered.first_weight =
+        moved(lowered.first_weight, first->weights, now->weights);
+    *VEC_PUSH(tape->arena, &tape->lowered) = lowered;
+  }
+}
+
+size_t echo_node(struct echo *echo, int64_t index, const size_t *in) {
+  struct tape *tape = echo->tape;
+  const struct node *node = &echo->model->nodes.at[index];
+  struct fragment *f = &echo->kept[model_layer_hash(node) % KEPT];
+  if (!f->there || f->in_place != tape->in_place || tape->turn ||
+      !model_same_layer(echo->model, f->node, index) ||
+      !same_inputs(tape, f, in, node->input_count))
+    return SIZE_MAX;
+  struct copy copy = {echo, f,  &echo->model->nodes.at[f->node],
+                      node, in, marks_of(tape)};
+  tape_place(tape, tape->numbers.count + tape->values.count * 2);
+  copy_values(&copy);
+  copy_lists(&copy);
+  copy_ops(&copy);
+  return value_for(&copy, f->out);
+}
+
+void echo_begin(struct echo *echo, int64_t index, const size_t *in) {
+  const struct node *node = &echo->model->nodes.at[index];
+  struct tape *tape = echo->tape;
+  echo->open = NULL;
+  if (node->input_count > MOST_INPUTS || tape->turn)
+    return;
+  struct fragment *f = &echo->kept[model_layer_hash(node) % KEPT];
+  *f = (struct fragment){
+      .node = index, .in_place = tape->in_place, .first = marks_of(tape)};
+  for (int i = 0; i < node->input_count; i++)
+    f->in[i] = look_at(tape, in[i]);
+  echo->open = f;
+}
+
+void echo_end(struct echo *echo, size_t out) {
+  struct fragment *f = echo->open;
+  size_t in[MOST_INPUTS];
+  if (!f)
+    return;
+  const struct node *node = &echo->model->nodes.at[f->node];
+  for (int i = 0; i < node->input_count; i++)
+    in[i] = f->in[i].at;
+  f->out = out;
+  f->end = marks_of(echo->tape);
+  struct copy itself = {echo, f, node, node, in, f->first};
+  f->there = is_closed(&itself);
+}

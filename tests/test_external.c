@@ -1,0 +1,177 @@
+/*
+ * Values of ONNX models in files beside them: read where they are needed, and
+ * from nowhere but the model's folder.
+ */
+#define _XOPEN_SOURCE 700
+#include "tests/imported.h"
+
+#define MODEL "tests/data/import/onnx/beside.onnx"
+#define VALUES "tests/data/import/onnx/values.bin"
+
+/* The same bytes, whether they are in the model or beside it. */
+static void values_beside_are_those_inside(void **state) {
+  (void)state;
+  const char *folder = scratch("good");
+  char *beside = import(MODEL, ""), *inside;
+  inside = import("tests/data/import/onnx/inside.onnx", "");
+  assert_string_equal(beside, inside);
+  assert_int_equal(totals_of(MODEL, beside).param_count, 4 * 3 * 9 + 4);
+  assert_holds(beside, "-> 144\n");
+  free(beside);
+  free(inside);
+  struct run r =
+      run("for m in beside inside; do %s import tests/data/import/onnx/$m.onnx "
+          "-o %s/$m.net --weights %s/$m.safetensors || exit 1; done; "
+          "cmp %s/beside.safetensors %s/inside.safetensors",
+          NETC, folder, folder, folder, folder);
+  assert_int_equal(r.status, 0);
+  run_free(&r);
+}
+
+/* Wherever the program is called, and by whatever link. */
+static void folders_are_those_of_the_model(void **state) {
+  (void)state;
+  const char *folder = scratch("folders");
+  struct run r =
+      run("mkdir %s/in && cp %s %s %s/in && cd %s/in && %s import beside.onnx "
+          "&& ln -s ../in/values.bin other && mv values.bin deep && ln -s deep "
+          "values.bin && %s import beside.onnx",
+          folder, MODEL, VALUES, folder, folder, NETC_PATH, NETC_PATH);
+  if (r.status)
+    print_error("%s", r.err);
+  assert_int_equal(r.status, 0);
+  assert_holds(r.out, "conv 4 3x3");
+  run_free(&r);
+}
+
+/* Replaces as many as `most`; all of one length. */
+static void replace(char *bytes, size_t size, const char *from, const char *to,
+                    size_t most) {
+  size_t length = strlen(from), found = 0;
+  assert_int_equal(strlen(to), length);
+  for (size_t i = 0; i + length <= size; i++)
+    if (found < most && memcmp(bytes + i, from, length) == 0) {
+      memcpy(bytes + i, to, length);
+      found++;
+    }
+  assert_true(found > 0);
+}
+
+/* Sizes of weights are known without them; what is not needed is not read. */
+static void a_missing_file_matters_where_it_is_needed(void **state) {
+  (void)state;
+  const char *folder = scratch("missing");
+  size_t size;
+  char path[1200], *bytes = read_text(MODEL, &size);
+  snprintf(path, sizeof path, "%s/x.onnx", folder);
+  write_text(path, bytes, size);
+  struct run r = run("%s import %s", NETC, path);
+  assert_int_equal(r.status, 1);
+  assert_holds(r.err, "the values of `sizes` are in the file `values.bin` "
+                      "beside the model, which cannot be read: No such file");
+  assert_holds(r.err, "= help: put that file into the model's folder");
+  run_free(&r);
+  replace(bytes, size, "values.bin", "absent.bin", 2); /* w and b */
+  write_text(path, bytes, size);
+  free(bytes);
+  r = run("cp %s %s && %s import %s", VALUES, folder, NETC, path);
+  assert_int_equal(r.status, 0);
+  assert_holds(r.out, "conv 4 3x3");
+  run_free(&r);
+  r = run("%s import %s --weights %s/w -o %s/x.net || test -e %s/w -o -e "
+          "%s/x.net || exit 9",
+          NETC, path, folder, folder, folder, folder);
+  assert_int_equal(r.status, 9);
+  assert_holds(r.err, "in the file `absent.bin` beside the model");
+  run_free(&r);
+}
+
+/* Changes of the model's bytes, which keep its lengths. */
+static struct mistake {
+  char name[32];
+  const char *from, *to; /* every time */
+  const char *before;    /* commands, in the folder of the model */
+  const char *says;
+} mistakes[] = {
+    {"absolute", "values.bin", "/etc/hosts", "true",
+     "are in `/etc/hosts`, which is no path below the model's folder"},
+    {"above", "values.bin", "../hi.data", "touch ../hi.data",
+     "which is no path below the model's folder"},
+    {"above-later", "values.bin", "a/../b.bin", "mkdir a; cp values.bin b.bin",
+     "which is no path below the model's folder"},
+    {"dots-at-the-end", "values.bin", "aaaaaaa/..", "mkdir aaaaaaa",
+     "which is no path below the model's folder"},
+    {"link-out", "values.bin", "escape.bin", "ln -s /etc/hosts escape.bin",
+     "which is a link to a place outside the model's folder"},
+    {"folder-out", "values.bin", "in/the.bin",
+     "mkdir ../away; cp values.bin ../away/the.bin; ln -s ../away in",
+     "which is a link to a place outside the model's folder"},
+    {"neighbour", "values.bin", "next/v.bin",
+     "mkdir ../model2; cp values.bin ../model2/v.bin; ln -s ../model2 next",
+     "which is a link to a place outside the model's folder"},
+    {"folder", "values.bin", "values_bin", "mkdir values_bin",
+     "which is no file"},
+    {"pipe", "values.bin", "values_bin", "mkfifo values_bin",
+     "which is no file"},
+    {"device", "values.bin", "values_bin", "ln -s /dev/zero values_bin",
+     "which is a link to a place outside"},
+    {"loop", "values.bin", "values_bin", "ln -s values_bin values_bin",
+     "Too many levels of symbolic links"},
+    {"too-short", "values.bin", "values_bin",
+     "head -c 460 values.bin >values_bin",
+     "has 460 bytes, and they are 16 from byte 448"},
+    {"empty", "values.bin", "values_bin", ": >values_bin", "it has 0 bytes"},
+    {"offset", "448", "4a8", "true",
+     "`offset` or `length` of the values of `sizes` is no number"},
+    {"negative", "448", "-48", "true",
+     "`offset` or `length` of the values of `sizes` is no number"},
+    {"behind-the-end", "448", "999", "true",
+     "is too short for the values of `sizes`"},
+    {"length", "16", "24", "true",
+     "the values of `sizes` are 16 bytes, and the model says 24"},
+    {"no-location", "location", "LOCATION", "true",
+     "which is no path below the model's folder"},
+};
+
+static void check_mistake(void **state) {
+  const struct mistake *m = *state;
+  size_t size;
+  char path[1200], *bytes = read_text(MODEL, &size);
+  const char *folder = scratch("mistakes");
+  struct run r = run("mkdir %s/model && cp %s %s/model && cd %s/model && (%s)",
+                     folder, VALUES, folder, folder, m->before);
+  assert_int_equal(r.status, 0);
+  run_free(&r);
+  replace(bytes, size, m->from, m->to, size);
+  snprintf(path, sizeof path, "%s/model/x.onnx", folder);
+  write_text(path, bytes, size);
+  free(bytes);
+  r = run("timeout 10 %s import %s -o %s/x.net --weights %s/w.safetensors",
+          NETC, path, folder, folder);
+  assert_int_equal(r.status, 1);
+  assert_holds(r.err, m->says);
+  run_free(&r);
+  r = run("test ! -e %s/x.net -a ! -e %s/w.safetensors", folder, folder);
+  assert_int_equal(r.status, 0);
+  run_free(&r);
+}
+
+/* Nothing lies beside standard input. */
+static void standard_input_has_no_folder(void **state) {
+  (void)state;
+  struct run r = run("%s import - <%s", NETC, MODEL);
+  assert_int_equal(r.status, 1);
+  assert_holds(r.err, "a model from standard input has no files beside it");
+  run_free(&r);
+}
+
+int main(void) {
+  const struct CMUnitTest others[] = {
+      cmocka_unit_test(values_beside_are_those_inside),
+      cmocka_unit_test(folders_are_those_of_the_model),
+      cmocka_unit_test(a_missing_file_matters_where_it_is_needed),
+      cmocka_unit_test(standard_input_has_no_folder)};
+  return run_table("external", mistakes, sizeof mistakes / sizeof *mistakes,
+                   sizeof *mistakes, check_mistake, others,
+                   sizeof others / sizeof *others);
+}
