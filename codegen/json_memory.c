@@ -137,6 +137,8 @@ static void put_parallel(struct writer *w) {
     put_some(w, "master_bytes", stage->master);
     put_some(w, "average_bytes", stage->averaged);
     put_some(w, "paged_bytes", stage->paged);
+    if (stage->paged)
+      json_member_bool(&w->json, "peak_in_step", stage->steps);
     put_some(w, "workspace_bytes", stage->workspace);
     json_member_int(json, "buffer_bytes", stage->buffers);
     json_member_int(json, "input_bytes", stage->input);

@@ -45,7 +45,8 @@ static void find_peak(struct search *s, struct stage *stage) {
   int64_t alive = stage_sum(s, stage_sum(s, stage->gathered, stage->deferred),
                             stage_sum(s, stage->activations, stage->temporary));
   int64_t step = stage_sum(s, stage->workspace, stage->paged);
-  if (step > alive) { /* it comes after all of it */
+  stage->steps = step > alive;
+  if (stage->steps) { /* it comes after all of it */
     stage->activations = stage->gathered = stage->deferred = 0;
     stage->temporary = stage->workspace;
     alive = step;

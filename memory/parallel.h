@@ -35,6 +35,7 @@ struct stage {
   int64_t master;      /* parameters once more, in 32 bits */
   int64_t averaged;    /* and their average */
   int64_t paged;       /* of these, what only the step has there */
+  bool steps;          /* the peak is in the optimizer's step */
   int64_t gathered;    /* parameters and gradients of the largest unit, whole */
   int64_t buckets;     /* copies of gradients on their way to other devices */
   int64_t activations; /* kept for backward, of all batches in flight */

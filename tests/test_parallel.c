@@ -31,6 +31,8 @@ static void rows_of_stages_add_up(json_t *json) {
       sum += number(at, rows[i]);
     for (size_t i = 0; i < sizeof some / sizeof *some; i++)
       sum += json_integer_value(json_object_get(at, some[i]));
+    if (!json_is_true(json_object_get(at, "peak_in_step")))
+      sum -= json_integer_value(json_object_get(at, "paged_bytes"));
     assert_int_equal(number(at, "peak_bytes"), sum);
     most = larger(most, sum);
   }
@@ -520,6 +522,22 @@ static void the_largest_batch_of_a_pipeline_is_the_largest(void **state) {
     }
 }
 
+/* A small batch needs most in the step, a large one in its passes. */
+static void a_paged_state_is_there_in_the_step(void **state) {
+  (void)state;
+  for (int batch = 1; batch <= 65536; batch *= 256) {
+    char options[96];
+    snprintf(options, sizeof options,
+             "batch=%d optimizer=adam paged=on zero=1" CPU, batch);
+    json_t *json = compile(mlp, options);
+    json_t *first = find(json, "training.parallel.stages.0");
+    assert_int_equal(json_is_true(json_object_get(first, "peak_in_step")),
+                     batch == 1);
+    rows_of_stages_add_up(json);
+    json_decref(json);
+  }
+}
+
 /* Positions */
 
 /* Everything with positions is divided but keys and values on their way. */
@@ -591,6 +609,7 @@ int main(void) {
       cmocka_unit_test(checkpoints_are_offloaded),
       cmocka_unit_test(parts_of_a_stage_take_turns),
       cmocka_unit_test(the_largest_batch_of_a_pipeline_is_the_largest),
+      cmocka_unit_test(a_paged_state_is_there_in_the_step),
       cmocka_unit_test(positions_are_shared),
       cmocka_unit_test(a_fused_loss_keeps_no_logits),
   };
