@@ -7,6 +7,8 @@
  */
 #include "memory/stage.h"
 
+#include <string.h>
+
 #include "base/check.h"
 
 int64_t stage_sum(struct search *s, int64_t a, int64_t b) {
@@ -395,8 +397,8 @@ static int64_t count_values(struct search *s, struct node_range nodes,
   return values;
 }
 
-struct stage stage_measure(struct search *s, struct node_range nodes,
-                           uint64_t key) {
+/* What a device has of a part, whatever the batch is. */
+static struct stage measure_held(struct search *s, struct node_range nodes) {
   struct stage stage = {.nodes = nodes};
   int element = s->train->dtype;
   bool master = s->train->precision == PRECISION_MASTER;
@@ -416,6 +418,43 @@ struct stage stage_measure(struct search *s, struct node_range nodes,
   }
   find_optimizer(s, &stage);
   offload(s, &stage);
+  return stage;
+}
+
+/* Of the first settings of a search, for any batch on any device. */
+static bool remembers(struct runs *runs, const struct train_settings *train) {
+  struct train_settings any = *train;
+  any.batch = any.memory = any.gpu = 0;
+  if (!runs)
+    return false;
+  if (!runs->count)
+    runs->held_for = any;
+  return memcmp(&runs->held_for, &any, sizeof any) == 0;
+}
+
+/* That of a part which was measured with another batch, or a new one. */
+static struct stage known_held(struct search *s, struct node_range nodes,
+                               uint64_t key) {
+  struct runs *runs = s->step->runs;
+  struct run_key any_batch = {.part = key};
+  if (!remembers(runs, s->train))
+    return measure_held(s, nodes);
+  struct ran *ran = runs_find(runs, &any_batch);
+  if (!ran->there) {
+    struct stage *held = arena_alloc(runs->arena, 1, sizeof *held);
+    *held = measure_held(s, nodes);
+    ran->held = held;
+    ran->there = !s->overflow;
+    return *held;
+  }
+  struct stage stage = *ran->held;
+  stage.nodes = nodes;
+  return stage;
+}
+
+struct stage stage_measure(struct search *s, struct node_range nodes,
+                           uint64_t key) {
+  struct stage stage = known_held(s, nodes, key);
   find_input(s, &stage);
   run_stage(s, &stage, key);
   return stage;

@@ -5,7 +5,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "base/arena.h"
+#include "model/settings.h"
+
+struct stage; /* memory/parallel.h */
 
 /* All that a run depends on: alike.h has the key, of what it is. */
 struct run_key {
@@ -17,7 +19,8 @@ struct run_key {
 struct ran {
   struct run_key key;
   bool there;
-  int64_t kept, most; /* bytes for backward; and with all beside */
+  int64_t kept, most;       /* bytes for backward; and with all beside */
+  const struct stage *held; /* microbatch 0: what it holds for any batch */
 };
 
 /* Where a pipeline may be cut, by what the choice depends on. */
@@ -29,6 +32,7 @@ struct known_cuts {
 
 struct runs {
   struct arena *arena;
+  struct train_settings held_for; /* whose `held` are: stage.c */
   VEC(struct known_cuts) cuts;
   struct ran *at; /* in `room` places, a power of two */
   size_t count, room;
