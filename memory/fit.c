@@ -281,7 +281,9 @@ void fit_device(const struct train_settings *train, int64_t *device,
 void fit_find(const struct step *step, struct arena *arena, struct fit *fit) {
   struct runs runs = {.arena = arena};
   struct step own = *step;
-  if (parallel_wanted(&own.settings)) /* parts are run again and again */
+  /* Parts are run again and again. */
+  if (parallel_wanted(&own.settings) ||
+      own.settings.checkpoint == CHECKPOINT_AUTO)
     own.runs = &runs;
   struct tries trials = {0};
   struct tried given = try_step(&own, arena);

@@ -8,6 +8,7 @@
 #include "model/settings.h"
 
 struct stage; /* memory/parallel.h */
+struct chain; /* step/checkpoint.c */
 
 /* All that a run depends on: alike.h has the key, of what it is. */
 struct run_key {
@@ -34,6 +35,8 @@ struct runs {
   struct arena *arena;
   struct train_settings held_for; /* whose `held` are: stage.c */
   VEC(struct known_cuts) cuts;
+  struct train_settings chain_for;
+  const struct chain *chain; /* measured with these settings; NULL: none */
   struct ran *at; /* in `room` places, a power of two */
   size_t count, room;
 };
