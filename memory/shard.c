@@ -17,7 +17,7 @@ struct sharding {
 
 static size_t input_of(const struct tape *tape, const struct tape_op *op,
                        int i) {
-  return tape->ins.at[op->first_in + (size_t)i];
+  return tape_input(tape, op, i);
 }
 
 static bool output_wanted(const struct sharding *s, const struct tape_op *op) {
@@ -58,7 +58,7 @@ static void find_sharded(struct sharding *s) {
 
 /* Whether a node gives positions; what is inside it then has them, too. */
 static bool is_sequence(const struct sharding *s, int64_t node) {
-  const struct shape *shape = &s->model->nodes.at[node].out;
+  const struct shape *shape = s->model->nodes.at[node].out;
   return shape->rank > (shape->dtype == DTYPE_FLOAT);
 }
 

@@ -221,7 +221,7 @@ int64_t stage_weight_bytes(struct search *s, struct node_range nodes) {
     const struct tape_op *op = &tape->ops.at[i];
     if (!op->facts->splits || op->facts->param_count == 0)
       continue;
-    size_t in = tape->ins.at[op->first_in];
+    size_t in = tape_input(tape, op, 0);
     const struct extent *out = &tape->values.at[op->first_out].extent;
     if (tape->values.at[in].storage != last)
       bytes = stage_sum(s, bytes,
@@ -366,7 +366,7 @@ static void find_input(struct search *s, struct stage *stage) {
   const struct model *model = s->step->model;
   for (size_t i = 0; i < model->sources.count; i++) {
     int64_t node = model->sources.at[i];
-    const struct shape *shape = &model->nodes.at[node].out;
+    const struct shape *shape = model->nodes.at[node].out;
     if (node < stage->nodes.first || node >= stage->nodes.end)
       continue;
     struct extent extent = extent_of(shape);

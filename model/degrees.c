@@ -68,7 +68,7 @@ static void check_positions(struct check *c) {
     tensor = c->train->tensor_parallel;
   for (size_t i = 0; i < c->model->sources.count; i++) {
     int64_t node = c->model->sources.at[i];
-    int64_t positions = positions_of(&c->model->nodes.at[node].out);
+    int64_t positions = positions_of(c->model->nodes.at[node].out);
     if (!positions)
       continue;
     found = true;

@@ -202,7 +202,7 @@ directive:
 | KW_DEF def_name def_params block {
     $$ = build_named(p, STMT_DEF, named(p, @def_name),
                      span_join(@1, @def_params));
-    $$->params = $def_params.first;
+    $$->more->params = $def_params.first;
     $$->block = $block;
   }
 | KW_LET NAME ASSIGN constant[e] {
@@ -216,12 +216,12 @@ directive:
 | KW_PARAM NAME ASSIGN constant[e] KW_IN BRACKET rows BRACKET_CLOSE {
     $$ = build_named(p, STMT_PARAM, named(p, @NAME), @$);
     $$->value = $e;
-    $$->rows = $rows.first;
+    $$->more->rows = $rows.first;
   }
 | KW_PARAM NAME ASSIGN constant[e] KW_IN sum[low] RANGE sum[high] {
     $$ = build_named(p, STMT_PARAM, named(p, @NAME), @$);
     $$->value = $e;
-    $$->range = build_range(p, $low, $high, NULL);
+    $$->more->range = build_range(p, $low, $high, NULL);
   }
 | KW_REPEAT expression[e] block {
     $$ = build_stmt(p, STMT_REPEAT, span_join(@1, @e));
@@ -230,23 +230,23 @@ directive:
   }
 | KW_FOR names KW_IN BRACKET rows BRACKET_CLOSE block {
     $$ = build_stmt(p, STMT_FOR, span_join(@1, @BRACKET_CLOSE));
-    $$->names = $names.first;
-    $$->rows = $rows.first;
+    $$->more->names = $names.first;
+    $$->more->rows = $rows.first;
     $$->block = $block;
   }
 | KW_FOR names KW_IN sum[low] RANGE sum[high] step block {
     $$ = build_stmt(p, STMT_FOR, span_join(@1, $step ? @step : @high));
-    $$->names = $names.first;
+    $$->more->names = $names.first;
     $$->value = $low;
-    $$->high = $high;
-    $$->step = $step;
+    $$->more->high = $high;
+    $$->more->step = $step;
     $$->block = $block;
   }
 | KW_IF expression[e] block otherwise {
     $$ = build_stmt(p, STMT_IF, span_join(@1, @e));
     $$->value = $e;
     $$->block = $block;
-    $$->otherwise = $4;
+    $$->more->otherwise = $4;
   }
 | KW_USE STRING {
     $$ = build_named(p, STMT_USE, (struct named){$STRING, @STRING}, @$);
@@ -285,7 +285,7 @@ otherwise:
     struct stmt *chained = build_stmt(p, STMT_IF, span_join(@2, @e));
     chained->value = $e;
     chained->block = $then;
-    chained->otherwise = $rest;
+    chained->more->otherwise = $rest;
     $$ = build_block(p, chained, @$);
   }
 ;
@@ -377,7 +377,6 @@ arg:
 | key ASSIGN value {
     $$ = build_arg(p, ARG_KEYED, $value, @$);
     $$->key = $key;
-    $$->key_span = @key;
   }
 | STRIDE value { $$ = build_arg(p, ARG_STRIDE, $value, @$); }
 | block        {
@@ -520,8 +519,8 @@ static void set_dtype(const struct parser *p, struct stmt *stmt,
                       struct span span) {
   if (!span.end)
     return;
-  stmt->dtype = named(p, span).name;
-  stmt->dtype_span = span;
+  stmt->more->dtype = named(p, span).name;
+  stmt->more->dtype_span = span;
 }
 
 static int netc_grammar_lex(NETC_GRAMMAR_STYPE *value, struct span *span,

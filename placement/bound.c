@@ -26,7 +26,7 @@ static struct matrices matrices_of(const struct model *model,
 
 /* Scores of attention: what is left beside its projections. */
 static double scores_of(const struct node *node, double macs, double values) {
-  double positions = node->out.rank > 1 ? (double)node->out.dim[0] : 1;
+  double positions = node->out->rank > 1 ? (double)node->out->dim[0] : 1;
   double rest = macs - positions * values;
   return node->kind->heads && rest > 0 ? rest : 0;
 }
@@ -40,8 +40,7 @@ static double gradients_read(const struct trace *trace, int64_t node) {
     return 0;
   const struct tape_op *op = &tape->ops.at[first];
   for (int k = 0; k < op->facts->in_count; k++)
-    found +=
-        tape->values.at[tape->ins.at[op->first_in + (size_t)k]].needs_gradient;
+    found += tape->values.at[tape_input(tape, op, k)].needs_gradient;
   return found;
 }
 
@@ -65,7 +64,7 @@ struct work work_find(const struct model *model,
     work.core[i + 1] += work.core[i];
     const struct node *node = &model->nodes.at[i];
     struct matrices values = matrices_of(model, node);
-    double macs = (double)model->costs[i].train_macs;
+    double macs = (double)model->costs[i]->train_macs;
     double reads = gradients_read(&step.trace, (int64_t)i);
     macs -= scores_of(node, macs, values.all) / 2;
     double times = values.all > 0 ? (reads > 0) + values.trained / values.all

@@ -18,6 +18,14 @@ struct use {
   bool there;   /* it is allocated */
 };
 
+/* Bytes of an extent, which many tensors have. */
+struct sized {
+  struct extent extent;
+  int64_t bytes;
+};
+
+enum { SIZED = 16 };
+
 struct run {
   struct simulation *s;
   const struct tape *tape;
@@ -31,7 +39,10 @@ struct run {
   size_t *gradient;               /* by value: its buffer, from 1 */
   bool *turned;       /* by value: its gradient lies in another order */
   bool *has_gradient; /* by parameter */
+  size_t *made;       /* room for the gradients of an operation's inputs */
+  size_t made_room;
   VEC(struct buffer) buffers;
+  struct sized sized[SIZED]; /* of late, by count */
   struct moment now;
 };
 
@@ -54,7 +65,7 @@ static inline size_t run_storage_of(const struct run *run, size_t value) {
 
 static inline size_t run_input_of(const struct run *run,
                                   const struct tape_op *op, int i) {
-  return run->tape->ins.at[op->first_in + (size_t)i];
+  return tape_input(run->tape, op, i);
 }
 
 /* Storages are numbered in the order of the operations that make them. */
