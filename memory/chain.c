@@ -187,16 +187,16 @@ static const struct linked *three_from(struct search *s, size_t from) {
 
 /* Joining them */
 
-struct chain {
+struct joining {
   struct search *s;
   int64_t level, cached, most, saved;
 };
 
-static void see(struct chain *c, int64_t level, int64_t more) {
+static void see(struct joining *c, int64_t level, int64_t more) {
   c->most = max_i64(c->most, stage_sum(c->s, level, more));
 }
 
-static void join_forward(struct chain *c, const struct link *link) {
+static void join_forward(struct joining *c, const struct link *link) {
   struct search *s = c->s;
   see(c, stage_sum(s, c->level, c->cached), link->forward);
   c->level = stage_sum(s, c->level, link->rises);
@@ -205,7 +205,7 @@ static void join_forward(struct chain *c, const struct link *link) {
 }
 
 bool chain_run(struct search *s, size_t from, size_t to, struct ran *ran) {
-  struct chain c = {.s = s};
+  struct joining c = {.s = s};
   size_t last = to - LINKED;
   if (to - from <= LINKED || s->far[to] != s->far[from])
     return false;

@@ -5,7 +5,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "base/arena.h"
+#include "model/settings.h"
+
+struct chain; /* step/checkpoint.c */
 
 /* All that a run depends on: alike.h has the key, of what it is. */
 struct run_key {
@@ -20,7 +22,7 @@ struct ran {
   struct run_key key;
   bool asked, there;
   const struct linked *linked; /* chain.c: unit by unit; NULL: not yet */
-  int64_t kept, most; /* bytes for backward; and with all beside */
+  int64_t kept, most;          /* bytes for backward; and with all beside */
 };
 
 /* Where a pipeline may be cut, by what the choice depends on. */
@@ -36,7 +38,9 @@ struct runs {
   struct arena *arena;
   const struct tape_known *tape; /* of the first step that was traced */
   VEC(struct known_cuts) cuts;
-  struct ran *at; /* in `room` places, a power of two */
+  struct train_settings chain_for;
+  const struct chain *chain; /* measured with these settings; NULL: none */
+  struct ran *at;            /* in `room` places, a power of two */
   size_t count, room;
 };
 

@@ -319,6 +319,34 @@ struct choosing {
   struct arena *arena;
 };
 
+/* Ways out of a step try other optimizers, of which a chain knows nothing. */
+static void open_known_chain(struct runs *runs,
+                             const struct train_settings *train,
+                             struct chain *chain, int64_t most) {
+  struct train_settings any = *train;
+  struct chain own = *chain;
+  any.optimizer = any.update = 0;
+  if (!runs) {
+    open_chain(chain, most);
+    return;
+  }
+  if (!runs->chain) {
+    struct chain *known = arena_alloc(runs->arena, 1, sizeof *known);
+    *known = own;
+    known->arena = runs->arena;
+    open_chain(known, most);
+    runs->chain = known;
+    runs->chain_for = any;
+  }
+  if (memcmp(&runs->chain_for, &any, sizeof any) != 0) {
+    open_chain(chain, most);
+    return;
+  }
+  *chain = *runs->chain;
+  chain->step = own.step;
+  chain->arena = own.arena;
+}
+
 /*
  * The budget of the choice is bisected until it is the largest whose choice
  * fits: the parts of a chain know of each other only by what is held, so the
@@ -333,7 +361,7 @@ static bool bisect_budget(const struct choosing *c, struct chain *chain) {
   /* What two parts share is counted in both: more than is there may do. */
   int64_t low = 0;
   int64_t high = c->memory > INT64_MAX / 2 ? INT64_MAX : 2 * c->memory;
-  open_chain(chain, high);
+  open_known_chain(c->step->runs, &c->step->settings, chain, high);
   for (int i = 0; i < MOST_ROUNDS && low < high && !(found && c->any); i++) {
     int64_t peak = 0;
     progress_tell(c->step->model->progress, "choosing checkpoints", i,
