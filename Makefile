@@ -359,6 +359,14 @@ $(build)/bench/planner: $(src)bench/planner.c $(objects)
 	@mkdir -p $(@D)
 	$(CC) $(flags) -o $@ $< $(objects) -lm
 
+$(build)/bench/bare.c: $(src)bench/bare.sh $(src)lexer/scan.l
+	@mkdir -p $(@D)
+	$^ >$(@:.c=.l)
+	flex -o $@ $(@:.c=.l)
+
+$(build)/bench/parse: $(src)bench/parse.c $(build)/bench/bare.c $(objects)
+	$(CC) $(filter-out -W% -std=c11,$(flags)) -o $@ $^ -lm
+
 $(build)/bench/kernels: $(src)bench/kernels.c $(build)/libnetrt.a
 	@mkdir -p $(@D)
 	$(CC) $(flags) -o $@ $^ $(runtime_libs)
@@ -374,8 +382,10 @@ planned := $(filter-out %/LOWER_BOUNDS.csv,$(wildcard $(tables)/cnn/*.csv)) \
            $(wildcard $(tables)/perfect/*.csv) \
            training=2000 training=20000 training=60000
 
-bench: $(build)/netc $(build)/bench/json_reference $(build)/bench/planner
+bench: $(build)/netc $(build)/bench/json_reference $(build)/bench/planner \
+       $(build)/bench/parse
 	@bench/run.sh $(build)/netc $(build)/bench/json_reference
+	@$(build)/bench/parse 40 examples/zoo/*.net
 	@bench/scale.sh $(build)/netc
 	@$(build)/bench/planner $(planned)
 
@@ -422,7 +432,7 @@ $(build)/fuzz/fuzz-import: $(fuzz_objects)
 fuzz-import: $(build)/fuzz/fuzz-import $(build)/netc
 	tools/fuzz_seeds.sh $(build)/netc $(build)/fuzz/import$(READER) $(READER)
 	READER=$(READER) $< -max_total_time=$(FUZZ) -timeout=10 \
-	  -rss_limit_mb=2000 -max_len=24576 -dict=tests/fuzz_import.dict \
+	  -rss_limit_mb=2000 -max_len=14336 -dict=tests/fuzz_import.dict \
 	  $(build)/fuzz/import$(READER)
 
 # Lines that the tests reach.

@@ -222,6 +222,14 @@ void give_view(struct onnx *x, size_t out, const struct view *view) {
   if (out >= x->at->out_count || x->at->outs[out] < 0 || x->graph->failed)
     return;
   struct value *value = &x->values.at[x->at->outs[out]];
+  for (int64_t i = 0, values = 1; i < view->at.rank; i++) {
+    if (values > 0 && view->at.dim[i] > MOST_VALUES / values) {
+      onnx_fail(x, "a tensor with an axis of %" PRId64 " is too large",
+                view->at.dim[i]);
+      return;
+    }
+    values *= view->at.dim[i];
+  }
   if (view->at.rank > MOST_AXES) {
     onnx_fail(x, "a tensor of %d axes; at most %d are understood",
               view->at.rank, MOST_AXES);
@@ -515,7 +523,7 @@ bool onnx_read(struct graph *graph, struct slice file,
       return true;
     if (i == 0)
       first = *graph;
-    if (i == 0 && x.batch == 1)
+    if (i == 0 && x.batch == 1 && !x.other_batch)
       break;
     *graph = clean;
     graph->nodes.count = 0;

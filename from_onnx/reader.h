@@ -21,6 +21,9 @@ enum {
   MOST_ROOM = 1 << 28,     /* values of all constants, for a small file */
 };
 
+/* Values of a tensor, of all samples: what strides are computed with. */
+#define MOST_VALUES ((int64_t)1 << 46)
+
 /* Element types that matter, by the numbers of onnx.proto. */
 enum element_type {
   TYPE_FLOAT = 1,
@@ -127,6 +130,7 @@ struct onnx {
   struct map sizes;         /* dynamic axes: the value of --dim */
   int batch_axis;           /* of inputs; -1: they have none */
   int64_t batch;            /* samples that the file's sizes speak of */
+  bool other_batch;         /* an operator has them along another axis */
   int64_t room;             /* values that constants may still take */
   VEC(struct external_file *) files; /* that hold values, beside the model */
   struct map beside;                 /* them by name: the index plus 1 */

@@ -10,10 +10,18 @@ struct graph_node *node_at(struct onnx *x, int index) {
 }
 
 int64_t node_values(struct onnx *x, int node) {
-  const struct graph_shape *shape = &node_at(x, node)->shape;
-  int64_t values = 1;
-  for (int i = 0; i < shape->rank; i++)
+  struct graph_shape *shape = &node_at(x, node)->shape;
+  int64_t values = 1, most = MOST_VALUES / x->batch;
+  for (int i = 0; i < shape->rank; i++) {
+    if (values > 0 && shape->size[i] > most / values) {
+      onnx_fail(x, "a tensor of %s is too large",
+                graph_sizes(x->graph, shape->size, shape->rank));
+      for (int k = 0; k < shape->rank; k++)
+        shape->size[k] = 1; /* for what is still computed */
+      return 1;
+    }
     values *= shape->size[i];
+  }
   return values;
 }
 
@@ -22,6 +30,11 @@ struct view view_fresh(struct onnx *x, int node, int rank, const int64_t *dims,
   int64_t strides[LAYOUT_RANK] = {0}, stride = 1;
   const struct graph_shape *shape = &node_at(x, node)->shape;
   int64_t values = node_values(x, node);
+  int64_t ones[LAYOUT_RANK];
+  for (int i = 0; i < rank; i++)
+    ones[i] = 1;
+  if (x->graph->failed)
+    return (struct view){node, layout_dense(rank, ones)};
   for (int i = 0; i < rank; i++)
     strides[i] = values; /* the batch, or one place */
   for (int i = count; i-- > 0;) {

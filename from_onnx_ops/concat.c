@@ -232,10 +232,11 @@ bool read_pad(struct onnx *x) {
   int64_t dims[MOST_AXES], before[LIMIT_RANK] = {0}, behind[LIMIT_RANK] = {0};
   for (int i = 0; i < rank; i++) {
     int place = axes_place(&axes, i);
-    dims[i] = part.at.dim[i] + pads[i] + pads[rank + i];
-    if (pads[i] < 0 || pads[rank + i] < 0 || pads[i] > MOST_SIZE ||
-        pads[rank + i] > MOST_SIZE)
+    if (pads[i] < 0 || pads[rank + i] < 0)
       return onnx_fail(x, "negative borders have no counterpart");
+    if (pads[i] > MOST_SIZE || pads[rank + i] > MOST_SIZE)
+      return onnx_fail(x, "a border is larger than %d", MOST_SIZE);
+    dims[i] = part.at.dim[i] + pads[i] + pads[rank + i];
     if (place < 0 && dims[i] != part.at.dim[i])
       return onnx_fail(x, "a batch is not made larger");
     if (place >= 0) {

@@ -23,4 +23,7 @@ bool move_to_dims(struct onnx *x, struct moved *m, int rank,
 bool move_slice(struct onnx *x, struct moved *m, int axis, int64_t from,
                 int64_t count, int64_t step);
 
+/* Places [from, to) of an axis of a node; itself if that is all. */
+int slice_node(struct onnx *x, int node, int axis, int64_t from, int64_t to);
+
 #endif

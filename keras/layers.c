@@ -283,6 +283,12 @@ static bool left_out(struct keras_call *call) {
   return true;
 }
 
+static bool masking(struct keras_call *call) {
+  keras_note_masks(call);
+  *VEC_PUSH(call->keras->graph->arena, &call->outputs) = call->inputs[0];
+  return true;
+}
+
 /* Shapes. */
 
 static bool flatten(struct keras_call *call) {
@@ -415,13 +421,26 @@ static const struct keras_row rows[] = {
     {"StochasticDepth", drop_path, "droppath"},
     {"GaussianNoise", left_out, ""},
     {"ActivityRegularization", left_out, ""},
-    {"Masking", left_out, ""},
+    {"Masking", masking, ""},
     {"RandomFlip", left_out, ""},
     {"RandomRotation", left_out, ""},
     {"RandomZoom", left_out, ""},
     {"RandomTranslation", left_out, ""},
     {"RandomContrast", left_out, ""},
     {"RandomBrightness", left_out, ""},
+    {"RandomHue", left_out, ""},
+    {"RandomSaturation", left_out, ""},
+    {"RandomGrayscale", left_out, ""},
+    {"RandomColorJitter", left_out, ""},
+    {"RandomColorDegeneration", left_out, ""},
+    {"RandomPosterization", left_out, ""},
+    {"RandomSharpness", left_out, ""},
+    {"RandomShear", left_out, ""},
+    {"RandomErasing", left_out, ""},
+    {"RandomGaussianBlur", left_out, ""},
+    {"RandomPerspective", left_out, ""},
+    {"RandomElasticTransform", left_out, ""},
+    {"RandomInvert", left_out, ""},
     {"Identity", NULL, "identity"},
     {"Flatten", flatten, "flatten"},
     {"Reshape", reshape, "reshape"},

@@ -122,6 +122,12 @@ int keras_exact(struct keras_call *call, const struct keras_tensor *tensor) {
   return keras_reshape(call, tensor->node, &tensor->shape);
 }
 
+void keras_note_masks(struct keras_call *call) {
+  graph_note(
+      call->keras->graph,
+      "Masks are left out: every step counts, with the same parameters.");
+}
+
 bool keras_give(struct keras_call *call, int node,
                 const struct graph_shape *shape) {
   struct arena *arena = call->keras->graph->arena;

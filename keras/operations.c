@@ -410,6 +410,13 @@ static bool split(struct keras_call *call, const char *word) {
 
 /* The table: names without `tf.`, `math.` and the like, and without `_`. */
 
+/* What of the steps a layer with `mask_zero` leaves out; nobody else reads it.
+ */
+static bool mask(struct keras_call *call, const char *word) {
+  (void)word;
+  return keras_give(call, KERAS_MASK, &call->inputs[0].shape);
+}
+
 static const struct operation {
   const char *name;
   bool (*add)(struct keras_call *call, const char *word);
@@ -471,6 +478,9 @@ static const struct operation {
     {"matmul", matmul, "matmul"},
     {"getitem", get_item, "slice"},
     {"split", split, "slice"},
+    {"notequal", mask, ""},
+    {"any", mask, ""},
+    {"logicaland", mask, ""},
 };
 
 bool keras_operation_type(struct graph *graph, size_t index,
@@ -495,6 +505,13 @@ static bool is_called(const char *theirs, const char *name) {
       return false;
   }
   return *name == '\0';
+}
+
+bool keras_makes_mask(const char *function) {
+  for (size_t i = 0; i < sizeof operations / sizeof *operations; i++)
+    if (operations[i].add == mask && is_called(function, operations[i].name))
+      return true;
+  return false;
 }
 
 bool keras_add_operation(struct keras_call *call, const char *function) {

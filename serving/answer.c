@@ -157,7 +157,7 @@ static int64_t table_of_positions(const struct model *model, int64_t words) {
 
 int64_t serving_position_limit(const struct model *model) {
   int64_t words = 0;
-  if (!shape_count(&model->nodes.at[model->sources.at[0]].out, &words))
+  if (!shape_count(model->nodes.at[model->sources.at[0]].out, &words))
     return 0;
   return table_of_positions(model, words);
 }

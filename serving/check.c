@@ -84,7 +84,7 @@ static bool has_positions(struct refusal *r, const struct model *model,
 static bool is_served(struct refusal *r, const struct model *model) {
   const struct shape **in = model_layer_room(model);
   if (model->predicted_sources != 1 ||
-      model->nodes.at[model->sources.at[0]].out.dtype == DTYPE_FLOAT) {
+      model->nodes.at[model->sources.at[0]].out->dtype == DTYPE_FLOAT) {
     text_put(r->why, "serving is for nets whose only input is a sequence of "
                      "words");
     text_put(r->help, "`input tokens 2048 : i32`; for other nets `batch=` and "
@@ -143,7 +143,7 @@ static bool is_countable(const struct model *model,
   struct model copy = *model;
   int64_t context = infer->context;
   if (!context &&
-      !shape_count(&model->nodes.at[model->sources.at[0]].out, &context))
+      !shape_count(model->nodes.at[model->sources.at[0]].out, &context))
     return false;
   if (context <= USUAL / max_i64(infer->sequences, 1))
     return true;

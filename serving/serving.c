@@ -204,7 +204,7 @@ bool serving_open(const struct model *model, const struct settings *settings,
   weight_roles_find(model, arena, &s->roles);
   find_layers(s);
   find_head(s);
-  if (!shape_count(&model->nodes.at[model->sources.at[0]].out, &s->words) ||
+  if (!shape_count(model->nodes.at[model->sources.at[0]].out, &s->words) ||
       !find_weights(s))
     return false;
   trace_model(&s->trace, model, &options, arena);

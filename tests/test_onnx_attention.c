@@ -44,9 +44,8 @@ static void attention_of_exporters_gives_its_values(void **state) {
     const struct model *m = &models[i];
     char options[1024], net[512];
     struct run r =
-        run("%s import %s/%s.onnx --weights %s/w.safetensors -o %s/x.net "
-            "--dim sequence=6",
-            NETC, FOLDER, m->name, folder, folder);
+        run("%s import %s/%s.onnx --weights %s/w.safetensors -o %s/x.net", NETC,
+            FOLDER, m->name, folder, folder);
     if (r.status)
       print_error("%s: %s", m->name, r.err);
     assert_int_equal(r.status, 0);
@@ -81,7 +80,7 @@ static void differences_are_said(void **state) {
   assert_holds(source, "# `present.key` and 1 more are left out");
   assert_holds(source, "# `attention_mask` and 2 more are left out");
   free(source);
-  source = import(FOLDER "/masked.onnx", "--dim sequence=6");
+  source = import(FOLDER "/masked.onnx", "");
   assert_holds(source, "# `attention_mask` is left out: no position is");
   assert_holds(source, "# `position_ids` is left out: positions follow");
   free(source);

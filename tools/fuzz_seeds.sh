@@ -14,10 +14,10 @@ seed() { # READER BYTE MOST FILE
 
 for file in tests/data/import/*/*; do
   case $file in
-    *.cfg) seed Darknet @ 16000 "$file" ;;
-    *.prototxt) seed Caffe A 16000 "$file" ;;
+    *.cfg) seed Darknet @ 4000 "$file" ;;
+    *.prototxt) seed Caffe A 6000 "$file" ;;
     *.onnx) seed ONNX B 8000 "$file" ;;
-    *.json) seed Keras C 24000 "$file" ;;
+    *.json) seed Keras C 14000 "$file" ;;
   esac
 done
 [ "${reader:-ONNX}" = ONNX ] || exit 0

@@ -283,8 +283,7 @@ def masked(folder):
     names = ["input_ids", "attention_mask", "position_ids"]
     inputs = (x, torch.ones_like(x), torch.arange(STEPS)[None])
     torch.onnx.export(net, inputs, path + ".onnx", input_names=names,
-                      output_names=["y"], opset_version=14, dynamic_axes={
-                          n: {0: "batch", 1: "sequence"} for n in names})
+                      output_names=["y"], opset_version=14)
     strip(path + ".onnx")
     numpy.save(path + ".x.npy", x.numpy())
     numpy.save(path + ".y.npy", net(*inputs).detach().numpy())
