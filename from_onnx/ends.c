@@ -267,6 +267,41 @@ static bool add_parameter(struct onnx *x, const Onnx__ValueInfoProto *info,
   return !x->graph->failed;
 }
 
+/*
+ * Inputs that say which positions there are, and where: transformers' names.
+ * All of them are there, one after the other, so that masks of padding and
+ * tables of positions are constants.
+ */
+static bool add_positions(struct onnx *x, const Onnx__ValueInfoProto *info,
+                          struct value *value, bool *done) {
+  bool mask = strcmp(info->name, "attention_mask") == 0;
+  bool places = strcmp(info->name, "position_ids") == 0;
+  int64_t dims[MOST_AXES + 1], *to;
+  int rank, type = info->type && info->type->tensor_type
+                       ? info->type->tensor_type->elem_type
+                       : 0;
+  *done = (mask || places) && (type == TYPE_INT64 || type == TYPE_INT32);
+  if (!*done)
+    return true;
+  if (!input_dims(x, info, given_size(x, info->name), &rank, dims))
+    return false;
+  *done = rank == 2 && dims[0] == 1;
+  if (!*done)
+    return true;
+  struct constant *c = constant_new(x, type, rank, dims);
+  if (x->graph->failed || !constant_room(x, c->count))
+    return false;
+  to = arena_alloc(x->arena, (size_t)c->count + 1, sizeof *to);
+  for (int64_t i = 0; i < c->count; i++)
+    to[i] = mask ? 1 : i;
+  c->whole = to;
+  value->constant = c;
+  graph_note(x->graph, "`%s` is left out: %s", info->name,
+             mask ? "no position is padding."
+                  : "positions follow each other from 0 on.");
+  return true;
+}
+
 bool read_inputs(struct onnx *x) {
   const Onnx__GraphProto *g = x->model->graph;
   size_t more = g->n_input -
@@ -287,6 +322,11 @@ bool read_inputs(struct onnx *x) {
       return onnx_fail(x, "two inputs are called `%s`",
                        onnx_shown(x, info->name));
     value->made = true;
+    bool done;
+    if (!add_positions(x, info, value, &done))
+      return false;
+    if (done)
+      continue;
     if (is_parameter(x, index, info) ? !add_parameter(x, info, value)
                                      : !add_input(x, info, value, index))
       return false;

@@ -22,6 +22,7 @@ static const struct model {
     {"t5", "distances 6 buckets=8 causal; embed 8 4", 4128},
     {"torch", "attention 4 cross=", 9504},
     {"window", "\nattention 4 relative=3x3 packed\n", 4324},
+    {"masked", "\nembed 20 32 -> 6x32\nattention 4 causal rope nobias\n", 4736},
     {"fused_bert",
      "add { attention 4 packed } {}\nln\n"
      "add { linear 24 gelu(approximate=tanh); linear 32 } {}\nln\n",
@@ -67,7 +68,7 @@ static void attention_of_exporters_gives_its_values(void **state) {
   }
 }
 
-/* Rope by other angles is said, and what is left out of a file, too. */
+/* Rope by other angles is said, and what is left out of a file. */
 static void differences_are_said(void **state) {
   (void)state;
   char *source = import(FOLDER "/fused_llama.onnx", "");
@@ -78,6 +79,10 @@ static void differences_are_said(void **state) {
   free(far);
   assert_holds(source, "# `present.key` and 1 more are left out");
   assert_holds(source, "# `attention_mask` and 2 more are left out");
+  free(source);
+  source = import(FOLDER "/masked.onnx", "");
+  assert_holds(source, "# `attention_mask` is left out: no position is");
+  assert_holds(source, "# `position_ids` is left out: positions follow");
   free(source);
 }
 

@@ -248,6 +248,47 @@ class Window(nn.Module):
         return self.o(y.transpose(1, 2).reshape(b, steps, -1))
 
 
+class Masked(nn.Module):
+    """transformers: causal and padding masks in one, positions by number."""
+
+    def __init__(self):
+        super().__init__()
+        self.words = nn.Embedding(20, WIDTH)
+        self.q, self.k, self.v, self.o = [
+            nn.Linear(WIDTH, WIDTH, bias=False) for _ in range(4)]
+        self.register_buffer("inv_freq", 1 / 10000 ** (
+            torch.arange(0, DIM, 2).float() / DIM))
+
+    def forward(self, input_ids, attention_mask, position_ids):
+        x = self.words(input_ids)
+        b, steps = input_ids.shape
+        q, k, v = [f(x).view(b, steps, HEADS, DIM).transpose(1, 2)
+                   for f in (self.q, self.k, self.v)]
+        turns = (self.inv_freq[None, :, None].expand(b, -1, 1)
+                 @ position_ids[:, None, :].float()).transpose(1, 2)
+        turns = torch.cat((turns, turns), -1)[:, None]
+        q = q * turns.cos() + rotate_half(q) * turns.sin()
+        k = k * turns.cos() + rotate_half(k) * turns.sin()
+        mask = torch.triu(torch.full((steps, steps), LEAST), 1)
+        mask = mask[None, None].expand(b, 1, -1, -1).clone()
+        padding = mask + attention_mask[:, None, None, :] == 0
+        mask = mask.masked_fill(padding, LEAST)
+        y = F.softmax(q @ k.transpose(2, 3) * DIM ** -.5 + mask, -1) @ v
+        return self.o(y.transpose(1, 2).reshape(b, steps, -1))
+
+
+def masked(folder):
+    net, path = Masked().eval(), os.path.join(folder, "masked")
+    x = torch.randint(0, 20, (1, STEPS))
+    names = ["input_ids", "attention_mask", "position_ids"]
+    inputs = (x, torch.ones_like(x), torch.arange(STEPS)[None])
+    torch.onnx.export(net, inputs, path + ".onnx", input_names=names,
+                      output_names=["y"], opset_version=14)
+    strip(path + ".onnx")
+    numpy.save(path + ".x.npy", x.numpy())
+    numpy.save(path + ".y.npy", net(*inputs).detach().numpy())
+
+
 def exported(folder):
     nets = {
         "llama": Llama(), "phi": Llama(kv=4, rotary=4, bias=True),
@@ -492,6 +533,7 @@ def main():
     warnings.filterwarnings("ignore")
     torch.manual_seed(2)
     exported(sys.argv[1])
+    masked(sys.argv[1])
     fused_bert(sys.argv[1])
     fused_llama(sys.argv[1])
     fused_gqa(sys.argv[1])
