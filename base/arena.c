@@ -8,7 +8,7 @@
 #include "base/guard.h"
 
 enum {
-  ARENA_ALIGN = 16,
+  ARENA_ALIGN = 8,         /* no type here needs more */
   ARENA_BLOCK = 64 * 1024, /* bytes; larger requests get their own block */
 };
 
@@ -118,6 +118,12 @@ void *arena_room(struct arena *arena, size_t count, size_t size) {
 
 void *arena_alloc(struct arena *arena, size_t count, size_t size) {
   return memset(arena_room(arena, count, size), 0, count * size);
+}
+
+void arena_take_back(struct arena *arena, void *at, size_t bytes) {
+  size_t size = round_up(arena, bytes ? bytes : 1, 1);
+  if (size <= ARENA_BLOCK / 4 && (char *)at + size == arena->next)
+    arena->next = at;
 }
 
 char *arena_copy(struct arena *arena, const char *bytes, size_t length) {

@@ -40,6 +40,9 @@ void *arena_alloc(struct arena *arena, size_t count, size_t size);
 /* The same without zeros, for what is written before it is read. */
 void *arena_room(struct arena *arena, size_t count, size_t size);
 
+/* Gives back `bytes` at `at`, if nothing was allocated after them. */
+void arena_take_back(struct arena *arena, void *at, size_t bytes);
+
 /* A copy of `length` bytes with a NUL behind it. */
 char *arena_copy(struct arena *arena, const char *bytes, size_t length);
 

@@ -46,11 +46,28 @@ void json_put_close(struct json *json, char bracket) {
   json->first = false;
 }
 
+static void put_key(struct text *out, const char *key, size_t length) {
+  text_putc(out, '"');
+  text_bytes(out, key, length);
+  text_bytes(out, "\": ", 3);
+}
+
+/* Large reports are made of keys on one line: these are put at once. */
 void json_put_key(struct json *json, const char *key) {
-  separate(json);
-  text_putc(json->out, '"');
-  text_put(json->out, key);
-  text_bytes(json->out, "\": ", 3);
+  struct text *out = json->out;
+  size_t length = strlen(key);
+  bool within = !json->first && json->depth >= json->inline_depth &&
+                out->room - out->length > length + 6;
+  if (within) {
+    char *at = out->at + out->length;
+    memcpy(at, ", \"", 3);
+    memcpy(at + 3, key, length);
+    memcpy(at + 3 + length, "\": ", 3);
+    out->length += length + 6;
+  } else {
+    separate(json);
+    put_key(out, key, length);
+  }
   json->after_key = true;
 }
 

@@ -56,8 +56,13 @@ static void count_code_points(struct sources *sources, struct source *source) {
   }
 }
 
-static size_t line_of(const struct source *source, uint32_t at) {
-  size_t low = 0, high = source->line_count;
+/* Who asks for many places goes through the text: the line of late first. */
+static size_t line_of(struct source *source, uint32_t at) {
+  size_t low = 0, high = source->line_count, late = source->late_line;
+  if (source->lines[late] <= at)
+    low = late;
+  if (late + 2 < high && source->lines[late + 2] > at)
+    high = late + 2;
   while (high - low > 1) {
     size_t middle = low + (high - low) / 2;
     if (source->lines[middle] <= at)
@@ -65,7 +70,7 @@ static size_t line_of(const struct source *source, uint32_t at) {
     else
       high = middle;
   }
-  return low;
+  return source->late_line = low;
 }
 
 /* Code points before byte `at` of the text. */
@@ -73,6 +78,14 @@ static uint32_t code_points_before(const struct source *source, uint32_t at) {
   uint32_t from = at - at % COLUMN_STEP;
   struct slice rest = {source->text.at + from, at - from};
   return source->code_points[at / COLUMN_STEP] + (uint32_t)text_width(rest);
+}
+
+static uint32_t code_points_between(const struct source *source, uint32_t from,
+                                    uint32_t to) {
+  if (to - from < COLUMN_STEP)
+    return (uint32_t)text_width(
+        (struct slice){source->text.at + from, to - from});
+  return code_points_before(source, to) - code_points_before(source, from);
 }
 
 struct position sources_position(struct sources *sources, uint32_t offset) {
@@ -93,8 +106,7 @@ struct position sources_position(struct sources *sources, uint32_t offset) {
   return (struct position){
       .source = source,
       .line = (uint32_t)line + 1,
-      .column = code_points_before(source, at) -
-                code_points_before(source, start) + 1,
+      .column = code_points_between(source, start, at) + 1,
       .text = {source->text.at + start, end - start},
       .offset = at - start,
   };

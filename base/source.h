@@ -22,6 +22,7 @@ struct source {
   uint32_t base;     /* offset of its first byte among all texts */
   uint32_t *lines;   /* offset of each line's start, made when asked for */
   size_t line_count;
+  size_t late_line; /* that a place was asked for in */
   /* Code points before each COLUMN_STEP bytes: lines may be very long. */
   uint32_t *code_points;
 };

@@ -73,7 +73,7 @@ static void put_input(const struct line_view *v, struct text *cell) {
     return;
   }
   int64_t in = node_input(v->c->model, node, 0);
-  shape_put(cell, &v->c->model->nodes.at[in].out, v->options->layout);
+  shape_put(cell, v->c->model->nodes.at[in].out, v->options->layout);
 }
 
 static void put_output(const struct line_view *v, struct text *cell) {

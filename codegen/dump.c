@@ -116,11 +116,10 @@ static void put_arg(struct text *out, const struct arg *arg, size_t indent) {
 }
 
 static const char *stmt_words(enum stmt_kind kind) {
-  static const char *const words[] = {"apply", "group",  "fork",  "from",
-                                      "again", "output", "net",   "input",
-                                      "def",   "let",    "param", "repeat",
-                                      "for",   "if",     "use",   "settings",
-                                      "message"};
+  static const char *const words[] = {
+      "apply", "group", "fork", "from",     "again",  "output",
+      "net",   "input", "def",  "let",      "param",  "repeat",
+      "for",   "if",    "use",  "settings", "message"};
   return words[kind];
 }
 
@@ -139,14 +138,14 @@ static void put_rows(struct text *out, const struct table_row *row) {
 }
 
 static void put_allowed(struct text *out, const struct stmt *stmt) {
-  if (stmt->kind != STMT_PARAM || (!stmt->range && !stmt->rows))
+  if (stmt->kind != STMT_PARAM || (!stmt->more->range && !stmt->more->rows))
     return;
   text_put(out, " in");
-  if (stmt->rows) {
-    put_rows(out, stmt->rows);
+  if (stmt->more->rows) {
+    put_rows(out, stmt->more->rows);
   } else {
     text_putc(out, ' ');
-    put_expr(out, stmt->range);
+    put_expr(out, stmt->more->range);
   }
 }
 
@@ -183,10 +182,10 @@ static void put_stmt(struct text *out, const struct stmt *stmt, size_t indent) {
   bool refers = stmt->kind == STMT_FROM || stmt->kind == STMT_AGAIN;
   if (stmt->name.at && !refers)
     text_printf(out, " %.*s", SLICE_ARG(stmt->name));
-  for (const struct name_list *n = stmt->names; n; n = n->next)
+  for (const struct name_list *n = stmt->more->names; n; n = n->next)
     text_printf(out, " %.*s", SLICE_ARG(n->name));
   if (stmt->kind == STMT_DEF)
-    put_params(out, stmt->params);
+    put_params(out, stmt->more->params);
   for (const struct expr *x = stmt->value; x; x = x->next) {
     text_putc(out, ' ');
     put_expr(out, x);
@@ -194,24 +193,24 @@ static void put_stmt(struct text *out, const struct stmt *stmt, size_t indent) {
       break;
   }
   put_allowed(out, stmt);
-  if (stmt->high) {
+  if (stmt->more->high) {
     text_put(out, " .. ");
-    put_expr(out, stmt->high);
-    put_step(out, stmt->step);
+    put_expr(out, stmt->more->high);
+    put_step(out, stmt->more->step);
   }
-  if (stmt->dtype.at)
-    text_printf(out, " : %.*s", SLICE_ARG(stmt->dtype));
-  if (stmt->kind == STMT_FOR && !stmt->high)
-    put_rows(out, stmt->rows);
+  if (stmt->more->dtype.at)
+    text_printf(out, " : %.*s", SLICE_ARG(stmt->more->dtype));
+  if (stmt->kind == STMT_FOR && !stmt->more->high)
+    put_rows(out, stmt->more->rows);
   for (const struct arg *arg = stmt->args; arg; arg = arg->next)
     put_arg(out, arg, indent);
   if (stmt->block) {
     text_putc(out, ' ');
     put_block(out, stmt->block, indent);
   }
-  if (stmt->otherwise) {
+  if (stmt->more->otherwise) {
     text_put(out, " else ");
-    put_block(out, stmt->otherwise, indent);
+    put_block(out, stmt->more->otherwise, indent);
   }
   if (stmt->mark) {
     text_put(out, " -> ");
@@ -260,7 +259,7 @@ void dump_shapes(const struct compiled *c, const struct emit_options *options,
   for (size_t i = 0; i < c->model->nodes.count; i++) {
     model_put_name(out, c->model, (int64_t)i);
     text_putc(out, ' ');
-    shape_put(out, &c->model->nodes.at[i].out, options->layout);
+    shape_put(out, c->model->nodes.at[i].out, options->layout);
     text_putc(out, '\n');
   }
 }

@@ -73,7 +73,7 @@ struct field *fields_of(const struct compiled *c) {
     const struct node *node = &model->nodes.at[i];
     struct field field = {.axes = 0};
     if (node->input_count == 0) {
-      fields[i] = of_input(&node->out);
+      fields[i] = of_input(node->out);
       continue;
     }
     struct layer layer = model_layer(model, (int64_t)i, in);

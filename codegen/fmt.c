@@ -58,8 +58,8 @@ static void collect(struct marks *m, const struct block *block) {
         collect(m, arg->block);
     if (s->block)
       collect(m, s->block);
-    if (s->otherwise)
-      collect(m, s->otherwise);
+    if (s->more->otherwise)
+      collect(m, s->more->otherwise);
     bool gives =
         s->kind == STMT_APPLY || s->kind == STMT_GROUP || s->kind == STMT_AGAIN;
     if (!gives || !wants_mark(m, s))

@@ -32,7 +32,7 @@ static void put_ends(struct writer *w) {
   json_put_open(&w->json, '[');
   for (size_t i = 0; i < model->sources.count; i++) {
     int64_t index = model->sources.at[i];
-    const struct shape *shape = &model->nodes.at[index].out;
+    const struct shape *shape = model->nodes.at[index].out;
     json_put_open(&w->json, '{');
     model_put_name(&w->scratch, model, index);
     json_member_string(&w->json, "name", writer_text(w));
@@ -60,7 +60,7 @@ static void put_ends(struct writer *w) {
     json_member_string(&w->json, "name", writer_text(w));
     json_member_int(&w->json, "layer", output->node);
     json_put_key(&w->json, "shape");
-    writer_put_shape(w, &model->nodes.at[output->node].out);
+    writer_put_shape(w, model->nodes.at[output->node].out);
     if (output->train_only)
       json_member_bool(&w->json, "only_training", true);
     json_put_close(&w->json, '}');

@@ -152,13 +152,13 @@ static void put_shapes(struct writer *w, const struct node *node) {
   json_put_key(&w->json, "in");
   json_put_open(&w->json, '[');
   for (int i = 0; i < node->input_count; i++)
-    writer_put_shape(w, &model->nodes.at[node_input(model, node, i)].out);
+    writer_put_shape(w, model->nodes.at[node_input(model, node, i)].out);
   json_put_close(&w->json, ']');
   json_put_key(&w->json, "out");
   json_put_open(&w->json, '[');
-  writer_put_shape(w, &node->out);
+  writer_put_shape(w, node->out);
   json_put_close(&w->json, ']');
-  shape_axes(&w->scratch, &node->out, LAYOUT_HWC);
+  shape_axes(&w->scratch, node->out, LAYOUT_HWC);
   json_member_string(&w->json, "axes", writer_text(w));
 }
 
@@ -177,7 +177,7 @@ static void put_facts(struct writer *w, const struct node *node) {
   int64_t index = node - w->c->model->nodes.at;
   put_shapes(w, node);
   put_attributes(w, node);
-  writer_put_cost(w, &w->c->model->costs[index]);
+  writer_put_cost(w, w->c->model->costs[index]);
   if (node->train_only)
     json_member_bool(&w->json, "only_training", true);
   json_member_int(&w->json, "saved_bytes", w->c->memory.saved_by_node[index]);
@@ -202,8 +202,13 @@ static bool same_place(const struct compiled *c, const struct node *a,
 }
 
 static bool same_shape(const struct shape *a, const struct shape *b) {
-  return a->rank == b->rank && a->dtype == b->dtype &&
-         memcmp(a->dim, b->dim, (size_t)a->rank * sizeof *a->dim) == 0;
+  return a == b ||
+         (a->rank == b->rank && a->dtype == b->dtype &&
+          memcmp(a->dim, b->dim, (size_t)a->rank * sizeof *a->dim) == 0);
+}
+
+static bool same_cost(const struct cost *a, const struct cost *b) {
+  return a == b || memcmp(a, b, sizeof *a) == 0;
 }
 
 /* All that put_facts reads. */
@@ -213,14 +218,14 @@ static bool same_facts(const struct compiled *c, const struct node *a,
   int64_t i = a - model->nodes.at, k = b - model->nodes.at;
   if (a->kind != b->kind || a->given != b->given ||
       a->input_count != b->input_count || a->train_only != b->train_only ||
-      !same_shape(&a->out, &b->out) ||
+      !same_shape(a->out, b->out) ||
       c->memory.saved_by_node[i] != c->memory.saved_by_node[k] ||
-      memcmp(&model->costs[i], &model->costs[k], sizeof *model->costs) != 0 ||
+      !same_cost(model->costs[i], model->costs[k]) ||
       (a->args != b->args && memcmp(a->args, b->args, a->kind->args_size) != 0))
     return false;
   for (int n = 0; n < a->input_count; n++)
-    if (!same_shape(&model->nodes.at[node_input(model, a, n)].out,
-                    &model->nodes.at[node_input(model, b, n)].out))
+    if (!same_shape(model->nodes.at[node_input(model, a, n)].out,
+                    model->nodes.at[node_input(model, b, n)].out))
       return false;
   return true;
 }
@@ -249,7 +254,7 @@ static void put_layer(struct writer *w, struct memos *memos, int64_t index,
   const struct node *node = &model->nodes.at[index];
   struct json *json = &w->json;
   size_t place = node->span.begin % MEMOS;
-  size_t facts = (size_t)node->out.dim[0] + (uintptr_t)node->kind / 64;
+  size_t facts = (size_t)node->out->dim[0] + (uintptr_t)node->kind / 64;
   json_put_open(json, '{');
   json_member_int(json, "index", index);
   model_put_name(&w->scratch, model, index);

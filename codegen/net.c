@@ -102,12 +102,12 @@ static void indent(const struct flat *f) {
 
 static void put_mark(struct flat *f, int64_t node) {
   text_put(f->out, " -> ");
-  shape_put(f->out, &f->model->nodes.at[node].out, LAYOUT_HWC);
+  shape_put(f->out, f->model->nodes.at[node].out, LAYOUT_HWC);
   text_putc(f->out, '\n');
 }
 
 static void put_input(struct flat *f, int64_t index) {
-  const struct shape *shape = &f->model->nodes.at[index].out;
+  const struct shape *shape = f->model->nodes.at[index].out;
   text_printf(f->out, "input %.*s ", SLICE_ARG(f->labels[index]));
   shape_put(f->out, shape, LAYOUT_HWC);
   if (shape->dtype != DTYPE_FLOAT)

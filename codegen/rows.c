@@ -24,7 +24,7 @@ static int64_t row_end(const struct model *model, int64_t node,
 
 static void sum_costs(const struct model *model, struct row *row) {
   for (int64_t i = row->first; i < row->end; i++) {
-    cost_add(&row->cost, &model->costs[i]);
+    cost_add(&row->cost, model->costs[i]);
     row->shares = row->shares || model->nodes.at[i].shares != NO_NODE;
   }
 }
@@ -147,13 +147,13 @@ void row_put_layer(struct text *out, const struct compiled *c,
 }
 
 const struct shape *row_shape(const struct compiled *c, const struct row *row) {
-  return &c->model->nodes.at[row->end - 1].out;
+  return c->model->nodes.at[row->end - 1].out;
 }
 
 const char *sample_word(const struct compiled *c) {
   if (c->model->sources.count == 0)
     return "sample";
-  const struct shape *in = &c->model->nodes.at[c->model->sources.at[0]].out;
+  const struct shape *in = c->model->nodes.at[c->model->sources.at[0]].out;
   if (in->dtype == DTYPE_FLOAT && in->rank == 3)
     return "image";
   bool sequence = in->dtype != DTYPE_FLOAT || in->rank == 2;

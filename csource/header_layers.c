@@ -71,7 +71,7 @@ static const char *const end_endings[] = {
 static void put_end(struct header *h, const char *kind, size_t number,
                     int64_t node, struct slice name,
                     const struct operand *operand) {
-  const struct shape *shape = &h->c->model->nodes.at[node].out;
+  const struct shape *shape = h->c->model->nodes.at[node].out;
   struct text text = text_new(h->c->arena);
   int64_t count =
       size_product(shape_values(shape), h->c->settings->infer.batch);
@@ -161,7 +161,7 @@ static int deconv_windows(const struct node *node, const struct program_op *op,
                           struct window *windows) {
   const struct operand *weight = program->operands.at + op->first_operand + 2;
   const int64_t *numbers = program->numbers.at + op->first_number;
-  int axes = shape_spatial(&node->out);
+  int axes = shape_spatial(node->out);
   const struct arg_spec *spec = spec_of(node, "pad");
   for (int i = 0; i < axes; i++)
     windows[i] = (struct window){.kernel = weight->dim[i],
@@ -199,7 +199,7 @@ static void put_windows(struct layers *l, struct slice stem, int64_t index) {
                {"PAD_BEFORE_", w->before},
                {"PAD_AFTER_", w->after}};
     for (size_t k = 0; k < sizeof all / sizeof *all; k++)
-      header_stem_macro(h, stem, ending_of(h, all[k].what, &node->out, i),
+      header_stem_macro(h, stem, ending_of(h, all[k].what, node->out, i),
                         all[k].value);
   }
   if (op)
@@ -224,7 +224,7 @@ static void put_weights(struct layers *l, struct slice stem, int64_t index) {
     count += model->params.at[place].count; /* a part of the whole */
   }
   if (l->block.bias[index] >= 0)
-    count += shape_channels(&node->out);
+    count += shape_channels(node->out);
   if (first < 0)
     return;
   element_bytes(h->c->settings->infer.dtype, first, &offset);
@@ -237,7 +237,7 @@ static void put_layer(struct layers *l, int64_t index) {
   struct header *h = l->h;
   const struct model *model = h->c->model;
   const struct node *node = &model->nodes.at[index];
-  const struct cost *cost = &model->costs[index];
+  const struct cost *cost = model->costs[index];
   struct text name = text_new(h->c->arena), written = name;
   model_put_name(&name, model, index);
   model_put_layer(&written, model, index, NULL);
@@ -248,8 +248,8 @@ static void put_layer(struct layers *l, int64_t index) {
   text_put(h->out, ": ");
   c_put_comment(h->out, text_slice(&written));
   text_put(h->out, " */\n");
-  put_shape(h, stem, &node->out);
-  header_stem_macro(h, stem, "_COUNT", shape_values(&node->out));
+  put_shape(h, stem, node->out);
+  header_stem_macro(h, stem, "_COUNT", shape_values(node->out));
   put_windows(l, stem, index);
   if (cost->params)
     header_stem_macro(h, stem, "_PARAM_COUNT", cost->params);

@@ -81,7 +81,7 @@ static bool is_tail(const struct diagram *d, const struct row *row,
       model->nodes.at[before->head].kind == &model_input_kind)
     return false;
   return node_input(model, node, 0) == before->end - 1 &&
-         shape_equal(&node->out, row_shape(d->c, before));
+         shape_equal(node->out, row_shape(d->c, before));
 }
 
 static void merge_tails(struct diagram *d) {

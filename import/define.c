@@ -51,24 +51,30 @@ static bool runs_alike(const struct source_plan *plan, const struct run *a,
 
 /*
  * Names of outputs are the net's; a def would give them twice. A tensor from
- * before `first` may be given to a def, a layer to use again may not.
+ * before `first` may be given to a def, a layer to use again may not, nor the
+ * turn of a loop around it: only a loop of its own (`looped`) has an index.
  */
 static bool may_move(const struct source_plan *plan, const struct statement *s,
-                     int first) {
+                     int first, bool looped) {
   const char *word = statement_word(s);
   if (strcmp(word, "input") == 0 || strcmp(word, "output") == 0)
     return false;
   if (s->series_until > 0 && s->series_from < first)
     return false;
   bool of_layer = statement_names_layer(s);
+  if (s->index && !looped)
+    return false;
+  looped = looped || s->series_until > 0;
   for (size_t i = 0; i < s->pieces.count; i++) {
     const struct piece *piece = &s->pieces.at[i];
+    if (piece->kind == PIECE_LABEL && piece->index && !looped)
+      return false;
     if (piece->kind == PIECE_LABEL && plan->ordinal[piece->node] < first &&
         (of_layer || *piece->text.before))
       return false;
     const struct block *inner = piece->block;
     for (size_t k = 0; inner && k < inner->all.count; k++)
-      if (!may_move(plan, &inner->all.at[k], first))
+      if (!may_move(plan, &inner->all.at[k], first, looped))
         return false;
   }
   return true;
@@ -106,7 +112,7 @@ static void search_block(struct search *search, struct block *block) {
     for (size_t n = 1; n <= search->longest && i + n <= block->all.count; n++) {
       const struct statement *s = &block->all.at[i + n - 1];
       struct run run = {block, i, n};
-      if (!may_move(search->plan, s, block->all.at[i].first))
+      if (!may_move(search->plan, s, block->all.at[i].first, false))
         break;
       form = (form ^ s->form) * UINT64_C(0x9E3779B97F4A7C15) + n;
       if (run_is_private(search->plan, &run, true) && run_lines(&run) > 1 &&

@@ -61,6 +61,7 @@ static bool put_given(struct source_plan *plan, const struct statement *def,
   if (by->kind == PIECE_LABEL) {
     piece->kind = PIECE_LABEL;
     piece->node = by->node;
+    piece->index = by->index;
     text->value = by->text.value;
   } else {
     text->value = graph_text(plan->graph, "%s%s", by->text.value, rest);
@@ -93,7 +94,9 @@ static void replace(struct source_plan *plan, const struct calls *calls,
                     struct block *body) {
   struct block next = {0};
   struct statement *old = calls->block->all.at;
-  body->all.at[body->all.count - 1].node = old[calls->at].node;
+  struct statement *last = &body->all.at[body->all.count - 1];
+  last->node = old[calls->at].node;
+  last->index = old[calls->at].index; /* in a loop, one of a series */
   for (size_t i = 0; i < calls->block->all.count; i++) {
     if (i != calls->at) {
       *VEC_PUSH(plan->graph->arena, &next.all) = old[i];

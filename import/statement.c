@@ -35,6 +35,7 @@ static void mix_part(struct statement *s, const struct part_text *text) {
 
 struct piece *statement_put(const struct source_plan *plan, struct statement *s,
                             enum piece_kind kind) {
+  VEC_RESERVE(plan->graph->arena, &s->pieces, 2); /* a million may follow */
   struct piece *piece = VEC_PUSH(plan->graph->arena, &s->pieces);
   piece->kind = kind;
   piece->node = -1;

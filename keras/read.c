@@ -159,11 +159,11 @@ static int last_step(struct keras_call *call,
 
 static bool resolve(struct keras *k, struct keras_model *m,
                     const struct keras_site *site, struct keras_call *call) {
-  size_t count = site->args.count;
+  size_t count = site->args.count, room = count ? count : 1;
   struct keras_operand *operands =
-      arena_alloc(k->graph->arena, count + 1, sizeof *operands);
+      arena_alloc(k->graph->arena, room, sizeof *operands);
   struct keras_tensor *inputs =
-      arena_alloc(k->graph->arena, count + 1, sizeof *inputs);
+      arena_alloc(k->graph->arena, room, sizeof *inputs);
   for (size_t i = 0; i < count; i++) {
     const struct keras_reference *from = &site->args.at[i];
     operands[i] = (struct keras_operand){
@@ -293,9 +293,9 @@ static bool add_call(struct keras *k, struct keras_model *m,
     return false;
   }
   layer->ran = true;
-  VEC_RESERVE(k->graph->arena, &site->outputs, call.outputs.count);
-  for (size_t i = 0; i < call.outputs.count; i++)
-    *VEC_PUSH(k->graph->arena, &site->outputs) = call.outputs.at[i];
+  site->outputs.at = call.outputs.at; /* nobody else has them */
+  site->outputs.count = call.outputs.count;
+  site->outputs.room = call.outputs.room;
   note_uses(k, site);
   return !k->graph->failed;
 }
@@ -380,7 +380,6 @@ bool keras_add_model(struct keras_call *call) {
 
 /* Several outputs have the names of their layers. */
 static bool name_outputs(struct keras *k, const struct keras_model *m) {
-  struct map taken = {0};
   for (size_t i = 0; i < m->outputs.count; i++) {
     const struct keras_reference *from = &m->outputs.at[i];
     const struct keras_site *site = &m->sites.at[from->site];
@@ -396,11 +395,7 @@ static bool name_outputs(struct keras *k, const struct keras_model *m) {
     if (index < 0 || k->graph->nodes.at[index]->output)
       continue;
     const char *name = graph_identifier(k->graph, site->layer->name);
-    const char *whole = name ? name : "output";
-    for (int n = 2; map_find(&taken, slice_of(whole)); n++)
-      whole = graph_text(k->graph, "%s_%d", name ? name : "output", n);
-    map_add(k->graph->arena, &taken, slice_of(whole));
-    k->graph->nodes.at[index]->output = whole;
+    k->graph->nodes.at[index]->output = name ? name : "output";
   }
   return true;
 }

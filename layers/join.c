@@ -373,7 +373,13 @@ static size_t concat_trace(const struct layer *layer, struct tape *tape,
     struct tape_value value = tape->values.at[in[i]];
     bool list = tape->profile->concat_anew && value.part_count &&
                 value.shared && value.axis == axis &&
-                tape->parts.count < LIMIT_PARTS;
+                tape->part_count < LIMIT_PARTS;
+    tape->part_count += list ? value.part_count : 1;
+    if (list && i == 0 && value.first_part + value.part_count == first) {
+      first = value.first_part; /* its list goes on with the other operands */
+      count = (int)value.part_count;
+      continue;
+    }
     for (uint32_t k = 0; k < (list ? value.part_count : 1); k++) {
       size_t part = list ? tape->parts.at[value.first_part + k] : in[i];
       *VEC_PUSH(tape->arena, &tape->parts) = part;
@@ -387,6 +393,8 @@ static size_t concat_trace(const struct layer *layer, struct tape *tape,
                                                   .does = &does,
                                                   .in = &tape->parts.at[first],
                                                   .in_count = count,
+                                                  .listed = true,
+                                                  .first_part = first,
                                                   .out = extent_of(&layer->out),
                                                   .gradient = GRADIENT_SHARED});
   tape->values.at[out].first_part = tape_place(tape, first);

@@ -87,11 +87,14 @@ void layer_params(const struct layer *layer, struct params *params) {
     return;
   }
   layer->kind->params(layer, &own);
+  struct text name = text_new(params->arena); /* of one after the other */
   for (size_t i = 0; i < own.all.count; i++)
     for (int64_t copy = 0; copy < layer->copies; copy++) {
-      struct text name = text_new(params->arena);
       struct param param = own.all.at[i];
-      text_printf(&name, "%" PRId64 ".%s", copy, param.name);
+      name.length = 0;
+      text_int(&name, copy);
+      text_putc(&name, '.');
+      text_put(&name, param.name);
       param.name = arena_copy(params->arena, name.at, name.length);
       params_add(params, param);
     }

@@ -91,29 +91,41 @@ bool scan_joins(const struct scan *scan) {
 
 /* Words */
 
-static const struct {
+static const struct keyword {
   const char *text;
   int token;
-} keywords[] = {
-    {"net", TOKEN_KW_NET},     {"input", TOKEN_KW_INPUT},
-    {"fork", TOKEN_KW_FORK},   {"from", TOKEN_KW_FROM},
-    {"again", TOKEN_KW_AGAIN}, {"output", TOKEN_KW_OUTPUT},
-    {"def", TOKEN_KW_DEF},     {"let", TOKEN_KW_LET},
-    {"param", TOKEN_KW_PARAM}, {"repeat", TOKEN_KW_REPEAT},
-    {"for", TOKEN_KW_FOR},     {"in", TOKEN_KW_IN},
-    {"if", TOKEN_KW_IF},       {"else", TOKEN_KW_ELSE},
-    {"use", TOKEN_KW_USE},     {"train", TOKEN_KW_TRAIN},
-    {"infer", TOKEN_KW_INFER}, {"budget", TOKEN_KW_BUDGET},
-    {"and", TOKEN_KW_AND},     {"or", TOKEN_KW_OR},
-    {"not", TOKEN_KW_NOT},     {"true", TOKEN_KW_TRUE},
-    {"false", TOKEN_KW_FALSE}, {"x", TOKEN_BY},
+} keywords['z' - 'a' + 1][5] = {
+#define LETTER(letter) [letter - 'a']
+    LETTER('a') = {{"and", TOKEN_KW_AND}, {"again", TOKEN_KW_AGAIN}},
+    LETTER('b') = {{"budget", TOKEN_KW_BUDGET}},
+    LETTER('d') = {{"def", TOKEN_KW_DEF}},
+    LETTER('e') = {{"else", TOKEN_KW_ELSE}},
+    LETTER('f') = {{"for", TOKEN_KW_FOR},
+                   {"from", TOKEN_KW_FROM},
+                   {"fork", TOKEN_KW_FORK},
+                   {"false", TOKEN_KW_FALSE}},
+    LETTER('i') = {{"in", TOKEN_KW_IN},
+                   {"if", TOKEN_KW_IF},
+                   {"input", TOKEN_KW_INPUT},
+                   {"infer", TOKEN_KW_INFER}},
+    LETTER('l') = {{"let", TOKEN_KW_LET}},
+    LETTER('n') = {{"net", TOKEN_KW_NET}, {"not", TOKEN_KW_NOT}},
+    LETTER('o') = {{"or", TOKEN_KW_OR}, {"output", TOKEN_KW_OUTPUT}},
+    LETTER('p') = {{"param", TOKEN_KW_PARAM}},
+    LETTER('r') = {{"repeat", TOKEN_KW_REPEAT}},
+    LETTER('t') = {{"train", TOKEN_KW_TRAIN}, {"true", TOKEN_KW_TRUE}},
+    LETTER('u') = {{"use", TOKEN_KW_USE}},
+    LETTER('x') = {{"x", TOKEN_BY}},
+#undef LETTER
 };
 
-/* Most words are told from a keyword by the first letter. */
 static int keyword_of(struct slice word) {
-  for (size_t i = 0; i < sizeof keywords / sizeof *keywords; i++)
-    if (*keywords[i].text == *word.at && slice_is(word, keywords[i].text))
-      return keywords[i].token;
+  char first = *word.at;
+  if (first < 'a' || first > 'z')
+    return TOKEN_NAME;
+  for (const struct keyword *k = keywords[first - 'a']; k->text; k++)
+    if (slice_is(word, k->text))
+      return k->token;
   return TOKEN_NAME;
 }
 
@@ -210,7 +222,7 @@ static const struct {
   int64_t factor;
   bool bytes;
 } units[] = {
-    {"", 1, false},
+    {"", 1, false}, /* none */
     {"K", 1000, false},
     {"M", 1000000, false},
     {"G", 1000000000, false},
@@ -271,7 +283,9 @@ static bool read_number(struct number *n, struct slice text) {
     return read_exponent(text, i);
   }
   struct slice unit = {text.at + i, text.length - i};
-  for (size_t u = 0; u < sizeof units / sizeof *units; u++) {
+  if (!unit.length)
+    return true;
+  for (size_t u = 1; u < sizeof units / sizeof *units; u++) {
     if (slice_is(unit, units[u].name)) {
       n->unit = u;
       return true;

@@ -243,7 +243,7 @@ static struct define read_input(const struct reading *r,
   struct pair sizes = {slice_of(""), pair->value};
   const struct stmt *stmt =
       sizes.value.length ? parse_pair(r, "input", &sizes, " ") : NULL;
-  if (!stmt || stmt->next || stmt->kind != STMT_INPUT || stmt->dtype.at ||
+  if (!stmt || stmt->next || stmt->kind != STMT_INPUT || stmt->more->dtype.at ||
       r->diags->all.count)
     return (struct define){.used = true};
   return (struct define){.name = pair->name,

@@ -69,7 +69,7 @@ static void call_layer(struct call *call) {
   struct load *load = call->netc->load;
   const struct model *model = &load->model;
   const struct node *node = &model->nodes.at[asking->index];
-  const struct cost *cost = &model->costs[asking->index];
+  const struct cost *cost = model->costs[asking->index];
   const struct layer_texts *texts = texts_at(load, asking->index);
   struct netc_layer layer = {
       .name = texts->name,
@@ -77,7 +77,7 @@ static void call_layer(struct call *call) {
       .written = texts->written,
       .place = load_place(load, node->span),
       .head = node->head,
-      .out = shape_for(&node->out),
+      .out = shape_for(node->out),
       .input_count = (size_t)node->input_count,
       .inputs = model->inputs.at + node->first_input,
       .attribute_count = count_specs(node->kind->specs),
@@ -221,8 +221,7 @@ enum netc_status netc_totals(const struct netc *netc,
                               .buffer_count = model->total.buffers,
                               .mac_count = model->total.macs,
                               .activation_count = model->total.activations,
-                              .activation_bytes =
-                                  model->total.activation_bytes,
+                              .activation_bytes = model->total.activation_bytes,
                               .active_count = model->total.active};
   return FILL(totals, &found);
 }

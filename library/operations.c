@@ -71,7 +71,7 @@ static void add_inputs(struct writing *w, size_t index,
   const struct tape_lowered *lowered = &tape->lowered.at[index];
   for (int i = 0; i < op->facts->in_count; i++) {
     struct strides lies = strides_at(tape, index, i);
-    *to++ = operand_of(w, tape->ins.at[op->first_in + (size_t)i], &lies);
+    *to++ = operand_of(w, tape_input(tape, op, i), &lies);
   }
   for (int i = 0; i < lowered->weight_count; i++) {
     size_t param = tape->weights.at[lowered->first_weight + (size_t)i];

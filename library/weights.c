@@ -27,7 +27,7 @@ static void view_param(const struct collecting *c, size_t index,
                        const struct param *param, struct param_view *view) {
   const struct node *node = &c->model->nodes.at[index];
   const struct shape *in = NULL, *out = c->maps.vector[index];
-  if (node->input_count == 1 && node->out.rank == 1) {
+  if (node->input_count == 1 && node->out->rank == 1) {
     int64_t from = node_input(c->model, node, 0);
     in = c->maps.vector[from];
     if (model_input(c->model, node)->rank > 1 && c->maps.channels_first[from])
@@ -121,7 +121,7 @@ static void add_tensor(struct collecting *c, size_t index, size_t number) {
 
 static void add_made_bias(struct collecting *c, size_t index) {
   const struct node *node = &c->model->nodes.at[index];
-  int64_t channels = shape_channels(&node->out);
+  int64_t channels = shape_channels(node->out);
   if (c->block.bias[index] < 0)
     return;
   *VEC_PUSH(c->arena, &c->weights->tensors) =

@@ -67,8 +67,8 @@ static const struct shape *flattened_map(const struct lint *l, int64_t node) {
   const struct node *n = &l->model->nodes.at[node];
   while (n->input_count == 1) {
     n = &l->model->nodes.at[node_input(l->model, n, 0)];
-    if (n->out.rank >= 2)
-      return &n->out;
+    if (n->out->rank >= 2)
+      return n->out;
     if (n->kind->memory == OUTPUT_FRESH)
       break;
   }
@@ -99,7 +99,7 @@ static int64_t params_behind_gap(struct lint *l, int64_t node) {
 }
 
 static void check_share(struct lint *l, int64_t node) {
-  int64_t mine = l->model->costs[node].params;
+  int64_t mine = l->model->costs[node]->params;
   int64_t all = l->model->total.params;
   if (mine < HUGE_PARAMS || mine <= all / 2 ||
       !l->model->nodes.at[node].kind->macs)
@@ -138,15 +138,15 @@ static void check_redundant(struct lint *l, int64_t node) {
   struct diagnostic *d =
       lint_warn(l, REDUNDANT_LAYER, node, "%.*s changes nothing here",
                 SLICE_ARG(lint_layer_text(l, node)));
-  diag_label(d, b->span, "gives %s", shape_text(&b->out).text);
+  diag_label(d, b->span, "gives %s", shape_text(b->out).text);
 }
 
 static void check_alignment(struct lint *l, int64_t node) {
   const struct node *n = &l->model->nodes.at[node];
   if (l->diags->level[CHANNEL_ALIGNMENT] == SEVERITY_OFF || !n->kind->macs ||
-      !n->kind->params || shape_channels(&n->out) % ALIGNMENT == 0)
+      !n->kind->params || shape_channels(n->out) % ALIGNMENT == 0)
     return;
-  int64_t channels = shape_channels(&n->out);
+  int64_t channels = shape_channels(n->out);
   struct diagnostic *d = lint_warn(l, CHANNEL_ALIGNMENT, node,
                                    "%" PRId64 " channels are no multiple of %d",
                                    channels, ALIGNMENT);
@@ -247,7 +247,7 @@ static void count_readers(struct lint *l) {
     for (int k = 0; k < n->input_count; k++) {
       int64_t from = node_input(l->model, n, k);
       l->readers[from]++;
-      l->reader[from] = (int64_t)i;
+      l->reader[from] = (int32_t)i;
     }
   }
 }
@@ -262,7 +262,7 @@ void lint_model(const struct expansion *expansion, const struct block *program,
       .diags = expansion->diags,
       .in = model_layer_room(model),
       .readers = arena_alloc(model->arena, count + 1, sizeof(int32_t)),
-      .reader = arena_alloc(model->arena, count + 1, sizeof(int64_t)),
+      .reader = arena_alloc(model->arena, count + 1, sizeof(int32_t)),
       .output = arena_alloc(model->arena, count + 1, sizeof(bool)),
       .alive = arena_alloc(model->arena, count + 1, sizeof(bool)),
       .clean = arena_alloc(model->arena, model->sources.count + 1,

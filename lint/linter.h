@@ -10,20 +10,30 @@ struct map_origin {
   int64_t node, input; /* input -1: a learned tensor */
 };
 
+/* A layer whose windows leave nothing, on such a map. */
+struct fitting {
+  const struct layer_kind *kind;
+  const void *args;
+  const struct shape *in;
+};
+
+enum { LINT_FITTING = 16 };
+
 struct lint {
   const struct expansion *expansion;
   const struct block *program;
   struct model *model;
   struct diags *diags;
   const struct shape **in;
-  int32_t *readers;          /* by node: how many nodes read it */
-  int64_t *reader;           /* by node: the last of them */
-  bool *output;              /* by node: it is one */
-  bool *alive;               /* by node: some output depends on it */
-  bool strided;              /* a layer with weights has a stride */
-  struct clean_sizes *clean; /* by input */
-  int64_t clean_effort;      /* that is left to find them */
-  struct map_origin *maps;   /* by node, once they are asked for */
+  int32_t *readers;                     /* by node: how many nodes read it */
+  int32_t *reader;                      /* by node: the last of them */
+  bool *output;                         /* by node: it is one */
+  bool *alive;                          /* by node: some output depends on it */
+  bool strided;                         /* a layer with weights has a stride */
+  struct clean_sizes *clean;            /* by input */
+  int64_t clean_effort;                 /* that is left to find them */
+  struct map_origin *maps;              /* by node, once they are asked for */
+  struct fitting fitting[LINT_FITTING]; /* of late, by arguments */
 };
 
 /* Reports about a node, and remembers it for the rows of reports. */

@@ -162,7 +162,7 @@ struct clean_sizes clean_sizes_find(const struct expansion *expansion,
                      .input = input,
                      .left = left,
                      .together = true};
-  s.shape = &model->nodes.at[model->sources.at[input]].out;
+  s.shape = model->nodes.at[model->sources.at[input]].out;
   int spatial = shape_spatial(s.shape);
   for (int i = 1; i < spatial; i++)
     s.together = s.together && s.shape->dim[i] == s.shape->dim[0];

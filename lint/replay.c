@@ -37,7 +37,7 @@ void replay_open(struct replay *replay, const struct model *model,
   bool *depends = arena_alloc(arena, count, sizeof *depends);
   for (size_t i = 0; i < count; i++) {
     const struct node *node = &model->nodes.at[i];
-    replay->shapes[i] = node->out;
+    replay->shapes[i] = *node->out;
     depends[i] = (int64_t)i == source || reads_any(model, node, depends);
     if (!depends[i])
       continue;
@@ -79,7 +79,7 @@ static bool infer(struct replay *replay, struct layer *layer) {
 
 /* Whether expressions asked this node for what is other now. */
 static bool was_asked(const struct node *node, const struct shape *now) {
-  const struct shape *then = &node->out;
+  const struct shape *then = node->out;
   return node->sizes_asked || (node->channels_asked &&
                                (now->rank != then->rank ||
                                 shape_channels(now) != shape_channels(then)));
@@ -94,7 +94,7 @@ enum replay_result replay_run(struct replay *replay,
     int64_t index = replay->nodes.at[i];
     const struct node *node = &model->nodes.at[index];
     bool first = i == 0;
-    struct shape out = first ? *input : node->out;
+    struct shape out = first ? *input : *node->out;
     if (!first && reads_any(model, node, replay->changed)) {
       struct layer layer = replay_layer(replay, index);
       if (!infer(replay, &layer))
@@ -102,7 +102,7 @@ enum replay_result replay_run(struct replay *replay,
       out = layer.out;
     }
     replay->shapes[index] = out;
-    replay->changed[index] = !shape_equal(&out, &node->out);
+    replay->changed[index] = !shape_equal(&out, node->out);
     if (replay->changed[index] && was_asked(node, &out))
       return REPLAY_UNKNOWN;
   }

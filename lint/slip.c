@@ -17,7 +17,7 @@ static bool has_windows(const struct lint *l) {
 void lint_channels_first(struct lint *l, int64_t node) {
   enum { MOST_CHANNELS = 4 }; /* of pictures: with a depth or an alpha */
   const struct node *n = &l->model->nodes.at[node];
-  const struct shape *map = &n->out;
+  const struct shape *map = n->out;
   if (n->kind != &model_input_kind || map->rank != 3 ||
       map->dtype != DTYPE_FLOAT || (map->dim[0] != 1 && map->dim[0] != 3) ||
       map->dim[1] <= MOST_CHANNELS || map->dim[2] <= MOST_CHANNELS ||
@@ -67,7 +67,7 @@ static bool is_output(const struct lint *l, int64_t node) {
 
 void lint_dense_on_map(struct lint *l, int64_t node) {
   const struct node *n = &l->model->nodes.at[node];
-  if (!n->kind->per_position || n->out.rank < 3)
+  if (!n->kind->per_position || n->out->rank < 3)
     return;
   int64_t end = model_row_end(l->model, n->head) - 1;
   int64_t next = l->readers[end] == 1 ? l->reader[end] : end;
@@ -78,10 +78,10 @@ void lint_dense_on_map(struct lint *l, int64_t node) {
   struct diagnostic *d =
       lint_warn(l, DENSE_ON_MAP, node,
                 "%s gives %" PRId64 " values for each of %" PRId64 " positions",
-                n->kind->name, shape_channels(&n->out),
-                shape_values(&n->out) / shape_channels(&n->out));
+                n->kind->name, shape_channels(n->out),
+                shape_values(n->out) / shape_channels(n->out));
   diag_help(d,
             "`fc %" PRId64 "` takes the whole map as one vector, `gap` "
             "before it the mean of all positions",
-            shape_channels(&n->out));
+            shape_channels(n->out));
 }

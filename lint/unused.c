@@ -73,7 +73,7 @@ static void walk_args(struct walk *w, const struct arg *arg) {
 static void walk_def(struct walk *w, const struct stmt *stmt) {
   define(w, stmt->name, stmt->name_span, UNUSED_DEF, "def");
   size_t outside = w->names.count;
-  for (const struct def_param *p = stmt->params; p; p = p->next) {
+  for (const struct def_param *p = stmt->more->params; p; p = p->next) {
     walk_expr(w, p->value);
     define(w, p->name, p->span, UNUSED_PARAM, "parameter");
   }
@@ -82,7 +82,7 @@ static void walk_def(struct walk *w, const struct stmt *stmt) {
 }
 
 static void walk_rows(struct walk *w, const struct stmt *stmt) {
-  for (const struct table_row *row = stmt->rows; row; row = row->next)
+  for (const struct table_row *row = stmt->more->rows; row; row = row->next)
     for (const struct expr *x = row->values; x; x = x->next)
       walk_expr(w, x);
 }
@@ -90,7 +90,7 @@ static void walk_rows(struct walk *w, const struct stmt *stmt) {
 static void walk_for(struct walk *w, const struct stmt *stmt) {
   walk_rows(w, stmt);
   size_t outside = w->names.count;
-  for (const struct name_list *n = stmt->names; n; n = n->next)
+  for (const struct name_list *n = stmt->more->names; n; n = n->next)
     hide(w, n->name, n->span);
   walk_block(w, stmt->block);
   leave(w, outside);
@@ -101,9 +101,9 @@ static void walk_stmt(struct walk *w, const struct stmt *stmt) {
   if (stmt->kind == STMT_MESSAGE)
     for (const struct expr *x = stmt->value; x; x = x->next)
       walk_expr(w, x);
-  walk_expr(w, stmt->high);
-  walk_expr(w, stmt->range);
-  walk_expr(w, stmt->step);
+  walk_expr(w, stmt->more->high);
+  walk_expr(w, stmt->more->range);
+  walk_expr(w, stmt->more->step);
   for (const struct expr *x = stmt->label_indices; x; x = x->next)
     walk_expr(w, x);
   walk_expr(w, stmt->mark);
@@ -123,8 +123,8 @@ static void walk_stmt(struct walk *w, const struct stmt *stmt) {
   }
   if (stmt->block)
     walk_block(w, stmt->block);
-  if (stmt->otherwise)
-    walk_block(w, stmt->otherwise);
+  if (stmt->more->otherwise)
+    walk_block(w, stmt->more->otherwise);
   if (stmt->label.at)
     hide(w, stmt->label, stmt->label_span);
 }

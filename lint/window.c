@@ -40,7 +40,7 @@ static void find_maps(struct lint *l) {
       continue;
     int64_t before = node_input(model, n, 0);
     map->input = l->maps[before].input;
-    if (same_map(&n->out, &model->nodes.at[before].out))
+    if (same_map(n->out, model->nodes.at[before].out))
       map->node = l->maps[before].node;
     int axes = remainders_of(model, (int64_t)i, l->in, windows, r);
     for (int a = 0; a < axes && n->kind->params; a++)
@@ -91,7 +91,7 @@ static void put_clean(struct text *out, struct lint *l, int64_t node) {
 
 static void put_ceil(struct text *out, struct lint *l, int64_t node,
                      const struct window *windows, int axes) {
-  struct shape up = l->model->nodes.at[node].out;
+  struct shape up = *l->model->nodes.at[node].out;
   for (int i = 0; i < axes; i++) {
     int64_t step = windows[i].stride;
     int64_t left = windows[i].in + windows[i].before + windows[i].after -
@@ -161,15 +161,26 @@ static bool another_reads_all(struct lint *l, int64_t node) {
 }
 
 void lint_windows(struct lint *l, int64_t node) {
+  const struct node *n = &l->model->nodes.at[node];
   struct window windows[3];
   struct remainder r[3];
+  if (!n->kind->windows)
+    return;
+  struct fitting *late = &l->fitting[(uintptr_t)n->args / 16 % LINT_FITTING];
+  struct fitting this = {n->kind, n->args, model_input(l->model, n)};
+  if (memcmp(late, &this, sizeof this) == 0)
+    return; /* as at an earlier turn of a loop */
   int axes = remainders_of(l->model, node, l->in, windows, r);
-  bool unread = false;
-  for (int i = 0; i < axes; i++)
+  bool unread = false, skipped = false;
+  for (int i = 0; i < axes; i++) {
     unread = unread || r[i].unread > 0;
+    skipped = skipped || r[i].skipped > 0;
+  }
+  if (!unread && !skipped)
+    *late = this;
   if (unread)
     report_remainder(l, node, windows, r, axes);
-  if (!skips_values(l, node) || another_reads_all(l, node))
+  if (!skipped || another_reads_all(l, node))
     return;
   struct diagnostic *d = lint_warn(
       l, STRIDE_SKIPS, node, "%.*s steps over values that no window reads",

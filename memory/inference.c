@@ -13,12 +13,12 @@ enum {
 
 /* The arena */
 
-static size_t add_buffer(struct placing *p, int64_t node, const char *part,
-                         int64_t bytes, int64_t step) {
+static uint32_t add_buffer(struct placing *p, int64_t node, const char *part,
+                           int64_t bytes, int64_t step) {
   struct arena *arena = p->b->model->arena;
   *VEC_PUSH(arena, &p->inference->arena) = (struct arena_buffer){
       .node = node, .part = part, .bytes = bytes, .first = step, .last = step};
-  return p->inference->arena.count;
+  return tape_place(&p->b->trace.tape, p->inference->arena.count);
 }
 
 /* The node whose output a value is; inner results have names of their own. */
@@ -75,18 +75,19 @@ static void find_buffers(struct placing *p) {
     place_task(p, i, p->schedule->order[i]);
 }
 
-static bool place(struct placing *p, const struct infer_settings *settings) {
-  struct inference *f = p->inference;
+static bool place(struct inference *f, const struct model *model,
+                  const struct infer_settings *settings,
+                  struct arena *scratch) {
   struct plan_options options = {.align = settings->align,
                                  .nodes = PLAN_EFFORT,
-                                 .progress = p->b->model->progress};
+                                 .progress = model->progress};
   struct plan_buffer *buffers =
-      arena_alloc(p->b->arena, f->arena.count + 1, sizeof *buffers);
+      arena_alloc(scratch, f->arena.count + 1, sizeof *buffers);
   for (size_t i = 0; i < f->arena.count; i++)
     buffers[i] = (struct plan_buffer){.lower = f->arena.at[i].first,
                                       .upper = f->arena.at[i].last + 1,
                                       .size = f->arena.at[i].bytes};
-  if (plan_arena(p->b->arena, buffers, f->arena.count, &options, &f->plan) !=
+  if (plan_arena(scratch, buffers, f->arena.count, &options, &f->plan) !=
       PLAN_DONE)
     return false;
   for (size_t i = 0; i < f->arena.count; i++)
@@ -218,8 +219,15 @@ static bool find_plan(const struct model *model,
     find_buffers(&p);
     find_peak(&p);
     find_order(&p);
-    fits = place(&p, settings) && (!program || program_write(&p, program));
   }
+  if (program) /* which says where all of it lies */
+    fits = fits && place(f, model, settings, &scratch) &&
+           program_write(&p, program);
+  arena_close(&scratch);
+  if (!fits || program)
+    return fits;
+  arena_open_in(&scratch, model->arena);
+  fits = place(f, model, settings, &scratch);
   arena_close(&scratch);
   return fits;
 }

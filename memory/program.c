@@ -100,8 +100,7 @@ static void add_inputs(struct writer *w, size_t index,
   const struct tape_lowered *lowered = &tape->lowered.at[index];
   for (int i = 0; i < op->facts->in_count; i++) {
     struct strides lies = strides_at(w, index, i);
-    struct operand operand =
-        operand_of(w, tape->ins.at[op->first_in + (size_t)i], &lies);
+    struct operand operand = operand_of(w, tape_input(tape, op, i), &lies);
     add_operand(w, &operand);
   }
   for (int i = 0; i < lowered->weight_count; i++) {
@@ -124,7 +123,7 @@ static void add_folded(struct writer *w, size_t index,
   if (tasks_has_bias(b, index))
     return;
   const struct node *node = &b->model->nodes.at[step->folded];
-  int64_t channels = shape_channels(&node->out);
+  int64_t channels = shape_channels(node->out);
   struct strides lies = strides_dense(1, &channels);
   add_weight(w, w->block.bias[step->node], &lies);
   step->ins++;

@@ -20,7 +20,8 @@ static size_t add_tensor(struct tasks *b, size_t storage) {
   const struct tape_storage *s = &b->trace.tape.storages.at[storage];
   struct plan_tensor *tensor = VEC_PUSH(b->graph.arena, &b->graph.tensors);
   tensor->bytes = bytes_of(b, &s->extent);
-  return b->tensor[storage] = b->graph.tensors.count;
+  return b->tensor[storage] =
+             tape_place(&b->trace.tape, b->graph.tensors.count);
 }
 
 static void find_tied(struct tasks *b) {
@@ -57,7 +58,7 @@ static bool folds(const struct tasks *b, size_t index) {
       b->model->nodes.at[op->node].copies > 1 ||
       b->settings->fold == TOGGLE_OFF)
     return false;
-  size_t in = tape->ins.at[op->first_in];
+  size_t in = tape_input(tape, op, 0);
   const struct tape_op *before = &tape->ops.at[index - 1];
   return multiplies(b, index - 1) && before->first_out == in &&
          b->reads[in] == 1 && !has_tied(b, before->node) &&
@@ -75,8 +76,9 @@ bool tasks_has_bias(const struct tasks *b, size_t index) {
 
 static void count_reads(struct tasks *b) {
   const struct tape *tape = &b->trace.tape;
-  for (size_t i = 0; i < tape->ins.count; i++)
-    b->reads[tape->ins.at[i]]++;
+  for (size_t i = 0; i < tape->ops.count; i++)
+    for (int k = 0; k < tape->ops.at[i].facts->in_count; k++)
+      b->reads[tape_input(tape, &tape->ops.at[i], k)]++;
   for (size_t i = 0; i < b->model->predicted_outputs; i++)
     b->reads[b->trace.value_of[b->model->outputs.at[i].node]]++;
 }
@@ -94,7 +96,7 @@ static int64_t folded_values(const struct tasks *b, size_t index) {
       values += param->count; /* at most the total */
   }
   if (!tasks_has_bias(b, index - 1))
-    values -= shape_channels(&node->out);
+    values -= shape_channels(node->out);
   return values;
 }
 
@@ -114,13 +116,14 @@ static void find_roots(struct tasks *b) {
   const struct tape *tape = &b->trace.tape;
   for (size_t i = 0; i < tape->storages.count; i++) {
     size_t view_of = tape->storages.at[i].view_of;
-    b->root[i] = view_of && b->settings->batch == 1 ? view_of - 1 : i;
+    b->root[i] =
+        (uint32_t)(view_of && b->settings->batch == 1 ? view_of - 1 : i);
   }
   for (size_t i = 0; i < tape->ops.count; i++)
     if (folds(b, i)) {
       const struct tape_op *op = &tape->ops.at[i];
       b->root[tape->values.at[op->first_out].storage] =
-          tasks_root(b, tape->ins.at[op->first_in]);
+          (uint32_t)tasks_root(b, tape_input(tape, op, 0));
       b->folded += folded_values(b, i);
       note_fold(b, i);
     }
@@ -143,7 +146,7 @@ static bool in_step(const struct tasks *b, size_t index, size_t tensor) {
   for (int i = 0; i < op->facts->in_count; i++) {
     size_t at = lowered->first_strides + (size_t)i;
     struct strides lies = tape_strides_at(tape, tape->strides.at[at]);
-    size_t value = tape->ins.at[op->first_in + (size_t)i];
+    size_t value = tape_input(tape, op, i);
     if (b->tensor[tasks_root(b, value)] == tensor &&
         (lies.offset || !strides_are_dense(&lies)))
       return false;
@@ -155,11 +158,11 @@ static void add_reads(struct tasks *b, size_t index, struct plan_task *task) {
   const struct tape_op *op = &b->trace.tape.ops.at[index];
   task->first_read = b->graph.reads.count;
   for (int i = 0; i < op->facts->in_count; i++) {
-    size_t value = b->trace.tape.ins.at[op->first_in + (size_t)i];
+    size_t value = tape_input(&b->trace.tape, op, i);
     size_t tensor = b->tensor[tasks_root(b, value)];
     if (!tensor || b->stamp[tensor] == b->graph.tasks.count)
       continue; /* a parameter, or read already */
-    b->stamp[tensor] = b->graph.tasks.count;
+    b->stamp[tensor] = tape_place(&b->trace.tape, b->graph.tasks.count);
     *VEC_PUSH(b->graph.arena, &b->graph.reads) = tensor - 1;
     b->graph.tensors.at[tensor - 1].readers++;
     if (task->elementwise && task->read_count < 32 &&
@@ -180,7 +183,7 @@ static void add_task(struct tasks *b, size_t index) {
     return;
   size_t number = b->graph.tasks.count;
   struct plan_task *task = VEC_PUSH(b->graph.arena, &b->graph.tasks);
-  b->op_of[number] = index;
+  b->op_of[number] = (uint32_t)index;
   task->work = bytes_of(b, &op->facts->work);
   task->elementwise = op->facts->elementwise;
   struct plan_task made = *task;

@@ -14,13 +14,14 @@ struct tasks {
   struct inference *inference; /* that the tasks are of */
   struct trace trace;
   struct task_graph graph;
-  size_t *tensor; /* by storage: its tensor, from 1; 0: it takes no memory */
-  size_t *root;   /* by storage: the one that holds it */
-  int64_t *reads; /* by value: operations that read it */
-  size_t *stamp;  /* by tensor: the last task that read it, from 1 */
-  size_t *op_of;  /* by task: its operation */
-  bool *tied;     /* by parameter: several layers use it */
-  int64_t folded; /* values of parameters and buffers that are gone */
+  /* Places in the tape and the graph, which have 32 bits. */
+  uint32_t *tensor; /* by storage: its tensor, from 1; 0: it takes no memory */
+  uint32_t *root;   /* by storage: the one that holds it */
+  uint32_t *reads;  /* by value: operations that read it */
+  uint32_t *stamp;  /* by tensor: the last task that read it, from 1 */
+  uint32_t *op_of;  /* by task: its operation */
+  bool *tied;       /* by parameter: several layers use it */
+  int64_t folded;   /* values of parameters and buffers that are gone */
   bool overflow;
 };
 
@@ -44,9 +45,9 @@ struct placing {
   struct tasks *b;
   const struct schedule *schedule;
   struct inference *inference;
-  size_t *buffer; /* by tensor: its buffer, from 1 */
-  int64_t *left;  /* by tensor: readers to come */
-  size_t *work;   /* by task: its buffer, from 1; 0: none */
+  uint32_t *buffer; /* by tensor: its buffer, from 1 */
+  int64_t *left;    /* by tensor: readers to come */
+  uint32_t *work;   /* by task: its buffer, from 1; 0: none */
 };
 
 #endif

@@ -45,7 +45,7 @@ static void send_of_op(struct sender *t, size_t index, int64_t forward,
   int64_t part =
       stage_product(t->s, t->passes, ring(bytes, train->tensor_parallel));
   int64_t ahead = stage_product(t->s, part, forward);
-  bool learns = tape->values.at[tape->ins.at[op->first_in]].needs_gradient;
+  bool learns = tape->values.at[tape_input(tape, op, 0)].needs_gradient;
   switch (t->s->shards.role[index]) {
   case SHARD_COLUMNS: /* those that read the same are summed together */
     if (same_input)
@@ -97,7 +97,7 @@ static void send_of_part(struct sender *t, struct node_range nodes) {
     const struct tape_op *op = &tape->ops.at[i];
     if (t->s->shards.role[i] == SHARD_NONE || op->facts->in_count == 0)
       continue;
-    size_t in = tape->values.at[tape->ins.at[op->first_in]].storage;
+    size_t in = tape->values.at[tape_input(tape, op, 0)].storage;
     bool columns = t->s->shards.role[i] == SHARD_COLUMNS;
     send_of_op(t, i, is_repeated(t->s, &next, i) ? 2 : 1,
                columns && in == last);

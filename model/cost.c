@@ -46,7 +46,8 @@ static bool count_params(const struct model *model, const struct node *node,
 static bool count_node(const struct model *model, int64_t index, int element,
                        struct terms *terms, const struct shape **in) {
   const struct node *node = &model->nodes.at[index];
-  struct cost *cost = &model->costs[index];
+  struct cost *cost = ARENA_NEW(model->arena, struct cost);
+  model->costs[index] = cost;
   struct layer layer = model_layer(model, index, in);
   terms->all.count = 0;
   if (node->kind->macs)
@@ -56,22 +57,40 @@ static bool count_node(const struct model *model, int64_t index, int element,
   cost->macs = node->train_only ? 0 : cost->train_macs;
   if (node->kind->memory != OUTPUT_FRESH)
     return true;
-  return shape_count(&node->out, &cost->activations) &&
-         shape_bytes(&node->out, element, &cost->activation_bytes);
+  return shape_count(node->out, &cost->activations) &&
+         shape_bytes(node->out, element, &cost->activation_bytes);
+}
+
+enum { MEMOS = 64 }; /* layers that take turns */
+
+/* Gives a node the costs of one like it, if there was one of late. */
+static bool costs_the_same(const struct model *model, int64_t index,
+                           int64_t *memos) {
+  const struct node *node = &model->nodes.at[index];
+  int64_t *memo = &memos[model_layer_hash(node) % MEMOS], other = *memo - 1;
+  *memo = index + 1;
+  if (other < 0 || !model_same_layer(model, other, index) ||
+      model->nodes.at[other].active != node->active ||
+      model->nodes.at[other].train_only != node->train_only)
+    return false;
+  model->costs[index] = model->costs[other];
+  return true;
 }
 
 bool cost_find(struct model *model, const struct settings *settings,
                struct diags *diags) {
   const struct shape **in = model_layer_room(model);
   struct terms terms = {.arena = model->arena};
+  int64_t memos[MEMOS] = {0}; /* by hash: a node, from 1 */
   model->costs =
-      arena_alloc(model->arena, model->nodes.count + 1, sizeof(struct cost));
+      arena_alloc(model->arena, model->nodes.count + 1, sizeof *model->costs);
   model->total = model->predicted = (struct cost){0};
   for (size_t i = 0; i < model->nodes.count; i++) {
-    if (count_node(model, (int64_t)i, settings->infer.dtype, &terms, in) &&
-        cost_add(&model->total, &model->costs[i])) {
+    if ((costs_the_same(model, (int64_t)i, memos) ||
+         count_node(model, (int64_t)i, settings->infer.dtype, &terms, in)) &&
+        cost_add(&model->total, model->costs[i])) {
       if (!model->nodes.at[i].train_only)
-        cost_add(&model->predicted, &model->costs[i]); /* at most the total */
+        cost_add(&model->predicted, model->costs[i]); /* at most the total */
       continue;
     }
     struct diagnostic *d =

@@ -9,23 +9,23 @@ struct seeing {
 /* Same places, other values: an activation, a norm, dropout. */
 static bool value_by_value(const struct seeing *c, const struct node *node) {
   return node->input_count == 1 && !node->kind->macs &&
-         shape_equal(model_input(c->model, node), &node->out);
+         shape_equal(model_input(c->model, node), node->out);
 }
 
 static bool is_view(const struct seeing *c, const struct node *node) {
   return node->kind->memory == OUTPUT_VIEW && node->input_count == 1 &&
-         shape_values(model_input(c->model, node)) == shape_values(&node->out);
+         shape_values(model_input(c->model, node)) == shape_values(node->out);
 }
 
 /* A sequence that a window moves over has its channels first, like a map. */
 static void see_channels(struct seeing *c, size_t index) {
   const struct node *node = &c->model->nodes.at[index];
   bool same = node->input_count > 0 &&
-              model_input(c->model, node)->rank == node->out.rank &&
+              model_input(c->model, node)->rank == node->out->rank &&
               !is_view(c, node);
-  if (node->out.dtype != DTYPE_FLOAT)
+  if (node->out->dtype != DTYPE_FLOAT)
     return;
-  if (node->out.rank > 2 || node->kind->windows)
+  if (node->out->rank > 2 || node->kind->windows)
     c->maps->channels_first[index] = true;
   else if (same && (node->kind->join || value_by_value(c, node)))
     c->maps->channels_first[index] =
@@ -34,7 +34,7 @@ static void see_channels(struct seeing *c, size_t index) {
 
 static void see_vector(struct seeing *c, size_t index) {
   const struct node *node = &c->model->nodes.at[index];
-  if (node->out.rank != 1 || node->input_count != 1)
+  if (node->out->rank != 1 || node->input_count != 1)
     return;
   int64_t from = node_input(c->model, node, 0);
   if (value_by_value(c, node))
@@ -52,8 +52,8 @@ static void see_becoming(struct seeing *c, size_t index,
   int64_t from = node_input(c->model, node, 0);
   if (readers[from] > 1)
     return;
-  if (is_view(c, node) && node->out.rank > 2)
-    c->maps->becoming[from] = &node->out;
+  if (is_view(c, node) && node->out->rank > 2)
+    c->maps->becoming[from] = node->out;
   else if (value_by_value(c, node))
     c->maps->becoming[from] = c->maps->becoming[index];
 }

@@ -25,7 +25,7 @@ struct frame {
 /* A name inside the groups that hold it: `stem.conv1`. */
 struct node_name {
   struct slice text; /* a label, or the word */
-  int64_t ordinal;   /* behind the word; 0: none */
+  int32_t ordinal;   /* behind the word; 0: none */
   bool repeated;     /* a label once more: `C_2` */
 };
 
@@ -45,7 +45,10 @@ struct group {
   int64_t out; /* the node it gives; NO_NODE: in error; GROUP_OPEN: not yet */
 };
 
-/* One layer; it gives one tensor, which has the same index. */
+/*
+ * One layer; it gives one tensor, which has the same index. There may be
+ * LIMIT_LAYERS of them: indices have 32 bits, and equal shapes are one.
+ */
 struct node {
   const struct layer_kind *kind;
   const void *args;
@@ -54,39 +57,37 @@ struct node {
   struct span span;
   struct frame *frame;
   struct node_name name;
-  int64_t group;
-  int64_t head; /* the node whose statement this one is in the tail of */
-  size_t first_input;
-  int input_count;
-  struct shape out;
+  const struct shape *out;
+  int32_t group;
+  int32_t head;   /* the node whose statement this one is in the tail of */
+  int32_t shares; /* `again`: the node whose parameters it uses */
   /* Of experts: each parameter so often, and how many of them a value sees. */
-  int64_t copies, active;
-  int64_t shares; /* `again`: the node whose parameters it uses */
-  size_t first_param;
-  int param_count;
+  int32_t copies, active;
+  uint32_t first_input, first_param;
+  int input_count, param_count;
   bool frozen;     /* its parameters are not trained */
   bool train_only; /* in `fork train`, or an input that only these read */
-  int inplace;     /* enum toggle; TOGGLE_UNSET: as the settings say */
+  char inplace;    /* enum toggle; TOGGLE_UNSET: as the settings say */
   bool channels_asked, sizes_asked; /* by expressions: in.c, in.h */
 };
 
 /* Parameters and buffers of all nodes, one behind the other. */
 struct model_param {
   int64_t count;
-  int rank;
   int64_t rows, columns; /* the last two axes, as PyTorch orders them */
+  uint32_t same;         /* the one it is shared with, or itself */
+  unsigned char rank;
   bool buffer, fixed, train_only;
   bool shared; /* counted where it was first */
-  size_t same; /* the one it is shared with, or itself */
 };
 
 /* What a node costs; sums over nodes are the totals. */
 struct cost {
   int64_t params, trainable, buffers; /* values, shared ones left out */
-  int64_t active; /* parameters that a value sees: not all experts' */
-  int64_t macs;                       /* of a prediction of one sample */
-  int64_t train_macs;                 /* of training forward */
-  int64_t activations;                /* values by the rule of thumb */
+  int64_t active;      /* parameters that a value sees: not all experts' */
+  int64_t macs;        /* of a prediction of one sample */
+  int64_t train_macs;  /* of training forward */
+  int64_t activations; /* values by the rule of thumb */
   int64_t activation_bytes;
 };
 
@@ -126,7 +127,7 @@ struct model {
   VEC(int64_t) sources; /* the nodes that are inputs of the net */
   /* Those that a prediction has, too, come first. */
   size_t predicted_outputs, predicted_sources;
-  struct cost *costs; /* by node, after model_cost */
+  const struct cost **costs; /* by node, after cost_find; equal ones are one */
   struct cost total;
   struct cost predicted; /* without layers that only training runs */
   VEC(struct node_warning) warnings; /* in the order of the nodes */
@@ -139,6 +140,15 @@ extern const struct layer_kind model_input_kind;
 /* A node as layers see it; `in` has room for its inputs' shapes. */
 struct layer model_layer(const struct model *model, int64_t node,
                          const struct shape **in);
+
+/*
+ * Whether two nodes are the same layer, with parameters of its own, on tensors
+ * of the same sizes.
+ */
+bool model_same_layer(const struct model *model, int64_t a, int64_t b);
+
+/* The same for nodes that are. */
+size_t model_layer_hash(const struct node *node);
 
 /* Room for the inputs of any node. */
 const struct shape **model_layer_room(const struct model *model);
@@ -156,7 +166,7 @@ static inline int64_t node_input(const struct model *model,
 /* The shape of a node's first input. */
 static inline const struct shape *model_input(const struct model *model,
                                               const struct node *node) {
-  return &model->nodes.at[node_input(model, node, 0)].out;
+  return model->nodes.at[node_input(model, node, 0)].out;
 }
 
 /* conv1: without the groups around it */

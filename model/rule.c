@@ -44,7 +44,7 @@ static bool find_activations(const struct model *model, struct rule_input *in) {
     const struct node *node = &model->nodes.at[i];
     if (node->kind->memory != OUTPUT_FRESH)
       continue;
-    if (!shape_bytes(&node->out, in->element, &bytes) ||
+    if (!shape_bytes(node->out, in->element, &bytes) ||
         !add_i64(in->activation_bytes, bytes, &in->activation_bytes))
       return false;
     if (node->kind == &model_input_kind &&

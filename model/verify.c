@@ -47,8 +47,8 @@ static const char *check_node(const struct model *model, int64_t index) {
   int64_t count;
   if (!node->kind || !node->kind->shape || !node->stmt)
     return "it has no kind, or no place in the source";
-  if (node->out.rank < 1 || node->out.rank > LIMIT_RANK ||
-      !shape_count(&node->out, &count) || count < 1)
+  if (node->out->rank < 1 || node->out->rank > LIMIT_RANK ||
+      !shape_count(node->out, &count) || count < 1)
     return "its output is no shape";
   if (node->group < 0 || node->group >= (int64_t)model->groups.count)
     return "its group does not exist";
@@ -94,7 +94,7 @@ static const char *check_ends(const struct model *model) {
 static const char *check_costs(const struct model *model) {
   struct cost sum = {0};
   for (size_t i = 0; model->costs && i < model->nodes.count; i++)
-    if (!cost_add(&sum, &model->costs[i]))
+    if (!cost_add(&sum, model->costs[i]))
       return "the costs pass 2^63 - 1";
   bool same = !model->costs || (sum.params == model->total.params &&
                                 sum.trainable == model->total.trainable &&

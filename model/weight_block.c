@@ -30,7 +30,7 @@ static void place_node(const struct model *model, int64_t index,
   if (block->made[index] < 0)
     return;
   block->bias[index] = block->count;
-  block->count += shape_channels(&node->out);
+  block->count += shape_channels(node->out);
 }
 
 void weight_block_find(const struct model *model, const struct fold *folds,

@@ -58,7 +58,7 @@ static void put_title(struct page_writer *w) {
   const struct model *model = w->c->model;
   struct text inputs = text_new(w->c->arena);
   for (size_t i = 0; i < model->sources.count; i++) {
-    const struct shape *in = &model->nodes.at[model->sources.at[i]].out;
+    const struct shape *in = model->nodes.at[model->sources.at[i]].out;
     text_put(&inputs, i ? ", " : "");
     shape_put(&inputs, in, w->options->layout);
     if (in->dtype != DTYPE_FLOAT)

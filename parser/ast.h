@@ -45,14 +45,17 @@ enum op {
   OP_OR,
 };
 
+/* Nets of millions of lines are written, too: a node of the tree is small. */
 struct expr {
-  enum expr_kind kind;
-  enum op op;
-  int depth; /* of the tree below, at most LIMIT_DEPTH */
+  enum expr_kind kind : 8;
+  enum op op : 8;
+  unsigned depth : 16; /* of the tree below, at most LIMIT_DEPTH */
   struct span span;
-  int64_t integer; /* EXPR_INT, EXPR_BOOL */
-  double real;
-  struct slice name; /* EXPR_NAME, _CALL, _KEYED, _FIELD, _PATH, _TEXT */
+  union {
+    int64_t integer; /* EXPR_INT, EXPR_BOOL */
+    double real;
+    struct slice name; /* EXPR_NAME, _CALL, _KEYED, _FIELD, _PATH, _TEXT */
+  };
   struct expr *left, *right;
   struct expr *items; /* EXPR_CALL, EXPR_DIMS: a list by `next` */
   struct expr *next;
@@ -67,13 +70,17 @@ enum arg_form {
 
 struct arg {
   enum arg_form form;
-  struct span span;
+  struct span span; /* begins with the key */
   struct slice key;
-  struct span key_span;
   struct expr *value;
   struct block *block;
   struct arg *next;
 };
+
+static inline struct span arg_key_span(const struct arg *arg) {
+  return (struct span){arg->span.begin,
+                       arg->span.begin + (uint32_t)arg->key.length};
+}
 
 /* A parameter of a def. */
 struct def_param {
@@ -116,18 +123,8 @@ enum stmt_kind {
   STMT_MESSAGE,  /* error, warn */
 };
 
-struct stmt {
-  enum stmt_kind kind;
-  struct span span;   /* without label and mark */
-  struct slice label; /* .at is NULL if there is none */
-  struct span label_span;
-  struct expr *label_indices; /* `skip[i]:`, a list by `next` */
-  struct slice name; /* the word; what is named */
-  struct span name_span;
-  struct arg *args;
-  struct expr *value; /* let, param, repeat, if; input: its dimensions; from,
-                         again: what they refer to; error, warn: the parts of
-                         the message, a list by `next` */
+/* What only some directives have. */
+struct stmt_more {
   struct expr *high;  /* for i in value..high */
   struct expr *step;  /* NULL: 1 */
   struct slice dtype; /* input: behind the colon */
@@ -136,11 +133,26 @@ struct stmt {
   struct name_list *names; /* for */
   struct table_row *rows;  /* for, param: the values; NULL for a range */
   struct expr *range;      /* param: what is allowed */
-  struct block *block;
-  bool training;           /* fork train */
   struct block *otherwise; /* if */
-  struct expr *mark;       /* -> DIMS */
-  struct span mark_span;   /* with the arrow */
+};
+
+struct stmt {
+  enum stmt_kind kind;
+  struct span span;   /* without label and mark */
+  struct slice label; /* .at is NULL if there is none */
+  struct span label_span;
+  struct expr *label_indices; /* `skip[i]:`, a list by `next` */
+  struct slice name;          /* the word; what is named */
+  struct span name_span;
+  struct arg *args;
+  struct expr *value; /* let, param, repeat, if; input: its dimensions; from,
+                         again: what they refer to; error, warn: the parts of
+                         the message, a list by `next` */
+  struct stmt_more *more; /* of a layer an empty one, never written to */
+  struct block *block;
+  bool training;         /* fork train */
+  struct expr *mark;     /* -> DIMS */
+  struct span mark_span; /* with the arrow */
   struct stmt *next;
   int index; /* among all statements of the compilation */
 };

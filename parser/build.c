@@ -59,14 +59,14 @@ struct expr *build_unary(struct parser *p, enum op op, struct expr *operand,
 
 static struct expr *build_two(struct parser *p, enum expr_kind kind,
                               struct expr *left, struct expr *right) {
-  int depth = left->depth > right->depth ? left->depth : right->depth;
+  const struct expr *deeper = left->depth > right->depth ? left : right;
   struct span span = span_join(left->span, right->span);
-  if (too_deep(p, depth + 1, right->span))
+  if (too_deep(p, deeper->depth + 1, right->span))
     return left;
   struct expr *expr = build_expr(p, kind, span);
   expr->left = left;
   expr->right = right;
-  expr->depth = depth + 1;
+  expr->depth = deeper->depth + 1;
   return expr;
 }
 
@@ -103,8 +103,8 @@ struct expr *build_index(struct parser *p, struct expr *left,
   return expr;
 }
 
-struct expr *build_path(struct parser *p, struct expr *left,
-                        struct slice name, struct span span) {
+struct expr *build_path(struct parser *p, struct expr *left, struct slice name,
+                        struct span span) {
   if (too_deep(p, left->depth + 1, span))
     return left;
   struct expr *expr = build_name(p, EXPR_PATH, name, span);
@@ -113,8 +113,8 @@ struct expr *build_path(struct parser *p, struct expr *left,
   return expr;
 }
 
-struct expr *build_range(struct parser *p, struct expr *low,
-                         struct expr *high, struct expr *step) {
+struct expr *build_range(struct parser *p, struct expr *low, struct expr *high,
+                         struct expr *step) {
   struct expr *expr = build_two(p, EXPR_RANGE, low, high);
   if (expr == low)
     return expr;
@@ -137,8 +137,8 @@ struct expr *build_step(struct parser *p, struct named word,
   return NULL;
 }
 
-struct expr *build_keyed(struct parser *p, struct named key,
-                         struct expr *value, struct span span) {
+struct expr *build_keyed(struct parser *p, struct named key, struct expr *value,
+                         struct span span) {
   struct expr *expr = build_name(p, EXPR_KEYED, key.name, span);
   expr->left = value;
   expr->depth = value->depth;
@@ -183,8 +183,11 @@ struct block *build_block(struct parser *p, struct stmt *first,
 
 struct stmt *build_stmt(struct parser *p, enum stmt_kind kind,
                         struct span span) {
+  static const struct stmt_more nothing = {0};
   struct stmt *stmt = ARENA_NEW(p->arena, struct stmt);
   stmt->kind = kind;
+  stmt->more = kind == STMT_APPLY ? (struct stmt_more *)&nothing
+                                  : ARENA_NEW(p->arena, struct stmt_more);
   stmt->span = span;
   stmt->index = (*p->statements)++;
   return stmt;

@@ -60,6 +60,9 @@ static struct block *open_block(struct parser *p, struct stmt_list list,
                                 struct span span);
 static void *grow(struct parser *p, const void *stack, ptrdiff_t used,
                   size_t size, ptrdiff_t depth);
+static struct named named(const struct parser *p, struct span span);
+static void set_dtype(const struct parser *p, struct stmt *stmt,
+                      struct span span);
 }
 
 /* In the order of lexer/tokens.def; the epilogue checks that. */
@@ -84,12 +87,12 @@ static void *grow(struct parser *p, const void *stack, ptrdiff_t used,
 %right POWER
 
 %type <struct stmt_list> list statements
-%type <struct stmt *> statement body applied marked directive
+%type <struct stmt *> statement body marked directive
 %type <struct block *> block otherwise
 %type <bool> training
 %type <struct arg_list> args
 %type <struct arg *> arg
-%type <struct expr *> value pair sum constant sized expression sizes
+%type <struct expr *> value sum constant sized expression sizes
 %type <struct expr *> call_item reference index step
 %type <struct expr_list> call_items row_values
 %type <struct row_list> rows
@@ -97,8 +100,9 @@ static void *grow(struct parser *p, const void *stack, ptrdiff_t used,
 %type <struct name_items> names
 %type <struct param_list> def_params def_param_list
 %type <struct def_param *> def_param
-%type <struct named> name key def_name dtype
-%type <struct new_label> new_label
+%type <struct slice> key def_name
+%type <struct span> dtype
+%type <struct new_label *> new_label
 %type <enum op> compare
 
 %%
@@ -131,16 +135,19 @@ block:
 
 statement:
   marked
-| new_label COLON marked { $$ = build_label($marked, &$new_label); }
+| new_label COLON marked { $$ = build_label($marked, $new_label); }
 | directive
 ;
 
 new_label:
-  name { $$ = (struct new_label){$name, {0}}; }
+  NAME {
+    $$ = ARENA_NEW(p->arena, struct new_label);
+    $$->named = named(p, @NAME);
+  }
 | new_label[l] SUBSCRIPT sum BRACKET_CLOSE {
     $$ = $l;
-    APPEND($$.indices, $sum);
-    $$.named.span = @$;
+    APPEND($$->indices, $sum);
+    $$->named.span = @$;
   }
 ;
 
@@ -154,7 +161,10 @@ marked:
 ;
 
 body:
-  applied
+  NAME args {
+    $$ = build_named(p, STMT_APPLY, named(p, @NAME), @$);
+    $$->args = $args.first;
+  }
 | block {
     $$ = build_stmt(p, STMT_GROUP, @$);
     $$->block = $block;
@@ -162,27 +172,18 @@ body:
 | KW_AGAIN reference[r] { $$ = build_reference(p, STMT_AGAIN, $r, @$); }
 ;
 
-applied:
-  name args {
-    $$ = build_named(p, STMT_APPLY, $name, @$);
-    $$->args = $args.first;
-  }
-;
-
 directive:
-  KW_NET name     { $$ = build_named(p, STMT_NET, $name, @$); }
+  KW_NET NAME { $$ = build_named(p, STMT_NET, named(p, @NAME), @$); }
 | KW_INPUT sizes[dims] dtype {
     $$ = build_stmt(p, STMT_INPUT, @$);
     $$->name_span = @KW_INPUT;
     $$->value = $dims;
-    $$->dtype = $dtype.name;
-    $$->dtype_span = $dtype.span;
+    set_dtype(p, $$, $dtype);
   }
-| KW_INPUT name sizes[dims] dtype {
-    $$ = build_named(p, STMT_INPUT, $name, @$);
+| KW_INPUT NAME sizes[dims] dtype {
+    $$ = build_named(p, STMT_INPUT, named(p, @NAME), @$);
     $$->value = $dims;
-    $$->dtype = $dtype.name;
-    $$->dtype_span = $dtype.span;
+    set_dtype(p, $$, $dtype);
   }
 | KW_FORK training block {
     $$ = build_stmt(p, STMT_FORK, @$);
@@ -190,34 +191,37 @@ directive:
     $$->block = $block;
   }
 | KW_FORK training new_label COLON block {
-    $$ = build_label(build_stmt(p, STMT_FORK, @$), &$new_label);
+    $$ = build_label(build_stmt(p, STMT_FORK, @$), $new_label);
     $$->training = $training;
     $$->block = $block;
   }
 | KW_FROM reference[r] { $$ = build_reference(p, STMT_FROM, $r, @$); }
-| KW_OUTPUT name  { $$ = build_named(p, STMT_OUTPUT, $name, @$); }
+| KW_OUTPUT NAME {
+    $$ = build_named(p, STMT_OUTPUT, named(p, @NAME), @$);
+  }
 | KW_DEF def_name def_params block {
-    $$ = build_named(p, STMT_DEF, $def_name, span_join(@1, @def_params));
-    $$->params = $def_params.first;
+    $$ = build_named(p, STMT_DEF, named(p, @def_name),
+                     span_join(@1, @def_params));
+    $$->more->params = $def_params.first;
     $$->block = $block;
   }
-| KW_LET name ASSIGN constant[e] {
-    $$ = build_named(p, STMT_LET, $name, @$);
+| KW_LET NAME ASSIGN constant[e] {
+    $$ = build_named(p, STMT_LET, named(p, @NAME), @$);
     $$->value = $e;
   }
-| KW_PARAM name ASSIGN constant[e] {
-    $$ = build_named(p, STMT_PARAM, $name, @$);
+| KW_PARAM NAME ASSIGN constant[e] {
+    $$ = build_named(p, STMT_PARAM, named(p, @NAME), @$);
     $$->value = $e;
   }
-| KW_PARAM name ASSIGN constant[e] KW_IN BRACKET rows BRACKET_CLOSE {
-    $$ = build_named(p, STMT_PARAM, $name, @$);
+| KW_PARAM NAME ASSIGN constant[e] KW_IN BRACKET rows BRACKET_CLOSE {
+    $$ = build_named(p, STMT_PARAM, named(p, @NAME), @$);
     $$->value = $e;
-    $$->rows = $rows.first;
+    $$->more->rows = $rows.first;
   }
-| KW_PARAM name ASSIGN constant[e] KW_IN sum[low] RANGE sum[high] {
-    $$ = build_named(p, STMT_PARAM, $name, @$);
+| KW_PARAM NAME ASSIGN constant[e] KW_IN sum[low] RANGE sum[high] {
+    $$ = build_named(p, STMT_PARAM, named(p, @NAME), @$);
     $$->value = $e;
-    $$->range = build_range(p, $low, $high, NULL);
+    $$->more->range = build_range(p, $low, $high, NULL);
   }
 | KW_REPEAT expression[e] block {
     $$ = build_stmt(p, STMT_REPEAT, span_join(@1, @e));
@@ -226,29 +230,29 @@ directive:
   }
 | KW_FOR names KW_IN BRACKET rows BRACKET_CLOSE block {
     $$ = build_stmt(p, STMT_FOR, span_join(@1, @BRACKET_CLOSE));
-    $$->names = $names.first;
-    $$->rows = $rows.first;
+    $$->more->names = $names.first;
+    $$->more->rows = $rows.first;
     $$->block = $block;
   }
 | KW_FOR names KW_IN sum[low] RANGE sum[high] step block {
     $$ = build_stmt(p, STMT_FOR, span_join(@1, $step ? @step : @high));
-    $$->names = $names.first;
+    $$->more->names = $names.first;
     $$->value = $low;
-    $$->high = $high;
-    $$->step = $step;
+    $$->more->high = $high;
+    $$->more->step = $step;
     $$->block = $block;
   }
 | KW_IF expression[e] block otherwise {
     $$ = build_stmt(p, STMT_IF, span_join(@1, @e));
     $$->value = $e;
     $$->block = $block;
-    $$->otherwise = $4;
+    $$->more->otherwise = $4;
   }
 | KW_USE STRING {
     $$ = build_named(p, STMT_USE, (struct named){$STRING, @STRING}, @$);
   }
-| name STRING {
-    $$ = build_message(p, $name, @STRING, @$);
+| NAME STRING {
+    $$ = build_message(p, named(p, @NAME), @STRING, @$);
     if (!$$)
       YYERROR;
   }
@@ -260,10 +264,11 @@ directive:
 /* `step` is a word only here; inside brackets its sign is an operator. */
 step:
   %empty          { $$ = NULL; }
-| name sum        { $$ = build_step(p, $name, $sum); }
-| name MINUS sum %prec NEGATE {
-    $$ = build_step(p, $name, build_unary(p, OP_NEGATE, $sum,
-                                          span_join(@MINUS, @sum)));
+| NAME sum        { $$ = build_step(p, named(p, @NAME), $sum); }
+| NAME MINUS sum %prec NEGATE {
+    struct span negated = span_join(@MINUS, @sum);
+    $$ = build_step(p, named(p, @NAME),
+                    build_unary(p, OP_NEGATE, $sum, negated));
   }
 ;
 
@@ -280,18 +285,16 @@ otherwise:
     struct stmt *chained = build_stmt(p, STMT_IF, span_join(@2, @e));
     chained->value = $e;
     chained->block = $then;
-    chained->otherwise = $rest;
+    chained->more->otherwise = $rest;
     $$ = build_block(p, chained, @$);
   }
 ;
 
-name: NAME { $$ = (struct named){$NAME, @$}; };
-
-def_name: name | FUNC { $$ = (struct named){$FUNC, @$}; };
+def_name: NAME | FUNC;
 
 dtype:
-  %empty     { $$ = (struct named){0}; }
-| COLON name { $$ = $name; }
+  %empty     { $$ = (struct span){0}; }
+| COLON NAME { $$ = @NAME; }
 ;
 
 def_params:
@@ -312,32 +315,32 @@ def_param_list:
 ;
 
 def_param:
-  name {
+  NAME {
     $$ = ARENA_NEW(p->arena, struct def_param);
-    $$->name = $name.name;
-    $$->span = $name.span;
+    $$->name = $NAME;
+    $$->span = @NAME;
   }
-| name ASSIGN constant[e] {
+| NAME ASSIGN constant[e] {
     $$ = ARENA_NEW(p->arena, struct def_param);
-    $$->name = $name.name;
-    $$->span = $name.span;
+    $$->name = $NAME;
+    $$->span = @NAME;
     $$->value = $e;
   }
 ;
 
 names:
-  name {
+  NAME {
     $$ = (struct name_items){0};
     struct name_list *item = ARENA_NEW(p->arena, struct name_list);
-    item->name = $name.name;
-    item->span = $name.span;
+    item->name = $NAME;
+    item->span = @NAME;
     APPEND($$, item);
   }
-| names[all] name {
+| names[all] NAME {
     $$ = $all;
     struct name_list *item = ARENA_NEW(p->arena, struct name_list);
-    item->name = $name.name;
-    item->span = $name.span;
+    item->name = $NAME;
+    item->span = @NAME;
     APPEND($$, item);
   }
 ;
@@ -373,8 +376,7 @@ arg:
   value        { $$ = build_arg(p, ARG_PLAIN, $value, @$); }
 | key ASSIGN value {
     $$ = build_arg(p, ARG_KEYED, $value, @$);
-    $$->key = $key.name;
-    $$->key_span = $key.span;
+    $$->key = $key;
   }
 | STRIDE value { $$ = build_arg(p, ARG_STRIDE, $value, @$); }
 | block        {
@@ -385,19 +387,18 @@ arg:
 
 /* `budget train=..` */
 key:
-  name
-| KW_TRAIN { $$ = (struct named){slice_of("train"), @$}; }
-| KW_INFER { $$ = (struct named){slice_of("infer"), @$}; }
+  NAME
+| KW_TRAIN { $$ = slice_of("train"); }
+| KW_INFER { $$ = slice_of("infer"); }
 ;
 
 value:
-  pair
-| value[v] BY pair { $$ = build_dims(p, $v, $pair); }
-;
-
-pair:
   sum
 | sum[from] COLON sum[to] { $$ = build_pair(p, $from, $to); }
+| value[v] BY sum         { $$ = build_dims(p, $v, $sum); }
+| value[v] BY sum[from] COLON sum[to] {
+    $$ = build_dims(p, $v, build_pair(p, $from, $to));
+  }
 ;
 
 sizes:
@@ -409,9 +410,15 @@ sizes:
 constant: expression | sized;
 
 sized:
-  sum[v] BY pair            { $$ = build_dims(p, $v, $pair); }
-| sum[from] COLON sum[to]   { $$ = build_pair(p, $from, $to); }
-| sized[v] BY pair          { $$ = build_dims(p, $v, $pair); }
+  sum[from] COLON sum[to] { $$ = build_pair(p, $from, $to); }
+| sum[v] BY sum[next]     { $$ = build_dims(p, $v, $next); }
+| sum[v] BY sum[from] COLON sum[to] {
+    $$ = build_dims(p, $v, build_pair(p, $from, $to));
+  }
+| sized[v] BY sum         { $$ = build_dims(p, $v, $sum); }
+| sized[v] BY sum[from] COLON sum[to] {
+    $$ = build_dims(p, $v, build_pair(p, $from, $to));
+  }
 ;
 
 /*
@@ -480,7 +487,9 @@ call_items:
 /* Keys are for layers: `bn(eps=1e-3)`. */
 call_item:
   constant
-| name ASSIGN constant[e] { $$ = build_keyed(p, $name, $e, @$); }
+| NAME ASSIGN constant[e] {
+    $$ = build_keyed(p, named(p, @NAME), $e, @$);
+  }
 ;
 
 %%
@@ -496,6 +505,22 @@ static struct block *open_block(struct parser *p, struct stmt_list list,
   struct block *block = build_block(p, list.first, span);
   block->close = (struct span){span.end, span.end};
   return block;
+}
+
+/* A name is its place in the source: values of symbols stay small. */
+static struct named named(const struct parser *p, struct span span) {
+  struct slice text = {p->scan.text.at + (span.begin - p->scan.base),
+                       span.end - span.begin};
+  return (struct named){text, span};
+}
+
+/* Behind the colon of an input, where there is one. */
+static void set_dtype(const struct parser *p, struct stmt *stmt,
+                      struct span span) {
+  if (!span.end)
+    return;
+  stmt->more->dtype = named(p, span).name;
+  stmt->more->dtype_span = span;
 }
 
 static int netc_grammar_lex(NETC_GRAMMAR_STYPE *value, struct span *span,

@@ -157,8 +157,8 @@ static void find_edges(struct builder *b) {
         continue;
       }
       struct flow_edge *known = &flow->edges.at[*at - 1];
-      if (shape_values(&model->nodes.at[in].out) >
-          shape_values(&model->nodes.at[known->node].out))
+      if (shape_values(model->nodes.at[in].out) >
+          shape_values(model->nodes.at[known->node].out))
         known->node = in;
     }
   }
@@ -294,14 +294,14 @@ void flow_put_layer(struct text *out, const struct flow *flow,
 void flow_put_change(struct text *out, const struct flow *flow,
                      const struct flow_edge *edge) {
   const struct model *model = flow->c->model;
-  const struct shape *shape = &model->nodes.at[edge->node].out;
+  const struct shape *shape = model->nodes.at[edge->node].out;
   const struct leaf *leaf = flow_leaf(flow, &flow->boxes[edge->from]);
   const struct row *row = &flow->leaves.rows.at[leaf->line->row];
   const struct node *head = &model->nodes.at[row->first];
   if (head->kind == &model_input_kind)
     return; /* its own box says it */
   if (!head->input_count ||
-      !shape_equal(shape, &model->nodes.at[node_input(model, head, 0)].out))
+      !shape_equal(shape, model->nodes.at[node_input(model, head, 0)].out))
     shape_put(out, shape, flow->options.layout);
 }
 

@@ -26,7 +26,7 @@ static struct matrices matrices_of(const struct model *model,
 
 /* Scores of attention: what is left beside its projections. */
 static double scores_of(const struct node *node, double macs, double values) {
-  double positions = node->out.rank > 1 ? (double)node->out.dim[0] : 1;
+  double positions = node->out->rank > 1 ? (double)node->out->dim[0] : 1;
   double rest = macs - positions * values;
   return node->kind->heads && rest > 0 ? rest : 0;
 }
@@ -40,8 +40,7 @@ static double gradients_read(const struct trace *trace, int64_t node) {
     return 0;
   const struct tape_op *op = &tape->ops.at[first];
   for (int k = 0; k < op->facts->in_count; k++)
-    found +=
-        tape->values.at[tape->ins.at[op->first_in + (size_t)k]].needs_gradient;
+    found += tape->values.at[tape_input(tape, op, k)].needs_gradient;
   return found;
 }
 
@@ -65,7 +64,7 @@ struct work work_find(const struct model *model,
     work.core[i + 1] += work.core[i];
     const struct node *node = &model->nodes.at[i];
     struct matrices values = matrices_of(model, node);
-    double macs = (double)model->costs[i].train_macs;
+    double macs = (double)model->costs[i]->train_macs;
     double reads = gradients_read(&step.trace, (int64_t)i);
     macs -= scores_of(node, macs, values.all) / 2;
     double times = values.all > 0 ? (reads > 0) + values.trained / values.all
@@ -264,17 +263,18 @@ struct bound bound_find(const struct work *work, const struct step *step,
 /*
  * Stages that are cut so that none ends later than the others: each has
  * 1 - 1 / M of the time of the one before, so that of T in all the first one
- * has T / (M (1 - (1 - 1 / M)^P)).
+ * has T / (M (1 - (1 - 1 / M)^P)). With V parts each waits for a V-th: then
+ * V M instead of both M.
  */
 static double pipelined(const struct train_settings *train, double seconds,
                         double passes) {
-  double rest = 1;
-  if (train->pipeline == 1 || train->virtual_stages > 1 ||
-      train->schedule == PIPELINE_ZB_H1 || train->schedule == PIPELINE_ZB_H2)
+  double rest = 1, parts = (double)train->virtual_stages;
+  if (train->pipeline == 1 || train->schedule == PIPELINE_ZB_H1 ||
+      train->schedule == PIPELINE_ZB_H2)
     return seconds;
   for (int64_t p = 0; p < train->pipeline; p++)
-    rest *= 1 - 1 / passes;
-  return seconds * (double)train->pipeline / passes / (1 - rest);
+    rest *= 1 - 1 / passes / parts;
+  return seconds * (double)train->pipeline / passes / parts / (1 - rest);
 }
 
 double bound_least(const struct work *work, const struct model *model,

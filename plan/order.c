@@ -35,6 +35,17 @@ static void put(uint64_t *set, size_t i) {
   set[i / 64] |= (uint64_t)1 << (i % 64);
 }
 
+/* The first member of a set from `i` on; `end`: none. */
+static size_t next_in(const uint64_t *set, size_t i, size_t end) {
+  while (i < end) {
+    uint64_t rest = set[i / 64] >> (i % 64);
+    if (rest)
+      return i + (size_t)__builtin_ctzll(rest);
+    i = (i | 63) + 1;
+  }
+  return end;
+}
+
 static uint64_t hash(const uint64_t *set, size_t words) {
   uint64_t h = 0;
   for (size_t i = 0; i < words; i++) {
@@ -188,13 +199,11 @@ static void add_ready(struct search *search, const struct state *from,
 static void walk_to(struct search *search, const uint64_t *done) {
   const struct order_part *part = &search->part;
   const struct task_graph *graph = part->graph;
-  for (size_t c = 0; c < part->chains.count; c++) {
-    if (search->ran[c / 64] == done[c / 64]) {
-      c |= 63; /* none of these 64 differs */
-      continue;
-    }
-    if (has(search->ran, c) == has(done, c))
-      continue;
+  size_t count = part->chains.count;
+  for (size_t w = 0; w < part->words; w++)
+    search->scratch[w] = search->ran[w] ^ done[w];
+  for (size_t c = next_in(search->scratch, 0, count); c < count;
+       c = next_in(search->scratch, c + 1, count)) {
     /* Only a chain's first task reads from others. */
     const struct plan_task *task = chain_task(part, part->chains.begins[c]);
     for (int i = 0; i < task->read_count; i++)
@@ -216,14 +225,6 @@ static struct turn try_chain(struct search *search, const struct state *from,
   int64_t during = run_chain(search, chain);
   run_back(search, chain);
   return (struct turn){during, search->walk.live};
-}
-
-/* The next chain that may run, from `chain` on; `count`: none. */
-static size_t next_ready(const struct order_part *part,
-                         const struct state *from, size_t chain) {
-  while (chain < part->chains.count && !has(from->ready, chain))
-    chain = from->ready[chain / 64] ? chain + 1 : (chain | 63) + 1;
-  return chain < part->chains.count ? chain : part->chains.count;
 }
 
 static void follow_chain(struct search *search, size_t depth, size_t index,
@@ -251,8 +252,9 @@ static void expand_state(struct search *search, size_t depth, size_t index) {
   const struct state *from = &search->levels[depth].states.at[index];
   walk_to(search, from->done);
   search->effort += part->chains.count;
-  for (size_t c = next_ready(part, from, 0); c < part->chains.count;
-       c = next_ready(part, from, c + 1)) {
+  for (size_t c = next_in(from->ready, 0, part->chains.count);
+       c < part->chains.count;
+       c = next_in(from->ready, c + 1, part->chains.count)) {
     if (search->effort > 2 * MOST_EFFORT) { /* one state with many chains */
       search->complete = false;
       return;

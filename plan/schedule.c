@@ -4,7 +4,10 @@
 #include <string.h>
 
 #include "base/check.h"
+#include "plan/needed.h"
 #include "plan/order.h"
+
+enum { LEAST_GAIN = 10000 }; /* a smaller part of the peak is not searched */
 
 size_t task_overwrites(const struct task_graph *graph,
                        const struct plan_task *task, const int64_t *left) {
@@ -73,6 +76,19 @@ static int64_t peak_of(const struct task_graph *graph, const size_t *order,
     }
   }
   return walk.peak;
+}
+
+static size_t *find_makers(const struct task_graph *graph) {
+  size_t *maker =
+      arena_alloc(graph->arena, graph->tensors.count + 1, sizeof *maker);
+  for (size_t i = 0; i < graph->tensors.count; i++)
+    maker[i] = SIZE_MAX;
+  for (size_t i = 0; i < graph->tasks.count; i++) {
+    const struct plan_task *task = &graph->tasks.at[i];
+    for (int k = 0; k < task->made_count; k++)
+      maker[graph->makes.at[task->first_made + (size_t)k]] = i;
+  }
+  return maker;
 }
 
 /* No order needs less than its largest task. */
@@ -154,19 +170,6 @@ static int64_t open_change(const struct order_walk *walk,
   for (int k = 0; k < task->made_count; k++)
     change += walk->left[graph->makes.at[task->first_made + (size_t)k]] > 0;
   return change;
-}
-
-static size_t *find_makers(const struct task_graph *graph) {
-  size_t *maker =
-      arena_alloc(graph->arena, graph->tensors.count + 1, sizeof *maker);
-  for (size_t i = 0; i < graph->tensors.count; i++)
-    maker[i] = SIZE_MAX;
-  for (size_t i = 0; i < graph->tasks.count; i++) {
-    const struct plan_task *task = &graph->tasks.at[i];
-    for (int k = 0; k < task->made_count; k++)
-      maker[graph->makes.at[task->first_made + (size_t)k]] = i;
-  }
-  return maker;
 }
 
 /* Each part between cuts is searched if it needs more than any task does. */
@@ -253,8 +256,11 @@ void schedule_find(struct task_graph *graph, struct schedule *schedule) {
   schedule->source_peak = peak_of(graph, schedule->order, &schedule->peak_at);
   schedule->peak = schedule->source_peak;
   int64_t least = largest_task(graph);
-  schedule->exact = true;
-  if (schedule->peak <= least)
+  if (graph->tasks.count && schedule->peak > least)
+    least = max_i64(
+        least, task_needs(graph, find_makers(graph), schedule->peak_at));
+  schedule->exact = schedule->peak <= least;
+  if (schedule->peak - least <= schedule->peak / LEAST_GAIN)
     return;
   schedule->exact = improve_parts(graph, true, least, schedule->order);
   schedule->peak = peak_of(graph, schedule->order, &schedule->peak_at);

@@ -128,7 +128,7 @@ static void put_title(struct report *r, size_t width) {
   struct text title = text_new(r->c->arena);
   text_printf(&title, "%.*s   ", SLICE_ARG(model->name));
   for (size_t i = 0; i < model->sources.count; i++) {
-    const struct shape *in = &model->nodes.at[model->sources.at[i]].out;
+    const struct shape *in = model->nodes.at[model->sources.at[i]].out;
     if (i)
       text_put(&title, ", ");
     shape_put(&title, in, r->options->layout);

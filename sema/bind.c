@@ -13,13 +13,14 @@ static bool is_given(const struct binding *b, int row) {
 void bind_begin(struct expander *e, struct binding *b, const char *owner,
                 const struct arg_spec *specs, size_t size) {
   static const struct arg_spec none[] = {SPEC_END};
-  memset(b, 0, sizeof *b);
+  memset(b, 0, offsetof(struct binding, spans)); /* most rows are not there */
   b->specs = specs ? specs : none;
   b->owner = owner;
   b->args = arena_alloc(e->arena, size ? size : 1, 1);
   for (int i = 0; b->specs[i].name; i++) {
     const struct arg_spec *spec = &b->specs[i];
     void *at = (char *)b->args + spec->offset;
+    b->spans[i] = (struct span){0};
     if (spec->type == TYPE_INT)
       *(int64_t *)at = spec->initial;
     else if (spec->type == TYPE_REAL)
@@ -451,14 +452,14 @@ static void unknown_key(struct expander *e, struct binding *b,
   for (int i = 0; row_specs[i].name; i++)
     suggest_offer(&s, slice_of(row_specs[i].name));
   struct diagnostic *d =
-      report(e, UNKNOWN_OPTION, arg->key_span, "%s has no option `%.*s`",
+      report(e, UNKNOWN_OPTION, arg_key_span(arg), "%s has no option `%.*s`",
              b->owner, SLICE_ARG(arg->key));
   b->failed = true;
   if (!diag_is_shown(d) || hint_foreign_option(e, d, b, arg))
     return;
   if (s.best.at) {
     diag_help(d, "did you mean `%.*s`?", SLICE_ARG(s.best));
-    diag_fixit(d, arg->key_span, "%.*s", SLICE_ARG(s.best));
+    diag_fixit(d, arg_key_span(arg), "%.*s", SLICE_ARG(s.best));
   } else {
     struct text all = text_new(e->arena);
     for (int i = 0; b->specs[i].name; i++)

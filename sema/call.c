@@ -38,9 +38,9 @@ static int param_index(const struct call *call, struct slice name) {
 
 static void unknown_param(struct expander *e, struct call *call,
                           const struct arg *arg) {
-  struct diagnostic *d =
-      report(e, UNKNOWN_OPTION, arg->key_span, "%.*s has no parameter `%.*s`",
-             SLICE_ARG(def_name(call)), SLICE_ARG(arg->key));
+  struct diagnostic *d = report(e, UNKNOWN_OPTION, arg_key_span(arg),
+                                "%.*s has no parameter `%.*s`",
+                                SLICE_ARG(def_name(call)), SLICE_ARG(arg->key));
   call->failed = true;
   if (!diag_is_shown(d))
     return;
@@ -178,7 +178,8 @@ static bool is_recursion(struct expander *e, struct symbol *def,
 
 void expand_call(struct expander *e, struct symbol *def,
                  const struct stmt *stmt, struct slice label) {
-  struct call call = {.def = def, .stmt = stmt, .params = def->stmt->params};
+  struct call call = {
+      .def = def, .stmt = stmt, .params = def->stmt->more->params};
   struct scope *outer = e->scope;
   struct scope *inner = scope_enter(&e->pool, def->scope);
   inner->home = SCOPE_HOME;

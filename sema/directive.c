@@ -5,20 +5,20 @@
 static bool read_dtype(struct expander *e, const struct stmt *stmt,
                        enum dtype *dtype) {
   *dtype = DTYPE_FLOAT;
-  if (!stmt->dtype.at || slice_is(stmt->dtype, "f32"))
+  if (!stmt->more->dtype.at || slice_is(stmt->more->dtype, "f32"))
     return true;
-  bool i64 = slice_is(stmt->dtype, "i64");
-  if (i64 || slice_is(stmt->dtype, "i32")) {
+  bool i64 = slice_is(stmt->more->dtype, "i64");
+  if (i64 || slice_is(stmt->more->dtype, "i32")) {
     *dtype = i64 ? DTYPE_I64 : DTYPE_I32;
     return true;
   }
-  const char *ours = foreign_choice_find("input", stmt->dtype);
+  const char *ours = foreign_choice_find("input", stmt->more->dtype);
   struct diagnostic *d =
-      report(e, UNKNOWN_CHOICE, stmt->dtype_span,
-             "unknown type of input `%.*s`", SLICE_ARG(stmt->dtype));
+      report(e, UNKNOWN_CHOICE, stmt->more->dtype_span,
+             "unknown type of input `%.*s`", SLICE_ARG(stmt->more->dtype));
   if (ours) {
     diag_help(d, "did you mean `%s`?", ours);
-    diag_fixit(d, stmt->dtype_span, "%s", ours);
+    diag_fixit(d, stmt->more->dtype_span, "%s", ours);
     return false;
   }
   diag_help(d, "`: i32` and `: i64` make indices, without it an input holds "
@@ -50,9 +50,9 @@ static bool take_sizes(struct expander *e, const struct stmt *stmt,
   }
   if (right)
     return true;
-  struct diagnostic *d = report(e, WRONG_RANK, found->span,
-                                "these are no sizes for `%.*s`",
-                                SLICE_ARG(name));
+  struct diagnostic *d =
+      report(e, WRONG_RANK, found->span, "these are no sizes for `%.*s`",
+             SLICE_ARG(name));
   diag_label(d, stmt->value->span, "has %d ax%s", shape->rank,
              shape->rank == 1 ? "is" : "es");
   diag_help(d, "as many sizes, each at least 1, or `_` for the source's");
@@ -139,8 +139,8 @@ void expand_output(struct expander *e, const struct stmt *stmt) {
 }
 
 void expand_def(struct expander *e, const struct stmt *stmt) {
-  for (const struct def_param *p = stmt->params; p; p = p->next)
-    for (const struct def_param *q = stmt->params; q != p; q = q->next)
+  for (const struct def_param *p = stmt->more->params; p; p = p->next)
+    for (const struct def_param *q = stmt->more->params; q != p; q = q->next)
       if (slice_equal(p->name, q->name)) {
         diag_label(report(e, DUPLICATE_NAME, p->span,
                           "two parameters are called `%.*s`",

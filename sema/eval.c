@@ -235,7 +235,7 @@ static struct value eval_field(struct expander *e, const struct expr *expr) {
     return value_poison;
   }
   struct node *node = &e->model->nodes.at[e->current];
-  const struct shape *shape = &node->out;
+  const struct shape *shape = node->out;
   node->channels_asked = node->channels_asked || field == AXIS_C;
   node->sizes_asked = node->sizes_asked || field != AXIS_C;
   if (field == FIELD_SIZE)
@@ -441,8 +441,8 @@ static struct value eval_sizes(struct expander *e, const struct expr *expr) {
 /* The items of a layer are bound elsewhere, and are never evaluated here. */
 static struct value eval_keyed(struct expander *e, const struct expr *expr) {
   struct diagnostic *d =
-      report(e, UNKNOWN_OPTION, expr->span,
-             "a function has no option `%.*s`", SLICE_ARG(expr->name));
+      report(e, UNKNOWN_OPTION, expr->span, "a function has no option `%.*s`",
+             SLICE_ARG(expr->name));
   diag_help(d, "its values stand in their order: `min(a, b)`");
   return value_poison;
 }

@@ -7,6 +7,14 @@
 struct bound; /* the arguments of a statement, bound: apply.c */
 struct using; /* a source being taken in: use.c */
 
+enum { RECENT_SHAPES = 32, RECENT_NODES = 64, RECENT_ARGS = 64 };
+
+/* Arguments of a layer, bound and never changed again. */
+struct kept_args {
+  const struct layer_kind *kind;
+  void *args;
+};
+
 /* frozen: whether; inplace: enum toggle. */
 struct row_options {
   int frozen, inplace;
@@ -24,21 +32,24 @@ struct expander {
   bool lost;       /* it is unknown because of an error: stay silent */
   int64_t group;
   int64_t steps;
-  bool stopped;              /* a limit or too many errors */
-  struct copies copies; /* of what is being read */
-  int64_t share, share_end;  /* `again`: nodes whose parameters are next */
-  VEC(struct map) counters;  /* by group: names given so far */
+  bool stopped;                   /* a limit or too many errors */
+  struct copies copies;           /* of what is being read */
+  int64_t share, share_end;       /* `again`: nodes whose parameters are next */
+  VEC(struct map) counters;       /* by group: names given so far */
   VEC(struct path_index *) paths; /* by group: path.c */
-  struct map outputs;        /* by name, from 1 */
-  VEC(int) used;             /* sources that `use` has taken in */
-  struct using *using;       /* those it is in the middle of */
-  VEC(struct bound *) bound; /* by statement, if it is always the same */
-  struct bound *free_bound; /* a list by `next`, for statements to come */
-  struct row_options row;    /* of the nodes that are made */
-  bool freezes;              /* inside `freeze` */
-  bool trains;               /* inside `fork train` */
+  struct map outputs;             /* by name, from 1 */
+  VEC(int) used;                  /* sources that `use` has taken in */
+  struct using *using;            /* those it is in the middle of */
+  VEC(struct bound *) bound;      /* by statement, if it is always the same */
+  struct bound *free_bound;       /* a list by `next`, for statements to come */
+  struct row_options row;         /* of the nodes that are made */
+  bool freezes;                   /* inside `freeze` */
+  bool trains;                    /* inside `fork train` */
   bool depends;         /* what is being bound depends on names or shapes */
   struct params params; /* room for the rule of a layer */
+  const struct shape *shapes[RECENT_SHAPES]; /* of tensors, by hash */
+  struct kept_args kept[RECENT_ARGS];        /* of late, by their bytes */
+  int64_t recent[RECENT_NODES];   /* by their arguments: nodes, from 1 */
   const struct shape **in_shapes; /* room for its inputs */
   struct span *in_spans;
   size_t in_room;
@@ -109,10 +120,10 @@ struct binding {
   const char *owner; /* what takes the arguments, for messages */
   void *args;        /* the struct that is filled */
   uint64_t given;
-  struct span spans[LIMIT_SPECS];
-  int64_t extra_inputs[LIMIT_SPECS]; /* nodes of TYPE_INPUT arguments */
   int extra_count;
   bool failed;
+  struct span spans[LIMIT_SPECS];    /* by row of `specs` */
+  int64_t extra_inputs[LIMIT_SPECS]; /* nodes of TYPE_INPUT arguments */
 };
 
 /* Allocates the struct and fills in the defaults. */
@@ -313,7 +324,6 @@ int64_t turn_at(const struct turns *turns, int64_t i);
 bool turns_of(struct expander *e, const struct expr *low,
               const struct expr *high, const struct expr *step,
               struct turns *turns);
-
 
 void expand_repeat(struct expander *e, const struct stmt *stmt);
 void expand_for(struct expander *e, const struct stmt *stmt);

@@ -52,7 +52,7 @@ static bool bind_row_names(struct expander *e, const struct stmt *stmt,
                            const struct table_row *row,
                            const struct expr *expr) {
   int names = 0, values = count_values(row->values);
-  for (const struct name_list *n = stmt->names; n; n = n->next)
+  for (const struct name_list *n = stmt->more->names; n; n = n->next)
     names++;
   if (names != values && names > 1) {
     struct diagnostic *d =
@@ -63,7 +63,7 @@ static bool bind_row_names(struct expander *e, const struct stmt *stmt,
     return false;
   }
   struct scope *inner = e->scope;
-  for (const struct name_list *n = stmt->names; n; n = n->next) {
+  for (const struct name_list *n = stmt->more->names; n; n = n->next) {
     e->scope = inner->parent; /* a row sees the names outside */
     struct value value = eval(e, expr);
     e->scope = inner;
@@ -76,10 +76,11 @@ static bool bind_row_names(struct expander *e, const struct stmt *stmt,
 static void expand_rows(struct expander *e, const struct stmt *stmt) {
   int64_t total = 0, ordinal = 0;
   bool going = true;
-  bool each = !stmt->names->next; /* for one name: each value is a turn */
-  for (const struct table_row *row = stmt->rows; row; row = row->next)
+  bool each = !stmt->more->names->next; /* for one name: each value is a turn */
+  for (const struct table_row *row = stmt->more->rows; row; row = row->next)
     total += each ? count_values(row->values) : 1;
-  for (const struct table_row *row = stmt->rows; row && going; row = row->next)
+  for (const struct table_row *row = stmt->more->rows; row && going;
+       row = row->next)
     for (const struct expr *x = row->values; x && going;
          x = each ? x->next : NULL) {
       expand_enter(e);
@@ -123,29 +124,29 @@ int64_t turn_at(const struct turns *turns, int64_t i) {
 
 static void expand_range(struct expander *e, const struct stmt *stmt) {
   struct turns turns;
-  if (stmt->names->next) {
-    report(e, WRONG_COUNT, stmt->names->next->span,
+  if (stmt->more->names->next) {
+    report(e, WRONG_COUNT, stmt->more->names->next->span,
            "a range gives one value at a time: for one name");
     return;
   }
-  if (!turns_of(e, stmt->value, stmt->high, stmt->step, &turns)) {
+  if (!turns_of(e, stmt->value, stmt->more->high, stmt->more->step, &turns)) {
     e->lost = true;
     return;
   }
   bool going = true;
   for (int64_t i = 0; i < turns.count && going; i++) {
     expand_enter(e);
-    struct symbol *symbol =
-        scope_declare(e, SYMBOL_CONSTANT, stmt->names->name, stmt->names->span);
-    symbol->value = (struct value){.kind = VALUE_INT,
-                                   .integer = turn_at(&turns, i)};
+    struct symbol *symbol = scope_declare(
+        e, SYMBOL_CONSTANT, stmt->more->names->name, stmt->more->names->span);
+    symbol->value =
+        (struct value){.kind = VALUE_INT, .integer = turn_at(&turns, i)};
     going = turn(e, stmt, i + 1, turns.count);
     expand_leave(e);
   }
 }
 
 void expand_for(struct expander *e, const struct stmt *stmt) {
-  if (stmt->rows || !stmt->value)
+  if (stmt->more->rows || !stmt->value)
     expand_rows(e, stmt);
   else
     expand_range(e, stmt);
@@ -157,7 +158,7 @@ void expand_if(struct expander *e, const struct stmt *stmt) {
     e->lost = true; /* what follows depends on it */
     return;
   }
-  const struct block *block = condition ? stmt->block : stmt->otherwise;
+  const struct block *block = condition ? stmt->block : stmt->more->otherwise;
   if (block)
     expand_scoped(e, block);
 }

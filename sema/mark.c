@@ -19,7 +19,7 @@ void mark_check(struct expander *e, const struct stmt *stmt) {
   if (e->lost || e->current == NO_NODE || e->in->ignore_marks)
     return;
   struct value mark = eval(e, stmt->mark);
-  const struct shape *shape = &e->model->nodes.at[e->current].out;
+  const struct shape *shape = e->model->nodes.at[e->current].out;
   if (mark.kind == VALUE_POISON)
     return;
   if (mark.kind != VALUE_INT && mark.kind != VALUE_ANY &&
@@ -46,7 +46,7 @@ void mark_record(struct expander *e, const struct stmt *stmt) {
       e->lost || e->current == NO_NODE)
     return;
   struct shape_record *record = &e->in->records[index];
-  const struct shape *shape = &e->model->nodes.at[e->current].out;
+  const struct shape *shape = e->model->nodes.at[e->current].out;
   if (!record->seen)
     record->shape = *shape;
   record->seen = true;

@@ -55,7 +55,8 @@ struct node_name name_label(struct expander *e, struct slice label) {
     number++;
   while (map_find(map, numbered(e, label, "_", number)));
   map_add(e->arena, map, label)->number = number;
-  return (struct node_name){.text = label, .ordinal = number, .repeated = true};
+  return (struct node_name){
+      .text = label, .ordinal = (int32_t)number, .repeated = true};
 }
 
 struct node_name name_word(struct expander *e, struct slice word) {
@@ -65,7 +66,7 @@ struct node_name name_word(struct expander *e, struct slice word) {
     while (map_find(map, numbered(e, word, "", number)))
       number++;
   map_add(e->arena, map, word)->number = number;
-  return (struct node_name){.text = word, .ordinal = number};
+  return (struct node_name){.text = word, .ordinal = (int32_t)number};
 }
 
 int64_t group_enter(struct expander *e, struct slice label, struct slice word,

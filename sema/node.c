@@ -19,7 +19,7 @@ static void describe_input(struct expander *e, struct diagnostic *d) {
   if (!node || node->kind != &model_input_kind)
     return;
   const struct expr *value = node->stmt->value;
-  const struct shape *shape = &node->out;
+  const struct shape *shape = node->out;
   if (shape->rank == 1 && value->kind == EXPR_BINARY && value->op == OP_MUL) {
     diag_label(d, value->span, "a product: a vector of %s",
                count_text(shape->dim[0]).text);
@@ -136,7 +136,7 @@ static bool share_params(struct expander *e, const struct layer *layer,
     report_mismatch(e, layer, owner);
     return false;
   }
-  node->shares = first->shares == NO_NODE ? owner : first->shares;
+  node->shares = first->shares == NO_NODE ? (int32_t)owner : first->shares;
   return true;
 }
 
@@ -152,9 +152,16 @@ static void set_last_axes(struct model_param *stored,
   stored->columns = param->dim[last];
 }
 
+/* A place in the model's arrays, in 32 bits. */
+static uint32_t place(const struct expander *e, size_t at) {
+  if (at > UINT32_MAX)
+    arena_fail(e->arena); /* hundreds of GiB */
+  return (uint32_t)at;
+}
+
 static bool add_params(struct expander *e, const struct layer *layer,
                        struct node *node) {
-  node->first_param = e->model->params.count;
+  node->first_param = place(e, e->model->params.count);
   e->params.arena = e->arena;
   e->params.all.count = 0;
   layer_params(layer, &e->params);
@@ -162,12 +169,12 @@ static bool add_params(struct expander *e, const struct layer *layer,
     const struct param *param = &e->params.all.at[i];
     size_t index = e->model->params.count;
     struct model_param *stored = VEC_PUSH(e->arena, &e->model->params);
-    stored->rank = param->rank;
+    stored->rank = (unsigned char)param->rank;
     set_last_axes(stored, param);
     stored->buffer = param->buffer;
     stored->fixed = param->fixed || (node->frozen && !param->adapter);
     stored->train_only = e->trains;
-    stored->same = index;
+    stored->same = place(e, index);
     if (!node_count_param(param, &stored->count)) {
       layer_fail(layer, TOO_LARGE, NULL, "%s has more than 2^63 - 1 parameters",
                  layer->kind->name);
@@ -199,11 +206,6 @@ void node_resolve_refs(struct expander *e, const struct binding *b) {
         arena_alloc(e->arena, (size_t)node->input_count + 1, sizeof *in);
     struct layer *layer = ARENA_NEW(e->arena, struct layer);
     *layer = model_layer(e->model, ref->node, in);
-    for (int k = 0; k < node->input_count; k++) {
-      struct shape *copy = ARENA_NEW(e->arena, struct shape);
-      *copy = *in[k]; /* the model's array may still move */
-      in[k] = copy;
-    }
     ref->layer = layer;
   }
 }
@@ -234,6 +236,58 @@ bool node_may_read(struct expander *e, int64_t index, struct span span) {
   return false;
 }
 
+/* Most layers give a tensor of sizes that there have been of late. */
+static const struct shape *keep_shape(struct expander *e,
+                                      const struct shape *shape) {
+  size_t hash = (size_t)shape->rank;
+  for (int i = 0; i < shape->rank; i++)
+    hash = hash * 31 + (size_t)shape->dim[i];
+  const struct shape **kept = &e->shapes[hash % RECENT_SHAPES];
+  if (!*kept || !shape_equal(*kept, shape)) {
+    struct shape *copy = ARENA_NEW(e->arena, struct shape);
+    *copy = *shape;
+    *kept = copy;
+  }
+  return *kept;
+}
+
+/*
+ * In a loop a layer is the same at every turn, if its inputs are: it has the
+ * shape and the parameters of the one before. NULL: there is none.
+ */
+static const struct node *like_before(struct expander *e,
+                                      const struct node_making *m,
+                                      const int64_t *inputs, int input_count,
+                                      int64_t **recent) {
+  const struct model *model = e->model;
+  *recent = &e->recent[(uintptr_t)m->binding->args / 16 % RECENT_NODES];
+  if (**recent == 0 || e->share != NO_NODE)
+    return NULL;
+  const struct node *node = &model->nodes.at[**recent - 1];
+  bool same =
+      node->kind == m->kind && node->args == m->binding->args &&
+      node->input_count == input_count && node->copies == e->copies.all &&
+      node->frozen == (e->row.frozen != 0) && node->train_only == e->trains;
+  for (int i = 0; same && i < input_count; i++)
+    same = model->nodes.at[node_input(model, node, i)].out ==
+           model->nodes.at[inputs[i]].out;
+  for (int i = 0; same && i < node->param_count; i++)
+    same = !model->params.at[node->first_param + (size_t)i].shared;
+  return same ? node : NULL;
+}
+
+static void copy_params(struct expander *e, const struct node *like,
+                        struct node *node) {
+  struct model *model = e->model;
+  node->first_param = place(e, model->params.count);
+  node->param_count = like->param_count;
+  for (int i = 0; i < like->param_count; i++) {
+    struct model_param param = model->params.at[like->first_param + (size_t)i];
+    param.same = place(e, model->params.count);
+    *VEC_PUSH(e->arena, &model->params) = param;
+  }
+}
+
 /* Adds the node that applies `m` to the tensors `inputs`; makes it current. */
 bool node_add(struct expander *e, const struct node_making *m,
               const int64_t *inputs, int input_count) {
@@ -245,7 +299,7 @@ bool node_add(struct expander *e, const struct node_making *m,
     if (!node_may_read(e, inputs[i], m->span))
       return false;
   for (int i = 0; i < input_count; i++) {
-    e->in_shapes[i] = &model->nodes.at[inputs[i]].out;
+    e->in_shapes[i] = model->nodes.at[inputs[i]].out;
     e->in_spans[i] = model->nodes.at[inputs[i]].span;
   }
   struct layer_site site = {.diags = e->diags,
@@ -267,25 +321,30 @@ bool node_add(struct expander *e, const struct node_making *m,
                       .span = m->span,
                       .frame = e->frame,
                       .name = m->name,
-                      .group = e->group,
-                      .copies = e->copies.all,
-                      .active = e->copies.active,
+                      .group = (int32_t)e->group,
+                      .copies = (int32_t)e->copies.all,
+                      .active = (int32_t)e->copies.active,
                       .shares = NO_NODE,
                       .frozen = e->row.frozen != 0,
-                      .inplace = e->row.inplace,
+                      .inplace = (char)e->row.inplace,
                       .train_only = e->trains,
                       .input_count = input_count,
-                      .first_input = model->inputs.count};
-  if (!node_infer(&layer) || !add_params(e, &layer, &node))
+                      .first_input = place(e, model->inputs.count)};
+  int64_t *recent;
+  const struct node *like = like_before(e, m, inputs, input_count, &recent);
+  if (like)
+    copy_params(e, like, &node);
+  else if (!node_infer(&layer) || !add_params(e, &layer, &node))
     return false;
-  node.out = layer.out;
+  node.out = like ? like->out : keep_shape(e, &layer.out);
   int64_t index = (int64_t)model->nodes.count;
-  node.head = m->head == NO_NODE ? index : m->head;
+  node.head = (int32_t)(m->head == NO_NODE ? index : m->head);
   for (int i = 0; i < input_count; i++)
     *VEC_PUSH(e->arena, &model->inputs) = inputs[i];
   if (input_count > model->most_inputs)
     model->most_inputs = input_count;
   *VEC_PUSH(e->arena, &model->nodes) = node;
+  *recent = index + 1;
   e->current = index;
   return true;
 }

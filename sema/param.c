@@ -35,23 +35,24 @@ struct allowed {
 static bool read_allowed(struct expander *e, const struct stmt *stmt,
                          struct allowed *allowed) {
   bool right = true;
-  *allowed = (struct allowed){.ranged = stmt->range};
-  for (const struct table_row *row = stmt->rows; row; row = row->next)
+  *allowed = (struct allowed){.ranged = stmt->more->range};
+  for (const struct table_row *row = stmt->more->rows; row; row = row->next)
     for (const struct expr *x = row->values; x; x = x->next) {
       struct value value = eval(e, x);
       right = right && value.kind != VALUE_POISON;
       *VEC_PUSH(e->arena, &allowed->list) = value;
     }
-  if (!stmt->range)
+  if (!stmt->more->range)
     return right;
-  allowed->low = eval(e, stmt->range->left);
-  allowed->high = eval(e, stmt->range->right);
+  allowed->low = eval(e, stmt->more->range->left);
+  allowed->high = eval(e, stmt->more->range->right);
   if (!value_is_number(&allowed->low)) {
-    eval_mismatch(e, &allowed->low, stmt->range->left->span, "a number");
+    eval_mismatch(e, &allowed->low, stmt->more->range->left->span, "a number");
     return false;
   }
   if (!value_is_number(&allowed->high)) {
-    eval_mismatch(e, &allowed->high, stmt->range->right->span, "a number");
+    eval_mismatch(e, &allowed->high, stmt->more->range->right->span,
+                  "a number");
     return false;
   }
   return right;
@@ -106,8 +107,8 @@ static const struct value *nearest(const struct allowed *allowed,
     } else if (value_is_number(value) && value_is_number(v)) {
       double before = best ? fabs(value_number(best) - wanted) : INFINITY;
       double now = fabs(value_number(v) - wanted);
-      bool nearer = now < before ||
-                    (now == before && value_compare(v, best) < 0);
+      bool nearer =
+          now < before || (now == before && value_compare(v, best) < 0);
       best = nearer ? v : best;
     }
   }
@@ -121,8 +122,7 @@ static void refuse(struct expander *e, const struct stmt *stmt,
   value_put(&is, value);
   struct diagnostic *d =
       report(e, OUT_OF_RANGE, span, "`%.*s` must be %s%.*s, not %.*s",
-             SLICE_ARG(stmt->name),
-             allowed->ranged ? "in " : "one of ",
+             SLICE_ARG(stmt->name), allowed->ranged ? "in " : "one of ",
              SLICE_ARG(allowed_text(e, allowed)), SLICE_ARG(text_slice(&is)));
   if (span.begin != stmt->value->span.begin)
     diag_label(d, stmt->span, "what is allowed");
@@ -146,9 +146,9 @@ static void record(struct expander *e, const struct stmt *stmt,
   for (size_t i = 0; i < e->model->choices.count; i++)
     if (e->model->choices.at[i].stmt == stmt)
       return;
-  *VEC_PUSH(e->arena, &e->model->choices) = (struct model_param_choice){
-      stmt, written(e, fallback), written(e, value), allowed_text(e, allowed),
-      given};
+  *VEC_PUSH(e->arena, &e->model->choices) =
+      (struct model_param_choice){stmt, written(e, fallback), written(e, value),
+                                  allowed_text(e, allowed), given};
 }
 
 void expand_param(struct expander *e, const struct stmt *stmt) {

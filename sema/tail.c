@@ -30,10 +30,8 @@ static void bind_item(struct expander *e, struct binding *b,
   struct arg arg = {.form = ARG_PLAIN, .span = item->span};
   arg.value = (struct expr *)item;
   if (item->kind == EXPR_KEYED) {
-    uint32_t end = item->span.begin + (uint32_t)item->name.length;
     arg.form = ARG_KEYED;
     arg.key = item->name;
-    arg.key_span = (struct span){item->span.begin, end};
     arg.value = item->left;
   }
   if (item->kind != EXPR_NAME || !bind_word(e, b, item->name, item->span))
@@ -106,7 +104,8 @@ void tail_drop_biases(struct tail *tail, struct binding *head) {
 /* The name behind that of the head: conv1.relu, and conv1.relu2 after it. */
 static struct node_name tail_name(const struct tail_word *word) {
   return (struct node_name){.text = slice_of(word->kind->name),
-                            .ordinal = word->ordinal > 1 ? word->ordinal : 0};
+                            .ordinal =
+                                word->ordinal > 1 ? (int32_t)word->ordinal : 0};
 }
 
 static bool apply_word(struct expander *e, const struct tail_word *word,

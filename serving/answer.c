@@ -157,7 +157,7 @@ static int64_t table_of_positions(const struct model *model, int64_t words) {
 
 int64_t serving_position_limit(const struct model *model) {
   int64_t words = 0;
-  if (!shape_count(&model->nodes.at[model->sources.at[0]].out, &words))
+  if (!shape_count(model->nodes.at[model->sources.at[0]].out, &words))
     return 0;
   return table_of_positions(model, words);
 }
@@ -178,7 +178,8 @@ bool serving_find(const struct model *model, const struct settings *settings,
   a->weights = s.weights;
   a->cache = need.cache;
   a->sequence = need.sequence;
-  a->position = serving_cache(&s, infer->page) / infer->page;
+  a->state = serving_states(&s);
+  a->position = (serving_cache(&s, infer->page) - a->state) / infer->page;
   a->prefill = need.prefill;
   a->decode = need.decode;
   a->need = need.all;

@@ -84,7 +84,7 @@ static bool has_positions(struct refusal *r, const struct model *model,
 static bool is_served(struct refusal *r, const struct model *model) {
   const struct shape **in = model_layer_room(model);
   if (model->predicted_sources != 1 ||
-      model->nodes.at[model->sources.at[0]].out.dtype == DTYPE_FLOAT) {
+      model->nodes.at[model->sources.at[0]].out->dtype == DTYPE_FLOAT) {
     text_put(r->why, "serving is for nets whose only input is a sequence of "
                      "words");
     text_put(r->help, "`input tokens 2048 : i32`; for other nets `batch=` and "
@@ -93,8 +93,9 @@ static bool is_served(struct refusal *r, const struct model *model) {
   }
   for (size_t i = 0; i < model->nodes.count; i++) {
     struct layer layer = model_layer(model, (int64_t)i, in);
-    if (layer.kind->cache &&
-        layer.kind->cache(&layer, 2) > layer.kind->cache(&layer, 1))
+    if (layer.kind->state ||
+        (layer.kind->cache &&
+         layer.kind->cache(&layer, 2) > layer.kind->cache(&layer, 1)))
       return true;
   }
   text_put(r->why, "no layer of this net looks back at earlier positions, so "
@@ -143,7 +144,7 @@ static bool is_countable(const struct model *model,
   struct model copy = *model;
   int64_t context = infer->context;
   if (!context &&
-      !shape_count(&model->nodes.at[model->sources.at[0]].out, &context))
+      !shape_count(model->nodes.at[model->sources.at[0]].out, &context))
     return false;
   if (context <= USUAL / max_i64(infer->sequences, 1))
     return true;

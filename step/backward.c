@@ -17,6 +17,8 @@ static void release_buffer(struct run *run, size_t buffer) {
 static int64_t param_bytes(struct run *run, size_t param, int element) {
   struct extent extent = {.count = run->s->model->params.at[param].count,
                           .fixed = true};
+  if (element == run->s->element)
+    return run_bytes_of(run, &extent);
   return extent_bytes(&extent, 1, element, run->tape->profile->block,
                       &run->s->overflow);
 }
@@ -174,10 +176,11 @@ static void release_saved(struct run *run, const struct tape_op *op) {
 /* Makes the gradients of the inputs; `made` has room for them. */
 static void input_gradients(struct run *run, const struct tape_op *op,
                             size_t given, size_t *made) {
-  for (int i = 0; i < op->facts->in_count - op->facts->held_count; i++) {
+  int read = op->facts->in_count - op->facts->held_count;
+  for (int i = 0; i < op->facts->in_count; i++) {
     size_t in = run_input_of(run, op, i);
     made[i] = 0;
-    if (!run_value_at(run, in)->needs_gradient)
+    if (i >= read || !run_value_at(run, in)->needs_gradient)
       continue;
     if (shares_gradient(run, op, in)) {
       made[i] = given;
@@ -286,8 +289,16 @@ static bool stays_turned(const struct tape_op *op, bool turned) {
                     op->facts->gradient == GRADIENT_SHARED);
 }
 
+/* A concat may have thousands of inputs, and a net thousands of concats. */
+static size_t *made_room(struct run *run, size_t inputs) {
+  if (inputs > run->made_room) {
+    run->made_room = inputs * 2 + 8;
+    run->made = arena_room(run->s->arena, run->made_room, sizeof *run->made);
+  }
+  return run->made;
+}
+
 static void backward(struct run *run, const struct tape_op *op) {
-  size_t few[8], *made = few;
   bool few_again[8], *again = few_again;
   if (!given_gradient(run, op))
     return;
@@ -296,9 +307,7 @@ static void backward(struct run *run, const struct tape_op *op) {
   if (op->facts->param_count > 8)
     again = arena_alloc(run->s->arena, (size_t)op->facts->param_count,
                         sizeof *again);
-  if (op->facts->in_count > 8)
-    made =
-        arena_alloc(run->s->arena, (size_t)op->facts->in_count, sizeof *made);
+  size_t *made = made_room(run, (size_t)op->facts->in_count);
   input_gradients(run, op, given, made);
   int64_t samples = sample_gradients(run, op);
   param_gradients(run, op, again);
@@ -342,6 +351,8 @@ void run_backward(struct run *run) {
   const struct simulation *s = run->s;
   size_t last = s->segment_count;
   for (size_t i = s->end; i > s->first && !s->overflow;) {
+    if (run->leg > 0 && s->marks[run->leg - 1].op == i)
+      run_pass_mark(run);
     while (last > 0 && s->segments[last - 1].first >= i)
       last--;
     if (last > 0 && s->segments[last - 1].end >= i) {

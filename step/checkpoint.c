@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/check.h"
+#include "step/alike.h"
 #include "step/cuts.h"
 
 enum {
@@ -71,6 +72,7 @@ struct chain {
   struct arena *arena;
   size_t units;
   int64_t *cut;            /* nodes before each, units + 1 of them */
+  struct alike alike;
   struct span_cost *costs; /* of [from, to) at from * (units + 1) + to */
   int64_t *boundary;       /* bytes that lead over each cut */
   int64_t *stands_from;    /* gradients of units from each on, and outputs */
@@ -85,9 +87,14 @@ static size_t first_op(const struct chain *c, size_t unit) {
   return node ? c->step->trace.op_end[node - 1] : 0;
 }
 
-static struct span_cost measure(const struct chain *c, size_t from, size_t to) {
+static struct span_cost *cost_at(const struct chain *c, size_t from,
+                                 size_t to) {
+  return &c->costs[from * (c->units + 1) + to];
+}
+
+static void run_span(const struct chain *c, size_t from, size_t to,
+                     struct span_cost *cost) {
   struct arena scratch;
-  struct span_cost cost = {0};
   struct simulation s = {.arena = &scratch,
                          .trace = &c->step->trace,
                          .model = c->step->model,
@@ -95,29 +102,44 @@ static struct span_cost measure(const struct chain *c, size_t from, size_t to) {
                          .element = c->step->settings.dtype,
                          .first = first_op(c, from),
                          .end = first_op(c, to)};
+  if (s.end == 0 || s.first == s.end)
+    return;
   arena_open_in(&scratch, c->arena);
-  if (s.end != 0 && s.first != s.end) {
-    simulate(&s);
-    cost.peak =
-        s.overflow ? INT64_MAX / 2 : max_i64(s.forward.bytes, s.backward.bytes);
-    cost.kept = s.saved - s.received;
-    cost.keeps_input = s.received > 0;
-    cost.keeps_result = s.result_saved;
-  }
+  simulate(&s);
+  cost->peak =
+      s.overflow ? INT64_MAX / 2 : max_i64(s.forward.bytes, s.backward.bytes);
+  cost->kept = s.saved - s.received;
+  cost->keeps_input = s.received > 0;
+  cost->keeps_result = s.result_saved;
   arena_close(&scratch);
+}
+
+/* One that runs alike, among those from an earlier unit on; NULL: none. */
+static const struct span_cost *find_alike(const struct chain *c, size_t from,
+                                          size_t to) {
+  uint64_t key = alike_span(&c->alike, from, to);
+  for (size_t i = 0; i < from; i++)
+    if (alike_span(&c->alike, i, i + to - from) == key)
+      return cost_at(c, i, i + to - from);
+  return NULL;
+}
+
+static struct span_cost measure(const struct chain *c, size_t from, size_t to) {
+  struct span_cost cost = {0};
+  const struct span_cost *alike = find_alike(c, from, to);
+  if (alike)
+    cost = *alike;
+  else
+    run_span(c, from, to, &cost);
+  cost.macs = cost.gradients = 0;
   for (int64_t i = c->cut[from]; i < c->cut[to]; i++) {
     int64_t bytes;
-    cost.macs += c->step->model->costs[i].train_macs;
+    cost.macs += c->step->model->costs[i]->train_macs;
     if (element_bytes(c->step->settings.dtype,
-                      c->step->model->costs[i].trainable, &bytes))
+                      c->step->model->costs[i]->trainable, &bytes))
       cost.gradients += bytes;
   }
   return cost;
-}
-
-static struct span_cost *cost_at(const struct chain *c, size_t from,
-                                 size_t to) {
-  return &c->costs[from * (c->units + 1) + to];
 }
 
 static int64_t value_bytes(const struct chain *c, int64_t node) {
@@ -159,6 +181,7 @@ static void open_chain(struct chain *c, int64_t most) {
   for (size_t i = 0; i < cuts.at.count; i++)
     c->cut[i + 1] = cuts.at.at[i];
   c->cut[c->units] = (int64_t)model->nodes.count;
+  alike_find(&c->alike, c->step, c->cut, c->units, c->arena);
   for (size_t from = 0; from < c->units; from++) {
     measure_spans(c, from, most);
     progress_tell(model->progress, "measuring what checkpoints spare",
@@ -288,50 +311,40 @@ static bool choose_and_measure(struct chain chain, struct step *step,
   return chosen;
 }
 
-/* What stands, gradients and the optimizer are there whatever is chosen. */
-static bool may_fit(const struct step *step, int64_t memory,
-                    struct arena *arena) {
-  struct arena scratch;
-  struct simulation s = {0};
-  struct training training;
-  arena_open_in(&scratch, arena);
-  bool known = step_measure(step, &scratch, &s, &training);
-  arena_close(&scratch);
-  return !known || training.step <= memory;
-}
+/* A search for segments that fit `memory` bytes. */
+struct choosing {
+  struct step *step;
+  int64_t memory;
+  bool any; /* those found first will do */
+  struct arena *arena;
+};
 
 /*
- * Segments that fit `memory` bytes with few MACs computed once more: dynamic
- * programming over the chain of cuts, each with what it holds and what it
- * costs; choices are measured. False if none fit; the step is as before.
- *
- * The parts of a chain know of each other only by what is held, so the whole
- * is measured, and the budget of the choice is bisected until it is the
- * largest whose choice fits.
+ * The budget of the choice is bisected until it is the largest whose choice
+ * fits: the parts of a chain know of each other only by what is held, so the
+ * whole is measured.
  */
-static bool checkpoint_auto(struct step *step, int64_t memory,
-                            struct arena *arena) {
-  struct step plain = {.model = step->model, .settings = step->settings};
-  struct step trial = plain, best = plain;
-  struct chain chain = {.step = &plain, .arena = arena};
+static bool bisect_budget(const struct choosing *c, struct chain *chain) {
+  struct step best = {.model = c->step->model,
+                      .settings = c->step->settings,
+                      .runs = c->step->runs};
+  struct step trial = best;
   bool found = false;
   /* What two parts share is counted in both: more than is there may do. */
-  int64_t low = 0, high = memory > INT64_MAX / 2 ? INT64_MAX : 2 * memory;
-  step_trace(&plain, arena);
-  if (!may_fit(&plain, memory, arena))
-    return false;
-  open_chain(&chain, high);
-  for (int i = 0; i < MOST_ROUNDS && low < high; i++) {
+  int64_t low = 0;
+  int64_t high = c->memory > INT64_MAX / 2 ? INT64_MAX : 2 * c->memory;
+  open_chain(chain, high);
+  for (int i = 0; i < MOST_ROUNDS && low < high && !(found && c->any); i++) {
     int64_t peak = 0;
-    progress_tell(step->model->progress, "choosing checkpoints", i,
+    progress_tell(c->step->model->progress, "choosing checkpoints", i,
                   MOST_ROUNDS);
-    chain.budget = i == 0 ? memory : low + (high - low) / 2;
-    bool chosen = choose_and_measure(chain, &trial, arena, &peak);
-    if (chosen && peak > memory) {
-      high = chain.budget;
+    chain->budget = i == 0 ? c->memory : low + (high - low) / 2;
+    bool chosen = choose_and_measure(*chain, &trial, c->arena, &peak);
+    if (chosen && peak > c->memory) {
+      high = chain->budget;
       continue;
     }
-    low = chain.budget + 1;
+    low = chain->budget + 1;
     if (chosen && (!found || trial.extra_macs < best.extra_macs)) {
       struct step swap = best; /* each has ranges of its own */
       best = trial;
@@ -339,11 +352,42 @@ static bool checkpoint_auto(struct step *step, int64_t memory,
     }
     found = found || chosen;
   }
-  if (found) {
-    *step = best;
-    step_trace(step, arena);
-  }
+  if (found)
+    *c->step = best;
   return found;
+}
+
+/*
+ * Segments that fit with few MACs computed once more: dynamic programming
+ * over the chain of cuts, each with what it holds and what it costs; choices
+ * are measured. False if none fit; the step is as before.
+ */
+static bool checkpoint_auto(const struct choosing *c) {
+  struct arena scratch;
+  struct simulation s = {0};
+  struct training t;
+  struct step plain = {.model = c->step->model,
+                       .settings = c->step->settings,
+                       .runs = c->step->runs};
+  struct chain chain = {.step = &plain, .arena = c->arena};
+  step_trace(&plain, c->arena);
+  arena_open_in(&scratch, c->arena);
+  bool known = step_measure(&plain, &scratch, &s, &t);
+  arena_close(&scratch);
+  /* What stands, gradients and the optimizer are there whatever is chosen. */
+  if (known && t.step > c->memory)
+    return false;
+  /* Even then what costs no MACs may be computed again, and spare memory. */
+  if (known && t.peak <= c->memory && c->any)
+    return true;
+  return bisect_budget(c, &chain);
+}
+
+bool checkpoint_fits(const struct step *step, int64_t room,
+                     struct arena *arena) {
+  struct step trial = {.model = step->model, .settings = step->settings};
+  struct choosing choosing = {&trial, room, true, arena};
+  return checkpoint_auto(&choosing);
 }
 
 void checkpoint_choose(struct step *step, int64_t room, struct arena *arena) {
@@ -354,6 +398,7 @@ void checkpoint_choose(struct step *step, int64_t room, struct arena *arena) {
   }
   checkpoint_groups(step, arena);
   step_trace(step, arena);
-  if (train->checkpoint == CHECKPOINT_AUTO)
-    checkpoint_auto(step, room, arena);
+  struct choosing choosing = {step, room, false, arena};
+  if (train->checkpoint == CHECKPOINT_AUTO && checkpoint_auto(&choosing))
+    step_trace(step, arena);
 }

@@ -57,41 +57,6 @@ static struct marks marks_of(const struct tape *tape) {
       tape->parts.count,  tape->strides.count,  tape->weights.count};
 }
 
-static struct fragment *place_of(struct echo *echo, const struct node *n) {
-  size_t hash = (size_t)n->kind->name + n->kind->args_size;
-  for (int i = 0; i < n->out.rank; i++)
-    hash = hash * 31 + (size_t)n->out.dim[i];
-  hash = (hash * 31 + (size_t)n->given) * 31 + (size_t)n->input_count;
-  return &echo->kept[(hash ^ hash >> 7) % KEPT];
-}
-
-/* Whether two nodes are the same layer, on tensors of the same sizes. */
-
-static bool same_param(const struct model *model, size_t a, size_t b) {
-  const struct model_param *x = &model->params.at[a];
-  const struct model_param *y = &model->params.at[b];
-  return x->count == y->count && x->rank == y->rank && x->buffer == y->buffer &&
-         x->fixed == y->fixed && x->same == a && y->same == b;
-}
-
-static bool same_layer(const struct model *model, const struct node *a,
-                       const struct node *b) {
-  if (a->kind != b->kind || a->input_count != b->input_count ||
-      a->copies != b->copies || a->param_count != b->param_count ||
-      !shape_equal(&a->out, &b->out) ||
-      (a->args != b->args && memcmp(a->args, b->args, a->kind->args_size) != 0))
-    return false;
-  for (int i = 0; i < a->input_count; i++)
-    if (!shape_equal(&model->nodes.at[node_input(model, a, i)].out,
-                     &model->nodes.at[node_input(model, b, i)].out))
-      return false;
-  for (int i = 0; i < a->param_count; i++)
-    if (!same_param(model, a->first_param + (size_t)i,
-                    b->first_param + (size_t)i))
-      return false;
-  return true;
-}
-
 /* Whether an input is for the layer what that of the other one was. */
 
 static struct seen look_at(const struct tape *tape, size_t value) {
@@ -106,9 +71,10 @@ static bool same_extent(const struct extent *a, const struct extent *b) {
 }
 
 static bool lies_alike(const struct tape *tape, size_t a, size_t b) {
+  if (!tape->lowers || a == b)
+    return true; /* there may be no numbers at all */
   const int64_t *x = tape->numbers.at + a, *y = tape->numbers.at + b;
-  return !tape->lowers || a == b ||
-         (*x == *y && memcmp(x, y, (size_t)(2 + 2 * *x) * sizeof *x) == 0);
+  return (*x == *y && memcmp(x, y, (size_t)(2 + 2 * *x) * sizeof *x) == 0);
 }
 
 static bool same_input(const struct tape *tape, const struct seen *seen,
@@ -192,6 +158,8 @@ static bool is_closed(const struct copy *c) {
              (!s->view_of || storage_for(c, s->view_of - 1) != SIZE_MAX) &&
              (!s->weight || param_for(c, s->weight - 1) != SIZE_MAX);
   }
+  for (size_t i = first->ops; i < end->ops; i++)
+    closed = closed && !tape->ops.at[i].facts->listed;
   for (size_t i = first->ins; i < end->ins; i++)
     closed = closed && value_for(c, tape->ins.at[i]) != SIZE_MAX;
   for (size_t i = first->saved; i < end->saved; i++)
@@ -203,7 +171,7 @@ static bool is_closed(const struct copy *c) {
   return closed;
 }
 
-/* All places have 32 bits, as tape_place() has seen to. */
+/* All places have 32 bits, as echo_node() sees to. */
 
 static void copy_values(const struct copy *c) {
   struct tape *tape = c->echo->tape;
@@ -277,17 +245,19 @@ static void copy_ops(const struct copy *c) {
 size_t echo_node(struct echo *echo, int64_t index, const size_t *in) {
   struct tape *tape = echo->tape;
   const struct node *node = &echo->model->nodes.at[index];
-  struct fragment *f = place_of(echo, node);
+  struct fragment *f = &echo->kept[model_layer_hash(node) % KEPT];
   if (!f->there || f->in_place != tape->in_place || tape->turn ||
-      !same_layer(echo->model, &echo->model->nodes.at[f->node], node) ||
+      !model_same_layer(echo->model, f->node, index) ||
       !same_inputs(tape, f, in, node->input_count))
     return SIZE_MAX;
   struct copy copy = {echo, f,  &echo->model->nodes.at[f->node],
                       node, in, marks_of(tape)};
-  tape_place(tape, tape->numbers.count + tape->values.count * 2);
   copy_values(&copy);
   copy_lists(&copy);
   copy_ops(&copy);
+  struct marks end = marks_of(tape);
+  tape_place(tape, end.values | end.storages | end.ins | end.saved |
+                       end.params | end.weights);
   return value_for(&copy, f->out);
 }
 
@@ -297,7 +267,7 @@ void echo_begin(struct echo *echo, int64_t index, const size_t *in) {
   echo->open = NULL;
   if (node->input_count > MOST_INPUTS || tape->turn)
     return;
-  struct fragment *f = place_of(echo, node);
+  struct fragment *f = &echo->kept[model_layer_hash(node) % KEPT];
   *f = (struct fragment){
       .node = index, .in_place = tape->in_place, .first = marks_of(tape)};
   for (int i = 0; i < node->input_count; i++)

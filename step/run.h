@@ -18,6 +18,14 @@ struct use {
   bool there;   /* it is allocated */
 };
 
+/* Bytes of an extent, which many tensors have. */
+struct sized {
+  struct extent extent;
+  int64_t bytes;
+};
+
+enum { SIZED = 16 };
+
 struct run {
   struct simulation *s;
   const struct tape *tape;
@@ -31,8 +39,12 @@ struct run {
   size_t *gradient;               /* by value: its buffer, from 1 */
   bool *turned;       /* by value: its gradient lies in another order */
   bool *has_gradient; /* by parameter */
+  size_t *made;       /* room for the gradients of an operation's inputs */
+  size_t made_room;
   VEC(struct buffer) buffers;
+  struct sized sized[SIZED]; /* of late, by count */
   struct moment now;
+  size_t leg; /* marks behind which it is */
 };
 
 static inline const struct tape_value *run_value_at(const struct run *run,
@@ -54,7 +66,7 @@ static inline size_t run_storage_of(const struct run *run, size_t value) {
 
 static inline size_t run_input_of(const struct run *run,
                                   const struct tape_op *op, int i) {
-  return run->tape->ins.at[op->first_in + (size_t)i];
+  return tape_input(run->tape, op, i);
 }
 
 /* Storages are numbered in the order of the operations that make them. */
@@ -131,6 +143,9 @@ const struct segment *run_segment_at(const struct run *run, size_t *next,
 
 /* Takes the present state into account, at an operation. */
 void run_sample(struct run *run, const struct tape_op *op);
+
+/* At a mark, forward or backward. */
+void run_pass_mark(struct run *run);
 
 /* What an operation keeps besides tensors. */
 int64_t run_kept_bytes(struct run *run, const struct tape_op *op);

@@ -37,7 +37,7 @@ static bool shared_bytes(const struct extent *extent, int64_t batch,
 int64_t extent_bytes(const struct extent *extent, int64_t batch, int element,
                      int64_t block, bool *overflow) {
   int64_t count = extent->count, bytes = 0;
-  if (count == 0) /* most operations have no extra room */
+  if (count == 0)
     return 0;
   bool fits = extent->share && !extent->fixed
                   ? shared_bytes(extent, batch, element, block, &bytes)
@@ -50,8 +50,18 @@ int64_t extent_bytes(const struct extent *extent, int64_t batch, int element,
 }
 
 int64_t run_bytes_of(struct run *run, const struct extent *extent) {
-  return extent_bytes(extent, run->s->batch, run->s->element,
-                      run->tape->profile->block, &run->s->overflow);
+  uint64_t count = (uint64_t)extent->count;
+  if (!count) /* most operations have no extra room */
+    return 0;
+  struct sized *late = &run->sized[(count ^ count >> 6) % SIZED];
+  const struct extent *known = &late->extent;
+  if (known->count != extent->count || known->share != extent->share ||
+      known->fixed != extent->fixed || known->width != extent->width) {
+    late->extent = *extent;
+    late->bytes = extent_bytes(extent, run->s->batch, run->s->element,
+                               run->tape->profile->block, &run->s->overflow);
+  }
+  return late->bytes;
 }
 
 int64_t run_work_bytes(struct run *run, const struct tape_op *op,

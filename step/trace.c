@@ -76,8 +76,8 @@ static size_t run_node(struct tracing *t, int64_t index) {
   struct tape *tape = &t->trace->tape;
   const struct node *node = &t->model->nodes.at[index];
   if (node->kind == &model_input_kind) {
-    size_t value = tape_outside(tape, extent_of(&node->out), false);
-    struct strides lies = strides_of(&node->out);
+    size_t value = tape_outside(tape, extent_of(node->out), false);
+    struct strides lies = strides_of(node->out);
     tape_see(tape, value, &lies);
     return value;
   }
@@ -183,8 +183,8 @@ static void trace_experts(struct tracing *t, size_t front,
     *share = (struct share){.first = at,
                             .count = many ? count - LOOKED_AT : 1,
                             .of = count,
-                            .rows = shape_values(&first->out) /
-                                    shape_channels(&first->out)};
+                            .rows = shape_values(first->out) /
+                                    shape_channels(first->out)};
     at += share->count;
     turn->share = share;
     turn->last = at == count;
@@ -203,7 +203,7 @@ static size_t trace_next(struct tracing *t, size_t i, size_t front) {
   }
   struct expert_turn turn = {.first = true,
                              .last = true,
-                             .out = extent_of(&t->model->nodes.at[end].out)};
+                             .out = extent_of(t->model->nodes.at[end].out)};
   if (t->apart[i])
     trace_experts(t, i, &turn);
   else
@@ -350,8 +350,8 @@ static size_t fused_cross_entropy(struct trace *trace,
   struct op_facts *facts = tape_own_facts(tape, last);
   struct tape_storage *storage =
       &tape->storages.at[tape->values.at[out].storage];
-  const struct tape_value *in = &tape->values.at[tape->ins.at[op->first_in]];
-  const struct shape *shape = &model->nodes.at[node].out;
+  const struct tape_value *in = &tape->values.at[tape_input(tape, op, 0)];
+  const struct shape *shape = model->nodes.at[node].out;
   int64_t features = shape_channels(model_input(model, &model->nodes.at[node]));
   if (!chunks)
     chunks = ceil_div_i64(shape_channels(shape), features);
@@ -369,7 +369,7 @@ static size_t fused_cross_entropy(struct trace *trace,
 
 static size_t loss_of(struct trace *trace, const struct model *model,
                       int64_t node, const struct trace_options *options) {
-  const struct shape *shape = &model->nodes.at[node].out;
+  const struct shape *shape = model->nodes.at[node].out;
   size_t out = trace->value_of[node];
   trace->tape.node = node;
   switch (options->loss) {

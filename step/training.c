@@ -24,7 +24,7 @@ static bool input_bytes(const struct model *model,
   for (size_t i = 0; i < model->sources.count; i++) {
     const struct node *node = &model->nodes.at[model->sources.at[i]];
     int64_t sample;
-    if (!shape_bytes(&node->out, train->dtype, &sample) ||
+    if (!shape_bytes(node->out, train->dtype, &sample) ||
         !add_product_i64(sample, train->batch, bytes))
       return false;
   }
@@ -83,8 +83,7 @@ static void pack_matrices(struct step *step, struct arena *arena) {
   for (size_t i = 0; i < tape->ops.count; i++) {
     const struct tape_op *op = &tape->ops.at[i];
     const struct tape_value *in =
-        op->facts->in_count ? &tape->values.at[tape->ins.at[op->first_in]]
-                            : NULL;
+        op->facts->in_count ? &tape->values.at[tape_input(tape, op, 0)] : NULL;
     bool product =
         op->facts->splits && in &&
         (in->extent.width == WIDTH_NET || in->extent.width == WIDTH_LOW);
@@ -144,7 +143,7 @@ static void add_range(struct step *step, struct node_range range,
     return;
   *VEC_PUSH(arena, &step->segments) = segment;
   for (int64_t k = range.first; k < range.end; k++)
-    step->extra_macs += step->model->costs[k].train_macs; /* likewise */
+    step->extra_macs += step->model->costs[k]->train_macs; /* likewise */
 }
 
 void step_trace(struct step *step, struct arena *arena) {
@@ -195,7 +194,7 @@ static bool rounding_bytes(const struct step *step, struct training *t) {
   for (size_t i = 0; i < model->sources.count; i++) {
     const struct node *node = &model->nodes.at[model->sources.at[i]];
     int64_t bytes;
-    if (!shape_bytes(&node->out, train->dtype, &bytes) ||
+    if (!shape_bytes(node->out, train->dtype, &bytes) ||
         !mul_i64(bytes, train->batch, &bytes) || !add_rounding(t, bytes))
       return false;
   }

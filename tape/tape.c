@@ -362,15 +362,17 @@ size_t tape_run(struct tape *tape, const struct operation *op) {
   struct recorded stored = {.facts = facts_of(tape, op)};
   const size_t *in = cast_inputs(tape, op, width, few);
   bool gradient = leads_back(tape, op, in);
+  stored.facts.listed = op->listed && in == op->in;
   stored.facts.work = resolve(tape, op->work, width);
-  stored.op =
-      (struct tape_op){.node = (int32_t)tape->node,
-                       .first_in = tape_place(tape, tape->ins.count),
-                       .first_out = tape_place(tape, tape->values.count),
-                       .first_saved = tape_place(tape, tape->saved.count),
-                       .first_param = tape_place(tape, tape->params.count),
-                       .first_storage = tape_place(tape, tape->storages.count)};
-  for (int i = 0; i < op->in_count; i++)
+  stored.op = (struct tape_op){
+      .node = (int32_t)tape->node,
+      .first_in = tape_place(tape, stored.facts.listed ? op->first_part
+                                                       : tape->ins.count),
+      .first_out = tape_place(tape, tape->values.count),
+      .first_saved = tape_place(tape, tape->saved.count),
+      .first_param = tape_place(tape, tape->params.count),
+      .first_storage = tape_place(tape, tape->storages.count)};
+  for (int i = 0; !stored.facts.listed && i < op->in_count; i++)
     *VEC_PUSH(tape->arena, &tape->ins) = (uint32_t)in[i]; /* a place */
   add_outputs(tape, &stored.facts, op, in, gradient);
   if (tape->training)

@@ -74,6 +74,8 @@ struct operation {
   const struct lowering *does; /* what it computes; NULL: only in training */
   const size_t *in;
   int in_count;
+  bool listed;       /* `in` is part of the tape's parts: */
+  size_t first_part; /* from there, which is not copied */
   int held; /* the last so many inputs: alive while it runs, but not read */
   struct extent out;
   int outs; /* several of the same extent, as a split gives; 0: one */
@@ -147,6 +149,7 @@ struct op_facts {
   enum result result;
   enum gradient gradient;
   bool elementwise, folds;
+  bool listed; /* its inputs are among the tape's parts */
   bool splits, by_channel, rings, exchanges;
   bool core;      /* of attention, where every position meets others */
   int64_t macs;   /* of that, in a sample */
@@ -212,7 +215,8 @@ struct tape {
   const struct op_facts **recent; /* facts.c */
   VEC(uint32_t) ins;              /* values */
   VEC(uint32_t) saved;            /* storages */
-  VEC(size_t) parts;              /* values */
+  VEC(size_t) parts;              /* values: of concats, also of several */
+  size_t part_count;              /* all of these concats together */
   VEC(uint32_t) params;           /* in the model */
   size_t fence; /* storages before it are not overwritten: checkpoints */
 
@@ -235,6 +239,13 @@ struct tape {
   const struct tape_param *node_params;
   int node_param_count;
 };
+
+/* The value that is an operation's input `i`. */
+static inline size_t tape_input(const struct tape *tape,
+                                const struct tape_op *op, int i) {
+  size_t at = op->first_in + (size_t)i;
+  return op->facts->listed ? tape->parts.at[at] : tape->ins.at[at];
+}
 
 /* Records an operation; returns its first output. */
 size_t tape_run(struct tape *tape, const struct operation *op);

@@ -30,7 +30,7 @@ static int close_arena(void **state) {
 static void an_arena_gives_zeroed_aligned_memory(void **state) {
   for (size_t size = 0; size < 40000; size = size * 2 + 1) {
     char *at = arena_alloc(*state, size, 1);
-    assert_int_equal((uintptr_t)at % 16, 0);
+    assert_int_equal((uintptr_t)at % _Alignof(int64_t), 0);
     for (size_t i = 0; i < size; i++)
       assert_int_equal(at[i], 0);
     memset(at, 0xAA, size);

@@ -56,14 +56,14 @@ static void a_broken_model_is_noticed(void **state) {
     assert_null(model_verify(model, &where));
     switch (change) {
     case 0: model->inputs.at[1] = 5; break;
-    case 1: model->nodes.at[2].out.dim[0] = 0; break;
+    case 1: ((struct shape *)model->nodes.at[2].out)->dim[0] = 0; break;
     case 2: model->nodes.at[2].group = 99; break;
     case 3: model->nodes.at[3].head = 2; break;
     case 4: model->nodes.at[4].shares = 6; break;
     case 5: model->params.at[0].same = 1; break;
     case 6: model->groups.at[1].end = 99; break;
     case 7: model->outputs.at[0].node = -2; break;
-    case 8: model->costs[1].macs++; break;
+    case 8: ((struct cost *)model->costs[1])->macs++; break;
     }
     const char *wrong = model_verify(model, &where);
     if (!wrong)

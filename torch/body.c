@@ -493,7 +493,7 @@ static void find_last(struct body *b, int64_t *last) {
 
 /* Outputs as people expect them: maps with their channels first. */
 static void put_output(struct body *b, struct code *line, int64_t value) {
-  const struct shape *shape = &b->p->model->nodes.at[value].out;
+  const struct shape *shape = b->p->model->nodes.at[value].out;
   bool map = shape->dtype == DTYPE_FLOAT && shape->rank > 2;
   struct form f = {.arena = b->arena};
   code_format(line, "%S", name_of(b, value));

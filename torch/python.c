@@ -180,7 +180,7 @@ static void put_main(struct writing *w) {
   text_put(&line, "out = net(");
   for (size_t i = 0; i < model->sources.count; i++) {
     text_put(&line, i ? ", " : "");
-    put_input(&line, &model->nodes.at[model->sources.at[i]].out);
+    put_input(&line, model->nodes.at[model->sources.at[i]].out);
   }
   text_putc(&line, ')');
   put_lines(w->out, text_slice(&line), 8);

@@ -109,7 +109,7 @@ static void write_form(struct python *p, size_t index, struct form *f,
 
 /* Maps have their channels first, sequences last. */
 static void see_input(struct python *p, size_t index) {
-  const struct shape *shape = &p->model->nodes.at[index].out;
+  const struct shape *shape = p->model->nodes.at[index].out;
   bool map = shape->dtype == DTYPE_FLOAT && shape->rank > 2;
   p->made[index].seen = map ? FIRST : LAST;
   p->made[index].seen.views = true;

@@ -1,5 +1,5 @@
 /* Alike: parts of a net that run alike need to be run only once. */
-#include "memory/alike.h"
+#include "step/alike.h"
 
 struct mixer {
   const struct step *step;
@@ -70,7 +70,7 @@ static void mix_op(struct mixer *m, size_t index) {
              (uint64_t)op->facts->reduces << 1 | op->facts->quiet);
   mix(m, (uint64_t)op->facts->held_count);
   for (int i = 0; i < op->facts->in_count; i++)
-    mix_value(m, tape->ins.at[op->first_in + (size_t)i], op);
+    mix_value(m, tape_input(tape, op, i), op);
   for (int i = 0; i < op->facts->out_count; i++)
     mix_value(m, op->first_out + (size_t)i, op);
   for (int i = 0; i < op->facts->saved_count; i++)

@@ -1,6 +1,6 @@
 /* Alike: parts of a net that run alike need to be run only once. */
-#ifndef NETC_MEMORY_ALIKE_H
-#define NETC_MEMORY_ALIKE_H
+#ifndef NETC_STEP_ALIKE_H
+#define NETC_STEP_ALIKE_H
 
 #include "step/training.h"
 
