@@ -61,7 +61,7 @@ static bool may_move(const struct source_plan *plan, const struct statement *s,
     return false;
   if (s->series_until > 0 && s->series_from < first)
     return false;
-  bool again = strcmp(word, "again") == 0;
+  bool of_layer = statement_names_layer(s);
   if (s->index && !looped)
     return false;
   looped = looped || s->series_until > 0;
@@ -70,7 +70,7 @@ static bool may_move(const struct source_plan *plan, const struct statement *s,
     if (piece->kind == PIECE_LABEL && piece->index && !looped)
       return false;
     if (piece->kind == PIECE_LABEL && plan->ordinal[piece->node] < first &&
-        (again || *piece->text.before))
+        (of_layer || *piece->text.before))
       return false;
     const struct block *inner = piece->block;
     for (size_t k = 0; inner && k < inner->all.count; k++)

@@ -147,11 +147,25 @@ static bool fits_slot(struct view *v, const label_list *labels, size_t slot) {
   return same || (inside && back >= 0) || fits_lag(v, labels, slot);
 }
 
+static bool names_layers(const struct statement *s, size_t count) {
+  for (size_t i = 0; i < count; i++) {
+    if (statement_names_layer(&s[i]))
+      return true;
+    for (size_t k = 0; k < s[i].pieces.count; k++) {
+      const struct block *block = s[i].pieces.at[k].block;
+      if (block && names_layers(block->all.at, block->all.count))
+        return true;
+    }
+  }
+  return false;
+}
+
 static bool look(struct source_plan *plan, const struct series_runs *runs,
                  struct view *v) {
   struct arena *arena = plan->graph->arena;
   *v = (struct view){.plan = plan, .runs = runs};
-  if (!measure(v) || !find_places(v))
+  if (names_layers(statement_of(v, 0, 0), runs->first.length) || !measure(v) ||
+      !find_places(v))
     return false;
   label_list *labels = arena_alloc(arena, runs->count, sizeof *labels);
   for (size_t run = 0; run < runs->count; run++)

@@ -52,6 +52,11 @@ const char *statement_word(const struct statement *s) {
   return s->pieces.at[0].kind == PIECE_TEXT ? s->pieces.at[0].text.value : "";
 }
 
+bool statement_names_layer(const struct statement *s) {
+  const char *word = statement_word(s);
+  return strcmp(word, "again") == 0 || strcmp(word, "unpool") == 0;
+}
+
 bool is_word_of(const struct source_plan *plan, const char *name) {
   for (size_t i = 0; i < plan->graph->nodes.count; i++)
     if (strcmp(plan->graph->nodes.at[i]->word, name) == 0)

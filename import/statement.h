@@ -115,6 +115,10 @@ void statement_put_text(const struct source_plan *plan,
 /* The word that a statement begins with. */
 const char *statement_word(const struct statement *statement);
 
+/* Whether the label that it names is that of a layer itself, not of what this
+ * gives: neither a def's argument nor one with an index. */
+bool statement_names_layer(const struct statement *statement);
+
 /* Whether a layer or a def is called so. */
 bool is_word_of(const struct source_plan *plan, const char *name);
 

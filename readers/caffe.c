@@ -45,6 +45,10 @@ static const char *const left_out[] = {"Accuracy",   "ArgMax",     "Silence",
                                        "HDF5Output", "ACCURACY",   "ARGMAX",
                                        "SILENCE",    "HDF5_OUTPUT"};
 
+/* The end of a detector; what comes behind them goes, too. */
+static const char *const boxes[] = {"PriorBox", "DetectionOutput",
+                                    "DetectionEvaluate"};
+
 static bool is_among(const char *type, const char *const *words, size_t count) {
   for (size_t i = 0; i < count; i++)
     if (strcmp(words[i], type) == 0)
@@ -146,40 +150,54 @@ static bool read_inputs(struct caffe *c, struct field *net) {
   return true;
 }
 
-/* What a data layer reads: pictures of its crop size, else nobody knows. */
-static bool add_data(struct caffe *c, const struct caffe_layer *layer) {
+/* A picture of the size that the command line or the data layer says. */
+static bool add_picture(struct caffe *c, const struct caffe_layer *layer,
+                        struct slice top) {
   struct field *transform = prototxt_find(layer->message, "transform_param");
+  struct field *resize = prototxt_find(transform, "resize_param");
+  int64_t crop =
+      prototxt_int(c->graph, transform, "crop_size", 0, 0, CAFFE_MOST);
+  struct graph_shape size = {
+      3,
+      {prototxt_int(c->graph, resize, "height", crop, 0, CAFFE_MOST),
+       prototxt_int(c->graph, resize, "width", crop, 0, CAFFE_MOST), 3}};
+  if (c->graph->failed)
+    return false;
+  if (!given_shape(c, top, &size)) {
+    if (size.size[0] == 0 || size.size[1] == 0) {
+      graph_fail(c->graph, layer->line,
+                 "`%.*s` reads its pictures from elsewhere: their size is not "
+                 "in this file",
+                 SLICE_ARG(top));
+      graph_help(c->graph, "give it: --input %.*s=HEIGHTxWIDTHxCHANNELS",
+                 SLICE_ARG(top));
+      return false;
+    }
+    graph_note(c->graph,
+               "The data layer says %" PRId64 "x%" PRId64 "; that "
+               "pictures have 3 channels is assumed.",
+               size.size[0], size.size[1]);
+  }
+  return add_input(c, top, layer->line, &size);
+}
+
+/* What a data layer reads; behind the first are labels, for the loss alone. */
+static bool add_data(struct caffe *c, const struct caffe_layer *layer) {
   struct field *shape =
       prototxt_find(prototxt_find(layer->message, "input_param"), "shape");
   if (!shape)
     shape = prototxt_find(prototxt_find(layer->message, "dummy_data_param"),
                           "shape");
-  int64_t crop =
-      prototxt_int(c->graph, transform, "crop_size", 0, 0, CAFFE_MOST);
+  if (!shape)
+    return layer->top_count == 0 || slice_is(layer->tops[0], "label") ||
+           add_picture(c, layer, layer->tops[0]);
   for (size_t i = 0; i < layer->top_count; i++) {
-    struct graph_shape size = {3, {crop, crop, 3}};
+    struct graph_shape size = {0};
     int64_t dims[8] = {0};
-    bool is_label = i > 0 || slice_is(layer->tops[i], "label");
-    if (shape) {
-      int count = read_dims(c, prototxt_find(shape, "dim"), 8, dims);
-      if (c->graph->failed || !to_shape(c, layer->line, dims, count, &size))
-        return false;
-      shape = prototxt_again(shape) ? prototxt_again(shape) : shape;
-    } else if (is_label) {
-      continue; /* for the loss alone */
-    } else if (!given_shape(c, layer->tops[i], &size) && crop == 0) {
-      graph_fail(c->graph, layer->line,
-                 "`%.*s` reads its pictures from elsewhere: their size is not "
-                 "in this file",
-                 SLICE_ARG(layer->tops[i]));
-      graph_help(c->graph, "give it: --input HEIGHTxWIDTHxCHANNELS");
+    int count = read_dims(c, prototxt_find(shape, "dim"), 8, dims);
+    if (c->graph->failed || !to_shape(c, layer->line, dims, count, &size))
       return false;
-    } else if (crop > 0) {
-      graph_note(c->graph,
-                 "The data layer says %" PRId64 "x%" PRId64 "; that "
-                 "pictures have 3 channels is assumed.",
-                 crop, crop);
-    }
+    shape = prototxt_again(shape) ? prototxt_again(shape) : shape;
     if (!add_input(c, layer->tops[i], layer->line, &size))
       return false;
   }
@@ -222,6 +240,43 @@ static bool read_type(struct caffe *c, struct caffe_layer *layer) {
   return layer->type != NULL;
 }
 
+/* Something that a fork of Caffe reads pictures by. */
+static bool is_source(const struct caffe_layer *layer) {
+  return is_data(layer->type) ||
+         (!prototxt_find(layer->message, "bottom") && layer->top_count > 0 &&
+          strcmp(layer->type, "Parameter") != 0 &&
+          !caffe_knows_type(layer->type));
+}
+
+static void read_tops(struct caffe *c, struct caffe_layer *layer) {
+  layer->tops =
+      arena_alloc(c->graph->arena, count_fields(layer->message, "top") + 1,
+                  sizeof *layer->tops);
+  for (struct field *f = prototxt_find(layer->message, "top"); f;
+       f = prototxt_again(f))
+    layer->tops[layer->top_count++] = f->value;
+}
+
+/*
+ * What a data layer gives beside its first top, or in the training phase
+ * alone, is an input if something reads it.
+ */
+static bool add_missing(struct caffe *c, struct slice top) {
+  for (struct field *f = c->layers; f && !c->graph->failed; f = f->next) {
+    struct caffe_layer layer = {.message = f, .line = f->line};
+    if ((!slice_is(f->name, "layer") && !slice_is(f->name, "layers")) ||
+        prototxt_find(f, "bottom"))
+      continue;
+    read_tops(c, &layer);
+    bool gives = false;
+    for (size_t i = 0; i < layer.top_count; i++)
+      gives = gives || slice_is(layer.tops[i], text_of(c, top));
+    if (gives && read_type(c, &layer) && is_source(&layer))
+      return add_picture(c, &layer, top);
+  }
+  return false;
+}
+
 /*
  * The nodes of a layer's bottoms. What hangs on a label or on another left
  * out layer is left out, too: *whole says whether all are there.
@@ -234,6 +289,10 @@ static bool read_bottoms(struct caffe *c, struct caffe_layer *layer,
   for (struct field *f = prototxt_find(layer->message, "bottom"); f;
        f = prototxt_again(f)) {
     const struct map_entry *entry = map_find(&c->blobs, f->value);
+    if (!entry && !slice_is(f->value, "label") && add_missing(c, f->value))
+      entry = map_find(&c->blobs, f->value);
+    if (c->graph->failed)
+      return false;
     if (entry && entry->number > 0)
       bottoms[layer->bottom_count++] = (int)entry->number - 1;
     else if (entry || slice_is(f->value, "label"))
@@ -261,15 +320,6 @@ static bool check_tops(struct caffe *c, const struct caffe_layer *layer) {
   return true;
 }
 
-static void read_tops(struct caffe *c, struct caffe_layer *layer) {
-  layer->tops =
-      arena_alloc(c->graph->arena, count_fields(layer->message, "top") + 1,
-                  sizeof *layer->tops);
-  for (struct field *f = prototxt_find(layer->message, "top"); f;
-       f = prototxt_again(f))
-    layer->tops[layer->top_count++] = f->value;
-}
-
 static void leave_out(struct caffe *c, const struct caffe_layer *layer) {
   for (size_t i = 0; i < layer->top_count; i++)
     if (!map_find(&c->blobs, layer->tops[i]))
@@ -285,8 +335,14 @@ static bool read_layer(struct caffe *c, struct field *message) {
   read_tops(c, &layer);
   if (!read_type(c, &layer))
     return false;
-  if (is_data(layer.type))
+  if (is_source(&layer))
     return add_data(c, &layer);
+  if (is_among(layer.type, boxes, sizeof boxes / sizeof *boxes)) {
+    graph_note(c->graph, "%s is left out: it makes boxes, without weights.",
+               layer.type);
+    leave_out(c, &layer);
+    return true;
+  }
   if (is_left_out(layer.type)) {
     leave_out(c, &layer);
     return true;
@@ -309,6 +365,7 @@ bool caffe_read(struct graph *graph, struct slice file,
   struct field net = {0};
   if (!prototxt_read(graph, file, &net.inside))
     return false;
+  c.layers = net.inside;
   struct slice name = prototxt_text(&net, "name", "");
   if (name.length)
     graph->name = text_of(&c, name);

@@ -9,7 +9,8 @@
 struct caffe {
   struct graph *graph;
   const struct import_options *options;
-  struct map blobs; /* by name: the node that made it last, plus 1 */
+  struct field *layers; /* of the net, with its other fields */
+  struct map blobs;     /* by name: the node that made it last, plus 1 */
 };
 
 /* A layer of the file, with what it reads. */
@@ -58,8 +59,16 @@ bool caffe_is_map(struct caffe *caffe, const struct caffe_layer *layer);
 bool caffe_convolution(struct caffe *caffe, const struct caffe_layer *layer);
 bool caffe_deconvolution(struct caffe *caffe, const struct caffe_layer *layer);
 bool caffe_inner_product(struct caffe *caffe, const struct caffe_layer *layer);
+bool caffe_batch_norm(struct caffe *caffe, const struct caffe_layer *layer);
+bool caffe_whole_norm(struct caffe *caffe, const struct caffe_layer *layer);
+bool caffe_lrn(struct caffe *caffe, const struct caffe_layer *layer);
+/* Of a blob of two axes, over the second. */
+bool caffe_turned_softmax(struct caffe *caffe, const struct caffe_layer *layer);
+bool caffe_upsample(struct caffe *caffe, const struct caffe_layer *layer);
 bool caffe_pooling(struct caffe *caffe, const struct caffe_layer *layer);
 
+/* Whether netc has that type, as it is written today. */
+bool caffe_knows_type(const char *type);
 /* Today's name of a type of the old `layers`: CONVOLUTION; NULL: none. */
 const char *caffe_type(struct slice old);
 

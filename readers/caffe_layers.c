@@ -109,20 +109,13 @@ static bool is_channel_axis(struct caffe *c, const struct caffe_layer *l,
 }
 
 static bool softmax(struct caffe *c, const struct caffe_layer *l) {
+  struct field *p = caffe_param(l, "softmax_param");
+  if (caffe_shape(c, l->bottoms[0])->rank == 2 &&
+      prototxt_int(c->graph, p, "axis", 1, -8, 7) == 2)
+    return caffe_turned_softmax(c, l);
   if (!is_channel_axis(c, l, caffe_param(l, "softmax_param")))
     return caffe_fail(c, l, "only a softmax over channels is understood");
   return plain(c, l, "softmax");
-}
-
-/* Statistics alone; a Scale behind it makes it the usual bn. */
-static bool batch_norm(struct caffe *c, const struct caffe_layer *l) {
-  struct graph_node *node = caffe_layer_on(c, l, "bn", l->bottoms[0]);
-  double eps =
-      prototxt_real(c->graph, caffe_param(l, "batch_norm_param"), "eps", 1e-5);
-  graph_arg(c->graph, node, PART_NONE, "", "noaffine");
-  graph_arg(c->graph, node, PART_NONE, "eps=", caffe_number(c, eps));
-  node->args.at[1].usual = caffe_number(c, 1e-5);
-  return caffe_give(c, l, node->index);
 }
 
 /* One value a channel as a map of one pixel. */
@@ -429,17 +422,6 @@ static bool crop(struct caffe *c, const struct caffe_layer *l) {
   return caffe_give(c, l, input);
 }
 
-static bool lrn(struct caffe *c, const struct caffe_layer *l) {
-  struct field *p = caffe_param(l, "lrn_param");
-  struct slice region = prototxt_text(p, "norm_region", "ACROSS_CHANNELS");
-  struct graph_node *node = caffe_layer_on(c, l, "lrn", l->bottoms[0]);
-  graph_int(c->graph, node, PART_NONE, "",
-            prototxt_int(c->graph, p, "local_size", 5, 1, CAFFE_MOST));
-  if (slice_is(region, "WITHIN_CHANNEL") || slice_is(region, "1"))
-    graph_arg(c->graph, node, PART_NONE, "", "within");
-  return caffe_give(c, l, node->index);
-}
-
 /* (shift + scale x) ^ power */
 static bool power(struct caffe *c, const struct caffe_layer *l) {
   struct field *p = caffe_param(l, "power_param");
@@ -520,8 +502,10 @@ static const struct row {
     {"Power", "POWER", power, "mul add pow"},
     {"Dropout", "DROPOUT", dropout, "dropout"},
     {"Softmax", "SOFTMAX", softmax, "softmax"},
-    {"LRN", "LRN", lrn, "lrn"},
-    {"BatchNorm", NULL, batch_norm, "bn"},
+    {"LRN", "LRN", caffe_lrn, "lrn"},
+    {"BatchNorm", NULL, caffe_batch_norm, "bn"},
+    {"BN", NULL, caffe_whole_norm, "bn"},
+    {"Upsample", NULL, caffe_upsample, "unpool"},
     {"Scale", NULL, scale, "scale mul"},
     {"Eltwise", "ELTWISE", eltwise, "add mul max"},
     {"Concat", "CONCAT", concat, "concat"},
@@ -536,6 +520,13 @@ static const struct row {
     {"Reorg", NULL, reorg, "space2depth"},
     {"ShuffleChannel", NULL, shuffle, "shuffle"},
 };
+
+bool caffe_knows_type(const char *type) {
+  for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+    if (strcmp(rows[i].type, type) == 0)
+      return true;
+  return false;
+}
 
 const char *caffe_type(struct slice old) {
   for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)

@@ -137,6 +137,8 @@ bool caffe_pooling(struct caffe *c, const struct caffe_layer *l) {
   struct graph_node *node = caffe_dress(
       l, window_pool(c->graph, mean ? "avgpool" : "pool", input, &w, ceil));
   node->shape = (struct graph_shape){3, {height, width, in.size[2]}};
+  if (l->top_count > 1)
+    caffe_set(c, l, 1, node->index); /* SegNet's mask */
   return caffe_give(c, l, node->index);
 }
 
@@ -149,5 +151,25 @@ bool caffe_inner_product(struct caffe *c, const struct caffe_layer *l) {
   graph_int(c->graph, node, PART_CHANNELS, "", out);
   node->bias = prototxt_bool(p, "bias_term", true) ? BIAS_WITH : BIAS_WITHOUT;
   node->shape = (struct graph_shape){1, {out}};
+  return caffe_give(c, l, node->index);
+}
+
+/* Values go back to where a pool found them, to the map that it read. */
+bool caffe_upsample(struct caffe *c, const struct caffe_layer *l) {
+  struct graph_node *pool =
+      l->bottom_count == 2 ? caffe_node(c, l->bottoms[1]) : NULL;
+  if (!pool || strcmp(pool->word, "pool") != 0)
+    return caffe_fail(c, l, "it needs the mask of a pool as second bottom");
+  struct graph_node *node = caffe_layer_on(c, l, "unpool", l->bottoms[0]);
+  bool keeps = false;
+  for (size_t i = 0; i < pool->args.count; i++)
+    keeps = keeps || strcmp(pool->args.at[i].value, "indices") == 0;
+  if (!keeps)
+    graph_arg(c->graph, pool, PART_NONE, "", "indices");
+  struct graph_shape whole = *caffe_shape(c, pool->inputs.at[0]);
+  node->key = "";
+  node->keyed = pool->index;
+  for (int i = 0; i < 2 && whole.rank == 3 && node->shape.rank == 3; i++)
+    node->shape.size[i] = whole.size[i];
   return caffe_give(c, l, node->index);
 }

@@ -195,6 +195,46 @@ static void norms_inside_recurrent_layers_count(void **state) {
   free(source);
 }
 
+/*
+ * What forks of Caffe have: sources of pictures of their own, here for the
+ * training phase alone, a norm with a scale, a pool's mask and where it leads
+ * back, boxes.
+ */
+static void layers_of_forks_of_caffe_are_read(void **state) {
+  (void)state;
+  const char *folder = scratch("forks");
+  char path[600];
+  write_in(
+      folder, "a.prototxt",
+      "layer { name: 'in' type: 'DenseImageData' top: 'data' top: 'label' "
+      "include { phase: TRAIN } "
+      "transform_param { resize_param { height: 30 width: 20 } } }\n"
+      "layer { name: 'c' type: 'Convolution' bottom: 'data' top: 'c' "
+      "convolution_param { num_output: 8 kernel_size: 3 pad: 1 } }\n"
+      "layer { name: 'n' type: 'BN' bottom: 'c' top: 'n' "
+      "bn_param { eps: 1e-3 } }\n"
+      "layer { name: 'pool1' type: 'Pooling' bottom: 'n' top: 'p' top: 'mask' "
+      "pooling_param { kernel_size: 2 stride: 2 } }\n"
+      "layer { name: 'd' type: 'Convolution' bottom: 'p' top: 'd' "
+      "convolution_param { num_output: 8 kernel_size: 1 } }\n"
+      "layer { name: 'u' type: 'Upsample' bottom: 'd' bottom: 'mask' top: 'u' "
+      "upsample_param { scale: 2 } }\n"
+      "layer { name: 'b' type: 'PriorBox' bottom: 'u' bottom: 'data' "
+      "top: 'b' }\n"
+      "layer { name: 'o' type: 'DetectionOutput' bottom: 'u' bottom: 'b' }\n");
+  snprintf(path, sizeof path, "%s/a.prototxt", folder);
+  char *source = import(path, "");
+  assert_holds(source, "PriorBox is left out: it makes boxes");
+  assert_holds(source, "pictures have 3 channels is assumed");
+  assert_holds(source, "input 30x20x3\n"
+                       "conv 8 3x3 pad bias bn(eps=0.001)\n"
+                       "pool1: pool 2x2 indices -> 15x10x8\n"
+                       "conv 8 1x1\n"
+                       "unpool pool1 -> 30x20x8\n");
+  check_params(path, source, 3 * 3 * 3 * 8 + 8 + 2 * 8 + 8 * 8 + 8);
+  free(source);
+}
+
 /* Keras. */
 
 /* `all` counts running statistics, and a counter of Normalization. */
@@ -342,7 +382,7 @@ static struct mistake {
      "--allow-unknown"},
     {"no-picture-size", "a.prototxt",
      "layer { type: \"Data\" top: \"data\" }\n",
-     "give it: --input HEIGHTxWIDTHxCHANNELS"},
+     "give it: --input data=HEIGHTxWIDTHxCHANNELS"},
     {"input-sizes", "a.prototxt", "input: \"d\" input_dim: 3\n",
      "an input of 1 sizes; 2 to 5 are understood"},
     {"dim-of-2-to-the-62", "a.prototxt",
@@ -825,6 +865,7 @@ int main(void) {
       cmocka_unit_test(darknet_nets_count_as_darknet_does),
       cmocka_unit_test(caffe_nets_are_as_caffe_says),
       cmocka_unit_test(norms_inside_recurrent_layers_count),
+      cmocka_unit_test(layers_of_forks_of_caffe_are_read),
       cmocka_unit_test(keras_nets_count_as_keras_does),
       cmocka_unit_test(folded_sources_are_as_short_as_promised),
       cmocka_unit_test(sources_are_canonical)};
