@@ -212,8 +212,10 @@ $(build)/$(soname): $(objects)
 # Tests: a program for each tests/test_*.c; they run in the repository. What
 # other programs link is never sanitized.
 test_sources := $(filter-out $(if $(SAN),%/test_install.c %/test_header.c) \
-                  $(if $(messages),,%/test_onnx.c %/test_from_onnx.c %/test_external.c) \
-                  $(if $(filter 0,$(IMPORT)),%/test_import.c %/test_from_onnx.c %/test_external.c) \
+                  $(if $(messages),,%/test_onnx.c %/test_from_onnx.c %/test_external.c \
+                  %/test_onnx_attention.c %/test_onnx_zoo.c) \
+                  $(if $(filter 0,$(IMPORT)),%/test_import.c %/test_from_onnx.c %/test_external.c \
+                  %/test_onnx_attention.c %/test_onnx_zoo.c) \
                   $(if $(filter 0,$(IMPORT) $(ONNX)),%/test_interchange.c), \
                   $(wildcard $(src)tests/test_*.c))
 test_programs = $(patsubst $(src)tests/%.c,$(build)/tests/%,$(test_sources))

@@ -25,7 +25,7 @@ static bool ends_with(const char *name, const char *end) {
   return length >= tail && strcmp(name + length - tail, end) == 0;
 }
 
-static bool is_weight_name(const char *name) {
+bool is_weight_name(const char *name) {
   static const char *const ends[] = {".weight",        ".bias",
                                      "running_mean",   "running_var",
                                      "in_proj_weight", "in_proj_bias"};
@@ -277,7 +277,7 @@ bool read_inputs(struct onnx *x) {
   for (size_t i = 0; i < g->n_input && !x->graph->failed; i++) {
     const Onnx__ValueInfoProto *info = g->input[i];
     const struct map_entry *entry = map_find(&x->names, slice_of(info->name));
-    if (!entry)
+    if (!entry || x->values.at[entry->number - 1].idle)
       continue; /* nobody reads it */
     int index = (int)entry->number - 1;
     struct value *value = &x->values.at[index];

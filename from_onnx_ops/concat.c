@@ -186,6 +186,17 @@ bool read_concat(struct onnx *x) {
 
 /* Borders. */
 
+/* What a convolution has to know of them. */
+static void keep_borders(struct onnx *x, const struct graph_node *node,
+                         const int64_t *before, const int64_t *behind,
+                         bool zeros) {
+  struct extra *extra = extra_of(x, node->index);
+  int last = node->shape.rank - 1;
+  extra->borders = zeros && last <= 3 && !before[last] && !behind[last];
+  memcpy(extra->before, before, sizeof extra->before);
+  memcpy(extra->behind, behind, sizeof extra->behind);
+}
+
 bool read_pad(struct onnx *x) {
   const struct view *in = input_view(x, 0);
   int64_t pads[MOST_AXES * 2];
@@ -253,6 +264,7 @@ bool read_pad(struct onnx *x) {
                          behind[last]));
   for (int i = 0; i <= last; i++)
     node->shape.size[i] += before[i] + behind[i];
+  keep_borders(x, node, before, behind, plain);
   result = view_fresh(x, node->index, rank, dims, axes.order, axes.count);
   give_view(x, 0, &result);
   return true;

@@ -18,14 +18,17 @@ static const struct plain {
     {"Softplus", "softplus"}, {"HardSwish", "hswish"}, {"Mish", "mish"},
     {"Sqrt", "sqrt"},         {"Exp", "exp"},          {"Log", "log"},
     {"Abs", "abs"},           {"Neg", "neg"},          {"Erf", "?erf"},
-    {"Gelu", "gelu"},         {"FastGelu", "gelu"},
+    {"Gelu", "gelu"},
 };
 
 bool read_plain(struct onnx *x) {
   const struct view *in = input_view(x, 0);
   for (size_t i = 0; in && i < sizeof plains / sizeof *plains; i++)
     if (strcmp(plains[i].type, x->at->type) == 0) {
-      give_node(x, in, layer_on(x, plains[i].word, in->node)->index);
+      struct graph_node *node = layer_on(x, plains[i].word, in->node);
+      if (attribute_is(x, "approximate", "tanh", false))
+        graph_arg(x->graph, node, PART_NONE, "approximate=", "tanh");
+      give_node(x, in, node->index);
       return true;
     }
   return false;
@@ -155,11 +158,15 @@ bool read_dropout(struct onnx *x) {
     return false;
   struct constant *training = operand_constant(x, 2);
   double on = 0;
-  if (training && constant_is_even(x, training, &on) && on > 0)
+  if (training && constant_is_even(x, training, &on) && on > 0 && p > 0)
     graph_note(x->graph, "`%s` drops values in a prediction, too.",
                onnx_shown(x, x->at->name));
   if (!(p >= 0 && p < 1))
     return onnx_fail(x, "`ratio` is no share");
+  if (p <= 0) {
+    give_view(x, 0, in);
+    return true;
+  }
   struct graph_node *node = layer_on(x, "dropout", in->node);
   graph_arg(x->graph, node, PART_NONE, "", real_text(x, round(p * 1e6) / 1e6));
   node->args.at[0].usual = "0.5";

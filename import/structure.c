@@ -16,16 +16,11 @@ enum {
 
 static struct piece *put(struct builder *b, struct statement *s,
                          enum piece_kind kind) {
-  VEC_RESERVE(b->arena, &s->pieces, 2); /* a million lines may follow */
-  struct piece *piece = VEC_PUSH(b->arena, &s->pieces);
-  piece->kind = kind;
-  piece->node = -1;
-  return piece;
+  return statement_put(b->plan, s, kind);
 }
 
 static void put_word(struct builder *b, struct statement *s, const char *word) {
-  put(b, s, PIECE_TEXT)->text =
-      (struct part_text){PART_NONE, "", word, NULL, NULL};
+  statement_put_text(b->plan, s, PART_NONE, word);
 }
 
 static struct statement *begin(struct builder *b, struct block *out) {

@@ -90,7 +90,7 @@ void parallel_moments(const struct step *step, const struct parallel *parallel,
 
 /* Of the most loaded device; INT64_MAX if a sum passes 2^63 - 1. */
 int64_t parallel_peak(const struct step *step, struct arena *arena,
-                      struct peak_line *line);
+                      struct peak_line *line, int64_t *host);
 
 /* The line that a stage's peak is on. */
 struct peak_line stage_line(const struct stage *stage);

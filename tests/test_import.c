@@ -242,11 +242,14 @@ static void folded_sources_are_as_short_as_promised(void **state) {
   static const struct {
     const char *path;
     int lines;
-  } nets[] = {{"darknet/yolov3_ab.cfg", 48},
-              {"darknet/efficientnet_b0.cfg", 30},
-              {"darknet/densenet201_ab.cfg", 25},
-              {"darknet/darknet53.cfg", 30},
-              {"caffe/prototxt_ResNet-101-deploy.prototxt", 25},
+  } nets[] = {{"darknet/yolov3_ab.cfg", 33},
+              {"darknet/efficientnet_b0.cfg", 29},
+              {"darknet/densenet201_ab.cfg", 18},
+              {"darknet/darknet53.cfg", 19},
+              {"darknet/resnet50.cfg", 26},
+              {"darknet/yolov7-tiny.cfg", 42},
+              {"darknet/yolov4-sam-mish-csp-reorg-bfm.cfg", 75},
+              {"caffe/prototxt_ResNet-101-deploy.prototxt", 19},
               {"caffe/benchmark_mobilenet_v2_deploy.prototxt", 23},
               {"caffe/SqueezeNet_v1.0_deploy.prototxt", 19}};
   for (size_t i = 0; i < sizeof nets / sizeof *nets; i++) {
@@ -272,15 +275,21 @@ static void check_canonical(const char *folder, const char *path) {
 /* What is written is canonical. */
 static void sources_are_canonical(void **state) {
   (void)state;
-  static const char *const suffixes[] = {".cfg", ".prototxt", ".json"};
+  static const struct {
+    const char *folder, *suffix;
+  } models[] = {{"tests/data/import/darknet", ".cfg"},
+                {"tests/data/import/caffe", ".prototxt"},
+                {"tests/data/import/keras", ".json"}};
   const char *folder = scratch("canonical");
-  for (size_t k = 0; k < sizeof suffixes / sizeof *suffixes; k++) {
-    struct paths paths = find_paths("tests/data/import", suffixes[k]);
+  for (size_t k = 0; k < sizeof models / sizeof *models; k++) {
+    struct paths paths = find_paths(models[k].folder, models[k].suffix);
+    assert_true(paths.count > 0);
     for (size_t i = 0; i < paths.count; i++)
       check_canonical(folder, paths.at[i]);
     paths_free(&paths);
   }
 }
+
 /* Mistakes. */
 
 static struct mistake {
@@ -440,6 +449,12 @@ static struct mistake {
      "8]}}, {\"class_name\": \"Reshape\", \"config\": {\"target_shape\": [3, "
      "3]}}]}}",
      "`target_shape` has more values than its input"},
+    {"keras-convlstm-without-padding", "a.json",
+     "{\"class_name\": \"Sequential\", \"config\": {\"layers\": "
+     "[{\"class_name\": \"InputLayer\", \"config\": {\"batch_shape\": [null, "
+     "4, 8, 8, 1]}}, {\"class_name\": \"ConvLSTM2D\", \"config\": "
+     "{\"filters\": 3, \"kernel_size\": [3, 3]}}]}}",
+     "netc's convlstm keeps the size of its maps: padding=\"same\""},
     {"keras-missing-layer", "a.json",
      "{\"class_name\": \"Functional\", \"config\": {\"layers\": "
      "[{\"class_name\": \"InputLayer\", \"name\": \"a\", \"config\": "
@@ -502,9 +517,9 @@ static struct mistake {
      "{\"class_name\": \"LSTM\", \"name\": \"l\", \"config\": {\"units\": 3, "
      "\"return_state\": true}, \"inbound_nodes\": [[[\"a\", 0, 0, {}]]]}, "
      "{\"class_name\": \"Dense\", \"name\": \"b\", \"config\": {\"units\": 2}, "
-     "\"inbound_nodes\": [[[\"l\", 0, 1, {}]]]}], \"input_layers\": [[\"a\", "
+     "\"inbound_nodes\": [[[\"l\", 0, 2, {}]]]}], \"input_layers\": [[\"a\", "
      "0, 0]], \"output_layers\": [[\"b\", 0, 0]]}}",
-     "`b` uses the state of `l`"},
+     "`b` uses a state of `l` that netc's recurrent layers do not give out"},
     {"keras-shapes", "a.json",
      "{\"class_name\": \"Functional\", \"config\": {\"layers\": "
      "[{\"class_name\": \"InputLayer\", \"name\": \"a\", \"config\": "
