@@ -189,6 +189,18 @@ static const struct cost_of_a_layer {
      3400},
 };
 
+/* Reports that were slow, and what they spent it on. */
+static const struct file_cost {
+  const char *path;
+  uint64_t steps;
+} files[] = {
+    {"examples/resnet50.net", 1500000},        /* largest batches */
+    {"examples/zoo/dit.net", 5500000},         /* an order that is best */
+    {"examples/zoo/qwen3_moe.net", 10500000},  /* names of parameters */
+    {"examples/zoo/stylegan2_g.net", 2500000}, /* an order, for 2 KB */
+    {"examples/zoo/wavenet.net", 8500000},     /* an order */
+};
+
 struct work {
   uint64_t steps, bytes, most;
 };
@@ -281,12 +293,28 @@ static void a_layer_costs_little(void **state) {
   }
 }
 
+static void reports_end_soon(void **state) {
+  (void)state;
+  for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
+    uint64_t before = steps;
+    struct netc *netc = netc_open(NULL, NULL);
+    assert_non_null(netc);
+    assert_int_equal(netc_load_file(netc, files[i].path), NETC_OK);
+    assert_int_equal(netc_emit(netc, "txt", NULL, drop, NULL), NETC_OK);
+    netc_close(netc);
+    if (getenv("GROWTH"))
+      printf("%10ju steps: %s\n", (uintmax_t)(steps - before), files[i].path);
+    assert_in_range(steps - before, 0, files[i].steps);
+  }
+}
+
 int main(void) {
   static const struct CMUnitTest others[] = {
       cmocka_unit_test(searches_end_soon),
-      cmocka_unit_test(a_layer_costs_little)};
+      cmocka_unit_test(a_layer_costs_little),
+      cmocka_unit_test(reports_end_soon)};
   struct family rows[sizeof families / sizeof *families];
   memcpy(rows, families, sizeof rows);
   return run_table("growth", rows, sizeof rows / sizeof *rows, sizeof *rows,
-                   work_grows_with_the_size, others, 2);
+                   work_grows_with_the_size, others, 3);
 }
