@@ -212,8 +212,10 @@ $(build)/$(soname): $(objects)
 # Tests: a program for each tests/test_*.c; they run in the repository. What
 # other programs link is never sanitized.
 test_sources := $(filter-out $(if $(SAN),%/test_install.c %/test_header.c) \
-                  $(if $(messages),,%/test_onnx.c %/test_from_onnx.c %/test_external.c) \
-                  $(if $(filter 0,$(IMPORT)),%/test_import.c %/test_from_onnx.c %/test_external.c) \
+                  $(if $(messages),,%/test_onnx.c %/test_from_onnx.c %/test_external.c \
+                  %/test_onnx_attention.c %/test_onnx_zoo.c) \
+                  $(if $(filter 0,$(IMPORT)),%/test_import.c %/test_from_onnx.c %/test_external.c \
+                  %/test_onnx_attention.c %/test_onnx_zoo.c) \
                   $(if $(filter 0,$(IMPORT) $(ONNX)),%/test_interchange.c), \
                   $(wildcard $(src)tests/test_*.c))
 test_programs = $(patsubst $(src)tests/%.c,$(build)/tests/%,$(test_sources))
@@ -380,13 +382,18 @@ planned := $(filter-out %/LOWER_BOUNDS.csv,$(wildcard $(tables)/cnn/*.csv)) \
            $(wildcard $(tables)/perfect/*.csv) \
            training=2000 training=20000 training=60000
 
+# Seconds each: an instance may be solved by the luck of one seed.
+lucky := $(addsuffix @1048576,$(wildcard $(tables)/minimalloc/?.*.csv) \
+           $(filter-out %/p300_1.csv,$(wildcard $(tables)/perfect/*.csv)))
+
 bench: $(build)/netc $(build)/bench/json_reference $(build)/bench/planner \
        $(build)/bench/parse
 	@bench/run.sh $(build)/netc $(build)/bench/json_reference
 	@$(build)/bench/parse 40 examples/zoo/*.net
-	@bench/searches.py $(build)/netc
+	@bench/zoo.sh $(build)/netc
 	@bench/scale.sh $(build)/netc
 	@$(build)/bench/planner $(planned)
+	@$(build)/bench/planner seeds $(lucky)
 
 # Coverage-guided fuzzing for FUZZ seconds, from the golden sources.
 FUZZ = 60
@@ -431,7 +438,7 @@ $(build)/fuzz/fuzz-import: $(fuzz_objects)
 fuzz-import: $(build)/fuzz/fuzz-import $(build)/netc
 	tools/fuzz_seeds.sh $(build)/netc $(build)/fuzz/import$(READER) $(READER)
 	READER=$(READER) $< -max_total_time=$(FUZZ) -timeout=10 \
-	  -rss_limit_mb=2000 -max_len=24576 -dict=tests/fuzz_import.dict \
+	  -rss_limit_mb=2000 -max_len=14336 -dict=tests/fuzz_import.dict \
 	  $(build)/fuzz/import$(READER)
 
 # Lines that the tests reach.

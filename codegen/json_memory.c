@@ -62,7 +62,11 @@ static void put_fit(struct writer *w) {
   json_member_int(json, "framework_bytes", fit->taken);
   json_member_int(json, "reserve_bytes", max_i64(fit->reserve, 0));
   json_member_int(json, "room_bytes", fit->room);
-  json_member_bool(json, "fits", fit->peak <= fit->room);
+  json_member_bool(json, "fits", fit_holds(fit));
+  if (fit->host) {
+    json_member_int(json, "host_bytes", fit->host);
+    json_member_int(json, "host_room_bytes", fit->host_room);
+  }
   json_put_key(json, "ways");
   json_put_open(json, '[');
   for (size_t i = 0; i < fit->ways.count; i++) {
@@ -133,6 +137,8 @@ static void put_parallel(struct writer *w) {
     put_some(w, "master_bytes", stage->master);
     put_some(w, "average_bytes", stage->averaged);
     put_some(w, "paged_bytes", stage->paged);
+    if (stage->paged)
+      json_member_bool(&w->json, "peak_in_step", stage->steps);
     put_some(w, "workspace_bytes", stage->workspace);
     json_member_int(json, "buffer_bytes", stage->buffers);
     json_member_int(json, "input_bytes", stage->input);

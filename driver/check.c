@@ -40,9 +40,14 @@ static int check_fit(struct netc *netc, const char *file) {
     return EXIT_DONE;
   size_text(peak, sizeof peak, v.peak_bytes);
   size_text(room, sizeof room, v.room_bytes);
-  fprintf(stderr,
-          "%s: a training step takes %s, and the device has room for %s\n",
-          file, peak, room);
+  if (v.peak_bytes > v.room_bytes)
+    fprintf(stderr,
+            "%s: a training step takes %s, and the device has room for %s\n",
+            file, peak, room);
+  if (v.host_bytes > v.host_room_bytes)
+    fprintf(stderr, "%s: a host's devices have %s there, and it has %s\n",
+            file, size_text(peak, sizeof peak, v.host_bytes),
+            size_text(room, sizeof room, v.host_room_bytes));
   for (size_t i = 0; netc_way(netc, i, &way) == NETC_OK; i++)
     fprintf(stderr, "   = help: with %s it takes %s\n", way.options,
             size_text(peak, sizeof peak, way.peak_bytes));

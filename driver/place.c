@@ -131,18 +131,19 @@ static const char *offload_text(const char *words, char *room) {
 
 /* Columns that are there only if something is in them. */
 struct columns {
-  bool context, experts, offload, sequence, again;
+  bool context, experts, offload, sequence, again, parts;
 };
 
 static struct columns find_columns(struct netc *netc) {
   struct netc_placement p = {.size = sizeof p};
-  struct columns c = {false, false, false, false, false};
+  struct columns c = {.context = false};
   for (size_t i = 0; netc_placement(netc, i, &p) == NETC_OK; i++) {
     c.context |= p.context > 1;
     c.experts |= p.expert > 1;
     c.offload |= *p.offload != '\0';
     c.sequence |= p.sequence;
     c.again |= p.checkpoint != 0;
+    c.parts |= p.virtual_stages > 1;
   }
   return c;
 }
@@ -185,7 +186,12 @@ static void put_degrees(struct text *text, const struct columns *c,
     put_degree(text, p->context, 8);
   if (c->experts)
     put_degree(text, p->expert, 8);
-  put_degree(text, p->pipeline, 5);
+  if (p->virtual_stages > 1)
+    snprintf(room, sizeof room, " %" PRId64 "x%" PRId64, p->pipeline,
+             p->virtual_stages);
+  else
+    snprintf(room, sizeof room, "%" PRId64, p->pipeline);
+  put_column(text, room, 5);
   put_column(text, p->zero ? count_text(p->zero).text : "-", 5);
 }
 
@@ -235,6 +241,8 @@ static void put_legend(struct text *text, const struct columns *c) {
                  "left: of the memory");
   text_put(text, "\nbatch: samples at a time x how often");
   text_put(text, c->sequence ? "; s: with sequence_parallel" : "");
+  text_put(text,
+           c->parts ? "\npipe: stages x parts of the net that each has" : "");
   text_put(text, c->again ? "\nagain: segments that are computed once more, "
                             "or attention's core"
                           : "");
@@ -308,6 +316,7 @@ static void put_placement(struct json *json, struct placing_run *run,
   json_member_int(json, "context_parallel", p->context);
   json_member_int(json, "expert_parallel", p->expert);
   json_member_int(json, "pipeline", p->pipeline);
+  json_member_int(json, "virtual_stages", p->virtual_stages);
   json_member_int(json, "zero", p->zero);
   json_member_int(json, "microbatch", p->microbatch);
   json_member_int(json, "microbatches", p->microbatch_count);

@@ -3,6 +3,15 @@
 
 #include "from_onnx/reader.h"
 
+const char *axis_word(struct onnx *x, const struct graph_shape *shape,
+                      int axis) {
+  if (axis == shape->rank - 1)
+    return "c";
+  if (shape->rank == 3)
+    return axis == 0 ? "h" : "w";
+  return shape->rank == 2 ? "l" : graph_text(x->graph, "%d", axis);
+}
+
 int node_axis(struct onnx *x, const struct view *view, int axis) {
   const struct graph_shape *shape = &node_at(x, view->node)->shape;
   int64_t stride = 1;
@@ -129,6 +138,27 @@ void near_axes(struct onnx *x, const struct view *view, int with,
   memmove(axes->order + place, axes->order + place + 1,
           (size_t)(axes->count - place - 1) * sizeof *axes->order);
   axes->order[axes->count - 1] = inner;
+}
+
+bool parted_axes(struct onnx *x, const struct view *view, struct view *result) {
+  struct axes axes;
+  plain_axes(x, view, -1, &axes);
+  for (int i = 0; i < axes.count; i++)
+    if (view->at.dim[axes.order[i]] > 1 && !only_atom(view, axes.order[i]))
+      return plain_order(x, view, result);
+  for (int i = 1; i < axes.count; i++) /* few: by insertion */
+    for (int k = i; k > 0; k--) {
+      const struct atom *a = only_atom(view, axes.order[k - 1]);
+      const struct atom *b = only_atom(view, axes.order[k]);
+      if (!a || !b || a->stride >= b->stride)
+        break;
+      int order = axes.order[k];
+      axes.order[k] = axes.order[k - 1];
+      axes.order[k - 1] = order;
+    }
+  if (axes.count == 0 || x->batch > 1)
+    return plain_order(x, view, result);
+  return rearrange(x, view, axes.order, axes.count, result);
 }
 
 bool with_axis(struct onnx *x, const struct view *view, int axis,

@@ -256,7 +256,6 @@ static struct constant *like(struct onnx *x, const struct constant *c, int rank,
   result->unknown = c->unknown;
   result->trained = c->trained;
   result->name = c->name;
-  result->table = c->table;
   result->origin = c->origin ? c->origin : c;
   if (c->fill) {
     result->real = c->real;
@@ -268,6 +267,8 @@ static struct constant *like(struct onnx *x, const struct constant *c, int rank,
 struct constant *constant_with(struct onnx *x, struct constant *c, int rank,
                                const int64_t *dims) {
   struct constant *result = like(x, c, rank, dims);
+  result->band = c->band;
+  result->longer = c->longer;
   result->real = c->real;
   result->whole = c->whole;
   result->proto = c->proto;
@@ -305,6 +306,9 @@ static void advance(struct cursor *cursor) {
 
 struct constant *constant_through(struct onnx *x, struct constant *c,
                                   const struct layout *at) {
+  struct layout dense = layout_dense(at->rank, at->dim);
+  if (layout_equal(at, &dense) && layout_values(at) == c->count)
+    return constant_with(x, c, at->rank, at->dim);
   struct constant *result = like(x, c, at->rank, at->dim);
   struct cursor cursor = {.at = at, .place = at->first};
   if (c->fill || c->unknown || x->graph->failed || !constant_load(x, c))

@@ -25,7 +25,7 @@ static bool ends_with(const char *name, const char *end) {
   return length >= tail && strcmp(name + length - tail, end) == 0;
 }
 
-static bool is_weight_name(const char *name) {
+bool is_weight_name(const char *name) {
   static const char *const ends[] = {".weight",        ".bias",
                                      "running_mean",   "running_var",
                                      "in_proj_weight", "in_proj_bias"};
@@ -168,6 +168,7 @@ static bool input_dims(struct onnx *x, const Onnx__ValueInfoProto *info,
                      "understood",
                      onnx_shown(x, info->name), shape->n_dim, MOST_AXES);
   *rank = (int)shape->n_dim;
+  int64_t values = 1;
   for (int i = 0; i < *rank; i++) {
     const Onnx__TensorShapeProto__Dimension *dim = shape->dim[i];
     bool has =
@@ -185,9 +186,12 @@ static bool input_dims(struct onnx *x, const Onnx__ValueInfoProto *info,
       dims[i] = i == x->batch_axis || given ? 1 : 0;
     if (dims[i] == 0)
       return unknown_axis(x, info->name, i, param);
-    if (dims[i] < 0 || dims[i] > MOST_SIZE)
-      return onnx_fail(x, "the input `%s` has an axis of %" PRId64,
+    if (dims[i] < 0 || dims[i] > MOST_SIZE || dims[i] > MOST_VALUES / values)
+      return onnx_fail(x,
+                       "the input `%s` has an axis of %" PRId64
+                       ": so large a tensor is not understood",
                        onnx_shown(x, info->name), dims[i]);
+    values *= dims[i];
   }
   return true;
 }
@@ -273,7 +277,7 @@ bool read_inputs(struct onnx *x) {
   for (size_t i = 0; i < g->n_input && !x->graph->failed; i++) {
     const Onnx__ValueInfoProto *info = g->input[i];
     const struct map_entry *entry = map_find(&x->names, slice_of(info->name));
-    if (!entry)
+    if (!entry || x->values.at[entry->number - 1].idle)
       continue; /* nobody reads it */
     int index = (int)entry->number - 1;
     struct value *value = &x->values.at[index];
@@ -335,23 +339,6 @@ static bool read_output(struct onnx *x, const Onnx__ValueInfoProto *info) {
   if (!node_at(x, node)->output)
     node_at(x, node)->output = "result";
   return true;
-}
-
-/* Names of outputs differ. */
-static void part_names(struct onnx *x) {
-  struct map names = {0};
-  for (size_t i = 0; i < x->graph->nodes.count; i++) {
-    struct graph_node *node = x->graph->nodes.at[i];
-    if (!node->output)
-      continue;
-    const char *name = node->output;
-    struct map_entry *first = map_find(&names, slice_of(name));
-    while (map_find(&names, slice_of(name)))
-      name = graph_text(x->graph, "%s_%" PRId64, node->output,
-                        ++first->number);
-    map_add(x->arena, &names, slice_of(name))->number = 1;
-    node->output = name;
-  }
 }
 
 /* What no output depends on goes. */
@@ -470,7 +457,6 @@ bool finish(struct onnx *x) {
   for (size_t i = 0; i < g->n_output; i++)
     if (!read_output(x, g->output[i]))
       return false;
-  part_names(x);
   drop_dead(x);
   find_attention(x);
   drop_dead(x);

@@ -159,10 +159,10 @@ static const char *const moves[] = {
     "Identity", "Slice",   "Split",     "Expand",    "Gather"};
 
 static const char *const others[] = {
-    "Constant",  "ConstantOfShape", "Shape",     "Size",
-    "Cast",      "Range",           "Concat",    "ReduceProd",
-    "ReduceSum", "ReduceMin",       "ReduceMax", "ReduceMean",
-    "Tile",      "CumSum",          "Trilu",     "ScatterND"};
+    "Constant",  "ConstantOfShape", "Shape",      "Size",      "Cast",
+    "Range",     "Concat",          "ReduceProd", "ReduceSum", "ReduceMin",
+    "ReduceMax", "ReduceMean",      "Tile",       "CumSum",    "Trilu",
+    "ScatterND", "MatMul"};
 
 static bool is_among(const char *type, const char *const *words, size_t count) {
   for (size_t i = 0; i < count; i++)
@@ -224,7 +224,8 @@ static bool elementwise(struct onnx *x, const struct fold *f,
       constant_new(x, f->type ? f->type : last->type, rank, dims);
   bool fills = true, real = false;
   for (int i = 0; i < f->inputs; i++) {
-    result->trained = result->trained || in[i]->trained;
+    /* A learned factor of a buffer does not make it a parameter. */
+    result->trained = result->trained || (in[i]->trained && in[i]->count > 1);
     result->unknown = result->unknown || !constant_known(x, in[i]);
     fills = fills && (in[i]->fill || in[i]->count == 1);
     real = real || constant_is_real(in[i]);
@@ -286,6 +287,8 @@ static bool carry_out(struct onnx *x, struct constant **in, int count) {
     return fold_constant_node(x);
   if (count == 0)
     return onnx_fail(x, "it has no inputs");
+  if (fold_band(x, in, count))
+    return true;
   if (f && f->inputs == count)
     return (!constant_is_real(in[0]) && !f->whole)
                ? onnx_fail(x, "of whole numbers")
@@ -311,9 +314,20 @@ static bool carry_out(struct onnx *x, struct constant **in, int count) {
     return fold_along_axis(x, in[0]);
   if (strcmp(type, "ScatterND") == 0 && count == 3)
     return fold_scatter(x, in);
+  if (strcmp(type, "MatMul") == 0 && count == 2)
+    return fold_matmul(x, in);
   if (strncmp(type, "Reduce", 6) == 0)
     return fold_reduced(x, in[0]);
   return onnx_fail(x, "it cannot be carried out on constants");
+}
+
+/* A layer of what is constant: its matrix stays a parameter. */
+static bool is_dense(struct onnx *x, struct constant **in, int count) {
+  bool dense = strcmp(x->at->type, "MatMul") == 0;
+  bool matrix = false;
+  for (int i = 0; i < count && dense; i++)
+    matrix = matrix || (in[i]->rank == 2 && in[i]->trained);
+  return matrix;
 }
 
 bool fold_constants(struct onnx *x, bool *done) {
@@ -331,10 +345,11 @@ bool fold_constants(struct onnx *x, bool *done) {
     in[count++] = operand(x, i)->constant;
   }
   if (strcmp(type, "Gather") == 0 && count == 2) {
-    *done = true;
-    return fold_gather(x, in[0], in[1]);
+    *done = !is_by_distance(x, in[0], in[1]);
+    return !*done || fold_gather(x, in[0], in[1]);
   }
-  if (is_among(type, moves, sizeof moves / sizeof *moves))
+  if (is_among(type, moves, sizeof moves / sizeof *moves) ||
+      is_dense(x, in, count))
     return true;
   *done = true;
   return carry_out(x, in, count);

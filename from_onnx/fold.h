@@ -12,6 +12,9 @@ bool fold_room(struct onnx *x, struct constant *c, float **real,
 void fold_put(float *real, int64_t *whole, int64_t i, double value);
 
 /* Operators of which all inputs are constants; each gives its output. */
+bool fold_matmul(struct onnx *x, struct constant **in);
+/* A mask by distance that is too large to be written out. */
+bool fold_band(struct onnx *x, struct constant **in, int count);
 bool fold_constant_node(struct onnx *x);
 bool fold_constant_of_shape(struct onnx *x, struct constant *sizes);
 bool fold_cast(struct onnx *x, struct constant *c);

@@ -76,8 +76,9 @@ bool fold_constant_of_shape(struct onnx *x, struct constant *sizes) {
   c->fill = true;
   c->real = value ? value->real : zero;
   c->whole = value ? value->whole : NULL;
-  c->trained = constant_is_real(c) && c->count > 1;
   c->name = x->at->proto->n_output ? x->at->proto->output[0] : NULL;
+  c->trained = constant_is_real(c) &&
+               (c->count > 1 || (c->name && is_weight_name(c->name)));
   give_constant(x, 0, c);
   return !x->graph->failed;
 }
@@ -322,7 +323,10 @@ bool fold_gather(struct onnx *x, struct constant *c, struct constant *places) {
   result->trained = c->trained;
   result->name = c->name;
   result->unknown = !constant_known(x, c);
-  result->table = c->trained && axis == 0 ? c : NULL;
+  bool first = c->trained && c->rank == 2 && axis == 0;
+  for (int64_t i = 0; i < places->count && first; i++)
+    first = constant_whole(places, i) == i;
+  result->longer = first && places->count < size ? c : NULL;
   float *reals;
   int64_t *wholes;
   give_constant(x, 0, result);

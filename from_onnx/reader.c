@@ -207,14 +207,29 @@ static bool check_stated(struct onnx *x, const struct value *value, int rank,
 }
 
 void give_constant(struct onnx *x, size_t out, struct constant *constant) {
-  if (out < x->at->out_count && x->at->outs[out] >= 0)
-    x->values.at[x->at->outs[out]].constant = constant;
+  if (out >= x->at->out_count || x->at->outs[out] < 0)
+    return;
+  struct value *value = &x->values.at[x->at->outs[out]];
+  if (value->buffer) { /* a fill stands for values that are not here */
+    constant->trained = constant->fill = false;
+    constant->unknown = true;
+    constant->real = NULL;
+  }
+  value->constant = constant;
 }
 
 void give_view(struct onnx *x, size_t out, const struct view *view) {
   if (out >= x->at->out_count || x->at->outs[out] < 0 || x->graph->failed)
     return;
   struct value *value = &x->values.at[x->at->outs[out]];
+  for (int64_t i = 0, values = 1; i < view->at.rank; i++) {
+    if (values > 0 && view->at.dim[i] > MOST_VALUES / values) {
+      onnx_fail(x, "a tensor with an axis of %" PRId64 " is too large",
+                view->at.dim[i]);
+      return;
+    }
+    values *= view->at.dim[i];
+  }
   if (view->at.rank > MOST_AXES) {
     onnx_fail(x, "a tensor of %d axes; at most %d are understood",
               view->at.rank, MOST_AXES);
@@ -226,84 +241,6 @@ void give_view(struct onnx *x, size_t out, const struct view *view) {
   *copy = *view;
   value->view = copy;
   check_stated(x, value, view->at.rank, view->at.dim);
-}
-
-/* Nodes of the graph. */
-
-struct extra *extra_of(struct onnx *x, int index) {
-  while (x->extras.count <= (size_t)index)
-    VEC_PUSH(x->arena, &x->extras);
-  return &x->extras.at[index];
-}
-
-struct graph_node *made(struct onnx *x, struct graph_node *node) {
-  extra_of(x, node->index)->op = x->at;
-  if (x->at) {
-    node->name = x->at->name;
-    node->kind = x->at->type;
-  }
-  return node;
-}
-
-struct graph_node *layer_on(struct onnx *x, const char *word, int input) {
-  struct graph_node *node = made(x, graph_layer(x->graph, word, input));
-  node->shape = node_at(x, input)->shape;
-  return node;
-}
-
-struct graph_node *join_of(struct onnx *x, const char *word, int a, int b) {
-  struct graph_node *node = made(x, graph_join(x->graph, word));
-  graph_operand(x->graph, node, a);
-  graph_operand(x->graph, node, b);
-  node->shape = node_at(x, a)->shape;
-  return node;
-}
-
-const char *real_text(struct onnx *x, double value) {
-  struct text text = text_new(x->arena);
-  text_real(&text, value);
-  text_putc(&text, '\0');
-  return text.at;
-}
-
-void set_number(struct onnx *x, struct graph_node *node, double number) {
-  struct extra *extra = extra_of(x, node->index);
-  extra->number = number;
-  extra->has_number = true;
-  graph_arg(x->graph, node, PART_NONE, "", real_text(x, number));
-}
-
-void add_weight(struct onnx *x, struct graph_node *node, const char *name,
-                const struct constant *from) {
-  *VEC_PUSH(x->arena, &extra_of(x, node->index)->weights) =
-      (struct from_weight){name, from, false, false};
-}
-
-const struct constant *find_weight(struct onnx *x, int node, const char *name) {
-  const struct extra *extra = extra_of(x, node);
-  for (size_t i = 0; i < extra->weights.count; i++)
-    if (strcmp(extra->weights.at[i].name, name) == 0)
-      return extra->weights.at[i].from;
-  return NULL;
-}
-
-struct graph_node *weight_node(struct onnx *x, struct constant *c) {
-  struct graph_node *node = made(x, graph_join(x->graph, "weight"));
-  node->shape.rank = c->rank;
-  for (int i = 0; i < c->rank && i < LIMIT_RANK; i++)
-    node->shape.size[i] = c->dims[i];
-  if (c->rank == 0)
-    node->shape.size[node->shape.rank++] = 1;
-  if (c->rank > LIMIT_RANK)
-    onnx_fail(x, "a constant of %d axes", c->rank);
-  graph_arg(x->graph, node, PART_OTHER, "",
-            graph_sizes(x->graph, node->shape.size, node->shape.rank));
-  if (!c->trained)
-    graph_arg(x->graph, node, PART_NONE, "", "fixed");
-  if (c->name)
-    node->name = c->name;
-  add_weight(x, node, "weight", c);
-  return node;
 }
 
 /* Reading. */
@@ -386,6 +323,26 @@ static bool read_names(struct onnx *x) {
   return !x->graph->failed;
 }
 
+/* netc's own files say which tensors are buffers: names with blanks between. */
+static void find_buffers(struct onnx *x) {
+  const Onnx__ModelProto *model = x->model;
+  for (size_t i = 0; i < model->n_metadata_props; i++) {
+    const Onnx__StringStringEntryProto *entry = model->metadata_props[i];
+    if (!entry->key || !entry->value || strcmp(entry->key, "netc.buffers") != 0)
+      continue;
+    for (const char *at = entry->value; *at;) {
+      size_t length = strcspn(at, " ");
+      struct map_entry *name = map_find(&x->names, (struct slice){at, length});
+      struct value *value = name ? &x->values.at[name->number - 1] : NULL;
+      if (value && value->constant)
+        value->constant->trained = false;
+      if (value)
+        value->buffer = true;
+      at += length + (at[length] == ' ');
+    }
+  }
+}
+
 /* Operators. */
 
 static bool unknown_op(struct onnx *x) {
@@ -448,7 +405,7 @@ static void drop_read(struct onnx *x) {
   }
 }
 
-static bool read_op(struct onnx *x) {
+bool read_op(struct onnx *x) {
   bool absent, done = false;
   if (!check_inputs(x, &absent) || !mark_outputs(x))
     return false;
@@ -487,7 +444,8 @@ static bool refuse_unknown(struct onnx *x) {
   int64_t most = 0;
   const char *first = NULL;
   for (size_t k = 0; k < x->ops.count; k++)
-    if (!row_of(&x->ops.at[k]) && !fold_knows(x->ops.at[k].type))
+    if (!x->ops.at[k].idle && !row_of(&x->ops.at[k]) &&
+        !fold_knows(x->ops.at[k].type))
       map_add(x->arena, &x->unknown, slice_of(x->ops.at[k].type))->number++;
   if (x->unknown.count == 0 || x->options->allow_unknown)
     return true;
@@ -512,12 +470,15 @@ static bool refuse_unknown(struct onnx *x) {
 }
 
 static bool attempt(struct onnx *x) {
-  if (!read_sizes(x) || !read_opset(x) || !read_names(x) ||
-      !refuse_unknown(x) || !read_inputs(x))
+  if (!read_sizes(x) || !read_opset(x) || !read_names(x))
+    return false;
+  find_idle(x);
+  find_buffers(x);
+  if (!refuse_unknown(x) || !read_inputs(x))
     return false;
   for (size_t i = 0; i < x->ops.count && !x->graph->failed; i++) {
     x->at = &x->ops.at[i];
-    if (!read_op(x))
+    if (!x->at->idle && !read_op(x))
       return onnx_fail(x, "it is not understood");
     drop_read(x);
   }
@@ -562,7 +523,7 @@ bool onnx_read(struct graph *graph, struct slice file,
       return true;
     if (i == 0)
       first = *graph;
-    if (i == 0 && x.batch == 1)
+    if (i == 0 && x.batch == 1 && !x.other_batch)
       break;
     *graph = clean;
     graph->nodes.count = 0;

@@ -17,8 +17,12 @@ enum {
   MOST_OPERATORS = 200000, /* nodes of a file */
   MOST_FOLDED = 1 << 24,   /* values that folding makes */
   MOST_SIZE = 1 << 30,     /* of an axis */
+  MOST_REPEATS = 64,       /* of a tensor along an axis */
   MOST_ROOM = 1 << 28,     /* values of all constants, for a small file */
 };
+
+/* Values of a tensor, of all samples: what strides are computed with. */
+#define MOST_VALUES ((int64_t)1 << 46)
 
 /* Element types that matter, by the numbers of onnx.proto. */
 enum element_type {
@@ -27,6 +31,15 @@ enum element_type {
   TYPE_INT64 = 7,
   TYPE_BOOL = 9,
   TYPE_DOUBLE = 11,
+};
+
+/*
+ * Rows less columns of a matrix, or a condition on them: true where they are
+ * below `low` or above `high`.
+ */
+struct band {
+  bool plain; /* the difference itself */
+  int64_t low, high;
 };
 
 /*
@@ -47,7 +60,8 @@ struct constant {
   const char *name;
   struct constant *mask;         /* what it adds where it is a condition */
   const struct constant *origin; /* that it is a view of, or NULL */
-  const struct constant *table;  /* whose rows they are, picked by number */
+  const struct constant *longer; /* a table whose first rows they are */
+  const struct band *band;       /* that stands for values which are not here */
 };
 
 /* What a layer gives, seen with the axes of the file, the batch among them. */
@@ -63,6 +77,8 @@ struct value {
   bool made;                 /* its node has been read */
   bool absent;               /* left out, with what it follows from */
   bool output;
+  bool buffer;                 /* no parameter, as the file says */
+  bool idle;                   /* nothing that is read depends on it */
   int uses, read;              /* operands that it is; those that were read */
   const Onnx__TypeProto *type; /* that the file states, or NULL */
 };
@@ -73,6 +89,7 @@ struct op {
   const char *type, *name;
   size_t in_count, out_count;
   int *ins, *outs; /* values; -1: not given */
+  bool idle;       /* it is not read */
 };
 
 /* A weight of a layer: its values have the axes of a weights file. */
@@ -89,7 +106,9 @@ struct extra {
   bool has_number;
   int axis; /* of a `slice`, and where it begins */
   int64_t from;
-  int64_t shifts[3]; /* of a `roll` */
+  int64_t shifts[3];            /* of a `roll` */
+  int64_t before[3], behind[3]; /* zeros that a `pad` has, */
+  bool borders;                 /* and no others */
   const int *joined; /* of a `concat` along `axis`: what it joins in all */
   int parts;
   VEC(int) moves; /* nodes that only move what this one gives */
@@ -111,6 +130,7 @@ struct onnx {
   struct map sizes;         /* dynamic axes: the value of --dim */
   int batch_axis;           /* of inputs; -1: they have none */
   int64_t batch;            /* samples that the file's sizes speak of */
+  bool other_batch;         /* an operator has them along another axis */
   int64_t room;             /* values that constants may still take */
   VEC(struct external_file *) files; /* that hold values, beside the model */
   struct map beside;                 /* them by name: the index plus 1 */
@@ -150,6 +170,9 @@ int operand_ints(struct onnx *x, size_t index, const char *name, int64_t *to,
 /* An axis from 0; -1, and failed, if there is none. */
 int axis_from(struct onnx *x, int64_t axis, int rank);
 
+/* "conv1.weight" and the like, as exporters name parameters. */
+bool is_weight_name(const char *name);
+
 /* Results. */
 void give_view(struct onnx *x, size_t out, const struct view *view);
 void give_constant(struct onnx *x, size_t out, struct constant *constant);
@@ -188,12 +211,17 @@ struct graph_node *made(struct onnx *x, struct graph_node *node);
 struct graph_node *layer_on(struct onnx *x, const char *word, int input);
 struct graph_node *join_of(struct onnx *x, const char *word, int a, int b);
 void set_number(struct onnx *x, struct graph_node *node, double number);
+double shortened(double value);
 const char *real_text(struct onnx *x, double value);
 void add_weight(struct onnx *x, struct graph_node *node, const char *name,
                 const struct constant *from);
 const struct constant *find_weight(struct onnx *x, int node, const char *name);
 /* A `weight` of these values. */
 struct graph_node *weight_node(struct onnx *x, struct constant *c);
+
+/* The language's name of an axis of a node: "h". */
+const char *axis_word(struct onnx *x, const struct graph_shape *shape,
+                      int axis);
 
 /* Views. */
 int64_t node_values(struct onnx *x, int node);
@@ -209,6 +237,8 @@ bool rearrange(struct onnx *x, const struct view *view, const int *order,
                int count, struct view *result);
 /* All axes but the batch, in the file's order. */
 bool plain_order(struct onnx *x, const struct view *view, struct view *result);
+/* The same, but that the axes are in the order in which they lie. */
+bool parted_axes(struct onnx *x, const struct view *view, struct view *result);
 /* Maps: rows and columns, then channels. */
 bool channels_last(struct onnx *x, const struct view *view,
                    struct view *result);
@@ -248,9 +278,20 @@ bool layout_spread(const struct layout *at, int rank, const int64_t *dims,
                    struct layout *result);
 void shape_of_layout(const struct layout *want, struct graph_shape *shape);
 
+/* What is not read, where attention is one operator. */
+void find_idle(struct onnx *x);
+/* The node at hand becomes layers. */
+bool read_op(struct onnx *x);
+
 /* The ends: inputs first, outputs when all is read. */
 bool read_inputs(struct onnx *x);
 bool finish(struct onnx *x);
+
+/* Rows of a table by how far two positions are apart: embed of distances. */
+bool is_by_distance(struct onnx *x, const struct constant *table,
+                    struct constant *places);
+bool read_by_distance(struct onnx *x, struct constant *table,
+                      struct constant *places);
 
 /* Products, a softmax and moves become `attention`. */
 void find_attention(struct onnx *x);

@@ -10,10 +10,18 @@ struct graph_node *node_at(struct onnx *x, int index) {
 }
 
 int64_t node_values(struct onnx *x, int node) {
-  const struct graph_shape *shape = &node_at(x, node)->shape;
-  int64_t values = 1;
-  for (int i = 0; i < shape->rank; i++)
+  struct graph_shape *shape = &node_at(x, node)->shape;
+  int64_t values = 1, most = MOST_VALUES / x->batch;
+  for (int i = 0; i < shape->rank; i++) {
+    if (values > 0 && shape->size[i] > most / values) {
+      onnx_fail(x, "a tensor of %s is too large",
+                graph_sizes(x->graph, shape->size, shape->rank));
+      for (int k = 0; k < shape->rank; k++)
+        shape->size[k] = 1; /* for what is still computed */
+      return 1;
+    }
     values *= shape->size[i];
+  }
   return values;
 }
 
@@ -22,6 +30,11 @@ struct view view_fresh(struct onnx *x, int node, int rank, const int64_t *dims,
   int64_t strides[LAYOUT_RANK] = {0}, stride = 1;
   const struct graph_shape *shape = &node_at(x, node)->shape;
   int64_t values = node_values(x, node);
+  int64_t ones[LAYOUT_RANK];
+  for (int i = 0; i < rank; i++)
+    ones[i] = 1;
+  if (x->graph->failed)
+    return (struct view){node, layout_dense(rank, ones)};
   for (int i = 0; i < rank; i++)
     strides[i] = values; /* the batch, or one place */
   for (int i = count; i-- > 0;) {
@@ -257,6 +270,62 @@ int realise_cost(struct onnx *x, int node, const struct layout *want) {
   return !same_sizes(&node_at(x, node)->shape, &inner, true);
 }
 
+/* The same tensor `count` times, along an axis where it has one place. */
+static int repeated(struct onnx *x, int node, int axis, int64_t count) {
+  struct graph_shape shape = node_at(x, node)->shape;
+  shape.size[axis] = count;
+  int same = same_move(x, node, "concat", &shape, NULL);
+  if (same >= 0)
+    return same;
+  struct graph_node *join = made(x, graph_join(x->graph, "concat"));
+  for (int64_t i = 0; i < count; i++)
+    graph_operand(x->graph, join, node);
+  join->shape = shape;
+  if (axis != shape.rank - 1)
+    graph_arg(x->graph, join, PART_NONE,
+              "axis=", axis_word(x, &join->shape, axis));
+  extra_of(x, join->index)->axis = axis;
+  note_move(x, node, join->index);
+  return join->index;
+}
+
+/*
+ * Axes that are repeated in part or as a whole, as heads of keys are that
+ * several heads of queries share: a join of the same tensor.
+ */
+static int repeat(struct onnx *x, int node, const struct layout *want) {
+  struct layout once = {.first = want->first};
+  struct graph_shape shape;
+  int axis = 0;
+  if (want->count > LIMIT_RANK)
+    return -1;
+  for (int i = 0; i < want->count; i++) {
+    const struct atom *atom = &want->atom[i];
+    bool repeats = atom->stride == 0;
+    if (repeats && atom->size > MOST_REPEATS)
+      return -1;
+    once.dim[once.rank++] = repeats ? 1 : atom->size;
+    if (!repeats)
+      once.atom[once.count++] = (struct atom){atom->size, atom->stride, i};
+  }
+  int by[LAYOUT_ATOMS];
+  if (!is_whole(&once, node_values(x, node), by))
+    return -1;
+  node = realise(x, node, &once, false);
+  for (axis = 0; axis < want->count && node >= 0; axis++)
+    if (want->atom[axis].stride == 0)
+      node = repeated(x, node, axis, want->atom[axis].size);
+  shape_of_layout(want, &shape);
+  return node < 0 ? node : reshaped(x, node, &shape);
+}
+
+static bool has_repeats(const struct layout *want) {
+  for (int i = 0; i < want->count; i++)
+    if (want->atom[i].stride == 0)
+      return true;
+  return false;
+}
+
 int realise(struct onnx *x, int node, const struct layout *want, bool loose) {
   struct layout inner;
   struct graph_shape shape;
@@ -265,6 +334,11 @@ int realise(struct onnx *x, int node, const struct layout *want, bool loose) {
   if (!without_batch(x, values, want, &inner)) {
     onnx_fail(x, "the samples of a batch are mixed with other axes");
     return -1;
+  }
+  if (has_repeats(&inner) && inner.rank <= LIMIT_RANK) {
+    int all = repeat(x, node, &inner);
+    if (all >= 0)
+      return all;
   }
   if (!is_whole(&inner, values, by)) {
     onnx_fail(x, "its axes lie in a way that no layer gives");

@@ -3,141 +3,176 @@
  * the heads lie in what the projections give says whether it is one: queries,
  * keys and values are traced back through the moves.
  */
+#include "from_onnx_ops/attention.h"
+
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
-
-#include "from_onnx/reader.h"
-
-/* A tensor as a view of what made it, times a number. */
-struct trace {
-  int base;
-  struct layout at;
-  double number;
-};
-
-struct attention {
-  int out, product, q, k, v; /* nodes: linear, matmul, linear .. */
-  int64_t heads, dim, queries, keys;
-  bool packed, causal;
-  int relative; /* the weight that is added; -1: none */
-  double dropout;
-};
 
 static bool is_word(struct onnx *x, int node, const char *word) {
   return strcmp(node_at(x, node)->word, word) == 0;
 }
 
-static struct layout dense_of(struct onnx *x, int node) {
+static bool is_number(double a, double b) {
+  return a >= b && a <= b;
+}
+
+static int64_t last_size(struct onnx *x, int node) {
   const struct graph_shape *shape = &node_at(x, node)->shape;
-  return layout_dense(shape->rank, shape->size);
+  return shape->size[shape->rank - 1];
 }
 
-/* What a move reads, as a view of its input. */
-static bool moved_view(struct onnx *x, const struct graph_node *node,
-                       struct layout *at) {
-  struct layout in = dense_of(x, node->inputs.at[0]);
-  if (strcmp(node->word, "permute") == 0) {
-    int order[LAYOUT_RANK];
-    for (size_t i = 0; i < node->args.count; i++)
-      order[i] = atoi(node->args.at[i].value);
-    *at = layout_order(&in, (int)node->args.count, order);
-    return true;
-  }
-  if (strcmp(node->word, "slice") == 0) {
-    const struct extra *extra = extra_of(x, node->index);
-    *at = in;
-    return layout_slice(at, extra->axis, extra->from,
-                        node->shape.size[extra->axis]);
-  }
-  *at = dense_of(x, node->index);
-  return strcmp(node->word, "reshape") == 0 ||
-         strcmp(node->word, "flatten") == 0;
+/* Heads. */
+
+/* All axes but the last two as one; those of one place do not count. */
+static struct layout matrices(const struct layout *at) {
+  struct layout result = *at;
+  if (result.rank > 3)
+    layout_merge(&result, 0, result.rank - 2);
+  return without_ones(&result);
 }
 
-static struct trace trace_of(struct onnx *x, int node) {
-  struct trace t = {node, dense_of(x, node), 1};
-  for (;;) {
-    const struct graph_node *n = node_at(x, t.base);
-    const struct extra *extra = extra_of(x, t.base);
-    struct layout move, next;
-    if (n->inputs.count != 1)
-      return t;
-    if (extra->has_number && strcmp(n->word, "mul") == 0) {
-      t.number *= extra->number;
-    } else if (extra->has_number && strcmp(n->word, "div") == 0) {
-      t.number /= extra->number;
-    } else if (moved_view(x, n, &move) && layout_through(&move, &t.at, &next)) {
-      t.at = next;
-    } else {
-      return t;
-    }
-    t.base = n->inputs.at[0];
-  }
-}
-
-/* Axes of one place do not count. */
-static struct layout without_ones(const struct layout *at) {
-  int order[LAYOUT_RANK], count = 0;
-  for (int i = 0; i < at->rank; i++)
-    if (at->dim[i] > 1)
-      order[count++] = i;
-  return layout_order(at, count, order);
-}
+/* Axes of heads: how many, how far apart, and how often each is repeated. */
+struct lying {
+  int64_t count, step, repeats;
+  bool crossed; /* features before positions */
+  bool flat;    /* positions are all axes but the last, of rows and columns */
+};
 
 /*
- * Whether a trace is heads of a projection, ..LxW, that begin at `first`:
- * .., heads, L, dim; `crossed`: .., heads, dim, L.
+ * Whether a trace is heads of a projection, ..LxW: .., heads, L, dim, or
+ * .., heads, dim, L.
  */
-static bool is_heads(struct onnx *x, const struct trace *t, int64_t heads,
-                     int64_t dim, bool crossed, int64_t *first) {
+static bool is_lying(struct onnx *x, const struct trace *t, int64_t dim,
+                     const struct lying *lying) {
   const struct graph_shape *shape = &node_at(x, t->base)->shape;
   int64_t dims[LAYOUT_RANK], strides[LAYOUT_RANK], stride = 1;
-  int rank = shape->rank + 1, last = shape->rank - 1;
-  if (!is_word(x, t->base, "linear") || shape->rank < 2)
-    return false;
-  for (int i = last; i >= 0; i--) {
-    int to = i == last ? rank - 1 : i == last - 1 ? rank - 2 : i;
-    dims[to] = shape->size[i];
-    strides[to] = stride;
-    stride *= shape->size[i];
+  int rank = 0, last = shape->rank - 1;
+  int64_t steps[LIMIT_RANK];
+  int64_t places = lying->flat ? 1 : shape->size[last - 1];
+  for (int i = last; i >= 0; stride *= shape->size[i--])
+    steps[i] = stride;
+  for (int i = 0; i < last; i++) {
+    if (lying->flat) {
+      places *= shape->size[i];
+    } else if (i < last - 1) {
+      dims[rank] = shape->size[i];
+      strides[rank++] = steps[i];
+    }
   }
-  dims[rank - 3] = heads;
-  strides[rank - 3] = dim;
-  dims[rank - 1] = dim;
-  if (crossed) {
-    int64_t size = dims[rank - 2], step = strides[rank - 2];
-    dims[rank - 2] = dims[rank - 1];
-    strides[rank - 2] = strides[rank - 1];
-    dims[rank - 1] = size;
-    strides[rank - 1] = step;
-  }
-  struct layout expected = layout_of(rank, dims, strides, 0), got = t->at;
-  *first = got.first;
+  dims[rank] = lying->count;
+  strides[rank++] = lying->step;
+  dims[rank] = lying->repeats;
+  strides[rank++] = 0;
+  dims[rank + lying->crossed] = places;
+  strides[rank + lying->crossed] = steps[last - 1];
+  dims[rank + !lying->crossed] = dim;
+  strides[rank + !lying->crossed] = 1;
+  struct layout expected = layout_of(rank + 2, dims, strides, 0), got = t->at;
   got.first = 0;
-  expected = without_ones(&expected);
-  got = without_ones(&got);
+  expected = matrices(&expected);
+  got = matrices(&got);
   return layout_equal(&expected, &got);
 }
 
-/* A mask: 0 where a query sees a key, next to minus infinity elsewhere. */
-static bool is_causal(struct onnx *x, struct constant *c, int64_t queries,
-                      int64_t keys) {
-  if (c->count != queries * keys || queries != keys || !constant_known(x, c) ||
-      c->fill)
+/* Finds where they lie: `count` heads, of which each serves `repeats`. */
+static bool find_heads(struct onnx *x, struct heads *h, int64_t dim,
+                       int64_t count, int64_t repeats, bool crossed,
+                       bool flat) {
+  const struct trace *t = &h->trace;
+  const struct graph_shape *shape = &node_at(x, t->base)->shape;
+  if (!is_word(x, t->base, "linear") || shape->rank < 2 || t->at.rank < 2)
     return false;
+  for (int64_t parts = 1; parts <= 3; parts++) /* of a head: q, k and v */
+    for (int once = 0; once < (repeats > 1 ? 2 : 1); once++) {
+      struct lying lying = {count, parts * dim, once ? 1 : repeats, crossed,
+                            flat};
+      if (!is_lying(x, t, dim, &lying))
+        continue;
+      h->node = t->base;
+      h->count = count;
+      h->step = lying.step;
+      h->first = t->at.first;
+      return h->first % dim == 0 && (!flat || !t->rope.half) &&
+             trace_agrees(x, t, dim);
+    }
+  return false;
+}
+
+/* Masks: 0 where a query sees a key, next to minus infinity elsewhere. */
+
+/* Positions behind and ahead that each sees; false: it is no such mask. */
+static bool find_band(struct onnx *x, struct constant *c,
+                      const struct attention *a, int64_t *behind,
+                      int64_t *ahead) {
+  int64_t n = a->queries;
+  if (c->band && n == a->keys && c->count == n * n) {
+    *behind = c->band->high < n ? c->band->high : n - 1;
+    *ahead = -c->band->low < n ? -c->band->low : n - 1;
+    return *behind >= 0 && *ahead >= 0;
+  }
+  if (c->count != n * a->keys || n != a->keys || !constant_known(x, c))
+    return false;
+  *behind = *ahead = -1;
   for (int64_t i = 0; i < c->count; i++) {
     double value = constant_real(c, i);
-    bool seen = i % keys <= i / keys;
-    if (seen ? value < 0 || value > 0 : value > -1e4)
+    int64_t back = i / n - i % n;
+    if (value < 0 || value > 0) {
+      if (value > -1e4)
+        return false;
+      continue;
+    }
+    *behind = back > *behind ? back : *behind;
+    *ahead = -back > *ahead ? -back : *ahead;
+  }
+  for (int64_t i = 0; i < c->count; i++) {
+    int64_t back = i / n - i % n;
+    if (back <= *behind && -back <= *ahead && constant_real(c, i) < 0)
       return false;
   }
+  return *behind >= 0;
+}
+
+static bool take_mask(struct onnx *x, struct attention *a, int weight) {
+  const struct constant *c = find_weight(x, weight, "weight");
+  int64_t behind, ahead;
+  if (!find_band(x, (struct constant *)c, a, &behind, &ahead))
+    return false;
+  bool all = behind == a->queries - 1;
+  if (ahead == a->queries - 1 && all)
+    return true;
+  if (ahead > 0)
+    return false; /* what comes later is seen in part */
+  a->causal = true;
+  a->window = all ? a->window : behind + 1;
   return true;
 }
 
-static bool near(double a, double b) {
-  return fabs(a - b) <= 1e-4 * fabs(b);
+/*
+ * A bias by relative position: a row of a table for each distance, with the
+ * heads in front.
+ */
+static bool take_relative(struct onnx *x, struct attention *a, int node) {
+  const struct graph_node *n = node_at(x, node);
+  struct trace t = trace_of(x, node, false);
+  if (n->inputs.count != 1 || !is_word(x, t.base, "embed") ||
+      a->relative >= 0 || !is_number(t.number, 1))
+    return false;
+  const struct graph_node *rows = node_at(x, t.base);
+  const struct graph_node *distances = node_at(x, rows->inputs.at[0]);
+  static const int front[3] = {2, 0, 1};
+  struct layout expected = dense_of(x, t.base);
+  expected = layout_order(&expected, expected.rank == 3 ? 3 : 0, front);
+  expected = without_ones(&expected);
+  t.at = without_ones(&t.at);
+  if (strcmp(distances->word, "distances") != 0 || distances->args.count != 1 ||
+      last_size(x, t.base) != a->heads || !layout_equal(&t.at, &expected))
+    return false;
+  a->relative = t.base;
+  a->window_of = distances->args.at[0].value;
+  return true;
 }
+
+/* Scores. */
 
 /* From the softmax back to the product of queries and keys. */
 static int find_scores(struct onnx *x, struct attention *a, int node,
@@ -146,27 +181,92 @@ static int find_scores(struct onnx *x, struct attention *a, int node,
     const struct graph_node *n = node_at(x, node);
     const struct extra *extra = extra_of(x, node);
     if (strcmp(n->word, "matmul") == 0)
-      return node;
+      break;
     if (n->inputs.count == 1 && extra->has_number &&
         strcmp(n->word, "mul") == 0) {
       *number *= extra->number;
     } else if (n->inputs.count == 1 && extra->has_number &&
                strcmp(n->word, "div") == 0) {
       *number /= extra->number;
+    } else if (strcmp(n->word, "tanh") == 0 && is_number(a->softcap, 0)) {
+      a->softcap = *number;
+      *number = 1;
     } else if (n->inputs.count == 2 && strcmp(n->word, "add") == 0 &&
+               is_number(a->softcap, 0) && *number > 0 &&
                is_word(x, n->inputs.at[1], "weight")) {
-      const struct constant *c = find_weight(x, n->inputs.at[1], "weight");
-      if (c->table && a->relative < 0)
-        a->relative = n->inputs.at[1];
-      else if (is_causal(x, (struct constant *)c, a->queries, a->keys))
-        a->causal = true;
-      else
+      if (!take_mask(x, a, n->inputs.at[1]))
         return -1;
+    } else if (n->inputs.count == 2 && strcmp(n->word, "add") == 0 &&
+               is_number(a->softcap, 0) && is_number(*number, 1)) {
+      bool second = take_relative(x, a, n->inputs.at[1]);
+      if (!second && !take_relative(x, a, n->inputs.at[0]))
+        return -1;
+      if (!second) {
+        node = n->inputs.at[1];
+        continue;
+      }
     } else if (strcmp(n->word, "reshape") != 0) {
       return -1;
     }
     node = n->inputs.at[0];
   }
+  *number *= a->softcap > 0 ? a->softcap : 1;
+  return a->softcap < 0 ? -1 : node;
+}
+
+static bool near(double a, double b) {
+  return fabs(a - b) <= 1e-4 * fabs(b);
+}
+
+/* Norms and turns of queries and keys are alike; those of values are none. */
+static bool same_ways(struct onnx *x, const struct attention *a) {
+  const struct trace *q = &a->part[PART_Q].trace, *k = &a->part[PART_K].trace;
+  const struct trace *v = &a->part[PART_V].trace;
+  if (v->norm >= 0 || v->rope.half || !is_number(v->number, 1))
+    return false;
+  if ((q->norm < 0) != (k->norm < 0) || q->rope.half != k->rope.half ||
+      q->rope.neighbours != k->rope.neighbours)
+    return false;
+  return q->norm < 0 ||
+         strcmp(node_at(x, q->norm)->word, node_at(x, k->norm)->word) == 0;
+}
+
+/* All three of one matrix, or each of its own. */
+static bool find_sides(struct onnx *x, struct attention *a, int scores) {
+  struct heads *q = &a->part[PART_Q], *k = &a->part[PART_K];
+  struct heads *v = &a->part[PART_V];
+  bool turned = node_at(x, scores)->args.count > 0;
+  a->packed = q->trace.base == k->trace.base && k->trace.base == v->trace.base;
+  int64_t width = last_size(x, k->trace.base) / a->dim;
+  if (a->packed)
+    width = (width - a->heads) / 2;
+  else if (k->trace.base == v->trace.base)
+    width /= 2;
+  a->kv = width;
+  if (a->kv < 1 || a->heads % a->kv != 0)
+    return false;
+  for (int flat = 0; flat < 2; flat++) {
+    a->flat = flat;
+    if (find_heads(x, q, a->dim, a->heads, 1, false, flat) &&
+        find_heads(x, k, a->dim, a->kv, a->heads / a->kv, !turned, flat) &&
+        find_heads(x, v, a->dim, a->kv, a->heads / a->kv, false, flat))
+      return true;
+  }
+  return false;
+}
+
+/* What scores are multiplied with: 1 / sqrt(dim), nothing, or another. */
+static bool find_scale(struct attention *a, double number) {
+  double usual = 1 / sqrt((double)a->dim);
+  if (!(number > 0))
+    return false;
+  a->factor = 1;
+  a->unscaled = near(number, 1) && !near(number, usual);
+  if (a->unscaled || near(number, usual))
+    return true;
+  a->factor = number / usual; /* a part of the queries' weights */
+  a->packed = a->packed && a->part[PART_Q].trace.norm >= 0;
+  return true;
 }
 
 static bool read_sides(struct onnx *x, struct attention *a) {
@@ -182,44 +282,26 @@ static bool read_sides(struct onnx *x, struct attention *a) {
     return false;
   a->dim = shape->size[shape->rank - 1];
   a->queries = shape->size[shape->rank - 2];
-  a->keys = node_at(x, softmax)->shape.size[shape->rank - 1];
+  a->keys = last_size(x, softmax);
+  a->heads = last_size(x, node_at(x, a->out)->inputs.at[0]) / a->dim;
   int at = find_scores(x, a, node_at(x, softmax)->inputs.at[0], &number);
-  if (at < 0)
+  if (at < 0 || a->heads < 1)
     return false;
   scores = node_at(x, at);
-  struct trace q = trace_of(x, scores->inputs.at[0]);
-  struct trace k = trace_of(x, scores->inputs.at[1]);
-  struct trace v = trace_of(x, product->inputs.at[1]);
-  int64_t width =
-      node_at(x, q.base)->shape.size[node_at(x, q.base)->shape.rank - 1];
-  int64_t first[3];
-  a->packed = q.base == k.base && k.base == v.base;
-  width = a->packed ? width / 3 : width;
-  a->heads = width / a->dim;
-  if (a->heads < 1 || a->heads * a->dim != width ||
-      !is_heads(x, &q, a->heads, a->dim, false, &first[0]) ||
-      !is_heads(x, &k, a->heads, a->dim, scores->args.count == 0, &first[1]) ||
-      !is_heads(x, &v, a->heads, a->dim, false, &first[2]))
-    return false;
-  number *= q.number * k.number;
-  if (v.number < 1 || v.number > 1 || !near(number, 1 / sqrt((double)a->dim)))
-    return false;
-  for (int i = 0; i < 3; i++)
-    if (first[i] != (a->packed ? i * width : 0))
-      return false;
-  a->q = q.base;
-  a->k = k.base;
-  a->v = v.base;
-  return a->packed || (a->q != a->k && a->k != a->v && a->q != a->v);
+  a->part[PART_Q].trace = trace_of(x, scores->inputs.at[0], true);
+  a->part[PART_K].trace = trace_of(x, scores->inputs.at[1], true);
+  a->part[PART_V].trace = trace_of(x, product->inputs.at[1], false);
+  number *= a->part[PART_Q].trace.number * a->part[PART_K].trace.number;
+  return find_sides(x, a, at) && same_ways(x, a) && find_scale(a, number);
 }
 
 /* Whether the heads of the product stand side by side in what `out` reads. */
 static bool joins_heads(struct onnx *x, struct attention *a) {
-  struct trace t = trace_of(x, node_at(x, a->out)->inputs.at[0]);
+  struct trace t = trace_of(x, node_at(x, a->out)->inputs.at[0], false);
   const struct graph_shape *shape = &node_at(x, a->out)->shape;
   int64_t dims[LAYOUT_RANK], strides[LAYOUT_RANK];
   int rank = shape->rank + 1;
-  if (!is_word(x, t.base, "matmul") || t.number < 1 || t.number > 1 ||
+  if (!is_word(x, t.base, "matmul") || !is_number(t.number, 1) ||
       node_at(x, t.base)->inputs.count != 2)
     return false;
   a->product = t.base;
@@ -244,111 +326,71 @@ static bool joins_heads(struct onnx *x, struct attention *a) {
   return layout_equal(&expected, &got);
 }
 
-/* Bias by relative position inside windows of w x w. */
-static int64_t window_of(struct onnx *x, const struct attention *a) {
-  const struct constant *c = find_weight(x, a->relative, "weight");
-  int64_t side = (int64_t)lround(sqrt((double)a->keys));
-  const struct constant *table = c->table;
-  if (a->queries != a->keys || side * side != a->keys || table->rank != 2 ||
-      table->dims[0] != (2 * side - 1) * (2 * side - 1) ||
-      table->dims[1] != a->heads)
-    return 0;
-  return side;
-}
-
-static void option(struct onnx *x, struct graph_node *node, const char *text) {
-  graph_arg(x->graph, node, PART_NONE, "", text);
-}
-
-static void move_weight(struct onnx *x, struct graph_node *to, int from,
-                        const char *name, const char *as) {
-  const struct constant *c = find_weight(x, from, name);
-  if (c)
-    add_weight(x, to, as, c);
-}
-
-/* Which of the four projections have biases: "" for all. */
-static const char *bias_text(struct onnx *x, const struct attention *a) {
-  const int nodes[4] = {a->q, a->k, a->v, a->out};
-  char text[5] = "";
-  for (int i = 0; i < 4; i++)
-    if (node_at(x, nodes[i])->bias != BIAS_WITHOUT)
-      strncat(text, &"q\0k\0v\0o"[2 * i], 1);
-  return graph_text(x->graph, "%s", text);
-}
-
-static void take_weights(struct onnx *x, const struct attention *a,
-                         struct graph_node *node) {
-  const struct constant *weight = find_weight(x, a->out, "weight");
-  const struct constant *bias = find_weight(x, a->out, "bias");
-  extra_of(x, node->index)->weights.count = 0;
-  if (a->packed) {
-    move_weight(x, node, a->q, "weight", "in_proj_weight");
-    move_weight(x, node, a->q, "bias", "in_proj_bias");
-  } else {
-    move_weight(x, node, a->q, "weight", "q_proj.weight");
-    move_weight(x, node, a->k, "weight", "k_proj.weight");
-    move_weight(x, node, a->v, "weight", "v_proj.weight");
-    move_weight(x, node, a->q, "bias", "q_proj.bias");
-    move_weight(x, node, a->k, "bias", "k_proj.bias");
-    move_weight(x, node, a->v, "bias", "v_proj.bias");
-  }
-  if (a->relative >= 0)
-    add_weight(x, node, "relative_position_bias_table",
-               find_weight(x, a->relative, "weight")->table);
-  add_weight(x, node, "out_proj.weight", weight);
-  if (bias)
-    add_weight(x, node, "out_proj.bias", bias);
-}
-
-/* The last projection becomes the layer. */
-static void replace(struct onnx *x, const struct attention *a, int64_t window) {
-  struct graph_node *node = node_at(x, a->out);
-  int from = node_at(x, a->q)->inputs.at[0];
-  int other = node_at(x, a->k)->inputs.at[0];
+/* Keys and values are of one tensor, and have their places beside queries. */
+static bool find_inputs(struct onnx *x, struct attention *a) {
+  const struct heads *q = &a->part[PART_Q], *k = &a->part[PART_K];
+  int to = node_at(x, k->node)->inputs.at[0];
+  int from = node_at(x, q->node)->inputs.at[0];
   const struct graph_shape *in = &node_at(x, from)->shape;
-  int64_t channels = in->size[in->rank - 1];
-  int64_t out = node->shape.size[node->shape.rank - 1];
-  const char *bias = bias_text(x, a);
-  take_weights(x, a, node);
-  node->word = "attention";
-  node->args.count = 0;
-  node->bias = BIAS_UNSAID;
-  node->inputs.at[0] = from;
-  graph_int(x->graph, node, PART_OTHER, "", a->heads);
-  if (a->causal)
-    option(x, node, "causal");
-  if (a->heads * a->dim != channels)
-    graph_int(x->graph, node, PART_NONE, "dim=", a->dim);
-  if (window)
-    graph_arg(x->graph, node, PART_NONE, "relative=",
-              graph_text(x->graph, "%lldx%lld", (long long)window,
-                         (long long)window));
-  if (*bias == '\0')
-    option(x, node, "nobias");
-  else if (strcmp(bias, "qkvo") != 0)
-    graph_arg(x->graph, node, PART_NONE, "bias=", bias);
-  if (a->packed)
-    option(x, node, "packed");
-  if (out != channels)
-    graph_int(x->graph, node, PART_NONE, "out=", out);
-  if (other != from) {
-    node->key = "cross=";
-    node->keyed = other;
+  const struct graph_shape *seen = &node_at(x, to)->shape;
+  if (to != node_at(x, a->part[PART_V].node)->inputs.at[0] ||
+      in->rank != seen->rank)
+    return false;
+  if (a->flat)
+    return from == to;
+  for (int i = 0; i < in->rank - 2; i++)
+    if (in->size[i] != seen->size[i])
+      return false;
+  return seen->size[seen->rank - 2] == a->keys &&
+         in->size[in->rank - 2] == a->queries;
+}
+
+/*
+ * Whether something else reads what a projection gives, such as an output
+ * with the keys: then it has to stay. `last` are the last readers of nodes,
+ * `mark` a number for each node, not yet that of the layer.
+ */
+static bool is_tapped(struct onnx *x, const struct attention *a,
+                      const int *last, int *mark) {
+  int first = a->out;
+  for (int i = 0; i < PART_PARTS; i++) {
+    int node = a->part[i].node;
+    mark[node] = a->out;
+    first = node < first ? node : first;
   }
+  for (int i = first; i < a->out; i++) {
+    const struct graph_node *node = node_at(x, i);
+    for (size_t k = 0; k < node->inputs.count; k++)
+      if (mark[node->inputs.at[k]] == a->out)
+        mark[i] = a->out;
+    if (mark[i] == a->out && (node->output || last[i] > a->out))
+      return true;
+  }
+  return false;
+}
+
+static int *last_readers(struct onnx *x) {
+  int *last = arena_alloc(x->arena, x->graph->nodes.count + 1, sizeof *last);
+  for (size_t i = 0; i < x->graph->nodes.count; i++) {
+    const struct graph_node *node = x->graph->nodes.at[i];
+    for (size_t k = 0; k < node->inputs.count; k++)
+      last[node->inputs.at[k]] = (int)i;
+    if (node->keyed >= 0)
+      last[node->keyed] = (int)i;
+  }
+  return last;
 }
 
 void find_attention(struct onnx *x) {
-  for (size_t i = 0; i < x->graph->nodes.count; i++) {
+  size_t count = x->graph->nodes.count;
+  const int *last = last_readers(x);
+  int *mark = arena_alloc(x->arena, count + 1, sizeof *mark);
+  for (size_t i = 0; i < count; i++) {
     struct attention a = {.out = (int)i, .relative = -1};
     const struct graph_node *node = x->graph->nodes.at[i];
-    int64_t window = 0;
-    if (strcmp(node->word, "linear") != 0 || node->shape.rank < 2 ||
-        !joins_heads(x, &a) ||
-        node_at(x, a.k)->inputs.at[0] != node_at(x, a.v)->inputs.at[0])
-      continue;
-    if (a.relative >= 0 && (window = window_of(x, &a)) == 0)
-      continue;
-    replace(x, &a, window);
+    if (strcmp(node->word, "linear") == 0 && node->shape.rank >= 2 &&
+        joins_heads(x, &a) && find_inputs(x, &a) &&
+        !is_tapped(x, &a, last, mark))
+      attention_replace(x, &a);
   }
 }

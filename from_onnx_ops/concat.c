@@ -186,6 +186,17 @@ bool read_concat(struct onnx *x) {
 
 /* Borders. */
 
+/* What a convolution has to know of them. */
+static void keep_borders(struct onnx *x, const struct graph_node *node,
+                         const int64_t *before, const int64_t *behind,
+                         bool zeros) {
+  struct extra *extra = extra_of(x, node->index);
+  int last = node->shape.rank - 1;
+  extra->borders = zeros && last <= 3 && !before[last] && !behind[last];
+  memcpy(extra->before, before, sizeof extra->before);
+  memcpy(extra->behind, behind, sizeof extra->behind);
+}
+
 bool read_pad(struct onnx *x) {
   const struct view *in = input_view(x, 0);
   int64_t pads[MOST_AXES * 2];
@@ -221,10 +232,11 @@ bool read_pad(struct onnx *x) {
   int64_t dims[MOST_AXES], before[LIMIT_RANK] = {0}, behind[LIMIT_RANK] = {0};
   for (int i = 0; i < rank; i++) {
     int place = axes_place(&axes, i);
-    dims[i] = part.at.dim[i] + pads[i] + pads[rank + i];
-    if (pads[i] < 0 || pads[rank + i] < 0 || pads[i] > MOST_SIZE ||
-        pads[rank + i] > MOST_SIZE)
+    if (pads[i] < 0 || pads[rank + i] < 0)
       return onnx_fail(x, "negative borders have no counterpart");
+    if (pads[i] > MOST_SIZE || pads[rank + i] > MOST_SIZE)
+      return onnx_fail(x, "a border is larger than %d", MOST_SIZE);
+    dims[i] = part.at.dim[i] + pads[i] + pads[rank + i];
     if (place < 0 && dims[i] != part.at.dim[i])
       return onnx_fail(x, "a batch is not made larger");
     if (place >= 0) {
@@ -252,6 +264,7 @@ bool read_pad(struct onnx *x) {
                          behind[last]));
   for (int i = 0; i <= last; i++)
     node->shape.size[i] += before[i] + behind[i];
+  keep_borders(x, node, before, behind, plain);
   result = view_fresh(x, node->index, rank, dims, axes.order, axes.count);
   give_view(x, 0, &result);
   return true;

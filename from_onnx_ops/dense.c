@@ -130,15 +130,11 @@ static bool linear(struct onnx *x, const struct view *view,
 
 /* A matrix with its last axes as netc's, or both the other way round. */
 static int matrix(struct onnx *x, const struct view *view, int rank,
-                  bool crossed) {
+                  const struct axes *kept, bool crossed) {
   struct view whole = *view, result;
-  struct axes axes = {.count = 0};
+  struct axes axes = *kept;
   for (int i = view->at.rank; i < rank; i++)
     layout_insert(&whole.at, 0);
-  for (int i = 0; i < rank; i++)
-    if (i >= rank - 2 || !is_batch(x, &whole, i) ||
-        (i != x->batch_axis && whole.at.dim[i] > 1))
-      axes.order[axes.count++] = i;
   if (crossed) {
     axes.order[axes.count - 1] = rank - 2;
     axes.order[axes.count - 2] = rank - 1;
@@ -177,25 +173,27 @@ static bool product(struct onnx *x, const struct view *a,
     int64_t two =
         i < rank - b->at.rank ? 1 : b->at.dim[i - (rank - b->at.rank)];
     dims[i] = one > two ? one : two;
-    if (one != two)
+    if (one != two && one != 1 && two != 1)
       return onnx_fail(x, "products whose outer axes differ");
   }
   dims[rank - 2] = a->at.dim[a->at.rank - 2];
   dims[rank - 1] = b->at.dim[b->at.rank - 1];
+  for (int i = 0; i < rank; i++)
+    if (i >= rank - 2 ||
+        !(dims[i] == 1 || (i == x->batch_axis && dims[i] == x->batch)))
+      axes.order[axes.count++] = i;
   bool crossed = cost_of(x, b, true) < cost_of(x, b, false);
-  int left = matrix(x, a, rank, false), right = matrix(x, b, rank, crossed);
+  int left = matrix(x, a, rank, &axes, false);
+  int right = matrix(x, b, rank, &axes, crossed);
   if (left < 0 || right < 0)
     return false;
   struct graph_node *node = join_of(x, "matmul", left, right);
   if (crossed)
     graph_arg(x->graph, node, PART_NONE, "", "transpose");
-  node->shape.size[node->shape.rank - 1] = dims[rank - 1];
-  for (int i = 0; i < rank; i++)
-    if (i >= rank - 2 ||
-        !(dims[i] == 1 || (i == x->batch_axis && dims[i] == x->batch)))
-      axes.order[axes.count++] = i;
   if (axes.count != node->shape.rank)
     return onnx_fail(x, "a product with so many axes");
+  for (int i = 0; i < axes.count; i++)
+    node->shape.size[i] = dims[axes.order[i]];
   struct view result =
       view_fresh(x, node->index, rank, dims, axes.order, axes.count);
   give_view(x, 0, &result);

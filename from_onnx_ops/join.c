@@ -62,7 +62,15 @@ static int join_views(struct onnx *x, const char *word, const struct view *all,
     return result;
   struct graph_node *join = turned ? join_of(x, word, node, all->node)
                                    : join_of(x, word, all->node, node);
-  join->shape = node_at(x, all->node)->shape;
+  const struct graph_shape *mine = &node_at(x, all->node)->shape;
+  const struct graph_shape *theirs = &node_at(x, node)->shape;
+  join->shape = *mine;
+  if (theirs->rank > mine->rank) { /* netc has its axes of one place, too */
+    int more = theirs->rank - mine->rank;
+    for (int i = 0; i < theirs->rank; i++)
+      join->shape.size[i] = i < more ? 1 : mine->size[i - more];
+    join->shape.rank = theirs->rank;
+  }
   return join->index;
 }
 
@@ -227,7 +235,9 @@ static bool of_constant(struct onnx *x, const char *word,
     return turned ? of_views(x, word, &other, view)
                   : of_views(x, word, view, &other);
   }
-  if (even && (c->count == 1 || !c->trained)) {
+  bool learned =
+      c->trained && (c->count > 1 || (c->name && is_weight_name(c->name)));
+  if (even && !learned) {
     int node = turned && strcmp(word, "sub") != 0 && strcmp(word, "div") != 0
                    ? with_number(x, word, whole.node, number)
                : turned ? from_number(x, word, whole.node, number)
@@ -238,6 +248,13 @@ static bool of_constant(struct onnx *x, const char *word,
     return true;
   }
   struct constant *lying = along(x, c, &whole);
+  if (!lying && !x->graph->failed) { /* it repeats a part of an axis */
+    struct view parted;
+    if (!parted_axes(x, &whole, &parted))
+      return false;
+    whole = parted;
+    lying = along(x, c, &whole);
+  }
   if (!lying)
     return onnx_fail(x, "its constant does not lie as the axes of its input");
   int node = -1;
@@ -427,6 +444,10 @@ static struct constant *mask_of(struct onnx *x, struct constant *condition,
       constant_new(x, TYPE_FLOAT, condition->rank, condition->dims);
   if (usual)
     condition->mask = c;
+  c->band = hides && usual ? condition->band : NULL;
+  c->unknown = condition->band && !condition->whole;
+  if (c->unknown)
+    return c;
   float *to = arena_alloc(x->arena, (size_t)c->count + 1, sizeof *to);
   for (int64_t i = 0; i < c->count; i++) {
     bool set = constant_whole(condition, i) != 0;
@@ -449,7 +470,8 @@ bool read_where(struct onnx *x) {
     return onnx_fail(x, "only a mask that is a constant is understood");
   if (!constant_is_even(x, hides ? a : b, &number) || number > -1e4)
     return onnx_fail(x, "a choice between values has no counterpart");
-  if (!constant_load(x, condition) || condition->count > MOST_FOLDED)
+  if ((!condition->band || condition->whole) &&
+      (!constant_load(x, condition) || condition->count > MOST_FOLDED))
     return false;
   if (condition->count < 1)
     return onnx_fail(x, "it is empty");

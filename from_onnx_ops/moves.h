@@ -22,8 +22,8 @@ bool move_to_dims(struct onnx *x, struct moved *m, int rank,
 /* `count` places of an axis, `step` apart. */
 bool move_slice(struct onnx *x, struct moved *m, int axis, int64_t from,
                 int64_t count, int64_t step);
-/* The language's name of an axis of a node: "h". */
-const char *axis_word(struct onnx *x, const struct graph_shape *shape,
-                      int axis);
+
+/* Places [from, to) of an axis of a node; itself if that is all. */
+int slice_node(struct onnx *x, int node, int axis, int64_t from, int64_t to);
 
 #endif

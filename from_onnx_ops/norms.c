@@ -10,20 +10,9 @@ static void give_node(struct onnx *x, const struct view *like, int node) {
   give_view(x, 0, &result);
 }
 
-/* Numbers of the file are float32: 9.99999974e-06 is 1e-5. */
-static const char *short_real(struct onnx *x, double value) {
-  for (int digits = 1; digits < 9 && value > 0; digits++) {
-    double scale = pow(10, digits - 1 - floor(log10(value)));
-    double shorter = round(value * scale) / scale;
-    if ((float)shorter == (float)value)
-      return real_text(x, shorter);
-  }
-  return real_text(x, value);
-}
-
 static void put_eps(struct onnx *x, struct graph_node *node) {
   graph_arg(x->graph, node, PART_NONE,
-            "eps=", short_real(x, attribute_real(x, "epsilon", (double)1e-5F)));
+            "eps=", real_text(x, attribute_real(x, "epsilon", (double)1e-5F)));
   node->args.at[node->args.count - 1].usual = real_text(x, 1e-5);
 }
 
@@ -157,6 +146,29 @@ bool read_layer_norm(struct onnx *x) {
   return true;
 }
 
+bool read_rms_norm(struct onnx *x) {
+  static const char *const names[] = {"weight"};
+  const struct view *in = input_view(x, 0);
+  struct view last;
+  struct axes axes;
+  if (!in)
+    return false;
+  int axis = axis_from(x, attribute_int(x, "axis", -1), in->at.rank);
+  if (axis < 0)
+    return false;
+  for (int i = axis; i + 1 < in->at.rank; i++)
+    if (in->at.dim[i] > 1)
+      return onnx_fail(x, "a norm over several axes has no counterpart");
+  if (!to_last(x, in, in->at.rank - 1, &last, &axes))
+    return false;
+  struct graph_node *node = layer_on(x, "rmsnorm", last.node);
+  put_eps(x, node);
+  if (!take_weights(x, node, names, 1, in->at.dim[in->at.rank - 1]))
+    return false;
+  give_node(x, &last, node->index);
+  return true;
+}
+
 bool read_lrn(struct onnx *x) {
   const struct view *in = input_view(x, 0);
   struct view map;
@@ -171,8 +183,8 @@ bool read_lrn(struct onnx *x) {
     graph_note(x->graph,
                "`%s` has alpha %s, beta %s and bias %s; here they are "
                "0.0001, 0.75 and 1.",
-               onnx_shown(x, x->at->name), short_real(x, alpha),
-               short_real(x, beta), short_real(x, bias));
+               onnx_shown(x, x->at->name), real_text(x, alpha),
+               real_text(x, beta), real_text(x, bias));
   struct graph_node *node = layer_on(x, "lrn", map.node);
   graph_int(x->graph, node, PART_OTHER, "", size);
   give_node(x, &map, node->index);

@@ -2,22 +2,12 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "from_onnx/fold.h"
 #include "from_onnx_ops/moves.h"
 
 enum { MOST_RUNS = 64 }; /* of places that lie in a row */
 
-const char *axis_word(struct onnx *x, const struct graph_shape *shape,
-                      int axis) {
-  if (axis == shape->rank - 1)
-    return "c";
-  if (shape->rank == 3)
-    return axis == 0 ? "h" : "w";
-  return shape->rank == 2 ? "l" : graph_text(x->graph, "%d", axis);
-}
-
-/* Places [from, to) of an axis of a node; itself if that is all. */
-static int slice_node(struct onnx *x, int node, int axis, int64_t from,
-                      int64_t to) {
+int slice_node(struct onnx *x, int node, int axis, int64_t from, int64_t to) {
   int64_t size = node_at(x, node)->shape.size[axis];
   if (from == 0 && to == size)
     return node;
@@ -76,7 +66,11 @@ bool move_slice(struct onnx *x, struct moved *m, int axis, int64_t from,
     strides[axis] *= step;
     at.dim[axis] = count;
     at = layout_of(at.rank, at.dim, strides, first);
+    const struct constant *table = m->constant;
     m->constant = constant_through(x, m->constant, &at);
+    if (table->trained && table->rank == 2 && axis == 0 && first == 0 &&
+        step == 1 && count < size)
+      m->constant->longer = table;
     m->view.at = layout_dense(m->constant->rank, m->constant->dims);
     return !x->graph->failed;
   }
@@ -192,6 +186,19 @@ bool read_expand(struct onnx *x) {
   return move_give(x, &m, 0);
 }
 
+/* One place of an axis, seen again and again. */
+static bool spread_axis(struct onnx *x, struct moved *m, int axis,
+                        int64_t times) {
+  int64_t dims[MOST_AXES];
+  struct layout at;
+  memcpy(dims, m->view.at.dim, sizeof dims);
+  dims[axis] = times;
+  if (!layout_spread(&m->view.at, m->view.at.rank, dims, &at))
+    return onnx_fail(x, "its sizes do not fit its input");
+  m->view.at = at;
+  return true;
+}
+
 /* Places [from, from + count) one after the other, joined again. */
 static bool join_runs(struct onnx *x, struct moved *m, int axis,
                       const int64_t *from, const int64_t *count, int runs) {
@@ -200,7 +207,7 @@ static bool join_runs(struct onnx *x, struct moved *m, int axis,
   int64_t dims[MOST_AXES];
   if (!with_axis(x, &m->view, axis, &axes, &part))
     return false;
-  int place = axes_place(&axes, axis), nodes[MOST_RUNS];
+  int place = axes_place(&axes, axis), nodes[MOST_RUNS] = {0};
   memcpy(dims, part.at.dim, sizeof dims);
   dims[axis] = 0;
   for (int i = 0; i < runs; i++) {
@@ -218,6 +225,36 @@ static bool join_runs(struct onnx *x, struct moved *m, int axis,
   m->view =
       view_fresh(x, join->index, part.at.rank, dims, axes.order, axes.count);
   return true;
+}
+
+/* The whole of each axis, as often as the file says. */
+bool read_tile(struct onnx *x) {
+  struct moved m;
+  int64_t times[MOST_AXES], from[MOST_RUNS] = {0}, count[MOST_RUNS];
+  int rank = operand_ints(x, 1, "repeats", times, MOST_AXES);
+  if (rank < 0 || !move_take(x, &m) || m.constant)
+    return onnx_fail(x, "its repeats depend on the inputs");
+  if (rank != m.view.at.rank)
+    return onnx_fail(x, "%d repeats for %d axes", rank, m.view.at.rank);
+  for (int i = 0; i < rank; i++) {
+    int64_t size = m.view.at.dim[i];
+    if (times[i] > 1 && size == 1 && i != x->batch_axis &&
+        times[i] <= MOST_SIZE) {
+      if (!spread_axis(x, &m, i, times[i]))
+        return false;
+      continue;
+    }
+    if (times[i] < 1 || times[i] > MOST_RUNS)
+      return onnx_fail(x, "%" PRId64 " repeats; 1 to %d are understood",
+                       times[i], MOST_RUNS);
+    for (int k = 0; k < times[i]; k++)
+      count[k] = size;
+    if (times[i] > 1 && i == x->batch_axis && x->batch > 1)
+      return onnx_fail(x, "samples of a batch cannot be repeated");
+    if (times[i] > 1 && !join_runs(x, &m, i, from, count, (int)times[i]))
+      return false;
+  }
+  return move_give(x, &m, 0);
 }
 
 /* Runs of places; how many, -1: too many, or one is outside. */
@@ -305,6 +342,9 @@ bool read_gather(struct onnx *x) {
   struct constant *places = operand_constant(x, 1);
   if (table && !places)
     return embedding(x, table);
+  if (table)
+    return is_by_distance(x, table, places) ? read_by_distance(x, table, places)
+                                            : fold_gather(x, table, places);
   if (!places || !move_take(x, &m))
     return onnx_fail(x, "its places depend on the inputs");
   int axis = axis_from(x, attribute_int(x, "axis", 0), m.view.at.rank);

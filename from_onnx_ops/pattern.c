@@ -123,9 +123,10 @@ static int gelu(struct onnx *x, const struct product *p) {
     bool by_tanh = is_tanh_of(x, other, in);
     if (!by_tanh && !is_erf_of(x, other, in))
       continue;
+    struct graph_node *node = layer_on(x, "gelu", in);
     if (by_tanh)
-      graph_note(x->graph, "The file approximates gelu by tanh.");
-    return layer_on(x, "gelu", in)->index;
+      graph_arg(x->graph, node, PART_NONE, "approximate=", "tanh");
+    return node->index;
   }
   return -1;
 }
@@ -140,35 +141,55 @@ static int hard_sigmoid(struct onnx *x, int clipped, double factor) {
 
 /* Norms. */
 
-/* mean(x^2) over channels; x */
-static int mean_square(struct onnx *x, int node) {
-  double two = 0;
-  int a, b, inner = below(x, node, "?mean_c");
-  if (inner < 0)
-    return -1;
-  if (joins(x, inner, "mul", &a, &b) && a == b)
-    return a;
-  int in = below_number(x, inner, "pow", &two);
-  return in >= 0 && near(two, 2) ? in : -1;
+static bool same_args(struct onnx *x, int a, int b) {
+  const struct graph_node *one = node_at(x, a), *two = node_at(x, b);
+  bool same = one->args.count == two->args.count;
+  for (size_t i = 0; same && i < one->args.count; i++)
+    same = strcmp(one->args.at[i].value, two->args.at[i].value) == 0;
+  return same;
 }
 
-/* sqrt(mean(x^2) + eps), or that to the power of -1; x */
-static int root_of(struct onnx *x, int node, bool inverse, double *eps) {
+/* x^2, of which the same axes may have been parted as of x */
+static bool is_square(struct onnx *x, int node, int in) {
+  double two = 0;
+  int a, b;
+  if (joins(x, node, "mul", &a, &b) && a == b)
+    return a == in;
+  if (below_number(x, node, "pow", &two) >= 0)
+    return below_number(x, node, "pow", &two) == in && near(two, 2);
+  for (int i = 0; i < 2; i++) {
+    const char *word = i ? "reshape" : "permute";
+    int from = below(x, node, word), to = below(x, in, word);
+    if (from >= 0 && to >= 0 && same_args(x, node, in))
+      return is_square(x, from, to);
+  }
+  return false;
+}
+
+/* mean(x^2) over channels */
+static bool is_mean_square(struct onnx *x, int node, int in) {
+  int inner = below(x, node, "?mean_c");
+  return inner >= 0 && is_square(x, inner, in);
+}
+
+/* sqrt(mean(x^2) + eps), or that to the power of -1 */
+static bool is_root(struct onnx *x, int node, int in, bool inverse,
+                    double *eps) {
   double half = 0, minus = 0;
   int inner = below(x, node, "sqrt");
   if (inverse && inner < 0) {
     int whole = below_number(x, node, "pow", &minus);
     if (whole >= 0 && near(minus, -1))
-      return root_of(x, whole, false, eps);
+      return is_root(x, whole, in, false, eps);
     inner = near(minus, -0.5) ? whole : -1;
   } else if (inverse) {
-    return -1;
+    return false;
   } else if (inner < 0) {
     inner = below_number(x, node, "pow", &half);
     inner = near(half, 0.5) ? inner : -1;
   }
   int mean = inner < 0 ? -1 : below_number(x, inner, "add", eps);
-  return mean < 0 ? -1 : mean_square(x, mean);
+  return mean >= 0 && is_mean_square(x, mean, in);
 }
 
 static void put_eps(struct onnx *x, struct graph_node *node, double eps) {
@@ -176,28 +197,17 @@ static void put_eps(struct onnx *x, struct graph_node *node, double eps) {
   node->args.at[node->args.count - 1].usual = real_text(x, 1e-5);
 }
 
-/* Numbers of the file are float32: 9.99999974e-06 is 1e-5. */
-static double rounded(double value) {
-  for (int digits = 1; digits < 9; digits++) {
-    double scale = pow(10, digits - 1 - floor(log10(fabs(value))));
-    double shorter = round(value * scale) / scale;
-    if ((float)shorter == (float)value)
-      return shorter;
-  }
-  return value;
-}
-
 /* (x - mean(x)) / root of the difference, or x / root of x. */
 static int norm(struct onnx *x, int above, int root, bool inverse) {
   double eps = 0;
-  int a, b, of = root_of(x, root, inverse, &eps);
-  if (of != above || of < 0)
+  int a, b;
+  if (!is_root(x, root, above, inverse, &eps))
     return -1;
   bool centred = joins(x, above, "sub", &a, &b) && below(x, b, "?mean_c") == a;
   struct graph_node *node =
       layer_on(x, centred ? "ln" : "rmsnorm", centred ? a : above);
   graph_arg(x->graph, node, PART_NONE, "", "noaffine");
-  put_eps(x, node, rounded(eps));
+  put_eps(x, node, eps);
   return node->index;
 }
 
@@ -329,14 +339,37 @@ int pattern_channels(struct onnx *x, const char *word, int in,
   return node->index;
 }
 
+/* Row p has sin(p / 10000^(2i/C)), cos of the same, .. (arXiv 1706.03762). */
+static bool are_sines(struct onnx *x, struct constant *c) {
+  int64_t width = c->dims[1];
+  if (width < 2 || c->fill || !constant_known(x, c))
+    return false;
+  for (int64_t i = 0; i < c->count; i++) {
+    double at = (double)(i / width), k = (double)(i % width / 2 * 2);
+    double angle = at / pow(10000, k / (double)width);
+    double wave = i % width % 2 ? cos(angle) : sin(angle);
+    if (fabs(constant_real(c, i) - wave) > 2e-3)
+      return false;
+  }
+  return true;
+}
+
 int pattern_weight(struct onnx *x, const char *word, int in,
                    struct constant *c) {
   const struct graph_shape *shape = &node_at(x, in)->shape;
-  if (strcmp(word, "add") != 0 || !c->trained || shape->rank != 2 ||
-      c->rank != 2 || c->dims[0] != shape->size[0] ||
-      c->dims[1] != shape->size[1] || shape->size[0] < 2)
+  if (strcmp(word, "add") != 0 || shape->rank != 2 || c->rank != 2 ||
+      c->dims[0] != shape->size[0] || c->dims[1] != shape->size[1] ||
+      shape->size[0] < 2)
+    return -1;
+  bool fixed = are_sines(x, c);
+  if (!fixed && !c->trained)
     return -1;
   struct graph_node *node = layer_on(x, "posembed", in);
-  add_weight(x, node, "weight", c);
+  const struct constant *table = c->longer ? c->longer : c;
+  if (fixed)
+    graph_arg(x->graph, node, PART_NONE, "", "fixed");
+  else if (c->longer)
+    graph_int(x->graph, node, PART_OTHER, "", table->dims[0]);
+  add_weight(x, node, "weight", fixed ? c : table);
   return node->index;
 }

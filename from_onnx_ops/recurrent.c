@@ -2,7 +2,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "from_onnx/reader.h"
+#include "from_onnx_ops/moves.h"
 
 struct recurrent {
   const char *word;
@@ -10,6 +10,8 @@ struct recurrent {
   const int *order; /* gate i of PyTorch is gate order[i] of ONNX */
   int64_t hidden;
   int directions;
+  int64_t batch;
+  bool batch_first;
 };
 
 /* Part `from`, `count` of the rows of one direction. */
@@ -91,36 +93,33 @@ static bool check(struct onnx *x, struct recurrent *r, const struct view *in) {
        (b->rank != 2 || b->dims[0] != w->dims[0] || b->dims[1] != 2 * rows)))
     return onnx_fail(x, "its weights do not fit");
   if (attribute_is(x, "direction", "reverse", false))
-    return onnx_fail(x, "a run backwards alone has no counterpart");
-  if (!is_nothing(x, 5) || !is_nothing(x, 6) || !is_nothing(x, 7))
-    return onnx_fail(x, "initial states other than zeros, and peepholes, have "
+    return onnx_fail(x, "it runs backwards alone, which netc's do only beside "
+                        "a run forwards (bidirectional)");
+  if (!is_nothing(x, 5) || !is_nothing(x, 6))
+    return onnx_fail(x, "it begins with a state that it is given, netc's with "
+                        "zeros");
+  if (!is_nothing(x, 7))
+    return onnx_fail(x, "peepholes, weights from the cell to the gates, have "
                         "no counterpart");
   if (attribute(x, "activations") || attribute(x, "clip"))
     graph_note(x->graph,
                "`%s` says which activations it has; here they are the "
                "usual ones.",
                onnx_shown(x, x->at->name));
-  if (strcmp(r->word, "gru") == 0 &&
-      !attribute_int(x, "linear_before_reset", 0))
-    return onnx_fail(x, "only linear_before_reset=1 is understood, as PyTorch "
-                        "has it");
   return true;
 }
 
-/* The state at the end, [directions, N, H], of all of them. */
-static bool last_state(struct onnx *x, const struct recurrent *r, int in) {
+/* PyTorch's GRU, which netc's is, resets what the state gives. */
+static struct graph_node *layer_of(struct onnx *x, const struct recurrent *r,
+                                   int in) {
   struct graph_node *node = layer_on(x, r->word, in);
-  int64_t dims[3] = {r->directions, 1, r->hidden};
-  int64_t units = r->directions * r->hidden;
   graph_int(x->graph, node, PART_CHANNELS, "", r->hidden);
   if (r->directions == 2)
     graph_arg(x->graph, node, PART_NONE, "", "bidir");
-  graph_arg(x->graph, node, PART_NONE, "", "last");
-  node->shape = (struct graph_shape){1, {units}};
-  put_weights(x, r, node);
-  struct view result = {node->index, layout_dense(3, dims)};
-  give_view(x, 1, &result);
-  return true;
+  if (strcmp(r->word, "gru") == 0 &&
+      !attribute_int(x, "linear_before_reset", 0))
+    graph_arg(x->graph, node, PART_NONE, "reset=", "before");
+  return node;
 }
 
 static bool is_read(const struct onnx *x, size_t out) {
@@ -130,48 +129,92 @@ static bool is_read(const struct onnx *x, size_t out) {
   return v->uses > 0 || v->output;
 }
 
+/*
+ * Gives out states of a node: of all steps, or, where these are 0, the last.
+ * Their axes are steps, directions, N, H; with layout=1 N comes first.
+ */
+static void give_states(struct onnx *x, const struct recurrent *r, size_t out,
+                        int node, int64_t steps) {
+  const int64_t features = r->hidden * r->directions;
+  const int64_t sizes[4] = {steps, r->directions, r->batch, r->hidden};
+  const int64_t apart[4] = {features, r->hidden, node_values(x, node), 1};
+  static const int orders[2][4] = {{0, 1, 2, 3}, {2, 0, 1, 3}};
+  int64_t dims[4], strides[4];
+  int rank = 0;
+  for (int i = 0; i < 4; i++) {
+    int axis = orders[r->batch_first][i];
+    if (axis == 0 && steps == 0)
+      continue;
+    dims[rank] = sizes[axis];
+    strides[rank++] = apart[axis];
+  }
+  struct view result = {node, layout_of(rank, dims, strides, 0)};
+  give_view(x, out, &result);
+}
+
+/* Sequences that end early have no counterpart. */
+static bool runs_to_the_end(struct onnx *x, int64_t steps) {
+  struct constant *lengths = operand_constant(x, 4);
+  double all;
+  return !has_operand(x, 4) ||
+         (lengths && constant_is_even(x, lengths, &all) &&
+          all >= (double)steps) ||
+         onnx_fail(x,
+                   "its sequences have lengths of their own (sequence_lens), "
+                   "where netc runs all steps");
+}
+
 static bool recurrent(struct onnx *x, struct recurrent r) {
   const struct view *in = input_view(x, 0);
-  static const int order[2] = {0, 2};
   struct view line;
   if (!in || in->at.rank != 3 || !check(x, &r, in))
     return onnx_fail(x, "its input is no sequence");
-  if (attribute_int(x, "layout", 0) != 0)
-    return onnx_fail(x, "only layout=0 is understood");
-  if (in->at.dim[1] != 1)
+  r.batch_first = attribute_int(x, "layout", 0) != 0;
+  const int order[2] = {r.batch_first, 2};
+  r.batch = in->at.dim[!r.batch_first];
+  int64_t steps = in->at.dim[r.batch_first];
+  if (!is_batch(x, in, !r.batch_first)) {
+    x->other_batch = true;
     return onnx_fail(x, "a batch of several sequences");
-  if (!rearrange(x, in, order, 2, &line))
+  }
+  if (!runs_to_the_end(x, steps) || !rearrange(x, in, order, 2, &line))
     return false;
   if (is_read(x, 2))
-    return onnx_fail(x, "its last cell is read, which has no counterpart");
-  if (is_read(x, 0) && is_read(x, 1))
-    return onnx_fail(x, "all of its states and the last one are read");
-  if (is_read(x, 1))
-    return last_state(x, &r, line.node);
-  struct graph_node *node = layer_on(x, r.word, line.node);
-  graph_int(x->graph, node, PART_CHANNELS, "", r.hidden);
-  if (r.directions == 2)
-    graph_arg(x->graph, node, PART_NONE, "", "bidir");
-  node->shape.size[1] = r.hidden * r.directions;
+    return onnx_fail(x, "its last cell is read, which has no counterpart: "
+                        "netc's lstm gives its states");
+  bool all = is_read(x, 0), last = is_read(x, 1);
+  if (all && last && r.directions == 2)
+    return onnx_fail(x, "all of its states and the last ones of both "
+                        "directions are read");
+  struct graph_node *node = layer_of(x, &r, line.node);
   put_weights(x, &r, node);
-  int64_t dims[4] = {in->at.dim[0], r.directions, 1, r.hidden};
-  int64_t strides[4] = {r.hidden * r.directions, r.hidden, 1, 1};
-  struct view result = {node->index, layout_of(4, dims, strides, 0)};
-  give_view(x, 0, &result);
+  node->shape.size[1] = r.hidden * r.directions;
+  if (all) {
+    give_states(x, &r, 0, node->index, steps);
+    if (last)
+      give_states(x, &r, 1, slice_node(x, node->index, 0, steps - 1, steps), 0);
+    return true;
+  }
+  graph_arg(x->graph, node, PART_NONE, "", "last");
+  node->shape = (struct graph_shape){1, {r.hidden * r.directions}};
+  give_states(x, &r, 1, node->index, 0);
   return true;
 }
 
 bool read_lstm(struct onnx *x) {
   static const int order[] = {0, 2, 3, 1}; /* i f g o of i o f c */
-  return recurrent(x, (struct recurrent){.word = "lstm", 4, order, 0, 0});
+  return recurrent(
+      x, (struct recurrent){.word = "lstm", .gates = 4, .order = order});
 }
 
 bool read_gru(struct onnx *x) {
   static const int order[] = {1, 0, 2}; /* r z n of z r h */
-  return recurrent(x, (struct recurrent){.word = "gru", 3, order, 0, 0});
+  return recurrent(
+      x, (struct recurrent){.word = "gru", .gates = 3, .order = order});
 }
 
 bool read_rnn(struct onnx *x) {
   static const int order[] = {0};
-  return recurrent(x, (struct recurrent){.word = "rnn", 1, order, 0, 0});
+  return recurrent(
+      x, (struct recurrent){.word = "rnn", .gates = 1, .order = order});
 }

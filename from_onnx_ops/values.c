@@ -18,14 +18,17 @@ static const struct plain {
     {"Softplus", "softplus"}, {"HardSwish", "hswish"}, {"Mish", "mish"},
     {"Sqrt", "sqrt"},         {"Exp", "exp"},          {"Log", "log"},
     {"Abs", "abs"},           {"Neg", "neg"},          {"Erf", "?erf"},
-    {"Gelu", "gelu"},         {"FastGelu", "gelu"},
+    {"Gelu", "gelu"},
 };
 
 bool read_plain(struct onnx *x) {
   const struct view *in = input_view(x, 0);
   for (size_t i = 0; in && i < sizeof plains / sizeof *plains; i++)
     if (strcmp(plains[i].type, x->at->type) == 0) {
-      give_node(x, in, layer_on(x, plains[i].word, in->node)->index);
+      struct graph_node *node = layer_on(x, plains[i].word, in->node);
+      if (attribute_is(x, "approximate", "tanh", false))
+        graph_arg(x->graph, node, PART_NONE, "approximate=", "tanh");
+      give_node(x, in, node->index);
       return true;
     }
   return false;
@@ -58,9 +61,27 @@ bool read_selu(struct onnx *x) {
   const struct view *in = input_view(x, 0);
   if (!in)
     return false;
-  if (fabs(alpha - 1.6732632) > 1e-4 || fabs(gamma - 1.050701) > 1e-4)
-    return onnx_fail(x, "selu has its own alpha and gamma");
-  give_node(x, in, layer_on(x, "selu", in->node)->index);
+  if (fabs(alpha - 1.6732632) < 1e-4 && fabs(gamma - 1.050701) < 1e-4) {
+    give_node(x, in, layer_on(x, "selu", in->node)->index);
+    return true;
+  }
+  struct graph_node *elu = layer_on(x, "elu", in->node);
+  set_number(x, elu, alpha);
+  struct graph_node *node = layer_on(x, "mul", elu->index);
+  set_number(x, node, gamma);
+  give_node(x, in, node->index);
+  return true;
+}
+
+/* x / (1 + |x|) */
+bool read_softsign(struct onnx *x) {
+  const struct view *in = input_view(x, 0);
+  if (!in)
+    return false;
+  struct graph_node *node = layer_on(x, "abs", in->node);
+  node = layer_on(x, "add", node->index);
+  set_number(x, node, 1);
+  give_node(x, in, join_of(x, "div", in->node, node->index)->index);
   return true;
 }
 
@@ -93,10 +114,28 @@ bool read_prelu(struct onnx *x) {
   return true;
 }
 
+/* The type of CastLike's second input, as far as it matters. */
+static int64_t type_like(struct onnx *x) {
+  struct constant *like = operand_constant(x, 1);
+  const struct view *view = like ? NULL : input_view(x, 1);
+  if (like || !view)
+    return like ? like->type : TYPE_FLOAT;
+  const struct graph_node *node = node_at(x, view->node);
+  if (strcmp(node->word, "input") == 0 && node->args.count > 0)
+    return TYPE_INT64;
+  graph_note(x->graph,
+             "`%s` may round to fewer bits, those of another tensor; here "
+             "nothing does.",
+             onnx_shown(x, x->at->name));
+  return TYPE_FLOAT;
+}
+
 /* Reals stay what they are, and so do whole numbers that come in. */
 bool read_cast(struct onnx *x) {
   const struct view *in = input_view(x, 0);
-  int64_t to = attribute_int(x, "to", TYPE_FLOAT);
+  int64_t to = strcmp(x->at->type, "CastLike") == 0
+                   ? type_like(x)
+                   : attribute_int(x, "to", TYPE_FLOAT);
   if (!in)
     return false;
   const struct graph_node *node = node_at(x, in->node);
@@ -119,11 +158,15 @@ bool read_dropout(struct onnx *x) {
     return false;
   struct constant *training = operand_constant(x, 2);
   double on = 0;
-  if (training && constant_is_even(x, training, &on) && on > 0)
+  if (training && constant_is_even(x, training, &on) && on > 0 && p > 0)
     graph_note(x->graph, "`%s` drops values in a prediction, too.",
                onnx_shown(x, x->at->name));
   if (!(p >= 0 && p < 1))
     return onnx_fail(x, "`ratio` is no share");
+  if (p <= 0) {
+    give_view(x, 0, in);
+    return true;
+  }
   struct graph_node *node = layer_on(x, "dropout", in->node);
   graph_arg(x->graph, node, PART_NONE, "", real_text(x, round(p * 1e6) / 1e6));
   node->args.at[0].usual = "0.5";
@@ -159,11 +202,37 @@ bool read_softmax(struct onnx *x) {
 
 /* Reductions. */
 
-static const char *reduce_word(const char *type) {
-  return strcmp(type, "ReduceMean") == 0  ? "mean"
-         : strcmp(type, "ReduceSum") == 0 ? "sum"
-         : strcmp(type, "ReduceMax") == 0 ? "max"
-                                          : "min";
+/* What is done to each value before and to each result behind them. */
+static const struct reduction {
+  const char *type, *before, *word, *behind;
+} reductions[] = {
+    {"ReduceMean", "", "mean", ""},
+    {"ReduceSum", "", "sum", ""},
+    {"ReduceMax", "", "max", ""},
+    {"ReduceMin", "", "min", ""},
+    {"ReduceL1", "abs", "sum", ""},
+    {"ReduceL2", "pow", "sum", "sqrt"},
+    {"ReduceLogSum", "", "sum", "log"},
+    {"ReduceLogSumExp", "exp", "sum", "log"},
+    {"ReduceSumSquare", "pow", "sum", ""},
+};
+
+static const struct reduction *reduction_of(const char *type) {
+  size_t i = 0;
+  while (i + 1 < sizeof reductions / sizeof *reductions &&
+         strcmp(reductions[i].type, type) != 0)
+    i++;
+  return &reductions[i];
+}
+
+/* A layer of these without arguments; `pow` is a square. "": the same. */
+static int applied(struct onnx *x, const char *word, int in) {
+  if (!*word)
+    return in;
+  struct graph_node *node = layer_on(x, word, in);
+  if (strcmp(word, "pow") == 0)
+    set_number(x, node, 2);
+  return node->index;
 }
 
 /* Sums over axes of a node, which stay with a size of 1. */
@@ -230,7 +299,7 @@ static bool settle_last(struct onnx *x, struct view *view, const bool *over) {
 }
 
 static bool reduce(struct onnx *x, const struct view *in, const bool *over,
-                   bool keep, const char *word) {
+                   bool keep, const struct reduction *r) {
   bool which[LIMIT_RANK];
   struct view from = *in, result;
   if (!settle_last(x, &from, over))
@@ -241,15 +310,17 @@ static bool reduce(struct onnx *x, const struct view *in, const bool *over,
   bool any = false;
   for (int i = 0; i < LIMIT_RANK; i++)
     any = any || which[i];
+  from.node = applied(x, r->before, from.node);
   result = from;
   if (any) {
-    int node = reduce_node(x, word, from.node, which);
+    int node = reduce_node(x, r->word, from.node, which);
     if (!view_resized(x, &from, node, &result))
       return false;
   }
   for (int i = in->at.rank; i-- > 0 && !keep;)
     if (over[i])
       layout_drop(&result.at, i);
+  result.node = applied(x, r->behind, result.node);
   give_view(x, 0, &result);
   return true;
 }
@@ -277,7 +348,7 @@ bool read_reduce(struct onnx *x) {
       over[x->batch_axis])
     return onnx_fail(x, "samples of a batch cannot be summed");
   return reduce(x, in, over, attribute_int(x, "keepdims", 1) != 0,
-                reduce_word(x->at->type));
+                reduction_of(x->at->type));
 }
 
 bool read_global_pool(struct onnx *x) {

@@ -82,6 +82,19 @@ static void name_node(struct onnx *x, struct graph_node *node) {
   made(x, node);
 }
 
+/* Zeros around a map are the padding of a convolution that reads it. */
+static int past_borders(struct onnx *x, int node, struct window *w) {
+  const struct extra *extra = extra_of(x, node);
+  if (strcmp(node_at(x, node)->word, "pad") != 0 || !extra->borders ||
+      w->axes != node_at(x, node)->shape.rank - 1)
+    return node;
+  for (int i = 0; i < w->axes; i++) {
+    w->before[i] += extra->before[i];
+    w->behind[i] += extra->behind[i];
+  }
+  return node_at(x, node)->inputs.at[0];
+}
+
 /* A bias of a convolution. */
 static bool put_bias(struct onnx *x, struct graph_node *node,
                      int64_t channels) {
@@ -120,11 +133,13 @@ bool read_conv(struct onnx *x) {
                      graph_sizes(x->graph, weight->dims, weight->rank),
                      in->at.dim[1], groups);
   auto_pad(x, &w, shape);
+  int from = past_borders(x, map.node, &w);
+  shape = &node_at(x, from)->shape;
   for (int i = 0; i < w.axes; i++)
     if (window_count(&w, i, shape->size[i]) < 1)
       return onnx_fail(x, "the window is larger than its padded input");
   struct graph_node *node =
-      window_conv(x->graph, map.node, in->at.dim[1], channels, groups, &w);
+      window_conv(x->graph, from, in->at.dim[1], channels, groups, &w);
   name_node(x, node);
   if (!put_bias(x, node, channels))
     return false;

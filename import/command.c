@@ -178,8 +178,10 @@ static int serve(struct request *r) {
   if (!import_file(reader, file, stem(r), &r->options, &graph, &result))
     return refuse(r, &graph);
   struct slice text = text_slice(&result.source);
+  /* Its lines are none of the file's. */
   enum netc_status loaded =
-      netc_load_text(r->netc, r->path, text.at, text.length);
+      netc_load_text(r->netc, graph_text(&graph, "%s, imported", r->path),
+                     text.at, text.length);
   if (loaded != NETC_OK) {
     show_diagnostics(r->netc, style_of(COLOUR_AUTO));
     return exit_status_of(r->netc, loaded);

@@ -51,25 +51,30 @@ static bool runs_alike(const struct source_plan *plan, const struct run *a,
 
 /*
  * Names of outputs are the net's; a def would give them twice. A tensor from
- * before `first` may be given to a def, a layer to use again may not.
+ * before `first` may be given to a def, a layer to use again may not, nor the
+ * turn of a loop around it: only a loop of its own (`looped`) has an index.
  */
 static bool may_move(const struct source_plan *plan, const struct statement *s,
-                     int first) {
-  const char *word =
-      s->pieces.at[0].kind == PIECE_TEXT ? s->pieces.at[0].text.value : "";
+                     int first, bool looped) {
+  const char *word = statement_word(s);
   if (strcmp(word, "input") == 0 || strcmp(word, "output") == 0)
     return false;
   if (s->series_until > 0 && s->series_from < first)
     return false;
   bool again = strcmp(word, "again") == 0;
+  if (s->index && !looped)
+    return false;
+  looped = looped || s->series_until > 0;
   for (size_t i = 0; i < s->pieces.count; i++) {
     const struct piece *piece = &s->pieces.at[i];
+    if (piece->kind == PIECE_LABEL && piece->index && !looped)
+      return false;
     if (piece->kind == PIECE_LABEL && plan->ordinal[piece->node] < first &&
         (again || *piece->text.before))
       return false;
     const struct block *inner = piece->block;
     for (size_t k = 0; inner && k < inner->all.count; k++)
-      if (!may_move(plan, &inner->all.at[k], first))
+      if (!may_move(plan, &inner->all.at[k], first, looped))
         return false;
   }
   return true;
@@ -95,8 +100,7 @@ static void note_run(struct search *search, struct run run, uint64_t form) {
 static bool only_begins_outside(const struct source_plan *plan,
                                 const struct run *run) {
   const struct statement *s = &run->block->all.at[run->from];
-  const char *word = s->pieces.at[0].text.value;
-  if (s->pieces.at[0].kind != PIECE_TEXT || strcmp(word, "from") != 0)
+  if (strcmp(statement_word(s), "from") != 0)
     return false;
   struct run rest = {run->block, run->from + 1, run->length - 1};
   return run->length == 1 || run_is_closed(plan, &rest, true);
@@ -108,7 +112,7 @@ static void search_block(struct search *search, struct block *block) {
     for (size_t n = 1; n <= search->longest && i + n <= block->all.count; n++) {
       const struct statement *s = &block->all.at[i + n - 1];
       struct run run = {block, i, n};
-      if (!may_move(search->plan, s, block->all.at[i].first))
+      if (!may_move(search->plan, s, block->all.at[i].first, false))
         break;
       form = (form ^ s->form) * UINT64_C(0x9E3779B97F4A7C15) + n;
       if (run_is_private(search->plan, &run, true) && run_lines(&run) > 1 &&
@@ -168,16 +172,6 @@ static struct family *best_family(struct search *search) {
 
 /* Names. */
 
-static bool is_word_of(const struct source_plan *plan, const char *name) {
-  for (size_t i = 0; i < plan->graph->nodes.count; i++)
-    if (strcmp(plan->graph->nodes.at[i]->word, name) == 0)
-      return true;
-  for (size_t i = 0; i < plan->defs.all.count; i++)
-    if (strcmp(plan->defs.all.at[i].pieces.at[1].text.value, name) == 0)
-      return true;
-  return false;
-}
-
 /* The letters that the file's names of all the runs begin with; where a run
  * takes several tensors, the name of what it makes says more. */
 static const char *common_name(struct source_plan *plan,
@@ -227,14 +221,6 @@ static const char *name_def(struct source_plan *plan, const struct family *f) {
   return whole;
 }
 
-static struct piece *put(struct source_plan *plan, struct statement *s,
-                         enum piece_kind kind) {
-  struct piece *piece = VEC_PUSH(plan->graph->arena, &s->pieces);
-  piece->kind = kind;
-  piece->node = -1;
-  return piece;
-}
-
 static struct statement call(struct source_plan *plan, const char *name,
                              const struct run *run, const struct parameters *p,
                              const struct part_text *values) {
@@ -243,11 +229,11 @@ static struct statement call(struct source_plan *plan, const char *name,
   struct statement s = {.node = last->node,
                         .first = run->block->all.at[run->from].first,
                         .last = last->last};
-  put(plan, &s, PIECE_TEXT)->text =
-      (struct part_text){PART_NONE, "", name, NULL, NULL};
+  statement_put_text(plan, &s, PART_NONE, name);
   for (size_t i = 0; i < p->count; i++) {
     bool label = values[i].part == PART_TENSOR && *values[i].value == '#';
-    struct piece *piece = put(plan, &s, label ? PIECE_LABEL : PIECE_TEXT);
+    struct piece *piece =
+        statement_put(plan, &s, label ? PIECE_LABEL : PIECE_TEXT);
     piece->text = values[i];
     if (label)
       piece->node = atoi(values[i].value + 1);
@@ -284,13 +270,10 @@ static bool define(struct source_plan *plan, struct family *f) {
   if (!parameters_find(plan, f->runs.at, f->runs.count, &p))
     return false;
   struct statement def = {.node = -1};
-  put(plan, &def, PIECE_TEXT)->text =
-      (struct part_text){PART_NONE, "", "def", NULL, NULL};
-  put(plan, &def, PIECE_TEXT)->text =
-      (struct part_text){PART_NONE, "", name, NULL, NULL};
+  statement_put_text(plan, &def, PART_NONE, "def");
+  statement_put_text(plan, &def, PART_NONE, name);
   for (size_t i = 0; i < p.count; i++)
-    put(plan, &def, PIECE_TEXT)->text =
-        (struct part_text){PART_NONE, "", p.name[i], NULL, NULL};
+    statement_put_text(plan, &def, PART_NONE, p.name[i]);
   struct block *body = ARENA_NEW(plan->graph->arena, struct block);
   const struct run *first = &f->runs.at[0];
   for (size_t i = 0; i < first->length; i++)
@@ -299,7 +282,7 @@ static bool define(struct source_plan *plan, struct family *f) {
   body->all.at[first->length - 1].node = -1; /* the call has its label */
   name_tensors(body);
   block_measure(plan, body);
-  put(plan, &def, PIECE_BLOCK)->block = body;
+  statement_put(plan, &def, PIECE_BLOCK)->block = body;
   for (size_t i = f->runs.count; i-- > 0;)
     replace(&f->runs.at[i],
             call(plan, name, &f->runs.at[i], &p, &p.values[i * p.count]));

@@ -133,20 +133,6 @@ static void find(struct source_plan *plan, struct block *block, enum loop loop,
     }
 }
 
-static struct piece *put(struct source_plan *plan, struct statement *s,
-                         enum piece_kind kind) {
-  struct piece *piece = VEC_PUSH(plan->graph->arena, &s->pieces);
-  piece->kind = kind;
-  piece->node = -1;
-  return piece;
-}
-
-static void put_text(struct source_plan *plan, struct statement *s,
-                     enum part part, const char *text) {
-  put(plan, s, PIECE_TEXT)->text =
-      (struct part_text){part, "", text, NULL, NULL};
-}
-
 static struct block *body_of(struct source_plan *plan, struct run run) {
   struct block *body = ARENA_NEW(plan->graph->arena, struct block);
   for (size_t i = 0; i < run.length; i++)
@@ -162,11 +148,11 @@ static bool make_table(struct source_plan *plan, struct block *block,
     runs[i] = run_at(block, f, i);
   if (!parameters_find(plan, runs, f->count, &p))
     return false;
-  put_text(plan, s, PART_NONE, "for");
+  statement_put_text(plan, s, PART_NONE, "for");
   for (size_t i = 0; i < p.count; i++)
-    put_text(plan, s, PART_NONE, p.name[i]);
-  put_text(plan, s, PART_NONE, "in");
-  struct piece *rows = put(plan, s, PIECE_ROWS);
+    statement_put_text(plan, s, PART_NONE, p.name[i]);
+  statement_put_text(plan, s, PART_NONE, "in");
+  struct piece *rows = statement_put(plan, s, PIECE_ROWS);
   rows->columns = p.count;
   for (size_t i = 0; i < p.count * f->count; i++)
     *VEC_PUSH(plan->graph->arena, &rows->values) = p.values[i];
@@ -181,11 +167,11 @@ static void make_series(struct source_plan *plan, struct block *block,
   series_make(plan, &runs, s, turns);
   if (s->node >= 0 && plan->series[s->node])
     s->node = -1; /* its label has an index */
-  put_text(plan, s, PART_NONE, "for");
-  put_text(plan, s, PART_NONE, "i");
-  put_text(plan, s, PART_NONE, "in");
-  put_text(plan, s, PART_COUNT,
-           graph_text(plan->graph, "%lld", (long long)turns[1]));
+  statement_put_text(plan, s, PART_NONE, "for");
+  statement_put_text(plan, s, PART_NONE, "i");
+  statement_put_text(plan, s, PART_NONE, "in");
+  statement_put_text(plan, s, PART_COUNT,
+                     graph_text(plan->graph, "%lld", (long long)turns[1]));
   s->pieces.at[3].text.before =
       graph_text(plan->graph, "%lld..", (long long)turns[0]);
 }
@@ -201,14 +187,15 @@ static void make(struct source_plan *plan, struct block *block,
   if (f->loop == LOOP_SERIES) {
     make_series(plan, block, f, s);
   } else if (f->loop == LOOP_REPEAT) {
-    put_text(plan, s, PART_NONE, "repeat");
-    put_text(plan, s, PART_COUNT, graph_text(plan->graph, "%zu", f->count));
+    statement_put_text(plan, s, PART_NONE, "repeat");
+    statement_put_text(plan, s, PART_COUNT,
+                       graph_text(plan->graph, "%zu", f->count));
   } else if (!make_table(plan, block, f, s)) {
     return;
   }
   struct block *body = body_of(plan, first);
   block_measure(plan, body);
-  put(plan, s, PIECE_BLOCK)->block = body;
+  statement_put(plan, s, PIECE_BLOCK)->block = body;
   statement_measure(plan, s);
 }
 

@@ -180,6 +180,11 @@ void graph_padding(struct graph *graph, struct graph_node *node, int axes,
     graph_arg(graph, node, PART_NONE, "", "pad");
     return;
   }
+  if (axes == 1 && behind[0] == 0) { /* causal: blocks differ in a number */
+    graph_int(graph, node, PART_PADDING, "pad=", before[0]);
+    node->args.at[node->args.count - 1].after = ":0";
+    return;
+  }
   struct text text = text_new(graph->arena);
   for (int i = 0; i < (even ? 1 : axes); i++) {
     if (i)

@@ -58,20 +58,43 @@ const struct import_reader *import_reader_find(const char *path,
 
 enum { MOST_TO_TRY = 20000 }; /* layers: for more, the first way has to do */
 
-/* A source, and the layers behind its lines; returns how many these are. */
+/* What outlives the passes: names of outputs, the source, its layers. */
+static void keep_plan(struct graph *graph, const struct source_plan *plan,
+                      const struct text *source, struct imported *result) {
+  for (size_t i = 0; i < graph->nodes.count; i++) {
+    struct graph_node *node = graph->nodes.at[i];
+    if (node->output)
+      node->output =
+          arena_copy(graph->arena, node->output, strlen(node->output));
+  }
+  result->source = text_new(graph->arena);
+  text_puts(&result->source, text_slice(source));
+  result->layer_count = (size_t)plan->count;
+  result->layers =
+      arena_alloc(graph->arena, result->layer_count + 1, sizeof(void *));
+  for (int i = 0; i < plan->count; i++)
+    result->layers[i] = graph->nodes.at[plan->order[i]];
+}
+
+/*
+ * A source, and the layers behind its lines; returns how many these are. What
+ * the passes make is given back: it is more than the graph itself, and there
+ * are many ways to try.
+ */
 static int write_plan(struct graph *graph, struct layout layout,
                       struct imported *result) {
   struct source_plan plan;
-  structure(&plan, graph, layout);
+  struct arena scratch;
+  struct graph seen = *graph;
+  arena_open_in(&scratch, graph->arena);
+  seen.arena = &scratch;
+  structure(&plan, &seen, layout);
   if (!layout.flat)
     fold(&plan);
-  result->source = text_new(graph->arena);
-  write_source(&plan, &result->source);
-  result->layer_count = (size_t)plan.count;
-  result->layers =
-      arena_alloc(graph->arena, result->layer_count + 1, sizeof(void *));
-  for (int i = 0; i < plan.count; i++)
-    result->layers[i] = graph->nodes.at[plan.order[i]];
+  struct text source = text_new(&scratch);
+  write_source(&plan, &source);
+  keep_plan(graph, &plan, &source, result);
+  arena_close(&scratch);
   int lines = 0;
   for (size_t i = 0; i < result->source.length; i++)
     lines += result->source.at[i] == '\n';

@@ -9,15 +9,11 @@ struct calls {
   size_t at, count;
 };
 
-static const char *word_of(const struct statement *s) {
-  return s->pieces.at[0].kind == PIECE_TEXT ? s->pieces.at[0].text.value : "";
-}
-
 static void count_calls(struct block *block, const char *name,
                         struct calls *calls) {
   for (size_t i = 0; i < block->all.count; i++) {
     const struct statement *s = &block->all.at[i];
-    if (strcmp(word_of(s), name) == 0) {
+    if (strcmp(statement_word(s), name) == 0) {
       calls->block = block;
       calls->at = i;
       calls->count++;
@@ -65,6 +61,7 @@ static bool put_given(struct source_plan *plan, const struct statement *def,
   if (by->kind == PIECE_LABEL) {
     piece->kind = PIECE_LABEL;
     piece->node = by->node;
+    piece->index = by->index;
     text->value = by->text.value;
   } else {
     text->value = graph_text(plan->graph, "%s%s", by->text.value, rest);
@@ -97,7 +94,9 @@ static void replace(struct source_plan *plan, const struct calls *calls,
                     struct block *body) {
   struct block next = {0};
   struct statement *old = calls->block->all.at;
-  body->all.at[body->all.count - 1].node = old[calls->at].node;
+  struct statement *last = &body->all.at[body->all.count - 1];
+  last->node = old[calls->at].node;
+  last->index = old[calls->at].index; /* in a loop, one of a series */
   for (size_t i = 0; i < calls->block->all.count; i++) {
     if (i != calls->at) {
       *VEC_PUSH(plan->graph->arena, &next.all) = old[i];
@@ -138,21 +137,11 @@ static bool inline_def(struct source_plan *plan, size_t index) {
   return true;
 }
 
-static bool is_taken(const struct source_plan *plan, const char *name) {
-  for (size_t i = 0; i < plan->graph->nodes.count; i++)
-    if (strcmp(plan->graph->nodes.at[i]->word, name) == 0)
-      return true;
-  for (size_t i = 0; i < plan->defs.all.count; i++)
-    if (strcmp(plan->defs.all.at[i].pieces.at[1].text.value, name) == 0)
-      return true;
-  return false;
-}
-
 static void rename_calls(struct block *block, const char *from,
                          const char *to) {
   for (size_t i = 0; i < block->all.count; i++) {
     struct statement *s = &block->all.at[i];
-    if (strcmp(word_of(s), from) == 0)
+    if (strcmp(statement_word(s), from) == 0)
       s->pieces.at[0].text.value = to;
     for (size_t k = 0; k < s->pieces.count; k++)
       if (s->pieces.at[k].kind == PIECE_BLOCK)
@@ -168,7 +157,7 @@ static void renumber(struct source_plan *plan, struct statement *def) {
     length--;
   const char *base = graph_text(plan->graph, "%.*s", (int)length, old);
   const char *name = base;
-  for (int i = 2; strcmp(name, old) != 0 && is_taken(plan, name); i++)
+  for (int i = 2; strcmp(name, old) != 0 && is_word_of(plan, name); i++)
     name = graph_text(plan->graph, "%s%d", base, i);
   def->pieces.at[1].text.value = name;
   rename_calls(&plan->top, old, name);

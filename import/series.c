@@ -173,10 +173,10 @@ static void join_series(struct source_plan *plan, int node, int series,
   plan->turn[node] = turn;
 }
 
-/* In the body a label is counted from the turn. */
+/* In the body a label is counted from the turn; that of another loop is not. */
 static void index_label(struct view *v, struct piece *piece) {
   int turn = v->plan->turn[piece->node] - v->lag;
-  if (!v->plan->series[piece->node])
+  if (v->plan->series[piece->node] <= v->plan->series_count - v->series)
     return;
   piece->index = turn ? graph_text(v->plan->graph, "i%d", turn) : "i";
 }

@@ -33,6 +33,35 @@ static void mix_part(struct statement *s, const struct part_text *text) {
     s->form = mix_text(s->form, text->value);
 }
 
+struct piece *statement_put(const struct source_plan *plan, struct statement *s,
+                            enum piece_kind kind) {
+  VEC_RESERVE(plan->graph->arena, &s->pieces, 2); /* a million may follow */
+  struct piece *piece = VEC_PUSH(plan->graph->arena, &s->pieces);
+  piece->kind = kind;
+  piece->node = -1;
+  return piece;
+}
+
+void statement_put_text(const struct source_plan *plan, struct statement *s,
+                        enum part part, const char *text) {
+  statement_put(plan, s, PIECE_TEXT)->text =
+      (struct part_text){.part = part, .before = "", .value = text};
+}
+
+const char *statement_word(const struct statement *s) {
+  return s->pieces.at[0].kind == PIECE_TEXT ? s->pieces.at[0].text.value : "";
+}
+
+bool is_word_of(const struct source_plan *plan, const char *name) {
+  for (size_t i = 0; i < plan->graph->nodes.count; i++)
+    if (strcmp(plan->graph->nodes.at[i]->word, name) == 0)
+      return true;
+  for (size_t i = 0; i < plan->defs.all.count; i++)
+    if (strcmp(plan->defs.all.at[i].pieces.at[1].text.value, name) == 0)
+      return true;
+  return false;
+}
+
 int block_width(const struct block *block) {
   size_t width = 2;
   if (block->all.count > 3)

@@ -106,6 +106,18 @@ void inline_defs(struct source_plan *plan);
 void statement_measure(const struct source_plan *plan,
                        struct statement *statement);
 
+/* Adds a piece; of a label, its node follows. */
+struct piece *statement_put(const struct source_plan *plan,
+                            struct statement *statement, enum piece_kind kind);
+void statement_put_text(const struct source_plan *plan,
+                        struct statement *statement, enum part part,
+                        const char *text);
+/* The word that a statement begins with. */
+const char *statement_word(const struct statement *statement);
+
+/* Whether a layer or a def is called so. */
+bool is_word_of(const struct source_plan *plan, const char *name);
+
 /* Measures all statements of a block, the inner ones first. */
 void block_measure(struct source_plan *plan, struct block *block);
 

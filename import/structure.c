@@ -3,6 +3,7 @@
  * dominates it and no tensor between d and the join is used elsewhere; d is
  * then the tensor before the join. Everything else is named and fetched.
  */
+#include <inttypes.h>
 #include <string.h>
 
 #include "import/builder.h"
@@ -15,15 +16,11 @@ enum {
 
 static struct piece *put(struct builder *b, struct statement *s,
                          enum piece_kind kind) {
-  struct piece *piece = VEC_PUSH(b->arena, &s->pieces);
-  piece->kind = kind;
-  piece->node = -1;
-  return piece;
+  return statement_put(b->plan, s, kind);
 }
 
 static void put_word(struct builder *b, struct statement *s, const char *word) {
-  put(b, s, PIECE_TEXT)->text =
-      (struct part_text){PART_NONE, "", word, NULL, NULL};
+  statement_put_text(b->plan, s, PART_NONE, word);
 }
 
 static struct statement *begin(struct builder *b, struct block *out) {
@@ -350,6 +347,23 @@ static bool is_unused(const struct builder *b, int node) {
   return b->tree.first_use[node] == b->tree.first_use[node + 1];
 }
 
+/* Outputs of one name are NAME, NAME_2, NAME_3. */
+static void part_names(struct builder *b) {
+  struct map names = {0};
+  struct arena *arena = b->graph->arena;
+  for (size_t i = 0; i < b->graph->nodes.count; i++) {
+    struct graph_node *node = b->graph->nodes.at[i];
+    if (!node->output)
+      continue;
+    const char *name = node->output;
+    struct map_entry *first = map_find(&names, slice_of(name));
+    while (map_find(&names, slice_of(name)))
+      name = graph_text(b->graph, "%s_%" PRId64, node->output, ++first->number);
+    map_add(arena, &names, slice_of(name))->number = 1;
+    node->output = name;
+  }
+}
+
 /* Every tensor that nothing uses is an output; several need names. */
 static int name_outputs(struct builder *b) {
   int count = (int)b->graph->nodes.count, outputs = 0, last = -1;
@@ -367,6 +381,7 @@ static int name_outputs(struct builder *b) {
     if (outputs > 1 && is_unused(b, i) && !node->output)
       node->output = graph_text(b->graph, "output%d", i);
   }
+  part_names(b);
   b->outputs = outputs;
   return last;
 }

@@ -409,6 +409,8 @@ struct netc_verdict {
   int64_t largest_batch;   /* 0: not even one sample fits */
   size_t way_count;        /* changes with which it would fit */
   int64_t reserve_bytes;   /* kept free for what is not counted */
+  int64_t host_bytes;      /* of a host's devices, there; 0: nothing */
+  int64_t host_room_bytes; /* what the host has, which must hold them, too */
 };
 
 /*
@@ -512,6 +514,7 @@ struct netc_placement {
   double step_seconds; /* the longest of these */
   double compute_seconds, bubble_seconds;         /* the one with the other */
   double near_seconds, far_seconds, host_seconds; /* bytes sent */
+  int64_t virtual_stages; /* parts of the net that each stage has */
 };
 
 /* NETC_USAGE: no such device, or no degrees that share the net and the batch;

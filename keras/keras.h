@@ -37,7 +37,12 @@ struct keras {
 };
 
 /* Nodes of tensors that netc does not have. */
-enum { KERAS_LEFT_OUT = -1, KERAS_STATE = -2 };
+enum {
+  KERAS_LEFT_OUT = -1,
+  KERAS_STATE = -2,
+  KERAS_LAST = -3,
+  KERAS_MASK = -4 /* which steps count */
+};
 
 /* A tensor as Keras sees it; that of the node may have axes of 1 besides. */
 struct keras_tensor {
@@ -45,6 +50,7 @@ struct keras_tensor {
   struct graph_shape shape;
   bool padded; /* zeros that its only user, a convolution, adds itself */
   int64_t before[3], behind[3];
+  int last_of; /* of KERAS_LAST: whose last step it is */
 };
 
 /* What a call is given: a tensor, or a value of the file. */
@@ -122,6 +128,8 @@ int keras_exact(struct keras_call *call, const struct keras_tensor *tensor);
 /* `reshape` unless the shape is the same. */
 int keras_reshape(struct keras_call *call, int input,
                   const struct graph_shape *shape);
+/* Says that masks are left out. */
+void keras_note_masks(struct keras_call *call);
 /* Gives out a node as the call's next output. */
 bool keras_give(struct keras_call *call, int node,
                 const struct graph_shape *shape);
@@ -153,6 +161,10 @@ int keras_spatial(const struct keras_call *call);
 /* Values; false with an error where they pass 2^62. */
 bool keras_count(struct keras_call *call, const struct graph_shape *shape,
                  int64_t *count);
+/* The first input's values in the shape of a list, from its item `from` on,
+ * of which one, null or -1, is inferred; `what` is the list's name. */
+bool keras_fill_shape(struct keras_call *call, const json_t *target,
+                      size_t from, const char *what, struct graph_shape *shape);
 bool keras_same(const struct graph_shape *a, const struct graph_shape *b);
 /* What a join of both by value gives; false, with an error: they differ. */
 bool keras_broadcast(struct keras_call *call, const struct graph_shape *a,
@@ -189,6 +201,8 @@ bool keras_concat(struct keras_call *call, int64_t axis);
 bool keras_add_layer(struct keras_call *call);
 /* `tf.math.add`, or an operation of Keras 3. */
 bool keras_add_operation(struct keras_call *call, const char *function);
+/* Whether such an operation may be what a mask is computed by. */
+bool keras_makes_mask(const char *function);
 /* A whole model, whose layers become the caller's. */
 bool keras_add_model(struct keras_call *call);
 

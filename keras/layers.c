@@ -283,6 +283,12 @@ static bool left_out(struct keras_call *call) {
   return true;
 }
 
+static bool masking(struct keras_call *call) {
+  keras_note_masks(call);
+  *VEC_PUSH(call->keras->graph->arena, &call->outputs) = call->inputs[0];
+  return true;
+}
+
 /* Shapes. */
 
 static bool flatten(struct keras_call *call) {
@@ -303,38 +309,14 @@ static bool flatten(struct keras_call *call) {
   return keras_give(call, node, &out);
 }
 
-/* Sizes with one that is inferred; of a model with channels first turned. */
+/* Of a model with channels first turned. */
 static bool reshape(struct keras_call *call) {
   const json_t *target = keras_member(call->config, "target_shape");
-  struct graph_shape out = {.rank = (int)json_array_size(target)};
-  int64_t all, known = 1;
-  int open = -1, lead = call->keras->lead;
-  if (!json_is_array(target) ||
-      json_array_size(target) + (size_t)lead > LIMIT_RANK - 1)
-    return keras_fail(call, "`target_shape` is no list of sizes");
-  if (lead > 0)
-    return keras_fail(call, "it stands in no TimeDistributed");
-  if (!keras_count(call, &call->inputs[0].shape, &all))
+  struct graph_shape out;
+  if (!keras_fill_shape(call, target, 0, "target_shape", &out))
     return false;
-  for (int i = 0; i < out.rank; i++) {
-    const json_t *size = json_array_get(target, (size_t)i);
-    if (json_is_integer(size) && json_integer_value(size) == -1 && open < 0)
-      open = i;
-    else if (!keras_integer(call, size, "target_shape", 1, KERAS_MOST,
-                            &out.size[i]))
-      return false;
-    else if (all / out.size[i] < known)
-      return keras_fail(call, "`target_shape` has more values than its input");
-    else
-      known *= out.size[i];
-  }
-  if (open >= 0)
-    out.size[open] = all / known;
-  if (open >= 0 ? all % known != 0 : known != all)
-    return keras_fail(call,
-                      "its input has %" PRId64 " values, which are not "
-                      "those of `target_shape`",
-                      all);
+  if (call->keras->lead > 0)
+    return keras_fail(call, "it stands in no TimeDistributed");
   if (call->keras->channels_first[out.rank]) {
     int64_t channels = out.size[0];
     memmove(out.size, out.size + 1, (size_t)(out.rank - 1) * sizeof *out.size);
@@ -439,13 +421,26 @@ static const struct keras_row rows[] = {
     {"StochasticDepth", drop_path, "droppath"},
     {"GaussianNoise", left_out, ""},
     {"ActivityRegularization", left_out, ""},
-    {"Masking", left_out, ""},
+    {"Masking", masking, ""},
     {"RandomFlip", left_out, ""},
     {"RandomRotation", left_out, ""},
     {"RandomZoom", left_out, ""},
     {"RandomTranslation", left_out, ""},
     {"RandomContrast", left_out, ""},
     {"RandomBrightness", left_out, ""},
+    {"RandomHue", left_out, ""},
+    {"RandomSaturation", left_out, ""},
+    {"RandomGrayscale", left_out, ""},
+    {"RandomColorJitter", left_out, ""},
+    {"RandomColorDegeneration", left_out, ""},
+    {"RandomPosterization", left_out, ""},
+    {"RandomSharpness", left_out, ""},
+    {"RandomShear", left_out, ""},
+    {"RandomErasing", left_out, ""},
+    {"RandomGaussianBlur", left_out, ""},
+    {"RandomPerspective", left_out, ""},
+    {"RandomElasticTransform", left_out, ""},
+    {"RandomInvert", left_out, ""},
     {"Identity", NULL, "identity"},
     {"Flatten", flatten, "flatten"},
     {"Reshape", reshape, "reshape"},

@@ -28,6 +28,7 @@ static bool is_history(const json_t *list) {
 static bool take_history(struct keras *k, const json_t *list, const char *key,
                          const json_t *shape, keras_references *out) {
   int64_t output = json_integer_value(json_array_get(list, 2));
+  VEC_RESERVE(k->graph->arena, out, 1);
   struct keras_reference *from = VEC_PUSH(k->graph->arena, out);
   *from = (struct keras_reference){
       .key = key,
@@ -334,6 +335,7 @@ static bool build_sequential(struct keras *k, struct keras_model *m,
       *VEC_PUSH(k->graph->arena, &m->inputs) = 0;
       continue;
     }
+    VEC_RESERVE(k->graph->arena, &site->args, 0);
     *VEC_PUSH(k->graph->arena, &site->args) =
         (struct keras_reference){.is_tensor = true, .site = last - 1};
     m->sites.at[last - 1].uses = 1;

@@ -65,6 +65,43 @@ bool keras_count(struct keras_call *call, const struct graph_shape *shape,
   return true;
 }
 
+static bool is_open(const json_t *size) {
+  return json_is_null(size) ||
+         (json_is_integer(size) && json_integer_value(size) == -1);
+}
+
+bool keras_fill_shape(struct keras_call *call, const json_t *target,
+                      size_t from, const char *what,
+                      struct graph_shape *shape) {
+  size_t length = json_array_size(target);
+  int64_t all, known = 1;
+  int open = -1;
+  if (!json_is_array(target) || length <= from ||
+      length - from > LIMIT_RANK - 1)
+    return keras_fail(call, "`%s` is no list of sizes", what);
+  *shape = (struct graph_shape){.rank = (int)(length - from)};
+  if (!keras_count(call, &call->inputs[0].shape, &all))
+    return false;
+  for (int i = 0; i < shape->rank; i++) {
+    const json_t *size = json_array_get(target, from + (size_t)i);
+    if (open < 0 && is_open(size))
+      open = i;
+    else if (!keras_integer(call, size, what, 1, KERAS_MOST, &shape->size[i]))
+      return false;
+    else if (all / shape->size[i] < known)
+      return keras_fail(call, "`%s` has more values than its input", what);
+    else
+      known *= shape->size[i];
+  }
+  if (open >= 0)
+    shape->size[open] = all / known;
+  return (open >= 0 ? all % known == 0 : known == all) ||
+         keras_fail(call,
+                    "its input has %" PRId64 " values, which are not those "
+                    "of `%s`",
+                    all, what);
+}
+
 int keras_reshape(struct keras_call *call, int input,
                   const struct graph_shape *shape) {
   if (keras_same(&keras_at(call, input)->shape, shape))
@@ -83,6 +120,12 @@ int keras_reshape(struct keras_call *call, int input,
 
 int keras_exact(struct keras_call *call, const struct keras_tensor *tensor) {
   return keras_reshape(call, tensor->node, &tensor->shape);
+}
+
+void keras_note_masks(struct keras_call *call) {
+  graph_note(
+      call->keras->graph,
+      "Masks are left out: every step counts, with the same parameters.");
 }
 
 bool keras_give(struct keras_call *call, int node,

@@ -231,33 +231,10 @@ static bool reduce(struct keras_call *call, const char *word) {
 
 static bool reshape(struct keras_call *call, const char *word) {
   const json_t *target = either(call, "newshape", "shape", 1);
-  struct graph_shape out = {.rank = (int)json_array_size(target) - 1};
-  int64_t all, known = 1;
-  int open = -1;
+  struct graph_shape out;
   (void)word;
-  if (!json_is_array(target) || out.rank < 1 || out.rank >= LIMIT_RANK)
-    return keras_fail(call, "its shape is no list of numbers");
-  if (!keras_count(call, &call->inputs[0].shape, &all))
+  if (!keras_fill_shape(call, target, 1, "shape", &out))
     return false;
-  for (int i = 0; i < out.rank; i++) {
-    const json_t *size = json_array_get(target, (size_t)i + 1);
-    if (json_is_null(size) ||
-        (json_is_integer(size) && json_integer_value(size) == -1))
-      open = i;
-    else if (!keras_integer(call, size, "shape", 1, KERAS_MOST, &out.size[i]))
-      return false;
-    else if (all / out.size[i] < known)
-      return keras_fail(call, "its shape has more values than its input");
-    else
-      known *= out.size[i];
-  }
-  if (open >= 0)
-    out.size[open] = all / known;
-  if (open >= 0 ? all % known != 0 : known != all)
-    return keras_fail(call,
-                      "its input has %" PRId64 " values, which are not "
-                      "those of its shape",
-                      all);
   return keras_give(call, keras_reshape(call, call->inputs[0].node, &out),
                     &out);
 }
@@ -433,6 +410,13 @@ static bool split(struct keras_call *call, const char *word) {
 
 /* The table: names without `tf.`, `math.` and the like, and without `_`. */
 
+/* What of the steps a layer with `mask_zero` leaves out; nobody else reads it.
+ */
+static bool mask(struct keras_call *call, const char *word) {
+  (void)word;
+  return keras_give(call, KERAS_MASK, &call->inputs[0].shape);
+}
+
 static const struct operation {
   const char *name;
   bool (*add)(struct keras_call *call, const char *word);
@@ -494,6 +478,9 @@ static const struct operation {
     {"matmul", matmul, "matmul"},
     {"getitem", get_item, "slice"},
     {"split", split, "slice"},
+    {"notequal", mask, ""},
+    {"any", mask, ""},
+    {"logicaland", mask, ""},
 };
 
 bool keras_operation_type(struct graph *graph, size_t index,
@@ -518,6 +505,13 @@ static bool is_called(const char *theirs, const char *name) {
       return false;
   }
   return *name == '\0';
+}
+
+bool keras_makes_mask(const char *function) {
+  for (size_t i = 0; i < sizeof operations / sizeof *operations; i++)
+    if (operations[i].add == mask && is_called(function, operations[i].name))
+      return true;
+  return false;
 }
 
 bool keras_add_operation(struct keras_call *call, const char *function) {

@@ -139,13 +139,31 @@ static bool check_shape(struct keras *k, const struct keras_site *site,
 
 /* Calls. */
 
+/* Which steps count: of one tensor, or of attention's. */
+static bool is_mask(const char *key) {
+  static const char *const keys[] = {"mask", "query_mask", "value_mask",
+                                     "key_mask"};
+  for (size_t i = 0; key && i < sizeof keys / sizeof *keys; i++)
+    if (strcmp(key, keys[i]) == 0)
+      return true;
+  return false;
+}
+
+/* The state at the end of a sequence whose states are all given. */
+static int last_step(struct keras_call *call,
+                     const struct keras_tensor *tensor) {
+  int64_t steps = keras_at(call, tensor->last_of)->shape.size[0];
+  int part = keras_part(call, tensor->last_of, 0, steps - 1, steps);
+  return keras_reshape(call, part, &tensor->shape);
+}
+
 static bool resolve(struct keras *k, struct keras_model *m,
                     const struct keras_site *site, struct keras_call *call) {
-  size_t count = site->args.count;
+  size_t count = site->args.count, room = count ? count : 1;
   struct keras_operand *operands =
-      arena_alloc(k->graph->arena, count + 1, sizeof *operands);
+      arena_alloc(k->graph->arena, room, sizeof *operands);
   struct keras_tensor *inputs =
-      arena_alloc(k->graph->arena, count + 1, sizeof *inputs);
+      arena_alloc(k->graph->arena, room, sizeof *inputs);
   for (size_t i = 0; i < count; i++) {
     const struct keras_reference *from = &site->args.at[i];
     operands[i] = (struct keras_operand){
@@ -159,16 +177,28 @@ static bool resolve(struct keras *k, struct keras_model *m,
                           site->layer->name, from->output, source->layer->name,
                           source->outputs.count);
     const struct keras_tensor *tensor = &source->outputs.at[from->output];
-    if (tensor->node == KERAS_STATE) {
-      keras_refuse(k, site->layer->place,
-                   "`%.64s` uses the state of `%.64s`, which netc's recurrent "
-                   "layers do not give out",
-                   site->layer->name, source->layer->name);
-      return false;
+    if (tensor->node == KERAS_MASK && is_mask(from->key)) {
+      keras_note_masks(call);
+      operands[i].is_tensor = false;
+      continue;
     }
+    if (tensor->node == KERAS_MASK && !keras_makes_mask(call->type))
+      return keras_refuse(k, site->layer->place,
+                          "`%.64s` computes with the truth values of `%.64s`, "
+                          "which have no counterpart",
+                          site->layer->name, source->layer->name);
+    if (tensor->node == KERAS_STATE)
+      return keras_refuse(k, site->layer->place,
+                          "`%.64s` uses a state of `%.64s` that netc's "
+                          "recurrent layers do not give out: an LSTM's cell, "
+                          "or that of a Bidirectional",
+                          site->layer->name, source->layer->name);
     if (tensor->node >= 0 && !check_shape(k, site, from, tensor))
       return false;
-    operands[i].tensor = inputs[call->input_count++] = *tensor;
+    inputs[call->input_count] = *tensor;
+    if (tensor->node == KERAS_LAST)
+      inputs[call->input_count].node = last_step(call, tensor);
+    operands[i].tensor = inputs[call->input_count++];
   }
   call->operands = operands;
   call->operand_count = count;
@@ -263,9 +293,9 @@ static bool add_call(struct keras *k, struct keras_model *m,
     return false;
   }
   layer->ran = true;
-  VEC_RESERVE(k->graph->arena, &site->outputs, call.outputs.count);
-  for (size_t i = 0; i < call.outputs.count; i++)
-    *VEC_PUSH(k->graph->arena, &site->outputs) = call.outputs.at[i];
+  site->outputs.at = call.outputs.at; /* nobody else has them */
+  site->outputs.count = call.outputs.count;
+  site->outputs.room = call.outputs.room;
   note_uses(k, site);
   return !k->graph->failed;
 }
@@ -350,7 +380,6 @@ bool keras_add_model(struct keras_call *call) {
 
 /* Several outputs have the names of their layers. */
 static bool name_outputs(struct keras *k, const struct keras_model *m) {
-  struct map taken = {0};
   for (size_t i = 0; i < m->outputs.count; i++) {
     const struct keras_reference *from = &m->outputs.at[i];
     const struct keras_site *site = &m->sites.at[from->site];
@@ -358,7 +387,7 @@ static bool name_outputs(struct keras *k, const struct keras_model *m) {
       return keras_refuse(k, site->layer->place,
                           "the model's output %zu does not exist", i);
     int index = site->outputs.at[from->output].node;
-    if (index == KERAS_STATE)
+    if (index < KERAS_LEFT_OUT)
       return keras_refuse(k, site->layer->place,
                           "the state of `%.64s` leaves the model; netc's "
                           "recurrent layers do not give it out",
@@ -366,11 +395,7 @@ static bool name_outputs(struct keras *k, const struct keras_model *m) {
     if (index < 0 || k->graph->nodes.at[index]->output)
       continue;
     const char *name = graph_identifier(k->graph, site->layer->name);
-    const char *whole = name ? name : "output";
-    for (int n = 2; map_find(&taken, slice_of(whole)); n++)
-      whole = graph_text(k->graph, "%s_%d", name ? name : "output", n);
-    map_add(k->graph->arena, &taken, slice_of(whole));
-    k->graph->nodes.at[index]->output = whole;
+    k->graph->nodes.at[index]->output = name ? name : "output";
   }
   return true;
 }

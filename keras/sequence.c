@@ -98,6 +98,8 @@ static bool recurrent(struct keras_call *call, bool both,
     graph_arg(g, node, PART_NONE, "", "nobias");
   else if (!two)
     graph_arg(g, node, PART_NONE, "bias=", "one");
+  if (strcmp(call->type, "GRU") == 0 && !keras_bool(call, "reset_after", false))
+    graph_arg(g, node, PART_NONE, "reset=", "before");
   int64_t features = both ? units * 2 : units;
   *out =
       all ? (struct graph_shape){2, {call->inputs[0].shape.size[0], features}}
@@ -107,6 +109,7 @@ static bool recurrent(struct keras_call *call, bool both,
   return true;
 }
 
+/* The states of both ways, and the cells of an lstm, netc does not give. */
 static bool give_states(struct keras_call *call, const json_t *config,
                         int count) {
   struct graph_shape none = {0};
@@ -116,12 +119,65 @@ static bool give_states(struct keras_call *call, const json_t *config,
   return true;
 }
 
+/* The state of one way is its output, or the last step of that. */
+static bool give_state(struct keras_call *call, int node,
+                       const struct graph_shape *out) {
+  int axis = out->rank - 1;
+  if (!keras_bool(call, "return_state", false))
+    return true;
+  keras_give(call, out->rank == 1 ? node : KERAS_LAST,
+             &(struct graph_shape){1, {out->size[axis]}});
+  call->outputs.at[call->outputs.count - 1].last_of = node;
+  return strcmp(call->type, "LSTM") != 0 && strcmp(call->type, "CuDNNLSTM") != 0
+             ? true
+             : give_states(call, call->config, 1);
+}
+
 static bool one_way(struct keras_call *call) {
   struct graph_node *node;
   struct graph_shape out;
   return recurrent(call, false, &node, &out) &&
          keras_give(call, node->index, &out) &&
-         give_states(call, call->config, 2);
+         give_state(call, node->index, &out);
+}
+
+/* An lstm of maps, which keep their size. */
+static bool conv_lstm(struct keras_call *call) {
+  struct graph *g = call->keras->graph;
+  struct graph_shape out = call->inputs[0].shape;
+  int64_t filters = keras_int(call, "filters", 0, 1, KERAS_MOST);
+  int64_t kernel[2], strides[2], dilation[2];
+  bool all = keras_bool(call, "return_sequences", false);
+  if (!keras_ints(call, "kernel_size", 1, 1, 2, kernel) ||
+      !keras_ints(call, "strides", 1, 1, 2, strides) ||
+      !keras_ints(call, "dilation_rate", 1, 1, 2, dilation))
+    return false;
+  if (filters == 0 || out.rank != 4 || call->keras->channels_first[4])
+    return keras_fail(call, "its input is no clip with channels last, or "
+                            "`filters` is not given");
+  if (strcmp(keras_string(call->config, "padding", "valid"), "same") != 0 ||
+      strides[0] != 1 || strides[1] != 1 || dilation[0] != 1 ||
+      dilation[1] != 1 || kernel[0] % 2 == 0 || kernel[1] % 2 == 0)
+    return keras_fail(call, "netc's convlstm keeps the size of its maps: "
+                            "padding=\"same\", an odd kernel, no strides and "
+                            "no dilation");
+  if (call->input_count > 1 || keras_bool(call, "return_state", false) ||
+      keras_bool(call, "go_backwards", false))
+    return keras_fail(call, "netc's convlstm begins with zeros, runs forwards "
+                            "and gives no state");
+  struct graph_node *node =
+      keras_node(call, "convlstm", keras_exact(call, call->inputs));
+  graph_int(g, node, PART_CHANNELS, "", filters);
+  graph_arg(g, node, PART_KERNEL, "", graph_sizes(g, kernel, 2));
+  if (!all)
+    graph_arg(g, node, PART_NONE, "", "last");
+  if (!keras_bool(call, "use_bias", true))
+    graph_arg(g, node, PART_NONE, "", "nobias");
+  out.size[3] = filters;
+  if (!all)
+    out = (struct graph_shape){3, {out.size[1], out.size[2], filters}};
+  node->shape = out;
+  return keras_give(call, node->index, &out);
 }
 
 /* A call for the layer inside a wrapper. */
@@ -319,6 +375,7 @@ static const struct keras_row rows[] = {
     {"SimpleRNN", one_way, "rnn"},
     {"CuDNNLSTM", one_way, "lstm"},
     {"CuDNNGRU", one_way, "gru"},
+    {"ConvLSTM2D", conv_lstm, "convlstm"},
     {"Bidirectional", bidirectional, "lstm gru rnn"},
     {"TimeDistributed", time_distributed, ""},
     {"MultiHeadAttention", multi_head, "attention"},

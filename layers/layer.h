@@ -247,6 +247,8 @@ struct layer_kind {
                   const size_t *in);
   /* Values of keys and values that a context leaves behind; NULL: none. */
   int64_t (*cache)(const struct layer *layer, int64_t context);
+  /* Values of a state that every sequence has, however long; NULL: none. */
+  int64_t (*state)(const struct layer *layer);
   /* With `cache`: the heads that devices may share out. NULL: none. */
   struct head_counts (*heads)(const struct layer *layer);
   /* Whether it does nothing on what `before` gives. NULL: it always acts. */

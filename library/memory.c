@@ -144,14 +144,16 @@ enum netc_status netc_verdict(struct netc *netc, struct netc_verdict *verdict) {
   const struct fit *fit = &m->fit;
   if (fit->device)
     found = (struct netc_verdict){.asked = true,
-                                  .fits = fit->peak <= fit->room,
+                                  .fits = fit_holds(fit),
                                   .device_bytes = fit->device,
                                   .framework_bytes = fit->taken,
                                   .room_bytes = fit->room,
                                   .peak_bytes = fit->peak,
                                   .largest_batch = fit->largest_batch,
                                   .way_count = fit->ways.count,
-                                  .reserve_bytes = fit->reserve};
+                                  .reserve_bytes = fit->reserve,
+                                  .host_bytes = fit->host,
+                                  .host_room_bytes = fit->host_room};
   return FILL(verdict, &found);
 }
 

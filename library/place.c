@@ -162,7 +162,33 @@ static struct netc_placement describe(struct load *load,
       .bubble_seconds = p->bound.bubble,
       .near_seconds = p->bound.near,
       .far_seconds = p->bound.far,
-      .host_seconds = p->bound.host};
+      .host_seconds = p->bound.host,
+      .virtual_stages = train->virtual_stages};
+}
+
+/* Devices that the degrees that were given make: at most as there are. */
+static int64_t given_degrees(const struct train_settings *train) {
+  const int64_t degrees[] = {train->data_parallel, train->tensor_parallel,
+                             train->context_parallel, train->pipeline};
+  int64_t product = 1;
+  for (size_t i = 0; i < sizeof degrees / sizeof *degrees; i++)
+    if (!mul_i64(product, degrees[i], &product))
+      return INT64_MAX;
+  return product;
+}
+
+static void say_devices(struct netc *netc, int64_t devices, int64_t degrees) {
+  context_say(netc,
+              "the degrees that were given are those of %" PRId64
+              " devices, or of a multiple, and not of %" PRId64,
+              degrees, devices);
+  if (degrees > devices)
+    context_say_more(netc, "; `--gpus` with %" PRId64 " can be shared",
+                     degrees);
+  else
+    context_say_more(
+        netc, "; `--gpus` with %" PRId64 " or %" PRId64 " can be shared",
+        devices / degrees * degrees, (devices / degrees + 1) * degrees);
 }
 
 /* No degrees at all: what stands in the way, and what would help. */
@@ -170,7 +196,8 @@ static void say_none(struct call *call, const struct placing *placing) {
   const struct place_call *place = call->request;
   int64_t devices = place->request.cluster.devices;
   int64_t batch = place->request.batch;
-  int64_t most = INT64_MAX - devices;
+  int64_t most = INT64_MAX - devices, degrees = given_degrees(&place->train);
+  int64_t data = place->train.data_parallel;
   call->status = NETC_USAGE;
   if (placing->tried) {
     context_say(call->netc,
@@ -180,15 +207,20 @@ static void say_none(struct call *call, const struct placing *placing) {
                 devices);
     return;
   }
+  if (devices % degrees != 0) {
+    say_devices(call->netc, devices, degrees);
+    return;
+  }
   context_say(call->netc,
               "no degrees share the net and a global batch of %" PRId64
               " among %" PRId64 " devices: those of data parallelism divide "
               "the batch, of tensor parallelism the heads, of context "
               "parallelism the positions, and settings that were given stay",
               batch, devices);
-  if (batch % devices != 0 && batch < most)
+  data = data > 1 ? data : devices / degrees;
+  if (batch % data != 0 && batch < most)
     context_say_more(call->netc, "; a batch of %" PRId64 " can be shared",
-                     (batch / devices + 1) * devices);
+                     (batch / data + 1) * data);
 }
 
 static void call_place(struct call *call) {

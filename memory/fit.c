@@ -32,8 +32,14 @@ int64_t fit_room(const struct train_settings *train) {
 static struct tried try_step(const struct step *step, struct arena *arena) {
   struct tried trial = {.batch = step->settings.batch};
   trial.peak = parallel_wanted(&step->settings)
-                   ? parallel_peak(step, arena, &trial.line)
+                   ? parallel_peak(step, arena, &trial.line, &trial.host)
                    : step_peak(step, arena, &trial.line);
+  return trial;
+}
+
+struct tried fit_held(const struct train_settings *train, struct tried trial) {
+  if (trial.host > train->host_memory)
+    trial.peak = INT64_MAX;
   return trial;
 }
 
@@ -84,7 +90,7 @@ static struct tried try_batch(const struct batch_search *s,
         .model = step->model, .settings = trial.settings, .runs = step->runs};
     checkpoint_choose(&trial, s->room, &scratch);
   }
-  struct tried found = try_step(&trial, &scratch);
+  struct tried found = fit_held(&trial.settings, try_step(&trial, &scratch));
   arena_close(&scratch);
   return found;
 }
@@ -92,9 +98,9 @@ static struct tried try_batch(const struct batch_search *s,
 /* The last batch that fits on the line of a trial. */
 static int64_t on_line(const struct tried *trial, int64_t room) {
   double left = (double)(room - trial->line.fixed);
-  double fits = trial->line.moving > 0 ? left / (double)trial->line.moving *
-                                             (double)trial->batch
-                                       : (double)MOST_BATCH;
+  double fits = trial->line.moving > 0
+                    ? left / (double)trial->line.moving * (double)trial->batch
+                    : (double)MOST_BATCH;
   return fits < (double)MOST_BATCH ? (int64_t)fits : MOST_BATCH;
 }
 
@@ -114,9 +120,8 @@ static void narrow(struct between *b, const struct tried *trial, int64_t room) {
 static int64_t next_batch(const struct between *b, const struct tried *last,
                           int64_t room, int turn) {
   bool bounded = b->fails.batch < INT64_MAX;
-  int64_t next = bounded
-                     ? b->fits.batch + (b->fails.batch - b->fits.batch) / 2
-                     : 2 * b->fits.batch;
+  int64_t next = bounded ? b->fits.batch + (b->fails.batch - b->fits.batch) / 2
+                         : 2 * b->fits.batch;
   if (turn % 4 != 3 && last->batch && last->peak < INT64_MAX)
     next = on_line(last, room);
   return max_i64(min_i64(next, b->fails.batch - 1), b->fits.batch + 1);
@@ -218,12 +223,20 @@ static bool try_way(const struct step *step, struct fit *fit,
                     struct arena *arena, const char *what, int64_t number,
                     const struct train_settings *settings) {
   struct arena scratch;
-  struct step trial = {.model = step->model, .settings = *settings};
-  if (settings->precision == step->settings.precision)
-    trial.runs = step->runs; /* they do not know of element types */
+  struct step trial = *step; /* its operations, if these stay the same */
+  const struct train_settings *given = &step->settings;
+  bool same = settings->precision == given->precision;
+  bool chosen = settings->checkpoint == given->checkpoint &&
+                settings->batch == given->batch &&
+                given->checkpoint != CHECKPOINT_AUTO;
   arena_open_in(&scratch, arena);
-  checkpoint_choose(&trial, fit->room, &scratch);
-  int64_t peak = try_step(&trial, &scratch).peak;
+  trial.settings = *settings;
+  if (!same || (settings->checkpoint && !chosen)) {
+    trial = (struct step){.model = step->model, .settings = *settings};
+    trial.runs = same ? step->runs : NULL; /* they know of no types */
+    checkpoint_choose(&trial, fit->room, &scratch);
+  }
+  int64_t peak = fit_held(&trial.settings, try_step(&trial, &scratch)).peak;
   if (peak <= fit->room)
     *VEC_PUSH(step->model->arena, &fit->ways) = (struct way_out){
         way_text(step->model->arena, what, number), peak, trial.extra_macs};
@@ -243,6 +256,10 @@ static void find_ways(const struct step *step, struct fit *fit,
   struct train_settings given = step->settings, other = given;
   bool may_checkpoint = given.checkpoint == 0;
   bool shares = given.data_parallel > 1;
+  other.offload = OFFLOAD_NONE;
+  if (given.offload && fit->host > fit->host_room)
+    try_way(step, fit, arena, "--offload none", 0, &other);
+  other = given;
   for (other.zero = given.zero + 1; shares && other.zero <= 3; other.zero++)
     try_way(step, fit, arena, "--zero", other.zero, &other);
   other = given;
@@ -279,19 +296,15 @@ void fit_device(const struct train_settings *train, int64_t *device,
 }
 
 void fit_find(const struct step *step, struct arena *arena, struct fit *fit) {
-  struct runs runs = {.arena = arena};
-  struct step own = *step;
-  /* Parts are run again and again. */
-  if (parallel_wanted(&own.settings) ||
-      own.settings.checkpoint == CHECKPOINT_AUTO)
-    own.runs = &runs;
   struct tries trials = {0};
-  struct tried given = try_step(&own, arena);
-  *fit = (struct fit){.peak = given.peak};
-  *VEC_PUSH(arena, &trials.all) = given;
-  fit_device(&own.settings, &fit->device, &fit->taken, &fit->reserve,
+  struct tried given = try_step(step, arena);
+  *fit = (struct fit){.peak = given.peak,
+                      .host = given.host,
+                      .host_room = step->settings.host_memory};
+  *VEC_PUSH(arena, &trials.all) = fit_held(&step->settings, given);
+  fit_device(&step->settings, &fit->device, &fit->taken, &fit->reserve,
              &fit->room);
-  fit->largest_batch = fit_largest_batch(&own, fit->room, &trials, arena);
-  if (fit->peak > fit->room)
-    find_ways(&own, fit, arena);
+  fit->largest_batch = fit_largest_batch(step, fit->room, &trials, arena);
+  if (!fit_holds(fit))
+    find_ways(step, fit, arena);
 }

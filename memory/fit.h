@@ -20,9 +20,15 @@ struct fit {
   int64_t reserve;          /* kept free for what is not counted */
   int64_t room;             /* for the step */
   int64_t peak;             /* of the most loaded device */
+  int64_t host, host_room;  /* of those of a host, and what that has; or 0 */
   int64_t largest_batch;    /* 0: not even one sample fits */
   VEC(struct way_out) ways; /* if the step does not fit; those that do */
 };
+
+/* Both the device and, where something is offloaded, its host. */
+static inline bool fit_holds(const struct fit *fit) {
+  return fit->peak <= fit->room && fit->host <= fit->host_room;
+}
 
 /* Bytes that a step may take on the device of the settings; 0: none named. */
 int64_t fit_room(const struct train_settings *train);
@@ -31,11 +37,14 @@ int64_t fit_room(const struct train_settings *train);
 void fit_device(const struct train_settings *train, int64_t *device,
                 int64_t *taken, int64_t *reserve, int64_t *room);
 
-/* A batch and what a step with it takes. */
+/* A batch and what a step with it takes, of the device and of the host. */
 struct tried {
-  int64_t batch, peak;
+  int64_t batch, peak, host;
   struct peak_line line;
 };
+
+/* What the host does not hold is too much for any device: INT64_MAX. */
+struct tried fit_held(const struct train_settings *train, struct tried trial);
 
 /* Those of a step, in any order. */
 struct tries {

@@ -72,6 +72,8 @@ static bool find_training(struct question *q, struct arena *arena) {
   struct memory *m = q->memory;
   struct step step = {.model = q->model, .settings = q->settings->train};
   struct simulation s = {.saved_by_node = m->saved_by_node};
+  struct runs runs = {.arena = arena}; /* parts are run again and again */
+  step.runs = &runs;
   checkpoint_choose(&step, fit_room(&step.settings), arena);
   if (!step_measure(&step, arena, &s, &m->training))
     return false;
@@ -86,12 +88,19 @@ static bool find_training(struct question *q, struct arena *arena) {
 }
 
 /* What the settings' own batch takes: the first of all trials. */
-static struct tried own_trial(const struct memory *memory, int64_t batch) {
+static struct tried own_trial(const struct memory *memory,
+                              const struct train_settings *train) {
   const struct parallel *p = &memory->parallel;
+  struct tried own = {.batch = train->batch,
+                      .peak = memory->training.peak,
+                      .line = memory->training.line};
   if (!p->stages.count)
-    return (struct tried){batch, memory->training.peak, memory->training.line};
+    return own;
   const struct stage *most = &p->stages.at[p->most_loaded];
-  return (struct tried){batch, most->peak, stage_line(most)};
+  own.peak = most->peak;
+  own.host = p->host;
+  own.line = stage_line(most);
+  return fit_held(train, own);
 }
 
 /* Whether a step of one sample, which the settings have, fits no device. */
@@ -113,7 +122,7 @@ bool memory_largest_batches(const struct model *model,
                             const int64_t *bytes, int64_t *batches) {
   struct arena scratch;
   struct step step = {.model = model, .settings = *train};
-  struct tried own = own_trial(memory, train->batch);
+  struct tried own = own_trial(memory, train);
   struct tries trials = {0};
   struct runs runs = {.arena = &scratch};
   memset(batches, 0, count * sizeof *batches);
@@ -180,6 +189,23 @@ static void too_large(const struct model *model, struct diags *diags) {
   diag_help(d, "a smaller batch, or smaller tensors");
 }
 
+/* The most parts of a stage that there are cuts for; at most 1: none. */
+static int64_t most_parts(const struct model *model,
+                          const struct train_settings *train, size_t units) {
+  struct train_settings other = *train;
+  int64_t parts = (int64_t)units / train->pipeline;
+  for (bool enough = false; parts > 1 && !enough; parts -= !enough) {
+    struct arena scratch;
+    struct simulated trial;
+    other.virtual_stages = parts;
+    arena_open_in(&scratch, model->arena);
+    enough = memory_simulate(model, &other, &scratch, &trial) &&
+             trial.parallel.stages.at[0].part_count > 1;
+    arena_close(&scratch);
+  }
+  return parts;
+}
+
 /* Where the net can be cut is known when it has been run. */
 static bool enough_parts(const struct model *model,
                          const struct train_settings *train,
@@ -190,7 +216,14 @@ static bool enough_parts(const struct model *model,
       diags, OUT_OF_RANGE, model->nodes.at[0].span,
       "%lld stages of %lld parts, but the net can be cut into %zu only",
       (long long)train->pipeline, (long long)train->virtual_stages, p->units);
-  diag_help(d, "fewer `virtual_stages`, or a shorter `pipeline`");
+  int64_t most = most_parts(model, train, p->units);
+  if (most > 1)
+    diag_help(d,
+              "`virtual_stages=%lld` is the most of %lld stages; or a shorter "
+              "`pipeline`",
+              (long long)most, (long long)train->pipeline);
+  else
+    diag_help(d, "a shorter `pipeline`");
   return false;
 }
 

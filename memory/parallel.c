@@ -2,10 +2,7 @@
 #include "memory/parallel.h"
 
 #include "base/check.h"
-#include "step/cuts.h"
 #include "memory/stage.h"
-
-enum { MOST_UNITS = 64 }; /* between which a pipeline is cut */
 
 bool parallel_wanted(const struct train_settings *train) {
   return train->data_parallel > 1 || train->tensor_parallel > 1 ||
@@ -48,7 +45,8 @@ static void find_peak(struct search *s, struct stage *stage) {
   int64_t alive = stage_sum(s, stage_sum(s, stage->gathered, stage->deferred),
                             stage_sum(s, stage->activations, stage->temporary));
   int64_t step = stage_sum(s, stage->workspace, stage->paged);
-  if (step > alive) { /* it comes after all of it */
+  stage->steps = step > alive;
+  if (stage->steps) { /* it comes after all of it */
     stage->activations = stage->gathered = stage->deferred = 0;
     stage->temporary = stage->workspace;
     alive = step;
@@ -76,7 +74,7 @@ static struct stage known_stage(struct search *s, size_t from, size_t to) {
     at = (at + 1) % s->known_room;
   struct known *known = &s->known[at];
   if (!known->units)
-    *known = (struct known){key, to - from, stage_measure(s, nodes, key)};
+    *known = (struct known){key, to - from, stage_measure(s, from, to)};
   struct stage stage = known->stage;
   stage.nodes = nodes;
   return stage;
@@ -93,47 +91,6 @@ static struct stage measure(struct search *s, size_t from, size_t to,
     stage.deferred = stage_product(s, stage_weight_bytes(s, nodes), late);
   find_peak(s, &stage);
   return stage;
-}
-
-/* A long search asks for the same cuts again and again. */
-static void find_cuts(struct search *s, int64_t most, struct cuts *cuts) {
-  struct runs *runs = s->step->runs;
-  const struct train_settings *train = s->train;
-  for (size_t i = 0; runs && i < runs->cuts.count; i++) {
-    const struct known_cuts *known = &runs->cuts.at[i];
-    if (known->checkpoint == train->checkpoint &&
-        known->batch == train->batch && known->most == most) {
-      for (size_t k = 0; k < known->count; k++)
-        *VEC_PUSH(s->arena, &cuts->at) = known->at[k];
-      return;
-    }
-  }
-  cuts_divide(s->step, most, s->arena, cuts);
-  if (!runs)
-    return;
-  int64_t *at = arena_alloc(runs->arena, cuts->at.count + 1, sizeof *at);
-  for (size_t i = 0; i < cuts->at.count; i++)
-    at[i] = cuts->at.at[i];
-  *VEC_PUSH(runs->arena, &runs->cuts) = (struct known_cuts){
-      train->checkpoint, train->batch, most, at, cuts->at.count};
-}
-
-static void find_units(struct search *s) {
-  struct cuts cuts = {0};
-  int64_t parts = s->train->pipeline * s->train->virtual_stages;
-  int64_t most = cuts_most(s->step, MOST_UNITS);
-  if (s->train->virtual_stages > 1)
-    most = max_i64(most, parts);
-  if (s->train->pipeline > 1)
-    find_cuts(s, most, &cuts);
-  s->units = cuts.at.count + 1;
-  s->cut = arena_alloc(s->arena, s->units + 1, sizeof *s->cut);
-  /* More than there are spans, so that there is always a free place. */
-  s->known_room = (s->units + 1) * (s->units + 1);
-  s->known = arena_alloc(s->arena, s->known_room, sizeof *s->known);
-  for (size_t i = 0; i < cuts.at.count; i++)
-    s->cut[i + 1] = cuts.at.at[i];
-  s->cut[s->units] = (int64_t)s->step->model->nodes.count;
 }
 
 /* The most loaded of stages that have as many units each. */
@@ -246,8 +203,7 @@ static struct stage measure_parts(struct search *s, const size_t *begins,
   for (size_t k = 0; k < count; k++) {
     size_t at = index + k * stages;
     struct node_range nodes = {s->cut[begins[at]], s->cut[begins[at + 1]]};
-    uint64_t key = alike_span(&s->alike, begins[at], begins[at + 1]);
-    struct stage part = stage_measure(s, nodes, key);
+    struct stage part = stage_measure(s, begins[at], begins[at + 1]);
     multiply(s, &part, passes_of(s, min_i64(passes, all), k, stages));
     add_part(s, &stage, &part);
     stage.parts[k] = nodes;
@@ -272,56 +228,6 @@ static struct stage measure_stage(struct search *s, const size_t *begins,
 
 /* All together */
 
-/* Parameters of experts, and others. */
-static void find_experts(struct search *s) {
-  const struct model *model = s->step->model;
-  size_t count = model->params.count + 1;
-  s->expert = arena_alloc(s->arena, count, sizeof *s->expert);
-  s->dense = arena_alloc(s->arena, count, sizeof *s->dense);
-  for (size_t i = 0; i < model->nodes.count; i++) {
-    const struct node *node = &model->nodes.at[i];
-    for (int k = 0; k < node->param_count; k++)
-      s->expert[node->first_param + (size_t)k] =
-          node->copies > 1 && s->train->expert_parallel > 1;
-  }
-  for (size_t i = 0; i < count; i++)
-    s->dense[i] = !s->expert[i];
-}
-
-/* A tape as one device runs it, and the parts that a batch is cut into. */
-static void open_search(struct search *s, struct step *own,
-                        const struct step *step, struct arena *arena) {
-  const struct train_settings *train = &step->settings;
-  *own = (struct step){.model = step->model, .settings = step->settings};
-  own->ranges.at = step->ranges.at;
-  own->ranges.count = step->ranges.count;
-  own->runs = step->runs;
-  *s = (struct search){.step = own,
-                       .arena = arena,
-                       .train = train,
-                       .trace = &own->trace,
-                       .microbatch = train->batch,
-                       .microbatches = 1};
-  step_trace(own, arena); /* a tape of its own, which is changed */
-  find_units(s);
-  s->stages = (size_t)train->pipeline;
-  if (s->stages > s->units)
-    s->stages = s->units;
-  s->parts = s->stages;
-  if (s->stages > 1 && s->stages * (size_t)train->virtual_stages <= s->units)
-    s->parts *= (size_t)train->virtual_stages;
-  find_experts(s);
-  shard_trace(&own->trace, step->model, train, &s->shards, arena);
-  alike_find(&s->alike, own, s->cut, s->units, arena);
-  if (train->pipeline > 1) {
-    s->microbatches =
-        train->microbatches ? train->microbatches : (int64_t)s->stages;
-    s->microbatch = ceil_div_i64(train->batch, s->microbatches);
-    /* There are no more of them than the batch fills. */
-    s->microbatches = ceil_div_i64(train->batch, s->microbatch);
-  }
-}
-
 /* Devices that share a host: the most loaded of its stages, all of them. */
 static void find_host(struct search *s, struct parallel *parallel) {
   int64_t most = 0;
@@ -337,7 +243,7 @@ bool parallel_find(const struct step *step, struct arena *arena,
   const struct train_settings *train = &step->settings;
   struct step own;
   struct search s;
-  open_search(&s, &own, step, arena);
+  search_open(&s, &own, step, arena);
   size_t stages = s.stages;
   size_t *begins = arena_alloc(arena, s.parts + 1, sizeof *begins);
   cut_stages(&s, s.parts, begins);
@@ -383,7 +289,7 @@ void parallel_moments(const struct step *step, const struct parallel *parallel,
   bool moved = offloads(&step->settings, OFFLOAD_ACTIVATIONS);
   struct step own;
   struct search s;
-  open_search(&s, &own, step, arena);
+  search_open(&s, &own, step, arena);
   for (size_t k = 0; k < stage->part_count; k++) {
     int64_t kept = stage_run(&s, stage->parts[k], NULL, NULL);
     watch.earlier = stage->part_count > 1
@@ -401,16 +307,18 @@ struct peak_line stage_line(const struct stage *stage) {
 }
 
 int64_t parallel_peak(const struct step *step, struct arena *arena,
-                      struct peak_line *line) {
+                      struct peak_line *line, int64_t *host) {
   struct arena scratch;
   struct parallel parallel;
   int64_t peak = INT64_MAX;
   *line = (struct peak_line){0};
   arena_open_in(&scratch, arena);
+  *host = INT64_MAX;
   if (parallel_find(step, &scratch, &scratch, &parallel)) {
     const struct stage *most = &parallel.stages.at[parallel.most_loaded];
     peak = most->peak;
     *line = stage_line(most);
+    *host = parallel.host;
   }
   arena_close(&scratch);
   return peak;

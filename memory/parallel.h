@@ -35,6 +35,7 @@ struct stage {
   int64_t master;      /* parameters once more, in 32 bits */
   int64_t averaged;    /* and their average */
   int64_t paged;       /* of these, what only the step has there */
+  bool steps;          /* the peak is in the optimizer's step */
   int64_t gathered;    /* parameters and gradients of the largest unit, whole */
   int64_t buckets;     /* copies of gradients on their way to other devices */
   int64_t activations; /* kept for backward, of all batches in flight */
@@ -90,7 +91,7 @@ void parallel_moments(const struct step *step, const struct parallel *parallel,
 
 /* Of the most loaded device; INT64_MAX if a sum passes 2^63 - 1. */
 int64_t parallel_peak(const struct step *step, struct arena *arena,
-                      struct peak_line *line);
+                      struct peak_line *line, int64_t *host);
 
 /* The line that a stage's peak is on. */
 struct peak_line stage_line(const struct stage *stage);

@@ -218,6 +218,27 @@ static void share_params(const struct sharding *s, int64_t experts) {
   }
 }
 
+/* Mixed precision's copies of matrices: those of what the device has. */
+static void share_copies(const struct sharding *s) {
+  const struct tape *tape = s->tape;
+  for (size_t i = 0; i < tape->ops.count; i++) {
+    const struct tape_op *op = &tape->ops.at[i];
+    struct op_facts *facts = s->facts[i];
+    int64_t all = 0, here = 0;
+    for (int k = 0; k < facts->param_count + facts->frozen_count; k++) {
+      size_t param = tape->params.at[op->first_param + (size_t)k];
+      if (s->model->params.at[param].rank < 2)
+        continue;
+      all += s->model->params.at[param].count; /* at most the net's */
+      here += s->shards->share[param];
+    }
+    if (facts->kept[3].count == all)
+      facts->kept[3].count = here;
+    else if (facts->splits) /* some have a copy already, or are in blocks */
+      divide(&facts->kept[3], s->devices);
+  }
+}
+
 void shard_trace(struct trace *trace, const struct model *model,
                  const struct train_settings *train, struct shards *shards,
                  struct arena *arena) {
@@ -254,4 +275,5 @@ void shard_trace(struct trace *trace, const struct model *model,
   for (size_t i = 0; i < tape->ops.count; i++)
     divide_op(&s, i);
   share_params(&s, train->expert_parallel);
+  share_copies(&s);
 }

@@ -7,9 +7,8 @@
  */
 #include "memory/stage.h"
 
-#include <string.h>
-
 #include "base/check.h"
+#include "memory/chain.h"
 
 int64_t stage_sum(struct search *s, int64_t a, int64_t b) {
   int64_t result = 0;
@@ -25,13 +24,6 @@ int64_t stage_product(struct search *s, int64_t a, int64_t b) {
   return result;
 }
 
-static int64_t bytes_as(struct search *s, int element, int64_t values) {
-  int64_t bytes = 0;
-  if (!element_bytes(element, values, &bytes))
-    s->overflow = true;
-  return bytes;
-}
-
 struct copies_of stage_copies(const struct search *s, bool experts) {
   const struct train_settings *train = s->train;
   /* Both have been checked to be small. */
@@ -43,59 +35,6 @@ struct copies_of stage_copies(const struct search *s, bool experts) {
                        ? min_i64(train->shard_devices, copies.devices)
                        : copies.devices;
   return copies;
-}
-
-/* Whether it is there already, as the same parameter of an earlier node. */
-static bool is_repeated(const struct model_param *param, size_t first) {
-  return param->shared && param->same >= first;
-}
-
-/* Values, and bytes of what is in blocks. */
-struct amount {
-  int64_t values, packed;
-};
-
-static void add_param(struct search *s, struct amount *to, size_t param) {
-  int64_t count = s->shards.share[param], bytes = 0;
-  if (!s->step->packed || !s->step->packed[param])
-    to->values = stage_sum(s, to->values, count);
-  else if (step_param_bytes(s->step, param, count, &bytes))
-    to->packed = stage_sum(s, to->packed, bytes);
-  else
-    s->overflow = true;
-}
-
-static int64_t amount_bytes(struct search *s, const struct amount *of,
-                            int element) {
-  return stage_sum(s, bytes_as(s, element, of->values), of->packed);
-}
-
-/* What is tied to another stage's is on both. */
-struct stage_held stage_values(struct search *s, struct node_range nodes,
-                               enum stage_values kind, int element) {
-  const struct model *model = s->step->model;
-  size_t first = model->nodes.at[nodes.first].first_param;
-  struct amount dense = {0}, expert = {0}, small = {0};
-  for (int64_t i = nodes.first; i < nodes.end; i++) {
-    const struct node *node = &model->nodes.at[i];
-    for (int k = 0; k < node->param_count; k++) {
-      size_t index = node->first_param + (size_t)k;
-      const struct model_param *param = &model->params.at[index];
-      if (is_repeated(param, first) ||
-          param->buffer != (kind == VALUES_BUFFERS) ||
-          (kind == VALUES_TRAINED && param->fixed))
-        continue;
-      bool is_small = s->shards.share[param->same] < s->train->keep_small;
-      add_param(s,
-                s->expert[param->same] ? &expert
-                : is_small             ? &small
-                                       : &dense,
-                param->same);
-    }
-  }
-  return (struct stage_held){amount_bytes(s, &dense, element),
-                             amount_bytes(s, &expert, element),
-                             amount_bytes(s, &small, element)};
 }
 
 static int64_t all_of(struct search *s, const struct stage_held *held) {
@@ -147,31 +86,40 @@ static void choose_segments(const struct search *s, struct simulation *run) {
   run->segments = from < to ? segments + from : NULL;
 }
 
-int64_t stage_run(struct search *s, struct node_range nodes, moment_fn *each,
-                  void *user) {
-  struct arena scratch;
-  bool whole =
-      nodes.first == 0 && nodes.end == (int64_t)s->step->model->nodes.count;
-  struct simulation run = {.arena = &scratch,
+static bool is_whole(const struct search *s, struct node_range nodes) {
+  return nodes.first == 0 && nodes.end == (int64_t)s->step->model->nodes.count;
+}
+
+struct simulation stage_simulation(const struct search *s,
+                                   struct node_range nodes,
+                                   struct arena *arena) {
+  struct simulation run = {.arena = arena,
                            .trace = s->trace,
                            .model = s->step->model,
                            .batch = s->microbatch,
                            .segments = s->step->segments.at,
-                           .segment_count = s->step->segments.count,
-                           .each = each,
-                           .user = user};
-  arena_open_in(&scratch, s->arena);
+                           .segment_count = s->step->segments.count};
   step_types(s->train, &run);
   run.gradients_before = false; /* they are counted apart */
   run.offload = offloads(s->train, OFFLOAD_ACTIVATIONS);
-  if (!whole) {
-    struct segment ops = stage_ops(s, nodes);
-    run.first = ops.first;
-    run.end = ops.end;
-    run.own_inputs = true;
-    choose_segments(s, &run);
-  }
-  if (whole || run.end > run.first)
+  if (is_whole(s, nodes))
+    return run;
+  struct segment ops = stage_ops(s, nodes);
+  run.first = ops.first;
+  run.end = ops.end;
+  run.own_inputs = true;
+  choose_segments(s, &run);
+  return run;
+}
+
+int64_t stage_run(struct search *s, struct node_range nodes, moment_fn *each,
+                  void *user) {
+  struct arena scratch;
+  arena_open_in(&scratch, s->arena);
+  struct simulation run = stage_simulation(s, nodes, &scratch);
+  run.each = each;
+  run.user = user;
+  if (is_whole(s, nodes) || run.end > run.first)
     simulate(&run);
   arena_close(&scratch);
   s->overflow = s->overflow || run.overflow;
@@ -184,18 +132,26 @@ static void watch_moment(void *user, const struct moment *moment) {
   *most = max_i64(*most, moment->bytes - moment->parts[PART_GRADIENTS]);
 }
 
+struct run_key stage_key(const struct search *s, uint64_t part) {
+  return (struct run_key){.part = part,
+                          .microbatch = s->microbatch,
+                          .moved = offloads(s->train, OFFLOAD_ACTIVATIONS)};
+}
+
 /* One run, or an earlier one that was alike. */
-static struct ran run_once(struct search *s, struct node_range nodes,
-                           uint64_t key) {
-  struct ran ran = {
-      .key = {.part = key,
-              .microbatch = s->microbatch,
-              .whole = nodes.first == 0 &&
-                       nodes.end == (int64_t)s->step->model->nodes.count,
-              .moved = offloads(s->train, OFFLOAD_ACTIVATIONS)}};
-  struct ran *known = s->step->runs ? runs_find(s->step->runs, &ran.key) : &ran;
-  if (!known->there)
-    known->kept = stage_run(s, nodes, watch_moment, &known->most);
+static struct ran run_once(struct search *s, size_t from, size_t to) {
+  struct run_key key = stage_key(s, alike_span(&s->alike, from, to));
+  struct node_range nodes = {s->cut[from], s->cut[to]};
+  key.whole = is_whole(s, nodes);
+  struct ran ran = *runs_find(s->step->runs, &key);
+  if (ran.there)
+    return ran;
+  ran.most = 0;
+  if (key.whole || !chain_run(s, from, to, &ran))
+    ran.kept = stage_run(s, nodes, watch_moment, &ran.most);
+  struct ran *known = runs_find(s->step->runs, &key);
+  known->kept = ran.kept;
+  known->most = ran.most;
   known->there = !s->overflow;
   return *known;
 }
@@ -204,8 +160,9 @@ static struct ran run_once(struct search *s, struct node_range nodes,
  * The activations of a microbatch, and all that is alive beside them. In the
  * host's memory are those of all microbatches: the caller counts them.
  */
-static void run_stage(struct search *s, struct stage *stage, uint64_t key) {
-  struct ran ran = run_once(s, stage->nodes, key);
+static void run_stage(struct search *s, struct stage *stage, size_t from,
+                      size_t to) {
+  struct ran ran = run_once(s, from, to);
   stage->activations = ran.kept;
   stage->temporary = offloads(s->train, OFFLOAD_ACTIVATIONS)
                          ? ran.most
@@ -378,27 +335,8 @@ static void find_input(struct search *s, struct stage *stage) {
   }
 }
 
-/* As a device has them before they are shared by ZeRO. */
-static int64_t count_values(struct search *s, struct node_range nodes,
-                            bool trained) {
-  const struct model *model = s->step->model;
-  size_t first = model->nodes.at[nodes.first].first_param;
-  int64_t values = 0;
-  for (int64_t i = nodes.first; i < nodes.end; i++) {
-    const struct node *node = &model->nodes.at[i];
-    for (int k = 0; k < node->param_count; k++) {
-      const struct model_param *param =
-          &model->params.at[node->first_param + (size_t)k];
-      if (!is_repeated(param, first) && !param->buffer &&
-          !(trained && param->fixed))
-        values = stage_sum(s, values, s->shards.share[param->same]);
-    }
-  }
-  return values;
-}
-
-/* What a device has of a part, whatever the batch is. */
-static struct stage measure_held(struct search *s, struct node_range nodes) {
+struct stage stage_measure(struct search *s, size_t from, size_t to) {
+  struct node_range nodes = {s->cut[from], s->cut[to]};
   struct stage stage = {.nodes = nodes};
   int element = s->train->dtype;
   bool master = s->train->precision == PRECISION_MASTER;
@@ -407,8 +345,8 @@ static struct stage measure_held(struct search *s, struct node_range nodes) {
       stage_values(s, nodes, VALUES_TRAINED, gradient_element(s->train));
   struct stage_held buffers = stage_values(s, nodes, VALUES_BUFFERS, element);
   stage.buffers = stage_sum(s, all_of(s, &buffers), counters(s, nodes));
-  stage.values = count_values(s, nodes, false);
-  stage.trained = count_values(s, nodes, true);
+  stage.values = stage_count(s, nodes, VALUES_ALL);
+  stage.trained = stage_count(s, nodes, VALUES_TRAINED);
   share_data(s, &stage, &params, &gradients);
   if (s->train->ema == TOGGLE_ON) {
     struct stage_held same =
@@ -418,44 +356,7 @@ static struct stage measure_held(struct search *s, struct node_range nodes) {
   }
   find_optimizer(s, &stage);
   offload(s, &stage);
-  return stage;
-}
-
-/* Of the first settings of a search, for any batch on any device. */
-static bool remembers(struct runs *runs, const struct train_settings *train) {
-  struct train_settings any = *train;
-  any.batch = any.memory = any.gpu = 0;
-  if (!runs)
-    return false;
-  if (!runs->count)
-    runs->held_for = any;
-  return memcmp(&runs->held_for, &any, sizeof any) == 0;
-}
-
-/* That of a part which was measured with another batch, or a new one. */
-static struct stage known_held(struct search *s, struct node_range nodes,
-                               uint64_t key) {
-  struct runs *runs = s->step->runs;
-  struct run_key any_batch = {.part = key};
-  if (!remembers(runs, s->train))
-    return measure_held(s, nodes);
-  struct ran *ran = runs_find(runs, &any_batch);
-  if (!ran->there) {
-    struct stage *held = arena_alloc(runs->arena, 1, sizeof *held);
-    *held = measure_held(s, nodes);
-    ran->held = held;
-    ran->there = !s->overflow;
-    return *held;
-  }
-  struct stage stage = *ran->held;
-  stage.nodes = nodes;
-  return stage;
-}
-
-struct stage stage_measure(struct search *s, struct node_range nodes,
-                           uint64_t key) {
-  struct stage stage = known_held(s, nodes, key);
   find_input(s, &stage);
-  run_stage(s, &stage, key);
+  run_stage(s, &stage, from, to);
   return stage;
 }

@@ -15,16 +15,20 @@ struct known {
 
 struct search {
   const struct step *step;
+  const struct step *plain; /* as it was before devices shared it out */
   struct arena *arena;
   const struct train_settings *train;
   struct trace *trace;
   struct shards shards;
+  const struct value_sums *sums; /* of parameters, by node: values.c */
   bool *expert; /* by parameter: it is one of several experts' */
   bool *dense;  /* it is not */
   int64_t microbatch, microbatches;
   struct alike alike;
   struct known *known; /* stages that have been measured, in known_room */
   size_t known_room;
+  size_t *far; /* by unit: those before it that cannot be joined: chain.h */
+  const struct linked **linked; /* by unit: three from it on; NULL: not yet */
   int64_t *cut; /* nodes before each unit, and all of them behind the last */
   size_t units;
   size_t stages;
@@ -36,6 +40,13 @@ struct search {
 struct copies_of {
   int64_t devices, sharing;
 };
+
+/*
+ * `own` becomes a tape as one device runs it, and the search one for where it
+ * is cut; `step` has the checkpoints that were chosen.
+ */
+void search_open(struct search *s, struct step *own, const struct step *step,
+                 struct arena *arena);
 
 static inline bool offloads(const struct train_settings *train,
                             enum offload what) {
@@ -50,13 +61,20 @@ int64_t stage_product(struct search *s, int64_t a, int64_t b);
 struct copies_of stage_copies(const struct search *s, bool experts);
 
 /* Bytes of the parameters of nodes, before they are shared by ZeRO. */
-enum stage_values { VALUES_ALL, VALUES_TRAINED, VALUES_BUFFERS };
+enum stage_values { VALUES_ALL, VALUES_TRAINED, VALUES_BUFFERS, VALUES_KINDS };
 struct stage_held {
   int64_t dense, expert;
   int64_t small; /* of the dense ones, those that are never shared */
 };
 struct stage_held stage_values(struct search *s, struct node_range nodes,
                                enum stage_values kind, int element);
+
+/* And how many these are. */
+int64_t stage_count(struct search *s, struct node_range nodes,
+                    enum stage_values kind);
+
+/* Sums over the nodes, from which those of parts follow. */
+void stage_sums_open(struct search *s);
 
 /* The operations of nodes [first, end); the loss belongs to the last one. */
 struct segment stage_ops(const struct search *s, struct node_range nodes);
@@ -65,10 +83,17 @@ struct segment stage_ops(const struct search *s, struct node_range nodes);
 int64_t stage_run(struct search *s, struct node_range nodes, moment_fn *each,
                   void *user);
 
-/* What a device of a part has, with one microbatch in flight; no peak. `key`:
-   equal for parts that run alike. */
-struct stage stage_measure(struct search *s, struct node_range nodes,
-                           uint64_t key);
+/* As stage_run() runs it; some of it may be changed before. */
+struct simulation stage_simulation(const struct search *s,
+                                   struct node_range nodes,
+                                   struct arena *arena);
+
+/* What a run of some units depends on. */
+struct run_key stage_key(const struct search *s, uint64_t part);
+
+/* What a device of units [from, to) has, with one microbatch in flight; no
+   peak. */
+struct stage stage_measure(struct search *s, size_t from, size_t to);
 
 /* Bytes that gradients of weights read: inputs, and gradients of outputs. */
 int64_t stage_weight_bytes(struct search *s, struct node_range nodes);

@@ -83,8 +83,41 @@ static void check_positions(struct check *c) {
           "maps: `input tokens 1024 : i32`");
 }
 
+/* The largest that divides both. */
+static int64_t common(int64_t a, int64_t b) {
+  while (b) {
+    int64_t rest = a % b;
+    a = b;
+    b = rest;
+  }
+  return a;
+}
+
+/* The most that divides the devices and the experts, or other devices. */
+static void say_data(struct check *c, int64_t experts) {
+  int64_t degree = c->train->expert_parallel, data = c->train->data_parallel;
+  int64_t most = common(data, experts), below = data / degree * degree;
+  c->good = false;
+  struct diagnostic *d =
+      diag(c->diags, GROUPS_DO_NOT_DIVIDE, c->model->nodes.at[0].span,
+           "expert_parallel=%" PRId64 " does not divide %" PRId64
+           " devices of data_parallel",
+           degree, data);
+  if (below)
+    diag_help(d,
+              "the nearest that work: `data_parallel=%" PRId64
+              "` and `data_parallel=%" PRId64 "`; or `expert_parallel=%" PRId64
+              "`",
+              below, below + degree, most);
+  else
+    diag_help(d,
+              "the nearest that works: `data_parallel=%" PRId64
+              "`, or `expert_parallel=%" PRId64 "`",
+              degree, most);
+}
+
 static void check_experts(struct check *c) {
-  int64_t degree = c->train->expert_parallel;
+  int64_t degree = c->train->expert_parallel, experts = 0;
   bool found = false;
   if (degree == 1)
     return;
@@ -92,6 +125,7 @@ static void check_experts(struct check *c) {
     if (c->model->nodes.at[i].copies <= 1)
       continue;
     found = true;
+    experts = common(c->model->nodes.at[i].copies, experts);
     check_divides(c, (int64_t)i, "expert_parallel", degree,
                   c->model->nodes.at[i].copies, "experts");
   }
@@ -99,9 +133,8 @@ static void check_experts(struct check *c) {
     needs(c, "expert_parallel shares experts, but the net has none",
           "`moe experts=8 top=2 { .. }` has; leave it out, or use "
           "`tensor_parallel`");
-  else if (c->good)
-    check_divides(c, 0, "expert_parallel", degree, c->train->data_parallel,
-                  "devices of data_parallel");
+  else if (c->good && c->train->data_parallel % degree != 0)
+    say_data(c, experts);
 }
 
 static void check_zero(struct check *c) {
@@ -148,10 +181,13 @@ static void check_pipeline(struct check *c) {
              "virtual_stages take turns by pipeline=%" PRId64 " microbatches, "
              "which does not divide microbatches=%" PRId64,
              train->pipeline, train->microbatches);
-    diag_help(d,
-              "the nearest that work: `microbatches=%" PRId64 "` and `%" PRId64
-              "`",
-              max_i64(least, train->pipeline), least + train->pipeline);
+    if (least)
+      diag_help(d,
+                "the nearest that work: `microbatches=%" PRId64
+                "` and `microbatches=%" PRId64 "`",
+                least, least + train->pipeline);
+    else
+      diag_help(d, "`microbatches=%" PRId64 "` is the least", train->pipeline);
   }
 }
 

@@ -58,11 +58,11 @@ bool model_same_layer(const struct model *model, int64_t a, int64_t b) {
 }
 
 size_t model_layer_hash(const struct node *node) {
-  size_t hash = (size_t)node->kind->args_size + (size_t)node->input_count;
+  const char *name = node->kind->name; /* of at least one letter */
+  size_t hash = node->kind->args_size + (size_t)node->input_count;
   for (int i = 0; i < node->out->rank; i++)
     hash = hash * 31 + (size_t)node->out->dim[i];
-  for (const char *c = node->kind->name; *c; c++)
-    hash = hash * 31 + (unsigned char)*c;
+  hash = (hash * 31 + (size_t)name[0]) * 31 + (size_t)name[1];
   return hash ^ hash >> 7;
 }
 

@@ -1,7 +1,7 @@
 /* Runs: what parts of a net took that have been run, for long searches. */
 #include "model/runs.h"
 
-enum { FIRST_ROOM = 1 << 12 };
+enum { FIRST_ROOM = 1 << 8 };
 
 static bool same(const struct run_key *a, const struct run_key *b) {
   return a->part == b->part && a->microbatch == b->microbatch &&
@@ -12,7 +12,7 @@ static struct ran *place_of(const struct runs *runs,
                             const struct run_key *key) {
   uint64_t hash = (key->part ^ (uint64_t)key->microbatch) * 0x9e3779b97f4a7c15;
   size_t at = (size_t)(hash >> 32) & (runs->room - 1);
-  while (runs->at[at].there && !same(&runs->at[at].key, key))
+  while (runs->at[at].asked && !same(&runs->at[at].key, key))
     at = (at + 1) & (runs->room - 1);
   return &runs->at[at];
 }
@@ -22,7 +22,7 @@ static void grow(struct runs *runs) {
   runs->room = old.room ? 2 * old.room : FIRST_ROOM;
   runs->at = arena_alloc(runs->arena, runs->room, sizeof *runs->at);
   for (size_t i = 0; i < old.room; i++)
-    if (old.at[i].there)
+    if (old.at[i].asked)
       *place_of(runs, &old.at[i].key) = old.at[i];
 }
 
@@ -30,9 +30,8 @@ struct ran *runs_find(struct runs *runs, const struct run_key *key) {
   if (2 * runs->count >= runs->room)
     grow(runs);
   struct ran *ran = place_of(runs, key);
-  if (!ran->there) {
-    ran->key = *key;
-    runs->count++; /* whoever asks will run it */
-  }
+  runs->count += !ran->asked;
+  ran->key = *key;
+  ran->asked = true;
   return ran;
 }

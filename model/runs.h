@@ -7,9 +7,6 @@
 
 #include "model/settings.h"
 
-struct stage; /* memory/parallel.h */
-struct chain; /* step/checkpoint.c */
-
 /* All that a run depends on: alike.h has the key, of what it is. */
 struct run_key {
   uint64_t part;
@@ -17,31 +14,37 @@ struct run_key {
   bool whole, moved; /* all of the net; what it keeps goes to the host */
 };
 
+struct linked;
+
 struct ran {
   struct run_key key;
-  bool there;
-  int64_t kept, most;       /* bytes for backward; and with all beside */
-  const struct stage *held; /* microbatch 0: what it holds for any batch */
+  bool asked, there;
+  const struct linked *linked; /* chain.c: unit by unit; NULL: not yet */
+  int64_t kept, most; /* bytes for backward; and with all beside */
 };
 
 /* Where a pipeline may be cut, by what the choice depends on. */
 struct known_cuts {
-  int64_t checkpoint, batch, most;
+  int64_t checkpoint, batch, most, least;
   const int64_t *at;
   size_t count;
 };
 
+struct tape_known;
+struct chain;
+
 struct runs {
   struct arena *arena;
-  struct train_settings held_for; /* whose `held` are: stage.c */
+  const struct tape_known *tape; /* of the first step that was traced */
   VEC(struct known_cuts) cuts;
   struct train_settings chain_for;
-  const struct chain *chain; /* measured with these settings; NULL: none */
+  const struct chain *chain; /* checkpoint.c: of these settings; NULL: none */
   struct ran *at; /* in `room` places, a power of two */
   size_t count, room;
 };
 
-/* The place of a run; `there` says whether it has been remembered. */
+/* The place of a run, until the next one is asked for; `there` says whether
+   it has been remembered. */
 struct ran *runs_find(struct runs *runs, const struct run_key *key);
 
 #endif

@@ -311,6 +311,40 @@ static void append(ProtobufCBuffer *buffer, size_t length,
   fwrite(bytes, 1, length, ((struct file_buffer *)(void *)buffer)->file);
 }
 
+static bool ends_with(const char *text, const char *end) {
+  size_t length = strlen(text), tail = strlen(end);
+  return length >= tail && strcmp(text + length - tail, end) == 0;
+}
+
+/*
+ * ONNX does not tell buffers from parameters: netc's own reader finds their
+ * names in the model's metadata, with blanks between. Those of batch norms
+ * have a place of their own.
+ */
+static void put_buffers(struct packing *p, Onnx__ModelProto *model) {
+  struct text names = text_new(p->arena);
+  for (size_t i = 0; i < p->model->values.count; i++) {
+    const struct value *value = &p->model->values.at[i];
+    if (value->weight < 0 || !p->set.weights.at[value->weight].buffer ||
+        ends_with(value->name, "running_mean") ||
+        ends_with(value->name, "running_var"))
+      continue;
+    text_put(&names, names.length ? " " : "");
+    text_put(&names, value->name);
+  }
+  if (names.length == 0)
+    return;
+  MESSAGE(p, Onnx__StringStringEntryProto,
+          ONNX__STRING_STRING_ENTRY_PROTO__INIT, entry);
+  Onnx__StringStringEntryProto **entries =
+      arena_alloc(p->arena, 1, sizeof *entries);
+  entry->key = text_of("netc.buffers");
+  entry->value = text_of(arena_copy(p->arena, names.at, names.length));
+  *entries = entry;
+  model->n_metadata_props = 1;
+  model->metadata_props = entries;
+}
+
 static int write_message(struct packing *p) {
   MESSAGE(p, Onnx__ModelProto, ONNX__MODEL_PROTO__INIT, model);
   MESSAGE(p, Onnx__OperatorSetIdProto, ONNX__OPERATOR_SET_ID_PROTO__INIT, set);
@@ -325,6 +359,7 @@ static int write_message(struct packing *p) {
   model->n_opset_import = 1;
   model->opset_import = &set;
   model->graph = graph_of(p);
+  put_buffers(p, model);
   errno = 0;
   onnx__model_proto__pack_to_buffer(model, &buffer.base);
   return ferror(p->request->file) ? output_failed(p->request->path, errno)

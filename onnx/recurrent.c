@@ -105,7 +105,7 @@ bool onnx_recurrent(struct exporting *x) {
   if (ways == 2)
     model_text(&x->model, "direction", "bidirectional");
   if (kind->gates == 3)
-    model_int(&x->model, "linear_before_reset", 1);
+    model_int(&x->model, "linear_before_reset", (x->op.numbers[1] & 4) == 0);
   put(x, 0, y, &at);
   return true;
 }

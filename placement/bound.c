@@ -263,17 +263,18 @@ struct bound bound_find(const struct work *work, const struct step *step,
 /*
  * Stages that are cut so that none ends later than the others: each has
  * 1 - 1 / M of the time of the one before, so that of T in all the first one
- * has T / (M (1 - (1 - 1 / M)^P)).
+ * has T / (M (1 - (1 - 1 / M)^P)). With V parts each waits for a V-th: then
+ * V M instead of both M.
  */
 static double pipelined(const struct train_settings *train, double seconds,
                         double passes) {
-  double rest = 1;
-  if (train->pipeline == 1 || train->virtual_stages > 1 ||
-      train->schedule == PIPELINE_ZB_H1 || train->schedule == PIPELINE_ZB_H2)
+  double rest = 1, parts = (double)train->virtual_stages;
+  if (train->pipeline == 1 || train->schedule == PIPELINE_ZB_H1 ||
+      train->schedule == PIPELINE_ZB_H2)
     return seconds;
   for (int64_t p = 0; p < train->pipeline; p++)
-    rest *= 1 - 1 / passes;
-  return seconds * (double)train->pipeline / passes / (1 - rest);
+    rest *= 1 - 1 / passes / parts;
+  return seconds * (double)train->pipeline / passes / parts / (1 - rest);
 }
 
 double bound_least(const struct work *work, const struct model *model,

@@ -18,7 +18,8 @@ struct lister {
   struct train_settings now;
   int64_t checkpoints[3]; /* to choose from; 0: none */
   int checkpoint_count;
-  bool cut; /* with stages, also as many segments as these are cut from */
+  int64_t layers; /* with attention */
+  bool cut;       /* with stages, also as many segments as these are cut from */
 };
 
 /* A setting that the source or the user chose is kept. */
@@ -100,6 +101,23 @@ static void each_microbatch(struct lister *l) {
   }
 }
 
+/* Parts of stages: each has as many layers as the others. */
+static void each_virtual(struct lister *l) {
+  enum { MOST_PARTS = 8 };
+  const struct train_settings *chosen = l->request->train;
+  int64_t stages = l->now.pipeline;
+  for (int64_t parts = 1; parts <= MOST_PARTS; parts++) {
+    bool even = stages > 1 && chosen->schedule == PIPELINE_PIPEDREAM &&
+                stages * parts <= MOST_UNITS &&
+                l->layers % (stages * parts) == 0;
+    bool given = chosen->virtual_stages > 1;
+    if (given ? parts > 1 : parts > 1 && !even)
+      continue;
+    l->now.virtual_stages = given ? chosen->virtual_stages : parts;
+    each_microbatch(l);
+  }
+}
+
 /* Stages, and copies of what is left. */
 static void each_pipeline(struct lister *l, int64_t devices) {
   const struct train_settings *chosen = l->request->train;
@@ -115,7 +133,7 @@ static void each_pipeline(struct lister *l, int64_t devices) {
     l->now.pipeline = stages;
     l->now.data_parallel = copies;
     l->now.microbatches = chosen->microbatches;
-    each_microbatch(l);
+    each_virtual(l);
   }
 }
 
@@ -177,7 +195,7 @@ static void find_checkpoints(struct lister *l) {
   const struct model *model = l->request->model;
   struct arena scratch;
   struct step step = {.model = model, .settings = *l->request->train};
-  int64_t layers = 0, segments = 1;
+  int64_t segments = 1;
   step.settings.checkpoint = CHECKPOINT_SELECTIVE;
   arena_open_in(&scratch, l->arena);
   step_trace(&step, &scratch);
@@ -186,11 +204,11 @@ static void find_checkpoints(struct lister *l) {
     l->checkpoints[l->checkpoint_count++] = CHECKPOINT_SELECTIVE;
   arena_close(&scratch);
   for (size_t i = 0; i < model->nodes.count; i++)
-    layers += model->nodes.at[i].kind->heads != NULL;
+    l->layers += model->nodes.at[i].kind->heads != NULL;
   while (segments * segments < (int64_t)model->nodes.count)
     segments++;
-  l->checkpoints[l->checkpoint_count++] = layers > 1 ? layers : segments;
-  l->cut = layers > MOST_UNITS;
+  l->checkpoints[l->checkpoint_count++] = l->layers > 1 ? l->layers : segments;
+  l->cut = l->layers > MOST_UNITS;
 }
 
 static int by_least(const void *a, const void *b) {

@@ -241,7 +241,8 @@ static void plan_part(struct planner *p, struct plan_part *part, int64_t goal) {
     return;
   struct plan_search *search = plan_search_open(
       p->arena, part,
-      (struct plan_effort){p->options.progress, start, start + effort});
+      (struct plan_effort){p->options.progress, start, start + effort},
+      p->options.seed);
   enum plan_found found =
       plan_search_at(search, goal, effort - effort / 3, &p->nodes);
   if (found == PLAN_FOUND)

@@ -5,7 +5,7 @@
  */
 #include "plan/planner.h"
 
-enum { MOST_ALIVE = 64 }; /* they are looked through for each newcomer */
+enum { MOST_ALIVE = 128 }; /* they are looked through for each newcomer */
 
 /* A buffer that lives, in the order of offsets. */
 struct alive {

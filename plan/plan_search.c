@@ -1,9 +1,9 @@
 /*
  * Search for a plan of a given height. A node has the unplaced buffers of a
- * group; the lowest place that any of them can take is either taken by the
- * chosen one, or that one waits. Buffers that share no section with the others
- * any more are groups of their own, solved one after the other. Many short
- * searches with changing tastes find what one long search would miss.
+ * group; one that can be placed and that no other can lie below is either
+ * placed, or it waits. Buffers that share no section with the others any more
+ * are groups of their own, solved one after the other. Many short searches
+ * with changing tastes find what one long search would miss.
  *
  * The tree is walked with a stack of our own: a large part would need a deep
  * one of the processor's.
@@ -14,9 +14,11 @@
 #include "plan/plan_state.h"
 
 enum {
-  TURN = 800,    /* nodes for each item */
-  BEST = 6,      /* drawn walks of each length that are remembered */
-  LONGEST = 240, /* nodes of a walk for each item */
+  TURN = 800,   /* nodes for each item */
+  SHORT = 32,   /* the most nodes of a short walk for each item */
+  LONG = 240,   /* of a long one */
+  TRIES = 16,   /* of a group in a short walk */
+  BEST = 6,     /* drawn walks of each length that are remembered */
 };
 
 /* A set of unplaced items, its groups one after the other. */
@@ -24,7 +26,12 @@ struct frame {
   size_t begin;   /* of its items in `items` */
   size_t at, end; /* the group at hand; those before it are placed */
   size_t all_end;
-  size_t mark; /* of the trail, before the choice at hand */
+  int32_t first, last; /* sections of the group */
+  size_t open;         /* of the trail, before the group was opened */
+  size_t mark;         /* before the choice at hand */
+  size_t home;         /* the frame that has the whole group */
+  uint64_t refused;    /* of a home: choices within its group */
+  int tries;           /* of its group */
   uint16_t chosen;
 };
 
@@ -50,7 +57,10 @@ struct plan_search {
   size_t depth;
   struct plan_taste taste;
   uint64_t random;
-  uint64_t nodes, limit;       /* of this walk */
+  uint64_t nodes, end;         /* of this walk */
+  uint64_t limit;              /* choices of it that may be refused */
+  bool anew;                   /* groups that take long are begun anew */
+  bool cut;                    /* some were given up: no proof */
   int64_t left;                /* the least of it */
   struct drawn_walks walks[2]; /* short ones, long ones */
   struct plan_effort effort;   /* of all walks */
@@ -58,7 +68,7 @@ struct plan_search {
 
 struct plan_search *plan_search_open(struct arena *arena,
                                      struct plan_part *part,
-                                     struct plan_effort effort) {
+                                     struct plan_effort effort, uint64_t seed) {
   struct plan_search *s = ARENA_NEW(arena, struct plan_search);
   size_t n = part->count;
   plan_state_open(&s->state, arena, part);
@@ -66,13 +76,14 @@ struct plan_search *plan_search_open(struct arena *arena,
   s->arena = arena;
   s->effort = effort;
   s->frames = arena_alloc(arena, n + 2, sizeof *s->frames);
-  s->random = 0x9C3A48CE9260CEA1u; /* any but 0; this one is lucky */
+  s->random = seed ? seed : 0x9C3A48CE9260CEA1u; /* any but 0 */
   return s;
 }
 
 static struct plan_group group_of(const struct plan_search *s,
                                   const struct frame *f) {
-  return (struct plan_group){s->items + f->at, f->end - f->at};
+  return (struct plan_group){s->items + f->at, f->end - f->at, f->first,
+                             f->last};
 }
 
 static void keep_best(struct plan_search *s) {
@@ -99,27 +110,18 @@ static bool open_group(struct plan_search *s, struct frame *f) {
     if (item->last > reach)
       reach = item->last;
   }
-  if (f->at > f->begin || f->end < f->all_end || s->depth == 1)
+  bool split = f->at > f->begin || f->end < f->all_end;
+  f->first = items[s->items[f->at]].first;
+  f->last = reach;
+  f->open = s->state.trail.count;
+  f->refused = 0;
+  if (s->depth == 1 || (split && s->anew))
+    f->home = s->depth - 1;
+  else
+    f->home = f[-1].home;
+  if (split || s->depth == 1)
     plan_taste_rank(&s->state, &s->taste, group_of(s, f), &s->random);
   return true;
-}
-
-/*
- * The lowest place that can be taken. False if some buffer would fit below
- * it: then what follows differs in no way that matters from what was tried.
- */
-static bool find_place(const struct plan_search *s, struct plan_group group,
-                       int64_t *place) {
-  const struct plan_state *state = &s->state;
-  int64_t lowest = PLAN_FAR, least_top = PLAN_FAR;
-  for (size_t i = 0; i < group.count; i++) {
-    size_t item = group.items[i];
-    lowest = min_i64(lowest, state->low[item]);
-    least_top =
-        min_i64(least_top, state->pos[item] + s->part->items[item].size);
-  }
-  *place = lowest;
-  return lowest < least_top;
 }
 
 /* Places the chosen item; what is left becomes a new frame. */
@@ -139,29 +141,55 @@ static bool descend(struct plan_search *s, struct frame *f) {
   return true;
 }
 
+/* One more choice is refused. False: it was one too many for its group. */
+static bool refuse(struct plan_search *s, const struct frame *f) {
+  struct frame *home = &s->frames[f->home];
+  uint64_t share = s->limit * (home->end - home->at) / s->part->count;
+  return home->refused++ <= share;
+}
+
 /* Decides on the group at hand, until a descent begins or nothing is left. */
 static enum plan_found decide(struct plan_search *s, struct frame *f,
                               bool refused) {
   for (;;) {
     struct plan_group group = group_of(s, f);
-    int64_t place;
     if (refused) {
+      if (!refuse(s, f))
+        return PLAN_GAVE_UP;
       plan_state_undo(&s->state, f->mark);
       if (!plan_state_wait(&s->state, group, f->chosen))
         return PLAN_NONE;
     }
-    if (s->nodes == s->limit)
+    if (s->nodes == s->end)
       return PLAN_GAVE_UP;
     s->nodes++;
-    if (!find_place(s, group, &place))
-      return PLAN_NONE;
-    f->chosen = plan_taste_choose(&s->state, &s->taste, group, place);
+    f->chosen = plan_taste_choose(&s->state, &s->taste, group);
     f->mark = s->state.trail.count;
     s->left = min_i64(s->left, s->state.left);
     if (descend(s, f))
       return PLAN_FOUND;
     refused = true;
   }
+}
+
+/*
+ * A group that takes long is begun anew, with another taste: what was placed
+ * in others is not lost. If it still finds none, it counts as one without a
+ * plan. False: the walk ends.
+ */
+static bool begin_anew(struct plan_search *s, bool *refused) {
+  size_t home = s->frames[s->depth - 1].home;
+  struct frame *f = &s->frames[home];
+  if (home == 0 || s->nodes == s->end)
+    return false;
+  plan_state_undo(&s->state, f->open);
+  *refused = ++f->tries == TRIES;
+  if (*refused)
+    s->cut = true;
+  else
+    s->taste = plan_taste_drawn(&s->random);
+  s->depth = home + !*refused;
+  return true;
 }
 
 /* One search from the root. */
@@ -176,6 +204,7 @@ static enum plan_found walk(struct plan_search *s, int64_t capacity) {
   s->frames[0] = (struct frame){.all_end = n};
   s->depth = 1;
   s->nodes = 0;
+  s->cut = false;
   s->left = INT64_MAX;
   bool refused = false;
   for (;;) {
@@ -185,14 +214,15 @@ static enum plan_found walk(struct plan_search *s, int64_t capacity) {
         return PLAN_FOUND;
       f = &s->frames[s->depth - 1]; /* its group is placed */
       f->at = f->end;
+      f->tries = 0;
       continue;
     }
     enum plan_found found = decide(s, f, refused);
     refused = found == PLAN_NONE;
-    if (found == PLAN_GAVE_UP)
+    if (found == PLAN_GAVE_UP && !begin_anew(s, &refused))
       return found;
-    if (refused && --s->depth == 0)
-      return PLAN_NONE;
+    if (found == PLAN_NONE && --s->depth == 0)
+      return s->cut ? PLAN_GAVE_UP : PLAN_NONE;
   }
 }
 
@@ -213,31 +243,35 @@ static void draw_like(struct plan_search *s, const struct drawn_walk *walk) {
   s->taste.width = shake(s, good->width, 255);
   s->taste.size = shake(s, good->size, 255);
   s->taste.wall = shake(s, good->wall, 1100);
-  s->taste.now = good->now ? shake(s, good->now, 255) : 0;
   s->taste.failure = good->failure ? shake(s, good->failure, 255) : 0;
   s->taste.noise = good->noise ? shake(s, good->noise, 110) : 0;
   s->limit = walk->limit;
-  if (draw == 0 && s->limit < LONGEST * n)
+  if (draw == 0 && s->limit < LONG * n)
     s->limit *= 2;
-  else if (draw == 1 && s->limit > 4 * n)
+  else if (draw == 1 && s->limit > n / 8)
     s->limit /= 2;
 }
 
 /*
- * Without slack, walks that arrive do so soon, and many short ones find it;
- * with some slack, long ones do. So each has its turn. Which tastes do well
- * depends on the instance: every second walk is drawn near one of those that
- * came farthest.
+ * Walks that arrive do so soon, and many short ones find it; where a mistake
+ * shows late, long ones do. So each has its turn. Which tastes do well depends
+ * on the instance: every second walk is drawn near one of those that came
+ * farthest.
  */
-static struct drawn_walks *draw_walk(struct plan_search *s, uint64_t spent) {
+static struct drawn_walks *draw_walk(struct plan_search *s, uint64_t spent,
+                                     uint64_t budget) {
   uint64_t n = s->part->count;
   bool longer = spent / (TURN * n) % 2;
   struct drawn_walks *walks = &s->walks[longer];
   s->taste = plan_taste_drawn(&s->random);
   uint64_t draw = plan_random(&s->random) >> 30 & 7;
-  s->limit = (draw < 6 ? 2 : draw < 7 ? 4 : 8) * n * (longer ? 30 : 1);
+  s->limit = (draw < 6 ? 1 : draw < 7 ? 2 : 4) * n * (longer ? 60 : 1) / 8;
   if (walks->count == BEST && (plan_random(&s->random) >> 33 & 1))
     draw_like(s, &walks->best[(plan_random(&s->random) >> 20) % BEST]);
+  s->anew = !longer;
+  s->end = n * (longer ? LONG : SHORT);
+  if (s->end > budget)
+    s->end = budget;
   return walks;
 }
 
@@ -263,23 +297,24 @@ static void note_walk(const struct plan_search *s, struct drawn_walks *walks) {
  */
 enum plan_found plan_search_at(struct plan_search *s, int64_t capacity,
                                uint64_t budget, uint64_t *nodes) {
-  uint64_t least = 4 * (uint64_t)s->part->count, spent[2] = {0, 0};
+  uint64_t spent[2] = {0, 0};
   enum plan_found found = PLAN_GAVE_UP;
   s->walks[0].count = s->walks[1].count = 0;
   memset(s->state.failures, 0,
          (size_t)s->part->sections * sizeof *s->state.failures);
   for (size_t i = 0; found == PLAN_GAVE_UP && spent[0] + spent[1] < budget;) {
     bool drawn = spent[1] < 3 * spent[0];
+    uint64_t left = budget - spent[0] - spent[1];
     struct drawn_walks *walks = NULL;
     if (drawn) {
-      walks = draw_walk(s, spent[1]);
+      walks = draw_walk(s, spent[1], left);
     } else {
       s->taste = *plan_taste_at(i % plan_taste_count());
-      s->limit = least << i / plan_taste_count();
+      s->limit = (uint64_t)s->part->count << i / plan_taste_count();
+      s->anew = false;
+      s->end = left;
       i++;
     }
-    if (s->limit > budget - spent[0] - spent[1])
-      s->limit = budget - spent[0] - spent[1];
     found = walk(s, capacity);
     if (walks)
       note_walk(s, walks);

@@ -4,6 +4,7 @@
  */
 #include "plan/plan_state.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/check.h"
@@ -47,18 +48,30 @@ static void list_neighbours(struct plan_state *s, struct arena *arena) {
   move_back(at, n);
 }
 
+static int by_number(const void *a, const void *b) {
+  uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+  return x < y ? -1 : x > y;
+}
+
+/* Short lives first: they find the lowest places. */
 static void list_members(struct plan_state *s, struct arena *arena) {
   const struct plan_item *items = s->part->items;
   size_t n = s->part->count, sections = (size_t)s->part->sections;
   uint32_t *at = s->member_at = arena_alloc(arena, sections + 1, sizeof *at);
-  for (size_t i = 0; i < n; i++)
+  uint64_t *order = arena_alloc(arena, n, sizeof *order);
+  for (size_t i = 0; i < n; i++) {
+    order[i] = (uint64_t)(items[i].last - items[i].first) << 16 | i;
     for (int32_t k = items[i].first; k < items[i].last; k++)
       at[k]++;
+  }
+  qsort(order, n, sizeof *order, by_number);
   add_up(at, sections);
   s->member = arena_alloc(arena, at[sections], sizeof *s->member);
-  for (size_t i = 0; i < n; i++)
-    for (int32_t k = items[i].first; k < items[i].last; k++)
-      s->member[at[k]++] = (uint16_t)i;
+  for (size_t i = 0; i < n; i++) {
+    uint16_t item = (uint16_t)order[i];
+    for (int32_t k = items[item].first; k < items[item].last; k++)
+      s->member[at[k]++] = item;
+  }
   move_back(at, sections);
 }
 
@@ -70,13 +83,13 @@ void plan_state_open(struct plan_state *s, struct arena *arena,
                          &s->log_width, &s->log_size, &s->support};
   for (size_t i = 0; i < sizeof by_item / sizeof *by_item; i++)
     *by_item[i] = arena_alloc(arena, n, sizeof(int64_t));
-  int64_t **by_section[] = {&s->load, &s->floor, &s->failures, &s->moved,
+  int64_t **by_section[] = {&s->load, &s->floor, &s->ground, &s->failures,
                             &s->alive};
   for (size_t i = 0; i < sizeof by_section / sizeof *by_section; i++)
     *by_section[i] = arena_alloc(arena, sections, sizeof(int64_t));
-  s->stale = arena_alloc(arena, sections, sizeof *s->stale);
-  s->stale_list.at = arena_alloc(arena, sections, sizeof(int32_t));
-  s->moved_list.at = arena_alloc(arena, sections, sizeof(int32_t));
+  s->holder = arena_alloc(arena, n, sizeof *s->holder);
+  s->hinder = arena_alloc(arena, n, sizeof *s->hinder);
+  s->lowest = arena_alloc(arena, sections, sizeof *s->lowest);
   list_neighbours(s, arena);
   list_members(s, arena);
   for (size_t i = 0; i < n; i++) {
@@ -84,7 +97,7 @@ void plan_state_open(struct plan_state *s, struct arena *arena,
     s->log_size[i] = plan_log2(part->items[i].size);
   }
   for (size_t i = 0; i < sections; i++)
-    s->moved[i] = PLAN_FAR;
+    s->lowest[i] = s->member[s->member_at[i]];
 }
 
 void plan_state_reset(struct plan_state *s, int64_t capacity) {
@@ -92,6 +105,7 @@ void plan_state_reset(struct plan_state *s, int64_t capacity) {
   s->capacity = capacity;
   s->trail.count = 0;
   s->left = 0;
+  s->conflict = -1;
   for (size_t i = 0; i < part->count; i++) {
     const struct plan_item *item = &part->items[i];
     s->left += item->size * (item->last - item->first);
@@ -100,17 +114,14 @@ void plan_state_reset(struct plan_state *s, int64_t capacity) {
   }
   for (int32_t i = 0; i < part->sections; i++) {
     s->load[i] = part->load[i];
-    s->floor[i] = 0;
+    s->floor[i] = s->ground[i] = 0;
     s->alive[i] = s->member_at[i + 1] - s->member_at[i];
   }
 }
 
-void plan_state_set(struct plan_state *s, int64_t *where, int64_t value) {
-  if (s->trail.count == s->trail.room)
-    s->trail.at = arena_grow(s->arena, s->trail.at, &s->trail.room,
-                             s->trail.count, sizeof *s->trail.at);
-  s->trail.at[s->trail.count++] = (struct plan_change){where, *where};
-  *where = value;
+void plan_state_grow(struct plan_state *s) {
+  s->trail.at = arena_grow(s->arena, s->trail.at, &s->trail.room,
+                           s->trail.count, sizeof *s->trail.at);
 }
 
 void plan_state_undo(struct plan_state *s, size_t mark) {
@@ -131,97 +142,127 @@ static bool fail_at(struct plan_state *s, size_t item) {
   return false;
 }
 
-static void make_stale(struct plan_state *s, int32_t section) {
-  if (!s->stale[section]) {
-    s->stale[section] = true;
-    s->stale_list.at[s->stale_list.count++] = section;
-  }
+/* Floors in its sections may rise. */
+static void touch(struct plan_state *s, const struct plan_item *item) {
+  if (item->first < s->touched_first)
+    s->touched_first = item->first;
+  if (item->last > s->touched_last)
+    s->touched_last = item->last;
 }
 
 /* An unplaced item will not lie lower than `low`. */
 static bool raise(struct plan_state *s, size_t item, int64_t low) {
   const struct plan_item *it = &s->part->items[item];
-  int64_t old = s->low[item], old_top = s->top[item];
   low = plan_align(low, it->align);
-  if (low <= old)
+  if (low <= s->low[item])
     return true;
   if (low > s->capacity - it->size)
     return fail_at(s, item);
   plan_state_set(s, &s->low[item], low);
   plan_state_set(s, &s->top[item], low + it->size);
-  for (int32_t i = it->first; i < it->last; i++) {
-    if (s->floor[i] == old)
-      make_stale(s, i);
-    if (s->moved[i] == PLAN_FAR)
-      s->moved_list.at[s->moved_list.count++] = i;
-    s->moved[i] = min_i64(s->moved[i], old_top);
-  }
+  touch(s, it);
   return true;
 }
 
 /* All that is left in a section must fit above its floor. */
-static bool find_floors(struct plan_state *s) {
-  while (s->stale_list.count > 0) {
-    int32_t section = s->stale_list.at[--s->stale_list.count];
-    uint16_t *member = s->member + s->member_at[section];
-    int64_t count = s->alive[section];
-    int64_t least = PLAN_FAR, floor = s->floor[section];
-    s->stale[section] = false;
-    for (int64_t i = 0; i < count && least > floor;) {
-      uint16_t item = member[i];
-      least = min_i64(least, s->low[item]);
-      if (s->low[item] < PLAN_FAR) {
-        i++;
-      } else { /* placed: to the others behind those that are not */
-        member[i] = member[--count];
-        member[count] = item;
-      }
-    }
-    if (count < s->alive[section])
-      plan_state_set(s, &s->alive[section], count);
-    if (least == floor)
-      continue; /* floors never sink: no need to look at the others */
-    plan_state_set(s, &s->floor[section], least);
-    if (least < PLAN_FAR && least > s->capacity - s->load[section]) {
-      s->failures[section]++;
-      return false;
+static bool find_floor(struct plan_state *s, int32_t section) {
+  uint16_t *member = s->member + s->member_at[section];
+  const int64_t *low = s->low;
+  int64_t count = s->alive[section];
+  int64_t least = PLAN_FAR, floor = s->floor[section];
+  int64_t ground = max_i64(floor, s->ground[section]);
+  uint16_t lowest = s->lowest[section];
+  for (int64_t i = 0; i < count && least > ground;) {
+    uint16_t item = member[i];
+    int64_t here = low[item];
+    if (here < PLAN_FAR) {
+      lowest = here < least ? item : lowest;
+      least = min_i64(here, least);
+      i++;
+    } else { /* placed: to the others behind those that are not */
+      member[i] = member[--count];
+      member[count] = item;
     }
   }
+  s->lowest[section] = lowest;
+  if (count < s->alive[section])
+    plan_state_set(s, &s->alive[section], count);
+  if (least == floor)
+    return true; /* floors never sink: no need to look at the others */
+  plan_state_set(s, &s->floor[section], least);
+  if (least == PLAN_FAR || least <= s->capacity - s->load[section])
+    return true;
+  s->failures[section]++;
+  s->conflict = section;
+  return false;
+}
+
+static bool find_floors(struct plan_state *s) {
+  for (int32_t i = s->touched_first; i < s->touched_last; i++)
+    if (s->low[s->lowest[i]] != s->floor[i] && !find_floor(s, i))
+      return false;
   return true;
+}
+
+uint16_t plan_state_lowest(struct plan_state *s, int32_t section) {
+  if (s->low[s->lowest[section]] != s->floor[section])
+    find_floor(s, section); /* it stays, and who has it is found */
+  return s->lowest[section];
 }
 
 static bool is_waiting(const struct plan_state *s, size_t item) {
   return s->low[item] > s->pos[item] && s->low[item] < PLAN_FAR;
 }
 
-/* The lowest top that an unplaced neighbour can have. */
-static int64_t lowest_support(const struct plan_state *s, size_t item) {
+/*
+ * The lowest top that an unplaced neighbour can have, or one that is as good:
+ * not above `low`.
+ */
+static int64_t find_support(struct plan_state *s, size_t item, int64_t low) {
   const uint16_t *over = s->over + s->over_at[item];
   size_t count = s->over_at[item + 1] - s->over_at[item];
+  const int64_t *top = s->top;
   int64_t least = PLAN_FAR;
-  for (size_t i = 0; i < count; i++)
-    least = min_i64(least, s->top[over[i]]);
+  uint16_t holder = s->holder[item];
+  for (size_t i = 0; i < count && least > low; i++) {
+    int64_t here = top[over[i]];
+    holder = here < least ? over[i] : holder;
+    least = min_i64(here, least);
+  }
+  s->holder[item] = holder;
   return least;
-}
-
-/* What the item may have been held up by has risen. */
-static bool lost_support(const struct plan_state *s, size_t item) {
-  const struct plan_item *it = &s->part->items[item];
-  for (int32_t i = it->first; i < it->last; i++)
-    if (s->moved[i] <= s->low[item])
-      return true;
-  return false;
 }
 
 static bool rest(struct plan_state *s, size_t item, int64_t top) {
   return top < PLAN_FAR ? raise(s, item, top) : fail_at(s, item);
 }
 
+/*
+ * True if a neighbour may still lie so low that the item finds no room at its
+ * `pos`. If there is none the item could be moved down there: what follows
+ * differs in no way that matters from what was tried.
+ */
+static bool is_hindered(struct plan_state *s, size_t item) {
+  int64_t top = s->pos[item] + s->part->items[item].size;
+  if (s->low[s->hinder[item]] < top)
+    return true;
+  for (uint32_t k = s->over_at[item]; k < s->over_at[item + 1]; k++)
+    if (s->low[s->over[k]] < top) {
+      s->hinder[item] = s->over[k];
+      return true;
+    }
+  return false;
+}
+
 static bool raise_waiting(struct plan_state *s, struct plan_group group) {
   for (size_t i = 0; i < group.count; i++) {
     size_t item = group.items[i];
-    if (is_waiting(s, item) && lost_support(s, item) &&
-        !rest(s, item, lowest_support(s, item)))
+    if (!is_waiting(s, item))
+      continue;
+    if (!is_hindered(s, item))
+      return fail_at(s, item);
+    if (s->top[s->holder[item]] > s->low[item] &&
+        !rest(s, item, find_support(s, item, s->low[item])))
       return false;
   }
   return true;
@@ -234,7 +275,6 @@ static bool raise_waiting(struct plan_state *s, struct plan_group group) {
  */
 static bool raise_waiting_at_once(struct plan_state *s,
                                   struct plan_group group) {
-  const struct plan_item *items = s->part->items;
   size_t left = 0;
   for (size_t i = 0; i < group.count; i++) {
     size_t item = group.items[i];
@@ -266,45 +306,34 @@ static bool raise_waiting_at_once(struct plan_state *s,
         s->support[other] = s->top[lowest];
     }
   }
-  (void)items;
   return true;
 }
 
-static bool settle(struct plan_state *s, struct plan_group group) {
-  for (int pass = 0; find_floors(s); pass++) {
-    if (s->moved_list.count == 0 || pass > PATIENCE)
-      return true;
-    size_t before = s->trail.count;
-    if (!(pass < PATIENCE ? raise_waiting(s, group)
-                          : raise_waiting_at_once(s, group)))
-      return false;
-    if (s->trail.count == before)
-      return true;
-  }
-  return false;
-}
-
+/* Until no bound moves any more. */
 static bool propagate(struct plan_state *s, struct plan_group group) {
-  bool possible = settle(s, group);
-  while (s->stale_list.count > 0)
-    s->stale[s->stale_list.at[--s->stale_list.count]] = false;
-  while (s->moved_list.count > 0)
-    s->moved[s->moved_list.at[--s->moved_list.count]] = PLAN_FAR;
-  return possible;
+  size_t before;
+  int pass = 0;
+  do {
+    before = s->trail.count;
+    if (!(pass++ < PATIENCE ? raise_waiting(s, group)
+                            : raise_waiting_at_once(s, group)))
+      return false;
+  } while (s->trail.count > before && pass <= PATIENCE);
+  return find_floors(s);
 }
 
 bool plan_state_place(struct plan_state *s, struct plan_group group,
                       uint16_t item) {
   const struct plan_item *it = &s->part->items[item];
-  int64_t low = s->low[item], top = s->top[item];
-  bool possible = true;
+  int64_t top = s->top[item];
+  s->touched_first = it->first;
+  s->touched_last = it->last;
   plan_state_set(s, &s->left, s->left - it->size * (it->last - it->first));
   plan_state_set(s, &s->low[item], PLAN_FAR);
   plan_state_set(s, &s->top[item], PLAN_FAR);
   for (int32_t i = it->first; i < it->last; i++) {
     plan_state_set(s, &s->load[i], s->load[i] - it->size);
-    if (s->floor[i] == low)
-      make_stale(s, i);
+    plan_state_set(s, &s->ground[i], top);
   }
   for (uint32_t k = s->over_at[item]; k < s->over_at[item + 1]; k++) {
     size_t other = s->over[k];
@@ -312,9 +341,14 @@ bool plan_state_place(struct plan_state *s, struct plan_group group,
       continue;
     int64_t pos = plan_align(top, s->part->items[other].align);
     plan_state_set(s, &s->pos[other], pos);
-    possible = possible && raise(s, other, pos);
+    if (!raise(s, other, pos))
+      return false;
   }
-  return propagate(s, group) && possible;
+  if (!propagate(s, group))
+    return false;
+  if (it->first <= s->conflict && s->conflict < it->last)
+    s->conflict = -1;
+  return true;
 }
 
 static bool are_twins(const struct plan_state *s, size_t a, size_t b) {
@@ -326,11 +360,15 @@ static bool are_twins(const struct plan_state *s, size_t a, size_t b) {
 
 bool plan_state_wait(struct plan_state *s, struct plan_group group,
                      uint16_t item) {
-  bool possible = rest(s, item, lowest_support(s, item));
-  for (size_t i = 0; i < group.count && possible; i++) {
+  s->touched_first = s->part->sections;
+  s->touched_last = 0;
+  if (!rest(s, item, find_support(s, item, -1)))
+    return false;
+  for (size_t i = 0; i < group.count; i++) {
     size_t other = group.items[i];
-    if (other != item && are_twins(s, item, other))
-      possible = rest(s, other, lowest_support(s, other));
+    if (other != item && are_twins(s, item, other) &&
+        !rest(s, other, find_support(s, other, -1)))
+      return false;
   }
-  return propagate(s, group) && possible;
+  return propagate(s, group);
 }

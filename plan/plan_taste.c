@@ -60,7 +60,7 @@ struct plan_taste plan_taste_drawn(uint64_t *random) {
   taste.load = kind < 2 ? 0 : kind < 4 ? 256000 : (int64_t)(draw >> 26 & 1023);
   taste.noise = draw >> 36 & 1 ? (int64_t)((draw >> 37 & 1023) % 110) : 0;
   taste.wall = (int64_t)((draw >> 47 & 4095) % 1100);
-  taste.now = other >> 8 & 1 ? (int64_t)(other >> 9 & 255) : 0;
+  taste.tight = other >> 40 & 1;
   taste.failure = other >> 17 & 1 ? (int64_t)(other >> 18 & 255) : 0;
   return taste;
 }
@@ -94,6 +94,12 @@ static bool is_wall(const struct plan_state *s, int32_t section,
          s->floor[section] > place;
 }
 
+/* Sections [first, last) of one floor, which is `place`. */
+struct plan_valley {
+  int64_t place;
+  int32_t first, last;
+};
+
 static int64_t score(const struct plan_state *s, const struct plan_taste *taste,
                      size_t item, int64_t place) {
   const struct plan_item *it = &s->part->items[item];
@@ -101,23 +107,85 @@ static int64_t score(const struct plan_state *s, const struct plan_taste *taste,
   if (taste->wall)
     sum += taste->wall * 256 *
            (is_wall(s, it->first - 1, place) + is_wall(s, it->last, place));
-  if (taste->now)
-    sum += taste->now * plan_log2(greatest(s->load, it));
   if (taste->failure)
     sum += taste->failure * plan_log2(greatest(s->failures, it) + 1);
   return sum;
 }
 
-uint16_t plan_taste_choose(const struct plan_state *s,
-                           const struct plan_taste *taste,
-                           struct plan_group group, int64_t place) {
+static bool is_over(const struct plan_item *item, int32_t section) {
+  return item->first <= section && section < item->last;
+}
+
+/*
+ * Where to place next: where the last attempt failed, for whatever else comes
+ * first is likely to fail there again (last conflicts: Lecoutre and others,
+ * 2009). Else the lowest section of the group, or of those with the least room
+ * to spare.
+ */
+static int32_t find_section(const struct plan_state *s,
+                            const struct plan_taste *taste,
+                            struct plan_group group) {
+  int64_t least_room = INT64_MAX, least = PLAN_FAR;
+  int32_t found = group.first;
+  if (s->conflict >= group.first && s->conflict < group.last &&
+      s->floor[s->conflict] < PLAN_FAR)
+    return s->conflict;
+  for (int32_t i = group.first; i < group.last; i++) {
+    int64_t floor = s->floor[i];
+    int64_t room = taste->tight ? s->capacity - s->load[i] - floor : 0;
+    if (floor == PLAN_FAR)
+      continue; /* all are placed */
+    if (room < least_room || (room == least_room && floor < least)) {
+      least_room = room;
+      least = floor;
+      found = i;
+    }
+  }
+  return found;
+}
+
+/*
+ * Down from a section to where no neighbour is lower: sections of one floor.
+ * Who can be placed there lies below all others that live with it.
+ */
+static struct plan_valley find_valley(struct plan_state *s,
+                                      struct plan_group group,
+                                      int32_t section) {
+  struct plan_valley valley = {.place = PLAN_FAR};
+  while (s->floor[section] < valley.place) {
+    const struct plan_item *item =
+        &s->part->items[plan_state_lowest(s, section)];
+    valley = (struct plan_valley){s->floor[section], section, section + 1};
+    for (int32_t i = item->first; i < item->last; i++)
+      if (s->floor[i] < s->floor[section])
+        section = i;
+  }
+  while (valley.first > group.first &&
+         s->floor[valley.first - 1] == valley.place)
+    valley.first--;
+  while (valley.last < group.last && s->floor[valley.last] == valley.place)
+    valley.last++;
+  return valley;
+}
+
+/* More than any score. */
+#define FIRST (INT64_MAX / 4)
+
+uint16_t plan_taste_choose(struct plan_state *s, const struct plan_taste *taste,
+                           struct plan_group group) {
+  struct plan_valley valley =
+      find_valley(s, group, find_section(s, taste, group));
+  const struct plan_item *items = s->part->items;
+  const int64_t *low = s->low;
   int64_t most = INT64_MIN;
-  uint16_t best = 0;
+  uint16_t best = plan_state_lowest(s, valley.first);
   for (size_t i = 0; i < group.count; i++) {
     uint16_t item = group.items[i];
-    if (s->low[item] != place || s->pos[item] != place)
+    if (low[item] != valley.place || s->pos[item] != valley.place ||
+        items[item].first < valley.first || items[item].last > valley.last)
       continue;
-    int64_t here = score(s, taste, item, place);
+    int64_t here = score(s, taste, item, valley.place) +
+                   (is_over(&items[item], s->conflict) ? FIRST : 0);
     if (here > most) {
       most = here;
       best = item;

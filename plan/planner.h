@@ -82,10 +82,10 @@ struct plan_effort {
   uint64_t spent, most;
 };
 
-/* At most PLAN_SEARCHED items. */
+/* At most PLAN_SEARCHED items; `seed` 0: the usual one. */
 struct plan_search *plan_search_open(struct arena *arena,
                                      struct plan_part *part,
-                                     struct plan_effort effort);
+                                     struct plan_effort effort, uint64_t seed);
 
 /* Spends at most `budget` nodes and adds what it spent to *nodes. */
 enum plan_found plan_search_at(struct plan_search *search, int64_t capacity,

@@ -90,12 +90,16 @@ static bool to_shape(struct caffe *c, size_t line, const int64_t *dims,
   return true;
 }
 
-static void add_input(struct caffe *c, struct slice name, size_t line,
+static bool add_input(struct caffe *c, struct slice name, size_t line,
                       const struct graph_shape *shape) {
   const char *text = text_of(c, name);
+  const struct map_entry *entry = map_find(&c->blobs, name);
+  if (entry && entry->number > 0)
+    return graph_fail(c->graph, line, "there is a blob `%s` already", text);
   struct graph_node *node = graph_input(c->graph, text, shape, NULL);
   node->line = line;
   map_add(c->graph->arena, &c->blobs, slice_of(text))->number = node->index + 1;
+  return true;
 }
 
 /* `dim: 1 dim: 3 ...` of a message, or `input_dim` of the net. */
@@ -136,7 +140,8 @@ static bool read_inputs(struct caffe *c, struct field *net) {
     if (c->graph->failed || (!given_shape(c, input->value, &size) &&
                              !to_shape(c, input->line, dims, count, &size)))
       return false;
-    add_input(c, input->value, input->line, &size);
+    if (!add_input(c, input->value, input->line, &size))
+      return false;
   }
   return true;
 }
@@ -175,7 +180,8 @@ static bool add_data(struct caffe *c, const struct caffe_layer *layer) {
                  "pictures have 3 channels is assumed.",
                  crop, crop);
     }
-    add_input(c, layer->tops[i], layer->line, &size);
+    if (!add_input(c, layer->tops[i], layer->line, &size))
+      return false;
   }
   return true;
 }
@@ -240,6 +246,21 @@ static bool read_bottoms(struct caffe *c, struct caffe_layer *layer,
   return true;
 }
 
+/* A blob has one source, but for a layer that works in its bottom's place. */
+static bool check_tops(struct caffe *c, const struct caffe_layer *layer) {
+  const struct field *bottom = prototxt_find(layer->message, "bottom");
+  for (size_t i = 0; i < layer->top_count; i++) {
+    const struct map_entry *entry = map_find(&c->blobs, layer->tops[i]);
+    bool in_place = bottom && slice_equal(bottom->value, layer->tops[i]);
+    if (entry && entry->number > 0 && !in_place)
+      return graph_fail(c->graph, layer->line,
+                        "a layer above has the top `%.*s` already",
+                        SLICE_ARG(layer->tops[i]));
+    bottom = bottom ? prototxt_again(bottom) : NULL;
+  }
+  return true;
+}
+
 static void read_tops(struct caffe *c, struct caffe_layer *layer) {
   layer->tops =
       arena_alloc(c->graph->arena, count_fields(layer->message, "top") + 1,
@@ -279,7 +300,7 @@ static bool read_layer(struct caffe *c, struct field *message) {
   if (layer.bottom_count == 0)
     return graph_fail(c->graph, layer.line, "`%s` (%s) has no `bottom`",
                       layer.name, layer.type);
-  return caffe_add(c, &layer);
+  return check_tops(c, &layer) && caffe_add(c, &layer);
 }
 
 bool caffe_read(struct graph *graph, struct slice file,

@@ -141,7 +141,7 @@ int64_t prototxt_value(struct graph *graph, const struct field *field,
                        int64_t least, int64_t most) {
   char buffer[32], *end = buffer;
   int64_t value = 0;
-  if (field->value.length < sizeof buffer) {
+  if (field->value.length > 0 && field->value.length < sizeof buffer) {
     memcpy(buffer, field->value.at, field->value.length);
     buffer[field->value.length] = '\0';
     errno = 0;
@@ -173,7 +173,7 @@ double prototxt_real(struct graph *graph, const struct field *message,
   double value = usual;
   if (!field)
     return usual;
-  if (field->value.length < sizeof buffer) {
+  if (field->value.length > 0 && field->value.length < sizeof buffer) {
     memcpy(buffer, field->value.at, field->value.length);
     buffer[field->value.length] = '\0';
     value = strtod(buffer, &end);

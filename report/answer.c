@@ -64,11 +64,28 @@ static void put_taken(struct answer *a, int64_t taken, int64_t reserve) {
   }
 }
 
+/* The devices hold it, but the host does not. */
+static void put_host(struct answer *a) {
+  const struct fit *fit = &a->c->memory.fit;
+  struct text *line = &a->line;
+  int64_t devices = a->c->memory.parallel.host_devices;
+  text_put(line, "; but ");
+  if (devices > 1)
+    text_printf(line, "%" PRId64 " devices have ", devices);
+  else
+    text_put(line, "the device has ");
+  put_size(a, line, fit->host);
+  text_put(line, " in the host's memory, which is ");
+  put_size(a, line, fit->host - fit->host_room);
+  text_put(line, " too much for ");
+  put_size(a, line, fit->host_room);
+}
+
 /* The verdict on a device, if one was named. */
 static enum verdict put_fit(struct answer *a) {
   const struct fit *fit = &a->c->memory.fit;
   const struct parallel *p = &a->c->memory.parallel;
-  bool fits = fit->peak <= fit->room;
+  bool holds = fit->peak <= fit->room, fits = fit_holds(fit);
   struct text *line = &a->line;
   if (!fit->device)
     return VERDICT_NONE;
@@ -79,11 +96,13 @@ static enum verdict put_fit(struct answer *a) {
   if (p->devices > 1)
     text_printf(line, " on %s of %" PRId64 " devices",
                 p->stages.count > 1 ? "the most loaded" : "each", p->devices);
-  text_put(line, fits ? ", and " : ", which is ");
-  put_size(a, line, fits ? fit->room - fit->peak : fit->peak - fit->room);
-  text_put(line, fits ? " are left of " : " too much for ");
+  text_put(line, holds ? ", and " : ", which is ");
+  put_size(a, line, holds ? fit->room - fit->peak : fit->peak - fit->room);
+  text_put(line, holds ? " are left of " : " too much for ");
   put_size(a, line, fit->device);
   put_taken(a, fit->taken, fit->reserve);
+  if (fit->host > fit->host_room)
+    put_host(a);
   text_put(line, ". Largest batch: ");
   text_count(line, fit->largest_batch);
   text_put(line, fits              ? "."

@@ -148,7 +148,7 @@ static void put_head(struct devices *b) {
 
 static void put_state(struct devices *b, const struct stage *most) {
   bool shared = b->train->zero >= 1;
-  bool there = !most->paged || most->peak == most->paged;
+  bool there = !most->paged || most->steps;
   put_row(b, "parameters", most->parameters,
           !most->parameters
               ? away

@@ -12,6 +12,7 @@ struct way {
   float *work;
   ptrdiff_t gates, units, steps, first; /* of its features in the output */
   int backward;
+  int reset_first; /* a gru's reset gate, before the state's product */
 };
 
 /* to[0..rows) += vector times matrix[:, from..from + rows) */
@@ -72,7 +73,17 @@ static void step_lstm(const struct way *w, float *gates, float *state,
   }
 }
 
-/* Gates: reset, update, new; the reset one acts on what the state gives. */
+/* What is reset of the state lies where the reset gate was. */
+static void reset_state(const struct way *w, float *gates,
+                        const float *before) {
+  ptrdiff_t u, to = w->out.stride[2], n = w->units;
+  for (u = 0; u < n; u++)
+    gates[u] = before ? squash(gates[u]) * before[u * to] : 0;
+  add_product(gates + 2 * n, gates, 1, &w->hidden, 2 * n, n);
+}
+
+/* Gates: reset, update, new; the reset one acts on what the state gives, or
+ * on the state. */
 static void step_gru(const struct way *w, float *gates, float *state,
                      const float *before) {
   ptrdiff_t u, i, to = w->out.stride[2], n = w->units;
@@ -82,14 +93,17 @@ static void step_gru(const struct way *w, float *gates, float *state,
   add_vector(gates, w->hidden_bias, 2 * n);
   for (u = 0; u < n; u++)
     state[u * to] = w->hidden_bias ? w->hidden_bias[2 * n + u] : 0;
-  for (i = 0; before && i < n; i++) {
+  if (w->reset_first)
+    reset_state(w, gates, before);
+  for (i = 0; before && !w->reset_first && i < n; i++) {
     const float *row = netrt_floats(hidden) + i * hidden->stride[0] + 2 * n;
     float value = before[i * to];
     for (u = 0; u < n; u++)
       state[u * to] += value * row[u];
   }
   for (u = 0; u < n; u++) {
-    float reset = squash(gates[u]), update = squash(gates[n + u]);
+    float reset = w->reset_first ? 1 : squash(gates[u]);
+    float update = squash(gates[n + u]);
     float fresh = tanhf(gates[2 * n + u] + reset * state[u * to]);
     float old = before ? before[u * to] : 0;
     state[u * to] = (1 - update) * fresh + update * old;
@@ -130,7 +144,8 @@ static void run_way(const struct way *w, ptrdiff_t batch) {
 
 static int run_recurrent(const struct netrt *net, const struct netrt_op *op,
                          ptrdiff_t gates) {
-  int ways = netrt_args(net, op)[0], biased = netrt_args(net, op)[1], i;
+  int ways = netrt_args(net, op)[0], how = netrt_args(net, op)[1], i;
+  int biased = how & 3;
   uint32_t next = 1;
   struct netrt_view work = netrt_in(net, op, op->ins), bias;
   struct way w;
@@ -141,6 +156,7 @@ static int run_recurrent(const struct netrt *net, const struct netrt_op *op,
   w.gates = gates;
   w.units = w.out.size[2] / ways;
   w.steps = w.out.size[1];
+  w.reset_first = how & 4;
   for (i = 0; i < ways; i++) {
     w.input = netrt_in(net, op, next++);
     w.hidden = netrt_in(net, op, next++);

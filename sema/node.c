@@ -152,9 +152,16 @@ static void set_last_axes(struct model_param *stored,
   stored->columns = param->dim[last];
 }
 
+/* A place in the model's arrays, in 32 bits. */
+static uint32_t place(const struct expander *e, size_t at) {
+  if (at > UINT32_MAX)
+    arena_fail(e->arena); /* hundreds of GiB */
+  return (uint32_t)at;
+}
+
 static bool add_params(struct expander *e, const struct layer *layer,
                        struct node *node) {
-  node->first_param = (uint32_t)e->model->params.count;
+  node->first_param = place(e, e->model->params.count);
   e->params.arena = e->arena;
   e->params.all.count = 0;
   layer_params(layer, &e->params);
@@ -167,7 +174,7 @@ static bool add_params(struct expander *e, const struct layer *layer,
     stored->buffer = param->buffer;
     stored->fixed = param->fixed || (node->frozen && !param->adapter);
     stored->train_only = e->trains;
-    stored->same = (uint32_t)index;
+    stored->same = place(e, index);
     if (!node_count_param(param, &stored->count)) {
       layer_fail(layer, TOO_LARGE, NULL, "%s has more than 2^63 - 1 parameters",
                  layer->kind->name);
@@ -272,11 +279,11 @@ static const struct node *like_before(struct expander *e,
 static void copy_params(struct expander *e, const struct node *like,
                         struct node *node) {
   struct model *model = e->model;
-  node->first_param = (uint32_t)model->params.count;
+  node->first_param = place(e, model->params.count);
   node->param_count = like->param_count;
   for (int i = 0; i < like->param_count; i++) {
     struct model_param param = model->params.at[like->first_param + (size_t)i];
-    param.same = (uint32_t)model->params.count;
+    param.same = place(e, model->params.count);
     *VEC_PUSH(e->arena, &model->params) = param;
   }
 }
@@ -322,7 +329,7 @@ bool node_add(struct expander *e, const struct node_making *m,
                       .inplace = (char)e->row.inplace,
                       .train_only = e->trains,
                       .input_count = input_count,
-                      .first_input = (uint32_t)model->inputs.count};
+                      .first_input = place(e, model->inputs.count)};
   int64_t *recent;
   const struct node *like = like_before(e, m, inputs, input_count, &recent);
   if (like)

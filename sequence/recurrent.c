@@ -4,7 +4,12 @@
 #include "base/check.h"
 #include "sequence/recurrent.h"
 
-enum { BIASES_NONE, BIASES_TWO, BIASES_ONE };
+enum {
+  BIASES_NONE,
+  BIASES_TWO,
+  BIASES_ONE,
+  LOWERED_RESET_FIRST = 4 /* beside them, for the runtime */
+};
 
 static const struct arg_spec recurrent_specs[] = {
     {.name = "units",
@@ -72,12 +77,19 @@ static const struct arg_spec recurrent_specs[] = {
      .fallback = "none",
      .doc = "batch norm of both products in every step, which has the biases: "
             "Darknet's batch_normalize=1, arXiv 1603.09025"},
+    {.name = "reset",
+     .type = TYPE_CHOICE,
+     .place = PLACE_KEY,
+     .words = "after before",
+     .offset = offsetof(struct recurrent, reset_first),
+     .fallback = "after",
+     .doc = "a gru's reset gate acts after the state's product, as in PyTorch, "
+            "or before it, as in its paper (arXiv 1406.1078)"},
     SPEC_END};
 
 /* Biases of each gate of a direction. */
 static int biases_of(const struct recurrent *recurrent) {
-  return recurrent->nobias || recurrent->norm ? BIASES_NONE
-                                              : recurrent->biases;
+  return recurrent->nobias || recurrent->norm ? BIASES_NONE : recurrent->biases;
 }
 
 enum { NORM_PARAMS = 8 }; /* scale, shift, mean, variance of two products */
@@ -147,6 +159,18 @@ static bool recurrent_shape(struct layer *layer) {
                layer->kind->name);
     return false;
   }
+  if (recurrent->reset_first && layer->kind->opcode != DOES_GRU) {
+    layer_fail(layer, OUT_OF_RANGE, "reset", "%s has no reset gate: gru has",
+               layer->kind->name);
+    return false;
+  }
+  if (recurrent->reset_first && recurrent->norm) {
+    layer_fail(
+        layer, DUPLICATE_ARGUMENT, "reset",
+        "`norm=bn` normalises the state's product for all gates at once, "
+        "as Darknet does");
+    return false;
+  }
   if (recurrent->proj >= recurrent->units) {
     layer_fail(layer, OUT_OF_RANGE, "proj",
                "a projection of %" PRId64 " features to %" PRId64,
@@ -185,13 +209,13 @@ static void norm_params(const struct layer *layer, struct params *params,
       struct text text = text_new(params->arena);
       text_printf(&text, "%s.%s", name_at(layer, params, products[k], i),
                   vectors[v].name);
-      params_add(params, (struct param){.name = arena_copy(params->arena,
-                                                           text.at,
-                                                           text.length),
-                                        .rank = 1,
-                                        .dim = {rows},
-                                        .buffer = vectors[v].buffer,
-                                        .center = vectors[v].center});
+      params_add(params,
+                 (struct param){
+                     .name = arena_copy(params->arena, text.at, text.length),
+                     .rank = 1,
+                     .dim = {rows},
+                     .buffer = vectors[v].buffer,
+                     .center = vectors[v].center});
     }
 }
 
@@ -261,14 +285,15 @@ static int64_t sum_of(int64_t a, int64_t b) {
 static int64_t kept_values(const struct recurrent *recurrent, int64_t gates,
                            int64_t steps, bool trained) {
   int64_t units = recurrent->units, projected;
-  bool normed = recurrent->norm;
+  bool normed = recurrent->norm, reset_first = recurrent->reset_first;
   /* Cell by cell: both products, the last one from the second step on if
    * nothing is trained; gates, states; gru: also one part of a sum, 1 - z. */
   int64_t products = normed ? size_product(2 * steps - !trained, gates) : 0;
   if (gates == 1) /* the states, and the first one */
     return size_product(sum_of(products, steps + trained), units);
-  int each = gates == 4 ? 6 + trained : normed ? 8 : 6 + trained;
-  /* lstm: 4 gates, c before, tanh c, h before; gru: also 7 */
+  int each = (normed && gates == 3 ? 8 : 6 + trained) - reset_first;
+  /* lstm: 4 gates, c before, tanh c, h before; gru: also 7, or 3 gates, 1 - z,
+   * h before and what is reset of it */
   int64_t kept =
       size_product(sum_of(products, size_product(each, steps)), units);
   /* with a projection also what comes before it; h before is projected */
@@ -315,30 +340,33 @@ static size_t whole_layers(const struct layer *layer, struct tape *tape,
   struct lowering does = {.opcode = runs ? layer->kind->opcode : DOES_UNKNOWN,
                           .out = &lies};
   lowering_add(&does, ways);
-  lowering_add(&does, biases_of(recurrent));
-  int64_t at_once = recurrent->norm ? 3 : steps; /* cell by cell: a step's */
+  lowering_add(&does, biases_of(recurrent) |
+                          (recurrent->reset_first ? LOWERED_RESET_FIRST : 0));
+
+  /* Cell by cell: those of a step; a prediction has all of them. */
+  bool by_cell = recurrent->reset_first && tape->training;
+  int64_t at_once = recurrent->norm ? 3 : by_cell ? 1 : steps;
   struct extent all = extent_sample(
       size_product(size_product(at_once, gates), units), WIDTH_NET);
   for (int64_t i = 0; i < recurrent->layers; i++) {
     bool trained = tape_trains(tape, (int)(i * ways) * params);
     int64_t kept =
         size_product(ways, kept_values(recurrent, gates, steps, trained));
-    x = tape_run(tape,
-                 &(struct operation){.name = layer->kind->name,
-                                     .does = &does,
-                                     .in = &x,
-                                     .in_count = 1,
-                                     .out = out,
-                                     .keeps = KEEPS_IN(0),
-                                     .kept = {extent_sample(kept, WIDTH_NET),
-                                              statistics(layer, gates,
-                                                         trained)},
-                                     .work = all,
-                                     .back_work = all,
-                                     .first_param = (int)(i * ways) * params,
-                                     .param_count = (int)ways * params,
-                                     .spares = true,
-                                     .cast = CAST_LOW});
+    x = tape_run(
+        tape, &(struct operation){.name = layer->kind->name,
+                                  .does = &does,
+                                  .in = &x,
+                                  .in_count = 1,
+                                  .out = out,
+                                  .keeps = KEEPS_IN(0),
+                                  .kept = {extent_sample(kept, WIDTH_NET),
+                                           statistics(layer, gates, trained)},
+                                  .work = all,
+                                  .back_work = all,
+                                  .first_param = (int)(i * ways) * params,
+                                  .param_count = (int)ways * params,
+                                  .spares = true,
+                                  .cast = CAST_LOW});
     if (i + 1 < recurrent->layers)
       x = recurrent_dropout(recurrent, tape, x, out);
   }

@@ -6,7 +6,7 @@
 
 struct recurrent {
   int64_t units, layers, proj;
-  int bidir, nobias, last, biases, norm;
+  int bidir, nobias, last, biases, norm, reset_first;
   double dropout;
 };
 

@@ -25,7 +25,7 @@ bool recurrent_has_steps(const struct layer *layer, const struct tape *tape) {
   const struct recurrent *recurrent = layer->args;
   int64_t ways = recurrent_directions(recurrent), most = MOST_STEPS;
   return tape->profile->recurrent_steps && !tape->lowers && !tape->mixed &&
-         !recurrent->norm &&
+         !recurrent->norm && !recurrent->reset_first &&
          layer->in[0]->dim[0] <= most / ways / recurrent->layers;
 }
 

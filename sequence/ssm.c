@@ -114,6 +114,14 @@ static struct ssm_sizes sizes_of(const struct layer *layer) {
   return s;
 }
 
+/* The state, and the positions that the convolution will read once more:
+   vllm/model_executor/layers/mamba/mamba_utils.py, MambaStateShapeCalculator.
+ */
+static int64_t ssm_state(const struct layer *layer) {
+  struct ssm_sizes s = sizes_of(layer);
+  return sum(size_product(s.inner, s.state), size_product(s.mixed, s.conv - 1));
+}
+
 static bool check_heads(struct layer *layer, const struct ssm_sizes *s) {
   const struct ssm *ssm = layer->args;
   if (!ssm->heads)
@@ -417,4 +425,5 @@ const struct layer_kind layer_ssm = {
     .params = ssm_params,
     .macs = ssm_macs,
     .trace = ssm_trace,
+    .state = ssm_state,
 };

@@ -178,7 +178,8 @@ bool serving_find(const struct model *model, const struct settings *settings,
   a->weights = s.weights;
   a->cache = need.cache;
   a->sequence = need.sequence;
-  a->position = serving_cache(&s, infer->page) / infer->page;
+  a->state = serving_states(&s);
+  a->position = (serving_cache(&s, infer->page) - a->state) / infer->page;
   a->prefill = need.prefill;
   a->decode = need.decode;
   a->need = need.all;

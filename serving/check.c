@@ -93,8 +93,9 @@ static bool is_served(struct refusal *r, const struct model *model) {
   }
   for (size_t i = 0; i < model->nodes.count; i++) {
     struct layer layer = model_layer(model, (int64_t)i, in);
-    if (layer.kind->cache &&
-        layer.kind->cache(&layer, 2) > layer.kind->cache(&layer, 1))
+    if (layer.kind->state ||
+        (layer.kind->cache &&
+         layer.kind->cache(&layer, 2) > layer.kind->cache(&layer, 1)))
       return true;
   }
   text_put(r->why, "no layer of this net looks back at earlier positions, so "

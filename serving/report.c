@@ -179,7 +179,11 @@ static void put_parts(struct report *r) {
   struct grid grid = grid_new(r->c->arena, columns, 4);
   put_row(r, &grid, "weights", a->weights);
   grid_cell(&grid);
-  put_row(r, &grid, "keys and values", a->cache);
+  put_row(r, &grid,
+          !a->state                 ? "keys and values"
+          : a->state == a->sequence ? "states"
+                                    : "keys, values, states",
+          a->cache);
   text_size(&grid.pool, a->sequence, r->options->units, 2);
   text_put(&grid.pool, " a sequence");
   grid_cell(&grid);
@@ -250,7 +254,8 @@ static const char *explain_mark(const struct report *r) {
 }
 
 static bool same(const struct served_layer *a, const struct served_layer *b) {
-  return a->each == b->each && a->always == b->always && a->window == b->window;
+  return a->each == b->each && a->always == b->always &&
+         a->window == b->window && a->state == b->state;
 }
 
 /* 32*2048*4096: layers, values of a position, positions. */
@@ -259,14 +264,17 @@ static void put_product(struct report *r, const struct serving *s,
   const struct infer_settings *infer = &s->settings->infer;
   int64_t positions =
       layer->each ? serving_positions(s, layer, r->a.context) : 1;
-  int64_t values = layer->each ? layer->each : layer->always;
-  text_printf(r->out, "  %s keys and values %" PRId64 "*%" PRId64 "*%" PRId64,
-              explain_mark(r), count, values, positions);
+  int64_t values = layer->state  ? layer->state
+                   : layer->each ? layer->each
+                                 : layer->always;
+  int kept = infer->cache && !layer->state ? infer->cache : infer->dtype;
+  text_printf(r->out, "  %s %s %" PRId64 "*%" PRId64 "*%" PRId64,
+              explain_mark(r), layer->state ? "state" : "keys and values",
+              count, values, positions);
   text_put(r->out, " = ");
   text_count(r->out, count * values * positions); /* less than the bytes */
-  text_printf(r->out, " of %d bits, of %" PRId64 " layer%s",
-              element_bits(infer->cache ? infer->cache : infer->dtype), count,
-              count == 1 ? "" : "s");
+  text_printf(r->out, " of %d bits, of %" PRId64 " layer%s", element_bits(kept),
+              count, count == 1 ? "" : "s");
   if (layer->window)
     text_printf(r->out, " with a window of %" PRId64, layer->window);
   text_putc(r->out, '\n');
@@ -394,6 +402,8 @@ static void put_json(struct writer *w) {
   json_member_int(json, "weight_bytes", a->weights);
   json_member_int(json, "cache_bytes", a->cache);
   json_member_int(json, "sequence_cache_bytes", a->sequence);
+  if (a->state)
+    json_member_int(json, "sequence_state_bytes", a->state);
   json_member_int(json, "prefill_bytes", a->prefill);
   json_member_int(json, "decode_bytes", a->decode);
   json_member_int(json, "need_bytes", a->need);

@@ -36,8 +36,14 @@ static void find_layers(struct serving *s) {
   const struct shape **in = model_layer_room(s->model);
   for (size_t i = 0; i < s->model->nodes.count; i++) {
     struct layer layer = model_layer(s->model, (int64_t)i, in);
-    if (layer.kind->cache && !s->model->nodes.at[i].train_only)
+    if (s->model->nodes.at[i].train_only)
+      continue;
+    if (layer.kind->cache)
       add_layer(s, &layer, (int64_t)i);
+    if (layer.kind->state)
+      *VEC_PUSH(s->arena, &s->layers) = (struct served_layer){
+          .node = (int64_t)i,
+          .state = ceil_div_i64(layer.kind->state(&layer), s->devices)};
   }
 }
 
@@ -231,6 +237,15 @@ int64_t serving_positions(const struct serving *s,
   return min_i64(all, window + whole_blocks(s, s->settings->infer.sinks));
 }
 
+int64_t serving_states(const struct serving *s) {
+  int64_t values = 0, bytes;
+  for (size_t i = 0; i < s->layers.count; i++)
+    if (!add_i64(values, s->layers.at[i].state, &values))
+      return INT64_MAX;
+  return element_bytes(s->settings->infer.dtype, values, &bytes) ? bytes
+                                                                 : INT64_MAX;
+}
+
 int64_t serving_cache(const struct serving *s, int64_t context) {
   const struct infer_settings *infer = &s->settings->infer;
   int element = infer->cache ? infer->cache : infer->dtype;
@@ -241,7 +256,10 @@ int64_t serving_cache(const struct serving *s, int64_t context) {
         !add_i64(values, layer->always, &values) || !add_i64(all, values, &all))
       return INT64_MAX;
   }
-  return element_bytes(element, all, &bytes) ? bytes : INT64_MAX;
+  return element_bytes(element, all, &bytes) &&
+                 add_i64(bytes, serving_states(s), &bytes)
+             ? bytes
+             : INT64_MAX;
 }
 
 int64_t serving_prefill_rows(const struct serving *s, int64_t context,

@@ -15,6 +15,7 @@ struct served_layer {
   int64_t each;   /* values for each position */
   int64_t always; /* values that no context changes */
   int64_t window; /* positions that it sees; 0: all */
+  int64_t state;  /* values of a state, in the net's type */
   struct head_counts heads;
 };
 
@@ -62,7 +63,8 @@ struct serving_answer {
   int64_t devices;
   int64_t context, sequences;
   int64_t weights, cache;
-  int64_t sequence;        /* keys and values of one sequence */
+  int64_t sequence;        /* keys, values and states of one sequence */
+  int64_t state;           /* of these, what no context changes */
   int64_t position;        /* of one more position, where nothing is full */
   int64_t prefill, decode; /* activations of a step */
   struct served_traffic prefill_traffic,
@@ -77,6 +79,9 @@ struct serving_answer {
   struct served by_context[SERVED_ROWS];   /* the most sequences of each */
   struct served by_sequences[SERVED_ROWS]; /* the longest context of each */
 };
+
+/* Bytes of the states of a sequence; INT64_MAX: too many. */
+int64_t serving_states(const struct serving *s);
 
 /* Whether the settings ask for it. */
 bool serving_wanted(const struct settings *settings);

@@ -351,6 +351,8 @@ void run_backward(struct run *run) {
   const struct simulation *s = run->s;
   size_t last = s->segment_count;
   for (size_t i = s->end; i > s->first && !s->overflow;) {
+    if (run->leg > 0 && s->marks[run->leg - 1].op == i)
+      run_pass_mark(run);
     while (last > 0 && s->segments[last - 1].first >= i)
       last--;
     if (last > 0 && s->segments[last - 1].end >= i) {

@@ -58,24 +58,60 @@ static int64_t *kept_before(const struct step *step, struct arena *arena) {
   return before;
 }
 
+static void choose_even(const struct cuts *all, const int64_t *before,
+                        double total, int64_t count, struct arena *arena,
+                        struct cuts *chosen) {
+  struct around around = {0};
+  int64_t last = 0;
+  for (int64_t i = 1; i < count; i++) {
+    int64_t cut =
+        nearest_cut(all, before, &around, total * (double)i / (double)count);
+    if (cut > last)
+      *VEC_PUSH(arena, &chosen->at) = last = cut;
+  }
+}
+
 void cuts_divide(const struct step *step, int64_t count, struct arena *arena,
                  struct cuts *chosen) {
   struct cuts all = {0};
   find_cuts(step->model, &all, arena);
   int64_t *before = kept_before(step, arena);
   double total = (double)before[step->model->nodes.count];
-  struct around around = {0};
-  int64_t last = 0;
-  if (count > (int64_t)all.at.count) { /* there are no more of them */
+  if (count > (int64_t)all.at.count) /* there are no more of them */
     *chosen = all;
-    return;
+  else
+    choose_even(&all, before, total, count, arena, chosen);
+}
+
+/* MACs of all nodes before each. */
+static int64_t *macs_before(const struct model *model, struct arena *arena) {
+  int64_t *before = arena_alloc(arena, model->nodes.count + 2, sizeof *before);
+  for (size_t i = 0; i < model->nodes.count; i++) /* at most the total */
+    before[i + 1] = before[i] + model->costs[i]->train_macs;
+  return before;
+}
+
+void cuts_divide_work(const struct step *step, int64_t count, int64_t least,
+                      struct arena *arena, struct cuts *chosen) {
+  struct cuts all = {0}, outside = {0};
+  size_t range = 0;
+  find_cuts(step->model, &all, arena);
+  for (size_t i = 0; i < all.at.count; i++) {
+    int64_t cut = all.at.at[i];
+    while (range < step->ranges.count && step->ranges.at[range].end <= cut)
+      range++;
+    if (range == step->ranges.count || step->ranges.at[range].first >= cut)
+      *VEC_PUSH(arena, &outside.at) = cut;
   }
-  for (int64_t i = 1; i < count; i++) {
-    int64_t cut =
-        nearest_cut(&all, before, &around, total * (double)i / (double)count);
-    if (cut > last)
-      *VEC_PUSH(arena, &chosen->at) = last = cut;
-  }
+  const struct cuts *from =
+      (int64_t)outside.at.count + 1 < least ? &all : &outside;
+  const int64_t *before = macs_before(step->model, arena);
+  chosen->at.count = 0;
+  if (count > (int64_t)from->at.count)
+    *chosen = *from;
+  else
+    choose_even(from, before, (double)before[step->model->nodes.count], count,
+                arena, chosen);
 }
 
 /* All spans between cuts are run, which are a sixth of the parts cubed. */

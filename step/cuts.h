@@ -16,6 +16,14 @@ struct cuts {
 void cuts_divide(const struct step *step, int64_t count, struct arena *arena,
                  struct cuts *chosen);
 
+/*
+ * Likewise, of about as many MACs each, and between checkpointed segments if
+ * there are `least` such parts: these keep only what they read, so that most
+ * of a net with checkpoints would be one part.
+ */
+void cuts_divide_work(const struct step *step, int64_t count, int64_t least,
+                      struct arena *arena, struct cuts *chosen);
+
 /* How many parts, at most `most`, may be chosen between without long waits. */
 int64_t cuts_most(const struct step *step, int64_t most);
 

@@ -71,9 +71,10 @@ static bool same_extent(const struct extent *a, const struct extent *b) {
 }
 
 static bool lies_alike(const struct tape *tape, size_t a, size_t b) {
+  if (!tape->lowers || a == b)
+    return true; /* there may be no numbers at all */
   const int64_t *x = tape->numbers.at + a, *y = tape->numbers.at + b;
-  return !tape->lowers || a == b ||
-         (*x == *y && memcmp(x, y, (size_t)(2 + 2 * *x) * sizeof *x) == 0);
+  return (*x == *y && memcmp(x, y, (size_t)(2 + 2 * *x) * sizeof *x) == 0);
 }
 
 static bool same_input(const struct tape *tape, const struct seen *seen,
@@ -170,7 +171,7 @@ static bool is_closed(const struct copy *c) {
   return closed;
 }
 
-/* All places have 32 bits, as tape_place() has seen to. */
+/* All places have 32 bits, as echo_node() sees to. */
 
 static void copy_values(const struct copy *c) {
   struct tape *tape = c->echo->tape;
@@ -251,10 +252,12 @@ size_t echo_node(struct echo *echo, int64_t index, const size_t *in) {
     return SIZE_MAX;
   struct copy copy = {echo, f,  &echo->model->nodes.at[f->node],
                       node, in, marks_of(tape)};
-  tape_place(tape, tape->numbers.count + tape->values.count * 2);
   copy_values(&copy);
   copy_lists(&copy);
   copy_ops(&copy);
+  struct marks end = marks_of(tape);
+  tape_place(tape, end.values | end.storages | end.ins | end.saved |
+                       end.params | end.weights);
   return value_for(&copy, f->out);
 }
 

@@ -44,6 +44,7 @@ struct run {
   VEC(struct buffer) buffers;
   struct sized sized[SIZED]; /* of late, by count */
   struct moment now;
+  size_t leg; /* marks behind which it is */
 };
 
 static inline const struct tape_value *run_value_at(const struct run *run,
@@ -142,6 +143,9 @@ const struct segment *run_segment_at(const struct run *run, size_t *next,
 
 /* Takes the present state into account, at an operation. */
 void run_sample(struct run *run, const struct tape_op *op);
+
+/* At a mark, forward or backward. */
+void run_pass_mark(struct run *run);
 
 /* What an operation keeps besides tensors. */
 int64_t run_kept_bytes(struct run *run, const struct tape_op *op);

@@ -31,6 +31,35 @@ static void collect(struct run *run) {
            PART_TEMPORARY);
 }
 
+/* Without the gradients of parameters, as all between marks. */
+static int64_t passing_bytes(const struct run *run) {
+  return run->now.bytes - run->now.parts[PART_GRADIENTS];
+}
+
+static void see_most(struct run *run) {
+  struct leg *in = &run->s->legs[run->leg];
+  int64_t *most =
+      run->now.phase == PHASE_FORWARD ? &in->forward : &in->backward;
+  *most = max_i64(*most, passing_bytes(run));
+}
+
+static void pass_forward(struct run *run) {
+  struct mark *mark = &run->s->marks[run->leg++];
+  mark->cached = run->cached;
+  mark->forward = passing_bytes(run) - run->cached;
+}
+
+void run_pass_mark(struct run *run) {
+  struct mark *mark = &run->s->marks[--run->leg];
+  size_t held = *run_gradient_of(run, mark->value);
+  const struct buffer *buffer = held ? &run->buffers.at[held - 1] : NULL;
+  mark->backward = passing_bytes(run);
+  mark->plain =
+      !held || (buffer->users == 1 && !*run_turned(run, mark->value) &&
+                buffer->bytes ==
+                    run_bytes_of(run, &run_value_at(run, mark->value)->extent));
+}
+
 void run_sample(struct run *run, const struct tape_op *op) {
   struct simulation *s = run->s;
   if (op->facts->quiet)
@@ -44,6 +73,8 @@ void run_sample(struct run *run, const struct tape_op *op) {
     *peak = run->now;
   if (s->each)
     s->each(s->user, &run->now);
+  if (s->legs)
+    see_most(run);
   if (run->now.number == s->look_at)
     collect(run);
 }
@@ -108,6 +139,8 @@ static void forward_all(struct run *run) {
   const struct simulation *s = run->s;
   size_t next = 0;
   for (size_t i = s->first; i < s->end && !s->overflow; i++) {
+    if (run->leg < s->mark_count && s->marks[run->leg].op == i)
+      pass_forward(run);
     run->keeps = !run_segment_at(run, &next, i);
     forward(run, &run->tape->ops.at[i]);
   }

@@ -36,6 +36,20 @@ struct segment {
   size_t first, end;
 };
 
+/* Between two operations, where one tensor alone leads on. */
+struct mark {
+  size_t op;                 /* the one behind it */
+  size_t value;              /* that leads on */
+  int64_t forward, backward; /* bytes there, without what is cached */
+  int64_t cached;            /* forward: copies of segments' weights */
+  bool plain; /* backward, its gradient is a whole one, and nobody else's */
+};
+
+/* The most that was alive between two marks, and what was kept there. */
+struct leg {
+  int64_t forward, backward, saved;
+};
+
 struct simulation {
   /* What to run. */
   struct arena *arena;
@@ -52,7 +66,10 @@ struct simulation {
   bool own_inputs;   /* what a part reads from before it is counted, too */
   moment_fn *each;   /* called at every moment; may be NULL */
   void *user;
-  size_t look_at; /* the number of a moment whose tensors are collected */
+  size_t look_at;     /* the number of a moment whose tensors are collected */
+  struct mark *marks; /* in order; what is there is filled in */
+  size_t mark_count;
+  struct leg *legs; /* one more; without parameters' gradients */
 
   /* What was found. Bytes. */
   struct moment forward, backward; /* the peaks */

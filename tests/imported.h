@@ -33,4 +33,31 @@ static inline struct netc_totals totals_of(const char *path,
   return totals;
 }
 
+/* The bytes of a run of the net in `folder`, by what `options` say. */
+static inline char *values_of(const char *folder, const char *net,
+                              const char *options) {
+  struct run r = run("%s run %s %s -o %s/y.npy && od -An -tfF -j128 %s/y.npy",
+                     NETC, net, options, folder, folder);
+  if (r.status)
+    print_error("%s: %s", net, r.err);
+  assert_int_equal(r.status, 0);
+  char *values = strdup(r.out);
+  run_free(&r);
+  return values;
+}
+
+static inline void assert_near(char *a, char *b) {
+  for (;;) {
+    char *end_a, *end_b;
+    double x = strtod(a, &end_a), y = strtod(b, &end_b);
+    assert_int_equal(end_a == a, end_b == b);
+    if (end_a == a)
+      return;
+    assert_true(x - y < 1e-4 * (1 + (x < 0 ? -x : x)));
+    assert_true(y - x < 1e-4 * (1 + (x < 0 ? -x : x)));
+    a = end_a;
+    b = end_b;
+  }
+}
+
 #endif

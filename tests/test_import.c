@@ -242,11 +242,14 @@ static void folded_sources_are_as_short_as_promised(void **state) {
   static const struct {
     const char *path;
     int lines;
-  } nets[] = {{"darknet/yolov3_ab.cfg", 48},
-              {"darknet/efficientnet_b0.cfg", 30},
-              {"darknet/densenet201_ab.cfg", 25},
-              {"darknet/darknet53.cfg", 30},
-              {"caffe/prototxt_ResNet-101-deploy.prototxt", 25},
+  } nets[] = {{"darknet/yolov3_ab.cfg", 33},
+              {"darknet/efficientnet_b0.cfg", 29},
+              {"darknet/densenet201_ab.cfg", 18},
+              {"darknet/darknet53.cfg", 19},
+              {"darknet/resnet50.cfg", 26},
+              {"darknet/yolov7-tiny.cfg", 42},
+              {"darknet/yolov4-sam-mish-csp-reorg-bfm.cfg", 75},
+              {"caffe/prototxt_ResNet-101-deploy.prototxt", 19},
               {"caffe/benchmark_mobilenet_v2_deploy.prototxt", 23},
               {"caffe/SqueezeNet_v1.0_deploy.prototxt", 19}};
   for (size_t i = 0; i < sizeof nets / sizeof *nets; i++) {
@@ -272,15 +275,21 @@ static void check_canonical(const char *folder, const char *path) {
 /* What is written is canonical. */
 static void sources_are_canonical(void **state) {
   (void)state;
-  static const char *const suffixes[] = {".cfg", ".prototxt", ".json"};
+  static const struct {
+    const char *folder, *suffix;
+  } models[] = {{"tests/data/import/darknet", ".cfg"},
+                {"tests/data/import/caffe", ".prototxt"},
+                {"tests/data/import/keras", ".json"}};
   const char *folder = scratch("canonical");
-  for (size_t k = 0; k < sizeof suffixes / sizeof *suffixes; k++) {
-    struct paths paths = find_paths("tests/data/import", suffixes[k]);
+  for (size_t k = 0; k < sizeof models / sizeof *models; k++) {
+    struct paths paths = find_paths(models[k].folder, models[k].suffix);
+    assert_true(paths.count > 0);
     for (size_t i = 0; i < paths.count; i++)
       check_canonical(folder, paths.at[i]);
     paths_free(&paths);
   }
 }
+
 /* Mistakes. */
 
 static struct mistake {
@@ -440,6 +449,12 @@ static struct mistake {
      "8]}}, {\"class_name\": \"Reshape\", \"config\": {\"target_shape\": [3, "
      "3]}}]}}",
      "`target_shape` has more values than its input"},
+    {"keras-convlstm-without-padding", "a.json",
+     "{\"class_name\": \"Sequential\", \"config\": {\"layers\": "
+     "[{\"class_name\": \"InputLayer\", \"config\": {\"batch_shape\": [null, "
+     "4, 8, 8, 1]}}, {\"class_name\": \"ConvLSTM2D\", \"config\": "
+     "{\"filters\": 3, \"kernel_size\": [3, 3]}}]}}",
+     "netc's convlstm keeps the size of its maps: padding=\"same\""},
     {"keras-missing-layer", "a.json",
      "{\"class_name\": \"Functional\", \"config\": {\"layers\": "
      "[{\"class_name\": \"InputLayer\", \"name\": \"a\", \"config\": "
@@ -502,9 +517,9 @@ static struct mistake {
      "{\"class_name\": \"LSTM\", \"name\": \"l\", \"config\": {\"units\": 3, "
      "\"return_state\": true}, \"inbound_nodes\": [[[\"a\", 0, 0, {}]]]}, "
      "{\"class_name\": \"Dense\", \"name\": \"b\", \"config\": {\"units\": 2}, "
-     "\"inbound_nodes\": [[[\"l\", 0, 1, {}]]]}], \"input_layers\": [[\"a\", "
+     "\"inbound_nodes\": [[[\"l\", 0, 2, {}]]]}], \"input_layers\": [[\"a\", "
      "0, 0]], \"output_layers\": [[\"b\", 0, 0]]}}",
-     "`b` uses the state of `l`"},
+     "`b` uses a state of `l` that netc's recurrent layers do not give out"},
     {"keras-shapes", "a.json",
      "{\"class_name\": \"Functional\", \"config\": {\"layers\": "
      "[{\"class_name\": \"InputLayer\", \"name\": \"a\", \"config\": "
@@ -540,6 +555,80 @@ static struct mistake {
      "\"data_format\": \"channels_first\"}}, {\"class_name\": \"Conv2D\", "
      "\"config\": {\"filters\": 3, \"data_format\": \"channels_last\"}}]}}",
      "mixes channels_first and channels_last"},
+    {"no-layer-yet", "a.cfg",
+     "[net]\nheight=8\nwidth=8\nchannels=3\n"
+     "[route]\nlayers=5\n",
+     "a.cfg:6: error: there is no layer 5 before this one"},
+    {"its-own-layer", "a.cfg",
+     "[net]\nheight=8\nwidth=8\nchannels=3\n"
+     "[convolutional]\nfilters=3\n[route]\nlayers=0,1\n",
+     "a.cfg:8: error: there is no layer 1 before this one"},
+    {"no-utf-8", "a.cfg",
+     "[net]\nheight=8\nwidth=8\nchannels=3\n"
+     "[\xff\xfe\x1b[2J]\n",
+     "a.cfg:5: error: [???[2J] has no counterpart"},
+    {"values-of-2-to-the-120", "a.cfg",
+     "[net]\nheight=1000000000\nwidth=1000000000\nchannels=1000000000\n"
+     "[convolutional]\nfilters=1000000000\n",
+     "a.cfg, imported:2:7: error: this input has more than 2^63 - 1 values"},
+    {"its-own-top", "a.prototxt",
+     "input: \"d\" input_shape { dim: 1 dim: 3 dim: 8 dim: 8 }\n"
+     "layer { name: \"a\" type: \"Eltwise\" bottom: \"d\" bottom: \"e\" "
+     "top: \"e\" }\n",
+     "a.prototxt:2: error: no layer above has the top `e`"},
+    {"circle-of-tops", "a.prototxt",
+     "input: \"d\" input_shape { dim: 1 dim: 3 dim: 8 dim: 8 }\n"
+     "layer { name: \"a\" type: \"Eltwise\" bottom: \"d\" bottom: \"f\" "
+     "top: \"e\" }\n"
+     "layer { name: \"b\" type: \"ReLU\" bottom: \"e\" top: \"f\" }\n",
+     "a.prototxt:2: error: no layer above has the top `f`"},
+    {"top-made-twice", "a.prototxt",
+     "input: \"d\" input_shape { dim: 1 dim: 3 dim: 8 dim: 8 }\n"
+     "layer { name: \"a\" type: \"ReLU\" bottom: \"d\" top: \"e\" }\n"
+     "layer { name: \"b\" type: \"TanH\" bottom: \"d\" top: \"e\" }\n",
+     "a.prototxt:3: error: a layer above has the top `e` already"},
+    {"input-twice", "a.prototxt",
+     "input: \"d\" input_shape { dim: 1 dim: 3 dim: 8 dim: 8 }\n"
+     "input: \"d\" input_shape { dim: 1 dim: 3 dim: 8 dim: 8 }\n",
+     "a.prototxt:2: error: there is a blob `d` already"},
+    {"text-for-a-number", "a.prototxt",
+     "input: \"d\" input_shape { dim: 1 dim: 3 dim: 8 dim: 8 }\n"
+     "layer { name: \"a\" type: \"Convolution\" bottom: \"d\" top: \"e\"\n"
+     "convolution_param { num_output: \"many\" kernel_size: 3 } }\n",
+     "a.prototxt:3: error: `num_output: many` is no integer"},
+    {"number-for-a-message", "a.prototxt",
+     "input: \"d\" input_shape { dim: 1 dim: 3 dim: 8 dim: 8 }\n"
+     "layer { name: \"a\" type: \"Convolution\" bottom: \"d\" top: \"e\" "
+     "convolution_param: 3 }\n",
+     "a.prototxt:2: error: `a` (Convolution): `num_output` is not given"},
+    {"outputs-of-2-to-the-62", "a.prototxt",
+     "input: \"d\" input_shape { dim: 1 dim: 3 dim: 8 dim: 8 }\n"
+     "layer { name: \"a\" type: \"Convolution\" bottom: \"d\" top: \"e\" "
+     "convolution_param { num_output: 4611686018427387904 kernel_size: 3 } }\n",
+     "a.prototxt:2: error: `num_output` is 4611686018427387904, not from 1"},
+    {"type-of-no-utf-8", "a.prototxt",
+     "input: \"d\" input_shape { dim: 1 dim: 3 dim: 8 dim: 8 }\n"
+     "layer { name: \"\xff\xfe\" type: \"\xc3\x28\" bottom: \"d\" top: \"e\" "
+     "}\n",
+     "a.prototxt:2: error: `??`: the type ?( has no counterpart"},
+    {"keras-list-for-a-text", "a.json",
+     "{\"class_name\": \"Sequential\", \"config\": {\"layers\": "
+     "[{\"class_name\": [\"Conv2D\"], \"config\": {}}]}}",
+     "a.json:1:52: error: a layer without `class_name` or `config`"},
+    {"keras-no-config", "a.json",
+     "{\"class_name\": \"Sequential\", \"config\": {\"layers\": "
+     "[{\"class_name\": \"InputLayer\", \"config\": {\"batch_shape\": [null, "
+     "8]}}, {\"class_name\": \"Dense\", \"config\": 7}]}}",
+     "`Dense` (Dense): `units` is not given"},
+    {"keras-real-for-a-count", "a.json",
+     "{\"class_name\": \"Sequential\", \"config\": {\"layers\": "
+     "[{\"class_name\": \"InputLayer\", \"config\": {\"batch_shape\": [null, "
+     "8]}}, {\"class_name\": \"Dense\", \"config\": {\"units\": 1e300}}]}}",
+     "`Dense` (Dense): `units` is no integer"},
+    {"keras-layers-are-no-list", "a.json",
+     "{\"class_name\": \"Functional\", \"config\": {\"layers\": 3, "
+     "\"input_layers\": 7, \"output_layers\": \"x\"}}",
+     "a.json:1:1: error: `layers` of a model is no list"},
     {"unknown-format", "a.xyz", "hello\n", "is of no format that netc imports"},
     {"keras-archive", "a.keras", "PK\3\4", "a.keras config.json > model.json"},
     {"torch-pickle", "a.pt", "PK\3\4", "torch.onnx.export(model"},
@@ -578,6 +667,66 @@ static void check_mistake(void **state) {
   r = run("test ! -e %s/out.net", folder);
   assert_int_equal(r.status, 0);
   run_free(&r);
+}
+
+/* `count` times a text, then others as often; the rest. */
+static void write_nested(const char *path, const char *begin, const char *open,
+                         const char *middle, const char *close, int count,
+                         const char *end) {
+  FILE *file = fopen(path, "w");
+  assert_non_null(file);
+  fputs(begin, file);
+  for (int i = 0; i < count; i++)
+    fputs(open, file);
+  fputs(middle, file);
+  for (int i = 0; i < count; i++)
+    fputs(close, file);
+  fputs(end, file);
+  fclose(file);
+}
+
+static void check_refused(const char *path, const char *says) {
+  struct run r = run("timeout 200 %s import %s", NETC, path);
+  assert_int_equal(r.status, 1);
+  assert_holds(r.err, says);
+  assert_int_equal(strlen(r.out), 0);
+  run_free(&r);
+}
+
+/* Messages, lists and models inside each other, deeper than any stack. */
+static void nesting_has_an_end(void **state) {
+  (void)state;
+  const char *folder = scratch("nested");
+  char path[600];
+  snprintf(path, sizeof path, "%s/a.prototxt", folder);
+  write_nested(path, "", "layer { ", "", "}", 200000, "\n");
+  check_refused(path, "a.prototxt:1: error: messages nested deeper than 200");
+  snprintf(path, sizeof path, "%s/a.json", folder);
+  write_nested(path, "", "[", "", "]", 200000, "\n");
+  check_refused(path, "maximum parsing depth reached");
+  static const char sequence[] =
+      "{\"class_name\": \"Sequential\", \"config\": {\"layers\": ["
+      "{\"class_name\": \"InputLayer\", \"config\": {\"batch_shape\": "
+      "[null, 8]}}, ";
+  write_nested(path, "", sequence, "{\"class_name\": \"ReLU\", \"config\": {}}",
+               "]}}", 20, "\n");
+  check_refused(path, "models lie inside each other more than 16 deep");
+}
+
+/* Heads of one name, which Caffe allows. */
+static void outputs_of_one_name_are_numbered(void **state) {
+  (void)state;
+  const char *folder = scratch("twins");
+  char path[600];
+  write_in(folder, "a.prototxt",
+           "input: \"d\" input_shape { dim: 1 dim: 3 dim: 8 dim: 8 }\n"
+           "layer { name: \"a\" type: \"ReLU\" bottom: \"d\" top: \"e\" }\n"
+           "layer { name: \"a\" type: \"TanH\" bottom: \"d\" top: \"f\" }\n");
+  snprintf(path, sizeof path, "%s/a.prototxt", folder);
+  char *source = import(path, "");
+  assert_holds(source, "output a }");
+  assert_holds(source, "output a_2\n");
+  free(source);
 }
 
 /* Half a file is refused with its line, or is a smaller net. */
@@ -621,25 +770,56 @@ static void write_chain(const char *path, size_t count) {
   fclose(file);
 }
 
+/* So many times a text: `$` is its number from 0, `^` the next one. */
+static void write_many(const char *path, const char *begin, const char *each,
+                       size_t count) {
+  FILE *file = fopen(path, "w");
+  assert_non_null(file);
+  fputs(begin, file);
+  for (size_t i = 0; i < count; i++)
+    for (const char *at = each; *at; at++)
+      if (*at == '$')
+        fprintf(file, "%zu", i);
+      else if (*at == '^')
+        fprintf(file, "%zu", i + 1);
+      else
+        fputc(*at, file);
+  fclose(file);
+}
+
+static void check_chain(const char *path) {
+  char *source = import(path, "");
+  assert_holds(source, "repeat 100000 { relu }");
+  free(source);
+}
+
 static void a_million_layers_are_read_or_refused(void **state) {
   (void)state;
+  static const char net[] = "[net]\nheight=8\nwidth=8\nchannels=3\n";
+  static const char relu[] = "[activation]\nactivation=relu\n";
+  static const char input[] = "input: \"t0\" input_shape { dim: 1 dim: 8 }\n";
+  static const char layer[] = "layer { name: \"l$\" type: \"ReLU\" "
+                              "bottom: \"t$\" top: \"t^\" }\n";
+  const char *folder = scratch("million");
   char path[600];
-  snprintf(path, sizeof path, "%s/chain.json", scratch("million"));
+  snprintf(path, sizeof path, "%s/chain.json", folder);
   write_chain(path, 100000);
-  struct run r = run("%s import %s", NETC, path);
-  assert_int_equal(r.status, 0);
-  assert_holds(r.out, "repeat");
-  run_free(&r);
+  check_chain(path);
   write_chain(path, 2000001);
-  r = run("%s import %s", NETC, path);
-  assert_int_equal(r.status, 1);
-  assert_holds(r.err, "more than 2000000 layers");
-  run_free(&r);
+  check_refused(path, "more than 2000000 layers");
+  snprintf(path, sizeof path, "%s/chain.cfg", folder);
+  write_many(path, net, relu, 100000);
+  check_chain(path);
+  snprintf(path, sizeof path, "%s/chain.prototxt", folder);
+  write_many(path, input, layer, 100000);
+  check_chain(path);
 }
 
 int main(void) {
   const struct CMUnitTest others[] = {
       cmocka_unit_test(hostile_names_do_no_harm),
+      cmocka_unit_test(nesting_has_an_end),
+      cmocka_unit_test(outputs_of_one_name_are_numbered),
       cmocka_unit_test(cut_files_are_read_or_refused),
       cmocka_unit_test(a_million_layers_are_read_or_refused),
       cmocka_unit_test(darknet_nets_count_as_darknet_does),

@@ -31,6 +31,8 @@ static void rows_of_stages_add_up(json_t *json) {
       sum += number(at, rows[i]);
     for (size_t i = 0; i < sizeof some / sizeof *some; i++)
       sum += json_integer_value(json_object_get(at, some[i]));
+    if (!json_is_true(json_object_get(at, "peak_in_step")))
+      sum -= json_integer_value(json_object_get(at, "paged_bytes"));
     assert_int_equal(number(at, "peak_bytes"), sum);
     most = larger(most, sum);
   }
@@ -128,6 +130,16 @@ static void two_layers_are_split_by_columns_and_rows(void **state) {
                      4 * ((64 * 256 + 256 * 32) / t + 256 + 32));
     /* gelu's input and output; the net's own input is not counted */
     assert_int_equal(stage(json, 0, "saved_bytes"), 4 * 20 * (256 + 256) / t);
+    json_decref(json);
+    /* In 16 bits, with a copy of the input, and of the matrix that leads to
+       what is trained. */
+    snprintf(
+        options, sizeof options,
+        "batch=2 optimizer=sgd zero=1 precision=mixed tensor_parallel=%d" CPU,
+        t);
+    json = compile(net, options);
+    assert_int_equal(stage(json, 0, "saved_bytes"),
+                     2 * 20 * 64 + 2 * 20 * (256 + 256) / t + 2 * 256 * 32 / t);
     json_decref(json);
   }
   /* A norm between them needs all channels: only the weights are split. */
@@ -481,6 +493,51 @@ static void parts_of_a_stage_take_turns(void **state) {
         check_turns(stages, turns, stages * times);
 }
 
+static int64_t most_loaded(const char *net, int stages, int64_t batch) {
+  char options[96];
+  snprintf(options, sizeof options, "pipeline=%d batch=%lld" CPU, stages,
+           (long long)batch);
+  json_t *json = compile(net, options);
+  int64_t at = training(json, "parallel.most_loaded_stage");
+  int64_t peak = stage(json, (int)at, "peak_bytes");
+  json_decref(json);
+  return peak;
+}
+
+/* A search runs parts of many batches, some of which are far too large. */
+static void the_largest_batch_of_a_pipeline_is_the_largest(void **state) {
+  (void)state;
+  const char *net = "net a\ninput 32x32x3\nrepeat 8 { conv 16 3x3 pad; bn\n"
+                    "relu; conv 24 3x3 pad }\nfc 10\n";
+  for (int stages = 2; stages <= 5; stages++)
+    for (int64_t memory = 1 << 30; memory < (int64_t)1 << 36; memory *= 3) {
+      char options[128];
+      snprintf(options, sizeof options, "pipeline=%d memory=%lld reserve=0" CPU,
+               stages, (long long)memory);
+      json_t *json = compile(net, options);
+      int64_t batch = training(json, "largest_batch");
+      json_decref(json);
+      assert_true(most_loaded(net, stages, batch) <= memory);
+      assert_true(most_loaded(net, stages, batch + 1) > memory);
+    }
+}
+
+/* A small batch needs most in the step, a large one in its passes. */
+static void a_paged_state_is_there_in_the_step(void **state) {
+  (void)state;
+  for (int batch = 1; batch <= 65536; batch *= 256) {
+    char options[96];
+    snprintf(options, sizeof options,
+             "batch=%d optimizer=adam paged=on zero=1" CPU, batch);
+    json_t *json = compile(mlp, options);
+    json_t *first = find(json, "training.parallel.stages.0");
+    assert_int_equal(json_is_true(json_object_get(first, "peak_in_step")),
+                     batch == 1);
+    rows_of_stages_add_up(json);
+    json_decref(json);
+  }
+}
+
 /* Positions */
 
 /* Everything with positions is divided but keys and values on their way. */
@@ -551,6 +608,8 @@ int main(void) {
       cmocka_unit_test(what_is_offloaded_is_in_the_host),
       cmocka_unit_test(checkpoints_are_offloaded),
       cmocka_unit_test(parts_of_a_stage_take_turns),
+      cmocka_unit_test(the_largest_batch_of_a_pipeline_is_the_largest),
+      cmocka_unit_test(a_paged_state_is_there_in_the_step),
       cmocka_unit_test(positions_are_shared),
       cmocka_unit_test(a_fused_loss_keeps_no_logits),
   };

@@ -187,6 +187,8 @@ static struct refusal refusals[] = {
     {"weights of a flattened map elsewhere",
      "input 4x4x6; a: fc 96; fc 96 tie=a; reshape 4x4x6; conv 1 1", "`tie=`"},
     {"one bias of each gate", "input 4x5; gru 3 bias=one", "one bias"},
+    {"a reset before the product", "input 4x5; gru 3 reset=before",
+     "PyTorch's reset gate acts after the product"},
     {"TensorFlow's mean", "input 8x8x2; avgpool 3 /2 pad=tf", "`pad=tf`"},
     {"an expert's router", "input 4x8; moe experts=2 top=1 { linear 8 }",
      "no form of `router`"},

@@ -1,30 +1,44 @@
 #!/bin/sh
 # check_small.sh BUILD: netc by `make IMPORT=0`, without readers and without
-# protobuf-c, reports as the one in BUILD does, and says what it lacks.
+# protobuf-c, reports as the one in BUILD does, and says what it lacks; by
+# `make ONNX=0` it lacks ONNX alone.
 set -eu
 full=$1/netc
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
-env -u MAKEFLAGS -u MAKELEVEL make -s -j2 build="$folder/build" IMPORT=0 \
-  CFLAGS=-O1 "$folder/build/netc" >/dev/null
+build() { # OPTION
+  env -u MAKEFLAGS -u MAKELEVEL make -s -j2 build="$folder/build" "$1" \
+    CFLAGS=-O1 "$folder/build/netc" >/dev/null
+  [ ! -e "$folder/build/gen/onnx.pb-c.c" ]
+}
+build IMPORT=0
 small=$folder/build/netc
-[ ! -e "$folder/build/gen/onnx.pb-c.c" ]
 for net in examples/resnet50.net examples/zoo/gpt2.net; do
   "$full" "$net" --emit=json >"$folder/full.json"
   "$small" "$net" --emit=json >"$folder/small.json"
   cmp "$folder/full.json" "$folder/small.json"
 done
-# refuses WORDS COMMAND...: exit 2, with the words, and nothing written
+# refuses STATUS WORDS COMMAND...: with the words, and nothing written
 refuses() {
-  words=$1
-  shift
+  wanted=$1 words=$2
+  shift 2
   status=0
   "$@" >"$folder/said" 2>&1 || status=$?
-  [ $status = 2 ] && grep -q "$words" "$folder/said" ||
+  [ $status = "$wanted" ] && grep -q "$words" "$folder/said" ||
     { echo "small: $* gives $status:" && cat "$folder/said"; exit 1; } >&2
   [ ! -e "$folder/x.onnx" ] && [ ! -e "$folder/x.net" ]
 }
-refuses 'without `import`' "$small" import tests/data/import/darknet/tiny.cfg \
+refuses 2 'without `import`' "$small" import tests/data/import/darknet/tiny.cfg \
   -o "$folder/x.net"
-refuses 'without ONNX' "$small" examples/resnet50.net -o "$folder/x.onnx"
+refuses 2 'without ONNX' "$small" examples/resnet50.net -o "$folder/x.onnx"
+build ONNX=0
+refuses 2 'without ONNX' "$small" examples/resnet50.net -o "$folder/x.onnx"
+refuses 1 'without ONNX' "$small" import tests/data/import/onnx/siamese.onnx \
+  -o "$folder/x.net"
+"$small" import --types >"$folder/types"
+"$full" import --types | grep -v '^ONNX' | cmp - "$folder/types"
+for file in darknet/yolov3_ab.cfg keras/skip.json caffe/cifar10_quick.prototxt; do
+  "$full" import "tests/data/import/$file" >"$folder/full.net"
+  "$small" import "tests/data/import/$file" | cmp - "$folder/full.net"
+done
 echo "small: equal reports; says what is missing"

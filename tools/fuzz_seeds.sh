@@ -12,12 +12,12 @@ seed() { # READER BYTE MOST FILE
   { printf '%s' "$2"; cat "$4"; } >"$folder/seed-$(cksum <"$4" | tr ' ' -)"
 }
 
-for file in tests/data/import/*/*; do
+for file in tests/data/import/*/* tests/data/fuzz/*; do
   case $file in
-    *.cfg) seed Darknet @ 16000 "$file" ;;
-    *.prototxt) seed Caffe A 16000 "$file" ;;
+    *.cfg) seed Darknet @ 4000 "$file" ;;
+    *.prototxt) seed Caffe A 6000 "$file" ;;
     *.onnx) seed ONNX B 8000 "$file" ;;
-    *.json) seed Keras C 24000 "$file" ;;
+    *.json) seed Keras C 14000 "$file" ;;
   esac
 done
 [ "${reader:-ONNX}" = ONNX ] || exit 0

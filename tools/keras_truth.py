@@ -208,8 +208,25 @@ def dual():
     return keras.Model(i, L.Dense(5)(L.GlobalAveragePooling2D()(norm(x))))
 
 
+def states():
+    """Masks, and states that layers give beside their outputs."""
+    x = L.Embedding(100, 16, mask_zero=True)(
+        i := L.Input((12,), dtype="int32"))
+    x, h, _ = L.LSTM(8, return_sequences=True, return_state=True)(x)
+    y, g = L.GRU(6, return_state=True, reset_after=False)(x)
+    return keras.Model(i, L.Dense(3)(L.Concatenate()([h, y, g])))
+
+
+def nowcast():
+    x = L.ConvLSTM2D(8, 3, padding="same", return_sequences=True)(
+        i := L.Input((6, 16, 16, 1)))
+    x = L.BatchNormalization()(x)
+    x = L.ConvLSTM2D(4, (5, 3), padding="same", use_bias=False)(x)
+    return keras.Model(i, L.Conv2D(1, 1, activation="sigmoid")(x))
+
+
 SMALL = [cnn, volume, words, joins, shared, attention, video, skip, first,
-         cells, dual]
+         cells, dual, states, nowcast]
 
 
 def old_tensor(value):

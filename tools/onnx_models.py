@@ -6,6 +6,7 @@
     tools/onnx_models.py build/netc files MODEL.onnx ...
     tools/onnx_models.py build/netc strip NAME FOLDER
     tools/onnx_models.py build/netc tiny FOLDER
+    tools/onnx_models.py build/netc gru FOLDER
     tools/onnx_models.py build/netc beside FOLDER
 
 `testdata` are the models of Debian's libonnx-testdata with their inputs and
@@ -13,8 +14,11 @@ outputs: a line for each, then the reasons and how often. An input that only
 says a shape, an axis or weights becomes an initializer first: netc's weights
 are no inputs. `torchvision` exports models with weights by chance, imports
 them with their weights and compares parameters and outputs with PyTorch's.
+`zoo` writes the nets of examples/zoo as ONNX and reads them again: their lines,
+without comments, parameters and multiplications before and after.
 `strip` writes such a model with ConstantOfShape nodes in the place of its weights,
-`tiny` a small one of many patterns with its input and output, `beside` one whose
+`tiny` a small one of many patterns with its input and output, `gru` that of
+libonnx-testdata whose reset gate comes first, `beside` one whose
 tensors are in a file of their own: they are in tests/data/import/onnx.
 Needs python3-onnx, and for torchvision python3-torch and python3-torchvision.
 """
@@ -411,6 +415,22 @@ def tiny(folder):
     print("parameters: %d" % sum(p.numel() for p in net.parameters()))
 
 
+def gru(folder):
+    """Three sequences of two steps; netc has the samples in front."""
+    path = TESTDATA + "/node/test_gru_seq_length"
+    model, arrays = onnx.load(path + "/model.onnx"), []
+    for name in [f"input_{i}" for i in range(4)] + ["output_0"]:
+        tensor = onnx.TensorProto()
+        with open(f"{path}/test_data_set_0/{name}.pb", "rb") as file:
+            tensor.ParseFromString(file.read())
+        arrays.append(numpy_helper.to_array(tensor))
+    onnx.save(with_initializers(model, dict(zip("XWRB", arrays)), ["X"]),
+              os.path.join(folder, "gru.onnx"))
+    numpy.save(os.path.join(folder, "gru.x.npy"),
+               numpy.ascontiguousarray(arrays[0].transpose(1, 0, 2)))
+    numpy.save(os.path.join(folder, "gru.y.npy"), arrays[4])
+
+
 def beside(folder):
     """A model and its tensors in values.bin; the same in one file."""
     random = numpy.random.RandomState(0)
@@ -433,6 +453,38 @@ def beside(folder):
                     size_threshold=0)
 
 
+def lines_of(text):
+    return sum(1 for line in text.split("\n")
+               if line.strip() and line.strip()[0] != "#")
+
+
+def zoo(names):
+    print("| net | lines | read again | parameters | multiplications |\n"
+          "|---|---:|---:|---|---|")
+    for path in sorted(glob.glob("examples/zoo/*.net")):
+        name = os.path.basename(path)[:-4]
+        if names and name not in names:
+            continue
+        with tempfile.TemporaryDirectory() as folder:
+            model = os.path.join(folder, name + ".onnx")
+            again = os.path.join(folder, name + ".net")
+            if netc(path, "-o", model).returncode != 0:
+                continue
+            done = netc("import", model, "-o", again)
+            if done.returncode != 0:
+                print("| %s | | | %s | |" % (name, reason(done.stderr)))
+                continue
+            totals = [json.loads(netc(p, "--emit=json").stdout)["totals"]
+                      for p in (path, again)]
+            cells = ["equal" if a == b else "%s, not %s" % (format(b, ","),
+                                                            format(a, ","))
+                     for a, b in [[t[k] for t in totals]
+                                  for k in ("param_count", "mac_count")]]
+            print("| %s | %d | %d | %s |" % (
+                name, lines_of(open(path).read()),
+                lines_of(open(again).read()), " | ".join(cells)), flush=True)
+
+
 def files(paths):
     for path in paths:
         done = netc("import", path)
@@ -443,7 +495,9 @@ def files(paths):
 def main():
     if len(sys.argv) < 3:
         sys.exit(__doc__)
-    if sys.argv[2] == "testdata":
+    if sys.argv[2] == "zoo":
+        zoo(sys.argv[3:])
+    elif sys.argv[2] == "testdata":
         testdata(sys.argv[3] if len(sys.argv) > 3 else TESTDATA)
     elif sys.argv[2] == "torchvision":
         torchvision_models(sys.argv[3:])
@@ -451,6 +505,8 @@ def main():
         strip(sys.argv[3], sys.argv[4])
     elif sys.argv[2] == "tiny":
         tiny(sys.argv[3])
+    elif sys.argv[2] == "gru":
+        gru(sys.argv[3])
     elif sys.argv[2] == "beside":
         beside(sys.argv[3])
     else:

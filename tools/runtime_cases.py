@@ -579,11 +579,42 @@ def distances():
              [0, 128, 0, *[1] * (3 - len(window)), *window])
 
 
+def reset_first():
+    """gru, whose reset gate acts before the product of the state (4)."""
+    def way(x, w, r, b, c):
+        h, outs = torch.zeros(len(x), r.shape[0]).to(x), []
+        n = 2 * r.shape[0]
+        for step in x.unbind(1):
+            of_x, of_h = step @ w + b, h @ r[:, :n] + c[:n]
+            reset, update = torch.sigmoid(of_x[:, :n] + of_h).chunk(2, 1)
+            new = torch.tanh(of_x[:, n:] + (reset * h) @ r[:, n:] + c[n:])
+            h = (1 - update) * new + update * h
+            outs.append(h)
+        return torch.stack(outs, 1)
+
+    for ways, bias, batch in (1, 0, 1), (1, 1, 3), (2, 2, 3):
+        steps, width, units = 4, 3, 5
+        rows = 3 * units
+        each = [Input(width, rows), Input(units, rows)]
+        each += [Input(rows) for _ in range((3 - bias) % 3)]
+
+        def run(x, *weights):
+            count, none, outs = len(each), torch.zeros(rows).to(x), []
+            for i in range(ways):
+                w = [*weights[i * count:(i + 1) * count], none, none][:4]
+                out = way(x.flip(1) if i else x, *w)
+                outs.append(out.flip(1) if i else out)
+            return torch.cat(outs, 2)
+        case("gru", f"reset before, {ways} ways, {batch}",
+             [Input(batch, steps, width)] + each * ways, run,
+             [ways, bias | 4], work=batch * steps * rows)
+
+
 def main():
     torch.set_num_threads(1)
     for make in (convolutions, pools, products, norms, values, moves,
                  attentions, recurrent, arithmetic,
-                 distances, gelu_by_tanh):
+                 distances, gelu_by_tanh, reset_first):
         make()
     lines = []
     with open(f"{sys.argv[1]}/cases.bin", "wb") as binary:

@@ -605,8 +605,44 @@ def normed():
          behind(6, Normed(4, 6, 5, 3)), (7, 6))
 
 
+class ResetFirst(nn.Module):
+    """A GRU whose reset gate acts on the state before its product, as in its
+    paper (Cho et al., arXiv 1406.1078), Keras' reset_after=False and ONNX'
+    linear_before_reset=0. The matrix of the state is in two parts."""
+
+    def __init__(self, width, units, one_bias=False, bias=True):
+        super().__init__()
+        self.units = units
+        self.x = nn.Linear(width, 3 * units, bias=bias)
+        self.h = nn.Linear(units, 2 * units, bias=bias and not one_bias)
+        self.new = nn.Linear(units, units, bias=bias and not one_bias)
+
+    def forward(self, x):
+        h = torch.zeros(len(x), self.units)
+        outs = []
+        for step in x.unbind(1):
+            a, b, c = self.x(step).chunk(3, 1)
+            r, z = self.h(h).chunk(2, 1)
+            r, z = torch.sigmoid(a + r), torch.sigmoid(b + z)
+            h = (1 - z) * torch.tanh(c + self.new(r * h)) + z * h
+            outs.append(h)
+        return torch.stack(outs, 1)
+
+
+def reset_first():
+    for words, module in (
+            ("", ResetFirst(6, 5)), (" bias=one", ResetFirst(6, 5, True)),
+            (" frozen", frozen(ResetFirst(6, 5))),
+            (" nobias layers=2",
+             nn.Sequential(ResetFirst(6, 5, bias=False),
+                           ResetFirst(5, 5, bias=False)))):
+        case(f"input 7x6; linear 6; gru 5 reset=before{words}",
+             behind(6, module), (7, 6))
+
+
 def recurrents():
     normed()
+    reset_first()
     for name, kind in ("rnn", nn.RNN), ("lstm", nn.LSTM), ("gru", nn.GRU):
         case(f"input 7x6; linear 6; {name} 5 bias=one",
              behind(6, Steps(kind(6, 5), True)), (7, 6))

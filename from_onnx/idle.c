@@ -1,0 +1,127 @@
+/*
+ * What a net does not need where all positions come at once: masks of padding,
+ * positions by number, keys and values of earlier positions, and the
+ * operators that only these depend on. In files with attention as one
+ * operator alone: in others they are a part of what is computed.
+ */
+#include <string.h>
+
+#include "from_onnx/reader.h"
+
+/* Inputs of an operator that are left out, a bit each. */
+static const struct aside {
+  const char *type;
+  unsigned inputs;
+} asides[] = {
+    {"Attention", 1U << 3 | 1U << 4 | 1U << 6},
+    {"MultiHeadAttention", 1U << 4 | 1U << 6 | 1U << 7 | 1U << 8 | 1U << 9},
+    {"GroupQueryAttention", 1U << 3 | 1U << 4 | 1U << 5 | 1U << 6 | 1U << 9},
+    {"EmbedLayerNormalization", 1U << 7 | 1U << 8},
+    {"RotaryEmbedding", 1U << 1},
+};
+
+static const struct aside *aside_of(const struct op *op) {
+  const char *domain = op->proto->domain;
+  if (!domain || strcmp(domain, "com.microsoft") != 0)
+    return NULL;
+  for (size_t i = 0; i < sizeof asides / sizeof *asides; i++)
+    if (strcmp(asides[i].type, op->type) == 0)
+      return &asides[i];
+  return NULL;
+}
+
+static bool is_aside(const struct aside *aside, size_t input) {
+  return aside && input < 32 && (aside->inputs >> input & 1U);
+}
+
+/* Names that a comment tells: the first, and how many there are. */
+struct names {
+  const char *first;
+  size_t count;
+};
+
+static void add_name(struct names *names, const char *name) {
+  names->first = names->first ? names->first : name;
+  names->count++;
+}
+
+static void say(struct onnx *x, const struct names *names, const char *why) {
+  if (names->count == 1)
+    graph_note(x->graph, "`%s` is left out: %s", onnx_shown(x, names->first),
+               why);
+  else if (names->count > 1)
+    graph_note(x->graph, "`%s` and %zu more are left out: %s",
+               onnx_shown(x, names->first), names->count - 1, why);
+}
+
+/* Outputs that attention keeps for later positions. */
+static void drop_present(struct onnx *x) {
+  struct names names = {0};
+  for (size_t i = 0; i < x->ops.count; i++) {
+    struct op *op = &x->ops.at[i];
+    if (!aside_of(op) || strstr(op->type, "Attention") == NULL)
+      continue;
+    for (size_t k = 1; k < op->out_count; k++) {
+      struct value *value = op->outs[k] < 0 ? NULL : &x->values.at[op->outs[k]];
+      if (!value || !value->output)
+        continue;
+      value->output = false;
+      value->absent = true;
+      add_name(&names, value->name);
+    }
+  }
+  say(x, &names, "nothing is kept for later positions.");
+}
+
+/* From the outputs on to what they depend on. */
+static void mark_needed(struct onnx *x, bool *needed) {
+  for (size_t i = 0; i < x->values.count; i++)
+    needed[i] = x->values.at[i].output;
+  for (size_t i = x->ops.count; i-- > 0;) {
+    struct op *op = &x->ops.at[i];
+    const struct aside *aside = aside_of(op);
+    op->idle = true;
+    for (size_t k = 0; k < op->out_count; k++)
+      op->idle = op->idle && !(op->outs[k] >= 0 && needed[op->outs[k]]);
+    for (size_t k = 0; k < op->in_count && !op->idle; k++)
+      if (op->ins[k] >= 0 && !is_aside(aside, k))
+        needed[op->ins[k]] = true;
+  }
+}
+
+static void drop_inputs(struct onnx *x) {
+  const Onnx__GraphProto *g = x->model->graph;
+  struct names names = {0};
+  for (size_t i = 0; i < g->n_input; i++) {
+    const struct map_entry *entry =
+        map_find(&x->names, slice_of(g->input[i]->name));
+    if (entry && x->values.at[entry->number - 1].idle)
+      add_name(&names, g->input[i]->name);
+  }
+  say(x, &names, "all positions come at once, from the first one on.");
+}
+
+void find_idle(struct onnx *x) {
+  bool any = false;
+  for (size_t i = 0; i < x->ops.count; i++)
+    any = any || aside_of(&x->ops.at[i]);
+  if (!any)
+    return;
+  bool *needed = arena_alloc(x->arena, x->values.count + 1, sizeof *needed);
+  drop_present(x);
+  mark_needed(x, needed);
+  for (size_t i = 0; i < x->ops.count; i++) {
+    struct op *op = &x->ops.at[i];
+    const struct aside *aside = aside_of(op);
+    for (size_t k = 0; k < op->in_count; k++)
+      if (!op->idle && is_aside(aside, k))
+        op->ins[k] = -1;
+  }
+  for (size_t i = 0; i < x->values.count; i++) {
+    struct value *value = &x->values.at[i];
+    value->idle = !needed[i];
+    if (value->idle)
+      value->uses = 0;
+  }
+  drop_inputs(x);
+}

@@ -1,0 +1,99 @@
+/*
+ * The zoo, written as ONNX and read again: nets that have an ONNX form keep
+ * their parameters and multiplications, in at most twice the lines.
+ */
+#define _XOPEN_SOURCE 700
+#include <glob.h>
+
+#include "tests/imported.h"
+
+/* Those of which one or the other is not so, and why. */
+static const struct apart {
+  const char *name, *why;
+  bool counts, lines;
+} apart[] = {
+    {"deeplabv3", "its backbone is another file's: `use`", false, true},
+    {"detr", "what zeros give a first layer is a constant", true, false},
+    {"sd_unet", "levels of a U-Net make no loop of labels", false, true},
+    {"stylegan2_g", "a learned factor of fixed noise is taken into it", true,
+     false},
+    {"wavenet", "skips that are summed at the end make no series", false, true},
+};
+
+/* Those whose layers ONNX cannot say. */
+static const char *const unwritten[] = {"deepseek_v2", "mamba", "mamba2",
+                                        "mixtral", "qwen3_moe"};
+
+static bool is_unwritten(const char *name) {
+  for (size_t i = 0; i < sizeof unwritten / sizeof *unwritten; i++)
+    if (strcmp(unwritten[i], name) == 0)
+      return true;
+  return false;
+}
+
+static struct apart apart_of(const char *name) {
+  for (size_t i = 0; i < sizeof apart / sizeof *apart; i++)
+    if (strcmp(apart[i].name, name) == 0)
+      return apart[i];
+  return (struct apart){.name = name};
+}
+
+/* Lines that say something: no comments, none empty. */
+static int lines_of(const char *text) {
+  int lines = 0;
+  while (*text) {
+    const char *first = text + strspn(text, " ");
+    lines += *first != '#' && *first != '\n';
+    text += strcspn(text, "\n");
+    text += *text == '\n';
+  }
+  return lines;
+}
+
+static void check_net(const char *path, const char *folder) {
+  char name[64], onnx[512];
+  const char *base = strrchr(path, '/') + 1;
+  snprintf(name, sizeof name, "%.*s", (int)strcspn(base, "."), base);
+  snprintf(onnx, sizeof onnx, "%s/%s.onnx", folder, name);
+  struct run r = run("%s %s -o %s", NETC, path, onnx);
+  assert_int_equal(r.status != 0, is_unwritten(name));
+  bool written = r.status == 0;
+  run_free(&r);
+  if (!written)
+    return;
+  struct apart but = apart_of(name);
+  char *text = read_text(path, NULL), *source = import(onnx, "");
+  struct netc_totals before = totals_of(path, text);
+  struct netc_totals after = totals_of(onnx, source);
+  bool same = before.param_count == after.param_count &&
+              before.mac_count == after.mac_count;
+  bool brief = lines_of(source) <= 2 * lines_of(text);
+  if (same == but.counts || brief == but.lines)
+    print_error("%s: parameters %lld and %lld, macs %lld and %lld, lines %d "
+                "and %d\n",
+                path, (long long)before.param_count,
+                (long long)after.param_count, (long long)before.mac_count,
+                (long long)after.mac_count, lines_of(text), lines_of(source));
+  assert_int_equal(same, !but.counts);
+  assert_int_equal(brief, !but.lines);
+  assert_int_equal(before.mac_count, after.mac_count);
+  remove(onnx);
+  free(text);
+  free(source);
+}
+
+static void the_zoo_comes_back(void **state) {
+  (void)state;
+  glob_t found;
+  const char *folder = scratch("zoo");
+  assert_int_equal(glob("examples/zoo/*.net", 0, NULL, &found), 0);
+  assert_true(found.gl_pathc >= 63);
+  for (size_t i = 0; i < found.gl_pathc; i++)
+    check_net(found.gl_pathv[i], folder);
+  globfree(&found);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {cmocka_unit_test(the_zoo_comes_back)};
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
