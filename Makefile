@@ -390,7 +390,7 @@ bench: $(build)/netc $(build)/bench/json_reference $(build)/bench/planner \
        $(build)/bench/parse
 	@bench/run.sh $(build)/netc $(build)/bench/json_reference
 	@$(build)/bench/parse 40 examples/zoo/*.net
-	@bench/searches.py $(build)/netc
+	@bench/zoo.sh $(build)/netc
 	@bench/scale.sh $(build)/netc
 	@$(build)/bench/planner $(planned)
 	@$(build)/bench/planner seeds $(lucky)

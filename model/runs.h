@@ -7,8 +7,6 @@
 
 #include "model/settings.h"
 
-struct chain; /* step/checkpoint.c */
-
 /* All that a run depends on: alike.h has the key, of what it is. */
 struct run_key {
   uint64_t part;
@@ -33,13 +31,14 @@ struct known_cuts {
 };
 
 struct tape_known;
+struct chain;
 
 struct runs {
   struct arena *arena;
   const struct tape_known *tape; /* of the first step that was traced */
   VEC(struct known_cuts) cuts;
   struct train_settings chain_for;
-  const struct chain *chain; /* measured with these settings; NULL: none */
+  const struct chain *chain; /* checkpoint.c: of these settings; NULL: none */
   struct ran *at;            /* in `room` places, a power of two */
   size_t count, room;
 };
