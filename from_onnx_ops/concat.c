@@ -197,6 +197,13 @@ static void keep_borders(struct onnx *x, const struct graph_node *node,
   memcpy(extra->behind, behind, sizeof extra->behind);
 }
 
+static bool are_zero(const int64_t *pads, int count) {
+  for (int i = 0; i < count; i++)
+    if (pads[i] != 0)
+      return false;
+  return true;
+}
+
 bool read_pad(struct onnx *x) {
   const struct view *in = input_view(x, 0);
   int64_t pads[MOST_AXES * 2];
@@ -217,10 +224,7 @@ bool read_pad(struct onnx *x) {
   bool plain = attribute_is(x, "mode", "constant", true);
   if ((!reflect && !edge && !plain) || (plain && with != 0))
     return onnx_fail(x, "only zeros, `reflect` and `edge` are understood");
-  bool none = true;
-  for (int i = 0; i < count; i++)
-    none = none && pads[i] == 0;
-  if (none)
+  if (are_zero(pads, count))
     return read_identity(x);
   if (!axes_of(x, in, &axes)) {
     near_axes(x, in, -1, &axes);
