@@ -204,6 +204,12 @@ static bool are_zero(const int64_t *pads, int count) {
   return true;
 }
 
+static bool is_border(struct onnx *x, int64_t size) {
+  if (size > MOST_SIZE)
+    return onnx_fail(x, "a border is larger than %d", MOST_SIZE);
+  return size >= 0 || onnx_fail(x, "negative borders have no counterpart");
+}
+
 bool read_pad(struct onnx *x) {
   const struct view *in = input_view(x, 0);
   int64_t pads[MOST_AXES * 2];
@@ -236,10 +242,8 @@ bool read_pad(struct onnx *x) {
   int64_t dims[MOST_AXES], before[LIMIT_RANK] = {0}, behind[LIMIT_RANK] = {0};
   for (int i = 0; i < rank; i++) {
     int place = axes_place(&axes, i);
-    if (pads[i] < 0 || pads[rank + i] < 0)
-      return onnx_fail(x, "negative borders have no counterpart");
-    if (pads[i] > MOST_SIZE || pads[rank + i] > MOST_SIZE)
-      return onnx_fail(x, "a border is larger than %d", MOST_SIZE);
+    if (!is_border(x, pads[i]) || !is_border(x, pads[rank + i]))
+      return false;
     dims[i] = part.at.dim[i] + pads[i] + pads[rank + i];
     if (place < 0 && dims[i] != part.at.dim[i])
       return onnx_fail(x, "a batch is not made larger");
