@@ -172,9 +172,11 @@ int64_t row_of_node(const struct diagram *d, const struct section *s,
 
 /* diagram_calls.c: which calls are drawn once; false: none. */
 bool diagram_find_calls(struct diagram *d);
+
+/* What stands in no group is in no call. */
 static inline const struct call *call_of_group(const struct diagram *d,
                                                int64_t group) {
-  int call = d->call_of_group ? d->call_of_group[group] : 0;
+  int call = d->call_of_group && group >= 0 ? d->call_of_group[group] : 0;
   return call ? &d->calls.at[call - 1] : NULL;
 }
 

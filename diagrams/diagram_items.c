@@ -152,9 +152,7 @@ static void add_stub(struct diagram *d, struct item *item, struct stub stub) {
 /* A call that is drawn once shows there what all such calls read. */
 static bool is_shown_once(const struct diagram *d, const struct row *row,
                           int64_t node) {
-  const struct call *call = row->group == NO_NODE || !d->call_of_group
-                                ? NULL
-                                : call_of_group(d, row->group);
+  const struct call *call = call_of_group(d, row->group);
   for (size_t i = 0; call && i < call->shared_count; i++)
     if (call->shared[i] == node)
       return true;

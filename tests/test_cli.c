@@ -694,7 +694,7 @@ static void make_file(const char *dir, const char *name, const char *head,
 static void what_lasts_shows_its_progress_on_a_terminal(void **state) {
   (void)state;
   static const char job[] = /* of some seconds */
-      " plan tests/data/planner/perfect/p300_1.csv --effort 1000000";
+      " plan tests/data/planner/minimalloc/J.1048576.csv --effort 500000";
   struct run r = run("TERM=xterm tests/terminal.py " NETC "%s", job);
   assert_int_equal(r.status, 0);
   assert_holds(r.out, "\rnetc: planning the arena, ");
@@ -702,7 +702,7 @@ static void what_lasts_shows_its_progress_on_a_terminal(void **state) {
   const char *end = strstr(r.out, "\r\x1b[K"), *last = strrchr(r.out, '\x1b');
   assert_non_null(end);
   assert_ptr_equal(end + 1, last); /* erased once, and nothing after it */
-  assert_non_null(strstr(end, "300 buffers"));
+  assert_non_null(strstr(end, "409 buffers"));
   run_free(&r);
   r = run("TERM=dumb tests/terminal.py " NETC "%s", job);
   assert_null(strstr(r.out, "planning"));

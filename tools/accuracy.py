@@ -310,7 +310,8 @@ def main():
     results = published.results_of(sys.argv[1])
     page += published.part(results)
     page += large.part(sys.argv[1])
-    page += "\n" + published.uncounted(results, errors["momentum_peak"])
+    page = page.rstrip("\n") + "\n"
+    page += published.uncounted(results, errors["momentum_peak"])
     print(page, end="")
 
 
