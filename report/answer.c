@@ -107,7 +107,10 @@ static enum verdict put_fit(struct answer *a) {
   text_count(line, fit->largest_batch);
   text_put(line, fits              ? "."
                  : fit->ways.count ? ". It fits with"
-                                   : ". No known setting makes it fit.");
+                 : p->devices > 1  ? ". No known setting makes it fit."
+                                   : ". No known setting makes it fit one "
+                                     "device; `netc place` tries several, "
+                                     "with what they share.");
   return fits ? VERDICT_FITS : VERDICT_TOO_MUCH;
 }
 
