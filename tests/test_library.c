@@ -719,7 +719,7 @@ static void running_out_of_memory_leaks_nothing(void **state) {
   bool done = false;
   long requests = 0;
   /* Every request at first; later ones are those of long lists. */
-  for (; !done && requests < 3000; requests += requests < 200 ? 1 : 9) {
+  for (; !done && requests < 3000; requests += requests < 200 ? 1 : 31) {
     struct budget budget = {.left = requests};
     done = use_all(&budget, text);
     assert_int_equal(budget.blocks, 0);
