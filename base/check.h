@@ -32,6 +32,16 @@ static inline int64_t ceil_div_i64(int64_t a, int64_t b) {
   return a / b + (a % b > 0);
 }
 
+/* The largest that divides both; of 0 and b, b. */
+static inline int64_t gcd_i64(int64_t a, int64_t b) {
+  while (b) {
+    int64_t rest = a % b;
+    a = b;
+    b = rest;
+  }
+  return a;
+}
+
 static inline int64_t max_i64(int64_t a, int64_t b) {
   return a > b ? a : b;
 }

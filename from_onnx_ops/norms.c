@@ -115,23 +115,35 @@ bool read_instance_norm(struct onnx *x) {
   return true;
 }
 
+/* The layer over the last axis, which comes last; NULL: refused. */
+static struct graph_node *norm_of_last(struct onnx *x, const char *word,
+                                       const struct view *in,
+                                       struct view *last) {
+  struct axes axes;
+  if (!in)
+    return NULL;
+  int axis = axis_from(x, attribute_int(x, "axis", -1), in->at.rank);
+  if (axis < 0)
+    return NULL;
+  for (int i = axis; i + 1 < in->at.rank; i++)
+    if (in->at.dim[i] > 1) {
+      onnx_fail(x, "a norm over several axes has no counterpart");
+      return NULL;
+    }
+  if (!to_last(x, in, in->at.rank - 1, last, &axes))
+    return NULL;
+  struct graph_node *node = layer_on(x, word, last->node);
+  put_eps(x, node);
+  return node;
+}
+
 bool read_layer_norm(struct onnx *x) {
   static const char *const names[] = {"weight", "bias"};
   const struct view *in = input_view(x, 0);
   struct view last;
-  struct axes axes;
-  if (!in)
+  struct graph_node *node = norm_of_last(x, "ln", in, &last);
+  if (!node)
     return false;
-  int axis = axis_from(x, attribute_int(x, "axis", -1), in->at.rank);
-  if (axis < 0)
-    return false;
-  for (int i = axis; i + 1 < in->at.rank; i++)
-    if (in->at.dim[i] > 1)
-      return onnx_fail(x, "a norm over several axes has no counterpart");
-  if (!to_last(x, in, in->at.rank - 1, &last, &axes))
-    return false;
-  struct graph_node *node = layer_on(x, "ln", last.node);
-  put_eps(x, node);
   int64_t channels = in->at.dim[in->at.rank - 1];
   if (!take_weights(x, node, names, has_operand(x, 2) ? 2 : 1, channels))
     return false;
@@ -150,19 +162,9 @@ bool read_rms_norm(struct onnx *x) {
   static const char *const names[] = {"weight"};
   const struct view *in = input_view(x, 0);
   struct view last;
-  struct axes axes;
-  if (!in)
+  struct graph_node *node = norm_of_last(x, "rmsnorm", in, &last);
+  if (!node)
     return false;
-  int axis = axis_from(x, attribute_int(x, "axis", -1), in->at.rank);
-  if (axis < 0)
-    return false;
-  for (int i = axis; i + 1 < in->at.rank; i++)
-    if (in->at.dim[i] > 1)
-      return onnx_fail(x, "a norm over several axes has no counterpart");
-  if (!to_last(x, in, in->at.rank - 1, &last, &axes))
-    return false;
-  struct graph_node *node = layer_on(x, "rmsnorm", last.node);
-  put_eps(x, node);
   if (!take_weights(x, node, names, 1, in->at.dim[in->at.rank - 1]))
     return false;
   give_node(x, &last, node->index);

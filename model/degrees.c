@@ -83,20 +83,10 @@ static void check_positions(struct check *c) {
           "maps: `input tokens 1024 : i32`");
 }
 
-/* The largest that divides both. */
-static int64_t common(int64_t a, int64_t b) {
-  while (b) {
-    int64_t rest = a % b;
-    a = b;
-    b = rest;
-  }
-  return a;
-}
-
 /* The most that divides the devices and the experts, or other devices. */
 static void say_data(struct check *c, int64_t experts) {
   int64_t degree = c->train->expert_parallel, data = c->train->data_parallel;
-  int64_t most = common(data, experts), below = data / degree * degree;
+  int64_t most = gcd_i64(data, experts), below = data / degree * degree;
   c->good = false;
   struct diagnostic *d =
       diag(c->diags, GROUPS_DO_NOT_DIVIDE, c->model->nodes.at[0].span,
@@ -125,7 +115,7 @@ static void check_experts(struct check *c) {
     if (c->model->nodes.at[i].copies <= 1)
       continue;
     found = true;
-    experts = common(c->model->nodes.at[i].copies, experts);
+    experts = gcd_i64(c->model->nodes.at[i].copies, experts);
     check_divides(c, (int64_t)i, "expert_parallel", degree,
                   c->model->nodes.at[i].copies, "experts");
   }

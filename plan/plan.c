@@ -35,15 +35,6 @@ static int64_t align_of(const struct planner *p, const struct plan_buffer *b) {
   return align > 1 ? align : 1;
 }
 
-static int64_t common_divisor(int64_t a, int64_t b) {
-  while (b) {
-    int64_t rest = a % b;
-    a = b;
-    b = rest;
-  }
-  return a;
-}
-
 /*
  * Sizes are rounded to what all alignments have in common. The unit divides
  * all sizes, and all alignments unless they divide it. False if the sum of
@@ -54,7 +45,7 @@ static bool find_unit(struct planner *p) {
   bool aligned = true;
   for (size_t i = 0; i < p->count; i++)
     if (is_real(&p->buffers[i]))
-      grain = common_divisor(grain, align_of(p, &p->buffers[i]));
+      grain = gcd_i64(grain, align_of(p, &p->buffers[i]));
   for (size_t i = 0; i < p->count; i++) {
     const struct plan_buffer *b = &p->buffers[i];
     int64_t size;
@@ -64,14 +55,14 @@ static bool find_unit(struct planner *p) {
         !add_i64(sum, size, &sum) || !add_i64(sum, align_of(p, b), &sum) ||
         sum > INT64_MAX / 4)
       return false;
-    sizes = common_divisor(sizes, size);
-    aligns = common_divisor(aligns, align_of(p, b));
+    sizes = gcd_i64(sizes, size);
+    aligns = gcd_i64(aligns, align_of(p, b));
     p->items[p->item_count++] =
         (struct plan_item){.size = size, .align = align_of(p, b), .origin = i};
   }
   for (size_t i = 0; i < p->item_count; i++)
     aligned = aligned && sizes % p->items[i].align == 0;
-  p->unit = aligned ? sizes : common_divisor(sizes, aligns);
+  p->unit = aligned ? sizes : gcd_i64(sizes, aligns);
   for (size_t i = 0; i < p->item_count; i++) {
     p->items[i].size /= p->unit;
     p->items[i].align = aligned ? 1 : p->items[i].align / p->unit;

@@ -20,15 +20,6 @@ struct refusal {
   struct text *why, *help;
 };
 
-static int64_t common(int64_t a, int64_t b) {
-  while (b) {
-    int64_t rest = a % b;
-    a = b;
-    b = rest;
-  }
-  return a;
-}
-
 /* A head of keys may be on several devices, but not parts of heads. */
 static bool shares(const struct head_counts *heads, int64_t degree) {
   int64_t keys = heads->keys;
@@ -111,7 +102,7 @@ static bool heads_divide(struct refusal *r, const struct model *model,
   for (size_t i = 0; i < model->nodes.count; i++) {
     struct layer layer = model_layer(model, (int64_t)i, in);
     if (layer.kind->cache && layer.kind->heads)
-      shared = common(layer.kind->heads(&layer).queries, shared);
+      shared = gcd_i64(layer.kind->heads(&layer).queries, shared);
   }
   for (size_t i = 0; i < model->nodes.count; i++) {
     struct layer layer = model_layer(model, (int64_t)i, in);
