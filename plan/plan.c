@@ -1,8 +1,6 @@
 /*
  * Arena planner: compresses time to sections and sizes to units, splits the
- * buffers where none lives, and plans each part: first fit, then skyline
- * descents, then searches at the least height that can be, with a certificate
- * if there is no such plan, and at heights between when the effort runs out.
+ * buffers where none lives, and plans each part.
  */
 #include "plan/plan.h"
 
@@ -21,7 +19,7 @@ struct planner {
   size_t item_count;
   int64_t unit; /* bytes */
   VEC(struct plan_part) parts;
-  uint64_t nodes;
+  struct plan_effort effort;
 };
 
 /* Units */
@@ -172,77 +170,6 @@ static void find_sections(struct planner *p) {
 
 /* Planning */
 
-/* Heights between the bound and the best, a quarter of the effort for each. */
-static void bisect(struct planner *p, struct plan_part *part,
-                   struct plan_search *search, int64_t goal, uint64_t budget) {
-  int64_t low = max_i64(goal + 1, part->bound);
-  uint64_t end = p->nodes + budget;
-  while (low < part->height && p->nodes < end) {
-    int64_t middle = low + (part->height - 1 - low) / 2;
-    uint64_t quarter = budget / 4 + 1;
-    if (quarter > end - p->nodes)
-      quarter = end - p->nodes;
-    enum plan_found found = plan_search_at(search, middle, quarter, &p->nodes);
-    if (found == PLAN_FOUND)
-      continue;
-    if (found == PLAN_NONE)
-      part->bound = max_i64(part->bound, middle + 1);
-    low = middle + 1;
-  }
-}
-
-/* About as many steps as a node of the search takes. */
-static uint64_t steps_of_a_node(const struct plan_part *part) {
-  uint64_t n = part->count, spans = 0, pairs = 0;
-  for (size_t i = 0; i < n; i++) {
-    const struct plan_item *item = &part->items[i];
-    spans += (uint64_t)(item->last - item->first);
-    for (size_t k = i + 1; k < n && part->items[k].first < item->last; k++)
-      pairs++;
-  }
-  return n + spans / n * (2 * pairs / n);
-}
-
-static uint64_t effort_of(const struct planner *p,
-                          const struct plan_part *part) {
-  if (part->count > PLAN_SEARCHED)
-    return 0;
-  uint64_t effort = p->options.nodes;
-  if (effort == 0) {
-    effort = PLAN_STEPS / steps_of_a_node(part);
-    if (effort > PLAN_NODES)
-      effort = PLAN_NODES;
-    if (effort < 4 * part->count)
-      return 0; /* not a single walk would arrive */
-  }
-  return effort > p->nodes ? effort - p->nodes : 0; /* one for all parts */
-}
-
-/* Descents of a part that is searched, and of one that is not. */
-enum { FEW_DESCENTS = 8, MANY_DESCENTS = 1000 };
-
-/* A height of at most `goal` is as good as any. */
-static void plan_part(struct planner *p, struct plan_part *part, int64_t goal) {
-  goal = max_i64(goal, part->bound);
-  if (plan_first_fit(part, goal))
-    return;
-  uint64_t effort = effort_of(p, part), start = p->nodes;
-  plan_skyline(p->arena, part, goal, effort ? FEW_DESCENTS : MANY_DESCENTS);
-  if (part->height <= goal || effort == 0)
-    return;
-  struct plan_search *search = plan_search_open(
-      p->arena, part,
-      (struct plan_effort){p->options.progress, start, start + effort},
-      p->options.seed);
-  enum plan_found found =
-      plan_search_at(search, goal, effort - effort / 3, &p->nodes);
-  if (found == PLAN_FOUND)
-    return;
-  if (found == PLAN_NONE)
-    part->bound = goal + 1;
-  bisect(p, part, search, goal, effort - (p->nodes - start));
-}
-
 static int by_bound(const void *a, const void *b) {
   const struct plan_part *x = a, *y = b;
   if (x->bound != y->bound)
@@ -260,7 +187,8 @@ static void plan_parts(struct planner *p, struct plan *plan) {
     capacity = 0; /* out of reach: show the least */
   for (size_t i = 0; i < p->parts.count; i++) {
     struct plan_part *part = &p->parts.at[i];
-    plan_part(p, part, max_i64(capacity, height));
+    plan_part(p->arena, part, max_i64(capacity, height), &p->options,
+              &p->effort);
     height = max_i64(height, part->height);
     bound = max_i64(bound, part->bound);
     for (size_t k = 0; k < part->count; k++)
@@ -269,7 +197,7 @@ static void plan_parts(struct planner *p, struct plan *plan) {
   *plan = (struct plan){.height = height * p->unit,
                         .lower_bound = bound * p->unit,
                         .optimal = height == bound,
-                        .nodes = p->nodes};
+                        .nodes = p->effort.spent};
 }
 
 static enum plan_status make_plan(struct planner *p, struct plan *plan) {
@@ -293,7 +221,8 @@ enum plan_status plan_arena(struct arena *arena, struct plan_buffer *buffers,
   struct planner planner = {.arena = &scratch,
                             .buffers = buffers,
                             .count = count,
-                            .options = *options};
+                            .options = *options,
+                            .effort.progress = options->progress};
   arena_open_in(&scratch, arena);
   enum plan_status status = make_plan(&planner, plan);
   arena_close(&scratch);

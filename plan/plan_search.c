@@ -63,12 +63,16 @@ struct plan_search {
   bool cut;                    /* some were given up: no proof */
   int64_t left;                /* the least of it */
   struct drawn_walks walks[2]; /* short ones, long ones */
-  struct plan_effort effort;   /* of all walks */
+  int64_t capacity;
+  uint64_t spent[2]; /* at this capacity: fixed tastes, drawn ones */
+  size_t fixed;      /* walks with fixed tastes */
+  struct plan_effort *effort;
 };
 
 struct plan_search *plan_search_open(struct arena *arena,
                                      struct plan_part *part,
-                                     struct plan_effort effort, uint64_t seed) {
+                                     struct plan_effort *effort,
+                                     uint64_t seed) {
   struct plan_search *s = ARENA_NEW(arena, struct plan_search);
   size_t n = part->count;
   plan_state_open(&s->state, arena, part);
@@ -76,7 +80,7 @@ struct plan_search *plan_search_open(struct arena *arena,
   s->arena = arena;
   s->effort = effort;
   s->frames = arena_alloc(arena, n + 2, sizeof *s->frames);
-  s->random = seed ? seed : 0x9C3A48CE9260CEA1u; /* any but 0 */
+  s->random = seed;
   return s;
 }
 
@@ -193,9 +197,9 @@ static bool begin_anew(struct plan_search *s, bool *refused) {
 }
 
 /* One search from the root. */
-static enum plan_found walk(struct plan_search *s, int64_t capacity) {
+static enum plan_found walk(struct plan_search *s) {
   size_t n = s->part->count;
-  plan_state_reset(&s->state, capacity);
+  plan_state_reset(&s->state, s->capacity);
   while (s->item_room < n)
     s->items =
         arena_grow(s->arena, s->items, &s->item_room, 0, sizeof *s->items);
@@ -258,10 +262,9 @@ static void draw_like(struct plan_search *s, const struct drawn_walk *walk) {
  * on the instance: every second walk is drawn near one of those that came
  * farthest.
  */
-static struct drawn_walks *draw_walk(struct plan_search *s, uint64_t spent,
-                                     uint64_t budget) {
+static struct drawn_walks *draw_walk(struct plan_search *s) {
   uint64_t n = s->part->count;
-  bool longer = spent / (TURN * n) % 2;
+  bool longer = s->spent[1] / (TURN * n) % 2;
   struct drawn_walks *walks = &s->walks[longer];
   s->taste = plan_taste_drawn(&s->random);
   uint64_t draw = plan_random(&s->random) >> 30 & 7;
@@ -270,8 +273,6 @@ static struct drawn_walks *draw_walk(struct plan_search *s, uint64_t spent,
     draw_like(s, &walks->best[(plan_random(&s->random) >> 20) % BEST]);
   s->anew = !longer;
   s->end = n * (longer ? LONG : SHORT);
-  if (s->end > budget)
-    s->end = budget;
   return walks;
 }
 
@@ -295,36 +296,47 @@ static void note_walk(const struct plan_search *s, struct drawn_walks *walks) {
  * with the proof that there is none; they get a quarter of the effort, and
  * walks with drawn tastes, which are luckier, the rest.
  */
-enum plan_found plan_search_at(struct plan_search *s, int64_t capacity,
-                               uint64_t budget, uint64_t *nodes) {
-  uint64_t spent[2] = {0, 0};
-  enum plan_found found = PLAN_GAVE_UP;
+static enum plan_found walk_on(struct plan_search *s, uint64_t budget) {
+  bool drawn = s->spent[1] < 3 * s->spent[0];
+  struct drawn_walks *walks = NULL;
+  if (drawn) {
+    walks = draw_walk(s);
+  } else {
+    s->taste = *plan_taste_at(s->fixed % plan_taste_count());
+    s->limit = (uint64_t)s->part->count << s->fixed / plan_taste_count();
+    s->anew = false;
+    s->end = budget;
+    s->fixed++;
+  }
+  if (s->end > budget)
+    s->end = budget;
+  enum plan_found found = walk(s);
+  if (walks)
+    note_walk(s, walks);
+  s->spent[drawn] += s->nodes;
+  return found;
+}
+
+/* Forgets what was found out at another capacity. */
+static void begin(struct plan_search *s, int64_t capacity) {
+  s->capacity = capacity;
+  s->spent[0] = s->spent[1] = 0;
+  s->fixed = 0;
   s->walks[0].count = s->walks[1].count = 0;
   memset(s->state.failures, 0,
          (size_t)s->part->sections * sizeof *s->state.failures);
-  for (size_t i = 0; found == PLAN_GAVE_UP && spent[0] + spent[1] < budget;) {
-    bool drawn = spent[1] < 3 * spent[0];
-    uint64_t left = budget - spent[0] - spent[1];
-    struct drawn_walks *walks = NULL;
-    if (drawn) {
-      walks = draw_walk(s, spent[1], left);
-    } else {
-      s->taste = *plan_taste_at(i % plan_taste_count());
-      s->limit = (uint64_t)s->part->count << i / plan_taste_count();
-      s->anew = false;
-      s->end = left;
-      i++;
-    }
-    found = walk(s, capacity);
-    if (walks)
-      note_walk(s, walks);
-    spent[drawn] += s->nodes;
-    s->effort.spent += s->nodes;
-    progress_tell(s->effort.progress, "planning the arena",
-                  (int64_t)(s->effort.spent / 2),
-                  (int64_t)(s->effort.most / 2));
+}
+
+enum plan_found plan_search_at(struct plan_search *s, int64_t capacity,
+                               uint64_t budget) {
+  enum plan_found found = PLAN_GAVE_UP;
+  if (capacity != s->capacity)
+    begin(s, capacity);
+  for (uint64_t spent = 0; found == PLAN_GAVE_UP && spent < budget;) {
+    found = walk_on(s, budget - spent);
+    spent += s->nodes;
+    plan_effort_spend(s->effort, s->nodes);
   }
-  *nodes += spent[0] + spent[1];
   if (found == PLAN_FOUND)
     keep_best(s);
   return found;

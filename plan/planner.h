@@ -67,6 +67,19 @@ bool plan_first_fit(struct plan_part *part, int64_t goal);
 void plan_skyline(struct arena *arena, struct plan_part *part, int64_t goal,
                   size_t most);
 
+/* How much effort is spent of how much; `progress` may be NULL. */
+struct plan_effort {
+  const struct progress *progress;
+  uint64_t spent, most;
+};
+
+static inline void plan_effort_spend(struct plan_effort *effort,
+                                     uint64_t nodes) {
+  effort->spent += nodes;
+  progress_tell(effort->progress, "planning the arena",
+                (int64_t)(effort->spent / 2), (int64_t)(effort->most / 2));
+}
+
 /* plan_search.c: looks for a plan of a given height. */
 enum plan_found {
   PLAN_FOUND,   /* now the best of the part */
@@ -76,19 +89,21 @@ enum plan_found {
 
 struct plan_search;
 
-/* How much effort is spent of how much; `progress` may be NULL. */
-struct plan_effort {
-  const struct progress *progress;
-  uint64_t spent, most;
-};
-
-/* At most PLAN_SEARCHED items; `seed` 0: the usual one. */
+/* At most PLAN_SEARCHED items; `seed` is not 0. */
 struct plan_search *plan_search_open(struct arena *arena,
                                      struct plan_part *part,
-                                     struct plan_effort effort, uint64_t seed);
+                                     struct plan_effort *effort, uint64_t seed);
 
-/* Spends at most `budget` nodes and adds what it spent to *nodes. */
+/* Spends about `budget` nodes; with the capacity of last time it goes on. */
 enum plan_found plan_search_at(struct plan_search *search, int64_t capacity,
-                               uint64_t budget, uint64_t *nodes);
+                               uint64_t budget);
+
+/*
+ * plan_part.c: a plan of at most `goal` if one is found, else the lowest that
+ * is.
+ */
+struct plan_options;
+void plan_part(struct arena *arena, struct plan_part *part, int64_t goal,
+               const struct plan_options *options, struct plan_effort *effort);
 
 #endif
