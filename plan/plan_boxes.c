@@ -168,11 +168,11 @@ struct plan_boxes *plan_boxes_open(struct arena *arena,
     b->lists[i] = arena_alloc(arena, sections + 1, sizeof *b->lists[i]);
   b->kept = arena_alloc(arena, sections + 1, sizeof *b->kept);
   b->load = arena_alloc(arena, sections, sizeof *b->load);
-  b->boxed = (struct plan_part){
-      .items = arena_alloc(arena, n, sizeof *b->boxed.items),
-      .best = arena_alloc(arena, n, sizeof *b->boxed.best),
-      .load = b->load,
-      .bound = part->bound};
+  b->boxed =
+      (struct plan_part){.items = arena_alloc(arena, n, sizeof *b->boxed.items),
+                         .best = arena_alloc(arena, n, sizeof *b->boxed.best),
+                         .load = b->load,
+                         .bound = part->bound};
   plan_boxes_draw(b, &random);
   return b->boxed.count < n ? b : NULL;
 }

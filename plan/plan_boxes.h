@@ -7,8 +7,7 @@
 struct plan_boxes;
 
 /* NULL: no two buffers of the part can be joined. */
-struct plan_boxes *plan_boxes_open(struct arena *arena,
-                                   struct plan_part *part);
+struct plan_boxes *plan_boxes_open(struct arena *arena, struct plan_part *part);
 
 /*
  * Draws boxes: a part of fewer items, without a plan. It and its plan are good

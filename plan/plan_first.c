@@ -1,7 +1,9 @@
 /*
  * First fit in the order of births: every buffer at the lowest place that is
  * free when it is born. Chains of layers, which have few buffers at a time,
- * need no more than that, and networks of millions of layers are chains.
+ * need no more than that, and networks of millions of layers are chains. Those
+ * that are born together come in their order or, in a part that is not
+ * searched, the longest lives first: so transformers are without gaps.
  */
 #include "plan/planner.h"
 
@@ -13,45 +15,75 @@ struct alive {
   int32_t last;
 };
 
+struct first_fit {
+  struct plan_part *part;
+  struct alive alive[MOST_ALIVE];
+  size_t count;
+  int64_t height, goal;
+};
+
 /* Removes what has died before `section`. */
-static size_t bury(struct alive *alive, size_t count, int32_t section) {
+static void bury(struct first_fit *f, int32_t section) {
   size_t left = 0;
-  for (size_t i = 0; i < count; i++)
-    if (alive[i].last > section)
-      alive[left++] = alive[i];
-  return left;
+  for (size_t i = 0; i < f->count; i++)
+    if (f->alive[i].last > section)
+      f->alive[left++] = f->alive[i];
+  f->count = left;
 }
 
-/* Where in `alive` a buffer of `item` goes; *offset: its place. */
-static size_t find_gap(const struct alive *alive, size_t count,
-                       const struct plan_item *item, int64_t *offset) {
+/* False: it ends above the goal. There is room in `alive`. */
+static bool place(struct first_fit *f, size_t index) {
+  const struct plan_item *item = &f->part->items[index];
+  struct alive *alive = f->alive;
+  int64_t offset = 0;
   size_t at = 0;
-  *offset = 0;
-  for (; at < count && alive[at].offset - *offset < item->size; at++)
-    *offset = plan_align(alive[at].end, item->align);
-  return at;
+  for (; at < f->count && alive[at].offset - offset < item->size; at++)
+    offset = plan_align(alive[at].end, item->align);
+  for (size_t k = f->count++; k > at; k--)
+    alive[k] = alive[k - 1];
+  alive[at] = (struct alive){offset, offset + item->size, item->last};
+  f->part->best[index] = offset;
+  if (alive[at].end > f->height)
+    f->height = alive[at].end;
+  return f->height <= f->goal;
+}
+
+/* Those that are born at a time, in their order or the longest lives first. */
+static bool place_newborn(struct first_fit *f, size_t begin, size_t end,
+                          bool longest_first) {
+  const struct plan_item *items = f->part->items;
+  size_t order[MOST_ALIVE];
+  if (end - begin > MOST_ALIVE - f->count)
+    return false;
+  for (size_t i = begin; i < end; i++) {
+    size_t at = i - begin;
+    if (longest_first)
+      for (; at > 0 && items[order[at - 1]].last < items[i].last; at--)
+        order[at] = order[at - 1];
+    order[at] = i;
+  }
+  for (size_t i = 0; i < end - begin; i++)
+    if (!place(f, order[i]))
+      return false;
+  return true;
+}
+
+static bool fill(struct plan_part *part, int64_t goal, bool longest_first) {
+  struct first_fit f = {.part = part, .goal = goal};
+  const struct plan_item *items = part->items;
+  for (size_t begin = 0, end; begin < part->count; begin = end) {
+    int32_t first = items[begin].first;
+    for (end = begin; end < part->count && items[end].first == first; end++)
+      continue;
+    bury(&f, first);
+    if (!place_newborn(&f, begin, end, longest_first))
+      return false;
+  }
+  part->height = f.height;
+  return true;
 }
 
 bool plan_first_fit(struct plan_part *part, int64_t goal) {
-  struct alive alive[MOST_ALIVE];
-  size_t count = 0;
-  int64_t height = 0;
-  for (size_t i = 0; i < part->count; i++) {
-    const struct plan_item *item = &part->items[i];
-    int64_t offset;
-    count = bury(alive, count, item->first);
-    if (count == MOST_ALIVE)
-      return false;
-    size_t at = find_gap(alive, count, item, &offset);
-    for (size_t k = count++; k > at; k--)
-      alive[k] = alive[k - 1];
-    alive[at] = (struct alive){offset, offset + item->size, item->last};
-    part->best[i] = offset;
-    if (alive[at].end > height)
-      height = alive[at].end;
-    if (height > goal)
-      return false;
-  }
-  part->height = height;
-  return true;
+  return fill(part, goal, false) ||
+         (part->count > PLAN_SEARCHED && fill(part, goal, true));
 }

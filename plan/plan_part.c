@@ -43,9 +43,9 @@ static bool try_boxes(struct work *w, int64_t goal, uint64_t most) {
     arena_open_in(&scratch, w->arena);
     plan_skyline(&scratch, boxed, goal, FEW_DESCENTS);
     if (boxed->height > goal)
-      plan_search_at(plan_search_open(&scratch, boxed, w->effort,
-                                      plan_random(&w->random)),
-                     goal, budget < most ? budget : most);
+      plan_search_at(
+          plan_search_open(&scratch, boxed, w->effort, plan_random(&w->random)),
+          goal, budget < most ? budget : most);
     arena_close(&scratch);
   }
   plan_boxes_take(w->boxes);

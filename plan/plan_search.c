@@ -14,11 +14,11 @@
 #include "plan/plan_state.h"
 
 enum {
-  TURN = 800,   /* nodes for each item */
-  SHORT = 32,   /* the most nodes of a short walk for each item */
-  LONG = 240,   /* of a long one */
-  TRIES = 16,   /* of a group in a short walk */
-  BEST = 6,     /* drawn walks of each length that are remembered */
+  TURN = 800, /* nodes for each item */
+  SHORT = 32, /* the most nodes of a short walk for each item */
+  LONG = 240, /* of a long one */
+  TRIES = 16, /* of a group in a short walk */
+  BEST = 6,   /* drawn walks of each length that are remembered */
 };
 
 /* A set of unplaced items, its groups one after the other. */
