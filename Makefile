@@ -383,8 +383,8 @@ planned := $(filter-out %/LOWER_BOUNDS.csv,$(wildcard $(tables)/cnn/*.csv)) \
            training=2000 training=20000 training=60000
 
 # Seconds each: an instance may be solved by the luck of one seed.
-lucky := $(addsuffix @1048576,$(wildcard $(tables)/minimalloc/?.*.csv) \
-           $(filter-out %/p300_1.csv,$(wildcard $(tables)/perfect/*.csv)))
+lucky := $(addsuffix @1048576,$(wildcard $(tables)/minimalloc/?.*.csv)) \
+         $(wildcard $(tables)/minimalloc/[CD].*.csv $(tables)/perfect/*.csv)
 
 bench: $(build)/netc $(build)/bench/json_reference $(build)/bench/planner \
        $(build)/bench/parse
