@@ -14,7 +14,7 @@
  * Effort: positions that the search tries before it settles for less. If each
  * takes many steps, because many buffers live long, there are fewer of them.
  */
-#define PLAN_NODES 1500000
+#define PLAN_NODES 2000000
 #define PLAN_STEPS 6000000000
 
 /* Alive in [lower, upper); one that never lives or has no bytes gets 0. */

@@ -10,9 +10,8 @@
 enum {
   FEW_DESCENTS = 8, /* of a part that is searched, and of boxes */
   MANY_DESCENTS = 1000,
-  TURN = 16,     /* nodes of the buffers' first turn, for each of them */
-  BOX_SHARE = 4, /* the boxes' turn is so much longer */
-  BOX_WALK = 8,  /* nodes of the first search of some boxes, for each */
+  TURN = 32,    /* nodes of the first turn, for each buffer */
+  BOX_WALK = 8, /* nodes of the first search of some boxes, for each */
 };
 
 /* Any but 0. */
@@ -27,6 +26,10 @@ struct work {
   uint64_t random;
   uint64_t draws; /* of boxes, at this height */
 };
+
+static uint64_t least(uint64_t a, uint64_t b) {
+  return a < b ? a : b;
+}
 
 /*
  * A plan of new boxes of at most `goal`; false: none was found. The lengths of
@@ -45,7 +48,7 @@ static bool try_boxes(struct work *w, int64_t goal, uint64_t most) {
     if (boxed->height > goal)
       plan_search_at(
           plan_search_open(&scratch, boxed, w->effort, plan_random(&w->random)),
-          goal, budget < most ? budget : most);
+          goal, least(budget, most));
     arena_close(&scratch);
   }
   plan_boxes_take(w->boxes);
@@ -64,21 +67,16 @@ static bool search_boxes(struct work *w, int64_t goal, uint64_t budget) {
 static enum plan_found search_at(struct work *w, int64_t goal,
                                  uint64_t budget) {
   uint64_t end = w->effort->spent + budget, turn = TURN * w->part->count;
+  enum plan_found found = PLAN_GAVE_UP;
   w->draws = 0;
-  for (; w->effort->spent < end; turn *= 2) {
-    uint64_t left = end - w->effort->spent;
-    uint64_t boxes = BOX_SHARE * turn < left ? BOX_SHARE * turn : left;
-    if (search_boxes(w, goal, boxes))
+  for (; found == PLAN_GAVE_UP && w->effort->spent < end; turn *= 2) {
+    if (search_boxes(w, goal, least(turn, end - w->effort->spent)))
       return PLAN_FOUND;
-    if (w->effort->spent >= end)
-      break;
-    left = end - w->effort->spent;
-    enum plan_found found =
-        plan_search_at(w->search, goal, turn < left ? turn : left);
-    if (found != PLAN_GAVE_UP)
-      return found;
+    if (w->effort->spent < end)
+      found =
+          plan_search_at(w->search, goal, least(turn, end - w->effort->spent));
   }
-  return PLAN_GAVE_UP;
+  return found;
 }
 
 /* Heights between the bound and the best, a quarter of the effort for each. */
@@ -89,9 +87,8 @@ static void bisect(struct work *w, int64_t goal) {
   uint64_t quarter = (effort->most - effort->spent) / 4 + 1;
   while (low < part->height && effort->spent < effort->most) {
     int64_t middle = low + (part->height - 1 - low) / 2;
-    uint64_t left = effort->most - effort->spent;
     enum plan_found found =
-        search_at(w, middle, quarter < left ? quarter : left);
+        search_at(w, middle, least(quarter, effort->most - effort->spent));
     if (found == PLAN_FOUND)
       continue;
     if (found == PLAN_NONE)
