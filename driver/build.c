@@ -255,8 +255,7 @@ static int must_fit(struct netc *netc, struct net_options *o, int status) {
     verdict.fits = prediction.fits;
   }
   if (!verdict.asked)
-    return complain(EXIT_USAGE, "--must-fit needs a device: --gpu NAME or "
-                                "--memory SIZE");
+    return complain_no_device();
   return verdict.fits ? EXIT_DONE : EXIT_SOURCE;
 }
 

@@ -30,6 +30,17 @@ static int check_prediction(struct netc *netc, const char *file) {
   return EXIT_SOURCE;
 }
 
+/* --must-fit says what happens anyway, but for a device that nobody named. */
+static int check_asked(struct netc *netc, const struct net_options *o) {
+  struct netc_verdict v = {.size = sizeof v};
+  struct netc_prediction p = {.size = sizeof p};
+  netc_verdict(netc, &v);
+  netc_prediction(netc, &p);
+  return !o->must_fit || (o->look.predict ? p.asked : v.asked)
+             ? EXIT_DONE
+             : complain_no_device();
+}
+
 /* A device that was named is a promise: the step must fit it. */
 static int check_fit(struct netc *netc, const char *file) {
   struct netc_verdict v = {.size = sizeof v};
@@ -63,8 +74,10 @@ static int check_file(struct netc *netc, struct net_options *o,
   int status = exit_status_of(netc, loaded);
   if (loaded == NETC_OK) {
     count_warnings(netc, counts);
-    status =
-        o->look.predict ? check_prediction(netc, file) : check_fit(netc, file);
+    status = check_asked(netc, o);
+    if (status == EXIT_DONE)
+      status = o->look.predict ? check_prediction(netc, file)
+                               : check_fit(netc, file);
   }
   return status;
 }

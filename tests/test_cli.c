@@ -172,6 +172,8 @@ static void a_step_that_does_not_fit_can_fail_a_job(void **state) {
   expect(NETC " --batch 256" RESNET, 0, "does not fit", "");
   expect(NETC " --must-fit --batch 256" RESNET, 1, "does not fit", "");
   expect(NETC " --must-fit --batch 8" RESNET, 0, "fits", "");
+  expect(NETC " check --must-fit --batch 256" RESNET, 1, "", "has room for");
+  expect(NETC " check --must-fit examples/vgg16.net", 2, "", "needs a device");
 #undef RESNET
 }
 
