@@ -278,6 +278,20 @@ static void run(void *user) {
   r->status = r->types ? list_types(r) : serve(r);
 }
 
+/* Three files, of which one is read. */
+static int check_places(const struct request *r) {
+  const char *source = r->output ? r->output : "-";
+  const char *weights = r->weights ? r->weights : "-";
+  const char *path = r->path ? r->path : "-";
+  if (output_same_file(source, path) || output_same_file(weights, path))
+    return complain(EXIT_USAGE, "%s would be replaced by what is made of it; "
+                                "give the output another name", path);
+  if (output_same_file(source, weights))
+    return complain(EXIT_USAGE, "two outputs go to %s; give each its own file",
+                    source);
+  return EXIT_DONE;
+}
+
 int command_import(int argc, char **argv) {
   struct request r = {.status = EXIT_DONE};
   struct arena *const arenas[GUARD_ARENAS] = {&r.arena};
@@ -287,6 +301,8 @@ int command_import(int argc, char **argv) {
   if (files.count != !r.types)
     return complain(EXIT_USAGE, "netc import needs one file");
   r.path = files.count ? files.at[0] : NULL;
+  if (check_places(&r) != EXIT_DONE)
+    return EXIT_USAGE;
   r.netc = netc_open(NULL, NULL);
   if (!r.netc)
     return complain(EXIT_IO, "out of memory");

@@ -177,6 +177,33 @@ static void a_step_that_does_not_fit_can_fail_a_job(void **state) {
 #undef RESNET
 }
 
+/* A slip of the hand must cost no source, and no output silently. */
+static void outputs_replace_no_source_and_no_output(void **state) {
+  (void)state;
+  const char *dir = scratch("places");
+  struct run r = run(
+      "cd %s && cp $OLDPWD/examples/unet.net . && cp unet.net kept.net && "
+      "cp $OLDPWD/tests/data/import/darknet/tiny.cfg . && ln -s unet.net l.net "
+      "&& cp tiny.cfg kept.cfg && for a in 'unet.net -o unet.net' "
+      "'unet.net -o ./unet.net' 'l.net --emit=txt=unet.net' "
+      "'unet.net -o x.json -o ./x.json' 'unet.net --emit=json=x.d -MD' "
+      "'unet.net --emit=txt=x -MD -MF x' 'weights unet.net --random 1 -o "
+      "unet.net' 'place unet.net --gpus 2xh100 -o unet.net' 'import tiny.cfg "
+      "-o tiny.cfg' 'import tiny.cfg --weights tiny.cfg' 'import tiny.cfg -o x "
+      "--weights x'; do %s $a >out 2>err; s=$?; test $s = 2 && grep -qe "
+      "'replace' -e 'two outputs' err || { echo \"$s: $a\"; cat err; "
+      "}; done; cmp unet.net kept.net; cmp tiny.cfg kept.cfg; ls x*; %s "
+      "unet.net --emit=txt=/dev/null --emit=csv=/dev/null && %s unet.net -o - "
+      "-o - >/dev/null && %s fmt -i unet.net",
+      dir, NETC_PATH, NETC_PATH, NETC_PATH, NETC_PATH);
+  assert_string_equal(r.out, "");
+  assert_string_equal(r.err, "ls: cannot access 'x*': No such file or "
+                             "directory\n");
+  assert_int_equal(r.status, 0);
+  run_free(&r);
+  expect(NETC " -Wno-huge-fc check a.net", 2, "", "`netc check ... a.net`");
+}
+
 static void standard_input_and_output_are_files_too(void **state) {
   (void)state;
   expect("printf 'input 4\\nfc 2\\n' | " NETC " -", 0, "stdin", "");
@@ -827,6 +854,7 @@ int main(void) {
       cmocka_unit_test(tables_compare_batches_devices_and_nets),
       cmocka_unit_test(values_may_be_written_as_people_write_them),
       cmocka_unit_test(a_step_that_does_not_fit_can_fail_a_job),
+      cmocka_unit_test(outputs_replace_no_source_and_no_output),
       cmocka_unit_test(standard_input_and_output_are_files_too),
       cmocka_unit_test(several_outputs_come_from_one_run),
       cmocka_unit_test(a_failed_run_leaves_nothing_behind),
