@@ -162,6 +162,16 @@ static int refuse_format(const struct request *r) {
   return EXIT_SOURCE;
 }
 
+/* Windows puts a mark before texts, and PowerShell writes them in 16 bits. */
+static int take_off_mark(const struct request *r, struct slice *file) {
+  if (file->length >= 3 && memcmp(file->at, "\xEF\xBB\xBF", 3) == 0)
+    *file = (struct slice){file->at + 3, file->length - 3};
+  if (file->length >= 2 && (memcmp(file->at, "\xFF\xFE", 2) == 0 ||
+                            memcmp(file->at, "\xFE\xFF", 2) == 0))
+    return complain(EXIT_SOURCE, "%s is UTF-16; save it as UTF-8", r->path);
+  return EXIT_DONE;
+}
+
 static int serve(struct request *r) {
   struct slice file;
   struct graph graph;
@@ -170,6 +180,8 @@ static int serve(struct request *r) {
   if (status != FILE_OK)
     return complain(EXIT_IO, "cannot read %s: %s", r->path,
                     file_reason(status).text);
+  if (take_off_mark(r, &file) != EXIT_DONE)
+    return EXIT_SOURCE;
   const struct import_reader *reader = import_reader_find(r->path, file);
   if (!reader)
     return refuse_format(r);
