@@ -183,7 +183,11 @@ bool load_try_setting(struct call *call, const struct pair *pair) {
   struct suggestion s = suggest_begin(pair->name);
   bool train = has_key(train_specs, pair->name, &s);
   bool infer = has_key(infer_specs, pair->name, &s);
-  if (pair->value.length && memchr(pair->value.at, ',', pair->value.length)) {
+  if (pair->value.length == 0) {
+    context_say(call->netc, "a value is missing");
+    return false;
+  }
+  if (memchr(pair->value.at, ',', pair->value.length)) {
     context_say(call->netc, "one value at a time, without a comma");
     return false;
   }

@@ -69,6 +69,9 @@ static void slips_of_the_command_line_are_explained(void **state) {
   expect(NETC " examples/vgg16.net --capacity 5", 2, "", "`netc plan`");
   expect(NETC " examples/vgg16.net -D depth 3", 2, "", "`-D depth=3`");
   expect(NETC " examples/vgg16.net --must-fit", 2, "", "needs a device");
+  expect(NETC " examples/unet.net --gpu ''", 2, "", "a value is missing");
+  expect(NETC " examples/unet.net --batch 1,", 2, NULL, "a value is missing");
+  expect(NETC " examples/unet.net --memory 0", 2, "", "bytes of the device");
 }
 
 /* A prediction has a verdict of its own, which ends where it says. */
