@@ -2,7 +2,8 @@
 #include "base/check.h"
 #include "csource/header.h"
 
-void header_macro(struct header *h, const char *name, int64_t value) {
+/* #define VGG16_BATCH 1 */
+static void header_macro(struct header *h, const char *name, int64_t value) {
   text_printf(h->out, "#define %.*s%s ", SLICE_ARG(h->ids.prefix), name);
   text_int(h->out, value);
   text_putc(h->out, '\n');

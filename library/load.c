@@ -17,7 +17,8 @@ static void open_load(void *user) {
   opening->load = ARENA_NEW(&opening->arena, struct load);
 }
 
-struct load *load_open(struct netc *netc) {
+/* A load without any text yet; choices and defines parsed. */
+static struct load *load_open(struct netc *netc) {
   struct opening opening = {.load = NULL};
   struct arena *const arenas[GUARD_ARENAS] = {&opening.arena};
   load_close(netc);

@@ -5,7 +5,8 @@
 
 #include "foreign/foreign.h"
 
-void hint_put_words(struct text *out, const char *words) {
+/* "a, b or c" of words that are separated by blanks. */
+static void hint_put_words(struct text *out, const char *words) {
   struct slice word;
   for (int i = 1; (word = word_at(words, i)).length; i++) {
     bool last = word_at(words, i + 1).length == 0;

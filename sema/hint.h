@@ -4,9 +4,6 @@
 
 #include "sema/expander.h"
 
-/* "a, b or c" of words that are separated by blanks. */
-void hint_put_words(struct text *out, const char *words);
-
 /* "choose one of: a, b, c" */
 void hint_choices(struct diagnostic *d, struct arena *arena, const char *words);
 
