@@ -177,6 +177,12 @@ static void a_step_that_does_not_fit_can_fail_a_job(void **state) {
   expect(NETC " --must-fit --batch 8" RESNET, 0, "fits", "");
   expect(NETC " check --must-fit --batch 256" RESNET, 1, "", "has room for");
   expect(NETC " check --must-fit examples/vgg16.net", 2, "", "needs a device");
+  expect(NETC " check examples/unet.net --memory 300MiB", 1, "",
+         "the device has no room beside the framework");
+  expect(NETC " check examples/unet.net --memory 300MiB --predict", 1, "",
+         "the device has no room beside the framework");
+  expect(NETC " examples/unet.net --memory 300MiB", 0,
+         "less than the framework's own 408.12 MiB", "");
 #undef RESNET
 }
 
