@@ -3,7 +3,7 @@
 
 #include "base/suggest.h"
 #include "parser/parse.h"
-#include "sema/hint.h"
+#include "binding/hint.h"
 
 /* Opening and closing */
 

@@ -3,8 +3,8 @@
 #include <stdio.h>
 
 #include "foreign/foreign.h"
-#include "sema/hint.h"
-#include "sema/slip.h"
+#include "binding/hint.h"
+#include "binding/slip.h"
 
 static bool is_given(const struct binding *b, int row) {
   return b->given >> row & 1;

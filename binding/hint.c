@@ -1,5 +1,5 @@
 /* What people write who come from elsewhere, and how it is written here. */
-#include "sema/hint.h"
+#include "binding/hint.h"
 
 #include <stdio.h>
 

@@ -1,8 +1,8 @@
 /* Ways out for words and values that people know from elsewhere. */
-#ifndef NETC_SEMA_HINT_H
-#define NETC_SEMA_HINT_H
+#ifndef NETC_BINDING_HINT_H
+#define NETC_BINDING_HINT_H
 
-#include "sema/expander.h"
+#include "binding/expander.h"
 
 /* "choose one of: a, b, c" */
 void hint_choices(struct diagnostic *d, struct arena *arena, const char *words);
