@@ -13,9 +13,8 @@ bool lora_check(const struct layer *layer, const struct lora *lora) {
   return false;
 }
 
-/* The names of both behind a prefix; in the arena of `params`. */
-static const char *lora_name(struct params *params, const char *prefix,
-                             const char *name) {
+const char *lora_name(struct params *params, const char *prefix,
+                      const char *name) {
   struct text text = text_new(params->arena);
   text_printf(&text, "%s%s", prefix, name);
   return arena_copy(params->arena, text.at, text.length);

@@ -48,6 +48,10 @@ bool lora_check(const struct layer *layer, const struct lora *lora);
 void lora_params(struct params *params, int64_t in, int64_t out, int64_t rank,
                  const char *prefix);
 
+/* The names of both behind a prefix; in the arena of `params`. */
+const char *lora_name(struct params *params, const char *prefix,
+                      const char *name);
+
 /* A and B: how an operation makes each, with one parameter. */
 struct lora_step {
   const struct lowering *does;
