@@ -101,14 +101,14 @@ static size_t check_shown(const char *page) {
 
 static void what_pages_show_is_what_the_program_says(void **state) {
   (void)state;
-  assert_int_equal(check_shown("README.md"), 4);
+  assert_true(check_shown("README.md") >= 4);
   struct paths pages = find_paths("docs", ".md");
   size_t count = 0;
   for (size_t i = 0; i < pages.count; i++)
     if (!strchr(pages.at[i] + strlen("docs/"), '/') &&
         strcmp(pages.at[i], "docs/layers.md") != 0) /* usage: netc layers */
       count += check_shown(pages.at[i]);
-  assert_int_equal(count, 7);
+  assert_true(count >= 7);
   paths_free(&pages);
 }
 
