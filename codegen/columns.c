@@ -25,7 +25,7 @@ static const struct row *last_row(const struct line_view *v) {
   return v->row + v->line->period * (size_t)v->line->times - 1;
 }
 
-void line_put_name(const struct line_view *v, struct text *cell) {
+static void line_put_name(const struct line_view *v, struct text *cell) {
   text_fill(cell, ' ', 2 * (size_t)v->line->depth);
   if (v->line->group != NO_NODE)
     name_put(cell, &v->c->model->groups.at[v->line->group].name);
@@ -37,7 +37,8 @@ void line_put_name(const struct line_view *v, struct text *cell) {
     text_printf(cell, " x %" PRId64, v->line->times);
 }
 
-void line_put_layer(const struct line_view *v, struct text *cell) {
+/* Cells of the name and of the layer, with what repeats: `block x 12`. */
+static void line_put_layer(const struct line_view *v, struct text *cell) {
   if (v->line->period == 1)
     row_put_layer(cell, v->c, v->row, true);
   else if (v->line->group != NO_NODE)

@@ -49,10 +49,6 @@ const struct field *columns_prepare(const struct compiled *c,
                                     const struct column *const *chosen,
                                     size_t count);
 
-/* Cells of the name and of the layer, with what repeats: `block x 12`. */
-void line_put_name(const struct line_view *v, struct text *cell);
-void line_put_layer(const struct line_view *v, struct text *cell);
-
 struct line_view line_view(const struct compiled *c,
                            const struct emit_options *options,
                            const struct rows *rows, const struct field *fields,

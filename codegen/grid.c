@@ -40,7 +40,8 @@ size_t grid_rows(const struct grid *grid) {
   return grid->cells.count / grid->column_count;
 }
 
-size_t grid_width(const struct grid *grid) {
+/* The columns of all cells together. */
+static size_t grid_width(const struct grid *grid) {
   size_t width = 0;
   for (size_t i = 0; i < grid->column_count; i++)
     if (!grid->columns[i].dropped)

@@ -43,9 +43,6 @@ size_t grid_rows(const struct grid *grid);
 /* The lines that they take, where cells are wrapped. */
 size_t grid_lines(const struct grid *grid);
 
-/* The columns of all cells together. */
-size_t grid_width(const struct grid *grid);
-
 /* Drops columns by rank, then wraps cells, until a row is that wide. */
 void grid_fit(struct grid *grid, size_t width);
 

@@ -2,7 +2,8 @@
 #include "base/check.h"
 #include "csource/header.h"
 
-void header_macro(struct header *h, const char *name, int64_t value) {
+/* #define VGG16_BATCH 1 */
+static void header_macro(struct header *h, const char *name, int64_t value) {
   text_printf(h->out, "#define %.*s%s ", SLICE_ARG(h->ids.prefix), name);
   text_int(h->out, value);
   text_putc(h->out, '\n');
@@ -122,11 +123,10 @@ static void find_peaks(struct header *h, struct peaks *p) {
   }
 }
 
+/* In 64 bits, whatever the type of `batch` is: 64 pictures take 6 GB. */
 static void put_line(struct header *h, const struct line *line) {
-  text_int(h->out, line->base);
-  text_put(h->out, " + ");
-  text_int(h->out, line->each);
-  text_put(h->out, " * (batch)");
+  text_printf(h->out, "%lld + INT64_C(%lld) * (batch)",
+              (long long)line->base, (long long)line->each);
 }
 
 /* Only of the batches that were counted is anything known for sure. */

@@ -30,9 +30,6 @@ struct peaks {
   int64_t worst; /* bytes that a line is too high, at most */
 };
 
-/* #define VGG16_BATCH 1 */
-void header_macro(struct header *h, const char *name, int64_t value);
-
 /* #define VGG16_CONV1_PARAM_COUNT 1792 */
 void header_stem_macro(struct header *h, struct slice stem, const char *ending,
                        int64_t value);

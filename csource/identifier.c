@@ -7,7 +7,8 @@ static char capital(char c) {
   return (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ? c : '_';
 }
 
-struct slice identifier_of(struct arena *arena, struct slice text) {
+/* Capitals, digits and underscores of a text; other bytes are underscores. */
+static struct slice identifier_of(struct arena *arena, struct slice text) {
   char *at = arena_alloc(arena, text.length + 1, 1);
   size_t used = 0;
   for (size_t i = 0; i < text.length; i++) {

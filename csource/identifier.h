@@ -19,9 +19,6 @@ struct identifiers identifiers_open(const struct compiled *c,
 /* The prefix without its last character, in small letters: "vgg16". */
 struct slice identifiers_small(const struct identifiers *ids);
 
-/* Capitals, digits and underscores of a text; other bytes are underscores. */
-struct slice identifier_of(struct arena *arena, struct slice text);
-
 /*
  * "CONV1", or "CONV1_2" if a name of CONV1 with one of the endings is taken;
  * then they are. `endings` ends with NULL.

@@ -4,10 +4,10 @@
 enum { LOOK_BACK = 256 }; /* shapes that are not written twice */
 
 static const struct code {
-  const char *code, *kernel, *reals;
+  const char *kernel, *reals;
 } codes[] = {
 #define OP(code, name, ins, most, numbers, reals, elementwise) \
-  {#code, #name, reals},
+  {#name, reals},
 #include "runtime/ops.def"
 #undef OP
 };
@@ -26,10 +26,6 @@ struct making {
   uint32_t *name_of; /* by node, from 1 */
   bool too_large;
 };
-
-const char *tables_code_name(unsigned code) {
-  return codes[code].code;
-}
 
 const char *tables_kernel_name(unsigned code) {
   return codes[code].kernel;

@@ -15,10 +15,7 @@ const char *tables_make(const struct compiled *c,
                         const struct program *program,
                         struct netrt_model *model);
 
-/* CONV: the names of enum netrt_code without what is before them. */
-const char *tables_code_name(unsigned code);
-
-/* conv: the same for the kernel. */
+/* conv: what the kernel of an enum netrt_code is called. */
 const char *tables_kernel_name(unsigned code);
 
 #endif

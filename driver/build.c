@@ -182,6 +182,16 @@ struct outputs {
   size_t count;
 };
 
+/* No output may take the place of a source, nor of an earlier output. */
+static int check_place(const struct netc *netc, const struct net_options *o,
+                       const char *path, size_t earlier) {
+  for (size_t i = 0; i < earlier; i++)
+    if (output_same_file(o->wanted[i].path, path))
+      return complain(EXIT_USAGE,
+                      "two outputs go to %s; give each its own file", path);
+  return output_spares_sources(path, netc);
+}
+
 static int write_files(struct netc *netc, struct net_options *o, bool files,
                        struct outputs *out) {
   for (size_t i = 0; i < o->wanted_count; i++) {
@@ -201,11 +211,17 @@ static int write_files(struct netc *netc, struct net_options *o, bool files,
 
 static int write_outputs(struct netc *netc, struct net_options *o, bool files) {
   struct outputs out = {.count = 0};
-  int status = write_files(netc, o, files, &out);
+  int status = EXIT_DONE;
+  for (size_t i = 0; i < o->wanted_count && status == EXIT_DONE; i++)
+    status = check_place(netc, o, o->wanted[i].path, i);
+  if (status == EXIT_DONE)
+    status = write_files(netc, o, files, &out);
   if (status == EXIT_DONE && o->depfile && files) {
     status = depfile_write(netc, o, &out.open[out.count], &out.dependencies);
-    if (status == EXIT_DONE)
+    if (status == EXIT_DONE) {
       out.paths[out.count++] = out.dependencies;
+      status = check_place(netc, o, out.dependencies, o->wanted_count);
+    }
   }
   for (size_t i = 0; i < out.count && status == EXIT_DONE; i++)
     if (fflush(out.open[i].file) != 0) /* a short output waits until now */
@@ -237,6 +253,11 @@ static int check_operands(struct net_options *o) {
       is_kind(kind_of(&wanted), NETC_FOR_FILES))
     return complain(EXIT_USAGE, "each output has its own -o: write `-o %s`",
                     second);
+  for (int i = 0; i < COMMAND_COUNT; i++)
+    if (strcmp(o->files.at[0], command_row((enum command)i)->word) == 0)
+      return complain(EXIT_USAGE,
+                      "a command stands first: `netc %s ... %s`",
+                      o->files.at[0], second);
   return complain(EXIT_USAGE,
                   "one net at a time: `%s` and `%s`; `netc check` "
                   "takes several",
@@ -255,8 +276,7 @@ static int must_fit(struct netc *netc, struct net_options *o, int status) {
     verdict.fits = prediction.fits;
   }
   if (!verdict.asked)
-    return complain(EXIT_USAGE, "--must-fit needs a device: --gpu NAME or "
-                                "--memory SIZE");
+    return complain_no_device();
   return verdict.fits ? EXIT_DONE : EXIT_SOURCE;
 }
 

@@ -6,27 +6,49 @@
 #include "driver/graphviz.h"
 #include "driver/options.h"
 
-enum { WIDTH = 78, OPERANDS_COLUMN = 42, HELP_COLUMN = 32 };
+enum { WIDTH = 79, OPERANDS_COLUMN = 43, HELP_COLUMN = 32, DOC_COLUMN = 30 };
 
-static const char *const titles[] = {[GROUP_NONE] = "Options",
+static const char *const titles[] = {[GROUP_NONE] = "For -o x.onnx",
                                      [GROUP_OUTPUTS] = "Outputs",
                                      [GROUP_SETTINGS] =
                                          "Settings, before those of the file",
                                      [GROUP_DIAGNOSTICS] = "Diagnostics"};
+
+/* What stands at the left, and its explanation from `column` on. */
+static void put_beside(const char *left, size_t column, const char *text) {
+  size_t at = (size_t)printf("%s", left);
+  for (const char *word = text; *word; word += strspn(word, " ")) {
+    size_t length = strcspn(word, " ");
+    if (at >= column && (word == text || at + 1 + length > WIDTH)) {
+      putchar('\n');
+      at = 0;
+    }
+    if (at < column)
+      at += (size_t)printf("%*s", (int)(column - at), "");
+    else
+      at += (size_t)printf(" ");
+    at += (size_t)printf("%.*s", (int)length, word);
+    word += length;
+  }
+  putchar('\n');
+}
 
 /* "  netc fmt [-i | --check] FILE.net...    rewrite in canonical form" */
 static void put_command(const struct command_row *row) {
   char line[128];
   snprintf(line, sizeof line, "  netc %s%s%s", row->word, *row->word ? " " : "",
            row->operands);
-  printf("%-*s %s\n", OPERANDS_COLUMN, line, row->summary);
+  put_beside(line, OPERANDS_COLUMN, row->summary);
 }
 
 static void put_options(enum command command, enum option_group group) {
   for (int i = 0; i < OPTION_COUNT; i++) {
     const struct option_row *row = option_row((enum option_id)i);
-    if (row->group == group && option_taken(command, row))
-      printf("  %-*s %s\n", HELP_COLUMN - 3, option_text(row).text, row->help);
+    if (row->group != group || !option_taken(command, row))
+      continue;
+    char left[sizeof(struct option_text) + 2];
+    snprintf(left, sizeof left, "  %s", option_text(row).text);
+    put_beside(left, HELP_COLUMN, row->help);
   }
 }
 
@@ -58,6 +80,17 @@ static bool has_group(enum command command, enum option_group group) {
   return false;
 }
 
+static void put_group(enum command command, enum option_group group) {
+  bool settings = group == GROUP_SETTINGS && settings_taken(command);
+  if (!settings && !has_group(command, group))
+    return;
+  if (command == COMMAND_BUILD)
+    puts(titles[group]);
+  put_options(command, group);
+  if (settings)
+    put_settings(command);
+}
+
 int print_help(enum command command) {
   const struct command_row *row = command_row(command);
   if (command == COMMAND_BUILD) {
@@ -68,17 +101,12 @@ int print_help(enum command command) {
   } else {
     printf("netc %s %s\n\n  %s\n\n", row->word, row->operands, row->summary);
   }
-  for (int g = GROUP_NONE; g <= GROUP_DIAGNOSTICS; g++) {
-    bool settings = g == GROUP_SETTINGS && settings_taken(command);
-    if (!settings && !has_group(command, (enum option_group)g))
-      continue;
-    if (command == COMMAND_BUILD)
-      puts(titles[g]);
-    put_options(command, (enum option_group)g);
-    if (settings)
-      put_settings(command);
-  }
-  if (command == COMMAND_BUILD)
+  bool build = command == COMMAND_BUILD; /* whose own options are few */
+  put_group(command, build ? GROUP_OUTPUTS : GROUP_NONE);
+  put_group(command, build ? GROUP_NONE : GROUP_OUTPUTS);
+  put_group(command, GROUP_SETTINGS);
+  put_group(command, GROUP_DIAGNOSTICS);
+  if (build)
     puts("\nExit status: 0 compiled, 1 error or broken budget in the source,\n"
          "2 usage, 3 files, 4 a bug of ours. Manual: man netc, docs/.");
   return finish_stdout();
@@ -92,12 +120,15 @@ static int print_settings(void) {
        "the\ncommand line, where data_parallel is --data-parallel.\n");
   for (size_t i = 0; netc_setting(i, &setting) == NETC_OK; i++) {
     netc_setting_argument(i, &argument);
-    printf("%-16s %-12s %s (%s)\n", setting.name, setting.section, argument.doc,
-           argument.fallback);
-    if (*argument.words)
-      printf("%-29s one of: %s%s\n", "",
+    char left[64], text[1024];
+    snprintf(left, sizeof left, "%-16s %s", setting.name, setting.section);
+    snprintf(text, sizeof text, "%s (%s)", argument.doc, argument.fallback);
+    put_beside(left, DOC_COLUMN, text);
+    snprintf(text, sizeof text, "one of: %s%s",
              strcmp(argument.value, "WORD") == 0 ? "" : "a number or ",
              argument.words);
+    if (*argument.words)
+      put_beside("", DOC_COLUMN, text);
   }
   return finish_stdout();
 }

@@ -276,6 +276,11 @@ bool net_options_read(struct net_options *options, enum command command,
   return net_options_read_more(options, command, netc, argc, argv, NULL, NULL);
 }
 
+int complain_no_device(void) {
+  return complain(EXIT_USAGE,
+                  "--must-fit needs a device: --gpu NAME or --memory SIZE");
+}
+
 bool net_options_output(const struct net_options *options, const char **path) {
   *path = options->wanted_count ? options->wanted[0].path : NULL;
   if (options->wanted_count > 1)

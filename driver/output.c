@@ -64,6 +64,46 @@ char *path_copy(const char *path, size_t length, const char *end) {
   return copy;
 }
 
+/* Where a path leads, links followed; of a file that is not there yet, its
+ * folder. From malloc; NULL for no memory, and for what is no plain file. */
+static char *place_of(const char *path) {
+  struct stat stat_of;
+  if (strcmp(path, "-") == 0 ||
+      (stat(path, &stat_of) == 0 && !S_ISREG(stat_of.st_mode)))
+    return NULL;
+  char *place = realpath(path, NULL);
+  if (place)
+    return place;
+  const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
+  char *folder = path_copy(path, (size_t)(name - path), slash ? "" : ".");
+  char *there = folder ? realpath(folder, NULL) : NULL;
+  size_t room = there ? strlen(there) + strlen(name) + 2 : 0;
+  if (there && (place = malloc(room)))
+    snprintf(place, room, "%s/%s", there, name);
+  free(there);
+  free(folder);
+  return place;
+}
+
+bool output_same_file(const char *a, const char *b) {
+  char *left = place_of(a), *right = place_of(b);
+  bool same = left && right && strcmp(left, right) == 0;
+  free(left);
+  free(right);
+  return same;
+}
+
+int output_spares_sources(const char *path, const struct netc *netc) {
+  const char *source;
+  for (size_t i = 0; (source = netc_source(netc, i)); i++)
+    if (output_same_file(path, source))
+      return complain(EXIT_USAGE,
+                      "%s is a source of this net, which the output would "
+                      "replace; give it another name",
+                      path);
+  return EXIT_DONE;
+}
+
 /* Of the file that is replaced, or what the umask leaves. */
 static mode_t mode_for(const char *path) {
   struct stat old;

@@ -28,6 +28,12 @@ bool output_open(struct output_file *output, const char *path);
 bool output_commit(struct output_file *output, bool if_changed);
 void output_abandon(struct output_file *output);
 
+/* Whether two paths, there or not yet, are one plain file. */
+bool output_same_file(const char *a, const char *b);
+
+/* Complains of an output that would take a source's place; EXIT_USAGE. */
+int output_spares_sources(const char *path, const struct netc *netc);
+
 /* Says that a path could not be written, and why; EXIT_IO. */
 int output_failed(const char *path, int error);
 

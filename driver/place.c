@@ -361,6 +361,8 @@ static int write_json(struct placing_run *run) {
   json_put_close(&json, ']');
   json_put_close(&json, '}');
   text_putc(&text, '\n');
+  if (output_spares_sources(run->output, run->options.netc) != EXIT_DONE)
+    return EXIT_USAGE;
   if (!output_open(&output, run->output))
     return output_failed(run->output, errno);
   struct slice all = text_slice(&text);

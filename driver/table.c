@@ -57,7 +57,8 @@ static struct slice trimmed(struct slice s) {
   return s;
 }
 
-const char *table_number(struct slice text, int64_t *value) {
+/* A number of 63 bits; else what is wrong with it. */
+static const char *table_number(struct slice text, int64_t *value) {
   bool negative = text.length > 1 && *text.at == '-';
   int64_t sum = 0;
   if (text.length == 0)

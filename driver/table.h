@@ -24,7 +24,4 @@ bool table_read(struct arena *arena, const char *name, struct slice text,
 /* The rows as they were read, each with its offset as the last column. */
 void table_write(const struct table *table, FILE *file);
 
-/* A number of 63 bits; else what is wrong with it. */
-const char *table_number(struct slice text, int64_t *value);
-
 #endif

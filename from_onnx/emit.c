@@ -36,8 +36,8 @@ void emit_int(struct onnx *x, Onnx__NodeProto *node, const char *name,
   a->i = value;
 }
 
-void emit_ints(struct onnx *x, Onnx__NodeProto *node, const char *name,
-               const int64_t *values, int count) {
+static void emit_ints(struct onnx *x, Onnx__NodeProto *node, const char *name,
+                      const int64_t *values, int count) {
   Onnx__AttributeProto *a = add_attribute(x, node, name);
   a->n_ints = (size_t)count;
   a->ints = arena_alloc(x->arena, (size_t)count + 1, sizeof *a->ints);

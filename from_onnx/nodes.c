@@ -34,7 +34,7 @@ struct graph_node *join_of(struct onnx *x, const char *word, int a, int b) {
 }
 
 /* Numbers of the file are float32: 0.20000000298 is 0.2. */
-double shortened(double value) {
+static double shortened(double value) {
   double scale = 0, shorter = value;
   if (!isfinite(value) || fabs(value) < 1e-30 || fabs(value) > 1e30 ||
       (double)(float)value < value || (double)(float)value > value)

@@ -211,7 +211,6 @@ struct graph_node *made(struct onnx *x, struct graph_node *node);
 struct graph_node *layer_on(struct onnx *x, const char *word, int input);
 struct graph_node *join_of(struct onnx *x, const char *word, int a, int b);
 void set_number(struct onnx *x, struct graph_node *node, double number);
-double shortened(double value);
 const char *real_text(struct onnx *x, double value);
 void add_weight(struct onnx *x, struct graph_node *node, const char *name,
                 const struct constant *from);
@@ -276,7 +275,6 @@ bool layout_along(struct onnx *x, const struct view *view,
 /* With axes of size 1 in front, and repeated along `dims`. */
 bool layout_spread(const struct layout *at, int rank, const int64_t *dims,
                    struct layout *result);
-void shape_of_layout(const struct layout *want, struct graph_shape *shape);
 
 /* What is not read, where attention is one operator. */
 void find_idle(struct onnx *x);

@@ -108,7 +108,8 @@ static bool same_sizes(const struct graph_shape *shape,
   return true;
 }
 
-void shape_of_layout(const struct layout *want, struct graph_shape *shape) {
+static void shape_of_layout(const struct layout *want,
+                            struct graph_shape *shape) {
   shape->rank = 0;
   for (int i = 0; i < want->rank && i < LIMIT_RANK; i++)
     shape->size[shape->rank++] = want->dim[i];

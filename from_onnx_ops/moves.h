@@ -19,9 +19,6 @@ bool move_give(struct onnx *x, const struct moved *m, size_t out);
 /* The same values with other axes. */
 bool move_to_dims(struct onnx *x, struct moved *m, int rank,
                   const int64_t *dims);
-/* `count` places of an axis, `step` apart. */
-bool move_slice(struct onnx *x, struct moved *m, int axis, int64_t from,
-                int64_t count, int64_t step);
 
 /* Places [from, to) of an axis of a node; itself if that is all. */
 int slice_node(struct onnx *x, int node, int axis, int64_t from, int64_t to);

@@ -51,8 +51,9 @@ static bool stepped(struct onnx *x, struct moved *m, int axis, int64_t from,
   return true;
 }
 
-bool move_slice(struct onnx *x, struct moved *m, int axis, int64_t from,
-                int64_t count, int64_t step) {
+/* `count` places of an axis, `step` apart. */
+static bool move_slice(struct onnx *x, struct moved *m, int axis, int64_t from,
+                       int64_t count, int64_t step) {
   int64_t size = m->view.at.dim[axis];
   count = count < 0 ? 0 : count;
   if (count < 1 && !m->constant)

@@ -162,6 +162,16 @@ static int refuse_format(const struct request *r) {
   return EXIT_SOURCE;
 }
 
+/* Windows puts a mark before texts, and PowerShell writes them in 16 bits. */
+static int take_off_mark(const struct request *r, struct slice *file) {
+  if (file->length >= 3 && memcmp(file->at, "\xEF\xBB\xBF", 3) == 0)
+    *file = (struct slice){file->at + 3, file->length - 3};
+  if (file->length >= 2 && (memcmp(file->at, "\xFF\xFE", 2) == 0 ||
+                            memcmp(file->at, "\xFE\xFF", 2) == 0))
+    return complain(EXIT_SOURCE, "%s is UTF-16; save it as UTF-8", r->path);
+  return EXIT_DONE;
+}
+
 static int serve(struct request *r) {
   struct slice file;
   struct graph graph;
@@ -170,6 +180,8 @@ static int serve(struct request *r) {
   if (status != FILE_OK)
     return complain(EXIT_IO, "cannot read %s: %s", r->path,
                     file_reason(status).text);
+  if (take_off_mark(r, &file) != EXIT_DONE)
+    return EXIT_SOURCE;
   const struct import_reader *reader = import_reader_find(r->path, file);
   if (!reader)
     return refuse_format(r);
@@ -278,6 +290,20 @@ static void run(void *user) {
   r->status = r->types ? list_types(r) : serve(r);
 }
 
+/* Three files, of which one is read. */
+static int check_places(const struct request *r) {
+  const char *source = r->output ? r->output : "-";
+  const char *weights = r->weights ? r->weights : "-";
+  const char *path = r->path ? r->path : "-";
+  if (output_same_file(source, path) || output_same_file(weights, path))
+    return complain(EXIT_USAGE, "%s would be replaced by what is made of it; "
+                                "give the output another name", path);
+  if (output_same_file(source, weights))
+    return complain(EXIT_USAGE, "two outputs go to %s; give each its own file",
+                    source);
+  return EXIT_DONE;
+}
+
 int command_import(int argc, char **argv) {
   struct request r = {.status = EXIT_DONE};
   struct arena *const arenas[GUARD_ARENAS] = {&r.arena};
@@ -287,6 +313,8 @@ int command_import(int argc, char **argv) {
   if (files.count != !r.types)
     return complain(EXIT_USAGE, "netc import needs one file");
   r.path = files.count ? files.at[0] : NULL;
+  if (check_places(&r) != EXIT_DONE)
+    return EXIT_USAGE;
   r.netc = netc_open(NULL, NULL);
   if (!r.netc)
     return complain(EXIT_IO, "out of memory");

@@ -94,7 +94,7 @@ static bool stated_shape(struct keras_call *call, const json_t *batch_shape,
 }
 
 /* An input of the net. Names of files are as they are on the command line. */
-bool keras_add_input(struct keras_call *call) {
+static bool keras_add_input(struct keras_call *call) {
   struct keras *k = call->keras;
   struct graph_shape shape;
   const json_t *stated = keras_member(call->config, "batch_shape");

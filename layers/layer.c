@@ -55,7 +55,7 @@ void terms_add(struct terms *terms, struct term term) {
   *VEC_PUSH(terms->arena, &terms->all) = term;
 }
 
-bool term_product(const struct term *term, int64_t *product) {
+static bool term_product(const struct term *term, int64_t *product) {
   *product = 1;
   for (int i = 0; i < term->count; i++)
     if (!mul_i64(*product, term->factor[i], product))

@@ -146,7 +146,6 @@ void terms_add(struct terms *terms, struct term term);
 
 /* False if it passes 2^63 - 1. */
 bool terms_sum(const struct terms *terms, int64_t *sum);
-bool term_product(const struct term *term, int64_t *product);
 
 /* How the axes of a parameter lie in files, which is as PyTorch has them. */
 enum file_order {

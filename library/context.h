@@ -116,8 +116,7 @@ enum netc_status context_call(struct netc *netc, enum call_kind kind,
 /* A copy that ends with a NUL. */
 struct slice context_keep(struct arena *arena, struct slice text);
 
-/* A load without any text yet; choices and defines parsed: load.c */
-struct load *load_open(struct netc *netc);
+/* Gives back what a load has. */
 void load_close(struct netc *netc);
 
 /* Tries a pair of the context by itself; false, and said, if it is wrong. */

@@ -3,7 +3,7 @@
 
 #include "base/suggest.h"
 #include "parser/parse.h"
-#include "sema/hint.h"
+#include "binding/hint.h"
 
 /* Opening and closing */
 
@@ -17,7 +17,8 @@ static void open_load(void *user) {
   opening->load = ARENA_NEW(&opening->arena, struct load);
 }
 
-struct load *load_open(struct netc *netc) {
+/* A load without any text yet; choices and defines parsed. */
+static struct load *load_open(struct netc *netc) {
   struct opening opening = {.load = NULL};
   struct arena *const arenas[GUARD_ARENAS] = {&opening.arena};
   load_close(netc);
@@ -183,7 +184,11 @@ bool load_try_setting(struct call *call, const struct pair *pair) {
   struct suggestion s = suggest_begin(pair->name);
   bool train = has_key(train_specs, pair->name, &s);
   bool infer = has_key(infer_specs, pair->name, &s);
-  if (pair->value.length && memchr(pair->value.at, ',', pair->value.length)) {
+  if (pair->value.length == 0) {
+    context_say(call->netc, "a value is missing");
+    return false;
+  }
+  if (memchr(pair->value.at, ',', pair->value.length)) {
     context_say(call->netc, "one value at a time, without a comma");
     return false;
   }

@@ -1,7 +1,7 @@
 /* Replay: the shapes of a net if an input had others, without expanding it. */
 #include "lint/replay.h"
 
-#include "sema/expander.h"
+#include "sema/statements.h"
 
 static bool shares_params(const struct model *model, const struct node *node) {
   bool shares = node->shares != NO_NODE;

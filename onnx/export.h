@@ -119,7 +119,6 @@ struct form {
   const char *nodes; /* what it becomes, for the manual */
 };
 
-const struct form *onnx_form_at(size_t index);
 const struct form *onnx_form_find(const char *code);
 
 #define FORM(code, function, ...) onnx_fn function;

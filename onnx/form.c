@@ -14,7 +14,7 @@ static const struct form forms[] = {
 #undef FORM
 };
 
-const struct form *onnx_form_at(size_t index) {
+static const struct form *onnx_form_at(size_t index) {
   return index < sizeof forms / sizeof *forms ? &forms[index] : NULL;
 }
 

@@ -82,7 +82,8 @@ int64_t svg_tenths(double value) {
   return (int64_t)(value < 0 ? value * 10 - half : value * 10 + half);
 }
 
-void svg_number(struct text *out, double value) {
+/* With one digit behind the point, or none. */
+static void svg_number(struct text *out, double value) {
   int64_t tenths = svg_tenths(value);
   if (tenths < 0)
     text_putc(out, '-');
@@ -397,7 +398,7 @@ double svg_at(const struct svg_scale *scale, double value) {
 }
 
 /* 1, 2, 4, ..., 512 of a unit by 1,024; 1, 2, 5 by tens for the others. */
-int64_t svg_step(int64_t high, enum text_units units, int most) {
+static int64_t svg_step(int64_t high, enum text_units units, int most) {
   int64_t step = 1;
   for (int i = 0; high / step > most && step < INT64_MAX / 10; i++)
     step = units == UNITS_IEC ? step * 2 : i % 3 == 1 ? step / 2 * 5 : step * 2;

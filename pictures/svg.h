@@ -57,9 +57,6 @@ void svg_escape(struct text *out, struct slice text);
  */
 int64_t svg_tenths(double value);
 
-/* With one digit behind the point, or none. */
-void svg_number(struct text *out, double value);
-
 /* How wide Helvetica sets a text, in px. */
 double svg_text_width(struct slice text, enum svg_font font);
 
@@ -115,9 +112,6 @@ struct svg_scale {
   double high, zero, end;
 };
 double svg_at(const struct svg_scale *scale, double value);
-
-/* Round bytes apart that give at most `most` marks up to `high`. */
-int64_t svg_step(int64_t high, enum text_units units, int most);
 
 /* Marks with lines across from x0 to x1, named at the left: bytes. */
 void svg_byte_axis(struct svg *s, const struct svg_scale *scale, double x0,

@@ -24,7 +24,7 @@ static const char *const part_names[] = {"gradients", "saved", "temporary"};
 
 /* Texts */
 
-double timeline_high(const struct step_chart *chart) {
+static double timeline_high(const struct step_chart *chart) {
   double high = (double)chart->peak * 1.1;
   double room = (double)chart->memory->fit.room * 1.04;
   return room > high && room < 2.5 * high ? room : high;

@@ -4,10 +4,6 @@
 
 #include "pictures/step.h"
 
-/* Bytes at the top: room for the label above the peak, and for the device's
- * line if it is near. */
-double timeline_high(const struct step_chart *chart);
-
 /* ", the most loaded of 4 devices ...", or nothing if there is only one. */
 void timeline_put_device(struct text *out, const struct parallel *parallel);
 

@@ -52,9 +52,11 @@ static void put_ways(struct answer *a) {
     grid_put_row(a->out, &grid, i);
 }
 
-static void put_taken(struct answer *a, int64_t taken, int64_t reserve) {
+static void put_taken(struct answer *a, int64_t device, int64_t taken,
+                      int64_t reserve) {
   if (taken) {
-    text_put(&a->line, ", of which the framework has ");
+    text_put(&a->line, taken < device ? ", of which the framework has "
+                                      : ", less than the framework's own ");
     put_size(a, &a->line, taken);
   }
   if (reserve > 0) {
@@ -100,7 +102,7 @@ static enum verdict put_fit(struct answer *a) {
   put_size(a, line, holds ? fit->room - fit->peak : fit->peak - fit->room);
   text_put(line, holds ? " are left of " : " too much for ");
   put_size(a, line, fit->device);
-  put_taken(a, fit->taken, fit->reserve);
+  put_taken(a, fit->device, fit->taken, fit->reserve);
   if (fit->host > fit->host_room)
     put_host(a);
   text_put(line, ". Largest batch: ");
@@ -129,7 +131,7 @@ static enum verdict put_predict(struct answer *a) {
   put_size(a, line, fits ? p.room - p.need : p.need - p.room);
   text_put(line, fits ? " are left of " : " too much for ");
   put_size(a, line, p.device);
-  put_taken(a, p.taken, p.reserve);
+  put_taken(a, p.device, p.taken, p.reserve);
   text_put(line, ". Largest batch: ");
   text_count(line, p.largest_batch);
   text_putc(line, '.');

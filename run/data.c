@@ -12,7 +12,8 @@
 
 #include "driver/output.h"
 
-int64_t port_dim(const struct netrt_model *model,
+/* The size of an axis of an operand. */
+static int64_t port_dim(const struct netrt_model *model,
                  const struct netrt_operand *operand, int axis) {
   return model->numbers[operand->shape + (uint32_t)axis];
 }
@@ -300,6 +301,8 @@ static void write_values(struct running *r, uint32_t which, FILE *file) {
 
 static int write_output(struct running *r, uint32_t which, const char *path) {
   struct output_file output;
+  if (output_spares_sources(path, r->options.netc) != EXIT_DONE)
+    return EXIT_USAGE;
   if (!output_open(&output, path))
     return output_failed(path, errno);
   write_values(r, which, output.file);
@@ -336,11 +339,17 @@ static void describe(struct running *r, uint32_t which) {
 }
 
 int run_write_outputs(struct running *r) {
+  const char *paths[MOST_OUTPUTS];
   uint32_t which, count = r->model.output_count;
   int status = EXIT_DONE;
   for (size_t i = 0; i < r->options.wanted_count; i++) {
     const char *path = r->options.wanted[i].path;
     status = find_end("-o", path, r->model.outputs, count, &which, &path);
+    paths[i] = path;
+    for (size_t k = 0; k < i && status == EXIT_DONE; k++)
+      if (output_same_file(path, paths[k]))
+        status = complain(EXIT_USAGE,
+                          "two outputs go to %s; give each its own file", path);
     if (status == EXIT_DONE)
       status = write_output(r, which, path);
     if (status != EXIT_DONE)

@@ -32,10 +32,6 @@ struct running {
   struct threads *pool;
 };
 
-/* The size of an axis of an operand. */
-int64_t port_dim(const struct netrt_model *model,
-                 const struct netrt_operand *operand, int axis);
-
 /* Reads or makes up the values of every input; an exit status. */
 int run_read_inputs(struct running *r);
 

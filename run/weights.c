@@ -137,7 +137,9 @@ static int write_block(const struct weight_set *set, const char *path,
 
 static int write_file(const struct request *r, const struct weight_set *set) {
   struct output_file output;
-  int status = EXIT_DONE;
+  int status = output_spares_sources(r->output, r->options.netc);
+  if (status != EXIT_DONE)
+    return status;
   if (!output_open(&output, r->output))
     return output_failed(r->output, errno);
   if (r->fold)

@@ -2,7 +2,8 @@
 #include <inttypes.h>
 
 #include "base/check.h"
-#include "sema/hint.h"
+#include "binding/hint.h"
+#include "sema/statements.h"
 
 /* An operand of a join: a block, or the label of a tensor. */
 struct operand {

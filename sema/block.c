@@ -1,6 +1,6 @@
 /* A layer that takes a block: its front, the block, the layer itself. */
 #include "base/check.h"
-#include "sema/expander.h"
+#include "sema/statements.h"
 
 enum { LIMIT_COPIES = 65536 }; /* of a block, blocks inside blocks counted */
 

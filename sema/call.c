@@ -1,5 +1,5 @@
 /* Calls of defs: arguments to parameters, a scope and a group. */
-#include "sema/expander.h"
+#include "sema/statements.h"
 
 static void declare_param(struct expander *e, const struct def_param *param,
                           const struct value *value) {

@@ -1,6 +1,6 @@
 /* Statements that make no layer: inputs, outputs, names, settings. */
 #include "foreign/foreign.h"
-#include "sema/expander.h"
+#include "sema/statements.h"
 
 static bool read_dtype(struct expander *e, const struct stmt *stmt,
                        enum dtype *dtype) {

@@ -5,7 +5,7 @@
  */
 #include "sema/expand.h"
 
-#include "sema/expander.h"
+#include "sema/statements.h"
 
 /* Names */
 
@@ -49,18 +49,6 @@ void expand_scoped(struct expander *e, const struct block *block) {
   expand_enter(e);
   expand_block(e, block);
   expand_leave(e);
-}
-
-bool expand_step(struct expander *e, struct span span) {
-  if (++e->steps > LIMIT_STEPS && !e->stopped) {
-    struct diagnostic *d =
-        report(e, TOO_MANY_STEPS, span,
-               "the loops of this net take more than %s steps",
-               count_text(LIMIT_STEPS).text);
-    diag_help(d, "is a `repeat` count or the end of a range too large?");
-    e->stopped = true;
-  }
-  return !e->stopped && !diags_full(e->diags);
 }
 
 /* Statements about tensors */
@@ -213,7 +201,7 @@ void expand_stmt(struct expander *e, const struct stmt *stmt) {
 
 void expand_block(struct expander *e, const struct block *block) {
   for (const struct stmt *stmt = block->first; stmt; stmt = stmt->next) {
-    if (!expand_step(e, stmt->span))
+    if (!turns_step(e, stmt->span))
       return;
     expand_stmt(e, stmt);
   }

@@ -2,7 +2,7 @@
 #include <inttypes.h>
 
 #include "base/check.h"
-#include "sema/expander.h"
+#include "sema/statements.h"
 
 /* One turn of a loop, with its names bound. */
 static bool turn(struct expander *e, const struct stmt *stmt, int64_t ordinal,
@@ -11,7 +11,7 @@ static bool turn(struct expander *e, const struct stmt *stmt, int64_t ordinal,
                         .span = stmt->span,
                         .ordinal = ordinal,
                         .total = total};
-  if (!expand_step(e, stmt->span) || !frame_enter(e, frame))
+  if (!turns_step(e, stmt->span) || !frame_enter(e, frame))
     return false;
   expand_block(e, stmt->block);
   frame_leave(e);
@@ -88,38 +88,6 @@ static void expand_rows(struct expander *e, const struct stmt *stmt) {
         going = turn(e, stmt, ++ordinal, total);
       expand_leave(e);
     }
-}
-
-bool turns_of(struct expander *e, const struct expr *low,
-              const struct expr *high, const struct expr *step,
-              struct turns *turns) {
-  int64_t last;
-  bool known = eval_int(e, low, &turns->first);
-  if (!eval_int(e, high, &last) || !known)
-    return false;
-  turns->step = 1;
-  if (step && !eval_int(e, step, &turns->step))
-    return false;
-  if (turns->step == 0 || turns->step == INT64_MIN) {
-    report(e, OUT_OF_RANGE, step->span,
-           "a range cannot go by steps of %" PRId64, turns->step);
-    return false;
-  }
-  bool down = turns->step < 0;
-  uint64_t from = (uint64_t)(down ? last : turns->first);
-  uint64_t to = (uint64_t)(down ? turns->first : last);
-  uint64_t by = (uint64_t)(down ? -turns->step : turns->step);
-  turns->count = 0;
-  if (down ? last > turns->first : last < turns->first)
-    return true;
-  uint64_t steps = (to - from) / by; /* may be all of 64 bits */
-  turns->count = steps < INT64_MAX ? (int64_t)steps + 1 : INT64_MAX;
-  return true;
-}
-
-int64_t turn_at(const struct turns *turns, int64_t i) {
-  return (int64_t)((uint64_t)turns->first +
-                   (uint64_t)i * (uint64_t)turns->step);
 }
 
 static void expand_range(struct expander *e, const struct stmt *stmt) {

@@ -1,5 +1,5 @@
 /* Marks: `-> DIMS` behind a layer, compared and recorded. */
-#include "sema/expander.h"
+#include "sema/statements.h"
 
 static bool mark_agrees(const struct value *mark, const struct shape *shape) {
   int rank = mark->kind == VALUE_SIZES ? mark->count : 1;

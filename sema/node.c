@@ -2,7 +2,7 @@
 #include <inttypes.h>
 
 #include "base/check.h"
-#include "sema/expander.h"
+#include "sema/statements.h"
 
 static void make_room(struct expander *e, int inputs) {
   if ((size_t)inputs <= e->in_room)

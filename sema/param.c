@@ -1,7 +1,7 @@
 /* Constants: let and param, what a param allows, and messages about them. */
 #include <math.h>
 
-#include "sema/expander.h"
+#include "sema/statements.h"
 
 static void declare(struct expander *e, const struct stmt *stmt,
                     const struct value *value) {

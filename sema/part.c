@@ -2,7 +2,7 @@
 #include <inttypes.h>
 
 #include "layers/split.h"
-#include "sema/expander.h"
+#include "sema/statements.h"
 
 static bool add_part(struct expander *e, const struct node_making *split,
                      int64_t whole, int64_t index) {
@@ -28,15 +28,4 @@ bool part_add_all(struct expander *e, const struct node_making *split) {
       return false;
   e->current = whole + 1;
   return true;
-}
-
-int64_t part_find(const struct expander *e, int64_t first, int64_t index,
-                  int64_t *count) {
-  const struct node *node = &e->model->nodes.at[first];
-  *count = 0;
-  if (node->kind != &layer_part)
-    return NO_NODE;
-  const struct part *part = node->args;
-  *count = split_count(part->split);
-  return index >= 1 && index <= *count ? first + index - part->index : NO_NODE;
 }

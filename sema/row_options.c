@@ -2,7 +2,7 @@
  * What every layer may be told, wherever in its row it stands: `frozen`, and
  * `inplace=on|off`. It holds for the layer and its tail.
  */
-#include "sema/expander.h"
+#include "sema/statements.h"
 
 const struct arg_spec row_specs[] = {
     {.name = "frozen",

@@ -1,5 +1,5 @@
 /* Tails: layers that a statement applies in turn behind its own. */
-#include "sema/expander.h"
+#include "sema/statements.h"
 
 void tail_refuse_value(struct expander *e, const struct tail *tail,
                        const struct arg *arg) {

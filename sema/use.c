@@ -1,5 +1,5 @@
 /* `use "file.net"`: the defs, lets and params of another file, once. */
-#include "sema/expander.h"
+#include "sema/statements.h"
 
 struct using {
   struct using *outer;

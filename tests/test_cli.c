@@ -69,6 +69,9 @@ static void slips_of_the_command_line_are_explained(void **state) {
   expect(NETC " examples/vgg16.net --capacity 5", 2, "", "`netc plan`");
   expect(NETC " examples/vgg16.net -D depth 3", 2, "", "`-D depth=3`");
   expect(NETC " examples/vgg16.net --must-fit", 2, "", "needs a device");
+  expect(NETC " examples/unet.net --gpu ''", 2, "", "a value is missing");
+  expect(NETC " examples/unet.net --batch 1,", 2, NULL, "a value is missing");
+  expect(NETC " examples/unet.net --memory 0", 2, "", "bytes of the device");
 }
 
 /* A prediction has a verdict of its own, which ends where it says. */
@@ -172,7 +175,42 @@ static void a_step_that_does_not_fit_can_fail_a_job(void **state) {
   expect(NETC " --batch 256" RESNET, 0, "does not fit", "");
   expect(NETC " --must-fit --batch 256" RESNET, 1, "does not fit", "");
   expect(NETC " --must-fit --batch 8" RESNET, 0, "fits", "");
+  expect(NETC " check --must-fit --batch 256" RESNET, 1, "", "has room for");
+  expect(NETC " check --must-fit examples/vgg16.net", 2, "", "needs a device");
+  expect(NETC " check examples/unet.net --memory 300MiB", 1, "",
+         "the device has no room beside the framework");
+  expect(NETC " check examples/unet.net --memory 300MiB --predict", 1, "",
+         "the device has no room beside the framework");
+  expect(NETC " examples/unet.net --memory 300MiB", 0,
+         "less than the framework's own 408.12 MiB", "");
 #undef RESNET
+}
+
+/* A slip of the hand must cost no source, and no output silently. */
+static void outputs_replace_no_source_and_no_output(void **state) {
+  (void)state;
+  const char *dir = scratch("places");
+  struct run r = run(
+      "cd %s && cp $OLDPWD/examples/unet.net . && cp unet.net kept.net && "
+      "cp $OLDPWD/tests/data/import/darknet/tiny.cfg . && ln -s unet.net l.net "
+      "&& cp tiny.cfg kept.cfg && for a in 'unet.net -o unet.net' "
+      "'unet.net -o ./unet.net' 'l.net --emit=txt=unet.net' "
+      "'unet.net -o x.json -o ./x.json' 'unet.net --emit=json=x.d -MD' "
+      "'unet.net --emit=txt=x -MD -MF x' 'weights unet.net --random 1 -o "
+      "unet.net' 'place unet.net --gpus 2xh100 -o unet.net' 'import tiny.cfg "
+      "-o tiny.cfg' 'import tiny.cfg --weights tiny.cfg' 'import tiny.cfg -o x "
+      "--weights x'; do %s $a >out 2>err; s=$?; test $s = 2 && grep -qe "
+      "'replace' -e 'two outputs' err || { echo \"$s: $a\"; cat err; "
+      "}; done; cmp unet.net kept.net; cmp tiny.cfg kept.cfg; ls x*; %s "
+      "unet.net --emit=txt=/dev/null --emit=csv=/dev/null && %s unet.net -o - "
+      "-o - >/dev/null && %s fmt -i unet.net",
+      dir, NETC_PATH, NETC_PATH, NETC_PATH, NETC_PATH);
+  assert_string_equal(r.out, "");
+  assert_string_equal(r.err, "ls: cannot access 'x*': No such file or "
+                             "directory\n");
+  assert_int_equal(r.status, 0);
+  run_free(&r);
+  expect(NETC " -Wno-huge-fc check a.net", 2, "", "`netc check ... a.net`");
 }
 
 static void standard_input_and_output_are_files_too(void **state) {
@@ -825,6 +863,7 @@ int main(void) {
       cmocka_unit_test(tables_compare_batches_devices_and_nets),
       cmocka_unit_test(values_may_be_written_as_people_write_them),
       cmocka_unit_test(a_step_that_does_not_fit_can_fail_a_job),
+      cmocka_unit_test(outputs_replace_no_source_and_no_output),
       cmocka_unit_test(standard_input_and_output_are_files_too),
       cmocka_unit_test(several_outputs_come_from_one_run),
       cmocka_unit_test(a_failed_run_leaves_nothing_behind),

@@ -69,8 +69,9 @@ static void every_compiler_takes_the_headers(void **state) {
                "#if LENET5_INPUT_0_HEIGHT != 32 || ALEXNET_BATCH != 1\n"
                "#error numbers\n#endif\n"
                "extern unsigned char arena[LENET5_ARENA_BYTES];\n"
-               "extern int64_t step, count;\n"
+               "extern int64_t step, steps, count;\n"
                "int64_t step = LENET5_TRAIN_BYTES(8);\n"
+               "int64_t steps = LENET5_TRAIN_BYTES(1000000);\n"
                "int64_t count = (int64_t)sizeof lenet5_model;\n");
   write_in(folder, "all.c", text);
   for (size_t i = 0; i < sizeof compilers / sizeof *compilers; i++) {
@@ -398,10 +399,10 @@ static void no_counted_batch_trains_in_more_than_the_macro_says(void **state) {
     assert_non_null(at);
     long long low[2], high[2], until = strtoll(at + 12, &at, 10);
     low[0] = strtoll(at + 3, &at, 10);
-    low[1] = strtoll(at + 3, &at, 10);
+    low[1] = strtoll(at + strlen(" + INT64_C("), &at, 10);
     at = strchr(at, ':');
     high[0] = strtoll(at + 2, &at, 10);
-    high[1] = strtoll(at + 3, &at, 10);
+    high[1] = strtoll(at + strlen(" + INT64_C("), &at, 10);
     for (int batch = 1; batch <= 64; batch *= 4) {
       const long long *line = batch <= until ? low : high;
       snprintf(path, sizeof path, "examples/zoo/%s.net", some[i]);

@@ -41,6 +41,35 @@ static void check_totals(const char *path, const char *source,
   assert_int_equal(totals_of(path, source).mac_count, expected[1]);
 }
 
+/* What Windows writes: a mark before the text, CRLF; 16 bits are told. */
+static void files_of_windows_are_read(void **state) {
+  (void)state;
+  const char *cfg = "[net]\r\nheight=8\r\nwidth=8\r\nchannels=3\r\n"
+                    "[softmax]\r\n";
+  const char *json = "{\"class_name\": \"Sequential\", \"config\": "
+                     "{\"layers\": [{\"class_name\": \"InputLayer\", "
+                     "\"config\": {\"batch_input_shape\": [null, 8]}}]}}";
+  const char *caffe = "layer { name: \"a\" type: \"Input\" top: \"a\" "
+                      "input_param { shape { dim: 1 dim: 3 dim: 8 dim: 8 } } "
+                      "}\r\n";
+  const char *dir = scratch("windows");
+  char text[1024];
+  snprintf(text, sizeof text, "\xEF\xBB\xBF%s", cfg);
+  write_in(dir, "marked.cfg", text);
+  snprintf(text, sizeof text, "\xEF\xBB\xBF%s", json);
+  write_in(dir, "marked.json", text);
+  snprintf(text, sizeof text, "\xEF\xBB\xBF%s", caffe);
+  write_in(dir, "marked.prototxt", text);
+  write_in(dir, "wide.json", "\xFF\xFE{");
+  struct run r = run("cd %s && for f in marked.*; do %s import $f | grep input "
+                     "|| exit 1; done; ! %s import wide.json",
+                     dir, NETC_PATH, NETC_PATH);
+  assert_string_equal(r.out, "input 8x8x3\ninput 8\ninput 8x8x3\n");
+  assert_string_equal(r.err, "netc: wide.json is UTF-16; save it as UTF-8\n");
+  assert_int_equal(r.status, 0);
+  run_free(&r);
+}
+
 /* Folded and flat, the numbers are Darknet's; folded, it is short. */
 static void darknet_nets_count_as_darknet_does(void **state) {
   (void)state;
@@ -871,6 +900,7 @@ int main(void) {
       cmocka_unit_test(layers_of_forks_of_caffe_are_read),
       cmocka_unit_test(keras_nets_count_as_keras_does),
       cmocka_unit_test(folded_sources_are_as_short_as_promised),
+      cmocka_unit_test(files_of_windows_are_read),
       cmocka_unit_test(sources_are_canonical)};
   return run_table("import", mistakes, sizeof mistakes / sizeof *mistakes,
                    sizeof *mistakes, check_mistake, others,

@@ -173,22 +173,6 @@ static void says_what_is_wrong(void **state) {
          "none fits, this comes nearest", "a device are missing\n");
 }
 
-/* What the README shows is what the program says. */
-static void the_readme_has_its_output(void **state) {
-  (void)state;
-  char *readme = read_text("README.md", NULL);
-  struct run got = run(NETC " place examples/llama3.net -D layers=80 -D "
-                            "width=8192 -D heads=64 -D hidden=28672 --gpus "
-                            "8xh100 --global-batch 64 --host-memory 2TiB");
-  assert_int_equal(got.status, 0);
-  char *second = strstr(got.out, "\n\n2  ");
-  assert_non_null(second);
-  second[1] = '\0';
-  assert_holds(readme, got.out);
-  run_free(&got);
-  free(readme);
-}
-
 static void a_broken_line_is_one_command(void **state) {
   (void)state;
   struct run got = run(NETC " place " LLAMA " --gpus 8xa100-80 --global-batch "
@@ -255,7 +239,6 @@ int main(void) {
       cmocka_unit_test(command_lines_reproduce),
       cmocka_unit_test(degrees_that_are_given_stay),
       cmocka_unit_test(bounds_follow_the_figures),
-      cmocka_unit_test(the_readme_has_its_output),
       cmocka_unit_test(a_broken_line_is_one_command),
       cmocka_unit_test(says_what_is_wrong)};
   size_t count = 0;

@@ -53,6 +53,22 @@ static int64_t cache_of(const char *net, const char *options) {
   return take(compile(net, options), serving, "cache_bytes");
 }
 
+/* In fp8 linear layers have a byte a weight and 4 for each matrix; the tables,
+ * the router and the norms keep their 16 bits. By hand. */
+static void each_kind_of_matrix_has_its_type(void **state) {
+  (void)state;
+  const char *net = "net m\ninput tokens 32 : i32\nembed 256 64\n"
+                    "add { rmsnorm; attention 4 causal nobias } {}\n"
+                    "add { rmsnorm; moe experts=4 top=2 { linear 128 nobias "
+                    "relu; linear 64 nobias } } {}\n"
+                    "rmsnorm\nlinear 256 nobias\n";
+  int64_t kept = 256 * 64 + 3 * 64 + 4 * 64 + 256 * 64;
+  int64_t linear = 4 * 64 * 64 + 4 * 2 * 64 * 128;
+  json_t *json = compile(net, "dtype=f16 context=32 weight_dtype=fp8");
+  assert_int_equal(take(json, serving, "weight_bytes"),
+                   2 * kept + linear + 4 * (4 + 4 * 2));
+}
+
 /* 64 features for keys and as many for values, in 32 bits. */
 static void blocks_are_whole(void **state) {
   (void)state;
@@ -202,6 +218,7 @@ static void devices_send_sums_and_scores(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(keys_and_values_of_published_models),
+      cmocka_unit_test(each_kind_of_matrix_has_its_type),
       cmocka_unit_test(blocks_are_whole),
       cmocka_unit_test(devices_share_heads),
       cmocka_unit_test(the_longest_is_the_longest),

@@ -104,9 +104,6 @@ void python_find_classes(struct python *p, int height);
 
 /* Names: words.c */
 
-/* Letters, digits and underscores, and no word of Python. */
-bool is_identifier(struct slice name);
-
 /* `self.name` may be a module. */
 bool is_attribute(struct slice name);
 

@@ -41,7 +41,8 @@ static bool is_digit(char c) {
   return c >= '0' && c <= '9';
 }
 
-bool is_identifier(struct slice name) {
+/* Letters, digits and underscores, and no word of Python. */
+static bool is_identifier(struct slice name) {
   bool valid = name.length > 0 && is_letter(name.at[0]);
   for (size_t i = 0; valid && i < name.length; i++)
     valid = is_letter(name.at[i]) || is_digit(name.at[i]);

@@ -1,7 +1,7 @@
 /* Names of nodes and groups: unique within their group. */
 #include <inttypes.h>
 
-#include "sema/expander.h"
+#include "binding/expander.h"
 
 static struct map *counters(struct expander *e) {
   while (e->counters.count <= (size_t)e->group)

@@ -2,7 +2,7 @@
 #include <math.h>
 
 #include "base/check.h"
-#include "sema/expander.h"
+#include "binding/expander.h"
 
 static struct value to_integer(struct expander *e, double value,
                                struct span span) {

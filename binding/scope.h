@@ -1,11 +1,11 @@
 /* Scopes: which names a place in the source sees. */
-#ifndef NETC_SEMA_SCOPE_H
-#define NETC_SEMA_SCOPE_H
+#ifndef NETC_BINDING_SCOPE_H
+#define NETC_BINDING_SCOPE_H
 
 #include "base/map.h"
 #include "base/suggest.h"
 #include "parser/ast.h"
-#include "sema/value.h"
+#include "binding/value.h"
 
 enum symbol_kind {
   SYMBOL_CONSTANT,

@@ -3,8 +3,8 @@
 #include <stdio.h>
 
 #include "foreign/foreign.h"
-#include "sema/hint.h"
-#include "sema/slip.h"
+#include "binding/hint.h"
+#include "binding/slip.h"
 
 static bool is_given(const struct binding *b, int row) {
   return b->given >> row & 1;
@@ -74,7 +74,7 @@ static bool refuse(struct slot *s, enum slug slug, const char *wanted) {
     diag_help(d, "use floor(), ceil() or round()");
   else if (s->spec->type == TYPE_INT && sizes_come_first(s, d))
     return false;
-  else if (s->spec->bytes && s->value.kind == VALUE_INT)
+  else if (s->spec->bytes && s->value.kind == VALUE_INT && s->value.integer > 0)
     diag_help(d, "sizes are in bytes; with a unit: `%" PRId64 "GiB`",
               s->value.integer);
   else if (s->spec->doc)

@@ -1,5 +1,5 @@
 /* Scopes: which names a place in the source sees. */
-#include "sema/scope.h"
+#include "binding/scope.h"
 
 enum { FEW = 8 }; /* names that are searched faster than hashed */
 

@@ -1,11 +1,12 @@
 /* What people write who come from elsewhere, and how it is written here. */
-#include "sema/hint.h"
+#include "binding/hint.h"
 
 #include <stdio.h>
 
 #include "foreign/foreign.h"
 
-void hint_put_words(struct text *out, const char *words) {
+/* "a, b or c" of words that are separated by blanks. */
+static void hint_put_words(struct text *out, const char *words) {
   struct slice word;
   for (int i = 1; (word = word_at(words, i)).length; i++) {
     bool last = word_at(words, i + 1).length == 0;
@@ -141,11 +142,29 @@ static bool hint_positions(struct expander *e, struct diagnostic *d,
   return true;
 }
 
+/* `train adam`: settings, unlike options of layers, all have a name. */
+static bool hint_setting(struct diagnostic *d, const struct binding *b,
+                         const struct expr *value) {
+  if (layer_kind_find(slice_of(b->owner)))
+    return false;
+  const struct arg_spec *spec = b->specs;
+  while (value->kind == EXPR_NAME && spec->name &&
+         !word_index(spec->words, value->name))
+    spec++;
+  if (spec->name && value->kind == EXPR_NAME)
+    diag_help(d, "every setting has a name: `%s %s=%.*s`", b->owner, spec->name,
+              SLICE_ARG(value->name));
+  else
+    diag_help(d, "every setting has a name: `%s %s=...`", b->owner,
+              b->specs->name);
+  return true;
+}
+
 bool hint_surplus(struct expander *e, struct diagnostic *d,
                   const struct binding *b, const struct arg *arg) {
   const struct expr *value = arg->value;
   if (value->kind != EXPR_PAIR || value->left->kind != EXPR_NAME)
-    return hint_positions(e, d, b, arg);
+    return hint_positions(e, d, b, arg) || hint_setting(d, b, value);
   struct arg keyed = {
       .key = value->left->name, .value = value->right, .span = value->span};
   if (find_spec(b->specs, keyed.key) && !slice_is(keyed.key, "stride")) {

@@ -1,8 +1,8 @@
 /* Arguments that mean something else here than what was meant. */
-#include "sema/slip.h"
+#include "binding/slip.h"
 
 #include "foreign/foreign.h"
-#include "sema/hint.h"
+#include "binding/hint.h"
 
 static bool has_free_stride(const struct binding *b) {
   for (int i = 0; b->specs[i].name; i++)

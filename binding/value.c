@@ -1,5 +1,5 @@
 /* Values: what expressions evaluate to while a net is built. */
-#include "sema/value.h"
+#include "binding/value.h"
 
 const struct value value_poison = {.kind = VALUE_POISON};
 

@@ -1,8 +1,8 @@
 /* Arguments that mean something else here than what was meant. */
-#ifndef NETC_SEMA_SLIP_H
-#define NETC_SEMA_SLIP_H
+#ifndef NETC_BINDING_SLIP_H
+#define NETC_BINDING_SLIP_H
 
-#include "sema/expander.h"
+#include "binding/expander.h"
 
 /* Warns, or reports an error and returns true: then nothing is bound. */
 bool slip_check(struct expander *e, struct binding *b,

@@ -1,11 +1,8 @@
 /* Ways out for words and values that people know from elsewhere. */
-#ifndef NETC_SEMA_HINT_H
-#define NETC_SEMA_HINT_H
+#ifndef NETC_BINDING_HINT_H
+#define NETC_BINDING_HINT_H
 
-#include "sema/expander.h"
-
-/* "a, b or c" of words that are separated by blanks. */
-void hint_put_words(struct text *out, const char *words);
+#include "binding/expander.h"
 
 /* "choose one of: a, b, c" */
 void hint_choices(struct diagnostic *d, struct arena *arena, const char *words);

@@ -1,6 +1,6 @@
 /* Values: what expressions evaluate to while a net is built. */
-#ifndef NETC_SEMA_VALUE_H
-#define NETC_SEMA_VALUE_H
+#ifndef NETC_BINDING_VALUE_H
+#define NETC_BINDING_VALUE_H
 
 #include "base/source.h"
 #include "base/text.h"

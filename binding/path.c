@@ -1,5 +1,5 @@
 /* Paths: layers and groups by the names that reports give them. */
-#include "sema/expander.h"
+#include "binding/expander.h"
 
 /* The names inside a group, as far as they have been looked at. */
 struct path_index {

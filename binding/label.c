@@ -2,7 +2,8 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-#include "sema/expander.h"
+#include "binding/expander.h"
+#include "layers/split.h"
 
 /* `skip[1]`, `skip[2]`, ..: all of one name, in their def or file. */
 struct family {
@@ -232,6 +233,19 @@ static struct symbol *find_member(const struct symbol *family,
   return entry ? entry->pointer : NULL;
 }
 
+/* The node of a part of a `split` beside part `first`; NO_NODE: it is none, or
+ * there are only `count`. */
+static int64_t part_find(const struct expander *e, int64_t first, int64_t index,
+                         int64_t *count) {
+  const struct node *node = &e->model->nodes.at[first];
+  *count = 0;
+  if (node->kind != &layer_part)
+    return NO_NODE;
+  const struct part *part = node->args;
+  *count = split_count(part->split);
+  return index >= 1 && index <= *count ? first + index - part->index : NO_NODE;
+}
+
 /* p[2], where p is a split; NULL: it is none, or reported. */
 static struct symbol *find_part(struct expander *e, const struct reference *r,
                                 const struct symbol *root, struct slice rest,
@@ -344,7 +358,7 @@ bool label_each(struct expander *e, const struct expr *expr,
   for (int64_t i = 0; i < turns.count; i++) {
     number.integer = turn_at(&turns, i);
     struct symbol *symbol = label_find(e, &one);
-    if (!symbol || !expand_step(e, expr->span) || !take(user, symbol))
+    if (!symbol || !turns_step(e, expr->span) || !take(user, symbol))
       return false;
   }
   return true;

@@ -3,7 +3,7 @@
 #include <math.h>
 
 #include "base/check.h"
-#include "sema/hint.h"
+#include "binding/hint.h"
 
 struct value eval_integer(int64_t value, struct span span) {
   return (struct value){.kind = VALUE_INT, .integer = value, .span = span};

@@ -1,7 +1,7 @@
 /* Frames: how the source came to a place, as notes under a message. */
 #include <inttypes.h>
 
-#include "sema/expander.h"
+#include "binding/expander.h"
 
 enum { SHOWN_FRAMES = 6 };
 

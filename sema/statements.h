@@ -1,0 +1,188 @@
+/* Inside the expander: what the files that carry out statements share. */
+#ifndef NETC_SEMA_STATEMENTS_H
+#define NETC_SEMA_STATEMENTS_H
+
+#include "binding/expander.h"
+#include "sema/expand.h"
+
+/* Tails: tail.c */
+
+struct tail_word {
+  const struct layer_kind *kind;
+  struct span span;
+  int64_t ordinal;         /* among the words of its kind, from 1 */
+  struct binding *binding; /* NULL: without arguments */
+};
+
+struct tail {
+  VEC(struct tail_word) words;
+};
+
+/* Adds `relu` or `leaky(0.1)`; false, and reported, if it cannot stand there.
+ */
+bool tail_read(struct expander *e, struct tail *tail, const struct expr *expr);
+
+/* Reports an argument that stands behind a word of the tail. */
+void tail_refuse_value(struct expander *e, const struct tail *tail,
+                       const struct arg *arg);
+
+/* A layer whose tail normalises its channels has no bias of its own. */
+void tail_drop_biases(struct tail *tail, struct binding *head);
+
+/* Applies all of it to the current tensor. Where no layer stands in front of
+ * it (head NO_NODE), the first word is called `alone` and is the head. */
+bool tail_apply(struct expander *e, const struct tail *tail,
+                const struct stmt *stmt, int64_t head,
+                const struct node_name *alone);
+
+/* What every row may be told: row_options.c */
+
+void row_options_begin(struct expander *e, struct binding *options,
+                       const char *owner);
+
+/* Binds an argument that any layer may have; false: it is none of these. */
+bool row_options_read(struct expander *e, struct binding *options,
+                      const struct binding *own, const struct arg *arg);
+
+/* For the nodes that come next. */
+void row_options_set(struct expander *e, const struct binding *options);
+
+/* What holds where nothing is said. */
+void row_options_clear(struct expander *e);
+
+/* Reports what has no meaning for the nodes from `first`: false. */
+bool row_options_check(struct expander *e, const struct binding *options,
+                       int64_t first);
+
+/* freeze { ... } */
+bool is_freeze(const struct stmt *stmt);
+void expand_freeze(struct expander *e, const struct stmt *stmt,
+                   struct slice label);
+
+/* Layers: apply.c */
+
+/* What a word means: a layer, a def, or neither (reported). */
+struct meaning {
+  const struct layer_kind *kind;
+  struct symbol *def;
+};
+
+bool resolve_word(struct expander *e, struct slice name, struct span span,
+                  struct meaning *meaning);
+
+/* A statement `word args`; sets the current tensor. */
+void apply_stmt(struct expander *e, const struct stmt *stmt,
+                struct slice label);
+
+/* Layers that take a block, like `moe`: block.c */
+
+struct block_making {
+  const struct layer_kind *kind;
+  const struct binding *binding;
+  const struct stmt *stmt;
+  struct span span;
+  const struct block *block; /* NULL: there is not one, but none or several */
+};
+
+/* Its front, the block and the layer itself; false, and reported: not so. */
+bool block_expand(struct expander *e, const struct block_making *m);
+
+/* Nodes: node.c */
+
+/* What a node is made of. */
+struct node_making {
+  const struct layer_kind *kind;
+  const struct binding *binding;
+  const struct stmt *stmt;
+  struct span span;
+  struct node_name name;
+  int64_t head; /* NO_NODE: itself */
+};
+
+/* Adds the node that applies `m` to the tensors `inputs`; makes it current. */
+bool node_add(struct expander *e, const struct node_making *m,
+              const int64_t *inputs, int input_count);
+
+/* Reports the tensor of a `fork train` that is read outside of one: false. */
+bool node_may_read(struct expander *e, int64_t node, struct span span);
+
+/* The shape rule, and what is checked for every layer. */
+bool node_infer(struct layer *layer);
+
+/* False if it has more than 2^63 - 1 values. */
+bool node_count_param(const struct param *param, int64_t *count);
+
+/* The node of an input of the net. */
+void node_add_input(struct expander *e, const struct stmt *stmt,
+                    struct shape shape);
+
+/* Completes references to layers, of which the model knows more. */
+void node_resolve_refs(struct expander *e, const struct binding *b);
+
+/* Parts: part.c */
+
+/* The parts of the current node, which is `split`; the first one is current
+ * then. */
+bool part_add_all(struct expander *e, const struct node_making *split);
+
+/* Statements: expand.c */
+
+void expand_stmt(struct expander *e, const struct stmt *stmt);
+void expand_block(struct expander *e, const struct block *block);
+
+void expand_enter(struct expander *e); /* a scope */
+void expand_leave(struct expander *e);
+
+/* The label of the current tensor, and of the nodes made since `first`. */
+void expand_declare_label(struct expander *e, const struct stmt *stmt,
+                          struct slice label, struct span span, int64_t first);
+
+/* A block in a scope of its own. */
+void expand_scoped(struct expander *e, const struct block *block);
+
+/* checkpoint { ... } is a group like a call. */
+bool is_checkpoint(const struct stmt *stmt);
+void expand_checkpoint(struct expander *e, const struct stmt *stmt,
+                       struct slice label);
+
+/* Loops and conditions: loop.c */
+
+void expand_repeat(struct expander *e, const struct stmt *stmt);
+void expand_for(struct expander *e, const struct stmt *stmt);
+void expand_if(struct expander *e, const struct stmt *stmt);
+
+/* Statements that make no layer: directive.c */
+
+void expand_input(struct expander *e, const struct stmt *stmt);
+void expand_output(struct expander *e, const struct stmt *stmt);
+void expand_def(struct expander *e, const struct stmt *stmt);
+void expand_net(struct expander *e, const struct stmt *stmt);
+void expand_settings(struct expander *e, const struct stmt *stmt);
+
+/* Constants, and messages about them: param.c */
+
+void expand_let(struct expander *e, const struct stmt *stmt);
+void expand_param(struct expander *e, const struct stmt *stmt);
+void expand_message(struct expander *e, const struct stmt *stmt);
+
+/* Marks: mark.c */
+
+/* Reports a `-> DIMS` that is not the shape of the current tensor. */
+void mark_check(struct expander *e, const struct stmt *stmt);
+
+/* Remembers that shape. Sizes that differ from call to call become `_`. */
+void mark_record(struct expander *e, const struct stmt *stmt);
+
+/* A call of a def, with its group: call.c */
+void expand_call(struct expander *e, struct symbol *def,
+                 const struct stmt *stmt, struct slice label);
+
+/* Enters a group of that label, or of that word and the next number. */
+int64_t group_enter(struct expander *e, struct slice label, struct slice word,
+                    const struct stmt *stmt);
+void group_leave(struct expander *e, int64_t outer);
+
+/* `use`: use.c */
+void expand_use(struct expander *e, const struct stmt *stmt);
+
+#endif

@@ -1,0 +1,120 @@
+/*
+ * What pages show of the program's output, in ``` without a word behind it,
+ * is its output. The command is the block's first line behind `$ `, or stands
+ * here, or is the last `netc ...` of the page before the block; "..." is for
+ * lines that are left out.
+ */
+#define _POSIX_C_SOURCE 200809L
+#include "tests/run.h"
+
+static const struct {
+  const char *page, *block, *command;
+} elsewhere[] = {
+    {"README.md", "x.net:2:1: error",
+     "cd " BUILD " && printf 'input 32x32x3\\nConv2d(3, 64, 3, stride=2, "
+     "padding=1)\\n' >x.net && netc check x.net"},
+    {"docs/import.md", "net ResNet_101",
+     "netc import tests/data/import/caffe/prototxt_ResNet-101-deploy.prototxt"},
+    {"docs/import.md", "net functional",
+     "netc import tests/data/import/keras/dual.json"},
+    {"docs/plan.md", "id,lower,",
+     "cat tests/data/planner/minimalloc/input.12.csv"},
+    {"docs/plan.md", "input.12.csv: ",
+     "cd tests/data/planner/minimalloc && netc plan input.12.csv"},
+};
+
+static bool begins(const char *text, const char *with) {
+  return strncmp(text, with, strlen(with)) == 0;
+}
+
+/* The last `netc ...` in backquotes of [page, block), or what there was. */
+static void named_before(char *page, const char *block, char command[1024]) {
+  char *at = page, *end;
+  while ((at = strstr(at, "`netc ")) && at < block && (end = strchr(++at, '`')))
+    snprintf(command, 1024, "%.*s", (int)(end - at), at);
+  for (at = command; (at = strchr(at, '\n'));)
+    *at = ' ';
+}
+
+/* Takes `$ netc ... \`, continued or not, off the beginning of a block. */
+static char *named_inside(char *block, char command[1024]) {
+  char *end = strchr(block, '\n');
+  while (end[-1] == '\\')
+    end = strchr(end + 1, '\n');
+  snprintf(command, 1024, "%.*s", (int)(end - block) - 2, block + 2);
+  return end + 1;
+}
+
+static void check_block(const char *page, char *block, const char *command) {
+  struct run r = run("PATH=%.*s:$PATH; %s",
+                     (int)(strrchr(NETC_PATH, '/') - NETC_PATH), NETC_PATH,
+                     command);
+  char *said = malloc(strlen(r.err) + strlen(r.out) + 1);
+  assert_non_null(said);
+  strcpy(stpcpy(said, r.err), r.out);
+  const char *from = said;
+  for (char *gap, *part = block; *part; part = gap) {
+    gap = strstr(part, "...\n");
+    size_t length = gap ? (size_t)(gap - part) : strlen(part);
+    char *shown = strndup(part, length);
+    assert_non_null(shown);
+    const char *found = strstr(from, shown);
+    if (!found) {
+      print_error("%s: %s\n", page, command);
+      assert_same_text(page, shown, from);
+      fail();
+    }
+    from = found + length;
+    gap = gap ? gap + strlen("...\n") : part + length;
+    free(shown);
+  }
+  free(said);
+  run_free(&r);
+}
+
+static size_t check_shown(const char *page) {
+  char *text = read_text(page, NULL), command[1024] = "";
+  assert_non_null(text);
+  size_t count = 0;
+  bool inside = false;
+  for (char *at = text; (at = strstr(at, "\n```")); at += 4) {
+    inside = !inside;
+    if (!inside || at[4] != '\n')
+      continue;
+    char *block = at + 5, *end = strstr(block - 1, "\n```");
+    assert_non_null(end);
+    named_before(text, block, command);
+    for (size_t i = 0; i < sizeof elsewhere / sizeof *elsewhere; i++)
+      if (strcmp(elsewhere[i].page, page) == 0 &&
+          begins(block, elsewhere[i].block))
+        strcpy(command, elsewhere[i].command);
+    char *shown = strndup(block, (size_t)(end + 1 - block));
+    assert_non_null(shown);
+    char *rest = begins(shown, "$ ") ? named_inside(shown, command) : shown;
+    check_block(page, rest, command);
+    free(shown);
+    count++;
+  }
+  free(text);
+  return count;
+}
+
+static void what_pages_show_is_what_the_program_says(void **state) {
+  (void)state;
+  assert_true(check_shown("README.md") >= 4);
+  struct paths pages = find_paths("docs", ".md");
+  size_t count = 0;
+  for (size_t i = 0; i < pages.count; i++)
+    if (!strchr(pages.at[i] + strlen("docs/"), '/') &&
+        strcmp(pages.at[i], "docs/layers.md") != 0) /* usage: netc layers */
+      count += check_shown(pages.at[i]);
+  assert_true(count >= 7);
+  paths_free(&pages);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(what_pages_show_is_what_the_program_says),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
