@@ -37,7 +37,7 @@ struct echo {
   struct tape *tape;
   const struct model *model;
   struct fragment *open; /* NULL: what is recorded now cannot be echoed */
-  struct fragment kept[KEPT];
+  struct fragment *kept[KEPT]; /* by hash; NULL: none yet */
 };
 
 struct echo *echo_open(struct tape *tape, const struct model *model) {
@@ -245,8 +245,8 @@ static void copy_ops(const struct copy *c) {
 size_t echo_node(struct echo *echo, int64_t index, const size_t *in) {
   struct tape *tape = echo->tape;
   const struct node *node = &echo->model->nodes.at[index];
-  struct fragment *f = &echo->kept[model_layer_hash(node) % KEPT];
-  if (!f->there || f->in_place != tape->in_place || tape->turn ||
+  struct fragment *f = echo->kept[model_layer_hash(node) % KEPT];
+  if (!f || !f->there || f->in_place != tape->in_place || tape->turn ||
       !model_same_layer(echo->model, f->node, index) ||
       !same_inputs(tape, f, in, node->input_count))
     return SIZE_MAX;
@@ -267,9 +267,14 @@ void echo_begin(struct echo *echo, int64_t index, const size_t *in) {
   echo->open = NULL;
   if (node->input_count > MOST_INPUTS || tape->turn)
     return;
-  struct fragment *f = &echo->kept[model_layer_hash(node) % KEPT];
-  *f = (struct fragment){
-      .node = index, .in_place = tape->in_place, .first = marks_of(tape)};
+  struct fragment **kept = &echo->kept[model_layer_hash(node) % KEPT];
+  if (!*kept)
+    *kept = ARENA_NEW(tape->arena, struct fragment);
+  struct fragment *f = *kept;
+  f->there = false;
+  f->node = index;
+  f->in_place = tape->in_place;
+  f->first = marks_of(tape);
   for (int i = 0; i < node->input_count; i++)
     f->in[i] = look_at(tape, in[i]);
   echo->open = f;
