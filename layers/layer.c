@@ -31,24 +31,29 @@ const struct layer_kind *layer_kind_find(struct slice name) {
   return NULL;
 }
 
+static struct slice first_word(const char *words) {
+  size_t length = 0;
+  while (words[length] && words[length] != ' ')
+    length++;
+  return (struct slice){words, length};
+}
+
+static const char *behind_first(const char *words) {
+  words += first_word(words).length;
+  return words + (*words == ' ');
+}
+
 int word_index(const char *words, struct slice word) {
-  for (int i = 1; words; i++) {
-    struct slice known = word_at(words, i);
-    if (!known.length)
-      break;
-    if (slice_equal(known, word))
+  for (int i = 1; words && *words; i++, words = behind_first(words))
+    if (slice_equal(first_word(words), word))
       return i;
-  }
   return 0;
 }
 
 struct slice word_at(const char *words, int index) {
-  while (index > 1 && *words) {
-    words += strcspn(words, " ");
-    words += *words == ' ';
-    index--;
-  }
-  return (struct slice){words, strcspn(words, " ")};
+  for (; index > 1 && *words; index--)
+    words = behind_first(words);
+  return first_word(words);
 }
 
 void terms_add(struct terms *terms, struct term term) {

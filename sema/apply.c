@@ -468,8 +468,8 @@ static void apply_bound(struct expander *e, const struct stmt *stmt,
     apply_block(e, stmt, bound, label);
     return;
   }
-  size_t room = bound->operands.count + LIMIT_SPECS + 1;
-  int64_t few[LIMIT_SPECS + 4];
+  size_t room = bound->operands.count + LIMIT_INPUTS + 1;
+  int64_t few[LIMIT_INPUTS + 4];
   int64_t *nodes = room <= sizeof few / sizeof *few
                        ? few
                        : arena_alloc(e->arena, room, sizeof *nodes);

@@ -10,12 +10,23 @@ static bool is_given(const struct binding *b, int row) {
   return b->given >> row & 1;
 }
 
+static void room_for_spans(struct expander *e, struct binding *b) {
+  int rows = 0;
+  while (b->specs[rows].name)
+    rows++;
+  if (rows <= b->span_room)
+    return;
+  b->spans = arena_room(e->arena, (size_t)rows, sizeof *b->spans);
+  b->span_room = rows;
+}
+
 void bind_begin(struct expander *e, struct binding *b, const char *owner,
                 const struct arg_spec *specs, size_t size) {
   static const struct arg_spec none[] = {SPEC_END};
-  memset(b, 0, offsetof(struct binding, spans)); /* most rows are not there */
+  memset(b, 0, offsetof(struct binding, spans)); /* whose room stays */
   b->specs = specs ? specs : none;
   b->owner = owner;
+  room_for_spans(e, b);
   b->args = arena_alloc(e->arena, size ? size : 1, 1);
   for (int i = 0; b->specs[i].name; i++) {
     const struct arg_spec *spec = &b->specs[i];

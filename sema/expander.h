@@ -122,8 +122,9 @@ struct binding {
   uint64_t given;
   int extra_count;
   bool failed;
-  struct span spans[LIMIT_SPECS];    /* by row of `specs` */
-  int64_t extra_inputs[LIMIT_SPECS]; /* nodes of TYPE_INPUT arguments */
+  int64_t extra_inputs[LIMIT_INPUTS]; /* nodes of TYPE_INPUT arguments */
+  struct span *spans;                 /* by row of `specs` */
+  int span_room;
 };
 
 /* Allocates the struct and fills in the defaults. */
