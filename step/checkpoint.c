@@ -301,7 +301,7 @@ static bool choose_and_measure(struct chain chain, struct step *step,
   bool chosen = choose(&chain, &trial);
   if (chosen) {
     step_trace(&trial, &scratch);
-    *peak = step_peak(&trial, &scratch, &line);
+    *peak = step_peak(&trial, 0, &scratch, &line);
     step->extra_macs = trial.extra_macs;
     step->ranges.count = 0;
     for (size_t i = 0; i < trial.ranges.count; i++)

@@ -26,6 +26,9 @@ struct sized {
 
 enum { SIZED = 16 };
 
+/* What a change is of: `index * CHANGES + this`. */
+enum change_of { CHANGE_ONCE, CHANGE_AGAIN, CHANGE_BUFFER, CHANGES };
+
 struct run {
   struct simulation *s;
   const struct tape *tape;
@@ -43,6 +46,8 @@ struct run {
   size_t made_room;
   VEC(struct buffer) buffers;
   struct sized sized[SIZED]; /* of late, by count */
+  VEC(size_t) changes; /* what came or went, by turns: enum change_of */
+  size_t changes_before[2]; /* the peaks of forward and backward */
   struct moment now;
   size_t leg; /* marks behind which it is */
 };
@@ -101,6 +106,12 @@ static inline bool *run_turned(const struct run *run, size_t value) {
 
 static inline size_t *run_gradient_of(const struct run *run, size_t value) {
   return &run->gradient[value - run->first_value];
+}
+
+static inline void run_note_change(struct run *run, enum change_of of,
+                                   size_t index) {
+  if (run->s->lists)
+    *VEC_PUSH(run->s->arena, &run->changes) = index * CHANGES + of;
 }
 
 /* Storages and bytes: storage.c */

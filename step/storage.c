@@ -86,9 +86,16 @@ int64_t run_storage_bytes(struct run *run, size_t storage) {
   return run_bytes_of(run, &run->tape->storages.at[storage].extent);
 }
 
+static void put_there(struct run *run, struct use *use, size_t storage,
+                      bool there) {
+  use->there = there;
+  run_note_change(
+      run, use == run_once(run, storage) ? CHANGE_ONCE : CHANGE_AGAIN, storage);
+}
+
 void run_allocate(struct run *run, size_t storage) {
   struct use *use = run_use_of(run, storage);
-  use->there = true;
+  put_there(run, use, storage, true);
   run_change(run, use->saved && !run->s->offload ? PART_SAVED : PART_TEMPORARY,
              run_storage_bytes(run, storage));
 }
@@ -97,7 +104,7 @@ void run_release(struct run *run, size_t storage) {
   struct use *use = run_use_of(run, storage);
   if (--use->left > 0 || !use->there)
     return;
-  use->there = false;
+  put_there(run, use, storage, false);
   run_change(run, use->saved && !run->s->offload ? PART_SAVED : PART_TEMPORARY,
              -run_storage_bytes(run, storage));
 }
