@@ -24,7 +24,7 @@ struct sized {
   int64_t bytes;
 };
 
-enum { SIZED = 16 };
+enum { SIZED = 64 }; /* a power of two */
 
 /* What a change is of: `index * CHANGES + this`. */
 enum change_of { CHANGE_ONCE, CHANGE_AGAIN, CHANGE_BUFFER, CHANGES };
@@ -116,7 +116,14 @@ static inline void run_note_change(struct run *run, enum change_of of,
 
 /* Storages and bytes: storage.c */
 
-int64_t run_bytes_of(struct run *run, const struct extent *extent);
+int64_t run_some_bytes(struct run *run, const struct extent *extent);
+
+/* Most operations have no extra room. */
+static inline int64_t run_bytes_of(struct run *run,
+                                   const struct extent *extent) {
+  return extent->count ? run_some_bytes(run, extent) : 0;
+}
+
 int64_t run_storage_bytes(struct run *run, size_t storage);
 
 /* While an operation runs: its own, matrices written out, what is whole. */

@@ -49,10 +49,8 @@ int64_t extent_bytes(const struct extent *extent, int64_t batch, int element,
   return 0;
 }
 
-int64_t run_bytes_of(struct run *run, const struct extent *extent) {
+int64_t run_some_bytes(struct run *run, const struct extent *extent) {
   uint64_t count = (uint64_t)extent->count;
-  if (!count) /* most operations have no extra room */
-    return 0;
   struct sized *late = &run->sized[(count ^ count >> 6) % SIZED];
   const struct extent *known = &late->extent;
   if (known->count != extent->count || known->share != extent->share ||
