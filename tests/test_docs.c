@@ -239,6 +239,7 @@ static void every_layer_is_documented_and_tested(void **state) {
       inputs += s->type == TYPE_INPUT;
     }
     assert_true(rows <= LIMIT_SPECS && inputs <= LIMIT_INPUTS);
+    assert_ptr_equal(layer_kind_find(slice_of(kind->name)), kind);
     run_free(&shown);
   }
   run_free(&cases);
