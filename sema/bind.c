@@ -567,3 +567,32 @@ void bind_end(struct expander *e, struct binding *b, struct span span) {
     b->failed = true;
   }
 }
+
+/* Whether layers are named in them, of which more will be known. */
+static bool refers(const struct binding *b) {
+  for (int i = 0; b->specs[i].name; i++)
+    if ((b->specs[i].type == TYPE_LAYER || b->specs[i].type == TYPE_INPUT) &&
+        ((struct layer_ref *)((char *)b->args + b->specs[i].offset))->node !=
+            NO_NODE)
+      return true;
+  return false;
+}
+
+void bind_share(struct expander *e, struct binding *b,
+                const struct layer_kind *kind) {
+  const unsigned char *bytes = b->args;
+  size_t size = kind->args_size, hash = size;
+  if (b->failed || refers(b))
+    return;
+  for (size_t i = 0; i + 8 <= size; i += 8) {
+    uint64_t word;
+    memcpy(&word, bytes + i, sizeof word);
+    hash = (hash ^ (size_t)word) * 0x9e3779b1;
+  }
+  struct kept_args *kept = &e->kept[(hash ^ hash >> 15) % RECENT_ARGS];
+  if (kept->kind == kind && memcmp(kept->args, b->args, size) == 0) {
+    arena_take_back(e->arena, b->args, size);
+    b->args = kept->args;
+  }
+  *kept = (struct kept_args){kind, b->args};
+}

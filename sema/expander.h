@@ -150,6 +150,10 @@ bool bind_wants_position(const struct binding *b);
 /* Reports what is missing. */
 void bind_end(struct expander *e, struct binding *b, struct span span);
 
+/* Of layers alike the arguments are those of the first. */
+void bind_share(struct expander *e, struct binding *b,
+                const struct layer_kind *kind);
+
 /* Tails: tail.c */
 
 struct tail_word {

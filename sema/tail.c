@@ -121,6 +121,7 @@ static bool apply_word(struct expander *e, const struct tail_word *word,
     bind_begin(e, b, word->kind->name, word->kind->specs,
                word->kind->args_size);
     bind_end(e, b, word->span);
+    bind_share(e, b, word->kind);
   }
   for (int i = 0; i < b->extra_count; i++)
     inputs[i + 1] = b->extra_inputs[i];
