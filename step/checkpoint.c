@@ -6,6 +6,7 @@
 #include "base/check.h"
 #include "step/alike.h"
 #include "step/cuts.h"
+#include "step/units.h"
 
 enum {
   MOST_UNITS = 48,  /* parts of the chain that are chosen between */
@@ -71,37 +72,37 @@ struct chain {
   const struct step *step;
   struct arena *arena;
   size_t units;
-  int64_t *cut;            /* nodes before each, units + 1 of them */
+  int64_t *cut; /* nodes before each, units + 1 of them */
   struct alike alike;
-  struct span_cost *costs; /* of [from, to) at from * (units + 1) + to */
-  int64_t *boundary;       /* bytes that lead over each cut */
-  int64_t *stands_from;    /* gradients of units from each on, and outputs */
-  int64_t budget;          /* bytes for all that does not stand */
+  struct units joined;          /* spans of which are joined */
+  struct linked *three;         /* units from each on */
+  const struct linked **linked; /* the same, or those that ran alike */
+  struct span_cost *costs;      /* of [from, to) at from * (units + 1) + to */
+  int64_t *boundary;            /* bytes that lead over each cut */
+  int64_t *stands_from; /* gradients of units from each on, and outputs */
+  int64_t budget;       /* bytes for all that does not stand */
 };
-
-/* The loss belongs to the last unit. */
-static size_t first_op(const struct chain *c, size_t unit) {
-  int64_t node = c->cut[unit];
-  if (unit == c->units)
-    return c->step->trace.tape.ops.count;
-  return node ? c->step->trace.op_end[node - 1] : 0;
-}
 
 static struct span_cost *cost_at(const struct chain *c, size_t from,
                                  size_t to) {
   return &c->costs[from * (c->units + 1) + to];
 }
 
+static struct simulation span_simulation(const struct chain *c,
+                                         struct arena *arena) {
+  return (struct simulation){.arena = arena,
+                             .trace = &c->step->trace,
+                             .model = c->step->model,
+                             .batch = c->step->settings.batch,
+                             .element = c->step->settings.dtype};
+}
+
 static void run_span(const struct chain *c, size_t from, size_t to,
                      struct span_cost *cost) {
   struct arena scratch;
-  struct simulation s = {.arena = &scratch,
-                         .trace = &c->step->trace,
-                         .model = c->step->model,
-                         .batch = c->step->settings.batch,
-                         .element = c->step->settings.dtype,
-                         .first = first_op(c, from),
-                         .end = first_op(c, to)};
+  struct simulation s = span_simulation(c, &scratch);
+  s.first = units_op(&c->joined, from);
+  s.end = units_op(&c->joined, to);
   if (s.end == 0 || s.first == s.end)
     return;
   arena_open_in(&scratch, c->arena);
@@ -114,22 +115,51 @@ static void run_span(const struct chain *c, size_t from, size_t to,
   arena_close(&scratch);
 }
 
-/* One that runs alike, among those from an earlier unit on; NULL: none. */
-static const struct span_cost *find_alike(const struct chain *c, size_t from,
-                                          size_t to) {
-  uint64_t key = alike_span(&c->alike, from, to);
-  for (size_t i = 0; i < from; i++)
-    if (alike_span(&c->alike, i, i + to - from) == key)
-      return cost_at(c, i, i + to - from);
-  return NULL;
+/* The first of units before `from` that so many units run alike from. */
+static size_t find_alike(const struct chain *c, size_t from, size_t units) {
+  uint64_t key = alike_span(&c->alike, from, from + units);
+  size_t i = 0;
+  while (i < from && alike_span(&c->alike, i, i + units) != key)
+    i++;
+  return i;
+}
+
+/* Runs three units from each on, but for those that run alike. */
+static void link_units(struct chain *c) {
+  for (size_t i = 0; i + LINKED <= c->units; i++) {
+    size_t alike = find_alike(c, i, LINKED);
+    c->linked[i] = &c->three[alike];
+    if (alike < i || !units_are_near(&c->joined, i, i + LINKED))
+      continue;
+    struct arena scratch;
+    struct simulation s = span_simulation(c, &scratch);
+    arena_open_in(&scratch, c->arena);
+    s.with_gradients = true;
+    c->three[i] = units_link(&c->joined, i, &s);
+    arena_close(&scratch);
+  }
+}
+
+/* A long span, from runs of three units each; false: it must be run. */
+static bool join_span(const struct chain *c, size_t from, size_t to,
+                      struct span_cost *cost) {
+  struct joined joined;
+  if (to - from == LINKED || !units_are_near(&c->joined, from, to) ||
+      !units_join(c->linked, from, to, &joined))
+    return false;
+  cost->peak = joined.most;
+  cost->kept = joined.saved - joined.received;
+  cost->keeps_input = joined.received > 0;
+  cost->keeps_result = joined.result_saved;
+  return true;
 }
 
 static struct span_cost measure(const struct chain *c, size_t from, size_t to) {
   struct span_cost cost = {0};
-  const struct span_cost *alike = find_alike(c, from, to);
-  if (alike)
-    cost = *alike;
-  else
+  size_t alike = find_alike(c, from, to - from);
+  if (alike < from)
+    cost = *cost_at(c, alike, alike + to - from);
+  else if (!join_span(c, from, to, &cost))
     run_span(c, from, to, &cost);
   cost.macs = cost.gradients = 0;
   for (int64_t i = c->cut[from]; i < c->cut[to]; i++) {
@@ -182,6 +212,16 @@ static void open_chain(struct chain *c, int64_t most) {
     c->cut[i + 1] = cuts.at.at[i];
   c->cut[c->units] = (int64_t)model->nodes.count;
   alike_find(&c->alike, c->step, c->cut, c->units, c->arena);
+  c->joined = (struct units){.model = model,
+                             .trace = &c->step->trace,
+                             .segments = c->step->segments.at,
+                             .segment_count = c->step->segments.count,
+                             .cut = c->cut,
+                             .count = c->units};
+  units_open(&c->joined, c->arena);
+  c->three = arena_alloc(c->arena, c->units + 1, sizeof *c->three);
+  c->linked = arena_alloc(c->arena, c->units + 1, sizeof *c->linked);
+  link_units(c);
   for (size_t from = 0; from < c->units; from++) {
     measure_spans(c, from, most);
     progress_tell(model->progress, "measuring what checkpoints spare",

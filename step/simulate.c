@@ -38,9 +38,11 @@ static void collect(struct run *run) {
   }
 }
 
-/* Without the gradients of parameters, as all between marks. */
+/* What marks and legs count. */
 static int64_t passing_bytes(const struct run *run) {
-  return run->now.bytes - run->now.parts[PART_GRADIENTS];
+  return run->s->with_gradients
+             ? run->now.bytes
+             : run->now.bytes - run->now.parts[PART_GRADIENTS];
 }
 
 static void see_most(struct run *run) {

@@ -70,7 +70,8 @@ struct simulation {
   int64_t most;       /* bytes; more than these count as too many; 0: any */
   struct mark *marks; /* in order; what is there is filled in */
   size_t mark_count;
-  struct leg *legs; /* one more; without parameters' gradients */
+  struct leg *legs; /* one more */
+  bool with_gradients; /* of parameters, in marks and legs */
 
   /* What was found. Bytes. */
   struct moment forward, backward; /* the peaks */
