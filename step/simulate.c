@@ -269,6 +269,8 @@ void simulate(struct simulation *s) {
   bool to_the_end = s->end == run.tape->ops.count;
   begin(&run);
   find_saved(&run);
+  if (s->saves_only)
+    return;
   if (s->own_inputs && s->first < s->end)
     receive_inputs(&run);
   forward_all(&run);

@@ -66,6 +66,7 @@ struct simulation {
   bool own_inputs;   /* what a part reads from before it is counted, too */
   moment_fn *each;   /* called at every moment; may be NULL */
   void *user;
+  bool saves_only;    /* what is kept is found, and nothing runs */
   bool lists;         /* the tensors at the peak are collected */
   int64_t most;       /* bytes; more than these count as too many; 0: any */
   struct mark *marks; /* in order; what is there is filled in */
