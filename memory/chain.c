@@ -48,6 +48,7 @@ bool chain_run(struct search *s, size_t from, size_t to, struct ran *ran) {
   if (!units_join(s->linked, from, to, &joined))
     return false;
   ran->kept = joined.saved;
-  ran->most = joined.most;
+  ran->most =
+      joined.forward > joined.backward ? joined.forward : joined.backward;
   return true;
 }

@@ -57,6 +57,22 @@ static bool reads_from(const struct units *u, const struct tape_op *op,
   return true;
 }
 
+/* Whether it reads nothing from before but the tensor that leads there. */
+static bool reads_one(const struct units *u, const struct tape_op *op,
+                      size_t unit) {
+  const struct tape *tape = &u->trace->tape;
+  size_t begin = units_op(u, unit);
+  size_t first = tape->ops.at[begin].first_out;
+  for (int i = 0; i < op->facts->in_count; i++) {
+    size_t in = tape_input(tape, op, i);
+    if (in < first && unit > 0 &&
+        tape->storages.at[tape->values.at[in].storage].owned &&
+        in != u->trace->value_of[u->cut[unit] - 1])
+      return false;
+  }
+  return true;
+}
+
 /* Whether a unit reaches back no further than its neighbour. */
 static bool is_near(const struct units *u, size_t unit) {
   const struct tape *tape = &u->trace->tape;
@@ -64,7 +80,8 @@ static bool is_near(const struct units *u, size_t unit) {
   if (unit > 1)
     first = tape->ops.at[units_op(u, unit - 1)].first_storage;
   for (size_t i = begin; i < end; i++)
-    if (!reads_from(u, &tape->ops.at[i], first))
+    if (!reads_from(u, &tape->ops.at[i], first) ||
+        !reads_one(u, &tape->ops.at[i], unit))
       return false;
   return end > begin;
 }
@@ -162,7 +179,8 @@ struct linked units_link(const struct units *u, size_t from,
 /* Joining them */
 
 struct joining {
-  int64_t level, cached, most, saved;
+  int64_t level, cached, saved;
+  int64_t forward, backward; /* the most */
   bool fits;
 };
 
@@ -172,12 +190,13 @@ static int64_t sum(struct joining *c, int64_t a, int64_t b) {
   return both;
 }
 
-static void see(struct joining *c, int64_t level, int64_t more) {
-  c->most = max_i64(c->most, sum(c, level, more));
+static void see_backward(struct joining *c, int64_t level, int64_t more) {
+  c->backward = max_i64(c->backward, sum(c, level, more));
 }
 
 static void join_forward(struct joining *c, const struct link *link) {
-  see(c, sum(c, c->level, c->cached), link->forward);
+  int64_t level = sum(c, c->level, c->cached);
+  c->forward = max_i64(c->forward, sum(c, level, link->forward));
   c->level = sum(c, c->level, link->rises);
   c->cached = sum(c, c->cached, link->cached);
   c->saved = sum(c, c->saved, link->saved);
@@ -193,17 +212,18 @@ bool units_join(const struct linked *const *linked, size_t from, size_t to,
   join_forward(&c, &linked[from]->first);
   for (size_t i = from; i <= last; i++)
     join_forward(&c, &linked[i]->middle);
-  see(&c, c.level, linked[last]->last.backward);
+  see_backward(&c, c.level, linked[last]->last.backward);
   int64_t level = sum(&c, c.level, linked[last]->turns);
   join_forward(&c, &linked[last]->last);
   for (size_t i = last + 1; i-- > from;) {
-    see(&c, level, linked[i]->middle.backward);
+    see_backward(&c, level, linked[i]->middle.backward);
     level = sum(&c, level, -linked[i]->middle.falls);
   }
-  see(&c, level, linked[from]->first.backward);
+  see_backward(&c, level, linked[from]->first.backward);
   *joined = (struct joined){.saved = c.saved,
                             .received = linked[from]->received,
-                            .most = c.most,
+                            .forward = c.forward,
+                            .backward = c.backward,
                             .result_saved = linked[last]->result_saved};
   return c.fits;
 }

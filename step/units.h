@@ -55,7 +55,7 @@ struct linked units_link(const struct units *units, size_t from,
 /* What a span takes. Bytes. */
 struct joined {
   int64_t saved, received; /* as in struct simulation */
-  int64_t most;            /* alive, of what the legs of the runs count */
+  int64_t forward, backward; /* the most alive, of what legs count */
   bool result_saved;
 };
 

@@ -66,12 +66,11 @@ static int check_span(const char *path, const struct search *s, size_t from,
   whole.first = units_op(&s->chain, from);
   whole.end = units_op(&s->chain, to);
   simulate(&whole);
-  int64_t most = whole.forward.bytes > whole.backward.bytes
-                     ? whole.forward.bytes
-                     : whole.backward.bytes;
-  if (most != joined.most)
+  if (whole.forward.bytes != joined.forward ||
+      whole.backward.bytes != joined.backward)
     print_error("%s: units %zu to %zu of %zu\n", path, from, to, s->units);
-  assert_int_equal(most, joined.most);
+  assert_int_equal(whole.forward.bytes, joined.forward);
+  assert_int_equal(whole.backward.bytes, joined.backward);
   assert_int_equal(whole.saved, joined.saved);
   assert_int_equal(whole.received, joined.received);
   assert_int_equal(whole.result_saved, joined.result_saved);
