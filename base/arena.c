@@ -38,7 +38,7 @@ void arena_open(struct arena *arena, netc_resize_fn *resize, void *user) {
 }
 
 void arena_close(struct arena *arena) {
-  if (arena->inner)
+  while (arena->inner)
     arena_close(arena->inner);
   struct arena_block *block = arena->blocks;
   while (block) {
@@ -49,12 +49,13 @@ void arena_close(struct arena *arena) {
   arena->blocks = NULL;
   arena->next = arena->end = NULL;
   if (arena->outer)
-    arena->outer->inner = NULL;
+    arena->outer->inner = arena->earlier;
 }
 
 void arena_open_in(struct arena *arena, struct arena *outer) {
   arena_open(arena, outer->resize, outer->user);
   arena->outer = outer;
+  arena->earlier = outer->inner;
   outer->inner = arena;
 }
 
@@ -66,7 +67,7 @@ struct arena *arena_root(struct arena *arena) {
 
 _Noreturn void arena_fail(struct arena *arena) {
   arena = arena_root(arena);
-  if (arena->inner)
+  while (arena->inner)
     arena_close(arena->inner);
   guard_fail(arena->guard);
 }

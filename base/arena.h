@@ -22,6 +22,7 @@ struct arena {
   char *end;
   struct guard *guard;         /* where to go when memory runs out */
   struct arena *outer, *inner; /* arena_open_in: inner ones close first */
+  struct arena *earlier;       /* opened in the same one, and closed later */
 };
 
 /* `resize` may be NULL for the C library's allocator. */

@@ -10,12 +10,23 @@ static bool is_given(const struct binding *b, int row) {
   return b->given >> row & 1;
 }
 
+static void room_for_spans(struct expander *e, struct binding *b) {
+  int rows = 0;
+  while (b->specs[rows].name)
+    rows++;
+  if (rows <= b->span_room)
+    return;
+  b->spans = arena_room(e->arena, (size_t)rows, sizeof *b->spans);
+  b->span_room = rows;
+}
+
 void bind_begin(struct expander *e, struct binding *b, const char *owner,
                 const struct arg_spec *specs, size_t size) {
   static const struct arg_spec none[] = {SPEC_END};
-  memset(b, 0, offsetof(struct binding, spans)); /* most rows are not there */
+  memset(b, 0, offsetof(struct binding, spans)); /* whose room stays */
   b->specs = specs ? specs : none;
   b->owner = owner;
+  room_for_spans(e, b);
   b->args = arena_alloc(e->arena, size ? size : 1, 1);
   for (int i = 0; b->specs[i].name; i++) {
     const struct arg_spec *spec = &b->specs[i];
@@ -555,4 +566,33 @@ void bind_end(struct expander *e, struct binding *b, struct span span) {
       diag_help(d, "%s: %s", spec->name, spec->doc);
     b->failed = true;
   }
+}
+
+/* Whether layers are named in them, of which more will be known. */
+static bool refers(const struct binding *b) {
+  for (int i = 0; b->specs[i].name; i++)
+    if ((b->specs[i].type == TYPE_LAYER || b->specs[i].type == TYPE_INPUT) &&
+        ((struct layer_ref *)((char *)b->args + b->specs[i].offset))->node !=
+            NO_NODE)
+      return true;
+  return false;
+}
+
+void bind_share(struct expander *e, struct binding *b,
+                const struct layer_kind *kind) {
+  const unsigned char *bytes = b->args;
+  size_t size = kind->args_size, hash = size;
+  if (b->failed || refers(b))
+    return;
+  for (size_t i = 0; i + 8 <= size; i += 8) {
+    uint64_t word;
+    memcpy(&word, bytes + i, sizeof word);
+    hash = (hash ^ (size_t)word) * 0x9e3779b1;
+  }
+  struct kept_args *kept = &e->kept[(hash ^ hash >> 15) % RECENT_ARGS];
+  if (kept->kind == kind && memcmp(kept->args, b->args, size) == 0) {
+    arena_take_back(e->arena, b->args, size);
+    b->args = kept->args;
+  }
+  *kept = (struct kept_args){kind, b->args};
 }

@@ -109,8 +109,9 @@ struct binding {
   uint64_t given;
   int extra_count;
   bool failed;
-  struct span spans[LIMIT_SPECS];    /* by row of `specs` */
-  int64_t extra_inputs[LIMIT_SPECS]; /* nodes of TYPE_INPUT arguments */
+  int64_t extra_inputs[LIMIT_INPUTS]; /* nodes of TYPE_INPUT arguments */
+  struct span *spans;                 /* by row of `specs` */
+  int span_room;
 };
 
 /* Allocates the struct and fills in the defaults. */
@@ -135,6 +136,10 @@ bool bind_wants_position(const struct binding *b);
 
 /* Reports what is missing. */
 void bind_end(struct expander *e, struct binding *b, struct span span);
+
+/* Of layers alike the arguments are those of the first. */
+void bind_share(struct expander *e, struct binding *b,
+                const struct layer_kind *kind);
 
 /* Labels: label.c */
 

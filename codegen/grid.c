@@ -92,6 +92,8 @@ static bool leads_to_unit(struct slice text, size_t blank) {
 
 static size_t line_length(struct slice text, size_t width) {
   size_t length = 0, blank = 0, columns = 0;
+  if (text.length <= width) /* bytes: no fewer than columns */
+    return text.length;
   while (length < text.length) {
     bool starts = ((unsigned char)text.at[length] & 0xC0) != 0x80;
     if (starts && columns++ == width)

@@ -64,10 +64,9 @@ struct option_text option_text(const struct option_row *row) {
 
 /* data_parallel is --data-parallel. */
 static void put_hyphens(struct option_text *to, const char *name) {
-  append(to, "%s", name);
-  for (char *at = to->text; *at; at++)
-    if (*at == '_')
-      *at = '-';
+  size_t used = strlen(to->text), length = strlen(name);
+  for (size_t i = 0; i <= length && used + i < sizeof to->text; i++)
+    to->text[used + i] = name[i] == '_' ? '-' : name[i];
 }
 
 struct option_text setting_text(const struct netc_setting *setting,
@@ -101,8 +100,8 @@ bool settings_taken(enum command command) {
 
 static bool is_hidden(enum command command, const char *name) {
   for (int i = 0; i < OPTION_COUNT; i++)
-    if (rows[i].name && strcmp(rows[i].name, name) == 0 &&
-        option_taken(command, &rows[i]))
+    if (option_taken(command, &rows[i]) && rows[i].name &&
+        *rows[i].name == *name && strcmp(rows[i].name, name) == 0)
       return true;
   return false;
 }

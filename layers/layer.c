@@ -10,8 +10,11 @@
 #include "layers/layers.def"
 #undef LAYER
 
-static const struct layer_kind *const kinds[] = {
-#define LAYER(id) &layer_##id,
+static const struct {
+  struct slice name; /* once more: most of the others are told by its length */
+  const struct layer_kind *kind;
+} kinds[] = {
+#define LAYER(id) {{#id, sizeof #id - 1}, &layer_##id},
 #include "layers/layers.def"
 #undef LAYER
 };
@@ -21,34 +24,42 @@ size_t layer_kind_count(void) {
 }
 
 const struct layer_kind *layer_kind_at(size_t index) {
-  return kinds[index];
+  return kinds[index].kind;
 }
 
 const struct layer_kind *layer_kind_find(struct slice name) {
   for (size_t i = 0; i < layer_kind_count(); i++)
-    if (slice_is(name, kinds[i]->name))
-      return kinds[i];
+    if (slice_equal(name, kinds[i].name))
+      return kinds[i].kind;
   return NULL;
 }
 
+static struct slice first_word(const char *words) {
+  size_t length = 0;
+  while (words[length] && words[length] != ' ')
+    length++;
+  return (struct slice){words, length};
+}
+
+static const char *behind(struct slice word) {
+  const char *end = word.at + word.length;
+  return end + (*end == ' ');
+}
+
 int word_index(const char *words, struct slice word) {
-  for (int i = 1; words; i++) {
-    struct slice known = word_at(words, i);
-    if (!known.length)
-      break;
+  for (int i = 1; words && *words; i++) {
+    struct slice known = first_word(words);
     if (slice_equal(known, word))
       return i;
+    words = behind(known);
   }
   return 0;
 }
 
 struct slice word_at(const char *words, int index) {
-  while (index > 1 && *words) {
-    words += strcspn(words, " ");
-    words += *words == ' ';
-    index--;
-  }
-  return (struct slice){words, strcspn(words, " ")};
+  for (; index > 1 && *words; index--)
+    words = behind(first_word(words));
+  return first_word(words);
 }
 
 void terms_add(struct terms *terms, struct term term) {

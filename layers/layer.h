@@ -89,7 +89,10 @@ enum arg_place {
   PLACE_STRIDE,   /* /value */
 };
 
-enum { LIMIT_SPECS = 64 }; /* rows that a layer or a section may have */
+enum {
+  LIMIT_SPECS = 64, /* rows that a layer or a section may have */
+  LIMIT_INPUTS = 4, /* of these, of TYPE_INPUT */
+};
 
 struct arg_spec {
   const char *name; /* in the manual, and its key */

@@ -29,11 +29,13 @@ int64_t fit_room(const struct train_settings *train) {
                                    : left / (100 + percent) * 100;
 }
 
-static struct tried try_step(const struct step *step, struct arena *arena) {
+/* More than `most` may be INT64_MAX; 0: all that it takes is wanted. */
+static struct tried try_step(const struct step *step, int64_t most,
+                             struct arena *arena) {
   struct tried trial = {.batch = step->settings.batch};
   trial.peak = parallel_wanted(&step->settings)
                    ? parallel_peak(step, arena, &trial.line, &trial.host)
-                   : step_peak(step, arena, &trial.line);
+                   : step_peak(step, most, arena, &trial.line);
   return trial;
 }
 
@@ -50,7 +52,7 @@ int64_t fit_peak(const struct model *model, const struct train_settings *train,
   step.settings.batch = batch;
   arena_open_in(&scratch, arena);
   checkpoint_choose(&step, fit_room(&step.settings), &scratch);
-  int64_t peak = try_step(&step, &scratch).peak;
+  int64_t peak = try_step(&step, 0, &scratch).peak;
   arena_close(&scratch);
   return peak;
 }
@@ -78,7 +80,7 @@ static void open_search(struct batch_search *s) {
 
 static struct tried try_batch(const struct batch_search *s,
                               const struct step *step, bool chooses,
-                              int64_t batch) {
+                              int64_t batch, int64_t most) {
   struct arena scratch;
   struct step trial = *step;
   trial.settings.batch = batch;
@@ -90,7 +92,8 @@ static struct tried try_batch(const struct batch_search *s,
         .model = step->model, .settings = trial.settings, .runs = step->runs};
     checkpoint_choose(&trial, s->room, &scratch);
   }
-  struct tried found = fit_held(&trial.settings, try_step(&trial, &scratch));
+  struct tried found =
+      fit_held(&trial.settings, try_step(&trial, most, &scratch));
   arena_close(&scratch);
   return found;
 }
@@ -144,8 +147,11 @@ static int64_t follow_lines(const struct batch_search *s,
   for (int i = 0; b.fails.batch - b.fits.batch > 1; i++) {
     if (b.fits.batch >= MOST_BATCH) /* nothing of it grows with the batch */
       break;
-    last = try_batch(s, step, false, next_batch(&b, &last, s->room, i));
-    *VEC_PUSH(arena, &known->all) = last;
+    int64_t next = next_batch(&b, &last, s->room, i);
+    bool ends = next == b.fits.batch + 1; /* unless that fits, too */
+    last = try_batch(s, step, false, next, ends ? s->room : 0);
+    if (last.peak < INT64_MAX)
+      *VEC_PUSH(arena, &known->all) = last;
     narrow(&b, &last, s->room);
   }
   return b.fits.batch;
@@ -157,7 +163,7 @@ static int64_t follow_lines(const struct batch_search *s,
  */
 static bool batch_fits(const struct batch_search *s, int64_t batch) {
   if (!s->plain.model || parallel_wanted(&s->step->settings))
-    return try_batch(s, s->step, s->chooses, batch).peak <= s->room;
+    return try_batch(s, s->step, s->chooses, batch, s->room).peak <= s->room;
   struct arena scratch;
   struct step trial = *s->step;
   trial.settings.batch = batch;
@@ -236,7 +242,7 @@ static bool try_way(const struct step *step, struct fit *fit,
     trial.runs = same ? step->runs : NULL; /* they know of no types */
     checkpoint_choose(&trial, fit->room, &scratch);
   }
-  int64_t peak = fit_held(&trial.settings, try_step(&trial, &scratch)).peak;
+  int64_t peak = fit_held(&trial.settings, try_step(&trial, 0, &scratch)).peak;
   if (peak <= fit->room)
     *VEC_PUSH(step->model->arena, &fit->ways) = (struct way_out){
         way_text(step->model->arena, what, number), peak, trial.extra_macs};
@@ -297,7 +303,7 @@ void fit_device(const struct train_settings *train, int64_t *device,
 
 void fit_find(const struct step *step, struct arena *arena, struct fit *fit) {
   struct tries trials = {0};
-  struct tried given = try_step(step, arena);
+  struct tried given = try_step(step, 0, arena);
   *fit = (struct fit){.peak = given.peak,
                       .host = given.host,
                       .host_room = step->settings.host_memory};

@@ -39,26 +39,14 @@ static void note_moment(void *user, const struct moment *moment) {
   *VEC_PUSH(q->model->arena, &q->memory->timeline) = *moment;
 }
 
-/* A second run, in which the tensors at the peak are collected. */
-static void find_alive(const struct step *step, struct arena *arena,
-                       struct question *q) {
-  struct simulation s = {.look_at = q->memory->training.at.number};
+/* The tensors at the peak, those of a layer and kind as one. */
+static void list_alive(const struct question *q, struct simulation *s) {
   struct alive_list *list = &q->memory->alive;
-  struct training same;
-  if (q->timeline) {
-    s.each = note_moment;
-    s.user = q;
-  }
-  if (step->model->nodes.count > LISTED_NODES && !q->timeline)
-    return;
-  if (!s.look_at && !q->timeline)
-    return; /* in the optimizer's step no tensor of the net is */
-  step_measure(step, arena, &s, &same);
-  if (s.alive.count == 0)
+  if (s->alive.count == 0)
     return; /* qsort must not be given NULL */
-  qsort(s.alive.at, s.alive.count, sizeof *s.alive.at, by_node);
-  for (size_t i = 0; i < s.alive.count; i++) {
-    const struct alive *alive = &s.alive.at[i];
+  qsort(s->alive.at, s->alive.count, sizeof *s->alive.at, by_node);
+  for (size_t i = 0; i < s->alive.count; i++) {
+    const struct alive *alive = &s->alive.at[i];
     struct alive *last = list->count ? &list->at[list->count - 1] : NULL;
     if (last && last->node == alive->node && last->part == alive->part)
       last->bytes += alive->bytes; /* at most the peak */
@@ -68,29 +56,53 @@ static void find_alive(const struct step *step, struct arena *arena,
   qsort(list->at, list->count, sizeof *list->at, by_bytes);
 }
 
-static bool find_training(struct question *q, struct arena *arena) {
+/* The step is traced in `lasting`; what else it takes is in `scratch`. */
+static bool find_training(struct question *q, struct arena *lasting,
+                          struct arena *scratch) {
   struct memory *m = q->memory;
-  struct step step = {.model = q->model, .settings = q->settings->train};
-  struct simulation s = {.saved_by_node = m->saved_by_node};
-  struct runs runs = {.arena = arena}; /* parts are run again and again */
-  step.runs = &runs;
-  checkpoint_choose(&step, fit_room(&step.settings), arena);
-  if (!step_measure(&step, arena, &s, &m->training))
+  struct step *step = ARENA_NEW(lasting, struct step);
+  struct simulation s = {.saved_by_node = m->saved_by_node,
+                         .lists = q->timeline ||
+                                  q->model->nodes.count <= LISTED_NODES};
+  if (q->timeline) {
+    s.each = note_moment;
+    s.user = q;
+  }
+  step->model = q->model;
+  step->settings = q->settings->train;
+  step->runs = ARENA_NEW(lasting, struct runs); /* parts run again and again */
+  step->runs->arena = lasting;
+  checkpoint_choose(step, fit_room(&step->settings), lasting);
+  if (!step_measure(step, scratch, &s, &m->training))
     return false;
-  m->extra_macs = step.extra_macs;
-  for (size_t i = 0; i < step.ranges.count; i++)
-    *VEC_PUSH(q->model->arena, &m->ranges) = step.ranges.at[i];
-  find_alive(&step, arena, q);
-  if (fit_room(&step.settings))
-    fit_find(&step, arena, &m->fit);
-  return !parallel_wanted(&step.settings) ||
-         parallel_find(&step, arena, q->model->arena, &m->parallel);
+  m->step = step;
+  m->extra_macs = step->extra_macs;
+  for (size_t i = 0; i < step->ranges.count; i++)
+    *VEC_PUSH(q->model->arena, &m->ranges) = step->ranges.at[i];
+  if (m->training.at.number) /* in the optimizer's step none of the net is */
+    list_alive(q, &s);
+  if (fit_room(&step->settings))
+    fit_find(step, scratch, &m->fit);
+  return !parallel_wanted(&step->settings) ||
+         parallel_find(step, scratch, q->model->arena, &m->parallel);
+}
+
+/* A net of many layers is not searched again: its tape need not be kept. */
+static bool trace_training(struct question *q) {
+  struct arena scratch;
+  bool small = q->model->nodes.count <= QUICK_NODES;
+  arena_open_in(&scratch, q->model->arena);
+  bool fits = find_training(q, small ? q->model->arena : &scratch, &scratch);
+  arena_close(&scratch);
+  if (!small)
+    q->memory->step = NULL;
+  return fits;
 }
 
 /* What the settings' own batch takes: the first of all trials. */
-static struct tried own_trial(const struct memory *memory,
-                              const struct train_settings *train) {
+static struct tried own_trial(const struct memory *memory) {
   const struct parallel *p = &memory->parallel;
+  const struct train_settings *train = &memory->step->settings;
   struct tried own = {.batch = train->batch,
                       .peak = memory->training.peak,
                       .line = memory->training.line};
@@ -116,26 +128,22 @@ static bool none_fits(const struct train_settings *train,
   return !fits;
 }
 
-bool memory_largest_batches(const struct model *model,
-                            const struct train_settings *train,
-                            const struct memory *memory, size_t count,
+bool memory_largest_batches(const struct memory *memory, size_t count,
                             const int64_t *bytes, int64_t *batches) {
   struct arena scratch;
-  struct step step = {.model = model, .settings = *train};
-  struct tried own = own_trial(memory, train);
   struct tries trials = {0};
-  struct runs runs = {.arena = &scratch};
   memset(batches, 0, count * sizeof *batches);
-  /* A pipeline is cut anew for each batch that is tried. */
-  if (model->nodes.count > QUICK_NODES / (train->pipeline > 1 ? 8 : 1))
+  if (!memory->step)
     return false;
-  if (none_fits(train, &own, count, bytes))
+  struct step step = *memory->step;
+  /* A pipeline is cut anew for each batch that is tried. */
+  if (step.settings.pipeline > 1 && step.model->nodes.count > QUICK_NODES / 8)
+    return false;
+  struct tried own = own_trial(memory);
+  if (none_fits(&step.settings, &own, count, bytes))
     return true;
-  arena_open_in(&scratch, model->arena);
-  if (parallel_wanted(train)) /* parts are run again and again */
-    step.runs = &runs;
+  arena_open_in(&scratch, step.model->arena);
   *VEC_PUSH(&scratch, &trials.all) = own;
-  checkpoint_choose(&step, fit_room(&step.settings), &scratch);
   for (size_t i = 0; i < count; i++) {
     step.settings.memory = bytes[i];
     batches[i] =
@@ -254,7 +262,6 @@ bool memory_is_small(const struct model *model,
 
 bool memory_find(const struct model *model, const struct settings *settings,
                  bool timeline, struct diags *diags, struct memory *memory) {
-  struct arena scratch;
   struct question q = {model, settings, memory, timeline};
   if (!degrees_check(model, &settings->train, diags))
     return false;
@@ -269,9 +276,7 @@ bool memory_find(const struct model *model, const struct settings *settings,
   }
   memory->saved_by_node = arena_alloc(model->arena, model->nodes.count + 1,
                                       sizeof *memory->saved_by_node);
-  arena_open_in(&scratch, model->arena);
-  bool fits = find_training(&q, &scratch);
-  arena_close(&scratch);
+  bool fits = trace_training(&q);
   if (fits && !enough_parts(model, &settings->train, &memory->parallel, diags))
     return false;
   if (fits && rule_find(model, settings, &memory->rule) &&

@@ -16,6 +16,7 @@ struct alive_list {
 struct memory {
   struct rule rule;
   struct training training;
+  const struct step *step;       /* as it was traced; NULL: the net is large */
   int64_t *saved_by_node;        /* bytes that each keeps for backward */
   struct alive_list alive;       /* at the peak, the largest first */
   VEC(struct moment) timeline;   /* if it was asked for */
@@ -27,13 +28,11 @@ struct memory {
 };
 
 /*
- * The largest batch that fits each of `count` devices of `bytes`; `memory` is
- * that of the settings. For nets of so many layers that it would take long,
- * false.
+ * The largest batch that fits each of `count` devices of `bytes`, with the
+ * settings that `memory` was found with. For nets of so many layers that it
+ * would take long, false.
  */
-bool memory_largest_batches(const struct model *model,
-                            const struct train_settings *train,
-                            const struct memory *memory, size_t count,
+bool memory_largest_batches(const struct memory *memory, size_t count,
                             const int64_t *bytes, int64_t *batches);
 
 /*

@@ -15,7 +15,7 @@ struct tape_known {
   const struct value_sums *sums;
   bool *expert, *dense;
   struct alike alike; /* where it has been cut */
-  size_t *far;
+  const size_t *far;
   int64_t *cut;
   size_t units;
 };
@@ -123,10 +123,10 @@ static void find_parts(struct search *s, const struct tape_known *known) {
   if (known && s->units == known->units &&
       memcmp(s->cut, known->cut, (s->units + 1) * sizeof *s->cut) == 0) {
     s->alike = known->alike;
-    s->far = known->far;
+    chain_open(s, known->far);
   } else {
     alike_find(&s->alike, s->step, s->cut, s->units, s->arena);
-    chain_open(s);
+    chain_open(s, NULL);
   }
   s->linked = arena_alloc(s->arena, s->units + 1, sizeof *s->linked);
 }
@@ -139,7 +139,7 @@ static void remember(const struct search *s) {
                                .expert = s->expert,
                                .dense = s->dense,
                                .alike = s->alike,
-                               .far = s->far,
+                               .far = s->chain.far,
                                .cut = s->cut,
                                .units = s->units};
   s->step->runs->tape = known;

@@ -3,6 +3,7 @@
 #define NETC_MEMORY_STAGE_H
 
 #include "step/alike.h"
+#include "step/units.h"
 #include "memory/parallel.h"
 #include "memory/shard.h"
 
@@ -27,7 +28,7 @@ struct search {
   struct alike alike;
   struct known *known; /* stages that have been measured, in known_room */
   size_t known_room;
-  size_t *far; /* by unit: those before it that cannot be joined: chain.h */
+  struct units chain;
   const struct linked **linked; /* by unit: three from it on; NULL: not yet */
   int64_t *cut; /* nodes before each unit, and all of them behind the last */
   size_t units;

@@ -50,7 +50,7 @@ bool model_same_layer(const struct model *model, int64_t a, int64_t b) {
     if (!shape_equal(model->nodes.at[node_input(model, x, i)].out,
                      model->nodes.at[node_input(model, y, i)].out))
       return false;
-  for (int i = 0; i < x->param_count; i++)
+  for (int i = 0; i < x->param_count; i += x->copies) /* which are alike */
     if (!same_param(model, x->first_param + (size_t)i,
                     y->first_param + (size_t)i))
       return false;

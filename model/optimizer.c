@@ -41,13 +41,15 @@ enum {
 struct state {
   struct optimizer_cost *cost;
   const struct profile *profile;
-  int update; /* enum update */
-  bool flat;  /* one tensor behind the other: nothing is rounded */
+  int update;     /* enum update */
+  bool flat;      /* a copy is stepped, one tensor behind the other */
+  int64_t params; /* that are alike, one behind the other, as experts' are */
 };
 
 static bool add_tensors(const struct state *s, int64_t times, int64_t values,
                         int64_t width) {
   int64_t bytes;
+  times *= s->params; /* fewer than there are bytes of memory here */
   return mul_i64(values, width, &bytes) &&
          add_product_i64(bytes, times, &s->cost->state) &&
          add_product_i64(s->flat ? 0 : allocation_rest(s->profile, bytes),
@@ -84,7 +86,7 @@ static bool add_state(const struct state *s, const struct optimizer_facts *f,
            add_tensors(s, s->flat ? 0 : f->scalars, 1, 4);
   int scalars = s->update == UPDATE_FOREACH ? 0 : f->scalars;
   return add_tensors(s, f->whole, bytes, 1) &&
-         add_i64(s->cost->state, 4 * scalars, &s->cost->state);
+         add_product_i64(4 * s->params, scalars, &s->cost->state);
 }
 
 /* Sums of a step over the parameters. */
@@ -93,11 +95,13 @@ struct sizes_seen {
 };
 
 static bool see(struct sizes_seen *seen, const struct optimizer_facts *f,
-                int64_t bytes) {
+                int64_t bytes, int64_t params) {
   int64_t loop;
+  if (params > 1) /* behind the first, each has one of its size before it */
+    seen->previous = max_i64(seen->previous, bytes);
   if (!mul_i64(bytes, f->loop, &loop) ||
       !add_product_i64(seen->previous, f->previous, &loop) ||
-      !add_i64(seen->all, bytes, &seen->all))
+      !add_product_i64(bytes, params, &seen->all))
     return false;
   seen->loop = max_i64(seen->loop, loop);
   seen->largest = max_i64(seen->largest, bytes);
@@ -147,6 +151,22 @@ static bool is_meant(const struct param_range *range, size_t index,
          (!range->only || range->only[index]);
 }
 
+static bool is_like(const struct model_param *a, const struct model_param *b) {
+  return a->count == b->count && a->rank == b->rank && a->rows == b->rows &&
+         a->columns == b->columns;
+}
+
+/* All that are like `param`, if there are any. */
+static bool add_params(const struct state *s, const struct optimizer_facts *f,
+                       const struct model_param *param, int element,
+                       struct sizes_seen *seen) {
+  int64_t bytes;
+  return s->params == 0 ||
+         (element_bytes(element, param->count, &bytes) &&
+          add_product_i64(s->flat ? bytes : 0, s->params, &s->cost->master) &&
+          add_state(s, f, param, bytes) && see(seen, f, bytes, s->params));
+}
+
 bool optimizer_cost(const struct model *model, const struct param_range *range,
                     const struct train_settings *train,
                     struct optimizer_cost *cost) {
@@ -155,19 +175,24 @@ bool optimizer_cost(const struct model *model, const struct param_range *range,
   int element = master ? ELEMENT_F32 : train->dtype;
   struct sizes_seen seen = {0};
   struct state state = {cost, profile_at(train->profile), update_of(train),
-                        master};
-  int64_t bytes;
+                        master, 0};
+  struct model_param last = {0};
   *cost = (struct optimizer_cost){.state = f->quantized ? ADAM8BIT_MAPS : 0};
   for (size_t i = range->first; i < range->end; i++) {
-    struct model_param share = model->params.at[i], *param = &share;
-    if (!is_meant(range, i, param))
+    struct model_param param = model->params.at[i];
+    if (!is_meant(range, i, &param))
       continue;
     if (range->share)
-      param->count = range->share[param->same];
-    if (!element_bytes(element, param->count, &bytes) ||
-        (master && !add_i64(cost->master, bytes, &cost->master)) ||
-        !add_state(&state, f, param, bytes) || !see(&seen, f, bytes))
+      param.count = range->share[param.same];
+    if (state.params && is_like(&last, &param)) {
+      state.params++;
+      continue;
+    }
+    if (!add_params(&state, f, &last, element, &seen))
       return false;
+    last = param;
+    state.params = 1;
   }
-  return find_workspace(train, state.update, &seen, f, cost);
+  return add_params(&state, f, &last, element, &seen) &&
+         find_workspace(train, state.update, &seen, f, cost);
 }

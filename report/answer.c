@@ -160,8 +160,7 @@ static void put_largest(struct answer *a, struct text *to) {
   static const int64_t devices[] = {(int64_t)24 << 30, (int64_t)80 << 30};
   int64_t batches[2];
   if (a->c->memory.fit.device ||
-      !memory_largest_batches(a->c->model, &a->c->settings->train,
-                              &a->c->memory, 2, devices, batches))
+      !memory_largest_batches(&a->c->memory, 2, devices, batches))
     return;
   text_put(to, "; largest batch ");
   for (int i = 0; i < 2; i++) {

@@ -201,11 +201,38 @@ static void close_groups(struct table *t) {
   t->line_count = count;
 }
 
-static void keep_to_page(struct report *r, struct table *t) {
-  while (!r->options->depth && t->deepest > 0 && grid_lines(&t->grid) > PAGE) {
+/* Fills the table if it has a chance: every row takes a line at least. */
+static bool fills_page(struct report *r, struct table *t) {
+  size_t rows = t->line_count + 2; /* head and total */
+  if (rows > PAGE)
+    return false;
+  fill_table(r, t);
+  return grid_lines(&t->grid) <= PAGE;
+}
+
+/* Closes groups until it fits; whether it does. */
+static bool keep_to_page(struct report *r, struct table *t) {
+  while (!fills_page(r, t)) {
+    if (t->deepest == 0)
+      return false;
     close_groups(t);
-    fill_table(r, t);
   }
+  return true;
+}
+
+static void choose_rows(struct report *r, struct table *t) {
+  bool all = r->options->unfold || r->options->explain;
+  find_lines(r, t, all ? FOLD_NONE : FOLD_EQUAL);
+  if (!r->options->depth) {
+    if (keep_to_page(r, t))
+      return;
+    if (!all) {
+      find_lines(r, t, FOLD_ALIKE);
+      if (keep_to_page(r, t))
+        return;
+    }
+  }
+  fill_table(r, t);
 }
 
 static void put_table(struct report *r) {
@@ -213,15 +240,7 @@ static void put_table(struct report *r) {
   struct slice wrong;
   t.count = columns_choose(r->options->columns, t.columns, &wrong);
   t.fields = columns_prepare(r->c, t.columns, t.count);
-  bool all = r->options->unfold || r->options->explain;
-  find_lines(r, &t, all ? FOLD_NONE : FOLD_EQUAL);
-  fill_table(r, &t);
-  keep_to_page(r, &t);
-  if (!all && !r->options->depth && grid_lines(&t.grid) > PAGE) {
-    find_lines(r, &t, FOLD_ALIKE);
-    fill_table(r, &t);
-    keep_to_page(r, &t);
-  }
+  choose_rows(r, &t);
   size_t last = grid_rows(&t.grid) - 1;
   for (size_t i = 0; i <= last; i++) {
     grid_put_row(r->out, &t.grid, i);

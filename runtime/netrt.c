@@ -1,4 +1,5 @@
 /* The runtime: opening a model, and running its operations. */
+#include "isa.h"
 #include "onednn.h"
 
 #include <string.h>
@@ -105,6 +106,7 @@ enum netrt_status netrt_open(struct netrt *net, const struct netrt_model *model,
   net->model = model;
   net->weights = weights;
   net->arena = arena;
+  net->isa = isa_here();
 #ifdef NETRT_CHECK
   netrt_check_open(net);
 #endif

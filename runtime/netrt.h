@@ -167,6 +167,7 @@ struct netrt {
   uint32_t failed_op; /* where it was not NETRT_OK */
   size_t high_water;  /* NETRT_CHECK: bytes of the arena that were used */
   void *kept;         /* a build with oneDNN: until netrt_close; else NULL */
+  unsigned isa;       /* instructions that netrt_open found: isa.h */
 };
 
 /*

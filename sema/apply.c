@@ -259,36 +259,6 @@ static void read_arg(struct expander *e, struct bound *bound,
   }
 }
 
-/* Whether layers are named in them, of which more will be known. */
-static bool refers(const struct binding *b) {
-  for (int i = 0; b->specs[i].name; i++)
-    if ((b->specs[i].type == TYPE_LAYER || b->specs[i].type == TYPE_INPUT) &&
-        ((struct layer_ref *)((char *)b->args + b->specs[i].offset))->node !=
-            NO_NODE)
-      return true;
-  return false;
-}
-
-/* Of lines alike the arguments are those of the first. */
-static void share_args(struct expander *e, const struct layer_kind *kind,
-                       struct binding *b) {
-  const unsigned char *bytes = b->args;
-  size_t size = kind->args_size, hash = size;
-  if (b->failed || refers(b))
-    return;
-  for (size_t i = 0; i + 8 <= size; i += 8) {
-    uint64_t word;
-    memcpy(&word, bytes + i, sizeof word);
-    hash = (hash ^ (size_t)word) * 0x9e3779b1;
-  }
-  struct kept_args *kept = &e->kept[(hash ^ hash >> 15) % RECENT_ARGS];
-  if (kept->kind == kind && memcmp(kept->args, b->args, size) == 0) {
-    arena_take_back(e->arena, b->args, size);
-    b->args = kept->args;
-  }
-  *kept = (struct kept_args){kind, b->args};
-}
-
 static struct bound *bind_stmt(struct expander *e, const struct stmt *stmt,
                                const struct layer_kind *kind) {
   struct bound *bound = e->free_bound;
@@ -310,7 +280,7 @@ static struct bound *bind_stmt(struct expander *e, const struct stmt *stmt,
   }
   bind_end(e, &bound->binding, stmt->name_span);
   tail_drop_biases(&bound->tail, &bound->binding);
-  share_args(e, kind, &bound->binding);
+  bind_share(e, &bound->binding, kind);
   return bound;
 }
 
@@ -469,8 +439,8 @@ static void apply_bound(struct expander *e, const struct stmt *stmt,
     apply_block(e, stmt, bound, label);
     return;
   }
-  size_t room = bound->operands.count + LIMIT_SPECS + 1;
-  int64_t few[LIMIT_SPECS + 4];
+  size_t room = bound->operands.count + LIMIT_INPUTS + 1;
+  int64_t few[LIMIT_INPUTS + 4];
   int64_t *nodes = room <= sizeof few / sizeof *few
                        ? few
                        : arena_alloc(e->arena, room, sizeof *nodes);

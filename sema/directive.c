@@ -172,7 +172,9 @@ void expand_settings(struct expander *e, const struct stmt *stmt) {
   struct settings *settings = e->in->settings;
   bool train = slice_is(stmt->name, "train");
   bool infer = slice_is(stmt->name, "infer");
+  struct span spans[LIMIT_SPECS];
   struct binding b = {
+      .spans = spans,
       .specs = train   ? train_specs
                : infer ? infer_specs
                        : budget_specs,
@@ -185,7 +187,7 @@ void expand_settings(struct expander *e, const struct stmt *stmt) {
   };
   if (!train && !infer) { /* a promise is made once */
     b.given = settings->budget_given;
-    memcpy(b.spans, settings->budget_spans, sizeof settings->budget_spans);
+    memcpy(spans, settings->budget_spans, sizeof settings->budget_spans);
   }
   for (const struct arg *arg = stmt->args; arg; arg = arg->next)
     bind_arg(e, &b, arg);
@@ -194,5 +196,5 @@ void expand_settings(struct expander *e, const struct stmt *stmt) {
   if (train || infer)
     return;
   settings->budget_given = b.given;
-  memcpy(settings->budget_spans, b.spans, sizeof settings->budget_spans);
+  memcpy(settings->budget_spans, spans, sizeof settings->budget_spans);
 }

@@ -8,7 +8,8 @@ static bool add_part(struct expander *e, const struct node_making *split,
                      int64_t whole, int64_t index) {
   const struct layer_kind *kind = split->kind->parts;
   struct text text = text_new(e->arena);
-  struct binding binding;
+  struct span spans[LIMIT_SPECS];
+  struct binding binding = {.spans = spans, .span_room = LIMIT_SPECS};
   bind_begin(e, &binding, kind->name, kind->specs, kind->args_size);
   *(struct part *)binding.args = (struct part){index, split->binding->args};
   binding.given = 1;

@@ -111,14 +111,17 @@ static struct node_name tail_name(const struct tail_word *word) {
 static bool apply_word(struct expander *e, const struct tail_word *word,
                        const struct stmt *stmt, int64_t head,
                        struct node_name name) {
-  struct binding none, *b = word->binding ? word->binding : &none;
-  int64_t inputs[LIMIT_SPECS + 1] = {e->current};
+  struct span spans[LIMIT_SPECS];
+  struct binding none = {.spans = spans, .span_room = LIMIT_SPECS};
+  struct binding *b = word->binding ? word->binding : &none;
+  int64_t inputs[LIMIT_INPUTS + 1] = {e->current};
   if (word->binding) {
     node_resolve_refs(e, b);
   } else {
     bind_begin(e, b, word->kind->name, word->kind->specs,
                word->kind->args_size);
     bind_end(e, b, word->span);
+    bind_share(e, b, word->kind);
   }
   for (int i = 0; i < b->extra_count; i++)
     inputs[i + 1] = b->extra_inputs[i];

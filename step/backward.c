@@ -4,14 +4,17 @@
 
 size_t run_new_buffer(struct run *run, int64_t node, int64_t bytes) {
   run_change(run, PART_TEMPORARY, bytes);
+  run_note_change(run, CHANGE_BUFFER, run->buffers.count);
   *VEC_PUSH(run->s->arena, &run->buffers) = (struct buffer){bytes, 1, node};
   return run->buffers.count;
 }
 
 static void release_buffer(struct run *run, size_t buffer) {
   struct buffer *at = &run->buffers.at[buffer - 1];
-  if (--at->users == 0)
-    run_change(run, PART_TEMPORARY, -at->bytes);
+  if (--at->users > 0)
+    return;
+  run_change(run, PART_TEMPORARY, -at->bytes);
+  run_note_change(run, CHANGE_BUFFER, buffer - 1);
 }
 
 static int64_t param_bytes(struct run *run, size_t param, int element) {

@@ -199,7 +199,7 @@ static bool choose_and_measure(struct choosing *c, int64_t budget) {
   bool chosen = choose(&choice, &trial);
   if (chosen && (c->last_peak == 0 || !same_ranges(&trial, &c->last))) {
     step_trace(&trial, &scratch);
-    c->last_peak = step_peak(&trial, &scratch, &line);
+    c->last_peak = step_peak(&trial, 0, &scratch, &line);
     take_ranges(&c->last, &trial, c->arena);
   }
   arena_close(&scratch);

@@ -56,8 +56,8 @@ static int64_t nearest_cut(const struct cuts *cuts, const int64_t *before,
 static int64_t *kept_before(const struct step *step, struct arena *arena) {
   size_t nodes = step->model->nodes.count;
   int64_t *before = arena_alloc(arena, nodes + 2, sizeof *before);
-  struct simulation s = {.saved_by_node =
-                             arena_alloc(arena, nodes + 1, sizeof(int64_t))};
+  struct simulation s = {.saves_only = true};
+  s.saved_by_node = arena_alloc(arena, nodes + 1, sizeof *s.saved_by_node);
   struct training training;
   step_measure(step, arena, &s, &training);
   for (size_t i = 0; i < nodes && !s.overflow; i++)

@@ -6,7 +6,7 @@
 #include "step/echo.h"
 
 enum {
-  KEPT = 64,       /* a power of two: layers that take turns */
+  KEPT = 256,      /* a power of two: layers that take turns */
   MOST_INPUTS = 4, /* of a layer that is echoed */
 };
 
@@ -28,6 +28,7 @@ struct fragment {
   bool there;
   int64_t node;
   bool in_place;
+  const struct share *share; /* of experts */
   struct seen in[MOST_INPUTS];
   struct marks first, end;
   size_t out;
@@ -36,8 +37,8 @@ struct fragment {
 struct echo {
   struct tape *tape;
   const struct model *model;
-  struct fragment *open; /* NULL: what is recorded now cannot be echoed */
-  struct fragment kept[KEPT];
+  struct fragment *open;       /* NULL: what is recorded now cannot be echoed */
+  struct fragment *kept[KEPT]; /* by hash; NULL: none yet */
 };
 
 struct echo *echo_open(struct tape *tape, const struct model *model) {
@@ -242,11 +243,19 @@ static void copy_ops(const struct copy *c) {
   }
 }
 
+/* Where the fragment of a layer is, or will be. */
+static struct fragment **place_of(struct echo *echo, const struct node *node) {
+  const struct share *share = echo->tape->share;
+  size_t experts = share ? (size_t)share->first + 1 : 0;
+  return &echo->kept[(model_layer_hash(node) + 31 * experts) % KEPT];
+}
+
 size_t echo_node(struct echo *echo, int64_t index, const size_t *in) {
   struct tape *tape = echo->tape;
   const struct node *node = &echo->model->nodes.at[index];
-  struct fragment *f = &echo->kept[model_layer_hash(node) % KEPT];
-  if (!f->there || f->in_place != tape->in_place || tape->turn ||
+  struct fragment *f = *place_of(echo, node);
+  if (!f || !f->there || f->in_place != tape->in_place ||
+      f->share != tape->share ||
       !model_same_layer(echo->model, f->node, index) ||
       !same_inputs(tape, f, in, node->input_count))
     return SIZE_MAX;
@@ -265,11 +274,17 @@ void echo_begin(struct echo *echo, int64_t index, const size_t *in) {
   const struct node *node = &echo->model->nodes.at[index];
   struct tape *tape = echo->tape;
   echo->open = NULL;
-  if (node->input_count > MOST_INPUTS || tape->turn)
+  if (node->input_count > MOST_INPUTS)
     return;
-  struct fragment *f = &echo->kept[model_layer_hash(node) % KEPT];
-  *f = (struct fragment){
-      .node = index, .in_place = tape->in_place, .first = marks_of(tape)};
+  struct fragment **kept = place_of(echo, node);
+  if (!*kept)
+    *kept = ARENA_NEW(tape->arena, struct fragment);
+  struct fragment *f = *kept;
+  f->there = false;
+  f->node = index;
+  f->in_place = tape->in_place;
+  f->share = tape->share;
+  f->first = marks_of(tape);
   for (int i = 0; i < node->input_count; i++)
     f->in[i] = look_at(tape, in[i]);
   echo->open = f;

@@ -24,7 +24,10 @@ struct sized {
   int64_t bytes;
 };
 
-enum { SIZED = 16 };
+enum { SIZED = 64 }; /* a power of two */
+
+/* What a change is of: `index * CHANGES + this`. */
+enum change_of { CHANGE_ONCE, CHANGE_AGAIN, CHANGE_BUFFER, CHANGES };
 
 struct run {
   struct simulation *s;
@@ -43,6 +46,8 @@ struct run {
   size_t made_room;
   VEC(struct buffer) buffers;
   struct sized sized[SIZED]; /* of late, by count */
+  VEC(size_t) changes; /* what came or went, by turns: enum change_of */
+  size_t changes_before[2]; /* the peaks of forward and backward */
   struct moment now;
   size_t leg; /* marks behind which it is */
 };
@@ -103,9 +108,22 @@ static inline size_t *run_gradient_of(const struct run *run, size_t value) {
   return &run->gradient[value - run->first_value];
 }
 
+static inline void run_note_change(struct run *run, enum change_of of,
+                                   size_t index) {
+  if (run->s->lists)
+    *VEC_PUSH(run->s->arena, &run->changes) = index * CHANGES + of;
+}
+
 /* Storages and bytes: storage.c */
 
-int64_t run_bytes_of(struct run *run, const struct extent *extent);
+int64_t run_some_bytes(struct run *run, const struct extent *extent);
+
+/* Most operations have no extra room. */
+static inline int64_t run_bytes_of(struct run *run,
+                                   const struct extent *extent) {
+  return extent->count ? run_some_bytes(run, extent) : 0;
+}
+
 int64_t run_storage_bytes(struct run *run, size_t storage);
 
 /* While an operation runs: its own, matrices written out, what is whole. */

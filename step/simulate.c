@@ -5,35 +5,44 @@
 
 /* Moments */
 
-static void note(struct run *run, int64_t node, int64_t bytes,
-                 enum memory_part part) {
-  if (bytes > 0)
-    *VEC_PUSH(run->s->arena, &run->s->alive) =
-        (struct alive){node, bytes, part};
+/* A tensor that a change is of. */
+static struct alive changed(struct run *run, size_t change) {
+  size_t index = change / CHANGES;
+  enum change_of of = (enum change_of)(change % CHANGES);
+  if (of == CHANGE_BUFFER)
+    return (struct alive){run->buffers.at[index].node,
+                          run->buffers.at[index].bytes, PART_TEMPORARY};
+  const struct use *uses = of == CHANGE_ONCE ? run->once : run->again;
+  bool saved = uses[index - run->first_storage].saved;
+  return (struct alive){run->tape->storages.at[index].node,
+                        run_storage_bytes(run, index),
+                        saved ? PART_SAVED : PART_TEMPORARY};
 }
 
-static void collect_uses(struct run *run, const struct use *uses) {
-  for (size_t i = run->first_storage; i < run->end_storage; i++) {
-    const struct use *use = &uses[i - run->first_storage];
-    if (use->there)
-      note(run, run->tape->storages.at[i].node, run_storage_bytes(run, i),
-           use->saved ? PART_SAVED : PART_TEMPORARY);
+/* What has come and not gone at the greater peak. */
+static void collect(struct run *run) {
+  struct simulation *s = run->s;
+  enum phase phase =
+      s->backward.bytes >= s->forward.bytes ? PHASE_BACKWARD : PHASE_FORWARD;
+  size_t most = run->end_storage > run->buffers.count ? run->end_storage
+                                                      : run->buffers.count;
+  bool *there = arena_alloc(s->arena, most + 1, CHANGES * sizeof *there);
+  for (size_t i = 0; i < run->changes_before[phase]; i++)
+    there[run->changes.at[i]] = !there[run->changes.at[i]];
+  for (size_t i = 0; i < most * CHANGES; i++) {
+    if (!there[i])
+      continue;
+    struct alive alive = changed(run, i);
+    if (alive.bytes > 0)
+      *VEC_PUSH(s->arena, &s->alive) = alive;
   }
 }
 
-static void collect(struct run *run) {
-  collect_uses(run, run->once);
-  if (run->s->segment_count)
-    collect_uses(run, run->again);
-  for (size_t i = 0; i < run->buffers.count; i++)
-    if (run->buffers.at[i].users > 0)
-      note(run, run->buffers.at[i].node, run->buffers.at[i].bytes,
-           PART_TEMPORARY);
-}
-
-/* Without the gradients of parameters, as all between marks. */
+/* What marks and legs count. */
 static int64_t passing_bytes(const struct run *run) {
-  return run->now.bytes - run->now.parts[PART_GRADIENTS];
+  return run->s->with_gradients
+             ? run->now.bytes
+             : run->now.bytes - run->now.parts[PART_GRADIENTS];
 }
 
 static void see_most(struct run *run) {
@@ -69,14 +78,16 @@ void run_sample(struct run *run, const struct tape_op *op) {
   run->now.node = op->node;
   run->now.op = op->facts->name;
   run->now.number++;
-  if (run->now.bytes > peak->bytes)
+  if (run->now.bytes > peak->bytes) {
     *peak = run->now;
+    run->changes_before[run->now.phase] = run->changes.count;
+  }
+  if (s->most && run->now.bytes > s->most)
+    s->overflow = true; /* which ends the run */
   if (s->each)
     s->each(s->user, &run->now);
   if (s->legs)
     see_most(run);
-  if (run->now.number == s->look_at)
-    collect(run);
 }
 
 /* Forward */
@@ -258,6 +269,8 @@ void simulate(struct simulation *s) {
   bool to_the_end = s->end == run.tape->ops.count;
   begin(&run);
   find_saved(&run);
+  if (s->saves_only)
+    return;
   if (s->own_inputs && s->first < s->end)
     receive_inputs(&run);
   forward_all(&run);
@@ -271,4 +284,6 @@ void simulate(struct simulation *s) {
   }
   if (run.tape->training)
     run_backward(&run);
+  if (s->lists)
+    collect(&run);
 }

@@ -66,10 +66,13 @@ struct simulation {
   bool own_inputs;   /* what a part reads from before it is counted, too */
   moment_fn *each;   /* called at every moment; may be NULL */
   void *user;
-  size_t look_at;     /* the number of a moment whose tensors are collected */
+  bool saves_only;    /* what is kept is found, and nothing runs */
+  bool lists;         /* the tensors at the peak are collected */
+  int64_t most;       /* bytes; more than these count as too many; 0: any */
   struct mark *marks; /* in order; what is there is filled in */
   size_t mark_count;
-  struct leg *legs; /* one more; without parameters' gradients */
+  struct leg *legs; /* one more */
+  bool with_gradients; /* of parameters, in marks and legs */
 
   /* What was found. Bytes. */
   struct moment forward, backward; /* the peaks */
@@ -77,8 +80,8 @@ struct simulation {
   int64_t received;        /* of these, made before the part that runs */
   bool result_saved;       /* the last operation's output is among them */
   int64_t *saved_by_node;  /* NULL: not asked for */
-  VEC(struct alive) alive; /* at the moment that was looked at */
-  bool overflow;           /* a sum passed 2^63 - 1 */
+  VEC(struct alive) alive; /* at the peak of the passes, if it was asked for */
+  bool overflow;           /* a sum passed 2^63 - 1, or `most` */
 };
 
 /*

@@ -8,24 +8,25 @@ enum {
   MOST_FAR = 1000, /* without more of them a choice is worse, never wrong */
 };
 
-/* The loss belongs to the last unit. */
 static size_t first_op(const struct spans *s, size_t unit) {
-  int64_t node = s->cut[unit];
-  if (unit == s->units)
-    return s->step->trace.tape.ops.count;
-  return node ? s->step->trace.op_end[node - 1] : 0;
+  return units_op(&s->joined, unit);
+}
+
+static struct simulation span_simulation(const struct spans *s,
+                                         struct arena *arena) {
+  return (struct simulation){.arena = arena,
+                             .trace = &s->step->trace,
+                             .model = s->step->model,
+                             .batch = s->step->settings.batch,
+                             .element = s->step->settings.dtype};
 }
 
 static void run_span(const struct spans *s, size_t from, size_t to,
                      struct span_cost *cost) {
   struct arena scratch;
-  struct simulation run = {.arena = &scratch,
-                           .trace = &s->step->trace,
-                           .model = s->step->model,
-                           .batch = s->step->settings.batch,
-                           .element = s->step->settings.dtype,
-                           .first = first_op(s, from),
-                           .end = first_op(s, to)};
+  struct simulation run = span_simulation(s, &scratch);
+  run.first = first_op(s, from);
+  run.end = first_op(s, to);
   if (run.end == 0 || run.first == run.end)
     return;
   arena_open_in(&scratch, s->arena);
@@ -37,6 +38,48 @@ static void run_span(const struct spans *s, size_t from, size_t to,
   cost->keeps_input = run.received > 0;
   cost->keeps_result = run.result_saved;
   arena_close(&scratch);
+}
+
+/* Runs three units from each on, but for those that run alike. */
+static void link_units(struct spans *s) {
+  s->joined = (struct units){.model = s->step->model,
+                             .trace = &s->step->trace,
+                             .cut = s->cut,
+                             .count = s->units};
+  units_open(&s->joined, s->arena);
+  s->three = arena_alloc(s->arena, s->units + 1, sizeof *s->three);
+  s->linked = arena_alloc(s->arena, s->units + 1, sizeof *s->linked);
+  for (size_t i = 0; i + LINKED <= s->units; i++) {
+    uint64_t key = alike_span(&s->alike, i, i + LINKED);
+    size_t alike = 0;
+    while (alike < i && alike_span(&s->alike, alike, alike + LINKED) != key)
+      alike++;
+    s->linked[i] = &s->three[alike];
+    if (alike < i || !units_are_near(&s->joined, i, i + LINKED))
+      continue;
+    struct arena scratch;
+    struct simulation run = span_simulation(s, &scratch);
+    arena_open_in(&scratch, s->arena);
+    run.with_gradients = true;
+    s->three[i] = units_link(&s->joined, i, &run);
+    arena_close(&scratch);
+  }
+}
+
+/* A long span, from runs of three units each; false: it must be run. */
+static bool join_span(const struct spans *s, size_t from, size_t to,
+                      struct span_cost *cost) {
+  struct joined joined;
+  if (to - from == LINKED || !units_are_near(&s->joined, from, to) ||
+      !units_join(s->linked, from, to, &joined))
+    return false;
+  cost->forward = joined.forward;
+  cost->backward = joined.backward;
+  cost->again = max_i64(cost->forward + s->boundary[to], cost->backward);
+  cost->kept = joined.saved - joined.received;
+  cost->keeps_input = joined.received > 0;
+  cost->keeps_result = joined.result_saved;
+  return true;
 }
 
 /* One that runs alike, among those from an earlier unit on; NULL: none. */
@@ -54,7 +97,7 @@ static struct span_cost measure(const struct spans *s, size_t from, size_t to) {
   const struct span_cost *alike = find_alike(s, from, to);
   if (alike)
     cost = *alike;
-  else
+  else if (!join_span(s, from, to, &cost))
     run_span(s, from, to, &cost);
   cost.macs = cost.gradients = cost.past = cost.reads = 0;
   for (int64_t i = s->cut[from]; i < s->cut[to]; i++) {
@@ -232,6 +275,7 @@ void spans_open(struct spans *s, int64_t most) {
   s->result_stays =
       arena_alloc(s->arena, s->units + 1, sizeof *s->result_stays);
   alike_find(&s->alike, s->step, s->cut, s->units, s->arena);
+  link_units(s);
   find_far(s);
   for (size_t from = 0; from < s->units; from++) {
     measure_spans(s, from, most);

@@ -7,6 +7,7 @@
 
 #include "step/alike.h"
 #include "step/cuts.h"
+#include "step/units.h"
 
 /* What units [from, to) take by themselves. Bytes, and MACs of a sample. */
 struct span_cost {
@@ -36,6 +37,9 @@ struct spans {
   size_t units;
   int64_t *cut; /* nodes before each, units + 1 of them */
   struct alike alike;
+  struct units joined;          /* spans of which are joined */
+  struct linked *three;         /* units from each on */
+  const struct linked **linked; /* the same, or those that ran alike */
   struct span_cost *costs; /* of [from, to) at from * (units + 1) + to */
   int64_t *boundary;       /* bytes of the result that leads over each cut */
   int64_t *stands_from;    /* beside what runs backward before each: outputs,

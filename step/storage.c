@@ -49,10 +49,8 @@ int64_t extent_bytes(const struct extent *extent, int64_t batch, int element,
   return 0;
 }
 
-int64_t run_bytes_of(struct run *run, const struct extent *extent) {
+int64_t run_some_bytes(struct run *run, const struct extent *extent) {
   uint64_t count = (uint64_t)extent->count;
-  if (!count) /* most operations have no extra room */
-    return 0;
   struct sized *late = &run->sized[(count ^ count >> 6) % SIZED];
   const struct extent *known = &late->extent;
   if (known->count != extent->count || known->share != extent->share ||
@@ -86,9 +84,16 @@ int64_t run_storage_bytes(struct run *run, size_t storage) {
   return run_bytes_of(run, &run->tape->storages.at[storage].extent);
 }
 
+static void put_there(struct run *run, struct use *use, size_t storage,
+                      bool there) {
+  use->there = there;
+  run_note_change(
+      run, use == run_once(run, storage) ? CHANGE_ONCE : CHANGE_AGAIN, storage);
+}
+
 void run_allocate(struct run *run, size_t storage) {
   struct use *use = run_use_of(run, storage);
-  use->there = true;
+  put_there(run, use, storage, true);
   run_change(run, use->saved && !run->s->offload ? PART_SAVED : PART_TEMPORARY,
              run_storage_bytes(run, storage));
 }
@@ -97,7 +102,7 @@ void run_release(struct run *run, size_t storage) {
   struct use *use = run_use_of(run, storage);
   if (--use->left > 0 || !use->there)
     return;
-  use->there = false;
+  put_there(run, use, storage, false);
   run_change(run, use->saved && !run->s->offload ? PART_SAVED : PART_TEMPORARY,
              -run_storage_bytes(run, storage));
 }

@@ -65,6 +65,8 @@ struct tracing {
                      there is no block */
   bool *apart;    /* such a block runs expert by expert */
   struct echo *echo;
+  bool around;                /* the node leads into a block, or out of it */
+  VEC(struct share *) shares; /* of experts: as many as differ */
   /* Room for what a layer is given. */
   const struct shape **shapes;
   size_t *in;
@@ -83,17 +85,18 @@ static size_t run_node(struct tracing *t, int64_t index) {
   }
   for (int i = 0; i < node->input_count; i++)
     t->in[i] = t->trace->value_of[node_input(t->model, node, i)];
-  size_t value = t->echo ? echo_node(t->echo, index, t->in) : SIZE_MAX;
+  struct echo *echo = t->around ? NULL : t->echo; /* of a block: by turns */
+  size_t value = echo ? echo_node(echo, index, t->in) : SIZE_MAX;
   if (value != SIZE_MAX)
     return value;
   struct layer layer = model_layer(t->model, index, t->shapes);
   node_params(tape, t->model, node, t->node_params);
   find_strides(tape, &layer, &t->params, t->node_params);
-  if (t->echo)
-    echo_begin(t->echo, index, t->in);
+  if (echo)
+    echo_begin(echo, index, t->in);
   value = node->kind->trace(&layer, tape, t->in);
-  if (t->echo)
-    echo_end(t->echo, value);
+  if (echo)
+    echo_end(echo, value);
   return value;
 }
 
@@ -159,13 +162,32 @@ static void trace_turn(struct tracing *t, struct expert_turn *turn,
   struct tape *tape = &t->trace->tape;
   size_t end = t->behind[front];
   tape->turn = turn;
+  t->around = true;
   trace_node(t, front, front);
+  t->around = false;
   tape->share = turn->share;
   for (size_t i = front + 1; i < end;)
     i = trace_next(t, i, front);
   tape->share = NULL;
   tape->turn = turn;
+  t->around = true;
   trace_node(t, end, front);
+  t->around = false;
+}
+
+/* Blocks alike have the same shares, so that they are traced alike. */
+static const struct share *find_share(struct tracing *t, struct share wanted) {
+  struct arena *arena = t->trace->tape.arena;
+  for (size_t i = 0; i < t->shares.count; i++) {
+    const struct share *known = t->shares.at[i];
+    if (known->first == wanted.first && known->count == wanted.count &&
+        known->of == wanted.of && known->rows == wanted.rows)
+      return known;
+  }
+  struct share *share = ARENA_NEW(arena, struct share);
+  *share = wanted;
+  *VEC_PUSH(arena, &t->shares) = share;
+  return share;
 }
 
 /*
@@ -179,14 +201,13 @@ static void trace_experts(struct tracing *t, size_t front,
   int64_t count = inside->copies, at = 0;
   while (at < count) {
     bool many = at == 2 && count > LOOKED_AT + 1;
-    struct share *share = arena_alloc(t->trace->tape.arena, 1, sizeof *share);
-    *share = (struct share){.first = at,
-                            .count = many ? count - LOOKED_AT : 1,
-                            .of = count,
-                            .rows = shape_values(first->out) /
-                                    shape_channels(first->out)};
-    at += share->count;
-    turn->share = share;
+    struct share share = {.first = at,
+                          .count = many ? count - LOOKED_AT : 1,
+                          .of = count,
+                          .rows = shape_values(first->out) /
+                                  shape_channels(first->out)};
+    at += share.count;
+    turn->share = find_share(t, share);
     turn->last = at == count;
     trace_turn(t, turn, front);
     turn->first = false;

@@ -278,7 +278,14 @@ bool step_measure(const struct step *step, struct arena *arena,
                   struct simulation *s, struct training *t) {
   const struct train_settings *train = &step->settings;
   struct moment last;
+  int64_t around; /* what the passes have beside them */
   *t = (struct training){.profile = profile_at(train->profile)};
+  if (!standing_bytes(step, t) || !step_moment(t, &last) ||
+      !add_i64(t->standing, last.bytes, &t->step))
+    return false;
+  around = t->standing - t->paged;
+  if (s->most)
+    s->most = max_i64(s->most - around, 1);
   s->arena = arena;
   s->trace = &step->trace;
   s->model = step->model;
@@ -288,10 +295,8 @@ bool step_measure(const struct step *step, struct arena *arena,
   s->segment_count = step->segments.count;
   simulate(s);
   t->saved = s->saved;
-  if (s->overflow || !standing_bytes(step, t) || !step_moment(t, &last) ||
-      !add_i64(t->standing - t->paged, s->forward.bytes, &t->forward) ||
-      !add_i64(t->standing - t->paged, s->backward.bytes, &t->backward) ||
-      !add_i64(t->standing, last.bytes, &t->step))
+  if (s->overflow || !add_i64(around, s->forward.bytes, &t->forward) ||
+      !add_i64(around, s->backward.bytes, &t->backward))
     return false;
   t->peak = max_i64(t->step, max_i64(t->forward, t->backward));
   t->line = line_of(t, s);
@@ -301,10 +306,10 @@ bool step_measure(const struct step *step, struct arena *arena,
   return true;
 }
 
-int64_t step_peak(const struct step *step, struct arena *arena,
+int64_t step_peak(const struct step *step, int64_t most, struct arena *arena,
                   struct peak_line *line) {
   struct arena scratch;
-  struct simulation s = {0};
+  struct simulation s = {.most = most};
   struct training training;
   arena_open_in(&scratch, arena);
   bool fits = step_measure(step, &scratch, &s, &training);

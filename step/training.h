@@ -49,13 +49,14 @@ void step_trace(struct step *step, struct arena *arena);
 
 /*
  * What it takes with the settings of the step; `base` may ask for more of
- * the simulation and gets what it found. False if a sum passes 2^63 - 1.
+ * the simulation, whose `most` is of all that the step takes, and gets what
+ * it found. False if a sum passes 2^63 - 1, or `most`.
  */
 bool step_measure(const struct step *step, struct arena *arena,
                   struct simulation *base, struct training *training);
 
-/* Only the peak; INT64_MAX if it passes 2^63 - 1. */
-int64_t step_peak(const struct step *step, struct arena *arena,
+/* Only the peak; INT64_MAX if it passes 2^63 - 1, or `most`, where 0 is any. */
+int64_t step_peak(const struct step *step, int64_t most, struct arena *arena,
                   struct peak_line *line);
 
 /* Bytes of `count` values of a parameter; false if they pass 2^63 - 1. */

@@ -232,8 +232,14 @@ static void every_layer_is_documented_and_tested(void **state) {
     assert_holds(cases.out, line);
     struct run shown = run("%s layers %s", NETC, kind->name);
     assert_holds(shown.out, kind->summary);
-    for (const struct arg_spec *s = kind->specs; s && s->name; s++)
+    int rows = 0, inputs = 0;
+    for (const struct arg_spec *s = kind->specs; s && s->name; s++) {
       assert_non_null(s->doc);
+      rows++;
+      inputs += s->type == TYPE_INPUT;
+    }
+    assert_true(rows <= LIMIT_SPECS && inputs <= LIMIT_INPUTS);
+    assert_ptr_equal(layer_kind_find(slice_of(kind->name)), kind);
     run_free(&shown);
   }
   run_free(&cases);
