@@ -166,3 +166,11 @@ void *arena_grow(struct arena *arena, void *at, size_t *room, size_t count,
   *room = new_room;
   return grown;
 }
+
+void *arena_grow_by(struct arena *arena, void *at, size_t *room, size_t count,
+                    size_t more, size_t size) {
+  do
+    at = arena_grow(arena, at, room, count, size);
+  while (*room - count < more);
+  return at;
+}

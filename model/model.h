@@ -127,7 +127,9 @@ struct model {
   VEC(int64_t) sources; /* the nodes that are inputs of the net */
   /* Those that a prediction has, too, come first. */
   size_t predicted_outputs, predicted_sources;
-  const struct cost **costs; /* by node, after cost_find; equal ones are one */
+  /* After cost_find: of layers that differ, and which each node is like. */
+  VEC(struct cost) costs;
+  uint32_t *like;
   struct cost total;
   struct cost predicted; /* without layers that only training runs */
   VEC(struct node_warning) warnings; /* in the order of the nodes */
@@ -141,15 +143,6 @@ extern const struct layer_kind model_input_kind;
 struct layer model_layer(const struct model *model, int64_t node,
                          const struct shape **in);
 
-/*
- * Whether two nodes are the same layer, with parameters of its own, on tensors
- * of the same sizes.
- */
-bool model_same_layer(const struct model *model, int64_t a, int64_t b);
-
-/* The same for nodes that are. */
-size_t model_layer_hash(const struct node *node);
-
 /* Room for the inputs of any node. */
 const struct shape **model_layer_room(const struct model *model);
 
@@ -161,6 +154,12 @@ static inline bool node_joins(const struct node *node) {
 static inline int64_t node_input(const struct model *model,
                                  const struct node *node, int i) {
   return model->inputs.at[node->first_input + (size_t)i];
+}
+
+/* What a node costs, after cost_find. */
+static inline const struct cost *model_cost(const struct model *model,
+                                            int64_t node) {
+  return &model->costs.at[model->like[node]];
 }
 
 /* The shape of a node's first input. */

@@ -134,9 +134,9 @@ static struct span_cost measure(const struct chain *c, size_t from, size_t to) {
   cost.macs = cost.gradients = 0;
   for (int64_t i = c->cut[from]; i < c->cut[to]; i++) {
     int64_t bytes;
-    cost.macs += c->step->model->costs[i]->train_macs;
+    cost.macs += model_cost(c->step->model, i)->train_macs;
     if (element_bytes(c->step->settings.dtype,
-                      c->step->model->costs[i]->trainable, &bytes))
+                      model_cost(c->step->model, i)->trainable, &bytes))
       cost.gradients += bytes;
   }
   return cost;

@@ -87,7 +87,7 @@ void cuts_divide(const struct step *step, int64_t count, struct arena *arena,
 static int64_t *macs_before(const struct model *model, struct arena *arena) {
   int64_t *before = arena_alloc(arena, model->nodes.count + 2, sizeof *before);
   for (size_t i = 0; i < model->nodes.count; i++) /* at most the total */
-    before[i + 1] = before[i] + model->costs[i]->train_macs;
+    before[i + 1] = before[i] + model_cost(model, (int64_t)i)->train_macs;
   return before;
 }
 

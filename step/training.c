@@ -143,7 +143,7 @@ static void add_range(struct step *step, struct node_range range,
     return;
   *VEC_PUSH(arena, &step->segments) = segment;
   for (int64_t k = range.first; k < range.end; k++)
-    step->extra_macs += step->model->costs[k]->train_macs; /* likewise */
+    step->extra_macs += model_cost(step->model, k)->train_macs; /* likewise */
 }
 
 void step_trace(struct step *step, struct arena *arena) {
