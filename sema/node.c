@@ -154,7 +154,7 @@ static void set_last_axes(struct model_param *stored,
 
 /* A place in the model's arrays, in 32 bits. */
 static uint32_t place(const struct expander *e, size_t at) {
-  if (at > UINT32_MAX)
+  if (at > INT32_MAX) /* so that what counts them has 32 bits, too */
     arena_fail(e->arena); /* hundreds of GiB */
   return (uint32_t)at;
 }

@@ -12,7 +12,7 @@ enum {
 
 /* How long the tape's arrays are. */
 struct marks {
-  size_t values, storages, ops, ins, saved, params, parts, strides, weights;
+  size_t values, storages, ops, ins, saved, params, parts;
 };
 
 /* An input as it was before the layer recorded. */
@@ -51,10 +51,10 @@ struct echo *echo_open(struct tape *tape, const struct model *model) {
 }
 
 static struct marks marks_of(const struct tape *tape) {
-  return (struct marks){
-      tape->values.count, tape->storages.count, tape->ops.count,
-      tape->ins.count,    tape->saved.count,    tape->params.count,
-      tape->parts.count,  tape->strides.count,  tape->weights.count};
+  return (struct marks){tape->values.count, tape->storages.count,
+                        tape->ops.count,    tape->ins.count,
+                        tape->saved.count,  tape->params.count,
+                        tape->parts.count};
 }
 
 /* Whether an input is for the layer what that of the other one was. */
@@ -166,8 +166,6 @@ static bool is_closed(const struct copy *c) {
     closed = closed && storage_for(c, tape->saved.at[i]) != SIZE_MAX;
   for (size_t i = first->params; i < end->params; i++)
     closed = closed && param_for(c, tape->params.at[i]) != SIZE_MAX;
-  for (size_t i = first->weights; i < end->weights; i++)
-    closed = closed && param_for(c, tape->weights.at[i]) != SIZE_MAX;
   return closed;
 }
 
@@ -216,16 +214,12 @@ static void copy_lists(const struct copy *c) {
   struct tape *tape = c->echo->tape;
   const struct marks *first = &c->f->first, *end = &c->f->end;
   size_t ins = end->ins - first->ins, params = end->params - first->params;
-  size_t weights = end->weights - first->weights;
   uint32_t *to = VEC_MORE(tape->arena, &tape->ins, ins);
   for (size_t i = 0; i < ins; i++)
     to[i] = (uint32_t)value_for(c, tape->ins.at[first->ins + i]);
   to = VEC_MORE(tape->arena, &tape->params, params);
   for (size_t i = 0; i < params; i++)
     to[i] = (uint32_t)param_for(c, tape->params.at[first->params + i]);
-  to = VEC_MORE(tape->arena, &tape->weights, weights);
-  for (size_t i = 0; i < weights; i++)
-    to[i] = (uint32_t)param_for(c, tape->weights.at[first->weights + i]);
 }
 
 /* How far the places of an array move; below 0 as what adds up to that. */
@@ -251,12 +245,9 @@ static void copy_ops(const struct copy *c) {
 
 static void copy_lowered(const struct copy *c) {
   struct tape *tape = c->echo->tape;
-  const struct marks *first = &c->f->first, *now = &c->now;
-  size_t count = c->f->end.ops - first->ops;
-  struct tape_lowered *to = VEC_MORE(tape->arena, &tape->lowered, count);
-  memcpy(to, tape->lowered.at + first->ops, count * sizeof *to);
-  for (size_t i = 0; i < count; i++)
-    to[i].first_weight += moved(first->weights, now->weights);
+  size_t first = c->f->first.ops, count = c->f->end.ops - first;
+  uint32_t *to = VEC_MORE(tape->arena, &tape->lowered_of, count);
+  memcpy(to, tape->lowered_of.at + first, count * sizeof *to);
 }
 
 size_t echo_node(struct echo *echo, int64_t index, const size_t *in) {
@@ -279,7 +270,7 @@ size_t echo_node(struct echo *echo, int64_t index, const size_t *in) {
     copy_lowered(&copy);
   struct marks end = marks_of(tape);
   tape_place(tape, end.values | end.storages | end.ins | end.saved |
-                       end.params | end.weights);
+                       end.params);
   return value_for(&copy, f->out);
 }
 

@@ -132,7 +132,7 @@ struct tape_value {
 
 struct tape_storage {
   struct extent extent;
-  int64_t pending;  /* layers that will still read it */
+  int32_t pending;  /* layers that will still read it */
   int32_t node;     /* that made it */
   uint32_t view_of; /* at a batch of 1 it is that storage, from 1; 0: none */
   uint32_t weight;  /* it is that parameter of the model, from 1; 0: none */
@@ -177,10 +177,13 @@ struct tape_op {
   uint32_t first_storage; /* it makes none before */
 };
 
-/* What an operation of the tape computes. Ranges are into its arrays. */
+/*
+ * What an operation of the tape computes. Ranges are into its arrays; weights
+ * are among its parameters, from that of the operation.
+ */
 struct tape_lowered {
   enum opcode opcode;
-  uint32_t first_number, first_strides, first_weight;
+  uint32_t first_number, first_strides;
   int number_count, weight_count;
   double real[LOWERING_REALS];
 };
@@ -217,16 +220,16 @@ struct tape {
   VEC(uint32_t) saved;            /* storages */
   VEC(size_t) parts;              /* values: of concats, also of several */
   size_t part_count;              /* all of these concats together */
-  VEC(uint32_t) params;           /* in the model */
+  VEC(uint32_t) params; /* in the model: of training, or of what is lowered */
   size_t fence; /* storages before it are not overwritten: checkpoints */
 
   /* For a net that will run: what its operations compute, and on what. */
   bool lowers;
   bool single; /* a batch of 1, for which some copies are views */
-  VEC(struct tape_lowered) lowered; /* by operation */
+  VEC(struct tape_lowered) lowered; /* operations that are alike have one */
+  VEC(uint32_t) lowered_of;         /* by operation */
   VEC(int64_t) numbers;             /* of lowered operations, and layouts */
   VEC(uint32_t) strides; /* of inputs, parameters and outputs: in numbers */
-  VEC(uint32_t) weights; /* parameters of the model */
 
   bool *copied; /* mixed: parameters whose 16-bit copy is there */
 
@@ -245,6 +248,12 @@ static inline size_t tape_input(const struct tape *tape,
                                 const struct tape_op *op, int i) {
   size_t at = op->first_in + (size_t)i;
   return op->facts->listed ? tape->parts.at[at] : tape->ins.at[at];
+}
+
+/* What operation `index` computes, if the tape lowers. */
+static inline const struct tape_lowered *tape_lowered(const struct tape *tape,
+                                                      size_t index) {
+  return &tape->lowered.at[tape->lowered_of.at[index]];
 }
 
 /* Records an operation; returns its first output. */
