@@ -45,15 +45,15 @@ static struct netc_operand operand_of(struct writing *w, size_t value,
   const struct tape *tape = &w->trace.tape;
   size_t block = tape->values.at[value].storage;
   const struct tape_storage *storage = &tape->storages.at[block];
+  const struct extent *extent = tape_storage_extent(tape, block);
   struct netc_operand operand = {
       .block = storage->weight ? -1 : (int64_t)block,
       .tensor =
           storage->weight ? load_tensor(w->call, storage->weight - 1) : -1,
-      .type = storage->extent.width == WIDTH_INDEX ? NETC_I64
-              : storage->extent.width == WIDTH_I32 ? NETC_I32
-                                                   : NETC_FLOAT};
-  add_axes(w, &operand, lies, true,
-           storage->extent.fixed ? 0 : storage->extent.count);
+      .type = extent->width == WIDTH_INDEX ? NETC_I64
+              : extent->width == WIDTH_I32 ? NETC_I32
+                                           : NETC_FLOAT};
+  add_axes(w, &operand, lies, true, extent->fixed ? 0 : extent->count);
   return operand;
 }
 

@@ -37,10 +37,9 @@ static void place_task(struct placing *p, uint32_t step, size_t number) {
   for (int i = 0; i < task->made_count; i++) {
     size_t made = graph->makes.at[task->first_made + (size_t)i];
     const struct plan_tensor *tensor = &graph->tensors.at[made];
-    p->buffer[made] =
-        over != SIZE_MAX
-            ? p->buffer[over]
-            : add_buffer(p, from->node, from->part, tensor->bytes, step);
+    p->buffer[made] = over != SIZE_MAX ? p->buffer[over]
+                                       : add_buffer(p, from->node, from->part,
+                                                    tensor->bytes, step);
     at = &p->inference->arena.at[p->buffer[made] - 1];
     at->last = tensor->lasts ? (uint32_t)graph->tasks.count : step;
   }

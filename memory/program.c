@@ -46,9 +46,9 @@ static struct operand operand_of(struct writer *w, size_t value,
   const struct tasks *b = w->p->b;
   size_t root = tasks_root(b, value);
   const struct tape_storage *storage = &b->trace.tape.storages.at[root];
-  struct operand operand = {.bytes = value_bytes(storage->extent.width)};
-  add_axes(w, &operand, lies, true,
-           storage->extent.fixed ? 0 : storage->extent.count);
+  const struct extent *extent = tape_storage_extent(&b->trace.tape, root);
+  struct operand operand = {.bytes = value_bytes(extent->width)};
+  add_axes(w, &operand, lies, true, extent->fixed ? 0 : extent->count);
   if (storage->weight) {
     operand.weights = true;
     operand.first = weight_bytes(w, w->block.at[storage->weight - 1]);

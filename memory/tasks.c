@@ -17,9 +17,8 @@ size_t tasks_root(const struct tasks *b, size_t value) {
 }
 
 static size_t add_tensor(struct tasks *b, size_t storage) {
-  const struct tape_storage *s = &b->trace.tape.storages.at[storage];
   struct plan_tensor *tensor = VEC_PUSH(b->graph.arena, &b->graph.tensors);
-  tensor->bytes = bytes_of(b, &s->extent);
+  tensor->bytes = bytes_of(b, tape_storage_extent(&b->trace.tape, storage));
   return b->tensor[storage] =
              tape_place(&b->trace.tape, b->graph.tensors.count);
 }

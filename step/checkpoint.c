@@ -71,7 +71,7 @@ struct chain {
   const struct step *step;
   struct arena *arena;
   size_t units;
-  int64_t *cut;            /* nodes before each, units + 1 of them */
+  int64_t *cut; /* nodes before each, units + 1 of them */
   struct alike alike;
   struct span_cost *costs; /* of [from, to) at from * (units + 1) + to */
   int64_t *boundary;       /* bytes that lead over each cut */
@@ -146,7 +146,7 @@ static int64_t value_bytes(const struct chain *c, int64_t node) {
   const struct tape *tape = &c->step->trace.tape;
   size_t value = c->step->trace.value_of[node];
   bool overflow = false;
-  return extent_bytes(&tape->values.at[value].extent, c->step->settings.batch,
+  return extent_bytes(tape_extent(tape, value), c->step->settings.batch,
                       c->step->settings.dtype, tape->profile->block, &overflow);
 }
 

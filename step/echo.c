@@ -65,11 +65,6 @@ static struct seen look_at(const struct tape *tape, size_t value) {
                        at->storage >= tape->fence};
 }
 
-static bool same_extent(const struct extent *a, const struct extent *b) {
-  return a->count == b->count && a->share == b->share && a->fixed == b->fixed &&
-         a->whole == b->whole && a->width == b->width;
-}
-
 static bool lies_alike(const struct tape *tape, size_t a, size_t b) {
   if (!tape->lowers || a == b)
     return true; /* there may be no numbers at all */
@@ -82,9 +77,11 @@ static bool same_input(const struct tape *tape, const struct seen *seen,
   const struct tape_value *a = &seen->value, *b = &tape->values.at[value];
   const struct tape_storage *x = &seen->storage;
   const struct tape_storage *y = &tape->storages.at[b->storage];
-  return same_extent(&a->extent, &b->extent) && a->rows == b->rows &&
-         a->needs_gradient == b->needs_gradient && a->strided == b->strided &&
-         a->still == b->still && a->turned == b->turned && a->part == b->part &&
+  return extent_equal(&tape->extents.at[a->extent],
+                      &tape->extents.at[b->extent]) &&
+         a->rows == b->rows && a->needs_gradient == b->needs_gradient &&
+         a->strided == b->strided && a->still == b->still &&
+         a->turned == b->turned && a->part == b->part &&
          a->shared == b->shared && !b->param && !y->weight &&
          lies_alike(tape, a->strides, b->strides) && x->owned == y->owned &&
          x->saved == y->saved && (x->pending <= 1) == (y->pending <= 1) &&
@@ -269,8 +266,8 @@ size_t echo_node(struct echo *echo, int64_t index, const size_t *in) {
   if (tape->lowers)
     copy_lowered(&copy);
   struct marks end = marks_of(tape);
-  tape_place(tape, end.values | end.storages | end.ins | end.saved |
-                       end.params);
+  tape_place(tape,
+             end.values | end.storages | end.ins | end.saved | end.params);
   return value_for(&copy, f->out);
 }
 

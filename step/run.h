@@ -42,6 +42,7 @@ struct run {
   size_t *made;       /* room for the gradients of an operation's inputs */
   size_t made_room;
   VEC(struct buffer) buffers;
+  int64_t *bytes;            /* by extent of the tape; -1: not yet known */
   struct sized sized[SIZED]; /* of late, by count */
   struct moment now;
   size_t leg; /* marks behind which it is */
@@ -106,6 +107,8 @@ static inline size_t *run_gradient_of(const struct run *run, size_t value) {
 /* Storages and bytes: storage.c */
 
 int64_t run_bytes_of(struct run *run, const struct extent *extent);
+int64_t run_extent_bytes(struct run *run, size_t extent); /* of the tape's */
+int64_t run_value_bytes(struct run *run, size_t value);
 int64_t run_storage_bytes(struct run *run, size_t storage);
 
 /* While an operation runs: its own, matrices written out, what is whole. */

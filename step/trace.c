@@ -348,22 +348,21 @@ static size_t fused_cross_entropy(struct trace *trace,
   size_t last = trace->op_end[node] - 1;
   const struct tape_op *op = &tape->ops.at[last];
   struct op_facts *facts = tape_own_facts(tape, last);
-  struct tape_storage *storage =
-      &tape->storages.at[tape->values.at[out].storage];
-  const struct tape_value *in = &tape->values.at[tape_input(tape, op, 0)];
   const struct shape *shape = model->nodes.at[node].out;
   int64_t features = shape_channels(model_input(model, &model->nodes.at[node]));
   if (!chunks)
     chunks = ceil_div_i64(shape_channels(shape), features);
-  struct extent logits = storage->extent, back = in->extent; /* as wide */
+  struct extent logits = *tape_extent(tape, out); /* as wide as `back` */
+  struct extent back = *tape_extent(tape, tape_input(tape, op, 0));
   logits.count = ceil_div_i64(logits.count, chunks);
   facts->name = "crossentropy";
   facts->saved_count = 0; /* the input is read, its gradient is kept */
   facts->ahead = true;
   facts->work = logits;
   facts->work.count += back.count; /* both are less than what was there */
-  storage->extent = extent_fixed(1, WIDTH_F32);
-  tape->values.at[out].extent = storage->extent;
+  tape_resize(tape, out, extent_fixed(1, WIDTH_F32));
+  tape->storages.at[tape->values.at[out].storage].extent =
+      tape->values.at[out].extent;
   return out;
 }
 

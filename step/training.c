@@ -82,11 +82,10 @@ static void pack_matrices(struct step *step, struct arena *arena) {
       arena_alloc(arena, model->params.count + 1, sizeof *step->packed);
   for (size_t i = 0; i < tape->ops.count; i++) {
     const struct tape_op *op = &tape->ops.at[i];
-    const struct tape_value *in =
-        op->facts->in_count ? &tape->values.at[tape_input(tape, op, 0)] : NULL;
-    bool product =
-        op->facts->splits && in &&
-        (in->extent.width == WIDTH_NET || in->extent.width == WIDTH_LOW);
+    const struct extent *in =
+        op->facts->in_count ? tape_extent(tape, tape_input(tape, op, 0)) : NULL;
+    bool product = op->facts->splits && in &&
+                   (in->width == WIDTH_NET || in->width == WIDTH_LOW);
     for (int k = 0; product && k < op->facts->frozen_count; k++) {
       size_t param =
           tape->params

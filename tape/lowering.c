@@ -39,7 +39,7 @@ void tape_see(struct tape *tape, size_t value, const struct strides *strides) {
 /* The sizes of the first input; if they are others, a vector. */
 static struct strides usual_out(const struct tape *tape,
                                 const struct strides *in, size_t out) {
-  int64_t count = tape->values.at[out].extent.count;
+  int64_t count = tape_extent(tape, out)->count;
   if (strides_values(in) == count)
     return strides_dense(in->rank, in->dim);
   return strides_dense(1, &count);

@@ -114,7 +114,7 @@ struct operation {
 
 /* Places in the tape's arrays have 32 bits: there are as many as layers. */
 struct tape_value {
-  struct extent extent;
+  uint32_t extent; /* tape_extent() */
   uint32_t storage;
   uint32_t strides;     /* in the tape's numbers, if it lowers */
   uint32_t param;       /* it is this one of the model, from 1; 0: none */
@@ -123,21 +123,21 @@ struct tape_value {
   uint32_t part_count;
   signed char axis;
   unsigned char rows; /* enum row_order */
-  bool needs_gradient, strided;
-  bool still;  /* there once for all samples */
-  bool turned; /* it lies in another order than its axes */
-  bool shared; /* several layers read it */
-  bool part;   /* one of several views, which are never written over */
+  bool needs_gradient : 1, strided : 1;
+  bool still : 1;  /* there once for all samples */
+  bool turned : 1; /* it lies in another order than its axes */
+  bool shared : 1; /* several layers read it */
+  bool part : 1;   /* one of several views, which are never written over */
 };
 
 struct tape_storage {
-  struct extent extent;
+  uint32_t extent;  /* tape_storage_extent() */
   int32_t pending;  /* layers that will still read it */
   int32_t node;     /* that made it */
   uint32_t view_of; /* at a batch of 1 it is that storage, from 1; 0: none */
   uint32_t weight;  /* it is that parameter of the model, from 1; 0: none */
-  bool owned;       /* neither parameter nor input of the net */
-  bool saved;
+  bool owned : 1;   /* neither parameter nor input of the net */
+  bool saved : 1;
 };
 
 /* What an operation is: the same for all that are alike. */
@@ -215,11 +215,13 @@ struct tape {
   VEC(struct tape_value) values;
   VEC(struct tape_storage) storages;
   VEC(struct tape_op) ops;
+  VEC(struct extent) extents;     /* those that differ, of all of these */
   const struct op_facts **recent; /* facts.c */
-  VEC(uint32_t) ins;              /* values */
-  VEC(uint32_t) saved;            /* storages */
-  VEC(size_t) parts;              /* values: of concats, also of several */
-  size_t part_count;              /* all of these concats together */
+  uint32_t *recent_extents;
+  VEC(uint32_t) ins;    /* values */
+  VEC(uint32_t) saved;  /* storages */
+  VEC(size_t) parts;    /* values: of concats, also of several */
+  size_t part_count;    /* all of these concats together */
   VEC(uint32_t) params; /* in the model: of training, or of what is lowered */
   size_t fence; /* storages before it are not overwritten: checkpoints */
 
@@ -250,6 +252,17 @@ static inline size_t tape_input(const struct tape *tape,
   return op->facts->listed ? tape->parts.at[at] : tape->ins.at[at];
 }
 
+/* How large a value is, and its storage; until the tape records another. */
+static inline const struct extent *tape_extent(const struct tape *tape,
+                                               size_t value) {
+  return &tape->extents.at[tape->values.at[value].extent];
+}
+
+static inline const struct extent *tape_storage_extent(const struct tape *tape,
+                                                       size_t storage) {
+  return &tape->extents.at[tape->storages.at[storage].extent];
+}
+
 /* What operation `index` computes, if the tape lowers. */
 static inline const struct tape_lowered *tape_lowered(const struct tape *tape,
                                                       size_t index) {
@@ -266,11 +279,19 @@ uint32_t tape_place(const struct tape *tape, size_t place);
 const struct op_facts *tape_facts(struct tape *tape,
                                   const struct op_facts *facts);
 
+/* The place of an extent in the tape's: alike ones have the same of late. */
+uint32_t tape_keep_extent(struct tape *tape, struct extent extent);
+
+/* Makes a value larger or smaller than it was recorded. */
+void tape_resize(struct tape *tape, size_t value, struct extent extent);
+
 /* Facts of operation `index` that are its own, to be changed. */
 struct op_facts *tape_own_facts(struct tape *tape, size_t index);
 
 /* A value whose storage is not the net's own: an input, a parameter. */
 size_t tape_outside(struct tape *tape, struct extent extent, bool trained);
+
+bool extent_equal(const struct extent *a, const struct extent *b);
 
 /* The extent of a layer's tensor. */
 struct extent extent_of(const struct shape *shape);
