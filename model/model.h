@@ -14,12 +14,11 @@ enum frame_kind { FRAME_CALL, FRAME_LOOP, FRAME_AGAIN };
 
 struct frame {
   struct frame *parent;
-  enum frame_kind kind;
-  struct slice name;      /* of the def or label */
-  struct span span;       /* the call or the loop */
-  int64_t ordinal, total; /* "3rd of 5"; total 0: not counted */
-  int64_t first;          /* the first node that may be inside */
-  int depth;
+  const struct stmt *stmt; /* the call, with the def's name, or the loop */
+  int32_t ordinal, total;  /* "3rd of 5"; total 0: not counted */
+  int32_t first;           /* the first node that may be inside */
+  int16_t depth;
+  unsigned char kind; /* enum frame_kind */
 };
 
 /* A name inside the groups that hold it: `stem.conv1`. */
@@ -65,17 +64,18 @@ struct node {
   int32_t copies, active;
   uint32_t first_input, first_param;
   int input_count, param_count;
-  bool frozen;     /* its parameters are not trained */
-  bool train_only; /* in `fork train`, or an input that only these read */
-  char inplace;    /* enum toggle; TOGGLE_UNSET: as the settings say */
-  bool channels_asked, sizes_asked; /* by expressions: in.c, in.h */
+  char inplace;        /* enum toggle; TOGGLE_UNSET: as the settings say */
+  bool frozen : 1;     /* its parameters are not trained */
+  bool train_only : 1; /* in `fork train`, or an input that only these read */
+  bool channels_asked : 1, sizes_asked : 1; /* by expressions: in.c, in.h */
 };
 
 /* Parameters and buffers of all nodes, one behind the other. */
 struct model_param {
   int64_t count;
-  int64_t rows, columns; /* the last two axes, as PyTorch orders them */
-  uint32_t same;         /* the one it is shared with, or itself */
+  /* The last two axes, as PyTorch orders them; NULL: there are fewer. */
+  const struct shape *matrix;
+  uint32_t same; /* the one it is shared with, or itself */
   unsigned char rank;
   bool buffer, fixed, train_only;
   bool shared; /* counted where it was first */
