@@ -143,10 +143,10 @@ static bool share_params(struct expander *e, const struct layer *layer,
 /* Most tensors have sizes that there have been of late. */
 static const struct shape *keep_shape(struct expander *e,
                                       const struct shape *shape) {
-  size_t hash = (size_t)shape->rank;
-  for (int i = 0; i < shape->rank; i++)
-    hash = hash * 31 + (size_t)shape->dim[i];
-  const struct shape **kept = &e->shapes[hash % RECENT_SHAPES];
+  uint64_t hash = (uint64_t)shape->rank;
+  for (int i = 0; i < shape->rank; i++) /* sizes are often powers of two */
+    hash = (hash ^ (uint64_t)shape->dim[i]) * 0x9e3779b97f4a7c15;
+  const struct shape **kept = &e->shapes[(hash >> 32) % RECENT_SHAPES];
   if (!*kept || !shape_equal(*kept, shape)) {
     struct shape *copy = ARENA_NEW(e->arena, struct shape);
     *copy = *shape;
