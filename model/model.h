@@ -77,8 +77,8 @@ struct model_param {
   const struct shape *matrix;
   uint32_t same; /* the one it is shared with, or itself */
   unsigned char rank;
-  bool buffer, fixed, train_only;
-  bool shared; /* counted where it was first */
+  bool buffer : 1, fixed : 1, train_only : 1;
+  bool shared : 1; /* counted where it was first */
 };
 
 /* What a node costs; sums over nodes are the totals. */
