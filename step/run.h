@@ -107,8 +107,18 @@ static inline size_t *run_gradient_of(const struct run *run, size_t value) {
 /* Storages and bytes: storage.c */
 
 int64_t run_bytes_of(struct run *run, const struct extent *extent);
-int64_t run_extent_bytes(struct run *run, size_t extent); /* of the tape's */
-int64_t run_value_bytes(struct run *run, size_t value);
+
+/* Of an extent of the tape's, by its place. */
+static inline int64_t run_extent_bytes(struct run *run, size_t extent) {
+  if (run->bytes[extent] < 0)
+    run->bytes[extent] = run_bytes_of(run, &run->tape->extents.at[extent]);
+  return run->bytes[extent];
+}
+
+static inline int64_t run_value_bytes(struct run *run, size_t value) {
+  return run_extent_bytes(run, run_value_at(run, value)->extent);
+}
+
 int64_t run_storage_bytes(struct run *run, size_t storage);
 
 /* While an operation runs: its own, matrices written out, what is whole. */

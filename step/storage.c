@@ -64,16 +64,6 @@ int64_t run_bytes_of(struct run *run, const struct extent *extent) {
   return late->bytes;
 }
 
-int64_t run_extent_bytes(struct run *run, size_t extent) {
-  if (run->bytes[extent] < 0)
-    run->bytes[extent] = run_bytes_of(run, &run->tape->extents.at[extent]);
-  return run->bytes[extent];
-}
-
-int64_t run_value_bytes(struct run *run, size_t value) {
-  return run_extent_bytes(run, run_value_at(run, value)->extent);
-}
-
 int64_t run_work_bytes(struct run *run, const struct tape_op *op,
                        const struct extent *work,
                        const struct extent *gathered) {

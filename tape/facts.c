@@ -54,9 +54,3 @@ uint32_t tape_keep_extent(struct tape *tape, struct extent extent) {
 void tape_resize(struct tape *tape, size_t value, struct extent extent) {
   tape->values.at[value].extent = tape_keep_extent(tape, extent);
 }
-
-uint32_t tape_place(const struct tape *tape, size_t place) {
-  if (place > UINT32_MAX)
-    arena_fail(tape->arena); /* hundreds of GiB */
-  return (uint32_t)place;
-}

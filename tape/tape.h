@@ -273,7 +273,11 @@ static inline const struct tape_lowered *tape_lowered(const struct tape *tape,
 size_t tape_run(struct tape *tape, const struct operation *op);
 
 /* A place in an array, or a number of as many: 32 bits, checked. */
-uint32_t tape_place(const struct tape *tape, size_t place);
+static inline uint32_t tape_place(const struct tape *tape, size_t place) {
+  if (place > UINT32_MAX)
+    arena_fail(tape->arena); /* hundreds of GiB */
+  return (uint32_t)place;
+}
 
 /* Facts like those of an operation before are the same ones: facts.c */
 const struct op_facts *tape_facts(struct tape *tape,
