@@ -54,6 +54,8 @@ void arena_close(struct arena *arena) {
 
 void arena_open_in(struct arena *arena, struct arena *outer) {
   arena_open(arena, outer->resize, outer->user);
+  while (outer->inner) /* one that is open already is closed behind this one */
+    outer = outer->inner;
   arena->outer = outer;
   arena->earlier = outer->inner;
   outer->inner = arena;
@@ -166,4 +168,12 @@ void *arena_grow(struct arena *arena, void *at, size_t *room, size_t count,
   }
   *room = new_room;
   return grown;
+}
+
+void *arena_grow_by(struct arena *arena, void *at, size_t *room, size_t count,
+                    size_t more, size_t size) {
+  do
+    at = arena_grow(arena, at, room, count, size);
+  while (*room - count < more);
+  return at;
 }

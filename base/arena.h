@@ -55,6 +55,10 @@ char *arena_copy(struct arena *arena, const char *bytes, size_t length);
 void *arena_grow(struct arena *arena, void *at, size_t *room, size_t count,
                  size_t size);
 
+/* The same with room for at least `more` items. */
+void *arena_grow_by(struct arena *arena, void *at, size_t *room, size_t count,
+                    size_t more, size_t size);
+
 #define ARENA_NEW(arena, type) ((type *)arena_alloc((arena), 1, sizeof(type)))
 
 /*
@@ -84,6 +88,15 @@ _Noreturn void arena_fail(struct arena *arena);
        : (void)0,                                                        \
    memset(&(vec)->at[(vec)->count], 0, sizeof *(vec)->at),               \
    &(vec)->at[(vec)->count++])
+
+/* `more` items at the end, which are not zeroed: the address of the first. */
+#define VEC_MORE(arena, vec, more)                                          \
+  ((vec)->room - (vec)->count < (more)                                      \
+       ? (void)((vec)->at =                                                 \
+                    arena_grow_by((arena), (vec)->at, &(vec)->room,         \
+                                  (vec)->count, (more), sizeof *(vec)->at)) \
+       : (void)0,                                                           \
+   (vec)->count += (more), (vec)->at + (vec)->count - (more))
 
 /* Room for `wanted` items before the first one: no growing, no waste. */
 #define VEC_RESERVE(arena, vec, wanted)                               \

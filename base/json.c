@@ -107,9 +107,26 @@ static void escape(struct text *out, unsigned char c) {
   }
 }
 
+/*
+ * Whether all eight bytes can be copied as they are. A byte is 0 if taking
+ * away 1 borrows from its highest bit, which was not set.
+ */
+static bool are_plain(const char *at) {
+  const uint64_t ones = UINT64_MAX / 255, high = ones << 7;
+  uint64_t bytes;
+  memcpy(&bytes, at, sizeof bytes);
+  uint64_t quote = bytes ^ ones * '"', back = bytes ^ ones * '\\';
+  uint64_t control = bytes & ones * 0xE0; /* 0 of what is below 0x20 */
+  uint64_t found = ((quote - ones) & ~quote) | ((back - ones) & ~back) |
+                   ((control - ones) & ~control) | bytes;
+  return !(found & high);
+}
+
 /* Bytes at `at` that can be copied as they are; 0: one must be escaped. */
 static size_t plain_bytes(const char *at, size_t length) {
   size_t plain = 0;
+  while (length - plain >= 8 && are_plain(at + plain))
+    plain += 8;
   for (; plain < length; plain++) {
     unsigned char c = (unsigned char)at[plain];
     if (c < 0x20 || c >= 0x80 || c == '"' || c == '\\')
@@ -141,7 +158,8 @@ void json_put_string(struct json *json, struct slice value) {
 
 void json_member_int(struct json *json, const char *key, int64_t value) {
   json_put_key(json, key);
-  json_put_int(json, value);
+  json->after_key = false;
+  text_int(json->out, value);
 }
 
 void json_member_bool(struct json *json, const char *key, bool value) {

@@ -121,10 +121,17 @@ static char *plain_digits(char *end, int64_t value) {
 }
 
 void text_int(struct text *text, int64_t value) {
-  char buffer[32];
-  char *end = buffer + sizeof buffer;
+  enum { MOST = 20 };          /* digits, with a sign */
+  char buffer[2 * MOST] = {0}; /* so that as many can always be copied */
+  char *end = buffer + MOST;
   char *start = plain_digits(end, value);
-  text_bytes(text, start, (size_t)(end - start));
+  size_t length = (size_t)(end - start);
+  if (text->room - text->length < MOST) {
+    text_bytes(text, start, length);
+  } else {
+    memcpy(text->at + text->length, start, MOST);
+    text->length += length;
+  }
 }
 
 void text_count(struct text *text, int64_t value) {

@@ -13,21 +13,21 @@ static const char *ordinal_end(int64_t n) {
 
 static void put_turn(struct text *out, const struct frame *frame) {
   if (frame->total > 1)
-    text_printf(out, "%" PRId64 "%s of %" PRId64, frame->ordinal,
+    text_printf(out, "%" PRId32 "%s of %" PRId32, frame->ordinal,
                 ordinal_end(frame->ordinal), frame->total);
 }
 
 static void put_frame(struct text *out, struct sources *sources,
                       const struct frame *frame) {
-  struct position p = sources_position(sources, frame->span.begin);
-  switch (frame->kind) {
+  struct position p = sources_position(sources, frame->stmt->span.begin);
+  switch ((enum frame_kind)frame->kind) {
   case FRAME_CALL:
-    text_printf(out, "in %.*s, called at line %u", SLICE_ARG(frame->name),
+    text_printf(out, "in %.*s, called at line %u", SLICE_ARG(frame->stmt->name),
                 p.line);
     break;
   case FRAME_AGAIN:
     text_printf(out, "in %.*s, applied again at line %u",
-                SLICE_ARG(frame->name), p.line);
+                SLICE_ARG(frame->stmt->name), p.line);
     break;
   case FRAME_LOOP: text_printf(out, "in the loop at line %u", p.line); break;
   }
@@ -77,7 +77,7 @@ bool frame_enter(struct expander *e, struct frame frame) {
   int depth = e->frame ? e->frame->depth + 1 : 1;
   if (depth > LIMIT_DEPTH) {
     struct diagnostic *d =
-        report(e, NESTED_TOO_DEEP, frame.span,
+        report(e, NESTED_TOO_DEEP, frame.stmt->span,
                "calls and loops are nested more than %d deep", LIMIT_DEPTH);
     diag_help(d, "write the levels with `repeat` or `for` instead of defs");
     e->lost = true;
@@ -90,8 +90,8 @@ bool frame_enter(struct expander *e, struct frame frame) {
     entered = ARENA_NEW(e->arena, struct frame);
   *entered = frame;
   entered->parent = e->frame;
-  entered->depth = depth;
-  entered->first = (int64_t)e->model->nodes.count;
+  entered->depth = (int16_t)depth;
+  entered->first = (int32_t)e->model->nodes.count;
   e->frame = entered;
   return true;
 }
@@ -100,7 +100,7 @@ bool frame_enter(struct expander *e, struct frame frame) {
 void frame_leave(struct expander *e) {
   struct frame *left = e->frame;
   e->frame = left->parent;
-  if (left->first < (int64_t)e->model->nodes.count)
+  if (left->first < (int32_t)e->model->nodes.count)
     return;
   left->parent = e->spare_frames;
   e->spare_frames = left;

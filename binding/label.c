@@ -353,7 +353,7 @@ bool label_each(struct expander *e, const struct expr *expr,
                      .left = expr->left,
                      .right = &number};
   struct turns turns;
-  if (!turns_of(e, range->left, range->right, range->items, &turns))
+  if (!turns_of(e, range->left, range->right, range->step, &turns))
     return false;
   for (int64_t i = 0; i < turns.count; i++) {
     number.integer = turn_at(&turns, i);

@@ -61,11 +61,12 @@ struct node_name name_label(struct expander *e, struct slice label) {
 
 struct node_name name_word(struct expander *e, struct slice word) {
   struct map *map = counters(e);
-  int64_t number = map_add(e->arena, map, word)->number + 1;
+  int64_t *last = &map_add(e->arena, map, word)->number;
+  int64_t number = *last + 1;
   if (map_find(map, digit_mark))
     while (map_find(map, numbered(e, word, "", number)))
       number++;
-  map_add(e->arena, map, word)->number = number;
+  *last = number;
   return (struct node_name){.text = word, .ordinal = (int32_t)number};
 }
 

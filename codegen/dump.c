@@ -81,7 +81,7 @@ static void put_expr(struct text *out, const struct expr *expr) {
     put_expr(out, expr->left);
     text_put(out, " .. ");
     put_expr(out, expr->right);
-    put_step(out, expr->items);
+    put_step(out, expr->step);
     break;
   case EXPR_KEYED:
     text_printf(out, "%.*s=", SLICE_ARG(expr->name));

@@ -54,7 +54,7 @@ static struct slice dims_of(const struct marks *m, const struct stmt *stmt) {
 static void collect(struct marks *m, const struct block *block) {
   for (const struct stmt *s = block->first; s; s = s->next) {
     for (const struct arg *arg = s->args; arg; arg = arg->next)
-      if (arg->block)
+      if (arg->form == ARG_BLOCK)
         collect(m, arg->block);
     if (s->block)
       collect(m, s->block);

@@ -177,14 +177,14 @@ static void put_facts(struct writer *w, const struct node *node) {
   int64_t index = node - w->c->model->nodes.at;
   put_shapes(w, node);
   put_attributes(w, node);
-  writer_put_cost(w, w->c->model->costs[index]);
+  writer_put_cost(w, model_cost(w->c->model, index));
   if (node->train_only)
     json_member_bool(&w->json, "only_training", true);
   json_member_int(&w->json, "saved_bytes", w->c->memory.saved_by_node[index]);
 }
 
 /* Parts of rows that were written before. */
-enum { MEMOS = 64 }; /* a power of two */
+enum { MEMOS = 64 };
 
 struct memo {
   const struct node *node; /* whose part it is; NULL: none yet */
@@ -201,33 +201,12 @@ static bool same_place(const struct compiled *c, const struct node *a,
   return a->kind == b->kind && a->span.begin == b->span.begin;
 }
 
-static bool same_shape(const struct shape *a, const struct shape *b) {
-  return a == b ||
-         (a->rank == b->rank && a->dtype == b->dtype &&
-          memcmp(a->dim, b->dim, (size_t)a->rank * sizeof *a->dim) == 0);
-}
-
-static bool same_cost(const struct cost *a, const struct cost *b) {
-  return a == b || memcmp(a, b, sizeof *a) == 0;
-}
-
 /* All that put_facts reads. */
 static bool same_facts(const struct compiled *c, const struct node *a,
                        const struct node *b) {
-  const struct model *model = c->model;
-  int64_t i = a - model->nodes.at, k = b - model->nodes.at;
-  if (a->kind != b->kind || a->given != b->given ||
-      a->input_count != b->input_count || a->train_only != b->train_only ||
-      !same_shape(a->out, b->out) ||
-      c->memory.saved_by_node[i] != c->memory.saved_by_node[k] ||
-      !same_cost(model->costs[i], model->costs[k]) ||
-      (a->args != b->args && memcmp(a->args, b->args, a->kind->args_size) != 0))
-    return false;
-  for (int n = 0; n < a->input_count; n++)
-    if (!same_shape(model->nodes.at[node_input(model, a, n)].out,
-                    model->nodes.at[node_input(model, b, n)].out))
-      return false;
-  return true;
+  int64_t i = a - c->model->nodes.at, k = b - c->model->nodes.at;
+  return c->model->like[i] == c->model->like[k] && a->given == b->given &&
+         c->memory.saved_by_node[i] == c->memory.saved_by_node[k];
 }
 
 /* Writes a part of the row of `node`, or what stood in a row like it. */
@@ -254,14 +233,14 @@ static void put_layer(struct writer *w, struct memos *memos, int64_t index,
   const struct node *node = &model->nodes.at[index];
   struct json *json = &w->json;
   size_t place = node->span.begin % MEMOS;
-  size_t facts = (size_t)node->out->dim[0] + (uintptr_t)node->kind / 64;
   json_put_open(json, '{');
   json_member_int(json, "index", index);
   model_put_name(&w->scratch, model, index);
   json_member_string(json, "name", writer_text(w));
   put_memo(w, &memos->places[place], node, same_place, put_place);
   put_inputs(w, node);
-  put_memo(w, &memos->facts[facts % MEMOS], node, same_facts, put_facts);
+  put_memo(w, &memos->facts[model->like[index] % MEMOS], node, same_facts,
+           put_facts);
   json_put_key(json, "warnings");
   json_put_open(json, '[');
   for (; *warning < model->warnings.count &&

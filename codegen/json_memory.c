@@ -233,9 +233,38 @@ void writer_put_training(struct writer *w) {
   json_put_close(json, '}');
 }
 
+/* Where buffers lie, and how many bytes they have: mostly as others have. */
+enum { PLACES = 64 };
+
+struct place {
+  int64_t offset, bytes;
+  struct text text; /* of both members; without room: none yet */
+};
+
+static void put_place(struct writer *w, struct place *places,
+                      const struct arena_buffer *buffer) {
+  uint64_t hash = (uint64_t)buffer->offset ^ (uint64_t)buffer->bytes << 1;
+  struct place *place = &places[(hash ^ hash >> 12) % PLACES];
+  struct json *json = &w->json;
+  struct text *out = json->out;
+  if (!place->text.room || place->offset != buffer->offset ||
+      place->bytes != buffer->bytes) {
+    place->offset = buffer->offset;
+    place->bytes = buffer->bytes;
+    place->text.arena = out->arena;
+    place->text.length = 0;
+    json->out = &place->text;
+    json_member_int(json, "offset", buffer->offset);
+    json_member_int(json, "bytes", buffer->bytes);
+    json->out = out;
+  }
+  text_puts(out, text_slice(&place->text));
+}
+
 static void put_arena(struct writer *w) {
   const struct inference *f = &w->c->memory.inference;
   struct json *json = &w->json;
+  struct place *places = arena_alloc(json->out->arena, PLACES, sizeof *places);
   json_put_key(json, "arena");
   json_put_open(json, '{');
   json_member_int(json, "bytes", f->plan.height);
@@ -252,8 +281,7 @@ static void put_arena(struct writer *w) {
       text_printf(&w->scratch, ".%s", buffer->part);
     json_member_string(json, "name", writer_text(w));
     json_member_int(json, "layer", buffer->node);
-    json_member_int(json, "offset", buffer->offset);
-    json_member_int(json, "bytes", buffer->bytes);
+    put_place(w, places, buffer);
     json_member_int(json, "first", buffer->first);
     json_member_int(json, "last", buffer->last);
     json_put_close(json, '}');

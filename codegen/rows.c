@@ -24,7 +24,7 @@ static int64_t row_end(const struct model *model, int64_t node,
 
 static void sum_costs(const struct model *model, struct row *row) {
   for (int64_t i = row->first; i < row->end; i++) {
-    cost_add(&row->cost, model->costs[i]);
+    cost_add(&row->cost, model_cost(model, i));
     row->shares = row->shares || model->nodes.at[i].shares != NO_NODE;
   }
 }

@@ -237,7 +237,7 @@ static void put_layer(struct layers *l, int64_t index) {
   struct header *h = l->h;
   const struct model *model = h->c->model;
   const struct node *node = &model->nodes.at[index];
-  const struct cost *cost = model->costs[index];
+  const struct cost *cost = model_cost(model, index);
   struct text name = text_new(h->c->arena), written = name;
   model_put_name(&name, model, index);
   model_put_layer(&written, model, index, NULL);

@@ -89,8 +89,8 @@ static const struct frame *turn_of(const struct loop *l, int64_t a, int64_t b) {
   for (const struct frame *x = frame_of(l, a); x; x = x->parent)
     for (const struct frame *y = frame_of(l, b); y; y = y->parent)
       if (x->kind == FRAME_LOOP && y->kind == FRAME_LOOP &&
-          x->span.begin == y->span.begin && x->parent == y->parent &&
-          y->ordinal == x->ordinal + 1)
+          x->stmt->span.begin == y->stmt->span.begin &&
+          x->parent == y->parent && y->ordinal == x->ordinal + 1)
         return x;
   return NULL;
 }
@@ -119,7 +119,7 @@ static bool last_is_whole(const struct loop *l, int64_t row,
                           const struct frame *before) {
   const struct frame *turn = frame_of(l, row);
   while (turn && (turn->parent != before->parent ||
-                  turn->span.begin != before->span.begin))
+                  turn->stmt->span.begin != before->stmt->span.begin))
     turn = turn->parent;
   return turn && !is_inside(l, row + l->length, turn);
 }
@@ -201,15 +201,17 @@ static bool has_failed(const struct diagram *d, const struct loop *l) {
   while (turn && turn->kind != FRAME_LOOP)
     turn = turn->parent;
   return turn && turn->parent == d->failed.parent &&
-         turn->span.begin == d->failed.begin && d->failed.count > MOST_FAILURES;
+         turn->stmt->span.begin == d->failed.begin &&
+         d->failed.count > MOST_FAILURES;
 }
 
 static void count_failure(struct diagram *d, const struct loop *l) {
   const struct frame *turn = turn_of(l, l->first, l->first + l->length);
-  if (turn->parent != d->failed.parent || turn->span.begin != d->failed.begin)
+  if (turn->parent != d->failed.parent ||
+      turn->stmt->span.begin != d->failed.begin)
     d->failed.count = 0;
   d->failed.parent = turn->parent;
-  d->failed.begin = turn->span.begin;
+  d->failed.begin = turn->stmt->span.begin;
   d->failed.count++;
 }
 

@@ -39,14 +39,14 @@ void lora_params(struct params *params, int64_t in, int64_t out, int64_t rank,
 }
 
 static size_t drop(struct tape *tape, const struct lora *lora, size_t in) {
-  struct extent mask = tape->values.at[in].extent;
+  struct extent mask = *tape_extent(tape, in);
   mask.width = WIDTH_MASK;
   if (!tape->training || lora->dropout == 0)
     return in;
   return tape_run(tape, &(struct operation){.name = "lora_dropout",
                                             .in = &in,
                                             .in_count = 1,
-                                            .out = tape->values.at[in].extent,
+                                            .out = *tape_extent(tape, in),
                                             .by_channel = true,
                                             .kept = {mask},
                                             .always_makes = true});

@@ -130,8 +130,10 @@ static size_t split_trace(const struct layer *layer, struct tape *tape,
                                          .strided = axis > 0 || strided});
   for (int i = 0; i < count; i++) {
     struct tape_value *value = &tape->values.at[first + (size_t)i];
+    struct extent extent = *tape_extent(tape, first + (size_t)i);
     begin_of(split, shape->dim[axis], i + 1, &share);
-    value->extent.count = size_product(rest, share);
+    extent.count = size_product(rest, share);
+    tape_resize(tape, first + (size_t)i, extent);
     value->part = true;
   }
   return first;

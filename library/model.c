@@ -69,7 +69,7 @@ static void call_layer(struct call *call) {
   struct load *load = call->netc->load;
   const struct model *model = &load->model;
   const struct node *node = &model->nodes.at[asking->index];
-  const struct cost *cost = model->costs[asking->index];
+  const struct cost *cost = model_cost(model, (int64_t)asking->index);
   const struct layer_texts *texts = texts_at(load, asking->index);
   struct netc_layer layer = {
       .name = texts->name,

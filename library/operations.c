@@ -45,21 +45,21 @@ static struct netc_operand operand_of(struct writing *w, size_t value,
   const struct tape *tape = &w->trace.tape;
   size_t block = tape->values.at[value].storage;
   const struct tape_storage *storage = &tape->storages.at[block];
+  const struct extent *extent = tape_storage_extent(tape, block);
   struct netc_operand operand = {
       .block = storage->weight ? -1 : (int64_t)block,
       .tensor =
           storage->weight ? load_tensor(w->call, storage->weight - 1) : -1,
-      .type = storage->extent.width == WIDTH_INDEX ? NETC_I64
-              : storage->extent.width == WIDTH_I32 ? NETC_I32
-                                                   : NETC_FLOAT};
-  add_axes(w, &operand, lies, true,
-           storage->extent.fixed ? 0 : storage->extent.count);
+      .type = extent->width == WIDTH_INDEX ? NETC_I64
+              : extent->width == WIDTH_I32 ? NETC_I32
+                                           : NETC_FLOAT};
+  add_axes(w, &operand, lies, true, extent->fixed ? 0 : extent->count);
   return operand;
 }
 
 static struct strides strides_at(const struct tape *tape, size_t index,
                                  int place) {
-  size_t at = tape->lowered.at[index].first_strides + (size_t)place;
+  size_t at = tape_lowered(tape, index)->first_strides + (size_t)place;
   return tape_strides_at(tape, tape->strides.at[at]);
 }
 
@@ -68,13 +68,13 @@ static void add_inputs(struct writing *w, size_t index,
                        struct netc_operand *to) {
   const struct tape *tape = &w->trace.tape;
   const struct tape_op *op = &tape->ops.at[index];
-  const struct tape_lowered *lowered = &tape->lowered.at[index];
+  const struct tape_lowered *lowered = tape_lowered(tape, index);
   for (int i = 0; i < op->facts->in_count; i++) {
     struct strides lies = strides_at(tape, index, i);
     *to++ = operand_of(w, tape_input(tape, op, i), &lies);
   }
   for (int i = 0; i < lowered->weight_count; i++) {
-    size_t param = tape->weights.at[lowered->first_weight + (size_t)i];
+    size_t param = tape->params.at[op->first_param + (size_t)i];
     struct strides lies = strides_at(tape, index, op->facts->in_count + i);
     *to = (struct netc_operand){.block = -1,
                                 .tensor = load_tensor(w->call, param)};
@@ -85,7 +85,7 @@ static void add_inputs(struct writing *w, size_t index,
 static const struct netc_operand *outputs_of(struct writing *w, size_t index) {
   const struct tape *tape = &w->trace.tape;
   const struct tape_op *op = &tape->ops.at[index];
-  int before = op->facts->in_count + tape->lowered.at[index].weight_count;
+  int before = op->facts->in_count + tape_lowered(tape, index)->weight_count;
   struct netc_operand *outs =
       arena_alloc(w->arena, (size_t)op->facts->out_count + 1, sizeof *outs);
   for (int i = 0; i < op->facts->out_count; i++) {
@@ -99,7 +99,7 @@ static void add_operation(struct writing *w, size_t index,
                           struct operations *to) {
   const struct tape *tape = &w->trace.tape;
   const struct tape_op *op = &tape->ops.at[index];
-  const struct tape_lowered *lowered = &tape->lowered.at[index];
+  const struct tape_lowered *lowered = tape_lowered(tape, index);
   size_t ins = (size_t)(op->facts->in_count + lowered->weight_count);
   size_t numbers = (size_t)lowered->number_count;
   if (lowered->opcode == DOES_VIEW)

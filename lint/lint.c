@@ -99,7 +99,7 @@ static int64_t params_behind_gap(struct lint *l, int64_t node) {
 }
 
 static void check_share(struct lint *l, int64_t node) {
-  int64_t mine = l->model->costs[node]->params;
+  int64_t mine = model_cost(l->model, node)->params;
   int64_t all = l->model->total.params;
   if (mine < HUGE_PARAMS || mine <= all / 2 ||
       !l->model->nodes.at[node].kind->macs)

@@ -53,20 +53,35 @@ static void leave(struct walk *w, size_t count) {
 static void walk_expr(struct walk *w, const struct expr *expr) {
   if (!expr)
     return;
-  if (expr->kind == EXPR_NAME || expr->kind == EXPR_CALL)
-    use(w, expr->name);
-  walk_expr(w, expr->left);
-  if (expr->kind != EXPR_DIMS) /* there it is the last of the items */
-    walk_expr(w, expr->right);
-  for (const struct expr *x = expr->items; x; x = x->next)
-    walk_expr(w, x);
+  switch (expr->kind) {
+  case EXPR_NAME: use(w, expr->name); break;
+  case EXPR_CALL: use(w, expr->name); /* fall through */
+  case EXPR_DIMS:
+    for (const struct expr *x = expr->items; x; x = x->next)
+      walk_expr(w, x);
+    break;
+  case EXPR_RANGE: walk_expr(w, expr->step); /* fall through */
+  case EXPR_BINARY:
+  case EXPR_INDEX:
+  case EXPR_PAIR: walk_expr(w, expr->right); /* fall through */
+  case EXPR_UNARY:
+  case EXPR_KEYED:
+  case EXPR_PATH: walk_expr(w, expr->left); break;
+  case EXPR_INT:
+  case EXPR_REAL:
+  case EXPR_BOOL:
+  case EXPR_ANY:
+  case EXPR_FIELD:
+  case EXPR_TEXT: break;
+  }
 }
 
 static void walk_args(struct walk *w, const struct arg *arg) {
   for (; arg; arg = arg->next) {
-    walk_expr(w, arg->value);
-    if (arg->block)
+    if (arg->form == ARG_BLOCK)
       walk_block(w, arg->block);
+    else
+      walk_expr(w, arg->value);
   }
 }
 

@@ -13,51 +13,43 @@ enum {
 
 /* The arena */
 
-static uint32_t add_buffer(struct placing *p, int64_t node, const char *part,
-                           int64_t bytes, int64_t step) {
+static uint32_t add_buffer(struct placing *p, int32_t node, const char *part,
+                           int64_t bytes, uint32_t step) {
   struct arena *arena = p->b->model->arena;
   *VEC_PUSH(arena, &p->inference->arena) = (struct arena_buffer){
       .node = node, .part = part, .bytes = bytes, .first = step, .last = step};
   return tape_place(&p->b->trace.tape, p->inference->arena.count);
 }
 
-/* The node whose output a value is; inner results have names of their own. */
-static const char *part_name(const struct tasks *b, size_t op) {
-  const struct tape_op *at = &b->trace.tape.ops.at[op];
-  return op + 1 == b->trace.op_end[at->node] ? NULL : at->facts->name;
-}
-
-static void place_task(struct placing *p, size_t step, size_t number) {
-  struct tasks *b = p->b;
-  const struct plan_task *task = &b->graph.tasks.at[number];
-  const struct tape_op *op = &b->trace.tape.ops.at[b->op_of[number]];
+static void place_task(struct placing *p, uint32_t step, size_t number) {
+  const struct task_graph *graph = &p->b->graph;
+  const struct plan_task *task = &graph->tasks.at[number];
+  const struct task_origin *from = &p->b->origins[number];
   struct arena_buffer *at;
-  size_t over = task_overwrites(&b->graph, task, p->left);
-  int64_t time = (int64_t)step;
+  size_t over = task_overwrites(graph, task, p->left);
   for (int i = 0; i < task->read_count; i++) {
-    size_t read = b->graph.reads.at[task->first_read + (size_t)i];
+    size_t read = graph->reads.at[task->first_read + (size_t)i];
     at = &p->inference->arena.at[p->buffer[read] - 1];
-    at->last = max_i64(at->last, time);
+    if (at->last < step)
+      at->last = step;
     p->left[read]--;
   }
   for (int i = 0; i < task->made_count; i++) {
-    size_t made = b->graph.makes.at[task->first_made + (size_t)i];
-    const struct plan_tensor *tensor = &b->graph.tensors.at[made];
-    p->buffer[made] =
-        over != SIZE_MAX
-            ? p->buffer[over]
-            : add_buffer(p, op->node, part_name(b, b->op_of[number]),
-                         tensor->bytes, time);
+    size_t made = graph->makes.at[task->first_made + (size_t)i];
+    const struct plan_tensor *tensor = &graph->tensors.at[made];
+    p->buffer[made] = over != SIZE_MAX ? p->buffer[over]
+                                       : add_buffer(p, from->node, from->part,
+                                                    tensor->bytes, step);
     at = &p->inference->arena.at[p->buffer[made] - 1];
-    at->last = tensor->lasts ? (int64_t)b->graph.tasks.count : time;
+    at->last = tensor->lasts ? (uint32_t)graph->tasks.count : step;
   }
   if (task->work)
-    p->work[number] = add_buffer(p, op->node, "workspace", task->work, time);
+    p->work[number] = add_buffer(p, from->node, "workspace", task->work, step);
 }
 
 static void find_buffers(struct placing *p) {
   struct tasks *b = p->b;
-  struct arena *arena = b->arena;
+  struct arena *arena = b->graph.arena;
   size_t tensors = b->graph.tensors.count + 1;
   p->buffer = arena_alloc(arena, tensors, sizeof *p->buffer);
   p->left = arena_alloc(arena, tensors, sizeof *p->left);
@@ -67,12 +59,12 @@ static void find_buffers(struct placing *p) {
   for (size_t i = 0; i < b->model->predicted_sources; i++) {
     const struct plan_tensor *tensor = &b->graph.tensors.at[i];
     p->buffer[i] =
-        add_buffer(p, b->model->sources.at[i], NULL, tensor->bytes, 0);
+        add_buffer(p, (int32_t)b->model->sources.at[i], NULL, tensor->bytes, 0);
     if (tensor->lasts)
-      p->inference->arena.at[i].last = (int64_t)b->graph.tasks.count;
+      p->inference->arena.at[i].last = (uint32_t)b->graph.tasks.count;
   }
   for (size_t i = 0; i < b->graph.tasks.count; i++)
-    place_task(p, i, p->schedule->order[i]);
+    place_task(p, (uint32_t)i, p->schedule->order[i]);
 }
 
 static bool place(struct inference *f, const struct model *model,
@@ -102,8 +94,7 @@ static void find_order(struct placing *p) {
   if (f->live == f->source_order)
     return;
   for (size_t i = 0; i < p->b->graph.tasks.count; i++) {
-    size_t op = p->b->op_of[p->schedule->order[i]];
-    int64_t node = p->b->trace.tape.ops.at[op].node;
+    int64_t node = p->b->origins[p->schedule->order[i]].node;
     if (node != last)
       *VEC_PUSH(p->b->model->arena, &f->order) = node;
     last = node;
@@ -113,12 +104,10 @@ static void find_order(struct placing *p) {
 /* What is alive at the step that needs most. */
 static void find_peak(struct placing *p) {
   struct inference *f = p->inference;
-  int64_t step = (int64_t)p->schedule->peak_at;
+  size_t step = p->schedule->peak_at;
   f->live_node = NO_NODE;
-  if (p->b->graph.tasks.count) {
-    size_t op = p->b->op_of[p->schedule->order[step]];
-    f->live_node = p->b->trace.tape.ops.at[op].node;
-  }
+  if (p->b->graph.tasks.count)
+    f->live_node = p->b->origins[p->schedule->order[step]].node;
   for (size_t i = 0; i < f->arena.count; i++)
     if (f->arena.at[i].first <= step && step <= f->arena.at[i].last)
       *VEC_PUSH(p->b->model->arena, &f->at_peak) = i;
@@ -196,19 +185,26 @@ static bool param_bytes(const struct model *model,
 
 /*
  * The best order, and a plan for it; *folded: values that are gone. The
- * program is written if it is wanted.
+ * program is written if it is wanted; else the tape is gone before the order
+ * is searched, and the graph before the plan is.
  */
 static bool find_plan(const struct model *model,
                       const struct infer_settings *settings,
                       struct inference *f, int64_t *folded,
                       struct program *program) {
-  struct arena scratch;
-  struct tasks b = {
-      .arena = &scratch, .model = model, .settings = settings, .inference = f};
+  struct arena scratch, tape;
+  struct tasks b = {.arena = &tape,
+                    .graph.arena = &scratch,
+                    .model = model,
+                    .settings = settings,
+                    .inference = f};
   struct schedule order;
   struct placing p = {.b = &b, .schedule = &order, .inference = f};
   arena_open_in(&scratch, model->arena);
+  arena_open_in(&tape, &scratch);
   tasks_find(&b);
+  if (!program)
+    arena_close(&tape);
   schedule_find(&b.graph, &order);
   bool fits = !b.overflow && !b.graph.overflow;
   if (fits) {

@@ -8,10 +8,10 @@
 
 /* A buffer of the arena, alive from step `first` to step `last`. */
 struct arena_buffer {
-  int64_t node;
   const char *part; /* inside its layer: "scores"; NULL: its output */
   int64_t offset, bytes;
-  int64_t first, last;
+  int32_t node;
+  uint32_t first, last;
 };
 
 /* Everything in bytes, for the batch of the settings. */

@@ -46,9 +46,9 @@ static struct operand operand_of(struct writer *w, size_t value,
   const struct tasks *b = w->p->b;
   size_t root = tasks_root(b, value);
   const struct tape_storage *storage = &b->trace.tape.storages.at[root];
-  struct operand operand = {.bytes = value_bytes(storage->extent.width)};
-  add_axes(w, &operand, lies, true,
-           storage->extent.fixed ? 0 : storage->extent.count);
+  const struct extent *extent = tape_storage_extent(&b->trace.tape, root);
+  struct operand operand = {.bytes = value_bytes(extent->width)};
+  add_axes(w, &operand, lies, true, extent->fixed ? 0 : extent->count);
   if (storage->weight) {
     operand.weights = true;
     operand.first = weight_bytes(w, w->block.at[storage->weight - 1]);
@@ -75,7 +75,7 @@ static void add_weight(struct writer *w, int64_t place,
 static struct strides strides_at(const struct writer *w, size_t index,
                                  int place) {
   const struct tape *tape = &w->p->b->trace.tape;
-  size_t at = tape->lowered.at[index].first_strides + (size_t)place;
+  size_t at = tape_lowered(tape, index)->first_strides + (size_t)place;
   return tape_strides_at(tape, tape->strides.at[at]);
 }
 
@@ -83,7 +83,7 @@ static void add_outputs(struct writer *w, size_t index,
                         struct program_op *step) {
   const struct tape *tape = &w->p->b->trace.tape;
   const struct tape_op *op = &tape->ops.at[index];
-  int before = op->facts->in_count + tape->lowered.at[index].weight_count;
+  int before = op->facts->in_count + tape_lowered(tape, index)->weight_count;
   for (int i = 0; i < op->facts->out_count; i++) {
     struct strides lies = strides_at(w, index, before + i);
     struct operand operand = operand_of(w, op->first_out + (size_t)i, &lies);
@@ -97,14 +97,14 @@ static void add_inputs(struct writer *w, size_t index,
                        struct program_op *step) {
   const struct tape *tape = &w->p->b->trace.tape;
   const struct tape_op *op = &tape->ops.at[index];
-  const struct tape_lowered *lowered = &tape->lowered.at[index];
+  const struct tape_lowered *lowered = tape_lowered(tape, index);
   for (int i = 0; i < op->facts->in_count; i++) {
     struct strides lies = strides_at(w, index, i);
     struct operand operand = operand_of(w, tape_input(tape, op, i), &lies);
     add_operand(w, &operand);
   }
   for (int i = 0; i < lowered->weight_count; i++) {
-    size_t param = tape->weights.at[lowered->first_weight + (size_t)i];
+    size_t param = tape->params.at[op->first_param + (size_t)i];
     struct strides lies = strides_at(w, index, op->facts->in_count + i);
     add_weight(w, w->block.at[param], &lies);
   }
@@ -135,7 +135,7 @@ static void add_work(struct writer *w, size_t number, struct program_op *step) {
   if (!buffer)
     return;
   const struct extent *work =
-      &b->trace.tape.ops.at[b->op_of[number]].facts->work;
+      &b->trace.tape.ops.at[b->origins[number].op].facts->work;
   int64_t count = work->count; /* its bytes have been counted */
   if (!work->fixed)
     count *= b->settings->batch;
@@ -150,9 +150,9 @@ static void add_work(struct writer *w, size_t number, struct program_op *step) {
 
 static void add_step(struct writer *w, size_t number) {
   const struct tasks *b = w->p->b;
-  size_t index = b->op_of[number];
+  size_t index = b->origins[number].op;
   const struct tape_op *op = &b->trace.tape.ops.at[index];
-  const struct tape_lowered *lowered = &b->trace.tape.lowered.at[index];
+  const struct tape_lowered *lowered = tape_lowered(&b->trace.tape, index);
   struct program_op step = {.node = op->node,
                             .name = op->facts->name,
                             .opcode = lowered->opcode,

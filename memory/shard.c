@@ -86,14 +86,18 @@ static void divide_values(struct sharding *s, unsigned char *done) {
     struct tape_value *value = &tape->values.at[i];
     struct tape_storage *storage = &tape->storages.at[value->storage];
     unsigned char *how = &done[value->storage];
+    struct extent seen = *tape_extent(tape, i);
+    struct extent held = *tape_storage_extent(tape, value->storage);
     bool part = s->sharded[i];
     if (part)
-      divide(&value->extent, s->devices);
-    divide_positions(s, &value->extent, storage->node, part);
+      divide(&seen, s->devices);
+    divide_positions(s, &seen, storage->node, part);
     if (part && !(*how & BY_CHANNELS))
-      divide(&storage->extent, s->devices);
+      divide(&held, s->devices);
     if (!(*how & BY_POSITIONS))
-      divide_positions(s, &storage->extent, storage->node, part);
+      divide_positions(s, &held, storage->node, part);
+    value->extent = tape_keep_extent(tape, seen);
+    storage->extent = tape_keep_extent(tape, held);
     *how |= (unsigned char)(BY_POSITIONS | (part ? BY_CHANNELS : 0));
   }
 }
@@ -119,7 +123,7 @@ static void divide_op(const struct sharding *s, size_t index) {
 
 static struct extent whole_value(const struct sharding *s, size_t value) {
   const struct tape_value *of = &s->tape->values.at[value];
-  struct extent extent = of->extent;
+  struct extent extent = *tape_extent(s->tape, value);
   int64_t node = s->tape->storages.at[of->storage].node;
   if (!extent.fixed && is_sequence(s, node))
     extent.count = ceil_div_i64(extent.count, s->context);
@@ -133,8 +137,7 @@ static enum shard_role role_of(const struct sharding *s,
     return SHARD_NONE;
   for (int k = 0; k < op->facts->in_count; k++)
     part = part || s->sharded[input_of(s->tape, op, k)];
-  const struct extent *in =
-      &s->tape->values.at[input_of(s->tape, op, 0)].extent;
+  const struct extent *in = tape_extent(s->tape, input_of(s->tape, op, 0));
   bool index = in->width == WIDTH_I32 || in->width == WIDTH_INDEX;
   if (index)
     return SHARD_LOOKUP;
@@ -163,10 +166,10 @@ static void find_gathered(const struct sharding *s, size_t index) {
   } else if (facts->rings && s->context > 1) {
     int64_t others = 0;
     for (int k = 1; k < facts->in_count; k++)
-      others += s->tape->values.at[input_of(s->tape, op, k)].extent.count;
+      others += tape_extent(s->tape, input_of(s->tape, op, k))->count;
     bool part = s->sharded[op->first_out];
     s->shards->role[index] = SHARD_RING;
-    *moved = s->tape->values.at[op->first_out].extent;
+    *moved = *tape_extent(s->tape, op->first_out);
     moved->count = ceil_div_i64(others, part ? s->devices : 1);
     moved->count = ceil_div_i64(moved->count, s->context);
     facts->gathered = facts->back_gathered = *moved;

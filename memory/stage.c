@@ -179,10 +179,10 @@ int64_t stage_weight_bytes(struct search *s, struct node_range nodes) {
     if (!op->facts->splits || op->facts->param_count == 0)
       continue;
     size_t in = tape_input(tape, op, 0);
-    const struct extent *out = &tape->values.at[op->first_out].extent;
+    const struct extent *out = tape_extent(tape, op->first_out);
     if (tape->values.at[in].storage != last)
       bytes = stage_sum(s, bytes,
-                        extent_bytes(&tape->values.at[in].extent, s->microbatch,
+                        extent_bytes(tape_extent(tape, in), s->microbatch,
                                      s->train->dtype, 1, &s->overflow));
     last = tape->values.at[in].storage;
     bytes = stage_sum(

@@ -17,9 +17,8 @@ size_t tasks_root(const struct tasks *b, size_t value) {
 }
 
 static size_t add_tensor(struct tasks *b, size_t storage) {
-  const struct tape_storage *s = &b->trace.tape.storages.at[storage];
   struct plan_tensor *tensor = VEC_PUSH(b->graph.arena, &b->graph.tensors);
-  tensor->bytes = bytes_of(b, &s->extent);
+  tensor->bytes = bytes_of(b, tape_storage_extent(&b->trace.tape, storage));
   return b->tensor[storage] =
              tape_place(&b->trace.tape, b->graph.tensors.count);
 }
@@ -43,7 +42,7 @@ static bool has_tied(const struct tasks *b, int64_t index) {
 
 /* A factor and a term for each output can become part of its weights. */
 static bool multiplies(const struct tasks *b, size_t index) {
-  enum opcode opcode = b->trace.tape.lowered.at[index].opcode;
+  enum opcode opcode = tape_lowered(&b->trace.tape, index)->opcode;
   return opcode == DOES_CONV || opcode == DOES_DECONV || opcode == DOES_LINEAR;
 }
 
@@ -71,7 +70,7 @@ size_t tasks_folded(const struct tasks *b, size_t index) {
 }
 
 bool tasks_has_bias(const struct tasks *b, size_t index) {
-  return b->trace.tape.lowered.at[index].weight_count > 1;
+  return tape_lowered(&b->trace.tape, index)->weight_count > 1;
 }
 
 static void count_reads(struct tasks *b) {
@@ -102,12 +101,12 @@ static int64_t folded_values(const struct tasks *b, size_t index) {
 
 static void note_fold(struct tasks *b, size_t index) {
   const struct tape *tape = &b->trace.tape;
-  const struct tape_lowered *into = &tape->lowered.at[index - 1];
+  const struct tape_op *into = &tape->ops.at[index - 1];
   *VEC_PUSH(b->model->arena, &b->inference->folds) =
       (struct fold){.norm = tape->ops.at[index].node,
-                    .into = tape->ops.at[index - 1].node,
-                    .weight = tape->weights.at[into->first_weight],
-                    .count = into->weight_count};
+                    .into = into->node,
+                    .weight = tape->params.at[into->first_param],
+                    .count = tape_lowered(tape, index - 1)->weight_count};
 }
 
 /* The storages that share memory: views, and copies that a batch of 1 spares.
@@ -142,7 +141,7 @@ static void add_inputs(struct tasks *b) {
 static bool in_step(const struct tasks *b, size_t index, size_t tensor) {
   const struct tape *tape = &b->trace.tape;
   const struct tape_op *op = &tape->ops.at[index];
-  const struct tape_lowered *lowered = &tape->lowered.at[index];
+  const struct tape_lowered *lowered = tape_lowered(tape, index);
   for (int i = 0; i < op->facts->in_count; i++) {
     size_t at = lowered->first_strides + (size_t)i;
     struct strides lies = tape_strides_at(tape, tape->strides.at[at]);
@@ -154,16 +153,24 @@ static bool in_step(const struct tasks *b, size_t index, size_t tensor) {
   return true;
 }
 
+/* The node whose output a value is; inner results have names of their own. */
+static struct task_origin origin_of(const struct tasks *b, size_t index) {
+  const struct tape_op *op = &b->trace.tape.ops.at[index];
+  bool last = index + 1 == b->trace.op_end[op->node];
+  return (struct task_origin){last ? NULL : op->facts->name, op->node,
+                              (uint32_t)index};
+}
+
 static void add_reads(struct tasks *b, size_t index, struct plan_task *task) {
   const struct tape_op *op = &b->trace.tape.ops.at[index];
-  task->first_read = b->graph.reads.count;
+  task->first_read = tape_place(&b->trace.tape, b->graph.reads.count);
   for (int i = 0; i < op->facts->in_count; i++) {
     size_t value = tape_input(&b->trace.tape, op, i);
     size_t tensor = b->tensor[tasks_root(b, value)];
     if (!tensor || b->stamp[tensor] == b->graph.tasks.count)
       continue; /* a parameter, or read already */
     b->stamp[tensor] = tape_place(&b->trace.tape, b->graph.tasks.count);
-    *VEC_PUSH(b->graph.arena, &b->graph.reads) = tensor - 1;
+    *VEC_PUSH(b->graph.arena, &b->graph.reads) = (uint32_t)tensor - 1;
     b->graph.tensors.at[tensor - 1].readers++;
     if (task->elementwise && task->read_count < 32 &&
         !in_step(b, index, tensor))
@@ -183,15 +190,16 @@ static void add_task(struct tasks *b, size_t index) {
     return;
   size_t number = b->graph.tasks.count;
   struct plan_task *task = VEC_PUSH(b->graph.arena, &b->graph.tasks);
-  b->op_of[number] = (uint32_t)index;
+  b->origins[number] = origin_of(b, index);
   task->work = bytes_of(b, &op->facts->work);
   task->elementwise = op->facts->elementwise;
   struct plan_task made = *task;
   add_reads(b, index, &made);
-  made.first_made = b->graph.makes.count;
+  made.first_made = tape_place(tape, b->graph.makes.count);
   for (int i = 0; i < op->facts->out_count; i++) {
     size_t storage = tape->values.at[op->first_out + (size_t)i].storage;
-    *VEC_PUSH(b->graph.arena, &b->graph.makes) = add_tensor(b, storage) - 1;
+    *VEC_PUSH(b->graph.arena, &b->graph.makes) =
+        (uint32_t)add_tensor(b, storage) - 1;
     made.made_count++;
   }
   b->graph.tasks.at[number] = made;
@@ -205,12 +213,16 @@ void tasks_find(struct tasks *b) {
                                   .single = b->settings->batch == 1};
   trace_model(&b->trace, b->model, &options, arena);
   size_t storages = tape->storages.count + 1;
-  b->graph.arena = arena;
   b->tensor = arena_alloc(arena, storages, sizeof *b->tensor);
   b->root = arena_alloc(arena, storages, sizeof *b->root);
   b->stamp = arena_alloc(arena, storages, sizeof *b->stamp);
   b->reads = arena_alloc(arena, tape->values.count + 1, sizeof *b->reads);
-  b->op_of = arena_alloc(arena, tape->ops.count + 1, sizeof *b->op_of);
+  b->origins =
+      arena_room(b->graph.arena, tape->ops.count + 1, sizeof *b->origins);
+  VEC_RESERVE(b->graph.arena, &b->graph.tasks, tape->ops.count);
+  VEC_RESERVE(b->graph.arena, &b->graph.tensors, storages);
+  VEC_RESERVE(b->graph.arena, &b->graph.reads, tape->ins.count);
+  VEC_RESERVE(b->graph.arena, &b->graph.makes, storages);
   count_reads(b);
   find_tied(b);
   find_roots(b);

@@ -6,20 +6,30 @@
 #include "step/trace.h"
 #include "plan/schedule.h"
 
-/* The graph of tasks that a tape describes. */
+/* Where a task comes from. */
+struct task_origin {
+  const char *part; /* its name inside the layer; NULL: what the layer gives */
+  int32_t node;
+  uint32_t op;
+};
+
+/*
+ * The graph of tasks that a tape describes, in the arena of the graph. It
+ * does not need the tape and all else, which are in an arena of their own.
+ */
 struct tasks {
-  struct arena *arena; /* for as long as it takes */
+  struct arena *arena; /* of the tape */
   const struct model *model;
   const struct infer_settings *settings;
   struct inference *inference; /* that the tasks are of */
   struct trace trace;
   struct task_graph graph;
+  struct task_origin *origins; /* by task */
   /* Places in the tape and the graph, which have 32 bits. */
   uint32_t *tensor; /* by storage: its tensor, from 1; 0: it takes no memory */
   uint32_t *root;   /* by storage: the one that holds it */
   uint32_t *reads;  /* by value: operations that read it */
   uint32_t *stamp;  /* by tensor: the last task that read it, from 1 */
-  uint32_t *op_of;  /* by task: its operation */
   bool *tied;       /* by parameter: several layers use it */
   int64_t folded;   /* values of parameters and buffers that are gone */
   bool overflow;

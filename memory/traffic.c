@@ -115,7 +115,7 @@ static void send_on(struct sender *t, struct node_range nodes) {
     if (!goes[k])
       continue;
     size_t value = trace->value_of[ends[k]];
-    int64_t bytes = bytes_of(t, &trace->tape.values.at[value].extent);
+    int64_t bytes = bytes_of(t, tape_extent(&trace->tape, value));
     send(t, AMONG_STAGES, TRAFFIC_POINT_TO_POINT,
          stage_product(t->s, bytes, t->passes));
   }

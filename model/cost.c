@@ -43,11 +43,11 @@ static bool count_params(const struct model *model, const struct node *node,
   return true;
 }
 
-static bool count_node(const struct model *model, int64_t index, int element,
+static bool count_node(struct model *model, int64_t index, int element,
                        struct terms *terms, const struct shape **in) {
   const struct node *node = &model->nodes.at[index];
-  struct cost *cost = ARENA_NEW(model->arena, struct cost);
-  model->costs[index] = cost;
+  model->like[index] = (uint32_t)model->costs.count;
+  struct cost *cost = VEC_PUSH(model->arena, &model->costs);
   struct layer layer = model_layer(model, index, in);
   terms->all.count = 0;
   if (node->kind->macs)
@@ -61,19 +61,58 @@ static bool count_node(const struct model *model, int64_t index, int element,
          shape_bytes(node->out, element, &cost->activation_bytes);
 }
 
+static bool same_param(const struct model *model, size_t a, size_t b) {
+  const struct model_param *x = &model->params.at[a];
+  const struct model_param *y = &model->params.at[b];
+  return x->count == y->count && x->rank == y->rank && x->buffer == y->buffer &&
+         x->fixed == y->fixed && x->same == a && y->same == b;
+}
+
+/*
+ * Whether two nodes are the same layer, with parameters of its own, on tensors
+ * of the same sizes.
+ */
+static bool same_layer(const struct model *model, int64_t a, int64_t b) {
+  const struct node *x = &model->nodes.at[a], *y = &model->nodes.at[b];
+  if (x->kind != y->kind || x->input_count != y->input_count ||
+      x->copies != y->copies || x->param_count != y->param_count ||
+      !shape_equal(x->out, y->out) ||
+      (x->args != y->args && memcmp(x->args, y->args, x->kind->args_size) != 0))
+    return false;
+  for (int i = 0; i < x->input_count; i++)
+    if (!shape_equal(model->nodes.at[node_input(model, x, i)].out,
+                     model->nodes.at[node_input(model, y, i)].out))
+      return false;
+  for (int i = 0; i < x->param_count; i += x->copies) /* which are alike */
+    if (!same_param(model, x->first_param + (size_t)i,
+                    y->first_param + (size_t)i))
+      return false;
+  return true;
+}
+
+/* The same for nodes that are. */
+static size_t layer_hash(const struct node *node) {
+  const char *name = node->kind->name; /* of at least one letter */
+  size_t hash = node->kind->args_size + (size_t)node->input_count;
+  for (int i = 0; i < node->out->rank; i++)
+    hash = hash * 31 + (size_t)node->out->dim[i];
+  hash = (hash * 31 + (size_t)name[0]) * 31 + (size_t)name[1];
+  return hash ^ hash >> 7;
+}
+
 enum { MEMOS = 64 }; /* layers that take turns */
 
 /* Gives a node the costs of one like it, if there was one of late. */
 static bool costs_the_same(const struct model *model, int64_t index,
                            int64_t *memos) {
   const struct node *node = &model->nodes.at[index];
-  int64_t *memo = &memos[model_layer_hash(node) % MEMOS], other = *memo - 1;
+  int64_t *memo = &memos[layer_hash(node) % MEMOS], other = *memo - 1;
   *memo = index + 1;
-  if (other < 0 || !model_same_layer(model, other, index) ||
+  if (other < 0 || !same_layer(model, other, index) ||
       model->nodes.at[other].active != node->active ||
       model->nodes.at[other].train_only != node->train_only)
     return false;
-  model->costs[index] = model->costs[other];
+  model->like[index] = model->like[other];
   return true;
 }
 
@@ -82,15 +121,17 @@ bool cost_find(struct model *model, const struct settings *settings,
   const struct shape **in = model_layer_room(model);
   struct terms terms = {.arena = model->arena};
   int64_t memos[MEMOS] = {0}; /* by hash: a node, from 1 */
-  model->costs =
-      arena_alloc(model->arena, model->nodes.count + 1, sizeof *model->costs);
+  model->like =
+      arena_alloc(model->arena, model->nodes.count + 1, sizeof *model->like);
+  model->costs.count = 0;
   model->total = model->predicted = (struct cost){0};
   for (size_t i = 0; i < model->nodes.count; i++) {
     if ((costs_the_same(model, (int64_t)i, memos) ||
          count_node(model, (int64_t)i, settings->infer.dtype, &terms, in)) &&
-        cost_add(&model->total, model->costs[i])) {
+        cost_add(&model->total, model_cost(model, (int64_t)i))) {
       if (!model->nodes.at[i].train_only)
-        cost_add(&model->predicted, model->costs[i]); /* at most the total */
+        cost_add(&model->predicted, /* at most the total */
+                 model_cost(model, (int64_t)i));
       continue;
     }
     struct diagnostic *d =

@@ -32,40 +32,6 @@ struct layer model_layer(const struct model *model, int64_t index,
                         .copies = node->copies};
 }
 
-static bool same_param(const struct model *model, size_t a, size_t b) {
-  const struct model_param *x = &model->params.at[a];
-  const struct model_param *y = &model->params.at[b];
-  return x->count == y->count && x->rank == y->rank && x->buffer == y->buffer &&
-         x->fixed == y->fixed && x->same == a && y->same == b;
-}
-
-bool model_same_layer(const struct model *model, int64_t a, int64_t b) {
-  const struct node *x = &model->nodes.at[a], *y = &model->nodes.at[b];
-  if (x->kind != y->kind || x->input_count != y->input_count ||
-      x->copies != y->copies || x->param_count != y->param_count ||
-      !shape_equal(x->out, y->out) ||
-      (x->args != y->args && memcmp(x->args, y->args, x->kind->args_size) != 0))
-    return false;
-  for (int i = 0; i < x->input_count; i++)
-    if (!shape_equal(model->nodes.at[node_input(model, x, i)].out,
-                     model->nodes.at[node_input(model, y, i)].out))
-      return false;
-  for (int i = 0; i < x->param_count; i += x->copies) /* which are alike */
-    if (!same_param(model, x->first_param + (size_t)i,
-                    y->first_param + (size_t)i))
-      return false;
-  return true;
-}
-
-size_t model_layer_hash(const struct node *node) {
-  const char *name = node->kind->name; /* of at least one letter */
-  size_t hash = node->kind->args_size + (size_t)node->input_count;
-  for (int i = 0; i < node->out->rank; i++)
-    hash = hash * 31 + (size_t)node->out->dim[i];
-  hash = (hash * 31 + (size_t)name[0]) * 31 + (size_t)name[1];
-  return hash ^ hash >> 7;
-}
-
 const struct shape **model_layer_room(const struct model *model) {
   return arena_alloc(model->arena, (size_t)model->most_inputs + 1,
                      sizeof(const struct shape *));

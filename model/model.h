@@ -14,12 +14,11 @@ enum frame_kind { FRAME_CALL, FRAME_LOOP, FRAME_AGAIN };
 
 struct frame {
   struct frame *parent;
-  enum frame_kind kind;
-  struct slice name;      /* of the def or label */
-  struct span span;       /* the call or the loop */
-  int64_t ordinal, total; /* "3rd of 5"; total 0: not counted */
-  int64_t first;          /* the first node that may be inside */
-  int depth;
+  const struct stmt *stmt; /* the call, with the def's name, or the loop */
+  int32_t ordinal, total;  /* "3rd of 5"; total 0: not counted */
+  int32_t first;           /* the first node that may be inside */
+  int16_t depth;
+  unsigned char kind; /* enum frame_kind */
 };
 
 /* A name inside the groups that hold it: `stem.conv1`. */
@@ -65,20 +64,21 @@ struct node {
   int32_t copies, active;
   uint32_t first_input, first_param;
   int input_count, param_count;
-  bool frozen;     /* its parameters are not trained */
-  bool train_only; /* in `fork train`, or an input that only these read */
-  char inplace;    /* enum toggle; TOGGLE_UNSET: as the settings say */
-  bool channels_asked, sizes_asked; /* by expressions: in.c, in.h */
+  char inplace;        /* enum toggle; TOGGLE_UNSET: as the settings say */
+  bool frozen : 1;     /* its parameters are not trained */
+  bool train_only : 1; /* in `fork train`, or an input that only these read */
+  bool channels_asked : 1, sizes_asked : 1; /* by expressions: in.c, in.h */
 };
 
 /* Parameters and buffers of all nodes, one behind the other. */
 struct model_param {
   int64_t count;
-  int64_t rows, columns; /* the last two axes, as PyTorch orders them */
-  uint32_t same;         /* the one it is shared with, or itself */
+  /* The last two axes, as PyTorch orders them; NULL: there are fewer. */
+  const struct shape *matrix;
+  uint32_t same; /* the one it is shared with, or itself */
   unsigned char rank;
-  bool buffer, fixed, train_only;
-  bool shared; /* counted where it was first */
+  bool buffer : 1, fixed : 1, train_only : 1;
+  bool shared : 1; /* counted where it was first */
 };
 
 /* What a node costs; sums over nodes are the totals. */
@@ -127,7 +127,9 @@ struct model {
   VEC(int64_t) sources; /* the nodes that are inputs of the net */
   /* Those that a prediction has, too, come first. */
   size_t predicted_outputs, predicted_sources;
-  const struct cost **costs; /* by node, after cost_find; equal ones are one */
+  /* After cost_find: of layers that differ, and which each node is like. */
+  VEC(struct cost) costs;
+  uint32_t *like;
   struct cost total;
   struct cost predicted; /* without layers that only training runs */
   VEC(struct node_warning) warnings; /* in the order of the nodes */
@@ -141,15 +143,6 @@ extern const struct layer_kind model_input_kind;
 struct layer model_layer(const struct model *model, int64_t node,
                          const struct shape **in);
 
-/*
- * Whether two nodes are the same layer, with parameters of its own, on tensors
- * of the same sizes.
- */
-bool model_same_layer(const struct model *model, int64_t a, int64_t b);
-
-/* The same for nodes that are. */
-size_t model_layer_hash(const struct node *node);
-
 /* Room for the inputs of any node. */
 const struct shape **model_layer_room(const struct model *model);
 
@@ -161,6 +154,12 @@ static inline bool node_joins(const struct node *node) {
 static inline int64_t node_input(const struct model *model,
                                  const struct node *node, int i) {
   return model->inputs.at[node->first_input + (size_t)i];
+}
+
+/* What a node costs, after cost_find. */
+static inline const struct cost *model_cost(const struct model *model,
+                                            int64_t node) {
+  return &model->costs.at[model->like[node]];
 }
 
 /* The shape of a node's first input. */

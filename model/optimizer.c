@@ -59,10 +59,11 @@ static bool add_tensors(const struct state *s, int64_t times, int64_t values,
 /* Rows and columns of the last two axes; vectors keep every value. */
 static bool add_factored(const struct state *s,
                          const struct model_param *param) {
-  if (param->rank <= 1)
+  const struct shape *matrix = param->matrix;
+  if (!matrix)
     return add_tensors(s, 1, param->count, 4);
-  return add_tensors(s, 1, param->count / param->rows, 4) &&
-         add_tensors(s, 1, param->count / param->columns, 4);
+  return add_tensors(s, 1, param->count / matrix->dim[0], 4) &&
+         add_tensors(s, 1, param->count / matrix->dim[1], 4);
 }
 
 static bool add_quantized(const struct state *s,
@@ -152,8 +153,9 @@ static bool is_meant(const struct param_range *range, size_t index,
 }
 
 static bool is_like(const struct model_param *a, const struct model_param *b) {
-  return a->count == b->count && a->rank == b->rank && a->rows == b->rows &&
-         a->columns == b->columns;
+  return a->count == b->count && a->rank == b->rank &&
+         (a->matrix == b->matrix ||
+          (a->matrix && b->matrix && shape_equal(a->matrix, b->matrix)));
 }
 
 /* All that are like `param`, if there are any. */

@@ -93,14 +93,14 @@ static const char *check_ends(const struct model *model) {
 
 static const char *check_costs(const struct model *model) {
   struct cost sum = {0};
-  for (size_t i = 0; model->costs && i < model->nodes.count; i++)
-    if (!cost_add(&sum, model->costs[i]))
+  for (size_t i = 0; model->like && i < model->nodes.count; i++)
+    if (!cost_add(&sum, model_cost(model, (int64_t)i)))
       return "the costs pass 2^63 - 1";
-  bool same = !model->costs || (sum.params == model->total.params &&
-                                sum.trainable == model->total.trainable &&
-                                sum.buffers == model->total.buffers &&
-                                sum.macs == model->total.macs &&
-                                sum.activations == model->total.activations);
+  bool same = !model->like || (sum.params == model->total.params &&
+                               sum.trainable == model->total.trainable &&
+                               sum.buffers == model->total.buffers &&
+                               sum.macs == model->total.macs &&
+                               sum.activations == model->total.activations);
   return same ? NULL : "the costs do not add up to the total";
 }
 

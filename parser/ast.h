@@ -20,7 +20,7 @@ enum expr_kind {
   EXPR_FIELD,  /* in.name */
   EXPR_INDEX,  /* left[right], a label */
   EXPR_PATH,   /* left.name, a label */
-  EXPR_RANGE,  /* left..right, by steps of items */
+  EXPR_RANGE,  /* left..right, by steps of `step` */
   EXPR_TEXT,   /* of a message, which `name` holds as it is */
   EXPR_DIMS,   /* items joined by x */
   EXPR_PAIR,   /* left:right */
@@ -51,13 +51,18 @@ struct expr {
   enum op op : 8;
   unsigned depth : 16; /* of the tree below, at most LIMIT_DEPTH */
   struct span span;
-  union {
+  union {            /* by its kind */
     int64_t integer; /* EXPR_INT, EXPR_BOOL */
     double real;
     struct slice name; /* EXPR_NAME, _CALL, _KEYED, _FIELD, _PATH, _TEXT */
+    struct {
+      struct expr *right, *step;
+    };
   };
-  struct expr *left, *right;
-  struct expr *items; /* EXPR_CALL, EXPR_DIMS: a list by `next` */
+  union {
+    struct expr *left;
+    struct expr *items; /* EXPR_CALL, EXPR_DIMS: a list by `next` */
+  };
   struct expr *next;
 };
 
@@ -72,8 +77,10 @@ struct arg {
   enum arg_form form;
   struct span span; /* begins with the key */
   struct slice key;
-  struct expr *value;
-  struct block *block;
+  union {
+    struct expr *value;
+    struct block *block; /* ARG_BLOCK */
+  };
   struct arg *next;
 };
 
@@ -137,7 +144,9 @@ struct stmt_more {
 };
 
 struct stmt {
-  enum stmt_kind kind;
+  enum stmt_kind kind : 8;
+  bool training : 1;  /* fork train */
+  int index;          /* among all statements of the compilation */
   struct span span;   /* without label and mark */
   struct slice label; /* .at is NULL if there is none */
   struct span label_span;
@@ -150,11 +159,9 @@ struct stmt {
                          the message, a list by `next` */
   struct stmt_more *more; /* of a layer an empty one, never written to */
   struct block *block;
-  bool training;         /* fork train */
   struct expr *mark;     /* -> DIMS */
   struct span mark_span; /* with the arrow */
   struct stmt *next;
-  int index; /* among all statements of the compilation */
 };
 
 struct block {

@@ -118,7 +118,7 @@ struct expr *build_range(struct parser *p, struct expr *low, struct expr *high,
   struct expr *expr = build_two(p, EXPR_RANGE, low, high);
   if (expr == low)
     return expr;
-  expr->items = step;
+  expr->step = step;
   if (step && step->depth >= expr->depth)
     expr->depth = step->depth + 1;
   if (step)

@@ -582,13 +582,16 @@ static int yyreport_syntax_error(const yypcontext_t *context,
 
 struct block *parse(struct arena *arena, struct diags *diags, int source,
                     int *statements) {
+  struct arena scratch; /* flex copies the text */
   struct parser p = {
       .arena = arena, .diags = diags, .statements = statements};
-  scan_begin(&p.scan, arena, diags, source);
+  arena_open_in(&scratch, arena);
+  scan_begin(&p.scan, &scratch, diags, source);
   if (netc_grammar_parse(&p) != 0 || !p.program) {
     uint32_t end = p.scan.end;
     p.program = open_block(&p, (struct stmt_list){0}, (struct span){end, end});
   }
+  arena_close(&scratch);
   return p.program;
 }
 

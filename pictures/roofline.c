@@ -73,16 +73,17 @@ static double traffic_of(const struct roofline *r, int64_t index) {
   const struct node *node = &model->nodes.at[index];
   double out = shape_traffic(r, node->out), bytes = out;
   double weights = weight_traffic(r, node);
+  bool multiplies = model_cost(model, index)->macs != 0;
   if (node->kind->source || node->kind == &model_input_kind ||
-      (node->kind->memory == OUTPUT_VIEW && !model->costs[index]->macs))
+      (node->kind->memory == OUTPUT_VIEW && !multiplies))
     return 0;
   for (int i = 0; i < node->input_count; i++)
     bytes += shape_traffic(r, model->nodes.at[node_input(model, node, i)].out);
-  return bytes + (model->costs[index]->macs || weights < out ? weights : out);
+  return bytes + (multiplies || weights < out ? weights : out);
 }
 
 static double flops_of(const struct roofline *r, int64_t index) {
-  return 2 * (double)r->c->model->costs[index]->macs * (double)r->batch;
+  return 2 * (double)model_cost(r->c->model, index)->macs * (double)r->batch;
 }
 
 static double seconds_of(const struct roofline *r, double flops, double bytes) {

@@ -64,7 +64,7 @@ struct work work_find(const struct model *model,
     work.core[i + 1] += work.core[i];
     const struct node *node = &model->nodes.at[i];
     struct matrices values = matrices_of(model, node);
-    double macs = (double)model->costs[i]->train_macs;
+    double macs = (double)model_cost(model, (int64_t)i)->train_macs;
     double reads = gradients_read(&step.trace, (int64_t)i);
     macs -= scores_of(node, macs, values.all) / 2;
     double times = values.all > 0 ? (reads > 0) + values.trained / values.all

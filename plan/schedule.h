@@ -11,14 +11,14 @@
 /* A tensor in memory of its own. */
 struct plan_tensor {
   int64_t bytes;
-  int64_t readers; /* tasks that read it */
+  int32_t readers; /* tasks that read it */
   bool lasts;      /* an output of the net: alive to the end */
   bool given;      /* an input of the net: alive from the beginning */
 };
 
 /* Reads tensors, each named once, and makes others. */
 struct plan_task {
-  size_t first_read, first_made; /* in the graph's arrays */
+  uint32_t first_read, first_made; /* in the graph's arrays */
   int read_count, made_count;
   int64_t work;     /* bytes while it runs */
   bool elementwise; /* its result may take the place of what dies here */
@@ -29,7 +29,7 @@ struct task_graph {
   struct arena *arena;
   VEC(struct plan_tensor) tensors;
   VEC(struct plan_task) tasks; /* in an order that works */
-  VEC(size_t) reads, makes;
+  VEC(uint32_t) reads, makes;
   bool overflow; /* all bytes together pass 2^63 - 1 */
 };
 

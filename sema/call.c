@@ -165,8 +165,9 @@ static bool is_recursion(struct expander *e, struct symbol *def,
       continue;
     struct slice rest = text_slice(&cycle);
     cycle = text_new(e->arena);
-    text_printf(&cycle, "%.*s -> %.*s", SLICE_ARG(f->name), SLICE_ARG(rest));
-    if (slice_equal(f->name, def->name))
+    text_printf(&cycle, "%.*s -> %.*s", SLICE_ARG(f->stmt->name),
+                SLICE_ARG(rest));
+    if (slice_equal(f->stmt->name, def->name))
       break;
   }
   struct diagnostic *d =
@@ -183,8 +184,7 @@ void expand_call(struct expander *e, struct symbol *def,
   struct scope *outer = e->scope;
   struct scope *inner = scope_enter(&e->pool, def->scope);
   inner->home = SCOPE_HOME;
-  struct frame frame = {
-      .kind = FRAME_CALL, .name = def->name, .span = stmt->span};
+  struct frame frame = {.kind = FRAME_CALL, .stmt = stmt};
   if (is_recursion(e, def, stmt) || !match_args(e, &call) ||
       !bind_params(e, &call, inner) || !frame_enter(e, frame)) {
     e->lost = true;

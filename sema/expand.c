@@ -131,8 +131,7 @@ static void expand_body(struct expander *e, const struct stmt *stmt,
 static void expand_again(struct expander *e, const struct stmt *stmt,
                          struct slice label) {
   struct symbol *symbol = label_find(e, stmt->value);
-  struct frame frame = {
-      .kind = FRAME_AGAIN, .name = stmt->name, .span = stmt->span};
+  struct frame frame = {.kind = FRAME_AGAIN, .stmt = stmt};
   if (!symbol || !can_repeat(e, stmt, symbol) || !frame_enter(e, frame)) {
     e->lost = true;
     return;

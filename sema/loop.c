@@ -8,9 +8,9 @@
 static bool turn(struct expander *e, const struct stmt *stmt, int64_t ordinal,
                  int64_t total) {
   struct frame frame = {.kind = FRAME_LOOP,
-                        .span = stmt->span,
-                        .ordinal = ordinal,
-                        .total = total};
+                        .stmt = stmt,
+                        .ordinal = (int32_t)ordinal, /* at most LIMIT_LAYERS */
+                        .total = (int32_t)total};
   if (!turns_step(e, stmt->span) || !frame_enter(e, frame))
     return false;
   expand_block(e, stmt->block);

@@ -89,7 +89,7 @@ static void report_mismatch(struct expander *e, const struct layer *layer,
   const struct frame *again = e->frame;
   while (again && again->kind != FRAME_AGAIN)
     again = again->parent;
-  struct span span = again ? again->span : layer->site->span;
+  struct span span = again ? again->stmt->span : layer->site->span;
   struct diagnostic *d =
       diag(e->diags, AGAIN_MISMATCH, span,
            "%s would need other parameters here", layer->kind->name);
@@ -140,21 +140,36 @@ static bool share_params(struct expander *e, const struct layer *layer,
   return true;
 }
 
+/* Most tensors have sizes that there have been of late. */
+static const struct shape *keep_shape(struct expander *e,
+                                      const struct shape *shape) {
+  uint64_t hash = (uint64_t)shape->rank;
+  for (int i = 0; i < shape->rank; i++) /* sizes are often powers of two */
+    hash = (hash ^ (uint64_t)shape->dim[i]) * 0x9e3779b97f4a7c15;
+  const struct shape **kept = &e->shapes[(hash >> 32) % RECENT_SHAPES];
+  if (!*kept || !shape_equal(*kept, shape)) {
+    struct shape *copy = ARENA_NEW(e->arena, struct shape);
+    *copy = *shape;
+    *kept = copy;
+  }
+  return *kept;
+}
+
 /* PyTorch's last two axes: of a kernel its sizes, which come first here. */
-static void set_last_axes(struct model_param *stored,
-                          const struct param *param) {
+static const struct shape *last_axes(struct expander *e,
+                                     const struct param *param) {
   int last = param->rank > 3 ? param->rank - 3 : param->rank - 1;
   if (param->rank == 3)
     last = 1; /* LxC: positions and channels of a kernel */
   if (last < 1)
-    return;
-  stored->rows = param->dim[last - 1];
-  stored->columns = param->dim[last];
+    return NULL;
+  struct shape axes = shape_of(2, &param->dim[last - 1]);
+  return keep_shape(e, &axes);
 }
 
-/* A place in the model's arrays, in 32 bits. */
+/* A place in the model's arrays, in 32 bits, as what counts them has. */
 static uint32_t place(const struct expander *e, size_t at) {
-  if (at > UINT32_MAX)
+  if (at > INT32_MAX)
     arena_fail(e->arena); /* hundreds of GiB */
   return (uint32_t)at;
 }
@@ -170,7 +185,7 @@ static bool add_params(struct expander *e, const struct layer *layer,
     size_t index = e->model->params.count;
     struct model_param *stored = VEC_PUSH(e->arena, &e->model->params);
     stored->rank = (unsigned char)param->rank;
-    set_last_axes(stored, param);
+    stored->matrix = last_axes(e, param);
     stored->buffer = param->buffer;
     stored->fixed = param->fixed || (node->frozen && !param->adapter);
     stored->train_only = e->trains;
@@ -234,21 +249,6 @@ bool node_may_read(struct expander *e, int64_t index, struct span span) {
   diag_label(d, node->span, "made here");
   diag_help(d, "put what reads it into `fork train { ... }`, too");
   return false;
-}
-
-/* Most layers give a tensor of sizes that there have been of late. */
-static const struct shape *keep_shape(struct expander *e,
-                                      const struct shape *shape) {
-  uint64_t hash = (uint64_t)shape->rank;
-  for (int i = 0; i < shape->rank; i++) /* sizes are often powers of two */
-    hash = (hash ^ (uint64_t)shape->dim[i]) * 0x9e3779b97f4a7c15;
-  const struct shape **kept = &e->shapes[(hash >> 32) % RECENT_SHAPES];
-  if (!*kept || !shape_equal(*kept, shape)) {
-    struct shape *copy = ARENA_NEW(e->arena, struct shape);
-    *copy = *shape;
-    *kept = copy;
-  }
-  return *kept;
 }
 
 /*

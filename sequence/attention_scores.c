@@ -147,7 +147,7 @@ static size_t times(const struct attention_recorder *r, size_t in,
       r, in,
       (struct operation){.name = "scale",
                          .does = &does,
-                         .out = r->tape->values.at[in].extent,
+                         .out = *tape_extent(r->tape, in),
                          .kept = {extent_fixed(1, WIDTH_INDEX)}, /* 64 bits */
                          .elementwise = true});
 }

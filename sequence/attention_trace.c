@@ -104,8 +104,7 @@ static void project_all(const struct attention_recorder *r, const size_t *in,
     qkv[0] = split(r, packed, 3);
     qkv[1] = qkv[0] + 1;
     qkv[2] = qkv[0] + 2;
-    r->tape->values.at[qkv[0]].extent =
-        attention_rows(r, r->s.queries, r->s.width);
+    tape_resize(r->tape, qkv[0], attention_rows(r, r->s.queries, r->s.width));
   } else if (attention_is_packed(r->attention)) {
     qkv[0] = project(r, PROJECTION_QUERY, in[0], r->s.queries);
     qkv[1] = split(r, project(r, PROJECTION_KEY, seen, r->s.keys), 2);
@@ -132,7 +131,7 @@ struct extent attention_work(const struct attention_recorder *r,
 /* Each head's features by themselves, as transformers' Qwen3 has it. */
 static size_t normalise(const struct attention_recorder *r, size_t in,
                         int which) {
-  struct extent extent = r->tape->values.at[in].extent;
+  struct extent extent = *tape_extent(r->tape, in);
   int64_t rows = extent.count / r->s.dim;
   bool rms = r->attention->qknorm == ATTENTION_RMS;
   struct strides lies = tape_strides(r->tape, in), heads = lies;
@@ -162,7 +161,7 @@ static size_t normalise(const struct attention_recorder *r, size_t in,
 /* Two products with sines and cosines, and their sum. */
 static size_t turn(const struct attention_recorder *r, size_t in,
                    const struct strides *heads) {
-  struct extent extent = r->tape->values.at[in].extent;
+  struct extent extent = *tape_extent(r->tape, in);
   struct strides out = strides_dense(heads->rank, heads->dim);
   struct lowering does = {
       .opcode = DOES_ROPE, .in = heads, .out = &out, .real = {10000}};
@@ -178,7 +177,7 @@ static size_t turn(const struct attention_recorder *r, size_t in,
 /* The first features of each head are turned, and joined to the others. */
 static size_t turn_part(const struct attention_recorder *r, size_t in,
                         const struct strides *heads) {
-  struct extent extent = r->tape->values.at[in].extent;
+  struct extent extent = *tape_extent(r->tape, in);
   struct strides lies[2] = {*heads, *heads};
   struct strides out = strides_dense(heads->rank, heads->dim);
   int last = heads->rank - 1;
@@ -196,8 +195,11 @@ static size_t turn_part(const struct attention_recorder *r, size_t in,
                                          .outs = 2,
                                          .result = RESULT_VIEW,
                                          .strided = true});
-  r->tape->values.at[first].extent.count = size_product(rows, part);
-  r->tape->values.at[first + 1].extent.count -= size_product(rows, part);
+  struct extent front = extent, behind = extent;
+  front.count = size_product(rows, part);
+  behind.count -= front.count;
+  tape_resize(r->tape, first, front);
+  tape_resize(r->tape, first + 1, behind);
   size_t pair[2] = {turn(r, first, &lies[0]), first + 1};
   lies[0] = strides_dense(lies[0].rank, lies[0].dim);
   struct lowering does = {.opcode = DOES_CONCAT, .in = lies, .out = &out};

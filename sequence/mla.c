@@ -274,13 +274,13 @@ static size_t split(const struct recorder *m, size_t in, int64_t heads,
                          .outs = 2,
                          .result = RESULT_VIEW,
                          .strided = true});
-  m->r.tape->values.at[parts + 1].extent = rows(m, size_product(heads, second));
+  tape_resize(m->r.tape, parts + 1, rows(m, size_product(heads, second)));
   return parts;
 }
 
 /* Neighbouring pairs; the runtime has heads behind positions. */
 static size_t rotate(const struct recorder *m, size_t in) {
-  struct extent extent = m->r.tape->values.at[in].extent;
+  struct extent extent = *tape_extent(m->r.tape, in);
   struct strides lies = tape_strides(m->r.tape, in), out;
   struct lowering does = {
       .opcode = DOES_ROPE, .in = &lies, .out = &out, .real = {10000}};

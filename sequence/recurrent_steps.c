@@ -59,7 +59,7 @@ static size_t many(struct steps *s, const size_t *in, size_t count,
 static size_t add(struct steps *s, size_t x, size_t y) {
   return binary(s, x, y,
                 (struct operation){.name = "add",
-                                   .out = s->tape->values.at[x].extent,
+                                   .out = *tape_extent(s->tape, x),
                                    .result = RESULT_VIEW,
                                    .gradient = GRADIENT_SHARED});
 }
@@ -213,7 +213,7 @@ static size_t one_layer(struct steps *s, size_t x, int64_t layer) {
   }
   if (ways == 1)
     return way[0];
-  struct extent both = s->tape->values.at[way[0]].extent;
+  struct extent both = *tape_extent(s->tape, way[0]);
   both.count = size_product(2, both.count);
   s->outs[2 * count] = gates;
   return many(s, way, 2, s->outs, 2 * count + 1,
@@ -243,7 +243,7 @@ static size_t finals(struct steps *s, size_t out, size_t count) {
   }
   return many(s, &out, 1, held, made,
               (struct operation){.name = "states",
-                                 .out = s->tape->values.at[out].extent,
+                                 .out = *tape_extent(s->tape, out),
                                  .result = RESULT_VIEW,
                                  .gradient = GRADIENT_SHARED});
 }
@@ -271,7 +271,7 @@ size_t recurrent_steps(const struct layer *layer, struct tape *tape, size_t in,
   for (int64_t i = 0; i < recurrent->layers; i++) {
     in = one_layer(&s, in, i);
     if (i + 1 < recurrent->layers)
-      in = recurrent_dropout(recurrent, tape, in, tape->values.at[in].extent);
+      in = recurrent_dropout(recurrent, tape, in, *tape_extent(tape, in));
   }
   return finals(&s, in, all);
 }

@@ -352,7 +352,7 @@ static size_t step_by_step(const struct recorder *r, size_t in) {
   x = function(r, "silu", x, inner);
   size_t parts = split(r, project(r, "x", x, s->dbl, X, 1), 3);
   for (size_t i = 0; i < 3; i++)
-    r->tape->values.at[parts + i].extent = rows(r, i ? s->state : s->rank);
+    tape_resize(r->tape, parts + i, rows(r, i ? s->state : s->rank));
   size_t step = project(r, "step", parts, s->inner, STEP, 2);
   step = function(r, "softplus", step, inner);
   size_t decays = decay(r, step, all);

@@ -115,6 +115,7 @@ static void keep_extents(struct serving *s) {
       arena_alloc(s->arena, tape->storages.count + 1, sizeof *s->storages);
   s->extents =
       arena_alloc(s->arena, tape->ops.count * EXTENTS + 1, sizeof *s->extents);
+  s->recorded = tape->extents.count;
   for (size_t i = 0; i < tape->values.count; i++)
     s->values[i] = tape->values.at[i].extent;
   for (size_t i = 0; i < tape->storages.count; i++)
@@ -139,19 +140,27 @@ static bool scale(const struct serving *s, int64_t node,
   return true;
 }
 
+/* The place of what an extent of the tape becomes. */
+static uint32_t scaled(struct serving *s, int64_t node, uint32_t was,
+                       bool *fits) {
+  struct tape *tape = &s->trace.tape;
+  struct extent is;
+  *fits = scale(s, node, &tape->extents.at[was], &is) && *fits;
+  return tape_keep_extent(tape, is);
+}
+
 static bool scale_all(struct serving *s) {
   struct tape *tape = &s->trace.tape;
   bool fits = true;
+  tape->extents.count = s->recorded; /* without those of the last simulation */
   for (size_t i = 0; i < tape->values.count; i++) {
     struct tape_value *value = &tape->values.at[i];
-    fits = scale(s, tape->storages.at[value->storage].node, &s->values[i],
-                 &value->extent) &&
-           fits;
+    value->extent = scaled(s, tape->storages.at[value->storage].node,
+                           s->values[i], &fits);
   }
   for (size_t i = 0; i < tape->storages.count; i++)
-    fits = scale(s, tape->storages.at[i].node, &s->storages[i],
-                 &tape->storages.at[i].extent) &&
-           fits;
+    tape->storages.at[i].extent =
+        scaled(s, tape->storages.at[i].node, s->storages[i], &fits);
   for (size_t i = 0; i < tape->ops.count; i++)
     for (int k = 0; k < EXTENTS; k++)
       fits =

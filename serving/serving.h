@@ -37,7 +37,10 @@ struct serving {
   int64_t head;    /* the node whose results are the scores, or behind all */
   int64_t weights; /* with buffers, on one device: bytes */
   struct trace trace;
-  struct extent *values, *storages, *extents; /* as they were traced */
+  /* As they were traced: those of operations, places of the tape's. */
+  struct extent *extents;
+  uint32_t *values, *storages;
+  size_t recorded; /* the tape's extents then */
   struct op_facts **facts;                    /* by operation: its own */
   int64_t rows, ends;                         /* of the last simulation */
   struct known_step known[KNOWN_STEPS];

@@ -44,8 +44,8 @@ static void mix_value(struct mixer *m, size_t value, const struct tape_op *op) {
              (unsigned)v->turned << 2 | (unsigned)v->still << 3);
   mix(m, v->param_count);
   mix(m, v->param);
-  mix_extent(m, &v->extent);
-  mix_extent(m, &s->extent);
+  mix_extent(m, tape_extent(tape, value));
+  mix_extent(m, tape_storage_extent(tape, v->storage));
 }
 
 static void mix_op(struct mixer *m, size_t index) {

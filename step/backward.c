@@ -95,11 +95,12 @@ static void deliver(struct run *run, const struct tape_op *op, size_t value,
   } else if (!*held) {
     *held = buffer;
     *run_turned(run, value) = turned;
-  } else if (may_add_to(run, *held, run_bytes_of(run, &to->extent))) {
+  } else if (may_add_to(run, *held, run_extent_bytes(run, to->extent))) {
     run_sample(run, op);
     release_buffer(run, buffer);
   } else {
-    size_t sum = run_new_buffer(run, op->node, run_bytes_of(run, &to->extent));
+    size_t sum =
+        run_new_buffer(run, op->node, run_extent_bytes(run, to->extent));
     run_sample(run, op);
     release_buffer(run, *held);
     release_buffer(run, buffer);
@@ -110,8 +111,8 @@ static void deliver(struct run *run, const struct tape_op *op, size_t value,
 /* An input that is smaller than the output was spread over it. */
 static bool shares_gradient(const struct run *run, const struct tape_op *op,
                             size_t in) {
-  const struct extent *of = &run_value_at(run, in)->extent;
-  const struct extent *out = &run_value_at(run, op->first_out)->extent;
+  const struct extent *of = tape_extent(run->tape, in);
+  const struct extent *out = tape_extent(run->tape, op->first_out);
   return (op->facts->gradient == GRADIENT_SHARED ||
           (op->facts->gradient == GRADIENT_FIRST &&
            in == run_input_of(run, op, 0))) &&
@@ -189,8 +190,7 @@ static void input_gradients(struct run *run, const struct tape_op *op,
       made[i] = given;
       run->buffers.at[given - 1].users++;
     } else {
-      made[i] = run_new_buffer(
-          run, op->node, run_bytes_of(run, &run_value_at(run, in)->extent));
+      made[i] = run_new_buffer(run, op->node, run_value_bytes(run, in));
     }
   }
 }
@@ -208,7 +208,7 @@ static int64_t sum_of(struct run *run, int64_t a, int64_t b) {
  */
 static int64_t before_sums(struct run *run, const struct tape_op *op,
                            const size_t *made, int64_t *large) {
-  int64_t out = run_bytes_of(run, &run_value_at(run, op->first_out)->extent);
+  int64_t out = run_value_bytes(run, op->first_out);
   int64_t more = 0;
   *large = 0;
   for (int i = op->facts->gradient == GRADIENT_FIRST; i < op->facts->in_count;
@@ -233,8 +233,7 @@ static int64_t work_of(struct run *run, const struct tape_op *op) {
   for (int i = 0; op->facts->out_count > 1 && i < op->facts->out_count; i++) {
     size_t value = op->first_out + (size_t)i;
     if (!*run_gradient_of(run, value))
-      more = sum_of(run, more,
-                    run_bytes_of(run, &run_value_at(run, value)->extent));
+      more = sum_of(run, more, run_value_bytes(run, value));
   }
   return sum_of(run, work, more);
 }
@@ -256,7 +255,7 @@ static void look_at_work(struct run *run, const struct tape_op *op,
 /* One number spread, as of a sum, lies in no order: then the output's rules. */
 static bool is_spread(struct run *run, const struct tape_op *op, size_t given) {
   const struct tape_value *out = run_value_at(run, op->first_out);
-  return run->buffers.at[given - 1].bytes < run_bytes_of(run, &out->extent);
+  return run->buffers.at[given - 1].bytes < run_extent_bytes(run, out->extent);
 }
 
 /*
@@ -275,9 +274,8 @@ static bool put_together(struct run *run, const struct tape_op *op) {
     return run_value_at(run, op->first_out)->turned;
   if (!*turned || !copies || op->facts->by_sample)
     return *turned;
-  size_t copy = run_new_buffer(
-      run, op->node,
-      run_bytes_of(run, &run_value_at(run, op->first_out)->extent));
+  size_t copy =
+      run_new_buffer(run, op->node, run_value_bytes(run, op->first_out));
   run_sample(run, op);
   release_buffer(run, *held);
   *held = copy;
@@ -373,7 +371,7 @@ void run_start_backward(struct run *run, size_t end) {
   const struct tape_value *value = run_value_at(run, end);
   bool number = run->s->trace->has_loss;
   size_t buffer = run_new_buffer(
-      run, NO_NODE, number ? run_bytes_of(run, &value->extent) : 0);
+      run, NO_NODE, number ? run_extent_bytes(run, value->extent) : 0);
   if (number)
     run->buffers.at[buffer - 1].users++;
   *run_gradient_of(run, end) = buffer;

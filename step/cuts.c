@@ -106,7 +106,7 @@ int64_t cut_bytes(const struct step *step, int64_t node) {
   size_t value = step->trace.value_of[node];
   bool overflow = false;
   int64_t bytes =
-      extent_bytes(&tape->values.at[value].extent, step->settings.batch,
+      extent_bytes(tape_extent(tape, value), step->settings.batch,
                    step->settings.dtype, tape->profile->block, &overflow);
   return overflow ? MOST_BYTES : min_i64(bytes, MOST_BYTES);
 }
@@ -191,7 +191,7 @@ void cuts_for_segments(const struct step *step, int64_t count,
 static int64_t *macs_before(const struct model *model, struct arena *arena) {
   int64_t *before = arena_alloc(arena, model->nodes.count + 2, sizeof *before);
   for (size_t i = 0; i < model->nodes.count; i++) /* at most the total */
-    before[i + 1] = before[i] + model->costs[i]->train_macs;
+    before[i + 1] = before[i] + model_cost(model, (int64_t)i)->train_macs;
   return before;
 }
 

@@ -12,7 +12,7 @@ enum {
 
 /* How long the tape's arrays are. */
 struct marks {
-  size_t values, storages, ops, ins, saved, params, parts, strides, weights;
+  size_t values, storages, ops, ins, saved, params, parts;
 };
 
 /* An input as it was before the layer recorded. */
@@ -52,10 +52,10 @@ struct echo *echo_open(struct tape *tape, const struct model *model) {
 }
 
 static struct marks marks_of(const struct tape *tape) {
-  return (struct marks){
-      tape->values.count, tape->storages.count, tape->ops.count,
-      tape->ins.count,    tape->saved.count,    tape->params.count,
-      tape->parts.count,  tape->strides.count,  tape->weights.count};
+  return (struct marks){tape->values.count, tape->storages.count,
+                        tape->ops.count,    tape->ins.count,
+                        tape->saved.count,  tape->params.count,
+                        tape->parts.count};
 }
 
 /* Whether an input is for the layer what that of the other one was. */
@@ -64,11 +64,6 @@ static struct seen look_at(const struct tape *tape, size_t value) {
   const struct tape_value *at = &tape->values.at[value];
   return (struct seen){value, *at, tape->storages.at[at->storage],
                        at->storage >= tape->fence};
-}
-
-static bool same_extent(const struct extent *a, const struct extent *b) {
-  return a->count == b->count && a->share == b->share && a->fixed == b->fixed &&
-         a->whole == b->whole && a->width == b->width;
 }
 
 static bool lies_alike(const struct tape *tape, size_t a, size_t b) {
@@ -83,9 +78,11 @@ static bool same_input(const struct tape *tape, const struct seen *seen,
   const struct tape_value *a = &seen->value, *b = &tape->values.at[value];
   const struct tape_storage *x = &seen->storage;
   const struct tape_storage *y = &tape->storages.at[b->storage];
-  return same_extent(&a->extent, &b->extent) && a->rows == b->rows &&
-         a->needs_gradient == b->needs_gradient && a->strided == b->strided &&
-         a->still == b->still && a->turned == b->turned && a->part == b->part &&
+  return extent_equal(&tape->extents.at[a->extent],
+                      &tape->extents.at[b->extent]) &&
+         a->rows == b->rows && a->needs_gradient == b->needs_gradient &&
+         a->strided == b->strided && a->still == b->still &&
+         a->turned == b->turned && a->part == b->part &&
          a->shared == b->shared && !b->param && !y->weight &&
          lies_alike(tape, a->strides, b->strides) && x->owned == y->owned &&
          x->saved == y->saved && (x->pending <= 1) == (y->pending <= 1) &&
@@ -167,106 +164,118 @@ static bool is_closed(const struct copy *c) {
     closed = closed && storage_for(c, tape->saved.at[i]) != SIZE_MAX;
   for (size_t i = first->params; i < end->params; i++)
     closed = closed && param_for(c, tape->params.at[i]) != SIZE_MAX;
-  for (size_t i = first->weights; i < end->weights; i++)
-    closed = closed && param_for(c, tape->weights.at[i]) != SIZE_MAX;
   return closed;
 }
 
 /* All places have 32 bits, as echo_node() sees to. */
 
+static void copy_storages(const struct copy *c) {
+  struct tape *tape = c->echo->tape;
+  size_t first = c->f->first.storages, count = c->f->end.storages - first;
+  struct tape_storage *to = VEC_MORE(tape->arena, &tape->storages, count);
+  memcpy(to, tape->storages.at + first, count * sizeof *to);
+  for (size_t i = 0; i < count; i++) {
+    to[i].node = (int32_t)tape->node;
+    to[i].pending = 0;
+    to[i].saved = false;
+    if (to[i].view_of)
+      to[i].view_of = (uint32_t)storage_for(c, to[i].view_of - 1) + 1;
+    if (to[i].weight)
+      to[i].weight = (uint32_t)param_for(c, to[i].weight - 1) + 1;
+  }
+}
+
 static void copy_values(const struct copy *c) {
   struct tape *tape = c->echo->tape;
-  for (size_t i = c->f->first.storages; i < c->f->end.storages; i++) {
-    struct tape_storage s = tape->storages.at[i];
-    s.node = (int32_t)tape->node;
-    s.pending = 0;
-    s.saved = false;
-    if (s.view_of)
-      s.view_of = (uint32_t)storage_for(c, s.view_of - 1) + 1;
-    if (s.weight)
-      s.weight = (uint32_t)param_for(c, s.weight - 1) + 1;
-    *VEC_PUSH(tape->arena, &tape->storages) = s;
+  size_t first = c->f->first.values, count = c->f->end.values - first;
+  struct tape_value *to = VEC_MORE(tape->arena, &tape->values, count);
+  memcpy(to, tape->values.at + first, count * sizeof *to);
+  for (size_t i = 0; i < count; i++) {
+    to[i].storage = (uint32_t)storage_for(c, to[i].storage);
+    if (to[i].param)
+      to[i].param = (uint32_t)param_for(c, to[i].param - 1) + 1;
   }
-  for (size_t i = c->f->first.values; i < c->f->end.values; i++) {
-    struct tape_value value = tape->values.at[i];
-    value.storage = (uint32_t)storage_for(c, value.storage);
-    if (value.param)
-      value.param = (uint32_t)param_for(c, value.param - 1) + 1;
-    *VEC_PUSH(tape->arena, &tape->values) = value;
+}
+
+static void copy_saved(const struct copy *c) {
+  struct tape *tape = c->echo->tape;
+  size_t first = c->f->first.saved, count = c->f->end.saved - first;
+  uint32_t *to = VEC_MORE(tape->arena, &tape->saved, count);
+  for (size_t i = 0; i < count; i++) {
+    size_t storage = storage_for(c, tape->saved.at[first + i]);
+    tape->storages.at[storage].saved = true;
+    to[i] = (uint32_t)storage;
   }
 }
 
 static void copy_lists(const struct copy *c) {
   struct tape *tape = c->echo->tape;
   const struct marks *first = &c->f->first, *end = &c->f->end;
-  for (size_t i = first->ins; i < end->ins; i++) {
-    size_t value = value_for(c, tape->ins.at[i]);
-    *VEC_PUSH(tape->arena, &tape->ins) = (uint32_t)value;
-  }
-  for (size_t i = first->saved; i < end->saved; i++) {
-    size_t storage = storage_for(c, tape->saved.at[i]);
-    tape->storages.at[storage].saved = true;
-    *VEC_PUSH(tape->arena, &tape->saved) = (uint32_t)storage;
-  }
-  for (size_t i = first->params; i < end->params; i++) {
-    size_t param = param_for(c, tape->params.at[i]);
-    *VEC_PUSH(tape->arena, &tape->params) = (uint32_t)param;
-  }
-  for (size_t i = first->weights; i < end->weights; i++) {
-    size_t param = param_for(c, tape->weights.at[i]);
-    *VEC_PUSH(tape->arena, &tape->weights) = (uint32_t)param;
-  }
+  size_t ins = end->ins - first->ins, params = end->params - first->params;
+  uint32_t *to = VEC_MORE(tape->arena, &tape->ins, ins);
+  for (size_t i = 0; i < ins; i++)
+    to[i] = (uint32_t)value_for(c, tape->ins.at[first->ins + i]);
+  to = VEC_MORE(tape->arena, &tape->params, params);
+  for (size_t i = 0; i < params; i++)
+    to[i] = (uint32_t)param_for(c, tape->params.at[first->params + i]);
 }
 
-static uint32_t moved(uint32_t place, size_t from, size_t to) {
-  return (uint32_t)(place - from + to);
+/* How far the places of an array move; below 0 as what adds up to that. */
+static uint32_t moved(size_t from, size_t to) {
+  return (uint32_t)(to - from);
 }
 
 static void copy_ops(const struct copy *c) {
   struct tape *tape = c->echo->tape;
   const struct marks *first = &c->f->first, *now = &c->now;
-  for (size_t i = first->ops; i < c->f->end.ops; i++) {
-    struct tape_op op = tape->ops.at[i];
-    op.node = (int32_t)tape->node;
-    op.first_in = moved(op.first_in, first->ins, now->ins);
-    op.first_out = moved(op.first_out, first->values, now->values);
-    op.first_saved = moved(op.first_saved, first->saved, now->saved);
-    op.first_param = moved(op.first_param, first->params, now->params);
-    op.first_storage = moved(op.first_storage, first->storages, now->storages);
-    *VEC_PUSH(tape->arena, &tape->ops) = op;
-    if (!tape->lowers)
-      continue;
-    struct tape_lowered lowered = tape->lowered.at[i];
-    lowered.first_weight =
-        moved(lowered.first_weight, first->weights, now->weights);
-    *VEC_PUSH(tape->arena, &tape->lowered) = lowered;
+  size_t count = c->f->end.ops - first->ops;
+  struct tape_op *op = VEC_MORE(tape->arena, &tape->ops, count);
+  memcpy(op, tape->ops.at + first->ops, count * sizeof *op);
+  for (size_t i = 0; i < count; i++) {
+    op[i].node = (int32_t)tape->node;
+    op[i].first_in += moved(first->ins, now->ins);
+    op[i].first_out += moved(first->values, now->values);
+    op[i].first_saved += moved(first->saved, now->saved);
+    op[i].first_param += moved(first->params, now->params);
+    op[i].first_storage += moved(first->storages, now->storages);
   }
 }
 
+static void copy_lowered(const struct copy *c) {
+  struct tape *tape = c->echo->tape;
+  size_t first = c->f->first.ops, count = c->f->end.ops - first;
+  uint32_t *to = VEC_MORE(tape->arena, &tape->lowered_of, count);
+  memcpy(to, tape->lowered_of.at + first, count * sizeof *to);
+}
+
 /* Where the fragment of a layer is, or will be. */
-static struct fragment **place_of(struct echo *echo, const struct node *node) {
+static struct fragment **place_of(struct echo *echo, int64_t node) {
   const struct share *share = echo->tape->share;
   size_t experts = share ? (size_t)share->first + 1 : 0;
-  return &echo->kept[(model_layer_hash(node) + 31 * experts) % KEPT];
+  return &echo->kept[(echo->model->like[node] + 31 * experts) % KEPT];
 }
 
 size_t echo_node(struct echo *echo, int64_t index, const size_t *in) {
   struct tape *tape = echo->tape;
   const struct node *node = &echo->model->nodes.at[index];
-  struct fragment *f = *place_of(echo, node);
+  struct fragment *f = *place_of(echo, index);
   if (!f || !f->there || f->in_place != tape->in_place ||
       f->share != tape->share ||
-      !model_same_layer(echo->model, f->node, index) ||
+      echo->model->like[f->node] != echo->model->like[index] ||
       !same_inputs(tape, f, in, node->input_count))
     return SIZE_MAX;
   struct copy copy = {echo, f,  &echo->model->nodes.at[f->node],
                       node, in, marks_of(tape)};
+  copy_storages(&copy);
   copy_values(&copy);
+  copy_saved(&copy);
   copy_lists(&copy);
   copy_ops(&copy);
+  if (tape->lowers)
+    copy_lowered(&copy);
   struct marks end = marks_of(tape);
-  tape_place(tape, end.values | end.storages | end.ins | end.saved |
-                       end.params | end.weights);
+  tape_place(tape,
+             end.values | end.storages | end.ins | end.saved | end.params);
   return value_for(&copy, f->out);
 }
 
@@ -276,7 +285,7 @@ void echo_begin(struct echo *echo, int64_t index, const size_t *in) {
   echo->open = NULL;
   if (node->input_count > MOST_INPUTS)
     return;
-  struct fragment **kept = place_of(echo, node);
+  struct fragment **kept = place_of(echo, index);
   if (!*kept)
     *kept = ARENA_NEW(tape->arena, struct fragment);
   struct fragment *f = *kept;

@@ -45,6 +45,7 @@ struct run {
   size_t *made;       /* room for the gradients of an operation's inputs */
   size_t made_room;
   VEC(struct buffer) buffers;
+  int64_t *bytes;            /* by extent of the tape; -1: not yet known */
   struct sized sized[SIZED]; /* of late, by count */
   VEC(size_t) changes; /* what came or went, by turns: enum change_of */
   size_t changes_before[2]; /* the peaks of forward and backward */
@@ -122,6 +123,17 @@ int64_t run_some_bytes(struct run *run, const struct extent *extent);
 static inline int64_t run_bytes_of(struct run *run,
                                    const struct extent *extent) {
   return extent->count ? run_some_bytes(run, extent) : 0;
+}
+
+/* Of an extent of the tape's, by its place. */
+static inline int64_t run_extent_bytes(struct run *run, size_t extent) {
+  if (run->bytes[extent] < 0)
+    run->bytes[extent] = run_bytes_of(run, &run->tape->extents.at[extent]);
+  return run->bytes[extent];
+}
+
+static inline int64_t run_value_bytes(struct run *run, size_t value) {
+  return run_extent_bytes(run, run_value_at(run, value)->extent);
 }
 
 int64_t run_storage_bytes(struct run *run, size_t storage);

@@ -65,8 +65,7 @@ void run_pass_mark(struct run *run) {
   mark->backward = passing_bytes(run);
   mark->plain =
       !held || (buffer->users == 1 && !*run_turned(run, mark->value) &&
-                buffer->bytes ==
-                    run_bytes_of(run, &run_value_at(run, mark->value)->extent));
+                buffer->bytes == run_value_bytes(run, mark->value));
 }
 
 void run_sample(struct run *run, const struct tape_op *op) {
@@ -241,6 +240,9 @@ static void begin(struct run *run) {
   run->again = run->once;
   if (run->s->segment_count)
     run->again = arena_alloc(arena, storages, sizeof *run->again);
+  run->bytes = arena_room(arena, run->tape->extents.count, sizeof *run->bytes);
+  for (size_t i = 0; i < run->tape->extents.count; i++)
+    run->bytes[i] = -1;
   run->gradient = arena_alloc(arena, values, sizeof *run->gradient);
   run->turned = arena_alloc(arena, values, sizeof *run->turned);
   run->has_gradient =
@@ -279,8 +281,8 @@ void simulate(struct simulation *s) {
     run_start_backward(&run, s->trace->ends.at[i]);
   if (!to_the_end && s->end > s->first) { /* a part: its result gets one */
     size_t out = run.tape->ops.at[s->end - 1].first_out;
-    *run_gradient_of(&run, out) = run_new_buffer(
-        &run, NO_NODE, run_bytes_of(&run, &run_value_at(&run, out)->extent));
+    *run_gradient_of(&run, out) =
+        run_new_buffer(&run, NO_NODE, run_value_bytes(&run, out));
   }
   if (run.tape->training)
     run_backward(&run);

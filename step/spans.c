@@ -102,9 +102,9 @@ static struct span_cost measure(const struct spans *s, size_t from, size_t to) {
   cost.macs = cost.gradients = cost.past = cost.reads = 0;
   for (int64_t i = s->cut[from]; i < s->cut[to]; i++) {
     int64_t bytes;
-    cost.macs += s->step->model->costs[i]->train_macs;
+    cost.macs += model_cost(s->step->model, i)->train_macs;
     if (element_bytes(s->step->settings.dtype,
-                      s->step->model->costs[i]->trainable, &bytes))
+                      model_cost(s->step->model, i)->trainable, &bytes))
       cost.gradients += bytes;
   }
   for (size_t i = 0; i < s->far.count; i++) {

@@ -81,7 +81,7 @@ void run_change(struct run *run, enum memory_part part, int64_t bytes) {
 }
 
 int64_t run_storage_bytes(struct run *run, size_t storage) {
-  return run_bytes_of(run, &run->tape->storages.at[storage].extent);
+  return run_extent_bytes(run, run->tape->storages.at[storage].extent);
 }
 
 static void put_there(struct run *run, struct use *use, size_t storage,

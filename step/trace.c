@@ -39,9 +39,9 @@ static void find_strides(struct tape *tape, const struct layer *layer,
 }
 
 /* How often the layers and outputs of the net read each node. */
-static int64_t *count_readers(const struct model *model, bool training,
+static int32_t *count_readers(const struct model *model, bool training,
                               struct arena *arena) {
-  int64_t *readers =
+  int32_t *readers =
       arena_alloc(arena, model->nodes.count + 1, sizeof *readers);
   for (size_t i = 0; i < model->nodes.count; i++) {
     const struct node *node = &model->nodes.at[i];
@@ -59,7 +59,7 @@ struct tracing {
   struct trace *trace;
   const struct model *model;
   const struct trace_options *options;
-  int64_t *readers;
+  int32_t *readers;
   size_t range;   /* the next one of the checkpointed */
   size_t *behind; /* by node in front of a block: that behind it, or 0; NULL:
                      there is no block */
@@ -117,7 +117,7 @@ static void find_fence(struct tracing *t, int64_t node) {
 /* Who will still read; in turns, what is outside of them only once. */
 static void count_pending(struct tracing *t, size_t index, size_t front) {
   struct tape *tape = &t->trace->tape;
-  const size_t *value_of = t->trace->value_of;
+  const uint32_t *value_of = t->trace->value_of;
   const struct node *node = &t->model->nodes.at[index];
   const struct expert_turn *turn = tape->turn;
   for (int k = 0; k < node->input_count; k++) {
@@ -136,9 +136,9 @@ static void trace_node(struct tracing *t, size_t i, size_t front) {
   struct trace *trace = t->trace;
   const struct node *node = &t->model->nodes.at[i];
   bool again = tape->turn && !tape->turn->first;
-  trace->value_of[i] = SIZE_MAX;
+  trace->value_of[i] = UINT32_MAX;
   if (!again || node->kind->front)
-    trace->op_end[i] = tape->ops.count;
+    trace->op_end[i] = tape_place(tape, tape->ops.count);
   if (node->train_only && !t->options->training)
     return;
   tape->node = (int64_t)i;
@@ -147,11 +147,11 @@ static void trace_node(struct tracing *t, size_t i, size_t front) {
   tape->in_place = !tape->lowers && (node->inplace ? node->inplace == TOGGLE_ON
                                                    : t->options->in_place);
   size_t value = run_node(t, (int64_t)i);
-  trace->value_of[i] = value;
+  trace->value_of[i] = tape_place(tape, value);
   tape->values.at[value].shared = t->readers[i] > 1;
   count_pending(t, i, front);
   if (!again || node->kind->front)
-    trace->op_end[i] = tape->ops.count;
+    trace->op_end[i] = tape_place(tape, tape->ops.count);
 }
 
 static size_t trace_next(struct tracing *t, size_t i, size_t front);
@@ -369,22 +369,21 @@ static size_t fused_cross_entropy(struct trace *trace,
   size_t last = trace->op_end[node] - 1;
   const struct tape_op *op = &tape->ops.at[last];
   struct op_facts *facts = tape_own_facts(tape, last);
-  struct tape_storage *storage =
-      &tape->storages.at[tape->values.at[out].storage];
-  const struct tape_value *in = &tape->values.at[tape_input(tape, op, 0)];
   const struct shape *shape = model->nodes.at[node].out;
   int64_t features = shape_channels(model_input(model, &model->nodes.at[node]));
   if (!chunks)
     chunks = ceil_div_i64(shape_channels(shape), features);
-  struct extent logits = storage->extent, back = in->extent; /* as wide */
+  struct extent logits = *tape_extent(tape, out); /* as wide as `back` */
+  struct extent back = *tape_extent(tape, tape_input(tape, op, 0));
   logits.count = ceil_div_i64(logits.count, chunks);
   facts->name = "crossentropy";
   facts->saved_count = 0; /* the input is read, its gradient is kept */
   facts->ahead = true;
   facts->work = logits;
   facts->work.count += back.count; /* both are less than what was there */
-  storage->extent = extent_fixed(1, WIDTH_F32);
-  tape->values.at[out].extent = storage->extent;
+  tape_resize(tape, out, extent_fixed(1, WIDTH_F32));
+  tape->storages.at[tape->values.at[out].storage].extent =
+      tape->values.at[out].extent;
   return out;
 }
 
@@ -442,10 +441,12 @@ void trace_model(struct trace *trace, const struct model *model,
   VEC_RESERVE(arena, &tape->storages, nodes);
   VEC_RESERVE(arena, &tape->ops, nodes);
   VEC_RESERVE(arena, &tape->ins, model->inputs.count);
-  if (tape->training) {
+  if (tape->training)
     VEC_RESERVE(arena, &tape->saved, nodes);
+  if (tape->lowers)
+    VEC_RESERVE(arena, &tape->lowered_of, nodes);
+  if (tape->training || tape->lowers)
     VEC_RESERVE(arena, &tape->params, model->params.count);
-  }
   tape->copied =
       arena_alloc(arena, model->params.count + 1, sizeof *tape->copied);
   trace->value_of = arena_alloc(arena, nodes, sizeof *trace->value_of);

@@ -13,8 +13,9 @@ struct node_range {
 
 struct trace {
   struct tape tape;
-  size_t *value_of; /* by node: its output */
-  size_t *op_end;   /* by node: its operations end here */
+  /* By node, in 32 bits as all places in the tape. */
+  uint32_t *value_of; /* its output */
+  uint32_t *op_end;   /* its operations end here */
   VEC(size_t) ends; /* training: values that backward starts from */
   bool has_loss;    /* they are numbers, not the outputs themselves */
 };

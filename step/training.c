@@ -82,11 +82,10 @@ static void pack_matrices(struct step *step, struct arena *arena) {
       arena_alloc(arena, model->params.count + 1, sizeof *step->packed);
   for (size_t i = 0; i < tape->ops.count; i++) {
     const struct tape_op *op = &tape->ops.at[i];
-    const struct tape_value *in =
-        op->facts->in_count ? &tape->values.at[tape_input(tape, op, 0)] : NULL;
-    bool product =
-        op->facts->splits && in &&
-        (in->extent.width == WIDTH_NET || in->extent.width == WIDTH_LOW);
+    const struct extent *in =
+        op->facts->in_count ? tape_extent(tape, tape_input(tape, op, 0)) : NULL;
+    bool product = op->facts->splits && in &&
+                   (in->width == WIDTH_NET || in->width == WIDTH_LOW);
     for (int k = 0; product && k < op->facts->frozen_count; k++) {
       size_t param =
           tape->params
@@ -143,7 +142,7 @@ static void add_range(struct step *step, struct node_range range,
     return;
   *VEC_PUSH(arena, &step->segments) = segment;
   for (int64_t k = range.first; k < range.end; k++)
-    step->extra_macs += step->model->costs[k]->train_macs; /* likewise */
+    step->extra_macs += model_cost(step->model, k)->train_macs; /* likewise */
 }
 
 void step_trace(struct step *step, struct arena *arena) {

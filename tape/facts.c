@@ -1,4 +1,4 @@
-/* Facts of operations: alike for most of a large net, and so kept once. */
+/* Facts of operations, and extents: most are alike, and so kept once. */
 #include "tape/tape.h"
 
 enum { RECENT = 64 }; /* a power of two: kinds of operations that take turns */
@@ -31,8 +31,26 @@ struct op_facts *tape_own_facts(struct tape *tape, size_t index) {
   return own;
 }
 
-uint32_t tape_place(const struct tape *tape, size_t place) {
-  if (place > UINT32_MAX)
-    arena_fail(tape->arena); /* hundreds of GiB */
-  return (uint32_t)place;
+bool extent_equal(const struct extent *a, const struct extent *b) {
+  return a->count == b->count && a->share == b->share && a->fixed == b->fixed &&
+         a->whole == b->whole && a->width == b->width;
+}
+
+uint32_t tape_keep_extent(struct tape *tape, struct extent extent) {
+  uint64_t count = (uint64_t)extent.count;
+  size_t hash = (size_t)(count ^ count >> 6) + extent.width;
+  if (!tape->recent_extents)
+    tape->recent_extents =
+        arena_alloc(tape->arena, RECENT, sizeof *tape->recent_extents);
+  uint32_t *seen = &tape->recent_extents[hash % RECENT];
+  if (*seen < tape->extents.count &&
+      extent_equal(&tape->extents.at[*seen], &extent))
+    return *seen;
+  *seen = tape_place(tape, tape->extents.count);
+  *VEC_PUSH(tape->arena, &tape->extents) = extent;
+  return *seen;
+}
+
+void tape_resize(struct tape *tape, size_t value, struct extent extent) {
+  tape->values.at[value].extent = tape_keep_extent(tape, extent);
 }

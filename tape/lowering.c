@@ -39,7 +39,7 @@ void tape_see(struct tape *tape, size_t value, const struct strides *strides) {
 /* The sizes of the first input; if they are others, a vector. */
 static struct strides usual_out(const struct tape *tape,
                                 const struct strides *in, size_t out) {
-  int64_t count = tape->values.at[out].extent.count;
+  int64_t count = tape_extent(tape, out)->count;
   if (strides_values(in) == count)
     return strides_dense(in->rank, in->dim);
   return strides_dense(1, &count);
@@ -74,7 +74,6 @@ void tape_lower(struct tape *tape, const struct operation *op, const size_t *in,
       .first_number = tape_place(tape, tape->numbers.count),
       .number_count = does->count,
       .first_strides = tape_place(tape, tape->strides.count),
-      .first_weight = tape_place(tape, tape->weights.count),
       .weight_count = op->param_count};
   struct strides first;
   for (int i = 0; i < LOWERING_REALS; i++)
@@ -84,7 +83,7 @@ void tape_lower(struct tape *tape, const struct operation *op, const size_t *in,
   lower_inputs(tape, op, does, in, &first);
   for (int i = 0; i < op->param_count; i++) {
     const struct tape_param *param = &tape->node_params[op->first_param + i];
-    *VEC_PUSH(tape->arena, &tape->weights) = tape_place(tape, param->index);
+    *VEC_PUSH(tape->arena, &tape->params) = tape_place(tape, param->index);
     *VEC_PUSH(tape->arena, &tape->strides) =
         keep_strides(tape, does->weights ? &does->weights[i] : &param->lies);
   }
@@ -96,5 +95,7 @@ void tape_lower(struct tape *tape, const struct operation *op, const size_t *in,
     tape->values.at[out].strides = kept;
     *VEC_PUSH(tape->arena, &tape->strides) = kept;
   }
+  *VEC_PUSH(tape->arena, &tape->lowered_of) =
+      tape_place(tape, tape->lowered.count);
   *VEC_PUSH(tape->arena, &tape->lowered) = lowered;
 }

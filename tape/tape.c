@@ -20,15 +20,16 @@ struct extent extent_of(const struct shape *shape) {
 
 static size_t add_storage(struct tape *tape, struct extent extent, bool owned) {
   struct tape_storage *storage = VEC_PUSH(tape->arena, &tape->storages);
-  *storage = (struct tape_storage){
-      .extent = extent, .node = (int32_t)tape->node, .owned = owned};
+  *storage = (struct tape_storage){.extent = tape_keep_extent(tape, extent),
+                                   .node = (int32_t)tape->node,
+                                   .owned = owned};
   return tape->storages.count - 1;
 }
 
 static size_t add_value(struct tape *tape, struct extent extent,
                         size_t storage) {
   struct tape_value *value = VEC_PUSH(tape->arena, &tape->values);
-  *value = (struct tape_value){.extent = extent,
+  *value = (struct tape_value){.extent = tape_keep_extent(tape, extent),
                                .storage = tape_place(tape, storage)};
   return tape->values.count - 1;
 }
@@ -49,23 +50,22 @@ static enum width width_of(const struct tape *tape,
   if (op->cast != CAST_NONE)
     return op->cast == CAST_LOW ? WIDTH_LOW : WIDTH_NET;
   for (int i = 0; i < op->in_count; i++)
-    if (tape->values.at[op->in[i]].extent.width != WIDTH_LOW)
+    if (tape_extent(tape, op->in[i])->width != WIDTH_LOW)
       widest = WIDTH_NET;
   return op->in_count ? widest : WIDTH_NET;
 }
 
 /* The input in the precision that the operation computes in. */
 static size_t cast_input(struct tape *tape, size_t in, enum width width) {
-  struct tape_value value = tape->values.at[in];
-  bool real =
-      value.extent.width == WIDTH_NET || value.extent.width == WIDTH_LOW;
-  if (!real || value.extent.width == width)
+  struct extent extent = *tape_extent(tape, in);
+  bool real = extent.width == WIDTH_NET || extent.width == WIDTH_LOW;
+  if (!real || extent.width == width)
     return in;
-  value.extent.width = width;
+  extent.width = width;
   struct operation op = {.name = "cast",
                          .in = &in,
                          .in_count = 1,
-                         .out = value.extent,
+                         .out = extent,
                          .cast = width == WIDTH_LOW ? CAST_LOW : CAST_FULL};
   /* The copy itself must not be cast again. */
   bool mixed = tape->mixed;
@@ -185,7 +185,7 @@ static void keep_for_backward(struct tape *tape, struct recorded *stored,
                               const struct operation *op, const size_t *in) {
   int keeps = op->keeps;
   if (stored->facts.result == RESULT_IN_PLACE && op->in_place_clones) {
-    stored->facts.kept[2] = tape->values.at[in[0]].extent;
+    stored->facts.kept[2] = *tape_extent(tape, in[0]);
     keeps = 0;
   }
   for (int i = 0; i < op->in_count && i < 8; i++)
@@ -404,7 +404,7 @@ size_t tape_view(struct tape *tape, const char *name, size_t in,
                                             .does = LOWERS(VIEW, .out = &out),
                                             .in = &in,
                                             .in_count = 1,
-                                            .out = tape->values.at[in].extent,
+                                            .out = *tape_extent(tape, in),
                                             .result = RESULT_VIEW,
                                             .gradient = GRADIENT_SHARED});
 }
@@ -419,7 +419,7 @@ size_t tape_flatten(struct tape *tape, size_t in) {
                                             .does = LOWERS(VIEW, .out = &flat),
                                             .in = &dense,
                                             .in_count = 1,
-                                            .out = tape->values.at[in].extent,
+                                            .out = *tape_extent(tape, in),
                                             .result = RESULT_VIEW,
                                             .gradient = GRADIENT_SHARED,
                                             .by_channel = true});
@@ -439,7 +439,7 @@ size_t tape_dense(struct tape *tape, size_t in) {
                                             .does = LOWERS(COPY, 0),
                                             .in = &in,
                                             .in_count = 1,
-                                            .out = tape->values.at[in].extent,
+                                            .out = *tape_extent(tape, in),
                                             .gradient = GRADIENT_SHARED});
 }
 
@@ -452,7 +452,7 @@ size_t tape_rows(struct tape *tape, size_t in) {
                   &(struct operation){.name = "copy",
                                       .in = &in,
                                       .in_count = 1,
-                                      .out = value->extent,
+                                      .out = *tape_extent(tape, in),
                                       .view_of_one = value->rows != ROWS_APART,
                                       .gradient = GRADIENT_SHARED});
 }

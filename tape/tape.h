@@ -114,7 +114,7 @@ struct operation {
 
 /* Places in the tape's arrays have 32 bits: there are as many as layers. */
 struct tape_value {
-  struct extent extent;
+  uint32_t extent; /* tape_extent() */
   uint32_t storage;
   uint32_t strides;     /* in the tape's numbers, if it lowers */
   uint32_t param;       /* it is this one of the model, from 1; 0: none */
@@ -123,21 +123,21 @@ struct tape_value {
   uint32_t part_count;
   signed char axis;
   unsigned char rows; /* enum row_order */
-  bool needs_gradient, strided;
-  bool still;  /* there once for all samples */
-  bool turned; /* it lies in another order than its axes */
-  bool shared; /* several layers read it */
-  bool part;   /* one of several views, which are never written over */
+  bool needs_gradient : 1, strided : 1;
+  bool still : 1;  /* there once for all samples */
+  bool turned : 1; /* it lies in another order than its axes */
+  bool shared : 1; /* several layers read it */
+  bool part : 1;   /* one of several views, which are never written over */
 };
 
 struct tape_storage {
-  struct extent extent;
-  int64_t pending;  /* layers that will still read it */
+  uint32_t extent;  /* tape_storage_extent() */
+  int32_t pending;  /* layers that will still read it */
   int32_t node;     /* that made it */
   uint32_t view_of; /* at a batch of 1 it is that storage, from 1; 0: none */
   uint32_t weight;  /* it is that parameter of the model, from 1; 0: none */
-  bool owned;       /* neither parameter nor input of the net */
-  bool saved;
+  bool owned : 1;   /* neither parameter nor input of the net */
+  bool saved : 1;
 };
 
 /* What an operation is: the same for all that are alike. */
@@ -177,10 +177,13 @@ struct tape_op {
   uint32_t first_storage; /* it makes none before */
 };
 
-/* What an operation of the tape computes. Ranges are into its arrays. */
+/*
+ * What an operation of the tape computes. Ranges are into its arrays; weights
+ * are among its parameters, from that of the operation.
+ */
 struct tape_lowered {
   enum opcode opcode;
-  uint32_t first_number, first_strides, first_weight;
+  uint32_t first_number, first_strides;
   int number_count, weight_count;
   double real[LOWERING_REALS];
 };
@@ -212,21 +215,23 @@ struct tape {
   VEC(struct tape_value) values;
   VEC(struct tape_storage) storages;
   VEC(struct tape_op) ops;
+  VEC(struct extent) extents;     /* those that differ, of all of these */
   const struct op_facts **recent; /* facts.c */
-  VEC(uint32_t) ins;              /* values */
-  VEC(uint32_t) saved;            /* storages */
-  VEC(size_t) parts;              /* values: of concats, also of several */
-  size_t part_count;              /* all of these concats together */
-  VEC(uint32_t) params;           /* in the model */
+  uint32_t *recent_extents;
+  VEC(uint32_t) ins;    /* values */
+  VEC(uint32_t) saved;  /* storages */
+  VEC(size_t) parts;    /* values: of concats, also of several */
+  size_t part_count;    /* all of these concats together */
+  VEC(uint32_t) params; /* in the model: of training, or of what is lowered */
   size_t fence; /* storages before it are not overwritten: checkpoints */
 
   /* For a net that will run: what its operations compute, and on what. */
   bool lowers;
   bool single; /* a batch of 1, for which some copies are views */
-  VEC(struct tape_lowered) lowered; /* by operation */
+  VEC(struct tape_lowered) lowered; /* operations that are alike have one */
+  VEC(uint32_t) lowered_of;         /* by operation */
   VEC(int64_t) numbers;             /* of lowered operations, and layouts */
   VEC(uint32_t) strides; /* of inputs, parameters and outputs: in numbers */
-  VEC(uint32_t) weights; /* parameters of the model */
 
   bool *copied; /* mixed: parameters whose 16-bit copy is there */
 
@@ -247,21 +252,50 @@ static inline size_t tape_input(const struct tape *tape,
   return op->facts->listed ? tape->parts.at[at] : tape->ins.at[at];
 }
 
+/* How large a value is, and its storage; until the tape records another. */
+static inline const struct extent *tape_extent(const struct tape *tape,
+                                               size_t value) {
+  return &tape->extents.at[tape->values.at[value].extent];
+}
+
+static inline const struct extent *tape_storage_extent(const struct tape *tape,
+                                                       size_t storage) {
+  return &tape->extents.at[tape->storages.at[storage].extent];
+}
+
+/* What operation `index` computes, if the tape lowers. */
+static inline const struct tape_lowered *tape_lowered(const struct tape *tape,
+                                                      size_t index) {
+  return &tape->lowered.at[tape->lowered_of.at[index]];
+}
+
 /* Records an operation; returns its first output. */
 size_t tape_run(struct tape *tape, const struct operation *op);
 
 /* A place in an array, or a number of as many: 32 bits, checked. */
-uint32_t tape_place(const struct tape *tape, size_t place);
+static inline uint32_t tape_place(const struct tape *tape, size_t place) {
+  if (place > UINT32_MAX)
+    arena_fail(tape->arena); /* hundreds of GiB */
+  return (uint32_t)place;
+}
 
 /* Facts like those of an operation before are the same ones: facts.c */
 const struct op_facts *tape_facts(struct tape *tape,
                                   const struct op_facts *facts);
+
+/* The place of an extent in the tape's: alike ones have the same of late. */
+uint32_t tape_keep_extent(struct tape *tape, struct extent extent);
+
+/* Makes a value larger or smaller than it was recorded. */
+void tape_resize(struct tape *tape, size_t value, struct extent extent);
 
 /* Facts of operation `index` that are its own, to be changed. */
 struct op_facts *tape_own_facts(struct tape *tape, size_t index);
 
 /* A value whose storage is not the net's own: an input, a parameter. */
 size_t tape_outside(struct tape *tape, struct extent extent, bool trained);
+
+bool extent_equal(const struct extent *a, const struct extent *b);
 
 /* The extent of a layer's tensor. */
 struct extent extent_of(const struct shape *shape);

@@ -63,7 +63,7 @@ static void a_broken_model_is_noticed(void **state) {
     case 5: model->params.at[0].same = 1; break;
     case 6: model->groups.at[1].end = 99; break;
     case 7: model->outputs.at[0].node = -2; break;
-    case 8: ((struct cost *)model->costs[1])->macs++; break;
+    case 8: model->costs.at[model->like[1]].macs++; break;
     }
     const char *wrong = model_verify(model, &where);
     if (!wrong)
