@@ -215,8 +215,11 @@ static void say_none(struct call *call, const struct placing *placing) {
               "no degrees share the net and a global batch of %" PRId64
               " among %" PRId64 " devices: those of data parallelism divide "
               "the batch, of tensor parallelism the heads, of context "
-              "parallelism the positions, and settings that were given stay",
-              batch, devices);
+              "parallelism the positions, %sand settings that were given stay",
+              batch, devices,
+              place->train.shard_devices
+                  ? "shard_devices those that have the same, "
+                  : "");
   data = data > 1 ? data : devices / degrees;
   if (batch % data != 0 && batch < most)
     context_say_more(call->netc, "; a batch of %" PRId64 " can be shared",

@@ -183,16 +183,20 @@ void expand_settings(struct expander *e, const struct stmt *stmt) {
               : infer ? (void *)&settings->infer
                       : (void *)&settings->budget,
   };
+  struct span *spans = train   ? settings->train_spans
+                       : infer ? settings->infer_spans
+                               : settings->budget_spans;
   if (!train && !infer) { /* a promise is made once */
     b.given = settings->budget_given;
-    memcpy(b.spans, settings->budget_spans, sizeof settings->budget_spans);
+    memcpy(b.spans, spans, sizeof settings->budget_spans);
   }
   for (const struct arg *arg = stmt->args; arg; arg = arg->next)
     bind_arg(e, &b, arg);
+  for (int row = 0; b.specs[row].name; row++)
+    if (b.given >> row & 1)
+      spans[row] = b.spans[row];
   if (train)
     settings->trains = true;
-  if (train || infer)
-    return;
-  settings->budget_given = b.given;
-  memcpy(settings->budget_spans, b.spans, sizeof settings->budget_spans);
+  if (!train && !infer)
+    settings->budget_given = b.given;
 }

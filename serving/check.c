@@ -3,6 +3,7 @@
 
 #include "base/check.h"
 #include "base/text.h"
+#include "model/given.h"
 #include "serving/serving.h"
 
 bool serving_wanted(const struct settings *settings) {
@@ -18,6 +19,7 @@ enum { MOST_LISTED = 4096 }; /* devices that a message names */
 
 struct refusal {
   struct text *why, *help;
+  const char *setting; /* that asked for it */
 };
 
 /* A head of keys may be on several devices, but not parts of heads. */
@@ -27,11 +29,10 @@ static bool shares(const struct head_counts *heads, int64_t degree) {
          (!keys || keys % degree == 0 || degree % keys == 0);
 }
 
-/* "1, 2, 4 or 8": what shares out the heads of all layers. */
+/* "1, 2, 4 or 8 devices": what shares out the heads of all layers. */
 static void put_degrees(struct text *out, const struct head_counts *heads,
                         int64_t shared) {
   int64_t last = 0, count = 0;
-  text_put(out, "tensor_parallel may be ");
   for (int64_t degree = 1; degree <= min_i64(shared, MOST_LISTED); degree++) {
     if (shared % degree != 0 || !shares(heads, degree))
       continue;
@@ -39,13 +40,15 @@ static void put_degrees(struct text *out, const struct head_counts *heads,
       text_printf(out, "%s%" PRId64, count++ ? ", " : "", last);
     last = degree;
   }
-  text_printf(out, "%s%" PRId64, count ? " or " : "", last);
+  text_printf(out, "%s%" PRId64 " device%s can share them", count ? " or " : "",
+              last, last > 1 ? "s" : "");
 }
 
 static bool divides(struct refusal *r, const struct head_counts *heads,
                     int64_t shared, int64_t degree) {
   if (shares(heads, degree))
     return true;
+  r->setting = "tensor_parallel";
   if (heads->queries % degree != 0)
     text_printf(r->why, "%" PRId64 " devices do not divide %" PRId64 " heads",
                 degree, heads->queries);
@@ -63,6 +66,7 @@ static bool has_positions(struct refusal *r, const struct model *model,
   int64_t limit = serving_position_limit(model);
   if (!limit || context <= limit)
     return true;
+  r->setting = "context";
   text_printf(r->why,
               "a context of %" PRId64 " positions; the net has a table of "
               "%" PRId64,
@@ -78,8 +82,9 @@ static bool is_served(struct refusal *r, const struct model *model) {
       model->nodes.at[model->sources.at[0]].out->dtype == DTYPE_FLOAT) {
     text_put(r->why, "serving is for nets whose only input is a sequence of "
                      "words");
-    text_put(r->help, "`input tokens 2048 : i32`; for other nets `batch=` and "
-                      "`decode=` of `infer`");
+    text_put(r->help,
+             "`input tokens 2048 : i32`; for other nets there are `batch=` "
+             "and `decode=`");
     return false;
   }
   for (size_t i = 0; i < model->nodes.count; i++) {
@@ -115,13 +120,26 @@ static bool heads_divide(struct refusal *r, const struct model *model,
   return true;
 }
 
+static bool is_possible(struct refusal *r, const struct model *model,
+                        const struct infer_settings *infer) {
+  return is_served(r, model) &&
+         heads_divide(r, model, infer->tensor_parallel) &&
+         has_positions(r, model, infer->context);
+}
+
+/* The setting that makes it a question about serving. */
+static const char *asking(const struct infer_settings *infer) {
+  return infer->context     ? "context"
+         : infer->sequences ? "sequences"
+         : infer->prefill   ? "prefill"
+                            : "sinks";
+}
+
 bool serving_possible(const struct model *model,
                       const struct settings *settings, struct text *why,
                       struct text *help) {
-  struct refusal r = {why, help};
-  return is_served(&r, model) &&
-         heads_divide(&r, model, settings->infer.tensor_parallel) &&
-         has_positions(&r, model, settings->infer.context);
+  struct refusal r = {why, help, NULL};
+  return is_possible(&r, model, &settings->infer);
 }
 
 /* Contexts and sequences that no model needs are counted at once. */
@@ -151,18 +169,19 @@ static bool is_countable(const struct model *model,
 bool serving_check(const struct model *model, const struct settings *settings,
                    struct diags *diags) {
   struct text why = text_new(model->arena), help = text_new(model->arena);
+  struct refusal r = {&why, &help, asking(&settings->infer)};
   enum slug slug = OUT_OF_RANGE;
   if (!serving_wanted(settings))
     return true;
-  if (serving_possible(model, settings, &why, &help)) {
+  if (is_possible(&r, model, &settings->infer)) {
     if (is_countable(model, settings))
       return true;
     slug = TOO_LARGE;
     text_put(&why, "what serving takes passes 2^63 - 1 bytes");
     text_put(&help, "a shorter `context=`, or fewer `sequences=`");
   }
-  struct diagnostic *d = diag(diags, slug, model->nodes.at[0].span, "%.*s",
-                              SLICE_ARG(text_slice(&why)));
-  diag_help(d, "%.*s", SLICE_ARG(text_slice(&help)));
+  struct span place = given_infer(model, settings, r.setting);
+  given_help(diag(diags, slug, place, "%.*s", SLICE_ARG(text_slice(&why))),
+             place, "%.*s", SLICE_ARG(text_slice(&help)));
   return false;
 }
