@@ -75,28 +75,24 @@ static bool has_positions(struct refusal *r, const struct model *model,
   return false;
 }
 
-/* It reads one sequence of words, and looks back. */
+/* It continues a sequence of words, and looks back. */
 static bool is_served(struct refusal *r, const struct model *model) {
-  const struct shape **in = model_layer_room(model);
-  if (model->predicted_sources != 1 ||
-      model->nodes.at[model->sources.at[0]].out->dtype == DTYPE_FLOAT) {
-    text_put(r->why, "serving is for nets whose only input is a sequence of "
-                     "words");
-    text_put(r->help,
-             "`input tokens 2048 : i32`; for other nets there are `batch=` "
-             "and `decode=`");
+  int64_t words = serving_words(model);
+  bool reads = false;
+  for (size_t i = 0; i < model->predicted_sources; i++)
+    reads = reads ||
+            model->nodes.at[model->sources.at[i]].out->dtype != DTYPE_FLOAT;
+  if (words >= 0)
+    return true;
+  if (words == NOTHING_GROWS && reads) {
+    text_put(r->why, "no layer of this net looks back at earlier positions, so "
+                     "that there is nothing to keep for a sequence");
+    text_put(r->help, "attention looks back with `causal`");
     return false;
   }
-  for (size_t i = 0; i < model->nodes.count; i++) {
-    struct layer layer = model_layer(model, (int64_t)i, in);
-    if (layer.kind->state ||
-        (layer.kind->cache &&
-         layer.kind->cache(&layer, 2) > layer.kind->cache(&layer, 1)))
-      return true;
-  }
-  text_put(r->why, "no layer of this net looks back at earlier positions, so "
-                   "that there is nothing to keep for a sequence");
-  text_put(r->help, "attention looks back with `causal`");
+  text_put(r->why, "serving is for nets that continue a sequence of words");
+  text_put(r->help, "`input tokens 2048 : i32`, and other inputs by `cross=`; "
+                    "for other nets there are `batch=` and `decode=`");
   return false;
 }
 
@@ -153,7 +149,7 @@ static bool is_countable(const struct model *model,
   struct model copy = *model;
   int64_t context = infer->context;
   if (!context &&
-      !shape_count(model->nodes.at[model->sources.at[0]].out, &context))
+      !shape_count(model->nodes.at[serving_words(model)].out, &context))
     return false;
   if (context <= USUAL / max_i64(infer->sequences, 1))
     return true;

@@ -186,6 +186,11 @@ static void put_parts(struct report *r) {
           a->cache);
   text_size(&grid.pool, a->sequence, r->options->units, 2);
   text_put(&grid.pool, " a sequence");
+  if (a->source) {
+    text_put(&grid.pool, ", of it ");
+    text_size(&grid.pool, a->source, r->options->units, 2);
+    text_put(&grid.pool, " of its source");
+  }
   grid_cell(&grid);
   put_row(r, &grid, "step of a prompt", a->prefill);
   if (infer->prefill)
@@ -193,6 +198,7 @@ static void put_parts(struct report *r) {
                 infer->prefill);
   else
     text_put(&grid.pool, "all of it at once");
+  text_put(&grid.pool, a->source ? ", and a source" : "");
   grid_cell(&grid);
   put_row(r, &grid, "step of decoding", a->decode);
   text_put(&grid.pool, "a position of each sequence");
@@ -255,18 +261,21 @@ static const char *explain_mark(const struct report *r) {
 
 static bool same(const struct served_layer *a, const struct served_layer *b) {
   return a->each == b->each && a->always == b->always &&
-         a->window == b->window && a->state == b->state;
+         a->window == b->window && a->state == b->state &&
+         a->source == b->source;
 }
 
 /* 32*2048*4096: layers, values of a position, positions. */
 static void put_product(struct report *r, const struct serving *s,
                         const struct served_layer *layer, int64_t count) {
   const struct infer_settings *infer = &s->settings->infer;
-  int64_t positions =
-      layer->each ? serving_positions(s, layer, r->a.context) : 1;
-  int64_t values = layer->state  ? layer->state
-                   : layer->each ? layer->each
-                                 : layer->always;
+  int64_t positions = layer->each || layer->source
+                          ? serving_positions(s, layer, r->a.context)
+                          : 1;
+  int64_t values = layer->state    ? layer->state
+                   : layer->each   ? layer->each
+                   : layer->source ? layer->always / layer->source
+                                   : layer->always;
   int kept = infer->cache && !layer->state ? infer->cache : infer->dtype;
   text_printf(r->out, "  %s %s %" PRId64 "*%" PRId64 "*%" PRId64,
               explain_mark(r), layer->state ? "state" : "keys and values",
@@ -277,6 +286,8 @@ static void put_product(struct report *r, const struct serving *s,
               count, count == 1 ? "" : "s");
   if (layer->window)
     text_printf(r->out, " with a window of %" PRId64, layer->window);
+  if (layer->source)
+    text_put(r->out, ", of the source");
   text_putc(r->out, '\n');
 }
 
@@ -404,6 +415,8 @@ static void put_json(struct writer *w) {
   json_member_int(json, "sequence_cache_bytes", a->sequence);
   if (a->state)
     json_member_int(json, "sequence_state_bytes", a->state);
+  if (a->source)
+    json_member_int(json, "sequence_source_bytes", a->source);
   json_member_int(json, "prefill_bytes", a->prefill);
   json_member_int(json, "decode_bytes", a->decode);
   json_member_int(json, "need_bytes", a->need);

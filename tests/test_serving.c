@@ -177,6 +177,64 @@ static void a_prompt_is_a_prediction(void **state) {
   }
 }
 
+/* Its output is narrow, so that scores of one word or all are no peak. */
+#define NET_LOOKS                                                      \
+  "net a\ninput source 200 x 16\ninput tokens 64 : i32\nfrom source\n" \
+  "linear 64\nadd { ln; attention 4 } {}\nmemory: ln\nfrom tokens\n"   \
+  "embed 100 64\nadd { ln; attention 4 causal } {}\n"                  \
+  "add { ln; attention 4 cross=memory } {}\nlinear 7\n"
+
+/* As T5-3B has it: 32 heads of 128, wider than its 1024 features. */
+static const char t5_3b[] =
+    "net t5\ninput source 512 : i32\ninput tokens 114 : i32\n"
+    "from source\nwords: embed 32128 1024\nrepeat 24 {\n"
+    "add { rmsnorm; attention 32 dim=128 nobias scale=none } {}\n"
+    "add { rmsnorm; linear 16384 nobias relu; linear 1024 nobias } {}\n}\n"
+    "memory: rmsnorm\nfrom tokens\nagain words\nrepeat 24 {\n"
+    "add { rmsnorm; attention 32 dim=128 nobias scale=none causal } {}\n"
+    "add { rmsnorm; attention 32 dim=128 nobias scale=none cross=memory } {}\n"
+    "add { rmsnorm; linear 16384 nobias relu; linear 1024 nobias } {}\n}\n"
+    "rmsnorm\nlinear 32128 nobias tie=words\n";
+
+/* Keys and values of what the encoder gives are there once, others grow. */
+static void an_encoder_is_looked_at(void **state) {
+  (void)state;
+  const int64_t position = 24 * 2 * 32 * 128 * 2; /* bytes */
+  json_t *json =
+      compile(t5_3b, "dtype=bf16 page=1 context=100 sequences=3 gpu=a100-80");
+  int64_t decode = serving(json, "decode_bytes");
+  assert_int_equal(serving(json, "sequence_source_bytes"), 512 * position);
+  assert_int_equal(serving(json, "cache_bytes"), 3 * (512 + 100) * position);
+  json_decref(json);
+  /* Another source is another cache, and no more to do in decoding. */
+  json = compile_file("examples/zoo/whisper.net",
+                      "context=16 page=1 sequences=3 gpu=a100-80");
+  int64_t prefill = serving(json, "prefill_bytes");
+  assert_int_equal(serving(json, "sequence_source_bytes"),
+                   4 * 2 * 1500 * 384 * 4);
+  assert_true(prefill > 3000 * 384 * 4); /* the first convolution's */
+  assert_true(serving(json, "decode_bytes") < prefill / 20);
+  assert_true(serving(json, "longest_context") == 448);
+  json_decref(json);
+  json = compile(t5_3b, "dtype=bf16 page=1 context=100 sequences=3 "
+                        "tensor_parallel=4");
+  assert_int_equal(serving(json, "cache_bytes"),
+                   3 * (512 + 100) * position / 4);
+  assert_true(serving(json, "decode_bytes") <= decode);
+  /* 24 layers of 3 sums, and the table; of a prompt also the encoder's. */
+  assert_int_equal(serving(json, "decode_sent.all_reduce_bytes"),
+                   3 * (24 * 3 + 1) * 1024 * 2 * 2 * 3 / 4);
+  assert_int_equal(serving(json, "prefill_sent.all_reduce_bytes"),
+                   (100 * (24 * 3 + 1) + 512 * (24 * 2 + 1)) * 1024 * 2 * 2 *
+                       3 / 4);
+  json_decref(json);
+  /* The step of a prompt is the net's own prediction. */
+  json = compile(NET_LOOKS, "sequences=1");
+  assert_int_equal(serving(json, "prefill_bytes"),
+                   inference(json, "framework_peak_bytes"));
+  json_decref(json);
+}
+
 /* 161 sums, of the table and twice in each of 80 layers; scores at the end. */
 static void devices_send_sums_and_scores(void **state) {
   (void)state;
@@ -208,6 +266,7 @@ int main(void) {
       cmocka_unit_test(steps_grow_with_their_positions),
       cmocka_unit_test(a_prompt_is_a_prediction),
       cmocka_unit_test(devices_send_sums_and_scores),
+      cmocka_unit_test(an_encoder_is_looked_at),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
