@@ -165,6 +165,12 @@ bool element_bytes(int element, int64_t count, int64_t *bytes);
 /* Values of state for each parameter by the rule of thumb. */
 int optimizer_values(int optimizer);
 
+/*
+ * Bytes that a sampler has for each score of a word, beside the scores of so
+ * many bits.
+ */
+int sampler_bytes(int sampler, int bits);
+
 /* Bits of each of them; 0: as many as the parameter has. */
 int optimizer_value_bits(int optimizer);
 

@@ -5,7 +5,7 @@
 #include "serving/serving.h"
 
 struct need {
-  int64_t sequence, cache, prefill, decode, all;
+  int64_t sequence, cache, prefill, decode, sampler, all;
 };
 
 /* INT64_MAX for what passes 2^63 - 1. */
@@ -25,8 +25,9 @@ static struct need need_of(struct serving *s, int64_t context,
   need.cache = product(need.sequence, sequences);
   need.decode = serving_step(s, serving_decoding(sequences));
   need.prefill = serving_step(s, serving_prompt(s, context, sequences));
-  need.all =
-      sum(sum(s->weights, need.cache), max_i64(need.prefill, need.decode));
+  need.sampler = serving_sampler(s, sequences);
+  need.all = sum(sum(s->weights, need.cache),
+                 max_i64(max_i64(need.prefill, need.decode), need.sampler));
   return need;
 }
 
@@ -49,7 +50,9 @@ static int64_t estimate(struct serving *s, int64_t context, int64_t sequences) {
   double prompt = (double)serving_step(s, one) / SAMPLE * (double)rows;
   double decode = (double)serving_step(s, serving_decoding(SAMPLE)) / SAMPLE *
                   (double)sequences;
+  double sampler = (double)serving_sampler(s, sequences);
   double step = prompt > decode ? prompt : decode;
+  step = sampler > step ? sampler : step;
   if (step > 9e18)
     return INT64_MAX;
   return sum(sum(s->weights, product(serving_cache(s, context), sequences)),
@@ -185,6 +188,7 @@ bool serving_find(const struct model *model, const struct settings *settings,
       (serving_cache(&s, infer->page) - a->state - a->source) / infer->page;
   a->prefill = need.prefill;
   a->decode = need.decode;
+  a->sampler = need.sampler;
   a->need = need.all;
   if (s.devices > 1 &&
       (!serving_traffic(&s, serving_prompt(&s, a->context, a->sequences),

@@ -8,7 +8,8 @@
 
 bool serving_wanted(const struct settings *settings) {
   const struct infer_settings *infer = &settings->infer;
-  return infer->context || infer->sequences || infer->prefill || infer->sinks;
+  return infer->context || infer->sequences || infer->prefill || infer->sinks ||
+         infer->sampler;
 }
 
 bool serving_asked(const struct settings *settings) {
@@ -128,7 +129,8 @@ static const char *asking(const struct infer_settings *infer) {
   return infer->context     ? "context"
          : infer->sequences ? "sequences"
          : infer->prefill   ? "prefill"
-                            : "sinks";
+         : infer->sinks     ? "sinks"
+                            : "sampler";
 }
 
 bool serving_possible(const struct model *model,

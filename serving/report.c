@@ -203,8 +203,14 @@ static void put_parts(struct report *r) {
   put_row(r, &grid, "step of decoding", a->decode);
   text_put(&grid.pool, "a position of each sequence");
   grid_cell(&grid);
+  if (a->sampler) {
+    put_row(r, &grid, "drawing of words", a->sampler);
+    text_put(&grid.pool, "with the scores of each sequence");
+    grid_cell(&grid);
+  }
   put_row(r, &grid, "total", a->need);
-  text_put(&grid.pool, "with the larger step");
+  text_put(&grid.pool,
+           a->sampler ? "with the largest of these" : "with the larger step");
   grid_cell(&grid);
   if (a->devices > 1) {
     put_traffic(r, &grid, "sent for a prompt", &a->prefill_traffic);
@@ -320,6 +326,23 @@ static void put_weights(struct report *r, const struct serving *s) {
 
 enum { KINDS = 16 }; /* of layers that are listed */
 
+/* drawing 16*128256*(2 + 26): sequences, scores, their bytes and copies'. */
+static void put_drawing(struct report *r, const struct serving *s) {
+  const struct infer_settings *infer = &s->settings->infer;
+  int bits = element_bits(infer->dtype);
+  if (!r->a.sampler)
+    return;
+  text_printf(r->out, "  %s drawing %" PRId64 "*%" PRId64 "*(", explain_mark(r),
+              r->a.sequences, serving_scores(s));
+  if (bits % 8)
+    text_printf(r->out, "%d/8", bits);
+  else
+    text_printf(r->out, "%d", bits / 8);
+  text_printf(r->out, " + %d) = ", sampler_bytes(infer->sampler, bits));
+  text_count(r->out, r->a.sampler);
+  text_put(r->out, " bytes\n");
+}
+
 /* Where the figures come from: --explain. Equal layers are one line. */
 static void put_layers(struct report *r) {
   struct serving s;
@@ -348,6 +371,7 @@ static void put_layers(struct report *r) {
   if (others)
     text_printf(r->out, "  %s and %" PRId64 " more layers\n", explain_mark(r),
                 others);
+  put_drawing(r, &s);
 }
 
 static void put_report(const struct compiled *c,
@@ -419,6 +443,8 @@ static void put_json(struct writer *w) {
     json_member_int(json, "sequence_source_bytes", a->source);
   json_member_int(json, "prefill_bytes", a->prefill);
   json_member_int(json, "decode_bytes", a->decode);
+  if (a->sampler)
+    json_member_int(json, "sampler_bytes", a->sampler);
   json_member_int(json, "need_bytes", a->need);
   if (a->devices > 1) {
     put_json_traffic(json, "prefill_sent", &a->prefill_traffic);

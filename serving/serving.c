@@ -256,6 +256,29 @@ bool serving_open(const struct model *model, const struct settings *settings,
   return true;
 }
 
+int64_t serving_scores(const struct serving *s) {
+  const struct model *model = s->model;
+  int64_t last = model->outputs.at[model->predicted_outputs - 1].node;
+  bool scores = s->head < (int64_t)model->nodes.count;
+  return shape_channels(model->nodes.at[scores ? s->head : last].out);
+}
+
+int64_t serving_sampler(const struct serving *s, int64_t sequences) {
+  const struct infer_settings *infer = &s->settings->infer;
+  int64_t count, scores, copies;
+  if (!infer->sampler)
+    return 0;
+  return mul_i64(serving_scores(s), sequences, &count) &&
+                 element_bytes(infer->dtype, count, &scores) &&
+                 mul_i64(
+                     count,
+                     sampler_bytes(infer->sampler, element_bits(infer->dtype)),
+                     &copies) &&
+                 add_i64(scores, copies, &scores)
+             ? scores
+             : INT64_MAX;
+}
+
 /* Keys and values */
 
 static int64_t whole_blocks(const struct serving *s, int64_t positions) {

@@ -79,6 +79,7 @@ struct serving_answer {
   int64_t source;          /* likewise: of what an encoder gives */
   int64_t position;        /* of one more position, where nothing is full */
   int64_t prefill, decode; /* activations of a step */
+  int64_t sampler;         /* scores of all sequences and their copies */
   struct served_traffic prefill_traffic,
       decode_traffic; /* of several devices */
   int64_t need;       /* weights, cache, and the larger step */
@@ -147,6 +148,15 @@ bool serving_weight(const struct serving *serving, size_t index,
  * al. 2023, arXiv 2309.17453). INT64_MAX if they pass 2^63 - 1.
  */
 int64_t serving_cache(const struct serving *serving, int64_t context);
+
+/* Scores of words that a sequence has. */
+int64_t serving_scores(const struct serving *serving);
+
+/*
+ * Bytes of the scores of so many sequences, and of what a sampler has beside
+ * them; 0: none is counted. INT64_MAX if they pass 2^63 - 1.
+ */
+int64_t serving_sampler(const struct serving *serving, int64_t sequences);
 
 /* Positions that a layer keeps of a context, in whole blocks. */
 int64_t serving_positions(const struct serving *serving,

@@ -235,6 +235,42 @@ static void an_encoder_is_looked_at(void **state) {
   json_decref(json);
 }
 
+/* Each row of a table by tools/sampler_truth.py: as PyTorch allocates it. */
+static void words_are_drawn_as_measured(void **state) {
+  (void)state;
+  char *text = read_text("tests/data/sampler.csv", NULL);
+  const char *at = text;
+  int rows = 0;
+  for (; *at; at += strcspn(at, "\n"), at += *at == '\n') {
+    char sampler[32], dtype[8], net[200], options[100];
+    long long sequences, words, bytes;
+    if (*at == '#')
+      continue;
+    assert_int_equal(sscanf(at, "%31[^,],%7[^,],%lld,%lld,%lld", sampler, dtype,
+                            &sequences, &words, &bytes),
+                     5);
+    snprintf(net, sizeof net,
+             "net a\ninput tokens 8 : i32\nembed %lld 4\n"
+             "attention 2 causal\nlinear %lld\n",
+             words, words);
+    snprintf(options, sizeof options, "sampler=%s dtype=%s sequences=%lld",
+             sampler, dtype, sequences);
+    json_t *json = compile(net, options);
+    int64_t scores = sequences * words * (dtype[0] == 'b' ? 2 : 4);
+    int64_t more = bytes - (serving(json, "sampler_bytes") - scores);
+    /* Besides, a few numbers for each sequence. */
+    assert_true(more >= 0 && more <= 32 * sequences);
+    assert_int_equal(serving(json, "need_bytes"),
+                     serving(json, "weight_bytes") +
+                         serving(json, "cache_bytes") +
+                         serving(json, "sampler_bytes"));
+    json_decref(json);
+    rows++;
+  }
+  assert_int_equal(rows, 12);
+  free(text);
+}
+
 /* 161 sums, of the table and twice in each of 80 layers; scores at the end. */
 static void devices_send_sums_and_scores(void **state) {
   (void)state;
@@ -267,6 +303,7 @@ int main(void) {
       cmocka_unit_test(a_prompt_is_a_prediction),
       cmocka_unit_test(devices_send_sums_and_scores),
       cmocka_unit_test(an_encoder_is_looked_at),
+      cmocka_unit_test(words_are_drawn_as_measured),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
