@@ -147,27 +147,90 @@ static bool is_meant(const struct param_range *range, size_t index,
          (!range->only || range->only[index]);
 }
 
+static struct state state_of(const struct train_settings *train,
+                             struct optimizer_cost *cost) {
+  return (struct state){cost, profile_at(train->profile), update_of(train),
+                        train->precision == PRECISION_MASTER};
+}
+
+/* One more parameter; its bytes as it is stepped. */
+static bool add_param(const struct state *s, const struct optimizer_facts *f,
+                      const struct train_settings *train,
+                      const struct model_param *param, const int64_t *share,
+                      int64_t *bytes) {
+  struct model_param own = *param;
+  if (share)
+    own.count = share[param->same];
+  return element_bytes(s->flat ? ELEMENT_F32 : train->dtype, own.count,
+                       bytes) &&
+         (!s->flat || add_i64(s->cost->master, *bytes, &s->cost->master)) &&
+         add_state(s, f, &own, *bytes);
+}
+
 bool optimizer_cost(const struct model *model, const struct param_range *range,
                     const struct train_settings *train,
                     struct optimizer_cost *cost) {
   const struct optimizer_facts *f = &facts[train->optimizer];
-  bool master = train->precision == PRECISION_MASTER;
-  int element = master ? ELEMENT_F32 : train->dtype;
   struct sizes_seen seen = {0};
-  struct state state = {cost, profile_at(train->profile), update_of(train),
-                        master};
+  struct state state = state_of(train, cost);
   int64_t bytes;
   *cost = (struct optimizer_cost){.state = f->quantized ? ADAM8BIT_MAPS : 0};
   for (size_t i = range->first; i < range->end; i++) {
-    struct model_param share = model->params.at[i], *param = &share;
-    if (!is_meant(range, i, param))
-      continue;
-    if (range->share)
-      param->count = range->share[param->same];
-    if (!element_bytes(element, param->count, &bytes) ||
-        (master && !add_i64(cost->master, bytes, &cost->master)) ||
-        !add_state(&state, f, param, bytes) || !see(&seen, f, bytes))
+    const struct model_param *param = &model->params.at[i];
+    if (is_meant(range, i, param) &&
+        (!add_param(&state, f, train, param, range->share, &bytes) ||
+         !see(&seen, f, bytes)))
       return false;
   }
   return find_workspace(train, state.update, &seen, f, cost);
+}
+
+/* Parts of a net, again and again */
+
+struct optimizer_sums {
+  struct optimizer_cost before; /* of all parameters before this one */
+  int64_t all;                  /* likewise, bytes */
+  size_t shared;                /* likewise, that may be there already */
+  int64_t bytes;                /* its own; 0: it is not stepped */
+};
+
+const struct optimizer_sums *optimizer_sums(const struct model *model,
+                                            const struct param_range *range,
+                                            const struct train_settings *train,
+                                            struct arena *arena) {
+  const struct optimizer_facts *f = &facts[train->optimizer];
+  struct optimizer_sums *sums =
+      arena_alloc(arena, range->end + 1, sizeof *sums);
+  struct param_range none = {.first = SIZE_MAX, .only = range->only};
+  for (size_t i = 0; i < range->end; i++) {
+    const struct model_param *param = &model->params.at[i];
+    struct optimizer_sums *next = &sums[i + 1];
+    *next = sums[i];
+    next->shared += param->shared;
+    struct state state = state_of(train, &next->before);
+    if (is_meant(&none, i, param) &&
+        (!add_param(&state, f, train, param, range->share, &sums[i].bytes) ||
+         !add_i64(next->all, sums[i].bytes, &next->all)))
+      return NULL;
+  }
+  return sums;
+}
+
+bool optimizer_part(const struct optimizer_sums *sums, size_t first, size_t end,
+                    const struct train_settings *train,
+                    struct optimizer_cost *cost) {
+  const struct optimizer_facts *f = &facts[train->optimizer];
+  const struct optimizer_sums *from = &sums[first], *to = &sums[end];
+  int update = update_of(train);
+  struct sizes_seen seen = {.all = to->all - from->all};
+  if (to->shared > from->shared || update == UPDATE_LOOP)
+    return false;
+  *cost = (struct optimizer_cost){
+      .state = to->before.state - from->before.state,
+      .master = to->before.master - from->before.master,
+      .rounding = to->before.rounding - from->before.rounding};
+  for (size_t i = first; i < end; i++)
+    seen.largest = max_i64(seen.largest, sums[i].bytes);
+  return add_i64(cost->state, f->quantized ? ADAM8BIT_MAPS : 0, &cost->state) &&
+         find_workspace(train, update, &seen, f, cost);
 }
