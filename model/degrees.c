@@ -73,9 +73,10 @@ static void check_heads(struct check *c) {
   }
 }
 
-/* Positions of an input; 0: it has none. */
+/* Positions of a tensor; 0: it has none, or one alone, as a class has. */
 static int64_t positions_of(const struct shape *shape) {
-  return shape->rank > (shape->dtype == DTYPE_FLOAT) ? shape->dim[0] : 0;
+  bool some = shape->rank > (shape->dtype == DTYPE_FLOAT);
+  return some && shape->dim[0] > 1 ? shape->dim[0] : 0;
 }
 
 static void check_positions(struct check *c) {
@@ -151,17 +152,20 @@ static void check_data(struct check *c) {
 
 static void check_zero(struct check *c) {
   const struct train_settings *train = c->train;
+  int64_t same = train->data_parallel * train->context_parallel;
   if (!train->shard_devices)
     return;
   if (!train->zero)
     needs(c, "shard_devices",
           "shard_devices says which devices share by ZeRO, which is not on",
           "`zero=3 shard_devices=8`");
+  else if (same == 1 && train->shard_devices > 1)
+    needs(c, "shard_devices",
+          "shard_devices are groups of devices that have the same; there is one",
+          "`data_parallel=16 shard_devices=8`");
   else
     check_divides(c, place_of(c, "shard_devices"), "shard_devices",
-                  train->shard_devices,
-                  train->data_parallel * train->context_parallel,
-                  "devices that have the same");
+                  train->shard_devices, same, "devices that have the same");
 }
 
 static void check_host(struct check *c) {
@@ -346,8 +350,7 @@ static void share_features(struct check *c) {
 /* A layer that has positions, which devices could share. */
 static bool has_positions(const struct model *model) {
   for (size_t i = 0; i < model->nodes.count; i++)
-    if (model->nodes.at[i].input_count &&
-        positions_of(model->nodes.at[i].out) > 1)
+    if (model->nodes.at[i].input_count && positions_of(model->nodes.at[i].out))
       return true;
   return false;
 }
