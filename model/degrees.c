@@ -161,7 +161,8 @@ static void check_zero(struct check *c) {
           "`zero=3 shard_devices=8`");
   else if (same == 1 && train->shard_devices > 1)
     needs(c, "shard_devices",
-          "shard_devices are groups of devices that have the same; there is one",
+          "shard_devices are groups of devices that have the same, of which "
+          "there is one",
           "`data_parallel=16 shard_devices=8`");
   else
     check_divides(c, place_of(c, "shard_devices"), "shard_devices",
