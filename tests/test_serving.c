@@ -293,6 +293,60 @@ static void devices_send_sums_and_scores(void **state) {
                    100 * 65 * 4096 * 2);
 }
 
+static const char *grouped(char *room, size_t size, int64_t value) {
+  if (value >= 1000000)
+    snprintf(room, size, "%lld,%03lld,%03lld", (long long)value / 1000000,
+             (long long)value / 1000 % 1000, (long long)value % 1000);
+  else if (value >= 1000)
+    snprintf(room, size, "%lld,%03lld", (long long)value / 1000,
+             (long long)value % 1000);
+  else
+    snprintf(room, size, "%lld", (long long)value);
+  return value >= 1 << 30 ? "any" : room;
+}
+
+/* The rows of the table of examples, as docs/serving.md has them. */
+static void the_page_has_its_figures(void **state) {
+  (void)state;
+  static const struct {
+    const char *net, *options;
+  } rows[] = {
+      {"llama", ""},
+      {"llama", "-Dkv=8 -Dhidden=14336 -Dwords=128256 "},
+      {"llama", "-Dkv=8 -Dhidden=14336 -Dwords=128256 weight_dtype=awq "
+                "cache=fp8 "},
+      {"llama", LLAMA3_70B "weight_dtype=fp8 tensor_parallel=2 "},
+      {"llama", LLAMA3_70B "weight_dtype=q4_k_m "},
+      {"llama", "-Dkv=8 -Dhidden=14336 -Dwindow=4096 "},
+      {"mixtral", "tensor_parallel=2 "},
+      {"gemma3", "-Dsize=27 "},
+      {"deepseek_v2", ""},
+      {"qwen3", "-Dsize=32 weight_dtype=fp8 "},
+  };
+  char *page = read_text("docs/serving.md", NULL);
+  for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+    char net[64], options[256], row[128], size[32], most[32], longest[32];
+    snprintf(net, sizeof net, "examples/zoo/%s.net", rows[i].net);
+    snprintf(options, sizeof options, "%sgpu=h100 context=8192 prefill=2048",
+             rows[i].options);
+    json_t *json = compile_file(net, options);
+    double cache = (double)serving(json, "sequence_cache_bytes");
+    if (cache < 0x1p30)
+      snprintf(size, sizeof size, "%.1f MiB", cache / 0x1p20);
+    else
+      snprintf(size, sizeof size, "%.2f GiB", cache / 0x1p30);
+    snprintf(
+        row, sizeof row, "| %lld | %.2f GiB | %s | %s | %s |",
+        (long long)serving(json, "devices"),
+        (double)serving(json, "weight_bytes") / 0x1p30, size,
+        grouped(most, sizeof most, serving(json, "most_sequences")),
+        grouped(longest, sizeof longest, serving(json, "longest_context")));
+    assert_holds(page, row);
+    json_decref(json);
+  }
+  free(page);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(keys_and_values_of_published_models),
@@ -304,6 +358,7 @@ int main(void) {
       cmocka_unit_test(devices_send_sums_and_scores),
       cmocka_unit_test(an_encoder_is_looked_at),
       cmocka_unit_test(words_are_drawn_as_measured),
+      cmocka_unit_test(the_page_has_its_figures),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
