@@ -38,6 +38,9 @@ struct sources {
  */
 int sources_add(struct sources *sources, struct slice name, struct slice text);
 
+/* The name of a text that is an option of the program. */
+#define COMMAND_LINE "<command line>"
+
 /* A position as editors show it: line and column from 1. */
 struct position {
   const struct source *source;

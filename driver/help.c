@@ -58,6 +58,8 @@ static void put_settings(enum command command) {
   struct netc_argument argument = {.size = sizeof argument};
   size_t column = 0;
   for (size_t i = 0; option_setting(command, &i, &setting);) {
+    if (command == COMMAND_PLACE && strcmp(setting.section, "infer") == 0)
+      continue; /* it trains */
     netc_setting_argument(i - 1, &argument);
     struct option_text shown = setting_text(&setting, &argument);
     size_t width = strlen(shown.text) + 2;

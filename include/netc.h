@@ -82,6 +82,9 @@ NETC_API const char *netc_message(const struct netc *netc);
  *   netc_set(netc, "timeline", "on")  the JSON has every moment of a step
  *   netc_set(netc, "check", "on")     diagnostics only: memory is computed
  *                                     where settings or a budget ask for it
+ *   netc_set(netc, "place", "on")     for netc_place: degrees that need others
+ *                                     may stand alone, and memory is that of
+ *                                     one device
  *   netc_define(netc, "depth", "50")  the value of a `param`
  *   netc_input_sizes(netc, "", "320x320x3")
  *                                     other sizes for an input, by its name;

@@ -5,6 +5,7 @@
 #include "library/context.h"
 #include "library/budget.h"
 #include "lint/lint.h"
+#include "model/degrees.h"
 #include "serving/serving.h"
 
 /* The file's name without folders and suffix. */
@@ -130,12 +131,32 @@ static bool memory_matters(const struct netc *netc) {
          !memory_is_small(&load->model, &load->settings);
 }
 
+/* As one device has it: netc_place finds the degrees. */
+static struct settings without_degrees(const struct settings *settings) {
+  struct settings one = *settings;
+  struct train_settings *train = &one.train;
+  train->data_parallel = train->tensor_parallel = 1;
+  train->context_parallel = train->expert_parallel = 1;
+  train->pipeline = train->virtual_stages = 1;
+  train->zero = train->shard_devices = train->microbatches = 0;
+  train->sequence_parallel = TOGGLE_OFF;
+  train->offload = OFFLOAD_NONE;
+  return one;
+}
+
 static void find_memory(struct netc *netc) {
   struct load *load = netc->load;
-  if (!serving_check(&load->model, &load->settings, &load->diags) ||
+  struct settings *settings = &load->settings, one;
+  if (netc->place) {
+    if (!degrees_divide(&load->model, settings, &load->diags))
+      return;
+    one = without_degrees(settings);
+    settings = &one;
+  }
+  if (!serving_check(&load->model, settings, &load->diags) ||
       !memory_matters(netc))
     return;
-  if (memory_find(&load->model, &load->settings, netc->timeline, &load->diags,
+  if (memory_find(&load->model, settings, netc->timeline, &load->diags,
                   &load->compiled.memory))
     load->compiled.model = &load->model;
 }

@@ -71,6 +71,7 @@ struct netc {
   unsigned char level[SLUG_COUNT]; /* of diagnostics: enum severity */
   bool timeline;                   /* moments of a training step are wanted */
   bool check;                      /* only diagnostics are wanted */
+  bool place;                      /* degrees are yet to be found */
   netc_read_fn *read;              /* NULL: files */
   void *read_user;
   struct progress progress;

@@ -62,7 +62,7 @@ static const struct stmt *parse_pair(const struct reading *r, const char *word,
   text_put(&text, between);
   text_puts(&text, pair->value);
   struct slice copy = context_keep(r->arena, text_slice(&text));
-  int source = sources_add(r->sources, slice_of("<command line>"), copy);
+  int source = sources_add(r->sources, slice_of(COMMAND_LINE), copy);
   if (source < 0 || !scan_check_text(r->diags, source))
     return NULL;
   return parse(r->arena, r->diags, source, r->statements)->first;

@@ -150,6 +150,8 @@ static void call_set(struct call *call) {
     netc->timeline = !slice_is(pair->value, "off");
   else if (slice_is(kept.name, "check"))
     netc->check = !slice_is(pair->value, "off");
+  else if (slice_is(kept.name, "place"))
+    netc->place = !slice_is(pair->value, "off");
   else if (load_try_setting(call, &kept))
     keep_pair(netc, &netc->settings, &kept);
   else

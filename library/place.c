@@ -179,15 +179,14 @@ static int64_t given_degrees(const struct train_settings *train) {
 
 static void say_devices(struct netc *netc, int64_t devices, int64_t degrees) {
   context_say(netc,
-              "the degrees that were given are those of %" PRId64
-              " devices, or of a multiple, and not of %" PRId64,
+              "the degrees that were given are for %" PRId64
+              " devices or a multiple of them, not for %" PRId64,
               degrees, devices);
   if (degrees > devices)
-    context_say_more(netc, "; `--gpus` with %" PRId64 " can be shared",
-                     degrees);
+    context_say_more(netc, "; `--gpus` with %" PRId64 " would do", degrees);
   else
     context_say_more(
-        netc, "; `--gpus` with %" PRId64 " or %" PRId64 " can be shared",
+        netc, "; `--gpus` with %" PRId64 " or %" PRId64 " would do",
         devices / degrees * degrees, (devices / degrees + 1) * degrees);
 }
 
@@ -215,8 +214,11 @@ static void say_none(struct call *call, const struct placing *placing) {
               "no degrees share the net and a global batch of %" PRId64
               " among %" PRId64 " devices: those of data parallelism divide "
               "the batch, of tensor parallelism the heads, of context "
-              "parallelism the positions, and settings that were given stay",
-              batch, devices);
+              "parallelism the positions, %sand settings that were given stay",
+              batch, devices,
+              place->train.shard_devices
+                  ? "shard_devices those that have the same, "
+                  : "");
   data = data > 1 ? data : devices / degrees;
   if (batch % data != 0 && batch < most)
     context_say_more(call->netc, "; a batch of %" PRId64 " can be shared",

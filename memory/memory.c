@@ -7,6 +7,7 @@
 #include "base/check.h"
 #include "step/checkpoint.h"
 #include "model/degrees.h"
+#include "model/given.h"
 #include "model/cost.h"
 
 enum { LISTED_NODES = 100000 }; /* whose tensors at the peak are listed */
@@ -216,20 +217,22 @@ static int64_t most_parts(const struct model *model,
 
 /* Where the net can be cut is known when it has been run. */
 static bool enough_parts(const struct model *model,
-                         const struct train_settings *train,
+                         const struct settings *settings,
                          const struct parallel *p, struct diags *diags) {
+  const struct train_settings *train = &settings->train;
+  struct span place = given_train(model, settings, "virtual_stages");
   if (train->virtual_stages == 1 || p->stages.at[0].part_count > 1)
     return true;
   struct diagnostic *d = diag(
-      diags, OUT_OF_RANGE, model->nodes.at[0].span,
+      diags, OUT_OF_RANGE, place,
       "%lld stages of %lld parts, but the net can be cut into %zu only",
       (long long)train->pipeline, (long long)train->virtual_stages, p->units);
   int64_t most = most_parts(model, train, p->units);
   if (most > 1)
-    diag_help(d,
-              "`virtual_stages=%lld` is the most of %lld stages; or a shorter "
-              "`pipeline`",
-              (long long)most, (long long)train->pipeline);
+    given_help(d, place,
+               "`virtual_stages=%lld` is the most of %lld stages; or a shorter "
+               "`pipeline`",
+               (long long)most, (long long)train->pipeline);
   else
     diag_help(d, "a shorter `pipeline`");
   return false;
@@ -263,21 +266,21 @@ bool memory_is_small(const struct model *model,
 bool memory_find(const struct model *model, const struct settings *settings,
                  bool timeline, struct diags *diags, struct memory *memory) {
   struct question q = {model, settings, memory, timeline};
-  if (!degrees_check(model, &settings->train, diags))
+  if (!degrees_check(model, settings, diags))
     return false;
+  degrees_share(model, settings, diags);
   if (settings->train.checkpoint == CHECKPOINT_AUTO &&
       !fit_room(&settings->train)) {
-    struct diagnostic *d =
-        diag(diags, MISSING_ARGUMENT, model->nodes.at[0].span,
-             "checkpoint=auto needs the memory that a step is to fit");
-    diag_help(d, "`train memory=24GiB` or `gpu=a100-80`; `--memory 24GiB` or "
-                 "`--gpu a100-80`");
+    struct span place = given_train(model, settings, "checkpoint");
+    given_help(diag(diags, MISSING_ARGUMENT, place,
+                    "checkpoint=auto needs the memory that a step is to fit"),
+               place, "`memory=24GiB` or `gpu=a100-80`");
     return false;
   }
   memory->saved_by_node = arena_alloc(model->arena, model->nodes.count + 1,
                                       sizeof *memory->saved_by_node);
   bool fits = trace_training(&q);
-  if (fits && !enough_parts(model, &settings->train, &memory->parallel, diags))
+  if (fits && !enough_parts(model, settings, &memory->parallel, diags))
     return false;
   if (fits && rule_find(model, settings, &memory->rule) &&
       inference_find(model, settings, &memory->inference))

@@ -176,8 +176,8 @@ static void find_tape(struct search *s, struct step *own,
 
 void search_open(struct search *s, struct step *own, const struct step *step,
                  struct arena *arena) {
-  const struct train_settings *train = &step->settings;
   *own = (struct step){.model = step->model, .settings = step->settings};
+  const struct train_settings *train = &own->settings; /* types are chosen */
   own->ranges.at = step->ranges.at;
   own->ranges.count = step->ranges.count;
   own->runs = step->runs;

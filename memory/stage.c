@@ -210,13 +210,10 @@ static int64_t largest_unit(struct search *s, struct node_range nodes,
     struct stage_held held = stage_values(s, unit, kind, element);
     largest = max_i64(largest, stage_sum(s, held.dense, held.expert));
   }
-  for (int64_t i = nodes.first; i < nodes.end; i++) {
-    struct node_range one = {i, i + 1};
-    if (!layers && model->nodes.at[i].group > 0)
-      continue; /* it is in one of these */
-    struct stage_held held = stage_values(s, one, kind, element);
-    largest = max_i64(largest, stage_sum(s, held.dense, held.expert));
-  }
+  const int64_t *alone = stage_alone(s, kind);
+  for (int64_t i = nodes.first; i < nodes.end; i++)
+    if (layers || model->nodes.at[i].group <= 0) /* else in one of these */
+      largest = max_i64(largest, alone[i]);
   return largest;
 }
 
@@ -261,6 +258,24 @@ static void share_data(struct search *s, struct stage *stage,
       stage_sum(s, stage->gathered, gathered_at_once(s, stage, params));
 }
 
+/* From sums, which many parts have in common, or counted one by one. */
+static struct optimizer_cost cost_of(struct search *s,
+                                     struct param_range *params, int experts) {
+  const struct model *model = s->step->model;
+  struct param_range all = *params;
+  struct optimizer_cost cost;
+  all.first = 0;
+  all.end = model->params.count;
+  if (!s->optimizer[experts])
+    s->optimizer[experts] = optimizer_sums(model, &all, s->train, s->arena);
+  if ((!s->optimizer[experts] ||
+       !optimizer_part(s->optimizer[experts], params->first, params->end,
+                       s->train, &cost)) &&
+      !optimizer_cost(model, params, s->train, &cost))
+    s->overflow = true;
+  return cost;
+}
+
 /* What is stepped: that of experts is shared by fewer devices. */
 static void find_optimizer(struct search *s, struct stage *stage) {
   const struct model *model = s->step->model;
@@ -272,12 +287,10 @@ static void find_optimizer(struct search *s, struct stage *stage) {
       .share = s->shards.share};
   bool apart = s->train->expert_parallel > 1;
   for (int experts = 0; experts < 1 + apart; experts++) {
-    struct optimizer_cost cost;
     int64_t sharing =
         s->train->zero >= 1 ? stage_copies(s, experts).sharing : 1;
     params.only = !apart ? NULL : experts ? s->expert : s->dense;
-    if (!optimizer_cost(model, &params, s->train, &cost))
-      s->overflow = true;
+    struct optimizer_cost cost = cost_of(s, &params, experts);
     stage->optimizer =
         stage_sum(s, stage->optimizer, ceil_div_i64(cost.state, sharing));
     stage->master =

@@ -22,8 +22,11 @@ struct search {
   struct trace *trace;
   struct shards shards;
   const struct value_sums *sums; /* of parameters, by node: values.c */
-  bool *expert; /* by parameter: it is one of several experts' */
-  bool *dense;  /* it is not */
+  /* Of layers, and of experts; NULL: not yet. */
+  const struct optimizer_sums *optimizer[2];
+  const int64_t *alone[2]; /* by node: stage_alone() of all, and trained */
+  bool *expert;            /* by parameter: it is one of several experts' */
+  bool *dense;             /* it is not */
   int64_t microbatch, microbatches;
   struct alike alike;
   struct known *known; /* stages that have been measured, in known_room */
@@ -69,6 +72,9 @@ struct stage_held {
 };
 struct stage_held stage_values(struct search *s, struct node_range nodes,
                                enum stage_values kind, int element);
+
+/* By node: bytes of its own parameters that ZeRO shares. */
+const int64_t *stage_alone(struct search *s, enum stage_values kind);
 
 /* And how many these are. */
 int64_t stage_count(struct search *s, struct node_range nodes,

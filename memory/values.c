@@ -105,6 +105,19 @@ struct stage_held stage_values(struct search *s, struct node_range nodes,
                              amount_bytes(s, &of[SMALL], element)};
 }
 
+const int64_t *stage_alone(struct search *s, enum stage_values kind) {
+  int64_t nodes = (int64_t)s->step->model->nodes.count;
+  if (s->alone[kind])
+    return s->alone[kind];
+  int64_t *bytes = arena_alloc(s->arena, (size_t)nodes + 1, sizeof *bytes);
+  for (int64_t i = 0; i < nodes; i++) {
+    struct node_range one = {i, i + 1};
+    struct stage_held held = stage_values(s, one, kind, s->train->dtype);
+    bytes[i] = stage_sum(s, held.dense, held.expert);
+  }
+  return s->alone[kind] = bytes;
+}
+
 int64_t stage_count(struct search *s, struct node_range nodes,
                     enum stage_values kind) {
   return sums_of(s, nodes).count[kind];

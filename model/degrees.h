@@ -10,7 +10,18 @@
  * experts, devices) with the nearest that do, and settings that need others;
  * returns whether there were none.
  */
-bool degrees_check(const struct model *model,
-                   const struct train_settings *train, struct diags *diags);
+bool degrees_check(const struct model *model, const struct settings *settings,
+                   struct diags *diags);
+
+/* The same of each degree by itself: others may be chosen yet. */
+bool degrees_divide(const struct model *model, const struct settings *settings,
+                    struct diags *diags);
+
+/*
+ * Warns of degrees that divide nothing, so that devices only have the same, or
+ * parts of unlike sizes; returns whether there were none.
+ */
+bool degrees_share(const struct model *model, const struct settings *settings,
+                   struct diags *diags);
 
 #endif

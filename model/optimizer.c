@@ -158,43 +158,113 @@ static bool is_like(const struct model_param *a, const struct model_param *b) {
           (a->matrix && b->matrix && shape_equal(a->matrix, b->matrix)));
 }
 
-/* All that are like `param`, if there are any. */
+static struct state state_of(const struct train_settings *train,
+                             struct optimizer_cost *cost) {
+  return (struct state){cost, profile_at(train->profile), update_of(train),
+                        train->precision == PRECISION_MASTER, 1};
+}
+
+/* Of a parameter what one of several devices has. */
+static struct model_param own_param(const struct model *model,
+                                    const struct param_range *range,
+                                    size_t index) {
+  struct model_param own = model->params.at[index];
+  if (range->share)
+    own.count = range->share[own.same];
+  return own;
+}
+
+/* All that are like `param`; the bytes of one as it is stepped. */
 static bool add_params(const struct state *s, const struct optimizer_facts *f,
-                       const struct model_param *param, int element,
-                       struct sizes_seen *seen) {
+                       const struct train_settings *train,
+                       const struct model_param *param, int64_t *bytes) {
+  return element_bytes(s->flat ? ELEMENT_F32 : train->dtype, param->count,
+                       bytes) &&
+         add_product_i64(s->flat ? *bytes : 0, s->params, &s->cost->master) &&
+         add_state(s, f, param, *bytes);
+}
+
+static bool step_params(const struct state *s, const struct optimizer_facts *f,
+                        const struct train_settings *train,
+                        const struct model_param *param,
+                        struct sizes_seen *seen) {
   int64_t bytes;
-  return s->params == 0 ||
-         (element_bytes(element, param->count, &bytes) &&
-          add_product_i64(s->flat ? bytes : 0, s->params, &s->cost->master) &&
-          add_state(s, f, param, bytes) && see(seen, f, bytes, s->params));
+  return s->params == 0 || (add_params(s, f, train, param, &bytes) &&
+                            see(seen, f, bytes, s->params));
 }
 
 bool optimizer_cost(const struct model *model, const struct param_range *range,
                     const struct train_settings *train,
                     struct optimizer_cost *cost) {
   const struct optimizer_facts *f = &facts[train->optimizer];
-  bool master = train->precision == PRECISION_MASTER;
-  int element = master ? ELEMENT_F32 : train->dtype;
   struct sizes_seen seen = {0};
-  struct state state = {cost, profile_at(train->profile), update_of(train),
-                        master, 0};
+  struct state state = state_of(train, cost);
   struct model_param last = {0};
   *cost = (struct optimizer_cost){.state = f->quantized ? ADAM8BIT_MAPS : 0};
+  state.params = 0;
   for (size_t i = range->first; i < range->end; i++) {
-    struct model_param param = model->params.at[i];
-    if (!is_meant(range, i, &param))
+    if (!is_meant(range, i, &model->params.at[i]))
       continue;
-    if (range->share)
-      param.count = range->share[param.same];
-    if (state.params && is_like(&last, &param)) {
+    struct model_param own = own_param(model, range, i);
+    if (state.params && is_like(&last, &own)) {
       state.params++;
       continue;
     }
-    if (!add_params(&state, f, &last, element, &seen))
+    if (!step_params(&state, f, train, &last, &seen))
       return false;
-    last = param;
+    last = own;
     state.params = 1;
   }
-  return add_params(&state, f, &last, element, &seen) &&
+  return step_params(&state, f, train, &last, &seen) &&
          find_workspace(train, state.update, &seen, f, cost);
+}
+
+/* Parts of a net, again and again */
+
+struct optimizer_sums {
+  struct optimizer_cost before; /* of all parameters before this one */
+  int64_t all;                  /* likewise, bytes */
+  size_t shared;                /* likewise, that may be there already */
+  int64_t bytes;                /* its own; 0: it is not stepped */
+};
+
+const struct optimizer_sums *optimizer_sums(const struct model *model,
+                                            const struct param_range *range,
+                                            const struct train_settings *train,
+                                            struct arena *arena) {
+  const struct optimizer_facts *f = &facts[train->optimizer];
+  struct optimizer_sums *sums =
+      arena_alloc(arena, range->end + 1, sizeof *sums);
+  struct param_range none = {.first = SIZE_MAX, .only = range->only};
+  for (size_t i = 0; i < range->end; i++) {
+    struct model_param own = own_param(model, range, i);
+    struct optimizer_sums *next = &sums[i + 1];
+    *next = sums[i];
+    next->shared += own.shared;
+    struct state state = state_of(train, &next->before);
+    if (is_meant(&none, i, &own) &&
+        (!add_params(&state, f, train, &own, &sums[i].bytes) ||
+         !add_i64(next->all, sums[i].bytes, &next->all)))
+      return NULL;
+  }
+  return sums;
+}
+
+bool optimizer_part(const struct optimizer_sums *sums, size_t first, size_t end,
+                    const struct train_settings *train,
+                    struct optimizer_cost *cost) {
+  const struct optimizer_facts *f = &facts[train->optimizer];
+  const struct optimizer_sums *from = &sums[first], *to = &sums[end];
+  int update = update_of(train);
+  struct sizes_seen seen = {.all = to->all - from->all};
+  if (to->shared > from->shared || update == UPDATE_LOOP)
+    return false;
+  *cost = (struct optimizer_cost){
+      .state = to->before.state - from->before.state,
+      .master = to->before.master - from->before.master,
+      .rounding = to->before.rounding - from->before.rounding};
+  for (size_t i = first; i < end; i++)
+    seen.largest = max_i64(seen.largest, sums[i].bytes);
+  return add_i64(cost->state, f->quantized ? ADAM8BIT_MAPS : 0, &cost->state) &&
+         find_workspace(train, update, &seen, f, cost);
 }

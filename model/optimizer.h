@@ -37,4 +37,20 @@ bool optimizer_cost(const struct model *model, const struct param_range *range,
                     const struct train_settings *train,
                     struct optimizer_cost *cost);
 
+/*
+ * The same for many parts of a net: sums over parameters [0, range->end), in
+ * `arena`, from which the cost of a part follows at once. NULL if one passes
+ * 2^63 - 1. optimizer_part() is false where the sums do not say it: parameters
+ * are shared, or the optimizer goes tensor by tensor, and the one before
+ * counts.
+ */
+struct optimizer_sums;
+const struct optimizer_sums *optimizer_sums(const struct model *model,
+                                            const struct param_range *range,
+                                            const struct train_settings *train,
+                                            struct arena *arena);
+bool optimizer_part(const struct optimizer_sums *sums, size_t first, size_t end,
+                    const struct train_settings *train,
+                    struct optimizer_cost *cost);
+
 #endif

@@ -53,6 +53,21 @@ static const struct {
 #undef GPU
 };
 
+static const char sampler_words[] =
+#define SAMPLER(word, ...) " " word
+#include "model/samplers.def"
+#undef SAMPLER
+    ;
+
+static const struct {
+  int bytes, wide;
+} samplers[] = {
+    {0, 0},
+#define SAMPLER(word, bytes, wide) {bytes, wide},
+#include "model/samplers.def"
+#undef SAMPLER
+};
+
 static const char precision_words[] = PRECISIONS(CHOICE_WORD);
 static const char update_words[] = UPDATES(CHOICE_WORD);
 static const char loss_words[] = LOSSES(CHOICE_WORD);
@@ -68,6 +83,7 @@ static const char toggle_words[] = TOGGLES(CHOICE_WORD);
 #define BASE_WORDS (&base_words[1])
 #define PROFILE_WORDS (&profile_words[1])
 #define GPU_WORDS (&gpu_words[1])
+#define SAMPLER_WORDS (&sampler_words[1])
 #define OPTIMIZER_WORDS (&optimizer_words[1])
 #define PRECISION_WORDS (&precision_words[1])
 #define UPDATE_WORDS (&update_words[1])
@@ -171,6 +187,10 @@ const char *precision_remark(int precision) {
 
 struct slice loss_name(int loss) {
   return word_at(LOSS_WORDS, loss);
+}
+
+int sampler_bytes(int sampler, int bits) {
+  return bits < 32 ? samplers[sampler].bytes : samplers[sampler].wide;
 }
 
 int element_bits(int element) {

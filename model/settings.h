@@ -87,6 +87,18 @@ struct budget {
 };
 
 enum {
+  TRAIN_COUNT = 0
+#define TRAIN(...) +1
+#include "model/settings.def"
+};
+
+enum {
+  INFER_COUNT = 0
+#define INFER(...) +1
+#include "model/settings.def"
+};
+
+enum {
   BUDGET_COUNT = 0
 #define BUDGET(...) +1
 #include "model/settings.def"
@@ -96,8 +108,10 @@ struct settings {
   struct train_settings train;
   struct infer_settings infer;
   struct budget budget;
-  struct span budget_spans[BUDGET_COUNT]; /* by row of budget_specs */
-  uint64_t budget_given;                  /* the same rows, as bits */
+  /* Where each was given last, by row of its specs; end 0: nowhere. */
+  struct span train_spans[TRAIN_COUNT], infer_spans[INFER_COUNT];
+  struct span budget_spans[BUDGET_COUNT];
+  uint64_t budget_given; /* rows of budget_specs, as bits */
   bool trains; /* the source or the user spoke of training */
 };
 
@@ -150,6 +164,12 @@ bool element_bytes(int element, int64_t count, int64_t *bytes);
 
 /* Values of state for each parameter by the rule of thumb. */
 int optimizer_values(int optimizer);
+
+/*
+ * Bytes that a sampler has for each score of a word, beside the scores of so
+ * many bits.
+ */
+int sampler_bytes(int sampler, int bits);
 
 /* Bits of each of them; 0: as many as the parameter has. */
 int optimizer_value_bits(int optimizer);

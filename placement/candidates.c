@@ -38,27 +38,37 @@ static void add(struct lister *l) {
                          .holds = floor_bytes(&l->floor, &l->now, l->samples)};
 }
 
+static void try_offload(struct lister *l, int what) {
+  bool gathers = l->now.zero == 3;
+  l->now.offload = what;
+  if (gathers || !(what & OFFLOAD_PARAMETERS))
+    add(l);
+}
+
 static void each_offload(struct lister *l) {
-  static const int words[] = {OFFLOAD_NONE, OFFLOAD_OPTIMIZER,
-                              OFFLOAD_OP,   OFFLOAD_ACTIVATIONS,
-                              OFFLOAD_OA,   OFFLOAD_ALL};
+  static const int words[] = {OFFLOAD_OPTIMIZER, OFFLOAD_OP,
+                              OFFLOAD_ACTIVATIONS, OFFLOAD_OA, OFFLOAD_ALL};
   const struct train_settings *chosen = l->request->train;
-  for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
-    bool possible = words[i] == OFFLOAD_NONE ||
-                    (chosen->host_memory &&
-                     (l->now.zero == 3 || !(words[i] & OFFLOAD_PARAMETERS)));
-    l->now.offload = words[i];
-    if (possible && may_be(chosen->offload, OFFLOAD_NONE, words[i]))
-      add(l);
-  }
+  try_offload(l, chosen->offload);
+  if (chosen->offload || !chosen->host_memory)
+    return;
+  for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+    try_offload(l, words[i]);
+}
+
+/* Whether ZeRO shares as many have the same, or given groups of them. */
+static bool groups_share(const struct lister *l, int64_t copies) {
+  int64_t group = l->request->train->shard_devices;
+  return !group || (l->now.zero && copies % group == 0);
 }
 
 static void each_zero(struct lister *l) {
-  bool copies = l->now.data_parallel * l->now.context_parallel > 1;
-  for (int64_t zero = 0; zero <= (copies ? 3 : 0); zero++)
-    if (may_be(l->request->train->zero, 0, zero) || !copies) {
-      l->now.zero = copies ? zero : l->request->train->zero;
-      each_offload(l);
+  int64_t copies = l->now.data_parallel * l->now.context_parallel;
+  for (int64_t zero = 0; zero <= (copies > 1 ? 3 : 0); zero++)
+    if (may_be(l->request->train->zero, 0, zero) || copies == 1) {
+      l->now.zero = copies > 1 ? zero : l->request->train->zero;
+      if (groups_share(l, copies))
+        each_offload(l);
     }
 }
 
@@ -137,20 +147,29 @@ static void each_pipeline(struct lister *l, int64_t devices) {
   }
 }
 
-/* Whether heads, positions and experts can be shared so. */
+/* Whether heads, positions and experts can be shared so, with some use. */
 static bool shares(struct lister *l) {
+  const struct train_settings *chosen = l->request->train;
   struct arena scratch;
   struct diags quiet;
   struct model model = *l->request->model;
-  struct train_settings trial = l->now;
-  trial.data_parallel = trial.expert_parallel;
-  trial.pipeline = trial.virtual_stages = 1;
-  trial.zero = trial.shard_devices = trial.offload = 0;
+  struct settings trial = {.train = *chosen};
+  trial.train.tensor_parallel = l->now.tensor_parallel;
+  trial.train.sequence_parallel = l->now.sequence_parallel;
+  trial.train.context_parallel = l->now.context_parallel;
+  trial.train.expert_parallel = l->now.expert_parallel;
+  trial.train.microbatches = 0;
   arena_open_in(&scratch, l->arena);
   model.arena = &scratch;
   diags_open(&quiet, &scratch, NULL);
   quiet.quiet = true;
-  bool shared = degrees_check(&model, &trial, &quiet);
+  bool shared = degrees_divide(&model, &trial, &quiet);
+  /* What was given stays, be it of use or not. */
+  if (chosen->tensor_parallel > 1)
+    trial.train.tensor_parallel = 1;
+  if (chosen->context_parallel > 1)
+    trial.train.context_parallel = 1;
+  shared = shared && degrees_share(&model, &trial, &quiet);
   arena_close(&scratch);
   return shared;
 }

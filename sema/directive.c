@@ -172,9 +172,10 @@ void expand_settings(struct expander *e, const struct stmt *stmt) {
   struct settings *settings = e->in->settings;
   bool train = slice_is(stmt->name, "train");
   bool infer = slice_is(stmt->name, "infer");
-  struct span spans[LIMIT_SPECS];
   struct binding b = {
-      .spans = spans,
+      .spans = train   ? settings->train_spans
+               : infer ? settings->infer_spans
+                       : settings->budget_spans,
       .specs = train   ? train_specs
                : infer ? infer_specs
                        : budget_specs,
@@ -185,16 +186,12 @@ void expand_settings(struct expander *e, const struct stmt *stmt) {
               : infer ? (void *)&settings->infer
                       : (void *)&settings->budget,
   };
-  if (!train && !infer) { /* a promise is made once */
+  if (!train && !infer) /* a promise is made once */
     b.given = settings->budget_given;
-    memcpy(spans, settings->budget_spans, sizeof settings->budget_spans);
-  }
   for (const struct arg *arg = stmt->args; arg; arg = arg->next)
     bind_arg(e, &b, arg);
   if (train)
     settings->trains = true;
-  if (train || infer)
-    return;
-  settings->budget_given = b.given;
-  memcpy(settings->budget_spans, spans, sizeof settings->budget_spans);
+  if (!train && !infer)
+    settings->budget_given = b.given;
 }

@@ -245,14 +245,17 @@ void attention_macs(const struct layer *layer, struct terms *terms) {
   }
 }
 
-/* Only positions that are looked back at are kept, and none beyond a window. */
+/*
+ * Only positions that are looked back at are kept, and none beyond a window; of
+ * another tensor all, for each query sees a window of its own there.
+ */
 int64_t attention_cache(const struct layer *layer, int64_t context) {
   const struct attention *attention = layer->args;
   struct attention_sizes s = attention_sizes(layer);
   int64_t kept = layer->input_count > 1 ? s.keys : context;
   if (layer->input_count == 1 && !attention->causal)
     return 0;
-  if (attention->window)
+  if (attention->window && layer->input_count == 1)
     kept = min_i64(kept, attention->window);
   return size_product(2,
                       size_product(s.groups, size_product(kept, s.kv_width)));

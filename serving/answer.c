@@ -5,7 +5,7 @@
 #include "serving/serving.h"
 
 struct need {
-  int64_t sequence, cache, prefill, decode, all;
+  int64_t sequence, cache, prefill, decode, sampler, all;
 };
 
 /* INT64_MAX for what passes 2^63 - 1. */
@@ -22,13 +22,12 @@ static int64_t product(int64_t a, int64_t b) {
 static struct need need_of(struct serving *s, int64_t context,
                            int64_t sequences) {
   struct need need = {.sequence = serving_cache(s, context)};
-  bool chunks = s->settings->infer.prefill > 0;
   need.cache = product(need.sequence, sequences);
-  need.decode = serving_step(s, sequences, sequences);
-  need.prefill = serving_step(s, serving_prefill_rows(s, context, sequences),
-                              chunks ? sequences : 1);
-  need.all =
-      sum(sum(s->weights, need.cache), max_i64(need.prefill, need.decode));
+  need.decode = serving_step(s, serving_decoding(sequences));
+  need.prefill = serving_step(s, serving_prompt(s, context, sequences));
+  need.sampler = serving_sampler(s, sequences);
+  need.all = sum(sum(s->weights, need.cache),
+                 max_i64(max_i64(need.prefill, need.decode), need.sampler));
   return need;
 }
 
@@ -46,11 +45,14 @@ enum { SAMPLE = 1024 };
 
 /* Nearly the same, without a simulation. */
 static int64_t estimate(struct serving *s, int64_t context, int64_t sequences) {
-  int64_t rows = serving_prefill_rows(s, context, sequences);
-  double prompt = (double)serving_step(s, SAMPLE, 1) / SAMPLE * (double)rows;
-  double decode =
-      (double)serving_step(s, SAMPLE, SAMPLE) / SAMPLE * (double)sequences;
+  struct served_step one = {.rows = SAMPLE, .ends = 1};
+  int64_t rows = serving_prompt(s, context, sequences).rows;
+  double prompt = (double)serving_step(s, one) / SAMPLE * (double)rows;
+  double decode = (double)serving_step(s, serving_decoding(SAMPLE)) / SAMPLE *
+                  (double)sequences;
+  double sampler = (double)serving_sampler(s, sequences);
   double step = prompt > decode ? prompt : decode;
+  step = sampler > step ? sampler : step;
   if (step > 9e18)
     return INT64_MAX;
   return sum(sum(s->weights, product(serving_cache(s, context), sequences)),
@@ -138,13 +140,14 @@ static void fill_table(struct serving *s, struct serving_answer *a) {
 }
 
 /* Rows of a learned table of positions; it is added, not multiplied with. */
-static int64_t table_of_positions(const struct model *model, int64_t words) {
+static int64_t table_of_positions(const struct model *model, const bool *after,
+                                  int64_t words) {
   const struct shape **in = model_layer_room(model);
   struct params params = {.arena = model->arena};
   for (size_t i = 0; i < model->nodes.count; i++) {
     struct layer layer = model_layer(model, (int64_t)i, in);
-    if (!layer.kind->params || layer.kind->macs || layer.kind->cache ||
-        layer.kind->input == INPUT_INDEX)
+    if (!after[i] || !layer.kind->params || layer.kind->macs ||
+        layer.kind->cache || layer.kind->input == INPUT_INDEX)
       continue;
     params.all.count = 0;
     layer.kind->params(&layer, &params);
@@ -156,10 +159,11 @@ static int64_t table_of_positions(const struct model *model, int64_t words) {
 }
 
 int64_t serving_position_limit(const struct model *model) {
-  int64_t words = 0;
-  if (!shape_count(model->nodes.at[model->sources.at[0]].out, &words))
+  int64_t count = 0, words = serving_words(model);
+  if (words < 0 || !shape_count(model->nodes.at[words].out, &count))
     return 0;
-  return table_of_positions(model, words);
+  return table_of_positions(model, serving_after(model, words, model->arena),
+                            count);
 }
 
 bool serving_find(const struct model *model, const struct settings *settings,
@@ -179,15 +183,18 @@ bool serving_find(const struct model *model, const struct settings *settings,
   a->cache = need.cache;
   a->sequence = need.sequence;
   a->state = serving_states(&s);
-  a->position = (serving_cache(&s, infer->page) - a->state) / infer->page;
+  a->source = serving_source(&s);
+  a->position =
+      (serving_cache(&s, infer->page) - a->state - a->source) / infer->page;
   a->prefill = need.prefill;
   a->decode = need.decode;
+  a->sampler = need.sampler;
   a->need = need.all;
   if (s.devices > 1 &&
-      (!serving_traffic(&s, serving_prefill_rows(&s, a->context, a->sequences),
-                        infer->prefill ? a->sequences : 1,
+      (!serving_traffic(&s, serving_prompt(&s, a->context, a->sequences),
                         &a->prefill_traffic) ||
-       !serving_traffic(&s, a->sequences, a->sequences, &a->decode_traffic)))
+       !serving_traffic(&s, serving_decoding(a->sequences),
+                        &a->decode_traffic)))
     return false;
   fit_device(&settings->train, &a->device, &a->taken, &a->reserve, &a->room);
   if (!a->device)

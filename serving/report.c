@@ -186,6 +186,11 @@ static void put_parts(struct report *r) {
           a->cache);
   text_size(&grid.pool, a->sequence, r->options->units, 2);
   text_put(&grid.pool, " a sequence");
+  if (a->source) {
+    text_put(&grid.pool, ", of it ");
+    text_size(&grid.pool, a->source, r->options->units, 2);
+    text_put(&grid.pool, " of its source");
+  }
   grid_cell(&grid);
   put_row(r, &grid, "step of a prompt", a->prefill);
   if (infer->prefill)
@@ -193,12 +198,19 @@ static void put_parts(struct report *r) {
                 infer->prefill);
   else
     text_put(&grid.pool, "all of it at once");
+  text_put(&grid.pool, a->source ? ", and a source" : "");
   grid_cell(&grid);
   put_row(r, &grid, "step of decoding", a->decode);
   text_put(&grid.pool, "a position of each sequence");
   grid_cell(&grid);
+  if (a->sampler) {
+    put_row(r, &grid, "drawing of words", a->sampler);
+    text_put(&grid.pool, "with the scores of each sequence");
+    grid_cell(&grid);
+  }
   put_row(r, &grid, "total", a->need);
-  text_put(&grid.pool, "with the larger step");
+  text_put(&grid.pool,
+           a->sampler ? "with the largest of these" : "with the larger step");
   grid_cell(&grid);
   if (a->devices > 1) {
     put_traffic(r, &grid, "sent for a prompt", &a->prefill_traffic);
@@ -255,18 +267,21 @@ static const char *explain_mark(const struct report *r) {
 
 static bool same(const struct served_layer *a, const struct served_layer *b) {
   return a->each == b->each && a->always == b->always &&
-         a->window == b->window && a->state == b->state;
+         a->window == b->window && a->state == b->state &&
+         a->source == b->source;
 }
 
 /* 32*2048*4096: layers, values of a position, positions. */
 static void put_product(struct report *r, const struct serving *s,
                         const struct served_layer *layer, int64_t count) {
   const struct infer_settings *infer = &s->settings->infer;
-  int64_t positions =
-      layer->each ? serving_positions(s, layer, r->a.context) : 1;
-  int64_t values = layer->state  ? layer->state
-                   : layer->each ? layer->each
-                                 : layer->always;
+  int64_t positions = layer->each || layer->source
+                          ? serving_positions(s, layer, r->a.context)
+                          : 1;
+  int64_t values = layer->state    ? layer->state
+                   : layer->each   ? layer->each
+                   : layer->source ? layer->always / layer->source
+                                   : layer->always;
   int kept = infer->cache && !layer->state ? infer->cache : infer->dtype;
   text_printf(r->out, "  %s %s %" PRId64 "*%" PRId64 "*%" PRId64,
               explain_mark(r), layer->state ? "state" : "keys and values",
@@ -277,6 +292,8 @@ static void put_product(struct report *r, const struct serving *s,
               count, count == 1 ? "" : "s");
   if (layer->window)
     text_printf(r->out, " with a window of %" PRId64, layer->window);
+  if (layer->source)
+    text_put(r->out, ", of the source");
   text_putc(r->out, '\n');
 }
 
@@ -309,6 +326,23 @@ static void put_weights(struct report *r, const struct serving *s) {
 
 enum { KINDS = 16 }; /* of layers that are listed */
 
+/* drawing 16*128256*(2 + 26): sequences, scores, their bytes and copies'. */
+static void put_drawing(struct report *r, const struct serving *s) {
+  const struct infer_settings *infer = &s->settings->infer;
+  int bits = element_bits(infer->dtype);
+  if (!r->a.sampler)
+    return;
+  text_printf(r->out, "  %s drawing %" PRId64 "*%" PRId64 "*(", explain_mark(r),
+              r->a.sequences, serving_scores(s));
+  if (bits % 8)
+    text_printf(r->out, "%d/8", bits);
+  else
+    text_printf(r->out, "%d", bits / 8);
+  text_printf(r->out, " + %d) = ", sampler_bytes(infer->sampler, bits));
+  text_count(r->out, r->a.sampler);
+  text_put(r->out, " bytes\n");
+}
+
 /* Where the figures come from: --explain. Equal layers are one line. */
 static void put_layers(struct report *r) {
   struct serving s;
@@ -337,6 +371,7 @@ static void put_layers(struct report *r) {
   if (others)
     text_printf(r->out, "  %s and %" PRId64 " more layers\n", explain_mark(r),
                 others);
+  put_drawing(r, &s);
 }
 
 static void put_report(const struct compiled *c,
@@ -404,8 +439,12 @@ static void put_json(struct writer *w) {
   json_member_int(json, "sequence_cache_bytes", a->sequence);
   if (a->state)
     json_member_int(json, "sequence_state_bytes", a->state);
+  if (a->source)
+    json_member_int(json, "sequence_source_bytes", a->source);
   json_member_int(json, "prefill_bytes", a->prefill);
   json_member_int(json, "decode_bytes", a->decode);
+  if (a->sampler)
+    json_member_int(json, "sampler_bytes", a->sampler);
   json_member_int(json, "need_bytes", a->need);
   if (a->devices > 1) {
     put_json_traffic(json, "prefill_sent", &a->prefill_traffic);

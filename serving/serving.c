@@ -10,6 +10,16 @@
 
 enum { FAR = 1 << 30 }; /* a context that fills every window */
 
+/* Positions of a second input, whose keys and values stay; 0: there is none. */
+static int64_t source_positions(const struct serving *s, int64_t node) {
+  const struct node *of = &s->model->nodes.at[node];
+  if (of->input_count < 2)
+    return 0;
+  const struct shape *seen =
+      s->model->nodes.at[node_input(s->model, of, 1)].out;
+  return shape_values(seen) / shape_channels(seen);
+}
+
 static void add_layer(struct serving *s, const struct layer *layer,
                       int64_t node) {
   struct served_layer served = {.node = node};
@@ -27,6 +37,7 @@ static void add_layer(struct serving *s, const struct layer *layer,
     served.window = far / each < FAR ? far / each : 0;
   } else {
     served.always = one / whole * share;
+    served.source = source_positions(s, node);
   }
   if (one > 0)
     *VEC_PUSH(s->arena, &s->layers) = served;
@@ -128,12 +139,16 @@ static void keep_extents(struct serving *s) {
   }
 }
 
-static bool scale(const struct serving *s, int64_t node,
+/* What does not come from the words is an encoder's, as the source has it. */
+static bool scale(const struct serving *s, int64_t node, bool after,
                   const struct extent *was, struct extent *is) {
-  int64_t rows = node >= s->head ? s->ends : s->rows, count;
+  const struct served_step *step = &s->last;
+  int64_t rows = node >= s->head ? step->ends : step->rows, count;
   *is = *was;
   if (was->fixed || !was->count)
     return true;
+  if (!after)
+    return mul_i64(was->count, step->sources, &is->count);
   if (!mul_i64(was->count, rows, &count))
     return false;
   is->count = ceil_div_i64(count, s->words);
@@ -141,11 +156,11 @@ static bool scale(const struct serving *s, int64_t node,
 }
 
 /* The place of what an extent of the tape becomes. */
-static uint32_t scaled(struct serving *s, int64_t node, uint32_t was,
-                       bool *fits) {
+static uint32_t scaled(struct serving *s, int64_t node, bool after,
+                       uint32_t was, bool *fits) {
   struct tape *tape = &s->trace.tape;
   struct extent is;
-  *fits = scale(s, node, &tape->extents.at[was], &is) && *fits;
+  *fits = scale(s, node, after, &tape->extents.at[was], &is) && *fits;
   return tape_keep_extent(tape, is);
 }
 
@@ -156,29 +171,32 @@ static bool scale_all(struct serving *s) {
   for (size_t i = 0; i < tape->values.count; i++) {
     struct tape_value *value = &tape->values.at[i];
     value->extent = scaled(s, tape->storages.at[value->storage].node,
-                           s->values[i], &fits);
+                           !s->after || s->values_after[i], s->values[i],
+                           &fits);
   }
   for (size_t i = 0; i < tape->storages.count; i++)
     tape->storages.at[i].extent =
-        scaled(s, tape->storages.at[i].node, s->storages[i], &fits);
-  for (size_t i = 0; i < tape->ops.count; i++)
+        scaled(s, tape->storages.at[i].node,
+               !s->after || s->storages_after[i], s->storages[i], &fits);
+  for (size_t i = 0; i < tape->ops.count; i++) {
+    bool after = !s->after || s->values_after[tape->ops.at[i].first_out];
     for (int k = 0; k < EXTENTS; k++)
-      fits =
-          scale(s, tape->ops.at[i].node, &s->extents[i * EXTENTS + (size_t)k],
-                extent_at(s->facts[i], k)) &&
-          fits;
+      fits = scale(s, tape->ops.at[i].node, after,
+                   &s->extents[i * EXTENTS + (size_t)k],
+                   extent_at(s->facts[i], k)) &&
+             fits;
+  }
   return fits;
 }
 
-static int64_t simulate_step(struct serving *s, int64_t rows, int64_t ends) {
+static int64_t simulate_step(struct serving *s, struct served_step step) {
   struct arena scratch;
   struct simulation run = {.arena = &scratch,
                            .trace = &s->trace,
                            .model = s->model,
                            .batch = 1,
                            .element = s->settings->infer.dtype};
-  s->rows = rows;
-  s->ends = ends;
+  s->last = step;
   if (!scale_all(s))
     return INT64_MAX;
   arena_open_in(&scratch, s->arena);
@@ -187,12 +205,29 @@ static int64_t simulate_step(struct serving *s, int64_t rows, int64_t ends) {
   return run.overflow ? INT64_MAX : run.forward.bytes;
 }
 
-int64_t serving_step(struct serving *s, int64_t rows, int64_t ends) {
+static bool same_step(struct served_step a, struct served_step b) {
+  return a.rows == b.rows && a.ends == b.ends && a.sources == b.sources;
+}
+
+int64_t serving_step(struct serving *s, struct served_step step) {
   struct known_step *known =
-      &s->known[((uint64_t)rows * 7 + (uint64_t)ends) % KNOWN_STEPS];
-  if (!known->bytes || known->rows != rows || known->ends != ends)
-    *known = (struct known_step){rows, ends, simulate_step(s, rows, ends)};
+      &s->known[((uint64_t)step.rows * 7 + (uint64_t)step.ends) % KNOWN_STEPS];
+  if (!known->bytes || !same_step(known->step, step))
+    *known = (struct known_step){step, simulate_step(s, step)};
   return known->bytes;
+}
+
+/* Of a net with an encoder: what comes from the words, and what does not. */
+static void part_source(struct serving *s, int64_t words) {
+  const struct tape *tape = &s->trace.tape;
+  if (s->model->predicted_sources < 2)
+    return;
+  s->after = serving_after(s->model, words, s->arena);
+  s->values_after = serving_values_after(&s->trace, words, s->arena);
+  s->storages_after =
+      arena_alloc(s->arena, tape->storages.count + 1, sizeof(bool));
+  for (size_t i = 0; i < tape->values.count; i++)
+    s->storages_after[tape->values.at[i].storage] |= s->values_after[i];
 }
 
 /* The layers as one of the devices runs them. */
@@ -216,17 +251,41 @@ bool serving_open(const struct model *model, const struct settings *settings,
                         .settings = settings,
                         .arena = arena,
                         .devices = settings->infer.tensor_parallel};
+  int64_t words = serving_words(model);
   weight_roles_find(model, arena, &s->roles);
   find_layers(s);
   find_head(s);
-  if (!shape_count(model->nodes.at[model->sources.at[0]].out, &s->words) ||
-      !find_weights(s))
+  if (!shape_count(model->nodes.at[words].out, &s->words) || !find_weights(s))
     return false;
   trace_model(&s->trace, model, &options, arena);
+  part_source(s, words);
   if (s->devices > 1)
     share_layers(s);
   keep_extents(s);
   return true;
+}
+
+int64_t serving_scores(const struct serving *s) {
+  const struct model *model = s->model;
+  int64_t last = model->outputs.at[model->predicted_outputs - 1].node;
+  bool scores = s->head < (int64_t)model->nodes.count;
+  return shape_channels(model->nodes.at[scores ? s->head : last].out);
+}
+
+int64_t serving_sampler(const struct serving *s, int64_t sequences) {
+  const struct infer_settings *infer = &s->settings->infer;
+  int64_t count, scores, copies;
+  if (!infer->sampler)
+    return 0;
+  return mul_i64(serving_scores(s), sequences, &count) &&
+                 element_bytes(infer->dtype, count, &scores) &&
+                 mul_i64(
+                     count,
+                     sampler_bytes(infer->sampler, element_bits(infer->dtype)),
+                     &copies) &&
+                 add_i64(scores, copies, &scores)
+             ? scores
+             : INT64_MAX;
 }
 
 /* Keys and values */
@@ -239,6 +298,8 @@ static int64_t whole_blocks(const struct serving *s, int64_t positions) {
 int64_t serving_positions(const struct serving *s,
                           const struct served_layer *layer, int64_t context) {
   int64_t all = whole_blocks(s, context), page = s->settings->infer.page;
+  if (layer->source)
+    return whole_blocks(s, layer->source);
   if (!layer->window)
     return all;
   /* It slides, so that it begins anywhere in a block. */
@@ -255,27 +316,56 @@ int64_t serving_states(const struct serving *s) {
                                                                  : INT64_MAX;
 }
 
+/* All of its values on the device; false if they pass 2^63 - 1. */
+static bool kept_values(const struct serving *s,
+                        const struct served_layer *layer, int64_t context,
+                        int64_t *values) {
+  int64_t positions = serving_positions(s, layer, context);
+  *values = layer->always;
+  if (layer->source)
+    return mul_i64(layer->always / layer->source, positions, values);
+  return !layer->each || mul_i64(layer->each, positions, values);
+}
+
+int64_t serving_source(const struct serving *s) {
+  const struct infer_settings *infer = &s->settings->infer;
+  int64_t all = 0, values, bytes;
+  for (size_t i = 0; i < s->layers.count; i++)
+    if (s->layers.at[i].source &&
+        (!kept_values(s, &s->layers.at[i], 0, &values) ||
+         !add_i64(all, values, &all)))
+      return INT64_MAX;
+  return element_bytes(infer->cache ? infer->cache : infer->dtype, all, &bytes)
+             ? bytes
+             : INT64_MAX;
+}
+
 int64_t serving_cache(const struct serving *s, int64_t context) {
   const struct infer_settings *infer = &s->settings->infer;
   int element = infer->cache ? infer->cache : infer->dtype;
   int64_t all = 0, values, bytes;
-  for (size_t i = 0; i < s->layers.count; i++) {
-    const struct served_layer *layer = &s->layers.at[i];
-    if (!mul_i64(layer->each, serving_positions(s, layer, context), &values) ||
-        !add_i64(values, layer->always, &values) || !add_i64(all, values, &all))
+  for (size_t i = 0; i < s->layers.count; i++)
+    if (!kept_values(s, &s->layers.at[i], context, &values) ||
+        !add_i64(all, values, &all))
       return INT64_MAX;
-  }
   return element_bytes(element, all, &bytes) &&
                  add_i64(bytes, serving_states(s), &bytes)
              ? bytes
              : INT64_MAX;
 }
 
-int64_t serving_prefill_rows(const struct serving *s, int64_t context,
-                             int64_t sequences) {
+struct served_step serving_prompt(const struct serving *s, int64_t context,
+                                  int64_t sequences) {
   int64_t prefill = s->settings->infer.prefill;
+  struct served_step step = {.rows = context, .ends = 1, .sources = 1};
   if (!prefill)
-    return context;
+    return step;
   /* Both are at most 2^30. */
-  return max_i64(min_i64(prefill, context * sequences), sequences);
+  step.rows = max_i64(min_i64(prefill, context * sequences), sequences);
+  step.ends = sequences;
+  return step;
+}
+
+struct served_step serving_decoding(int64_t sequences) {
+  return (struct served_step){.rows = sequences, .ends = sequences};
 }

@@ -15,13 +15,22 @@ struct served_layer {
   int64_t each;   /* values for each position */
   int64_t always; /* values that no context changes */
   int64_t window; /* positions that it sees; 0: all */
+  int64_t source; /* positions of what it attends to; 0: the words */
   int64_t state;  /* values of a state, in the net's type */
   struct head_counts heads;
 };
 
+/* What runs at once. */
+struct served_step {
+  int64_t rows;    /* positions, of whatever sequences */
+  int64_t ends;    /* of these, which get scores */
+  int64_t sources; /* sequences whose encoder runs, too */
+};
+
 /* A step whose activations are known; bytes 0: none. */
 struct known_step {
-  int64_t rows, ends, bytes;
+  struct served_step step;
+  int64_t bytes;
 };
 enum { KNOWN_STEPS = 64 };
 
@@ -33,7 +42,9 @@ struct serving {
   int64_t devices;
   VEC(struct served_layer) layers;
   struct weight_roles roles;
-  int64_t words;   /* positions of the net's input */
+  int64_t words;   /* positions of the net's input of words */
+  bool *after;     /* by node: it comes from the words; NULL: all do */
+  bool *values_after, *storages_after; /* likewise */
   int64_t head;    /* the node whose results are the scores, or behind all */
   int64_t weights; /* with buffers, on one device: bytes */
   struct trace trace;
@@ -42,7 +53,7 @@ struct serving {
   uint32_t *values, *storages;
   size_t recorded; /* the tape's extents then */
   struct op_facts **facts;                    /* by operation: its own */
-  int64_t rows, ends;                         /* of the last simulation */
+  struct served_step last;                    /* that was simulated */
   struct known_step known[KNOWN_STEPS];
 };
 
@@ -68,8 +79,10 @@ struct serving_answer {
   int64_t weights, cache;
   int64_t sequence;        /* keys, values and states of one sequence */
   int64_t state;           /* of these, what no context changes */
+  int64_t source;          /* likewise: of what an encoder gives */
   int64_t position;        /* of one more position, where nothing is full */
   int64_t prefill, decode; /* activations of a step */
+  int64_t sampler;         /* scores of all sequences and their copies */
   struct served_traffic prefill_traffic,
       decode_traffic; /* of several devices */
   int64_t need;       /* weights, cache, and the larger step */
@@ -85,6 +98,23 @@ struct serving_answer {
 
 /* Bytes of the states of a sequence; INT64_MAX: too many. */
 int64_t serving_states(const struct serving *s);
+
+/* Bytes of keys and values of a sequence's source; INT64_MAX: too many. */
+int64_t serving_source(const struct serving *s);
+
+/*
+ * The node of the input whose words are continued, which other inputs reach
+ * only by what layers attend to; NO_WORDS: there is none, NOTHING_GROWS: no
+ * layer looks back.
+ */
+enum { NO_WORDS = -1, NOTHING_GROWS = -2 };
+int64_t serving_words(const struct model *model);
+
+/* By node, and by value of a trace: whether it comes from the words. */
+bool *serving_after(const struct model *model, int64_t words,
+                    struct arena *arena);
+bool *serving_values_after(const struct trace *trace, int64_t words,
+                           struct arena *arena);
 
 /* Whether the settings ask for it. */
 bool serving_wanted(const struct settings *settings);
@@ -122,15 +152,24 @@ bool serving_weight(const struct serving *serving, size_t index,
  */
 int64_t serving_cache(const struct serving *serving, int64_t context);
 
+/* Scores of words that a sequence has. */
+int64_t serving_scores(const struct serving *serving);
+
+/*
+ * Bytes of the scores of so many sequences, and of what a sampler has beside
+ * them; 0: none is counted. INT64_MAX if they pass 2^63 - 1.
+ */
+int64_t serving_sampler(const struct serving *serving, int64_t sequences);
+
 /* Positions that a layer keeps of a context, in whole blocks. */
 int64_t serving_positions(const struct serving *serving,
                           const struct served_layer *layer, int64_t context);
 
 /*
- * Bytes of activations of a step on `rows` positions at once of which `ends`
- * get scores; attention is fused. INT64_MAX if they pass 2^63 - 1.
+ * Bytes of activations of a step; attention is fused. INT64_MAX if they pass
+ * 2^63 - 1.
  */
-int64_t serving_step(struct serving *serving, int64_t rows, int64_t ends);
+int64_t serving_step(struct serving *serving, struct served_step step);
 
 /*
  * What devices send in a step: sums of matrices that are split by rows, by
@@ -138,12 +177,16 @@ int64_t serving_step(struct serving *serving, int64_t rows, int64_t ends);
  * "Bandwidth optimal all-reduce algorithms"), scores of words by a ring with
  * (T - 1) / T. False if they pass 2^63 - 1.
  */
-bool serving_traffic(const struct serving *serving, int64_t rows, int64_t ends,
+bool serving_traffic(const struct serving *serving, struct served_step step,
                      struct served_traffic *traffic);
 
-/* Positions in a step of prompts: all of one, or as many as `prefill` says. */
-int64_t serving_prefill_rows(const struct serving *serving, int64_t context,
-                             int64_t sequences);
+/*
+ * A step of prompts: all of one, or as many positions as `prefill` says; and
+ * one of decoding, a position of each sequence.
+ */
+struct served_step serving_prompt(const struct serving *serving,
+                                  int64_t context, int64_t sequences);
+struct served_step serving_decoding(int64_t sequences);
 
 /* All of it, or without the table; false if a size passes 2^63 - 1. */
 bool serving_find(const struct model *model, const struct settings *settings,

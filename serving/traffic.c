@@ -42,12 +42,25 @@ static bool part_bytes(const struct serving *s, int64_t count, int64_t times,
          (*bytes = ceil_div_i64(*bytes, s->devices), true);
 }
 
-bool serving_traffic(const struct serving *s, int64_t rows, int64_t ends,
+/* Positions of a node that run in a step. */
+static bool rows_of(const struct serving *s, size_t node,
+                    const struct served_step *step, int64_t *rows) {
+  const struct shape *shape = s->model->nodes.at[node].out;
+  *rows = step->rows;
+  if (!s->after || s->after[node])
+    return true;
+  return mul_i64(shape_values(shape) / shape_channels(shape), step->sources,
+                 rows);
+}
+
+bool serving_traffic(const struct serving *s, struct served_step step,
                      struct served_traffic *traffic) {
   struct shared_tensors all = {0};
   for (size_t i = 0; i < s->model->nodes.count; i++) {
     const struct node *node = &s->model->nodes.at[i];
-    if (!node->train_only && !add_node(s, node, rows, ends, &all))
+    int64_t rows;
+    if (!node->train_only && (!rows_of(s, i, &step, &rows) ||
+                              !add_node(s, node, rows, step.ends, &all)))
       return false;
   }
   return part_bytes(s, all.summed, 2, &traffic->all_reduce) &&

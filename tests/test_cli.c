@@ -99,7 +99,7 @@ static void a_prediction_has_a_verdict(void **state) {
          "a prediction takes");
   expect(NETC LLAMA "--must-fit --context 8192 --sequences 15", 1, NULL, NULL);
   expect(NETC LLAMA "--tensor-parallel 3", 1, "",
-         "tensor_parallel may be 1, 2, 4, 8, 16 or 32");
+         "1, 2, 4, 8, 16 or 32 devices can share them");
   expect(NETC " check examples/zoo/llama.net --predict --gpu h100 "
               "--tensor-parallel 3",
          1, "", "tensor_parallel=3 does not divide 32 heads");

@@ -4,8 +4,9 @@
  * CASE.csv, CASE.md, CASE.dot, CASE.svg, CASE.pdf, CASE.out.net, the charts
  * CASE.timeline.svg and so on, CASE.tex, CASE.mmd, CASE.html, CASE.py, the
  * dumps CASE.tokens, CASE.ast, CASE.graph, CASE.shapes, CASE.plan,
- * CASE.drawing, and CASE.fmt, CASE.fmtshapes for `netc fmt`. A first line
- * `# netc: ...` gives options. `make bless` writes them.
+ * CASE.drawing, CASE.fmt and CASE.fmtshapes for `netc fmt`, and CASE.place for
+ * `netc place`, all that it writes. A first line `# netc: ...` gives options.
+ * `make bless` writes them.
  */
 #include "tests/run.h"
 
@@ -43,6 +44,7 @@ static const struct kind kinds[] = {
     {".drawing", "%s %s --dump=drawing %s"},
     {".fmt", "%s fmt %s %s"},
     {".fmtshapes", "%s fmt %s --shapes %s"},
+    {".place", "%s place %s %s"},
     {".jsondiag", "%s %s --diagnostics=json --emit=txt=/dev/null %s"},
 };
 
@@ -67,6 +69,10 @@ static void read_options(struct golden *g) {
   free(text);
 }
 
+static bool is_kind(const struct golden *g, const char *suffix) {
+  return strcmp(g->kind->suffix, suffix) == 0;
+}
+
 static char *result_of(const struct golden *g) {
   char command[2048], *text;
 #pragma GCC diagnostic push
@@ -74,16 +80,15 @@ static char *result_of(const struct golden *g) {
   snprintf(command, sizeof command, g->kind->command, NETC, g->options, g->net);
 #pragma GCC diagnostic pop
   struct run r = run("%s", command);
-  bool to_err = strcmp(g->kind->suffix, ".err") == 0 ||
-                strcmp(g->kind->suffix, ".jsondiag") == 0;
-  const char *shown = to_err ? r.err : r.out;
-  size_t room = strlen(shown) + 32;
+  bool place = is_kind(g, ".place");
+  bool to_err = is_kind(g, ".err") || is_kind(g, ".jsondiag");
+  size_t room = strlen(r.out) + strlen(r.err) + 32;
   text = malloc(room);
   assert_non_null(text);
-  if (to_err)
-    snprintf(text, room, "%sexit %d\n", shown, r.status);
+  if (to_err || place)
+    snprintf(text, room, "%s%sexit %d\n", place ? r.out : "", r.err, r.status);
   else
-    snprintf(text, room, "%s", shown);
+    snprintf(text, room, "%s", r.out);
   run_free(&r);
   return text;
 }

@@ -99,6 +99,11 @@ static void command_lines_reproduce(void **state) {
                    "--gpus 8xh100 --global-batch 8 -D layers=4", 0);
   check_placements("examples/simple_cnn.net", "--gpus 4xt4", 0);
   check_placements("examples/simple_cnn.net", "--gpus l4", 0);
+  /* The types of its values follow from the precision. */
+  check_placements("examples/zoo/resnet.net",
+                   "--gpus 6xt4 --precision master --optimizer adam", 0);
+  check_placements(LLAMA,
+                   "--gpus 6xt4 --precision mixed --global-batch 6" SMALL, 0);
   check_placements(LLAMA, "--gpus 2xt4 --global-batch 2 --precision master", 1);
 }
 

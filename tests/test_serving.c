@@ -193,6 +193,100 @@ static void a_prompt_is_a_prediction(void **state) {
   }
 }
 
+/* Its output is narrow, so that scores of one word or all are no peak. */
+#define NET_LOOKS                                                      \
+  "net a\ninput source 200 x 16\ninput tokens 64 : i32\nfrom source\n" \
+  "linear 64\nadd { ln; attention 4 } {}\nmemory: ln\nfrom tokens\n"   \
+  "embed 100 64\nadd { ln; attention 4 causal } {}\n"                  \
+  "add { ln; attention 4 cross=memory } {}\nlinear 7\n"
+
+/* As T5-3B has it: 32 heads of 128, wider than its 1024 features. */
+static const char t5_3b[] =
+    "net t5\ninput source 512 : i32\ninput tokens 114 : i32\n"
+    "from source\nwords: embed 32128 1024\nrepeat 24 {\n"
+    "add { rmsnorm; attention 32 dim=128 nobias scale=none } {}\n"
+    "add { rmsnorm; linear 16384 nobias relu; linear 1024 nobias } {}\n}\n"
+    "memory: rmsnorm\nfrom tokens\nagain words\nrepeat 24 {\n"
+    "add { rmsnorm; attention 32 dim=128 nobias scale=none causal } {}\n"
+    "add { rmsnorm; attention 32 dim=128 nobias scale=none cross=memory } {}\n"
+    "add { rmsnorm; linear 16384 nobias relu; linear 1024 nobias } {}\n}\n"
+    "rmsnorm\nlinear 32128 nobias tie=words\n";
+
+/* Keys and values of what the encoder gives are there once, others grow. */
+static void an_encoder_is_looked_at(void **state) {
+  (void)state;
+  const int64_t position = 24 * 2 * 32 * 128 * 2; /* bytes */
+  json_t *json =
+      compile(t5_3b, "dtype=bf16 page=1 context=100 sequences=3 gpu=a100-80");
+  int64_t decode = serving(json, "decode_bytes");
+  assert_int_equal(serving(json, "sequence_source_bytes"), 512 * position);
+  assert_int_equal(serving(json, "cache_bytes"), 3 * (512 + 100) * position);
+  json_decref(json);
+  /* Another source is another cache, and no more to do in decoding. */
+  json = compile_file("examples/zoo/whisper.net",
+                      "context=16 page=1 sequences=3 gpu=a100-80");
+  int64_t prefill = serving(json, "prefill_bytes");
+  assert_int_equal(serving(json, "sequence_source_bytes"),
+                   4 * 2 * 1500 * 384 * 4);
+  assert_true(prefill > 3000 * 384 * 4); /* the first convolution's */
+  assert_true(serving(json, "decode_bytes") < prefill / 20);
+  assert_true(serving(json, "longest_context") == 448);
+  json_decref(json);
+  json = compile(t5_3b, "dtype=bf16 page=1 context=100 sequences=3 "
+                        "tensor_parallel=4");
+  assert_int_equal(serving(json, "cache_bytes"),
+                   3 * (512 + 100) * position / 4);
+  assert_true(serving(json, "decode_bytes") <= decode);
+  /* 24 layers of 3 sums, and the table; of a prompt also the encoder's. */
+  assert_int_equal(serving(json, "decode_sent.all_reduce_bytes"),
+                   3 * (24 * 3 + 1) * 1024 * 2 * 2 * 3 / 4);
+  assert_int_equal(serving(json, "prefill_sent.all_reduce_bytes"),
+                   (100 * (24 * 3 + 1) + 512 * (24 * 2 + 1)) * 1024 * 2 * 2 *
+                       3 / 4);
+  json_decref(json);
+  /* The step of a prompt is the net's own prediction. */
+  json = compile(NET_LOOKS, "sequences=1");
+  assert_int_equal(serving(json, "prefill_bytes"),
+                   inference(json, "framework_peak_bytes"));
+  json_decref(json);
+}
+
+/* Each row of a table by tools/sampler_truth.py: as PyTorch allocates it. */
+static void words_are_drawn_as_measured(void **state) {
+  (void)state;
+  char *text = read_text("tests/data/sampler.csv", NULL);
+  const char *at = text;
+  int rows = 0;
+  for (; *at; at += strcspn(at, "\n"), at += *at == '\n') {
+    char sampler[32], dtype[8], net[200], options[100];
+    long long sequences, words, bytes;
+    if (*at == '#')
+      continue;
+    assert_int_equal(sscanf(at, "%31[^,],%7[^,],%lld,%lld,%lld", sampler, dtype,
+                            &sequences, &words, &bytes),
+                     5);
+    snprintf(net, sizeof net,
+             "net a\ninput tokens 8 : i32\nembed %lld 4\n"
+             "attention 2 causal\nlinear %lld\n",
+             words, words);
+    snprintf(options, sizeof options, "sampler=%s dtype=%s sequences=%lld",
+             sampler, dtype, sequences);
+    json_t *json = compile(net, options);
+    int64_t scores = sequences * words * (dtype[0] == 'b' ? 2 : 4);
+    int64_t more = bytes - (serving(json, "sampler_bytes") - scores);
+    /* Besides, a few numbers for each sequence. */
+    assert_true(more >= 0 && more <= 32 * sequences);
+    assert_int_equal(serving(json, "need_bytes"),
+                     serving(json, "weight_bytes") +
+                         serving(json, "cache_bytes") +
+                         serving(json, "sampler_bytes"));
+    json_decref(json);
+    rows++;
+  }
+  assert_int_equal(rows, 12);
+  free(text);
+}
+
 /* 161 sums, of the table and twice in each of 80 layers; scores at the end. */
 static void devices_send_sums_and_scores(void **state) {
   (void)state;
@@ -215,6 +309,60 @@ static void devices_send_sums_and_scores(void **state) {
                    100 * 65 * 4096 * 2);
 }
 
+static const char *grouped(char *room, size_t size, int64_t value) {
+  if (value >= 1000000)
+    snprintf(room, size, "%lld,%03lld,%03lld", (long long)value / 1000000,
+             (long long)value / 1000 % 1000, (long long)value % 1000);
+  else if (value >= 1000)
+    snprintf(room, size, "%lld,%03lld", (long long)value / 1000,
+             (long long)value % 1000);
+  else
+    snprintf(room, size, "%lld", (long long)value);
+  return value >= 1 << 30 ? "any" : room;
+}
+
+/* The rows of the table of examples, as docs/serving.md has them. */
+static void the_page_has_its_figures(void **state) {
+  (void)state;
+  static const struct {
+    const char *net, *options;
+  } rows[] = {
+      {"llama", ""},
+      {"llama", "-Dkv=8 -Dhidden=14336 -Dwords=128256 "},
+      {"llama", "-Dkv=8 -Dhidden=14336 -Dwords=128256 weight_dtype=awq "
+                "cache=fp8 "},
+      {"llama", LLAMA3_70B "weight_dtype=fp8 tensor_parallel=2 "},
+      {"llama", LLAMA3_70B "weight_dtype=q4_k_m "},
+      {"llama", "-Dkv=8 -Dhidden=14336 -Dwindow=4096 "},
+      {"mixtral", "tensor_parallel=2 "},
+      {"gemma3", "-Dsize=27 "},
+      {"deepseek_v2", ""},
+      {"qwen3", "-Dsize=32 weight_dtype=fp8 "},
+  };
+  char *page = read_text("docs/serving.md", NULL);
+  for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+    char net[64], options[256], row[128], size[32], most[32], longest[32];
+    snprintf(net, sizeof net, "examples/zoo/%s.net", rows[i].net);
+    snprintf(options, sizeof options, "%sgpu=h100 context=8192 prefill=2048",
+             rows[i].options);
+    json_t *json = compile_file(net, options);
+    double cache = (double)serving(json, "sequence_cache_bytes");
+    if (cache < 0x1p30)
+      snprintf(size, sizeof size, "%.1f MiB", cache / 0x1p20);
+    else
+      snprintf(size, sizeof size, "%.2f GiB", cache / 0x1p30);
+    snprintf(
+        row, sizeof row, "| %lld | %.2f GiB | %s | %s | %s |",
+        (long long)serving(json, "devices"),
+        (double)serving(json, "weight_bytes") / 0x1p30, size,
+        grouped(most, sizeof most, serving(json, "most_sequences")),
+        grouped(longest, sizeof longest, serving(json, "longest_context")));
+    assert_holds(page, row);
+    json_decref(json);
+  }
+  free(page);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(keys_and_values_of_published_models),
@@ -225,6 +373,9 @@ int main(void) {
       cmocka_unit_test(steps_grow_with_their_positions),
       cmocka_unit_test(a_prompt_is_a_prediction),
       cmocka_unit_test(devices_send_sums_and_scores),
+      cmocka_unit_test(an_encoder_is_looked_at),
+      cmocka_unit_test(words_are_drawn_as_measured),
+      cmocka_unit_test(the_page_has_its_figures),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -39,6 +39,8 @@ static double sum_printed(const char *text) {
     assert_true(end > text);
     sum += value * (strncmp(end, " GB", 3) == 0    ? 1e9
                     : strncmp(end, " GiB", 4) == 0 ? 0x1p30
+                    : strncmp(end, " MB", 3) == 0  ? 1e6
+                    : strncmp(end, " MiB", 4) == 0 ? 0x1p20
                                                    : 1);
     text = strchr(end, '+');
     if (!text)
