@@ -63,7 +63,7 @@ class Llama(nn.Module):
     """transformers: rope by halves, keys and values for several heads."""
 
     def __init__(self, kv=2, rotary=DIM, more=0., norms=False, cap=0, window=0,
-                 bias=False, base=10000):
+                 bias=False, base=10000, slower=None):
         super().__init__()
         self.kv, self.rotary, self.cap, self.window = kv, rotary, cap, window
         self.before = RMSNorm(WIDTH, more)
@@ -76,6 +76,8 @@ class Llama(nn.Module):
         self.norms = norms
         self.register_buffer("inv_freq", 1 / base ** (
             torch.arange(0, rotary, 2).float() / rotary))
+        if slower:
+            self.inv_freq = slower(self.inv_freq)
 
     def forward(self, x):
         y = self.before(x)
@@ -109,6 +111,16 @@ class Llama(nn.Module):
                             dtype=torch.float32)
         y = (weights @ v).transpose(1, 2).contiguous().reshape(b, steps, -1)
         return x + self.o(y)
+
+
+def llama3(speed, factor=8., low=1., high=4., trained=8192):
+    """_compute_llama3_parameters of transformers' modeling_rope_utils.py"""
+    length = 2 * math.pi / speed
+    slow = torch.where(length > trained / low, speed / factor, speed)
+    smooth = (trained / length - low) / (high - low)
+    medium = (1 - smooth) * slow / factor + smooth * slow
+    between = ~(length < trained / high) * ~(length > trained / low)
+    return torch.where(between, medium, slow)
 
 
 class NeoX(nn.Module):
@@ -295,6 +307,19 @@ def exported(folder):
         "gemma": Llama(kv=1, more=1., norms=True, cap=5., window=3),
         "neox": NeoX(), "gptj": GPTJ(), "meta": Meta(), "t5": T5(),
         "torch": Torch(), "window": Window(), "far": Llama(base=5e5)}
+    export(folder, nets)
+
+
+def stretched(folder):
+    torch.manual_seed(7)
+    export(folder, {
+        "linear": Llama(base=1e6, slower=lambda speed: speed / 8),
+        "llama3": Llama(base=5e5, slower=llama3),
+        # Angles of no base, as those of yarn.
+        "other": Llama(slower=lambda speed: speed * torch.linspace(1, .3, 4))})
+
+
+def export(folder, nets):
     for name, net in nets.items():
         x = torch.randn(1, 9 if name == "window" else STEPS, WIDTH)
         net.eval()
@@ -305,7 +330,7 @@ def exported(folder):
                           output_names=["y"], opset_version=14,
                           do_constant_folding=name != "window")
         strip(path + ".onnx")
-        if name == "far":  # netc turns by other angles, and says so
+        if name == "other":  # netc turns by other angles, and says so
             continue
         numpy.save(path + ".x.npy", x.numpy())
         numpy.save(path + ".y.npy", y.numpy())
@@ -538,6 +563,7 @@ def main():
     fused_llama(sys.argv[1])
     fused_gqa(sys.argv[1])
     fused_mha(sys.argv[1])
+    stretched(sys.argv[1])
 
 
 main()
