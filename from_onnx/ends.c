@@ -361,7 +361,7 @@ static bool read_output(struct onnx *x, const Onnx__ValueInfoProto *info) {
   const struct map_entry *entry = map_find(&x->names, slice_of(info->name));
   struct value *value = &x->values.at[entry->number - 1];
   int node;
-  if (value->absent)
+  if (value->absent || !value->output)
     return true;
   if (!value->made)
     return onnx_fail(x, "nothing makes the output `%s`",

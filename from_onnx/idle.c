@@ -2,7 +2,8 @@
  * What a net does not need where all positions come at once: masks of padding,
  * positions by number, keys and values of earlier positions, and the
  * operators that only these depend on. In files with attention as one
- * operator alone: in others they are a part of what is computed.
+ * operator; in others only keys and values whose number the file leaves open
+ * are: there are none of them.
  */
 #include <string.h>
 
@@ -54,6 +55,104 @@ static void say(struct onnx *x, const struct names *names, const char *why) {
                onnx_shown(x, names->first), names->count - 1, why);
 }
 
+/* The sizes of an input; NULL: it is no tensor that has some. */
+static const Onnx__TensorShapeProto *
+shape_of(const Onnx__ValueInfoProto *info) {
+  const Onnx__TypeProto *type = info->type;
+  bool tensor = type &&
+                type->value_case == ONNX__TYPE_PROTO__VALUE_TENSOR_TYPE &&
+                type->tensor_type && type->tensor_type->shape &&
+                type->tensor_type->shape->n_dim <= MOST_AXES;
+  return tensor ? type->tensor_type->shape : NULL;
+}
+
+/* The size of an axis; 0, and its name if it has one: the file leaves it open
+ * and --dim does, too. */
+static int64_t size_of(const struct onnx *x,
+                       const Onnx__TensorShapeProto__Dimension *dim,
+                       const char **name) {
+  *name = NULL;
+  if (dim->value_case == ONNX__TENSOR_SHAPE_PROTO__DIMENSION__VALUE_DIM_VALUE)
+    return dim->dim_value;
+  if (dim->value_case != ONNX__TENSOR_SHAPE_PROTO__DIMENSION__VALUE_DIM_PARAM)
+    return 0;
+  const struct map_entry *entry = map_find(&x->sizes, slice_of(dim->dim_param));
+  *name = entry ? NULL : dim->dim_param;
+  return entry ? entry->number : 0;
+}
+
+/* No earlier positions: a constant without values. */
+static bool make_empty(struct onnx *x, const Onnx__ValueInfoProto *info,
+                       struct value *value) {
+  const Onnx__TensorShapeProto *shape = shape_of(info);
+  int64_t dims[MOST_AXES];
+  bool empty = false;
+  if (!shape || !strstr(info->name, "past"))
+    return false;
+  for (size_t i = 0; i < shape->n_dim; i++) {
+    const char *name;
+    dims[i] = size_of(x, shape->dim[i], &name);
+    bool past = name && strstr(name, "past");
+    empty = empty || past;
+    if (!past && dims[i] <= 0)
+      dims[i] = 1; /* a batch */
+  }
+  if (!empty)
+    return false;
+  value->constant = constant_new(x, info->type->tensor_type->elem_type,
+                                 (int)shape->n_dim, dims);
+  value->made = true;
+  return true;
+}
+
+/* Where nothing came before, a mask is as long as what comes in. */
+static void find_length(struct onnx *x) {
+  const Onnx__GraphProto *g = x->model->graph;
+  const char *open = NULL, *name;
+  int64_t length = 0;
+  for (size_t i = 0; i < g->n_input; i++) {
+    const Onnx__TensorShapeProto *shape = shape_of(g->input[i]);
+    if (!shape || shape->n_dim < 2)
+      continue;
+    int64_t size = size_of(x, shape->dim[1], &name);
+    if (strcmp(g->input[i]->name, "attention_mask") == 0)
+      open = name;
+    else if (strcmp(g->input[i]->name, "input_ids") == 0 ||
+             strcmp(g->input[i]->name, "inputs_embeds") == 0)
+      length = size;
+  }
+  if (open && length > 0)
+    map_add(x->arena, &x->sizes, slice_of(open))->number = length;
+}
+
+/* Keys and values before the first position, of which there are none. */
+static bool find_past(struct onnx *x) {
+  const Onnx__GraphProto *g = x->model->graph;
+  struct names past = {0}, present = {0};
+  for (size_t i = 0; i < g->n_input; i++) {
+    const struct map_entry *entry =
+        map_find(&x->names, slice_of(g->input[i]->name));
+    struct value *value = entry ? &x->values.at[entry->number - 1] : NULL;
+    if (value && !value->made && make_empty(x, g->input[i], value))
+      add_name(&past, g->input[i]->name);
+  }
+  if (!past.count)
+    return false;
+  for (size_t i = 0; i < g->n_output; i++) {
+    const struct map_entry *entry =
+        map_find(&x->names, slice_of(g->output[i]->name));
+    struct value *value = entry ? &x->values.at[entry->number - 1] : NULL;
+    if (!value || !value->output || !strstr(value->name, "present"))
+      continue;
+    value->output = false; /* but attention reads it */
+    add_name(&present, value->name);
+  }
+  find_length(x);
+  say(x, &past, "all positions come at once, from the first one on.");
+  say(x, &present, "nothing is kept for later positions.");
+  return true;
+}
+
 /* Outputs that attention keeps for later positions. */
 static void drop_present(struct onnx *x) {
   struct names names = {0};
@@ -102,7 +201,7 @@ static void drop_inputs(struct onnx *x) {
 }
 
 void find_idle(struct onnx *x) {
-  bool any = false;
+  bool any = x->batch_axis == 0 && find_past(x);
   for (size_t i = 0; i < x->ops.count; i++)
     any = any || aside_of(&x->ops.at[i]);
   if (!any)

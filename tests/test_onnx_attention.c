@@ -38,6 +38,12 @@ static const struct model {
      3072},
     {"fused_mha", "\nattention 4 causal rope nobias\nattention 4 bias=qkv\n",
      8288},
+    {"cached",
+     "\nadd {} { rmsnorm eps=1e-06; attention 4 kv=2 causal rope nobias }\n",
+     3744},
+    {"cached_joined",
+     "\nadd {} { rmsnorm eps=1e-06; attention 4 kv=2 causal rope nobias }\n",
+     3744},
 };
 
 static void attention_of_exporters_gives_its_values(void **state) {
@@ -83,6 +89,11 @@ static void differences_are_said(void **state) {
   assert_holds(source, "# `present.key` and 1 more are left out");
   assert_holds(source, "# `attention_mask` and 2 more are left out");
   free(source);
+  source = import(FOLDER "/cached.onnx", "");
+  assert_holds(source,
+               "# `past_key_values.0.key` and 1 more are left out: all");
+  assert_holds(source, "# `present.0.key` and 1 more are left out: nothing");
+  free(source);
   source = import(FOLDER "/masked.onnx", "");
   assert_holds(source, "# `attention_mask` is left out: no position is");
   assert_holds(source, "# `position_ids` is left out: positions follow");
@@ -107,10 +118,12 @@ static void attention_comes_back(void **state) {
       "add { rmsnorm; attention 8 cross=m nobias scale=none } {}\n";
   static const char *const found[] = {
       "attention 4 kv=2 window=5 causal qknorm rope nobias",
-      "attention 4 kv=1 causal qkln", "attention 3 rope base=500000 nobias",
+      "attention 4 kv=1 causal qkln",
+      "attention 3 rope base=500000 nobias",
       "attention 2 rope base=20000 stretch=2.5 nobias",
       "attention 2 kv=1 rope base=500000 stretch=8 trained=8192 nobias",
-      "attention 4 causal softcap=5 bias=qkv out=40", "attention 4 kv=2 packed",
+      "attention 4 causal softcap=5 bias=qkv out=40",
+      "attention 4 kv=2 packed",
       "attention 8 scale=none nobias cross="};
   const char *folder = scratch("heads");
   char options[1024], path[512];
