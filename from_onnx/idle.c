@@ -3,7 +3,7 @@
  * positions by number, keys and values of earlier positions, and the
  * operators that only these depend on. In files with attention as one
  * operator; in others only keys and values whose number the file leaves open
- * are: there are none of them.
+ * are: there are none of them. So are numbers of samples that boxes are of.
  */
 #include <string.h>
 
@@ -13,20 +13,23 @@
 static const struct aside {
   const char *type;
   unsigned inputs;
+  bool own; /* ONNX' own, and not ONNX Runtime's */
 } asides[] = {
-    {"Attention", 1U << 3 | 1U << 4 | 1U << 6},
-    {"MultiHeadAttention", 1U << 4 | 1U << 6 | 1U << 7 | 1U << 8 | 1U << 9},
-    {"GroupQueryAttention", 1U << 3 | 1U << 4 | 1U << 5 | 1U << 6 | 1U << 9},
-    {"EmbedLayerNormalization", 1U << 7 | 1U << 8},
-    {"RotaryEmbedding", 1U << 1},
+    {"Attention", 1U << 3 | 1U << 4 | 1U << 6, false},
+    {"MultiHeadAttention", 1U << 4 | 1U << 6 | 1U << 7 | 1U << 8 | 1U << 9,
+     false},
+    {"GroupQueryAttention", 1U << 3 | 1U << 4 | 1U << 5 | 1U << 6 | 1U << 9,
+     false},
+    {"EmbedLayerNormalization", 1U << 7 | 1U << 8, false},
+    {"RotaryEmbedding", 1U << 1, false},
+    {"RoiAlign", 1U << 2, true},
 };
 
 static const struct aside *aside_of(const struct op *op) {
   const char *domain = op->proto->domain;
-  if (!domain || strcmp(domain, "com.microsoft") != 0)
-    return NULL;
+  bool own = !domain || strcmp(domain, "com.microsoft") != 0;
   for (size_t i = 0; i < sizeof asides / sizeof *asides; i++)
-    if (strcmp(asides[i].type, op->type) == 0)
+    if (asides[i].own == own && strcmp(asides[i].type, op->type) == 0)
       return &asides[i];
   return NULL;
 }
@@ -188,7 +191,7 @@ static void mark_needed(struct onnx *x, bool *needed) {
   }
 }
 
-static void drop_inputs(struct onnx *x) {
+static void drop_inputs(struct onnx *x, const struct aside *aside) {
   const Onnx__GraphProto *g = x->model->graph;
   struct names names = {0};
   for (size_t i = 0; i < g->n_input; i++) {
@@ -197,14 +200,18 @@ static void drop_inputs(struct onnx *x) {
     if (entry && x->values.at[entry->number - 1].idle)
       add_name(&names, g->input[i]->name);
   }
-  say(x, &names, "all positions come at once, from the first one on.");
+  say(x, &names,
+      aside && aside->own
+          ? "there is one sample, which all boxes are of."
+          : "all positions come at once, from the first one on.");
 }
 
 void find_idle(struct onnx *x) {
-  bool any = x->batch_axis == 0 && find_past(x);
-  for (size_t i = 0; i < x->ops.count; i++)
-    any = any || aside_of(&x->ops.at[i]);
-  if (!any)
+  bool past = x->batch_axis == 0 && find_past(x);
+  const struct aside *first = NULL;
+  for (size_t i = 0; i < x->ops.count && !first; i++)
+    first = aside_of(&x->ops.at[i]);
+  if (!first && !past)
     return;
   bool *needed = arena_alloc(x->arena, x->values.count + 1, sizeof *needed);
   drop_present(x);
@@ -222,5 +229,5 @@ void find_idle(struct onnx *x) {
     if (value->idle)
       value->uses = 0;
   }
-  drop_inputs(x);
+  drop_inputs(x, first);
 }
