@@ -12,8 +12,8 @@ struct truth {
 
 /*
  * Peaks that differ, in percent. Recurrent layers with batch norm inside or a
- * reset gate before its product and convlstm are one operation, whose steps
- * PyTorch has one by one. In xca a reshape that joins axes of a permuted map
+ * reset gate before its product are one operation, whose steps PyTorch has one
+ * by one. In xca a reshape that joins axes of a permuted map
  * is a view in PyTorch and a copy here; its product then goes by samples.
  */
 static const struct {

@@ -709,7 +709,8 @@ class ConvLSTM(nn.Module):
             g = torch.tanh(g)
             c = f * c + i * g
             h = o * torch.tanh(c)
-            outs.append(h)
+            if not self.last:
+                outs.append(h)
         return h if self.last else torch.stack(outs, 1)
 
 
