@@ -596,7 +596,8 @@ class Normed(nn.Module):
 
     def forward(self, x):
         h = torch.zeros(len(x), self.state)
-        c = torch.zeros(len(x), self.units)
+        if self.gates == 4:
+            c = torch.zeros(len(x), self.units)
         outs = []
         for step in x.unbind(1):
             a, b = self.norms[0](self.x(step)), self.norms[1](self.h(h))
