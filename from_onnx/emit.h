@@ -11,6 +11,8 @@
 Onnx__NodeProto *emit_open(struct onnx *x, const char *type);
 void emit_int(struct onnx *x, Onnx__NodeProto *node, const char *name,
               int64_t value);
+void emit_ints(struct onnx *x, Onnx__NodeProto *node, const char *name,
+               const int64_t *values, int count);
 void emit_real(struct onnx *x, Onnx__NodeProto *node, const char *name,
                double value);
 void emit_text(struct onnx *x, Onnx__NodeProto *node, const char *name,

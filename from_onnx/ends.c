@@ -196,6 +196,31 @@ static bool input_dims(struct onnx *x, const Onnx__ValueInfoProto *info,
   return true;
 }
 
+/*
+ * Values that boxes of a map come from, and the samples that they are of:
+ * where they come in as tables, their first axis is no batch.
+ */
+static const bool *find_boxes(const struct onnx *x) {
+  bool *boxes = arena_alloc(x->arena, x->values.count + 1, sizeof *boxes);
+  for (size_t i = x->ops.count; i-- > 0;) {
+    const struct op *op = &x->ops.at[i];
+    bool pools = strcmp(op->type, "RoiAlign") == 0, made = pools;
+    for (size_t k = 0; k < op->out_count; k++)
+      made = made || (op->outs[k] >= 0 && boxes[op->outs[k]]);
+    for (size_t k = pools; k < op->in_count && made; k++)
+      if (op->ins[k] >= 0)
+        boxes[op->ins[k]] = true;
+  }
+  return boxes;
+}
+
+static bool is_table(const Onnx__ValueInfoProto *info) {
+  const Onnx__TypeProto *type = info->type;
+  return type && type->value_case == ONNX__TYPE_PROTO__VALUE_TENSOR_TYPE &&
+         type->tensor_type && type->tensor_type->shape &&
+         type->tensor_type->shape->n_dim <= 2;
+}
+
 static bool add_input(struct onnx *x, const Onnx__ValueInfoProto *info,
                       struct value *value, int index) {
   int64_t dims[MOST_AXES + 1];
@@ -309,6 +334,7 @@ bool read_inputs(struct onnx *x) {
   if (more > 16 && more > MOST_LOOKUPS / (x->ops.count + 1))
     return onnx_fail(x, "the model has %zu inputs; so many are not understood",
                      g->n_input);
+  const bool *boxes = find_boxes(x);
   for (size_t i = 0; i < g->n_input && !x->graph->failed; i++) {
     const Onnx__ValueInfoProto *info = g->input[i];
     const struct map_entry *entry = map_find(&x->names, slice_of(info->name));
@@ -327,8 +353,14 @@ bool read_inputs(struct onnx *x) {
       return false;
     if (done)
       continue;
-    if (is_parameter(x, index, info) ? !add_parameter(x, info, value)
-                                     : !add_input(x, info, value, index))
+    int batch_axis = x->batch_axis;
+    if (boxes[index] && is_table(info))
+      x->batch_axis = -1;
+    bool right = is_parameter(x, index, info)
+                     ? add_parameter(x, info, value)
+                     : add_input(x, info, value, index);
+    x->batch_axis = batch_axis;
+    if (!right)
       return false;
   }
   return !x->graph->failed;
@@ -361,7 +393,7 @@ static bool read_output(struct onnx *x, const Onnx__ValueInfoProto *info) {
   const struct map_entry *entry = map_find(&x->names, slice_of(info->name));
   struct value *value = &x->values.at[entry->number - 1];
   int node;
-  if (value->absent)
+  if (value->absent || !value->output)
     return true;
   if (!value->made)
     return onnx_fail(x, "nothing makes the output `%s`",

@@ -140,14 +140,8 @@ static void put_ways(struct onnx *x, const struct attention *a,
   if (q->norm >= 0)
     option(x, node,
            strcmp(node_at(x, q->norm)->word, "ln") == 0 ? "qkln" : "qknorm");
-  if (!q->rope.half)
-    return;
-  option(x, node, "rope");
-  if (2 * q->rope.half != a->dim)
-    graph_int(x->graph, node, PART_NONE, "rotary=", 2 * q->rope.half);
-  if (!q->rope.usual || !a->part[PART_K].trace.rope.usual)
-    graph_note(x->graph, "The file's rope turns by other angles than those "
-                         "of base 10000, which it has here.");
+  if (q->rope.half)
+    put_rope(x, node, &q->rope, &a->part[PART_K].trace.rope, a->dim);
 }
 
 static void put_scores(struct onnx *x, const struct attention *a,

@@ -11,7 +11,7 @@
 struct rope {
   int64_t half;    /* pairs; 0: nothing is turned */
   bool neighbours; /* pairs 2i and 2i + 1; else i and i + half */
-  bool usual;      /* by position / 10000^(i / half) */
+  double *speed;   /* of each pair, radians a position; NULL: there is one */
   int64_t dim;     /* features of a head, with those that are not turned */
   int axis;        /* of `turned`: positions; -1: there is one only */
 };
@@ -54,6 +54,9 @@ struct attention {
 struct trace trace_of(struct onnx *x, int node, bool heads);
 /* A step back over a rope at t->base. */
 bool trace_rope(struct onnx *x, struct trace *t);
+/* Writes `rope` and what says how far it turns; the keys', too. */
+void put_rope(struct onnx *x, struct graph_node *node, const struct rope *rope,
+              const struct rope *keys, int64_t dim);
 /* Whether norm and rope are of whole heads, rope along the positions. */
 bool trace_agrees(struct onnx *x, const struct trace *t, int64_t dim);
 

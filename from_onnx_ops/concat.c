@@ -117,6 +117,41 @@ static void shorten(struct onnx *x, int **operands, size_t *count, int axis) {
   }
 }
 
+/* Keys of no earlier positions, as constants are. */
+static bool is_empty(struct onnx *x, size_t index) {
+  const struct constant *c =
+      has_operand(x, index) ? operand_constant(x, index) : NULL;
+  return c && c->count == 0;
+}
+
+/* The only operand that has values; NULL: there are more. */
+static const struct view *only_one(struct onnx *x) {
+  const struct view *only = NULL;
+  for (size_t i = 0; i < x->at->in_count; i++) {
+    if (is_empty(x, i))
+      continue;
+    if (only || !operand(x, i)->view)
+      return NULL;
+    only = operand(x, i)->view;
+  }
+  return only;
+}
+
+/* A node with the axes of an operand, but that one has all of them. */
+static bool give_rolled(struct onnx *x, int node, const struct view *first,
+                        int axis, const struct axes *axes) {
+  int64_t dims[MOST_AXES];
+  memcpy(dims, first->at.dim, sizeof dims);
+  dims[axis] = 0;
+  for (size_t i = 0; i < x->at->in_count; i++)
+    if (!is_empty(x, i))
+      dims[axis] += operand(x, i)->view->at.dim[axis];
+  struct view whole =
+      view_fresh(x, node, first->at.rank, dims, axes->order, axes->count);
+  give_view(x, 0, &whole);
+  return true;
+}
+
 bool read_concat(struct onnx *x) {
   const struct view *first = any_view(x);
   struct axes axes;
@@ -127,8 +162,10 @@ bool read_concat(struct onnx *x) {
   int axis = axis_from(x, attribute_int(x, "axis", 1), first->at.rank);
   if (axis < 0)
     return false;
-  if (x->at->in_count == 1)
-    return read_identity(x);
+  if (only_one(x)) {
+    give_view(x, 0, only_one(x));
+    return true;
+  }
   if (axis == x->batch_axis && x->batch > 1)
     return onnx_fail(x, "samples of a batch cannot be joined");
   if (!axes_of(x, first, &axes) || axes_place(&axes, axis) < 0)
@@ -139,22 +176,16 @@ bool read_concat(struct onnx *x) {
   memcpy(dims, first->at.dim, sizeof dims);
   dims[axis] = 0;
   for (size_t i = 0; i < x->at->in_count; i++) {
-    int node = in_order(x, i, &axes);
+    int node = is_empty(x, i) ? 0 : in_order(x, i, &axes);
     if (node < 0)
       return false;
+    if (is_empty(x, i))
+      continue;
     *VEC_PUSH(x->arena, &operands) = node;
   }
   int rolled = roll_of(x, operands.at, operands.count, place);
-  if (rolled >= 0) {
-    part = view_fresh(x, rolled, first->at.rank, first->at.dim, axes.order,
-                      axes.count);
-    for (size_t i = 1; i < x->at->in_count; i++)
-      part.at.dim[axis] += operand(x, i)->view->at.dim[axis];
-    part = view_fresh(x, rolled, first->at.rank, part.at.dim, axes.order,
-                      axes.count);
-    give_view(x, 0, &part);
-    return true;
-  }
+  if (rolled >= 0)
+    return give_rolled(x, rolled, first, axis, &axes);
   size_t parts = operands.count;
   int *joined = arena_alloc(x->arena, parts, sizeof *joined);
   memcpy(joined, operands.at, parts * sizeof *joined);

@@ -3,7 +3,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "from_onnx/reader.h"
+#include "from_onnx/emit.h"
 
 static void give_node(struct onnx *x, const struct view *like, int node) {
   struct view result = {node, like->at};
@@ -115,6 +115,36 @@ bool read_instance_norm(struct onnx *x) {
   return true;
 }
 
+/* The first of several axes that it is over; -1: there is one. */
+static int several_axes(struct onnx *x, const struct view *in) {
+  int axis = in ? axis_from(x, attribute_int(x, "axis", -1), in->at.rank) : -1;
+  while (axis >= 0 && axis + 1 < in->at.rank && in->at.dim[axis] == 1)
+    axis++;
+  return axis >= 0 && axis + 1 < in->at.rank ? axis : -1;
+}
+
+/* Several axes become one, and are several again. */
+static bool norm_of_several(struct onnx *x, int axis) {
+  const int64_t whole = -1;
+  int64_t dims[MOST_AXES];
+  int ins[3], count = 1, rank = emit_dims(x, emit_input(x, 0), dims);
+  if (axis <= x->batch_axis && dims[x->batch_axis] > 1)
+    return onnx_fail(x, "a norm over the samples of a batch has no "
+                        "counterpart");
+  int64_t flat[MOST_AXES];
+  memcpy(flat, dims, sizeof flat);
+  flat[axis] = -1;
+  ins[0] = emit_reshape(x, emit_input(x, 0), flat, axis + 1);
+  for (size_t i = 1; i < 3 && has_operand(x, i); i++)
+    ins[count++] = emit_reshape(x, emit_input(x, i), &whole, 1);
+  if (x->graph->failed)
+    return false;
+  Onnx__NodeProto *norm = emit_open(x, x->at->type);
+  emit_real(x, norm, "epsilon", attribute_real(x, "epsilon", (double)1e-5F));
+  int value = emit(x, norm, ins, count);
+  return value >= 0 && emit_give(x, 0, emit_reshape(x, value, dims, rank));
+}
+
 /* The layer over the last axis, which comes last; NULL: refused. */
 static struct graph_node *norm_of_last(struct onnx *x, const char *word,
                                        const struct view *in,
@@ -122,14 +152,6 @@ static struct graph_node *norm_of_last(struct onnx *x, const char *word,
   struct axes axes;
   if (!in)
     return NULL;
-  int axis = axis_from(x, attribute_int(x, "axis", -1), in->at.rank);
-  if (axis < 0)
-    return NULL;
-  for (int i = axis; i + 1 < in->at.rank; i++)
-    if (in->at.dim[i] > 1) {
-      onnx_fail(x, "a norm over several axes has no counterpart");
-      return NULL;
-    }
   if (!to_last(x, in, in->at.rank - 1, last, &axes))
     return NULL;
   struct graph_node *node = layer_on(x, word, last->node);
@@ -137,10 +159,53 @@ static struct graph_node *norm_of_last(struct onnx *x, const char *word,
   return node;
 }
 
+static int mean_from(struct onnx *x, int value, int axis, int rank) {
+  Onnx__NodeProto *mean = emit_open(x, "ReduceMean");
+  int64_t axes[MOST_AXES];
+  int count = 0;
+  for (int i = axis; i < rank; i++)
+    axes[count++] = i;
+  if (x->opset < 18)
+    emit_ints(x, mean, "axes", axes, count);
+  const int ins[2] = {value, x->opset < 18 ? -1 : emit_numbers(x, axes, count)};
+  return value < 0 ? -1 : emit(x, mean, ins, ins[1] < 0 ? 1 : 2);
+}
+
+static bool is_read(const struct onnx *x, size_t out) {
+  int value = out < x->at->out_count ? x->at->outs[out] : -1;
+  return value >= 0 &&
+         (x->values.at[value].uses > 0 || x->values.at[value].output);
+}
+
+/* The mean, and 1 / sqrt(variance + eps), which training wants. */
+static bool give_moments(struct onnx *x) {
+  int64_t dims[MOST_AXES];
+  if (!is_read(x, 1) && !is_read(x, 2))
+    return true;
+  int value = emit_input(x, 0), rank = emit_dims(x, value, dims);
+  int axis = axis_from(x, attribute_int(x, "axis", -1), rank);
+  int mean = axis < 0 ? -1 : mean_from(x, value, axis, rank);
+  if (mean < 0 || !emit_give(x, 1, mean))
+    return false;
+  if (!is_read(x, 2))
+    return true;
+  int far = emit_two(x, "Sub", value, mean);
+  far = far < 0 ? -1 : mean_from(x, emit_two(x, "Mul", far, far), axis, rank);
+  int eps = emit_scalar(x, attribute_real(x, "epsilon", (double)1e-5F));
+  far = far < 0 ? -1 : emit_two(x, "Add", far, eps);
+  far = far < 0 ? -1 : emit_one(x, "Sqrt", far);
+  return far >= 0 && emit_give(x, 2, emit_one(x, "Reciprocal", far));
+}
+
 bool read_layer_norm(struct onnx *x) {
   static const char *const names[] = {"weight", "bias"};
   const struct view *in = input_view(x, 0);
   struct view last;
+  int several = several_axes(x, in);
+  if (!in || !give_moments(x))
+    return false;
+  if (several >= 0)
+    return norm_of_several(x, several);
   struct graph_node *node = norm_of_last(x, "ln", in, &last);
   if (!node)
     return false;
@@ -162,6 +227,9 @@ bool read_rms_norm(struct onnx *x) {
   static const char *const names[] = {"weight"};
   const struct view *in = input_view(x, 0);
   struct view last;
+  int several = several_axes(x, in);
+  if (several >= 0)
+    return norm_of_several(x, several);
   struct graph_node *node = norm_of_last(x, "rmsnorm", in, &last);
   if (!node)
     return false;

@@ -154,20 +154,35 @@ static double speed_of(const struct table *c, const struct table *s,
   return atan2(value_at(s, next, i), value_at(c, next, i));
 }
 
+/* Several tables turn a pair by one speed. */
+static bool set_speed(struct rope *rope, bool first, int64_t i, double speed) {
+  if (!rope->speed)
+    return true;
+  if (!first)
+    return near(rope->speed[i], speed);
+  rope->speed[i] = speed;
+  return true;
+}
+
 /*
  * Whether tables are cosines and sines of position times speed, for features
  * `from` on, and the speeds those of pairs (step apart if neighbours).
  */
-static bool are_waves(const struct table *c, const struct table *s,
-                      struct rope *rope, int64_t from, int64_t step) {
+static bool are_waves(struct onnx *x, const struct table *c,
+                      const struct table *s, struct rope *rope, int64_t from,
+                      int64_t step) {
+  bool first = !rope->speed;
+  if (first && c->steps > 1)
+    rope->speed =
+        arena_alloc(x->arena, (size_t)rope->half + 1, sizeof *rope->speed);
   if (c->axis != s->axis || c->steps != s->steps || c->features != s->features)
     return false;
   rope->axis = c->axis;
   for (int64_t i = 0; i < rope->half; i++) {
     int64_t at = from + i * step;
     double speed = speed_of(c, s, at);
-    double usual = pow(10000, -(double)i / (double)rope->half);
-    rope->usual = rope->usual && (c->steps == 1 || near(speed, usual));
+    if (!set_speed(rope, first, i, speed))
+      return false;
     for (int64_t p = 0; p < c->steps; p = p < 4 ? p + 1 : 2 * p - 1) {
       double cosine = value_at(c, p, at), sine = value_at(s, p, at);
       if (!near(cosine * cosine + sine * sine, 1) ||
@@ -194,7 +209,6 @@ static bool pair_of(const struct trace *a, const struct trace *b,
   pair->far = second.first - pair->a.at.first;
   second.first = pair->a.at.first;
   rope->half = second.dim[second.rank - 1];
-  rope->usual = true;
   return a->base == b->base && is_number(a->number, 1) &&
          is_number(b->number, 1) && pair->far > 0 &&
          layout_equal(&pair->a.at, &second);
@@ -222,8 +236,8 @@ static bool turned_pair(struct onnx *x, int difference, int sum,
       !table_of(x, &up[cosine], rope->half, &c[1]) ||
       !table_of(x, &up[1 - cosine], rope->half, &s[1]))
     return false;
-  return are_waves(&c[0], &s[0], rope, 0, 1) &&
-         are_waves(&c[1], &s[1], rope, 0, 1);
+  return are_waves(x, &c[0], &s[0], rope, 0, 1) &&
+         are_waves(x, &c[1], &s[1], rope, 0, 1);
 }
 
 static void set_rope(struct trace *t, const struct rope *rope, int base,
@@ -298,8 +312,8 @@ static bool rotated(struct onnx *x, const struct term terms[2], int other,
     return false;
   int64_t second = rope.neighbours ? 1 : rope.half;
   int64_t step = rope.neighbours ? 2 : 1;
-  if (!are_waves(&c, &s, &rope, 0, step) ||
-      !are_waves(&c, &s, &rope, second, step))
+  if (!are_waves(x, &c, &s, &rope, 0, step) ||
+      !are_waves(x, &c, &s, &rope, second, step))
     return false;
   set_rope(t, &rope, both.base, &whole);
   return true;

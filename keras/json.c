@@ -33,6 +33,29 @@ static struct slice address_of(const json_t *const *object) {
   return (struct slice){(const char *)object, sizeof *object};
 }
 
+/* How weights begin and are held back: half of a file, and nothing reads it. */
+static bool is_unread(const char *name) {
+  static const char *const ends[] = {"_initializer", "_regularizer",
+                                     "_constraint"};
+  for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
+    size_t length = strlen(name), end = strlen(ends[i]);
+    if (length > end && strcmp(name + length - end, ends[i]) == 0)
+      return true;
+  }
+  return false;
+}
+
+static int64_t objects_in(const json_t *value) {
+  int64_t count = json_is_object(value);
+  const char *name;
+  json_t *member;
+  size_t i;
+  json_object_foreach((json_t *)value, name, member) count +=
+      objects_in(member);
+  json_array_foreach(value, i, member) count += objects_in(member);
+  return count;
+}
+
 /* Jansson keeps the order of members, and bounds the depth. */
 static void number_objects(struct keras *k, const json_t *value,
                            int64_t *count) {
@@ -43,8 +66,15 @@ static void number_objects(struct keras *k, const json_t *value,
     const char *name;
     json_t *member;
     map_add(k->graph->arena, &k->order, key)->number = (*count)++;
-    json_object_foreach((json_t *)value, name, member)
+    void *next;
+    json_object_foreach_safe((json_t *)value, next, name, member) {
+      if (is_unread(name)) {
+        *count += objects_in(member);
+        json_object_del((json_t *)value, name);
+      } else {
         number_objects(k, member, count);
+      }
+    }
   }
   size_t i;
   json_t *item;

@@ -165,7 +165,7 @@ static void find_gathered(const struct sharding *s, size_t index) {
     facts->gathered = facts->back_gathered = *moved;
   } else if (facts->rings && s->context > 1) {
     int64_t others = 0;
-    for (int k = 1; k < facts->in_count; k++)
+    for (int k = 1; k < facts->in_count - facts->held_count; k++)
       others += tape_extent(s->tape, input_of(s->tape, op, k))->count;
     bool part = s->sharded[op->first_out];
     s->shards->role[index] = SHARD_RING;

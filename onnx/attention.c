@@ -1,7 +1,9 @@
 /* Attention, step by step or as one. */
 #include <math.h>
+#include <string.h>
 
 #include "onnx/export.h"
+#include "runtime/turn.h"
 
 static bool put_first(struct exporting *x, value_id value,
                       const struct layout *at) {
@@ -140,20 +142,33 @@ bool onnx_relative(struct exporting *x) {
   return put_first(x, NODE(x, "Add", &at, scores, y), &at);
 }
 
-/* Cosines and sines of position / base^(2 i / D): L x 1 x D/2 */
+/* The reals of the operation, and the rule's own of rope. */
+static struct map_entry *turns_of(struct exporting *x, int64_t steps,
+                                  int64_t dim, float rule[TURN_REALS]) {
+  bool stretched = strcmp(x->op.code, "stretched") == 0;
+  struct text key = text_new(x->arena);
+  for (int i = 0; i < TURN_REALS; i++)
+    rule[i] =
+        i == TURN_BASE || stretched ? (float)x->op.reals[i] : i == TURN_STRETCH;
+  text_printf(&key, "turns %lld %lld", (long long)steps, (long long)dim);
+  for (int i = 0; i < TURN_REALS; i++)
+    text_printf(&key, " %.9g", (double)rule[i]);
+  return map_add(x->arena, &x->shared, text_slice(&key));
+}
+
+/* Cosines and sines of what positions turn pairs by: L x 1 x D/2 */
 static void find_turns(struct exporting *x, int64_t steps, int64_t dim,
                        value_id turns[2]) {
   const int64_t half[2] = {1, dim / 2}, one[3] = {steps, 1, dim / 2};
   const int64_t flat[2] = {steps, dim / 2};
   struct layout angles = layout_dense(2, flat), by_head = layout_dense(3, one);
-  float base = (float)x->op.reals[0];
-  struct map_entry *entry =
-      shared(x, "turns %lld %lld %lld %lld", steps, dim, (long long)base, 0);
+  float rule[TURN_REALS];
+  struct map_entry *entry = turns_of(x, steps, dim, rule);
   const char *scope = x->model.scope;
   if (!entry->number) {
     float *slow = arena_alloc(x->arena, (size_t)dim, sizeof *slow);
     for (int64_t i = 0; i < dim / 2; i++)
-      slow[i] = powf(base, -2 * (float)i / (float)dim);
+      slow[i] = netrt_turn(rule, (ptrdiff_t)i, (ptrdiff_t)dim);
     x->model.scope = "positions";
     value_id speed = model_tensor(&x->model, ELEMENT_FLOAT, 2, half, slow);
     value_id angle =

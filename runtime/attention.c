@@ -1,5 +1,6 @@
 /* softmax and the other parts of attention, step by step or as one. */
 #include "kernel.h"
+#include "turn.h"
 
 /* exp(x - largest) / sum; or x - largest - log(sum). */
 static int softmax_rows(const struct netrt *net, const struct netrt_op *op,
@@ -41,14 +42,13 @@ KERNEL_FAST(softmax);
 KERNEL(logsoftmax);
 
 /*
- * Pairs of features of a head are turned by position / base^(2 i / D):
- * feature i with i + D / 2 as Llama does, or 2 i with 2 i + 1.
+ * Pairs of features of a head are turned by their position: feature i with
+ * i + D / 2 as Llama does, or 2 i with 2 i + 1.
  */
-static int netrt_reference_rope(const struct netrt *net,
-                                const struct netrt_op *op) {
+static int turn_pairs(const struct netrt *net, const struct netrt_op *op,
+                      const float *rule) {
   struct netrt_view views[2] = {netrt_out(net, op), netrt_in(net, op, 0)};
   int neighbours = netrt_args(net, op)[0];
-  float base = netrt_reals(net, op)[0];
   ptrdiff_t dim = size_back(&views[0], 0), heads = size_back(&views[0], 1);
   ptrdiff_t steps = size_back(&views[0], 2), half = dim / 2, l, i, h;
   struct walk walk;
@@ -56,7 +56,7 @@ static int netrt_reference_rope(const struct netrt *net,
   do
     for (l = 0; l < steps; l++)
       for (i = 0; i < half; i++) {
-        float angle = (float)l * powf(base, -2 * (float)i / (float)dim);
+        float angle = (float)l * netrt_turn(rule, i, dim);
         float c = cosf(angle), s = sinf(angle);
         ptrdiff_t first = neighbours ? 2 * i : i;
         ptrdiff_t second = neighbours ? 2 * i + 1 : i + half;
@@ -77,7 +77,19 @@ static int netrt_reference_rope(const struct netrt *net,
   return NETRT_OK;
 }
 
+static int netrt_reference_rope(const struct netrt *net,
+                                const struct netrt_op *op) {
+  const float rule[TURN_REALS] = {netrt_reals(net, op)[TURN_BASE], 1, 0};
+  return turn_pairs(net, op, rule);
+}
+
+static int netrt_reference_stretched(const struct netrt *net,
+                                     const struct netrt_op *op) {
+  return turn_pairs(net, op, netrt_reals(net, op));
+}
+
 KERNEL(rope);
+KERNEL(stretched);
 
 /* Whether query q sees key k. */
 static int sees(ptrdiff_t q, ptrdiff_t k, int32_t behind, int32_t ahead) {

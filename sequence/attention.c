@@ -65,6 +65,7 @@ static const struct arg_spec attention_specs[] = {
      .min = 2,
      .fallback = "all",
      .doc = "features of a head that rope turns, the first ones: Phi"},
+    ROPE_SPECS(attention, turns),
     {.name = "dropout",
      .type = TYPE_REAL,
      .place = PLACE_KEY,
@@ -354,7 +355,9 @@ static bool attention_shape(struct layer *layer) {
   if (!check_sequence(layer))
     return false;
   struct attention_sizes sizes = attention_sizes(layer);
+  const struct attention *attention = layer->args;
   return check_bias_words(layer) && check_lora(layer) &&
+         rope_check(layer, &attention->turns, attention->rope) &&
          check_heads(layer, &sizes) && check_cross(layer) &&
          check_rope(layer, &sizes) && check_rotary(layer, &sizes) &&
          check_relative(layer, &sizes) && check_kernel(layer) &&

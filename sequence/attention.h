@@ -3,6 +3,7 @@
 #define NETC_SEQUENCE_ATTENTION_H
 
 #include "layers/lora.h"
+#include "sequence/rope.h"
 
 enum { ATTENTION_FUSED = 1, ATTENTION_NAIVE };
 enum { ATTENTION_SCORES = 1, ATTENTION_QUERIES, ATTENTION_UNSCALED };
@@ -18,6 +19,7 @@ struct attention {
   int64_t kv;  /* heads of keys and values; 0: as many as heads */
   int64_t dim; /* features of a head; 0: channels / heads */
   int64_t rotary; /* features that rope turns; 0: all of a head */
+  struct rope_rule turns;
   int64_t window;
   struct sizes relative;
   double dropout, softcap;

@@ -59,9 +59,15 @@ static size_t by_heads(const struct attention_recorder *r, size_t in,
   return value;
 }
 
+/*
+ * matmul copies what does not lie by samples and heads inside; what it was
+ * given, the `held`, is there until it returns.
+ */
 static size_t product(const struct attention_recorder *r, size_t a, size_t b,
-                      bool transposes, struct extent out) {
-  size_t in[2] = {a, b};
+                      bool transposes, struct extent out,
+                      const size_t held[2]) {
+  size_t in[4] = {a, b, held[0], held[1]};
+  int more = r->tape->lowers ? 0 : 2;
   struct strides lies[2] = {tape_strides(r->tape, a), tape_strides(r->tape, b)};
   if (transposes)
     lies[1] = strides_move(&lies[1], 3, 2);
@@ -72,7 +78,8 @@ static size_t product(const struct attention_recorder *r, size_t a, size_t b,
       &(struct operation){.name = "matmul",
                           .does = &does,
                           .in = in,
-                          .in_count = 2,
+                          .in_count = 2 + more,
+                          .held = more,
                           .by_channel = true,
                           .out = out,
                           .keeps = KEEPS_IN(0) | KEEPS_IN(1),
@@ -206,7 +213,13 @@ static size_t talk(const struct attention_recorder *r, size_t scores,
   if (r->tape->lowers)
     out = strides_move(&out, 3, 1);
   tape_see(r->tape, value, &out);
-  return which ? turn(r, value, &out) : value;
+  return value;
+}
+
+/* Weights as the product with the values takes them. */
+static size_t turn_back(const struct attention_recorder *r, size_t weights) {
+  struct strides lies = tape_strides(r->tape, weights);
+  return r->attention->talking ? turn(r, weights, &lies) : weights;
 }
 
 /* One more score for each row: that of its head. */
@@ -294,19 +307,26 @@ static size_t drop(const struct attention_recorder *r, size_t weights) {
                                             .kept = {drops}});
 }
 
+/* Values for every head are made with the keys: repeat_kv of transformers. */
+static bool values_first(const struct attention_recorder *r) {
+  return is_module(r) || (r->s.kv != r->s.heads && !r->tape->lowers);
+}
+
 size_t attention_weigh(const struct attention_recorder *r, size_t q, size_t k,
                        size_t v) {
   struct extent unit = attention_rows(r, r->s.queries, r->s.width);
   r->tape->core = true;
-  size_t scores = product(r, q, k, true, scores_of(r));
+  size_t scores = product(r, q, k, true, scores_of(r), (size_t[]){q, k});
   if (scaled(r) == ATTENTION_SCORES)
     scores = times(r, scores, r->factor);
   scores = talk(r, cap(r, scores), 0);
   scores = mask(r, add_relative(r, scores));
   size_t weights = drop(r, talk(r, soften(r, scores), 1));
-  if (!is_module(r))
+  size_t seen = v;
+  if (!values_first(r))
     v = by_heads(r, v, r->s.keys);
-  size_t context = product(r, weights, v, false, unit);
+  size_t context = product(r, turn_back(r, weights), v, false, unit,
+                           (size_t[]){seen, weights});
   context = together(r, context, unit);
   r->tape->core = false;
   return context;
@@ -320,7 +340,7 @@ size_t attention_step_by_step(const struct attention_recorder *r, size_t q,
   r->tape->core = true;
   q = by_heads(r, q, r->s.queries);
   k = by_heads(r, k, r->s.keys);
-  if (is_module(r))
+  if (values_first(r))
     v = by_heads(r, v, r->s.keys);
   if (queries && is_module(r))
     q = times(r, q, r->factor);

@@ -163,9 +163,8 @@ static size_t turn(const struct attention_recorder *r, size_t in,
                    const struct strides *heads) {
   struct extent extent = *tape_extent(r->tape, in);
   struct strides out = strides_dense(heads->rank, heads->dim);
-  struct lowering does = {
-      .opcode = DOES_ROPE, .in = heads, .out = &out, .real = {10000}};
-  lowering_add(&does, 0); /* Llama's pairs: halves of a head */
+  struct lowering does = {.in = heads, .out = &out};
+  rope_lower(&does, &r->attention->turns, false); /* halves of a head: Llama */
   return attention_unary(r, in,
                          (struct operation){.name = "rope",
                                             .does = &does,

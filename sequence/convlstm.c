@@ -9,6 +9,9 @@
 
 enum { GATES = 4 };
 
+/* With more they are counted as one operation. */
+enum { MOST_STEPS = 2048 };
+
 struct convlstm {
   int64_t channels;
   struct sizes kernel;
@@ -143,14 +146,9 @@ static struct extent maps(const struct layer *layer, int64_t steps,
                        WIDTH_NET);
 }
 
-/*
- * Cell by cell. Each step keeps what the convolution reads, a copy; the four
- * gates, the cell before, tanh of the cell. The states are put together when
- * all are there. Behind it the gradient of each step's input is as large as
- * the whole clip: select_backward.
- */
-static size_t convlstm_trace(const struct layer *layer, struct tape *tape,
-                             const size_t *in) {
+/* All steps at once, where there are too many to be told apart. */
+static size_t whole_clip(const struct layer *layer, struct tape *tape,
+                         const size_t *in) {
   const struct convlstm *convlstm = layer->args;
   int64_t channels = convlstm->channels, read = read_channels(layer);
   int64_t steps = layer->in[0]->dim[AXIS_STEPS];
@@ -170,6 +168,122 @@ static size_t convlstm_trace(const struct layer *layer, struct tape *tape,
           .param_count = convlstm->nobias ? 1 : 2,
           .splits = true,
           .cast = CAST_LOW});
+}
+
+struct steps {
+  const struct layer *layer;
+  struct tape *tape;
+  struct extent unit; /* a state */
+  size_t clip;
+};
+
+/* Of the first `count` tensors; the others are alive until it has ended. */
+static size_t run(const struct steps *s, const size_t *in, int count, int held,
+                  struct operation op) {
+  op.in = in;
+  op.in_count = count + held;
+  op.held = held;
+  return tape_run(s->tape, &op);
+}
+
+static size_t activate(const struct steps *s, size_t x, const char *name) {
+  return run(
+      s, &x, 1, 0,
+      (struct operation){.name = name, .out = s->unit, .keeps = KEEPS_OUT});
+}
+
+/* x y; the clip is there to the end, and a state until there is a new one. */
+static size_t multiply(const struct steps *s, size_t x, size_t y, size_t old) {
+  return run(s, (size_t[]){x, y, old, s->clip}, 2, 2,
+             (struct operation){.name = "mul",
+                                .out = s->unit,
+                                .keeps = KEEPS_IN(0) | KEEPS_IN(1),
+                                .spares = true});
+}
+
+/* The clip's map of a step: two views, whose gradients are whole clips. */
+static size_t map_of(const struct steps *s) {
+  int64_t channels = shape_channels(s->layer->in[0]);
+  struct extent all = *tape_extent(s->tape, s->clip);
+  size_t whole = run(
+      s, &s->clip, 1, 0,
+      (struct operation){.name = "slice", .out = all, .result = RESULT_VIEW});
+  return run(s, &whole, 1, 0,
+             (struct operation){.name = "select",
+                                .out = maps(s->layer, 1, channels),
+                                .result = RESULT_VIEW});
+}
+
+/* Gates: input, forget, output, new. */
+static size_t cell_step(const struct steps *s, size_t hidden, size_t *cell) {
+  const struct convlstm *convlstm = s->layer->args;
+  struct extent all =
+      maps(s->layer, 1, size_product(GATES, convlstm->channels));
+  size_t read =
+      run(s, (size_t[]){map_of(s), hidden}, 2, 0,
+          (struct operation){.name = "concat",
+                             .out = maps(s->layer, 1, read_channels(s->layer)),
+                             .gradient = GRADIENT_SHARED});
+  size_t gates = run(s, &read, 1, 0,
+                     (struct operation){.name = "conv",
+                                        .out = all,
+                                        .keeps = KEEPS_IN(0),
+                                        .param_count = 2 - convlstm->nobias,
+                                        .splits = true,
+                                        .cast = CAST_LOW});
+  size_t at = run(s, &gates, 1, 0,
+                  (struct operation){.name = "split",
+                                     .out = s->unit,
+                                     .outs = GATES,
+                                     .result = RESULT_VIEW});
+  size_t in = activate(s, at, "sigmoid");
+  size_t forget = activate(s, at + 1, "sigmoid");
+  size_t out = activate(s, at + 2, "sigmoid");
+  size_t made = activate(s, at + 3, "tanh");
+  size_t parts[2] = {multiply(s, forget, *cell, hidden), 0};
+  parts[1] = multiply(s, in, made, hidden);
+  *cell = run(s, parts, 2, 0,
+              (struct operation){
+                  .name = "add", .out = s->unit, .gradient = GRADIENT_SHARED});
+  return multiply(s, out, activate(s, *cell, "tanh"), hidden);
+}
+
+/*
+ * Cell by cell, operation by operation, as ndrplz/ConvLSTM_pytorch; the states
+ * are put together when all are there.
+ */
+static size_t step_by_step(const struct layer *layer, struct tape *tape,
+                           const size_t *in) {
+  const struct convlstm *convlstm = layer->args;
+  int64_t count = layer->in[0]->dim[AXIS_STEPS];
+  struct steps s = {layer, tape, maps(layer, 1, convlstm->channels), in[0]};
+  struct extent two = s.unit;
+  two.count = size_product(2, two.count);
+  size_t hidden =
+      tape_run(tape, &(struct operation){.name = "zeros", .out = two});
+  hidden = run(&s, &hidden, 1, 0,
+               (struct operation){
+                   .name = "unbind", .out = s.unit, .result = RESULT_VIEW});
+  size_t cell =
+      tape_run(tape, &(struct operation){.name = "zeros", .out = s.unit});
+  size_t *outs = arena_alloc(tape->arena, (size_t)count + 2, sizeof *outs);
+  for (int64_t i = 0; i < count; i++)
+    outs[i] = hidden = cell_step(&s, hidden, &cell);
+  if (convlstm->last)
+    return hidden;
+  outs[count] = in[0];
+  outs[count + 1] = cell;
+  return run(&s, outs, (int)count, 2,
+             (struct operation){.name = "stack",
+                                .out = extent_of(&layer->out),
+                                .gradient = GRADIENT_SHARED});
+}
+
+static size_t convlstm_trace(const struct layer *layer, struct tape *tape,
+                             const size_t *in) {
+  bool apart = tape->profile->recurrent_steps && !tape->lowers &&
+               !tape->mixed && layer->in[0]->dim[AXIS_STEPS] <= MOST_STEPS;
+  return apart ? step_by_step(layer, tape, in) : whole_clip(layer, tape, in);
 }
 
 const struct layer_kind layer_convlstm = {

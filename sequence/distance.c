@@ -103,9 +103,19 @@ static bool distances_shape(struct layer *layer) {
 }
 
 /*
- * They are made in every forward pass, once for all samples, of differences;
- * T5's by way of several tensors as large.
+ * Numbers beside them while they are made: differences, of which T5's buckets
+ * take several tensors as large, and the positions
+ * (_relative_position_bucket of transformers/models/t5).
  */
+static int64_t work_of(const struct distances *distances, int64_t all) {
+  int64_t steps = distances->window.at[0];
+  if (!distances->buckets)
+    return all;
+  all = size_product(distances->causal ? 4 : 5, all);
+  return add_i64(all, steps, &all) ? all : INT64_MAX;
+}
+
+/* They are made in every forward pass, once for all samples. */
 static size_t distances_trace(const struct layer *layer, struct tape *tape,
                               const size_t *in) {
   const struct distances *distances = layer->args;
@@ -123,9 +133,7 @@ static size_t distances_trace(const struct layer *layer, struct tape *tape,
   }
   all.fixed = !tape->lowers;
   more = all;
-  more.count = tape->lowers         ? 0
-               : distances->buckets ? size_product(3, all.count)
-                                    : all.count;
+  more.count = tape->lowers ? 0 : work_of(distances, all.count);
   return tape_run(tape, &(struct operation){.name = "distances",
                                             .does = &does,
                                             .out = all,

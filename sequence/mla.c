@@ -15,6 +15,7 @@
 
 struct mla {
   int64_t heads, latent, rope, dim, vdim, qlatent;
+  struct rope_rule turns;
   double dropout;
   int causal, kernel;
 };
@@ -41,6 +42,7 @@ static const struct arg_spec mla_specs[] = {
      .offset = offsetof(struct mla, rope),
      .min = 2,
      .doc = "features of a head that are turned by their position"},
+    ROPE_SPECS(mla, turns),
     {.name = "dim",
      .type = TYPE_INT,
      .place = PLACE_KEY,
@@ -142,7 +144,7 @@ static bool mla_shape(struct layer *layer) {
                mla->rope);
     return false;
   }
-  return layer_same_shape(layer);
+  return rope_check(layer, &mla->turns, true) && layer_same_shape(layer);
 }
 
 /* Its parameters by place; -1: it has none. */
@@ -282,12 +284,11 @@ static size_t split(const struct recorder *m, size_t in, int64_t heads,
 static size_t rotate(const struct recorder *m, size_t in) {
   struct extent extent = *tape_extent(m->r.tape, in);
   struct strides lies = tape_strides(m->r.tape, in), out;
-  struct lowering does = {
-      .opcode = DOES_ROPE, .in = &lies, .out = &out, .real = {10000}};
+  struct lowering does = {.in = &lies, .out = &out};
   if (m->r.tape->lowers)
     lies = strides_move(&lies, 1, 2);
   out = strides_dense(lies.rank, lies.dim);
-  lowering_add(&does, 1);
+  rope_lower(&does, &m->r.attention->turns, true);
   size_t value =
       attention_unary(&m->r, in,
                       (struct operation){.name = "rope",
@@ -374,8 +375,10 @@ static size_t record(const struct recorder *m, const struct mla *mla,
 static size_t mla_trace(const struct layer *layer, struct tape *tape,
                         const size_t *in) {
   const struct mla *mla = layer->args;
-  struct attention like = {
-      .heads = mla->heads, .causal = mla->causal, .dropout = mla->dropout};
+  struct attention like = {.heads = mla->heads,
+                           .turns = mla->turns,
+                           .causal = mla->causal,
+                           .dropout = mla->dropout};
   struct recorder m = {.s = sizes_of(layer), .at = places_of(mla)};
   m.r = (struct attention_recorder){.tape = tape,
                                     .layer = layer,

@@ -25,7 +25,7 @@ bool recurrent_has_steps(const struct layer *layer, const struct tape *tape) {
   const struct recurrent *recurrent = layer->args;
   int64_t ways = recurrent_directions(recurrent), most = MOST_STEPS;
   return tape->profile->recurrent_steps && !tape->lowers && !tape->mixed &&
-         !recurrent->norm && !recurrent->reset_first &&
+         (!recurrent->norm || ways == 1) && !recurrent->reset_first &&
          layer->in[0]->dim[0] <= most / ways / recurrent->layers;
 }
 
@@ -103,6 +103,8 @@ static size_t chunk(struct steps *s, size_t gates) {
 }
 
 static bool has_bias(const struct steps *s, bool second) {
+  if (s->recurrent->norm)
+    return false;
   int params = recurrent_param_count(s->recurrent) - (s->recurrent->proj > 0);
   return params > 2 + (int)second;
 }
@@ -125,6 +127,20 @@ static size_t rnn_step(struct steps *s, size_t x, size_t hidden) {
   return activate(s, sum, "tanh", RESULT_NEW);
 }
 
+/* The state of an lstm that has a projection. */
+static size_t project(struct steps *s, size_t hidden) {
+  if (s->recurrent->proj == 0)
+    return hidden;
+  int params = recurrent_param_count(s->recurrent);
+  return unary(s, hidden,
+               (struct operation){.name = "project",
+                                  .out = s->out,
+                                  .keeps = KEEPS_IN(0),
+                                  .first_param = s->first_param + params - 1,
+                                  .param_count = 1,
+                                  .spares = true});
+}
+
 /* Gates: input, forget, cell, output. */
 static size_t lstm_step(struct steps *s, size_t x, size_t hidden,
                         size_t *cell) {
@@ -136,17 +152,7 @@ static size_t lstm_step(struct steps *s, size_t x, size_t hidden,
   size_t out = activate(s, at + 3, "sigmoid", RESULT_VIEW);
   size_t old = multiply(s, forget, *cell);
   *cell = add(s, old, multiply(s, in, gate));
-  hidden = multiply(s, out, activate(s, *cell, "tanh", RESULT_NEW));
-  if (s->recurrent->proj == 0)
-    return hidden;
-  int params = recurrent_param_count(s->recurrent);
-  return unary(s, hidden,
-               (struct operation){.name = "project",
-                                  .out = s->out,
-                                  .keeps = KEEPS_IN(0),
-                                  .first_param = s->first_param + params - 1,
-                                  .param_count = 1,
-                                  .spares = true});
+  return project(s, multiply(s, out, activate(s, *cell, "tanh", RESULT_NEW)));
 }
 
 /* Gates: reset, update, new. */
@@ -248,6 +254,102 @@ static size_t finals(struct steps *s, size_t out, size_t count) {
                                  .gradient = GRADIENT_SHARED});
 }
 
+/* Products whose norms are the layer's parameters from 2 on. */
+static size_t normed(struct steps *s, size_t x, bool state,
+                     const size_t held[2]) {
+  enum { NORM_PARAMS = 4 }; /* scale, shift, and two buffers */
+  size_t product = matrix(s, x, state, s->all, SIZE_MAX);
+  return many(
+      s, &product, 1, held, held[0] == SIZE_MAX ? 0 : 2,
+      (struct operation){
+          .name = "bn",
+          .out = s->all,
+          .keeps = KEEPS_IN(0),
+          .kept = {extent_fixed(size_product(2, s->all.count), WIDTH_F32)},
+          .always_makes = true,
+          .first_param = s->first_param + 2 + NORM_PARAMS * state,
+          .param_count = 2});
+}
+
+static size_t sum(struct steps *s, size_t x, size_t y, struct extent out) {
+  return binary(s, x, y,
+                (struct operation){
+                    .name = "add", .out = out, .gradient = GRADIENT_SHARED});
+}
+
+/* sigmoid(f) c + sigmoid(i) tanh(g), sigmoid(o) tanh(c) */
+static size_t normed_lstm(struct steps *s, size_t sums, size_t *cell) {
+  size_t at = chunk(s, sums);
+  size_t old = multiply(s, activate(s, at + 1, "sigmoid", RESULT_NEW), *cell);
+  size_t in = activate(s, at, "sigmoid", RESULT_NEW);
+  size_t more = multiply(s, in, activate(s, at + 2, "tanh", RESULT_NEW));
+  *cell = sum(s, old, more, s->unit);
+  size_t out = activate(s, at + 3, "sigmoid", RESULT_NEW);
+  return multiply(s, out, activate(s, *cell, "tanh", RESULT_NEW));
+}
+
+/* (1 - z) tanh(n + r hn) + z h */
+static size_t normed_gru(struct steps *s, const size_t both[2], size_t hidden) {
+  size_t x = chunk(s, both[0]), h = chunk(s, both[1]), gate[2];
+  for (size_t i = 0; i < 2; i++)
+    gate[i] = activate(s, sum(s, x + i, h + i, s->unit), "sigmoid", RESULT_NEW);
+  size_t rest =
+      unary(s, gate[1], (struct operation){.name = "sub", .out = s->unit});
+  size_t made = sum(s, x + 2, multiply(s, gate[0], h + 2), s->unit);
+  made = multiply(s, rest, activate(s, made, "tanh", RESULT_NEW));
+  return sum(s, made, multiply(s, gate[1], hidden), s->unit);
+}
+
+/*
+ * A layer with batch norm inside, which no library has: as Normed of
+ * tools/sequence_truth.py, whose variables hold what they had before.
+ */
+static size_t normed_layer(struct steps *s, size_t x) {
+  struct extent in = *tape_extent(s->tape, x), out = s->out;
+  in.count /= s->count;
+  out.count = size_product(s->count, out.count);
+  size_t each = unary(s, x,
+                      (struct operation){.name = "unbind",
+                                         .out = in,
+                                         .outs = (int)s->count,
+                                         .result = RESULT_VIEW});
+  size_t hidden = zeros(s, s->state), sums = SIZE_MAX;
+  size_t cell = s->gates == 4 ? zeros(s, s->units) : SIZE_MAX;
+  size_t both[2] = {SIZE_MAX, SIZE_MAX}, none[2] = {SIZE_MAX, SIZE_MAX};
+  for (int64_t i = 0; i < s->count; i++) {
+    size_t now[2] = {normed(s, each + (size_t)i, false, none)};
+    now[1] = normed(s, hidden, true, both);
+    memcpy(both, now, sizeof both);
+    if (s->gates != 3) /* parts of an lstm's are there until new ones are */
+      sums =
+          many(s, both, 2, &sums, s->gates == 4 && i > 0,
+               (struct operation){
+                   .name = "add", .out = s->all, .gradient = GRADIENT_SHARED});
+    if (s->gates == 1)
+      hidden = activate(s, sums, "tanh", RESULT_NEW);
+    else if (s->gates == 4)
+      hidden = project(s, normed_lstm(s, sums, &cell));
+    else
+      hidden = normed_gru(s, both, hidden);
+    s->outs[i] = hidden;
+  }
+  size_t held[5] = {both[0], both[1], x, cell, sums};
+  return many(s, s->outs, (size_t)s->count, held, s->gates == 4 ? 5 : 3,
+              (struct operation){
+                  .name = "stack", .out = out, .gradient = GRADIENT_SHARED});
+}
+
+static size_t normed_layers(struct steps *s, size_t in) {
+  for (int64_t i = 0; i < s->recurrent->layers; i++) {
+    s->first_param = (int)i * recurrent_param_count(s->recurrent);
+    in = normed_layer(s, in);
+    if (i + 1 < s->recurrent->layers)
+      in = recurrent_dropout(s->recurrent, s->tape, in,
+                             *tape_extent(s->tape, in));
+  }
+  return in;
+}
+
 size_t recurrent_steps(const struct layer *layer, struct tape *tape, size_t in,
                        int64_t gates) {
   const struct recurrent *recurrent = layer->args;
@@ -265,6 +367,8 @@ size_t recurrent_steps(const struct layer *layer, struct tape *tape, size_t in,
   s.outs = arena_alloc(tape->arena, 2 * (size_t)s.count + 1, sizeof *s.outs);
   s.last_hidden = arena_alloc(tape->arena, all, sizeof *s.last_hidden);
   s.last_cell = arena_alloc(tape->arena, all, sizeof *s.last_cell);
+  if (recurrent->norm)
+    return normed_layers(&s, in);
   s.hidden = zeros(&s, size_product((int64_t)all, s.state));
   if (gates == 4)
     s.cell = zeros(&s, size_product((int64_t)all, s.units));

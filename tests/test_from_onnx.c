@@ -132,7 +132,8 @@ static void layers_are_those_that_the_list_has(void **state) {
       "examples/zoo/mobilenet_v3.net", "examples/zoo/convnext.net",
       "examples/zoo/gpt2.net",         "examples/zoo/gru_lm.net",
       "examples/zoo/dcgan_g.net",      "examples/zoo/yolov3.net",
-      "tests/data/onnx/windows.net",   "tests/data/onnx/shapes.net"};
+      "tests/data/onnx/windows.net",   "tests/data/onnx/shapes.net",
+      "tests/data/onnx/boxes.net"};
   struct run r = run("%s import --types", NETC);
   assert_int_equal(r.status, 0);
   struct paths paths = find_paths("tests/data/import/onnx", ".onnx");
@@ -209,9 +210,9 @@ static void a_gru_gives_what_onnx_says(void **state) {
 static void weights_come_back(void **state) {
   (void)state;
   static const char *const nets[] = {
-      "examples/zoo/lenet5.net", "examples/zoo/squeezenet.net",
-      "examples/zoo/m5.net", "examples/zoo/shufflenet_v2.net",
-      "examples/zoo/dcgan_g.net"};
+      "examples/zoo/lenet5.net",  "examples/zoo/squeezenet.net",
+      "examples/zoo/m5.net",      "examples/zoo/shufflenet_v2.net",
+      "examples/zoo/dcgan_g.net", "tests/data/onnx/boxes.net"};
   const char *folder = scratch("weights");
   for (size_t i = 0; i < sizeof nets / sizeof *nets; i++) {
     char path[512], options[1024];

@@ -16,6 +16,9 @@ static const struct model {
     {"phi", "attention 4 causal rope rotary=4 }", 4256},
     {"gemma", "attention 4 kv=1 window=3 causal qknorm rope softcap=5 nobias",
      2608},
+    {"far", "attention 4 kv=2 causal rope base=500000 nobias }", 3104},
+    {"linear", "kv=2 causal rope base=1000000 stretch=8 nobias\n", 3104},
+    {"llama3", "rope base=500000 stretch=8 trained=8192 nobias\n", 3104},
     {"neox", "\nattention 4 causal rope rotary=4 packed\n", 4224},
     {"gptj", "\nattention 4 causal rope rotary=4 nobias\n", 4096},
     {"meta", "\nattention 4 causal rope nobias packed\n", 4096},
@@ -35,6 +38,12 @@ static const struct model {
      3072},
     {"fused_mha", "\nattention 4 causal rope nobias\nattention 4 bias=qkv\n",
      8288},
+    {"cached",
+     "\nadd {} { rmsnorm eps=1e-06; attention 4 kv=2 causal rope nobias }\n",
+     3744},
+    {"cached_joined",
+     "\nadd {} { rmsnorm eps=1e-06; attention 4 kv=2 causal rope nobias }\n",
+     3744},
 };
 
 static void attention_of_exporters_gives_its_values(void **state) {
@@ -72,13 +81,18 @@ static void attention_of_exporters_gives_its_values(void **state) {
 static void differences_are_said(void **state) {
   (void)state;
   char *source = import(FOLDER "/fused_llama.onnx", "");
-  char *far = import(FOLDER "/far.onnx", "");
-  assert_holds(far, "# The file's rope turns by other angles than those of "
-                    "base 10000");
+  char *far = import(FOLDER "/other.onnx", "");
+  assert_holds(far, "# The file's rope turns by other angles than those of a "
+                    "base (yarn, longrope)");
   assert_holds(far, "attention 4 kv=2 causal rope nobias }");
   free(far);
   assert_holds(source, "# `present.key` and 1 more are left out");
   assert_holds(source, "# `attention_mask` and 2 more are left out");
+  free(source);
+  source = import(FOLDER "/cached.onnx", "");
+  assert_holds(source,
+               "# `past_key_values.0.key` and 1 more are left out: all");
+  assert_holds(source, "# `present.0.key` and 1 more are left out: nothing");
   free(source);
   source = import(FOLDER "/masked.onnx", "");
   assert_holds(source, "# `attention_mask` is left out: no position is");
@@ -96,13 +110,20 @@ static void attention_comes_back(void **state) {
       "{}\n"
       "m: linear 24\n"
       "attention 4 qkln kv=1 dim=6 causal\n"
+      "attention 3 rope base=500000 nobias\n"
+      "attention 2 rope base=20000 stretch=2.5 nobias\n"
+      "attention 2 rope base=500000 stretch=8 trained=8192 kv=1 nobias\n"
       "attention 4 softcap=5 causal bias=qkv out=40\n"
       "attention 4 packed kv=2\n"
       "add { rmsnorm; attention 8 cross=m nobias scale=none } {}\n";
   static const char *const found[] = {
       "attention 4 kv=2 window=5 causal qknorm rope nobias",
       "attention 4 kv=1 causal qkln",
-      "attention 4 causal softcap=5 bias=qkv out=40", "attention 4 kv=2 packed",
+      "attention 3 rope base=500000 nobias",
+      "attention 2 rope base=20000 stretch=2.5 nobias",
+      "attention 2 kv=1 rope base=500000 stretch=8 trained=8192 nobias",
+      "attention 4 causal softcap=5 bias=qkv out=40",
+      "attention 4 kv=2 packed",
       "attention 8 scale=none nobias cross="};
   const char *folder = scratch("heads");
   char options[1024], path[512];

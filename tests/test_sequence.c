@@ -11,21 +11,16 @@ struct truth {
 };
 
 /*
- * Peaks that differ, in percent: a batch of 1 repeats one head of keys without
- * a copy; the gradients of views of a packed projection are put together by
- * way of others; recurrent layers with batch norm inside or a reset gate
- * before its product, and convlstm, run cell by
- * cell; convolutions of small maps lay their weights out anew; indices are
- * copied.
+ * Peaks that differ, in percent. A gru with its reset gate before the product
+ * is one operation, whose steps PyTorch has one by one, with the state's matrix
+ * in two parts, as netc has none. In xca a reshape that joins axes of a
+ * permuted map is a view in PyTorch and a copy here; its product then goes by
+ * samples.
  */
 static const struct {
   const char *words;
   int percent;
-} inexact[] = {{"kv=1 ", 2},      {"talking scale=queries views", 7},
-               {"norm=bn", 24},   {"reset=before", 14},
-               {"xca 4", 10},     {"linear_attention 4", 5},
-               {"buckets=", 24},  {"convlstm ", 25},
-               {"convlstm 16", 3}};
+} inexact[] = {{"reset=before", 14}, {"xca 4", 8}};
 
 static int64_t peak_of(json_t *json) {
   int64_t forward = training(json, "forward_peak_bytes");

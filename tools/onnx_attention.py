@@ -63,7 +63,7 @@ class Llama(nn.Module):
     """transformers: rope by halves, keys and values for several heads."""
 
     def __init__(self, kv=2, rotary=DIM, more=0., norms=False, cap=0, window=0,
-                 bias=False, base=10000):
+                 bias=False, base=10000, slower=None):
         super().__init__()
         self.kv, self.rotary, self.cap, self.window = kv, rotary, cap, window
         self.before = RMSNorm(WIDTH, more)
@@ -76,6 +76,8 @@ class Llama(nn.Module):
         self.norms = norms
         self.register_buffer("inv_freq", 1 / base ** (
             torch.arange(0, rotary, 2).float() / rotary))
+        if slower:
+            self.inv_freq = slower(self.inv_freq)
 
     def forward(self, x):
         y = self.before(x)
@@ -109,6 +111,16 @@ class Llama(nn.Module):
                             dtype=torch.float32)
         y = (weights @ v).transpose(1, 2).contiguous().reshape(b, steps, -1)
         return x + self.o(y)
+
+
+def llama3(speed, factor=8., low=1., high=4., trained=8192):
+    """_compute_llama3_parameters of transformers' modeling_rope_utils.py"""
+    length = 2 * math.pi / speed
+    slow = torch.where(length > trained / low, speed / factor, speed)
+    smooth = (trained / length - low) / (high - low)
+    medium = (1 - smooth) * slow / factor + smooth * slow
+    between = ~(length < trained / high) * ~(length > trained / low)
+    return torch.where(between, medium, slow)
 
 
 class NeoX(nn.Module):
@@ -289,12 +301,96 @@ def masked(folder):
     numpy.save(path + ".y.npy", net(*inputs).detach().numpy())
 
 
+class Cached(nn.Module):
+    """transformers' Llama with keys and values of earlier positions."""
+
+    def __init__(self, kv=2, joined=False):
+        super().__init__()
+        self.kv, self.joined = kv, joined
+        self.words = nn.Embedding(20, WIDTH)
+        self.norm = RMSNorm(WIDTH)
+        self.q = nn.Linear(WIDTH, HEADS * DIM, bias=False)
+        self.k = nn.Linear(WIDTH, kv * DIM, bias=False)
+        self.v = nn.Linear(WIDTH, kv * DIM, bias=False)
+        self.o = nn.Linear(HEADS * DIM, WIDTH, bias=False)
+        self.register_buffer("inv_freq", 1 / 10000 ** (
+            torch.arange(0, DIM, 2).float() / DIM))
+
+    def forward(self, input_ids, attention_mask, past_key, past_value):
+        x = self.words(input_ids)
+        b, steps = input_ids.shape
+        past = past_key.shape[2]
+        y = self.norm(x)
+        q, k, v = [f(y).view(b, steps, -1, DIM).transpose(1, 2)
+                   for f in (self.q, self.k, self.v)]
+        place = torch.arange(past, past + steps)[None, None].float()
+        turns = (self.inv_freq[None, :, None] @ place).transpose(1, 2)
+        turns = torch.cat((turns, turns), -1)[:, None]
+        q = q * turns.cos() + rotate_half(q) * turns.sin()
+        k = k * turns.cos() + rotate_half(k) * turns.sin()
+        k, v = torch.cat((past_key, k), 2), torch.cat((past_value, v), 2)
+        whole = past + steps
+        if self.joined:  # 4.30: _make_causal_mask
+            mask = torch.full((steps, steps), LEAST)
+            at = torch.arange(steps)
+            mask = mask.masked_fill(at < (at + 1).view(steps, 1), 0)
+            mask = torch.cat((torch.zeros(steps, past), mask), -1)[None, None]
+            padding = 1 - attention_mask[:, None, None, :].expand(
+                b, 1, steps, whole).float()
+            mask = mask + padding.masked_fill(padding.bool(), LEAST)
+        else:  # 4.45: _prepare_4d_causal_attention_mask_with_cache_position
+            mask = torch.full((steps, whole), LEAST)
+            mask = mask * (torch.arange(whole)
+                           > torch.arange(past, whole).view(-1, 1))
+            mask = mask[None, None].expand(b, 1, -1, -1).clone()
+            hidden = mask + attention_mask[:, None, None, :] == 0
+            mask = mask.masked_fill(hidden, LEAST)
+        scores = q @ repeat_kv(k, HEADS // self.kv).transpose(2, 3) * DIM ** -.5
+        y = F.softmax(scores + mask, -1) @ repeat_kv(v, HEADS // self.kv)
+        y = self.o(y.transpose(1, 2).reshape(b, steps, -1))
+        return x + y, k, v
+
+
+def cached(folder):
+    names = ["input_ids", "attention_mask", "past_key_values.0.key",
+             "past_key_values.0.value"]
+    past = {0: "batch_size", 2: "past_sequence_length"}
+    axes = {"attention_mask": {0: "batch_size", 1: "total_sequence_length"},
+            names[2]: past, names[3]: past}
+    for name, joined in ("cached", False), ("cached_joined", True):
+        net, path = Cached(joined=joined).eval(), os.path.join(folder, name)
+        x, far = torch.randint(0, 20, (1, STEPS)), torch.zeros(1, 2, 0, DIM)
+        more = torch.randn(1, 2, 3, DIM)
+        torch.onnx.export(
+            net, (x, torch.ones(1, STEPS + 3).long(), more, more),
+            path + ".onnx", input_names=names,
+            output_names=["y", "present.0.key", "present.0.value"],
+            opset_version=14, dynamic_axes=axes)
+        strip(path + ".onnx")
+        numpy.save(path + ".x.npy", x.numpy())
+        numpy.save(path + ".y.npy", net(x, torch.ones_like(x), far, far)[
+            0].detach().numpy())
+
+
 def exported(folder):
     nets = {
         "llama": Llama(), "phi": Llama(kv=4, rotary=4, bias=True),
         "gemma": Llama(kv=1, more=1., norms=True, cap=5., window=3),
         "neox": NeoX(), "gptj": GPTJ(), "meta": Meta(), "t5": T5(),
         "torch": Torch(), "window": Window(), "far": Llama(base=5e5)}
+    export(folder, nets)
+
+
+def stretched(folder):
+    torch.manual_seed(7)
+    export(folder, {
+        "linear": Llama(base=1e6, slower=lambda speed: speed / 8),
+        "llama3": Llama(base=5e5, slower=llama3),
+        # Angles of no base, as those of yarn.
+        "other": Llama(slower=lambda speed: speed * torch.linspace(1, .3, 4))})
+
+
+def export(folder, nets):
     for name, net in nets.items():
         x = torch.randn(1, 9 if name == "window" else STEPS, WIDTH)
         net.eval()
@@ -305,7 +401,7 @@ def exported(folder):
                           output_names=["y"], opset_version=14,
                           do_constant_folding=name != "window")
         strip(path + ".onnx")
-        if name == "far":  # netc turns by other angles, and says so
+        if name == "other":  # netc turns by other angles, and says so
             continue
         numpy.save(path + ".x.npy", x.numpy())
         numpy.save(path + ".y.npy", y.numpy())
@@ -538,6 +634,8 @@ def main():
     fused_llama(sys.argv[1])
     fused_gqa(sys.argv[1])
     fused_mha(sys.argv[1])
+    stretched(sys.argv[1])
+    cached(sys.argv[1])
 
 
 main()

@@ -361,10 +361,11 @@ def moves():
          lambda x: torch.cat([x[:, -1, :4], x[:, 0, 4:]], 1), [2])
 
 
-def rope(x, base, neighbours):
+def rope(x, base, neighbours, speed=None):
     length, dim = x.shape[-3], x.shape[-1]
-    angle = torch.outer(torch.arange(length, dtype=torch.float64),
-                        base ** (-torch.arange(0, dim, 2) / dim).double())
+    if speed is None:
+        speed = base ** (-torch.arange(0, dim, 2) / dim).double()
+    angle = torch.outer(torch.arange(length, dtype=torch.float64), speed)
     c, s = angle.cos()[:, None], angle.sin()[:, None]
     if neighbours:
         a, b = x[..., ::2], x[..., 1::2]
@@ -610,11 +611,34 @@ def reset_first():
              [ways, bias | 4], work=batch * steps * rows)
 
 
+def slower_turns():
+    """linear, and _compute_llama3_parameters of modeling_rope_utils.py"""
+    def run(x, base, factor, trained, neighbours):
+        dim = x.shape[-1]
+        speed = base ** (-torch.arange(0, dim, 2).double() / dim)
+        slow = speed / factor
+        if trained:
+            length = 2 * numpy.pi / speed
+            smooth = (trained / length - 1) / (4 - 1)
+            medium = (1 - smooth) * speed / factor + smooth * speed
+            slow = torch.where(length > trained, slow, torch.where(
+                length < trained / 4, speed, medium))
+        return rope(x, None, neighbours, slow)
+
+    for pairs, base, factor, trained in (
+            (0, 10000., 4., 0), (1, 1e6, 2.5, 0), (0, 500000., 8., 100),
+            (1, 10000., 32., 300)):
+        case("stretched", f"by {factor} of {base:.0f}, {trained} trained",
+             [Input(3 if pairs else 1, 9, 2, 16)],
+             lambda x: run(x, base, factor, trained, pairs), [pairs],
+             [base, factor, trained])
+
+
 def main():
     torch.set_num_threads(1)
     for make in (convolutions, pools, products, norms, values, moves,
                  attentions, recurrent, arithmetic,
-                 distances, gelu_by_tanh, reset_first):
+                 distances, gelu_by_tanh, reset_first, slower_turns):
         make()
     lines = []
     with open(f"{sys.argv[1]}/cases.bin", "wb") as binary:

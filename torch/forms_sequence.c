@@ -1,4 +1,6 @@
 /* Dense layers and those of sequences. */
+#include <math.h>
+
 #include "torch/form.h"
 
 /* Dense */
@@ -173,7 +175,8 @@ static bool is_special(const struct form *f) {
   return form_int(f, "out") || form_word(f, "noout") || form_word(f, "scale") ||
          form_word(f, "qknorm") || form_real(f, "softcap") > 0 ||
          form_word(f, "sinks") || form_word(f, "talking") ||
-         form_int(f, "rotary");
+         form_int(f, "rotary") || form_real(f, "base") > 0 ||
+         form_real(f, "stretch") > 0;
 }
 
 /* The letters of the projections that have a bias. */
@@ -219,6 +222,17 @@ static struct slice or_none(const struct form *f, const char *arg) {
   return value ? form_number(f, value) : slice_of("None");
 }
 
+/* The same of a number that need not be whole. */
+static struct slice real_or(const struct form *f, const char *arg,
+                            const char *usual) {
+  double value = form_real(f, arg);
+  if (!(value > 0))
+    return slice_of(usual);
+  return value < floor(value) || value > floor(value)
+             ? form_decimal(f, value)
+             : form_number(f, (int64_t)value);
+}
+
 static struct slice quoted(const struct form *f, struct slice word) {
   struct text text = text_new(f->arena);
   text_put(&text, "\"");
@@ -238,13 +252,16 @@ static void put_special(struct form *f) {
     out = form_number(f, 0);
   if (form_word(f, "qknorm") == 1)
     f->helpers |= 1u << HELPER_RMSNorm;
-  code_format(&f->make, "%k%k%k%k%k%k%k", "out", "None", out, "scale",
+  code_format(&f->make, "%k%k%k%k%k%k%k%k%k%k", "out", "None", out, "scale",
               "\"scores\"", slice_of(scales[form_word(f, "scale")]), "norm",
               "None", slice_of(norms[form_word(f, "qknorm")]), "softcap",
               "None", cap > 0 ? form_decimal(f, cap) : slice_of("None"),
               "sinks", "False", form_truth(form_word(f, "sinks")), "talking",
               "False", form_truth(form_word(f, "talking")), "rotary", "None",
-              or_none(f, "rotary"));
+              or_none(f, "rotary"), "base", "10000",
+              real_or(f, "base", "10000"), "stretch", "1",
+              real_or(f, "stretch", "1"), "trained", "None",
+              or_none(f, "trained"));
 }
 
 static void put_attention(struct form *f, const char *name) {

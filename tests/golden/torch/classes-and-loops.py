@@ -20,10 +20,13 @@ class Learned(nn.Module):
             self.register_parameter(name, nn.Parameter(tensor))
 
 
-def rotate(x, base=10000.0):
+def rotate(x, base=10000.0, stretch=1.0, trained=None):
     """Turns pairs of features, one of each half, by their position."""
     half = x.shape[-1] // 2
     slower = base ** (-torch.arange(half, device=x.device) / half)
+    turns = slower * (trained or 0) / (2 * math.pi)
+    kept = ((turns - 1) / 3).clamp(0, 1)  # Llama 3.1
+    slower = slower * ((1 - kept) / stretch + kept)
     angle = torch.arange(x.shape[-2], device=x.device)[:, None] * slower
     sine, cosine = angle.sin(), angle.cos()
     a, b = x[..., :half], x[..., half:]

@@ -1,5 +1,5 @@
 # newer, by netc 0.2.0:
-# 8,005 parameters, 71,394 MACs a sample
+# 8,293 parameters, 76,770 MACs a sample
 #
 # Layers are called as in netc's report, so that load_state_dict() takes what
 # `netc weights` writes. Maps are N C H W, sequences N L C.
@@ -34,10 +34,13 @@ class RMSNorm(nn.Module):
         return rms_norm(x, self.eps) * self.weight
 
 
-def rotate(x, base=10000.0):
+def rotate(x, base=10000.0, stretch=1.0, trained=None):
     """Turns pairs of features, one of each half, by their position."""
     half = x.shape[-1] // 2
     slower = base ** (-torch.arange(half, device=x.device) / half)
+    turns = slower * (trained or 0) / (2 * math.pi)
+    kept = ((turns - 1) / 3).clamp(0, 1)  # Llama 3.1
+    slower = slower * ((1 - kept) / stretch + kept)
     angle = torch.arange(x.shape[-2], device=x.device)[:, None] * slower
     sine, cosine = angle.sin(), angle.cos()
     a, b = x[..., :half], x[..., half:]
@@ -166,15 +169,17 @@ class SpecialAttention(Attention):
     out is the features of the output, 0 without a projection; scale says what
     is divided by the root of dim, norm what each head's queries and keys go
     through; softcap bounds scores, sinks add one to each row, talking mixes
-    the heads before and behind softmax, rotary is what rope turns of them.
+    the heads before and behind softmax, rotary is what rope turns of them,
+    base and the others how far.
     """
 
     def __init__(self, channels, heads, out=None, scale="scores", norm=None,
                  softcap=None, sinks=False, talking=False, rotary=None,
-                 **options):
+                 base=10000.0, stretch=1.0, trained=None, **options):
         super().__init__(channels, heads, **options)
         self.scale, self.norm, self.softcap = scale, norm, softcap
         self.talking, self.rotary = talking, rotary
+        self.turns = base, stretch, trained
         if out == 0:
             self.out_proj = nn.Identity()
         elif out:
@@ -190,7 +195,8 @@ class SpecialAttention(Attention):
         if self.norm:
             q, k = self.q_norm(q), self.k_norm(k)
         part, passed = self.rotary or self.dim, (q, k)
-        q, k = super().turned(q[..., :part], k[..., :part])
+        if self.rope:
+            q, k = (rotate(y[..., :part], *self.turns) for y in passed)
         if self.rotary:
             q, k = (torch.cat([y, x[..., part:]], -1)
                     for y, x in zip((q, k), passed))
@@ -284,9 +290,11 @@ class Newer(nn.Module):
         self.linear2 = nn.Linear(8, 8)
         self.attention6 = SpecialAttention(8, 2, causal=True, rope=True,
                                            rotary=2)
-        self.attention7 = SpecialAttention(8, 2, dim=3, out=0)
-        self.attention8 = SpecialAttention(6, 3, bias="kv", out=8)
-        self.attention9 = PackedSpecialAttention(8, 2, norm=RMSNorm)
+        self.attention7 = SpecialAttention(8, 2, causal=True, rope=True,
+                                           base=500000, stretch=8, trained=64)
+        self.attention8 = SpecialAttention(8, 2, dim=3, out=0)
+        self.attention9 = SpecialAttention(6, 3, bias="kv", out=8)
+        self.attention10 = PackedSpecialAttention(8, 2, norm=RMSNorm)
 
     def forward(self, a, b):
         x = self.conv1.bn(self.conv1(F.pad(a, (0, 1, 0, 1))))
@@ -352,7 +360,8 @@ class Newer(nn.Module):
         t2 = self.attention6(t2)
         t2 = self.attention7(t2)
         t2 = self.attention8(t2)
-        t2 = self.attention9(t2, b)
+        t2 = self.attention9(t2)
+        t2 = self.attention10(t2, b)
         t2 = F.glu(t2, 2)
         t2 = F.normalize(t2, dim=2)
         t2 = t2.mean(1, keepdim=True)
