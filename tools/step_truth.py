@@ -11,6 +11,7 @@ the peak of forward and backward of the sum of the outputs, sampled after every
 operation. Run by hand when a rule of what is kept changes.
 """
 import sys
+import weakref
 
 import torch
 import torch.nn.functional as F
@@ -80,21 +81,29 @@ def backward(out):
     total.backward()
 
 
+class Held:
+    """A tensor that autograd keeps; what nothing leads back to goes."""
+
+    def __init__(self, tensor):
+        self.tensor = tensor
+
+
 def measure(model, inputs):
     """Bytes that are saved, of gradients, and at the peak."""
     outside = {key_of(t) for t in
                [*inputs, *model.parameters(), *model.buffers()]}
-    kept = {}
+    kept = []
 
     def pack(tensor):
+        held = Held(tensor)
         if key_of(tensor) not in outside:
-            kept[key_of(tensor)] = tensor.storage().nbytes(), tensor
-        return tensor
-    with torch.autograd.graph.saved_tensors_hooks(pack, lambda t: t):
+            kept.append(weakref.ref(held))
+        return held
+    with torch.autograd.graph.saved_tensors_hooks(pack, lambda h: h.tensor):
         out = model(*inputs)
-    saved = sum(size for size, _ in kept.values())
-    kept.clear()
-    del out
+    alive = [held().tensor for held in kept if held()]
+    saved = sum({key_of(t): t.storage().nbytes() for t in alive}.values())
+    del out, alive
     with Watch(outside) as watch:
         # Numbers that are saved as tensors no operation makes.
         with torch.autograd.graph.saved_tensors_hooks(watch.note,
@@ -590,6 +599,34 @@ for word, more in [("lora=2", {}), ("lora=2 lora_on=qkvo", {"on": "qkvo"}),
 row("input 6 : i64; freeze { embed 10 8; add { ln; attention 2 naive lora=2 } "
     "{}; add { ln; linear 16 lora=2 gelu; linear 8 } {}; ln; linear 10 "
     "nobias }", (6,), lambda: Adapted(), torch.int64, peak=False)
+
+# The same with a length for each output.
+row("input 8; linear 8 lora=2 dora; linear 8 lora=2 dora", (8,),
+    lambda: seq(Lora(lin(8, 8), 2, dora=True), Lora(lin(8, 8), 2, dora=True)))
+row("input 4x8; linear 8; linear 16 nobias lora=3 lora_alpha=6 dora; linear 4",
+    (4, 8), lambda: seq(lin(8, 8), Lora(lin(8, 16, False), 3, 6, dora=True),
+                        lin(16, 4)))
+row("input 40x8; linear 8; linear 8 lora=2 dora; linear 4", (40, 8),
+    lambda: seq(lin(8, 8), Lora(lin(8, 8), 2, dora=True), lin(8, 4)))
+row("input 4x8; linear 24 lora=2 dora; gelu; linear 8 lora=2 dora", (4, 8),
+    lambda: seq(Lora(lin(8, 24), 2, dora=True), nn.GELU(),
+                Lora(lin(24, 8), 2, dora=True)))
+row("input 4x8; linear 8 lora=2 lora_dropout=0.1 dora; gelu; linear 8 lora=2 "
+    "lora_dropout=0.1 dora", (4, 8), lambda: seq(
+        Lora(lin(8, 8), 2, dropout=0.1, dora=True), nn.GELU(),
+        Lora(lin(8, 8), 2, dropout=0.1, dora=True)), peak=False)
+row("input 5x5x6; conv 6 3x3 pad lora=2 dora; bn frozen; relu; fc 10 lora=4 "
+    "dora", (6, 5, 5), lambda: seq(
+        Lora(conv(6, 6), 2, dora=True), ice(nn.BatchNorm2d(6)), nn.ReLU(True),
+        nn.Flatten(), Lora(lin(150, 10), 4, dora=True)))
+row("input 5x5x6; conv 6 1x1; conv 8 3x3 pad lora=4 dora nobias; conv 4 1x1",
+    (6, 5, 5), lambda: seq(conv(6, 6, 1), Lora(conv(6, 8, bias=False), 4,
+                                               dora=True), conv(8, 4, 1)))
+for word, more in [("lora=2", {}), ("lora=2 lora_on=qkvo", {"on": "qkvo"}),
+                   ("packed lora=2", {"packed": True})]:
+    row(f"input 5x8; attention 2 naive {word} dora; linear 8 lora=2 dora",
+        (5, 8), lambda: seq(LoraAttention(8, 2, 2, dora=True, **more),
+                            Lora(lin(8, 8), 2, dora=True)), peak=False)
 
 # Two operands, of the same size or spread over the other one.
 JOINS = {"max": torch.maximum, "min": torch.minimum, "sub": torch.sub,
