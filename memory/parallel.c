@@ -44,11 +44,12 @@ static void find_peak(struct search *s, struct stage *stage) {
                        state - stage->paged);
   int64_t alive = stage_sum(s, stage_sum(s, stage->gathered, stage->deferred),
                             stage_sum(s, stage->activations, stage->temporary));
-  int64_t step = stage_sum(s, stage->workspace, stage->paged);
+  int64_t work = max_i64(stage->workspace, stage->clip);
+  int64_t step = stage_sum(s, work, stage->paged);
   stage->steps = step > alive;
   if (stage->steps) { /* it comes after all of it */
     stage->activations = stage->gathered = stage->deferred = 0;
-    stage->temporary = stage->workspace;
+    stage->temporary = work;
     alive = step;
   }
   stage->peak = stage_sum(s, standing, alive);
@@ -177,12 +178,12 @@ static void add_part(struct search *s, struct stage *to,
                      &to->buffers,    &to->input,     &to->master,
                      &to->averaged,   &to->buckets,   &to->activations,
                      &to->workspace,  &to->host,      &to->in_flight,
-                     &to->values,     &to->trained};
+                     &to->values,     &to->trained,   &to->clip};
   const int64_t added[] = {part->parameters, part->gradients, part->optimizer,
                            part->buffers,    part->input,     part->master,
                            part->averaged,   part->buckets,   part->activations,
                            part->workspace,  part->host,      part->in_flight,
-                           part->values,     part->trained};
+                           part->values,     part->trained,   part->clip};
   for (size_t i = 0; i < sizeof sums / sizeof *sums; i++)
     *sums[i] = stage_sum(s, *sums[i], added[i]);
   to->gathered = max_i64(to->gathered, part->gathered);

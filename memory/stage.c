@@ -275,6 +275,7 @@ static void find_optimizer(struct search *s, struct stage *stage) {
     struct optimizer_cost cost;
     int64_t sharing =
         s->train->zero >= 1 ? stage_copies(s, experts).sharing : 1;
+    params.sharing = sharing;
     params.only = !apart ? NULL : experts ? s->expert : s->dense;
     if (!optimizer_cost(model, &params, s->train, &cost))
       s->overflow = true;
@@ -284,6 +285,7 @@ static void find_optimizer(struct search *s, struct stage *stage) {
         stage_sum(s, stage->master, ceil_div_i64(cost.master, sharing));
     stage->workspace =
         stage_sum(s, stage->workspace, ceil_div_i64(cost.workspace, sharing));
+    stage->clip = stage_sum(s, stage->clip, cost.clip.bytes);
   }
 }
 
@@ -305,7 +307,7 @@ static void offload_optimizer(struct search *s, struct stage *stage) {
   stage->host = stage_sum(s, stage->host, stage_product(s, values, 4));
   if (!copied)
     stage->host = stage_sum(s, stage->host, stage_product(s, values, 4));
-  stage->optimizer = stage->master = stage->workspace = 0;
+  stage->optimizer = stage->master = stage->workspace = stage->clip = 0;
   if (s->train->zero >= 2)
     stage->gradients = 0;
 }

@@ -55,6 +55,7 @@ static const struct {
 
 static const char precision_words[] = PRECISIONS(CHOICE_WORD);
 static const char update_words[] = UPDATES(CHOICE_WORD);
+static const char clip_words[] = CLIPS(CHOICE_WORD);
 static const char loss_words[] = LOSSES(CHOICE_WORD);
 static const char rule_words[] = RULES(CHOICE_WORD);
 static const char pipeline_words[] = PIPELINES(CHOICE_WORD);
@@ -71,6 +72,7 @@ static const char toggle_words[] = TOGGLES(CHOICE_WORD);
 #define OPTIMIZER_WORDS (&optimizer_words[1])
 #define PRECISION_WORDS (&precision_words[1])
 #define UPDATE_WORDS (&update_words[1])
+#define CLIP_WORDS (&clip_words[1])
 #define LOSS_WORDS (&loss_words[1])
 #define RULE_WORDS (&rule_words[1])
 #define PIPELINE_WORDS (&pipeline_words[1])

@@ -27,6 +27,10 @@ enum optimizer {
 #define UPDATES(choice)                                         \
   choice(UPDATE_FOREACH, "foreach") choice(UPDATE_LOOP, "loop") \
       choice(UPDATE_FUSED, "fused")
+#define CLIPS(choice)                                                   \
+  choice(CLIP_OFF, "off") choice(CLIP_ON, "on")                         \
+      choice(CLIP_FOREACH, "foreach") choice(CLIP_LOOP, "loop")         \
+          choice(CLIP_FUSED, "fused") choice(CLIP_DOUBLE, "double")
 #define LOSSES(choice)                                                  \
   choice(LOSS_NONE, "none") choice(LOSS_SUM, "sum")                     \
       choice(LOSS_CROSSENTROPY, "crossentropy") choice(LOSS_MSE, "mse") \
@@ -52,6 +56,7 @@ enum optimizer {
 #define CHOICE_WORD(constant, word) " " word
 
 enum update { UPDATE_UNSET, UPDATES(CHOICE_CONSTANT) };
+enum clip { CLIP_UNSET, CLIPS(CHOICE_CONSTANT) };
 enum precision { PRECISION_UNSET, PRECISIONS(CHOICE_CONSTANT) };
 enum loss { LOSS_UNSET, LOSSES(CHOICE_CONSTANT) };
 enum rule_kind { RULE_UNSET, RULES(CHOICE_CONSTANT) };

@@ -194,6 +194,16 @@ static void put_rows(struct devices *b) {
     grid_put_row(b->out, &b->grid, i);
 }
 
+static void put_clip(struct devices *b) {
+  const struct stage *most = &b->parallel->stages.at[b->parallel->most_loaded];
+  if (!most->clip)
+    return;
+  text_put(&b->line, "  clipping before the step: ");
+  put_size(b, most->clip);
+  text_put(&b->line, " beside the gradients");
+  end_line(b);
+}
+
 /* Host */
 
 static void put_host(struct devices *b) {
@@ -256,6 +266,7 @@ void devices_report(const struct compiled *c,
                 p->most_loaded + 1);
   end_line(&b);
   put_rows(&b);
+  put_clip(&b);
   put_host(&b);
   put_traffic(&b);
 }

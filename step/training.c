@@ -244,6 +244,7 @@ static bool standing_bytes(const struct step *step, struct training *t) {
   t->optimizer = optimizer.state;
   t->master = optimizer.master;
   t->workspace = optimizer.workspace;
+  t->clip = optimizer.clip;
   t->rounding = optimizer.rounding;
   if (train->paged == TOGGLE_ON)
     t->paged = t->optimizer + t->master; /* at most the sum below */
@@ -260,8 +261,8 @@ static bool standing_bytes(const struct step *step, struct training *t) {
 static bool step_moment(const struct training *t, struct moment *moment) {
   *moment = (struct moment){.phase = PHASE_STEP, .node = NO_NODE};
   moment->parts[PART_GRADIENTS] = t->gradients;
-  moment->parts[PART_TEMPORARY] = t->workspace;
-  return add_i64(t->gradients, t->workspace, &moment->bytes);
+  moment->parts[PART_TEMPORARY] = max_i64(t->workspace, t->clip.bytes);
+  return add_i64(t->gradients, moment->parts[PART_TEMPORARY], &moment->bytes);
 }
 
 /* Of the phase that grows most. */
