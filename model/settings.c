@@ -76,6 +76,7 @@ static const char toggle_words[] = TOGGLES(CHOICE_WORD);
 #define LOSS_WORDS (&loss_words[1])
 #define RULE_WORDS (&rule_words[1])
 #define PIPELINE_WORDS (&pipeline_words[1])
+#define NORM_WORDS (&NORMS[1])
 #define UNIT_WORDS (&unit_words[1])
 #define OFFLOAD_WORDS (&offload_words[1])
 #define TOGGLE_WORDS (&toggle_words[1])

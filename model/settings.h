@@ -40,6 +40,8 @@ enum optimizer {
 #define PIPELINES(choice)                                                 \
   choice(PIPELINE_PIPEDREAM, "pipedream") choice(PIPELINE_GPIPE, "gpipe") \
       choice(PIPELINE_ZB_H1, "zb_h1") choice(PIPELINE_ZB_H2, "zb_h2")
+/* In the order of enum tape_norms. */
+#define NORMS " plain fused efficient"
 #define UNITS(choice) choice(UNIT_BLOCK, "block") choice(UNIT_LAYER, "layer")
 /* The place of a word has a bit for each of the three. */
 #define OFFLOADS(choice)                                           \

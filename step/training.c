@@ -153,6 +153,7 @@ void step_trace(struct step *step, struct arena *arena) {
                                   .training = true,
                                   .in_place = train->inplace == TOGGLE_ON,
                                   .mixed = train->precision == PRECISION_MIXED,
+                                  .norms = train->norms,
                                   .loss = train->loss,
                                   .loss_chunks = train->loss_chunks,
                                   .ranges = step->ranges.at,

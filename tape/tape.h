@@ -205,10 +205,14 @@ struct expert_turn {
   size_t weights, mask, places, sum; /* values */
 };
 
+/* Norms of rows: as the profile has them, one kernel, one that keeps less. */
+enum tape_norms { NORMS_PLAIN = 1, NORMS_FUSED, NORMS_EFFICIENT };
+
 struct tape {
   struct arena *arena;
   const struct profile *profile;
   bool training, in_place, mixed;
+  enum tape_norms norms;
   VEC(struct tape_value) values;
   VEC(struct tape_storage) storages;
   VEC(struct tape_op) ops;

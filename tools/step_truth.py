@@ -201,6 +201,53 @@ class Bare(nn.Module):
         return x * torch.rsqrt(x.pow(2).mean(-1, keepdim=True) + 1e-5)
 
 
+class FusedNorm(torch.autograd.Function):
+    """What apex's functions keep, with kernels that are put together here:
+    apex/normalization/fused_layer_norm.py."""
+
+    @staticmethod
+    def forward(ctx, x, weight, bias, rms, efficient):
+        mean = None if rms else x.mean(-1)
+        centered = x if rms else x - mean.unsqueeze(-1)
+        factor = torch.rsqrt(centered.pow(2).mean(-1) + 1e-5)
+        y = centered * factor.unsqueeze(-1) * weight
+        if not rms:
+            y = y + bias
+        ctx.rms, ctx.efficient = rms, efficient
+        ctx.save_for_backward(y if efficient else x, weight, bias,
+                              None if efficient else mean, factor)
+        return y
+
+    @staticmethod
+    def backward(ctx, grad):
+        kept, weight, bias, mean, factor = ctx.saved_tensors
+        if not ctx.efficient:
+            kept = kept if ctx.rms else kept - mean.unsqueeze(-1)
+            kept = kept * factor.unsqueeze(-1)
+        else:
+            kept = (kept if ctx.rms else kept - bias) / weight
+        inner = grad * weight
+        terms = kept * (inner * kept).mean(-1, keepdim=True)
+        if not ctx.rms:
+            terms = terms + inner.mean(-1, keepdim=True)
+        axes = tuple(range(grad.dim() - 1))
+        return ((inner - terms) * factor.unsqueeze(-1),
+                (grad * kept).sum(axes),
+                None if ctx.rms else grad.sum(axes), None, None)
+
+
+class Fused(nn.Module):
+    def __init__(self, width, rms=False, efficient=False):
+        super().__init__()
+        self.rms, self.efficient = rms, efficient
+        self.weight = nn.Parameter(torch.ones(width))
+        self.bias = None if rms else nn.Parameter(torch.zeros(width))
+
+    def forward(self, x):
+        return FusedNorm.apply(x, self.weight, self.bias, self.rms,
+                               self.efficient)
+
+
 class Scale(Weight):
     def forward(self, x):
         return x * self.weight
@@ -627,6 +674,24 @@ for word, more in [("lora=2", {}), ("lora=2 lora_on=qkvo", {"on": "qkvo"}),
     row(f"input 5x8; attention 2 naive {word} dora; linear 8 lora=2 dora",
         (5, 8), lambda: seq(LoraAttention(8, 2, 2, dora=True, **more),
                             Lora(lin(8, 8), 2, dora=True)), peak=False)
+
+# Norms in one kernel, which keep their input, or their output.
+for word, efficient in ("fused", False), ("efficient", True):
+    def fused(rms=False):
+        return Fused(8, rms, efficient)
+    for norm in "ln", "rmsnorm":
+        rms = norm == "rmsnorm"
+        row(f"input 4x8; linear 8; {norm}; linear 8", (4, 8),
+            lambda: seq(lin(8, 8), fused(rms), lin(8, 8)),
+            train=f"norms={word}", peak=False)
+        row(f"input 4x8; linear 8; add {{ {norm}; linear 8 }} {{}}; gelu; "
+            "linear 8", (4, 8), lambda: seq(lin(8, 8), Call(
+                lambda x, n, a: a(n(x)) + x, fused(rms), lin(8, 8)),
+                nn.GELU(), lin(8, 8)), train=f"norms={word}", peak=False)
+        row(f"input 4x8; {norm}; gelu; {norm}; silu; linear 8", (4, 8),
+            lambda: seq(fused(rms), nn.GELU(), fused(rms),
+                        nn.SiLU(not efficient), lin(8, 8)), train=f"norms={word} inplace=off"
+            if efficient else f"norms={word}", peak=False)
 
 # Two operands, of the same size or spread over the other one.
 JOINS = {"max": torch.maximum, "min": torch.minimum, "sub": torch.sub,
