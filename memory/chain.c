@@ -207,7 +207,8 @@ static void join_forward(struct joining *c, const struct link *link) {
 bool chain_run(struct search *s, size_t from, size_t to, struct ran *ran) {
   struct joining c = {.s = s};
   size_t last = to - LINKED;
-  if (to - from <= LINKED || s->far[to] != s->far[from])
+  if (s->train->saved_dtype || to - from <= LINKED ||
+      s->far[to] != s->far[from])
     return false;
   for (size_t i = from; i <= last; i++)
     if (!three_from(s, i)->plain)

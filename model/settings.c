@@ -59,6 +59,7 @@ static const char clip_words[] = CLIPS(CHOICE_WORD);
 static const char loss_words[] = LOSSES(CHOICE_WORD);
 static const char rule_words[] = RULES(CHOICE_WORD);
 static const char pipeline_words[] = PIPELINES(CHOICE_WORD);
+static const char saved_words[] = SAVED(CHOICE_WORD);
 static const char unit_words[] = UNITS(CHOICE_WORD);
 static const char offload_words[] = OFFLOADS(CHOICE_WORD);
 static const char toggle_words[] = TOGGLES(CHOICE_WORD);
@@ -76,6 +77,7 @@ static const char toggle_words[] = TOGGLES(CHOICE_WORD);
 #define LOSS_WORDS (&loss_words[1])
 #define RULE_WORDS (&rule_words[1])
 #define PIPELINE_WORDS (&pipeline_words[1])
+#define SAVED_WORDS (&saved_words[1])
 #define NORM_WORDS (&NORMS[1])
 #define UNIT_WORDS (&unit_words[1])
 #define OFFLOAD_WORDS (&offload_words[1])

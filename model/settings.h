@@ -40,6 +40,9 @@ enum optimizer {
 #define PIPELINES(choice)                                                 \
   choice(PIPELINE_PIPEDREAM, "pipedream") choice(PIPELINE_GPIPE, "gpipe") \
       choice(PIPELINE_ZB_H1, "zb_h1") choice(PIPELINE_ZB_H2, "zb_h2")
+#define SAVED(choice)                                 \
+  choice(SAVED_I8, "i8") choice(SAVED_I4, "i4")       \
+      choice(SAVED_I2, "i2")
 /* In the order of enum tape_norms. */
 #define NORMS " plain fused efficient"
 #define UNITS(choice) choice(UNIT_BLOCK, "block") choice(UNIT_LAYER, "layer")
@@ -63,6 +66,7 @@ enum precision { PRECISION_UNSET, PRECISIONS(CHOICE_CONSTANT) };
 enum loss { LOSS_UNSET, LOSSES(CHOICE_CONSTANT) };
 enum rule_kind { RULE_UNSET, RULES(CHOICE_CONSTANT) };
 enum pipeline_schedule { PIPELINE_UNSET, PIPELINES(CHOICE_CONSTANT) };
+enum saved_type { SAVED_AS_IS, SAVED(CHOICE_CONSTANT) };
 enum gathered_unit { UNIT_UNSET, UNITS(CHOICE_CONSTANT) };
 enum offload { OFFLOAD_NONE, OFFLOADS(CHOICE_CONSTANT) };
 enum toggle { TOGGLE_UNSET, TOGGLES(CHOICE_CONSTANT) };
@@ -154,6 +158,11 @@ int element_bits(int element);
 
 /* Bytes of `count` values; false if they pass 2^63 - 1. */
 bool element_bytes(int element, int64_t count, int64_t *bytes);
+
+/* Bits of a value that is kept for backward; 0: as it is. */
+static inline int saved_bits(const struct train_settings *train) {
+  return train->saved_dtype ? 16 >> train->saved_dtype : 0;
+}
 
 /* Values of state for each parameter by the rule of thumb. */
 int optimizer_values(int optimizer);

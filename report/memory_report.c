@@ -236,7 +236,16 @@ static void put_training(struct section *b) {
   text_put(&b->line, "; kept for backward: ");
   text_count(&b->line, t->saved);
   text_put(&b->line, " B");
+  if (train->saved_dtype)
+    text_printf(&b->line, ", in %d bits a value", saved_bits(train));
   end_line(b);
+  if (train->saved_dtype && b->options->explain) {
+    text_printf(&b->line,
+                "  each 256 values of a tensor: 256 x %d / 8 B, a scale and "
+                "the least value in its type",
+                saved_bits(train));
+    end_line(b);
+  }
   put_clip(b);
   put_alive(b);
   put_checkpoints(b);

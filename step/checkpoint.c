@@ -100,6 +100,7 @@ static void run_span(const struct chain *c, size_t from, size_t to,
                          .model = c->step->model,
                          .batch = c->step->settings.batch,
                          .element = c->step->settings.dtype,
+                         .saved_bits = saved_bits(&c->step->settings),
                          .first = first_op(c, from),
                          .end = first_op(c, to)};
   if (s.end == 0 || s.first == s.end)

@@ -15,9 +15,13 @@ static void note(struct run *run, int64_t node, int64_t bytes,
 static void collect_uses(struct run *run, const struct use *uses) {
   for (size_t i = run->first_storage; i < run->end_storage; i++) {
     const struct use *use = &uses[i - run->first_storage];
+    const struct tape_storage *storage = &run->tape->storages.at[i];
     if (use->there)
-      note(run, run->tape->storages.at[i].node, run_storage_bytes(run, i),
-           use->saved ? PART_SAVED : PART_TEMPORARY);
+      note(run, storage->node, run_storage_bytes(run, i),
+           use->saved && !use->packs ? PART_SAVED : PART_TEMPORARY);
+    if (use->stored)
+      note(run, storage->node, run_packed_bytes(run, &storage->extent),
+           PART_SAVED);
   }
 }
 
@@ -108,8 +112,15 @@ static void drop_kept(struct run *run, const struct tape_op *op, int64_t kept) {
   run->cached += cached; /* never more than the sum of what is alive */
 }
 
+static void pack_saved(struct run *run, const struct tape_op *op) {
+  for (int i = 0; i < op->facts->saved_count; i++)
+    run_pack(run, run_root_of(
+                      run, run->tape->saved.at[op->first_saved + (size_t)i]));
+}
+
 static void forward(struct run *run, const struct tape_op *op) {
   int64_t kept = run_kept_bytes(run, op);
+  int64_t stored = kept;
   int64_t work =
       run_work_bytes(run, op, &op->facts->work, &op->facts->gathered);
   bool keeps = run->keeps && !op->facts->drops && !run_moves(run);
@@ -120,7 +131,13 @@ static void forward(struct run *run, const struct tape_op *op) {
       run_allocate(run, storage);
     run_use_of(run, storage)->left++; /* until it has ended */
   }
-  run_change(run, part, kept);
+  if (keeps && run->s->saved_bits) {
+    stored = run_stored_bytes(run, op);
+    pack_saved(run, op);
+    if (stored != kept && !add_i64(work, kept, &work))
+      run->s->overflow = true;
+  }
+  run_change(run, part, stored);
   run_change(run, PART_TEMPORARY, work);
   for (int i = 0; op->facts->ahead && i < op->facts->param_count; i++)
     run_add_param_gradient(run,
@@ -141,7 +158,10 @@ static void forward_all(struct run *run) {
   for (size_t i = s->first; i < s->end && !s->overflow; i++) {
     if (run->leg < s->mark_count && s->marks[run->leg].op == i)
       pass_forward(run);
-    run->keeps = !run_segment_at(run, &next, i);
+    const struct segment *segment = run_segment_at(run, &next, i);
+    run->keeps = !segment;
+    if (segment && segment->first == i && s->saved_bits)
+      run_pack_inputs(run, segment);
     forward(run, &run->tape->ops.at[i]);
   }
   run_change(run, PART_TEMPORARY, -run->cached);
@@ -175,9 +195,12 @@ static void find_saved(struct run *run) {
   for (size_t i = run->first_storage; i < run->end_storage; i++) {
     if (!tape->storages.at[i].owned || !run_once(run, i)->saved)
       continue;
-    add_saved(run, tape->storages.at[i].node, run_storage_bytes(run, i));
+    int64_t bytes = run_packable(run, i)
+                        ? run_packed_bytes(run, &tape->storages.at[i].extent)
+                        : run_storage_bytes(run, i);
+    add_saved(run, tape->storages.at[i].node, bytes);
     if (i < own)
-      run->s->received += run_storage_bytes(run, i); /* at most the sum */
+      run->s->received += bytes; /* at most the sum */
   }
   if (run->s->first < run->s->end) {
     size_t out = run_storage_of(run, tape->ops.at[run->s->end - 1].first_out);
@@ -186,7 +209,7 @@ static void find_saved(struct run *run) {
   for (size_t i = run->s->first; i < run->s->end; i++)
     if (!run_segment_at(run, &next, i) && !tape->ops.at[i].facts->drops)
       add_saved(run, tape->ops.at[i].node,
-                run_kept_bytes(run, &tape->ops.at[i]));
+                run_stored_bytes(run, &tape->ops.at[i]));
 }
 
 static void widen(struct run *run, size_t value) {

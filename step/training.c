@@ -55,6 +55,7 @@ void step_types(const struct train_settings *train, struct simulation *s) {
   bool apart = gradient_element(train) != train->dtype;
   s->element = train->dtype;
   s->summed = apart ? gradient_element(train) : 0;
+  s->saved_bits = saved_bits(train);
   s->gradients_before =
       train->accumulate > 1 || apart || train->keep_gradients == TOGGLE_ON;
 }

@@ -38,6 +38,7 @@ struct extent {
   int64_t count;
   const struct share *share; /* of which only their part; NULL: all */
   bool fixed;
+  bool mask;  /* of dropout */
   bool whole; /* each of several devices has all of it */
   enum width width;
 };
@@ -138,6 +139,7 @@ struct tape_storage {
   uint32_t weight;  /* it is that parameter of the model, from 1; 0: none */
   bool owned;       /* neither parameter nor input of the net */
   bool saved;
+  bool leads_back; /* a gradient passes through it */
 };
 
 /* What an operation is: the same for all that are alike. */

@@ -165,6 +165,8 @@ static void what_passes_63_bits_is_said(void **state) {
       "pipeline=2 schedule=zb_h2 microbatches=9223372036854775807 batch=7",
       "clip=double zero=1 data_parallel=1048576",
       "clip=foreach dtype=f64",
+      "saved_dtype=i2 batch=1099511627776 precision=mixed",
+      "saved_dtype=i8 batch=4611686018427387904",
       "checkpoint=selective update=loop precision=master dtype=f16"};
   for (size_t i = 0; i < sizeof nets / sizeof *nets; i++)
     for (size_t k = 0; k < sizeof options / sizeof *options; k++)

@@ -88,7 +88,20 @@ class Held:
         self.tensor = tensor
 
 
-def measure(model, inputs):
+def size_of(tensor, bits):
+    """Bytes of its storage; with `bits`, as GACT writes it: gact/quantizer.py,
+    check_quantize(), and gact/ops.py, no_scheme_quantize_pack()."""
+    if not bits or not tensor.requires_grad or not 1 < tensor.dim() < 5 or \
+            tensor.dtype not in (torch.float32, torch.float16):
+        return tensor.storage().nbytes()
+    groups = F.pad(tensor.detach().reshape(-1),
+                   (0, -tensor.numel() % 256)).view(-1, 256)
+    least, most = groups.min(-1).values, groups.max(-1).values
+    codes = torch.empty(groups.numel() * bits // 8, dtype=torch.uint8)
+    return sum(t.storage().nbytes() for t in (codes, least, most))
+
+
+def measure(model, inputs, bits=0):
     """Bytes that are saved, of gradients, and at the peak."""
     outside = {key_of(t) for t in
                [*inputs, *model.parameters(), *model.buffers()]}
@@ -102,7 +115,7 @@ def measure(model, inputs):
     with torch.autograd.graph.saved_tensors_hooks(pack, lambda h: h.tensor):
         out = model(*inputs)
     alive = [held().tensor for held in kept if held()]
-    saved = sum({key_of(t): t.storage().nbytes() for t in alive}.values())
+    saved = sum({key_of(t): size_of(t, bits) for t in alive}.values())
     del out, alive
     with Watch(outside) as watch:
         # Numbers that are saved as tensors no operation makes.
@@ -147,7 +160,8 @@ def row(net, shape, build, kind=torch.float32, train="", batches=(1, 3),
     for batch in batches:
         model = build()
         x = torch.zeros(batch, *shape, dtype=kind)
-        values = list(measure(model, [x]))
+        bits = int(train[-1]) if "saved_dtype" in train else 0
+        values = list(measure(model, [x], bits))
         if not peak:
             values[2] = "-"
         print(f'"{net}",{batch},"{train}",' + ",".join(map(str, values)))
@@ -674,6 +688,28 @@ for word, more in [("lora=2", {}), ("lora=2 lora_on=qkvo", {"on": "qkvo"}),
     row(f"input 5x8; attention 2 naive {word} dora; linear 8 lora=2 dora",
         (5, 8), lambda: seq(LoraAttention(8, 2, 2, dora=True, **more),
                             Lora(lin(8, 8), 2, dora=True)), peak=False)
+
+# What is kept in groups of fewer bits.
+for bits in 8, 4, 2:
+    train = f"saved_dtype=i{bits}"
+    row("input 40x8; linear 16 gelu; linear 8; softmax; linear 8", (40, 8),
+        lambda: seq(lin(8, 16), nn.GELU(), lin(16, 8), nn.Softmax(-1),
+                    lin(8, 8)), train=train, peak=False)
+    row("input 40x8; linear 8; add { ln; linear 32 gelu; dropout 0.1; linear "
+        "8 } {}; linear 8 frozen; gelu", (40, 8), lambda: seq(lin(8, 8), Call(
+            lambda x, n, a, d, b: b(d(F.gelu(a(n(x))))) + x, nn.LayerNorm(8),
+            lin(8, 32), nn.Dropout(0.1), lin(32, 8)), ice(lin(8, 8)),
+            nn.GELU()), train=train, peak=False)
+    row("input 20x20x3; conv 6 3x3 pad bn relu; pool 2x2; conv 8 3x3 pad "
+        "frozen; sigmoid; gap; fc 10", (3, 20, 20), lambda: seq(
+            conv(3, 6, bias=False), nn.BatchNorm2d(6), nn.ReLU(True),
+            nn.MaxPool2d(2), ice(conv(6, 8)), nn.Sigmoid(),
+            nn.AdaptiveAvgPool2d(1), nn.Flatten(), lin(8, 10)), train=train,
+        peak=False)
+    row("input 20x8; linear 8 frozen; gelu; linear 8; mul {} { linear 8 }; "
+        "tanh", (20, 8), lambda: seq(ice(lin(8, 8)), nn.GELU(), lin(8, 8),
+                                     Call(lambda x, a: x * a(x), lin(8, 8)),
+                                     nn.Tanh()), train=train, peak=False)
 
 # Norms in one kernel, which keep their input, or their output.
 for word, efficient in ("fused", False), ("efficient", True):
