@@ -3,6 +3,7 @@
 #define NETC_MEMORY_STAGE_H
 
 #include "step/alike.h"
+#include "memory/flight.h"
 #include "memory/parallel.h"
 #include "memory/shard.h"
 
@@ -33,6 +34,8 @@ struct search {
   size_t units;
   size_t stages;
   size_t parts; /* of all stages; more than these: each has several */
+  struct stage *of_device; /* its parts, while they are measured */
+  struct in_turn *turns;
   bool overflow;
 };
 

@@ -162,7 +162,8 @@ static void check_pipeline(struct check *c) {
           "`pipeline=4 virtual_stages=2`");
   else if (train->schedule != PIPELINE_PIPEDREAM)
     needs(c, "with virtual_stages the schedule is one forward, one backward",
-          "leave out `schedule`, or `virtual_stages`");
+          "leave out `schedule`, or `virtual_stages`; zb_v has two parts of "
+          "each stage by itself");
   else if (train->microbatches % train->pipeline != 0) {
     int64_t least = train->microbatches / train->pipeline * train->pipeline;
     c->good = false;

@@ -39,7 +39,8 @@ enum optimizer {
 #define RULES(choice) choice(RULE_OPTIMIZER, "optimizer") choice(RULE_X3, "x3")
 #define PIPELINES(choice)                                                 \
   choice(PIPELINE_PIPEDREAM, "pipedream") choice(PIPELINE_GPIPE, "gpipe") \
-      choice(PIPELINE_ZB_H1, "zb_h1") choice(PIPELINE_ZB_H2, "zb_h2")
+      choice(PIPELINE_ZB_H1, "zb_h1") choice(PIPELINE_ZB_H2, "zb_h2") \
+          choice(PIPELINE_ZB_V, "zb_v")
 #define SAVED(choice)                                 \
   choice(SAVED_I8, "i8") choice(SAVED_I4, "i4")       \
       choice(SAVED_I2, "i2")
@@ -162,6 +163,13 @@ bool element_bytes(int element, int64_t count, int64_t *bytes);
 /* Bits of a value that is kept for backward; 0: as it is. */
 static inline int saved_bits(const struct train_settings *train) {
   return train->saved_dtype ? 16 >> train->saved_dtype : 0;
+}
+
+/* Parts of the net that each stage of a pipeline has. */
+static inline int64_t stage_parts(const struct train_settings *train) {
+  return train->schedule == PIPELINE_ZB_V && train->pipeline > 1
+             ? 2
+             : train->virtual_stages;
 }
 
 /* Values of state for each parameter by the rule of thumb. */

@@ -201,7 +201,7 @@ static bool holds(const struct floor *f, const struct passage *p,
                   const struct rates *r, const struct train_settings *t,
                   double most) {
   size_t from = 0, end = f->request->model->nodes.count;
-  bool waits = t->virtual_stages == 1 && t->pipeline > 1;
+  bool waits = stage_parts(t) == 1 && t->pipeline > 1;
   for (int64_t stage = 0; stage < t->pipeline && from < end; stage++) {
     double batches =
         !waits ? 1

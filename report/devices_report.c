@@ -139,10 +139,6 @@ static void put_head(struct devices *b) {
   text_printf(&b->line, ", pipeline x %zu", p->stages.count);
   if (p->stages.at[0].part_count > 1)
     text_printf(&b->line, " of %zu parts each", p->stages.at[0].part_count);
-  if ((int64_t)p->stages.count < train->pipeline)
-    text_printf(&b->line,
-                ", where %" PRId64 " were asked for: it can be cut no more",
-                train->pipeline);
   end_line(b);
 }
 
