@@ -31,14 +31,14 @@ struct known_cuts {
 };
 
 struct tape_known;
-struct chain;
+struct spans;
 
 struct runs {
   struct arena *arena;
   const struct tape_known *tape; /* of the first step that was traced */
   VEC(struct known_cuts) cuts;
-  struct train_settings chain_for;
-  const struct chain *chain; /* checkpoint.c: of these settings; NULL: none */
+  struct train_settings spans_for;
+  const struct spans *spans; /* of these settings; NULL: none yet */
   struct ran *at;            /* in `room` places, a power of two */
   size_t count, room;
 };

@@ -151,20 +151,9 @@ static int64_t least_alive(const struct task_graph *graph, const size_t *maker,
 
 int64_t task_needs(const struct task_graph *graph, const size_t *maker,
                    size_t index) {
-  const struct plan_task *task = &graph->tasks.at[index];
   struct arena scratch;
-  int64_t made = 0, spared = 0;
-  for (int k = 0; k < task->made_count; k++)
-    made += graph->tensors.at[graph->makes.at[task->first_made + (size_t)k]]
-                .bytes;
-  for (int k = 0; k < task->read_count; k++) {
-    const struct plan_tensor *read =
-        &graph->tensors.at[graph->reads.at[task->first_read + (size_t)k]];
-    if (task_may_replace(task, k) && read->bytes == made && !read->given)
-      spared = made; /* it may be overwritten */
-  }
   arena_open_in(&scratch, graph->arena);
   int64_t alive = least_alive(graph, maker, index, &scratch);
   arena_close(&scratch);
-  return alive + made - spared + task->work;
+  return alive + task_adds(graph, &graph->tasks.at[index]);
 }

@@ -91,23 +91,31 @@ static size_t *find_makers(const struct task_graph *graph) {
   return maker;
 }
 
+int64_t task_adds(const struct task_graph *graph,
+                  const struct plan_task *task) {
+  int64_t made = 0, over = 0;
+  for (int i = 0; i < task->made_count; i++)
+    made += graph->tensors.at[graph->makes.at[task->first_made + (size_t)i]]
+                .bytes;
+  for (int i = 0; i < task->read_count; i++) {
+    const struct plan_tensor *read =
+        &graph->tensors.at[graph->reads.at[task->first_read + (size_t)i]];
+    if (task_may_replace(task, i) && read->bytes == made && !read->given)
+      over = made;
+  }
+  return made - over + task->work;
+}
+
 /* No order needs less than its largest task. */
 static int64_t largest_task(const struct task_graph *graph) {
   int64_t largest = 0;
   for (size_t i = 0; i < graph->tasks.count; i++) {
     const struct plan_task *task = &graph->tasks.at[i];
-    int64_t need = task->work, made = 0, reads = 0, same = 0;
-    for (int k = 0; k < task->made_count; k++)
-      made += graph->tensors.at[graph->makes.at[task->first_made + (size_t)k]]
-                  .bytes;
-    for (int k = 0; k < task->read_count; k++) {
-      const struct plan_tensor *read =
-          &graph->tensors.at[graph->reads.at[task->first_read + (size_t)k]];
-      reads += read->bytes;
-      if (task_may_replace(task, k) && read->bytes == made && !read->given)
-        same = made; /* it may be overwritten */
-    }
-    need += made + reads - same;
+    int64_t need = task_adds(graph, task);
+    for (int k = 0; k < task->read_count; k++)
+      need +=
+          graph->tensors.at[graph->reads.at[task->first_read + (size_t)k]]
+              .bytes;
     largest = max_i64(largest, need);
   }
   return largest;

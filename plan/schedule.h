@@ -56,6 +56,12 @@ static inline bool task_may_replace(const struct plan_task *task, int i) {
 }
 
 /*
+ * Bytes that a task needs beside what it reads, at least: its results, but
+ * for one that may take the place of a read, and what it works with.
+ */
+int64_t task_adds(const struct task_graph *graph, const struct plan_task *task);
+
+/*
  * The tensor whose memory the only result of a task takes, where `left` has
  * the readers to come, the task's own included; SIZE_MAX: none.
  */

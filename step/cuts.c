@@ -1,15 +1,22 @@
 /* Cuts: places where a net hangs together by one tensor alone. */
 #include "step/cuts.h"
 
+#include "base/check.h"
+
 enum { MOST_EFFORT = 20000000 }; /* operations that are simulated */
 
-/* Readers to come of every node's tensor; views are their input's. */
-static void find_cuts(const struct model *model, struct cuts *cuts,
-                      struct arena *arena) {
+/* Readers of every node's tensor; views are their input's. */
+static int64_t *count_readers(const struct model *model, struct arena *arena) {
   int64_t *left = arena_alloc(arena, model->nodes.count + 1, sizeof *left);
-  int64_t open = 0;
   for (size_t i = 0; i < model->inputs.count; i++)
     left[model->inputs.at[i]]++;
+  return left;
+}
+
+static void find_cuts(const struct model *model, struct cuts *cuts,
+                      struct arena *arena) {
+  int64_t *left = count_readers(model, arena);
+  int64_t open = 0;
   for (size_t i = 0; i < model->sources.count; i++)
     open += left[model->sources.at[i]] > 0;
   for (size_t i = 0; i < model->nodes.count; i++) {
@@ -71,16 +78,113 @@ static void choose_even(const struct cuts *all, const int64_t *before,
   }
 }
 
+/* All that there are, or `count` parts that keep about as much each. */
+static void divide(const struct step *step, int64_t count,
+                   const struct cuts *all, struct arena *arena,
+                   struct cuts *chosen) {
+  int64_t *before = kept_before(step, arena);
+  double total = (double)before[step->model->nodes.count];
+  if (count > (int64_t)all->at.count) /* there are no more of them */
+    *chosen = *all;
+  else
+    choose_even(all, before, total, count, arena, chosen);
+}
+
 void cuts_divide(const struct step *step, int64_t count, struct arena *arena,
                  struct cuts *chosen) {
   struct cuts all = {0};
   find_cuts(step->model, &all, arena);
-  int64_t *before = kept_before(step, arena);
-  double total = (double)before[step->model->nodes.count];
-  if (count > (int64_t)all.at.count) /* there are no more of them */
-    *chosen = all;
-  else
-    choose_even(&all, before, total, count, arena, chosen);
+  divide(step, count, &all, arena, chosen);
+}
+
+/* Places for checkpoints */
+
+#define MOST_BYTES (INT64_MAX >> 25) /* of a tensor that fits no device */
+
+int64_t cut_bytes(const struct step *step, int64_t node) {
+  const struct tape *tape = &step->trace.tape;
+  size_t value = step->trace.value_of[node];
+  bool overflow = false;
+  int64_t bytes =
+      extent_bytes(&tape->values.at[value].extent, step->settings.batch,
+                   step->settings.dtype, tape->profile->block, &overflow);
+  return overflow ? MOST_BYTES : min_i64(bytes, MOST_BYTES);
+}
+
+/* Bytes that lead from the nodes before each to those behind. */
+static int64_t *crossing_bytes(const struct step *step, struct arena *arena) {
+  const struct model *model = step->model;
+  int64_t *left = count_readers(model, arena);
+  int64_t *bytes = arena_alloc(arena, model->nodes.count + 2, sizeof *bytes);
+  for (size_t i = 0; i < model->nodes.count; i++) {
+    const struct node *node = &model->nodes.at[i];
+    bytes[i + 1] = bytes[i] + (left[i] > 0 ? cut_bytes(step, (int64_t)i) : 0);
+    for (int k = 0; k < node->input_count; k++) {
+      int64_t read = node_input(model, node, k);
+      if (--left[read] == 0)
+        bytes[i + 1] -= cut_bytes(step, read);
+    }
+  }
+  return bytes;
+}
+
+/* Places that fewer bytes lead over than over those around them. */
+static bool *find_narrow(const struct step *step, struct arena *arena) {
+  int64_t end = (int64_t)step->model->nodes.count;
+  const int64_t *bytes = crossing_bytes(step, arena);
+  bool *narrow = arena_alloc(arena, step->model->nodes.count + 1, 1);
+  for (int64_t first = 1, next; first < end; first = next) {
+    for (next = first + 1; next < end && bytes[next] == bytes[first];)
+      next++;
+    for (int64_t i = first; i < next; i++)
+      narrow[i] = bytes[first - 1] > bytes[first] && bytes[next] > bytes[first];
+  }
+  return narrow;
+}
+
+/* What is computed next writes over the tensor there, as ReLU does. */
+static bool is_overwritten(const struct step *step, int64_t cut) {
+  const struct trace *trace = &step->trace;
+  const struct tape *tape = &trace->tape;
+  size_t op = trace->op_end[cut - 1];
+  uint32_t made = tape->values.at[trace->value_of[cut - 1]].storage;
+  return op < tape->ops.count &&
+         tape->ops.at[op].facts->result == RESULT_IN_PLACE &&
+         tape->values.at[tape->ops.at[op].first_out].storage == made;
+}
+
+/* Some of the others, too, evenly, until there are `count` parts. */
+static void fill_up(const struct cuts *all, const struct cuts *even,
+                    int64_t count, struct arena *arena, struct cuts *chosen) {
+  int64_t others = (int64_t)(all->at.count - even->at.count);
+  int64_t room = min_i64(others, count - 1 - (int64_t)even->at.count);
+  int64_t seen = 0;
+  size_t next = 0;
+  for (size_t i = 0; i < all->at.count; i++) {
+    bool is_even =
+        next < even->at.count && even->at.at[next] == all->at.at[i];
+    next += is_even;
+    seen += !is_even;
+    if (is_even || seen * room / others > (seen - 1) * room / others)
+      *VEC_PUSH(arena, &chosen->at) = all->at.at[i];
+  }
+}
+
+void cuts_for_segments(const struct step *step, int64_t count,
+                       struct arena *arena, struct cuts *chosen) {
+  struct cuts single = {0}, all = {0}, even = {0};
+  size_t next = 0;
+  find_cuts(step->model, &single, arena);
+  bool few = (int64_t)single.at.count < count;
+  const bool *narrow = find_narrow(step, arena);
+  for (int64_t cut = 1; cut < (int64_t)step->model->nodes.count; cut++) {
+    bool alone = next < single.at.count && single.at.at[next] == cut;
+    next += alone;
+    if ((alone || (few && narrow[cut])) && !is_overwritten(step, cut))
+      *VEC_PUSH(arena, &all.at) = cut;
+  }
+  divide(step, count, &all, arena, &even);
+  fill_up(&all, &even, count, arena, chosen);
 }
 
 /* MACs of all nodes before each. */

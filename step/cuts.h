@@ -24,6 +24,17 @@ void cuts_divide(const struct step *step, int64_t count, struct arena *arena,
 void cuts_divide_work(const struct step *step, int64_t count, int64_t least,
                       struct arena *arena, struct cuts *chosen);
 
+/*
+ * Where checkpointed segments may begin and end: at most `count` parts, cut
+ * where one tensor alone leads on, or fewer bytes than around it; not before
+ * what is written over its input, which a segment would keep apart.
+ */
+void cuts_for_segments(const struct step *step, int64_t count,
+                       struct arena *arena, struct cuts *chosen);
+
+/* Bytes of a node's tensor, for the batch. */
+int64_t cut_bytes(const struct step *step, int64_t node);
+
 /* How many parts, at most `most`, may be chosen between without long waits. */
 int64_t cuts_most(const struct step *step, int64_t most);
 

@@ -176,18 +176,26 @@ static void caffe_nets_are_as_caffe_says(void **state) {
   paths_free(&paths);
 }
 
+/* A file in a folder of its own, with that text; its path, until the next. */
+static const char *file_with(const char *folder, const char *name,
+                             const char *text) {
+  static char path[600];
+  const char *in = scratch(folder);
+  write_in(in, name, text);
+  snprintf(path, sizeof path, "%s/%s", in, name);
+  return path;
+}
+
 /*
  * Eight dense layers of an lstm, each with the scales and shifts of its batch
  * norm (make_connected_layer of Darknet's connected_layer.c); gru has six.
  */
 static void norms_inside_recurrent_layers_count(void **state) {
   (void)state;
-  const char *folder = scratch("recurrent");
-  char path[600];
-  write_in(folder, "a.cfg",
-           "[net]\ninputs=30\n[lstm]\nbatch_normalize=1\noutput=20\n"
-           "[gru]\noutput=10\nbatch_normalize=1\n");
-  snprintf(path, sizeof path, "%s/a.cfg", folder);
+  const char *path =
+      file_with("recurrent", "a.cfg",
+                "[net]\ninputs=30\n[lstm]\nbatch_normalize=1\noutput=20\n"
+                "[gru]\noutput=10\nbatch_normalize=1\n");
   char *source = import(path, "");
   const int64_t lstm = 4 * (30 * 20 + 20 * 20) + 8 * 2 * 20;
   const int64_t gru = 3 * (20 * 10 + 10 * 10) + 6 * 2 * 10;
@@ -202,10 +210,8 @@ static void norms_inside_recurrent_layers_count(void **state) {
  */
 static void layers_of_forks_of_caffe_are_read(void **state) {
   (void)state;
-  const char *folder = scratch("forks");
-  char path[600];
-  write_in(
-      folder, "a.prototxt",
+  const char *path = file_with(
+      "forks", "a.prototxt",
       "layer { name: 'in' type: 'DenseImageData' top: 'data' top: 'label' "
       "include { phase: TRAIN } "
       "transform_param { resize_param { height: 30 width: 20 } } }\n"
@@ -222,7 +228,6 @@ static void layers_of_forks_of_caffe_are_read(void **state) {
       "layer { name: 'b' type: 'PriorBox' bottom: 'u' bottom: 'data' "
       "top: 'b' }\n"
       "layer { name: 'o' type: 'DetectionOutput' bottom: 'u' bottom: 'b' }\n");
-  snprintf(path, sizeof path, "%s/a.prototxt", folder);
   char *source = import(path, "");
   assert_holds(source, "PriorBox is left out: it makes boxes");
   assert_holds(source, "pictures have 3 channels is assumed");
@@ -756,13 +761,11 @@ static void nesting_has_an_end(void **state) {
 /* Heads of one name, which Caffe allows. */
 static void outputs_of_one_name_are_numbered(void **state) {
   (void)state;
-  const char *folder = scratch("twins");
-  char path[600];
-  write_in(folder, "a.prototxt",
-           "input: \"d\" input_shape { dim: 1 dim: 3 dim: 8 dim: 8 }\n"
-           "layer { name: \"a\" type: \"ReLU\" bottom: \"d\" top: \"e\" }\n"
-           "layer { name: \"a\" type: \"TanH\" bottom: \"d\" top: \"f\" }\n");
-  snprintf(path, sizeof path, "%s/a.prototxt", folder);
+  const char *path = file_with(
+      "twins", "a.prototxt",
+      "input: \"d\" input_shape { dim: 1 dim: 3 dim: 8 dim: 8 }\n"
+      "layer { name: \"a\" type: \"ReLU\" bottom: \"d\" top: \"e\" }\n"
+      "layer { name: \"a\" type: \"TanH\" bottom: \"d\" top: \"f\" }\n");
   char *source = import(path, "");
   assert_holds(source, "output a }");
   assert_holds(source, "output a_2\n");

@@ -382,6 +382,56 @@ static void the_choice_fits_and_no_even_split_is_cheaper(void **state) {
   }
 }
 
+/* Five blocks, two of which are read across the others. */
+#define TWO(c) "{ conv " #c " 3x3 pad relu; conv " #c " 3x3 pad relu }\n"
+static const char *const across[] = {
+    "net across\ninput 32x32x8\nd1: ",
+    TWO(16) "pool 2x2\nd2: ",
+    TWO(32) "pool 2x2\n",
+    TWO(64) "deconv 32 2x2 /2\nconcat d2\n",
+    TWO(32) "deconv 16 2x2 /2\nconcat d1\n",
+    TWO(16) "conv 2 1x1\n"};
+
+enum { BLOCKS = sizeof across / sizeof *across - 1 };
+
+/* Bit i of `which`: block i is checkpointed. */
+static char *write_across(unsigned which) {
+  static char net[600];
+  size_t used = 0;
+  for (int i = 0; i <= BLOCKS; i++)
+    used += (size_t)snprintf(net + used, sizeof net - used, "%s%s", across[i],
+                             i < BLOCKS && which >> i & 1 ? "checkpoint " : "");
+  assert_true(used < sizeof net);
+  return net;
+}
+
+/* Where no single tensor leads on, either. */
+static void no_set_of_blocks_is_cheaper_than_the_choice(void **state) {
+  (void)state;
+  int64_t peaks[1 << BLOCKS], macs[1 << BLOCKS], least = INT64_MAX;
+  for (unsigned which = 0; which < 1 << BLOCKS; which++) {
+    json_t *json = compile(write_across(which), "batch=64" CPU);
+    peaks[which] = training(json, "peak_bytes");
+    macs[which] = which ? training(json, "extra_mac_count") : 0;
+    least = peaks[which] < least ? peaks[which] : least;
+    json_decref(json);
+  }
+  for (int i = 0; i <= 24; i++) {
+    int64_t memory = least + (peaks[0] - least) * i / 24;
+    char options[96];
+    snprintf(options, sizeof options,
+             "batch=64 checkpoint=auto memory=%lld" CPU, (long long)memory);
+    json_t *json = compile(write_across(0), options);
+    int64_t extra =
+        json_integer_value(find(json, "training.extra_mac_count"));
+    assert_true(training(json, "peak_bytes") <= memory);
+    for (unsigned which = 0; which < 1 << BLOCKS; which++)
+      if (peaks[which] <= memory && extra > macs[which])
+        fail_msg("%lld bytes: blocks %x are cheaper", (long long)memory, which);
+    json_decref(json);
+  }
+}
+
 /* What fits */
 
 static void the_largest_batch_is_the_largest(void **state) {
@@ -656,6 +706,7 @@ int main(void) {
       cmocka_unit_test(groups_keep_only_their_input),
       cmocka_unit_test(segments_replace_groups),
       cmocka_unit_test(the_choice_fits_and_no_even_split_is_cheaper),
+      cmocka_unit_test(no_set_of_blocks_is_cheaper_than_the_choice),
       cmocka_unit_test(the_largest_batch_is_the_largest),
       cmocka_unit_test(the_largest_batch_is_that_of_every_batch),
       cmocka_unit_test(ways_out_lead_out),
