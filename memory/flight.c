@@ -28,8 +28,8 @@ int64_t flight_late(const struct train_settings *train, int64_t stage,
   int64_t most = train->schedule == PIPELINE_ZB_H1   ? stage
                  : train->schedule == PIPELINE_ZB_H2 ? 2 * stage
                                                      : 0;
-  return min_i64(most,
-                 microbatches - flight_kept(train, stage, stages, microbatches));
+  int64_t kept = flight_kept(train, stage, stages, microbatches);
+  return min_i64(most, microbatches - kept);
 }
 
 /* Forward passes of part `part` among the first `passes` of a device. */
