@@ -140,6 +140,7 @@ static void put_parallel(struct writer *w) {
     if (stage->paged)
       json_member_bool(&w->json, "peak_in_step", stage->steps);
     put_some(w, "workspace_bytes", stage->workspace);
+    put_some(w, "clip_bytes", stage->clip);
     json_member_int(json, "buffer_bytes", stage->buffers);
     json_member_int(json, "input_bytes", stage->input);
     json_member_int(json, "gathered_bytes", stage->gathered);
@@ -215,6 +216,7 @@ void writer_put_training(struct writer *w) {
   put_some(w, "average_bytes", t->averaged);
   put_some(w, "paged_bytes", t->paged);
   json_member_int(json, "workspace_bytes", t->workspace);
+  put_some(w, "clip_bytes", t->clip.bytes);
   json_member_int(json, "buffer_bytes", t->buffers);
   json_member_int(json, "input_bytes", t->input);
   json_member_int(json, "rounding_bytes", t->rounding);

@@ -133,6 +133,15 @@ static bool check_lora(const struct layer *layer) {
       !computed_check(layer, (enum computed)conv->computed,
                       conv->lora.rank > 0))
     return false;
+  if (conv->lora.dora && conv->groups > 1) {
+    struct diagnostic *d =
+        layer_fail(layer, DUPLICATE_ARGUMENT, "dora",
+                   "`dora` multiplies A by B, which %" PRId64
+                   " groups of outputs do not allow",
+                   conv->groups);
+    diag_help(d, "leave out `dora`, or `groups`");
+    return false;
+  }
   if (conv->lora.rank % conv->groups == 0)
     return true;
   layer_fail(layer, GROUPS_DO_NOT_DIVIDE, "lora",
@@ -277,6 +286,14 @@ static void add_lora(const struct layer *layer, struct params *params) {
   b.spread = spread_linear(b.dim[spatial]);
   params_add(params, a);
   params_add(params, b);
+  struct param lengths = b; /* 1 x N x 1.. in a file */
+  lengths.name = LORA_LENGTHS;
+  lengths.order = FILE_IN_FIRST;
+  lengths.groups = lengths.dim[spatial] = 1;
+  lengths.center = 1;
+  lengths.spread = 0;
+  if (conv->lora.dora)
+    params_add(params, lengths);
 }
 
 /* PyTorch has N x C/G x K.. */
@@ -351,10 +368,14 @@ static size_t adapt(const struct layer *layer, struct tape *tape, size_t in,
     windows[i] = (struct window){.kernel = 1, .dilation = 1, .stride = 1};
   lowering_add(&b, conv->groups);
   window_lower(&b, windows, axes, false);
-  struct lora_step steps[2] = {{&a, extent_of(&narrow), false},
-                               {&b, extent_of(&layer->out), false}};
-  return lora_trace(tape, &conv->lora, in, base, steps,
-                    conv->bias != BIAS_NO ? 2 : 1);
+  struct lora_site site = {.steps = {{&a, extent_of(&narrow), false},
+                                     {&b, extent_of(&layer->out), false}},
+                           .first = conv->bias != BIAS_NO ? 2 : 1,
+                           .in = shape_channels(layer->in[0]),
+                           .out = shape_channels(&layer->out)};
+  for (int i = 0; i < axes; i++)
+    site.in = size_product(site.in, size_at(&conv->window.kernel, i, 1));
+  return lora_trace(tape, &conv->lora, in, base, &site);
 }
 
 /* What was padded before needs no padding. */

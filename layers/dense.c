@@ -132,7 +132,7 @@ static void dense_params(const struct layer *layer, struct params *params) {
   computed_params(params, (enum computed)dense->computed, weight_of(layer),
                   bias);
   if (dense->lora.rank)
-    lora_params(params, features(layer), dense->units, dense->lora.rank, "");
+    lora_params(params, features(layer), dense->units, &dense->lora, "");
 }
 
 static void dense_macs(const struct layer *layer, struct terms *terms) {
@@ -169,11 +169,14 @@ static size_t adapt(const struct layer *layer, struct tape *tape, size_t in,
   const struct dense *dense = layer->args;
   struct shape narrow = shape_with_channels(&layer->out, dense->lora.rank);
   struct strides lies[2] = {strides_of(&narrow), strides_of(&layer->out)};
-  struct lora_step steps[2] = {
-      {LOWERS(LINEAR, .out = &lies[0]), extent_of(&narrow), true},
-      {LOWERS(LINEAR, .out = &lies[1]), extent_of(&layer->out), true}};
-  return lora_trace(tape, &dense->lora, in, base, steps,
-                    dense->bias != BIAS_NO ? 2 : 1);
+  struct lora_site site = {
+      .steps = {{LOWERS(LINEAR, .out = &lies[0]), extent_of(&narrow), true},
+                {LOWERS(LINEAR, .out = &lies[1]), extent_of(&layer->out),
+                 true}},
+      .first = dense->bias != BIAS_NO ? 2 : 1,
+      .in = features(layer),
+      .out = dense->units};
+  return lora_trace(tape, &dense->lora, in, base, &site);
 }
 
 /* A gradient from behind `permute` is made one matrix of. */

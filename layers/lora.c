@@ -1,9 +1,12 @@
 /* lora: two narrow matrices that are trained beside frozen weights. */
 #include "layers/lora.h"
 
+#include "base/check.h"
+
 bool lora_check(const struct layer *layer, const struct lora *lora) {
   const char *said = lora->alpha != 0     ? "lora_alpha"
                      : lora->dropout != 0 ? "lora_dropout"
+                     : lora->dora         ? "dora"
                                           : NULL;
   if (lora->rank || !said)
     return true;
@@ -13,29 +16,38 @@ bool lora_check(const struct layer *layer, const struct lora *lora) {
   return false;
 }
 
-const char *lora_name(struct params *params, const char *prefix,
-                      const char *name) {
+int lora_count(const struct lora *lora) {
+  return lora->rank == 0 ? 0 : lora->dora ? 3 : 2;
+}
+
+static const char *name_of(struct params *params, const char *prefix,
+                           const char *name) {
   struct text text = text_new(params->arena);
   text_printf(&text, "%s%s", prefix, name);
   return arena_copy(params->arena, text.at, text.length);
 }
 
-void lora_params(struct params *params, int64_t in, int64_t out, int64_t rank,
-                 const char *prefix) {
-  params_add(params,
-             (struct param){.name = lora_name(params, prefix, "lora_A.weight"),
-                            .rank = 2,
-                            .dim = {in, rank},
-                            .adapter = true,
-                            .order = FILE_OUT_FIRST,
-                            .spread = spread_linear(in)});
-  params_add(params,
-             (struct param){.name = lora_name(params, prefix, "lora_B.weight"),
-                            .rank = 2,
-                            .dim = {rank, out},
-                            .adapter = true,
-                            .order = FILE_OUT_FIRST,
-                            .spread = spread_linear(rank)});
+static void add_matrix(struct params *params, int64_t in, int64_t out,
+                       const char *name) {
+  params_add(params, (struct param){.name = name,
+                                    .rank = 2,
+                                    .dim = {in, out},
+                                    .adapter = true,
+                                    .order = FILE_OUT_FIRST,
+                                    .spread = spread_linear(in)});
+}
+
+void lora_params(struct params *params, int64_t in, int64_t out,
+                 const struct lora *lora, const char *prefix) {
+  add_matrix(params, in, lora->rank, name_of(params, prefix, "lora_A.weight"));
+  add_matrix(params, lora->rank, out, name_of(params, prefix, "lora_B.weight"));
+  if (lora->dora)
+    params_add(params,
+               (struct param){.name = name_of(params, prefix, LORA_LENGTHS),
+                              .rank = 1,
+                              .dim = {out},
+                              .adapter = true,
+                              .center = 1});
 }
 
 static size_t drop(struct tape *tape, const struct lora *lora, size_t in) {
@@ -68,31 +80,158 @@ static size_t multiply(struct tape *tape, const char *name, size_t in,
                                             .cast = CAST_LOW});
 }
 
-size_t lora_trace(struct tape *tape, const struct lora *lora, size_t in,
-                  size_t base, const struct lora_step steps[2], int first) {
+/* A product of `in` and A, and of what that is and B. */
+static size_t both(struct tape *tape, const struct lora_site *site, size_t in) {
+  size_t narrow = multiply(tape, "lora_A", in, &site->steps[0], site->first);
+  return multiply(tape, "lora_B", narrow, &site->steps[1], site->first + 1);
+}
+
+static size_t times(struct tape *tape, const struct lora *lora,
+                    const struct lora_site *site, size_t in) {
   double factor = lora->alpha != 0 ? lora->alpha / (double)lora->rank : 1;
+  struct lowering does = {.opcode = DOES_SCALE, .real = {factor}};
+  return tape_run(
+      tape, &(struct operation){.name = "lora_scale",
+                                .does = &does,
+                                .in = &in,
+                                .in_count = 1,
+                                .out = site->steps[1].out,
+                                .kept = {extent_fixed(1, WIDTH_INDEX)},
+                                .elementwise = true,
+                                .by_channel = true});
+}
+
+/* a + b, as `a` lies; `held` is alive until then, if it is no operand. */
+static size_t plus(struct tape *tape, const struct lora_site *site, size_t a,
+                   size_t b, size_t held) {
+  size_t in[3] = {a, b, held};
+  struct strides out = tape_strides(tape, a);
+  struct strides lies[2] = {out, tape_strides(tape, b)};
+  return tape_run(tape,
+                  &(struct operation){
+                      .name = "lora_add",
+                      .does = LOWERS(ADD, .in = lies, .out = &out),
+                      .in = in,
+                      .in_count = held == a || held == b ? 2 : 3,
+                      .held = held == a || held == b ? 0 : 1,
+                      .out = site->steps[1].out,
+                      .gradient = GRADIENT_SHARED,
+                      .elementwise = true,
+                      .by_channel = true});
+}
+
+/* dora: lengths of the outputs' weights, and what is made of them. */
+
+/* An operation on one value, whose result has `count` values for all. */
+static size_t fixed(struct tape *tape, const char *name, size_t in,
+                    int64_t count, struct operation op) {
+  op.name = name;
+  op.in = &in;
+  op.in_count = 1;
+  op.out = extent_fixed(count, WIDTH_NET);
+  return tape_run(tape, &op);
+}
+
+/*
+ * B A of a matrix, which A and B multiply a unit matrix for (a window's are
+ * multiplied themselves), what these read, and no gradient. A frame of Python
+ * has them until the layer is done.
+ */
+static size_t product_of(struct tape *tape, const struct lora *lora,
+                         const struct lora_site *site, size_t in) {
+  int64_t each = site->out;
+  if (site->steps[0].rows &&
+      (!add_i64(each, site->in, &each) || !add_i64(each, lora->rank, &each)))
+    each = INT64_MAX; /* counted as an overflow later */
+  return fixed(tape, "dora_product", in, size_product(site->in, each),
+               (struct operation){.held = 1});
+}
+
+/* s: m / |W + alpha / rank * B A|. */
+static size_t factors_of(struct tape *tape, const struct lora_site *site,
+                         size_t product) {
+  int64_t count = size_product(site->in, site->out);
+  size_t sum = fixed(tape, "dora_sum", product, count,
+                     (struct operation){.work = extent_fixed(count, WIDTH_NET),
+                                        .first_param = site->weight,
+                                        .param_count = 1,
+                                        .splits = true});
+  size_t length =
+      fixed(tape, "dora_length", sum, site->out, (struct operation){0});
+  return fixed(tape, "dora_divide", length, site->out,
+               (struct operation){.keeps = KEEPS_IN(0),
+                                  .first_param = site->first + 2,
+                                  .param_count = 1});
+}
+
+/* A factor for each output. */
+static size_t scaled(struct tape *tape, const struct lora_site *site, size_t in,
+                     size_t factors) {
+  size_t pair[2] = {in, factors};
+  return tape_run(tape,
+                  &(struct operation){.name = "dora_scale",
+                                      .in = pair,
+                                      .in_count = 2,
+                                      .out = site->steps[1].out,
+                                      .keeps = KEEPS_IN(0) | KEEPS_IN(1),
+                                      .spares = true,
+                                      .reduces = true,
+                                      .elementwise = true,
+                                      .by_channel = true});
+}
+
+/* W x: without the bias, or once more of what has been dropped. */
+static size_t plain(struct tape *tape, const struct lora_site *site, size_t in,
+                    size_t base, bool dropped) {
+  struct lora_step once = {.out = site->steps[1].out,
+                           .rows = site->steps[1].rows};
+  if (dropped)
+    return multiply(tape, "dora_base", in, &once, site->weight);
+  if (site->first == site->weight + 1)
+    return base;
+  return tape_run(tape, &(struct operation){.name = "dora_bias",
+                                            .in = &base,
+                                            .in_count = 1,
+                                            .out = site->steps[1].out,
+                                            .gradient = GRADIENT_SHARED,
+                                            .elementwise = true,
+                                            .by_channel = true});
+}
+
+/* base + (s - 1) W x + s * alpha / rank * B A x */
+static size_t dora_trace(struct tape *tape, const struct lora *lora, size_t in,
+                         size_t base, const struct lora_site *site) {
   size_t from = drop(tape, lora, in);
-  size_t narrow = multiply(tape, "lora_A", from, &steps[0], first);
-  size_t wide = multiply(tape, "lora_B", narrow, &steps[1], first + 1);
-  struct strides lies = tape_strides(tape, base);
-  struct lowering times = {.opcode = DOES_SCALE, .real = {factor}};
-  struct operation op = {.name = "lora_scale",
-                         .does = &times,
-                         .in = &wide,
-                         .in_count = 1,
-                         .out = steps[1].out,
-                         .kept = {extent_fixed(1, WIDTH_INDEX)},
-                         .elementwise = true,
-                         .by_channel = true};
-  size_t pair[2] = {base, tape_run(tape, &op)};
-  struct strides in_lies[2] = {lies, tape_strides(tape, pair[1])};
-  return tape_run(tape, &(struct operation){
-                            .name = "lora_add",
-                            .does = LOWERS(ADD, .in = in_lies, .out = &lies),
-                            .in = pair,
-                            .in_count = 2,
-                            .out = steps[1].out,
-                            .gradient = GRADIENT_SHARED,
-                            .elementwise = true,
-                            .by_channel = true});
+  size_t product = product_of(tape, lora, site, from);
+  size_t factors = factors_of(tape, site, product);
+  bool rows = site->steps[0].rows;
+  size_t wide = rows ? both(tape, site, from) : 0;
+  size_t own = plain(tape, site, from, base, from != in);
+  size_t less = fixed(tape, "dora_less", factors, site->out,
+                      (struct operation){.gradient = GRADIENT_SHARED});
+  own = scaled(tape, site, own, less);
+  if (!rows)
+    wide = both(tape, site, from);
+  wide = times(tape, lora, site, scaled(tape, site, wide, factors));
+  return plus(tape, site, base, plus(tape, site, own, wide, product), base);
+}
+
+size_t lora_trace(struct tape *tape, const struct lora *lora, size_t in,
+                  size_t base, const struct lora_site *site) {
+  if (lora->dora && !tape->lowers)
+    return dora_trace(tape, lora, in, base, site);
+  size_t from = drop(tape, lora, in);
+  size_t wide = times(tape, lora, site, both(tape, site, from));
+  size_t sum = plus(tape, site, base, wide, base);
+  if (!lora->dora)
+    return sum;
+  /* A plan has the factors ready, but the runtime no kernel that takes them. */
+  static const struct lowering unknown = {.opcode = DOES_UNKNOWN};
+  return tape_run(tape, &(struct operation){.name = "dora",
+                                            .does = &unknown,
+                                            .in = &sum,
+                                            .in_count = 1,
+                                            .out = site->steps[1].out,
+                                            .elementwise = true,
+                                            .by_channel = true});
 }

@@ -7,15 +7,19 @@
 /*
  * y = W x + b + alpha / rank * B A dropout(x), where only A and B are trained
  * (Hu et al. 2021, "LoRA", arXiv 2106.09685; src/peft/tuners/lora/layer.py of
- * huggingface/peft, whose names they have). rank 0: there is none.
+ * huggingface/peft, whose names they have). rank 0: there is none. With `dora`
+ * y = b + s (W + alpha / rank * B A) x, s = m / |W + alpha / rank * B A| for
+ * each output, where m is trained, too, and what it is divided by is taken for
+ * a constant (Liu et al. 2024, arXiv 2402.09353; peft's dora.py).
  */
 struct lora {
   int64_t rank;
   double alpha; /* 0: as the rank, a factor of 1 */
   double dropout;
+  int dora;
 };
 
-/* Rows of arg_spec for `lora=8 lora_alpha=16 lora_dropout=0.1`. */
+/* Rows of arg_spec for `lora=8 lora_alpha=16 lora_dropout=0.1 dora`. */
 #define LORA_SPECS(owner, member)                                            \
   {.name = "lora",                                                           \
    .type = TYPE_INT,                                                         \
@@ -32,25 +36,35 @@ struct lora {
        .offset = offsetof(struct owner, member.alpha),                       \
        .fallback = "the rank",                                               \
        .doc = "their product counts alpha / rank times"},                    \
+      {.name = "lora_dropout",                                               \
+       .type = TYPE_REAL,                                                    \
+       .place = PLACE_KEY,                                                   \
+       .low = 0,                                                             \
+       .high = 1,                                                            \
+       .offset = offsetof(struct owner, member.dropout),                     \
+       .fallback = "0",                                                      \
+       .doc = "share of their input that is dropped"},                       \
   {                                                                          \
-    .name = "lora_dropout", .type = TYPE_REAL, .place = PLACE_KEY, .low = 0, \
-    .high = 1, .offset = offsetof(struct owner, member.dropout),             \
-    .fallback = "0", .doc = "share of their input that is dropped"           \
+    .name = "dora", .type = TYPE_WORDS, .place = PLACE_WORD,                 \
+    .words = "dora", .offset = offsetof(struct owner, member.dora),          \
+    .doc = "the length of each output's weights is trained, too"             \
   }
 
 /* Reports, and returns false, what is said of it without a rank. */
 bool lora_check(const struct layer *layer, const struct lora *lora);
 
+/* How many parameters it adds: A, B and lengths. */
+int lora_count(const struct lora *lora);
+
 /*
  * A and B of a dense layer, or of one projection whose name `prefix` begins
  * with: "q_proj.".
  */
-void lora_params(struct params *params, int64_t in, int64_t out, int64_t rank,
-                 const char *prefix);
+void lora_params(struct params *params, int64_t in, int64_t out,
+                 const struct lora *lora, const char *prefix);
 
-/* The names of both behind a prefix; in the arena of `params`. */
-const char *lora_name(struct params *params, const char *prefix,
-                      const char *name);
+/* The name of the outputs' lengths, which stand behind A and B. */
+#define LORA_LENGTHS "lora_magnitude_vector.weight"
 
 /* A and B: how an operation makes each, with one parameter. */
 struct lora_step {
@@ -59,11 +73,16 @@ struct lora_step {
   bool rows; /* it multiplies rows of a matrix: torch.nn.Linear */
 };
 
-/*
- * Adds to `base` what A and B make of `in`; they are the layer's parameters
- * `first` and `first` + 1.
- */
+/* What is adapted; parameters as the layer numbers them. */
+struct lora_site {
+  struct lora_step steps[2]; /* A and B */
+  int weight;                /* W; a bias is behind it, or is not */
+  int first;                 /* A, which B and the lengths follow */
+  int64_t in, out;           /* values that one output sees; outputs */
+};
+
+/* Adds to `base` what A and B make of `in`. */
 size_t lora_trace(struct tape *tape, const struct lora *lora, size_t in,
-                  size_t base, const struct lora_step steps[2], int first);
+                  size_t base, const struct lora_site *site);
 
 #endif

@@ -134,7 +134,8 @@ static size_t normalise(const struct layer *layer, struct tape *tape,
   op.in = in;
   op.in_count = 1;
   op.out = extent_of(&layer->out);
-  op.keeps |= KEEPS_IN(0);
+  if (!(op.keeps & KEEPS_OUT))
+    op.keeps |= KEEPS_IN(0);
   op.all_params = true;
   return tape_run(tape, &op);
 }
@@ -180,7 +181,29 @@ static int64_t rows(const struct shape *shape) {
   return shape_values(shape) / shape_channels(shape);
 }
 
+/*
+ * Kernels of apex: the input and 32-bit statistics of each row are kept, or
+ * the output and 1/deviation alone; in the type that autocast computes in.
+ */
+static struct operation fused(const struct tape *tape, int64_t rows,
+                              int statistics) {
+  bool output = tape->norms == NORMS_EFFICIENT;
+  int64_t kept = output ? rows : size_product(statistics, rows);
+  return (struct operation){
+      .keeps = output ? KEEPS_OUT : KEEPS_IN(0),
+      .always_makes = true,
+      .kept = {extent_sample(kept, WIDTH_F32)},
+      .work = extent_sample(output ? (statistics - 1) * rows : 0, WIDTH_F32),
+      .cast = CAST_LOW};
+}
+
+static bool is_fused(const struct tape *tape) {
+  return tape->norms != NORMS_PLAIN && !tape->lowers;
+}
+
 struct operation norm_ln(const struct tape *tape, int64_t rows) {
+  if (is_fused(tape))
+    return fused(tape, rows, 2);
   return (struct operation){
       .keeps = KEEPS_IN(0),
       .always_makes = true,
@@ -199,6 +222,8 @@ static size_t ln_trace(const struct layer *layer, struct tape *tape,
  */
 struct operation norm_rms(const struct tape *tape, int64_t rows, int64_t values,
                           int scale) {
+  if (is_fused(tape))
+    return fused(tape, rows, 1);
   bool squares = tape->profile->mean_keeps_input;
   bool trained = scale >= 0 && tape_trains(tape, scale);
   int64_t kept = size_product(values, squares + trained);

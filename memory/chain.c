@@ -40,7 +40,8 @@ static const struct linked *three_from(struct search *s, size_t from) {
 
 bool chain_run(struct search *s, size_t from, size_t to, struct ran *ran) {
   struct joined joined;
-  if (to - from == LINKED || !units_are_near(&s->chain, from, to))
+  if (s->train->saved_dtype || to - from == LINKED ||
+      !units_are_near(&s->chain, from, to))
     return false;
   for (size_t i = from; i + LINKED <= to; i++)
     if (!three_from(s, i)->plain)

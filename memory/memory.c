@@ -215,26 +215,84 @@ static int64_t most_parts(const struct model *model,
   return parts;
 }
 
+/* The longest pipeline that there are cuts for. */
+static int64_t most_stages(const struct model *model,
+                           const struct train_settings *train, size_t units) {
+  struct train_settings other = *train;
+  int64_t stages = (int64_t)units / stage_parts(train);
+  for (bool enough = false; stages > 1 && !enough; stages -= !enough) {
+    struct arena scratch;
+    struct simulated trial;
+    other.pipeline = stages;
+    arena_open_in(&scratch, model->arena);
+    enough = memory_simulate(model, &other, &scratch, &trial) &&
+             (int64_t)trial.parallel.stages.count == stages &&
+             (int64_t)trial.parallel.stages.at[0].part_count ==
+                 stage_parts(train);
+    arena_close(&scratch);
+  }
+  return stages;
+}
+
+static void say_stages(const struct model *model,
+                       const struct train_settings *train, size_t units,
+                       struct diagnostic *d, struct span place) {
+  struct train_settings other = *train;
+  int64_t most = most_stages(model, train, units);
+  if (most > 1) {
+    given_help(d, place, "any `pipeline` from 1 to %lld", (long long)most);
+    return;
+  }
+  other.virtual_stages = 1;
+  if (other.schedule == PIPELINE_ZB_V)
+    other.schedule = PIPELINE_ZB_H1;
+  most = most_stages(model, &other, units);
+  if (most > 1)
+    given_help(d, place,
+               "any `pipeline` from 1 to %lld, with one part of each stage",
+               (long long)most);
+  else
+    given_help(d, place,
+               "leave out `pipeline`: nowhere does one tensor alone lead on");
+}
+
 /* Where the net can be cut is known when it has been run. */
+static bool enough_stages(const struct model *model,
+                          const struct settings *settings,
+                          const struct parallel *p, struct diags *diags) {
+  const struct train_settings *train = &settings->train;
+  struct span place = given_train(model, settings, "pipeline");
+  if (train->pipeline == 1 || (int64_t)p->stages.count == train->pipeline)
+    return true;
+  struct diagnostic *d = diag(
+      diags, OUT_OF_RANGE, place,
+      "a pipeline of %lld stages, but the net can be cut into %zu part%s only",
+      (long long)train->pipeline, p->units, p->units == 1 ? "" : "s");
+  say_stages(model, train, p->units, d, place);
+  return false;
+}
+
 static bool enough_parts(const struct model *model,
                          const struct settings *settings,
                          const struct parallel *p, struct diags *diags) {
   const struct train_settings *train = &settings->train;
   struct span place = given_train(model, settings, "virtual_stages");
-  if (train->virtual_stages == 1 || p->stages.at[0].part_count > 1)
+  if (stage_parts(train) == 1 || p->stages.at[0].part_count > 1)
     return true;
   struct diagnostic *d = diag(
       diags, OUT_OF_RANGE, place,
       "%lld stages of %lld parts, but the net can be cut into %zu only",
-      (long long)train->pipeline, (long long)train->virtual_stages, p->units);
-  int64_t most = most_parts(model, train, p->units);
+      (long long)train->pipeline, (long long)stage_parts(train), p->units);
+  int64_t most = train->schedule == PIPELINE_ZB_V
+                     ? 1
+                     : most_parts(model, train, p->units);
   if (most > 1)
     given_help(d, place,
                "`virtual_stages=%lld` is the most of %lld stages; or a shorter "
                "`pipeline`",
                (long long)most, (long long)train->pipeline);
   else
-    diag_help(d, "a shorter `pipeline`");
+    say_stages(model, train, p->units, d, place);
   return false;
 }
 
@@ -280,7 +338,8 @@ bool memory_find(const struct model *model, const struct settings *settings,
   memory->saved_by_node = arena_alloc(model->arena, model->nodes.count + 1,
                                       sizeof *memory->saved_by_node);
   bool fits = trace_training(&q);
-  if (fits && !enough_parts(model, settings, &memory->parallel, diags))
+  if (fits && !(enough_stages(model, settings, &memory->parallel, diags) &&
+                enough_parts(model, settings, &memory->parallel, diags)))
     return false;
   if (fits && rule_find(model, settings, &memory->rule) &&
       inference_find(model, settings, &memory->inference))

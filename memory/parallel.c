@@ -11,27 +11,6 @@ bool parallel_wanted(const struct train_settings *train) {
          train->offload;
 }
 
-/* Microbatches of which a stage, from 0, keeps what it made. */
-static int64_t in_flight(const struct search *s, size_t stage, size_t stages) {
-  int64_t rest = (int64_t)(stages - stage);
-  if (stages == 1 || s->parts > s->stages) /* parts are cut alike */
-    return 1;
-  switch (s->train->schedule) {
-  case PIPELINE_GPIPE: return s->microbatches;
-  case PIPELINE_ZB_H2: rest = 2 * rest - 1; break;
-  default: break;
-  }
-  return min_i64(rest, s->microbatches);
-}
-
-/* Gradients of weights that it puts off meanwhile. */
-static int64_t put_off(const struct search *s, size_t stage, size_t stages) {
-  int64_t most = s->train->schedule == PIPELINE_ZB_H1   ? (int64_t)stage
-                 : s->train->schedule == PIPELINE_ZB_H2 ? 2 * (int64_t)stage
-                                                        : 0;
-  return min_i64(most, s->microbatches - in_flight(s, stage, stages));
-}
-
 /* What stands, what the passes have besides, and what the step has. */
 static void find_peak(struct search *s, struct stage *stage) {
   int64_t standing =
@@ -44,11 +23,12 @@ static void find_peak(struct search *s, struct stage *stage) {
                        state - stage->paged);
   int64_t alive = stage_sum(s, stage_sum(s, stage->gathered, stage->deferred),
                             stage_sum(s, stage->activations, stage->temporary));
-  int64_t step = stage_sum(s, stage->workspace, stage->paged);
+  int64_t work = max_i64(stage->workspace, stage->clip);
+  int64_t step = stage_sum(s, work, stage->paged);
   stage->steps = step > alive;
   if (stage->steps) { /* it comes after all of it */
     stage->activations = stage->gathered = stage->deferred = 0;
-    stage->temporary = stage->workspace;
+    stage->temporary = work;
     alive = step;
   }
   stage->peak = stage_sum(s, standing, alive);
@@ -85,8 +65,14 @@ static struct stage measure(struct search *s, size_t from, size_t to,
                             size_t index, size_t stages) {
   struct node_range nodes = {s->cut[from], s->cut[to]};
   struct stage stage = known_stage(s, from, to);
-  int64_t late = put_off(s, index, stages);
-  multiply(s, &stage, in_flight(s, index, stages));
+  bool apart = s->parts == s->stages; /* else parts are cut alike */
+  int64_t late = apart ? flight_late(s->train, (int64_t)index, (int64_t)stages,
+                                     s->microbatches)
+                       : 0;
+  multiply(s, &stage,
+           apart ? flight_kept(s->train, (int64_t)index, (int64_t)stages,
+                               s->microbatches)
+                 : 1);
   if (late > 0)
     stage.deferred = stage_product(s, stage_weight_bytes(s, nodes), late);
   find_peak(s, &stage);
@@ -160,16 +146,6 @@ static void cut_stages(struct search *s, size_t stages, size_t *begins) {
 
 /* Several parts of a device */
 
-/* Forward passes of part `part` among the first `passes` of stage `index`. */
-static int64_t passes_of(const struct search *s, int64_t passes, size_t part,
-                         size_t stages) {
-  int64_t turn = (int64_t)stages * s->train->virtual_stages;
-  int64_t begins = (int64_t)(part * stages);
-  int64_t rest = passes % turn - begins;
-  return passes / turn * (int64_t)stages +
-         max_i64(0, min_i64(rest, (int64_t)stages));
-}
-
 /* One more part of a device; gathered and temporary are there one by one. */
 static void add_part(struct search *s, struct stage *to,
                      const struct stage *part) {
@@ -177,52 +153,168 @@ static void add_part(struct search *s, struct stage *to,
                      &to->buffers,    &to->input,     &to->master,
                      &to->averaged,   &to->buckets,   &to->activations,
                      &to->workspace,  &to->host,      &to->in_flight,
-                     &to->values,     &to->trained};
+                     &to->values,     &to->trained,   &to->clip,
+                     &to->deferred};
   const int64_t added[] = {part->parameters, part->gradients, part->optimizer,
                            part->buffers,    part->input,     part->master,
                            part->averaged,   part->buckets,   part->activations,
                            part->workspace,  part->host,      part->in_flight,
-                           part->values,     part->trained};
+                           part->values,     part->trained,   part->clip,
+                           part->deferred};
   for (size_t i = 0; i < sizeof sums / sizeof *sums; i++)
     *sums[i] = stage_sum(s, *sums[i], added[i]);
   to->gathered = max_i64(to->gathered, part->gathered);
   to->temporary = max_i64(to->temporary, part->temporary);
 }
 
-/* Parts `index`, `index` + P, ..: each P microbatches take turns in them. */
+/* Where part `k` of device `index` stands among all of them. */
+static size_t part_at(const struct search *s, size_t index, size_t k) {
+  if (s->train->schedule == PIPELINE_ZB_V && k)
+    return s->parts - 1 - index;
+  return index + k * s->stages;
+}
+
+/* All parts of device `index`. */
 static struct stage measure_parts(struct search *s, const size_t *begins,
-                                  size_t index, size_t stages,
-                                  struct arena *lasting) {
-  size_t count = s->parts / stages;
-  int64_t all = stage_product(s, s->microbatches, (int64_t)count);
-  int64_t passes =
-      2 * (int64_t)(stages - index - 1) + (int64_t)((count - 1) * stages) + 1;
-  struct stage stage = {.parts =
-                            arena_alloc(lasting, count, sizeof *stage.parts),
-                        .part_count = count};
+                                  size_t index) {
+  size_t count = s->parts / s->stages;
+  bool puts_off = s->train->schedule == PIPELINE_ZB_V;
+  struct stage stage = {.part_count = count};
   for (size_t k = 0; k < count; k++) {
-    size_t at = index + k * stages;
-    struct node_range nodes = {s->cut[begins[at]], s->cut[begins[at + 1]]};
-    struct stage part = stage_measure(s, begins[at], begins[at + 1]);
-    multiply(s, &part, passes_of(s, min_i64(passes, all), k, stages));
-    add_part(s, &stage, &part);
-    stage.parts[k] = nodes;
+    size_t at = part_at(s, index, k);
+    s->of_device[k] = known_stage(s, begins[at], begins[at + 1]);
+    s->turns[k] = (struct in_turn){.bytes = s->of_device[k].activations};
+    if (puts_off)
+      s->turns[k].late_bytes = stage_weight_bytes(s, s->of_device[k].nodes);
   }
-  stage.nodes = stage.parts[0];
+  flight_turns(s->train, (int64_t)s->stages, (int64_t)index, s->microbatches,
+               s->turns, (int64_t)count);
+  for (size_t k = 0; k < count; k++) {
+    struct stage *part = &s->of_device[k];
+    multiply(s, part, s->turns[k].kept);
+    part->deferred =
+        stage_product(s, s->turns[k].late_bytes, s->turns[k].late);
+    add_part(s, &stage, part);
+  }
+  stage.nodes = s->of_device[0].nodes;
   find_peak(s, &stage);
   return stage;
+}
+
+/* The devices' peaks while units move from part to part. */
+struct leveling {
+  struct search *s;
+  size_t *begins;
+  int64_t *peaks;  /* by device */
+  int64_t efforts; /* devices that may still be measured */
+};
+
+/* Some units go from a part to another; those between them move as far. */
+struct move {
+  size_t from, to, units;
+};
+
+static void move_units(size_t *begins, struct move m, bool back) {
+  size_t low = m.from < m.to ? m.from : m.to;
+  size_t high = m.from < m.to ? m.to : m.from;
+  bool down = (m.from < m.to) != back;
+  for (size_t i = low + 1; i <= high; i++)
+    begins[i] += down ? 0 - m.units : m.units;
+}
+
+static bool has_part(const struct search *s, size_t device, size_t low,
+                     size_t high) {
+  for (size_t k = 0; k < s->parts / s->stages; k++) {
+    size_t at = part_at(s, device, k);
+    if (at >= low && at <= high)
+      return true;
+  }
+  return false;
+}
+
+/* The most that devices with one of the parts then hold; none above `most`. */
+static int64_t after_move(struct leveling *l, struct move m, int64_t most) {
+  struct search *s = l->s;
+  size_t low = m.from < m.to ? m.from : m.to;
+  size_t high = m.from < m.to ? m.to : m.from;
+  int64_t peak = 0;
+  move_units(l->begins, m, false);
+  for (size_t d = 0; d < s->stages && peak < most; d++)
+    if (has_part(s, d, low, high)) {
+      peak = max_i64(peak, measure_parts(s, l->begins, d).peak);
+      l->efforts--;
+    }
+  move_units(l->begins, m, true);
+  return peak;
+}
+
+/* The best way to take units from part `from`, if it is below `best`. */
+static void try_part(struct leveling *l, size_t from, struct move *best,
+                     int64_t *least) {
+  enum { MOST_UNITS_MOVED = 4 };
+  size_t has = l->begins[from + 1] - l->begins[from];
+  for (size_t units = 1; units < has && units <= MOST_UNITS_MOVED; units++)
+    for (size_t to = 0; to < l->s->parts && l->efforts > 0; to++) {
+      struct move m = {from, to, units};
+      int64_t peak = from == to ? INT64_MAX : after_move(l, m, *least);
+      if (peak >= *least)
+        continue;
+      *least = peak;
+      *best = m;
+    }
+}
+
+/* Takes units off the most loaded device; false: nothing helps. */
+static bool move_best(struct leveling *l) {
+  struct search *s = l->s;
+  struct move best = {0};
+  size_t worst = 0;
+  for (size_t d = 1; d < s->stages; d++)
+    if (l->peaks[d] > l->peaks[worst])
+      worst = d;
+  int64_t least = l->peaks[worst];
+  for (size_t k = 0; k < s->parts / s->stages; k++)
+    try_part(l, part_at(s, worst, k), &best, &least);
+  if (!best.units)
+    return false;
+  move_units(l->begins, best, false);
+  for (size_t d = 0; d < s->stages; d++)
+    l->peaks[d] = measure_parts(s, l->begins, d).peak;
+  return true;
+}
+
+/*
+ * Parts were cut so that the largest has least; what counts is what a device
+ * has in all of them. A few units at a time are moved off the most loaded one,
+ * as long as that helps.
+ */
+static void level_devices(struct search *s, size_t *begins) {
+  enum { MOST_EFFORTS = 100000 };
+  struct leveling l = {.s = s, .begins = begins, .efforts = MOST_EFFORTS};
+  size_t count = s->parts / s->stages;
+  s->of_device = arena_alloc(s->arena, count, sizeof *s->of_device);
+  s->turns = arena_alloc(s->arena, count, sizeof *s->turns);
+  l.peaks = arena_alloc(s->arena, s->stages, sizeof *l.peaks);
+  for (size_t d = 0; d < s->stages; d++)
+    l.peaks[d] = measure_parts(s, begins, d).peak;
+  while (l.efforts > 0 && move_best(&l))
+    continue;
 }
 
 static struct stage measure_stage(struct search *s, const size_t *begins,
                                   size_t index, size_t stages,
                                   struct arena *lasting) {
-  if (s->parts > stages)
-    return measure_parts(s, begins, index, stages, lasting);
   struct stage stage =
-      measure(s, begins[index], begins[index + 1], index, stages);
-  stage.parts = arena_alloc(lasting, 1, sizeof *stage.parts);
-  stage.parts[0] = stage.nodes;
-  stage.part_count = 1;
+      s->parts > stages
+          ? measure_parts(s, begins, index)
+          : measure(s, begins[index], begins[index + 1], index, stages);
+  stage.part_count = s->parts / stages;
+  stage.parts = arena_alloc(lasting, stage.part_count, sizeof *stage.parts);
+  for (size_t k = 0; k < stage.part_count; k++) {
+    size_t at = part_at(s, index, k);
+    stage.parts[k] =
+        (struct node_range){s->cut[begins[at]], s->cut[begins[at + 1]]};
+  }
   return stage;
 }
 
@@ -247,6 +339,8 @@ bool parallel_find(const struct step *step, struct arena *arena,
   size_t stages = s.stages;
   size_t *begins = arena_alloc(arena, s.parts + 1, sizeof *begins);
   cut_stages(&s, s.parts, begins);
+  if (s.parts > stages)
+    level_devices(&s, begins);
   *parallel = (struct parallel){.microbatch = s.microbatch, .units = s.units};
   for (size_t p = 0; p < stages; p++) {
     struct stage *stage = VEC_PUSH(lasting, &parallel->stages);

@@ -42,6 +42,7 @@ struct stage {
   int64_t deferred;    /* kept for gradients of weights that are yet to come */
   int64_t temporary;   /* at the peak, with what an optimizer's step needs */
   int64_t workspace;   /* of the optimizer's step */
+  int64_t clip;        /* before it, where gradients are clipped */
   int64_t in_flight;   /* microbatches; of parts, if it has several */
   int64_t values, trained; /* parameters of its layers, before ZeRO */
   int64_t peak;

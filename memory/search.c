@@ -51,9 +51,9 @@ static void find_cuts(struct search *s, int64_t most, int64_t least,
 
 static void find_units(struct search *s) {
   struct cuts cuts = {0};
-  int64_t parts = s->train->pipeline * s->train->virtual_stages;
+  int64_t parts = s->train->pipeline * stage_parts(s->train);
   int64_t most = cuts_most(s->plain, MOST_UNITS);
-  if (s->train->virtual_stages > 1)
+  if (stage_parts(s->train) > 1)
     most = max_i64(most, parts);
   if (s->train->pipeline > 1)
     find_cuts(s, most, parts, &cuts);
@@ -195,8 +195,8 @@ void search_open(struct search *s, struct step *own, const struct step *step,
   s->arena = arena;
   s->stages = (size_t)min_i64(train->pipeline, (int64_t)s->units);
   s->parts = s->stages;
-  if (s->stages > 1 && s->stages * (size_t)train->virtual_stages <= s->units)
-    s->parts *= (size_t)train->virtual_stages;
+  if (s->stages > 1 && s->stages * (size_t)stage_parts(train) <= s->units)
+    s->parts *= (size_t)stage_parts(train);
   if (train->pipeline == 1)
     return;
   s->microbatches =

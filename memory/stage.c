@@ -289,6 +289,7 @@ static void find_optimizer(struct search *s, struct stage *stage) {
   for (int experts = 0; experts < 1 + apart; experts++) {
     int64_t sharing =
         s->train->zero >= 1 ? stage_copies(s, experts).sharing : 1;
+    params.sharing = sharing;
     params.only = !apart ? NULL : experts ? s->expert : s->dense;
     struct optimizer_cost cost = cost_of(s, &params, experts);
     stage->optimizer =
@@ -297,6 +298,7 @@ static void find_optimizer(struct search *s, struct stage *stage) {
         stage_sum(s, stage->master, ceil_div_i64(cost.master, sharing));
     stage->workspace =
         stage_sum(s, stage->workspace, ceil_div_i64(cost.workspace, sharing));
+    stage->clip = stage_sum(s, stage->clip, cost.clip.bytes);
   }
 }
 
@@ -318,7 +320,7 @@ static void offload_optimizer(struct search *s, struct stage *stage) {
   stage->host = stage_sum(s, stage->host, stage_product(s, values, 4));
   if (!copied)
     stage->host = stage_sum(s, stage->host, stage_product(s, values, 4));
-  stage->optimizer = stage->master = stage->workspace = 0;
+  stage->optimizer = stage->master = stage->workspace = stage->clip = 0;
   if (s->train->zero >= 2)
     stage->gradients = 0;
 }

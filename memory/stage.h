@@ -2,10 +2,11 @@
 #ifndef NETC_MEMORY_STAGE_H
 #define NETC_MEMORY_STAGE_H
 
-#include "step/alike.h"
-#include "step/units.h"
+#include "memory/flight.h"
 #include "memory/parallel.h"
 #include "memory/shard.h"
+#include "step/alike.h"
+#include "step/units.h"
 
 /* A part that has been run, with one microbatch in flight. */
 struct known {
@@ -37,6 +38,8 @@ struct search {
   size_t units;
   size_t stages;
   size_t parts; /* of all stages; more than these: each has several */
+  struct stage *of_device; /* its parts, while they are measured */
+  struct in_turn *turns;
   bool overflow;
 };
 

@@ -105,12 +105,21 @@ static void send_of_part(struct sender *t, struct node_range nodes) {
   }
 }
 
+/* Whether another part of the stage ends, or begins, where one does. */
+static bool is_own(const struct stage *stage, int64_t at) {
+  int found = 0;
+  for (size_t k = 0; k < stage->part_count; k++)
+    found += (stage->parts[k].first == at) + (stage->parts[k].end == at);
+  return found > 1;
+}
+
 /* Stages: what leads on, and the gradient of what came. */
 static void send_on(struct sender *t, struct node_range nodes) {
   const struct trace *trace = t->s->trace;
   int64_t ends[2] = {nodes.first - 1, nodes.end - 1};
-  bool goes[2] = {nodes.first > 0,
-                  nodes.end < (int64_t)t->s->step->model->nodes.count};
+  bool goes[2] = {nodes.first > 0 && !is_own(t->stage, nodes.first),
+                  nodes.end < (int64_t)t->s->step->model->nodes.count &&
+                      !is_own(t->stage, nodes.end)};
   for (int k = 0; k < 2; k++) {
     if (!goes[k])
       continue;

@@ -187,7 +187,8 @@ static void check_schedule(struct check *c) {
   if (c->train->virtual_stages > 1 && c->train->schedule != PIPELINE_PIPEDREAM)
     needs(c, "schedule",
           "with virtual_stages the schedule is one forward, one backward",
-          "leave out `schedule`, or `virtual_stages`");
+          "leave out `schedule`, or `virtual_stages`; zb_v has two parts of "
+          "each stage by itself");
 }
 
 static void check_pipeline(struct check *c) {

@@ -93,6 +93,7 @@ static bool add_state(const struct state *s, const struct optimizer_facts *f,
 /* Sums of a step over the parameters. */
 struct sizes_seen {
   int64_t all, largest, previous, loop;
+  int64_t tensors, values; /* of the largest */
 };
 
 static bool see(struct sizes_seen *seen, const struct optimizer_facts *f,
@@ -145,6 +146,84 @@ static bool find_workspace(const struct train_settings *train, int update,
          add_i64(cost->workspace, copied, &cost->workspace);
 }
 
+enum {
+  CLIP_CHUNK = 65536, /* values that one block of threads sums up */
+  CLIP_SUMS = 320,    /* of all blocks of threads together */
+  CLIP_NUMBERS = 4,   /* the norm, and what is made of it */
+};
+
+static int clip_of(const struct train_settings *train) {
+  if (train->clip != CLIP_ON)
+    return train->clip;
+  if (train->precision == PRECISION_MASTER)
+    return CLIP_FUSED;
+  return profile_at(train->profile)->foreach_optimizer ? CLIP_FOREACH
+                                                       : CLIP_LOOP;
+}
+
+/* Adds `count` tensors of `values` values of `width` bytes. */
+static bool add_sums(const struct profile *profile, int64_t count,
+                     int64_t values, int64_t width, int64_t *bytes) {
+  int64_t each;
+  return mul_i64(values, width, &each) &&
+         add_i64(each, allocation_rest(profile, each), &each) &&
+         add_product_i64(each, count, bytes);
+}
+
+/*
+ * clip_grad_norm_: a norm for each tensor, these in one row, and few numbers;
+ * gradients are multiplied in place. Measured of torch/nn/utils/clip_grad.py of
+ * PyTorch 1.13, its loop; foreach: sums of each chunk of each tensor, as many
+ * as the largest has, of ATen/native/cuda/ForeachReduceOp.cu; fused:
+ * multi_tensor_l2norm_cuda of apex's csrc/multi_tensor_l2norm_kernel.cu;
+ * double: get_grad_norm_direct() of DeepSpeed's runtime/zero/stage_1_and_2.py.
+ */
+static bool find_sums(const struct train_settings *train,
+                      const struct sizes_seen *seen, int64_t sharing,
+                      struct clipping *clip) {
+  const struct profile *profile = profile_at(train->profile);
+  int64_t width = max_i64(element_bits(gradient_element(train)) / 8, 1);
+  int64_t numbers = 0, chunks;
+  *clip = (struct clipping){.how = clip_of(train), .tensors = seen->tensors};
+  if (clip->how == CLIP_OFF || seen->tensors == 0)
+    return true;
+  clip->largest = ceil_div_i64(seen->values, max_i64(sharing, 1));
+  clip->chunks = ceil_div_i64(clip->largest, CLIP_CHUNK);
+  switch (clip->how) {
+  case CLIP_FOREACH:
+    return mul_i64(clip->chunks, clip->tensors, &chunks) &&
+           add_sums(profile, clip->tensors + 1, 1, width, &clip->bytes) &&
+           add_sums(profile, 1, CLIP_SUMS, 4, &clip->bytes) &&
+           add_sums(profile, 1, chunks, 4, &clip->bytes);
+  case CLIP_FUSED:
+    return add_sums(profile, 1, CLIP_SUMS, 4, &clip->bytes) &&
+           add_sums(profile, 1, 1, 4, &clip->bytes);
+  case CLIP_DOUBLE:
+    return add_sums(profile, clip->tensors, 1, 8, &clip->bytes) &&
+           add_sums(profile, 1, clip->largest, 8, &clip->bytes);
+  default:
+    if (!add_sums(profile, clip->tensors, 1, width, &clip->bytes) ||
+        !add_sums(profile, 1, clip->tensors, width, &clip->bytes) ||
+        !add_sums(profile, CLIP_NUMBERS, 1, width, &numbers))
+      return false;
+    clip->bytes = max_i64(clip->bytes, numbers);
+    return true;
+  }
+}
+
+/* With a copy in 32 bits, the gradients that are clipped are, too. */
+static bool find_clip(const struct train_settings *train,
+                      const struct sizes_seen *seen, int64_t sharing,
+                      struct optimizer_cost *cost) {
+  if (!find_sums(train, seen, sharing, &cost->clip))
+    return false;
+  if (cost->clip.bytes == 0 || train->precision != PRECISION_MASTER ||
+      element_bits(gradient_element(train)) == 32)
+    return true;
+  cost->clip.copied = ceil_div_i64(cost->master, max_i64(sharing, 1));
+  return add_i64(cost->clip.bytes, cost->clip.copied, &cost->clip.bytes);
+}
+
 static bool is_meant(const struct param_range *range, size_t index,
                      const struct model_param *param) {
   bool repeated = param->shared && param->same >= range->first;
@@ -189,6 +268,8 @@ static bool step_params(const struct state *s, const struct optimizer_facts *f,
                         const struct model_param *param,
                         struct sizes_seen *seen) {
   int64_t bytes;
+  seen->tensors += s->params;
+  seen->values = max_i64(seen->values, param->count);
   return s->params == 0 || (add_params(s, f, train, param, &bytes) &&
                             see(seen, f, bytes, s->params));
 }
@@ -216,7 +297,8 @@ bool optimizer_cost(const struct model *model, const struct param_range *range,
     state.params = 1;
   }
   return step_params(&state, f, train, &last, &seen) &&
-         find_workspace(train, state.update, &seen, f, cost);
+         find_workspace(train, state.update, &seen, f, cost) &&
+         find_clip(train, &seen, range->sharing, cost);
 }
 
 /* Parts of a net, again and again */
@@ -257,7 +339,7 @@ bool optimizer_part(const struct optimizer_sums *sums, size_t first, size_t end,
   const struct optimizer_sums *from = &sums[first], *to = &sums[end];
   int update = update_of(train);
   struct sizes_seen seen = {.all = to->all - from->all};
-  if (to->shared > from->shared || update == UPDATE_LOOP)
+  if (to->shared > from->shared || update == UPDATE_LOOP || train->clip)
     return false;
   *cost = (struct optimizer_cost){
       .state = to->before.state - from->before.state,

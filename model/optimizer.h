@@ -6,11 +6,22 @@
 #include "model/model.h"
 #include "model/settings.h"
 
+/* Before the step, where gradients are clipped to a norm of all of them. */
+struct clipping {
+  int how;         /* enum clip; CLIP_OFF: they are not */
+  int64_t tensors; /* whose norms are taken */
+  int64_t chunks;  /* foreach: of the largest tensor */
+  int64_t largest; /* values of it */
+  int64_t copied;  /* bytes of gradients in 32 bits, which are clipped */
+  int64_t bytes;   /* at most, beside the gradients: all of it */
+};
+
 struct optimizer_cost {
   int64_t state;     /* bytes, from step to step */
   int64_t master;    /* and the copy in 32 bits of what is trained */
   int64_t rounding;  /* of its tensors, by the allocator */
   int64_t workspace; /* bytes, at most, inside a step */
+  struct clipping clip;
 };
 
 /* What an allocator makes a tensor larger by. */
@@ -24,6 +35,7 @@ struct param_range {
   size_t first, end;
   const int64_t *share; /* by parameter, its values there; NULL: all of them */
   const bool *only;     /* by parameter: it is meant; NULL: all of them are */
+  int64_t sharing;      /* devices that each tensor is shared by; 0: one */
 };
 
 /*

@@ -70,9 +70,11 @@ static const struct {
 
 static const char precision_words[] = PRECISIONS(CHOICE_WORD);
 static const char update_words[] = UPDATES(CHOICE_WORD);
+static const char clip_words[] = CLIPS(CHOICE_WORD);
 static const char loss_words[] = LOSSES(CHOICE_WORD);
 static const char rule_words[] = RULES(CHOICE_WORD);
 static const char pipeline_words[] = PIPELINES(CHOICE_WORD);
+static const char saved_words[] = SAVED(CHOICE_WORD);
 static const char unit_words[] = UNITS(CHOICE_WORD);
 static const char offload_words[] = OFFLOADS(CHOICE_WORD);
 static const char toggle_words[] = TOGGLES(CHOICE_WORD);
@@ -87,9 +89,12 @@ static const char toggle_words[] = TOGGLES(CHOICE_WORD);
 #define OPTIMIZER_WORDS (&optimizer_words[1])
 #define PRECISION_WORDS (&precision_words[1])
 #define UPDATE_WORDS (&update_words[1])
+#define CLIP_WORDS (&clip_words[1])
 #define LOSS_WORDS (&loss_words[1])
 #define RULE_WORDS (&rule_words[1])
 #define PIPELINE_WORDS (&pipeline_words[1])
+#define SAVED_WORDS (&saved_words[1])
+#define NORM_WORDS (&NORMS[1])
 #define UNIT_WORDS (&unit_words[1])
 #define OFFLOAD_WORDS (&offload_words[1])
 #define TOGGLE_WORDS (&toggle_words[1])

@@ -27,6 +27,10 @@ enum optimizer {
 #define UPDATES(choice)                                         \
   choice(UPDATE_FOREACH, "foreach") choice(UPDATE_LOOP, "loop") \
       choice(UPDATE_FUSED, "fused")
+#define CLIPS(choice)                                                   \
+  choice(CLIP_OFF, "off") choice(CLIP_ON, "on")                         \
+      choice(CLIP_FOREACH, "foreach") choice(CLIP_LOOP, "loop")         \
+          choice(CLIP_FUSED, "fused") choice(CLIP_DOUBLE, "double")
 #define LOSSES(choice)                                                  \
   choice(LOSS_NONE, "none") choice(LOSS_SUM, "sum")                     \
       choice(LOSS_CROSSENTROPY, "crossentropy") choice(LOSS_MSE, "mse") \
@@ -35,7 +39,13 @@ enum optimizer {
 #define RULES(choice) choice(RULE_OPTIMIZER, "optimizer") choice(RULE_X3, "x3")
 #define PIPELINES(choice)                                                 \
   choice(PIPELINE_PIPEDREAM, "pipedream") choice(PIPELINE_GPIPE, "gpipe") \
-      choice(PIPELINE_ZB_H1, "zb_h1") choice(PIPELINE_ZB_H2, "zb_h2")
+      choice(PIPELINE_ZB_H1, "zb_h1") choice(PIPELINE_ZB_H2, "zb_h2") \
+          choice(PIPELINE_ZB_V, "zb_v")
+#define SAVED(choice)                                 \
+  choice(SAVED_I8, "i8") choice(SAVED_I4, "i4")       \
+      choice(SAVED_I2, "i2")
+/* In the order of enum tape_norms. */
+#define NORMS " plain fused efficient"
 #define UNITS(choice) choice(UNIT_BLOCK, "block") choice(UNIT_LAYER, "layer")
 /* The place of a word has a bit for each of the three. */
 #define OFFLOADS(choice)                                           \
@@ -52,10 +62,12 @@ enum optimizer {
 #define CHOICE_WORD(constant, word) " " word
 
 enum update { UPDATE_UNSET, UPDATES(CHOICE_CONSTANT) };
+enum clip { CLIP_UNSET, CLIPS(CHOICE_CONSTANT) };
 enum precision { PRECISION_UNSET, PRECISIONS(CHOICE_CONSTANT) };
 enum loss { LOSS_UNSET, LOSSES(CHOICE_CONSTANT) };
 enum rule_kind { RULE_UNSET, RULES(CHOICE_CONSTANT) };
 enum pipeline_schedule { PIPELINE_UNSET, PIPELINES(CHOICE_CONSTANT) };
+enum saved_type { SAVED_AS_IS, SAVED(CHOICE_CONSTANT) };
 enum gathered_unit { UNIT_UNSET, UNITS(CHOICE_CONSTANT) };
 enum offload { OFFLOAD_NONE, OFFLOADS(CHOICE_CONSTANT) };
 enum toggle { TOGGLE_UNSET, TOGGLES(CHOICE_CONSTANT) };
@@ -161,6 +173,18 @@ int element_bits(int element);
 
 /* Bytes of `count` values; false if they pass 2^63 - 1. */
 bool element_bytes(int element, int64_t count, int64_t *bytes);
+
+/* Bits of a value that is kept for backward; 0: as it is. */
+static inline int saved_bits(const struct train_settings *train) {
+  return train->saved_dtype ? 16 >> train->saved_dtype : 0;
+}
+
+/* Parts of the net that each stage of a pipeline has. */
+static inline int64_t stage_parts(const struct train_settings *train) {
+  return train->schedule == PIPELINE_ZB_V && train->pipeline > 1
+             ? 2
+             : train->virtual_stages;
+}
 
 /* Values of state for each parameter by the rule of thumb. */
 int optimizer_values(int optimizer);

@@ -4,6 +4,8 @@
  */
 #include "pictures/step.h"
 
+#include "base/check.h"
+
 static const char *const band_names[BAND_COUNT] = {
     "parameters", "optimizer's state",  "batch, buffers, rounding",
     "gradients",  "saved for backward", "temporaries"};
@@ -77,7 +79,9 @@ static struct moment open_bytes(struct step_chart *t) {
     t->stands += stands[band]; /* at most the peak */
   t->peak = one ? one->peak : all->peak;
   step.parts[PART_GRADIENTS] = one ? one->gradients : all->gradients;
-  step.parts[PART_TEMPORARY] = paged + (one ? one->workspace : all->workspace);
+  step.parts[PART_TEMPORARY] =
+      paged + (one ? max_i64(one->workspace, one->clip)
+                   : max_i64(all->workspace, all->clip.bytes));
   step.bytes = step.parts[PART_GRADIENTS] + step.parts[PART_TEMPORARY];
   return step;
 }

@@ -156,7 +156,7 @@ static double stage_seconds(const struct work *work, const struct step *step,
 
 /* What of a stage's time others wait for before it can begin. */
 static double waited(const struct train_settings *train, double seconds) {
-  if (train->schedule == PIPELINE_ZB_H2)
+  if (train->schedule == PIPELINE_ZB_H2 || train->schedule == PIPELINE_ZB_V)
     return 0;
   if (train->schedule == PIPELINE_ZB_H1) /* forward only */
     return seconds / 4;
@@ -270,7 +270,7 @@ static double pipelined(const struct train_settings *train, double seconds,
                         double passes) {
   double rest = 1, parts = (double)train->virtual_stages;
   if (train->pipeline == 1 || train->schedule == PIPELINE_ZB_H1 ||
-      train->schedule == PIPELINE_ZB_H2)
+      train->schedule == PIPELINE_ZB_H2 || train->schedule == PIPELINE_ZB_V)
     return seconds;
   for (int64_t p = 0; p < train->pipeline; p++)
     rest *= 1 - 1 / passes / parts;

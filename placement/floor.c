@@ -201,7 +201,7 @@ static bool holds(const struct floor *f, const struct passage *p,
                   const struct rates *r, const struct train_settings *t,
                   double most) {
   size_t from = 0, end = f->request->model->nodes.count;
-  bool waits = t->virtual_stages == 1 && t->pipeline > 1;
+  bool waits = t->pipeline > 1;
   for (int64_t stage = 0; stage < t->pipeline && from < end; stage++) {
     double batches =
         !waits ? 1
@@ -233,7 +233,9 @@ int64_t floor_bytes(struct floor *floor, const struct train_settings *train,
   double low = 0, high = rates.value * floor->values[end] +
                          rates.trained * floor->trained[end] +
                          rates.kept * p->kept[end];
-  if (train->pipeline > 1) {
+  if (stage_parts(train) > 1) { /* units go to any device */
+    high /= (double)train->pipeline;
+  } else if (train->pipeline > 1) {
     high *= (double)max_i64(train->microbatches, 1);
     low = 0;
     for (int i = 0; i < ROUNDS; i++) {

@@ -88,7 +88,7 @@ static bool measure(struct finder *f, const struct candidate *candidate,
                   ? parallel_find(&step, &scratch, &scratch, &parallel)
                   : measure_one(&step, &scratch, &parallel);
   good = good && parallel.devices == cluster->devices &&
-         (step.settings.virtual_stages == 1 ||
+         (stage_parts(&step.settings) == 1 ||
           parallel.stages.at[0].part_count > 1); /* there were enough cuts */
   if (good)
     *placement = (struct placement){

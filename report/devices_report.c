@@ -139,10 +139,6 @@ static void put_head(struct devices *b) {
   text_printf(&b->line, ", pipeline x %zu", p->stages.count);
   if (p->stages.at[0].part_count > 1)
     text_printf(&b->line, " of %zu parts each", p->stages.at[0].part_count);
-  if ((int64_t)p->stages.count < train->pipeline)
-    text_printf(&b->line,
-                ", where %" PRId64 " were asked for: it can be cut no more",
-                train->pipeline);
   end_line(b);
 }
 
@@ -192,6 +188,16 @@ static void put_rows(struct devices *b) {
   grid_fit(&b->grid, options_width(b->options));
   for (size_t i = 0; i < grid_rows(&b->grid); i++)
     grid_put_row(b->out, &b->grid, i);
+}
+
+static void put_clip(struct devices *b) {
+  const struct stage *most = &b->parallel->stages.at[b->parallel->most_loaded];
+  if (!most->clip)
+    return;
+  text_put(&b->line, "  clipping before the step: ");
+  put_size(b, most->clip);
+  text_put(&b->line, " beside the gradients");
+  end_line(b);
 }
 
 /* Host */
@@ -256,6 +262,7 @@ void devices_report(const struct compiled *c,
                 p->most_loaded + 1);
   end_line(&b);
   put_rows(&b);
+  put_clip(&b);
   put_host(&b);
   put_traffic(&b);
 }

@@ -156,6 +156,47 @@ static void put_values(struct section *b, const char *what, int64_t bytes,
   end_row(b);
 }
 
+/* What clipping takes, and of what it is made. */
+static void put_clip(struct section *b) {
+  const struct training *t = &b->c->memory.training;
+  const struct clipping *clip = &t->clip;
+  int bits = element_bits(gradient_element(&b->c->settings->train));
+  long long tensors = clip->tensors, width = max_i64(bits / 8, 1);
+  if (!clip->bytes)
+    return;
+  text_put(&b->line, "  clipping before the step: ");
+  text_count(&b->line, clip->bytes);
+  text_put(&b->line, " B beside the gradients");
+  if (b->options->explain) {
+    text_put(&b->line, " = ");
+    switch (clip->how) {
+    case CLIP_FOREACH:
+      text_printf(&b->line,
+                  "(%lld + 1) norms x %lld B + (320 + %lld x %lld) sums x 4 B",
+                  tensors, width, tensors, (long long)clip->chunks);
+      break;
+    case CLIP_FUSED: text_put(&b->line, "(320 + 1) sums x 4 B"); break;
+    case CLIP_DOUBLE:
+      text_printf(&b->line, "(%lld norms + ", tensors);
+      text_count(&b->line, clip->largest);
+      text_put(&b->line, " values) x 8 B");
+      break;
+    default:
+      text_printf(&b->line, "max(2 x %lld norms, 4 numbers) x %lld B", tensors,
+                  width);
+    }
+    if (clip->copied) {
+      text_put(&b->line, " + ");
+      text_count(&b->line, clip->copied);
+      text_put(&b->line, " B of gradients in 32 bits");
+    }
+    if (t->profile->block > 1)
+      text_printf(&b->line, ", each tensor of whole blocks of %lld B",
+                  (long long)t->profile->block);
+  }
+  end_line(b);
+}
+
 static void put_training(struct section *b) {
   const struct training *t = &b->c->memory.training;
   const struct train_settings *train = &b->c->settings->train;
@@ -195,7 +236,17 @@ static void put_training(struct section *b) {
   text_put(&b->line, "; kept for backward: ");
   text_count(&b->line, t->saved);
   text_put(&b->line, " B");
+  if (train->saved_dtype)
+    text_printf(&b->line, ", in %d bits a value", saved_bits(train));
   end_line(b);
+  if (train->saved_dtype && b->options->explain) {
+    text_printf(&b->line,
+                "  each 256 values of a tensor: 256 x %d / 8 B, a scale and "
+                "the least value in its type",
+                saved_bits(train));
+    end_line(b);
+  }
+  put_clip(b);
   put_alive(b);
   put_checkpoints(b);
 }

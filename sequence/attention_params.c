@@ -51,7 +51,7 @@ void attention_projections(const struct layer *layer,
     p->first = next;
     p->count = p->out == 0 ? 0 : p->biases ? 2 : 1;
     p->adapted = p->adapted && p->out;
-    next += p->count + (p->adapted ? 2 : 0);
+    next += p->count + (p->adapted ? lora_count(&attention->lora) : 0);
   }
 }
 
@@ -61,7 +61,8 @@ struct attention_places attention_places(const struct layer *layer) {
   struct projection all[4];
   attention_projections(layer, all);
   const struct projection *last = &all[PROJECTION_OUT];
-  int next = last->first + last->count + (last->adapted ? 2 : 0);
+  int next = last->first + last->count +
+             (last->adapted ? lora_count(&attention->lora) : 0);
   if (attention->relative.rank)
     places.relative = next++;
   for (int i = 0; attention->qknorm && i < 2; i++) {
@@ -198,7 +199,7 @@ void attention_params(const struct layer *layer, struct params *params) {
     if (p->count > 1)
       params_add(params, bias);
     if (p->adapted)
-      lora_params(params, p->in, p->out, attention->lora.rank,
+      lora_params(params, p->in, p->out, &attention->lora,
                   adapter_prefix(layer, i, &weight));
   }
   relative_params(layer->args, params);

@@ -37,11 +37,16 @@ static size_t adapt(const struct attention_recorder *r,
     lies[0].dim[seen->rank - 1] = lora->rank;
   for (int i = 0; i < 2; i++)
     lies[i] = strides_dense(lies[i].rank, lies[i].dim);
-  struct lora_step steps[2] = {
-      {LOWERS(LINEAR, .out = &lies[0]), attention_rows(r, rows, lora->rank),
-       true},
-      {LOWERS(LINEAR, .out = &lies[1]), attention_rows(r, rows, p->out), true}};
-  return lora_trace(r->tape, lora, in, base, steps, p->first + p->count);
+  struct lora_site site = {
+      .steps = {{LOWERS(LINEAR, .out = &lies[0]),
+                 attention_rows(r, rows, lora->rank), true},
+                {LOWERS(LINEAR, .out = &lies[1]),
+                 attention_rows(r, rows, p->out), true}},
+      .weight = p->first,
+      .first = p->first + p->count,
+      .in = p->in,
+      .out = p->out};
+  return lora_trace(r->tape, lora, in, base, &site);
 }
 
 static size_t project(const struct attention_recorder *r, int which, size_t in,

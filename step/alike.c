@@ -17,8 +17,8 @@ static void mix(struct mixer *m, uint64_t value) {
 
 static void mix_extent(struct mixer *m, const struct extent *extent) {
   mix(m, (uint64_t)extent->count);
-  mix(m, (uint64_t)extent->width << 2 | (uint64_t)extent->whole << 1 |
-             extent->fixed);
+  mix(m, (uint64_t)extent->width << 3 | (uint64_t)extent->mask << 2 |
+             (uint64_t)extent->whole << 1 | extent->fixed);
 }
 
 /* Parameters that are shared are the same in no other part. */
@@ -41,7 +41,8 @@ static void mix_value(struct mixer *m, size_t value, const struct tape_op *op) {
   mix(m, op->first_storage - v->storage);
   mix(m, s->view_of ? v->storage + 1 - s->view_of : SIZE_MAX);
   mix(m, v->needs_gradient | (unsigned)s->owned << 1 |
-             (unsigned)v->turned << 2 | (unsigned)v->still << 3);
+             (unsigned)v->turned << 2 | (unsigned)v->still << 3 |
+             (unsigned)s->leads_back << 4);
   mix(m, v->param_count);
   mix(m, v->param);
   mix_extent(m, tape_extent(tape, value));

@@ -170,11 +170,15 @@ static void release_gradients(struct run *run, const struct tape_op *op) {
 static void release_saved(struct run *run, const struct tape_op *op) {
   if (run_moves(run))
     return;
-  run_change(run, PART_SAVED, -run_kept_bytes(run, op));
-  for (int i = 0; i < op->facts->saved_count; i++)
-    run_release(
-        run,
-        run_root_of(run, run->tape->saved.at[op->first_saved + (size_t)i]));
+  run_change(run, PART_SAVED, -run_stored_bytes(run, op));
+  for (int i = 0; i < op->facts->saved_count; i++) {
+    size_t storage =
+        run_root_of(run, run->tape->saved.at[op->first_saved + (size_t)i]);
+    if (run_packable(run, storage))
+      run_unpack(run, storage);
+    else
+      run_release(run, storage);
+  }
 }
 
 /* Makes the gradients of the inputs; `made` has room for them. */

@@ -13,9 +13,12 @@ struct buffer {
 
 /* How a pass over operations uses a storage. */
 struct use {
-  int64_t left; /* reads, saves and outputs to come */
-  bool saved;   /* it is kept for backward */
-  bool there;   /* it is allocated */
+  int64_t left;   /* reads, saves and outputs to come */
+  int64_t packed; /* saves to come, if it is kept in groups */
+  bool saved;     /* it is kept for backward */
+  bool packs;     /* in groups of fewer bits */
+  bool stored;    /* these are allocated */
+  bool there;     /* it is allocated */
 };
 
 /* Bytes of an extent, which many tensors have. */
@@ -27,7 +30,13 @@ struct sized {
 enum { SIZED = 64 }; /* a power of two */
 
 /* What a change is of: `index * CHANGES + this`. */
-enum change_of { CHANGE_ONCE, CHANGE_AGAIN, CHANGE_BUFFER, CHANGES };
+enum change_of {
+  CHANGE_ONCE,
+  CHANGE_AGAIN,
+  CHANGE_STORED,
+  CHANGE_BUFFER,
+  CHANGES
+};
 
 struct run {
   struct simulation *s;
@@ -138,6 +147,23 @@ static inline int64_t run_value_bytes(struct run *run, size_t value) {
 
 int64_t run_storage_bytes(struct run *run, size_t storage);
 
+/*
+ * `saved_dtype=`: what is kept for backward is written in groups of 256 values
+ * when it is saved, and back while a backward runs. Only what leads back and
+ * has the net's type, and not what a segment that runs again keeps for itself.
+ */
+bool run_packable(const struct run *run, size_t storage);
+int64_t run_packed_bytes(struct run *run, const struct extent *extent);
+
+/* What of an operation's saved storages is not there in groups yet. */
+void run_pack(struct run *run, size_t storage);
+
+/* One of those that need them is done. */
+void run_unpack(struct run *run, size_t storage);
+
+/* What an operation keeps besides, as it is stored until backward. */
+int64_t run_stored_bytes(struct run *run, const struct tape_op *op);
+
 /* While an operation runs: its own, matrices written out, what is whole. */
 int64_t run_work_bytes(struct run *run, const struct tape_op *op,
                        const struct extent *work,
@@ -161,6 +187,9 @@ void run_fetch_inputs(struct run *run, const struct segment *segment);
 
 /* Likewise what the backward of an operation needs, while it runs. */
 int64_t run_fetched_bytes(struct run *run, const struct tape_op *op);
+
+/* What a segment reads of others is kept in groups. */
+void run_pack_inputs(struct run *run, const struct segment *segment);
 
 /* What a segment held of others, after its backward. */
 void run_release_inputs(struct run *run, const struct segment *segment);

@@ -12,11 +12,16 @@ static struct alive changed(struct run *run, size_t change) {
   if (of == CHANGE_BUFFER)
     return (struct alive){run->buffers.at[index].node,
                           run->buffers.at[index].bytes, PART_TEMPORARY};
+  int64_t node = run->tape->storages.at[index].node;
+  if (of == CHANGE_STORED)
+    return (struct alive){
+        node, run_packed_bytes(run, tape_storage_extent(run->tape, index)),
+        PART_SAVED};
   const struct use *uses = of == CHANGE_ONCE ? run->once : run->again;
-  bool saved = uses[index - run->first_storage].saved;
-  return (struct alive){run->tape->storages.at[index].node,
-                        run_storage_bytes(run, index),
-                        saved ? PART_SAVED : PART_TEMPORARY};
+  const struct use *use = &uses[index - run->first_storage];
+  return (struct alive){node, run_storage_bytes(run, index),
+                        use->saved && !use->packs ? PART_SAVED
+                                                  : PART_TEMPORARY};
 }
 
 /* What has come and not gone at the greater peak. */
@@ -118,8 +123,15 @@ static void drop_kept(struct run *run, const struct tape_op *op, int64_t kept) {
   run->cached += cached; /* never more than the sum of what is alive */
 }
 
+static void pack_saved(struct run *run, const struct tape_op *op) {
+  for (int i = 0; i < op->facts->saved_count; i++)
+    run_pack(run, run_root_of(
+                      run, run->tape->saved.at[op->first_saved + (size_t)i]));
+}
+
 static void forward(struct run *run, const struct tape_op *op) {
   int64_t kept = run_kept_bytes(run, op);
+  int64_t stored = kept;
   int64_t work =
       run_work_bytes(run, op, &op->facts->work, &op->facts->gathered);
   bool keeps = run->keeps && !op->facts->drops && !run_moves(run);
@@ -130,7 +142,13 @@ static void forward(struct run *run, const struct tape_op *op) {
       run_allocate(run, storage);
     run_use_of(run, storage)->left++; /* until it has ended */
   }
-  run_change(run, part, kept);
+  if (keeps && run->s->saved_bits) {
+    stored = run_stored_bytes(run, op);
+    pack_saved(run, op);
+    if (stored != kept && !add_i64(work, kept, &work))
+      run->s->overflow = true;
+  }
+  run_change(run, part, stored);
   run_change(run, PART_TEMPORARY, work);
   for (int i = 0; op->facts->ahead && i < op->facts->param_count; i++)
     run_add_param_gradient(run,
@@ -151,7 +169,10 @@ static void forward_all(struct run *run) {
   for (size_t i = s->first; i < s->end && !s->overflow; i++) {
     if (run->leg < s->mark_count && s->marks[run->leg].op == i)
       pass_forward(run);
-    run->keeps = !run_segment_at(run, &next, i);
+    const struct segment *segment = run_segment_at(run, &next, i);
+    run->keeps = !segment;
+    if (segment && segment->first == i && s->saved_bits)
+      run_pack_inputs(run, segment);
     forward(run, &run->tape->ops.at[i]);
   }
   run_change(run, PART_TEMPORARY, -run->cached);
@@ -185,9 +206,12 @@ static void find_saved(struct run *run) {
   for (size_t i = run->first_storage; i < run->end_storage; i++) {
     if (!tape->storages.at[i].owned || !run_once(run, i)->saved)
       continue;
-    add_saved(run, tape->storages.at[i].node, run_storage_bytes(run, i));
+    int64_t bytes = run_packable(run, i)
+                        ? run_packed_bytes(run, tape_storage_extent(tape, i))
+                        : run_storage_bytes(run, i);
+    add_saved(run, tape->storages.at[i].node, bytes);
     if (i < own)
-      run->s->received += run_storage_bytes(run, i); /* at most the sum */
+      run->s->received += bytes; /* at most the sum */
   }
   if (run->s->first < run->s->end) {
     size_t out = run_storage_of(run, tape->ops.at[run->s->end - 1].first_out);
@@ -196,7 +220,7 @@ static void find_saved(struct run *run) {
   for (size_t i = run->s->first; i < run->s->end; i++)
     if (!run_segment_at(run, &next, i) && !tape->ops.at[i].facts->drops)
       add_saved(run, tape->ops.at[i].node,
-                run_kept_bytes(run, &tape->ops.at[i]));
+                run_stored_bytes(run, &tape->ops.at[i]));
 }
 
 static void widen(struct run *run, size_t value) {

@@ -58,6 +58,7 @@ struct simulation {
   int64_t batch;
   int element;           /* that the net computes in: enum element */
   int summed;            /* that gradients are summed in; 0: the same */
+  int saved_bits; /* of each value that is kept, in groups; 0: as it is */
   bool offload;          /* what is kept lies in the host's memory */
   bool gradients_before; /* they are there when forward begins */
   const struct segment *segments; /* checkpointed, in order, apart */

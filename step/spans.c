@@ -18,7 +18,8 @@ static struct simulation span_simulation(const struct spans *s,
                              .trace = &s->step->trace,
                              .model = s->step->model,
                              .batch = s->step->settings.batch,
-                             .element = s->step->settings.dtype};
+                             .element = s->step->settings.dtype,
+                             .saved_bits = saved_bits(&s->step->settings)};
 }
 
 static void run_span(const struct spans *s, size_t from, size_t to,
@@ -70,7 +71,8 @@ static void link_units(struct spans *s) {
 static bool join_span(const struct spans *s, size_t from, size_t to,
                       struct span_cost *cost) {
   struct joined joined;
-  if (to - from == LINKED || !units_are_near(&s->joined, from, to) ||
+  if (s->step->settings.saved_dtype || to - from == LINKED ||
+      !units_are_near(&s->joined, from, to) ||
       !units_join(s->linked, from, to, &joined))
     return false;
   cost->forward = joined.forward;

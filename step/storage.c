@@ -91,11 +91,16 @@ static void put_there(struct run *run, struct use *use, size_t storage,
       run, use == run_once(run, storage) ? CHANGE_ONCE : CHANGE_AGAIN, storage);
 }
 
+/* What is kept elsewhere, or otherwise, is there only as long as it is read. */
+static enum memory_part part_of(const struct run *run, const struct use *use) {
+  return use->saved && !use->packs && !run->s->offload ? PART_SAVED
+                                                       : PART_TEMPORARY;
+}
+
 void run_allocate(struct run *run, size_t storage) {
   struct use *use = run_use_of(run, storage);
   put_there(run, use, storage, true);
-  run_change(run, use->saved && !run->s->offload ? PART_SAVED : PART_TEMPORARY,
-             run_storage_bytes(run, storage));
+  run_change(run, part_of(run, use), run_storage_bytes(run, storage));
 }
 
 void run_release(struct run *run, size_t storage) {
@@ -103,8 +108,7 @@ void run_release(struct run *run, size_t storage) {
   if (--use->left > 0 || !use->there)
     return;
   put_there(run, use, storage, false);
-  run_change(run, use->saved && !run->s->offload ? PART_SAVED : PART_TEMPORARY,
-             -run_storage_bytes(run, storage));
+  run_change(run, part_of(run, use), -run_storage_bytes(run, storage));
 }
 
 void run_count_reads(struct run *run, const struct tape_op *op) {
@@ -112,14 +116,24 @@ void run_count_reads(struct run *run, const struct tape_op *op) {
     run_use_of(run, run_storage_of(run, run_input_of(run, op, i)))->left++;
 }
 
-void run_count_saves(struct run *run, const struct tape_op *op) {
-  for (int i = 0; i < op->facts->saved_count; i++) {
-    struct use *use = run_use_of(
-        run,
-        run_root_of(run, run->tape->saved.at[op->first_saved + (size_t)i]));
-    use->left += !run_moves(run);
-    use->saved = true;
+/* It is kept for one more backward, as it is or in groups. */
+static void keep(struct run *run, size_t storage) {
+  struct use *use = run_use_of(run, storage);
+  use->saved = true;
+  if (run_moves(run))
+    return;
+  if (run_packable(run, storage)) {
+    use->packs = true;
+    use->packed++;
+  } else {
+    use->left++;
   }
+}
+
+void run_count_saves(struct run *run, const struct tape_op *op) {
+  for (int i = 0; i < op->facts->saved_count; i++)
+    keep(run,
+         run_root_of(run, run->tape->saved.at[op->first_saved + (size_t)i]));
 }
 
 /* What a segment reads from outside is held until it has run backward. */
@@ -128,20 +142,20 @@ static void hold_inputs(struct run *run, const struct segment *segment) {
     const struct tape_op *op = &run->tape->ops.at[i];
     for (int k = 0; k < op->facts->in_count; k++) {
       size_t storage = run_storage_of(run, run_input_of(run, op, k));
-      if (run_made_in(run, segment, storage))
-        continue;
-      run_once(run, storage)->left += !run->s->offload;
-      run_once(run, storage)->saved = true;
+      if (!run_made_in(run, segment, storage))
+        keep(run, storage);
     }
   }
 }
 
 void run_fetch_inputs(struct run *run, const struct segment *segment) {
-  for (size_t i = segment->first; i < segment->end && run->s->offload; i++) {
+  bool away = run->s->offload || run->s->saved_bits;
+  for (size_t i = segment->first; i < segment->end && away; i++) {
     const struct tape_op *op = &run->tape->ops.at[i];
     for (int k = 0; k < op->facts->in_count; k++) {
       size_t storage = run_storage_of(run, run_input_of(run, op, k));
-      if (run_made_in(run, segment, storage))
+      if (run_made_in(run, segment, storage) ||
+          (!run->s->offload && !run_once(run, storage)->packs))
         continue;
       run_once(run, storage)->left++;
       if (!run_once(run, storage)->there &&
@@ -152,10 +166,15 @@ void run_fetch_inputs(struct run *run, const struct segment *segment) {
 }
 
 int64_t run_fetched_bytes(struct run *run, const struct tape_op *op) {
-  int64_t sum = run_moves(run) ? run_kept_bytes(run, op) : 0;
-  for (int i = 0; i < op->facts->saved_count && run_moves(run); i++) {
-    size_t saved = run->tape->saved.at[op->first_saved + (size_t)i];
-    if (!add_i64(sum, run_storage_bytes(run, run_root_of(run, saved)), &sum))
+  bool moves = run_moves(run);
+  int64_t kept = run_kept_bytes(run, op), sum = 0;
+  if (moves || run_stored_bytes(run, op) != kept)
+    sum = kept;
+  for (int i = 0; i < op->facts->saved_count; i++) {
+    size_t saved =
+        run_root_of(run, run->tape->saved.at[op->first_saved + (size_t)i]);
+    if ((moves || run_packable(run, saved)) &&
+        !add_i64(sum, run_storage_bytes(run, saved), &sum))
       run->s->overflow = true;
   }
   return sum;
@@ -166,8 +185,11 @@ void run_release_inputs(struct run *run, const struct segment *segment) {
     const struct tape_op *op = &run->tape->ops.at[i];
     for (int k = 0; k < op->facts->in_count; k++) {
       size_t storage = run_storage_of(run, run_input_of(run, op, k));
-      if (!run_made_in(run, segment, storage))
-        run_release(run, storage);
+      if (run_made_in(run, segment, storage))
+        continue;
+      run_release(run, storage);
+      if (run_packable(run, storage))
+        run_unpack(run, storage);
     }
   }
 }

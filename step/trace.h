@@ -25,6 +25,7 @@ struct trace_options {
   const struct profile *profile;
   bool training, in_place, mixed;
   bool lowers, single; /* struct tape */
+  int norms; /* enum tape_norms; 0: NORMS_PLAIN */
   int loss;
   int64_t loss_chunks;             /* of a fused one; 0: as many as it takes */
   const struct node_range *ranges; /* checkpointed, in order, apart */

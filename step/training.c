@@ -55,6 +55,7 @@ void step_types(const struct train_settings *train, struct simulation *s) {
   bool apart = gradient_element(train) != train->dtype;
   s->element = train->dtype;
   s->summed = apart ? gradient_element(train) : 0;
+  s->saved_bits = saved_bits(train);
   s->gradients_before =
       train->accumulate > 1 || apart || train->keep_gradients == TOGGLE_ON;
 }
@@ -152,6 +153,7 @@ void step_trace(struct step *step, struct arena *arena) {
                                   .training = true,
                                   .in_place = train->inplace == TOGGLE_ON,
                                   .mixed = train->precision == PRECISION_MIXED,
+                                  .norms = train->norms,
                                   .loss = train->loss,
                                   .loss_chunks = train->loss_chunks,
                                   .ranges = step->ranges.at,
@@ -243,6 +245,7 @@ static bool standing_bytes(const struct step *step, struct training *t) {
   t->optimizer = optimizer.state;
   t->master = optimizer.master;
   t->workspace = optimizer.workspace;
+  t->clip = optimizer.clip;
   t->rounding = optimizer.rounding;
   if (train->paged == TOGGLE_ON)
     t->paged = t->optimizer + t->master; /* at most the sum below */
@@ -259,8 +262,8 @@ static bool standing_bytes(const struct step *step, struct training *t) {
 static bool step_moment(const struct training *t, struct moment *moment) {
   *moment = (struct moment){.phase = PHASE_STEP, .node = NO_NODE};
   moment->parts[PART_GRADIENTS] = t->gradients;
-  moment->parts[PART_TEMPORARY] = t->workspace;
-  return add_i64(t->gradients, t->workspace, &moment->bytes);
+  moment->parts[PART_TEMPORARY] = max_i64(t->workspace, t->clip.bytes);
+  return add_i64(t->gradients, moment->parts[PART_TEMPORARY], &moment->bytes);
 }
 
 /* Of the phase that grows most. */

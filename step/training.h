@@ -24,6 +24,7 @@ struct training {
   int64_t paged;                   /* of these, what only the step has there */
   int64_t rounding;                /* of the tensors above, by the allocator */
   int64_t workspace;               /* inside the optimizer's step */
+  struct clipping clip;            /* before it */
   int64_t saved;                   /* kept for backward */
   int64_t forward, backward, step; /* peaks of the three phases */
   int64_t peak;                    /* of the whole step */

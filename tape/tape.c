@@ -125,7 +125,8 @@ static void cast_params(struct tape *tape, const struct operation *op,
 /* What the net's width is for this operation. */
 static struct extent resolve(const struct tape *tape, struct extent extent,
                              enum width width) {
-  if (extent.width == WIDTH_MASK)
+  extent.mask = extent.width == WIDTH_MASK;
+  if (extent.mask)
     extent.width = tape->profile->byte_masks ? WIDTH_BOOL : WIDTH_NET;
   if (extent.width == WIDTH_NET)
     extent.width = width;
@@ -226,6 +227,8 @@ static void add_outputs(struct tape *tape, struct op_facts *facts,
                          : tape->values.at[in[0]].storage;
     size_t value = add_value(tape, extent, storage);
     tape->values.at[value].needs_gradient = gradient;
+    if (gradient)
+      tape->storages.at[storage].leads_back = true;
     tape->values.at[value].strided = op->strided;
     tape->values.at[value].rows = (unsigned char)op->rows;
     tape->values.at[value].still = op->still;

@@ -38,6 +38,7 @@ struct extent {
   int64_t count;
   const struct share *share; /* of which only their part; NULL: all */
   bool fixed;
+  bool mask;  /* of dropout */
   bool whole; /* each of several devices has all of it */
   enum width width;
 };
@@ -138,6 +139,7 @@ struct tape_storage {
   uint32_t weight;  /* it is that parameter of the model, from 1; 0: none */
   bool owned : 1;   /* neither parameter nor input of the net */
   bool saved : 1;
+  bool leads_back : 1; /* a gradient passes through it */
 };
 
 /* What an operation is: the same for all that are alike. */
@@ -208,10 +210,14 @@ struct expert_turn {
   size_t weights, mask, places, sum; /* values */
 };
 
+/* Norms of rows: as the profile has them, one kernel, one that keeps less. */
+enum tape_norms { NORMS_PLAIN = 1, NORMS_FUSED, NORMS_EFFICIENT };
+
 struct tape {
   struct arena *arena;
   const struct profile *profile;
   bool training, in_place, mixed;
+  enum tape_norms norms;
   VEC(struct tape_value) values;
   VEC(struct tape_storage) storages;
   VEC(struct tape_op) ops;

@@ -493,6 +493,119 @@ static void parts_of_a_stage_take_turns(void **state) {
         check_turns(stages, turns, stages * times);
 }
 
+/*
+ * A V: each device has the parts that are as far from both ends, one block
+ * each. As many forward passes as there are parts wait on each of them, so
+ * that all keep as much: p M_B (arXiv 2401.10241, section 6). Of few
+ * microbatches no more wait than there are, in each part.
+ */
+static void check_v(int stages, int microbatches) {
+  enum { S = 4, W = 8 };
+  char net[200], options[200], path[64];
+  snprintf(net, sizeof net,
+           "net a\ninput %dx%d\nrepeat %d {\nadd { linear %d nobias; gelu; "
+           "gelu; linear %d nobias } {}\n}\n",
+           S, W, 2 * stages, 4 * W, W);
+  snprintf(options, sizeof options,
+           "batch=%d optimizer=sgd pipeline=%d schedule=zb_v "
+           "microbatches=%d" CPU,
+           microbatches, stages, microbatches);
+  json_t *json = compile(net, options);
+  for (int i = 0; i < stages; i++) {
+    int64_t passes = stage(json, i, "in_flight_count");
+    assert_true(passes <= 2 * microbatches && passes <= 2 * stages);
+    if (microbatches >= 2 * stages)
+      assert_int_equal(passes, 2 * stages);
+    if (i > 0)
+      assert_int_equal(stage(json, i, "saved_bytes"),
+                       passes * 4 * S * W * 13);
+    assert_int_equal(stage(json, i, "parameter_bytes"), 2 * 4 * 8 * W * W);
+    snprintf(path, sizeof path, "training.parallel.stages.%d.parts", i);
+    assert_int_equal(json_array_size(find(json, path)), 2);
+  }
+  rows_of_stages_add_up(json);
+  json_decref(json);
+}
+
+static void a_v_has_both_ends_of_the_net(void **state) {
+  (void)state;
+  for (int stages = 2; stages <= 5; stages++)
+    for (int microbatches = 1; microbatches <= 5 * stages; microbatches++)
+      check_v(stages, microbatches);
+}
+
+/* A device of parts [cut[at], cut[at + 1]), each `stages`-th of them. */
+static int64_t device_by_hand(const int *cut, int device, int stages, int turns,
+                              int microbatches, int64_t samples) {
+  int64_t sum = 0, most = 0;
+  int64_t passes = 2 * (stages - device - 1) + (turns - 1) * stages + 1;
+  if (passes > (int64_t)microbatches * turns)
+    passes = (int64_t)microbatches * turns;
+  for (int k = 0; k < turns; k++) {
+    int at = device + k * stages, a = cut[at], b = cut[at + 1];
+    int64_t none = stage_by_hand(a, b, 1, samples), saved = 0, waits = 0;
+    int64_t stands = a ? 0 : 4 * widths[0] * SAMPLES;
+    for (int i = a; i < b; i++) {
+      stands += 2 * 4 * widths[i] * widths[i + 1];
+      saved += i ? 4 * samples * widths[i] : 0;
+    }
+    for (int64_t f = 0; f < passes; f++)
+      waits += f / stages % turns == k;
+    sum += stands + waits * saved;
+    most = larger(most, none - stands - saved);
+  }
+  return sum + most;
+}
+
+/* Of all cuts into parts. */
+static int64_t least_of_devices(int *cut, int at, int stages, int turns,
+                                int microbatches, int64_t samples) {
+  int parts = stages * turns;
+  int64_t least = INT64_MAX, most = 0;
+  if (at == parts) {
+    for (int d = 0; d < stages; d++)
+      most = larger(most, device_by_hand(cut, d, stages, turns, microbatches,
+                                         samples));
+    return most;
+  }
+  for (cut[at] = cut[at - 1] + 1; cut[at] <= LAYERS - (parts - at); cut[at]++) {
+    int64_t peak =
+        least_of_devices(cut, at + 1, stages, turns, microbatches, samples);
+    least = peak < least ? peak : least;
+  }
+  return least;
+}
+
+static void no_other_parts_load_a_device_less(void **state) {
+  (void)state;
+  char net[512] = "net chain\ninput 8\n", options[128];
+  for (int i = 1; i <= LAYERS; i++)
+    snprintf(net + strlen(net), sizeof net - strlen(net), "linear %d nobias\n",
+             widths[i]);
+  for (int stages = 2; stages * 2 <= LAYERS; stages++)
+    for (int turns = 2; stages * turns <= LAYERS; turns++)
+      for (int times = 1; times * stages <= 8; times++) {
+        int cut[LAYERS + 1] = {0}, microbatches = stages * times;
+        cut[stages * turns] = LAYERS;
+        snprintf(options, sizeof options,
+                 "batch=%d optimizer=sgd pipeline=%d virtual_stages=%d "
+                 "microbatches=%d" CPU,
+                 SAMPLES, stages, turns, microbatches);
+        json_t *json = compile(net, options);
+        int at = (int)training(json, "parallel.most_loaded_stage");
+        int64_t samples = training(json, "parallel.microbatch");
+        int used = (int)((SAMPLES + samples - 1) / samples);
+        int64_t least =
+            least_of_devices(cut, 1, stages, turns, used, samples);
+        if (stage(json, at, "peak_bytes") != least)
+          print_error("%s: %lld, not %lld\n", options,
+                      (long long)stage(json, at, "peak_bytes"),
+                      (long long)least);
+        assert_int_equal(stage(json, at, "peak_bytes"), least);
+        json_decref(json);
+      }
+}
+
 static int64_t most_loaded(const char *net, int stages, int64_t batch) {
   char options[96];
   snprintf(options, sizeof options, "pipeline=%d batch=%lld" CPU, stages,
@@ -609,6 +722,8 @@ int main(void) {
       cmocka_unit_test(checkpoints_are_offloaded),
       cmocka_unit_test(parts_of_a_stage_take_turns),
       cmocka_unit_test(the_largest_batch_of_a_pipeline_is_the_largest),
+      cmocka_unit_test(a_v_has_both_ends_of_the_net),
+      cmocka_unit_test(no_other_parts_load_a_device_less),
       cmocka_unit_test(a_paged_state_is_there_in_the_step),
       cmocka_unit_test(positions_are_shared),
       cmocka_unit_test(a_fused_loss_keeps_no_logits),

@@ -3,6 +3,8 @@
 What a kernel takes and gives back while it runs is none. For
 tools/step_truth.py and tools/sequence_truth.py.
 """
+import weakref
+
 import torch
 import torch.nn.functional as F
 from torch.multiprocessing.reductions import StorageWeakRef
@@ -63,21 +65,42 @@ def backward(out):
     total.backward()
 
 
-def measure(model, inputs):
+class Held:
+    """A tensor that autograd keeps; what nothing leads back to goes."""
+
+    def __init__(self, tensor):
+        self.tensor = tensor
+
+
+def size_of(tensor, bits):
+    """Bytes of its storage; with `bits`, as GACT writes it: gact/quantizer.py,
+    check_quantize(), and gact/ops.py, no_scheme_quantize_pack()."""
+    if not bits or not tensor.requires_grad or not 1 < tensor.dim() < 5 or \
+            tensor.dtype not in (torch.float32, torch.float16):
+        return tensor.storage().nbytes()
+    groups = F.pad(tensor.detach().reshape(-1),
+                   (0, -tensor.numel() % 256)).view(-1, 256)
+    least, most = groups.min(-1).values, groups.max(-1).values
+    codes = torch.empty(groups.numel() * bits // 8, dtype=torch.uint8)
+    return sum(t.storage().nbytes() for t in (codes, least, most))
+
+
+def measure(model, inputs, bits=0):
     """Bytes that are saved, of gradients, and at the peak."""
     outside = {key_of(t) for t in
                [*inputs, *model.parameters(), *model.buffers()]}
-    kept = {}
+    kept = []
 
     def pack(tensor):
+        held = Held(tensor)
         if key_of(tensor) not in outside:
-            kept[key_of(tensor)] = tensor.storage().nbytes(), tensor
-        return tensor
-    with torch.autograd.graph.saved_tensors_hooks(pack, lambda t: t):
+            kept.append(weakref.ref(held))
+        return held
+    with torch.autograd.graph.saved_tensors_hooks(pack, lambda h: h.tensor):
         out = model(*inputs)
-    saved = sum(size for size, _ in kept.values())
-    kept.clear()
-    del out
+    alive = [held().tensor for held in kept if held()]
+    saved = sum({key_of(t): size_of(t, bits) for t in alive}.values())
+    del out, alive
     with Watch(outside) as watch:
         # Numbers that are saved as tensors no operation makes.
         with torch.autograd.graph.saved_tensors_hooks(watch.note,

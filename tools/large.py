@@ -25,14 +25,14 @@ of training large models, or that follow from their formulas, each with an expre
 over netc's own numbers; `tests/test_large.c` compares every one: to the byte where the
 source is a formula ({exact} rows), within its rounding otherwise. They show that netc
 means by these settings what the sources mean; they are no measurements. Where netc
-counts otherwise on purpose, *differs* says by what. Not reproduced: the memory in
-QLoRA's table 6 of Guanaco models (5, 10, 21 and 41 GB for 7, 13, 33 and 65 B; its
-table 1 has 6 for the first), where netc's parameters take 4.2, 7.7, 18.4 and 36.1 GB
-with adapters of rank 64. What is counted there is not said, but its figure 6 has bars
-for the models alone: 5046, 8476, 19302 and 37074 MiB, if that is their unit. These are
-4.5 bits a weight, so without double quantization, embeddings and the output in 32 bits,
-and 0.33 to 0.57 GiB of which nothing is said; with adapters in 16 bits (0.32, 0.50, 0.98
-and 1.60 GB) they make 5.6, 9.4, 21.2 and 40.5 GB, within 0.6 of the table. The head of
+counts otherwise on purpose, *differs* says by what. What QLoRA's table 6 counts of
+Guanaco models (5, 10, 21 and 41 GB for 7, 13, 33 and 65 B; its table 1 has 6 for the
+first) is not said; its figure 6 has bars for the models alone: 5046, 8476, 19302 and
+37074 MiB, if that is their unit. These are 4.5 bits a weight, so without double
+quantization, embeddings and the output in 32 bits, and 0.33 to 0.57 GiB of which nothing
+is said. With these and adapters of rank 64 in 16 bits (0.32, 0.50, 0.98 and 1.60 GB) they
+make 5.6, 9.4, 21.2 and 40.5 GB, within 0.62 of the table. With double quantization and all in
+16 bits netc has 4.2, 7.7, 18.4 and 36.1 GB. The head of
 the file says which copies the figures were compared with.
 """
 

@@ -3,15 +3,63 @@
     y = W x + b + alpha / rank * B(A(dropout(x)))
 
 W and b are frozen (Hu et al. 2021, arXiv 2106.09685; huggingface/peft,
-src/peft/tuners/lora/layer.py: Linear.forward and _ConvNd.update_layer).
+src/peft/tuners/lora/layer.py: Linear.forward and _ConvNd.update_layer). With
+lengths of their own (Liu et al. 2024, arXiv 2402.09353; tuners/lora/dora.py)
+
+    y = W x + b + (s - 1) W x + s * alpha / rank * B(A(x))
+    s = m / |W + alpha / rank * B A|, the length of each output, a constant
 """
+import torch
+import torch.nn.functional as F
 from torch import nn
+
+
+class Dora(nn.Module):
+    """What the adapter adds, with a length for each output. Its locals live
+    as long as peft's do."""
+
+    def __init__(self, base):
+        super().__init__()
+        self.dense = isinstance(base, nn.Linear)
+        lengths = base.weight.detach().flatten(1).norm(dim=1)
+        if not self.dense:
+            lengths = lengths.view(1, -1, *[1] * (base.weight.dim() - 2))
+        self.weight = nn.Parameter(lengths)
+
+    def lengths(self, weight, product, scaling):
+        weight = weight + scaling * product
+        if self.dense:
+            return torch.linalg.norm(weight, dim=1).to(weight.dtype)
+        axes = tuple(range(1, weight.dim()))
+        return weight.norm(p=2, dim=axes, keepdim=True).transpose(1, 0)
+
+    def forward(self, x, a, b, scaling, base, result):
+        if self.dense:
+            ones = torch.eye(a.weight.shape[1], dtype=x.dtype)
+            product = b(a(ones)).T
+        else:
+            product = b.weight.flatten(1) @ a.weight.flatten(1)
+            product = product.reshape(base.weight.shape)
+        lengths = self.lengths(base.weight, product.detach(), scaling).detach()
+        factor = self.weight / lengths
+        if self.dense:
+            factor = factor.view(1, -1)
+            low = b(a(x))
+        if result is None:  # x has been dropped
+            result = (F.linear(x, base.weight) if self.dense else
+                      base._conv_forward(x, base.weight, None))
+        elif base.bias is not None:
+            result = result - base.bias.view(
+                1, -1, *[1] * (0 if self.dense else x.dim() - 2))
+        if not self.dense:
+            return (factor - 1) * result + factor * b(a(x)) * scaling
+        return (factor - 1) * result + factor * low * scaling
 
 
 class Lora(nn.Module):
     """A dense layer or a convolution with its adapter."""
 
-    def __init__(self, base, rank, alpha=None, dropout=0.0):
+    def __init__(self, base, rank, alpha=None, dropout=0.0, dora=False):
         super().__init__()
         self.base_layer = base.requires_grad_(False)
         self.lora_dropout = nn.Dropout(dropout) if dropout else nn.Identity()
@@ -26,9 +74,18 @@ class Lora(nn.Module):
                                bias=False)
             self.lora_B = kind(rank, base.out_channels, 1, groups=base.groups,
                                bias=False)
+        if dora:
+            self.lora_magnitude_vector = Dora(base)
 
     def forward(self, x):
         result = self.base_layer(x)
+        if hasattr(self, "lora_magnitude_vector"):
+            plain = isinstance(self.lora_dropout, nn.Identity)
+            if not plain:
+                x = self.lora_dropout(x)
+            return result + self.lora_magnitude_vector(
+                x, self.lora_A, self.lora_B, self.scaling, self.base_layer,
+                result if plain else None)
         return result + self.lora_B(
             self.lora_A(self.lora_dropout(x))) * self.scaling
 
@@ -37,14 +94,15 @@ class LoraAttention(nn.Module):
     """Attention by steps, of whose projections some are adapted; packed: one
     matrix for queries, keys and values, as torch.nn.MultiheadAttention has."""
 
-    def __init__(self, width, heads, rank, on="qv", alpha=None, packed=False):
+    def __init__(self, width, heads, rank, on="qv", alpha=None, packed=False,
+                 dora=False):
         super().__init__()
         self.heads, self.packed = heads, packed
 
         def projection(letters, out):
             base = nn.Linear(width, out)
             if set(letters) & set(on):
-                return Lora(base, rank, alpha)
+                return Lora(base, rank, alpha, dora=dora)
             return base.requires_grad_(False)
         if packed:
             self.qkv = projection("qkv", 3 * width)

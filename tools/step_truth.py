@@ -55,7 +55,8 @@ def row(net, shape, build, kind=torch.float32, train="", batches=(1, 3),
     for batch in batches:
         model = build()
         x = torch.zeros(batch, *shape, dtype=kind)
-        values = list(measure(model, [x]))
+        bits = int(train[-1]) if "saved_dtype" in train else 0
+        values = list(measure(model, [x], bits))
         if not peak:
             values[2] = "-"
         print(f'"{net}",{batch},"{train}",' + ",".join(map(str, values)))
@@ -107,6 +108,53 @@ class Bare(nn.Module):
 
     def forward(self, x):
         return x * torch.rsqrt(x.pow(2).mean(-1, keepdim=True) + 1e-5)
+
+
+class FusedNorm(torch.autograd.Function):
+    """What apex's functions keep, with kernels that are put together here:
+    apex/normalization/fused_layer_norm.py."""
+
+    @staticmethod
+    def forward(ctx, x, weight, bias, rms, efficient):
+        mean = None if rms else x.mean(-1)
+        centered = x if rms else x - mean.unsqueeze(-1)
+        factor = torch.rsqrt(centered.pow(2).mean(-1) + 1e-5)
+        y = centered * factor.unsqueeze(-1) * weight
+        if not rms:
+            y = y + bias
+        ctx.rms, ctx.efficient = rms, efficient
+        ctx.save_for_backward(y if efficient else x, weight, bias,
+                              None if efficient else mean, factor)
+        return y
+
+    @staticmethod
+    def backward(ctx, grad):
+        kept, weight, bias, mean, factor = ctx.saved_tensors
+        if not ctx.efficient:
+            kept = kept if ctx.rms else kept - mean.unsqueeze(-1)
+            kept = kept * factor.unsqueeze(-1)
+        else:
+            kept = (kept if ctx.rms else kept - bias) / weight
+        inner = grad * weight
+        terms = kept * (inner * kept).mean(-1, keepdim=True)
+        if not ctx.rms:
+            terms = terms + inner.mean(-1, keepdim=True)
+        axes = tuple(range(grad.dim() - 1))
+        return ((inner - terms) * factor.unsqueeze(-1),
+                (grad * kept).sum(axes),
+                None if ctx.rms else grad.sum(axes), None, None)
+
+
+class Fused(nn.Module):
+    def __init__(self, width, rms=False, efficient=False):
+        super().__init__()
+        self.rms, self.efficient = rms, efficient
+        self.weight = nn.Parameter(torch.ones(width))
+        self.bias = None if rms else nn.Parameter(torch.zeros(width))
+
+    def forward(self, x):
+        return FusedNorm.apply(x, self.weight, self.bias, self.rms,
+                               self.efficient)
 
 
 class Scale(Weight):
@@ -507,6 +555,74 @@ for word, more in [("lora=2", {}), ("lora=2 lora_on=qkvo", {"on": "qkvo"}),
 row("input 6 : i64; freeze { embed 10 8; add { ln; attention 2 naive lora=2 } "
     "{}; add { ln; linear 16 lora=2 gelu; linear 8 } {}; ln; linear 10 "
     "nobias }", (6,), lambda: Adapted(), torch.int64, peak=False)
+
+# The same with a length for each output.
+row("input 8; linear 8 lora=2 dora; linear 8 lora=2 dora", (8,),
+    lambda: seq(Lora(lin(8, 8), 2, dora=True), Lora(lin(8, 8), 2, dora=True)))
+row("input 4x8; linear 8; linear 16 nobias lora=3 lora_alpha=6 dora; linear 4",
+    (4, 8), lambda: seq(lin(8, 8), Lora(lin(8, 16, False), 3, 6, dora=True),
+                        lin(16, 4)))
+row("input 40x8; linear 8; linear 8 lora=2 dora; linear 4", (40, 8),
+    lambda: seq(lin(8, 8), Lora(lin(8, 8), 2, dora=True), lin(8, 4)))
+row("input 4x8; linear 24 lora=2 dora; gelu; linear 8 lora=2 dora", (4, 8),
+    lambda: seq(Lora(lin(8, 24), 2, dora=True), nn.GELU(),
+                Lora(lin(24, 8), 2, dora=True)))
+row("input 4x8; linear 8 lora=2 lora_dropout=0.1 dora; gelu; linear 8 lora=2 "
+    "lora_dropout=0.1 dora", (4, 8), lambda: seq(
+        Lora(lin(8, 8), 2, dropout=0.1, dora=True), nn.GELU(),
+        Lora(lin(8, 8), 2, dropout=0.1, dora=True)), peak=False)
+row("input 5x5x6; conv 6 3x3 pad lora=2 dora; bn frozen; relu; fc 10 lora=4 "
+    "dora", (6, 5, 5), lambda: seq(
+        Lora(conv(6, 6), 2, dora=True), ice(nn.BatchNorm2d(6)), nn.ReLU(True),
+        nn.Flatten(), Lora(lin(150, 10), 4, dora=True)))
+row("input 5x5x6; conv 6 1x1; conv 8 3x3 pad lora=4 dora nobias; conv 4 1x1",
+    (6, 5, 5), lambda: seq(conv(6, 6, 1), Lora(conv(6, 8, bias=False), 4,
+                                               dora=True), conv(8, 4, 1)))
+for word, more in [("lora=2", {}), ("lora=2 lora_on=qkvo", {"on": "qkvo"}),
+                   ("packed lora=2", {"packed": True})]:
+    row(f"input 5x8; attention 2 naive {word} dora; linear 8 lora=2 dora",
+        (5, 8), lambda: seq(LoraAttention(8, 2, 2, dora=True, **more),
+                            Lora(lin(8, 8), 2, dora=True)), peak=False)
+
+# What is kept in groups of fewer bits.
+for bits in 8, 4, 2:
+    train = f"saved_dtype=i{bits}"
+    row("input 40x8; linear 16 gelu; linear 8; softmax; linear 8", (40, 8),
+        lambda: seq(lin(8, 16), nn.GELU(), lin(16, 8), nn.Softmax(-1),
+                    lin(8, 8)), train=train, peak=False)
+    row("input 40x8; linear 8; add { ln; linear 32 gelu; dropout 0.1; linear "
+        "8 } {}; linear 8 frozen; gelu", (40, 8), lambda: seq(lin(8, 8), Call(
+            lambda x, n, a, d, b: b(d(F.gelu(a(n(x))))) + x, nn.LayerNorm(8),
+            lin(8, 32), nn.Dropout(0.1), lin(32, 8)), ice(lin(8, 8)),
+            nn.GELU()), train=train, peak=False)
+    row("input 20x20x3; conv 6 3x3 pad bn relu; pool 2x2; conv 8 3x3 pad "
+        "frozen; sigmoid; gap; fc 10", (3, 20, 20), lambda: seq(
+            conv(3, 6, bias=False), nn.BatchNorm2d(6), nn.ReLU(True),
+            nn.MaxPool2d(2), ice(conv(6, 8)), nn.Sigmoid(),
+            nn.AdaptiveAvgPool2d(1), nn.Flatten(), lin(8, 10)), train=train,
+        peak=False)
+    row("input 20x8; linear 8 frozen; gelu; linear 8; mul {} { linear 8 }; "
+        "tanh", (20, 8), lambda: seq(ice(lin(8, 8)), nn.GELU(), lin(8, 8),
+                                     Call(lambda x, a: x * a(x), lin(8, 8)),
+                                     nn.Tanh()), train=train, peak=False)
+
+# Norms in one kernel, which keep their input, or their output.
+for word, efficient in ("fused", False), ("efficient", True):
+    def fused(rms=False):
+        return Fused(8, rms, efficient)
+    for norm in "ln", "rmsnorm":
+        rms = norm == "rmsnorm"
+        row(f"input 4x8; linear 8; {norm}; linear 8", (4, 8),
+            lambda: seq(lin(8, 8), fused(rms), lin(8, 8)),
+            train=f"norms={word}", peak=False)
+        row(f"input 4x8; linear 8; add {{ {norm}; linear 8 }} {{}}; gelu; "
+            "linear 8", (4, 8), lambda: seq(lin(8, 8), Call(
+                lambda x, n, a: a(n(x)) + x, fused(rms), lin(8, 8)),
+                nn.GELU(), lin(8, 8)), train=f"norms={word}", peak=False)
+        row(f"input 4x8; {norm}; gelu; {norm}; silu; linear 8", (4, 8),
+            lambda: seq(fused(rms), nn.GELU(), fused(rms),
+                        nn.SiLU(not efficient), lin(8, 8)), train=f"norms={word} inplace=off"
+            if efficient else f"norms={word}", peak=False)
 
 # Two operands, of the same size or spread over the other one.
 JOINS = {"max": torch.maximum, "min": torch.minimum, "sub": torch.sub,
