@@ -31,7 +31,7 @@ static void add_read(struct task_graph *graph, struct plan_task *task,
   for (size_t i = task->first_read; i < graph->reads.count; i++)
     if (graph->reads.at[i] == tensor)
       return;
-  *VEC_PUSH(graph->arena, &graph->reads) = tensor;
+  *VEC_PUSH(graph->arena, &graph->reads) = (uint32_t)tensor;
   graph->tensors.at[tensor].readers++;
   task->read_count++;
 }
@@ -44,8 +44,8 @@ static int64_t random_bytes(uint64_t *seed) {
 
 static void random_task(struct task_graph *graph, uint64_t *seed) {
   size_t there = graph->tensors.count;
-  struct plan_task task = {.first_read = graph->reads.count,
-                           .first_made = graph->makes.count};
+  struct plan_task task = {.first_read = (uint32_t)graph->reads.count,
+                           .first_made = (uint32_t)graph->makes.count};
   int reads = (int)random_below(seed, 4);
   for (int i = 0; i < reads && there; i++) {
     bool recent = random_below(seed, 2) && there > 2;
@@ -58,7 +58,7 @@ static void random_task(struct task_graph *graph, uint64_t *seed) {
   task.work = random_below(seed, 4) ? 0 : random_bytes(seed);
   for (int i = 0; i < task.made_count; i++)
     *VEC_PUSH(graph->arena, &graph->makes) =
-        add_tensor(graph, random_bytes(seed));
+        (uint32_t)add_tensor(graph, random_bytes(seed));
   *VEC_PUSH(graph->arena, &graph->tasks) = task;
 }
 
@@ -258,13 +258,13 @@ static void no_order_is_better(void **state) {
 
 static size_t add_task(struct task_graph *graph, const size_t *reads,
                        size_t count, int64_t bytes) {
-  struct plan_task task = {.first_read = graph->reads.count,
-                           .first_made = graph->makes.count,
+  struct plan_task task = {.first_read = (uint32_t)graph->reads.count,
+                           .first_made = (uint32_t)graph->makes.count,
                            .made_count = 1};
   for (size_t i = 0; i < count; i++)
     add_read(graph, &task, reads[i]);
   size_t made = add_tensor(graph, bytes);
-  *VEC_PUSH(graph->arena, &graph->makes) = made;
+  *VEC_PUSH(graph->arena, &graph->makes) = (uint32_t)made;
   *VEC_PUSH(graph->arena, &graph->tasks) = task;
   return made;
 }
