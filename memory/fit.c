@@ -63,6 +63,7 @@ struct batch_search {
   int64_t room;
   struct arena *arena;
   bool chooses; /* each has checkpoints of its own: they depend on the batch */
+  bool exact;   /* by what parts of the net take in the batch itself */
   struct step plain; /* checkpoint=auto: with none but the source's */
 };
 
@@ -167,6 +168,8 @@ static bool batch_fits(const struct batch_search *s, int64_t batch) {
   struct arena scratch;
   struct step trial = *s->step;
   trial.settings.batch = batch;
+  if (s->exact)
+    trial.runs = NULL;
   progress_tell(trial.model->progress, "searching for the largest batch", batch,
                 0);
   arena_open_in(&scratch, s->arena);
@@ -175,16 +178,15 @@ static bool batch_fits(const struct batch_search *s, int64_t batch) {
   return fits;
 }
 
-/*
- * Where each batch has checkpoints of its own, peaks follow no line; `fits` is
- * known to fit.
- */
-static int64_t bisect_batch(const struct batch_search *s, int64_t fits) {
-  int64_t fails = max_i64(2 * fits, 1);
-  for (; batch_fits(s, fails); fails *= 2) {
+/* The largest batch that fits from `fits` on, in steps that double. */
+static int64_t bisect_batch(const struct batch_search *s, int64_t fits,
+                            int64_t step) {
+  int64_t fails = fits + step;
+  for (; batch_fits(s, fails); fails += step) {
     fits = fails;
     if (fails > MOST_BATCH)
       return fits; /* nothing of it grows with the batch */
+    step *= 2;
   }
   while (fails - fits > 1) {
     int64_t middle = fits + (fails - fits) / 2;
@@ -194,6 +196,19 @@ static int64_t bisect_batch(const struct batch_search *s, int64_t fits) {
       fails = middle;
   }
   return fits;
+}
+
+/*
+ * Where each batch has checkpoints of its own, peaks follow no line; `fits` is
+ * known to fit. First all choose by what parts take in one of the batches,
+ * then a few more by what they take in their own.
+ */
+static int64_t search_batch(struct batch_search *s, int64_t fits) {
+  fits = bisect_batch(s, fits, max_i64(fits, 1));
+  if (!s->plain.model || fits > MOST_BATCH)
+    return fits;
+  s->exact = true;
+  return bisect_batch(s, fits, 1);
 }
 
 int64_t fit_largest_batch(const struct step *step, int64_t room,
@@ -206,7 +221,7 @@ int64_t fit_largest_batch(const struct step *step, int64_t room,
   int64_t largest = 0;
   if (search.plain.model)
     largest = follow_lines(&search, &search.plain, &plain, &scratch);
-  largest = search.chooses ? bisect_batch(&search, largest)
+  largest = search.chooses ? search_batch(&search, largest)
                            : follow_lines(&search, step, known, arena);
   arena_close(&scratch);
   return largest;

@@ -217,8 +217,18 @@ static void keep_the_better(struct choosing *c) {
   c->found = true;
 }
 
-/* Ways out of a step try other optimizers, of which spans know nothing. */
-static void open_known_spans(struct choosing *c, int64_t most) {
+/* In a batch of `to` what takes `bytes` in one of `from`, about. */
+static int64_t in_batch(int64_t bytes, int64_t from, int64_t to) {
+  double scaled = (double)bytes * ((double)to / (double)from);
+  return scaled < (double)LARGEST ? (int64_t)scaled : LARGEST;
+}
+
+/*
+ * Ways out of a step try other optimizers, of which spans know nothing. Where
+ * any choice will do those of another batch are as good: what they take grows
+ * with it, and the choices are measured. Gives their batch.
+ */
+static int64_t open_known_spans(struct choosing *c, int64_t most) {
   struct runs *runs = c->step->runs;
   struct train_settings any = c->step->settings;
   any.optimizer = any.update = 0;
@@ -226,18 +236,21 @@ static void open_known_spans(struct choosing *c, int64_t most) {
     struct spans *known = ARENA_NEW(runs->arena, struct spans);
     *known = c->spans;
     known->arena = runs->arena;
-    spans_open(known, most);
+    spans_open(known, c->any ? 2 * LARGEST : most);
     runs->spans = known;
     runs->spans_for = any;
   }
+  if (runs && c->any)
+    any.batch = runs->spans_for.batch;
   if (!runs || memcmp(&runs->spans_for, &any, sizeof any) != 0) {
     spans_open(&c->spans, most);
-    return;
+    return c->step->settings.batch;
   }
   struct spans own = c->spans;
   c->spans = *runs->spans;
   c->spans.step = own.step;
   c->spans.arena = own.arena;
+  return any.batch;
 }
 
 /*
@@ -246,13 +259,14 @@ static void open_known_spans(struct choosing *c, int64_t most) {
  * measured.
  */
 static void bisect_budget(struct choosing *c) {
+  int64_t batch = open_known_spans(c, 2 * c->memory);
+  int64_t memory = in_batch(c->memory, c->step->settings.batch, batch);
   /* What two parts share is counted in both: more than is there may do. */
-  int64_t low = 0, high = 2 * c->memory; /* less than the peak, and so twice */
-  open_known_spans(c, high);
+  int64_t low = 0, high = 2 * memory;
   for (int i = 0; i < MOST_ROUNDS && low < high && !(c->found && c->any); i++) {
     progress_tell(c->step->model->progress, "choosing checkpoints", i,
                   MOST_ROUNDS);
-    int64_t budget = i == 0 ? c->memory : low + (high - low) / 2;
+    int64_t budget = i == 0 ? memory : low + (high - low) / 2;
     bool chosen = choose_and_measure(c, budget);
     if (chosen && c->last_peak > c->memory) {
       high = budget;
@@ -304,7 +318,8 @@ static bool checkpoint_auto(struct step *step, int64_t memory, bool any,
 
 bool checkpoint_fits(const struct step *step, int64_t room,
                      struct arena *arena) {
-  struct step trial = {.model = step->model, .settings = step->settings};
+  struct step trial = {
+      .model = step->model, .settings = step->settings, .runs = step->runs};
   return checkpoint_auto(&trial, room, true, arena);
 }
 

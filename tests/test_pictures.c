@@ -204,7 +204,7 @@ static void compared_steps_stand_beside_each_other(void **state) {
       "pipeline=4",
       "data-parallel=8 zero=3",
       "optimizer=sgd",
-      "pipeline=3 schedule=gpipe microbatches=5",
+      "pipeline=3 schedule=gpipe microbatches=4",
       "checkpoint=auto memory=2GiB",
       "batch=7 tensor_parallel=2"};
   static const char *const options[] = {
@@ -213,7 +213,7 @@ static void compared_steps_stand_beside_each_other(void **state) {
       "--pipeline 4",
       "--data-parallel 8 --zero 3",
       "--optimizer sgd",
-      "--pipeline 3 --schedule gpipe --microbatches 5",
+      "--pipeline 3 --schedule gpipe --microbatches 4",
       "--checkpoint auto --memory 2GiB",
       "--batch 7 --tensor-parallel 2"};
   const char *folder = scratch("pictures-compared");
