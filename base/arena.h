@@ -89,7 +89,8 @@ _Noreturn void arena_fail(struct arena *arena);
    memset(&(vec)->at[(vec)->count], 0, sizeof *(vec)->at),               \
    &(vec)->at[(vec)->count++])
 
-/* `more` items at the end, which are not zeroed: the address of the first. */
+/* `more` items, at least one, at the end, which are not zeroed: the address of
+   the first. */
 #define VEC_MORE(arena, vec, more)                                          \
   ((vec)->room - (vec)->count < (more)                                      \
        ? (void)((vec)->at =                                                 \

@@ -63,7 +63,8 @@ struct batch_search {
   int64_t room;
   struct arena *arena;
   bool chooses; /* each has checkpoints of its own: they depend on the batch */
-  bool exact;   /* by what parts of the net take in the batch itself */
+  struct runs *runs; /* what parts take in the first of the batches */
+  bool exact;        /* each asks for what they take in itself */
   struct step plain; /* checkpoint=auto: with none but the source's */
 };
 
@@ -74,6 +75,8 @@ static void open_search(struct batch_search *s) {
   s->chooses = automatic ? quick : step->settings.checkpoint > 0;
   if (!automatic || !quick)
     return;
+  s->runs = ARENA_NEW(s->arena, struct runs);
+  s->runs->arena = s->arena;
   s->plain = (struct step){.model = step->model, .settings = step->settings};
   s->plain.settings.checkpoint = 0;
   checkpoint_choose(&s->plain, s->room, s->arena);
@@ -168,8 +171,7 @@ static bool batch_fits(const struct batch_search *s, int64_t batch) {
   struct arena scratch;
   struct step trial = *s->step;
   trial.settings.batch = batch;
-  if (s->exact)
-    trial.runs = NULL;
+  trial.runs = s->exact ? NULL : s->runs; /* whatever the step's batch is */
   progress_tell(trial.model->progress, "searching for the largest batch", batch,
                 0);
   arena_open_in(&scratch, s->arena);

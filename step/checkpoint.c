@@ -189,19 +189,24 @@ static void take_ranges(struct step *to, const struct step *from,
     *VEC_PUSH(arena, &to->ranges) = from->ranges.at[i];
 }
 
+/* Measures the ranges of a trial, which become the last. */
+static void measure_last(struct choosing *c, struct step *trial,
+                         struct arena *scratch) {
+  struct peak_line line;
+  step_trace(trial, scratch);
+  c->last_peak = step_peak(trial, 0, scratch, &line);
+  take_ranges(&c->last, trial, c->arena);
+}
+
 /* The choice within a budget, measured, becomes the last; false: none. */
 static bool choose_and_measure(struct choosing *c, int64_t budget) {
   struct arena scratch;
   struct step trial = {.model = c->step->model, .settings = c->step->settings};
   struct choice choice = {&c->spans, &scratch, budget, NULL};
-  struct peak_line line;
   arena_open_in(&scratch, c->arena);
   bool chosen = choose(&choice, &trial);
-  if (chosen && (c->last_peak == 0 || !same_ranges(&trial, &c->last))) {
-    step_trace(&trial, &scratch);
-    c->last_peak = step_peak(&trial, 0, &scratch, &line);
-    take_ranges(&c->last, &trial, c->arena);
-  }
+  if (chosen && (c->last_peak == 0 || !same_ranges(&trial, &c->last)))
+    measure_last(c, &trial, &scratch);
   arena_close(&scratch);
   return chosen;
 }
@@ -253,10 +258,28 @@ static int64_t open_known_spans(struct choosing *c, int64_t most) {
   return any.batch;
 }
 
+/* Segments of as many units each, all but the last checkpointed. */
+static void try_even_splits(struct choosing *c) {
+  const struct spans *s = &c->spans;
+  for (size_t each = 1; each < s->units; each += (each + 1) / 2) {
+    struct arena scratch;
+    struct step trial = {.model = c->step->model,
+                         .settings = c->step->settings};
+    arena_open_in(&scratch, c->arena);
+    for (size_t i = 0; i + each < s->units; i += each)
+      *VEC_PUSH(&scratch, &trial.ranges) =
+          (struct node_range){s->cut[i], s->cut[i + each]};
+    measure_last(c, &trial, &scratch);
+    if (c->last_peak <= c->memory)
+      keep_the_better(c);
+    arena_close(&scratch);
+  }
+}
+
 /*
  * The budget of the choice is bisected until it is the largest whose choice
  * fits: the spans know of each other only by what is held, so the whole is
- * measured.
+ * measured. Where they know too little, even splits may fit.
  */
 static void bisect_budget(struct choosing *c) {
   int64_t batch = open_known_spans(c, 2 * c->memory);
@@ -276,6 +299,8 @@ static void bisect_budget(struct choosing *c) {
     if (chosen)
       keep_the_better(c);
   }
+  if (!c->found)
+    try_even_splits(c);
 }
 
 /*

@@ -172,6 +172,8 @@ static bool is_closed(const struct copy *c) {
 static void copy_storages(const struct copy *c) {
   struct tape *tape = c->echo->tape;
   size_t first = c->f->first.storages, count = c->f->end.storages - first;
+  if (count == 0)
+    return; /* there may be no array yet */
   struct tape_storage *to = VEC_MORE(tape->arena, &tape->storages, count);
   memcpy(to, tape->storages.at + first, count * sizeof *to);
   for (size_t i = 0; i < count; i++) {
@@ -188,6 +190,8 @@ static void copy_storages(const struct copy *c) {
 static void copy_values(const struct copy *c) {
   struct tape *tape = c->echo->tape;
   size_t first = c->f->first.values, count = c->f->end.values - first;
+  if (count == 0)
+    return;
   struct tape_value *to = VEC_MORE(tape->arena, &tape->values, count);
   memcpy(to, tape->values.at + first, count * sizeof *to);
   for (size_t i = 0; i < count; i++) {
@@ -200,6 +204,8 @@ static void copy_values(const struct copy *c) {
 static void copy_saved(const struct copy *c) {
   struct tape *tape = c->echo->tape;
   size_t first = c->f->first.saved, count = c->f->end.saved - first;
+  if (count == 0)
+    return;
   uint32_t *to = VEC_MORE(tape->arena, &tape->saved, count);
   for (size_t i = 0; i < count; i++) {
     size_t storage = storage_for(c, tape->saved.at[first + i]);
@@ -208,16 +214,24 @@ static void copy_saved(const struct copy *c) {
   }
 }
 
-static void copy_lists(const struct copy *c) {
+static void copy_inputs(const struct copy *c) {
   struct tape *tape = c->echo->tape;
-  const struct marks *first = &c->f->first, *end = &c->f->end;
-  size_t ins = end->ins - first->ins, params = end->params - first->params;
-  uint32_t *to = VEC_MORE(tape->arena, &tape->ins, ins);
-  for (size_t i = 0; i < ins; i++)
-    to[i] = (uint32_t)value_for(c, tape->ins.at[first->ins + i]);
-  to = VEC_MORE(tape->arena, &tape->params, params);
-  for (size_t i = 0; i < params; i++)
-    to[i] = (uint32_t)param_for(c, tape->params.at[first->params + i]);
+  size_t first = c->f->first.ins, count = c->f->end.ins - first;
+  if (count == 0)
+    return;
+  uint32_t *to = VEC_MORE(tape->arena, &tape->ins, count);
+  for (size_t i = 0; i < count; i++)
+    to[i] = (uint32_t)value_for(c, tape->ins.at[first + i]);
+}
+
+static void copy_params(const struct copy *c) {
+  struct tape *tape = c->echo->tape;
+  size_t first = c->f->first.params, count = c->f->end.params - first;
+  if (count == 0)
+    return;
+  uint32_t *to = VEC_MORE(tape->arena, &tape->params, count);
+  for (size_t i = 0; i < count; i++)
+    to[i] = (uint32_t)param_for(c, tape->params.at[first + i]);
 }
 
 /* How far the places of an array move; below 0 as what adds up to that. */
@@ -229,6 +243,8 @@ static void copy_ops(const struct copy *c) {
   struct tape *tape = c->echo->tape;
   const struct marks *first = &c->f->first, *now = &c->now;
   size_t count = c->f->end.ops - first->ops;
+  if (count == 0)
+    return;
   struct tape_op *op = VEC_MORE(tape->arena, &tape->ops, count);
   memcpy(op, tape->ops.at + first->ops, count * sizeof *op);
   for (size_t i = 0; i < count; i++) {
@@ -244,6 +260,8 @@ static void copy_ops(const struct copy *c) {
 static void copy_lowered(const struct copy *c) {
   struct tape *tape = c->echo->tape;
   size_t first = c->f->first.ops, count = c->f->end.ops - first;
+  if (count == 0)
+    return;
   uint32_t *to = VEC_MORE(tape->arena, &tape->lowered_of, count);
   memcpy(to, tape->lowered_of.at + first, count * sizeof *to);
 }
@@ -269,7 +287,8 @@ size_t echo_node(struct echo *echo, int64_t index, const size_t *in) {
   copy_storages(&copy);
   copy_values(&copy);
   copy_saved(&copy);
-  copy_lists(&copy);
+  copy_inputs(&copy);
+  copy_params(&copy);
   copy_ops(&copy);
   if (tape->lowers)
     copy_lowered(&copy);
