@@ -384,13 +384,15 @@ static void the_choice_fits_and_no_even_split_is_cheaper(void **state) {
 
 /* Five blocks, two of which are read across the others. */
 #define TWO(c) "{ conv " #c " 3x3 pad relu; conv " #c " 3x3 pad relu }\n"
+#define BACK(c, to) "deconv " #c " 2x2 /2\nconcat " to "\n"
 static const char *const across[] = {
-    "net across\ninput 32x32x8\nd1: ",
-    TWO(16) "pool 2x2\nd2: ",
-    TWO(32) "pool 2x2\n",
-    TWO(64) "deconv 32 2x2 /2\nconcat d2\n",
-    TWO(32) "deconv 16 2x2 /2\nconcat d1\n",
-    TWO(16) "conv 2 1x1\n"};
+    "net across\ninput 32x32x8\nd1: ", /* then the blocks, and what follows */
+    (TWO(16) "pool 2x2\nd2: "),
+    (TWO(32) "pool 2x2\n"),
+    (TWO(64) BACK(32, "d2")),
+    (TWO(32) BACK(16, "d1")),
+    (TWO(16) "conv 2 1x1\n"),
+};
 
 enum { BLOCKS = sizeof across / sizeof *across - 1 };
 
