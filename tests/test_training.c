@@ -159,8 +159,8 @@ static void what_passes_63_bits_is_said(void **state) {
       "zero=3 keep_small=9223372036854775807 gradient_dtype=f64",
       "precision=master paged=on keep_gradients=on optimizer=adam",
       "zero=3 offload=all host_memory=9223372036854775807",
-      "offload=activations host_memory=1GiB host_devices=1048576 "
-      "data_parallel=1048576",
+      ("offload=activations host_memory=1GiB host_devices=1048576 "
+       "data_parallel=1048576"),
       "context_parallel=1048576 accumulate=9223372036854775807",
       "pipeline=2 schedule=zb_h2 microbatches=9223372036854775807 batch=7",
       "clip=double zero=1 data_parallel=1048576",
