@@ -5,11 +5,13 @@
 #include "library/context.h"
 #include "library/budget.h"
 #include "lint/lint.h"
+#include "base/shown.h"
 #include "model/degrees.h"
 #include "serving/serving.h"
 
-/* The file's name without folders and suffix. */
-static struct slice stem(struct slice path) {
+/* The file's name without folders and suffix, and without what hides. */
+static struct slice stem(struct arena *arena, struct slice path) {
+  struct text shown = text_new(arena);
   size_t start = path.length;
   while (start > 0 && path.at[start - 1] != '/')
     start--;
@@ -19,7 +21,10 @@ static struct slice stem(struct slice path) {
       name.length = i;
       break;
     }
-  return slice_is(name, "<stdin>") ? slice_of("stdin") : name;
+  if (slice_is(name, "<stdin>"))
+    return slice_of("stdin");
+  shown_put(&shown, name, 0);
+  return text_slice(&shown);
 }
 
 static bool no_errors(const struct load *load) {
@@ -230,7 +235,7 @@ static enum netc_status run_passes(struct netc *netc) {
 enum netc_status compile_net(struct netc *netc) {
   struct load *load = netc->load;
   struct unit unit = load->units.at[0];
-  load->model.name = stem(unit.path);
+  load->model.name = stem(&load->arena, unit.path);
   load->model.progress = &netc->progress;
   load->expansion = expansion_of(netc);
   load->compiled = (struct compiled){.arena = &load->arena,

@@ -1,6 +1,7 @@
 /* Scene: what the writers of pictures share: metrics, corners, escapes. */
 #include "scene/scene.h"
 
+#include "base/shown.h"
 #include "base/utf8.h"
 
 void scene_add(struct scene *scene, struct scene_item item) {
@@ -50,15 +51,6 @@ int64_t text_extent(struct slice text, int64_t size, bool bold) {
   return (sum * size + 999) / 1000;
 }
 
-/* What would reorder, hide or break: controls, marks of direction. */
-static bool is_unruly(uint32_t point) {
-  return point < ' ' || (point >= 0x7F && point < 0xA0) || point == 0x61C ||
-         (point >= 0x200B && point <= 0x200F) ||
-         (point >= 0x2028 && point <= 0x202E) ||
-         (point >= 0x2060 && point <= 0x206F) || point == 0xFEFF ||
-         point == 0xFFFE || point == 0xFFFF;
-}
-
 static bool is_digit(char c) {
   return c >= '0' && c <= '9';
 }
@@ -72,7 +64,7 @@ struct slice text_tamed(struct arena *arena, struct slice text, bool times) {
                  (is_digit(text.at[at + 1]) || text.at[at + 1] == '_');
     if (joins)
       text_put(&tame, "\xC3\x97");
-    else if (point == 0xFFFD || is_unruly(point))
+    else if (point == 0xFFFD || shown_is_hidden(point))
       text_put(&tame, "\xEF\xBF\xBD");
     else
       text_bytes(&tame, text.at + at, bytes);
