@@ -140,9 +140,9 @@ int sweep(struct netc *netc, struct net_options *o) {
   if (status != EXIT_DONE)
     return status;
   netc_training(netc, &training);
-  printf("%s: training with %s, %s (%s)\n\n", o->files.at[0],
-         training.optimizer, training.measured ? "exact" : "simulated",
-         training.profile);
+  tell("%s: training with %s, %s (%s)", o->files.at[0], training.optimizer,
+       training.measured ? "exact" : "simulated", training.profile);
+  fputs("\n\n", stdout);
   status = o->all_gpus ? sweep_devices(netc, o) : sweep_batches(netc, o);
   int end = finish_stdout();
   return status ? status : end;
