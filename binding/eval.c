@@ -46,6 +46,14 @@ struct value eval_mismatch(struct expander *e, const struct value *value,
   return value_poison;
 }
 
+void eval_help_integer(struct diagnostic *d, double real) {
+  if (fabs(real) < 9e15 && floor(real) == real)
+    diag_help(d, "without point and exponent it is an integer: `%" PRId64 "`",
+              (int64_t)real);
+  else
+    diag_help(d, "use floor(), ceil() or round()");
+}
+
 bool want_int(struct expander *e, const struct value *value, int64_t *out) {
   if (value->kind == VALUE_INT) {
     *out = value->integer;
@@ -53,7 +61,7 @@ bool want_int(struct expander *e, const struct value *value, int64_t *out) {
   }
   struct diagnostic *d = report_type(e, value, value->span, "an integer");
   if (d && value->kind == VALUE_REAL)
-    diag_help(d, "use floor(), ceil() or round()");
+    eval_help_integer(d, value->real);
   return false;
 }
 

@@ -21,6 +21,8 @@ static int add_output(struct net_options *o, const char *kind, size_t length,
 /* KIND or KIND=PATH */
 static int add_emit(struct net_options *o, const char *argument) {
   size_t length = strcspn(argument, "=");
+  if (length == 0)
+    return complain(EXIT_USAGE, "--emit takes KIND or KIND=OUT: `--emit=json`");
   return add_output(o, argument, length,
                     argument[length] ? argument + length + 1 : "-");
 }
@@ -54,6 +56,8 @@ static int add_define(struct net_options *o, char *argument) {
   if (is_parted(o, argument))
     return complain(EXIT_USAGE, "-D takes NAME=VALUE: write `-D %s=%s`",
                     argument, o->argv[optind]);
+  if (equals == argument)
+    return complain(EXIT_USAGE, "-D takes NAME=VALUE, not `%s`", argument);
   bool again = was_defined(o, argument);
   o->other_defines = o->other_defines || again;
   if (again && o->first_defines)

@@ -32,7 +32,7 @@ static int put_batch(struct netc *netc) {
   netc_verdict(netc, &verdict);
   int64_t prediction =
       predict.weight_bytes + predict.arena_bytes + predict.cache_bytes;
-  printf("%10" PRId64 "  %12s  %12s  %12s", training.batch,
+  printf("%10s  %12s  %12s  %12s", count_text(training.batch).text,
          size_text(peak, sizeof peak, training.peak_bytes),
          size_text(saved, sizeof saved, training.saved_bytes),
          size_text(total, sizeof total, prediction));
@@ -105,7 +105,7 @@ static int put_device(struct netc *netc, struct net_options *o,
              size_text(memory, sizeof memory, v.device_bytes));
     put_verdict(&v);
   }
-  printf("  %13" PRId64 "\n", v.largest_batch);
+  printf("  %13s\n", count_text(v.largest_batch).text);
   return status;
 }
 

@@ -352,10 +352,15 @@ static bool hint_number(struct scan *scan, struct diagnostic *d,
     diag_fixit(d, span, "%.*s%s", (int)digits, text.at, known);
     return true;
   }
-  if (large && unit.length > 1 && unit.at[0] == 'X') {
+  if (large && unit.length > 1 && unit.at[0] == 'X' && is_digit(unit.at[1])) {
     diag_help(d, "sizes are joined by a small x: `%.*s`",
               SLICE_ARG(text_slice(&right)));
     diag_fixit(d, span, "%.*s", SLICE_ARG(text_slice(&right)));
+    return true;
+  }
+  if (unit.length > 1 && unit.length <= 3 &&
+      (unit.at[unit.length - 1] | 0x20) == 'b') { /* of bytes, of sorts */
+    diag_help(d, "units are K M G, and of bytes B KB MB GB TB KiB MiB GiB TiB");
     return true;
   }
   if (scan->last == TOKEN_KW_REPEAT && unit.length == 1) {

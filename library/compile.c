@@ -88,8 +88,12 @@ static bool all_inputs_used(struct netc *netc) {
     else
       context_say(netc, "the source has no input `%.*s`",
                   SLICE_ARG(input->name));
-    if (!unnamed)
+    if (!unnamed && s.best.at)
       context_suggest(netc, &s);
+    else if (!unnamed && model->sources.count == 1)
+      context_say_more(
+          netc, "; its only one is `%.*s`",
+          SLICE_ARG(model->nodes.at[model->sources.at[0]].name.text));
     return false;
   }
   return true;

@@ -92,7 +92,8 @@ static int say_shapes(const struct running *r, const char *path,
     snprintf(help, sizeof help,
              "for %" PRId64 " at once, write --batch %" PRId64, npy->dims[0],
              npy->dims[0]);
-  else if (axes > 2 && operand->type == NETRT_F32)
+  else if (axes > 2 && operand->type == NETRT_F32 &&
+           (npy->rank == axes || npy->rank == axes - 1))
     snprintf(help, sizeof help,
              "channels are %s here; --layout=%s is the other way", now, other);
   if (r->model.batch > 1)

@@ -64,7 +64,8 @@ static void what_is_wrong_is_an_object_of_the_schema(void **state) {
     snprintf(command, sizeof command, complaints[i].command, dir);
 #pragma GCC diagnostic pop
     snprintf(line, sizeof line,
-             NETC " %s -Wno-pool-remainder --diagnostics=json >%s 2>%s/%zu.jsonl",
+             NETC " %s -Wno-pool-remainder --diagnostics=json >%s "
+                  "2>%s/%zu.jsonl",
              command, full ? "/dev/full" : "/dev/null", dir, i);
     r = run("%s", line);
     if (r.status != complaints[i].status)
@@ -119,6 +120,41 @@ static void budgets_of_the_command_line_are_checked(void **state) {
          1, "", "over-budget");
 }
 
+/* What people type by mistake, and the way out that they are told. */
+static void mistakes_have_a_way_out(void **state) {
+  (void)state;
+  static const struct {
+    const char *command;
+    int status;
+    const char *says;
+  } rows[] = {
+      {"fmt none.net", 3, "cannot read none.net: No such file"},
+      {"fmt -i - </dev/null", 2, "without -i"},
+      {"examples/vgg16.net --memory 12XB", 2, "KiB MiB GiB TiB"},
+      {"examples/vgg16.net --batch 1e9", 2, "`1000000000`"},
+      {"examples/vgg16.net --batch 1.5", 2, "use floor()"},
+      {"examples/vgg16.net -D =3", 2, "NAME=VALUE, not `=3`"},
+      {"examples/vgg16.net --emit=", 2, "--emit=json"},
+      {"examples/vgg16.net --input foo=3x3x3", 2, "only one is `input`"},
+      {"place examples/vgg16.net --gpus 8", 2, "8xa100-80"},
+      {"import tests/data/import/darknet/yolov3.cfg -o x.svg", 2, "-o x.net"},
+  };
+  for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+    char command[256];
+    snprintf(command, sizeof command, NETC " %s", rows[i].command);
+    expect(command, rows[i].status, "", rows[i].says);
+  }
+  expect("printf '[net]\nheight=32\nwidth=32\nchannels=3\n"
+         "[convolutional]\nfilters=8\nsize=3\nstide=2\n' >" BUILD
+         "/slip.cfg; " NETC " import " BUILD "/slip.cfg",
+         0, "# Line 8: `stide` of [convolutional] is not read; is `stride`",
+         "");
+  expect("printf '[net]\nheight=32\nwidth=32\nchannels=3\n"
+         "[convolutionl]\nsize=3\n' >" BUILD "/slip.cfg; " NETC
+         " import " BUILD "/slip.cfg",
+         1, "", "did you mean [convolutional]?");
+}
+
 /* Names of others do not turn what stands beside them. */
 static void hidden_characters_of_names_stay_out(void **state) {
   (void)state;
@@ -130,7 +166,8 @@ static void hidden_characters_of_names_stay_out(void **state) {
   const char *dir = scratch("hidden");
   char path[256], said[512];
   snprintf(path, sizeof path,
-           "%s/a\xE2\x80\xAE\xE2\x81\xA6\xE2\x80\x8B\xF3\xA0\x81\x81z\x1b[2J.net",
+           "%s/a\xE2\x80\xAE\xE2\x81\xA6\xE2\x80\x8B\xF3\xA0\x81\x81z"
+           "\x1b[2J.net",
            dir);
   static const char text[] = "param n = 3\nwarn \"\xE2\x80\xAE{n}\"\n"
                              "input 8x8x3\nconv 4 3x3 pad relu relu\n"
@@ -153,6 +190,7 @@ int main(void) {
       cmocka_unit_test(what_is_wrong_is_an_object_of_the_schema),
       cmocka_unit_test(a_net_that_does_not_fit_says_so_where_no_report_does),
       cmocka_unit_test(budgets_of_the_command_line_are_checked),
+      cmocka_unit_test(mistakes_have_a_way_out),
       cmocka_unit_test(hidden_characters_of_names_stay_out),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
