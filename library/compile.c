@@ -236,6 +236,28 @@ static enum netc_status run_passes(struct netc *netc) {
   return no_errors(load) ? NETC_OK : NETC_ERROR;
 }
 
+static bool is_option(const struct sources *sources, struct span span) {
+  for (size_t i = 0; i < sources->all.count; i++) {
+    const struct source *source = &sources->all.at[i];
+    if (slice_is(source->name, COMMAND_LINE) && span.begin >= source->base &&
+        span.end <= source->base + source->text.length)
+      return true;
+  }
+  return false;
+}
+
+/* Which of several nets an option is wrong for. */
+static void name_net(struct load *load, struct slice path) {
+  for (size_t i = 0; i < load->diags.all.count; i++) {
+    struct diagnostic *d = load->diags.all.at[i];
+    bool named = !is_option(&load->sources, d->span);
+    for (size_t k = 0; k < d->labels.count && !named; k++)
+      named = !is_option(&load->sources, d->labels.at[k].span);
+    if (!named)
+      diag_note(d, "for %.*s", SLICE_ARG(path));
+  }
+}
+
 enum netc_status compile_net(struct netc *netc) {
   struct load *load = netc->load;
   struct unit unit = load->units.at[0];
@@ -251,6 +273,7 @@ enum netc_status compile_net(struct netc *netc) {
                                      .expansion = &load->expansion,
                                      .settings = &load->settings};
   enum netc_status status = run_passes(netc);
+  name_net(load, unit.path);
   load->compiled.statements = load->statements;
   load->sealed = true;
   return status;

@@ -104,6 +104,9 @@ static void budgets_of_the_command_line_are_checked(void **state) {
          0, "", "");
   expect(NETC " check examples/vgg16.net --budget params=138357543", 1, "",
          "over by 1");
+  expect(NETC " check examples/resnet50.net examples/vgg16.net -Wno-huge-fc "
+              "--budget params=26M",
+         1, "", "note: for examples/vgg16.net");
   expect(NETC " check examples/vgg16.net --budget params=1 --budget "
               "params=200M",
          0, "", "");
