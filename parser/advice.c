@@ -522,9 +522,10 @@ static bool by_token(struct advice *a) {
 }
 
 static bool (*const rules[])(struct advice *) = {
-    comment, call,           empty_call, dotted,   net_name, before_body,
-    range,   tuple,          blanks,     assignment, bracket,  string,   percent,
-    else_if, sum_of_tensors, operands,   file_end, keyword,  by_token};
+    comment,    call,     empty_call, dotted,         net_name, before_body,
+    range,      tuple,    blanks,     assignment,     bracket,  string,
+    percent,    else_if,  sum_of_tensors, operands,   file_end, keyword,
+    by_token};
 
 void advice_give(struct parser *p, struct diagnostic *d, enum token found,
                  struct span span) {
