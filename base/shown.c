@@ -3,14 +3,6 @@
 
 #include "base/utf8.h"
 
-static uint32_t code_point(const char *at, size_t length) {
-  const unsigned char *s = (const unsigned char *)at;
-  uint32_t value = length == 1 ? s[0] : s[0] & (0x7Fu >> length);
-  for (size_t i = 1; i < length; i++)
-    value = value << 6 | (s[i] & 0x3Fu);
-  return value;
-}
-
 bool shown_is_hidden(uint32_t point) {
   static const uint32_t ranges[][2] = {
       {0, 0x1F},          {0x7F, 0x9F},      {0xAD, 0xAD},
@@ -28,7 +20,7 @@ bool shown_is_hidden(uint32_t point) {
 /* Of bytes that are no UTF-8, terminals of old take some for C1 controls. */
 static bool is_harmless(const char *at, size_t length) {
   unsigned char c = (unsigned char)*at;
-  return length ? !shown_is_hidden(code_point(at, length))
+  return length ? !shown_is_hidden(utf8_code_point(at, length))
                 : c < 0x80 || c > 0x9F;
 }
 

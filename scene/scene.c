@@ -26,17 +26,9 @@ static const short widths[2][95] = {
      333, 611, 556, 778, 556, 556, 500, 389, 280, 389, 584}};
 
 uint32_t text_code_point(struct slice text, size_t at, size_t *bytes) {
-  const unsigned char *s = (const unsigned char *)text.at + at;
   size_t length = utf8_length(text.at + at, text.length - at);
   *bytes = length ? length : 1;
-  if (length == 0)
-    return 0xFFFD;
-  if (length == 1)
-    return s[0];
-  uint32_t point = s[0] & (0x7Fu >> length);
-  for (size_t i = 1; i < length; i++)
-    point = point << 6 | (s[i] & 0x3Fu);
-  return point;
+  return length ? utf8_code_point(text.at + at, length) : 0xFFFD;
 }
 
 int64_t text_extent(struct slice text, int64_t size, bool bold) {
