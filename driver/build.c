@@ -107,6 +107,13 @@ static bool exports(const struct net_options *o) {
   return false;
 }
 
+static bool writes_files(const struct net_options *o) {
+  for (size_t i = 0; i < o->wanted_count; i++)
+    if (strcmp(o->wanted[i].path, "-") != 0)
+      return true;
+  return false;
+}
+
 /* Kinds are checked before the source is read: a slip costs no time. */
 static int check_kinds(struct net_options *o) {
   char kinds[256];
@@ -116,6 +123,9 @@ static int check_kinds(struct net_options *o) {
   for (size_t i = 0; i < o->wanted_count; i++)
     if (refuse_chart(&o->wanted[i]) != EXIT_DONE)
       return EXIT_USAGE;
+  if (o->depfile && !o->dep_target && !writes_files(o))
+    return complain(EXIT_USAGE, "what depends on the sources? -MD goes with "
+                                "-o FILE, or with -MT NAME");
   if (o->weights && !exports(o))
     return complain(EXIT_USAGE, "--weights goes into a model: write "
                                 "`-o x.onnx`, too; `netc run` runs them");
@@ -254,11 +264,11 @@ static int check_operands(struct net_options *o) {
       is_kind(kind_of(&wanted), NETC_FOR_FILES))
     return complain(EXIT_USAGE, "each output has its own -o: write `-o %s`",
                     second);
-  for (int i = 0; i < COMMAND_COUNT; i++)
-    if (strcmp(o->files.at[0], command_row((enum command)i)->word) == 0)
-      return complain(EXIT_USAGE,
-                      "a command stands first: `netc %s ... %s`",
-                      o->files.at[0], second);
+  for (int i = 1; i < COMMAND_COUNT; i++)
+    for (int k = 0; k < o->files.count; k++)
+      if (strcmp(o->files.at[k], command_row((enum command)i)->word) == 0)
+        return complain(EXIT_USAGE, "a command stands first: `netc %s ... %s`",
+                        o->files.at[k], o->files.at[k == 0]);
   return complain(EXIT_USAGE,
                   "one net at a time: `%s` and `%s`; `netc check` "
                   "takes several",

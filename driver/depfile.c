@@ -56,7 +56,7 @@ static bool put_targets(FILE *file, const struct net_options *o) {
     right = put_name(file, o->wanted[i].path, true);
     any = true;
   }
-  return right && (any || put_name(file, o->files.at[0], true));
+  return right;
 }
 
 /* Standard input is none. */

@@ -348,6 +348,7 @@ bool net_options_read_more(struct net_options *options, enum command command,
                                   .look = {.size = sizeof options->look},
                                   .more = more,
                                   .user = user};
+  const char *word = command_row(command)->word;
   struct operands *files = &options->files;
   if (!options_read(command, argc, argv, take, options, files))
     return false;
@@ -356,6 +357,7 @@ bool net_options_read_more(struct net_options *options, enum command command,
     options->style = style_of(options->colour);
   if (files->count == 0)
     files->status =
-        complain(EXIT_USAGE, "no file to compile; see `netc --help`");
+        complain(EXIT_USAGE, "no file to compile; see `netc%s%s --help`",
+                 *word ? " " : "", word);
   return files->count > 0;
 }

@@ -193,6 +193,13 @@ static bool explain_foreign(const struct parser *p, struct slice name) {
   return false;
 }
 
+/* The argument that getopt has stopped in: of -O2 it is not through yet. */
+static const char *stopped_in(char **argv, int at) {
+  const char *last = argv[optind > at ? optind - 1 : at];
+  bool letters = *last == '-' && last[1] != '-';
+  return !optopt || (letters && strchr(last, optopt)) ? last : argv[optind];
+}
+
 static int unknown_option(const struct parser *p, const char *argument) {
   struct slice name = slice_of(argument);
   const char *word = command_row(p->command)->word;
@@ -262,8 +269,11 @@ bool options_read(enum command command, int argc, char **argv, option_fn *take,
     const char *name = is_long ? p.longs[code - FIRST_CODE].name : "";
     if (code == ':') {
       *status = complain(EXIT_USAGE, "`%s` needs a value", argv[optind - 1]);
+    } else if (code == '?' && optopt >= FIRST_CODE) {
+      *status = complain(EXIT_USAGE, "`--%s` takes no value",
+                         p.longs[optopt - FIRST_CODE].name);
     } else if (code == '?') {
-      *status = unknown_option(&p, argv[optind > at ? optind - 1 : at]);
+      *status = unknown_option(&p, stopped_in(argv, at));
     } else {
       option = is_long ? option : option_of_letter(code);
       if (answered(command, option, status))

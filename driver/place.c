@@ -364,8 +364,14 @@ static int write_json(struct placing_run *run) {
   json_put_close(&json, ']');
   json_put_close(&json, '}');
   text_putc(&text, '\n');
+  const char *slash = strrchr(run->output, '/');
+  const char *dot = strrchr(slash ? slash : run->output, '.');
   if (output_spares_sources(run->output, run->options.netc) != EXIT_DONE)
     return EXIT_USAGE;
+  if (dot && strcmp(dot, ".json") != 0)
+    return complain(EXIT_USAGE,
+                    "-o %s: placements are written as JSON: `-o %.*s.json`",
+                    run->output, (int)(dot - run->output), run->output);
   if (!output_open(&output, run->output))
     return output_failed(run->output, errno);
   struct slice all = text_slice(&text);

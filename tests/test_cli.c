@@ -486,7 +486,8 @@ static void a_file_by_two_paths_is_one_file(void **state) {
       "\\nuse \"./../lib/./a.net\"\\n' >other/b.net && printf 'use "
       "\"lib/a.net\"\\nuse \"lib/alias.net\"\\nuse \"./lib//a.net\"\\nuse "
       "\"other/b.net\"\\ninput 4\\nblk 3\\n' >main.net && " NETC_PATH
-      " main.net --emit=csv -MF deps; cat deps; printf 'use \"./self.net\""
+      " main.net --emit=csv -MF deps -MT main.net; "
+      "cat deps; printf 'use \"./self.net\""
       "\\ninput 4\\n' >self.net; " NETC_PATH " check self.net",
       dir);
   assert_holds(r.out, "fc 3");
