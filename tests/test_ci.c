@@ -194,6 +194,27 @@ static void hidden_characters_of_names_stay_out(void **state) {
   }
 }
 
+/* Nor do those of a file of another framework, in the source's comments. */
+static void hidden_characters_of_imports_stay_out(void **state) {
+  (void)state;
+  static const char text[] =
+      "name: \"n\xE2\x80\xAE\"\ninput: \"d\"\ninput_dim: 1\ninput_dim: 3\n"
+      "input_dim: 8\ninput_dim: 8\n"
+      "layer { name: \"c\" type: \"Convolution\" bottom: \"d\" top: \"c\"\n"
+      "  convolution_param { num_output: 4 kernel_size: 3 } }\n"
+      "layer { name: \"l\xE2\x80\xAE\xE2\x80\x8B\xF3\xA0\x81\x81\" "
+      "type: \"Det\" bottom: \"c\" top: \"z\" }\n";
+  const char *dir = scratch("hidden-import");
+  write_in(dir, "h.prototxt", text);
+  struct run r = run(NETC " import %s/h.prototxt --allow-unknown", dir);
+  assert_int_equal(r.status, 0);
+  assert_holds(r.out, "has no counterpart: it is left out");
+  assert_null(strstr(r.out, "\xE2\x80\xAE"));
+  assert_null(strstr(r.out, "\xE2\x80\x8B"));
+  assert_null(strstr(r.out, "\xF3\xA0\x81\x81"));
+  run_free(&r);
+}
+
 int main(void) {
   static const struct CMUnitTest tests[] = {
       cmocka_unit_test(what_is_wrong_is_an_object_of_the_schema),
@@ -201,6 +222,7 @@ int main(void) {
       cmocka_unit_test(budgets_of_the_command_line_are_checked),
       cmocka_unit_test(mistakes_have_a_way_out),
       cmocka_unit_test(hidden_characters_of_names_stay_out),
+      cmocka_unit_test(hidden_characters_of_imports_stay_out),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
