@@ -128,9 +128,9 @@ static void try_even_splits(struct choosing *c) {
 }
 
 /*
- * Where spans are not what a run of the whole finds (saved_dtype=, or what is
- * written in place elsewhere than without checkpoints), the budget is
- * bisected until it is the largest whose choice fits.
+ * Where spans are not what a run of the whole finds, as they take more if
+ * something would be written over that was made before a cut (spans.c), the
+ * budget is bisected until it is the largest whose choice fits.
  */
 static void bisect_budget(struct choosing *c, int64_t budget) {
   int64_t low = 0, high = 2 * budget, most;

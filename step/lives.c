@@ -82,36 +82,61 @@ static void find_saves(struct lives *l, struct arena *arena) {
 }
 
 /* An output that is kept, too, is there in any case: beside all backward. */
-static void add_held(struct lives *l) {
+static void add_held(const struct lives *l, struct op_level *levels,
+                     bool packs) {
   int64_t bytes = 0;
   for (size_t i = 0; i < l->tape->storages.count; i++)
-    if (l->life[i].held && l->life[i].saved != NO_OP)
-      bytes += l->life[i].stored; /* at most the peak */
+    if (l->life[i].held && l->life[i].saved != NO_OP &&
+        !(packs && l->life[i].packs))
+      bytes += l->life[i].bytes; /* at most the peak */
   for (size_t i = 0; i <= l->tape->ops.count; i++) {
-    struct op_level *level = &l->levels[i];
-    level->rest += bytes;
-    level->back += level->back >= 0 ? bytes : 0;
-    level->after += level->after >= 0 ? bytes : 0;
+    levels[i].rest += bytes;
+    levels[i].back += levels[i].back >= 0 ? bytes : 0;
+    levels[i].after += levels[i].after >= 0 ? bytes : 0;
   }
+}
+
+static struct op_level *run_levels(const struct step *step, int64_t *packed,
+                                   struct training *training,
+                                   struct arena *arena) {
+  struct simulation s = {.packed = packed};
+  s.levels =
+      arena_alloc(arena, step->trace.tape.ops.count + 1, sizeof *s.levels);
+  return step_measure(step, arena, &s, training) ? s.levels : NULL;
+}
+
+/* A checkpoint that runs again keeps all as it is. */
+static struct op_level *
+run_again(const struct lives *l, const struct step *step, struct arena *arena) {
+  struct training training;
+  struct step plain = *step;
+  if (!step->settings.saved_dtype)
+    return l->levels;
+  plain.settings.saved_dtype = 0;
+  return run_levels(&plain, NULL, &training, arena);
 }
 
 bool lives_open(struct lives *l, const struct step *step,
                 struct training *training, struct arena *arena) {
   const struct tape *tape = &step->trace.tape;
   size_t storages = tape->storages.count + 1;
-  int64_t *stored = arena_alloc(arena, storages, sizeof *stored);
+  int64_t *packed = arena_alloc(arena, storages, sizeof *packed);
   *l = (struct lives){.tape = tape, .single = step->settings.batch == 1};
   l->life = arena_alloc(arena, storages, sizeof *l->life);
-  l->levels = arena_alloc(arena, tape->ops.count + 1, sizeof *l->levels);
-  struct simulation s = {.levels = l->levels, .stored = stored};
-  if (!step_measure(step, arena, &s, training))
+  l->levels = run_levels(step, packed, training, arena);
+  l->again = l->levels ? run_again(l, step, arena) : NULL;
+  if (!l->again)
     return false;
   find_makers(l, step);
-  for (size_t i = 0; i < tape->storages.count; i++)
-    l->life[i].stored = stored[i] ? stored[i] : l->life[i].bytes;
+  for (size_t i = 0; i < tape->storages.count; i++) {
+    l->life[i].stored = packed[i] ? packed[i] : l->life[i].bytes;
+    l->life[i].packs = packed[i] > 0;
+  }
   find_held(l, step);
   find_uses(l, arena);
   find_saves(l, arena);
-  add_held(l);
+  add_held(l, l->levels, true);
+  if (l->again != l->levels)
+    add_held(l, l->again, false);
   return true;
 }

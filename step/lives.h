@@ -15,6 +15,7 @@ struct life {
   uint32_t made;         /* operation; NO_OP: none makes it */
   uint32_t saved;        /* the first that keeps it; NO_OP: none does */
   bool held;             /* to the end of the step: an output */
+  bool packs; /* what is kept is another tensor, in groups: saved_dtype= */
 };
 
 /* An operation reads a tensor, or makes it. */
@@ -26,6 +27,7 @@ struct lives {
   const struct tape *tape;
   struct life *life;       /* by storage */
   struct op_level *levels; /* by operation, and one behind the last */
+  struct op_level *again;  /* likewise, in a checkpoint */
   struct use_of *uses;     /* of operation i [first_use[i + 1], first_use[i]) */
   uint32_t *first_use;
   uint32_t *saves; /* storages that i is the first to keep: [first_save[i], */

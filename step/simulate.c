@@ -222,14 +222,15 @@ static void find_saved(struct run *run) {
   const struct tape *tape = run->tape;
   size_t next = 0;
   for (size_t i = run->first_storage; i < run->end_storage; i++) {
+    bool packable = run_packable(run, i);
+    if (packable && run->s->packed)
+      run->s->packed[i] = run_packed_bytes(run, tape_storage_extent(tape, i));
     if (!tape->storages.at[i].owned || !run_once(run, i)->saved)
       continue;
-    int64_t bytes = run_packable(run, i)
+    int64_t bytes = packable
                         ? run_packed_bytes(run, tape_storage_extent(tape, i))
                         : run_storage_bytes(run, i);
     add_saved(run, tape->storages.at[i].node, bytes);
-    if (run->s->stored)
-      run->s->stored[i] = bytes;
   }
   for (size_t i = run->s->first; i < run->s->end; i++)
     if (!run_segment_at(run, &next, i) && !tape->ops.at[i].facts->drops)

@@ -88,7 +88,7 @@ struct simulation {
   size_t mark_count;
   struct leg *legs;        /* one more */
   struct op_level *levels; /* by operation, and one more; NULL: not asked */
-  int64_t *stored;         /* likewise, by storage, what is kept of it */
+  int64_t *packed; /* likewise, by storage, as it is kept; 0: as it is */
 
   /* What was found. Bytes. */
   struct moment forward, backward; /* the peaks */

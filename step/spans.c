@@ -10,12 +10,10 @@ static size_t find_crossing(struct spans *s, const struct crossing *wanted) {
   for (size_t i = s->crossings.count; i-- > 0;) {
     const struct crossing *known = &s->crossings.at[i];
     if (known->made == wanted->made && known->uses == wanted->uses &&
-        known->keeps == wanted->keeps)
+        known->keeps == wanted->keeps && known->packs == wanted->packs)
       return i;
   }
   *VEC_PUSH(s->arena, &s->crossings) = *wanted;
-  s->crossings.at[s->crossings.count - 1].bytes = 0;
-  s->crossings.at[s->crossings.count - 1].stored = 0;
   return s->crossings.count - 1;
 }
 
@@ -53,15 +51,29 @@ static struct used *find_used(struct spans *s, struct arena *arena) {
     see_unit(s, unit, used);
   for (size_t i = 0; i < storages; i++) {
     const struct life *life = &l->life[i];
-    struct crossing as = {used[i].made, used[i].uses, used[i].keeps, 0, 0};
-    if (life->made == NO_OP || life->held || !(as.uses >> as.made >> 1))
+    struct crossing as = {.made = used[i].made,
+                          .uses = used[i].uses,
+                          .keeps = used[i].keeps,
+                          .packs = life->packs};
+    if (life->made == NO_OP || (life->held && !life->packs) ||
+        !(as.uses >> as.made >> 1))
       continue;
     size_t at = find_crossing(s, &as);
-    s->crossings.at[at].bytes += life->bytes;
+    s->crossings.at[at].bytes += life->held ? 0 : life->bytes;
     s->crossings.at[at].stored += life->stored;
     used[i].crossing = at + 1;
   }
   return used;
+}
+
+/* In groups it is another tensor: they are read until forward needs them no
+   more, whoever keeps them. */
+static int64_t packing_over(const struct spans *s, size_t cut) {
+  int64_t bytes = 0;
+  for (size_t i = 0; i < s->crossings.count; i++)
+    if (s->crossings.at[i].packs && leads_over(&s->crossings.at[i], cut))
+      bytes += s->crossings.at[i].bytes;
+  return bytes;
 }
 
 static void number_crossings(struct spans *s) {
@@ -76,22 +88,24 @@ static void number_crossings(struct spans *s) {
 
 /* Units that are run once */
 
-/* A sweep over the operations of a unit or of a span. */
+/* A sweep over the operations of a unit. */
 struct sweep {
   struct spans *s;
   const struct used *used;
-  int64_t alive; /* of what has been made in it */
+  size_t unit, first, end;
+  uint32_t *keeper; /* by storage, room for an operation of the unit */
+  int64_t alive;    /* of what is made in it, and what is counted so */
+  int64_t most;
 };
 
-static void end_turn(struct sweep *w, int64_t *most, uint32_t storage) {
-  size_t crossing = w->used[storage].crossing;
-  *VEC_PUSH(w->s->arena, &w->s->turns) =
-      (struct turn){*most, crossing - 1, w->s->lives.life[storage].bytes};
-  *most = -1;
+static void end_turn(struct sweep *w, uint32_t storage, int64_t goes) {
+  size_t crossing = w->used[storage].crossing - 1;
+  *VEC_PUSH(w->s->arena, &w->s->turns) = (struct turn){w->most, crossing, goes};
+  w->most = -1;
 }
 
-static void last_turn(struct sweep *w, int64_t most) {
-  *VEC_PUSH(w->s->arena, &w->s->turns) = (struct turn){most, SIZE_MAX, 0};
+static void last_turn(struct sweep *w) {
+  *VEC_PUSH(w->s->arena, &w->s->turns) = (struct turn){w->most, SIZE_MAX, 0};
 }
 
 /* What operation i makes. */
@@ -103,100 +117,117 @@ static int64_t made_bytes(const struct lives *l, size_t i) {
   return bytes;
 }
 
-/* A unit that keeps what its backward needs, as it first runs. */
-static void run_forward(struct sweep *w, size_t unit) {
-  const struct lives *l = &w->s->lives;
-  size_t first = w->s->op[unit], end = w->s->op[unit + 1];
-  int64_t most = -1;
-  w->alive = 0;
-  for (size_t i = first; i < end; i++) {
-    w->alive += made_bytes(l, i) + l->levels[i].kept;
-    if (l->levels[i].forward >= 0)
-      most =
-          max_i64(most, w->alive + l->levels[i].forward + l->levels[i].stays);
-    for (uint32_t k = l->first_use[i + 1]; k < l->first_use[i]; k++) {
-      uint32_t storage = l->uses[k].storage;
-      const struct life *life = &l->life[storage];
-      if (l->uses[k].next != NO_OP || life->held)
-        continue;
-      if (life->made < first) {
-        if (!(w->used[storage].keeps & span_bits(unit, unit + 1)))
-          end_turn(w, &most, storage);
-      } else if (life->saved == NO_OP) {
-        w->alive -= life->bytes;
-      } else {
-        w->alive -= life->bytes - life->stored;
-      }
-    }
-  }
-  last_turn(w, most);
-}
-
 /* What operation i is the first to keep of what was made from `first` on. */
-static int64_t saved_bytes(const struct lives *l, size_t i, size_t first,
-                           bool outputs) {
+static int64_t kept_bytes(const struct lives *l, size_t i, size_t first,
+                          bool packed_only) {
   int64_t bytes = 0;
   for (uint32_t k = l->first_save[i]; k < l->first_save[i + 1]; k++) {
     const struct life *life = &l->life[l->saves[k]];
-    if (life->made >= first && (outputs || !life->held))
+    if (life->made >= first && (life->packs || !(packed_only || life->held)))
       bytes += life->stored;
   }
   return bytes;
 }
 
-/* Whether an operation is the first of a unit to keep a crossing tensor. */
-static void end_kept(struct sweep *w, size_t first, size_t i, int64_t *most,
-                     uint32_t *keeper) {
-  const struct lives *l = &w->s->lives;
+/* The storages that operation i keeps, one by one; a view is its own. */
+static uint32_t kept_by(const struct lives *l, size_t i, int k) {
   const struct tape_op *op = &l->tape->ops.at[i];
-  for (int k = 0; k < op->facts->saved_count; k++) {
-    uint32_t storage =
-        lives_root(l, l->tape->saved.at[op->first_saved + (size_t)k]);
-    if (w->used[storage].crossing && l->life[storage].made < first &&
-        keeper[storage] == i) {
-      end_turn(w, most, storage);
-      w->s->turns.at[w->s->turns.count - 1].goes = l->life[storage].stored;
-      keeper[storage] = NO_OP; /* an operation may keep it twice */
-    }
+  return lives_root(l, l->tape->saved.at[op->first_saved + (size_t)k]);
+}
+
+/* Tensors from before the unit that are there in groups from operation i on. */
+static void begin_packed(struct sweep *w, size_t i) {
+  const struct lives *l = &w->s->lives;
+  for (int k = 0; k < l->tape->ops.at[i].facts->saved_count; k++) {
+    uint32_t storage = kept_by(l, i, k);
+    const struct life *life = &l->life[storage];
+    if (!life->packs || life->made >= w->first || w->keeper[storage] > w->first)
+      continue;
+    w->keeper[storage] = (uint32_t)i + 1;
+    end_turn(w, storage, -life->stored);
   }
 }
 
-/* `keeper`: by storage, room for the first operation of the unit to keep it. */
-static void run_backward_of(struct sweep *w, size_t unit, uint32_t *keeper) {
+/* Operation i has read what nothing reads behind it. */
+static void end_read(struct sweep *w, size_t i) {
   const struct lives *l = &w->s->lives;
-  size_t first = w->s->op[unit], end = w->s->op[unit + 1];
-  int64_t most = -1;
+  for (uint32_t k = l->first_use[i + 1]; k < l->first_use[i]; k++) {
+    uint32_t storage = l->uses[k].storage;
+    const struct life *life = &l->life[storage];
+    bool kept = w->used[storage].keeps & span_bits(w->unit, w->unit + 1);
+    if (l->uses[k].next != NO_OP || life->held || (kept && !life->packs))
+      continue;
+    if (life->made >= w->first || life->packs)
+      w->alive -= life->bytes;
+    else
+      end_turn(w, storage, life->bytes);
+  }
+}
+
+/* A unit that keeps what its backward needs, as it first runs. */
+static void run_forward(struct sweep *w) {
+  const struct lives *l = &w->s->lives;
+  w->most = -1;
+  w->alive = packing_over(w->s, w->unit);
+  for (size_t i = w->first; i < w->end; i++) {
+    begin_packed(w, i);
+    w->alive +=
+        made_bytes(l, i) + l->levels[i].kept + kept_bytes(l, i, w->first, true);
+    if (l->levels[i].forward >= 0)
+      w->most = max_i64(w->most,
+                        w->alive + l->levels[i].forward + l->levels[i].stays);
+    end_read(w, i);
+  }
+  last_turn(w);
+}
+
+/* Of what operation i keeps of those before the unit nothing else is left. */
+static void end_kept(struct sweep *w, size_t i) {
+  const struct lives *l = &w->s->lives;
+  for (int k = 0; k < l->tape->ops.at[i].facts->saved_count; k++) {
+    uint32_t storage = kept_by(l, i, k);
+    if (!w->used[storage].crossing || l->life[storage].made >= w->first ||
+        w->keeper[storage] != i)
+      continue;
+    w->keeper[storage] = NO_OP; /* an operation may keep it twice */
+    end_turn(w, storage, l->life[storage].stored);
+  }
+}
+
+static void run_backward_of(struct sweep *w) {
+  const struct lives *l = &w->s->lives;
+  w->most = -1;
   w->alive = 0;
-  for (size_t i = end; i-- > first;) {
-    const struct tape_op *op = &l->tape->ops.at[i];
-    for (int k = 0; k < op->facts->saved_count; k++)
-      keeper[lives_root(l, l->tape->saved.at[op->first_saved + (size_t)k])] =
-          (uint32_t)i;
-    w->alive += saved_bytes(l, i, first, false) + l->levels[i].kept;
+  for (size_t i = w->end; i-- > w->first;) {
+    for (int k = 0; k < l->tape->ops.at[i].facts->saved_count; k++)
+      w->keeper[kept_by(l, i, k)] = (uint32_t)i;
+    w->alive += kept_bytes(l, i, w->first, false) + l->levels[i].kept;
   }
-  w->s->alone[unit].holds = w->alive;
-  for (size_t i = end; i-- > first;) {
+  w->s->alone[w->unit].holds = w->alive;
+  for (size_t i = w->end; i-- > w->first;) {
     if (l->levels[i].back >= 0)
-      most = max_i64(most, w->alive + l->levels[i].back);
-    w->alive -= saved_bytes(l, i, first, false) + l->levels[i].kept;
-    end_kept(w, first, i, &most, keeper);
+      w->most = max_i64(w->most, w->alive + l->levels[i].back);
+    w->alive -= kept_bytes(l, i, w->first, false) + l->levels[i].kept;
+    end_kept(w, i);
     if (l->levels[i].after >= 0)
-      most = max_i64(most, w->alive + l->levels[i].after);
+      w->most = max_i64(w->most, w->alive + l->levels[i].after);
   }
-  last_turn(w, most);
+  last_turn(w);
 }
 
 static void measure_units(struct spans *s, const struct used *used,
                           struct arena *arena) {
+  size_t storages = s->lives.tape->storages.count;
   struct sweep w = {.s = s, .used = used};
-  uint32_t *keeper =
-      arena_alloc(arena, s->lives.tape->storages.count + 1, sizeof *keeper);
+  w.keeper = arena_alloc(arena, storages + 1, sizeof *w.keeper);
   s->alone = arena_alloc(s->arena, s->units + 1, sizeof *s->alone);
-  for (size_t unit = 0; unit <= s->units; unit++) {
-    s->alone[unit].forward = s->turns.count;
-    run_forward(&w, unit);
-    s->alone[unit].backward = s->turns.count;
-    run_backward_of(&w, unit, keeper);
+  for (; w.unit <= s->units; w.unit++) {
+    w.first = s->op[w.unit];
+    w.end = s->op[w.unit + 1];
+    s->alone[w.unit].forward = s->turns.count;
+    run_forward(&w);
+    s->alone[w.unit].backward = s->turns.count;
+    run_backward_of(&w);
   }
 }
 
@@ -206,10 +237,10 @@ static void measure_units(struct spans *s, const struct used *used,
 static void first_forward(struct spans *s, size_t from) {
   const struct lives *l = &s->lives;
   size_t first = s->op[from];
-  int64_t alive = 0, most = 0, cached = 0;
+  int64_t alive = packing_over(s, from), most = 0, cached = 0;
   for (size_t unit = from; unit < s->units; unit++) {
     for (size_t i = s->op[unit]; i < s->op[unit + 1]; i++) {
-      const struct op_level *level = &l->levels[i];
+      const struct op_level *level = &l->again[i];
       alive += made_bytes(l, i);
       if (level->forward >= 0)
         most = max_i64(most, alive + cached + level->forward + level->stays +
@@ -217,7 +248,8 @@ static void first_forward(struct spans *s, size_t from) {
       cached += level->cached;
       for (uint32_t k = l->first_use[i + 1]; k < l->first_use[i]; k++) {
         const struct life *life = &l->life[l->uses[k].storage];
-        if (l->uses[k].next == NO_OP && !life->held && life->made >= first)
+        if (l->uses[k].next == NO_OP && !life->held &&
+            (life->made >= first || life->packs))
           alive -= life->bytes;
       }
     }
@@ -233,10 +265,13 @@ static void its_backward(struct spans *s, size_t from) {
   int64_t alive = 0, most = 0;
   for (size_t unit = from; unit < s->units; unit++) {
     for (size_t i = s->op[unit]; i < s->op[unit + 1]; i++) {
-      const struct op_level *level = &l->levels[i];
+      const struct op_level *level = &l->again[i];
       if (level->after >= 0)
         most = max_i64(most, alive + level->after);
-      alive += saved_bytes(l, i, first, true) + level->kept;
+      alive += level->kept;
+      for (uint32_t k = l->first_save[i]; k < l->first_save[i + 1]; k++)
+        if (l->life[l->saves[k]].made >= first)
+          alive += l->life[l->saves[k]].bytes;
       if (level->back >= 0)
         most = max_i64(most, alive + level->back);
     }
@@ -245,11 +280,10 @@ static void its_backward(struct spans *s, size_t from) {
 }
 
 /* The most of forward once more, where nothing behind `end` reads. */
-static int64_t again(const struct spans *s, size_t first, size_t end) {
-  const struct lives *l = &s->lives;
+static int64_t most_again(const struct lives *l, size_t first, size_t end) {
   int64_t alive = 0, most = 0;
   for (size_t i = first; i < end; i++) {
-    const struct op_level *level = &l->levels[i];
+    const struct op_level *level = &l->again[i];
     alive += made_bytes(l, i) + level->kept;
     if (level->forward >= 0)
       most = max_i64(most, alive + level->forward);
@@ -279,7 +313,7 @@ static void measure_spans(struct spans *s) {
         learns =
             l->tape->values.at[l->tape->ops.at[i].first_out].needs_gradient;
       cost->macs = learns ? macs : -1;
-      int64_t most = again(s, s->op[from], s->op[to]);
+      int64_t most = most_again(l, s->op[from], s->op[to]);
       cost->backward =
           max_i64(cost->backward, most + l->levels[s->op[to]].rest);
     }

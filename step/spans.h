@@ -24,6 +24,7 @@ struct crossing {
   size_t made;           /* unit */
   uint64_t uses, keeps;  /* by unit: reads or keeps it; keeps it */
   int64_t bytes, stored; /* while they are read; as they are kept */
+  bool packs;            /* that is another tensor */
 };
 
 /* While a unit runs, until a tensor from before it goes. */

@@ -57,8 +57,10 @@ static void cross(const struct spans *s, uint64_t kept, struct hop *hop) {
                                    : (c->keeps & inside) != 0;
     if (before && !held && keeps)
       hop->holds += c->stored;
-    else if (before && !held && c->uses >> hop->to)
+    else if (before && !held && c->uses >> hop->to && !c->packs)
       hop->forward += c->bytes;
+    if (c->packs && keeps && hop->checkpointed)
+      hop->backward += c->bytes; /* written out of groups */
     if (held || keeps)
       hop->kept |= span_bit(s, i, hop->to);
   }
@@ -88,14 +90,14 @@ static struct hop hop_of(const struct spans *s, size_t from, size_t to,
   if (checkpointed) {
     const struct span_cost *cost = span_at(s, from, to);
     hop.forward += cost->forward;
-    hop.backward = hop.holds + cost->backward;
+    hop.backward += hop.holds + cost->backward;
     hop.cached = cost->cached;
     hop.macs = cost->macs;
   } else {
     const struct unit_cost *cost = &s->alone[from];
     const struct turn *turns = s->turns.at;
     hop.forward += most_of_turns(s, turns + cost->forward, from, kept);
-    hop.backward = most_of_turns(s, turns + cost->backward, from, kept);
+    hop.backward += most_of_turns(s, turns + cost->backward, from, kept);
     hop.holds += cost->holds;
   }
   return hop;

@@ -119,8 +119,8 @@ static int check_net(const char *path, const char *const *words, int times) {
     int64_t sum = sum_of(&s, ranges, count);
     if (is_right(&s, sum, peak))
       continue;
-    print_error("%s: %lld bytes, not %lld\n", path, (long long)peak,
-                (long long)sum);
+    print_error("%s %s: %lld bytes, not %lld\n", path, words[2],
+                (long long)peak, (long long)sum);
     wrong++;
   }
   close_subject(&s);
@@ -142,7 +142,9 @@ static void spans_are_what_a_run_of_the_whole_finds(void **state) {
       {"batch", "1", "loss", "sum", "profile", "torch1-cpu", NULL},
       {"batch", "5", "precision", "mixed", "accumulate", "2", NULL},
       {"batch", "3", "precision", "master", "loss", "crossentropy", NULL},
-      {"batch", "2", "inplace", "off", "optimizer", "adam", NULL}};
+      {"batch", "2", "inplace", "off", "optimizer", "adam", NULL},
+      {"batch", "8", "saved_dtype", "i8", NULL},
+      {"batch", "3", "saved_dtype", "i2", "precision", "mixed", NULL}};
   (void)state;
   for (size_t i = 0; i < sizeof words / sizeof *words; i++)
     check_zoo(words[i], 8);
@@ -228,7 +230,8 @@ static struct netc *open_random(const char *net) {
       {"precision", "mixed"},  {"accumulate", "2"},
       {"optimizer", "adam"},   {"inplace", "off"},
       {"loss", "sum"},         {"loss", "crossentropy"},
-      {"precision", "master"}, {"profile", "torch1-cpu"}};
+      {"precision", "master"}, {"profile", "torch1-cpu"},
+      {"saved_dtype", "i4"}};
   struct netc *netc = netc_open(NULL, NULL);
   size_t at = draw(2 * sizeof words / sizeof *words);
   char batch[8];
