@@ -129,6 +129,15 @@ void arena_take_back(struct arena *arena, void *at, size_t bytes) {
     arena->next = at;
 }
 
+struct arena_mark arena_mark(const struct arena *arena) {
+  return (struct arena_mark){arena->next, arena->end};
+}
+
+void arena_release(struct arena *arena, struct arena_mark mark) {
+  if (arena->end == mark.end)
+    arena->next = mark.next;
+}
+
 char *arena_copy(struct arena *arena, const char *bytes, size_t length) {
   char *copy = arena_room(arena, length + 1, 1);
   if (length)

@@ -7,7 +7,12 @@
 struct bound; /* the arguments of a statement, bound: apply.c */
 struct using; /* a source being taken in: use.c */
 
-enum { RECENT_SHAPES = 32, RECENT_NODES = 64, RECENT_ARGS = 64 };
+enum {
+  RECENT_SHAPES = 32,
+  RECENT_NODES = 64,
+  RECENT_ARGS = 64,
+  RECENT_BOUND = 64
+};
 
 /* Arguments of a layer, bound and never changed again. */
 struct kept_args {
@@ -23,6 +28,7 @@ struct row_options {
 struct expander {
   struct expansion *in;
   struct arena *arena;
+  struct arena scratch; /* for arguments while they are bound */
   struct diags *diags;
   struct model *model;
   struct scope *scope;
@@ -38,10 +44,12 @@ struct expander {
   VEC(struct map) counters;       /* by group: names given so far */
   VEC(struct path_index *) paths; /* by group: path.c */
   struct map outputs;             /* by name, from 1 */
+  VEC(const struct expr *) input_sizes; /* as written, by input */
   VEC(int) used;                  /* sources that `use` has taken in */
   struct using *using;            /* those it is in the middle of */
   VEC(struct bound *) bound;      /* by statement, if it is always the same */
   struct bound *free_bound;       /* a list by `next`, for statements to come */
+  struct bound *recent_bound[RECENT_BOUND]; /* outside of loops, by arguments */
   struct row_options row;         /* of the nodes that are made */
   bool freezes;                   /* inside `freeze` */
   bool trains;                    /* inside `fork train` */
@@ -99,6 +107,10 @@ struct symbol *scope_declare(struct expander *e, enum symbol_kind kind,
 /* Reports, with notes on the calls and loops at hand. */
 struct diagnostic *report(struct expander *e, enum slug slug, struct span span,
                           const char *format, ...) PRINTF_LIKE(4, 5);
+
+/* The arguments of a statement where they stand, until e->scratch is
+   released: moved.c. */
+const struct arg *args_of(struct expander *e, const struct stmt *stmt);
 
 /* Arguments: bind.c */
 

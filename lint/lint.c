@@ -217,12 +217,12 @@ static void check_dead(struct lint *l, int64_t node) {
   } else if (fork) {
     struct diagnostic *d =
         lint_warn(l, UNUSED_LABEL, node, "the fork `%.*s` is never used",
-                  SLICE_ARG(fork->label));
-    diag_label(d, fork->label_span, "labelled here");
+                  SLICE_ARG(fork->ends->label));
+    diag_label(d, fork->ends->label_span, "labelled here");
     diag_help(d,
               "join it, read it with `from %.*s`, or name its result with "
               "`output`",
-              SLICE_ARG(fork->label));
+              SLICE_ARG(fork->ends->label));
   } else {
     struct diagnostic *d =
         lint_warn(l, DEAD_BRANCH, node, "nothing uses what this layer gives");

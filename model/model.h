@@ -52,7 +52,6 @@ struct node {
   const struct layer_kind *kind;
   const void *args;
   uint64_t given; /* rows of kind->specs that the source gives */
-  const struct stmt *stmt;
   struct span span;
   struct frame *frame;
   struct node_name name;

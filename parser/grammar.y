@@ -135,7 +135,7 @@ block:
 
 statement:
   marked
-| new_label COLON marked { $$ = build_label($marked, $new_label); }
+| new_label COLON marked { $$ = build_label(p, $marked, $new_label); }
 | directive
 ;
 
@@ -154,20 +154,15 @@ new_label:
 marked:
   body
 | body ARROW sizes {
-    $$ = $body;
-    $$->mark = $sizes;
-    $$->mark_span = span_join(@ARROW, @sizes);
+    $$ = build_mark(p, $body, $sizes, span_join(@ARROW, @sizes));
   }
 ;
 
 body:
-  NAME args {
-    $$ = build_named(p, STMT_APPLY, named(p, @NAME), @$);
-    $$->args = $args.first;
-  }
+  NAME args { $$ = build_apply(p, named(p, @NAME), $args.first, @$); }
 | block {
     $$ = build_stmt(p, STMT_GROUP, @$);
-    $$->block = $block;
+    $$->more->block = $block;
   }
 | KW_AGAIN reference[r] { $$ = build_reference(p, STMT_AGAIN, $r, @$); }
 ;
@@ -177,23 +172,23 @@ directive:
 | KW_INPUT sizes[dims] dtype {
     $$ = build_stmt(p, STMT_INPUT, @$);
     $$->name_span = @KW_INPUT;
-    $$->value = $dims;
+    $$->more->value = $dims;
     set_dtype(p, $$, $dtype);
   }
 | KW_INPUT NAME sizes[dims] dtype {
     $$ = build_named(p, STMT_INPUT, named(p, @NAME), @$);
-    $$->value = $dims;
+    $$->more->value = $dims;
     set_dtype(p, $$, $dtype);
   }
 | KW_FORK training block {
     $$ = build_stmt(p, STMT_FORK, @$);
     $$->training = $training;
-    $$->block = $block;
+    $$->more->block = $block;
   }
 | KW_FORK training new_label COLON block {
-    $$ = build_label(build_stmt(p, STMT_FORK, @$), $new_label);
+    $$ = build_label(p, build_stmt(p, STMT_FORK, @$), $new_label);
     $$->training = $training;
-    $$->block = $block;
+    $$->more->block = $block;
   }
 | KW_FROM reference[r] { $$ = build_reference(p, STMT_FROM, $r, @$); }
 | KW_OUTPUT NAME {
@@ -203,49 +198,49 @@ directive:
     $$ = build_named(p, STMT_DEF, named(p, @def_name),
                      span_join(@1, @def_params));
     $$->more->params = $def_params.first;
-    $$->block = $block;
+    $$->more->block = $block;
   }
 | KW_LET NAME ASSIGN constant[e] {
     $$ = build_named(p, STMT_LET, named(p, @NAME), @$);
-    $$->value = $e;
+    $$->more->value = $e;
   }
 | KW_PARAM NAME ASSIGN constant[e] {
     $$ = build_named(p, STMT_PARAM, named(p, @NAME), @$);
-    $$->value = $e;
+    $$->more->value = $e;
   }
 | KW_PARAM NAME ASSIGN constant[e] KW_IN BRACKET rows BRACKET_CLOSE {
     $$ = build_named(p, STMT_PARAM, named(p, @NAME), @$);
-    $$->value = $e;
+    $$->more->value = $e;
     $$->more->rows = $rows.first;
   }
 | KW_PARAM NAME ASSIGN constant[e] KW_IN sum[low] RANGE sum[high] {
     $$ = build_named(p, STMT_PARAM, named(p, @NAME), @$);
-    $$->value = $e;
+    $$->more->value = $e;
     $$->more->range = build_range(p, $low, $high, NULL);
   }
 | KW_REPEAT expression[e] block {
     $$ = build_stmt(p, STMT_REPEAT, span_join(@1, @e));
-    $$->value = $e;
-    $$->block = $block;
+    $$->more->value = $e;
+    $$->more->block = $block;
   }
 | KW_FOR names KW_IN BRACKET rows BRACKET_CLOSE block {
     $$ = build_stmt(p, STMT_FOR, span_join(@1, @BRACKET_CLOSE));
     $$->more->names = $names.first;
     $$->more->rows = $rows.first;
-    $$->block = $block;
+    $$->more->block = $block;
   }
 | KW_FOR names KW_IN sum[low] RANGE sum[high] step block {
     $$ = build_stmt(p, STMT_FOR, span_join(@1, $step ? @step : @high));
     $$->more->names = $names.first;
-    $$->value = $low;
+    $$->more->value = $low;
     $$->more->high = $high;
     $$->more->step = $step;
-    $$->block = $block;
+    $$->more->block = $block;
   }
 | KW_IF expression[e] block otherwise {
     $$ = build_stmt(p, STMT_IF, span_join(@1, @e));
-    $$->value = $e;
-    $$->block = $block;
+    $$->more->value = $e;
+    $$->more->block = $block;
     $$->more->otherwise = $4;
   }
 | KW_USE STRING {
@@ -283,8 +278,8 @@ otherwise:
 | KW_ELSE block { $$ = $block; }
 | KW_ELSE KW_IF expression[e] block[then] otherwise[rest] {
     struct stmt *chained = build_stmt(p, STMT_IF, span_join(@2, @e));
-    chained->value = $e;
-    chained->block = $then;
+    chained->more->value = $e;
+    chained->more->block = $then;
     chained->more->otherwise = $rest;
     $$ = build_block(p, chained, @$);
   }
@@ -368,7 +363,7 @@ row_values:
 /* Arguments: juxtaposed, so each is a sum; comparisons need parentheses. */
 
 args:
-  %empty        { $$ = (struct arg_list){0}; }
+  %empty        { $$ = build_args(p); }
 | args[all] arg { $$ = $all; APPEND($$, $arg); }
 ;
 
@@ -586,6 +581,7 @@ struct block *parse(struct arena *arena, struct diags *diags, int source,
   struct parser p = {
       .arena = arena, .diags = diags, .statements = statements};
   arena_open_in(&scratch, arena);
+  p.alike = alike_open(&scratch);
   scan_begin(&p.scan, &scratch, diags, source);
   if (netc_grammar_parse(&p) != 0 || !p.program) {
     uint32_t end = p.scan.end;

@@ -31,8 +31,7 @@ static bool add(struct expander *e, const struct block_making *m,
                 const struct layer_kind *kind, const char *name,
                 const int64_t *inputs, int count) {
   struct node_making making = {
-      kind,   m->binding, m->stmt, m->span, name_label(e, slice_of(name)),
-      NO_NODE};
+      kind, m->binding, m->span, name_label(e, slice_of(name)), NO_NODE};
   return node_add(e, &making, inputs, count);
 }
 

@@ -11,6 +11,7 @@ static void declare_param(struct expander *e, const struct def_param *param,
 struct call {
   struct symbol *def;
   const struct stmt *stmt;
+  const struct arg *args;
   const struct def_param *params;
   const struct arg **values; /* by parameter; NULL: the default */
   int count;
@@ -128,7 +129,7 @@ static struct slice call_text(struct expander *e, const struct call *call,
                               struct scope *inner) {
   struct text text = text_new(e->arena);
   text_puts(&text, def_name(call));
-  for (const struct arg *arg = call->stmt->args; arg; arg = arg->next) {
+  for (const struct arg *arg = call->args; arg; arg = arg->next) {
     int i = 0;
     while (i < call->count && call->values[i] != arg)
       i++;
@@ -149,7 +150,7 @@ static bool match_args(struct expander *e, struct call *call) {
   call->values =
       arena_alloc(e->arena, (size_t)call->count + 1, sizeof *call->values);
   int position = 0;
-  for (const struct arg *arg = call->stmt->args; arg; arg = arg->next)
+  for (const struct arg *arg = call->args; arg; arg = arg->next)
     match_arg(e, call, arg, &position);
   return !call->failed;
 }
@@ -179,8 +180,11 @@ static bool is_recursion(struct expander *e, struct symbol *def,
 
 void expand_call(struct expander *e, struct symbol *def,
                  const struct stmt *stmt, struct slice label) {
-  struct call call = {
-      .def = def, .stmt = stmt, .params = def->stmt->more->params};
+  struct arena_mark before = arena_mark(&e->scratch);
+  struct call call = {.def = def,
+                      .stmt = stmt,
+                      .args = args_of(e, stmt),
+                      .params = def->stmt->more->params};
   struct scope *outer = e->scope;
   struct scope *inner = scope_enter(&e->pool, def->scope);
   inner->home = SCOPE_HOME;
@@ -193,9 +197,10 @@ void expand_call(struct expander *e, struct symbol *def,
   }
   int64_t group = group_enter(e, label, def->name, stmt);
   e->model->groups.at[e->group].call = call_text(e, &call, inner);
+  arena_release(&e->scratch, before);
   def->active = true;
   e->scope = inner;
-  expand_block(e, def->stmt->block);
+  expand_block(e, def->stmt->more->block);
   expand_leave(e);
   e->scope = outer;
   def->active = false;

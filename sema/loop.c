@@ -13,19 +13,19 @@ static bool turn(struct expander *e, const struct stmt *stmt, int64_t ordinal,
                         .total = (int32_t)total};
   if (!turns_step(e, stmt->span) || !frame_enter(e, frame))
     return false;
-  expand_block(e, stmt->block);
+  expand_block(e, stmt->more->block);
   frame_leave(e);
   return true;
 }
 
 void expand_repeat(struct expander *e, const struct stmt *stmt) {
   int64_t count;
-  if (!eval_int(e, stmt->value, &count)) {
+  if (!eval_int(e, stmt->more->value, &count)) {
     e->lost = true;
     return;
   }
   if (count < 0 || count > LIMIT_LAYERS) {
-    struct diagnostic *d = report(e, OUT_OF_RANGE, stmt->value->span,
+    struct diagnostic *d = report(e, OUT_OF_RANGE, stmt->more->value->span,
                                   "cannot repeat %" PRId64 " times", count);
     diag_help(d, "a loop has from 0 to %s turns",
               count_text(LIMIT_LAYERS).text);
@@ -97,7 +97,7 @@ static void expand_range(struct expander *e, const struct stmt *stmt) {
            "a range gives one value at a time: for one name");
     return;
   }
-  if (!turns_of(e, stmt->value, stmt->more->high, stmt->more->step, &turns)) {
+  if (!turns_of(e, stmt->more->value, stmt->more->high, stmt->more->step, &turns)) {
     e->lost = true;
     return;
   }
@@ -114,7 +114,7 @@ static void expand_range(struct expander *e, const struct stmt *stmt) {
 }
 
 void expand_for(struct expander *e, const struct stmt *stmt) {
-  if (stmt->more->rows || !stmt->value)
+  if (stmt->more->rows || !stmt->more->value)
     expand_rows(e, stmt);
   else
     expand_range(e, stmt);
@@ -122,11 +122,11 @@ void expand_for(struct expander *e, const struct stmt *stmt) {
 
 void expand_if(struct expander *e, const struct stmt *stmt) {
   bool condition;
-  if (!eval_bool(e, stmt->value, &condition)) {
+  if (!eval_bool(e, stmt->more->value, &condition)) {
     e->lost = true; /* what follows depends on it */
     return;
   }
-  const struct block *block = condition ? stmt->block : stmt->more->otherwise;
+  const struct block *block = condition ? stmt->more->block : stmt->more->otherwise;
   if (block)
     expand_scoped(e, block);
 }

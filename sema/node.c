@@ -18,7 +18,10 @@ static void describe_input(struct expander *e, struct diagnostic *d) {
       e->current == NO_NODE ? NULL : &e->model->nodes.at[e->current];
   if (!node || node->kind != &model_input_kind)
     return;
-  const struct expr *value = node->stmt->value;
+  size_t number = 0;
+  while (e->model->sources.at[number] != e->current)
+    number++;
+  const struct expr *value = e->input_sizes.at[number];
   const struct shape *shape = node->out;
   if (shape->rank == 1 && value->kind == EXPR_BINARY && value->op == OP_MUL) {
     diag_label(d, value->span, "a product: a vector of %s",
@@ -317,7 +320,6 @@ bool node_add(struct expander *e, const struct node_making *m,
   struct node node = {.kind = m->kind,
                       .args = m->binding->args,
                       .given = m->binding->given,
-                      .stmt = m->stmt,
                       .span = m->span,
                       .frame = e->frame,
                       .name = m->name,
@@ -358,9 +360,11 @@ void node_add_input(struct expander *e, const struct stmt *stmt,
   binding.args = stored;
   struct node_name name =
       name_label(e, stmt->name.at ? stmt->name : slice_of("input"));
-  struct node_making making = {&model_input_kind, &binding, stmt,
-                               stmt->span,        name,     NO_NODE};
+  struct node_making making = {&model_input_kind, &binding, stmt->span, name,
+                               NO_NODE};
   e->lost = !node_add(e, &making, NULL, 0);
-  if (!e->lost)
-    *VEC_PUSH(e->arena, &e->model->sources) = e->current;
+  if (e->lost)
+    return;
+  *VEC_PUSH(e->arena, &e->model->sources) = e->current;
+  *VEC_PUSH(e->arena, &e->input_sizes) = stmt->more->value;
 }

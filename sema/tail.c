@@ -109,8 +109,7 @@ static struct node_name tail_name(const struct tail_word *word) {
 }
 
 static bool apply_word(struct expander *e, const struct tail_word *word,
-                       const struct stmt *stmt, int64_t head,
-                       struct node_name name) {
+                       int64_t head, struct node_name name) {
   struct span spans[LIMIT_SPECS];
   struct binding none = {.spans = spans, .span_room = LIMIT_SPECS};
   struct binding *b = word->binding ? word->binding : &none;
@@ -125,17 +124,16 @@ static bool apply_word(struct expander *e, const struct tail_word *word,
   }
   for (int i = 0; i < b->extra_count; i++)
     inputs[i + 1] = b->extra_inputs[i];
-  struct node_making making = {word->kind, b, stmt, word->span, name, head};
+  struct node_making making = {word->kind, b, word->span, name, head};
   return !b->failed && node_add(e, &making, inputs, b->extra_count + 1);
 }
 
-bool tail_apply(struct expander *e, const struct tail *tail,
-                const struct stmt *stmt, int64_t head,
+bool tail_apply(struct expander *e, const struct tail *tail, int64_t head,
                 const struct node_name *alone) {
   for (size_t i = 0; i < tail->words.count; i++) {
     const struct tail_word *word = &tail->words.at[i];
     struct node_name name = head == NO_NODE ? *alone : tail_name(word);
-    if (!apply_word(e, word, stmt, head, name))
+    if (!apply_word(e, word, head, name))
       return false;
     if (head == NO_NODE)
       head = e->current;

@@ -1,0 +1,56 @@
+/*
+ * Texts that are alike: nets of millions of lines have but few that differ.
+ * A layer whose text stood before has the arguments of that one; they are
+ * parsed, for what could be wrong, and given back.
+ */
+#include "parser/build.h"
+
+enum { ALIKE = 256 }; /* texts that are remembered, of late */
+
+struct alike {
+  struct slice text; /* empty: none yet */
+  uint32_t begin;
+  struct arg *args;
+};
+
+struct alike *alike_open(struct arena *arena) {
+  return arena_alloc(arena, ALIKE, sizeof(struct alike));
+}
+
+static size_t place_of(struct slice text) {
+  uint64_t hash = text.length, word = 0;
+  for (size_t i = 0; i < text.length; i += sizeof word) {
+    size_t rest = text.length - i;
+    memcpy(&word, text.at + i, rest < sizeof word ? rest : sizeof word);
+    hash = (hash ^ word) * 0x9e3779b97f4a7c15;
+  }
+  return (size_t)(hash >> 32) % ALIKE;
+}
+
+/* Inside braces, a layer may be applied often: it has its own arguments. */
+struct arg_list build_args(struct parser *p) {
+  p->shares = p->alike && p->scan.depth == 0;
+  p->args = arena_mark(p->arena);
+  p->diags_before = p->diags->all.count;
+  return (struct arg_list){0};
+}
+
+struct stmt *build_apply(struct parser *p, struct named word, struct arg *args,
+                         struct span span) {
+  uint32_t moved = 0;
+  if (args && p->shares && p->diags->all.count == p->diags_before) {
+    struct slice text = {word.name.at, span.end - span.begin};
+    struct alike *alike = &p->alike[place_of(text)];
+    if (slice_equal(alike->text, text)) {
+      arena_release(p->arena, p->args);
+      args = alike->args;
+      moved = span.begin - alike->begin;
+    } else {
+      *alike = (struct alike){text, span.begin, args};
+    }
+  }
+  struct stmt *stmt = build_named(p, STMT_APPLY, word, span);
+  stmt->args = args;
+  stmt->moved = moved;
+  return stmt;
+}
