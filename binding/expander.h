@@ -45,14 +45,14 @@ struct expander {
   VEC(struct path_index *) paths; /* by group: path.c */
   struct map outputs;             /* by name, from 1 */
   VEC(const struct expr *) input_sizes; /* as written, by input */
-  VEC(int) used;                  /* sources that `use` has taken in */
-  struct using *using;            /* those it is in the middle of */
-  VEC(struct bound *) bound;      /* by statement, if it is always the same */
-  struct bound *free_bound;       /* a list by `next`, for statements to come */
+  VEC(int) used;                        /* sources that `use` has taken in */
+  struct using *using;                  /* those it is in the middle of */
+  VEC(struct bound *) bound; /* by statement, if it is always the same */
+  struct bound *free_bound;  /* a list by `next`, for statements to come */
   struct bound *recent_bound[RECENT_BOUND]; /* outside of loops, by arguments */
-  struct row_options row;         /* of the nodes that are made */
-  bool freezes;                   /* inside `freeze` */
-  bool trains;                    /* inside `fork train` */
+  struct row_options row;                   /* of the nodes that are made */
+  bool freezes;                             /* inside `freeze` */
+  bool trains;                              /* inside `fork train` */
   bool depends;         /* what is being bound depends on names or shapes */
   struct params params; /* room for the rule of a layer */
   const struct shape *shapes[RECENT_SHAPES]; /* of tensors, by hash */

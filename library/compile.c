@@ -32,7 +32,8 @@ static void say_params(struct netc *netc, const struct block *program) {
   for (const struct stmt *stmt = program->first; stmt; stmt = stmt->next) {
     if (stmt->kind != STMT_PARAM)
       continue;
-    struct slice value = sources_slice(&netc->load->sources, stmt->more->value->span);
+    struct slice value =
+        sources_slice(&netc->load->sources, stmt->more->value->span);
     text_printf(&all, "%s%.*s = %.*s", all.length ? ", " : "",
                 SLICE_ARG(stmt->name), SLICE_ARG(value));
   }

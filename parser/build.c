@@ -229,8 +229,8 @@ struct stmt *build_label(struct parser *p, struct stmt *stmt,
   return stmt;
 }
 
-struct stmt *build_mark(struct parser *p, struct stmt *stmt,
-                        struct expr *sizes, struct span span) {
+struct stmt *build_mark(struct parser *p, struct stmt *stmt, struct expr *sizes,
+                        struct span span) {
   struct stmt_ends *ends = ends_of(p, stmt);
   ends->mark = sizes;
   ends->mark_span = span;

@@ -199,8 +199,8 @@ static void apply_block(struct expander *e, const struct stmt *stmt,
     return;
   }
   int64_t outer = group_enter(e, label, slice_of(m.kind->name), stmt);
-  e->lost = !block_expand(e, &m) ||
-            !tail_apply(e, &bound->tail, e->current, NULL);
+  e->lost =
+      !block_expand(e, &m) || !tail_apply(e, &bound->tail, e->current, NULL);
   group_leave(e, outer);
 }
 
@@ -228,8 +228,10 @@ static void apply_bound(struct expander *e, const struct stmt *stmt,
   node_resolve_refs(e, &bound->binding);
   struct node_name name =
       label.at ? name_label(e, label) : name_word(e, slice_of(kind->name));
-  struct node_making making = {kind, &bound->binding,
-                               {stmt->span.begin, bound->main_end}, name,
+  struct node_making making = {kind,
+                               &bound->binding,
+                               {stmt->span.begin, bound->main_end},
+                               name,
                                NO_NODE};
   if (kind->parts && bound->tail.words.count) {
     struct diagnostic *d = report(e, TAIL_ARGUMENT, stmt->span,

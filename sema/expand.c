@@ -24,8 +24,9 @@ struct symbol *scope_declare(struct expander *e, enum symbol_kind kind,
 void expand_declare_label(struct expander *e, const struct stmt *stmt,
                           struct slice label, struct span span, int64_t first) {
   struct symbol *symbol =
-      stmt->ends->label_indices ? label_declare(e, stmt->ends->label, label, span)
-                          : scope_declare(e, SYMBOL_LABEL, label, span);
+      stmt->ends->label_indices
+          ? label_declare(e, stmt->ends->label, label, span)
+          : scope_declare(e, SYMBOL_LABEL, label, span);
   if (!symbol || symbol->kind != SYMBOL_LABEL)
     return;
   symbol->stmt = stmt;

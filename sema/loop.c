@@ -97,7 +97,8 @@ static void expand_range(struct expander *e, const struct stmt *stmt) {
            "a range gives one value at a time: for one name");
     return;
   }
-  if (!turns_of(e, stmt->more->value, stmt->more->high, stmt->more->step, &turns)) {
+  if (!turns_of(e, stmt->more->value, stmt->more->high, stmt->more->step,
+                &turns)) {
     e->lost = true;
     return;
   }
@@ -126,7 +127,8 @@ void expand_if(struct expander *e, const struct stmt *stmt) {
     e->lost = true; /* what follows depends on it */
     return;
   }
-  const struct block *block = condition ? stmt->more->block : stmt->more->otherwise;
+  const struct block *block =
+      condition ? stmt->more->block : stmt->more->otherwise;
   if (block)
     expand_scoped(e, block);
 }
