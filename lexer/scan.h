@@ -64,6 +64,11 @@ void scan_begin_value(struct scan *scan, struct arena *arena,
 enum token scan_next(struct scan *scan, union scan_value *value,
                      struct span *span);
 
+/* Behind some blanks, takes `length` bytes for a token: nothing is wrong with
+   them. */
+void scan_take(struct scan *scan, enum token token, size_t blanks,
+               size_t length);
+
 /*
  * Checks that a text is UTF-8 without NUL; reports the first byte that is
  * not.

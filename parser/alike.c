@@ -9,6 +9,7 @@ enum { ALIKE = 256 }; /* texts that are remembered, of late */
 
 struct alike {
   struct slice text; /* empty: none yet */
+  size_t word;       /* bytes of the layer's name */
   uint32_t begin;
   struct arg *args;
 };
@@ -38,7 +39,7 @@ struct arg_list build_args(struct parser *p) {
 struct stmt *build_apply(struct parser *p, struct named word, struct arg *args,
                          struct span span) {
   uint32_t moved = 0;
-  if (args && p->shares && p->diags->all.count == p->diags_before) {
+  if (p->shares && p->diags->all.count == p->diags_before) {
     struct slice text = {word.name.at, span.end - span.begin};
     struct alike *alike = &p->alike[place_of(text)];
     if (slice_equal(alike->text, text)) {
@@ -46,11 +47,56 @@ struct stmt *build_apply(struct parser *p, struct named word, struct arg *args,
       args = alike->args;
       moved = span.begin - alike->begin;
     } else {
-      *alike = (struct alike){text, span.begin, args};
+      *alike = (struct alike){text, word.name.length, span.begin, args};
     }
   }
   struct stmt *stmt = build_named(p, STMT_APPLY, word, span);
   stmt->args = args;
   stmt->moved = moved;
+  return stmt;
+}
+
+/* Whether a layer may stand here: at the begin of a line, behind a label. */
+static bool layer_may_follow(const struct parser *p) {
+  enum token last = p->scan.last;
+  bool begins = last == TOKEN_NEWLINE && p->scan.at_start;
+  return p->alike && p->scan.depth == 0 &&
+         (begins || (last == TOKEN_COLON && p->labels));
+}
+
+/* The rest of the line. */
+static struct slice rest_of_line(const struct parser *p) {
+  struct slice text = p->scan.text;
+  size_t at = p->scan.end - p->scan.base;
+  const char *end = memchr(text.at + at, '\n', text.length - at);
+  size_t length = end ? (size_t)(end - text.at) : text.length;
+  return (struct slice){text.at + at, length - at};
+}
+
+const struct alike *alike_take(struct parser *p, struct span *span) {
+  if (!layer_may_follow(p))
+    return NULL;
+  struct slice line = rest_of_line(p);
+  size_t blanks = 0;
+  while (blanks < line.length && line.at[blanks] == ' ')
+    blanks++;
+  line.at += blanks;
+  line.length -= blanks;
+  const struct alike *alike = &p->alike[place_of(line)];
+  if (!line.length || !slice_equal(alike->text, line))
+    return NULL;
+  scan_take(&p->scan, TOKEN_KNOWN, blanks, line.length);
+  *span = (struct span){p->scan.begin, p->scan.end};
+  return alike;
+}
+
+struct stmt *build_known(struct parser *p, const struct alike *alike,
+                         struct named text) {
+  struct named word = text;
+  word.name.length = alike->word;
+  word.span.end = word.span.begin + (uint32_t)alike->word;
+  struct stmt *stmt = build_named(p, STMT_APPLY, word, text.span);
+  stmt->args = alike->args;
+  stmt->moved = text.span.begin - alike->begin;
   return stmt;
 }

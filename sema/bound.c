@@ -210,7 +210,8 @@ static bool is_plain(struct expander *e, const struct expr *value) {
   const struct expr *item = value->kind == EXPR_DIMS ? value->items : NULL;
   switch (value->kind) {
   case EXPR_INT:
-  case EXPR_REAL: return true;
+  case EXPR_REAL:
+  case EXPR_BOOL: return true;
   case EXPR_NAME: return !scope_find(e->scope, value->name);
   case EXPR_DIMS:
     while (item && item->kind == EXPR_INT)
