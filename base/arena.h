@@ -41,7 +41,8 @@ void *arena_alloc(struct arena *arena, size_t count, size_t size);
 /* The same without zeros, for what is written before it is read. */
 void *arena_room(struct arena *arena, size_t count, size_t size);
 
-/* Gives back `bytes` at `at`, if nothing was allocated after them. */
+/* Gives back `bytes` at `at`, if nothing was allocated after them, or if they
+   are so many that they have a block of their own. */
 void arena_take_back(struct arena *arena, void *at, size_t bytes);
 
 /* A place in an arena, to give back all that was allocated after it. */

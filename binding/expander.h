@@ -8,7 +8,7 @@ struct bound; /* the arguments of a statement, bound: apply.c */
 struct using; /* a source being taken in: use.c */
 
 enum {
-  RECENT_SHAPES = 32,
+  RECENT_SHAPES = 128,
   RECENT_NODES = 64,
   RECENT_ARGS = 64,
   RECENT_BOUND = 64

@@ -197,7 +197,7 @@ static void report_unknown(struct expander *e, const struct reference *r,
 static void report_other(struct expander *e, const struct reference *r,
                          const struct symbol *symbol) {
   bool poison =
-      symbol->kind == SYMBOL_CONSTANT && symbol->value.kind == VALUE_POISON;
+      symbol->kind == SYMBOL_CONSTANT && symbol->value->kind == VALUE_POISON;
   if (poison)
     return;
   struct diagnostic *d = report(

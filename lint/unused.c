@@ -26,9 +26,11 @@ static void define(struct walk *w, struct slice name, struct span span,
   *place = (int64_t)w->names.count;
 }
 
-/* Loop variables and labels only hide what is outside. */
+/* Loop variables and labels only hide what is outside, if there is such. */
 static void hide(struct walk *w, struct slice name, struct span span) {
-  define(w, name, span, SLUG_COUNT, NULL);
+  const struct map_entry *outer = map_find(&w->innermost, name);
+  if (outer && outer->number)
+    define(w, name, span, SLUG_COUNT, NULL);
 }
 
 static void use(struct walk *w, struct slice name) {

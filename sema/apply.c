@@ -48,7 +48,7 @@ static bool unknown_word(struct expander *e, struct slice name,
 static bool no_layer(struct expander *e, struct symbol *symbol,
                      struct span span) {
   const char *what = symbol->kind == SYMBOL_LABEL ? "a label" : "a constant";
-  if (symbol->kind == SYMBOL_CONSTANT && symbol->value.kind == VALUE_POISON)
+  if (symbol->kind == SYMBOL_CONSTANT && symbol->value->kind == VALUE_POISON)
     return false;
   struct diagnostic *d =
       report(e, UNKNOWN_LAYER, span, "`%.*s` is %s, not a layer or def",
@@ -74,8 +74,8 @@ bool resolve_word(struct expander *e, struct slice name, struct span span,
   }
   if (symbol->kind == SYMBOL_DEF)
     meaning->def = symbol;
-  else if (symbol->kind == SYMBOL_CONSTANT && symbol->value.kind == VALUE_NAME)
-    meaning->kind = layer_kind_find(symbol->value.name);
+  else if (symbol->kind == SYMBOL_CONSTANT && symbol->value->kind == VALUE_NAME)
+    meaning->kind = layer_kind_find(symbol->value->name);
   return meaning->def || meaning->kind || no_layer(e, symbol, span);
 }
 

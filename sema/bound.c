@@ -52,7 +52,7 @@ static bool add_label_operand(struct expander *e, struct bound *bound,
   if (!symbol && !layer_kind_find(name))
     symbol = path_find(e, NULL, name, NULL);
   if (symbol && symbol->kind == SYMBOL_CONSTANT &&
-      symbol->value.kind == VALUE_POISON)
+      symbol->value->kind == VALUE_POISON)
     symbol = NULL; /* in error, and reported there */
   else if (symbol && symbol->kind == SYMBOL_FAMILY)
     symbol = label_find(e, arg->value); /* says that it needs an index */
@@ -77,7 +77,7 @@ static bool names_layer(struct expander *e, struct slice name) {
   if (!symbol)
     return layer_kind_find(name);
   return symbol->kind == SYMBOL_DEF ||
-         (symbol->kind == SYMBOL_CONSTANT && symbol->value.kind == VALUE_NAME);
+         (symbol->kind == SYMBOL_CONSTANT && symbol->value->kind == VALUE_NAME);
 }
 
 static void option_behind_tail(struct expander *e, struct bound *bound,
@@ -113,7 +113,7 @@ static void read_word(struct expander *e, struct bound *bound,
   if (names_layer(e, name))
     add_tail(e, bound, arg);
   else if (symbol && symbol->kind == SYMBOL_CONSTANT &&
-           symbol->value.kind == VALUE_POISON)
+           symbol->value->kind == VALUE_POISON)
     b->failed = true; /* and reported */
   else if ((bound->kind->join || !bind_wants_position(b)) && !symbol) {
     report_unknown_name(e, name, arg->span,

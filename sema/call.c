@@ -5,7 +5,7 @@ static void declare_param(struct expander *e, const struct def_param *param,
                           const struct value *value) {
   struct symbol *symbol =
       scope_declare(e, SYMBOL_CONSTANT, param->name, param->span);
-  symbol->value = *value;
+  *symbol->value = *value;
 }
 
 struct call {
@@ -139,7 +139,7 @@ static struct slice call_text(struct expander *e, const struct call *call,
     text_putc(&text, ' ');
     if (arg->form == ARG_KEYED)
       text_printf(&text, "%.*s=", SLICE_ARG(param->name));
-    value_put(&text, &scope_own(inner, param->name)->value);
+    value_put(&text, scope_own(inner, param->name)->value);
   }
   return text_slice(&text);
 }

@@ -69,7 +69,7 @@ static bool bind_row_names(struct expander *e, const struct stmt *stmt,
     e->scope = inner->parent; /* a row sees the names outside */
     struct value value = eval(e, expr);
     e->scope = inner;
-    scope_declare(e, SYMBOL_CONSTANT, n->name, n->span)->value = value;
+    *scope_declare(e, SYMBOL_CONSTANT, n->name, n->span)->value = value;
     expr = expr->next;
   }
   return true;
@@ -110,7 +110,7 @@ static void expand_range(struct expander *e, const struct stmt *stmt) {
     expand_enter(e);
     struct symbol *symbol = scope_declare(
         e, SYMBOL_CONSTANT, stmt->more->names->name, stmt->more->names->span);
-    symbol->value =
+    *symbol->value =
         (struct value){.kind = VALUE_INT, .integer = turn_at(&turns, i)};
     going = turn(e, stmt, i + 1, turns.count);
     expand_leave(e);

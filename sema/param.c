@@ -9,7 +9,7 @@ static void declare(struct expander *e, const struct stmt *stmt,
   struct symbol *symbol =
       scope_declare(e, SYMBOL_CONSTANT, stmt->name, stmt->name_span);
   if (e->scope->count > count)
-    symbol->value = *value;
+    *symbol->value = *value;
 }
 
 void expand_let(struct expander *e, const struct stmt *stmt) {
