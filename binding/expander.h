@@ -34,8 +34,10 @@ struct expander {
   struct scope *scope;
   struct scope_pool pool;
   struct frame *frame, *spare_frames;
-  int64_t current; /* the node whose tensor is the current one */
-  bool lost;       /* it is unknown because of an error: stay silent */
+  int depth;                   /* frames that were entered, */
+  size_t entered[LIMIT_DEPTH]; /* and the nodes that there were before */
+  int64_t current;             /* the node whose tensor is the current one */
+  bool lost; /* it is unknown because of an error: stay silent */
   int64_t group;
   int64_t steps;
   bool stopped;                   /* a limit or too many errors */
@@ -47,8 +49,9 @@ struct expander {
   VEC(const struct expr *) input_sizes; /* as written, by input */
   VEC(int) used;                        /* sources that `use` has taken in */
   struct using *using;                  /* those it is in the middle of */
-  VEC(struct bound *) bound; /* by statement, if it is always the same */
-  struct bound *free_bound;  /* a list by `next`, for statements to come */
+  VEC(struct bound *) bound;     /* by statement, if it is always the same */
+  struct bound *free_bound;      /* a list by `next`, for statements to come */
+  struct binding *free_bindings; /* likewise */
   struct bound *recent_bound[RECENT_BOUND]; /* outside of loops, by arguments */
   struct row_options row;                   /* of the nodes that are made */
   bool freezes;                             /* inside `freeze` */
@@ -124,6 +127,7 @@ struct binding {
   int64_t extra_inputs[LIMIT_INPUTS]; /* nodes of TYPE_INPUT arguments */
   struct span *spans;                 /* by row of `specs` */
   int span_room;
+  struct binding *next; /* among those that are free */
 };
 
 /* Allocates the struct and fills in the defaults. */

@@ -75,7 +75,7 @@ static bool all_inputs_used(struct netc *netc) {
       continue;
     struct suggestion s = suggest_begin(input->name);
     for (size_t k = 0; k < model->sources.count; k++)
-      suggest_offer(&s, model->nodes.at[model->sources.at[k]].name.text);
+      suggest_offer(&s, name_text(&model->nodes.at[model->sources.at[k]].name));
     if (unnamed)
       context_say(netc,
                   "this net has %" PRId64 " inputs: say which is to have "

@@ -213,7 +213,7 @@ static void check_dead(struct lint *l, int64_t node) {
   const struct stmt *fork = fork_of(l, node);
   if (n->kind == &model_input_kind) {
     lint_warn(l, UNUSED_LABEL, node, "the input `%.*s` is never read",
-              SLICE_ARG(n->name.text));
+              SLICE_ARG(name_text(&n->name)));
   } else if (fork) {
     struct diagnostic *d =
         lint_warn(l, UNUSED_LABEL, node, "the fork `%.*s` is never used",

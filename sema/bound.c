@@ -309,6 +309,7 @@ void bound_let_go(struct expander *e, const struct stmt *stmt,
     before->kept = false;
     bound = before;
   }
+  tail_let_go(e, &bound->tail);
   bound->next = e->free_bound;
   e->free_bound = bound;
 }

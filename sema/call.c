@@ -162,7 +162,7 @@ static bool is_recursion(struct expander *e, struct symbol *def,
   struct text cycle = text_new(e->arena);
   text_puts(&cycle, def->name);
   for (const struct frame *f = e->frame; f; f = f->parent) {
-    if (f->kind != FRAME_CALL)
+    if (frame_kind(f) != FRAME_CALL)
       continue;
     struct slice rest = text_slice(&cycle);
     cycle = text_new(e->arena);
@@ -188,7 +188,7 @@ void expand_call(struct expander *e, struct symbol *def,
   struct scope *outer = e->scope;
   struct scope *inner = scope_enter(&e->pool, def->scope);
   inner->home = SCOPE_HOME;
-  struct frame frame = {.kind = FRAME_CALL, .stmt = stmt};
+  struct frame frame = {.stmt = stmt};
   if (is_recursion(e, def, stmt) || !match_args(e, &call) ||
       !bind_params(e, &call, inner) || !frame_enter(e, frame)) {
     e->lost = true;

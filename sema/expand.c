@@ -132,7 +132,7 @@ static void expand_body(struct expander *e, const struct stmt *stmt,
 static void expand_again(struct expander *e, const struct stmt *stmt,
                          struct slice label) {
   struct symbol *symbol = label_find(e, stmt->more->value);
-  struct frame frame = {.kind = FRAME_AGAIN, .stmt = stmt};
+  struct frame frame = {.stmt = stmt};
   if (!symbol || !can_repeat(e, stmt, symbol) || !frame_enter(e, frame)) {
     e->lost = true;
     return;

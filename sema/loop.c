@@ -7,8 +7,7 @@
 /* One turn of a loop, with its names bound. */
 static bool turn(struct expander *e, const struct stmt *stmt, int64_t ordinal,
                  int64_t total) {
-  struct frame frame = {.kind = FRAME_LOOP,
-                        .stmt = stmt,
+  struct frame frame = {.stmt = stmt,
                         .ordinal = (int32_t)ordinal, /* at most LIMIT_LAYERS */
                         .total = (int32_t)total};
   if (!turns_step(e, stmt->span) || !frame_enter(e, frame))

@@ -90,7 +90,7 @@ static void put_param(struct text *out, const struct param *param) {
 static void report_mismatch(struct expander *e, const struct layer *layer,
                             int64_t first) {
   const struct frame *again = e->frame;
-  while (again && again->kind != FRAME_AGAIN)
+  while (again && frame_kind(again) != FRAME_AGAIN)
     again = again->parent;
   struct span span = again ? again->stmt->span : layer->site->span;
   struct diagnostic *d =
@@ -342,7 +342,7 @@ bool node_add(struct expander *e, const struct node_making *m,
   int64_t index = (int64_t)model->nodes.count;
   node.head = (int32_t)(m->head == NO_NODE ? index : m->head);
   for (int i = 0; i < input_count; i++)
-    *VEC_PUSH(e->arena, &model->inputs) = inputs[i];
+    *VEC_PUSH(e->arena, &model->inputs) = (uint32_t)inputs[i];
   if (input_count > model->most_inputs)
     model->most_inputs = input_count;
   *VEC_PUSH(e->arena, &model->nodes) = node;

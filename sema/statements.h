@@ -34,6 +34,9 @@ void tail_drop_biases(struct tail *tail, struct binding *head);
 bool tail_apply(struct expander *e, const struct tail *tail, int64_t head,
                 const struct node_name *alone);
 
+/* Its bindings are used again. */
+void tail_let_go(struct expander *e, const struct tail *tail);
+
 /* What a statement is bound to: bound.c */
 
 /* An operand of a join: a block, or the label of a tensor. */
@@ -192,7 +195,7 @@ struct turn_mark {
 
 struct loop {
   const struct stmt *stmt;
-  int64_t total;         /* turns */
+  int64_t total;          /* turns */
   struct turn_mark at[3]; /* of the last two turns, and of the next one */
 };
 
