@@ -121,6 +121,7 @@ struct binding {
   const struct arg_spec *specs;
   const char *owner; /* what takes the arguments, for messages */
   void *args;        /* the struct that is filled */
+  size_t hash;       /* of it, once it is shared */
   uint64_t given;
   int extra_count;
   bool failed;

@@ -45,6 +45,7 @@ struct scan {
   bool arguments;          /* the statement takes arguments */
   bool failed;             /* nested too deep: no more tokens */
   bool silent;             /* the line has an error, and needs no second one */
+  bool line;               /* the rest of it is to be one token, TOKEN_KNOWN */
   int depth;               /* brackets that are open, and which */
   char open[LIMIT_DEPTH];
   uint32_t open_at[LIMIT_DEPTH];
@@ -63,11 +64,6 @@ void scan_begin_value(struct scan *scan, struct arena *arena,
 /* The next token; TOKEN_END at the end, again and again. */
 enum token scan_next(struct scan *scan, union scan_value *value,
                      struct span *span);
-
-/* Behind some blanks, takes `length` bytes for a token: nothing is wrong with
-   them. */
-void scan_take(struct scan *scan, enum token token, size_t blanks,
-               size_t length);
 
 /*
  * Checks that a text is UTF-8 without NUL; reports the first byte that is

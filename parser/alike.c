@@ -73,7 +73,7 @@ static struct slice rest_of_line(const struct parser *p) {
   return (struct slice){text.at + at, length - at};
 }
 
-const struct alike *alike_take(struct parser *p, struct span *span) {
+const struct alike *alike_ahead(const struct parser *p) {
   if (!layer_may_follow(p))
     return NULL;
   struct slice line = rest_of_line(p);
@@ -83,20 +83,17 @@ const struct alike *alike_take(struct parser *p, struct span *span) {
   line.at += blanks;
   line.length -= blanks;
   const struct alike *alike = &p->alike[place_of(line)];
-  if (!line.length || !slice_equal(alike->text, line))
-    return NULL;
-  scan_take(&p->scan, TOKEN_KNOWN, blanks, line.length);
-  *span = (struct span){p->scan.begin, p->scan.end};
-  return alike;
+  return line.length && slice_equal(alike->text, line) ? alike : NULL;
 }
 
 struct stmt *build_known(struct parser *p, const struct alike *alike,
-                         struct named text) {
-  struct named word = text;
-  word.name.length = alike->word;
-  word.span.end = word.span.begin + (uint32_t)alike->word;
-  struct stmt *stmt = build_named(p, STMT_APPLY, word, text.span);
+                         struct span line) {
+  size_t length = alike->text.length, at = line.end - p->scan.base - length;
+  struct span span = {line.end - (uint32_t)length, line.end};
+  struct named word = {{p->scan.text.at + at, alike->word},
+                       {span.begin, span.begin + (uint32_t)alike->word}};
+  struct stmt *stmt = build_named(p, STMT_APPLY, word, span);
   stmt->args = alike->args;
-  stmt->moved = text.span.begin - alike->begin;
+  stmt->moved = span.begin - alike->begin;
   return stmt;
 }

@@ -49,8 +49,8 @@ struct new_label {
 /* Texts of layers that are remembered: alike.c */
 struct alike *alike_open(struct arena *arena);
 
-/* Takes the rest of the line if it is a layer that stood before; or NULL. */
-const struct alike *alike_take(struct parser *p, struct span *span);
+/* What the rest of the line is alike, if that is one layer; or NULL. */
+const struct alike *alike_ahead(const struct parser *p);
 
 struct expr *build_expr(struct parser *p, enum expr_kind kind,
                         struct span span);
@@ -105,9 +105,9 @@ struct arg_list build_args(struct parser *p);
 /* A word with arguments, or with those of an equal text before it: alike.c */
 struct stmt *build_apply(struct parser *p, struct named word, struct arg *args,
                          struct span span);
-/* What alike_take() took, at `text`. */
+/* Such a layer, at the end of `line`, which may begin with blanks. */
 struct stmt *build_known(struct parser *p, const struct alike *alike,
-                         struct named text);
+                         struct span line);
 /* `from LABEL`, `again LABEL` */
 struct stmt *build_reference(struct parser *p, enum stmt_kind kind,
                              struct expr *label, struct span span);

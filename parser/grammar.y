@@ -25,9 +25,10 @@
 
 %code {
 /*
- * The stacks grow in the arena: nothing of bison's is on the heap, where an
- * error path could leave it, and little on C's stack, of which WebAssembly
- * has 64 KiB.
+ * The stacks grow in the arena of the scanner: nothing of bison's is on the
+ * heap, where an error path could leave it, nor in the arena of the tree, of
+ * which alike.c gives back what is not needed, and little on C's stack, of
+ * which WebAssembly has 64 KiB.
  */
 #define YYINITDEPTH 100
 #define YYMAXDEPTH 2000
@@ -161,7 +162,7 @@ marked:
 
 body:
   NAME args { $$ = build_apply(p, named(p, @NAME), $args.first, @$); }
-| KNOWN     { $$ = build_known(p, $KNOWN, named(p, @$)); }
+| KNOWN     { $$ = build_known(p, $KNOWN, @$); }
 | block {
     $$ = build_stmt(p, STMT_GROUP, @$);
     $$->more->block = $block;
@@ -528,14 +529,14 @@ static int netc_grammar_lex(NETC_GRAMMAR_STYPE *value, struct span *span,
     *span = (struct span){p->scan.base, p->scan.base};
     return (int)TOKEN_VALUE_ALONE;
   }
-  value->KNOWN = alike_take(p, span);
-  if (value->KNOWN)
-    return (int)TOKEN_KNOWN;
+  const struct alike *known = alike_ahead(p);
+  p->scan.line = known;
   bool begins = p->scan.at_start;
   enum token token = scan_next(&p->scan, &carried, span);
   p->labels = begins ? token == TOKEN_NAME : p->labels && token == TOKEN_COLON;
   switch (token) {
   case TOKEN_ERROR: advice_skip_line(p, *span); break;
+  case TOKEN_KNOWN: value->KNOWN = known; break;
   case TOKEN_INT: value->INT = carried.integer; break;
   case TOKEN_REAL: value->REAL = carried.real; break;
   case TOKEN_NAME: value->NAME = carried.text; break;
@@ -549,7 +550,7 @@ static int netc_grammar_lex(NETC_GRAMMAR_STYPE *value, struct span *span,
 /* The same stack, of which `used` bytes are, with more room. */
 static void *grow(struct parser *p, const void *stack, ptrdiff_t used,
                   size_t size, ptrdiff_t depth) {
-  void *more = arena_alloc(p->arena, (size_t)depth, size);
+  void *more = arena_alloc(p->scan.arena, (size_t)depth, size);
   memcpy(more, stack, (size_t)used);
   return more;
 }

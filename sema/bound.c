@@ -189,6 +189,11 @@ static struct bound *bind_stmt(struct expander *e, const struct stmt *stmt,
   bind_end(e, &bound->binding, stmt->name_span);
   tail_drop_biases(&bound->tail, &bound->binding);
   bind_share(e, &bound->binding, kind);
+  for (size_t i = 0; i < bound->tail.words.count; i++) {
+    const struct tail_word *word = &bound->tail.words.at[i];
+    if (word->binding)
+      bind_share(e, word->binding, word->kind);
+  }
   return bound;
 }
 
@@ -201,8 +206,8 @@ static bool is_applied_once(const struct expander *e) {
 
 static struct bound **recent_bound(struct expander *e, const struct stmt *stmt,
                                    const struct layer_kind *kind) {
-  uintptr_t hash = (uintptr_t)stmt->args / 16 + (uintptr_t)kind / 16;
-  return &e->recent_bound[hash % RECENT_BOUND];
+  size_t place = stmt->args ? stmt->args->span.begin : strlen(kind->name);
+  return &e->recent_bound[place % RECENT_BOUND];
 }
 
 /* Numbers, and words that name nothing here. */

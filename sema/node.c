@@ -263,7 +263,7 @@ static const struct node *like_before(struct expander *e,
                                       const int64_t *inputs, int input_count,
                                       int64_t **recent) {
   const struct model *model = e->model;
-  *recent = &e->recent[(uintptr_t)m->binding->args / 16 % RECENT_NODES];
+  *recent = &e->recent[m->binding->hash % RECENT_NODES];
   if (**recent == 0 || e->share != NO_NODE)
     return NULL;
   const struct node *node = &model->nodes.at[**recent - 1];
