@@ -151,7 +151,6 @@ static void bisect_budget(struct choosing *c, int64_t budget) {
 
 static void find_best(struct choosing *c) {
   int64_t most, budget = c->memory - c->around;
-  progress_tell(c->step->model->progress, "choosing checkpoints", 0, 0);
   spans_open(&c->spans);
   if (!choose_and_measure(c, budget, &most))
     return;

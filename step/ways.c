@@ -124,6 +124,17 @@ static void add_way(struct finding *f, const struct way *way) {
     *VEC_PUSH(&f->arena, &f->merged) = *way;
 }
 
+/* So many may lead to a place; of more every second one is left out. */
+static void limit_ways(struct finding *f) {
+  enum { MOST_WAYS = 8192 };
+  size_t count = f->merged.count, left = 0;
+  for (size_t i = 0; i < count && count > MOST_WAYS; i++)
+    if (i % 2 == 0 || i + 1 == count)
+      f->merged.at[left++] = f->merged.at[i];
+  if (count > MOST_WAYS)
+    f->merged.count = left;
+}
+
 static bool holds_less(const struct way *a, const struct way *b) {
   return a->held < b->held || (a->held == b->held && a->macs < b->macs);
 }
@@ -171,6 +182,7 @@ static void follow(struct finding *f, const struct front *from,
   }
   while (known < to->ways.count)
     add_way(f, &to->ways.at[known++]);
+  limit_ways(f);
   to->ways.count = 0;
   for (size_t i = 0; i < f->merged.count; i++)
     *VEC_PUSH(&f->arena, &to->ways) = f->merged.at[i];
@@ -272,8 +284,12 @@ bool ways_find(struct ways *ways) {
   arena_open_in(&f.arena, ways->arena);
   f.fronts = arena_alloc(&f.arena, s->units + 2, sizeof *f.fronts);
   *VEC_PUSH(&f.arena, &front_of(&f, 0, 0)->ways) = (struct way){0};
-  for (size_t cut = 0; cut <= s->units; cut++)
+  for (size_t cut = 0; cut <= s->units; cut++) {
+    if (!ways->any)
+      progress_tell(s->step->model->progress, "choosing checkpoints",
+                    (int64_t)cut, (int64_t)s->units + 1);
     go_on_from(&f, cut);
+  }
   const struct front *end = f.fronts[s->units + 1].at.at;
   bool found = f.fronts[s->units + 1].at.count > 0;
   if (found) /* the one that holds most computes least */
