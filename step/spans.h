@@ -50,6 +50,7 @@ struct span_cost {
 
 struct spans {
   const struct step *step; /* traced without checkpoints */
+  bool fenced; /* some choices take less than is said: spans.c */
   struct lives lives;
   struct training training; /* of the step without any */
   struct arena *arena;

@@ -139,10 +139,14 @@ static bool holds_less(const struct way *a, const struct way *b) {
   return a->held < b->held || (a->held == b->held && a->macs < b->macs);
 }
 
+/* NULL: there would be too many of them. */
 static struct front *front_of(struct finding *f, size_t cut, uint64_t kept) {
+  enum { MOST_FRONTS = 256 };
   for (size_t i = 0; i < f->fronts[cut].at.count; i++)
     if (f->fronts[cut].at.at[i].kept == kept)
       return &f->fronts[cut].at.at[i];
+  if (f->fronts[cut].at.count == MOST_FRONTS)
+    return NULL;
   struct front *front = VEC_PUSH(&f->arena, &f->fronts[cut].at);
   front->kept = kept;
   return front;
@@ -172,6 +176,8 @@ static void follow(struct finding *f, const struct front *from,
   if (first == count)
     return;
   struct front *to = front_of(f, hop->to, hop->kept);
+  if (!to)
+    return;
   f->merged.count = 0;
   for (size_t i = first; i < count; i++) {
     if (!goes_on(f, &from->ways.at[i], hop, &way))
