@@ -141,7 +141,7 @@ static bool holds_less(const struct way *a, const struct way *b) {
 
 /* NULL: there would be too many of them. */
 static struct front *front_of(struct finding *f, size_t cut, uint64_t kept) {
-  enum { MOST_FRONTS = 256 };
+  enum { MOST_FRONTS = 4096 };
   for (size_t i = 0; i < f->fronts[cut].at.count; i++)
     if (f->fronts[cut].at.at[i].kept == kept)
       return &f->fronts[cut].at.at[i];
