@@ -115,6 +115,8 @@ static bool is_left_behind(const struct finding *f, const struct way *way) {
     if (last->macs <= way->macs &&
         last->held + last->cached <= way->held + way->cached)
       return true;
+    if (way->cached == 0 && last->cached == 0)
+      return false; /* it computes least of all */
   }
   return false;
 }
