@@ -95,6 +95,16 @@ struct cut {
   size_t next;   /* unit, where the next one begins */
 };
 
+/* A longer stage may be lighter where this one cuts through a checkpoint: it
+   keeps its part of it, but nothing of one that it has all of. */
+static bool cuts_checkpoint(const struct search *s, size_t unit) {
+  const struct node_range *ranges = s->step->ranges.at;
+  for (size_t i = 0; i < s->step->ranges.count; i++)
+    if (ranges[i].first < s->cut[unit] && s->cut[unit] < ranges[i].end)
+      return true;
+  return false;
+}
+
 /* The best end of stage `p` that begins at unit `u`; none above `most`. */
 static struct cut best_cut(struct search *s, const struct cut *rest, size_t p,
                            size_t u, size_t stages, int64_t most) {
@@ -106,7 +116,7 @@ static struct cut best_cut(struct search *s, const struct cut *rest, size_t p,
     int64_t both = max_i64(peak, rest[to].least);
     if (both < best.least && both <= most)
       best = (struct cut){both, to};
-    if (peak >= best.least || peak > most)
+    if ((peak >= best.least || peak > most) && !cuts_checkpoint(s, to))
       break; /* longer ones are not lighter */
   }
   return best;
@@ -129,7 +139,8 @@ static void cut_stages(struct search *s, size_t stages, size_t *begins) {
     size_t last = p ? s->units - (stages - p) : 0;
     for (size_t u = last + 1; u-- > p;) {
       cuts[p * row + u] = best_cut(s, &cuts[(p + 1) * row], p, u, stages, most);
-      if (p + 1 == stages && cuts[p * row + u].least == INT64_MAX)
+      if (p + 1 == stages && cuts[p * row + u].least == INT64_MAX &&
+          !cuts_checkpoint(s, u))
         break; /* it begins too early */
     }
   }

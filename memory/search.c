@@ -22,6 +22,32 @@ struct tape_known {
 
 /* Cuts */
 
+static void add_cuts(struct cuts *cuts, const struct cuts *more,
+                     struct arena *arena) {
+  struct cuts known = *cuts;
+  size_t i = 0, k = 0;
+  *cuts = (struct cuts){0};
+  while (i < known.at.count || k < more->at.count) {
+    int64_t a = i < known.at.count ? known.at.at[i] : INT64_MAX;
+    int64_t b = k < more->at.count ? more->at.at[k] : INT64_MAX;
+    *VEC_PUSH(arena, &cuts->at) = min_i64(a, b);
+    i += a <= b;
+    k += b <= a;
+  }
+}
+
+/*
+ * Checkpoints keep only what they read, so that most of a net with them would
+ * be one part. Where they are fewer than the stages, a few are cut.
+ */
+static void divide_checkpoints(struct search *s, int64_t most, int64_t parts,
+                               struct cuts *cuts) {
+  struct cuts work = {0};
+  cuts_divide_work(s->plain, min_i64(most, 2 * parts), INT64_MAX, s->arena,
+                   &work);
+  add_cuts(cuts, &work, s->arena);
+}
+
 /* A long search asks for the same cuts again and again. */
 static void find_cuts(struct search *s, int64_t most, int64_t least,
                       struct cuts *cuts) {
@@ -40,6 +66,9 @@ static void find_cuts(struct search *s, int64_t most, int64_t least,
   cuts_divide(s->plain, most, s->arena, cuts);
   if ((int64_t)cuts->at.count + 1 < least && s->plain->segments.count)
     cuts_divide_work(s->plain, most, least, s->arena, cuts);
+  int64_t checkpoints = (int64_t)s->plain->ranges.count;
+  if (checkpoints && checkpoints + 1 < least)
+    divide_checkpoints(s, most, least, cuts);
   if (!runs)
     return;
   int64_t *at = arena_alloc(runs->arena, cuts->at.count + 1, sizeof *at);

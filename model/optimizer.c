@@ -339,7 +339,8 @@ bool optimizer_part(const struct optimizer_sums *sums, size_t first, size_t end,
   const struct optimizer_sums *from = &sums[first], *to = &sums[end];
   int update = update_of(train);
   struct sizes_seen seen = {.all = to->all - from->all};
-  if (to->shared > from->shared || update == UPDATE_LOOP || train->clip)
+  if (to->shared > from->shared || update == UPDATE_LOOP ||
+      train->clip != CLIP_OFF)
     return false;
   *cost = (struct optimizer_cost){
       .state = to->before.state - from->before.state,

@@ -151,13 +151,11 @@ static void bisect_budget(struct choosing *c, int64_t budget) {
 
 static void find_best(struct choosing *c) {
   int64_t most, budget = c->memory - c->around;
-  progress_tell(c->step->model->progress, "choosing checkpoints", 0, 0);
   spans_open(&c->spans);
-  if (!choose_and_measure(c, budget, &most))
-    return;
-  if (c->last_peak == most)
+  bool chosen = choose_and_measure(c, budget, &most);
+  if (chosen && c->last_peak == most)
     keep_the_better(c);
-  else
+  else if (chosen || c->spans.fenced)
     bisect_budget(c, budget);
 }
 

@@ -218,7 +218,7 @@ void cuts_divide_work(const struct step *step, int64_t count, int64_t least,
                 arena, chosen);
 }
 
-/* All spans between cuts are run, which are a sixth of the parts cubed. */
+/* Each span between cuts is gone through: a sixth of the parts cubed. */
 int64_t cuts_most(const struct step *step, int64_t most) {
   size_t ops = step->trace.tape.ops.count + 1;
   int64_t parts = most;

@@ -369,6 +369,7 @@ static void fence(struct spans *s) {
   step_trace(fenced, s->arena);
   fenced->segments.count = 0;
   s->step = fenced;
+  s->fenced = true;
   lives_open(&s->lives, fenced, &training, s->arena); /* as it did before */
   find_ops(s);
 }

@@ -45,11 +45,12 @@ struct span_cost {
   int64_t forward;  /* the most, beside what is held before it */
   int64_t backward; /* likewise, with its forward once more */
   int64_t cached;   /* until forward has ended */
-  int64_t macs;     /* that are computed again; 0: nothing in it learns */
+  int64_t macs;     /* that are computed again; -1: nothing in it learns */
 };
 
 struct spans {
   const struct step *step; /* traced without checkpoints */
+  bool fenced;             /* some choices take less than is said: spans.c */
   struct lives lives;
   struct training training; /* of the step without any */
   struct arena *arena;

@@ -24,14 +24,16 @@ static size_t unit_of(const struct units *u, size_t op) {
   return low;
 }
 
-/* A checkpoint over a cut is kept whole if a stage begins there. */
-static bool cuts_segments(const struct units *u) {
+/* A checkpoint over a cut is kept whole if a stage begins there: marks the
+   units that it is in. */
+static void mark_cut(const struct units *u, bool *cut) {
   for (size_t i = 0; i < u->segment_count; i++) {
     const struct segment *segment = &u->segments[i];
-    if (unit_of(u, segment->first) != unit_of(u, segment->end - 1))
-      return true;
+    size_t first = unit_of(u, segment->first);
+    size_t last = unit_of(u, segment->end - 1);
+    for (size_t unit = first; unit <= last && first < last; unit++)
+      cut[unit] = true;
   }
-  return false;
 }
 
 static size_t root_of(const struct units *u, size_t storage) {
@@ -109,10 +111,13 @@ static bool has_output(const struct units *u, size_t unit) {
 }
 
 void units_open(struct units *u, struct arena *arena) {
-  size_t far = 0, apart = u->count > LINKED && !cuts_segments(u);
+  size_t far = 0;
   size_t *at = arena_alloc(arena, u->count + 1, sizeof *at);
+  bool *cut = arena_alloc(arena, u->count + 1, sizeof *cut);
+  mark_cut(u, cut);
   for (size_t i = 0; i < u->count; i++) {
-    far += !apart || has_shared(u, i) || has_output(u, i) || !is_near(u, i);
+    far += u->count <= LINKED || cut[i] || has_shared(u, i) ||
+           has_output(u, i) || !is_near(u, i);
     at[i + 1] = far;
   }
   u->far = at;

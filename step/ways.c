@@ -115,6 +115,8 @@ static bool is_left_behind(const struct finding *f, const struct way *way) {
     if (last->macs <= way->macs &&
         last->held + last->cached <= way->held + way->cached)
       return true;
+    if (way->cached == 0 && last->cached == 0)
+      return false; /* it computes least of all */
   }
   return false;
 }
@@ -124,14 +126,29 @@ static void add_way(struct finding *f, const struct way *way) {
     *VEC_PUSH(&f->arena, &f->merged) = *way;
 }
 
+/* So many may lead to a place; of more every second one is left out. */
+static void limit_ways(struct finding *f) {
+  enum { MOST_WAYS = 8192 };
+  size_t count = f->merged.count, left = 0;
+  for (size_t i = 0; i < count && count > MOST_WAYS; i++)
+    if (i % 2 == 0 || i + 1 == count)
+      f->merged.at[left++] = f->merged.at[i];
+  if (count > MOST_WAYS)
+    f->merged.count = left;
+}
+
 static bool holds_less(const struct way *a, const struct way *b) {
   return a->held < b->held || (a->held == b->held && a->macs < b->macs);
 }
 
+/* NULL: there would be too many of them. */
 static struct front *front_of(struct finding *f, size_t cut, uint64_t kept) {
+  enum { MOST_FRONTS = 4096 };
   for (size_t i = 0; i < f->fronts[cut].at.count; i++)
     if (f->fronts[cut].at.at[i].kept == kept)
       return &f->fronts[cut].at.at[i];
+  if (f->fronts[cut].at.count == MOST_FRONTS)
+    return NULL;
   struct front *front = VEC_PUSH(&f->arena, &f->fronts[cut].at);
   front->kept = kept;
   return front;
@@ -161,6 +178,8 @@ static void follow(struct finding *f, const struct front *from,
   if (first == count)
     return;
   struct front *to = front_of(f, hop->to, hop->kept);
+  if (!to)
+    return;
   f->merged.count = 0;
   for (size_t i = first; i < count; i++) {
     if (!goes_on(f, &from->ways.at[i], hop, &way))
@@ -171,6 +190,7 @@ static void follow(struct finding *f, const struct front *from,
   }
   while (known < to->ways.count)
     add_way(f, &to->ways.at[known++]);
+  limit_ways(f);
   to->ways.count = 0;
   for (size_t i = 0; i < f->merged.count; i++)
     *VEC_PUSH(&f->arena, &to->ways) = f->merged.at[i];
@@ -272,8 +292,12 @@ bool ways_find(struct ways *ways) {
   arena_open_in(&f.arena, ways->arena);
   f.fronts = arena_alloc(&f.arena, s->units + 2, sizeof *f.fronts);
   *VEC_PUSH(&f.arena, &front_of(&f, 0, 0)->ways) = (struct way){0};
-  for (size_t cut = 0; cut <= s->units; cut++)
+  for (size_t cut = 0; cut <= s->units; cut++) {
+    if (!ways->any)
+      progress_tell(s->step->model->progress, "choosing checkpoints",
+                    (int64_t)cut, (int64_t)s->units + 1);
     go_on_from(&f, cut);
+  }
   const struct front *end = f.fronts[s->units + 1].at.at;
   bool found = f.fronts[s->units + 1].at.count > 0;
   if (found) /* the one that holds most computes least */

@@ -565,6 +565,7 @@ static void long_searches_tell_how_far_they_are(void **state) {
   assert_int_equal(netc_on_progress(netc, note_progress, &told), NETC_OK);
   assert_int_equal(netc_set(netc, "checkpoint", "auto"), NETC_OK);
   assert_int_equal(netc_set(netc, "gpu", "t4"), NETC_OK);
+  assert_int_equal(netc_set(netc, "batch", "230"), NETC_OK);
   assert_int_equal(netc_load_file(netc, "examples/vgg16.net"), NETC_OK);
   assert_true(told.checkpoints > 5 && told.batches > 5);
   assert_int_equal(told.others, 0);

@@ -309,6 +309,22 @@ static void checkpoints_inside_a_stage_hold(void **state) {
   json_decref(json);
 }
 
+/* Three checkpoints hold most of the net: twelve stages cut through them. */
+static void checkpoints_fewer_than_stages_are_cut(void **state) {
+  (void)state;
+  const char *net = "net even\ninput 64x256\n"
+                    "repeat 96 { add { linear 256 gelu; linear 256 } {} }\n";
+  json_t *json = compile(net, "batch=12 pipeline=12 checkpoint=4" CPU);
+  int64_t most = 0, sum = 0;
+  for (int i = 0; i < 12; i++) {
+    int64_t peak = stage(json, i, "peak_bytes");
+    most = peak > most ? peak : most;
+    sum += peak;
+  }
+  assert_true(most < 2 * sum / 12);
+  json_decref(json);
+}
+
 static void published_nets_are_cut_into_stages(void **state) {
   (void)state;
   static const char *const files[] = {
@@ -716,6 +732,7 @@ int main(void) {
       cmocka_unit_test(heads_are_split_between_devices),
       cmocka_unit_test(no_other_cut_loads_a_stage_less),
       cmocka_unit_test(checkpoints_inside_a_stage_hold),
+      cmocka_unit_test(checkpoints_fewer_than_stages_are_cut),
       cmocka_unit_test(published_nets_are_cut_into_stages),
       cmocka_unit_test(units_are_gathered_as_the_settings_say),
       cmocka_unit_test(what_is_offloaded_is_in_the_host),
