@@ -40,7 +40,7 @@ const struct shape **model_layer_room(const struct model *model) {
 /* Names */
 
 void name_put(struct text *out, const struct node_name *name) {
-  text_puts(out, name->text);
+  text_puts(out, name_text(name));
   if (name->repeated)
     text_putc(out, '_');
   if (name->ordinal)

@@ -31,9 +31,42 @@ void tail_drop_biases(struct tail *tail, struct binding *head);
 
 /* Applies all of it to the current tensor. Where no layer stands in front of
  * it (head NO_NODE), the first word is called `alone` and is the head. */
-bool tail_apply(struct expander *e, const struct tail *tail,
-                const struct stmt *stmt, int64_t head,
+bool tail_apply(struct expander *e, const struct tail *tail, int64_t head,
                 const struct node_name *alone);
+
+/* Its bindings are used again. */
+void tail_let_go(struct expander *e, const struct tail *tail);
+
+/* What a statement is bound to: bound.c */
+
+/* An operand of a join: a block, or the label of a tensor. */
+struct operand {
+  const struct block *block;
+  int64_t node;
+  struct span span;
+};
+
+struct bound {
+  struct bound *next; /* among those that are free */
+  const struct layer_kind *kind;
+  const struct arg *args;
+  uint32_t begin;    /* of the statement */
+  uint32_t main_end; /* of the layer itself, without its tail */
+  struct binding binding, options;
+  struct tail tail;
+  VEC(struct operand) operands;
+  bool ranged; /* operands by a range: the current tensor is none of them */
+  bool kept;   /* for the same statement, or for an equal text */
+};
+
+/* In a loop, a statement of literals only is bound once; outside, equal texts
+   are, while they mean the same. */
+struct bound *bound_stmt(struct expander *e, const struct stmt *stmt,
+                         const struct layer_kind *kind);
+
+/* It was applied, and is used again unless it is kept. */
+void bound_let_go(struct expander *e, const struct stmt *stmt,
+                  struct bound *bound);
 
 /* What every row may be told: row_options.c */
 
@@ -74,12 +107,17 @@ bool resolve_word(struct expander *e, struct slice name, struct span span,
 void apply_stmt(struct expander *e, const struct stmt *stmt,
                 struct slice label);
 
+/*
+ * Whether a block, which has been carried out in a loop, makes the same layers
+ * whenever the current tensor has the same shape: all are made of literals.
+ */
+bool block_repeats(const struct expander *e, const struct block *block);
+
 /* Layers that take a block, like `moe`: block.c */
 
 struct block_making {
   const struct layer_kind *kind;
   const struct binding *binding;
-  const struct stmt *stmt;
   struct span span;
   const struct block *block; /* NULL: there is not one, but none or several */
 };
@@ -93,7 +131,6 @@ bool block_expand(struct expander *e, const struct block_making *m);
 struct node_making {
   const struct layer_kind *kind;
   const struct binding *binding;
-  const struct stmt *stmt;
   struct span span;
   struct node_name name;
   int64_t head; /* NO_NODE: itself */
@@ -146,6 +183,30 @@ void expand_checkpoint(struct expander *e, const struct stmt *stmt,
                        struct slice label);
 
 /* Loops and conditions: loop.c */
+
+/* What a turn of a loop begins with. */
+struct turn_mark {
+  size_t nodes, inputs, params; /* of the model */
+  int64_t steps;
+  int64_t current;
+  const struct shape *shape; /* of the current tensor; NULL: there is none */
+  bool train_only;
+};
+
+struct loop {
+  const struct stmt *stmt;
+  int64_t total;          /* turns */
+  struct turn_mark at[3]; /* of the last two turns, and of the next one */
+};
+
+struct loop loop_begin(const struct expander *e, const struct stmt *stmt,
+                       int64_t total);
+
+/*
+ * Behind a turn: carries out all that would make what the last two have made,
+ * without a look at the statements. Returns how many: copy.c.
+ */
+int64_t loop_copy(struct expander *e, struct loop *loop, int64_t done);
 
 void expand_repeat(struct expander *e, const struct stmt *stmt);
 void expand_for(struct expander *e, const struct stmt *stmt);
