@@ -6,9 +6,13 @@
 int fit_is_asked(struct netc *netc, const struct net_options *o) {
   struct netc_verdict v = {.size = sizeof v};
   struct netc_prediction p = {.size = sizeof p};
-  netc_verdict(netc, &v);
-  netc_prediction(netc, &p);
-  if (!o->must_fit || (o->look.predict ? p.asked : v.asked))
+  if (!o->must_fit) /* a prediction takes a trace of its own */
+    return EXIT_DONE;
+  if (o->look.predict)
+    netc_prediction(netc, &p);
+  else
+    netc_verdict(netc, &v);
+  if (p.asked || v.asked)
     return EXIT_DONE;
   return complain(EXIT_USAGE,
                   "--must-fit needs a device: --gpu NAME or --memory SIZE");

@@ -28,7 +28,7 @@
 
 enum {
   FIRST_EFFORT = 2000,  /* steps of a walk, at first */
-  MOST_EFFORT = 400000, /* of all that are exact, and of the last one */
+  MOST_EFFORT = 200000, /* of all that are exact, and of the last one */
 };
 
 enum direction { FORWARD, BACKWARD };

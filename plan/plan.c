@@ -10,6 +10,8 @@
 #include "base/check.h"
 #include "plan/planner.h"
 
+enum { FEW_MOVES = 8 }; /* of a buffer, on average */
+
 struct planner {
   struct arena *arena; /* of this plan */
   struct plan_buffer *buffers;
@@ -89,14 +91,21 @@ static int by_death(const void *a, const void *b) {
   return x->item < y->item ? -1 : x->item > y->item;
 }
 
-/* Those of a chain of layers are in order already. */
+/* Those of layers are in order, or nearly so: few are moved past others. */
 static void sort_lives(struct life *lives, size_t count,
                        int (*compare)(const void *a, const void *b)) {
-  for (size_t i = 1; i < count; i++)
-    if (compare(&lives[i - 1], &lives[i]) > 0) {
+  size_t moves = 0;
+  for (size_t i = 1; i < count; i++) {
+    struct life life = lives[i];
+    size_t at = i;
+    for (; at > 0 && compare(&lives[at - 1], &life) > 0; at--, moves++)
+      lives[at] = lives[at - 1];
+    lives[at] = life;
+    if (moves > FEW_MOVES * count) {
       qsort(lives, count, sizeof *lives, compare);
       return;
     }
+  }
 }
 
 /* The items in order of birth, with their lives in order of death. */
