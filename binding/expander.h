@@ -46,11 +46,11 @@ struct expander {
   VEC(struct map) counters;       /* by group: names given so far */
   VEC(struct path_index *) paths; /* by group: path.c */
   struct map outputs;             /* by name, from 1 */
-  VEC(int) used;                        /* sources that `use` has taken in */
-  struct using *using;                  /* those it is in the middle of */
-  VEC(struct bound *) bound;     /* by statement, if it is always the same */
-  struct bound *free_bound;      /* a list by `next`, for statements to come */
-  struct binding *free_bindings; /* likewise */
+  VEC(int) used;                  /* sources that `use` has taken in */
+  struct using *using;            /* those it is in the middle of */
+  VEC(struct bound *) bound;      /* by statement, if it is always the same */
+  struct bound *free_bound;       /* a list by `next`, for statements to come */
+  struct binding *free_bindings;  /* likewise */
   struct bound *recent_bound[RECENT_BOUND]; /* outside of loops, by arguments */
   struct row_options row;                   /* of the nodes that are made */
   bool freezes;                             /* inside `freeze` */

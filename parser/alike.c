@@ -18,13 +18,19 @@ struct alike *alike_open(struct arena *arena) {
   return arena_alloc(arena, ALIKE, sizeof(struct alike));
 }
 
+static uint64_t mix(uint64_t hash, uint64_t value) {
+  return (hash ^ value) * 0x9e3779b97f4a7c15;
+}
+
 static size_t place_of(struct slice text) {
-  uint64_t hash = text.length, word = 0;
-  for (size_t i = 0; i < text.length; i += sizeof word) {
-    size_t rest = text.length - i;
-    memcpy(&word, text.at + i, rest < sizeof word ? rest : sizeof word);
-    hash = (hash ^ word) * 0x9e3779b97f4a7c15;
+  uint64_t hash = text.length, word;
+  size_t i = 0;
+  for (; i + sizeof word <= text.length; i += sizeof word) {
+    memcpy(&word, text.at + i, sizeof word);
+    hash = mix(hash, word);
   }
+  for (; i < text.length; i++)
+    hash = mix(hash, (unsigned char)text.at[i]);
   return (size_t)(hash >> 32) % ALIKE;
 }
 

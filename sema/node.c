@@ -354,7 +354,6 @@ void node_add_input(struct expander *e, const struct stmt *stmt,
   struct node_making making = {&model_input_kind, &binding, stmt->span, name,
                                NO_NODE};
   e->lost = !node_add(e, &making, NULL, 0);
-  if (e->lost)
-    return;
-  *VEC_PUSH(e->arena, &e->model->sources) = e->current;
+  if (!e->lost)
+    *VEC_PUSH(e->arena, &e->model->sources) = e->current;
 }
