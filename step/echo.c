@@ -10,11 +10,6 @@ enum {
   MOST_INPUTS = 4, /* of a layer that is echoed */
 };
 
-/* How long the tape's arrays are. */
-struct marks {
-  size_t values, storages, ops, ins, saved, params, parts;
-};
-
 /* An input as it was before the layer recorded. */
 struct seen {
   size_t at; /* the value */
@@ -51,26 +46,12 @@ struct echo *echo_open(struct tape *tape, const struct model *model) {
   return echo;
 }
 
-static struct marks marks_of(const struct tape *tape) {
-  return (struct marks){tape->values.count, tape->storages.count,
-                        tape->ops.count,    tape->ins.count,
-                        tape->saved.count,  tape->params.count,
-                        tape->parts.count};
-}
-
 /* Whether an input is for the layer what that of the other one was. */
 
 static struct seen look_at(const struct tape *tape, size_t value) {
   const struct tape_value *at = &tape->values.at[value];
   return (struct seen){value, *at, tape->storages.at[at->storage],
                        at->storage >= tape->fence};
-}
-
-static bool lies_alike(const struct tape *tape, size_t a, size_t b) {
-  if (!tape->lowers || a == b)
-    return true; /* there may be no numbers at all */
-  const int64_t *x = tape->numbers.at + a, *y = tape->numbers.at + b;
-  return (*x == *y && memcmp(x, y, (size_t)(2 + 2 * *x) * sizeof *x) == 0);
 }
 
 static bool same_input(const struct tape *tape, const struct seen *seen,
@@ -84,8 +65,9 @@ static bool same_input(const struct tape *tape, const struct seen *seen,
          a->strided == b->strided && a->still == b->still &&
          a->turned == b->turned && a->part == b->part &&
          a->shared == b->shared && !b->param && !y->weight &&
-         lies_alike(tape, a->strides, b->strides) && x->owned == y->owned &&
-         x->saved == y->saved && (x->pending <= 1) == (y->pending <= 1) &&
+         tape_same_strides(tape, a->strides, b->strides) &&
+         x->owned == y->owned && x->saved == y->saved &&
+         (x->pending <= 1) == (y->pending <= 1) &&
          seen->behind_fence == (b->storage >= tape->fence);
 }
 
