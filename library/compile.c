@@ -157,7 +157,7 @@ static void find_memory(struct netc *netc) {
   if (!serving_check(&load->model, settings, &load->diags) ||
       !memory_matters(netc))
     return;
-  turns_find(&load->model);
+  node_turns_find(&load->model);
   if (memory_find(&load->model, settings, netc->timeline, &load->diags,
                   &load->compiled.memory))
     load->compiled.model = &load->model;

@@ -126,7 +126,7 @@ static void find_all(struct finding *s, struct arena *arena) {
     add_stretch(s, first, count, length);
 }
 
-void turns_find(struct model *model) {
+void node_turns_find(struct model *model) {
   struct finding s = {.model = model};
   struct arena scratch;
   model->turns.count = 0;

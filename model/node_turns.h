@@ -7,6 +7,6 @@
 enum { TURNS_LEAST = 6 }; /* of a stretch: fewer would spare nothing */
 
 /* Finds model->turns, after cost_find. What does not need them goes without. */
-void turns_find(struct model *model);
+void node_turns_find(struct model *model);
 
 #endif

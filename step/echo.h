@@ -5,18 +5,6 @@
 #include "model/model.h"
 #include "tape/tape.h"
 
-/* How long the tape's arrays are. */
-struct marks {
-  size_t values, storages, ops, ins, saved, params, parts;
-};
-
-static inline struct marks marks_of(const struct tape *tape) {
-  return (struct marks){tape->values.count, tape->storages.count,
-                        tape->ops.count,    tape->ins.count,
-                        tape->saved.count,  tape->params.count,
-                        tape->parts.count};
-}
-
 struct echo; /* the layers of late, and where on the tape they are */
 
 /* NULL: nothing can be echoed on such a tape. */

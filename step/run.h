@@ -39,7 +39,7 @@ enum change_of {
 };
 
 /* A value's gradient: which buffer, from 1, and how it is used. */
-struct held {
+struct held_gradient {
   size_t buffer;
   bool turned;
   int64_t bytes, users;
@@ -49,7 +49,7 @@ struct held {
 struct skip {
   struct tape_turns turns; /* as many as there are in the part that runs */
   size_t turn;             /* backward: the one at hand, or run */
-  struct held *held;       /* by value of a turn */
+  struct held_gradient *held;       /* by value of a turn */
   struct moment now, peak;
   size_t peak_changes, changes, buffers;
   int64_t cached;

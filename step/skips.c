@@ -238,9 +238,9 @@ size_t run_turn_ahead(struct run *run, size_t op) {
 /* Backward */
 
 /* A value's gradient in front of a turn. */
-static struct held held_at(const struct run *run, size_t value) {
-  struct held held = {*run_gradient_of(run, value), *run_turned(run, value), 0,
-                      0};
+static struct held_gradient held_at(const struct run *run, size_t value) {
+  struct held_gradient held = {*run_gradient_of(run, value),
+                               *run_turned(run, value), 0, 0};
   if (!held.buffer)
     return held;
   held.bytes = run->buffers.at[held.buffer - 1].bytes;
@@ -282,8 +282,8 @@ static bool leads_out(const struct run *run, const struct skip *skip) {
 static bool is_settled(const struct run *run, const struct skip *skip) {
   size_t made = run->buffers.count - skip->buffers;
   for (size_t i = 0; i < skip->turns.values; i++) {
-    struct held a = skip->held[i];
-    struct held b = held_at(run, turn_value(skip, skip->turn - 1) + i);
+    struct held_gradient a = skip->held[i];
+    struct held_gradient b = held_at(run, turn_value(skip, skip->turn - 1) + i);
     if (a.bytes != b.bytes || a.users != b.users || a.turned != b.turned ||
         !a.buffer != !b.buffer)
       return false;

@@ -3,7 +3,7 @@
 
 #include "base/check.h"
 #include "step/echo.h"
-#include "step/turns.h"
+#include "step/copies.h"
 
 enum { LOOKED_AT = 4 }; /* experts of a block one by one: the first, the last */
 
@@ -314,9 +314,9 @@ static void trace_nodes(struct trace *trace, const struct model *model,
       most = model->nodes.at[i].param_count;
   t.node_params = arena_alloc(arena, (size_t)most + 1, sizeof *t.node_params);
   find_blocks(&t, arena);
-  struct turner *turner = turns_open(trace, model, options);
+  struct copier *copier = copies_open(trace, model, options);
   for (size_t i = 0; i < model->nodes.count;) {
-    size_t next = turner ? turns_pass(turner, i) : i;
+    size_t next = copier ? copies_pass(copier, i) : i;
     for (; i < next; i++)
       note_node(&t, i, 0);
     i = trace_next(&t, i, 0);

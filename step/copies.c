@@ -5,50 +5,49 @@
  * asks of the tape is the same in those that come, which are copied. The first
  * turn may differ, and the last, whose results others read.
  */
-#include "step/turns.h"
-
-#include "step/echo.h"
+#include "step/copies.h"
 
 enum { SEEN = 4 }; /* turns, before others are copied: the first, and three */
 
-struct turner {
+struct copier {
   struct trace *trace;
   const struct model *model;
   const struct trace_options *options;
-  size_t next;               /* of the stretches of the net */
-  size_t seen;               /* of these */
-  struct marks at[SEEN + 1]; /* in front of the first ones */
+  size_t next;                    /* of the stretches of the net */
+  size_t seen;                    /* of these */
+  struct tape_marks at[SEEN + 1]; /* in front of the first ones */
 };
 
 /* A turn, and the one behind it. */
 struct pair {
   const struct tape *tape;
-  struct marks before; /* in front of the first turn */
-  struct marks a, b;
-  struct marks by; /* how long each of both is */
+  struct tape_marks before; /* in front of the first turn */
+  struct tape_marks a, b;
+  struct tape_marks by; /* how long each of both is */
   size_t nodes;
   size_t param_before, params;
 };
 
-struct turner *turns_open(struct trace *trace, const struct model *model,
-                          const struct trace_options *options) {
-  struct turner *turner;
+struct copier *copies_open(struct trace *trace, const struct model *model,
+                           const struct trace_options *options) {
+  struct copier *copier;
   if (!model->turns.count)
     return NULL;
-  turner = ARENA_NEW(trace->tape.arena, struct turner);
-  turner->trace = trace;
-  turner->model = model;
-  turner->options = options;
-  return turner;
+  copier = ARENA_NEW(trace->tape.arena, struct copier);
+  copier->trace = trace;
+  copier->model = model;
+  copier->options = options;
+  return copier;
 }
 
 /* Whether both are alike */
 
-static struct marks between(const struct marks *a, const struct marks *b) {
-  return (struct marks){b->values - a->values, b->storages - a->storages,
-                        b->ops - a->ops,       b->ins - a->ins,
-                        b->saved - a->saved,   b->params - a->params,
-                        b->parts - a->parts};
+static struct tape_marks between(const struct tape_marks *a,
+                                 const struct tape_marks *b) {
+  return (struct tape_marks){b->values - a->values, b->storages - a->storages,
+                             b->ops - a->ops,       b->ins - a->ins,
+                             b->saved - a->saved,   b->params - a->params,
+                             b->parts - a->parts};
 }
 
 /* What one refers to, and the other: of the turns, or in front of all. */
@@ -120,9 +119,9 @@ static bool same_places(const uint32_t *at, size_t from, size_t to,
   return true;
 }
 
-static bool are_alike(const struct pair *p, const struct marks *end) {
+static bool are_alike(const struct pair *p, const struct tape_marks *end) {
   const struct tape *tape = p->tape;
-  struct marks by = between(&p->b, end);
+  struct tape_marks by = between(&p->b, end);
   return memcmp(&by, &p->by, sizeof by) == 0 && by.parts == 0 && by.ops &&
          same_storages(p) && same_values(p) && same_ops(p) &&
          same_places(tape->ins.at, p->a.ins, p->b.ins, p->before.values,
@@ -275,7 +274,7 @@ static void copy_turns(const struct pair *p, struct trace *trace, size_t node,
 /* Passing by */
 
 /* A checkpoint begins or ends among them. */
-static bool is_cut(const struct turner *t, const struct node_turns *turns) {
+static bool is_cut(const struct copier *t, const struct node_turns *turns) {
   int64_t end = turns->first + turns->length * turns->count;
   for (size_t i = 0; i < t->options->range_count; i++) {
     const struct node_range *range = &t->options->ranges[i];
@@ -291,9 +290,9 @@ static size_t params_before(const struct model *model, size_t node) {
 }
 
 /* Copies the others from `node` on, if those that are recorded are alike. */
-static size_t pass_last(struct turner *t, const struct node_turns *turns,
+static size_t pass_last(struct copier *t, const struct node_turns *turns,
                         size_t node) {
-  const struct marks *at = t->at;
+  const struct tape_marks *at = t->at;
   struct trace *trace = t->trace;
   size_t length = (size_t)turns->length, first = (size_t)turns->first;
   struct pair pair = {.tape = &trace->tape,
@@ -326,7 +325,7 @@ static size_t pass_last(struct turner *t, const struct node_turns *turns,
   return node + count * length;
 }
 
-size_t turns_pass(struct turner *t, size_t node) {
+size_t copies_pass(struct copier *t, size_t node) {
   const struct model *model = t->model;
   if (t->next == model->turns.count)
     return node;
@@ -339,7 +338,7 @@ size_t turns_pass(struct turner *t, size_t node) {
     t->seen = 0;
     return node;
   }
-  t->at[t->seen++] = marks_of(&t->trace->tape);
+  t->at[t->seen++] = tape_marks(&t->trace->tape);
   if (t->seen <= SEEN)
     return node;
   t->next++;
