@@ -3,6 +3,7 @@
 
 #include "base/check.h"
 #include "step/echo.h"
+#include "step/leap.h"
 
 enum { LOOKED_AT = 4 }; /* experts of a block one by one: the first, the last */
 
@@ -304,8 +305,11 @@ static void trace_nodes(struct trace *trace, const struct model *model,
       most = model->nodes.at[i].param_count;
   t.node_params = arena_alloc(arena, (size_t)most + 1, sizeof *t.node_params);
   find_blocks(&t, arena);
+  struct leaping *leaping = NULL;
+  if (options->leaps && !t.behind && !options->range_count)
+    leaping = leap_open(trace, model, t.readers);
   for (size_t i = 0; i < model->nodes.count;)
-    i = trace_next(&t, i, 0);
+    i = trace_next(&t, leaping ? leap_from(leaping, i) : i, 0);
 }
 
 /* Classes that each row of the output is compared with. */

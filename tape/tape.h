@@ -251,6 +251,18 @@ struct tape {
   int node_param_count;
 };
 
+/* How long the tape's arrays are. */
+struct tape_marks {
+  size_t values, storages, ops, ins, saved, params, parts;
+};
+
+static inline struct tape_marks tape_marks(const struct tape *tape) {
+  return (struct tape_marks){tape->values.count, tape->storages.count,
+                             tape->ops.count,    tape->ins.count,
+                             tape->saved.count,  tape->params.count,
+                             tape->parts.count};
+}
+
 /* The value that is an operation's input `i`. */
 static inline size_t tape_input(const struct tape *tape,
                                 const struct tape_op *op, int i) {
