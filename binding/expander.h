@@ -188,6 +188,12 @@ bool turns_step(struct expander *e, struct span span);
 struct node_name name_label(struct expander *e, struct slice label);
 struct node_name name_word(struct expander *e, struct slice word);
 
+/* Whether name_word() counts up by one, since no label is in its way. */
+bool names_are_counted(struct expander *e);
+
+/* Such a name was given, and those below it. */
+void name_given(struct expander *e, const struct node_name *name);
+
 /* Enters a frame; false, and reported, if there are too many. */
 bool frame_enter(struct expander *e, struct frame frame);
 void frame_leave(struct expander *e);

@@ -1,6 +1,7 @@
 /* Names of nodes and groups: unique within their group. */
 #include <inttypes.h>
 
+#include "base/check.h"
 #include "binding/expander.h"
 
 static struct map *counters(struct expander *e) {
@@ -68,6 +69,15 @@ struct node_name name_word(struct expander *e, struct slice word) {
       number++;
   *last = number;
   return (struct node_name){.text = word, .ordinal = (int32_t)number};
+}
+
+bool names_are_counted(struct expander *e) {
+  return !map_find(counters(e), digit_mark);
+}
+
+void name_given(struct expander *e, const struct node_name *name) {
+  int64_t *last = &map_add(e->arena, counters(e), name->text)->number;
+  *last = max_i64(*last, name->ordinal);
 }
 
 int64_t group_enter(struct expander *e, struct slice label, struct slice word,

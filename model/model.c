@@ -39,10 +39,14 @@ const struct shape **model_layer_room(const struct model *model) {
 
 /* Names */
 
-void name_put(struct text *out, const struct node_name *name) {
+static void put_stem(struct text *out, const struct node_name *name) {
   text_puts(out, name->text);
   if (name->repeated)
     text_putc(out, '_');
+}
+
+void name_put(struct text *out, const struct node_name *name) {
+  put_stem(out, name);
   if (name->ordinal)
     text_int(out, name->ordinal);
 }
@@ -61,7 +65,7 @@ void model_put_group_name(struct text *out, const struct model *model,
   name_put(out, &model->groups.at[group].name);
 }
 
-void model_put_name(struct text *out, const struct model *model,
+void model_put_stem(struct text *out, const struct model *model,
                     int64_t index) {
   const struct node *node = &model->nodes.at[index];
   if (node->head != index) {
@@ -70,7 +74,15 @@ void model_put_name(struct text *out, const struct model *model,
   } else {
     put_prefix(out, model, node->group);
   }
-  name_put(out, &node->name);
+  put_stem(out, &node->name);
+}
+
+void model_put_name(struct text *out, const struct model *model,
+                    int64_t index) {
+  const struct node *node = &model->nodes.at[index];
+  model_put_stem(out, model, index);
+  if (node->name.ordinal)
+    text_int(out, node->name.ordinal);
 }
 
 /* Layers as they are written, with values for names */

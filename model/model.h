@@ -184,6 +184,10 @@ void name_put(struct text *out, const struct node_name *name);
 
 /* stem.conv1 */
 void model_put_name(struct text *out, const struct model *model, int64_t node);
+
+/* stem.conv, or stem.conv_: without the number of its last part */
+void model_put_stem(struct text *out, const struct model *model, int64_t node);
+
 void model_put_group_name(struct text *out, const struct model *model,
                           int64_t group);
 

@@ -305,6 +305,23 @@ static struct bound *bound_stmt(struct expander *e, const struct stmt *stmt,
   return bound;
 }
 
+bool block_repeats(const struct expander *e, const struct block *block) {
+  for (const struct stmt *stmt = block->first; stmt; stmt = stmt->next) {
+    size_t index = (size_t)stmt->index;
+    const struct bound *bound =
+        stmt->kind == STMT_APPLY && !stmt->label.at && index < e->bound.count
+            ? e->bound.at[index]
+            : NULL;
+    if (!bound || bound->kind->front || bound->kind->parts)
+      return false;
+    for (size_t i = 0; i < bound->operands.count; i++)
+      if (!bound->operands.at[i].block ||
+          !block_repeats(e, bound->operands.at[i].block))
+        return false;
+  }
+  return true;
+}
+
 /* Operands */
 
 static void no_tensor(struct expander *e, const struct stmt *stmt) {

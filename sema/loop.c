@@ -33,10 +33,12 @@ void expand_repeat(struct expander *e, const struct stmt *stmt) {
     return;
   }
   bool going = true;
+  struct loop loop = loop_begin(e, stmt, count);
   for (int64_t i = 0; i < count && going; i++) {
     expand_enter(e);
     going = turn(e, stmt, i + 1, count);
     expand_leave(e);
+    i += loop_copy(e, &loop, i + 1);
   }
 }
 
@@ -102,6 +104,7 @@ static void expand_range(struct expander *e, const struct stmt *stmt) {
     return;
   }
   bool going = true;
+  struct loop loop = loop_begin(e, stmt, turns.count);
   for (int64_t i = 0; i < turns.count && going; i++) {
     expand_enter(e);
     struct symbol *symbol = scope_declare(
@@ -110,6 +113,7 @@ static void expand_range(struct expander *e, const struct stmt *stmt) {
         (struct value){.kind = VALUE_INT, .integer = turn_at(&turns, i)};
     going = turn(e, stmt, i + 1, turns.count);
     expand_leave(e);
+    i += loop_copy(e, &loop, i + 1);
   }
 }
 

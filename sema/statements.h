@@ -74,6 +74,12 @@ bool resolve_word(struct expander *e, struct slice name, struct span span,
 void apply_stmt(struct expander *e, const struct stmt *stmt,
                 struct slice label);
 
+/*
+ * Whether a block, which has been carried out in a loop, makes the same layers
+ * whenever the current tensor has the same shape: all are made of literals.
+ */
+bool block_repeats(const struct expander *e, const struct block *block);
+
 /* Layers that take a block, like `moe`: block.c */
 
 struct block_making {
@@ -146,6 +152,30 @@ void expand_checkpoint(struct expander *e, const struct stmt *stmt,
                        struct slice label);
 
 /* Loops and conditions: loop.c */
+
+/* What a turn of a loop begins with. */
+struct turn_mark {
+  size_t nodes, inputs, params; /* of the model */
+  int64_t steps;
+  int64_t current;
+  const struct shape *shape; /* of the current tensor; NULL: there is none */
+  bool train_only;
+};
+
+struct loop {
+  const struct stmt *stmt;
+  int64_t total;         /* turns */
+  struct turn_mark at[3]; /* of the last two turns, and of the next one */
+};
+
+struct loop loop_begin(const struct expander *e, const struct stmt *stmt,
+                       int64_t total);
+
+/*
+ * Behind a turn: carries out all that would make what the last two have made,
+ * without a look at the statements. Returns how many: copy.c.
+ */
+int64_t loop_copy(struct expander *e, struct loop *loop, int64_t done);
 
 void expand_repeat(struct expander *e, const struct stmt *stmt);
 void expand_for(struct expander *e, const struct stmt *stmt);

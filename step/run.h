@@ -73,10 +73,13 @@ struct run {
   VEC(struct buffer) buffers;
   int64_t *bytes;            /* by extent of the tape; -1: not yet known */
   struct sized sized[SIZED]; /* of late, by count */
-  VEC(size_t) changes; /* what came or went, by turns: enum change_of */
-  size_t changes_before[2]; /* the peaks of forward and backward */
+  VEC(size_t) changes;       /* what came or went, by turns: enum change_of */
+  size_t changes_before[2];  /* the peaks of forward and backward */
   struct moment now;
-  size_t leg; /* marks behind which it is */
+  size_t leg;        /* marks behind which it is */
+  size_t leap;       /* of the trace's, the next one */
+  size_t leap_at;    /* leap_pass() comes next before this operation */
+  struct left *left; /* as it was a turn before: leap.c */
   VEC(struct skip) skips;
   size_t skip; /* that is next */
   size_t due;  /* the operation where it has to be asked */

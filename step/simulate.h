@@ -56,11 +56,11 @@ struct simulation {
   const struct trace *trace;
   const struct model *model;
   int64_t batch;
-  int element;           /* that the net computes in: enum element */
-  int summed;            /* that gradients are summed in; 0: the same */
+  int element;    /* that the net computes in: enum element */
+  int summed;     /* that gradients are summed in; 0: the same */
   int saved_bits; /* of each value that is kept, in groups; 0: as it is */
-  bool offload;          /* what is kept lies in the host's memory */
-  bool gradients_before; /* they are there when forward begins */
+  bool offload;   /* what is kept lies in the host's memory */
+  bool gradients_before;          /* they are there when forward begins */
   const struct segment *segments; /* checkpointed, in order, apart */
   size_t segment_count;
   size_t first, end; /* operations that run; both 0: all */
@@ -72,7 +72,7 @@ struct simulation {
   int64_t most;       /* bytes; more than these count as too many; 0: any */
   struct mark *marks; /* in order; what is there is filled in */
   size_t mark_count;
-  struct leg *legs; /* one more */
+  struct leg *legs;    /* one more */
   bool with_gradients; /* of parameters, in marks and legs */
 
   /* What was found. Bytes. */
@@ -83,6 +83,7 @@ struct simulation {
   int64_t *saved_by_node;  /* NULL: not asked for */
   VEC(struct alive) alive; /* at the peak of the passes, if it was asked for */
   bool overflow;           /* a sum passed 2^63 - 1, or `most` */
+  bool uneven; /* the trace must not leave out any turns: it did overflow */
 };
 
 /*

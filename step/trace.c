@@ -4,6 +4,7 @@
 #include "base/check.h"
 #include "step/echo.h"
 #include "step/copies.h"
+#include "step/leap.h"
 
 enum { LOOKED_AT = 4 }; /* experts of a block one by one: the first, the last */
 
@@ -314,12 +315,15 @@ static void trace_nodes(struct trace *trace, const struct model *model,
       most = model->nodes.at[i].param_count;
   t.node_params = arena_alloc(arena, (size_t)most + 1, sizeof *t.node_params);
   find_blocks(&t, arena);
-  struct copier *copier = copies_open(trace, model, options);
+  struct leaping *leaping = NULL;
+  if (options->leaps && !t.behind && !options->range_count)
+    leaping = leap_open(trace, model, t.readers);
+  struct copier *copier = leaping ? NULL : copies_open(trace, model, options);
   for (size_t i = 0; i < model->nodes.count;) {
     size_t next = copier ? copies_pass(copier, i) : i;
     for (; i < next; i++)
       note_node(&t, i, 0);
-    i = trace_next(&t, i, 0);
+    i = trace_next(&t, leaping ? leap_from(leaping, i) : i, 0);
   }
 }
 

@@ -157,7 +157,8 @@ void step_trace(struct step *step, struct arena *arena) {
                                   .loss = train->loss,
                                   .loss_chunks = train->loss_chunks,
                                   .ranges = step->ranges.at,
-                                  .range_count = step->ranges.count};
+                                  .range_count = step->ranges.count,
+                                  .leaps = step->leaps};
   size_t done = 0;
   trace_model(&step->trace, step->model, &options, arena);
   pack_matrices(step, arena);
