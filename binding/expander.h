@@ -7,7 +7,7 @@
 struct bound; /* the arguments of a statement, bound: apply.c */
 struct using; /* a source being taken in: use.c */
 
-enum { RECENT_SHAPES = 32, RECENT_NODES = 64, RECENT_ARGS = 64 };
+enum { RECENT_SHAPES = 32, RECENT_NODES = 256, RECENT_ARGS = 256 };
 
 /* Arguments of a layer, bound and never changed again. */
 struct kept_args {

@@ -37,6 +37,18 @@ const struct shape **model_layer_room(const struct model *model) {
                      sizeof(const struct shape *));
 }
 
+size_t model_params_alike(const struct model *model, size_t first,
+                          size_t end) {
+  const struct model_param *a = &model->params.at[first], *b = a + 1;
+  size_t count = 1;
+  for (; first + count < end && !a->shared; count++, b++)
+    if (b->count != a->count || b->matrix != a->matrix || b->rank != a->rank ||
+        b->buffer != a->buffer || b->fixed != a->fixed ||
+        b->train_only != a->train_only || b->shared)
+      break;
+  return count;
+}
+
 /* Names */
 
 static void put_stem(struct text *out, const struct node_name *name) {

@@ -167,6 +167,9 @@ static inline int64_t node_input(const struct model *model,
   return model->inputs.at[node->first_input + (size_t)i];
 }
 
+/* How many parameters from one on are alike and shared with none before. */
+size_t model_params_alike(const struct model *model, size_t first, size_t end);
+
 /* What a node costs, after cost_find. */
 static inline const struct cost *model_cost(const struct model *model,
                                             int64_t node) {

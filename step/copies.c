@@ -134,13 +134,13 @@ static bool are_alike(const struct pair *p, const struct tape_marks *end) {
 
 /* Copies */
 
-/* What copy `k` of turn `b` refers to, where that refers to `x`. */
-static uint32_t moved(size_t x, size_t from, size_t by, size_t k) {
-  return (uint32_t)(x >= from ? x + by * k : x); /* tape_place() has seen it */
+/* What a copy refers to that is `by` behind turn `b`, which refers to `x`. */
+static inline uint32_t moved(uint32_t x, size_t from, size_t by) {
+  return x >= from ? x + (uint32_t)by : x; /* tape_place() has seen it */
 }
 
-static uint32_t moved_if(size_t x, size_t from, size_t by, size_t k) {
-  return x ? moved(x - 1, from, by, k) + 1 : 0;
+static inline uint32_t moved_if(uint32_t x, size_t from, size_t by) {
+  return x ? moved(x - 1, from, by) + 1 : 0;
 }
 
 static void copy_storages(const struct pair *p, struct tape *tape,
@@ -157,8 +157,8 @@ static void copy_storages(const struct pair *p, struct tape *tape,
       *to = from[i];
       to->node += (int32_t)(k * p->nodes);
       to->pending = 0;
-      to->view_of = moved_if(to->view_of, p->before.storages, length, k);
-      to->weight = moved_if(to->weight, p->param_before, p->params, k);
+      to->view_of = moved_if(to->view_of, p->before.storages, k * length);
+      to->weight = moved_if(to->weight, p->param_before, k * p->params);
     }
 }
 
@@ -172,8 +172,8 @@ static void copy_values(const struct pair *p, struct tape *tape, size_t count) {
   for (size_t k = 1; k <= count; k++)
     for (size_t i = 0; i < length; i++, to++) {
       *to = from[i];
-      to->storage = moved(to->storage, p->before.storages, p->by.storages, k);
-      to->param = moved_if(to->param, p->param_before, p->params, k);
+      to->storage = moved(to->storage, p->before.storages, k * p->by.storages);
+      to->param = moved_if(to->param, p->param_before, k * p->params);
     }
 }
 
@@ -209,7 +209,7 @@ static void copy_places(uint32_t *to, const uint32_t *from, size_t length,
                         size_t moves, size_t by, size_t count) {
   for (size_t k = 1; k <= count; k++)
     for (size_t i = 0; i < length; i++)
-      *to++ = moved(from[i], moves, by, k);
+      *to++ = moved(from[i], moves, k * by);
 }
 
 static void copy_inputs(const struct pair *p, struct tape *tape, size_t count) {
@@ -252,7 +252,7 @@ static void copy_nodes(const struct pair *p, struct trace *trace, size_t node,
     uint32_t before = value[i - p->nodes]; /* not run: UINT32_MAX */
     value[i] = before;
     if (before != UINT32_MAX)
-      value[i] = moved(before, p->before.values, p->by.values, 1);
+      value[i] = moved(before, p->before.values, p->by.values);
     op[i] = op[i - p->nodes] + (uint32_t)p->by.ops;
   }
 }

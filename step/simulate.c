@@ -300,7 +300,8 @@ void simulate(struct simulation *s) {
     s->end = run.tape->ops.count;
   bool to_the_end = s->end == run.tape->ops.count;
   begin(&run);
-  find_saved(&run);
+  if (run.tape->training)
+    find_saved(&run);
   if (s->saves_only)
     return;
   if (s->own_inputs && s->first < s->end)
