@@ -143,6 +143,7 @@ static bool find_framework(const struct model *model,
   struct simulation run = {.arena = &scratch,
                            .trace = &tape,
                            .model = model,
+                           .skips = true,
                            .batch = settings->infer.batch,
                            .element = settings->infer.dtype},
                     s;

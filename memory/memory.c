@@ -86,6 +86,7 @@ static bool find_training(struct question *q, struct arena *lasting,
   struct memory *m = q->memory;
   struct step *step = ARENA_NEW(lasting, struct step);
   struct simulation s = {.saved_by_node = m->saved_by_node,
+                         .skips = true,
                          .lists = q->timeline ||
                                   q->model->nodes.count <= LISTED_NODES};
   if (q->timeline) {
@@ -180,7 +181,7 @@ bool memory_simulate(const struct model *model,
                      const struct train_settings *train, struct arena *arena,
                      struct simulated *simulated) {
   struct step step = {.model = model, .settings = *train};
-  struct simulation s = {0};
+  struct simulation s = {.skips = true};
   *simulated = (struct simulated){0};
   checkpoint_choose(&step, fit_room(&step.settings), arena);
   simulated->extra_macs = step.extra_macs;

@@ -15,6 +15,7 @@ struct copier {
   const struct trace_options *options;
   size_t next;                    /* of the stretches of the net */
   size_t seen;                    /* of these */
+  size_t range;                   /* of the checkpointed: the next one */
   struct tape_marks at[SEEN + 1]; /* in front of the first ones */
 };
 
@@ -273,15 +274,15 @@ static void copy_turns(const struct pair *p, struct trace *trace, size_t node,
 
 /* Passing by */
 
-/* A checkpoint begins or ends among them. */
-static bool is_cut(const struct copier *t, const struct node_turns *turns) {
+/* A checkpoint begins or ends among them; both are in order. */
+static bool is_cut(struct copier *t, const struct node_turns *turns) {
+  const struct trace_options *options = t->options;
   int64_t end = turns->first + turns->length * turns->count;
-  for (size_t i = 0; i < t->options->range_count; i++) {
-    const struct node_range *range = &t->options->ranges[i];
-    if (range->first < end && range->end > turns->first)
-      return true;
-  }
-  return false;
+  while (t->range < options->range_count &&
+         options->ranges[t->range].end <= turns->first)
+    t->range++;
+  return t->range < options->range_count &&
+         options->ranges[t->range].first < end;
 }
 
 /* Parameters before a node: those of the turns are one behind the other. */

@@ -315,7 +315,7 @@ bool step_measure(const struct step *step, struct arena *arena,
 int64_t step_peak(const struct step *step, int64_t most, struct arena *arena,
                   struct peak_line *line) {
   struct arena scratch;
-  struct simulation s = {.most = most};
+  struct simulation s = {.most = most, .skips = true};
   struct training training;
   arena_open_in(&scratch, arena);
   bool fits = step_measure(step, &scratch, &s, &training);

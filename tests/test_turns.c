@@ -18,7 +18,7 @@ static struct measured measure(const struct model *model,
                                const struct settings *settings,
                                struct arena *arena) {
   struct measured m = {.step = {.model = model, .settings = settings->train},
-                       .run = {.lists = true}};
+                       .run = {.lists = true, .skips = true}};
   m.run.saved_by_node =
       arena_alloc(arena, model->nodes.count + 1, sizeof *m.run.saved_by_node);
   checkpoint_choose(&m.step, 0, arena);
