@@ -6,9 +6,11 @@
 int fit_is_asked(struct netc *netc, const struct net_options *o) {
   struct netc_verdict v = {.size = sizeof v};
   struct netc_prediction p = {.size = sizeof p};
+  if (!o->must_fit)
+    return EXIT_DONE; /* before a prediction is run for it */
   netc_verdict(netc, &v);
   netc_prediction(netc, &p);
-  if (!o->must_fit || (o->look.predict ? p.asked : v.asked))
+  if (o->look.predict ? p.asked : v.asked)
     return EXIT_DONE;
   return complain(EXIT_USAGE,
                   "--must-fit needs a device: --gpu NAME or --memory SIZE");
