@@ -121,16 +121,36 @@ static char *plain_digits(char *end, int64_t value) {
 }
 
 void text_int(struct text *text, int64_t value) {
-  enum { MOST = 20 };          /* digits, with a sign */
-  char buffer[2 * MOST] = {0}; /* so that as many can always be copied */
-  char *end = buffer + MOST;
+  char buffer[2 * TEXT_DIGITS] = {0}; /* as many can always be copied */
+  char *end = buffer + TEXT_DIGITS;
   char *start = plain_digits(end, value);
   size_t length = (size_t)(end - start);
-  if (text->room - text->length < MOST) {
+  if (text->room - text->length < TEXT_DIGITS) {
     text_bytes(text, start, length);
   } else {
-    memcpy(text->at + text->length, start, MOST);
+    memcpy(text->at + text->length, start, TEXT_DIGITS);
     text->length += length;
+  }
+}
+
+void text_counter(struct text *text, struct counter *counter, int64_t value) {
+  size_t length = counter->length;
+  char *last = &counter->digits[length ? length - 1 : 0];
+  if (length && counter->value > 0 && value > counter->value &&
+      value - counter->value <= '9' - *last) {
+    *last = (char)(*last + (value - counter->value));
+  } else if (!length || value != counter->value) {
+    char buffer[TEXT_DIGITS];
+    char *start = plain_digits(buffer + sizeof buffer, value);
+    counter->length = (size_t)(buffer + sizeof buffer - start);
+    memcpy(counter->digits, start, counter->length);
+  }
+  counter->value = value;
+  if (text->room - text->length < sizeof counter->digits) {
+    text_bytes(text, counter->digits, counter->length);
+  } else { /* more than there are: a length that is known is copied at once */
+    memcpy(text->at + text->length, counter->digits, sizeof counter->digits);
+    text->length += counter->length;
   }
 }
 

@@ -9,8 +9,8 @@ struct using; /* a source being taken in: use.c */
 
 enum {
   RECENT_SHAPES = 128,
-  RECENT_NODES = 64,
-  RECENT_ARGS = 64,
+  RECENT_NODES = 256,
+  RECENT_ARGS = 256,
   RECENT_BOUND = 64
 };
 

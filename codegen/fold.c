@@ -18,11 +18,16 @@ struct folder {
   struct folds folds;
 };
 
+/* As FNV-1a, but eight bytes at a time; high bits reach the low ones. */
 static uint64_t hash_bytes(uint64_t hash, const void *bytes, size_t length) {
-  const unsigned char *at = bytes;
-  for (size_t i = 0; i < length; i++)
-    hash = (hash ^ at[i]) * 1099511628211u; /* FNV-1a */
-  return hash;
+  for (size_t i = 0; i < length; i += sizeof(uint64_t)) {
+    uint64_t word = 0;
+    size_t rest = length - i;
+    memcpy(&word, (const char *)bytes + i, rest < 8 ? rest : 8);
+    hash = (hash ^ word) * 0x9e3779b97f4a7c15;
+    hash ^= hash >> 32;
+  }
+  return hash ^ length;
 }
 
 static uint64_t hash_row(const struct folder *f, const struct row *row,

@@ -1,7 +1,6 @@
 /*
  * json: the layers, a row each. In a large net most layers are like one that
- * came before: the two parts of a row that do not count, where it is written
- * and what it is, are kept as text.
+ * came before: what stands in a row beside numbers is kept as text.
  */
 #include "codegen/json_writer.h"
 
@@ -127,26 +126,6 @@ static void put_attributes(struct writer *w, const struct node *node) {
   json_put_close(&w->json, '}');
 }
 
-static void put_place(struct writer *w, const struct node *node) {
-  struct position p = sources_position(w->c->sources, node->span.begin);
-  json_member_string(&w->json, "op", slice_of(node->kind->name));
-  json_put_key(&w->json, "source");
-  json_put_open(&w->json, '{');
-  json_member_string(&w->json, "file", p.source->name);
-  json_member_int(&w->json, "line", p.line);
-  json_member_int(&w->json, "col", p.column);
-  json_put_close(&w->json, '}');
-}
-
-static void put_inputs(struct writer *w, const struct node *node) {
-  const struct model *model = w->c->model;
-  json_put_key(&w->json, "inputs");
-  json_put_open(&w->json, '[');
-  for (int i = 0; i < node->input_count; i++)
-    json_put_int(&w->json, node_input(model, node, i));
-  json_put_close(&w->json, ']');
-}
-
 static void put_shapes(struct writer *w, const struct node *node) {
   const struct model *model = w->c->model;
   json_put_key(&w->json, "in");
@@ -183,81 +162,138 @@ static void put_facts(struct writer *w, const struct node *node) {
   json_member_int(&w->json, "saved_bytes", w->c->memory.saved_by_node[index]);
 }
 
-/* Parts of rows that were written before. */
-enum { MEMOS = 64 };
+/* Rows that others are like. */
+enum { FORMS = 64, FEW_INPUTS = 4 };
 
-struct memo {
-  const struct node *node; /* whose part it is; NULL: none yet */
-  struct text text;
+enum {
+  HOLE_INDEX,
+  HOLE_NAME,
+  HOLE_LINE,
+  HOLE_COLUMN,
+  HOLE_INPUTS,
+  HOLE_WARNINGS,
 };
 
-struct memos {
-  struct memo places[MEMOS], facts[MEMOS];
+struct row {
+  const struct node *node; /* whose row it was last; NULL: none yet */
+  struct position place;   /* of that */
+  struct form form;
+  struct names names;
+  struct counter line, column;
 };
 
-static bool same_place(const struct compiled *c, const struct node *a,
-                       const struct node *b) {
-  (void)c;
-  return a->kind == b->kind && a->span.begin == b->span.begin;
-}
+struct rows {
+  struct row at[FORMS];
+  struct counter index, inputs[FEW_INPUTS];
+  size_t warning; /* the next one */
+};
 
-/* All that put_facts reads. */
-static bool same_facts(const struct compiled *c, const struct node *a,
-                       const struct node *b) {
-  int64_t i = a - c->model->nodes.at, k = b - c->model->nodes.at;
-  return c->model->like[i] == c->model->like[k] && a->given == b->given &&
-         c->memory.saved_by_node[i] == c->memory.saved_by_node[k];
-}
-
-/* Writes a part of the row of `node`, or what stood in a row like it. */
-static void put_memo(struct writer *w, struct memo *memo,
-                     const struct node *node,
-                     bool (*same)(const struct compiled *c,
-                                  const struct node *a, const struct node *b),
-                     void (*put)(struct writer *w, const struct node *node)) {
-  struct text *out = w->json.out;
-  if (!memo->node || !same(w->c, memo->node, node)) {
-    memo->node = node;
-    memo->text.length = 0;
-    memo->text.arena = out->arena;
-    w->json.out = &memo->text;
-    put(w, node);
-    w->json.out = out;
-  }
-  text_puts(out, text_slice(&memo->text));
-}
-
-static void put_layer(struct writer *w, struct memos *memos, int64_t index,
-                      size_t *warning) {
+/* Whether all is the same but the place and what stands in holes. */
+static bool same_form(const struct writer *w, const struct node *a,
+                      const struct node *b) {
   const struct model *model = w->c->model;
-  const struct node *node = &model->nodes.at[index];
+  const int64_t *saved = w->c->memory.saved_by_node;
+  int64_t i = a - model->nodes.at, k = b - model->nodes.at;
+  return model->like[i] == model->like[k] && a->given == b->given &&
+         saved[i] == saved[k];
+}
+
+static void write_form(struct writer *w, struct row *row,
+                       const struct node *node, const struct source *source) {
+  struct form *form = &row->form;
   struct json *json = &w->json;
-  size_t place = node->span.begin % MEMOS;
+  struct text *out = form_begin(w, form);
   json_put_open(json, '{');
-  json_member_int(json, "index", index);
-  model_put_name(&w->scratch, model, index);
-  json_member_string(json, "name", writer_text(w));
-  put_memo(w, &memos->places[place], node, same_place, put_place);
-  put_inputs(w, node);
-  put_memo(w, &memos->facts[model->like[index] % MEMOS], node, same_facts,
-           put_facts);
+  json_put_key(json, "index");
+  form_hole(w, form);
+  json_put_key(json, "name");
+  text_putc(json->out, '"');
+  form_hole(w, form);
+  text_putc(json->out, '"');
+  json_member_string(json, "op", slice_of(node->kind->name));
+  json_put_key(json, "source");
+  json_put_open(json, '{');
+  json_member_string(json, "file", source->name);
+  json_put_key(json, "line");
+  form_hole(w, form);
+  json_put_key(json, "col");
+  form_hole(w, form);
+  json_put_close(json, '}');
+  json_put_key(json, "inputs");
+  json_put_open(json, '[');
+  form_hole(w, form);
+  json_put_close(json, ']');
+  put_facts(w, node);
   json_put_key(json, "warnings");
   json_put_open(json, '[');
-  for (; *warning < model->warnings.count &&
-         model->warnings.at[*warning].node == index;
-       (*warning)++)
-    json_put_string(
-        json, slice_of(slug_info(model->warnings.at[*warning].slug)->name));
+  form_hole(w, form);
   json_put_close(json, ']');
   json_put_close(json, '}');
+  form_end(w, form, out);
+}
+
+static void put_inputs(struct writer *w, struct rows *rows,
+                       const struct node *node) {
+  const struct model *model = w->c->model;
+  struct text *out = w->json.out;
+  for (int i = 0; i < node->input_count; i++) {
+    if (i)
+      text_bytes(out, ", ", 2);
+    if (i < FEW_INPUTS)
+      text_counter(out, &rows->inputs[i], node_input(model, node, i));
+    else
+      text_int(out, node_input(model, node, i));
+  }
+}
+
+static void put_warnings(struct writer *w, int64_t index, size_t *next) {
+  const struct model *model = w->c->model;
+  struct json *json = &w->json;
+  json->depth += 2; /* in a row, in a list */
+  json->first = true;
+  for (;
+       *next < model->warnings.count && model->warnings.at[*next].node == index;
+       (*next)++)
+    json_put_string(json,
+                    slice_of(slug_info(model->warnings.at[*next].slug)->name));
+  json->first = false;
+  json->depth -= 2;
+}
+
+static void put_layer(struct writer *w, struct rows *rows, int64_t index) {
+  const struct model *model = w->c->model;
+  const struct node *node = &model->nodes.at[index];
+  struct row *row = &rows->at[model->like[index] % FORMS];
+  const struct form *form = &row->form;
+  struct text *out = w->json.out;
+  struct position place = row->place;
+  if (!row->node || row->node->span.begin != node->span.begin)
+    place = sources_position(w->c->sources, node->span.begin);
+  if (!row->node || row->place.source != place.source ||
+      !same_form(w, row->node, node))
+    write_form(w, row, node, place.source);
+  row->node = node;
+  row->place = place;
+  form_open(w, form);
+  text_counter(out, &rows->index, index);
+  form_put(out, form, HOLE_INDEX);
+  names_put(&row->names, out, model, index);
+  form_put(out, form, HOLE_NAME);
+  text_counter(out, &row->line, place.line);
+  form_put(out, form, HOLE_LINE);
+  text_counter(out, &row->column, place.column);
+  form_put(out, form, HOLE_COLUMN);
+  put_inputs(w, rows, node);
+  form_put(out, form, HOLE_INPUTS);
+  put_warnings(w, index, &rows->warning);
+  form_put(out, form, HOLE_WARNINGS);
 }
 
 void writer_put_layers(struct writer *w) {
-  size_t warning = 0;
-  struct memos *memos = ARENA_NEW(w->json.out->arena, struct memos);
+  struct rows *rows = ARENA_NEW(w->json.out->arena, struct rows);
   json_put_key(&w->json, "layers");
   json_put_open(&w->json, '[');
   for (size_t i = 0; i < w->c->model->nodes.count; i++)
-    put_layer(w, memos, (int64_t)i, &warning);
+    put_layer(w, rows, (int64_t)i);
   json_put_close(&w->json, ']');
 }

@@ -238,35 +238,72 @@ void writer_put_training(struct writer *w) {
 /* Where buffers lie, and how many bytes they have: mostly as others have. */
 enum { PLACES = 64 };
 
+enum { HOLE_NAME, HOLE_LAYER, HOLE_FIRST, HOLE_LAST };
+
 struct place {
-  int64_t offset, bytes;
-  struct text text; /* of both members; without room: none yet */
+  const struct arena_buffer *buffer; /* NULL: none yet */
+  struct form form;
+  struct names names;
 };
 
-static void put_place(struct writer *w, struct place *places,
-                      const struct arena_buffer *buffer) {
-  uint64_t hash = (uint64_t)buffer->offset ^ (uint64_t)buffer->bytes << 1;
-  struct place *place = &places[(hash ^ hash >> 12) % PLACES];
+struct places {
+  struct place at[PLACES];
+  struct counter layer, first, last;
+};
+
+static bool same_place(const struct arena_buffer *a,
+                       const struct arena_buffer *b) {
+  return a->offset == b->offset && a->bytes == b->bytes && a->part == b->part;
+}
+
+static void write_place(struct writer *w, struct place *place,
+                        const struct arena_buffer *buffer) {
+  struct form *form = &place->form;
   struct json *json = &w->json;
-  struct text *out = json->out;
-  if (!place->text.room || place->offset != buffer->offset ||
-      place->bytes != buffer->bytes) {
-    place->offset = buffer->offset;
-    place->bytes = buffer->bytes;
-    place->text.arena = out->arena;
-    place->text.length = 0;
-    json->out = &place->text;
-    json_member_int(json, "offset", buffer->offset);
-    json_member_int(json, "bytes", buffer->bytes);
-    json->out = out;
-  }
-  text_puts(out, text_slice(&place->text));
+  struct text *out = form_begin(w, form);
+  place->buffer = buffer;
+  json_put_open(json, '{');
+  json_put_key(json, "name");
+  text_putc(json->out, '"');
+  form_hole(w, form);
+  if (buffer->part)
+    text_printf(json->out, ".%s", buffer->part);
+  text_putc(json->out, '"');
+  json_put_key(json, "layer");
+  form_hole(w, form);
+  json_member_int(json, "offset", buffer->offset);
+  json_member_int(json, "bytes", buffer->bytes);
+  json_put_key(json, "first");
+  form_hole(w, form);
+  json_put_key(json, "last");
+  form_hole(w, form);
+  json_put_close(json, '}');
+  form_end(w, form, out);
+}
+
+static void put_buffer(struct writer *w, struct places *places,
+                       const struct arena_buffer *buffer) {
+  uint64_t hash = (uint64_t)buffer->offset ^ (uint64_t)buffer->bytes << 1;
+  struct place *place = &places->at[(hash ^ hash >> 12) % PLACES];
+  const struct form *form = &place->form;
+  struct text *out = w->json.out;
+  if (!place->buffer || !same_place(place->buffer, buffer))
+    write_place(w, place, buffer);
+  form_open(w, form);
+  names_put(&place->names, out, w->c->model, buffer->node);
+  form_put(out, form, HOLE_NAME);
+  text_counter(out, &places->layer, buffer->node);
+  form_put(out, form, HOLE_LAYER);
+  text_counter(out, &places->first, buffer->first);
+  form_put(out, form, HOLE_FIRST);
+  text_counter(out, &places->last, buffer->last);
+  form_put(out, form, HOLE_LAST);
 }
 
 static void put_arena(struct writer *w) {
   const struct inference *f = &w->c->memory.inference;
   struct json *json = &w->json;
-  struct place *places = arena_alloc(json->out->arena, PLACES, sizeof *places);
+  struct places *places = ARENA_NEW(json->out->arena, struct places);
   json_put_key(json, "arena");
   json_put_open(json, '{');
   json_member_int(json, "bytes", f->plan.height);
@@ -275,19 +312,8 @@ static void put_arena(struct writer *w) {
   json_member_int(json, "align_bytes", w->c->settings->infer.align);
   json_put_key(json, "buffers");
   json_put_open(json, '[');
-  for (size_t i = 0; i < f->arena.count; i++) {
-    const struct arena_buffer *buffer = &f->arena.at[i];
-    json_put_open(json, '{');
-    model_put_name(&w->scratch, w->c->model, buffer->node);
-    if (buffer->part)
-      text_printf(&w->scratch, ".%s", buffer->part);
-    json_member_string(json, "name", writer_text(w));
-    json_member_int(json, "layer", buffer->node);
-    put_place(w, places, buffer);
-    json_member_int(json, "first", buffer->first);
-    json_member_int(json, "last", buffer->last);
-    json_put_close(json, '}');
-  }
+  for (size_t i = 0; i < f->arena.count; i++)
+    put_buffer(w, places, &f->arena.at[i]);
   json_put_close(json, ']');
   json_put_close(json, '}');
 }

@@ -12,6 +12,47 @@ struct writer {
   struct text scratch;
 };
 
+/*
+ * A row that is like many others: its text, with holes where they differ. It
+ * is put together from there; in a large net only few rows are written anew.
+ */
+enum { HOLES = 6 };
+
+struct form {
+  struct text text;
+  size_t ends[HOLES + 1]; /* of what stands before each hole, and of all */
+  size_t holes;
+  bool first; /* of its list, as form_begin() found it */
+};
+
+/*
+ * What is written until form_end() is the row of a form, the bracket that
+ * opens it at first. Returns where the writer wrote to.
+ */
+struct text *form_begin(struct writer *w, struct form *form);
+void form_hole(struct writer *w, struct form *form); /* of a value */
+void form_end(struct writer *w, struct form *form, struct text *out);
+
+/* What stands before the first hole; behind hole `hole`. */
+void form_open(struct writer *w, const struct form *form);
+
+static inline void form_put(struct text *out, const struct form *form,
+                            size_t hole) {
+  const size_t *end = &form->ends[hole];
+  text_bytes(out, form->text.at + end[0], end[1] - end[0]);
+}
+
+/* Names of nodes, of which one is mostly that before with another number. */
+struct names {
+  const struct node *like; /* NULL: nothing yet */
+  struct text stem;        /* what stands before its number */
+  struct counter number;
+};
+
+/* The name of a node; it has nothing that JSON escapes. */
+void names_put(struct names *names, struct text *out, const struct model *model,
+               int64_t node);
+
 /* The text made in `scratch`, which is then empty again. */
 struct slice writer_text(struct writer *w);
 

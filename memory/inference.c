@@ -138,16 +138,23 @@ static bool find_framework(const struct model *model,
   struct trace tape;
   struct trace_options options = {
       .profile = profile_at(settings->train.profile),
-      .in_place = settings->train.inplace == TOGGLE_ON};
-  struct simulation s = {.arena = &scratch,
-                         .trace = &tape,
-                         .model = model,
-                         .batch = settings->infer.batch,
-                         .element = settings->infer.dtype};
-  arena_open_in(&scratch, model->arena);
-  trace_model(&tape, model, &options, &scratch);
-  simulate(&s);
-  arena_close(&scratch);
+      .in_place = settings->train.inplace == TOGGLE_ON,
+      .leaps = true};
+  struct simulation run = {.arena = &scratch,
+                           .trace = &tape,
+                           .model = model,
+                           .skips = true,
+                           .batch = settings->infer.batch,
+                           .element = settings->infer.dtype},
+                    s;
+  do {
+    s = run;
+    arena_open_in(&scratch, model->arena);
+    trace_model(&tape, model, &options, &scratch);
+    simulate(&s);
+    arena_close(&scratch);
+    options.leaps = false; /* if it has to be run again */
+  } while (s.uneven);
   f->framework = s.forward.bytes;
   return !s.overflow;
 }

@@ -57,12 +57,36 @@ static void list_alive(const struct question *q, struct simulation *s) {
   qsort(list->at, list->count, sizeof *list->at, by_bytes);
 }
 
+/* Whether turns may be left out: nobody looks at the trace or at moments. */
+static bool may_leap(const struct question *q, const struct simulation *s) {
+  const struct train_settings *train = &q->settings->train;
+  return !s->lists && !fit_room(train) && !parallel_wanted(train) &&
+         !train->base && train->checkpoint == 0;
+}
+
+/* Traces and runs it, without leaving out any turns if that is uneven. */
+static bool measure(struct question *q, struct step *step, struct simulation *s,
+                    struct arena *lasting, struct arena *scratch) {
+  struct simulation run = *s;
+  step->leaps = may_leap(q, s);
+  checkpoint_choose(step, fit_room(&step->settings), lasting);
+  bool fits = step_measure(step, scratch, s, &q->memory->training);
+  if (!s->uneven)
+    return fits;
+  memset(s->saved_by_node, 0, q->model->nodes.count * sizeof *s->saved_by_node);
+  *s = run;
+  step->leaps = false;
+  step_trace(step, lasting);
+  return step_measure(step, scratch, s, &q->memory->training);
+}
+
 /* The step is traced in `lasting`; what else it takes is in `scratch`. */
 static bool find_training(struct question *q, struct arena *lasting,
                           struct arena *scratch) {
   struct memory *m = q->memory;
   struct step *step = ARENA_NEW(lasting, struct step);
   struct simulation s = {.saved_by_node = m->saved_by_node,
+                         .skips = true,
                          .lists = q->timeline ||
                                   q->model->nodes.count <= LISTED_NODES};
   if (q->timeline) {
@@ -73,8 +97,7 @@ static bool find_training(struct question *q, struct arena *lasting,
   step->settings = q->settings->train;
   step->runs = ARENA_NEW(lasting, struct runs); /* parts run again and again */
   step->runs->arena = lasting;
-  checkpoint_choose(step, fit_room(&step->settings), lasting);
-  if (!step_measure(step, scratch, &s, &m->training))
+  if (!measure(q, step, &s, lasting, scratch))
     return false;
   m->step = step;
   m->extra_macs = step->extra_macs;
@@ -158,7 +181,7 @@ bool memory_simulate(const struct model *model,
                      const struct train_settings *train, struct arena *arena,
                      struct simulated *simulated) {
   struct step step = {.model = model, .settings = *train};
-  struct simulation s = {0};
+  struct simulation s = {.skips = true};
   *simulated = (struct simulated){0};
   checkpoint_choose(&step, fit_room(&step.settings), arena);
   simulated->extra_macs = step.extra_macs;
@@ -225,10 +248,10 @@ static int64_t most_stages(const struct model *model,
     struct simulated trial;
     other.pipeline = stages;
     arena_open_in(&scratch, model->arena);
-    enough = memory_simulate(model, &other, &scratch, &trial) &&
-             (int64_t)trial.parallel.stages.count == stages &&
-             (int64_t)trial.parallel.stages.at[0].part_count ==
-                 stage_parts(train);
+    enough =
+        memory_simulate(model, &other, &scratch, &trial) &&
+        (int64_t)trial.parallel.stages.count == stages &&
+        (int64_t)trial.parallel.stages.at[0].part_count == stage_parts(train);
     arena_close(&scratch);
   }
   return stages;
@@ -279,13 +302,12 @@ static bool enough_parts(const struct model *model,
   struct span place = given_train(model, settings, "virtual_stages");
   if (stage_parts(train) == 1 || p->stages.at[0].part_count > 1)
     return true;
-  struct diagnostic *d = diag(
-      diags, OUT_OF_RANGE, place,
-      "%lld stages of %lld parts, but the net can be cut into %zu only",
-      (long long)train->pipeline, (long long)stage_parts(train), p->units);
-  int64_t most = train->schedule == PIPELINE_ZB_V
-                     ? 1
-                     : most_parts(model, train, p->units);
+  struct diagnostic *d =
+      diag(diags, OUT_OF_RANGE, place,
+           "%lld stages of %lld parts, but the net can be cut into %zu only",
+           (long long)train->pipeline, (long long)stage_parts(train), p->units);
+  int64_t most =
+      train->schedule == PIPELINE_ZB_V ? 1 : most_parts(model, train, p->units);
   if (most > 1)
     given_help(d, place,
                "`virtual_stages=%lld` is the most of %lld stages; or a shorter "

@@ -37,12 +37,28 @@ const struct shape **model_layer_room(const struct model *model) {
                      sizeof(const struct shape *));
 }
 
+size_t model_params_alike(const struct model *model, size_t first,
+                          size_t end) {
+  const struct model_param *a = &model->params.at[first], *b = a + 1;
+  size_t count = 1;
+  for (; first + count < end && !a->shared; count++, b++)
+    if (b->count != a->count || b->matrix != a->matrix || b->rank != a->rank ||
+        b->buffer != a->buffer || b->fixed != a->fixed ||
+        b->train_only != a->train_only || b->shared)
+      break;
+  return count;
+}
+
 /* Names */
 
-void name_put(struct text *out, const struct node_name *name) {
+static void put_stem(struct text *out, const struct node_name *name) {
   text_puts(out, name_text(name));
   if (name->repeated)
     text_putc(out, '_');
+}
+
+void name_put(struct text *out, const struct node_name *name) {
+  put_stem(out, name);
   if (name->ordinal)
     text_int(out, name->ordinal);
 }
@@ -61,7 +77,7 @@ void model_put_group_name(struct text *out, const struct model *model,
   name_put(out, &model->groups.at[group].name);
 }
 
-void model_put_name(struct text *out, const struct model *model,
+void model_put_stem(struct text *out, const struct model *model,
                     int64_t index) {
   const struct node *node = &model->nodes.at[index];
   if (node->head != index) {
@@ -70,7 +86,15 @@ void model_put_name(struct text *out, const struct model *model,
   } else {
     put_prefix(out, model, node->group);
   }
-  name_put(out, &node->name);
+  put_stem(out, &node->name);
+}
+
+void model_put_name(struct text *out, const struct model *model,
+                    int64_t index) {
+  const struct node *node = &model->nodes.at[index];
+  model_put_stem(out, model, index);
+  if (node->name.ordinal)
+    text_int(out, node->name.ordinal);
 }
 
 /* Layers as they are written, with values for names */

@@ -126,6 +126,16 @@ struct model_param_choice {
   bool given;                   /* by -D */
 };
 
+/*
+ * Layers [first, first + length * count): behind the first turn each is like
+ * the one `length` before it, and reads the same as that, or what is as far
+ * before it. What a turn makes is read in it and in the next one alone, and
+ * its parameters are its own; but for the last.
+ */
+struct node_turns {
+  int64_t first, length, count;
+};
+
 struct model {
   struct arena *arena;
   struct slice name;
@@ -145,6 +155,7 @@ struct model {
   uint32_t *like;
   struct cost total;
   struct cost predicted; /* without layers that only training runs */
+  VEC(struct node_turns) turns; /* after node_turns_find; apart, in order */
   VEC(struct node_warning) warnings; /* in the order of the nodes */
   const struct progress *progress;   /* told of long searches; or NULL */
 };
@@ -169,6 +180,9 @@ static inline int64_t node_input(const struct model *model,
   return model->inputs.at[node->first_input + (size_t)i];
 }
 
+/* How many parameters from one on are alike and shared with none before. */
+size_t model_params_alike(const struct model *model, size_t first, size_t end);
+
 /* What a node costs, after cost_find. */
 static inline const struct cost *model_cost(const struct model *model,
                                             int64_t node) {
@@ -186,6 +200,10 @@ void name_put(struct text *out, const struct node_name *name);
 
 /* stem.conv1 */
 void model_put_name(struct text *out, const struct model *model, int64_t node);
+
+/* stem.conv, or stem.conv_: without the number of its last part */
+void model_put_stem(struct text *out, const struct model *model, int64_t node);
+
 void model_put_group_name(struct text *out, const struct model *model,
                           int64_t group);
 

@@ -282,19 +282,21 @@ bool optimizer_cost(const struct model *model, const struct param_range *range,
   struct state state = state_of(train, cost);
   struct model_param last = {0};
   *cost = (struct optimizer_cost){.state = f->quantized ? ADAM8BIT_MAPS : 0};
+  bool apart = range->only || range->share; /* each has a size of its own */
   state.params = 0;
-  for (size_t i = range->first; i < range->end; i++) {
+  for (size_t i = range->first, alike; i < range->end; i += alike) {
+    alike = apart ? 1 : model_params_alike(model, i, range->end);
     if (!is_meant(range, i, &model->params.at[i]))
       continue;
     struct model_param own = own_param(model, range, i);
     if (state.params && is_like(&last, &own)) {
-      state.params++;
+      state.params += (int64_t)alike;
       continue;
     }
     if (!step_params(&state, f, train, &last, &seen))
       return false;
     last = own;
-    state.params = 1;
+    state.params = (int64_t)alike;
   }
   return step_params(&state, f, train, &last, &seen) &&
          find_workspace(train, state.update, &seen, f, cost) &&

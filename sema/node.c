@@ -265,9 +265,9 @@ static const struct node *like_before(struct expander *e,
   for (int i = 0; same && i < input_count; i++)
     same = model->nodes.at[node_input(model, node, i)].out ==
            model->nodes.at[inputs[i]].out;
-  for (int i = 0; same && i < node->param_count; i++)
+  for (int i = 0; same && i < node->param_count; i += node->copies)
     same = !model->params.at[node->first_param + (size_t)i].shared;
-  return same ? node : NULL;
+  return same ? node : NULL; /* copies are alike */
 }
 
 static void copy_params(struct expander *e, const struct node *like,
@@ -275,11 +275,14 @@ static void copy_params(struct expander *e, const struct node *like,
   struct model *model = e->model;
   node->first_param = place(e, model->params.count);
   node->param_count = like->param_count;
-  for (int i = 0; i < like->param_count; i++) {
-    struct model_param param = model->params.at[like->first_param + (size_t)i];
-    param.same = place(e, model->params.count);
-    *VEC_PUSH(e->arena, &model->params) = param;
-  }
+  if (like->param_count == 0)
+    return;
+  size_t count = (size_t)like->param_count;
+  struct model_param *to = VEC_MORE(e->arena, &model->params, count);
+  place(e, model->params.count);
+  memcpy(to, model->params.at + like->first_param, count * sizeof *to);
+  for (size_t i = 0; i < count; i++)
+    to[i].same = node->first_param + (uint32_t)i;
 }
 
 /* Adds the node that applies `m` to the tensors `inputs`; makes it current. */

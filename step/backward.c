@@ -1,6 +1,6 @@
 /* Backward: gradients are made, summed and given on. */
 #include "base/check.h"
-#include "step/run.h"
+#include "step/leap.h"
 
 size_t run_new_buffer(struct run *run, int64_t node, int64_t bytes) {
   run_change(run, PART_TEMPORARY, bytes);
@@ -357,7 +357,13 @@ static void backward_segment(struct run *run, const struct segment *segment) {
 void run_backward(struct run *run) {
   const struct simulation *s = run->s;
   size_t last = s->segment_count;
+  leap_begin(run);
+  run_begin_back(run);
   for (size_t i = s->end; i > s->first && !s->overflow;) {
+    if (i == run->leap_at)
+      leap_pass(run);
+    if (i == run->due)
+      i = run_turn_back(run, i);
     if (run->leg > 0 && s->marks[run->leg - 1].op == i)
       run_pass_mark(run);
     while (last > 0 && s->segments[last - 1].first >= i)

@@ -1,7 +1,6 @@
 /* Simulation of one training step: what is alive after each operation. */
-#include "step/run.h"
-
 #include "base/check.h"
+#include "step/leap.h"
 
 /* Moments */
 
@@ -187,7 +186,12 @@ static void forward(struct run *run, const struct tape_op *op) {
 static void forward_all(struct run *run) {
   const struct simulation *s = run->s;
   size_t next = 0;
+  leap_begin(run);
   for (size_t i = s->first; i < s->end && !s->overflow; i++) {
+    if (i == run->leap_at)
+      leap_pass(run);
+    if (i == run->due)
+      i = run_turn_ahead(run, i);
     if (run->leg < s->mark_count && s->marks[run->leg].op == i)
       pass_forward(run);
     const struct segment *segment = run_segment_at(run, &next, i);
@@ -211,7 +215,7 @@ void run_segment_again(struct run *run, const struct segment *segment) {
 
 static void add_saved(struct run *run, int64_t node, int64_t bytes) {
   struct simulation *s = run->s;
-  if (!add_i64(s->saved, bytes, &s->saved))
+  if (!add_product_i64(bytes, leap_times(s->trace, node), &s->saved))
     s->overflow = true;
   else if (s->saved_by_node)
     s->saved_by_node[node] += bytes;
@@ -236,6 +240,8 @@ static void find_saved(struct run *run) {
     if (!run_segment_at(run, &next, i) && !tape->ops.at[i].facts->drops)
       add_saved(run, tape->ops.at[i].node,
                 run_stored_bytes(run, &tape->ops.at[i]));
+  if (run->s->saved_by_node)
+    leap_spread(run->s->trace, run->s->saved_by_node);
 }
 
 static void widen(struct run *run, size_t value) {
@@ -309,11 +315,13 @@ void simulate(struct simulation *s) {
     s->end = run.tape->ops.count;
   bool to_the_end = s->end == run.tape->ops.count;
   begin(&run);
-  find_saved(&run);
+  if (run.tape->training)
+    find_saved(&run);
   if (s->saves_only)
     return;
   if (s->own_inputs && s->first < s->end)
     receive_inputs(&run);
+  run_find_skips(&run);
   forward_all(&run);
   run.now.phase = PHASE_BACKWARD;
   for (size_t i = 0; i < s->trace->ends.count && to_the_end; i++)

@@ -82,6 +82,7 @@ struct simulation {
   moment_fn *each;   /* called at every moment; may be NULL */
   void *user;
   bool saves_only;    /* what is kept is found, and nothing runs */
+  bool skips;         /* turns that are alike need not all run */
   bool lists;         /* the tensors at the peak are collected */
   int64_t most;       /* bytes; more than these count as too many; 0: any */
   struct mark *marks; /* in order; what is there is filled in */
@@ -96,6 +97,7 @@ struct simulation {
   int64_t *saved_by_node;          /* NULL: not asked for */
   VEC(struct alive) alive; /* at the peak of the passes, if it was asked for */
   bool overflow;           /* a sum passed 2^63 - 1, or `most` */
+  bool uneven; /* the trace must not leave out any turns: it did overflow */
 };
 
 /*

@@ -157,7 +157,8 @@ void step_trace(struct step *step, struct arena *arena) {
                                   .loss = train->loss,
                                   .loss_chunks = train->loss_chunks,
                                   .ranges = step->ranges.at,
-                                  .range_count = step->ranges.count};
+                                  .range_count = step->ranges.count,
+                                  .leaps = step->leaps};
   size_t done = 0;
   trace_model(&step->trace, step->model, &options, arena);
   pack_matrices(step, arena);
@@ -173,9 +174,10 @@ void step_trace(struct step *step, struct arena *arena) {
   add_cores(step, done, step->trace.tape.ops.count, arena);
 }
 
-/* Adds what an allocator makes a tensor larger by. */
-static bool add_rounding(struct training *t, int64_t bytes) {
-  return add_i64(t->rounding, allocation_rest(t->profile, bytes), &t->rounding);
+/* Adds what an allocator makes so many tensors larger by. */
+static bool add_rounding(struct training *t, int64_t bytes, size_t times) {
+  return add_product_i64(allocation_rest(t->profile, bytes), (int64_t)times,
+                         &t->rounding);
 }
 
 /*
@@ -185,18 +187,20 @@ static bool add_rounding(struct training *t, int64_t bytes) {
 static bool rounding_bytes(const struct step *step, struct training *t) {
   const struct model *model = step->model;
   const struct train_settings *train = &step->settings;
-  for (size_t i = 0; i < model->params.count; i++) {
+  for (size_t i = 0, alike; i < model->params.count; i += alike) {
     const struct model_param *param = &model->params.at[i];
     int64_t bytes;
+    alike =
+        step->packed ? 1 : model_params_alike(model, i, model->params.count);
     if (!param->shared && (!step_param_bytes(step, i, param->count, &bytes) ||
-                           !add_rounding(t, bytes)))
+                           !add_rounding(t, bytes, alike)))
       return false;
   }
   for (size_t i = 0; i < model->sources.count; i++) {
     const struct node *node = &model->nodes.at[model->sources.at[i]];
     int64_t bytes;
     if (!shape_bytes(node->out, train->dtype, &bytes) ||
-        !mul_i64(bytes, train->batch, &bytes) || !add_rounding(t, bytes))
+        !mul_i64(bytes, train->batch, &bytes) || !add_rounding(t, bytes, 1))
       return false;
   }
   return true;
@@ -311,7 +315,7 @@ bool step_measure(const struct step *step, struct arena *arena,
 int64_t step_peak(const struct step *step, int64_t most, struct arena *arena,
                   struct peak_line *line) {
   struct arena scratch;
-  struct simulation s = {.most = most};
+  struct simulation s = {.most = most, .skips = true};
   struct training training;
   arena_open_in(&scratch, arena);
   bool fits = step_measure(step, &scratch, &s, &training);

@@ -43,6 +43,7 @@ struct step {
   int64_t extra_macs;            /* that are computed once more, a sample */
   bool *packed;      /* by parameter: it is stored as `base=` says */
   struct runs *runs; /* of parts, which a search remembers; NULL: nothing */
+  bool leaps;        /* turns that are alike may be left out of the trace */
 };
 
 /* Records a step, with the ranges that are checkpointed. */

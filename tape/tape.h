@@ -251,6 +251,18 @@ struct tape {
   int node_param_count;
 };
 
+/* How long the tape's arrays are. */
+struct tape_marks {
+  size_t values, storages, ops, ins, saved, params, parts;
+};
+
+static inline struct tape_marks tape_marks(const struct tape *tape) {
+  return (struct tape_marks){tape->values.count, tape->storages.count,
+                             tape->ops.count,    tape->ins.count,
+                             tape->saved.count,  tape->params.count,
+                             tape->parts.count};
+}
+
 /* The value that is an operation's input `i`. */
 static inline size_t tape_input(const struct tape *tape,
                                 const struct tape_op *op, int i) {
@@ -315,6 +327,12 @@ struct strides tape_strides(const struct tape *tape, size_t value);
 
 /* The same from their place in the tape's numbers. */
 struct strides tape_strides_at(const struct tape *tape, size_t place);
+
+/* Whether what is at both places says the same. */
+bool tape_same_strides(const struct tape *tape, size_t a, size_t b);
+
+/* Whether two operations compute the same, if the tape lowers. */
+bool tape_same_lowered(const struct tape *tape, size_t a, size_t b);
 
 /* Sees a value that the layer has just made with other sizes. */
 void tape_see(struct tape *tape, size_t value, const struct strides *strides);
