@@ -8,7 +8,7 @@ struct text *form_begin(struct writer *w, struct form *form) {
   form->holes = 0;
   form->first = w->json.first;
   w->json.out = &form->text;
-  w->json.first = true; /* form_put() parts the rows */
+  w->json.first = true; /* form_open() parts the rows */
   return out;
 }
 
@@ -24,13 +24,12 @@ void form_end(struct writer *w, struct form *form, struct text *out) {
   w->json.first = form->first;
 }
 
-void form_put(struct writer *w, const struct form *form, size_t part) {
-  size_t begin = part ? form->ends[part - 1] : 0;
+void form_open(struct writer *w, const struct form *form) {
   struct json *json = &w->json;
-  if (part == 0 && !json->first)
+  if (!json->first)
     text_put(json->out, json->depth >= json->inline_depth ? ", " : ",");
   json->first = false;
-  text_bytes(json->out, form->text.at + begin, form->ends[part] - begin);
+  text_bytes(json->out, form->text.at, form->ends[0]);
 }
 
 static bool same_stem(const struct node *a, const struct node *b) {

@@ -165,7 +165,14 @@ static void put_facts(struct writer *w, const struct node *node) {
 /* Rows that others are like. */
 enum { FORMS = 64, FEW_INPUTS = 4 };
 
-enum { HOLE_INDEX, HOLE_NAME, HOLE_LINE, HOLE_COLUMN, HOLE_INPUTS };
+enum {
+  HOLE_INDEX,
+  HOLE_NAME,
+  HOLE_LINE,
+  HOLE_COLUMN,
+  HOLE_INPUTS,
+  HOLE_WARNINGS,
+};
 
 struct row {
   const struct node *node; /* whose row it was last; NULL: none yet */
@@ -257,6 +264,7 @@ static void put_layer(struct writer *w, struct rows *rows, int64_t index) {
   const struct model *model = w->c->model;
   const struct node *node = &model->nodes.at[index];
   struct row *row = &rows->at[model->like[index] % FORMS];
+  const struct form *form = &row->form;
   struct text *out = w->json.out;
   struct position place = row->place;
   if (!row->node || row->node->span.begin != node->span.begin)
@@ -266,19 +274,19 @@ static void put_layer(struct writer *w, struct rows *rows, int64_t index) {
     write_form(w, row, node, place.source);
   row->node = node;
   row->place = place;
-  form_put(w, &row->form, HOLE_INDEX);
+  form_open(w, form);
   text_counter(out, &rows->index, index);
-  form_put(w, &row->form, HOLE_NAME);
+  form_put(out, form, HOLE_INDEX);
   names_put(&row->names, out, model, index);
-  form_put(w, &row->form, HOLE_LINE);
+  form_put(out, form, HOLE_NAME);
   text_counter(out, &row->line, place.line);
-  form_put(w, &row->form, HOLE_COLUMN);
+  form_put(out, form, HOLE_LINE);
   text_counter(out, &row->column, place.column);
-  form_put(w, &row->form, HOLE_INPUTS);
+  form_put(out, form, HOLE_COLUMN);
   put_inputs(w, rows, node);
-  form_put(w, &row->form, HOLE_INPUTS + 1);
+  form_put(out, form, HOLE_INPUTS);
   put_warnings(w, index, &rows->warning);
-  form_put(w, &row->form, HOLE_INPUTS + 2);
+  form_put(out, form, HOLE_WARNINGS);
 }
 
 void writer_put_layers(struct writer *w) {

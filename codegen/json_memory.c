@@ -285,18 +285,19 @@ static void put_buffer(struct writer *w, struct places *places,
                        const struct arena_buffer *buffer) {
   uint64_t hash = (uint64_t)buffer->offset ^ (uint64_t)buffer->bytes << 1;
   struct place *place = &places->at[(hash ^ hash >> 12) % PLACES];
+  const struct form *form = &place->form;
   struct text *out = w->json.out;
   if (!place->buffer || !same_place(place->buffer, buffer))
     write_place(w, place, buffer);
-  form_put(w, &place->form, HOLE_NAME);
+  form_open(w, form);
   names_put(&place->names, out, w->c->model, buffer->node);
-  form_put(w, &place->form, HOLE_LAYER);
+  form_put(out, form, HOLE_NAME);
   text_counter(out, &places->layer, buffer->node);
-  form_put(w, &place->form, HOLE_FIRST);
+  form_put(out, form, HOLE_LAYER);
   text_counter(out, &places->first, buffer->first);
-  form_put(w, &place->form, HOLE_LAST);
+  form_put(out, form, HOLE_FIRST);
   text_counter(out, &places->last, buffer->last);
-  form_put(w, &place->form, HOLE_LAST + 1);
+  form_put(out, form, HOLE_LAST);
 }
 
 static void put_arena(struct writer *w) {

@@ -33,8 +33,14 @@ struct text *form_begin(struct writer *w, struct form *form);
 void form_hole(struct writer *w, struct form *form); /* of a value */
 void form_end(struct writer *w, struct form *form, struct text *out);
 
-/* What stands before hole `part`, or behind the last one. */
-void form_put(struct writer *w, const struct form *form, size_t part);
+/* What stands before the first hole; behind hole `hole`. */
+void form_open(struct writer *w, const struct form *form);
+
+static inline void form_put(struct text *out, const struct form *form,
+                            size_t hole) {
+  const size_t *end = &form->ends[hole];
+  text_bytes(out, form->text.at + end[0], end[1] - end[0]);
+}
 
 /* Names of nodes, of which one is mostly that before with another number. */
 struct names {
