@@ -6,6 +6,7 @@
 #include "library/budget.h"
 #include "lint/lint.h"
 #include "model/degrees.h"
+#include "model/node_turns.h"
 #include "serving/serving.h"
 
 /* The file's name without folders and suffix. */
@@ -156,6 +157,7 @@ static void find_memory(struct netc *netc) {
   if (!serving_check(&load->model, settings, &load->diags) ||
       !memory_matters(netc))
     return;
+  node_turns_find(&load->model);
   if (memory_find(&load->model, settings, netc->timeline, &load->diags,
                   &load->compiled.memory))
     load->compiled.model = &load->model;

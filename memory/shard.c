@@ -279,4 +279,5 @@ void shard_trace(struct trace *trace, const struct model *model,
     divide_op(&s, i);
   share_params(&s, train->expert_parallel);
   share_copies(&s);
+  trace->turns.count = 0; /* what each has become nobody has compared */
 }

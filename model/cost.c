@@ -90,37 +90,70 @@ static bool same_layer(const struct model *model, int64_t a, int64_t b) {
   return true;
 }
 
-/* The same for nodes that are. */
-static size_t layer_hash(const struct node *node) {
-  const char *name = node->kind->name; /* of at least one letter */
-  size_t hash = node->kind->args_size + (size_t)node->input_count;
-  for (int i = 0; i < node->out->rank; i++)
-    hash = hash * 31 + (size_t)node->out->dim[i];
-  hash = (hash * 31 + (size_t)name[0]) * 31 + (size_t)name[1];
-  return hash ^ hash >> 7;
+enum { HASHED = 16 }; /* words of a layer's arguments, the first */
+
+static void mix(uint64_t *hash, int64_t word) {
+  *hash = (*hash ^ (uint64_t)word) * 0x9e3779b97f4a7c15;
+  *hash ^= *hash >> 32;
 }
 
-enum { MEMOS = 64 }; /* layers that take turns */
+/* The same for nodes that are. */
+static uint64_t layer_hash(const struct model *model, const struct node *node) {
+  const char *name = node->kind->name; /* of at least one letter */
+  uint64_t hash = (uint64_t)name[0] << 8 | (uint64_t)name[1];
+  for (int i = 0; i < node->out->rank; i++)
+    mix(&hash, node->out->dim[i]);
+  if (node->input_count)
+    mix(&hash, shape_channels(model_input(model, node)));
+  if (node->param_count)
+    mix(&hash, model->params.at[node->first_param].count);
+  int64_t word;
+  size_t words = node->kind->args_size / sizeof word;
+  for (size_t i = 0; i < words && i < HASHED; i++) {
+    memcpy(&word, (const char *)node->args + i * sizeof word, sizeof word);
+    mix(&hash, word);
+  }
+  return hash;
+}
+
+enum {
+  MEMOS = 128, /* sets of layers that take turns, with hashes that end alike */
+  WAYS = 4,    /* in a set */
+};
+
+struct memo {
+  uint64_t hash;
+  int64_t node; /* from 1; 0: none */
+};
+
+static bool costs_alike(const struct model *model, int64_t a, int64_t b) {
+  const struct node *x = &model->nodes.at[a], *y = &model->nodes.at[b];
+  return x->active == y->active && x->train_only == y->train_only &&
+         same_layer(model, a, b);
+}
 
 /* Gives a node the costs of one like it, if there was one of late. */
 static bool costs_the_same(const struct model *model, int64_t index,
-                           int64_t *memos) {
-  const struct node *node = &model->nodes.at[index];
-  int64_t *memo = &memos[layer_hash(node) % MEMOS], other = *memo - 1;
-  *memo = index + 1;
-  if (other < 0 || !same_layer(model, other, index) ||
-      model->nodes.at[other].active != node->active ||
-      model->nodes.at[other].train_only != node->train_only)
-    return false;
-  model->like[index] = model->like[other];
-  return true;
+                           struct memo (*memos)[WAYS]) {
+  uint64_t hash = layer_hash(model, &model->nodes.at[index]);
+  struct memo *set = memos[hash % MEMOS];
+  for (int i = 0; i < WAYS; i++) {
+    int64_t other = set[i].node - 1;
+    if (other < 0 || set[i].hash != hash || !costs_alike(model, other, index))
+      continue;
+    model->like[index] = model->like[other];
+    return true;
+  }
+  memmove(set + 1, set, (WAYS - 1) * sizeof *set);
+  set[0] = (struct memo){hash, index + 1};
+  return false;
 }
 
 bool cost_find(struct model *model, const struct settings *settings,
                struct diags *diags) {
   const struct shape **in = model_layer_room(model);
   struct terms terms = {.arena = model->arena};
-  int64_t memos[MEMOS] = {0}; /* by hash: a node, from 1 */
+  struct memo memos[MEMOS][WAYS] = {0};
   model->like =
       arena_alloc(model->arena, model->nodes.count + 1, sizeof *model->like);
   model->costs.count = 0;

@@ -113,6 +113,16 @@ struct model_param_choice {
   bool given;                   /* by -D */
 };
 
+/*
+ * Layers [first, first + length * count): behind the first turn each is like
+ * the one `length` before it, and reads the same as that, or what is as far
+ * before it. What a turn makes is read in it and in the next one alone, and
+ * its parameters are its own; but for the last.
+ */
+struct node_turns {
+  int64_t first, length, count;
+};
+
 struct model {
   struct arena *arena;
   struct slice name;
@@ -132,6 +142,7 @@ struct model {
   uint32_t *like;
   struct cost total;
   struct cost predicted; /* without layers that only training runs */
+  VEC(struct node_turns) turns; /* after node_turns_find; apart, in order */
   VEC(struct node_warning) warnings; /* in the order of the nodes */
   const struct progress *progress;   /* told of long searches; or NULL */
 };

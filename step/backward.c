@@ -356,9 +356,12 @@ void run_backward(struct run *run) {
   const struct simulation *s = run->s;
   size_t last = s->segment_count;
   leap_begin(run);
+  run_begin_back(run);
   for (size_t i = s->end; i > s->first && !s->overflow;) {
     if (i == run->leap_at)
       leap_pass(run);
+    if (i == run->due)
+      i = run_turn_back(run, i);
     if (run->leg > 0 && s->marks[run->leg - 1].op == i)
       run_pass_mark(run);
     while (last > 0 && s->segments[last - 1].first >= i)

@@ -10,11 +10,6 @@ enum {
   MOST_INPUTS = 4, /* of a layer that is echoed */
 };
 
-/* How long the tape's arrays are. */
-struct marks {
-  size_t values, storages, ops, ins, saved, params, parts;
-};
-
 /* An input as it was before the layer recorded. */
 struct seen {
   size_t at; /* the value */
@@ -30,7 +25,7 @@ struct fragment {
   bool in_place;
   const struct share *share; /* of experts */
   struct seen in[MOST_INPUTS];
-  struct marks first, end;
+  struct tape_marks first, end;
   size_t out;
 };
 
@@ -51,26 +46,12 @@ struct echo *echo_open(struct tape *tape, const struct model *model) {
   return echo;
 }
 
-static struct marks marks_of(const struct tape *tape) {
-  return (struct marks){tape->values.count, tape->storages.count,
-                        tape->ops.count,    tape->ins.count,
-                        tape->saved.count,  tape->params.count,
-                        tape->parts.count};
-}
-
 /* Whether an input is for the layer what that of the other one was. */
 
 static struct seen look_at(const struct tape *tape, size_t value) {
   const struct tape_value *at = &tape->values.at[value];
   return (struct seen){value, *at, tape->storages.at[at->storage],
                        at->storage >= tape->fence};
-}
-
-static bool lies_alike(const struct tape *tape, size_t a, size_t b) {
-  if (!tape->lowers || a == b)
-    return true; /* there may be no numbers at all */
-  const int64_t *x = tape->numbers.at + a, *y = tape->numbers.at + b;
-  return (*x == *y && memcmp(x, y, (size_t)(2 + 2 * *x) * sizeof *x) == 0);
 }
 
 static bool same_input(const struct tape *tape, const struct seen *seen,
@@ -84,8 +65,9 @@ static bool same_input(const struct tape *tape, const struct seen *seen,
          a->strided == b->strided && a->still == b->still &&
          a->turned == b->turned && a->part == b->part &&
          a->shared == b->shared && !b->param && !y->weight &&
-         lies_alike(tape, a->strides, b->strides) && x->owned == y->owned &&
-         x->saved == y->saved && (x->pending <= 1) == (y->pending <= 1) &&
+         tape_same_strides(tape, a->strides, b->strides) &&
+         x->owned == y->owned && x->saved == y->saved &&
+         (x->pending <= 1) == (y->pending <= 1) &&
          seen->behind_fence == (b->storage >= tape->fence);
 }
 
@@ -110,7 +92,7 @@ struct copy {
   const struct fragment *f;
   const struct node *from, *to;
   const size_t *in;
-  struct marks now;
+  struct tape_marks now;
 };
 
 /* What stands for a value, or a storage; SIZE_MAX: nothing does. */
@@ -142,7 +124,7 @@ static size_t param_for(const struct copy *c, size_t param) {
 /* Whether all that it refers to is its own, or one of its inputs. */
 static bool is_closed(const struct copy *c) {
   const struct tape *tape = c->echo->tape;
-  const struct marks *first = &c->f->first, *end = &c->f->end;
+  const struct tape_marks *first = &c->f->first, *end = &c->f->end;
   bool closed =
       value_for(c, c->f->out) != SIZE_MAX && tape->parts.count == first->parts;
   for (size_t i = first->values; i < end->values; i++) {
@@ -241,7 +223,7 @@ static uint32_t moved(size_t from, size_t to) {
 
 static void copy_ops(const struct copy *c) {
   struct tape *tape = c->echo->tape;
-  const struct marks *first = &c->f->first, *now = &c->now;
+  const struct tape_marks *first = &c->f->first, *now = &c->now;
   size_t count = c->f->end.ops - first->ops;
   if (count == 0)
     return;
@@ -283,7 +265,7 @@ size_t echo_node(struct echo *echo, int64_t index, const size_t *in) {
       !same_inputs(tape, f, in, node->input_count))
     return SIZE_MAX;
   struct copy copy = {echo, f,  &echo->model->nodes.at[f->node],
-                      node, in, marks_of(tape)};
+                      node, in, tape_marks(tape)};
   copy_storages(&copy);
   copy_values(&copy);
   copy_saved(&copy);
@@ -292,7 +274,7 @@ size_t echo_node(struct echo *echo, int64_t index, const size_t *in) {
   copy_ops(&copy);
   if (tape->lowers)
     copy_lowered(&copy);
-  struct marks end = marks_of(tape);
+  struct tape_marks end = tape_marks(tape);
   tape_place(tape,
              end.values | end.storages | end.ins | end.saved | end.params);
   return value_for(&copy, f->out);
@@ -312,7 +294,7 @@ void echo_begin(struct echo *echo, int64_t index, const size_t *in) {
   f->node = index;
   f->in_place = tape->in_place;
   f->share = tape->share;
-  f->first = marks_of(tape);
+  f->first = tape_marks(tape);
   for (int i = 0; i < node->input_count; i++)
     f->in[i] = look_at(tape, in[i]);
   echo->open = f;
@@ -327,7 +309,7 @@ void echo_end(struct echo *echo, size_t out) {
   for (int i = 0; i < node->input_count; i++)
     in[i] = f->in[i].at;
   f->out = out;
-  f->end = marks_of(echo->tape);
+  f->end = tape_marks(echo->tape);
   struct copy itself = {echo, f, node, node, in, f->first};
   f->there = is_closed(&itself);
 }

@@ -4,28 +4,51 @@
 #include "base/check.h"
 
 /* Turns that are traced, before a leap and behind it. */
-enum { FRONT = 4, BACK = 3 };
+enum { FRONT = 4, BACK = 3, LEAST = FRONT + BACK + 1 };
 
 /* Tracing */
 
 struct leaping {
   struct trace *trace;
   const struct model *model;
-  struct turns_list all;
-  size_t next;
+  size_t next;               /* of the model's turns */
   struct tape_marks at[3];   /* before the last two turns, and now */
   struct tape_storage *left; /* of the first of these, as it left them */
 };
 
+/* Those from a place on that are worth a leap; NULL: none are. */
+static const struct node_turns *next_turns(const struct model *model,
+                                           size_t *next) {
+  for (; *next < model->turns.count; ++*next)
+    if (model->turns.at[*next].count >= LEAST)
+      return &model->turns.at[*next];
+  return NULL;
+}
+
+/* What is in front of all turns is not as far before each of them. */
+static bool reads_far(const struct model *model,
+                      const struct node_turns *turns) {
+  int64_t begin = turns->first + turns->length;
+  for (int64_t i = begin; i < begin + turns->length; i++) {
+    const struct node *node = &model->nodes.at[i];
+    for (int k = 0; k < node->input_count; k++)
+      if (node_input(model, node, k) < turns->first)
+        return true;
+  }
+  return false;
+}
+
 struct leaping *leap_open(struct trace *trace, const struct model *model,
-                          const int32_t *readers) {
-  struct arena *arena = trace->tape.arena;
-  struct turns_list all = {0};
-  turns_find(model, readers, arena, &all);
-  if (all.count == 0)
+                          const struct trace_options *options) {
+  const struct node_turns *turns;
+  size_t next = 0;
+  if (!options->leaps || options->range_count || !next_turns(model, &next))
     return NULL;
-  struct leaping *leaping = ARENA_NEW(arena, struct leaping);
-  *leaping = (struct leaping){.trace = trace, .model = model, .all = all};
+  for (; (turns = next_turns(model, &next)); next++)
+    if (reads_far(model, turns))
+      return NULL; /* such turns are copied */
+  struct leaping *leaping = ARENA_NEW(trace->tape.arena, struct leaping);
+  *leaping = (struct leaping){.trace = trace, .model = model};
   return leaping;
 }
 
@@ -101,7 +124,7 @@ static bool same_ops(const struct leaping *l, int64_t nodes) {
 }
 
 /* Whether the last two turns have done the same, and left the same behind. */
-static bool are_alike(const struct leaping *l, const struct turns *turns) {
+static bool are_alike(const struct leaping *l, const struct node_turns *turns) {
   const struct tape *tape = &l->trace->tape;
   const struct node *first = &l->model->nodes.at[turns->first];
   const struct tape_marks *a = &l->at[0], *b = &l->at[1];
@@ -115,7 +138,7 @@ static bool are_alike(const struct leaping *l, const struct turns *turns) {
          same_places(tape->params.at, a->params, b->params, params);
 }
 
-static void leave_out(struct leaping *l, const struct turns *turns,
+static void leave_out(struct leaping *l, const struct node_turns *turns,
                       int64_t count) {
   struct trace *trace = l->trace;
   const struct tape_marks *a = &l->at[1], *b = &l->at[2];
@@ -139,9 +162,9 @@ static void leave_out(struct leaping *l, const struct turns *turns,
 
 size_t leap_from(struct leaping *l, size_t node) {
   struct tape *tape = &l->trace->tape;
-  if (l->next == l->all.count)
+  const struct node_turns *turns = next_turns(l->model, &l->next);
+  if (!turns)
     return node;
-  const struct turns *turns = &l->all.at[l->next];
   int64_t passed = (int64_t)node - turns->first;
   if (passed < (FRONT - 2) * turns->length || passed % turns->length)
     return node;

@@ -38,6 +38,23 @@ enum change_of {
   CHANGES
 };
 
+/* A value's gradient: which buffer, from 1, and how it is used. */
+struct held_gradient {
+  size_t buffer;
+  bool turned;
+  int64_t bytes, users;
+};
+
+/* Turns that are not all run, and what was in front of the one at hand. */
+struct skip {
+  struct tape_turns turns; /* as many as there are in the part that runs */
+  size_t turn;             /* backward: the one at hand, or run */
+  struct held_gradient *held;       /* by value of a turn */
+  struct moment now, peak;
+  size_t peak_changes, changes, buffers;
+  int64_t cached;
+};
+
 struct run {
   struct simulation *s;
   const struct tape *tape;
@@ -63,6 +80,9 @@ struct run {
   size_t leap;       /* of the trace's, the next one */
   size_t leap_at;    /* leap_pass() comes next before this operation */
   struct left *left; /* as it was a turn before: leap.c */
+  VEC(struct skip) skips;
+  size_t skip; /* that is next */
+  size_t due;  /* the operation where it has to be asked */
 };
 
 static inline const struct tape_value *run_value_at(const struct run *run,
@@ -214,6 +234,21 @@ int64_t run_kept_bytes(struct run *run, const struct tape_op *op);
 
 /* A segment once more, now with all that its backward needs. */
 void run_segment_again(struct run *run, const struct segment *segment);
+
+/* Skips: skips.c */
+
+/* Finds them, and where the first one is due. */
+void run_find_skips(struct run *run);
+
+/*
+ * In front of operation `op`, where run->due is: the one to go on with, which
+ * is further ahead if turns are skipped.
+ */
+size_t run_turn_ahead(struct run *run, size_t op);
+
+/* The same backward, where what is behind `op` has been run. */
+void run_begin_back(struct run *run);
+size_t run_turn_back(struct run *run, size_t op);
 
 /* Backward: backward.c */
 

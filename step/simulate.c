@@ -169,6 +169,8 @@ static void forward_all(struct run *run) {
   for (size_t i = s->first; i < s->end && !s->overflow; i++) {
     if (i == run->leap_at)
       leap_pass(run);
+    if (i == run->due)
+      i = run_turn_ahead(run, i);
     if (run->leg < s->mark_count && s->marks[run->leg].op == i)
       pass_forward(run);
     const struct segment *segment = run_segment_at(run, &next, i);
@@ -303,6 +305,7 @@ void simulate(struct simulation *s) {
     return;
   if (s->own_inputs && s->first < s->end)
     receive_inputs(&run);
+  run_find_skips(&run);
   forward_all(&run);
   run.now.phase = PHASE_BACKWARD;
   for (size_t i = 0; i < s->trace->ends.count && to_the_end; i++)

@@ -3,6 +3,7 @@
 
 #include "base/check.h"
 #include "step/echo.h"
+#include "step/copies.h"
 #include "step/leap.h"
 
 enum { LOOKED_AT = 4 }; /* experts of a block one by one: the first, the last */
@@ -131,6 +132,16 @@ static void count_pending(struct tracing *t, size_t index, size_t front) {
         t->readers[index];
 }
 
+/* What it has recorded, and who will read it. */
+static void note_node(struct tracing *t, size_t i, size_t front) {
+  struct tape *tape = &t->trace->tape;
+  size_t value = t->trace->value_of[i];
+  if (value == UINT32_MAX)
+    return; /* it does not run */
+  tape->values.at[value].shared = t->readers[i] > 1;
+  count_pending(t, i, front);
+}
+
 /* `front`: of the block that it is in, or behind. */
 static void trace_node(struct tracing *t, size_t i, size_t front) {
   struct tape *tape = &t->trace->tape;
@@ -149,8 +160,7 @@ static void trace_node(struct tracing *t, size_t i, size_t front) {
                                                    : t->options->in_place);
   size_t value = run_node(t, (int64_t)i);
   trace->value_of[i] = tape_place(tape, value);
-  tape->values.at[value].shared = t->readers[i] > 1;
-  count_pending(t, i, front);
+  note_node(t, i, front);
   if (!again || node->kind->front)
     trace->op_end[i] = tape_place(tape, tape->ops.count);
 }
@@ -305,11 +315,16 @@ static void trace_nodes(struct trace *trace, const struct model *model,
       most = model->nodes.at[i].param_count;
   t.node_params = arena_alloc(arena, (size_t)most + 1, sizeof *t.node_params);
   find_blocks(&t, arena);
-  struct leaping *leaping = NULL;
-  if (options->leaps && !t.behind && !options->range_count)
-    leaping = leap_open(trace, model, t.readers);
-  for (size_t i = 0; i < model->nodes.count;)
-    i = trace_next(&t, leaping ? leap_from(leaping, i) : i, 0);
+  struct leaping *leaping = leap_open(trace, model, options);
+  struct copier *copier = leaping ? NULL : copies_open(trace, model, options);
+  for (size_t i = 0; i < model->nodes.count;) {
+    if (leaping)
+      i = leap_from(leaping, i);
+    size_t next = copier ? copies_pass(copier, i) : i;
+    for (; i < next; i++)
+      note_node(&t, i, 0);
+    i = trace_next(&t, i, 0);
+  }
 }
 
 /* Classes that each row of the output is compared with. */

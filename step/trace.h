@@ -21,8 +21,20 @@ struct leap {
   size_t ops, storages, values; /* of a turn */
 };
 
+/*
+ * Turns of the net that are alike on the tape, each with so many nodes,
+ * operations, values and storages behind those of the one before: what they
+ * refer to is as far behind, or the same and in front of all turns.
+ */
+struct tape_turns {
+  size_t count;
+  size_t node, op, value, storage; /* the first ones */
+  size_t nodes, ops, values, storages;
+};
+
 struct trace {
   struct tape tape;
+  VEC(struct tape_turns) turns; /* in order, apart */
   /* By node, in 32 bits as all places in the tape. */
   uint32_t *value_of;     /* its output */
   uint32_t *op_end;       /* its operations end here */

@@ -31,6 +31,35 @@ struct strides tape_strides(const struct tape *tape, size_t value) {
   return tape_strides_at(tape, tape->values.at[value].strides);
 }
 
+bool tape_same_strides(const struct tape *tape, size_t a, size_t b) {
+  if (!tape->lowers || a == b)
+    return true; /* there may be no numbers at all */
+  const int64_t *x = tape->numbers.at + a, *y = tape->numbers.at + b;
+  return *x == *y && memcmp(x, y, (size_t)(2 + 2 * *x) * sizeof *x) == 0;
+}
+
+bool tape_same_lowered(const struct tape *tape, size_t a, size_t b) {
+  const struct tape_lowered *x = tape_lowered(tape, a);
+  const struct tape_lowered *y = tape_lowered(tape, b);
+  const struct op_facts *facts = tape->ops.at[a].facts; /* those of b, too */
+  if (x == y)
+    return true;
+  if (x->opcode != y->opcode || x->number_count != y->number_count ||
+      x->weight_count != y->weight_count ||
+      memcmp(x->real, y->real, sizeof x->real) != 0)
+    return false;
+  for (int i = 0; i < x->number_count; i++)
+    if (tape->numbers.at[x->first_number + (size_t)i] !=
+        tape->numbers.at[y->first_number + (size_t)i])
+      return false;
+  for (int i = 0; i < facts->in_count + x->weight_count + facts->out_count; i++)
+    if (!tape_same_strides(tape,
+                           tape->strides.at[x->first_strides + (size_t)i],
+                           tape->strides.at[y->first_strides + (size_t)i]))
+      return false;
+  return true;
+}
+
 void tape_see(struct tape *tape, size_t value, const struct strides *strides) {
   if (tape->lowers)
     tape->values.at[value].strides = keep_strides(tape, strides);

@@ -328,6 +328,12 @@ struct strides tape_strides(const struct tape *tape, size_t value);
 /* The same from their place in the tape's numbers. */
 struct strides tape_strides_at(const struct tape *tape, size_t place);
 
+/* Whether what is at both places says the same. */
+bool tape_same_strides(const struct tape *tape, size_t a, size_t b);
+
+/* Whether two operations compute the same, if the tape lowers. */
+bool tape_same_lowered(const struct tape *tape, size_t a, size_t b);
+
 /* Sees a value that the layer has just made with other sizes. */
 void tape_see(struct tape *tape, size_t value, const struct strides *strides);
 
