@@ -112,7 +112,8 @@ static bool same_ops(const struct leaping *l, int64_t nodes) {
   const struct tape_marks *x = &l->at[0], *y = &l->at[1];
   for (size_t i = x->ops; i < y->ops; i++) {
     const struct tape_op *a = &tape->ops.at[i], *b = a + (y->ops - x->ops);
-    if (a->facts != b->facts || a->node + nodes != b->node ||
+    if ((tape->lowers && !tape_same_lowered(tape, i, i + (y->ops - x->ops))) ||
+        a->facts != b->facts || a->node + nodes != b->node ||
         a->first_in + (y->ins - x->ins) != b->first_in ||
         a->first_out + (y->values - x->values) != b->first_out ||
         a->first_saved + (y->saved - x->saved) != b->first_saved ||
@@ -153,7 +154,8 @@ static void leave_out(struct leaping *l, const struct node_turns *turns,
                     .value = b->values,
                     .ops = b->ops - a->ops,
                     .storages = b->storages - a->storages,
-                    .values = b->values - a->values};
+                    .values = b->values - a->values,
+                    .ins = b->ins - a->ins};
   for (size_t i = from; i < end; i++) {
     trace->value_of[i] = trace->value_of[i - length];
     trace->op_end[i] = (uint32_t)b->ops; /* a place in the tape */

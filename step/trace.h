@@ -19,6 +19,7 @@ struct leap {
   int64_t node, length, count;  /* the node behind it, nodes of a turn, turns */
   size_t op, storage, value;    /* the first ones behind it */
   size_t ops, storages, values; /* of a turn */
+  size_t ins;
 };
 
 /*
