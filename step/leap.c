@@ -67,14 +67,26 @@ static bool moves(size_t a, size_t b, size_t by) {
   return a ? a + by == b : b == 0;
 }
 
+/* Extents and facts are kept once, unless too many others came between. */
+
+static bool same_extent(const struct tape *tape, size_t a, size_t b) {
+  return a == b || extent_equal(&tape->extents.at[a], &tape->extents.at[b]);
+}
+
+static bool same_facts(const struct op_facts *a, const struct op_facts *b) {
+  return a == b || memcmp(a, b, sizeof *a) == 0;
+}
+
 static bool same_values(const struct leaping *l, size_t params) {
   const struct tape *tape = &l->trace->tape;
   size_t storages = l->at[1].storages - l->at[0].storages;
   size_t count = l->at[1].values - l->at[0].values;
   for (size_t i = l->at[0].values; i < l->at[1].values; i++) {
     const struct tape_value *a = &tape->values.at[i], *b = a + count;
-    if (a->extent != b->extent || a->storage + storages != b->storage ||
-        a->strides != b->strides || !moves(a->param, b->param, params) ||
+    if (!same_extent(tape, a->extent, b->extent) ||
+        a->storage + storages != b->storage ||
+        !tape_same_strides(tape, a->strides, b->strides) ||
+        !moves(a->param, b->param, params) ||
         a->param_count != b->param_count || a->part_count || b->part_count ||
         a->rows != b->rows || a->needs_gradient != b->needs_gradient ||
         a->strided != b->strided || a->still != b->still ||
@@ -91,7 +103,7 @@ static bool same_storages(const struct leaping *l, size_t params,
   for (size_t i = 0; i < count; i++) {
     const struct tape_storage *a = &l->left[i];
     const struct tape_storage *b = &tape->storages.at[l->at[1].storages + i];
-    if (a->extent != b->extent || a->pending != b->pending ||
+    if (!same_extent(tape, a->extent, b->extent) || a->pending != b->pending ||
         a->node + nodes != b->node || !moves(a->view_of, b->view_of, count) ||
         !moves(a->weight, b->weight, params) || a->owned != b->owned ||
         a->saved != b->saved || a->leads_back != b->leads_back)
@@ -112,8 +124,9 @@ static bool same_ops(const struct leaping *l, int64_t nodes) {
   const struct tape_marks *x = &l->at[0], *y = &l->at[1];
   for (size_t i = x->ops; i < y->ops; i++) {
     const struct tape_op *a = &tape->ops.at[i], *b = a + (y->ops - x->ops);
-    if ((tape->lowers && !tape_same_lowered(tape, i, i + (y->ops - x->ops))) ||
-        a->facts != b->facts || a->node + nodes != b->node ||
+    if (!same_facts(a->facts, b->facts) ||
+        (tape->lowers && !tape_same_lowered(tape, i, i + (y->ops - x->ops))) ||
+        a->node + nodes != b->node ||
         a->first_in + (y->ins - x->ins) != b->first_in ||
         a->first_out + (y->values - x->values) != b->first_out ||
         a->first_saved + (y->saved - x->saved) != b->first_saved ||
