@@ -497,7 +497,7 @@ install-program: $(build)/netc $(build)/netc.1
 	  >$(DESTDIR)$(datadir)/fish/vendor_completions.d/netc.fish
 	cp -R $(src)examples $(DESTDIR)$(datadir)/netc/
 	install -m 644 $(src)README.md $(src)LICENSE $(wildcard $(src)docs/*.md) \
-	  $(wildcard $(src)docs/*.svg) $(src)docs/report.schema.json \
+	  $(wildcard $(src)docs/*.svg) $(wildcard $(src)docs/*.schema.json) \
 	  $(DESTDIR)$(docdir)
 	install -m 644 $(wildcard $(src)docs/charts/*.svg) \
 	  $(DESTDIR)$(docdir)/charts

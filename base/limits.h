@@ -16,6 +16,9 @@
 /* Errors that loops repeat before the compiler gives up. */
 #define LIMIT_REPEATED_ERRORS 1000
 
+/* Warnings of one kind that are shown as text. */
+#define LIMIT_SHOWN_ALIKE 20
+
 /* Layers of a net, and turns of one loop. */
 #define LIMIT_LAYERS 2000000
 

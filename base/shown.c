@@ -3,24 +3,25 @@
 
 #include "base/utf8.h"
 
-static uint32_t code_point(const char *at, size_t length) {
-  const unsigned char *s = (const unsigned char *)at;
-  uint32_t value = length == 2 ? s[0] & 0x1Fu : length == 3 ? s[0] & 0xFu : 0;
-  for (size_t i = 1; i < length && length < 4; i++)
-    value = value << 6 | (s[i] & 0x3Fu);
-  return value; /* those of four bytes are all harmless: 0 */
-}
-
-/* C1 controls, marks of direction, ends of lines and paragraphs. */
-static bool is_hidden(uint32_t c) {
-  return (c >= 0x80 && c <= 0x9F) || c == 0x61C || c == 0x200E || c == 0x200F ||
-         (c >= 0x2028 && c <= 0x202E) || (c >= 0x2066 && c <= 0x2069);
+bool shown_is_hidden(uint32_t point) {
+  static const uint32_t ranges[][2] = {
+      {0, 0x1F},          {0x7F, 0x9F},      {0xAD, 0xAD},
+      {0x61C, 0x61C},     {0x180E, 0x180E},  {0x200B, 0x200F},
+      {0x2028, 0x202E},   {0x2060, 0x206F},  {0xFEFF, 0xFEFF},
+      {0xFFF9, 0xFFFB},   {0xFFFE, 0xFFFF},  {0xE0000, 0xE007F}};
+  if (point >= ' ' && point <= '~')
+    return false; /* most are */
+  for (size_t i = 0; i < sizeof ranges / sizeof *ranges; i++)
+    if (point >= ranges[i][0] && point <= ranges[i][1])
+      return true;
+  return false;
 }
 
 /* Of bytes that are no UTF-8, terminals of old take some for C1 controls. */
 static bool is_harmless(const char *at, size_t length) {
   unsigned char c = (unsigned char)*at;
-  return length ? !is_hidden(code_point(at, length)) : c < 0x80 || c > 0x9F;
+  return length ? !shown_is_hidden(utf8_code_point(at, length))
+                : c < 0x80 || c > 0x9F;
 }
 
 size_t shown_put(struct text *out, struct slice text, size_t tab) {

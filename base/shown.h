@@ -5,10 +5,16 @@
 #include "base/text.h"
 
 /*
- * Copies a text that is to be read by people. Control characters, with which
- * a terminal could be made to do things, become `?`; those beyond ASCII and
- * the marks that turn the direction of what follows (Unicode's Bidi_Control,
- * https://trojansource.codes) U+FFFD. A tab fills up to a multiple of `tab`
+ * What would reorder or hide what stands beside it, or does things to a
+ * terminal: controls, marks that turn the direction of what follows (Unicode's
+ * Bidi_Control, https://trojansource.codes), ends of lines and paragraphs,
+ * what has no width, tags.
+ */
+bool shown_is_hidden(uint32_t point);
+
+/*
+ * Copies a text that is to be read by people. Control characters become `?`,
+ * what else is hidden U+FFFD. A tab fills up to a multiple of `tab`
  * columns; with 0 it is a control character. Returns the columns written.
  */
 size_t shown_put(struct text *out, struct slice text, size_t tab);

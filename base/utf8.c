@@ -1,4 +1,4 @@
-/* UTF-8: how long is the sequence that starts here? */
+/* UTF-8: the sequence that starts here, and its code point. */
 #include "base/utf8.h"
 
 static int is_tail(unsigned char c) {
@@ -21,4 +21,12 @@ size_t utf8_length(const char *at, size_t length) {
   int surrogate = s[0] == 0xED && s[1] > 0x9F;
   int too_large = s[0] == 0xF4 && s[1] > 0x8F;
   return overlong || surrogate || too_large ? 0 : need;
+}
+
+uint32_t utf8_code_point(const char *at, size_t length) {
+  const unsigned char *s = (const unsigned char *)at;
+  uint32_t value = length == 1 ? s[0] : s[0] & (0x7Fu >> length);
+  for (size_t i = 1; i < length; i++)
+    value = value << 6 | (s[i] & 0x3Fu);
+  return value;
 }

@@ -82,7 +82,7 @@ static bool refuse(struct slot *s, enum slug slug, const char *wanted) {
              s->spec->name, s->b->owner, wanted, SLICE_ARG(text_slice(&text)));
   if (s->value.kind == VALUE_REAL && s->spec->type != TYPE_REAL &&
       s->spec->type != TYPE_SCALE)
-    diag_help(d, "use floor(), ceil() or round()");
+    eval_help_integer(d, s->value.real);
   else if (s->spec->type == TYPE_INT && sizes_come_first(s, d))
     return false;
   else if (s->spec->bytes && s->value.kind == VALUE_INT && s->value.integer > 0)

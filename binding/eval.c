@@ -46,6 +46,14 @@ struct value eval_mismatch(struct expander *e, const struct value *value,
   return value_poison;
 }
 
+void eval_help_integer(struct diagnostic *d, double real) {
+  if (fabs(real) < 9e15 && floor(real) == real)
+    diag_help(d, "without point and exponent it is an integer: `%" PRId64 "`",
+              (int64_t)real);
+  else
+    diag_help(d, "use floor(), ceil() or round()");
+}
+
 bool want_int(struct expander *e, const struct value *value, int64_t *out) {
   if (value->kind == VALUE_INT) {
     *out = value->integer;
@@ -53,7 +61,7 @@ bool want_int(struct expander *e, const struct value *value, int64_t *out) {
   }
   struct diagnostic *d = report_type(e, value, value->span, "an integer");
   if (d && value->kind == VALUE_REAL)
-    diag_help(d, "use floor(), ceil() or round()");
+    eval_help_integer(d, value->real);
   return false;
 }
 
@@ -138,13 +146,27 @@ static struct slice closest_name(struct expander *e, struct slice name,
   return s.best;
 }
 
+/* `stride 2`, which is `/2` here or has a sign between. */
+static bool hint_value(struct diagnostic *d, const struct arg_spec *spec,
+                       struct slice name) {
+  for (; spec && spec->name; spec++) {
+    if (!slice_is(name, spec->name))
+      continue;
+    bool stride = spec->place == PLACE_STRIDE;
+    diag_help(d, "it takes a value: %s`%s=...`", stride ? "`/2`, or " : "",
+              spec->name);
+    return true;
+  }
+  return false;
+}
+
 void report_unknown_name(struct expander *e, struct slice name,
                          struct span span, enum name_place place,
                          const struct arg_spec *specs) {
   struct diagnostic *d =
       report(e, UNKNOWN_NAME, span, "`%.*s` is not defined", SLICE_ARG(name));
   if (!diag_is_shown(d) || hint_sizes(e, d, name, span) ||
-      hint_shorthand(d, specs, name, span) ||
+      hint_shorthand(d, specs, name, span) || hint_value(d, specs, name) ||
       (place == NAME_OF_TAIL && hint_foreign_layer(d, name, span)))
     return;
   struct slice best = closest_name(e, name, place, specs);

@@ -73,6 +73,8 @@ bool eval_is_function(struct slice name);
 struct value eval_integer(int64_t value, struct span span);
 
 /* Not finite: reported, and a poison. */
+/* Where an integer is needed: how a real becomes one. */
+void eval_help_integer(struct diagnostic *d, double real);
 struct value eval_real(struct expander *e, double value, struct span span);
 
 /* Report, and return a poison. */

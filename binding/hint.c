@@ -99,10 +99,12 @@ bool hint_foreign_option(struct expander *e, struct diagnostic *d,
   if (!option || !b->specs[0].name ||
       (*option->ours && !takes(b->specs, option->ours)))
     return false;
-  if (*option->ours) {
+  const struct expr *value = arg->value;
+  bool word = value->kind == EXPR_NAME && !scope_find(e->scope, value->name);
+  if (*option->ours && !(word && *option->note)) { /* no padding=same */
     struct text text = text_new(e->arena);
     foreign_put_option(&text, option,
-                       sources_slice(e->diags->sources, arg->value->span));
+                       sources_slice(e->diags->sources, value->span));
     diag_help(d, "it is written `%.*s`", SLICE_ARG(text_slice(&text)));
     diag_fixit(d, arg->span, "%.*s", SLICE_ARG(text_slice(&text)));
   }

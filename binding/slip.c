@@ -1,6 +1,7 @@
 /* Arguments that mean something else here than what was meant. */
 #include "binding/slip.h"
 
+#include "base/check.h"
 #include "foreign/foreign.h"
 #include "binding/hint.h"
 
@@ -93,8 +94,52 @@ static bool shorthand_value(struct expander *e, struct binding *b,
   return true;
 }
 
+/* How many numbers a product has, 32*32*3; 0: it is no such product. */
+static int factors_of(const struct expr *expr) {
+  int count = 1;
+  for (; expr->kind == EXPR_BINARY && expr->op == OP_MUL; count++) {
+    if (expr->right->kind != EXPR_INT)
+      return 0;
+    expr = expr->left;
+  }
+  return expr->kind == EXPR_INT ? count : 0;
+}
+
+/* Writes them as sizes; false if their product passes 2^63 - 1. */
+static bool put_factors(struct text *out, const struct expr *expr,
+                        int64_t *product) {
+  bool several = expr->kind == EXPR_BINARY;
+  int64_t left = 1;
+  if (several && !put_factors(out, expr->left, &left))
+    return false;
+  const struct expr *last = several ? expr->right : expr;
+  text_put(out, several ? "x" : "");
+  text_int(out, last->integer);
+  return mul_i64(left, last->integer, product);
+}
+
+void slip_product(struct expander *e, const struct expr *expr) {
+  struct span before = {expr->span.begin - 1, expr->span.begin};
+  struct text sizes = text_new(e->arena);
+  int64_t product;
+  if (factors_of(expr) < 2 || !put_factors(&sizes, expr, &product) ||
+      slice_is(sources_slice(e->diags->sources, before), "("))
+    return;
+  struct slice meant = text_slice(&sizes);
+  struct slice said = sources_slice(e->diags->sources, expr->span);
+  struct diagnostic *d =
+      report(e, SIZES_OR_PRODUCT, expr->span,
+             "`%.*s` is a product: one size of %s", SLICE_ARG(said),
+             count_text(product).text);
+  diag_help(d, "did you mean `%.*s`? if not, write `(%.*s)`", SLICE_ARG(meant),
+            SLICE_ARG(said));
+  diag_fixit(d, expr->span, "%.*s", SLICE_ARG(meant));
+}
+
 bool slip_check(struct expander *e, struct binding *b,
                 const struct arg_spec *spec, const struct expr *expr) {
+  if (spec->type == TYPE_SIZES || spec->type == TYPE_SHAPE)
+    slip_product(e, expr);
   if (stride_in_sizes(e, b, spec, expr) || padding_word(e, b, spec, expr) ||
       shorthand_value(e, b, expr))
     return true;

@@ -8,4 +8,7 @@
 bool slip_check(struct expander *e, struct binding *b,
                 const struct arg_spec *spec, const struct expr *expr);
 
+/* Warns of a product of numbers where sizes are joined by x: 32*32*3. */
+void slip_product(struct expander *e, const struct expr *expr);
+
 #endif

@@ -125,8 +125,8 @@ static void put_operands(struct text *out, const struct compiled *c,
   }
 }
 
-void row_put_layer(struct text *out, const struct compiled *c,
-                   const struct row *row, bool operands) {
+static void put_layer(struct text *out, const struct compiled *c,
+                      const struct row *row, bool operands, bool idle) {
   const struct node *node = &c->model->nodes.at[row->head];
   if (row->group != NO_NODE) {
     put_folded(out, c, row);
@@ -138,12 +138,24 @@ void row_put_layer(struct text *out, const struct compiled *c,
   if (node_joins(node) && operands)
     put_operands(out, c, node);
   for (int64_t i = row->first + 1; i < row->end; i++) {
+    if (c->model->nodes.at[i].kind->idle && !idle)
+      continue;
     text_putc(out, ' ');
     if (c->model->nodes.at[i].head == i) /* a row that was merged with it */
       model_put_layer(out, c->model, i, NULL);
     else
       model_put_tail(out, c->model, i, NULL);
   }
+}
+
+void row_put_layer(struct text *out, const struct compiled *c,
+                   const struct row *row, bool operands) {
+  put_layer(out, c, row, operands, true);
+}
+
+void row_put_acting(struct text *out, const struct compiled *c,
+                    const struct row *row, bool operands) {
+  put_layer(out, c, row, operands, false);
 }
 
 const struct shape *row_shape(const struct compiled *c, const struct row *row) {

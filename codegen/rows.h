@@ -40,6 +40,10 @@ void row_put_name_inside(struct text *out, const struct compiled *c,
 void row_put_layer(struct text *out, const struct compiled *c,
                    const struct row *row, bool operands);
 
+/* The same, in tails only what acts: no `identity`. */
+void row_put_acting(struct text *out, const struct compiled *c,
+                    const struct row *row, bool operands);
+
 /* The shape that leaves the row. */
 const struct shape *row_shape(const struct compiled *c, const struct row *row);
 

@@ -109,8 +109,8 @@ static bool same_text(const struct loop *l, int64_t a, int64_t b) {
   struct text x = text_new(l->d->arena), y = x;
   if (l->d->hash_of_row[a] == l->d->hash_of_row[b])
     return true;
-  row_put_layer(&x, l->d->c, row_at(l, a), false);
-  row_put_layer(&y, l->d->c, row_at(l, b), false);
+  row_put_acting(&x, l->d->c, row_at(l, a), false);
+  row_put_acting(&y, l->d->c, row_at(l, b), false);
   return same_but_figures(text_slice(&x), text_slice(&y));
 }
 

@@ -16,7 +16,7 @@ static void hash_rows(struct diagram *d) {
   struct text text = text_new(d->arena);
   for (size_t i = 0; i < d->rows.count; i++) {
     text.length = 0;
-    row_put_layer(&text, d->c, &d->rows.at[i], false);
+    row_put_acting(&text, d->c, &d->rows.at[i], false);
     d->hash_of_row[i] = hash_text(text_slice(&text));
   }
 }

@@ -29,7 +29,7 @@ static struct slice tail_of(struct diagram *d, size_t item) {
   const struct row *row = item_row(d, item);
   struct text head = text_new(d->arena), all = head;
   model_put_layer(&head, d->c->model, row->head, NULL);
-  row_put_layer(&all, d->c, row, false);
+  row_put_acting(&all, d->c, row, false);
   return (struct slice){all.at + head.length, all.length - head.length};
 }
 
@@ -113,7 +113,7 @@ static struct slice layer_words(struct diagram *d, size_t index) {
   const struct row *row = item_row(d, index);
   struct text text = text_new(d->arena), layer = text;
   struct slice label = label_of(d, index);
-  row_put_layer(&layer, d->c, row, false);
+  row_put_acting(&layer, d->c, row, false);
   if (tightness(d)->few_tails && row->group == NO_NODE &&
       kind_of(d, index) < layer_kind_count())
     layer.length -= d->tails[kind_of(d, index)].length;

@@ -7,6 +7,7 @@
 
 #include "driver/depfile.h"
 #include "driver/export.h"
+#include "driver/fit.h"
 #include "driver/graphviz.h"
 #include "driver/max_input.h"
 #include "driver/net_options.h"
@@ -264,20 +265,21 @@ static int check_operands(struct net_options *o) {
                   o->files.at[0], second);
 }
 
+/* Whether the verdict is said already: in a report on standard output. */
+static bool is_told(const struct net_options *o) {
+  bool told = false;
+  for (size_t i = 0; i < o->wanted_count; i++)
+    told = told || (strcmp(o->wanted[i].path, "-") == 0 &&
+                    strcmp(kind_of(&o->wanted[i]), "txt") == 0);
+  return told && o->style != NETC_STYLE_JSON;
+}
+
 static int must_fit(struct netc *netc, struct net_options *o, int status) {
-  struct netc_verdict verdict = {.size = sizeof verdict};
-  struct netc_prediction prediction = {.size = sizeof prediction};
+  if (status == EXIT_DONE)
+    status = fit_is_asked(netc, o);
   if (status != EXIT_DONE || !o->must_fit)
     return status;
-  netc_verdict(netc, &verdict);
-  if (o->look.predict) {
-    netc_prediction(netc, &prediction);
-    verdict.asked = prediction.asked;
-    verdict.fits = prediction.fits;
-  }
-  if (!verdict.asked)
-    return complain_no_device();
-  return verdict.fits ? EXIT_DONE : EXIT_SOURCE;
+  return fit_check(netc, o, o->files.at[0], !is_told(o));
 }
 
 static int build(struct netc *netc, struct net_options *o) {

@@ -39,12 +39,31 @@ const struct command_row *command_row(enum command command);
 #include "driver/commands.def"
 #undef COMMAND
 
-/* "netc: ..." on standard error; returns `status`. */
+/*
+ * Complaints on standard error, "netc: ..."; they return `status`. With
+ * --diagnostics=json they are objects, docs/diagnostics.schema.json.
+ */
 int complain(int status, const char *format, ...) PRINTF_LIKE(2, 3);
+
+/* "PATH: error: ..." of a file; `help` has a hint on each line, or is NULL. */
+int complain_of(int status, const char *path, const char *help,
+                const char *format, ...) PRINTF_LIKE(4, 5);
+int complain_of_va(int status, const char *path, const char *help,
+                   const char *format, va_list args);
+
+/* The same of a net that a device does not hold: EXIT_SOURCE. */
+int complain_of_fit(const char *path, const char *help, const char *format,
+                    ...) PRINTF_LIKE(3, 4);
+
+/* How they are written from now on. */
+void complain_as(enum netc_style style);
 
 /* Part of a line for standard error: base/shown.h, no terminal obeys it. */
 void say_va(const char *format, va_list args);
 void say(const char *format, ...) PRINTF_LIKE(1, 2);
+
+/* The same for standard output: of a name of the command line. */
+void tell(const char *format, ...) PRINTF_LIKE(1, 2);
 
 /* --help and --version of a command. */
 int print_help(enum command command);
@@ -59,7 +78,6 @@ int finish_stdout(void);
 /* The exit status for what the library returned; explains usage and I/O. */
 int exit_status_of(const struct netc *netc, enum netc_status status);
 
-/* Prints all diagnostics of the last load on standard error. */
 /* --color: where a terminal is, unless NO_COLOR is set: https://no-color.org */
 enum colour { COLOUR_AUTO, COLOUR_ALWAYS, COLOUR_NEVER };
 bool wants_colour(enum colour colour, int descriptor);
@@ -67,6 +85,10 @@ bool wants_colour(enum colour colour, int descriptor);
 /* Of diagnostics, which go to standard error. */
 enum netc_style style_of(enum colour colour);
 
+/*
+ * Prints the diagnostics of the last load on standard error: as JSON all of
+ * them, as text the first LIMIT_SHOWN_ALIKE warnings of each kind.
+ */
 void show_diagnostics(struct netc *netc, enum netc_style style);
 
 /* A growing block of bytes on the heap. */

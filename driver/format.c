@@ -12,11 +12,11 @@ struct format_options {
 };
 
 static const char *read_file(const char *path, struct bytes *text) {
+  errno = 0;
   FILE *file = strcmp(path, "-") == 0 ? stdin : fopen(path, "rb");
   char buffer[16384];
   size_t got = 1;
   bool kept = true;
-  errno = 0;
   while (file && got > 0 && kept && text->length <= LIMIT_SOURCE_BYTES) {
     got = fread(buffer, 1, sizeof buffer, file);
     kept = bytes_sink(text, buffer, got);
@@ -103,6 +103,11 @@ int command_format(int argc, char **argv) {
   if (files.count == 0)
     return complain(EXIT_USAGE, "netc fmt needs a file, or - for standard "
                                 "input");
+  for (int i = 0; i < files.count; i++)
+    if (options.in_place && strcmp(files.at[i], "-") == 0)
+      return complain(EXIT_USAGE, "-i writes a file, and - is standard input: "
+                                  "without -i the text goes to standard "
+                                  "output");
   for (int i = 0; i < files.count; i++) {
     int status = format_file(files.at[i], &options);
     worst = status > worst ? status : worst;

@@ -109,7 +109,7 @@ int print_help(enum command command) {
   put_group(command, GROUP_SETTINGS);
   put_group(command, GROUP_DIAGNOSTICS);
   if (build)
-    puts("\nExit status: 0 compiled, 1 error or broken budget in the source,\n"
+    puts("\nExit status: 0 compiled, 1 an error, a broken budget or no fit,\n"
          "2 usage, 3 files, 4 a bug of ours. Manual: man netc, docs/.");
   return finish_stdout();
 }

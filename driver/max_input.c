@@ -147,8 +147,9 @@ static void put_answer(const struct search *s, int64_t side) {
          "%" PRId64 "\n",
          s->tried, count_text(s->least).text, count_text(s->most).text,
          s->step);
-  printf("to use it             netc %s --input %s\n",
-         s->options->files.at[0], sizes);
+  tell("to use it             netc %s --input %s", s->options->files.at[0],
+       sizes);
+  putchar('\n');
 }
 
 static int answer(struct search *s, int64_t side) {

@@ -21,6 +21,8 @@ static int add_output(struct net_options *o, const char *kind, size_t length,
 /* KIND or KIND=PATH */
 static int add_emit(struct net_options *o, const char *argument) {
   size_t length = strcspn(argument, "=");
+  if (length == 0)
+    return complain(EXIT_USAGE, "--emit takes KIND or KIND=OUT: `--emit=json`");
   return add_output(o, argument, length,
                     argument[length] ? argument + length + 1 : "-");
 }
@@ -54,6 +56,8 @@ static int add_define(struct net_options *o, char *argument) {
   if (is_parted(o, argument))
     return complain(EXIT_USAGE, "-D takes NAME=VALUE: write `-D %s=%s`",
                     argument, o->argv[optind]);
+  if (equals == argument)
+    return complain(EXIT_USAGE, "-D takes NAME=VALUE, not `%s`", argument);
   bool again = was_defined(o, argument);
   o->other_defines = o->other_defines || again;
   if (again && o->first_defines)
@@ -128,6 +132,31 @@ static int add_compared(struct net_options *o, const char *settings) {
     return EXIT_DONE;
   return complain(EXIT_USAGE, "--compare \"%s\": %s", settings,
                   netc_message(o->netc));
+}
+
+/* --budget params=25M,arena=512KiB */
+static int add_budget(struct net_options *o, const char *list) {
+  static const char between[] = ", ";
+  char name[32], value[64];
+  if (!list[strspn(list, between)])
+    return complain(EXIT_USAGE, "--budget needs what must not be exceeded: "
+                                "`--budget params=25M`");
+  for (const char *at = list + strspn(list, between); *at;
+       at += strspn(at, between)) {
+    const char *next = at + strcspn(at, between);
+    const char *equals = memchr(at, '=', (size_t)(next - at));
+    size_t length = (size_t)((equals ? equals : next) - at);
+    size_t rest = equals ? (size_t)(next - equals - 1) : 0;
+    if (length >= sizeof name || rest >= sizeof value)
+      return complain(EXIT_USAGE, "--budget %s: a budget is not so long", list);
+    snprintf(name, sizeof name, "%.*s", (int)length, at);
+    snprintf(value, sizeof value, "%.*s", (int)rest, equals ? equals + 1 : "");
+    if (netc_budget(o->netc, name, value) != NETC_OK)
+      return complain(EXIT_USAGE, "--budget %s: %s", list,
+                      netc_message(o->netc));
+    at = next;
+  }
+  return EXIT_DONE;
 }
 
 /* `--batch 1,8,32` and `--gpu all` ask for a table. */
@@ -225,6 +254,8 @@ static int set_word(struct net_options *o, enum option_id option,
     o->look.notes = notes[index];
   else
     o->style = index == 1 ? NETC_STYLE_JSON : NETC_STYLE_TEXT;
+  if (option == OPTION_DIAGNOSTICS)
+    complain_as(o->style);
   return EXIT_DONE;
 }
 
@@ -263,6 +294,7 @@ static int take(void *user, enum option_id option, const char *name,
   case OPTION_MUST_FIT: o->must_fit = true; break;
   case OPTION_MAX_INPUT: o->max_input = true; break;
   case OPTION_DUMP: o->dump = value; break;
+  case OPTION_BUDGET: return add_budget(o, value);
   case OPTION_COMPARE: return add_compared(o, value);
   case OPTION_TIMELINE: return add_setting(o, "timeline", "on");
   case OPTION_SETTING: return take_setting(o, name, value);
@@ -274,11 +306,6 @@ static int take(void *user, enum option_id option, const char *name,
 bool net_options_read(struct net_options *options, enum command command,
                       struct netc *netc, int argc, char **argv) {
   return net_options_read_more(options, command, netc, argc, argv, NULL, NULL);
-}
-
-int complain_no_device(void) {
-  return complain(EXIT_USAGE,
-                  "--must-fit needs a device: --gpu NAME or --memory SIZE");
 }
 
 bool net_options_output(const struct net_options *options, const char **path) {

@@ -54,9 +54,6 @@ bool net_options_read_more(struct net_options *options, enum command command,
                            struct netc *netc, int argc, char **argv,
                            option_fn *more, void *user);
 
-/* --must-fit, and no device is named. Returns EXIT_USAGE. */
-int complain_no_device(void);
-
 /* The one output that -o names; NULL: none, "-" included if it is said. False
  * and a complaint if there are several. */
 bool net_options_output(const struct net_options *options, const char **path);

@@ -233,11 +233,22 @@ static bool answered(enum command command, enum option_id option, int *status) {
   return option == OPTION_HELP || option == OPTION_VERSION;
 }
 
+/* --diagnostics=json also shapes complaints about options before it. */
+static void foresee_style(enum command command, int argc, char **argv) {
+  const struct option_row *row = &rows[OPTION_DIAGNOSTICS];
+  char whole[64];
+  snprintf(whole, sizeof whole, "--%s=json", row->name);
+  for (int i = 1; i < argc && option_taken(command, row); i++)
+    if (strcmp(argv[i], whole) == 0)
+      complain_as(NETC_STYLE_JSON);
+}
+
 bool options_read(enum command command, int argc, char **argv, option_fn *take,
                   void *user, struct operands *operands) {
   struct parser p;
   int *status = &operands->status;
   open_parser(&p, command);
+  foresee_style(command, argc, argv);
   opterr = 0;
   optind = 1;
   *status = EXIT_DONE;

@@ -30,10 +30,12 @@ static void put_params(struct netc *netc) {
 static int params(struct netc *netc, struct net_options *o) {
   struct netc_param first = {.size = sizeof first};
   int status = net_options_load(o);
-  if (netc_param(netc, 0, &first) == NETC_OK)
+  if (netc_param(netc, 0, &first) == NETC_OK) {
     put_params(netc);
-  else if (status == EXIT_DONE)
-    printf("%s has no `param`\n", o->files.at[0]);
+  } else if (status == EXIT_DONE) {
+    tell("%s has no `param`", o->files.at[0]);
+    putchar('\n');
+  }
   int written = finish_stdout();
   return status == EXIT_DONE ? written : status;
 }

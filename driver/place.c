@@ -7,6 +7,7 @@
 #include "base/arena.h"
 #include "base/guard.h"
 #include "base/json.h"
+#include "base/shown.h"
 #include "driver/net_options.h"
 #include "driver/output.h"
 
@@ -289,7 +290,9 @@ static int put_table(struct placing_run *run) {
   put_legend(&text, &columns);
   for (size_t i = 0; netc_placement(netc, i, &p) == NETC_OK; i++) {
     text_printf(&text, "\n%zu  ", i + 1);
-    put_wrapped(&text, command_line(run, &p));
+    struct text shown = text_new(&run->arena);
+    shown_put(&shown, command_line(run, &p), 0);
+    put_wrapped(&text, text_slice(&shown));
     text_putc(&text, '\n');
   }
   struct slice all = text_slice(&text);
@@ -380,18 +383,18 @@ static int say_short(struct placing_run *run) {
   char lack[32];
   if (run->found.fits || netc_placement(run->options.netc, 0, &p) != NETC_OK)
     return EXIT_DONE;
+  static const char help[] = "it may with more devices, larger ones, "
+                             "--host-memory for what can be offloaded, "
+                             "--precision master, --optimizer adam8bit or "
+                             "lora= behind layers";
+  const char *file = run->options.files.at[0];
   int64_t more = p.peak_bytes - run->found.room_bytes;
   if (more > 0)
-    say("netc: nothing fits: %s a device are missing",
-        size_text(lack, sizeof lack, more));
-  else
-    say("netc: nothing fits: a host needs %s of memory",
-        size_text(lack, sizeof lack, p.host_bytes));
-  fputs("\n  it may with more devices, larger ones, --host-memory for what can "
-        "be offloaded,\n  --precision master, --optimizer adam8bit or lora= "
-        "behind layers\n",
-        stderr);
-  return EXIT_SOURCE;
+    return complain_of_fit(file, help,
+                           "nothing fits: %s a device are missing",
+                           size_text(lack, sizeof lack, more));
+  return complain_of_fit(file, help, "nothing fits: a host needs %s of memory",
+                         size_text(lack, sizeof lack, p.host_bytes));
 }
 
 static void place(void *user) {

@@ -1,40 +1,12 @@
-/* What commands tell people: complaints, diagnostics, exit statuses. */
+/* What commands tell people: diagnostics, sizes, exit statuses. */
 #define _POSIX_C_SOURCE 200809L
 #include <errno.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "base/limits.h"
-#include "base/shown.h"
 #include "driver/command.h"
-
-void say_va(const char *format, va_list args) {
-  char said[8192], shown[256];
-  struct text out = {
-      .at = shown, .room = sizeof shown, .sink = file_sink, .user = stderr};
-  int length = vsnprintf(said, sizeof said, format, args);
-  shown_put(&out, (struct slice){said, length < 0 ? 0 : strlen(said)}, 0);
-  text_flush(&out);
-}
-
-void say(const char *format, ...) {
-  va_list args;
-  va_start(args, format);
-  say_va(format, args);
-  va_end(args);
-}
-
-int complain(int status, const char *format, ...) {
-  va_list args;
-  fputs("netc: ", stderr);
-  va_start(args, format);
-  say_va(format, args);
-  va_end(args);
-  fputc('\n', stderr);
-  return status;
-}
 
 /* Nobody reads any more: no reason to say so. */
 static int stdout_status(int error) {
@@ -79,18 +51,53 @@ enum netc_style style_of(enum colour colour) {
                                              : NETC_STYLE_TEXT;
 }
 
+/* Warnings of one kind, of which the first are shown as text. */
+struct alike {
+  const char *slug;
+  size_t count;
+};
+
+enum { MOST_KINDS = 64 }; /* of warnings */
+
+static struct alike *alike_of(struct alike *all, const char *slug) {
+  int i = 0;
+  while (i < MOST_KINDS - 1 && all[i].slug && strcmp(all[i].slug, slug) != 0)
+    i++;
+  all[i].slug = slug;
+  return &all[i];
+}
+
+static void say_rest(const struct alike *all) {
+  for (int i = 0; i < MOST_KINDS && all[i].slug; i++) {
+    if (all[i].count <= LIMIT_SHOWN_ALIKE)
+      continue;
+    size_t more = all[i].count - LIMIT_SHOWN_ALIKE;
+    fprintf(stderr,
+            "netc: %s more warning%s [%s]: --diagnostics=json has all, "
+            "-Wno-%s none\n",
+            count_text((int64_t)more).text, more == 1 ? "" : "s", all[i].slug,
+            all[i].slug);
+  }
+}
+
 void show_diagnostics(struct netc *netc, enum netc_style style) {
+  struct alike alike[MOST_KINDS] = {{NULL, 0}};
+  bool json = style == NETC_STYLE_JSON;
   int errors = 0;
   for (size_t i = 0; i < netc_diagnostic_count(netc); i++) {
     struct netc_diagnostic d = {.size = sizeof d};
     if (netc_diagnostic(netc, i, &d) != NETC_OK)
       break;
-    errors += d.severity == NETC_SEVERITY_ERROR;
+    bool error = d.severity == NETC_SEVERITY_ERROR;
+    errors += error;
+    if (!error && !json && ++alike_of(alike, d.slug)->count > LIMIT_SHOWN_ALIKE)
+      continue;
     netc_diagnostic_emit(netc, i, style, file_sink, stderr);
-    if (style == NETC_STYLE_JSON)
+    if (json)
       fputc('\n', stderr);
   }
-  if (errors >= LIMIT_ERRORS && style != NETC_STYLE_JSON)
+  say_rest(alike);
+  if (errors >= LIMIT_ERRORS && !json)
     complain(EXIT_SOURCE, "stopped after %d errors", LIMIT_ERRORS);
 }
 

@@ -32,7 +32,7 @@ static int put_batch(struct netc *netc) {
   netc_verdict(netc, &verdict);
   int64_t prediction =
       predict.weight_bytes + predict.arena_bytes + predict.cache_bytes;
-  printf("%10" PRId64 "  %12s  %12s  %12s", training.batch,
+  printf("%10s  %12s  %12s  %12s", count_text(training.batch).text,
          size_text(peak, sizeof peak, training.peak_bytes),
          size_text(saved, sizeof saved, training.saved_bytes),
          size_text(total, sizeof total, prediction));
@@ -105,7 +105,7 @@ static int put_device(struct netc *netc, struct net_options *o,
              size_text(memory, sizeof memory, v.device_bytes));
     put_verdict(&v);
   }
-  printf("  %13" PRId64 "\n", v.largest_batch);
+  printf("  %13s\n", count_text(v.largest_batch).text);
   return status;
 }
 
@@ -140,9 +140,9 @@ int sweep(struct netc *netc, struct net_options *o) {
   if (status != EXIT_DONE)
     return status;
   netc_training(netc, &training);
-  printf("%s: training with %s, %s (%s)\n\n", o->files.at[0],
-         training.optimizer, training.measured ? "exact" : "simulated",
-         training.profile);
+  tell("%s: training with %s, %s (%s)", o->files.at[0], training.optimizer,
+       training.measured ? "exact" : "simulated", training.profile);
+  fputs("\n\n", stdout);
   status = o->all_gpus ? sweep_devices(netc, o) : sweep_batches(netc, o);
   int end = finish_stdout();
   return status ? status : end;

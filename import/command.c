@@ -290,6 +290,18 @@ static void run(void *user) {
   r->status = r->types ? list_types(r) : serve(r);
 }
 
+/* -o x.svg: a diagram is two steps away. */
+static int check_suffix(const char *path) {
+  const char *slash = strrchr(path, '/');
+  const char *dot = strrchr(slash ? slash : path, '.');
+  if (!dot || dot[1] == '\0' || dot[1] == '/' || strcmp(dot, ".net") == 0)
+    return EXIT_DONE;
+  return complain(EXIT_USAGE,
+                  "-o %s: an import is a source: `-o %.*s.net`, of which "
+                  "`netc %.*s.net -o %s` makes the other",
+                  path, (int)(dot - path), path, (int)(dot - path), path, path);
+}
+
 /* Three files, of which one is read. */
 static int check_places(const struct request *r) {
   const char *source = r->output ? r->output : "-";
@@ -301,7 +313,7 @@ static int check_places(const struct request *r) {
   if (output_same_file(source, weights))
     return complain(EXIT_USAGE, "two outputs go to %s; give each its own file",
                     source);
-  return EXIT_DONE;
+  return r->types ? EXIT_DONE : check_suffix(source);
 }
 
 int command_import(int argc, char **argv) {

@@ -85,6 +85,8 @@ NETC_API const char *netc_message(const struct netc *netc);
  *   netc_set(netc, "place", "on")     for netc_place: degrees that need others
  *                                     may stand alone, and memory is that of
  *                                     one device
+ *   netc_budget(netc, "params", "25M")  what the net must not exceed, as on a
+ *                                     `budget` line, which it replaces
  *   netc_define(netc, "depth", "50")  the value of a `param`
  *   netc_input_sizes(netc, "", "320x320x3")
  *                                     other sizes for an input, by its name;
@@ -96,6 +98,8 @@ NETC_API const char *netc_message(const struct netc *netc);
  */
 NETC_API enum netc_status netc_set(struct netc *netc, const char *name,
                                    const char *value);
+NETC_API enum netc_status netc_budget(struct netc *netc, const char *name,
+                                      const char *value);
 NETC_API enum netc_status netc_define(struct netc *netc, const char *name,
                                       const char *value);
 NETC_API enum netc_status netc_input_sizes(struct netc *netc, const char *name,

@@ -195,4 +195,5 @@ const struct layer_kind layer_identity = {
     .input = INPUT_ANY,
     .shape = layer_same_shape,
     .trace = same,
+    .idle = true,
 };

@@ -264,6 +264,7 @@ struct layer_kind {
   /* Facts that checks and rules ask for. */
   bool per_position; /* dense, and the same at every position */
   bool cancels_bias; /* a bias before it has no effect */
+  bool idle;         /* it gives its input as it is */
   bool drops_bias;   /* in the tail of a layer it leaves the bias out */
   bool overwrites;   /* a framework may run it in place */
   int counter_bytes; /* of a buffer that holds no values */

@@ -352,10 +352,15 @@ static bool hint_number(struct scan *scan, struct diagnostic *d,
     diag_fixit(d, span, "%.*s%s", (int)digits, text.at, known);
     return true;
   }
-  if (large && unit.length > 1 && unit.at[0] == 'X') {
+  if (large && unit.length > 1 && unit.at[0] == 'X' && is_digit(unit.at[1])) {
     diag_help(d, "sizes are joined by a small x: `%.*s`",
               SLICE_ARG(text_slice(&right)));
     diag_fixit(d, span, "%.*s", SLICE_ARG(text_slice(&right)));
+    return true;
+  }
+  if (unit.length > 1 && unit.length <= 3 &&
+      (unit.at[unit.length - 1] | 0x20) == 'b') { /* of bytes, of sorts */
+    diag_help(d, "units are K M G, and of bytes B KB MB GB TB KiB MiB GiB TiB");
     return true;
   }
   if (scan->last == TOKEN_KW_REPEAT && unit.length == 1) {
@@ -482,49 +487,6 @@ int scan_close(struct scan *scan, char bracket) {
   return bracket == ')'   ? TOKEN_PAREN_CLOSE
          : bracket == ']' ? TOKEN_BRACKET_CLOSE
                           : TOKEN_BRACE_CLOSE;
-}
-
-/* What belongs to no token */
-
-static void stray_ascii(struct scan *scan, char c) {
-  struct diagnostic *d = diag(scan->diags, INVALID_CHARACTER, here(scan),
-                              "`%c` is not used in this language", c);
-  if (c == '!' || c == '&' || c == '|')
-    diag_help(d, "write `not`, `and`, `or`");
-  else if (c == '^')
-    diag_help(d, "a power is written `**`");
-  else if (c == '\'' || c == '`')
-    diag_help(d, "strings are written in double quotes");
-}
-
-static void stray_sequence(struct scan *scan, const char *text) {
-  static const char times[] = "\xC3\x97";
-  size_t length = utf8_length(text, 4);
-  struct diagnostic *d =
-      diag(scan->diags, INVALID_CHARACTER, here(scan),
-           "`%.*s` outside a comment or string", (int)length, text);
-  if (length == 2 && memcmp(text, times, 2) == 0)
-    diag_help(d, "sizes are joined by the letter `x`: `3x3`");
-  else
-    diag_help(d, "names consist of ASCII letters, digits and `_`");
-}
-
-int scan_stray(struct scan *scan, const char *text) {
-  unsigned char c = (unsigned char)*text;
-  if (scan->silent)
-    return TOKEN_ERROR;
-  if (c == '\\')
-    diag_help(diag(scan->diags, INVALID_CHARACTER, here(scan),
-                   "`\\` stands only at the end of a line"),
-              "it joins the next line to this one");
-  else if (c < 0x20 || c == 0x7F)
-    diag(scan->diags, INVALID_CHARACTER, here(scan),
-         "a control character (0x%02X) outside a comment", c);
-  else if (c < 0x80)
-    stray_ascii(scan, *text);
-  else
-    stray_sequence(scan, text);
-  return TOKEN_ERROR;
 }
 
 int scan_eof(struct scan *scan) {

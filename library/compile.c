@@ -5,12 +5,14 @@
 #include "library/context.h"
 #include "library/budget.h"
 #include "lint/lint.h"
+#include "base/shown.h"
 #include "model/degrees.h"
 #include "model/node_turns.h"
 #include "serving/serving.h"
 
-/* The file's name without folders and suffix. */
-static struct slice stem(struct slice path) {
+/* The file's name without folders and suffix, and without what hides. */
+static struct slice stem(struct arena *arena, struct slice path) {
+  struct text shown = text_new(arena);
   size_t start = path.length;
   while (start > 0 && path.at[start - 1] != '/')
     start--;
@@ -20,7 +22,10 @@ static struct slice stem(struct slice path) {
       name.length = i;
       break;
     }
-  return slice_is(name, "<stdin>") ? slice_of("stdin") : name;
+  if (slice_is(name, "<stdin>"))
+    return slice_of("stdin");
+  shown_put(&shown, name, 0);
+  return text_slice(&shown);
 }
 
 static bool no_errors(const struct load *load) {
@@ -84,8 +89,12 @@ static bool all_inputs_used(struct netc *netc) {
     else
       context_say(netc, "the source has no input `%.*s`",
                   SLICE_ARG(input->name));
-    if (!unnamed)
+    if (!unnamed && s.best.at)
       context_suggest(netc, &s);
+    else if (!unnamed && model->sources.count == 1)
+      context_say_more(
+          netc, "; its only one is `%.*s`",
+          SLICE_ARG(model->nodes.at[model->sources.at[0]].name.text));
     return false;
   }
   return true;
@@ -229,10 +238,32 @@ static enum netc_status run_passes(struct netc *netc) {
   return no_errors(load) ? NETC_OK : NETC_ERROR;
 }
 
+static bool is_option(const struct sources *sources, struct span span) {
+  for (size_t i = 0; i < sources->all.count; i++) {
+    const struct source *source = &sources->all.at[i];
+    if (slice_is(source->name, COMMAND_LINE) && span.begin >= source->base &&
+        span.end <= source->base + source->text.length)
+      return true;
+  }
+  return false;
+}
+
+/* Which of several nets an option is wrong for. */
+static void name_net(struct load *load, struct slice path) {
+  for (size_t i = 0; i < load->diags.all.count; i++) {
+    struct diagnostic *d = load->diags.all.at[i];
+    bool named = !is_option(&load->sources, d->span);
+    for (size_t k = 0; k < d->labels.count && !named; k++)
+      named = !is_option(&load->sources, d->labels.at[k].span);
+    if (!named)
+      diag_note(d, "for %.*s", SLICE_ARG(path));
+  }
+}
+
 enum netc_status compile_net(struct netc *netc) {
   struct load *load = netc->load;
   struct unit unit = load->units.at[0];
-  load->model.name = stem(unit.path);
+  load->model.name = stem(&load->arena, unit.path);
   load->model.progress = &netc->progress;
   load->expansion = expansion_of(netc);
   load->compiled = (struct compiled){.arena = &load->arena,
@@ -244,6 +275,7 @@ enum netc_status compile_net(struct netc *netc) {
                                      .expansion = &load->expansion,
                                      .settings = &load->settings};
   enum netc_status status = run_passes(netc);
+  name_net(load, unit.path);
   load->compiled.statements = load->statements;
   load->sealed = true;
   return status;

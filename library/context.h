@@ -65,7 +65,7 @@ struct pairs {
 
 struct netc {
   struct arena arena; /* of what is configured */
-  struct pairs settings, defines, inputs;
+  struct pairs settings, budgets, defines, inputs;
   VEC(struct slice) folders;
   VEC(struct slice) compared; /* settings as on a `train` line */
   unsigned char level[SLUG_COUNT]; /* of diagnostics: enum severity */
@@ -122,6 +122,7 @@ void load_close(struct netc *netc);
 
 /* Tries a pair of the context by itself; false, and said, if it is wrong. */
 bool load_try_setting(struct call *call, const struct pair *pair);
+bool load_try_budget(struct call *call, const struct pair *pair);
 bool load_try_define(struct call *call, const struct pair *pair);
 bool load_try_input(struct call *call, const struct pair *pair);
 

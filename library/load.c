@@ -200,6 +200,23 @@ bool load_try_setting(struct call *call, const struct pair *pair) {
   return false;
 }
 
+bool load_try_budget(struct call *call, const struct pair *pair) {
+  struct suggestion s = suggest_begin(pair->name);
+  if (!has_key(budget_specs, pair->name, &s)) {
+    struct text all = text_new(&call->scratch);
+    for (const struct arg_spec *spec = budget_specs; spec->name; spec++)
+      text_printf(&all, "%s%s", all.length ? ", " : "", spec->name);
+    context_say(call->netc, "a budget is one of %.*s",
+                SLICE_ARG(text_slice(&all)));
+    context_suggest(call->netc, &s);
+    return false;
+  }
+  if (pair->value.length)
+    return try_section(call, "budget ", budget_specs, pair);
+  context_say(call->netc, "a value is missing");
+  return false;
+}
+
 /* The words behind `train`; NULL, or errors: they are no settings. */
 static const struct stmt *parse_compared(const struct reading *r,
                                          struct slice list) {
@@ -288,6 +305,12 @@ static void take_pairs(struct netc *netc) {
     if (has_key(infer_specs, pair.name, &none))
       *VEC_PUSH(&load->arena, &load->chosen) =
           parse_pair(&r, "infer ", &infer, "=");
+  }
+  for (size_t i = 0; i < netc->budgets.count; i++) {
+    struct pair pair = pair_of(&netc->budgets.at[i]);
+    struct pair plain = plain_pair(&load->arena, budget_specs, &pair);
+    *VEC_PUSH(&load->arena, &load->chosen) =
+        parse_pair(&r, "budget ", &plain, "=");
   }
   for (size_t i = 0; i < netc->compared.count; i++)
     *VEC_PUSH(&load->arena, &load->compared) =

@@ -164,6 +164,20 @@ enum netc_status netc_set(struct netc *netc, const char *name,
   return context_call(netc, CALL_CHANGES, call_set, &pair);
 }
 
+static void call_budget(struct call *call) {
+  const struct pair *pair = call->request;
+  if (load_try_budget(call, pair))
+    keep_pair(call->netc, &call->netc->budgets, pair);
+  else
+    call->status = NETC_USAGE;
+}
+
+enum netc_status netc_budget(struct netc *netc, const char *name,
+                             const char *value) {
+  struct pair pair = {slice_of(name), slice_of(value)};
+  return context_call(netc, CALL_CHANGES, call_budget, &pair);
+}
+
 /* data-parallel=4 is data_parallel=4. */
 static struct slice with_underscores(struct call *call, struct slice list) {
   struct text text = text_new(&call->scratch);

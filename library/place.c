@@ -34,7 +34,10 @@ static bool unknown_gpu(struct call *call, struct slice name) {
       text_printf(&longer, "%s`%s`", longer.length ? " or " : "", word);
   }
   context_say(call->netc, "unknown device `%.*s`", SLICE_ARG(name));
-  if (longer.length)
+  if (name.length && *name.at >= '0' && *name.at <= '9')
+    context_say_more(call->netc, ": their number, x and their name are needed, "
+                                 "8xa100-80");
+  else if (longer.length)
     context_say_more(call->netc, "; did you mean %.*s?",
                      SLICE_ARG(text_slice(&longer)));
   else if (s.best.at)

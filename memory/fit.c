@@ -63,9 +63,8 @@ struct batch_search {
   int64_t room;
   struct arena *arena;
   bool chooses; /* each has checkpoints of its own: they depend on the batch */
-  struct runs *runs; /* what parts take in the first of the batches */
-  bool exact;        /* each asks for what they take in itself */
   struct step plain; /* checkpoint=auto: with none but the source's */
+  struct step bare;  /* and without these */
 };
 
 static void open_search(struct batch_search *s) {
@@ -75,11 +74,11 @@ static void open_search(struct batch_search *s) {
   s->chooses = automatic ? quick : step->settings.checkpoint > 0;
   if (!automatic || !quick)
     return;
-  s->runs = ARENA_NEW(s->arena, struct runs);
-  s->runs->arena = s->arena;
   s->plain = (struct step){.model = step->model, .settings = step->settings};
   s->plain.settings.checkpoint = 0;
+  s->bare = s->plain;
   checkpoint_choose(&s->plain, s->room, s->arena);
+  step_trace(&s->bare, s->arena);
 }
 
 static struct tried try_batch(const struct batch_search *s,
@@ -161,29 +160,13 @@ static int64_t follow_lines(const struct batch_search *s,
   return b.fits.batch;
 }
 
-/*
- * Whether a batch fits with checkpoints of its own. Beyond what fits without
- * any, a device that has all need only know whether there are some.
- */
 static bool batch_fits(const struct batch_search *s, int64_t batch) {
-  if (!s->plain.model || parallel_wanted(&s->step->settings))
-    return try_batch(s, s->step, s->chooses, batch, s->room).peak <= s->room;
-  struct arena scratch;
-  struct step trial = *s->step;
-  trial.settings.batch = batch;
-  trial.runs = s->exact ? NULL : s->runs; /* whatever the step's batch is */
-  progress_tell(trial.model->progress, "searching for the largest batch", batch,
-                0);
-  arena_open_in(&scratch, s->arena);
-  bool fits = checkpoint_fits(&trial, s->room, &scratch);
-  arena_close(&scratch);
-  return fits;
+  return try_batch(s, s->step, s->chooses, batch, s->room).peak <= s->room;
 }
 
 /* The largest batch that fits from `fits` on, in steps that double. */
-static int64_t bisect_batch(const struct batch_search *s, int64_t fits,
-                            int64_t step) {
-  int64_t fails = fits + step;
+static int64_t bisect_batch(const struct batch_search *s, int64_t fits) {
+  int64_t step = max_i64(fits, 1), fails = fits + step;
   for (; batch_fits(s, fails); fails += step) {
     fits = fails;
     if (fails > MOST_BATCH)
@@ -201,16 +184,29 @@ static int64_t bisect_batch(const struct batch_search *s, int64_t fits,
 }
 
 /*
- * Where each batch has checkpoints of its own, peaks follow no line; `fits` is
- * known to fit. First all choose by what parts take in one of the batches,
- * then a few more by what they take in their own.
+ * checkpoint=auto, from a batch on that fits: the choice that takes least of
+ * the next batch fits others, too. Where there is none that fits, the batch
+ * was the largest.
  */
-static int64_t search_batch(struct batch_search *s, int64_t fits) {
-  fits = bisect_batch(s, fits, max_i64(fits, 1));
-  if (!s->plain.model || fits > MOST_BATCH)
-    return fits;
-  s->exact = true;
-  return bisect_batch(s, fits, 1);
+static int64_t follow_choices(const struct batch_search *s, int64_t fits) {
+  bool more = true;
+  while (more && fits < MOST_BATCH) {
+    struct arena scratch;
+    struct tries known = {0};
+    struct step trial = s->bare;
+    trial.settings.batch = fits + 1;
+    progress_tell(trial.model->progress, "searching for the largest batch",
+                  fits + 1, 0);
+    arena_open_in(&scratch, s->arena);
+    more = checkpoint_least(&trial, s->room, &scratch);
+    if (more) {
+      *VEC_PUSH(&scratch, &known.all) =
+          try_batch(s, &trial, false, fits + 1, s->room);
+      fits = follow_lines(s, &trial, &known, &scratch);
+    }
+    arena_close(&scratch);
+  }
+  return fits;
 }
 
 int64_t fit_largest_batch(const struct step *step, int64_t room,
@@ -223,8 +219,12 @@ int64_t fit_largest_batch(const struct step *step, int64_t room,
   int64_t largest = 0;
   if (search.plain.model)
     largest = follow_lines(&search, &search.plain, &plain, &scratch);
-  largest = search.chooses ? search_batch(&search, largest)
-                           : follow_lines(&search, step, known, arena);
+  if (search.plain.model && !parallel_wanted(&step->settings))
+    largest = follow_choices(&search, largest);
+  else if (search.chooses)
+    largest = bisect_batch(&search, largest);
+  else
+    largest = follow_lines(&search, step, known, arena);
   arena_close(&scratch);
   return largest;
 }

@@ -31,14 +31,11 @@ struct known_cuts {
 };
 
 struct tape_known;
-struct spans;
 
 struct runs {
   struct arena *arena;
   const struct tape_known *tape; /* of the first step that was traced */
   VEC(struct known_cuts) cuts;
-  struct train_settings spans_for;
-  const struct spans *spans; /* of these settings; NULL: none yet */
   struct ran *at;            /* in `room` places, a power of two */
   size_t count, room;
 };

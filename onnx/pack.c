@@ -430,11 +430,9 @@ int pack_model(struct model *model, const struct export_request *request) {
   weight_set_open(&p->set, request->netc, p->arena);
   if (!p->given)
     return pack(p);
-  if (!safetensors_open(&file, request->weights, p->arena)) {
-    status = file.unread ? EXIT_IO : EXIT_SOURCE;
-    say("%s: error: %s", request->weights, file.fault);
-    fputc('\n', stderr);
-  }
+  if (!safetensors_open(&file, request->weights, p->arena))
+    status = complain_of(file.unread ? EXIT_IO : EXIT_SOURCE, request->weights,
+                         NULL, "%s", file.fault);
   if (status == EXIT_DONE)
     status = weight_set_match(&p->set, request->weights, &file, MATCH_EXACTLY);
   if (status == EXIT_DONE)

@@ -324,6 +324,30 @@ static bool tuple(struct advice *a) {
   return true;
 }
 
+/* input 8 8 3 */
+static bool blanks(struct advice *a) {
+  if (a->found != TOKEN_INT || !begins_with_word(a->before, "input"))
+    return false;
+  const char *start = a->before.at + strlen("input");
+  struct slice end = to_line_end(a->line);
+  struct slice rest = trim(
+      (struct slice){start, (size_t)(end.at + end.length - start)});
+  struct text text = text_new(a->p->arena);
+  while (rest.length) {
+    struct slice size = first_word(rest);
+    if (size.length == 0)
+      return false;
+    bool name = text.length == 0 && (size.at[0] < '0' || size.at[0] > '9');
+    text_put(&text, text.length && !name ? "x" : "");
+    if (!name)
+      text_puts(&text, size);
+    rest = trim(from(rest, size.length));
+  }
+  diag_help(a->d, "sizes are joined by x: `%.*s`",
+            SLICE_ARG(text_slice(&text)));
+  return true;
+}
+
 /* concat [a, b] */
 static bool bracket(struct advice *a) {
   struct slice rest = from(a->line, 1);
@@ -498,9 +522,10 @@ static bool by_token(struct advice *a) {
 }
 
 static bool (*const rules[])(struct advice *) = {
-    comment, call,           empty_call, dotted,   net_name, before_body,
-    range,   tuple,          assignment, bracket,  string,   percent,
-    else_if, sum_of_tensors, operands,   file_end, keyword,  by_token};
+    comment,    call,     empty_call, dotted,         net_name, before_body,
+    range,      tuple,    blanks,     assignment,     bracket,  string,
+    percent,    else_if,  sum_of_tensors, operands,   file_end, keyword,
+    by_token};
 
 void advice_give(struct parser *p, struct diagnostic *d, enum token found,
                  struct span span) {

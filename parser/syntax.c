@@ -69,6 +69,8 @@ void syntax_report(struct parser *p, enum token found, struct span span,
     p->skipped_braces--; /* its partner was in error */
     return;
   }
+  if (found == TOKEN_END && p->scan.failed)
+    return; /* nested too deep, which was said */
   if (found != TOKEN_BRACE_CLOSE && found != TOKEN_NEWLINE)
     advice_skip_line(p, span);
   struct text what = text_new(p->arena);

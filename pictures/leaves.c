@@ -160,7 +160,7 @@ void leaf_put_layer(struct text *out, const struct leaves *leaves,
   if (line->group != NO_NODE)
     call = leaves->c->model->groups.at[line->group].call;
   if (line->period == 1)
-    row_put_layer(out, leaves->c, &leaves->rows.at[line->row], false);
+    row_put_acting(out, leaves->c, &leaves->rows.at[line->row], false);
   else if (call.length)
     text_puts(out, call);
   else

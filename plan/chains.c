@@ -5,7 +5,7 @@
 
 /* A chain so far; bytes beside what is alive before it begins. */
 struct growth {
-  int64_t frees;                   /* what its first task may free, at most */
+  int64_t frees, frees_least;      /* what its first task frees */
   int64_t first_least, first_most; /* while the first task runs */
   int64_t later; /* while later ones run, before what the first one freed */
   int64_t left;  /* its result */
@@ -20,12 +20,22 @@ static const struct plan_tensor *made_by(const struct task_graph *graph,
 static struct growth begin(const struct task_graph *graph,
                            const struct plan_task *task) {
   struct growth g = {.result = SIZE_MAX};
-  for (int i = 0; i < task->read_count; i++)
-    g.frees +=
-        graph->tensors.at[graph->reads.at[task->first_read + (size_t)i]].bytes;
+  bool overwrites = false;
   for (int i = 0; i < task->made_count; i++)
     g.left += made_by(graph, task, i)->bytes;
-  g.first_most = g.left + task->work;
+  for (int i = 0; i < task->read_count; i++) {
+    const struct plan_tensor *read =
+        &graph->tensors.at[graph->reads.at[task->first_read + (size_t)i]];
+    if (read->lasts)
+      continue;
+    g.frees += read->bytes;
+    if (read->readers > 1)
+      continue;
+    g.frees_least += read->bytes;
+    overwrites = overwrites || (task_may_replace(task, i) && !read->given &&
+                                task->made_count == 1 && read->bytes == g.left);
+  }
+  g.first_most = overwrites ? task->work : g.left + task->work;
   g.first_least = task->elementwise ? task->work : g.first_most;
   if (task->made_count == 1)
     g.result = graph->makes.at[task->first_made];
@@ -47,10 +57,10 @@ static bool extend(const struct task_graph *graph, struct growth *g,
   int64_t left = made_by(graph, task, 0)->bytes;
   bool over = task_may_replace(task, 0) && left == g->left;
   int64_t need = g->left + task->work + (over ? 0 : left);
-  bool lower = need <= g->later || need <= g->first_least;
+  bool lower = need <= g->later || need - g->frees_least <= g->first_least;
   bool higher = g->first_most <= need - g->frees && g->later <= need;
   bool falls = left <= g->left, rises = g->left >= g->frees;
-  if (!((lower && falls) || (higher && rises) || (falls && rises)))
+  if (!(lower && falls) && !(higher && rises))
     return false;
   g->later = max_i64(g->later, need);
   g->left = left;

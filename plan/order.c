@@ -1,402 +1,171 @@
 /* Order: the search for the best order of a part of a net. */
 #include "plan/order.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 #include "base/check.h"
+#include "plan/chains.h"
+#include "plan/order_search.h"
 
-enum {
-  MOST_STATES = 2000,    /* sets that are followed at the same time */
-  ALL_EFFORT = 20000000, /* in all parts */
-  MOST_EFFORT = 5000000, /* chains that are looked at in a part */
+/* Steps of all searches, in all parts. */
+#define ALL_EFFORT 4000000
+
+/* A part as it is made into the problem of its chains. */
+struct building {
+  const struct order_part *part;
+  struct chains chains;
+  uint32_t *chain_of; /* by task of the part */
+  struct order_problem problem;
 };
 
-/* Chains that have run, and the best way to get there. */
-struct state {
-  uint64_t *done;
-  uint64_t *ready; /* chains that may run now */
-  int64_t live, peak;
-  size_t parent; /* in the states of the level before */
-  size_t chain;  /* that led here */
-};
-
-struct level {
-  VEC(struct state) states;
-  size_t *slots; /* hash table of states, from 1 */
-  size_t room;
-};
-
-static bool has(const uint64_t *set, size_t i) {
-  return set[i / 64] >> (i % 64) & 1;
+static const struct plan_task *task_at(const struct building *b, size_t i) {
+  return &b->part->graph->tasks.at[b->chains.tasks[i]];
 }
 
-static void put(uint64_t *set, size_t i) {
-  set[i / 64] |= (uint64_t)1 << (i % 64);
-}
-
-/* The first member of a set from `i` on; `end`: none. */
-static size_t next_in(const uint64_t *set, size_t i, size_t end) {
-  while (i < end) {
-    uint64_t rest = set[i / 64] >> (i % 64);
-    if (rest)
-      return i + (size_t)__builtin_ctzll(rest);
-    i = (i | 63) + 1;
+static int64_t made_by(const struct task_graph *graph,
+                       const struct plan_task *task, bool lasting) {
+  int64_t bytes = 0;
+  for (int i = 0; i < task->made_count; i++) {
+    const struct plan_tensor *made =
+        &graph->tensors.at[graph->makes.at[task->first_made + (size_t)i]];
+    if (!lasting || made->readers || made->lasts)
+      bytes += made->bytes;
   }
-  return end;
+  return bytes;
 }
 
-static uint64_t hash(const uint64_t *set, size_t words) {
-  uint64_t h = 0;
-  for (size_t i = 0; i < words; i++) {
-    h = (h ^ set[i]) * 0x9E3779B97F4A7C15u;
-    h ^= h >> 29;
+/* What a chain needs and leaves; of its tasks, only the first reads what
+   others made or read. */
+static void weigh(const struct building *b, size_t chain,
+                  struct order_chain *out) {
+  const struct task_graph *graph = b->part->graph;
+  size_t at = b->chains.begins[chain];
+  const struct plan_task *task = task_at(b, at);
+  out->first = made_by(graph, task, false) + task->work;
+  out->left = out->later = made_by(graph, task, true);
+  while (++at < b->chains.begins[chain + 1]) {
+    task = task_at(b, at);
+    int64_t made = made_by(graph, task, false), read = out->left;
+    bool over = task_may_replace(task, 0) && made == read;
+    out->later = max_i64(out->later, read + task->work + (over ? 0 : made));
+    out->left = made_by(graph, task, true);
   }
-  return h;
 }
 
-static const struct plan_task *chain_task(const struct order_part *part,
-                                          size_t i) {
-  return &part->graph->tasks.at[part->chains.tasks[i]];
+/* Whether a task may overwrite what it reads there, if nobody else will. */
+static bool replaces(const struct task_graph *graph,
+                     const struct plan_task *task, int i) {
+  const struct plan_tensor *read =
+      &graph->tensors.at[graph->reads.at[task->first_read + (size_t)i]];
+  return task_may_replace(task, i) && task->made_count == 1 && !read->given &&
+         read->bytes == made_by(graph, task, false);
 }
 
-/* Whether all that a chain needs has run. */
-static bool may_run(const struct order_part *part, const uint64_t *done,
-                    size_t chain) {
-  for (size_t i = part->need_at[chain]; i < part->need_at[chain + 1]; i++)
-    if (!has(done, part->needs.at[i]))
-      return false;
-  return true;
-}
-
-/* Readers to come of every tensor that the part reads, before it begins. */
-static void begin_left(const struct order_part *part, const int64_t *before,
-                       int64_t *left) {
+/* What the chain's first task reads: others make it, and it may die here. */
+static void add_reads(struct building *b, size_t chain) {
+  const struct order_part *part = b->part;
   const struct task_graph *graph = part->graph;
-  for (size_t i = part->from; i < part->from + part->count; i++) {
-    const struct plan_task *task = &graph->tasks.at[i];
-    for (int k = 0; k < task->read_count; k++) {
-      size_t read = graph->reads.at[task->first_read + (size_t)k];
-      left[read] = before[read];
+  struct arena *arena = b->problem.arena;
+  struct order_chain *out = &b->problem.chains[chain];
+  const struct plan_task *task = task_at(b, b->chains.begins[chain]);
+  out->reads = (uint32_t)b->problem.reads.count;
+  out->needs = (uint32_t)b->problem.needs.count;
+  for (int i = 0; i < task->read_count; i++) {
+    size_t tensor = graph->reads.at[task->first_read + (size_t)i];
+    size_t maker = part->room->maker[tensor];
+    if (maker != SIZE_MAX && maker >= part->from)
+      *VEC_PUSH(arena, &b->problem.needs) = b->chain_of[maker - part->from];
+    if (graph->tensors.at[tensor].lasts)
+      continue;
+    if (!part->room->value[tensor]) {
+      VEC_PUSH(arena, &b->problem.values)->bytes =
+          graph->tensors.at[tensor].bytes;
+      part->room->value[tensor] = (uint32_t)b->problem.values.count;
     }
+    *VEC_PUSH(arena, &b->problem.reads) = (struct order_read){
+        part->room->value[tensor] - 1, replaces(graph, task, i)};
   }
+  out->reads_end = (uint32_t)b->problem.reads.count;
+  out->needs_end = (uint32_t)b->problem.needs.count;
 }
 
-/* The slot of the state of that set, or the free one where it belongs. */
-static size_t *slot_of(const struct level *level, size_t words,
-                       const uint64_t *done) {
-  size_t at = hash(done, words) & (level->room - 1);
-  while (level->slots[at] && memcmp(level->states.at[level->slots[at] - 1].done,
-                                    done, words * sizeof *done) != 0)
-    at = (at + 1) & (level->room - 1);
-  return &level->slots[at];
-}
-
-static void grow_slots(struct arena *arena, struct level *level, size_t words) {
-  level->room = level->room ? level->room * 2 : 64;
-  level->slots = arena_alloc(arena, level->room, sizeof *level->slots);
-  for (size_t i = 0; i < level->states.count; i++)
-    *slot_of(level, words, level->states.at[i].done) = i + 1;
-}
-
-/* Adds a state or improves the one of the same set; true: it is new. */
-static bool reach(struct arena *arena, struct level *level, size_t words,
-                  const struct state *state) {
-  if (2 * level->states.count >= level->room)
-    grow_slots(arena, level, words);
-  size_t *slot = slot_of(level, words, state->done);
-  if (*slot) {
-    struct state *old = &level->states.at[*slot - 1];
-    if (state->peak < old->peak) {
-      old->peak = state->peak;
-      old->parent = state->parent;
-      old->chain = state->chain;
-    }
-    return false;
+/* Who reads each value: the reads, the other way round. */
+static void find_readers(struct order_problem *problem) {
+  size_t count = problem->values.count;
+  uint32_t *at = arena_alloc(problem->arena, count + 2, sizeof *at);
+  problem->readers = arena_alloc(problem->arena, problem->reads.count + 1,
+                                 sizeof *problem->readers);
+  for (size_t i = 0; i < problem->reads.count; i++)
+    at[problem->reads.at[i].value + 2]++;
+  for (size_t i = 2; i < count + 2; i++)
+    at[i] += at[i - 1];
+  for (size_t c = 0; c < problem->count; c++)
+    for (size_t i = problem->chains[c].reads; i < problem->chains[c].reads_end;
+         i++)
+      problem->readers[at[problem->reads.at[i].value + 1]++] = (uint32_t)c;
+  for (size_t i = 0; i < count; i++) {
+    problem->values.at[i].readers = at[i];
+    problem->values.at[i].readers_end = at[i + 1];
   }
-  struct state *new = VEC_PUSH(arena, &level->states);
-  *new = *state;
-  new->done = arena_alloc(arena, words, sizeof *new->done);
-  memcpy(new->done, state->done, words * sizeof *new->done);
-  *slot = level->states.count;
-  return true;
-}
-
-static int compare_states(const void *a, const void *b) {
-  const struct state *x = a, *y = b;
-  if (x->peak != y->peak)
-    return x->peak < y->peak ? -1 : 1;
-  if (x->live != y->live)
-    return x->live < y->live ? -1 : 1;
-  if (x->parent != y->parent)
-    return x->parent < y->parent ? -1 : 1;
-  return x->chain < y->chain ? -1 : x->chain > y->chain; /* never equal */
-}
-
-/* Keeps those that have needed least so far. */
-static void keep_best(struct level *level, size_t most) {
-  qsort(level->states.at, level->states.count, sizeof *level->states.at,
-        compare_states);
-  level->states.count = most;
-}
-
-struct search {
-  struct order_part part;
-  struct order_walk walk;
-  uint64_t *ran; /* chains that the walk's readers to come do not count */
-  size_t most;   /* states that are followed at the same time */
-  int64_t bound; /* ways that need as much are not followed */
-  struct level *levels;
-  uint64_t *scratch;
-  uint64_t effort;
-  bool complete; /* nothing was dropped */
-};
-
-/* As if the chain had not run; only what is alive is not put back. */
-static void run_back(struct search *search, size_t chain) {
-  const struct order_part *part = &search->part;
-  for (size_t k = part->chains.begins[chain];
-       k < part->chains.begins[chain + 1]; k++) {
-    const struct plan_task *task = chain_task(part, k);
-    for (int i = 0; i < task->read_count; i++)
-      search->walk.left[part->graph->reads.at[task->first_read + (size_t)i]]++;
-  }
-}
-
-/* Runs a chain; returns the most that is alive meanwhile. */
-static int64_t run_chain(struct search *search, size_t chain) {
-  const struct order_part *part = &search->part;
-  int64_t most = 0;
-  for (size_t k = part->chains.begins[chain];
-       k < part->chains.begins[chain + 1]; k++)
-    most = max_i64(most, order_step(&search->walk, chain_task(part, k)));
-  return most;
-}
-
-/* What may run at first. */
-static void find_ready(struct search *search, struct state *state) {
-  const struct order_part *part = &search->part;
-  state->ready = arena_alloc(part->arena, part->words, sizeof(uint64_t));
-  for (size_t c = 0; c < part->chains.count; c++)
-    if (part->need_at[c] == part->need_at[c + 1])
-      put(state->ready, c);
-}
-
-/* What may run behind `from`, and now that its chain has run. */
-static void add_ready(struct search *search, const struct state *from,
-                      struct state *to) {
-  const struct order_part *part = &search->part;
-  size_t c = to->chain;
-  to->ready = arena_alloc(part->arena, part->words, sizeof(uint64_t));
-  memcpy(to->ready, from->ready, part->words * sizeof(uint64_t));
-  to->ready[c / 64] &= ~((uint64_t)1 << c % 64);
-  for (size_t i = part->follow_at[c]; i < part->follow_at[c + 1]; i++)
-    if (may_run(part, to->done, part->followers[i]))
-      put(to->ready, part->followers[i]);
-}
-
-/* The walk goes to a state; only what is alive is not set. */
-static void walk_to(struct search *search, const uint64_t *done) {
-  const struct order_part *part = &search->part;
-  const struct task_graph *graph = part->graph;
-  size_t count = part->chains.count;
-  for (size_t w = 0; w < part->words; w++)
-    search->scratch[w] = search->ran[w] ^ done[w];
-  for (size_t c = next_in(search->scratch, 0, count); c < count;
-       c = next_in(search->scratch, c + 1, count)) {
-    /* Only a chain's first task reads from others. */
-    const struct plan_task *task = chain_task(part, part->chains.begins[c]);
-    for (int i = 0; i < task->read_count; i++)
-      search->walk.left[graph->reads.at[task->first_read + (size_t)i]] +=
-          has(done, c) ? -1 : 1;
-  }
-  memcpy(search->ran, done, part->words * sizeof *done);
-}
-
-/* What is alive while a chain runs, and behind it. */
-struct turn {
-  int64_t during, live;
-};
-
-static struct turn try_chain(struct search *search, const struct state *from,
-                             size_t chain) {
-  search->effort += search->part.chains.count;
-  search->walk.live = from->live;
-  int64_t during = run_chain(search, chain);
-  run_back(search, chain);
-  return (struct turn){during, search->walk.live};
-}
-
-static void follow_chain(struct search *search, size_t depth, size_t index,
-                         size_t chain) {
-  struct order_part *part = &search->part;
-  struct level *next = &search->levels[depth + 1];
-  const struct state *from = &search->levels[depth].states.at[index];
-  struct turn turn = try_chain(search, from, chain);
-  if (turn.during >= search->bound)
-    return;
-  memcpy(search->scratch, from->done, part->words * sizeof(uint64_t));
-  put(search->scratch, chain);
-  struct state to = {.done = search->scratch,
-                     .live = turn.live,
-                     .peak = max_i64(from->peak, turn.during),
-                     .parent = index,
-                     .chain = chain};
-  if (reach(part->arena, next, part->words, &to))
-    add_ready(search, from, &next->states.at[next->states.count - 1]);
-}
-
-/* Tries every chain that may run now. */
-static void expand_state(struct search *search, size_t depth, size_t index) {
-  const struct order_part *part = &search->part;
-  const struct state *from = &search->levels[depth].states.at[index];
-  walk_to(search, from->done);
-  search->effort += part->chains.count;
-  for (size_t c = next_in(from->ready, 0, part->chains.count);
-       c < part->chains.count;
-       c = next_in(from->ready, c + 1, part->chains.count)) {
-    if (search->effort > 2 * MOST_EFFORT) { /* one state with many chains */
-      search->complete = false;
-      return;
-    }
-    follow_chain(search, depth, index, c);
-  }
-}
-
-static bool search_levels(struct search *search) {
-  struct order_part *part = &search->part;
-  for (size_t depth = 0; depth < part->chains.count; depth++) {
-    struct level *level = &search->levels[depth];
-    if (level->states.count > search->most) {
-      keep_best(level, search->most);
-      search->complete = false;
-    }
-    struct level *next = level + 1;
-    for (size_t i = 0; i < level->states.count; i++) {
-      if (next->states.count > MOST_STATES * 64) {
-        search->complete = false;
-        break;
-      }
-      if (search->effort > MOST_EFFORT) {
-        search->complete = false;
-        return false;
-      }
-      expand_state(search, depth, i);
-    }
-    if (next->states.count == 0)
-      return false; /* no way is better than the one at hand */
-  }
-  return true;
 }
 
 /* The needs, the other way round. */
-static void find_followers(struct order_part *part) {
-  size_t count = part->chains.count;
-  size_t *at = arena_alloc(part->arena, count + 2, sizeof *at);
-  part->followers =
-      arena_alloc(part->arena, part->needs.count + 1, sizeof *part->followers);
-  for (size_t i = 0; i < part->needs.count; i++)
-    at[part->needs.at[i] + 2]++;
-  for (size_t c = 2; c < count + 2; c++)
-    at[c] += at[c - 1];
+static void find_followers(struct order_problem *problem) {
+  size_t count = problem->count;
+  uint32_t *at = arena_alloc(problem->arena, count + 2, sizeof *at);
+  problem->followers = arena_alloc(problem->arena, problem->needs.count + 1,
+                                   sizeof *problem->followers);
+  for (size_t i = 0; i < problem->needs.count; i++)
+    at[problem->needs.at[i] + 2]++;
+  for (size_t i = 2; i < count + 2; i++)
+    at[i] += at[i - 1];
   for (size_t c = 0; c < count; c++)
-    for (size_t i = part->need_at[c]; i < part->need_at[c + 1]; i++)
-      part->followers[at[part->needs.at[i] + 1]++] = c;
-  part->follow_at = at;
-}
-
-/* Which chains of the part must have run before each. */
-static void find_needs(struct order_part *part) {
-  struct task_graph *graph = part->graph;
-  struct chains *chains = &part->chains;
-  size_t *chain_of = arena_alloc(part->arena, part->count, sizeof *chain_of);
-  chains_find(graph, part->from, part->count, part->room->reader, part->arena,
-              chains);
-  part->words = (chains->count + 63) / 64;
-  part->need_at = arena_alloc(part->arena, chains->count + 1, sizeof(size_t));
-  for (size_t c = 0; c < chains->count; c++)
-    for (size_t k = chains->begins[c]; k < chains->begins[c + 1]; k++)
-      chain_of[chains->tasks[k] - part->from] = c;
-  for (size_t c = 0; c < chains->count; c++) {
-    const struct plan_task *task = chain_task(part, chains->begins[c]);
-    part->need_at[c] = part->needs.count;
-    for (int k = 0; k < task->read_count; k++) {
-      size_t by =
-          part->room->maker[graph->reads.at[task->first_read + (size_t)k]];
-      if (by != SIZE_MAX && by >= part->from)
-        *VEC_PUSH(part->arena, &part->needs) = chain_of[by - part->from];
-    }
+    for (size_t i = problem->chains[c].needs; i < problem->chains[c].needs_end;
+         i++)
+      problem->followers[at[problem->needs.at[i] + 1]++] = (uint32_t)c;
+  for (size_t c = 0; c < count; c++) {
+    problem->chains[c].followers = at[c];
+    problem->chains[c].followers_end = at[c + 1];
   }
-  part->need_at[chains->count] = part->needs.count;
-  find_followers(part);
 }
 
-struct finding {
-  int64_t peak;  /* of the part, in that order */
-  bool complete; /* nothing was dropped on the way */
-  bool better;   /* an order was found and written down */
-};
-
-static struct finding search_part(struct order_part *part,
-                                  const struct order_walk *start, int64_t bound,
-                                  size_t most, size_t *order) {
-  struct arena *arena = part->arena;
-  struct search search = {.part = *part,
-                          .walk = *start,
-                          .most = most,
-                          .bound = bound,
-                          .complete = true};
-  search.walk.left = part->room->left;
-  begin_left(part, start->left, search.walk.left);
-  search.levels =
-      arena_alloc(arena, part->chains.count + 1, sizeof *search.levels);
-  search.scratch = arena_alloc(arena, part->words, sizeof *search.scratch);
-  search.ran = arena_alloc(arena, part->words, sizeof *search.ran);
-  struct state first = {.done = search.scratch, .live = start->live};
-  struct level *level = &search.levels[0];
-  reach(arena, level, part->words, &first);
-  find_ready(&search, &level->states.at[0]);
-  bool arrives = search_levels(&search);
-  part->room->effort += search.effort;
-  if (!arrives)
-    return (struct finding){0, search.complete, false};
-  size_t state = 0, place = part->from + part->count;
-  for (size_t depth = part->chains.count; depth > 0; depth--) {
-    const struct state *at = &search.levels[depth].states.at[state];
-    for (size_t k = part->chains.begins[at->chain + 1];
-         k-- > part->chains.begins[at->chain];)
-      order[--place] = part->chains.tasks[k];
-    state = at->parent;
+static void build(struct building *b, struct arena *arena) {
+  const struct order_part *part = b->part;
+  chains_find(part->graph, part->from, part->count, part->room->reader, arena,
+              &b->chains);
+  size_t count = b->problem.count = b->chains.count;
+  b->problem.arena = arena;
+  b->problem.chains = arena_alloc(arena, count, sizeof *b->problem.chains);
+  b->chain_of = arena_alloc(arena, part->count, sizeof *b->chain_of);
+  for (size_t c = 0; c < count; c++)
+    for (size_t k = b->chains.begins[c]; k < b->chains.begins[c + 1]; k++)
+      b->chain_of[b->chains.tasks[k] - part->from] = (uint32_t)c;
+  for (size_t c = 0; c < count; c++) {
+    weigh(b, c, &b->problem.chains[c]);
+    add_reads(b, c);
   }
-  const struct level *last = &search.levels[part->chains.count];
-  return (struct finding){last->states.at[0].peak, search.complete, true};
+  find_readers(&b->problem);
+  find_followers(&b->problem);
 }
 
-/* Where the effort does not reach to the end, few ways are followed. */
-static struct finding improve(struct order_part *part,
-                              const struct order_walk *start, int64_t bound,
-                              size_t *order) {
-  part->needs.count = part->needs.room = 0;
-  find_needs(part);
-  struct finding found = search_part(part, start, bound, MOST_STATES, order);
-  if (!found.complete && !found.better) {
-    size_t count = part->chains.count < 1000 ? part->chains.count : 1000;
-    size_t few = MOST_EFFORT / (count * count * count);
-    search_part(part, start, bound, few ? few : 1, order);
-  }
-  return found;
-}
-
-bool order_improve(struct order_part *part, const struct order_walk *start,
-                   int64_t bound, int64_t *least, size_t *order) {
+bool order_improve(struct order_part *part, int64_t live, int64_t bound,
+                   int64_t *least, size_t *order) {
   struct arena scratch;
+  struct building b = {.part = part};
   if (part->room->effort >= ALL_EFFORT)
     return false;
   arena_open_in(&scratch, part->graph->arena);
-  part->arena = &scratch;
-  struct finding found = improve(part, start, bound, order);
+  build(&b, &scratch);
+  b.problem.live = live;
+  b.problem.bound = bound;
+  b.problem.least = *least;
+  uint32_t *sequence = arena_alloc(&scratch, b.problem.count, sizeof *sequence);
+  struct order_found found = order_search(&b.problem, sequence);
+  size_t place = part->from;
+  for (size_t i = 0; i < b.problem.count && found.better; i++)
+    for (size_t k = b.chains.begins[sequence[i]];
+         k < b.chains.begins[sequence[i] + 1]; k++)
+      order[place++] = b.chains.tasks[k];
   arena_close(&scratch);
-  if (found.complete)
-    *least = max_i64(*least, found.better ? found.peak : bound);
+  part->room->effort += found.effort;
+  *least = found.least;
   return found.complete;
 }

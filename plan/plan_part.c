@@ -1,7 +1,8 @@
 /*
- * How a part is planned: first fit, then skyline descents, then searches at
- * the least height that can be, for the buffers and for boxes of them, in
- * turns that grow; and at heights between when the effort runs out.
+ * How a part is planned: first fit, by births or by full sections, then skyline
+ * descents, then searches at the least height that can be, for the buffers and
+ * for boxes of them, in turns that grow; and at heights between when the effort
+ * runs out.
  */
 #include "base/check.h"
 #include "plan/plan.h"
@@ -128,7 +129,8 @@ static bool find_effort(const struct plan_part *part, uint64_t asked,
 void plan_part(struct arena *arena, struct plan_part *part, int64_t goal,
                const struct plan_options *options, struct plan_effort *effort) {
   goal = max_i64(goal, part->bound);
-  if (plan_first_fit(part, goal))
+  if (plan_first_fit(part, goal) ||
+      (part->count <= PLAN_SEARCHED && plan_fullest_first(arena, part, goal)))
     return;
   bool searched = find_effort(part, options->nodes, effort);
   plan_skyline(arena, part, goal, searched ? FEW_DESCENTS : MANY_DESCENTS);

@@ -60,6 +60,10 @@ enum { PLAN_SEARCHED = 4000 };
  */
 bool plan_first_fit(struct plan_part *part, int64_t goal);
 
+/* plan_fullest.c: the same, by another plain way. */
+bool plan_fullest_first(struct arena *arena, struct plan_part *part,
+                        int64_t goal);
+
 /*
  * plan_skyline.c: good plans quickly, `most` of them or until one is at most
  * `goal` high. There is always one.

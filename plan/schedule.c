@@ -1,8 +1,6 @@
 /* Schedule: an order of tasks in which the least memory is alive at once. */
 #include "plan/schedule.h"
 
-#include <string.h>
-
 #include "base/check.h"
 #include "plan/needed.h"
 #include "plan/order.h"
@@ -24,7 +22,15 @@ size_t task_overwrites(const struct task_graph *graph,
   return SIZE_MAX;
 }
 
-int64_t order_step(struct order_walk *walk, const struct plan_task *task) {
+/* What is alive while tasks run one by one. */
+struct walk {
+  const struct task_graph *graph;
+  int64_t *left; /* by tensor: readers to come */
+  int64_t live, peak;
+};
+
+/* Runs a task; returns what is alive in the middle of it. */
+static int64_t step(struct walk *walk, const struct plan_task *task) {
   const struct task_graph *graph = walk->graph;
   size_t over = task_overwrites(graph, task, walk->left);
   int64_t during;
@@ -49,7 +55,7 @@ int64_t order_step(struct order_walk *walk, const struct plan_task *task) {
   return during;
 }
 
-static void begin(struct order_walk *walk, const struct task_graph *graph) {
+static void begin(struct walk *walk, const struct task_graph *graph) {
   walk->graph = graph;
   walk->left =
       arena_alloc(graph->arena, graph->tensors.count + 1, sizeof *walk->left);
@@ -64,12 +70,12 @@ static void begin(struct order_walk *walk, const struct task_graph *graph) {
 /* The most that is alive in an order, and where. */
 static int64_t peak_of(const struct task_graph *graph, const size_t *order,
                        size_t *at) {
-  struct order_walk walk;
+  struct walk walk;
   begin(&walk, graph);
   walk.peak = walk.live;
   *at = 0;
   for (size_t i = 0; i < graph->tasks.count; i++) {
-    int64_t during = order_step(&walk, &graph->tasks.at[order[i]]);
+    int64_t during = step(&walk, &graph->tasks.at[order[i]]);
     if (during > walk.peak) {
       walk.peak = during;
       *at = i;
@@ -151,7 +157,7 @@ static struct cutting begin_cutting(const struct task_graph *graph,
  * before leads there and all that is behind comes from there: neither a
  * second output of the net before it nor a task that reads nothing behind.
  */
-static bool is_cut(const struct cutting *cutting, const struct order_walk *walk,
+static bool is_cut(const struct cutting *cutting, const struct walk *walk,
                    size_t place, int64_t open) {
   const struct plan_task *task = &walk->graph->tasks.at[place];
   if (task->made_count != 1 || open != 1 ||
@@ -169,7 +175,7 @@ static int64_t count_open(const struct task_graph *graph) {
   return open;
 }
 
-static int64_t open_change(const struct order_walk *walk,
+static int64_t open_change(const struct walk *walk,
                            const struct plan_task *task) {
   const struct task_graph *graph = walk->graph;
   int64_t change = 0;
@@ -188,35 +194,23 @@ static bool improve_parts(struct task_graph *graph, bool strict, int64_t least,
   struct order_room room = {
       .maker = find_makers(graph),
       .reader = arena_alloc(graph->arena, tensors, sizeof *room.reader),
-      .left = arena_alloc(graph->arena, tensors, sizeof *room.left)};
-  struct order_walk walk, start;
+      .value = arena_alloc(graph->arena, tensors, sizeof *room.value)};
+  struct walk walk;
   begin(&walk, graph);
   struct order_part part = {.graph = graph, .room = &room};
-  int64_t open = count_open(graph), peak = 0;
+  int64_t open = count_open(graph), peak = 0, live = walk.live;
   bool exact = true;
-  start = walk;
-  start.left = arena_alloc(graph->arena, tensors, sizeof *start.left);
-  int64_t *left = start.left;
-  memcpy(left, walk.left, graph->tensors.count * sizeof *left);
   for (size_t i = 0; i < graph->tasks.count; i++) {
     const struct plan_task *task = &graph->tasks.at[i];
     open += open_change(&walk, task);
-    peak = max_i64(peak, order_step(&walk, task));
+    peak = max_i64(peak, step(&walk, task));
     cutting.dead_ends += is_dead_end(graph, task);
     if (!is_cut(&cutting, &walk, i, open) && i + 1 < graph->tasks.count)
       continue;
     part.count = i + 1 - part.from;
     if (peak > least)
-      exact = order_improve(&part, &start, peak, &least, order) && exact;
-    start.live = walk.live;
-    /* Only this tensor goes on: what was counted before is over. */
-    for (size_t k = part.from; k <= i; k++) {
-      const struct plan_task *done = &graph->tasks.at[k];
-      for (int r = 0; r < done->read_count; r++) {
-        size_t read = graph->reads.at[done->first_read + (size_t)r];
-        left[read] = walk.left[read];
-      }
-    }
+      exact = order_improve(&part, live, peak, &least, order) && exact;
+    live = walk.live;
     part.from = i + 1;
     peak = 0;
   }

@@ -43,10 +43,10 @@ struct schedule {
 
 /*
  * The net is cut where one tensor alone leads on. Between two cuts the sets
- * of tasks that may have run are searched, breadth first with the best way
- * to each (dynamic programming over down-sets: Ahn et al. 2020, "Ordering
- * Chaos", arXiv 2003.02369), exactly unless there are too many of them. None
- * is searched if needed.h says that the order at hand is best, or nearly so.
+ * of tasks that may have run are searched (down-sets: Ahn et al. 2020,
+ * "Ordering Chaos", arXiv 2003.02369), from both ends and below a limit that
+ * grows (order_search.c), exactly unless there are too many of them. None is
+ * searched if needed.h says that the order at hand is best, or nearly so.
  */
 void schedule_find(struct task_graph *graph, struct schedule *schedule);
 

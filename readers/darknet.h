@@ -8,12 +8,17 @@
 struct option {
   struct slice key, value;
   size_t line;
+  bool read;
 };
+
+enum { DARKNET_MISSING = 24 };
 
 struct section {
   struct slice name; /* without brackets */
   size_t line;
   VEC(struct option) options;
+  const char *missing[DARKNET_MISSING]; /* options that were looked for */
+  size_t missing_count;
 };
 
 struct darknet {
@@ -27,6 +32,8 @@ struct slice darknet_trim(struct slice text);
 
 /* The option of that name; the last one counts, as in Darknet's own list. */
 struct option *darknet_find(struct section *s, const char *key);
+/* Notes options that nobody has read and that look like one that is missing. */
+void darknet_note_slips(struct darknet *d, struct section *s);
 struct slice darknet_word(struct section *s, const char *key,
                           const char *usual);
 bool darknet_integer(struct slice text, int64_t *value);

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "base/check.h"
+#include "base/suggest.h"
 #include "readers/darknet.h"
 #include "import/window.h"
 
@@ -540,15 +541,24 @@ int darknet_layer(struct darknet *d, struct section *s) {
     if (!slice_is(s->name, r->name) &&
         (!r->short_name || !slice_is(s->name, r->short_name)))
       continue;
-    if (!r->on_map || node_of(d, input)->shape.rank == 3)
-      return r->add(d, s, input);
+    if (!r->on_map || node_of(d, input)->shape.rank == 3) {
+      int output = r->add(d, s, input);
+      darknet_note_slips(d, s);
+      return output;
+    }
     graph_fail(d->graph, s->line,
                "[%.*s] needs a picture, and what is before it is a vector",
                SLICE_ARG(s->name));
     return input;
   }
-  if (!is_left_out(d, s))
-    graph_fail(d->graph, s->line, "[%.*s] has no counterpart in netc",
-               SLICE_ARG(s->name));
+  if (is_left_out(d, s))
+    return input;
+  graph_fail(d->graph, s->line, "[%.*s] has no counterpart in netc",
+             SLICE_ARG(s->name));
+  struct suggestion near = suggest_begin(s->name);
+  for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+    suggest_offer(&near, slice_of(rows[i].name));
+  if (near.best.at)
+    graph_help(d->graph, "did you mean [%.*s]?", SLICE_ARG(near.best));
   return input;
 }

@@ -3,15 +3,34 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
+#include "base/suggest.h"
 #include "readers/darknet.h"
 
 /* The last one of a name counts, as in Darknet's own list. */
 
 struct option *darknet_find(struct section *s, const char *key) {
   for (size_t i = 0; i < s->options.count; i++)
-    if (slice_is(s->options.at[i].key, key))
+    if (slice_is(s->options.at[i].key, key)) {
+      s->options.at[i].read = true;
       return &s->options.at[i];
+    }
+  if (s->missing_count < DARKNET_MISSING)
+    s->missing[s->missing_count++] = key;
   return NULL;
+}
+
+void darknet_note_slips(struct darknet *d, struct section *s) {
+  for (size_t i = 0; i < s->options.count; i++) {
+    const struct option *option = &s->options.at[i];
+    struct suggestion near = suggest_begin(option->key);
+    for (size_t k = 0; k < s->missing_count && !option->read; k++)
+      suggest_offer(&near, slice_of(s->missing[k]));
+    if (near.best.at)
+      graph_note(d->graph,
+                 "Line %zu: `%.*s` of [%.*s] is not read; is `%.*s` meant?",
+                 option->line, SLICE_ARG(option->key), SLICE_ARG(s->name),
+                 SLICE_ARG(near.best));
+  }
 }
 
 struct slice darknet_word(struct section *s, const char *key,

@@ -52,17 +52,18 @@ static void put_ways(struct answer *a) {
     grid_put_row(a->out, &grid, i);
 }
 
-static void put_taken(struct answer *a, int64_t device, int64_t taken,
-                      int64_t reserve) {
+void answer_put_taken(struct text *out, enum text_units units,
+                      int64_t device, int64_t taken, int64_t reserve) {
+  bool all = taken > device; /* nothing is left to reserve */
   if (taken) {
-    text_put(&a->line, taken < device ? ", of which the framework has "
-                                      : ", less than the framework's own ");
-    put_size(a, &a->line, taken);
+    text_put(out, all ? ", less than the framework's own "
+                      : ", of which the framework has ");
+    text_size(out, taken, units, 2);
   }
-  if (reserve > 0) {
-    text_put(&a->line, taken ? " and " : ", of which ");
-    put_size(a, &a->line, reserve);
-    text_put(&a->line, " are a reserve");
+  if (reserve > 0 && !all) {
+    text_put(out, taken ? " and " : ", of which ");
+    text_size(out, reserve, units, 2);
+    text_put(out, " are a reserve");
   }
 }
 
@@ -102,7 +103,8 @@ static enum verdict put_fit(struct answer *a) {
   put_size(a, line, holds ? fit->room - fit->peak : fit->peak - fit->room);
   text_put(line, holds ? " are left of " : " too much for ");
   put_size(a, line, fit->device);
-  put_taken(a, fit->device, fit->taken, fit->reserve);
+  answer_put_taken(line, a->options->units, fit->device, fit->taken,
+                   fit->reserve);
   if (fit->host > fit->host_room)
     put_host(a);
   text_put(line, ". Largest batch: ");
@@ -131,7 +133,7 @@ static enum verdict put_predict(struct answer *a) {
   put_size(a, line, fits ? p.room - p.need : p.need - p.room);
   text_put(line, fits ? " are left of " : " too much for ");
   put_size(a, line, p.device);
-  put_taken(a, p.device, p.taken, p.reserve);
+  answer_put_taken(line, a->options->units, p.device, p.taken, p.reserve);
   text_put(line, ". Largest batch: ");
   text_count(line, p.largest_batch);
   text_putc(line, '.');

@@ -23,6 +23,14 @@ enum { ANSWER_LINES = 3 };
 int answer_lines(const struct compiled *c, const struct emit_options *options,
                  struct answer_line lines[ANSWER_LINES]);
 
+/*
+ * What a device's bytes are not free for: ", of which the framework has 408.12
+ * MiB and 1.45 GiB are a reserve", or ", less than the framework's own 408.12
+ * MiB".
+ */
+void answer_put_taken(struct text *out, enum text_units units,
+                      int64_t device, int64_t taken, int64_t reserve);
+
 void answer_put(const struct compiled *c, const struct emit_options *options,
                 struct text *out);
 

@@ -1,6 +1,7 @@
 /* txt: the report for people: the answer, the layers, then the details. */
 #include <stdlib.h>
 
+#include "base/shown.h"
 #include "report/answer.h"
 #include "codegen/columns.h"
 #include "codegen/formula.h"
@@ -137,14 +138,12 @@ static void put_title(struct report *r, size_t width) {
   }
   text_printf(&title, ", %s", element_long_name(r->c->settings->infer.dtype));
   struct slice file = r->c->sources->all.at[r->c->source].name;
-  size_t used = text_width(text_slice(&title)) + text_width(file);
+  struct text shown = text_new(r->c->arena);
+  size_t used = text_width(text_slice(&title)) + shown_put(&shown, file, 0);
+  bool fits = used + 3 <= width;
   text_puts(r->out, text_slice(&title));
-  if (used + 3 <= width) {
-    text_fill(r->out, ' ', width - used);
-    text_puts(r->out, file);
-  } else {
-    text_printf(r->out, "\n%.*s", SLICE_ARG(file));
-  }
+  text_fill(r->out, fits ? ' ' : '\n', fits ? width - used : 1);
+  text_puts(r->out, text_slice(&shown));
   text_put(r->out, "\n\n");
 }
 

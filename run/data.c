@@ -80,28 +80,28 @@ static int say_shapes(const struct running *r, const char *path,
                       const struct npy *npy, const struct netrt_port *port) {
   const struct netrt_operand *operand = &port->operand;
   struct sizes_text sample = sizes_from(r, operand, 1);
+  const char *other = r->options.look.channels_first ? "hwc" : "chw";
+  const char *now = r->options.look.channels_first ? "first" : "last";
+  char help[160] = "", several[32] = "";
   int axes = operand->rank;
-  say("%s: error: it is %s, but input `%s` is %s", path,
-      sizes_text(npy->rank, npy->dims).text, port->name,
-      operand->rank > 1 ? sample.text : "one value");
-  if (r->model.batch > 1)
-    fprintf(stderr, ", %" PRIu32 " of them", r->model.batch);
-  fputc('\n', stderr);
   bool other_batch = npy->rank == axes;
   for (int i = 1; i < axes && other_batch; i++)
     other_batch =
         npy->dims[i] == port_dim(&r->model, operand, axis_at(r, operand, i));
   if (other_batch)
-    fprintf(stderr,
-            "   = help: for %" PRId64 " at once, write --batch %" PRId64 "\n",
-            npy->dims[0], npy->dims[0]);
-  else if (operand->rank > 2 && operand->type == NETRT_F32)
-    fprintf(stderr,
-            "   = help: channels are %s here; --layout=%s is the other "
-            "way\n",
-            r->options.look.channels_first ? "first" : "last",
-            r->options.look.channels_first ? "hwc" : "chw");
-  return EXIT_SOURCE;
+    snprintf(help, sizeof help,
+             "for %" PRId64 " at once, write --batch %" PRId64, npy->dims[0],
+             npy->dims[0]);
+  else if (axes > 2 && operand->type == NETRT_F32 &&
+           (npy->rank == axes || npy->rank == axes - 1))
+    snprintf(help, sizeof help,
+             "channels are %s here; --layout=%s is the other way", now, other);
+  if (r->model.batch > 1)
+    snprintf(several, sizeof several, ", %" PRIu32 " of them", r->model.batch);
+  return complain_of(EXIT_SOURCE, path, help,
+                     "it is %s, but input `%s` is %s%s",
+                     sizes_text(npy->rank, npy->dims).text, port->name,
+                     axes > 1 ? sample.text : "one value", several);
 }
 
 /* Where the values of the net's axes lie in a file; false: they do not. */
@@ -138,14 +138,12 @@ static int convert(struct running *r, const char *path, const struct npy *npy,
   int32_t *narrow = to;
   bool fits =
       !value_is_real(npy->type) && scattered_ints(&from, narrow, &wrong);
-  if (!fits) {
-    say("%s: error: input `%s` takes indices, and %s", path, port->name,
+  if (!fits)
+    return complain_of(
+        EXIT_SOURCE, path, NULL, "input `%s` takes indices, and %s", port->name,
         value_is_real(npy->type) ? "these are reals; in Python, "
                                    "`x.astype('<i4')` makes whole numbers"
                                  : "one of these passes 32 bits");
-    fputc('\n', stderr);
-    return EXIT_SOURCE;
-  }
   if (operand->type == NETRT_I64) {
     int64_t *wide = to;
     for (size_t i = netrt_values(&r->model, operand); i-- > 0;)
@@ -157,11 +155,9 @@ static int convert(struct running *r, const char *path, const struct npy *npy,
 static int read_input(struct running *r, uint32_t which, const char *path) {
   struct npy npy;
   int status = EXIT_DONE;
-  if (!npy_open(&npy, path)) {
-    say("%s: error: %s", path, npy.fault);
-    fputc('\n', stderr);
-    status = npy.unread ? EXIT_IO : EXIT_SOURCE;
-  }
+  if (!npy_open(&npy, path))
+    status = complain_of(npy.unread ? EXIT_IO : EXIT_SOURCE, path, NULL, "%s",
+                         npy.fault);
   if (status == EXIT_DONE)
     status = convert(r, path, &npy, &r->model.inputs[which], r->given[which]);
   npy_close(&npy);

@@ -21,9 +21,8 @@ static int read_weights(struct running *r, struct weight_set *set) {
   struct safetensors file;
   int status = EXIT_DONE;
   if (r->weights && !safetensors_open(&file, r->weights, &r->arena)) {
-    say("%s: error: %s", r->weights, file.fault);
-    fputc('\n', stderr);
-    status = file.unread ? EXIT_IO : EXIT_SOURCE;
+    status = complain_of(file.unread ? EXIT_IO : EXIT_SOURCE, r->weights, NULL,
+                         "%s", file.fault);
   } else if (r->weights) {
     status = weight_set_match(set, r->weights, &file, MATCH_EXACTLY);
   }

@@ -21,9 +21,7 @@ static void object(struct matching *m, const char *format, ...) {
   if (m->complaints++ >= MOST_COMPLAINTS)
     return;
   va_start(args, format);
-  say("%s: error: ", m->path);
-  say_va(format, args);
-  fputc('\n', stderr);
+  complain_of_va(EXIT_SOURCE, m->path, NULL, format, args);
   va_end(args);
 }
 
@@ -139,6 +137,7 @@ int weight_set_match(struct weight_set *set, const char *path,
   if (match != MATCH_BY_ORDER || !m.complaints)
     name_superfluous(&m);
   if (m.complaints > MOST_COMPLAINTS)
-    fprintf(stderr, "%zu more errors\n", m.complaints - MOST_COMPLAINTS);
+    complain_of(EXIT_SOURCE, path, NULL, "%zu more errors like these",
+                m.complaints - MOST_COMPLAINTS);
   return m.complaints ? EXIT_SOURCE : EXIT_DONE;
 }

@@ -162,11 +162,9 @@ static int with_file(struct request *r, struct weight_set *set) {
                                    : MATCH_LOOSELY;
   struct safetensors file;
   int status = EXIT_DONE;
-  if (!safetensors_open(&file, path, &r->arena)) {
-    status = file.unread ? EXIT_IO : EXIT_SOURCE;
-    say("%s: error: %s", path, file.fault);
-    fputc('\n', stderr);
-  }
+  if (!safetensors_open(&file, path, &r->arena))
+    status = complain_of(file.unread ? EXIT_IO : EXIT_SOURCE, path, NULL, "%s",
+                         file.fault);
   if (status == EXIT_DONE)
     status = weight_set_match(set, path, &file, match);
   if (status == EXIT_DONE && r->output)

@@ -1,6 +1,7 @@
 /* Scene: what the writers of pictures share: metrics, corners, escapes. */
 #include "scene/scene.h"
 
+#include "base/shown.h"
 #include "base/utf8.h"
 
 void scene_add(struct scene *scene, struct scene_item item) {
@@ -25,17 +26,9 @@ static const short widths[2][95] = {
      333, 611, 556, 778, 556, 556, 500, 389, 280, 389, 584}};
 
 uint32_t text_code_point(struct slice text, size_t at, size_t *bytes) {
-  const unsigned char *s = (const unsigned char *)text.at + at;
   size_t length = utf8_length(text.at + at, text.length - at);
   *bytes = length ? length : 1;
-  if (length == 0)
-    return 0xFFFD;
-  if (length == 1)
-    return s[0];
-  uint32_t point = s[0] & (0x7Fu >> length);
-  for (size_t i = 1; i < length; i++)
-    point = point << 6 | (s[i] & 0x3Fu);
-  return point;
+  return length ? utf8_code_point(text.at + at, length) : 0xFFFD;
 }
 
 int64_t text_extent(struct slice text, int64_t size, bool bold) {
@@ -48,15 +41,6 @@ int64_t text_extent(struct slice text, int64_t size, bool bold) {
       sum += point < 0x2E80 ? 600 : 1000; /* East Asian ones are square */
   }
   return (sum * size + 999) / 1000;
-}
-
-/* What would reorder, hide or break: controls, marks of direction. */
-static bool is_unruly(uint32_t point) {
-  return point < ' ' || (point >= 0x7F && point < 0xA0) || point == 0x61C ||
-         (point >= 0x200B && point <= 0x200F) ||
-         (point >= 0x2028 && point <= 0x202E) ||
-         (point >= 0x2060 && point <= 0x206F) || point == 0xFEFF ||
-         point == 0xFFFE || point == 0xFFFF;
 }
 
 static bool is_digit(char c) {
@@ -72,7 +56,7 @@ struct slice text_tamed(struct arena *arena, struct slice text, bool times) {
                  (is_digit(text.at[at + 1]) || text.at[at + 1] == '_');
     if (joins)
       text_put(&tame, "\xC3\x97");
-    else if (point == 0xFFFD || is_unruly(point))
+    else if (point == 0xFFFD || shown_is_hidden(point))
       text_put(&tame, "\xEF\xBF\xBD");
     else
       text_bytes(&tame, text.at + at, bytes);

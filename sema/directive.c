@@ -1,4 +1,5 @@
 /* Statements that make no layer: inputs, outputs, names, settings. */
+#include "binding/slip.h"
 #include "foreign/foreign.h"
 #include "sema/statements.h"
 
@@ -64,6 +65,7 @@ static bool read_input_shape(struct expander *e, const struct stmt *stmt,
   struct value value = eval(e, stmt->value);
   int64_t count;
   *shape = (struct shape){0};
+  slip_product(e, stmt->value);
   if (!read_dtype(e, stmt, &shape->dtype) || value.kind == VALUE_POISON)
     return false;
   if (value.kind == VALUE_INT) {

@@ -310,6 +310,7 @@ void expand_program(struct expansion *expansion, const struct block *program,
 void expand_choice(struct expansion *expansion, const struct stmt *stmt) {
   struct model none = {0};
   struct expander e = open_expander(expansion, &none);
+  expansion->settings->budget_given = 0; /* it replaces what the source has */
   if (stmt->kind == STMT_SETTINGS)
     expand_settings(&e, stmt);
 }

@@ -12,24 +12,18 @@ static void make_room(struct expander *e, int inputs) {
   e->in_spans = arena_alloc(e->arena, e->in_room, sizeof *e->in_spans);
 }
 
-/* An input that cannot be what was meant: 32*32*3, 32x3x224x224. */
+/* An input that cannot be what was meant: 32x3x224x224. */
 static void describe_input(struct expander *e, struct diagnostic *d) {
   const struct node *node =
       e->current == NO_NODE ? NULL : &e->model->nodes.at[e->current];
   if (!node || node->kind != &model_input_kind)
     return;
-  const struct expr *value = node->stmt->value;
   const struct shape *shape = node->out;
-  if (shape->rank == 1 && value->kind == EXPR_BINARY && value->op == OP_MUL) {
-    diag_label(d, value->span, "a product: a vector of %s",
-               count_text(shape->dim[0]).text);
-    diag_help(d, "sizes are joined by x: `32x32x3`");
-  } else if (shape->rank == 4 && (shape->dim[1] == 3 || shape->dim[1] == 1)) {
+  if (shape->rank == 4 && (shape->dim[1] == 3 || shape->dim[1] == 1))
     diag_help(d,
               "the batch is never written, and channels come last: `input "
               "%" PRId64 "x%" PRId64 "x%" PRId64 "`",
               shape->dim[2], shape->dim[3], shape->dim[1]);
-  }
 }
 
 static void describe_frames(void *user, struct diagnostic *d) {

@@ -168,6 +168,7 @@ static void release_gradients(struct run *run, const struct tape_op *op) {
 }
 
 static void release_saved(struct run *run, const struct tape_op *op) {
+  run->released = true;
   if (run_moves(run))
     return;
   run_change(run, PART_SAVED, -run_stored_bytes(run, op));
@@ -305,6 +306,7 @@ static size_t *made_room(struct run *run, size_t inputs) {
 
 static void backward(struct run *run, const struct tape_op *op) {
   bool few_again[8], *again = few_again;
+  run->released = false;
   if (!given_gradient(run, op))
     return;
   bool turned = put_together(run, op);
@@ -371,6 +373,8 @@ void run_backward(struct run *run) {
       i = s->segments[last - 1].first;
     } else {
       backward(run, &run->tape->ops.at[--i]);
+      if (s->levels)
+        s->levels[i].rest = run_beside(run);
     }
   }
 }

@@ -8,10 +8,9 @@
 void checkpoint_choose(struct step *step, int64_t room, struct arena *arena);
 
 /*
- * Whether a step fits `room` bytes with checkpoints that are chosen, as
- * `checkpoint=auto` does. The settings' devices are one that has all.
+ * The choice that takes least, about, of those that fit `room` bytes: it is
+ * traced. False if none fits. The step has been traced without any.
  */
-bool checkpoint_fits(const struct step *step, int64_t room,
-                     struct arena *arena);
+bool checkpoint_least(struct step *step, int64_t room, struct arena *arena);
 
 #endif

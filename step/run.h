@@ -83,6 +83,7 @@ struct run {
   VEC(struct skip) skips;
   size_t skip; /* that is next */
   size_t due;  /* the operation where it has to be asked */
+  bool released; /* what the operation that runs backward kept */
 };
 
 static inline const struct tape_value *run_value_at(const struct run *run,
@@ -225,6 +226,11 @@ const struct segment *run_segment_at(const struct run *run, size_t *next,
 
 /* Takes the present state into account, at an operation. */
 void run_sample(struct run *run, const struct tape_op *op);
+
+/* Alive, but for tensors that are kept. */
+static inline int64_t run_beside(const struct run *run) {
+  return run->now.bytes - run->now.parts[PART_SAVED];
+}
 
 /* At a mark, forward or backward. */
 void run_pass_mark(struct run *run);

@@ -42,11 +42,9 @@ static void collect(struct run *run) {
   }
 }
 
-/* What marks and legs count. */
+/* What marks and legs count: not the gradients of parameters. */
 static int64_t passing_bytes(const struct run *run) {
-  return run->s->with_gradients
-             ? run->now.bytes
-             : run->now.bytes - run->now.parts[PART_GRADIENTS];
+  return run->now.bytes - run->now.parts[PART_GRADIENTS];
 }
 
 static void see_most(struct run *run) {
@@ -91,6 +89,11 @@ void run_sample(struct run *run, const struct tape_op *op) {
     s->each(s->user, &run->now);
   if (s->legs)
     see_most(run);
+  if (s->levels && run->now.phase == PHASE_BACKWARD) {
+    struct op_level *level = &s->levels[op - run->tape->ops.at];
+    int64_t *most = run->released ? &level->after : &level->back;
+    *most = max_i64(*most, run_beside(run));
+  }
 }
 
 /* Forward */
@@ -128,6 +131,22 @@ static void pack_saved(struct run *run, const struct tape_op *op) {
                       run, run->tape->saved.at[op->first_saved + (size_t)i]));
 }
 
+/* `own` is its room, `kept` what is kept, now or until backward. */
+static void note_forward(struct run *run, const struct tape_op *op, int64_t own,
+                         int64_t kept, bool keeps) {
+  struct op_level *level = &run->s->levels[op - run->tape->ops.at];
+  *level =
+      (struct op_level){.forward = own + (keeps ? 0 : kept),
+                        .stays = run->now.parts[PART_GRADIENTS] + run->cached,
+                        .kept = keeps ? kept : 0,
+                        .back = -1,
+                        .after = -1};
+  if (keeps && op->facts->kept[3].count)
+    level->cached = run_bytes_of(run, &op->facts->kept[3]);
+  if (op->facts->quiet)
+    level->forward = -1;
+}
+
 static void forward(struct run *run, const struct tape_op *op) {
   int64_t kept = run_kept_bytes(run, op);
   int64_t stored = kept;
@@ -152,6 +171,8 @@ static void forward(struct run *run, const struct tape_op *op) {
   for (int i = 0; op->facts->ahead && i < op->facts->param_count; i++)
     run_add_param_gradient(run,
                            run->tape->params.at[op->first_param + (size_t)i]);
+  if (run->s->levels)
+    note_forward(run, op, work, stored, keeps);
   run_sample(run, op);
   run_change(run, PART_TEMPORARY, -work);
   if (!keeps)
@@ -204,22 +225,16 @@ static void add_saved(struct run *run, int64_t node, int64_t bytes) {
 static void find_saved(struct run *run) {
   const struct tape *tape = run->tape;
   size_t next = 0;
-  size_t own = run->s->first < run->s->end
-                   ? tape->ops.at[run->s->first].first_storage
-                   : 0;
   for (size_t i = run->first_storage; i < run->end_storage; i++) {
+    bool packable = run_packable(run, i);
+    if (packable && run->s->packed)
+      run->s->packed[i] = run_packed_bytes(run, tape_storage_extent(tape, i));
     if (!tape->storages.at[i].owned || !run_once(run, i)->saved)
       continue;
-    int64_t bytes = run_packable(run, i)
+    int64_t bytes = packable
                         ? run_packed_bytes(run, tape_storage_extent(tape, i))
                         : run_storage_bytes(run, i);
     add_saved(run, tape->storages.at[i].node, bytes);
-    if (i < own)
-      run->s->received += bytes; /* at most the sum */
-  }
-  if (run->s->first < run->s->end) {
-    size_t out = run_storage_of(run, tape->ops.at[run->s->end - 1].first_out);
-    run->s->result_saved = run_once(run, out)->saved;
   }
   for (size_t i = run->s->first; i < run->s->end; i++)
     if (!run_segment_at(run, &next, i) && !tape->ops.at[i].facts->drops)
@@ -315,6 +330,8 @@ void simulate(struct simulation *s) {
     *run_gradient_of(&run, out) =
         run_new_buffer(&run, NO_NODE, run_value_bytes(&run, out));
   }
+  if (s->levels)
+    s->levels[run.tape->ops.count].rest = run_beside(&run);
   if (run.tape->training)
     run_backward(&run);
   if (s->lists)

@@ -50,6 +50,20 @@ struct leg {
   int64_t forward, backward, saved;
 };
 
+/*
+ * What an operation has in a step without checkpoints, beside tensors that are
+ * kept for backward: whatever is checkpointed, its backward has the same.
+ */
+struct op_level {
+  int64_t forward;     /* its own room; -1: it is not looked at */
+  int64_t stays;       /* gradients of parameters, and 16-bit copies */
+  int64_t kept;        /* for its backward, besides tensors */
+  int64_t cached;      /* of that, what a segment has until forward has ended */
+  int64_t back, after; /* the most of its backward, before and behind the
+                          release of what it kept; -1: none */
+  int64_t rest;        /* behind its backward */
+};
+
 struct simulation {
   /* What to run. */
   struct arena *arena;
@@ -72,15 +86,14 @@ struct simulation {
   int64_t most;       /* bytes; more than these count as too many; 0: any */
   struct mark *marks; /* in order; what is there is filled in */
   size_t mark_count;
-  struct leg *legs;    /* one more */
-  bool with_gradients; /* of parameters, in marks and legs */
+  struct leg *legs;        /* one more */
+  struct op_level *levels; /* by operation, and one more; NULL: not asked */
+  int64_t *packed; /* likewise, by storage, as it is kept; 0: as it is */
 
   /* What was found. Bytes. */
   struct moment forward, backward; /* the peaks */
   int64_t saved;                   /* unique storages kept for backward */
-  int64_t received;        /* of these, made before the part that runs */
-  bool result_saved;       /* the last operation's output is among them */
-  int64_t *saved_by_node;  /* NULL: not asked for */
+  int64_t *saved_by_node;          /* NULL: not asked for */
   VEC(struct alive) alive; /* at the peak of the passes, if it was asked for */
   bool overflow;           /* a sum passed 2^63 - 1, or `most` */
   bool uneven; /* the trace must not leave out any turns: it did overflow */

@@ -1,293 +1,402 @@
-/* Spans: what parts of a net take in a step, each run by itself. */
+/* Spans: what parts of a net take in a step. */
 #include "step/spans.h"
 
 #include "base/check.h"
 
-enum {
-  MOST_UNITS = 48, /* parts of the net that are chosen between */
-  MOST_FAR = 1000, /* without more of them a choice is worse, never wrong */
+/* Crossing tensors */
+
+/* What one of them is told by: all else of its uses is the same. */
+static size_t find_crossing(struct spans *s, const struct crossing *wanted) {
+  for (size_t i = s->crossings.count; i-- > 0;) {
+    const struct crossing *known = &s->crossings.at[i];
+    if (known->made == wanted->made && known->uses == wanted->uses &&
+        known->keeps == wanted->keeps && known->packs == wanted->packs)
+      return i;
+  }
+  *VEC_PUSH(s->arena, &s->crossings) = *wanted;
+  return s->crossings.count - 1;
+}
+
+/* By storage: units that use it, that keep it, that make it. */
+struct used {
+  uint64_t uses, keeps;
+  size_t made;
+  size_t crossing; /* from 1; 0: it is used in one unit alone, or an output */
 };
 
-static size_t first_op(const struct spans *s, size_t unit) {
-  return units_op(&s->joined, unit);
+static void see_unit(const struct spans *s, size_t unit, struct used *used) {
+  const struct lives *l = &s->lives;
+  for (size_t i = s->op[unit]; i < s->op[unit + 1]; i++) {
+    const struct tape_op *op = &l->tape->ops.at[i];
+    for (uint32_t k = l->first_use[i + 1]; k < l->first_use[i]; k++) {
+      struct used *of = &used[l->uses[k].storage];
+      of->uses |= span_bits(unit, unit + 1);
+      if (l->life[l->uses[k].storage].made == i)
+        of->made = unit;
+    }
+    for (int k = 0; k < op->facts->saved_count; k++) {
+      struct used *of =
+          &used[lives_root(l, l->tape->saved.at[op->first_saved + (size_t)k])];
+      of->uses |= span_bits(unit, unit + 1);
+      of->keeps |= span_bits(unit, unit + 1);
+    }
+  }
 }
 
-static struct simulation span_simulation(const struct spans *s,
-                                         struct arena *arena) {
-  return (struct simulation){.arena = arena,
-                             .trace = &s->step->trace,
-                             .model = s->step->model,
-                             .batch = s->step->settings.batch,
-                             .element = s->step->settings.dtype,
-                             .saved_bits = saved_bits(&s->step->settings)};
-}
-
-static void run_span(const struct spans *s, size_t from, size_t to,
-                     struct span_cost *cost) {
-  struct arena scratch;
-  struct simulation run = span_simulation(s, &scratch);
-  run.first = first_op(s, from);
-  run.end = first_op(s, to);
-  if (run.end == 0 || run.first == run.end)
-    return;
-  arena_open_in(&scratch, s->arena);
-  simulate(&run);
-  cost->forward = run.overflow ? INT64_MAX / 4 : run.forward.bytes;
-  cost->backward = run.backward.bytes;
-  cost->again = max_i64(cost->forward + s->boundary[to], cost->backward);
-  cost->kept = run.saved - run.received;
-  cost->keeps_input = run.received > 0;
-  cost->keeps_result = run.result_saved;
-  arena_close(&scratch);
-}
-
-/* Runs three units from each on, but for those that run alike. */
-static void link_units(struct spans *s) {
-  s->joined = (struct units){.model = s->step->model,
-                             .trace = &s->step->trace,
-                             .cut = s->cut,
-                             .count = s->units};
-  units_open(&s->joined, s->arena);
-  s->three = arena_alloc(s->arena, s->units + 1, sizeof *s->three);
-  s->linked = arena_alloc(s->arena, s->units + 1, sizeof *s->linked);
-  for (size_t i = 0; i + LINKED <= s->units; i++) {
-    uint64_t key = alike_span(&s->alike, i, i + LINKED);
-    size_t alike = 0;
-    while (alike < i && alike_span(&s->alike, alike, alike + LINKED) != key)
-      alike++;
-    s->linked[i] = &s->three[alike];
-    if (alike < i || !units_are_near(&s->joined, i, i + LINKED))
+static struct used *find_used(struct spans *s, struct arena *arena) {
+  const struct lives *l = &s->lives;
+  size_t storages = l->tape->storages.count;
+  struct used *used = arena_alloc(arena, storages + 1, sizeof *used);
+  for (size_t unit = 0; unit <= s->units; unit++)
+    see_unit(s, unit, used);
+  for (size_t i = 0; i < storages; i++) {
+    const struct life *life = &l->life[i];
+    struct crossing as = {.made = used[i].made,
+                          .uses = used[i].uses,
+                          .keeps = used[i].keeps,
+                          .packs = life->packs};
+    if (life->made == NO_OP || (life->held && !life->packs) ||
+        !(as.uses >> as.made >> 1))
       continue;
-    struct arena scratch;
-    struct simulation run = span_simulation(s, &scratch);
-    arena_open_in(&scratch, s->arena);
-    run.with_gradients = true;
-    s->three[i] = units_link(&s->joined, i, &run);
-    arena_close(&scratch);
+    size_t at = find_crossing(s, &as);
+    s->crossings.at[at].bytes += life->held ? 0 : life->bytes;
+    s->crossings.at[at].stored += life->stored;
+    used[i].crossing = at + 1;
   }
+  return used;
 }
 
-/* A long span, from runs of three units each; false: it must be run. */
-static bool join_span(const struct spans *s, size_t from, size_t to,
-                      struct span_cost *cost) {
-  struct joined joined;
-  if (s->step->settings.saved_dtype || to - from == LINKED ||
-      !units_are_near(&s->joined, from, to) ||
-      !units_join(s->linked, from, to, &joined))
-    return false;
-  cost->forward = joined.forward;
-  cost->backward = joined.backward;
-  cost->again = max_i64(cost->forward + s->boundary[to], cost->backward);
-  cost->kept = joined.saved - joined.received;
-  cost->keeps_input = joined.received > 0;
-  cost->keeps_result = joined.result_saved;
-  return true;
+/* In groups it is another tensor: they are read until forward needs them no
+   more, whoever keeps them. */
+static int64_t packing_over(const struct spans *s, size_t cut) {
+  int64_t bytes = 0;
+  for (size_t i = 0; i < s->crossings.count; i++)
+    if (s->crossings.at[i].packs && leads_over(&s->crossings.at[i], cut))
+      bytes += s->crossings.at[i].bytes;
+  return bytes;
 }
 
-/* One that runs alike, among those from an earlier unit on; NULL: none. */
-static const struct span_cost *find_alike(const struct spans *s, size_t from,
-                                          size_t to) {
-  uint64_t key = alike_span(&s->alike, from, to);
-  for (size_t i = 0; i < from; i++)
-    if (alike_span(&s->alike, i, i + to - from) == key)
-      return span_at(s, i, i + to - from);
-  return NULL;
+static void number_crossings(struct spans *s) {
+  size_t row = s->units + 2;
+  s->bits =
+      arena_alloc(s->arena, (s->crossings.count + 1) * row, sizeof *s->bits);
+  for (size_t cut = 0; cut < row; cut++)
+    for (size_t i = 0, next = 0; i < s->crossings.count; i++)
+      if (leads_over(&s->crossings.at[i], cut) && next < MOST_CROSSING)
+        s->bits[i * row + cut] = (uint64_t)1 << next++;
 }
 
-static struct span_cost measure(const struct spans *s, size_t from, size_t to) {
-  struct span_cost cost = {0};
-  const struct span_cost *alike = find_alike(s, from, to);
-  if (alike)
-    cost = *alike;
-  else if (!join_span(s, from, to, &cost))
-    run_span(s, from, to, &cost);
-  cost.macs = cost.gradients = cost.past = cost.reads = 0;
-  for (int64_t i = s->cut[from]; i < s->cut[to]; i++) {
-    int64_t bytes;
-    cost.macs += model_cost(s->step->model, i)->train_macs;
-    if (element_bytes(s->step->settings.dtype,
-                      model_cost(s->step->model, i)->trainable, &bytes))
-      cost.gradients += bytes;
-  }
-  for (size_t i = 0; i < s->far.count; i++) {
-    const struct far_value *far = &s->far.at[i];
-    bool near = far->result && far->made + 1 == from; /* it is its input */
-    if (far->stays && from <= far->made && far->made < to && to <= far->read)
-      cost.past += far->bytes;
-    if (!far->stays && !far->saved && !near && far->made < from &&
-        from <= far->read && far->read < to)
-      cost.reads += far->bytes;
-  }
-  return cost;
-}
+/* Units that are run once */
 
-/* Longer spans are not lighter: behind one that is too large are no others. */
-static void measure_spans(const struct spans *s, size_t from, int64_t most) {
-  struct span_cost *cost = span_at(s, from, from);
-  for (size_t to = from + 1; to <= s->units; to++, cost++)
-    cost[1] =
-        to > from + 1 && cost->again > most ? *cost : measure(s, from, to);
-}
-
-/* Far values */
-
-static size_t *units_of_nodes(const struct spans *s, struct arena *arena) {
-  size_t *unit =
-      arena_alloc(arena, s->step->model->nodes.count + 1, sizeof *unit);
-  for (size_t i = 0; i < s->units; i++)
-    for (int64_t node = s->cut[i]; node < s->cut[i + 1]; node++)
-      unit[node] = i;
-  return unit;
-}
-
-/* Of every storage: the first and last units whose backward reads it. */
-struct savers {
-  size_t *first, *last; /* from 1; 0: none */
+/* A sweep over the operations of a unit. */
+struct sweep {
+  struct spans *s;
+  const struct used *used;
+  size_t unit, first, end;
+  uint32_t *keeper; /* by storage, room for an operation of the unit */
+  int64_t alive;    /* of what is made in it, and what is counted so */
+  int64_t most;
 };
 
-static struct savers find_savers(const struct spans *s, struct arena *arena) {
-  const struct tape *tape = &s->step->trace.tape;
-  size_t storages = tape->storages.count + 1;
-  struct savers savers = {arena_alloc(arena, storages, sizeof(size_t)),
-                          arena_alloc(arena, storages, sizeof(size_t))};
-  for (size_t unit = 0; unit < s->units; unit++)
-    for (size_t i = first_op(s, unit); i < first_op(s, unit + 1); i++) {
-      const struct tape_op *op = &tape->ops.at[i];
-      for (int k = 0; k < op->facts->saved_count; k++) {
-        uint32_t storage = tape->saved.at[op->first_saved + (size_t)k];
-        savers.last[storage] = unit + 1;
-        if (!savers.first[storage])
-          savers.first[storage] = unit + 1;
+static void end_turn(struct sweep *w, uint32_t storage, int64_t goes) {
+  size_t crossing = w->used[storage].crossing - 1;
+  *VEC_PUSH(w->s->arena, &w->s->turns) = (struct turn){w->most, crossing, goes};
+  w->most = -1;
+}
+
+static void last_turn(struct sweep *w) {
+  *VEC_PUSH(w->s->arena, &w->s->turns) = (struct turn){w->most, SIZE_MAX, 0};
+}
+
+/* What operation i makes. */
+static int64_t made_bytes(const struct lives *l, size_t i) {
+  int64_t bytes = 0;
+  for (uint32_t k = l->first_use[i + 1]; k < l->first_use[i]; k++)
+    if (l->life[l->uses[k].storage].made == i)
+      bytes += l->life[l->uses[k].storage].bytes;
+  return bytes;
+}
+
+/* What operation i is the first to keep of what was made from `first` on. */
+static int64_t kept_bytes(const struct lives *l, size_t i, size_t first,
+                          bool packed_only) {
+  int64_t bytes = 0;
+  for (uint32_t k = l->first_save[i]; k < l->first_save[i + 1]; k++) {
+    const struct life *life = &l->life[l->saves[k]];
+    if (life->made >= first && (life->packs || !(packed_only || life->held)))
+      bytes += life->stored;
+  }
+  return bytes;
+}
+
+/* The storages that operation i keeps, one by one; a view is its own. */
+static uint32_t kept_by(const struct lives *l, size_t i, int k) {
+  const struct tape_op *op = &l->tape->ops.at[i];
+  return lives_root(l, l->tape->saved.at[op->first_saved + (size_t)k]);
+}
+
+/* Tensors from before the unit that are there in groups from operation i on. */
+static void begin_packed(struct sweep *w, size_t i) {
+  const struct lives *l = &w->s->lives;
+  for (int k = 0; k < l->tape->ops.at[i].facts->saved_count; k++) {
+    uint32_t storage = kept_by(l, i, k);
+    const struct life *life = &l->life[storage];
+    if (!life->packs || life->made >= w->first || w->keeper[storage] > w->first)
+      continue;
+    w->keeper[storage] = (uint32_t)i + 1;
+    end_turn(w, storage, -life->stored);
+  }
+}
+
+/* Operation i has read what nothing reads behind it. */
+static void end_read(struct sweep *w, size_t i) {
+  const struct lives *l = &w->s->lives;
+  for (uint32_t k = l->first_use[i + 1]; k < l->first_use[i]; k++) {
+    uint32_t storage = l->uses[k].storage;
+    const struct life *life = &l->life[storage];
+    bool kept = w->used[storage].keeps & span_bits(w->unit, w->unit + 1);
+    if (l->uses[k].next != NO_OP || life->held || (kept && !life->packs))
+      continue;
+    if (life->made >= w->first || life->packs)
+      w->alive -= life->bytes;
+    else
+      end_turn(w, storage, life->bytes);
+  }
+}
+
+/* A unit that keeps what its backward needs, as it first runs. */
+static void run_forward(struct sweep *w) {
+  const struct lives *l = &w->s->lives;
+  w->most = -1;
+  w->alive = packing_over(w->s, w->unit);
+  for (size_t i = w->first; i < w->end; i++) {
+    begin_packed(w, i);
+    w->alive +=
+        made_bytes(l, i) + l->levels[i].kept + kept_bytes(l, i, w->first, true);
+    if (l->levels[i].forward >= 0)
+      w->most = max_i64(w->most,
+                        w->alive + l->levels[i].forward + l->levels[i].stays);
+    end_read(w, i);
+  }
+  last_turn(w);
+}
+
+/* Of what operation i keeps of those before the unit nothing else is left. */
+static void end_kept(struct sweep *w, size_t i) {
+  const struct lives *l = &w->s->lives;
+  for (int k = 0; k < l->tape->ops.at[i].facts->saved_count; k++) {
+    uint32_t storage = kept_by(l, i, k);
+    if (!w->used[storage].crossing || l->life[storage].made >= w->first ||
+        w->keeper[storage] != i)
+      continue;
+    w->keeper[storage] = NO_OP; /* an operation may keep it twice */
+    end_turn(w, storage, l->life[storage].stored);
+  }
+}
+
+static void run_backward_of(struct sweep *w) {
+  const struct lives *l = &w->s->lives;
+  w->most = -1;
+  w->alive = 0;
+  for (size_t i = w->end; i-- > w->first;) {
+    for (int k = 0; k < l->tape->ops.at[i].facts->saved_count; k++)
+      w->keeper[kept_by(l, i, k)] = (uint32_t)i;
+    w->alive += kept_bytes(l, i, w->first, false) + l->levels[i].kept;
+  }
+  w->s->alone[w->unit].holds = w->alive;
+  for (size_t i = w->end; i-- > w->first;) {
+    if (l->levels[i].back >= 0)
+      w->most = max_i64(w->most, w->alive + l->levels[i].back);
+    w->alive -= kept_bytes(l, i, w->first, false) + l->levels[i].kept;
+    end_kept(w, i);
+    if (l->levels[i].after >= 0)
+      w->most = max_i64(w->most, w->alive + l->levels[i].after);
+  }
+  last_turn(w);
+}
+
+static void measure_units(struct spans *s, const struct used *used,
+                          struct arena *arena) {
+  size_t storages = s->lives.tape->storages.count;
+  struct sweep w = {.s = s, .used = used};
+  w.keeper = arena_alloc(arena, storages + 1, sizeof *w.keeper);
+  s->alone = arena_alloc(s->arena, s->units + 1, sizeof *s->alone);
+  for (; w.unit <= s->units; w.unit++) {
+    w.first = s->op[w.unit];
+    w.end = s->op[w.unit + 1];
+    s->alone[w.unit].forward = s->turns.count;
+    run_forward(&w);
+    s->alone[w.unit].backward = s->turns.count;
+    run_backward_of(&w);
+  }
+}
+
+/* Spans that run again */
+
+/* The most of forward, when nothing is kept: of units [from, each end). */
+static void first_forward(struct spans *s, size_t from) {
+  const struct lives *l = &s->lives;
+  size_t first = s->op[from];
+  int64_t alive = packing_over(s, from), most = 0, cached = 0;
+  for (size_t unit = from; unit < s->units; unit++) {
+    for (size_t i = s->op[unit]; i < s->op[unit + 1]; i++) {
+      const struct op_level *level = &l->again[i];
+      alive += made_bytes(l, i);
+      if (level->forward >= 0)
+        most = max_i64(most, alive + cached + level->forward + level->stays +
+                                 level->kept);
+      cached += level->cached;
+      for (uint32_t k = l->first_use[i + 1]; k < l->first_use[i]; k++) {
+        const struct life *life = &l->life[l->uses[k].storage];
+        if (l->uses[k].next == NO_OP && !life->held &&
+            (life->made >= first || life->packs))
+          alive -= life->bytes;
       }
     }
-  return savers;
-}
-
-/* The last node that reads each node's tensor. */
-static int64_t *find_readers(const struct model *model, struct arena *arena) {
-  int64_t *reader = arena_alloc(arena, model->nodes.count + 1, sizeof *reader);
-  for (size_t i = 0; i < model->nodes.count; i++)
-    for (int k = 0; k < model->nodes.at[i].input_count; k++)
-      reader[node_input(model, &model->nodes.at[i], k)] = (int64_t)i;
-  return reader;
-}
-
-static void find_far(struct spans *s) {
-  const struct model *model = s->step->model;
-  const struct trace *trace = &s->step->trace;
-  struct arena scratch;
-  arena_open_in(&scratch, s->arena);
-  const size_t *unit = units_of_nodes(s, &scratch);
-  const int64_t *reader = find_readers(model, &scratch);
-  const struct savers savers = find_savers(s, &scratch);
-  for (size_t i = 0; i < model->nodes.count && s->far.count < MOST_FAR; i++) {
-    uint32_t storage = trace->tape.values.at[trace->value_of[i]].storage;
-    size_t made = unit[i], read = unit[reader[i]];
-    bool result = (int64_t)i + 1 == s->cut[made + 1];
-    if (read > made + result && trace->tape.storages.at[storage].owned)
-      *VEC_PUSH(s->arena, &s->far) =
-          (struct far_value){.made = made,
-                             .read = read,
-                             .reader = reader[i],
-                             .bytes = cut_bytes(s->step, (int64_t)i),
-                             .saved = savers.first[storage] == made + 1,
-                             .stays = savers.last[storage] > made + 1 + result,
-                             .result = result};
-  }
-  arena_close(&scratch);
-}
-
-/* What stands beside units */
-
-/* Outputs of the net stay until the end, also while units before them run. */
-static void add_outputs(struct spans *s) {
-  const struct model *model = s->step->model;
-  for (size_t k = 0; k < model->outputs.count; k++) {
-    int64_t node = model->outputs.at[k].node;
-    for (size_t i = 1; i < s->units && s->cut[i] <= node; i++)
-      s->stands_from[i] += cut_bytes(s->step, node);
+    span_at(s, from, unit + 1)->forward = most;
+    span_at(s, from, unit + 1)->cached = cached;
   }
 }
 
-/* What a reader's backward gives is its result's own gradient, or a part. */
-static bool shares_gradient(const struct spans *s, int64_t reader) {
-  const struct trace *trace = &s->step->trace;
-  size_t op = reader ? trace->op_end[reader - 1] : 0;
-  return op < trace->op_end[reader] &&
-         trace->tape.ops.at[op].facts->gradient == GRADIENT_SHARED;
+/* The most of backward, from the last unit of [from, each end) on. */
+static void its_backward(struct spans *s, size_t from) {
+  const struct lives *l = &s->lives;
+  size_t first = s->op[from];
+  int64_t alive = 0, most = 0;
+  for (size_t unit = from; unit < s->units; unit++) {
+    for (size_t i = s->op[unit]; i < s->op[unit + 1]; i++) {
+      const struct op_level *level = &l->again[i];
+      if (level->after >= 0)
+        most = max_i64(most, alive + level->after);
+      alive += level->kept;
+      for (uint32_t k = l->first_save[i]; k < l->first_save[i + 1]; k++)
+        if (l->life[l->saves[k]].made >= first)
+          alive += l->life[l->saves[k]].bytes;
+      if (level->back >= 0)
+        most = max_i64(most, alive + level->back);
+    }
+    span_at(s, from, unit + 1)->backward = most;
+  }
 }
 
-static bool reads_result(const struct spans *s, int64_t reader, size_t cut) {
-  const struct model *model = s->step->model;
-  const struct node *node = &model->nodes.at[reader];
-  for (int i = 0; i < node->input_count; i++)
-    if (node_input(model, node, i) == s->cut[cut] - 1)
-      return true;
+/* The most of forward once more, where nothing behind `end` reads. */
+static int64_t most_again(const struct lives *l, size_t first, size_t end) {
+  int64_t alive = 0, most = 0;
+  for (size_t i = first; i < end; i++) {
+    const struct op_level *level = &l->again[i];
+    alive += made_bytes(l, i) + level->kept;
+    if (level->forward >= 0)
+      most = max_i64(most, alive + level->forward);
+    for (uint32_t k = l->first_use[i + 1]; k < l->first_use[i]; k++) {
+      const struct life *life = &l->life[l->uses[k].storage];
+      if (l->uses[k].next >= end && life->made >= first && life->saved >= end)
+        alive -= life->bytes;
+    }
+  }
+  return most;
+}
+
+static void measure_spans(struct spans *s) {
+  const struct lives *l = &s->lives;
+  s->costs =
+      arena_alloc(s->arena, (s->units + 1) * (s->units + 1), sizeof *s->costs);
+  for (size_t from = 0; from < s->units; from++) {
+    first_forward(s, from);
+    its_backward(s, from);
+    int64_t macs = 0;
+    bool learns = false;
+    for (size_t to = from + 1; to <= s->units; to++) {
+      struct span_cost *cost = span_at(s, from, to);
+      for (int64_t i = s->cut[to - 1]; i < s->cut[to]; i++)
+        macs += model_cost(s->step->model, i)->train_macs;
+      for (size_t i = s->op[to - 1]; i < s->op[to] && !learns; i++)
+        learns =
+            l->tape->values.at[l->tape->ops.at[i].first_out].needs_gradient;
+      cost->macs = learns ? macs : -1;
+      int64_t most = most_again(l, s->op[from], s->op[to]);
+      cost->backward =
+          max_i64(cost->backward, most + l->levels[s->op[to]].rest);
+    }
+  }
+}
+
+/* Opening */
+
+static void find_units(struct spans *s) {
+  const struct step *step = s->step;
+  struct cuts cuts = {0};
+  cuts_for_segments(step, cuts_most(step, MOST_UNITS), s->arena, &cuts);
+  s->units = cuts.at.count + 1;
+  s->cut = arena_alloc(s->arena, s->units + 1, sizeof *s->cut);
+  s->op = arena_alloc(s->arena, s->units + 2, sizeof *s->op);
+  for (size_t i = 0; i < cuts.at.count; i++)
+    s->cut[i + 1] = cuts.at.at[i];
+  s->cut[s->units] = (int64_t)step->model->nodes.count;
+}
+
+static void find_ops(struct spans *s) {
+  for (size_t i = 1; i <= s->units; i++)
+    s->op[i] = s->step->trace.op_end[s->cut[i] - 1];
+  s->op[s->units + 1] = s->step->trace.tape.ops.count;
+}
+
+/* Whether a unit writes over what another has made. */
+static bool writes_over_cuts(const struct spans *s) {
+  const struct lives *l = &s->lives;
+  for (size_t unit = 0; unit < s->units; unit++)
+    for (size_t i = s->op[unit]; i < s->op[unit + 1]; i++) {
+      const struct tape_op *op = &l->tape->ops.at[i];
+      uint32_t made = l->tape->values.at[op->first_out].storage;
+      if (op->facts->result == RESULT_IN_PLACE &&
+          l->life[made].made < s->op[unit])
+        return true;
+    }
   return false;
 }
 
 /*
- * The last reader's backward makes the gradient, the maker's reads it. One
- * that several share is there once. The runs of spans count it where it is
- * the gradient of their result.
+ * Nothing is written over across the ends of a checkpoint: then nothing is
+ * across any cut, which is too much only where none ends between.
  */
-static void add_far(struct spans *s) {
-  for (size_t k = 0; k < s->far.count; k++) {
-    const struct far_value *far = &s->far.at[k];
-    bool shares = shares_gradient(s, far->reader), again = false;
-    int64_t bytes = shares ? cut_bytes(s->step, far->reader) : far->bytes;
-    for (size_t j = 0; shares && j < k; j++)
-      again = again || s->far.at[j].reader == far->reader;
-    for (size_t i = far->made + 1; i <= far->read; i++) {
-      bool counted =
-          (far->result && i == far->made + 1) ||
-          (shares && i == far->read && reads_result(s, far->reader, i));
-      if (!again)
-        s->stands_from[i] += bytes - (counted ? s->boundary[i] : 0);
-      if (!far->saved && !far->stays)
-        s->passes[i] += far->bytes;
-    }
-    if (far->stays && !far->saved)
-      s->holds[far->made] += far->bytes;
-    if (far->stays && far->result)
-      s->result_stays[far->made + 1] = true;
-  }
+static void fence(struct spans *s) {
+  struct training training;
+  struct step *fenced = ARENA_NEW(s->arena, struct step);
+  fenced->model = s->step->model;
+  fenced->settings = s->step->settings;
+  for (size_t i = 0; i < s->units; i++)
+    *VEC_PUSH(s->arena, &fenced->ranges) =
+        (struct node_range){s->cut[i], s->cut[i + 1]};
+  step_trace(fenced, s->arena);
+  fenced->segments.count = 0;
+  s->step = fenced;
+  lives_open(&s->lives, fenced, &training, s->arena); /* as it did before */
+  find_ops(s);
 }
 
-static void find_units(struct spans *s) {
-  struct cuts cuts = {0};
-  cuts_for_segments(s->step, cuts_most(s->step, MOST_UNITS), s->arena, &cuts);
-  s->units = cuts.at.count + 1;
-  s->cut = arena_alloc(s->arena, s->units + 1, sizeof *s->cut);
-  s->boundary = arena_alloc(s->arena, s->units + 1, sizeof *s->boundary);
-  for (size_t i = 0; i < cuts.at.count; i++) {
-    s->cut[i + 1] = cuts.at.at[i];
-    s->boundary[i + 1] = cut_bytes(s->step, cuts.at.at[i] - 1);
-  }
-  s->cut[s->units] = (int64_t)s->step->model->nodes.count;
+static void find_outputs(struct spans *s) {
+  const struct lives *l = &s->lives;
+  s->outputs = arena_alloc(s->arena, s->units + 2, sizeof *s->outputs);
+  for (size_t i = 0; i < l->tape->storages.count; i++)
+    for (size_t unit = 0; unit <= s->units && l->life[i].held; unit++)
+      if (l->life[i].made < s->op[unit])
+        s->outputs[unit] += l->life[i].bytes;
 }
 
-void spans_open(struct spans *s, int64_t most) {
+bool spans_measure(struct spans *s) {
+  return lives_open(&s->lives, s->step, &s->training, s->arena);
+}
+
+void spans_open(struct spans *s) {
+  struct arena scratch;
   find_units(s);
-  s->costs =
-      arena_alloc(s->arena, (s->units + 1) * (s->units + 1), sizeof *s->costs);
-  s->stands_from = arena_alloc(s->arena, s->units + 2, sizeof *s->stands_from);
-  s->passes = arena_alloc(s->arena, s->units + 1, sizeof *s->passes);
-  s->holds = arena_alloc(s->arena, s->units + 1, sizeof *s->holds);
-  s->result_stays =
-      arena_alloc(s->arena, s->units + 1, sizeof *s->result_stays);
-  alike_find(&s->alike, s->step, s->cut, s->units, s->arena);
-  link_units(s);
-  find_far(s);
-  for (size_t from = 0; from < s->units; from++) {
-    measure_spans(s, from, most);
-    progress_tell(s->step->model->progress, "measuring what checkpoints spare",
-                  (int64_t)from + 1, (int64_t)s->units);
-  }
-  for (size_t i = s->units; i-- > 0;) {
-    s->holds[i] = span_at(s, i, i + 1)->kept;
-    s->stands_from[i] = s->stands_from[i + 1] + span_at(s, i, i + 1)->gradients;
-  }
-  add_outputs(s);
-  add_far(s);
+  find_ops(s);
+  if (writes_over_cuts(s))
+    fence(s);
+  find_outputs(s);
+  arena_open_in(&scratch, s->arena);
+  const struct used *used = find_used(s, &scratch);
+  number_crossings(s);
+  measure_units(s, used, &scratch);
+  arena_close(&scratch);
+  measure_spans(s);
 }

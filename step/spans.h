@@ -1,61 +1,94 @@
 /*
- * Spans: what parts of a net take in a step, each run by itself, so that
- * checkpoints can be chosen between them without running the whole again.
+ * Spans: what parts of a net take in a step, so that checkpoints can be chosen
+ * between them. Exactly what a run of the whole would find there.
+ *
+ * Whatever is checkpointed, the backward of an operation has the same beside
+ * it: gradients, and its own room. Else there is what spans before it keep,
+ * and what its own span has kept until then. So a span is a sum of what is
+ * held before it and of what it takes by itself, but for tensors that lead
+ * over cuts: one of them is held once, whoever keeps it.
  */
 #ifndef NETC_STEP_SPANS_H
 #define NETC_STEP_SPANS_H
 
-#include "step/alike.h"
 #include "step/cuts.h"
-#include "step/units.h"
+#include "step/lives.h"
 
-/* What units [from, to) take by themselves. Bytes, and MACs of a sample. */
-struct span_cost {
-  int64_t forward, backward; /* the most; with gradients of parameters */
-  int64_t again; /* backward, if that runs it again from its inputs: then the
-                    gradient of its result is there all the time */
-  int64_t kept;  /* for backward, of what it makes */
-  int64_t past;  /* of that, what is kept by units that are not next to it */
-  int64_t reads; /* of units before the last one, which nobody else keeps */
-  bool keeps_input, keeps_result; /* the tensors at its ends are kept */
-  int64_t gradients, macs;
+enum {
+  MOST_UNITS = 48,   /* parts of the net that are chosen between; a bit each */
+  MOST_CROSSING = 64 /* of the tensors over a cut it is known who keeps them */
 };
 
-/* A tensor that not only the unit behind its maker's reads. */
-struct far_value {
-  size_t made, read; /* the unit of its maker; the last one that reads it */
-  int64_t reader;    /* node */
-  int64_t bytes;
-  bool saved;  /* the unit of its maker keeps it for backward */
-  bool stays;  /* one that is not next to it does */
-  bool result; /* of the last node of its unit */
+/* Tensors that lead over the same cuts, and are used alike behind them. */
+struct crossing {
+  size_t made;           /* unit */
+  uint64_t uses, keeps;  /* by unit: reads or keeps it; keeps it */
+  int64_t bytes, stored; /* while they are read; as they are kept */
+  bool packs;            /* that is another tensor */
+};
+
+/* While a unit runs, until a tensor from before it goes. */
+struct turn {
+  int64_t bytes;   /* the most, without what is counted as crossing; -1: none */
+  size_t crossing; /* this goes then; SIZE_MAX: nothing, it is the last turn */
+  int64_t goes;
+};
+
+/* A unit that is run once. Bytes. */
+struct unit_cost {
+  size_t forward, backward; /* their first turns */
+  int64_t holds;            /* for backward, of what it makes */
+};
+
+/* Units [from, to) as one checkpoint. Bytes, and MACs of a sample. */
+struct span_cost {
+  int64_t forward;  /* the most, beside what is held before it */
+  int64_t backward; /* likewise, with its forward once more */
+  int64_t cached;   /* until forward has ended */
+  int64_t macs;     /* that are computed again; 0: nothing in it learns */
 };
 
 struct spans {
   const struct step *step; /* traced without checkpoints */
+  struct lives lives;
+  struct training training; /* of the step without any */
   struct arena *arena;
-  size_t units;
+  size_t units; /* behind the last come the operations of the loss: one more */
   int64_t *cut; /* nodes before each, units + 1 of them */
-  struct alike alike;
-  struct units joined;          /* spans of which are joined */
-  struct linked *three;         /* units from each on */
-  const struct linked **linked; /* the same, or those that ran alike */
+  size_t *op;   /* operations before each, units + 2 of them */
+  struct unit_cost *alone; /* units + 1 */
   struct span_cost *costs; /* of [from, to) at from * (units + 1) + to */
-  int64_t *boundary;       /* bytes of the result that leads over each cut */
-  int64_t *stands_from;    /* beside what runs backward before each: outputs,
-                              gradients of units behind and of far values */
-  int64_t *holds;          /* behind each unit that is run once, of its own */
-  bool *result_stays;      /* what leads over a cut is kept further behind */
-  int64_t *passes;         /* far values that lead over each cut, and go */
-  VEC(struct far_value) far;
+  int64_t *outputs;        /* of the net, made before each unit */
+  VEC(struct turn) turns;
+  VEC(struct crossing) crossings;
+  uint64_t *bits; /* of crossing i among those over cut c, at
+                     i * (units + 2) + c; 0: not over it, or one too many */
 };
 
-/* Cuts the net, and runs each span that takes no more than `most` bytes. */
-void spans_open(struct spans *s, int64_t most);
+/* Runs the step without checkpoints; false if a sum passes 2^63 - 1. */
+bool spans_measure(struct spans *s);
+
+/* Cuts what has been measured, and finds what each span takes. */
+void spans_open(struct spans *s);
 
 static inline struct span_cost *span_at(const struct spans *s, size_t from,
                                         size_t to) {
   return &s->costs[from * (s->units + 1) + to];
+}
+
+/* The bit by which it is known whether a tensor over a cut is kept. */
+static inline uint64_t span_bit(const struct spans *s, size_t crossing,
+                                size_t cut) {
+  return s->bits[crossing * (s->units + 2) + cut];
+}
+
+static inline bool leads_over(const struct crossing *c, size_t cut) {
+  return c->made < cut && c->uses >> cut != 0;
+}
+
+/* Units [from, to), as bits. */
+static inline uint64_t span_bits(size_t from, size_t to) {
+  return ((uint64_t)1 << to) - ((uint64_t)1 << from);
 }
 
 #endif

@@ -171,8 +171,6 @@ struct linked units_link(const struct units *u, size_t from,
       in[i].saved += run->saved_by_node[k]; /* at most run->saved */
   struct linked linked = link_units(marks, in);
   linked.plain = linked.plain && !run->overflow;
-  linked.received = run->received;
-  linked.result_saved = run->result_saved;
   return linked;
 }
 
@@ -220,10 +218,7 @@ bool units_join(const struct linked *const *linked, size_t from, size_t to,
     level = sum(&c, level, -linked[i]->middle.falls);
   }
   see_backward(&c, level, linked[from]->first.backward);
-  *joined = (struct joined){.saved = c.saved,
-                            .received = linked[from]->received,
-                            .forward = c.forward,
-                            .backward = c.backward,
-                            .result_saved = linked[last]->result_saved};
+  *joined = (struct joined){
+      .saved = c.saved, .forward = c.forward, .backward = c.backward};
   return c.fits;
 }

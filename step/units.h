@@ -42,9 +42,7 @@ struct link {
 
 struct linked {
   struct link first, middle, last;
-  int64_t turns;    /* behind the last, backward over forward */
-  int64_t received; /* of what the first keeps, made before it */
-  bool result_saved;
+  int64_t turns; /* behind the last, backward over forward */
   bool plain;
 };
 
@@ -52,11 +50,10 @@ struct linked {
 struct linked units_link(const struct units *units, size_t from,
                          struct simulation *run);
 
-/* What a span takes. Bytes. */
+/* What a span takes, as struct simulation has it. Bytes. */
 struct joined {
-  int64_t saved, received; /* as in struct simulation */
+  int64_t saved;
   int64_t forward, backward; /* the most alive, of what legs count */
-  bool result_saved;
 };
 
 /*

@@ -269,7 +269,9 @@ static void what_is_shown_does_nothing_to_a_terminal(void **state) {
        HIDDEN HIDDEN HIDDEN HIDDEN, 4},
       {"\xE2\x80\x8E\xE2\x80\x8F\xD8\x9C", HIDDEN HIDDEN HIDDEN, 3},
       {"\xE2\x80\xA8\xE2\x80\xA9", HIDDEN HIDDEN, 2}, /* line ends */
-      {"\xE2\x80\x94\xE2\x81\xA5", "\xE2\x80\x94\xE2\x81\xA5", 2},
+      {"\xE2\x80\x94\xE2\x81\xB0", "\xE2\x80\x94\xE2\x81\xB0", 2},
+      {"\xE2\x80\x8B\xEF\xBB\xBF", HIDDEN HIDDEN, 2}, /* no width */
+      {"\xF3\xA0\x81\x81\xF3\xA0\x82\x80", HIDDEN "\xF3\xA0\x82\x80", 2},
       {"\xE2\x80", "\xE2" HIDDEN, 2}, /* cut off */
       {"\ta\tb", "        a       b", 17},
   };

@@ -77,6 +77,7 @@ static void examples_in_the_manual_compile(void **state) {
   assert_true(check_fences("docs/language.md") >= 10);
   assert_true(check_fences("README.md") >= 1);
   check_fences("docs/memory.md");
+  assert_int_equal(check_fences("docs/ci.md"), 1);
 }
 
 static void examples_of_diagnostics_are_true(void **state) {

@@ -6,7 +6,7 @@
 
 #include "tests/run.h"
 
-enum { GRAPHS = 4000, MOST_TASKS = 8 };
+enum { GRAPHS = 8000, MOST_TASKS = 8 };
 
 /* Equal on every machine, unlike rand(). */
 static uint32_t random_below(uint64_t *state, uint32_t below) {

@@ -1,5 +1,6 @@
 #!/usr/bin/python3
-"""validate.py SCHEMA FILE...: exits with 1 if a file does not follow it."""
+"""validate.py SCHEMA FILE...: exits with 1 if a file does not follow it, or
+a line of a file X.jsonl."""
 import json
 import sys
 
@@ -10,7 +11,9 @@ jsonschema.Draft7Validator.check_schema(schema)
 validator = jsonschema.Draft7Validator(schema)
 failed = False
 for path in sys.argv[2:]:
-    for error in validator.iter_errors(json.load(open(path))):
-        print(f"{path}: {error.message} at {list(error.absolute_path)}")
-        failed = True
+    lines = path.endswith(".jsonl")
+    for document in open(path) if lines else [open(path).read()]:
+        for error in validator.iter_errors(json.loads(document)):
+            print(f"{path}: {error.message} at {list(error.absolute_path)}")
+            failed = True
 sys.exit(failed)

@@ -1,0 +1,151 @@
+/* Complaints: what is wrong and has no place in a source. */
+#include <string.h>
+
+#include "base/json.h"
+#include "base/shown.h"
+#include "driver/command.h"
+
+/*
+ * --diagnostics=json, which the command line may say behind what there is to
+ * complain of: state of the program, as its descriptors are.
+ */
+static bool as_json;
+
+void complain_as(enum netc_style style) {
+  as_json = style == NETC_STYLE_JSON;
+}
+
+enum { LONGEST = 8192 }; /* bytes of a message */
+
+static struct text text_for(FILE *file, char *room, size_t size) {
+  return (struct text){
+      .at = room, .room = size, .sink = file_sink, .user = file};
+}
+
+static void put_shown(FILE *file, const char *format, va_list args) {
+  char said[LONGEST], room[256];
+  struct text out = text_for(file, room, sizeof room);
+  int length = vsnprintf(said, sizeof said, format, args);
+  shown_put(&out, (struct slice){said, length < 0 ? 0 : strlen(said)}, 0);
+  text_flush(&out);
+}
+
+void say_va(const char *format, va_list args) {
+  put_shown(stderr, format, args);
+}
+
+void tell(const char *format, ...) {
+  va_list args;
+  va_start(args, format);
+  put_shown(stdout, format, args);
+  va_end(args);
+}
+
+void say(const char *format, ...) {
+  va_list args;
+  va_start(args, format);
+  say_va(format, args);
+  va_end(args);
+}
+
+/* A complaint; `path` and `help`, a hint on each line, may be NULL. */
+struct complaint {
+  const char *slug, *path, *help;
+};
+
+static void put_text(const struct complaint *c, const char *format,
+                     va_list args) {
+  if (c->path)
+    say("%s: error: ", c->path);
+  else
+    fputs("netc: ", stderr);
+  say_va(format, args);
+  fputc('\n', stderr);
+  for (const char *line = c->help; line && *line;) {
+    size_t length = strcspn(line, "\n");
+    say("   = help: %.*s", (int)length, line);
+    fputc('\n', stderr);
+    line += length + (line[length] == '\n');
+  }
+}
+
+static void put_hints(struct json *json, const char *help) {
+  json_put_key(json, "help");
+  json_put_open(json, '[');
+  for (const char *line = help; line && *line;) {
+    size_t length = strcspn(line, "\n");
+    json_put_string(json, (struct slice){line, length});
+    line += length + (line[length] == '\n');
+  }
+  json_put_close(json, ']');
+}
+
+/* As diag_render_json has it, without a place. */
+static void put_json(const struct complaint *c, const char *format,
+                     va_list args) {
+  static const char *const empty[] = {"labels", "notes", "fixits"};
+  char said[LONGEST], room[256];
+  struct text out = text_for(stderr, room, sizeof room);
+  struct json json = json_writer(&out, 0);
+  int length = vsnprintf(said, sizeof said, format, args);
+  json_put_open(&json, '{');
+  json_member_string(&json, "slug", slice_of(c->slug));
+  json_member_string(&json, "severity", slice_of("error"));
+  json_member_string(&json, "message", slice_of(length < 0 ? "" : said));
+  if (c->path)
+    json_member_string(&json, "file", slice_of(c->path));
+  put_hints(&json, c->help);
+  for (size_t i = 0; i < sizeof empty / sizeof *empty; i++) {
+    json_put_key(&json, empty[i]);
+    json_put_open(&json, '[');
+    json_put_close(&json, ']');
+  }
+  json_put_close(&json, '}');
+  text_putc(&out, '\n');
+  text_flush(&out);
+}
+
+static void put(const struct complaint *c, const char *format, va_list args) {
+  (as_json ? put_json : put_text)(c, format, args);
+}
+
+/* docs/words.md explains them. */
+static const char *slug_of(int status) {
+  static const char *const slugs[] = {[EXIT_SOURCE] = "refused",
+                                      [EXIT_USAGE] = "usage",
+                                      [EXIT_IO] = "input-output",
+                                      [EXIT_BUG] = "internal-error"};
+  return slugs[status];
+}
+
+int complain_of_va(int status, const char *path, const char *help,
+                   const char *format, va_list args) {
+  put(&(struct complaint){slug_of(status), path, help}, format, args);
+  return status;
+}
+
+int complain(int status, const char *format, ...) {
+  va_list args;
+  va_start(args, format);
+  complain_of_va(status, NULL, NULL, format, args);
+  va_end(args);
+  return status;
+}
+
+int complain_of(int status, const char *path, const char *help,
+                const char *format, ...) {
+  va_list args;
+  va_start(args, format);
+  complain_of_va(status, path, help, format, args);
+  va_end(args);
+  return status;
+}
+
+int complain_of_fit(const char *path, const char *help, const char *format,
+                    ...) {
+  va_list args;
+  va_start(args, format);
+  put(&(struct complaint){"does-not-fit", path, help}, format, args);
+  va_end(args);
+  return EXIT_SOURCE;
+}

@@ -1,0 +1,87 @@
+/* Stray: what belongs to no token, and what was meant by it. */
+#include <string.h>
+
+#include "base/shown.h"
+#include "base/utf8.h"
+#include "lexer/token.h"
+
+static struct diagnostic *report(struct scan *scan, const char *format, ...)
+    PRINTF_LIKE(2, 3);
+static struct diagnostic *report(struct scan *scan, const char *format, ...) {
+  struct span here = {scan->begin, scan->end};
+  va_list args;
+  va_start(args, format);
+  struct diagnostic *d =
+      diag_va(scan->diags, INVALID_CHARACTER, here, format, args);
+  va_end(args);
+  return d;
+}
+
+static void stray_ascii(struct scan *scan, char c) {
+  struct diagnostic *d =
+      report(scan, "`%c` is not used in this language", c);
+  if (c == '!' || c == '&' || c == '|')
+    diag_help(d, "write `not`, `and`, `or`");
+  else if (c == '^')
+    diag_help(d, "a power is written `**`");
+  else if (c == '\'' || c == '`')
+    diag_help(d, "strings are written in double quotes");
+}
+
+/* Signs that word processors and web pages put in the place of ours. */
+static const struct {
+  uint32_t first, last;
+  const char *meant;
+} lookalikes[] = {{0xA0, 0xA0, " "},     {0xD7, 0xD7, "x"},
+                  {0x2000, 0x200A, " "}, {0x2010, 0x2015, "-"},
+                  {0x201C, 0x201F, "\""}, {0x202F, 0x202F, " "},
+                  {0x205F, 0x205F, " "}, {0x2212, 0x2212, "-"},
+                  {0x3000, 0x3000, " "}, {0xFF08, 0xFF08, "("},
+                  {0xFF09, 0xFF09, ")"}, {0xFF0C, 0xFF0C, ","},
+                  {0xFF1A, 0xFF1A, ":"}, {0xFF1B, 0xFF1B, ";"},
+                  {0xFF1D, 0xFF1D, "="}};
+
+static const char *meant_by(uint32_t point) {
+  for (size_t i = 0; i < sizeof lookalikes / sizeof *lookalikes; i++)
+    if (point >= lookalikes[i].first && point <= lookalikes[i].last)
+      return lookalikes[i].meant;
+  return NULL;
+}
+
+static void stray_sequence(struct scan *scan, const char *text) {
+  size_t length = utf8_length(text, 4);
+  uint32_t point = utf8_code_point(text, length);
+  const char *meant = meant_by(point);
+  bool blank = meant && *meant == ' ';
+  struct diagnostic *d;
+  if (blank || shown_is_hidden(point))
+    d = report(scan, "the character U+%04X, %s, outside a comment or string",
+               (unsigned)point,
+               blank ? "a blank of another kind" : "which is not seen");
+  else
+    d = report(scan, "`%.*s` outside a comment or string", (int)length, text);
+  if (point == 0xD7)
+    diag_help(d, "sizes are joined by the letter `x`: `3x3`");
+  else if (blank || shown_is_hidden(point))
+    diag_help(d, blank ? "type the blank anew" : "take it out");
+  else if (meant)
+    diag_help(d, "did you mean `%s`?", meant);
+  else
+    diag_help(d, "names consist of ASCII letters, digits and `_`");
+}
+
+int scan_stray(struct scan *scan, const char *text) {
+  unsigned char c = (unsigned char)*text;
+  if (scan->silent)
+    return TOKEN_ERROR;
+  if (c == '\\')
+    diag_help(report(scan, "`\\` stands only at the end of a line"),
+              "it joins the next line to this one");
+  else if (c < 0x20 || c == 0x7F)
+    report(scan, "a control character (0x%02X) outside a comment", c);
+  else if (c < 0x80)
+    stray_ascii(scan, *text);
+  else
+    stray_sequence(scan, text);
+  return TOKEN_ERROR;
+}
