@@ -123,10 +123,32 @@ void *arena_alloc(struct arena *arena, size_t count, size_t size) {
   return memset(arena_room(arena, count, size), 0, count * size);
 }
 
+static void free_own_block(struct arena *arena, char *at) {
+  struct arena_block *block = (void *)(at - header_size());
+  if (block->next)
+    block->next->prev = block->prev;
+  if (block->prev)
+    block->prev->next = block->next;
+  else
+    arena->blocks = block->next;
+  arena->resize(arena->user, block, 0);
+}
+
 void arena_take_back(struct arena *arena, void *at, size_t bytes) {
   size_t size = round_up(arena, bytes ? bytes : 1, 1);
-  if (size <= ARENA_BLOCK / 4 && (char *)at + size == arena->next)
+  if (size > ARENA_BLOCK / 4)
+    free_own_block(arena, at);
+  else if ((char *)at + size == arena->next)
     arena->next = at;
+}
+
+struct arena_mark arena_mark(const struct arena *arena) {
+  return (struct arena_mark){arena->next, arena->end};
+}
+
+void arena_release(struct arena *arena, struct arena_mark mark) {
+  if (arena->end == mark.end)
+    arena->next = mark.next;
 }
 
 char *arena_copy(struct arena *arena, const char *bytes, size_t length) {

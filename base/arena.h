@@ -41,8 +41,19 @@ void *arena_alloc(struct arena *arena, size_t count, size_t size);
 /* The same without zeros, for what is written before it is read. */
 void *arena_room(struct arena *arena, size_t count, size_t size);
 
-/* Gives back `bytes` at `at`, if nothing was allocated after them. */
+/* Gives back `bytes` at `at`, if nothing was allocated after them, or if they
+   are so many that they have a block of their own. */
 void arena_take_back(struct arena *arena, void *at, size_t bytes);
+
+/* A place in an arena, to give back all that was allocated after it. */
+struct arena_mark {
+  char *next, *end;
+};
+
+struct arena_mark arena_mark(const struct arena *arena);
+
+/* Gives it back, as far as it lies in the block of the mark. */
+void arena_release(struct arena *arena, struct arena_mark mark);
 
 /* A copy of `length` bytes with a NUL behind it. */
 char *arena_copy(struct arena *arena, const char *bytes, size_t length);

@@ -30,6 +30,8 @@ static void grow(struct arena *arena, struct map *map) {
   for (size_t i = 0; i < old.room; i++)
     if (old.entries[i].key.at)
       *place(map, old.entries[i].key) = old.entries[i];
+  if (old.room)
+    arena_take_back(arena, old.entries, old.room * sizeof *old.entries);
 }
 
 struct map_entry *map_add(struct arena *arena, struct map *map,

@@ -19,6 +19,11 @@ printf 'input 64x64\nrepeat %d {\n  add {} { ln; attention 4 }\n%s\n}\n' \
 net concats "repeat $((layers / 100)) { concat {} { conv 1 3x3 pad } }"
 { echo "input 32x32x16"; yes "conv 16 3x3 pad" | head -n "$layers"; } \
   >"$work/written.net"
+lines() { # "$1" with the number of each line
+  { echo "input 32x32x16"; seq -f "$1" "$layers"; } >"$2"
+}
+lines "l%.0f: conv 16 3x3 pad" "$work/labelled.net"
+lines "conv 16 3x3 pad leaky(0.%07.0f)" "$work/different.net"
 
 # Seconds of user and system, and the most memory.
 measure() {
@@ -32,7 +37,7 @@ measure() {
 }
 
 printf '%-24s %16s %9s %9s\n' "" "" user system
-for name in repeat written residual transformer concats; do
+for name in repeat written labelled different residual transformer concats; do
   measure "$name json" "$netc" "$work/$name.net" --emit=json=/dev/null
   measure "$name check" "$netc" check "$work/$name.net"
 done

@@ -589,7 +589,8 @@ void bind_share(struct expander *e, struct binding *b,
     memcpy(&word, bytes + i, sizeof word);
     hash = (hash ^ (size_t)word) * 0x9e3779b1;
   }
-  struct kept_args *kept = &e->kept[(hash ^ hash >> 15) % RECENT_ARGS];
+  b->hash = hash ^ hash >> 15;
+  struct kept_args *kept = &e->kept[b->hash % RECENT_ARGS];
   if (kept->kind == kind && memcmp(kept->args, b->args, size) == 0) {
     arena_take_back(e->arena, b->args, size);
     b->args = kept->args;

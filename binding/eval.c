@@ -210,11 +210,11 @@ static struct value eval_name(struct expander *e, const struct expr *expr) {
     report_unknown_name(e, expr->name, expr->span, NAME_OF_VALUE, NULL);
     return value_poison;
   }
-  struct value value = symbol->value;
-  if (symbol->kind != SYMBOL_CONSTANT) {
-    value = name_value(expr->name, expr->span);
+  struct value value = name_value(expr->name, expr->span);
+  if (symbol->kind == SYMBOL_CONSTANT)
+    value = *symbol->value;
+  else
     value.symbol = symbol;
-  }
   value.span = expr->span;
   return value;
 }

@@ -7,7 +7,12 @@
 struct bound; /* the arguments of a statement, bound: apply.c */
 struct using; /* a source being taken in: use.c */
 
-enum { RECENT_SHAPES = 32, RECENT_NODES = 64, RECENT_ARGS = 64 };
+enum {
+  RECENT_SHAPES = 128,
+  RECENT_NODES = 64,
+  RECENT_ARGS = 64,
+  RECENT_BOUND = 64
+};
 
 /* Arguments of a layer, bound and never changed again. */
 struct kept_args {
@@ -23,13 +28,16 @@ struct row_options {
 struct expander {
   struct expansion *in;
   struct arena *arena;
+  struct arena scratch; /* for arguments while they are bound */
   struct diags *diags;
   struct model *model;
   struct scope *scope;
   struct scope_pool pool;
   struct frame *frame, *spare_frames;
-  int64_t current; /* the node whose tensor is the current one */
-  bool lost;       /* it is unknown because of an error: stay silent */
+  int depth;                   /* frames that were entered, */
+  size_t entered[LIMIT_DEPTH]; /* and the nodes that there were before */
+  int64_t current;             /* the node whose tensor is the current one */
+  bool lost; /* it is unknown because of an error: stay silent */
   int64_t group;
   int64_t steps;
   bool stopped;                   /* a limit or too many errors */
@@ -38,13 +46,15 @@ struct expander {
   VEC(struct map) counters;       /* by group: names given so far */
   VEC(struct path_index *) paths; /* by group: path.c */
   struct map outputs;             /* by name, from 1 */
-  VEC(int) used;                  /* sources that `use` has taken in */
-  struct using *using;            /* those it is in the middle of */
-  VEC(struct bound *) bound;      /* by statement, if it is always the same */
-  struct bound *free_bound;       /* a list by `next`, for statements to come */
-  struct row_options row;         /* of the nodes that are made */
-  bool freezes;                   /* inside `freeze` */
-  bool trains;                    /* inside `fork train` */
+  VEC(int) used;                        /* sources that `use` has taken in */
+  struct using *using;                  /* those it is in the middle of */
+  VEC(struct bound *) bound;     /* by statement, if it is always the same */
+  struct bound *free_bound;      /* a list by `next`, for statements to come */
+  struct binding *free_bindings; /* likewise */
+  struct bound *recent_bound[RECENT_BOUND]; /* outside of loops, by arguments */
+  struct row_options row;                   /* of the nodes that are made */
+  bool freezes;                             /* inside `freeze` */
+  bool trains;                              /* inside `fork train` */
   bool depends;         /* what is being bound depends on names or shapes */
   struct params params; /* room for the rule of a layer */
   const struct shape *shapes[RECENT_SHAPES]; /* of tensors, by hash */
@@ -102,18 +112,24 @@ struct symbol *scope_declare(struct expander *e, enum symbol_kind kind,
 struct diagnostic *report(struct expander *e, enum slug slug, struct span span,
                           const char *format, ...) PRINTF_LIKE(4, 5);
 
+/* The arguments of a statement where they stand, until e->scratch is
+   released: moved.c. */
+const struct arg *args_of(struct expander *e, const struct stmt *stmt);
+
 /* Arguments: bind.c */
 
 struct binding {
   const struct arg_spec *specs;
   const char *owner; /* what takes the arguments, for messages */
   void *args;        /* the struct that is filled */
+  size_t hash;       /* of it, once it is shared */
   uint64_t given;
   int extra_count;
   bool failed;
   int64_t extra_inputs[LIMIT_INPUTS]; /* nodes of TYPE_INPUT arguments */
   struct span *spans;                 /* by row of `specs` */
   int span_room;
+  struct binding *next; /* among those that are free */
 };
 
 /* Allocates the struct and fills in the defaults. */

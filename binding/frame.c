@@ -20,7 +20,7 @@ static void put_turn(struct text *out, const struct frame *frame) {
 static void put_frame(struct text *out, struct sources *sources,
                       const struct frame *frame) {
   struct position p = sources_position(sources, frame->stmt->span.begin);
-  switch ((enum frame_kind)frame->kind) {
+  switch (frame_kind(frame)) {
   case FRAME_CALL:
     text_printf(out, "in %.*s, called at line %u", SLICE_ARG(frame->stmt->name),
                 p.line);
@@ -40,7 +40,8 @@ static void put_frame(struct text *out, struct sources *sources,
 /* A call that stands in a loop says which turn it is itself. */
 static bool merge_loop(struct text *out, const struct frame *frame) {
   const struct frame *loop = frame->parent;
-  if (frame->kind == FRAME_LOOP || !loop || loop->kind != FRAME_LOOP)
+  if (frame_kind(frame) == FRAME_LOOP || !loop ||
+      frame_kind(loop) != FRAME_LOOP)
     return false;
   if (loop->total > 1) {
     text_put(out, ", ");
@@ -74,8 +75,7 @@ struct diagnostic *report(struct expander *e, enum slug slug, struct span span,
 }
 
 bool frame_enter(struct expander *e, struct frame frame) {
-  int depth = e->frame ? e->frame->depth + 1 : 1;
-  if (depth > LIMIT_DEPTH) {
+  if (e->depth == LIMIT_DEPTH) {
     struct diagnostic *d =
         report(e, NESTED_TOO_DEEP, frame.stmt->span,
                "calls and loops are nested more than %d deep", LIMIT_DEPTH);
@@ -90,9 +90,8 @@ bool frame_enter(struct expander *e, struct frame frame) {
     entered = ARENA_NEW(e->arena, struct frame);
   *entered = frame;
   entered->parent = e->frame;
-  entered->depth = (int16_t)depth;
-  entered->first = (int32_t)e->model->nodes.count;
   e->frame = entered;
+  e->entered[e->depth++] = e->model->nodes.count;
   return true;
 }
 
@@ -100,7 +99,7 @@ bool frame_enter(struct expander *e, struct frame frame) {
 void frame_leave(struct expander *e) {
   struct frame *left = e->frame;
   e->frame = left->parent;
-  if (left->first < (int32_t)e->model->nodes.count)
+  if (e->entered[--e->depth] < e->model->nodes.count)
     return;
   left->parent = e->spare_frames;
   e->spare_frames = left;

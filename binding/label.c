@@ -15,8 +15,8 @@ struct family {
 bool label_text(struct expander *e, const struct stmt *stmt,
                 struct slice *label) {
   struct text text = text_new(e->arena);
-  text_puts(&text, stmt->label);
-  for (const struct expr *x = stmt->label_indices; x; x = x->next) {
+  text_puts(&text, stmt->ends->label);
+  for (const struct expr *x = stmt->ends->label_indices; x; x = x->next) {
     int64_t index;
     if (!eval_int(e, x, &index))
       return false;
@@ -197,7 +197,7 @@ static void report_unknown(struct expander *e, const struct reference *r,
 static void report_other(struct expander *e, const struct reference *r,
                          const struct symbol *symbol) {
   bool poison =
-      symbol->kind == SYMBOL_CONSTANT && symbol->value.kind == VALUE_POISON;
+      symbol->kind == SYMBOL_CONSTANT && symbol->value->kind == VALUE_POISON;
   if (poison)
     return;
   struct diagnostic *d = report(

@@ -49,15 +49,16 @@ struct node_name name_label(struct expander *e, struct slice label) {
     if (ends_in_digit(label))
       map_add(e->arena, map, digit_mark)->number = 1;
     if (!taken)
-      return (struct node_name){.text = label};
+      return name_with(label, 0);
   }
   int64_t number = map_add(e->arena, map, label)->number;
   do
     number++;
   while (map_find(map, numbered(e, label, "_", number)));
   map_add(e->arena, map, label)->number = number;
-  return (struct node_name){
-      .text = label, .ordinal = (int32_t)number, .repeated = true};
+  struct node_name name = name_with(label, (int32_t)number);
+  name.repeated = true;
+  return name;
 }
 
 struct node_name name_word(struct expander *e, struct slice word) {
@@ -68,7 +69,7 @@ struct node_name name_word(struct expander *e, struct slice word) {
     while (map_find(map, numbered(e, word, "", number)))
       number++;
   *last = number;
-  return (struct node_name){.text = word, .ordinal = (int32_t)number};
+  return name_with(word, (int32_t)number);
 }
 
 bool names_are_counted(struct expander *e) {
@@ -76,7 +77,7 @@ bool names_are_counted(struct expander *e) {
 }
 
 void name_given(struct expander *e, const struct node_name *name) {
-  int64_t *last = &map_add(e->arena, counters(e), name->text)->number;
+  int64_t *last = &map_add(e->arena, counters(e), name_text(name))->number;
   *last = max_i64(*last, name->ordinal);
 }
 

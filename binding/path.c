@@ -75,7 +75,7 @@ static int64_t place_of_label(const struct model *model,
     if (group->first != label->first)
       break;
     if (group->end == label->end && group->out != GROUP_OPEN &&
-        slice_equal(group->name.text, label->name))
+        slice_equal(name_text(&group->name), label->name))
       return place_of_group((int64_t)low);
   }
   return place_of_row(model->nodes.at[label->node].head);

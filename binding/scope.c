@@ -31,7 +31,7 @@ static struct symbol *new_symbol(struct scope_pool *pool) {
   if (!symbol)
     return ARENA_NEW(pool->arena, struct symbol);
   pool->symbols = symbol->next;
-  *symbol = (struct symbol){0};
+  *symbol = (struct symbol){.value = symbol->value};
   return symbol;
 }
 
@@ -57,8 +57,8 @@ struct symbol *scope_find(struct scope *scope, struct slice name) {
 
 struct symbol *scope_stands_for(struct symbol *symbol) {
   bool stands_for = symbol->kind == SYMBOL_CONSTANT &&
-                    symbol->value.kind == VALUE_NAME && symbol->value.symbol;
-  return stands_for ? symbol->value.symbol : symbol;
+                    symbol->value->kind == VALUE_NAME && symbol->value->symbol;
+  return stands_for ? symbol->value->symbol : symbol;
 }
 
 struct symbol *scope_resolve(struct scope *scope, struct slice name) {
@@ -70,6 +70,10 @@ struct symbol *scope_add(struct scope_pool *pool, struct scope *scope,
                          enum symbol_kind kind, struct slice name,
                          struct span span) {
   struct symbol *symbol = new_symbol(pool);
+  if (kind == SYMBOL_CONSTANT && !symbol->value)
+    symbol->value = arena_room(pool->arena, 1, sizeof *symbol->value);
+  if (kind == SYMBOL_CONSTANT)
+    *symbol->value = value_poison;
   symbol->kind = kind;
   symbol->name = name;
   symbol->span = span;

@@ -18,7 +18,7 @@ struct symbol {
   enum symbol_kind kind;
   struct slice name;
   struct span span;
-  struct value value;      /* SYMBOL_CONSTANT */
+  struct value *value;     /* SYMBOL_CONSTANT; others may have room for one */
   const struct stmt *stmt; /* SYMBOL_DEF, SYMBOL_LABEL */
   struct scope *scope;     /* where the def or label stands */
   int64_t node;            /* SYMBOL_LABEL: the tensor; NO_NODE: poisoned */

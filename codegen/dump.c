@@ -164,10 +164,10 @@ static void put_params(struct text *out, const struct def_param *param) {
 }
 
 static void put_label(struct text *out, const struct stmt *stmt) {
-  if (!stmt->label.at)
+  if (!stmt->ends->label.at)
     return;
-  text_puts(out, stmt->label);
-  for (const struct expr *x = stmt->label_indices; x; x = x->next) {
+  text_puts(out, stmt->ends->label);
+  for (const struct expr *x = stmt->ends->label_indices; x; x = x->next) {
     text_putc(out, '[');
     put_expr(out, x);
     text_putc(out, ']');
@@ -186,7 +186,7 @@ static void put_stmt(struct text *out, const struct stmt *stmt, size_t indent) {
     text_printf(out, " %.*s", SLICE_ARG(n->name));
   if (stmt->kind == STMT_DEF)
     put_params(out, stmt->more->params);
-  for (const struct expr *x = stmt->value; x; x = x->next) {
+  for (const struct expr *x = stmt->more->value; x; x = x->next) {
     text_putc(out, ' ');
     put_expr(out, x);
     if (stmt->kind != STMT_MESSAGE)
@@ -204,17 +204,17 @@ static void put_stmt(struct text *out, const struct stmt *stmt, size_t indent) {
     put_rows(out, stmt->more->rows);
   for (const struct arg *arg = stmt->args; arg; arg = arg->next)
     put_arg(out, arg, indent);
-  if (stmt->block) {
+  if (stmt->more->block) {
     text_putc(out, ' ');
-    put_block(out, stmt->block, indent);
+    put_block(out, stmt->more->block, indent);
   }
   if (stmt->more->otherwise) {
     text_put(out, " else ");
     put_block(out, stmt->more->otherwise, indent);
   }
-  if (stmt->mark) {
+  if (stmt->ends->mark) {
     text_put(out, " -> ");
-    put_expr(out, stmt->mark);
+    put_expr(out, stmt->ends->mark);
   }
   text_putc(out, '\n');
 }

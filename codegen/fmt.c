@@ -25,7 +25,7 @@ static bool has_block(const struct stmt *stmt) {
 static bool wants_mark(const struct marks *m, const struct stmt *stmt) {
   struct slice text = m->c->sources->all.at[m->c->source].text;
   uint32_t base = m->c->sources->all.at[m->c->source].base;
-  if (stmt->mark)
+  if (stmt->ends->mark)
     return true;
   if (stmt->kind != STMT_APPLY || has_block(stmt))
     return false;
@@ -56,8 +56,8 @@ static void collect(struct marks *m, const struct block *block) {
     for (const struct arg *arg = s->args; arg; arg = arg->next)
       if (arg->form == ARG_BLOCK)
         collect(m, arg->block);
-    if (s->block)
-      collect(m, s->block);
+    if (s->more->block)
+      collect(m, s->more->block);
     if (s->more->otherwise)
       collect(m, s->more->otherwise);
     bool gives =
@@ -67,8 +67,8 @@ static void collect(struct marks *m, const struct block *block) {
     struct format_mark *mark = VEC_PUSH(m->c->arena, &m->all);
     mark->stmt = s->span;
     mark->dims = dims_of(m, s);
-    if (s->mark)
-      mark->old = s->mark_span;
+    if (s->ends->mark)
+      mark->old = s->ends->mark_span;
   }
 }
 

@@ -33,8 +33,8 @@ void form_open(struct writer *w, const struct form *form) {
 }
 
 static bool same_stem(const struct node *a, const struct node *b) {
-  return a && a->group == b->group && a->name.text.at == b->name.text.at &&
-         a->name.text.length == b->name.text.length &&
+  return a && a->group == b->group && a->name.at == b->name.at &&
+         a->name.length == b->name.length &&
          a->name.repeated == b->name.repeated;
 }
 

@@ -49,7 +49,7 @@ static struct slice unique_label(struct flat *f, struct slice name) {
 static struct slice make_label(struct flat *f, int64_t node) {
   struct text name = text_new(f->c->arena);
   if (f->model->nodes.at[node].kind == &model_input_kind &&
-      !f->model->nodes.at[node].stmt->name.at)
+      slice_is(name_text(&f->model->nodes.at[node].name), "input"))
     text_put(&name, "net_input"); /* `input` is a word of the language */
   else
     model_put_name(&name, f->model, node);

@@ -88,7 +88,7 @@ static const struct frame *frame_of(const struct loop *l, int64_t row) {
 static const struct frame *turn_of(const struct loop *l, int64_t a, int64_t b) {
   for (const struct frame *x = frame_of(l, a); x; x = x->parent)
     for (const struct frame *y = frame_of(l, b); y; y = y->parent)
-      if (x->kind == FRAME_LOOP && y->kind == FRAME_LOOP &&
+      if (frame_kind(x) == FRAME_LOOP && frame_kind(y) == FRAME_LOOP &&
           x->stmt->span.begin == y->stmt->span.begin &&
           x->parent == y->parent && y->ordinal == x->ordinal + 1)
         return x;
@@ -198,7 +198,7 @@ static bool same_groups(const struct pieces *p, size_t a, size_t b,
 /* A loop that is read from inside again and again is left as it is. */
 static bool has_failed(const struct diagram *d, const struct loop *l) {
   const struct frame *turn = frame_of(l, l->first);
-  while (turn && turn->kind != FRAME_LOOP)
+  while (turn && frame_kind(turn) != FRAME_LOOP)
     turn = turn->parent;
   return turn && turn->parent == d->failed.parent &&
          turn->stmt->span.begin == d->failed.begin &&

@@ -17,7 +17,7 @@ static struct slice label_of_groups(const struct diagram *d, int64_t index) {
        g > 0 && model->groups.at[g].out == index;
        g = model->groups.at[g].parent)
     if (is_labelled(&model->groups.at[g].name))
-      return text_tamed(d->arena, model->groups.at[g].name.text, false);
+      return text_tamed(d->arena, name_text(&model->groups.at[g].name), false);
   return (struct slice){0};
 }
 
@@ -26,7 +26,7 @@ static struct slice label_of_row(const struct diagram *d, int64_t node) {
   const struct row *row = &d->open.at[d->open.of_node[node]];
   const struct node *head = &d->c->model->nodes.at[row->head];
   if (head->kind == &model_input_kind || is_labelled(&head->name))
-    return text_tamed(d->arena, head->name.text, false);
+    return text_tamed(d->arena, name_text(&head->name), false);
   return (struct slice){0};
 }
 

@@ -98,7 +98,7 @@ static bool are_repeated(const struct diagram *d, size_t a, size_t b) {
     for (const struct frame *y = model->nodes.at[d->rows.at[b].head].frame; y;
          y = y->parent) {
       struct slice word = sources_slice(d->c->sources, x->stmt->span);
-      if (x->kind == FRAME_LOOP && y->kind == FRAME_LOOP &&
+      if (frame_kind(x) == FRAME_LOOP && frame_kind(y) == FRAME_LOOP &&
           x->stmt->span.begin == y->stmt->span.begin &&
           x->parent == y->parent && y->ordinal == x->ordinal + 1 &&
           word.length > 6 && memcmp(word.at, "repeat", 6) == 0)

@@ -95,7 +95,7 @@ static struct slice label_of(const struct diagram *d, size_t item) {
                                      ? &d->c->model->groups.at[row->group].name
                                      : &item_node(d, item)->name;
   bool word = name->ordinal && !name->repeated;
-  return word ? (struct slice){0} : name->text;
+  return word ? (struct slice){0} : name_text(name);
 }
 
 static struct slice output_of(const struct diagram *d, size_t item) {
@@ -286,12 +286,12 @@ static struct slice group_title(struct diagram *d, int64_t index) {
   const struct group *group = &d->c->model->groups.at[index];
   bool labelled = !group->name.ordinal || group->name.repeated;
   if (labelled)
-    text_puts(&text, text_tamed(d->arena, group->name.text, false));
+    text_puts(&text, text_tamed(d->arena, name_text(&group->name), false));
   if (labelled && group->call.length)
     text_put(&text, ": ");
   text_puts(&text, text_tamed(d->arena, group->call, true));
   if (!text.length)
-    text_puts(&text, text_tamed(d->arena, group->name.text, false));
+    text_puts(&text, text_tamed(d->arena, name_text(&group->name), false));
   return text_slice(&text);
 }
 

@@ -494,10 +494,22 @@ int scan_eof(struct scan *scan) {
   return TOKEN_END;
 }
 
+/* Eight bytes of ASCII, of which none is NUL: most of any text. */
+static bool are_ascii(const char *at) {
+  const uint64_t ones = 0x0101010101010101, tops = ones << 7;
+  uint64_t bytes;
+  memcpy(&bytes, at, sizeof bytes);
+  return !((bytes | (bytes - ones)) & tops);
+}
+
 bool scan_check_text(struct diags *diags, int source) {
   const struct source *s = &diags->sources->all.at[source];
   size_t i = 0;
   while (i < s->text.length) {
+    if (s->text.length - i >= 8 && are_ascii(s->text.at + i)) {
+      i += 8;
+      continue;
+    }
     size_t length = utf8_length(s->text.at + i, s->text.length - i);
     if (length == 0 || s->text.at[i] == '\0')
       break;

@@ -38,7 +38,8 @@ static void say_params(struct netc *netc, const struct block *program) {
   for (const struct stmt *stmt = program->first; stmt; stmt = stmt->next) {
     if (stmt->kind != STMT_PARAM)
       continue;
-    struct slice value = sources_slice(&netc->load->sources, stmt->value->span);
+    struct slice value =
+        sources_slice(&netc->load->sources, stmt->more->value->span);
     text_printf(&all, "%s%.*s = %.*s", all.length ? ", " : "",
                 SLICE_ARG(stmt->name), SLICE_ARG(value));
   }
@@ -80,7 +81,7 @@ static bool all_inputs_used(struct netc *netc) {
       continue;
     struct suggestion s = suggest_begin(input->name);
     for (size_t k = 0; k < model->sources.count; k++)
-      suggest_offer(&s, model->nodes.at[model->sources.at[k]].name.text);
+      suggest_offer(&s, name_text(&model->nodes.at[model->sources.at[k]].name));
     if (unnamed)
       context_say(netc,
                   "this net has %" PRId64 " inputs: say which is to have "
@@ -94,7 +95,7 @@ static bool all_inputs_used(struct netc *netc) {
     else if (!unnamed && model->sources.count == 1)
       context_say_more(
           netc, "; its only one is `%.*s`",
-          SLICE_ARG(model->nodes.at[model->sources.at[0]].name.text));
+          SLICE_ARG(name_text(&model->nodes.at[model->sources.at[0]].name)));
     return false;
   }
   return true;

@@ -19,6 +19,7 @@ struct unit {
 /* Texts about a layer, made when it is first asked for. */
 struct layer_texts {
   const char *name, *written;
+  const int64_t *inputs;
   const struct slice *attributes; /* by row; NULL: not asked for yet */
 };
 

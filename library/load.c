@@ -246,7 +246,7 @@ static struct define read_define(const struct reading *r,
   if (!stmt || stmt->next || stmt->kind != STMT_PARAM || r->diags->all.count)
     return (struct define){.name = {NULL, 0}};
   return (struct define){.name = stmt->name,
-                         .value = expand_value(expansion, stmt->value),
+                         .value = expand_value(expansion, stmt->more->value),
                          .span = stmt->span};
 }
 
@@ -269,8 +269,8 @@ static struct define read_input(const struct reading *r,
       r->diags->all.count)
     return (struct define){.used = true};
   return (struct define){.name = pair->name,
-                         .value = expand_value(expansion, stmt->value),
-                         .span = stmt->value->span};
+                         .value = expand_value(expansion, stmt->more->value),
+                         .span = stmt->more->value->span};
 }
 
 bool load_try_input(struct call *call, const struct pair *pair) {

@@ -25,6 +25,12 @@ static struct layer_texts *texts_at(struct load *load, size_t index) {
   texts->name = context_keep(&load->arena, text_slice(&name)).at;
   model_put_layer(&written, model, (int64_t)index, NULL);
   texts->written = context_keep(&load->arena, text_slice(&written)).at;
+  const struct node *node = &model->nodes.at[index];
+  int64_t *inputs =
+      arena_alloc(&load->arena, (size_t)node->input_count + 1, sizeof *inputs);
+  for (int i = 0; i < node->input_count; i++)
+    inputs[i] = node_input(model, node, i);
+  texts->inputs = inputs;
   return texts;
 }
 
@@ -79,7 +85,7 @@ static void call_layer(struct call *call) {
       .head = node->head,
       .out = shape_for(node->out),
       .input_count = (size_t)node->input_count,
-      .inputs = model->inputs.at + node->first_input,
+      .inputs = texts->inputs,
       .attribute_count = count_specs(node->kind->specs),
       .param_count = cost->params,
       .trainable_count = cost->trainable,

@@ -213,16 +213,16 @@ static void check_dead(struct lint *l, int64_t node) {
   const struct stmt *fork = fork_of(l, node);
   if (n->kind == &model_input_kind) {
     lint_warn(l, UNUSED_LABEL, node, "the input `%.*s` is never read",
-              SLICE_ARG(n->name.text));
+              SLICE_ARG(name_text(&n->name)));
   } else if (fork) {
     struct diagnostic *d =
         lint_warn(l, UNUSED_LABEL, node, "the fork `%.*s` is never used",
-                  SLICE_ARG(fork->label));
-    diag_label(d, fork->label_span, "labelled here");
+                  SLICE_ARG(fork->ends->label));
+    diag_label(d, fork->ends->label_span, "labelled here");
     diag_help(d,
               "join it, read it with `from %.*s`, or name its result with "
               "`output`",
-              SLICE_ARG(fork->label));
+              SLICE_ARG(fork->ends->label));
   } else {
     struct diagnostic *d =
         lint_warn(l, DEAD_BRANCH, node, "nothing uses what this layer gives");

@@ -26,9 +26,11 @@ static void define(struct walk *w, struct slice name, struct span span,
   *place = (int64_t)w->names.count;
 }
 
-/* Loop variables and labels only hide what is outside. */
+/* Loop variables and labels only hide what is outside, if there is such. */
 static void hide(struct walk *w, struct slice name, struct span span) {
-  define(w, name, span, SLUG_COUNT, NULL);
+  const struct map_entry *outer = map_find(&w->innermost, name);
+  if (outer && outer->number)
+    define(w, name, span, SLUG_COUNT, NULL);
 }
 
 static void use(struct walk *w, struct slice name) {
@@ -92,7 +94,7 @@ static void walk_def(struct walk *w, const struct stmt *stmt) {
     walk_expr(w, p->value);
     define(w, p->name, p->span, UNUSED_PARAM, "parameter");
   }
-  walk_block(w, stmt->block);
+  walk_block(w, stmt->more->block);
   leave(w, outside);
 }
 
@@ -107,21 +109,21 @@ static void walk_for(struct walk *w, const struct stmt *stmt) {
   size_t outside = w->names.count;
   for (const struct name_list *n = stmt->more->names; n; n = n->next)
     hide(w, n->name, n->span);
-  walk_block(w, stmt->block);
+  walk_block(w, stmt->more->block);
   leave(w, outside);
 }
 
 static void walk_stmt(struct walk *w, const struct stmt *stmt) {
-  walk_expr(w, stmt->value);
+  walk_expr(w, stmt->more->value);
   if (stmt->kind == STMT_MESSAGE)
-    for (const struct expr *x = stmt->value; x; x = x->next)
+    for (const struct expr *x = stmt->more->value; x; x = x->next)
       walk_expr(w, x);
   walk_expr(w, stmt->more->high);
   walk_expr(w, stmt->more->range);
   walk_expr(w, stmt->more->step);
-  for (const struct expr *x = stmt->label_indices; x; x = x->next)
+  for (const struct expr *x = stmt->ends->label_indices; x; x = x->next)
     walk_expr(w, x);
-  walk_expr(w, stmt->mark);
+  walk_expr(w, stmt->ends->mark);
   walk_args(w, stmt->args);
   switch (stmt->kind) {
   case STMT_APPLY: use(w, stmt->name); break;
@@ -136,12 +138,12 @@ static void walk_stmt(struct walk *w, const struct stmt *stmt) {
     break;
   default: break;
   }
-  if (stmt->block)
-    walk_block(w, stmt->block);
+  if (stmt->more->block)
+    walk_block(w, stmt->more->block);
   if (stmt->more->otherwise)
     walk_block(w, stmt->more->otherwise);
-  if (stmt->label.at)
-    hide(w, stmt->label, stmt->label_span);
+  if (stmt->ends->label.at)
+    hide(w, stmt->ends->label, stmt->ends->label_span);
 }
 
 static void walk_block(struct walk *w, const struct block *block) {

@@ -40,7 +40,7 @@ const struct shape **model_layer_room(const struct model *model) {
 /* Names */
 
 static void put_stem(struct text *out, const struct node_name *name) {
-  text_puts(out, name->text);
+  text_puts(out, name_text(name));
   if (name->repeated)
     text_putc(out, '_');
 }

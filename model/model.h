@@ -16,17 +16,31 @@ struct frame {
   struct frame *parent;
   const struct stmt *stmt; /* the call, with the def's name, or the loop */
   int32_t ordinal, total;  /* "3rd of 5"; total 0: not counted */
-  int32_t first;           /* the first node that may be inside */
-  int16_t depth;
-  unsigned char kind; /* enum frame_kind */
 };
+
+static inline enum frame_kind frame_kind(const struct frame *frame) {
+  return frame->stmt->kind == STMT_APPLY   ? FRAME_CALL
+         : frame->stmt->kind == STMT_AGAIN ? FRAME_AGAIN
+                                           : FRAME_LOOP;
+}
 
 /* A name inside the groups that hold it: `stem.conv1`. */
 struct node_name {
-  struct slice text; /* a label, or the word */
-  int32_t ordinal;   /* behind the word; 0: none */
-  bool repeated;     /* a label once more: `C_2` */
+  const char *at;       /* a label, or the word */
+  uint32_t length : 31; /* it is in the source: LIMIT_SOURCE_BYTES */
+  bool repeated : 1;    /* a label once more: `C_2` */
+  int32_t ordinal;      /* behind the word; 0: none */
 };
+
+static inline struct node_name name_with(struct slice text, int32_t ordinal) {
+  return (struct node_name){.at = text.at,
+                            .length = (uint32_t)text.length & INT32_MAX,
+                            .ordinal = ordinal};
+}
+
+static inline struct slice name_text(const struct node_name *name) {
+  return (struct slice){name->at, name->length};
+}
 
 /* What every layer may be told: row_options.c. */
 extern const struct arg_spec row_specs[];
@@ -52,7 +66,6 @@ struct node {
   const struct layer_kind *kind;
   const void *args;
   uint64_t given; /* rows of kind->specs that the source gives */
-  const struct stmt *stmt;
   struct span span;
   struct frame *frame;
   struct node_name name;
@@ -128,8 +141,8 @@ struct model {
   struct slice name;
   bool named; /* by the source */
   VEC(struct node) nodes;
-  VEC(int64_t) inputs; /* of all nodes: indices of nodes */
-  int most_inputs;     /* of one node */
+  VEC(uint32_t) inputs; /* of all nodes: indices of nodes */
+  int most_inputs;      /* of one node */
   VEC(struct group) groups;
   VEC(struct model_param) params;
   VEC(struct output) outputs;

@@ -45,7 +45,7 @@ static const char *check_params(const struct model *model,
 static const char *check_node(const struct model *model, int64_t index) {
   const struct node *node = &model->nodes.at[index];
   int64_t count;
-  if (!node->kind || !node->kind->shape || !node->stmt)
+  if (!node->kind || !node->kind->shape)
     return "it has no kind, or no place in the source";
   if (node->out->rank < 1 || node->out->rank > LIMIT_RANK ||
       !shape_count(node->out, &count) || count < 1)

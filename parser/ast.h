@@ -130,8 +130,12 @@ enum stmt_kind {
   STMT_MESSAGE,  /* error, warn */
 };
 
-/* What only some directives have. */
+/* What a layer does not have. */
 struct stmt_more {
+  struct expr *value; /* let, param, repeat, if; input: its dimensions; from,
+                         again: what they refer to; error, warn: the parts of
+                         the message, a list by `next` */
+  struct block *block;
   struct expr *high;  /* for i in value..high */
   struct expr *step;  /* NULL: 1 */
   struct slice dtype; /* input: behind the colon */
@@ -143,24 +147,26 @@ struct stmt_more {
   struct block *otherwise; /* if */
 };
 
-struct stmt {
-  enum stmt_kind kind : 8;
-  bool training : 1;  /* fork train */
-  int index;          /* among all statements of the compilation */
-  struct span span;   /* without label and mark */
+/* What stands in front of a statement and behind it. */
+struct stmt_ends {
   struct slice label; /* .at is NULL if there is none */
   struct span label_span;
   struct expr *label_indices; /* `skip[i]:`, a list by `next` */
-  struct slice name;          /* the word; what is named */
+  struct expr *mark;          /* -> DIMS */
+  struct span mark_span;      /* with the arrow */
+};
+
+struct stmt {
+  enum stmt_kind kind : 8;
+  bool training : 1; /* fork train */
+  int index;         /* among all statements of the compilation */
+  struct span span;  /* without label and mark */
   struct span name_span;
+  struct slice name; /* the word; what is named */
+  uint32_t moved;    /* `args` are of an equal text, so many bytes before it */
   struct arg *args;
-  struct expr *value; /* let, param, repeat, if; input: its dimensions; from,
-                         again: what they refer to; error, warn: the parts of
-                         the message, a list by `next` */
-  struct stmt_more *more; /* of a layer an empty one, never written to */
-  struct block *block;
-  struct expr *mark;     /* -> DIMS */
-  struct span mark_span; /* with the arrow */
+  struct stmt_ends *ends; /* where there is nothing of them, and of a layer, */
+  struct stmt_more *more; /* empty ones, never written to */
   struct stmt *next;
 };
 

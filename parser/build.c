@@ -175,17 +175,21 @@ struct arg *build_arg(struct parser *p, enum arg_form form, struct expr *value,
 struct block *build_block(struct parser *p, struct stmt *first,
                           struct span span) {
   struct block *block = ARENA_NEW(p->arena, struct block);
+  p->shares = false;
   block->first = first;
   block->span = span;
   block->close = (struct span){span.end - (span.end > span.begin), span.end};
   return block;
 }
 
+static const struct stmt_ends no_ends = {0};
+
 struct stmt *build_stmt(struct parser *p, enum stmt_kind kind,
                         struct span span) {
   static const struct stmt_more nothing = {0};
   struct stmt *stmt = ARENA_NEW(p->arena, struct stmt);
   stmt->kind = kind;
+  stmt->ends = (struct stmt_ends *)&no_ends;
   stmt->more = kind == STMT_APPLY ? (struct stmt_more *)&nothing
                                   : ARENA_NEW(p->arena, struct stmt_more);
   stmt->span = span;
@@ -206,14 +210,30 @@ struct stmt *build_reference(struct parser *p, enum stmt_kind kind,
   struct named named = {sources_slice(p->diags->sources, label->span),
                         label->span};
   struct stmt *stmt = build_named(p, kind, named, span);
-  stmt->value = label;
+  stmt->more->value = label;
   return stmt;
 }
 
-struct stmt *build_label(struct stmt *stmt, const struct new_label *label) {
-  stmt->label = label->named.name;
-  stmt->label_span = label->named.span;
-  stmt->label_indices = label->indices.first;
+static struct stmt_ends *ends_of(struct parser *p, struct stmt *stmt) {
+  if (stmt->ends == &no_ends)
+    stmt->ends = ARENA_NEW(p->arena, struct stmt_ends);
+  return stmt->ends;
+}
+
+struct stmt *build_label(struct parser *p, struct stmt *stmt,
+                         const struct new_label *label) {
+  struct stmt_ends *ends = ends_of(p, stmt);
+  ends->label = label->named.name;
+  ends->label_span = label->named.span;
+  ends->label_indices = label->indices.first;
+  return stmt;
+}
+
+struct stmt *build_mark(struct parser *p, struct stmt *stmt, struct expr *sizes,
+                        struct span span) {
+  struct stmt_ends *ends = ends_of(p, stmt);
+  ends->mark = sizes;
+  ends->mark_span = span;
   return stmt;
 }
 

@@ -46,6 +46,12 @@ struct new_label {
     (list).last = (item);         \
   } while (0)
 
+/* Texts of layers that are remembered: alike.c */
+struct alike *alike_open(struct arena *arena);
+
+/* What the rest of the line is alike, if that is one layer; or NULL. */
+const struct alike *alike_ahead(const struct parser *p);
+
 struct expr *build_expr(struct parser *p, enum expr_kind kind,
                         struct span span);
 struct expr *build_int(struct parser *p, int64_t value, struct span span);
@@ -94,10 +100,21 @@ struct stmt *build_stmt(struct parser *p, enum stmt_kind kind,
                         struct span span);
 struct stmt *build_named(struct parser *p, enum stmt_kind kind,
                          struct named named, struct span span);
+/* An empty list, at the begin of arguments. */
+struct arg_list build_args(struct parser *p);
+/* A word with arguments, or with those of an equal text before it: alike.c */
+struct stmt *build_apply(struct parser *p, struct named word, struct arg *args,
+                         struct span span);
+/* Such a layer, at the end of `line`, which may begin with blanks. */
+struct stmt *build_known(struct parser *p, const struct alike *alike,
+                         struct span line);
 /* `from LABEL`, `again LABEL` */
 struct stmt *build_reference(struct parser *p, enum stmt_kind kind,
                              struct expr *label, struct span span);
-struct stmt *build_label(struct stmt *stmt, const struct new_label *label);
+struct stmt *build_label(struct parser *p, struct stmt *stmt,
+                         const struct new_label *label);
+struct stmt *build_mark(struct parser *p, struct stmt *stmt,
+                        struct expr *sizes, struct span span);
 /* `error "depth is {depth}"`; NULL, and reported, if it is no message. */
 struct stmt *build_message(struct parser *p, struct named word,
                            struct span string, struct span span);

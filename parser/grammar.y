@@ -25,9 +25,10 @@
 
 %code {
 /*
- * The stacks grow in the arena: nothing of bison's is on the heap, where an
- * error path could leave it, and little on C's stack, of which WebAssembly
- * has 64 KiB.
+ * The stacks grow in the arena of the scanner: nothing of bison's is on the
+ * heap, where an error path could leave it, nor in the arena of the tree, of
+ * which alike.c gives back what is not needed, and little on C's stack, of
+ * which WebAssembly has 64 KiB.
  */
 #define YYINITDEPTH 100
 #define YYMAXDEPTH 2000
@@ -77,6 +78,7 @@ static void set_dtype(const struct parser *p, struct stmt *stmt,
 %token KW_NET KW_INPUT KW_FORK KW_FROM KW_AGAIN KW_OUTPUT KW_DEF KW_LET
 %token KW_PARAM KW_REPEAT KW_FOR KW_IN KW_IF KW_ELSE KW_USE KW_TRAIN KW_INFER
 %token KW_BUDGET KW_AND KW_OR KW_NOT KW_TRUE KW_FALSE VALUE_ALONE
+%token <const struct alike *> KNOWN
 
 %left KW_OR
 %left KW_AND
@@ -135,7 +137,7 @@ block:
 
 statement:
   marked
-| new_label COLON marked { $$ = build_label($marked, $new_label); }
+| new_label COLON marked { $$ = build_label(p, $marked, $new_label); }
 | directive
 ;
 
@@ -154,20 +156,16 @@ new_label:
 marked:
   body
 | body ARROW sizes {
-    $$ = $body;
-    $$->mark = $sizes;
-    $$->mark_span = span_join(@ARROW, @sizes);
+    $$ = build_mark(p, $body, $sizes, span_join(@ARROW, @sizes));
   }
 ;
 
 body:
-  NAME args {
-    $$ = build_named(p, STMT_APPLY, named(p, @NAME), @$);
-    $$->args = $args.first;
-  }
+  NAME args { $$ = build_apply(p, named(p, @NAME), $args.first, @$); }
+| KNOWN     { $$ = build_known(p, $KNOWN, @$); }
 | block {
     $$ = build_stmt(p, STMT_GROUP, @$);
-    $$->block = $block;
+    $$->more->block = $block;
   }
 | KW_AGAIN reference[r] { $$ = build_reference(p, STMT_AGAIN, $r, @$); }
 ;
@@ -177,23 +175,23 @@ directive:
 | KW_INPUT sizes[dims] dtype {
     $$ = build_stmt(p, STMT_INPUT, @$);
     $$->name_span = @KW_INPUT;
-    $$->value = $dims;
+    $$->more->value = $dims;
     set_dtype(p, $$, $dtype);
   }
 | KW_INPUT NAME sizes[dims] dtype {
     $$ = build_named(p, STMT_INPUT, named(p, @NAME), @$);
-    $$->value = $dims;
+    $$->more->value = $dims;
     set_dtype(p, $$, $dtype);
   }
 | KW_FORK training block {
     $$ = build_stmt(p, STMT_FORK, @$);
     $$->training = $training;
-    $$->block = $block;
+    $$->more->block = $block;
   }
 | KW_FORK training new_label COLON block {
-    $$ = build_label(build_stmt(p, STMT_FORK, @$), $new_label);
+    $$ = build_label(p, build_stmt(p, STMT_FORK, @$), $new_label);
     $$->training = $training;
-    $$->block = $block;
+    $$->more->block = $block;
   }
 | KW_FROM reference[r] { $$ = build_reference(p, STMT_FROM, $r, @$); }
 | KW_OUTPUT NAME {
@@ -203,49 +201,49 @@ directive:
     $$ = build_named(p, STMT_DEF, named(p, @def_name),
                      span_join(@1, @def_params));
     $$->more->params = $def_params.first;
-    $$->block = $block;
+    $$->more->block = $block;
   }
 | KW_LET NAME ASSIGN constant[e] {
     $$ = build_named(p, STMT_LET, named(p, @NAME), @$);
-    $$->value = $e;
+    $$->more->value = $e;
   }
 | KW_PARAM NAME ASSIGN constant[e] {
     $$ = build_named(p, STMT_PARAM, named(p, @NAME), @$);
-    $$->value = $e;
+    $$->more->value = $e;
   }
 | KW_PARAM NAME ASSIGN constant[e] KW_IN BRACKET rows BRACKET_CLOSE {
     $$ = build_named(p, STMT_PARAM, named(p, @NAME), @$);
-    $$->value = $e;
+    $$->more->value = $e;
     $$->more->rows = $rows.first;
   }
 | KW_PARAM NAME ASSIGN constant[e] KW_IN sum[low] RANGE sum[high] {
     $$ = build_named(p, STMT_PARAM, named(p, @NAME), @$);
-    $$->value = $e;
+    $$->more->value = $e;
     $$->more->range = build_range(p, $low, $high, NULL);
   }
 | KW_REPEAT expression[e] block {
     $$ = build_stmt(p, STMT_REPEAT, span_join(@1, @e));
-    $$->value = $e;
-    $$->block = $block;
+    $$->more->value = $e;
+    $$->more->block = $block;
   }
 | KW_FOR names KW_IN BRACKET rows BRACKET_CLOSE block {
     $$ = build_stmt(p, STMT_FOR, span_join(@1, @BRACKET_CLOSE));
     $$->more->names = $names.first;
     $$->more->rows = $rows.first;
-    $$->block = $block;
+    $$->more->block = $block;
   }
 | KW_FOR names KW_IN sum[low] RANGE sum[high] step block {
     $$ = build_stmt(p, STMT_FOR, span_join(@1, $step ? @step : @high));
     $$->more->names = $names.first;
-    $$->value = $low;
+    $$->more->value = $low;
     $$->more->high = $high;
     $$->more->step = $step;
-    $$->block = $block;
+    $$->more->block = $block;
   }
 | KW_IF expression[e] block otherwise {
     $$ = build_stmt(p, STMT_IF, span_join(@1, @e));
-    $$->value = $e;
-    $$->block = $block;
+    $$->more->value = $e;
+    $$->more->block = $block;
     $$->more->otherwise = $4;
   }
 | KW_USE STRING {
@@ -283,8 +281,8 @@ otherwise:
 | KW_ELSE block { $$ = $block; }
 | KW_ELSE KW_IF expression[e] block[then] otherwise[rest] {
     struct stmt *chained = build_stmt(p, STMT_IF, span_join(@2, @e));
-    chained->value = $e;
-    chained->block = $then;
+    chained->more->value = $e;
+    chained->more->block = $then;
     chained->more->otherwise = $rest;
     $$ = build_block(p, chained, @$);
   }
@@ -368,7 +366,7 @@ row_values:
 /* Arguments: juxtaposed, so each is a sum; comparisons need parentheses. */
 
 args:
-  %empty        { $$ = (struct arg_list){0}; }
+  %empty        { $$ = build_args(p); }
 | args[all] arg { $$ = $all; APPEND($$, $arg); }
 ;
 
@@ -531,9 +529,14 @@ static int netc_grammar_lex(NETC_GRAMMAR_STYPE *value, struct span *span,
     *span = (struct span){p->scan.base, p->scan.base};
     return (int)TOKEN_VALUE_ALONE;
   }
+  const struct alike *known = alike_ahead(p);
+  p->scan.line = known;
+  bool begins = p->scan.at_start;
   enum token token = scan_next(&p->scan, &carried, span);
+  p->labels = begins ? token == TOKEN_NAME : p->labels && token == TOKEN_COLON;
   switch (token) {
   case TOKEN_ERROR: advice_skip_line(p, *span); break;
+  case TOKEN_KNOWN: value->KNOWN = known; break;
   case TOKEN_INT: value->INT = carried.integer; break;
   case TOKEN_REAL: value->REAL = carried.real; break;
   case TOKEN_NAME: value->NAME = carried.text; break;
@@ -547,7 +550,7 @@ static int netc_grammar_lex(NETC_GRAMMAR_STYPE *value, struct span *span,
 /* The same stack, of which `used` bytes are, with more room. */
 static void *grow(struct parser *p, const void *stack, ptrdiff_t used,
                   size_t size, ptrdiff_t depth) {
-  void *more = arena_alloc(p->arena, (size_t)depth, size);
+  void *more = arena_alloc(p->scan.arena, (size_t)depth, size);
   memcpy(more, stack, (size_t)used);
   return more;
 }
@@ -572,9 +575,10 @@ static int yyreport_syntax_error(const yypcontext_t *context,
                                  struct parser *p) {
   yysymbol_kind_t kinds[YYNTOKENS];
   enum token expected[YYNTOKENS];
-  int count = yypcontext_expected_tokens(context, kinds, YYNTOKENS);
-  for (int i = 0; i < count; i++)
-    expected[i] = token_of(kinds[i]);
+  int all = yypcontext_expected_tokens(context, kinds, YYNTOKENS), count = 0;
+  for (int i = 0; i < all; i++)
+    if (kinds[i] != YYSYMBOL_KNOWN) /* nobody writes it */
+      expected[count++] = token_of(kinds[i]);
   syntax_report(p, token_of(yypcontext_token(context)),
                 *yypcontext_location(context), expected, count);
   return 0;
@@ -586,6 +590,7 @@ struct block *parse(struct arena *arena, struct diags *diags, int source,
   struct parser p = {
       .arena = arena, .diags = diags, .statements = statements};
   arena_open_in(&scratch, arena);
+  p.alike = alike_open(&scratch);
   scan_begin(&p.scan, &scratch, diags, source);
   if (netc_grammar_parse(&p) != 0 || !p.program) {
     uint32_t end = p.scan.end;

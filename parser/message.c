@@ -79,6 +79,6 @@ struct stmt *build_message(struct parser *p, struct named word,
   if (!read_parts(&m))
     return NULL;
   struct stmt *stmt = build_named(p, STMT_MESSAGE, word, span);
-  stmt->value = m.parts.first;
+  stmt->more->value = m.parts.first;
   return stmt;
 }

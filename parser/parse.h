@@ -5,16 +5,23 @@
 #include "lexer/scan.h"
 #include "parser/ast.h"
 
+struct alike; /* texts that were parsed of late: alike.c */
+
 struct parser {
   struct arena *arena;
   struct diags *diags;
   struct scan scan;
-  int skipped_braces;    /* opened on lines with a syntax error */
-  int *statements;       /* counted through all texts of a compilation */
-  struct block *program; /* what came out */
-  bool value_alone;      /* the text is one value of a message, */
-  bool begun;            /* of which the first token was taken */
-  struct expr *value;    /* what came out of that */
+  int skipped_braces;  /* opened on lines with a syntax error */
+  int *statements;     /* counted through all texts of a compilation */
+  struct alike *alike; /* NULL: none are remembered */
+  bool labels;         /* the line at hand has begun with a name, or `name:` */
+  bool shares; /* the arguments at hand are outside of braces, and have none; */
+  struct arena_mark args; /* where they begin */
+  size_t diags_before;    /* and what was reported by then */
+  struct block *program;  /* what came out */
+  bool value_alone;       /* the text is one value of a message, */
+  bool begun;             /* of which the first token was taken */
+  struct expr *value;     /* what came out of that */
 };
 
 /*

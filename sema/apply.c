@@ -5,29 +5,6 @@
 #include "binding/hint.h"
 #include "sema/statements.h"
 
-/* An operand of a join: a block, or the label of a tensor. */
-struct operand {
-  const struct block *block;
-  int64_t node;
-  struct span span;
-};
-
-struct bound {
-  struct bound *next; /* among those that are free */
-  const struct layer_kind *kind;
-  uint32_t main_end; /* of the layer itself, without its tail */
-  struct binding binding, options;
-  struct tail tail;
-  VEC(struct operand) operands;
-  bool ranged; /* operands by a range: the current tensor is none of them */
-};
-
-struct operand_taker {
-  struct expander *e;
-  struct bound *bound;
-  struct span span;
-};
-
 /* What a word means */
 
 /* What begins a statement, too; and what stands behind a layer. */
@@ -71,7 +48,7 @@ static bool unknown_word(struct expander *e, struct slice name,
 static bool no_layer(struct expander *e, struct symbol *symbol,
                      struct span span) {
   const char *what = symbol->kind == SYMBOL_LABEL ? "a label" : "a constant";
-  if (symbol->kind == SYMBOL_CONSTANT && symbol->value.kind == VALUE_POISON)
+  if (symbol->kind == SYMBOL_CONSTANT && symbol->value->kind == VALUE_POISON)
     return false;
   struct diagnostic *d =
       report(e, UNKNOWN_LAYER, span, "`%.*s` is %s, not a layer or def",
@@ -97,229 +74,9 @@ bool resolve_word(struct expander *e, struct slice name, struct span span,
   }
   if (symbol->kind == SYMBOL_DEF)
     meaning->def = symbol;
-  else if (symbol->kind == SYMBOL_CONSTANT && symbol->value.kind == VALUE_NAME)
-    meaning->kind = layer_kind_find(symbol->value.name);
+  else if (symbol->kind == SYMBOL_CONSTANT && symbol->value->kind == VALUE_NAME)
+    meaning->kind = layer_kind_find(symbol->value->name);
   return meaning->def || meaning->kind || no_layer(e, symbol, span);
-}
-
-/* Arguments, operands and tail of a statement */
-
-static bool is_word(const struct arg *arg) {
-  return arg->form == ARG_PLAIN && arg->value->kind == EXPR_NAME;
-}
-
-static bool add_operand(void *user, struct symbol *label) {
-  struct operand_taker *taker = user;
-  struct bound *bound = taker->bound;
-  if (label->node == NO_NODE)
-    bound->binding.failed = true; /* in error, and reported there */
-  *VEC_PUSH(taker->e->arena, &bound->operands) =
-      (struct operand){NULL, label->node, taker->span};
-  return true;
-}
-
-static bool is_range(const struct expr *expr) {
-  return expr->kind == EXPR_INDEX && expr->right->kind == EXPR_RANGE;
-}
-
-/* skip[i], skip[1..n], stem.conv1 */
-static void add_reference(struct expander *e, struct bound *bound,
-                          const struct arg *arg) {
-  struct operand_taker taker = {e, bound, arg->span};
-  const struct expr *expr = arg->value;
-  struct symbol *label = NULL;
-  bool added;
-  e->depends = true;
-  bound->ranged = bound->ranged || is_range(expr);
-  if (is_range(expr)) {
-    added = label_each(e, expr, add_operand, &taker);
-  } else {
-    label = label_find(e, expr);
-    added = label && add_operand(&taker, label);
-  }
-  bound->binding.failed = bound->binding.failed || !added;
-}
-
-/* A label by its name alone, or a layer as reports call it. */
-static bool add_label_operand(struct expander *e, struct bound *bound,
-                              const struct arg *arg) {
-  struct slice name = arg->value->name;
-  struct symbol *symbol = scope_resolve(e->scope, name);
-  if (!symbol && !layer_kind_find(name))
-    symbol = path_find(e, NULL, name, NULL);
-  if (symbol && symbol->kind == SYMBOL_CONSTANT &&
-      symbol->value.kind == VALUE_POISON)
-    symbol = NULL; /* in error, and reported there */
-  else if (symbol && symbol->kind == SYMBOL_FAMILY)
-    symbol = label_find(e, arg->value); /* says that it needs an index */
-  else if (!symbol || symbol->kind != SYMBOL_LABEL)
-    return false;
-  struct operand_taker taker = {e, bound, arg->span};
-  e->depends = true;
-  if (!symbol || !add_operand(&taker, symbol))
-    bound->binding.failed = true;
-  return true;
-}
-
-static void add_tail(struct expander *e, struct bound *bound,
-                     const struct arg *arg) {
-  if (!tail_read(e, &bound->tail, arg->value))
-    bound->binding.failed = true;
-}
-
-/* Whether a bare name means a layer for the tail, not a value. */
-static bool names_layer(struct expander *e, struct slice name) {
-  struct symbol *symbol = scope_find(e->scope, name);
-  if (!symbol)
-    return layer_kind_find(name);
-  return symbol->kind == SYMBOL_DEF ||
-         (symbol->kind == SYMBOL_CONSTANT && symbol->value.kind == VALUE_NAME);
-}
-
-static void option_behind_tail(struct expander *e, struct bound *bound,
-                               const struct arg *arg) {
-  struct diagnostic *d = report(e, TAIL_ARGUMENT, arg->span,
-                                "`%.*s` belongs to %s, in front of its "
-                                "tail",
-                                SLICE_ARG(arg->value->name), bound->kind->name);
-  diag_label(d, bound->tail.words.at[0].span, "the tail begins here");
-  bound->binding.failed = true;
-}
-
-static void read_word(struct expander *e, struct bound *bound,
-                      const struct arg *arg) {
-  struct slice name = arg->value->name;
-  struct binding *b = &bound->binding;
-  if (bound->tail.words.count) {
-    if (bind_knows(b, name))
-      option_behind_tail(e, bound, arg);
-    else
-      add_tail(e, bound, arg);
-    return;
-  }
-  /* `max c` joins with a label c, where there is one. */
-  bool operand = bound->kind->join && bind_is_axis(b, name);
-  if (operand && add_label_operand(e, bound, arg))
-    return;
-  if (bind_word(e, b, name, arg->span))
-    return;
-  if (bound->kind->join && add_label_operand(e, bound, arg))
-    return;
-  const struct symbol *symbol = scope_find(e->scope, name);
-  if (names_layer(e, name))
-    add_tail(e, bound, arg);
-  else if (symbol && symbol->kind == SYMBOL_CONSTANT &&
-           symbol->value.kind == VALUE_POISON)
-    b->failed = true; /* and reported */
-  else if ((bound->kind->join || !bind_wants_position(b)) && !symbol) {
-    report_unknown_name(e, name, arg->span,
-                        bound->kind->join ? NAME_OF_TENSOR : NAME_OF_TAIL,
-                        b->specs);
-    b->failed = true;
-  } else {
-    bind_arg(e, b, arg);
-  }
-}
-
-/* `leaky(0.1)`, where `min(a, b)` is a value. */
-static bool is_tail_call(struct expander *e, const struct bound *bound,
-                         const struct arg *arg) {
-  if (arg->form != ARG_PLAIN || arg->value->kind != EXPR_CALL ||
-      eval_is_function(arg->value->name))
-    return false;
-  return names_layer(e, arg->value->name) || bound->tail.words.count ||
-         !bind_wants_position(&bound->binding);
-}
-
-static bool is_reference(const struct arg *arg) {
-  return arg->form == ARG_PLAIN &&
-         (arg->value->kind == EXPR_INDEX || arg->value->kind == EXPR_PATH);
-}
-
-static void read_arg(struct expander *e, struct bound *bound,
-                     const struct arg *arg) {
-  if (row_options_read(e, &bound->options, &bound->binding, arg)) {
-    bound->binding.failed = bound->binding.failed || bound->options.failed;
-  } else if (is_word(arg)) {
-    read_word(e, bound, arg);
-  } else if (is_tail_call(e, bound, arg)) {
-    add_tail(e, bound, arg);
-  } else if (arg->form == ARG_BLOCK &&
-             (bound->kind->join || bound->kind->front)) {
-    struct operand *operand = VEC_PUSH(e->arena, &bound->operands);
-    *operand = (struct operand){arg->block, NO_NODE, arg->span};
-  } else if (bound->kind->join && is_reference(arg) &&
-             !bound->tail.words.count) {
-    add_reference(e, bound, arg);
-  } else if (bound->tail.words.count) {
-    tail_refuse_value(e, &bound->tail, arg);
-    bound->binding.failed = true;
-  } else {
-    bind_arg(e, &bound->binding, arg);
-  }
-}
-
-static struct bound *bind_stmt(struct expander *e, const struct stmt *stmt,
-                               const struct layer_kind *kind) {
-  struct bound *bound = e->free_bound;
-  if (bound) {
-    e->free_bound = bound->next;
-    bound->tail.words.count = bound->operands.count = 0;
-    bound->ranged = false;
-  } else {
-    bound = ARENA_NEW(e->arena, struct bound);
-  }
-  bound->kind = kind;
-  row_options_begin(e, &bound->options, kind->name);
-  bind_begin(e, &bound->binding, kind->name, kind->specs, kind->args_size);
-  bound->main_end = stmt->name_span.end;
-  for (const struct arg *arg = stmt->args; arg; arg = arg->next) {
-    read_arg(e, bound, arg);
-    if (bound->tail.words.count == 0)
-      bound->main_end = arg->span.end;
-  }
-  bind_end(e, &bound->binding, stmt->name_span);
-  tail_drop_biases(&bound->tail, &bound->binding);
-  bind_share(e, &bound->binding, kind);
-  return bound;
-}
-
-/* Outside of loops and calls a statement is applied once. */
-static bool is_applied_once(const struct expander *e) {
-  return e->frame == NULL;
-}
-
-/* In a loop, a statement of literals only is bound once. */
-static struct bound *bound_stmt(struct expander *e, const struct stmt *stmt,
-                                const struct layer_kind *kind) {
-  if (is_applied_once(e))
-    return bind_stmt(e, stmt, kind);
-  while (e->bound.count <= (size_t)stmt->index)
-    VEC_PUSH(e->arena, &e->bound);
-  struct bound **cached = &e->bound.at[stmt->index];
-  if (*cached)
-    return *cached;
-  struct bound *bound = bind_stmt(e, stmt, kind);
-  if (!e->depends && !bound->binding.failed)
-    e->bound.at[stmt->index] = bound;
-  return bound;
-}
-
-bool block_repeats(const struct expander *e, const struct block *block) {
-  for (const struct stmt *stmt = block->first; stmt; stmt = stmt->next) {
-    size_t index = (size_t)stmt->index;
-    const struct bound *bound =
-        stmt->kind == STMT_APPLY && !stmt->label.at && index < e->bound.count
-            ? e->bound.at[index]
-            : NULL;
-    if (!bound || bound->kind->front || bound->kind->parts)
-      return false;
-    for (size_t i = 0; i < bound->operands.count; i++)
-      if (!bound->operands.at[i].block ||
-          !block_repeats(e, bound->operands.at[i].block))
-        return false;
-  }
-  return true;
 }
 
 /* Operands */
@@ -417,15 +174,14 @@ static bool gather_inputs(struct expander *e, const struct stmt *stmt,
 }
 
 /* The sum of one tensor is that tensor: only the tail is left to apply. */
-static void apply_alone(struct expander *e, const struct stmt *stmt,
-                        const struct bound *bound, int64_t node,
-                        struct slice label) {
+static void apply_alone(struct expander *e, const struct bound *bound,
+                        int64_t node, struct slice label) {
   e->current = node;
   if (bound->tail.words.count == 0)
     return;
   struct slice word = slice_of(bound->tail.words.at[0].kind->name);
   struct node_name name = label.at ? name_label(e, label) : name_word(e, word);
-  e->lost = !tail_apply(e, &bound->tail, stmt, NO_NODE, &name);
+  e->lost = !tail_apply(e, &bound->tail, NO_NODE, &name);
 }
 
 /* A layer that takes a block: block.c */
@@ -433,7 +189,6 @@ static void apply_block(struct expander *e, const struct stmt *stmt,
                         struct bound *bound, struct slice label) {
   struct block_making m = {.kind = bound->kind,
                            .binding = &bound->binding,
-                           .stmt = stmt,
                            .span = {stmt->span.begin, bound->main_end}};
   if (bound->operands.count == 1)
     m.block = bound->operands.at[0].block;
@@ -444,8 +199,8 @@ static void apply_block(struct expander *e, const struct stmt *stmt,
     return;
   }
   int64_t outer = group_enter(e, label, slice_of(m.kind->name), stmt);
-  e->lost = !block_expand(e, &m) ||
-            !tail_apply(e, &bound->tail, stmt, e->current, NULL);
+  e->lost =
+      !block_expand(e, &m) || !tail_apply(e, &bound->tail, e->current, NULL);
   group_leave(e, outer);
 }
 
@@ -467,15 +222,17 @@ static void apply_bound(struct expander *e, const struct stmt *stmt,
     return;
   }
   if (kind->join && bound->ranged && count == 1) {
-    apply_alone(e, stmt, bound, *nodes, label);
+    apply_alone(e, bound, *nodes, label);
     return;
   }
   node_resolve_refs(e, &bound->binding);
   struct node_name name =
       label.at ? name_label(e, label) : name_word(e, slice_of(kind->name));
-  struct node_making making = {kind, &bound->binding,
-                               stmt, {stmt->span.begin, bound->main_end},
-                               name, NO_NODE};
+  struct node_making making = {kind,
+                               &bound->binding,
+                               {stmt->span.begin, bound->main_end},
+                               name,
+                               NO_NODE};
   if (kind->parts && bound->tail.words.count) {
     struct diagnostic *d = report(e, TAIL_ARGUMENT, stmt->span,
                                   "the parts of %s have no tail", kind->name);
@@ -488,20 +245,16 @@ static void apply_bound(struct expander *e, const struct stmt *stmt,
   row_options_set(e, &bound->options);
   e->lost = !node_add(e, &making, nodes, count) ||
             (kind->parts && !part_add_all(e, &making)) ||
-            !tail_apply(e, &bound->tail, stmt, e->current, NULL) ||
+            !tail_apply(e, &bound->tail, e->current, NULL) ||
             !row_options_check(e, &bound->options, first);
   row_options_clear(e);
 }
 
 static void apply_layer(struct expander *e, const struct stmt *stmt,
                         const struct layer_kind *kind, struct slice label) {
-  bool once = is_applied_once(e);
   struct bound *bound = bound_stmt(e, stmt, kind);
   apply_bound(e, stmt, bound, label);
-  if (once) {
-    bound->next = e->free_bound;
-    e->free_bound = bound;
-  }
+  bound_let_go(e, stmt, bound);
 }
 
 void apply_stmt(struct expander *e, const struct stmt *stmt,

@@ -30,9 +30,8 @@ static bool enter_copies(struct expander *e, const struct block_making *m) {
 static bool add(struct expander *e, const struct block_making *m,
                 const struct layer_kind *kind, const char *name,
                 const int64_t *inputs, int count) {
-  struct node_making making = {
-      kind,   m->binding, m->stmt, m->span, name_label(e, slice_of(name)),
-      NO_NODE};
+  struct node_making making = {kind, m->binding, m->span,
+                               name_label(e, slice_of(name)), NO_NODE};
   return node_add(e, &making, inputs, count);
 }
 

@@ -5,12 +5,13 @@ static void declare_param(struct expander *e, const struct def_param *param,
                           const struct value *value) {
   struct symbol *symbol =
       scope_declare(e, SYMBOL_CONSTANT, param->name, param->span);
-  symbol->value = *value;
+  *symbol->value = *value;
 }
 
 struct call {
   struct symbol *def;
   const struct stmt *stmt;
+  const struct arg *args;
   const struct def_param *params;
   const struct arg **values; /* by parameter; NULL: the default */
   int count;
@@ -128,7 +129,7 @@ static struct slice call_text(struct expander *e, const struct call *call,
                               struct scope *inner) {
   struct text text = text_new(e->arena);
   text_puts(&text, def_name(call));
-  for (const struct arg *arg = call->stmt->args; arg; arg = arg->next) {
+  for (const struct arg *arg = call->args; arg; arg = arg->next) {
     int i = 0;
     while (i < call->count && call->values[i] != arg)
       i++;
@@ -138,7 +139,7 @@ static struct slice call_text(struct expander *e, const struct call *call,
     text_putc(&text, ' ');
     if (arg->form == ARG_KEYED)
       text_printf(&text, "%.*s=", SLICE_ARG(param->name));
-    value_put(&text, &scope_own(inner, param->name)->value);
+    value_put(&text, scope_own(inner, param->name)->value);
   }
   return text_slice(&text);
 }
@@ -149,7 +150,7 @@ static bool match_args(struct expander *e, struct call *call) {
   call->values =
       arena_alloc(e->arena, (size_t)call->count + 1, sizeof *call->values);
   int position = 0;
-  for (const struct arg *arg = call->stmt->args; arg; arg = arg->next)
+  for (const struct arg *arg = call->args; arg; arg = arg->next)
     match_arg(e, call, arg, &position);
   return !call->failed;
 }
@@ -161,7 +162,7 @@ static bool is_recursion(struct expander *e, struct symbol *def,
   struct text cycle = text_new(e->arena);
   text_puts(&cycle, def->name);
   for (const struct frame *f = e->frame; f; f = f->parent) {
-    if (f->kind != FRAME_CALL)
+    if (frame_kind(f) != FRAME_CALL)
       continue;
     struct slice rest = text_slice(&cycle);
     cycle = text_new(e->arena);
@@ -179,12 +180,15 @@ static bool is_recursion(struct expander *e, struct symbol *def,
 
 void expand_call(struct expander *e, struct symbol *def,
                  const struct stmt *stmt, struct slice label) {
-  struct call call = {
-      .def = def, .stmt = stmt, .params = def->stmt->more->params};
+  struct arena_mark before = arena_mark(&e->scratch);
+  struct call call = {.def = def,
+                      .stmt = stmt,
+                      .args = args_of(e, stmt),
+                      .params = def->stmt->more->params};
   struct scope *outer = e->scope;
   struct scope *inner = scope_enter(&e->pool, def->scope);
   inner->home = SCOPE_HOME;
-  struct frame frame = {.kind = FRAME_CALL, .stmt = stmt};
+  struct frame frame = {.stmt = stmt};
   if (is_recursion(e, def, stmt) || !match_args(e, &call) ||
       !bind_params(e, &call, inner) || !frame_enter(e, frame)) {
     e->lost = true;
@@ -193,9 +197,10 @@ void expand_call(struct expander *e, struct symbol *def,
   }
   int64_t group = group_enter(e, label, def->name, stmt);
   e->model->groups.at[e->group].call = call_text(e, &call, inner);
+  arena_release(&e->scratch, before);
   def->active = true;
   e->scope = inner;
-  expand_block(e, def->stmt->block);
+  expand_block(e, def->stmt->more->block);
   expand_leave(e);
   e->scope = outer;
   def->active = false;

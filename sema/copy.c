@@ -55,12 +55,10 @@ static int64_t turns_within(const struct expander *e, const struct loop *loop,
 
 static struct frame *copy_frames(struct expander *e, const struct loop *loop,
                                  int64_t done, int64_t turns) {
-  size_t length = loop->at[2].nodes - loop->at[1].nodes;
   struct frame *frames = arena_room(e->arena, (size_t)turns, sizeof *frames);
   for (int64_t i = 0; i < turns; i++) {
     frames[i] = *e->model->nodes.at[loop->at[1].nodes].frame;
     frames[i].ordinal = (int32_t)(done + i + 1);
-    frames[i].first = (int32_t)(loop->at[2].nodes + (size_t)i * length);
   }
   return frames;
 }
@@ -89,9 +87,9 @@ static void copy_parts(struct expander *e, const struct loop *loop,
   struct model *model = e->model;
   const struct turn_mark *a = &loop->at[1], *b = &loop->at[2];
   size_t inputs = b->inputs - a->inputs, params = b->params - a->params;
-  int64_t length = (int64_t)(b->nodes - a->nodes);
+  uint32_t length = (uint32_t)(b->nodes - a->nodes);
   if (inputs) {
-    int64_t *input = VEC_MORE(e->arena, &model->inputs, turns * inputs);
+    uint32_t *input = VEC_MORE(e->arena, &model->inputs, turns * inputs);
     for (size_t i = 0; i < turns * inputs; i++, input++)
       *input = input[-(ptrdiff_t)inputs] + length;
   }
@@ -110,7 +108,7 @@ int64_t loop_copy(struct expander *e, struct loop *loop, int64_t done) {
   loop->at[1] = loop->at[2];
   loop->at[2] = mark_of(e);
   if (done < 2 || e->diags->errors || e->stopped || e->share != NO_NODE ||
-      !were_alike(loop->at) || !block_repeats(e, loop->stmt->block) ||
+      !were_alike(loop->at) || !block_repeats(e, loop->stmt->more->block) ||
       !names_are_counted(e))
     return 0;
   int64_t turns = turns_within(e, loop, loop->total - done);

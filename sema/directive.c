@@ -54,7 +54,7 @@ static bool take_sizes(struct expander *e, const struct stmt *stmt,
   struct diagnostic *d =
       report(e, WRONG_RANK, found->span, "these are no sizes for `%.*s`",
              SLICE_ARG(name));
-  diag_label(d, stmt->value->span, "has %d ax%s", shape->rank,
+  diag_label(d, stmt->more->value->span, "has %d ax%s", shape->rank,
              shape->rank == 1 ? "is" : "es");
   diag_help(d, "as many sizes, each at least 1, or `_` for the source's");
   return false;
@@ -62,10 +62,10 @@ static bool take_sizes(struct expander *e, const struct stmt *stmt,
 
 static bool read_input_shape(struct expander *e, const struct stmt *stmt,
                              struct shape *shape) {
-  struct value value = eval(e, stmt->value);
+  struct value value = eval(e, stmt->more->value);
   int64_t count;
   *shape = (struct shape){0};
-  slip_product(e, stmt->value);
+  slip_product(e, stmt->more->value);
   if (!read_dtype(e, stmt, &shape->dtype) || value.kind == VALUE_POISON)
     return false;
   if (value.kind == VALUE_INT) {
@@ -75,7 +75,7 @@ static bool read_input_shape(struct expander *e, const struct stmt *stmt,
     shape->rank = value.count;
     memcpy(shape->dim, value.at, sizeof shape->dim);
   } else {
-    report(e, WRONG_TYPE, stmt->value->span,
+    report(e, WRONG_TYPE, stmt->more->value->span,
            "sizes are needed here, like 224x224x3, not %s",
            value_words(value.kind));
     return false;
@@ -83,7 +83,7 @@ static bool read_input_shape(struct expander *e, const struct stmt *stmt,
   for (int i = 0; i < shape->rank; i++) {
     if (shape->dim[i] >= 1)
       continue;
-    report(e, OUT_OF_RANGE, stmt->value->span,
+    report(e, OUT_OF_RANGE, stmt->more->value->span,
            "the sizes of an input must be known, and at least 1");
     return false;
   }
@@ -94,7 +94,7 @@ static bool read_input_shape(struct expander *e, const struct stmt *stmt,
     *shape = override->shape;
   if (shape_count(shape, &count))
     return true;
-  report(e, TOO_LARGE, stmt->value->span,
+  report(e, TOO_LARGE, stmt->more->value->span,
          "this input has more than 2^63 - 1 values");
   return false;
 }

@@ -24,8 +24,9 @@ struct symbol *scope_declare(struct expander *e, enum symbol_kind kind,
 void expand_declare_label(struct expander *e, const struct stmt *stmt,
                           struct slice label, struct span span, int64_t first) {
   struct symbol *symbol =
-      stmt->label_indices ? label_declare(e, stmt->label, label, span)
-                          : scope_declare(e, SYMBOL_LABEL, label, span);
+      stmt->ends->label_indices
+          ? label_declare(e, stmt->ends->label, label, span)
+          : scope_declare(e, SYMBOL_LABEL, label, span);
   if (!symbol || symbol->kind != SYMBOL_LABEL)
     return;
   symbol->stmt = stmt;
@@ -56,11 +57,11 @@ void expand_scoped(struct expander *e, const struct block *block) {
 static void expand_group(struct expander *e, const struct stmt *stmt,
                          struct slice label) {
   if (!label.at) { /* braces without a name only bound the labels inside */
-    expand_scoped(e, stmt->block);
+    expand_scoped(e, stmt->more->block);
     return;
   }
   int64_t outer = group_enter(e, label, label, stmt);
-  expand_scoped(e, stmt->block);
+  expand_scoped(e, stmt->more->block);
   group_leave(e, outer);
 }
 
@@ -86,9 +87,9 @@ static void expand_fork(struct expander *e, const struct stmt *stmt,
   e->trains = trains || stmt->training;
   if (label.at) {
     expand_group(e, stmt, label);
-    expand_declare_label(e, stmt, label, stmt->label_span, first);
+    expand_declare_label(e, stmt, label, stmt->ends->label_span, first);
   } else {
-    expand_scoped(e, stmt->block);
+    expand_scoped(e, stmt->more->block);
   }
   e->current = current;
   e->lost = lost;
@@ -96,7 +97,7 @@ static void expand_fork(struct expander *e, const struct stmt *stmt,
 }
 
 static void expand_from(struct expander *e, const struct stmt *stmt) {
-  struct symbol *symbol = label_find(e, stmt->value);
+  struct symbol *symbol = label_find(e, stmt->more->value);
   e->lost = !symbol || symbol->node == NO_NODE;
   if (!e->lost)
     e->current = symbol->node;
@@ -130,8 +131,8 @@ static void expand_body(struct expander *e, const struct stmt *stmt,
 
 static void expand_again(struct expander *e, const struct stmt *stmt,
                          struct slice label) {
-  struct symbol *symbol = label_find(e, stmt->value);
-  struct frame frame = {.kind = FRAME_AGAIN, .stmt = stmt};
+  struct symbol *symbol = label_find(e, stmt->more->value);
+  struct frame frame = {.stmt = stmt};
   if (!symbol || !can_repeat(e, stmt, symbol) || !frame_enter(e, frame)) {
     e->lost = true;
     return;
@@ -165,8 +166,8 @@ static void expand_body(struct expander *e, const struct stmt *stmt,
 
 void expand_stmt(struct expander *e, const struct stmt *stmt) {
   int64_t first = (int64_t)e->model->nodes.count;
-  struct slice label = stmt->label;
-  if (stmt->label_indices && !label_text(e, stmt, &label)) {
+  struct slice label = stmt->ends->label;
+  if (stmt->ends->label_indices && !label_text(e, stmt, &label)) {
     e->lost = true;
     return;
   }
@@ -177,7 +178,7 @@ void expand_stmt(struct expander *e, const struct stmt *stmt) {
     expand_body(e, stmt, label);
     mark_record(e, stmt);
     if (label.at)
-      expand_declare_label(e, stmt, label, stmt->label_span, first);
+      expand_declare_label(e, stmt, label, stmt->ends->label_span, first);
     break;
   case STMT_FORK: expand_fork(e, stmt, label); break;
   case STMT_FROM: expand_from(e, stmt); break;
@@ -194,7 +195,7 @@ void expand_stmt(struct expander *e, const struct stmt *stmt) {
   case STMT_SETTINGS: expand_settings(e, stmt); break;
   case STMT_MESSAGE: expand_message(e, stmt); break;
   }
-  if (stmt->mark)
+  if (stmt->ends->mark)
     mark_check(e, stmt);
 }
 
@@ -303,7 +304,9 @@ void expand_program(struct expansion *expansion, const struct block *program,
   net->parent = NO_NODE;
   net->span = program->span;
   net->out = GROUP_OPEN;
+  arena_open_in(&e.scratch, e.arena);
   expand_block(&e, program);
+  arena_close(&e.scratch);
   finish(&e, program);
 }
 

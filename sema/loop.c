@@ -7,25 +7,24 @@
 /* One turn of a loop, with its names bound. */
 static bool turn(struct expander *e, const struct stmt *stmt, int64_t ordinal,
                  int64_t total) {
-  struct frame frame = {.kind = FRAME_LOOP,
-                        .stmt = stmt,
+  struct frame frame = {.stmt = stmt,
                         .ordinal = (int32_t)ordinal, /* at most LIMIT_LAYERS */
                         .total = (int32_t)total};
   if (!turns_step(e, stmt->span) || !frame_enter(e, frame))
     return false;
-  expand_block(e, stmt->block);
+  expand_block(e, stmt->more->block);
   frame_leave(e);
   return true;
 }
 
 void expand_repeat(struct expander *e, const struct stmt *stmt) {
   int64_t count;
-  if (!eval_int(e, stmt->value, &count)) {
+  if (!eval_int(e, stmt->more->value, &count)) {
     e->lost = true;
     return;
   }
   if (count < 0 || count > LIMIT_LAYERS) {
-    struct diagnostic *d = report(e, OUT_OF_RANGE, stmt->value->span,
+    struct diagnostic *d = report(e, OUT_OF_RANGE, stmt->more->value->span,
                                   "cannot repeat %" PRId64 " times", count);
     diag_help(d, "a loop has from 0 to %s turns",
               count_text(LIMIT_LAYERS).text);
@@ -69,7 +68,7 @@ static bool bind_row_names(struct expander *e, const struct stmt *stmt,
     e->scope = inner->parent; /* a row sees the names outside */
     struct value value = eval(e, expr);
     e->scope = inner;
-    scope_declare(e, SYMBOL_CONSTANT, n->name, n->span)->value = value;
+    *scope_declare(e, SYMBOL_CONSTANT, n->name, n->span)->value = value;
     expr = expr->next;
   }
   return true;
@@ -99,7 +98,8 @@ static void expand_range(struct expander *e, const struct stmt *stmt) {
            "a range gives one value at a time: for one name");
     return;
   }
-  if (!turns_of(e, stmt->value, stmt->more->high, stmt->more->step, &turns)) {
+  if (!turns_of(e, stmt->more->value, stmt->more->high, stmt->more->step,
+                &turns)) {
     e->lost = true;
     return;
   }
@@ -109,7 +109,7 @@ static void expand_range(struct expander *e, const struct stmt *stmt) {
     expand_enter(e);
     struct symbol *symbol = scope_declare(
         e, SYMBOL_CONSTANT, stmt->more->names->name, stmt->more->names->span);
-    symbol->value =
+    *symbol->value =
         (struct value){.kind = VALUE_INT, .integer = turn_at(&turns, i)};
     going = turn(e, stmt, i + 1, turns.count);
     expand_leave(e);
@@ -118,7 +118,7 @@ static void expand_range(struct expander *e, const struct stmt *stmt) {
 }
 
 void expand_for(struct expander *e, const struct stmt *stmt) {
-  if (stmt->more->rows || !stmt->value)
+  if (stmt->more->rows || !stmt->more->value)
     expand_rows(e, stmt);
   else
     expand_range(e, stmt);
@@ -126,11 +126,12 @@ void expand_for(struct expander *e, const struct stmt *stmt) {
 
 void expand_if(struct expander *e, const struct stmt *stmt) {
   bool condition;
-  if (!eval_bool(e, stmt->value, &condition)) {
+  if (!eval_bool(e, stmt->more->value, &condition)) {
     e->lost = true; /* what follows depends on it */
     return;
   }
-  const struct block *block = condition ? stmt->block : stmt->more->otherwise;
+  const struct block *block =
+      condition ? stmt->more->block : stmt->more->otherwise;
   if (block)
     expand_scoped(e, block);
 }

@@ -18,26 +18,26 @@ static bool mark_agrees(const struct value *mark, const struct shape *shape) {
 void mark_check(struct expander *e, const struct stmt *stmt) {
   if (e->lost || e->current == NO_NODE || e->in->ignore_marks)
     return;
-  struct value mark = eval(e, stmt->mark);
+  struct value mark = eval(e, stmt->ends->mark);
   const struct shape *shape = e->model->nodes.at[e->current].out;
   if (mark.kind == VALUE_POISON)
     return;
   if (mark.kind != VALUE_INT && mark.kind != VALUE_ANY &&
       (mark.kind != VALUE_SIZES || mark.paired)) {
-    report(e, WRONG_TYPE, stmt->mark->span, "sizes are needed here, not %s",
-           value_words(mark.kind));
+    report(e, WRONG_TYPE, stmt->ends->mark->span,
+           "sizes are needed here, not %s", value_words(mark.kind));
     return;
   }
   if (mark_agrees(&mark, shape))
     return;
   struct text text = text_new(e->arena);
   value_put(&text, &mark);
-  struct diagnostic *d =
-      report(e, SHAPE_MARK, stmt->mark->span, "the shape here is %s, not %.*s",
-             shape_text(shape).text, SLICE_ARG(text_slice(&text)));
+  struct diagnostic *d = report(
+      e, SHAPE_MARK, stmt->ends->mark->span, "the shape here is %s, not %.*s",
+      shape_text(shape).text, SLICE_ARG(text_slice(&text)));
   diag_label(d, stmt->span, "gives %s", shape_text(shape).text);
   diag_help(d, "`netc fmt --shapes` writes the marks anew");
-  diag_fixit(d, stmt->mark->span, "%s", shape_text(shape).text);
+  diag_fixit(d, stmt->ends->mark->span, "%s", shape_text(shape).text);
 }
 
 void mark_record(struct expander *e, const struct stmt *stmt) {

@@ -81,7 +81,7 @@ static void put_param(struct text *out, const struct param *param) {
 static void report_mismatch(struct expander *e, const struct layer *layer,
                             int64_t first) {
   const struct frame *again = e->frame;
-  while (again && again->kind != FRAME_AGAIN)
+  while (again && frame_kind(again) != FRAME_AGAIN)
     again = again->parent;
   struct span span = again ? again->stmt->span : layer->site->span;
   struct diagnostic *d =
@@ -254,7 +254,7 @@ static const struct node *like_before(struct expander *e,
                                       const int64_t *inputs, int input_count,
                                       int64_t **recent) {
   const struct model *model = e->model;
-  *recent = &e->recent[(uintptr_t)m->binding->args / 16 % RECENT_NODES];
+  *recent = &e->recent[m->binding->hash % RECENT_NODES];
   if (**recent == 0 || e->share != NO_NODE)
     return NULL;
   const struct node *node = &model->nodes.at[**recent - 1];
@@ -311,7 +311,6 @@ bool node_add(struct expander *e, const struct node_making *m,
   struct node node = {.kind = m->kind,
                       .args = m->binding->args,
                       .given = m->binding->given,
-                      .stmt = m->stmt,
                       .span = m->span,
                       .frame = e->frame,
                       .name = m->name,
@@ -334,7 +333,7 @@ bool node_add(struct expander *e, const struct node_making *m,
   int64_t index = (int64_t)model->nodes.count;
   node.head = (int32_t)(m->head == NO_NODE ? index : m->head);
   for (int i = 0; i < input_count; i++)
-    *VEC_PUSH(e->arena, &model->inputs) = inputs[i];
+    *VEC_PUSH(e->arena, &model->inputs) = (uint32_t)inputs[i];
   if (input_count > model->most_inputs)
     model->most_inputs = input_count;
   *VEC_PUSH(e->arena, &model->nodes) = node;
@@ -352,9 +351,10 @@ void node_add_input(struct expander *e, const struct stmt *stmt,
   binding.args = stored;
   struct node_name name =
       name_label(e, stmt->name.at ? stmt->name : slice_of("input"));
-  struct node_making making = {&model_input_kind, &binding, stmt,
-                               stmt->span,        name,     NO_NODE};
+  struct node_making making = {&model_input_kind, &binding, stmt->span, name,
+                               NO_NODE};
   e->lost = !node_add(e, &making, NULL, 0);
-  if (!e->lost)
-    *VEC_PUSH(e->arena, &e->model->sources) = e->current;
+  if (e->lost)
+    return;
+  *VEC_PUSH(e->arena, &e->model->sources) = e->current;
 }

@@ -9,11 +9,11 @@ static void declare(struct expander *e, const struct stmt *stmt,
   struct symbol *symbol =
       scope_declare(e, SYMBOL_CONSTANT, stmt->name, stmt->name_span);
   if (e->scope->count > count)
-    symbol->value = *value;
+    *symbol->value = *value;
 }
 
 void expand_let(struct expander *e, const struct stmt *stmt) {
-  struct value value = eval(e, stmt->value);
+  struct value value = eval(e, stmt->more->value);
   declare(e, stmt, &value);
 }
 
@@ -124,7 +124,7 @@ static void refuse(struct expander *e, const struct stmt *stmt,
       report(e, OUT_OF_RANGE, span, "`%.*s` must be %s%.*s, not %.*s",
              SLICE_ARG(stmt->name), allowed->ranged ? "in " : "one of ",
              SLICE_ARG(allowed_text(e, allowed)), SLICE_ARG(text_slice(&is)));
-  if (span.begin != stmt->value->span.begin)
+  if (span.begin != stmt->more->value->span.begin)
     diag_label(d, stmt->span, "what is allowed");
   const struct value *best = nearest(allowed, value);
   if (!best)
@@ -152,12 +152,12 @@ static void record(struct expander *e, const struct stmt *stmt,
 }
 
 void expand_param(struct expander *e, const struct stmt *stmt) {
-  struct value fallback = eval(e, stmt->value), value = fallback;
+  struct value fallback = eval(e, stmt->more->value), value = fallback;
   struct define *define = find_define(e, stmt->name);
   struct allowed allowed;
   bool known = read_allowed(e, stmt, &allowed);
   bool limited = known && (allowed.ranged || allowed.list.count);
-  struct span span = stmt->value->span;
+  struct span span = stmt->more->value->span;
   if (define) {
     define->used = true;
     value = define->value;
@@ -167,7 +167,7 @@ void expand_param(struct expander *e, const struct stmt *stmt) {
     record(e, stmt, &allowed, &fallback, &value, define);
   if (limited && fallback.kind != VALUE_POISON &&
       !holds(&allowed, &fallback, &fallback)) {
-    refuse(e, stmt, &allowed, &fallback, stmt->value->span);
+    refuse(e, stmt, &allowed, &fallback, stmt->more->value->span);
     value = value_poison;
   } else if (limited && value.kind != VALUE_POISON &&
              !holds(&allowed, &value, &fallback)) {
@@ -182,7 +182,7 @@ void expand_message(struct expander *e, const struct stmt *stmt) {
   bool warns = slice_is(stmt->name, "warn");
   struct text text = text_new(e->arena);
   bool known = true;
-  for (const struct expr *x = stmt->value; x; x = x->next) {
+  for (const struct expr *x = stmt->more->value; x; x = x->next) {
     struct value value = value_poison;
     if (x->kind == EXPR_TEXT) {
       text_puts(&text, x->name);

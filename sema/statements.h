@@ -31,9 +31,42 @@ void tail_drop_biases(struct tail *tail, struct binding *head);
 
 /* Applies all of it to the current tensor. Where no layer stands in front of
  * it (head NO_NODE), the first word is called `alone` and is the head. */
-bool tail_apply(struct expander *e, const struct tail *tail,
-                const struct stmt *stmt, int64_t head,
+bool tail_apply(struct expander *e, const struct tail *tail, int64_t head,
                 const struct node_name *alone);
+
+/* Its bindings are used again. */
+void tail_let_go(struct expander *e, const struct tail *tail);
+
+/* What a statement is bound to: bound.c */
+
+/* An operand of a join: a block, or the label of a tensor. */
+struct operand {
+  const struct block *block;
+  int64_t node;
+  struct span span;
+};
+
+struct bound {
+  struct bound *next; /* among those that are free */
+  const struct layer_kind *kind;
+  const struct arg *args;
+  uint32_t begin;    /* of the statement */
+  uint32_t main_end; /* of the layer itself, without its tail */
+  struct binding binding, options;
+  struct tail tail;
+  VEC(struct operand) operands;
+  bool ranged; /* operands by a range: the current tensor is none of them */
+  bool kept;   /* for the same statement, or for an equal text */
+};
+
+/* In a loop, a statement of literals only is bound once; outside, equal texts
+   are, while they mean the same. */
+struct bound *bound_stmt(struct expander *e, const struct stmt *stmt,
+                         const struct layer_kind *kind);
+
+/* It was applied, and is used again unless it is kept. */
+void bound_let_go(struct expander *e, const struct stmt *stmt,
+                  struct bound *bound);
 
 /* What every row may be told: row_options.c */
 
@@ -85,7 +118,6 @@ bool block_repeats(const struct expander *e, const struct block *block);
 struct block_making {
   const struct layer_kind *kind;
   const struct binding *binding;
-  const struct stmt *stmt;
   struct span span;
   const struct block *block; /* NULL: there is not one, but none or several */
 };
@@ -99,7 +131,6 @@ bool block_expand(struct expander *e, const struct block_making *m);
 struct node_making {
   const struct layer_kind *kind;
   const struct binding *binding;
-  const struct stmt *stmt;
   struct span span;
   struct node_name name;
   int64_t head; /* NO_NODE: itself */
@@ -164,7 +195,7 @@ struct turn_mark {
 
 struct loop {
   const struct stmt *stmt;
-  int64_t total;         /* turns */
+  int64_t total;          /* turns */
   struct turn_mark at[3]; /* of the last two turns, and of the next one */
 };
 

@@ -41,7 +41,11 @@ static void bind_item(struct expander *e, struct binding *b,
 static struct binding *bind_call(struct expander *e,
                                  const struct layer_kind *kind,
                                  const struct expr *call) {
-  struct binding *b = ARENA_NEW(e->arena, struct binding);
+  struct binding *b = e->free_bindings;
+  if (b)
+    e->free_bindings = b->next;
+  else
+    b = ARENA_NEW(e->arena, struct binding);
   bind_begin(e, b, kind->name, kind->specs, kind->args_size);
   for (const struct expr *item = call->items; item; item = item->next)
     bind_item(e, b, item);
@@ -70,6 +74,16 @@ bool tail_read(struct expander *e, struct tail *tail, const struct expr *expr) {
     read.binding = bind_call(e, meaning.kind, expr);
   *VEC_PUSH(e->arena, &tail->words) = read;
   return !read.binding || !read.binding->failed;
+}
+
+void tail_let_go(struct expander *e, const struct tail *tail) {
+  for (size_t i = 0; i < tail->words.count; i++) {
+    struct binding *b = tail->words.at[i].binding;
+    if (!b)
+      continue;
+    b->next = e->free_bindings;
+    e->free_bindings = b;
+  }
 }
 
 static bool has_bias(const struct binding *b) {
@@ -103,14 +117,12 @@ void tail_drop_biases(struct tail *tail, struct binding *head) {
 
 /* The name behind that of the head: conv1.relu, and conv1.relu2 after it. */
 static struct node_name tail_name(const struct tail_word *word) {
-  return (struct node_name){.text = slice_of(word->kind->name),
-                            .ordinal =
-                                word->ordinal > 1 ? (int32_t)word->ordinal : 0};
+  return name_with(slice_of(word->kind->name),
+                   word->ordinal > 1 ? (int32_t)word->ordinal : 0);
 }
 
 static bool apply_word(struct expander *e, const struct tail_word *word,
-                       const struct stmt *stmt, int64_t head,
-                       struct node_name name) {
+                       int64_t head, struct node_name name) {
   struct span spans[LIMIT_SPECS];
   struct binding none = {.spans = spans, .span_room = LIMIT_SPECS};
   struct binding *b = word->binding ? word->binding : &none;
@@ -125,17 +137,16 @@ static bool apply_word(struct expander *e, const struct tail_word *word,
   }
   for (int i = 0; i < b->extra_count; i++)
     inputs[i + 1] = b->extra_inputs[i];
-  struct node_making making = {word->kind, b, stmt, word->span, name, head};
+  struct node_making making = {word->kind, b, word->span, name, head};
   return !b->failed && node_add(e, &making, inputs, b->extra_count + 1);
 }
 
-bool tail_apply(struct expander *e, const struct tail *tail,
-                const struct stmt *stmt, int64_t head,
+bool tail_apply(struct expander *e, const struct tail *tail, int64_t head,
                 const struct node_name *alone) {
   for (size_t i = 0; i < tail->words.count; i++) {
     const struct tail_word *word = &tail->words.at[i];
     struct node_name name = head == NO_NODE ? *alone : tail_name(word);
-    if (!apply_word(e, word, stmt, head, name))
+    if (!apply_word(e, word, head, name))
       return false;
     if (head == NO_NODE)
       head = e->current;

@@ -126,7 +126,7 @@ static struct slice label_of(struct body *b, const struct piece *piece,
   if (piece->end == b->unit->end || b->last[value] < piece[1].end ||
       (name->ordinal && !name->repeated))
     return none;
-  struct slice word = variable_word(b->arena, name->text);
+  struct slice word = variable_word(b->arena, name_text(name));
   return is_variable(word) ? word : none;
 }
 
@@ -231,7 +231,7 @@ static void name_hole(struct body *b, struct hole *hole, struct text *path,
     name_indexed(b, hole, word, path);
     return;
   }
-  text_puts(&stem, name->text);
+  text_puts(&stem, name_text(name));
   if (name->repeated)
     text_putc(&stem, '_');
   hole->stem = text_slice(&stem);
@@ -521,9 +521,9 @@ static void name_inputs(struct body *b) {
   for (size_t i = 0; i < s->inputs.count; i++) {
     struct slice label = {NULL, 0};
     const struct node *node = &model->nodes.at[s->inputs.at[i]];
-    if (b->index == 0 && is_variable(node->name.text) &&
-        !slice_is(node->name.text, "input"))
-      label = node->name.text;
+    if (b->index == 0 && is_variable(name_text(&node->name)) &&
+        !slice_is(name_text(&node->name), "input"))
+      label = name_text(&node->name);
     *VEC_PUSH(b->arena, &s->names) = hold(b, s->inputs.at[i], label);
   }
   for (size_t i = 0; i < s->modules.count; i++) {

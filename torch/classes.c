@@ -34,7 +34,7 @@ static struct slice name_class(struct python *p, const struct unit *unit) {
     end++;
   struct slice word = unit->group == 0 ? p->model->name
                       : end            ? (struct slice){call.at, end}
-                                       : group->name.text;
+                                       : name_text(&group->name);
   const char *index = memchr(word.at, '[', word.length);
   if (index) /* skip[3] */
     word.length = (size_t)(index - word.at);

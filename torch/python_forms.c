@@ -148,8 +148,8 @@ enum { NAME_PLAIN = 1, NAME_INDEXED = 2 };
 static bool add_name(struct python *p, struct map *names, int64_t group,
                      const struct node_name *name) {
   struct text key = text_new(p->arena);
-  const char *open = memchr(name->text.at, '[', name->text.length);
-  struct slice base = name->text;
+  const char *open = memchr(name_text(name).at, '[', name_text(name).length);
+  struct slice base = name_text(name);
   if (open)
     base.length = (size_t)(open - base.at);
   text_int(&key, group);

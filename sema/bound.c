@@ -1,0 +1,320 @@
+/* Arguments, operands and tail of a statement: what it is bound to. */
+#include "binding/hint.h"
+#include "sema/statements.h"
+
+struct operand_taker {
+  struct expander *e;
+  struct bound *bound;
+  struct span span;
+};
+
+static bool is_word(const struct arg *arg) {
+  return arg->form == ARG_PLAIN && arg->value->kind == EXPR_NAME;
+}
+
+static bool add_operand(void *user, struct symbol *label) {
+  struct operand_taker *taker = user;
+  struct bound *bound = taker->bound;
+  if (label->node == NO_NODE)
+    bound->binding.failed = true; /* in error, and reported there */
+  *VEC_PUSH(taker->e->arena, &bound->operands) =
+      (struct operand){NULL, label->node, taker->span};
+  return true;
+}
+
+static bool is_range(const struct expr *expr) {
+  return expr->kind == EXPR_INDEX && expr->right->kind == EXPR_RANGE;
+}
+
+/* skip[i], skip[1..n], stem.conv1 */
+static void add_reference(struct expander *e, struct bound *bound,
+                          const struct arg *arg) {
+  struct operand_taker taker = {e, bound, arg->span};
+  const struct expr *expr = arg->value;
+  struct symbol *label = NULL;
+  bool added;
+  e->depends = true;
+  bound->ranged = bound->ranged || is_range(expr);
+  if (is_range(expr)) {
+    added = label_each(e, expr, add_operand, &taker);
+  } else {
+    label = label_find(e, expr);
+    added = label && add_operand(&taker, label);
+  }
+  bound->binding.failed = bound->binding.failed || !added;
+}
+
+/* A label by its name alone, or a layer as reports call it. */
+static bool add_label_operand(struct expander *e, struct bound *bound,
+                              const struct arg *arg) {
+  struct slice name = arg->value->name;
+  struct symbol *symbol = scope_resolve(e->scope, name);
+  if (!symbol && !layer_kind_find(name))
+    symbol = path_find(e, NULL, name, NULL);
+  if (symbol && symbol->kind == SYMBOL_CONSTANT &&
+      symbol->value->kind == VALUE_POISON)
+    symbol = NULL; /* in error, and reported there */
+  else if (symbol && symbol->kind == SYMBOL_FAMILY)
+    symbol = label_find(e, arg->value); /* says that it needs an index */
+  else if (!symbol || symbol->kind != SYMBOL_LABEL)
+    return false;
+  struct operand_taker taker = {e, bound, arg->span};
+  e->depends = true;
+  if (!symbol || !add_operand(&taker, symbol))
+    bound->binding.failed = true;
+  return true;
+}
+
+static void add_tail(struct expander *e, struct bound *bound,
+                     const struct arg *arg) {
+  if (!tail_read(e, &bound->tail, arg->value))
+    bound->binding.failed = true;
+}
+
+/* Whether a bare name means a layer for the tail, not a value. */
+static bool names_layer(struct expander *e, struct slice name) {
+  struct symbol *symbol = scope_find(e->scope, name);
+  if (!symbol)
+    return layer_kind_find(name);
+  return symbol->kind == SYMBOL_DEF ||
+         (symbol->kind == SYMBOL_CONSTANT && symbol->value->kind == VALUE_NAME);
+}
+
+static void option_behind_tail(struct expander *e, struct bound *bound,
+                               const struct arg *arg) {
+  struct diagnostic *d = report(e, TAIL_ARGUMENT, arg->span,
+                                "`%.*s` belongs to %s, in front of its "
+                                "tail",
+                                SLICE_ARG(arg->value->name), bound->kind->name);
+  diag_label(d, bound->tail.words.at[0].span, "the tail begins here");
+  bound->binding.failed = true;
+}
+
+static void read_word(struct expander *e, struct bound *bound,
+                      const struct arg *arg) {
+  struct slice name = arg->value->name;
+  struct binding *b = &bound->binding;
+  if (bound->tail.words.count) {
+    if (bind_knows(b, name))
+      option_behind_tail(e, bound, arg);
+    else
+      add_tail(e, bound, arg);
+    return;
+  }
+  /* `max c` joins with a label c, where there is one. */
+  bool operand = bound->kind->join && bind_is_axis(b, name);
+  if (operand && add_label_operand(e, bound, arg))
+    return;
+  if (bind_word(e, b, name, arg->span))
+    return;
+  if (bound->kind->join && add_label_operand(e, bound, arg))
+    return;
+  const struct symbol *symbol = scope_find(e->scope, name);
+  if (names_layer(e, name))
+    add_tail(e, bound, arg);
+  else if (symbol && symbol->kind == SYMBOL_CONSTANT &&
+           symbol->value->kind == VALUE_POISON)
+    b->failed = true; /* and reported */
+  else if ((bound->kind->join || !bind_wants_position(b)) && !symbol) {
+    report_unknown_name(e, name, arg->span,
+                        bound->kind->join ? NAME_OF_TENSOR : NAME_OF_TAIL,
+                        b->specs);
+    b->failed = true;
+  } else {
+    bind_arg(e, b, arg);
+  }
+}
+
+/* `leaky(0.1)`, where `min(a, b)` is a value. */
+static bool is_tail_call(struct expander *e, const struct bound *bound,
+                         const struct arg *arg) {
+  if (arg->form != ARG_PLAIN || arg->value->kind != EXPR_CALL ||
+      eval_is_function(arg->value->name))
+    return false;
+  return names_layer(e, arg->value->name) || bound->tail.words.count ||
+         !bind_wants_position(&bound->binding);
+}
+
+static bool is_reference(const struct arg *arg) {
+  return arg->form == ARG_PLAIN &&
+         (arg->value->kind == EXPR_INDEX || arg->value->kind == EXPR_PATH);
+}
+
+static void read_arg(struct expander *e, struct bound *bound,
+                     const struct arg *arg) {
+  if (row_options_read(e, &bound->options, &bound->binding, arg)) {
+    bound->binding.failed = bound->binding.failed || bound->options.failed;
+  } else if (is_word(arg)) {
+    read_word(e, bound, arg);
+  } else if (is_tail_call(e, bound, arg)) {
+    add_tail(e, bound, arg);
+  } else if (arg->form == ARG_BLOCK &&
+             (bound->kind->join || bound->kind->front)) {
+    struct operand *operand = VEC_PUSH(e->arena, &bound->operands);
+    *operand = (struct operand){arg->block, NO_NODE, arg->span};
+  } else if (bound->kind->join && is_reference(arg) &&
+             !bound->tail.words.count) {
+    add_reference(e, bound, arg);
+  } else if (bound->tail.words.count) {
+    tail_refuse_value(e, &bound->tail, arg);
+    bound->binding.failed = true;
+  } else {
+    bind_arg(e, &bound->binding, arg);
+  }
+}
+
+static struct bound *bind_stmt(struct expander *e, const struct stmt *stmt,
+                               const struct layer_kind *kind) {
+  struct bound *bound = e->free_bound;
+  if (bound) {
+    e->free_bound = bound->next;
+    bound->tail.words.count = bound->operands.count = 0;
+    bound->ranged = false;
+  } else {
+    bound = ARENA_NEW(e->arena, struct bound);
+  }
+  struct arena_mark before = arena_mark(&e->scratch);
+  bound->kind = kind;
+  bound->args = stmt->args;
+  bound->begin = stmt->span.begin;
+  row_options_begin(e, &bound->options, kind->name);
+  bind_begin(e, &bound->binding, kind->name, kind->specs, kind->args_size);
+  bound->main_end = stmt->name_span.end;
+  for (const struct arg *arg = args_of(e, stmt); arg; arg = arg->next) {
+    read_arg(e, bound, arg);
+    if (bound->tail.words.count == 0)
+      bound->main_end = arg->span.end;
+  }
+  arena_release(&e->scratch, before);
+  bind_end(e, &bound->binding, stmt->name_span);
+  tail_drop_biases(&bound->tail, &bound->binding);
+  bind_share(e, &bound->binding, kind);
+  for (size_t i = 0; i < bound->tail.words.count; i++) {
+    const struct tail_word *word = &bound->tail.words.at[i];
+    if (word->binding)
+      bind_share(e, word->binding, word->kind);
+  }
+  return bound;
+}
+
+/* Outside of loops and calls a statement is applied once. */
+static bool is_applied_once(const struct expander *e) {
+  return e->frame == NULL;
+}
+
+/* Statements of equal text, bound of late: outside of loops */
+
+static struct bound **recent_bound(struct expander *e, const struct stmt *stmt,
+                                   const struct layer_kind *kind) {
+  size_t place = stmt->args ? stmt->args->span.begin : strlen(kind->name);
+  return &e->recent_bound[place % RECENT_BOUND];
+}
+
+/* Numbers, and words that name nothing here. */
+static bool is_plain(struct expander *e, const struct expr *value) {
+  const struct expr *item = value->kind == EXPR_DIMS ? value->items : NULL;
+  switch (value->kind) {
+  case EXPR_INT:
+  case EXPR_REAL:
+  case EXPR_BOOL: return true;
+  case EXPR_NAME: return !scope_find(e->scope, value->name);
+  case EXPR_DIMS:
+    while (item && item->kind == EXPR_INT)
+      item = item->next;
+    return !item;
+  default: return false;
+  }
+}
+
+static bool all_plain(struct expander *e, const struct arg *arg) {
+  while (arg && arg->form != ARG_BLOCK && is_plain(e, arg->value))
+    arg = arg->next;
+  return !arg;
+}
+
+static void move_span(struct span *span, uint32_t by) {
+  span->begin += by;
+  span->end += by;
+}
+
+static void move_spans(struct binding *b, uint32_t by) {
+  for (int i = 0; b->specs[i].name; i++)
+    if (b->given >> i & 1)
+      move_span(&b->spans[i], by);
+}
+
+static void move_bound(struct bound *bound, uint32_t by) {
+  bound->begin += by;
+  bound->main_end += by;
+  move_spans(&bound->binding, by);
+  move_spans(&bound->options, by);
+  for (size_t i = 0; i < bound->tail.words.count; i++)
+    move_span(&bound->tail.words.at[i].span, by);
+}
+
+/* What an equal text was bound to, where it means the same; or NULL. */
+static struct bound *find_bound(struct expander *e, const struct stmt *stmt,
+                                const struct layer_kind *kind) {
+  struct bound *bound = *recent_bound(e, stmt, kind);
+  if (!bound || bound->kind != kind || bound->args != stmt->args ||
+      !all_plain(e, stmt->args))
+    return NULL;
+  move_bound(bound, stmt->span.begin - bound->begin);
+  return bound;
+}
+
+struct bound *bound_stmt(struct expander *e, const struct stmt *stmt,
+                         const struct layer_kind *kind) {
+  if (is_applied_once(e)) {
+    struct bound *alike = find_bound(e, stmt, kind);
+    return alike ? alike : bind_stmt(e, stmt, kind);
+  }
+  while (e->bound.count <= (size_t)stmt->index)
+    VEC_PUSH(e->arena, &e->bound);
+  struct bound **cached = &e->bound.at[stmt->index];
+  if (*cached)
+    return *cached;
+  struct bound *bound = bind_stmt(e, stmt, kind);
+  bound->kept = !e->depends && !bound->binding.failed;
+  if (bound->kept)
+    e->bound.at[stmt->index] = bound;
+  return bound;
+}
+
+bool block_repeats(const struct expander *e, const struct block *block) {
+  for (const struct stmt *stmt = block->first; stmt; stmt = stmt->next) {
+    size_t index = (size_t)stmt->index;
+    const struct bound *bound = stmt->kind == STMT_APPLY &&
+                                        !stmt->ends->label.at &&
+                                        index < e->bound.count
+                                    ? e->bound.at[index]
+                                    : NULL;
+    if (!bound || bound->kind->front || bound->kind->parts)
+      return false;
+    for (size_t i = 0; i < bound->operands.count; i++)
+      if (!bound->operands.at[i].block ||
+          !block_repeats(e, bound->operands.at[i].block))
+        return false;
+  }
+  return true;
+}
+
+void bound_let_go(struct expander *e, const struct stmt *stmt,
+                  struct bound *bound) {
+  if (bound->kept)
+    return;
+  if (is_applied_once(e) && !bound->kind->join && !e->depends &&
+      !bound->binding.failed && all_plain(e, stmt->args)) {
+    struct bound **recent = recent_bound(e, stmt, bound->kind);
+    struct bound *before = *recent;
+    *recent = bound;
+    bound->kept = true;
+    if (!before)
+      return;
+    before->kept = false;
+    bound = before;
+  }
+  tail_let_go(e, &bound->tail);
+  bound->next = e->free_bound;
+  e->free_bound = bound;
+}
