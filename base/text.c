@@ -133,19 +133,23 @@ void text_int(struct text *text, int64_t value) {
   }
 }
 
-void text_counter(struct text *text, struct counter *counter, int64_t value) {
-  size_t length = counter->length;
-  char *last = &counter->digits[length ? length - 1 : 0];
-  if (length && counter->value > 0 && value > counter->value &&
-      value - counter->value <= '9' - *last) {
-    *last = (char)(*last + (value - counter->value));
-  } else if (!length || value != counter->value) {
-    char buffer[TEXT_DIGITS];
-    char *start = plain_digits(buffer + sizeof buffer, value);
-    counter->length = (size_t)(buffer + sizeof buffer - start);
-    memcpy(counter->digits, start, counter->length);
-  }
+static void print_counter(struct counter *counter, int64_t value) {
+  char buffer[TEXT_DIGITS];
+  char *end = buffer + sizeof buffer, *start = plain_digits(end, value);
   counter->value = value;
+  counter->length = (size_t)(end - start);
+  memcpy(counter->digits, start, counter->length);
+}
+
+void text_counter(struct text *text, struct counter *counter, int64_t value) {
+  int64_t more = value - counter->value; /* 0 or more: no sum is below 0 */
+  if (!counter->length || more < 0 || more > 9 ||
+      more > '9' - counter->digits[counter->length - 1]) {
+    print_counter(counter, value);
+  } else {
+    counter->digits[counter->length - 1] += (char)more;
+    counter->value = value;
+  }
   if (text->room - text->length < sizeof counter->digits) {
     text_bytes(text, counter->digits, counter->length);
   } else { /* more than there are: a length that is known is copied at once */

@@ -86,7 +86,7 @@ enum { TEXT_DIGITS = 20 }; /* the most of a number, with a sign */
  * more: then one digit is changed, which takes a third of the time of all.
  */
 struct counter {
-  int64_t value;
+  int64_t value; /* at least 0 */
   size_t length; /* 0: nothing yet */
   char digits[TEXT_DIGITS];
 };

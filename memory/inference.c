@@ -200,18 +200,27 @@ static bool find_plan(const struct model *model,
                       struct inference *f, int64_t *folded,
                       struct program *program) {
   struct arena scratch, tape;
-  struct tasks b = {.arena = &tape,
-                    .graph.arena = &scratch,
-                    .model = model,
-                    .settings = settings,
-                    .inference = f};
+  struct tasks b;
   struct schedule order;
   struct placing p = {.b = &b, .schedule = &order, .inference = f};
-  arena_open_in(&scratch, model->arena);
-  arena_open_in(&tape, &scratch);
-  tasks_find(&b);
-  if (!program)
-    arena_close(&tape);
+  bool leaps = !program;
+  do {
+    f->folds.count = 0;
+    b = (struct tasks){.arena = &tape,
+                       .graph.arena = &scratch,
+                       .model = model,
+                       .settings = settings,
+                       .inference = f,
+                       .leaps = leaps};
+    arena_open_in(&scratch, model->arena);
+    arena_open_in(&tape, &scratch);
+    tasks_find(&b);
+    if (!program)
+      arena_close(&tape);
+    if (b.uneven)
+      arena_close(&scratch);
+    leaps = false; /* if they have to be found again */
+  } while (b.uneven);
   schedule_find(&b.graph, &order);
   bool fits = !b.overflow && !b.graph.overflow;
   if (fits) {

@@ -205,30 +205,157 @@ static void add_task(struct tasks *b, size_t index) {
   b->graph.tasks.at[number] = made;
 }
 
+/* Turns that are not on the tape */
+
+/* How long the arrays of the graph are. */
+struct task_marks {
+  size_t tasks, tensors, reads, makes;
+};
+
+static struct task_marks marks_of(const struct tasks *b) {
+  return (struct task_marks){b->graph.tasks.count, b->graph.tensors.count,
+                             b->graph.reads.count, b->graph.makes.count};
+}
+
+static bool same_task(const struct plan_task *a, const struct plan_task *b) {
+  return a->read_count == b->read_count && a->made_count == b->made_count &&
+         a->work == b->work && a->elementwise == b->elementwise &&
+         a->spared == b->spared;
+}
+
+/* Whether places of one turn are those of the turn before, `by` further on. */
+static bool moved(const uint32_t *at, size_t from, size_t to, size_t by) {
+  for (size_t i = from; i < to; i++)
+    if (at[i] + by != at[i + (to - from)])
+      return false;
+  return true;
+}
+
+/* Whether the last two turns gave the same tasks, and folded nothing. */
+static bool are_alike(const struct tasks *b, const struct leap *leap,
+                      const struct task_marks *at) {
+  const struct task_graph *g = &b->graph;
+  const struct task_marks now = marks_of(b), *x = &at[0], *y = &at[1];
+  size_t tasks = y->tasks - x->tasks, tensors = y->tensors - x->tensors;
+  if (now.tasks - y->tasks != tasks || now.tensors - y->tensors != tensors ||
+      now.reads - y->reads != y->reads - x->reads ||
+      now.makes - y->makes != y->makes - x->makes)
+    return false;
+  for (size_t i = x->tasks; i < y->tasks; i++)
+    if (!same_task(&g->tasks.at[i], &g->tasks.at[i + tasks]))
+      return false;
+  for (size_t i = x->tensors; i < y->tensors; i++)
+    if (g->tensors.at[i].bytes != g->tensors.at[i + tensors].bytes)
+      return false;
+  for (size_t i = leap->op - leap->ops; i < leap->op; i++)
+    if (folds(b, i))
+      return false;
+  return moved(g->reads.at, x->reads, y->reads, tensors) &&
+         moved(g->makes.at, x->makes, y->makes, tensors);
+}
+
+/* The tasks of those left out: each as the one a turn before. */
+static void repeat_tasks(struct tasks *b, const struct leap *leap,
+                         const struct task_marks *from) {
+  struct task_graph *g = &b->graph;
+  const struct task_marks now = marks_of(b);
+  size_t turns = (size_t)leap->count, tensors = now.tensors - from->tensors;
+  size_t tasks = now.tasks - from->tasks, reads = now.reads - from->reads;
+  size_t makes = now.makes - from->makes;
+  for (size_t i = now.tasks; i < now.tasks + turns * tasks; i++) {
+    struct plan_task *task = VEC_PUSH(g->arena, &g->tasks);
+    *task = g->tasks.at[i - tasks];
+    task->first_read += (uint32_t)reads;
+    task->first_made += (uint32_t)makes;
+    b->origins[i] = b->origins[i - tasks];
+    b->origins[i].node += (int32_t)leap->length;
+  }
+  for (size_t i = now.tensors; i < now.tensors + turns * tensors; i++)
+    *VEC_PUSH(g->arena, &g->tensors) =
+        (struct plan_tensor){.bytes = g->tensors.at[i - tensors].bytes};
+  for (size_t i = now.reads; i < now.reads + turns * reads; i++) {
+    uint32_t read = g->reads.at[i - reads] + (uint32_t)tensors;
+    *VEC_PUSH(g->arena, &g->reads) = read;
+    g->tensors.at[read].readers++;
+  }
+  for (size_t i = now.makes; i < now.makes + turns * makes; i++) {
+    uint32_t made = g->makes.at[i - makes] + (uint32_t)tensors;
+    *VEC_PUSH(g->arena, &g->makes) = made;
+  }
+  for (size_t i = leap->storage - leap->storages; i < leap->storage; i++)
+    if (b->tensor[i]) /* what is behind reads the last turn's */
+      b->tensor[i] += (uint32_t)(turns * tensors);
+}
+
+/* Before operation `index`, where `*leap` is the next one. */
+static void pass(struct tasks *b, size_t index, size_t *leap,
+                 struct task_marks *at) {
+  if (*leap == b->trace.leaps.count)
+    return;
+  const struct leap *next = &b->trace.leaps.at[*leap];
+  if (index == next->op - 2 * next->ops)
+    at[0] = marks_of(b);
+  if (index == next->op - next->ops)
+    at[1] = marks_of(b);
+  if (index < next->op)
+    return;
+  ++*leap;
+  if (are_alike(b, next, at))
+    repeat_tasks(b, next, &at[1]);
+  else
+    b->uneven = true;
+}
+
+static void add_tasks(struct tasks *b) {
+  struct task_marks at[2] = {0}; /* before the last two turns */
+  size_t leap = 0;
+  for (size_t i = 0; i < b->trace.tape.ops.count && !b->uneven; i++) {
+    pass(b, i, &leap, at);
+    add_task(b, i);
+  }
+}
+
+/* With those that are not on the tape. */
+static struct task_marks count_all(const struct tasks *b) {
+  const struct tape *tape = &b->trace.tape;
+  struct task_marks all = {tape->ops.count, tape->storages.count + 1,
+                           tape->ins.count, tape->storages.count + 1};
+  for (size_t i = 0; i < b->trace.leaps.count; i++) {
+    const struct leap *leap = &b->trace.leaps.at[i];
+    size_t turns = (size_t)leap->count;
+    all.tasks += turns * leap->ops;
+    all.tensors += turns * leap->storages;
+    all.reads += turns * leap->ins;
+    all.makes += turns * leap->storages;
+  }
+  tape_place(tape, all.tasks | all.tensors | all.reads | all.makes);
+  return all;
+}
+
 void tasks_find(struct tasks *b) {
   struct arena *arena = b->arena;
   const struct tape *tape = &b->trace.tape;
   struct trace_options options = {.profile = &profile_planned,
                                   .lowers = true,
-                                  .single = b->settings->batch == 1};
+                                  .single = b->settings->batch == 1,
+                                  .leaps = b->leaps};
   trace_model(&b->trace, b->model, &options, arena);
+  const struct task_marks all = count_all(b);
   size_t storages = tape->storages.count + 1;
   b->tensor = arena_alloc(arena, storages, sizeof *b->tensor);
   b->root = arena_alloc(arena, storages, sizeof *b->root);
-  b->stamp = arena_alloc(arena, storages, sizeof *b->stamp);
+  b->stamp = arena_alloc(arena, all.tensors, sizeof *b->stamp);
   b->reads = arena_alloc(arena, tape->values.count + 1, sizeof *b->reads);
-  b->origins =
-      arena_room(b->graph.arena, tape->ops.count + 1, sizeof *b->origins);
-  VEC_RESERVE(b->graph.arena, &b->graph.tasks, tape->ops.count);
-  VEC_RESERVE(b->graph.arena, &b->graph.tensors, storages);
-  VEC_RESERVE(b->graph.arena, &b->graph.reads, tape->ins.count);
-  VEC_RESERVE(b->graph.arena, &b->graph.makes, storages);
+  b->origins = arena_room(b->graph.arena, all.tasks + 1, sizeof *b->origins);
+  VEC_RESERVE(b->graph.arena, &b->graph.tasks, all.tasks);
+  VEC_RESERVE(b->graph.arena, &b->graph.tensors, all.tensors);
+  VEC_RESERVE(b->graph.arena, &b->graph.reads, all.reads);
+  VEC_RESERVE(b->graph.arena, &b->graph.makes, all.makes);
   count_reads(b);
   find_tied(b);
   find_roots(b);
   add_inputs(b);
-  for (size_t i = 0; i < tape->ops.count; i++)
-    add_task(b, i);
+  add_tasks(b);
   for (size_t i = 0; i < b->model->predicted_outputs; i++) {
     size_t value = b->trace.value_of[b->model->outputs.at[i].node];
     size_t tensor = b->tensor[tasks_root(b, value)];

@@ -33,6 +33,8 @@ struct tasks {
   bool *tied;       /* by parameter: several layers use it */
   int64_t folded;   /* values of parameters and buffers that are gone */
   bool overflow;
+  bool leaps;  /* turns may be left out of the tape, though not of the graph */
+  bool uneven; /* they must not: the graph is not complete */
 };
 
 /* Fills in all that follows, and what folds. */

@@ -4,28 +4,51 @@
 #include "base/check.h"
 
 /* Turns that are traced, before a leap and behind it. */
-enum { FRONT = 4, BACK = 3 };
+enum { FRONT = 4, BACK = 3, LEAST = FRONT + BACK + 1 };
 
 /* Tracing */
 
 struct leaping {
   struct trace *trace;
   const struct model *model;
-  struct turns_list all;
-  size_t next;
+  size_t next;               /* of the model's turns */
   struct tape_marks at[3];   /* before the last two turns, and now */
   struct tape_storage *left; /* of the first of these, as it left them */
 };
 
+/* Those from a place on that are worth a leap; NULL: none are. */
+static const struct node_turns *next_turns(const struct model *model,
+                                           size_t *next) {
+  for (; *next < model->turns.count; ++*next)
+    if (model->turns.at[*next].count >= LEAST)
+      return &model->turns.at[*next];
+  return NULL;
+}
+
+/* What is in front of all turns is not as far before each of them. */
+static bool reads_far(const struct model *model,
+                      const struct node_turns *turns) {
+  int64_t begin = turns->first + turns->length;
+  for (int64_t i = begin; i < begin + turns->length; i++) {
+    const struct node *node = &model->nodes.at[i];
+    for (int k = 0; k < node->input_count; k++)
+      if (node_input(model, node, k) < turns->first)
+        return true;
+  }
+  return false;
+}
+
 struct leaping *leap_open(struct trace *trace, const struct model *model,
-                          const int32_t *readers) {
-  struct arena *arena = trace->tape.arena;
-  struct turns_list all = {0};
-  turns_find(model, readers, arena, &all);
-  if (all.count == 0)
+                          const struct trace_options *options) {
+  const struct node_turns *turns;
+  size_t next = 0;
+  if (!options->leaps || options->range_count || !next_turns(model, &next))
     return NULL;
-  struct leaping *leaping = ARENA_NEW(arena, struct leaping);
-  *leaping = (struct leaping){.trace = trace, .model = model, .all = all};
+  for (; (turns = next_turns(model, &next)); next++)
+    if (reads_far(model, turns))
+      return NULL; /* such turns are copied */
+  struct leaping *leaping = ARENA_NEW(trace->tape.arena, struct leaping);
+  *leaping = (struct leaping){.trace = trace, .model = model};
   return leaping;
 }
 
@@ -44,14 +67,26 @@ static bool moves(size_t a, size_t b, size_t by) {
   return a ? a + by == b : b == 0;
 }
 
+/* Extents and facts are kept once, unless too many others came between. */
+
+static bool same_extent(const struct tape *tape, size_t a, size_t b) {
+  return a == b || extent_equal(&tape->extents.at[a], &tape->extents.at[b]);
+}
+
+static bool same_facts(const struct op_facts *a, const struct op_facts *b) {
+  return a == b || memcmp(a, b, sizeof *a) == 0;
+}
+
 static bool same_values(const struct leaping *l, size_t params) {
   const struct tape *tape = &l->trace->tape;
   size_t storages = l->at[1].storages - l->at[0].storages;
   size_t count = l->at[1].values - l->at[0].values;
   for (size_t i = l->at[0].values; i < l->at[1].values; i++) {
     const struct tape_value *a = &tape->values.at[i], *b = a + count;
-    if (a->extent != b->extent || a->storage + storages != b->storage ||
-        a->strides != b->strides || !moves(a->param, b->param, params) ||
+    if (!same_extent(tape, a->extent, b->extent) ||
+        a->storage + storages != b->storage ||
+        !tape_same_strides(tape, a->strides, b->strides) ||
+        !moves(a->param, b->param, params) ||
         a->param_count != b->param_count || a->part_count || b->part_count ||
         a->rows != b->rows || a->needs_gradient != b->needs_gradient ||
         a->strided != b->strided || a->still != b->still ||
@@ -68,7 +103,7 @@ static bool same_storages(const struct leaping *l, size_t params,
   for (size_t i = 0; i < count; i++) {
     const struct tape_storage *a = &l->left[i];
     const struct tape_storage *b = &tape->storages.at[l->at[1].storages + i];
-    if (a->extent != b->extent || a->pending != b->pending ||
+    if (!same_extent(tape, a->extent, b->extent) || a->pending != b->pending ||
         a->node + nodes != b->node || !moves(a->view_of, b->view_of, count) ||
         !moves(a->weight, b->weight, params) || a->owned != b->owned ||
         a->saved != b->saved || a->leads_back != b->leads_back)
@@ -89,7 +124,9 @@ static bool same_ops(const struct leaping *l, int64_t nodes) {
   const struct tape_marks *x = &l->at[0], *y = &l->at[1];
   for (size_t i = x->ops; i < y->ops; i++) {
     const struct tape_op *a = &tape->ops.at[i], *b = a + (y->ops - x->ops);
-    if (a->facts != b->facts || a->node + nodes != b->node ||
+    if (!same_facts(a->facts, b->facts) ||
+        (tape->lowers && !tape_same_lowered(tape, i, i + (y->ops - x->ops))) ||
+        a->node + nodes != b->node ||
         a->first_in + (y->ins - x->ins) != b->first_in ||
         a->first_out + (y->values - x->values) != b->first_out ||
         a->first_saved + (y->saved - x->saved) != b->first_saved ||
@@ -101,7 +138,7 @@ static bool same_ops(const struct leaping *l, int64_t nodes) {
 }
 
 /* Whether the last two turns have done the same, and left the same behind. */
-static bool are_alike(const struct leaping *l, const struct turns *turns) {
+static bool are_alike(const struct leaping *l, const struct node_turns *turns) {
   const struct tape *tape = &l->trace->tape;
   const struct node *first = &l->model->nodes.at[turns->first];
   const struct tape_marks *a = &l->at[0], *b = &l->at[1];
@@ -115,7 +152,7 @@ static bool are_alike(const struct leaping *l, const struct turns *turns) {
          same_places(tape->params.at, a->params, b->params, params);
 }
 
-static void leave_out(struct leaping *l, const struct turns *turns,
+static void leave_out(struct leaping *l, const struct node_turns *turns,
                       int64_t count) {
   struct trace *trace = l->trace;
   const struct tape_marks *a = &l->at[1], *b = &l->at[2];
@@ -130,7 +167,8 @@ static void leave_out(struct leaping *l, const struct turns *turns,
                     .value = b->values,
                     .ops = b->ops - a->ops,
                     .storages = b->storages - a->storages,
-                    .values = b->values - a->values};
+                    .values = b->values - a->values,
+                    .ins = b->ins - a->ins};
   for (size_t i = from; i < end; i++) {
     trace->value_of[i] = trace->value_of[i - length];
     trace->op_end[i] = (uint32_t)b->ops; /* a place in the tape */
@@ -139,9 +177,9 @@ static void leave_out(struct leaping *l, const struct turns *turns,
 
 size_t leap_from(struct leaping *l, size_t node) {
   struct tape *tape = &l->trace->tape;
-  if (l->next == l->all.count)
+  const struct node_turns *turns = next_turns(l->model, &l->next);
+  if (!turns)
     return node;
-  const struct turns *turns = &l->all.at[l->next];
   int64_t passed = (int64_t)node - turns->first;
   if (passed < (FRONT - 2) * turns->length || passed % turns->length)
     return node;

@@ -6,14 +6,13 @@
 #define NETC_STEP_LEAP_H
 
 #include "step/run.h"
-#include "step/turns.h"
 
 /* While a net is traced: where it may be left out. */
 struct leaping;
 
-/* NULL: nothing repeats. `readers`: how often each node is read. */
+/* NULL: nothing may be, or nothing repeats. */
 struct leaping *leap_open(struct trace *trace, const struct model *model,
-                          const int32_t *readers);
+                          const struct trace_options *options);
 
 /*
  * The node to trace in place of `node`. Once two turns have left the tape

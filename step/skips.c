@@ -73,7 +73,7 @@ void run_find_skips(struct run *run) {
   const struct simulation *s = run->s;
   size_t next = 0;
   run->due = SIZE_MAX;
-  if (!s->skips || s->each || s->legs)
+  if (!s->skips || s->each || s->legs || s->levels)
     return;
   for (size_t i = 0; i < s->trace->turns.count; i++) {
     struct tape_turns turns = s->trace->turns.at[i];

@@ -315,11 +315,11 @@ static void trace_nodes(struct trace *trace, const struct model *model,
       most = model->nodes.at[i].param_count;
   t.node_params = arena_alloc(arena, (size_t)most + 1, sizeof *t.node_params);
   find_blocks(&t, arena);
-  struct leaping *leaping = NULL;
-  if (options->leaps && !t.behind && !options->range_count)
-    leaping = leap_open(trace, model, t.readers);
+  struct leaping *leaping = leap_open(trace, model, options);
   struct copier *copier = leaping ? NULL : copies_open(trace, model, options);
   for (size_t i = 0; i < model->nodes.count;) {
+    if (leaping)
+      i = leap_from(leaping, i);
     size_t next = copier ? copies_pass(copier, i) : i;
     for (; i < next; i++)
       note_node(&t, i, 0);

@@ -12,6 +12,17 @@ struct node_range {
 };
 
 /*
+ * Turns that are all alike and not on the tape: what they would do is what the
+ * `length` nodes before have done, so many times more.
+ */
+struct leap {
+  int64_t node, length, count;  /* the node behind it, nodes of a turn, turns */
+  size_t op, storage, value;    /* the first ones behind it */
+  size_t ops, storages, values; /* of a turn */
+  size_t ins;
+};
+
+/*
  * Turns of the net that are alike on the tape, each with so many nodes,
  * operations, values and storages behind those of the one before: what they
  * refer to is as far behind, or the same and in front of all turns.
@@ -20,16 +31,6 @@ struct tape_turns {
   size_t count;
   size_t node, op, value, storage; /* the first ones */
   size_t nodes, ops, values, storages;
-};
-
-/*
- * Turns that are all alike and not on the tape: what they would do is what the
- * `length` nodes before have done, so many times more.
- */
-struct leap {
-  int64_t node, length, count;  /* the node behind it, nodes of a turn, turns */
-  size_t op, storage, value;    /* the first ones behind it */
-  size_t ops, storages, values; /* of a turn */
 };
 
 struct trace {

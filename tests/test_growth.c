@@ -173,12 +173,12 @@ static const struct cost_of_a_layer {
 } costs[] = {
     {{"check, repeated", 8192, "input 8x8x8\nrepeat @ { conv 8 3x3 pad }\n",
       NULL, NULL, NULL, "check=on", NULL},
-     500,
-     400},
+     330,
+     370},
     {{"json, repeated", 8192, "input 8x8x8\nrepeat @ { conv 8 3x3 pad }\n",
       NULL, NULL, NULL, NULL, "json"},
-     3200,
-     680},
+     1700,
+     640},
     {{"check, written", 8192, "input 8x8x8\n", "conv 8 3x3 pad\n", NULL, NULL,
       "check=on", NULL},
      900,
@@ -199,14 +199,14 @@ static const struct cost_of_a_layer {
       "input 8x8x8\nrepeat @ {\n"
       "  add {} { conv 8 3x3 pad relu; conv 8 3x3 pad } relu\n}\n",
       NULL, NULL, NULL, NULL, "json"},
-     14000,
-     3300},
+     10500,
+     2700},
     {{"json, transformers of eight layers", 1024,
       "input 8x8\nrepeat @ {\n  add {} { ln; attention 4 }\n"
       "  add {} { ln; linear 32 gelu; linear 8 }\n}\n",
       NULL, NULL, NULL, NULL, "json"},
-     25000,
-     8500},
+     19000,
+     7000},
     {{"json, a list that grows by a layer at a time", 1024,
       "input 8x8x8\nrepeat @ { concat {} { conv 1 3x3 pad } }\n", NULL, NULL,
       NULL, NULL, "json"},
@@ -220,8 +220,8 @@ static const struct file_cost {
   uint64_t steps;
 } files[] = {
     {"examples/resnet50.net", 1500000},        /* largest batches */
-    {"examples/zoo/dit.net", 5500000},         /* an order that is best */
-    {"examples/zoo/qwen3_moe.net", 9000000},   /* names of parameters */
+    {"examples/zoo/dit.net", 4000000},         /* an order that is best */
+    {"examples/zoo/qwen3_moe.net", 6500000},   /* names of parameters */
     {"examples/zoo/stylegan2_g.net", 2500000}, /* an order, for 2 KB */
     {"examples/zoo/wavenet.net", 3500000},     /* an order */
 };

@@ -1,6 +1,7 @@
 /*
- * Turns that are copied to the tape, and not all run, against nets that are
- * traced and simulated layer by layer: the zoo and small nets, in several ways.
+ * Turns that are copied to the tape, or left out, and not all run, against nets
+ * that are traced and simulated layer by layer: the zoo and small nets, in
+ * several ways.
  */
 #include "library/context.h"
 #include "step/checkpoint.h"
@@ -140,6 +141,57 @@ static void check_runs(struct measured *a, struct measured *b, size_t nodes) {
     assert_int_equal(by_node(&a->run.alive.at[i], &b->run.alive.at[i]), 0);
 }
 
+/* Turns that are on no tape at all; `b` has them all. Returns how many. */
+static size_t check_leaps(const struct model *model,
+                          const struct settings *settings,
+                          struct measured *b, struct arena *arena) {
+  struct measured m = {
+      .step = {.model = model, .settings = settings->train, .leaps = true}};
+  size_t turns = 0, nodes = model->nodes.count;
+  if (b->step.ranges.count || settings->train.base)
+    return 0;
+  m.run.saved_by_node = arena_alloc(arena, nodes + 1, sizeof(int64_t));
+  step_trace(&m.step, arena);
+  m.fits = step_measure(&m.step, arena, &m.run, &m.training);
+  m.run.alive = b->run.alive; /* nobody has asked for these */
+  if (!m.run.uneven)
+    check_runs(&m, b, nodes);
+  for (size_t i = 0; i < m.step.trace.leaps.count && !m.run.uneven; i++)
+    turns += (size_t)m.step.trace.leaps.at[i].count;
+  return turns;
+}
+
+static void check_inference(const struct model *model,
+                            const struct model *without,
+                            const struct settings *settings) {
+  struct inference x, y;
+  bool fits = inference_find(model, settings, &x);
+  assert_int_equal(inference_find(without, settings, &y), fits);
+  if (!fits)
+    return;
+  assert_int_equal(x.framework, y.framework);
+  assert_int_equal(x.source_order, y.source_order);
+  assert_int_equal(x.live, y.live);
+  assert_int_equal(x.live_node, y.live_node);
+  assert_int_equal(x.order_exact, y.order_exact);
+  assert_int_equal(x.weights, y.weights);
+  assert_int_equal(x.plan.height, y.plan.height);
+  assert_int_equal(x.folds.count, y.folds.count);
+  for (size_t i = 0; i < SAME(&x, &y, order); i++)
+    assert_int_equal(x.order.at[i], y.order.at[i]);
+  for (size_t i = 0; i < SAME(&x, &y, arena); i++) {
+    const struct arena_buffer *p = &x.arena.at[i], *q = &y.arena.at[i];
+    assert_int_equal(p->node, q->node);
+    assert_string_equal(p->part ? p->part : "", q->part ? q->part : "");
+    assert_int_equal(p->offset, q->offset);
+    assert_int_equal(p->bytes, q->bytes);
+    assert_int_equal(p->first, q->first);
+    assert_int_equal(p->last, q->last);
+  }
+}
+
+static size_t left_out; /* turns */
+
 /* Returns how many turns are alike. */
 static size_t check_model(struct netc *netc) {
   struct load *load = netc->load;
@@ -155,6 +207,8 @@ static size_t check_model(struct netc *netc) {
   struct measured b = measure(&without, &load->settings, &scratch);
   check_tapes(&a.step.trace, &b.step.trace, without.nodes.count);
   check_runs(&a, &b, without.nodes.count);
+  left_out += check_leaps(&load->model, &load->settings, &b, &scratch);
+  check_inference(&load->model, &without, &load->settings);
   for (size_t i = 0; i < a.step.trace.turns.count; i++)
     turns += a.step.trace.turns.at[i].count;
   arena_close(&scratch);
@@ -191,9 +245,9 @@ static void nets_of_the_zoo(void **state) {
     turns += check_model(netc);
     netc_close(netc);
   }
-  if (turns < 200)
-    print_error("%zu turns\n", turns);
-  assert_true(turns >= 200);
+  if (turns < 200 || left_out < 100)
+    print_error("%zu turns, %zu left out\n", turns, left_out);
+  assert_true(turns >= 200 && left_out >= 100);
   paths_free(&nets);
 }
 
@@ -239,6 +293,11 @@ static const struct small smalls[] = {
      "reshape 64x16; repeat 8 { add { rmsnorm; moe experts=8 top=2 { "
      "linear 32 silu; linear 16 } } {} }",
      6},
+    {"norms-that-are-folded", "repeat 20 { conv 16 3x3 pad bn relu }", 18},
+    {"work-and-views",
+     "reshape 64x16; repeat 20 { add { attention 4 } {}; linear 16 }", 18},
+    {"an-inner-loop-that-is-left-out",
+     "repeat 3 { repeat 12 { conv 16 1x1 relu }; pool 3x3 /1 pad }", 20},
     {"batches-that-pass-63-bits",
      "repeat 9 { conv 16 3x3 pad relu }; train batch=1000000000000000", 7},
 };
