@@ -323,7 +323,7 @@ static void trace_nodes(struct trace *trace, const struct model *model,
     size_t next = copier ? copies_pass(copier, i) : i;
     for (; i < next; i++)
       note_node(&t, i, 0);
-    i = trace_next(&t, leaping ? leap_from(leaping, i) : i, 0);
+    i = trace_next(&t, i, 0);
   }
 }
 
