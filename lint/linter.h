@@ -33,7 +33,7 @@ struct lint {
   struct clean_sizes *clean;            /* by input */
   int64_t clean_effort;                 /* that is left to find them */
   struct map_origin *maps;              /* by node, once they are asked for */
-  struct fitting fitting[LINT_FITTING]; /* of late, by arguments */
+  struct fitting fitting[LINT_FITTING]; /* of late, by model->like */
 };
 
 /* Reports about a node, and remembers it for the rows of reports. */

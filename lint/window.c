@@ -166,7 +166,7 @@ void lint_windows(struct lint *l, int64_t node) {
   struct remainder r[3];
   if (!n->kind->windows)
     return;
-  struct fitting *late = &l->fitting[(uintptr_t)n->args / 16 % LINT_FITTING];
+  struct fitting *late = &l->fitting[l->model->like[node] % LINT_FITTING];
   struct fitting this = {n->kind, n->args, model_input(l->model, n)};
   if (memcmp(late, &this, sizeof this) == 0)
     return; /* as at an earlier turn of a loop */
