@@ -55,24 +55,38 @@ struct search {
   struct replay replay;
 };
 
-/* Whether no layer leaves a remainder along `axis`, or along any (-1). */
-static bool is_clean(const struct replay *replay, int spatial, int axis) {
+/* Of an input with so many axes, the one that matters; -1: all of them. */
+struct along {
+  int spatial, axis;
+};
+
+/* Whether a layer leaves no remainder there. */
+static bool is_clean_layer(const void *user, const struct layer *layer) {
+  const struct along *along = user;
+  struct window windows[3];
+  struct remainder r[3];
+  int count = remainders_of_layer(layer, windows, r);
+  for (int a = 0; a < count; a++) {
+    bool matters =
+        along->axis < 0 || (count == along->spatial && a == along->axis);
+    if (matters && r[a].unread > 0)
+      return false;
+  }
+  return true;
+}
+
+static bool is_clean(const struct replay *replay, const struct along *along) {
   for (size_t i = 0; i < replay->nodes.count; i++) {
-    struct window windows[3];
-    struct remainder r[3];
     struct layer layer = replay_layer(replay, replay->nodes.at[i]);
-    int count = remainders_of_layer(&layer, windows, r);
-    for (int a = 0; a < count; a++) {
-      bool matters = axis < 0 || (count == spatial && a == axis);
-      if (matters && r[a].unread > 0)
-        return false;
-    }
+    if (!is_clean_layer(along, &layer))
+      return false;
   }
   return true;
 }
 
 /* Builds the net with another input; whether it is clean then. */
-static bool build_and_check(struct search *s, struct arena *arena, int axis,
+static bool build_and_check(struct search *s, struct arena *arena,
+                            const struct along *along,
                             const struct shape *shape) {
   struct expansion trial = *s->expansion;
   struct diags quiet;
@@ -93,18 +107,19 @@ static bool build_and_check(struct search *s, struct arena *arena, int axis,
     return false;
   replay_open(&built, &model, model.sources.at[s->input], arena,
               s->expansion->diags->sources);
-  return is_clean(&built, shape_spatial(shape), axis);
+  return is_clean(&built, along);
 }
 
 static bool try_shape(struct search *s, int axis, const struct shape *shape) {
   struct arena scratch;
+  struct along along = {shape_spatial(shape), axis};
   *s->left -= (int64_t)s->replay.nodes.count / REPLAYS + 1;
-  enum replay_result result = replay_run(&s->replay, shape);
+  enum replay_result result =
+      replay_run(&s->replay, shape, is_clean_layer, &along);
   if (result != REPLAY_UNKNOWN)
-    return result == REPLAY_DONE &&
-           is_clean(&s->replay, shape_spatial(shape), axis);
+    return result == REPLAY_DONE;
   arena_open_in(&scratch, s->replay.arena);
-  bool clean = build_and_check(s, &scratch, axis, shape);
+  bool clean = build_and_check(s, &scratch, &along, shape);
   arena_close(&scratch);
   return clean;
 }
@@ -137,8 +152,8 @@ static bool search_sizes(struct search *s, int64_t step, struct shape *found) {
     return size > 0;
   }
   for (int i = 0; i < spatial; i++) {
-    replay_run(&s->replay, s->shape);
-    if (is_clean(&s->replay, spatial, i))
+    replay_run(&s->replay, s->shape, NULL, NULL);
+    if (is_clean(&s->replay, &(struct along){spatial, i}))
       continue;
     found->dim[i] = search_axis(s, i, step);
     if (found->dim[i] == 0)

@@ -85,8 +85,8 @@ static bool was_asked(const struct node *node, const struct shape *now) {
                                 shape_channels(now) != shape_channels(then)));
 }
 
-enum replay_result replay_run(struct replay *replay,
-                              const struct shape *input) {
+enum replay_result replay_run(struct replay *replay, const struct shape *input,
+                              replay_fn *wants, const void *user) {
   const struct model *model = replay->model;
   if (!replay->possible)
     return REPLAY_UNKNOWN;
@@ -94,16 +94,16 @@ enum replay_result replay_run(struct replay *replay,
     int64_t index = replay->nodes.at[i];
     const struct node *node = &model->nodes.at[index];
     bool first = i == 0;
-    struct shape out = first ? *input : *node->out;
-    if (!first && reads_any(model, node, replay->changed)) {
-      struct layer layer = replay_layer(replay, index);
-      if (!infer(replay, &layer))
-        return REPLAY_FAILED;
-      out = layer.out;
-    }
-    replay->shapes[index] = out;
-    replay->changed[index] = !shape_equal(&out, node->out);
-    if (replay->changed[index] && was_asked(node, &out))
+    struct layer layer = replay_layer(replay, index);
+    layer.out = first ? *input : *node->out;
+    if (!first && reads_any(model, node, replay->changed) &&
+        !infer(replay, &layer))
+      return REPLAY_FAILED;
+    replay->shapes[index] = layer.out;
+    replay->changed[index] = !shape_equal(&layer.out, node->out);
+    if (wants && !wants(user, &layer))
+      return REPLAY_STOPPED;
+    if (replay->changed[index] && was_asked(node, &layer.out))
       return REPLAY_UNKNOWN;
   }
   return REPLAY_DONE;

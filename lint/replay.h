@@ -31,10 +31,18 @@ enum replay_result {
   REPLAY_DONE,
   REPLAY_FAILED,  /* some layer refuses its input */
   REPLAY_UNKNOWN, /* an expression would see another size */
+  REPLAY_STOPPED, /* a layer was not wanted */
 };
 
-/* All shapes for another one of the input. */
-enum replay_result replay_run(struct replay *replay, const struct shape *input);
+/* Whether a layer, with the shapes tried, may be there. */
+typedef bool replay_fn(const void *user, const struct layer *layer);
+
+/*
+ * All shapes for another one of the input, up to a layer that is not wanted:
+ * an expansion would have that one, too. Without `wants` each is.
+ */
+enum replay_result replay_run(struct replay *replay, const struct shape *input,
+                              replay_fn *wants, const void *user);
 
 /* A node that depends on the input, with the shapes tried. */
 struct layer replay_layer(const struct replay *replay, int64_t node);
