@@ -160,6 +160,7 @@ bool memory_largest_batches(const struct memory *memory, size_t count,
   if (!memory->step)
     return false;
   struct step step = *memory->step;
+  step.alike = &memory->training;
   /* A pipeline is cut anew for each batch that is tried. */
   if (step.settings.pipeline > 1 && step.model->nodes.count > QUICK_NODES / 8)
     return false;

@@ -315,7 +315,7 @@ void simulate(struct simulation *s) {
     s->end = run.tape->ops.count;
   bool to_the_end = s->end == run.tape->ops.count;
   begin(&run);
-  if (run.tape->training)
+  if (run.tape->training && !s->peaks_only)
     find_saved(&run);
   if (s->saves_only)
     return;

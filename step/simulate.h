@@ -82,6 +82,7 @@ struct simulation {
   moment_fn *each;   /* called at every moment; may be NULL */
   void *user;
   bool saves_only;    /* what is kept is found, and nothing runs */
+  bool peaks_only;    /* what is kept is not summed up */
   bool skips;         /* turns that are alike need not all run */
   bool lists;         /* the tensors at the peak are collected */
   int64_t most;       /* bytes; more than these count as too many; 0: any */

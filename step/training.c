@@ -18,14 +18,20 @@ bool model_buffer_bytes(const struct model *model, bool training, int element,
   return true;
 }
 
+/* The batch, and what the allocator makes it larger by. */
 static bool input_bytes(const struct model *model,
-                        const struct train_settings *train, int64_t *bytes) {
-  *bytes = 0;
+                        const struct train_settings *train,
+                        struct training *t) {
+  t->input = 0;
+  t->input_rounding = 0;
   for (size_t i = 0; i < model->sources.count; i++) {
     const struct node *node = &model->nodes.at[model->sources.at[i]];
-    int64_t sample;
-    if (!shape_bytes(node->out, train->dtype, &sample) ||
-        !add_product_i64(sample, train->batch, bytes))
+    int64_t bytes;
+    if (!shape_bytes(node->out, train->dtype, &bytes) ||
+        !mul_i64(bytes, train->batch, &bytes) ||
+        !add_i64(t->input, bytes, &t->input) ||
+        !add_i64(t->input_rounding, allocation_rest(t->profile, bytes),
+                 &t->input_rounding))
       return false;
   }
   return true;
@@ -174,33 +180,21 @@ void step_trace(struct step *step, struct arena *arena) {
   add_cores(step, done, step->trace.tape.ops.count, arena);
 }
 
-/* Adds what an allocator makes so many tensors larger by. */
-static bool add_rounding(struct training *t, int64_t bytes, size_t times) {
-  return add_product_i64(allocation_rest(t->profile, bytes), (int64_t)times,
-                         &t->rounding);
-}
-
 /*
  * Parameters and buffers are tensors of their own, each of whole blocks, as
  * those of the optimizer are; so is each input. Gradients have been rounded.
  */
 static bool rounding_bytes(const struct step *step, struct training *t) {
   const struct model *model = step->model;
-  const struct train_settings *train = &step->settings;
   for (size_t i = 0, alike; i < model->params.count; i += alike) {
     const struct model_param *param = &model->params.at[i];
     int64_t bytes;
     alike =
         step->packed ? 1 : model_params_alike(model, i, model->params.count);
-    if (!param->shared && (!step_param_bytes(step, i, param->count, &bytes) ||
-                           !add_rounding(t, bytes, alike)))
-      return false;
-  }
-  for (size_t i = 0; i < model->sources.count; i++) {
-    const struct node *node = &model->nodes.at[model->sources.at[i]];
-    int64_t bytes;
-    if (!shape_bytes(node->out, train->dtype, &bytes) ||
-        !mul_i64(bytes, train->batch, &bytes) || !add_rounding(t, bytes, 1))
+    if (!param->shared &&
+        (!step_param_bytes(step, i, param->count, &bytes) ||
+         !add_product_i64(allocation_rest(t->profile, bytes), (int64_t)alike,
+                          &t->rounding)))
       return false;
   }
   return true;
@@ -232,8 +226,8 @@ static bool averaged_bytes(const struct step *step, int64_t *bytes) {
                        step->model->total.params, bytes);
 }
 
-/* What is there during the whole step. */
-static bool standing_bytes(const struct step *step, struct training *t) {
+/* What is there during the whole step, whatever the batch is. */
+static bool lasting_bytes(const struct step *step, struct training *t) {
   const struct model *model = step->model;
   const struct train_settings *train = &step->settings;
   struct optimizer_cost optimizer;
@@ -243,8 +237,7 @@ static bool standing_bytes(const struct step *step, struct training *t) {
       !element_bytes(gradient_element(train), model->total.trainable,
                      &t->gradients) ||
       !optimizer_cost(model, &all, train, &optimizer) ||
-      !model_buffer_bytes(model, true, train->dtype, &t->buffers) ||
-      !input_bytes(model, train, &t->input))
+      !model_buffer_bytes(model, true, train->dtype, &t->buffers))
     return false;
   t->optimizer = optimizer.state;
   t->master = optimizer.master;
@@ -253,7 +246,31 @@ static bool standing_bytes(const struct step *step, struct training *t) {
   t->rounding = optimizer.rounding;
   if (train->paged == TOGGLE_ON)
     t->paged = t->optimizer + t->master; /* at most the sum below */
-  return rounding_bytes(step, t) &&
+  return rounding_bytes(step, t);
+}
+
+/* The same of a step of another batch. */
+static void take_lasting(const struct training *from, struct training *t) {
+  *t = (struct training){.profile = from->profile,
+                         .parameters = from->parameters,
+                         .gradients = from->gradients,
+                         .optimizer = from->optimizer,
+                         .buffers = from->buffers,
+                         .master = from->master,
+                         .averaged = from->averaged,
+                         .paged = from->paged,
+                         .rounding = from->rounding - from->input_rounding,
+                         .workspace = from->workspace,
+                         .clip = from->clip};
+}
+
+static bool standing_bytes(const struct step *step, struct training *t) {
+  if (step->alike)
+    take_lasting(step->alike, t);
+  else if (!lasting_bytes(step, t))
+    return false;
+  return input_bytes(step->model, &step->settings, t) &&
+         add_i64(t->rounding, t->input_rounding, &t->rounding) &&
          add_i64(t->parameters, t->optimizer, &t->standing) &&
          add_i64(t->standing, t->master, &t->standing) &&
          add_i64(t->standing, t->averaged, &t->standing) &&
@@ -315,7 +332,7 @@ bool step_measure(const struct step *step, struct arena *arena,
 int64_t step_peak(const struct step *step, int64_t most, struct arena *arena,
                   struct peak_line *line) {
   struct arena scratch;
-  struct simulation s = {.most = most, .skips = true};
+  struct simulation s = {.most = most, .peaks_only = true, .skips = true};
   struct training training;
   arena_open_in(&scratch, arena);
   bool fits = step_measure(step, &scratch, &s, &training);

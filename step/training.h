@@ -23,6 +23,7 @@ struct training {
   int64_t averaged;                /* and their average */
   int64_t paged;                   /* of these, what only the step has there */
   int64_t rounding;                /* of the tensors above, by the allocator */
+  int64_t input_rounding;          /* of that, what the input has */
   int64_t workspace;               /* inside the optimizer's step */
   struct clipping clip;            /* before it */
   int64_t saved;                   /* kept for backward */
@@ -43,6 +44,7 @@ struct step {
   int64_t extra_macs;            /* that are computed once more, a sample */
   bool *packed;      /* by parameter: it is stored as `base=` says */
   struct runs *runs; /* of parts, which a search remembers; NULL: nothing */
+  const struct training *alike; /* of another batch, all else equal; or NULL */
   bool leaps;        /* turns that are alike may be left out of the trace */
 };
 
