@@ -7,6 +7,7 @@
 
 enum {
   KEPT = 256,      /* a power of two: layers that take turns */
+  WAYS = 4,        /* of one layer, whose inputs are others: q, k and v */
   MOST_INPUTS = 4, /* of a layer that is echoed */
 };
 
@@ -20,6 +21,7 @@ struct seen {
 
 /* What a node has recorded. */
 struct fragment {
+  struct fragment *next; /* of the same hash, an older one */
   bool there;
   int64_t node;
   bool in_place;
@@ -33,7 +35,7 @@ struct echo {
   struct tape *tape;
   const struct model *model;
   struct fragment *open;       /* NULL: what is recorded now cannot be echoed */
-  struct fragment *kept[KEPT]; /* by hash; NULL: none yet */
+  struct fragment *kept[KEPT]; /* by hash, WAYS at most; NULL: none yet */
 };
 
 struct echo *echo_open(struct tape *tape, const struct model *model) {
@@ -248,21 +250,31 @@ static void copy_lowered(const struct copy *c) {
   memcpy(to, tape->lowered_of.at + first, count * sizeof *to);
 }
 
-/* Where the fragment of a layer is, or will be. */
+/* Where the fragments of a layer are, or will be. */
 static struct fragment **place_of(struct echo *echo, int64_t node) {
   const struct share *share = echo->tape->share;
   size_t experts = share ? (size_t)share->first + 1 : 0;
   return &echo->kept[(echo->model->like[node] + 31 * experts) % KEPT];
 }
 
+/* What a layer like it has recorded from inputs like its own, or NULL. */
+static const struct fragment *find(struct echo *echo, int64_t index,
+                                   const size_t *in) {
+  const struct tape *tape = echo->tape;
+  const uint32_t *like = echo->model->like;
+  int count = echo->model->nodes.at[index].input_count;
+  for (struct fragment *f = *place_of(echo, index); f; f = f->next)
+    if (f->there && f->in_place == tape->in_place && f->share == tape->share &&
+        like[f->node] == like[index] && same_inputs(tape, f, in, count))
+      return f;
+  return NULL;
+}
+
 size_t echo_node(struct echo *echo, int64_t index, const size_t *in) {
   struct tape *tape = echo->tape;
   const struct node *node = &echo->model->nodes.at[index];
-  struct fragment *f = *place_of(echo, index);
-  if (!f || !f->there || f->in_place != tape->in_place ||
-      f->share != tape->share ||
-      echo->model->like[f->node] != echo->model->like[index] ||
-      !same_inputs(tape, f, in, node->input_count))
+  const struct fragment *f = find(echo, index, in);
+  if (!f)
     return SIZE_MAX;
   struct copy copy = {echo, f,  &echo->model->nodes.at[f->node],
                       node, in, tape_marks(tape)};
@@ -280,16 +292,27 @@ size_t echo_node(struct echo *echo, int64_t index, const size_t *in) {
   return value_for(&copy, f->out);
 }
 
+/* Room for one more, in front of the others: that of the oldest, if full. */
+static struct fragment *make_room(struct echo *echo, int64_t index) {
+  struct fragment **first = place_of(echo, index), **at = first;
+  for (int i = 1; i < WAYS && *at && (*at)->there; i++)
+    at = &(*at)->next;
+  struct fragment *f =
+      *at ? *at : ARENA_NEW(echo->tape->arena, struct fragment);
+  if (*at)
+    *at = f->next;
+  f->next = *first;
+  *first = f;
+  return f;
+}
+
 void echo_begin(struct echo *echo, int64_t index, const size_t *in) {
   const struct node *node = &echo->model->nodes.at[index];
   struct tape *tape = echo->tape;
   echo->open = NULL;
   if (node->input_count > MOST_INPUTS)
     return;
-  struct fragment **kept = place_of(echo, index);
-  if (!*kept)
-    *kept = ARENA_NEW(tape->arena, struct fragment);
-  struct fragment *f = *kept;
+  struct fragment *f = make_room(echo, index);
   f->there = false;
   f->node = index;
   f->in_place = tape->in_place;
