@@ -30,12 +30,23 @@ static uint64_t hash_bytes(uint64_t hash, const void *bytes, size_t length) {
   return hash ^ length;
 }
 
-static uint64_t hash_row(const struct folder *f, const struct row *row,
-                         struct text *words) {
+/* Rows are folded twice where a page has no room for all. */
+static void hash_words(const struct compiled *c, struct rows *rows) {
+  struct text words = text_new(c->arena);
+  if (rows->words)
+    return;
+  rows->words = arena_alloc(c->arena, rows->count + 1, sizeof *rows->words);
+  for (size_t i = 0; i < rows->count; i++) {
+    words.length = 0;
+    row_put_layer(&words, c, &rows->at[i], false);
+    rows->words[i] = hash_bytes(14695981039346656037u, words.at, words.length);
+  }
+}
+
+static uint64_t hash_row(const struct folder *f, size_t index) {
+  const struct row *row = &f->rows->at[index];
   const struct shape *shape = row_shape(f->c, row);
-  words->length = 0;
-  row_put_layer(words, f->c, row, false);
-  uint64_t hash = hash_bytes(14695981039346656037u, words->at, words->length);
+  uint64_t hash = f->rows->words[index];
   if (f->c->model->nodes.at[row->head].kind == &model_input_kind)
     return hash_bytes(hash, &row->head, sizeof row->head); /* never equal */
   if (f->alike)
@@ -208,18 +219,18 @@ static void fold(struct folder *f, size_t row, size_t end, int depth,
   }
 }
 
-struct folds folds_of(const struct compiled *c, const struct rows *rows,
+struct folds folds_of(const struct compiled *c, struct rows *rows,
                       enum fold_how how) {
   size_t count = rows->count;
   struct folder f = {.c = c, .rows = rows, .alike = how == FOLD_ALIKE};
-  struct text words = text_new(c->arena);
   /* Parts have two rows at least: no more of them than rows. */
   f.folds.at = arena_alloc(c->arena, 2 * count + 1, sizeof *f.folds.at);
   if (how != FOLD_NONE) {
     f.hash = arena_alloc(c->arena, count + 1, sizeof *f.hash);
     f.next = arena_alloc(c->arena, count + 1, sizeof *f.next);
+    hash_words(c, rows);
     for (size_t i = 0; i < count; i++)
-      f.hash[i] = hash_row(&f, &rows->at[i], &words);
+      f.hash[i] = hash_row(&f, i);
     link_rows(&f);
   }
   fold(&f, 0, count, 0, 0);

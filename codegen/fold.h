@@ -37,7 +37,7 @@ enum fold_how {
 };
 
 /* All rows as lines. */
-struct folds folds_of(const struct compiled *c, const struct rows *rows,
+struct folds folds_of(const struct compiled *c, struct rows *rows,
                       enum fold_how how);
 
 /* The costs of all turns of a line. */

@@ -23,6 +23,7 @@ struct rows {
   struct row *at;
   size_t count;
   int64_t *of_node; /* by node: its row */
+  uint64_t *words;  /* by row: a hash of its layer; NULL: not asked for yet */
 };
 
 /* The rows of a compiled net. A few of one group may not be neighbours. */

@@ -167,6 +167,8 @@ void run_fetch_inputs(struct run *run, const struct segment *segment) {
 
 int64_t run_fetched_bytes(struct run *run, const struct tape_op *op) {
   bool moves = run_moves(run);
+  if (!moves && !run->s->saved_bits)
+    return 0;
   int64_t kept = run_kept_bytes(run, op), sum = 0;
   if (moves || run_stored_bytes(run, op) != kept)
     sum = kept;
