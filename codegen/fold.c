@@ -30,16 +30,37 @@ static uint64_t hash_bytes(uint64_t hash, const void *bytes, size_t length) {
   return hash ^ length;
 }
 
-/* Rows are folded twice where a page has no room for all. */
+/*
+ * A row of late that is written alike, or SIZE_MAX; to write numbers takes
+ * long. `late`: a row by what its layer is like, from 1.
+ */
+static size_t written_alike(const struct model *model, const struct rows *rows,
+                            size_t index, size_t *late) {
+  const struct row *row = &rows->at[index];
+  if (row->group != NO_NODE || row->first + 1 != row->end)
+    return SIZE_MAX;
+  size_t *place = &late[model->like[row->head]], known = *place;
+  *place = index + 1;
+  return known && model_put_alike(model, row->head, rows->at[known - 1].head)
+             ? known - 1
+             : SIZE_MAX;
+}
+
+/* Once: rows are folded twice where a page has no room for all. */
 static void hash_words(const struct compiled *c, struct rows *rows) {
   struct text words = text_new(c->arena);
   if (rows->words)
     return;
   rows->words = arena_alloc(c->arena, rows->count + 1, sizeof *rows->words);
+  size_t *late = arena_alloc(c->arena, c->model->costs.count + 1, sizeof *late);
   for (size_t i = 0; i < rows->count; i++) {
+    size_t alike = written_alike(c->model, rows, i, late);
     words.length = 0;
-    row_put_layer(&words, c, &rows->at[i], false);
-    rows->words[i] = hash_bytes(14695981039346656037u, words.at, words.length);
+    if (alike == SIZE_MAX)
+      row_put_layer(&words, c, &rows->at[i], false);
+    rows->words[i] = alike == SIZE_MAX ? hash_bytes(14695981039346656037u,
+                                                    words.at, words.length)
+                                       : rows->words[alike];
   }
 }
 
@@ -224,10 +245,10 @@ struct folds folds_of(const struct compiled *c, struct rows *rows,
   size_t count = rows->count;
   struct folder f = {.c = c, .rows = rows, .alike = how == FOLD_ALIKE};
   /* Parts have two rows at least: no more of them than rows. */
-  f.folds.at = arena_alloc(c->arena, 2 * count + 1, sizeof *f.folds.at);
+  f.folds.at = arena_room(c->arena, 2 * count + 1, sizeof *f.folds.at);
   if (how != FOLD_NONE) {
-    f.hash = arena_alloc(c->arena, count + 1, sizeof *f.hash);
-    f.next = arena_alloc(c->arena, count + 1, sizeof *f.next);
+    f.hash = arena_room(c->arena, count + 1, sizeof *f.hash);
+    f.next = arena_room(c->arena, count + 1, sizeof *f.next);
     hash_words(c, rows);
     for (size_t i = 0; i < count; i++)
       f.hash[i] = hash_row(&f, i);

@@ -279,6 +279,15 @@ void model_put_layer(struct text *out, const struct model *model, int64_t index,
     text_put(out, node->inplace == TOGGLE_ON ? " inplace=on" : " inplace=off");
 }
 
+bool model_put_alike(const struct model *model, int64_t a, int64_t b) {
+  const struct node *x = &model->nodes.at[a], *y = &model->nodes.at[b];
+  return x->kind == y->kind && x->given == y->given &&
+         x->inplace == y->inplace && (x->head == a) == (y->head == b) &&
+         freezes_row(model, a) == freezes_row(model, b) &&
+         (x->args == y->args ||
+          memcmp(x->args, y->args, x->kind->args_size) == 0);
+}
+
 /* In parentheses a stride has its name, and commas part the axes. */
 static void put_item(struct text *out, const struct arg_spec *spec,
                      const void *at, const struct slice *labels) {

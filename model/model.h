@@ -214,6 +214,9 @@ void model_put_group_name(struct text *out, const struct model *model,
 void model_put_layer(struct text *out, const struct model *model, int64_t node,
                      const struct slice *labels);
 
+/* Whether two nodes are written alike so, by kind and arguments. */
+bool model_put_alike(const struct model *model, int64_t a, int64_t b);
+
 /* The same in the tail of another layer: leaky(0.1). */
 void model_put_tail(struct text *out, const struct model *model, int64_t node,
                     const struct slice *labels);
