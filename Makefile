@@ -46,7 +46,7 @@ prefixes = -ffile-prefix-map=$(here)=. -ffile-prefix-map=$(CURDIR)=. \
 flags = $(strict) $(sanitize) $(paths) $(prefixes) -fvisibility=hidden -fPIC \
         $(CFLAGS)
 
-rooms := base plan lexer tape layers sequence foreign parser model binding sema lint step memory placement \
+rooms := base plan lexer tape layers sequence foreign parser model binding sema lint step checkpoint memory placement \
          codegen csource report serving scene pictures diagrams page torch library
 library := $(foreach room,$(rooms),$(wildcard $(src)$(room)/*.c))
 # The program's alone: files of tensors need jansson.

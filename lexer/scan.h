@@ -45,7 +45,6 @@ struct scan {
   bool arguments;          /* the statement takes arguments */
   bool failed;             /* nested too deep: no more tokens */
   bool silent;             /* the line has an error, and needs no second one */
-  bool line;               /* the rest of it is to be one token, TOKEN_KNOWN */
   int depth;               /* brackets that are open, and which */
   char open[LIMIT_DEPTH];
   uint32_t open_at[LIMIT_DEPTH];

@@ -10,7 +10,7 @@ void chain_open(struct search *s, const size_t *far);
 /*
  * As if units [from, to) were run at once: what they keep for backward, and
  * the most that is alive, without gradients of parameters. False where they
- * cannot be joined: step/units.h.
+ * cannot be joined: checkpoint/units.h.
  */
 bool chain_run(struct search *s, size_t from, size_t to, struct ran *ran);
 

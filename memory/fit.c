@@ -2,7 +2,7 @@
 #include "memory/fit.h"
 
 #include "base/check.h"
-#include "step/checkpoint.h"
+#include "checkpoint/checkpoint.h"
 
 #define MOST_BATCH (INT64_MAX / 4) /* that is tried */
 

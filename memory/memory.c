@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/check.h"
-#include "step/checkpoint.h"
+#include "checkpoint/checkpoint.h"
 #include "model/degrees.h"
 #include "model/given.h"
 #include "model/cost.h"

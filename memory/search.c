@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/check.h"
-#include "step/cuts.h"
+#include "checkpoint/cuts.h"
 
 enum { MOST_UNITS = 64 }; /* between which a pipeline is cut */
 

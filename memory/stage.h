@@ -6,7 +6,7 @@
 #include "memory/parallel.h"
 #include "memory/shard.h"
 #include "step/alike.h"
-#include "step/units.h"
+#include "checkpoint/units.h"
 
 /* A part that has been run, with one microbatch in flight. */
 struct known {

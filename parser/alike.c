@@ -9,7 +9,6 @@ enum { ALIKE = 256 }; /* texts that are remembered, of late */
 
 struct alike {
   struct slice text; /* empty: none yet */
-  size_t word;       /* bytes of the layer's name */
   uint32_t begin;
   struct arg *args;
 };
@@ -53,53 +52,11 @@ struct stmt *build_apply(struct parser *p, struct named word, struct arg *args,
       args = alike->args;
       moved = span.begin - alike->begin;
     } else {
-      *alike = (struct alike){text, word.name.length, span.begin, args};
+      *alike = (struct alike){text, span.begin, args};
     }
   }
   struct stmt *stmt = build_named(p, STMT_APPLY, word, span);
   stmt->args = args;
   stmt->moved = moved;
-  return stmt;
-}
-
-/* Whether a layer may stand here: at the begin of a line, behind a label. */
-static bool layer_may_follow(const struct parser *p) {
-  enum token last = p->scan.last;
-  bool begins = last == TOKEN_NEWLINE && p->scan.at_start;
-  return p->alike && p->scan.depth == 0 &&
-         (begins || (last == TOKEN_COLON && p->labels));
-}
-
-/* The rest of the line. */
-static struct slice rest_of_line(const struct parser *p) {
-  struct slice text = p->scan.text;
-  size_t at = p->scan.end - p->scan.base;
-  const char *end = memchr(text.at + at, '\n', text.length - at);
-  size_t length = end ? (size_t)(end - text.at) : text.length;
-  return (struct slice){text.at + at, length - at};
-}
-
-const struct alike *alike_ahead(const struct parser *p) {
-  if (!layer_may_follow(p))
-    return NULL;
-  struct slice line = rest_of_line(p);
-  size_t blanks = 0;
-  while (blanks < line.length && line.at[blanks] == ' ')
-    blanks++;
-  line.at += blanks;
-  line.length -= blanks;
-  const struct alike *alike = &p->alike[place_of(line)];
-  return line.length && slice_equal(alike->text, line) ? alike : NULL;
-}
-
-struct stmt *build_known(struct parser *p, const struct alike *alike,
-                         struct span line) {
-  size_t length = alike->text.length, at = line.end - p->scan.base - length;
-  struct span span = {line.end - (uint32_t)length, line.end};
-  struct named word = {{p->scan.text.at + at, alike->word},
-                       {span.begin, span.begin + (uint32_t)alike->word}};
-  struct stmt *stmt = build_named(p, STMT_APPLY, word, span);
-  stmt->args = alike->args;
-  stmt->moved = span.begin - alike->begin;
   return stmt;
 }

@@ -49,9 +49,6 @@ struct new_label {
 /* Texts of layers that are remembered: alike.c */
 struct alike *alike_open(struct arena *arena);
 
-/* What the rest of the line is alike, if that is one layer; or NULL. */
-const struct alike *alike_ahead(const struct parser *p);
-
 struct expr *build_expr(struct parser *p, enum expr_kind kind,
                         struct span span);
 struct expr *build_int(struct parser *p, int64_t value, struct span span);
@@ -105,9 +102,6 @@ struct arg_list build_args(struct parser *p);
 /* A word with arguments, or with those of an equal text before it: alike.c */
 struct stmt *build_apply(struct parser *p, struct named word, struct arg *args,
                          struct span span);
-/* Such a layer, at the end of `line`, which may begin with blanks. */
-struct stmt *build_known(struct parser *p, const struct alike *alike,
-                         struct span line);
 /* `from LABEL`, `again LABEL` */
 struct stmt *build_reference(struct parser *p, enum stmt_kind kind,
                              struct expr *label, struct span span);

@@ -78,7 +78,6 @@ static void set_dtype(const struct parser *p, struct stmt *stmt,
 %token KW_NET KW_INPUT KW_FORK KW_FROM KW_AGAIN KW_OUTPUT KW_DEF KW_LET
 %token KW_PARAM KW_REPEAT KW_FOR KW_IN KW_IF KW_ELSE KW_USE KW_TRAIN KW_INFER
 %token KW_BUDGET KW_AND KW_OR KW_NOT KW_TRUE KW_FALSE VALUE_ALONE
-%token <const struct alike *> KNOWN
 
 %left KW_OR
 %left KW_AND
@@ -162,7 +161,6 @@ marked:
 
 body:
   NAME args { $$ = build_apply(p, named(p, @NAME), $args.first, @$); }
-| KNOWN     { $$ = build_known(p, $KNOWN, @$); }
 | block {
     $$ = build_stmt(p, STMT_GROUP, @$);
     $$->more->block = $block;
@@ -529,14 +527,9 @@ static int netc_grammar_lex(NETC_GRAMMAR_STYPE *value, struct span *span,
     *span = (struct span){p->scan.base, p->scan.base};
     return (int)TOKEN_VALUE_ALONE;
   }
-  const struct alike *known = alike_ahead(p);
-  p->scan.line = known;
-  bool begins = p->scan.at_start;
   enum token token = scan_next(&p->scan, &carried, span);
-  p->labels = begins ? token == TOKEN_NAME : p->labels && token == TOKEN_COLON;
   switch (token) {
   case TOKEN_ERROR: advice_skip_line(p, *span); break;
-  case TOKEN_KNOWN: value->KNOWN = known; break;
   case TOKEN_INT: value->INT = carried.integer; break;
   case TOKEN_REAL: value->REAL = carried.real; break;
   case TOKEN_NAME: value->NAME = carried.text; break;
@@ -575,10 +568,9 @@ static int yyreport_syntax_error(const yypcontext_t *context,
                                  struct parser *p) {
   yysymbol_kind_t kinds[YYNTOKENS];
   enum token expected[YYNTOKENS];
-  int all = yypcontext_expected_tokens(context, kinds, YYNTOKENS), count = 0;
-  for (int i = 0; i < all; i++)
-    if (kinds[i] != YYSYMBOL_KNOWN) /* nobody writes it */
-      expected[count++] = token_of(kinds[i]);
+  int count = yypcontext_expected_tokens(context, kinds, YYNTOKENS);
+  for (int i = 0; i < count; i++)
+    expected[i] = token_of(kinds[i]);
   syntax_report(p, token_of(yypcontext_token(context)),
                 *yypcontext_location(context), expected, count);
   return 0;

@@ -14,7 +14,6 @@ struct parser {
   int skipped_braces;  /* opened on lines with a syntax error */
   int *statements;     /* counted through all texts of a compilation */
   struct alike *alike; /* NULL: none are remembered */
-  bool labels;         /* the line at hand has begun with a name, or `name:` */
   bool shares; /* the arguments at hand are outside of braces, and have none; */
   struct arena_mark args; /* where they begin */
   size_t diags_before;    /* and what was reported by then */

@@ -2,7 +2,7 @@
 #include "placement/floor.h"
 
 #include "base/check.h"
-#include "step/checkpoint.h"
+#include "checkpoint/checkpoint.h"
 
 static void find_values(struct floor *f) {
   const struct model *model = f->request->model;

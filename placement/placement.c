@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 #include "base/check.h"
-#include "step/checkpoint.h"
+#include "checkpoint/checkpoint.h"
 #include "memory/fit.h"
 #include "placement/candidates.h"
 

@@ -248,8 +248,8 @@ static void copy_saved(const struct pair *p, struct tape *tape, size_t count) {
 /* Where the nodes of the copies, from `node` on, have their results. */
 static void copy_nodes(const struct pair *p, struct trace *trace, size_t node,
                        size_t count) {
-  uint32_t *value = trace->value_of + node, *op = trace->op_end + node;
-  for (size_t i = 0; i < p->nodes * count; i++) {
+  uint32_t *value = trace->value_of, *op = trace->op_end;
+  for (size_t i = node; i < node + p->nodes * count; i++) {
     uint32_t before = value[i - p->nodes]; /* not run: UINT32_MAX */
     value[i] = before;
     if (before != UINT32_MAX)

@@ -4,7 +4,7 @@
  */
 #include "library/context.h"
 #include "memory/chain.h"
-#include "step/checkpoint.h"
+#include "checkpoint/checkpoint.h"
 #include "tests/nets.h"
 
 enum { MOST_NODES = 2500 };

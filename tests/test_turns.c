@@ -4,7 +4,7 @@
  * several ways.
  */
 #include "library/context.h"
-#include "step/checkpoint.h"
+#include "checkpoint/checkpoint.h"
 #include "tests/nets.h"
 
 /* What a net takes. */
@@ -143,8 +143,8 @@ static void check_runs(struct measured *a, struct measured *b, size_t nodes) {
 
 /* Turns that are on no tape at all; `b` has them all. Returns how many. */
 static size_t check_leaps(const struct model *model,
-                          const struct settings *settings,
-                          struct measured *b, struct arena *arena) {
+                          const struct settings *settings, struct measured *b,
+                          struct arena *arena) {
   struct measured m = {
       .step = {.model = model, .settings = settings->train, .leaps = true}};
   size_t turns = 0, nodes = model->nodes.count;

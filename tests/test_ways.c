@@ -4,8 +4,8 @@
  */
 #include "library/context.h"
 #include "memory/fit.h"
-#include "step/checkpoint.h"
-#include "step/ways.h"
+#include "checkpoint/checkpoint.h"
+#include "checkpoint/ways.h"
 #include "tests/nets.h"
 
 enum { MOST_NODES = 2500 };

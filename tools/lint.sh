@@ -17,7 +17,7 @@ bad=$(grep -nE "$(printf '\t')| +\$" $sources | head -5)
 [ -z "$bad" ] || say "tabs or trailing blanks: $bad"
 
 # Includes point to the left only, and some rooms need less than that.
-order="base plan lexer tape layers sequence foreign parser model binding sema lint step memory placement \
+order="base plan lexer tape layers sequence foreign parser model binding sema lint step checkpoint memory placement \
 codegen csource report serving scene pictures diagrams page torch library tensors driver run import readers keras onnx \
 from_onnx from_onnx_ops"
 needs() { # the rooms that files of $1 may include

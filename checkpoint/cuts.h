@@ -1,6 +1,6 @@
 /* Cuts: places where a net hangs together by one tensor alone. */
-#ifndef NETC_STEP_CUTS_H
-#define NETC_STEP_CUTS_H
+#ifndef NETC_CHECKPOINT_CUTS_H
+#define NETC_CHECKPOINT_CUTS_H
 
 #include "step/training.h"
 

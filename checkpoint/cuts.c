@@ -1,5 +1,5 @@
 /* Cuts: places where a net hangs together by one tensor alone. */
-#include "step/cuts.h"
+#include "checkpoint/cuts.h"
 
 #include "base/check.h"
 
@@ -161,8 +161,7 @@ static void fill_up(const struct cuts *all, const struct cuts *even,
   int64_t seen = 0;
   size_t next = 0;
   for (size_t i = 0; i < all->at.count; i++) {
-    bool is_even =
-        next < even->at.count && even->at.at[next] == all->at.at[i];
+    bool is_even = next < even->at.count && even->at.at[next] == all->at.at[i];
     next += is_even;
     seen += !is_even;
     if (is_even || seen * room / others > (seen - 1) * room / others)

@@ -8,11 +8,11 @@
  * held before it and of what it takes by itself, but for tensors that lead
  * over cuts: one of them is held once, whoever keeps it.
  */
-#ifndef NETC_STEP_SPANS_H
-#define NETC_STEP_SPANS_H
+#ifndef NETC_CHECKPOINT_SPANS_H
+#define NETC_CHECKPOINT_SPANS_H
 
-#include "step/cuts.h"
-#include "step/lives.h"
+#include "checkpoint/cuts.h"
+#include "checkpoint/lives.h"
 
 enum {
   MOST_UNITS = 48,   /* parts of the net that are chosen between; a bit each */

@@ -2,8 +2,8 @@
  * Lives: of one run without checkpoints, what each operation has for itself
  * and who uses each tensor. What any choice of checkpoints takes follows.
  */
-#ifndef NETC_STEP_LIVES_H
-#define NETC_STEP_LIVES_H
+#ifndef NETC_CHECKPOINT_LIVES_H
+#define NETC_CHECKPOINT_LIVES_H
 
 #include "step/training.h"
 

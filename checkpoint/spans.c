@@ -1,5 +1,5 @@
 /* Spans: what parts of a net take in a step. */
-#include "step/spans.h"
+#include "checkpoint/spans.h"
 
 #include "base/check.h"
 

@@ -1,5 +1,5 @@
 /* Lives: who uses each tensor of a step. */
-#include "step/lives.h"
+#include "checkpoint/lives.h"
 
 static uint32_t storage_of(const struct lives *l, size_t value) {
   return lives_root(l, l->tape->values.at[value].storage);

@@ -2,10 +2,10 @@
  * Ways: the cheapest choice of checkpoints between the units of a net that
  * fits: a shortest path whose length are the MACs that are computed again.
  */
-#ifndef NETC_STEP_WAYS_H
-#define NETC_STEP_WAYS_H
+#ifndef NETC_CHECKPOINT_WAYS_H
+#define NETC_CHECKPOINT_WAYS_H
 
-#include "step/spans.h"
+#include "checkpoint/spans.h"
 
 struct ways {
   const struct spans *spans;

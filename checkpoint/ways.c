@@ -8,7 +8,7 @@
  * that behind: whatever follows fits it, too. None else is left out, so that
  * the cheapest at the end is the cheapest of all.
  */
-#include "step/ways.h"
+#include "checkpoint/ways.h"
 
 #include "base/check.h"
 

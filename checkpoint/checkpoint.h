@@ -1,6 +1,6 @@
 /* Checkpoints: which layers keep only their inputs until backward. */
-#ifndef NETC_STEP_CHECKPOINT_H
-#define NETC_STEP_CHECKPOINT_H
+#ifndef NETC_CHECKPOINT_CHECKPOINT_H
+#define NETC_CHECKPOINT_CHECKPOINT_H
 
 #include "step/training.h"
 

@@ -1,6 +1,6 @@
 /* Units: parts of a net of which long spans are joined from runs of three. */
-#ifndef NETC_STEP_UNITS_H
-#define NETC_STEP_UNITS_H
+#ifndef NETC_CHECKPOINT_UNITS_H
+#define NETC_CHECKPOINT_UNITS_H
 
 #include "step/simulate.h"
 

@@ -1,5 +1,5 @@
 /* Units: spans of a net, joined from runs of three parts of it each. */
-#include "step/units.h"
+#include "checkpoint/units.h"
 
 #include "base/check.h"
 

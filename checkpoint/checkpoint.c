@@ -1,8 +1,8 @@
 /* Checkpoints: which layers keep only their inputs until backward. */
-#include "step/checkpoint.h"
+#include "checkpoint/checkpoint.h"
 
 #include "base/check.h"
-#include "step/ways.h"
+#include "checkpoint/ways.h"
 
 enum { MOST_ROUNDS = 12 }; /* of choosing, measured in between */
 
