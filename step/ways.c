@@ -377,10 +377,14 @@ static bool go_to_end(struct finding *f) {
   const struct front *end = known_front(f, s->units + 1, 0);
   if (!end || !end->ways.count)
     return false;
-  /* The one that holds most computes least. */
-  const struct way *last = &end->ways.at[end->ways.count - 1];
-  if (last->macs <= f->most_macs)
-    take(f, last);
+  /* Of those that compute least the one that holds most: not always the last,
+     as others may have less cached. */
+  const struct way *best = &end->ways.at[0];
+  for (size_t i = 1; i < end->ways.count; i++)
+    if (end->ways.at[i].macs <= best->macs)
+      best = &end->ways.at[i];
+  if (best->macs <= f->most_macs)
+    take(f, best);
   return true;
 }
 
