@@ -130,12 +130,14 @@ static void try_even_splits(struct choosing *c) {
 /*
  * Where spans are not what a run of the whole finds, as they take more if
  * something would be written over that was made before a cut (spans.c), the
- * budget is bisected until it is the largest whose choice fits.
+ * budget is bisected until it is the largest whose choice fits. The first
+ * one has been chosen, or not, and measured.
  */
-static void bisect_budget(struct choosing *c, int64_t budget) {
+static void bisect_budget(struct choosing *c, int64_t budget, bool chosen) {
   int64_t low = 0, high = 2 * budget, most;
   for (int i = 0; i < MOST_ROUNDS && low < high; i++) {
-    bool chosen = choose_and_measure(c, budget, &most);
+    if (i)
+      chosen = choose_and_measure(c, budget, &most);
     if (chosen && c->last_peak > c->memory) {
       high = budget;
     } else {
@@ -156,7 +158,7 @@ static void find_best(struct choosing *c) {
   if (chosen && c->last_peak == most)
     keep_the_better(c);
   else if (chosen || c->spans.fenced)
-    bisect_budget(c, budget);
+    bisect_budget(c, budget, chosen);
 }
 
 /*

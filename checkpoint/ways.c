@@ -5,8 +5,9 @@
  * holds so many bytes for backward, computes so many MACs again, and keeps
  * some of the tensors that lead over the cut. One that holds no more than
  * another, even with what only the other keeps, and computes no more leaves
- * that behind: whatever follows fits it, too. None else is left out, so that
- * the cheapest at the end is the cheapest of all.
+ * that behind: whatever follows fits it, too. Else those are left out from
+ * which nothing that fits is as cheap as what is known, so that the cheapest
+ * at the end is the cheapest of all.
  */
 #include "checkpoint/ways.h"
 
@@ -25,6 +26,7 @@ struct way {
 struct front {
   uint64_t kept;
   VEC(struct way) ways;
+  int64_t *ahead; /* by level; NULL: nothing is known of what is ahead */
 };
 
 struct finding {
@@ -35,6 +37,11 @@ struct finding {
     VEC(struct front) at;
   } * fronts; /* by cut */
   VEC(struct way) merged;
+  size_t most_ways; /* to a front */
+  bool limited;     /* some had more */
+  int64_t most_macs;
+  size_t levels; /* of MACs that are still to be computed again */
+  int64_t level; /* MACs of one */
 };
 
 /* A span behind ways that keep the same. */
@@ -128,30 +135,46 @@ static void add_way(struct finding *f, const struct way *way) {
 
 /* So many may lead to a place; of more every second one is left out. */
 static void limit_ways(struct finding *f) {
-  enum { MOST_WAYS = 8192 };
   size_t count = f->merged.count, left = 0;
-  for (size_t i = 0; i < count && count > MOST_WAYS; i++)
+  if (count <= f->most_ways)
+    return;
+  for (size_t i = 0; i < count; i++)
     if (i % 2 == 0 || i + 1 == count)
       f->merged.at[left++] = f->merged.at[i];
-  if (count > MOST_WAYS)
-    f->merged.count = left;
+  f->merged.count = left;
+  f->limited = true;
 }
 
 static bool holds_less(const struct way *a, const struct way *b) {
   return a->held < b->held || (a->held == b->held && a->macs < b->macs);
 }
 
-/* NULL: there would be too many of them. */
-static struct front *front_of(struct finding *f, size_t cut, uint64_t kept) {
-  enum { MOST_FRONTS = 4096 };
+static struct front *known_front(const struct finding *f, size_t cut,
+                                 uint64_t kept) {
   for (size_t i = 0; i < f->fronts[cut].at.count; i++)
     if (f->fronts[cut].at.at[i].kept == kept)
       return &f->fronts[cut].at.at[i];
-  if (f->fronts[cut].at.count == MOST_FRONTS)
-    return NULL;
-  struct front *front = VEC_PUSH(&f->arena, &f->fronts[cut].at);
+  return NULL;
+}
+
+/* NULL: there would be too many of them. */
+static struct front *front_of(struct finding *f, size_t cut, uint64_t kept) {
+  enum { MOST_FRONTS = 4096 };
+  struct front *front = known_front(f, cut, kept);
+  if (front || f->fronts[cut].at.count == MOST_FRONTS)
+    return front;
+  front = VEC_PUSH(&f->arena, &f->fronts[cut].at);
   front->kept = kept;
   return front;
+}
+
+/* Whether no way that holds so much can get from here to the end, or none that
+   computes as little as is known to be enough. */
+static bool leads_nowhere(const struct finding *f, const struct front *front,
+                          const struct way *way) {
+  return front->ahead &&
+         (way->macs > f->most_macs ||
+          front->ahead[(f->most_macs - way->macs) / f->level] < way->held);
 }
 
 static bool goes_on(const struct finding *f, const struct way *way,
@@ -169,7 +192,7 @@ static bool goes_on(const struct finding *f, const struct way *way,
 }
 
 /* Ways of a front go on, among those that lead there otherwise. */
-static void follow(struct finding *f, const struct front *from,
+static void follow(struct finding *f, struct front *from,
                    const struct hop *hop) {
   struct way way;
   size_t known = 0, first = 0, count = from->ways.count;
@@ -182,7 +205,8 @@ static void follow(struct finding *f, const struct front *from,
     return;
   f->merged.count = 0;
   for (size_t i = first; i < count; i++) {
-    if (!goes_on(f, &from->ways.at[i], hop, &way))
+    if (!goes_on(f, &from->ways.at[i], hop, &way) ||
+        leads_nowhere(f, to, &way))
       continue;
     while (known < to->ways.count && holds_less(&to->ways.at[known], &way))
       add_way(f, &to->ways.at[known++]);
@@ -222,25 +246,75 @@ static void thin(struct finding *f, size_t cut, const struct front *by,
   front->ways.count = left;
 }
 
+typedef void hop_fn(struct finding *f, struct front *from,
+                    const struct hop *hop);
+
+/* All hops from a front. */
+static void each_hop(struct finding *f, size_t cut, struct front *from,
+                     hop_fn *then) {
+  const struct spans *s = f->spans;
+  struct hop hop = hop_of(s, cut, cut + 1, from->kept, false);
+  then(f, from, &hop);
+  for (size_t to = cut + 1; cut < s->units && to <= s->units; to++) {
+    if (span_at(s, cut, to)->macs < 0)
+      continue;
+    hop = hop_of(s, cut, to, from->kept, true);
+    then(f, from, &hop);
+  }
+}
+
 static void go_on_from(struct finding *f, size_t cut) {
   enum { MOST_PAIRS = 32 };
-  const struct spans *s = f->spans;
   size_t count = f->fronts[cut].at.count;
   struct front *at = f->fronts[cut].at.at;
   for (size_t i = 0; i < count && count <= MOST_PAIRS; i++)
     for (size_t k = 0; k < count; k++)
       if (i != k)
         thin(f, cut, &at[i], &at[k]);
-  for (size_t i = 0; i < count; i++) {
-    struct hop hop = hop_of(s, cut, cut + 1, at[i].kept, false);
-    follow(f, &at[i], &hop);
-    for (size_t to = cut + 1; cut < s->units && to <= s->units; to++) {
-      if (span_at(s, cut, to)->macs < 0)
-        continue;
-      hop = hop_of(s, cut, to, at[i].kept, true);
-      follow(f, &at[i], &hop);
-    }
+  for (size_t i = 0; i < count; i++)
+    if (at[i].ways.count)
+      each_hop(f, cut, &at[i], follow);
+}
+
+/* What is ahead */
+
+/* What can be held before a hop, by what can be behind it. Both may be more
+   than is so: what is cached before is left out, and parts of levels are. */
+static void look_over(struct finding *f, struct front *from,
+                      const struct hop *hop) {
+  const struct front *to = known_front(f, hop->to, hop->kept);
+  const int64_t *ahead = to ? to->ahead : NULL;
+  int64_t most = f->ways->budget - max_i64(hop->forward, hop->backward);
+  size_t up = (size_t)((f->ways->any ? 0 : hop->macs) / f->level);
+  for (size_t i = up; i < f->levels && most >= 0; i++) {
+    int64_t held = ahead ? min_i64(ahead[i - up] - hop->holds, most) : most;
+    from->ahead[i] = max_i64(from->ahead[i], held);
   }
+}
+
+/*
+ * From the end on, the most that a way to each front may hold, so that it can
+ * lead to the end and compute no more than so many levels of MACs from there.
+ */
+static void look_ahead(struct finding *f) {
+  enum { MOST_LEVELS = 256, MOST_ENTRIES = 1 << 20 };
+  const struct spans *s = f->spans;
+  size_t fronts = 0;
+  for (size_t cut = 0; cut <= s->units; cut++)
+    fronts += f->fronts[cut].at.count;
+  f->levels = fronts * MOST_LEVELS < MOST_ENTRIES ? MOST_LEVELS
+                                                  : MOST_ENTRIES / fronts + 1;
+  f->level = f->most_macs / (int64_t)f->levels + 1;
+  for (size_t cut = s->units + 1; cut-- > 0;) /* but the end */
+    for (size_t i = 0; i < f->fronts[cut].at.count; i++) {
+      struct front *front = &f->fronts[cut].at.at[i];
+      front->ahead = arena_alloc(&f->arena, f->levels, sizeof *front->ahead);
+      for (size_t k = 0; k < f->levels; k++)
+        front->ahead[k] = -1;
+      each_hop(f, cut, front, look_over);
+      for (size_t k = 1; k < f->levels; k++)
+        front->ahead[k] = max_i64(front->ahead[k], front->ahead[k - 1]);
+    }
 }
 
 /* What was found */
@@ -286,22 +360,54 @@ static void take(struct finding *f, const struct way *last) {
   ways->most = ways_most(s, ways->ranges, ways->count);
 }
 
-bool ways_find(struct ways *ways) {
-  const struct spans *s = ways->spans;
-  struct finding f = {.ways = ways, .spans = s};
-  arena_open_in(&f.arena, ways->arena);
-  f.fronts = arena_alloc(&f.arena, s->units + 2, sizeof *f.fronts);
-  *VEC_PUSH(&f.arena, &front_of(&f, 0, 0)->ways) = (struct way){0};
+/* False: no way leads to the end. */
+static bool go_to_end(struct finding *f) {
+  const struct spans *s = f->spans;
+  const struct way start = {0};
+  for (size_t cut = 0; cut <= s->units + 1; cut++)
+    for (size_t i = 0; i < f->fronts[cut].at.count; i++)
+      f->fronts[cut].at.at[i].ways.count = 0;
+  *VEC_PUSH(&f->arena, &front_of(f, 0, 0)->ways) = start;
   for (size_t cut = 0; cut <= s->units; cut++) {
-    if (!ways->any)
+    if (!f->ways->any)
       progress_tell(s->step->model->progress, "choosing checkpoints",
                     (int64_t)cut, (int64_t)s->units + 1);
-    go_on_from(&f, cut);
+    go_on_from(f, cut);
   }
-  const struct front *end = f.fronts[s->units + 1].at.at;
-  bool found = f.fronts[s->units + 1].at.count > 0;
-  if (found) /* the one that holds most computes least */
-    take(&f, &end->ways.at[end->ways.count - 1]);
+  const struct front *end = known_front(f, s->units + 1, 0);
+  if (!end || !end->ways.count)
+    return false;
+  /* Of those that compute least the one that holds most: not always the last,
+     as others may have less cached. */
+  const struct way *best = &end->ways.at[0];
+  for (size_t i = 1; i < end->ways.count; i++)
+    if (end->ways.at[i].macs <= best->macs)
+      best = &end->ways.at[i];
+  if (best->macs <= f->most_macs)
+    take(f, best);
+  return true;
+}
+
+/*
+ * First with few ways to each front. If there are more, what was found is a
+ * bound: those from which nothing as cheap leads to the end are left out.
+ */
+bool ways_find(struct ways *ways) {
+  enum { FEW_WAYS = 64, MOST_WAYS = 8192 };
+  const struct spans *s = ways->spans;
+  struct finding f = {.ways = ways, .spans = s};
+  f.most_ways = ways->few ? ways->few : FEW_WAYS;
+  arena_open_in(&f.arena, ways->arena);
+  f.fronts = arena_alloc(&f.arena, s->units + 2, sizeof *f.fronts);
+  f.most_macs = INT64_MAX;
+  bool found = go_to_end(&f);
+  if (f.limited) {
+    /* All of them, if none was found. */
+    f.most_macs = found ? ways->macs : span_at(s, 0, s->units)->macs;
+    f.most_ways = MOST_WAYS;
+    look_ahead(&f);
+    found |= go_to_end(&f);
+  }
   arena_close(&f.arena);
   return found;
 }

@@ -11,6 +11,7 @@ struct ways {
   const struct spans *spans;
   int64_t budget; /* bytes, for all that does not stand */
   bool any;       /* whether there is one: the cheapest is not asked for */
+  size_t few;     /* ways to a place at first; 0: as many as pay */
   struct arena *arena;
 
   /* What was found. */

@@ -245,6 +245,21 @@ static struct netc *open_random(const char *net) {
   return netc;
 }
 
+/* The same by few ways at first, so that what is ahead prunes the others. */
+static void check_pruned(const struct subject *s, struct arena *scratch,
+                         int64_t room, int64_t least) {
+  const struct training *t = &s->spans.training;
+  struct ways ways = {.spans = &s->spans,
+                      .budget = room - (t->standing - t->paged),
+                      .few = 2,
+                      .arena = scratch};
+  if (t->step > room)
+    return;
+  assert_int_equal(ways_find(&ways), least < INT64_MAX);
+  if (least < INT64_MAX)
+    assert_int_equal(ways.macs, least);
+}
+
 /* The choice within `room` bytes. */
 static void check_choice(struct choices *c, const char *net, int64_t room) {
   struct arena scratch;
@@ -258,6 +273,7 @@ static void check_choice(struct choices *c, const char *net, int64_t room) {
   arena_open_in(&scratch, &s->scratch);
   checkpoint_choose(&step, room, &scratch);
   int64_t peak = step_peak(&step, 0, &scratch, &line);
+  check_pruned(s, &scratch, room, least);
   arena_close(&scratch);
   if (least == INT64_MAX)
     return; /* then the source's own are taken */
