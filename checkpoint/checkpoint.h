@@ -8,8 +8,9 @@
 void checkpoint_choose(struct step *step, int64_t room, struct arena *arena);
 
 /*
- * The choice that takes least, about, of those that fit `room` bytes: it is
- * traced. False if none fits. The step has been traced without any.
+ * The choice that computes least again of those that fit `room` bytes: it is
+ * traced. False if none fits. The step has been traced without any. Where it
+ * may not be the least: docs/memory.md.
  */
 bool checkpoint_least(struct step *step, int64_t room, struct arena *arena);
 
