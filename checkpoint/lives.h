@@ -7,7 +7,7 @@
 
 #include "step/training.h"
 
-enum { NO_OP = UINT32_MAX };
+#define NO_OP UINT32_MAX
 
 /* A tensor that an operation makes; of views and what is in place, all. */
 struct life {
