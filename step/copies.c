@@ -101,9 +101,8 @@ static bool same_values(const struct pair *p) {
 static bool same_ops(const struct pair *p) {
   for (size_t i = p->a.ops; i < p->b.ops; i++) {
     const struct tape_op *a = &p->tape->ops.at[i], *b = a + p->by.ops;
-    if ((a->facts != b->facts &&
-         memcmp(a->facts, b->facts, sizeof *a->facts) != 0) ||
-        a->facts->listed || (size_t)b->node != (size_t)a->node + p->nodes)
+    if (!facts_equal(a->facts, b->facts) || a->facts->listed ||
+        (size_t)b->node != (size_t)a->node + p->nodes)
       return false;
     if (p->tape->lowers && !tape_same_lowered(p->tape, i, i + p->by.ops))
       return false;

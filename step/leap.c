@@ -73,10 +73,6 @@ static bool same_extent(const struct tape *tape, size_t a, size_t b) {
   return a == b || extent_equal(&tape->extents.at[a], &tape->extents.at[b]);
 }
 
-static bool same_facts(const struct op_facts *a, const struct op_facts *b) {
-  return a == b || memcmp(a, b, sizeof *a) == 0;
-}
-
 static bool same_values(const struct leaping *l, size_t params) {
   const struct tape *tape = &l->trace->tape;
   size_t storages = l->at[1].storages - l->at[0].storages;
@@ -124,7 +120,7 @@ static bool same_ops(const struct leaping *l, int64_t nodes) {
   const struct tape_marks *x = &l->at[0], *y = &l->at[1];
   for (size_t i = x->ops; i < y->ops; i++) {
     const struct tape_op *a = &tape->ops.at[i], *b = a + (y->ops - x->ops);
-    if (!same_facts(a->facts, b->facts) ||
+    if (!facts_equal(a->facts, b->facts) ||
         (tape->lowers && !tape_same_lowered(tape, i, i + (y->ops - x->ops))) ||
         a->node + nodes != b->node ||
         a->first_in + (y->ins - x->ins) != b->first_in ||

@@ -315,6 +315,9 @@ size_t tape_outside(struct tape *tape, struct extent extent, bool trained);
 
 bool extent_equal(const struct extent *a, const struct extent *b);
 
+/* By members: the holes between them may hold anything. */
+bool facts_equal(const struct op_facts *a, const struct op_facts *b);
+
 /* The extent of a layer's tensor. */
 struct extent extent_of(const struct shape *shape);
 struct extent extent_fixed(int64_t count, enum width width);
