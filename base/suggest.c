@@ -39,8 +39,7 @@ static size_t edit_distance(struct slice a, struct slice b) {
 struct suggestion suggest_begin(struct slice wanted) {
   bool is_short = wanted.length <= 3; /* two of three letters say nothing */
   return (struct suggestion){.wanted = wanted,
-                             .distance =
-                                 is_short ? 1 : wanted.length / 3 + 1};
+                             .distance = is_short ? 1 : wanted.length / 3 + 1};
 }
 
 void suggest_offer(struct suggestion *suggestion, struct slice known) {

@@ -103,8 +103,7 @@ static struct symbol *symbol_of(struct expander *e, int64_t place) {
 }
 
 /* The name inside a group that is nearest to one that is not there. */
-static struct slice nearest(const struct path_index *index,
-                            struct slice name) {
+static struct slice nearest(const struct path_index *index, struct slice name) {
   struct suggestion s = suggest_begin(name);
   for (size_t i = 0; i < index->names.room; i++)
     if (index->names.entries[i].key.at)
@@ -114,8 +113,7 @@ static struct slice nearest(const struct path_index *index,
 
 struct symbol *path_find(struct expander *e, const struct symbol *label,
                          struct slice path, struct slice *near) {
-  int64_t place =
-      label ? place_of_label(e->model, label) : place_of_group(0);
+  int64_t place = label ? place_of_label(e->model, label) : place_of_group(0);
   if (e->model->groups.count == 0)
     return NULL; /* a value by itself */
   while (path.length) {
@@ -135,7 +133,7 @@ struct symbol *path_find(struct expander *e, const struct symbol *label,
     }
     place = entry->number;
   }
-  bool open = !is_row(place) &&
-              e->model->groups.at[place / 2 - 1].out == GROUP_OPEN;
+  bool open =
+      !is_row(place) && e->model->groups.at[place / 2 - 1].out == GROUP_OPEN;
   return open ? NULL : symbol_of(e, place);
 }

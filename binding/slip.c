@@ -127,10 +127,9 @@ void slip_product(struct expander *e, const struct expr *expr) {
     return;
   struct slice meant = text_slice(&sizes);
   struct slice said = sources_slice(e->diags->sources, expr->span);
-  struct diagnostic *d =
-      report(e, SIZES_OR_PRODUCT, expr->span,
-             "`%.*s` is a product: one size of %s", SLICE_ARG(said),
-             count_text(product).text);
+  struct diagnostic *d = report(e, SIZES_OR_PRODUCT, expr->span,
+                                "`%.*s` is a product: one size of %s",
+                                SLICE_ARG(said), count_text(product).text);
   diag_help(d, "did you mean `%.*s`? if not, write `(%.*s)`", SLICE_ARG(meant),
             SLICE_ARG(said));
   diag_fixit(d, expr->span, "%.*s", SLICE_ARG(meant));

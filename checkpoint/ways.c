@@ -205,8 +205,7 @@ static void follow(struct finding *f, struct front *from,
     return;
   f->merged.count = 0;
   for (size_t i = first; i < count; i++) {
-    if (!goes_on(f, &from->ways.at[i], hop, &way) ||
-        leads_nowhere(f, to, &way))
+    if (!goes_on(f, &from->ways.at[i], hop, &way) || leads_nowhere(f, to, &way))
       continue;
     while (known < to->ways.count && holds_less(&to->ways.at[known], &way))
       add_way(f, &to->ways.at[known++]);

@@ -48,11 +48,11 @@ struct emit_options {
   const char *columns; /* "name,output,macs"; NULL: the usual ones */
   const char *sort;    /* by that column, or NULL */
   int64_t top;         /* so many lines at most; 0: all */
-  const char *prefix; /* of C's names; NULL: the net's name */
-  bool right;           /* diagrams flow to the right */
-  enum tint tint;       /* what a diagram's fills tell */
-  unsigned char notes;  /* NOTE_*: figures in a diagram's boxes */
-  const char *links;    /* what leads to the folder of the sources, or NULL */
+  const char *prefix;  /* of C's names; NULL: the net's name */
+  bool right;          /* diagrams flow to the right */
+  enum tint tint;      /* what a diagram's fills tell */
+  unsigned char notes; /* NOTE_*: figures in a diagram's boxes */
+  const char *links;   /* what leads to the folder of the sources, or NULL */
   bool inlined; /* a picture in a page: links lead to its lines of source */
 };
 

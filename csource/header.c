@@ -125,8 +125,8 @@ static void find_peaks(struct header *h, struct peaks *p) {
 
 /* In 64 bits, whatever the type of `batch` is: 64 pictures take 6 GB. */
 static void put_line(struct header *h, const struct line *line) {
-  text_printf(h->out, "%lld + INT64_C(%lld) * (batch)",
-              (long long)line->base, (long long)line->each);
+  text_printf(h->out, "%lld + INT64_C(%lld) * (batch)", (long long)line->base,
+              (long long)line->each);
 }
 
 /* Only of the batches that were counted is anything known for sure. */

@@ -6,8 +6,7 @@ enum { LOOK_BACK = 256 }; /* shapes that are not written twice */
 static const struct code {
   const char *kernel, *reals;
 } codes[] = {
-#define OP(code, name, ins, most, numbers, reals, elementwise) \
-  {#name, reals},
+#define OP(code, name, ins, most, numbers, reals, elementwise) {#name, reals},
 #include "runtime/ops.def"
 #undef OP
 };

@@ -11,8 +11,7 @@
  * kernel is its code; the kernels themselves are the caller's to name. Returns
  * NULL, or why the runtime cannot run the net, and the way out.
  */
-const char *tables_make(const struct compiled *c,
-                        const struct program *program,
+const char *tables_make(const struct compiled *c, const struct program *program,
                         struct netrt_model *model);
 
 /* conv: what the kernel of an enum netrt_code is called. */

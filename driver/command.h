@@ -52,8 +52,8 @@ int complain_of_va(int status, const char *path, const char *help,
                    const char *format, va_list args);
 
 /* The same of a net that a device does not hold: EXIT_SOURCE. */
-int complain_of_fit(const char *path, const char *help, const char *format,
-                    ...) PRINTF_LIKE(3, 4);
+int complain_of_fit(const char *path, const char *help, const char *format, ...)
+    PRINTF_LIKE(3, 4);
 
 /* How they are written from now on. */
 void complain_as(enum netc_style style);

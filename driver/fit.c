@@ -61,8 +61,7 @@ static int say_step(struct netc *netc, const struct netc_verdict *v,
                     size_text(need, sizeof need, v->peak_bytes),
                     room_text(room, sizeof room, v->room_bytes));
   if (host)
-    complain_of_fit(file, ways,
-                    "a host's devices have %s there, and it has %s",
+    complain_of_fit(file, ways, "a host's devices have %s there, and it has %s",
                     size_text(need, sizeof need, v->host_bytes),
                     size_text(room, sizeof room, v->host_room_bytes));
   return EXIT_SOURCE;

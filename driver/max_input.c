@@ -74,8 +74,7 @@ static bool find_step(struct search *s, int64_t side) {
   for (s->step = 1; s->step <= MOST_STEP; s->step *= 2) {
     int64_t first = (side + s->step - 1) / s->step;
     int i = 0;
-    while (i < IN_A_ROW &&
-           try_side(s, (first + i) * s->step) != OUTCOME_ERROR)
+    while (i < IN_A_ROW && try_side(s, (first + i) * s->step) != OUTCOME_ERROR)
       i++;
     if (i == IN_A_ROW)
       return true;
@@ -128,8 +127,10 @@ static int64_t find_input(struct search *s) {
   }
   if (maps == 1)
     return side;
-  complain(EXIT_USAGE, "--max-input is for a net with one picture or clip as "
-                       "its input; this one has %d", maps);
+  complain(EXIT_USAGE,
+           "--max-input is for a net with one picture or clip as "
+           "its input; this one has %d",
+           maps);
   return 0;
 }
 
@@ -159,15 +160,17 @@ static int answer(struct search *s, int64_t side) {
     found = find_step(s, side);
   }
   if (!found)
-    return complain(EXIT_SOURCE, "this net compiles at %" PRId64
-                                 "x%" PRId64 " alone: no multiples of 1 to "
-                                 "%d near it do",
+    return complain(EXIT_SOURCE,
+                    "this net compiles at %" PRId64 "x%" PRId64
+                    " alone: no multiples of 1 to "
+                    "%d near it do",
                     side, side, MOST_STEP);
   int64_t largest = bisect(s, (side + s->step - 1) / s->step) * s->step;
   if (largest == 0)
-    return complain(EXIT_SOURCE, "no square input fits: %" PRId64
-                                 " sizes from %s to %s were tried, multiples "
-                                 "of %" PRId64,
+    return complain(EXIT_SOURCE,
+                    "no square input fits: %" PRId64
+                    " sizes from %s to %s were tried, multiples "
+                    "of %" PRId64,
                     s->tried, count_text(s->least).text,
                     count_text(s->most).text, s->step);
   /* The next one's bytes are those of its own trial. */

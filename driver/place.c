@@ -396,8 +396,7 @@ static int say_short(struct placing_run *run) {
   const char *file = run->options.files.at[0];
   int64_t more = p.peak_bytes - run->found.room_bytes;
   if (more > 0)
-    return complain_of_fit(file, help,
-                           "nothing fits: %s a device are missing",
+    return complain_of_fit(file, help, "nothing fits: %s a device are missing",
                            size_text(lack, sizeof lack, more));
   return complain_of_fit(file, help, "nothing fits: a host needs %s of memory",
                          size_text(lack, sizeof lack, p.host_bytes));

@@ -308,8 +308,10 @@ static int check_places(const struct request *r) {
   const char *weights = r->weights ? r->weights : "-";
   const char *path = r->path ? r->path : "-";
   if (output_same_file(source, path) || output_same_file(weights, path))
-    return complain(EXIT_USAGE, "%s would be replaced by what is made of it; "
-                                "give the output another name", path);
+    return complain(EXIT_USAGE,
+                    "%s would be replaced by what is made of it; "
+                    "give the output another name",
+                    path);
   if (output_same_file(source, weights))
     return complain(EXIT_USAGE, "two outputs go to %s; give each its own file",
                     source);

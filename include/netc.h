@@ -113,8 +113,7 @@ NETC_API enum netc_status netc_include(struct netc *netc, const char *folder);
  * chart "timeline.svg" and a line to the report of every load that follows;
  * up to eight.
  */
-NETC_API enum netc_status netc_compare(struct netc *netc,
-                                       const char *settings);
+NETC_API enum netc_status netc_compare(struct netc *netc, const char *settings);
 
 /*
  * Where texts come from, instead of files: for editors, services and
@@ -254,7 +253,7 @@ struct netc_options {
   const char *sort;    /* by that column, the largest first; or NULL */
   int64_t top;         /* so many lines at most; 0: all */
   bool colour;         /* the report is for a terminal */
-  const char *prefix; /* of the names in C; NULL: from the net's */
+  const char *prefix;  /* of the names in C; NULL: from the net's */
   bool predict;        /* its verdict is on prediction, not on training */
   enum netc_direction direction; /* of diagrams */
   enum netc_tint tint;           /* what their fills tell */
@@ -271,8 +270,7 @@ struct netc_column {
   bool sortable; /* netc_options.sort takes it */
 };
 
-NETC_API enum netc_status netc_column(size_t index,
-                                      struct netc_column *column);
+NETC_API enum netc_status netc_column(size_t index, struct netc_column *column);
 
 /*
  * Writes an output: "txt", "json", "csv", "md", "net", "dot", or one of the
@@ -450,7 +448,7 @@ struct netc_stage {
   int64_t parameter_bytes, gradient_bytes, optimizer_bytes, buffer_bytes;
   int64_t input_bytes, gathered_bytes, bucket_bytes;
   int64_t saved_bytes, temporary_bytes, peak_bytes;
-  int64_t in_flight_count; /* microbatches */
+  int64_t in_flight_count;             /* microbatches */
   int64_t master_bytes, average_bytes; /* parameters once more */
   int64_t deferred_bytes; /* for gradients of weights that are yet to come */
   int64_t host_bytes;     /* in the host's memory, beside peak_bytes */

@@ -134,11 +134,10 @@ static bool check_lora(const struct layer *layer) {
                       conv->lora.rank > 0))
     return false;
   if (conv->lora.dora && conv->groups > 1) {
-    struct diagnostic *d =
-        layer_fail(layer, DUPLICATE_ARGUMENT, "dora",
-                   "`dora` multiplies A by B, which %" PRId64
-                   " groups of outputs do not allow",
-                   conv->groups);
+    struct diagnostic *d = layer_fail(layer, DUPLICATE_ARGUMENT, "dora",
+                                      "`dora` multiplies A by B, which %" PRId64
+                                      " groups of outputs do not allow",
+                                      conv->groups);
     diag_help(d, "leave out `dora`, or `groups`");
     return false;
   }

@@ -90,15 +90,15 @@ static size_t times(struct tape *tape, const struct lora *lora,
                     const struct lora_site *site, size_t in) {
   double factor = lora->alpha != 0 ? lora->alpha / (double)lora->rank : 1;
   struct lowering does = {.opcode = DOES_SCALE, .real = {factor}};
-  return tape_run(
-      tape, &(struct operation){.name = "lora_scale",
-                                .does = &does,
-                                .in = &in,
-                                .in_count = 1,
-                                .out = site->steps[1].out,
-                                .kept = {extent_fixed(1, WIDTH_INDEX)},
-                                .elementwise = true,
-                                .by_channel = true});
+  return tape_run(tape,
+                  &(struct operation){.name = "lora_scale",
+                                      .does = &does,
+                                      .in = &in,
+                                      .in_count = 1,
+                                      .out = site->steps[1].out,
+                                      .kept = {extent_fixed(1, WIDTH_INDEX)},
+                                      .elementwise = true,
+                                      .by_channel = true});
 }
 
 /* a + b, as `a` lies; `held` is alive until then, if it is no operand. */
@@ -107,17 +107,16 @@ static size_t plus(struct tape *tape, const struct lora_site *site, size_t a,
   size_t in[3] = {a, b, held};
   struct strides out = tape_strides(tape, a);
   struct strides lies[2] = {out, tape_strides(tape, b)};
-  return tape_run(tape,
-                  &(struct operation){
-                      .name = "lora_add",
-                      .does = LOWERS(ADD, .in = lies, .out = &out),
-                      .in = in,
-                      .in_count = held == a || held == b ? 2 : 3,
-                      .held = held == a || held == b ? 0 : 1,
-                      .out = site->steps[1].out,
-                      .gradient = GRADIENT_SHARED,
-                      .elementwise = true,
-                      .by_channel = true});
+  return tape_run(
+      tape, &(struct operation){.name = "lora_add",
+                                .does = LOWERS(ADD, .in = lies, .out = &out),
+                                .in = in,
+                                .in_count = held == a || held == b ? 2 : 3,
+                                .held = held == a || held == b ? 0 : 1,
+                                .out = site->steps[1].out,
+                                .gradient = GRADIENT_SHARED,
+                                .elementwise = true,
+                                .by_channel = true});
 }
 
 /* dora: lengths of the outputs' weights, and what is made of them. */
@@ -168,16 +167,15 @@ static size_t factors_of(struct tape *tape, const struct lora_site *site,
 static size_t scaled(struct tape *tape, const struct lora_site *site, size_t in,
                      size_t factors) {
   size_t pair[2] = {in, factors};
-  return tape_run(tape,
-                  &(struct operation){.name = "dora_scale",
-                                      .in = pair,
-                                      .in_count = 2,
-                                      .out = site->steps[1].out,
-                                      .keeps = KEEPS_IN(0) | KEEPS_IN(1),
-                                      .spares = true,
-                                      .reduces = true,
-                                      .elementwise = true,
-                                      .by_channel = true});
+  return tape_run(tape, &(struct operation){.name = "dora_scale",
+                                            .in = pair,
+                                            .in_count = 2,
+                                            .out = site->steps[1].out,
+                                            .keeps = KEEPS_IN(0) | KEEPS_IN(1),
+                                            .spares = true,
+                                            .reduces = true,
+                                            .elementwise = true,
+                                            .by_channel = true});
 }
 
 /* W x: without the bias, or once more of what has been dropped. */

@@ -18,8 +18,7 @@ static struct diagnostic *report(struct scan *scan, const char *format, ...) {
 }
 
 static void stray_ascii(struct scan *scan, char c) {
-  struct diagnostic *d =
-      report(scan, "`%c` is not used in this language", c);
+  struct diagnostic *d = report(scan, "`%c` is not used in this language", c);
   if (c == '!' || c == '&' || c == '|')
     diag_help(d, "write `not`, `and`, `or`");
   else if (c == '^')
@@ -32,14 +31,12 @@ static void stray_ascii(struct scan *scan, char c) {
 static const struct {
   uint32_t first, last;
   const char *meant;
-} lookalikes[] = {{0xA0, 0xA0, " "},     {0xD7, 0xD7, "x"},
-                  {0x2000, 0x200A, " "}, {0x2010, 0x2015, "-"},
-                  {0x201C, 0x201F, "\""}, {0x202F, 0x202F, " "},
-                  {0x205F, 0x205F, " "}, {0x2212, 0x2212, "-"},
-                  {0x3000, 0x3000, " "}, {0xFF08, 0xFF08, "("},
-                  {0xFF09, 0xFF09, ")"}, {0xFF0C, 0xFF0C, ","},
-                  {0xFF1A, 0xFF1A, ":"}, {0xFF1B, 0xFF1B, ";"},
-                  {0xFF1D, 0xFF1D, "="}};
+} lookalikes[] = {
+    {0xA0, 0xA0, " "},     {0xD7, 0xD7, "x"},      {0x2000, 0x200A, " "},
+    {0x2010, 0x2015, "-"}, {0x201C, 0x201F, "\""}, {0x202F, 0x202F, " "},
+    {0x205F, 0x205F, " "}, {0x2212, 0x2212, "-"},  {0x3000, 0x3000, " "},
+    {0xFF08, 0xFF08, "("}, {0xFF09, 0xFF09, ")"},  {0xFF0C, 0xFF0C, ","},
+    {0xFF1A, 0xFF1A, ":"}, {0xFF1B, 0xFF1B, ";"},  {0xFF1D, 0xFF1D, "="}};
 
 static const char *meant_by(uint32_t point) {
   for (size_t i = 0; i < sizeof lookalikes / sizeof *lookalikes; i++)

@@ -469,7 +469,7 @@ int scan_open(struct scan *scan, char bracket) {
   scan->open_at[scan->depth] = scan->begin;
   scan->open[scan->depth++] = subscript ? SUBSCRIPT : bracket;
   return subscript        ? TOKEN_SUBSCRIPT
-         : bracket == '('   ? TOKEN_PAREN
+         : bracket == '(' ? TOKEN_PAREN
          : bracket == '[' ? TOKEN_BRACKET
                           : TOKEN_BRACE;
 }

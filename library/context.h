@@ -36,9 +36,9 @@ struct load {
   VEC(struct unit) units;
   struct model model;
   struct expansion expansion;
-  struct compiled compiled;   /* .model is NULL if the source has errors */
-  struct layer_texts *layers; /* by node, once one is asked for */
-  struct weights *weights;    /* likewise: weights.c */
+  struct compiled compiled;      /* .model is NULL if the source has errors */
+  struct layer_texts *layers;    /* by node, once one is asked for */
+  struct weights *weights;       /* likewise: weights.c */
   struct operations *operations; /* likewise: operations.c */
   struct netc_diagnostic *diagnostics; /* likewise */
   const struct placed *placed;         /* likewise: place.c */
@@ -68,7 +68,7 @@ struct netc {
   struct arena arena; /* of what is configured */
   struct pairs settings, budgets, defines, inputs;
   VEC(struct slice) folders;
-  VEC(struct slice) compared; /* settings as on a `train` line */
+  VEC(struct slice) compared;      /* settings as on a `train` line */
   unsigned char level[SLUG_COUNT]; /* of diagnostics: enum severity */
   bool timeline;                   /* moments of a training step are wanted */
   bool check;                      /* only diagnostics are wanted */

@@ -95,8 +95,7 @@ static void both(struct v_device *d, int part) {
  * been.
  */
 static void run_v(struct v_device *d, int64_t stages, int64_t index) {
-  int64_t all =
-      max_i64(2 * stages - 1, min_i64(d->microbatches, 4 * stages));
+  int64_t all = max_i64(2 * stages - 1, min_i64(d->microbatches, 4 * stages));
   for (int64_t i = 0; i < 2 * (stages - index) - 1; i++)
     forward(d, 0);
   for (int64_t i = 0; i < index; i++) {

@@ -160,18 +160,16 @@ static void cut_stages(struct search *s, size_t stages, size_t *begins) {
 /* One more part of a device; gathered and temporary are there one by one. */
 static void add_part(struct search *s, struct stage *to,
                      const struct stage *part) {
-  int64_t *sums[] = {&to->parameters, &to->gradients, &to->optimizer,
-                     &to->buffers,    &to->input,     &to->master,
-                     &to->averaged,   &to->buckets,   &to->activations,
-                     &to->workspace,  &to->host,      &to->in_flight,
-                     &to->values,     &to->trained,   &to->clip,
-                     &to->deferred};
-  const int64_t added[] = {part->parameters, part->gradients, part->optimizer,
-                           part->buffers,    part->input,     part->master,
-                           part->averaged,   part->buckets,   part->activations,
-                           part->workspace,  part->host,      part->in_flight,
-                           part->values,     part->trained,   part->clip,
-                           part->deferred};
+  int64_t *sums[] = {
+      &to->parameters,  &to->gradients, &to->optimizer, &to->buffers,
+      &to->input,       &to->master,    &to->averaged,  &to->buckets,
+      &to->activations, &to->workspace, &to->host,      &to->in_flight,
+      &to->values,      &to->trained,   &to->clip,      &to->deferred};
+  const int64_t added[] = {
+      part->parameters,  part->gradients, part->optimizer, part->buffers,
+      part->input,       part->master,    part->averaged,  part->buckets,
+      part->activations, part->workspace, part->host,      part->in_flight,
+      part->values,      part->trained,   part->clip,      part->deferred};
   for (size_t i = 0; i < sizeof sums / sizeof *sums; i++)
     *sums[i] = stage_sum(s, *sums[i], added[i]);
   to->gathered = max_i64(to->gathered, part->gathered);
@@ -203,8 +201,7 @@ static struct stage measure_parts(struct search *s, const size_t *begins,
   for (size_t k = 0; k < count; k++) {
     struct stage *part = &s->of_device[k];
     multiply(s, part, s->turns[k].kept);
-    part->deferred =
-        stage_product(s, s->turns[k].late_bytes, s->turns[k].late);
+    part->deferred = stage_product(s, s->turns[k].late_bytes, s->turns[k].late);
     add_part(s, &stage, part);
   }
   stage.nodes = s->of_device[0].nodes;

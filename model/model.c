@@ -37,8 +37,7 @@ const struct shape **model_layer_room(const struct model *model) {
                      sizeof(const struct shape *));
 }
 
-size_t model_params_alike(const struct model *model, size_t first,
-                          size_t end) {
+size_t model_params_alike(const struct model *model, size_t first, size_t end) {
   const struct model_param *a = &model->params.at[first], *b = a + 1;
   size_t count = 1;
   for (; first + count < end && !a->shared; count++, b++)

@@ -154,7 +154,7 @@ struct model {
   VEC(struct cost) costs;
   uint32_t *like;
   struct cost total;
-  struct cost predicted; /* without layers that only training runs */
+  struct cost predicted;        /* without layers that only training runs */
   VEC(struct node_turns) turns; /* after node_turns_find; apart, in order */
   VEC(struct node_warning) warnings; /* in the order of the nodes */
   const struct progress *progress;   /* told of long searches; or NULL */

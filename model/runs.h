@@ -36,7 +36,7 @@ struct runs {
   struct arena *arena;
   const struct tape_known *tape; /* of the first step that was traced */
   VEC(struct known_cuts) cuts;
-  struct ran *at;            /* in `room` places, a power of two */
+  struct ran *at; /* in `room` places, a power of two */
   size_t count, room;
 };
 

@@ -27,9 +27,9 @@ enum optimizer {
 #define UPDATES(choice)                                         \
   choice(UPDATE_FOREACH, "foreach") choice(UPDATE_LOOP, "loop") \
       choice(UPDATE_FUSED, "fused")
-#define CLIPS(choice)                                                   \
-  choice(CLIP_OFF, "off") choice(CLIP_ON, "on")                         \
-      choice(CLIP_FOREACH, "foreach") choice(CLIP_LOOP, "loop")         \
+#define CLIPS(choice)                                           \
+  choice(CLIP_OFF, "off") choice(CLIP_ON, "on")                 \
+      choice(CLIP_FOREACH, "foreach") choice(CLIP_LOOP, "loop") \
           choice(CLIP_FUSED, "fused") choice(CLIP_DOUBLE, "double")
 #define LOSSES(choice)                                                  \
   choice(LOSS_NONE, "none") choice(LOSS_SUM, "sum")                     \
@@ -39,11 +39,10 @@ enum optimizer {
 #define RULES(choice) choice(RULE_OPTIMIZER, "optimizer") choice(RULE_X3, "x3")
 #define PIPELINES(choice)                                                 \
   choice(PIPELINE_PIPEDREAM, "pipedream") choice(PIPELINE_GPIPE, "gpipe") \
-      choice(PIPELINE_ZB_H1, "zb_h1") choice(PIPELINE_ZB_H2, "zb_h2") \
+      choice(PIPELINE_ZB_H1, "zb_h1") choice(PIPELINE_ZB_H2, "zb_h2")     \
           choice(PIPELINE_ZB_V, "zb_v")
-#define SAVED(choice)                                 \
-  choice(SAVED_I8, "i8") choice(SAVED_I4, "i4")       \
-      choice(SAVED_I2, "i2")
+#define SAVED(choice) \
+  choice(SAVED_I8, "i8") choice(SAVED_I4, "i4") choice(SAVED_I2, "i2")
 /* In the order of enum tape_norms. */
 #define NORMS " plain fused efficient"
 #define UNITS(choice) choice(UNIT_BLOCK, "block") choice(UNIT_LAYER, "layer")
@@ -124,7 +123,7 @@ struct settings {
   struct span train_spans[TRAIN_COUNT], infer_spans[INFER_COUNT];
   struct span budget_spans[BUDGET_COUNT];
   uint64_t budget_given; /* rows of budget_specs, as bits */
-  bool trains; /* the source or the user spoke of training */
+  bool trains;           /* the source or the user spoke of training */
 };
 
 extern const struct arg_spec train_specs[];

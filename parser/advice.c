@@ -330,8 +330,8 @@ static bool blanks(struct advice *a) {
     return false;
   const char *start = a->before.at + strlen("input");
   struct slice end = to_line_end(a->line);
-  struct slice rest = trim(
-      (struct slice){start, (size_t)(end.at + end.length - start)});
+  struct slice rest =
+      trim((struct slice){start, (size_t)(end.at + end.length - start)});
   struct text text = text_new(a->p->arena);
   while (rest.length) {
     struct slice size = first_word(rest);
@@ -522,10 +522,10 @@ static bool by_token(struct advice *a) {
 }
 
 static bool (*const rules[])(struct advice *) = {
-    comment,    call,     empty_call, dotted,         net_name, before_body,
-    range,      tuple,    blanks,     assignment,     bracket,  string,
-    percent,    else_if,  sum_of_tensors, operands,   file_end, keyword,
-    by_token};
+    comment,     call,     empty_call, dotted,  net_name,
+    before_body, range,    tuple,      blanks,  assignment,
+    bracket,     string,   percent,    else_if, sum_of_tensors,
+    operands,    file_end, keyword,    by_token};
 
 void advice_give(struct parser *p, struct diagnostic *d, enum token found,
                  struct span span) {

@@ -70,20 +70,19 @@ struct expr *build_call(struct parser *p, struct slice name, struct expr *items,
 /* left[index], left.name */
 struct expr *build_index(struct parser *p, struct expr *left,
                          struct expr *index, struct span span);
-struct expr *build_path(struct parser *p, struct expr *left,
-                        struct slice name, struct span span);
+struct expr *build_path(struct parser *p, struct expr *left, struct slice name,
+                        struct span span);
 
 /* low..high, and a step behind the word `step`. */
-struct expr *build_range(struct parser *p, struct expr *low,
-                         struct expr *high, struct expr *step);
+struct expr *build_range(struct parser *p, struct expr *low, struct expr *high,
+                         struct expr *step);
 
 /* The step behind a word: NULL, and reported, if that is not `step`. */
-struct expr *build_step(struct parser *p, struct named word,
-                        struct expr *step);
+struct expr *build_step(struct parser *p, struct named word, struct expr *step);
 
 /* key=value in a call. */
-struct expr *build_keyed(struct parser *p, struct named key,
-                         struct expr *value, struct span span);
+struct expr *build_keyed(struct parser *p, struct named key, struct expr *value,
+                         struct span span);
 
 /* `left` joined to `right` by x; both may be lists already. */
 struct expr *build_dims(struct parser *p, struct expr *left,
@@ -107,8 +106,8 @@ struct stmt *build_reference(struct parser *p, enum stmt_kind kind,
                              struct expr *label, struct span span);
 struct stmt *build_label(struct parser *p, struct stmt *stmt,
                          const struct new_label *label);
-struct stmt *build_mark(struct parser *p, struct stmt *stmt,
-                        struct expr *sizes, struct span span);
+struct stmt *build_mark(struct parser *p, struct stmt *stmt, struct expr *sizes,
+                        struct span span);
 /* `error "depth is {depth}"`; NULL, and reported, if it is no message. */
 struct stmt *build_message(struct parser *p, struct named word,
                            struct span string, struct span span);

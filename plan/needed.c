@@ -127,10 +127,8 @@ static void add_reads(struct network *n, const size_t *maker, size_t index) {
 static int64_t least_alive(const struct task_graph *graph, const size_t *maker,
                            size_t index, struct arena *arena) {
   size_t nodes = graph->tasks.count + graph->tensors.count;
-  struct network n = {.graph = graph,
-                      .arena = arena,
-                      .source = nodes,
-                      .sink = nodes + 1};
+  struct network n = {
+      .graph = graph, .arena = arena, .source = nodes, .sink = nodes + 1};
   n.task_node = arena_alloc(arena, graph->tasks.count + 1, sizeof(size_t));
   n.first = arena_alloc(arena, nodes + 2, sizeof *n.first);
   n.by = arena_alloc(arena, nodes + 2, sizeof *n.by);

@@ -148,9 +148,8 @@ static int32_t find_section(const struct plan_state *s,
  * Down from a section to where no neighbour is lower: sections of one floor.
  * Who can be placed there lies below all others that live with it.
  */
-static struct plan_valley find_valley(struct plan_state *s,
-                                      struct plan_group group,
-                                      int32_t section) {
+static struct plan_valley
+find_valley(struct plan_state *s, struct plan_group group, int32_t section) {
   struct plan_valley valley = {.place = PLAN_FAR};
   while (s->floor[section] < valley.place) {
     const struct plan_item *item =

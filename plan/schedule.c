@@ -101,8 +101,8 @@ int64_t task_adds(const struct task_graph *graph,
                   const struct plan_task *task) {
   int64_t made = 0, over = 0;
   for (int i = 0; i < task->made_count; i++)
-    made += graph->tensors.at[graph->makes.at[task->first_made + (size_t)i]]
-                .bytes;
+    made +=
+        graph->tensors.at[graph->makes.at[task->first_made + (size_t)i]].bytes;
   for (int i = 0; i < task->read_count; i++) {
     const struct plan_tensor *read =
         &graph->tensors.at[graph->reads.at[task->first_read + (size_t)i]];
@@ -119,9 +119,8 @@ static int64_t largest_task(const struct task_graph *graph) {
     const struct plan_task *task = &graph->tasks.at[i];
     int64_t need = task_adds(graph, task);
     for (int k = 0; k < task->read_count; k++)
-      need +=
-          graph->tensors.at[graph->reads.at[task->first_read + (size_t)k]]
-              .bytes;
+      need += graph->tensors.at[graph->reads.at[task->first_read + (size_t)k]]
+                  .bytes;
     largest = max_i64(largest, need);
   }
   return largest;
@@ -259,8 +258,8 @@ void schedule_find(struct task_graph *graph, struct schedule *schedule) {
   schedule->peak = schedule->source_peak;
   int64_t least = largest_task(graph);
   if (graph->tasks.count && schedule->peak > least)
-    least = max_i64(
-        least, task_needs(graph, find_makers(graph), schedule->peak_at));
+    least = max_i64(least,
+                    task_needs(graph, find_makers(graph), schedule->peak_at));
   schedule->exact = schedule->peak <= least;
   if (schedule->peak - least <= schedule->peak / LEAST_GAIN)
     return;

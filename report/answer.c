@@ -52,8 +52,8 @@ static void put_ways(struct answer *a) {
     grid_put_row(a->out, &grid, i);
 }
 
-void answer_put_taken(struct text *out, enum text_units units,
-                      int64_t device, int64_t taken, int64_t reserve) {
+void answer_put_taken(struct text *out, enum text_units units, int64_t device,
+                      int64_t taken, int64_t reserve) {
   bool all = taken > device; /* nothing is left to reserve */
   if (taken) {
     text_put(out, all ? ", less than the framework's own "

@@ -28,8 +28,8 @@ int answer_lines(const struct compiled *c, const struct emit_options *options,
  * MiB and 1.45 GiB are a reserve", or ", less than the framework's own 408.12
  * MiB".
  */
-void answer_put_taken(struct text *out, enum text_units units,
-                      int64_t device, int64_t taken, int64_t reserve);
+void answer_put_taken(struct text *out, enum text_units units, int64_t device,
+                      int64_t taken, int64_t reserve);
 
 void answer_put(const struct compiled *c, const struct emit_options *options,
                 struct text *out);

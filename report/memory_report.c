@@ -114,9 +114,8 @@ static void put_checkpoints(struct section *b) {
   const struct memory *m = &b->c->memory;
   int64_t macs = b->c->model->total.macs;
   if (b->c->settings->train.checkpoint == CHECKPOINT_AUTO && !m->ranges.count)
-    text_put(&b->line, fit_holds(&m->fit)
-                           ? "  checkpoints: none are needed"
-                           : "  checkpoints: none make it fit");
+    text_put(&b->line, fit_holds(&m->fit) ? "  checkpoints: none are needed"
+                                          : "  checkpoints: none make it fit");
   end_line(b);
   bool cores = b->c->settings->train.checkpoint == CHECKPOINT_SELECTIVE;
   if (!m->ranges.count && !(cores && m->extra_macs))

@@ -14,7 +14,7 @@
 
 /* The size of an axis of an operand. */
 static int64_t port_dim(const struct netrt_model *model,
-                 const struct netrt_operand *operand, int axis) {
+                        const struct netrt_operand *operand, int axis) {
   return model->numbers[operand->shape + (uint32_t)axis];
 }
 

@@ -47,9 +47,8 @@ static int netrt_reference_reduce(const struct netrt *net,
   views[1].rank = views[0].rank; /* the axes that stay come first */
   netrt_walk_open_outer(&walk, views, 2, 0);
   do
-    netrt_floats(&views[0])[walk.offset[0]] =
-        over_places(&in, views[0].rank, netrt_floats(&in) + walk.offset[1],
-                    mode);
+    netrt_floats(&views[0])[walk.offset[0]] = over_places(
+        &in, views[0].rank, netrt_floats(&in) + walk.offset[1], mode);
   while (netrt_walk_next(&walk));
   return NETRT_OK;
 }

@@ -23,10 +23,9 @@ struct symbol *scope_declare(struct expander *e, enum symbol_kind kind,
 
 void expand_declare_label(struct expander *e, const struct stmt *stmt,
                           struct slice label, struct span span, int64_t first) {
-  struct symbol *symbol =
-      stmt->ends->label_indices
-          ? label_declare(e, stmt->ends->label, label, span)
-          : scope_declare(e, SYMBOL_LABEL, label, span);
+  struct symbol *symbol = stmt->ends->label_indices
+                              ? label_declare(e, stmt->ends->label, label, span)
+                              : scope_declare(e, SYMBOL_LABEL, label, span);
   if (!symbol || symbol->kind != SYMBOL_LABEL)
     return;
   symbol->stmt = stmt;
@@ -108,10 +107,9 @@ static bool can_repeat(struct expander *e, const struct stmt *stmt,
   if (symbol->node == NO_NODE)
     return false;
   if (!symbol->stmt) {
-    struct diagnostic *d =
-        report(e, UNKNOWN_LABEL, stmt->name_span,
-               "`again` needs a label, and `%.*s` is a path",
-               SLICE_ARG(stmt->name));
+    struct diagnostic *d = report(e, UNKNOWN_LABEL, stmt->name_span,
+                                  "`again` needs a label, and `%.*s` is a path",
+                                  SLICE_ARG(stmt->name));
     diag_help(d, "write a label in front of the layer: `shared[1]: conv ...` "
                  "is seen in all of its def or file");
     return false;

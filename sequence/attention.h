@@ -16,8 +16,8 @@ enum attention_adapted { LORA_QV = 1, LORA_QKV, LORA_QKVO };
 
 struct attention {
   int64_t heads;
-  int64_t kv;  /* heads of keys and values; 0: as many as heads */
-  int64_t dim; /* features of a head; 0: channels / heads */
+  int64_t kv;     /* heads of keys and values; 0: as many as heads */
+  int64_t dim;    /* features of a head; 0: channels / heads */
   int64_t rotary; /* features that rope turns; 0: all of a head */
   struct rope_rule turns;
   int64_t window;

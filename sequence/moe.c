@@ -183,10 +183,9 @@ static void begin(const struct layer *layer, struct tape *tape, size_t x) {
   int64_t chosen = size_product(tokens, moe->top);
   struct expert_turn *turn = tape->turn;
   turn->weights = choose(moe, tape, x, tokens);
-  turn->sum =
-      tape_run(tape, &(struct operation){.name = "zeros",
-                                         .does = LOWERS(UNKNOWN, 0),
-                                         .out = turn->out});
+  turn->sum = tape_run(tape, &(struct operation){.name = "zeros",
+                                                 .does = LOWERS(UNKNOWN, 0),
+                                                 .out = turn->out});
   turn->mask =
       tape_run(tape, &(struct operation){
                          .name = "mask",

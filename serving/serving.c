@@ -170,14 +170,14 @@ static bool scale_all(struct serving *s) {
   tape->extents.count = s->recorded; /* without those of the last simulation */
   for (size_t i = 0; i < tape->values.count; i++) {
     struct tape_value *value = &tape->values.at[i];
-    value->extent = scaled(s, tape->storages.at[value->storage].node,
-                           !s->after || s->values_after[i], s->values[i],
-                           &fits);
+    value->extent =
+        scaled(s, tape->storages.at[value->storage].node,
+               !s->after || s->values_after[i], s->values[i], &fits);
   }
   for (size_t i = 0; i < tape->storages.count; i++)
     tape->storages.at[i].extent =
-        scaled(s, tape->storages.at[i].node,
-               !s->after || s->storages_after[i], s->storages[i], &fits);
+        scaled(s, tape->storages.at[i].node, !s->after || s->storages_after[i],
+               s->storages[i], &fits);
   for (size_t i = 0; i < tape->ops.count; i++) {
     bool after = !s->after || s->values_after[tape->ops.at[i].first_out];
     for (int k = 0; k < EXTENTS; k++)

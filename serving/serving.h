@@ -42,8 +42,8 @@ struct serving {
   int64_t devices;
   VEC(struct served_layer) layers;
   struct weight_roles roles;
-  int64_t words;   /* positions of the net's input of words */
-  bool *after;     /* by node: it comes from the words; NULL: all do */
+  int64_t words; /* positions of the net's input of words */
+  bool *after;   /* by node: it comes from the words; NULL: all do */
   bool *values_after, *storages_after; /* likewise */
   int64_t head;    /* the node whose results are the scores, or behind all */
   int64_t weights; /* with buffers, on one device: bytes */
@@ -51,9 +51,9 @@ struct serving {
   /* As they were traced: those of operations, places of the tape's. */
   struct extent *extents;
   uint32_t *values, *storages;
-  size_t recorded; /* the tape's extents then */
-  struct op_facts **facts;                    /* by operation: its own */
-  struct served_step last;                    /* that was simulated */
+  size_t recorded;         /* the tape's extents then */
+  struct op_facts **facts; /* by operation: its own */
+  struct served_step last; /* that was simulated */
   struct known_step known[KNOWN_STEPS];
 };
 

@@ -47,9 +47,9 @@ struct held_gradient {
 
 /* Turns that are not all run, and what was in front of the one at hand. */
 struct skip {
-  struct tape_turns turns; /* as many as there are in the part that runs */
-  size_t turn;             /* backward: the one at hand, or run */
-  struct held_gradient *held;       /* by value of a turn */
+  struct tape_turns turns;    /* as many as there are in the part that runs */
+  size_t turn;                /* backward: the one at hand, or run */
+  struct held_gradient *held; /* by value of a turn */
   struct moment now, peak;
   size_t peak_changes, changes, buffers;
   int64_t cached;
@@ -81,8 +81,8 @@ struct run {
   size_t leap_at;    /* leap_pass() comes next before this operation */
   struct left *left; /* as it was a turn before: leap.c */
   VEC(struct skip) skips;
-  size_t skip; /* that is next */
-  size_t due;  /* the operation where it has to be asked */
+  size_t skip;   /* that is next */
+  size_t due;    /* the operation where it has to be asked */
   bool released; /* what the operation that runs backward kept */
 };
 

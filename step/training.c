@@ -191,10 +191,9 @@ static bool rounding_bytes(const struct step *step, struct training *t) {
     int64_t bytes;
     alike =
         step->packed ? 1 : model_params_alike(model, i, model->params.count);
-    if (!param->shared &&
-        (!step_param_bytes(step, i, param->count, &bytes) ||
-         !add_product_i64(allocation_rest(t->profile, bytes), (int64_t)alike,
-                          &t->rounding)))
+    if (!param->shared && (!step_param_bytes(step, i, param->count, &bytes) ||
+                           !add_product_i64(allocation_rest(t->profile, bytes),
+                                            (int64_t)alike, &t->rounding)))
       return false;
   }
   return true;

@@ -53,8 +53,7 @@ bool tape_same_lowered(const struct tape *tape, size_t a, size_t b) {
         tape->numbers.at[y->first_number + (size_t)i])
       return false;
   for (int i = 0; i < facts->in_count + x->weight_count + facts->out_count; i++)
-    if (!tape_same_strides(tape,
-                           tape->strides.at[x->first_strides + (size_t)i],
+    if (!tape_same_strides(tape, tape->strides.at[x->first_strides + (size_t)i],
                            tape->strides.at[y->first_strides + (size_t)i]))
       return false;
   return true;

@@ -154,8 +154,7 @@ const char *scratch(const char *name) {
            "rm -rf %s/tests/scratch/%s-%s && mkdir -p %s/tests/scratch/%s-%s",
            BUILD, PROGRAM, name, BUILD, PROGRAM, name);
   assert_int_equal(system(path), 0);
-  snprintf(path, sizeof path, "%s/tests/scratch/%s-%s", BUILD, PROGRAM,
-           name);
+  snprintf(path, sizeof path, "%s/tests/scratch/%s-%s", BUILD, PROGRAM, name);
   return path;
 }
 

@@ -100,8 +100,8 @@ static void a_net_that_does_not_fit_says_so_where_no_report_does(void **state) {
 
 static void budgets_of_the_command_line_are_checked(void **state) {
   (void)state;
-  expect(NETC " check examples/vgg16.net --budget params=138357544,macs=16G",
-         0, "", "");
+  expect(NETC " check examples/vgg16.net --budget params=138357544,macs=16G", 0,
+         "", "");
   expect(NETC " check examples/vgg16.net --budget params=138357543", 1, "",
          "over by 1");
   expect(NETC " check examples/resnet50.net examples/vgg16.net -Wno-huge-fc "
@@ -159,8 +159,8 @@ static void mistakes_have_a_way_out(void **state) {
          0, "# Line 8: `stide` of [convolutional] is not read; is `stride`",
          "");
   expect("printf '[net]\nheight=32\nwidth=32\nchannels=3\n"
-         "[convolutionl]\nsize=3\n' >" BUILD "/slip.cfg; " NETC
-         " import " BUILD "/slip.cfg",
+         "[convolutionl]\nsize=3\n' >" BUILD "/slip.cfg; " NETC " import " BUILD
+         "/slip.cfg",
          1, "", "did you mean [convolutional]?");
 }
 
@@ -168,10 +168,10 @@ static void mistakes_have_a_way_out(void **state) {
 static void hidden_characters_of_names_stay_out(void **state) {
   (void)state;
   static const char *const kinds[] = {
-      "txt",  "json", "csv",    "md",     "net",          "dot",
-      "svg",  "tex",  "mmd",    "html",   "py",           "header",
-      "c",    "onnx", "source", "volumes.svg", "timeline.svg", "arena.svg",
-      "bars.svg"};
+      "txt",         "json",         "csv",       "md",      "net",
+      "dot",         "svg",          "tex",       "mmd",     "html",
+      "py",          "header",       "c",         "onnx",    "source",
+      "volumes.svg", "timeline.svg", "arena.svg", "bars.svg"};
   const char *dir = scratch("hidden");
   char path[256], said[512];
   snprintf(path, sizeof path,

@@ -450,14 +450,14 @@ static void a_signal_leaves_nothing_behind(void **state) {
   static const char *const signals[] = {"INT", "TERM", "HUP"};
   for (size_t i = 0; i < 3; i++) {
     const char *dir = scratch("signal");
-    struct run r = run(
-        "cd %s && mkfifo pipe && echo old >x.json && set -m; "
-        "env --default-signal=INT timeout 20 " NETC_PATH
-        " $OLDPWD/examples/unet.net -o x.json --emit=csv=pipe 2>log & "
-        "for i in 1 2 3 4 5 6 7 8 9 10; do ls | grep -q 'json\\.' && "
-        "break; sleep 0.2; done; ls | wc -l; kill -s %s -- -$!; wait $!; "
-        "test $? -gt 128 && echo gone; ls; cat x.json",
-        dir, signals[i]);
+    struct run r =
+        run("cd %s && mkfifo pipe && echo old >x.json && set -m; "
+            "env --default-signal=INT timeout 20 " NETC_PATH
+            " $OLDPWD/examples/unet.net -o x.json --emit=csv=pipe 2>log & "
+            "for i in 1 2 3 4 5 6 7 8 9 10; do ls | grep -q 'json\\.' && "
+            "break; sleep 0.2; done; ls | wc -l; kill -s %s -- -$!; wait $!; "
+            "test $? -gt 128 && echo gone; ls; cat x.json",
+            dir, signals[i]);
     assert_string_equal(r.out, "4\ngone\nlog\npipe\nx.json\nold\n");
     run_free(&r);
   }

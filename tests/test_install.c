@@ -115,13 +115,14 @@ static void a_shared_object_takes_the_archive(void **state) {
   (void)state;
   const char *dir = scratch("consumer-so");
   write_in(dir, "plugin.c",
-      "#include <netc.h>\nint layers(const char *text, unsigned long n);\n"
-      "int layers(const char *text, unsigned long n) {\n"
-      "  struct netc *c = netc_open(0, 0);\n"
-      "  netc_load_text(c, \"t\", text, n);\n"
-      "  int count = (int)netc_layer_count(c);\n  netc_close(c);\n"
-      "  return count;\n}\n");
-  write_in(dir, "main.c",
+           "#include <netc.h>\nint layers(const char *text, unsigned long n);\n"
+           "int layers(const char *text, unsigned long n) {\n"
+           "  struct netc *c = netc_open(0, 0);\n"
+           "  netc_load_text(c, \"t\", text, n);\n"
+           "  int count = (int)netc_layer_count(c);\n  netc_close(c);\n"
+           "  return count;\n}\n");
+  write_in(
+      dir, "main.c",
       "#include <stdio.h>\nint layers(const char *text, unsigned long n);\n"
       "int main(void) { printf(\"%d\\n\", layers(\"input 4\\nfc 2\\n\", 13)); "
       "}\n");
@@ -138,21 +139,21 @@ static void python_loads_the_shared_library(void **state) {
   if (!on_path("python3"))
     skip();
   write_in(dir, "p.py",
-      "import ctypes as c, sys\n"
-      "n = c.CDLL(sys.argv[1])\n"
-      "n.netc_open.restype = c.c_void_p\n"
-      "n.netc_version.restype = c.c_char_p\n"
-      "class Totals(c.Structure):\n"
-      "    _fields_ = [('size', c.c_size_t), ('params', c.c_int64),\n"
-      "                ('trainable', c.c_int64), ('buffers', c.c_int64),\n"
-      "                ('macs', c.c_int64)]\n"
-      "h = c.c_void_p(n.netc_open(None, None))\n"
-      "t = b'input 4\\nfc 2\\n'\n"
-      "assert n.netc_load_text(h, b't', t, c.c_size_t(len(t))) == 0\n"
-      "totals = Totals(c.sizeof(Totals))\n"
-      "assert n.netc_totals(h, c.byref(totals)) == 0\n"
-      "print(totals.params, totals.macs)\n"
-      "n.netc_close(h)\n");
+           "import ctypes as c, sys\n"
+           "n = c.CDLL(sys.argv[1])\n"
+           "n.netc_open.restype = c.c_void_p\n"
+           "n.netc_version.restype = c.c_char_p\n"
+           "class Totals(c.Structure):\n"
+           "    _fields_ = [('size', c.c_size_t), ('params', c.c_int64),\n"
+           "                ('trainable', c.c_int64), ('buffers', c.c_int64),\n"
+           "                ('macs', c.c_int64)]\n"
+           "h = c.c_void_p(n.netc_open(None, None))\n"
+           "t = b'input 4\\nfc 2\\n'\n"
+           "assert n.netc_load_text(h, b't', t, c.c_size_t(len(t))) == 0\n"
+           "totals = Totals(c.sizeof(Totals))\n"
+           "assert n.netc_totals(h, c.byref(totals)) == 0\n"
+           "print(totals.params, totals.macs)\n"
+           "n.netc_close(h)\n");
   expect_run(
       run("cd %s && python3 p.py %s/opt/lib/here/libnetc.so.0", dir, root),
       "10 8\n");
@@ -164,16 +165,17 @@ static void cmake_finds_the_package_and_follows_dependencies(void **state) {
   if (!on_path("cmake") || !on_path("ninja"))
     skip();
   write_in(dir, "CMakeLists.txt",
-      "cmake_minimum_required(VERSION 3.20)\nproject(consumer C)\n"
-      "find_package(netc 0.2 REQUIRED)\n"
-      "netc_generate(model SOURCE nets/model.net REPORT model.txt\n"
-      "  DIAGRAM model.dot OUTPUTS out/model.json HEADER model.h\n"
-      "  DEFINE width=3\n"
-      "  OPTIONS --batch 4)\n"
-      "add_executable(p p.c)\ntarget_link_libraries(p netc::netc model)\n"
-      "add_executable(q p.c)\ntarget_link_libraries(q netc::static)\n"
-      "add_executable(h h.c)\ntarget_link_libraries(h model)\n");
-  write_in(dir, "h.c",
+           "cmake_minimum_required(VERSION 3.20)\nproject(consumer C)\n"
+           "find_package(netc 0.2 REQUIRED)\n"
+           "netc_generate(model SOURCE nets/model.net REPORT model.txt\n"
+           "  DIAGRAM model.dot OUTPUTS out/model.json HEADER model.h\n"
+           "  DEFINE width=3\n"
+           "  OPTIONS --batch 4)\n"
+           "add_executable(p p.c)\ntarget_link_libraries(p netc::netc model)\n"
+           "add_executable(q p.c)\ntarget_link_libraries(q netc::static)\n"
+           "add_executable(h h.c)\ntarget_link_libraries(h model)\n");
+  write_in(
+      dir, "h.c",
       "#include <stdio.h>\n#include \"model.h\"\n"
       "int main(void) {\n  static unsigned char arena[MODEL_ARENA_BYTES];\n"
       "  printf(\"%d %d\\n\", MODEL_BATCH, (int)sizeof arena);\n"
@@ -182,7 +184,7 @@ static void cmake_finds_the_package_and_follows_dependencies(void **state) {
   struct run made = run("mkdir %s/nets", dir);
   run_free(&made);
   write_in(dir, "nets/model.net",
-      "use \"part.net\"\nparam width = 2\ninput 4\npart width\n");
+           "use \"part.net\"\nparam width = 2\ninput 4\npart width\n");
   write_in(dir, "nets/part.net", "def part(n) { fc n }\n");
   struct run r = run(
       "cd %s && cmake -S . -B b -G Ninja -Dnetc_DIR=%s/opt/lib/here/"
@@ -204,7 +206,8 @@ static void cmake_finds_the_package_and_follows_dependencies(void **state) {
 static void programs_run_a_net(void **state) {
   (void)state;
   const char *dir = scratch("consumer-runtime");
-  write_in(dir, "p.c",
+  write_in(
+      dir, "p.c",
       "#include <netrt.h>\n#include <stdio.h>\n#include \"m.h\"\n"
       "static NETRT_ALIGNED unsigned char arena[M_ARENA_BYTES];\n"
       "static const float weights[] = {1, 2, 3, 4, 5, 6, 7, 8, 9};\n"

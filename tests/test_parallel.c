@@ -533,8 +533,7 @@ static void check_v(int stages, int microbatches) {
     if (microbatches >= 2 * stages)
       assert_int_equal(passes, 2 * stages);
     if (i > 0)
-      assert_int_equal(stage(json, i, "saved_bytes"),
-                       passes * 4 * S * W * 13);
+      assert_int_equal(stage(json, i, "saved_bytes"), passes * 4 * S * W * 13);
     assert_int_equal(stage(json, i, "parameter_bytes"), 2 * 4 * 8 * W * W);
     snprintf(path, sizeof path, "training.parallel.stages.%d.parts", i);
     assert_int_equal(json_array_size(find(json, path)), 2);
@@ -580,8 +579,8 @@ static int64_t least_of_devices(int *cut, int at, int stages, int turns,
   int64_t least = INT64_MAX, most = 0;
   if (at == parts) {
     for (int d = 0; d < stages; d++)
-      most = larger(most, device_by_hand(cut, d, stages, turns, microbatches,
-                                         samples));
+      most = larger(
+          most, device_by_hand(cut, d, stages, turns, microbatches, samples));
     return most;
   }
   for (cut[at] = cut[at - 1] + 1; cut[at] <= LAYERS - (parts - at); cut[at]++) {
@@ -611,8 +610,7 @@ static void no_other_parts_load_a_device_less(void **state) {
         int at = (int)training(json, "parallel.most_loaded_stage");
         int64_t samples = training(json, "parallel.microbatch");
         int used = (int)((SAMPLES + samples - 1) / samples);
-        int64_t least =
-            least_of_devices(cut, 1, stages, turns, used, samples);
+        int64_t least = least_of_devices(cut, 1, stages, turns, used, samples);
         if (stage(json, at, "peak_bytes") != least)
           print_error("%s: %lld, not %lld\n", options,
                       (long long)stage(json, at, "peak_bytes"),

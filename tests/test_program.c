@@ -45,10 +45,9 @@ static void note_kinds(const struct load *load, bool *runs, bool *seen) {
  */
 static void every_layer_says_what_it_runs(void **state) {
   (void)state;
-  static const char *const others[] = {"identity", "dropout", "droppath",
-                                       "flatten",  "reshape", "permute",
-                                       "slice",    "split",   "crop",
-                                       "weight"};
+  static const char *const others[] = {
+      "identity", "dropout", "droppath", "flatten", "reshape",
+      "permute",  "slice",   "split",    "crop",    "weight"};
   bool runs[256] = {false}, seen[256] = {false};
   struct paths nets = find_paths("tests/golden/layers", ".net");
   for (size_t i = 0; i < nets.count; i++) {

@@ -46,9 +46,9 @@ static char *named_inside(char *block, char command[1024]) {
 }
 
 static void check_block(const char *page, char *block, const char *command) {
-  struct run r = run("PATH=%.*s:$PATH; %s",
-                     (int)(strrchr(NETC_PATH, '/') - NETC_PATH), NETC_PATH,
-                     command);
+  struct run r =
+      run("PATH=%.*s:$PATH; %s", (int)(strrchr(NETC_PATH, '/') - NETC_PATH),
+          NETC_PATH, command);
   char *said = malloc(strlen(r.err) + strlen(r.out) + 1);
   assert_non_null(said);
   strcpy(stpcpy(said, r.err), r.out);

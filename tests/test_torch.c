@@ -7,10 +7,9 @@
 #include "torch/form.h"
 
 /* Layers that netc has and PyTorch's form of which it does not know. */
-static const char *const without_form[] = {"local",   "unpool", "roialign",
-                                           "roipool", "unfold", "mla",
-                                           "moe",     "ssm",    "convlstm",
-                                           NULL};
+static const char *const without_form[] = {
+    "local", "unpool", "roialign", "roipool",  "unfold",
+    "mla",   "moe",    "ssm",      "convlstm", NULL};
 
 /* Arguments of others that are refused: "layer.argument". */
 static const char *const without_argument[] = {"conv.weights",

@@ -202,7 +202,7 @@ static void other_ways_of_clipping_follow_their_sources(void **state) {
     int64_t bytes;
   } ways[] = {
       {"clip=foreach", 3 * 512 + 1536 + 512}, /* 2 x 16 chunks */
-      {"clip=loop", 4 * 512}, /* the numbers */
+      {"clip=loop", 4 * 512},                 /* the numbers */
       {"clip=fused", 1536 + 512},
       {"clip=double", 2 * 512 + 8 * 1024 * 1024},
       {"clip=on", 3 * 512 + 1536 + 512},
@@ -212,10 +212,10 @@ static void other_ways_of_clipping_follow_their_sources(void **state) {
   for (size_t i = 0; i < sizeof ways / sizeof *ways; i++)
     assert_int_equal(ask(net, ways[i].settings, "clip_bytes"), ways[i].bytes);
   int64_t before = ask(net, "optimizer=sgd update=fused", "step_peak_bytes");
-  assert_int_equal(ask(net, "optimizer=sgd update=fused clip=double",
-                       "step_peak_bytes") -
-                       before,
-                   2 * 512 + 8 * 1024 * 1024);
+  assert_int_equal(
+      ask(net, "optimizer=sgd update=fused clip=double", "step_peak_bytes") -
+          before,
+      2 * 512 + 8 * 1024 * 1024);
 }
 
 /* Attention: bytes of a block, as a difference of two depths */
@@ -387,10 +387,8 @@ static void the_choice_fits_and_no_even_split_is_cheaper(void **state) {
 #define BACK(c, to) "deconv " #c " 2x2 /2\nconcat " to "\n"
 static const char *const across[] = {
     "net across\ninput 32x32x8\nd1: ", /* then the blocks, and what follows */
-    (TWO(16) "pool 2x2\nd2: "),
-    (TWO(32) "pool 2x2\n"),
-    (TWO(64) BACK(32, "d2")),
-    (TWO(32) BACK(16, "d1")),
+    (TWO(16) "pool 2x2\nd2: "),        (TWO(32) "pool 2x2\n"),
+    (TWO(64) BACK(32, "d2")),          (TWO(32) BACK(16, "d1")),
     (TWO(16) "conv 2 1x1\n"),
 };
 
@@ -424,8 +422,7 @@ static void no_set_of_blocks_is_cheaper_than_the_choice(void **state) {
     snprintf(options, sizeof options,
              "batch=64 checkpoint=auto memory=%lld" CPU, (long long)memory);
     json_t *json = compile(write_across(0), options);
-    int64_t extra =
-        json_integer_value(find(json, "training.extra_mac_count"));
+    int64_t extra = json_integer_value(find(json, "training.extra_mac_count"));
     assert_true(training(json, "peak_bytes") <= memory);
     for (unsigned which = 0; which < 1 << BLOCKS; which++)
       if (peaks[which] <= memory && extra > macs[which])
