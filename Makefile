@@ -46,19 +46,21 @@ prefixes = -ffile-prefix-map=$(here)=. -ffile-prefix-map=$(CURDIR)=. \
 flags = $(strict) $(sanitize) $(paths) $(prefixes) -fvisibility=hidden -fPIC \
         $(CFLAGS)
 
-rooms := base plan lexer tape layers sequence foreign parser model binding sema lint step checkpoint memory placement \
-         codegen csource report serving scene pictures diagrams page torch library
-library := $(foreach room,$(rooms),$(wildcard $(src)$(room)/*.c))
-# The program's alone: files of tensors need jansson.
-readers := $(foreach room,import readers keras,$(filter-out %/absent.c, \
-             $(wildcard $(src)$(room)/*.c))) \
-           $(if $(filter 0,$(ONNX)),$(src)from_onnx/absent.c, \
-             $(filter-out %/absent.c,$(wildcard $(src)from_onnx/*.c) \
-               $(wildcard $(src)from_onnx_ops/*.c)))
-commands := $(foreach room,tensors driver run,$(wildcard $(src)$(room)/*.c)) \
-            $(if $(filter 0,$(IMPORT)),$(src)import/absent.c,$(readers)) \
-            $(if $(filter 0,$(ONNX)),$(src)onnx/absent.c, \
-              $(filter-out %/absent.c,$(wildcard $(src)onnx/*.c)))
+# Rooms of the library, from the ground up; then those that only the program
+# has: files of others need jansson, ONNX protobuf-c.
+rooms := base lexer layers parser sema memory codegen drawing library
+files = $(wildcard $(addprefix $(src),$(addsuffix /*.c,$(1) $(addsuffix /*,$(1)))))
+library := $(filter-out $(src)codegen/onnx/%,$(call files,$(rooms)))
+tensors := $(call files,import/tensors)
+readers := $(filter-out $(src)import/tensors/% %/absent.c \
+             $(if $(filter 0,$(ONNX)),$(src)import/onnx/%),$(call files,import)) \
+           $(if $(filter 0,$(ONNX)),$(src)import/onnx/absent.c)
+commands := $(tensors) \
+  $(filter-out $(if $(filter 0,$(IMPORT)),%/import.c,%/import_absent.c), \
+    $(call files,driver)) \
+  $(if $(filter 0,$(IMPORT)),,$(readers)) \
+  $(if $(filter 0,$(ONNX)),$(src)codegen/onnx/absent.c, \
+    $(filter-out %/absent.c,$(call files,codegen/onnx)))
 generated := scan.c grammar.c grammar.h pages.c web.c
 # Messages of ONNX: the program's alone, too.
 messages := $(if $(filter 0,$(ONNX)),,onnx.pb-c.c onnx.pb-c.h)
@@ -70,7 +72,7 @@ objects = $(call to_object,$(library)) \
 program_objects = $(call to_object,$(commands)) \
                   $(if $(messages),$(build)/obj/gen/onnx.pb-c.o)
 program_libs = -ljansson $(if $(messages),-lprotobuf-c) $(runtime_libs) -pthread
-tensor_objects = $(call to_object,$(wildcard $(src)tensors/*.c))
+tensor_objects = $(call to_object,$(tensors))
 runtime_objects = $(call to_object,$(runtime))
 
 MAKEFLAGS += --no-builtin-rules
@@ -112,7 +114,7 @@ $(gen)/pages.c: $(src)tools/pages.sh $(src)docs/words.md $(pages)
 	$(src)tools/pages.sh $(src)docs/words.md $(pages) >$@.tmp
 	mv $@.tmp $@
 
-web := $(src)page/page.css $(src)page/page.js
+web := $(src)drawing/page/page.css $(src)drawing/page/page.js
 $(gen)/web.c: $(src)tools/web.sh $(web)
 	@mkdir -p $(gen)
 	$(src)tools/web.sh $(web) >$@.tmp
@@ -181,15 +183,15 @@ $(build)/shared/netc: $(objects) $(program_objects) $(build)/libnetrt.a
 	@$(link) -o $@ $^ $(program_libs)
 
 # A header that is absent is named likewise, before the compiler does.
-$(build)/obj/tensors/safetensors.o: | jansson
+$(build)/obj/import/tensors/safetensors.o: | jansson
 jansson:
 	@echo '#include <jansson.h>' | $(CC) $(CFLAGS) -E -x c - >/dev/null 2>&1 \
 	  || { echo "netc needs jansson: apt-get install libjansson-dev" >&2; \
 	  exit 1; }
 
 ifneq ($(messages),)
-$(filter %/onnx.pb-c.o $(build)/obj/onnx/% $(build)/obj/from_onnx/% \
-  $(build)/obj/from_onnx_ops/%,$(program_objects)): | \
+$(filter %/onnx.pb-c.o $(build)/obj/codegen/onnx/% $(build)/obj/import/onnx/%, \
+  $(program_objects)): | \
   protobuf-c $(gen)/onnx.pb-c.h
 endif
 protobuf-c:
@@ -352,30 +354,30 @@ valgrind: $(build)/shared/netc
 portable: $(library) $(addprefix $(gen)/,$(filter %.c,$(generated)))
 	@cd $(here) && tools/portable.sh $(abspath $(gen)) $^
 
-# Speed, as ratios; the figures in bench/README.md come from here.
-$(build)/bench/json_reference: $(src)bench/json_reference.c
+# Speed, as ratios; the figures in tools/bench/README.md come from here.
+$(build)/bench/json_reference: $(src)tools/bench/json_reference.c
 	@mkdir -p $(@D)
 	$(CC) -std=c11 $(CFLAGS) -o $@ $< -ljansson
 
-$(build)/bench/planner: $(src)bench/planner.c $(objects)
+$(build)/bench/planner: $(src)tools/bench/planner.c $(objects)
 	@mkdir -p $(@D)
 	$(CC) $(flags) -o $@ $< $(objects) -lm
 
-$(build)/bench/bare.c: $(src)bench/bare.sh $(src)lexer/scan.l
+$(build)/bench/bare.c: $(src)tools/bench/bare.sh $(src)lexer/scan.l
 	@mkdir -p $(@D)
 	$^ >$(@:.c=.l)
 	flex -o $@ $(@:.c=.l)
 
-$(build)/bench/parse: $(src)bench/parse.c $(build)/bench/bare.c $(objects)
+$(build)/bench/parse: $(src)tools/bench/parse.c $(build)/bench/bare.c $(objects)
 	$(CC) $(filter-out -W% -std=c11,$(flags)) -o $@ $^ -lm
 
-$(build)/bench/kernels: $(src)bench/kernels.c $(build)/libnetrt.a
+$(build)/bench/kernels: $(src)tools/bench/kernels.c $(build)/libnetrt.a
 	@mkdir -p $(@D)
 	$(CC) $(flags) -o $@ $^ $(runtime_libs)
 
 # The runtime beside PyTorch and onnxruntime: docs/performance.md.
 bench-runtime: $(build)/netc $(build)/libnetrt.a $(build)/bench/kernels
-	@NETRT_LIBS="$(runtime_libs)" bench/runtime.py $(build)
+	@NETRT_LIBS="$(runtime_libs)" tools/bench/runtime.py $(build)
 
 tables := tests/data/planner
 planned := $(filter-out %/LOWER_BOUNDS.csv,$(wildcard $(tables)/cnn/*.csv)) \
@@ -390,10 +392,10 @@ lucky := $(addsuffix @1048576,$(wildcard $(tables)/minimalloc/?.*.csv)) \
 
 bench: $(build)/netc $(build)/bench/json_reference $(build)/bench/planner \
        $(build)/bench/parse
-	@bench/run.sh $(build)/netc $(build)/bench/json_reference
+	@tools/bench/run.sh $(build)/netc $(build)/bench/json_reference
 	@$(build)/bench/parse 40 examples/zoo/*.net
-	@bench/zoo.sh $(build)/netc
-	@bench/scale.sh $(build)/netc
+	@tools/bench/zoo.sh $(build)/netc
+	@tools/bench/scale.sh $(build)/netc
 	@$(build)/bench/planner $(planned)
 	@$(build)/bench/planner seeds $(lucky)
 
@@ -413,8 +415,8 @@ fuzz: $(library) $(addprefix $(gen)/,$(filter %.c,$(generated)))
 # The same for files of other frameworks. READER=Keras is for one of them;
 # else the first byte of what is tried chooses.
 READER =
-importers := $(filter-out %/command.c %/weights.c,$(readers)) \
-             $(if $(messages),$(src)onnx/layout.c)
+importers := $(filter-out %/weights.c,$(readers)) \
+             $(if $(messages),$(src)codegen/onnx/layout.c)
 fuzz_sources := tests/fuzz_import.c $(if $(messages),tests/fuzz_onnx.c) \
                 $(library:$(src)%=%) $(importers:$(src)%=%)
 fuzz_objects := $(patsubst %.c,$(build)/fuzz/obj/%.o,$(fuzz_sources)) \
@@ -449,7 +451,7 @@ cover:
 	@cd build/cover && for data in $$(find . -name '*.gcda' | \
 	  grep -v /gen/); do gcov -n -o $$(dirname $$data) $$data; done \
 	  2>/dev/null | awk -F"[':% ]+" '/^File/ { file = $$2 } \
-	    /^Lines/ && file ~ /^($(subst $(empty) ,|,$(rooms))|driver|run|import|readers|keras|from_onnx|from_onnx_ops)/ \
+	    /^Lines/ && file ~ /^($(subst $(empty) ,|,$(rooms))|import|driver)/ \
 	    { printf "%6.1f %% of %5d  %s\n", $$3, $$5, file; \
 	      all += $$5; hit += $$3 * $$5 / 100; file = "" } \
 	    END { printf "%6.1f %% of %5d  all\n", 100 * hit / all, all }' | sort

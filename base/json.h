@@ -6,7 +6,7 @@
 
 /*
  * jansson would build every object in memory first: measured on a report of
- * a million layers (bench/README.md), that is what this one avoids. The
+ * a million layers (tools/bench/README.md), that is what this one avoids. The
  * tests read its output back with jansson.
  */
 struct json {

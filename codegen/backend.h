@@ -3,7 +3,7 @@
 #define NETC_CODEGEN_BACKEND_H
 
 #include "base/diag.h"
-#include "model/cost.h"
+#include "sema/model/cost.h"
 #include "sema/expand.h"
 #include "memory/memory.h"
 

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "driver/output.h"
-#include "tensors/safetensors.h"
+#include "import/tensors/safetensors.h"
 
 /* The tensor as a prediction reads it, which knows what flattening turns. */
 static bool find_tensor(struct netc *netc, size_t weight,

@@ -5,7 +5,7 @@
 #include <stddef.h>
 
 #include "base/diag.h"
-#include "tape/tape.h"
+#include "layers/tape/tape.h"
 
 /* Arguments. The binder fills a struct of the layer's own from these rows. */
 

@@ -4,11 +4,11 @@
 #include "base/suggest.h"
 #include "library/context.h"
 #include "library/budget.h"
-#include "lint/lint.h"
+#include "sema/lint/lint.h"
 #include "base/shown.h"
-#include "model/degrees.h"
-#include "model/node_turns.h"
-#include "serving/serving.h"
+#include "sema/model/degrees.h"
+#include "sema/model/node_turns.h"
+#include "memory/serving/serving.h"
 
 /* The file's name without folders and suffix, and without what hides. */
 static struct slice stem(struct arena *arena, struct slice path) {

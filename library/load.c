@@ -3,7 +3,7 @@
 
 #include "base/suggest.h"
 #include "parser/parse.h"
-#include "binding/hint.h"
+#include "sema/binding/hint.h"
 
 /* Opening and closing */
 

@@ -1,7 +1,7 @@
 /* What training and prediction take, as structs. */
 #include "library/context.h"
 #include "memory/predict.h"
-#include "serving/serving.h"
+#include "memory/serving/serving.h"
 
 static const struct memory *memory_of(const struct netc *netc) {
   bool whole = netc->load && netc->load->compiled.model;

@@ -1,7 +1,7 @@
 /* What the layers compute: the tape of a prediction, as data. */
-#include "csource/tables.h"
+#include "codegen/c/tables.h"
 #include "library/context.h"
-#include "step/trace.h"
+#include "memory/step/trace.h"
 
 struct operations {
   VEC(struct netc_operation) all;

@@ -4,7 +4,7 @@
 #include "base/check.h"
 #include "base/suggest.h"
 #include "library/context.h"
-#include "placement/placement.h"
+#include "memory/devices/placement.h"
 
 /* The last answer, in the arena of the load. */
 struct placed {

@@ -1,5 +1,5 @@
 /* The arena planner as a function of the library. */
-#include "plan/plan.h"
+#include "memory/plan/plan.h"
 
 #include "library/context.h"
 

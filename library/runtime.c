@@ -1,5 +1,5 @@
 /* A prediction as the runtime wants it, made when it is first asked for. */
-#include "csource/tables.h"
+#include "codegen/c/tables.h"
 #include "library/context.h"
 
 static const struct program *program_of(struct load *load) {

@@ -3,8 +3,8 @@
 
 #include "layers/param.h"
 #include "library/context.h"
-#include "model/file_maps.h"
-#include "model/weight_block.h"
+#include "sema/model/file_maps.h"
+#include "sema/model/weight_block.h"
 
 struct weights {
   VEC(struct netc_weight) files;

@@ -3,7 +3,7 @@
 
 #include "base/check.h"
 #include "memory/program_writer.h"
-#include "step/training.h"
+#include "memory/step/training.h"
 #include "memory/weight_format.h"
 
 enum {

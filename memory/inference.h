@@ -2,9 +2,9 @@
 #ifndef NETC_MEMORY_INFERENCE_H
 #define NETC_MEMORY_INFERENCE_H
 
-#include "model/weight_block.h"
-#include "plan/plan.h"
-#include "model/settings.h"
+#include "sema/model/weight_block.h"
+#include "memory/plan/plan.h"
+#include "sema/model/settings.h"
 
 /* A buffer of the arena, alive from step `first` to step `last`. */
 struct arena_buffer {

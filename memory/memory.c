@@ -5,10 +5,10 @@
 #include <string.h>
 
 #include "base/check.h"
-#include "checkpoint/checkpoint.h"
-#include "model/degrees.h"
-#include "model/given.h"
-#include "model/cost.h"
+#include "memory/checkpoint/checkpoint.h"
+#include "sema/model/degrees.h"
+#include "sema/model/given.h"
+#include "sema/model/cost.h"
 
 enum { LISTED_NODES = 100000 }; /* whose tensors at the peak are listed */
 

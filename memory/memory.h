@@ -2,10 +2,10 @@
 #ifndef NETC_MEMORY_MEMORY_H
 #define NETC_MEMORY_MEMORY_H
 
-#include "memory/fit.h"
+#include "memory/devices/fit.h"
 #include "memory/inference.h"
-#include "memory/parallel.h"
-#include "model/rule.h"
+#include "memory/devices/parallel.h"
+#include "sema/model/rule.h"
 
 /* Tensors of a layer and kind are one item. */
 struct alive_list {

@@ -2,7 +2,7 @@
 #ifndef NETC_MEMORY_PREDICT_H
 #define NETC_MEMORY_PREDICT_H
 
-#include "memory/fit.h"
+#include "memory/devices/fit.h"
 #include "memory/inference.h"
 
 /* In bytes, run by the framework of the profile: nothing is folded. */

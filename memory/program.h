@@ -2,10 +2,10 @@
 #ifndef NETC_MEMORY_PROGRAM_H
 #define NETC_MEMORY_PROGRAM_H
 
-#include "tape/lowering.h"
+#include "layers/tape/lowering.h"
 #include "memory/inference.h"
-#include "model/model.h"
-#include "model/settings.h"
+#include "sema/model/model.h"
+#include "sema/model/settings.h"
 
 /* The batch is one more axis. */
 enum { OPERAND_RANK = STRIDES_RANK + 1 };

@@ -2,7 +2,7 @@
 #include "memory/tasks.h"
 
 #include "base/check.h"
-#include "step/training.h"
+#include "memory/step/training.h"
 
 static int64_t bytes_of(struct tasks *b, const struct extent *extent) {
   return extent_bytes(extent, b->settings->batch, b->settings->dtype, 1,

@@ -3,8 +3,8 @@
 #define NETC_MEMORY_TASKS_H
 
 #include "memory/inference.h"
-#include "step/trace.h"
-#include "plan/schedule.h"
+#include "memory/step/trace.h"
+#include "memory/plan/schedule.h"
 
 /* Where a task comes from. */
 struct task_origin {

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/check.h"
-#include "model/weights.h"
+#include "sema/model/weights.h"
 
 struct finder {
   const struct model *model;

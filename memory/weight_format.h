@@ -2,8 +2,8 @@
 #ifndef NETC_MEMORY_WEIGHT_FORMAT_H
 #define NETC_MEMORY_WEIGHT_FORMAT_H
 
-#include "model/model.h"
-#include "model/settings.h"
+#include "sema/model/model.h"
+#include "sema/model/settings.h"
 
 /* What a parameter is to a language model, as files of weights see it. */
 enum weight_role {

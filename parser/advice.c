@@ -7,7 +7,7 @@
 
 #include <stdlib.h>
 
-#include "foreign/foreign.h"
+#include "layers/foreign/foreign.h"
 #include "layers/layer.h"
 
 struct advice {

@@ -2,7 +2,7 @@
 #include <inttypes.h>
 
 #include "base/check.h"
-#include "binding/hint.h"
+#include "sema/binding/hint.h"
 #include "sema/statements.h"
 
 /* What a word means */

@@ -1,5 +1,5 @@
 /* Arguments, operands and tail of a statement: what it is bound to. */
-#include "binding/hint.h"
+#include "sema/binding/hint.h"
 #include "sema/statements.h"
 
 struct operand_taker {

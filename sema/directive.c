@@ -1,6 +1,6 @@
 /* Statements that make no layer: inputs, outputs, names, settings. */
-#include "binding/slip.h"
-#include "foreign/foreign.h"
+#include "sema/binding/slip.h"
+#include "layers/foreign/foreign.h"
 #include "sema/statements.h"
 
 static bool read_dtype(struct expander *e, const struct stmt *stmt,

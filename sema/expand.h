@@ -2,7 +2,7 @@
 #ifndef NETC_SEMA_EXPAND_H
 #define NETC_SEMA_EXPAND_H
 
-#include "binding/expansion.h"
+#include "sema/binding/expansion.h"
 
 /*
  * Builds the model of a program: binds arguments, infers shapes. Both happen

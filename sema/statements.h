@@ -2,7 +2,7 @@
 #ifndef NETC_SEMA_STATEMENTS_H
 #define NETC_SEMA_STATEMENTS_H
 
-#include "binding/expander.h"
+#include "sema/binding/expander.h"
 #include "sema/expand.h"
 
 /* Tails: tail.c */

@@ -15,7 +15,7 @@ size_t fuzz_onnx(uint8_t *data, size_t size, size_t room, unsigned seed);
 
 static const char *const operators[] = {
 #define OP(name, ...) #name,
-#include "from_onnx/ops.def"
+#include "import/onnx/ops.def"
 #undef OP
     "Constant", "ConstantOfShape", "Range",     "Tile", "Equal",
     "Not",      "Trilu",           "ScatterND", "Warp", "CumSum"};

@@ -3,8 +3,8 @@
  * one run of the whole part: the nets of the zoo, in several ways.
  */
 #include "library/context.h"
-#include "memory/chain.h"
-#include "checkpoint/checkpoint.h"
+#include "memory/devices/chain.h"
+#include "memory/checkpoint/checkpoint.h"
 #include "tests/nets.h"
 
 enum { MOST_NODES = 2500 };

@@ -6,8 +6,8 @@
 
 #include <math.h>
 
-#include "scene/palette.h"
-#include "scene/scene.h"
+#include "drawing/scene/palette.h"
+#include "drawing/scene/scene.h"
 
 /* SVG, read back: only what scene_svg.c writes. */
 

@@ -4,7 +4,7 @@
  */
 #include "base/diag.h"
 #include "codegen/backend.h"
-#include "foreign/foreign.h"
+#include "layers/foreign/foreign.h"
 #include "layers/layer.h"
 #include "netc.h"
 #include "tests/run.h"

@@ -1,6 +1,6 @@
 /* The model after each pass, for every net there is; and one that is wrong. */
 #include "library/context.h"
-#include "model/verify.h"
+#include "sema/model/verify.h"
 #include "tests/nets.h"
 
 static int passes_seen;

@@ -411,7 +411,7 @@ static const struct {
   const char *code, *nodes;
 } forms[] = {
 #define FORM(code, function, nodes) {#code, nodes},
-#include "onnx/forms.def"
+#include "codegen/onnx/forms.def"
 #undef FORM
 };
 
@@ -432,7 +432,7 @@ static void every_operation_has_a_form(void **state) {
     for (size_t k = 0; k < sizeof forms / sizeof *forms; k++)
       found = found || strcmp(operations[i].code, forms[k].code) == 0;
     if (!found)
-      print_error("onnx/forms.def has no row of %s\n", operations[i].code);
+      print_error("forms.def has no row of %s\n", operations[i].code);
     missing += !found;
   }
   assert_int_equal(missing, 0);

@@ -1,7 +1,7 @@
 /* Pictures that netc draws by itself: charts, TikZ and Mermaid. */
 #include <math.h>
 
-#include "pictures/svg.h"
+#include "drawing/charts/svg.h"
 #include "netc.h"
 #include "tests/run.h"
 

@@ -1,5 +1,5 @@
 /* The arena planner: known optima, brute force, limits, equal plans. */
-#include "plan/plan.h"
+#include "memory/plan/plan.h"
 
 #include <inttypes.h>
 

@@ -1,6 +1,6 @@
 /* The rule of thumb against the hand calculations that were published. */
 #include "netc.h"
-#include "model/rule.h"
+#include "sema/model/rule.h"
 #include "tests/run.h"
 
 static struct netc *load(const char *text) {

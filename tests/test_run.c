@@ -5,8 +5,8 @@
 #include <math.h>
 
 #include "base/arena.h"
-#include "tensors/npy.h"
-#include "tensors/safetensors.h"
+#include "import/tensors/npy.h"
+#include "import/tensors/safetensors.h"
 #include "tests/run.h"
 
 static char folder[1024];

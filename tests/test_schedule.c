@@ -2,7 +2,7 @@
  * The schedule against every order there is: small random graphs of tasks
  * whose least peak is found by trying all of them.
  */
-#include "plan/schedule.h"
+#include "memory/plan/schedule.h"
 
 #include "tests/run.h"
 

@@ -3,8 +3,8 @@
  * types of values, and `netc weights` over such files.
  */
 #include "base/arena.h"
-#include "tensors/npy.h"
-#include "tensors/safetensors.h"
+#include "import/tensors/npy.h"
+#include "import/tensors/safetensors.h"
 #include "tests/run.h"
 
 static char folder[1024];

@@ -4,7 +4,7 @@
  */
 #include "layers/layer.h"
 #include "tests/nets.h"
-#include "torch/form.h"
+#include "codegen/torch/form.h"
 
 /* Layers that netc has and PyTorch's form of which it does not know. */
 static const char *const without_form[] = {

@@ -4,7 +4,7 @@
  * several ways.
  */
 #include "library/context.h"
-#include "checkpoint/checkpoint.h"
+#include "memory/checkpoint/checkpoint.h"
 #include "tests/nets.h"
 
 /* What a net takes. */

@@ -3,9 +3,9 @@
  * whole, and the cheapest choice, against all choices there are.
  */
 #include "library/context.h"
-#include "memory/fit.h"
-#include "checkpoint/checkpoint.h"
-#include "checkpoint/ways.h"
+#include "memory/devices/fit.h"
+#include "memory/checkpoint/checkpoint.h"
+#include "memory/checkpoint/ways.h"
 #include "tests/nets.h"
 
 enum { MOST_NODES = 2500 };

@@ -4,7 +4,7 @@
     accuracy.py NETC [GPU]
 
 reads tests/data/memory.csv, what others published (published.py), what is printed of
-large models (large.py) and, where there are any, the files that bench/gpu_truth.py left in the folder GPU
+large models (large.py) and, where there are any, the files that tools/bench/gpu_truth.py left in the folder GPU
 (tests/data/gpu).
 """
 import csv
@@ -88,13 +88,13 @@ NO_GPU = """
 
 This profile is simulated and was **not measured on a GPU yet**: none was at hand
 when this page was written. It rests on PyTorch's sources and on the measurements
-above. `bench/gpu_truth.py` measures it, and this page then has its table here.
+above. `tools/bench/gpu_truth.py` measures it, and this page then has its table here.
 """
 
 GPU = """
 ## On a GPU: `--profile torch2-cuda`
 
-`bench/gpu_truth.py` measured these, each in a process of its own, on
+`tools/bench/gpu_truth.py` measured these, each in a process of its own, on
 {devices}.
 *measured* is `torch.cuda.max_memory_allocated` of a whole training step,
 *reserved* what the allocator then held, *libraries* what was allocated before

@@ -3,7 +3,7 @@
 # web.sh PAGE.css PAGE.js
 set -eu
 quoted() { sed -e 's/\\/\\\\/g' -e 's/"/\\"/g' -e 's/^ */"/' -e 's/$/\\n",/'; }
-echo '#include "page/html.h"'
+echo '#include "drawing/page/html.h"'
 echo 'const char *const web_style[] = {'
 quoted <"$1"
 echo 'NULL};'

@@ -77,7 +77,7 @@ def shift(tensors):
 
 
 def random_input(which, shape, entries=None):
-    """run/data.c does the same."""
+    """driver/run/data.c does the same."""
     state, values = SEED * 2 + 1 + which, []
     for _ in range(math.prod(shape)):
         state = (state * 6364136223846793005 + 1442695040888963407) % 2**64

@@ -1,0 +1,84 @@
+/* Identifiers: names of a net as C has them. */
+#include "codegen/c/identifier.h"
+
+static char capital(char c) {
+  if (c >= 'a' && c <= 'z')
+    return (char)(c - 'a' + 'A');
+  return (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ? c : '_';
+}
+
+/* Capitals, digits and underscores of a text; other bytes are underscores. */
+static struct slice identifier_of(struct arena *arena, struct slice text) {
+  char *at = arena_alloc(arena, text.length + 1, 1);
+  size_t used = 0;
+  for (size_t i = 0; i < text.length; i++) {
+    char c = capital(text.at[i]);
+    if (c != '_' || (used > 0 && at[used - 1] != '_')) /* __ is the system's */
+      at[used++] = c;
+  }
+  while (used > 0 && at[used - 1] == '_')
+    used--;
+  return (struct slice){at, used};
+}
+
+/* It must not begin with a digit, nor be empty. */
+struct identifiers identifiers_open(const struct compiled *c,
+                                    const struct emit_options *options) {
+  struct identifiers ids = {.arena = c->arena};
+  struct slice name = options->prefix && *options->prefix
+                          ? slice_of(options->prefix)
+                          : c->model->name;
+  struct text prefix = text_new(c->arena);
+  name = identifier_of(c->arena, name);
+  if (name.length == 0 || (name.at[0] >= '0' && name.at[0] <= '9'))
+    text_put(&prefix, name.length ? "NET_" : "NET");
+  text_puts(&prefix, name);
+  text_putc(&prefix, '_');
+  ids.prefix = text_slice(&prefix);
+  return ids;
+}
+
+struct slice identifiers_small(const struct identifiers *ids) {
+  size_t length = ids->prefix.length - 1;
+  char *at = arena_alloc(ids->arena, length + 1, 1);
+  for (size_t i = 0; i < length; i++) {
+    char c = ids->prefix.at[i];
+    at[i] = c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c;
+  }
+  return (struct slice){at, length};
+}
+
+static struct slice joined(struct identifiers *ids, struct slice stem,
+                           const char *ending) {
+  struct text text = text_new(ids->arena);
+  text_puts(&text, stem);
+  text_put(&text, ending);
+  return text_slice(&text);
+}
+
+static bool is_free(struct identifiers *ids, struct slice stem,
+                    const char *const *endings) {
+  for (; *endings; endings++)
+    if (map_find(&ids->taken, joined(ids, stem, *endings)))
+      return false;
+  return true;
+}
+
+void identifiers_take(struct identifiers *ids, const char *name) {
+  map_add(ids->arena, &ids->taken, slice_of(name));
+}
+
+struct slice identifiers_stem(struct identifiers *ids, struct slice text,
+                              const char *const *endings) {
+  struct slice first = identifier_of(ids->arena, text), stem = first;
+  if (first.length == 0)
+    stem = first = slice_of("LAYER");
+  for (int number = 2; !is_free(ids, stem, endings); number++) {
+    struct text next = text_new(ids->arena);
+    text_printf(&next, "%.*s_%d", SLICE_ARG(first), number);
+    stem = text_slice(&next);
+  }
+  for (; *endings; endings++)
+    map_add(ids->arena, &ids->taken, joined(ids, stem, *endings));
+  return stem;
+}

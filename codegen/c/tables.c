@@ -1,0 +1,240 @@
+/* Tables: a net as the runtime wants it, runtime/netrt.h. */
+#include "codegen/c/tables.h"
+
+enum { LOOK_BACK = 256 }; /* shapes that are not written twice */
+
+static const struct code {
+  const char *kernel, *reals;
+} codes[] = {
+#define OP(code, name, ins, most, numbers, reals, elementwise) {#name, reals},
+#include "runtime/ops.def"
+#undef OP
+};
+
+struct making {
+  struct arena *arena;
+  const struct compiled *c;
+  const struct program *program;
+  struct netrt_model *model;
+  VEC(struct netrt_op) ops;
+  VEC(struct netrt_operand) operands;
+  VEC(int32_t) numbers;
+  VEC(float) reals;
+  VEC(uint32_t) shapes; /* where they begin in numbers */
+  VEC(const char *) names;
+  uint32_t *name_of; /* by node, from 1 */
+  bool too_large;
+};
+
+const char *tables_kernel_name(unsigned code) {
+  return codes[code].kernel;
+}
+
+static const char *keep_string(struct arena *arena, const struct text *text) {
+  char *copy = arena_alloc(arena, text->length + 1, 1);
+  memcpy(copy, text->at, text->length);
+  return copy;
+}
+
+static uint32_t small(struct making *m, size_t value) {
+  m->too_large = m->too_large || value > UINT32_MAX;
+  return (uint32_t)value;
+}
+
+static void add_number(struct making *m, int64_t value) {
+  m->too_large = m->too_large || value > INT32_MAX || value < INT32_MIN;
+  *VEC_PUSH(m->arena, &m->numbers) = (int32_t)value;
+}
+
+/* A shape that has been there lately is used again. */
+static uint32_t shape_at(struct making *m, size_t first, int length) {
+  size_t bytes = (size_t)length * sizeof *m->numbers.at;
+  size_t count = m->shapes.count;
+  for (size_t i = count; i > 0 && i + LOOK_BACK > count; i--) {
+    uint32_t old = m->shapes.at[i - 1];
+    if (old + (size_t)length > first ||
+        memcmp(m->numbers.at + old, m->numbers.at + first, bytes) != 0)
+      continue;
+    m->numbers.count = first;
+    return old;
+  }
+  *VEC_PUSH(m->arena, &m->shapes) = small(m, first);
+  return small(m, first);
+}
+
+static struct netrt_operand operand_of(struct making *m,
+                                       const struct operand *operand) {
+  size_t first = m->numbers.count;
+  uint8_t type = operand->bytes == 8   ? NETRT_I64
+                 : operand->bytes == 4 ? NETRT_I32
+                                       : NETRT_F32;
+  for (int i = 0; i < operand->rank; i++)
+    add_number(m, operand->dim[i]);
+  for (int i = 0; i < operand->rank; i++) {
+    bool steps = operand->dim[i] > 1 || operand->stride[i] <= INT32_MAX;
+    add_number(m, steps ? operand->stride[i] : 0);
+  }
+  return (struct netrt_operand){
+      .offset = (size_t)operand->first,
+      .shape = operand->rank ? shape_at(m, first, 2 * operand->rank) : 0,
+      .rank = (uint8_t)operand->rank,
+      .type = type,
+      .place = operand->weights ? NETRT_IN_WEIGHTS : NETRT_IN_ARENA};
+}
+
+static uint32_t name_at(struct making *m, int64_t node) {
+  struct text name = text_new(m->arena);
+  if (!m->name_of[node]) {
+    model_put_name(&name, m->c->model, node);
+    *VEC_PUSH(m->arena, &m->names) = keep_string(m->arena, &name);
+    m->name_of[node] = small(m, m->names.count);
+  }
+  return m->name_of[node] - 1;
+}
+
+static int words_in(const char *text) {
+  int count = 0;
+  for (; *text; text += *text == ' ') {
+    count++;
+    text += strcspn(text, " ");
+  }
+  return count;
+}
+
+static void add_op(struct making *m, const struct program_op *op) {
+  unsigned code = (unsigned)op->opcode - (DOES_VIEW + 1);
+  int all = op->outs + op->ins + op->works;
+  struct netrt_op made = {.layer = name_at(m, op->node),
+                          .operands = small(m, m->operands.count),
+                          .args = small(m, m->numbers.count),
+                          .reals = small(m, m->reals.count),
+                          .ins = (uint16_t)op->ins,
+                          .outs = (uint8_t)op->outs,
+                          .works = (uint8_t)op->works,
+                          .kernel = (uint8_t)code};
+  m->too_large = m->too_large || op->ins > UINT16_MAX || op->outs > UINT8_MAX;
+  for (int i = 0; i < op->numbers; i++)
+    add_number(m, m->program->numbers.at[op->first_number + (size_t)i]);
+  for (int i = 0; i < words_in(codes[code].reals); i++)
+    *VEC_PUSH(m->arena, &m->reals) = (float)op->real[i];
+  for (int i = 0; i < all; i++) {
+    size_t place = op->first_operand + (size_t)i;
+    struct netrt_operand operand =
+        operand_of(m, &m->program->operands.at[place]);
+    *VEC_PUSH(m->arena, &m->operands) = operand;
+  }
+  *VEC_PUSH(m->arena, &m->ops) = made;
+}
+
+static const struct netrt_port *ports(struct making *m, bool inputs) {
+  const struct model *model = m->c->model;
+  size_t count = inputs ? model->predicted_sources : model->predicted_outputs;
+  struct netrt_port *ports = arena_alloc(m->arena, count + 1, sizeof *ports);
+  for (size_t i = 0; i < count; i++) {
+    struct text name = text_new(m->arena);
+    if (inputs)
+      model_put_name(&name, model, model->sources.at[i]);
+    else if (model->outputs.at[i].name.at)
+      text_puts(&name, model->outputs.at[i].name);
+    else
+      model_put_name(&name, model, model->outputs.at[i].node);
+    ports[i] = (struct netrt_port){
+        .name = keep_string(m->arena, &name),
+        .operand = operand_of(m, inputs ? &m->program->inputs.at[i]
+                                        : &m->program->outputs.at[i])};
+  }
+  return ports;
+}
+
+static const struct netrt_buffer *buffers(struct making *m) {
+  const struct inference *plan = &m->program->plan;
+  struct netrt_buffer *made =
+      arena_alloc(m->arena, plan->arena.count + 1, sizeof *made);
+  for (size_t i = 0; i < plan->arena.count; i++) {
+    const struct arena_buffer *buffer = &plan->arena.at[i];
+    made[i] = (struct netrt_buffer){.offset = (size_t)buffer->offset,
+                                    .bytes = (size_t)buffer->bytes,
+                                    .first = (uint32_t)buffer->first,
+                                    .last = (uint32_t)buffer->last};
+  }
+  return made;
+}
+
+static void fill(struct making *m) {
+  const struct model *model = m->c->model;
+  struct text name = text_new(m->arena);
+  text_puts(&name, model->name);
+  struct netrt_model made = {.name = keep_string(m->arena, &name),
+                             .version = NETRT_VERSION,
+                             .batch = (uint32_t)m->c->settings->infer.batch,
+                             .arena_bytes =
+                                 (size_t)m->program->plan.plan.height,
+                             .weight_bytes = (size_t)m->program->weight_bytes,
+                             .inputs = ports(m, true),
+                             .outputs = ports(m, false),
+                             .buffers = buffers(m)};
+  made.ops = m->ops.at;
+  made.operands = m->operands.at;
+  made.numbers = m->numbers.at;
+  made.reals = m->reals.at;
+  made.layers = m->names.at;
+  made.op_count = small(m, m->ops.count);
+  made.operand_count = small(m, m->operands.count);
+  made.number_count = small(m, m->numbers.count);
+  made.real_count = small(m, m->reals.count);
+  made.layer_count = small(m, m->names.count);
+  made.input_count = small(m, model->predicted_sources);
+  made.output_count = small(m, model->predicted_outputs);
+  made.buffer_count = small(m, m->program->plan.arena.count);
+  *m->model = made;
+}
+
+/* What is too large is the last one that was made. */
+static const char *refusal(struct making *m) {
+  struct text why = text_new(m->arena);
+  text_put(&why, "the runtime has numbers of up to 2^31 - 1, which this net "
+                 "passes");
+  if (m->ops.count) {
+    const struct netrt_op *last = &m->ops.at[m->ops.count - 1];
+    text_printf(&why, " at %s", m->names.at[last->layer]);
+  }
+  text_put(&why, ": choose a smaller batch, or smaller tensors");
+  return keep_string(m->arena, &why);
+}
+
+/* An operation that the runtime does not know. */
+static const char *no_kernel(struct making *m) {
+  for (size_t i = 0; i < m->program->ops.count; i++) {
+    const struct program_op *op = &m->program->ops.at[i];
+    struct text why = text_new(m->arena);
+    if (op->opcode > DOES_UNKNOWN)
+      continue;
+    text_put(&why, "the runtime does not know `");
+    text_printf(&why, "%s` of ", op->name);
+    model_put_name(&why, m->c->model, op->node);
+    text_put(&why, ": this net can be measured, but not run");
+    return keep_string(m->arena, &why);
+  }
+  return NULL;
+}
+
+const char *tables_make(const struct compiled *c, const struct program *program,
+                        struct netrt_model *model) {
+  struct making m = {
+      .arena = c->model->arena, .c = c, .program = program, .model = model};
+  if (c->settings->infer.dtype != ELEMENT_F32)
+    return "the runtime computes in float32: choose `--dtype f32`";
+  if (c->settings->infer.weight_dtype)
+    return "the runtime reads weights in float32: leave out `weight_dtype`";
+  const char *unknown = no_kernel(&m);
+  if (unknown)
+    return unknown;
+  m.too_large = c->settings->infer.batch > INT32_MAX;
+  m.name_of =
+      arena_alloc(m.arena, c->model->nodes.count + 1, sizeof *m.name_of);
+  for (size_t i = 0; i < program->ops.count && !m.too_large; i++)
+    add_op(&m, &program->ops.at[i]);
+  if (!m.too_large)
+    fill(&m);
+  return m.too_large ? refusal(&m) : NULL;
+}

@@ -1,0 +1,111 @@
+/* Products of matrices: linear, matmul. */
+#include "codegen/onnx/export.h"
+
+static bool put_first(struct exporting *x, value_id value,
+                      const struct layout *at) {
+  if (value == NO_VALUE || x->why)
+    return false;
+  put(x, 0, value, at);
+  return true;
+}
+
+/* The parts of an axis in the order in which another one lies in its file. */
+struct parts {
+  int count;
+  int64_t size[LAYOUT_ATOMS];
+  int order[LAYOUT_ATOMS];
+};
+
+static struct parts parts_of(const struct layout *at, int axis) {
+  struct parts parts = {.count = 0};
+  int64_t stride[LAYOUT_ATOMS];
+  for (int i = 0; i < at->count; i++) {
+    if (at->atom[i].axis != axis)
+      continue;
+    int to = parts.count;
+    parts.size[to] = at->atom[i].size;
+    stride[to] = at->atom[i].stride;
+    parts.count++;
+    for (; to > 0 && stride[parts.order[to - 1]] < stride[parts.count - 1];
+         to--)
+      parts.order[to] = parts.order[to - 1];
+    parts.order[to] = parts.count - 1;
+  }
+  return parts;
+}
+
+/* An axis in that order: PyTorch flattens C x H x W, netc H x W x C. */
+static bool reorder(struct layout *at, int axis, const struct parts *parts) {
+  int order[LAYOUT_RANK], rank = 0;
+  struct layout apart = *at;
+  for (int i = 0; i + 1 < parts->count; i++)
+    if (!layout_split(&apart, axis + i, parts->size[i]))
+      return false;
+  for (int i = 0; i < apart.rank; i++) {
+    bool inside = i >= axis && i < axis + parts->count;
+    order[rank++] = inside ? axis + parts->order[i - axis] : i;
+  }
+  *at = layout_order(&apart, rank, order);
+  layout_merge(at, axis, parts->count);
+  return true;
+}
+
+/* Vectors: one Gemm, on the weights as the file has them, [out, in]. */
+static value_id of_vectors(struct exporting *x, const struct view *in,
+                           const struct view *weight, const struct view *bias,
+                           const struct layout *at) {
+  struct view turned = {weight->of, layout_move(&weight->at, 0, 1)};
+  bool turns = get_cost(x, &turned) <= get_cost(x, weight);
+  value_id ins[3] = {get_spread(x, in), get(x, turns ? &turned : weight),
+                     bias ? get(x, bias) : NO_VALUE};
+  value_id y = node(x, "Gemm", at, ins, 3);
+  if (turns)
+    model_int(&x->model, "transB", 1);
+  return y;
+}
+
+/* What is flattened lies as the file has it. */
+bool onnx_linear(struct exporting *x) {
+  struct view in = in_view(x, 0), weight = in_view(x, 1), bias = in;
+  struct layout at = out_layout(x, 0);
+  struct parts seen = parts_of(&weight.at, 0), made = parts_of(&weight.at, 1);
+  bool has_bias = x->op.in_count > 2, fits = true;
+  if (has_bias)
+    bias = in_view(x, 2);
+  if (seen.count > 1)
+    fits =
+        reorder(&in.at, in.at.rank - 1, &seen) && reorder(&weight.at, 0, &seen);
+  if (made.count > 1)
+    fits = fits && reorder(&at, at.rank - 1, &made) &&
+           reorder(&weight.at, 1, &made) &&
+           (!has_bias || reorder(&bias.at, 0, &made));
+  if (!fits)
+    return refuse(x, "it is not flattened as its weights are") != NO_VALUE;
+  if (at.rank == 2)
+    return put_first(
+        x, of_vectors(x, &in, &weight, has_bias ? &bias : NULL, &at), &at);
+  value_id a = get_spread(x, &in), b = get(x, &weight);
+  value_id y = NODE(x, "MatMul", &at, a, b);
+  if (has_bias)
+    y = NODE(x, "Add", &at, y, get(x, &bias));
+  return put_first(x, y, &at);
+}
+
+/* Leading axes may be repeated: MatMul spreads them. */
+bool onnx_matmul(struct exporting *x) {
+  struct view a = in_view(x, 0), b = in_view(x, 1);
+  struct layout at = out_layout(x, 0);
+  int64_t left[LAYOUT_RANK], right[LAYOUT_RANK];
+  bool spreads = false;
+  view_sizes(&a, left);
+  view_sizes(&b, right);
+  for (int i = 0; i + 2 < at.rank; i++)
+    spreads = spreads || (left[i] != at.dim[i] && right[i] != at.dim[i]);
+  spreads = spreads || left[at.rank - 1] != a.at.dim[at.rank - 1] ||
+            left[at.rank - 2] != a.at.dim[at.rank - 2];
+  value_id first = spreads ? get_spread(x, &a) : get(x, &a);
+  value_id second = spreads ? get_spread(x, &b) : get(x, &b);
+  if (first == NO_VALUE || second == NO_VALUE)
+    return false;
+  return put_first(x, NODE(x, "MatMul", &at, first, second), &at);
+}

@@ -1,0 +1,197 @@
+/* -o x.onnx: the net, operation by operation, as a model of ONNX. */
+#include "codegen/onnx/export.h"
+
+#include <inttypes.h>
+
+#include "base/guard.h"
+#include "base/shown.h"
+#include "base/utf8.h"
+#include "driver/export.h"
+#include "codegen/onnx/pack.h"
+
+static void read_weights(struct exporting *x) {
+  struct netc_weight weight = {.size = sizeof weight};
+  struct netc_tensor tensor = {.size = sizeof tensor};
+  for (size_t i = 0; netc_weight(x->netc, i, &weight) == NETC_OK; i++)
+    *VEC_PUSH(x->arena, &x->files) = weight;
+  for (size_t i = 0; netc_tensor(x->netc, i, &tensor) == NETC_OK; i++)
+    *VEC_PUSH(x->arena, &x->tensors) = tensor;
+  x->weights = arena_alloc(x->arena, x->files.count + 1, sizeof *x->weights);
+  for (size_t i = 0; i < x->files.count; i++)
+    x->weights[i].input = NO_VALUE;
+}
+
+static void count_block(const struct netc_operand *operand, size_t *count) {
+  if (operand->block >= (int64_t)*count)
+    *count = (size_t)operand->block + 1;
+}
+
+static void open_blocks(struct exporting *x) {
+  struct netc_operation op = {.size = sizeof op};
+  struct netc_operand operand;
+  size_t count = 0;
+  for (size_t i = 0; netc_operation(x->netc, i, &op) == NETC_OK; i++) {
+    for (size_t k = 0; k < op.out_count; k++)
+      count_block(&op.outs[k], &count);
+    for (size_t k = 0; k < op.in_count; k++)
+      count_block(&op.ins[k], &count);
+  }
+  for (size_t i = 0; netc_input_operand(x->netc, i, &operand) == NETC_OK; i++)
+    count_block(&operand, &count);
+  x->blocks = arena_alloc(x->arena, count + 1, sizeof *x->blocks);
+  for (size_t i = 0; i < count; i++)
+    x->blocks[i].input = NO_VALUE;
+}
+
+static enum element element_of(enum netc_type type) {
+  return type == NETC_I64   ? ELEMENT_INT64
+         : type == NETC_I32 ? ELEMENT_INT32
+                            : ELEMENT_FLOAT;
+}
+
+/* Maps have their channels first; a sequence is as its first reader wants. */
+static void open_inputs(struct exporting *x) {
+  struct netc_operand operand;
+  struct netc_end end = {.size = sizeof end};
+  for (size_t i = 0; netc_input_operand(x->netc, i, &operand) == NETC_OK; i++) {
+    netc_input(x->netc, i, &end);
+    struct block *block = &x->blocks[operand.block];
+    struct layout at = layout_dense(operand.rank, operand.dims);
+    bool real = operand.type == NETC_FLOAT;
+    if (real && at.rank > 3)
+      at = layout_channels_first(&at);
+    value_id id = model_value(&x->model, FROM_INPUT, end.name,
+                              element_of(operand.type), at.rank, at.dim);
+    *VEC_PUSH(x->arena, &x->model.inputs) = id;
+    if (real && at.rank == 3)
+      block->input = id;
+    else
+      *VEC_PUSH(x->arena, &block->seen) = (struct rendering){id, at, true};
+  }
+}
+
+static const char *layer_name(struct exporting *x, int64_t layer) {
+  struct netc_layer found = {.size = sizeof found};
+  netc_layer(x->netc, (size_t)layer, &found);
+  return found.name;
+}
+
+/* A layer's operations follow each other. */
+static bool is_last(struct exporting *x, size_t index) {
+  struct netc_operation next = {.size = sizeof next};
+  return netc_operation(x->netc, index + 1, &next) != NETC_OK ||
+         next.layer != x->op.layer;
+}
+
+static bool write_operation(struct exporting *x, size_t index) {
+  const struct form *form = onnx_form_find(x->op.code);
+  struct text scope = text_new(x->arena);
+  x->layer = layer_name(x, x->op.layer);
+  x->is_last = is_last(x, index);
+  text_put(&scope, x->layer);
+  if (!x->is_last)
+    text_printf(&scope, "/%s", x->op.part);
+  x->model.scope = arena_copy(x->arena, scope.at, scope.length);
+  x->first_value = x->model.values.count;
+  if (!*x->op.code)
+    refuse(
+        x,
+        "nothing says what its `%s` computes: it can be measured, but not run",
+        x->op.part);
+  else if (!form)
+    refuse(x, "`%s` has no form there yet", x->op.code);
+  return form && form->write(x) && !x->why;
+}
+
+/* Under its own name, which nothing else has. */
+static void add_output(struct exporting *x, value_id value, const char *name) {
+  const struct value *found = model_at(&x->model, value);
+  if (found->from != FROM_NODE || found->output) {
+    x->model.scope = name;
+    value = model_node(&x->model, "Identity", found->type, found->rank,
+                       found->dim, &value, 1);
+  }
+  x->model.values.at[value].output = true;
+  x->model.values.at[value].name = name;
+  *VEC_PUSH(x->arena, &x->model.outputs) = value;
+}
+
+static bool write_outputs(struct exporting *x) {
+  struct netc_operand operand;
+  struct netc_end end = {.size = sizeof end};
+  for (size_t i = 0; netc_output_operand(x->netc, i, &operand) == NETC_OK;
+       i++) {
+    netc_output(x->netc, i, &end);
+    struct view view = operand_view(x, &operand);
+    x->layer = x->model.scope = end.name;
+    if (operand.type == NETC_FLOAT && view.at.rank > 3) {
+      view.at = layout_channels_first(&view.at);
+    } else if (operand.type == NETC_FLOAT && view.at.rank == 3) {
+      struct order order = choose_order(x, &view, 1);
+      view.at = in_order(&order, &view.at);
+    }
+    value_id value = get_spread(x, &view);
+    if (value == NO_VALUE)
+      return false;
+    add_output(x, value, end.name);
+  }
+  return true;
+}
+
+/* Of a file, perhaps: ONNX has no texts but UTF-8, and none that are empty. */
+static const char *graph_name(struct exporting *x) {
+  struct text valid = text_new(x->arena), text = text_new(x->arena);
+  struct slice rest = slice_of(netc_name(x->netc));
+  while (rest.length) {
+    size_t length = utf8_length(rest.at, rest.length);
+    text_bytes(&valid, length ? rest.at : "?", length ? length : 1);
+    rest.at += length ? length : 1;
+    rest.length -= length ? length : 1;
+  }
+  shown_put(&text, text_slice(&valid), 0);
+  if (text.length == 0)
+    text_put(&text, "net");
+  return arena_copy(x->arena, text.at, text.length);
+}
+
+static bool write_model(struct exporting *x) {
+  read_weights(x);
+  open_blocks(x);
+  open_inputs(x);
+  x->op.size = sizeof x->op;
+  for (size_t i = 0; netc_operation(x->netc, i, &x->op) == NETC_OK; i++)
+    if (!write_operation(x, i))
+      return false;
+  return write_outputs(x);
+}
+
+struct call {
+  const struct export_request *request;
+  struct arena arena;
+  int status;
+};
+
+static void run(void *user) {
+  struct call *call = user;
+  const struct export_request *r = call->request;
+  struct exporting *x = ARENA_NEW(&call->arena, struct exporting);
+  x->arena = x->model.arena = &call->arena;
+  x->netc = r->netc;
+  x->model.name = graph_name(x);
+  x->model.opset = (int)r->opset;
+  call->status =
+      write_model(x)
+          ? pack_model(&x->model, r)
+          : complain(EXIT_SOURCE, "%s: `%s` cannot be written as ONNX: %s",
+                     r->net, x->layer, x->why);
+}
+
+int export_onnx(const struct export_request *request) {
+  struct call call = {.request = request};
+  struct arena *const arenas[GUARD_ARENAS] = {&call.arena};
+  arena_open(&call.arena, NULL, NULL);
+  if (!guard_run(arenas, run, &call))
+    call.status = complain(EXIT_IO, "out of memory");
+  arena_close(&call.arena);
+  return call.status;
+}

@@ -1,0 +1,128 @@
+/*
+ * Exporting: operations of a net become nodes. What an operation makes is a
+ * block of values; ONNX has it as one tensor or several, whose axes lie in
+ * other orders, and which are made when somebody reads them so.
+ */
+#ifndef NETC_CODEGEN_ONNX_EXPORT_H
+#define NETC_CODEGEN_ONNX_EXPORT_H
+
+#include "netc.h"
+#include "codegen/onnx/model.h"
+
+/* A tensor that shows a block. */
+struct rendering {
+  value_id value;
+  struct layout at;
+  bool whole; /* all of the block */
+};
+
+struct block {
+  VEC(struct rendering) seen; /* the first one is what made it */
+  value_id input;             /* an input whose axes nobody has chosen yet */
+};
+
+/* Values of a block as an operation sees them. */
+struct view {
+  struct block *of;
+  struct layout at;
+};
+
+struct exporting {
+  struct arena *arena;
+  struct netc *netc;
+  struct model model;
+  VEC(struct netc_tensor) tensors;
+  VEC(struct netc_weight) files;
+  struct block *blocks, *weights; /* by block; by tensor in the file */
+  struct netc_operation op;       /* at hand */
+  const char *layer;              /* its name */
+  size_t first_value;             /* what it makes */
+  bool is_last;                   /* of its layer */
+  struct map shared;              /* what several layers read, by its name */
+  const char *why;                /* why it cannot be; NULL: it can */
+};
+
+/* "... cannot be written"; returns NO_VALUE. */
+value_id refuse(struct exporting *x, const char *format, ...) PRINTF_LIKE(2, 3);
+
+/* How many values a constant has; false, and refused, if too many. */
+bool constant_size(struct exporting *x, int rank, const int64_t *dims,
+                   int64_t *values);
+
+/* Operands as they are seen, their batch in front. */
+struct view operand_view(struct exporting *x,
+                         const struct netc_operand *operand);
+struct view in_view(struct exporting *x, size_t in);
+
+/*
+ * A tensor with exactly these axes; those that are repeated have a size of 1,
+ * or are `spread` out. NO_VALUE: refused.
+ */
+value_id get(struct exporting *x, const struct view *view);
+value_id get_spread(struct exporting *x, const struct view *view);
+
+/* An input of the net is as the first to read it wants it. */
+void settle(struct exporting *x, const struct view *view);
+
+/* What that would cost: 0 if it is there. */
+int64_t get_cost(struct exporting *x, const struct view *view);
+
+/* Whether an axis is repeated in part, so that only `get_spread` has it. */
+bool view_mixes(const struct view *view);
+
+/* The sizes that `get` gives. */
+void view_sizes(const struct view *view, int64_t *dims);
+
+/* What the operation makes; `at` says how it lies in the dense output. */
+void put(struct exporting *x, size_t out, value_id value,
+         const struct layout *at);
+
+/* The dense space of an output. */
+struct layout out_layout(const struct exporting *x, size_t out);
+
+/* A node whose result has the sizes of `at`. */
+value_id node(struct exporting *x, const char *op, const struct layout *at,
+              const value_id *ins, size_t in_count);
+#define NODE(x, op, at, ...)                             \
+  node((x), (op), (at), (const value_id[]){__VA_ARGS__}, \
+       sizeof((const value_id[]){__VA_ARGS__}) / sizeof(value_id))
+
+/* A sum, mean or the like over some axes, which stay with a size of 1. */
+value_id reduce_axes(struct exporting *x, const char *op, value_id in,
+                     const struct layout *at, const int64_t *axes, int count,
+                     bool keeps);
+
+/*
+ * The cheapest way to see all operands with equal axes, as a layout of the
+ * dense space of the output.
+ */
+struct layout choose_layout(struct exporting *x, const struct view *views,
+                            size_t count);
+
+/* The same where axes stay what they are: an order of them. */
+struct order {
+  int rank, axis[LAYOUT_RANK];
+};
+struct order choose_order(struct exporting *x, const struct view *views,
+                          size_t count);
+struct layout in_order(const struct order *order, const struct layout *at);
+
+/* Where an axis went. */
+int order_place(const struct order *order, int axis);
+
+/* The forms of operations: forms.def. */
+typedef bool onnx_fn(struct exporting *x);
+
+struct form {
+  const char *code; /* of runtime/ops.def */
+  onnx_fn *write;
+  const char *nodes; /* what it becomes, for the manual */
+};
+
+const struct form *onnx_form_find(const char *code);
+
+#define FORM(code, function, ...) onnx_fn function;
+#include "codegen/onnx/forms.def"
+#undef FORM
+
+#endif

@@ -1,0 +1,174 @@
+/* A model on its way: values, the nodes that make them, and constants. */
+#include "codegen/onnx/model.h"
+
+#include <assert.h>
+#include <string.h>
+
+value_id model_value(struct model *m, enum value_from from, const char *name,
+                     enum element type, int rank, const int64_t *dims) {
+  struct value *value = VEC_PUSH(m->arena, &m->values);
+  *value = (struct value){
+      .name = name, .from = from, .type = type, .rank = rank, .weight = -1};
+  assert(rank <= LAYOUT_RANK);
+  for (int i = 0; i < rank; i++)
+    value->dim[i] = dims[i];
+  return (value_id)m->values.count - 1;
+}
+
+/* "stem.conv1/Transpose" */
+static const char *name_in_scope(struct model *m, const char *word) {
+  struct text text = text_new(m->arena);
+  text_printf(&text, "%s/%s", m->scope, word);
+  return arena_copy(m->arena, text.at, text.length);
+}
+
+value_id model_node(struct model *m, const char *op, enum element type,
+                    int rank, const int64_t *dims, const value_id *ins,
+                    size_t in_count) {
+  while (in_count && ins[in_count - 1] == NO_VALUE)
+    in_count--;
+  value_id *copy = arena_alloc(m->arena, in_count + 1, sizeof *copy);
+  for (size_t i = 0; i < in_count; i++)
+    copy[i] = ins[i];
+  value_id out =
+      model_value(m, FROM_NODE, name_in_scope(m, op), type, rank, dims);
+  *VEC_PUSH(m->arena, &m->nodes) = (struct node){.op = op,
+                                                 .ins = copy,
+                                                 .in_count = in_count,
+                                                 .out = out,
+                                                 .second = NO_VALUE};
+  return out;
+}
+
+value_id model_second(struct model *m, enum element type) {
+  struct node *node = &m->nodes.at[m->nodes.count - 1];
+  struct value first = m->values.at[node->out];
+  node->second = model_value(m, FROM_NODE, name_in_scope(m, node->op), type,
+                             first.rank, first.dim);
+  return node->second;
+}
+
+/* Attributes of the last node. */
+
+static void add_attribute(struct model *m, struct attribute attribute) {
+  struct node *node = &m->nodes.at[m->nodes.count - 1];
+  *VEC_PUSH(m->arena, &node->attributes) = attribute;
+}
+
+void model_int(struct model *m, const char *name, int64_t number) {
+  add_attribute(m, (struct attribute){
+                       .name = name, .type = ATTRIBUTE_INT, .number = number});
+}
+
+void model_ints(struct model *m, const char *name, const int64_t *numbers,
+                size_t count) {
+  int64_t *copy = arena_alloc(m->arena, count + 1, sizeof *copy);
+  for (size_t i = 0; i < count; i++)
+    copy[i] = numbers[i];
+  add_attribute(m, (struct attribute){.name = name,
+                                      .type = ATTRIBUTE_INTS,
+                                      .count = count,
+                                      .numbers = copy});
+}
+
+void model_real(struct model *m, const char *name, double real) {
+  add_attribute(m, (struct attribute){.name = name,
+                                      .type = ATTRIBUTE_FLOAT,
+                                      .real = (float)real});
+}
+
+void model_text(struct model *m, const char *name, const char *text) {
+  add_attribute(m, (struct attribute){
+                       .name = name, .type = ATTRIBUTE_TEXT, .text = text});
+}
+
+/* Constants */
+
+static size_t bytes_of(enum element type) {
+  return type == ELEMENT_INT64 ? 8 : type == ELEMENT_BOOL ? 1 : 4;
+}
+
+value_id model_tensor(struct model *m, enum element type, int rank,
+                      const int64_t *dims, const void *data) {
+  size_t bytes = bytes_of(type);
+  for (int i = 0; i < rank; i++)
+    bytes *= (size_t)dims[i];
+  struct text key = text_new(m->arena);
+  text_printf(&key, "%d %d", (int)type, rank);
+  for (int i = 0; i < rank; i++)
+    text_printf(&key, " %lld", (long long)dims[i]);
+  text_putc(&key, ':');
+  size_t head = key.length;
+  text_bytes(&key, data, bytes);
+  struct map_entry *entry = map_add(m->arena, &m->constants, text_slice(&key));
+  if (entry->number)
+    return entry->number - 1;
+  value_id id = model_value(m, FROM_CONSTANT, "constant", type, rank, dims);
+  m->values.at[id].data = key.at + head;
+  m->values.at[id].bytes = bytes;
+  entry->number = id + 1;
+  return id;
+}
+
+value_id model_numbers(struct model *m, const int64_t *numbers, int count) {
+  const int64_t dims[1] = {count};
+  return model_tensor(m, ELEMENT_INT64, 1, dims, numbers);
+}
+
+value_id model_scalar(struct model *m, double real) {
+  float value = (float)real;
+  return model_tensor(m, ELEMENT_FLOAT, 0, NULL, &value);
+}
+
+void model_fill(struct model *m, value_id id, double with) {
+  struct value *value = &m->values.at[id];
+  value_id *shape = arena_alloc(m->arena, 1, sizeof *shape);
+  struct node *node = VEC_PUSH(m->arena, &m->fills);
+  value->from = FROM_NODE;
+  *shape = model_numbers(m, value->dim, value->rank);
+  *node = (struct node){.op = "ConstantOfShape",
+                        .ins = shape,
+                        .in_count = 1,
+                        .out = id,
+                        .second = NO_VALUE};
+  *VEC_PUSH(m->arena, &node->attributes) = (struct attribute){
+      .name = "value", .type = ATTRIBUTE_FILL, .real = (float)with};
+}
+
+/* Names */
+
+static void name_value(struct model *m, struct map *taken, struct map *next,
+                       value_id id) {
+  struct value *value = &m->values.at[id];
+  struct slice wish = slice_of(value->name);
+  struct map_entry *entry = map_add(m->arena, taken, wish);
+  if (!entry->number++)
+    return;
+  for (;;) {
+    struct text text = text_new(m->arena);
+    int64_t number = ++map_add(m->arena, next, wish)->number + 1;
+    text_printf(&text, "%s/%lld", value->name, (long long)number);
+    struct slice name = {arena_copy(m->arena, text.at, text.length),
+                         text.length};
+    entry = map_add(m->arena, taken, name);
+    if (entry->number++)
+      continue;
+    value->name = name.at;
+    return;
+  }
+}
+
+void model_name_values(struct model *m) {
+  struct map taken = {0}, next = {0};
+  for (size_t i = 0; i < m->inputs.count; i++)
+    name_value(m, &taken, &next, m->inputs.at[i]);
+  for (size_t i = 0; i < m->outputs.count; i++)
+    name_value(m, &taken, &next, m->outputs.at[i]);
+  for (int weights = 1; weights >= 0; weights--)
+    for (size_t i = 0; i < m->values.count; i++) {
+      const struct value *value = &m->values.at[i];
+      if (value->from != FROM_INPUT && !value->output &&
+          (value->weight >= 0) == weights)
+        name_value(m, &taken, &next, (value_id)i);
+    }
+}

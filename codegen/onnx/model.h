@@ -1,0 +1,114 @@
+/* A model on its way: values, the nodes that make them, and constants. */
+#ifndef NETC_CODEGEN_ONNX_MODEL_H
+#define NETC_CODEGEN_ONNX_MODEL_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/arena.h"
+#include "base/map.h"
+#include "base/text.h"
+#include "codegen/onnx/layout.h"
+
+/* Types of values, by the numbers of onnx.proto. */
+enum element {
+  ELEMENT_FLOAT = 1,
+  ELEMENT_INT32 = 6,
+  ELEMENT_INT64 = 7,
+  ELEMENT_BOOL = 9,
+};
+
+/* The number of a value, from 0. */
+typedef int64_t value_id;
+#define NO_VALUE ((value_id)-1)
+
+enum value_from { FROM_INPUT, FROM_NODE, FROM_CONSTANT };
+
+struct value {
+  const char *name; /* what it should be called; in the end its own name */
+  enum value_from from;
+  enum element type;
+  bool output; /* of the model: it keeps its name */
+  int rank;
+  int64_t dim[LAYOUT_RANK];
+
+  /* A constant: its bytes; or NULL, and a tensor in the file of weights. */
+  const void *data;
+  size_t bytes;
+  int64_t weight;
+};
+
+enum attribute_type {
+  ATTRIBUTE_INT,
+  ATTRIBUTE_INTS,
+  ATTRIBUTE_FLOAT,
+  ATTRIBUTE_TEXT,
+  ATTRIBUTE_FILL
+};
+
+struct attribute {
+  const char *name;
+  enum attribute_type type;
+  int64_t number;
+  float real; /* FILL: a tensor of one value, too */
+  const char *text;
+  size_t count;
+  const int64_t *numbers;
+};
+
+struct node {
+  const char *op;
+  const value_id *ins;
+  size_t in_count;
+  value_id out, second; /* NO_VALUE: there is only one */
+  VEC(struct attribute) attributes;
+};
+
+struct model {
+  struct arena *arena;
+  const char *name;
+  int opset;
+  VEC(struct value) values;
+  VEC(struct node) fills; /* what stands for weights that are not given */
+  VEC(struct node) nodes;
+  VEC(value_id) inputs, outputs;
+  struct map constants; /* by their bytes: each is there once */
+  const char *scope;    /* what the next values are called after */
+};
+
+/* A value of that shape, which has a name of its own. */
+value_id model_value(struct model *m, enum value_from from, const char *name,
+                     enum element type, int rank, const int64_t *dims);
+
+/* A node, and what it makes; absent inputs at the end are left out. */
+value_id model_node(struct model *m, const char *op, enum element type,
+                    int rank, const int64_t *dims, const value_id *ins,
+                    size_t in_count);
+
+/* One more value that the last node makes, of the same sizes. */
+value_id model_second(struct model *m, enum element type);
+
+/* Attributes of the last node. */
+void model_int(struct model *m, const char *name, int64_t number);
+void model_ints(struct model *m, const char *name, const int64_t *numbers,
+                size_t count);
+void model_real(struct model *m, const char *name, double real);
+void model_text(struct model *m, const char *name, const char *text);
+
+/* Constants; equal ones are one. */
+value_id model_numbers(struct model *m, const int64_t *numbers, int count);
+value_id model_tensor(struct model *m, enum element type, int rank,
+                      const int64_t *dims, const void *data);
+value_id model_scalar(struct model *m, double real);
+
+/* A constant becomes a node that fills its shape. */
+void model_fill(struct model *m, value_id id, double with);
+
+/* Every value gets the name that it wants, or that with a number behind. */
+void model_name_values(struct model *m);
+
+static inline const struct value *model_at(const struct model *m, value_id id) {
+  return &m->values.at[id];
+}
+
+#endif

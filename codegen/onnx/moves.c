@@ -1,0 +1,232 @@
+/* Values that move or go: pad, roll, up, concat, embed, last, reduce. */
+#include "codegen/onnx/export.h"
+#include "runtime/distance.h"
+
+enum { MOST_AXES = 8 };
+
+static value_id get_map(struct exporting *x, struct layout *in) {
+  struct view view = in_view(x, 0);
+  view.at = layout_channels_first(&view.at);
+  *in = view.at;
+  return get(x, &view);
+}
+
+static struct layout map_layout(const struct exporting *x) {
+  struct layout at = out_layout(x, 0);
+  return layout_channels_first(&at);
+}
+
+static bool put_first(struct exporting *x, value_id value,
+                      const struct layout *at) {
+  if (value == NO_VALUE)
+    return false;
+  put(x, 0, value, at);
+  return true;
+}
+
+/* A mirror behind the map's own size is none in ONNX. */
+static bool mirrors_once(const struct layout *in, const int64_t *pads) {
+  for (int i = 2; i < in->rank; i++)
+    if (pads[i] >= in->dim[i] || pads[in->rank + i] >= in->dim[i])
+      return false;
+  return true;
+}
+
+bool onnx_pad(struct exporting *x) {
+  static const char *const modes[] = {NULL, "reflect", "edge"};
+  struct layout in, at = map_layout(x);
+  int64_t pads[2 * LAYOUT_RANK] = {0}, mode = x->op.numbers[0];
+  value_id map = get_map(x, &in);
+  if (map == NO_VALUE)
+    return false;
+  for (int i = 2; i < at.rank; i++) {
+    pads[i] = x->op.numbers[i - 1];
+    pads[at.rank + i] = at.dim[i] - in.dim[i] - pads[i];
+  }
+  if (mode == 1 && !mirrors_once(&in, pads))
+    return refuse(x, "Pad does not mirror more than the map has") != NO_VALUE;
+  value_id y =
+      NODE(x, "Pad", &at, map, model_numbers(&x->model, pads, 2 * at.rank));
+  if (modes[mode])
+    model_text(&x->model, "mode", modes[mode]);
+  return put_first(x, y, &at);
+}
+
+static value_id slice(struct exporting *x, value_id value, int rank,
+                      const int64_t *dims, int axis, int64_t from,
+                      int64_t size) {
+  int64_t part[LAYOUT_RANK], end = from + size, at = axis;
+  for (int i = 0; i < rank; i++)
+    part[i] = i == axis ? size : dims[i];
+  struct layout lies = layout_dense(rank, part);
+  return NODE(x, "Slice", &lies, value, model_numbers(&x->model, &from, 1),
+              model_numbers(&x->model, &end, 1),
+              model_numbers(&x->model, &at, 1));
+}
+
+/* The end comes to the front. */
+bool onnx_roll(struct exporting *x) {
+  struct layout in, at = map_layout(x);
+  value_id map = get_map(x, &in);
+  for (int i = 2; i < at.rank && map != NO_VALUE; i++) {
+    int64_t shift = x->op.numbers[i - 2], size = at.dim[i];
+    if (!shift)
+      continue;
+    value_id end = slice(x, map, at.rank, at.dim, i, size - shift, shift);
+    value_id begin = slice(x, map, at.rank, at.dim, i, 0, size - shift);
+    map = NODE(x, "Concat", &at, end, begin);
+    model_int(&x->model, "axis", i);
+  }
+  return put_first(x, map, &at);
+}
+
+/* Nearest: floor(at I / O), as PyTorch does. */
+bool onnx_up(struct exporting *x) {
+  struct layout in, at = map_layout(x);
+  bool linear = x->op.numbers[0], corners = x->op.numbers[1];
+  float scales[LAYOUT_RANK];
+  int64_t none = 0, sizes[1] = {at.rank};
+  value_id map = get_map(x, &in), empty = NO_VALUE;
+  if (map == NO_VALUE)
+    return false;
+  bool divides = true;
+  for (int i = 0; i < at.rank; i++) {
+    divides = divides && at.dim[i] % in.dim[i] == 0;
+    scales[i] = (float)at.dim[i] / (float)in.dim[i];
+  }
+  if (x->model.opset < 13) /* it may not be left out yet */
+    empty = model_tensor(&x->model, ELEMENT_FLOAT, 1, &none, scales);
+  value_id by = divides
+                    ? model_tensor(&x->model, ELEMENT_FLOAT, 1, sizes, scales)
+                : x->model.opset < 13
+                    ? model_tensor(&x->model, ELEMENT_FLOAT, 1, &none, scales)
+                    : NO_VALUE;
+  value_id to = divides ? NO_VALUE : model_numbers(&x->model, at.dim, at.rank);
+  value_id y = NODE(x, "Resize", &at, map, empty, by, to);
+  model_text(&x->model, "mode", linear ? "linear" : "nearest");
+  model_text(&x->model, "coordinate_transformation_mode",
+             linear ? corners ? "align_corners" : "half_pixel" : "asymmetric");
+  if (!linear)
+    model_text(&x->model, "nearest_mode", "floor");
+  return put_first(x, y, &at);
+}
+
+/* An order of the axes that suits them all. */
+bool onnx_concat(struct exporting *x) {
+  struct view *views = arena_alloc(x->arena, x->op.in_count, sizeof *views);
+  value_id *ins = arena_alloc(x->arena, x->op.in_count, sizeof *ins);
+  struct layout at = out_layout(x, 0);
+  for (size_t i = 0; i < x->op.in_count; i++)
+    views[i] = in_view(x, i);
+  struct order order = choose_order(x, views, x->op.in_count);
+  at = in_order(&order, &at);
+  for (size_t i = 0; i < x->op.in_count; i++) {
+    views[i].at = in_order(&order, &views[i].at);
+    ins[i] = get_spread(x, &views[i]);
+    if (ins[i] == NO_VALUE)
+      return false;
+  }
+  value_id y = node(x, "Concat", &at, ins, x->op.in_count);
+  model_int(&x->model, "axis", order_place(&order, (int)x->op.numbers[0]));
+  return put_first(x, y, &at);
+}
+
+bool onnx_embed(struct exporting *x) {
+  struct view indices = in_view(x, 0), table = in_view(x, 1);
+  struct layout at = out_layout(x, 0);
+  value_id rows = get(x, &table), which = get_spread(x, &indices);
+  if (rows == NO_VALUE || which == NO_VALUE)
+    return false;
+  return put_first(x, NODE(x, "Gather", &at, rows, which), &at);
+}
+
+/* As they are known here, for every sample. */
+bool onnx_distances(struct exporting *x) {
+  struct layout at = out_layout(x, 0);
+  int32_t numbers[DISTANCE_NUMBERS];
+  int64_t count, queries = at.dim[at.rank - 2], keys = at.dim[at.rank - 1];
+  if (!constant_size(x, at.rank, at.dim, &count))
+    return false;
+  int64_t *rows = arena_alloc(x->arena, (size_t)count + 1, sizeof *rows);
+  for (int i = 0; i < DISTANCE_NUMBERS; i++)
+    numbers[i] = (int32_t)x->op.numbers[i];
+  for (int64_t i = 0; i < count; i++)
+    rows[i] = netrt_distance(numbers, i / keys % queries, i % keys);
+  value_id known =
+      model_tensor(&x->model, ELEMENT_INT64, at.rank, at.dim, rows);
+  value_id y = NODE(x, "Identity", &at, known);
+  x->model.values.at[y].type = ELEMENT_INT64;
+  return put_first(x, y, &at);
+}
+
+/* The first way ends at the last step, the second one at the first. */
+bool onnx_last(struct exporting *x) {
+  int64_t ways = x->op.numbers[0], steps = x->op.ins[0].dims[1];
+  struct layout at = out_layout(x, 0);
+  int64_t units = at.dim[1] / ways;
+  value_id ends[2] = {NO_VALUE, NO_VALUE};
+  for (int i = 0; i < ways; i++) {
+    struct view view = in_view(x, 0);
+    if (!layout_slice(&view.at, 1, i ? 0 : steps - 1, 1) ||
+        !layout_slice(&view.at, 2, i * units, units))
+      return refuse(x, "its last step cannot be told apart") != NO_VALUE;
+    layout_drop(&view.at, 1);
+    ends[i] = get(x, &view);
+    if (ends[i] == NO_VALUE)
+      return false;
+  }
+  if (ways == 1)
+    return put_first(x, ends[0], &at);
+  value_id y = NODE(x, "Concat", &at, ends[0], ends[1]);
+  model_int(&x->model, "axis", 1);
+  return put_first(x, y, &at);
+}
+
+/* The axes of a sum are an input from opset 13 on. */
+value_id reduce_axes(struct exporting *x, const char *op, value_id in,
+                     const struct layout *at, const int64_t *axes, int count,
+                     bool keeps) {
+  int64_t dims[LAYOUT_RANK];
+  int rank = 0;
+  for (int i = 0; i < at->rank; i++) {
+    bool gone = false;
+    for (int k = 0; k < count; k++)
+      gone = gone || axes[k] == i;
+    if (!gone || keeps)
+      dims[rank++] = gone ? 1 : at->dim[i];
+  }
+  struct layout left = layout_dense(rank, dims);
+  bool takes = x->model.opset >= 13 && strcmp(op, "ReduceSum") == 0;
+  value_id y = NODE(x, op, &left, in,
+                    takes ? model_numbers(&x->model, axes, count) : NO_VALUE);
+  if (!takes)
+    model_ints(&x->model, "axes", axes, (size_t)count);
+  if (!keeps)
+    model_int(&x->model, "keepdims", 0);
+  return y;
+}
+
+/* Those that the output has not, which are the last ones. */
+bool onnx_reduce(struct exporting *x) {
+  static const char *const modes[] = {"ReduceSum", "ReduceMean", "ReduceMax",
+                                      "ReduceMin"};
+  struct view in = in_view(x, 0);
+  struct layout at = out_layout(x, 0);
+  struct order order = choose_order(x, &in, 1), left = {.rank = 0};
+  int64_t axes[LAYOUT_RANK];
+  int count = 0;
+  in.at = in_order(&order, &in.at);
+  for (int i = 0; i < order.rank; i++)
+    if (order.axis[i] < at.rank)
+      left.axis[left.rank++] = order.axis[i];
+    else
+      axes[count++] = i;
+  at = in_order(&left, &at);
+  value_id map = get_spread(x, &in);
+  if (map == NO_VALUE)
+    return false;
+  return put_first(
+      x,
+      reduce_axes(x, modes[x->op.numbers[0]], map, &in.at, axes, count, false),
+      &at);
+}

@@ -1,0 +1,258 @@
+/* Normalisation. */
+#include "codegen/onnx/export.h"
+
+static bool put_first(struct exporting *x, value_id value,
+                      const struct layout *at) {
+  if (value == NO_VALUE || x->why)
+    return false;
+  put(x, 0, value, at);
+  return true;
+}
+
+/* A vector of one value for each channel. */
+static value_id filled(struct exporting *x, int64_t count, float with) {
+  float *data = arena_alloc(x->arena, (size_t)count + 1, sizeof *data);
+  for (int64_t i = 0; i < count; i++)
+    data[i] = with;
+  return model_tensor(&x->model, ELEMENT_FLOAT, 1, &count, data);
+}
+
+static value_id vector(struct exporting *x, size_t in, int64_t channels,
+                       float otherwise) {
+  struct view view;
+  if (in >= x->op.in_count)
+    return filled(x, channels, otherwise);
+  view = in_view(x, in);
+  return get(x, &view);
+}
+
+static int64_t channels_of(const struct exporting *x) {
+  return x->op.outs[0].dims[x->op.outs[0].rank - 1];
+}
+
+static value_id get_channels_first(struct exporting *x, struct layout *at) {
+  struct view in = in_view(x, 0);
+  *at = out_layout(x, 0);
+  if (at->rank > 2) {
+    in.at = layout_channels_first(&in.at);
+    *at = layout_channels_first(at);
+  }
+  return get_spread(x, &in);
+}
+
+/* Operands: scale, shift, mean, variance; or the last two. */
+bool onnx_bn(struct exporting *x) {
+  struct layout at;
+  bool affine = x->op.in_count == 5;
+  int64_t channels = channels_of(x);
+  value_id in = get_channels_first(x, &at);
+  value_id scale = vector(x, affine ? 1 : 9, channels, 1);
+  value_id shift = vector(x, affine ? 2 : 9, channels, 0);
+  value_id mean = vector(x, affine ? 3 : 1, channels, 0);
+  value_id variance = vector(x, affine ? 4 : 2, channels, 1);
+  if (x->why)
+    return false;
+  value_id y =
+      NODE(x, "BatchNormalization", &at, in, scale, shift, mean, variance);
+  model_real(&x->model, "epsilon", x->op.reals[0]);
+  return put_first(x, y, &at);
+}
+
+bool onnx_instnorm(struct exporting *x) {
+  struct layout at;
+  int64_t channels = channels_of(x);
+  value_id in = get_channels_first(x, &at);
+  value_id scale = vector(x, 1, channels, 1);
+  value_id shift = vector(x, 2, channels, 0);
+  if (x->why)
+    return false;
+  value_id y = NODE(x, "InstanceNormalization", &at, in, scale, shift);
+  model_real(&x->model, "epsilon", x->op.reals[0]);
+  return put_first(x, y, &at);
+}
+
+/* Cx1x1 where channels are at `axis` of `rank`. */
+static value_id column(struct exporting *x, size_t in, int axis, int rank) {
+  struct view view = in_view(x, in);
+  for (int i = axis + 1; i < rank; i++)
+    layout_insert(&view.at, view.at.rank);
+  return get(x, &view);
+}
+
+static value_id affine(struct exporting *x, value_id y, const struct layout *at,
+                       int axis) {
+  if (x->op.in_count > 1)
+    y = NODE(x, "Mul", at, y, column(x, 1, axis, at->rank));
+  if (x->op.in_count > 2)
+    y = NODE(x, "Add", at, y, column(x, 2, axis, at->rank));
+  return y;
+}
+
+/* Groups as channels, each of all its values. */
+bool onnx_gn(struct exporting *x) {
+  struct layout at;
+  int64_t groups = x->op.numbers[0];
+  value_id y = get_channels_first(x, &at);
+  if (y == NO_VALUE)
+    return false;
+  int64_t dims[3] = {at.dim[0], groups,
+                     layout_values(&at) / at.dim[0] / groups};
+  struct layout parts = layout_dense(3, dims);
+  y = NODE(x, "Reshape", &parts, y, model_numbers(&x->model, dims, 3));
+  y = NODE(x, "InstanceNormalization", &parts, y, filled(x, groups, 1),
+           filled(x, groups, 0));
+  model_real(&x->model, "epsilon", x->op.reals[0]);
+  y = NODE(x, "Reshape", &at, y, model_numbers(&x->model, at.dim, at.rank));
+  return put_first(x, affine(x, y, &at, 1), &at);
+}
+
+static value_id mean(struct exporting *x, value_id y, const struct layout *at,
+                     int axis) {
+  const int64_t axes[1] = {axis};
+  return reduce_axes(x, "ReduceMean", y, at, axes, 1, true);
+}
+
+/* x / sqrt(mean of squares + eps) */
+static value_id by_root_mean_square(struct exporting *x, value_id y,
+                                    const struct layout *at, int axis) {
+  value_id square = mean(x, NODE(x, "Mul", at, y, y), at, axis);
+  struct layout one = layout_dense(at->rank, model_at(&x->model, square)->dim);
+  square =
+      NODE(x, "Add", &one, square, model_scalar(&x->model, x->op.reals[0]));
+  return NODE(x, "Div", at, y, NODE(x, "Sqrt", &one, square));
+}
+
+static value_id get_ordered(struct exporting *x, struct layout *at, int *axis) {
+  struct view in = in_view(x, 0);
+  struct order order = choose_order(x, &in, 1);
+  *at = out_layout(x, 0);
+  *axis = order_place(&order, at->rank - 1);
+  *at = in_order(&order, at);
+  in.at = in_order(&order, &in.at);
+  return get_spread(x, &in);
+}
+
+bool onnx_affine(struct exporting *x) {
+  struct layout at;
+  int axis;
+  value_id y = get_ordered(x, &at, &axis);
+  return y != NO_VALUE && put_first(x, affine(x, y, &at, axis), &at);
+}
+
+/* x / max(sqrt(sum of squares), eps) */
+bool onnx_l2norm(struct exporting *x) {
+  struct layout at;
+  int axis;
+  value_id in = get_ordered(x, &at, &axis);
+  if (in == NO_VALUE)
+    return false;
+  const int64_t axes[1] = {axis};
+  value_id y = NODE(x, "Mul", &at, in, in);
+  y = reduce_axes(x, "ReduceSum", y, &at, axes, 1, true);
+  struct layout one = layout_dense(at.rank, model_at(&x->model, y)->dim);
+  y = NODE(x, "Sqrt", &one, y);
+  y = NODE(x, "Max", &one, y, model_scalar(&x->model, x->op.reals[0]));
+  return put_first(x, NODE(x, "Div", &at, in, y), &at);
+}
+
+bool onnx_rmsnorm(struct exporting *x) {
+  struct layout at;
+  int axis;
+  value_id y = get_ordered(x, &at, &axis);
+  if (y == NO_VALUE)
+    return false;
+  y = by_root_mean_square(x, y, &at, axis);
+  return put_first(x, affine(x, y, &at, axis), &at);
+}
+
+static bool layer_norm(struct exporting *x) {
+  struct layout at = out_layout(x, 0);
+  struct view in = in_view(x, 0);
+  value_id y = get_spread(x, &in), shift = NO_VALUE;
+  value_id scale = vector(x, 1, channels_of(x), 1);
+  if (x->op.in_count > 2)
+    shift = vector(x, 2, 0, 0);
+  if (x->why)
+    return false;
+  y = NODE(x, "LayerNormalization", &at, y, scale, shift);
+  model_real(&x->model, "epsilon", x->op.reals[0]);
+  model_int(&x->model, "axis", -1);
+  return put_first(x, y, &at);
+}
+
+bool onnx_ln(struct exporting *x) {
+  struct layout at;
+  int axis;
+  if (x->model.opset >= 17)
+    return layer_norm(x);
+  value_id y = get_ordered(x, &at, &axis);
+  if (y == NO_VALUE)
+    return false;
+  y = NODE(x, "Sub", &at, y, mean(x, y, &at, axis));
+  y = by_root_mean_square(x, y, &at, axis);
+  return put_first(x, affine(x, y, &at, axis), &at);
+}
+
+/* Even sizes: ONNX has the odd neighbour behind a channel, PyTorch before. */
+static value_id sum_of_squares(struct exporting *x, value_id in,
+                               const struct layout *at, int64_t size) {
+  int64_t dims[4] = {at->dim[0], 1, at->dim[1],
+                     layout_values(at) / at->dim[0] / at->dim[1]};
+  const int64_t kernel[2] = {size, 1}, pads[4] = {size / 2, 0, (size - 1) / 2};
+  struct layout flat = layout_dense(4, dims);
+  value_id y = NODE(x, "Mul", at, in, in);
+  y = NODE(x, "Reshape", &flat, y, model_numbers(&x->model, dims, 4));
+  y = NODE(x, "AveragePool", &flat, y);
+  model_ints(&x->model, "kernel_shape", kernel, 2);
+  model_ints(&x->model, "pads", pads, 4);
+  model_int(&x->model, "count_include_pad", 1);
+  return NODE(x, "Reshape", at, y, model_numbers(&x->model, at->dim, at->rank));
+}
+
+static bool by_power(struct exporting *x, value_id in, value_id squares,
+                     const struct layout *at) {
+  value_id y =
+      NODE(x, "Mul", at, squares, model_scalar(&x->model, x->op.reals[0]));
+  y = NODE(x, "Add", at, y, model_scalar(&x->model, x->op.reals[2]));
+  y = NODE(x, "Pow", at, y, model_scalar(&x->model, x->op.reals[1]));
+  return put_first(x, NODE(x, "Div", at, in, y), at);
+}
+
+/* The same with the mean of the squares of a window on the map. */
+bool onnx_lrnwithin(struct exporting *x) {
+  struct layout at;
+  int64_t size = x->op.numbers[0], kernel[LAYOUT_RANK], pads[2 * LAYOUT_RANK];
+  value_id in = get_channels_first(x, &at);
+  int axes = at.rank - 2;
+  if (in == NO_VALUE)
+    return false;
+  for (int i = 0; i < axes; i++) {
+    kernel[i] = size;
+    pads[i] = (size - 1) / 2;
+    pads[axes + i] = size / 2;
+  }
+  value_id y = NODE(x, "Mul", &at, in, in);
+  y = NODE(x, "AveragePool", &at, y);
+  model_ints(&x->model, "kernel_shape", kernel, (size_t)axes);
+  model_ints(&x->model, "pads", pads, 2 * (size_t)axes);
+  model_int(&x->model, "count_include_pad", 1);
+  return by_power(x, in, y, &at);
+}
+
+/* x / (k + alpha / size * sum of squares)^beta */
+bool onnx_lrn(struct exporting *x) {
+  struct layout at;
+  int64_t size = x->op.numbers[0];
+  value_id in = get_channels_first(x, &at), y;
+  if (in == NO_VALUE)
+    return false;
+  if (size % 2) {
+    y = NODE(x, "LRN", &at, in);
+    model_int(&x->model, "size", size);
+    model_real(&x->model, "alpha", x->op.reals[0]);
+    model_real(&x->model, "beta", x->op.reals[1]);
+    model_real(&x->model, "bias", x->op.reals[2]);
+    return put_first(x, y, &at);
+  }
+  return by_power(x, in, sum_of_squares(x, in, &at, size), &at);
+}

@@ -1,0 +1,224 @@
+/* What an operation reads and makes, and in which order of its axes. */
+#include "base/check.h"
+#include "codegen/onnx/export.h"
+
+enum { IMPOSSIBLE = 1 << 20 };
+
+bool constant_size(struct exporting *x, int rank, const int64_t *dims,
+                   int64_t *values) {
+  const int64_t most = (int64_t)1 << 26;
+  *values = 1;
+  for (int i = 0; i < rank; i++)
+    if (!mul_i64(*values, dims[i], values) || *values > most)
+      return refuse(x, "a constant of over 2^26 values would be needed") !=
+             NO_VALUE;
+  return true;
+}
+
+/* The tensor in the file, of which netc reads the values in its own order. */
+static struct view weight_view(struct exporting *x, int64_t number,
+                               const struct layout *at) {
+  const struct netc_tensor *tensor = &x->tensors.at[number];
+  const struct netc_weight *weight = &x->files.at[tensor->weight];
+  struct block *block = &x->weights[tensor->weight];
+  struct layout lies =
+      layout_of(tensor->rank, tensor->dims, tensor->strides, tensor->first);
+  struct view view = {.of = block};
+  if (block->seen.count == 0) {
+    value_id value = model_value(&x->model, FROM_CONSTANT, weight->name,
+                                 ELEMENT_FLOAT, weight->rank, weight->dims);
+    x->model.values.at[value].weight = tensor->weight;
+    *VEC_PUSH(x->arena, &block->seen) = (struct rendering){
+        value, layout_dense(weight->rank, weight->dims), true};
+  }
+  if (!layout_through(&lies, at, &view.at))
+    refuse(x, "its weights lie in a way that has no axes");
+  return view;
+}
+
+struct view operand_view(struct exporting *x,
+                         const struct netc_operand *operand) {
+  struct layout at =
+      layout_of(operand->rank, operand->dims, operand->strides, operand->first);
+  if (operand->tensor >= 0)
+    return weight_view(x, operand->tensor, &at);
+  return (struct view){&x->blocks[operand->block], at};
+}
+
+struct view in_view(struct exporting *x, size_t in) {
+  return operand_view(x, &x->op.ins[in]);
+}
+
+struct layout out_layout(const struct exporting *x, size_t out) {
+  return layout_dense(x->op.outs[out].rank, x->op.outs[out].dims);
+}
+
+value_id node(struct exporting *x, const char *op, const struct layout *at,
+              const value_id *ins, size_t in_count) {
+  enum element type = ELEMENT_BOOL;
+  for (size_t i = 0; i < in_count && type == ELEMENT_BOOL; i++)
+    if (ins[i] != NO_VALUE && model_at(&x->model, ins[i])->data == NULL)
+      type = model_at(&x->model, ins[i])->type;
+  return model_node(&x->model, op, type == ELEMENT_BOOL ? ELEMENT_FLOAT : type,
+                    at->rank, at->dim, ins, in_count);
+}
+
+/* Its last value has the layer's name, those before that of their part. */
+static void name_result(struct exporting *x, value_id value) {
+  struct text text = text_new(x->arena);
+  if ((size_t)value < x->first_value)
+    return;
+  text_put(&text, x->layer);
+  if (!x->is_last)
+    text_printf(&text, "/%s", x->op.part);
+  x->model.values.at[value].name = arena_copy(x->arena, text.at, text.length);
+}
+
+void put(struct exporting *x, size_t out, value_id value,
+         const struct layout *at) {
+  struct view view = operand_view(x, &x->op.outs[out]);
+  struct rendering made = {.value = value, .whole = true};
+  if (!layout_through(&view.at, at, &made.at))
+    refuse(x, "what it makes lies in a way that has no axes");
+  *VEC_PUSH(x->arena, &view.of->seen) = made;
+  name_result(x, value);
+}
+
+/* Orders of axes */
+
+struct layout in_order(const struct order *order, const struct layout *at) {
+  return layout_order(at, order->rank, order->axis);
+}
+
+int order_place(const struct order *order, int axis) {
+  int place = 0;
+  while (order->axis[place] != axis)
+    place++;
+  return place;
+}
+
+static struct order natural_order(int rank) {
+  struct order order = {.rank = rank};
+  for (int i = 0; i < rank; i++)
+    order.axis[i] = i;
+  return order;
+}
+
+static struct order channels_first(int rank) {
+  struct order order = {.rank = rank};
+  for (int i = 0; i < rank; i++)
+    order.axis[i] = i == 0 ? 0 : i == 1 ? rank - 1 : i - 1;
+  return order;
+}
+
+/* The axes as a tensor has them, those of size 1 behind the one before. */
+static bool order_of(const struct view *view, const struct rendering *seen,
+                     struct order *order) {
+  struct layout at, dense = layout_dense(view->at.rank, view->at.dim);
+  bool used[LAYOUT_RANK] = {false};
+  *order = (struct order){.rank = view->at.rank};
+  int made = 0;
+  if (!seen->whole || !layout_seen(&view->at, &seen->at, &at))
+    return false;
+  for (int i = 0; i < view->at.rank && view->at.dim[i] == 1; i++) {
+    order->axis[made++] = i;
+    used[i] = true;
+  }
+  for (int i = 0; i < at.count; i++)
+    for (int k = 0; k < dense.count; k++) {
+      const struct atom *atom = &dense.atom[k];
+      if (atom->size != at.atom[i].size || atom->stride != at.atom[i].stride)
+        continue;
+      int axis = atom->axis;
+      do {
+        order->axis[made++] = axis;
+        used[axis++] = true;
+      } while (axis < dense.rank && dense.dim[axis] == 1 && !used[axis]);
+    }
+  return made == order->rank;
+}
+
+static int64_t order_cost(struct exporting *x, const struct view *views,
+                          size_t count, const struct order *order) {
+  int64_t cost = 0;
+  for (size_t i = 0; i < count; i++) {
+    struct view view = {views[i].of, in_order(order, &views[i].at)};
+    cost += get_cost(x, &view);
+  }
+  return cost;
+}
+
+static void consider(struct exporting *x, const struct view *views,
+                     size_t count, const struct order *order,
+                     struct order *best, int64_t *least) {
+  int64_t cost = order_cost(x, views, count, order);
+  if (cost < *least) {
+    *best = *order;
+    *least = cost;
+  }
+}
+
+enum { MOST_TRIED = 4 }; /* operands whose order is tried for all */
+
+struct order choose_order(struct exporting *x, const struct view *views,
+                          size_t count) {
+  int rank = views[0].at.rank;
+  struct order best = natural_order(rank), other;
+  int64_t least = INT64_MAX;
+  for (size_t i = 0; i < count && i < MOST_TRIED; i++)
+    for (size_t k = 0; k < views[i].of->seen.count; k++)
+      if (order_of(&views[i], &views[i].of->seen.at[k], &other))
+        consider(x, views, count, &other, &best, &least);
+  other = natural_order(rank);
+  consider(x, views, count, &other, &best, &least);
+  if (rank > 2) {
+    other = channels_first(rank);
+    consider(x, views, count, &other, &best, &least);
+  }
+  return best;
+}
+
+/* The same with any axes at all */
+
+static int64_t layout_cost(struct exporting *x, const struct view *views,
+                           size_t count, const struct layout *at) {
+  int64_t cost = 0;
+  for (size_t i = 0; i < count; i++) {
+    struct view view = {.of = views[i].of};
+    if (!layout_through(&views[i].at, at, &view.at))
+      return IMPOSSIBLE;
+    cost += get_cost(x, &view);
+  }
+  return cost;
+}
+
+static void weigh(struct exporting *x, const struct view *views, size_t count,
+                  const struct layout *at, struct layout *best,
+                  int64_t *least) {
+  int64_t cost = layout_cost(x, views, count, at);
+  if (cost < *least) {
+    *best = *at;
+    *least = cost;
+  }
+}
+
+struct layout choose_layout(struct exporting *x, const struct view *views,
+                            size_t count) {
+  struct layout dense = layout_dense(views[0].at.rank, views[0].at.dim);
+  struct layout best = dense, at;
+  int64_t least = INT64_MAX;
+  for (size_t i = 0; i < count; i++)
+    settle(x, &views[i]);
+  for (size_t i = 0; i < count; i++)
+    for (size_t k = 0; k < views[i].of->seen.count; k++) {
+      const struct rendering *seen = &views[i].of->seen.at[k];
+      if (seen->whole && layout_seen(&views[i].at, &seen->at, &at))
+        weigh(x, views, count, &at, &best, &least);
+    }
+  weigh(x, views, count, &dense, &best, &least);
+  if (dense.rank > 2) {
+    at = layout_channels_first(&dense);
+    weigh(x, views, count, &at, &best, &least);
+  }
+  return best;
+}

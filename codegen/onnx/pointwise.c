@@ -1,0 +1,219 @@
+/* Functions of each value, of two, or along the last axis. */
+#include <math.h>
+
+#include "codegen/onnx/export.h"
+
+/* The first input with the axes that suit it. */
+static value_id get_input(struct exporting *x, struct layout *at) {
+  struct view view = in_view(x, 0), as = {.of = view.of};
+  *at = choose_layout(x, &view, 1);
+  if (!layout_through(&view.at, at, &as.at))
+    return refuse(x, "its input lies in a way that has no axes");
+  return get_spread(x, &as);
+}
+
+static bool put_first(struct exporting *x, value_id value,
+                      const struct layout *at) {
+  if (value == NO_VALUE)
+    return false;
+  put(x, 0, value, at);
+  return true;
+}
+
+static const char *operator_of(const struct exporting *x) {
+  return onnx_form_find(x->op.code)->nodes;
+}
+
+bool onnx_unary(struct exporting *x) {
+  struct layout at;
+  value_id in = get_input(x, &at);
+  return in != NO_VALUE && put_first(x, NODE(x, operator_of(x), &at, in), &at);
+}
+
+bool onnx_slope(struct exporting *x) {
+  bool done = onnx_unary(x);
+  if (done)
+    model_real(&x->model, "alpha", x->op.reals[0]);
+  return done;
+}
+
+bool onnx_relu6(struct exporting *x) {
+  struct layout at;
+  value_id in = get_input(x, &at);
+  value_id low = model_scalar(&x->model, 0), high = model_scalar(&x->model, 6);
+  return in != NO_VALUE &&
+         put_first(x, NODE(x, "Clip", &at, in, low, high), &at);
+}
+
+/* Of a value and a number. */
+bool onnx_scalar(struct exporting *x) {
+  struct layout at;
+  value_id in = get_input(x, &at);
+  value_id number = model_scalar(&x->model, x->op.reals[0]);
+  return in != NO_VALUE &&
+         put_first(x, NODE(x, operator_of(x), &at, in, number), &at);
+}
+
+/* The first half of the channels times the sigmoid of the second one. */
+bool onnx_glu(struct exporting *x) {
+  struct view half[2] = {in_view(x, 0), in_view(x, 0)};
+  struct layout at = out_layout(x, 0);
+  int last = at.rank - 1;
+  for (int i = 0; i < 2; i++)
+    if (!layout_slice(&half[i].at, last, i * at.dim[last], at.dim[last]))
+      return refuse(x, "its halves cannot be told apart") != NO_VALUE;
+  struct order order = choose_order(x, half, 2);
+  at = in_order(&order, &at);
+  half[0].at = in_order(&order, &half[0].at);
+  half[1].at = in_order(&order, &half[1].at);
+  value_id a = get_spread(x, &half[0]), b = get_spread(x, &half[1]);
+  if (a == NO_VALUE || b == NO_VALUE)
+    return false;
+  b = NODE(x, "Sigmoid", &at, b);
+  return put_first(x, NODE(x, "Mul", &at, a, b), &at);
+}
+
+/* x Phi(x) = x (1 + erf(x / sqrt 2)) / 2 */
+bool onnx_gelu(struct exporting *x) {
+  struct layout at;
+  value_id in = get_input(x, &at);
+  if (in == NO_VALUE)
+    return false;
+  value_id y = NODE(x, "Div", &at, in, model_scalar(&x->model, sqrt(2)));
+  y = NODE(x, "Erf", &at, y);
+  y = NODE(x, "Add", &at, y, model_scalar(&x->model, 1));
+  y = NODE(x, "Mul", &at, in, y);
+  y = NODE(x, "Mul", &at, y, model_scalar(&x->model, 0.5));
+  return put_first(x, y, &at);
+}
+
+/* x (1 + tanh(sqrt(2 / pi) (x + 0.044715 x^3))) / 2 */
+bool onnx_gelutanh(struct exporting *x) {
+  struct layout at;
+  value_id in = get_input(x, &at);
+  if (in == NO_VALUE)
+    return false;
+  value_id y = NODE(x, "Mul", &at, in, in);
+  y = NODE(x, "Mul", &at, y, in);
+  y = NODE(x, "Mul", &at, y, model_scalar(&x->model, 0.044715));
+  y = NODE(x, "Add", &at, in, y);
+  y = NODE(x, "Mul", &at, y, model_scalar(&x->model, sqrt(2 / acos(-1))));
+  y = NODE(x, "Tanh", &at, y);
+  y = NODE(x, "Add", &at, y, model_scalar(&x->model, 1));
+  y = NODE(x, "Mul", &at, in, y);
+  y = NODE(x, "Mul", &at, y, model_scalar(&x->model, 0.5));
+  return put_first(x, y, &at);
+}
+
+static bool times(struct exporting *x, const char *first, const char *second) {
+  struct layout at;
+  value_id in = get_input(x, &at), y = in;
+  if (in == NO_VALUE)
+    return false;
+  y = NODE(x, first, &at, y);
+  if (second)
+    y = NODE(x, second, &at, y);
+  return put_first(x, NODE(x, "Mul", &at, in, y), &at);
+}
+
+bool onnx_silu(struct exporting *x) {
+  return times(x, "Sigmoid", NULL);
+}
+
+bool onnx_mish(struct exporting *x) {
+  return times(x, "Softplus", "Tanh");
+}
+
+/* relu6(x + 3) / 6 */
+static value_id hard_sigmoid(struct exporting *x, const struct layout *at,
+                             value_id in) {
+  value_id y = NODE(x, "HardSigmoid", at, in);
+  model_real(&x->model, "alpha", 1.0 / 6);
+  model_real(&x->model, "beta", 0.5);
+  return y;
+}
+
+bool onnx_hsigmoid(struct exporting *x) {
+  struct layout at;
+  value_id in = get_input(x, &at);
+  return in != NO_VALUE && put_first(x, hard_sigmoid(x, &at, in), &at);
+}
+
+bool onnx_hswish(struct exporting *x) {
+  struct layout at;
+  value_id in = get_input(x, &at);
+  if (in == NO_VALUE)
+    return false;
+  if (x->model.opset >= 14)
+    return put_first(x, NODE(x, "HardSwish", &at, in), &at);
+  return put_first(x, NODE(x, "Mul", &at, in, hard_sigmoid(x, &at, in)), &at);
+}
+
+/* Before opset 13 all axes behind that one are one. */
+bool onnx_softmax(struct exporting *x) {
+  struct view view = in_view(x, 0);
+  struct layout at = out_layout(x, 0);
+  int last = at.rank - 1;
+  struct order order = {.rank = at.rank};
+  for (int i = 0; i < at.rank; i++)
+    order.axis[i] = i;
+  if (x->model.opset >= 13)
+    order = choose_order(x, &view, 1);
+  at = in_order(&order, &at);
+  view.at = in_order(&order, &view.at);
+  value_id in = get_spread(x, &view);
+  if (in == NO_VALUE)
+    return false;
+  value_id y = NODE(x, operator_of(x), &at, in);
+  model_int(&x->model, "axis", order_place(&order, last));
+  return put_first(x, y, &at);
+}
+
+bool onnx_copy(struct exporting *x) {
+  struct layout at;
+  return put_first(x, get_input(x, &at), &at);
+}
+
+/* A slope for each channel: Cx1x1 where channels are first. */
+bool onnx_prelu(struct exporting *x) {
+  struct view view = in_view(x, 0), slope = in_view(x, 1);
+  struct layout at = out_layout(x, 0);
+  int last = at.rank - 1;
+  struct order order = choose_order(x, &view, 1);
+  at = in_order(&order, &at);
+  view.at = in_order(&order, &view.at);
+  for (int i = order_place(&order, last); i < last; i++)
+    layout_insert(&slope.at, slope.at.rank);
+  value_id in = get_spread(x, &view), by = get(x, &slope);
+  return in != NO_VALUE && by != NO_VALUE &&
+         put_first(x, NODE(x, "PRelu", &at, in, by), &at);
+}
+
+/* Whether one of two gives each axis its size. */
+static bool covers(const struct layout *at, const struct view *views) {
+  int64_t a[LAYOUT_RANK], b[LAYOUT_RANK];
+  view_sizes(&views[0], a);
+  view_sizes(&views[1], b);
+  for (int i = 0; i < at->rank; i++)
+    if (a[i] != at->dim[i] && b[i] != at->dim[i])
+      return false;
+  return true;
+}
+
+bool onnx_binary(struct exporting *x) {
+  struct view views[2] = {in_view(x, 0), in_view(x, 1)};
+  struct layout at = choose_layout(x, views, 2), as;
+  for (int i = 0; i < 2; i++) {
+    if (!layout_through(&views[i].at, &at, &as))
+      return refuse(x, "its inputs lie in ways that have no common axes") !=
+             NO_VALUE;
+    views[i].at = as;
+  }
+  value_id a = covers(&at, views) && !view_mixes(&views[0])
+                   ? get(x, &views[0])
+                   : get_spread(x, &views[0]);
+  value_id b =
+      view_mixes(&views[1]) ? get_spread(x, &views[1]) : get(x, &views[1]);
+  return a != NO_VALUE && b != NO_VALUE &&
+         put_first(x, NODE(x, operator_of(x), &at, a, b), &at);
+}

@@ -1,0 +1,111 @@
+/* rnn, lstm, gru: RNN, LSTM, GRU, whose gates are in another order. */
+#include <string.h>
+
+#include "codegen/onnx/export.h"
+
+/* ONNX's gates by PyTorch's numbers: i o f c of i f g o; z r h of r z n. */
+static const struct cell_kind {
+  const char *code, *op;
+  int gates;
+  int64_t order[4];
+} kinds[] = {
+    {"rnn", "RNN", 1, {0}},
+    {"lstm", "LSTM", 4, {0, 3, 1, 2}},
+    {"gru", "GRU", 3, {1, 0, 2}},
+};
+
+static const struct cell_kind *kind_of(const struct exporting *x) {
+  size_t i = 0;
+  while (strcmp(kinds[i].code, x->op.code) != 0)
+    i++;
+  return &kinds[i];
+}
+
+/* Rows x columns of a file, as gates in ONNX's order: 1 x rows (x columns). */
+static value_id in_gates(struct exporting *x, const struct cell_kind *kind,
+                         size_t in) {
+  struct view view = in_view(x, in);
+  if (view.at.rank == 2)
+    view.at = layout_move(&view.at, 0, 1); /* rows first, as files have them */
+  int64_t apart[3] = {kind->gates, view.at.dim[0] / kind->gates,
+                      view.at.rank == 2 ? view.at.dim[1] : 1};
+  int64_t one[3] = {1, view.at.dim[0], apart[2]};
+  int rank = view.at.rank + 1;
+  struct layout gates = layout_dense(rank, apart);
+  struct layout way = layout_dense(rank, one);
+  value_id y = get(x, &view);
+  if (y == NO_VALUE)
+    return NO_VALUE;
+  if (kind->gates > 1) {
+    y = NODE(x, "Reshape", &gates, y, model_numbers(&x->model, apart, rank));
+    y = NODE(x, "Gather", &gates, y,
+             model_numbers(&x->model, kind->order, kind->gates));
+  }
+  return NODE(x, "Reshape", &way, y, model_numbers(&x->model, one, rank));
+}
+
+static value_id join(struct exporting *x, value_id a, value_id b, int axis) {
+  int64_t dims[LAYOUT_RANK];
+  const struct value *first = model_at(&x->model, a);
+  memcpy(dims, first->dim, sizeof dims);
+  dims[axis] *= 2;
+  struct layout at = layout_dense(first->rank, dims);
+  value_id y = NODE(x, "Concat", &at, a, b);
+  model_int(&x->model, "axis", axis);
+  return y;
+}
+
+/* A weight of each way, one behind the other. */
+static value_id of_ways(struct exporting *x, const struct cell_kind *kind,
+                        size_t which, size_t each, int64_t ways) {
+  value_id y = in_gates(x, kind, 1 + which);
+  if (ways == 1 || y == NO_VALUE)
+    return y;
+  value_id back = in_gates(x, kind, 1 + each + which);
+  return back == NO_VALUE ? back : join(x, y, back, 0);
+}
+
+static value_id no_bias(struct exporting *x, int64_t ways, int64_t rows) {
+  const int64_t dims[2] = {ways, rows};
+  float *zeros =
+      arena_alloc(x->arena, (size_t)(ways * rows) + 1, sizeof(float));
+  return model_tensor(&x->model, ELEMENT_FLOAT, 2, dims, zeros);
+}
+
+/* PyTorch's two biases, one behind the other; Keras has one. */
+static value_id biases(struct exporting *x, const struct cell_kind *kind,
+                       int64_t ways, size_t each) {
+  value_id first = of_ways(x, kind, 2, each, ways), second;
+  if (first == NO_VALUE)
+    return NO_VALUE;
+  second = each == 4 ? of_ways(x, kind, 3, each, ways)
+                     : no_bias(x, ways, model_at(&x->model, first)->dim[1]);
+  return second == NO_VALUE ? second : join(x, first, second, 1);
+}
+
+/* X is L x N x I, Y is L x ways x N x units. */
+bool onnx_recurrent(struct exporting *x) {
+  const struct cell_kind *kind = kind_of(x);
+  int64_t ways = x->op.numbers[0];
+  size_t each = (x->op.in_count - 1) / (size_t)ways;
+  struct view in = in_view(x, 0);
+  struct layout at = out_layout(x, 0);
+  if (!layout_split(&at, 2, ways))
+    return refuse(x, "its directions cannot be told apart") != NO_VALUE;
+  int order[4] = {1, 2, 0, 3};
+  at = layout_order(&at, 4, order);
+  in.at = layout_move(&in.at, 0, 1);
+  value_id ins[4] = {get_spread(x, &in), of_ways(x, kind, 0, each, ways),
+                     of_ways(x, kind, 1, each, ways),
+                     each > 2 ? biases(x, kind, ways, each) : NO_VALUE};
+  if (x->why)
+    return false;
+  value_id y = node(x, kind->op, &at, ins, 4);
+  model_int(&x->model, "hidden_size", at.dim[3]);
+  if (ways == 2)
+    model_text(&x->model, "direction", "bidirectional");
+  if (kind->gates == 3)
+    model_int(&x->model, "linear_before_reset", (x->op.numbers[1] & 4) == 0);
+  put(x, 0, y, &at);
+  return true;
+}

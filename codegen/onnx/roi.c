@@ -1,0 +1,72 @@
+/* Boxes of a map: roialign, roipool. */
+#include "codegen/onnx/export.h"
+
+/* All boxes of the batch, one behind the other. */
+static value_id get_boxes(struct exporting *x, int64_t *count) {
+  struct view boxes = in_view(x, 1);
+  layout_merge(&boxes.at, 0, 2);
+  *count = boxes.at.dim[0];
+  return get_spread(x, &boxes);
+}
+
+static value_id get_map(struct exporting *x) {
+  struct view map = in_view(x, 0);
+  map.at = layout_channels_first(&map.at);
+  return get(x, &map);
+}
+
+/* N and boxes are one axis there, and channels come behind it. */
+static struct layout boxes_layout(const struct exporting *x) {
+  struct layout at = out_layout(x, 0);
+  layout_merge(&at, 0, 2);
+  return layout_channels_first(&at);
+}
+
+bool onnx_roialign(struct exporting *x) {
+  struct layout at = boxes_layout(x);
+  bool aligned = x->op.numbers[1];
+  int64_t count, each = x->op.outs[0].dims[1];
+  value_id map = get_map(x), boxes = get_boxes(x, &count);
+  if (map == NO_VALUE || boxes == NO_VALUE)
+    return false;
+  if (aligned && x->model.opset < 16)
+    return refuse(x, "RoiAlign is aligned from opset 16 on: `--opset 16`") !=
+           NO_VALUE;
+  int64_t *sample = arena_alloc(x->arena, (size_t)count + 1, sizeof *sample);
+  for (int64_t i = 0; i < count; i++)
+    sample[i] = i / each;
+  value_id y = NODE(x, "RoiAlign", &at, map, boxes,
+                    model_numbers(&x->model, sample, (int)count));
+  model_int(&x->model, "output_height", at.dim[2]);
+  model_int(&x->model, "output_width", at.dim[3]);
+  model_int(&x->model, "sampling_ratio", x->op.numbers[0]);
+  model_real(&x->model, "spatial_scale", x->op.reals[0]);
+  if (x->model.opset >= 16)
+    model_text(&x->model, "coordinate_transformation_mode",
+               aligned ? "half_pixel" : "output_half_pixel");
+  put(x, 0, y, &at);
+  return true;
+}
+
+/* A box has the number of its sample in front. */
+bool onnx_roipool(struct exporting *x) {
+  struct layout at = boxes_layout(x);
+  int64_t count, each = x->op.outs[0].dims[1];
+  value_id map = get_map(x), boxes = get_boxes(x, &count);
+  if (map == NO_VALUE || boxes == NO_VALUE)
+    return false;
+  const int64_t one[2] = {count, 1}, five[2] = {count, 5};
+  struct layout numbered = layout_dense(2, five);
+  float *sample = arena_alloc(x->arena, (size_t)count + 1, sizeof *sample);
+  for (int64_t i = 0; i < count; i++)
+    sample[i] = (float)(i / each);
+  value_id y =
+      NODE(x, "Concat", &numbered,
+           model_tensor(&x->model, ELEMENT_FLOAT, 2, one, sample), boxes);
+  model_int(&x->model, "axis", 1);
+  y = NODE(x, "MaxRoiPool", &at, map, y);
+  model_ints(&x->model, "pooled_shape", at.dim + 2, 2);
+  model_real(&x->model, "spatial_scale", x->op.reals[0]);
+  put(x, 0, y, &at);
+  return true;
+}

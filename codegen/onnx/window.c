@@ -1,0 +1,436 @@
+/* Windows over maps: convolution and pooling. Channels are first. */
+#include "codegen/onnx/export.h"
+
+enum { MOST_AXES = 8 };
+
+/* Sizes by spatial axis. */
+struct windows {
+  int axes;
+  int64_t in[MOST_AXES], out[MOST_AXES];
+  int64_t kernel[MOST_AXES], stride[MOST_AXES], dilation[MOST_AXES];
+  int64_t before[MOST_AXES], after[MOST_AXES];
+};
+
+static struct view channels_first(struct exporting *x, size_t in) {
+  struct view view = in_view(x, in);
+  view.at = layout_channels_first(&view.at);
+  return view;
+}
+
+static struct windows windows_of(const struct exporting *x) {
+  struct windows w = {.axes = x->op.outs[0].rank - 2};
+  for (int i = 0; i < w.axes; i++) {
+    w.in[i] = x->op.ins[0].dims[i + 1];
+    w.out[i] = x->op.outs[0].dims[i + 1];
+    w.kernel[i] = w.stride[i] = w.dilation[i] = 1;
+  }
+  return w;
+}
+
+static int64_t extent(const struct windows *w, int i) {
+  return w->dilation[i] * (w->kernel[i] - 1) + 1;
+}
+
+/* What is read behind the map; the rest of the padding is left out. */
+static int64_t read_after(const struct windows *w, int i) {
+  int64_t after =
+      (w->out[i] - 1) * w->stride[i] + extent(w, i) - w->in[i] - w->before[i];
+  return after > 0 ? after : 0;
+}
+
+/* Padding as it is given, where that makes as many windows. */
+static void round_after(struct windows *w, const int64_t *given) {
+  for (int i = 0; i < w->axes; i++) {
+    int64_t all = w->in[i] + w->before[i] + given[i] - extent(w, i);
+    bool same = all >= 0 && all / w->stride[i] + 1 == w->out[i];
+    w->after[i] = same ? given[i] : read_after(w, i);
+  }
+}
+
+static void set_sizes(struct exporting *x, const struct windows *w,
+                      const char *name, const int64_t *sizes, int64_t usual) {
+  bool said = false;
+  for (int i = 0; i < w->axes; i++)
+    said = said || sizes[i] != usual;
+  if (said)
+    model_ints(&x->model, name, sizes, (size_t)w->axes);
+}
+
+static void set_windows(struct exporting *x, const struct windows *w) {
+  int64_t pads[2 * MOST_AXES];
+  bool padded = false;
+  for (int i = 0; i < w->axes; i++) {
+    pads[i] = w->before[i];
+    pads[w->axes + i] = w->after[i];
+    padded = padded || w->before[i] || w->after[i];
+  }
+  model_ints(&x->model, "kernel_shape", w->kernel, (size_t)w->axes);
+  set_sizes(x, w, "strides", w->stride, 1);
+  set_sizes(x, w, "dilations", w->dilation, 1);
+  if (padded)
+    model_ints(&x->model, "pads", pads, 2 * (size_t)w->axes);
+}
+
+static bool put_map(struct exporting *x, value_id value) {
+  struct layout at = out_layout(x, 0);
+  at = layout_channels_first(&at);
+  if (value == NO_VALUE || x->why)
+    return false;
+  put(x, 0, value, &at);
+  return true;
+}
+
+static value_id map_node(struct exporting *x, const char *op,
+                         const value_id *ins, size_t count) {
+  struct layout at = out_layout(x, 0);
+  at = layout_channels_first(&at);
+  return node(x, op, &at, ins, count);
+}
+
+/* Convolution */
+
+static void read_windows(struct exporting *x, struct windows *w) {
+  for (int i = 0; i < w->axes; i++) {
+    w->stride[i] = x->op.numbers[1 + 3 * i];
+    w->dilation[i] = x->op.numbers[2 + 3 * i];
+    w->before[i] = x->op.numbers[3 + 3 * i];
+    w->kernel[i] = x->op.ins[1].dims[i];
+  }
+}
+
+static value_id bias_of(struct exporting *x) {
+  struct view bias;
+  if (x->op.in_count < 3)
+    return NO_VALUE;
+  bias = in_view(x, 2);
+  return get(x, &bias);
+}
+
+bool onnx_conv(struct exporting *x) {
+  struct windows w = windows_of(x);
+  struct view in = channels_first(x, 0), weight = in_view(x, 1);
+  int order[LAYOUT_RANK] = {w.axes + 1, w.axes};
+  for (int i = 0; i < w.axes; i++)
+    order[i + 2] = i;
+  weight.at = layout_order(&weight.at, w.axes + 2, order);
+  read_windows(x, &w);
+  round_after(&w, w.before);
+  value_id ins[3] = {get(x, &in), get(x, &weight), bias_of(x)};
+  if (x->why)
+    return false;
+  value_id y = map_node(x, "Conv", ins, 3);
+  set_windows(x, &w);
+  if (x->op.numbers[0] != 1)
+    model_int(&x->model, "group", x->op.numbers[0]);
+  return put_map(x, y);
+}
+
+/* out = (in - 1) S + D (K - 1) + 1 - pads + output_padding */
+static void find_output_padding(struct windows *w, int64_t *added) {
+  for (int i = 0; i < w->axes; i++) {
+    int64_t most =
+        w->stride[i] > w->dilation[i] ? w->stride[i] : w->dilation[i];
+    int64_t all = (w->in[i] - 1) * w->stride[i] + extent(w, i) - w->before[i];
+    added[i] = w->out[i] - (all - w->before[i]);
+    w->after[i] = w->before[i];
+    if (added[i] >= 0 && added[i] < most)
+      continue;
+    w->after[i] = all - w->out[i];
+    added[i] = 0;
+    if (w->after[i] >= 0)
+      continue;
+    added[i] = -w->after[i];
+    w->after[i] = 0;
+  }
+}
+
+/* Weights C x M/G x K..: here they are K.. x C/G x M. */
+bool onnx_deconv(struct exporting *x) {
+  struct windows w = windows_of(x);
+  struct view in = channels_first(x, 0), weight = in_view(x, 1);
+  int64_t groups = x->op.numbers[0], added[MOST_AXES];
+  int order[LAYOUT_RANK] = {w.axes + 1, w.axes, w.axes + 2};
+  for (int i = 0; i < w.axes; i++)
+    order[i + 3] = i;
+  if (!layout_split(&weight.at, w.axes + 1, groups))
+    return refuse(x, "its groups cannot be told apart") != NO_VALUE;
+  weight.at = layout_order(&weight.at, w.axes + 3, order);
+  layout_merge(&weight.at, 0, 2);
+  read_windows(x, &w);
+  find_output_padding(&w, added);
+  value_id ins[3] = {get(x, &in), get(x, &weight), bias_of(x)};
+  if (x->why)
+    return false;
+  value_id y = map_node(x, "ConvTranspose", ins, 3);
+  set_windows(x, &w);
+  set_sizes(x, &w, "output_padding", added, 0);
+  if (groups != 1)
+    model_int(&x->model, "group", groups);
+  return put_map(x, y);
+}
+
+/* Pooling */
+
+static void read_pool(struct exporting *x, const int64_t *numbers,
+                      struct windows *w, int64_t *given) {
+  (void)x;
+  for (int i = 0; i < w->axes; i++) {
+    w->kernel[i] = numbers[5 * i];
+    w->stride[i] = numbers[5 * i + 1];
+    w->dilation[i] = numbers[5 * i + 2];
+    w->before[i] = numbers[5 * i + 3];
+    given[i] = numbers[5 * i + 4];
+  }
+}
+
+/* `ceil` as padding: every tool counts such windows in the same way. */
+bool onnx_maxpool(struct exporting *x) {
+  struct windows w = windows_of(x);
+  struct view in = channels_first(x, 0);
+  int64_t given[MOST_AXES];
+  read_pool(x, x->op.numbers, &w, given);
+  round_after(&w, given);
+  value_id map = get(x, &in);
+  if (map == NO_VALUE)
+    return false;
+  value_id y = map_node(x, "MaxPool", &map, 1);
+  set_windows(x, &w);
+  return put_map(x, y);
+}
+
+/* Where the largest value of a window was; ONNX counts samples and channels
+ * before it, too. */
+bool onnx_places(struct exporting *x) {
+  struct windows w = windows_of(x);
+  struct view in = channels_first(x, 0);
+  int64_t given[MOST_AXES], map_size = 1;
+  read_pool(x, x->op.numbers, &w, given);
+  round_after(&w, given);
+  value_id map = get(x, &in);
+  if (map == NO_VALUE)
+    return false;
+  for (int i = 0; i < w.axes; i++)
+    map_size *= w.in[i];
+  map_node(x, "MaxPool", &map, 1);
+  set_windows(x, &w);
+  value_id ins[2] = {
+      model_second(&x->model, ELEMENT_INT64),
+      model_tensor(&x->model, ELEMENT_INT64, 0, NULL, &map_size)};
+  return put_map(x, map_node(x, "Mod", ins, 2));
+}
+
+/* Values at their places on a map of zeros. */
+bool onnx_unpool(struct exporting *x) {
+  struct view in = channels_first(x, 0), places = channels_first(x, 1);
+  struct layout at = out_layout(x, 0);
+  const int64_t axis = 2;
+  at = layout_channels_first(&at);
+  int64_t dims[3] = {at.dim[0], at.dim[1],
+                     layout_values(&at) / at.dim[0] / at.dim[1]};
+  struct layout flat = layout_dense(3, dims);
+  layout_merge(&in.at, 2, in.at.rank - 2);
+  layout_merge(&places.at, 2, places.at.rank - 2);
+  value_id values = get(x, &in), to = get(x, &places);
+  if (values == NO_VALUE || to == NO_VALUE)
+    return false;
+  value_id y = NODE(x, "Expand", &flat, model_scalar(&x->model, 0),
+                    model_numbers(&x->model, dims, 3));
+  y = NODE(x, "ScatterElements", &flat, y, to, values);
+  model_int(&x->model, "axis", axis);
+  return put_map(
+      x, NODE(x, "Reshape", &at, y, model_numbers(&x->model, at.dim, at.rank)));
+}
+
+/* Zeros that the mean counts; what is read beyond them does not. */
+static value_id pad_zeros(struct exporting *x, struct windows *w,
+                          const int64_t *after, value_id map) {
+  struct layout at = out_layout(x, 0);
+  int64_t pads[2 * MOST_AXES] = {0};
+  at = layout_channels_first(&at);
+  int64_t dims[LAYOUT_RANK] = {at.dim[0], at.dim[1]};
+  for (int i = 0; i < w->axes; i++) {
+    pads[2 + i] = w->before[i];
+    pads[2 + w->axes + 2 + i] = after[i];
+    dims[2 + i] = w->in[i] + w->before[i] + after[i];
+    w->in[i] = dims[2 + i];
+    w->before[i] = 0;
+    w->after[i] = read_after(w, i);
+  }
+  at = layout_dense(at.rank, dims);
+  return NODE(x, "Pad", &at, map,
+              model_numbers(&x->model, pads, 2 * (w->axes + 2)));
+}
+
+/* The mean with steps inside: a convolution of each channel by itself. */
+static bool dilated_mean(struct exporting *x, const struct windows *w,
+                         value_id map) {
+  int64_t channels = x->op.outs[0].dims[x->op.outs[0].rank - 1];
+  int64_t dims[LAYOUT_RANK] = {channels, 1}, values;
+  for (int i = 0; i < w->axes; i++)
+    dims[2 + i] = w->kernel[i];
+  if (!constant_size(x, w->axes + 2, dims, &values))
+    return false;
+  float *data = arena_alloc(x->arena, (size_t)values, sizeof *data);
+  for (int64_t i = 0; i < values; i++)
+    data[i] = 1 / (float)(values / channels);
+  value_id ins[2] = {
+      map, model_tensor(&x->model, ELEMENT_FLOAT, w->axes + 2, dims, data)};
+  value_id y = map_node(x, "Conv", ins, 2);
+  set_windows(x, w);
+  model_int(&x->model, "group", channels);
+  return put_map(x, y);
+}
+
+bool onnx_avgpool(struct exporting *x) {
+  struct windows w = windows_of(x);
+  struct view in = channels_first(x, 0);
+  int64_t given[MOST_AXES];
+  bool beyond = false, dilated = false, counts = x->op.numbers[0];
+  read_pool(x, x->op.numbers + 1, &w, given);
+  value_id map = get(x, &in);
+  if (map == NO_VALUE)
+    return false;
+  for (int i = 0; i < w.axes; i++) {
+    beyond = beyond || read_after(&w, i) > given[i];
+    dilated = dilated || w.dilation[i] > 1;
+  }
+  if (dilated && (beyond || !counts))
+    return refuse(x, "AveragePool has no dilation before opset 19") != NO_VALUE;
+  if (counts && beyond)
+    map = pad_zeros(x, &w, given, map);
+  else
+    round_after(&w, given);
+  if (dilated)
+    return dilated_mean(x, &w, map);
+  value_id y = map_node(x, "AveragePool", &map, 1);
+  set_windows(x, &w);
+  if (counts && !beyond)
+    model_int(&x->model, "count_include_pad", 1);
+  return put_map(x, y);
+}
+
+/* Adaptive pooling: windows of floor(i I/O) to ceil((i + 1) I/O) */
+
+static int64_t from_of(const struct windows *w, int i, int64_t at) {
+  return at * w->in[i] / w->out[i];
+}
+
+static int64_t to_of(const struct windows *w, int i, int64_t at) {
+  return ((at + 1) * w->in[i] + w->out[i] - 1) / w->out[i];
+}
+
+/* I x O: what each value gives each mean. */
+static value_id mean_matrix(struct exporting *x, const struct windows *w, int i,
+                            bool turned) {
+  const int64_t dims[2] = {turned ? w->out[i] : w->in[i],
+                           turned ? w->in[i] : w->out[i]};
+  int64_t values;
+  if (!constant_size(x, 2, dims, &values))
+    return NO_VALUE;
+  float *data = arena_alloc(x->arena, (size_t)values, sizeof *data);
+  for (int64_t o = 0; o < w->out[i]; o++) {
+    int64_t from = from_of(w, i, o), to = to_of(w, i, o);
+    for (int64_t k = from; k < to; k++)
+      data[turned ? o * w->in[i] + k : k * w->out[i] + o] =
+          1 / (float)(to - from);
+  }
+  return model_tensor(&x->model, ELEMENT_FLOAT, 2, dims, data);
+}
+
+/* Axis by axis: ..I times I x O, or O x I times ..I x rest. */
+static value_id mean_by_axis(struct exporting *x, const struct windows *w,
+                             int i, value_id map, int64_t *dims) {
+  int rank = w->axes + 2, axis = i + 2;
+  int64_t rest = 1, rows[LAYOUT_RANK];
+  if (w->in[i] == w->out[i])
+    return map;
+  for (int k = axis + 1; k < rank; k++)
+    rest *= dims[k];
+  memcpy(rows, dims, sizeof rows);
+  dims[axis] = w->out[i];
+  struct layout at = layout_dense(rank, dims);
+  if (axis == rank - 1)
+    return NODE(x, "MatMul", &at, map, mean_matrix(x, w, i, false));
+  bool folds = axis + 2 < rank;
+  rows[axis + 1] = rest;
+  struct layout as = layout_dense(axis + 2, rows);
+  if (folds)
+    map =
+        NODE(x, "Reshape", &as, map, model_numbers(&x->model, rows, axis + 2));
+  rows[axis] = w->out[i];
+  as = layout_dense(axis + 2, rows);
+  map = NODE(x, "MatMul", &as, mean_matrix(x, w, i, true), map);
+  return folds ? NODE(x, "Reshape", &at, map,
+                      model_numbers(&x->model, dims, rank))
+               : map;
+}
+
+/* The places of each window, some twice: then all have as many. */
+static value_id max_by_axis(struct exporting *x, const struct windows *w, int i,
+                            value_id map, int64_t *dims) {
+  int rank = w->axes + 2, axis = i + 2;
+  int64_t most = 0, wide[LAYOUT_RANK], axes[1] = {axis + 1};
+  for (int64_t o = 0; o < w->out[i]; o++)
+    if (to_of(w, i, o) - from_of(w, i, o) > most)
+      most = to_of(w, i, o) - from_of(w, i, o);
+  const int64_t sizes[2] = {w->out[i], most};
+  int64_t values;
+  if (!constant_size(x, 2, sizes, &values))
+    return NO_VALUE;
+  int64_t *places = arena_alloc(x->arena, (size_t)values, sizeof *places);
+  for (int64_t o = 0; o < w->out[i]; o++)
+    for (int64_t k = 0; k < most; k++) {
+      int64_t at = from_of(w, i, o) + k, last = to_of(w, i, o) - 1;
+      places[o * most + k] = at < last ? at : last;
+    }
+  dims[axis] = w->out[i];
+  memcpy(wide, dims, sizeof wide);
+  memmove(wide + axis + 2, wide + axis + 1,
+          (size_t)(rank - axis - 1) * sizeof *wide);
+  wide[axis + 1] = most;
+  struct layout as = layout_dense(rank + 1, wide),
+                at = layout_dense(rank, dims);
+  map = NODE(x, "Gather", &as, map,
+             model_tensor(&x->model, ELEMENT_INT64, 2, sizes, places));
+  model_int(&x->model, "axis", axis);
+  map = NODE(x, "ReduceMax", &at, map);
+  model_ints(&x->model, "axes", axes, 1);
+  model_int(&x->model, "keepdims", 0);
+  return map;
+}
+
+static bool adapt(struct exporting *x, const char *global, const char *pool,
+                  bool mean) {
+  struct windows w = windows_of(x);
+  struct view in = channels_first(x, 0);
+  bool one = true, divides = true;
+  for (int i = 0; i < w.axes; i++) {
+    one = one && w.out[i] == 1;
+    divides = divides && w.in[i] % w.out[i] == 0;
+    w.kernel[i] = w.stride[i] = w.in[i] / w.out[i];
+  }
+  value_id map = get(x, &in);
+  if (map == NO_VALUE)
+    return false;
+  if (one)
+    return put_map(x, map_node(x, global, &map, 1));
+  if (divides) {
+    map = map_node(x, pool, &map, 1);
+    set_windows(x, &w);
+    return put_map(x, map);
+  }
+  int64_t dims[LAYOUT_RANK] = {in.at.dim[0], in.at.dim[1]};
+  memcpy(dims + 2, w.in, sizeof w.in);
+  for (int i = w.axes; i-- > 0 && !x->why;)
+    map = mean ? mean_by_axis(x, &w, i, map, dims)
+               : max_by_axis(x, &w, i, map, dims);
+  return put_map(x, map);
+}
+
+bool onnx_adaptavg(struct exporting *x) {
+  return adapt(x, "GlobalAveragePool", "AveragePool", true);
+}
+
+bool onnx_adaptmax(struct exporting *x) {
+  return adapt(x, "GlobalMaxPool", "MaxPool", false);
+}

@@ -1,0 +1,344 @@
+/* The report's blocks about memory: training, several devices, inference. */
+#include "codegen/report/memory_report.h"
+
+#include "base/check.h"
+#include "codegen/report/compared.h"
+#include "codegen/report/devices_report.h"
+#include "codegen/grid.h"
+#include "codegen/section.h"
+#include "sema/model/weights.h"
+
+enum { SHOWN = 5 }; /* tensors named at a peak */
+
+struct section {
+  const struct compiled *c;
+  const struct emit_options *options;
+  struct text *out;
+  struct text line; /* being made */
+  struct grid_column columns[4];
+  struct grid grid;
+};
+
+static struct section *section_new(const struct compiled *c,
+                                   const struct emit_options *options,
+                                   struct text *out) {
+  static const struct grid_column columns[4] = {
+      {.align = ALIGN_LEFT, .before = "  "},
+      {.align = ALIGN_RIGHT, .before = "  "},
+      {.align = ALIGN_RIGHT, .before = "  "},
+      {.align = ALIGN_LEFT, .before = "   ", .least = 20}};
+  struct section *b = ARENA_NEW(c->arena, struct section);
+  b->c = c;
+  b->options = options;
+  b->out = out;
+  b->line = text_new(c->arena);
+  memcpy(b->columns, columns, sizeof columns);
+  b->grid = grid_new(c->arena, b->columns, 4);
+  return b;
+}
+
+/* A row: what, how much; the remark is put into the pool by the caller. */
+static void put_amount(struct section *b, const char *what, int64_t bytes) {
+  grid_text(&b->grid, what);
+  grid_bytes(&b->grid, b->options->units, bytes);
+}
+
+static void end_row(struct section *b) {
+  grid_cell(&b->grid);
+}
+
+static void put_row(struct section *b, const char *what, int64_t bytes) {
+  put_amount(b, what, bytes);
+  end_row(b);
+}
+
+static void put_some(struct section *b, const char *what, int64_t bytes) {
+  if (bytes)
+    put_row(b, what, bytes);
+}
+
+static void put_section(struct section *b) {
+  grid_fit(&b->grid, options_width(b->options));
+  for (size_t i = 0; i < grid_rows(&b->grid); i++)
+    grid_put_row(b->out, &b->grid, i);
+}
+
+/* The line that was made, wrapped if it is long. */
+static void end_line(struct section *b) {
+  if (b->line.length == 0)
+    return;
+  text_wrap(b->out, text_slice(&b->line), 4, options_width(b->options));
+  b->line.length = 0;
+}
+
+static void put_size(struct section *b, struct text *out, int64_t bytes) {
+  text_size(out, bytes, b->options->units, 2);
+}
+
+/* Training */
+
+static void put_place(struct section *b, const struct moment *at) {
+  struct text *pool = &b->grid.pool;
+  switch (at->phase) {
+  case PHASE_STEP: text_put(pool, "in the optimizer's step"); return;
+  case PHASE_FORWARD: text_put(pool, "in the forward pass of "); break;
+  case PHASE_BACKWARD: text_put(pool, "in the backward pass of "); break;
+  }
+  model_put_name(pool, b->c->model, at->node);
+}
+
+/* The tensors that are largest at the peak. */
+static void put_alive(struct section *b) {
+  const struct memory *m = &b->c->memory;
+  static const char *const kinds[] = {"gradient", "saved", "temporary"};
+  if (!m->alive.count)
+    return;
+  text_put(&b->line, "  live at the peak:");
+  for (size_t i = 0; i < m->alive.count && i < SHOWN; i++) {
+    const struct alive *alive = &m->alive.at[i];
+    text_put(&b->line, i ? ", " : " ");
+    if (alive->node == NO_NODE)
+      text_put(&b->line, "loss");
+    else
+      model_put_name(&b->line, b->c->model, alive->node);
+    text_printf(&b->line, " (%s, ", kinds[alive->part]);
+    put_size(b, &b->line, alive->bytes);
+    text_putc(&b->line, ')');
+  }
+  if (m->alive.count > SHOWN)
+    text_printf(&b->line, " and %zu more", m->alive.count - SHOWN);
+  end_line(b);
+}
+
+static void put_checkpoints(struct section *b) {
+  const struct memory *m = &b->c->memory;
+  int64_t macs = b->c->model->total.macs;
+  if (b->c->settings->train.checkpoint == CHECKPOINT_AUTO && !m->ranges.count)
+    text_put(&b->line, fit_holds(&m->fit) ? "  checkpoints: none are needed"
+                                          : "  checkpoints: none make it fit");
+  end_line(b);
+  bool cores = b->c->settings->train.checkpoint == CHECKPOINT_SELECTIVE;
+  if (!m->ranges.count && !(cores && m->extra_macs))
+    return;
+  text_put(&b->line, "  checkpoints: ");
+  if (cores)
+    text_printf(&b->line, "the core of attention%s",
+                m->ranges.count ? " and " : ", ");
+  if (m->ranges.count)
+    text_printf(&b->line, "%zu segment%s, ", m->ranges.count,
+                m->ranges.count == 1 ? "" : "s");
+  text_count(&b->line, m->extra_macs);
+  text_put(&b->line, " MACs a sample recomputed (");
+  text_fixed(&b->line, macs ? 100.0 * (double)m->extra_macs / (double)macs : 0,
+             1);
+  text_put(&b->line, m->ranges.count ? " % of a forward pass):"
+                                     : " % of a forward pass)");
+  for (size_t i = 0; i < m->ranges.count && i < SHOWN; i++) {
+    text_put(&b->line, i ? ", " : " ");
+    model_put_name(&b->line, b->c->model, m->ranges.at[i].first);
+    text_put(&b->line, "..");
+    model_put_name(&b->line, b->c->model, m->ranges.at[i].end - 1);
+  }
+  if (m->ranges.count > SHOWN)
+    text_printf(&b->line, " and %zu more", m->ranges.count - SHOWN);
+  end_line(b);
+}
+
+/* A row of so many values, with its formula if it is asked for. */
+static void put_values(struct section *b, const char *what, int64_t bytes,
+                       int64_t values) {
+  put_amount(b, what, bytes);
+  if (b->options->explain && values) {
+    text_count(&b->grid.pool, values);
+    text_printf(&b->grid.pool, " x %lld B", (long long)(bytes / values));
+  }
+  end_row(b);
+}
+
+/* What clipping takes, and of what it is made. */
+static void put_clip(struct section *b) {
+  const struct training *t = &b->c->memory.training;
+  const struct clipping *clip = &t->clip;
+  int bits = element_bits(gradient_element(&b->c->settings->train));
+  long long tensors = clip->tensors, width = max_i64(bits / 8, 1);
+  if (!clip->bytes)
+    return;
+  text_put(&b->line, "  clipping before the step: ");
+  text_count(&b->line, clip->bytes);
+  text_put(&b->line, " B beside the gradients");
+  if (b->options->explain) {
+    text_put(&b->line, " = ");
+    switch (clip->how) {
+    case CLIP_FOREACH:
+      text_printf(&b->line,
+                  "(%lld + 1) norms x %lld B + (320 + %lld x %lld) sums x 4 B",
+                  tensors, width, tensors, (long long)clip->chunks);
+      break;
+    case CLIP_FUSED: text_put(&b->line, "(320 + 1) sums x 4 B"); break;
+    case CLIP_DOUBLE:
+      text_printf(&b->line, "(%lld norms + ", tensors);
+      text_count(&b->line, clip->largest);
+      text_put(&b->line, " values) x 8 B");
+      break;
+    default:
+      text_printf(&b->line, "max(2 x %lld norms, 4 numbers) x %lld B", tensors,
+                  width);
+    }
+    if (clip->copied) {
+      text_put(&b->line, " + ");
+      text_count(&b->line, clip->copied);
+      text_put(&b->line, " B of gradients in 32 bits");
+    }
+    if (t->profile->block > 1)
+      text_printf(&b->line, ", each tensor of whole blocks of %lld B",
+                  (long long)t->profile->block);
+  }
+  end_line(b);
+}
+
+static void put_training(struct section *b) {
+  const struct training *t = &b->c->memory.training;
+  const struct train_settings *train = &b->c->settings->train;
+  text_putc(b->out, '\n');
+  text_printf(&b->line, "Training, %s (%s, batch ",
+              t->profile->measured ? "exact" : "simulated, not yet measured",
+              t->profile->name);
+  text_count(&b->line, train->batch);
+  text_printf(&b->line, ", %s%s)", optimizer_word(train->optimizer),
+              precision_remark(train->precision));
+  end_line(b);
+  put_row(b, "parameters", t->parameters);
+  bool there = !t->paged || t->at.phase == PHASE_STEP;
+  put_some(b, "optimizer's state", there ? t->optimizer : 0);
+  if (t->master && there)
+    put_values(b, "parameters in 32 bits", t->master,
+               b->c->model->total.trainable);
+  if (t->averaged)
+    put_values(b, "averaged parameters", t->averaged,
+               b->c->model->total.params);
+  put_some(b, "buffers", t->buffers);
+  put_row(b, "batch", t->input);
+  put_some(b, "rounding", t->rounding);
+  put_row(b, "gradients", t->at.parts[PART_GRADIENTS]);
+  put_row(b, "saved activations", t->at.parts[PART_SAVED]);
+  put_row(b, "temporaries", t->at.parts[PART_TEMPORARY]);
+  put_amount(b, "peak", t->peak);
+  put_place(b, &t->at);
+  end_row(b);
+  put_section(b);
+  text_put(&b->line, "  forward ");
+  put_size(b, &b->line, t->forward);
+  text_put(&b->line, ", backward ");
+  put_size(b, &b->line, t->backward);
+  text_put(&b->line, ", optimizer's step ");
+  put_size(b, &b->line, t->step);
+  text_put(&b->line, "; kept for backward: ");
+  text_count(&b->line, t->saved);
+  text_put(&b->line, " B");
+  if (train->saved_dtype)
+    text_printf(&b->line, ", in %d bits a value", saved_bits(train));
+  end_line(b);
+  if (train->saved_dtype && b->options->explain) {
+    text_printf(&b->line,
+                "  each 256 values of a tensor: 256 x %d / 8 B, a scale and "
+                "the least value in its type",
+                saved_bits(train));
+    end_line(b);
+  }
+  put_clip(b);
+  put_alive(b);
+  put_checkpoints(b);
+}
+
+/* Inference */
+
+static void put_bound(struct section *b) {
+  const struct inference *f = &b->c->memory.inference;
+  struct text *pool = &b->grid.pool;
+  if (f->plan.optimal) {
+    text_put(pool, "= lower bound, at ");
+  } else {
+    text_put(pool, "lower bound ");
+    text_count(pool, f->plan.lower_bound);
+    text_put(pool, " B, at ");
+  }
+  if (f->live_node == NO_NODE)
+    text_put(pool, "the input");
+  else
+    model_put_name(pool, b->c->model, f->live_node);
+}
+
+static void put_peak_buffers(struct section *b) {
+  const struct inference *f = &b->c->memory.inference;
+  text_put(&b->line, "  live at the peak:");
+  for (size_t i = 0; i < f->at_peak.count && i < SHOWN; i++) {
+    const struct arena_buffer *buffer = &f->arena.at[f->at_peak.at[i]];
+    text_put(&b->line, i ? ", " : " ");
+    model_put_name(&b->line, b->c->model, buffer->node);
+    if (buffer->part)
+      text_printf(&b->line, ".%s", buffer->part);
+  }
+  if (f->at_peak.count > SHOWN)
+    text_printf(&b->line, " and %zu more", f->at_peak.count - SHOWN);
+  end_line(b);
+}
+
+static void put_order(struct section *b) {
+  const struct inference *f = &b->c->memory.inference;
+  if (f->live < f->source_order) {
+    text_put(&b->line, "  order of the source: ");
+    text_count(&b->line, f->source_order);
+    text_printf(&b->line, " B; %s order: ",
+                f->order_exact ? "the best" : "the best known");
+    text_count(&b->line, f->live);
+    text_put(&b->line, " B");
+    end_line(b);
+  }
+  text_printf(&b->line, "  run by %s: activations ",
+              b->c->memory.training.profile->name);
+  text_count(&b->line, f->framework);
+  text_put(&b->line, " B");
+  end_line(b);
+}
+
+static void put_inference(struct section *b) {
+  const struct inference *f = &b->c->memory.inference;
+  const struct infer_settings *infer = &b->c->settings->infer;
+  int64_t total = f->weights;
+  text_putc(b->out, '\n');
+  text_put(&b->line, "Inference, exact (batch ");
+  text_count(&b->line, infer->batch);
+  text_put(&b->line, ")");
+  end_line(b);
+  put_row(b, "weights", f->weights);
+  put_amount(b, "arena", f->plan.height);
+  put_bound(b);
+  end_row(b);
+  if (infer->decode) {
+    put_amount(b, "keys and values", f->cache);
+    text_printf(&b->grid.pool, "of %lld positions", (long long)infer->decode);
+    end_row(b);
+  }
+  if (add_i64(total, f->plan.height, &total) &&
+      add_i64(total, f->cache, &total))
+    put_row(b, "total", total);
+  put_section(b);
+  if (infer->weight_dtype) {
+    text_printf(&b->line, "  matrices as %s, ",
+                weights_word(infer->weight_dtype));
+    text_put(&b->line, weights_source(infer->weight_dtype));
+    end_line(b);
+  }
+  put_peak_buffers(b);
+  put_order(b);
+}
+
+void memory_report_put(const struct compiled *c,
+                       const struct emit_options *options, struct text *out) {
+  put_training(section_new(c, options, out));
+  devices_report(c, options, out);
+  compared_report(c, options, out);
+  put_inference(section_new(c, options, out));
+#define SECTION(name) name.text(c, options, out);
+#include "codegen/sections.def"
+}

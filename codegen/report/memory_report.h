@@ -1,0 +1,10 @@
+/* The report's blocks about memory: training, what fits, inference. */
+#ifndef NETC_CODEGEN_REPORT_MEMORY_REPORT_H
+#define NETC_CODEGEN_REPORT_MEMORY_REPORT_H
+
+#include "codegen/backend.h"
+
+void memory_report_put(const struct compiled *c,
+                       const struct emit_options *options, struct text *out);
+
+#endif

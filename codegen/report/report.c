@@ -1,0 +1,328 @@
+/* txt: the report for people: the answer, the layers, then the details. */
+#include <stdlib.h>
+
+#include "base/shown.h"
+#include "codegen/report/answer.h"
+#include "codegen/columns.h"
+#include "codegen/formula.h"
+#include "codegen/report/memory_report.h"
+
+struct report {
+  const struct compiled *c;
+  const struct emit_options *options;
+  struct text *out;
+  struct rows rows;
+};
+
+/* The table of layers */
+
+struct table {
+  const struct column *columns[COLUMN_MOST];
+  size_t count;
+  const struct field *fields;
+  struct fold_line *lines;
+  size_t line_count, left_out;
+  int deepest;
+  bool closed; /* groups are not opened, to keep to a page */
+  struct grid_column shown[COLUMN_MOST];
+  struct grid grid;
+};
+
+static bool is_mark(const struct column *column) {
+  return column->heading && !*column->heading;
+}
+
+static void table_head(struct report *r, struct table *t) {
+  for (size_t i = 0; i < t->count; i++)
+    t->shown[i] =
+        (struct grid_column){.align = t->columns[i]->align,
+                             .before = is_mark(t->columns[i])            ? " "
+                                       : i && is_mark(t->columns[i - 1]) ? " "
+                                                                         : "  ",
+                             .rank = t->columns[i]->rank,
+                             .least = t->columns[i]->least};
+  t->grid = grid_new(r->c->arena, t->shown, t->count);
+  t->grid.colour = r->options->colour;
+  for (size_t i = 0; i < t->count; i++) {
+    if (t->columns[i]->heading)
+      text_put(&t->grid.pool, t->columns[i]->heading);
+    else
+      text_printf(&t->grid.pool, "per %s", sample_word(r->c));
+    grid_cell(&t->grid);
+  }
+}
+
+static void table_row(struct report *r, struct table *t,
+                      const struct fold_line *line) {
+  struct line_view v = line_view(r->c, r->options, &r->rows, t->fields, line);
+  for (size_t i = 0; i < t->count; i++) {
+    t->columns[i]->put(&v, &t->grid.pool);
+    grid_cell(&t->grid);
+  }
+}
+
+/* Sums of what adds up. */
+static void table_total(struct report *r, struct table *t) {
+  struct fold_line all = {.period = r->rows.count, .times = 1};
+  struct line_view v = {.c = r->c,
+                        .options = r->options,
+                        .rows = &r->rows,
+                        .line = &all,
+                        .row = r->rows.at,
+                        .cost = r->c->model->total};
+  for (size_t i = 0; i < t->count; i++) {
+    const struct column *column = t->columns[i];
+    bool sum = column->value && !column->by_axis;
+    if (strcmp(column->name, "name") == 0)
+      text_put(&t->grid.pool, "total");
+    else if (sum)
+      column->put(&v, &t->grid.pool);
+    grid_cell(&t->grid);
+  }
+}
+
+/* Lines of the outermost level by what a column says, the largest first. */
+struct ranked {
+  struct fold_line line;
+  int64_t value;
+};
+
+static int by_value(const void *a, const void *b) {
+  const struct ranked *x = a, *y = b;
+  if (x->value != y->value)
+    return x->value < y->value ? 1 : -1;
+  return x->line.row < y->line.row ? -1 : x->line.row > y->line.row;
+}
+
+static void sort_lines(struct report *r, struct table *t) {
+  const struct column *by = column_find(slice_of(r->options->sort));
+  struct ranked *all = arena_alloc(r->c->arena, t->line_count + 1, sizeof *all);
+  size_t count = 0;
+  for (size_t i = 0; i < t->line_count; i++) {
+    struct line_view v =
+        line_view(r->c, r->options, &r->rows, t->fields, &t->lines[i]);
+    if (t->lines[i].depth == 0)
+      all[count++] = (struct ranked){t->lines[i], by->value(&v)};
+  }
+  qsort(all, count, sizeof *all, by_value);
+  for (size_t i = 0; i < count; i++)
+    t->lines[i] = all[i].line;
+  t->line_count = count;
+}
+
+static void find_lines(struct report *r, struct table *t, enum fold_how how) {
+  struct folds folds = folds_of(r->c, &r->rows, how);
+  int64_t top = r->options->top;
+  t->lines = folds.at;
+  t->line_count = folds.count;
+  t->deepest = folds.deepest;
+  if (r->options->sort)
+    sort_lines(r, t);
+  if (top && (size_t)top < t->line_count) {
+    t->left_out = t->line_count - (size_t)top;
+    t->line_count = (size_t)top;
+  }
+}
+
+static void put_title(struct report *r, size_t width) {
+  const struct model *model = r->c->model;
+  struct text title = text_new(r->c->arena);
+  text_printf(&title, "%.*s   ", SLICE_ARG(model->name));
+  for (size_t i = 0; i < model->sources.count; i++) {
+    const struct shape *in = model->nodes.at[model->sources.at[i]].out;
+    if (i)
+      text_put(&title, ", ");
+    shape_put(&title, in, r->options->layout);
+    if (in->dtype != DTYPE_FLOAT)
+      text_put(&title, in->dtype == DTYPE_I64 ? " i64" : " i32");
+  }
+  text_printf(&title, ", %s", element_long_name(r->c->settings->infer.dtype));
+  struct slice file = r->c->sources->all.at[r->c->source].name;
+  struct text shown = text_new(r->c->arena);
+  size_t used = text_width(text_slice(&title)) + shown_put(&shown, file, 0);
+  bool fits = used + 3 <= width;
+  text_puts(r->out, text_slice(&title));
+  text_fill(r->out, fits ? ' ' : '\n', fits ? width - used : 1);
+  text_puts(r->out, text_slice(&shown));
+  text_put(r->out, "\n\n");
+}
+
+static void put_foot(struct report *r, const struct table *t) {
+  const struct model *model = r->c->model;
+  struct text foot = text_new(r->c->arena);
+  bool folded = false;
+  for (size_t i = 0; i < t->line_count; i++)
+    folded = folded || t->lines[i].times > 1;
+  text_put(&foot, "  MACs without bias; FLOPs = 2 x MACs = ");
+  if (model->total.macs <= INT64_MAX / 2)
+    text_count(&foot, model->total.macs * 2);
+  else
+    text_put(&foot, "more than 2^63");
+  text_putc(&foot, '.');
+  if (model->total.train_macs > model->total.macs) {
+    text_put(&foot, " Training runs ");
+    text_count(&foot, model->total.train_macs - model->total.macs);
+    text_put(&foot, " MACs more, in `fork train`.");
+  }
+  if (folded)
+    text_put(&foot, " `x N` counts N equal turns; the rows below it are one.");
+  if (t->closed)
+    text_put(&foot, " Groups are closed: --depth opens them.");
+  if (folded || t->closed)
+    text_put(&foot, " --unfold shows every row.");
+  if (t->left_out)
+    text_printf(&foot, " %zu more rows are not shown.", t->left_out);
+  size_t warnings = model->warnings.count;
+  if (warnings)
+    text_printf(&foot, " ! %zu warning%s, see above.", warnings,
+                warnings == 1 ? "" : "s");
+  text_wrap(r->out, text_slice(&foot), 2, options_width(r->options));
+}
+
+static void fill_table(struct report *r, struct table *t) {
+  table_head(r, t);
+  for (size_t i = 0; i < t->line_count; i++)
+    table_row(r, t, &t->lines[i]);
+  table_total(r, t);
+  grid_fit(&t->grid, options_width(r->options));
+}
+
+/* A report is meant to be read: beyond this, inner lines are left out. */
+enum { PAGE = 66 };
+
+static void close_groups(struct table *t) {
+  size_t count = 0;
+  t->deepest--;
+  t->closed = true;
+  for (size_t i = 0; i < t->line_count; i++)
+    if (t->lines[i].depth <= t->deepest)
+      t->lines[count++] = t->lines[i];
+  t->line_count = count;
+}
+
+/* Fills the table if it has a chance: every row takes a line at least. */
+static bool fills_page(struct report *r, struct table *t) {
+  size_t rows = t->line_count + 2; /* head and total */
+  if (rows > PAGE)
+    return false;
+  fill_table(r, t);
+  return grid_lines(&t->grid) <= PAGE;
+}
+
+/* Closes groups until it fits; whether it does. */
+static bool keep_to_page(struct report *r, struct table *t) {
+  while (!fills_page(r, t)) {
+    if (t->deepest == 0)
+      return false;
+    close_groups(t);
+  }
+  return true;
+}
+
+static void choose_rows(struct report *r, struct table *t) {
+  bool all = r->options->unfold || r->options->explain;
+  find_lines(r, t, all ? FOLD_NONE : FOLD_EQUAL);
+  if (!r->options->depth) {
+    if (keep_to_page(r, t))
+      return;
+    if (!all) {
+      find_lines(r, t, FOLD_ALIKE);
+      if (keep_to_page(r, t))
+        return;
+    }
+  }
+  fill_table(r, t);
+}
+
+static void put_table(struct report *r) {
+  struct table t = {.count = 0};
+  struct slice wrong;
+  t.count = columns_choose(r->options->columns, t.columns, &wrong);
+  t.fields = columns_prepare(r->c, t.columns, t.count);
+  choose_rows(r, &t);
+  size_t last = grid_rows(&t.grid) - 1;
+  for (size_t i = 0; i <= last; i++) {
+    grid_put_row(r->out, &t.grid, i);
+    if (r->options->explain && i > 0 && i < last && t.lines[i - 1].period == 1)
+      formula_put_row(r->out, r->c, r->options, &r->rows.at[t.lines[i - 1].row],
+                      6);
+  }
+  put_foot(r, &t);
+}
+
+/* The rule of thumb */
+
+static void rule_row(struct report *r, struct grid *grid, int64_t prediction,
+                     int64_t training) {
+  grid_cell(grid);
+  if (prediction >= 0) {
+    grid_bytes(grid, r->options->units, prediction);
+  } else {
+    grid_text(grid, "");
+    grid_text(grid, "");
+  }
+  grid_bytes(grid, r->options->units, training);
+}
+
+static void put_rule(struct report *r) {
+  const struct rule *rule = &r->c->memory.rule;
+  const struct train_settings *train = &r->c->settings->train;
+  struct grid_column columns[] = {
+      {.align = ALIGN_LEFT, .before = "  "},
+      {.align = ALIGN_RIGHT, .before = "    ", .rank = 2},
+      {.align = ALIGN_RIGHT, .before = "  "},
+      {.align = ALIGN_RIGHT, .before = "    ", .rank = 1},
+      {.align = ALIGN_RIGHT, .before = "  "},
+  };
+  struct grid grid =
+      grid_new(r->c->arena, columns, sizeof columns / sizeof *columns);
+  text_printf(&grid.pool, "parameters x 1, x %d", rule->copies);
+  rule_row(r, &grid, rule->prediction_params, rule->training_params);
+  text_printf(&grid.pool, "activations x 1, x 2 x %lld",
+              (long long)train->batch);
+  rule_row(r, &grid, rule->prediction_activations, rule->training_activations);
+  text_put(&grid.pool, train->misc < 0 ? "misc: the batch" : "misc");
+  rule_row(r, &grid, -1, rule->misc);
+  text_put(&grid.pool, "total");
+  rule_row(r, &grid, rule->prediction, rule->training);
+
+  struct text predict = text_new(r->c->arena), batch = predict;
+  text_printf(&predict, "one %s, predict", sample_word(r->c));
+  text_printf(&batch, "batch %lld, %s", (long long)train->batch,
+              optimizer_word(train->optimizer));
+  grid_fit(&grid, options_width(r->options));
+  size_t first = columns[0].width + columns[2].width + 4 +
+                 (columns[1].dropped ? 0 : columns[1].width + 4);
+  size_t second =
+      columns[4].width + 2 + (columns[3].dropped ? 0 : columns[3].width + 4);
+  const char *heading = "Rule of thumb (CS231n)";
+  size_t used = strlen(heading) + predict.length;
+  text_put(r->out, heading);
+  text_fill(r->out, ' ', first > used ? first - used : 2);
+  text_puts(r->out, text_slice(&predict));
+  text_fill(r->out, ' ', second > batch.length ? second - batch.length : 2);
+  text_puts(r->out, text_slice(&batch));
+  text_putc(r->out, '\n');
+  for (size_t i = 0; i < grid_rows(&grid); i++)
+    grid_put_row(r->out, &grid, i);
+}
+
+void report_put_table(const struct compiled *c,
+                      const struct emit_options *options, struct text *out) {
+  struct report r = {
+      .c = c, .options = options, .out = out, .rows = rows_of(c, options)};
+  put_table(&r);
+}
+
+void emit_report(const struct compiled *c, const struct emit_options *options,
+                 struct text *out) {
+  struct report r = {
+      .c = c, .options = options, .out = out, .rows = rows_of(c, options)};
+  put_title(&r, options_width(options));
+  answer_put(c, options, out);
+  text_putc(out, '\n');
+  put_table(&r);
+  text_putc(out, '\n');
+  put_rule(&r);
+  memory_report_put(c, options, out);
+}

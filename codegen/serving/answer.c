@@ -1,0 +1,207 @@
+/* Answer: what serving needs, how far a device goes, and a table of both. */
+#include <string.h>
+
+#include "base/check.h"
+#include "memory/serving/serving.h"
+
+struct need {
+  int64_t sequence, cache, prefill, decode, sampler, all;
+};
+
+/* INT64_MAX for what passes 2^63 - 1. */
+static int64_t sum(int64_t a, int64_t b) {
+  int64_t result;
+  return add_i64(a, b, &result) ? result : INT64_MAX;
+}
+
+static int64_t product(int64_t a, int64_t b) {
+  int64_t result;
+  return mul_i64(a, b, &result) ? result : INT64_MAX;
+}
+
+static struct need need_of(struct serving *s, int64_t context,
+                           int64_t sequences) {
+  struct need need = {.sequence = serving_cache(s, context)};
+  need.cache = product(need.sequence, sequences);
+  need.decode = serving_step(s, serving_decoding(sequences));
+  need.prefill = serving_step(s, serving_prompt(s, context, sequences));
+  need.sampler = serving_sampler(s, sequences);
+  need.all = sum(sum(s->weights, need.cache),
+                 max_i64(max_i64(need.prefill, need.decode), need.sampler));
+  return need;
+}
+
+/* One of the two grows, in steps, the other is given. */
+struct search {
+  struct serving *serving;
+  int64_t room;
+  int64_t sequences; /* 0: these grow */
+  int64_t context;   /* 0: it grows, by whole blocks */
+  int64_t most;      /* steps */
+};
+
+/* Where an estimate is taken: activations grow by a line. */
+enum { SAMPLE = 1024 };
+
+/* Nearly the same, without a simulation. */
+static int64_t estimate(struct serving *s, int64_t context, int64_t sequences) {
+  struct served_step one = {.rows = SAMPLE, .ends = 1};
+  int64_t rows = serving_prompt(s, context, sequences).rows;
+  double prompt = (double)serving_step(s, one) / SAMPLE * (double)rows;
+  double decode = (double)serving_step(s, serving_decoding(SAMPLE)) / SAMPLE *
+                  (double)sequences;
+  double sampler = (double)serving_sampler(s, sequences);
+  double step = prompt > decode ? prompt : decode;
+  step = sampler > step ? sampler : step;
+  if (step > 9e18)
+    return INT64_MAX;
+  return sum(sum(s->weights, product(serving_cache(s, context), sequences)),
+             (int64_t)step);
+}
+
+static bool fits(const struct search *q, int64_t value, bool exactly) {
+  struct serving *s = q->serving;
+  int64_t context = q->sequences ? value * s->settings->infer.page : q->context;
+  int64_t sequences = q->sequences ? q->sequences : value;
+  if (value == 0)
+    return true;
+  return value <= q->most &&
+         (exactly ? need_of(s, context, sequences).all
+                  : estimate(s, context, sequences)) <= q->room;
+}
+
+/* The largest value from `low`, which fits, and below `high`, which does not.
+ */
+static int64_t bisect(const struct search *q, int64_t low, int64_t high,
+                      bool exactly) {
+  while (high - low > 1) {
+    int64_t middle = low + (high - low) / 2;
+    if (fits(q, middle, exactly))
+      low = middle;
+    else
+      high = middle;
+  }
+  return low;
+}
+
+/* The largest value that fits: near the estimate, but exact. 0: none does. */
+static int64_t largest(const struct search *q) {
+  int64_t low = bisect(q, 0, q->most + 1, false), high = low, step = 1;
+  if (fits(q, low, true))
+    for (high = low + 1; fits(q, high, true); step *= 2) {
+      low = high;
+      high = min_i64(low + step, q->most + 1);
+    }
+  else
+    for (low = high - 1; !fits(q, low, true); step *= 2) {
+      high = low;
+      low = max_i64(high - step, 0);
+    }
+  return bisect(q, low, high, true);
+}
+
+static int64_t most_sequences(struct serving *s, int64_t room,
+                              int64_t context) {
+  struct search q = {
+      .serving = s, .room = room, .context = context, .most = 1 << 20};
+  return largest(&q);
+}
+
+/* No further than the table of positions goes. */
+static int64_t longest_context(struct serving *s, int64_t room,
+                               int64_t sequences, int64_t limit) {
+  int64_t page = s->settings->infer.page;
+  struct search q = {.serving = s,
+                     .room = room,
+                     .sequences = sequences,
+                     .most = LONGEST_CONTEXT / page};
+  int64_t found = largest(&q) * page;
+  return limit ? min_i64(found, limit) : found;
+}
+
+/* Contexts and sequences that people ask for. */
+static void fill_table(struct serving *s, struct serving_answer *a) {
+  static const int64_t contexts[SERVED_ROWS] = {2048,  4096,  8192,
+                                                16384, 32768, 131072};
+  static const int64_t sequences[SERVED_ROWS] = {1, 4, 16, 64, 128, 256};
+  for (int i = 0; i < SERVED_ROWS; i++) {
+    struct served *row = &a->by_context[i];
+    row->context = contexts[i];
+    if (a->limit) /* parts of it */
+      row->context = max_i64(a->limit >> (SERVED_ROWS - 1 - i), 1);
+    row->cache = serving_cache(s, row->context);
+    row->sequences = most_sequences(s, a->room, row->context);
+    row = &a->by_sequences[i];
+    row->sequences = sequences[i];
+    row->context = longest_context(s, a->room, sequences[i], a->limit);
+    row->cache = serving_cache(s, row->context);
+  }
+  a->count = SERVED_ROWS;
+}
+
+/* Rows of a learned table of positions; it is added, not multiplied with. */
+static int64_t table_of_positions(const struct model *model, const bool *after,
+                                  int64_t words) {
+  const struct shape **in = model_layer_room(model);
+  struct params params = {.arena = model->arena};
+  for (size_t i = 0; i < model->nodes.count; i++) {
+    struct layer layer = model_layer(model, (int64_t)i, in);
+    if (!after[i] || !layer.kind->params || layer.kind->macs ||
+        layer.kind->cache || layer.kind->input == INPUT_INDEX)
+      continue;
+    params.all.count = 0;
+    layer.kind->params(&layer, &params);
+    if (params.all.count == 1 && params.all.at[0].rank == 2 &&
+        !params.all.at[0].buffer && params.all.at[0].dim[0] >= words)
+      return params.all.at[0].dim[0];
+  }
+  return 0;
+}
+
+int64_t serving_position_limit(const struct model *model) {
+  int64_t count = 0, words = serving_words(model);
+  if (words < 0 || !shape_count(model->nodes.at[words].out, &count))
+    return 0;
+  return table_of_positions(model, serving_after(model, words, model->arena),
+                            count);
+}
+
+bool serving_find(const struct model *model, const struct settings *settings,
+                  struct arena *arena, bool table, struct serving_answer *a) {
+  struct serving s;
+  const struct infer_settings *infer = &settings->infer;
+  *a = (struct serving_answer){.devices = infer->tensor_parallel};
+  if (!serving_open(model, settings, arena, &s))
+    return false;
+  a->limit = serving_position_limit(model);
+  a->context = infer->context ? infer->context : s.words;
+  a->sequences = max_i64(infer->sequences, 1);
+  struct need need = need_of(&s, a->context, a->sequences);
+  if (need.all == INT64_MAX)
+    return false;
+  a->weights = s.weights;
+  a->cache = need.cache;
+  a->sequence = need.sequence;
+  a->state = serving_states(&s);
+  a->source = serving_source(&s);
+  a->position =
+      (serving_cache(&s, infer->page) - a->state - a->source) / infer->page;
+  a->prefill = need.prefill;
+  a->decode = need.decode;
+  a->sampler = need.sampler;
+  a->need = need.all;
+  if (s.devices > 1 &&
+      (!serving_traffic(&s, serving_prompt(&s, a->context, a->sequences),
+                        &a->prefill_traffic) ||
+       !serving_traffic(&s, serving_decoding(a->sequences),
+                        &a->decode_traffic)))
+    return false;
+  fit_device(&settings->train, &a->device, &a->taken, &a->reserve, &a->room);
+  if (!a->device)
+    return true;
+  a->most = most_sequences(&s, a->room, a->context);
+  a->longest = longest_context(&s, a->room, a->sequences, a->limit);
+  if (table && model->nodes.count <= QUICK_NODES)
+    fill_table(&s, a);
+  return true;
+}

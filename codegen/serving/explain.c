@@ -1,0 +1,119 @@
+/* Explain: where the figures of serving come from, formula by formula. */
+#include <inttypes.h>
+
+#include "codegen/grid.h"
+#include "codegen/serving/report.h"
+
+static const char *explain_mark(const struct serving_report *r) {
+  return r->options->ascii ? "|" : "\xE2\x94\x82";
+}
+
+static bool same(const struct served_layer *a, const struct served_layer *b) {
+  return a->each == b->each && a->always == b->always &&
+         a->window == b->window && a->state == b->state &&
+         a->source == b->source;
+}
+
+/* 32*2048*4096: layers, values of a position, positions. */
+static void put_product(struct serving_report *r, const struct serving *s,
+                        const struct served_layer *layer, int64_t count) {
+  const struct infer_settings *infer = &s->settings->infer;
+  int64_t positions = layer->each || layer->source
+                          ? serving_positions(s, layer, r->a.context)
+                          : 1;
+  int64_t values = layer->state    ? layer->state
+                   : layer->each   ? layer->each
+                   : layer->source ? layer->always / layer->source
+                                   : layer->always;
+  int kept = infer->cache && !layer->state ? infer->cache : infer->dtype;
+  text_printf(r->out, "  %s %s %" PRId64 "*%" PRId64 "*%" PRId64,
+              explain_mark(r), layer->state ? "state" : "keys and values",
+              count, values, positions);
+  text_put(r->out, " = ");
+  text_count(r->out, count * values * positions); /* less than the bytes */
+  text_printf(r->out, " of %d bits, of %" PRId64 " layer%s", element_bits(kept),
+              count, count == 1 ? "" : "s");
+  if (layer->window)
+    text_printf(r->out, " with a window of %" PRId64, layer->window);
+  if (layer->source)
+    text_put(r->out, ", of the source");
+  text_putc(r->out, '\n');
+}
+
+/* What weights are to the net, and their bytes on a device. */
+static void put_weights(struct serving_report *r, const struct serving *s) {
+  static const char *const names[] = {[ROLE_OTHER] = "others",
+                                      [ROLE_TABLE] = "table of words",
+                                      [ROLE_HEAD] = "output",
+                                      [ROLE_ROUTER] = "routers",
+                                      [ROLE_LATENT] = "latent",
+                                      [ROLE_QUERY] = "queries",
+                                      [ROLE_KEY] = "keys",
+                                      [ROLE_VALUE] = "values",
+                                      [ROLE_ATTENDED] = "attended",
+                                      [ROLE_LINEAR] = "linear",
+                                      [ROLE_BACK] = "back to the width"};
+  int64_t sums[sizeof names / sizeof *names] = {0}, bytes;
+  for (size_t i = 0; i < s->model->params.count; i++)
+    if (serving_weight(s, i, &bytes))
+      sums[s->roles.at[i].role] += bytes; /* less than all weights */
+  text_printf(&r->line, "  %s weights", explain_mark(r));
+  for (size_t i = 0, put = 0; i < sizeof names / sizeof *names; i++) {
+    if (!sums[i])
+      continue;
+    text_printf(&r->line, "%s %s ", put++ ? " +" : "", names[i]);
+    text_count(&r->line, sums[i]);
+  }
+  text_wrap(r->out, text_slice(&r->line), 2, options_width(r->options));
+  r->line.length = 0;
+}
+
+enum { KINDS = 16 }; /* of layers that are listed */
+
+/* drawing 16*128256*(2 + 26): sequences, scores, their bytes and copies'. */
+static void put_drawing(struct serving_report *r, const struct serving *s) {
+  const struct infer_settings *infer = &s->settings->infer;
+  int bits = element_bits(infer->dtype);
+  if (!r->a.sampler)
+    return;
+  text_printf(r->out, "  %s drawing %" PRId64 "*%" PRId64 "*(", explain_mark(r),
+              r->a.sequences, serving_scores(s));
+  if (bits % 8)
+    text_printf(r->out, "%d/8", bits);
+  else
+    text_printf(r->out, "%d", bits / 8);
+  text_printf(r->out, " + %d) = ", sampler_bytes(infer->sampler, bits));
+  text_count(r->out, r->a.sampler);
+  text_put(r->out, " bytes\n");
+}
+
+/* Equal layers are one line. */
+void serving_explain(struct serving_report *r) {
+  struct serving s;
+  const struct served_layer *kinds[KINDS];
+  int64_t counts[KINDS], others = 0;
+  int found = 0;
+  if (!serving_open(r->c->model, r->c->settings, r->c->arena, &s))
+    return;
+  put_weights(r, &s);
+  for (size_t i = 0; i < s.layers.count; i++) {
+    int k = 0;
+    while (k < found && !same(kinds[k], &s.layers.at[i]))
+      k++;
+    if (k == KINDS) {
+      others++;
+      continue;
+    }
+    if (k == found) {
+      kinds[found] = &s.layers.at[i];
+      counts[found++] = 0;
+    }
+    counts[k]++;
+  }
+  for (int k = 0; k < found; k++)
+    put_product(r, &s, kinds[k], counts[k]);
+  if (others)
+    text_printf(r->out, "  %s and %" PRId64 " more layers\n", explain_mark(r),
+                others);
+  put_drawing(r, &s);
+}

@@ -1,0 +1,283 @@
+/* Report: the section on serving, and what answers a question about it. */
+#include <inttypes.h>
+
+#include "base/check.h"
+#include "codegen/grid.h"
+#include "codegen/report/answer.h"
+#include "codegen/serving/report.h"
+
+static bool has_device(const struct serving_report *r) {
+  return r->c->settings->train.memory || r->c->settings->train.gpu;
+}
+
+/* Asked for by settings, or by --predict of a device for a net that can. */
+static bool is_wanted(const struct serving_report *r) {
+  return serving_wanted(r->c->settings) ||
+         (r->options->predict && has_device(r));
+}
+
+/* Verdict and section need it once. */
+bool serving_report_find(struct serving_report *r) {
+  struct text why = text_new(r->c->arena), help = why;
+  r->line = text_new(r->c->arena);
+  if (!is_wanted(r) ||
+      !serving_possible(r->c->model, r->c->settings, &why, &help))
+    return false;
+  if (!*r->c->served) {
+    struct serving_answer *found =
+        ARENA_NEW(r->c->arena, struct serving_answer);
+    if (!serving_find(r->c->model, r->c->settings, r->c->arena, true, found))
+      return false;
+    *r->c->served = found;
+  }
+  r->a = **r->c->served;
+  return true;
+}
+
+static void put_size(struct serving_report *r, int64_t bytes) {
+  text_size(&r->line, bytes, r->options->units, 2);
+}
+
+static void end_line(struct serving_report *r) {
+  text_wrap(r->out, text_slice(&r->line), 2, options_width(r->options));
+  r->line.length = 0;
+}
+
+static void put_sequences(struct serving_report *r, int64_t count) {
+  text_count(&r->line, count);
+  text_put(&r->line, count == 1 ? " sequence of " : " sequences of ");
+}
+
+/* Where windows are full a context takes no more. */
+static void put_context(struct text *out, const struct served *found) {
+  if (found->context >= LONGEST_CONTEXT)
+    text_put(out, "any");
+  else if (found->context > 0)
+    text_count(out, found->context);
+  else
+    text_putc(out, '-');
+}
+
+/* The verdict */
+
+static void put_room(struct serving_report *r) {
+  const struct serving_answer *a = &r->a;
+  bool fits = a->need <= a->room;
+  put_size(r, a->need);
+  if (a->devices > 1)
+    text_printf(&r->line, " on each of %" PRId64 " devices", a->devices);
+  text_put(&r->line, fits ? ", and " : ", which is ");
+  put_size(r, fits ? a->room - a->need : a->need - a->room);
+  text_put(&r->line, fits ? " are left of " : " too much for ");
+  put_size(r, a->device);
+  answer_put_taken(&r->line, r->options->units, a->device, a->taken,
+                   a->reserve);
+}
+
+/* "3 devices do not divide 32 heads: ...", if so many were asked for. */
+static bool put_refusal(const struct compiled *c, struct text *out) {
+  struct text why = text_new(c->arena), help = why;
+  if (serving_possible(c->model, c->settings, &why, &help))
+    return false;
+  text_put(out, "The prediction does not fit: ");
+  text_puts(out, text_slice(&why));
+  text_put(out, "; ");
+  text_puts(out, text_slice(&help));
+  text_putc(out, '.');
+  return true;
+}
+
+static void put_answer(struct serving_report *r) {
+  bool fits = r->a.need <= r->a.room;
+  put_sequences(r, r->a.sequences);
+  text_count(&r->line, r->a.context);
+  if (r->a.sequences == 1)
+    text_put(&r->line,
+             fits ? " positions fits: " : " positions does not fit: ");
+  else
+    text_put(&r->line, fits ? " positions fit: " : " positions do not fit: ");
+  put_room(r);
+  text_put(&r->line, ". Longest context: ");
+  if (r->a.longest == 0)
+    text_put(&r->line, "none");
+  else
+    put_context(&r->line, &(struct served){.context = r->a.longest});
+  bool some = r->a.longest > 0 && r->a.longest < LONGEST_CONTEXT;
+  text_put(&r->line, some ? " positions." : ".");
+  text_put(&r->line, " Most sequences: ");
+  text_count(&r->line, r->a.most);
+  text_putc(&r->line, '.');
+}
+
+static enum verdict put_verdict(const struct compiled *c,
+                                const struct emit_options *options,
+                                struct text *out) {
+  struct serving_report r = {.c = c, .options = options};
+  if (!serving_asked(c->settings) || !options->predict || !has_device(&r))
+    return VERDICT_NONE;
+  if (put_refusal(c, out))
+    return VERDICT_TOO_MUCH;
+  if (!serving_report_find(&r))
+    return VERDICT_NONE;
+  put_answer(&r);
+  text_puts(out, text_slice(&r.line));
+  return r.a.need <= r.a.room ? VERDICT_FITS : VERDICT_TOO_MUCH;
+}
+
+/* The section */
+
+static void put_title(struct serving_report *r) {
+  const struct infer_settings *infer = &r->c->settings->infer;
+  text_put(&r->line, "Serving (");
+  put_sequences(r, r->a.sequences);
+  text_count(&r->line, r->a.context);
+  text_printf(&r->line, " positions, keys and values in %s",
+              element_word(infer->cache ? infer->cache : infer->dtype));
+  if (infer->page > 1)
+    text_printf(&r->line, " and blocks of %" PRId64, infer->page);
+  if (r->a.devices > 1)
+    text_printf(&r->line, ", on each of %" PRId64 " devices", r->a.devices);
+  text_putc(&r->line, ')');
+  end_line(r);
+}
+
+static void put_row(struct serving_report *r, struct grid *grid,
+                    const char *what, int64_t bytes) {
+  grid_text(grid, what);
+  grid_bytes(grid, r->options->units, bytes);
+}
+
+/* What each device sends in a step, and receives. */
+static void put_traffic(struct serving_report *r, struct grid *grid,
+                        const char *step,
+                        const struct served_traffic *traffic) {
+  put_row(r, grid, step, traffic->sent);
+  text_put(&grid->pool, "and received; of it scores ");
+  text_size(&grid->pool, traffic->all_gather, r->options->units, 2);
+  grid_cell(grid);
+}
+
+static void put_parts(struct serving_report *r) {
+  const struct serving_answer *a = &r->a;
+  const struct infer_settings *infer = &r->c->settings->infer;
+  struct grid_column columns[] = {
+      {.align = ALIGN_LEFT, .before = "  "},
+      {.align = ALIGN_RIGHT, .before = "  "},
+      {.align = ALIGN_RIGHT, .before = "  "},
+      {.align = ALIGN_LEFT, .before = "   ", .least = 12},
+  };
+  struct grid grid = grid_new(r->c->arena, columns, 4);
+  put_row(r, &grid, "weights", a->weights);
+  grid_cell(&grid);
+  put_row(r, &grid,
+          !a->state                 ? "keys and values"
+          : a->state == a->sequence ? "states"
+                                    : "keys, values, states",
+          a->cache);
+  text_size(&grid.pool, a->sequence, r->options->units, 2);
+  text_put(&grid.pool, " a sequence");
+  if (a->source) {
+    text_put(&grid.pool, ", of it ");
+    text_size(&grid.pool, a->source, r->options->units, 2);
+    text_put(&grid.pool, " of its source");
+  }
+  grid_cell(&grid);
+  put_row(r, &grid, "step of a prompt", a->prefill);
+  if (infer->prefill)
+    text_printf(&grid.pool, "at most %" PRId64 " positions at once",
+                infer->prefill);
+  else
+    text_put(&grid.pool, "all of it at once");
+  text_put(&grid.pool, a->source ? ", and a source" : "");
+  grid_cell(&grid);
+  put_row(r, &grid, "step of decoding", a->decode);
+  text_put(&grid.pool, "a position of each sequence");
+  grid_cell(&grid);
+  if (a->sampler) {
+    put_row(r, &grid, "drawing of words", a->sampler);
+    text_put(&grid.pool, "with the scores of each sequence");
+    grid_cell(&grid);
+  }
+  put_row(r, &grid, "total", a->need);
+  text_put(&grid.pool,
+           a->sampler ? "with the largest of these" : "with the larger step");
+  grid_cell(&grid);
+  if (a->devices > 1) {
+    put_traffic(r, &grid, "sent for a prompt", &a->prefill_traffic);
+    put_traffic(r, &grid, "sent in decoding", &a->decode_traffic);
+  }
+  grid_fit(&grid, options_width(r->options));
+  for (size_t i = 0; i < grid_rows(&grid); i++)
+    grid_put_row(r->out, &grid, i);
+}
+
+static void put_number(struct grid *grid, int64_t value) {
+  if (value > 0)
+    text_count(&grid->pool, value);
+  else
+    text_putc(&grid->pool, '-');
+  grid_cell(grid);
+}
+
+static void put_heads(struct grid *grid) {
+  static const char *const heads[] = {"context", "a sequence", "most sequences",
+                                      "sequences", "longest context"};
+  for (size_t i = 0; i < sizeof heads / sizeof *heads; i++)
+    grid_text(grid, heads[i]);
+}
+
+/* What goes together: the most sequences, and the longest context. */
+static void put_table(struct serving_report *r) {
+  struct grid_column columns[] = {
+      {.align = ALIGN_RIGHT, .before = "  "},
+      {.align = ALIGN_RIGHT, .before = "  "},
+      {.align = ALIGN_RIGHT, .before = "  "},
+      {.align = ALIGN_RIGHT, .before = "     "},
+      {.align = ALIGN_RIGHT, .before = "  "},
+  };
+  struct grid grid = grid_new(r->c->arena, columns, 5);
+  put_heads(&grid);
+  for (int i = 0; i < r->a.count; i++) {
+    put_number(&grid, r->a.by_context[i].context);
+    text_size(&grid.pool, r->a.by_context[i].cache, r->options->units, 2);
+    grid_cell(&grid);
+    put_number(&grid, r->a.by_context[i].sequences);
+    put_number(&grid, r->a.by_sequences[i].sequences);
+    put_context(&grid.pool, &r->a.by_sequences[i]);
+    grid_cell(&grid);
+  }
+  grid_fit(&grid, options_width(r->options));
+  for (size_t i = 0; i < grid_rows(&grid); i++)
+    grid_put_row(r->out, &grid, i);
+}
+
+static void put_report(const struct compiled *c,
+                       const struct emit_options *options, struct text *out) {
+  struct serving_report r = {.c = c, .options = options, .out = out};
+  if (!serving_report_find(&r))
+    return;
+  text_putc(out, '\n');
+  put_title(&r);
+  put_parts(&r);
+  if (options->explain)
+    serving_explain(&r);
+  if (!r.a.device)
+    return;
+  if (r.a.taken >= r.a.device) {
+    text_put(out, "  no room on the device beside the framework\n");
+    return;
+  }
+  text_put(&r.line, "  of ");
+  put_size(&r, r.a.room);
+  text_printf(&r.line, " on %s: longest context ",
+              r.a.devices > 1 ? "each device" : "the device");
+  put_context(&r.line, &(struct served){.context = r.a.longest});
+  text_put(&r.line, ", most sequences ");
+  text_count(&r.line, r.a.most);
+  end_line(&r);
+  if (r.a.count)
+    put_table(&r);
+}
+
+const struct report_section serving_section = {put_verdict, put_report,
+                                               serving_put_json};

@@ -1,0 +1,24 @@
+/* Inside the section on serving: what its files share. */
+#ifndef NETC_CODEGEN_SERVING_REPORT_H
+#define NETC_CODEGEN_SERVING_REPORT_H
+
+#include "codegen/section.h"
+#include "memory/serving/serving.h"
+
+struct serving_report {
+  const struct compiled *c;
+  const struct emit_options *options;
+  struct text *out;
+  struct text line;
+  struct serving_answer a;
+};
+
+/* Fills `line` and `a`; false: there is nothing to say. */
+bool serving_report_find(struct serving_report *r);
+
+/* Where the figures come from: --explain. */
+void serving_explain(struct serving_report *r);
+
+void serving_put_json(struct writer *w);
+
+#endif

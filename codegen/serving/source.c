@@ -1,0 +1,96 @@
+/*
+ * Source: what a decoder attends to. The words are one input of a net; all that
+ * does not come from them is an encoder, which runs once for a sequence, and
+ * whose keys and values stay.
+ */
+#include "base/check.h"
+#include "memory/serving/serving.h"
+
+enum { MOST_SOURCES = 63 }; /* a bit for each */
+
+static bool grows(const struct layer *layer) {
+  return layer->kind->state ||
+         (layer->kind->cache &&
+          layer->kind->cache(layer, 2) > layer->kind->cache(layer, 1));
+}
+
+/* Keys and values of a second input, `cross=`, which a layer only looks at. */
+static bool only_looks(const struct node *node, int input) {
+  return node->kind->cache && input > 0;
+}
+
+/* Inputs of a net, as bits: what grows comes from some, others are seen. */
+struct ends {
+  uint64_t grow, seen;
+};
+
+static struct ends find_ends(const struct model *model, uint64_t *from) {
+  const struct shape **in = model_layer_room(model);
+  struct ends ends = {0, 0};
+  for (size_t i = 0; i < model->predicted_sources; i++)
+    from[model->sources.at[i]] = (uint64_t)1 << i;
+  for (size_t i = 0; i < model->nodes.count; i++) {
+    const struct node *node = &model->nodes.at[i];
+    for (int k = 0; k < node->input_count; k++) {
+      uint64_t comes = from[node_input(model, node, k)];
+      if (only_looks(node, k))
+        ends.seen |= comes;
+      else
+        from[i] |= comes;
+    }
+    struct layer layer = model_layer(model, (int64_t)i, in);
+    if (!node->train_only && grows(&layer))
+      ends.grow |= from[i];
+  }
+  return ends;
+}
+
+int64_t serving_words(const struct model *model) {
+  struct arena scratch;
+  size_t count = model->predicted_sources;
+  if (count > MOST_SOURCES)
+    return NO_WORDS;
+  arena_open_in(&scratch, model->arena);
+  struct ends ends = find_ends(
+      model, arena_alloc(&scratch, model->nodes.count + 1, sizeof(uint64_t)));
+  arena_close(&scratch);
+  if (!ends.grow)
+    return NOTHING_GROWS;
+  for (size_t i = 0; i < count; i++) {
+    uint64_t words = (uint64_t)1 << i;
+    int64_t node = model->sources.at[i];
+    if (ends.grow == words &&
+        (ends.seen | words) == ((uint64_t)1 << count) - 1 &&
+        model->nodes.at[node].out->dtype != DTYPE_FLOAT)
+      return node;
+  }
+  return NO_WORDS;
+}
+
+bool *serving_after(const struct model *model, int64_t words,
+                    struct arena *arena) {
+  bool *after = arena_alloc(arena, model->nodes.count + 1, sizeof *after);
+  after[words] = true;
+  for (size_t i = 0; i < model->nodes.count; i++) {
+    const struct node *node = &model->nodes.at[i];
+    for (int k = 0; k < node->input_count; k++)
+      after[i] = after[i] || after[node_input(model, node, k)];
+  }
+  return after;
+}
+
+bool *serving_values_after(const struct trace *trace, int64_t words,
+                           struct arena *arena) {
+  const struct tape *tape = &trace->tape;
+  bool *after = arena_alloc(arena, tape->values.count + 1, sizeof *after);
+  after[trace->value_of[words]] = true;
+  for (size_t i = 0; i < tape->ops.count; i++) {
+    const struct tape_op *op = &tape->ops.at[i];
+    bool reads = false;
+    for (int k = 0; k < op->facts->in_count; k++)
+      reads = reads || after[tape_input(tape, op, k)];
+    for (int k = 0; k < op->facts->out_count && reads; k++)
+      after[op->first_out + (size_t)k] = true;
+  }
+  return after;
+}

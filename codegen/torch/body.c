@@ -1,0 +1,571 @@
+/*
+ * The body of a module: for each row of layers, and each call of a module
+ * inside, the lines of __init__ and forward. A tensor is in a variable from
+ * the line that makes it to the last one that reads it; then the next one may
+ * have its name, so that what leads on is `x` all the way.
+ */
+#include "codegen/torch/python.h"
+
+enum { NO_VALUE = -1 };
+
+struct variable {
+  struct slice name;
+  int64_t value; /* that it holds, or NO_VALUE */
+};
+
+/* Variables that hold tensors, found again by their values. */
+struct variables {
+  VEC(struct variable) all;
+  size_t lowest; /* no one of the pool before it is free */
+};
+
+struct body {
+  struct python *p;
+  struct arena *arena;
+  struct unit *unit;
+  int64_t index;          /* of the unit */
+  struct variables pool;  /* x, y, z, .. */
+  struct variables named; /* after labels */
+  struct map labels;      /* of `named`, from 1 */
+  struct map dicts;       /* ModuleDicts that are there */
+  const int64_t *last;    /* by value: the last node that reads it here */
+  int64_t *variable;      /* by value: from 1 in pool, from -1 in named */
+  struct item *items;     /* ModuleDicts, each piece, the end */
+  struct item *item;      /* at hand */
+  VEC(int64_t) read;      /* values that the statement at hand reads */
+};
+
+/* Variables */
+
+static struct slice pool_name(struct body *b, size_t number) {
+  static const char letters[] = "xyzuvw";
+  struct text text = text_new(b->arena);
+  if (number < sizeof letters - 1)
+    text_putc(&text, letters[number]);
+  else
+    text_printf(&text, "t%zu", number - (sizeof letters - 2));
+  return text_slice(&text);
+}
+
+/* The first one of the pool that is free. */
+static int64_t free_one(struct body *b) {
+  struct variables *pool = &b->pool;
+  while (pool->lowest < pool->all.count &&
+         pool->all.at[pool->lowest].value != NO_VALUE)
+    pool->lowest++;
+  if (pool->lowest == pool->all.count)
+    *VEC_PUSH(b->arena, &pool->all) =
+        (struct variable){pool_name(b, pool->lowest), NO_VALUE};
+  return (int64_t)pool->lowest + 1;
+}
+
+/* The one called after a label; the pool's if that is taken. */
+static int64_t free_named(struct body *b, struct slice name) {
+  struct map_entry *entry = map_add(b->arena, &b->labels, name);
+  if (!entry->number) {
+    *VEC_PUSH(b->arena, &b->named.all) = (struct variable){name, NO_VALUE};
+    entry->number = (int64_t)b->named.all.count;
+  }
+  size_t at = (size_t)entry->number - 1;
+  return b->named.all.at[at].value == NO_VALUE ? -entry->number : free_one(b);
+}
+
+static struct variable *variable_at(struct body *b, int64_t place) {
+  return place > 0 ? &b->pool.all.at[place - 1] : &b->named.all.at[-place - 1];
+}
+
+static struct slice name_of(struct body *b, int64_t value) {
+  return variable_at(b, b->variable[value])->name;
+}
+
+static struct slice hold(struct body *b, int64_t value, struct slice label) {
+  int64_t place = label.at ? free_named(b, label) : free_one(b);
+  b->variable[value] = place;
+  variable_at(b, place)->value = value;
+  return name_of(b, value);
+}
+
+static void let_go(struct body *b, int64_t value) {
+  int64_t place = b->variable[value];
+  struct variable *variable = variable_at(b, place);
+  if (variable->value != value)
+    return;
+  variable->value = NO_VALUE;
+  if (place > 0 && (size_t)place - 1 < b->pool.lowest)
+    b->pool.lowest = (size_t)place - 1;
+}
+
+/* Behind node `now`, what nothing reads any more. */
+static void let_go_read(struct body *b, int64_t now) {
+  for (size_t i = 0; i < b->read.count; i++)
+    if (b->last[b->read.at[i]] <= now)
+      let_go(b, b->read.at[i]);
+  b->read.count = 0;
+}
+
+/* skip[3] is skip_3 */
+static struct slice variable_word(struct arena *arena, struct slice label) {
+  struct text word = text_new(arena);
+  for (size_t i = 0; i < label.length; i++)
+    if (label.at[i] != ']')
+      text_putc(&word, label.at[i] == '[' ? '_' : label.at[i]);
+  return text_slice(&word);
+}
+
+/*
+ * The label of a value, its row's or its group's, if something behind the next
+ * piece reads it: what only leads on needs no name of its own.
+ */
+static struct slice label_of(struct body *b, const struct piece *piece,
+                             int64_t value) {
+  const struct model *model = b->p->model;
+  const struct node_name *name = &model->nodes.at[piece->first].name;
+  struct slice none = {NULL, 0};
+  if (piece->unit >= 0)
+    name = &model->groups.at[b->p->units.at[piece->unit].group].name;
+  if (piece->end == b->unit->end || b->last[value] < piece[1].end ||
+      (name->ordinal && !name->repeated))
+    return none;
+  struct slice word = variable_word(b->arena, name_text(name));
+  return is_variable(word) ? word : none;
+}
+
+/* Modules */
+
+/* self.skip = nn.ModuleDict(), before all else, once. */
+static void put_dict(struct body *b, struct slice word, size_t length) {
+  struct hole path = {.kind = HOLE_MODULE, .ordinal = -1};
+  struct text rest = text_new(b->arena);
+  struct map_entry *entry =
+      map_add(b->arena, &b->dicts, (struct slice){word.at, length});
+  if (entry->number++)
+    return;
+  size_t first = 0;
+  while (first < length && word.at[first] != '.')
+    first++;
+  path.stem = (struct slice){word.at, first};
+  path.attribute = is_attribute(path.stem);
+  for (size_t i = first; i < length; i++) {
+    bool dot = word.at[i] == '.';
+    bool last = i + 1 == length || word.at[i + 1] == '.';
+    text_put(&rest, dot ? "[\"" : "");
+    if (!dot)
+      text_putc(&rest, word.at[i]);
+    text_put(&rest, last ? "\"]" : "");
+  }
+  path.rest = text_slice(&rest);
+  code_hole(&b->items[0].make, path);
+  code_format(&b->items[0].make, " = nn.ModuleDict()\n");
+}
+
+static void put_dicts(struct body *b, struct slice word) {
+  for (size_t i = 0; i < word.length; i++)
+    if (word.at[i] == '.')
+      put_dict(b, word, i);
+}
+
+/* skip[3] is a ModuleDict's "3", as files of weights have it: skip.3 */
+static struct slice file_word(struct arena *arena,
+                              const struct node_name *name) {
+  struct text word = text_new(arena), file = text_new(arena);
+  name_put(&word, name);
+  for (size_t i = 0; i < word.length; i++)
+    if (word.at[i] != ']')
+      text_putc(&file, word.at[i] == '[' ? '.' : word.at[i]);
+  return text_slice(&file);
+}
+
+/* The length up to the first dot. */
+static size_t step_length(struct slice word) {
+  const char *dot = memchr(word.at, '.', word.length);
+  return dot ? (size_t)(dot - word.at) : word.length;
+}
+
+static struct slice behind(struct slice word, size_t length) {
+  length += length < word.length; /* the dot */
+  return (struct slice){word.at + length, word.length - length};
+}
+
+/* ["3"]["1"] */
+static void put_keys(struct text *path, struct slice keys) {
+  while (keys.length) {
+    size_t length = step_length(keys);
+    text_put(path, "[\"");
+    put_plain(path, (struct slice){keys.at, length});
+    text_put(path, "\"]");
+    keys = behind(keys, length);
+  }
+}
+
+/* A key that could be an ordinal; -1: it is none. */
+static int64_t key_number(struct slice key) {
+  int64_t number = 0;
+  bool plain = key.length > 0 && key.length < 10 &&
+               (key.length == 1 || key.at[0] != '0');
+  for (size_t i = 0; plain && i < key.length; i++) {
+    plain = key.at[i] >= '0' && key.at[i] <= '9';
+    number = 10 * number + (key.at[i] - '0');
+  }
+  return plain ? number : -1;
+}
+
+static void name_indexed(struct body *b, struct hole *hole, struct slice word,
+                         struct text *path) {
+  size_t length = step_length(word);
+  struct slice keys = behind(word, length);
+  size_t first = step_length(keys);
+  hole->stem = (struct slice){word.at, length};
+  hole->attribute = is_attribute(hole->stem);
+  hole->ordinal = key_number((struct slice){keys.at, first});
+  hole->indexed = hole->ordinal >= 0;
+  put_keys(path, hole->indexed ? behind(keys, first) : keys);
+  put_dicts(b, word);
+}
+
+/* `path` takes what follows the first step. */
+static void name_hole(struct body *b, struct hole *hole, struct text *path,
+                      const struct node_name *name) {
+  struct text stem = text_new(b->arena);
+  struct slice word = file_word(b->arena, name);
+  if (step_length(word) < word.length) {
+    name_indexed(b, hole, word, path);
+    return;
+  }
+  text_puts(&stem, name_text(name));
+  if (name->repeated)
+    text_putc(&stem, '_');
+  hole->stem = text_slice(&stem);
+  hole->ordinal = name->ordinal ? name->ordinal : -1;
+  hole->attribute = is_attribute(word);
+}
+
+/* Behind another module: `.bn`, `.skip["3"]`, or ["lambda"]. */
+static void put_step(struct body *b, struct text *path,
+                     const struct node_name *name) {
+  struct slice word = file_word(b->arena, name);
+  struct slice first = {word.at, step_length(word)};
+  if (is_attribute(first)) {
+    text_printf(path, ".%.*s", SLICE_ARG(first));
+    first.length += first.length < word.length;
+  } else {
+    b->p->helpers |= 1u << HELPER_Module;
+    first.length = 0;
+  }
+  put_keys(path,
+           (struct slice){word.at + first.length, word.length - first.length});
+}
+
+/* The steps from the unit at hand to a group inside, but for the first. */
+static void put_groups(struct body *b, struct text *path, struct hole *hole,
+                       int64_t unit) {
+  const struct unit *at = &b->p->units.at[unit];
+  const struct node_name *name = &b->p->model->groups.at[at->group].name;
+  if (unit == b->index)
+    return;
+  put_groups(b, path, hole, at->parent);
+  if (at->parent == b->index)
+    name_hole(b, hole, path, name);
+  else
+    put_step(b, path, name);
+}
+
+/* How the class at hand calls the module of a node. */
+static void find_path(struct body *b, struct hole *hole) {
+  if (hole->node < 0) {
+    struct text path = text_new(b->arena);
+    put_groups(b, &path, hole, -1 - hole->node);
+    hole->rest = text_slice(&path);
+    return;
+  }
+  const struct model *model = b->p->model;
+  const struct node *node = &model->nodes.at[hole->node];
+  const struct node *head = &model->nodes.at[node->head];
+  int64_t unit = b->p->made[hole->node].unit;
+  struct text rest = text_new(b->arena);
+  put_groups(b, &rest, hole, unit);
+  if (unit == b->index)
+    name_hole(b, hole, &rest, &head->name);
+  else
+    put_step(b, &rest, &head->name);
+  if (node != head)
+    put_step(b, &rest, &node->name);
+  hole->rest = text_slice(&rest);
+}
+
+static void resolve(struct body *b, struct hole *hole) {
+  const struct unit *s = b->unit;
+  if (hole->kind != HOLE_MODULE || hole->stem.at)
+    return;
+  if (unit_holds(b->p, b->index, hole->node)) {
+    find_path(b, hole);
+    return;
+  }
+  for (size_t i = 0; i < s->modules.count; i++)
+    if (s->modules.at[i] == hole->node)
+      hole->stem = s->names.at[s->inputs.count + i];
+  hole->local = true;
+  hole->ordinal = -1;
+}
+
+static void resolve_all(struct body *b, struct code *code) {
+  for (size_t i = 0; i < code->holes.count; i++)
+    resolve(b, &code->holes.at[i]);
+}
+
+/* self.conv1 = nn.Conv2d(..) */
+static void put_module(struct body *b, int64_t node, const struct code *make) {
+  struct code line = code_new(b->arena);
+  code_format(&line, "%m = %c\n", node, make);
+  resolve_all(b, &line);
+  code_append(&b->item->make, &line);
+}
+
+/* A head without a module whose tail has some is a module that holds them. */
+static void put_modules(struct body *b, const struct piece *piece) {
+  struct code empty = code_new(b->arena);
+  bool any = false;
+  text_put(&empty.text, "nn.Module()");
+  for (int64_t i = piece->first + 1; i < piece->end; i++)
+    any = any || !code_is_empty(&b->p->made[i].make);
+  if (any && code_is_empty(&b->p->made[piece->first].make))
+    put_module(b, piece->first, &empty);
+  for (int64_t i = piece->first; i < piece->end; i++)
+    if (!code_is_empty(&b->p->made[i].make))
+      put_module(b, i, &b->p->made[i].make);
+}
+
+/* Statements */
+
+/* An expression that no variable has yet. */
+struct pending {
+  int64_t value; /* NO_VALUE: there is none */
+  struct code code;
+  bool loose;
+};
+
+static void flush(struct body *b, const struct piece *piece,
+                  struct pending *pending, int64_t now) {
+  struct code line = code_new(b->arena);
+  if (pending->value == NO_VALUE)
+    return;
+  let_go_read(b, now);
+  struct slice name =
+      hold(b, pending->value, label_of(b, piece, pending->value));
+  code_format(&line, "%S = %c\n", name, &pending->code);
+  code_append(&b->item->run, &line);
+  if (b->last[pending->value] <= now)
+    let_go(b, pending->value);
+  pending->value = NO_VALUE;
+}
+
+/* An input, or the expression at hand, in the place of a hole. */
+static void put_input(struct body *b, struct code *out, const struct hole *hole,
+                      const struct pending *pending, int64_t value) {
+  if (pending->value == value) {
+    bool braces = pending->loose && hole->receiver;
+    code_format(out, braces ? "(%c)" : "%c", &pending->code);
+    return;
+  }
+  text_puts(&out->text, name_of(b, value));
+  *VEC_PUSH(b->arena, &b->read) = value;
+}
+
+/* The call of a node with its inputs filled in. */
+static struct code fill_in(struct body *b, int64_t node,
+                           const struct pending *pending) {
+  const struct code *call = &b->p->made[node].call;
+  const struct node *at = &b->p->model->nodes.at[node];
+  struct code out = code_new(b->arena);
+  size_t next = 0;
+  for (size_t i = 0; i < call->text.length; i++) {
+    if (call->text.at[i] != CODE_HOLE) {
+      text_putc(&out.text, call->text.at[i]);
+      continue;
+    }
+    struct hole hole = call->holes.at[next++];
+    resolve(b, &hole);
+    if (hole.kind != HOLE_INPUT) {
+      code_hole(&out, hole);
+      continue;
+    }
+    int64_t value = b->p->made[node_input(b->p->model, at, hole.input)].real;
+    put_input(b, &out, &hole, pending, value);
+  }
+  return out;
+}
+
+/* Whether what is at hand may stand inside of the next call. */
+static bool nests(struct body *b, const struct pending *pending, int64_t node) {
+  enum { ROOM = 64 }; /* columns behind `x = ` */
+  const struct made *made = &b->p->made[node];
+  return pending->value != NO_VALUE &&
+         b->p->made[pending->value].readers == 1 && !made->repeats &&
+         code_width(&pending->code) + code_width(&made->call) <= ROOM;
+}
+
+static void write_row(struct body *b, const struct piece *piece) {
+  struct pending pending = {.value = NO_VALUE};
+  put_modules(b, piece);
+  for (int64_t i = piece->first; i < piece->end; i++) {
+    const struct made *made = &b->p->made[i];
+    if (made->real != i || code_is_empty(&made->call))
+      continue;
+    if (!nests(b, &pending, i))
+      flush(b, piece, &pending, i - 1);
+    pending.code = fill_in(b, i, &pending);
+    pending.value = i;
+    pending.loose = made->loose;
+  }
+  flush(b, piece, &pending, piece->end - 1);
+}
+
+/* x, y = self.block1(x, skip, self.emb) */
+static void put_call(struct body *b, const struct piece *piece) {
+  struct unit *inner = &b->p->units.at[piece->unit];
+  struct code call = code_new(b->arena), line = code_new(b->arena);
+  code_format(&call, "%m(",
+              unit_as_node(inner->again ? inner->again : piece->unit));
+  for (size_t i = 0; i < inner->inputs.count; i++) {
+    int64_t value = inner->inputs.at[i];
+    code_format(&call, i ? ", %S" : "%S", name_of(b, value));
+    *VEC_PUSH(b->arena, &b->read) = value;
+  }
+  for (size_t i = 0; i < inner->modules.count; i++)
+    code_format(&call, i || inner->inputs.count ? ", %m" : "%m",
+                inner->modules.at[i]);
+  code_format(&call, ")");
+  resolve_all(b, &call);
+  let_go_read(b, piece->end - 1);
+  for (size_t i = 0; i < inner->outputs.count; i++) {
+    int64_t value = inner->outputs.at[i];
+    code_format(&line, i ? ", %S" : "%S",
+                hold(b, value, label_of(b, piece, value)));
+  }
+  code_format(&line, inner->outputs.count ? " = %c\n" : "%c\n", &call);
+  code_append(&b->item->run, &line);
+  for (size_t i = 0; i < inner->outputs.count; i++)
+    if (b->last[inner->outputs.at[i]] < piece->end)
+      let_go(b, inner->outputs.at[i]);
+}
+
+/* self.block1 = Block(64, 128) */
+static void put_made(struct body *b, const struct piece *piece) {
+  const struct unit *inner = &b->p->units.at[piece->unit];
+  const struct class *class = &b->p->classes.at[inner->class_index];
+  struct code line = code_new(b->arena);
+  code_format(&line, "%m = %S(", unit_as_node(piece->unit), class->name);
+  for (size_t i = 0; i < class->param_count; i++) {
+    char *hint =
+        arena_copy(b->arena, class->params[i].at, class->params[i].length);
+    code_format(&line, i ? ", %v" : "%v", hint, inner->values[i]);
+  }
+  code_format(&line, ")\n");
+  resolve_all(b, &line);
+  code_append(&b->item->make, &line);
+}
+
+static void write_call(struct body *b, const struct piece *piece) {
+  if (!b->p->units.at[piece->unit].again)
+    put_made(b, piece);
+  put_call(b, piece);
+}
+
+/* The end and the beginning */
+
+static void find_last(struct body *b, int64_t *last) {
+  const struct python *p = b->p;
+  const struct unit *s = b->unit;
+  for (size_t i = 0; i < s->pieces.count; i++) {
+    const struct piece *piece = &s->pieces.at[i];
+    const struct unit *inner =
+        piece->unit >= 0 ? &p->units.at[piece->unit] : NULL;
+    for (size_t k = 0; inner && k < inner->inputs.count; k++)
+      last[inner->inputs.at[k]] = piece->end - 1;
+    for (int64_t n = piece->first; !inner && n < piece->end; n++) {
+      const struct node *node = &p->model->nodes.at[n];
+      for (int k = 0; k < node->input_count && p->made[n].real == n; k++)
+        last[p->made[node_input(p->model, node, k)].real] = n;
+    }
+  }
+  for (size_t i = 0; i < s->outputs.count; i++)
+    last[s->outputs.at[i]] = INT64_MAX;
+}
+
+/* Outputs as people expect them: maps with their channels first. */
+static void put_output(struct body *b, struct code *line, int64_t value) {
+  const struct shape *shape = b->p->model->nodes.at[value].out;
+  bool map = shape->dtype == DTYPE_FLOAT && shape->rank > 2;
+  struct form f = {.arena = b->arena};
+  code_format(line, "%S", name_of(b, value));
+  if (b->index == 0)
+    form_turn(&f, line, shape, b->p->made[value].seen, map ? FIRST : LAST);
+}
+
+static void put_return(struct body *b) {
+  const struct unit *s = b->unit;
+  struct code line = code_new(b->arena);
+  for (size_t i = 0; i < s->outputs.count; i++) {
+    code_format(&line, i ? ", " : "return ");
+    put_output(b, &line, s->outputs.at[i]);
+  }
+  if (s->outputs.count)
+    code_format(&line, "\n");
+  b->items[s->pieces.count + 1] =
+      (struct item){.make = code_new(b->arena), .run = line};
+}
+
+/* Inputs of the net are called as they are there. */
+static void name_inputs(struct body *b) {
+  struct unit *s = b->unit;
+  const struct model *model = b->p->model;
+  for (size_t i = 0; i < s->inputs.count; i++) {
+    struct slice label = {NULL, 0};
+    const struct node *node = &model->nodes.at[s->inputs.at[i]];
+    if (b->index == 0 && is_variable(name_text(&node->name)) &&
+        !slice_is(name_text(&node->name), "input"))
+      label = name_text(&node->name);
+    *VEC_PUSH(b->arena, &s->names) = hold(b, s->inputs.at[i], label);
+  }
+  for (size_t i = 0; i < s->modules.count; i++) {
+    struct text name = text_new(b->arena);
+    text_printf(&name, "shared%zu", i + 1);
+    *VEC_PUSH(b->arena, &s->names) = text_slice(&name);
+  }
+}
+
+/* The outputs of the net are what its `output`s say, some perhaps twice. */
+static void find_ends(struct python *p, struct unit *net) {
+  for (size_t i = 0; i < p->model->sources.count; i++)
+    *VEC_PUSH(p->arena, &net->inputs) = p->model->sources.at[i];
+  for (size_t i = 0; i < p->model->outputs.count; i++)
+    *VEC_PUSH(p->arena, &net->outputs) =
+        p->made[p->model->outputs.at[i].node].real;
+}
+
+void python_write_body(struct python *p, int64_t index) {
+  struct unit *unit = &p->units.at[index];
+  struct body b = {.p = p,
+                   .arena = p->arena,
+                   .unit = unit,
+                   .index = index,
+                   .last = p->last,
+                   .variable = p->variable};
+  if (index == 0)
+    find_ends(p, unit);
+  b.items = arena_alloc(p->arena, unit->pieces.count + 2, sizeof *b.items);
+  b.items[0] = (struct item){code_new(p->arena), code_new(p->arena)};
+  find_last(&b, p->last);
+  name_inputs(&b);
+  for (size_t i = 0; i < unit->pieces.count; i++) {
+    const struct piece *piece = &unit->pieces.at[i];
+    b.item = &b.items[i + 1];
+    b.item->make = code_new(p->arena);
+    b.item->run = code_new(p->arena);
+    if (piece->unit < 0)
+      write_row(&b, piece);
+    else
+      write_call(&b, piece);
+  }
+  put_return(&b);
+  python_put_items(p, unit, b.items, unit->pieces.count + 2);
+}

@@ -1,0 +1,74 @@
+/* Python as it is being written: text with holes for what may vary. */
+#ifndef NETC_CODEGEN_TORCH_CODE_H
+#define NETC_CODEGEN_TORCH_CODE_H
+
+#include "base/arena.h"
+#include "base/text.h"
+
+enum hole_kind {
+  HOLE_VALUE,  /* a number or tuple, which a class may take as a parameter */
+  HOLE_MODULE, /* a layer's module, as the class at hand calls it */
+  HOLE_INPUT,  /* an input of the layer */
+};
+
+/* Each is one byte CODE_HOLE in the text. Unused members are zero. */
+struct hole {
+  enum hole_kind kind;
+
+  /* HOLE_VALUE */
+  const char *hint;   /* a name for the parameter */
+  const char *key;    /* ", key=" stands before it; NULL: nothing does */
+  const char *usual;  /* the default of `key`, which is left out */
+  struct slice value; /* 3, (1, 2), False */
+
+  /* HOLE_MODULE: a node; then, in a class, how its path begins and goes on. */
+  int64_t node;      /* below 0: unit_as_node() */
+  struct slice stem; /* "conv" of `self.conv12.bn` */
+  int64_t ordinal;   /* 12; -1: none */
+  struct slice rest; /* ".bn" */
+  bool attribute;    /* it can be written behind `self.` */
+  bool indexed;      /* the ordinal is a key: self.skip["3"] */
+  bool local;        /* no: the stem is a variable */
+
+  int input;
+  bool receiver; /* HOLE_INPUT: a method of it is called */
+};
+
+enum { CODE_HOLE = 1 };
+
+struct code {
+  struct text text;
+  VEC(struct hole) holes; /* in the order of the text */
+};
+
+struct code code_new(struct arena *arena);
+
+/*
+ * Appends `format`, in which these stand for arguments:
+ *   %s const char *            %d int64_t
+ *   %S struct slice            %c const struct code *
+ *   %i hint, int64_t           a value
+ *   %v hint, struct slice      a value
+ *   %k key, usual, struct slice  a value by key, left out if it is usual
+ *   %m int64_t                 the module of a node
+ *   %x int                     an input, as an argument
+ *   %r int                     an input of which a method is called
+ */
+void code_format(struct code *code, const char *format, ...);
+
+/* Puts `hole` behind the text. */
+void code_hole(struct code *code, struct hole hole);
+
+void code_append(struct code *code, const struct code *more);
+
+/* The same text, and holes that are filled alike. */
+bool code_equal(const struct code *a, const struct code *b);
+
+/* The columns that it takes when it is written out, about. */
+size_t code_width(const struct code *code);
+
+static inline bool code_is_empty(const struct code *code) {
+  return code->text.length == 0;
+}
+
+#endif

@@ -1,0 +1,250 @@
+/* What forms share: arguments, values, the order of axes. */
+#include "codegen/torch/form.h"
+
+#include <assert.h>
+
+#define FORM(id, ...) void form_##id(struct form *f);
+#include "codegen/torch/forms.def"
+#undef FORM
+
+static const struct form_kind kinds[] = {
+#define FORM(id, layer, args) {layer, args, form_##id},
+#include "codegen/torch/forms.def"
+#undef FORM
+};
+
+const struct form_kind *form_find(const char *layer) {
+  for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
+    if (strcmp(kinds[i].name, layer) == 0)
+      return &kinds[i];
+  return NULL;
+}
+
+bool form_knows(const struct form_kind *kind, const char *arg) {
+  return word_index(kind->args, slice_of(arg)) > 0;
+}
+
+/* Arguments */
+
+static const void *find(const struct form *f, const char *arg,
+                        enum arg_type type) {
+  const struct arg_spec *spec = f->layer->kind->specs;
+  for (; spec && spec->name; spec++)
+    if (strcmp(spec->name, arg) == 0)
+      break;
+  assert(spec && spec->name && spec->type == type);
+  (void)type;
+  return (const char *)f->layer->args + spec->offset;
+}
+
+int64_t form_int(const struct form *f, const char *arg) {
+  return *(const int64_t *)find(f, arg, TYPE_INT);
+}
+
+double form_real(const struct form *f, const char *arg) {
+  return *(const double *)find(f, arg, TYPE_REAL);
+}
+
+int form_word(const struct form *f, const char *arg) {
+  const struct arg_spec *spec = f->layer->kind->specs;
+  while (strcmp(spec->name, arg) != 0)
+    spec++;
+  return *(const int *)find(f, arg, spec->type);
+}
+
+const struct sizes *form_sizes(const struct form *f, const char *arg) {
+  return find(f, arg, TYPE_SIZES);
+}
+
+const struct padding *form_padding(const struct form *f, const char *arg) {
+  return find(f, arg, TYPE_PADDING);
+}
+
+const struct axes *form_axes(const struct form *f, const char *arg) {
+  const struct arg_spec *spec = f->layer->kind->specs;
+  while (strcmp(spec->name, arg) != 0)
+    spec++;
+  return find(f, arg, spec->type);
+}
+
+const struct scale_by *form_scale_by(const struct form *f, const char *arg) {
+  return find(f, arg, TYPE_SCALE);
+}
+
+const struct range *form_range(const struct form *f, const char *arg) {
+  return find(f, arg, TYPE_RANGE);
+}
+
+/* Parameters */
+
+const struct param *form_param(const struct form *f, const char *name) {
+  for (size_t i = 0; i < f->params.all.count; i++)
+    if (strcmp(f->params.all.at[i].name, name) == 0)
+      return &f->params.all.at[i];
+  return NULL;
+}
+
+int64_t form_owner(const struct form *f, size_t param) {
+  return f->owner[f->model->params.at[f->node->first_param + param].same];
+}
+
+int64_t form_module(const struct form *f) {
+  return f->node->param_count ? form_owner(f, 0) : f->index;
+}
+
+/* Values */
+
+struct slice form_number(const struct form *f, int64_t value) {
+  struct text text = text_new(f->arena);
+  text_int(&text, value);
+  return text_slice(&text);
+}
+
+struct slice form_decimal(const struct form *f, double value) {
+  struct text text = text_new(f->arena);
+  text_real(&text, value);
+  return text_slice(&text);
+}
+
+struct slice form_truth(bool value) {
+  return slice_of(value ? "True" : "False");
+}
+
+struct slice form_list(const struct form *f, const int64_t *values, int count) {
+  struct text text = text_new(f->arena);
+  for (int i = 0; i < count; i++) {
+    text_put(&text, i ? ", " : "(");
+    text_int(&text, values[i]);
+  }
+  text_put(&text, count == 1 ? ",)" : ")");
+  return text_slice(&text);
+}
+
+struct slice form_tuple(const struct form *f, const int64_t *values,
+                        int count) {
+  bool equal = true;
+  for (int i = 1; i < count; i++)
+    equal = equal && values[i] == values[0];
+  return equal ? form_number(f, values[0]) : form_list(f, values, count);
+}
+
+struct slice form_pads(const struct form *f, const int64_t *before,
+                       const int64_t *after, int axes) {
+  int64_t pads[2 * LIMIT_RANK];
+  for (int i = 0; i < axes; i++) {
+    pads[2 * i] = before[axes - 1 - i];
+    pads[2 * i + 1] = after[axes - 1 - i];
+  }
+  return form_list(f, pads, 2 * axes);
+}
+
+void form_reshaped(struct code *code, const int64_t *sizes, int count) {
+  code_format(code, ".reshape(-1");
+  for (int i = 0; i < count; i++)
+    code_format(code, ", %i", "size", sizes[i]);
+  code_format(code, ")");
+}
+
+/* Axes */
+
+int form_dim(const struct shape *shape, int axis, enum order order) {
+  if (order != ORDER_FIRST || shape->rank == 1)
+    return axis + 1;
+  return axis == shape->rank - 1 ? 1 : axis + 2;
+}
+
+/* A map of one position or of one channel is flattened in one way only. */
+static bool is_flat_anyhow(const struct shape *map) {
+  int64_t values = shape_values(map);
+  return shape_channels(map) == values || shape_channels(map) == 1;
+}
+
+/* Its sizes as they lie: (3, 224, 224). */
+static struct slice lying(const struct form *f, const struct shape *map,
+                          bool first) {
+  int64_t sizes[LIMIT_RANK];
+  int at = 0;
+  if (first)
+    sizes[at++] = shape_channels(map);
+  for (int i = 0; i < map->rank - first; i++)
+    sizes[at++] = map->dim[i];
+  return form_list(f, sizes, map->rank);
+}
+
+/* A flattened map, flattened otherwise. */
+static void turn_vector(const struct form *f, struct code *code,
+                        const struct shape *map, bool to_last) {
+  if (is_flat_anyhow(map))
+    return;
+  code_format(code, ".unflatten(1, %v).movedim(%s).flatten(1)", "shape",
+              lying(f, map, to_last), to_last ? "1, -1" : "-1, 1");
+}
+
+static void turn_map(struct code *code, const struct shape *shape,
+                     bool to_last) {
+  if (shape->rank == 2)
+    code_format(code, ".transpose(1, 2)");
+  else
+    code_format(code, to_last ? ".movedim(1, -1)" : ".movedim(-1, 1)");
+}
+
+void form_turn(const struct form *f, struct code *code,
+               const struct shape *shape, struct seen from, struct seen to) {
+  if (shape->rank == 1 && from.order == ORDER_FLAT && to.order == ORDER_FLAT &&
+      shape_equal(from.map, to.map))
+    return;
+  if (shape->rank == 1) {
+    if (from.order == ORDER_FLAT)
+      turn_vector(f, code, from.map, true);
+    if (to.order == ORDER_FLAT)
+      turn_vector(f, code, to.map, false);
+  } else if (from.order != to.order) {
+    turn_map(code, shape, to.order == ORDER_LAST);
+  }
+}
+
+static const struct code *input(const struct form *f, int number,
+                                struct seen wanted, bool receiver) {
+  struct code *code = ARENA_NEW(f->arena, struct code);
+  struct code turn = code_new(f->arena);
+  *code = code_new(f->arena);
+  form_turn(f, &turn, f->layer->in[number], f->in[number], wanted);
+  code_format(code, code_is_empty(&turn) && !receiver ? "%x" : "%r", number);
+  code_append(code, &turn);
+  return code;
+}
+
+const struct code *form_in(const struct form *f, int number,
+                           struct seen order) {
+  return input(f, number, order, false);
+}
+
+const struct code *form_on(const struct form *f, int number,
+                           struct seen order) {
+  return input(f, number, order, true);
+}
+
+static struct seen flat(const struct shape *map) {
+  return map && !is_flat_anyhow(map)
+             ? (struct seen){.order = ORDER_FLAT, .map = map}
+             : LAST;
+}
+
+struct seen form_by_value(const struct form *f, struct seen map) {
+  const struct shape *vector = f->maps->vector[f->index];
+  if (f->layer->in[0]->rank > 1)
+    return map;
+  return flat(vector ? vector : f->maps->becoming[f->index]);
+}
+
+struct seen form_dense_in(const struct form *f) {
+  int64_t from = node_input(f->model, f->node, 0);
+  const struct shape *in = f->layer->in[0];
+  if (in->rank == 1)
+    return flat(f->maps->vector[from]);
+  return flat(f->maps->channels_first[from] ? in : NULL);
+}
+
+struct seen form_dense_out(const struct form *f) {
+  return f->layer->out.rank == 1 ? flat(f->maps->becoming[f->index]) : LAST;
+}

@@ -1,0 +1,127 @@
+/* How PyTorch writes a layer: its module, and what is made of its inputs. */
+#ifndef NETC_CODEGEN_TORCH_FORM_H
+#define NETC_CODEGEN_TORCH_FORM_H
+
+#include "sema/model/file_maps.h"
+#include "codegen/torch/code.h"
+
+/*
+ * How the axes of a tensor lie. The batch is always in front; what netc calls
+ * HxWxC is N, H, W, C with the channels last and N, C, H, W with them first.
+ * A vector may be a map that was flattened with its channels first.
+ */
+enum order { ORDER_LAST, ORDER_FIRST, ORDER_FLAT };
+
+struct seen {
+  enum order order;
+  const struct shape *map; /* ORDER_FLAT: which */
+  bool one;                /* its batch is 1: nothing but weights is in it */
+  bool views;              /* it may share its memory with another tensor */
+};
+
+/* Classes and functions that a file brings along, as bits: helpers.def. */
+enum helper {
+#define HELPER(id, ...) HELPER_##id,
+#include "codegen/torch/helpers.def"
+#undef HELPER
+  HELPER_COUNT
+};
+
+struct form {
+  /* What there is. */
+  struct arena *arena;
+  const struct model *model;
+  const int64_t *owner; /* by parameter of the model: the node that has it */
+  const struct layer *layer;
+  const struct node *node;
+  const struct file_maps *maps;
+  int64_t index;         /* of the node */
+  struct params params;  /* of the layer */
+  const struct seen *in; /* by input */
+  bool in_place;         /* the input may be written over */
+
+  /* What a form says; code and `out` are zero, and `out` like the input. */
+  struct code make; /* the module; empty: it has none of its own */
+  struct code call; /* the output */
+  struct seen out;
+  bool loose;          /* `call` is an operator's, which binds loosely */
+  bool repeats;        /* `call` has an input twice: it must be a name */
+  unsigned helpers;    /* bits of enum helper */
+  const char *refuses; /* why there is none */
+};
+
+struct form_kind {
+  const char *name; /* of the layer */
+  const char *args; /* the arguments that the form knows */
+  void (*write)(struct form *form);
+};
+
+/* NULL: PyTorch's form of that layer is not known. */
+const struct form_kind *form_find(const char *layer);
+
+/* Whether a form knows an argument of its layer. */
+bool form_knows(const struct form_kind *kind, const char *arg);
+
+/* Arguments by the names that `netc layers` prints. */
+int64_t form_int(const struct form *f, const char *arg);
+double form_real(const struct form *f, const char *arg);
+int form_word(const struct form *f, const char *arg);
+const struct sizes *form_sizes(const struct form *f, const char *arg);
+const struct padding *form_padding(const struct form *f, const char *arg);
+const struct axes *form_axes(const struct form *f, const char *arg);
+const struct scale_by *form_scale_by(const struct form *f, const char *arg);
+const struct range *form_range(const struct form *f, const char *arg);
+
+/* The parameter of that name; NULL: the layer has none. */
+const struct param *form_param(const struct form *f, const char *name);
+
+/* The node whose module has the parameter of that number. */
+int64_t form_owner(const struct form *f, size_t param);
+
+/* The node whose module the layer calls: its own, or that of `again`. */
+int64_t form_module(const struct form *f);
+
+/* Python's words for values. */
+struct slice form_number(const struct form *f, int64_t value);
+struct slice form_decimal(const struct form *f, double value);
+struct slice form_truth(bool value);
+
+/* 3 if all are equal, else (3, 2). */
+struct slice form_tuple(const struct form *f, const int64_t *values, int count);
+
+/* (3, 2), even of one: (3,) */
+struct slice form_list(const struct form *f, const int64_t *values, int count);
+
+#define LAST ((struct seen){.order = ORDER_LAST})
+#define FIRST ((struct seen){.order = ORDER_FIRST})
+
+/* An input with its axes in that order; `on`: to call a method of. */
+const struct code *form_in(const struct form *f, int input, struct seen order);
+const struct code *form_on(const struct form *f, int input, struct seen order);
+
+/*
+ * The order in which a layer that works value by value has to see its input:
+ * `map` says which if that is no vector. Weights of a vector lie as its file
+ * has them.
+ */
+struct seen form_by_value(const struct form *f, struct seen map);
+
+/* The order of a vector that a dense layer reads, or of what it gives. */
+struct seen form_dense_in(const struct form *f);
+struct seen form_dense_out(const struct form *f);
+
+/* Appends what turns one order into another to a value of that shape. */
+void form_turn(const struct form *f, struct code *code,
+               const struct shape *shape, struct seen from, struct seen to);
+
+/* Appends `.reshape(-1, 7, 7, 96)`: the batch, then these. */
+void form_reshaped(struct code *code, const int64_t *sizes, int count);
+
+/* The dimension in PyTorch of an axis as netc counts them. */
+int form_dim(const struct shape *shape, int axis, enum order order);
+
+/* (0, 1, 0, 1) for torch.nn.functional.pad: the last axis first. */
+struct slice form_pads(const struct form *f, const int64_t *before,
+                       const int64_t *after, int axes);
+
+#endif

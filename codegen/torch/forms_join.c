@@ -1,0 +1,211 @@
+/* Joins, and arithmetic of one tensor: with a number, over axes. */
+#include "codegen/torch/form.h"
+
+/* All as they lie, if they lie alike; else in one order for all. */
+static struct seen order_of_all(const struct form *f) {
+  struct seen seen = f->in[0];
+  bool alike = true, ranks = true;
+  for (int i = 1; i < f->layer->input_count; i++) {
+    const struct seen *other = &f->in[i];
+    ranks = ranks && f->layer->in[i]->rank == f->layer->in[0]->rank;
+    alike = alike && other->order == seen.order &&
+            (seen.order != ORDER_FLAT || shape_equal(other->map, seen.map));
+  }
+  if (ranks && alike && (seen.order != ORDER_FLAT || f->layer->out.rank == 1))
+    return seen;
+  return ranks && f->layer->out.rank > 2 ? FIRST : LAST;
+}
+
+/* An operand of fewer axes gets some of one value in front. */
+static const struct code *operand(struct form *f, int i, struct seen seen) {
+  int lacks = f->layer->out.rank - f->layer->in[i]->rank;
+  struct code *code = ARENA_NEW(f->arena, struct code);
+  if (lacks == 0)
+    return form_on(f, i, seen);
+  *code = code_new(f->arena);
+  code_format(code, "%c[:", form_on(f, i, seen));
+  for (int k = 0; k < lacks; k++)
+    code_format(code, ", None");
+  code_format(code, "]");
+  return code;
+}
+
+/* What is the same for all samples only if all of it is. */
+static struct seen joined(const struct form *f, struct seen seen) {
+  seen.one = true;
+  seen.views = false;
+  for (int i = 0; i < f->layer->input_count; i++)
+    seen.one = seen.one && f->in[i].one;
+  return seen;
+}
+
+static const struct {
+  const char *layer, *sign;
+  const char *function; /* of two tensors, if there is no sign */
+  const char *bound;    /* clamp's word for a number */
+  const char *over;     /* over several axes */
+} joins[] = {
+    {"add", " + ", NULL, NULL, NULL},
+    {"sub", " - ", NULL, NULL, NULL},
+    {"mul", " * ", NULL, NULL, NULL},
+    {"div", " / ", NULL, NULL, NULL},
+    {"max", NULL, "torch.maximum", "min", "max"},
+    {"min", NULL, "torch.minimum", "max", "min"},
+};
+
+static bool is_given(const struct form *f, const char *arg) {
+  const struct arg_spec *spec = f->layer->kind->specs;
+  for (int i = 0; spec && spec[i].name; i++)
+    if (strcmp(spec[i].name, arg) == 0)
+      return f->node->given >> i & 1;
+  return false;
+}
+
+/* x + 1, x.clamp(min=0) */
+static void put_number(struct form *f, size_t join) {
+  struct slice number = form_decimal(f, form_real(f, "number"));
+  code_format(&f->call, "%c", form_on(f, 0, f->in[0]));
+  if (joins[join].sign)
+    code_format(&f->call, "%s%v", joins[join].sign, "number", number);
+  else
+    code_format(&f->call, ".clamp(%s=%v)", joins[join].bound, "number", number);
+  f->loose = joins[join].sign != NULL;
+}
+
+/* Two at a time, as `a + b + c` and maximum(maximum(a, b), c). */
+static void put_join(struct form *f, size_t join) {
+  const char *sign = joins[join].sign;
+  struct seen seen = order_of_all(f);
+  int count = f->layer->input_count;
+  f->out = joined(f, seen);
+  f->loose = sign != NULL;
+  for (int i = 1; !sign && i < count; i++)
+    code_format(&f->call, "%s(", joins[join].function);
+  for (int i = 0; i < count; i++) {
+    const char *between = i == 0 ? "" : sign ? sign : ", ";
+    code_format(&f->call, "%s%c%s", between, operand(f, i, seen),
+                i > 0 && !sign ? ")" : "");
+  }
+}
+
+/* Axes that go, in PyTorch's numbers; returns how many. */
+static int find_dims(const struct form *f, struct seen seen, int64_t *dims,
+                     bool *channels) {
+  const struct axes *axes = form_axes(f, "axis");
+  const struct shape *in = f->layer->in[0];
+  *channels = false;
+  for (int i = 0; i < axes->count; i++) {
+    int axis = axis_index(axes->at[i], in);
+    dims[i] = form_dim(in, axis, seen.order);
+    *channels = *channels || axis == in->rank - 1;
+  }
+  return axes->count;
+}
+
+/* x.mean((2, 3)); the largest over one axis is max's first result. */
+static void put_over(struct form *f, const char *name) {
+  const struct shape *in = f->layer->in[0];
+  struct seen seen = in->rank > 1 ? f->in[0] : LAST;
+  bool keep = form_word(f, "keep"), channels;
+  bool largest = strcmp(name, "max") == 0 || strcmp(name, "min") == 0;
+  int64_t dims[LIMIT_RANK];
+  int count = find_dims(f, seen, dims, &channels);
+  code_format(&f->call, "%c.%s%s(%S%s)", form_on(f, 0, seen),
+              largest && count > 1 ? "a" : "", name,
+              count > 1 ? form_list(f, dims, count) : form_number(f, dims[0]),
+              keep ? ", keepdim=True" : "");
+  if (largest && count == 1)
+    code_format(&f->call, "[0]");
+  if (!keep && count == in->rank)
+    code_format(&f->call, "[:, None]");
+  f->out = keep || (!channels && f->layer->out.rank > 1) ? seen : LAST;
+  f->out.one = f->in[0].one;
+  f->out.views = false;
+}
+
+/* One of a range of labels is that tensor itself. */
+static void pass_on(struct form *f) {
+  code_format(&f->call, "%x", 0);
+  f->out = f->in[0];
+}
+
+void form_join(struct form *f) {
+  size_t join = 0;
+  while (strcmp(joins[join].layer, f->layer->kind->name) != 0)
+    join++;
+  if (is_given(f, "number"))
+    put_number(f, join);
+  else if (is_given(f, "axis"))
+    put_over(f, joins[join].over);
+  else if (f->layer->input_count == 1)
+    pass_on(f);
+  else
+    put_join(f, join);
+}
+
+void form_over(struct form *f) {
+  put_over(f, f->layer->kind->name);
+}
+
+/* Functions of each value */
+
+void form_function(struct form *f) {
+  code_format(&f->call, "torch.%s(%c)", f->layer->kind->name,
+              form_in(f, 0, f->in[0]));
+}
+
+void form_pow(struct form *f) {
+  code_format(&f->call, "%c ** %v", form_on(f, 0, f->in[0]), "exponent",
+              form_decimal(f, form_real(f, "exponent")));
+  f->loose = true;
+}
+
+/* An operand that is the same for all samples, for each of them. */
+static const struct code *for_each_sample(struct form *f, int i,
+                                          struct seen seen) {
+  const struct code *in = form_in(f, i, seen);
+  struct code *code = ARENA_NEW(f->arena, struct code);
+  int other = 0;
+  while (other < f->layer->input_count && f->in[other].one)
+    other++;
+  if (!f->in[i].one || other == f->layer->input_count)
+    return in;
+  *code = code_new(f->arena);
+  code_format(code, "%c.expand(len(%x)", form_on(f, i, seen), other);
+  for (int k = 0; k < f->layer->in[i]->rank; k++)
+    code_format(code, ", -1");
+  code_format(code, ")");
+  f->repeats = true;
+  return code;
+}
+
+static void put_list(struct form *f, const char *function, struct seen seen) {
+  code_format(&f->call, "torch.%s([", function);
+  for (int i = 0; i < f->layer->input_count; i++)
+    code_format(&f->call, i ? ", %c" : "%c", for_each_sample(f, i, seen));
+  f->out = joined(f, seen);
+}
+
+void form_concat(struct form *f) {
+  struct seen seen = order_of_all(f);
+  const struct axes *given = form_axes(f, "axis");
+  const struct shape *in = f->layer->in[0];
+  int axis = axis_index(given->count ? given->at[0] : AXIS_C, in);
+  if (seen.order == ORDER_FLAT)
+    seen = LAST;
+  put_list(f, "cat", seen);
+  code_format(&f->call, "], %d)", (int64_t)form_dim(in, axis, seen.order));
+}
+
+void form_stack(struct form *f) {
+  put_list(f, "stack", LAST);
+  code_format(&f->call, "], 1)");
+}
+
+void form_matmul(struct form *f) {
+  bool transposed = form_word(f, "transpose");
+  f->out = joined(f, LAST);
+  f->loose = true;
+  code_format(&f->call, "%c @ %c%s", operand(f, 0, LAST), operand(f, 1, LAST),
+              transposed ? ".transpose(-2, -1)" : "");
+}

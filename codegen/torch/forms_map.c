@@ -1,0 +1,202 @@
+/* Layers whose windows move over a map: convolution and pooling. */
+#include "codegen/torch/form.h"
+
+#include <inttypes.h>
+
+/* One number for each spatial axis. */
+struct number_list {
+  int64_t at[3];
+};
+
+static struct number_list numbers_of(const struct window *windows, int axes,
+                                     size_t member) {
+  struct number_list numbers = {{0}};
+  for (int i = 0; i < axes; i++)
+    memcpy(&numbers.at[i], (const char *)&windows[i] + member,
+           sizeof numbers.at[i]);
+  return numbers;
+}
+
+#define EACH(windows, axes, member) \
+  numbers_of(windows, axes, offsetof(struct window, member)).at
+
+static bool all_are(const int64_t *values, int count, int64_t value) {
+  for (int i = 0; i < count; i++)
+    if (values[i] != value)
+      return false;
+  return true;
+}
+
+/* TensorFlow's depends on the size where there is a stride. */
+static bool is_even(const struct form *f, const struct window *windows,
+                    int axes) {
+  bool tf = form_padding(f, "pad")->mode == PADDING_TF;
+  for (int i = 0; i < axes; i++)
+    if (windows[i].before != windows[i].after ||
+        (tf && windows[i].stride > 1 && windows[i].before > 0))
+      return false;
+  return true;
+}
+
+/* Uneven padding is a tensor of its own. */
+static const struct code *padded(struct form *f, const struct window *windows,
+                                 int axes, const char *value) {
+  struct code *code = ARENA_NEW(f->arena, struct code);
+  *code = code_new(f->arena);
+  code_format(code, "F.pad(%c, %v%s)", form_in(f, 0, FIRST), "pad",
+              form_pads(f, EACH(windows, axes, before),
+                        EACH(windows, axes, after), axes),
+              value);
+  return code;
+}
+
+static int64_t groups_of(const struct form *f) {
+  if (form_param(f, "weight")->groups)
+    return form_param(f, "weight")->groups;
+  return 1;
+}
+
+void form_conv(struct form *f) {
+  struct window windows[3];
+  int axes = f->layer->kind->windows(f->layer, windows);
+  bool even = is_even(f, windows, axes);
+  struct slice padding = form_number(f, 0);
+  if (even)
+    padding = form_tuple(f, EACH(windows, axes, before), axes);
+  code_format(&f->make, "nn.Conv%dd(%i, %i, %v%k%k%k%k%k)", (int64_t)axes,
+              "in_channels", shape_channels(f->layer->in[0]), "out_channels",
+              shape_channels(&f->layer->out), "kernel_size",
+              form_tuple(f, EACH(windows, axes, kernel), axes), "stride", "1",
+              form_tuple(f, EACH(windows, axes, stride), axes), "padding", "0",
+              padding, "dilation", "1",
+              form_tuple(f, EACH(windows, axes, dilation), axes), "groups", "1",
+              form_number(f, groups_of(f)), "bias", "True",
+              form_truth(form_param(f, "bias")));
+  code_format(&f->call, "%m(%c)", form_module(f),
+              even ? form_in(f, 0, FIRST) : padded(f, windows, axes, ""));
+  f->out = FIRST;
+}
+
+/* A padding that differs from side to side is cut off the output. */
+static void crop_to_output(struct form *f, const int64_t *before, int axes) {
+  code_format(&f->call, "[:, :");
+  for (int i = 0; i < axes; i++)
+    code_format(&f->call, ", %i:%i", "begin", before[i], "end",
+                before[i] + f->layer->out.dim[i]);
+  code_format(&f->call, "]");
+}
+
+void form_deconv(struct form *f) {
+  const struct padding *pad = form_padding(f, "pad");
+  int axes = shape_spatial(f->layer->in[0]);
+  int64_t kernel[3], stride[3], dilation[3], outpad[3], before[3];
+  int64_t none[3] = {0};
+  bool even = true;
+  for (int i = 0; i < axes; i++) {
+    kernel[i] = size_at(form_sizes(f, "kernel"), i, 1);
+    stride[i] = size_at(form_sizes(f, "stride"), i, 1);
+    dilation[i] = size_at(form_sizes(f, "dilate"), i, 1);
+    outpad[i] = size_at(form_sizes(f, "outpad"), i, 0);
+    before[i] = size_at(&pad->before, i, 0);
+    even = even && before[i] == size_at(&pad->after, i, 0);
+  }
+  code_format(&f->make, "nn.ConvTranspose%dd(%i, %i, %v%k%k%k%k%k%k)",
+              (int64_t)axes, "in_channels", shape_channels(f->layer->in[0]),
+              "out_channels", shape_channels(&f->layer->out), "kernel_size",
+              form_tuple(f, kernel, axes), "stride", "1",
+              form_tuple(f, stride, axes), "padding", "0",
+              form_tuple(f, even ? before : none, axes), "output_padding", "0",
+              form_tuple(f, outpad, axes), "groups", "1",
+              form_number(f, groups_of(f)), "bias", "True",
+              form_truth(form_param(f, "bias")), "dilation", "1",
+              form_tuple(f, dilation, axes));
+  code_format(&f->call, "%m(%c)", form_module(f), form_in(f, 0, FIRST));
+  if (!even)
+    crop_to_output(f, before, axes);
+  f->out = FIRST;
+}
+
+/* PyTorch takes the same at both sides, and at most half of the window. */
+static bool takes_padding(const struct form *f, const struct window *windows,
+                          int axes) {
+  for (int i = 0; i < axes; i++)
+    if (2 * windows[i].before > windows[i].kernel)
+      return false;
+  return is_even(f, windows, axes);
+}
+
+/* What the windows read, and no more: rounding up needs no word then. */
+static void fit_padding(struct window *windows, int axes) {
+  for (int i = 0; i < axes; i++) {
+    struct window *w = &windows[i];
+    int64_t reads = (w->out - 1) * w->stride + w->dilation * (w->kernel - 1);
+    w->after = reads + 1 - w->in - w->before;
+    w->ceil = false;
+  }
+}
+
+static void put_pool(struct form *f, const char *name, const struct code *in,
+                     const struct window *windows, int axes, bool pads) {
+  struct slice kernel = form_tuple(f, EACH(windows, axes, kernel), axes);
+  struct slice stride = form_tuple(f, EACH(windows, axes, stride), axes);
+  struct slice padding = form_number(f, 0);
+  if (pads)
+    padding = form_tuple(f, EACH(windows, axes, before), axes);
+  code_format(&f->call, "F.%s_pool%dd(%c, %v", name, (int64_t)axes, in,
+              "kernel_size", kernel);
+  if (slice_equal(stride, kernel))
+    code_format(&f->call, "%k", "padding", "0", padding);
+  else
+    code_format(&f->call, ", %v%k", "stride", stride, "padding", "0", padding);
+  f->out = FIRST;
+}
+
+void form_pool(struct form *f) {
+  struct window windows[3];
+  int axes = f->layer->kind->windows(f->layer, windows);
+  bool takes = takes_padding(f, windows, axes);
+  if (!takes)
+    fit_padding(windows, axes);
+  put_pool(f, "max",
+           takes ? form_in(f, 0, FIRST)
+                 : padded(f, windows, axes, ", value=-math.inf"),
+           windows, axes, takes);
+  if (!takes)
+    f->helpers |= 1u << HELPER_math;
+  code_format(&f->call, "%k%s)", "dilation", "1",
+              form_tuple(f, EACH(windows, axes, dilation), axes),
+              windows[0].ceil ? ", ceil_mode=True" : "");
+}
+
+/* TensorFlow's mean does not count padding. */
+void form_avgpool(struct form *f) {
+  struct window windows[3];
+  int axes = f->layer->kind->windows(f->layer, windows);
+  bool takes = takes_padding(f, windows, axes);
+  bool tf = form_padding(f, "pad")->mode == PADDING_TF;
+  if (!all_are(EACH(windows, axes, dilation), axes, 1)) {
+    f->refuses = "`dilate` of a mean, which PyTorch's avg_pool does not have";
+    return;
+  }
+  if (!takes && (windows[0].ceil || tf)) {
+    f->refuses = tf ? "`pad=tf` that PyTorch's avg_pool does not take"
+                    : "`ceil` with a padding that PyTorch's avg_pool does not "
+                      "take";
+    return;
+  }
+  put_pool(f, "avg",
+           takes ? form_in(f, 0, FIRST) : padded(f, windows, axes, ""), windows,
+           axes, takes);
+  code_format(&f->call, "%s%s)", windows[0].ceil ? ", ceil_mode=True" : "",
+              tf ? ", count_include_pad=False" : "");
+}
+
+void form_adaptive(struct form *f) {
+  int axes = shape_spatial(&f->layer->out);
+  bool mean = strcmp(f->layer->kind->name, "gap") == 0 ||
+              strcmp(f->layer->kind->name, "adaptpool") == 0;
+  code_format(&f->call, "F.adaptive_%s_pool%dd(%c, %v)", mean ? "avg" : "max",
+              (int64_t)axes, form_in(f, 0, FIRST), "size",
+              form_tuple(f, f->layer->out.dim, axes));
+  f->out = FIRST;
+}

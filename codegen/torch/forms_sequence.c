@@ -1,0 +1,351 @@
+/* Dense layers and those of sequences. */
+#include <math.h>
+
+#include "codegen/torch/form.h"
+
+/* Dense */
+
+/* The other layer whose weights one uses. */
+struct tie {
+  bool transposed;     /* its outputs are this one's inputs */
+  struct seen in, out; /* how the values of vectors lie */
+};
+
+/* Its weights lie as O x I of its own, and as its own vectors do. */
+static struct tie find_tie(const struct form *f, const struct param *own) {
+  struct form other = *f;
+  const struct shape **in;
+  struct layer layer;
+  struct params params = {.arena = f->arena};
+  size_t same = f->model->params.at[f->node->first_param].same;
+  other.index = form_owner(f, 0);
+  other.node = &f->model->nodes.at[other.index];
+  in = arena_alloc(f->arena, (size_t)other.node->input_count + 1, sizeof *in);
+  layer = model_layer(f->model, other.index, in);
+  other.layer = &layer;
+  layer.kind->params(&layer, &params);
+  const struct param *param = &params.all.at[same - other.node->first_param];
+  bool dense = param->order == FILE_OUT_FIRST;
+  struct tie tie = {.in = LAST, .out = LAST};
+  tie.transposed =
+      own->dim[0] != own->dim[1] && param->dim[dense] != own->dim[1];
+  if (dense && layer.out.rank == 1) {
+    tie.in = form_dense_in(&other);
+    tie.out = form_dense_out(&other);
+  }
+  if (tie.transposed) {
+    struct seen out = tie.out;
+    tie.out = tie.in;
+    tie.in = out;
+  }
+  return tie;
+}
+
+static bool lie_alike(struct seen a, struct seen b) {
+  return a.order == b.order &&
+         (a.order != ORDER_FLAT || shape_equal(a.map, b.map));
+}
+
+/* A bias of its own lies as its file says; rows of vectors are not turned. */
+static bool fits_tie(const struct form *f, const struct tie *tie) {
+  bool flat = tie->in.order == ORDER_FLAT || tie->out.order == ORDER_FLAT;
+  if (form_param(f, "bias") && !lie_alike(form_dense_out(f), tie->out))
+    return false;
+  return !flat || (f->layer->in[0]->rank == 1 && f->layer->out.rank == 1);
+}
+
+static void put_tied(struct form *f) {
+  struct tie tie = find_tie(f, &f->params.all.at[0]);
+  bool flattens = f->layer->in[0]->rank > 1 && f->layer->out.rank == 1;
+  if (!fits_tie(f, &tie))
+    f->refuses = "`tie=` between vectors of which one is a flattened map";
+  f->out = tie.out;
+  f->out.one = f->in[0].one;
+  if (flattens)
+    code_format(&f->call, "F.linear(%c.flatten(1), ", form_on(f, 0, LAST));
+  else
+    code_format(&f->call, "F.linear(%c, ", form_in(f, 0, tie.in));
+  code_format(&f->call, "%m.weight%s", form_owner(f, 0),
+              tie.transposed ? ".t()" : "");
+  if (form_param(f, "bias")) {
+    f->helpers |= 1u << HELPER_Learned;
+    code_format(&f->make, "Learned(bias=torch.zeros(%i))", "out_features",
+                f->params.all.at[1].dim[0]);
+    code_format(&f->call, ", %m.bias", form_owner(f, 1));
+  }
+  code_format(&f->call, ")");
+}
+
+/* fc flattens its input first. */
+static const struct code *dense_input(struct form *f) {
+  bool fc = strcmp(f->layer->kind->name, "fc") == 0;
+  struct seen seen = fc || f->layer->out.rank == 1 ? form_dense_in(f) : LAST;
+  struct code *flat = ARENA_NEW(f->arena, struct code);
+  if (!fc || f->layer->in[0]->rank == 1)
+    return form_in(f, 0, seen);
+  *flat = code_new(f->arena);
+  code_format(flat, "%c.flatten(1)",
+              form_on(f, 0, seen.order == ORDER_FLAT ? FIRST : LAST));
+  return flat;
+}
+
+void form_dense(struct form *f) {
+  const struct param *weight = form_param(f, "weight");
+  if (weight->tied) {
+    put_tied(f);
+    return;
+  }
+  f->out = form_dense_out(f);
+  f->out.one = f->in[0].one;
+  code_format(&f->make, "nn.Linear(%i, %i%k)", "in_features", weight->dim[0],
+              "out_features", weight->dim[1], "bias", "True",
+              form_truth(form_param(f, "bias")));
+  code_format(&f->call, "%m(%c)", form_module(f), dense_input(f));
+}
+
+/* How sequences begin */
+
+void form_embed(struct form *f) {
+  code_format(&f->make, "nn.Embedding(%i, %i)", "entries",
+              form_int(f, "entries"), "features", form_int(f, "features"));
+  code_format(&f->call, "%m(%c)", form_module(f), form_in(f, 0, LAST));
+  f->out = LAST;
+  f->out.one = f->in[0].one;
+}
+
+void form_posembed(struct form *f) {
+  const struct shape *in = f->layer->in[0];
+  const struct param *table = form_param(f, "weight");
+  int64_t places = shape_values(in) / shape_channels(in);
+  f->helpers |= 1u << (table->sines ? HELPER_Fixed : HELPER_Learned);
+  if (table->sines)
+    f->helpers |= 1u << HELPER_sines;
+  code_format(&f->make,
+              table->sines ? "Fixed(weight=sines(%i, %i))"
+                           : "Learned(weight=0.02 * torch.randn(%i, %i))",
+              "positions", table->dim[0], "features", table->dim[1]);
+  code_format(&f->call, "%c + %m.weight", form_on(f, 0, LAST), form_module(f));
+  f->out = LAST;
+  f->out.one = f->in[0].one;
+  f->loose = true;
+  if (form_int(f, "at") >= 0) { /* the same row for all */
+    code_format(&f->call, "[%i]", "row", form_int(f, "at"));
+    return;
+  }
+  if (table->dim[0] > places)
+    code_format(&f->call, "[:%i]", "length", places);
+  if (in->rank > 2)
+    code_format(&f->call, ".reshape%S", form_list(f, in->dim, in->rank));
+}
+
+void form_distances(struct form *f) {
+  const struct sizes *window = form_sizes(f, "window");
+  int64_t buckets = form_int(f, "buckets");
+  f->helpers |= 1u << HELPER_Distances;
+  code_format(&f->make, "Distances(%v%k%k%k)", "window",
+              form_list(f, window->at, window->rank), "buckets", "None",
+              buckets ? form_number(f, buckets) : slice_of("None"), "most",
+              "128", form_number(f, form_int(f, "most")), "causal", "False",
+              form_truth(form_word(f, "causal")));
+  code_format(&f->call, "%m()", form_module(f));
+  f->out = (struct seen){.order = ORDER_LAST, .one = true, .views = true};
+}
+
+void form_token(struct form *f) {
+  f->helpers |= 1u << HELPER_Learned;
+  code_format(&f->make, "Learned(weight=0.02 * torch.randn(%i, %i))", "count",
+              form_int(f, "count"), "features", shape_channels(&f->layer->out));
+  code_format(&f->call, "torch.cat([%m.weight.expand(len(%c), -1, -1), %c], 1)",
+              form_module(f), form_in(f, 0, LAST), form_in(f, 0, LAST));
+  f->out = LAST;
+  f->out.one = f->in[0].one;
+  f->repeats = true;
+}
+
+/* Attention */
+
+/* What only netc's own form has, and not nn.MultiheadAttention. */
+static bool is_own(const struct form *f) {
+  return form_word(f, "causal") || form_int(f, "kv") || form_int(f, "dim") ||
+         form_int(f, "window") || form_sizes(f, "relative")->rank ||
+         form_word(f, "rope") || form_word(f, "views");
+}
+
+static bool is_special(const struct form *f) {
+  return form_int(f, "out") || form_word(f, "noout") || form_word(f, "scale") ||
+         form_word(f, "qknorm") || form_real(f, "softcap") > 0 ||
+         form_word(f, "sinks") || form_word(f, "talking") ||
+         form_int(f, "rotary") || form_real(f, "base") > 0 ||
+         form_real(f, "stretch") > 0;
+}
+
+/* The letters of the projections that have a bias. */
+static struct slice bias_letters(const struct form *f) {
+  const struct arg_spec *spec = f->layer->kind->specs;
+  while (strcmp(spec->name, "bias") != 0)
+    spec++;
+  if (form_word(f, "nobias"))
+    return (struct slice){"", 0};
+  return word_at(spec->words, form_word(f, "bias"));
+}
+
+static bool has_letter(struct slice letters, char letter) {
+  return letters.length && memchr(letters.at, letter, letters.length);
+}
+
+/* What nn.MultiheadAttention is, and a plain one of its own matrices. */
+static bool is_module(const struct form *f) {
+  const struct shape *in = f->layer->in[0];
+  int last = f->layer->input_count - 1;
+  size_t letters = bias_letters(f).length;
+  return form_word(f, "packed") && in->rank == 2 && !is_own(f) &&
+         !is_special(f) && (letters == 0 || letters == strlen("qkvo")) &&
+         shape_channels(in) == shape_channels(f->layer->in[last]) &&
+         !f->in[0].one && !f->in[last].one;
+}
+
+static void put_module(struct form *f) {
+  const struct code *x = form_in(f, 0, LAST);
+  const struct code *seen = form_in(f, f->layer->input_count - 1, LAST);
+  code_format(&f->make, "nn.MultiheadAttention(%i, %i%k%k, batch_first=True)",
+              "channels", shape_channels(f->layer->in[0]), "heads",
+              form_int(f, "heads"), "dropout", "0",
+              form_decimal(f, form_real(f, "dropout")), "bias", "True",
+              form_truth(bias_letters(f).length));
+  code_format(&f->call, "%m(%c, %c, %c, need_weights=False)[0]", form_module(f),
+              x, seen, seen);
+}
+
+/* An argument that is 0 unless it is given. */
+static struct slice or_none(const struct form *f, const char *arg) {
+  int64_t value = form_int(f, arg);
+  return value ? form_number(f, value) : slice_of("None");
+}
+
+/* The same of a number that need not be whole. */
+static struct slice real_or(const struct form *f, const char *arg,
+                            const char *usual) {
+  double value = form_real(f, arg);
+  if (!(value > 0))
+    return slice_of(usual);
+  return value < floor(value) || value > floor(value)
+             ? form_decimal(f, value)
+             : form_number(f, (int64_t)value);
+}
+
+static struct slice quoted(const struct form *f, struct slice word) {
+  struct text text = text_new(f->arena);
+  text_put(&text, "\"");
+  text_puts(&text, word);
+  text_put(&text, "\"");
+  return text_slice(&text);
+}
+
+/* The arguments behind those that every attention has. */
+static void put_special(struct form *f) {
+  static const char *const scales[] = {"\"scores\"", "\"scores\"",
+                                       "\"queries\"", "None"};
+  static const char *const norms[] = {"None", "RMSNorm", "nn.LayerNorm"};
+  struct slice out = or_none(f, "out");
+  double cap = form_real(f, "softcap");
+  if (form_word(f, "noout"))
+    out = form_number(f, 0);
+  if (form_word(f, "qknorm") == 1)
+    f->helpers |= 1u << HELPER_RMSNorm;
+  code_format(&f->make, "%k%k%k%k%k%k%k%k%k%k", "out", "None", out, "scale",
+              "\"scores\"", slice_of(scales[form_word(f, "scale")]), "norm",
+              "None", slice_of(norms[form_word(f, "qknorm")]), "softcap",
+              "None", cap > 0 ? form_decimal(f, cap) : slice_of("None"),
+              "sinks", "False", form_truth(form_word(f, "sinks")), "talking",
+              "False", form_truth(form_word(f, "talking")), "rotary", "None",
+              or_none(f, "rotary"), "base", "10000",
+              real_or(f, "base", "10000"), "stretch", "1",
+              real_or(f, "stretch", "1"), "trained", "None",
+              or_none(f, "trained"));
+}
+
+static void put_attention(struct form *f, const char *name) {
+  const struct sizes *window = form_sizes(f, "relative");
+  int64_t channels = shape_channels(f->layer->in[0]);
+  int64_t seen = shape_channels(f->layer->in[f->layer->input_count - 1]);
+  struct slice none = slice_of("None");
+  code_format(&f->make, "%s(%i, %i%k%k%k%k%k%k%k%k%k", name, "channels",
+              channels, "heads", form_int(f, "heads"), "kv_heads", "None",
+              or_none(f, "kv"), "dim", "None", or_none(f, "dim"), "seen",
+              "None", seen == channels ? none : form_number(f, seen), "bias",
+              "\"qkvo\"", quoted(f, bias_letters(f)), "causal", "False",
+              form_truth(form_word(f, "causal")), "window", "None",
+              or_none(f, "window"), "relative", "None",
+              window->rank ? form_list(f, window->at, window->rank) : none,
+              "rope", "False", form_truth(form_word(f, "rope")), "dropout", "0",
+              form_decimal(f, form_real(f, "dropout")));
+  if (is_special(f))
+    put_special(f);
+  code_format(&f->make, ")");
+  code_format(&f->call, "%m(%c", form_module(f), form_in(f, 0, LAST));
+  if (f->layer->input_count > 1)
+    code_format(&f->call, ", %c", form_in(f, 1, LAST));
+  code_format(&f->call, ")");
+}
+
+/* One bias for a packed matrix, or none. */
+static bool is_bias_whole(const struct form *f) {
+  struct slice letters = bias_letters(f);
+  bool all = has_letter(letters, 'q') && has_letter(letters, 'k') &&
+             has_letter(letters, 'v');
+  bool any = has_letter(letters, 'q') || has_letter(letters, 'k') ||
+             has_letter(letters, 'v');
+  return all == any;
+}
+
+void form_attention(struct form *f) {
+  bool packed = form_word(f, "packed") || form_word(f, "views");
+  f->out = LAST;
+  f->out.one = f->in[0].one && f->in[f->layer->input_count - 1].one;
+  f->repeats = true;
+  if (packed && !is_bias_whole(f)) {
+    f->refuses = "a bias of parts of a packed matrix";
+  } else if (is_module(f)) {
+    put_module(f);
+  } else {
+    static const char *const names[2][2] = {
+        {"Attention", "PackedAttention"},
+        {"SpecialAttention", "PackedSpecialAttention"}};
+    static const enum helper own[2][2] = {
+        {HELPER_Attention, HELPER_PackedAttention},
+        {HELPER_SpecialAttention, HELPER_PackedSpecialAttention}};
+    f->helpers |= 1u << own[is_special(f)][packed];
+    put_attention(f, names[is_special(f)][packed]);
+  }
+}
+
+/* Recurrent */
+
+void form_recurrent(struct form *f) {
+  const char *name = f->layer->kind->name;
+  bool lstm = strcmp(name, "lstm") == 0, bidir = form_word(f, "bidir");
+  bool last = form_word(f, "last");
+  if (form_word(f, "bias") == 2)
+    f->refuses = "one bias of each gate, where PyTorch has two";
+  if (form_word(f, "reset"))
+    f->refuses = "`reset=before`: PyTorch's reset gate acts after the product";
+  code_format(&f->make, "nn.%s(%i, %i%k%k, batch_first=True%k%k%k)",
+              lstm                       ? "LSTM"
+              : strcmp(name, "gru") == 0 ? "GRU"
+                                         : "RNN",
+              "features", shape_channels(f->layer->in[0]), "units",
+              form_int(f, "units"), "num_layers", "1",
+              form_number(f, form_int(f, "layers")), "bias", "True",
+              form_truth(!form_word(f, "nobias")), "dropout", "0",
+              form_decimal(f, form_real(f, "dropout")), "bidirectional",
+              "False", form_truth(bidir), "proj_size", "0",
+              form_number(f, form_int(f, "proj")));
+  if (last && bidir)
+    code_format(&f->call, "torch.cat(list(");
+  code_format(&f->call, "%m(%c)", form_module(f), form_in(f, 0, LAST));
+  code_format(&f->call, !last ? "[0]" : lstm ? "[1][0]" : "[1]");
+  if (last)
+    code_format(&f->call, bidir ? "[-2:]), 1)" : "[-1]");
+  f->out = LAST;
+  f->out.one = f->in[0].one;
+}

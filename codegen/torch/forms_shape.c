@@ -1,0 +1,242 @@
+/* Layers that see values otherwise, or move them. */
+#include "layers/split.h"
+#include "codegen/torch/form.h"
+
+/* What comes out shares the memory of what goes in. */
+static void view(struct form *f, struct seen order) {
+  f->out = order;
+  f->out.one = f->in[0].one;
+  f->out.views = true;
+}
+
+static bool is_float(const struct form *f) {
+  return f->layer->out.dtype == DTYPE_FLOAT;
+}
+
+/* A vector: as files of weights see it, if it was a map. */
+static void to_vector(struct form *f) {
+  const struct shape *map = f->maps->vector[f->index];
+  struct seen flat = {.order = ORDER_FLAT, .map = map};
+  if (f->layer->in[0]->rank == 1) {
+    code_format(&f->call, "%c", form_in(f, 0, f->in[0]));
+    view(f, f->in[0]);
+    return;
+  }
+  code_format(&f->call, "%c.flatten(1)",
+              form_on(f, 0, map && is_float(f) ? FIRST : LAST));
+  view(f, map && is_float(f) ? flat : LAST);
+}
+
+/* A vector that was written as a map, channels first. */
+static bool is_map_again(const struct form *f) {
+  return f->in[0].order == ORDER_FLAT && f->layer->out.rank > 2 &&
+         shape_equal(f->in[0].map, &f->layer->out);
+}
+
+void form_reshape(struct form *f) {
+  const struct shape *out = &f->layer->out;
+  int64_t sizes[LIMIT_RANK + 1];
+  bool again = is_map_again(f);
+  if (out->rank == 1) {
+    to_vector(f);
+    return;
+  }
+  if (shape_equal(out, f->layer->in[0])) {
+    code_format(&f->call, "%c", form_in(f, 0, f->in[0]));
+    view(f, f->in[0]);
+    return;
+  }
+  for (int i = 0; i < out->rank; i++)
+    sizes[form_dim(out, i, again ? ORDER_FIRST : ORDER_LAST)] = out->dim[i];
+  code_format(&f->call, "%c", form_on(f, 0, again ? f->in[0] : LAST));
+  form_reshaped(&f->call, sizes + 1, out->rank);
+  view(f, again ? FIRST : LAST);
+}
+
+void form_permute(struct form *f) {
+  const struct axes *order = form_axes(f, "axes");
+  const struct shape *in = f->layer->in[0];
+  enum order lies = in->rank > 1 ? f->in[0].order : ORDER_LAST;
+  code_format(&f->call, "%c.permute(0",
+              form_on(f, 0, in->rank > 1 ? f->in[0] : LAST));
+  for (int i = 0; i < order->count; i++) {
+    int axis = axis_index(order->at[i], in);
+    code_format(&f->call, ", %d", (int64_t)form_dim(in, axis, lies));
+  }
+  code_format(&f->call, ")");
+  view(f, LAST);
+}
+
+/* [:, :, 3:5]; `from` and the output by netc's axes. */
+static void part(struct form *f, const int64_t *from) {
+  const struct shape *in = f->layer->in[0], *out = &f->layer->out;
+  struct seen lies = in->rank > 1 ? f->in[0] : LAST;
+  int last = 0;
+  int axis_of[LIMIT_RANK + 1] = {0};
+  for (int i = 0; i < in->rank; i++) {
+    int dim = form_dim(in, i, lies.order);
+    axis_of[dim] = i;
+    if (out->dim[i] != in->dim[i] && dim > last)
+      last = dim;
+  }
+  code_format(&f->call, "%c", last ? form_on(f, 0, lies) : form_in(f, 0, lies));
+  for (int dim = 0; last && dim <= last; dim++) {
+    int i = axis_of[dim];
+    bool whole = dim == 0 || out->dim[i] == in->dim[i];
+    code_format(&f->call, dim ? ", " : "[");
+    if (whole)
+      code_format(&f->call, ":");
+    else
+      code_format(&f->call, "%i:%i", "begin", from[i], "end",
+                  from[i] + out->dim[i]);
+  }
+  if (last)
+    code_format(&f->call, "]");
+  view(f, lies);
+}
+
+void form_slice(struct form *f) {
+  const struct range *range = form_range(f, "range");
+  int64_t from[LIMIT_RANK] = {0};
+  int axis = axis_index(form_axes(f, "axis")->at[0], f->layer->in[0]);
+  if (range->from != SIZE_ANY)
+    from[axis] = range->from;
+  part(f, from);
+}
+
+/* What stands before a part on its axis. */
+void form_part(struct form *f) {
+  const struct part *of = f->layer->args;
+  const struct numbers *parts = &of->split->parts;
+  int64_t from[LIMIT_RANK] = {0};
+  int axis = axis_index(of->split->axis.at[0], f->layer->in[0]);
+  if (parts->count == 1)
+    from[axis] = f->layer->out.dim[axis] * (of->index - 1);
+  for (int i = 0; parts->count > 1 && i + 1 < of->index; i++)
+    from[axis] += parts->at[i];
+  part(f, from);
+}
+
+void form_crop(struct form *f) {
+  int64_t from[LIMIT_RANK] = {0};
+  for (int i = 0; i < f->layer->out.rank; i++)
+    from[i] = (f->layer->in[0]->dim[i] - f->layer->out.dim[i]) / 2;
+  part(f, from);
+}
+
+void form_pad(struct form *f) {
+  static const char *const modes[] = {"", "", ", mode=\"reflect\"",
+                                      ", mode=\"replicate\""};
+  const struct padding *pad = form_padding(f, "pad");
+  const struct padding *channels = form_padding(f, "c");
+  int axes = shape_spatial(f->layer->in[0]);
+  int64_t before[4] = {0}, after[4] = {0};
+  bool more = channels->mode == PADDING_GIVEN; /* they are the first axis */
+  if (more) {
+    before[0] = size_at(&channels->before, 0, 0);
+    after[0] = size_at(&channels->after, 0, 0);
+  }
+  for (int i = 0; i < axes; i++) {
+    before[i + more] = size_at(&pad->before, i, 0);
+    after[i + more] = size_at(&pad->after, i, 0);
+  }
+  f->out = FIRST;
+  f->out.one = f->in[0].one;
+  code_format(&f->call, "F.pad(%c, %v%s)", form_in(f, 0, FIRST), "pad",
+              form_pads(f, before, after, axes + more),
+              modes[form_word(f, "mode")]);
+}
+
+void form_roll(struct form *f) {
+  const struct shape *in = f->layer->in[0];
+  int axes = shape_spatial(in);
+  int64_t shifts[3], dims[3];
+  for (int i = 0; i < axes; i++) {
+    shifts[i] = size_at(form_sizes(f, "shift"), i, 0);
+    dims[i] = form_dim(in, i, f->in[0].order);
+  }
+  code_format(&f->call, "torch.roll(%c, %v, %S)", form_in(f, 0, f->in[0]),
+              "shifts", form_list(f, shifts, axes), form_list(f, dims, axes));
+}
+
+void form_shuffle(struct form *f) {
+  struct seen lies = f->layer->in[0]->rank > 1 ? FIRST : LAST;
+  code_format(&f->call,
+              "%c.unflatten(1, (%i, -1)).transpose(1, 2).flatten(1, 2)",
+              form_on(f, 0, lies), "groups", form_int(f, "groups"));
+  view(f, lies);
+}
+
+/* PyTorch's functions are for two axes. */
+static void put_permute(struct form *f, const int64_t *order, int count) {
+  code_format(&f->call, ".permute%S", form_list(f, order, count));
+}
+
+/* N, C * b.., L.. to N, C, L, b, .. */
+void form_pixelshuffle(struct form *f) {
+  int axes = shape_spatial(f->layer->in[0]);
+  int64_t by = form_int(f, "factor");
+  int64_t blocks[4] = {-1, by, by, by}, order[8] = {0, 1};
+  if (axes == 2) {
+    f->out = FIRST;
+    f->out.one = f->in[0].one;
+    code_format(&f->call, "F.pixel_shuffle(%c, %i)", form_in(f, 0, FIRST),
+                "factor", by);
+    return;
+  }
+  for (int i = 0; i < axes; i++) {
+    order[2 + 2 * i] = 2 + axes + i;
+    order[3 + 2 * i] = 2 + i;
+  }
+  code_format(&f->call, "%c.unflatten(1, %v)", form_on(f, 0, FIRST), "blocks",
+              form_list(f, blocks, axes + 1));
+  put_permute(f, order, 2 * axes + 2);
+  for (int i = 0; i < axes; i++)
+    code_format(&f->call, ".flatten(%d, %d)", (int64_t)(2 + i),
+                (int64_t)(3 + i));
+  view(f, FIRST);
+}
+
+/* N, C, L * b.. to N, C, b.., L.. */
+void form_space2depth(struct form *f) {
+  int axes = shape_spatial(f->layer->in[0]);
+  int64_t by = form_int(f, "factor");
+  int64_t block[2] = {-1, by}, order[8] = {0, 1};
+  if (axes == 2) {
+    f->out = FIRST;
+    f->out.one = f->in[0].one;
+    code_format(&f->call, "F.pixel_unshuffle(%c, %i)", form_in(f, 0, FIRST),
+                "factor", by);
+    return;
+  }
+  code_format(&f->call, "%c", form_on(f, 0, FIRST));
+  for (int i = 0; i < axes; i++) {
+    code_format(&f->call, ".unflatten(%d, %v)", (int64_t)(2 + 2 * i), "block",
+                form_list(f, block, 2));
+    order[2 + i] = 3 + 2 * i;
+    order[2 + axes + i] = 2 + 2 * i;
+  }
+  put_permute(f, order, 2 * axes + 2);
+  code_format(&f->call, ".flatten(1, %d)", (int64_t)(1 + axes));
+  view(f, FIRST);
+}
+
+/* A factor that is no integer is PyTorch's own: it steps by it. */
+void form_up(struct form *f) {
+  static const char *const linear[] = {"linear", "bilinear", "trilinear"};
+  const struct scale_by *by = form_scale_by(f, "scale");
+  const struct sizes *size = form_sizes(f, "size");
+  int axes = shape_spatial(f->layer->in[0]);
+  int64_t scale[3];
+  for (int i = 0; i < axes; i++)
+    scale[i] = size_at(size->rank ? size : &by->whole, i, 1);
+  f->out = FIRST;
+  f->out.one = f->in[0].one;
+  code_format(&f->call, "F.interpolate(%c, %s=%v", form_in(f, 0, FIRST),
+              size->rank ? "size" : "scale_factor", "scale",
+              by->real > 0 ? form_decimal(f, by->real)
+                           : form_tuple(f, scale, axes));
+  if (form_word(f, "mode") == 2)
+    code_format(&f->call, ", mode=\"%s\"", linear[axes - 1]);
+  code_format(&f->call, ")");
+}

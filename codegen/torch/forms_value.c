@@ -1,0 +1,257 @@
+/* Layers that work value by value: norms, activations, learned factors. */
+#include "codegen/torch/form.h"
+
+/* Norms */
+
+/* Its arguments behind the number of channels. */
+static void end_norm(struct form *f, const char *affine, bool has) {
+  code_format(&f->make, "%k%k)", "eps", "1e-05",
+              form_decimal(f, form_real(f, "eps")), affine, "True",
+              form_truth(has));
+}
+
+static void call_module(struct form *f, struct seen map) {
+  f->out = form_by_value(f, map);
+  code_format(&f->call, "%m(%c)", form_module(f), form_in(f, 0, f->out));
+}
+
+static int64_t axes_of_norm(struct form *f) {
+  int axes = shape_spatial(f->layer->in[0]);
+  if (axes > 3)
+    f->refuses = "more than 3 axes of positions, which PyTorch's norms of "
+                 "channels do not take";
+  return axes ? axes : 1;
+}
+
+void form_bn(struct form *f) {
+  code_format(&f->make, "nn.BatchNorm%dd(%i", axes_of_norm(f), "channels",
+              shape_channels(f->layer->in[0]));
+  end_norm(f, "affine", form_param(f, "weight"));
+  call_module(f, FIRST);
+}
+
+/* Without weights there is no module. */
+void form_instnorm(struct form *f) {
+  bool affine = form_param(f, "weight");
+  int64_t axes = axes_of_norm(f);
+  if (affine) {
+    code_format(&f->make, "nn.InstanceNorm%dd(%i%k, affine=True)", axes,
+                "channels", shape_channels(f->layer->in[0]), "eps", "1e-05",
+                form_decimal(f, form_real(f, "eps")));
+    call_module(f, FIRST);
+    return;
+  }
+  f->out = FIRST;
+  code_format(&f->call, "F.instance_norm(%c%k)", form_in(f, 0, FIRST), "eps",
+              "1e-05", form_decimal(f, form_real(f, "eps")));
+}
+
+/* Groups of a flattened map's channels lie apart in a file's vector. */
+void form_gn(struct form *f) {
+  struct seen seen = form_by_value(f, FIRST);
+  struct slice eps = form_decimal(f, form_real(f, "eps"));
+  if (form_param(f, "weight")) {
+    if (seen.order == ORDER_FLAT)
+      f->refuses = "groups of a flattened map, whose channels lie apart";
+    code_format(&f->make, "nn.GroupNorm(%i, %i%k)", "groups",
+                form_int(f, "groups"), "channels",
+                shape_channels(f->layer->in[0]), "eps", "1e-05", eps);
+    call_module(f, FIRST);
+    return;
+  }
+  f->out = f->layer->in[0]->rank > 1 ? FIRST : LAST;
+  code_format(&f->call, "F.group_norm(%c, %i%k)", form_in(f, 0, f->out),
+              "groups", form_int(f, "groups"), "eps", "1e-05", eps);
+}
+
+void form_ln(struct form *f) {
+  struct slice eps = form_decimal(f, form_real(f, "eps"));
+  int64_t channels = shape_channels(f->layer->in[0]);
+  if (form_param(f, "weight")) {
+    code_format(&f->make, "nn.LayerNorm(%i%k)", "channels", channels, "eps",
+                "1e-05", eps);
+    call_module(f, LAST);
+    return;
+  }
+  f->out = LAST;
+  code_format(&f->call, "F.layer_norm(%c, (%i,)%k)", form_in(f, 0, LAST),
+              "channels", channels, "eps", "1e-05", eps);
+}
+
+void form_rmsnorm(struct form *f) {
+  struct slice eps = form_decimal(f, form_real(f, "eps"));
+  if (form_param(f, "weight")) {
+    f->helpers |= 1u << HELPER_RMSNorm;
+    code_format(&f->make, "RMSNorm(%i%k)", "channels",
+                shape_channels(f->layer->in[0]), "eps", "1e-05", eps);
+    call_module(f, LAST);
+    return;
+  }
+  f->helpers |= 1u << HELPER_rms_norm;
+  f->out = LAST;
+  code_format(&f->call, "rms_norm(%c%k)", form_in(f, 0, LAST), "eps", "1e-05",
+              eps);
+}
+
+void form_lrn(struct form *f) {
+  f->out = FIRST;
+  code_format(&f->call, "F.local_response_norm(%c, %i)", form_in(f, 0, FIRST),
+              "size", form_int(f, "size"));
+}
+
+/* The last axis in PyTorch, as the input lies. */
+static int64_t last_dim(const struct form *f, struct seen seen) {
+  const struct shape *in = f->layer->in[0];
+  return form_dim(in, in->rank - 1, seen.order);
+}
+
+void form_l2norm(struct form *f) {
+  code_format(&f->call, "F.normalize(%c, dim=%d%k)", form_in(f, 0, f->in[0]),
+              last_dim(f, f->in[0]), "eps", "1e-12",
+              form_decimal(f, form_real(f, "eps")));
+}
+
+/* Activations */
+
+static const struct {
+  const char *layer, *call;
+  const char *arg, *key, *usual; /* its number, if it has one */
+  bool in_place;                 /* it can be written over its input */
+} functions[] = {
+    {"relu", "F.relu", NULL, NULL, NULL, true},
+    {"relu6", "F.relu6", NULL, NULL, NULL, true},
+    {"leaky", "F.leaky_relu", "slope", "negative_slope", "0.01", true},
+    {"elu", "F.elu", "alpha", "alpha", "1", true},
+    {"selu", "F.selu", NULL, NULL, NULL, false},
+    {"gelu", "F.gelu", NULL, NULL, NULL, false},
+    {"silu", "F.silu", NULL, NULL, NULL, true},
+    {"mish", "F.mish", NULL, NULL, NULL, true},
+    {"sigmoid", "torch.sigmoid", NULL, NULL, NULL, false},
+    {"hsigmoid", "F.hardsigmoid", NULL, NULL, NULL, false},
+    {"hswish", "F.hardswish", NULL, NULL, NULL, true},
+    {"tanh", "torch.tanh", NULL, NULL, NULL, false},
+    {"softplus", "F.softplus", NULL, NULL, NULL, false},
+};
+
+void form_activation(struct form *f) {
+  size_t i = 0;
+  while (strcmp(functions[i].layer, f->layer->kind->name) != 0)
+    i++;
+  code_format(&f->call, "%s(%c", functions[i].call, form_in(f, 0, f->in[0]));
+  if (functions[i].arg)
+    code_format(&f->call, "%k", functions[i].key, functions[i].usual,
+                form_decimal(f, form_real(f, functions[i].arg)));
+  if (strcmp(functions[i].layer, "gelu") == 0 && form_word(f, "approximate"))
+    code_format(&f->call, "%k", "approximate", "\"none\"",
+                slice_of("\"tanh\""));
+  bool over = functions[i].in_place && f->in_place && !f->in[0].views;
+  code_format(&f->call, over ? ", inplace=True)" : ")");
+}
+
+void form_prelu(struct form *f) {
+  code_format(&f->make, "nn.PReLU(%i)", "channels",
+              shape_channels(f->layer->in[0]));
+  call_module(f, FIRST);
+}
+
+void form_softmax(struct form *f) {
+  bool log = strcmp(f->layer->kind->name, "softmax") != 0;
+  code_format(&f->call, "F.%s(%c, %d)", log ? "log_softmax" : "softmax",
+              form_in(f, 0, f->in[0]), last_dim(f, f->in[0]));
+}
+
+/* Halves of a flattened map would lie apart. */
+void form_glu(struct form *f) {
+  struct seen seen = f->layer->in[0]->rank > 1 ? f->in[0] : LAST;
+  f->out = seen;
+  f->out.views = false;
+  code_format(&f->call, "F.glu(%c, %d)", form_in(f, 0, seen),
+              last_dim(f, seen));
+}
+
+void form_identity(struct form *f) {
+  code_format(&f->call, "%c", form_in(f, 0, f->in[0]));
+  f->out.views = f->in[0].views; /* it is the very tensor */
+}
+
+/* One of no share is none. */
+void form_dropout(struct form *f) {
+  double p = form_real(f, "p");
+  if (p == 0) {
+    form_identity(f);
+    return;
+  }
+  code_format(&f->call, "F.dropout(%c, %v, self.training)",
+              form_in(f, 0, f->in[0]), "dropout", form_decimal(f, p));
+  f->out.views = true; /* it is at prediction */
+}
+
+void form_droppath(struct form *f) {
+  double p = form_real(f, "p");
+  if (p == 0) {
+    form_identity(f);
+    return;
+  }
+  f->helpers |= 1u << HELPER_drop_path;
+  code_format(&f->call, "drop_path(%c, %v, self.training)",
+              form_in(f, 0, f->in[0]), "drop_path", form_decimal(f, p));
+  f->out.views = true;
+}
+
+/* Learned */
+
+/* A vector of channels beside a map whose channels are first. */
+static void put_vector(struct form *f, const char *name, struct seen seen) {
+  int after = f->layer->in[0]->rank - 1;
+  code_format(&f->call, "%m.%s", form_module(f), name);
+  if (seen.order != ORDER_FIRST || after == 0)
+    return;
+  code_format(&f->call, "[:");
+  for (int i = 0; i < after; i++)
+    code_format(&f->call, ", None");
+  code_format(&f->call, "]");
+}
+
+static void make_vectors(struct form *f) {
+  int64_t channels = shape_channels(f->layer->in[0]);
+  f->helpers |= 1u << HELPER_Learned;
+  code_format(&f->make, "Learned(weight=torch.ones(%i)", "channels", channels);
+  if (form_param(f, "bias"))
+    code_format(&f->make, ", bias=torch.zeros(%i)", "channels", channels);
+  code_format(&f->make, ")");
+}
+
+void form_scale(struct form *f) {
+  struct seen seen = form_by_value(f, f->in[0]);
+  make_vectors(f);
+  code_format(&f->call, "%c * ", form_on(f, 0, seen));
+  put_vector(f, "weight", seen);
+  if (form_param(f, "bias")) {
+    code_format(&f->call, " + ");
+    put_vector(f, "bias", seen);
+  }
+  f->out = seen;
+  f->loose = true;
+}
+
+void form_affine(struct form *f) {
+  struct seen seen = form_by_value(f, f->in[0]);
+  make_vectors(f);
+  code_format(&f->call, "torch.addcmul(");
+  put_vector(f, "bias", seen);
+  code_format(&f->call, ", %c, ", form_in(f, 0, seen));
+  put_vector(f, "weight", seen);
+  code_format(&f->call, ")");
+  f->out = seen;
+}
+
+void form_weight(struct form *f) {
+  bool fixed = form_word(f, "fixed");
+  const struct shape *shape = &f->layer->out;
+  f->helpers |= 1u << (fixed ? HELPER_Fixed : HELPER_Learned);
+  code_format(&f->make, "%s(weight=torch.randn(%v))",
+              fixed ? "Fixed" : "Learned", "shape",
+              form_list(f, shape->dim, shape->rank));
+  code_format(&f->call, "%m.weight[None]", form_module(f));
+  f->out = (struct seen){.order = ORDER_LAST, .one = true, .views = true};
+}

@@ -1,0 +1,248 @@
+/* py: the net as a module of PyTorch, which needs nothing else. */
+#include "codegen/torch/python.h"
+
+#include <inttypes.h>
+
+#include "netc.h"
+
+static const struct {
+  const char *text;
+  unsigned needs;
+} helpers[] = {
+#define HELPER(id, wanted, code) {code, wanted},
+#include "codegen/torch/helpers.def"
+#undef HELPER
+};
+
+/* Finding all that is written */
+
+static const char *find_all(const struct compiled *c, struct python *p) {
+  *p = (struct python){.c = c, .model = c->model, .arena = c->arena};
+  python_find_forms(p);
+  return p->refuses;
+}
+
+static void find_classes(struct python *p) {
+  for (size_t i = 0; i < HELPER_COUNT; i++)
+    for (size_t k = 0; k < HELPER_COUNT; k++)
+      if (p->helpers >> k & 1)
+        p->helpers |= helpers[k].needs;
+  python_find_units(p);
+  for (int height = 0; height <= p->units.at[0].height; height++) {
+    for (size_t i = 0; i < p->units.count; i++)
+      if (p->units.at[i].height == height && !p->units.at[i].again)
+        python_write_body(p, (int64_t)i);
+    python_find_classes(p, height);
+  }
+}
+
+const char *python_refuses(const struct compiled *c) {
+  struct python p;
+  return find_all(c, &p);
+}
+
+/* Classes */
+
+struct writing {
+  struct python *p;
+  struct text *out;
+  const struct class *class;
+  const struct unit *unit; /* the first one of the class */
+};
+
+/* A number, or the parameter that is one: `self._` it in forward. */
+static void put_value(struct writing *w, struct text *out,
+                      const struct hole *hole, int64_t param, bool run) {
+  bool usual = hole->usual && slice_is(hole->value, hole->usual);
+  if (param < 0 && hole->key && usual)
+    return;
+  if (hole->key)
+    text_printf(out, ", %s=", hole->key);
+  if (param < 0) {
+    text_puts(out, hole->value);
+    return;
+  }
+  text_put(out, run ? "self._" : "");
+  text_puts(out, w->class->params[param]);
+}
+
+static void put_body(struct writing *w, const struct code *code, bool run) {
+  struct text lines = text_new(w->p->arena);
+  size_t at = 0, before = run ? w->unit->make.holes.count : 0;
+  for (size_t i = 0; i < code->text.length; i++) {
+    if (code->text.at[i] != CODE_HOLE) {
+      text_putc(&lines, code->text.at[i]);
+      continue;
+    }
+    put_value(w, &lines, &code->holes.at[at], w->class->hole_param[before + at],
+              run);
+    at++;
+  }
+  put_lines(w->out, text_slice(&lines), 8);
+}
+
+static bool is_used_in_run(const struct writing *w, size_t param) {
+  size_t makes = w->unit->make.holes.count;
+  for (size_t i = 0; i < w->unit->run.holes.count; i++)
+    if (w->class->hole_param[makes + i] == (int64_t)param)
+      return true;
+  return false;
+}
+
+static void put_init(struct writing *w) {
+  struct text line = text_new(w->p->arena);
+  text_put(&line, "def __init__(self");
+  for (size_t i = 0; i < w->class->param_count; i++)
+    text_printf(&line, ", %.*s", SLICE_ARG(w->class->params[i]));
+  text_put(&line, "):");
+  put_lines(w->out, text_slice(&line), 4);
+  text_put(w->out, "        super().__init__()\n");
+  for (size_t i = 0; i < w->class->param_count; i++)
+    if (is_used_in_run(w, i))
+      text_printf(w->out, "        self._%.*s = %.*s\n",
+                  SLICE_ARG(w->class->params[i]),
+                  SLICE_ARG(w->class->params[i]));
+  put_body(w, &w->unit->make, false);
+}
+
+static void put_forward(struct writing *w) {
+  struct text line = text_new(w->p->arena);
+  text_put(&line, "def forward(self");
+  for (size_t i = 0; i < w->unit->names.count; i++)
+    text_printf(&line, ", %.*s", SLICE_ARG(w->unit->names.at[i]));
+  text_put(&line, "):");
+  text_putc(w->out, '\n');
+  put_lines(w->out, text_slice(&line), 4);
+  put_body(w, &w->unit->run, true);
+}
+
+static void put_outputs(struct writing *w) {
+  const struct model *model = w->p->model;
+  struct text line = text_new(w->p->arena);
+  if (model->outputs.count < 2)
+    return;
+  text_put(&line, "\"\"\"Gives (");
+  for (size_t i = 0; i < model->outputs.count; i++) {
+    text_put(&line, i ? ", " : "");
+    put_plain(&line, model->outputs.at[i].name);
+  }
+  text_put(&line, ").\"\"\"");
+  put_lines(w->out, text_slice(&line), 4);
+  text_putc(w->out, '\n');
+}
+
+/* """stage1.block1 and 15 more""" */
+static void put_where(struct writing *w) {
+  struct text name = text_new(w->p->arena);
+  size_t more = w->class->units.count - 1;
+  model_put_group_name(&name, w->p->model, w->unit->group);
+  text_put(w->out, "    \"\"\"");
+  put_plain(w->out, text_slice(&name));
+  if (more)
+    text_printf(w->out, " and %zu more", more);
+  text_put(w->out, "\"\"\"\n\n");
+}
+
+static void put_class(struct writing *w) {
+  bool module = w->p->helpers >> HELPER_Module & 1;
+  text_printf(w->out, "\n\nclass %.*s(%s):\n", SLICE_ARG(w->class->name),
+              module ? "Module" : "nn.Module");
+  if (w->unit->group)
+    put_where(w);
+  else
+    put_outputs(w);
+  put_init(w);
+  put_forward(w);
+}
+
+/* The file */
+
+static void put_input(struct text *out, const struct shape *shape) {
+  bool map = shape->dtype == DTYPE_FLOAT && shape->rank > 2;
+  text_put(out, "torch.zeros(1");
+  if (map)
+    text_printf(out, ", %" PRId64, shape_channels(shape));
+  for (int i = 0; i < shape->rank - map; i++)
+    text_printf(out, ", %" PRId64, shape->dim[i]);
+  text_put(out, shape->dtype == DTYPE_FLOAT ? ")" : ", dtype=torch.long)");
+}
+
+static void put_main(struct writing *w) {
+  const struct model *model = w->p->model;
+  struct text line = text_new(w->p->arena);
+  text_printf(w->out,
+              "\n\nif __name__ == \"__main__\":\n"
+              "    net = %.*s().eval()\n"
+              "    print(sum(p.numel() for p in net.parameters()), "
+              "\"parameters\")\n"
+              "    with torch.no_grad():\n",
+              SLICE_ARG(w->class->name));
+  text_put(&line, "out = net(");
+  for (size_t i = 0; i < model->sources.count; i++) {
+    text_put(&line, i ? ", " : "");
+    put_input(&line, model->nodes.at[model->sources.at[i]].out);
+  }
+  text_putc(&line, ')');
+  put_lines(w->out, text_slice(&line), 8);
+  if (model->outputs.count > 1)
+    text_put(w->out,
+             "    for each in out:\n        print(tuple(each.shape))\n");
+  else
+    text_put(w->out, "    print(tuple(out.shape))\n");
+}
+
+static bool holds(const struct text *text, const char *word) {
+  size_t length = strlen(word);
+  for (size_t i = 0; i + length <= text->length; i++)
+    if (memcmp(text->at + i, word, length) == 0)
+      return true;
+  return false;
+}
+
+static void put_head(struct python *p, struct text *out,
+                     const struct text *rest) {
+  struct slice name = p->model->name;
+  enum { LONGEST_NAME = 60 };
+  if (name.length > LONGEST_NAME)
+    name.length = LONGEST_NAME;
+  text_put(out, "# ");
+  put_plain(out, name);
+  text_put(out, ", by netc " NETC_VERSION ":\n# ");
+  text_count(out, p->model->total.params);
+  text_put(out, " parameters, ");
+  text_count(out, p->model->total.macs);
+  text_put(out, " MACs a sample\n"
+                "#\n"
+                "# Layers are called as in netc's report, so that load_state_"
+                "dict() takes what\n"
+                "# `netc weights` writes. Maps are N C H W, sequences N L C."
+                "\n\n");
+  if (holds(rest, "math."))
+    text_put(out, "import math\n\n");
+  text_put(out, "import torch\n");
+  if (holds(rest, "F."))
+    text_put(out, "import torch.nn.functional as F\n");
+  text_put(out, "from torch import nn\n");
+}
+
+void emit_python(const struct compiled *c, const struct emit_options *options,
+                 struct text *out) {
+  struct python p;
+  struct text rest = text_new(c->arena);
+  struct writing w = {.p = &p, .out = &rest};
+  (void)options;
+  if (find_all(c, &p)) /* which python_refuses has said before */
+    return;
+  find_classes(&p);
+  for (size_t i = 0; i < HELPER_COUNT; i++)
+    if ((p.helpers >> i & 1) && helpers[i].text[0])
+      text_printf(&rest, "\n\n%s", helpers[i].text);
+  for (size_t i = 0; i < p.classes.count; i++) {
+    w.class = &p.classes.at[i];
+    w.unit = &p.units.at[w.class->first];
+    put_class(&w);
+  }
+  put_main(&w);
+  put_head(&p, out, &rest);
+  text_puts(out, text_slice(&rest));
+}

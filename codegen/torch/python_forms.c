@@ -1,0 +1,212 @@
+/* The form of every layer of a net, in the order of its nodes. */
+#include "memory/step/trace.h"
+#include "codegen/torch/python.h"
+
+/* The node that first has a parameter. */
+static void find_owners(struct python *p) {
+  p->owner = arena_alloc(p->arena, p->model->params.count + 1, sizeof(int64_t));
+  for (size_t i = 0; i < p->model->nodes.count; i++) {
+    const struct node *node = &p->model->nodes.at[i];
+    for (int k = 0; k < node->param_count; k++)
+      p->owner[node->first_param + (size_t)k] = (int64_t)i;
+  }
+}
+
+/* Whether a layer of one operation may write over its input in training. */
+static bool is_in_place(const struct trace *trace, size_t node) {
+  size_t begin = node ? trace->op_end[node - 1] : 0;
+  return trace->op_end[node] == begin + 1 &&
+         trace->tape.ops.at[begin].facts->result == RESULT_IN_PLACE;
+}
+
+static void find_trace(const struct python *p, struct trace *trace) {
+  const struct train_settings *train = &p->c->settings->train;
+  struct trace_options options = {.profile = profile_at(train->profile),
+                                  .training = true,
+                                  .in_place = train->inplace == TOGGLE_ON};
+  trace_model(trace, p->model, &options, p->arena);
+}
+
+static void refuse(struct python *p, size_t index, const char *what,
+                   const char *arg) {
+  struct text text = text_new(p->arena);
+  text_put(&text, "`");
+  model_put_layer(&text, p->model, (int64_t)index, NULL);
+  text_put(&text, "` (");
+  model_put_name(&text, p->model, (int64_t)index);
+  text_printf(&text, ") cannot be written for PyTorch: %s", what);
+  if (arg)
+    text_printf(&text, "`%s`", arg);
+  text_putc(&text, '\0');
+  p->refuses = text.at;
+}
+
+/* An argument that is given, and that the form does not know. */
+static const char *unknown_arg(const struct node *node,
+                               const struct form_kind *kind) {
+  const struct arg_spec *specs = node->kind->specs;
+  for (int i = 0; specs && specs[i].name; i++)
+    if ((node->given >> i & 1) && !form_knows(kind, specs[i].name))
+      return specs[i].name;
+  return NULL;
+}
+
+static const struct form_kind *kind_of(struct python *p, size_t index) {
+  const struct node *node = &p->model->nodes.at[index];
+  const struct form_kind *kind = form_find(node->kind->name);
+  const char *arg = kind ? unknown_arg(node, kind) : NULL;
+  if (!kind)
+    refuse(p, index, "netc knows no form of ", node->kind->name);
+  else if (arg)
+    refuse(p, index, "netc knows no form of its ", arg);
+  return arg ? NULL : kind;
+}
+
+static bool has_own_params(const struct python *p, const struct node *node) {
+  for (int i = 0; i < node->param_count; i++) {
+    size_t at = node->first_param + (size_t)i;
+    if (p->model->params.at[at].same == at)
+      return true;
+  }
+  return false;
+}
+
+/* What the form says of a value that it only passes on. */
+static bool passes_on(const struct form *f) {
+  return f->call.holes.count == 1 && f->call.text.length == 1 &&
+         f->call.holes.at[0].kind == HOLE_INPUT &&
+         f->call.holes.at[0].input == 0;
+}
+
+static void write_form(struct python *p, size_t index, struct form *f,
+                       struct seen *in, const struct form_kind *kind) {
+  const struct node *node = &p->model->nodes.at[index];
+  struct made *made = &p->made[index];
+  for (int i = 0; i < node->input_count; i++)
+    in[i] = p->made[node_input(p->model, node, i)].seen;
+  f->in = in;
+  f->make = code_new(p->arena);
+  f->call = code_new(p->arena);
+  if (node->input_count) {
+    f->out = in[0];
+    f->out.views = false;
+  }
+  kind->write(f);
+  made->seen = f->out;
+  made->call = f->call;
+  made->loose = f->loose;
+  made->repeats = f->repeats;
+  if (node->frozen && !code_is_empty(&f->make))
+    code_format(&f->make, ".requires_grad_(False)");
+  if (!node->param_count || has_own_params(p, node))
+    made->make = f->make;
+  if (passes_on(f))
+    made->real = p->made[node_input(p->model, node, 0)].real;
+  p->helpers |= f->helpers;
+  if (f->refuses)
+    refuse(p, index, f->refuses, NULL);
+}
+
+/* Maps have their channels first, sequences last. */
+static void see_input(struct python *p, size_t index) {
+  const struct shape *shape = p->model->nodes.at[index].out;
+  bool map = shape->dtype == DTYPE_FLOAT && shape->rank > 2;
+  p->made[index].seen = map ? FIRST : LAST;
+  p->made[index].seen.views = true;
+}
+
+static void find_form(struct python *p, const struct trace *trace, size_t index,
+                      const struct shape **shapes, struct seen *in) {
+  const struct node *node = &p->model->nodes.at[index];
+  struct layer layer = model_layer(p->model, (int64_t)index, shapes);
+  struct form form = {.arena = p->arena,
+                      .model = p->model,
+                      .owner = p->owner,
+                      .layer = &layer,
+                      .node = node,
+                      .maps = &p->maps,
+                      .index = (int64_t)index,
+                      .params = {.arena = p->arena},
+                      .in_place = is_in_place(trace, index)};
+  p->made[index].real = (int64_t)index;
+  if (node->kind == &model_input_kind) {
+    see_input(p, index);
+    return;
+  }
+  const struct form_kind *kind = kind_of(p, index);
+  if (!kind)
+    return;
+  if (layer.kind->params)
+    layer.kind->params(&layer, &form.params);
+  write_form(p, index, &form, in, kind);
+}
+
+/* Names of a group that are seen: by themselves, with an index. */
+enum { NAME_PLAIN = 1, NAME_INDEXED = 2 };
+
+/* False if `skip` and `skip[1]` are both there: one would be in the other. */
+static bool add_name(struct python *p, struct map *names, int64_t group,
+                     const struct node_name *name) {
+  struct text key = text_new(p->arena);
+  const char *open = memchr(name_text(name).at, '[', name_text(name).length);
+  struct slice base = name_text(name);
+  if (open)
+    base.length = (size_t)(open - base.at);
+  text_int(&key, group);
+  text_putc(&key, '.');
+  if (open)
+    text_puts(&key, base);
+  else
+    name_put(&key, name);
+  struct map_entry *entry = map_add(p->arena, names, text_slice(&key));
+  entry->number |= open ? NAME_INDEXED : NAME_PLAIN;
+  return entry->number != (NAME_PLAIN | NAME_INDEXED);
+}
+
+/* Whether some of these nodes have a module, which a name leads to. */
+static bool has_module(const struct python *p, int64_t first, int64_t end) {
+  for (int64_t i = first; i < end; i++)
+    if (!code_is_empty(&p->made[i].make))
+      return true;
+  return false;
+}
+
+static void check_names(struct python *p) {
+  const struct model *model = p->model;
+  struct map names = {0};
+  for (size_t i = 0; i < model->nodes.count && !p->refuses; i++) {
+    const struct node *node = &model->nodes.at[i];
+    if (node->head == (int64_t)i &&
+        has_module(p, (int64_t)i, model_row_end(model, (int64_t)i)) &&
+        !add_name(p, &names, node->group, &node->name))
+      refuse(p, i, "its name is there with an index and without", NULL);
+  }
+  for (size_t g = 1; g < model->groups.count && !p->refuses; g++) {
+    const struct group *group = &model->groups.at[g];
+    if (has_module(p, group->first, group->end) &&
+        !add_name(p, &names, group->parent, &group->name))
+      refuse(p, (size_t)group->first,
+             "the name of its group is there with an index and without", NULL);
+  }
+}
+
+void python_find_forms(struct python *p) {
+  size_t count = p->model->nodes.count;
+  const struct shape **shapes = model_layer_room(p->model);
+  struct seen *in =
+      arena_alloc(p->arena, (size_t)p->model->most_inputs + 1, sizeof *in);
+  struct trace trace;
+  if (count > PYTHON_MOST) {
+    p->refuses = "a file of over 200,000 layers is more than PyTorch can "
+                 "build";
+    return;
+  }
+  p->made = arena_alloc(p->arena, count + 1, sizeof *p->made);
+  file_maps_find(p->model, p->arena, &p->maps);
+  find_owners(p);
+  find_trace(p, &trace);
+  for (size_t i = 0; i < count && !p->refuses; i++)
+    find_form(p, &trace, i, shapes, in);
+  if (!p->refuses)
+    check_names(p);
+}

@@ -1,0 +1,218 @@
+/* Names as Python has them. */
+#include "codegen/torch/python.h"
+
+/* Python's own, its constants among them, and what files here say. */
+static const char keywords[] =
+    "False None True and as assert async await break class continue def del "
+    "elif else except finally for from global if import in is lambda nonlocal "
+    "not or pass raise return try while with yield match case type";
+
+/* What torch.nn.Module has, of PyTorch 1.13 to 2.9. */
+static const char attributes[] =
+    "T_destination add_module apply bfloat16 buffers call_super_init children "
+    "compile cpu cuda double dump_patches eval extra_repr float forward "
+    "get_buffer get_extra_state get_parameter get_submodule half ipu "
+    "load_state_dict modules mtia named_buffers named_children named_modules "
+    "named_parameters parameters register_backward_hook register_buffer "
+    "register_forward_hook register_forward_pre_hook "
+    "register_full_backward_hook register_full_backward_pre_hook "
+    "register_load_state_dict_post_hook register_load_state_dict_pre_hook "
+    "register_module register_parameter register_state_dict_post_hook "
+    "register_state_dict_pre_hook requires_grad_ set_extra_state "
+    "set_submodule share_memory state_dict to to_empty train training type "
+    "xpu zero_grad";
+
+/* What the lines of a file say. */
+static const char variables[] =
+    "self torch nn F math len range list super checkpoint x y z u v w i "
+    "print sum isinstance tuple";
+
+static const char *const helpers[] = {
+#define HELPER(id, ...) #id,
+#include "codegen/torch/helpers.def"
+#undef HELPER
+};
+
+static bool is_letter(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
+}
+
+static bool is_digit(char c) {
+  return c >= '0' && c <= '9';
+}
+
+/* Letters, digits and underscores, and no word of Python. */
+static bool is_identifier(struct slice name) {
+  bool valid = name.length > 0 && is_letter(name.at[0]);
+  for (size_t i = 0; valid && i < name.length; i++)
+    valid = is_letter(name.at[i]) || is_digit(name.at[i]);
+  return valid && !word_index(keywords, name);
+}
+
+bool is_attribute(struct slice name) {
+  return is_identifier(name) && name.at[0] != '_' &&
+         !word_index(attributes, name);
+}
+
+static bool is_helper(struct slice name) {
+  for (size_t i = 0; i < sizeof helpers / sizeof *helpers; i++)
+    if (slice_is(name, helpers[i]))
+      return true;
+  return slice_is(name, "rotate");
+}
+
+bool is_variable(struct slice name) {
+  return is_identifier(name) && name.at[0] != '_' &&
+         !word_index(variables, name) && !is_helper(name);
+}
+
+struct slice class_word(struct arena *arena, struct slice name) {
+  struct text text = text_new(arena);
+  bool begins = true;
+  for (size_t i = 0; i < name.length; i++) {
+    char c = name.at[i];
+    bool plain = (is_letter(c) && c != '_') || is_digit(c);
+    if (plain && text.length == 0 && is_digit(c))
+      text_put(&text, "Net");
+    if (plain)
+      text_putc(&text,
+                begins && c >= 'a' && c <= 'z' ? (char)(c - 'a' + 'A') : c);
+    begins = !plain;
+  }
+  if (text.length == 0)
+    text_put(&text, "Net");
+  if (!is_variable(text_slice(&text)))
+    text_putc(&text, '_');
+  return text_slice(&text);
+}
+
+void put_plain(struct text *out, struct slice name) {
+  for (size_t i = 0; i < name.length; i++) {
+    char c = name.at[i];
+    bool plain = c >= ' ' && c <= '~' && c != '\\' && c != '"';
+    text_putc(out, plain ? c : '?');
+  }
+}
+
+/* Lines */
+
+enum { COLUMNS = 79 };
+
+enum { NESTING = 200 }; /* brackets of a line; deeper ones are not known */
+
+/* Where the open brackets of a line are, from its beginning on. */
+struct brackets {
+  size_t at[NESTING];
+  size_t depth;
+};
+
+static void see(struct brackets *open, char c, size_t column) {
+  if (strchr("([{", c)) {
+    if (open->depth < NESTING)
+      open->at[open->depth] = column;
+    open->depth++;
+  } else if (strchr(")]}", c) && open->depth > 0) {
+    open->depth--;
+  }
+}
+
+/*
+ * Where a line that begins at `column` can be broken before column 79: behind
+ * the last comma in as few brackets as there is one, else behind a bracket;
+ * 0: nowhere. Leaves the brackets that are open there.
+ */
+static size_t break_place(struct slice line, size_t column,
+                          struct brackets *open) {
+  struct brackets now = *open;
+  size_t place = 0, depth = SIZE_MAX;
+  char quote = '\0';
+  for (size_t i = 0; i < line.length && column + i < COLUMNS; i++) {
+    char c = line.at[i];
+    bool bracket = !quote && strchr("([{", c);
+    if (quote || c == '"')
+      quote = c == quote ? '\0' : quote ? quote : c;
+    else
+      see(&now, c, column + i);
+    bool comma = !quote && c == ',' && line.at[i + 1] == ' ';
+    if (now.depth == 0 || now.depth > NESTING)
+      continue;
+    if ((comma && now.depth <= depth) || (bracket && depth == SIZE_MAX)) {
+      depth = comma ? now.depth : SIZE_MAX;
+      place = i + 1 + comma;
+      *open = now;
+    }
+  }
+  return place;
+}
+
+/* Behind the last ` + ` or its like before column 79; 0: nowhere. */
+static size_t operator_place(struct slice line, size_t column) {
+  size_t place = 0;
+  for (size_t i = 0; i + 2 < line.length && column + i < COLUMNS - 1; i++)
+    if (line.at[i] == ' ' && strchr("+-*/", line.at[i + 1]) &&
+        line.at[i + 2] == ' ')
+      place = i + 2;
+  return place;
+}
+
+/* `x = a + b + ...` without brackets of its own gets a pair. */
+static bool put_sum(struct text *out, struct slice line, size_t column) {
+  const char *equals = memchr(line.at, '=', line.length);
+  size_t head = equals ? (size_t)(equals - line.at) + 2 : 0;
+  if (!equals || head >= line.length || memchr(line.at, '(', line.length))
+    return false;
+  text_fill(out, ' ', column);
+  text_puts(out, (struct slice){line.at, head});
+  text_putc(out, '(');
+  line = (struct slice){line.at + head, line.length - head};
+  column += head + 1;
+  for (size_t place; column + line.length + 1 > COLUMNS &&
+                     (place = operator_place(line, column)) > 0;) {
+    text_puts(out, (struct slice){line.at, place});
+    text_putc(out, '\n');
+    text_fill(out, ' ', column);
+    line = (struct slice){line.at + place + 1, line.length - place - 1};
+  }
+  text_puts(out, line);
+  text_put(out, ")\n");
+  return true;
+}
+
+/* What follows a break stands behind the bracket that is open there. */
+static void put_line(struct text *out, struct slice line, size_t column) {
+  struct brackets open = {.depth = 0};
+  size_t first = 0;
+  while (line.length && line.at[0] == ' ') {
+    line = (struct slice){line.at + 1, line.length - 1};
+    column++;
+  }
+  first = column;
+  if (column + line.length > COLUMNS && put_sum(out, line, column))
+    return;
+  while (column + line.length > COLUMNS) {
+    size_t place = break_place(line, column, &open);
+    if (!place || place >= line.length)
+      break;
+    bool blank = line.at[place - 1] == ' ';
+    text_fill(out, ' ', column);
+    text_puts(out, (struct slice){line.at, place - blank});
+    text_putc(out, '\n');
+    line = (struct slice){line.at + place, line.length - place};
+    column = blank ? open.at[open.depth - 1] + 1 : first + 4;
+    if (!blank)
+      open.at[open.depth - 1] = first + 3;
+  }
+  text_fill(out, ' ', line.length ? column : 0);
+  text_puts(out, line);
+  text_putc(out, '\n');
+}
+
+void put_lines(struct text *out, struct slice lines, size_t indent) {
+  while (lines.length) {
+    const char *end = memchr(lines.at, '\n', lines.length);
+    size_t length = end ? (size_t)(end - lines.at) : lines.length;
+    put_line(out, (struct slice){lines.at, length}, indent);
+    length += end != NULL;
+    lines = (struct slice){lines.at + length, lines.length - length};
+  }
+}

@@ -1,0 +1,351 @@
+/*
+ * arena.svg: the arena at prediction. Steps go to the right, offsets upwards;
+ * a buffer is the rectangle of the bytes it has while it lives. Rectangles
+ * that share their pixels are drawn as one.
+ */
+#include <stdlib.h>
+
+#include "base/check.h"
+#include "drawing/charts/svg.h"
+
+enum {
+  LEFT = 70,
+  RIGHT = 736,
+  PLOT_HEIGHT = 340,
+  MOST_BOXES = 3000,
+  NAMED = 6,
+  BELOW = 30 /* px between the plot and the legend */
+};
+
+enum role { ROLE_INPUT, ROLE_OUTPUT, ROLE_INNER, ROLE_WORK, ROLES };
+static const char *const role_names[ROLES] = {
+    "input of the net", "output of a layer", "inside a layer", "workspace"};
+static const int role_fills[ROLES] = {5, 3, 4, 1};
+
+/* Buffers that share a place of the grid, the largest first. */
+struct box {
+  int x0, x1, y0, y1; /* cells of the grid */
+  size_t buffer;
+  size_t count;
+};
+
+struct arena_map {
+  const struct compiled *c;
+  const struct emit_options *options;
+  struct svg svg;
+  struct svg_scale x, y;
+  double top;
+  int64_t steps;
+  struct box *boxes;
+  size_t count;
+  int cell; /* px of the grid */
+};
+
+static const struct arena_buffer *buffer_at(const struct arena_map *a,
+                                            size_t index) {
+  return &a->c->memory.inference.arena.at[index];
+}
+
+static enum role role_of(const struct arena_map *a,
+                         const struct arena_buffer *buffer) {
+  const struct node *node = &a->c->model->nodes.at[buffer->node];
+  if (node->kind == &model_input_kind)
+    return ROLE_INPUT;
+  if (!buffer->part)
+    return ROLE_OUTPUT;
+  return strcmp(buffer->part, "workspace") == 0 ? ROLE_WORK : ROLE_INNER;
+}
+
+/* Boxes: where each buffer is, in cells of the grid. */
+
+static int cell_of(const struct svg_scale *scale, int64_t value, int cell) {
+  double at = svg_at(scale, (double)value) - scale->zero;
+  return (int)((at < 0 ? -at : at) / cell + 0.500001);
+}
+
+static struct box box_of(const struct arena_map *a, size_t index) {
+  const struct arena_buffer *b = buffer_at(a, index);
+  struct box box = {.x0 = cell_of(&a->x, b->first, a->cell),
+                    .x1 = cell_of(&a->x, b->last + 1, a->cell),
+                    .y0 = cell_of(&a->y, b->offset, a->cell),
+                    .y1 = cell_of(&a->y, b->offset + b->bytes, a->cell),
+                    .buffer = index,
+                    .count = 1};
+  box.x1 += box.x1 == box.x0;
+  box.y1 += box.y1 == box.y0;
+  return box;
+}
+
+static int by_place(const void *a, const void *b) {
+  const struct box *x = a, *y = b;
+  int order = x->x0 != y->x0   ? x->x0 - y->x0
+              : x->y0 != y->y0 ? x->y0 - y->y0
+              : x->x1 != y->x1 ? x->x1 - y->x1
+                               : x->y1 - y->y1;
+  return order ? order : x->buffer < y->buffer ? -1 : x->buffer > y->buffer;
+}
+
+static bool same_place(const struct box *a, const struct box *b) {
+  return a->x0 == b->x0 && a->x1 == b->x1 && a->y0 == b->y0 && a->y1 == b->y1;
+}
+
+static void find_boxes(struct arena_map *a) {
+  size_t all = a->c->memory.inference.arena.count;
+  size_t kept = 0;
+  for (size_t i = 0; i < all; i++)
+    a->boxes[i] = box_of(a, i);
+  if (all)
+    qsort(a->boxes, all, sizeof *a->boxes, by_place);
+  for (size_t i = 0; i < all; i++) {
+    struct box *last = kept ? &a->boxes[kept - 1] : NULL;
+    if (!last || !same_place(last, &a->boxes[i])) {
+      a->boxes[kept++] = a->boxes[i];
+      continue;
+    }
+    if (buffer_at(a, a->boxes[i].buffer)->bytes >
+        buffer_at(a, last->buffer)->bytes)
+      last->buffer = a->boxes[i].buffer;
+    last->count++;
+  }
+  a->count = kept;
+}
+
+/* The finest grid on which there are not too many. */
+static void choose_grid(struct arena_map *a) {
+  a->cell = 1;
+  find_boxes(a);
+  while (a->count > MOST_BOXES && a->cell < 64) {
+    a->cell *= 2;
+    find_boxes(a);
+  }
+}
+
+/* A net of few steps is drawn as exactly as can be. */
+static struct svg_box place_of(const struct arena_map *a,
+                               const struct box *box) {
+  const struct arena_buffer *b = buffer_at(a, box->buffer);
+  if (a->count == a->c->memory.inference.arena.count) {
+    double x0 = svg_at(&a->x, (double)b->first);
+    double x1 = svg_at(&a->x, (double)(b->last + 1));
+    double y0 = svg_at(&a->y, (double)b->offset);
+    double y1 = svg_at(&a->y, (double)(b->offset + b->bytes));
+    return (struct svg_box){x0, y1, x1 - x0, y0 - y1};
+  }
+  return (struct svg_box){LEFT + (double)box->x0 * a->cell,
+                          a->y.zero - (double)box->y1 * a->cell,
+                          (double)(box->x1 - box->x0) * a->cell,
+                          (double)(box->y1 - box->y0) * a->cell};
+}
+
+/* Texts */
+
+static void put_size(struct arena_map *a, struct text *out, int64_t bytes) {
+  text_size(out, bytes, a->options->units, 2);
+}
+
+static void put_name(struct arena_map *a, struct text *out,
+                     const struct arena_buffer *buffer) {
+  model_put_name(out, a->c->model, buffer->node);
+  if (buffer->part)
+    text_printf(out, ".%s", buffer->part);
+}
+
+static struct slice title_of(struct arena_map *a) {
+  text_puts(&a->svg.note, a->c->model->name);
+  text_put(&a->svg.note, ": the arena at prediction");
+  return svg_note(&a->svg);
+}
+
+static struct slice subtitle_of(struct arena_map *a, struct text *out) {
+  const struct inference *f = &a->c->memory.inference;
+  const struct infer_settings *infer = &a->c->settings->infer;
+  size_t all = f->arena.count;
+  text_put(out, "Planned by netc; batch ");
+  text_count(out, infer->batch);
+  text_printf(out, ", %s, offsets in multiples of %lld. ",
+              element_long_name(infer->dtype), (long long)infer->align);
+  text_count(out, (int64_t)all);
+  text_printf(out, " buffer%s over ", all == 1 ? "" : "s");
+  text_count(out, a->steps);
+  text_put(out, " steps, not to scale in time");
+  if (a->count < all) {
+    text_put(out, "; those that share their place on a grid of ");
+    text_printf(out, "%d px are one rectangle: ", a->cell);
+    text_count(out, (int64_t)a->count);
+    text_put(out, " are drawn");
+  }
+  text_put(out, ". Weights, ");
+  put_size(a, out, f->weights);
+  text_put(out, ", are not in it.");
+  return text_slice(out);
+}
+
+static struct slice words_below(struct arena_map *a, struct text *out) {
+  const struct inference *f = &a->c->memory.inference;
+  text_put(out, "Arena ");
+  put_size(a, out, f->plan.height);
+  if (f->plan.optimal) {
+    text_put(out, " = the lower bound: no plan has less");
+  } else {
+    text_put(out, "; lower bound ");
+    put_size(a, out, f->plan.lower_bound);
+    text_put(out, ": no plan has less than that, this one has ");
+    text_fixed(out,
+               100.0 * (double)(f->plan.height - f->plan.lower_bound) /
+                   (double)(f->plan.lower_bound ? f->plan.lower_bound : 1),
+               2);
+    text_put(out, " % more");
+  }
+  text_put(out, ". Most is alive at ");
+  if (f->live_node == NO_NODE)
+    text_put(out, "the input");
+  else
+    model_put_name(out, a->c->model, f->live_node);
+  for (size_t i = 0; i < f->at_peak.count && i < NAMED; i++) {
+    const struct arena_buffer *b = buffer_at(a, f->at_peak.at[i]);
+    text_put(out, i ? ", " : ": ");
+    put_name(a, out, b);
+    text_put(out, " (");
+    put_size(a, out, b->bytes);
+    text_putc(out, ')');
+  }
+  if (f->at_peak.count > NAMED)
+    text_printf(out, " and %zu more", f->at_peak.count - NAMED);
+  text_putc(out, '.');
+  if (f->order.count)
+    text_put(out, " Layers run in the order that needs least, which is not "
+                  "that of the source.");
+  return text_slice(out);
+}
+
+/* Drawing */
+
+/* Along the box if it fits, or upwards, or without its groups. */
+static void draw_name(struct arena_map *a, const struct arena_buffer *b,
+                      struct svg_box at, const char *ink) {
+  struct text names[2] = {text_new(a->c->arena), text_new(a->c->arena)};
+  put_name(a, &names[0], b);
+  name_put(&names[1], &a->c->model->nodes.at[b->node].name);
+  for (int i = 0; i < 2; i++) {
+    struct slice name = text_slice(&names[i]);
+    double width = svg_text_width(name, SVG_SMALL);
+    double drop = at.height < 30 ? at.height / 2 + 3.5 : 11;
+    if (width <= at.width - 4 && at.height >= 11) {
+      svg_text_as(&a->svg, ink, SVG_SMALL, SVG_START, at.x + 2, at.y + drop,
+                  name);
+      return;
+    }
+    if (width <= at.height - 4 && at.width >= 11) {
+      svg_text_up(&a->svg, ink,
+                  at.x + (at.width < 26 ? at.width / 2 + 3.5 : 11),
+                  at.y + at.height - 3, name);
+      return;
+    }
+  }
+}
+
+static void draw_box(struct arena_map *a, const struct box *box) {
+  const struct arena_buffer *b = buffer_at(a, box->buffer);
+  struct text *note = &a->svg.note;
+  struct svg_box at = place_of(a, box);
+  int fill = role_fills[role_of(a, b)];
+  char class[16] = "edge c0", ink[] = "on0";
+  class[6] = ink[2] = (char)('0' + fill);
+  bool thin = at.width < 2.5 || at.height < 2.5; /* nothing but its edges */
+  put_name(a, note, b);
+  text_put(note, "\n");
+  put_size(a, note, b->bytes);
+  text_put(note, " at offset ");
+  text_count(note, b->offset);
+  text_printf(note, "\nsteps %lld to %lld", (long long)b->first,
+              (long long)b->last);
+  if (box->count > 1)
+    text_printf(note, "\nthe largest of %zu that are drawn here", box->count);
+  svg_rect(&a->svg, thin ? class + 5 : class, at, svg_note(&a->svg));
+  draw_name(a, b, at, ink);
+}
+
+static void draw_bound(struct arena_map *a) {
+  const struct plan *plan = &a->c->memory.inference.plan;
+  double y = svg_at(&a->y, (double)plan->lower_bound);
+  svg_line(&a->svg, "mark", LEFT, y, RIGHT, y);
+  text_put(&a->svg.note, plan->optimal ? "= lower bound " : "lower bound ");
+  put_size(a, &a->svg.note, plan->lower_bound);
+  svg_text_as(&a->svg, "over", SVG_TEXT, SVG_END, RIGHT, y - 6,
+              svg_note(&a->svg));
+}
+
+/* Where the buffers at the peak overlap: from the last that came on. */
+static void draw_peak(struct arena_map *a) {
+  const struct inference *f = &a->c->memory.inference;
+  int64_t step = 0;
+  if (!f->at_peak.count)
+    return;
+  for (size_t i = 0; i < f->at_peak.count; i++)
+    if (buffer_at(a, f->at_peak.at[i])->first > step)
+      step = buffer_at(a, f->at_peak.at[i])->first;
+  double x = svg_at(&a->x, (double)step + 0.5), y = a->top + PLOT_HEIGHT;
+  text_put(&a->svg.note, "most alive: ");
+  if (f->live_node == NO_NODE)
+    text_put(&a->svg.note, "the input");
+  else
+    model_put_name(&a->svg.note, a->c->model, f->live_node);
+  struct slice name = svg_note(&a->svg);
+  double half = svg_text_width(name, SVG_TEXT) / 2;
+  svg_path(&a->svg, "axis");
+  svg_to(&a->svg, 'M', x - 4, y + 8);
+  svg_to(&a->svg, 'L', x, y + 2);
+  svg_to(&a->svg, 'L', x + 4, y + 8);
+  svg_path_end(&a->svg, (struct slice){"", 0});
+  x = x - half < LEFT ? LEFT + half : x + half > RIGHT ? RIGHT - half : x;
+  svg_text_fit(&a->svg, "", SVG_TEXT, SVG_MIDDLE, x, y + 19, RIGHT - LEFT,
+               name);
+}
+
+/* Only what occurs. */
+static double draw_legend(struct arena_map *a, double y) {
+  const char *names[ROLES];
+  int fills[ROLES], count = 0;
+  bool there[ROLES] = {false};
+  for (size_t i = 0; i < a->count; i++)
+    there[role_of(a, buffer_at(a, a->boxes[i].buffer))] = true;
+  for (int role = 0; role < ROLES; role++) {
+    if (!there[role])
+      continue;
+    names[count] = role_names[role];
+    fills[count++] = role_fills[role];
+  }
+  return svg_legend(&a->svg, LEFT, y, RIGHT - LEFT, names, fills, count);
+}
+
+void emit_arena(const struct compiled *c, const struct emit_options *options,
+                struct text *out) {
+  const struct inference *f = &c->memory.inference;
+  struct arena_map a = {.c = c, .options = options};
+  struct text above = text_new(c->arena), below = text_new(c->arena);
+  a.svg = svg_new(c, "arena", out);
+  a.boxes = arena_alloc(c->arena, f->arena.count + 1, sizeof *a.boxes);
+  for (size_t i = 0; i < f->arena.count; i++)
+    a.steps = max_i64(a.steps, f->arena.at[i].last + 1);
+  a.x = (struct svg_scale){(double)a.steps, LEFT, RIGHT};
+  a.y = (struct svg_scale){(double)f->plan.height * 1.06, PLOT_HEIGHT, 0};
+  choose_grid(&a);
+  struct slice subtitle = subtitle_of(&a, &above);
+  a.top = svg_head_height(subtitle) + 8;
+  a.y.zero = a.top + PLOT_HEIGHT;
+  a.y.end = a.top;
+  struct slice words = words_below(&a, &below);
+  double width = SVG_WIDTH - 2 * SVG_MARGIN;
+  double y = a.top + PLOT_HEIGHT + BELOW + 2 * 15;
+  svg_open(&a.svg, y + 15 * svg_lines(SVG_SMALL, width, words), title_of(&a),
+           words);
+  svg_head(&a.svg, title_of(&a), subtitle);
+  svg_byte_axis(&a.svg, &a.y, LEFT, RIGHT, options->units);
+  for (size_t i = 0; i < a.count; i++)
+    draw_box(&a, &a.boxes[i]);
+  draw_bound(&a);
+  draw_peak(&a);
+  y = draw_legend(&a, a.top + PLOT_HEIGHT + BELOW + 8);
+  svg_paragraph(&a.svg, SVG_SMALL, SVG_MARGIN, y + 3, width, words);
+  svg_close(&a.svg);
+}

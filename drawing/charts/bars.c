@@ -1,0 +1,313 @@
+/*
+ * bars.svg: where parameters, multiply-accumulates and saved bytes are, by
+ * layer or group, with shares. Rows that are none of the largest are summed.
+ */
+#include <stdlib.h>
+
+#include "base/check.h"
+#include "drawing/leaves.h"
+#include "drawing/charts/svg.h"
+
+enum {
+  MOST_ROWS = 40,
+  FEWEST_ROWS = 6,
+  ROW_HEIGHT = 17,
+  NAME_WIDTH = 178,
+  PANEL_LEFT = 206,
+  PANEL_WIDTH = 194,
+  VALUE_WIDTH = 84, /* at the right of a panel */
+  PANELS = 3
+};
+
+struct panel {
+  const char *name, *unit;
+  int fill;
+};
+static const struct panel panels[PANELS] = {{"Parameters", "", 1},
+                                            {"MACs of one sample", "", 3},
+                                            {"Saved for backward", "B", 4}};
+
+/* What a line of the chart shows. */
+struct bar {
+  size_t leaf;
+  int64_t values[PANELS];
+};
+
+struct bars {
+  const struct compiled *c;
+  const struct emit_options *options;
+  struct svg svg;
+  struct leaves leaves;
+  struct bar *at;
+  size_t count, empty;
+  struct bar others; /* all that have no line of their own */
+  size_t other_count;
+  int64_t totals[PANELS], most[PANELS];
+};
+
+/* Rows */
+
+static bool is_empty(const struct bar *bar) {
+  return !bar->values[0] && !bar->values[1] && !bar->values[2];
+}
+
+/* What all turns of each leaf have: at most the totals. */
+static void find_bars(struct bars *b) {
+  const struct leaves *leaves = &b->leaves;
+  size_t count = leaves->count;
+  b->at = arena_alloc(b->c->arena, count + 1, sizeof *b->at);
+  for (size_t i = 0; i < count; i++)
+    b->at[i].leaf = i;
+  for (size_t i = 0; i < leaves->rows.count; i++) {
+    const struct row *row = &leaves->rows.at[i];
+    int64_t *values = b->at[leaves->of_row[i]].values;
+    values[0] += row->cost.params;
+    values[1] += row->cost.macs;
+    for (int64_t node = row->first; node < row->end; node++)
+      values[2] += b->c->memory.saved_by_node[node];
+  }
+  b->count = 0;
+  for (size_t i = 0; i < count; i++)
+    if (!is_empty(&b->at[i]))
+      b->at[b->count++] = b->at[i];
+  b->empty = count - b->count;
+}
+
+static void choose_rows(struct bars *b) {
+  b->leaves = leaves_of(b->c, b->options);
+  find_bars(b);
+  while (b->count > MOST_ROWS && leaves_close(&b->leaves, FEWEST_ROWS))
+    find_bars(b);
+}
+
+static void find_totals(struct bars *b) {
+  for (size_t i = 0; i < b->count; i++)
+    for (int p = 0; p < PANELS; p++)
+      b->totals[p] += b->at[i].values[p]; /* at most the totals of the net */
+}
+
+/* The largest of its shares, for which a row is shown. */
+static double rank_of(const struct bars *b, const struct bar *bar) {
+  double most = 0;
+  for (int p = 0; p < PANELS; p++) {
+    double share =
+        b->totals[p] ? (double)bar->values[p] / (double)b->totals[p] : 0;
+    most = share > most ? share : most;
+  }
+  return most;
+}
+
+struct ranked {
+  double rank;
+  size_t bar;
+};
+
+static int by_rank(const void *a, const void *b) {
+  const struct ranked *x = a, *y = b;
+  if (x->rank > y->rank || x->rank < y->rank)
+    return x->rank > y->rank ? -1 : 1;
+  return x->bar < y->bar ? -1 : x->bar > y->bar;
+}
+
+/* The largest keep the order of the source, the others become one. */
+static void keep_largest(struct bars *b) {
+  struct arena *arena = b->c->arena;
+  if (b->count <= MOST_ROWS)
+    return;
+  struct ranked *ranked = arena_alloc(arena, b->count, sizeof *ranked);
+  bool *kept = arena_alloc(arena, b->count, sizeof *kept);
+  for (size_t i = 0; i < b->count; i++)
+    ranked[i] = (struct ranked){rank_of(b, &b->at[i]), i};
+  qsort(ranked, b->count, sizeof *ranked, by_rank);
+  for (size_t i = 0; i < MOST_ROWS - 1; i++)
+    kept[ranked[i].bar] = true;
+  size_t count = 0;
+  for (size_t i = 0; i < b->count; i++) {
+    if (kept[i]) {
+      b->at[count++] = b->at[i];
+      continue;
+    }
+    b->other_count++;
+    for (int p = 0; p < PANELS; p++)
+      b->others.values[p] += b->at[i].values[p];
+  }
+  b->count = count;
+}
+
+/* Texts */
+
+static void put_value(struct bars *b, int panel, int64_t value) {
+  static const char *const units[] = {"", " k", " M", " G", " T", " P"};
+  double rest = (double)value;
+  int unit = 0;
+  if (panel == 2) {
+    text_size(&b->svg.note, value, b->options->units, 1);
+    return;
+  }
+  while (rest >= 999.5 && unit < 5) {
+    rest /= 1000;
+    unit++;
+  }
+  if (unit)
+    text_fixed(&b->svg.note, rest, rest < 9.995 ? 2 : rest < 99.95 ? 1 : 0);
+  else
+    text_int(&b->svg.note, value);
+  text_put(&b->svg.note, units[unit]);
+}
+
+static void put_share(struct bars *b, int panel, int64_t value) {
+  double share =
+      b->totals[panel] ? 100 * (double)value / (double)b->totals[panel] : 0;
+  if (value && share < 0.05)
+    text_put(&b->svg.note, "<0.1");
+  else
+    text_fixed(&b->svg.note, share, 1);
+  text_put(&b->svg.note, " %");
+}
+
+static struct slice title_of(struct bars *b) {
+  text_puts(&b->svg.note, b->c->model->name);
+  text_put(&b->svg.note, ": parameters, MACs and saved bytes by layer");
+  return svg_note(&b->svg);
+}
+
+static struct slice subtitle_of(struct bars *b, struct text *out) {
+  const struct training *t = &b->c->memory.training;
+  const struct train_settings *train = &b->c->settings->train;
+  bool repeats = false;
+  text_printf(out, "Saved bytes: %s, %s, batch ",
+              t->profile->measured ? "exact" : "simulated", t->profile->name);
+  text_count(out, train->batch);
+  text_put(out, ".");
+  for (size_t i = 0; i < b->count; i++)
+    repeats = repeats || b->leaves.at[b->at[i].leaf].turns > 1;
+  if (repeats)
+    text_put(out, " `x N`: of N equal turns together.");
+  if (b->leaves.closed)
+    text_put(out, " Groups are closed, so that the rows fit.");
+  if (b->empty) {
+    text_putc(out, ' ');
+    text_count(out, (int64_t)b->empty);
+    text_printf(out, " row%s without any of the three %s left out.",
+                b->empty == 1 ? "" : "s", b->empty == 1 ? "is" : "are");
+  }
+  if (b->other_count) {
+    text_put(out, " The rows with the largest shares are shown, ");
+    text_count(out, (int64_t)b->other_count);
+    text_put(out, " others are the last bar.");
+  }
+  return text_slice(out);
+}
+
+static struct slice summary_of(struct bars *b, struct text *out) {
+  text_count(out, b->c->model->total.params);
+  text_put(out, " parameters, ");
+  text_count(out, b->c->model->total.macs);
+  text_put(out, " multiply-accumulates of one sample, ");
+  text_size(out, b->totals[2], b->options->units, 2);
+  text_put(out, " saved for backward, by layer or group.");
+  return text_slice(out);
+}
+
+/* Drawing */
+
+static void put_name(struct bars *b, struct text *out, const struct bar *bar) {
+  if (bar == &b->others) {
+    text_count(out, (int64_t)b->other_count);
+    text_put(out, " others");
+    return;
+  }
+  const struct leaf *leaf = &b->leaves.at[bar->leaf];
+  leaf_put_name(out, &b->leaves, leaf);
+  if (leaf->turns > 1)
+    text_printf(out, " x %lld", (long long)leaf->turns);
+}
+
+static void draw_bar(struct bars *b, const struct bar *bar, int panel,
+                     double y) {
+  double left = PANEL_LEFT + panel * PANEL_WIDTH;
+  double room = PANEL_WIDTH - VALUE_WIDTH - 12;
+  int64_t value = bar->values[panel];
+  struct svg_scale scale = {(double)b->most[panel], left, left + room};
+  char class[] = "edge c0";
+  class[6] = (char)('0' + panels[panel].fill);
+  if (!value)
+    return;
+  put_name(b, &b->svg.note, bar);
+  text_put(&b->svg.note, "\n");
+  text_count(&b->svg.note, value);
+  text_printf(&b->svg.note, " %s, ",
+              panel == 2   ? "B saved for backward"
+              : panel == 1 ? "MACs"
+                           : "parameters");
+  put_share(b, panel, value);
+  svg_rect(&b->svg, class,
+           (struct svg_box){left, y - 10, svg_at(&scale, (double)value) - left,
+                            ROW_HEIGHT - 5},
+           svg_note(&b->svg));
+  put_value(b, panel, value);
+  svg_text(&b->svg, SVG_SMALL, SVG_END, left + PANEL_WIDTH - 52, y,
+           svg_note(&b->svg));
+  put_share(b, panel, value);
+  svg_text_as(&b->svg, "faint", SVG_SMALL, SVG_END, left + PANEL_WIDTH - 14, y,
+              svg_note(&b->svg));
+}
+
+static void draw_line(struct bars *b, const struct bar *bar, double y) {
+  put_name(b, &b->svg.note, bar);
+  struct slice name = svg_note(&b->svg);
+  double width = svg_text_width(name, SVG_SMALL) + 8;
+  svg_text_fit(&b->svg, "", SVG_SMALL, SVG_START, SVG_MARGIN, y, NAME_WIDTH,
+               name);
+  if (bar != &b->others)
+    leaf_put_layer(&b->svg.note, &b->leaves, &b->leaves.at[bar->leaf]);
+  name = svg_note(&b->svg);
+  if (name.length && NAME_WIDTH - width > 40)
+    svg_text_fit(&b->svg, "faint", SVG_SMALL, SVG_START, SVG_MARGIN + width, y,
+                 NAME_WIDTH - width, name);
+  for (int p = 0; p < PANELS; p++)
+    draw_bar(b, bar, p, y);
+}
+
+static void draw_heads(struct bars *b, double y) {
+  for (int p = 0; p < PANELS; p++) {
+    double left = PANEL_LEFT + p * PANEL_WIDTH;
+    text_put(&b->svg.note, panels[p].name);
+    text_put(&b->svg.note, ": ");
+    put_value(b, p, b->totals[p]);
+    svg_text(&b->svg, SVG_TEXT, SVG_START, left, y, svg_note(&b->svg));
+  }
+}
+
+static void find_most(struct bars *b, const struct bar *bar) {
+  for (int p = 0; p < PANELS; p++)
+    b->most[p] = max_i64(b->most[p], bar->values[p]);
+}
+
+void emit_bars(const struct compiled *c, const struct emit_options *options,
+               struct text *out) {
+  struct bars b = {.c = c, .options = options};
+  struct text above = text_new(c->arena), summary = text_new(c->arena);
+  b.svg = svg_new(c, "bars", out);
+  choose_rows(&b);
+  find_totals(&b);
+  keep_largest(&b);
+  for (size_t i = 0; i < b.count; i++)
+    find_most(&b, &b.at[i]);
+  find_most(&b, &b.others);
+  struct slice subtitle = subtitle_of(&b, &above);
+  double top = svg_head_height(subtitle) + 18;
+  size_t lines = b.count + (b.other_count > 0);
+  double height = top + ROW_HEIGHT * ((double)lines + 1) + 8;
+  svg_open(&b.svg, height, title_of(&b), summary_of(&b, &summary));
+  svg_head(&b.svg, title_of(&b), subtitle);
+  draw_heads(&b, top);
+  for (size_t i = 0; i < b.count; i++)
+    draw_line(&b, &b.at[i], top + ROW_HEIGHT * ((double)i + 1) + 3);
+  if (b.other_count)
+    draw_line(&b, &b.others, top + ROW_HEIGHT * (double)lines + 3);
+  for (int p = 0; p < PANELS; p++)
+    svg_line(&b.svg, "axis", PANEL_LEFT + p * PANEL_WIDTH, top + 5,
+             PANEL_LEFT + p * PANEL_WIDTH, height - 12);
+  svg_close(&b.svg);
+}

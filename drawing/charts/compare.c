@@ -1,0 +1,190 @@
+/* --compare: timelines of a step with other settings, on one scale. */
+#include "drawing/charts/timeline.h"
+
+#include <inttypes.h>
+
+#include "codegen/report/compared.h"
+
+enum {
+  MOST_PANELS = MOST_COMPARED + 1,
+  LEFT = 66,
+  RIGHT = SVG_WIDTH - SVG_MARGIN,
+  GAP = 14,
+  COLUMNS = 400, /* of all panels in a row */
+  STEP_WIDTH = 10,
+  PLOT_HEIGHT = 200,
+  HEAD = 50,  /* px of a panel's words, above its plot */
+  UNDER = 40, /* from the plot to the next row, or the legend */
+  LINE = 15
+};
+
+struct comparing {
+  const struct compiled *c;
+  const struct emit_options *options;
+  struct svg svg;
+  struct step_chart panels[MOST_PANELS];
+  size_t count, across;
+  double high; /* bytes, of all panels */
+};
+
+/* Panels: the net's own settings, then what they are compared with. */
+
+static struct compared_step step_at(const struct comparing *t, size_t i) {
+  return compared_step(t->c, i);
+}
+
+static void open_panels(struct comparing *t) {
+  t->count = t->c->compared_count + 1;
+  t->across = t->count <= 4 ? t->count : 3;
+  for (size_t i = 0; i < t->count; i++) {
+    struct compared_step step = step_at(t, i);
+    struct step_chart *panel = &t->panels[i];
+    *panel = step_open(&t->svg, t->c, step.settings, step.memory,
+                       t->options->units, COLUMNS / t->across);
+    double high = (double)panel->peak * 1.05;
+    t->high = high > t->high ? high : t->high;
+  }
+  double high = t->high; /* with a device's line, if it is near */
+  for (size_t i = 0; i < t->count; i++) {
+    double room = (double)t->panels[i].memory->fit.room * 1.04;
+    t->high = room > t->high && room < 1.5 * high ? room : t->high;
+  }
+}
+
+static size_t row_count(const struct comparing *t) {
+  return (t->count + t->across - 1) / t->across;
+}
+
+static void place_panel(struct comparing *t, size_t i, double top) {
+  double across = (double)t->across;
+  double width = (RIGHT - LEFT - GAP * (across - 1)) / across;
+  double x = LEFT + (width + GAP) * (double)(i % t->across);
+  double y =
+      top + HEAD + (HEAD + PLOT_HEIGHT + UNDER) * (double)(i / t->across);
+  struct step_chart *panel = &t->panels[i];
+  panel->plot = (struct svg_box){x, y, width, PLOT_HEIGHT};
+  panel->step_width = STEP_WIDTH;
+  panel->scale = (struct svg_scale){t->high, y + PLOT_HEIGHT, y};
+}
+
+/* Texts */
+
+static struct slice title_of(struct comparing *t) {
+  text_puts(&t->svg.note, t->c->model->name);
+  text_put(&t->svg.note, ": memory through one training step, compared");
+  return svg_note(&t->svg);
+}
+
+static struct slice subtitle_of(struct comparing *t, struct text *out) {
+  const struct train_settings *train = &t->c->settings->train;
+  const struct profile *profile = t->c->memory.training.profile;
+  text_printf(out, "%s; %s; as set: batch ",
+              profile->measured ? "Exact" : "Simulated, not yet measured",
+              profile->name);
+  text_count(out, train->batch);
+  text_printf(out, ", %s%s, %s", optimizer_word(train->optimizer),
+              precision_remark(train->precision),
+              element_long_name(train->dtype));
+  if (train->checkpoint || t->c->memory.ranges.count)
+    text_printf(out, ", %zu checkpointed segment%s", t->c->memory.ranges.count,
+                t->c->memory.ranges.count == 1 ? "" : "s");
+  text_put(out, "; the others change what stands above them. One scale for "
+                "all of them; operations in their order, not to scale in "
+                "time; the last column is the optimizer's step.");
+  return text_slice(out);
+}
+
+static struct slice words_below(struct comparing *t, struct text *out) {
+  for (size_t i = 0; i < t->count; i++) {
+    struct compared_step step = step_at(t, i);
+    const struct step_chart *panel = &t->panels[i];
+    text_put(out, i ? " " : "Peaks: ");
+    text_puts(out, step.name);
+    text_put(out, ": ");
+    text_size(out, panel->peak, t->options->units, 2);
+    text_put(out, " in the ");
+    step_put_place(panel, out, &panel->at);
+    timeline_put_device(out, &step.memory->parallel);
+    text_putc(out, i + 1 < t->count ? ';' : '.');
+  }
+  const struct fit *fit = &t->c->memory.fit;
+  if (fit->device) {
+    text_put(out, " Dashed: ");
+    text_size(out, fit->room, t->options->units, 2);
+    text_put(out, " for the step on a device of ");
+    text_size(out, fit->device, t->options->units, 2);
+    text_put(out, (double)fit->room > t->high
+                      ? " (the line is above the picture)."
+                      : ".");
+  }
+  return text_slice(out);
+}
+
+/* Drawing */
+
+static void put_line(struct comparing *t, const struct step_chart *panel,
+                     int line) {
+  svg_text_fit(&t->svg, "faint", SVG_SMALL, SVG_START, panel->plot.x,
+               panel->plot.y - HEAD + 11 + LINE * line, panel->plot.width,
+               svg_note(&t->svg));
+}
+
+static void draw_head(struct comparing *t, size_t i) {
+  struct compared_step step = step_at(t, i);
+  const struct step_chart *panel = &t->panels[i];
+  struct text *note = &t->svg.note;
+  svg_text_fit(&t->svg, "", SVG_TEXT, SVG_START, panel->plot.x,
+               panel->plot.y - HEAD + 11, panel->plot.width, step.name);
+  text_size(note, panel->peak, t->options->units, 2);
+  if (i) {
+    text_put(note, ", ");
+    compared_put_change(note, panel->peak, t->panels[0].peak);
+  }
+  put_line(t, panel, 1);
+  if (compared_put_price(note, t->c, &step))
+    put_line(t, panel, 2);
+}
+
+static void draw_rows(struct comparing *t) {
+  for (size_t i = 0; i < t->count; i += t->across) {
+    size_t last = i + t->across <= t->count ? i + t->across : t->count;
+    const struct svg_box *plot = &t->panels[last - 1].plot;
+    svg_byte_axis(&t->svg, &t->panels[i].scale, LEFT, plot->x + plot->width,
+                  t->options->units);
+  }
+  for (size_t i = 0; i < t->count; i++) {
+    draw_head(t, i);
+    step_draw(&t->panels[i]);
+  }
+  for (size_t i = 0; i < t->count; i++) {
+    const struct svg_box *plot = &t->panels[i].plot;
+    bool last = i % t->across + 1 == t->across || i + 1 == t->count;
+    svg_line(&t->svg, "axis", plot->x, plot->y + plot->height,
+             plot->x + plot->width + (last ? 0 : GAP), plot->y + plot->height);
+  }
+}
+
+void timeline_compare(const struct compiled *c,
+                      const struct emit_options *options, struct text *out) {
+  struct comparing *t = ARENA_NEW(c->arena, struct comparing);
+  struct text above = text_new(c->arena), below = text_new(c->arena);
+  double width = SVG_WIDTH - 2 * SVG_MARGIN;
+  t->c = c;
+  t->options = options;
+  t->svg = svg_new(c, "timeline", out);
+  open_panels(t);
+  struct slice subtitle = subtitle_of(t, &above);
+  double top = svg_head_height(subtitle) + 8;
+  for (size_t i = 0; i < t->count; i++)
+    place_panel(t, i, top);
+  struct slice words = words_below(t, &below);
+  double legend = top + (HEAD + PLOT_HEIGHT + UNDER) * (double)row_count(t) + 4;
+  svg_open(&t->svg,
+           legend + 2 * LINE + LINE * svg_lines(SVG_SMALL, width, words),
+           title_of(t), words);
+  svg_head(&t->svg, title_of(t), subtitle);
+  draw_rows(t);
+  double y = step_legend(t->panels, t->count, LEFT, legend);
+  svg_paragraph(&t->svg, SVG_SMALL, SVG_MARGIN, y + 3, width, words);
+  svg_close(&t->svg);
+}

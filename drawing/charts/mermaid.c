@@ -1,0 +1,108 @@
+/*
+ * mmd: the diagram in Mermaid, which GitHub and others draw in Markdown. They
+ * stop at 500 edges and 50,000 characters; so few boxes stay below both.
+ */
+#include "drawing/flow.h"
+#include "drawing/charts/svg.h"
+
+enum { MOST_BOXES = 80 };
+
+static bool is_plain(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
+         (c >= '0' && c <= '9') || (c && strchr(" _.,/*+=-", c)) ||
+         (unsigned char)c >= 0x80;
+}
+
+/* As entities, which it writes with `#`, whatever could mean something. */
+static void put_escaped(struct text *out, struct slice text) {
+  struct text shown = text_new(out->arena);
+  svg_clean(&shown, text);
+  for (size_t i = 0; i < shown.length; i++) {
+    if (shown.at[i] == '\n')
+      text_putc(out, '?');
+    else if (is_plain(shown.at[i]))
+      text_putc(out, shown.at[i]);
+    else
+      text_printf(out, "#%d;", shown.at[i]);
+  }
+}
+
+static void put_label(struct text *out, const struct flow *flow,
+                      const struct flow_box *box) {
+  struct text text = text_new(out->arena);
+  text_putc(out, '"');
+  flow_put_name(&text, flow, box);
+  put_escaped(out, text_slice(&text));
+  text.length = 0;
+  flow_put_layer(&text, flow, box);
+  if (text.length)
+    text_put(out, "<br>");
+  put_escaped(out, text_slice(&text));
+  text_putc(out, '"');
+}
+
+/* Rounded: an input; six corners: a join; double sides: a folded group. */
+static void put_box(struct text *out, const struct flow *flow, size_t index) {
+  const struct flow_box *box = &flow->boxes[index];
+  const struct row *row = flow_row(flow, box);
+  const struct node *node = &flow->c->model->nodes.at[row->head];
+  const char *open = "[", *shut = "]";
+  if (node->kind == &model_input_kind) {
+    open = "([";
+    shut = "])";
+  } else if (flow_is_group(flow, box) && !box->elided) {
+    open = "[[";
+    shut = "]]";
+  } else if (node_joins(node) && !box->elided) {
+    open = "{{";
+    shut = "}}";
+  }
+  text_printf(out, "  n%zu%s", index, open);
+  put_label(out, flow, box);
+  text_printf(out, "%s\n", shut);
+}
+
+static void put_edge(struct text *out, const struct flow *flow,
+                     const struct flow_edge *edge) {
+  struct text shape = text_new(out->arena);
+  flow_put_change(&shape, flow, edge);
+  text_printf(out, "  n%zu -->", edge->from);
+  if (shape.length) {
+    text_put(out, "|\"");
+    put_escaped(out, text_slice(&shape));
+    text_put(out, "\"|");
+  }
+  text_printf(out, " n%zu\n", edge->to);
+}
+
+/* Frames that end before a box, and those that begin with it. */
+static void put_frames(struct text *out, const struct flow *flow,
+                       size_t index) {
+  for (size_t i = 0; i < flow->frames.count; i++)
+    if (flow->frames.at[i].end == index)
+      text_put(out, "  end\n");
+  for (size_t i = 0; i < flow->frames.count; i++)
+    if (flow->frames.at[i].first == index)
+      text_printf(out, "  subgraph s%zu [\"x %lld\"]\n", i,
+                  (long long)flow->frames.at[i].times);
+}
+
+void emit_mermaid(const struct compiled *c, const struct emit_options *options,
+                  struct text *out) {
+  struct flow flow = flow_of(c, options, MOST_BOXES, false);
+  struct text remarks = text_new(c->arena);
+  flow.hidden = 0; /* of lanes there is no need */
+  flow_put_remarks(&remarks, &flow);
+  text_put(out, "flowchart TB\n  accTitle: ");
+  put_escaped(out, c->model->name);
+  text_put(out, "\n  accDescr: Layers of the net with the shapes that flow.");
+  put_escaped(out, text_slice(&remarks));
+  text_putc(out, '\n');
+  for (size_t i = 0; i <= flow.count; i++) {
+    put_frames(out, &flow, i);
+    if (i < flow.count)
+      put_box(out, &flow, i);
+  }
+  for (size_t i = 0; i < flow.edges.count; i++)
+    put_edge(out, &flow, &flow.edges.at[i]);
+}

@@ -1,0 +1,297 @@
+/*
+ * A training step as a picture. A column is an operation, or the largest of
+ * as many as share its place.
+ */
+#include "drawing/charts/step.h"
+
+#include "base/check.h"
+
+static const char *const band_names[BAND_COUNT] = {
+    "parameters", "optimizer's state",  "batch, buffers, rounding",
+    "gradients",  "saved for backward", "temporaries"};
+static const int band_fills[BAND_COUNT] = {0, 1, 5, 2, 3, 4};
+
+/* Of several devices: what is gathered, and copies on their way. */
+static const char with_transfers[] = "batch, buffers, transfers";
+static const char *const part_names[] = {"gradients", "saved", "temporary"};
+
+static const char *band_name(const struct step_chart *t, int band) {
+  return t->stage && band == BAND_OTHER ? with_transfers : band_names[band];
+}
+
+/* Columns */
+
+static void join(struct step_column *to, const struct step_column *next) {
+  to->last = next->last;
+  if (next->most.bytes > to->most.bytes)
+    to->most = next->most;
+}
+
+/* Twice as many moments in a column, and half as many columns. */
+static void halve(struct step_chart *t) {
+  size_t kept = 0;
+  for (size_t i = 0; i < t->count; i++) {
+    bool pair = i + 1 < t->count &&
+                t->columns[i].most.phase == t->columns[i + 1].most.phase;
+    t->columns[kept] = t->columns[i];
+    if (pair)
+      join(&t->columns[kept], &t->columns[++i]);
+    kept++;
+  }
+  t->count = kept;
+  t->span *= 2;
+}
+
+static void note_moment(void *user, const struct moment *moment) {
+  struct step_chart *t = user;
+  struct step_column column = {*moment, moment->number, moment->number};
+  struct step_column *last = t->count ? &t->columns[t->count - 1] : NULL;
+  t->moments = moment->number;
+  if (t->stage && moment->bytes > t->at.bytes)
+    t->at = *moment;
+  if (last && last->most.phase == moment->phase &&
+      last->last - last->first + 1 < t->span) {
+    join(last, &column);
+    return;
+  }
+  if (t->count == 2 * t->most)
+    halve(t);
+  t->columns[t->count++] = column;
+}
+
+/* What stands, and what the optimizer's step has: no operation of the net,
+ * but a part of the picture. */
+static struct moment open_bytes(struct step_chart *t) {
+  const struct training *all = &t->memory->training;
+  const struct stage *one = t->stage;
+  struct moment step = {.phase = PHASE_STEP, .node = NO_NODE};
+  int64_t *stands = t->standing;
+  stands[BAND_PARAMETERS] = one ? one->parameters : all->parameters;
+  int64_t paged = one ? one->paged : all->paged;
+  stands[BAND_STATE] = paged ? 0
+                       : one ? one->optimizer + one->master
+                             : all->optimizer + all->master;
+  stands[BAND_OTHER] =
+      one ? one->buffers + one->input + one->gathered + one->buckets +
+                one->averaged
+          : all->buffers + all->input + all->rounding + all->averaged;
+  for (int band = 0; band < BAND_STANDING; band++)
+    t->stands += stands[band]; /* at most the peak */
+  t->peak = one ? one->peak : all->peak;
+  step.parts[PART_GRADIENTS] = one ? one->gradients : all->gradients;
+  step.parts[PART_TEMPORARY] =
+      paged + (one ? max_i64(one->workspace, one->clip)
+                   : max_i64(all->workspace, all->clip.bytes));
+  step.bytes = step.parts[PART_GRADIENTS] + step.parts[PART_TEMPORARY];
+  return step;
+}
+
+struct step_chart step_open(struct svg *svg, const struct compiled *c,
+                            const struct settings *settings,
+                            const struct memory *memory, enum text_units units,
+                            size_t most) {
+  struct step_chart t = {.svg = svg,
+                         .model = c->model,
+                         .train = &settings->train,
+                         .memory = memory,
+                         .units = units,
+                         .span = 1,
+                         .most = most};
+  if (memory->parallel.stages.count)
+    t.stage = &memory->parallel.stages.at[memory->parallel.most_loaded];
+  t.columns = arena_alloc(c->arena, 2 * most + 1, sizeof *t.columns);
+  if (!t.stage)
+    t.at = memory->training.at;
+  struct moment step = open_bytes(&t);
+  memory_moments(c->model, settings, memory, note_moment, &t);
+  while (t.count > most)
+    halve(&t);
+  if (t.stage && step.bytes > t.at.bytes)
+    t.at = step;
+  t.columns[t.count++] =
+      (struct step_column){step, t.moments + 1, t.moments + 1};
+  return t;
+}
+
+/* Places */
+
+static int64_t band_bytes(const struct step_chart *t, const struct moment *m,
+                          int band) {
+  return band < BAND_STANDING ? t->standing[band]
+                              : m->parts[band - BAND_STANDING];
+}
+
+/* Below the upper edge of a band, all bands up to it. */
+static double edge_of(const struct step_chart *t, const struct moment *m,
+                      int bands) {
+  int64_t sum = 0;
+  for (int b = 0; b < bands; b++)
+    sum += band_bytes(t, m, b);
+  return svg_at(&t->scale, (double)sum);
+}
+
+static double end_of(const struct step_chart *t) {
+  return t->plot.x + t->plot.width;
+}
+
+static double left_of(const struct step_chart *t, size_t column) {
+  double width = t->plot.width - t->step_width;
+  size_t before = t->columns[column].first - 1;
+  if (t->columns[column].most.phase == PHASE_STEP)
+    return end_of(t) - t->step_width;
+  return t->plot.x + width * (double)before / (double)t->moments;
+}
+
+static double right_of(const struct step_chart *t, size_t column) {
+  return column + 1 < t->count ? left_of(t, column + 1) : end_of(t);
+}
+
+double step_peak_x(const struct step_chart *t) {
+  for (size_t i = 0; i < t->count; i++) {
+    const struct step_column *column = &t->columns[i];
+    if (column->most.phase == t->at.phase &&
+        (t->at.phase == PHASE_STEP ||
+         (column->first <= t->at.number && t->at.number <= column->last)))
+      return (left_of(t, i) + right_of(t, i)) / 2;
+  }
+  return t->plot.x;
+}
+
+/* Texts */
+
+static void put_size(const struct step_chart *t, struct text *out,
+                     int64_t bytes) {
+  text_size(out, bytes, t->units, 2);
+}
+
+void step_put_place(const struct step_chart *t, struct text *out,
+                    const struct moment *m) {
+  static const char *const places[] = {"forward pass of ", "backward pass of "};
+  if (m->phase == PHASE_STEP) {
+    text_put(out, "optimizer's step");
+    return;
+  }
+  text_put(out, places[m->phase]);
+  model_put_name(out, t->model, m->node);
+}
+
+/* Drawing */
+
+static void draw_standing(struct step_chart *t, int band) {
+  struct moment none = {.bytes = 0};
+  double high = edge_of(t, &none, band + 1), low = edge_of(t, &none, band);
+  char class[] = "c0";
+  if (!t->standing[band])
+    return;
+  class[1] = (char)('0' + band_fills[band]);
+  put_size(t, &t->svg->note, t->standing[band]);
+  text_printf(&t->svg->note, " of %s, all the time", band_name(t, band));
+  svg_rect(t->svg, class,
+           (struct svg_box){t->plot.x, high, t->plot.width, low - high},
+           svg_note(t->svg));
+}
+
+/* Along the upper edge to the right, along the lower one back. */
+static void draw_band(struct step_chart *t, int band) {
+  struct svg *svg = t->svg;
+  char class[] = "c0";
+  double y = edge_of(t, &t->columns[0].most, band), last = y;
+  class[1] = (char)('0' + band_fills[band]);
+  svg_path(svg, class);
+  svg_to(svg, 'M', t->plot.x, y);
+  for (size_t i = 0; i < t->count; i++) {
+    y = edge_of(t, &t->columns[i].most, band + 1);
+    if (svg_tenths(y) != svg_tenths(last)) {
+      svg_to(svg, 'H', left_of(t, i), 0);
+      svg_to(svg, 'V', 0, y);
+      last = y;
+    }
+  }
+  svg_to(svg, 'H', end_of(t), 0);
+  for (size_t i = t->count; i-- > 0;) {
+    y = edge_of(t, &t->columns[i].most, band);
+    if (svg_tenths(y) != svg_tenths(last)) {
+      svg_to(svg, 'H', right_of(t, i), 0);
+      svg_to(svg, 'V', 0, y);
+      last = y;
+    }
+  }
+  svg_to(svg, 'H', t->plot.x, 0);
+  text_putc(svg->out, 'Z');
+  svg_path_end(svg, (struct slice){"", 0});
+}
+
+static void draw_hover(struct step_chart *t, size_t index) {
+  const struct step_column *column = &t->columns[index];
+  const struct moment *m = &column->most;
+  struct text *note = &t->svg->note;
+  double left = left_of(t, index), right = right_of(t, index);
+  put_size(t, note, m->bytes + t->stands);
+  text_put(note, " in the ");
+  step_put_place(t, note, m);
+  if (m->phase != PHASE_STEP)
+    text_printf(note, " (%s)", m->op);
+  for (int p = 0; p < PART_COUNT; p++) {
+    if (!m->parts[p])
+      continue;
+    text_printf(note, "\n%s ", part_names[p]);
+    put_size(t, note, m->parts[p]);
+  }
+  if (column->last > column->first)
+    text_printf(note, "\nthe largest of %zu operations",
+                column->last - column->first + 1);
+  svg_rect(t->svg, "hit",
+           (struct svg_box){left, t->plot.y, right - left, t->plot.height},
+           svg_note(t->svg));
+}
+
+/* Under the axis: which pass it is, where there is room to say it. */
+static void draw_phases(struct step_chart *t) {
+  static const char *const names[] = {"forward", "backward", "step"};
+  double y = t->plot.y + t->plot.height;
+  for (size_t first = 0, end; first < t->count; first = end) {
+    enum phase phase = t->columns[first].most.phase;
+    for (end = first; end < t->count && t->columns[end].most.phase == phase;)
+      end++;
+    double left = left_of(t, first), right = right_of(t, end - 1);
+    struct slice name = slice_of(names[phase]);
+    if (first)
+      svg_line(t->svg, "axis", left, t->plot.y, left, y + 20);
+    if (svg_text_width(name, SVG_TEXT) <= right - left)
+      svg_text(t->svg, SVG_TEXT, SVG_MIDDLE, (left + right) / 2, y + 15, name);
+  }
+}
+
+static void draw_device(struct step_chart *t) {
+  double room = (double)t->memory->fit.room, y = svg_at(&t->scale, room);
+  if (!t->memory->fit.device || room > t->scale.high)
+    return;
+  svg_line(t->svg, "halo", t->plot.x, y, end_of(t), y);
+  svg_line(t->svg, "mark", t->plot.x, y, end_of(t), y);
+}
+
+double step_legend(const struct step_chart *charts, size_t count, double x,
+                   double y) {
+  const char *names[BAND_COUNT];
+  const struct step_chart *chart = charts; /* one of several devices, or any */
+  for (size_t i = 0; i < count; i++)
+    chart = charts[i].stage ? &charts[i] : chart;
+  for (int band = 0; band < BAND_COUNT; band++)
+    names[band] = band_name(chart, band);
+  return svg_legend(charts[0].svg, x, y, SVG_WIDTH - SVG_MARGIN - x, names,
+                    band_fills, BAND_COUNT);
+}
+
+void step_draw(struct step_chart *t) {
+  for (int band = 0; band < BAND_STANDING; band++)
+    draw_standing(t, band);
+  for (int band = BAND_STANDING; band < BAND_COUNT; band++)
+    draw_band(t, band);
+  draw_phases(t);
+  draw_device(t);
+  for (size_t i = 0; i < t->count; i++)
+    draw_hover(t, i);
+  double x = step_peak_x(t), y = svg_at(&t->scale, (double)t->peak);
+  svg_rect(t->svg, "ring", (struct svg_box){x - 3.5, y - 3.5, 7, 7},
+           (struct slice){"", 0});
+}

@@ -1,0 +1,67 @@
+/* A training step as a picture: its operations, stacked by what bytes are for.
+ */
+#ifndef NETC_DRAWING_CHARTS_STEP_H
+#define NETC_DRAWING_CHARTS_STEP_H
+
+#include "drawing/charts/svg.h"
+
+/* From the bottom up; the first three stand all the time. */
+enum step_band {
+  BAND_PARAMETERS,
+  BAND_STATE,
+  BAND_OTHER,
+  BAND_GRADIENTS,
+  BAND_SAVED,
+  BAND_TEMPORARY,
+  BAND_COUNT,
+  BAND_STANDING = BAND_GRADIENTS /* how many stand */
+};
+/* Moments [first, last] of a phase: the one with most bytes. */
+struct step_column {
+  struct moment most;
+  size_t first, last;
+};
+
+struct step_chart {
+  /* What is drawn: set by step_open. */
+  struct svg *svg;
+  const struct model *model;
+  const struct train_settings *train;
+  const struct memory *memory;
+  enum text_units units;
+  const struct stage *stage; /* of several devices the most loaded; or NULL */
+  struct step_column *columns;
+  size_t most, count;
+  size_t span; /* moments that make a column */
+  size_t moments;
+  int64_t standing[BAND_STANDING], stands;
+  int64_t peak;
+  struct moment at; /* where it is */
+
+  /* Where: set by the caller. The last `step_width` is the optimizer's. */
+  struct svg_box plot;
+  double step_width;
+  struct svg_scale scale;
+};
+
+/* Runs the step and joins its moments into at most `most` columns. */
+struct step_chart step_open(struct svg *svg, const struct compiled *c,
+                            const struct settings *settings,
+                            const struct memory *memory, enum text_units units,
+                            size_t most);
+
+/* Bands, phases, the device's line, hover texts and a ring at the peak. */
+void step_draw(struct step_chart *chart);
+
+/* What the fills of these charts stand for; returns the y below. */
+double step_legend(const struct step_chart *charts, size_t count, double x,
+                   double y);
+
+/* The middle of the column that has the peak. */
+double step_peak_x(const struct step_chart *chart);
+
+/* "the backward pass of conv1" */
+void step_put_place(const struct step_chart *chart, struct text *out,
+                    const struct moment *moment);
+
+#endif

@@ -1,0 +1,216 @@
+/* timeline.svg: the memory of one training step, or of several compared. */
+#include "drawing/charts/timeline.h"
+
+#include <inttypes.h>
+
+enum {
+  MOST_COLUMNS = 400, /* thinner ones could not be hovered over */
+  LEFT = 70,
+  RIGHT = 736,
+  STEP_WIDTH = 34, /* of the optimizer's step, which is one moment */
+  PLOT_HEIGHT = 280,
+  NAMED = 6, /* tensors at the peak */
+  BELOW = 34 /* px between the plot and the legend */
+};
+
+struct timeline {
+  const struct compiled *c;
+  const struct emit_options *options;
+  struct svg svg;
+  struct step_chart chart;
+};
+
+static const char *const part_names[] = {"gradients", "saved", "temporary"};
+
+/* Texts */
+
+static double timeline_high(const struct step_chart *chart) {
+  double high = (double)chart->peak * 1.1;
+  double room = (double)chart->memory->fit.room * 1.04;
+  return room > high && room < 2.5 * high ? room : high;
+}
+
+void timeline_put_device(struct text *out, const struct parallel *p) {
+  if (!p->stages.count)
+    return;
+  int64_t earlier = p->stages.at[p->most_loaded].in_flight - 1;
+  text_printf(out, ", %s of %" PRId64 " device%s",
+              p->stages.count > 1 ? "the most loaded" : "each", p->devices,
+              p->devices == 1 ? "" : "s");
+  if (p->stages.count > 1)
+    text_printf(out, " at a microbatch of %" PRId64, p->microbatch);
+  if (earlier > 0)
+    text_printf(out, ", %" PRId64 " earlier one%s waiting for backward",
+                earlier, earlier == 1 ? "" : "s");
+}
+
+static void put_size(struct timeline *t, struct text *out, int64_t bytes) {
+  text_size(out, bytes, t->options->units, 2);
+}
+
+static struct slice title_of(struct timeline *t) {
+  text_puts(&t->svg.note, t->c->model->name);
+  text_put(&t->svg.note, ": memory through one training step");
+  return svg_note(&t->svg);
+}
+
+static struct slice subtitle_of(struct timeline *t, struct text *out) {
+  const struct train_settings *train = &t->c->settings->train;
+  const struct training *training = &t->c->memory.training;
+  text_printf(out, "%s; %s, batch ",
+              training->profile->measured ? "Exact"
+                                          : "Simulated, not yet measured",
+              training->profile->name);
+  text_count(out, train->batch);
+  text_printf(out, ", %s%s, %s", optimizer_word(train->optimizer),
+              precision_remark(train->precision),
+              element_long_name(train->dtype));
+  if (t->c->memory.ranges.count)
+    text_printf(out, ", %zu checkpointed segment%s", t->c->memory.ranges.count,
+                t->c->memory.ranges.count == 1 ? "" : "s");
+  timeline_put_device(out, &t->c->memory.parallel);
+  text_put(out, ". Operations in their order, not to scale in time");
+  if (t->chart.span > 1) {
+    text_put(out, "; ");
+    text_count(out, (int64_t)t->chart.moments);
+    text_printf(out, " of them, and a column shows the largest of %zu",
+                t->chart.span);
+  }
+  text_putc(out, '.');
+  return text_slice(out);
+}
+
+static void put_peak(struct timeline *t, struct text *out) {
+  const struct memory *m = &t->c->memory;
+  text_put(out, "Peak ");
+  put_size(t, out, t->chart.peak);
+  text_put(out, " in the ");
+  step_put_place(&t->chart, out, &t->chart.at);
+  if (t->chart.stage) {
+    text_putc(out, '.');
+    return;
+  }
+  if (m->alive.count)
+    text_put(out, "; alive there, besides what is always:");
+  for (size_t i = 0; i < m->alive.count && i < NAMED; i++) {
+    text_put(out, i ? ", " : " ");
+    if (m->alive.at[i].node == NO_NODE)
+      text_put(out, "loss");
+    else
+      model_put_name(out, t->c->model, m->alive.at[i].node);
+    text_printf(out, " (%s, ", part_names[m->alive.at[i].part]);
+    put_size(t, out, m->alive.at[i].bytes);
+    text_putc(out, ')');
+  }
+  if (m->alive.count > NAMED)
+    text_printf(out, " and %zu more", m->alive.count - NAMED);
+  text_putc(out, '.');
+}
+
+static void put_device(struct timeline *t, struct text *out) {
+  const struct memory *m = &t->c->memory;
+  int64_t peak = t->chart.peak, room = m->fit.room;
+  text_put(out, "Dashed: ");
+  put_size(t, out, room);
+  text_put(out, " for the step on a device of ");
+  put_size(t, out, m->fit.device);
+  if (m->fit.taken) {
+    text_put(out, " whose framework takes ");
+    put_size(t, out, m->fit.taken);
+  }
+  if (m->fit.reserve > 0) {
+    text_put(out, " and of which ");
+    put_size(t, out, m->fit.reserve);
+    text_put(out, " are a reserve");
+  }
+  text_put(out, peak <= room ? "; it fits, " : "; it does not fit, ");
+  put_size(t, out, peak <= room ? room - peak : peak - room);
+  text_put(out, peak <= room ? " are left" : " too much");
+  if ((double)room > t->chart.scale.high)
+    text_put(out, " (the line is above the picture)");
+  text_putc(out, '.');
+}
+
+static struct slice words_below(struct timeline *t, struct text *out) {
+  put_peak(t, out);
+  if (t->c->memory.fit.device) {
+    text_putc(out, ' ');
+    put_device(t, out);
+  }
+  return text_slice(out);
+}
+
+/* Drawing */
+
+static void draw_peak(struct timeline *t) {
+  double x = step_peak_x(&t->chart);
+  double y = svg_at(&t->chart.scale, (double)t->chart.peak);
+  bool left = x > (LEFT + RIGHT) / 2.0;
+  double room = left ? x - LEFT : RIGHT - x;
+  text_put(&t->svg.note, "peak ");
+  put_size(t, &t->svg.note, t->chart.peak);
+  text_put(&t->svg.note, ", ");
+  step_put_place(&t->chart, &t->svg.note, &t->chart.at);
+  struct slice label = svg_note(&t->svg);
+  double width = svg_text_width(label, SVG_TEXT);
+  width = width < room ? width : room;
+  /* Nothing is higher than the peak, but for lines between. */
+  svg_rect(
+      &t->svg, "paper",
+      (struct svg_box){left ? x + 3.5 - width : x - 3.5, y - 18, width, 13},
+      (struct slice){"", 0});
+  svg_text_fit(&t->svg, "", SVG_TEXT, left ? SVG_END : SVG_START,
+               left ? x + 3.5 : x - 3.5, y - 8, room, label);
+}
+
+static void name_device(struct timeline *t) {
+  const struct fit *fit = &t->c->memory.fit;
+  const struct train_settings *train = &t->c->settings->train;
+  if (!fit->device || (double)fit->room > t->chart.scale.high)
+    return;
+  if (train->memory)
+    text_size(&t->svg.note, train->memory, t->options->units, 0);
+  else
+    text_put(&t->svg.note, gpu_word(train->gpu));
+  svg_text_fit(&t->svg, "", SVG_SMALL, SVG_START, RIGHT + 6,
+               svg_at(&t->chart.scale, (double)fit->room) + 3.5,
+               SVG_WIDTH - RIGHT - 8, svg_note(&t->svg));
+}
+
+static void draw_one(const struct compiled *c,
+                     const struct emit_options *options, struct text *out) {
+  struct timeline *t = ARENA_NEW(c->arena, struct timeline);
+  struct text above = text_new(c->arena), below = text_new(c->arena);
+  t->c = c;
+  t->options = options;
+  t->svg = svg_new(c, "timeline", out);
+  t->chart = step_open(&t->svg, c, c->settings, &c->memory, options->units,
+                       MOST_COLUMNS);
+  struct slice subtitle = subtitle_of(t, &above);
+  double top = svg_head_height(subtitle) + 8;
+  t->chart.plot = (struct svg_box){LEFT, top, RIGHT - LEFT, PLOT_HEIGHT};
+  t->chart.step_width = STEP_WIDTH;
+  t->chart.scale =
+      (struct svg_scale){timeline_high(&t->chart), top + PLOT_HEIGHT, top};
+  struct slice words = words_below(t, &below);
+  double width = SVG_WIDTH - 2 * SVG_MARGIN;
+  double y = top + PLOT_HEIGHT + BELOW + 2 * 15;
+  svg_open(&t->svg, y + 15 * svg_lines(SVG_SMALL, width, words), title_of(t),
+           words);
+  svg_head(&t->svg, title_of(t), subtitle);
+  svg_byte_axis(&t->svg, &t->chart.scale, LEFT, RIGHT, options->units);
+  step_draw(&t->chart);
+  name_device(t);
+  draw_peak(t);
+  y = step_legend(&t->chart, 1, LEFT, top + PLOT_HEIGHT + BELOW + 6);
+  svg_paragraph(&t->svg, SVG_SMALL, SVG_MARGIN, y + 3, width, words);
+  svg_close(&t->svg);
+}
+
+void emit_timeline(const struct compiled *c, const struct emit_options *options,
+                   struct text *out) {
+  if (c->compared_count)
+    timeline_compare(c, options, out);
+  else
+    draw_one(c, options, out);
+}

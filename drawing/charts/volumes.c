@@ -1,0 +1,472 @@
+/*
+ * volumes.svg: what flows through the net as boxes to scale, in the manner of
+ * PlotNeuralNet and NN-SVG. A map is a box as high and deep as its sides, a
+ * sequence a sheet without depth, a vector a bar; channels are the width.
+ * Roots and logarithms keep 224 and 7, 3 and 2,048 in one picture: it says so.
+ */
+#include <math.h>
+
+#include "drawing/flow.h"
+#include "drawing/charts/svg.h"
+
+enum {
+  MOST_BOXES = 36,
+  WIDTH = SVG_WIDTH - 2 * SVG_MARGIN,
+  COPIES = 3, /* of equal boxes that are drawn one behind the other */
+  LANE = 9,
+  STRIP = 12, /* of a frame below its boxes, for its number */
+  LABEL = 25  /* px of the two lines of a label */
+};
+
+struct volume {
+  double width, height, depth; /* px; the width is that of one copy */
+  int copies;
+  double slot, x;
+  int line;
+  int number; /* of what leads from it to other lines; 0: nothing does */
+};
+
+struct line {
+  size_t first, end;
+  double tallest, width;
+  int lanes, levels;
+  double top, middle, bottom; /* y */
+};
+
+struct picture {
+  const struct compiled *c;
+  const struct emit_options *options;
+  struct svg svg;
+  struct flow flow;
+  struct volume *volumes;
+  struct line lines[MOST_BOXES];
+  int line_count;
+  const struct spacing *spacing;
+  double scale; /* px for the root of a side of 1 */
+  bool has_vectors, has_sequences, has_more_axes, has_copies;
+};
+
+/* How close: the narrow ways spare a net of skips a second line. */
+struct spacing {
+  double tallest; /* px of the largest side */
+  double gap, least_slot;
+  int levels; /* of labels that would touch */
+};
+static const struct spacing spacings[] = {
+    {110, 13, 32, 2}, {84, 6, 24, 3}, {68, 4, 20, 3}};
+
+static const double slant_x = 0.26, slant_y = 0.2; /* of a depth in px */
+
+static const struct shape *shape_at(const struct picture *p, size_t box) {
+  return row_shape(p->c, flow_row(&p->flow, &p->flow.boxes[box]));
+}
+
+/* Sizes */
+
+static double side_of(const struct picture *p, int64_t side) {
+  return fmax(2, p->scale * sqrt((double)side));
+}
+
+static double channels_of(int64_t channels) {
+  return fmax(2, 1.5 * log2(1 + (double)channels));
+}
+
+/* The last two axes of a map are its height and width; more have no place. */
+static void measure(struct picture *p, size_t box) {
+  const struct shape *shape = shape_at(p, box);
+  struct volume *v = &p->volumes[box];
+  int sides = shape_spatial(shape);
+  int64_t channels = shape->dtype == DTYPE_FLOAT ? shape_channels(shape) : 1;
+  *v = (struct volume){.width = channels_of(channels)};
+  if (sides == 0) { /* a vector: a bar */
+    v->width = 4;
+    v->height = 8 * log2(1 + (double)channels);
+    p->has_vectors = true;
+  } else {
+    v->height = side_of(p, shape->dim[sides > 1 ? sides - 2 : 0]);
+    v->depth = sides > 1 ? side_of(p, shape->dim[sides - 1]) : 0;
+    p->has_sequences = p->has_sequences || sides == 1;
+    p->has_more_axes = p->has_more_axes || sides > 2;
+  }
+  int64_t turns = flow_turns(&p->flow, &p->flow.boxes[box]);
+  v->copies = turns < COPIES ? (int)turns : COPIES;
+  v->copies = p->flow.boxes[box].elided ? 1 : v->copies;
+  p->has_copies = p->has_copies || flow_size(&p->flow.boxes[box]) > 1;
+  double width = v->width * v->copies + v->depth * slant_x;
+  v->slot = fmax(p->spacing->least_slot, width + p->spacing->gap);
+}
+
+static void find_scale(struct picture *p) {
+  int64_t largest = 1;
+  for (size_t i = 0; i < p->flow.count; i++) {
+    const struct shape *shape = shape_at(p, i);
+    int sides = shape_spatial(shape);
+    for (int k = sides > 2 ? sides - 2 : 0; k < sides; k++)
+      largest = shape->dim[k] > largest ? shape->dim[k] : largest;
+  }
+  p->scale = p->spacing->tallest / sqrt((double)largest);
+}
+
+/* Lines */
+
+static void put_shape(struct picture *p, size_t box) {
+  if (p->flow.boxes[box].elided)
+    text_put(&p->svg.note, "...");
+  else
+    shape_put(&p->svg.note, shape_at(p, box), p->options->layout);
+}
+
+static void break_lines(struct picture *p) {
+  struct line *line = p->lines;
+  memset(p->lines, 0, sizeof p->lines);
+  for (size_t i = 0; i < p->flow.count; i++) {
+    struct volume *v = &p->volumes[i];
+    if (line->width > 0 && line->width + v->slot > WIDTH) {
+      line++;
+      line->first = i;
+    }
+    v->line = (int)(line - p->lines);
+    v->x = SVG_MARGIN + line->width;
+    line->end = i + 1;
+    line->width += v->slot;
+    line->levels = line->levels ? line->levels : 1;
+    line->tallest = fmax(line->tallest, v->height + v->depth * slant_y);
+    put_shape(p, i);
+    if (svg_text_width(svg_note(&p->svg), SVG_SMALL) > v->slot - 4)
+      line->levels = p->spacing->levels;
+  }
+  p->line_count = p->flow.count ? (int)(line - p->lines) + 1 : 0;
+}
+
+/* In one line, if that can be. */
+static void lay_out(struct picture *p) {
+  static const int tries[] = {0, 1, 2, 0}; /* the first again: none does */
+  for (int k = 0; k < 4; k++) {
+    p->spacing = &spacings[tries[k]];
+    find_scale(p);
+    for (size_t i = 0; i < p->flow.count; i++)
+      measure(p, i);
+    break_lines(p);
+    if (p->line_count <= 1)
+      return;
+  }
+}
+
+/* Where the lines stand; returns the y below the last. */
+static double place_lines(struct picture *p, double y) {
+  for (size_t i = 0; i < p->flow.edges.count; i++) {
+    const struct flow_edge *edge = &p->flow.edges.at[i];
+    int from = p->volumes[edge->from].line, to = p->volumes[edge->to].line;
+    struct line *line = &p->lines[from];
+    int least = from == to ? edge->lane : edge->lane ? 2 : 0; /* for marks */
+    line->lanes = line->lanes < least ? least : line->lanes;
+    line = &p->lines[to];
+    line->lanes = line->lanes < least ? least : line->lanes;
+  }
+  for (int i = 0; i < p->line_count; i++) {
+    struct line *line = &p->lines[i];
+    line->top = y + 6 + LANE * line->lanes;
+    line->middle = line->top + line->tallest / 2;
+    line->bottom =
+        line->top + line->tallest + (p->flow.frames.count ? STRIP : 0);
+    y = line->bottom + 8 + LABEL * line->levels;
+  }
+  return y;
+}
+
+/* A box */
+
+static const char *class_of(const struct picture *p, size_t box) {
+  const struct flow_box *at = &p->flow.boxes[box];
+  const struct leaf *leaf = flow_leaf(&p->flow, at);
+  const struct row *first = &p->flow.leaves.rows.at[leaf->line->row];
+  const struct layer_kind *kind = p->c->model->nodes.at[first->head].kind;
+  bool params = false, group = flow_is_group(&p->flow, at);
+  for (size_t i = at->first; i < at->end; i++) {
+    const struct row *row = leaf_row(&p->flow.leaves, &p->flow.leaves.at[i]);
+    params = params || row->cost.params || row->shares;
+  }
+  if (kind == &model_input_kind)
+    return "edge c0";
+  if (group)
+    return "edge c1";
+  return kind->join ? "edge c4" : params ? "edge c3" : "edge c5";
+}
+
+static double top_of(const struct picture *p, size_t box) {
+  const struct volume *v = &p->volumes[box];
+  return p->lines[v->line].middle - (v->height + v->depth * slant_y) / 2;
+}
+
+/* The middle of its upper side. */
+static double crown_of(const struct picture *p, size_t box) {
+  const struct volume *v = &p->volumes[box];
+  return v->x + (v->width * v->copies + v->depth * slant_x) / 2;
+}
+
+static void draw_face(struct picture *p, const char *class,
+                      const double (*at)[2]) {
+  svg_path(&p->svg, class);
+  for (int i = 0; i < 4; i++)
+    svg_to(&p->svg, i ? 'L' : 'M', at[i][0], at[i][1]);
+  text_putc(p->svg.out, 'Z');
+  svg_path_end(&p->svg, (struct slice){"", 0});
+}
+
+static void draw_solid(struct picture *p, size_t box, double x) {
+  const struct volume *v = &p->volumes[box];
+  const char *class = class_of(p, box);
+  double dx = v->depth * slant_x, dy = v->depth * slant_y;
+  double top = top_of(p, box) + dy, low = top + v->height;
+  double right = x + v->width;
+  svg_rect(&p->svg, class, (struct svg_box){x, top, v->width, v->height},
+           (struct slice){"", 0});
+  if (v->depth <= 0)
+    return;
+  const double upper[4][2] = {
+      {x, top}, {x + dx, top - dy}, {right + dx, top - dy}, {right, top}};
+  const double side[4][2] = {{right, top},
+                             {right + dx, top - dy},
+                             {right + dx, low - dy},
+                             {right, low}};
+  draw_face(p, class, upper);
+  draw_face(p, class, side);
+  draw_face(p, "shade", side);
+}
+
+static void put_hover(struct picture *p, size_t box) {
+  const struct flow_box *at = &p->flow.boxes[box];
+  struct text *note = &p->svg.note;
+  flow_put_name(note, &p->flow, at);
+  text_putc(note, '\n');
+  if (!at->elided)
+    leaf_put_layer(note, &p->flow.leaves, flow_leaf(&p->flow, at));
+  text_put(note, " -> ");
+  shape_put(note, shape_at(p, box), p->options->layout);
+  text_putc(note, '\n');
+  text_count(note, shape_values(shape_at(p, box)));
+  text_put(note, " values");
+}
+
+/* Without its groups, where it would not fit with them. */
+static void put_label_name(struct picture *p, struct text *out, size_t box,
+                           double room) {
+  const struct flow_box *at = &p->flow.boxes[box];
+  flow_put_name(out, &p->flow, at);
+  if (svg_text_width(text_slice(out), SVG_SMALL) <= room)
+    return;
+  out->length = 0;
+  if (at->elided) {
+    text_count(out, (int64_t)flow_size(at));
+    text_put(out, " more");
+    return;
+  }
+  leaf_put_own_name(out, &p->flow.leaves, flow_leaf(&p->flow, at));
+  flow_put_count(out, &p->flow, at);
+}
+
+/* Below the line, in levels by turns; its room ends where the next begins. */
+static void draw_label(struct picture *p, size_t box) {
+  const struct volume *v = &p->volumes[box];
+  const struct line *line = &p->lines[v->line];
+  size_t place = box - line->first, levels = (size_t)line->levels;
+  double x = crown_of(p, box);
+  double y = line->bottom + 14 + (double)(place % levels) * LABEL;
+  double left = place >= levels ? crown_of(p, box - levels) : -SVG_WIDTH;
+  double right =
+      box + levels < line->end ? crown_of(p, box + levels) : 2.0 * SVG_WIDTH;
+  double room = fmin(x - left, right - x) - 5;
+  struct text texts[2] = {text_new(p->c->arena), text_new(p->c->arena)};
+  if (p->flow.boxes[box].elided)
+    text_put(&texts[0], "...");
+  else
+    shape_put(&texts[0], shape_at(p, box), p->options->layout);
+  put_label_name(p, &texts[1], box, room);
+  for (int i = 0; i < 2; i++) {
+    struct slice text = text_slice(&texts[i]);
+    double half = fmin(svg_text_width(text, SVG_SMALL), room) / 2;
+    double edge = SVG_MARGIN / 2.0 + half;
+    double at = fmin(fmax(x, edge), SVG_WIDTH - edge);
+    svg_text_fit(&p->svg, i ? "faint" : "", SVG_SMALL, SVG_MIDDLE, at,
+                 y + 11 * i, fmax(room, 8), text);
+  }
+}
+
+static void draw_volume(struct picture *p, size_t box) {
+  const struct volume *v = &p->volumes[box];
+  const struct line *line = &p->lines[v->line];
+  if (p->flow.boxes[box].elided)
+    svg_text(&p->svg, SVG_HEAD, SVG_MIDDLE, crown_of(p, box), line->middle + 4,
+             slice_of("..."));
+  for (int i = v->copies; i-- > 0 && !p->flow.boxes[box].elided;)
+    draw_solid(p, box, v->x + v->width * i);
+  put_hover(p, box);
+  svg_rect(&p->svg, "hit",
+           (struct svg_box){v->x, line->top, v->slot - 4, line->tallest},
+           svg_note(&p->svg));
+  draw_label(p, box);
+}
+
+/* Edges */
+
+static void draw_arrow(struct picture *p, double x, double y, bool down) {
+  svg_path(&p->svg, "tip");
+  svg_to(&p->svg, 'M', x, y);
+  svg_to(&p->svg, 'L', down ? x - 2.5 : x - 5, down ? y - 5 : y - 2.5);
+  svg_to(&p->svg, 'L', down ? x + 2.5 : x - 5, down ? y - 5 : y + 2.5);
+  text_putc(p->svg.out, 'Z');
+  svg_path_end(&p->svg, (struct slice){"", 0});
+}
+
+static void draw_next(struct picture *p, const struct flow_edge *edge) {
+  const struct volume *from = &p->volumes[edge->from];
+  const struct volume *to = &p->volumes[edge->to];
+  double y = p->lines[from->line].middle;
+  double x = from->x + from->width * from->copies + from->depth * slant_x / 2;
+  if (from->line != to->line || p->flow.boxes[edge->from].elided)
+    return;
+  svg_line(&p->svg, "skip", x, y, to->x - 3, y);
+  draw_arrow(p, to->x - 1, y, false);
+}
+
+/* Over what is between; to another line, a number at both ends. */
+static void draw_skip(struct picture *p, const struct flow_edge *edge,
+                      int *numbered) {
+  int from = p->volumes[edge->from].line, to = p->volumes[edge->to].line;
+  double x0 = crown_of(p, edge->from) + 2, x1 = crown_of(p, edge->to) - 2;
+  double y0 = top_of(p, edge->from), y1 = top_of(p, edge->to);
+  double lane = p->lines[from].top - 3 - LANE * (edge->lane - 0.5);
+  if (from == to) {
+    svg_path(&p->svg, "skip");
+    svg_to(&p->svg, 'M', x0, y0);
+    svg_to(&p->svg, 'V', 0, lane);
+    svg_to(&p->svg, 'H', x1, 0);
+    svg_to(&p->svg, 'V', 0, y1 - 4);
+    svg_path_end(&p->svg, (struct slice){"", 0});
+    draw_arrow(p, x1, y1, true);
+    return;
+  }
+  if (!p->volumes[edge->from].number)
+    p->volumes[edge->from].number = ++*numbered;
+  svg_line(&p->svg, "skip", x0, y0, x0, y0 - 7);
+  svg_line(&p->svg, "skip", x1, y1 - 11, x1, y1 - 4);
+  draw_arrow(p, x1, y1, true);
+  text_printf(&p->svg.note, "%d", p->volumes[edge->from].number);
+  svg_text_as(&p->svg, "over", SVG_SMALL, SVG_MIDDLE, x0, y0 - 9,
+              svg_note(&p->svg));
+  text_printf(&p->svg.note, "%d", p->volumes[edge->from].number);
+  svg_text(&p->svg, SVG_SMALL, SVG_MIDDLE, x1, y1 - 13, svg_note(&p->svg));
+}
+
+static void draw_edges(struct picture *p) {
+  int numbered = 0;
+  for (size_t i = 0; i < p->flow.edges.count; i++) {
+    const struct flow_edge *edge = &p->flow.edges.at[i];
+    if (edge->lane == 0)
+      draw_next(p, edge);
+    else if (edge->lane > 0)
+      draw_skip(p, edge, &numbered);
+  }
+}
+
+/* Frames: what is there several times, in the lines where it is. */
+static void draw_frame(struct picture *p, const struct flow_frame *frame) {
+  int last = p->volumes[frame->end - 1].line;
+  for (int i = p->volumes[frame->first].line; i <= last; i++) {
+    const struct line *line = &p->lines[i];
+    size_t first = frame->first > line->first ? frame->first : line->first;
+    size_t end = frame->end < line->end ? frame->end : line->end;
+    double left = p->volumes[first].x - 3;
+    double right = p->volumes[end - 1].x + p->volumes[end - 1].slot - 5;
+    double top = line->top - 4, low = line->bottom + 2;
+    const double at[4][2] = {
+        {left, top}, {right, top}, {right, low}, {left, low}};
+    draw_face(p, "mark", at);
+    text_printf(&p->svg.note, "x %lld", (long long)frame->times);
+    svg_text_as(&p->svg, "over", SVG_TEXT, SVG_END, right - 2, low - 3,
+                svg_note(&p->svg));
+  }
+}
+
+/* Texts */
+
+static struct slice title_of(struct picture *p) {
+  text_puts(&p->svg.note, p->c->model->name);
+  text_put(&p->svg.note, ": what flows through it");
+  return svg_note(&p->svg);
+}
+
+static struct slice subtitle_of(struct picture *p, struct text *out) {
+  text_put(out, "Heights and depths by the square root of a map's sides, "
+                "widths by the logarithm of its channels.");
+  if (p->has_sequences)
+    text_put(out, " Sequences have no depth: as high as they are long.");
+  if (p->has_vectors)
+    text_put(out, " Vectors are bars, by the logarithm of their values.");
+  if (p->has_more_axes)
+    text_put(out, " Axes before the last two are only in the label.");
+  if (p->has_copies)
+    text_put(out,
+             " Layers in a row that leave the same shape are one box, named by "
+             "the first; +n: others follow.");
+  if (p->flow.frames.count)
+    text_put(out, " A dashed frame is there as often as it says.");
+  flow_put_remarks(out, &p->flow);
+  if (p->line_count > 1)
+    text_put(out, " A number stands at both ends of what leads to another "
+                  "line.");
+  return text_slice(out);
+}
+
+static struct slice summary_of(struct picture *p, struct text *out) {
+  text_put(out, "From left to right: ");
+  for (size_t i = 0; i < p->flow.count; i++) {
+    text_put(out, i ? ", " : "");
+    flow_put_name(out, &p->flow, &p->flow.boxes[i]);
+    text_putc(out, ' ');
+    shape_put(out, shape_at(p, i), p->options->layout);
+  }
+  text_putc(out, '.');
+  return text_slice(out);
+}
+
+static double draw_legend(struct picture *p, double y) {
+  static const char *const names[] = {"input", "with parameters",
+                                      "without parameters", "join", "group"};
+  static const int fills[] = {0, 3, 5, 4, 1};
+  const char *shown[5];
+  int used[5], count = 0;
+  for (int k = 0; k < 5; k++) {
+    bool there = false;
+    for (size_t i = 0; i < p->flow.count && !there; i++)
+      there = class_of(p, i)[6] == (char)('0' + fills[k]);
+    if (!there)
+      continue;
+    shown[count] = names[k];
+    used[count++] = fills[k];
+  }
+  return svg_legend(&p->svg, SVG_MARGIN, y, WIDTH, shown, used, count);
+}
+
+void emit_volumes(const struct compiled *c, const struct emit_options *options,
+                  struct text *out) {
+  struct picture *p = ARENA_NEW(c->arena, struct picture);
+  struct text above = text_new(c->arena), summary = text_new(c->arena);
+  p->c = c;
+  p->options = options;
+  p->svg = svg_new(c, "volumes", out);
+  p->flow = flow_of(c, options, MOST_BOXES, true);
+  p->volumes = arena_alloc(c->arena, p->flow.count + 1, sizeof *p->volumes);
+  lay_out(p);
+  struct slice subtitle = subtitle_of(p, &above);
+  double y = place_lines(p, svg_head_height(subtitle) + 6);
+  svg_open(&p->svg, y + 30, title_of(p), summary_of(p, &summary));
+  svg_head(&p->svg, title_of(p), subtitle);
+  for (size_t i = 0; i < p->flow.count; i++)
+    draw_volume(p, i);
+  for (size_t i = 0; i < p->flow.frames.count; i++)
+    draw_frame(p, &p->flow.frames.at[i]);
+  draw_edges(p);
+  draw_legend(p, y + 16);
+  svg_close(&p->svg);
+}

@@ -1,0 +1,301 @@
+/*
+ * Diagrams as pictures, laid out here and not by Graphviz: chains run straight
+ * down (or to the right), wrap into columns where they are longer than a page,
+ * and turn up again in a U where skips nest, as in a U-Net.
+ */
+#include "drawing/diagram/diagram_page.h"
+
+/* The skips: links that no chain or split has drawn. */
+static void find_skips(struct paper *l) {
+  struct diagram *d = l->d;
+  for (size_t i = 0; i < d->items.count; i++) {
+    const struct item *item = &d->items.at[i];
+    for (size_t k = 0; k < item->link_count; k++) {
+      const struct link *link = &d->links.at[item->first_link + k];
+      if (!link->drawn)
+        *VEC_PUSH(d->arena, &l->skips) =
+            (struct skip){.from = link->from, .to = i};
+    }
+  }
+}
+
+static void mark_links(struct diagram *d) {
+  for (const struct part *net = d->parts; net; net = net->next)
+    part_draw(d, net, (struct pen){.item = NO_ITEM});
+}
+
+/* A frame longer than any page is taken off the chain that it holds. */
+static void open_frames(struct diagram *d, struct part *net) {
+  for (struct part **at = &net->first; *at;) {
+    struct part *part = *at;
+    if (part->kind != PART_FRAME || part->unit->count > 1 ||
+        part->length <= LONGEST_PART || part->first->kind != PART_CHAIN) {
+      at = &part->next;
+      continue;
+    }
+    struct part *last = part->first->first;
+    while (last->next)
+      last = last->next;
+    last->next = part->next;
+    last->side = last->side ? last->side : part->side;
+    *at = part->first->first;
+  }
+  part_measure(d, net);
+}
+
+static void list_parts(struct paper *l) {
+  struct diagram *d = l->d;
+  for (struct part *net = d->parts; net; net = net->next) {
+    part_measure(d, net);
+    open_frames(d, net);
+    for (struct part *part = net->first; part; part = part->next) {
+      struct stretch *s = VEC_PUSH(d->arena, &l->parts);
+      s->part = part;
+      s->starts = part == net->first;
+    }
+  }
+}
+
+/* The part that holds each item, by number. */
+static void number_items(struct paper *l, const struct part *part,
+                         size_t number) {
+  for (const struct part *p = part->first; p; p = p->next)
+    number_items(l, p, number);
+  for (const struct part *p = part->side; p; p = p->next)
+    number_items(l, p, number);
+  if (part->kind == PART_BOX || part->kind == PART_SPLIT)
+    l->part_of[part->item] = number;
+}
+
+enum { MOST_CUTS = 8 /* each may set others free */ };
+
+static void find_structure(struct paper *l) {
+  struct diagram *d = l->d;
+  for (size_t i = 0; i < d->links.count; i++)
+    d->links.at[i].drawn = false;
+  d->parts = diagram_find_parts(d, d->units);
+  mark_links(d);
+}
+
+/* The links that are cut do not depend on how tightly it is set. */
+static void cut_links(struct paper *l, bool far) {
+  struct diagram *d = l->d;
+  d->cut = NULL;
+  diagram_find_links(d);
+  find_structure(l);
+  for (int i = 0; i < MOST_CUTS && diagram_cut_links(d, far); i++) {
+    diagram_find_links(d);
+    find_structure(l);
+  }
+  l->cuts[far] = d->cut;
+}
+
+static void find_parts(struct paper *l, bool far) {
+  struct diagram *d = l->d;
+  l->skips.count = l->parts.count = l->columns.count = 0;
+  l->is_u = false;
+  l->corridors = 0;
+  if (d->effort != EFFORT_NONE && !l->cuts[far])
+    cut_links(l, far);
+  d->cut = d->effort == EFFORT_NONE ? NULL : l->cuts[far];
+  diagram_find_links(d);
+  find_structure(l);
+  diagram_name_stubs(d);
+  find_skips(l);
+  list_parts(l);
+  for (size_t i = 0; i < l->parts.count; i++)
+    number_items(l, l->parts.at[i].part, i);
+}
+
+/* Items as an effort has them; false: that is not possible here. */
+static bool make_items(struct paper *l, enum effort effort) {
+  struct diagram *d = l->d;
+  if (d->options->unfold && effort >= EFFORT_LOOPS)
+    return false;
+  d->effort = effort;
+  d->calls.count = 0;
+  d->call_of_group = NULL;
+  l->cuts[0] = l->cuts[1] = NULL;
+  diagram_open_rows(d);
+  if (effort >= EFFORT_CALLS) {
+    diagram_find_items(d); /* what is repeated in the open net */
+    if (!diagram_find_calls(d))
+      return false;
+    diagram_close_rows(d);
+  }
+  diagram_find_items(d);
+  diagram_find_scales(d);
+  diagram_find_tails(d);
+  l->part_of = arena_alloc(d->arena, d->items.count + 1, sizeof *l->part_of);
+  return true;
+}
+
+/* The same; false, too, if it is what the effort before has shown. */
+static bool make_effort(struct paper *l, enum effort effort) {
+  struct diagram *d = l->d;
+  size_t boxes = d->items.count, calls = d->calls.count;
+  if (!make_items(l, effort))
+    return false;
+  if (effort == EFFORT_STUBS) {
+    d->long_skip = LONG_SKIP;
+    find_parts(l, true);
+    return d->stubs.count > 0 || (d->parts && d->parts->next);
+  }
+  return effort == EFFORT_NONE || d->items.count != boxes ||
+         d->calls.count != calls;
+}
+
+/* A way to lay it out. */
+struct attempt {
+  enum effort effort;
+  int level;
+  bool u;
+};
+
+/* Whether many lines leave a box for places far from it. */
+static bool is_tangled(const struct paper *l) {
+  struct diagram *d = l->d;
+  size_t *lines = arena_alloc(d->arena, d->items.count + 1, sizeof *lines);
+  for (size_t i = 0; i < l->skips.count; i++)
+    if (++lines[l->skips.at[i].from] >= MANY_LINES)
+      return true;
+  return false;
+}
+
+static bool try_layout(struct paper *l, struct attempt a) {
+  struct diagram *d = l->d;
+  d->level = a.level;
+  d->long_skip = a.u ? 0 : LONG_SKIP;
+  l->scale = 0;
+  find_parts(l, !a.u);
+  bool fits = a.u ? layout_u(l) : layout_columns(l);
+  if (!is_tangled(l))
+    return fits;
+  l->scale /= 2; /* less is read there than where letters are smaller */
+  return false;
+}
+
+/* More boxes do not fit a page, however tightly they are set. */
+enum { MOST_BOXES = 600 };
+
+/*
+ * The first that can be read on a page: a U, columns, and tighter ones. If
+ * there is none, the largest.
+ */
+static bool find_layout(struct paper *l) {
+  struct attempt a = {0}, best = {0};
+  int64_t most = -1;
+  for (a.effort = EFFORT_NONE; a.effort < EFFORTS; a.effort++) {
+    if (!make_effort(l, a.effort))
+      continue;
+    int first = l->d->items.count > MOST_BOXES ? 2 * LEVELS - 1 : 0;
+    for (int i = first; i < 2 * LEVELS; i++) {
+      a.level = i / 2;
+      a.u = i % 2 == 0;
+      if (try_layout(l, a))
+        return true;
+      if (l->scale > most) {
+        most = l->scale;
+        best = a;
+      }
+    }
+  }
+  make_items(l, best.effort);
+  try_layout(l, best);
+  return false;
+}
+
+void diagram_find_drawing(struct diagram *d) {
+  struct paper l = {.d = d};
+  find_layout(&l);
+  d->level = 0;
+}
+
+/*
+ * The fewest pages, with the fewest boxes; of layouts that take as many, the
+ * one that says most.
+ */
+static void find_pages(struct paper *l) {
+  enum effort least = EFFORT_NONE;
+  size_t boxes = SIZE_MAX, fewest = SIZE_MAX;
+  int best = 0;
+  for (enum effort effort = EFFORT_NONE; effort < EFFORTS; effort++)
+    if (make_items(l, effort) && l->d->items.count < boxes) {
+      boxes = l->d->items.count;
+      least = effort;
+    }
+  make_items(l, least);
+  l->d->long_skip = LONG_SKIP;
+  for (l->d->level = 0; l->d->level < LEVELS; l->d->level++) {
+    find_parts(l, true);
+    layout_pages(l);
+    if (l->page_count < fewest) {
+      fewest = l->page_count;
+      best = l->d->level;
+    }
+  }
+  l->d->level = best;
+  find_parts(l, true);
+  layout_pages(l);
+}
+
+static struct slice describe(struct diagram *d) {
+  const struct model *model = d->c->model;
+  struct text text = text_new(d->arena);
+  text_count(&text, (int64_t)model->nodes.count);
+  text_put(&text, " layers in ");
+  text_count(&text, (int64_t)d->items.count);
+  text_put(&text, " boxes, ");
+  text_count(&text, model->total.params);
+  text_put(&text, " parameters, ");
+  text_count(&text, model->total.macs);
+  text_put(&text, " MACs for one ");
+  text_put(&text, sample_word(d->c));
+  return text_slice(&text);
+}
+
+struct diagram diagram_of(const struct compiled *c,
+                          const struct emit_options *options) {
+  struct diagram d = {
+      .c = c, .options = options, .arena = c->arena, .lr = options->right};
+  return d;
+}
+
+static void draw_pages(const struct compiled *c,
+                       const struct emit_options *options, bool split,
+                       struct page_list *pages) {
+  struct diagram d = diagram_of(c, options);
+  struct paper l = {.d = &d};
+  if (!find_layout(&l) && split)
+    find_pages(&l);
+  for (size_t i = 0; i < l.page_count; i++) {
+    struct scene *scene = ARENA_NEW(c->arena, struct scene);
+    scene->arena = c->arena;
+    scene->inlined = options->inlined;
+    scene->title = text_tamed(c->arena, c->model->name, false);
+    scene->description = describe(&d);
+    page_draw(&l, i, scene);
+    *VEC_PUSH(c->arena, pages) = scene;
+  }
+}
+
+void emit_svg(const struct compiled *c, const struct emit_options *options,
+              struct text *out) {
+  struct page_list pages = {0};
+  draw_pages(c, options, false, &pages);
+  scene_put_svg(pages.at[0], out);
+}
+
+void emit_drawing(const struct compiled *c, const struct emit_options *options,
+                  struct text *out) {
+  struct page_list pages = {0};
+  draw_pages(c, options, false, &pages);
+  scene_put_dot(pages.at[0], out);
+}
+
+void emit_pdf(const struct compiled *c, const struct emit_options *options,
+              struct text *out) {
+  struct page_list pages = {0};
+  draw_pages(c, options, true, &pages);
+  scene_put_pdf(pages.at, pages.count, out);
+}

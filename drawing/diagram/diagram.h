@@ -1,0 +1,334 @@
+/* Diagrams: between the rows of a net and the scene that shows them. */
+#ifndef NETC_DRAWING_DIAGRAM_DIAGRAM_H
+#define NETC_DRAWING_DIAGRAM_DIAGRAM_H
+
+#include "codegen/rows.h"
+#include "drawing/scene/scene.h"
+
+#define NO_ITEM SIZE_MAX
+
+/* Where a box takes a tensor from. */
+struct link {
+  size_t from;
+  int64_t node;  /* whose tensor it is */
+  size_t number; /* among all links, also those that are cut */
+  bool constant; /* all turns of a repeat read it */
+  bool carried;  /* later turns of a repeat read the turn before instead */
+  bool drawn;    /* as part of the structure; the others are drawn as skips */
+};
+
+enum stub_side { STUB_AHEAD, STUB_RIGHT, STUB_LEFT };
+
+/* A link that is cut: only its name stands at the end of a short arrow. */
+struct stub {
+  size_t from;    /* the item; NO_ITEM: it is not in the same drawing */
+  int64_t node;   /* whose tensor it is */
+  int64_t reader; /* by its place in the row of the item that has the stub */
+  int input;      /* of the reader */
+  struct slice name;
+  enum stub_side side;
+};
+
+/* Calls of a def that are equal but for sizes: all are boxes; one is drawn. */
+struct call {
+  int64_t group; /* the one that is drawn */
+  char letter;
+  int64_t entry;         /* the node that it starts from; or NO_NODE */
+  const int64_t *shared; /* nodes that all of them read from outside */
+  const int64_t *inputs; /* nodes that only this one reads, without the entry */
+  size_t shared_count, input_count;
+};
+
+/* Rows of the net, or of a call that is drawn once. */
+struct section {
+  size_t first, end;
+  const struct call *call; /* NULL: of the net */
+  int64_t *row_of;         /* of the call's nodes, by their place in it */
+};
+
+/* Repeats that an item lies in and whose turns differ: inner ones first. */
+enum { MOST_NESTED = 8 };
+
+struct turns {
+  size_t stride, count; /* rows of a turn; turns */
+};
+
+/* A box: a row, or one row for all of its repeats. */
+struct item {
+  size_t row, last_row; /* of the first repeat and of the last */
+  int64_t times;        /* how often the net has it */
+  bool varies;          /* its repeats have different sizes */
+  bool ends_repeat;     /* what leaves it is what leaves the last repeat */
+  bool opens_repeat;    /* it is alone in a repeat: drawn as a stack */
+  int64_t stacked;      /* so many turns of that */
+  size_t turn, stride, turns; /* of the innermost repeat: its first row, rows
+                                 of a turn, how many turns; or 0 */
+  struct turns nested[MOST_NESTED];
+  int nested_count;
+  bool is_entry; /* what a call that is drawn once starts from */
+  size_t first_link, link_count;
+  size_t first_stub, stub_count;
+  int64_t reader;        /* the last item that reads it; -1: none */
+  struct slice lines[6]; /* what stands in it, once it has been measured */
+  int line_count, note_count;
+  struct slice out;  /* the shape that leaves it, if it changed; or empty */
+  struct slice sign; /* by which stubs know it, if it has no name; or empty */
+  bool in_branch;    /* of a split */
+  int64_t x, y, width, height;
+};
+
+/* The source's tree: an item, or a group or repeat that holds some. */
+struct unit {
+  size_t first, end; /* its items */
+  int64_t group;     /* or NO_NODE */
+  int64_t count;     /* turns */
+  bool varies;
+  const struct call *call;   /* that it shows for all of its kind; or NULL */
+  struct unit *child, *next; /* no child: one item */
+};
+
+/*
+ * The same as a drawing: a chain of parts, one behind the other; a split into
+ * branches that a join ends; a frame around a chain; a box.
+ */
+enum part_kind { PART_BOX, PART_CHAIN, PART_SPLIT, PART_FRAME };
+
+struct part {
+  enum part_kind kind;
+  size_t item;             /* PART_BOX; PART_SPLIT: the join */
+  const struct unit *unit; /* PART_FRAME */
+  struct part *first;      /* of a chain or frame; the branches of a split */
+  struct part *next;
+  struct part *side;     /* chains that leave behind this part and end */
+  bool forks;            /* PART_SPLIT: its branches have a common start */
+  bool bar;              /* PART_SPLIT: branches end on top of a wide join */
+  bool flip;             /* the flow goes up */
+  bool nested;           /* PART_FRAME: inside another one */
+  size_t main;           /* PART_SPLIT: the branch on the spine; or none */
+  int lanes;             /* skips that end inside it and pass on its side */
+  int64_t left, right;   /* extent across the flow, from the spine */
+  int64_t length;        /* along the flow, with `behind` */
+  int64_t behind;        /* room for the arrow and its shape behind it */
+  int64_t shift, ahead;  /* inside what holds it: of the spine; of its entry */
+  int64_t across, along; /* the place: of the spine, and of the lesser end */
+};
+
+/* What is tried in turn to make a page that can be read. */
+enum effort {
+  EFFORT_NONE,
+  EFFORT_STUBS, /* no long lines */
+  EFFORT_LOOPS, /* turns of `for` that differ in figures are drawn once */
+  EFFORT_CALLS, /* calls of a def are drawn once */
+  EFFORT_SMALL, /* small ones, too */
+  EFFORTS
+};
+
+struct diagram {
+  const struct compiled *c;
+  const struct emit_options *options;
+  struct arena *arena;
+  enum effort effort;
+  struct {
+    const struct frame *parent;
+    size_t begin; /* in the source */
+    int count;
+  } failed;         /* the loop that was last found to be no repeat */
+  struct rows open; /* with all calls open */
+  struct rows rows;
+  VEC(struct section) sections;
+  VEC(struct call) calls;
+  int *call_of_group; /* from 1; 0: it is open; NULL: all are */
+  VEC(struct item) items;
+  VEC(struct link) links;
+  VEC(struct stub) stubs;
+  size_t link_count; /* also of those that are cut */
+  bool *cut;         /* by number of a link; NULL: none is */
+  size_t *item_of_row;
+  int64_t *reader_of_row; /* the last row that reads it; -1: none */
+  uint64_t *hash_of_row;
+  struct unit *units;
+  struct part *parts;  /* a chain for each net that starts anew */
+  struct scene *scene; /* NULL while links are only marked */
+  bool lr;
+  int level;                     /* how tightly it is set, from 0 */
+  size_t long_skip;              /* over more boxes, skips pass outside */
+  int64_t most_bytes, most_heat; /* of a tensor; of a box */
+  struct slice *tails; /* by kind of layer: " bn relu", if all have it */
+};
+
+/* diagram.c */
+struct diagram diagram_of(const struct compiled *c,
+                          const struct emit_options *options);
+
+/* Its items and links as the picture has them, but loosely set. */
+void diagram_find_drawing(struct diagram *d);
+
+/* diagram_rows.c: all calls open, or those of `calls` closed. */
+void diagram_open_rows(struct diagram *d);
+void diagram_close_rows(struct diagram *d);
+const struct section *section_of(const struct diagram *d, size_t row);
+int64_t row_of_node(const struct diagram *d, const struct section *s,
+                    int64_t node);
+
+/* diagram_calls.c: which calls are drawn once; false: none. */
+bool diagram_find_calls(struct diagram *d);
+
+/* What stands in no group is in no call. */
+static inline const struct call *call_of_group(const struct diagram *d,
+                                               int64_t group) {
+  int call = d->call_of_group && group >= 0 ? d->call_of_group[group] : 0;
+  return call ? &d->calls.at[call - 1] : NULL;
+}
+
+/* diagram_items.c: rows to items and the tree of units; then their links. */
+void diagram_find_items(struct diagram *d);
+void diagram_find_links(struct diagram *d);
+void diagram_mark_repeat(struct diagram *d, const struct unit *unit);
+const struct row *item_row(const struct diagram *d, size_t item);
+static inline const struct node *item_node(const struct diagram *d,
+                                           size_t item) {
+  return &d->c->model->nodes.at[item_row(d, item)->head];
+}
+
+/* A row, or a group that stands where the level is looked at. */
+struct piece {
+  size_t first, end; /* rows */
+  int64_t group;
+};
+
+struct pieces {
+  struct piece *at;
+  size_t count, room;
+};
+
+/* diagram_repeats.c: the turns from piece `at` on that save most. */
+struct run {
+  size_t period, count; /* pieces of a turn; turns */
+  bool varies;
+};
+
+struct run diagram_find_run(struct diagram *d, const struct pieces *p,
+                            size_t at, size_t end);
+
+/* diagram_loops.c: how many turns of a `for` start at a piece, or 1. */
+size_t diagram_find_loop(struct diagram *d, const struct pieces *p, size_t at,
+                         size_t end, size_t period);
+
+/* diagram_figures.c: one text for all turns: "conv 64 dilate=1-512". */
+
+/* How many turns with figures of their own an item has, at least 1; the row
+ * that it stands for in each. */
+size_t item_turns(const struct diagram *d, const struct item *item);
+size_t item_turn_row(const struct item *item, size_t turn);
+
+bool same_but_figures(struct slice a, struct slice b);
+struct slice merge_turns(struct arena *arena, const struct slice *turns,
+                         size_t count);
+
+/* diagram_fill.c: colours, and the sizes that they are measured by. */
+int item_fill(const struct diagram *d, size_t item);
+int64_t item_bytes(const struct diagram *d, size_t item);
+void diagram_find_scales(struct diagram *d);
+int family_of(const struct layer_kind *kind); /* by number; -1: of none */
+
+/* diagram_tree.c: units to parts; a chain for each net that starts anew. */
+struct part *diagram_find_parts(struct diagram *d, const struct unit *units);
+
+/* diagram_text.c: what stands in a box. */
+void item_find_text(struct diagram *d, size_t item);
+const char *item_sign(const struct diagram *d, size_t item);
+struct slice shape_words(struct diagram *d, const struct shape *shape);
+struct slice item_shape(struct diagram *d, size_t item); /* that leaves it */
+struct slice frame_title(struct diagram *d, const struct unit *unit);
+void diagram_find_tails(struct diagram *d);
+
+/* diagram_tip.c: what is known of a box, a fact a line, through `put`. */
+typedef void put_fn(struct text *out, struct slice text);
+void item_tip(struct diagram *d, size_t item, struct text *out, put_fn *put,
+              const char *newline);
+void item_open(struct diagram *d, size_t item);
+
+/* " parameters", or one of them. */
+void put_plural(struct text *out, const char *unit, bool one);
+
+/*
+ * Boxes that a line passes, and how many lines may leave one box. Where a
+ * tensor has a name, that says better from where it comes, much sooner.
+ */
+enum { LONG_SKIP = 10, LONG_NAMED = 6, LONG_LINE = 20, LONG_NAMED_LINE = 3 };
+enum { MANY_LINES = 3 };
+
+/* diagram_stubs.c: cuts what no structure has drawn; false: nothing. */
+bool diagram_cut_links(struct diagram *d, bool far);
+
+/* Where an item's stubs stand, once its text is known; what they take. */
+void stubs_measure(struct diagram *d, size_t item, bool left, bool right);
+int64_t stubs_extent(const struct diagram *d, size_t item, enum stub_side side);
+void stubs_draw(struct diagram *d, size_t item, bool flip);
+
+/* diagram_names.c: of tensors. */
+void diagram_name_stubs(struct diagram *d);
+bool item_has_name(const struct diagram *d, size_t item);
+
+/* diagram_legend.c */
+int64_t legend_measure(struct diagram *d, int64_t width);
+void legend_draw(struct diagram *d, int64_t x, int64_t y, int64_t width);
+
+/* diagram_measure.c: how large parts are, and where they stand. */
+void part_measure(struct diagram *d, struct part *part);
+void part_place(struct diagram *d, struct part *part, int64_t across,
+                int64_t along);
+void part_flip(struct part *part);
+
+/* diagram_draw.c */
+
+/* A line on its way to the box that it will end at, in the flow's axes. */
+struct pen {
+  size_t item; /* whose tensor it is; NO_ITEM: none */
+  size_t count;
+  struct point at[12]; /* x across, y along */
+};
+
+struct pen part_draw(struct diagram *d, const struct part *part,
+                     struct pen pen);
+void part_draw_side(struct diagram *d, const struct part *part,
+                    const struct part *side, const struct pen *pen);
+void pen_to(struct pen *pen, int64_t across, int64_t along);
+void pen_draw(struct diagram *d, const struct pen *pen, bool arrow);
+void link_draw(struct diagram *d, size_t item, const struct pen *pen);
+
+/* How tightly a diagram is set: the first that can be read on a page. */
+enum { LEVELS = 5 };
+
+struct tightness {
+  int64_t gap;      /* between boxes */
+  int64_t wide_gap; /* with a shape beside the arrow */
+  int64_t branch_gap;
+  int64_t text;      /* size of what stands first in a box */
+  int64_t line;      /* of text in a box, before it is broken */
+  bool bare_numbers; /* the legend says what they are */
+  bool few_frames;   /* inner ones only where something is repeated */
+  bool few_facts;    /* no numbers, no shapes inside branches */
+  bool few_tails;    /* a tail that a layer always has is in the legend */
+};
+
+const struct tightness *tightness(const struct diagram *d);
+
+/* Whether a frame is no more than its chain. */
+bool is_bare(const struct diagram *d, const struct part *frame);
+
+/* Lengths, in tenths of a point. */
+enum {
+  BUS = 10 * POINT,  /* from where branches part to their tops */
+  LANE = 9 * POINT,  /* of a skip */
+  PAD = 6 * POINT,   /* inside a frame */
+  BAND = 12 * POINT, /* for a frame's title */
+  BESIDE = 45,       /* from an arrow to its shape: clear of the head */
+  STACK = 25,        /* between the sheets of a stack */
+  GUTTER = 26 * POINT,
+  EDGE = 8 * POINT,  /* around the picture */
+  OVER = 11 * POINT, /* from a line above the columns to their boxes */
+  SIGN = 14 * POINT,
+};
+
+#endif

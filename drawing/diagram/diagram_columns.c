@@ -1,0 +1,362 @@
+/*
+ * Columns: of all ways to break the chains into columns, the one whose text
+ * is largest on a page. A net with skips that nest becomes a U.
+ */
+#include "drawing/diagram/diagram_page.h"
+
+enum { MOST_COLUMNS = 200 };
+
+static int64_t most(int64_t a, int64_t b) {
+  return a > b ? a : b;
+}
+
+static struct column *add_column(struct paper *l, size_t first) {
+  struct column *column = VEC_PUSH(l->d->arena, &l->columns);
+  column->first = column->end = first;
+  return column;
+}
+
+/* From the start of a net to its end. */
+static int64_t net_length(const struct paper *l, size_t first) {
+  int64_t length = l->parts.at[first].part->length;
+  for (size_t i = first + 1; i < l->parts.count && !l->parts.at[i].starts; i++)
+    length += l->parts.at[i].part->length;
+  return length + BAND;
+}
+
+/* Deals the parts out to columns that are no longer than that. */
+static void fill_columns(struct paper *l, int64_t length) {
+  struct column *column = NULL;
+  l->columns.count = 0;
+  for (size_t i = 0; i < l->parts.count; i++) {
+    struct stretch *s = &l->parts.at[i];
+    bool starts = s->starts && column &&
+                  (l->d->effort == EFFORT_NONE ||
+                   column->length + net_length(l, i) > length);
+    if (!column || starts || column->length + s->part->length > length) {
+      column = add_column(l, i);
+      *column = (struct column){.first = i, .end = i};
+    } else if (s->starts)
+      column->length += BAND; /* below what has ended */
+    s->offset = column->length;
+    column->length += s->part->length;
+    column->left = most(column->left, s->part->left);
+    column->right = most(column->right, s->part->right);
+    column->end = i + 1;
+  }
+}
+
+/* Sides reach to the right of all parts beside them. */
+static void add_sides(struct paper *l, struct column *column) {
+  int64_t free = 0, right = column->right;
+  for (size_t i = column->first; i < column->end; i++) {
+    struct stretch *s = &l->parts.at[i];
+    int64_t at = s->offset + s->part->length;
+    for (struct part *side = s->part->side; side; side = side->next) {
+      side->ahead = free > at ? free + BUS : at;
+      side->shift = right + tightness(l->d)->branch_gap + side->left;
+      free = side->ahead + side->length;
+      column->right = most(column->right, side->shift + side->right);
+      column->length = most(column->length, free);
+    }
+  }
+}
+
+static size_t column_of(const struct paper *l, size_t item) {
+  size_t part = l->part_of[item], low = 0, high = l->columns.count;
+  while (high - low > 1) {
+    size_t middle = low + (high - low) / 2;
+    if (l->columns.at[middle].first <= part)
+      low = middle;
+    else
+      high = middle;
+  }
+  return low;
+}
+
+enum { MOST_LANES = 40 };
+
+static void count_lanes(struct paper *l) {
+  l->corridors = 0;
+  for (size_t i = 0; i < l->skips.count && !l->is_u; i++) {
+    size_t from = column_of(l, l->skips.at[i].from);
+    size_t to = column_of(l, l->skips.at[i].to);
+    struct column *column = &l->columns.at[from];
+    if (column->lanes < MOST_LANES)
+      column->lanes++;
+    l->corridors += to > from + 1 || to < from;
+  }
+}
+
+static int64_t columns_width(const struct paper *l) {
+  int64_t width = 2 * EDGE;
+  for (size_t i = 0; i < l->columns.count; i++) {
+    const struct column *c = &l->columns.at[i];
+    width += c->left + c->right + c->lanes * LANE + (i ? GUTTER : 0);
+  }
+  return width;
+}
+
+static int64_t columns_length(const struct paper *l) {
+  int64_t length = 0;
+  for (size_t i = 0; i < l->columns.count; i++)
+    length = most(length, l->columns.at[i].length);
+  return length + l->corridors * LANE + 2 * EDGE + OVER;
+}
+
+static void finish_columns(struct paper *l) {
+  l->corridors = 0;
+  if (l->is_u)
+    return;
+  for (size_t i = 0; i < l->columns.count; i++)
+    add_sides(l, &l->columns.at[i]);
+  count_lanes(l);
+}
+
+struct fitting {
+  int64_t scale;
+  int64_t excess; /* of height over one and a half times the width */
+};
+
+static struct fitting fit_columns(struct paper *l) {
+  int64_t width = columns_width(l), height = columns_length(l);
+  if (l->d->lr) {
+    int64_t swap = width;
+    width = height;
+    height = swap;
+  }
+  height += legend_measure(l->d, width - 2 * EDGE) + EDGE;
+  return (struct fitting){page_scale(width, height),
+                          l->d->parts && l->d->parts->next
+                              ? 0 /* each net in a column of its own */
+                              : most(0, height - most(width * 3 / 2, 4000))};
+}
+
+static bool is_readable(struct paper *l) {
+  l->scale = fit_columns(l).scale;
+  return l->scale * SMALL_SIZE >= (int64_t)LEAST_TEXT * WHOLE;
+}
+
+/* The least length that takes no more than so many columns. */
+static int64_t least_length(struct paper *l, size_t columns) {
+  int64_t low = 0, high = 1;
+  for (size_t i = 0; i < l->parts.count; i++) {
+    low = most(low, l->parts.at[i].part->length);
+    high += l->parts.at[i].part->length;
+  }
+  while (low < high) {
+    int64_t middle = low + (high - low) / 2;
+    fill_columns(l, middle);
+    if (l->columns.count <= columns)
+      high = middle;
+    else
+      low = middle + 1;
+  }
+  return low;
+}
+
+static void choose_columns(struct paper *l) {
+  int64_t best_length = INT64_MAX / 4;
+  struct fitting best = {0, INT64_MAX};
+  fill_columns(l, best_length);
+  size_t least = l->columns.count;
+  for (size_t extra = 0; extra < MOST_COLUMNS; extra++) {
+    int64_t length = least_length(l, least + extra);
+    fill_columns(l, length);
+    finish_columns(l);
+    struct fitting fit = fit_columns(l);
+    if (fit.scale > best.scale ||
+        (fit.scale == best.scale && fit.excess < best.excess &&
+         length <= best_length / 4 * 3)) {
+      best = fit;
+      best_length = length;
+    } else if (extra > 8 && fit.scale < best.scale * 9 / 10) {
+      break;
+    }
+    if (l->columns.count < least + extra || best.excess == 0)
+      if (best.scale == WHOLE || l->columns.count < least + extra)
+        break;
+  }
+  fill_columns(l, best_length);
+  finish_columns(l);
+}
+
+/* Pages */
+
+void layout_pages(struct paper *l) {
+  int64_t across = l->d->lr ? MOST_HEIGHT : MOST_WIDTH, used = 0;
+  fill_columns(l, (l->d->lr ? MOST_WIDTH : MOST_HEIGHT) - 60 * POINT);
+  finish_columns(l);
+  l->page_count = 1;
+  for (size_t i = 0; i < l->columns.count; i++) {
+    struct column *c = &l->columns.at[i];
+    int64_t width = c->left + c->right + c->lanes * LANE + GUTTER;
+    if (used > 0 && used + width > across) {
+      used = 0;
+      l->page_count++;
+    }
+    used += width;
+    c->page = l->page_count - 1;
+  }
+}
+
+bool layout_columns(struct paper *l) {
+  l->page_count = 1;
+  choose_columns(l);
+  return is_readable(l);
+}
+
+/* A U */
+
+struct arm {
+  size_t from, to; /* parts */
+  int64_t size;    /* of the map that it passes on */
+};
+
+static bool find_arms(const struct paper *l, struct arm *arms, size_t *count) {
+  const struct diagram *d = l->d;
+  *count = 0;
+  for (size_t i = 0; i < l->skips.count; i++) {
+    struct arm arm = {l->part_of[l->skips.at[i].from],
+                      l->part_of[l->skips.at[i].to], 0};
+    const struct shape *out = row_shape(d->c, item_row(d, l->skips.at[i].from));
+    if (arm.from >= arm.to || out->rank < 2)
+      return false;
+    arm.size = out->dim[0];
+    size_t at = (*count)++;
+    for (; at > 0 && arms[at - 1].from > arm.from; at--)
+      arms[at] = arms[at - 1];
+    arms[at] = arm;
+  }
+  for (size_t i = 1; i < *count; i++)
+    if (arms[i].from <= arms[i - 1].from || arms[i].to >= arms[i - 1].to ||
+        arms[i].size >= arms[i - 1].size)
+      return false;
+  return *count > 1;
+}
+
+static int64_t item_middle(const struct diagram *d, size_t item) {
+  const struct item *it = &d->items.at[item];
+  return d->lr ? it->x + it->width / 2 : it->y + it->height / 2;
+}
+
+/* Between the inner ends of the innermost skip: what enlarges goes up. */
+static size_t turning_point(const struct paper *l, struct arm inner) {
+  size_t turn = inner.to;
+  const struct diagram *d = l->d;
+  while (turn > inner.from + 1) {
+    const struct part *part = l->parts.at[turn - 1].part;
+    if (part->kind != PART_BOX)
+      break;
+    const struct item *item = &d->items.at[part->item];
+    if (!item->link_count)
+      break;
+    const struct shape *out = row_shape(d->c, item_row(d, part->item));
+    const struct shape *in =
+        row_shape(d->c, item_row(d, d->links.at[item->first_link].from));
+    bool grows =
+        out->rank == in->rank && out->rank > 1 && out->dim[0] >= in->dim[0];
+    if (!grows)
+      break;
+    turn--;
+  }
+  return turn;
+}
+
+/* From the top of the U down to the middle of an item, unstretched. */
+static int64_t depth_left(struct paper *l, size_t part, size_t item) {
+  int64_t depth = 0;
+  for (size_t i = 0; i < part; i++)
+    depth += l->parts.at[i].part->length;
+  part_place(l->d, l->parts.at[part].part, 0, depth);
+  return item_middle(l->d, item);
+}
+
+static int64_t depth_right(struct paper *l, size_t part, size_t item) {
+  int64_t depth = 0;
+  for (size_t i = l->parts.count - 1; i > part; i--)
+    depth += l->parts.at[i].part->length;
+  part_place(l->d, l->parts.at[part].part, 0, depth);
+  return item_middle(l->d, item);
+}
+
+static void measure_arm(struct paper *l, struct column *column) {
+  for (size_t i = column->first; i < column->end; i++) {
+    const struct part *part = l->parts.at[i].part;
+    column->left = most(column->left, part->left);
+    column->right = most(column->right, part->right);
+  }
+}
+
+/* Puts both ends of every skip at one height, by longer arrows. */
+static void level_arms(struct paper *l, const struct arm *arms, size_t count,
+                       size_t turn) {
+  int64_t left = 0, right = 0; /* by how much each arm is lowered */
+  size_t low = 0, high = l->parts.count;
+  int64_t bottom = 0, offset = 0;
+  int64_t *down = arena_alloc(l->d->arena, l->parts.count, sizeof *down);
+  for (size_t k = 0; k < count; k++) {
+    const struct skip *skip = l->skips.at;
+    while (l->part_of[skip->from] != arms[k].from ||
+           l->part_of[skip->to] != arms[k].to)
+      skip++;
+    int64_t a = depth_left(l, arms[k].from, skip->from) + left;
+    int64_t b = depth_right(l, arms[k].to, skip->to) + right;
+    /* What lies above this level has its place; the rest is lowered. */
+    if (a < b)
+      left += b - a;
+    else
+      right += a - b;
+    for (; low <= arms[k].from; low++)
+      down[low] = left;
+    for (; high > arms[k].to; high--)
+      down[high - 1] = right;
+  }
+  for (; low < turn; low++)
+    down[low] = left;
+  for (; high > turn; high--)
+    down[high - 1] = right;
+  for (size_t i = 0; i < turn; i++) {
+    l->parts.at[i].offset = offset + down[i];
+    offset += l->parts.at[i].part->length;
+    bottom = most(bottom, offset + down[i]);
+  }
+  offset = 0;
+  for (size_t i = l->parts.count; i-- > turn;) {
+    l->parts.at[i].offset = offset + down[i];
+    offset += l->parts.at[i].part->length;
+    bottom = most(bottom, offset + down[i]);
+  }
+  for (size_t i = 0; i < 2; i++)
+    l->columns.at[i].length = bottom + 8 * POINT;
+}
+
+enum { MOST_ARMS = 64 };
+
+bool layout_u(struct paper *l) {
+  struct arm arms[MOST_ARMS];
+  size_t count;
+  if (l->skips.count < 2 || l->skips.count > MOST_ARMS || l->d->parts->next ||
+      !find_arms(l, arms, &count))
+    return false;
+  size_t turn = turning_point(l, arms[count - 1]);
+  l->columns.count = 0;
+  add_column(l, 0)->end = turn;
+  *add_column(l, turn) =
+      (struct column){.first = turn, .end = l->parts.count, .flip = true};
+  l->is_u = true;
+  for (size_t i = turn; i < l->parts.count; i++)
+    part_flip(l->parts.at[i].part);
+  for (size_t i = 0; i < l->parts.count; i++) {
+    part_measure(l->d, l->parts.at[i].part);
+    if (l->parts.at[i].part->side) {
+      l->parts.at[i].part->behind += BUS;
+      l->parts.at[i].part->length += BUS;
+    }
+  }
+  measure_arm(l, &l->columns.at[0]);
+  measure_arm(l, &l->columns.at[1]);
+  level_arms(l, arms, count, turn);
+  l->page_count = 1;
+  return is_readable(l);
+}

@@ -1,0 +1,299 @@
+/* Draws placed parts: arrows end at boxes, titles stand where none runs. */
+#include "drawing/diagram/diagram.h"
+
+#include "drawing/scene/palette.h"
+
+enum { LINE = 11 * POINT };
+
+void pen_to(struct pen *pen, int64_t across, int64_t along) {
+  size_t room = sizeof pen->at / sizeof *pen->at;
+  struct point *last = pen->count ? &pen->at[pen->count - 1] : NULL;
+  if (last && last->x == across && last->y == along)
+    return;
+  /* A piece that goes on straight takes no further point. */
+  if (pen->count > 1 && ((last->x == across && last[-1].x == across) ||
+                         (last->y == along && last[-1].y == along)))
+    *last = (struct point){across, along};
+  else if (pen->count < room)
+    pen->at[pen->count++] = (struct point){across, along};
+}
+
+/* Hundredths of a point: a quarter of the bytes is 0.2 points less. */
+static int64_t line_width(const struct diagram *d, size_t item) {
+  int64_t width = 180, bytes = item == NO_ITEM ? 0 : item_bytes(d, item);
+  for (int64_t most = d->most_bytes; most > bytes && width > 60; most /= 2)
+    width -= 10;
+  return width;
+}
+
+void pen_draw(struct diagram *d, const struct pen *pen, bool arrow) {
+  if (!d->scene || pen->count < 2)
+    return;
+  struct point *points = arena_alloc(d->arena, pen->count, sizeof *points);
+  for (size_t i = 0; i < pen->count; i++)
+    points[i] = d->lr ? (struct point){pen->at[i].y, pen->at[i].x} : pen->at[i];
+  scene_add(d->scene,
+            (struct scene_item){.kind = SCENE_LINE,
+                                .points = points,
+                                .point_count = pen->count,
+                                .stroke = PALETTE_ARROWS,
+                                .stroke_width = line_width(d, pen->item),
+                                .arrow = arrow});
+}
+
+void link_draw(struct diagram *d, size_t index, const struct pen *pen) {
+  struct item *item = &d->items.at[index];
+  if (pen->item == NO_ITEM)
+    return;
+  for (size_t k = 0; k < item->link_count; k++) {
+    struct link *link = &d->links.at[item->first_link + k];
+    if (link->from == pen->item) {
+      link->drawn = true;
+      pen_draw(d, pen, true);
+      return;
+    }
+  }
+}
+
+/* Boxes */
+
+static void draw_rect(struct diagram *d, const struct item *item, int64_t shift,
+                      int fill, bool warned, int64_t radius) {
+  scene_add(d->scene, (struct scene_item){.kind = SCENE_BOX,
+                                          .x = item->x + shift,
+                                          .y = item->y + shift,
+                                          .width = item->width,
+                                          .height = item->height,
+                                          .radius = radius,
+                                          .fill = fill,
+                                          .stroke = warned ? PALETTE_WARNING
+                                                           : PALETTE_INK,
+                                          .stroke_width = warned ? 150 : 60});
+}
+
+static void draw_lines(struct diagram *d, const struct item *item,
+                       bool warned) {
+  int64_t y = item->y + (item->height - item->line_count * LINE) / 2;
+  for (int i = 0; i < item->line_count; i++, y += LINE) {
+    bool note = i >= item->line_count - item->note_count;
+    bool warning = warned && item->lines[i].at[0] == '!';
+    scene_add(d->scene, (struct scene_item){.kind = SCENE_TEXT,
+                                            .x = item->x + item->width / 2,
+                                            .y = y + 85,
+                                            .size = note ? SMALL_SIZE
+                                                         : tightness(d)->text,
+                                            .anchor = ANCHOR_MIDDLE,
+                                            .fill = warning ? 0x8a1c10
+                                                    : note  ? 0x222222
+                                                            : PALETTE_INK,
+                                            .text = item->lines[i]});
+  }
+}
+
+/* The shape that leaves, beside the arrow. */
+static void draw_shape(struct diagram *d, const struct item *item, bool flip) {
+  struct scene_item text = {.kind = SCENE_TEXT,
+                            .size = SMALL_SIZE,
+                            .fill = PALETTE_WORDS,
+                            .text = item->out};
+  int64_t extra = item->opens_repeat ? 2 * STACK : 0;
+  if (d->lr) {
+    text.x =
+        flip ? item->x - 3 * POINT : item->x + item->width + extra + 3 * POINT;
+    text.anchor = flip ? ANCHOR_END : ANCHOR_START;
+    text.y = item->y + item->height / 2 - 25;
+  } else {
+    text.x = item->x + item->width / 2 + BESIDE;
+    text.y =
+        flip ? item->y - 4 * POINT : item->y + item->height + extra + 9 * POINT;
+  }
+  if (item->out.length)
+    scene_add(d->scene, text);
+}
+
+static void draw_item(struct diagram *d, size_t index, bool flip) {
+  const struct item *item = &d->items.at[index];
+  bool warned = item_row(d, index)->warning_count > 0;
+  bool sign = item->width == SIGN && item->height == SIGN;
+  bool source = item->link_count + item->stub_count == 0;
+  int fill = item_fill(d, index);
+  int64_t radius = sign || source ? item->height / 2 : 25;
+  if (!d->scene)
+    return;
+  item_open(d, index);
+  for (int64_t sheet = item->opens_repeat ? 2 : 0; sheet > 0; sheet--)
+    draw_rect(d, item, sheet * STACK, fill, false, radius);
+  draw_rect(d, item, 0, fill, warned, radius);
+  draw_lines(d, item, warned);
+  scene_add(d->scene, (struct scene_item){.kind = SCENE_CLOSE});
+  draw_shape(d, item, flip);
+  stubs_draw(d, index, flip);
+}
+
+static int64_t item_low(const struct diagram *d, const struct item *item) {
+  return d->lr ? item->x : item->y;
+}
+
+static int64_t item_size(const struct diagram *d, const struct item *item) {
+  return d->lr ? item->width : item->height;
+}
+
+static int64_t entry_of(const struct diagram *d, size_t index, bool flip) {
+  const struct item *item = &d->items.at[index];
+  return item_low(d, item) + (flip ? item_size(d, item) : 0);
+}
+
+static struct pen exit_pen(const struct diagram *d, size_t index,
+                           int64_t across, bool flip) {
+  const struct item *item = &d->items.at[index];
+  struct pen pen = {.item = index};
+  int64_t along = item_low(d, item) + (flip ? 0 : item_size(d, item));
+  if (item->opens_repeat && !flip)
+    along += 2 * STACK;
+  pen_to(&pen, across, along);
+  return pen;
+}
+
+/* Frames */
+
+static void draw_frame(struct diagram *d, const struct part *part) {
+  bool repeats = part->unit->count > 1;
+  int64_t low = part->flip ? part->along + part->behind : part->along;
+  int64_t size = part->length - part->behind;
+  int64_t left = part->across - part->left;
+  int64_t wide = part->left + part->right - (repeats ? 2 * STACK : 0);
+  struct scene_item box = {.kind = SCENE_BOX,
+                           .x = d->lr ? low : left,
+                           .y = d->lr ? left : low,
+                           .width = d->lr ? size : wide,
+                           .height = d->lr ? wide : size,
+                           .radius = 40,
+                           .fill = repeats ? PALETTE_REPEATS : NO_COLOUR,
+                           .stroke = PALETTE_FRAMES,
+                           .stroke_width = 60};
+  struct slice title = frame_title(d, part->unit);
+  int64_t title_width = text_extent(title, SMALL_SIZE, true) + 6 * POINT;
+  for (int64_t sheet = repeats ? 2 : 0; sheet > 0; sheet--) {
+    struct scene_item below = box;
+    below.x += sheet * STACK;
+    below.y += sheet * STACK;
+    scene_add(d->scene, below);
+  }
+  scene_add(d->scene, box);
+  bool before = d->lr || title_width <= part->left;
+  scene_add(d->scene,
+            (struct scene_item){.kind = SCENE_TEXT,
+                                .x = before ? box.x + 4 * POINT
+                                            : part->across + 4 * POINT,
+                                .y = box.y + 95,
+                                .size = SMALL_SIZE,
+                                .bold = true,
+                                .fill = PALETTE_WORDS,
+                                .text = title});
+}
+
+/* Parts */
+
+static bool reads(const struct diagram *d, const struct part *part,
+                  size_t from) {
+  while (part && (part->kind == PART_CHAIN || part->kind == PART_FRAME))
+    part = part->first;
+  if (!part)
+    return false;
+  if (part->kind == PART_SPLIT)
+    return part->forks;
+  const struct item *item = &d->items.at[part->item];
+  for (size_t k = 0; k < item->link_count; k++)
+    if (d->links.at[item->first_link + k].from == from)
+      return true;
+  return false;
+}
+
+void part_draw_side(struct diagram *d, const struct part *part,
+                    const struct part *side, const struct pen *pen) {
+  int64_t bus =
+      part->flip ? part->along + BUS : part->along + part->length - BUS;
+  struct pen branch = *pen;
+  if (!reads(d, side, pen->item))
+    branch = (struct pen){.item = NO_ITEM};
+  if (branch.count) {
+    pen_to(&branch, part->across, bus);
+    /* Past sides that stand above it, in the gap before them. */
+    if (!part->flip && side->along > bus + 2 * BUS) {
+      int64_t gap = side->across - side->left - 3 * POINT;
+      pen_to(&branch, gap, bus);
+      pen_to(&branch, gap, side->along - BUS);
+      bus = side->along - BUS;
+    }
+    pen_to(&branch, side->across, bus);
+  }
+  part_draw(d, side, branch);
+}
+
+static void draw_branch(struct diagram *d, const struct part *split,
+                        const struct part *branch, struct pen pen) {
+  const struct item *join = &d->items.at[split->item];
+  int64_t sign = split->flip ? -1 : 1;
+  int64_t bus = split->flip ? split->along + split->length - 3 * POINT
+                            : split->along + 3 * POINT;
+  int64_t entry = entry_of(d, split->item, split->flip);
+  int64_t across = branch->across;
+  if (pen.count && across != split->across) {
+    pen_to(&pen, split->across, bus);
+    pen_to(&pen, across, bus);
+  }
+  if (branch->first)
+    pen = part_draw(d, branch, pen);
+  if (split->bar || across == split->across) {
+    pen_to(&pen, across, entry);
+  } else {
+    int64_t middle = entry + sign * item_size(d, join) / 2;
+    int64_t half = (d->lr ? join->height : join->width) / 2;
+    pen_to(&pen, across, middle);
+    pen_to(&pen,
+           across < split->across ? split->across - half : split->across + half,
+           middle);
+  }
+  link_draw(d, split->item, &pen);
+}
+
+static struct pen draw_split(struct diagram *d, const struct part *split,
+                             struct pen pen) {
+  bool empty = false;
+  for (const struct part *b = split->first; b; b = b->next) {
+    bool led = split->forks || (!b->first && !empty);
+    empty = empty || !b->first;
+    draw_branch(d, split, b, led ? pen : (struct pen){.item = NO_ITEM});
+  }
+  draw_item(d, split->item, split->flip);
+  return exit_pen(d, split->item, split->across, split->flip);
+}
+
+static struct pen draw_chain(struct diagram *d, const struct part *chain,
+                             struct pen pen) {
+  for (const struct part *p = chain->first; p; p = p->next) {
+    pen = part_draw(d, p, pen);
+    for (const struct part *side = p->side; side; side = side->next)
+      part_draw_side(d, p, side, &pen);
+  }
+  return pen;
+}
+
+struct pen part_draw(struct diagram *d, const struct part *part,
+                     struct pen pen) {
+  switch (part->kind) {
+  case PART_BOX:
+    if (pen.count)
+      pen_to(&pen, part->across, entry_of(d, part->item, part->flip));
+    link_draw(d, part->item, &pen);
+    draw_item(d, part->item, part->flip);
+    return exit_pen(d, part->item, part->across, part->flip);
+  case PART_CHAIN: return draw_chain(d, part, pen);
+  case PART_SPLIT: return draw_split(d, part, pen);
+  case PART_FRAME:
+    if (d->scene && !is_bare(d, part))
+      draw_frame(d, part);
+    return part_draw(d, part->first, pen);
+  }
+  return pen;
+}

@@ -1,0 +1,268 @@
+/*
+ * Items: one for each box of a diagram. Rows whose repeats are equal share one;
+ * repeats lie inside a group or hold whole groups, never across its border.
+ */
+#include <inttypes.h>
+
+#include "drawing/diagram/diagram.h"
+
+const struct row *item_row(const struct diagram *d, size_t item) {
+  return &d->rows.at[d->items.at[item].row];
+}
+
+/* The group inside `outer` that holds a group; NO_NODE: it is not inside. */
+static int64_t group_inside(const struct model *model, int64_t outer,
+                            int64_t group) {
+  while (group > 0 && model->groups.at[group].parent != outer)
+    group = model->groups.at[group].parent;
+  return group > 0 ? group : NO_NODE;
+}
+
+static struct pieces find_pieces(struct diagram *d, size_t first, size_t end,
+                                 int64_t group) {
+  struct pieces pieces = {0};
+  const struct model *model = d->c->model;
+  for (size_t row = first; row < end;) {
+    struct piece piece = {row, row + 1, NO_NODE};
+    int64_t inside = d->rows.at[row].owner == group
+                         ? NO_NODE
+                         : group_inside(model, group, d->rows.at[row].owner);
+    if (inside != NO_NODE) {
+      piece.group = inside;
+      while (
+          piece.end < end &&
+          (d->rows.at[piece.end].owner == inside ||
+           group_inside(model, inside, d->rows.at[piece.end].owner) != NO_NODE))
+        piece.end++;
+    }
+    *VEC_PUSH(d->arena, &pieces) = piece;
+    row = piece.end;
+  }
+  return pieces;
+}
+
+/* Units */
+
+static struct unit *make_units(struct diagram *d, const struct pieces *p,
+                               size_t from, size_t to);
+
+static void add_item(struct diagram *d, size_t row, struct unit *unit) {
+  struct item *item = VEC_PUSH(d->arena, &d->items);
+  *item = (struct item){.row = row, .last_row = row, .times = 1, .reader = -1};
+  d->item_of_row[row] = unit->first;
+}
+
+static void fill_unit(struct diagram *d, struct unit *unit,
+                      const struct piece *piece) {
+  unit->first = d->items.count;
+  unit->group = piece->group;
+  if (piece->group == NO_NODE) {
+    add_item(d, piece->first, unit);
+  } else {
+    struct pieces inner =
+        find_pieces(d, piece->first, piece->end, piece->group);
+    unit->child = make_units(d, &inner, 0, inner.count);
+  }
+  unit->end = d->items.count;
+}
+
+/* The rows of all turns are those of the first one. */
+static void share_turns(struct diagram *d, const struct unit *unit,
+                        size_t first, size_t length) {
+  for (size_t i = unit->first; i < unit->end; i++) {
+    struct item *item = &d->items.at[i];
+    item->last_row += ((size_t)unit->count - 1) * length;
+    item->times *= unit->count;
+    item->varies |= unit->varies;
+    if (unit->varies && item->nested_count < MOST_NESTED)
+      item->nested[item->nested_count++] =
+          (struct turns){length, (size_t)unit->count};
+    if (item->turns == 0) {
+      item->turn = first;
+      item->stride = length;
+      item->turns = (size_t)unit->count;
+    }
+  }
+  d->items.at[unit->end - 1].ends_repeat |= unit->varies;
+  for (size_t turn = 1; turn < (size_t)unit->count; turn++)
+    for (size_t i = 0; i < length; i++)
+      d->item_of_row[first + turn * length + i] = d->item_of_row[first + i];
+}
+
+static struct unit *make_units(struct diagram *d, const struct pieces *p,
+                               size_t from, size_t to) {
+  struct unit *list = NULL, **tail = &list;
+  for (size_t at = from; at < to;) {
+    struct run run = diagram_find_run(d, p, at, to);
+    struct unit *unit = ARENA_NEW(d->arena, struct unit);
+    size_t first = p->at[at].first;
+    size_t length = p->at[at + run.period - 1].end - first;
+    unit->group = NO_NODE;
+    unit->first = d->items.count;
+    if (run.period == 1)
+      fill_unit(d, unit, &p->at[at]);
+    else
+      unit->child = make_units(d, p, at, at + run.period);
+    unit->end = d->items.count;
+    unit->count = (int64_t)run.count;
+    unit->varies = run.varies;
+    if (run.count > 1)
+      share_turns(d, unit, first, length);
+    *tail = unit;
+    tail = &unit->next;
+    at += run.period * run.count;
+  }
+  return list;
+}
+
+/* A box alone in what repeats is a stack. */
+void diagram_mark_repeat(struct diagram *d, const struct unit *unit) {
+  struct item *item = &d->items.at[unit->first];
+  item->stacked = 1;
+  for (; unit; unit = unit->child)
+    item->stacked *= unit->count;
+  item->opens_repeat = item->stacked > 1;
+}
+
+/* Links */
+
+static bool is_linked(const struct diagram *d, const struct item *item,
+                      size_t from) {
+  for (size_t k = 0; k < item->link_count; k++)
+    if (d->links.at[item->first_link + k].from == from)
+      return true;
+  for (size_t k = 0; k < item->stub_count; k++)
+    if (d->stubs.at[item->first_stub + k].from == from)
+      return true;
+  return false;
+}
+
+/*
+ * What a row takes from outside of its drawing, or by a link that would run
+ * far, is a stub that names it.
+ */
+static void add_stub(struct diagram *d, struct item *item, struct stub stub) {
+  for (size_t k = 0; k < item->stub_count; k++)
+    if (d->stubs.at[item->first_stub + k].node == stub.node)
+      return;
+  *VEC_PUSH(d->arena, &d->stubs) = stub;
+  item->stub_count++;
+}
+
+/* A call that is drawn once shows there what all such calls read. */
+static bool is_shown_once(const struct diagram *d, const struct row *row,
+                          int64_t node) {
+  const struct call *call = call_of_group(d, row->group);
+  for (size_t i = 0; call && i < call->shared_count; i++)
+    if (call->shared[i] == node)
+      return true;
+  return false;
+}
+
+/* What the second turn of a repeat reads where the first reads this. */
+static void compare_turns(const struct diagram *d, const struct item *item,
+                          const struct stub *read, struct link *link) {
+  const struct model *model = d->c->model;
+  const struct section *section = section_of(d, item->row);
+  if (item->turns < 2)
+    return;
+  const struct row *next = &d->rows.at[item->row + item->stride];
+  const struct node *reader = &model->nodes.at[next->first + read->reader];
+  link->constant = node_input(model, reader, read->input) == read->node;
+  link->carried = !link->constant &&
+                  row_of_node(d, section, read->node) < (int64_t)item->turn;
+}
+
+static void find_link(struct diagram *d, size_t index, int64_t reader, int k) {
+  struct item *item = &d->items.at[index];
+  const struct row *row = &d->rows.at[item->row];
+  const struct model *model = d->c->model;
+  int64_t node = node_input(model, &model->nodes.at[reader], k);
+  struct stub stub = {NO_ITEM, node, reader - row->first, k, {0}, STUB_AHEAD};
+  const struct section *section = section_of(d, item->row);
+  int64_t from = row_of_node(d, section, node);
+  if (node >= row->first && node < row->end)
+    return;
+  if (from < (int64_t)section->first || from >= (int64_t)section->end) {
+    add_stub(d, item, stub);
+    return;
+  }
+  size_t other = d->item_of_row[from];
+  if (other >= index || is_shown_once(d, row, node) ||
+      (item->link_count < 1000 && is_linked(d, item, other)))
+    return;
+  size_t number = d->link_count++;
+  if (d->cut && d->cut[number]) {
+    stub.from = other;
+    add_stub(d, item, stub);
+    return;
+  }
+  struct link link = {.from = other, .node = node, .number = number};
+  compare_turns(d, item, &stub, &link);
+  *VEC_PUSH(d->arena, &d->links) = link;
+  item->link_count++;
+  d->items.at[other].reader = (int64_t)index;
+}
+
+void diagram_find_links(struct diagram *d) {
+  const struct model *model = d->c->model;
+  d->links.count = d->stubs.count = d->link_count = 0;
+  for (size_t i = 0; i < d->items.count; i++) {
+    struct item *item = &d->items.at[i];
+    const struct row *row = &d->rows.at[item->row];
+    item->first_link = d->links.count;
+    item->first_stub = d->stubs.count;
+    item->link_count = item->stub_count = 0;
+    item->reader = -1;
+    item->in_branch = false;
+    if (item->is_entry)
+      continue;
+    for (int64_t node = row->first; node < row->end; node++)
+      for (int k = 0; k < model->nodes.at[node].input_count; k++)
+        find_link(d, i, node, k);
+  }
+}
+
+static struct unit *new_unit(struct diagram *d, struct unit unit) {
+  struct unit *new = ARENA_NEW(d->arena, struct unit);
+  *new = unit;
+  new->first = d->items.count;
+  new->count = 1;
+  return new;
+}
+
+/* What is drawn once: its start, and a frame around what follows. */
+static struct unit *call_units(struct diagram *d, const struct section *s) {
+  size_t first = s->first;
+  struct unit *entry = NULL;
+  if (s->call->entry != NO_NODE) {
+    entry = new_unit(d, (struct unit){.group = NO_NODE});
+    add_item(d, first++, entry);
+    d->items.at[entry->first].is_entry = true;
+    entry->end = d->items.count;
+  }
+  struct unit *unit =
+      new_unit(d, (struct unit){.group = s->call->group, .call = s->call});
+  struct pieces pieces = find_pieces(d, first, s->end, s->call->group);
+  unit->child = make_units(d, &pieces, 0, pieces.count);
+  unit->end = d->items.count;
+  if (!entry)
+    return unit;
+  entry->next = unit;
+  return entry;
+}
+
+void diagram_find_items(struct diagram *d) {
+  const struct section *net = &d->sections.at[0];
+  struct pieces all = find_pieces(d, 0, net->end, 0);
+  d->items.count = 0;
+  d->cut = NULL;
+  d->units = make_units(d, &all, 0, all.count);
+  struct unit **tail = &d->units;
+  for (size_t i = 1; i < d->sections.count; i++) {
+    while (*tail)
+      tail = &(*tail)->next;
+    *tail = call_units(d, &d->sections.at[i]);
+  }
+  diagram_find_links(d);
+}

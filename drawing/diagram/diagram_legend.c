@@ -1,0 +1,130 @@
+/* The legend of a diagram: what its fills and figures stand for. */
+#include "drawing/diagram/diagram.h"
+#include "drawing/scene/palette.h"
+
+enum { LINE = 11 * POINT };
+
+/* The legend: rows of swatches as wide as the picture. */
+
+struct legend {
+  struct diagram *d;
+  int64_t left, top, width, x, y;
+  bool drawn;
+};
+
+static void add_swatch(struct legend *l, int fill, struct slice words) {
+  int64_t wide = (fill == NO_COLOUR ? 0 : 13 * POINT) +
+                 text_extent(words, SMALL_SIZE, false);
+  if (l->x > 0 && l->x + wide > l->width) {
+    l->x = 0;
+    l->y += LINE;
+  }
+  if (l->drawn) {
+    if (fill != NO_COLOUR)
+      scene_add(l->d->scene, (struct scene_item){.kind = SCENE_BOX,
+                                                 .x = l->left + l->x,
+                                                 .y = l->top + l->y,
+                                                 .width = 10 * POINT,
+                                                 .height = 8 * POINT,
+                                                 .fill = fill,
+                                                 .stroke = PALETTE_WORDS,
+                                                 .stroke_width = 50});
+    scene_add(l->d->scene,
+              (struct scene_item){.kind = SCENE_TEXT,
+                                  .x = l->left + l->x +
+                                       (fill == NO_COLOUR ? 0 : 13 * POINT),
+                                  .y = l->top + l->y + 7 * POINT,
+                                  .size = SMALL_SIZE,
+                                  .fill = PALETTE_WORDS,
+                                  .text = words});
+  }
+  l->x += wide + 10 * POINT;
+}
+
+static void add_families(struct legend *l) {
+  struct diagram *d = l->d;
+  bool seen[64] = {false};
+  const char *names[64] = {NULL};
+  for (size_t i = 0; i < d->items.count; i++) {
+    const struct layer_kind *kind =
+        d->c->model->nodes.at[item_row(d, i)->head].kind;
+    int family = family_of(kind);
+    if (family >= 0 && family < 64 && item_row(d, i)->group == NO_NODE &&
+        !d->items.at[i].is_entry) {
+      seen[family] = true;
+      names[family] = kind->family;
+    }
+  }
+  for (int i = 0; i < 64; i++) {
+    if (!seen[i])
+      continue;
+    struct text word = text_new(d->arena);
+    text_putc(&word, (char)(names[i][0] | 0x20));
+    text_put(&word, names[i] + 1);
+    add_swatch(l, palette_fill(i), text_slice(&word));
+  }
+}
+
+static void add_heats(struct legend *l) {
+  static const char *const words[] = {
+      [TINT_MACS] = " MACs", [TINT_SAVED] = "", [TINT_PARAMS] = " parameters"};
+  struct diagram *d = l->d;
+  int64_t step = d->most_heat / (PALETTE_HEATS - 1) + 1;
+  add_swatch(l, palette_heat(0), slice_of("none"));
+  for (int i = 1; i < PALETTE_HEATS; i++) {
+    struct text text = text_new(d->arena);
+    int64_t most = i + 1 < PALETTE_HEATS ? i * step : d->most_heat;
+    text_put(&text, "up to ");
+    if (d->options->tint == TINT_SAVED)
+      text_size(&text, most, d->options->units, 1);
+    else
+      text_count(&text, most);
+    if (i + 1 == PALETTE_HEATS)
+      text_put(&text, d->options->tint == TINT_SAVED
+                          ? " kept for backward, a box"
+                          : words[d->options->tint]);
+    add_swatch(l, palette_heat(i), text_slice(&text));
+  }
+}
+
+static void add_tail(struct legend *l, size_t kind) {
+  struct slice tail = l->d->tails[kind];
+  struct text text = text_new(l->d->arena);
+  if (!tail.length)
+    return;
+  text_printf(&text, "behind each %s:", layer_kind_at(kind)->name);
+  text_puts(&text, tail);
+  add_swatch(l, NO_COLOUR, text_slice(&text));
+}
+
+static int64_t legend_walk(struct legend *l) {
+  if (l->d->options->tint == TINT_OP)
+    add_families(l);
+  else
+    add_heats(l);
+  if (l->d->most_bytes)
+    add_swatch(l, NO_COLOUR, slice_of("arrows: wider for more bytes"));
+  if (tightness(l->d)->bare_numbers && !tightness(l->d)->few_facts &&
+      l->d->options->notes == NOTE_PARAMS)
+    add_swatch(l, NO_COLOUR, slice_of("small numbers: parameters"));
+  if (l->d->sections.count > 1)
+    add_swatch(l, NO_COLOUR,
+               slice_of("(A): drawn once, in a frame of its own"));
+  if (l->d->stubs.count)
+    add_swatch(l, NO_COLOUR,
+               slice_of("a name at an arrow: a tensor from elsewhere"));
+  for (size_t i = 0; i < layer_kind_count() && tightness(l->d)->few_tails; i++)
+    add_tail(l, i);
+  return l->y + LINE;
+}
+
+int64_t legend_measure(struct diagram *d, int64_t width) {
+  struct legend l = {.d = d, .width = width};
+  return legend_walk(&l);
+}
+
+void legend_draw(struct diagram *d, int64_t x, int64_t y, int64_t width) {
+  struct legend l = {
+      .d = d, .left = x, .top = y, .width = width, .drawn = true};
+  legend_walk(&l);
+}

@@ -1,0 +1,234 @@
+/*
+ * Turns of a `for` whose layers are the same but for their figures. One turn
+ * stands for all where each takes from the one before it what that one takes
+ * from its own, and where what else leaves a turn goes to a row that reads the
+ * same of all turns, as the sum over WaveNet's skips does.
+ */
+#include "drawing/diagram/diagram.h"
+
+enum {
+  MOST_CARRIED = 4, /* tensors that a turn hands to the next */
+  MOST_FAILURES = 16,
+  MOST_ROWS = 4000 /* beyond, loops are drawn turn by turn */
+};
+
+/* Rows of a loop: `count` turns of `length` rows each. */
+struct loop {
+  const struct diagram *d;
+  int64_t first, length, count;
+  int64_t from[MOST_CARRIED];  /* of the turn before, by place in it */
+  int64_t start[MOST_CARRIED]; /* what the first turn takes instead */
+  int carried;
+};
+
+static const struct row *row_at(const struct loop *l, int64_t row) {
+  return &l->d->rows.at[row];
+}
+
+static bool same_layers(const struct loop *l, int64_t a, int64_t b) {
+  const struct model *model = l->d->c->model;
+  const struct row *x = row_at(l, a), *y = row_at(l, b);
+  if (x->end - x->first != y->end - y->first || x->warning_count ||
+      y->warning_count || (x->group == NO_NODE) != (y->group == NO_NODE) ||
+      call_of_group(l->d, x->group) != call_of_group(l->d, y->group))
+    return false;
+  for (int64_t i = 0; i < x->end - x->first; i++) {
+    const struct node *m = &model->nodes.at[x->first + i];
+    const struct node *n = &model->nodes.at[y->first + i];
+    if (m->kind != n->kind || m->input_count != n->input_count)
+      return false;
+  }
+  return true;
+}
+
+static bool same_carried(struct loop *l, int64_t place, int64_t start,
+                         bool first) {
+  for (int i = 0; i < l->carried; i++)
+    if (l->from[i] == place || (first && l->start[i] == start))
+      return l->from[i] == place && (!first || l->start[i] == start);
+  if (!first || l->carried == MOST_CARRIED)
+    return false;
+  l->from[l->carried] = place;
+  l->start[l->carried++] = start;
+  return true;
+}
+
+/* Whether the same input of a turn at `a` and of the next one correspond. */
+static bool same_input(struct loop *l, int64_t a, int64_t x, int64_t y) {
+  int64_t b = a + l->length;
+  if (y >= b)
+    return x == y - l->length;
+  if (y >= a)
+    return a == l->first ? x < a && same_carried(l, y - a, x, true)
+                         : x == y - l->length;
+  return x == y;
+}
+
+static bool same_inputs(struct loop *l, int64_t a, int64_t row) {
+  const struct model *model = l->d->c->model;
+  const struct section *section = section_of(l->d, (size_t)a);
+  const struct row *x = row_at(l, row), *y = row_at(l, row + l->length);
+  for (int64_t i = 0; i < x->end - x->first; i++) {
+    const struct node *m = &model->nodes.at[x->first + i];
+    const struct node *n = &model->nodes.at[y->first + i];
+    for (int k = 0; k < m->input_count; k++)
+      if (!same_input(l, a, row_of_node(l->d, section, node_input(model, m, k)),
+                      row_of_node(l->d, section, node_input(model, n, k))))
+        return false;
+  }
+  return true;
+}
+
+static const struct frame *frame_of(const struct loop *l, int64_t row) {
+  return l->d->c->model->nodes.at[row_at(l, row)->first].frame;
+}
+
+/* The turn that is one row's, of the innermost loop of which the other has the
+ * next one; NULL: of none. */
+static const struct frame *turn_of(const struct loop *l, int64_t a, int64_t b) {
+  for (const struct frame *x = frame_of(l, a); x; x = x->parent)
+    for (const struct frame *y = frame_of(l, b); y; y = y->parent)
+      if (frame_kind(x) == FRAME_LOOP && frame_kind(y) == FRAME_LOOP &&
+          x->stmt->span.begin == y->stmt->span.begin &&
+          x->parent == y->parent && y->ordinal == x->ordinal + 1)
+        return x;
+  return NULL;
+}
+
+static bool is_inside(const struct loop *l, int64_t row,
+                      const struct frame *turn) {
+  if (row < 0 || (size_t)row >= l->d->rows.count)
+    return false;
+  const struct frame *frame = frame_of(l, row);
+  while (frame && frame != turn)
+    frame = frame->parent;
+  return frame != NULL;
+}
+
+static bool same_text(const struct loop *l, int64_t a, int64_t b) {
+  struct text x = text_new(l->d->arena), y = x;
+  if (l->d->hash_of_row[a] == l->d->hash_of_row[b])
+    return true;
+  row_put_acting(&x, l->d->c, row_at(l, a), false);
+  row_put_acting(&y, l->d->c, row_at(l, b), false);
+  return same_but_figures(text_slice(&x), text_slice(&y));
+}
+
+/* The turn behind a turn, which starts at a row, has no more rows. */
+static bool last_is_whole(const struct loop *l, int64_t row,
+                          const struct frame *before) {
+  const struct frame *turn = frame_of(l, row);
+  while (turn && (turn->parent != before->parent ||
+                  turn->stmt->span.begin != before->stmt->span.begin))
+    turn = turn->parent;
+  return turn && !is_inside(l, row + l->length, turn);
+}
+
+/* Whole turns: from the first row of one to the last. */
+static bool next_turn(struct loop *l, int64_t a) {
+  const struct frame *turn = turn_of(l, a, a + l->length);
+  if (!turn || is_inside(l, a - 1, turn) || is_inside(l, a + l->length, turn))
+    return false;
+  for (int64_t row = a; row < a + l->length; row++)
+    if (!same_layers(l, row, row + l->length) || !same_inputs(l, a, row) ||
+        turn_of(l, row, row + l->length) != turn ||
+        !same_text(l, row, row + l->length))
+      return false;
+  return l->carried > 0 && last_is_whole(l, a + l->length, turn);
+}
+
+/* Readers */
+
+/*
+ * What is behind the loop reads of a place its last turn, or all turns: then
+ * the names of the turns are one name. `seen` has the turns read, by place.
+ */
+static bool collects(const struct loop *l, const struct section *s, int64_t row,
+                     int64_t *seen) {
+  const struct model *model = l->d->c->model;
+  int64_t last = l->first + (l->count - 1) * l->length;
+  bool whole = true;
+  for (int pass = 0; pass < 3; pass++) /* clear, count, compare */
+    for (int64_t i = row_at(l, row)->first; i < row_at(l, row)->end; i++)
+      for (int k = 0; k < model->nodes.at[i].input_count; k++) {
+        int64_t from =
+            row_of_node(l->d, s, node_input(model, &model->nodes.at[i], k));
+        if (from < l->first || from >= last + l->length)
+          continue;
+        int64_t *count = &seen[(from - l->first) % l->length];
+        if (pass == 0)
+          *count = 0;
+        else if (pass == 1)
+          ++*count;
+        else
+          whole =
+              whole && (*count == l->count || (*count == 1 && from >= last));
+      }
+  return whole;
+}
+
+static bool is_closed(const struct loop *l) {
+  const struct section *s = section_of(l->d, (size_t)l->first);
+  int64_t end = l->first + l->count * l->length, last = end - 1;
+  int64_t *seen = arena_alloc(l->d->arena, (size_t)l->length, sizeof *seen);
+  for (int64_t row = l->first; row < end; row++) {
+    if (l->d->reader_of_row[row] == INT64_MAX && row < end - l->length)
+      return false; /* an output of the net */
+    if (l->d->reader_of_row[row] < (int64_t)s->end)
+      last = l->d->reader_of_row[row] > last ? l->d->reader_of_row[row] : last;
+    else
+      last = (int64_t)s->end - 1;
+  }
+  for (int64_t row = end; row <= last; row++)
+    if (!collects(l, s, row, seen))
+      return false;
+  return true;
+}
+
+static bool same_groups(const struct pieces *p, size_t a, size_t b,
+                        size_t period) {
+  size_t first = p->at[a].first, second = p->at[b].first;
+  for (size_t i = 0; i < period; i++)
+    if (p->at[a + i].end - first != p->at[b + i].end - second ||
+        (p->at[a + i].group == NO_NODE) != (p->at[b + i].group == NO_NODE))
+      return false;
+  return true;
+}
+
+/* A loop that is read from inside again and again is left as it is. */
+static bool has_failed(const struct diagram *d, const struct loop *l) {
+  const struct frame *turn = frame_of(l, l->first);
+  while (turn && frame_kind(turn) != FRAME_LOOP)
+    turn = turn->parent;
+  return turn && turn->parent == d->failed.parent &&
+         turn->stmt->span.begin == d->failed.begin &&
+         d->failed.count > MOST_FAILURES;
+}
+
+static void count_failure(struct diagram *d, const struct loop *l) {
+  const struct frame *turn = turn_of(l, l->first, l->first + l->length);
+  if (turn->parent != d->failed.parent ||
+      turn->stmt->span.begin != d->failed.begin)
+    d->failed.count = 0;
+  d->failed.parent = turn->parent;
+  d->failed.begin = turn->stmt->span.begin;
+  d->failed.count++;
+}
+
+size_t diagram_find_loop(struct diagram *d, const struct pieces *p, size_t at,
+                         size_t end, size_t period) {
+  struct loop l = {.d = d, .first = (int64_t)p->at[at].first, .count = 1};
+  l.length = (int64_t)p->at[at + period - 1].end - l.first;
+  if (d->rows.count > MOST_ROWS || has_failed(d, &l))
+    return 1;
+  for (size_t here = at; here + 2 * period <= end &&
+                         same_groups(p, here, here + period, period) &&
+                         next_turn(&l, (int64_t)p->at[here].first);
+       here += period)
+    l.count++;
+  if (l.count > 1 && is_closed(&l))
+    return (size_t)l.count;
+  if (l.count > 1)
+    count_failure(d, &l);
+  return 1;
+}

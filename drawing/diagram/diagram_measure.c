@@ -1,0 +1,310 @@
+/*
+ * Measures and places parts in the flow's axes: `along` it, and `across`,
+ * where 0 is the spine that arrows run on. A chain thus never drifts.
+ */
+#include "drawing/diagram/diagram.h"
+
+const struct tightness *tightness(const struct diagram *d) {
+  static const struct tightness levels[LEVELS] = {
+      {110, 170, 120, 90, 1280, false, false, false, false},
+      {90, 140, 70, 90, 700, true, false, false, false},
+      {80, 130, 60, 80, 640, true, true, false, false},
+      {80, 130, 60, 80, 640, true, true, true, false},
+      {80, 130, 60, 80, 600, true, true, true, true}};
+  return &levels[d->level];
+}
+
+bool is_bare(const struct diagram *d, const struct part *frame) {
+  return tightness(d)->few_frames && frame->nested && frame->unit->count == 1;
+}
+
+static int64_t most(int64_t a, int64_t b) {
+  return a > b ? a : b;
+}
+
+static int64_t item_along(const struct diagram *d, const struct item *item) {
+  return d->lr ? item->width : item->height;
+}
+
+static int64_t item_across(const struct diagram *d, const struct item *item) {
+  return d->lr ? item->height : item->width;
+}
+
+static int64_t gap_behind(const struct diagram *d, const struct item *item) {
+  if (!item->out.length)
+    return tightness(d)->gap;
+  if (d->lr)
+    return text_extent(item->out, SMALL_SIZE, false) + 10 * POINT;
+  return tightness(d)->wide_gap;
+}
+
+static void measure_box(struct diagram *d, struct part *part) {
+  struct item *item = &d->items.at[part->item];
+  item_find_text(d, part->item);
+  stubs_measure(d, part->item, true, true);
+  int64_t half = item_across(d, item) / 2;
+  int64_t stack = item->opens_repeat ? 2 * STACK : 0;
+  int64_t label =
+      !d->lr && item->out.length
+          ? text_extent(item->out, SMALL_SIZE, false) + BESIDE + POINT
+          : 0;
+  part->left = half + stubs_extent(d, part->item, STUB_LEFT);
+  part->right =
+      most(half + stack + stubs_extent(d, part->item, STUB_RIGHT), label);
+  part->behind = gap_behind(d, item) + stack;
+  part->length = stubs_extent(d, part->item, STUB_AHEAD) + item_along(d, item) +
+                 part->behind;
+}
+
+/* Whether a chain begins with what only a stub leads to. */
+static bool starts_alone(const struct diagram *d, const struct part *part) {
+  while (part && (part->kind == PART_CHAIN || part->kind == PART_FRAME))
+    part = part->first;
+  return part && part->kind == PART_BOX &&
+         d->items.at[part->item].link_count == 0 &&
+         d->items.at[part->item].stub_count > 0;
+}
+
+/* Sides stand to the right of all that follows their parts. */
+static void measure_sides(struct diagram *d, struct part *chain) {
+  int64_t at = 0, free = 0, right = chain->right;
+  for (struct part *p = chain->first; p; p = p->next) {
+    at += p->length;
+    for (struct part *side = p->side; side; side = side->next) {
+      part_measure(d, side);
+      int64_t start = starts_alone(d, side) ? 0 : at;
+      side->ahead = free > start ? free + BUS : start;
+      side->shift = right + tightness(d)->branch_gap + side->left;
+      free = side->ahead + side->length;
+      chain->right = most(chain->right, side->shift + side->right);
+      chain->length = most(chain->length, free);
+    }
+  }
+}
+
+static void measure_chain(struct diagram *d, struct part *chain) {
+  chain->left = chain->right = chain->length = 0;
+  for (struct part *p = chain->first; p; p = p->next) {
+    part_measure(d, p);
+    if (p->side) {
+      p->behind += BUS;
+      p->length += BUS;
+    }
+    chain->left = most(chain->left, p->left);
+    chain->right = most(chain->right, p->right);
+    chain->length += p->length;
+    chain->behind = p->behind;
+  }
+  measure_sides(d, chain);
+}
+
+static void measure_frame(struct diagram *d, struct part *part) {
+  struct part *chain = part->first;
+  int64_t gap = tightness(d)->gap;
+  if (is_bare(d, part)) {
+    part_measure(d, chain);
+    part->left = chain->left;
+    part->right = chain->right;
+    part->length = chain->length;
+    part->behind = chain->behind;
+    return;
+  }
+  int64_t title =
+      text_extent(frame_title(d, part->unit), SMALL_SIZE, true) + 6 * POINT;
+  bool band = title > 6 * POINT;
+  part_measure(d, chain);
+  part->left = chain->left + PAD;
+  part->right = chain->right + PAD;
+  if (!d->lr && band && title > part->left)
+    part->right = most(part->right, title);
+  if (d->lr && band) {
+    part->left += BAND - PAD / 2;
+  }
+  if (part->unit->count > 1)
+    part->right += 2 * STACK;
+  part->behind = gap + (part->unit->count > 1 ? 2 * STACK : 0);
+  int64_t ahead = d->lr || part->flip || !band ? PAD + 30 : BAND + 40;
+  int64_t after = !d->lr && part->flip && band ? BAND : PAD;
+  int64_t inner = chain->length;
+  if (chain->behind == gap && !chain->first->side)
+    inner -= gap - after;
+  else if (!d->lr && part->flip && band)
+    inner += BAND - PAD;
+  part->length = ahead + inner + part->behind;
+  if (d->lr)
+    part->length = most(part->length, title + PAD + part->behind);
+}
+
+/* A branch that is empty passes as a line. */
+static bool is_empty(const struct part *branch) {
+  return branch->kind == PART_CHAIN && !branch->first;
+}
+
+static void measure_branches(struct diagram *d, struct part *split,
+                             int64_t *longest, size_t *real) {
+  size_t index = 0;
+  int64_t items = -1;
+  split->main = SIZE_MAX;
+  for (struct part *b = split->first; b; b = b->next, index++) {
+    part_measure(d, b);
+    if (is_empty(b)) {
+      b->left = b->right = LANE / 2;
+      b->length = tightness(d)->gap;
+      if (split->forks || items >= 0)
+        continue;
+      items = 0;
+      split->main = index;
+      continue;
+    }
+    ++*real;
+    *longest = most(*longest, b->length);
+    if (split->forks && b->length > items) {
+      items = b->length;
+      split->main = index;
+    }
+  }
+}
+
+/* Side by side, in the order of the source; then the spine becomes 0. */
+static void spread_branches(const struct diagram *d, struct part *split,
+                            bool centred) {
+  int64_t gap = tightness(d)->branch_gap;
+  int64_t at = 0, first = 0, last = 0, spine = 0;
+  size_t index = 0;
+  for (struct part *b = split->first; b; b = b->next, index++) {
+    b->shift = at + b->left;
+    at = b->shift + b->right + gap;
+    first = index ? first : b->shift;
+    last = b->shift;
+    if (index == split->main)
+      spine = b->shift;
+  }
+  if (centred)
+    spine = first + (last - first) / 2;
+  split->left = spine;
+  split->right = at - gap - spine;
+  for (struct part *b = split->first; b; b = b->next)
+    b->shift -= spine;
+}
+
+static void measure_split(struct diagram *d, struct part *split) {
+  struct item *join = &d->items.at[split->item];
+  int64_t longest = tightness(d)->gap, span_left, span_right;
+  size_t real = 0;
+  measure_branches(d, split, &longest, &real);
+  item_find_text(d, split->item);
+  if (join->stub_count && (split->main == SIZE_MAX || split->first->next->next))
+    split->bar = true; /* its sides are free */
+  spread_branches(d, split,
+                  split->main == SIZE_MAX || (split->bar && real > 1));
+  int64_t half = item_across(d, join) / 2;
+  split->behind = gap_behind(d, join);
+  if (split->bar && !d->lr) { /* as wide as what ends on it */
+    span_left = split->first->shift - 8 * POINT;
+    struct part *last = split->first;
+    while (last->next)
+      last = last->next;
+    span_right = last->shift + 8 * POINT;
+    half = most(half, most(-span_left, span_right));
+    join->width = 2 * half;
+  } else if (split->bar) {
+    struct part *last = split->first;
+    while (last->next)
+      last = last->next;
+    half = most(half, most(-split->first->shift, last->shift) + 5 * POINT);
+    join->height = 2 * half;
+  }
+  bool left = split->bar, right = left;
+  for (const struct part *b = split->first; b && !split->bar; b = b->next) {
+    left = left || b->shift > 0;
+    right = right || b->shift < 0;
+  }
+  stubs_measure(d, split->item, left, right);
+  split->left =
+      most(split->left, half + stubs_extent(d, split->item, STUB_LEFT));
+  split->right =
+      most(split->right, half + stubs_extent(d, split->item, STUB_RIGHT));
+  if (!d->lr && join->out.length)
+    split->right =
+        most(split->right,
+             text_extent(join->out, SMALL_SIZE, false) + BESIDE + POINT);
+  split->length = BUS + longest + item_along(d, join) + split->behind;
+}
+
+void part_measure(struct diagram *d, struct part *part) {
+  switch (part->kind) {
+  case PART_BOX: measure_box(d, part); break;
+  case PART_CHAIN: measure_chain(d, part); break;
+  case PART_SPLIT: measure_split(d, part); break;
+  case PART_FRAME: measure_frame(d, part); break;
+  }
+}
+
+void part_flip(struct part *part) {
+  part->flip = true;
+  for (struct part *p = part->first; p; p = p->next)
+    part_flip(p);
+  for (struct part *p = part->side; p; p = p->next)
+    part_flip(p);
+}
+
+/* Placing */
+
+/* The lesser end of what starts so far behind the entry of a part. */
+static int64_t end_at(const struct part *part, int64_t offset, int64_t size) {
+  return part->flip ? part->along + part->length - offset - size
+                    : part->along + offset;
+}
+
+static void place_item(struct diagram *d, const struct part *part, size_t index,
+                       int64_t offset) {
+  struct item *item = &d->items.at[index];
+  int64_t along = end_at(part, offset, item_along(d, item));
+  int64_t across = part->across - item_across(d, item) / 2;
+  item->x = d->lr ? along : across;
+  item->y = d->lr ? across : along;
+}
+
+static void place_sides(struct diagram *d, struct part *chain) {
+  for (struct part *p = chain->first; p; p = p->next)
+    for (struct part *side = p->side; side; side = side->next)
+      part_place(d, side, chain->across + side->shift,
+                 end_at(chain, side->ahead, side->length));
+}
+
+static void place_chain(struct diagram *d, struct part *chain) {
+  int64_t offset = 0;
+  for (struct part *p = chain->first; p; p = p->next) {
+    part_place(d, p, chain->across, end_at(chain, offset, p->length));
+    offset += p->length;
+  }
+  place_sides(d, chain);
+}
+
+static void place_split(struct diagram *d, struct part *split) {
+  const struct item *join = &d->items.at[split->item];
+  for (struct part *b = split->first; b; b = b->next)
+    part_place(d, b, split->across + b->shift, end_at(split, BUS, b->length));
+  place_item(d, split, split->item,
+             split->length - split->behind - item_along(d, join));
+}
+
+void part_place(struct diagram *d, struct part *part, int64_t across,
+                int64_t along) {
+  part->across = across;
+  part->along = along;
+  if (part->kind == PART_BOX) {
+    place_item(d, part, part->item, stubs_extent(d, part->item, STUB_AHEAD));
+  } else if (part->kind == PART_CHAIN) {
+    place_chain(d, part);
+  } else if (part->kind == PART_SPLIT) {
+    place_split(d, part);
+  } else {
+    bool band = frame_title(d, part->unit).length > 0;
+    int64_t ahead = is_bare(d, part)               ? 0
+                    : d->lr || part->flip || !band ? PAD + 30
+                                                   : BAND + 40;
+    part_place(d, part->first, across,
+               end_at(part, ahead, part->first->length));
+  }
+}

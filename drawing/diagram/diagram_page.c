@@ -1,0 +1,270 @@
+/* Pages drawn: columns side by side, what leads from one to the next, skips. */
+#include <stdio.h>
+
+#include "drawing/diagram/diagram_page.h"
+#include "drawing/scene/palette.h"
+
+struct sheet {
+  struct paper *l;
+  size_t page;
+  int64_t across, top, length; /* of the columns */
+  int used;                    /* corridors below them */
+  int entered;                 /* lanes on the left of columns */
+  struct pen pen;
+};
+
+static struct diagram *diagram_at(const struct sheet *s) {
+  return s->l->d;
+}
+
+static int64_t item_low(const struct diagram *d, size_t item) {
+  return d->lr ? d->items.at[item].x : d->items.at[item].y;
+}
+
+static int64_t item_middle(const struct diagram *d, size_t item) {
+  const struct item *it = &d->items.at[item];
+  return d->lr ? it->x + it->width / 2 : it->y + it->height / 2;
+}
+
+static int64_t item_side(const struct diagram *d, size_t item, bool right) {
+  const struct item *it = &d->items.at[item];
+  int64_t low = d->lr ? it->y : it->x;
+  int64_t size = d->lr ? it->height : it->width;
+  return right ? low + size + (it->opens_repeat ? 50 : 0) : low;
+}
+
+/* Places */
+
+static void place_sides(struct sheet *s, const struct column *c,
+                        const struct part *part) {
+  for (struct part *side = part->side; side; side = side->next)
+    part_place(diagram_at(s), side, c->across + side->shift,
+               c->flip ? part->along - side->length + part->length
+                       : c->along + side->ahead);
+}
+
+static void place_column(struct sheet *s, struct column *c) {
+  c->across = s->across + c->left;
+  c->along = s->top;
+  for (size_t i = c->first; i < c->end; i++) {
+    const struct stretch *stretch = &s->l->parts.at[i];
+    part_place(diagram_at(s), stretch->part, c->across,
+               c->along + stretch->offset);
+    place_sides(s, c, stretch->part);
+  }
+  s->across = c->across + c->right + c->lanes * LANE + GUTTER;
+  s->length = c->length > s->length ? c->length : s->length;
+}
+
+/* Drawing */
+
+static void put_note(struct sheet *s, struct point at, const char *word,
+                     size_t page) {
+  struct diagram *d = diagram_at(s);
+  struct text text = text_new(d->arena);
+  text_printf(&text, "%s page %zu", word, page + 1);
+  scene_add(d->scene,
+            (struct scene_item){.kind = SCENE_TEXT,
+                                .x = (d->lr ? at.y : at.x) + 4 * POINT,
+                                .y = (d->lr ? at.x - 4 * POINT : at.y),
+                                .size = SMALL_SIZE,
+                                .fill = PALETTE_WORDS,
+                                .text = text_slice(&text)});
+}
+
+/* Below its last part, and all that stands beside its parts. */
+static int64_t column_low(const struct sheet *s, const struct column *c) {
+  const struct part *last = s->l->parts.at[c->end - 1].part;
+  int64_t low = last->along + last->length;
+  for (size_t i = c->first; i < c->end; i++)
+    for (const struct part *p = s->l->parts.at[i].part->side; p; p = p->next)
+      low = low > p->along + p->length ? low : p->along + p->length;
+  return low + 20;
+}
+
+/* From the end of a column, up beside it, to the start of the next one. */
+static void turn_pen(struct sheet *s, const struct column *from,
+                     const struct column *to) {
+  struct pen *pen = &s->pen;
+  int64_t bottom = from->along + from->length + 2 * POINT;
+  if (pen->count == 0)
+    return;
+  int64_t low = from->flip == to->flip ? column_low(s, from) : bottom;
+  pen_to(pen, from->across, low);
+  if (to->flip) {
+    pen_to(pen, to->across, low);
+    return;
+  }
+  int64_t gutter = to->across - to->left - GUTTER / 2;
+  pen_to(pen, gutter, low);
+  pen_to(pen, gutter, s->top - OVER);
+  pen_to(pen, to->across, s->top - OVER);
+}
+
+static void draw_column(struct sheet *s, size_t index) {
+  struct paper *l = s->l;
+  const struct column *c = &l->columns.at[index];
+  bool starts = l->parts.at[c->first].starts;
+  if (starts) {
+    s->pen = (struct pen){.item = NO_ITEM};
+  } else if (index > 0 && l->columns.at[index - 1].page != c->page) {
+    s->pen.count = 0;
+    put_note(s, (struct point){c->across, s->top}, "from", c->page - 1);
+    pen_to(&s->pen, c->across, s->top - OVER);
+  } else if (index > 0) {
+    turn_pen(s, &l->columns.at[index - 1], c);
+  }
+  for (size_t i = c->first; i < c->end; i++) {
+    const struct part *part = l->parts.at[i].part;
+    if (l->parts.at[i].starts)
+      s->pen = (struct pen){.item = NO_ITEM};
+    s->pen = part_draw(diagram_at(s), part, s->pen);
+    for (const struct part *side = part->side; side; side = side->next)
+      part_draw_side(diagram_at(s), part, side, &s->pen);
+  }
+  bool last = index + 1 == l->columns.count;
+  if (!last && l->columns.at[index + 1].page != c->page &&
+      !l->parts.at[c->end].starts) {
+    struct pen out = s->pen;
+    int64_t along = out.at[out.count - 1].y + 18 * POINT;
+    pen_to(&out, c->across, along);
+    pen_draw(diagram_at(s), &out, true);
+    put_note(s, (struct point){c->across, along}, "to", c->page + 1);
+  }
+}
+
+/* Skips */
+
+static size_t column_of(const struct paper *l, size_t item) {
+  size_t column = 0;
+  while (l->part_of[item] >= l->columns.at[column].end)
+    column++;
+  return column;
+}
+
+static void note_skip(struct sheet *s, const struct skip *skip,
+                      const struct column *a, const struct column *b) {
+  struct diagram *d = diagram_at(s);
+  bool leaves = a->page == s->page;
+  size_t item = leaves ? skip->from : skip->to;
+  struct point at = {item_side(d, item, true), item_low(d, item) + 60};
+  if (leaves || b->page == s->page)
+    put_note(s, at, leaves ? "also to" : "also from",
+             leaves ? b->page : a->page);
+}
+
+static int64_t lane_of(struct column *c, int *used) {
+  int lane = c->lanes ? (*used)++ % c->lanes : 0;
+  return c->across + c->right + lane * LANE + LANE;
+}
+
+enum { MOST_LOOKED_AT = 4000 }; /* items: beyond, a line may cross a box */
+
+/* Whether a box of its column stands beside an item, so far along. */
+static bool is_blocked(const struct diagram *d, const struct column *c,
+                       size_t index, int64_t along) {
+  int64_t right = item_side(d, index, false), slack = 15;
+  size_t first = index > MOST_LOOKED_AT ? index - MOST_LOOKED_AT : 0;
+  for (size_t i = first; i < d->items.count && i < index + MOST_LOOKED_AT;
+       i++) {
+    const struct item *it = &d->items.at[i];
+    int64_t low = item_low(d, i), size = d->lr ? it->width : it->height;
+    if (i != index && item_side(d, i, true) > right &&
+        item_side(d, i, false) < c->across + c->right && low - slack <= along &&
+        along <= low + size + slack)
+      return true;
+  }
+  return false;
+}
+
+/* Where a skip leaves an item: at its side, or below, where it is free. */
+static void leave_item(struct sheet *s, const struct column *c, size_t index,
+                       struct pen *pen) {
+  struct diagram *d = diagram_at(s);
+  const struct item *it = &d->items.at[index];
+  int64_t along = item_middle(d, index);
+  bool side =
+      s->l->is_u || (!item_sign(d, index) && !is_blocked(d, c, index, along));
+  if (side) {
+    pen_to(pen, item_side(d, index, true), along);
+    return;
+  }
+  int64_t across = d->lr ? it->y + it->height / 2 : it->x + it->width / 2;
+  int64_t exit = item_low(d, index);
+  exit += c->flip ? 0 : d->lr ? it->width : it->height;
+  along = exit + (c->flip ? -25 : 25);
+  for (int64_t far = 25; far <= 150; far += 15)
+    if (!is_blocked(d, c, index, exit + (c->flip ? -far : far))) {
+      along = exit + (c->flip ? -far : far);
+      break;
+    }
+  pen_to(pen, across, exit);
+  pen_to(pen, across, along);
+}
+
+static void draw_skip(struct sheet *s, const struct skip *skip, int *used) {
+  struct diagram *d = diagram_at(s);
+  size_t from = column_of(s->l, skip->from), to = column_of(s->l, skip->to);
+  struct column *a = &s->l->columns.at[from], *b = &s->l->columns.at[to];
+  struct pen pen = {.item = skip->from};
+  if (a->page != b->page || a->page != s->page) {
+    note_skip(s, skip, a, b);
+    return;
+  }
+  int64_t end = item_middle(d, skip->to);
+  leave_item(s, a, skip->from, &pen);
+  int64_t start = pen.at[pen.count - 1].y;
+  if (!s->l->is_u) {
+    int64_t lane = lane_of(a, &used[from]);
+    pen_to(&pen, lane, start);
+    if (to > from + 1 || to < from) {
+      int64_t corridor = s->top + s->length + ++s->used * LANE;
+      pen_to(&pen, lane, corridor);
+      lane = b->across - b->left - 35 - 45 * (s->entered++ % 5);
+      pen_to(&pen, lane, corridor);
+    }
+    pen_to(&pen, lane, end);
+  }
+  pen_to(&pen, item_side(d, skip->to, to == from), end);
+  link_draw(d, skip->to, &pen);
+}
+
+static void draw_skips(struct sheet *s) {
+  struct paper *l = s->l;
+  int *used = arena_alloc(l->d->arena, l->columns.count, sizeof *used);
+  for (size_t i = 0; i < l->skips.count; i++)
+    draw_skip(s, &l->skips.at[i], used);
+}
+
+void page_draw(struct paper *l, size_t page, struct scene *scene) {
+  struct sheet s = {.l = l,
+                    .page = page,
+                    .across = EDGE,
+                    .top = EDGE + (l->columns.count > 1 && !l->is_u
+                                       ? 3 * POINT + OVER
+                                       : 8 * POINT),
+                    .pen = {.item = NO_ITEM}};
+  struct diagram *d = l->d;
+  d->scene = scene;
+  for (size_t i = 0; i < l->columns.count; i++)
+    if (l->columns.at[i].page == page)
+      place_column(&s, &l->columns.at[i]);
+  for (size_t i = 0; i < l->columns.count; i++) {
+    if (i > 0 && l->columns.at[i].page == page &&
+        l->columns.at[i - 1].page != page && l->columns.at[i - 1].end > 0)
+      s.pen = (struct pen){
+          .item = l->parts.at[l->columns.at[i].first - 1].part->item};
+    if (l->columns.at[i].page == page)
+      draw_column(&s, i);
+  }
+  draw_skips(&s);
+  int64_t across = s.across + EDGE - (l->columns.count ? GUTTER : 0);
+  int64_t along = s.top + s.length + s.used * LANE + EDGE;
+  scene->width = d->lr ? along : across;
+  scene->height = d->lr ? across : along;
+  if (scene->width < 1500)
+    scene->width = 1500;
+  int64_t legend = legend_measure(d, scene->width - 2 * EDGE);
+  legend_draw(d, EDGE, scene->height, scene->width - 2 * EDGE);
+  scene->height += legend + EDGE / 2;
+}

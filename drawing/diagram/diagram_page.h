@@ -1,0 +1,63 @@
+/* Pages: how the parts of a diagram are dealt out to columns and pages. */
+#ifndef NETC_DRAWING_DIAGRAM_DIAGRAM_PAGE_H
+#define NETC_DRAWING_DIAGRAM_DIAGRAM_PAGE_H
+
+#include "drawing/diagram/diagram.h"
+
+/* What still can be read when it is made smaller to fit a page. */
+enum {
+  MOST_WIDTH = PAGE_WIDTH * SMALL_SIZE / LEAST_TEXT,
+  MOST_HEIGHT = PAGE_HEIGHT * SMALL_SIZE / LEAST_TEXT,
+  LONGEST_PART = MOST_HEIGHT - 400,
+};
+
+struct skip {
+  size_t from, to; /* items */
+};
+
+/* A part of an outermost chain. */
+struct stretch {
+  struct part *part;
+  bool starts;    /* nothing leads to it */
+  int64_t offset; /* from the start of its column */
+};
+
+struct column {
+  size_t first, end; /* parts */
+  int64_t left, right, length;
+  int64_t across, along;
+  size_t page;
+  int lanes; /* of skips, on its right */
+  bool flip; /* the right half of a U */
+};
+
+struct page_list {
+  const struct scene **at;
+  size_t count, room;
+};
+
+struct paper {
+  struct diagram *d;
+  VEC(struct skip) skips;
+  VEC(struct stretch) parts;
+  size_t *part_of; /* by item: the part of an outermost chain */
+  VEC(struct column) columns;
+  size_t page_count;
+  int corridors; /* below the columns, of skips that pass some */
+  int64_t scale; /* of the layout, on a page: so many parts of WHOLE */
+  bool is_u;
+  bool *cuts[2]; /* links that are cut: only those of many; far ones, too */
+};
+
+/* A U, if the skips nest; false if they do not, or it would be too large. */
+bool layout_u(struct paper *l);
+
+/* The best columns; false if a page would make them too small to be read. */
+bool layout_columns(struct paper *l);
+
+/* Columns as long as a page, on as many pages as they take. */
+void layout_pages(struct paper *l);
+
+void page_draw(struct paper *l, size_t page, struct scene *scene);
+
+#endif

@@ -1,0 +1,242 @@
+/*
+ * Stubs: where a line would run far, or a tensor is read in many places, only
+ * the tensor's name stands at the end of a short arrow.
+ */
+#include "drawing/diagram/diagram.h"
+
+#include "drawing/scene/palette.h"
+
+enum {
+  ARROW = 13 * POINT, /* of a stub, with its head */
+  HEIGHT = 9 * POINT, /* of a name */
+};
+
+/* Which links are to be cut */
+
+/* What is cut: each step only where the one before finds nothing more. */
+enum cut_step { CUT_MANY, CUT_BETWEEN_NETS, CUT_FAR, CUT_NEAR };
+
+struct cutter {
+  struct diagram *d;
+  size_t *lines; /* by item: those that leave it and are not drawn */
+  size_t *readers;
+  size_t *nets; /* by item: the chain of its own that it stands in */
+  bool *framed; /* by item: it is in a frame */
+  enum cut_step step;
+};
+
+static void number_nets(struct cutter *c, const struct part *part, size_t net,
+                        bool framed) {
+  bool inside = framed || part->kind == PART_FRAME;
+  for (const struct part *p = part->first; p; p = p->next)
+    number_nets(c, p, net, inside);
+  for (const struct part *p = part->side; p; p = p->next)
+    number_nets(c, p, net, framed);
+  if (part->kind == PART_BOX || part->kind == PART_SPLIT) {
+    c->nets[part->item] = net;
+    c->framed[part->item] = framed;
+  }
+}
+
+/* The name of what only the first turn of a repeat reads says nothing. */
+static bool is_kept(const struct cutter *c, const struct item *item,
+                    const struct link *link) {
+  return link->carried && item_turns(c->d, item) < 2;
+}
+
+/* Boxes that a line may pass; calls that are boxes name what they read. */
+static size_t longest_line(const struct cutter *c, size_t index,
+                           const struct link *link) {
+  const struct item *item = &c->d->items.at[index];
+  bool framed = c->framed[index] || c->framed[link->from];
+  bool call = call_of_group(c->d, item_row(c->d, index)->group) != NULL;
+  if (framed && c->step == CUT_NEAR)
+    return 0;
+  if (!item_has_name(c->d, link->from))
+    return LONG_LINE;
+  return call || (c->step == CUT_NEAR && item->stub_count > 0)
+             ? 1
+             : LONG_NAMED_LINE;
+}
+
+/*
+ * What all turns read is cut, and where many lines are cut those that start
+ * something are cut, too; so are lines to calls that are boxes.
+ */
+static bool is_cut(const struct cutter *c, size_t index,
+                   const struct link *link) {
+  const struct item *item = &c->d->items.at[index];
+  size_t lines = c->lines[link->from], readers = c->readers[link->from];
+  bool many = lines >= MANY_LINES || (lines > 0 && readers > MANY_LINES);
+  bool far =
+      c->step >= CUT_FAR && index - link->from > longest_line(c, index, link);
+  bool call = call_of_group(c->d, item_row(c->d, index)->group) != NULL;
+  if (is_kept(c, item, link))
+    return false;
+  if (link->constant)
+    return true;
+  if (link->drawn)
+    return (many && item->link_count == 1 && index != link->from + 1) ||
+           (call && far && index != link->from + 1 && item->link_count > 1 &&
+            item_has_name(c->d, link->from));
+  return many || far ||
+         (c->step == CUT_BETWEEN_NETS && c->nets[index] != c->nets[link->from]);
+}
+
+static bool cut_in_step(const struct cutter *c) {
+  struct diagram *d = c->d;
+  bool found = false;
+  for (size_t i = 0; i < d->items.count; i++)
+    for (size_t k = 0; k < d->items.at[i].link_count; k++) {
+      const struct link *link = &d->links.at[d->items.at[i].first_link + k];
+      bool cut = is_cut(c, i, link);
+      d->cut[link->number] |= cut;
+      found |= cut;
+    }
+  return found;
+}
+
+static void count_line(struct cutter *c, size_t from, bool cut) {
+  if (from == NO_ITEM)
+    return;
+  c->readers[from]++;
+  c->lines[from] += cut;
+}
+
+bool diagram_cut_links(struct diagram *d, bool far) {
+  size_t items = d->items.count + 1, net = 0;
+  struct cutter c = {d,
+                     arena_alloc(d->arena, items, sizeof *c.lines),
+                     arena_alloc(d->arena, items, sizeof *c.readers),
+                     arena_alloc(d->arena, items, sizeof *c.nets),
+                     arena_alloc(d->arena, items, sizeof *c.framed),
+                     CUT_MANY};
+  enum cut_step last = far ? CUT_NEAR : CUT_MANY;
+  if (!d->cut)
+    d->cut = arena_alloc(d->arena, d->link_count + 1, sizeof *d->cut);
+  for (const struct part *part = d->parts; part; part = part->next)
+    number_nets(&c, part, net++, false);
+  for (size_t i = 0; i < d->links.count; i++)
+    count_line(&c, d->links.at[i].from, !d->links.at[i].drawn);
+  for (size_t i = 0; i < d->stubs.count; i++)
+    count_line(&c, d->stubs.at[i].from, true);
+  while (!cut_in_step(&c))
+    if (c.step++ == last)
+      return false;
+  return true;
+}
+
+/* How large they are */
+
+static const struct stub *stub_at(const struct diagram *d,
+                                  const struct item *item, size_t k) {
+  return &d->stubs.at[item->first_stub + k];
+}
+
+static size_t count_side(const struct diagram *d, const struct item *item,
+                         enum stub_side side) {
+  size_t count = 0;
+  for (size_t k = 0; k < item->stub_count; k++)
+    count += stub_at(d, item, k)->side == side;
+  return count;
+}
+
+/* What nothing leads to starts with one; the others stand at free sides. */
+void stubs_measure(struct diagram *d, size_t index, bool left, bool right) {
+  struct item *item = &d->items.at[index];
+  size_t most = 0;
+  for (size_t k = 0; k < item->link_count; k++)
+    right = right && d->links.at[item->first_link + k].drawn;
+  for (size_t k = 0; k < item->stub_count; k++) {
+    struct stub *stub = &d->stubs.at[item->first_stub + k];
+    stub->side = k == 0 && item->link_count == 0 ? STUB_AHEAD
+                 : right                         ? STUB_RIGHT
+                                                 : STUB_LEFT;
+    if (left && right && stub->side == STUB_RIGHT &&
+        count_side(d, item, STUB_RIGHT) > count_side(d, item, STUB_LEFT) + 1)
+      stub->side = STUB_LEFT;
+  }
+  most = count_side(d, item, STUB_RIGHT);
+  most = count_side(d, item, STUB_LEFT) > most ? count_side(d, item, STUB_LEFT)
+                                               : most;
+  int64_t least = (int64_t)most * (d->lr ? 30 * POINT : HEIGHT + 2 * POINT);
+  if (most > 1 && d->lr && item->width < least)
+    item->width = least;
+  if (most > 1 && !d->lr && item->height < least)
+    item->height = least;
+}
+
+int64_t stubs_extent(const struct diagram *d, size_t index,
+                     enum stub_side side) {
+  const struct item *item = &d->items.at[index];
+  int64_t extent = 0;
+  for (size_t k = 0; k < item->stub_count; k++) {
+    const struct stub *stub = stub_at(d, item, k);
+    int64_t width = text_extent(stub->name, SMALL_SIZE, false) + 4 * POINT;
+    bool beside = d->lr == (side == STUB_AHEAD);
+    width = ARROW + (beside ? width : HEIGHT);
+    if (stub->side == side && width > extent)
+      extent = width;
+  }
+  return extent;
+}
+
+/* Drawing, where the box has its place */
+
+static void draw_name(struct diagram *d, const struct stub *stub,
+                      struct point end, int dx, int dy) {
+  struct scene_item text = {.kind = SCENE_TEXT,
+                            .x = end.x + dx * 2 * POINT,
+                            .y = end.y + 28,
+                            .size = SMALL_SIZE,
+                            .anchor = dx > 0   ? ANCHOR_START
+                                      : dx < 0 ? ANCHOR_END
+                                               : ANCHOR_MIDDLE,
+                            .fill = PALETTE_WORDS,
+                            .text = stub->name};
+  if (dy)
+    text.y = dy < 0 ? end.y - 2 * POINT : end.y + 8 * POINT;
+  scene_add(d->scene, text);
+}
+
+static void draw_stub(struct diagram *d, const struct item *item,
+                      const struct stub *stub, size_t number, size_t count,
+                      bool flip) {
+  int64_t stack = item->opens_repeat ? 2 * STACK : 0;
+  struct point middle = {item->x + item->width / 2, item->y + item->height / 2};
+  struct point at = middle;
+  bool ahead = stub->side == STUB_AHEAD;
+  int sign = ahead ? (flip ? 1 : -1) : stub->side == STUB_RIGHT ? 1 : -1;
+  bool across = d->lr == ahead; /* the arrow runs along x */
+  int64_t part = (int64_t)(number + 1), parts = (int64_t)(count + 1);
+  if (across) {
+    at.x = sign > 0 ? item->x + item->width + stack : item->x;
+    at.y = ahead ? middle.y : item->y + item->height * part / parts;
+  } else {
+    at.y = sign > 0 ? item->y + item->height + stack : item->y;
+    at.x = ahead ? middle.x : item->x + item->width * part / parts;
+  }
+  struct point *points = arena_alloc(d->arena, 2, sizeof *points);
+  points[0] = points[1] = at;
+  if (across)
+    points[0].x += sign * (ARROW - 2 * POINT);
+  else
+    points[0].y += sign * (ARROW - 2 * POINT);
+  scene_add(d->scene, (struct scene_item){.kind = SCENE_LINE,
+                                          .points = points,
+                                          .point_count = 2,
+                                          .stroke = PALETTE_ARROWS,
+                                          .stroke_width = 100,
+                                          .arrow = true});
+  draw_name(d, stub, points[0], across ? sign : 0, across ? 0 : sign);
+}
+
+void stubs_draw(struct diagram *d, size_t index, bool flip) {
+  const struct item *item = &d->items.at[index];
+  size_t number[3] = {0};
+  for (size_t k = 0; k < item->stub_count; k++) {
+    const struct stub *stub = stub_at(d, item, k);
+    draw_stub(d, item, stub, number[stub->side]++,
+              count_side(d, item, stub->side), flip);
+  }
+}

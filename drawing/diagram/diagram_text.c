@@ -1,0 +1,333 @@
+/* What stands in a diagram's boxes and on its frames. */
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "drawing/diagram/diagram.h"
+
+enum { LINE = 11 * POINT };
+
+const char *item_sign(const struct diagram *d, size_t item) {
+  const struct row *row = item_row(d, item);
+  const struct node *node = item_node(d, item);
+  return row->group == NO_NODE && !d->items.at[item].is_entry &&
+                 node_joins(node)
+             ? node->kind->sign
+             : NULL;
+}
+
+/* Tails */
+
+static size_t kind_of(const struct diagram *d, size_t item) {
+  size_t kind = 0, count = layer_kind_count();
+  while (kind < count && layer_kind_at(kind) != item_node(d, item)->kind)
+    kind++;
+  return kind;
+}
+
+/* " bn relu": what is written behind the layer that a box begins with. */
+static struct slice tail_of(struct diagram *d, size_t item) {
+  const struct row *row = item_row(d, item);
+  struct text head = text_new(d->arena), all = head;
+  model_put_layer(&head, d->c->model, row->head, NULL);
+  row_put_acting(&all, d->c, row, false);
+  return (struct slice){all.at + head.length, all.length - head.length};
+}
+
+enum { FEW = 6 }; /* boxes, whose tails need no line in the legend */
+
+void diagram_find_tails(struct diagram *d) {
+  size_t kinds = layer_kind_count();
+  size_t *boxes = arena_alloc(d->arena, kinds + 1, sizeof *boxes);
+  d->tails = arena_alloc(d->arena, kinds + 1, sizeof *d->tails);
+  for (size_t i = 0; i < d->items.count; i++) {
+    size_t kind = kind_of(d, i);
+    if (item_row(d, i)->group != NO_NODE || kind == kinds || item_sign(d, i) ||
+        d->items.at[i].is_entry)
+      continue;
+    struct slice tail = tail_of(d, i);
+    if (boxes[kind]++ == 0)
+      d->tails[kind] = tail;
+    else if (!slice_equal(tail, d->tails[kind]))
+      d->tails[kind] = (struct slice){0};
+  }
+  for (size_t kind = 0; kind < kinds; kind++)
+    if (boxes[kind] < FEW)
+      d->tails[kind] = (struct slice){0};
+}
+
+/* Lines */
+
+struct slice shape_words(struct diagram *d, const struct shape *shape) {
+  struct text text = text_new(d->arena);
+  shape_put(&text, shape, d->options->layout);
+  return text_tamed(d->arena, text_slice(&text), true);
+}
+
+static void add_line(struct item *item, struct slice line) {
+  int most = (int)(sizeof item->lines / sizeof *item->lines);
+  if (item->line_count < most && line.length)
+    item->lines[item->line_count++] = line;
+}
+
+/* Breaks at blanks what would make a box too wide; the last line takes all. */
+static void add_words(struct item *item, struct slice words, int64_t size,
+                      int64_t most) {
+  while (item->line_count < 3 && text_extent(words, size, false) > most) {
+    size_t cut = 0;
+    for (size_t i = 1; i < words.length; i++) {
+      struct slice head = {words.at, i};
+      bool sign = words.at[i - 1] == '\x97'; /* of ×: its number follows */
+      if (words.at[i] == ' ' && !sign && text_extent(head, size, false) <= most)
+        cut = i;
+    }
+    if (cut == 0)
+      break;
+    add_line(item, (struct slice){words.at, cut});
+    words.at += cut + 1;
+    words.length -= cut + 1;
+  }
+  add_line(item, words);
+}
+
+static struct slice label_of(const struct diagram *d, size_t item) {
+  const struct row *row = item_row(d, item);
+  const struct node_name *name = row->group != NO_NODE
+                                     ? &d->c->model->groups.at[row->group].name
+                                     : &item_node(d, item)->name;
+  bool word = name->ordinal && !name->repeated;
+  return word ? (struct slice){0} : name_text(name);
+}
+
+static struct slice output_of(const struct diagram *d, size_t item) {
+  const struct model *model = d->c->model;
+  for (size_t i = 0; i < model->outputs.count; i++) {
+    const struct output *output = &model->outputs.at[i];
+    if (d->item_of_row[d->rows.of_node[output->node]] == item &&
+        output->name.at)
+      return output->name;
+  }
+  return (struct slice){0};
+}
+
+static struct slice layer_words(struct diagram *d, size_t index) {
+  const struct row *row = item_row(d, index);
+  struct text text = text_new(d->arena), layer = text;
+  struct slice label = label_of(d, index);
+  row_put_acting(&layer, d->c, row, false);
+  if (tightness(d)->few_tails && row->group == NO_NODE &&
+      kind_of(d, index) < layer_kind_count())
+    layer.length -= d->tails[kind_of(d, index)].length;
+  struct slice written = text_tamed(d->arena, text_slice(&layer), true);
+  label = text_tamed(d->arena, label, false);
+  if (label.length && !slice_equal(label, written)) {
+    text_puts(&text, label);
+    text_put(&text, written.length ? ": " : "");
+  }
+  const char *sign = item_sign(d, index);
+  if (sign) { /* what follows its word is its tail */
+    size_t word = strlen(item_node(d, index)->kind->name);
+    text_put(&text, sign);
+    written.at += word;
+    written.length -= word;
+  }
+  text_puts(&text, written);
+  if (!text.length)
+    row_put_name(&text, d->c, row);
+  return text_slice(&text);
+}
+
+/* Those of all turns, if they differ. */
+static struct slice turns_words(struct diagram *d, size_t index) {
+  struct item *item = &d->items.at[index];
+  const struct item all = *item;
+  size_t turns = item_turns(d, item);
+  struct slice *words = arena_alloc(d->arena, turns + 1, sizeof *words);
+  for (size_t i = 0; i < turns; i++) {
+    item->row = item_turn_row(&all, i); /* as if it stood for this turn */
+    words[i] = layer_words(d, index);
+  }
+  item->row = all.row;
+  return merge_turns(d->arena, words, turns);
+}
+
+static void add_layer(struct diagram *d, struct item *item, size_t index) {
+  struct text text = text_new(d->arena);
+  const struct call *call = call_of_group(d, item_row(d, index)->group);
+  text_puts(&text, turns_words(d, index));
+  if (call)
+    text_printf(&text, " (%c)", call->letter);
+  if (item->opens_repeat)
+    text_printf(&text, "  \xC3\x97 %" PRId64, item->stacked);
+  add_words(item, text_slice(&text), tightness(d)->text, tightness(d)->line);
+}
+
+static void put_note(struct diagram *d, struct item *item, int64_t first,
+                     int64_t last, const char *unit) {
+  struct text text = text_new(d->arena);
+  if (first == 0 && last == 0)
+    return;
+  text_count(&text, first);
+  if (first != last) {
+    text_put(&text, "\xE2\x80\x93"); /* the first and the last repeat */
+    text_count(&text, last);
+  }
+  if (!tightness(d)->bare_numbers || d->options->notes != NOTE_PARAMS)
+    put_plural(&text, unit, first == 1 && last == 1);
+  add_line(item, text_slice(&text));
+}
+
+static void add_output(struct diagram *d, struct item *item, size_t index) {
+  struct slice output = output_of(d, index);
+  if (output.at) {
+    struct text text = text_new(d->arena);
+    text_put(&text, "output ");
+    text_puts(&text, text_tamed(d->arena, output, false));
+    if (item->times > 1)
+      text_put(&text, " (the last)");
+    add_line(item, text_slice(&text));
+    item->note_count++;
+  }
+}
+
+static void add_notes(struct diagram *d, struct item *item, size_t index) {
+  const struct row *first = item_row(d, index);
+  const struct row *last = &d->rows.at[item->last_row];
+  unsigned notes = d->options->notes;
+  int before = item->line_count;
+  if (tightness(d)->few_facts)
+    notes = 0;
+  if (notes & NOTE_PARAMS)
+    put_note(d, item, first->cost.params, last->cost.params, " parameters");
+  if (notes & NOTE_MACS)
+    put_note(d, item, first->cost.macs, last->cost.macs, " MACs");
+  if (notes & NOTE_BYTES && item_bytes(d, index) > 0) {
+    struct text text = text_new(d->arena);
+    text_size(&text, item_bytes(d, index), d->options->units, 1);
+    add_line(item, text_slice(&text));
+  }
+  item->note_count += item->line_count - before;
+}
+
+static void add_warnings(struct diagram *d, struct item *item, size_t index) {
+  const struct row *row = item_row(d, index);
+  for (size_t i = 0; i < row->warning_count; i++) {
+    struct text text = text_new(d->arena);
+    enum slug slug = d->c->model->warnings.at[row->first_warning + i].slug;
+    text_printf(&text, "! %s", slug_info(slug)->name);
+    add_line(item, text_slice(&text));
+    item->note_count++;
+  }
+}
+
+/* Whether the shape that leaves differs from that of what comes in. */
+static bool is_changed(const struct diagram *d, const struct item *item) {
+  const struct row *row = &d->rows.at[item->last_row];
+  size_t from = item->link_count   ? d->links.at[item->first_link].from
+                : item->stub_count ? d->stubs.at[item->first_stub].from
+                                   : NO_ITEM;
+  bool varies = !shape_equal(row_shape(d->c, row),
+                             row_shape(d->c, &d->rows.at[item->row]));
+  if (varies && (from != NO_ITEM || d->effort >= EFFORT_LOOPS))
+    return item->ends_repeat; /* inside it is another one at each turn */
+  if (from == NO_ITEM)
+    return true;
+  return !shape_equal(row_shape(d->c, row),
+                      row_shape(d->c, &d->rows.at[d->items.at[from].last_row]));
+}
+
+/* The shape, and by what stubs know the tensor. */
+static struct slice out_with_sign(struct diagram *d, const struct item *item) {
+  struct text text = text_new(d->arena);
+  text_puts(&text, item->sign);
+  text_put(&text, item->out.length ? ": " : "");
+  text_puts(&text, item->out);
+  return text_slice(&text);
+}
+
+void item_find_text(struct diagram *d, size_t index) {
+  struct item *item = &d->items.at[index];
+  const char *sign = item_sign(d, index);
+  const struct row *row = item_row(d, index);
+  bool bare = sign && row->end - row->first == 1 && !row->warning_count &&
+              !output_of(d, index).at && !label_of(d, index).at;
+  item->line_count = item->note_count = 0;
+  if (item->is_entry)
+    add_line(item, slice_of("in"));
+  else if (bare)
+    add_line(item, slice_of(sign));
+  else
+    add_layer(d, item, index);
+  if (item->is_entry)
+    bare = true;
+  else
+    add_output(d, item, index);
+  add_notes(d, item, index);
+  add_warnings(d, item, index);
+  item->out = (struct slice){0};
+  if (is_changed(d, item) && !(tightness(d)->few_facts && item->in_branch))
+    item->out = shape_words(d, row_shape(d->c, &d->rows.at[item->last_row]));
+  if (item->sign.length)
+    item->out = out_with_sign(d, item);
+  item->width = item->height = 0;
+  for (int i = 0; i < item->line_count; i++) {
+    bool note = i >= item->line_count - item->note_count;
+    int64_t width = text_extent(item->lines[i],
+                                note ? SMALL_SIZE : tightness(d)->text, false);
+    item->width = width > item->width ? width : item->width;
+  }
+  item->width += bare ? 0 : (tightness(d)->few_tails ? 8 : 12) * POINT;
+  item->height = item->line_count * LINE + 5 * POINT;
+  if (bare && item->line_count == 1)
+    item->width = item->height = SIGN;
+}
+
+static struct slice group_title(struct diagram *d, int64_t index) {
+  struct text text = text_new(d->arena);
+  const struct group *group = &d->c->model->groups.at[index];
+  bool labelled = !group->name.ordinal || group->name.repeated;
+  if (labelled)
+    text_puts(&text, text_tamed(d->arena, name_text(&group->name), false));
+  if (labelled && group->call.length)
+    text_put(&text, ": ");
+  text_puts(&text, text_tamed(d->arena, group->call, true));
+  if (!text.length)
+    text_puts(&text, text_tamed(d->arena, name_text(&group->name), false));
+  return text_slice(&text);
+}
+
+/* The title of a group in all turns of a loop that it is in. */
+static struct slice turns_title(struct diagram *d, const struct unit *unit) {
+  const struct item *item = &d->items.at[unit->first];
+  const struct model *model = d->c->model;
+  size_t turns = item_turns(d, item);
+  struct slice *titles = arena_alloc(d->arena, turns + 1, sizeof *titles);
+  int up = 0;
+  for (int64_t g = d->rows.at[item->row].owner; g > 0 && g != unit->group;
+       g = model->groups.at[g].parent)
+    up++;
+  for (size_t i = 0; i < turns; i++) {
+    int64_t g = d->rows.at[item_turn_row(item, i)].owner;
+    for (int k = 0; k < up && g > 0; k++)
+      g = model->groups.at[g].parent;
+    titles[i] = group_title(d, g > 0 ? g : unit->group);
+  }
+  return turns > 1 ? merge_turns(d->arena, titles, turns)
+                   : group_title(d, unit->group);
+}
+
+struct slice frame_title(struct diagram *d, const struct unit *unit) {
+  struct text text = text_new(d->arena);
+  if (unit->call)
+    text_printf(&text, "(%c) ", unit->call->letter);
+  if (unit->group != NO_NODE)
+    text_puts(&text, turns_title(d, unit));
+  if (unit->count > 1)
+    text_printf(&text, "%s\xC3\x97 %" PRId64, text.length ? "  " : "",
+                unit->count);
+  return text_slice(&text);
+}
+
+struct slice item_shape(struct diagram *d, size_t index) {
+  return shape_words(d,
+                     row_shape(d->c, &d->rows.at[d->items.at[index].last_row]));
+}

@@ -1,0 +1,436 @@
+/*
+ * Tree: the chains, splits and frames that units make. A join closes the
+ * branches that part where all of them come from; what does not fit into that
+ * (a skip by a label, a second reader) stays a link without a place, and is
+ * drawn beside the chain.
+ */
+#include "drawing/diagram/diagram.h"
+
+enum { FROM_ENTRY = -1, FROM_NOWHERE = -2 };
+
+struct bead {
+  struct part *part;
+  int64_t unit; /* whose tensor leaves it */
+};
+
+struct chain {
+  VEC(struct bead) all;
+  int64_t source; /* the unit it parts from */
+  bool closed;    /* it went into a split */
+};
+
+struct place {
+  int64_t chain, at; /* -1: inside a split */
+};
+
+struct region {
+  struct diagram *d;
+  const struct unit **units;
+  size_t count;
+  size_t entry; /* the item that leads to it, or NO_ITEM */
+  VEC(struct chain) chains;
+  struct place *places; /* by unit */
+  bool root;
+};
+
+static struct part *region_part(struct diagram *d, const struct unit *units,
+                                size_t entry, bool root);
+
+static struct part *new_part(struct diagram *d, enum part_kind kind) {
+  struct part *part = ARENA_NEW(d->arena, struct part);
+  part->kind = kind;
+  part->item = NO_ITEM;
+  return part;
+}
+
+static const struct link *link_of(const struct diagram *d, size_t item,
+                                  size_t k) {
+  return &d->links.at[d->items.at[item].first_link + k];
+}
+
+/* The item that a frame is entered from. */
+static size_t entry_of(const struct diagram *d, const struct unit *unit) {
+  if (d->items.at[unit->first].link_count)
+    return link_of(d, unit->first, 0)->from;
+  for (size_t i = unit->first; i < unit->end && d->stubs.count > 0; i++)
+    for (size_t k = 0; k < d->items.at[i].link_count; k++)
+      if (link_of(d, i, k)->from < unit->first)
+        return link_of(d, i, k)->from;
+  return NO_ITEM;
+}
+
+static struct part *unit_part(struct diagram *d, const struct unit *unit,
+                              bool root) {
+  struct part *part;
+  if (unit->end - unit->first == 1 && !unit->call) {
+    part = new_part(d, PART_BOX);
+    part->item = unit->first;
+    diagram_mark_repeat(d, unit);
+    return part;
+  }
+  part = new_part(d, PART_FRAME);
+  part->unit = unit;
+  part->item = unit->end - 1;
+  part->nested = !root;
+  part->first = region_part(d, unit->child, entry_of(d, unit), false);
+  return part;
+}
+
+/* Chains */
+
+static int64_t last_of(const struct region *r, size_t chain) {
+  const struct chain *c = &r->chains.at[chain];
+  return c->all.count ? c->all.at[c->all.count - 1].unit : c->source;
+}
+
+static size_t open_chain(struct region *r, int64_t source) {
+  struct chain *chain = VEC_PUSH(r->d->arena, &r->chains);
+  chain->source = source;
+  return r->chains.count - 1;
+}
+
+static void append(struct region *r, size_t chain, struct part *part,
+                   int64_t unit) {
+  struct chain *c = &r->chains.at[chain];
+  struct bead *element = VEC_PUSH(r->d->arena, &c->all);
+  element->part = part;
+  element->unit = unit;
+  r->places[unit] = (struct place){(int64_t)chain, (int64_t)c->all.count - 1};
+}
+
+static struct place place_of(const struct region *r, int64_t unit) {
+  static const struct place start = {0, -1}, nowhere = {-1, -1};
+  return unit == FROM_ENTRY ? start : unit < 0 ? nowhere : r->places[unit];
+}
+
+/* Takes the elements from `at` on out of a chain, as a part. */
+static struct part *take_tail(struct region *r, size_t chain, int64_t at) {
+  struct chain *c = &r->chains.at[chain];
+  struct part *part = new_part(r->d, PART_CHAIN), **tail = &part->first;
+  for (size_t i = (size_t)at; i < c->all.count; i++) {
+    *tail = c->all.at[i].part;
+    tail = &(*tail)->next;
+    r->places[c->all.at[i].unit].chain = -1;
+  }
+  c->all.count = (size_t)at;
+  return part;
+}
+
+static size_t tail_items(const struct region *r, size_t chain, int64_t at) {
+  const struct chain *c = &r->chains.at[chain];
+  if ((size_t)at >= c->all.count)
+    return 0;
+  int64_t first = at > 0 ? c->all.at[at - 1].unit : c->source;
+  size_t start = first >= 0 ? r->units[first]->end
+                 : r->d->effort == EFFORT_NONE
+                     ? 0
+                     : r->units[c->all.at[at].unit]->first;
+  return r->units[c->all.at[c->all.count - 1].unit]->end - start;
+}
+
+/* Whether nothing from `at` on is read by `item` or behind it. */
+static bool is_dead(const struct region *r, size_t chain, int64_t at,
+                    size_t item) {
+  const struct chain *c = &r->chains.at[chain];
+  for (size_t i = (size_t)at; i < c->all.count; i++) {
+    const struct unit *unit = r->units[c->all.at[i].unit];
+    for (size_t k = unit->first; k < unit->end; k++)
+      if (r->d->items.at[k].reader >= (int64_t)item)
+        return false;
+  }
+  return true;
+}
+
+static void add_side(struct part *part, struct part *side) {
+  struct part **tail = &part->side;
+  while (*tail)
+    tail = &(*tail)->next;
+  *tail = side;
+}
+
+/* Makes a unit the end of a chain, if what came behind it has ended. */
+static bool bare_end(struct region *r, struct place p, size_t item) {
+  struct chain *c = &r->chains.at[p.chain];
+  if ((size_t)(p.at + 1) == c->all.count)
+    return true;
+  if (p.at < 0 || !is_dead(r, (size_t)p.chain, p.at + 1, item))
+    return false;
+  struct part *part = c->all.at[p.at].part;
+  add_side(part, take_tail(r, (size_t)p.chain, p.at + 1));
+  return true;
+}
+
+static void follow(struct region *r, int64_t unit, int64_t from) {
+  struct place p = place_of(r, from);
+  struct part *part = unit_part(r->d, r->units[unit], r->root);
+  if (p.chain >= 0 && bare_end(r, p, r->units[unit]->first))
+    append(r, (size_t)p.chain, part, unit);
+  else
+    append(r, open_chain(r, p.chain >= 0 ? from : FROM_NOWHERE), part, unit);
+}
+
+/* Splits */
+
+struct inputs {
+  int64_t *at;
+  size_t count;
+};
+
+static bool is_end(const struct region *r, int64_t unit) {
+  struct place p = place_of(r, unit);
+  return p.chain >= 0 && !r->chains.at[p.chain].closed &&
+         last_of(r, (size_t)p.chain) == unit;
+}
+
+/* Where the branches part: the latest place from which one of them comes. */
+static int64_t find_fork(const struct region *r, const struct inputs *in) {
+  int64_t fork = FROM_NOWHERE;
+  struct place best = {-1, -2};
+  for (size_t i = 0; i < in->count; i++) {
+    struct place p = place_of(r, in->at[i]);
+    int64_t from = in->at[i];
+    if (p.chain < 0)
+      continue;
+    if (is_end(r, from)) {
+      from = r->chains.at[p.chain].source;
+      if (p.chain == 0 && r->entry != NO_ITEM)
+        continue; /* the chain that all others part from */
+      p = place_of(r, from);
+    }
+    if (p.chain >= 0 && !r->chains.at[p.chain].closed &&
+        (p.chain > best.chain || (p.chain == best.chain && p.at > best.at))) {
+      best = p;
+      fork = from;
+    }
+  }
+  return fork;
+}
+
+/* Where nothing parts, the longest chain is the one that others join. */
+static int64_t find_trunk(const struct region *r, const struct inputs *in) {
+  int64_t trunk = FROM_NOWHERE;
+  size_t longest = 0, second = 0;
+  for (size_t i = 0; i < in->count; i++) {
+    struct place p = place_of(r, in->at[i]);
+    if (!is_end(r, in->at[i]))
+      continue;
+    if (p.chain == 0 && r->entry != NO_ITEM)
+      return in->at[i];
+    size_t items = tail_items(r, (size_t)p.chain, 0);
+    second = items < longest ? (items > second ? items : second) : longest;
+    if (items > longest) {
+      longest = items;
+      trunk = in->at[i];
+    }
+  }
+  return r->root && longest < 10 + 3 * second ? FROM_NOWHERE : trunk;
+}
+
+enum branch { BRANCH_NONE, BRANCH_EMPTY, BRANCH_TAIL, BRANCH_CHAIN };
+
+static enum branch branch_of(const struct region *r, int64_t in, int64_t fork) {
+  struct place p = place_of(r, in), f = place_of(r, fork);
+  if (in == fork)
+    return BRANCH_EMPTY;
+  if (!is_end(r, in))
+    return BRANCH_NONE;
+  if (p.chain == f.chain)
+    return BRANCH_TAIL;
+  int64_t source = r->chains.at[p.chain].source;
+  return source == fork || source == FROM_NOWHERE ? BRANCH_CHAIN : BRANCH_NONE;
+}
+
+/* Inside a branch, that is: but for what leaves it. */
+static void mark_branch(struct region *r, const struct part *part) {
+  for (const struct part *p = part->first; p; p = p->next)
+    mark_branch(r, p);
+  if (part->item != NO_ITEM)
+    r->d->items.at[part->item].in_branch = true;
+}
+
+static void add_branches(struct region *r, struct part *split,
+                         const struct inputs *in, int64_t fork) {
+  struct part **tail = &split->first;
+  struct place f = place_of(r, fork);
+  for (size_t i = 0; i < in->count; i++) {
+    struct place p = place_of(r, in->at[i]);
+    struct part *part = NULL;
+    switch (branch_of(r, in->at[i], fork)) {
+    case BRANCH_NONE: continue;
+    case BRANCH_EMPTY: part = new_part(r->d, PART_CHAIN); break;
+    case BRANCH_TAIL: part = take_tail(r, (size_t)f.chain, f.at + 1); break;
+    case BRANCH_CHAIN:
+      part = take_tail(r, (size_t)p.chain, 0);
+      r->chains.at[p.chain].closed = true;
+      break;
+    }
+    mark_branch(r, part);
+    *tail = part;
+    tail = &part->next;
+  }
+}
+
+/* How many boxes a branch may have that is beside an empty one. */
+static size_t long_skip(const struct region *r, int64_t fork) {
+  size_t most = r->d->long_skip;
+  if (r->d->effort == EFFORT_NONE || fork < 0 || most < LONG_NAMED)
+    return most;
+  return item_has_name(r->d, r->units[fork]->end - 1) ? LONG_NAMED : most;
+}
+
+/* Whether the branches are such that a split can show them. */
+static bool can_split(const struct region *r, const struct inputs *in,
+                      int64_t fork, size_t item) {
+  struct place f = place_of(r, fork);
+  size_t shown = 0, real = 0;
+  bool tail = false;
+  for (size_t i = 0; i < in->count; i++) {
+    enum branch branch = branch_of(r, in->at[i], fork);
+    shown += branch != BRANCH_NONE;
+    real += branch == BRANCH_TAIL || branch == BRANCH_CHAIN;
+    tail = tail || branch == BRANCH_TAIL;
+  }
+  bool has_tail = (size_t)(f.at + 1) < r->chains.at[f.chain].all.count;
+  if (shown < 2 || (has_tail && !tail))
+    return false;
+  if (has_tail && !is_dead(r, (size_t)f.chain, f.at + 1, item + 1) && !r->root)
+    return false;
+  return !(r->root && real == 1 && tail &&
+           tail_items(r, (size_t)f.chain, f.at + 1) > long_skip(r, fork));
+}
+
+static struct part *join_part(struct region *r, int64_t unit) {
+  struct part *split = new_part(r->d, PART_SPLIT);
+  split->item = r->units[unit]->first;
+  split->bar = !item_sign(r->d, split->item);
+  return split;
+}
+
+/* Roots that come together: a chain with neither of them before the other. */
+static bool meet(struct region *r, int64_t unit, const struct inputs *in) {
+  size_t shown = 0;
+  for (size_t i = 0; i < in->count; i++)
+    shown += branch_of(r, in->at[i], FROM_NOWHERE) == BRANCH_CHAIN;
+  if (shown < 2)
+    return false;
+  struct part *split = join_part(r, unit);
+  add_branches(r, split, in, FROM_NOWHERE);
+  append(r, open_chain(r, FROM_NOWHERE), split, unit);
+  return true;
+}
+
+static bool split(struct region *r, int64_t unit, const struct inputs *in) {
+  int64_t fork = find_fork(r, in);
+  size_t item = r->units[unit]->first;
+  bool forks = fork != FROM_NOWHERE;
+  if (!forks)
+    fork = find_trunk(r, in);
+  if (fork == FROM_NOWHERE)
+    return meet(r, unit, in);
+  if (!can_split(r, in, fork, item))
+    return false;
+  struct part *part = join_part(r, unit);
+  struct place f = place_of(r, fork);
+  part->forks = forks;
+  add_branches(r, part, in, fork);
+  append(r, (size_t)f.chain, part, unit);
+  return true;
+}
+
+/* Units in turn */
+
+static int64_t unit_of(const struct region *r, size_t item) {
+  if (item == r->entry)
+    return FROM_ENTRY;
+  size_t low = 0, high = r->count;
+  if (item < r->units[0]->first)
+    return FROM_NOWHERE;
+  while (high - low > 1) {
+    size_t middle = low + (high - low) / 2;
+    if (r->units[middle]->first <= item)
+      low = middle;
+    else
+      high = middle;
+  }
+  return r->units[low]->end - 1 == item ? (int64_t)low : FROM_NOWHERE;
+}
+
+static struct inputs inputs_of(struct region *r, const struct unit *unit) {
+  const struct item *item = &r->d->items.at[unit->first];
+  struct inputs in = {
+      arena_alloc(r->d->arena, item->link_count + 1, sizeof *in.at), 0};
+  size_t entry = unit->child ? entry_of(r->d, unit) : NO_ITEM;
+  if (entry != NO_ITEM && unit_of(r, entry) != FROM_NOWHERE)
+    in.at[in.count++] = unit_of(r, entry);
+  for (size_t k = 0; k < item->link_count && !unit->child; k++) {
+    int64_t from = unit_of(r, link_of(r->d, unit->first, k)->from);
+    if (from != FROM_NOWHERE)
+      in.at[in.count++] = from;
+  }
+  return in;
+}
+
+static void add_unit(struct region *r, int64_t unit) {
+  struct inputs in = inputs_of(r, r->units[unit]);
+  if (in.count > 1 && split(r, unit, &in))
+    return;
+  size_t chosen = 0;
+  while (chosen < in.count && !is_end(r, in.at[chosen]))
+    chosen++;
+  follow(r, unit,
+         in.count == 0        ? FROM_NOWHERE
+         : chosen == in.count ? in.at[0]
+                              : in.at[chosen]);
+}
+
+/* The chains that are left: sides of others, or nets of their own. */
+static struct part *close_region(struct region *r) {
+  struct part *first = NULL, **tail = &first;
+  for (size_t i = r->chains.count; i-- > 0;) {
+    struct chain *c = &r->chains.at[i];
+    struct place p = place_of(r, c->source);
+    if (c->closed || c->all.count == 0 || i == 0 || p.chain < 0 || p.at < 0)
+      continue;
+    add_side(r->chains.at[p.chain].all.at[p.at].part, take_tail(r, i, 0));
+    c->closed = true;
+  }
+  for (size_t i = 0; i < r->chains.count; i++) {
+    if (r->chains.at[i].closed || r->chains.at[i].all.count == 0)
+      continue;
+    *tail = take_tail(r, i, 0);
+    tail = &(*tail)->next;
+  }
+  return first;
+}
+
+static struct part *region_part(struct diagram *d, const struct unit *units,
+                                size_t entry, bool root) {
+  struct region r = {.d = d, .entry = entry, .root = root};
+  for (const struct unit *u = units; u; u = u->next)
+    r.count++;
+  r.units = arena_alloc(d->arena, r.count + 1, sizeof *r.units);
+  r.places = arena_alloc(d->arena, r.count + 1, sizeof *r.places);
+  r.count = 0;
+  for (const struct unit *u = units; u; u = u->next)
+    r.units[r.count++] = u;
+  if (entry != NO_ITEM)
+    open_chain(&r, FROM_ENTRY);
+  for (size_t i = 0; i < r.count; i++) {
+    add_unit(&r, (int64_t)i);
+  }
+  struct part *first = close_region(&r);
+  if (!root && first && first->next) { /* beside the first one */
+    for (struct part *part = first->next; part;) {
+      struct part *next = part->next;
+      part->next = NULL;
+      add_side(first->first, part);
+      part = next;
+    }
+    first->next = NULL;
+  }
+  return first ? first : new_part(d, PART_CHAIN);
+}
+
+struct part *diagram_find_parts(struct diagram *d, const struct unit *units) {
+  return units ? region_part(d, units, NO_ITEM, true) : NULL;
+}

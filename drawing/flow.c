@@ -1,0 +1,321 @@
+/* Flow: few enough boxes to draw a net with, and what leads where. */
+#include "drawing/flow.h"
+
+#include <stdlib.h>
+
+enum { FEWEST = 5, MOST_LANES = 10 };
+
+enum { NO_LEAF = -1, SEVERAL = -2 };
+
+struct builder {
+  struct flow flow;
+  bool by_shape;
+  int64_t *reads;   /* by leaf: the only one that it reads, or SEVERAL */
+  int64_t *read_by; /* by leaf: the only one that reads it */
+  size_t *box_of;   /* by leaf */
+};
+
+static size_t leaf_of(const struct flow *flow, int64_t node) {
+  return flow->leaves.of_row[flow->leaves.rows.of_node[node]];
+}
+
+/* Which leaves read which */
+
+static void note(int64_t *at, size_t leaf) {
+  *at = *at == NO_LEAF || *at == (int64_t)leaf ? (int64_t)leaf : SEVERAL;
+}
+
+static void find_readers(struct builder *b) {
+  const struct model *model = b->flow.c->model;
+  const struct flow *flow = &b->flow;
+  size_t count = flow->leaves.count;
+  b->reads = arena_alloc(flow->c->arena, count + 1, sizeof *b->reads);
+  b->read_by = arena_alloc(flow->c->arena, count + 1, sizeof *b->read_by);
+  for (size_t i = 0; i < count; i++)
+    b->reads[i] = b->read_by[i] = NO_LEAF;
+  for (size_t n = 0; n < model->nodes.count && count; n++) {
+    const struct node *node = &model->nodes.at[n];
+    size_t to = leaf_of(flow, (int64_t)n);
+    for (int k = 0; k < node->input_count; k++) {
+      size_t from = leaf_of(flow, node_input(model, node, k));
+      if (from == to)
+        continue;
+      note(&b->reads[to], from);
+      note(&b->read_by[from], to);
+    }
+  }
+}
+
+static bool is_output(const struct flow *flow, size_t leaf) {
+  const struct model *model = flow->c->model;
+  for (size_t i = 0; i < model->outputs.count; i++)
+    if (leaf_of(flow, model->outputs.at[i].node) == leaf)
+      return true;
+  return false;
+}
+
+/* Whether a frame begins or ends between two leaves. */
+static bool frame_parts(const struct flow *flow, size_t leaf) {
+  for (size_t i = 0; i < flow->leaves.frames.count; i++)
+    if (flow->leaves.frames.at[i].first == leaf ||
+        flow->leaves.frames.at[i].end == leaf)
+      return true;
+  return false;
+}
+
+/* Whether a leaf goes on in the box of the one before it. */
+static bool goes_on(const struct builder *b, size_t leaf) {
+  const struct flow *flow = &b->flow;
+  const struct leaf *now = &flow->leaves.at[leaf], *before = now - 1;
+  return b->by_shape && leaf > 0 && b->reads[leaf] == (int64_t)leaf - 1 &&
+         b->read_by[leaf - 1] == (int64_t)leaf &&
+         b->reads[leaf - 1] != NO_LEAF && !is_output(flow, leaf - 1) &&
+         !frame_parts(flow, leaf) &&
+         shape_equal(row_shape(flow->c, leaf_row(&flow->leaves, before)),
+                     row_shape(flow->c, leaf_row(&flow->leaves, now)));
+}
+
+/* Boxes */
+
+static void make_boxes(struct builder *b) {
+  struct flow *flow = &b->flow;
+  flow->boxes =
+      arena_alloc(flow->c->arena, flow->leaves.count + 1, sizeof *flow->boxes);
+  flow->count = 0;
+  find_readers(b);
+  for (size_t i = 0; i < flow->leaves.count; i++) {
+    if (!goes_on(b, i))
+      flow->boxes[flow->count++].first = i;
+    flow->boxes[flow->count - 1].end = i + 1;
+  }
+}
+
+/* The middle is left out; both ends say more. */
+static void elide(struct flow *flow, size_t most) {
+  size_t front = (most - 1) / 2, back = most - 1 - front;
+  struct flow_box middle = {flow->boxes[front].first,
+                            flow->boxes[flow->count - back - 1].end, true};
+  flow->boxes[front] = middle;
+  flow->elided = flow_size(&middle);
+  for (size_t i = 0; i < back; i++)
+    flow->boxes[front + 1 + i] = flow->boxes[flow->count - back + i];
+  flow->count = most;
+}
+
+/* Inner lines are left out until it fits. */
+static void choose_leaves(struct builder *b, size_t most) {
+  struct flow *flow = &b->flow;
+  flow->leaves = leaves_of(flow->c, &flow->options);
+  make_boxes(b);
+  while (flow->count > most && leaves_close(&flow->leaves, FEWEST))
+    make_boxes(b);
+  if (flow->count > most)
+    elide(flow, most);
+}
+
+static void map_leaves(struct builder *b) {
+  struct flow *flow = &b->flow;
+  b->box_of =
+      arena_alloc(flow->c->arena, flow->leaves.count + 1, sizeof *b->box_of);
+  for (size_t i = 0; i < flow->count; i++)
+    for (size_t k = flow->boxes[i].first; k < flow->boxes[i].end; k++)
+      b->box_of[k] = i;
+}
+
+/* Where the elided boxes are, none begins or ends. */
+static void find_frames(struct builder *b) {
+  struct flow *flow = &b->flow;
+  for (size_t i = 0; i < flow->leaves.frames.count; i++) {
+    const struct leaf_frame *from = &flow->leaves.frames.at[i];
+    struct flow_frame frame = {b->box_of[from->first],
+                               b->box_of[from->end - 1] + 1, from->times};
+    if (!flow->boxes[frame.first].elided && !flow->boxes[frame.end - 1].elided)
+      *VEC_PUSH(flow->c->arena, &flow->frames) = frame;
+  }
+}
+
+/* Edges */
+
+static void find_edges(struct builder *b) {
+  struct flow *flow = &b->flow;
+  const struct model *model = flow->c->model;
+  struct arena *arena = flow->c->arena;
+  size_t *edge = arena_alloc(arena, flow->count * flow->count + 1,
+                             sizeof *edge); /* from 1 */
+  for (size_t n = 0; n < model->nodes.count && flow->count; n++) {
+    const struct node *node = &model->nodes.at[n];
+    size_t to = b->box_of[leaf_of(flow, (int64_t)n)];
+    for (int k = 0; k < node->input_count; k++) {
+      int64_t in = node_input(model, node, k);
+      size_t from = b->box_of[leaf_of(flow, in)];
+      size_t *at = &edge[from * flow->count + to];
+      if (from >= to) /* the next turn of a frame */
+        continue;
+      if (!*at) {
+        *VEC_PUSH(arena, &flow->edges) = (struct flow_edge){from, to, in, 0};
+        *at = flow->edges.count;
+        continue;
+      }
+      struct flow_edge *known = &flow->edges.at[*at - 1];
+      if (shape_values(model->nodes.at[in].out) >
+          shape_values(model->nodes.at[known->node].out))
+        known->node = in;
+    }
+  }
+}
+
+/* Shorter ones first, so that longer ones pass over them. */
+static int by_length(const void *a, const void *b) {
+  const struct flow_edge *x = *(struct flow_edge *const *)a;
+  const struct flow_edge *y = *(struct flow_edge *const *)b;
+  size_t left = x->to - x->from, right = y->to - y->from;
+  if (left != right)
+    return left < right ? -1 : 1;
+  return x->from < y->from ? -1 : x->from > y->from;
+}
+
+static void choose_lanes(struct flow *flow) {
+  struct arena *arena = flow->c->arena;
+  bool *taken = arena_alloc(arena, MOST_LANES * (flow->count + 1),
+                            sizeof *taken); /* by lane and gap of boxes */
+  struct flow_edge **order =
+      arena_alloc(arena, flow->edges.count + 1, sizeof *order);
+  for (size_t i = 0; i < flow->edges.count; i++)
+    order[i] = &flow->edges.at[i];
+  if (flow->edges.count)
+    qsort(order, flow->edges.count, sizeof *order, by_length);
+  for (size_t i = 0; i < flow->edges.count; i++) {
+    struct flow_edge *edge = order[i];
+    int lane = 1;
+    if (edge->to == edge->from + 1)
+      continue;
+    for (; lane <= MOST_LANES; lane++) {
+      bool *gaps = &taken[(size_t)(lane - 1) * (flow->count + 1)], free = true;
+      for (size_t gap = edge->from; gap < edge->to; gap++)
+        free = free && !gaps[gap];
+      if (!free)
+        continue;
+      memset(&gaps[edge->from], true, edge->to - edge->from);
+      break;
+    }
+    edge->lane = lane <= MOST_LANES ? lane : -1;
+    if (lane > MOST_LANES)
+      flow->hidden++;
+    else if (lane > flow->lanes)
+      flow->lanes = lane;
+  }
+}
+
+struct flow flow_of(const struct compiled *c,
+                    const struct emit_options *options, size_t most,
+                    bool by_shape) {
+  struct builder b = {.flow = {.c = c, .options = *options},
+                      .by_shape = by_shape};
+  choose_leaves(&b, most);
+  map_leaves(&b);
+  find_frames(&b);
+  find_edges(&b);
+  choose_lanes(&b.flow);
+  return b.flow;
+}
+
+/* Texts */
+
+int64_t flow_turns(const struct flow *flow, const struct flow_box *box) {
+  int64_t turns = 0;
+  for (size_t i = box->first; i < box->end; i++)
+    turns += flow->leaves.at[i].line->times;
+  return turns;
+}
+
+/* Whether all leaves of a box are layers of one kind, or groups. */
+static bool is_of_one_kind(const struct flow *flow,
+                           const struct flow_box *box) {
+  const struct model *model = flow->c->model;
+  const struct row *first = leaf_row(&flow->leaves, flow_leaf(flow, box));
+  for (size_t i = box->first + 1; i < box->end; i++) {
+    const struct row *row = leaf_row(&flow->leaves, &flow->leaves.at[i]);
+    bool groups = first->group != NO_NODE && row->group != NO_NODE;
+    if (!groups &&
+        (first->group != NO_NODE || row->group != NO_NODE ||
+         model->nodes.at[first->head].kind != model->nodes.at[row->head].kind))
+      return false;
+  }
+  return true;
+}
+
+void flow_put_count(struct text *out, const struct flow *flow,
+                    const struct flow_box *box) {
+  int64_t turns = flow_turns(flow, box);
+  if (turns > 1 && is_of_one_kind(flow, box))
+    text_printf(out, " x %lld", (long long)turns);
+  else if (turns > 1)
+    text_printf(out, " +%lld", (long long)turns - 1);
+}
+
+void flow_put_name(struct text *out, const struct flow *flow,
+                   const struct flow_box *box) {
+  if (box->elided) {
+    text_count(out, (int64_t)flow_size(box));
+    text_put(out, " boxes left out");
+    return;
+  }
+  leaf_put_name(out, &flow->leaves, flow_leaf(flow, box));
+  flow_put_count(out, flow, box);
+}
+
+/* relu1: relu */
+static bool says_it(struct slice name, struct slice layer) {
+  size_t i = layer.length;
+  if (name.length <= i || memcmp(name.at, layer.at, i) != 0)
+    return false;
+  while (i < name.length && name.at[i] >= '0' && name.at[i] <= '9')
+    i++;
+  return i == name.length;
+}
+
+void flow_put_layer(struct text *out, const struct flow *flow,
+                    const struct flow_box *box) {
+  const struct row *row = flow_row(flow, box);
+  const struct node *node = &flow->c->model->nodes.at[row->head];
+  struct text name = text_new(out->arena), layer = text_new(out->arena);
+  if (box->elided)
+    return;
+  if (node->kind == &model_input_kind)
+    shape_put(&layer, row_shape(flow->c, row), flow->options.layout);
+  else
+    leaf_put_layer(&layer, &flow->leaves, flow_leaf(flow, box));
+  name_put(&name, &node->name);
+  if (flow_is_group(flow, box) ||
+      !says_it(text_slice(&name), text_slice(&layer)))
+    text_puts(out, text_slice(&layer));
+}
+
+void flow_put_change(struct text *out, const struct flow *flow,
+                     const struct flow_edge *edge) {
+  const struct model *model = flow->c->model;
+  const struct shape *shape = model->nodes.at[edge->node].out;
+  const struct leaf *leaf = flow_leaf(flow, &flow->boxes[edge->from]);
+  const struct row *row = &flow->leaves.rows.at[leaf->line->row];
+  const struct node *head = &model->nodes.at[row->first];
+  if (head->kind == &model_input_kind)
+    return; /* its own box says it */
+  if (!head->input_count ||
+      !shape_equal(shape, model->nodes.at[node_input(model, head, 0)].out))
+    shape_put(out, shape, flow->options.layout);
+}
+
+void flow_put_remarks(struct text *out, const struct flow *flow) {
+  if (flow->leaves.closed)
+    text_put(out, " Groups are closed, so that it fits.");
+  if (flow->elided) {
+    text_putc(out, ' ');
+    text_count(out, (int64_t)flow->elided);
+    text_put(out, " boxes in the middle are left out.");
+  }
+  if (flow->hidden) {
+    text_putc(out, ' ');
+    text_count(out, (int64_t)flow->hidden);
+    text_put(out, " connections are not drawn.");
+  }
+}

@@ -1,0 +1,199 @@
+/*
+ * html: one page with all that is known of a net. It is whole without its
+ * script, which only opens, sorts and finds; it asks nobody for anything,
+ * and its policy forbids that to whatever a name might smuggle in.
+ */
+#include "drawing/page/html.h"
+
+#include "codegen/report/answer.h"
+#include "codegen/report/memory_report.h"
+#include "drawing/charts/svg.h"
+
+void html_put(struct page_writer *w, struct slice text) {
+  svg_escape(w->out, text);
+}
+
+void html_put_file(struct page_writer *w, struct slice name) {
+  size_t start = name.length;
+  while (start > 0 && name.at[start - 1] != '/')
+    start--;
+  if (name.length && *name.at == '/') /* where it lies is nobody's business */
+    name = (struct slice){name.at + start, name.length - start};
+  html_put(w, name);
+}
+
+void html_put_line_id(struct page_writer *w, uint32_t offset) {
+  struct position at = sources_position(w->c->sources, offset);
+  text_printf(w->out, "s%uL%u", (unsigned)(at.source - w->c->sources->all.at),
+              (unsigned)at.line);
+}
+
+static void put_lines(struct page_writer *w, const char *const *lines) {
+  for (; *lines; lines++)
+    text_put(w->out, *lines);
+}
+
+static void put_head(struct page_writer *w) {
+  text_put(w->out,
+           "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n"
+           "<meta charset=\"utf-8\">\n"
+           "<meta http-equiv=\"Content-Security-Policy\" content=\""
+           "default-src 'none'; style-src 'unsafe-inline'; "
+           "script-src 'unsafe-inline'; base-uri 'none'; "
+           "form-action 'none'\">\n"
+           "<meta name=\"viewport\" "
+           "content=\"width=device-width, initial-scale=1\">\n"
+           "<meta name=\"color-scheme\" content=\"light dark\">\n<title>");
+  html_put(w, w->c->model->name);
+  text_put(w->out, "</title>\n<style>\n");
+  put_lines(w, web_style);
+  html_put_table_style(w);
+  /* Rows are laid out once, when the script has closed most of them. */
+  text_put(w->out, "</style>\n<script>document.documentElement.className="
+                   "\"js\"</script>\n</head>\n");
+}
+
+/* "224x224x3, float32", and the file. */
+static void put_title(struct page_writer *w) {
+  const struct model *model = w->c->model;
+  struct text inputs = text_new(w->c->arena);
+  for (size_t i = 0; i < model->sources.count; i++) {
+    const struct shape *in = model->nodes.at[model->sources.at[i]].out;
+    text_put(&inputs, i ? ", " : "");
+    shape_put(&inputs, in, w->options->layout);
+    if (in->dtype != DTYPE_FLOAT)
+      text_put(&inputs, in->dtype == DTYPE_I64 ? " i64" : " i32");
+  }
+  text_printf(&inputs, ", %s", element_long_name(w->c->settings->infer.dtype));
+  text_put(w->out, "<body>\n<a class=\"skip\" href=\"#layers\">"
+                   "Skip to the layers</a>\n<header>\n<h1>");
+  html_put(w, model->name);
+  text_put(w->out, "</h1>\n<p class=\"faint\">");
+  html_put(w, text_slice(&inputs));
+  text_put(w->out, " &#183; ");
+  html_put_file(w, w->c->sources->all.at[w->c->source].name);
+  text_put(w->out,
+           "</p>\n<nav aria-label=\"Parts\"><a href=\"#layers\">Layers</a>"
+           " <a href=\"#diagram\">Diagram</a> <a href=\"#charts\">Charts</a>"
+           " <a href=\"#memory\">Memory</a> <a href=\"#source\">Source</a>"
+           "</nav>\n<div id=\"find\" role=\"search\" hidden>"
+           "<label for=\"query\">Find</label> <input id=\"query\" "
+           "type=\"search\" autocomplete=\"off\" spellcheck=\"false\" "
+           "placeholder=\"a name, conv 3x3, 56x56\"> "
+           "<span id=\"found\" role=\"status\"></span></div>\n</header>\n");
+}
+
+/* The answer */
+
+static void put_ways(struct page_writer *w) {
+  const struct fit *fit = &w->c->memory.fit;
+  text_put(w->out, "<ul>\n");
+  for (size_t i = 0; i < fit->ways.count; i++) {
+    text_put(w->out, "<li><code>");
+    html_put(w, slice_of(fit->ways.at[i].options));
+    text_put(w->out, "</code>: ");
+    text_size(w->out, fit->ways.at[i].peak, w->options->units, 2);
+    text_put(w->out, "</li>\n");
+  }
+  text_put(w->out, "</ul>\n");
+}
+
+static void put_verdict(struct page_writer *w) {
+  struct text words = text_new(w->c->arena);
+  enum verdict verdict = answer_put_verdict(w->c, w->options, &words);
+  if (verdict == VERDICT_NONE)
+    return;
+  text_printf(w->out, "<p class=\"verdict %s\">",
+              verdict == VERDICT_FITS ? "fits" : "too-much");
+  html_put(w, text_slice(&words));
+  text_put(w->out, "</p>\n");
+  if (verdict == VERDICT_TOO_MUCH && !w->options->predict &&
+      w->c->memory.fit.ways.count)
+    put_ways(w);
+}
+
+static void put_answer(struct page_writer *w) {
+  struct answer_line lines[ANSWER_LINES];
+  int count = answer_lines(w->c, w->options, lines);
+  text_put(w->out, "<main>\n<section id=\"answer\" aria-label=\"Answer\">\n");
+  put_verdict(w);
+  text_put(w->out, "<dl>\n");
+  for (int i = 0; i < count; i++) {
+    text_printf(w->out, "<div><dt>%s</dt><dd><b>", lines[i].what);
+    html_put(w, lines[i].size);
+    text_put(w->out, "</b> ");
+    html_put(w, lines[i].more);
+    text_put(w->out, "</dd></div>\n");
+  }
+  text_put(w->out, "</dl>\n</section>\n");
+}
+
+/* Pictures */
+
+typedef void emit_fn(const struct compiled *c,
+                     const struct emit_options *options, struct text *out);
+
+static void put_diagram(struct page_writer *w) {
+  struct emit_options options = *w->options;
+  options.inlined = true;
+  text_put(w->out,
+           "<section id=\"diagram\" aria-labelledby=\"diagram-head\">\n"
+           "<h2 id=\"diagram-head\">Diagram</h2>\n<div class=\"bar\" "
+           "role=\"toolbar\" aria-label=\"Size of the diagram\" hidden>"
+           "<button type=\"button\" data-zoom=\"1.25\" "
+           "aria-label=\"Larger\">+</button>"
+           "<button type=\"button\" data-zoom=\"0.8\" "
+           "aria-label=\"Smaller\">&#8722;</button>"
+           "<button type=\"button\" data-zoom=\"0\">Fit</button>"
+           "<span class=\"faint\">Drag to move; Ctrl and the wheel zoom. "
+           "A box shows its layer.</span></div>\n"
+           "<div id=\"canvas\" tabindex=\"0\" role=\"region\" "
+           "aria-label=\"Diagram, can be moved\">\n");
+  emit_svg(w->c, &options, w->out);
+  text_put(w->out, "</div>\n</section>\n");
+}
+
+static void put_charts(struct page_writer *w) {
+  static emit_fn *const charts[] = {emit_timeline, emit_arena, emit_bars,
+                                    emit_roofline};
+  text_put(w->out,
+           "<section id=\"charts\" aria-labelledby=\"charts-head\">\n"
+           "<h2 id=\"charts-head\">Charts</h2>\n<div class=\"charts\">\n");
+  for (size_t i = 0; i < sizeof charts / sizeof *charts; i++) {
+    text_put(w->out, "<figure class=\"chart\">\n");
+    charts[i](w->c, w->options, w->out);
+    text_put(w->out, "</figure>\n");
+  }
+  text_put(w->out, "</div>\n</section>\n");
+}
+
+/* The figures that the report for people ends with. */
+static void put_memory(struct page_writer *w) {
+  struct emit_options options = *w->options;
+  struct text report = text_new(w->c->arena);
+  options.colour = false;
+  options.width = 100;
+  memory_report_put(w->c, &options, &report);
+  text_put(w->out, "<section id=\"memory\" aria-labelledby=\"memory-head\">\n"
+                   "<h2 id=\"memory-head\">Memory</h2>\n<pre tabindex=\"0\">");
+  html_put(w, text_slice(&report));
+  text_put(w->out, "</pre>\n</section>\n");
+}
+
+void emit_html(const struct compiled *c, const struct emit_options *options,
+               struct text *out) {
+  struct page_writer w = {c, options, out};
+  put_head(&w);
+  put_title(&w);
+  put_answer(&w);
+  html_put_table(&w);
+  put_diagram(&w);
+  put_charts(&w);
+  put_memory(&w);
+  html_put_sources(&w);
+  text_put(out, "</main>\n<aside id=\"detail\" aria-live=\"polite\" "
+                "aria-label=\"The chosen layer\" hidden></aside>\n"
+                "<div id=\"tip\" role=\"tooltip\" hidden></div>\n<script>\n");
+  put_lines(&w, web_script);
+  text_put(out, "</script>\n</body>\n</html>\n");
+}

@@ -1,0 +1,26 @@
+/*
+ * Palette. The fills were searched for so that black text has a contrast of
+ * at least 6 : 1 on each, that each is 3.7 steps of CIE lightness from the
+ * next one (grey print), and that no two come nearer than a distance of 15
+ * in CIELAB, be it with full colour vision or with deuteranopia after Machado
+ * et al., 2009. tests/test_diagrams.c computes all three.
+ */
+#include "drawing/scene/palette.h"
+
+const struct palette_ink palette_inks[PALETTE_INKS] = {
+    {PALETTE_PAPER, 0x16181d},   {PALETTE_WORDS, 0xb9bdc6},
+    {PALETTE_ARROWS, 0xa4a9b3},  {PALETTE_FRAMES, 0x7d838e},
+    {PALETTE_REPEATS, 0x252930}, {PALETTE_WARNING, 0xff7b6b}};
+
+int palette_fill(int index) {
+  static const int fills[PALETTE_FILLS] = {
+      0xa8c0e7, 0xcdf2d8, 0xf4cf85, 0xfcd2f2, 0xf9f7bb,
+      0x5d9eb9, 0xb7d297, 0x4cafa5, 0xb8a797, 0xa3b0fa};
+  return fills[index % PALETTE_FILLS];
+}
+
+int palette_heat(int index) {
+  static const int heats[PALETTE_HEATS] = {0xffffff, 0xfff0cf, 0xfddc9a,
+                                           0xf9bd6d, 0xee9a4d, 0xdd7a3f};
+  return heats[index < PALETTE_HEATS ? index : PALETTE_HEATS - 1];
+}

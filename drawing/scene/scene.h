@@ -1,0 +1,98 @@
+/* Scene: boxes, lines and texts of a picture, for SVG, PDF and Graphviz. */
+#ifndef NETC_DRAWING_SCENE_SCENE_H
+#define NETC_DRAWING_SCENE_SCENE_H
+
+#include "base/text.h"
+
+/*
+ * Lengths are whole tenths of a point, y goes down: sums are exact, and a
+ * picture has the same bytes everywhere.
+ */
+enum { POINT = 10 };
+
+/* A4 within margins of 1.25 cm, and the least text that a reader can read. */
+enum { PAGE_WIDTH = 5230, PAGE_HEIGHT = 7700, LEAST_TEXT = 6 * POINT };
+
+enum { TEXT_SIZE = 9 * POINT, SMALL_SIZE = 8 * POINT };
+
+struct point {
+  int64_t x, y;
+};
+
+enum scene_kind { SCENE_BOX, SCENE_TEXT, SCENE_LINE, SCENE_OPEN, SCENE_CLOSE };
+
+enum anchor { ANCHOR_START, ANCHOR_MIDDLE, ANCHOR_END };
+
+/* Colours are 0xRRGGBB, or none. */
+enum { NO_COLOUR = -1 };
+
+struct scene_item {
+  enum scene_kind kind;
+  int64_t x, y, width, height; /* SCENE_TEXT: the place of its base line */
+  int64_t radius;
+  int fill, stroke;
+  int64_t stroke_width; /* hundredths of a point */
+  bool dashed, arrow;
+  bool bold;
+  int64_t size; /* of text */
+  enum anchor anchor;
+  struct slice text;          /* SCENE_OPEN: the tooltip */
+  struct slice id, href;      /* SCENE_OPEN */
+  const struct point *points; /* SCENE_LINE */
+  size_t point_count;
+};
+
+struct scene {
+  struct arena *arena;
+  VEC(struct scene_item) items;
+  int64_t width, height;
+  struct slice title, description;
+  bool inlined; /* in a page that has other ids */
+};
+
+/* Appends; the members that are not given are 0. */
+void scene_add(struct scene *scene, struct scene_item item);
+
+/* How wide a text is in Helvetica, whose metrics Arial and Liberation share. */
+int64_t text_extent(struct slice text, int64_t size, bool bold);
+
+/* A text without what reorders or hides its neighbours; `x` in 3x3 as ×. */
+struct slice text_tamed(struct arena *arena, struct slice text, bool times);
+
+/* The next code point, and how many bytes it takes; U+FFFD for none. */
+uint32_t text_code_point(struct slice text, size_t at, size_t *bytes);
+
+/* Tenths of a point as "12.3". */
+void put_length(struct text *out, int64_t tenths);
+
+/* Text in XML: in an element or a quoted attribute. */
+void put_xml(struct text *out, struct slice text);
+
+void scene_put_svg(const struct scene *scene, struct text *out);
+
+/* For `neato -n2`, which keeps the places: how PNG is made. */
+void scene_put_dot(const struct scene *scene, struct text *out);
+
+/*
+ * How much of its size a picture has on a page, which is turned if it is
+ * wide: so many parts of WHOLE.
+ */
+enum { WHOLE = 10000 };
+int64_t page_scale(int64_t width, int64_t height);
+
+/* One page for each scene; a scene that is larger than a page is made smaller.
+ */
+void scene_put_pdf(const struct scene *const *pages, size_t count,
+                   struct text *out);
+
+/*
+ * A line with rounded corners: calls `step` with the points of a straight
+ * piece (1) or of a cubic curve (3).
+ */
+typedef void line_step_fn(void *user, const struct point *points, int count);
+void line_walk(const struct scene_item *line, line_step_fn *step, void *user);
+
+/* The three corners of the arrow's head at the end of a line. */
+void line_arrow(const struct scene_item *line, struct point corners[3]);
+
+#endif

@@ -1,0 +1,148 @@
+/* Scene as a placed graph: `dot -Kneato -n2` draws it as it is, for PNG. */
+#include "drawing/scene/scene.h"
+
+struct writer {
+  const struct scene *scene;
+  struct text *out;
+  size_t count;
+  struct point last;
+};
+
+static void put_string(struct text *out, struct slice text) {
+  for (size_t i = 0; i < text.length; i++) {
+    if (text.at[i] == '"' || text.at[i] == '\\')
+      text_putc(out, '\\');
+    text_putc(out, text.at[i]);
+  }
+}
+
+/* Graphviz has y upwards. */
+static void put_point(struct writer *w, struct point p) {
+  put_length(w->out, p.x);
+  text_putc(w->out, ',');
+  put_length(w->out, w->scene->height - p.y);
+}
+
+/* Sizes of nodes are in inches, to 1/10000. */
+static void put_inches(struct text *out, int64_t tenths) {
+  int64_t size = (tenths * 10000 + 360) / 720;
+  text_int(out, size / 10000);
+  text_printf(out, ".%04d", (int)(size % 10000));
+}
+
+static void put_place(struct writer *w, int64_t x, int64_t y, int64_t width,
+                      int64_t height) {
+  text_printf(w->out, "n%zu [pos=\"", w->count++);
+  put_point(w, (struct point){x + width / 2, y + height / 2});
+  text_put(w->out, "\", width=");
+  put_inches(w->out, width);
+  text_put(w->out, ", height=");
+  put_inches(w->out, height);
+}
+
+static void put_colour(struct text *out, const char *name, int colour) {
+  if (colour == NO_COLOUR)
+    text_printf(out, ", %s=\"#ffffff00\"", name);
+  else
+    text_printf(out, ", %s=\"#%06x\"", name, (unsigned)colour);
+}
+
+static void put_pen(struct text *out, const struct scene_item *item) {
+  text_put(out, ", penwidth=");
+  text_int(out, item->stroke_width / 100);
+  text_printf(out, ".%02d", (int)(item->stroke_width % 100));
+}
+
+static void put_box(struct writer *w, const struct scene_item *item) {
+  put_place(w, item->x, item->y, item->width, item->height);
+  text_printf(w->out, ", shape=box, style=\"filled%s%s\", label=\"\"",
+              item->radius >= 4 * POINT ? ",rounded" : "",
+              item->dashed ? ",dashed" : "");
+  put_colour(w->out, "fillcolor", item->fill);
+  put_colour(w->out, "color", item->stroke);
+  put_pen(w->out, item);
+  text_put(w->out, "];\n");
+}
+
+static void put_words(struct writer *w, const struct scene_item *item) {
+  int64_t width = text_extent(item->text, item->size, item->bold);
+  int64_t x = item->anchor == ANCHOR_START    ? item->x
+              : item->anchor == ANCHOR_MIDDLE ? item->x - width / 2
+                                              : item->x - width;
+  /* Ample room, with the letters in its middle: else Graphviz complains. */
+  put_place(w, x - width / 2 - 50, item->y - item->size * 4 / 3,
+            2 * width + 100, 2 * item->size);
+  text_put(w->out, ", shape=plaintext, fontsize=");
+  put_length(w->out, item->size);
+  if (item->bold)
+    text_put(w->out, ", fontname=\"Arial Bold\"");
+  put_colour(w->out, "fontcolor", item->fill);
+  text_put(w->out, ", label=\"");
+  put_string(w->out, item->text);
+  text_put(w->out, "\"];\n");
+}
+
+static void put_curve_point(struct writer *w, struct point p) {
+  text_putc(w->out, ' ');
+  put_point(w, p);
+}
+
+static void put_step(void *user, const struct point *points, int count) {
+  struct writer *w = user;
+  if (count == 1) {
+    put_curve_point(w, w->last);
+    put_curve_point(w, points[0]);
+  }
+  for (int i = 0; i < count; i++)
+    put_curve_point(w, points[i]);
+  w->last = points[count - 1];
+}
+
+static void put_line(struct writer *w, const struct scene_item *item) {
+  struct point tip = item->points[item->point_count - 1];
+  size_t from = w->count;
+  put_place(w, item->points[0].x, item->points[0].y, 0, 0);
+  text_put(w->out, ", style=invis];\n");
+  put_place(w, tip.x, tip.y, 0, 0);
+  text_printf(w->out, ", style=invis];\nn%zu -> n%zu [pos=\"", from, from + 1);
+  if (item->arrow) {
+    text_put(w->out, "e,");
+    put_point(w, tip);
+    text_putc(w->out, ' ');
+  }
+  put_point(w, item->points[0]);
+  w->last = item->points[0];
+  line_walk(item, put_step, w);
+  text_put(w->out, "\"");
+  put_colour(w->out, "color", item->stroke);
+  put_pen(w->out, item);
+  text_printf(w->out, "%s%s];\n", item->dashed ? ", style=dashed" : "",
+              item->arrow ? "" : ", dir=none");
+}
+
+void scene_put_dot(const struct scene *scene, struct text *out) {
+  struct writer w = {.scene = scene, .out = out};
+  int64_t side = scene->width > scene->height ? scene->width : scene->height;
+  text_printf(out,
+              "digraph {\n  graph [outputorder=nodesfirst, pad=0, dpi=%d, "
+              "bb=\"0,0,",
+              side > 40000 ? 96 : 192);
+  put_length(out, scene->width);
+  text_putc(out, ',');
+  put_length(out, scene->height);
+  text_put(out, "\"];\n  node [fixedsize=true, fontname=\"Arial\", "
+                "margin=0, label=\"\"];\n  edge [arrowsize=0.5];\n");
+  put_place(&w, 0, 0, scene->width, scene->height);
+  text_put(out, ", shape=box, style=filled, color=white, "
+                "fillcolor=white];\n");
+  for (size_t i = 0; i < scene->items.count; i++) {
+    const struct scene_item *item = &scene->items.at[i];
+    if (item->kind == SCENE_BOX)
+      put_box(&w, item);
+    else if (item->kind == SCENE_TEXT)
+      put_words(&w, item);
+    else if (item->kind == SCENE_LINE)
+      put_line(&w, item);
+  }
+  text_put(out, "}\n");
+}

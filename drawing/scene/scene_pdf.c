@@ -1,0 +1,229 @@
+/*
+ * Scenes as PDF 1.4, a page each, after ISO 32000-1: boxes, lines and the two
+ * standard fonts that every viewer has. No date and no random number goes in,
+ * so equal nets give equal bytes. These fonts have the characters of Windows
+ * 1252; others are shown as `?`.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "drawing/scene/scene.h"
+
+struct writer {
+  struct text *out;
+  size_t length; /* bytes before the ones at hand */
+  VEC(size_t) offsets;
+  struct arena *arena;
+};
+
+static void put_real(struct text *out, int64_t tenths) {
+  put_length(out, tenths);
+  text_putc(out, ' ');
+}
+
+static void put_colour(struct text *out, int colour, const char *operator) {
+  for (int shift = 16; shift >= 0; shift -= 8) {
+    int part = colour >> shift & 0xFF;
+    text_printf(out, "%d.%03d ", part / 255, part % 255 * 1000 / 255);
+  }
+  text_printf(out, "%s ", operator);
+}
+
+static void put_pen(struct text *out, const struct scene_item *item) {
+  text_printf(out, "%d.%02d w %s d ", (int)(item->stroke_width / 100),
+              (int)(item->stroke_width % 100),
+              item->dashed ? "[3 2] 0" : "[] 0");
+  put_colour(out, item->stroke, "RG");
+}
+
+/* Corners as curves: 0.55 of the radius is nearly a quarter of a circle. */
+static void put_round(struct text *out, const struct scene_item *b) {
+  int64_t r = b->radius, k = r * 45 / 100;
+  int64_t x = b->x, y = b->y, right = b->x + b->width, low = b->y + b->height;
+  const int64_t path[4][8] = {
+      {right - r, y, right - k, y, right, y + k, right, y + r},
+      {right, low - r, right, low - k, right - k, low, right - r, low},
+      {x + r, low, x + k, low, x, low - k, x, low - r},
+      {x, y + r, x, y + k, x + k, y, x + r, y}};
+  put_real(out, x + r);
+  put_real(out, y);
+  text_put(out, "m ");
+  for (int side = 0; side < 4; side++)
+    for (int i = 0; i < 8; i += 2) {
+      put_real(out, path[side][i]);
+      put_real(out, path[side][i + 1]);
+      text_put(out, i == 0 ? "l " : i == 6 ? "c " : "");
+    }
+  text_put(out, "h ");
+}
+
+static void put_box(struct text *out, const struct scene_item *item) {
+  if (item->fill != NO_COLOUR)
+    put_colour(out, item->fill, "rg");
+  if (item->stroke != NO_COLOUR)
+    put_pen(out, item);
+  if (item->radius) {
+    put_round(out, item);
+  } else {
+    put_real(out, item->x);
+    put_real(out, item->y);
+    put_real(out, item->width);
+    put_real(out, item->height);
+    text_put(out, "re ");
+  }
+  text_put(out, item->fill == NO_COLOUR     ? "S\n"
+                : item->stroke == NO_COLOUR ? "f\n"
+                                            : "B\n");
+}
+
+/* The character's place in Windows 1252; 0: it has none. */
+static int ansi_of(uint32_t point) {
+  if ((point >= ' ' && point < 0x7F) || (point >= 0xA0 && point <= 0xFF))
+    return (int)point;
+  return point == 0x2026 ? 0x85 : point == 0x2013 ? 0x96 : 0;
+}
+
+static void put_words(struct text *out, const struct scene_item *item) {
+  int64_t width = text_extent(item->text, item->size, item->bold);
+  int64_t x = item->anchor == ANCHOR_START    ? item->x
+              : item->anchor == ANCHOR_MIDDLE ? item->x - width / 2
+                                              : item->x - width;
+  text_put(out, "BT ");
+  put_colour(out, item->fill == NO_COLOUR ? 0 : item->fill, "rg");
+  text_printf(out, "/%s ", item->bold ? "B" : "R");
+  put_real(out, item->size);
+  text_put(out, "Tf 1 0 0 -1 "); /* the page is upside down: text is not */
+  put_real(out, x);
+  put_real(out, item->y);
+  text_put(out, "Tm (");
+  for (size_t at = 0, bytes; at < item->text.length; at += bytes) {
+    int c = ansi_of(text_code_point(item->text, at, &bytes));
+    if (c == 0)
+      text_putc(out, '?');
+    else if (c > 0x7E)
+      text_printf(out, "\\%03o", (unsigned)c);
+    else
+      text_printf(out, "%s%c", strchr("()\\", c) ? "\\" : "", c);
+  }
+  text_put(out, ") Tj ET\n");
+}
+
+static void put_step(void *user, const struct point *points, int count) {
+  for (int i = 0; i < count; i++) {
+    put_real(user, points[i].x);
+    put_real(user, points[i].y);
+  }
+  text_put(user, count == 1 ? "l " : "c ");
+}
+
+static void put_line(struct text *out, const struct scene_item *item) {
+  put_pen(out, item);
+  put_real(out, item->points[0].x);
+  put_real(out, item->points[0].y);
+  text_put(out, "m ");
+  line_walk(item, put_step, out);
+  text_put(out, "S\n");
+  if (!item->arrow)
+    return;
+  struct point corners[3];
+  line_arrow(item, corners);
+  put_colour(out, item->stroke, "rg");
+  for (int i = 0; i < 3; i++) {
+    put_real(out, corners[i].x);
+    put_real(out, corners[i].y);
+    text_put(out, i ? "l " : "m ");
+  }
+  text_put(out, "f\n");
+}
+
+static struct slice page_content(const struct scene *scene,
+                                 struct arena *arena) {
+  struct text out = text_new(arena);
+  int64_t scale = page_scale(scene->width, scene->height);
+  char factor[32];
+  snprintf(factor, sizeof factor, "%d.%04d", (int)(scale / 10000),
+           (int)(scale % 10000));
+  text_printf(&out, "%s 0 0 -%s 0 ", factor, factor);
+  put_length(&out, scene->height * scale / 10000);
+  text_put(&out, " cm 1 j\n");
+  for (size_t i = 0; i < scene->items.count; i++) {
+    const struct scene_item *item = &scene->items.at[i];
+    if (item->kind == SCENE_BOX)
+      put_box(&out, item);
+    else if (item->kind == SCENE_TEXT)
+      put_words(&out, item);
+    else if (item->kind == SCENE_LINE)
+      put_line(&out, item);
+  }
+  return text_slice(&out);
+}
+
+/* Objects: each is made as a text first, so that its offset is known. */
+
+static void put_raw(struct writer *w, struct slice bytes) {
+  text_puts(w->out, bytes);
+  w->length += bytes.length;
+}
+
+static void put_object(struct writer *w, const struct text *body) {
+  struct text frame = text_new(w->arena);
+  *VEC_PUSH(w->arena, &w->offsets) = w->length;
+  text_printf(&frame, "%zu 0 obj\n", w->offsets.count);
+  text_puts(&frame, text_slice(body));
+  text_put(&frame, "\nendobj\n");
+  put_raw(w, text_slice(&frame));
+}
+
+static void put_page(struct writer *w, const struct scene *scene) {
+  int64_t scale = page_scale(scene->width, scene->height);
+  struct text page = text_new(w->arena), stream = page;
+  struct slice content = page_content(scene, w->arena);
+  text_put(&page, "<< /Type /Page /Parent 2 0 R /MediaBox [0 0 ");
+  put_real(&page, scene->width * scale / 10000);
+  put_length(&page, scene->height * scale / 10000);
+  text_printf(&page,
+              "] /Contents %zu 0 R /Resources << /Font << /R 3 0 R "
+              "/B 4 0 R >> >> >>",
+              w->offsets.count + 2);
+  put_object(w, &page);
+  text_printf(&stream, "<< /Length %zu >>\nstream\n", content.length);
+  text_puts(&stream, content);
+  text_put(&stream, "endstream");
+  put_object(w, &stream);
+}
+
+static void put_catalogue(struct writer *w, size_t pages) {
+  struct text catalogue = text_new(w->arena), kids = catalogue;
+  text_put(&catalogue, "<< /Type /Catalog /Pages 2 0 R >>");
+  put_object(w, &catalogue);
+  text_put(&kids, "<< /Type /Pages /Kids [");
+  for (size_t i = 0; i < pages; i++)
+    text_printf(&kids, "%s%zu 0 R", i ? " " : "", 5 + 2 * i);
+  text_printf(&kids, "] /Count %zu >>", pages);
+  put_object(w, &kids);
+  for (int bold = 0; bold < 2; bold++) {
+    struct text font = text_new(w->arena);
+    text_printf(&font,
+                "<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica%s "
+                "/Encoding /WinAnsiEncoding >>",
+                bold ? "-Bold" : "");
+    put_object(w, &font);
+  }
+}
+
+void scene_put_pdf(const struct scene *const *pages, size_t count,
+                   struct text *out) {
+  struct writer w = {.out = out, .arena = pages[0]->arena};
+  struct text end = text_new(w.arena);
+  put_raw(&w, slice_of("%PDF-1.4\n"));
+  put_catalogue(&w, count);
+  for (size_t i = 0; i < count; i++)
+    put_page(&w, pages[i]);
+  text_printf(&end, "xref\n0 %zu\n0000000000 65535 f \n", w.offsets.count + 1);
+  for (size_t i = 0; i < w.offsets.count; i++)
+    text_printf(&end, "%010zu 00000 n \n", w.offsets.at[i]);
+  text_printf(&end,
+              "trailer\n<< /Size %zu /Root 1 0 R >>\nstartxref\n%zu\n%%%%EOF\n",
+              w.offsets.count + 1, w.length);
+  put_raw(&w, text_slice(&end));
+}

@@ -1,0 +1,125 @@
+/*
+ * netc run --check: the net by the kernels that are fast, and by the plain
+ * ones. Outputs are compared value by value; where they differ, what each
+ * operation made tells which was the first.
+ */
+#include <math.h>
+
+#include "driver/run/run.h"
+
+/* What a fast kernel may differ by, of the root of the mean square. */
+#define TOLERANCE 1e-4
+
+/* A few numbers of what each operation made, by either kind of kernel. */
+struct marks {
+  double *sum, *square; /* by operation */
+};
+
+/* Values of an operand, wherever it lies in the arena. */
+static void mark(const struct netrt *net, uint32_t op, double *sum,
+                 double *square) {
+  const struct netrt_model *model = net->model;
+  const struct netrt_operand *made = &model->operands[model->ops[op].operands];
+  const int32_t *size = model->numbers + made->shape;
+  const int32_t *stride = size + made->rank;
+  int32_t at[NETRT_RANK] = {0};
+  int64_t place = 0;
+  int axis = 0;
+  *sum = *square = 0;
+  while (made->type == NETRT_F32 && axis >= 0) {
+    float value;
+    memcpy(&value, net->arena + made->offset + (size_t)place * sizeof value,
+           sizeof value);
+    *sum += (double)value;
+    *square += (double)value * (double)value;
+    for (axis = made->rank - 1; axis >= 0; axis--) {
+      place += stride[axis];
+      if (++at[axis] < size[axis])
+        break;
+      place -= (int64_t)stride[axis] * at[axis];
+      at[axis] = 0;
+    }
+  }
+}
+
+static int note_made(void *user, const struct netrt *net, uint32_t op,
+                     enum netrt_when when) {
+  struct marks *marks = user;
+  if (when == NETRT_AFTER)
+    mark(net, op, &marks->sum[op], &marks->square[op]);
+  return 0;
+}
+
+static int run_marked(struct running *r, struct marks *marks) {
+  uint32_t count = r->model.op_count;
+  marks->sum = arena_alloc(&r->arena, count + 1U, sizeof *marks->sum);
+  marks->square = arena_alloc(&r->arena, count + 1U, sizeof *marks->square);
+  r->net.hook = note_made;
+  r->net.hook_user = marks;
+  run_put_inputs(r);
+  int status = run_explain(r, netrt_run(&r->net));
+  r->net.hook = NULL;
+  return status;
+}
+
+/* Sums of so many values differ less than single ones. */
+static bool far(double a, double b, double scale) {
+  return !(fabs(a - b) <= TOLERANCE * scale + 1e-30);
+}
+
+static void name_first(const struct running *r, const struct marks *fast,
+                       const struct marks *plain) {
+  for (uint32_t i = 0; i < r->model.op_count; i++) {
+    const struct netrt_op *op = &r->model.ops[i];
+    double values =
+        (double)netrt_values(&r->model, &r->model.operands[op->operands]);
+    if (!far(fast->square[i], plain->square[i], plain->square[i]) &&
+        !far(fast->sum[i], plain->sum[i], sqrt(plain->square[i] * values)))
+      continue;
+    say("   = note: the first operation that differs is `%s` of `%s`",
+        netrt_kernels[op->kernel]->name, r->model.layers[op->layer]);
+    fputc('\n', stderr);
+    return;
+  }
+}
+
+static bool compare(struct running *r, uint32_t i, const float *fast) {
+  const struct netrt_port *port = &r->model.outputs[i];
+  const float *plain = run_output(r, i);
+  size_t count = netrt_values(&r->model, &port->operand);
+  double largest = 0, sum = 0;
+  bool finite = true;
+  for (size_t k = 0; k < count; k++) {
+    double difference = fabs((double)plain[k] - (double)fast[k]);
+    largest = difference > largest ? difference : largest;
+    sum += (double)plain[k] * (double)plain[k];
+    finite = finite && isfinite(difference);
+  }
+  double rms = count ? sqrt(sum / (double)count) : 0;
+  double share = rms > 0 ? largest / rms : largest;
+  bool right = finite && share <= TOLERANCE;
+  say("%s: the largest difference from the plain kernels is %.2g of the rms, "
+      "%.3g%s",
+      port->name, share, rms, right ? "" : ": too much");
+  fputc('\n', stderr);
+  return right;
+}
+
+int run_check(struct running *r) {
+  uint32_t outputs = r->model.output_count;
+  float **values = arena_alloc(&r->arena, outputs + 1U, sizeof *values);
+  struct marks fast, plain;
+  bool right = true;
+  int status = run_marked(r, &fast);
+  for (uint32_t i = 0; i < outputs && status == EXIT_DONE; i++)
+    values[i] = run_output(r, i);
+  r->net.flags |= NETRT_REFERENCE;
+  if (status == EXIT_DONE)
+    status = run_marked(r, &plain);
+  for (uint32_t i = 0; i < outputs && status == EXIT_DONE; i++)
+    right = compare(r, i, values[i]) && right;
+  r->net.flags &= ~(unsigned)NETRT_REFERENCE;
+  if (status == EXIT_DONE && !right)
+    name_first(r, &fast, &plain);
+  return status ? status : right ? EXIT_DONE : EXIT_BUG;
+}

@@ -1,0 +1,182 @@
+/*
+ * netc run: a prediction, by the runtime and the plan that a device has. The
+ * weights are folded once, the arena is as large as the report says.
+ */
+#define _POSIX_C_SOURCE 200809L
+#include "driver/run/run.h"
+
+#include <stdlib.h>
+
+#include "base/guard.h"
+#include "driver/run/threads.h"
+
+static void *allocate(size_t bytes) {
+  void *at;
+  return posix_memalign(&at, NETRT_ALIGN, bytes ? bytes : 1) == 0 ? at : NULL;
+}
+
+/* Weights */
+
+static int read_weights(struct running *r, struct weight_set *set) {
+  struct safetensors file;
+  int status = EXIT_DONE;
+  if (r->weights && !safetensors_open(&file, r->weights, &r->arena)) {
+    status = complain_of(file.unread ? EXIT_IO : EXIT_SOURCE, r->weights, NULL,
+                         "%s", file.fault);
+  } else if (r->weights) {
+    status = weight_set_match(set, r->weights, &file, MATCH_EXACTLY);
+  }
+  if (status == EXIT_DONE)
+    weight_set_block(set, r->weight_block);
+  if (r->weights)
+    safetensors_close(&file);
+  return status;
+}
+
+static int load_weights(struct running *r) {
+  struct weight_set set;
+  weight_set_open(&set, r->options.netc, &r->arena);
+  set.seed = (uint64_t)r->seed;
+  if (set.weights.count > 0 && !r->weights && !r->random)
+    return complain(EXIT_USAGE, "which weights? write `--weights FILE` or "
+                                "`--random SEED`");
+  r->weight_block = allocate(r->model.weight_bytes);
+  if (!r->weight_block)
+    return complain(EXIT_IO, "out of memory: the weights have %zu bytes",
+                    r->model.weight_bytes);
+  return read_weights(r, &set);
+}
+
+/* The net */
+
+static int open_net(struct running *r) {
+  const struct netrt_model *tables;
+  struct netc *netc = r->options.netc;
+  enum netc_status made = netc_runtime(netc, &tables);
+  if (made == NETC_ERROR)
+    return complain(EXIT_SOURCE, "%s: %s", r->options.files.at[0],
+                    netc_message(netc));
+  if (made != NETC_OK)
+    return exit_status_of(netc, made);
+  r->model = *tables;
+  r->model.kernels = netrt_kernels;
+  r->model.kernel_count = NETRT_CODES;
+  r->arena_block = allocate(r->model.arena_bytes);
+  if (!r->arena_block)
+    return complain(EXIT_IO, "out of memory: the arena has %zu bytes",
+                    r->model.arena_bytes);
+  return EXIT_DONE;
+}
+
+static int start(struct running *r) {
+  enum netrt_status status =
+      netrt_open(&r->net, &r->model, r->weight_block, r->model.weight_bytes,
+                 r->arena_block, r->model.arena_bytes);
+  if (status != NETRT_OK)
+    return complain(EXIT_BUG, "%s", netrt_status_text(status));
+  if (r->threads > 1) {
+    r->pool = threads_open((int)r->threads);
+    if (!r->pool)
+      return complain(EXIT_IO, "%lld threads cannot be had",
+                      (long long)r->threads);
+    r->net.parallel = threads_run;
+    r->net.parallel_user = r->pool;
+    r->net.threads = (unsigned)r->threads;
+  }
+  return EXIT_DONE;
+}
+
+int run_explain(const struct running *r, enum netrt_status status) {
+  if (status == NETRT_OK)
+    return EXIT_DONE;
+  const char *layer =
+      r->net.failed_op < r->model.op_count
+          ? r->model.layers[r->model.ops[r->net.failed_op].layer]
+          : "the net";
+  return complain(status == NETRT_BAD_INDEX ? EXIT_SOURCE : EXIT_BUG, "%s: %s",
+                  layer, netrt_status_text(status));
+}
+
+static int run_net(struct running *r) {
+  run_put_inputs(r);
+  return run_explain(r, run_once(r));
+}
+
+/* All of it */
+
+static int serve(struct running *r) {
+  int status = net_options_load(&r->options);
+  if (status == EXIT_DONE)
+    status = open_net(r);
+  if (status == EXIT_DONE)
+    status = run_read_inputs(r);
+  if (status == EXIT_DONE)
+    status = load_weights(r);
+  if (status == EXIT_DONE)
+    status = start(r);
+  if (status == EXIT_DONE)
+    status = run_net(r);
+  if (status == EXIT_DONE)
+    status = run_write_outputs(r);
+  if (status == EXIT_DONE && r->check)
+    status = run_check(r);
+  if (status == EXIT_DONE && r->profile)
+    status = run_profile(r);
+  return status;
+}
+
+static int take(void *user, enum option_id option, const char *name,
+                char *value) {
+  struct running *r = user;
+  bool right = true;
+  (void)name;
+  switch (option) {
+  case OPTION_WEIGHTS: r->weights = value; break;
+  case OPTION_INPUT:
+    if (r->input_count == MOST_ENDS)
+      return complain(EXIT_USAGE, "more than %d inputs", MOST_ENDS);
+    r->inputs[r->input_count++].argument = value;
+    break;
+  case OPTION_RANDOM:
+    r->random = true;
+    right = option_number(option, value, 0, INT64_MAX, &r->seed);
+    break;
+  case OPTION_THREADS:
+    right = option_number(option, value, 1, MOST_THREADS, &r->threads);
+    break;
+  case OPTION_PROFILE_RUN: r->profile = true; break;
+  default: r->check = true;
+  }
+  return right ? EXIT_DONE : EXIT_USAGE;
+}
+
+static void run(void *user) {
+  struct running *r = user;
+  r->status = serve(r);
+}
+
+int command_run(int argc, char **argv) {
+  struct running *r = calloc(1, sizeof *r);
+  struct netc *netc = netc_open(NULL, NULL);
+  struct arena *const arenas[GUARD_ARENAS] = {r ? &r->arena : NULL};
+  int status = EXIT_IO;
+  if (!netc || !r)
+    complain(EXIT_IO, "out of memory");
+  if (netc && r) {
+    arena_open(&r->arena, NULL, NULL);
+    if (!net_options_read_more(&r->options, COMMAND_RUN, netc, argc, argv, take,
+                               r))
+      r->status = r->options.files.status;
+    else if (!guard_run(arenas, run, r))
+      r->status = complain(EXIT_IO, "out of memory");
+    status = r->status;
+    netrt_close(&r->net);
+    threads_close(r->pool);
+    free(r->weight_block);
+    free(r->arena_block);
+    arena_close(&r->arena);
+  }
+  netc_close(netc);
+  free(r);
+  return status;
+}

@@ -1,0 +1,59 @@
+/* netc run: a net that is being run, for its files. */
+#ifndef NETC_DRIVER_RUN_RUN_H
+#define NETC_DRIVER_RUN_RUN_H
+
+#include "driver/net_options.h"
+#include "driver/run/weight_set.h"
+#include "runtime/netrt.h"
+#include "import/tensors/npy.h"
+
+enum { MOST_ENDS = 64 }; /* --input and -o that may be given */
+
+/* A file for an input or output: NAME=PATH, or PATH where there is one. */
+struct end_file {
+  const char *argument;
+  const char *path; /* behind the name, once that is known */
+};
+
+struct running {
+  struct net_options options;
+  struct arena arena;
+  const char *weights; /* path */
+  struct end_file inputs[MOST_ENDS];
+  size_t input_count;
+  bool random, profile, check;
+  int64_t seed, threads;
+  int status;
+
+  struct netrt_model model;
+  struct netrt net;
+  void *weight_block, *arena_block; /* from malloc */
+  void **given; /* by input: its values, which a run may overwrite; or NULL */
+  struct threads *pool;
+};
+
+/* Reads or makes up the values of every input; an exit status. */
+int run_read_inputs(struct running *r);
+
+/* Puts them where the net wants them. */
+void run_put_inputs(struct running *r);
+
+/* An output's values, dense; the arena's. */
+float *run_output(struct running *r, uint32_t i);
+
+/* Writes the files that -o names, or says what the outputs are like. */
+int run_write_outputs(struct running *r);
+
+/* Says what stopped a run, and where; an exit status. */
+int run_explain(const struct running *r, enum netrt_status status);
+
+/* Runs it once more by the plain kernels, and compares. */
+int run_check(struct running *r);
+
+/* Runs it until the times are steady, and prints them by layer. */
+int run_profile(struct running *r);
+
+/* Runs it, on a terminal with signs of life. */
+enum netrt_status run_once(struct running *r);
+
+#endif

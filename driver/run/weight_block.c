@@ -1,0 +1,134 @@
+/*
+ * The block of weights that a prediction reads: tensors in netc's own order,
+ * with norms and scales gone into the layers before them:
+ *
+ *   scale = weight / sqrt(running_var + eps)
+ *   W' = W * scale by its last axis, b' = (b - running_mean) * scale + bias
+ */
+#include <math.h>
+
+#include "driver/run/weight_set.h"
+
+int64_t weight_set_block_count(const struct weight_set *set) {
+  int64_t count = 0;
+  for (size_t i = 0; i < set->tensors.count; i++)
+    if (set->tensors.at[i].offset >= 0)
+      count += set->tensors.at[i].count;
+  return count;
+}
+
+/* Values that are made up lie in memory for as long as they are needed. */
+static void gather(const struct weight_set *set,
+                   const struct netc_tensor *tensor, float *to) {
+  const struct stored_tensor *stored = set->from[tensor->weight];
+  const struct netc_weight *weight = &set->weights.at[tensor->weight];
+  struct scattered from = {.type = VALUE_F32,
+                           .axes = tensor->rank,
+                           .size = tensor->dims,
+                           .stride = tensor->strides};
+  struct arena scratch;
+  arena_open_in(&scratch, set->arena);
+  if (stored) {
+    from.at = stored->at;
+    from.type = stored->type;
+  } else {
+    float *all = arena_alloc(&scratch, (size_t)weight->count + 1, sizeof *all);
+    weight_set_values(set, (size_t)tensor->weight, 0, weight->count, all);
+    from.at = (const unsigned char *)all;
+  }
+  from.at += tensor->first * value_bytes(from.type);
+  scattered_floats(&from, to);
+  arena_close(&scratch);
+}
+
+/* What a norm does to a channel: (x - mean) * scale + shift. */
+struct folding {
+  int64_t channels;
+  double eps;
+  const float *weight, *bias, *mean, *variance; /* NULL: it has none */
+};
+
+static double scale_at(const struct folding *f, int64_t channel) {
+  double scale = f->weight ? (double)f->weight[channel] : 1;
+  if (f->variance)
+    scale /= sqrt((double)f->variance[channel] + f->eps);
+  return scale;
+}
+
+/* Tensors are in the order of layers: the first of one, by bisection. */
+static size_t first_tensor(const struct weight_set *set, int64_t layer) {
+  size_t low = 0, high = set->tensors.count;
+  while (low < high) {
+    size_t middle = low + (high - low) / 2;
+    if (set->tensors.at[middle].layer < layer)
+      low = middle + 1;
+    else
+      high = middle;
+  }
+  return low;
+}
+
+static void read_norm(const struct weight_set *set, int64_t layer,
+                      struct arena *scratch, struct folding *f) {
+  size_t i = first_tensor(set, layer);
+  for (; i < set->tensors.count && set->tensors.at[i].layer == layer; i++) {
+    const struct netc_tensor *tensor = &set->tensors.at[i];
+    float *values =
+        arena_alloc(scratch, (size_t)tensor->count + 1, sizeof *values);
+    gather(set, tensor, values);
+    f->eps = tensor->eps;
+    f->channels = tensor->count;
+    if (strcmp(tensor->name, "weight") == 0)
+      f->weight = values;
+    else if (strcmp(tensor->name, "bias") == 0)
+      f->bias = values;
+    else if (strcmp(tensor->name, "running_mean") == 0)
+      f->mean = values;
+    else
+      f->variance = values;
+  }
+}
+
+static void fold_weight(const struct folding *f, float *at, int64_t count) {
+  for (int64_t channel = 0; channel < f->channels; channel++) {
+    double scale = scale_at(f, channel);
+    for (int64_t i = channel; i < count; i += f->channels)
+      at[i] = (float)((double)at[i] * scale);
+  }
+}
+
+static void fold_bias(const struct folding *f, float *at) {
+  for (int64_t i = 0; i < f->channels; i++) {
+    double mean = f->mean ? (double)f->mean[i] : 0;
+    double shift = f->bias ? (double)f->bias[i] : 0;
+    at[i] = (float)(((double)at[i] - mean) * scale_at(f, i) + shift);
+  }
+}
+
+static void fold(const struct weight_set *set, const struct netc_tensor *tensor,
+                 float *at) {
+  struct folding f = {.channels = 0};
+  struct arena scratch;
+  arena_open_in(&scratch, set->arena);
+  read_norm(set, tensor->norm, &scratch, &f);
+  if (strcmp(tensor->name, "bias") == 0)
+    fold_bias(&f, at);
+  else
+    fold_weight(&f, at, tensor->count);
+  arena_close(&scratch);
+}
+
+void weight_set_block(const struct weight_set *set, float *block) {
+  for (size_t i = 0; i < set->tensors.count; i++) {
+    const struct netc_tensor *tensor = &set->tensors.at[i];
+    float *at = block + tensor->offset / 4;
+    if (tensor->offset < 0)
+      continue;
+    if (tensor->weight >= 0)
+      gather(set, tensor, at);
+    else
+      memset(at, 0, (size_t)tensor->count * sizeof *at);
+    if (tensor->norm >= 0)
+      fold(set, tensor, at);
+  }
+}

@@ -1,0 +1,90 @@
+/* The weights of a net: what the library says of them, and their values. */
+#include "driver/run/weight_set.h"
+
+#include <inttypes.h>
+#include <math.h>
+
+void weight_set_open(struct weight_set *set, struct netc *netc,
+                     struct arena *arena) {
+  struct netc_weight weight = {.size = sizeof weight};
+  struct netc_tensor tensor = {.size = sizeof tensor};
+  *set = (struct weight_set){.netc = netc, .arena = arena};
+  for (size_t i = 0; netc_weight(netc, i, &weight) == NETC_OK; i++)
+    *VEC_PUSH(arena, &set->weights) = weight;
+  for (size_t i = 0; netc_tensor(netc, i, &tensor) == NETC_OK; i++)
+    *VEC_PUSH(arena, &set->tensors) = tensor;
+  set->from = arena_alloc(arena, set->weights.count + 1, sizeof *set->from);
+}
+
+struct sizes_text sizes_text(int rank, const int64_t *sizes) {
+  struct sizes_text to = {"one value"};
+  size_t used = 0;
+  for (int i = 0; i < rank; i++)
+    used += (size_t)snprintf(to.text + used, sizeof to.text - used,
+                             "%s%" PRId64, i ? "x" : "", sizes[i]);
+  return to;
+}
+
+/* Made up */
+
+/* splitmix64 (Steele et al., 2014, "Fast Splittable Pseudorandom Number
+ * Generators"): the number at any place without those before it. */
+static uint64_t random_bits(uint64_t seed, uint64_t place) {
+  uint64_t z = seed + (place + 1) * UINT64_C(0x9E3779B97F4A7C15);
+  z = (z ^ z >> 30) * UINT64_C(0xBF58476D1CE4E5B9);
+  z = (z ^ z >> 27) * UINT64_C(0x94D049BB133111EB);
+  return z ^ z >> 31;
+}
+
+/* A weight keeps its values when layers come or go: by its name, FNV-1a. */
+static uint64_t seed_of(const struct weight_set *set, const char *name) {
+  uint64_t hash = UINT64_C(0xCBF29CE484222325);
+  for (; *name; name++)
+    hash = (hash ^ (unsigned char)*name) * UINT64_C(0x100000001B3);
+  return random_bits(hash ^ set->seed, set->seed);
+}
+
+/* 2^24 values around 0, none of them 0. One rounding each: all machines have
+ * the same. */
+static float random_value(uint64_t seed, uint64_t place, double spread) {
+  int64_t step = (int64_t)(random_bits(seed, place) >> 40) * 2 + 1 - 16777216;
+  return (float)((double)step * (spread / 16777216));
+}
+
+/* Vaswani et al., 2017: pairs of a sine and a cosine, ever slower. */
+static float sine_value(const struct netc_weight *weight, int64_t place) {
+  int64_t width = weight->dims[weight->rank - 1];
+  int64_t row = place / width, column = place % width;
+  double angle =
+      (double)row / pow(10000, (double)(column / 2 * 2) / (double)width);
+  return (float)(column % 2 ? cos(angle) : sin(angle));
+}
+
+static void make_up(const struct weight_set *set,
+                    const struct netc_weight *weight, int64_t first,
+                    int64_t count, float *to) {
+  uint64_t seed = seed_of(set, weight->name);
+  for (int64_t i = 0; i < count; i++) {
+    if (weight->sines)
+      to[i] = sine_value(weight, first + i);
+    else
+      to[i] = (float)weight->center +
+              random_value(seed, (uint64_t)(first + i), weight->spread);
+  }
+}
+
+void weight_set_values(const struct weight_set *set, size_t weight,
+                       int64_t first, int64_t count, float *to) {
+  const struct stored_tensor *stored = set->from[weight];
+  int64_t stride = 1;
+  if (!stored) {
+    make_up(set, &set->weights.at[weight], first, count, to);
+    return;
+  }
+  struct scattered from = {.at = stored->at + first * value_bytes(stored->type),
+                           .type = stored->type,
+                           .axes = 1,
+                           .size = &count,
+                           .stride = &stride};
+  scattered_floats(&from, to);
+}

@@ -1,0 +1,264 @@
+/*
+ * netc weights: the tensors that a net needs, and files of them. A list, a
+ * random set, what is wrong with a file, PyTorch's file with the net's names,
+ * or the block that the runtime reads.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <math.h>
+
+#include "base/guard.h"
+#include "driver/net_options.h"
+#include "driver/output.h"
+#include "driver/run/weight_set.h"
+
+struct request {
+  struct net_options options;
+  struct arena arena;
+  const char *from, *check, *output;
+  bool random, by_order, fold;
+  int64_t seed;
+  int status;
+};
+
+enum { CHUNK = 1 << 16 }; /* values that are converted at a time */
+
+/* The list */
+
+static int name_width(const struct weight_set *set) {
+  size_t width = 4;
+  for (size_t i = 0; i < set->weights.count; i++) {
+    size_t length = strlen(set->weights.at[i].name);
+    width = length > width ? length : width;
+  }
+  return (int)width;
+}
+
+static int list(const struct weight_set *set) {
+  int width = name_width(set);
+  int64_t offset = 0;
+  printf("%-*s  %-16s %14s %15s\n", width, "name", "shape", "bytes", "offset");
+  for (size_t i = 0; i < set->weights.count; i++) {
+    const struct netc_weight *weight = &set->weights.at[i];
+    printf("%-*s  %-16s %14" PRId64 " %15" PRId64 "%s\n", width, weight->name,
+           sizes_text(weight->rank, weight->dims).text, 4 * weight->count,
+           offset, weight->buffer ? "  buffer" : "");
+    offset += 4 * weight->count;
+  }
+  printf("%zu tensors, %" PRId64 " bytes as float32; folded for a prediction "
+         "%" PRId64 "\n",
+         set->weights.count, offset, 4 * weight_set_block_count(set));
+  return finish_stdout();
+}
+
+/* Files */
+
+static void write_tensors(const struct weight_set *set, FILE *file) {
+  size_t count = set->weights.count;
+  float *values = arena_alloc(set->arena, CHUNK, sizeof *values);
+  struct float_tensor *tensors =
+      arena_alloc(set->arena, count + 1, sizeof *tensors);
+  for (size_t i = 0; i < count; i++) {
+    const struct netc_weight *weight = &set->weights.at[i];
+    tensors[i] = (struct float_tensor){weight->name, weight->rank, weight->dims,
+                                       weight->count};
+  }
+  safetensors_write_header(file, tensors, count, set->arena);
+  for (size_t i = 0; i < count && !ferror(file); i++) {
+    int64_t left = set->weights.at[i].count, at = 0;
+    for (; left > 0 && !ferror(file); left -= CHUNK, at += CHUNK) {
+      int64_t now = left < CHUNK ? left : CHUNK;
+      weight_set_values(set, i, at, now, values);
+      floats_write(file, values, (size_t)now);
+    }
+  }
+}
+
+/* A C identifier from the stem of a path: "x/vgg-16.c" is vgg_16. */
+static void put_identifier(FILE *file, const char *path) {
+  const char *slash = strrchr(path, '/');
+  const char *stem = slash ? slash + 1 : path;
+  size_t length = strcspn(stem, ".");
+  if (length == 0 || (*stem >= '0' && *stem <= '9'))
+    fputs("net", file);
+  for (size_t i = 0; i < length; i++) {
+    bool letter = (stem[i] >= 'a' && stem[i] <= 'z') ||
+                  (stem[i] >= 'A' && stem[i] <= 'Z');
+    fputc(letter || (stem[i] >= '0' && stem[i] <= '9') ? stem[i] : '_', file);
+  }
+}
+
+/* Exact, and the same in every locale: 0x1.921fb6p+1f. */
+static void put_float(FILE *file, float value) {
+  uint32_t bits;
+  memcpy(&bits, &value, sizeof bits);
+  int exponent = (int)(bits >> 23 & 255);
+  unsigned fraction = (unsigned)(bits & 0x7FFFFF) << 1;
+  fputs(bits >> 31 ? "-" : "", file);
+  if (exponent == 0)
+    fprintf(file, fraction ? "0x0.%06xp-126f" : "0.0f", fraction);
+  else
+    fprintf(file, "0x1.%06xp%+df", fraction, exponent - 127);
+}
+
+static void put_array(const float *block, int64_t count, const char *path,
+                      FILE *file) {
+  fputs("/* Weights as the runtime reads them: netc weights --fold. */\n"
+        "const float ",
+        file);
+  put_identifier(file, path);
+  fprintf(file, "[%" PRId64 "] = {", count);
+  for (int64_t i = 0; i < count && !ferror(file); i++) {
+    fputs(i % 4 ? " " : "\n  ", file);
+    put_float(file, block[i]);
+    fputc(',', file);
+  }
+  fputs("\n};\n", file);
+}
+
+static int write_block(const struct weight_set *set, const char *path,
+                       FILE *file) {
+  int64_t count = weight_set_block_count(set);
+  size_t length = strlen(path);
+  float *block = arena_alloc(set->arena, (size_t)count + 1, sizeof *block);
+  weight_set_block(set, block);
+  bool source = length > 2 && strcmp(path + length - 2, ".c") == 0;
+  for (int64_t i = 0; source && i < count; i++)
+    if (!isfinite(block[i]))
+      return complain(EXIT_SOURCE,
+                      "a weight is infinite or no number, which C cannot say; "
+                      "write a .bin");
+  if (source)
+    put_array(block, count, path, file);
+  else
+    floats_write(file, block, (size_t)count);
+  return EXIT_DONE;
+}
+
+static int write_file(const struct request *r, const struct weight_set *set) {
+  struct output_file output;
+  int status = output_spares_sources(r->output, r->options.netc);
+  if (status != EXIT_DONE)
+    return status;
+  if (!output_open(&output, r->output))
+    return output_failed(r->output, errno);
+  if (r->fold)
+    status = write_block(set, r->output, output.file);
+  else
+    write_tensors(set, output.file);
+  if (status != EXIT_DONE)
+    output_abandon(&output);
+  else if (!output_commit(&output, false))
+    status = output_failed(r->output, errno);
+  return status;
+}
+
+/* What is asked for */
+
+static int with_file(struct request *r, struct weight_set *set) {
+  const char *path = r->check ? r->check : r->from;
+  enum match match = r->check      ? MATCH_EXACTLY
+                     : r->by_order ? MATCH_BY_ORDER
+                                   : MATCH_LOOSELY;
+  struct safetensors file;
+  int status = EXIT_DONE;
+  if (!safetensors_open(&file, path, &r->arena))
+    status = complain_of(file.unread ? EXIT_IO : EXIT_SOURCE, path, NULL, "%s",
+                         file.fault);
+  if (status == EXIT_DONE)
+    status = weight_set_match(set, path, &file, match);
+  if (status == EXIT_DONE && r->output)
+    status = write_file(r, set);
+  safetensors_close(&file);
+  return status;
+}
+
+static int serve(struct request *r) {
+  struct weight_set set;
+  int status = net_options_load(&r->options);
+  if (status != EXIT_DONE)
+    return status;
+  weight_set_open(&set, r->options.netc, &r->arena);
+  set.seed = (uint64_t)r->seed;
+  if (r->check || r->from)
+    return with_file(r, &set);
+  return r->output ? write_file(r, &set) : list(&set);
+}
+
+static bool has_suffix(const char *path, const char *suffix) {
+  const char *dot = strrchr(path, '.');
+  return dot && strcmp(dot, suffix) == 0;
+}
+
+/* Options that go together. */
+static int check_request(const struct request *r) {
+  int sources = (r->from != NULL) + (r->check != NULL) + r->random;
+  if (sources > 1)
+    return complain(EXIT_USAGE,
+                    "--random, --from and --check are three things to do");
+  if (r->check && (r->output || r->fold))
+    return complain(EXIT_USAGE, "--check writes nothing: leave out %s",
+                    r->output ? "-o" : "--fold");
+  if (r->by_order && !r->from)
+    return complain(EXIT_USAGE, "--by-order needs --from FILE");
+  if (sources && !r->check && !r->output)
+    return complain(EXIT_USAGE, "where to? write `-o %s`",
+                    r->fold ? "X.bin" : "X.safetensors");
+  if (!sources && (r->output || r->fold))
+    return complain(EXIT_USAGE, "which weights? write `--from FILE` or "
+                                "`--random SEED`");
+  if (r->output && !r->fold &&
+      (has_suffix(r->output, ".c") || has_suffix(r->output, ".bin")))
+    return complain(EXIT_USAGE,
+                    "-o %s: a safetensors file is written; the block of the "
+                    "runtime is written by --fold",
+                    r->output);
+  if (r->output && r->fold && has_suffix(r->output, ".safetensors"))
+    return complain(EXIT_USAGE, "-o %s: --fold writes X.bin or X.c", r->output);
+  return EXIT_DONE;
+}
+
+static int take(void *user, enum option_id option, const char *name,
+                char *value) {
+  struct request *r = user;
+  bool right = true;
+  (void)name;
+  switch (option) {
+  case OPTION_RANDOM:
+    r->random = true;
+    right = option_number(option, value, 0, INT64_MAX, &r->seed);
+    break;
+  case OPTION_FROM: r->from = value; break;
+  case OPTION_BY_ORDER: r->by_order = true; break;
+  case OPTION_CHECK_FILE: r->check = value; break;
+  default: r->fold = true;
+  }
+  return right ? EXIT_DONE : EXIT_USAGE;
+}
+
+static void run(void *user) {
+  struct request *r = user;
+  r->status = serve(r);
+}
+
+int command_weights(int argc, char **argv) {
+  struct request r = {.status = EXIT_DONE};
+  struct arena *const arenas[GUARD_ARENAS] = {&r.arena};
+  struct netc *netc = netc_open(NULL, NULL);
+  if (!netc)
+    return complain(EXIT_IO, "out of memory");
+  arena_open(&r.arena, NULL, NULL);
+  if (!net_options_read_more(&r.options, COMMAND_WEIGHTS, netc, argc, argv,
+                             take, &r))
+    r.status = r.options.files.status;
+  else if (!net_options_output(&r.options, &r.output))
+    r.status = EXIT_USAGE;
+  else
+    r.status = check_request(&r);
+  if (r.options.files.count && r.status == EXIT_DONE &&
+      !guard_run(arenas, run, &r))
+    r.status = complain(EXIT_IO, "out of memory");
+  arena_close(&r.arena);
+  netc_close(netc);
+  return r.status;
+}

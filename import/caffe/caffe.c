@@ -1,0 +1,378 @@
+/*
+ * Caffe's .prototxt: layers joined by the names of blobs, which a layer may
+ * overwrite. What runs in the test phase is read; sizes are those of Caffe's
+ * own code (github.com/BVLC/caffe, src/caffe/layers).
+ */
+#include "import/caffe/caffe.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+bool caffe_knows(struct slice file) {
+  /* `layer {` or `layers {` somewhere near the beginning */
+  size_t length = file.length < 65536 ? file.length : 65536;
+  for (size_t i = 0; i + 7 < length; i++)
+    if (memcmp(file.at + i, "layer", 5) == 0 &&
+        (i == 0 || file.at[i - 1] == '\n')) {
+      size_t at = i + 5 + (file.at[i + 5] == 's');
+      while (at < length && file.at[at] == ' ')
+        at++;
+      if (at < length && file.at[at] == '{')
+        return true;
+    }
+  return false;
+}
+
+static const char *text_of(struct caffe *c, struct slice text) {
+  return arena_copy(c->graph->arena, text.at, text.length);
+}
+
+void caffe_set(struct caffe *c, const struct caffe_layer *layer, size_t top,
+               int node) {
+  if (top < layer->top_count)
+    map_add(c->graph->arena, &c->blobs, layer->tops[top])->number = node + 1;
+}
+
+/* Types that are no layers of a net. */
+
+static const char *const data[] = {
+    "Input",      "Data",      "ImageData",     "HDF5Data",   "MemoryData",
+    "WindowData", "DummyData", "AnnotatedData", "VideoData",  "DATA",
+    "IMAGE_DATA", "HDF5_DATA", "MEMORY_DATA",   "WINDOW_DATA"};
+
+static const char *const left_out[] = {"Accuracy",   "ArgMax",     "Silence",
+                                       "HDF5Output", "ACCURACY",   "ARGMAX",
+                                       "SILENCE",    "HDF5_OUTPUT"};
+
+/* The end of a detector; what comes behind them goes, too. */
+static const char *const boxes[] = {"PriorBox", "DetectionOutput",
+                                    "DetectionEvaluate"};
+
+static bool is_among(const char *type, const char *const *words, size_t count) {
+  for (size_t i = 0; i < count; i++)
+    if (strcmp(words[i], type) == 0)
+      return true;
+  return false;
+}
+
+static bool is_data(const char *type) {
+  return is_among(type, data, sizeof data / sizeof *data);
+}
+
+static bool is_left_out(const char *type) {
+  size_t length = strlen(type);
+  return is_among(type, left_out, sizeof left_out / sizeof *left_out) ||
+         (length > 4 && (strcmp(type + length - 4, "Loss") == 0 ||
+                         strcmp(type + length - 4, "LOSS") == 0));
+}
+
+/* Today's name of a type of the old `layers`. */
+static const char *today(struct slice old) {
+  const char *type = caffe_type(old);
+  for (size_t i = 0; !type && i < sizeof data / sizeof *data; i++)
+    type = slice_is(old, data[i]) ? data[i] : NULL;
+  for (size_t i = 0; !type && i < sizeof left_out / sizeof *left_out; i++)
+    type = slice_is(old, left_out[i]) ? left_out[i] : NULL;
+  bool loss = old.length > 4 && memcmp(old.at + old.length - 4, "LOSS", 4) == 0;
+  return type ? type : loss ? "Loss" : NULL;
+}
+
+/* Inputs. Blobs are N x C x H x W; the batch is no part of a net. */
+
+static bool to_shape(struct caffe *c, size_t line, const int64_t *dims,
+                     int count, struct graph_shape *shape) {
+  if (count < 2 || count > 5)
+    return graph_fail(c->graph, line,
+                      "an input of %d sizes; 2 to 5 are "
+                      "understood: samples, channels, ...",
+                      count);
+  shape->rank = count - 1;
+  for (int i = 2; i < count; i++)
+    shape->size[i - 2] = dims[i];
+  shape->size[count - 2] = dims[1];
+  return true;
+}
+
+static bool add_input(struct caffe *c, struct slice name, size_t line,
+                      const struct graph_shape *shape) {
+  const char *text = text_of(c, name);
+  const struct map_entry *entry = map_find(&c->blobs, name);
+  if (entry && entry->number > 0)
+    return graph_fail(c->graph, line, "there is a blob `%s` already", text);
+  struct graph_node *node = graph_input(c->graph, text, shape, NULL);
+  node->line = line;
+  map_add(c->graph->arena, &c->blobs, slice_of(text))->number = node->index + 1;
+  return true;
+}
+
+/* `dim: 1 dim: 3 ...` of a message, or `input_dim` of the net. */
+static int read_dims(struct caffe *c, struct field *first, int most,
+                     int64_t *dims) {
+  int count = 0;
+  for (; first && count < most; first = prototxt_again(first))
+    dims[count++] = prototxt_value(c->graph, first, 1, CAFFE_MOST);
+  return count;
+}
+
+/* A size of the command line for an input of that name, or for the only one. */
+static bool given_shape(const struct caffe *c, struct slice name,
+                        struct graph_shape *shape) {
+  for (size_t i = 0; i < c->options->input_count; i++) {
+    const struct import_input *given = &c->options->inputs[i];
+    if (!given->name || slice_is(name, given->name)) {
+      *shape = given->shape;
+      return true;
+    }
+  }
+  return false;
+}
+
+static bool read_inputs(struct caffe *c, struct field *net) {
+  struct field *shape = prototxt_find(net, "input_shape");
+  struct field *dim = prototxt_find(net, "input_dim");
+  for (struct field *input = prototxt_find(net, "input"); input;
+       input = prototxt_again(input)) {
+    int64_t dims[8] = {0};
+    struct graph_shape size = {0};
+    int count = shape ? read_dims(c, prototxt_find(shape, "dim"), 8, dims)
+                      : read_dims(c, dim, 4, dims);
+    for (int i = 0; !shape && dim && i < count; i++)
+      dim = prototxt_again(dim);
+    if (shape)
+      shape = prototxt_again(shape);
+    if (c->graph->failed || (!given_shape(c, input->value, &size) &&
+                             !to_shape(c, input->line, dims, count, &size)))
+      return false;
+    if (!add_input(c, input->value, input->line, &size))
+      return false;
+  }
+  return true;
+}
+
+/* A picture of the size that the command line or the data layer says. */
+static bool add_picture(struct caffe *c, const struct caffe_layer *layer,
+                        struct slice top) {
+  struct field *transform = prototxt_find(layer->message, "transform_param");
+  struct field *resize = prototxt_find(transform, "resize_param");
+  int64_t crop =
+      prototxt_int(c->graph, transform, "crop_size", 0, 0, CAFFE_MOST);
+  struct graph_shape size = {
+      3,
+      {prototxt_int(c->graph, resize, "height", crop, 0, CAFFE_MOST),
+       prototxt_int(c->graph, resize, "width", crop, 0, CAFFE_MOST), 3}};
+  if (c->graph->failed)
+    return false;
+  if (!given_shape(c, top, &size)) {
+    if (size.size[0] == 0 || size.size[1] == 0) {
+      graph_fail(c->graph, layer->line,
+                 "`%.*s` reads its pictures from elsewhere: their size is not "
+                 "in this file",
+                 SLICE_ARG(top));
+      graph_help(c->graph, "give it: --input %.*s=HEIGHTxWIDTHxCHANNELS",
+                 SLICE_ARG(top));
+      return false;
+    }
+    graph_note(c->graph,
+               "The data layer says %" PRId64 "x%" PRId64 "; that "
+               "pictures have 3 channels is assumed.",
+               size.size[0], size.size[1]);
+  }
+  return add_input(c, top, layer->line, &size);
+}
+
+/* What a data layer reads; behind the first are labels, for the loss alone. */
+static bool add_data(struct caffe *c, const struct caffe_layer *layer) {
+  struct field *shape =
+      prototxt_find(prototxt_find(layer->message, "input_param"), "shape");
+  if (!shape)
+    shape = prototxt_find(prototxt_find(layer->message, "dummy_data_param"),
+                          "shape");
+  if (!shape)
+    return layer->top_count == 0 || slice_is(layer->tops[0], "label") ||
+           add_picture(c, layer, layer->tops[0]);
+  for (size_t i = 0; i < layer->top_count; i++) {
+    struct graph_shape size = {0};
+    int64_t dims[8] = {0};
+    int count = read_dims(c, prototxt_find(shape, "dim"), 8, dims);
+    if (c->graph->failed || !to_shape(c, layer->line, dims, count, &size))
+      return false;
+    shape = prototxt_again(shape) ? prototxt_again(shape) : shape;
+    if (!add_input(c, layer->tops[i], layer->line, &size))
+      return false;
+  }
+  return true;
+}
+
+/* Layers. */
+
+static bool in_test_phase(const struct field *layer) {
+  bool included = true;
+  for (struct field *rule = prototxt_find(layer, "include"); rule;
+       rule = prototxt_again(rule)) {
+    struct slice phase = prototxt_text(rule, "phase", "TEST");
+    included = slice_is(phase, "TEST") || slice_is(phase, "1");
+    if (included)
+      break;
+  }
+  for (struct field *rule = prototxt_find(layer, "exclude"); rule;
+       rule = prototxt_again(rule))
+    if (slice_is(prototxt_text(rule, "phase", "TRAIN"), "TEST"))
+      return false;
+  return included;
+}
+
+static size_t count_fields(const struct field *message, const char *name) {
+  size_t count = 0;
+  for (struct field *f = prototxt_find(message, name); f; f = prototxt_again(f))
+    count++;
+  return count;
+}
+
+static bool read_type(struct caffe *c, struct caffe_layer *layer) {
+  const struct field *type = prototxt_find(layer->message, "type");
+  if (!type)
+    return graph_fail(c->graph, layer->line, "a layer without `type`");
+  layer->type = type->is_string ? text_of(c, type->value) : today(type->value);
+  if (!layer->type)
+    graph_fail(c->graph, type->line, "the type %.*s has no counterpart in netc",
+               SLICE_ARG(type->value));
+  return layer->type != NULL;
+}
+
+/* Something that a fork of Caffe reads pictures by. */
+static bool is_source(const struct caffe_layer *layer) {
+  return is_data(layer->type) ||
+         (!prototxt_find(layer->message, "bottom") && layer->top_count > 0 &&
+          strcmp(layer->type, "Parameter") != 0 &&
+          !caffe_knows_type(layer->type));
+}
+
+static void read_tops(struct caffe *c, struct caffe_layer *layer) {
+  layer->tops =
+      arena_alloc(c->graph->arena, count_fields(layer->message, "top") + 1,
+                  sizeof *layer->tops);
+  for (struct field *f = prototxt_find(layer->message, "top"); f;
+       f = prototxt_again(f))
+    layer->tops[layer->top_count++] = f->value;
+}
+
+/*
+ * What a data layer gives beside its first top, or in the training phase
+ * alone, is an input if something reads it.
+ */
+static bool add_missing(struct caffe *c, struct slice top) {
+  for (struct field *f = c->layers; f && !c->graph->failed; f = f->next) {
+    struct caffe_layer layer = {.message = f, .line = f->line};
+    if ((!slice_is(f->name, "layer") && !slice_is(f->name, "layers")) ||
+        prototxt_find(f, "bottom"))
+      continue;
+    read_tops(c, &layer);
+    bool gives = false;
+    for (size_t i = 0; i < layer.top_count; i++)
+      gives = gives || slice_is(layer.tops[i], text_of(c, top));
+    if (gives && read_type(c, &layer) && is_source(&layer))
+      return add_picture(c, &layer, top);
+  }
+  return false;
+}
+
+/*
+ * The nodes of a layer's bottoms. What hangs on a label or on another left
+ * out layer is left out, too: *whole says whether all are there.
+ */
+static bool read_bottoms(struct caffe *c, struct caffe_layer *layer,
+                         bool *whole) {
+  size_t room = count_fields(layer->message, "bottom");
+  int *bottoms = arena_alloc(c->graph->arena, room + 1, sizeof *bottoms);
+  *whole = true;
+  for (struct field *f = prototxt_find(layer->message, "bottom"); f;
+       f = prototxt_again(f)) {
+    const struct map_entry *entry = map_find(&c->blobs, f->value);
+    if (!entry && !slice_is(f->value, "label") && add_missing(c, f->value))
+      entry = map_find(&c->blobs, f->value);
+    if (c->graph->failed)
+      return false;
+    if (entry && entry->number > 0)
+      bottoms[layer->bottom_count++] = (int)entry->number - 1;
+    else if (entry || slice_is(f->value, "label"))
+      *whole = false;
+    else
+      return graph_fail(c->graph, f->line, "no layer above has the top `%.*s`",
+                        SLICE_ARG(f->value));
+  }
+  layer->bottoms = bottoms;
+  return true;
+}
+
+/* A blob has one source, but for a layer that works in its bottom's place. */
+static bool check_tops(struct caffe *c, const struct caffe_layer *layer) {
+  const struct field *bottom = prototxt_find(layer->message, "bottom");
+  for (size_t i = 0; i < layer->top_count; i++) {
+    const struct map_entry *entry = map_find(&c->blobs, layer->tops[i]);
+    bool in_place = bottom && slice_equal(bottom->value, layer->tops[i]);
+    if (entry && entry->number > 0 && !in_place)
+      return graph_fail(c->graph, layer->line,
+                        "a layer above has the top `%.*s` already",
+                        SLICE_ARG(layer->tops[i]));
+    bottom = bottom ? prototxt_again(bottom) : NULL;
+  }
+  return true;
+}
+
+static void leave_out(struct caffe *c, const struct caffe_layer *layer) {
+  for (size_t i = 0; i < layer->top_count; i++)
+    if (!map_find(&c->blobs, layer->tops[i]))
+      map_add(c->graph->arena, &c->blobs, layer->tops[i])->number = 0;
+}
+
+static bool read_layer(struct caffe *c, struct field *message) {
+  struct caffe_layer layer = {.message = message, .line = message->line};
+  bool whole;
+  if (!in_test_phase(message))
+    return true;
+  layer.name = text_of(c, prototxt_text(message, "name", ""));
+  read_tops(c, &layer);
+  if (!read_type(c, &layer))
+    return false;
+  if (is_source(&layer))
+    return add_data(c, &layer);
+  if (is_among(layer.type, boxes, sizeof boxes / sizeof *boxes)) {
+    graph_note(c->graph, "%s is left out: it makes boxes, without weights.",
+               layer.type);
+    leave_out(c, &layer);
+    return true;
+  }
+  if (is_left_out(layer.type)) {
+    leave_out(c, &layer);
+    return true;
+  }
+  if (!read_bottoms(c, &layer, &whole))
+    return false;
+  if (!whole) {
+    leave_out(c, &layer);
+    return true;
+  }
+  if (layer.bottom_count == 0)
+    return graph_fail(c->graph, layer.line, "`%s` (%s) has no `bottom`",
+                      layer.name, layer.type);
+  return check_tops(c, &layer) && caffe_add(c, &layer);
+}
+
+bool caffe_read(struct graph *graph, struct slice file,
+                const struct import_options *options) {
+  struct caffe c = {.graph = graph, .options = options};
+  struct field net = {0};
+  if (!prototxt_read(graph, file, &net.inside))
+    return false;
+  c.layers = net.inside;
+  struct slice name = prototxt_text(&net, "name", "");
+  if (name.length)
+    graph->name = text_of(&c, name);
+  if (!read_inputs(&c, &net))
+    return false;
+  for (struct field *f = net.inside; f && !graph->failed; f = f->next)
+    if (slice_is(f->name, "layer") || slice_is(f->name, "layers"))
+      read_layer(&c, f);
+  return !graph->failed;
+}

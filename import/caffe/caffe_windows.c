@@ -1,0 +1,175 @@
+/* Caffe's layers with weights and windows: sizes rounded as Caffe rounds. */
+#include <inttypes.h>
+#include <string.h>
+
+#include "import/caffe/caffe.h"
+#include "import/window.h"
+
+/* Windows: `kernel_size`, twice for two sizes, or `kernel_h`, `kernel_w`. */
+
+static void read_pair(struct caffe *c, const struct field *message,
+                      const char *both, const char *h, const char *w,
+                      int64_t usual, int64_t least, int64_t pair[2]) {
+  struct field *first = prototxt_find(message, both);
+  struct field *second = first ? prototxt_again(first) : NULL;
+  pair[0] = pair[1] = usual;
+  if (first) {
+    pair[0] = prototxt_value(c->graph, first, least, CAFFE_MOST);
+    pair[1] =
+        second ? prototxt_value(c->graph, second, least, CAFFE_MOST) : pair[0];
+  }
+  pair[0] = prototxt_int(c->graph, message, h, pair[0], least, CAFFE_MOST);
+  pair[1] = prototxt_int(c->graph, message, w, pair[1], least, CAFFE_MOST);
+}
+
+static struct window read_window(struct caffe *c, const struct field *message) {
+  struct window w = {.axes = 2, .dilate = {1, 1}};
+  read_pair(c, message, "kernel_size", "kernel_h", "kernel_w", 1, 1, w.kernel);
+  read_pair(c, message, "stride", "stride_h", "stride_w", 1, 1, w.stride);
+  read_pair(c, message, "pad", "pad_h", "pad_w", 0, 0, w.before);
+  read_pair(c, message, "dilation", "dilation", "dilation", 1, 1, w.dilate);
+  memcpy(w.behind, w.before, sizeof w.behind);
+  return w;
+}
+
+static bool fits(struct caffe *c, const struct caffe_layer *l, int64_t height,
+                 int64_t width) {
+  return (height > 0 && width > 0) ||
+         caffe_fail(c, l, "its window is larger than the padded input");
+}
+
+bool caffe_convolution(struct caffe *c, const struct caffe_layer *l) {
+  struct field *p = caffe_param(l, "convolution_param");
+  int64_t out = prototxt_int(c->graph, p, "num_output", 0, 1, CAFFE_MOST);
+  int64_t groups = prototxt_int(c->graph, p, "group", 1, 1, CAFFE_MOST);
+  struct window w = read_window(c, p);
+  if (c->graph->failed || !caffe_is_map(c, l))
+    return false;
+  if (out == 0)
+    return caffe_fail(c, l, "`num_output` is not given");
+  const struct graph_shape *in = caffe_shape(c, l->bottoms[0]);
+  int64_t channels = in->size[2];
+  if (channels % groups != 0 || out % groups != 0)
+    return caffe_fail(c, l, "`group` does not divide the channels");
+  if (!fits(c, l, window_count(&w, 0, in->size[0]),
+            window_count(&w, 1, in->size[1])))
+    return false;
+  struct graph_node *node = caffe_dress(
+      l, window_conv(c->graph, l->bottoms[0], channels, out, groups, &w));
+  node->bias = prototxt_bool(p, "bias_term", true) ? BIAS_WITH : BIAS_WITHOUT;
+  return caffe_give(c, l, node->index);
+}
+
+bool caffe_deconvolution(struct caffe *c, const struct caffe_layer *l) {
+  struct field *p = caffe_param(l, "convolution_param");
+  int64_t out = prototxt_int(c->graph, p, "num_output", 0, 1, CAFFE_MOST);
+  int64_t groups = prototxt_int(c->graph, p, "group", 1, 1, CAFFE_MOST);
+  struct window w = read_window(c, p);
+  static const int64_t steps[3] = {1, 1, 1};
+  if (c->graph->failed || !caffe_is_map(c, l))
+    return false;
+  if (out == 0)
+    return caffe_fail(c, l, "`num_output` is not given");
+  struct graph_node *node = caffe_layer_on(c, l, "deconv", l->bottoms[0]);
+  graph_int(c->graph, node, PART_CHANNELS, "", out);
+  graph_arg(c->graph, node, PART_KERNEL, "",
+            graph_sizes(c->graph, w.kernel, 2));
+  window_stride(c->graph, node, &w, steps);
+  if (w.before[0] || w.before[1])
+    graph_arg(c->graph, node, PART_PADDING, "pad=",
+              w.before[0] == w.before[1]
+                  ? graph_text(c->graph, "%" PRId64, w.before[0])
+                  : graph_sizes(c->graph, w.before, 2));
+  graph_option(c->graph, node, PART_GROUPS, "groups=", groups, 1);
+  for (int i = 0; i < 2; i++)
+    node->shape.size[i] = (node->shape.size[i] - 1) * w.stride[i] +
+                          w.dilate[i] * (w.kernel[i] - 1) + 1 - 2 * w.before[i];
+  node->shape.size[2] = out;
+  node->bias = prototxt_bool(p, "bias_term", true) ? BIAS_WITH : BIAS_WITHOUT;
+  return fits(c, l, node->shape.size[0], node->shape.size[1]) &&
+         caffe_give(c, l, node->index);
+}
+
+/* Rounded up; with padding, a window has to begin inside it. */
+static int64_t pooled(const struct window *w, int axis, int64_t in, bool down,
+                      bool padded) {
+  int64_t whole = in + 2 * w->before[axis] - w->kernel[axis];
+  int64_t step = w->stride[axis];
+  if (whole < 0)
+    return 0;
+  int64_t out = (whole + (down ? 0 : step - 1)) / step + 1;
+  return padded && (out - 1) * step >= in + w->before[axis] ? out - 1 : out;
+}
+
+bool caffe_pooling(struct caffe *c, const struct caffe_layer *l) {
+  struct field *p = caffe_param(l, "pooling_param");
+  struct slice method = prototxt_text(p, "pool", "MAX");
+  bool mean = slice_is(method, "AVE") || slice_is(method, "1");
+  if (!mean && !slice_is(method, "MAX") && !slice_is(method, "0"))
+    return caffe_fail(c, l, "stochastic pooling has no counterpart");
+  if (!caffe_is_map(c, l))
+    return false;
+  int input = l->bottoms[0];
+  struct graph_shape in = *caffe_shape(c, input);
+  if (prototxt_bool(p, "global_pooling", false)) {
+    struct graph_node *node = caffe_layer_on(c, l, mean ? "gap" : "gmp", input);
+    node->shape = (struct graph_shape){3, {1, 1, in.size[2]}};
+    return caffe_give(c, l, node->index);
+  }
+  struct window w = read_window(c, p);
+  bool padded = w.before[0] || w.before[1];
+  bool down = slice_is(prototxt_text(p, "round_mode", "CEIL"), "FLOOR") ||
+              !prototxt_bool(p, "ceil_mode", true);
+  if (c->graph->failed)
+    return false;
+  int64_t height = pooled(&w, 0, in.size[0], down, padded);
+  int64_t width = pooled(&w, 1, in.size[1], down, padded);
+  bool ceil = height != window_count(&w, 0, in.size[0]) ||
+              width != window_count(&w, 1, in.size[1]);
+  if (!fits(c, l, height, width))
+    return false;
+  if (mean && w.kernel[0] == in.size[0] && w.kernel[1] == in.size[1] &&
+      height == 1 && width == 1 && !padded) {
+    struct graph_node *node = caffe_layer_on(c, l, "gap", input);
+    node->shape = (struct graph_shape){3, {1, 1, in.size[2]}};
+    return caffe_give(c, l, node->index);
+  }
+  struct graph_node *node = caffe_dress(
+      l, window_pool(c->graph, mean ? "avgpool" : "pool", input, &w, ceil));
+  node->shape = (struct graph_shape){3, {height, width, in.size[2]}};
+  if (l->top_count > 1)
+    caffe_set(c, l, 1, node->index); /* SegNet's mask */
+  return caffe_give(c, l, node->index);
+}
+
+bool caffe_inner_product(struct caffe *c, const struct caffe_layer *l) {
+  struct field *p = caffe_param(l, "inner_product_param");
+  int64_t out = prototxt_int(c->graph, p, "num_output", 0, 1, CAFFE_MOST);
+  if (out == 0)
+    return caffe_fail(c, l, "`num_output` is not given");
+  struct graph_node *node = caffe_layer_on(c, l, "fc", l->bottoms[0]);
+  graph_int(c->graph, node, PART_CHANNELS, "", out);
+  node->bias = prototxt_bool(p, "bias_term", true) ? BIAS_WITH : BIAS_WITHOUT;
+  node->shape = (struct graph_shape){1, {out}};
+  return caffe_give(c, l, node->index);
+}
+
+/* Values go back to where a pool found them, to the map that it read. */
+bool caffe_upsample(struct caffe *c, const struct caffe_layer *l) {
+  struct graph_node *pool =
+      l->bottom_count == 2 ? caffe_node(c, l->bottoms[1]) : NULL;
+  if (!pool || strcmp(pool->word, "pool") != 0)
+    return caffe_fail(c, l, "it needs the mask of a pool as second bottom");
+  struct graph_node *node = caffe_layer_on(c, l, "unpool", l->bottoms[0]);
+  bool keeps = false;
+  for (size_t i = 0; i < pool->args.count; i++)
+    keeps = keeps || strcmp(pool->args.at[i].value, "indices") == 0;
+  if (!keeps)
+    graph_arg(c->graph, pool, PART_NONE, "", "indices");
+  struct graph_shape whole = *caffe_shape(c, pool->inputs.at[0]);
+  node->key = "";
+  node->keyed = pool->index;
+  for (int i = 0; i < 2 && whole.rank == 3 && node->shape.rank == 3; i++)
+    node->shape.size[i] = whole.size[i];
+  return caffe_give(c, l, node->index);
+}

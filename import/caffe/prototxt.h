@@ -1,0 +1,39 @@
+/* Protobuf's text format as a tree of fields, for Caffe's .prototxt. */
+#ifndef NETC_IMPORT_CAFFE_PROTOTXT_H
+#define NETC_IMPORT_CAFFE_PROTOTXT_H
+
+#include "import/graph.h"
+
+struct field {
+  struct slice name, value; /* of a message, `value` is empty */
+  bool is_string;
+  size_t line;
+  struct field *inside, *next; /* of a message: its first field */
+};
+
+/* The fields of a text; NULL, with the graph's error, if it is none. */
+bool prototxt_read(struct graph *graph, struct slice text,
+                   struct field **fields);
+
+/* The first field of that name below `message`, or NULL. */
+struct field *prototxt_find(const struct field *message, const char *name);
+/* The next one of the same name behind `field`. */
+struct field *prototxt_again(const struct field *field);
+
+/* Its value; `usual` if `message` is NULL or has no such field. */
+struct slice prototxt_text(const struct field *message, const char *name,
+                           const char *usual);
+bool prototxt_bool(const struct field *message, const char *name, bool usual);
+/* An integer within [least, most], or the graph's error and `usual`. */
+int64_t prototxt_int(struct graph *graph, const struct field *message,
+                     const char *name, int64_t usual, int64_t least,
+                     int64_t most);
+/* A finite real, or the graph's error and `usual`. */
+double prototxt_real(struct graph *graph, const struct field *message,
+                     const char *name, double usual);
+
+/* A field's own value as an integer, likewise. */
+int64_t prototxt_value(struct graph *graph, const struct field *field,
+                       int64_t least, int64_t most);
+
+#endif

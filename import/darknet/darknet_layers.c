@@ -1,0 +1,564 @@
+/* Darknet's layers: options of a section into layers of netc. */
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "base/check.h"
+#include "base/suggest.h"
+#include "import/darknet/darknet.h"
+#include "import/window.h"
+
+/* Layers. */
+
+struct map_size {
+  int64_t height, width, channels;
+};
+
+static struct graph_node *node_of(struct darknet *d, int index) {
+  return d->graph->nodes.at[index];
+}
+
+static struct map_size size_of(struct darknet *d, int index) {
+  const struct graph_shape *shape = &node_of(d, index)->shape;
+  if (shape->rank < 3)
+    return (struct map_size){1, 1, shape->size[0]};
+  return (struct map_size){shape->size[0], shape->size[1], shape->size[2]};
+}
+
+static int set_map(struct graph_node *node, int64_t height, int64_t width,
+                   int64_t channels) {
+  node->shape = (struct graph_shape){3, {height, width, channels}};
+  return node->index;
+}
+
+/* Layers of one section have its number for a name. */
+static struct graph_node *dress(struct darknet *d, const struct section *s,
+                                struct graph_node *node) {
+  node->line = s->line;
+  node->kind = graph_text(d->graph, "[%.*s]", SLICE_ARG(s->name));
+  node->name = graph_text(d->graph, "layer%zu", d->layers.count);
+  return node;
+}
+
+static struct graph_node *layer(struct darknet *d, const struct section *s,
+                                const char *name, int input) {
+  struct graph_node *node = dress(d, s, graph_layer(d->graph, name, input));
+  node->shape = node_of(d, input)->shape;
+  return node;
+}
+
+static int current(const struct darknet *d) {
+  return d->layers.count ? d->layers.at[d->layers.count - 1] : 0;
+}
+
+/* The node of the layer that a number means: below 0 from here back. */
+static int layer_at(struct darknet *d, size_t line, struct slice text) {
+  int64_t index = 0, count = (int64_t)d->layers.count;
+  if (!darknet_integer(darknet_trim(text), &index)) {
+    graph_fail(d->graph, line, "`%.*s` is no number of a layer",
+               SLICE_ARG(text));
+    return 0;
+  }
+  if (index < 0)
+    index += count;
+  if (index < 0 || index >= count) {
+    graph_fail(d->graph, line, "there is no layer %.*s before this one",
+               SLICE_ARG(text));
+    graph_help(d->graph,
+               "layers count from 0 below [net]; this one is %" PRId64, count);
+    return 0;
+  }
+  return d->layers.at[index];
+}
+
+static const struct activation {
+  const char *theirs, *ours, *argument;
+} activations[] = {
+    {"leaky", "leaky", "0.1"},     {"relu", "relu", NULL},
+    {"logistic", "sigmoid", NULL}, {"mish", "mish", NULL},
+    {"swish", "silu", NULL},       {"tanh", "tanh", NULL},
+    {"elu", "elu", NULL},          {"selu", "selu", NULL},
+    {"gelu", "gelu", NULL},        {"relu6", "relu6", NULL},
+};
+
+static int activate(struct darknet *d, struct section *s, int input,
+                    const char *usual) {
+  struct slice name = darknet_word(s, "activation", usual);
+  const struct option *option = darknet_find(s, "activation");
+  if (slice_is(name, "linear") || d->graph->failed)
+    return input;
+  for (size_t i = 0; i < sizeof activations / sizeof *activations; i++)
+    if (slice_is(name, activations[i].theirs)) {
+      struct graph_node *node = layer(d, s, activations[i].ours, input);
+      if (activations[i].argument)
+        graph_arg(d->graph, node, PART_NONE, "", activations[i].argument);
+      return node->index;
+    }
+  if (slice_is(name, "ramp")) {
+    graph_note(d->graph, "Darknet's `ramp` is left out: it has no weights.");
+    return input;
+  }
+  graph_fail(d->graph, option ? option->line : s->line,
+             "the activation `%.*s` has no counterpart", SLICE_ARG(name));
+  return input;
+}
+
+/* Darknet's batch norm takes the place of a bias. */
+static int normalize(struct darknet *d, struct section *s, int input) {
+  bool normalizes = darknet_number(d, s, "batch_normalize", 0);
+  node_of(d, input)->bias = normalizes ? BIAS_WITHOUT : BIAS_WITH;
+  if (!normalizes)
+    return input;
+  return layer(d, s, "bn", input)->index;
+}
+
+static bool fits(struct darknet *d, const struct section *s, int64_t height,
+                 int64_t width) {
+  if (height > 0 && width > 0)
+    return true;
+  return graph_fail(d->graph, s->line,
+                    "the window of [%.*s] is larger than its padded input",
+                    SLICE_ARG(s->name));
+}
+
+/* Kernel, strides and padding of a section. */
+static struct window read_window(struct darknet *d, struct section *s,
+                                 int64_t usual_size) {
+  int64_t stride = darknet_at_least(d, s, "stride", 1, 1);
+  int64_t size = darknet_at_least(d, s, "size", usual_size, 1);
+  struct window w = window_square(2, size, stride);
+  w.stride[0] = darknet_at_least(d, s, "stride_y", stride, 1);
+  w.stride[1] = darknet_at_least(d, s, "stride_x", stride, 1);
+  return w;
+}
+
+static int convolution(struct darknet *d, struct section *s, int input) {
+  struct map_size in = size_of(d, input);
+  struct window w = read_window(d, s, 1);
+  int64_t filters = darknet_at_least(d, s, "filters", 1, 1);
+  int64_t groups = darknet_at_least(d, s, "groups", 1, 1);
+  int64_t dilation = darknet_at_least(d, s, "dilation", 1, 1);
+  int64_t pads = darknet_at_least(d, s, "padding", 0, 0);
+  if (w.kernel[0] == 1)
+    dilation = 1;
+  /* AlexeyAB: padding = size / 2 * dilation. */
+  if (darknet_number(d, s, "pad", 0))
+    pads = w.kernel[0] / 2 * dilation;
+  for (int i = 0; i < 2; i++) {
+    w.dilate[i] = dilation;
+    w.before[i] = w.behind[i] = pads;
+  }
+  if (d->graph->failed || !fits(d, s, window_count(&w, 0, in.height),
+                                window_count(&w, 1, in.width)))
+    return input;
+  struct graph_node *node = dress(
+      d, s, window_conv(d->graph, input, in.channels, filters, groups, &w));
+  return activate(d, s, normalize(d, s, node->index), "logistic");
+}
+
+static int deconvolution(struct darknet *d, struct section *s, int input) {
+  struct map_size in = size_of(d, input);
+  int64_t filters = darknet_at_least(d, s, "filters", 1, 1);
+  int64_t size = darknet_at_least(d, s, "size", 1, 1);
+  int64_t stride = darknet_at_least(d, s, "stride", 1, 1);
+  int64_t pads = darknet_number(d, s, "pad", 0)
+                     ? size / 2
+                     : darknet_at_least(d, s, "padding", 0, 0);
+  int64_t height = (in.height - 1) * stride + size - 2 * pads;
+  int64_t width = (in.width - 1) * stride + size - 2 * pads;
+  if (d->graph->failed || !fits(d, s, height, width))
+    return input;
+  struct graph_node *node = layer(d, s, "deconv", input);
+  graph_int(d->graph, node, PART_CHANNELS, "", filters);
+  graph_arg(d->graph, node, PART_KERNEL, "",
+            graph_sizes(d->graph, (int64_t[]){size, size}, 2));
+  graph_option(d->graph, node, PART_STRIDE, "/", stride, 1);
+  if (pads)
+    graph_int(d->graph, node, PART_PADDING, "pad=", pads);
+  set_map(node, height, width, filters);
+  return activate(d, s, normalize(d, s, node->index), "logistic");
+}
+
+static int connected(struct darknet *d, struct section *s, int input) {
+  int64_t output = darknet_at_least(d, s, "output", 1, 1);
+  struct graph_node *node = layer(d, s, "fc", input);
+  graph_int(d->graph, node, PART_CHANNELS, "", output);
+  node->shape = (struct graph_shape){1, {output}};
+  return activate(d, s, normalize(d, s, node->index), "logistic");
+}
+
+/* Padding of size - 1 in all, of which half, rounded down, comes before. */
+static int maxpool(struct darknet *d, struct section *s, int input) {
+  struct map_size in = size_of(d, input);
+  struct window w = read_window(d, s, darknet_at_least(d, s, "stride", 1, 1));
+  struct window bare = w;
+  int64_t pads = darknet_at_least(d, s, "padding", w.kernel[0] - 1, 0);
+  for (int i = 0; i < 2; i++) {
+    w.before[i] = pads / 2;
+    w.behind[i] = pads - pads / 2;
+  }
+  int64_t height = window_count(&w, 0, in.height);
+  int64_t width = window_count(&w, 1, in.width);
+  if (d->graph->failed || !fits(d, s, height, width))
+    return input;
+  /* Padding behind that no window reaches says nothing. */
+  if (w.before[0] == 0 && window_count(&bare, 0, in.height) == height &&
+      window_count(&bare, 1, in.width) == width)
+    w = bare;
+  return set_map(dress(d, s, window_pool(d->graph, "pool", input, &w, false)),
+                 height, width, in.channels);
+}
+
+static int avgpool(struct darknet *d, struct section *s, int input) {
+  struct graph_node *node = layer(d, s, "gap", input);
+  return set_map(node, 1, 1, size_of(d, input).channels);
+}
+
+static int upsample(struct darknet *d, struct section *s, int input) {
+  struct map_size in = size_of(d, input);
+  struct graph_node *node = layer(d, s, "up", input);
+  int64_t stride = darknet_at_least(d, s, "stride", 2, 1);
+  graph_int(d->graph, node, PART_NONE, "", stride);
+  return set_map(node, in.height * stride, in.width * stride, in.channels);
+}
+
+/* `extra`: all values in a row, and so many zeros behind them. */
+static int extend(struct darknet *d, const struct section *s, int input,
+                  int64_t extra) {
+  struct map_size in = size_of(d, input);
+  int64_t count;
+  if (!mul_i64(in.height, in.width, &count) ||
+      !mul_i64(count, in.channels, &count) || count > DARKNET_MOST) {
+    graph_fail(d->graph, s->line, "[reorg] has too many values");
+    return input;
+  }
+  struct graph_node *node = layer(d, s, "reshape", input);
+  graph_arg(d->graph, node, PART_NONE, "", "1x_");
+  node->shape = (struct graph_shape){2, {1, count}};
+  node = layer(d, s, "pad", node->index);
+  graph_arg(d->graph, node, PART_NONE, "", "0");
+  graph_arg(d->graph, node, PART_NONE,
+            "c=", graph_text(d->graph, "0:%" PRId64, extra));
+  node->shape.size[1] = count + extra;
+  return node->index;
+}
+
+static int reorg(struct darknet *d, struct section *s, int input) {
+  struct map_size in = size_of(d, input);
+  int64_t stride = darknet_at_least(d, s, "stride", 1, 1);
+  bool back = darknet_number(d, s, "reverse", 0);
+  int64_t extra = darknet_at_least(d, s, "extra", 0, 0);
+  if (darknet_number(d, s, "flatten", 0)) {
+    graph_fail(d->graph, s->line, "`flatten` of [reorg] has no counterpart");
+    return input;
+  }
+  if (extra > 0)
+    return extend(d, s, input, extra);
+  if (stride == 1)
+    return input;
+  struct graph_node *node =
+      layer(d, s, back ? "pixelshuffle" : "space2depth", input);
+  graph_int(d->graph, node, PART_NONE, "", stride);
+  return back ? set_map(node, in.height * stride, in.width * stride,
+                        in.channels / (stride * stride))
+              : set_map(node, in.height / stride, in.width / stride,
+                        in.channels * stride * stride);
+}
+
+/* One of a list; false: there is none left. */
+static bool next_item(struct slice *list, struct slice *item) {
+  if (list->length == 0)
+    return false;
+  const char *comma = memchr(list->at, ',', list->length);
+  size_t length = comma ? (size_t)(comma - list->at) : list->length;
+  *item = darknet_trim((struct slice){list->at, length});
+  length += comma != NULL;
+  *list = (struct slice){list->at + length, list->length - length};
+  return true;
+}
+
+static int part_of(struct darknet *d, const struct section *s, int input,
+                   int64_t from, int64_t to) {
+  struct map_size in = size_of(d, input);
+  struct graph_node *node = layer(d, s, "slice", input);
+  graph_arg(d->graph, node, PART_NONE, "", "c");
+  graph_range(d->graph, node, PART_CHANNELS, from, to, in.channels);
+  if (node->shape.rank < 3) {
+    node->shape.size[0] = to - from;
+    return node->index;
+  }
+  return set_map(node, in.height, in.width, to - from);
+}
+
+static int route(struct darknet *d, struct section *s, int input) {
+  const struct option *layers = darknet_find(s, "layers");
+  int64_t groups = darknet_at_least(d, s, "groups", 1, 1);
+  int64_t group = darknet_at_least(d, s, "group_id", 0, 0);
+  struct slice rest = layers ? layers->value : (struct slice){NULL, 0}, item;
+  struct graph_node join = {0};
+  int64_t channels = 0;
+  while (next_item(&rest, &item)) {
+    int from = layer_at(d, layers->line, item);
+    if (d->graph->failed)
+      return input;
+    struct map_size in = size_of(d, from);
+    if (in.channels % groups != 0 || group >= groups) {
+      graph_fail(d->graph, s->line,
+                 "%" PRId64 " channels have no group %" PRId64 " of %" PRId64,
+                 in.channels, group, groups);
+      return input;
+    }
+    int64_t part = in.channels / groups;
+    if (groups > 1)
+      from = part_of(d, s, from, group * part, (group + 1) * part);
+    channels += part;
+    *VEC_PUSH(d->graph->arena, &join.inputs) = from;
+  }
+  if (join.inputs.count == 0) {
+    graph_fail(d->graph, s->line, "[route] needs `layers`");
+    return input;
+  }
+  if (join.inputs.count == 1)
+    return join.inputs.at[0];
+  struct map_size in = size_of(d, join.inputs.at[0]);
+  struct graph_node *node = graph_join(d->graph, "concat");
+  for (size_t i = 0; i < join.inputs.count; i++) {
+    struct map_size other = size_of(d, join.inputs.at[i]);
+    graph_operand(d->graph, node, join.inputs.at[i]);
+    if (other.height != in.height || other.width != in.width) {
+      graph_fail(d->graph, s->line, "[route] joins maps of different sizes");
+      return input;
+    }
+  }
+  return set_map(dress(d, s, node), in.height, in.width, channels);
+}
+
+static struct graph_node *join(struct darknet *d, const struct section *s,
+                               const char *name, int a, int b) {
+  struct graph_node *node = graph_join(d->graph, name);
+  graph_operand(d->graph, node, a);
+  graph_operand(d->graph, node, b);
+  node->shape = node_of(d, a)->shape;
+  return dress(d, s, node);
+}
+
+/*
+ * Adds what both have: every n-th pixel of a larger map, the first channels
+ * of one with more (src/blas.c, shortcut_cpu).
+ */
+static int add_part(struct darknet *d, const struct section *s, int to,
+                    int from) {
+  struct map_size a = size_of(d, to), b = size_of(d, from);
+  int64_t step = a.height ? b.height / a.height : 0;
+  if (step < 1 || b.height != a.height * step || b.width != a.width * step) {
+    graph_fail(d->graph, s->line,
+               "[shortcut] adds a map of %" PRId64 "x%" PRId64 " to one of "
+               "%" PRId64 "x%" PRId64,
+               b.height, b.width, a.height, a.width);
+    return to;
+  }
+  if (step > 1) {
+    struct graph_node *node = layer(d, s, "pool", from);
+    graph_arg(d->graph, node, PART_NONE, "", "1x1");
+    graph_int(d->graph, node, PART_NONE, "/", step);
+    from = set_map(node, a.height, a.width, b.channels);
+  }
+  if (b.channels > a.channels)
+    from = part_of(d, s, from, 0, a.channels);
+  if (b.channels >= a.channels)
+    return join(d, s, "add", to, from)->index;
+  int first = part_of(d, s, to, 0, b.channels);
+  int rest = part_of(d, s, to, b.channels, a.channels);
+  first = join(d, s, "add", first, from)->index;
+  return set_map(join(d, s, "concat", first, rest), a.height, a.width,
+                 a.channels);
+}
+
+static int shortcut(struct darknet *d, struct section *s, int input) {
+  const struct option *from = darknet_find(s, "from");
+  struct slice rest = from ? from->value : (struct slice){NULL, 0}, item;
+  int result = input;
+  if (!from)
+    graph_fail(d->graph, s->line, "[shortcut] needs `from`");
+  while (next_item(&rest, &item)) {
+    int other = layer_at(d, from->line, item);
+    if (d->graph->failed)
+      return input;
+    result = add_part(d, s, result, other);
+  }
+  return activate(d, s, result, "linear");
+}
+
+/* The current tensor scales another one, by channel or value by value. */
+static int scale(struct darknet *d, struct section *s, int input) {
+  const struct option *from = darknet_find(s, "from");
+  if (!from) {
+    graph_fail(d->graph, s->line, "[%.*s] needs `from`", SLICE_ARG(s->name));
+    return input;
+  }
+  int other = layer_at(d, from->line, from->value);
+  if (d->graph->failed)
+    return input;
+  struct map_size in = size_of(d, input), to = size_of(d, other);
+  bool by_channel = slice_is(s->name, "scale_channels");
+  if (in.channels != to.channels) {
+    graph_fail(d->graph, s->line,
+               "[%.*s] scales %" PRId64 " channels by %" PRId64,
+               SLICE_ARG(s->name), to.channels, in.channels);
+    return input;
+  }
+  if (by_channel && node_of(d, input)->shape.rank < 3) {
+    struct graph_node *node = layer(d, s, "reshape", input);
+    graph_arg(d->graph, node, PART_NONE, "", "1x1x_");
+    input = set_map(node, 1, 1, in.channels);
+  }
+  return activate(d, s, join(d, s, "mul", other, input)->index, "linear");
+}
+
+static int crop(struct darknet *d, struct section *s, int input) {
+  struct map_size in = size_of(d, input);
+  int64_t height = darknet_at_least(d, s, "crop_height", 1, 1);
+  int64_t width = darknet_at_least(d, s, "crop_width", 1, 1);
+  if (height == in.height && width == in.width)
+    return input;
+  struct graph_node *node = layer(d, s, "crop", input);
+  graph_arg(d->graph, node, PART_NONE, "",
+            graph_sizes(d->graph, (int64_t[]){height, width}, 2));
+  return set_map(node, height, width, in.channels);
+}
+
+static int dropout(struct darknet *d, struct section *s, int input) {
+  struct slice p = darknet_word(s, "probability", "0.5");
+  const char *text = graph_text(d->graph, "%.*s", SLICE_ARG(p));
+  char *end;
+  double value = strtod(text, &end);
+  if (*end || !(value >= 0 && value < 1)) {
+    graph_fail(d->graph, s->line, "`probability=%s` is no share", text);
+    return input;
+  }
+  struct graph_node *node = layer(d, s, "dropout", input);
+  struct text number = text_new(d->graph->arena);
+  text_real(&number, value);
+  text_putc(&number, '\0');
+  graph_arg(d->graph, node, PART_NONE, "", number.at);
+  return node->index;
+}
+
+/* Gates' weights and two biases each, as PyTorch has them; with batch norm
+ * those of the norms. */
+static int recurrent(struct darknet *d, struct section *s, int input,
+                     const char *name) {
+  int64_t output = darknet_at_least(d, s, "output", 1, 1);
+  struct graph_node *node = layer(d, s, name, input);
+  graph_int(d->graph, node, PART_CHANNELS, "", output);
+  if (darknet_number(d, s, "batch_normalize", 0))
+    graph_arg(d->graph, node, PART_NONE, "norm=", "bn");
+  node->shape.size[node->shape.rank - 1] = output;
+  return node->index;
+}
+
+/* Sections that only training or the decoding of boxes needs. */
+static bool is_left_out(struct darknet *d, const struct section *s) {
+  static const char *const heads[] = {"yolo", "Gaussian_yolo", "region",
+                                      "detection"};
+  for (size_t i = 0; i < sizeof heads / sizeof *heads; i++)
+    if (slice_is(s->name, heads[i])) {
+      graph_note(d->graph,
+                 "[%s] is left out: it decodes boxes, without "
+                 "weights.",
+                 heads[i]);
+      return true;
+    }
+  return slice_is(s->name, "cost") || slice_is(s->name, "contrastive") ||
+         slice_is(s->name, "empty") || slice_is(s->name, "silence");
+}
+
+static int gru(struct darknet *d, struct section *s, int input) {
+  return recurrent(d, s, input, "gru");
+}
+
+static int lstm(struct darknet *d, struct section *s, int input) {
+  return recurrent(d, s, input, "lstm");
+}
+
+static int batchnorm(struct darknet *d, struct section *s, int input) {
+  return layer(d, s, "bn", input)->index;
+}
+
+static int softmax(struct darknet *d, struct section *s, int input) {
+  return layer(d, s, "softmax", input)->index;
+}
+
+static int activation(struct darknet *d, struct section *s, int input) {
+  return activate(d, s, input, "linear");
+}
+
+/* The table. */
+
+static const struct row {
+  const char *name, *short_name;
+  int (*add)(struct darknet *d, struct section *s, int input);
+  const char *words; /* of netc, for the manual */
+  bool on_map;       /* works on height and width */
+} rows[] = {
+    {"convolutional", "conv", convolution, "conv dwconv", true},
+    {"deconvolutional", "deconv", deconvolution, "deconv", true},
+    {"connected", "conn", connected, "fc", false},
+    {"maxpool", "max", maxpool, "pool", true},
+    {"avgpool", "avg", avgpool, "gap", true},
+    {"upsample", NULL, upsample, "up", true},
+    {"reorg", NULL, reorg, "space2depth pixelshuffle pad", true},
+    {"reorg3d", NULL, reorg, "space2depth pixelshuffle", true},
+    {"route", NULL, route, "concat slice", false},
+    {"shortcut", NULL, shortcut, "add", false},
+    {"scale_channels", NULL, scale, "mul", false},
+    {"sam", NULL, scale, "mul", false},
+    {"crop", NULL, crop, "crop", true},
+    {"dropout", NULL, dropout, "dropout", false},
+    {"gru", NULL, gru, "gru", false},
+    {"lstm", NULL, lstm, "lstm", false},
+    {"batchnorm", NULL, batchnorm, "bn", false},
+    {"softmax", "soft", softmax, "softmax", false},
+    {"activation", NULL, activation, "", false},
+};
+
+bool darknet_type(struct graph *graph, size_t index, struct import_type *type) {
+  size_t count = sizeof rows / sizeof *rows;
+  size_t active = sizeof activations / sizeof *activations;
+  if (index < count) {
+    *type = (struct import_type){rows[index].name, rows[index].words};
+  } else if (index < count + active) {
+    const struct activation *a = &activations[index - count];
+    type->name = graph_text(graph, "activation=%s", a->theirs);
+    type->words = a->ours;
+  }
+  return index < count + active;
+}
+
+int darknet_layer(struct darknet *d, struct section *s) {
+  int input = current(d);
+  for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+    const struct row *r = &rows[i];
+    if (!slice_is(s->name, r->name) &&
+        (!r->short_name || !slice_is(s->name, r->short_name)))
+      continue;
+    if (!r->on_map || node_of(d, input)->shape.rank == 3) {
+      int output = r->add(d, s, input);
+      darknet_note_slips(d, s);
+      return output;
+    }
+    graph_fail(d->graph, s->line,
+               "[%.*s] needs a picture, and what is before it is a vector",
+               SLICE_ARG(s->name));
+    return input;
+  }
+  if (is_left_out(d, s))
+    return input;
+  graph_fail(d->graph, s->line, "[%.*s] has no counterpart in netc",
+             SLICE_ARG(s->name));
+  struct suggestion near = suggest_begin(s->name);
+  for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+    suggest_offer(&near, slice_of(rows[i].name));
+  if (near.best.at)
+    graph_help(d->graph, "did you mean [%.*s]?", SLICE_ARG(near.best));
+  return input;
+}

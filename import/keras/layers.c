@@ -1,0 +1,537 @@
+/* Keras' layers without windows: dense, norms, activations, shapes. */
+#include <inttypes.h>
+#include <string.h>
+
+#include "import/keras/keras.h"
+
+static bool plain(struct keras_call *call, const char *word) {
+  int input = call->inputs[0].node;
+  return keras_give(call, keras_node(call, word, input)->index,
+                    &call->inputs[0].shape);
+}
+
+static struct graph_node *with_real(struct keras_call *call, const char *word,
+                                    int input, double value, double usual) {
+  struct graph_node *node = keras_node(call, word, input);
+  graph_arg(call->keras->graph, node, PART_NONE, "", keras_number(call, value));
+  node->args.at[0].usual = keras_number(call, usual);
+  return node;
+}
+
+static bool give_real(struct keras_call *call, const char *word, double value,
+                      double usual) {
+  return keras_give(
+      call, with_real(call, word, call->inputs[0].node, value, usual)->index,
+      &call->inputs[0].shape);
+}
+
+/* Dense. */
+
+static bool dense(struct keras_call *call) {
+  struct graph_shape out = call->inputs[0].shape;
+  int64_t units = keras_int(call, "units", 0, 1, KERAS_MOST);
+  bool vector = out.rank == 1;
+  if (units == 0)
+    return keras_fail(call, "`units` is not given");
+  if (!vector && call->keras->channels_first[out.rank])
+    return keras_fail(call, "its last axis is none of the channels, which the "
+                            "model has first");
+  int input = vector ? call->inputs[0].node : keras_exact(call, call->inputs);
+  struct graph_node *node = keras_node(call, vector ? "fc" : "linear", input);
+  graph_int(call->keras->graph, node, PART_CHANNELS, "", units);
+  node->bias = keras_bool(call, "use_bias", true) ? BIAS_WITH : BIAS_WITHOUT;
+  out.size[out.rank - 1] = units;
+  node->shape = out;
+  return keras_give_active(call, node->index, &out);
+}
+
+/* Norms. */
+
+static bool on_channels(struct keras_call *call) {
+  const struct graph_shape *in = &call->inputs[0].shape;
+  const json_t *axis = keras_member(call->config, "axis");
+  int64_t value = -1;
+  if (json_array_size(axis) > 1)
+    return keras_fail(call, "a norm over several axes has no counterpart");
+  if (json_is_array(axis))
+    axis = json_array_get(axis, 0);
+  if (axis &&
+      !keras_integer(call, axis, "axis", -LIMIT_RANK, LIMIT_RANK, &value))
+    return false;
+  int at = keras_axis(call, in, value);
+  if (at >= 0 && at != in->rank - 1)
+    keras_fail(call, "only a norm of channels has a counterpart");
+  return at == in->rank - 1;
+}
+
+static void put_eps(struct keras_call *call, struct graph_node *node,
+                    double usual) {
+  double eps = keras_real(call, "epsilon", usual);
+  graph_arg(call->keras->graph, node, PART_NONE,
+            "eps=", keras_number(call, eps));
+  node->args.at[node->args.count - 1].usual = "1e-5";
+}
+
+/* Scale and shift by channel behind a norm that has one of them alone. */
+static bool finish_norm(struct keras_call *call, struct graph_node *node) {
+  const struct graph_shape *shape = &call->inputs[0].shape;
+  bool scale = keras_bool(call, "scale", true);
+  bool center = keras_bool(call, "center", true);
+  struct graph_shape one = {1, {shape->size[shape->rank - 1]}};
+  int last = node->index;
+  if (!scale || !center)
+    graph_arg(call->keras->graph, node, PART_NONE, "", "noaffine");
+  if (scale && !center)
+    last = keras_node(call, "scale", last)->index;
+  if (!scale && center)
+    last =
+        keras_join(call, "add", last, keras_weight(call, &one, false))->index;
+  return keras_give(call, last, shape);
+}
+
+static bool batch_norm(struct keras_call *call) {
+  if (!on_channels(call))
+    return false;
+  if (keras_bool(call, "renorm", false))
+    return keras_fail(call, "`renorm` has no counterpart");
+  struct graph_node *node = keras_node(call, "bn", call->inputs[0].node);
+  put_eps(call, node, 1e-3);
+  return finish_norm(call, node);
+}
+
+static bool layer_norm(struct keras_call *call) {
+  if (!on_channels(call))
+    return false;
+  if (keras_bool(call, "rms_scaling", false))
+    return keras_fail(call, "`rms_scaling` has no counterpart");
+  struct graph_node *node = keras_node(call, "ln", call->inputs[0].node);
+  put_eps(call, node, 1e-3);
+  return finish_norm(call, node);
+}
+
+static bool rms_norm(struct keras_call *call) {
+  if (!on_channels(call))
+    return false;
+  struct graph_node *node = keras_node(call, "rmsnorm", call->inputs[0].node);
+  put_eps(call, node, 1e-6);
+  return keras_give(call, node->index, &call->inputs[0].shape);
+}
+
+static bool group_norm(struct keras_call *call) {
+  const struct graph_shape *in = &call->inputs[0].shape;
+  int64_t channels = in->size[in->rank - 1];
+  int64_t groups = keras_int(call, "groups", 32, -1, KERAS_MOST);
+  if (!on_channels(call))
+    return false;
+  if (groups == 0 || (groups > 0 && channels % groups != 0))
+    return keras_fail(call, "`groups` does not divide the channels");
+  bool each = groups < 0 || groups == channels;
+  struct graph_node *node =
+      keras_node(call, each ? "instnorm" : "gn", call->inputs[0].node);
+  if (!each)
+    graph_int(call->keras->graph, node, PART_GROUPS, "", groups);
+  put_eps(call, node, 1e-3);
+  return finish_norm(call, node);
+}
+
+/* A constant by channel that the file has, or one that `adapt` computes. */
+static int constant(struct keras_call *call, const char *word, int input) {
+  const struct graph_shape *in = &call->inputs[0].shape;
+  struct graph_shape one = {1, {in->size[in->rank - 1]}};
+  return keras_join(call, word, input, keras_weight(call, &one, true))->index;
+}
+
+/* (x - mean) / deviation, none of which is trained */
+static bool normalization(struct keras_call *call) {
+  int at = call->inputs[0].node;
+  if (!keras_member(call->config, "axis") || !on_channels(call))
+    return keras_fail(call, "only a norm by channel has a counterpart");
+  if (keras_bool(call, "invert", false))
+    return keras_fail(call, "`invert` has no counterpart");
+  at = constant(call, "div", constant(call, "sub", at));
+  return keras_give(call, at, &call->inputs[0].shape);
+}
+
+static bool rescaling(struct keras_call *call) {
+  static const char *const keys[] = {"scale", "offset"}, *const words[] = {
+                                                             "mul", "add"};
+  static const double none[] = {1, 0};
+  int at = call->inputs[0].node;
+  for (int i = 0; i < 2; i++) {
+    const json_t *value = keras_member(call->config, keys[i]);
+    double number =
+        json_is_array(value) ? 0 : keras_real(call, keys[i], none[i]);
+    if (json_is_array(value)) {
+      at = constant(call, words[i], at);
+    } else if (number < none[i] || number > none[i]) {
+      struct graph_node *node = keras_node(call, words[i], at);
+      graph_arg(call->keras->graph, node, PART_NONE, "",
+                keras_number(call, number));
+      at = node->index;
+    }
+  }
+  return keras_give(call, at, &call->inputs[0].shape);
+}
+
+static bool l2_norm(struct keras_call *call) {
+  return on_channels(call) && plain(call, "l2norm");
+}
+
+/* Activations. */
+
+static bool activation(struct keras_call *call) {
+  int last = keras_activate(call, call->inputs[0].node,
+                            keras_member(call->config, "activation"));
+  return last >= 0 && keras_give(call, last, &call->inputs[0].shape);
+}
+
+static bool relu(struct keras_call *call) {
+  double most = keras_real(call, "max_value", -1);
+  double slope = keras_real(call, "negative_slope", 0);
+  double from = keras_real(call, "threshold", 0);
+  if (from < 0 || from > 0)
+    return keras_fail(call, "a threshold has no counterpart");
+  if (most < 0)
+    return slope > 0 || slope < 0 ? give_real(call, "leaky", slope, 0.01)
+                                  : plain(call, "relu");
+  if (slope > 0 || slope < 0)
+    return keras_fail(call, "a slope with a largest value has no counterpart");
+  if (most <= 6 && most >= 6)
+    return plain(call, "relu6");
+  int node = keras_node(call, "relu", call->inputs[0].node)->index;
+  struct graph_node *least = keras_node(call, "min", node);
+  graph_arg(call->keras->graph, least, PART_NONE, "", keras_number(call, most));
+  return keras_give(call, least->index, &call->inputs[0].shape);
+}
+
+static bool leaky(struct keras_call *call) {
+  double slope =
+      keras_real(call, "negative_slope", keras_real(call, "alpha", 0.3));
+  return give_real(call, "leaky", slope, 0.01);
+}
+
+static bool elu(struct keras_call *call) {
+  return give_real(call, "elu", keras_real(call, "alpha", 1), 1);
+}
+
+/* A slope for each value, but for the axes that share one. */
+static bool prelu(struct keras_call *call) {
+  struct graph_shape slopes = call->inputs[0].shape;
+  const json_t *shared = keras_member(call->config, "shared_axes");
+  bool each = true;
+  for (size_t i = 0; i < json_array_size(shared); i++) {
+    int64_t axis;
+    if (!keras_integer(call, json_array_get(shared, i), "shared_axes",
+                       -LIMIT_RANK, LIMIT_RANK, &axis))
+      return false;
+    int at = keras_axis(call, &slopes, axis);
+    if (at < 0)
+      return false;
+    slopes.size[at] = 1;
+  }
+  for (int i = 0; i + 1 < slopes.rank; i++)
+    each = each && slopes.size[i] == 1;
+  if (each && slopes.size[slopes.rank - 1] ==
+                  call->inputs[0].shape.size[slopes.rank - 1])
+    return plain(call, "prelu");
+  /* max(0, x) + slope * min(0, x) */
+  int input = keras_exact(call, call->inputs);
+  int above = keras_node(call, "relu", input)->index;
+  struct graph_node *below = keras_node(call, "min", input);
+  graph_arg(call->keras->graph, below, PART_NONE, "", "0");
+  int slope = keras_weight(call, &slopes, false);
+  int sloped = keras_join(call, "mul", below->index, slope)->index;
+  return keras_give(call, keras_join(call, "add", above, sloped)->index,
+                    &call->inputs[0].shape);
+}
+
+static bool softmax(struct keras_call *call) {
+  return on_channels(call) && plain(call, "softmax");
+}
+
+/* What training alone does. */
+
+static bool dropout(struct keras_call *call) {
+  double rate = keras_real(call, "rate", 0.5);
+  const json_t *noise = keras_member(call->config, "noise_shape");
+  bool samples = json_array_size(noise) > 1;
+  if (!(rate >= 0 && rate < 1))
+    return keras_fail(call, "`rate` is no share from 0 on and below 1");
+  for (size_t i = 1; i < json_array_size(noise); i++)
+    samples = samples && json_integer_value(json_array_get(noise, i)) == 1;
+  if (rate <= 0)
+    return keras_give(call, call->inputs[0].node, &call->inputs[0].shape);
+  return samples ? give_real(call, "droppath", rate, 0.1)
+                 : give_real(call, "dropout", rate, 0.5);
+}
+
+static bool drop_path(struct keras_call *call) {
+  double rate = keras_real(call, "drop_path_rate", 0);
+  if (!(rate >= 0 && rate < 1))
+    return keras_fail(call, "`drop_path_rate` is no share from 0 on");
+  if (rate <= 0)
+    return keras_give(call, call->inputs[0].node, &call->inputs[0].shape);
+  return give_real(call, "droppath", rate, 0.1);
+}
+
+static bool left_out(struct keras_call *call) {
+  graph_note(call->keras->graph,
+             "%s changes nothing when the net predicts: it is left out.",
+             call->type);
+  struct keras_tensor same = call->inputs[0];
+  *VEC_PUSH(call->keras->graph->arena, &call->outputs) = same;
+  return true;
+}
+
+static bool masking(struct keras_call *call) {
+  keras_note_masks(call);
+  *VEC_PUSH(call->keras->graph->arena, &call->outputs) = call->inputs[0];
+  return true;
+}
+
+/* Shapes. */
+
+static bool flatten(struct keras_call *call) {
+  struct graph_shape out = {.rank = call->keras->lead + 1};
+  struct graph_shape rest = call->inputs[0].shape;
+  int lead = call->keras->lead;
+  memcpy(out.size, rest.size, (size_t)lead * sizeof *out.size);
+  memmove(rest.size, rest.size + lead,
+          (size_t)(LIMIT_RANK - lead) * sizeof *rest.size);
+  rest.rank -= lead;
+  if (!keras_count(call, &rest, &out.size[lead]))
+    return false;
+  /* `fc` flattens what comes. */
+  bool taken = call->user_type && strcmp(call->user_type, "Dense") == 0;
+  int node = call->inputs[0].node;
+  if (!taken || lead > 0)
+    node = keras_reshape(call, keras_exact(call, call->inputs), &out);
+  return keras_give(call, node, &out);
+}
+
+/* Of a model with channels first turned. */
+static bool reshape(struct keras_call *call) {
+  const json_t *target = keras_member(call->config, "target_shape");
+  struct graph_shape out;
+  if (!keras_fill_shape(call, target, 0, "target_shape", &out))
+    return false;
+  if (call->keras->lead > 0)
+    return keras_fail(call, "it stands in no TimeDistributed");
+  if (call->keras->channels_first[out.rank]) {
+    int64_t channels = out.size[0];
+    memmove(out.size, out.size + 1, (size_t)(out.rank - 1) * sizeof *out.size);
+    out.size[out.rank - 1] = channels;
+  }
+  /* A map of one pixel is what netc has for a vector behind `gap`. */
+  return keras_give(call, keras_reshape(call, call->inputs[0].node, &out),
+                    &out);
+}
+
+bool keras_permute(struct keras_call *call, const struct keras_tensor *in,
+                   const json_t *dims, int from) {
+  struct graph_shape out = in->shape;
+  bool seen[LIMIT_RANK] = {false}, same = true;
+  struct graph *g = call->keras->graph;
+  int input = keras_exact(call, in);
+  if (json_array_size(dims) != (size_t)(out.rank + from) ||
+      call->keras->lead > 0 || call->keras->channels_first[out.rank])
+    return keras_fail(call, "its order is not one of the input's axes, "
+                            "channels last");
+  struct graph_node *node = keras_node(call, "permute", input);
+  for (int i = 0; i < out.rank; i++) {
+    int64_t axis;
+    if (!keras_integer(call, json_array_get(dims, (size_t)(i + from)), "dims",
+                       1, out.rank, &axis))
+      return false;
+    if (seen[axis - 1])
+      return keras_fail(call, "an axis comes twice");
+    seen[axis - 1] = true;
+    same = same && axis == i + 1;
+    out.size[i] = in->shape.size[axis - 1];
+    graph_arg(g, node, PART_NONE, "", graph_text(g, "%" PRId64, axis - 1));
+  }
+  if (same)
+    g->nodes.count--;
+  node->shape = out;
+  return keras_give(call, same ? input : node->index, &out);
+}
+
+static bool permute(struct keras_call *call) {
+  return keras_permute(call, call->inputs, keras_member(call->config, "dims"),
+                       0);
+}
+
+/* N copies: a map of one position, made larger. */
+static bool repeat_vector(struct keras_call *call) {
+  int64_t times = keras_int(call, "n", 1, 1, KERAS_MOST);
+  const struct graph_shape *in = &call->inputs[0].shape;
+  struct graph_shape one = {2, {1, in->size[0]}};
+  if (in->rank != 1)
+    return keras_fail(call, "its input is no vector");
+  struct graph_node *node =
+      keras_node(call, "up", keras_reshape(call, call->inputs[0].node, &one));
+  graph_int(call->keras->graph, node, PART_OTHER, "", times);
+  one.size[0] = times;
+  node->shape = one;
+  return keras_give(call, node->index, &one);
+}
+
+/* Of Keras' applications: a factor by channel; x + scale * branch. */
+
+static bool learned_scale(struct keras_call *call) {
+  return plain(call, "scale");
+}
+
+static bool custom_scale(struct keras_call *call) {
+  if (call->input_count != 2)
+    return keras_fail(call, "it needs two inputs");
+  struct graph_node *node =
+      keras_node(call, "mul", keras_exact(call, &call->inputs[1]));
+  graph_arg(call->keras->graph, node, PART_NONE, "",
+            keras_number(call, keras_real(call, "scale", 1)));
+  return keras_give(
+      call,
+      keras_join(call, "add", keras_exact(call, call->inputs), node->index)
+          ->index,
+      &call->inputs[0].shape);
+}
+
+static const struct keras_row rows[] = {
+    {"Dense", dense, "fc linear"},
+    {"BatchNormalization", batch_norm, "bn"},
+    {"SyncBatchNormalization", batch_norm, "bn"},
+    {"LayerNormalization", layer_norm, "ln"},
+    {"RMSNormalization", rms_norm, "rmsnorm"},
+    {"GroupNormalization", group_norm, "gn instnorm"},
+    {"UnitNormalization", l2_norm, "l2norm"},
+    {"Normalization", normalization, "sub div weight"},
+    {"Rescaling", rescaling, "mul add"},
+    {"Activation", activation, ""},
+    {"ReLU", relu, "relu relu6 leaky"},
+    {"LeakyReLU", leaky, "leaky"},
+    {"PReLU", prelu, "prelu"},
+    {"ELU", elu, "elu"},
+    {"Softmax", softmax, "softmax"},
+    {"Dropout", dropout, "dropout droppath"},
+    {"SpatialDropout1D", dropout, "dropout"},
+    {"SpatialDropout2D", dropout, "dropout"},
+    {"SpatialDropout3D", dropout, "dropout"},
+    {"AlphaDropout", dropout, "dropout"},
+    {"GaussianDropout", dropout, "dropout"},
+    {"StochasticDepth", drop_path, "droppath"},
+    {"GaussianNoise", left_out, ""},
+    {"ActivityRegularization", left_out, ""},
+    {"Masking", masking, ""},
+    {"RandomFlip", left_out, ""},
+    {"RandomRotation", left_out, ""},
+    {"RandomZoom", left_out, ""},
+    {"RandomTranslation", left_out, ""},
+    {"RandomContrast", left_out, ""},
+    {"RandomBrightness", left_out, ""},
+    {"RandomHue", left_out, ""},
+    {"RandomSaturation", left_out, ""},
+    {"RandomGrayscale", left_out, ""},
+    {"RandomColorJitter", left_out, ""},
+    {"RandomColorDegeneration", left_out, ""},
+    {"RandomPosterization", left_out, ""},
+    {"RandomSharpness", left_out, ""},
+    {"RandomShear", left_out, ""},
+    {"RandomErasing", left_out, ""},
+    {"RandomGaussianBlur", left_out, ""},
+    {"RandomPerspective", left_out, ""},
+    {"RandomElasticTransform", left_out, ""},
+    {"RandomInvert", left_out, ""},
+    {"Identity", NULL, "identity"},
+    {"Flatten", flatten, "flatten"},
+    {"Reshape", reshape, "reshape"},
+    {"Permute", permute, "permute"},
+    {"RepeatVector", repeat_vector, "up"},
+    {"LayerScale", learned_scale, "scale"},
+    {"CustomScaleLayer", custom_scale, "mul add"},
+};
+
+static const struct keras_rows own_rows = {rows, sizeof rows / sizeof *rows};
+static const struct keras_rows *const tables[] = {
+    &own_rows, &keras_window_rows, &keras_merge_rows, &keras_sequence_rows};
+
+static const struct keras_row *find_row(const char *type) {
+  for (size_t t = 0; t < sizeof tables / sizeof *tables; t++)
+    for (size_t i = 0; i < tables[t]->count; i++)
+      if (strcmp(tables[t]->at[i].type, type) == 0)
+        return &tables[t]->at[i];
+  return NULL;
+}
+
+/* Layers, then activations, then operations. */
+bool keras_type(struct graph *graph, size_t index, struct import_type *type) {
+  for (size_t t = 0; t < sizeof tables / sizeof *tables; t++) {
+    if (index < tables[t]->count) {
+      const struct keras_row *row = &tables[t]->at[index];
+      *type = (struct import_type){row->type, row->words};
+      return true;
+    }
+    index -= tables[t]->count;
+  }
+  return keras_activation_type(graph, index, type) ||
+         (index >= keras_activation_count() &&
+          keras_operation_type(graph, index - keras_activation_count(), type));
+}
+
+/* Keras 1 had other names for classes and their options. */
+static bool is_old(const struct keras_call *call) {
+  static const char *const types[] = {"Convolution1D", "Convolution2D",
+                                      "Convolution3D", "Deconvolution2D",
+                                      "Merge",         "TimeDistributedDense"};
+  for (size_t i = 0; i < sizeof types / sizeof *types; i++)
+    if (strcmp(call->type, types[i]) == 0)
+      return true;
+  return keras_member(call->config, "nb_filter") ||
+         keras_member(call->config, "border_mode") ||
+         (keras_member(call->config, "output_dim") &&
+          !keras_member(call->config, "units") &&
+          strcmp(call->type, "Embedding") != 0);
+}
+
+static bool refuse_old(struct keras_call *call) {
+  keras_fail(call, "it is written as Keras 1 did");
+  graph_help(call->keras->graph,
+             "load the model with Keras 2 and save it again");
+  return false;
+}
+
+static bool unknown(struct keras_call *call) {
+  struct graph *g = call->keras->graph;
+  if (call->keras->options->allow_unknown) {
+    graph_note(g,
+               "`%.64s` (%.64s) has no counterpart: it is left out, with what "
+               "follows from it.",
+               call->name, call->type);
+    return false;
+  }
+  if (strcmp(call->type, "Lambda") == 0)
+    keras_fail(call, "what a Lambda computes is Python, which the file has "
+                     "only compiled");
+  else
+    keras_fail(call, "the class has no counterpart in netc");
+  graph_help(g, "--allow-unknown leaves it out, with what follows from it");
+  return false;
+}
+
+/* A padding that waits for its convolution is nothing for others. */
+bool keras_add_layer(struct keras_call *call) {
+  const char *module = keras_string(call->json, "module", "");
+  const char *function = keras_string(call->config, "function", NULL);
+  if (strstr(module, ".ops."))
+    return keras_add_operation(call, call->type);
+  if (strcmp(call->type, "TFOpLambda") == 0 ||
+      strcmp(call->type, "SlicingOpLambda") == 0)
+    return keras_add_operation(call, function ? function : call->name);
+  if (is_old(call))
+    return refuse_old(call);
+  const struct keras_row *row = find_row(call->type);
+  if (!row)
+    return unknown(call);
+  if (call->input_count == 0)
+    return keras_fail(call, "it has no input");
+  return row->add ? row->add(call) : plain(call, row->words);
+}

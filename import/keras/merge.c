@@ -1,0 +1,166 @@
+/* Keras' layers that join tensors. */
+#include <inttypes.h>
+#include <string.h>
+
+#include "import/keras/keras.h"
+
+static bool needs(struct keras_call *call, size_t count) {
+  return call->input_count >= count ||
+         keras_fail(call, "it needs %zu inputs", count);
+}
+
+/* By value: of the same shape, or of one that is repeated. */
+static bool merge(struct keras_call *call, const char *word) {
+  struct graph *g = call->keras->graph;
+  struct graph_shape out = call->inputs[0].shape;
+  if (call->input_count == 1)
+    return keras_give(call, call->inputs[0].node, &out);
+  int nodes[64];
+  if (call->input_count > sizeof nodes / sizeof *nodes)
+    return keras_fail(call, "it has more than 64 inputs");
+  for (size_t i = 0; i < call->input_count; i++) {
+    if (!keras_broadcast(call, &out, &call->inputs[i].shape, &out))
+      return false;
+    /* A map of one pixel goes with others; a vector is what Keras has. */
+    nodes[i] = call->inputs[i].shape.rank == 1
+                   ? call->inputs[i].node
+                   : keras_exact(call, &call->inputs[i]);
+  }
+  struct graph_node *node = keras_dress(call, graph_join(g, word));
+  for (size_t i = 0; i < call->input_count; i++)
+    graph_operand(g, node, nodes[i]);
+  node->shape = out;
+  return keras_give(call, node->index, &out);
+}
+
+static bool add(struct keras_call *call) {
+  return merge(call, "add");
+}
+
+/* x * hsigmoid(x) is hswish(x). */
+static bool multiply(struct keras_call *call) {
+  static const char *const words[] = {"hsigmoid"};
+  const struct keras_tensor *x = call->inputs;
+  if (call->input_count == 2 && keras_same(&x[0].shape, &x[1].shape) &&
+      keras_at(call, x[1].node)->inputs.count == 1 &&
+      keras_at(call, x[1].node)->inputs.at[0] == x[0].node &&
+      keras_withdraw(call, x[1].node, words, 1) >= 0)
+    return keras_give(call, keras_node(call, "hswish", x[0].node)->index,
+                      &x[0].shape);
+  return merge(call, "mul");
+}
+
+static bool maximum(struct keras_call *call) {
+  return merge(call, "max");
+}
+
+static bool minimum(struct keras_call *call) {
+  return merge(call, "min");
+}
+
+static bool subtract(struct keras_call *call) {
+  return call->input_count == 2 ? merge(call, "sub")
+                                : keras_fail(call, "it needs two inputs");
+}
+
+static bool average(struct keras_call *call) {
+  if (!merge(call, "add"))
+    return false;
+  struct keras_tensor *sum = &call->outputs.at[call->outputs.count - 1];
+  struct graph_node *node = keras_node(call, "div", sum->node);
+  graph_int(call->keras->graph, node, PART_NONE, "",
+            (int64_t)call->input_count);
+  sum->node = node->index;
+  return true;
+}
+
+bool keras_concat(struct keras_call *call, int64_t axis) {
+  struct graph *g = call->keras->graph;
+  struct graph_shape out = call->inputs[0].shape;
+  int nodes[256];
+  int at = keras_axis(call, &out, axis);
+  if (at < 0)
+    return false;
+  if (call->input_count > sizeof nodes / sizeof *nodes)
+    return keras_fail(call, "it has more than 256 inputs");
+  out.size[at] = 0;
+  for (size_t i = 0; i < call->input_count; i++) {
+    struct graph_shape other = call->inputs[i].shape;
+    if (other.rank != out.rank || other.size[at] > KERAS_MOST)
+      return keras_fail(call, "its inputs have different numbers of axes, or "
+                              "too large ones");
+    out.size[at] += other.size[at];
+    other.size[at] = out.size[at];
+    if (!keras_same(&other, &out))
+      return keras_fail(call, "its inputs differ beside the axis that joins "
+                              "them");
+    nodes[i] = keras_exact(call, &call->inputs[i]);
+  }
+  if (call->input_count == 1)
+    return keras_give(call, nodes[0], &out);
+  struct graph_node *node = keras_dress(call, graph_join(g, "concat"));
+  for (size_t i = 0; i < call->input_count; i++)
+    graph_operand(g, node, nodes[i]);
+  if (at != out.rank - 1)
+    graph_arg(g, node, PART_NONE, "axis=", keras_axis_name(call, &out, at));
+  node->shape = out;
+  return keras_give(call, node->index, &out);
+}
+
+static bool concatenate(struct keras_call *call) {
+  return keras_concat(call,
+                      keras_int(call, "axis", -1, -LIMIT_RANK, LIMIT_RANK));
+}
+
+/* Products along one axis of each: of sequences, and of vectors. */
+static bool dot(struct keras_call *call) {
+  int64_t axes[2];
+  struct graph *g = call->keras->graph;
+  if (!needs(call, 2) || !keras_ints(call, "axes", 1, -LIMIT_RANK, 2, axes))
+    return false;
+  const struct graph_shape *a = &call->inputs[0].shape;
+  const struct graph_shape *b = &call->inputs[1].shape;
+  int first = keras_axis(call, a, axes[0]),
+      second = keras_axis(call, b, axes[1]);
+  if (first < 0 || second < 0)
+    return false;
+  if (a->rank > 2 || b->rank != a->rank || first != a->rank - 1 ||
+      a->size[first] != b->size[second])
+    return keras_fail(call, "only products along the last axis of vectors and "
+                            "sequences have a counterpart");
+  int nodes[2] = {keras_exact(call, &call->inputs[0]),
+                  keras_exact(call, &call->inputs[1])};
+  for (int i = 0; i < 2 && keras_bool(call, "normalize", false); i++) {
+    if (second != b->rank - 1)
+      return keras_fail(call, "only last axes can be normalised");
+    nodes[i] = keras_node(call, "l2norm", nodes[i])->index;
+  }
+  if (a->rank == 1) {
+    struct graph_shape one = {1, {1}};
+    int product = keras_join(call, "mul", nodes[0], nodes[1])->index;
+    struct graph_node *sum = keras_node(call, "sum", product);
+    graph_arg(g, sum, PART_NONE, "", "c");
+    graph_arg(g, sum, PART_NONE, "", "keep");
+    sum->shape = one;
+    return keras_give(call, sum->index, &one);
+  }
+  struct graph_node *node = keras_join(call, "matmul", nodes[0], nodes[1]);
+  struct graph_shape out = {2, {a->size[0], b->size[1 - second]}};
+  if (second == 1)
+    graph_arg(g, node, PART_NONE, "", "transpose");
+  node->shape = out;
+  return keras_give(call, node->index, &out);
+}
+
+static const struct keras_row rows[] = {
+    {"Add", add, "add"},
+    {"Subtract", subtract, "sub"},
+    {"Multiply", multiply, "mul"},
+    {"Average", average, "add div"},
+    {"Maximum", maximum, "max"},
+    {"Minimum", minimum, "min"},
+    {"Concatenate", concatenate, "concat"},
+    {"Dot", dot, "matmul mul sum"},
+};
+
+const struct keras_rows keras_merge_rows = {rows, sizeof rows / sizeof *rows};

@@ -1,0 +1,315 @@
+/* Nodes that Keras' layers are made of, and what most layers need. */
+#include <inttypes.h>
+#include <string.h>
+
+#include "base/check.h"
+#include "import/keras/keras.h"
+
+struct graph_node *keras_at(const struct keras_call *call, int node) {
+  return call->keras->graph->nodes.at[node];
+}
+
+bool keras_has_weights(const char *word) {
+  static const char *const words[] = {
+      "conv",  "dwconv", "deconv", "local",    "fc",        "linear", "bn",
+      "ln",    "gn",     "prelu",  "instnorm", "rmsnorm",   "scale",  "affine",
+      "embed", "rnn",    "lstm",   "gru",      "attention", "weight"};
+  for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+    if (strcmp(words[i], word) == 0)
+      return true;
+  return false;
+}
+
+static struct graph_node *dress(struct keras_call *call,
+                                struct graph_node *node) {
+  node->name = call->name;
+  node->kind = call->type;
+  node->line = call->place.line;
+  node->frozen = call->frozen && keras_has_weights(node->word);
+  return node;
+}
+
+struct graph_node *keras_node(struct keras_call *call, const char *word,
+                              int input) {
+  struct graph_node *node =
+      dress(call, graph_layer(call->keras->graph, word, input));
+  node->shape = keras_at(call, input)->shape;
+  return node;
+}
+
+struct graph_node *keras_dress(struct keras_call *call,
+                               struct graph_node *node) {
+  return dress(call, node);
+}
+
+struct graph_node *keras_join(struct keras_call *call, const char *word, int a,
+                              int b) {
+  struct graph_node *node = dress(call, graph_join(call->keras->graph, word));
+  graph_operand(call->keras->graph, node, a);
+  graph_operand(call->keras->graph, node, b);
+  node->shape = keras_at(call, a)->shape;
+  return node;
+}
+
+bool keras_same(const struct graph_shape *a, const struct graph_shape *b) {
+  return a->rank == b->rank &&
+         memcmp(a->size, b->size, (size_t)a->rank * sizeof *a->size) == 0;
+}
+
+bool keras_count(struct keras_call *call, const struct graph_shape *shape,
+                 int64_t *count) {
+  *count = 1;
+  for (int i = 0; i < shape->rank; i++)
+    if (!mul_i64(*count, shape->size[i], count) || *count > INT64_MAX / 2)
+      return keras_fail(call, "a tensor would have over 2^62 values");
+  return true;
+}
+
+static bool is_open(const json_t *size) {
+  return json_is_null(size) ||
+         (json_is_integer(size) && json_integer_value(size) == -1);
+}
+
+bool keras_fill_shape(struct keras_call *call, const json_t *target,
+                      size_t from, const char *what,
+                      struct graph_shape *shape) {
+  size_t length = json_array_size(target);
+  int64_t all, known = 1;
+  int open = -1;
+  if (!json_is_array(target) || length <= from ||
+      length - from > LIMIT_RANK - 1)
+    return keras_fail(call, "`%s` is no list of sizes", what);
+  *shape = (struct graph_shape){.rank = (int)(length - from)};
+  if (!keras_count(call, &call->inputs[0].shape, &all))
+    return false;
+  for (int i = 0; i < shape->rank; i++) {
+    const json_t *size = json_array_get(target, from + (size_t)i);
+    if (open < 0 && is_open(size))
+      open = i;
+    else if (!keras_integer(call, size, what, 1, KERAS_MOST, &shape->size[i]))
+      return false;
+    else if (all / shape->size[i] < known)
+      return keras_fail(call, "`%s` has more values than its input", what);
+    else
+      known *= shape->size[i];
+  }
+  if (open >= 0)
+    shape->size[open] = all / known;
+  return (open >= 0 ? all % known == 0 : known == all) ||
+         keras_fail(call,
+                    "its input has %" PRId64 " values, which are not those "
+                    "of `%s`",
+                    all, what);
+}
+
+int keras_reshape(struct keras_call *call, int input,
+                  const struct graph_shape *shape) {
+  if (keras_same(&keras_at(call, input)->shape, shape))
+    return input;
+  if (shape->rank == 1) {
+    struct graph_node *flat = keras_node(call, "flatten", input);
+    flat->shape = *shape;
+    return flat->index;
+  }
+  struct graph_node *node = keras_node(call, "reshape", input);
+  node->shape = *shape;
+  graph_arg(call->keras->graph, node, PART_OTHER, "",
+            graph_sizes(call->keras->graph, shape->size, shape->rank));
+  return node->index;
+}
+
+int keras_exact(struct keras_call *call, const struct keras_tensor *tensor) {
+  return keras_reshape(call, tensor->node, &tensor->shape);
+}
+
+void keras_note_masks(struct keras_call *call) {
+  graph_note(
+      call->keras->graph,
+      "Masks are left out: every step counts, with the same parameters.");
+}
+
+bool keras_give(struct keras_call *call, int node,
+                const struct graph_shape *shape) {
+  struct arena *arena = call->keras->graph->arena;
+  VEC_RESERVE(arena, &call->outputs, 1);
+  *VEC_PUSH(arena, &call->outputs) =
+      (struct keras_tensor){.node = node, .shape = *shape};
+  return !call->keras->graph->failed;
+}
+
+bool keras_give_active(struct keras_call *call, int node,
+                       const struct graph_shape *shape) {
+  int last =
+      keras_activate(call, node, keras_member(call->config, "activation"));
+  return last >= 0 && keras_give(call, last, shape);
+}
+
+int keras_spatial(const struct keras_call *call) {
+  return call->inputs[0].shape.rank - call->keras->lead - 1;
+}
+
+int keras_axis(struct keras_call *call, const struct graph_shape *shape,
+               int64_t axis) {
+  if (axis > 0)
+    axis += call->keras->lead;
+  if (axis < 0)
+    axis += shape->rank + 1;
+  if (axis < 1 || axis > shape->rank) {
+    keras_fail(call, axis == 0 ? "its axis is that of the batch"
+                               : "it has no such axis");
+    return -1;
+  }
+  if (!call->keras->channels_first[shape->rank])
+    return (int)axis - 1;
+  return axis == 1 ? shape->rank - 1 : (int)axis - 2;
+}
+
+const char *keras_axis_name(struct keras_call *call,
+                            const struct graph_shape *shape, int axis) {
+  if (axis == shape->rank - 1)
+    return "c";
+  return graph_text(call->keras->graph, "%d", axis);
+}
+
+int keras_part(struct keras_call *call, int input, int axis, int64_t from,
+               int64_t to) {
+  struct graph *g = call->keras->graph;
+  int64_t end = keras_at(call, input)->shape.size[axis];
+  if (from == 0 && to == end)
+    return input;
+  struct graph_node *node = keras_node(call, "slice", input);
+  graph_arg(g, node, PART_NONE, "", keras_axis_name(call, &node->shape, axis));
+  bool channels = axis + 1 == node->shape.rank;
+  graph_range(g, node, channels ? PART_CHANNELS : PART_OTHER, from, to, end);
+  node->shape.size[axis] = to - from;
+  return node->index;
+}
+
+int keras_weight(struct keras_call *call, const struct graph_shape *shape,
+                 bool fixed) {
+  struct graph *g = call->keras->graph;
+  struct graph_node *node = dress(call, graph_join(g, "weight"));
+  node->shape = *shape;
+  graph_arg(g, node, shape->rank == 1 ? PART_CHANNELS : PART_OTHER, "",
+            graph_sizes(g, shape->size, shape->rank));
+  if (fixed) {
+    graph_arg(g, node, PART_NONE, "", "fixed");
+    node->frozen = false;
+  }
+  return node->index;
+}
+
+bool keras_broadcast(struct keras_call *call, const struct graph_shape *a,
+                     const struct graph_shape *b, struct graph_shape *result) {
+  const struct graph_shape *more = a->rank >= b->rank ? a : b;
+  const struct graph_shape *less = a->rank >= b->rank ? b : a;
+  struct graph_shape out = *more;
+  for (int i = 1; i <= less->rank; i++) {
+    int64_t *x = &out.size[more->rank - i], y = less->size[less->rank - i];
+    if (*x != y && *x != 1 && y != 1)
+      return keras_fail(call, "%s and %s do not go together",
+                        graph_sizes(call->keras->graph, a->size, a->rank),
+                        graph_sizes(call->keras->graph, b->size, b->rank));
+    *x = *x > y ? *x : y;
+  }
+  *result = out;
+  return true;
+}
+
+int keras_withdraw(struct keras_call *call, int node, const char *const *words,
+                   int count) {
+  struct keras *k = call->keras;
+  int at = node;
+  if (node + 1 != (int)k->graph->nodes.count)
+    return -1;
+  for (int i = count; i-- > 0;) {
+    const struct graph_node *made = at >= 0 ? keras_at(call, at) : NULL;
+    if (!made || at != node - (count - 1 - i) || at >= (int)k->alone.count ||
+        !k->alone.at[at] || made->inputs.count != 1 ||
+        strcmp(made->word, words[i]) != 0)
+      return -1;
+    at = made->inputs.at[0];
+  }
+  k->graph->nodes.count -= (size_t)count;
+  k->alone.count = k->graph->nodes.count;
+  return at;
+}
+
+/* Activations: strings, or objects of Keras 3. */
+
+static const struct activation {
+  const char *theirs, *ours, *argument;
+} activations[] = {
+    {"linear", NULL, NULL},
+    {"relu", "relu", NULL},
+    {"relu6", "relu6", NULL},
+    {"leaky_relu", "leaky", "0.2"},
+    {"sigmoid", "sigmoid", NULL},
+    {"tanh", "tanh", NULL},
+    {"softmax", "softmax", NULL},
+    {"log_softmax", "logsoftmax", NULL},
+    {"elu", "elu", NULL},
+    {"selu", "selu", NULL},
+    {"gelu", "gelu", NULL},
+    {"swish", "silu", NULL},
+    {"silu", "silu", NULL},
+    {"mish", "mish", NULL},
+    {"softplus", "softplus", NULL},
+    {"exponential", "exp", NULL},
+    {"hard_sigmoid", "hsigmoid", NULL},
+    {"hard_swish", "hswish", NULL},
+    {"hard_silu", "hswish", NULL},
+};
+
+size_t keras_activation_count(void) {
+  return sizeof activations / sizeof *activations;
+}
+
+bool keras_activation_type(struct graph *graph, size_t index,
+                           struct import_type *type) {
+  if (index >= keras_activation_count())
+    return false;
+  const struct activation *a = &activations[index];
+  type->name = graph_text(graph, "activation=%s", a->theirs);
+  type->words = a->ours ? a->ours : "";
+  return true;
+}
+
+/* x / (1 + |x|) */
+static int softsign(struct keras_call *call, int node) {
+  int size = keras_node(call, "abs", node)->index;
+  struct graph_node *more = keras_node(call, "add", size);
+  graph_arg(call->keras->graph, more, PART_NONE, "", "1");
+  return keras_join(call, "div", node, more->index)->index;
+}
+
+/* The name in a string, or in an object {class_name, config}. */
+static const char *activation_name(const json_t *value) {
+  if (json_is_string(value))
+    return json_string_value(value);
+  const char *inner = keras_string(value, "config", NULL);
+  return inner ? inner : keras_string(value, "class_name", NULL);
+}
+
+int keras_activate(struct keras_call *call, int node, const json_t *value) {
+  const char *name = activation_name(value);
+  if (!value)
+    return node;
+  for (size_t i = 0; name && i < sizeof activations / sizeof *activations;
+       i++) {
+    const struct activation *a = &activations[i];
+    if (strcmp(name, a->theirs) != 0)
+      continue;
+    if (!a->ours)
+      return node;
+    struct graph_node *active = keras_node(call, a->ours, node);
+    if (a->argument)
+      graph_arg(call->keras->graph, active, PART_NONE, "", a->argument);
+    return active->index;
+  }
+  if (name && strcmp(name, "softsign") == 0)
+    return softsign(call, node);
+  keras_fail(call, "the activation `%.64s` has no counterpart",
+             name ? name : "?");
+  return -1;
+}

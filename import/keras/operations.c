@@ -1,0 +1,536 @@
+/*
+ * Operations on tensors that a model has beside its layers: TensorFlow's
+ * functions of Keras 2 (TFOpLambda) and the operations of Keras 3. Their
+ * arguments stand in the call or in the config, in an order or by name.
+ */
+#include <ctype.h>
+#include <inttypes.h>
+#include <string.h>
+
+#include "import/keras/keras.h"
+
+/* An argument: the one of that name, or the constant of that place. */
+static json_t *argument(const struct keras_call *call, const char *name,
+                        size_t place) {
+  for (size_t i = 0; i < call->operand_count; i++)
+    if (call->operands[i].key && strcmp(call->operands[i].key, name) == 0 &&
+        !call->operands[i].is_tensor)
+      return call->operands[i].value;
+  size_t at = 0;
+  for (size_t i = 0; i < call->operand_count; i++)
+    if (!call->operands[i].key && at++ == place)
+      return call->operands[i].is_tensor ? NULL : call->operands[i].value;
+  return keras_member(call->config, name);
+}
+
+static json_t *either(const struct keras_call *call, const char *first,
+                      const char *second, size_t place) {
+  json_t *value = argument(call, first, place);
+  return value ? value : argument(call, second, place);
+}
+
+/* By value. */
+
+struct two {
+  const char *word;
+  const struct keras_operand *a, *b;
+};
+
+/* The operands of `x + y`, of which one may be a number. */
+static bool take_two(struct keras_call *call, struct two *two) {
+  static const char *const names[] = {"x", "y", "x1", "x2", "name"};
+  const struct keras_operand *found[2] = {NULL, NULL};
+  size_t count = 0;
+  for (size_t i = 0; i < call->operand_count && count < 2; i++) {
+    const struct keras_operand *o = &call->operands[i];
+    bool known = !o->key;
+    for (size_t n = 0; n + 1 < sizeof names / sizeof *names; n++)
+      known = known || strcmp(o->key, names[n]) == 0;
+    if (known)
+      found[count++] = o;
+  }
+  two->a = found[0];
+  two->b = found[1];
+  return count == 2 || keras_fail(call, "it has no two operands");
+}
+
+static bool give_by_number(struct keras_call *call, const char *word,
+                           const struct keras_tensor *x, double value) {
+  struct graph_node *node = keras_node(call, word, x->node);
+  graph_arg(call->keras->graph, node, PART_NONE, "", keras_number(call, value));
+  return keras_give(call, node->index, &x->shape);
+}
+
+/* c - x and c / x begin with x. */
+static bool give_turned(struct keras_call *call, const char *word,
+                        const struct keras_tensor *x, double value) {
+  bool sub = strcmp(word, "sub") == 0;
+  struct graph_node *node = keras_node(call, sub ? "neg" : "pow", x->node);
+  if (!sub)
+    graph_arg(call->keras->graph, node, PART_NONE, "", "-1");
+  struct keras_tensor turned = *x;
+  turned.node = node->index;
+  return give_by_number(call, sub ? "add" : "mul", &turned, value);
+}
+
+/* relu6(x + 3) / 6 */
+static bool give_hard_sigmoid(struct keras_call *call, const char *word,
+                              const struct keras_tensor *x, double value) {
+  static const char *const words[] = {"add", "relu6"};
+  const struct graph_node *clipped = keras_at(call, x->node);
+  double factor = strcmp(word, "div") == 0 ? 1 / value : value;
+  if ((strcmp(word, "mul") != 0 && strcmp(word, "div") != 0) ||
+      factor < 0.166666 || factor > 0.166667 || clipped->inputs.count != 1)
+    return false;
+  const struct graph_node *more = keras_at(call, clipped->inputs.at[0]);
+  if (more->args.count != 1 || strcmp(more->args.at[0].value, "3") != 0)
+    return false;
+  int input = keras_withdraw(call, x->node, words, 2);
+  return input >= 0 &&
+         keras_give(call, keras_node(call, "hsigmoid", input)->index,
+                    &x->shape);
+}
+
+static bool by_value(struct keras_call *call, const char *word) {
+  struct two two;
+  if (!take_two(call, &two))
+    return false;
+  if (two.a->is_tensor && two.b->is_tensor) {
+    struct graph_shape out;
+    const struct keras_tensor *a = &two.a->tensor, *b = &two.b->tensor;
+    if (!keras_broadcast(call, &a->shape, &b->shape, &out))
+      return false;
+    struct graph_node *node =
+        keras_join(call, word, keras_exact(call, a), keras_exact(call, b));
+    node->shape = out;
+    return keras_give(call, node->index, &out);
+  }
+  const struct keras_operand *x = two.a->is_tensor ? two.a : two.b;
+  const json_t *value = two.a->is_tensor ? two.b->value : two.a->value;
+  if (!x->is_tensor || !json_is_number(value))
+    return keras_fail(call, "a constant that is no number has no counterpart");
+  double number = json_number_value(value);
+  if (give_hard_sigmoid(call, word, &x->tensor, number))
+    return true;
+  bool turns = strcmp(word, "sub") == 0 || strcmp(word, "div") == 0;
+  return x == two.b && turns ? give_turned(call, word, &x->tensor, number)
+                             : give_by_number(call, word, &x->tensor, number);
+}
+
+static bool power(struct keras_call *call, const char *word) {
+  struct two two;
+  if (!take_two(call, &two))
+    return false;
+  if (!two.a->is_tensor || two.b->is_tensor || !json_is_number(two.b->value))
+    return keras_fail(call, "only powers that are numbers have a counterpart");
+  return give_by_number(call, word, &two.a->tensor,
+                        json_number_value(two.b->value));
+}
+
+static bool unary(struct keras_call *call, const char *word) {
+  return keras_give(call, keras_node(call, word, call->inputs[0].node)->index,
+                    &call->inputs[0].shape);
+}
+
+static bool square(struct keras_call *call, const char *word) {
+  return give_by_number(call, word, &call->inputs[0], 2);
+}
+
+static bool rsqrt(struct keras_call *call, const char *word) {
+  return give_by_number(call, word, &call->inputs[0], -0.5);
+}
+
+static bool leaky(struct keras_call *call, const char *word) {
+  const json_t *slope = either(call, "negative_slope", "alpha", 1);
+  return give_by_number(call, word, &call->inputs[0],
+                        json_is_number(slope) ? json_number_value(slope) : 0.2);
+}
+
+static bool softmax(struct keras_call *call, const char *word) {
+  const json_t *axis = argument(call, "axis", 1);
+  const struct graph_shape *in = &call->inputs[0].shape;
+  int64_t value = -1;
+  if (axis &&
+      !keras_integer(call, axis, "axis", -LIMIT_RANK, LIMIT_RANK, &value))
+    return false;
+  int at = keras_axis(call, in, value);
+  if (at != in->rank - 1)
+    return keras_fail(call, "only a softmax over channels has a counterpart");
+  return unary(call, word);
+}
+
+static bool same(struct keras_call *call, const char *word) {
+  (void)word;
+  return keras_give(call, keras_exact(call, call->inputs),
+                    &call->inputs[0].shape);
+}
+
+/* Between two numbers. */
+static bool clip(struct keras_call *call, const char *word) {
+  static const char *const names[2][2] = {{"x_min", "clip_value_min"},
+                                          {"x_max", "clip_value_max"}};
+  struct keras_tensor x = call->inputs[0];
+  (void)word;
+  for (size_t i = 0; i < 2; i++) {
+    const json_t *value = either(call, names[i][0], names[i][1], i + 1);
+    if (!json_is_number(value))
+      return keras_fail(call, "its bounds are no numbers");
+    struct graph_node *node = keras_node(call, i ? "min" : "max", x.node);
+    graph_arg(call->keras->graph, node, PART_NONE, "",
+              keras_number(call, json_number_value(value)));
+    x.node = node->index;
+  }
+  return keras_give(call, x.node, &x.shape);
+}
+
+/* Over axes. */
+
+static bool take_axes(struct keras_call *call, const json_t *list,
+                      bool axes[LIMIT_RANK]) {
+  size_t count = json_is_array(list) ? json_array_size(list) : 1;
+  if (!list)
+    return keras_fail(call, "a value of all samples has no counterpart");
+  for (size_t i = 0; i < count; i++) {
+    const json_t *item = json_is_array(list) ? json_array_get(list, i) : list;
+    int64_t axis;
+    if (!keras_integer(call, item, "axis", -LIMIT_RANK, LIMIT_RANK, &axis))
+      return false;
+    int at = keras_axis(call, &call->inputs[0].shape, axis);
+    if (at < 0)
+      return false;
+    axes[at] = true;
+  }
+  return true;
+}
+
+static bool reduce(struct keras_call *call, const char *word) {
+  const json_t *keep = argument(call, "keepdims", 2);
+  bool axes[LIMIT_RANK] = {false};
+  struct graph *g = call->keras->graph;
+  struct graph_shape out = {0};
+  if (!take_axes(call, argument(call, "axis", 1), axes))
+    return false;
+  struct graph_node *node =
+      keras_node(call, word, keras_exact(call, call->inputs));
+  for (int i = 0; i < node->shape.rank; i++) {
+    if (axes[i])
+      graph_arg(g, node, PART_NONE, "axis=", graph_text(g, "%d", i));
+    if (!axes[i] || json_is_true(keep))
+      out.size[out.rank++] = axes[i] ? 1 : node->shape.size[i];
+  }
+  if (json_is_true(keep))
+    graph_arg(g, node, PART_NONE, "", "keep");
+  if (out.rank == 0)
+    return keras_fail(call, "a single value has no counterpart; `keepdims` "
+                            "keeps its axes");
+  node->shape = out;
+  return keras_give(call, node->index, &out);
+}
+
+/* Shapes. Lists count the batch. */
+
+static bool reshape(struct keras_call *call, const char *word) {
+  const json_t *target = either(call, "newshape", "shape", 1);
+  struct graph_shape out;
+  (void)word;
+  if (!keras_fill_shape(call, target, 1, "shape", &out))
+    return false;
+  return keras_give(call, keras_reshape(call, call->inputs[0].node, &out),
+                    &out);
+}
+
+static bool transpose(struct keras_call *call, const char *word) {
+  const json_t *axes = either(call, "axes", "perm", 1);
+  (void)word;
+  if (json_integer_value(json_array_get(axes, 0)) != 0)
+    return keras_fail(call, "it moves the batch");
+  return keras_permute(call, call->inputs, axes, 1);
+}
+
+static bool squeeze(struct keras_call *call, const char *word) {
+  bool axes[LIMIT_RANK] = {false};
+  struct graph_shape in = call->inputs[0].shape, out = {0};
+  (void)word;
+  if (!take_axes(call, argument(call, "axis", 1), axes))
+    return false;
+  for (int i = 0; i < in.rank; i++) {
+    if (!axes[i])
+      out.size[out.rank++] = in.size[i];
+    else if (in.size[i] != 1)
+      return keras_fail(call, "an axis that it removes is not 1");
+  }
+  if (out.rank == 0)
+    return keras_fail(call, "it leaves no axis");
+  return keras_give(call, keras_reshape(call, call->inputs[0].node, &out),
+                    &out);
+}
+
+static bool expand(struct keras_call *call, const char *word) {
+  struct graph_shape in = call->inputs[0].shape, out = {0};
+  const json_t *given = argument(call, "axis", 1);
+  int64_t axis = -1;
+  (void)word;
+  if (given &&
+      !keras_integer(call, given, "axis", -LIMIT_RANK, LIMIT_RANK, &axis))
+    return false;
+  if (axis < 0)
+    axis += in.rank + 2;
+  if (axis < 1 || axis > in.rank + 1 || in.rank >= LIMIT_RANK - 1)
+    return keras_fail(call, "it has no such axis");
+  for (int i = 0; i <= in.rank; i++) {
+    if (i == axis - 1)
+      out.size[out.rank++] = 1;
+    if (i < in.rank)
+      out.size[out.rank++] = in.size[i];
+  }
+  return keras_give(call, keras_reshape(call, call->inputs[0].node, &out),
+                    &out);
+}
+
+static bool concat(struct keras_call *call, const char *word) {
+  const json_t *axis = argument(call, "axis", call->input_count);
+  int64_t value = -1;
+  (void)word;
+  if (axis &&
+      !keras_integer(call, axis, "axis", -LIMIT_RANK, LIMIT_RANK, &value))
+    return false;
+  return keras_concat(call, value);
+}
+
+static bool matmul(struct keras_call *call, const char *word) {
+  const json_t *a = argument(call, "transpose_a", 2);
+  const json_t *b = argument(call, "transpose_b", 3);
+  const struct keras_tensor *x = call->inputs;
+  if (call->input_count != 2 || json_is_true(a) || x[0].shape.rank < 2 ||
+      x[0].shape.rank != x[1].shape.rank)
+    return keras_fail(call, "it needs two tensors of equal rank, the first "
+                            "not transposed");
+  struct graph_node *node = keras_join(call, word, keras_exact(call, &x[0]),
+                                       keras_exact(call, &x[1]));
+  struct graph_shape out = x[0].shape;
+  int last = out.rank - 1;
+  bool turned = json_is_true(b);
+  for (int i = 0; i + 1 < last; i++)
+    if (x[1].shape.size[i] != out.size[i])
+      return keras_fail(call, "its batches differ");
+  if (x[1].shape.size[turned ? last : last - 1] != out.size[last])
+    return keras_fail(call, "its matrices do not fit");
+  out.size[last] = x[1].shape.size[turned ? last - 1 : last];
+  if (turned)
+    graph_arg(call->keras->graph, node, PART_NONE, "", "transpose");
+  node->shape = out;
+  return keras_give(call, node->index, &out);
+}
+
+/* x[..., a:b]: a list of slices and numbers, the batch's first. */
+static bool get_part(struct keras_call *call, const json_t *item, int axis,
+                     int *node) {
+  const json_t *of = keras_member(item, "config");
+  of = of ? of : item;
+  const json_t *start = keras_member(of, "start");
+  const json_t *stop = keras_member(of, "stop");
+  const json_t *step = keras_member(of, "step");
+  int64_t size = call->inputs[0].shape.size[axis], ends[2] = {0, size};
+  const json_t *given[2] = {start, stop};
+  if (step && json_integer_value(step) != 1)
+    return keras_fail(call, "only parts in a row have a counterpart");
+  for (int i = 0; i < 2; i++) {
+    if (!given[i])
+      continue;
+    if (!keras_integer(call, given[i], "slice", -KERAS_MOST, KERAS_MOST,
+                       &ends[i]))
+      return false;
+    ends[i] += ends[i] < 0 ? size : 0;
+    ends[i] = ends[i] > size ? size : ends[i];
+  }
+  if (ends[0] < 0 || ends[1] <= ends[0])
+    return keras_fail(call, "the part that it takes is empty");
+  *node = keras_part(call, *node, axis, ends[0], ends[1]);
+  return true;
+}
+
+static bool get_item(struct keras_call *call, const char *word) {
+  const json_t *list = either(call, "key", "slice_spec", 1);
+  struct graph_shape in = call->inputs[0].shape, out = {0};
+  size_t count = json_array_size(list);
+  int node = keras_exact(call, call->inputs), at = 0;
+  (void)word;
+  if (call->keras->channels_first[in.rank] || !json_is_array(list))
+    return keras_fail(call, "its indices have no counterpart");
+  for (size_t i = 0; i < count; i++, at++) {
+    const json_t *item = json_array_get(list, i);
+    const char *type = keras_string(item, "class_name", "");
+    if (strcmp(type, "__ellipsis__") == 0) {
+      at = in.rank - (int)(count - i - 1);
+      if (at < (i > 0))
+        return keras_fail(call, "it has more indices than axes");
+      continue;
+    }
+    if (at == 0)
+      continue; /* the batch */
+    if (at > in.rank)
+      return keras_fail(call, "it has more indices than axes");
+    if (!json_is_object(item))
+      return keras_fail(call, "an index that removes an axis has no "
+                              "counterpart here; a slice has");
+    if (!get_part(call, item, at - 1, &node))
+      return false;
+  }
+  out = keras_at(call, node)->shape;
+  return keras_give(call, node, &out);
+}
+
+/* Equal parts along an axis. */
+static bool split(struct keras_call *call, const char *word) {
+  const json_t *parts =
+      either(call, "indices_or_sections", "num_or_size_splits", 1);
+  const json_t *axis = argument(call, "axis", 2);
+  struct graph_shape out = call->inputs[0].shape;
+  int64_t count, value = 0;
+  (void)word;
+  if (!keras_integer(call, parts, "sections", 1, 1024, &count) ||
+      (axis &&
+       !keras_integer(call, axis, "axis", -LIMIT_RANK, LIMIT_RANK, &value)))
+    return false;
+  int at = keras_axis(call, &out, value);
+  if (at < 0)
+    return false;
+  if (out.size[at] % count != 0)
+    return keras_fail(call, "its parts are not equal");
+  int input = keras_exact(call, call->inputs);
+  out.size[at] /= count;
+  for (int64_t i = 0; i < count; i++)
+    if (!keras_give(call,
+                    keras_part(call, input, at, i * out.size[at],
+                               (i + 1) * out.size[at]),
+                    &out))
+      return false;
+  return true;
+}
+
+/* The table: names without `tf.`, `math.` and the like, and without `_`. */
+
+/* What of the steps a layer with `mask_zero` leaves out; nobody else reads it.
+ */
+static bool mask(struct keras_call *call, const char *word) {
+  (void)word;
+  return keras_give(call, KERAS_MASK, &call->inputs[0].shape);
+}
+
+static const struct operation {
+  const char *name;
+  bool (*add)(struct keras_call *call, const char *word);
+  const char *word;
+} operations[] = {
+    {"add", by_value, "add"},
+    {"addv2", by_value, "add"},
+    {"subtract", by_value, "sub"},
+    {"sub", by_value, "sub"},
+    {"multiply", by_value, "mul"},
+    {"mul", by_value, "mul"},
+    {"divide", by_value, "div"},
+    {"truediv", by_value, "div"},
+    {"truedivide", by_value, "div"},
+    {"maximum", by_value, "max"},
+    {"minimum", by_value, "min"},
+    {"power", power, "pow"},
+    {"pow", power, "pow"},
+    {"square", square, "pow"},
+    {"rsqrt", rsqrt, "pow"},
+    {"relu", unary, "relu"},
+    {"relu6", unary, "relu6"},
+    {"leakyrelu", leaky, "leaky"},
+    {"sigmoid", unary, "sigmoid"},
+    {"tanh", unary, "tanh"},
+    {"gelu", unary, "gelu"},
+    {"silu", unary, "silu"},
+    {"swish", unary, "silu"},
+    {"elu", unary, "elu"},
+    {"selu", unary, "selu"},
+    {"softplus", unary, "softplus"},
+    {"hardsigmoid", unary, "hsigmoid"},
+    {"hardsilu", unary, "hswish"},
+    {"hardswish", unary, "hswish"},
+    {"softmax", softmax, "softmax"},
+    {"logsoftmax", softmax, "logsoftmax"},
+    {"exp", unary, "exp"},
+    {"log", unary, "log"},
+    {"sqrt", unary, "sqrt"},
+    {"abs", unary, "abs"},
+    {"absolute", unary, "abs"},
+    {"negative", unary, "neg"},
+    {"neg", unary, "neg"},
+    {"cast", same, ""},
+    {"identity", same, ""},
+    {"stopgradient", same, ""},
+    {"clip", clip, "max min"},
+    {"clipbyvalue", clip, "max min"},
+    {"mean", reduce, "mean"},
+    {"sum", reduce, "sum"},
+    {"max", reduce, "max"},
+    {"min", reduce, "min"},
+    {"reshape", reshape, "reshape"},
+    {"transpose", transpose, "permute"},
+    {"squeeze", squeeze, "reshape"},
+    {"expanddims", expand, "reshape"},
+    {"concat", concat, "concat"},
+    {"concatenate", concat, "concat"},
+    {"matmul", matmul, "matmul"},
+    {"getitem", get_item, "slice"},
+    {"split", split, "slice"},
+    {"notequal", mask, ""},
+    {"any", mask, ""},
+    {"logicaland", mask, ""},
+};
+
+bool keras_operation_type(struct graph *graph, size_t index,
+                          struct import_type *type) {
+  if (index >= sizeof operations / sizeof *operations)
+    return false;
+  type->name = graph_text(graph, "ops.%s", operations[index].name);
+  type->words = operations[index].word;
+  return true;
+}
+
+/* "math.reduce_mean" and "Mean" are `mean`. */
+static bool is_called(const char *theirs, const char *name) {
+  const char *dot = strrchr(theirs, '.');
+  theirs = dot ? dot + 1 : theirs;
+  if (strncmp(theirs, "reduce_", 7) == 0)
+    theirs += 7;
+  for (; *theirs; theirs++) {
+    if (*theirs == '_')
+      continue;
+    if (tolower((unsigned char)*theirs) != *name++)
+      return false;
+  }
+  return *name == '\0';
+}
+
+bool keras_makes_mask(const char *function) {
+  for (size_t i = 0; i < sizeof operations / sizeof *operations; i++)
+    if (operations[i].add == mask && is_called(function, operations[i].name))
+      return true;
+  return false;
+}
+
+bool keras_add_operation(struct keras_call *call, const char *function) {
+  if (call->keras->lead > 0)
+    return keras_fail(call, "operations stand in no TimeDistributed");
+  if (call->input_count == 0)
+    return keras_fail(call, "it reads no tensor");
+  for (size_t i = 0; i < sizeof operations / sizeof *operations; i++)
+    if (is_called(function, operations[i].name))
+      return operations[i].add(call, operations[i].word);
+  if (call->keras->options->allow_unknown) {
+    graph_note(call->keras->graph,
+               "`%.64s` (%.64s) has no counterpart: it is left out, with what "
+               "follows from it.",
+               call->name, function);
+    return false;
+  }
+  keras_fail(call, "the operation %.64s has no counterpart in netc", function);
+  graph_help(call->keras->graph,
+             "--allow-unknown leaves it out, with what follows from it");
+  return false;
+}

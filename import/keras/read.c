@@ -1,0 +1,434 @@
+/*
+ * Keras' model.to_json(), of Keras 2 and 3: layers with their configs, and
+ * the calls that join them (`inbound_nodes`). A Sequential is a chain; models
+ * inside models become part of the net. Formats are those of its own code
+ * (github.com/keras-team/keras, src/models/functional.py, and of tf-keras).
+ */
+#include "import/keras/keras.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "import/keras/model.h"
+
+bool keras_knows(struct slice file) {
+  static const char word[] = "\"class_name\"";
+  size_t length = file.length < 65536 ? file.length : 65536, i = 0;
+  while (i < length && strchr(" \t\r\n", file.at[i]))
+    i++;
+  if (i == length || file.at[i] != '{')
+    return false;
+  for (; i + sizeof word - 1 <= length; i++)
+    if (memcmp(file.at + i, word, sizeof word - 1) == 0)
+      return true;
+  return false;
+}
+
+/* Which maps have their channels first: what their layers say. */
+static bool find_formats(struct keras *k, const json_t *value, int *formats) {
+  const char *type = keras_string(value, "class_name", "");
+  const char *format =
+      keras_string(keras_member(value, "config"), "data_format", "");
+  size_t length = strlen(type);
+  if (length > 2 && type[length - 1] == 'D' && type[length - 2] >= '1' &&
+      type[length - 2] <= '3' && strncmp(format, "channels_", 9) == 0) {
+    int rank = type[length - 2] - '0' + 1;
+    formats[rank] |= strcmp(format, "channels_first") == 0 ? 2 : 1;
+    if (formats[rank] == 3)
+      return keras_refuse(k, keras_place_of(k, value),
+                          "the model mixes channels_first and channels_last");
+    k->channels_first[rank] = formats[rank] == 2;
+  }
+  const char *name;
+  json_t *inner;
+  size_t i;
+  json_object_foreach((json_t *)value, name,
+                      inner) if (!find_formats(k, inner, formats)) return false;
+  json_array_foreach(value, i,
+                     inner) if (!find_formats(k, inner, formats)) return false;
+  return true;
+}
+
+/* Inputs. */
+
+/* A size of the command line for an input of that name, or for the only one. */
+static bool given_shape(const struct keras *k, const char *name,
+                        struct graph_shape *shape) {
+  for (size_t i = 0; i < k->options->input_count; i++) {
+    const struct import_input *given = &k->options->inputs[i];
+    if (!given->name || strcmp(name, given->name) == 0) {
+      *shape = given->shape;
+      return true;
+    }
+  }
+  return false;
+}
+
+static bool stated_shape(struct keras_call *call, const json_t *batch_shape,
+                         struct graph_shape *shape) {
+  size_t rank = json_array_size(batch_shape);
+  if (rank < 2 || rank > LIMIT_RANK)
+    return keras_fail(call,
+                      "an input needs from 1 to %d sizes besides the "
+                      "batch",
+                      LIMIT_RANK - 1);
+  *shape = (struct graph_shape){.rank = (int)rank - 1};
+  for (size_t i = 1; i < rank; i++) {
+    const json_t *size = json_array_get(batch_shape, i);
+    if (json_is_null(size)) {
+      keras_fail(call, "the file leaves a size of the input open");
+      graph_help(call->keras->graph, "give it: --input %s=SIZES, channels last",
+                 call->name);
+      return false;
+    }
+    if (!keras_integer(call, size, "shape", 1, KERAS_MOST, &shape->size[i - 1]))
+      return false;
+  }
+  if (call->keras->channels_first[shape->rank]) {
+    int64_t channels = shape->size[0];
+    memmove(shape->size, shape->size + 1,
+            (size_t)(shape->rank - 1) * sizeof *shape->size);
+    shape->size[shape->rank - 1] = channels;
+  }
+  return true;
+}
+
+/* An input of the net. Names of files are as they are on the command line. */
+static bool keras_add_input(struct keras_call *call) {
+  struct keras *k = call->keras;
+  struct graph_shape shape;
+  const json_t *stated = keras_member(call->config, "batch_shape");
+  if (!stated)
+    stated = keras_member(call->config, "batch_input_shape");
+  if (!given_shape(k, call->name, &shape) &&
+      !stated_shape(call, stated, &shape))
+    return false;
+  struct graph_node *node = graph_input(k->graph, call->name, &shape, NULL);
+  node->kind = call->type;
+  node->line = call->place.line;
+  return keras_give(call, node->index, &shape);
+}
+
+/* Whether what is there is what the file says is there (Keras 3). */
+static bool check_shape(struct keras *k, const struct keras_site *site,
+                        const struct keras_reference *from,
+                        const struct keras_tensor *tensor) {
+  const json_t *shape = from->shape;
+  struct graph_shape stated = {.rank = (int)json_array_size(shape) - 1};
+  bool same = stated.rank == tensor->shape.rank;
+  if (!shape || k->options->input_count > 0 || k->lead > 0)
+    return true;
+  for (int i = 0; same && i < stated.rank; i++) {
+    const json_t *size = json_array_get(shape, (size_t)i + 1);
+    bool first = k->channels_first[stated.rank];
+    int at = !first ? i : i == 0 ? stated.rank - 1 : i - 1;
+    int64_t zeros = tensor->padded && at + 1 < stated.rank
+                        ? tensor->before[at] + tensor->behind[at]
+                        : 0;
+    same = json_is_null(size) ||
+           json_integer_value(size) == tensor->shape.size[at] + zeros;
+  }
+  return same ||
+         keras_refuse(
+             k, site->layer->place,
+             "`%.64s` reads another shape than netc's %s from its input: the "
+             "file is inconsistent, or a layer before it was misread",
+             site->layer->name,
+             graph_sizes(k->graph, tensor->shape.size, tensor->shape.rank));
+}
+
+/* Calls. */
+
+/* Which steps count: of one tensor, or of attention's. */
+static bool is_mask(const char *key) {
+  static const char *const keys[] = {"mask", "query_mask", "value_mask",
+                                     "key_mask"};
+  for (size_t i = 0; key && i < sizeof keys / sizeof *keys; i++)
+    if (strcmp(key, keys[i]) == 0)
+      return true;
+  return false;
+}
+
+/* The state at the end of a sequence whose states are all given. */
+static int last_step(struct keras_call *call,
+                     const struct keras_tensor *tensor) {
+  int64_t steps = keras_at(call, tensor->last_of)->shape.size[0];
+  int part = keras_part(call, tensor->last_of, 0, steps - 1, steps);
+  return keras_reshape(call, part, &tensor->shape);
+}
+
+static bool resolve(struct keras *k, struct keras_model *m,
+                    const struct keras_site *site, struct keras_call *call) {
+  size_t count = site->args.count, room = count ? count : 1;
+  struct keras_operand *operands =
+      arena_alloc(k->graph->arena, room, sizeof *operands);
+  struct keras_tensor *inputs =
+      arena_alloc(k->graph->arena, room, sizeof *inputs);
+  for (size_t i = 0; i < count; i++) {
+    const struct keras_reference *from = &site->args.at[i];
+    operands[i] = (struct keras_operand){
+        .key = from->key, .is_tensor = from->is_tensor, .value = from->value};
+    if (!from->is_tensor)
+      continue;
+    const struct keras_site *source = &m->sites.at[from->site];
+    if (from->output >= source->outputs.count)
+      return keras_refuse(k, site->layer->place,
+                          "`%.64s` reads output %zu of `%.64s`, which has %zu",
+                          site->layer->name, from->output, source->layer->name,
+                          source->outputs.count);
+    const struct keras_tensor *tensor = &source->outputs.at[from->output];
+    if (tensor->node == KERAS_MASK && is_mask(from->key)) {
+      keras_note_masks(call);
+      operands[i].is_tensor = false;
+      continue;
+    }
+    if (tensor->node == KERAS_MASK && !keras_makes_mask(call->type))
+      return keras_refuse(k, site->layer->place,
+                          "`%.64s` computes with the truth values of `%.64s`, "
+                          "which have no counterpart",
+                          site->layer->name, source->layer->name);
+    if (tensor->node == KERAS_STATE)
+      return keras_refuse(k, site->layer->place,
+                          "`%.64s` uses a state of `%.64s` that netc's "
+                          "recurrent layers do not give out: an LSTM's cell, "
+                          "or that of a Bidirectional",
+                          site->layer->name, source->layer->name);
+    if (tensor->node >= 0 && !check_shape(k, site, from, tensor))
+      return false;
+    inputs[call->input_count] = *tensor;
+    if (tensor->node == KERAS_LAST)
+      inputs[call->input_count].node = last_step(call, tensor);
+    operands[i].tensor = inputs[call->input_count++];
+  }
+  call->operands = operands;
+  call->operand_count = count;
+  call->inputs = inputs;
+  return true;
+}
+
+static bool is_left_out(const struct keras_call *call) {
+  for (size_t i = 0; i < call->input_count; i++)
+    if (call->inputs[i].node == KERAS_LEFT_OUT)
+      return true;
+  return false;
+}
+
+static bool leave_out(struct keras_call *call) {
+  struct graph_shape none = {0};
+  for (int i = 0; i < 8; i++)
+    keras_give(call, KERAS_LEFT_OUT, &none);
+  return true;
+}
+
+/* A layer that is applied once more has the weights of its first time. */
+static bool share(struct keras_call *call, struct keras_layer *layer,
+                  size_t first) {
+  struct graph *g = call->keras->graph;
+  size_t place = 0;
+  for (size_t i = first; i < g->nodes.count; i++) {
+    struct graph_node *node = g->nodes.at[i];
+    if (!keras_has_weights(node->word))
+      continue;
+    if (!layer->ran) {
+      *VEC_PUSH(g->arena, &layer->nodes) = node->index;
+      continue;
+    }
+    size_t at = place++;
+    if (at >= layer->nodes.count || node->keyed >= 0 ||
+        node->inputs.count != 1 ||
+        strcmp(g->nodes.at[layer->nodes.at[at]]->word, node->word) != 0)
+      return keras_fail(call, "it is applied more than once, and netc cannot "
+                              "write that its weights are shared");
+    node->word = "again";
+    node->args.count = 0;
+    node->bias = BIAS_UNSAID;
+    node->frozen = false;
+    node->key = "";
+    node->keyed = layer->nodes.at[at];
+  }
+  return true;
+}
+
+/* Notes which nodes only one layer reads. */
+static void note_uses(struct keras *k, const struct keras_site *site) {
+  while (k->alone.count < k->graph->nodes.count)
+    *VEC_PUSH(k->graph->arena, &k->alone) = true;
+  for (size_t i = 0; i < site->outputs.count; i++)
+    if (site->outputs.at[i].node >= 0 && site->uses != 1)
+      k->alone.at[site->outputs.at[i].node] = false;
+}
+
+static bool add_call(struct keras *k, struct keras_model *m,
+                     struct keras_site *site) {
+  struct keras_layer *layer = site->layer;
+  struct keras_call call = {.keras = k,
+                            .name = layer->name,
+                            .type = layer->type,
+                            .json = layer->json,
+                            .config = layer->config,
+                            .place = layer->place,
+                            .frozen = layer->frozen || m->frozen};
+  size_t first = k->graph->nodes.count;
+  if (!resolve(k, m, site, &call))
+    return false;
+  if (site->uses == 1) {
+    call.user_type = m->sites.at[site->user].layer->type;
+    call.user_config = m->sites.at[site->user].layer->config;
+  }
+  call.model = &layer->model;
+  if (keras_member(layer->config, "layers") || json_is_array(layer->config)) {
+
+    if (!keras_add_model(&call))
+      return false;
+  } else if (is_left_out(&call)) {
+    leave_out(&call);
+  } else if (strcmp(layer->type, "InputLayer") == 0) {
+    if (!keras_add_input(&call))
+      return false;
+  } else if (!keras_add_layer(&call)) {
+    if (k->graph->failed)
+      return false;
+    leave_out(&call);
+  } else if (!share(&call, layer, first)) {
+    return false;
+  }
+  layer->ran = true;
+  site->outputs.at = call.outputs.at; /* nobody else has them */
+  site->outputs.count = call.outputs.count;
+  site->outputs.room = call.outputs.room;
+  note_uses(k, site);
+  return !k->graph->failed;
+}
+
+/* Adds what a call needs, then the call; without recursion. */
+static bool run_site(struct keras *k, struct keras_model *m, size_t wanted) {
+  VEC(size_t) stack = {0};
+  *VEC_PUSH(k->graph->arena, &stack) = wanted;
+  while (stack.count > 0) {
+    struct keras_site *site = &m->sites.at[stack.at[stack.count - 1]];
+    bool ready = true;
+    if (site->state == SITE_DONE) {
+      stack.count--;
+      continue;
+    }
+    site->state = SITE_OPEN;
+    for (size_t i = site->args.count; i-- > 0;) {
+      const struct keras_reference *from = &site->args.at[i];
+      if (!from->is_tensor || m->sites.at[from->site].state == SITE_DONE)
+        continue;
+      if (m->sites.at[from->site].state == SITE_OPEN)
+        return keras_refuse(k, site->layer->place,
+                            "`%.64s` is part of a circle: it needs its own "
+                            "output",
+                            site->layer->name);
+      *VEC_PUSH(k->graph->arena, &stack) = from->site;
+      ready = false;
+    }
+    if (!ready)
+      continue;
+    stack.count--;
+    if (!add_call(k, m, site))
+      return false;
+    site->state = SITE_DONE;
+  }
+  return true;
+}
+
+static bool run_model(struct keras *k, struct keras_model *m) {
+  for (size_t i = 0; i < m->sites.count; i++)
+    if (!run_site(k, m, i))
+      return false;
+  return true;
+}
+
+/* A model inside another: its inputs are the call's. */
+bool keras_add_model(struct keras_call *call) {
+  struct keras *k = call->keras;
+  struct keras_model *m = call->model;
+  if (k->depth == KERAS_DEEPEST)
+    return keras_fail(call, "models lie inside each other more than %d deep",
+                      KERAS_DEEPEST);
+  if (!m->built) {
+    m->frozen = call->frozen;
+    if (!keras_build(k, m, call->json))
+      return false;
+  }
+  if (call->input_count != m->inputs.count)
+    return keras_fail(call, "the model has %zu inputs, this call %zu",
+                      m->inputs.count, call->input_count);
+  for (size_t i = 0; i < m->sites.count; i++) {
+    m->sites.at[i].state = SITE_NEW;
+    m->sites.at[i].outputs.count = 0;
+  }
+  for (size_t i = 0; i < m->inputs.count; i++) {
+    struct keras_site *site = &m->sites.at[m->inputs.at[i]];
+    site->state = SITE_DONE;
+    *VEC_PUSH(k->graph->arena, &site->outputs) = call->inputs[i];
+  }
+  k->depth++;
+  bool done = run_model(k, m);
+  k->depth--;
+  for (size_t i = 0; done && i < m->outputs.count; i++) {
+    const struct keras_reference *from = &m->outputs.at[i];
+    const struct keras_site *site = &m->sites.at[from->site];
+    if (from->output >= site->outputs.count)
+      return keras_fail(call, "its output %zu does not exist", i);
+    *VEC_PUSH(k->graph->arena, &call->outputs) = site->outputs.at[from->output];
+  }
+  return done;
+}
+
+/* Several outputs have the names of their layers. */
+static bool name_outputs(struct keras *k, const struct keras_model *m) {
+  for (size_t i = 0; i < m->outputs.count; i++) {
+    const struct keras_reference *from = &m->outputs.at[i];
+    const struct keras_site *site = &m->sites.at[from->site];
+    if (from->output >= site->outputs.count)
+      return keras_refuse(k, site->layer->place,
+                          "the model's output %zu does not exist", i);
+    int index = site->outputs.at[from->output].node;
+    if (index < KERAS_LEFT_OUT)
+      return keras_refuse(k, site->layer->place,
+                          "the state of `%.64s` leaves the model; netc's "
+                          "recurrent layers do not give it out",
+                          site->layer->name);
+    if (index < 0 || k->graph->nodes.at[index]->output)
+      continue;
+    const char *name = graph_identifier(k->graph, site->layer->name);
+    k->graph->nodes.at[index]->output = name ? name : "output";
+  }
+  return true;
+}
+
+static bool read_root(struct keras *k) {
+  struct keras_model model = {0};
+  int formats[8] = {0};
+  const json_t *config = keras_member(k->root, "config");
+  const char *name = keras_string(config, "name", NULL);
+  if (!json_is_object(k->root) || !keras_string(k->root, "class_name", NULL) ||
+      (!json_is_array(config) && !keras_member(config, "layers"))) {
+    keras_refuse(k, (struct keras_place){1, 1},
+                 "this is no model of Keras: it has no `class_name`, or no "
+                 "`config` with `layers`");
+    graph_help(k->graph, "save model.to_json() to a file; a .keras file is a "
+                         "zip archive with it inside as config.json");
+    return false;
+  }
+  if (!find_formats(k, k->root, formats))
+    return false;
+  if (name)
+    k->graph->name = arena_copy(k->graph->arena, name, strlen(name));
+  model.frozen = json_is_false(keras_member(config, "trainable"));
+  return keras_build(k, &model, k->root) && run_model(k, &model) &&
+         name_outputs(k, &model);
+}
+
+bool keras_read(struct graph *graph, struct slice file,
+                const struct import_options *options) {
+  struct keras k = {.graph = graph, .options = options};
+  if (!keras_parse(&k, file))
+    return false;
+  bool read = read_root(&k);
+  json_decref(k.root);
+  return read && !graph->failed;
+}

@@ -1,0 +1,387 @@
+/* Keras' layers of sequences, and those that wrap others. */
+#include <inttypes.h>
+#include <string.h>
+
+#include "import/keras/keras.h"
+
+/* Indices: the input that they come from says so. */
+static bool take_indices(struct keras_call *call, int node) {
+  struct graph_node *at = keras_at(call, node);
+  if (strcmp(at->word, "input") != 0)
+    return true;
+  if (at->args.count == 0)
+    graph_arg(call->keras->graph, at, PART_NONE, ": ", "i32");
+  return true;
+}
+
+static bool embedding(struct keras_call *call) {
+  int64_t entries = keras_int(call, "input_dim", 0, 1, KERAS_MOST);
+  int64_t features = keras_int(call, "output_dim", 0, 1, KERAS_MOST);
+  struct graph_shape out = call->inputs[0].shape;
+  if (entries == 0 || features == 0)
+    return keras_fail(call, "`input_dim` or `output_dim` is not given");
+  if (out.rank >= LIMIT_RANK - 1)
+    return keras_fail(call, "its input has too many axes");
+  if (!take_indices(call, call->inputs[0].node))
+    return false;
+  struct graph_node *node = keras_node(call, "embed", call->inputs[0].node);
+  graph_int(call->keras->graph, node, PART_OTHER, "", entries);
+  graph_int(call->keras->graph, node, PART_CHANNELS, "", features);
+  out.size[out.rank++] = features;
+  node->shape = out;
+  return keras_give(call, node->index, &out);
+}
+
+/* Recurrent layers. */
+
+static const struct recurrent {
+  const char *theirs, *ours;
+  bool two; /* biases of each gate */
+} recurrents[] = {
+    {"LSTM", "lstm", false},     {"GRU", "gru", false},
+    {"SimpleRNN", "rnn", false}, {"CuDNNLSTM", "lstm", true},
+    {"CuDNNGRU", "gru", true},
+};
+
+static const struct recurrent *recurrent_of(const char *type) {
+  for (size_t i = 0; i < sizeof recurrents / sizeof *recurrents; i++)
+    if (strcmp(recurrents[i].theirs, type) == 0)
+      return &recurrents[i];
+  return NULL;
+}
+
+static bool usual_cell(struct keras_call *call) {
+  const char *type = call->type;
+  const char *active = keras_string(call->config, "activation", "tanh");
+  const char *gates =
+      keras_string(call->config, "recurrent_activation", "sigmoid");
+  bool relu = strcmp(type, "SimpleRNN") == 0 && strcmp(active, "relu") == 0;
+  if (strcmp(active, "tanh") != 0 ||
+      (strcmp(gates, "sigmoid") != 0 && strcmp(gates, "hard_sigmoid") != 0))
+    graph_note(call->keras->graph,
+               "`%.64s` has %s for its activation%s: netc's has tanh and "
+               "sigmoid, with the same counts.",
+               call->name, active, relu ? "" : "s");
+  if (keras_bool(call, "go_backwards", false))
+    graph_note(call->keras->graph,
+               "`%.64s` goes backwards, netc's forwards: the counts are the "
+               "same.",
+               call->name);
+  return call->inputs[0].shape.rank == 2 ||
+         keras_fail(call, "its input is no sequence of vectors");
+}
+
+/* Nodes of one direction or both; the outputs follow in Keras' order. */
+static bool recurrent(struct keras_call *call, bool both,
+                      struct graph_node **made, struct graph_shape *out) {
+  const struct recurrent *r = recurrent_of(call->type);
+  int64_t units = keras_int(call, "units", 0, 1, KERAS_MOST);
+  bool all = keras_bool(call, "return_sequences", false);
+  bool two = r->two || (strcmp(call->type, "GRU") == 0 &&
+                        keras_bool(call, "reset_after", false));
+  if (!usual_cell(call))
+    return false;
+  if (call->input_count > 1)
+    return keras_fail(call, "netc's recurrent layers begin with a state of "
+                            "zeros, not with one that is given");
+  if (units == 0)
+    return keras_fail(call, "`units` is not given");
+  struct graph_node *node =
+      keras_node(call, r->ours, keras_exact(call, call->inputs));
+  struct graph *g = call->keras->graph;
+  graph_int(g, node, PART_CHANNELS, "", units);
+  if (both)
+    graph_arg(g, node, PART_NONE, "", "bidir");
+  if (!all)
+    graph_arg(g, node, PART_NONE, "", "last");
+  if (!keras_bool(call, "use_bias", true))
+    graph_arg(g, node, PART_NONE, "", "nobias");
+  else if (!two)
+    graph_arg(g, node, PART_NONE, "bias=", "one");
+  if (strcmp(call->type, "GRU") == 0 && !keras_bool(call, "reset_after", false))
+    graph_arg(g, node, PART_NONE, "reset=", "before");
+  int64_t features = both ? units * 2 : units;
+  *out =
+      all ? (struct graph_shape){2, {call->inputs[0].shape.size[0], features}}
+          : (struct graph_shape){1, {features}};
+  node->shape = *out;
+  *made = node;
+  return true;
+}
+
+/* The states of both ways, and the cells of an lstm, netc does not give. */
+static bool give_states(struct keras_call *call, const json_t *config,
+                        int count) {
+  struct graph_shape none = {0};
+  if (json_is_true(keras_member(config, "return_state")))
+    for (int i = 0; i < count; i++)
+      keras_give(call, KERAS_STATE, &none);
+  return true;
+}
+
+/* The state of one way is its output, or the last step of that. */
+static bool give_state(struct keras_call *call, int node,
+                       const struct graph_shape *out) {
+  int axis = out->rank - 1;
+  if (!keras_bool(call, "return_state", false))
+    return true;
+  keras_give(call, out->rank == 1 ? node : KERAS_LAST,
+             &(struct graph_shape){1, {out->size[axis]}});
+  call->outputs.at[call->outputs.count - 1].last_of = node;
+  return strcmp(call->type, "LSTM") != 0 && strcmp(call->type, "CuDNNLSTM") != 0
+             ? true
+             : give_states(call, call->config, 1);
+}
+
+static bool one_way(struct keras_call *call) {
+  struct graph_node *node;
+  struct graph_shape out;
+  return recurrent(call, false, &node, &out) &&
+         keras_give(call, node->index, &out) &&
+         give_state(call, node->index, &out);
+}
+
+/* An lstm of maps, which keep their size. */
+static bool conv_lstm(struct keras_call *call) {
+  struct graph *g = call->keras->graph;
+  struct graph_shape out = call->inputs[0].shape;
+  int64_t filters = keras_int(call, "filters", 0, 1, KERAS_MOST);
+  int64_t kernel[2], strides[2], dilation[2];
+  bool all = keras_bool(call, "return_sequences", false);
+  if (!keras_ints(call, "kernel_size", 1, 1, 2, kernel) ||
+      !keras_ints(call, "strides", 1, 1, 2, strides) ||
+      !keras_ints(call, "dilation_rate", 1, 1, 2, dilation))
+    return false;
+  if (filters == 0 || out.rank != 4 || call->keras->channels_first[4])
+    return keras_fail(call, "its input is no clip with channels last, or "
+                            "`filters` is not given");
+  if (strcmp(keras_string(call->config, "padding", "valid"), "same") != 0 ||
+      strides[0] != 1 || strides[1] != 1 || dilation[0] != 1 ||
+      dilation[1] != 1 || kernel[0] % 2 == 0 || kernel[1] % 2 == 0)
+    return keras_fail(call, "netc's convlstm keeps the size of its maps: "
+                            "padding=\"same\", an odd kernel, no strides and "
+                            "no dilation");
+  if (call->input_count > 1 || keras_bool(call, "return_state", false) ||
+      keras_bool(call, "go_backwards", false))
+    return keras_fail(call, "netc's convlstm begins with zeros, runs forwards "
+                            "and gives no state");
+  struct graph_node *node =
+      keras_node(call, "convlstm", keras_exact(call, call->inputs));
+  graph_int(g, node, PART_CHANNELS, "", filters);
+  graph_arg(g, node, PART_KERNEL, "", graph_sizes(g, kernel, 2));
+  if (!all)
+    graph_arg(g, node, PART_NONE, "", "last");
+  if (!keras_bool(call, "use_bias", true))
+    graph_arg(g, node, PART_NONE, "", "nobias");
+  out.size[3] = filters;
+  if (!all)
+    out = (struct graph_shape){3, {out.size[1], out.size[2], filters}};
+  node->shape = out;
+  return keras_give(call, node->index, &out);
+}
+
+/* A call for the layer inside a wrapper. */
+static bool unwrap(const struct keras_call *call, const char *key,
+                   struct keras_call *inner) {
+  json_t *layer = keras_member(call->config, key);
+  const char *type = keras_string(layer, "class_name", NULL);
+  *inner = *call;
+  inner->outputs.count = 0;
+  inner->outputs.at = NULL;
+  inner->json = layer;
+  /* Nodes keep it, and the file's values go. */
+  inner->type =
+      type ? arena_copy(call->keras->graph->arena, type, strlen(type)) : NULL;
+  inner->config = keras_member(layer, "config");
+  return type && inner->config;
+}
+
+/* Both directions side by side; merged otherwise, their halves are. */
+static bool bidirectional(struct keras_call *call) {
+  struct keras_call inner;
+  struct graph_node *node;
+  struct graph_shape out;
+  const char *mode = keras_string(call->config, "merge_mode", NULL);
+  static const struct {
+    const char *mode, *word;
+  } modes[] = {{"sum", "add"}, {"mul", "mul"}, {"ave", "add"}};
+  if (!unwrap(call, "layer", &inner) || !recurrent_of(inner.type))
+    return keras_fail(call, "only LSTM, GRU and SimpleRNN run both ways");
+  if (!mode)
+    return keras_fail(call, "outputs that are not merged have no counterpart");
+  if (!recurrent(&inner, true, &node, &out))
+    return false;
+  if (strcmp(mode, "concat") == 0)
+    return keras_give(call, node->index, &out) &&
+           give_states(call, inner.config, 4);
+  for (size_t i = 0; i < sizeof modes / sizeof *modes; i++) {
+    if (strcmp(mode, modes[i].mode) != 0)
+      continue;
+    int axis = out.rank - 1;
+    int64_t half = out.size[axis] / 2;
+    int there = keras_part(call, node->index, axis, 0, half);
+    int back = keras_part(call, node->index, axis, half, half * 2);
+    struct graph_node *join = keras_join(call, modes[i].word, there, back);
+    out.size[axis] = half;
+    if (strcmp(mode, "ave") == 0) {
+      join = keras_node(call, "mul", join->index);
+      graph_arg(call->keras->graph, join, PART_NONE, "", "0.5");
+    }
+    return keras_give(call, join->index, &out) &&
+           give_states(call, inner.config, 4);
+  }
+  return keras_fail(call, "the merge_mode `%.32s` has no counterpart", mode);
+}
+
+/* Every step by itself: the layer sees the axes behind the first. */
+static bool time_distributed(struct keras_call *call) {
+  struct keras *k = call->keras;
+  struct keras_call inner;
+  if (!unwrap(call, "layer", &inner))
+    return keras_fail(call, "it has no `layer` inside");
+  if (k->lead > 0)
+    return keras_fail(call, "one TimeDistributed inside another has no "
+                            "counterpart");
+  if (call->inputs[0].shape.rank < 2 ||
+      k->channels_first[call->inputs[0].shape.rank - 1])
+    return keras_fail(call, "its input has no steps, or channels first");
+  if (recurrent_of(inner.type) || strcmp(inner.type, "Bidirectional") == 0 ||
+      strcmp(inner.type, "Embedding") == 0 ||
+      strcmp(inner.type, "MultiHeadAttention") == 0)
+    return keras_fail(call, "a sequence of sequences has no counterpart");
+  if (k->depth == KERAS_DEEPEST)
+    return keras_fail(call, "wrappers lie inside each other more than %d deep",
+                      KERAS_DEEPEST);
+  inner.user_type = NULL;
+  k->lead = 1;
+  k->depth++;
+  bool done = keras_member(inner.config, "layers") ? keras_add_model(&inner)
+                                                   : keras_add_layer(&inner);
+  k->depth--;
+  k->lead = 0;
+  call->outputs.at = inner.outputs.at;
+  call->outputs.count = inner.outputs.count;
+  call->outputs.room = inner.outputs.room;
+  return done;
+}
+
+/* Attention. */
+
+static bool is_causal(const struct keras_call *call) {
+  for (size_t i = 0; i < call->operand_count; i++)
+    if (call->operands[i].key &&
+        strcmp(call->operands[i].key, "use_causal_mask") == 0)
+      return json_is_true(call->operands[i].value);
+  return false;
+}
+
+static bool needs_heads(struct keras_call *call, int64_t heads, int64_t dim) {
+  int64_t value = keras_int(call, "value_dim", dim, 1, KERAS_MOST);
+  const json_t *axes = keras_member(call->config, "attention_axes");
+  if (heads == 0 || dim == 0)
+    return keras_fail(call, "its heads are not given");
+  if (value != dim)
+    return keras_fail(call, "values of another size than keys have no "
+                            "counterpart");
+  if (json_array_size(axes) > 1)
+    return keras_fail(call, "attention over several axes has no counterpart");
+  if (call->input_count < 2 || call->inputs[0].shape.rank != 2 ||
+      call->inputs[1].shape.rank != 2)
+    return keras_fail(call, "it needs two sequences, queries and values");
+  if (call->input_count > 3 ||
+      (call->input_count == 3 && call->inputs[2].node != call->inputs[1].node))
+    return keras_fail(call, "keys beside the values, and masks, have no "
+                            "counterpart");
+  return true;
+}
+
+/* query, value and key: the last, if it is not given, is the value. */
+static bool multi_head(struct keras_call *call) {
+  struct graph *g = call->keras->graph;
+  int64_t heads = keras_int(call, "num_heads", 0, 1, KERAS_MOST);
+  int64_t dim = keras_int(call, "key_dim", 0, 1, KERAS_MOST);
+  int64_t groups = keras_int(call, "num_query_heads", 0, 1, KERAS_MOST);
+  double drop = keras_real(call, "dropout", 0);
+  if (groups > 0) { /* GroupedQueryAttention */
+    dim = keras_int(call, "head_dim", 0, 1, KERAS_MOST);
+    heads = groups;
+    groups = keras_int(call, "num_key_value_heads", 0, 1, KERAS_MOST);
+  }
+  if (!needs_heads(call, heads, dim))
+    return false;
+  const struct graph_shape *query = &call->inputs[0].shape;
+  int64_t channels = query->size[1];
+  struct graph_node *node =
+      keras_node(call, "attention", keras_exact(call, call->inputs));
+  graph_int(g, node, PART_GROUPS, "", heads);
+  if (is_causal(call))
+    graph_arg(g, node, PART_NONE, "", "causal");
+  if (groups > 0 && groups != heads)
+    graph_int(g, node, PART_NONE, "kv=", groups);
+  if (channels % heads != 0 || channels / heads != dim)
+    graph_int(g, node, PART_NONE, "dim=", dim);
+  if (drop > 0)
+    graph_arg(g, node, PART_NONE, "dropout=", keras_number(call, drop));
+  if (!keras_bool(call, "use_bias", true))
+    graph_arg(g, node, PART_NONE, "", "nobias");
+  struct graph_shape out = *query;
+  const json_t *stated = keras_member(call->config, "output_shape");
+  if (json_is_array(stated))
+    stated = json_array_get(stated, 0);
+  if (stated &&
+      !keras_integer(call, stated, "output_shape", 1, KERAS_MOST, &out.size[1]))
+    return false;
+  if (out.size[1] != channels)
+    graph_int(g, node, PART_NONE, "out=", out.size[1]);
+  if (call->inputs[1].node != call->inputs[0].node) {
+    node->key = "cross=";
+    node->keyed = keras_exact(call, &call->inputs[1]);
+  }
+  node->shape = out;
+  return keras_give(call, node->index, &out);
+}
+
+/* softmax(q k') v, without weights */
+static bool attention(struct keras_call *call) {
+  struct graph *g = call->keras->graph;
+  const char *mode = keras_string(call->config, "score_mode", "dot");
+  if (keras_bool(call, "use_scale", false) || strcmp(mode, "dot") != 0)
+    return keras_fail(call, "only scores that are products have a counterpart");
+  if (call->input_count < 2 || call->inputs[0].shape.rank != 2 ||
+      call->inputs[1].shape.rank != 2)
+    return keras_fail(call, "it needs two sequences");
+  const struct keras_tensor *values = &call->inputs[1];
+  const struct keras_tensor *keys =
+      call->input_count > 2 ? &call->inputs[2] : values;
+  if (keys->shape.rank != 2 ||
+      keys->shape.size[1] != call->inputs[0].shape.size[1] ||
+      keys->shape.size[0] != values->shape.size[0])
+    return keras_fail(call, "its queries, keys and values do not fit");
+  struct graph_node *scores = keras_join(
+      call, "matmul", keras_exact(call, call->inputs), keras_exact(call, keys));
+  graph_arg(g, scores, PART_NONE, "", "transpose");
+  scores->shape.size[1] = keys->shape.size[0];
+  int shares = keras_node(call, "softmax", scores->index)->index;
+  struct graph_node *node =
+      keras_join(call, "matmul", shares, keras_exact(call, values));
+  node->shape.size[1] = values->shape.size[1];
+  return keras_give(call, node->index, &node->shape);
+}
+
+static const struct keras_row rows[] = {
+    {"Embedding", embedding, "embed"},
+    {"LSTM", one_way, "lstm"},
+    {"GRU", one_way, "gru"},
+    {"SimpleRNN", one_way, "rnn"},
+    {"CuDNNLSTM", one_way, "lstm"},
+    {"CuDNNGRU", one_way, "gru"},
+    {"ConvLSTM2D", conv_lstm, "convlstm"},
+    {"Bidirectional", bidirectional, "lstm gru rnn"},
+    {"TimeDistributed", time_distributed, ""},
+    {"MultiHeadAttention", multi_head, "attention"},
+    {"GroupedQueryAttention", multi_head, "attention"},
+    {"Attention", attention, "matmul softmax"},
+};
+
+const struct keras_rows keras_sequence_rows = {rows,
+                                               sizeof rows / sizeof *rows};

@@ -1,0 +1,582 @@
+/* Keras' layers with windows: sizes and padding as TensorFlow has them. */
+#include <inttypes.h>
+#include <string.h>
+
+#include "import/keras/keras.h"
+
+/* The axes of positions that the class's name says, as `Conv2D`. */
+static bool take_axes(struct keras_call *call, int *axes) {
+  size_t length = strcspn(call->type, "123");
+  int stated = call->type[length] ? call->type[length] - '0' : 0;
+  *axes = keras_spatial(call);
+  if (stated != *axes)
+    return keras_fail(call, "its input has %d axes of positions",
+                      *axes < 0 ? 0 : *axes);
+  if (*axes + call->keras->lead > 3)
+    return keras_fail(call, "windows over more than 3 axes have no "
+                            "counterpart");
+  return true;
+}
+
+/* Axes of TimeDistributed's steps come first; windows have size 1 there. */
+static bool read_sizes(struct keras_call *call, const char *key, int64_t usual,
+                       int axes, int64_t *sizes) {
+  int lead = call->keras->lead;
+  for (int i = 0; i < lead; i++)
+    sizes[i] = 1;
+  return keras_ints(call, key, usual, 1, axes, sizes + lead);
+}
+
+/* What `padding` says, for maps of the input's size. */
+static bool read_padding(struct keras_call *call, struct window *w) {
+  const struct keras_tensor *in = &call->inputs[0];
+  const char *padding = keras_string(call->config, "padding", "valid");
+  bool strided = false;
+  memcpy(w->before, in->before, sizeof w->before);
+  memcpy(w->behind, in->behind, sizeof w->behind);
+  if (strcmp(padding, "valid") == 0)
+    return true;
+  if (strcmp(padding, "causal") == 0 && w->axes == 1) {
+    w->before[0] += w->dilate[0] * (w->kernel[0] - 1);
+    return true;
+  }
+  if (strcmp(padding, "same") != 0)
+    return keras_fail(call, "the padding `%.32s` has no counterpart", padding);
+  for (int i = 0; i < w->axes; i++) {
+    int64_t size = in->shape.size[i], step = w->stride[i];
+    int64_t last = (size - 1) / step * step;
+    int64_t pads = last + w->dilate[i] * (w->kernel[i] - 1) + 1 - size;
+    pads = pads > 0 ? pads : 0;
+    strided = strided || (step > 1 && pads > 0);
+    w->before[i] = pads / 2;
+    w->behind[i] = pads - pads / 2;
+  }
+  w->tf = strided;
+  return true;
+}
+
+static bool read_window(struct keras_call *call, const char *kernel,
+                        const char *dilation, bool own_stride,
+                        struct window *w) {
+  int axes;
+  *w = (struct window){0};
+  if (!take_axes(call, &axes) || !read_sizes(call, kernel, 2, axes, w->kernel))
+    return false;
+  w->axes = axes + call->keras->lead;
+  memcpy(w->stride, w->kernel, sizeof w->stride);
+  if ((!own_stride || keras_member(call->config, "strides")) &&
+      !read_sizes(call, "strides", 1, axes, w->stride))
+    return false;
+  for (int i = 0; i < 3; i++)
+    w->dilate[i] = 1;
+  if (dilation && !read_sizes(call, dilation, 1, axes, w->dilate))
+    return false;
+  return read_padding(call, w);
+}
+
+static bool fits(struct keras_call *call, const struct window *w,
+                 const struct graph_shape *in, struct graph_shape *out) {
+  *out = *in;
+  for (int i = 0; i < w->axes; i++) {
+    out->size[i] = window_count(w, i, in->size[i]);
+    if (out->size[i] < 1)
+      return keras_fail(call, "its window is larger than the padded input");
+  }
+  return true;
+}
+
+static void take_bias(struct keras_call *call, struct graph_node *node) {
+  node->bias = keras_bool(call, "use_bias", true) ? BIAS_WITH : BIAS_WITHOUT;
+}
+
+/* A convolution of the call's first input. */
+static struct graph_node *convolve(struct keras_call *call,
+                                   const struct window *w, int64_t channels,
+                                   int64_t groups, struct graph_shape *out) {
+  const struct graph_shape *in = &call->inputs[0].shape;
+  int64_t many = in->size[in->rank - 1];
+  if (many % groups != 0 || channels % groups != 0) {
+    keras_fail(call, "`groups` does not divide the channels");
+    return NULL;
+  }
+  if (!fits(call, w, in, out))
+    return NULL;
+  out->size[out->rank - 1] = channels;
+  struct graph_node *node = keras_dress(
+      call, window_conv(call->keras->graph, keras_exact(call, &call->inputs[0]),
+                        many, channels, groups, w));
+  node->shape = *out;
+  return node;
+}
+
+static bool convolution(struct keras_call *call) {
+  struct window w;
+  struct graph_shape out;
+  int64_t filters = keras_int(call, "filters", 0, 1, KERAS_MOST);
+  int64_t groups = keras_int(call, "groups", 1, 1, KERAS_MOST);
+  if (!read_window(call, "kernel_size", "dilation_rate", false, &w) ||
+      call->keras->graph->failed)
+    return false;
+  if (filters == 0)
+    return keras_fail(call, "`filters` is not given");
+  struct graph_node *node = convolve(call, &w, filters, groups, &out);
+  if (!node)
+    return false;
+  take_bias(call, node);
+  return keras_give_active(call, node->index, &out);
+}
+
+static bool depthwise_node(struct keras_call *call, struct graph_node **node,
+                           struct graph_shape *out) {
+  struct window w;
+  const struct graph_shape *in = &call->inputs[0].shape;
+  int64_t times = keras_int(call, "depth_multiplier", 1, 1, 1 << 20);
+  if (!read_window(call, "kernel_size", "dilation_rate", false, &w) ||
+      call->keras->graph->failed)
+    return false;
+  int64_t channels = in->size[in->rank - 1];
+  if (channels > KERAS_MOST)
+    return keras_fail(call, "its input has too many channels");
+  *node = convolve(call, &w, channels * times, channels, out);
+  return *node != NULL;
+}
+
+static bool depthwise(struct keras_call *call) {
+  struct graph_node *node;
+  struct graph_shape out;
+  if (!depthwise_node(call, &node, &out))
+    return false;
+  take_bias(call, node);
+  return keras_give_active(call, node->index, &out);
+}
+
+/* A depthwise one without a bias, then one of 1x1. */
+static bool separable(struct keras_call *call) {
+  struct graph_node *node;
+  struct graph_shape out;
+  int64_t filters = keras_int(call, "filters", 0, 1, KERAS_MOST);
+  if (!depthwise_node(call, &node, &out))
+    return false;
+  if (filters == 0)
+    return keras_fail(call, "`filters` is not given");
+  node->bias = BIAS_WITHOUT;
+  struct window one = window_square(out.rank - 1, 1, 1);
+  node =
+      keras_dress(call, window_conv(call->keras->graph, node->index,
+                                    out.size[out.rank - 1], filters, 1, &one));
+  out.size[out.rank - 1] = filters;
+  node->shape = out;
+  take_bias(call, node);
+  return keras_give_active(call, node->index, &out);
+}
+
+/* What is cut off at an axis, so that the map has Keras' size. */
+static void transposed_padding(const struct window *w, int axis, bool same,
+                               const int64_t *outpad, struct window *cut,
+                               int64_t *more) {
+  int64_t reach = w->dilate[axis] * (w->kernel[axis] - 1) + 1;
+  int64_t step = w->stride[axis], pads = 0;
+  *more = 0;
+  if (outpad) {
+    pads = same ? w->kernel[axis] / 2 * 2 : 0;
+    *more = outpad[axis];
+  } else if (reach < step) {
+    *more = step - reach;
+  } else if (same) {
+    pads = reach - step;
+  }
+  cut->before[axis] = pads / 2;
+  cut->behind[axis] = pads - pads / 2;
+}
+
+static void put_cut(struct keras_call *call, struct graph_node *node,
+                    const struct window *cut) {
+  struct graph *g = call->keras->graph;
+  struct text text = text_new(g->arena);
+  bool none = true, even = true;
+  for (int i = 0; i < cut->axes; i++) {
+    none = none && cut->before[i] == 0 && cut->behind[i] == 0;
+    even = even && cut->before[i] == cut->before[0] &&
+           cut->behind[i] == cut->behind[0];
+  }
+  for (int i = 0; i < (even ? 1 : cut->axes); i++) {
+    text_put(&text, i ? "x" : "");
+    text_int(&text, cut->before[i]);
+    if (cut->before[i] != cut->behind[i])
+      text_printf(&text, ":%" PRId64, cut->behind[i]);
+  }
+  text_putc(&text, '\0');
+  if (!none)
+    graph_arg(g, node, PART_PADDING, "pad=", text.at);
+}
+
+static bool transposed(struct keras_call *call) {
+  static const int64_t steps[3] = {1, 1, 1};
+  struct window w, cut = {0};
+  struct graph *g = call->keras->graph;
+  int64_t filters = keras_int(call, "filters", 0, 1, KERAS_MOST);
+  int64_t groups = keras_int(call, "groups", 1, 1, KERAS_MOST);
+  int64_t more[3] = {0}, outpad[3] = {0};
+  bool given = keras_member(call->config, "output_padding");
+  if (!read_window(call, "kernel_size", "dilation_rate", false, &w) ||
+      !keras_ints(call, "output_padding", 0, 0, w.axes - call->keras->lead,
+                  outpad + call->keras->lead) ||
+      g->failed)
+    return false;
+  if (filters == 0 || call->keras->lead > 0)
+    return keras_fail(call, "it needs `filters`, and stands in no "
+                            "TimeDistributed");
+  struct graph_shape out = call->inputs[0].shape;
+  bool same =
+      strcmp(keras_string(call->config, "padding", "valid"), "same") == 0;
+  bool any = false;
+  cut.axes = w.axes;
+  for (int i = 0; i < w.axes; i++) {
+    transposed_padding(&w, i, same, given ? outpad : NULL, &cut, &more[i]);
+    int64_t reach = w.dilate[i] * (w.kernel[i] - 1) + 1;
+    if (out.size[i] > KERAS_MOST)
+      return keras_fail(call, "its input is too large");
+    out.size[i] = (out.size[i] - 1) * w.stride[i] + reach - cut.before[i] -
+                  cut.behind[i] + more[i];
+    any = any || more[i] > 0;
+    if (out.size[i] < 1)
+      return keras_fail(call, "nothing of its output is left");
+  }
+  out.size[w.axes] = filters;
+  struct graph_node *node =
+      keras_node(call, "deconv", keras_exact(call, &call->inputs[0]));
+  graph_int(g, node, PART_CHANNELS, "", filters);
+  graph_arg(g, node, PART_KERNEL, "", graph_sizes(g, w.kernel, w.axes));
+  window_stride(g, node, &w, steps);
+  put_cut(call, node, &cut);
+  if (memcmp(w.dilate, steps, (size_t)w.axes * sizeof *steps) != 0)
+    graph_arg(g, node, PART_NONE, "dilate=", graph_sizes(g, w.dilate, w.axes));
+  if (any)
+    graph_arg(g, node, PART_NONE, "outpad=", graph_sizes(g, more, w.axes));
+  graph_option(g, node, PART_GROUPS, "groups=", groups, 1);
+  node->shape = out;
+  take_bias(call, node);
+  return keras_give_active(call, node->index, &out);
+}
+
+static bool locally(struct keras_call *call) {
+  struct window w;
+  struct graph_shape out;
+  struct graph *g = call->keras->graph;
+  static const int64_t steps[3] = {1, 1, 1};
+  int64_t filters = keras_int(call, "filters", 0, 1, KERAS_MOST);
+  if (!read_window(call, "kernel_size", NULL, false, &w) || g->failed ||
+      !fits(call, &w, &call->inputs[0].shape, &out))
+    return false;
+  if (filters == 0 || call->keras->lead > 0 || w.tf)
+    return keras_fail(call, "it needs `filters`, no SAME at strides, and "
+                            "stands in no TimeDistributed");
+  out.size[out.rank - 1] = filters;
+  struct graph_node *node =
+      keras_node(call, "local", keras_exact(call, &call->inputs[0]));
+  graph_int(g, node, PART_CHANNELS, "", filters);
+  graph_arg(g, node, PART_KERNEL, "", graph_sizes(g, w.kernel, w.axes));
+  window_stride(g, node, &w, steps);
+  graph_padding(g, node, w.axes, w.kernel, w.dilate, w.before, w.behind);
+  node->shape = out;
+  take_bias(call, node);
+  return keras_give_active(call, node->index, &out);
+}
+
+/* Pools. */
+
+static bool pooling(struct keras_call *call) {
+  struct window w;
+  struct graph_shape out;
+  bool mean = strncmp(call->type, "Average", 7) == 0;
+  if (!read_window(call, "pool_size", NULL, true, &w) ||
+      !fits(call, &w, &call->inputs[0].shape, &out))
+    return false;
+  struct graph_node *node = keras_dress(
+      call, window_pool(call->keras->graph, mean ? "avgpool" : "pool",
+                        keras_exact(call, &call->inputs[0]), &w, false));
+  node->shape = out;
+  return keras_give(call, node->index, &out);
+}
+
+/* A vector in Keras, a map of one pixel in netc. */
+static bool global_pooling(struct keras_call *call) {
+  const struct graph_shape *in = &call->inputs[0].shape;
+  bool mean = strstr(call->type, "Average");
+  int lead = call->keras->lead, axes = keras_spatial(call);
+  int input = keras_exact(call, &call->inputs[0]);
+  bool keep = keras_bool(call, "keepdims", false);
+  if (axes < 1)
+    return keras_fail(call, "its input has no positions");
+  struct graph_shape out = {.rank = lead + (keep ? axes : 0) + 1};
+  struct graph_shape one = *in;
+  for (int i = 0; i < axes; i++)
+    one.size[lead + i] = 1;
+  memcpy(out.size, in->size, (size_t)lead * sizeof *out.size);
+  for (int i = lead; i < out.rank; i++)
+    out.size[i] = 1;
+  out.size[out.rank - 1] = in->size[in->rank - 1];
+  if (lead == 0) {
+    struct graph_node *node = keras_node(call, mean ? "gap" : "gmp", input);
+    node->shape = one;
+    return keras_give(call, node->index, &out);
+  }
+  struct graph_node *node = keras_node(call, mean ? "mean" : "max", input);
+  for (int i = lead; i < lead + axes; i++)
+    graph_arg(call->keras->graph, node, PART_NONE,
+              "axis=", graph_text(call->keras->graph, "%d", i));
+  if (keep)
+    graph_arg(call->keras->graph, node, PART_NONE, "", "keep");
+  node->shape = out;
+  return keras_give(call, node->index, &out);
+}
+
+static bool adaptive_pooling(struct keras_call *call) {
+  struct graph_shape out = call->inputs[0].shape;
+  int axes;
+  bool mean = strstr(call->type, "Average");
+  if (!take_axes(call, &axes) || call->keras->lead > 0)
+    return keras_fail(call, "it stands in no TimeDistributed");
+  if (!keras_ints(call, "output_size", 1, 1, axes, out.size))
+    return false;
+  struct graph_node *node =
+      keras_node(call, mean ? "adaptpool" : "adaptmaxpool",
+                 keras_exact(call, &call->inputs[0]));
+  graph_arg(call->keras->graph, node, PART_KERNEL, "",
+            graph_sizes(call->keras->graph, out.size, axes));
+  node->shape = out;
+  return keras_give(call, node->index, &out);
+}
+
+/* Borders. */
+
+/* `padding` and `cropping`: one number, one an axis, or two an axis. */
+static bool read_sides(struct keras_call *call, const char *key, int axes,
+                       int64_t usual, int64_t *before, int64_t *behind) {
+  const json_t *value = keras_member(call->config, key);
+  size_t count = json_array_size(value);
+  bool pair = axes == 1 && count == 2; /* of the one axis */
+  for (int i = 0; i < axes; i++) {
+    const json_t *item = pair || !json_is_array(value)
+                             ? value
+                             : json_array_get(value, (size_t)i);
+    before[i] = behind[i] = usual;
+    if (!value)
+      continue;
+    if ((json_is_array(value) && !pair && count != (size_t)axes) ||
+        (json_is_array(item) && json_array_size(item) != 2))
+      return keras_fail(call, "`%s` has not a number for each side", key);
+    const json_t *low = json_is_array(item) ? json_array_get(item, 0) : item;
+    const json_t *high = json_is_array(item) ? json_array_get(item, 1) : item;
+    if (!keras_integer(call, low, key, 0, KERAS_MOST, &before[i]) ||
+        !keras_integer(call, high, key, 0, KERAS_MOST, &behind[i]))
+      return false;
+  }
+  return true;
+}
+
+/* The convolution behind takes the zeros as its padding. */
+static bool is_taken_by_user(const struct keras_call *call) {
+  static const char *const types[] = {
+      "Conv1D",          "Conv2D",          "Conv3D",         "DepthwiseConv1D",
+      "DepthwiseConv2D", "SeparableConv1D", "SeparableConv2D"};
+  if (!call->user_type || call->keras->lead > 0 ||
+      strcmp(keras_string(call->user_config, "padding", "valid"), "valid") != 0)
+    return false;
+  for (size_t i = 0; i < sizeof types / sizeof *types; i++)
+    if (strcmp(types[i], call->user_type) == 0)
+      return true;
+  return false;
+}
+
+/* Of values that are not below 0 the largest is the same. */
+static bool is_taken_by_pool(const struct keras_call *call) {
+  const char *word = keras_at(call, call->inputs[0].node)->word;
+  return call->user_type && call->keras->lead == 0 &&
+         strncmp(call->user_type, "MaxPooling", 10) == 0 &&
+         strcmp(keras_string(call->user_config, "padding", "valid"), "valid") ==
+             0 &&
+         (strcmp(word, "relu") == 0 || strcmp(word, "relu6") == 0);
+}
+
+static bool zero_padding(struct keras_call *call) {
+  struct keras_tensor out = {.padded = true};
+  struct graph *g = call->keras->graph;
+  struct text text = text_new(g->arena);
+  int axes;
+  if (!take_axes(call, &axes))
+    return false;
+  if (call->keras->lead > 0)
+    return keras_fail(call, "it stands in no TimeDistributed");
+  if (!read_sides(call, "padding", axes, 1, out.before, out.behind))
+    return false;
+  out.shape = call->inputs[0].shape;
+  out.node = keras_exact(call, &call->inputs[0]);
+  if (is_taken_by_user(call) || is_taken_by_pool(call)) {
+    *VEC_PUSH(g->arena, &call->outputs) = out;
+    return true;
+  }
+  struct graph_node *node = keras_node(call, "pad", out.node);
+  for (int i = 0; i < axes; i++) {
+    out.shape.size[i] += out.before[i] + out.behind[i];
+    text_put(&text, i ? "x" : "");
+    text_printf(&text, "%" PRId64 ":%" PRId64, out.before[i], out.behind[i]);
+  }
+  text_putc(&text, '\0');
+  bool even = true;
+  for (int i = 0; i < axes; i++)
+    even = even && out.before[i] == out.before[0] &&
+           out.behind[i] == out.before[0];
+  if (even)
+    graph_int(g, node, PART_PADDING, "", out.before[0]);
+  else
+    graph_arg(g, node, PART_PADDING, "", text.at);
+  node->shape = out.shape;
+  return keras_give(call, node->index, &out.shape);
+}
+
+static bool cropping(struct keras_call *call) {
+  int64_t before[3], behind[3];
+  struct graph_shape out = call->inputs[0].shape;
+  int axes, node;
+  bool middle = true;
+  if (!take_axes(call, &axes))
+    return false;
+  if (call->keras->lead > 0)
+    return keras_fail(call, "it stands in no TimeDistributed");
+  if (!read_sides(call, "cropping", axes, axes == 1 ? 1 : 0, before, behind))
+    return false;
+  for (int i = 0; i < axes; i++) {
+    if (before[i] + behind[i] >= out.size[i])
+      return keras_fail(call, "it leaves nothing of its input");
+    middle = middle && before[i] == behind[i];
+    out.size[i] -= before[i] + behind[i];
+  }
+  node = keras_exact(call, &call->inputs[0]);
+  if (middle && axes == 2) {
+    struct graph_node *crop = keras_node(call, "crop", node);
+    graph_arg(call->keras->graph, crop, PART_OTHER, "",
+              graph_sizes(call->keras->graph, out.size, axes));
+    crop->shape = out;
+    return keras_give(call, crop->index, &out);
+  }
+  for (int i = 0; i < axes; i++)
+    node = keras_part(call, node, i, before[i], before[i] + out.size[i]);
+  return keras_give(call, node, &out);
+}
+
+static bool center_crop(struct keras_call *call) {
+  struct graph_shape out = call->inputs[0].shape;
+  int64_t height = keras_int(call, "height", 0, 1, KERAS_MOST);
+  int64_t width = keras_int(call, "width", 0, 1, KERAS_MOST);
+  if (out.rank != 3 || height == 0 || width == 0 || height > out.size[0] ||
+      width > out.size[1])
+    return keras_fail(call, "it needs a picture of at least its size");
+  out.size[0] = height;
+  out.size[1] = width;
+  struct graph_node *crop =
+      keras_node(call, "crop", keras_exact(call, &call->inputs[0]));
+  graph_arg(call->keras->graph, crop, PART_OTHER, "",
+            graph_sizes(call->keras->graph, out.size, 2));
+  crop->shape = out;
+  return keras_give(call, crop->index, &out);
+}
+
+/* Sizes. */
+
+static bool put_mode(struct keras_call *call, struct graph_node *node) {
+  const char *mode = keras_string(call->config, "interpolation", "nearest");
+  if (strcmp(call->type, "Resizing") == 0)
+    mode = keras_string(call->config, "interpolation", "bilinear");
+  if (strcmp(mode, "nearest") != 0 && strcmp(mode, "bilinear") != 0)
+    return keras_fail(call, "the interpolation `%.32s` has no counterpart",
+                      mode);
+  if (strcmp(mode, "bilinear") == 0)
+    graph_arg(call->keras->graph, node, PART_NONE, "", "bilinear");
+  return true;
+}
+
+static bool upsampling(struct keras_call *call) {
+  struct graph_shape out = call->inputs[0].shape;
+  int64_t by[3] = {1, 1, 1};
+  int axes;
+  bool even = true;
+  if (!take_axes(call, &axes) ||
+      !keras_ints(call, "size", 2, 1, axes, by + call->keras->lead))
+    return false;
+  for (int i = 0; i < call->keras->lead + axes; i++) {
+    if (out.size[i] > KERAS_MOST)
+      return keras_fail(call, "its input is too large");
+    out.size[i] *= by[i];
+    even = even && by[i] == by[0];
+  }
+  struct graph_node *node =
+      keras_node(call, "up", keras_exact(call, &call->inputs[0]));
+  graph_arg(
+      call->keras->graph, node, PART_OTHER, "",
+      graph_sizes(call->keras->graph, by, even ? 1 : call->keras->lead + axes));
+  node->shape = out;
+  return put_mode(call, node) && keras_give(call, node->index, &out);
+}
+
+static bool resizing(struct keras_call *call) {
+  struct graph_shape out = call->inputs[0].shape;
+  int64_t height = keras_int(call, "height", 0, 1, KERAS_MOST);
+  int64_t width = keras_int(call, "width", 0, 1, KERAS_MOST);
+  if (out.rank != 3 || height == 0 || width == 0)
+    return keras_fail(call, "it needs a picture, `height` and `width`");
+  out.size[0] = height;
+  out.size[1] = width;
+  struct graph_node *node =
+      keras_node(call, "up", keras_exact(call, &call->inputs[0]));
+  graph_arg(call->keras->graph, node, PART_OTHER,
+            "size=", graph_sizes(call->keras->graph, out.size, 2));
+  node->shape = out;
+  return put_mode(call, node) && keras_give(call, node->index, &out);
+}
+
+static const struct keras_row rows[] = {
+    {"Conv1D", convolution, "conv"},
+    {"Conv2D", convolution, "conv"},
+    {"Conv3D", convolution, "conv"},
+    {"Conv1DTranspose", transposed, "deconv"},
+    {"Conv2DTranspose", transposed, "deconv"},
+    {"Conv3DTranspose", transposed, "deconv"},
+    {"DepthwiseConv1D", depthwise, "dwconv"},
+    {"DepthwiseConv2D", depthwise, "dwconv"},
+    {"SeparableConv1D", separable, "dwconv conv"},
+    {"SeparableConv2D", separable, "dwconv conv"},
+    {"LocallyConnected1D", locally, "local"},
+    {"LocallyConnected2D", locally, "local"},
+    {"MaxPooling1D", pooling, "pool"},
+    {"MaxPooling2D", pooling, "pool"},
+    {"MaxPooling3D", pooling, "pool"},
+    {"AveragePooling1D", pooling, "avgpool"},
+    {"AveragePooling2D", pooling, "avgpool"},
+    {"AveragePooling3D", pooling, "avgpool"},
+    {"GlobalAveragePooling1D", global_pooling, "gap mean"},
+    {"GlobalAveragePooling2D", global_pooling, "gap mean"},
+    {"GlobalAveragePooling3D", global_pooling, "gap mean"},
+    {"GlobalMaxPooling1D", global_pooling, "gmp max"},
+    {"GlobalMaxPooling2D", global_pooling, "gmp max"},
+    {"GlobalMaxPooling3D", global_pooling, "gmp max"},
+    {"AdaptiveAveragePooling1D", adaptive_pooling, "adaptpool"},
+    {"AdaptiveAveragePooling2D", adaptive_pooling, "adaptpool"},
+    {"AdaptiveAveragePooling3D", adaptive_pooling, "adaptpool"},
+    {"AdaptiveMaxPooling1D", adaptive_pooling, "adaptmaxpool"},
+    {"AdaptiveMaxPooling2D", adaptive_pooling, "adaptmaxpool"},
+    {"AdaptiveMaxPooling3D", adaptive_pooling, "adaptmaxpool"},
+    {"ZeroPadding1D", zero_padding, "pad"},
+    {"ZeroPadding2D", zero_padding, "pad"},
+    {"ZeroPadding3D", zero_padding, "pad"},
+    {"Cropping1D", cropping, "crop slice"},
+    {"Cropping2D", cropping, "crop slice"},
+    {"Cropping3D", cropping, "crop slice"},
+    {"CenterCrop", center_crop, "crop"},
+    {"UpSampling1D", upsampling, "up"},
+    {"UpSampling2D", upsampling, "up"},
+    {"UpSampling3D", upsampling, "up"},
+    {"Resizing", resizing, "up"},
+};
+
+const struct keras_rows keras_window_rows = {rows, sizeof rows / sizeof *rows};

@@ -1,0 +1,215 @@
+/* Attention that was found becomes a layer, with the weights of its parts. */
+#include <math.h>
+#include <string.h>
+
+#include "import/onnx/attention.h"
+
+static void option(struct onnx *x, struct graph_node *node, const char *text) {
+  graph_arg(x->graph, node, PART_NONE, "", text);
+}
+
+/* Which of the four projections have biases: "" for all. */
+static const char *bias_text(struct onnx *x, const struct attention *a) {
+  const int nodes[4] = {a->part[PART_Q].node, a->part[PART_K].node,
+                        a->part[PART_V].node, a->out};
+  char text[5] = "";
+  for (int i = 0; i < 4; i++)
+    if (node_at(x, nodes[i])->bias != BIAS_WITHOUT)
+      strncat(text, &"q\0k\0v\0o"[2 * i], 1);
+  return graph_text(x->graph, "%s", text);
+}
+
+/* Weights. */
+
+/* Rows of a matrix, or values of a bias, in the order of the layer. */
+struct rows {
+  int64_t *at;
+  int64_t count;
+};
+
+/* Neighbours that rope turns together become halves. */
+static int64_t feature_of(const struct rope *rope, int64_t i) {
+  if (!rope->neighbours || i >= 2 * rope->half)
+    return i;
+  return i < rope->half ? 2 * i : 2 * (i - rope->half) + 1;
+}
+
+static void add_rows(struct rows *rows, const struct heads *h, int64_t dim) {
+  for (int64_t head = 0; head < h->count; head++)
+    for (int64_t i = 0; i < dim; i++)
+      rows->at[rows->count++] =
+          h->first + head * h->step + feature_of(&h->trace.rope, i);
+}
+
+static const struct constant *picked(struct onnx *x, const struct constant *c,
+                                     const struct rows *rows, double factor) {
+  bool same = rows->count == c->dims[0] && fabs(factor - 1) <= 0;
+  for (int64_t i = 0; same && i < rows->count; i++)
+    same = rows->at[i] == i;
+  if (same)
+    return c;
+  int64_t dims[2] = {rows->count, c->rank > 1 ? c->dims[1] : 1};
+  struct constant *from = (struct constant *)c;
+  struct constant *result = constant_new(x, c->type, c->rank, dims);
+  result->trained = c->trained;
+  result->name = c->name;
+  result->origin = c->origin ? c->origin : c;
+  result->unknown = true;
+  if (!x->options->weights || c->unknown || !constant_load(x, from) ||
+      !constant_room(x, result->count))
+    return result;
+  float *to = arena_alloc(x->arena, (size_t)result->count + 1, sizeof *to);
+  for (int64_t i = 0; i < result->count; i++)
+    to[i] = (float)(factor * constant_real(c, rows->at[i / dims[1]] * dims[1] +
+                                                  i % dims[1]));
+  result->real = to;
+  result->unknown = false;
+  return result;
+}
+
+/* Weight and bias of one projection, or of all three. */
+static void take_rows(struct onnx *x, struct graph_node *node, int from,
+                      const struct rows *rows, double factor,
+                      const char *weight, const char *bias) {
+  const struct constant *w = find_weight(x, from, "weight");
+  const struct constant *b = find_weight(x, from, "bias");
+  add_weight(x, node, weight, picked(x, w, rows, factor));
+  if (b)
+    add_weight(x, node, bias, picked(x, b, rows, factor));
+}
+
+static void take_norm(struct onnx *x, const struct attention *a,
+                      struct graph_node *node, int part, const char *weight,
+                      const char *bias) {
+  const struct trace *t = &a->part[part].trace;
+  double factor = part == PART_Q ? a->factor : 1;
+  struct rows rows = {.count = 0};
+  if (t->norm < 0)
+    return;
+  rows.at = arena_alloc(x->arena, (size_t)a->dim + 1, sizeof *rows.at);
+  for (int64_t i = 0; i < a->dim; i++)
+    rows.at[rows.count++] = feature_of(&t->rope, i);
+  take_rows(x, node, t->norm, &rows, factor, weight, bias);
+}
+
+static void take_projections(struct onnx *x, const struct attention *a,
+                             struct graph_node *node) {
+  static const char *const names[PART_PARTS][2] = {
+      {"q_proj.weight", "q_proj.bias"},
+      {"k_proj.weight", "k_proj.bias"},
+      {"v_proj.weight", "v_proj.bias"}};
+  size_t all = (size_t)((a->heads + 2 * a->kv) * a->dim);
+  struct rows rows = {arena_alloc(x->arena, all + 1, sizeof *rows.at), 0};
+  for (int i = 0; i < PART_PARTS; i++) {
+    const struct heads *h = &a->part[i];
+    bool scaled = i == PART_Q && h->trace.norm < 0;
+    add_rows(&rows, h, a->dim);
+    if (a->packed)
+      continue;
+    take_rows(x, node, h->node, &rows, scaled ? a->factor : 1, names[i][0],
+              names[i][1]);
+    rows.count = 0;
+  }
+  if (a->packed)
+    take_rows(x, node, a->part[PART_Q].node, &rows, 1, "in_proj_weight",
+              "in_proj_bias");
+}
+
+static void take_weights(struct onnx *x, const struct attention *a,
+                         struct graph_node *node) {
+  const struct constant *weight = find_weight(x, a->out, "weight");
+  const struct constant *bias = find_weight(x, a->out, "bias");
+  extra_of(x, node->index)->weights.count = 0;
+  take_projections(x, a, node);
+  take_norm(x, a, node, PART_Q, "q_norm.weight", "q_norm.bias");
+  take_norm(x, a, node, PART_K, "k_norm.weight", "k_norm.bias");
+  if (a->relative >= 0)
+    add_weight(x, node, "relative_position_bias_table",
+               find_weight(x, a->relative, "weight"));
+  add_weight(x, node, "out_proj.weight", weight);
+  if (bias)
+    add_weight(x, node, "out_proj.bias", bias);
+}
+
+/* Arguments. */
+
+/* What is done to queries and keys. */
+static void put_ways(struct onnx *x, const struct attention *a,
+                     struct graph_node *node) {
+  const struct trace *q = &a->part[PART_Q].trace;
+  if (q->norm >= 0)
+    option(x, node,
+           strcmp(node_at(x, q->norm)->word, "ln") == 0 ? "qkln" : "qknorm");
+  if (q->rope.half)
+    put_rope(x, node, &q->rope, &a->part[PART_K].trace.rope, a->dim);
+}
+
+static void put_scores(struct onnx *x, const struct attention *a,
+                       struct graph_node *node) {
+  if (a->unscaled)
+    option(x, node, "scale=none");
+  if (a->softcap > 0)
+    graph_arg(x->graph, node, PART_NONE,
+              "softcap=", real_text(x, round(a->softcap * 1e4) / 1e4));
+  if (a->relative >= 0)
+    graph_arg(x->graph, node, PART_NONE, "relative=", a->window_of);
+}
+
+static void put_projections(struct onnx *x, const struct attention *a,
+                            struct graph_node *node) {
+  const char *bias = bias_text(x, a);
+  if (*bias == '\0')
+    option(x, node, "nobias");
+  else if (strcmp(bias, "qkvo") != 0)
+    graph_arg(x->graph, node, PART_NONE, "bias=", bias);
+  if (a->packed)
+    option(x, node, "packed");
+}
+
+/* Positions as one axis: the product, which is of no more use, becomes it. */
+static int flattened(struct onnx *x, const struct attention *a, int from) {
+  const struct graph_shape *in = &node_at(x, from)->shape;
+  struct graph_node *node = node_at(x, a->product);
+  node->shape = (struct graph_shape){2, {a->queries, in->size[in->rank - 1]}};
+  node->word = "reshape";
+  node->args.count = 0;
+  node->inputs.count = 1;
+  node->inputs.at[0] = from;
+  graph_arg(x->graph, node, PART_OTHER, "",
+            graph_sizes(x->graph, node->shape.size, 2));
+  return node->index;
+}
+
+void attention_replace(struct onnx *x, const struct attention *a) {
+  struct graph_node *node = node_at(x, a->out);
+  int from = node_at(x, a->part[PART_Q].node)->inputs.at[0];
+  int other = node_at(x, a->part[PART_K].node)->inputs.at[0];
+  if (a->flat)
+    other = from = flattened(x, a, from);
+  const struct graph_shape *in = &node_at(x, from)->shape;
+  int64_t channels = in->size[in->rank - 1];
+  int64_t out = node->shape.size[node->shape.rank - 1];
+  take_weights(x, a, node);
+  node->args.count = 0;
+  graph_int(x->graph, node, PART_OTHER, "", a->heads);
+  if (a->kv != a->heads)
+    graph_int(x->graph, node, PART_NONE, "kv=", a->kv);
+  if (a->heads * a->dim != channels)
+    graph_int(x->graph, node, PART_NONE, "dim=", a->dim);
+  if (a->window)
+    graph_int(x->graph, node, PART_NONE, "window=", a->window);
+  if (a->causal)
+    option(x, node, "causal");
+  put_ways(x, a, node);
+  put_scores(x, a, node);
+  put_projections(x, a, node);
+  if (out != channels)
+    graph_int(x->graph, node, PART_NONE, "out=", out);
+  node->word = "attention";
+  node->bias = BIAS_UNSAID;
+  node->inputs.at[0] = from;
+  if (other != from) {
+    node->key = "cross=";
+    node->keyed = other;
+  }
+}

@@ -1,0 +1,396 @@
+/*
+ * Attention, which files write as products, a softmax and many moves. Where
+ * the heads lie in what the projections give says whether it is one: queries,
+ * keys and values are traced back through the moves.
+ */
+#include "import/onnx/attention.h"
+
+#include <math.h>
+#include <string.h>
+
+static bool is_word(struct onnx *x, int node, const char *word) {
+  return strcmp(node_at(x, node)->word, word) == 0;
+}
+
+static bool is_number(double a, double b) {
+  return a >= b && a <= b;
+}
+
+static int64_t last_size(struct onnx *x, int node) {
+  const struct graph_shape *shape = &node_at(x, node)->shape;
+  return shape->size[shape->rank - 1];
+}
+
+/* Heads. */
+
+/* All axes but the last two as one; those of one place do not count. */
+static struct layout matrices(const struct layout *at) {
+  struct layout result = *at;
+  if (result.rank > 3)
+    layout_merge(&result, 0, result.rank - 2);
+  return without_ones(&result);
+}
+
+/* Axes of heads: how many, how far apart, and how often each is repeated. */
+struct lying {
+  int64_t count, step, repeats;
+  bool crossed; /* features before positions */
+  bool flat;    /* positions are all axes but the last, of rows and columns */
+};
+
+/*
+ * Whether a trace is heads of a projection, ..LxW: .., heads, L, dim, or
+ * .., heads, dim, L.
+ */
+static bool is_lying(struct onnx *x, const struct trace *t, int64_t dim,
+                     const struct lying *lying) {
+  const struct graph_shape *shape = &node_at(x, t->base)->shape;
+  int64_t dims[LAYOUT_RANK], strides[LAYOUT_RANK], stride = 1;
+  int rank = 0, last = shape->rank - 1;
+  int64_t steps[LIMIT_RANK];
+  int64_t places = lying->flat ? 1 : shape->size[last - 1];
+  for (int i = last; i >= 0; stride *= shape->size[i--])
+    steps[i] = stride;
+  for (int i = 0; i < last; i++) {
+    if (lying->flat) {
+      places *= shape->size[i];
+    } else if (i < last - 1) {
+      dims[rank] = shape->size[i];
+      strides[rank++] = steps[i];
+    }
+  }
+  dims[rank] = lying->count;
+  strides[rank++] = lying->step;
+  dims[rank] = lying->repeats;
+  strides[rank++] = 0;
+  dims[rank + lying->crossed] = places;
+  strides[rank + lying->crossed] = steps[last - 1];
+  dims[rank + !lying->crossed] = dim;
+  strides[rank + !lying->crossed] = 1;
+  struct layout expected = layout_of(rank + 2, dims, strides, 0), got = t->at;
+  got.first = 0;
+  expected = matrices(&expected);
+  got = matrices(&got);
+  return layout_equal(&expected, &got);
+}
+
+/* Finds where they lie: `count` heads, of which each serves `repeats`. */
+static bool find_heads(struct onnx *x, struct heads *h, int64_t dim,
+                       int64_t count, int64_t repeats, bool crossed,
+                       bool flat) {
+  const struct trace *t = &h->trace;
+  const struct graph_shape *shape = &node_at(x, t->base)->shape;
+  if (!is_word(x, t->base, "linear") || shape->rank < 2 || t->at.rank < 2)
+    return false;
+  for (int64_t parts = 1; parts <= 3; parts++) /* of a head: q, k and v */
+    for (int once = 0; once < (repeats > 1 ? 2 : 1); once++) {
+      struct lying lying = {count, parts * dim, once ? 1 : repeats, crossed,
+                            flat};
+      if (!is_lying(x, t, dim, &lying))
+        continue;
+      h->node = t->base;
+      h->count = count;
+      h->step = lying.step;
+      h->first = t->at.first;
+      return h->first % dim == 0 && (!flat || !t->rope.half) &&
+             trace_agrees(x, t, dim);
+    }
+  return false;
+}
+
+/* Masks: 0 where a query sees a key, next to minus infinity elsewhere. */
+
+/* Positions behind and ahead that each sees; false: it is no such mask. */
+static bool find_band(struct onnx *x, struct constant *c,
+                      const struct attention *a, int64_t *behind,
+                      int64_t *ahead) {
+  int64_t n = a->queries;
+  if (c->band && n == a->keys && c->count == n * n) {
+    *behind = c->band->high < n ? c->band->high : n - 1;
+    *ahead = -c->band->low < n ? -c->band->low : n - 1;
+    return *behind >= 0 && *ahead >= 0;
+  }
+  if (c->count != n * a->keys || n != a->keys || !constant_known(x, c))
+    return false;
+  *behind = *ahead = -1;
+  for (int64_t i = 0; i < c->count; i++) {
+    double value = constant_real(c, i);
+    int64_t back = i / n - i % n;
+    if (value < 0 || value > 0) {
+      if (value > -1e4)
+        return false;
+      continue;
+    }
+    *behind = back > *behind ? back : *behind;
+    *ahead = -back > *ahead ? -back : *ahead;
+  }
+  for (int64_t i = 0; i < c->count; i++) {
+    int64_t back = i / n - i % n;
+    if (back <= *behind && -back <= *ahead && constant_real(c, i) < 0)
+      return false;
+  }
+  return *behind >= 0;
+}
+
+static bool take_mask(struct onnx *x, struct attention *a, int weight) {
+  const struct constant *c = find_weight(x, weight, "weight");
+  int64_t behind, ahead;
+  if (!find_band(x, (struct constant *)c, a, &behind, &ahead))
+    return false;
+  bool all = behind == a->queries - 1;
+  if (ahead == a->queries - 1 && all)
+    return true;
+  if (ahead > 0)
+    return false; /* what comes later is seen in part */
+  a->causal = true;
+  a->window = all ? a->window : behind + 1;
+  return true;
+}
+
+/*
+ * A bias by relative position: a row of a table for each distance, with the
+ * heads in front.
+ */
+static bool take_relative(struct onnx *x, struct attention *a, int node) {
+  const struct graph_node *n = node_at(x, node);
+  struct trace t = trace_of(x, node, false);
+  if (n->inputs.count != 1 || !is_word(x, t.base, "embed") ||
+      a->relative >= 0 || !is_number(t.number, 1))
+    return false;
+  const struct graph_node *rows = node_at(x, t.base);
+  const struct graph_node *distances = node_at(x, rows->inputs.at[0]);
+  static const int front[3] = {2, 0, 1};
+  struct layout expected = dense_of(x, t.base);
+  expected = layout_order(&expected, expected.rank == 3 ? 3 : 0, front);
+  expected = without_ones(&expected);
+  t.at = without_ones(&t.at);
+  if (strcmp(distances->word, "distances") != 0 || distances->args.count != 1 ||
+      last_size(x, t.base) != a->heads || !layout_equal(&t.at, &expected))
+    return false;
+  a->relative = t.base;
+  a->window_of = distances->args.at[0].value;
+  return true;
+}
+
+/* Scores. */
+
+/* From the softmax back to the product of queries and keys. */
+static int find_scores(struct onnx *x, struct attention *a, int node,
+                       double *number) {
+  for (;;) {
+    const struct graph_node *n = node_at(x, node);
+    const struct extra *extra = extra_of(x, node);
+    if (strcmp(n->word, "matmul") == 0)
+      break;
+    if (n->inputs.count == 1 && extra->has_number &&
+        strcmp(n->word, "mul") == 0) {
+      *number *= extra->number;
+    } else if (n->inputs.count == 1 && extra->has_number &&
+               strcmp(n->word, "div") == 0) {
+      *number /= extra->number;
+    } else if (strcmp(n->word, "tanh") == 0 && is_number(a->softcap, 0)) {
+      a->softcap = *number;
+      *number = 1;
+    } else if (n->inputs.count == 2 && strcmp(n->word, "add") == 0 &&
+               is_number(a->softcap, 0) && *number > 0 &&
+               is_word(x, n->inputs.at[1], "weight")) {
+      if (!take_mask(x, a, n->inputs.at[1]))
+        return -1;
+    } else if (n->inputs.count == 2 && strcmp(n->word, "add") == 0 &&
+               is_number(a->softcap, 0) && is_number(*number, 1)) {
+      bool second = take_relative(x, a, n->inputs.at[1]);
+      if (!second && !take_relative(x, a, n->inputs.at[0]))
+        return -1;
+      if (!second) {
+        node = n->inputs.at[1];
+        continue;
+      }
+    } else if (strcmp(n->word, "reshape") != 0) {
+      return -1;
+    }
+    node = n->inputs.at[0];
+  }
+  *number *= a->softcap > 0 ? a->softcap : 1;
+  return a->softcap < 0 ? -1 : node;
+}
+
+static bool near(double a, double b) {
+  return fabs(a - b) <= 1e-4 * fabs(b);
+}
+
+/* Norms and turns of queries and keys are alike; those of values are none. */
+static bool same_ways(struct onnx *x, const struct attention *a) {
+  const struct trace *q = &a->part[PART_Q].trace, *k = &a->part[PART_K].trace;
+  const struct trace *v = &a->part[PART_V].trace;
+  if (v->norm >= 0 || v->rope.half || !is_number(v->number, 1))
+    return false;
+  if ((q->norm < 0) != (k->norm < 0) || q->rope.half != k->rope.half ||
+      q->rope.neighbours != k->rope.neighbours)
+    return false;
+  return q->norm < 0 ||
+         strcmp(node_at(x, q->norm)->word, node_at(x, k->norm)->word) == 0;
+}
+
+/* All three of one matrix, or each of its own. */
+static bool find_sides(struct onnx *x, struct attention *a, int scores) {
+  struct heads *q = &a->part[PART_Q], *k = &a->part[PART_K];
+  struct heads *v = &a->part[PART_V];
+  bool turned = node_at(x, scores)->args.count > 0;
+  a->packed = q->trace.base == k->trace.base && k->trace.base == v->trace.base;
+  int64_t width = last_size(x, k->trace.base) / a->dim;
+  if (a->packed)
+    width = (width - a->heads) / 2;
+  else if (k->trace.base == v->trace.base)
+    width /= 2;
+  a->kv = width;
+  if (a->kv < 1 || a->heads % a->kv != 0)
+    return false;
+  for (int flat = 0; flat < 2; flat++) {
+    a->flat = flat;
+    if (find_heads(x, q, a->dim, a->heads, 1, false, flat) &&
+        find_heads(x, k, a->dim, a->kv, a->heads / a->kv, !turned, flat) &&
+        find_heads(x, v, a->dim, a->kv, a->heads / a->kv, false, flat))
+      return true;
+  }
+  return false;
+}
+
+/* What scores are multiplied with: 1 / sqrt(dim), nothing, or another. */
+static bool find_scale(struct attention *a, double number) {
+  double usual = 1 / sqrt((double)a->dim);
+  if (!(number > 0))
+    return false;
+  a->factor = 1;
+  a->unscaled = near(number, 1) && !near(number, usual);
+  if (a->unscaled || near(number, usual))
+    return true;
+  a->factor = number / usual; /* a part of the queries' weights */
+  a->packed = a->packed && a->part[PART_Q].trace.norm >= 0;
+  return true;
+}
+
+static bool read_sides(struct onnx *x, struct attention *a) {
+  const struct graph_node *product = node_at(x, a->product), *scores;
+  double number = 1;
+  int softmax = product->inputs.at[0];
+  while (is_word(x, softmax, "dropout"))
+    softmax = node_at(x, softmax)->inputs.at[0];
+  if (!is_word(x, softmax, "softmax") || product->args.count > 0)
+    return false;
+  const struct graph_shape *shape = &product->shape;
+  if (shape->rank < 2)
+    return false;
+  a->dim = shape->size[shape->rank - 1];
+  a->queries = shape->size[shape->rank - 2];
+  a->keys = last_size(x, softmax);
+  a->heads = last_size(x, node_at(x, a->out)->inputs.at[0]) / a->dim;
+  int at = find_scores(x, a, node_at(x, softmax)->inputs.at[0], &number);
+  if (at < 0 || a->heads < 1)
+    return false;
+  scores = node_at(x, at);
+  a->part[PART_Q].trace = trace_of(x, scores->inputs.at[0], true);
+  a->part[PART_K].trace = trace_of(x, scores->inputs.at[1], true);
+  a->part[PART_V].trace = trace_of(x, product->inputs.at[1], false);
+  number *= a->part[PART_Q].trace.number * a->part[PART_K].trace.number;
+  return find_sides(x, a, at) && same_ways(x, a) && find_scale(a, number);
+}
+
+/* Whether the heads of the product stand side by side in what `out` reads. */
+static bool joins_heads(struct onnx *x, struct attention *a) {
+  struct trace t = trace_of(x, node_at(x, a->out)->inputs.at[0], false);
+  const struct graph_shape *shape = &node_at(x, a->out)->shape;
+  int64_t dims[LAYOUT_RANK], strides[LAYOUT_RANK];
+  int rank = shape->rank + 1;
+  if (!is_word(x, t.base, "matmul") || !is_number(t.number, 1) ||
+      node_at(x, t.base)->inputs.count != 2)
+    return false;
+  a->product = t.base;
+  if (!read_sides(x, a))
+    return false;
+  int64_t stride = a->heads * a->queries * a->dim;
+  for (int i = rank - 4; i >= 0; i--) {
+    dims[i] = shape->size[i];
+    strides[i] = stride;
+    stride *= shape->size[i];
+  }
+  dims[rank - 3] = a->queries;
+  strides[rank - 3] = a->dim;
+  dims[rank - 2] = a->heads;
+  strides[rank - 2] = a->queries * a->dim;
+  dims[rank - 1] = a->dim;
+  strides[rank - 1] = 1;
+  struct layout expected = layout_of(rank, dims, strides, 0);
+  layout_merge(&expected, rank - 2, 2);
+  expected = without_ones(&expected);
+  struct layout got = without_ones(&t.at);
+  return layout_equal(&expected, &got);
+}
+
+/* Keys and values are of one tensor, and have their places beside queries. */
+static bool find_inputs(struct onnx *x, struct attention *a) {
+  const struct heads *q = &a->part[PART_Q], *k = &a->part[PART_K];
+  int to = node_at(x, k->node)->inputs.at[0];
+  int from = node_at(x, q->node)->inputs.at[0];
+  const struct graph_shape *in = &node_at(x, from)->shape;
+  const struct graph_shape *seen = &node_at(x, to)->shape;
+  if (to != node_at(x, a->part[PART_V].node)->inputs.at[0] ||
+      in->rank != seen->rank)
+    return false;
+  if (a->flat)
+    return from == to;
+  for (int i = 0; i < in->rank - 2; i++)
+    if (in->size[i] != seen->size[i])
+      return false;
+  return seen->size[seen->rank - 2] == a->keys &&
+         in->size[in->rank - 2] == a->queries;
+}
+
+/*
+ * Whether something else reads what a projection gives, such as an output
+ * with the keys: then it has to stay. `last` are the last readers of nodes,
+ * `mark` a number for each node, not yet that of the layer.
+ */
+static bool is_tapped(struct onnx *x, const struct attention *a,
+                      const int *last, int *mark) {
+  int first = a->out;
+  for (int i = 0; i < PART_PARTS; i++) {
+    int node = a->part[i].node;
+    mark[node] = a->out;
+    first = node < first ? node : first;
+  }
+  for (int i = first; i < a->out; i++) {
+    const struct graph_node *node = node_at(x, i);
+    for (size_t k = 0; k < node->inputs.count; k++)
+      if (mark[node->inputs.at[k]] == a->out)
+        mark[i] = a->out;
+    if (mark[i] == a->out && (node->output || last[i] > a->out))
+      return true;
+  }
+  return false;
+}
+
+static int *last_readers(struct onnx *x) {
+  int *last = arena_alloc(x->arena, x->graph->nodes.count + 1, sizeof *last);
+  for (size_t i = 0; i < x->graph->nodes.count; i++) {
+    const struct graph_node *node = x->graph->nodes.at[i];
+    for (size_t k = 0; k < node->inputs.count; k++)
+      last[node->inputs.at[k]] = (int)i;
+    if (node->keyed >= 0)
+      last[node->keyed] = (int)i;
+  }
+  return last;
+}
+
+void find_attention(struct onnx *x) {
+  size_t count = x->graph->nodes.count;
+  const int *last = last_readers(x);
+  int *mark = arena_alloc(x->arena, count + 1, sizeof *mark);
+  for (size_t i = 0; i < count; i++) {
+    struct attention a = {.out = (int)i, .relative = -1};
+    const struct graph_node *node = x->graph->nodes.at[i];
+    if (strcmp(node->word, "linear") == 0 && node->shape.rank >= 2 &&
+        joins_heads(x, &a) && find_inputs(x, &a) &&
+        !is_tapped(x, &a, last, mark))
+      attention_replace(x, &a);
+  }
+}

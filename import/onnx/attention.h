@@ -1,0 +1,69 @@
+/*
+ * Attention in parts: tensors traced back to the projections that made them,
+ * positions that turn features (rope), and the layer that takes their place.
+ */
+#ifndef NETC_IMPORT_ONNX_ATTENTION_H
+#define NETC_IMPORT_ONNX_ATTENTION_H
+
+#include "import/onnx/reader.h"
+
+/* Pairs of features that are turned by their position. */
+struct rope {
+  int64_t half;    /* pairs; 0: nothing is turned */
+  bool neighbours; /* pairs 2i and 2i + 1; else i and i + half */
+  double *speed;   /* of each pair, radians a position; NULL: there is one */
+  int64_t dim;     /* features of a head, with those that are not turned */
+  int axis;        /* of `turned`: positions; -1: there is one only */
+};
+
+/* A tensor as a view of the node `base`. */
+struct trace {
+  int base;
+  struct layout at;
+  double number; /* times that */
+  int norm;      /* of each head's features, a node; -1: none */
+  struct rope rope;
+  /* What was normalised and turned, as views of `base`, too. */
+  struct layout normed, turned;
+};
+
+enum part_of { PART_Q, PART_K, PART_V, PART_PARTS };
+
+/* A projection: a node, and where in its features the heads lie. */
+struct heads {
+  int node;      /* linear */
+  int64_t count; /* heads */
+  int64_t first, step;
+  struct trace trace;
+};
+
+struct attention {
+  int out, product; /* nodes: linear, matmul */
+  struct heads part[PART_PARTS];
+  int64_t heads, kv, dim, queries, keys;
+  bool packed, causal, unscaled;
+  bool flat;      /* what they are of has rows and columns as axes */
+  int64_t window; /* positions; 0: all */
+  double factor;  /* of the queries, beside 1 / sqrt(dim) */
+  double softcap;
+  int relative;          /* the embedding whose rows are added; -1: none */
+  const char *window_of; /* the sizes that `relative` is for */
+};
+
+/* Back through what only moves values; `norms` and `ropes` as well. */
+struct trace trace_of(struct onnx *x, int node, bool heads);
+/* A step back over a rope at t->base. */
+bool trace_rope(struct onnx *x, struct trace *t);
+/* Writes `rope` and what says how far it turns; the keys', too. */
+void put_rope(struct onnx *x, struct graph_node *node, const struct rope *rope,
+              const struct rope *keys, int64_t dim);
+/* Whether norm and rope are of whole heads, rope along the positions. */
+bool trace_agrees(struct onnx *x, const struct trace *t, int64_t dim);
+
+struct layout dense_of(struct onnx *x, int node);
+struct layout without_ones(const struct layout *at);
+
+/* The last projection becomes the layer. */
+void attention_replace(struct onnx *x, const struct attention *a);
+
+#endif

@@ -1,0 +1,172 @@
+/* Axes of a node beside those of the file. */
+#include <string.h>
+
+#include "import/onnx/reader.h"
+
+const char *axis_word(struct onnx *x, const struct graph_shape *shape,
+                      int axis) {
+  if (axis == shape->rank - 1)
+    return "c";
+  if (shape->rank == 3)
+    return axis == 0 ? "h" : "w";
+  return shape->rank == 2 ? "l" : graph_text(x->graph, "%d", axis);
+}
+
+int node_axis(struct onnx *x, const struct view *view, int axis) {
+  const struct graph_shape *shape = &node_at(x, view->node)->shape;
+  int64_t stride = 1;
+  const struct atom *atom = NULL;
+  for (int i = 0; i < view->at.count; i++)
+    if (view->at.atom[i].axis == axis) {
+      if (atom)
+        return -1;
+      atom = &view->at.atom[i];
+    }
+  for (int i = shape->rank; i-- > 0; stride *= shape->size[i])
+    if (atom && shape->size[i] == atom->size && stride == atom->stride)
+      return i;
+  return -1;
+}
+
+/* Axes of one place say nothing where two others have more. */
+static bool is_idle(struct onnx *x, const struct view *view, int axis) {
+  int more = 0;
+  for (int i = 0; i < view->at.rank; i++)
+    more += i != axis && view->at.dim[i] > 1 && !is_batch(x, view, i);
+  return view->at.dim[axis] == 1 && more > 1;
+}
+
+bool to_last(struct onnx *x, const struct view *view, int axis,
+             struct view *result, struct axes *axes) {
+  const struct graph_shape *shape = &node_at(x, view->node)->shape;
+  bool idle = shape->rank > 2 && shape->size[0] == 1;
+  axes->count = 0;
+  if (node_axis(x, view, axis) == shape->rank - 1 && view->at.dim[axis] > 1 &&
+      (!idle || shape->rank != 3)) {
+    *result = *view;
+    return true;
+  }
+  for (int i = 0; i < view->at.rank; i++)
+    if (i != axis && !is_idle(x, view, i) &&
+        !(is_batch(x, view, i) && (i == x->batch_axis || view->at.dim[i] > 1)))
+      axes->order[axes->count++] = i;
+  axes->order[axes->count++] = axis;
+  return rearrange(x, view, axes->order, axes->count, result);
+}
+
+/* The only atom of an axis; NULL: it has none or several. */
+static const struct atom *only_atom(const struct view *view, int axis) {
+  const struct atom *found = NULL;
+  for (int i = 0; i < view->at.count; i++)
+    if (view->at.atom[i].axis == axis) {
+      if (found)
+        return NULL;
+      found = &view->at.atom[i];
+    }
+  return found;
+}
+
+/* An axis of one place that is not taken yet, the batch last. */
+static int next_single(const struct onnx *x, const struct view *view,
+                       const bool *taken) {
+  for (int i = 0; i < view->at.rank; i++)
+    if (view->at.dim[i] == 1 && !taken[i] && i != x->batch_axis)
+      return i;
+  return -1;
+}
+
+bool axes_of(struct onnx *x, const struct view *view, struct axes *axes) {
+  const struct graph_shape *shape = &node_at(x, view->node)->shape;
+  bool taken[LAYOUT_RANK] = {false};
+  int64_t stride = 1;
+  axes->count = shape->rank;
+  for (int i = shape->rank; i-- > 0; stride *= shape->size[i]) {
+    axes->order[i] = -1;
+    for (int k = 0; k < view->at.rank && shape->size[i] > 1; k++) {
+      const struct atom *atom = only_atom(view, k);
+      if (atom && atom->size == shape->size[i] && atom->stride == stride &&
+          view->at.dim[k] == atom->size)
+        axes->order[i] = k;
+    }
+    if (axes->order[i] >= 0)
+      taken[axes->order[i]] = true;
+    else if (shape->size[i] > 1)
+      return false;
+  }
+  for (int i = 0; i < shape->rank; i++) {
+    if (axes->order[i] >= 0)
+      continue;
+    axes->order[i] = next_single(x, view, taken);
+    if (axes->order[i] < 0)
+      return false;
+    taken[axes->order[i]] = true;
+  }
+  for (int i = 0; i < view->at.rank; i++)
+    if (!taken[i] && !is_batch(x, view, i))
+      return false;
+  return true;
+}
+
+int axes_place(const struct axes *axes, int axis) {
+  for (int i = 0; i < axes->count; i++)
+    if (axes->order[i] == axis)
+      return i;
+  return -1;
+}
+
+void plain_axes(struct onnx *x, const struct view *view, int with,
+                struct axes *axes) {
+  axes->count = 0;
+  for (int i = 0; i < view->at.rank; i++)
+    if (i == with ||
+        (!is_idle(x, view, i) && (i != x->batch_axis || !is_batch(x, view, i))))
+      axes->order[axes->count++] = i;
+}
+
+/* The same, but that the axis which lies innermost comes last. */
+void near_axes(struct onnx *x, const struct view *view, int with,
+               struct axes *axes) {
+  int inner = -1;
+  plain_axes(x, view, with, axes);
+  for (int i = 0; i < view->at.count; i++)
+    if (view->at.atom[i].stride == 1)
+      inner = view->at.atom[i].axis;
+  if (view->at.rank < 4 || inner < 0 || !only_atom(view, inner) ||
+      axes_place(axes, inner) < 0)
+    return;
+  int place = axes_place(axes, inner);
+  memmove(axes->order + place, axes->order + place + 1,
+          (size_t)(axes->count - place - 1) * sizeof *axes->order);
+  axes->order[axes->count - 1] = inner;
+}
+
+bool parted_axes(struct onnx *x, const struct view *view, struct view *result) {
+  struct axes axes;
+  plain_axes(x, view, -1, &axes);
+  for (int i = 0; i < axes.count; i++)
+    if (view->at.dim[axes.order[i]] > 1 && !only_atom(view, axes.order[i]))
+      return plain_order(x, view, result);
+  for (int i = 1; i < axes.count; i++) /* few: by insertion */
+    for (int k = i; k > 0; k--) {
+      const struct atom *a = only_atom(view, axes.order[k - 1]);
+      const struct atom *b = only_atom(view, axes.order[k]);
+      if (!a || !b || a->stride >= b->stride)
+        break;
+      int order = axes.order[k];
+      axes.order[k] = axes.order[k - 1];
+      axes.order[k - 1] = order;
+    }
+  if (axes.count == 0 || x->batch > 1)
+    return plain_order(x, view, result);
+  return rearrange(x, view, axes.order, axes.count, result);
+}
+
+bool with_axis(struct onnx *x, const struct view *view, int axis,
+               struct axes *axes, struct view *result) {
+  if (axes_of(x, view, axes) && axes_place(axes, axis) >= 0) {
+    *result = *view;
+    return true;
+  }
+  near_axes(x, view, axis, axes);
+  return rearrange(x, view, axes->order, axes->count, result);
+}

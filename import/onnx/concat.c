@@ -1,0 +1,310 @@
+/* Concat and Pad: tensors beside tensors, and borders. */
+#include <inttypes.h>
+#include <string.h>
+
+#include "import/onnx/moves.h"
+
+/* Joins. */
+
+static const struct view *any_view(struct onnx *x) {
+  for (size_t i = 0; i < x->at->in_count; i++)
+    if (has_operand(x, i) && operand(x, i)->view)
+      return operand(x, i)->view;
+  return NULL;
+}
+
+/* An operand with its axes in that order; constants become weights. */
+static int in_order(struct onnx *x, size_t index, const struct axes *axes) {
+  struct view result;
+  if (!has_operand(x, index)) {
+    onnx_fail(x, "input %zu is missing", index);
+    return -1;
+  }
+  struct constant *c = operand_constant(x, index);
+  if (!c) {
+    if (!rearrange(x, operand(x, index)->view, axes->order, axes->count,
+                   &result))
+      return -1;
+    return result.node;
+  }
+  struct layout dense = layout_dense(c->rank, c->dims);
+  struct layout at = layout_order(&dense, axes->count, axes->order);
+  if (layout_values(&at) != c->count) {
+    onnx_fail(x, "a constant with a batch");
+    return -1;
+  }
+  return weight_node(x, constant_through(x, c, &at))->index;
+}
+
+static bool same_rank(struct onnx *x, int rank) {
+  for (size_t i = 0; i < x->at->in_count; i++) {
+    const struct value *v = has_operand(x, i) ? operand(x, i) : NULL;
+    int other = !v ? -1 : v->view ? v->view->at.rank : v->constant->rank;
+    if (other != rank)
+      return onnx_fail(x, "input %zu has another number of axes", i);
+  }
+  return true;
+}
+
+/* Two parts of an axis whose order is changed: the map moves in a circle. */
+static int roll_of(struct onnx *x, const int *parts, size_t count, int axis) {
+  if (count != 2)
+    return -1;
+  const struct graph_node *a = node_at(x, parts[0]), *b = node_at(x, parts[1]);
+  if (strcmp(a->word, "slice") != 0 || strcmp(b->word, "slice") != 0 ||
+      a->inputs.at[0] != b->inputs.at[0])
+    return -1;
+  const struct extra *first = extra_of(x, parts[0]);
+  const struct extra *second = extra_of(x, parts[1]);
+  const struct graph_node *in = node_at(x, a->inputs.at[0]);
+  int64_t shift = -first->from, shifts[LIMIT_RANK] = {0};
+  int axes = in->shape.rank - 1, node = a->inputs.at[0];
+  if (first->axis != axis || second->axis != axis || second->from != 0 ||
+      axis >= axes || axes > 3 || b->shape.size[axis] != first->from ||
+      first->from + a->shape.size[axis] != in->shape.size[axis])
+    return -1;
+  if (-shift > in->shape.size[axis] / 2)
+    shift += in->shape.size[axis];
+  if (strcmp(in->word, "roll") == 0) { /* of another axis: both at once */
+    for (int i = 0; i < axes; i++)
+      shifts[i] = extra_of(x, node)->shifts[i];
+    if (shifts[axis] == 0)
+      node = in->inputs.at[0];
+    else
+      memset(shifts, 0, sizeof shifts);
+  }
+  shifts[axis] = shift;
+  struct graph_node *roll = layer_on(x, "roll", node);
+  bool even = true;
+  struct text text = text_new(x->arena);
+  for (int i = 0; i < axes; i++) {
+    extra_of(x, roll->index)->shifts[i] = shifts[i];
+    even = even && shifts[i] == shifts[0];
+    text_printf(&text, "%s%" PRId64, i ? " x " : "", shifts[i]);
+  }
+  text_putc(&text, '\0');
+  graph_arg(x->graph, roll, PART_NONE, "",
+            even ? graph_text(x->graph, "%" PRId64, shifts[0]) : text.at);
+  return roll->index;
+}
+
+/*
+ * DenseNets join all maps anew for each layer: where an earlier join has the
+ * first ones, that one stands for them.
+ */
+static void shorten(struct onnx *x, int **operands, size_t *count, int axis) {
+  enum { FAR = 2000 };
+  size_t end = x->graph->nodes.count, far = end > FAR ? end - FAR : 0;
+  for (size_t i = end; i-- > far && *count > 2;) {
+    const struct graph_node *node = x->graph->nodes.at[i];
+    size_t first = node->inputs.count;
+    if (strcmp(node->word, "concat") != 0 || first >= *count || first < 1 ||
+        extra_of(x, (int)i)->axis != axis)
+      continue;
+    int left = extra_of(x, (int)i)->parts;
+    if (left < 2 || left >= (int)*count)
+      continue;
+    bool same = true;
+    const int *parts = extra_of(x, (int)i)->joined;
+    for (int k = 0; k < left && same; k++)
+      same = parts[k] == (*operands)[k];
+    if (!same)
+      continue;
+    (*operands) += left - 1;
+    (*operands)[0] = (int)i;
+    *count -= (size_t)left - 1;
+    return;
+  }
+}
+
+/* Keys of no earlier positions, as constants are. */
+static bool is_empty(struct onnx *x, size_t index) {
+  const struct constant *c =
+      has_operand(x, index) ? operand_constant(x, index) : NULL;
+  return c && c->count == 0;
+}
+
+/* The only operand that has values; NULL: there are more. */
+static const struct view *only_one(struct onnx *x) {
+  const struct view *only = NULL;
+  for (size_t i = 0; i < x->at->in_count; i++) {
+    if (is_empty(x, i))
+      continue;
+    if (only || !operand(x, i)->view)
+      return NULL;
+    only = operand(x, i)->view;
+  }
+  return only;
+}
+
+/* A node with the axes of an operand, but that one has all of them. */
+static bool give_rolled(struct onnx *x, int node, const struct view *first,
+                        int axis, const struct axes *axes) {
+  int64_t dims[MOST_AXES];
+  memcpy(dims, first->at.dim, sizeof dims);
+  dims[axis] = 0;
+  for (size_t i = 0; i < x->at->in_count; i++)
+    if (!is_empty(x, i))
+      dims[axis] += operand(x, i)->view->at.dim[axis];
+  struct view whole =
+      view_fresh(x, node, first->at.rank, dims, axes->order, axes->count);
+  give_view(x, 0, &whole);
+  return true;
+}
+
+bool read_concat(struct onnx *x) {
+  const struct view *first = any_view(x);
+  struct axes axes;
+  struct view part;
+  int64_t dims[MOST_AXES];
+  if (!first || !same_rank(x, first->at.rank))
+    return onnx_fail(x, "it has no inputs");
+  int axis = axis_from(x, attribute_int(x, "axis", 1), first->at.rank);
+  if (axis < 0)
+    return false;
+  if (only_one(x)) {
+    give_view(x, 0, only_one(x));
+    return true;
+  }
+  if (axis == x->batch_axis && x->batch > 1)
+    return onnx_fail(x, "samples of a batch cannot be joined");
+  if (!axes_of(x, first, &axes) || axes_place(&axes, axis) < 0)
+    near_axes(x, first, axis, &axes);
+  int place = axes_place(&axes, axis);
+  struct graph_node *join = NULL;
+  VEC(int) operands = {0};
+  memcpy(dims, first->at.dim, sizeof dims);
+  dims[axis] = 0;
+  for (size_t i = 0; i < x->at->in_count; i++) {
+    int node = is_empty(x, i) ? 0 : in_order(x, i, &axes);
+    if (node < 0)
+      return false;
+    if (is_empty(x, i))
+      continue;
+    *VEC_PUSH(x->arena, &operands) = node;
+  }
+  int rolled = roll_of(x, operands.at, operands.count, place);
+  if (rolled >= 0)
+    return give_rolled(x, rolled, first, axis, &axes);
+  size_t parts = operands.count;
+  int *joined = arena_alloc(x->arena, parts, sizeof *joined);
+  memcpy(joined, operands.at, parts * sizeof *joined);
+  shorten(x, &operands.at, &operands.count, place);
+  join = made(x, graph_join(x->graph, "concat"));
+  extra_of(x, join->index)->axis = place;
+  extra_of(x, join->index)->joined = joined;
+  extra_of(x, join->index)->parts = (int)parts;
+  for (size_t i = 0; i < operands.count; i++) {
+    const struct graph_shape *shape = &node_at(x, operands.at[i])->shape;
+    if (i == 0)
+      join->shape = *shape;
+    for (int k = 0; k < axes.count; k++)
+      if (k != place && shape->size[k] != join->shape.size[k])
+        return onnx_fail(x, "its inputs have different sizes");
+    if (i > 0)
+      join->shape.size[place] += shape->size[place];
+    graph_operand(x->graph, join, operands.at[i]);
+  }
+  dims[axis] = join->shape.size[place];
+  if (place != join->shape.rank - 1)
+    graph_arg(x->graph, join, PART_NONE,
+              "axis=", axis_word(x, &join->shape, place));
+  part =
+      view_fresh(x, join->index, first->at.rank, dims, axes.order, axes.count);
+  give_view(x, 0, &part);
+  return true;
+}
+
+/* Borders. */
+
+/* What a convolution has to know of them. */
+static void keep_borders(struct onnx *x, const struct graph_node *node,
+                         const int64_t *before, const int64_t *behind,
+                         bool zeros) {
+  struct extra *extra = extra_of(x, node->index);
+  int last = node->shape.rank - 1;
+  extra->borders = zeros && last <= 3 && !before[last] && !behind[last];
+  memcpy(extra->before, before, sizeof extra->before);
+  memcpy(extra->behind, behind, sizeof extra->behind);
+}
+
+static bool are_zero(const int64_t *pads, int count) {
+  for (int i = 0; i < count; i++)
+    if (pads[i] != 0)
+      return false;
+  return true;
+}
+
+static bool is_border(struct onnx *x, int64_t size) {
+  if (size > MOST_SIZE)
+    return onnx_fail(x, "a border is larger than %d", MOST_SIZE);
+  return size >= 0 || onnx_fail(x, "negative borders have no counterpart");
+}
+
+bool read_pad(struct onnx *x) {
+  const struct view *in = input_view(x, 0);
+  int64_t pads[MOST_AXES * 2];
+  struct axes axes;
+  struct view part, result;
+  double with = 0;
+  int count = operand_ints(x, 1, "pads", pads, MOST_AXES * 2);
+  if (!in || count != in->at.rank * 2)
+    return onnx_fail(x, "its sizes depend on the inputs");
+  int rank = in->at.rank;
+  struct constant *value = operand_constant(x, 2);
+  if (value && (!constant_is_even(x, value, &with)))
+    return onnx_fail(x, "what it fills in is no number");
+  if (!value && attribute(x, "value"))
+    with = attribute_real(x, "value", 0);
+  bool reflect = attribute_is(x, "mode", "reflect", false);
+  bool edge = attribute_is(x, "mode", "edge", false);
+  bool plain = attribute_is(x, "mode", "constant", true);
+  if ((!reflect && !edge && !plain) || (plain && with != 0))
+    return onnx_fail(x, "only zeros, `reflect` and `edge` are understood");
+  if (are_zero(pads, count))
+    return read_identity(x);
+  if (!axes_of(x, in, &axes)) {
+    near_axes(x, in, -1, &axes);
+    if (!rearrange(x, in, axes.order, axes.count, &part))
+      return false;
+  } else {
+    part = *in;
+  }
+  int64_t dims[MOST_AXES], before[LIMIT_RANK] = {0}, behind[LIMIT_RANK] = {0};
+  for (int i = 0; i < rank; i++) {
+    int place = axes_place(&axes, i);
+    if (!is_border(x, pads[i]) || !is_border(x, pads[rank + i]))
+      return false;
+    dims[i] = part.at.dim[i] + pads[i] + pads[rank + i];
+    if (place < 0 && dims[i] != part.at.dim[i])
+      return onnx_fail(x, "a batch is not made larger");
+    if (place >= 0) {
+      before[place] = pads[i];
+      behind[place] = pads[rank + i];
+    }
+  }
+  struct graph_node *node = layer_on(x, "pad", part.node);
+  int last = node->shape.rank - 1;
+  struct text text = text_new(x->arena);
+  if (last == 0)
+    return onnx_fail(x, "a border of a vector has no counterpart");
+  for (int i = 0; i < last; i++) {
+    text_printf(&text, "%s%" PRId64, i ? "x" : "", before[i]);
+    if (before[i] != behind[i])
+      text_printf(&text, ":%" PRId64, behind[i]);
+  }
+  text_putc(&text, '\0');
+  graph_arg(x->graph, node, PART_PADDING, "", text.at);
+  if (!plain)
+    graph_arg(x->graph, node, PART_NONE, "", edge ? "replicate" : "reflect");
+  if (before[last] || behind[last])
+    graph_arg(x->graph, node, PART_NONE, "c=",
+              graph_text(x->graph, "%" PRId64 ":%" PRId64, before[last],
+                         behind[last]));
+  for (int i = 0; i <= last; i++)
+    node->shape.size[i] += before[i] + behind[i];
+  keep_borders(x, node, before, behind, plain);
+  result = view_fresh(x, node->index, rank, dims, axes.order, axes.count);
+  give_view(x, 0, &result);
+  return true;
+}

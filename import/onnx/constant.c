@@ -1,0 +1,336 @@
+/* Constants: initializers, and what folding makes of them. */
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+
+#include "import/onnx/external.h"
+
+bool constant_is_real(const struct constant *c) {
+  return c->type == TYPE_FLOAT || c->type == TYPE_DOUBLE || c->type == 10 ||
+         c->type == 16;
+}
+
+struct constant *constant_new(struct onnx *x, int type, int rank,
+                              const int64_t *dims) {
+  struct constant *c = ARENA_NEW(x->arena, struct constant);
+  c->type = type;
+  c->rank = rank;
+  c->count = 1;
+  if (rank > MOST_AXES) {
+    onnx_fail(x, "a tensor of %d axes; at most %d are understood", rank,
+              MOST_AXES);
+    c->rank = 0;
+    return c;
+  }
+  for (int i = 0; i < rank; i++) {
+    c->dims[i] = dims[i];
+    if (dims[i] < 0 ||
+        (dims[i] > 0 && c->count > ((int64_t)1 << 40) / dims[i])) {
+      onnx_fail(x, "a tensor with an axis of %" PRId64 " is too large",
+                dims[i]);
+      c->dims[i] = 0;
+    }
+    c->count *= c->dims[i];
+  }
+  return c;
+}
+
+/* Weights that nobody wants to see, which may be many GiB. */
+enum { MOST_UNASKED = 1 << 22 };
+
+struct constant *constant_of(struct onnx *x, const Onnx__TensorProto *proto) {
+  int rank = proto->n_dims > MOST_AXES ? MOST_AXES + 1 : (int)proto->n_dims;
+  struct constant *c = constant_new(x, proto->data_type, rank, proto->dims);
+  c->proto = proto;
+  c->name = proto->name;
+  c->unknown =
+      external_is(proto) && ((c->count > MOST_UNASKED && constant_is_real(c) &&
+                              !x->options->weights) ||
+                             !external_is_there(x, proto));
+  return c;
+}
+
+/* The bytes of a value in `raw_data`; 0: a type that is not understood. */
+static size_t raw_size(int type) {
+  switch (type) {
+  case 1:
+  case 6:
+  case 12: return 4;
+  case 7:
+  case 11:
+  case 13: return 8;
+  case 2:
+  case 3:
+  case 9: return 1;
+  case 4:
+  case 5:
+  case 10:
+  case 16: return 2;
+  default: return 0;
+  }
+}
+
+static float from_half(uint16_t bits) {
+  int sign = bits >> 15, exponent = bits >> 10 & 31, rest = bits & 1023;
+  float value = exponent == 31 ? (rest ? NAN : INFINITY)
+                : exponent     ? ldexpf((float)(rest + 1024), exponent - 25)
+                               : ldexpf((float)rest, -24);
+  return sign ? -value : value;
+}
+
+static float raw_real(int type, const uint8_t *at) {
+  float f;
+  double d;
+  uint16_t half;
+  uint32_t wide;
+  if (type == TYPE_FLOAT) {
+    memcpy(&f, at, sizeof f);
+    return f;
+  }
+  if (type == TYPE_DOUBLE) {
+    memcpy(&d, at, sizeof d);
+    return (float)d;
+  }
+  memcpy(&half, at, sizeof half);
+  if (type == 10)
+    return from_half(half);
+  wide = (uint32_t)half << 16; /* bfloat16 */
+  memcpy(&f, &wide, sizeof f);
+  return f;
+}
+
+static int64_t raw_whole(int type, const uint8_t *at) {
+  int64_t i64;
+  int32_t i32;
+  int16_t i16;
+  uint16_t u16;
+  uint32_t u32;
+  switch (type) {
+  case 7:
+  case 13: memcpy(&i64, at, sizeof i64); return i64;
+  case 6: memcpy(&i32, at, sizeof i32); return i32;
+  case 12: memcpy(&u32, at, sizeof u32); return u32;
+  case 5: memcpy(&i16, at, sizeof i16); return i16;
+  case 4: memcpy(&u16, at, sizeof u16); return u16;
+  case 3: return (int8_t)*at;
+  default: return *at;
+  }
+}
+
+/* How many values the fields have. */
+static int64_t stored(const Onnx__TensorProto *p, size_t size) {
+  if (p->has_raw_data)
+    return size ? (int64_t)(p->raw_data.len / size) : 0;
+  switch (p->data_type) {
+  case 1: return (int64_t)p->n_float_data;
+  case 11: return (int64_t)p->n_double_data;
+  case 7: return (int64_t)p->n_int64_data;
+  case 12:
+  case 13: return (int64_t)p->n_uint64_data;
+  default: return (int64_t)p->n_int32_data;
+  }
+}
+
+/* `raw`: their bytes, or NULL where the fields of a type have them. */
+static void load_reals(const Onnx__TensorProto *p, const uint8_t *raw,
+                       float *to, int64_t count, size_t size) {
+  for (int64_t i = 0; i < count; i++) {
+    if (raw)
+      to[i] = raw_real(p->data_type, raw + (size_t)i * size);
+    else if (p->data_type == TYPE_FLOAT)
+      to[i] = p->float_data[i];
+    else if (p->data_type == TYPE_DOUBLE)
+      to[i] = (float)p->double_data[i];
+    else if (p->data_type == 10)
+      to[i] = from_half((uint16_t)p->int32_data[i]);
+    else
+      to[i] = 0;
+  }
+}
+
+static void load_wholes(const Onnx__TensorProto *p, const uint8_t *raw,
+                        int64_t *to, int64_t count, size_t size) {
+  for (int64_t i = 0; i < count; i++) {
+    if (raw)
+      to[i] = raw_whole(p->data_type, raw + (size_t)i * size);
+    else if (p->data_type == 7)
+      to[i] = p->int64_data[i];
+    else if (p->data_type == 12 || p->data_type == 13)
+      to[i] = (int64_t)p->uint64_data[i];
+    else
+      to[i] = p->int32_data[i];
+  }
+}
+
+bool constant_room(struct onnx *x, int64_t count) {
+  x->room -= count;
+  return x->room >= 0 ||
+         onnx_fail(x, "the constants of this file, as they are computed, take "
+                      "too much memory");
+}
+
+/* The bytes of a tensor, or none; false, and failed, if they do not fit. */
+static bool find_bytes(struct onnx *x, const struct constant *c, size_t size,
+                       const uint8_t **raw) {
+  const Onnx__TensorProto *p = c->proto;
+  if (external_is(p)) {
+    *raw = external_bytes(x, p, c->count * (int64_t)size);
+    return *raw != NULL;
+  }
+  *raw = p->has_raw_data ? p->raw_data.data : NULL;
+  return stored(p, size) == c->count ||
+         onnx_fail(x,
+                   "the tensor `%s` has %" PRId64 " values, and %" PRId64
+                   " are stored",
+                   onnx_shown(x, p->name), c->count, stored(p, size));
+}
+
+bool constant_known(struct onnx *x, struct constant *c) {
+  if (c->real || c->whole)
+    return true;
+  if (c->unknown || !c->proto)
+    return false;
+  const Onnx__TensorProto *p = c->proto;
+  const uint8_t *raw;
+  size_t size = raw_size(p->data_type);
+  if (size == 0)
+    return onnx_fail(x,
+                     "a tensor of an element type (%d) that is not "
+                     "understood",
+                     (int)p->data_type);
+  if (!find_bytes(x, c, size, &raw) || !constant_room(x, c->count))
+    return false;
+  if (constant_is_real(c)) {
+    float *to = arena_alloc(x->arena, (size_t)c->count + 1, sizeof *to);
+    load_reals(p, raw, to, c->count, size);
+    c->real = to;
+  } else {
+    int64_t *to = arena_alloc(x->arena, (size_t)c->count + 1, sizeof *to);
+    load_wholes(p, raw, to, c->count, size);
+    c->whole = to;
+  }
+  return true;
+}
+
+bool constant_load(struct onnx *x, struct constant *c) {
+  if (constant_known(x, c))
+    return true;
+  const struct constant *first = c->proto || !c->origin ? c : c->origin;
+  if (first->proto && external_is(first->proto) &&
+      !external_is_there(x, first->proto))
+    return external_missing(x, first->proto);
+  return onnx_fail(x, "the values of `%s` are not in this file",
+                   c->name ? onnx_shown(x, c->name) : "a constant");
+}
+
+double constant_real(const struct constant *c, int64_t i) {
+  i = c->fill ? 0 : i;
+  return c->real ? (double)c->real[i] : (double)c->whole[i];
+}
+
+int64_t constant_whole(const struct constant *c, int64_t i) {
+  i = c->fill ? 0 : i;
+  if (c->whole)
+    return c->whole[i];
+  double value = (double)c->real[i];
+  return value >= -9e18 && value <= 9e18 ? (int64_t)value : 0;
+}
+
+bool constant_is_even(struct onnx *x, struct constant *c, double *with) {
+  if (c->count < 1 || (c->count > 65536 && !c->fill) || !constant_known(x, c))
+    return false;
+  *with = constant_real(c, 0);
+  for (int64_t i = 1; i < c->count && !c->fill; i++) {
+    double other = constant_real(c, i);
+    if (other < *with || other > *with || isnan(other))
+      return false;
+  }
+  return true;
+}
+
+/* The same with other sizes, for now without values. */
+static struct constant *like(struct onnx *x, const struct constant *c, int rank,
+                             const int64_t *dims) {
+  struct constant *result = constant_new(x, c->type, rank, dims);
+  result->fill = c->fill;
+  result->unknown = c->unknown;
+  result->trained = c->trained;
+  result->name = c->name;
+  result->origin = c->origin ? c->origin : c;
+  if (c->fill) {
+    result->real = c->real;
+    result->whole = c->whole;
+  }
+  return result;
+}
+
+struct constant *constant_with(struct onnx *x, struct constant *c, int rank,
+                               const int64_t *dims) {
+  struct constant *result = like(x, c, rank, dims);
+  result->band = c->band;
+  result->longer = c->longer;
+  result->real = c->real;
+  result->whole = c->whole;
+  result->proto = c->proto;
+  return result;
+}
+
+struct constant *constant_ints(struct onnx *x, const int64_t *numbers,
+                               int count) {
+  int64_t dim = count;
+  struct constant *c = constant_new(x, TYPE_INT64, 1, &dim);
+  int64_t *copy = arena_alloc(x->arena, (size_t)count + 1, sizeof *copy);
+  for (int i = 0; i < count; i++)
+    copy[i] = numbers[i];
+  c->whole = copy;
+  return c;
+}
+
+/* Goes through the values of a layout in order. */
+struct cursor {
+  const struct layout *at;
+  int64_t digit[LAYOUT_ATOMS];
+  int64_t place;
+};
+
+static void advance(struct cursor *cursor) {
+  for (int i = cursor->at->count; i-- > 0;) {
+    const struct atom *atom = &cursor->at->atom[i];
+    cursor->place += atom->stride;
+    if (++cursor->digit[i] < atom->size)
+      return;
+    cursor->place -= atom->size * atom->stride;
+    cursor->digit[i] = 0;
+  }
+}
+
+struct constant *constant_through(struct onnx *x, struct constant *c,
+                                  const struct layout *at) {
+  struct layout dense = layout_dense(at->rank, at->dim);
+  if (layout_equal(at, &dense) && layout_values(at) == c->count)
+    return constant_with(x, c, at->rank, at->dim);
+  struct constant *result = like(x, c, at->rank, at->dim);
+  struct cursor cursor = {.at = at, .place = at->first};
+  if (c->fill || c->unknown || x->graph->failed || !constant_load(x, c))
+    return result;
+  if (result->count > MOST_FOLDED && result->count > c->count) {
+    onnx_fail(x, "a constant of %" PRId64 " values is too large",
+              result->count);
+    return result;
+  }
+  if (!constant_room(x, result->count))
+    return result;
+  size_t count = (size_t)result->count;
+  if (c->real) {
+    float *to = arena_alloc(x->arena, count + 1, sizeof *to);
+    for (size_t i = 0; i < count; i++, advance(&cursor))
+      to[i] = c->real[cursor.place];
+    result->real = to;
+  } else {
+    int64_t *to = arena_alloc(x->arena, count + 1, sizeof *to);
+    for (size_t i = 0; i < count; i++, advance(&cursor))
+      to[i] = c->whole[cursor.place];
+    result->whole = to;
+  }
+  return result;
+}

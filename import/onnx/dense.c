@@ -1,0 +1,280 @@
+/* Products: with a constant a dense layer, else matmul. */
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+
+#include "import/onnx/reader.h"
+
+/* The matrix I x O with its axes turned: O x I, as files of weights have it. */
+static struct constant *turned(struct onnx *x, struct constant *c) {
+  struct layout dense = layout_dense(2, c->dims);
+  static const int order[2] = {1, 0};
+  struct layout at = layout_order(&dense, 2, order);
+  return constant_through(x, c, &at);
+}
+
+static struct constant *scaled(struct onnx *x, struct constant *c,
+                               double factor) {
+  if ((factor >= 1 && factor <= 1) || c->unknown)
+    return c;
+  if (!constant_load(x, c))
+    return c;
+  struct constant *result = constant_with(x, c, c->rank, c->dims);
+  size_t count = c->fill ? 1 : (size_t)c->count;
+  float *to = arena_alloc(x->arena, count + 1, sizeof *to);
+  for (size_t i = 0; i < count; i++)
+    to[i] = (float)(constant_real(c, (int64_t)i) * factor);
+  result->real = to;
+  result->whole = NULL;
+  result->proto = NULL;
+  return result;
+}
+
+/* Whether `view` is a map flattened as the file's order is: C, H, W. */
+static bool is_flat_map(struct onnx *x, const struct view *view) {
+  const struct graph_shape *shape = &node_at(x, view->node)->shape;
+  int64_t strides[LAYOUT_RANK], sizes[LAYOUT_RANK], space = 1;
+  int last = shape->rank - 1;
+  if (shape->rank < 3 || view->at.rank != 2 || !is_batch(x, view, 0))
+    return false;
+  for (int i = last; i >= 0; i--) {
+    strides[i] = space;
+    sizes[i] = shape->size[i];
+    space *= sizes[i];
+  }
+  struct view chw =
+      view_fresh(x, view->node, 2, view->at.dim, (const int[]){1}, 0);
+  int64_t dims[LAYOUT_RANK], steps[LAYOUT_RANK];
+  int rank = 0;
+  dims[rank] = view->at.dim[0];
+  steps[rank++] = space;
+  dims[rank] = sizes[last];
+  steps[rank++] = strides[last];
+  for (int i = 0; i < last; i++) {
+    dims[rank] = sizes[i];
+    steps[rank++] = strides[i];
+  }
+  chw.at = layout_of(rank, dims, steps, 0);
+  layout_merge(&chw.at, 1, rank - 1);
+  return chw.at.dim[1] == view->at.dim[1] && layout_equal(&chw.at, &view->at);
+}
+
+static struct graph_node *dense(struct onnx *x, const char *word, int in,
+                                int64_t units, struct constant *weight) {
+  struct graph_node *node = layer_on(x, word, in);
+  graph_int(x->graph, node, PART_CHANNELS, "", units);
+  node->bias = BIAS_WITHOUT;
+  if (strcmp(word, "fc") == 0)
+    node->shape = (struct graph_shape){1, {units}};
+  else
+    node->shape.size[node->shape.rank - 1] = units;
+  add_weight(x, node, "weight", weight);
+  extra_of(x, node->index)->weights.at[0].is_matrix = true;
+  return node;
+}
+
+/*
+ * Axes that were parted and moved, as windows are, become axes of the layer:
+ * what follows works on windows.
+ */
+static bool in_file_order(struct onnx *x, const struct view *view,
+                          struct view *result) {
+  struct axes axes;
+  *result = *view;
+  if (view->at.rank < 3 || axes_of(x, view, &axes))
+    return true;
+  plain_axes(x, view, -1, &axes);
+  struct layout want = layout_order(&view->at, axes.count, axes.order);
+  int cost = x->batch > 1 ? 0 : realise_cost(x, view->node, &want);
+  if (cost != 2 && (cost != 1 || view->at.rank != 3))
+    return true;
+  return rearrange(x, view, axes.order, axes.count, result);
+}
+
+/* y = x W, W O x I, over the last axis of `view`. */
+static bool linear(struct onnx *x, const struct view *view,
+                   struct constant *weight, struct view *result) {
+  struct view last;
+  struct axes axes;
+  int64_t dims[MOST_AXES];
+  int axis = view->at.rank - 1;
+  int64_t units = weight->dims[0];
+  if (view->at.dim[axis] != weight->dims[1])
+    return onnx_fail(x, "%" PRId64 " features meet a matrix of %" PRId64,
+                     view->at.dim[axis], weight->dims[1]);
+  memcpy(dims, view->at.dim, sizeof dims);
+  dims[axis] = units;
+  if (is_flat_map(x, view)) {
+    struct graph_node *node = dense(x, "fc", view->node, units, weight);
+    static const int order[1] = {1};
+    extra_of(x, node->index)->weights.at[0].as_file = true;
+    *result = view_fresh(x, node->index, 2, dims, order, 1);
+    return true;
+  }
+  if (!in_file_order(x, view, &last) || !to_last(x, &last, axis, &last, &axes))
+    return false;
+  bool vector = node_at(x, last.node)->shape.rank == 1;
+  struct graph_node *node =
+      dense(x, vector ? "fc" : "linear", last.node, units, weight);
+  if (axes.count > 0)
+    *result =
+        view_fresh(x, node->index, view->at.rank, dims, axes.order, axes.count);
+  else if (!view_resized(x, &last, node->index, result))
+    return false;
+  if (units == 1)
+    result->at.dim[axis] = 1;
+  return true;
+}
+
+/* Matrices of the inputs. */
+
+/* A matrix with its last axes as netc's, or both the other way round. */
+static int matrix(struct onnx *x, const struct view *view, int rank,
+                  const struct axes *kept, bool crossed) {
+  struct view whole = *view, result;
+  struct axes axes = *kept;
+  for (int i = view->at.rank; i < rank; i++)
+    layout_insert(&whole.at, 0);
+  if (crossed) {
+    axes.order[axes.count - 1] = rank - 2;
+    axes.order[axes.count - 2] = rank - 1;
+  }
+  return rearrange(x, &whole, axes.order, axes.count, &result) ? result.node
+                                                               : -1;
+}
+
+static int cost_of(struct onnx *x, const struct view *view, bool crossed) {
+  int order[LAYOUT_RANK], rank = view->at.rank, count = 0;
+  for (int i = 0; i < rank; i++)
+    order[count++] = i;
+  if (crossed) {
+    order[rank - 1] = rank - 2;
+    order[rank - 2] = rank - 1;
+  }
+  struct layout want = layout_order(&view->at, count, order);
+  int cost = realise_cost(x, view->node, &want);
+  return cost < 0 ? 3 : cost;
+}
+
+static bool product(struct onnx *x, const struct view *a,
+                    const struct view *b) {
+  int64_t dims[MOST_AXES];
+  struct axes axes = {.count = 0};
+  int rank = a->at.rank > b->at.rank ? a->at.rank : b->at.rank;
+  if (a->at.rank < 2 || b->at.rank < 2)
+    return onnx_fail(x, "a product of vectors has no counterpart");
+  int64_t inner = a->at.dim[a->at.rank - 1];
+  if (inner != b->at.dim[b->at.rank - 2])
+    return onnx_fail(x, "%" PRId64 " columns meet %" PRId64 " rows", inner,
+                     b->at.dim[b->at.rank - 2]);
+  for (int i = 0; i + 2 < rank; i++) {
+    int64_t one =
+        i < rank - a->at.rank ? 1 : a->at.dim[i - (rank - a->at.rank)];
+    int64_t two =
+        i < rank - b->at.rank ? 1 : b->at.dim[i - (rank - b->at.rank)];
+    dims[i] = one > two ? one : two;
+    if (one != two && one != 1 && two != 1)
+      return onnx_fail(x, "products whose outer axes differ");
+  }
+  dims[rank - 2] = a->at.dim[a->at.rank - 2];
+  dims[rank - 1] = b->at.dim[b->at.rank - 1];
+  for (int i = 0; i < rank; i++)
+    if (i >= rank - 2 ||
+        !(dims[i] == 1 || (i == x->batch_axis && dims[i] == x->batch)))
+      axes.order[axes.count++] = i;
+  bool crossed = cost_of(x, b, true) < cost_of(x, b, false);
+  int left = matrix(x, a, rank, &axes, false);
+  int right = matrix(x, b, rank, &axes, crossed);
+  if (left < 0 || right < 0)
+    return false;
+  struct graph_node *node = join_of(x, "matmul", left, right);
+  if (crossed)
+    graph_arg(x->graph, node, PART_NONE, "", "transpose");
+  if (axes.count != node->shape.rank)
+    return onnx_fail(x, "a product with so many axes");
+  for (int i = 0; i < axes.count; i++)
+    node->shape.size[i] = dims[axes.order[i]];
+  struct view result =
+      view_fresh(x, node->index, rank, dims, axes.order, axes.count);
+  give_view(x, 0, &result);
+  return true;
+}
+
+/* A constant times a view: the rows of what comes are mixed. */
+static bool from_left(struct onnx *x, struct constant *c,
+                      const struct view *view) {
+  struct view turned_view = *view, result;
+  int order[LAYOUT_RANK], rank = view->at.rank;
+  if (c->rank != 2 || rank < 2)
+    return onnx_fail(x, "a constant of %d axes times a tensor", c->rank);
+  for (int i = 0; i < rank; i++)
+    order[i] = i;
+  order[rank - 1] = rank - 2;
+  order[rank - 2] = rank - 1;
+  turned_view.at = layout_order(&view->at, rank, order);
+  if (!linear(x, &turned_view, c, &result))
+    return false;
+  result.at = layout_order(&result.at, rank, order);
+  give_view(x, 0, &result);
+  return true;
+}
+
+bool read_matmul(struct onnx *x) {
+  struct constant *a = operand_constant(x, 0), *b = operand_constant(x, 1);
+  struct view result;
+  if (!has_operand(x, 0) || !has_operand(x, 1))
+    return onnx_fail(x, "it needs two inputs");
+  if (a && !b && a->rank == 2)
+    return from_left(x, a, operand(x, 1)->view);
+  const struct view *in = input_view(x, 0);
+  if (!in)
+    return false;
+  if (!b)
+    return product(x, in, operand(x, 1)->view);
+  if (b->rank != 2)
+    return onnx_fail(x, "a product with a constant of %d axes", b->rank);
+  if (!linear(x, in, turned(x, b), &result))
+    return false;
+  give_view(x, 0, &result);
+  return true;
+}
+
+bool read_gemm(struct onnx *x) {
+  const struct view *in = input_view(x, 0);
+  struct constant *b = operand_constant(x, 1), *c = operand_constant(x, 2);
+  double alpha = attribute_real(x, "alpha", 1);
+  double beta = attribute_real(x, "beta", 1), number = 0;
+  struct view a, result;
+  if (!in || in->at.rank != 2 || !b || b->rank != 2)
+    return onnx_fail(x,
+                     "only a product with a matrix of weights is understood");
+  a = *in;
+  static const int crossed[2] = {1, 0};
+  if (attribute_int(x, "transA", 0))
+    a.at = layout_order(&a.at, 2, crossed);
+  struct constant *weight = attribute_int(x, "transB", 0) ? b : turned(x, b);
+  if (!linear(x, &a, scaled(x, weight, alpha), &result))
+    return false;
+  if (!has_operand(x, 2)) {
+    give_view(x, 0, &result);
+    return true;
+  }
+  if (!c || (c->count != weight->dims[0] && c->count != 1) || c->rank > 2)
+    return onnx_fail(x, "a bias that is no constant of the units");
+  struct graph_node *node = node_at(x, result.node);
+  if (c->count == 1 && weight->dims[0] != 1 &&
+      constant_is_even(x, c, &number) && number * beta == 0) {
+    give_view(x, 0, &result);
+    return true;
+  }
+  int64_t dim = weight->dims[0];
+  struct constant *bias = c;
+  if (c->count == 1 && dim != 1) {
+    struct layout all = layout_of(1, &dim, (const int64_t[]){0}, 0);
+    bias = constant_through(x, c, &all);
+  }
+  node->bias = BIAS_WITH;
+  add_weight(x, node, "bias", scaled(x, constant_with(x, bias, 1, &dim), beta));
+  give_view(x, 0, &result);
+  return true;
+}

@@ -1,0 +1,51 @@
+/*
+ * Operators that stand for several: their parts are read as if the file had
+ * them one by one.
+ */
+#ifndef NETC_IMPORT_ONNX_EMIT_H
+#define NETC_IMPORT_ONNX_EMIT_H
+
+#include "import/onnx/reader.h"
+
+/* An operator of the file's name, still without inputs. */
+Onnx__NodeProto *emit_open(struct onnx *x, const char *type);
+void emit_int(struct onnx *x, Onnx__NodeProto *node, const char *name,
+              int64_t value);
+void emit_ints(struct onnx *x, Onnx__NodeProto *node, const char *name,
+               const int64_t *values, int count);
+void emit_real(struct onnx *x, Onnx__NodeProto *node, const char *name,
+               double value);
+void emit_text(struct onnx *x, Onnx__NodeProto *node, const char *name,
+               const char *value);
+/* All attributes of the node at hand but for what has no name there. */
+void emit_same(struct onnx *x, Onnx__NodeProto *node);
+
+/*
+ * Reads it; inputs are values, -1 for one that is not given. Its first output
+ * as a value; -1, and failed.
+ */
+int emit(struct onnx *x, Onnx__NodeProto *node, const int *ins, int count);
+/* The same without attributes. */
+int emit_one(struct onnx *x, const char *type, int a);
+int emit_two(struct onnx *x, const char *type, int a, int b);
+
+/* Constants as values. */
+int emit_constant(struct onnx *x, struct constant *c);
+int emit_numbers(struct onnx *x, const int64_t *numbers, int count);
+int emit_scalar(struct onnx *x, double number);
+
+/* Moves. */
+int emit_reshape(struct onnx *x, int value, const int64_t *dims, int rank);
+int emit_transpose(struct onnx *x, int value, const int64_t *perm, int rank);
+int emit_slice(struct onnx *x, int value, int64_t axis, int64_t from,
+               int64_t to);
+int emit_concat(struct onnx *x, int a, int b, int64_t axis);
+
+/* The rank and sizes of a value; -1: it has none. */
+int emit_dims(struct onnx *x, int value, int64_t *dims);
+/* Input `index` of the node at hand as a value; -1: it is not given. */
+int emit_input(const struct onnx *x, size_t index);
+/* What the node at hand gives. */
+bool emit_give(struct onnx *x, size_t out, int value);
+
+#endif

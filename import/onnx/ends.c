@@ -1,0 +1,185 @@
+/* The end of a model: its outputs, what hangs on none, what is shared. */
+#include <string.h>
+
+#include "import/onnx/reader.h"
+
+/* A node whose values lie as the file's, or as maps do in netc. */
+static bool settle_output(struct onnx *x, const struct view *view, int *node) {
+  struct view result;
+  int order[LAYOUT_RANK], count = 0;
+  for (int i = 2; i < view->at.rank; i++)
+    order[count++] = i;
+  order[count++] = 1;
+  if (view->at.rank >= 3 && is_batch(x, view, 0)) {
+    struct axes axes;
+    if (axes_of(x, view, &axes) && axes.count == count &&
+        memcmp(axes.order, order, (size_t)count * sizeof *order) == 0) {
+      *node = view->node;
+      return true;
+    }
+  }
+  if (!plain_order(x, view, &result))
+    return false;
+  *node = result.node;
+  return true;
+}
+
+static bool read_output(struct onnx *x, const Onnx__ValueInfoProto *info) {
+  const struct map_entry *entry = map_find(&x->names, slice_of(info->name));
+  struct value *value = &x->values.at[entry->number - 1];
+  int node;
+  if (value->absent || !value->output)
+    return true;
+  if (!value->made)
+    return onnx_fail(x, "nothing makes the output `%s`",
+                     onnx_shown(x, info->name));
+  if (!value->view) {
+    graph_note(x->graph, "The output `%s` is a constant: it is left out.",
+               onnx_shown(x, info->name));
+    return true;
+  }
+  if (!settle_output(x, value->view, &node))
+    return false;
+  if (node_at(x, node)->output || strcmp(node_at(x, node)->word, "input") == 0)
+    node = layer_on(x, "identity", node)->index;
+  node_at(x, node)->output = graph_identifier(x->graph, info->name);
+  if (!node_at(x, node)->output)
+    node_at(x, node)->output = "result";
+  return true;
+}
+
+/* What no output depends on goes. */
+static void drop_dead(struct onnx *x) {
+  size_t count = x->graph->nodes.count, kept = 0;
+  bool *live = arena_alloc(x->arena, count + 1, sizeof *live);
+  int *place = arena_alloc(x->arena, count + 1, sizeof *place);
+  for (size_t i = count; i-- > 0;) {
+    struct graph_node *node = x->graph->nodes.at[i];
+    live[i] = live[i] || node->output;
+    for (size_t k = 0; k < node->inputs.count && live[i]; k++)
+      live[node->inputs.at[k]] = true;
+    if (live[i] && node->keyed >= 0)
+      live[node->keyed] = true;
+  }
+  for (size_t i = 0; i < count; i++) {
+    struct graph_node *node = x->graph->nodes.at[i];
+    if (!live[i])
+      continue;
+    place[i] = (int)kept;
+    x->extras.at[kept] = *extra_of(x, (int)i);
+    x->graph->nodes.at[kept] = node;
+    node->index = (int)kept++;
+    for (size_t k = 0; k < node->inputs.count; k++)
+      node->inputs.at[k] = place[node->inputs.at[k]];
+    if (node->keyed >= 0)
+      node->keyed = place[node->keyed];
+  }
+  x->graph->nodes.count = kept;
+  x->extras.count = kept;
+}
+
+static const struct constant *origin_of(const struct constant *c) {
+  return c && c->origin ? c->origin : c;
+}
+
+/* Whether two layers are alike and have the same tensors of the file. */
+static bool is_again(struct onnx *x, int a, int b) {
+  const struct graph_node *one = node_at(x, a), *two = node_at(x, b);
+  const struct extra *first = extra_of(x, a), *second = extra_of(x, b);
+  if (strcmp(one->word, two->word) != 0 || one->bias != two->bias ||
+      one->args.count != two->args.count || one->inputs.count != 1 ||
+      two->inputs.count != 1 || one->keyed >= 0 || two->keyed >= 0 ||
+      first->weights.count != second->weights.count)
+    return false;
+  for (size_t i = 0; i < one->args.count; i++)
+    if (strcmp(one->args.at[i].value, two->args.at[i].value) != 0)
+      return false;
+  for (size_t i = 0; i < first->weights.count; i++)
+    if (origin_of(first->weights.at[i].from) !=
+        origin_of(second->weights.at[i].from))
+      return false;
+  return true;
+}
+
+/* The first layer that has a tensor of the file; the node itself if it is. */
+static int first_with(struct onnx *x, struct map *owners, int node) {
+  const struct extra *extra = extra_of(x, node);
+  const struct constant *origin = NULL;
+  /* Exporters share norms that training has not parted yet: no vectors. */
+  for (size_t i = 0; i < extra->weights.count && !origin; i++)
+    if (extra->weights.at[i].from->rank >= 2)
+      origin = origin_of(extra->weights.at[i].from);
+  if (!origin || !origin->trained)
+    return node;
+  struct slice key = {arena_copy(x->arena, (char *)&origin, sizeof origin),
+                      sizeof origin};
+  struct map_entry *entry = map_add(x->arena, owners, key);
+  if (!entry->number)
+    entry->number = node + 1;
+  return (int)entry->number - 1;
+}
+
+/* Layers that share their weights; a dense one with those of an embedding. */
+static void find_ties(struct onnx *x) {
+  struct map owners = {0};
+  for (size_t i = 0; i < x->graph->nodes.count; i++) {
+    struct graph_node *node = x->graph->nodes.at[i];
+    int first = first_with(x, &owners, (int)i);
+    if (first == (int)i)
+      continue;
+    bool tied = strcmp(node->word, "linear") == 0 && node->keyed < 0 &&
+                strcmp(node_at(x, first)->word, "embed") == 0;
+    if (!tied && !is_again(x, first, (int)i))
+      continue;
+    node->key = tied ? "tie=" : "";
+    node->keyed = first;
+    node->again = !tied;
+    node_at(x, first)->shared = true;
+  }
+}
+
+/* The weights' values, for a file. */
+static bool give_weights(struct onnx *x) {
+  for (size_t i = 0; i < x->graph->nodes.count; i++) {
+    struct graph_node *node = x->graph->nodes.at[i];
+    const struct extra *extra = &x->extras.at[i];
+    x->at = extra->op;
+    for (size_t k = 0; k < extra->weights.count; k++) {
+      const struct from_weight *w = &extra->weights.at[k];
+      struct constant *c = constant_with(x, (struct constant *)w->from,
+                                         w->from->rank, w->from->dims);
+      if (!constant_load(x, c))
+        return false;
+      *VEC_PUSH(x->arena, &node->weights) =
+          (struct graph_weight){w->name,    c->count, c->fill, w->is_matrix,
+                                w->as_file, c->real,  c->whole};
+    }
+  }
+  x->at = NULL;
+  return true;
+}
+
+bool finish(struct onnx *x) {
+  const Onnx__GraphProto *g = x->model->graph;
+  for (size_t i = 0; i < g->n_output; i++)
+    if (!read_output(x, g->output[i]))
+      return false;
+  drop_dead(x);
+  find_attention(x);
+  drop_dead(x);
+  find_ties(x);
+  if (x->graph->nodes.count == 0)
+    return onnx_fail(x, "nothing is left of the net");
+  for (size_t i = 0; i < x->graph->nodes.count; i++) {
+    const struct extra *extra = &x->extras.at[i];
+    struct graph_node *node = x->graph->nodes.at[i];
+    if (strcmp(node->word, "?mean_c") == 0)
+      node->word = "mean"; /* of no norm */
+    if (*node->word != '?')
+      continue;
+    x->at = extra->op;
+    return onnx_fail(x, "it has no counterpart in netc, but as a part of a "
+                        "pattern that is not here");
+  }
+  return !x->options->weights || give_weights(x);
+}

@@ -1,0 +1,388 @@
+/* Folding that is not value by value: shapes, ranges, joins, sums. */
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+
+#include "import/onnx/fold.h"
+
+bool fold_is_small(struct onnx *x, int64_t count) {
+  return count <= MOST_FOLDED ||
+         onnx_fail(x, "a constant of %" PRId64 " values is too large", count);
+}
+
+bool fold_room(struct onnx *x, struct constant *c, float **real,
+               int64_t **whole) {
+  *real = NULL;
+  *whole = NULL;
+  if (x->graph->failed || !fold_is_small(x, c->count) ||
+      !constant_room(x, c->count))
+    return false;
+  if (constant_is_real(c))
+    c->real = *real =
+        arena_alloc(x->arena, (size_t)c->count + 1, sizeof **real);
+  else
+    c->whole = *whole =
+        arena_alloc(x->arena, (size_t)c->count + 1, sizeof **whole);
+  return true;
+}
+
+void fold_put(float *real, int64_t *whole, int64_t i, double value) {
+  if (real)
+    real[i] = (float)value;
+  else
+    whole[i] = value >= -9e18 && value <= 9e18 ? (int64_t)value : 0;
+}
+
+bool fold_constant_node(struct onnx *x) {
+  const Onnx__AttributeProto *a = attribute(x, "value");
+  struct constant *c;
+  if (a && a->t) {
+    c = constant_of(x, a->t);
+    c->name = NULL;
+  } else if (attribute(x, "value_int") || attribute(x, "value_ints")) {
+    a = attribute(x, "value_ints");
+    int64_t one = attribute_int(x, "value_int", 0);
+    c = a ? constant_ints(x, a->ints, (int)(a->n_ints & 0xFFFFF))
+          : constant_with(x, constant_ints(x, &one, 1), 0, NULL);
+  } else if (attribute(x, "value_float") || attribute(x, "value_floats")) {
+    a = attribute(x, "value_floats");
+    int64_t count = a ? (int64_t)a->n_floats : 1;
+    c = constant_new(x, TYPE_FLOAT, a ? 1 : 0, &count);
+    float *to = arena_alloc(x->arena, (size_t)c->count + 1, sizeof *to);
+    for (int64_t i = 0; i < c->count; i++)
+      to[i] = a ? a->floats[i] : (float)attribute_real(x, "value_float", 0);
+    c->real = to;
+  } else {
+    return onnx_fail(x, "a constant of a kind that is not understood");
+  }
+  give_constant(x, 0, c);
+  return !x->graph->failed;
+}
+
+/* Weights that are all alike: as ONNX's light models have them. */
+bool fold_constant_of_shape(struct onnx *x, struct constant *sizes) {
+  int64_t dims[MOST_AXES];
+  const Onnx__AttributeProto *a = attribute(x, "value");
+  int rank = operand_ints(x, 0, NULL, dims, MOST_AXES);
+  (void)sizes;
+  if (rank < 0)
+    return onnx_fail(x, "its sizes are not known");
+  struct constant *value = a && a->t ? constant_of(x, a->t) : NULL;
+  struct constant *c =
+      constant_new(x, value ? value->type : TYPE_FLOAT, rank, dims);
+  static const float zero[1] = {0};
+  if (value && (!constant_load(x, value) || value->count < 1))
+    return onnx_fail(x, "its value is not known");
+  c->fill = true;
+  c->real = value ? value->real : zero;
+  c->whole = value ? value->whole : NULL;
+  c->name = x->at->proto->n_output ? x->at->proto->output[0] : NULL;
+  c->trained = constant_is_real(c) &&
+               (c->count > 1 || (c->name && is_weight_name(c->name)));
+  give_constant(x, 0, c);
+  return !x->graph->failed;
+}
+
+bool fold_cast(struct onnx *x, struct constant *c) {
+  int type = (int)attribute_int(x, "to", TYPE_FLOAT);
+  struct constant *result = constant_new(x, type, c->rank, c->dims);
+  result->trained = c->trained;
+  result->name = c->name;
+  result->unknown = !constant_known(x, c);
+  if (x->graph->failed)
+    return false;
+  give_constant(x, 0, result);
+  if (result->unknown)
+    return true;
+  if (constant_is_real(result) == constant_is_real(c) && type != TYPE_BOOL) {
+    result->fill = c->fill;
+    result->real = c->real;
+    result->whole = c->whole;
+    return true;
+  }
+  result->fill = c->fill;
+  struct constant one = *result;
+  one.count = c->fill ? 1 : c->count;
+  float *reals;
+  int64_t *wholes;
+  if (!fold_room(x, &one, &reals, &wholes))
+    return false;
+  for (int64_t i = 0; i < one.count; i++) {
+    double value = constant_real(c, i);
+    if (!reals && c->whole && type != TYPE_BOOL)
+      wholes[i] = constant_whole(c, i);
+    else
+      fold_put(reals, wholes, i,
+               type == TYPE_BOOL ? value < 0 || value > 0 : value);
+  }
+  result->real = reals;
+  result->whole = wholes;
+  return true;
+}
+
+bool fold_range(struct onnx *x, struct constant **in) {
+  for (int i = 0; i < 3; i++)
+    if (in[i]->count != 1 || !constant_load(x, in[i]))
+      return onnx_fail(x, "its ends are no numbers");
+  double from = constant_real(in[0], 0), to = constant_real(in[1], 0);
+  double step = constant_real(in[2], 0), places = ceil((to - from) / step);
+  if (!(step < 0 || step > 0) || !(places <= MOST_FOLDED))
+    return onnx_fail(x, "so many steps");
+  int64_t count = places > 0 ? (int64_t)places : 0;
+  struct constant *c = constant_new(x, in[0]->type, 1, &count);
+  float *reals;
+  int64_t *wholes;
+  if (!fold_room(x, c, &reals, &wholes))
+    return false;
+  for (int64_t i = 0; i < count; i++)
+    fold_put(reals, wholes, i, from + (double)i * step);
+  give_constant(x, 0, c);
+  return true;
+}
+
+bool fold_concat(struct onnx *x, struct constant **in, int count) {
+  int axis = axis_from(x, attribute_int(x, "axis", 1), in[0]->rank);
+  int64_t dims[MOST_AXES], outer = 1, inner = 1, at = 0;
+  if (axis < 0)
+    return false;
+  memcpy(dims, in[0]->dims, sizeof dims);
+  dims[axis] = 0;
+  for (int i = 0; i < count; i++) {
+    for (int k = 0; k < in[0]->rank; k++)
+      if (in[i]->rank != in[0]->rank ||
+          (k != axis && in[i]->dims[k] != in[0]->dims[k]))
+        return onnx_fail(x, "constants whose sizes do not agree");
+    dims[axis] += in[i]->dims[axis];
+  }
+  struct constant *c = constant_new(x, in[0]->type, in[0]->rank, dims);
+  c->trained = in[0]->trained;
+  c->name = in[0]->name;
+  for (int i = 0; i < count; i++)
+    c->unknown = c->unknown || !constant_known(x, in[i]);
+  give_constant(x, 0, c);
+  float *reals;
+  int64_t *wholes;
+  if (x->graph->failed || c->unknown)
+    return !x->graph->failed;
+  if (c->count > MOST_FOLDED && c->trained) {
+    c->unknown = true; /* too large for weights that are joined */
+    return true;
+  }
+  if (!fold_room(x, c, &reals, &wholes))
+    return false;
+  for (int k = 0; k < axis; k++)
+    outer *= dims[k];
+  for (int k = axis + 1; k < c->rank; k++)
+    inner *= dims[k];
+  for (int64_t o = 0; o < outer; o++)
+    for (int i = 0; i < count; i++) {
+      int64_t part = in[i]->dims[axis] * inner;
+      for (int64_t n = 0; n < part; n++, at++) {
+        if (reals)
+          reals[at] = (float)constant_real(in[i], o * part + n);
+        else
+          wholes[at] = constant_whole(in[i], o * part + n);
+      }
+    }
+  return true;
+}
+
+/* Over all axes or some of them. */
+bool fold_reduced(struct onnx *x, struct constant *c) {
+  int64_t axes[MOST_AXES], dims[MOST_AXES];
+  bool over[MOST_AXES] = {false};
+  bool keep = attribute_int(x, "keepdims", 1) != 0;
+  const char *type = x->at->type;
+  int count = has_operand(x, 1) || attribute(x, "axes")
+                  ? operand_ints(x, 1, "axes", axes, MOST_AXES)
+                  : 0;
+  if (count < 0 || !constant_load(x, c) || !fold_is_small(x, c->count))
+    return onnx_fail(x, "its axes are not known");
+  for (int i = 0; i < c->rank; i++)
+    over[i] = count == 0;
+  for (int i = 0; i < count; i++) {
+    int axis = axis_from(x, axes[i], c->rank);
+    if (axis < 0)
+      return false;
+    over[axis] = true;
+  }
+  int64_t each = 1;
+  for (int i = 0; i < c->rank; i++) {
+    dims[i] = over[i] ? 1 : c->dims[i];
+    each *= over[i] ? c->dims[i] : 1;
+  }
+  struct constant *result = constant_new(x, c->type, c->rank, dims);
+  struct constant flat = *result;
+  float *reals;
+  int64_t *wholes;
+  if (!fold_room(x, &flat, &reals, &wholes) || each == 0)
+    return onnx_fail(x, "nothing is left of it");
+  double *sums = arena_alloc(x->arena, (size_t)result->count + 1, sizeof *sums);
+  bool *begun = arena_alloc(x->arena, (size_t)result->count + 1, 1);
+  for (int64_t i = 0; i < c->count; i++) {
+    int64_t rest = i, to = 0, stride = 1;
+    for (int k = c->rank; k-- > 0;) {
+      to += over[k] ? 0 : rest % c->dims[k] * stride;
+      stride *= dims[k];
+      rest /= c->dims[k];
+    }
+    double v = constant_real(c, i);
+    if (!begun[to])
+      sums[to] = v;
+    else if (strcmp(type, "ReduceProd") == 0)
+      sums[to] *= v;
+    else if (strcmp(type, "ReduceMax") == 0)
+      sums[to] = v > sums[to] ? v : sums[to];
+    else if (strcmp(type, "ReduceMin") == 0)
+      sums[to] = v < sums[to] ? v : sums[to];
+    else
+      sums[to] += v;
+    begun[to] = true;
+  }
+  bool mean = strcmp(type, "ReduceMean") == 0;
+  for (int64_t i = 0; i < result->count; i++)
+    fold_put(reals, wholes, i, mean ? sums[i] / (double)each : sums[i]);
+  int rank = 0;
+  for (int i = 0; i < c->rank; i++)
+    if (keep || !over[i])
+      dims[rank++] = dims[i];
+  flat.rank = c->rank;
+  give_constant(x, 0, constant_with(x, &flat, rank, dims));
+  return true;
+}
+
+bool fold_tile(struct onnx *x, struct constant *c) {
+  int64_t times[MOST_AXES], dims[MOST_AXES * 2], strides[MOST_AXES * 2];
+  int64_t stride = 1;
+  int count = operand_ints(x, 1, NULL, times, MOST_AXES);
+  if (count != c->rank)
+    return onnx_fail(x, "its repeats are not known");
+  for (int i = c->rank; i-- > 0; stride *= c->dims[i]) {
+    if (times[i] < 1 || times[i] > MOST_SIZE)
+      return onnx_fail(x, "it repeats %" PRId64 " times", times[i]);
+    dims[2 * i] = times[i];
+    strides[2 * i] = 0;
+    dims[2 * i + 1] = c->dims[i];
+    strides[2 * i + 1] = stride;
+  }
+  struct layout at = layout_of(2 * c->rank, dims, strides, 0);
+  for (int i = 0; i < c->rank; i++)
+    layout_merge(&at, i, 2);
+  give_constant(x, 0, constant_through(x, c, &at));
+  return !x->graph->failed;
+}
+
+/* Sums up to each place; the lower or upper half of matrices. */
+bool fold_along_axis(struct onnx *x, struct constant *c) {
+  bool sums = strcmp(x->at->type, "CumSum") == 0;
+  struct constant *second = operand_constant(x, 1);
+  int64_t number = 0;
+  if (!constant_load(x, c) || (second && !constant_load(x, second)) ||
+      (sums && (!second || second->count != 1)) || (!sums && c->rank < 2) ||
+      attribute_int(x, "exclusive", 0) || attribute_int(x, "reverse", 0))
+    return onnx_fail(x, "it is not understood");
+  if (second && second->count == 1)
+    number = constant_whole(second, 0);
+  int axis = sums ? axis_from(x, number, c->rank) : c->rank - 2;
+  struct constant *result = constant_new(x, c->type, c->rank, c->dims);
+  float *reals;
+  int64_t *wholes, inner = 1;
+  if (axis < 0 || !fold_room(x, result, &reals, &wholes))
+    return false;
+  for (int k = axis + 1; k < c->rank; k++)
+    inner *= c->dims[k];
+  bool upper = attribute_int(x, "upper", 1) != 0;
+  for (int64_t i = 0; i < c->count; i++) {
+    int64_t row = i / inner % c->dims[axis], column = i % inner;
+    double value = constant_real(c, i);
+    if (sums && row > 0)
+      value += constant_real(result, i - inner);
+    if (!sums && (upper ? column - row < number : column - row > number))
+      value = 0;
+    fold_put(reals, wholes, i, value);
+  }
+  give_constant(x, 0, result);
+  return true;
+}
+
+/* Places of a table of constants, in any order. */
+bool fold_gather(struct onnx *x, struct constant *c, struct constant *places) {
+  int axis = axis_from(x, attribute_int(x, "axis", 0), c->rank);
+  int64_t dims[MOST_AXES * 2], outer = 1, inner = 1, at = 0;
+  int rank = 0;
+  if (axis < 0 || !constant_load(x, places))
+    return false;
+  int64_t size = c->dims[axis];
+  for (int i = 0; i < axis; i++)
+    outer *= dims[rank++] = c->dims[i];
+  for (int i = 0; i < places->rank; i++)
+    dims[rank++] = places->dims[i];
+  for (int i = axis + 1; i < c->rank; i++)
+    inner *= dims[rank++] = c->dims[i];
+  struct constant *result = constant_new(x, c->type, rank, dims);
+  result->trained = c->trained;
+  result->name = c->name;
+  result->unknown = !constant_known(x, c);
+  bool first = c->trained && c->rank == 2 && axis == 0;
+  for (int64_t i = 0; i < places->count && first; i++)
+    first = constant_whole(places, i) == i;
+  result->longer = first && places->count < size ? c : NULL;
+  float *reals;
+  int64_t *wholes;
+  give_constant(x, 0, result);
+  if (x->graph->failed || result->unknown)
+    return !x->graph->failed;
+  if (!fold_room(x, result, &reals, &wholes))
+    return false;
+  for (int64_t o = 0; o < outer; o++)
+    for (int64_t p = 0; p < places->count; p++) {
+      int64_t place = constant_whole(places, p);
+      place += place < 0 ? size : 0;
+      if (place < 0 || place >= size)
+        return onnx_fail(x, "place %" PRId64 " of %" PRId64, place, size);
+      for (int64_t i = 0; i < inner; i++, at++) {
+        int64_t from = (o * size + place) * inner + i;
+        if (reals)
+          reals[at] = (float)constant_real(c, from);
+        else
+          wholes[at] = constant_whole(c, from);
+      }
+    }
+  return true;
+}
+
+/* Values at places that are known, each a row of indices. */
+bool fold_scatter(struct onnx *x, struct constant **in) {
+  const struct constant *c = in[0], *at = in[1];
+  int64_t depth = at->rank ? at->dims[at->rank - 1] : 0, inner = 1;
+  float *reals;
+  int64_t *wholes;
+  for (int i = 0; i < 3; i++)
+    if (!constant_load(x, in[i]))
+      return false;
+  if (depth < 1 || depth > c->rank)
+    return onnx_fail(x, "places of %" PRId64 " axes", depth);
+  for (int k = (int)depth; k < c->rank; k++)
+    inner *= c->dims[k];
+  int64_t rows = at->count / depth;
+  struct constant *result = constant_new(x, c->type, c->rank, c->dims);
+  if (in[2]->count != rows * inner || !fold_room(x, result, &reals, &wholes))
+    return onnx_fail(x, "its values do not fit its places");
+  for (int64_t i = 0; i < c->count; i++)
+    fold_put(reals, wholes, i, constant_real(c, i));
+  for (int64_t r = 0; r < rows; r++) {
+    int64_t place = 0;
+    for (int64_t k = 0; k < depth; k++) {
+      int64_t size = c->dims[k], index = constant_whole(at, r * depth + k);
+      index += index < 0 ? size : 0;
+      if (index < 0 || index >= size)
+        return onnx_fail(x, "place %" PRId64 " of %" PRId64, index, size);
+      place = place * size + index;
+    }
+    for (int64_t i = 0; i < inner; i++)
+      fold_put(reals, wholes, place * inner + i,
+               constant_real(in[2], r * inner + i));
+  }
+  give_constant(x, 0, result);
+  return true;
+}

@@ -1,0 +1,183 @@
+/*
+ * Operators of ONNX Runtime that are several of ONNX: norms with a sum before
+ * them, activations with a bias, products and convolutions with more
+ * (github.com/microsoft/onnxruntime, docs/ContribOperators.md).
+ */
+#include <string.h>
+
+#include "import/onnx/emit.h"
+
+/* A bias belongs to the projection that has none yet. */
+static bool wants_bias(struct onnx *x, int value) {
+  const struct view *view = value < 0 ? NULL : x->values.at[value].view;
+  return view && strcmp(node_at(x, view->node)->word, "linear") == 0 &&
+         node_at(x, view->node)->bias == BIAS_WITHOUT;
+}
+
+/* input + skip + bias */
+static int sum_of(struct onnx *x, size_t bias_at) {
+  int in = emit_input(x, 0), skip = emit_input(x, 1);
+  int bias = emit_input(x, bias_at);
+  if (bias >= 0 && wants_bias(x, skip) && !wants_bias(x, in))
+    skip = emit_two(x, "Add", skip, bias);
+  else if (bias >= 0)
+    in = emit_two(x, "Add", in, bias);
+  return emit_two(x, "Add", in, skip);
+}
+
+bool read_skip_norm(struct onnx *x) {
+  bool plain = strcmp(x->at->type, "SkipLayerNormalization") == 0;
+  if (!has_operand(x, 0) || !has_operand(x, 1) || !has_operand(x, 2))
+    return onnx_fail(x, "it needs two tensors and a weight");
+  int sum = sum_of(x, plain ? 4 : 3);
+  if (sum < 0)
+    return false;
+  Onnx__NodeProto *norm = emit_open(x, plain ? "LayerNormalization"
+                                             : "SimplifiedLayerNormalization");
+  emit_real(x, norm, "epsilon", attribute_real(x, "epsilon", (double)1e-12F));
+  const int ins[3] = {sum, emit_input(x, 2), plain ? emit_input(x, 3) : -1};
+  return emit_give(x, 0, emit(x, norm, ins, ins[2] < 0 ? 2 : 3)) &&
+         emit_give(x, 3, sum);
+}
+
+/* Rows of a table by whole numbers. */
+static int rows_of(struct onnx *x, int table, int ids) {
+  return emit_two(x, "Gather", table, ids);
+}
+
+/* 0, 1, .. for positions that no input says. */
+static int places(struct onnx *x, int64_t count) {
+  int64_t dims[2] = {1, count};
+  struct constant *c = constant_new(x, TYPE_INT64, 2, dims);
+  int64_t *to;
+  if (!constant_room(x, count))
+    return -1;
+  to = arena_alloc(x->arena, (size_t)count + 1, sizeof *to);
+  for (int64_t i = 0; i < count; i++)
+    to[i] = i;
+  c->whole = to;
+  return emit_constant(x, c);
+}
+
+bool read_embed_norm(struct onnx *x) {
+  int64_t dims[MOST_AXES];
+  int words = emit_input(x, 0), segments = emit_input(x, 1);
+  if (!has_operand(x, 0) || !has_operand(x, 2) || !has_operand(x, 3) ||
+      !has_operand(x, 5) || emit_dims(x, words, dims) != 2)
+    return onnx_fail(x, "it needs words and two tables");
+  int sum = rows_of(x, emit_input(x, 2), words);
+  if (segments >= 0 && has_operand(x, 4))
+    sum = emit_two(x, "Add", sum, rows_of(x, emit_input(x, 4), segments));
+  int where = places(x, dims[1]);
+  sum = where < 0
+            ? -1
+            : emit_two(x, "Add", sum, rows_of(x, emit_input(x, 3), where));
+  if (sum < 0)
+    return false;
+  Onnx__NodeProto *norm = emit_open(x, "LayerNormalization");
+  emit_real(x, norm, "epsilon", attribute_real(x, "epsilon", (double)1e-12F));
+  const int ins[3] = {sum, emit_input(x, 5), emit_input(x, 6)};
+  return emit_give(x, 0, emit(x, norm, ins, ins[2] < 0 ? 2 : 3)) &&
+         emit_give(x, 2, sum);
+}
+
+/* Activations. */
+
+/* gelu of a sum */
+bool read_bias_gelu(struct onnx *x) {
+  bool fast = strcmp(x->at->type, "FastGelu") == 0;
+  int in = emit_input(x, 0);
+  if (!has_operand(x, 0))
+    return onnx_fail(x, "it has no input");
+  if (has_operand(x, 1))
+    in = emit_two(x, "Add", in, emit_input(x, 1));
+  Onnx__NodeProto *gelu = emit_open(x, "Gelu");
+  if (fast)
+    emit_text(x, gelu, "approximate", "tanh");
+  return in >= 0 && emit_give(x, 0, emit(x, gelu, &in, 1));
+}
+
+/* x sigmoid(alpha x) */
+bool read_quick_gelu(struct onnx *x) {
+  int in = emit_input(x, 0);
+  if (!has_operand(x, 0))
+    return onnx_fail(x, "it has no input");
+  int gate =
+      emit_two(x, "Mul", in, emit_scalar(x, attribute_real(x, "alpha", 1.702)));
+  gate = gate < 0 ? gate : emit_one(x, "Sigmoid", gate);
+  return gate >= 0 && emit_give(x, 0, emit_two(x, "Mul", in, gate));
+}
+
+/* `activation` of another operator's result. */
+static int activated(struct onnx *x, int value) {
+  static const char *const known[] = {"Relu", "Tanh", "Sigmoid", "HardSwish",
+                                      "Softplus"};
+  const Onnx__AttributeProto *a = attribute(x, "activation");
+  const Onnx__AttributeProto *params = attribute(x, "activation_params");
+  double alpha = params && params->n_floats > 0
+                     ? (double)params->floats[0]
+                     : attribute_real(x, "activation_alpha", 0.01);
+  double beta = params && params->n_floats > 1
+                    ? (double)params->floats[1]
+                    : attribute_real(x, "activation_beta", 0.5);
+  if (!a || !a->has_s || a->s.len == 0 || value < 0)
+    return value;
+  const char *word = arena_copy(x->arena, (char *)a->s.data, a->s.len);
+  for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+    if (strcmp(known[i], word) == 0)
+      return emit_one(x, word, value);
+  if (strcmp(word, "Clip") == 0) {
+    const int ins[3] = {value, emit_scalar(x, alpha), emit_scalar(x, beta)};
+    return emit(x, emit_open(x, word), ins, 3);
+  }
+  if (strcmp(word, "LeakyRelu") != 0 && strcmp(word, "HardSigmoid") != 0) {
+    onnx_fail(x, "its activation has no counterpart");
+    return -1;
+  }
+  Onnx__NodeProto *node = emit_open(x, word);
+  emit_real(x, node, "alpha", alpha);
+  emit_real(x, node, "beta", beta);
+  return emit(x, node, &value, 1);
+}
+
+/* A convolution or dense layer, what is added to it, an activation. */
+bool read_fused(struct onnx *x) {
+  bool conv = strcmp(x->at->type, "FusedConv") == 0;
+  Onnx__NodeProto *node = emit_open(x, conv ? "Conv" : "Gemm");
+  int ins[3] = {emit_input(x, 0), emit_input(x, 1), emit_input(x, 2)};
+  emit_same(x, node);
+  int value = emit(x, node, ins, ins[2] < 0 ? 2 : 3);
+  if (conv && has_operand(x, 3))
+    value = value < 0 ? value : emit_two(x, "Add", value, emit_input(x, 3));
+  return emit_give(x, 0, activated(x, value));
+}
+
+/* The last two axes the other way round. */
+static int crossed(struct onnx *x, int value) {
+  int64_t dims[MOST_AXES], perm[MOST_AXES];
+  int rank = emit_dims(x, value, dims);
+  if (rank < 2) {
+    onnx_fail(x, "a product of vectors has no counterpart");
+    return -1;
+  }
+  for (int i = 0; i < rank; i++)
+    perm[i] = i;
+  perm[rank - 1] = rank - 2;
+  perm[rank - 2] = rank - 1;
+  return emit_transpose(x, value, perm, rank);
+}
+
+bool read_fused_matmul(struct onnx *x) {
+  int a = emit_input(x, 0), b = emit_input(x, 1);
+  double alpha = attribute_real(x, "alpha", 1);
+  if (!has_operand(x, 0) || !has_operand(x, 1))
+    return onnx_fail(x, "it needs two inputs");
+  if (attribute_int(x, "transBatchA", 0) || attribute_int(x, "transBatchB", 0))
+    return onnx_fail(x, "batches that are turned have no counterpart");
+  a = attribute_int(x, "transA", 0) ? crossed(x, a) : a;
+  b = attribute_int(x, "transB", 0) ? crossed(x, b) : b;
+  int value = a < 0 || b < 0 ? -1 : emit_two(x, "MatMul", a, b);
+  if (value >= 0 && (alpha < 1 || alpha > 1))
+    value = emit_two(x, "Mul", value, emit_scalar(x, alpha));
+  return emit_give(x, 0, activated(x, value));
+}

@@ -1,0 +1,349 @@
+/*
+ * Attention as one operator: ONNX Runtime's with and without projections, and
+ * ONNX' own of opset 23. They are read as the products, masks and moves that
+ * they stand for, and find_attention makes a layer of these with their
+ * projections.
+ */
+#include <math.h>
+#include <string.h>
+
+#include "import/onnx/emit.h"
+
+/* What all of them are made of. */
+struct core {
+  int q, k, v; /* values: B, L, heads x dim */
+  int64_t heads, kv;
+  double scale; /* 0: 1 / sqrt(dim) */
+  double softcap;
+  bool causal;
+  int64_t window; /* latest positions; 0: all */
+  int bias;       /* that scores get; -1: none */
+};
+
+/* Rope. */
+
+/* Cosines or sines of the first positions: L, 1, features. */
+static int table_of(struct onnx *x, int cache, int64_t steps, bool pairs) {
+  int64_t dims[MOST_AXES], to[4] = {steps, 1, 0, 1};
+  if (emit_dims(x, cache, dims) != 2 || dims[0] < steps ||
+      !x->values.at[cache].constant) {
+    onnx_fail(x, "its cosines are no constant table of %lld positions",
+              (long long)steps);
+    return -1;
+  }
+  to[2] = dims[1];
+  return emit_reshape(x, emit_slice(x, cache, 0, 0, steps), to, pairs ? 4 : 3);
+}
+
+/* B, L, heads, dim, of which the first features of heads are turned. */
+static int turned(struct onnx *x, int value, int cosines, int sines,
+                  bool neighbours) {
+  int64_t dims[MOST_AXES], cache[MOST_AXES];
+  int rank = emit_dims(x, value, dims), of[2], rest = -1;
+  if (rank != 4 || emit_dims(x, cosines, cache) != 2) {
+    onnx_fail(x, "its heads are not understood");
+    return -1;
+  }
+  int64_t half = cache[1], dim = dims[3];
+  if (2 * half < dim) {
+    rest = emit_slice(x, value, 3, 2 * half, dim);
+    value = emit_slice(x, value, 3, 0, 2 * half);
+  }
+  if (neighbours) {
+    const int64_t pairs[5] = {0, 0, 0, half, 2};
+    value = value < 0 ? value : emit_reshape(x, value, pairs, 5);
+  }
+  for (int i = 0; i < 2; i++)
+    of[i] = value < 0    ? -1
+            : neighbours ? emit_slice(x, value, 4, i, i + 1)
+                         : emit_slice(x, value, 3, i * half, (i + 1) * half);
+  int c = table_of(x, cosines, dims[1], neighbours);
+  int s = table_of(x, sines, dims[1], neighbours);
+  if (x->graph->failed)
+    return -1;
+  int first = emit_two(x, "Sub", emit_two(x, "Mul", of[0], c),
+                       emit_two(x, "Mul", of[1], s));
+  int second = emit_two(x, "Add", emit_two(x, "Mul", of[1], c),
+                        emit_two(x, "Mul", of[0], s));
+  value = emit_concat(x, first, second, neighbours ? 4 : 3);
+  if (neighbours && value >= 0) {
+    const int64_t whole[4] = {0, 0, 0, 2 * half};
+    value = emit_reshape(x, value, whole, 4);
+  }
+  return rest < 0 || value < 0 ? value : emit_concat(x, value, rest, 3);
+}
+
+/* B, L, heads x dim with its heads as an axis. */
+static int by_heads(struct onnx *x, int value, int64_t heads) {
+  int64_t dims[MOST_AXES], to[4] = {0, 0, heads, 0};
+  int rank = emit_dims(x, value, dims);
+  if (rank == 4)
+    return value;
+  if (rank != 3 || heads < 1 || dims[2] % heads != 0) {
+    onnx_fail(x, "its features are not so many heads");
+    return -1;
+  }
+  to[3] = dims[2] / heads;
+  return emit_reshape(x, value, to, 4);
+}
+
+/* Heads side by side again. */
+static int without_heads(struct onnx *x, int value) {
+  int64_t dims[MOST_AXES], to[3] = {0, 0, 0};
+  if (emit_dims(x, value, dims) != 4)
+    return -1;
+  to[2] = dims[2] * dims[3];
+  return emit_reshape(x, value, to, 3);
+}
+
+bool read_rotary(struct onnx *x) {
+  static const int64_t turn[4] = {0, 2, 1, 3};
+  int64_t dims[MOST_AXES], cache[MOST_AXES];
+  bool own = x->at->proto->domain && *x->at->proto->domain;
+  int cosines = emit_input(x, own ? 2 : 1), sines = emit_input(x, own ? 3 : 2);
+  int64_t heads = attribute_int(x, "num_heads", 0);
+  int64_t rotary = attribute_int(x, "rotary_embedding_dim", 0);
+  int value = emit_input(x, 0), rank = emit_dims(x, value, dims);
+  if (rank < 3 || rank > 4 || emit_dims(x, cosines, cache) != 2 || sines < 0 ||
+      cache[1] < 1)
+    return onnx_fail(x, "it needs tables of cosines and sines");
+  if (rank == 3 && heads == 0 && !rotary)
+    heads = dims[2] / (2 * cache[1]);
+  value =
+      rank == 4 ? emit_transpose(x, value, turn, 4) : by_heads(x, value, heads);
+  if (value < 0)
+    return false;
+  value =
+      turned(x, value, cosines, sines, attribute_int(x, "interleaved", 0) != 0);
+  if (value < 0)
+    return false;
+  return emit_give(x, 0,
+                   rank == 4 ? emit_transpose(x, value, turn, 4)
+                             : without_heads(x, value));
+}
+
+/* Scores. */
+
+/* Keys that a query does not see. */
+static int hide(struct onnx *x, int scores, const struct core *c) {
+  int64_t dims[MOST_AXES];
+  int rank = emit_dims(x, scores, dims);
+  if (rank < 2 || !c->causal)
+    return scores;
+  int64_t queries = dims[rank - 2], keys = dims[rank - 1];
+  const int64_t sizes[2] = {queries, keys};
+  struct constant *mask = constant_new(x, TYPE_BOOL, 2, sizes);
+  struct band *band = ARENA_NEW(x->arena, struct band);
+  band->high = c->window ? c->window - 1 : MOST_SIZE;
+  mask->band = band;
+  mask->unknown = queries > MOST_FOLDED / keys;
+  if (!mask->unknown && !constant_room(x, queries * keys))
+    return -1;
+  if (!mask->unknown) {
+    int64_t *to =
+        arena_alloc(x->arena, (size_t)(queries * keys) + 1, sizeof *to);
+    for (int64_t i = 0; i < queries * keys; i++) {
+      int64_t back = i / keys - i % keys;
+      to[i] = back < 0 || back > band->high;
+    }
+    mask->whole = to;
+  }
+  const int ins[3] = {emit_constant(x, mask), emit_scalar(x, -INFINITY),
+                      scores};
+  return emit(x, emit_open(x, "Where"), ins, 3);
+}
+
+/* Heads that share keys have them repeated: B, kv, L, dim. */
+static int shared(struct onnx *x, int value, int64_t sharing, int64_t heads) {
+  const int64_t where = 2, times[5] = {1, 1, sharing, 1, 1};
+  int64_t dims[MOST_AXES];
+  if (sharing == 1 || value < 0 || emit_dims(x, value, dims) != 4)
+    return value;
+  value = emit_two(x, "Unsqueeze", value, emit_numbers(x, &where, 1));
+  value = value < 0 ? value
+                    : emit_two(x, "Expand", value, emit_numbers(x, times, 5));
+  const int64_t to[4] = {dims[0], heads, dims[2], dims[3]};
+  return value < 0 ? value : emit_reshape(x, value, to, 4);
+}
+
+static int times(struct onnx *x, int value, double number) {
+  return value < 0 ? value : emit_two(x, "Mul", value, emit_scalar(x, number));
+}
+
+static int weights_of(struct onnx *x, const struct core *c, int scores,
+                      int64_t dim) {
+  double scale = c->scale > 0 ? c->scale : 1 / sqrt((double)dim);
+  scores = times(x, scores, scale);
+  if (c->softcap > 0 && scores >= 0) {
+    scores = emit_one(x, "Tanh", times(x, scores, 1 / c->softcap));
+    scores = times(x, scores, c->softcap);
+  }
+  if (c->bias >= 0 && scores >= 0)
+    scores = emit_two(x, "Add", scores, c->bias);
+  scores = scores < 0 ? scores : hide(x, scores, c);
+  Onnx__NodeProto *softmax = emit_open(x, "Softmax");
+  emit_int(x, softmax, "axis", -1);
+  return scores < 0 ? scores : emit(x, softmax, &scores, 1);
+}
+
+/* B, L, heads x dim of what all heads see. */
+static int attend(struct onnx *x, const struct core *c) {
+  static const int64_t front[4] = {0, 2, 1, 3};
+  static const int64_t cross[4] = {0, 1, 3, 2};
+  const int of[3] = {c->q, c->k, c->v};
+  int64_t dims[MOST_AXES];
+  int parts[3];
+  if (c->heads < 1 || c->kv < 1 || c->heads % c->kv != 0)
+    return onnx_fail(x, "so many heads are not understood") - 1;
+  for (int i = 0; i < 3; i++) {
+    parts[i] = by_heads(x, of[i], i ? c->kv : c->heads);
+    parts[i] = parts[i] < 0 ? -1 : emit_transpose(x, parts[i], front, 4);
+    if (i)
+      parts[i] = shared(x, parts[i], c->heads / c->kv, c->heads);
+    if (parts[i] < 0)
+      return -1;
+  }
+  emit_dims(x, parts[0], dims);
+  parts[1] = emit_transpose(x, parts[1], cross, 4);
+  int weights = parts[1] < 0 ? -1 : emit_two(x, "MatMul", parts[0], parts[1]);
+  weights = weights_of(x, c, weights, dims[3]);
+  int value = weights < 0 ? -1 : emit_two(x, "MatMul", weights, parts[2]);
+  value = value < 0 ? -1 : emit_transpose(x, value, front, 4);
+  return value < 0 ? -1 : without_heads(x, value);
+}
+
+/* Operators. */
+
+static struct core core_of(struct onnx *x) {
+  return (struct core){.heads = attribute_int(x, "num_heads", 0),
+                       .kv = attribute_int(x, "num_heads", 0),
+                       .scale = attribute_real(x, "scale", 0),
+                       .softcap = attribute_real(x, "softcap", 0),
+                       .bias = -1};
+}
+
+/* Features of one tensor as queries, keys and values. */
+static bool parted(struct onnx *x, struct core *c, int value,
+                   const int64_t widths[3]) {
+  int *const to[3] = {&c->q, &c->k, &c->v};
+  for (int64_t i = 0, from = 0; i < 3; from += widths[i++]) {
+    *to[i] = emit_slice(x, value, 2, from, from + widths[i]);
+    if (*to[i] < 0)
+      return false;
+  }
+  return true;
+}
+
+/* com.microsoft: with the matrix of queries, keys and values. */
+static bool with_projections(struct onnx *x) {
+  struct core c = core_of(x);
+  int64_t dims[MOST_AXES], widths[3];
+  if (emit_dims(x, emit_input(x, 1), dims) != 2)
+    return onnx_fail(x, "its weights are no matrix");
+  int given = attribute_ints(x, "qkv_hidden_sizes", widths, 3);
+  for (int i = 0; i < 3 && given != 3; i++)
+    widths[i] = dims[1] / 3;
+  if (attribute_int(x, "do_rotary", 0))
+    return onnx_fail(x, "angles of its own have no counterpart");
+  int value = emit_two(x, "MatMul", emit_input(x, 0), emit_input(x, 1));
+  if (value >= 0 && has_operand(x, 2))
+    value = emit_two(x, "Add", value, emit_input(x, 2));
+  c.causal = attribute_int(x, "unidirectional", 0) != 0;
+  c.bias = emit_input(x, 5);
+  return value >= 0 && parted(x, &c, value, widths) &&
+         emit_give(x, 0, attend(x, &c));
+}
+
+/* ONNX' own: three tensors, which may have their heads in front. */
+static bool of_three(struct onnx *x) {
+  static const int64_t turn[4] = {0, 2, 1, 3};
+  struct core c = core_of(x);
+  int *const to[3] = {&c.q, &c.k, &c.v};
+  int64_t dims[MOST_AXES];
+  bool fronted = false;
+  c.heads = attribute_int(x, "q_num_heads", 0);
+  c.kv = attribute_int(x, "kv_num_heads", c.heads);
+  c.causal = attribute_int(x, "is_causal", 0) != 0;
+  c.bias = emit_input(x, 3);
+  for (int i = 0; i < 3; i++) {
+    *to[i] = emit_input(x, (size_t)i);
+    int rank = emit_dims(x, *to[i], dims);
+    fronted = rank == 4;
+    if (rank != 4)
+      continue;
+    *(i ? &c.kv : &c.heads) = dims[1];
+    *to[i] = emit_transpose(x, *to[i], turn, 4);
+  }
+  if (c.bias >= 0 && x->values.at[c.bias].constant &&
+      !constant_is_real(x->values.at[c.bias].constant))
+    return onnx_fail(x, "a mask of truth values is not understood here");
+  int value = x->graph->failed ? -1 : attend(x, &c);
+  if (value >= 0 && fronted)
+    value = by_heads(x, value, c.heads);
+  if (value >= 0 && fronted)
+    value = emit_transpose(x, value, turn, 4);
+  return emit_give(x, 0, value);
+}
+
+bool read_attention(struct onnx *x) {
+  const char *domain = x->at->proto->domain;
+  if (!has_operand(x, 0) || !has_operand(x, 1))
+    return onnx_fail(x, "it needs two inputs");
+  return domain && strcmp(domain, "com.microsoft") == 0 ? with_projections(x)
+                                                        : of_three(x);
+}
+
+/* A part of the bias of queries, keys and values. */
+static int biased(struct onnx *x, int value, int64_t *from) {
+  int64_t dims[MOST_AXES];
+  int bias = emit_input(x, 3);
+  if (bias < 0 || value < 0 || emit_dims(x, value, dims) != 3)
+    return value;
+  int part = emit_slice(x, bias, 0, *from, *from + dims[2]);
+  *from += dims[2];
+  return part < 0 ? part : emit_two(x, "Add", value, part);
+}
+
+bool read_multi_head(struct onnx *x) {
+  struct core c = core_of(x);
+  int64_t from = 0;
+  if (!has_operand(x, 0) || !has_operand(x, 1) || !has_operand(x, 2))
+    return onnx_fail(x, "queries, keys and values in one tensor are not "
+                        "understood here");
+  c.q = biased(x, emit_input(x, 0), &from);
+  c.k = biased(x, emit_input(x, 1), &from);
+  c.v = biased(x, emit_input(x, 2), &from);
+  c.causal = attribute_int(x, "unidirectional", 0) != 0;
+  c.bias = emit_input(x, 5);
+  return !x->graph->failed && emit_give(x, 0, attend(x, &c));
+}
+
+bool read_group_query(struct onnx *x) {
+  struct core c = core_of(x);
+  int64_t dims[MOST_AXES];
+  c.kv = attribute_int(x, "kv_num_heads", c.heads);
+  c.causal = true;
+  c.window = attribute_int(x, "local_window_size", -1);
+  c.window = c.window < 0 ? 0 : c.window;
+  c.bias = emit_input(x, 10);
+  c.q = emit_input(x, 0);
+  c.k = emit_input(x, 1);
+  c.v = emit_input(x, 2);
+  if (emit_dims(x, c.q, dims) != 3 || c.heads < 1 || c.kv < 1)
+    return onnx_fail(x, "its queries are not understood");
+  if (has_operand(x, 11) || attribute_int(x, "smooth_softmax", 0))
+    return onnx_fail(x, "scores that no key has have no counterpart here");
+  int64_t dim = dims[2] / (c.heads + 2 * c.kv);
+  const int64_t widths[3] = {c.heads * dim, c.kv * dim, c.kv * dim};
+  if (c.k < 0 && !parted(x, &c, c.q, widths))
+    return false;
+  c.q = by_heads(x, c.q, c.heads);
+  c.k = by_heads(x, c.k, c.kv);
+  if (attribute_int(x, "do_rotary", 0)) {
+    bool neighbours = attribute_int(x, "rotary_interleaved", 0) != 0;
+    int cosines = emit_input(x, 7), sines = emit_input(x, 8);
+    c.q = c.q < 0 ? -1 : turned(x, c.q, cosines, sines, neighbours);
+    c.k = c.k < 0 ? -1 : turned(x, c.k, cosines, sines, neighbours);
+  }
+  return c.q >= 0 && c.k >= 0 && emit_give(x, 0, attend(x, &c));
+}

@@ -1,0 +1,365 @@
+/* Inputs: what flows in, what is a parameter, and how axes lie. */
+#include <inttypes.h>
+#include <string.h>
+
+#include "import/onnx/reader.h"
+
+enum { MOST_LOOKUPS = 1 << 28 }; /* of inputs among operators */
+
+/* Operators' inputs that are weights, and not what flows through a net. */
+static const struct place {
+  const char *type;
+  unsigned from, to;
+} weight_places[] = {
+    {"Conv", 1, 2},  {"ConvTranspose", 1, 2},
+    {"Gemm", 1, 2},  {"BatchNormalization", 1, 4},
+    {"PRelu", 1, 1}, {"InstanceNormalization", 1, 2},
+    {"LSTM", 1, 3},  {"LayerNormalization", 1, 2},
+    {"GRU", 1, 3},   {"RNN", 1, 3},
+};
+
+static bool ends_with(const char *name, const char *end) {
+  size_t length = strlen(name), tail = strlen(end);
+  return length >= tail && strcmp(name + length - tail, end) == 0;
+}
+
+bool is_weight_name(const char *name) {
+  static const char *const ends[] = {".weight",        ".bias",
+                                     "running_mean",   "running_var",
+                                     "in_proj_weight", "in_proj_bias"};
+  for (size_t i = 0; i < sizeof ends / sizeof *ends; i++)
+    if (ends_with(name, ends[i]))
+      return true;
+  return false;
+}
+
+/* An input whose values are a parameter's: exported without them. */
+static bool is_parameter(struct onnx *x, int index,
+                         const Onnx__ValueInfoProto *info) {
+  size_t rank =
+      info->type && info->type->tensor_type && info->type->tensor_type->shape
+          ? info->type->tensor_type->shape->n_dim
+          : 0;
+  if (is_weight_name(x->values.at[index].name))
+    return true;
+  for (size_t i = 0; i < x->ops.count; i++)
+    for (size_t k = 0; k < x->ops.at[i].in_count; k++) {
+      const struct op *op = &x->ops.at[i];
+      if (op->ins[k] != index)
+        continue;
+      if (k == 1 && rank == 2 && strcmp(op->type, "MatMul") == 0)
+        return true;
+      for (size_t p = 0; p < sizeof weight_places / sizeof *weight_places; p++)
+        if (strcmp(op->type, weight_places[p].type) == 0 &&
+            k >= weight_places[p].from && k <= weight_places[p].to)
+          return true;
+    }
+  return false;
+}
+
+enum taste { TASTE_NONE, TASTE_FIRST, TASTE_LAST };
+
+/* Whether an operator wants its channels behind the batch. */
+static enum taste taste_of(const struct op *op, size_t input) {
+  static const char *const first[] = {"Conv",
+                                      "ConvTranspose",
+                                      "BatchNormalization",
+                                      "MaxPool",
+                                      "AveragePool",
+                                      "GlobalAveragePool",
+                                      "GlobalMaxPool",
+                                      "InstanceNormalization",
+                                      "Resize",
+                                      "Upsample",
+                                      "LRN",
+                                      "DepthToSpace",
+                                      "SpaceToDepth",
+                                      "MaxRoiPool",
+                                      "RoiAlign"};
+  static const char *const last[] = {
+      "MatMul", "Transpose",          "LSTM",  "GRU",
+      "RNN",    "LayerNormalization", "Einsum"};
+  for (size_t i = 0; i < sizeof first / sizeof *first; i++)
+    if (input == 0 && strcmp(op->type, first[i]) == 0)
+      return TASTE_FIRST;
+  for (size_t i = 0; i < sizeof last / sizeof *last; i++)
+    if (strcmp(op->type, last[i]) == 0)
+      return TASTE_LAST;
+  return TASTE_NONE;
+}
+
+/* What the first operator that cares wants of a value. */
+static enum taste taste_for(struct onnx *x, int index) {
+  enum { MOST_LOOKS = 64 };
+  int follow[MOST_LOOKS], count = 0;
+  follow[count++] = index;
+  for (size_t i = 0; i < x->ops.count; i++) {
+    const struct op *op = &x->ops.at[i];
+    for (size_t k = 0; k < op->in_count; k++)
+      for (int f = 0; f < count; f++) {
+        if (op->ins[k] != follow[f])
+          continue;
+        enum taste taste = taste_of(op, k);
+        if (taste != TASTE_NONE)
+          return taste;
+        for (size_t o = 0; o < op->out_count && count < MOST_LOOKS; o++)
+          if (op->outs[o] >= 0)
+            follow[count++] = op->outs[o];
+        f = count;
+      }
+  }
+  return TASTE_NONE;
+}
+
+static const char *element_word(struct onnx *x, int type, bool *known) {
+  *known = true;
+  switch (type) {
+  case TYPE_INT32: return "i32";
+  case TYPE_INT64: return "i64";
+  case TYPE_FLOAT:
+  case TYPE_DOUBLE:
+  case 10:
+  case 16: return NULL;
+  case 2:
+  case 3:
+    graph_note(x->graph, "Whole numbers of 8 bits come in as float32.");
+    return NULL;
+  default: *known = false; return NULL;
+  }
+}
+
+/* Sizes of the command line are in netc's order, without the batch. */
+static const struct import_input *given_size(const struct onnx *x,
+                                             const char *name) {
+  for (size_t i = 0; i < x->options->input_count; i++)
+    if (!x->options->inputs[i].name ||
+        strcmp(x->options->inputs[i].name, name) == 0)
+      return &x->options->inputs[i];
+  return NULL;
+}
+
+static bool unknown_axis(struct onnx *x, const char *name, int axis,
+                         const char *param) {
+  onnx_fail(x, "axis %d of the input `%s`%s%s%s has no size in the file", axis,
+            onnx_shown(x, name), param ? " (`" : "", param ? param : "",
+            param ? "`)" : "");
+  if (param)
+    graph_help(x->graph, "give it: --dim %s=VALUE", onnx_shown(x, param));
+  else
+    graph_help(x->graph, "give it: --input SIZES");
+  return false;
+}
+
+/* The file's sizes; a dynamic batch is 1. */
+static bool input_dims(struct onnx *x, const Onnx__ValueInfoProto *info,
+                       const struct import_input *given, int *rank,
+                       int64_t *dims) {
+  const Onnx__TypeProto *type = info->type;
+  if (!type || type->value_case != ONNX__TYPE_PROTO__VALUE_TENSOR_TYPE ||
+      !type->tensor_type || !type->tensor_type->shape)
+    return onnx_fail(x, "the input `%s` is no tensor with a shape",
+                     onnx_shown(x, info->name));
+  const Onnx__TensorShapeProto *shape = type->tensor_type->shape;
+  if (shape->n_dim > MOST_AXES)
+    return onnx_fail(x,
+                     "the input `%s` has %zu axes; at most %d are "
+                     "understood",
+                     onnx_shown(x, info->name), shape->n_dim, MOST_AXES);
+  *rank = (int)shape->n_dim;
+  int64_t values = 1;
+  for (int i = 0; i < *rank; i++) {
+    const Onnx__TensorShapeProto__Dimension *dim = shape->dim[i];
+    bool has =
+        dim->value_case == ONNX__TENSOR_SHAPE_PROTO__DIMENSION__VALUE_DIM_VALUE;
+    const char *param =
+        dim->value_case == ONNX__TENSOR_SHAPE_PROTO__DIMENSION__VALUE_DIM_PARAM
+            ? dim->dim_param
+            : NULL;
+    const struct map_entry *entry =
+        param ? map_find(&x->sizes, slice_of(param)) : NULL;
+    dims[i] = has && dim->dim_value ? dim->dim_value : 0;
+    if (entry)
+      dims[i] = entry->number;
+    else if (!has || dim->dim_value <= 0)
+      dims[i] = i == x->batch_axis || given ? 1 : 0;
+    if (dims[i] == 0)
+      return unknown_axis(x, info->name, i, param);
+    if (dims[i] < 0 || dims[i] > MOST_SIZE || dims[i] > MOST_VALUES / values)
+      return onnx_fail(x,
+                       "the input `%s` has an axis of %" PRId64
+                       ": so large a tensor is not understood",
+                       onnx_shown(x, info->name), dims[i]);
+    values *= dims[i];
+  }
+  return true;
+}
+
+/*
+ * Values that boxes of a map come from, and the samples that they are of:
+ * where they come in as tables, their first axis is no batch.
+ */
+static const bool *find_boxes(const struct onnx *x) {
+  bool *boxes = arena_alloc(x->arena, x->values.count + 1, sizeof *boxes);
+  for (size_t i = x->ops.count; i-- > 0;) {
+    const struct op *op = &x->ops.at[i];
+    bool pools = strcmp(op->type, "RoiAlign") == 0, made = pools;
+    for (size_t k = 0; k < op->out_count; k++)
+      made = made || (op->outs[k] >= 0 && boxes[op->outs[k]]);
+    for (size_t k = pools; k < op->in_count && made; k++)
+      if (op->ins[k] >= 0)
+        boxes[op->ins[k]] = true;
+  }
+  return boxes;
+}
+
+static bool is_table(const Onnx__ValueInfoProto *info) {
+  const Onnx__TypeProto *type = info->type;
+  return type && type->value_case == ONNX__TYPE_PROTO__VALUE_TENSOR_TYPE &&
+         type->tensor_type && type->tensor_type->shape &&
+         type->tensor_type->shape->n_dim <= 2;
+}
+
+static bool add_input(struct onnx *x, const Onnx__ValueInfoProto *info,
+                      struct value *value, int index) {
+  int64_t dims[MOST_AXES + 1];
+  int rank;
+  struct axes axes = {.count = 0};
+  struct graph_shape shape = {0};
+  bool known;
+  const struct import_input *given = given_size(x, info->name);
+  if (!input_dims(x, info, given, &rank, dims))
+    return false;
+  if (rank > x->batch_axis && x->batch_axis >= 0 && dims[x->batch_axis] > 1) {
+    if (x->batch > 1 && x->batch != dims[x->batch_axis])
+      return onnx_fail(x, "inputs have different batches");
+    x->batch = dims[x->batch_axis];
+  }
+  enum taste taste = taste_for(x, index);
+  bool first =
+      rank >= 3 && (taste == TASTE_FIRST ||
+                    (taste == TASTE_NONE && rank >= 4 && x->batch_axis == 0));
+  for (int i = 0; i < rank; i++)
+    if (i != x->batch_axis && !(first && i == 1))
+      axes.order[axes.count++] = i;
+  if (first)
+    axes.order[axes.count++] = 1;
+  if (axes.count == 0 && rank > 0)
+    axes.order[axes.count++] = 0;
+  if (given && given->shape.rank == axes.count)
+    for (int i = 0; i < axes.count; i++)
+      dims[axes.order[i]] = given->shape.size[i];
+  else if (given)
+    return onnx_fail(x, "--input has %d sizes, the input `%s` %d",
+                     given->shape.rank, onnx_shown(x, info->name), axes.count);
+  if (axes.count == 0 || axes.count > LIMIT_RANK)
+    return onnx_fail(x, "the input `%s` has no axes but the batch",
+                     onnx_shown(x, info->name));
+  for (int i = 0; i < axes.count; i++)
+    shape.size[shape.rank++] = dims[axes.order[i]];
+  const char *word =
+      element_word(x, info->type->tensor_type->elem_type, &known);
+  if (!known)
+    return onnx_fail(x,
+                     "the input `%s` is of an element type (%d) that is "
+                     "not understood",
+                     onnx_shown(x, info->name),
+                     (int)info->type->tensor_type->elem_type);
+  struct graph_node *node = graph_input(x->graph, info->name, &shape, word);
+  extra_of(x, node->index);
+  struct view *view = ARENA_NEW(x->arena, struct view);
+  *view = view_fresh(x, node->index, rank, dims, axes.order, axes.count);
+  value->view = view;
+  return true;
+}
+
+/* Parameters without values. */
+static bool add_parameter(struct onnx *x, const Onnx__ValueInfoProto *info,
+                          struct value *value) {
+  int64_t dims[MOST_AXES + 1];
+  int rank, batch_axis = x->batch_axis;
+  x->batch_axis = -1;
+  bool right = input_dims(x, info, NULL, &rank, dims);
+  x->batch_axis = batch_axis;
+  if (!right)
+    return false;
+  struct constant *c =
+      constant_new(x, info->type->tensor_type->elem_type, rank, dims);
+  c->unknown = c->trained = true;
+  c->name = info->name;
+  value->constant = c;
+  return !x->graph->failed;
+}
+
+/*
+ * Inputs that say which positions there are, and where: transformers' names.
+ * All of them are there, one after the other, so that masks of padding and
+ * tables of positions are constants.
+ */
+static bool add_positions(struct onnx *x, const Onnx__ValueInfoProto *info,
+                          struct value *value, bool *done) {
+  bool mask = strcmp(info->name, "attention_mask") == 0;
+  bool places = strcmp(info->name, "position_ids") == 0;
+  int64_t dims[MOST_AXES + 1], *to;
+  int rank, type = info->type && info->type->tensor_type
+                       ? info->type->tensor_type->elem_type
+                       : 0;
+  *done = (mask || places) && (type == TYPE_INT64 || type == TYPE_INT32);
+  if (!*done)
+    return true;
+  if (!input_dims(x, info, given_size(x, info->name), &rank, dims))
+    return false;
+  *done = rank == 2 && dims[0] == 1;
+  if (!*done)
+    return true;
+  struct constant *c = constant_new(x, type, rank, dims);
+  if (x->graph->failed || !constant_room(x, c->count))
+    return false;
+  to = arena_alloc(x->arena, (size_t)c->count + 1, sizeof *to);
+  for (int64_t i = 0; i < c->count; i++)
+    to[i] = mask ? 1 : i;
+  c->whole = to;
+  value->constant = c;
+  graph_note(x->graph, "`%s` is left out: %s", info->name,
+             mask ? "no position is padding."
+                  : "positions follow each other from 0 on.");
+  return true;
+}
+
+bool read_inputs(struct onnx *x) {
+  const Onnx__GraphProto *g = x->model->graph;
+  size_t more = g->n_input -
+                (g->n_input < g->n_initializer ? g->n_input : g->n_initializer);
+  if (more > 16 && more > MOST_LOOKUPS / (x->ops.count + 1))
+    return onnx_fail(x, "the model has %zu inputs; so many are not understood",
+                     g->n_input);
+  const bool *boxes = find_boxes(x);
+  for (size_t i = 0; i < g->n_input && !x->graph->failed; i++) {
+    const Onnx__ValueInfoProto *info = g->input[i];
+    const struct map_entry *entry = map_find(&x->names, slice_of(info->name));
+    if (!entry || x->values.at[entry->number - 1].idle)
+      continue; /* nobody reads it */
+    int index = (int)entry->number - 1;
+    struct value *value = &x->values.at[index];
+    if (value->made && value->constant)
+      continue; /* an initializer gives it */
+    if (value->made)
+      return onnx_fail(x, "two inputs are called `%s`",
+                       onnx_shown(x, info->name));
+    value->made = true;
+    bool done;
+    if (!add_positions(x, info, value, &done))
+      return false;
+    if (done)
+      continue;
+    int batch_axis = x->batch_axis;
+    if (boxes[index] && is_table(info))
+      x->batch_axis = -1;
+    bool right = is_parameter(x, index, info)
+                     ? add_parameter(x, info, value)
+                     : add_input(x, info, value, index);
+    x->batch_axis = batch_axis;
+    if (!right)
+      return false;
+  }
+  return !x->graph->failed;
+}

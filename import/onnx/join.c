@@ -1,0 +1,481 @@
+/*
+ * Add, Mul and their like: of two tensors, of a tensor and a number, or of a
+ * tensor and a constant, which may be a bias, a scale or a weight.
+ */
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+
+#include "import/onnx/pattern.h"
+
+/* The sizes of both together, from the last axis on. */
+static bool spread_dims(struct onnx *x, const int64_t *a, int a_rank,
+                        const int64_t *b, int b_rank, int *rank,
+                        int64_t *dims) {
+  *rank = a_rank > b_rank ? a_rank : b_rank;
+  for (int i = 0; i < *rank; i++) {
+    int64_t one = i < *rank - a_rank ? 1 : a[i - (*rank - a_rank)];
+    int64_t two = i < *rank - b_rank ? 1 : b[i - (*rank - b_rank)];
+    if (one != two && one != 1 && two != 1)
+      return onnx_fail(x, "sizes that do not agree: %s and %s",
+                       graph_sizes(x->graph, a, a_rank),
+                       graph_sizes(x->graph, b, b_rank));
+    dims[i] = one > two ? one : two;
+  }
+  return true;
+}
+
+static bool has_dims(const struct layout *at, int rank, const int64_t *dims) {
+  return at->rank == rank &&
+         memcmp(at->dim, dims, (size_t)rank * sizeof *dims) == 0;
+}
+
+static void give_node(struct onnx *x, const struct view *like, int node) {
+  struct view result = {node, like->at};
+  give_view(x, 0, &result);
+}
+
+/* `view` with as many axes as the result has; its sizes are the result's. */
+static bool whole_view(struct onnx *x, const struct view *view, int rank,
+                       const int64_t *dims, struct view *result) {
+  *result = *view;
+  (void)x;
+  for (int i = view->at.rank; i < rank; i++)
+    layout_insert(&result->at, 0);
+  return has_dims(&result->at, rank, dims);
+}
+
+/* Two tensors of which the first has all the sizes. */
+static int join_views(struct onnx *x, const char *word, const struct view *all,
+                      const struct view *other, bool turned) {
+  struct layout spread, want;
+  int64_t values = node_values(x, other->node);
+  if (!layout_spread(&other->at, all->at.rank, all->at.dim, &spread) ||
+      !layout_along(x, all, &spread, values, &want))
+    return -1;
+  int node = realise(x, other->node, &want, true);
+  if (node < 0)
+    return -1;
+  int result = pattern_join(x, word, turned ? node : all->node,
+                            turned ? all->node : node);
+  if (result >= 0)
+    return result;
+  struct graph_node *join = turned ? join_of(x, word, node, all->node)
+                                   : join_of(x, word, all->node, node);
+  const struct graph_shape *mine = &node_at(x, all->node)->shape;
+  const struct graph_shape *theirs = &node_at(x, node)->shape;
+  join->shape = *mine;
+  if (theirs->rank > mine->rank) { /* netc has its axes of one place, too */
+    int more = theirs->rank - mine->rank;
+    for (int i = 0; i < theirs->rank; i++)
+      join->shape.size[i] = i < more ? 1 : mine->size[i - more];
+    join->shape.rank = theirs->rank;
+  }
+  return join->index;
+}
+
+/* What it costs to bring `other` along. */
+static int cost_along(struct onnx *x, const struct view *all,
+                      const struct view *other) {
+  struct layout spread, want;
+  int64_t values = node_values(x, other->node);
+  if (!layout_spread(&other->at, all->at.rank, all->at.dim, &spread) ||
+      !layout_along(x, all, &spread, values, &want))
+    return 3;
+  int cost = realise_cost(x, other->node, &want);
+  return cost < 0 ? 3 : cost;
+}
+
+/* Whether the second decides how the axes lie: whole axes of the file. */
+static bool second_leads(struct onnx *x, const struct view *a,
+                         const struct view *b) {
+  struct axes axes;
+  int bring_a = cost_along(x, b, a), bring_b = cost_along(x, a, b);
+  bool whole_a = axes_of(x, a, &axes), whole_b = axes_of(x, b, &axes);
+  if (bring_a > 0 && bring_b > 0 && whole_a != whole_b)
+    return whole_b;
+  return bring_a < bring_b;
+}
+
+/* Neither has all sizes: both in the file's order, and netc repeats. */
+static bool outer_join(struct onnx *x, const char *word, const struct view *a,
+                       const struct view *b, int rank, const int64_t *dims) {
+  struct view left = *a, right = *b, result;
+  struct axes axes = {.count = 0};
+  for (int i = a->at.rank; i < rank; i++)
+    layout_insert(&left.at, 0);
+  for (int i = b->at.rank; i < rank; i++)
+    layout_insert(&right.at, 0);
+  for (int i = 0; i < rank; i++)
+    if (i != x->batch_axis || dims[i] != x->batch)
+      axes.order[axes.count++] = i;
+  if (!rearrange(x, &left, axes.order, axes.count, &left) ||
+      !rearrange(x, &right, axes.order, axes.count, &right))
+    return false;
+  struct graph_node *join = join_of(x, word, left.node, right.node);
+  for (int i = 0; i < axes.count; i++)
+    join->shape.size[i] = dims[axes.order[i]];
+  result = view_fresh(x, join->index, rank, dims, axes.order, axes.count);
+  give_view(x, 0, &result);
+  return true;
+}
+
+static bool of_views(struct onnx *x, const char *word, const struct view *a,
+                     const struct view *b) {
+  int64_t dims[MOST_AXES];
+  int rank;
+  struct view left, right, plain;
+  if (!spread_dims(x, a->at.dim, a->at.rank, b->at.dim, b->at.rank, &rank,
+                   dims))
+    return false;
+  bool all_a = whole_view(x, a, rank, dims, &left);
+  bool all_b = whole_view(x, b, rank, dims, &right);
+  if (!all_a && !all_b)
+    return outer_join(x, word, a, b, rank, dims);
+  bool turned = !all_a || (all_b && second_leads(x, &left, &right));
+  struct view *all = turned ? &right : &left, *other = turned ? &left : &right;
+  int node = join_views(x, word, all, other, turned);
+  if (node < 0 && !x->graph->failed) {
+    if (!plain_order(x, all, &plain))
+      return false;
+    *all = plain;
+    node = join_views(x, word, all, other, turned);
+  }
+  if (node < 0)
+    return onnx_fail(x, "the axes of its inputs cannot be brought together");
+  give_node(x, all, node);
+  return true;
+}
+
+/* Constants. */
+
+static int with_number(struct onnx *x, const char *word, int in,
+                       double number) {
+  int pattern = pattern_number(x, word, in, number);
+  if (pattern >= 0)
+    return pattern;
+  bool minus = strcmp(word, "sub") == 0;
+  if ((strcmp(word, "add") == 0 || minus) && number == 0)
+    return in;
+  if ((strcmp(word, "mul") == 0 || strcmp(word, "div") == 0) && number == 1)
+    return in;
+  if (strcmp(word, "div") == 0 && number == 0) {
+    onnx_fail(x, "a division by 0");
+    return -1;
+  }
+  if (!isfinite(number)) {
+    onnx_fail(x, "a number that is not finite");
+    return -1;
+  }
+  struct graph_node *node = layer_on(x, word, in);
+  set_number(x, node, number);
+  return node->index;
+}
+
+/* number - x, number / x */
+static int from_number(struct onnx *x, const char *word, int in,
+                       double number) {
+  if (strcmp(word, "sub") == 0) {
+    int minus = layer_on(x, "neg", in)->index;
+    return with_number(x, "add", minus, number);
+  }
+  struct graph_node *node = layer_on(x, "pow", in);
+  set_number(x, node, -1);
+  return with_number(x, "mul", node->index, number);
+}
+
+/* The constant as the view's axes lie: those repeated have size 1. */
+static struct constant *along(struct onnx *x, struct constant *c,
+                              const struct view *view) {
+  struct layout dense = layout_dense(c->rank, c->dims), spread, want;
+  if (!layout_spread(&dense, view->at.rank, view->at.dim, &spread) ||
+      !layout_along(x, view, &spread, 0, &want))
+    return NULL;
+  int order[LAYOUT_RANK], count = 0, skip = 0;
+  while (skip + 1 < want.rank && want.dim[skip] == 1)
+    skip++;
+  for (int i = skip; i < want.rank; i++)
+    order[count++] = i;
+  want = layout_order(&want, count, order);
+  struct layout same = layout_dense(want.rank, want.dim);
+  if (layout_equal(&same, &want) && layout_values(&want) == c->count)
+    return constant_with(x, c, want.rank, want.dim);
+  return constant_through(x, c, &want);
+}
+
+/* A constant of which only the channels differ. */
+static bool by_channel(struct onnx *x, const struct constant *c, int node) {
+  const struct graph_shape *shape = &node_at(x, node)->shape;
+  return c->rank == 1 && c->count == shape->size[shape->rank - 1];
+}
+
+static bool of_constant(struct onnx *x, const char *word,
+                        const struct view *view, struct constant *c,
+                        bool turned) {
+  int64_t dims[MOST_AXES];
+  int rank;
+  double number;
+  struct view whole;
+  if (!spread_dims(x, view->at.dim, view->at.rank, c->dims, c->rank, &rank,
+                   dims))
+    return false;
+  bool even = constant_is_even(x, c, &number);
+  if (!whole_view(x, view, rank, dims, &whole)) {
+    struct graph_node *weight = weight_node(x, c);
+    struct axes axes;
+    int64_t sizes[MOST_AXES];
+    memcpy(sizes, c->dims, sizeof sizes);
+    axes.count = 0;
+    for (int i = 0; i < c->rank; i++)
+      axes.order[axes.count++] = i;
+    if (c->rank == 0 || x->batch > 1)
+      return onnx_fail(x, "a constant that has more values than its input");
+    struct view other =
+        view_fresh(x, weight->index, c->rank, sizes, axes.order, axes.count);
+    return turned ? of_views(x, word, &other, view)
+                  : of_views(x, word, view, &other);
+  }
+  bool learned =
+      c->trained && (c->count > 1 || (c->name && is_weight_name(c->name)));
+  if (even && !learned) {
+    int node = turned && strcmp(word, "sub") != 0 && strcmp(word, "div") != 0
+                   ? with_number(x, word, whole.node, number)
+               : turned ? from_number(x, word, whole.node, number)
+                        : with_number(x, word, whole.node, number);
+    if (node < 0)
+      return false;
+    give_node(x, &whole, node);
+    return true;
+  }
+  struct constant *lying = along(x, c, &whole);
+  if (!lying && !x->graph->failed) { /* it repeats a part of an axis */
+    struct view parted;
+    if (!parted_axes(x, &whole, &parted))
+      return false;
+    whole = parted;
+    lying = along(x, c, &whole);
+  }
+  if (!lying)
+    return onnx_fail(x, "its constant does not lie as the axes of its input");
+  int node = -1;
+  if (by_channel(x, lying, whole.node) && !turned)
+    node = pattern_channels(x, word, whole.node, lying);
+  if (node < 0)
+    node = pattern_weight(x, word, whole.node, lying);
+  if (node < 0) {
+    struct graph_node *weight = weight_node(x, lying);
+    struct graph_node *join = turned
+                                  ? join_of(x, word, weight->index, whole.node)
+                                  : join_of(x, word, whole.node, weight->index);
+    join->shape = node_at(x, whole.node)->shape;
+    node = join->index;
+  }
+  give_node(x, &whole, node);
+  return true;
+}
+
+static bool join(struct onnx *x, const char *word, const struct value *a,
+                 const struct value *b) {
+  bool ordered = strcmp(word, "sub") == 0 || strcmp(word, "div") == 0;
+  if (a->view && b->view)
+    return of_views(x, word, a->view, b->view);
+  if (a->view)
+    return of_constant(x, word, a->view, b->constant, false);
+  return of_constant(x, word, b->view, a->constant, ordered);
+}
+
+static bool two(struct onnx *x, const char *word) {
+  if (x->at->in_count != 2 || !has_operand(x, 0) || !has_operand(x, 1))
+    return onnx_fail(x, "it needs two inputs");
+  return join(x, word, operand(x, 0), operand(x, 1));
+}
+
+/* Several, one after the other; `mean` divides in the end. */
+static bool several(struct onnx *x, const char *word) {
+  size_t count = x->at->in_count;
+  struct value sum;
+  if (count == 0 || !has_operand(x, 0))
+    return onnx_fail(x, "it has no inputs");
+  if (count == 1)
+    return read_identity(x);
+  sum = *operand(x, 0);
+  for (size_t i = 1; i < count; i++) {
+    if (!has_operand(x, i))
+      return onnx_fail(x, "input %zu is missing", i);
+    if (sum.constant && operand(x, i)->constant)
+      return onnx_fail(x, "two constants");
+    if (!join(x, word, &sum, operand(x, i)) || x->graph->failed)
+      return false;
+    if (x->at->outs[0] < 0)
+      return true;
+    sum = x->values.at[x->at->outs[0]];
+  }
+  return true;
+}
+
+bool read_add(struct onnx *x) {
+  return two(x, "add");
+}
+
+bool read_sub(struct onnx *x) {
+  return two(x, "sub");
+}
+
+bool read_mul(struct onnx *x) {
+  return two(x, "mul");
+}
+
+bool read_div(struct onnx *x) {
+  return two(x, "div");
+}
+
+bool read_sum(struct onnx *x) {
+  return x->at->out_count > 0 && several(x, "add");
+}
+
+bool read_max(struct onnx *x) {
+  return x->at->out_count > 0 && several(x, "max");
+}
+
+bool read_min(struct onnx *x) {
+  return x->at->out_count > 0 && several(x, "min");
+}
+
+bool read_mean(struct onnx *x) {
+  if (x->at->out_count == 0 || !several(x, "add") || x->at->outs[0] < 0)
+    return false;
+  if (x->at->in_count == 1)
+    return true;
+  const struct view *sum = x->values.at[x->at->outs[0]].view;
+  if (!sum)
+    return false;
+  give_node(x, sum, with_number(x, "div", sum->node, (double)x->at->in_count));
+  return true;
+}
+
+bool read_pow(struct onnx *x) {
+  struct constant *c = operand_constant(x, 1);
+  const struct view *in = input_view(x, 0);
+  double number;
+  if (!in || !c || !constant_is_even(x, c, &number))
+    return onnx_fail(x, "only powers by a number are understood");
+  struct graph_node *node = layer_on(x, "pow", in->node);
+  set_number(x, node, number);
+  give_node(x, in, node->index);
+  return true;
+}
+
+static bool clip_bound(struct onnx *x, size_t index, const char *name,
+                       double *bound, bool *given) {
+  struct constant *c = operand_constant(x, index);
+  *given = attribute(x, name) != NULL;
+  *bound = attribute_real(x, name, 0);
+  if (!has_operand(x, index))
+    return true;
+  *given = true;
+  return (c && constant_is_even(x, c, bound)) ||
+         onnx_fail(x, "its bounds depend on the inputs");
+}
+
+bool read_clip(struct onnx *x) {
+  double low, high;
+  bool has_low, has_high;
+  const struct view *in = input_view(x, 0);
+  if (!in || !clip_bound(x, 1, "min", &low, &has_low) ||
+      !clip_bound(x, 2, "max", &high, &has_high))
+    return false;
+  has_low = has_low && low > -3e38;
+  has_high = has_high && high < 3e38;
+  int node = in->node;
+  if (has_low && has_high && low == 0 && high == 6) {
+    node = layer_on(x, "relu6", node)->index;
+  } else {
+    if (has_low && low == 0)
+      node = layer_on(x, "relu", node)->index;
+    else if (has_low)
+      node = with_number(x, "max", node, low);
+    if (has_high && node >= 0)
+      node = with_number(x, "min", node, high);
+  }
+  if (node >= 0)
+    give_node(x, in, node);
+  return node >= 0;
+}
+
+/* 1 / x */
+bool read_reciprocal(struct onnx *x) {
+  const struct view *in = input_view(x, 0);
+  if (!in)
+    return false;
+  struct graph_node *node = layer_on(x, "pow", in->node);
+  set_number(x, node, -1);
+  give_node(x, in, node->index);
+  return true;
+}
+
+/* alpha x + beta between 0 and 1 */
+bool read_hard_sigmoid(struct onnx *x) {
+  const struct view *in = input_view(x, 0);
+  double alpha = attribute_real(x, "alpha", 0.2);
+  double beta = attribute_real(x, "beta", 0.5);
+  if (!in)
+    return false;
+  int node = in->node;
+  if (fabs(alpha - 1.0 / 6) < 1e-6 && fabs(beta - 0.5) < 1e-6) {
+    node = layer_on(x, "hsigmoid", node)->index;
+  } else {
+    node = with_number(x, "mul", node, alpha);
+    node = node < 0 ? node : with_number(x, "add", node, beta);
+    node = node < 0 ? node : layer_on(x, "relu", node)->index;
+    node = node < 0 ? node : with_number(x, "min", node, 1);
+  }
+  if (node >= 0)
+    give_node(x, in, node);
+  return node >= 0;
+}
+
+/* 0 where the condition says so, else the number: what a mask adds. */
+static struct constant *mask_of(struct onnx *x, struct constant *condition,
+                                bool hides, double number) {
+  bool usual = hides && number < -1e30;
+  if (usual && condition->mask)
+    return condition->mask; /* for every layer the same */
+  struct constant *c =
+      constant_new(x, TYPE_FLOAT, condition->rank, condition->dims);
+  if (usual)
+    condition->mask = c;
+  c->band = hides && usual ? condition->band : NULL;
+  c->unknown = condition->band && !condition->whole;
+  if (c->unknown)
+    return c;
+  float *to = arena_alloc(x->arena, (size_t)c->count + 1, sizeof *to);
+  for (int64_t i = 0; i < c->count; i++) {
+    bool set = constant_whole(condition, i) != 0;
+    to[i] = set == hides ? (float)number : 0;
+  }
+  c->real = to;
+  return c;
+}
+
+/*
+ * Scores that a mask hides: a number next to minus infinity is added to them,
+ * which softmax makes 0. Other choices have no counterpart.
+ */
+bool read_where(struct onnx *x) {
+  struct constant *condition = operand_constant(x, 0);
+  struct constant *a = operand_constant(x, 1), *b = operand_constant(x, 2);
+  bool hides = a != NULL;
+  double number;
+  if (!condition || (!a) == (!b) || !has_operand(x, hides ? 2 : 1))
+    return onnx_fail(x, "only a mask that is a constant is understood");
+  if (!constant_is_even(x, hides ? a : b, &number) || number > -1e4)
+    return onnx_fail(x, "a choice between values has no counterpart");
+  if ((!condition->band || condition->whole) &&
+      (!constant_load(x, condition) || condition->count > MOST_FOLDED))
+    return false;
+  if (condition->count < 1)
+    return onnx_fail(x, "it is empty");
+  number = number < -3e38 ? -3e38 : number;
+  return of_constant(x, "add", operand(x, hides ? 2 : 1)->view,
+                     mask_of(x, condition, hides, number), false);
+}

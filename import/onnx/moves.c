@@ -1,0 +1,225 @@
+/* Reshape, Transpose and their like; blocks of pixels. */
+#include <inttypes.h>
+#include <string.h>
+
+#include "import/onnx/moves.h"
+
+bool move_take(struct onnx *x, struct moved *m) {
+  *m = (struct moved){.view.node = -1};
+  if (!has_operand(x, 0))
+    return onnx_fail(x, "it has no input");
+  m->constant = operand_constant(x, 0);
+  if (m->constant)
+    m->view.at = layout_dense(m->constant->rank, m->constant->dims);
+  else
+    m->view = *operand(x, 0)->view;
+  return true;
+}
+
+bool move_give(struct onnx *x, const struct moved *m, size_t out) {
+  if (m->constant)
+    give_constant(x, out, constant_through(x, m->constant, &m->view.at));
+  else
+    give_view(x, out, &m->view);
+  return !x->graph->failed;
+}
+
+static int64_t product(const int64_t *dims, int from, int to) {
+  int64_t values = 1;
+  for (int i = from; i < to; i++)
+    values *= dims[i];
+  return values;
+}
+
+bool move_to_dims(struct onnx *x, struct moved *m, int rank,
+                  const int64_t *dims) {
+  struct layout dense = layout_dense(rank, dims), result;
+  if (layout_values(&dense) != layout_values(&m->view.at))
+    return onnx_fail(x, "%s does not have as many values as its input",
+                     graph_sizes(x->graph, dims, rank));
+  if (layout_through(&m->view.at, &dense, &result)) {
+    m->view.at = result;
+    return true;
+  }
+  if (m->constant) {
+    m->constant = constant_through(x, m->constant, &m->view.at);
+    m->view.at = dense;
+    return !x->graph->failed;
+  }
+  struct view plain;
+  if (!plain_order(x, &m->view, &plain) ||
+      !layout_through(&plain.at, &dense, &result))
+    return onnx_fail(x, "its axes cannot be parted so");
+  m->view = (struct view){plain.node, result};
+  return true;
+}
+
+bool read_reshape(struct onnx *x) {
+  struct moved m;
+  int64_t dims[MOST_AXES], known = 1;
+  int guess = -1;
+  int rank = operand_ints(x, 1, "shape", dims, MOST_AXES);
+  bool zeros = attribute_int(x, "allowzero", 0) != 0;
+  if (rank < 0 || !move_take(x, &m))
+    return onnx_fail(x, "its sizes depend on the inputs");
+  int64_t values = layout_values(&m.view.at);
+  for (int i = 0; i < rank; i++) {
+    if (dims[i] == 0 && !zeros && i < m.view.at.rank)
+      dims[i] = m.view.at.dim[i];
+    if (dims[i] == -1 && guess < 0)
+      guess = i;
+    else if (dims[i] < 1 || dims[i] > values)
+      return onnx_fail(x, "%" PRId64 " values have no axis of %" PRId64, values,
+                       dims[i]);
+    else if (known > values / dims[i])
+      return onnx_fail(x, "%s has more values than its input",
+                       graph_sizes(x->graph, dims, rank));
+    else
+      known *= dims[i];
+  }
+  if (guess >= 0)
+    dims[guess] = values / known;
+  return move_to_dims(x, &m, rank, dims) && move_give(x, &m, 0);
+}
+
+bool read_flatten(struct onnx *x) {
+  struct moved m;
+  if (!move_take(x, &m))
+    return false;
+  int64_t axis = attribute_int(x, "axis", 1);
+  int rank = m.view.at.rank;
+  if (axis < 0)
+    axis += rank;
+  if (axis < 0 || axis > rank)
+    return onnx_fail(x, "it has no such axis");
+  int64_t dims[2] = {product(m.view.at.dim, 0, (int)axis),
+                     product(m.view.at.dim, (int)axis, rank)};
+  return move_to_dims(x, &m, 2, dims) && move_give(x, &m, 0);
+}
+
+bool read_transpose(struct onnx *x) {
+  struct moved m;
+  int64_t perm[MOST_AXES];
+  int order[MOST_AXES];
+  bool used[MOST_AXES] = {false};
+  if (!move_take(x, &m))
+    return false;
+  int rank = m.view.at.rank;
+  int count = attribute_ints(x, "perm", perm, MOST_AXES);
+  if (count >= 0 && count != rank)
+    return onnx_fail(x, "`perm` has %d axes, its input %d", count, rank);
+  for (int i = 0; i < rank; i++) {
+    int64_t axis = count < 0 ? rank - 1 - i : perm[i];
+    if (axis < 0 || axis >= rank || used[axis])
+      return onnx_fail(x, "`perm` is no order of axes");
+    used[axis] = true;
+    order[i] = (int)axis;
+  }
+  m.view.at = layout_order(&m.view.at, rank, order);
+  return move_give(x, &m, 0);
+}
+
+/* Marks the axes that are named; false, and failed, if there is no such. */
+static bool mark_axes(struct onnx *x, const int64_t *axes, int count, int rank,
+                      bool *marked) {
+  memset(marked, 0, MOST_AXES * 2 * sizeof *marked);
+  for (int i = 0; i < count; i++) {
+    int axis = axis_from(x, axes[i], rank);
+    if (axis < 0)
+      return false;
+    marked[axis] = true;
+  }
+  return true;
+}
+
+bool read_unsqueeze(struct onnx *x) {
+  struct moved m;
+  int64_t axes[MOST_AXES];
+  bool marked[MOST_AXES * 2];
+  int count = operand_ints(x, 1, "axes", axes, MOST_AXES);
+  if (count < 0 || !move_take(x, &m))
+    return onnx_fail(x, "its axes depend on the inputs");
+  if (m.view.at.rank + count > MOST_AXES)
+    return onnx_fail(x, "more than %d axes", MOST_AXES);
+  if (!mark_axes(x, axes, count, m.view.at.rank + count, marked))
+    return false;
+  for (int i = 0; i < MOST_AXES; i++)
+    if (marked[i] && i <= m.view.at.rank)
+      layout_insert(&m.view.at, i);
+  return move_give(x, &m, 0);
+}
+
+bool read_squeeze(struct onnx *x) {
+  struct moved m;
+  int64_t axes[MOST_AXES];
+  bool marked[MOST_AXES * 2];
+  if (!move_take(x, &m))
+    return false;
+  int count = has_operand(x, 1) || attribute(x, "axes")
+                  ? operand_ints(x, 1, "axes", axes, MOST_AXES)
+                  : -2;
+  if (count == -1)
+    return onnx_fail(x, "its axes depend on the inputs");
+  if (count >= 0 && !mark_axes(x, axes, count, m.view.at.rank, marked))
+    return false;
+  for (int i = m.view.at.rank; i-- > 0;) {
+    if (count >= 0 && !marked[i])
+      continue;
+    if (m.view.at.dim[i] == 1)
+      layout_drop(&m.view.at, i);
+    else if (count >= 0)
+      return onnx_fail(x, "axis %d has %" PRId64 " places", i,
+                       m.view.at.dim[i]);
+  }
+  return move_give(x, &m, 0);
+}
+
+bool read_identity(struct onnx *x) {
+  struct moved m;
+  if (!move_take(x, &m))
+    return false;
+  if (m.constant)
+    give_constant(x, 0, m.constant);
+  else
+    give_view(x, 0, &m.view);
+  return !x->graph->failed;
+}
+
+/* Blocks of pixels and channels. */
+
+bool read_depth_to_space(struct onnx *x) {
+  const struct view *in = input_view(x, 0);
+  int64_t by = attribute_int(x, "blocksize", 1);
+  bool rows_first = attribute_is(x, "mode", "CRD", false);
+  if (!in || in->at.rank != 4 || by < 1 || by > 1024 ||
+      in->at.dim[1] % (by * by) != 0)
+    return onnx_fail(x, "only maps of blocks are understood");
+  const int64_t *d = in->at.dim;
+  int64_t channels = d[1] / by / by;
+  const int64_t parts[2][6] = {{d[0], by, by, channels, d[2], d[3]},
+                               {d[0], channels, by, by, d[2], d[3]}};
+  static const int orders[2][6] = {{0, 3, 4, 1, 5, 2}, {0, 1, 4, 2, 5, 3}};
+  const int64_t out[4] = {d[0], channels, d[2] * by, d[3] * by};
+  struct moved m = {.view = *in};
+  if (!move_to_dims(x, &m, 6, parts[rows_first]))
+    return false;
+  m.view.at = layout_order(&m.view.at, 6, orders[rows_first]);
+  return move_to_dims(x, &m, 4, out) && move_give(x, &m, 0);
+}
+
+bool read_space_to_depth(struct onnx *x) {
+  const struct view *in = input_view(x, 0);
+  int64_t by = attribute_int(x, "blocksize", 1);
+  if (!in || in->at.rank != 4 || by < 1 || by > 1024 ||
+      in->at.dim[2] % by != 0 || in->at.dim[3] % by != 0)
+    return onnx_fail(x, "only maps of whole blocks are understood");
+  const int64_t *d = in->at.dim;
+  const int64_t parts[6] = {d[0], d[1], d[2] / by, by, d[3] / by, by};
+  static const int order[6] = {0, 3, 5, 1, 2, 4};
+  const int64_t out[4] = {d[0], d[1] * by * by, d[2] / by, d[3] / by};
+  struct moved m = {.view = *in};
+  if (!move_to_dims(x, &m, 6, parts))
+    return false;
+  m.view.at = layout_order(&m.view.at, 6, order);
+  return move_to_dims(x, &m, 4, out) && move_give(x, &m, 0);
+}

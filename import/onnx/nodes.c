@@ -1,0 +1,97 @@
+/* Nodes of the graph: layers, joins, weights, and what is known of them. */
+#include <math.h>
+#include <string.h>
+
+#include "import/onnx/reader.h"
+
+struct extra *extra_of(struct onnx *x, int index) {
+  while (x->extras.count <= (size_t)index)
+    VEC_PUSH(x->arena, &x->extras);
+  return &x->extras.at[index];
+}
+
+struct graph_node *made(struct onnx *x, struct graph_node *node) {
+  extra_of(x, node->index)->op = x->at;
+  if (x->at) {
+    node->name = x->at->name;
+    node->kind = x->at->type;
+  }
+  return node;
+}
+
+struct graph_node *layer_on(struct onnx *x, const char *word, int input) {
+  struct graph_node *node = made(x, graph_layer(x->graph, word, input));
+  node->shape = node_at(x, input)->shape;
+  return node;
+}
+
+struct graph_node *join_of(struct onnx *x, const char *word, int a, int b) {
+  struct graph_node *node = made(x, graph_join(x->graph, word));
+  graph_operand(x->graph, node, a);
+  graph_operand(x->graph, node, b);
+  node->shape = node_at(x, a)->shape;
+  return node;
+}
+
+/* Numbers of the file are float32: 0.20000000298 is 0.2. */
+static double shortened(double value) {
+  double scale = 0, shorter = value;
+  if (!isfinite(value) || fabs(value) < 1e-30 || fabs(value) > 1e30 ||
+      (double)(float)value < value || (double)(float)value > value)
+    return value;
+  for (int digits = 1; digits < 10; digits++) {
+    scale = pow(10, digits - 1 - floor(log10(fabs(value))));
+    shorter = round(value * scale) / scale;
+    if (!((float)shorter < (float)value) && !((float)shorter > (float)value))
+      return shorter;
+  }
+  return value;
+}
+
+const char *real_text(struct onnx *x, double value) {
+  struct text text = text_new(x->arena);
+  value = shortened(value);
+  text_real(&text, value);
+  text_putc(&text, '\0');
+  return text.at;
+}
+
+void set_number(struct onnx *x, struct graph_node *node, double number) {
+  struct extra *extra = extra_of(x, node->index);
+  extra->number = number;
+  extra->has_number = true;
+  graph_arg(x->graph, node, PART_NONE, "", real_text(x, number));
+}
+
+void add_weight(struct onnx *x, struct graph_node *node, const char *name,
+                const struct constant *from) {
+  *VEC_PUSH(x->arena, &extra_of(x, node->index)->weights) =
+      (struct from_weight){name, from, false, false};
+}
+
+const struct constant *find_weight(struct onnx *x, int node, const char *name) {
+  const struct extra *extra = extra_of(x, node);
+  for (size_t i = 0; i < extra->weights.count; i++)
+    if (strcmp(extra->weights.at[i].name, name) == 0)
+      return extra->weights.at[i].from;
+  return NULL;
+}
+
+struct graph_node *weight_node(struct onnx *x, struct constant *c) {
+  struct graph_node *node = made(x, graph_join(x->graph, "weight"));
+  node->shape.rank = c->rank;
+  for (int i = 0; i < c->rank && i < LIMIT_RANK; i++)
+    node->shape.size[i] = c->dims[i];
+  if (c->rank == 0)
+    node->shape.size[node->shape.rank++] = 1;
+  if (c->rank > LIMIT_RANK)
+    onnx_fail(x, "a constant of %d axes", c->rank);
+  graph_arg(x->graph, node, PART_OTHER, "",
+            graph_sizes(x->graph, node->shape.size, node->shape.rank));
+  if (!c->trained)
+    graph_arg(x->graph, node, PART_NONE, "", "fixed");
+  if (c->name)
+    node->name = c->name;
+  add_weight(x, node, "weight", c);
+  return node;
+}

@@ -1,0 +1,275 @@
+/* Normalisation. */
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+
+#include "import/onnx/emit.h"
+
+static void give_node(struct onnx *x, const struct view *like, int node) {
+  struct view result = {node, like->at};
+  give_view(x, 0, &result);
+}
+
+static void put_eps(struct onnx *x, struct graph_node *node) {
+  graph_arg(x->graph, node, PART_NONE,
+            "eps=", real_text(x, attribute_real(x, "epsilon", (double)1e-5F)));
+  node->args.at[node->args.count - 1].usual = real_text(x, 1e-5);
+}
+
+/* Weights of so many channels, by name. */
+static bool take_weights(struct onnx *x, struct graph_node *node,
+                         const char *const *names, int count,
+                         int64_t channels) {
+  for (int i = 0; i < count; i++) {
+    struct constant *c = operand_constant(x, (size_t)i + 1);
+    if (!c || c->count != channels)
+      return onnx_fail(x, "its input %d is no constant of %" PRId64 " channels",
+                       i + 1, channels);
+    add_weight(x, node, names[i], constant_with(x, c, 1, &channels));
+  }
+  return true;
+}
+
+bool read_batch_norm(struct onnx *x) {
+  static const char *const names[] = {"weight", "bias", "running_mean",
+                                      "running_var"};
+  const struct view *in = input_view(x, 0);
+  struct view last;
+  struct axes axes;
+  if (!in || in->at.rank < 2)
+    return onnx_fail(x, "it needs a batch and channels");
+  if (in->at.rank == 2 ? !to_last(x, in, 1, &last, &axes)
+                       : !channels_last(x, in, &last))
+    return false;
+  struct graph_node *node = layer_on(x, "bn", last.node);
+  put_eps(x, node);
+  if (!take_weights(x, node, names, 4, in->at.dim[1]))
+    return false;
+  give_node(x, &last, node->index);
+  return true;
+}
+
+/* Whether weights are all 1 and biases all 0. */
+static bool is_trivial(struct onnx *x, size_t index, double value) {
+  struct constant *c = operand_constant(x, index);
+  double with;
+  return c && constant_is_even(x, c, &with) && with >= value && with <= value;
+}
+
+/* Groups of channels as one: [N, g, ..] made of [N, C, ..]. */
+static bool is_grouped(struct onnx *x, const struct view *in) {
+  const struct graph_node *node = node_at(x, in->node);
+  int64_t channels = node->shape.size[node->shape.rank - 1];
+  return node->shape.rank >= 2 && in->at.rank == 3 &&
+         channels % in->at.dim[1] == 0 && channels > in->at.dim[1];
+}
+
+/* As gn: what lies under the view has to be groups, then all of a group. */
+static bool group_norm(struct onnx *x, const struct view *in) {
+  const struct graph_shape *shape = &node_at(x, in->node)->shape;
+  int64_t groups = in->at.dim[1], dims[MOST_AXES], strides[MOST_AXES];
+  int last = shape->rank - 1, rank = 0;
+  int64_t each = shape->size[last] / groups, stride = 1;
+  dims[rank] = in->at.dim[0];
+  strides[rank++] = node_values(x, in->node);
+  dims[rank] = groups;
+  strides[rank++] = each;
+  dims[rank] = each;
+  strides[rank++] = 1;
+  rank += last;
+  stride = shape->size[last];
+  for (int i = last; i-- > 0; stride *= shape->size[i]) {
+    dims[3 + i] = shape->size[i];
+    strides[3 + i] = stride;
+  }
+  struct layout as = layout_of(rank, dims, strides, 0);
+  layout_merge(&as, 2, rank - 2);
+  if (!layout_equal(&as, &in->at))
+    return onnx_fail(x, "groups of channels that do not lie together");
+  struct graph_node *node = layer_on(x, "gn", in->node);
+  graph_int(x->graph, node, PART_GROUPS, "", groups);
+  graph_arg(x->graph, node, PART_NONE, "", "noaffine");
+  put_eps(x, node);
+  give_node(x, in, node->index);
+  return true;
+}
+
+bool read_instance_norm(struct onnx *x) {
+  static const char *const names[] = {"weight", "bias"};
+  const struct view *in = input_view(x, 0);
+  struct view map;
+  if (!in || in->at.rank < 3)
+    return onnx_fail(x, "it needs a batch, channels and positions");
+  bool trivial = is_trivial(x, 1, 1) && is_trivial(x, 2, 0);
+  if (trivial && is_grouped(x, in))
+    return group_norm(x, in);
+  if (!channels_last(x, in, &map))
+    return false;
+  struct graph_node *node = layer_on(x, "instnorm", map.node);
+  if (trivial)
+    graph_arg(x->graph, node, PART_NONE, "", "noaffine");
+  put_eps(x, node);
+  if (!trivial && !take_weights(x, node, names, 2, in->at.dim[1]))
+    return false;
+  give_node(x, &map, node->index);
+  return true;
+}
+
+/* The first of several axes that it is over; -1: there is one. */
+static int several_axes(struct onnx *x, const struct view *in) {
+  int axis = in ? axis_from(x, attribute_int(x, "axis", -1), in->at.rank) : -1;
+  while (axis >= 0 && axis + 1 < in->at.rank && in->at.dim[axis] == 1)
+    axis++;
+  return axis >= 0 && axis + 1 < in->at.rank ? axis : -1;
+}
+
+/* Several axes become one, and are several again. */
+static bool norm_of_several(struct onnx *x, int axis) {
+  const int64_t whole = -1;
+  int64_t dims[MOST_AXES];
+  int ins[3], count = 1, rank = emit_dims(x, emit_input(x, 0), dims);
+  if (axis <= x->batch_axis && dims[x->batch_axis] > 1)
+    return onnx_fail(x, "a norm over the samples of a batch has no "
+                        "counterpart");
+  int64_t flat[MOST_AXES];
+  memcpy(flat, dims, sizeof flat);
+  flat[axis] = -1;
+  ins[0] = emit_reshape(x, emit_input(x, 0), flat, axis + 1);
+  for (size_t i = 1; i < 3 && has_operand(x, i); i++)
+    ins[count++] = emit_reshape(x, emit_input(x, i), &whole, 1);
+  if (x->graph->failed)
+    return false;
+  Onnx__NodeProto *norm = emit_open(x, x->at->type);
+  emit_real(x, norm, "epsilon", attribute_real(x, "epsilon", (double)1e-5F));
+  int value = emit(x, norm, ins, count);
+  return value >= 0 && emit_give(x, 0, emit_reshape(x, value, dims, rank));
+}
+
+/* The layer over the last axis, which comes last; NULL: refused. */
+static struct graph_node *norm_of_last(struct onnx *x, const char *word,
+                                       const struct view *in,
+                                       struct view *last) {
+  struct axes axes;
+  if (!in)
+    return NULL;
+  if (!to_last(x, in, in->at.rank - 1, last, &axes))
+    return NULL;
+  struct graph_node *node = layer_on(x, word, last->node);
+  put_eps(x, node);
+  return node;
+}
+
+static int mean_from(struct onnx *x, int value, int axis, int rank) {
+  Onnx__NodeProto *mean = emit_open(x, "ReduceMean");
+  int64_t axes[MOST_AXES];
+  int count = 0;
+  for (int i = axis; i < rank; i++)
+    axes[count++] = i;
+  if (x->opset < 18)
+    emit_ints(x, mean, "axes", axes, count);
+  const int ins[2] = {value, x->opset < 18 ? -1 : emit_numbers(x, axes, count)};
+  return value < 0 ? -1 : emit(x, mean, ins, ins[1] < 0 ? 1 : 2);
+}
+
+static bool is_read(const struct onnx *x, size_t out) {
+  int value = out < x->at->out_count ? x->at->outs[out] : -1;
+  return value >= 0 &&
+         (x->values.at[value].uses > 0 || x->values.at[value].output);
+}
+
+/* The mean, and 1 / sqrt(variance + eps), which training wants. */
+static bool give_moments(struct onnx *x) {
+  int64_t dims[MOST_AXES];
+  if (!is_read(x, 1) && !is_read(x, 2))
+    return true;
+  int value = emit_input(x, 0), rank = emit_dims(x, value, dims);
+  int axis = axis_from(x, attribute_int(x, "axis", -1), rank);
+  int mean = axis < 0 ? -1 : mean_from(x, value, axis, rank);
+  if (mean < 0 || !emit_give(x, 1, mean))
+    return false;
+  if (!is_read(x, 2))
+    return true;
+  int far = emit_two(x, "Sub", value, mean);
+  far = far < 0 ? -1 : mean_from(x, emit_two(x, "Mul", far, far), axis, rank);
+  int eps = emit_scalar(x, attribute_real(x, "epsilon", (double)1e-5F));
+  far = far < 0 ? -1 : emit_two(x, "Add", far, eps);
+  far = far < 0 ? -1 : emit_one(x, "Sqrt", far);
+  return far >= 0 && emit_give(x, 2, emit_one(x, "Reciprocal", far));
+}
+
+bool read_layer_norm(struct onnx *x) {
+  static const char *const names[] = {"weight", "bias"};
+  const struct view *in = input_view(x, 0);
+  struct view last;
+  int several = several_axes(x, in);
+  if (!in || !give_moments(x))
+    return false;
+  if (several >= 0)
+    return norm_of_several(x, several);
+  struct graph_node *node = norm_of_last(x, "ln", in, &last);
+  if (!node)
+    return false;
+  int64_t channels = in->at.dim[in->at.rank - 1];
+  if (!take_weights(x, node, names, has_operand(x, 2) ? 2 : 1, channels))
+    return false;
+  if (!has_operand(x, 2)) {
+    struct constant *zeros = constant_new(x, TYPE_FLOAT, 1, &channels);
+    static const float zero[1] = {0};
+    zeros->fill = true;
+    zeros->real = zero;
+    add_weight(x, node, "bias", zeros);
+  }
+  give_node(x, &last, node->index);
+  return true;
+}
+
+bool read_rms_norm(struct onnx *x) {
+  static const char *const names[] = {"weight"};
+  const struct view *in = input_view(x, 0);
+  struct view last;
+  int several = several_axes(x, in);
+  if (several >= 0)
+    return norm_of_several(x, several);
+  struct graph_node *node = norm_of_last(x, "rmsnorm", in, &last);
+  if (!node)
+    return false;
+  if (!take_weights(x, node, names, 1, in->at.dim[in->at.rank - 1]))
+    return false;
+  give_node(x, &last, node->index);
+  return true;
+}
+
+bool read_lrn(struct onnx *x) {
+  const struct view *in = input_view(x, 0);
+  struct view map;
+  int64_t size = attribute_int(x, "size", 0);
+  double alpha = attribute_real(x, "alpha", 1e-4);
+  double beta = attribute_real(x, "beta", 0.75);
+  double bias = attribute_real(x, "bias", 1);
+  if (!in || size < 1 || size > MOST_SIZE || !channels_last(x, in, &map))
+    return onnx_fail(x, "it has no `size`");
+  if (fabs(alpha - 1e-4) > 1e-9 || fabs(beta - 0.75) > 1e-6 ||
+      fabs(bias - 1) > 1e-6)
+    graph_note(x->graph,
+               "`%s` has alpha %s, beta %s and bias %s; here they are "
+               "0.0001, 0.75 and 1.",
+               onnx_shown(x, x->at->name), real_text(x, alpha),
+               real_text(x, beta), real_text(x, bias));
+  struct graph_node *node = layer_on(x, "lrn", map.node);
+  graph_int(x->graph, node, PART_OTHER, "", size);
+  give_node(x, &map, node->index);
+  return true;
+}
+
+bool read_lp_norm(struct onnx *x) {
+  const struct view *in = input_view(x, 0);
+  struct view last;
+  struct axes axes;
+  if (!in || attribute_int(x, "p", 2) != 2)
+    return onnx_fail(x, "only the norm of squares is understood");
+  int axis = axis_from(x, attribute_int(x, "axis", -1), in->at.rank);
+  if (axis < 0 || !to_last(x, in, axis, &last, &axes))
+    return false;
+  give_node(x, &last, layer_on(x, "l2norm", last.node)->index);
+  return true;
+}

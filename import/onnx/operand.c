@@ -1,0 +1,68 @@
+/* What a node says: its attributes, and inputs that are numbers. */
+#include <inttypes.h>
+#include <string.h>
+
+#include "import/onnx/reader.h"
+
+const Onnx__AttributeProto *attribute(const struct onnx *x, const char *name) {
+  for (size_t i = 0; name && i < x->at->proto->n_attribute; i++)
+    if (strcmp(x->at->proto->attribute[i]->name, name) == 0)
+      return x->at->proto->attribute[i];
+  return NULL;
+}
+
+int64_t attribute_int(const struct onnx *x, const char *name, int64_t usual) {
+  const Onnx__AttributeProto *a = attribute(x, name);
+  return a && a->has_i ? a->i : usual;
+}
+
+double attribute_real(const struct onnx *x, const char *name, double usual) {
+  const Onnx__AttributeProto *a = attribute(x, name);
+  return a && a->has_f ? (double)a->f : usual;
+}
+
+bool attribute_is(const struct onnx *x, const char *name, const char *text,
+                  bool usual) {
+  const Onnx__AttributeProto *a = attribute(x, name);
+  if (!a || !a->has_s)
+    return usual;
+  return slice_is((struct slice){(const char *)a->s.data, a->s.len}, text);
+}
+
+int attribute_ints(struct onnx *x, const char *name, int64_t *to, int most) {
+  const Onnx__AttributeProto *a = attribute(x, name);
+  if (!a)
+    return -1;
+  if (a->n_ints > (size_t)most) {
+    onnx_fail(x, "`%s` has %zu numbers; at most %d are understood", name,
+              a->n_ints, most);
+    return -1;
+  }
+  for (size_t i = 0; i < a->n_ints; i++)
+    to[i] = a->ints[i];
+  return (int)a->n_ints;
+}
+
+int operand_ints(struct onnx *x, size_t index, const char *name, int64_t *to,
+                 int most) {
+  if (!has_operand(x, index))
+    return attribute_ints(x, name, to, most);
+  struct constant *c = operand_constant(x, index);
+  if (!c || !constant_load(x, c))
+    return -1;
+  if (c->rank > 1 || c->count > most) {
+    onnx_fail(x, "input %zu has %" PRId64 " numbers; at most %d are understood",
+              index, c->count, most);
+    return -1;
+  }
+  for (int64_t i = 0; i < c->count; i++)
+    to[i] = constant_whole(c, i);
+  return (int)c->count;
+}
+
+int axis_from(struct onnx *x, int64_t axis, int rank) {
+  if (axis >= -rank && axis < rank)
+    return (int)(axis < 0 ? axis + rank : axis);
+  onnx_fail(x, "there is no axis %" PRId64 " of %d", axis, rank);
+  return -1;
+}

@@ -1,0 +1,357 @@
+/* Parts of a tensor: slices, splits, places by number; repeats. */
+#include <inttypes.h>
+#include <string.h>
+
+#include "import/onnx/fold.h"
+#include "import/onnx/moves.h"
+
+enum { MOST_RUNS = 64 }; /* of places that lie in a row */
+
+int slice_node(struct onnx *x, int node, int axis, int64_t from, int64_t to) {
+  int64_t size = node_at(x, node)->shape.size[axis];
+  if (from == 0 && to == size)
+    return node;
+  struct graph_node *layer = layer_on(x, "slice", node);
+  graph_arg(x->graph, layer, PART_NONE, "", axis_word(x, &layer->shape, axis));
+  bool channels = axis + 1 == layer->shape.rank;
+  graph_range(x->graph, layer, channels ? PART_CHANNELS : PART_OTHER, from, to,
+              size);
+  layer->shape.size[axis] = to - from;
+  extra_of(x, layer->index)->axis = axis;
+  extra_of(x, layer->index)->from = from;
+  return layer->index;
+}
+
+/* Every `step`-th place: a part of blocks of them. */
+static bool stepped(struct onnx *x, struct moved *m, int axis, int64_t from,
+                    int64_t count, int64_t step) {
+  int64_t dims[MOST_AXES + 1];
+  int rank = m->view.at.rank;
+  int64_t size = m->view.at.dim[axis];
+  if (size % step != 0 || from >= step || count != size / step)
+    return onnx_fail(x,
+                     "a slice with steps of %" PRId64 " of %" PRId64
+                     " places has no counterpart",
+                     step, size);
+  for (int i = 0; i < rank; i++)
+    dims[i < axis ? i : i + 1] = m->view.at.dim[i];
+  dims[axis] = size / step;
+  dims[axis + 1] = step;
+  if (rank + 1 > MOST_AXES || !move_to_dims(x, m, rank + 1, dims))
+    return onnx_fail(x, "a slice with steps");
+  struct view part;
+  struct axes axes;
+  if (!with_axis(x, &m->view, axis + 1, &axes, &part))
+    return false;
+  int node =
+      slice_node(x, part.node, axes_place(&axes, axis + 1), from, from + 1);
+  dims[axis + 1] = 1;
+  m->view = view_fresh(x, node, rank + 1, dims, axes.order, axes.count);
+  layout_drop(&m->view.at, axis + 1);
+  return true;
+}
+
+/* `count` places of an axis, `step` apart. */
+static bool move_slice(struct onnx *x, struct moved *m, int axis, int64_t from,
+                       int64_t count, int64_t step) {
+  int64_t size = m->view.at.dim[axis];
+  count = count < 0 ? 0 : count;
+  if (count < 1 && !m->constant)
+    return onnx_fail(x, "a slice without places");
+  if (m->constant) {
+    struct layout at = m->view.at;
+    int64_t strides[MOST_AXES], stride = 1;
+    for (int i = at.rank; i-- > 0; stride *= at.dim[i])
+      strides[i] = stride;
+    int64_t first = from * strides[axis];
+    strides[axis] *= step;
+    at.dim[axis] = count;
+    at = layout_of(at.rank, at.dim, strides, first);
+    const struct constant *table = m->constant;
+    m->constant = constant_through(x, m->constant, &at);
+    if (table->trained && table->rank == 2 && axis == 0 && first == 0 &&
+        step == 1 && count < size)
+      m->constant->longer = table;
+    m->view.at = layout_dense(m->constant->rank, m->constant->dims);
+    return !x->graph->failed;
+  }
+  if (count == size && step == 1)
+    return true;
+  if (step < 1 && count > 1)
+    return onnx_fail(x, "a slice that runs backwards has no counterpart");
+  if (step > 1 && count > 1)
+    return stepped(x, m, axis, from, count, step);
+  struct view part;
+  struct axes axes;
+  int64_t dims[MOST_AXES];
+  if (!with_axis(x, &m->view, axis, &axes, &part))
+    return false;
+  int node =
+      slice_node(x, part.node, axes_place(&axes, axis), from, from + count);
+  memcpy(dims, part.at.dim, sizeof dims);
+  dims[axis] = count;
+  m->view = view_fresh(x, node, part.at.rank, dims, axes.order, axes.count);
+  return true;
+}
+
+static int64_t clamp(int64_t value, int64_t low, int64_t high) {
+  return value < low ? low : value > high ? high : value;
+}
+
+bool read_slice(struct onnx *x) {
+  struct moved m;
+  int64_t starts[MOST_AXES], ends[MOST_AXES], axes[MOST_AXES], steps[MOST_AXES];
+  int count = operand_ints(x, 1, "starts", starts, MOST_AXES);
+  int end_count = operand_ints(x, 2, "ends", ends, MOST_AXES);
+  if (count < 0 || end_count != count || !move_take(x, &m))
+    return onnx_fail(x, "its places depend on the inputs");
+  bool named = has_operand(x, 3) || attribute(x, "axes");
+  bool stepping = has_operand(x, 4);
+  if ((named && operand_ints(x, 3, "axes", axes, MOST_AXES) != count) ||
+      (stepping && operand_ints(x, 4, "steps", steps, MOST_AXES) != count))
+    return onnx_fail(x, "its places depend on the inputs");
+  for (int i = 0; i < count; i++) {
+    int axis = axis_from(x, named ? axes[i] : i, m.view.at.rank);
+    int64_t step = stepping ? steps[i] : 1;
+    if (axis < 0)
+      return false;
+    int64_t size = m.view.at.dim[axis], low = step < 0 ? -1 : 0;
+    int64_t from = starts[i] < 0 ? starts[i] + size : starts[i];
+    int64_t to = ends[i] < 0 ? clamp(ends[i], -size - 1, -1) + size : ends[i];
+    if (step == 0)
+      return onnx_fail(x, "steps of 0");
+    from = clamp(from, 0, step < 0 ? size - 1 : size);
+    to = clamp(to, low, size);
+    step = clamp(step, -MOST_SIZE, MOST_SIZE);
+    int64_t places = step > 0 ? (to - from + step - 1) / step
+                              : (from - to - step - 1) / -step;
+    if (!move_slice(x, &m, axis, from, places, step))
+      return false;
+  }
+  return move_give(x, &m, 0);
+}
+
+bool read_split(struct onnx *x) {
+  enum { MOST_PARTS = 4096 };
+  struct moved m;
+  int64_t sizes[MOST_PARTS], from = 0;
+  if (!move_take(x, &m))
+    return false;
+  int axis = axis_from(x, attribute_int(x, "axis", 0), m.view.at.rank);
+  int parts = (int)x->at->out_count;
+  if (axis < 0 || parts > MOST_PARTS)
+    return onnx_fail(x, "more than %d parts", MOST_PARTS);
+  int64_t size = m.view.at.dim[axis];
+  bool given = has_operand(x, 1) || attribute(x, "split");
+  int count = given ? operand_ints(x, 1, "split", sizes, MOST_PARTS) : parts;
+  if (count != parts || parts == 0)
+    return onnx_fail(x, "its parts are not as many as its outputs");
+  for (int i = 0; i < parts; i++) {
+    struct moved part = m;
+    int64_t whole = (size + parts - 1) / parts;
+    int64_t take_now = given ? sizes[i] : clamp(size - from, 0, whole);
+    if (take_now < 1 || take_now > size - from)
+      return onnx_fail(x, "its parts do not fit %" PRId64 " places", size);
+    if (!move_slice(x, &part, axis, from, take_now, 1) ||
+        !move_give(x, &part, (size_t)i))
+      return false;
+    from += take_now;
+  }
+  return true;
+}
+
+/* Expand: sizes of 1 are repeated, which joins do by themselves. */
+bool read_expand(struct onnx *x) {
+  struct moved m;
+  int64_t dims[MOST_AXES], out[MOST_AXES];
+  int count = operand_ints(x, 1, NULL, dims, MOST_AXES);
+  if (count < 0 || !move_take(x, &m))
+    return onnx_fail(x, "its sizes depend on the inputs");
+  int rank = count > m.view.at.rank ? count : m.view.at.rank;
+  int64_t values = 1;
+  for (int i = 0; i < rank; i++) {
+    int64_t a = i < rank - count ? 1 : dims[i - (rank - count)];
+    int64_t b = i < rank - m.view.at.rank
+                    ? 1
+                    : m.view.at.dim[i - (rank - m.view.at.rank)];
+    out[i] = a > b ? a : b;
+    if (out[i] < 1 || out[i] > MOST_SIZE ||
+        values > ((int64_t)1 << 40) / out[i])
+      return onnx_fail(x, "it is too large");
+    values *= out[i];
+  }
+  struct layout at;
+  if (!layout_spread(&m.view.at, rank, out, &at))
+    return onnx_fail(x, "its sizes do not fit its input");
+  m.view.at = at;
+  return move_give(x, &m, 0);
+}
+
+/* One place of an axis, seen again and again. */
+static bool spread_axis(struct onnx *x, struct moved *m, int axis,
+                        int64_t times) {
+  int64_t dims[MOST_AXES];
+  struct layout at;
+  memcpy(dims, m->view.at.dim, sizeof dims);
+  dims[axis] = times;
+  if (!layout_spread(&m->view.at, m->view.at.rank, dims, &at))
+    return onnx_fail(x, "its sizes do not fit its input");
+  m->view.at = at;
+  return true;
+}
+
+/* Places [from, from + count) one after the other, joined again. */
+static bool join_runs(struct onnx *x, struct moved *m, int axis,
+                      const int64_t *from, const int64_t *count, int runs) {
+  struct axes axes;
+  struct view part;
+  int64_t dims[MOST_AXES];
+  if (!with_axis(x, &m->view, axis, &axes, &part))
+    return false;
+  int place = axes_place(&axes, axis), nodes[MOST_RUNS] = {0};
+  memcpy(dims, part.at.dim, sizeof dims);
+  dims[axis] = 0;
+  for (int i = 0; i < runs; i++) {
+    nodes[i] = slice_node(x, part.node, place, from[i], from[i] + count[i]);
+    dims[axis] += count[i];
+  }
+  struct graph_node *join = made(x, graph_join(x->graph, "concat"));
+  join->shape = node_at(x, nodes[0])->shape;
+  join->shape.size[place] = dims[axis];
+  for (int i = 0; i < runs; i++)
+    graph_operand(x->graph, join, nodes[i]);
+  if (place != join->shape.rank - 1)
+    graph_arg(x->graph, join, PART_NONE,
+              "axis=", axis_word(x, &join->shape, place));
+  m->view =
+      view_fresh(x, join->index, part.at.rank, dims, axes.order, axes.count);
+  return true;
+}
+
+/* The whole of each axis, as often as the file says. */
+bool read_tile(struct onnx *x) {
+  struct moved m;
+  int64_t times[MOST_AXES], from[MOST_RUNS] = {0}, count[MOST_RUNS];
+  int rank = operand_ints(x, 1, "repeats", times, MOST_AXES);
+  if (rank < 0 || !move_take(x, &m) || m.constant)
+    return onnx_fail(x, "its repeats depend on the inputs");
+  if (rank != m.view.at.rank)
+    return onnx_fail(x, "%d repeats for %d axes", rank, m.view.at.rank);
+  for (int i = 0; i < rank; i++) {
+    int64_t size = m.view.at.dim[i];
+    if (times[i] > 1 && size == 1 && i != x->batch_axis &&
+        times[i] <= MOST_SIZE) {
+      if (!spread_axis(x, &m, i, times[i]))
+        return false;
+      continue;
+    }
+    if (times[i] < 1 || times[i] > MOST_RUNS)
+      return onnx_fail(x, "%" PRId64 " repeats; 1 to %d are understood",
+                       times[i], MOST_RUNS);
+    for (int k = 0; k < times[i]; k++)
+      count[k] = size;
+    if (times[i] > 1 && i == x->batch_axis && x->batch > 1)
+      return onnx_fail(x, "samples of a batch cannot be repeated");
+    if (times[i] > 1 && !join_runs(x, &m, i, from, count, (int)times[i]))
+      return false;
+  }
+  return move_give(x, &m, 0);
+}
+
+/* Runs of places; how many, -1: too many, or one is outside. */
+static int find_runs(struct onnx *x, const struct constant *places,
+                     int64_t size, int64_t *from, int64_t *count) {
+  int runs = 0;
+  for (int64_t i = 0; i < places->count; i++) {
+    int64_t place = constant_whole(places, i);
+    place += place < 0 ? size : 0;
+    if (place < 0 || place >= size) {
+      onnx_fail(x, "place %" PRId64 " of %" PRId64, place, size);
+      return -1;
+    }
+    if (runs > 0 && from[runs - 1] + count[runs - 1] == place) {
+      count[runs - 1]++;
+      continue;
+    }
+    if (runs == MOST_RUNS) {
+      onnx_fail(x, "places in an order that has no counterpart");
+      return -1;
+    }
+    from[runs] = place;
+    count[runs++] = 1;
+  }
+  return runs;
+}
+
+/* Gather of places that are known. */
+static bool gather_places(struct onnx *x, struct moved *m, int axis,
+                          struct constant *places) {
+  int64_t from[MOST_RUNS], count[MOST_RUNS], dims[MOST_AXES];
+  int rank = 0;
+  int runs = find_runs(x, places, m->view.at.dim[axis], from, count);
+  if (runs < 1)
+    return onnx_fail(x, "it has no places");
+  if (runs == 1 ? !move_slice(x, m, axis, from[0], count[0], 1)
+                : !join_runs(x, m, axis, from, count, runs))
+    return false;
+  if (places->rank == 0)
+    layout_drop(&m->view.at, axis);
+  if (places->rank < 2)
+    return true;
+  if (m->view.at.rank - 1 + places->rank > MOST_AXES)
+    return onnx_fail(x, "more than %d axes", MOST_AXES);
+  for (int i = 0; i < axis; i++)
+    dims[rank++] = m->view.at.dim[i];
+  for (int i = 0; i < places->rank; i++)
+    dims[rank++] = places->dims[i];
+  for (int i = axis + 1; i < m->view.at.rank; i++)
+    dims[rank++] = m->view.at.dim[i];
+  return move_to_dims(x, m, rank, dims);
+}
+
+/* A table of vectors, and their numbers. */
+static bool embedding(struct onnx *x, struct constant *table) {
+  const struct view *ids = input_view(x, 1);
+  struct view plain, result;
+  if (!ids || table->rank != 2 || attribute_int(x, "axis", 0) != 0)
+    return onnx_fail(x, "only rows of a table are understood");
+  if (!plain_order(x, ids, &plain))
+    return false;
+  struct graph_node *node = layer_on(x, "embed", plain.node);
+  graph_int(x->graph, node, PART_OTHER, "", table->dims[0]);
+  graph_int(x->graph, node, PART_CHANNELS, "", table->dims[1]);
+  int64_t dims[MOST_AXES + 1];
+  struct axes axes;
+  int rank = plain.at.rank;
+  plain_axes(x, &plain, -1, &axes);
+  if (axes.count == 0 && rank > 0)
+    axes.order[axes.count++] = 0;
+  if (node->shape.rank == LIMIT_RANK || rank == MOST_AXES || axes.count == 0)
+    return onnx_fail(x, "indices of so many axes");
+  memcpy(dims, plain.at.dim, sizeof plain.at.dim[0] * (size_t)rank);
+  dims[rank] = node->shape.size[node->shape.rank++] = table->dims[1];
+  axes.order[axes.count++] = rank;
+  add_weight(x, node, "weight", table);
+  result = view_fresh(x, node->index, rank + 1, dims, axes.order, axes.count);
+  give_view(x, 0, &result);
+  return true;
+}
+
+bool read_gather(struct onnx *x) {
+  struct moved m;
+  struct constant *table = operand_constant(x, 0);
+  struct constant *places = operand_constant(x, 1);
+  if (table && !places)
+    return embedding(x, table);
+  if (table)
+    return is_by_distance(x, table, places) ? read_by_distance(x, table, places)
+                                            : fold_gather(x, table, places);
+  if (!places || !move_take(x, &m))
+    return onnx_fail(x, "its places depend on the inputs");
+  int axis = axis_from(x, attribute_int(x, "axis", 0), m.view.at.rank);
+  if (axis < 0 || !constant_load(x, places))
+    return false;
+  if (places->count < 1 || places->count > MOST_FOLDED)
+    return onnx_fail(x, "so many places");
+  return gather_places(x, &m, axis, places) && move_give(x, &m, 0);
+}

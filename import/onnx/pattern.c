@@ -1,0 +1,375 @@
+/* Patterns: activations, norms and biases that files write out. */
+#include "import/onnx/pattern.h"
+
+#include <math.h>
+#include <string.h>
+
+/* Looking at the graph. */
+
+static bool is_word(struct onnx *x, int node, const char *word) {
+  return node >= 0 && strcmp(node_at(x, node)->word, word) == 0;
+}
+
+/* The only input of a layer of that word; -1: it is none. */
+static int below(struct onnx *x, int node, const char *word) {
+  return is_word(x, node, word) && node_at(x, node)->inputs.count == 1
+             ? node_at(x, node)->inputs.at[0]
+             : -1;
+}
+
+/* The same of a layer with a number. */
+static int below_number(struct onnx *x, int node, const char *word,
+                        double *number) {
+  int in = below(x, node, word);
+  if (in < 0 || !extra_of(x, node)->has_number)
+    return -1;
+  *number = extra_of(x, node)->number;
+  return in;
+}
+
+static bool near(double a, double b) {
+  return fabs(a - b) <= 1e-3 * fabs(b);
+}
+
+static bool joins(struct onnx *x, int node, const char *word, int *a, int *b) {
+  if (!is_word(x, node, word) || node_at(x, node)->inputs.count != 2)
+    return false;
+  *a = node_at(x, node)->inputs.at[0];
+  *b = node_at(x, node)->inputs.at[1];
+  return true;
+}
+
+/* x of `word`(x) where the other one is x, too. */
+static bool gated(struct onnx *x, int gate, int in, const char *word) {
+  return below(x, gate, word) == in;
+}
+
+/* Factors of a product: tensors, and the number before them. */
+struct product {
+  int factor[4], count;
+  double number;
+};
+
+static bool collect(struct onnx *x, int node, struct product *p, int depth) {
+  double number;
+  int a, b, in;
+  if ((in = below_number(x, node, "mul", &number)) >= 0) {
+    p->number *= number;
+    return collect(x, in, p, depth);
+  }
+  if ((in = below_number(x, node, "div", &number)) >= 0) {
+    p->number /= number;
+    return collect(x, in, p, depth);
+  }
+  if (depth < 3 && joins(x, node, "mul", &a, &b))
+    return collect(x, a, p, depth + 1) && collect(x, b, p, depth + 1);
+  if (p->count == 4)
+    return false;
+  p->factor[p->count++] = node;
+  return true;
+}
+
+/* 1 + erf(x / sqrt(2)), or 1 + tanh(sqrt(2 / pi) (x + 0.044715 x^3)) of x. */
+
+static bool is_erf_of(struct onnx *x, int node, int in) {
+  double one = 0;
+  struct product p = {.number = 1};
+  int inner = below_number(x, node, "add", &one);
+  if (inner < 0 || !near(one, 1) || below(x, inner, "?erf") < 0)
+    return false;
+  return collect(x, below(x, inner, "?erf"), &p, 0) && p.count == 1 &&
+         p.factor[0] == in && near(p.number, 0.70710678);
+}
+
+/* x^3, as a power or a product */
+static bool is_cube(struct onnx *x, const struct product *p, int in) {
+  double three = 0;
+  if (p->count == 1)
+    return below_number(x, p->factor[0], "pow", &three) == in && near(three, 3);
+  return p->count == 3 && p->factor[0] == in && p->factor[1] == in &&
+         p->factor[2] == in;
+}
+
+static bool is_tanh_of(struct onnx *x, int node, int in) {
+  double one = 0;
+  struct product all = {.number = 1}, cube = {.number = 1};
+  int a, b, inner = below_number(x, node, "add", &one);
+  if (inner < 0 || !near(one, 1) || below(x, inner, "tanh") < 0 ||
+      !collect(x, below(x, inner, "tanh"), &all, 0) ||
+      !near(all.number, 0.79788456))
+    return false;
+  if (all.count == 2) { /* x (1 + 0.044715 x^2) */
+    double two = 0, share = 1, unit = 0;
+    int rest = all.factor[0] == in ? all.factor[1] : all.factor[0];
+    int square = below_number(x, rest, "add", &unit);
+    int power = square < 0 ? -1 : below_number(x, square, "mul", &share);
+    return near(unit, 1) && near(share, 0.044715) &&
+           below_number(x, power, "pow", &two) == in && near(two, 2);
+  }
+  if (all.count != 1 || !joins(x, all.factor[0], "add", &a, &b))
+    return false;
+  if (a != in) {
+    int other = a;
+    a = b;
+    b = other;
+  }
+  return a == in && collect(x, b, &cube, 0) && near(cube.number, 0.044715) &&
+         is_cube(x, &cube, in);
+}
+
+static int gelu(struct onnx *x, const struct product *p) {
+  for (int i = 0; i < 2 && p->count == 2 && near(p->number, 0.5); i++) {
+    int in = p->factor[i], other = p->factor[1 - i];
+    bool by_tanh = is_tanh_of(x, other, in);
+    if (!by_tanh && !is_erf_of(x, other, in))
+      continue;
+    struct graph_node *node = layer_on(x, "gelu", in);
+    if (by_tanh)
+      graph_arg(x->graph, node, PART_NONE, "approximate=", "tanh");
+    return node->index;
+  }
+  return -1;
+}
+
+/* relu6(x + 3) / 6 */
+static int hard_sigmoid(struct onnx *x, int clipped, double factor) {
+  double three = 0;
+  int inner = below(x, clipped, "relu6");
+  int in = inner < 0 ? -1 : below_number(x, inner, "add", &three);
+  return in >= 0 && near(three, 3) && near(factor, 1.0 / 6) ? in : -1;
+}
+
+/* Norms. */
+
+static bool same_args(struct onnx *x, int a, int b) {
+  const struct graph_node *one = node_at(x, a), *two = node_at(x, b);
+  bool same = one->args.count == two->args.count;
+  for (size_t i = 0; same && i < one->args.count; i++)
+    same = strcmp(one->args.at[i].value, two->args.at[i].value) == 0;
+  return same;
+}
+
+/* x^2, of which the same axes may have been parted as of x */
+static bool is_square(struct onnx *x, int node, int in) {
+  double two = 0;
+  int a, b;
+  if (joins(x, node, "mul", &a, &b) && a == b)
+    return a == in;
+  if (below_number(x, node, "pow", &two) >= 0)
+    return below_number(x, node, "pow", &two) == in && near(two, 2);
+  for (int i = 0; i < 2; i++) {
+    const char *word = i ? "reshape" : "permute";
+    int from = below(x, node, word), to = below(x, in, word);
+    if (from >= 0 && to >= 0 && same_args(x, node, in))
+      return is_square(x, from, to);
+  }
+  return false;
+}
+
+/* mean(x^2) over channels */
+static bool is_mean_square(struct onnx *x, int node, int in) {
+  int inner = below(x, node, "?mean_c");
+  return inner >= 0 && is_square(x, inner, in);
+}
+
+/* sqrt(mean(x^2) + eps), or that to the power of -1 */
+static bool is_root(struct onnx *x, int node, int in, bool inverse,
+                    double *eps) {
+  double half = 0, minus = 0;
+  int inner = below(x, node, "sqrt");
+  if (inverse && inner < 0) {
+    int whole = below_number(x, node, "pow", &minus);
+    if (whole >= 0 && near(minus, -1))
+      return is_root(x, whole, in, false, eps);
+    inner = near(minus, -0.5) ? whole : -1;
+  } else if (inverse) {
+    return false;
+  } else if (inner < 0) {
+    inner = below_number(x, node, "pow", &half);
+    inner = near(half, 0.5) ? inner : -1;
+  }
+  int mean = inner < 0 ? -1 : below_number(x, inner, "add", eps);
+  return mean >= 0 && is_mean_square(x, mean, in);
+}
+
+static void put_eps(struct onnx *x, struct graph_node *node, double eps) {
+  graph_arg(x->graph, node, PART_NONE, "eps=", real_text(x, eps));
+  node->args.at[node->args.count - 1].usual = real_text(x, 1e-5);
+}
+
+/* (x - mean(x)) / root of the difference, or x / root of x. */
+static int norm(struct onnx *x, int above, int root, bool inverse) {
+  double eps = 0;
+  int a, b;
+  if (!is_root(x, root, above, inverse, &eps))
+    return -1;
+  bool centred = joins(x, above, "sub", &a, &b) && below(x, b, "?mean_c") == a;
+  struct graph_node *node =
+      layer_on(x, centred ? "ln" : "rmsnorm", centred ? a : above);
+  graph_arg(x->graph, node, PART_NONE, "", "noaffine");
+  put_eps(x, node, eps);
+  return node->index;
+}
+
+int pattern_join(struct onnx *x, const char *word, int a, int b) {
+  if (strcmp(word, "div") == 0)
+    return norm(x, a, b, false);
+  if (strcmp(word, "mul") != 0)
+    return -1;
+  for (int i = 0; i < 2; i++) {
+    int in = i ? b : a, gate = i ? a : b;
+    if (gated(x, gate, in, "sigmoid"))
+      return layer_on(x, "silu", in)->index;
+    if (gated(x, gate, in, "hsigmoid"))
+      return layer_on(x, "hswish", in)->index;
+    int deep = below(x, gate, "tanh");
+    if (deep >= 0 && gated(x, deep, in, "softplus"))
+      return layer_on(x, "mish", in)->index;
+    int normed = norm(x, in, gate, true);
+    if (normed >= 0)
+      return normed;
+  }
+  struct product p = {.number = 1};
+  if (!collect(x, a, &p, 1) || !collect(x, b, &p, 1))
+    return -1;
+  return gelu(x, &p);
+}
+
+int pattern_number(struct onnx *x, const char *word, int in, double number) {
+  bool divides = strcmp(word, "div") == 0;
+  if (!divides && strcmp(word, "mul") != 0)
+    return -1;
+  double factor = divides ? 1 / number : number;
+  int a, b, sigmoid = hard_sigmoid(x, in, factor);
+  if (sigmoid >= 0)
+    return layer_on(x, "hsigmoid", sigmoid)->index;
+  struct product p = {.number = factor};
+  if (!collect(x, in, &p, 0))
+    return -1;
+  if (joins(x, in, "mul", &a, &b))
+    for (int i = 0; i < 2; i++)
+      if (hard_sigmoid(x, i ? a : b, factor) == (i ? b : a))
+        return layer_on(x, "hswish", i ? b : a)->index;
+  return gelu(x, &p);
+}
+
+/* A copy of a layer, with its weights. */
+static struct graph_node *again(struct onnx *x, int index) {
+  const struct graph_node *old = node_at(x, index);
+  struct graph_node *node = layer_on(x, old->word, old->inputs.at[0]);
+  node->shape = old->shape;
+  node->bias = old->bias;
+  node->name = old->name;
+  node->kind = old->kind;
+  for (size_t i = 0; i < old->args.count; i++)
+    *VEC_PUSH(x->arena, &node->args) = old->args.at[i];
+  struct extra *extra = extra_of(x, node->index);
+  const struct extra *from = extra_of(x, index);
+  extra->op = from->op;
+  for (size_t i = 0; i < from->weights.count; i++)
+    *VEC_PUSH(x->arena, &extra->weights) = from->weights.at[i];
+  return node;
+}
+
+static bool takes_bias(struct onnx *x, int node) {
+  static const char *const words[] = {"conv", "dwconv", "deconv", "fc",
+                                      "linear"};
+  if (node_at(x, node)->bias != BIAS_WITHOUT)
+    return false;
+  for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+    if (is_word(x, node, words[i]))
+      return true;
+  return false;
+}
+
+static bool has_arg(struct onnx *x, int node, const char *value) {
+  const struct graph_node *n = node_at(x, node);
+  for (size_t i = 0; i < n->args.count; i++)
+    if (strcmp(n->args.at[i].value, value) == 0 && !n->args.at[i].usual)
+      return true;
+  return false;
+}
+
+static bool is_plain_norm(struct onnx *x, int node) {
+  static const char *const words[] = {"ln", "instnorm", "gn", "rmsnorm", "bn"};
+  for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+    if (is_word(x, node, words[i]))
+      return has_arg(x, node, "noaffine");
+  return false;
+}
+
+/* The norm below a scale takes its weights, and those of a bias. */
+static int affine_norm(struct onnx *x, int norm, const struct constant *scale,
+                       const struct constant *bias) {
+  struct graph_node *node = again(x, norm);
+  for (size_t i = 0; i < node->args.count; i++)
+    if (strcmp(node->args.at[i].value, "noaffine") == 0)
+      node->args.at[i].usual = "noaffine";
+  add_weight(x, node, "weight", scale);
+  if (bias)
+    add_weight(x, node, "bias", bias);
+  return node->index;
+}
+
+int pattern_channels(struct onnx *x, const char *word, int in,
+                     struct constant *c) {
+  if (strcmp(word, "mul") == 0) {
+    if (is_word(x, in, "rmsnorm") && is_plain_norm(x, in))
+      return affine_norm(x, in, c, NULL);
+    struct graph_node *node = layer_on(x, "scale", in);
+    add_weight(x, node, "weight", c);
+    return node->index;
+  }
+  if (strcmp(word, "add") != 0)
+    return -1;
+  if (takes_bias(x, in)) {
+    struct graph_node *node = again(x, in);
+    node->bias = BIAS_WITH;
+    add_weight(x, node, "bias", c);
+    return node->index;
+  }
+  if (!is_word(x, in, "scale") || has_arg(x, in, "bias"))
+    return -1;
+  int inner = below(x, in, "scale");
+  if (is_plain_norm(x, inner) && !is_word(x, inner, "rmsnorm"))
+    return affine_norm(x, inner, find_weight(x, in, "weight"), c);
+  struct graph_node *node = again(x, in);
+  graph_arg(x->graph, node, PART_NONE, "", "bias");
+  add_weight(x, node, "bias", c);
+  return node->index;
+}
+
+/* Row p has sin(p / 10000^(2i/C)), cos of the same, .. (arXiv 1706.03762). */
+static bool are_sines(struct onnx *x, struct constant *c) {
+  int64_t width = c->dims[1];
+  if (width < 2 || c->fill || !constant_known(x, c))
+    return false;
+  for (int64_t i = 0; i < c->count; i++) {
+    double at = (double)(i / width), k = (double)(i % width / 2 * 2);
+    double angle = at / pow(10000, k / (double)width);
+    double wave = i % width % 2 ? cos(angle) : sin(angle);
+    if (fabs(constant_real(c, i) - wave) > 2e-3)
+      return false;
+  }
+  return true;
+}
+
+int pattern_weight(struct onnx *x, const char *word, int in,
+                   struct constant *c) {
+  const struct graph_shape *shape = &node_at(x, in)->shape;
+  if (strcmp(word, "add") != 0 || shape->rank != 2 || c->rank != 2 ||
+      c->dims[0] != shape->size[0] || c->dims[1] != shape->size[1] ||
+      shape->size[0] < 2)
+    return -1;
+  bool fixed = are_sines(x, c);
+  if (!fixed && !c->trained)
+    return -1;
+  struct graph_node *node = layer_on(x, "posembed", in);
+  const struct constant *table = c->longer ? c->longer : c;
+  if (fixed)
+    graph_arg(x->graph, node, PART_NONE, "", "fixed");
+  else if (c->longer)
+    graph_int(x->graph, node, PART_OTHER, "", table->dims[0]);
+  add_weight(x, node, "weight", fixed ? c : table);
+  return node->index;
+}

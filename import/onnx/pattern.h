@@ -1,0 +1,24 @@
+/*
+ * Patterns: what files write out of smaller operators becomes one layer when
+ * its last operator is read. The smaller ones stay in the graph until the
+ * end, where nothing depends on them.
+ */
+#ifndef NETC_IMPORT_ONNX_PATTERN_H
+#define NETC_IMPORT_ONNX_PATTERN_H
+
+#include "import/onnx/reader.h"
+
+/* Each gives a node, or -1: it is no pattern. */
+
+/* A join of two nodes: silu, gelu, ln, ... */
+int pattern_join(struct onnx *x, const char *word, int a, int b);
+/* A node and a number. */
+int pattern_number(struct onnx *x, const char *word, int in, double number);
+/* A node and a constant by channel: a bias, a scale, a norm's weights. */
+int pattern_channels(struct onnx *x, const char *word, int in,
+                     struct constant *c);
+/* A node and a constant of more axes: embeddings of positions. */
+int pattern_weight(struct onnx *x, const char *word, int in,
+                   struct constant *c);
+
+#endif

@@ -1,0 +1,535 @@
+/*
+ * An ONNX model as a graph: values by name, operators in the file's order,
+ * and what each is in netc (ops.def). github.com/onnx/onnx, docs/IR.md.
+ */
+#include "import/onnx/reader.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/shown.h"
+
+static const struct row {
+  const char *name;
+  onnx_op_fn *read;
+  const char *words;
+} rows[] = {
+#define OP(name, function, words) {#name, function, words},
+#include "import/onnx/ops.def"
+#undef OP
+};
+
+bool onnx_type(struct graph *graph, size_t index, struct import_type *type) {
+  const size_t count = sizeof rows / sizeof *rows;
+  (void)graph;
+  if (index < count) {
+    *type = (struct import_type){rows[index].name, rows[index].words};
+    return true;
+  }
+  for (size_t i = 0, at = count; (type->name = fold_name(i)); i++) {
+    bool twice = false;
+    for (size_t k = 0; k < count; k++)
+      twice = twice || strcmp(rows[k].name, type->name) == 0;
+    if (!twice && at++ == index) {
+      type->words = "";
+      return true;
+    }
+  }
+  return false;
+}
+
+bool onnx_knows(struct slice file) {
+  /* ir_version and a small number, then a text or message. */
+  const uint8_t *at = (const uint8_t *)file.at;
+  return file.length > 8 && at[0] == 8 && at[1] >= 3 && at[1] < 32 &&
+         (at[2] & 7) == 2;
+}
+
+const char *onnx_shown(struct onnx *x, const char *name) {
+  struct text text = text_new(x->arena);
+  struct slice slice = slice_of(name ? name : "");
+  if (slice.length > 200)
+    slice.length = 200;
+  shown_put(&text, slice, 0);
+  text_putc(&text, '\0');
+  return text.at;
+}
+
+/* Messages. */
+
+static void put_attribute(struct onnx *x, struct text *text,
+                          const Onnx__AttributeProto *a) {
+  text_put(text, onnx_shown(x, a->name));
+  text_put(text, "=");
+  if (a->has_i)
+    text_int(text, a->i);
+  else if (a->has_f)
+    text_real(text, (double)a->f);
+  else if (a->has_s)
+    text_put(text,
+             onnx_shown(x, arena_copy(x->arena, (char *)a->s.data, a->s.len)));
+  else if (a->n_ints > 0)
+    for (size_t i = 0; i < a->n_ints && i < 8; i++) {
+      text_put(text, i ? "," : "[");
+      text_int(text, a->ints[i]);
+      if (i + 1 == a->n_ints || i == 7)
+        text_put(text, i + 1 == a->n_ints ? "]" : ",..]");
+    }
+  else
+    text_put(text, "..");
+}
+
+static const char *op_text(struct onnx *x, const struct op *op) {
+  struct text text = text_new(x->arena);
+  text_put(&text, "`");
+  text_put(&text, onnx_shown(x, op->name));
+  text_put(&text, "` (");
+  text_put(&text, onnx_shown(x, op->type));
+  for (size_t i = 0; i < op->proto->n_attribute && i < 12; i++) {
+    text_put(&text, i ? ", " : "; ");
+    put_attribute(x, &text, op->proto->attribute[i]);
+  }
+  text_put(&text, ")");
+  text_putc(&text, '\0');
+  return text.at;
+}
+
+bool onnx_fail(struct onnx *x, const char *format, ...) {
+  struct text text = text_new(x->arena);
+  va_list args;
+  if (x->graph->failed)
+    return false;
+  va_start(args, format);
+  text_vprintf(&text, format, args);
+  va_end(args);
+  text_putc(&text, '\0');
+  return x->at ? graph_fail(x->graph, 0, "%s: %s", op_text(x, x->at), text.at)
+               : graph_fail(x->graph, 0, "%s", text.at);
+}
+
+/* Values. */
+
+static int value_index(struct onnx *x, const char *name) {
+  struct map_entry *entry = map_add(x->arena, &x->names, slice_of(name));
+  if (!entry->number) {
+    struct value *value = VEC_PUSH(x->arena, &x->values);
+    value->name = name;
+    entry->number = (int64_t)x->values.count;
+  }
+  return (int)entry->number - 1;
+}
+
+struct value *operand(struct onnx *x, size_t index) {
+  return &x->values.at[x->at->ins[index]];
+}
+
+bool has_operand(const struct onnx *x, size_t index) {
+  return index < x->at->in_count && x->at->ins[index] >= 0;
+}
+
+struct constant *operand_constant(struct onnx *x, size_t index) {
+  return has_operand(x, index) ? operand(x, index)->constant : NULL;
+}
+
+/* A constant as a tensor that flows: queries that are learned. */
+static const struct view *weight_view(struct onnx *x, struct constant *c) {
+  struct axes axes = {.count = 0};
+  struct view *view = ARENA_NEW(x->arena, struct view);
+  for (int i = 0; i < c->rank; i++)
+    if (i > 0 || c->dims[0] > 1 || x->batch_axis != 0)
+      axes.order[axes.count++] = i;
+  if (axes.count == 0 || axes.count > LIMIT_RANK || x->batch > 1)
+    return NULL;
+  struct layout dense = layout_dense(c->rank, c->dims);
+  struct layout at = layout_order(&dense, axes.count, axes.order);
+  int node = weight_node(x, constant_through(x, c, &at))->index;
+  *view = view_fresh(x, node, c->rank, c->dims, axes.order, axes.count);
+  return view;
+}
+
+const struct view *input_view(struct onnx *x, size_t index) {
+  if (!has_operand(x, index)) {
+    onnx_fail(x, "input %zu is missing", index);
+    return NULL;
+  }
+  struct value *value = operand(x, index);
+  if (!value->view && value->constant && constant_is_real(value->constant))
+    value->view = weight_view(x, value->constant);
+  if (!value->view)
+    onnx_fail(x, "input %zu is a constant, where that is not understood",
+              index);
+  return value->view;
+}
+
+static const Onnx__TensorShapeProto *stated_shape(const Onnx__TypeProto *type) {
+  return type && type->value_case == ONNX__TYPE_PROTO__VALUE_TENSOR_TYPE &&
+                 type->tensor_type
+             ? type->tensor_type->shape
+             : NULL;
+}
+
+/* The size of a stated axis; 0: it is not stated. */
+static int64_t stated_size(struct onnx *x,
+                           const Onnx__TensorShapeProto__Dimension *dim) {
+  if (dim->value_case == ONNX__TENSOR_SHAPE_PROTO__DIMENSION__VALUE_DIM_VALUE)
+    return dim->dim_value;
+  if (dim->value_case == ONNX__TENSOR_SHAPE_PROTO__DIMENSION__VALUE_DIM_PARAM &&
+      dim->dim_param) {
+    const struct map_entry *given =
+        map_find(&x->sizes, slice_of(dim->dim_param));
+    return given ? given->number : 0;
+  }
+  return 0;
+}
+
+/* What the file says of a shape has to be what it is. */
+static bool check_stated(struct onnx *x, const struct value *value, int rank,
+                         const int64_t *dims) {
+  const Onnx__TensorShapeProto *shape = stated_shape(value->type);
+  if (!shape || shape->n_dim == 0)
+    return true;
+  bool same = (int)shape->n_dim == rank;
+  for (int i = 0; same && i < rank; i++) {
+    int64_t stated = stated_size(x, shape->dim[i]);
+    same = stated <= 0 || stated == dims[i];
+  }
+  if (same)
+    return true;
+  struct text text = text_new(x->arena);
+  for (size_t i = 0; i < shape->n_dim && i < MOST_AXES; i++)
+    text_printf(&text, "%s%" PRId64, i ? "x" : "",
+                stated_size(x, shape->dim[i]));
+  text_putc(&text, '\0');
+  return onnx_fail(x, "`%s` is %s in the file, and %s by its inputs",
+                   onnx_shown(x, value->name), text.at,
+                   graph_sizes(x->graph, dims, rank));
+}
+
+void give_constant(struct onnx *x, size_t out, struct constant *constant) {
+  if (out >= x->at->out_count || x->at->outs[out] < 0)
+    return;
+  struct value *value = &x->values.at[x->at->outs[out]];
+  if (value->buffer) { /* a fill stands for values that are not here */
+    constant->trained = constant->fill = false;
+    constant->unknown = true;
+    constant->real = NULL;
+  }
+  value->constant = constant;
+}
+
+void give_view(struct onnx *x, size_t out, const struct view *view) {
+  if (out >= x->at->out_count || x->at->outs[out] < 0 || x->graph->failed)
+    return;
+  struct value *value = &x->values.at[x->at->outs[out]];
+  for (int64_t i = 0, values = 1; i < view->at.rank; i++) {
+    if (values > 0 && view->at.dim[i] > MOST_VALUES / values) {
+      onnx_fail(x, "a tensor with an axis of %" PRId64 " is too large",
+                view->at.dim[i]);
+      return;
+    }
+    values *= view->at.dim[i];
+  }
+  if (view->at.rank > MOST_AXES) {
+    onnx_fail(x, "a tensor of %d axes; at most %d are understood",
+              view->at.rank, MOST_AXES);
+    return;
+  }
+  struct view *copy = x->spare.count > 0
+                          ? (struct view *)x->spare.at[--x->spare.count]
+                          : ARENA_NEW(x->arena, struct view);
+  *copy = *view;
+  value->view = copy;
+  check_stated(x, value, view->at.rank, view->at.dim);
+}
+
+/* Reading. */
+
+static bool read_sizes(struct onnx *x) {
+  for (size_t i = 0; i < x->options->size_count; i++) {
+    const struct import_size *size = &x->options->sizes[i];
+    map_add(x->arena, &x->sizes, slice_of(size->name))->number = size->value;
+  }
+  return true;
+}
+
+static bool add_op(struct onnx *x, const Onnx__NodeProto *proto) {
+  struct op *op = VEC_PUSH(x->arena, &x->ops);
+  *op = (struct op){.proto = proto,
+                    .type = proto->op_type ? proto->op_type : "",
+                    .name = proto->name && *proto->name ? proto->name
+                            : proto->n_output > 0       ? proto->output[0]
+                                                        : "",
+                    .in_count = proto->n_input,
+                    .out_count = proto->n_output};
+  op->ins = arena_alloc(x->arena, op->in_count + 1, sizeof *op->ins);
+  op->outs = arena_alloc(x->arena, op->out_count + 1, sizeof *op->outs);
+  for (size_t i = 0; i < op->in_count; i++) {
+    op->ins[i] = *proto->input[i] ? value_index(x, proto->input[i]) : -1;
+    if (op->ins[i] >= 0)
+      x->values.at[op->ins[i]].uses++;
+  }
+  for (size_t i = 0; i < op->out_count; i++)
+    op->outs[i] = *proto->output[i] ? value_index(x, proto->output[i]) : -1;
+  return true;
+}
+
+static bool read_opset(struct onnx *x) {
+  const Onnx__ModelProto *model = x->model;
+  x->opset = 1;
+  for (size_t i = 0; i < model->n_opset_import; i++) {
+    const Onnx__OperatorSetIdProto *set = model->opset_import[i];
+    if (!set->domain || !*set->domain || strcmp(set->domain, "ai.onnx") == 0)
+      x->opset = set->version;
+  }
+  if (model->n_functions > 0)
+    return onnx_fail(x,
+                     "the model has functions of its own (`%s`), which are "
+                     "not understood",
+                     onnx_shown(x, model->functions[0]->name));
+  if (x->opset < 1 || x->opset > 1000)
+    return onnx_fail(x, "opset %" PRId64 " is none", x->opset);
+  return true;
+}
+
+static bool read_names(struct onnx *x) {
+  const Onnx__GraphProto *g = x->model->graph;
+  if (g->n_node > MOST_OPERATORS)
+    return onnx_fail(x, "the model has %zu nodes; at most %d are understood",
+                     g->n_node, MOST_OPERATORS);
+  if (g->n_sparse_initializer > 0)
+    return onnx_fail(x, "sparse initializers are not understood");
+  for (size_t i = 0; i < g->n_initializer; i++) {
+    int index = value_index(x, g->initializer[i]->name);
+    if (x->values.at[index].made)
+      return onnx_fail(x, "two initializers are called `%s`",
+                       onnx_shown(x, g->initializer[i]->name));
+    struct constant *c = constant_of(x, g->initializer[i]);
+    c->trained = constant_is_real(c);
+    x->values.at[index].constant = c;
+    x->values.at[index].made = true;
+  }
+  for (size_t i = 0; i < g->n_node && !x->graph->failed; i++)
+    add_op(x, g->node[i]);
+  for (size_t i = 0; i < g->n_value_info; i++) {
+    int index = value_index(x, g->value_info[i]->name);
+    x->values.at[index].type = g->value_info[i]->type;
+  }
+  for (size_t i = 0; i < g->n_output; i++) {
+    int index = value_index(x, g->output[i]->name);
+    x->values.at[index].type = g->output[i]->type;
+    x->values.at[index].output = true;
+  }
+  return !x->graph->failed;
+}
+
+/* netc's own files say which tensors are buffers: names with blanks between. */
+static void find_buffers(struct onnx *x) {
+  const Onnx__ModelProto *model = x->model;
+  for (size_t i = 0; i < model->n_metadata_props; i++) {
+    const Onnx__StringStringEntryProto *entry = model->metadata_props[i];
+    if (!entry->key || !entry->value || strcmp(entry->key, "netc.buffers") != 0)
+      continue;
+    for (const char *at = entry->value; *at;) {
+      size_t length = strcspn(at, " ");
+      struct map_entry *name = map_find(&x->names, (struct slice){at, length});
+      struct value *value = name ? &x->values.at[name->number - 1] : NULL;
+      if (value && value->constant)
+        value->constant->trained = false;
+      if (value)
+        value->buffer = true;
+      at += length + (at[length] == ' ');
+    }
+  }
+}
+
+/* Operators. */
+
+static bool unknown_op(struct onnx *x) {
+  for (size_t i = 0; i < x->at->out_count; i++)
+    if (x->at->outs[i] >= 0)
+      x->values.at[x->at->outs[i]].absent = true;
+  if (x->options->allow_unknown)
+    graph_note(x->graph,
+               "%s has no counterpart: it is left out, with what "
+               "follows from it.",
+               op_text(x, x->at));
+  return true;
+}
+
+static const struct row *row_of(const struct op *op) {
+  const char *domain = op->proto->domain;
+  bool usual = !domain || !*domain || strcmp(domain, "ai.onnx") == 0 ||
+               strcmp(domain, "com.microsoft") == 0;
+  for (size_t i = 0; usual && i < sizeof rows / sizeof *rows; i++)
+    if (strcmp(rows[i].name, op->type) == 0)
+      return &rows[i];
+  return NULL;
+}
+
+/* Whether all that a node reads is there. */
+static bool check_inputs(struct onnx *x, bool *absent) {
+  *absent = false;
+  for (size_t i = 0; i < x->at->in_count; i++) {
+    const struct value *value = x->at->ins[i] < 0 ? NULL : operand(x, i);
+    if (!value)
+      continue;
+    if (!value->made)
+      return onnx_fail(x, "it reads `%s`, which nothing before it makes",
+                       onnx_shown(x, value->name));
+    *absent = *absent || value->absent;
+  }
+  return true;
+}
+
+static bool mark_outputs(struct onnx *x) {
+  for (size_t i = 0; i < x->at->out_count; i++) {
+    if (x->at->outs[i] < 0)
+      continue;
+    struct value *value = &x->values.at[x->at->outs[i]];
+    if (value->made)
+      return onnx_fail(x, "`%s` is made twice", onnx_shown(x, value->name));
+    value->made = true;
+  }
+  return true;
+}
+
+/* Views are large, and most have one reader. */
+static void drop_read(struct onnx *x) {
+  for (size_t i = 0; i < x->at->in_count; i++) {
+    struct value *value = x->at->ins[i] < 0 ? NULL : operand(x, i);
+    if (!value || ++value->read < value->uses || value->output || !value->view)
+      continue;
+    *VEC_PUSH(x->arena, &x->spare) = value->view;
+    value->view = NULL;
+  }
+}
+
+bool read_op(struct onnx *x) {
+  bool absent, done = false;
+  if (!check_inputs(x, &absent) || !mark_outputs(x))
+    return false;
+  const struct row *row = row_of(x->at);
+  if (absent) {
+    for (size_t i = 0; i < x->at->out_count; i++)
+      if (x->at->outs[i] >= 0)
+        x->values.at[x->at->outs[i]].absent = true;
+    if (!row)
+      return unknown_op(x);
+    return true;
+  }
+  if (!fold_constants(x, &done))
+    return false;
+  if (done)
+    return true;
+  if (!row)
+    return x->options->allow_unknown
+               ? unknown_op(x)
+               : onnx_fail(x, "it has no counterpart in netc but among "
+                              "constants");
+  if (!row->read(x))
+    return onnx_fail(x, "it has no counterpart in netc");
+  for (size_t i = 0; i < x->at->out_count; i++) {
+    int out = x->at->outs[i];
+    if (out >= 0 && x->values.at[out].uses + x->values.at[out].output > 0 &&
+        !x->values.at[out].view && !x->values.at[out].constant)
+      return onnx_fail(x, "its output %zu is not understood", i);
+  }
+  return !x->graph->failed;
+}
+
+/* All of them at once, before anything else is said. */
+static bool refuse_unknown(struct onnx *x) {
+  struct text text = text_new(x->arena);
+  int64_t most = 0;
+  const char *first = NULL;
+  for (size_t k = 0; k < x->ops.count; k++)
+    if (!x->ops.at[k].idle && !row_of(&x->ops.at[k]) &&
+        !fold_knows(x->ops.at[k].type))
+      map_add(x->arena, &x->unknown, slice_of(x->ops.at[k].type))->number++;
+  if (x->unknown.count == 0 || x->options->allow_unknown)
+    return true;
+  for (size_t k = 0; k < x->ops.count; k++) {
+    struct map_entry *entry =
+        map_find(&x->unknown, slice_of(x->ops.at[k].type));
+    if (!entry || entry->number == 0)
+      continue;
+    first = first ? first : op_text(x, &x->ops.at[k]);
+    text_printf(&text, "%s%s (%" PRId64 ")", most++ ? ", " : "",
+                onnx_shown(x, x->ops.at[k].type), entry->number);
+    entry->number = 0;
+  }
+  text_putc(&text, '\0');
+  x->at = NULL;
+  graph_fail(x->graph, 0,
+             "operators that have no counterpart in netc: %s; the first is %s",
+             text.at, first);
+  graph_help(x->graph, "--allow-unknown leaves them out, with what follows "
+                       "from them");
+  return false;
+}
+
+static bool attempt(struct onnx *x) {
+  if (!read_sizes(x) || !read_opset(x) || !read_names(x))
+    return false;
+  find_idle(x);
+  find_buffers(x);
+  if (!refuse_unknown(x) || !read_inputs(x))
+    return false;
+  for (size_t i = 0; i < x->ops.count && !x->graph->failed; i++) {
+    x->at = &x->ops.at[i];
+    if (!x->at->idle && !read_op(x))
+      return onnx_fail(x, "it is not understood");
+    drop_read(x);
+  }
+  x->at = NULL;
+  return !x->graph->failed && finish(x);
+}
+
+/* Names that exporters give to every net. */
+static bool says_something(const char *name) {
+  static const char *const none[] = {"torch_jit",  "torch-jit-export",
+                                     "main_graph", "graph",
+                                     "tf2onnx",    "onnx_graph"};
+  for (size_t i = 0; i < sizeof none / sizeof *none; i++)
+    if (name && strcmp(name, none[i]) == 0)
+      return false;
+  return name && *name;
+}
+
+/*
+ * Sizes of a batch other than 1 may be an axis like any other: then the file
+ * is read once more.
+ */
+bool onnx_read(struct graph *graph, struct slice file,
+               const struct import_options *options) {
+  static const int batch_axes[] = {0, 1, -1};
+  const Onnx__ModelProto *model;
+  struct graph first = *graph;
+  if (!onnx_decode(graph, file, &model))
+    return false;
+  if (says_something(model->graph->name))
+    graph->name = model->graph->name;
+  for (size_t i = 0; i < sizeof batch_axes / sizeof *batch_axes; i++) {
+    struct onnx x = {.graph = graph,
+                     .arena = graph->arena,
+                     .options = options,
+                     .model = model,
+                     .batch_axis = batch_axes[i],
+                     .room = MOST_ROOM + 16 * (int64_t)file.length,
+                     .batch = 1};
+    struct graph clean = *graph;
+    if (attempt(&x))
+      return true;
+    if (i == 0)
+      first = *graph;
+    if (i == 0 && x.batch == 1 && !x.other_batch)
+      break;
+    *graph = clean;
+    graph->nodes.count = 0;
+    graph->notes.count = 0;
+    graph->said = (struct map){0};
+  }
+  *graph = first;
+  return false;
+}

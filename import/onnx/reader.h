@@ -1,0 +1,309 @@
+/*
+ * Reading ONNX: nodes become layers one by one. A value of the file is a
+ * constant or a view of what a layer gives: where its axes lie in that
+ * layer's values, so that Reshape, Transpose and the like cost nothing until
+ * somebody needs the axes in another order.
+ */
+#ifndef NETC_IMPORT_ONNX_READER_H
+#define NETC_IMPORT_ONNX_READER_H
+
+#include "import/reader.h"
+#include "import/window.h"
+#include "onnx.pb-c.h"
+#include "codegen/onnx/layout.h"
+
+enum {
+  MOST_AXES = 12,          /* of a value */
+  MOST_OPERATORS = 200000, /* nodes of a file */
+  MOST_FOLDED = 1 << 24,   /* values that folding makes */
+  MOST_SIZE = 1 << 30,     /* of an axis */
+  MOST_REPEATS = 64,       /* of a tensor along an axis */
+  MOST_ROOM = 1 << 28,     /* values of all constants, for a small file */
+};
+
+/* Values of a tensor, of all samples: what strides are computed with. */
+#define MOST_VALUES ((int64_t)1 << 46)
+
+/* Element types that matter, by the numbers of onnx.proto. */
+enum element_type {
+  TYPE_FLOAT = 1,
+  TYPE_INT32 = 6,
+  TYPE_INT64 = 7,
+  TYPE_BOOL = 9,
+  TYPE_DOUBLE = 11,
+};
+
+/*
+ * Rows less columns of a matrix, or a condition on them: true where they are
+ * below `low` or above `high`.
+ */
+struct band {
+  bool plain; /* the difference itself */
+  int64_t low, high;
+};
+
+/*
+ * Values that do not depend on the inputs. `real` or `whole` has them, one
+ * for all if it is a `fill`; neither before they are loaded, or if the file
+ * does not have them (`unknown`: a parameter without its values).
+ */
+struct constant {
+  int type; /* of onnx.proto */
+  int rank;
+  int64_t dims[MOST_AXES];
+  int64_t count;
+  bool fill, unknown;
+  bool trained; /* an initializer, not a Constant */
+  const float *real;
+  const int64_t *whole;
+  const Onnx__TensorProto *proto; /* where they are */
+  const char *name;
+  struct constant *mask;         /* what it adds where it is a condition */
+  const struct constant *origin; /* that it is a view of, or NULL */
+  const struct constant *longer; /* a table whose first rows they are */
+  const struct band *band;       /* that stands for values which are not here */
+};
+
+/* What a layer gives, seen with the axes of the file, the batch among them. */
+struct view {
+  int node; /* of the graph; -1: none */
+  struct layout at;
+};
+
+struct value {
+  const char *name;
+  struct constant *constant; /* or NULL */
+  const struct view *view;   /* or NULL */
+  bool made;                 /* its node has been read */
+  bool absent;               /* left out, with what it follows from */
+  bool output;
+  bool buffer;                 /* no parameter, as the file says */
+  bool idle;                   /* nothing that is read depends on it */
+  int uses, read;              /* operands that it is; those that were read */
+  const Onnx__TypeProto *type; /* that the file states, or NULL */
+};
+
+/* A node of the file. */
+struct op {
+  const Onnx__NodeProto *proto;
+  const char *type, *name;
+  size_t in_count, out_count;
+  int *ins, *outs; /* values; -1: not given */
+  bool idle;       /* it is not read */
+};
+
+/* A weight of a layer: its values have the axes of a weights file. */
+struct from_weight {
+  const char *name; /* "bn.weight" has "weight" */
+  const struct constant *from;
+  bool is_matrix, as_file; /* as in the graph */
+};
+
+/* What is known of a node of the graph beside what the graph has. */
+struct extra {
+  const struct op *op;
+  double number; /* `mul 0.5`: 0.5 */
+  bool has_number;
+  int axis; /* of a `slice`, and where it begins */
+  int64_t from;
+  int64_t shifts[3];            /* of a `roll` */
+  int64_t before[3], behind[3]; /* zeros that a `pad` has, */
+  bool borders;                 /* and no others */
+  const int *joined; /* of a `concat` along `axis`: what it joins in all */
+  int parts;
+  VEC(int) moves; /* nodes that only move what this one gives */
+  VEC(struct from_weight) weights;
+};
+
+struct external_file;
+
+struct onnx {
+  struct graph *graph;
+  struct arena *arena;
+  const struct import_options *options;
+  const Onnx__ModelProto *model;
+  int64_t opset;
+  VEC(struct value) values;
+  struct map names; /* of values: the index plus 1 */
+  VEC(struct op) ops;
+  VEC(struct extra) extras; /* by node of the graph */
+  struct map sizes;         /* dynamic axes: the value of --dim */
+  int batch_axis;           /* of inputs; -1: they have none */
+  int64_t batch;            /* samples that the file's sizes speak of */
+  bool other_batch;         /* an operator has them along another axis */
+  int64_t room;             /* values that constants may still take */
+  VEC(struct external_file *) files; /* that hold values, beside the model */
+  struct map beside;                 /* them by name: the index plus 1 */
+  const struct op *at;               /* the one that is being read */
+  VEC(const struct view *) spare;    /* that nobody reads any more */
+  struct map unknown; /* operators without a counterpart: how many */
+};
+
+/* Decoding. False with the graph's error. */
+bool onnx_decode(struct graph *graph, struct slice file,
+                 const Onnx__ModelProto **model);
+
+/* "`conv1` (Conv; group=1): WHAT"; false. */
+bool onnx_fail(struct onnx *x, const char *format, ...) PRINTF_LIKE(2, 3);
+/* A name of the file, fit to be read. */
+const char *onnx_shown(struct onnx *x, const char *name);
+
+/* Attributes of the node at hand. */
+const Onnx__AttributeProto *attribute(const struct onnx *x, const char *name);
+int64_t attribute_int(const struct onnx *x, const char *name, int64_t usual);
+double attribute_real(const struct onnx *x, const char *name, double usual);
+bool attribute_is(const struct onnx *x, const char *name, const char *text,
+                  bool usual);
+/* How many; -1: it is not given; fails if more than `most`. */
+int attribute_ints(struct onnx *x, const char *name, int64_t *to, int most);
+
+/* Operands of the node at hand. */
+struct value *operand(struct onnx *x, size_t index);
+bool has_operand(const struct onnx *x, size_t index);
+/* Its constant; NULL: it is none. */
+struct constant *operand_constant(struct onnx *x, size_t index);
+/* Its view; fails, and gives NULL, where it is a constant. */
+const struct view *input_view(struct onnx *x, size_t index);
+/* Whole numbers, of an input or, before a later opset, of an attribute. */
+int operand_ints(struct onnx *x, size_t index, const char *name, int64_t *to,
+                 int most);
+/* An axis from 0; -1, and failed, if there is none. */
+int axis_from(struct onnx *x, int64_t axis, int rank);
+
+/* "conv1.weight" and the like, as exporters name parameters. */
+bool is_weight_name(const char *name);
+
+/* Results. */
+void give_view(struct onnx *x, size_t out, const struct view *view);
+void give_constant(struct onnx *x, size_t out, struct constant *constant);
+
+/* Constants. */
+struct constant *constant_new(struct onnx *x, int type, int rank,
+                              const int64_t *dims);
+struct constant *constant_of(struct onnx *x, const Onnx__TensorProto *proto);
+/* Loads them; false, and failed, if the file has none. */
+bool constant_load(struct onnx *x, struct constant *c);
+bool constant_known(struct onnx *x, struct constant *c);
+/* Takes room for so many values; false, and failed, if there is no more. */
+bool constant_room(struct onnx *x, int64_t count);
+double constant_real(const struct constant *c, int64_t i);
+int64_t constant_whole(const struct constant *c, int64_t i);
+bool constant_is_real(const struct constant *c);
+/* All values are the same: *with. Loads only what is small. */
+bool constant_is_even(struct onnx *x, struct constant *c, double *with);
+/* The same values, seen through a layout of their dense space. */
+struct constant *constant_through(struct onnx *x, struct constant *c,
+                                  const struct layout *at);
+struct constant *constant_with(struct onnx *x, struct constant *c, int rank,
+                               const int64_t *dims);
+struct constant *constant_ints(struct onnx *x, const int64_t *numbers,
+                               int count);
+
+/* Folding: nodes whose inputs are all constants; *done: it was one. */
+bool fold_constants(struct onnx *x, bool *done);
+
+/* Nodes of the graph. */
+struct graph_node *node_at(struct onnx *x, int index);
+struct extra *extra_of(struct onnx *x, int index);
+/* Dresses a new node: its place in the file, and its extra. */
+struct graph_node *made(struct onnx *x, struct graph_node *node);
+/* A layer on a node, for now with its shape. */
+struct graph_node *layer_on(struct onnx *x, const char *word, int input);
+struct graph_node *join_of(struct onnx *x, const char *word, int a, int b);
+void set_number(struct onnx *x, struct graph_node *node, double number);
+const char *real_text(struct onnx *x, double value);
+void add_weight(struct onnx *x, struct graph_node *node, const char *name,
+                const struct constant *from);
+const struct constant *find_weight(struct onnx *x, int node, const char *name);
+/* A `weight` of these values. */
+struct graph_node *weight_node(struct onnx *x, struct constant *c);
+
+/* The language's name of an axis of a node: "h". */
+const char *axis_word(struct onnx *x, const struct graph_shape *shape,
+                      int axis);
+
+/* Views. */
+int64_t node_values(struct onnx *x, int node);
+/* Axis `order[i]` of the file is axis i of the node. */
+struct view view_fresh(struct onnx *x, int node, int rank, const int64_t *dims,
+                       const int *order, int count);
+/* A node that has these axes; -1, and failed, if that cannot be. */
+int realise(struct onnx *x, int node, const struct layout *want, bool loose);
+/* What it takes: 0 nothing, 1 a reshape, 2 a permute; -1: cannot be. */
+int realise_cost(struct onnx *x, int node, const struct layout *want);
+/* The same with axes of the file in that order, but for the batch. */
+bool rearrange(struct onnx *x, const struct view *view, const int *order,
+               int count, struct view *result);
+/* All axes but the batch, in the file's order. */
+bool plain_order(struct onnx *x, const struct view *view, struct view *result);
+/* The same, but that the axes are in the order in which they lie. */
+bool parted_axes(struct onnx *x, const struct view *view, struct view *result);
+/* Maps: rows and columns, then channels. */
+bool channels_last(struct onnx *x, const struct view *view,
+                   struct view *result);
+/* Which axis of the node that axis of the file is; -1: none of them. */
+int node_axis(struct onnx *x, const struct view *view, int axis);
+/* Axis i of a node is axis order[i] of the file. */
+struct axes {
+  int order[LAYOUT_RANK];
+  int count;
+};
+/* False: its axes are no whole axes of the file. */
+bool axes_of(struct onnx *x, const struct view *view, struct axes *axes);
+int axes_place(const struct axes *axes, int axis);
+/* All but the batch, `with` in any case. */
+void plain_axes(struct onnx *x, const struct view *view, int with,
+                struct axes *axes);
+void near_axes(struct onnx *x, const struct view *view, int with,
+               struct axes *axes);
+/* A view of which that axis is one of the node's. */
+bool with_axis(struct onnx *x, const struct view *view, int axis,
+               struct axes *axes, struct view *result);
+/* An axis of the file as the node's last one; no `axes`: as it was. */
+bool to_last(struct onnx *x, const struct view *view, int axis,
+             struct view *result, struct axes *axes);
+/* The view of a node whose axes have other sizes than those of `view`. */
+bool view_resized(struct onnx *x, const struct view *view, int node,
+                  struct view *result);
+/* Is the axis the batch (or of size 1)? */
+bool is_batch(struct onnx *x, const struct view *view, int axis);
+/* Values of `other` in the order of those of `view`: netc's axes; those that
+ * are repeated have size 1. */
+bool layout_along(struct onnx *x, const struct view *view,
+                  const struct layout *other, int64_t other_values,
+                  struct layout *want);
+/* With axes of size 1 in front, and repeated along `dims`. */
+bool layout_spread(const struct layout *at, int rank, const int64_t *dims,
+                   struct layout *result);
+
+/* What is not read, where attention is one operator. */
+void find_idle(struct onnx *x);
+/* The node at hand becomes layers. */
+bool read_op(struct onnx *x);
+
+/* The ends: inputs first, outputs when all is read. */
+bool read_inputs(struct onnx *x);
+bool finish(struct onnx *x);
+
+/* Rows of a table by how far two positions are apart: embed of distances. */
+bool is_by_distance(struct onnx *x, const struct constant *table,
+                    struct constant *places);
+bool read_by_distance(struct onnx *x, struct constant *table,
+                      struct constant *places);
+
+/* Products, a softmax and moves become `attention`. */
+void find_attention(struct onnx *x);
+
+/* Whether an operator is one that may be folded; their names, NULL behind
+ * the last. */
+bool fold_knows(const char *type);
+const char *fold_name(size_t index);
+
+/* Rows of the table. */
+typedef bool onnx_op_fn(struct onnx *x);
+
+#define OP(name, function, words) onnx_op_fn function;
+#include "import/onnx/ops.def"
+#undef OP
+
+#endif

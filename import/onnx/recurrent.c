@@ -1,0 +1,220 @@
+/* RNN, LSTM and GRU, whose gates ONNX has in an order of its own. */
+#include <inttypes.h>
+#include <string.h>
+
+#include "import/onnx/moves.h"
+
+struct recurrent {
+  const char *word;
+  int gates;
+  const int *order; /* gate i of PyTorch is gate order[i] of ONNX */
+  int64_t hidden;
+  int directions;
+  int64_t batch;
+  bool batch_first;
+};
+
+/* Part `from`, `count` of the rows of one direction. */
+static struct constant *rows_of(struct onnx *x, struct constant *c, int way,
+                                int64_t from, int64_t count) {
+  int64_t columns = c->rank == 3 ? c->dims[2] : 1;
+  int64_t rows = c->dims[1];
+  int64_t dims[2] = {count, columns}, strides[2] = {columns, 1};
+  struct layout at = layout_of(c->rank == 3 ? 2 : 1, dims, strides,
+                               (way * rows + from) * columns);
+  return constant_through(x, c, &at);
+}
+
+/* Gates in PyTorch's order. */
+static struct constant *gates_of(struct onnx *x, const struct recurrent *r,
+                                 struct constant *c, int way, int64_t from) {
+  struct constant *all = rows_of(x, c, way, from, r->gates * r->hidden);
+  if (!constant_known(x, all) || all->fill)
+    return all;
+  int64_t columns = all->rank == 2 ? all->dims[1] : 1, n = r->hidden * columns;
+  struct constant *result = constant_with(x, all, all->rank, all->dims);
+  float *to = arena_alloc(x->arena, (size_t)all->count + 1, sizeof *to);
+  for (int g = 0; g < r->gates; g++)
+    for (int64_t i = 0; i < n; i++)
+      to[g * n + i] = (float)constant_real(all, r->order[g] * n + i);
+  result->real = to;
+  result->whole = NULL;
+  return result;
+}
+
+static struct constant *zeros(struct onnx *x, int64_t count) {
+  static const float zero[1] = {0};
+  struct constant *c = constant_new(x, TYPE_FLOAT, 1, &count);
+  c->fill = true;
+  c->real = zero;
+  return c;
+}
+
+static void put_weights(struct onnx *x, const struct recurrent *r,
+                        struct graph_node *node) {
+  static const char *const names[2][4] = {
+      {"weight_ih_l0", "weight_hh_l0", "bias_ih_l0", "bias_hh_l0"},
+      {"weight_ih_l0_reverse", "weight_hh_l0_reverse", "bias_ih_l0_reverse",
+       "bias_hh_l0_reverse"}};
+  struct constant *b = operand_constant(x, 3);
+  for (int way = 0; way < r->directions; way++) {
+    add_weight(x, node, names[way][0],
+               gates_of(x, r, operand_constant(x, 1), way, 0));
+    add_weight(x, node, names[way][1],
+               gates_of(x, r, operand_constant(x, 2), way, 0));
+    for (int side = 0; side < 2; side++)
+      add_weight(x, node, names[way][2 + side],
+                 b ? gates_of(x, r, b, way, side * r->gates * r->hidden)
+                   : zeros(x, r->gates * r->hidden));
+  }
+}
+
+/* Initial states that are zeros are the usual ones. */
+static bool is_nothing(struct onnx *x, size_t index) {
+  struct constant *c = operand_constant(x, index);
+  double with;
+  if (!has_operand(x, index))
+    return true;
+  return c && constant_is_even(x, c, &with) && !(with < 0) && !(with > 0);
+}
+
+static bool check(struct onnx *x, struct recurrent *r, const struct view *in) {
+  struct constant *w = operand_constant(x, 1), *h = operand_constant(x, 2);
+  struct constant *b = operand_constant(x, 3);
+  if (!w || !h || w->rank != 3 || h->rank != 3 || (has_operand(x, 3) && !b))
+    return onnx_fail(x, "its weights are no constants");
+  r->directions = (int)w->dims[0];
+  r->hidden = h->dims[2];
+  int64_t rows = r->gates * r->hidden;
+  if (w->dims[0] < 1 || w->dims[0] > 2 || h->dims[0] != w->dims[0] ||
+      r->hidden < 1 || r->hidden > MOST_SIZE || w->dims[1] != rows ||
+      h->dims[1] != rows || w->dims[2] != in->at.dim[2] ||
+      (b &&
+       (b->rank != 2 || b->dims[0] != w->dims[0] || b->dims[1] != 2 * rows)))
+    return onnx_fail(x, "its weights do not fit");
+  if (attribute_is(x, "direction", "reverse", false))
+    return onnx_fail(x, "it runs backwards alone, which netc's do only beside "
+                        "a run forwards (bidirectional)");
+  if (!is_nothing(x, 5) || !is_nothing(x, 6))
+    return onnx_fail(x, "it begins with a state that it is given, netc's with "
+                        "zeros");
+  if (!is_nothing(x, 7))
+    return onnx_fail(x, "peepholes, weights from the cell to the gates, have "
+                        "no counterpart");
+  if (attribute(x, "activations") || attribute(x, "clip"))
+    graph_note(x->graph,
+               "`%s` says which activations it has; here they are the "
+               "usual ones.",
+               onnx_shown(x, x->at->name));
+  return true;
+}
+
+/* PyTorch's GRU, which netc's is, resets what the state gives. */
+static struct graph_node *layer_of(struct onnx *x, const struct recurrent *r,
+                                   int in) {
+  struct graph_node *node = layer_on(x, r->word, in);
+  graph_int(x->graph, node, PART_CHANNELS, "", r->hidden);
+  if (r->directions == 2)
+    graph_arg(x->graph, node, PART_NONE, "", "bidir");
+  if (strcmp(r->word, "gru") == 0 &&
+      !attribute_int(x, "linear_before_reset", 0))
+    graph_arg(x->graph, node, PART_NONE, "reset=", "before");
+  return node;
+}
+
+static bool is_read(const struct onnx *x, size_t out) {
+  if (out >= x->at->out_count || x->at->outs[out] < 0)
+    return false;
+  const struct value *v = &x->values.at[x->at->outs[out]];
+  return v->uses > 0 || v->output;
+}
+
+/*
+ * Gives out states of a node: of all steps, or, where these are 0, the last.
+ * Their axes are steps, directions, N, H; with layout=1 N comes first.
+ */
+static void give_states(struct onnx *x, const struct recurrent *r, size_t out,
+                        int node, int64_t steps) {
+  const int64_t features = r->hidden * r->directions;
+  const int64_t sizes[4] = {steps, r->directions, r->batch, r->hidden};
+  const int64_t apart[4] = {features, r->hidden, node_values(x, node), 1};
+  static const int orders[2][4] = {{0, 1, 2, 3}, {2, 0, 1, 3}};
+  int64_t dims[4], strides[4];
+  int rank = 0;
+  for (int i = 0; i < 4; i++) {
+    int axis = orders[r->batch_first][i];
+    if (axis == 0 && steps == 0)
+      continue;
+    dims[rank] = sizes[axis];
+    strides[rank++] = apart[axis];
+  }
+  struct view result = {node, layout_of(rank, dims, strides, 0)};
+  give_view(x, out, &result);
+}
+
+/* Sequences that end early have no counterpart. */
+static bool runs_to_the_end(struct onnx *x, int64_t steps) {
+  struct constant *lengths = operand_constant(x, 4);
+  double all;
+  return !has_operand(x, 4) ||
+         (lengths && constant_is_even(x, lengths, &all) &&
+          all >= (double)steps) ||
+         onnx_fail(x,
+                   "its sequences have lengths of their own (sequence_lens), "
+                   "where netc runs all steps");
+}
+
+static bool recurrent(struct onnx *x, struct recurrent r) {
+  const struct view *in = input_view(x, 0);
+  struct view line;
+  if (!in || in->at.rank != 3 || !check(x, &r, in))
+    return onnx_fail(x, "its input is no sequence");
+  r.batch_first = attribute_int(x, "layout", 0) != 0;
+  const int order[2] = {r.batch_first, 2};
+  r.batch = in->at.dim[!r.batch_first];
+  int64_t steps = in->at.dim[r.batch_first];
+  if (!is_batch(x, in, !r.batch_first)) {
+    x->other_batch = true;
+    return onnx_fail(x, "a batch of several sequences");
+  }
+  if (!runs_to_the_end(x, steps) || !rearrange(x, in, order, 2, &line))
+    return false;
+  if (is_read(x, 2))
+    return onnx_fail(x, "its last cell is read, which has no counterpart: "
+                        "netc's lstm gives its states");
+  bool all = is_read(x, 0), last = is_read(x, 1);
+  if (all && last && r.directions == 2)
+    return onnx_fail(x, "all of its states and the last ones of both "
+                        "directions are read");
+  struct graph_node *node = layer_of(x, &r, line.node);
+  put_weights(x, &r, node);
+  node->shape.size[1] = r.hidden * r.directions;
+  if (all) {
+    give_states(x, &r, 0, node->index, steps);
+    if (last)
+      give_states(x, &r, 1, slice_node(x, node->index, 0, steps - 1, steps), 0);
+    return true;
+  }
+  graph_arg(x->graph, node, PART_NONE, "", "last");
+  node->shape = (struct graph_shape){1, {r.hidden * r.directions}};
+  give_states(x, &r, 1, node->index, 0);
+  return true;
+}
+
+bool read_lstm(struct onnx *x) {
+  static const int order[] = {0, 2, 3, 1}; /* i f g o of i o f c */
+  return recurrent(
+      x, (struct recurrent){.word = "lstm", .gates = 4, .order = order});
+}
+
+bool read_gru(struct onnx *x) {
+  static const int order[] = {1, 0, 2}; /* r z n of z r h */
+  return recurrent(
+      x, (struct recurrent){.word = "gru", .gates = 3, .order = order});
+}
+
+bool read_rnn(struct onnx *x) {
+  static const int order[] = {0};
+  return recurrent(
+      x, (struct recurrent){.word = "rnn", .gates = 1, .order = order});
+}

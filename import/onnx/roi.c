@@ -1,0 +1,74 @@
+/* Boxes of a map: RoiAlign, MaxRoiPool. */
+#include <string.h>
+
+#include "import/onnx/reader.h"
+
+/*
+ * Boxes name the sample that they are of. With a batch of 1 that is the first
+ * one, whatever says so.
+ */
+static bool one_sample(struct onnx *x, const struct view *map) {
+  if (x->batch > 1 || map->at.dim[0] != 1)
+    return onnx_fail(x, "boxes of several samples are not understood: export "
+                        "a batch of 1");
+  return true;
+}
+
+/* A node of boxes x 4 values; -1: refused. */
+static int boxes_of(struct onnx *x, int64_t *count) {
+  static const int order[2] = {0, 1};
+  const struct view *boxes = input_view(x, 1);
+  struct view plain;
+  if (!boxes || boxes->at.rank != 2 || boxes->at.dim[1] != 4) {
+    onnx_fail(x, "its boxes are no table of 4 values each");
+    return -1;
+  }
+  *count = boxes->at.dim[0];
+  return rearrange(x, boxes, order, 2, &plain) ? plain.node : -1;
+}
+
+static bool put_size(struct onnx *x, struct graph_node *node, int64_t high,
+                     int64_t wide) {
+  const int64_t size[2] = {high, wide};
+  if (high < 1 || wide < 1)
+    return onnx_fail(x, "it has no size");
+  graph_arg(x->graph, node, PART_OTHER, "", graph_sizes(x->graph, size, 2));
+  return true;
+}
+
+bool read_roi_align(struct onnx *x) {
+  static const int order[4] = {0, 2, 3, 1};
+  const struct view *in = input_view(x, 0);
+  struct view map;
+  int64_t count, high = attribute_int(x, "output_height", 1);
+  int64_t wide = attribute_int(x, "output_width", 1);
+  double scale = attribute_real(x, "spatial_scale", 1);
+  int64_t samples = attribute_int(x, "sampling_ratio", 0);
+  bool aligned = attribute_is(x, "coordinate_transformation_mode", "half_pixel",
+                              x->opset >= 16);
+  if (!attribute_is(x, "mode", "avg", true))
+    return onnx_fail(x, "the largest of a cell's points has no counterpart: "
+                        "`mode` is avg in netc");
+  if (!in || in->at.rank != 4 || !one_sample(x, in) ||
+      !channels_last(x, in, &map))
+    return onnx_fail(x, "its map is not understood");
+  int boxes = boxes_of(x, &count);
+  if (boxes < 0)
+    return false;
+  struct graph_node *node = layer_on(x, "roialign", map.node);
+  if (!put_size(x, node, high, wide))
+    return false;
+  node->key = "boxes=";
+  node->keyed = boxes;
+  if (scale < 1 || scale > 1)
+    graph_arg(x->graph, node, PART_NONE, "scale=", real_text(x, scale));
+  if (samples)
+    graph_int(x->graph, node, PART_NONE, "samples=", samples);
+  if (aligned)
+    graph_arg(x->graph, node, PART_NONE, "", "aligned");
+  int64_t channels = in->at.dim[1], dims[4] = {count, channels, high, wide};
+  node->shape = (struct graph_shape){4, {count, high, wide, channels}};
+  struct view result = view_fresh(x, node->index, 4, dims, order, 4);
+  give_view(x, 0, &result);
+  return true;
+}

@@ -1,0 +1,385 @@
+/*
+ * Rope: pairs of a head's features are turned by their position. Files have
+ * it as a cos - b sin and b cos + a sin joined, or as x cos + (-b, a) sin;
+ * pairs are halves (Llama as transformers has it) or neighbours (GPT-J).
+ */
+#include <math.h>
+#include <string.h>
+
+#include "import/onnx/attention.h"
+
+static bool is_word(const struct graph_node *node, const char *word) {
+  return strcmp(node->word, word) == 0;
+}
+
+static bool is_number(double a, double b) {
+  return a >= b && a <= b;
+}
+
+/*
+ * A product with a table, seen with the axes of a node: its other factor as a
+ * view of what made that, and where the table's values are.
+ */
+struct term {
+  struct trace factor;
+  const struct constant *table;
+  struct layout values;
+};
+
+static bool term_of(struct onnx *x, int node, struct term *term) {
+  struct trace product = trace_of(x, node, false);
+  const struct graph_node *n = node_at(x, product.base);
+  struct layout spread;
+  if (!is_word(n, "mul") || n->inputs.count != 2 ||
+      !is_number(product.number, 1) ||
+      !is_word(node_at(x, n->inputs.at[1]), "weight"))
+    return false;
+  const struct constant *c = find_weight(x, n->inputs.at[1], "weight");
+  struct layout table = layout_dense(c->rank, c->dims);
+  term->table = c;
+  term->factor = trace_of(x, n->inputs.at[0], false);
+  struct layout at = term->factor.at;
+  return layout_spread(&table, n->shape.rank, n->shape.size, &spread) &&
+         layout_through(&spread, &product.at, &term->values) &&
+         layout_through(&at, &product.at, &term->factor.at);
+}
+
+static bool terms_of(struct onnx *x, int node, const char *word,
+                     struct term terms[2]) {
+  const struct graph_node *n = node_at(x, node);
+  return is_word(n, word) && n->inputs.count == 2 &&
+         term_of(x, n->inputs.at[0], &terms[0]) &&
+         term_of(x, n->inputs.at[1], &terms[1]);
+}
+
+/* A reshape that only adds or takes axes of one place. */
+static int past_ones(struct onnx *x, int node) {
+  for (;;) {
+    const struct graph_node *n = node_at(x, node);
+    if (!is_word(n, "reshape"))
+      return node;
+    struct layout to = dense_of(x, node);
+    struct layout from = dense_of(x, n->inputs.at[0]);
+    to = without_ones(&to);
+    from = without_ones(&from);
+    if (!layout_equal(&to, &from))
+      return node;
+    node = n->inputs.at[0];
+  }
+}
+
+/* Without axes of one place at the end. */
+static struct layout trimmed(const struct layout *at) {
+  struct layout result = *at;
+  while (result.rank > 1 && result.dim[result.rank - 1] == 1)
+    layout_drop(&result, result.rank - 1);
+  return result;
+}
+
+/* The features of both as one axis: the second begins `far` behind. */
+static struct layout paired(const struct layout *at, int64_t far,
+                            bool neighbours) {
+  struct layout result = *at;
+  int last = at->rank - 1, place = at->count;
+  while (!neighbours && place > 0 && at->atom[place - 1].axis == last)
+    place--;
+  if (result.count == LAYOUT_ATOMS)
+    return result;
+  memmove(result.atom + place + 1, result.atom + place,
+          (size_t)(at->count - place) * sizeof *at->atom);
+  result.atom[place] = (struct atom){2, far, last};
+  result.count++;
+  result.dim[last] *= 2;
+  layout_merge(&result, last, 1);
+  return result;
+}
+
+/* Axes at the end that are `size` values as one; false: there are none. */
+static bool merge_last(struct layout *at, int64_t size) {
+  int64_t last = 1;
+  int axes = 0;
+  while (axes < at->rank && last < size)
+    last *= at->dim[at->rank - ++axes];
+  if (axes > 1)
+    layout_merge(at, at->rank - axes, axes);
+  return last == size;
+}
+
+/* Numbers by position and feature. */
+struct table {
+  const struct constant *values;
+  int axis; /* of positions; -1: there is one */
+  int64_t first, steps, stride, features;
+};
+
+static bool table_of(struct onnx *x, const struct term *term, int64_t features,
+                     struct table *table) {
+  struct layout at = trimmed(&term->values);
+  if (!merge_last(&at, features) ||
+      !constant_known(x, (struct constant *)term->table))
+    return false;
+  *table = (struct table){.values = term->table,
+                          .axis = -1,
+                          .first = at.first,
+                          .steps = 1,
+                          .features = features};
+  for (int i = 0; i < at.count; i++) {
+    const struct atom *atom = &at.atom[i];
+    if (atom->axis == at.rank - 1) {
+      if (atom->size != features || atom->stride != 1)
+        return false;
+    } else if (atom->stride != 0) {
+      if (table->axis >= 0)
+        return false;
+      table->axis = atom->axis;
+      table->steps = atom->size;
+      table->stride = atom->stride;
+    }
+  }
+  return true;
+}
+
+static double value_at(const struct table *t, int64_t position, int64_t i) {
+  return constant_real(t->values, t->first + position * t->stride + i);
+}
+
+static bool near(double a, double b) {
+  return fabs(a - b) <= 2e-3;
+}
+
+/* The turn of feature i from one position to the next. */
+static double speed_of(const struct table *c, const struct table *s,
+                       int64_t i) {
+  int64_t next = c->steps > 1;
+  return atan2(value_at(s, next, i), value_at(c, next, i));
+}
+
+/* Several tables turn a pair by one speed. */
+static bool set_speed(struct rope *rope, bool first, int64_t i, double speed) {
+  if (!rope->speed)
+    return true;
+  if (!first)
+    return near(rope->speed[i], speed);
+  rope->speed[i] = speed;
+  return true;
+}
+
+/*
+ * Whether tables are cosines and sines of position times speed, for features
+ * `from` on, and the speeds those of pairs (step apart if neighbours).
+ */
+static bool are_waves(struct onnx *x, const struct table *c,
+                      const struct table *s, struct rope *rope, int64_t from,
+                      int64_t step) {
+  bool first = !rope->speed;
+  if (first && c->steps > 1)
+    rope->speed =
+        arena_alloc(x->arena, (size_t)rope->half + 1, sizeof *rope->speed);
+  if (c->axis != s->axis || c->steps != s->steps || c->features != s->features)
+    return false;
+  rope->axis = c->axis;
+  for (int64_t i = 0; i < rope->half; i++) {
+    int64_t at = from + i * step;
+    double speed = speed_of(c, s, at);
+    if (!set_speed(rope, first, i, speed))
+      return false;
+    for (int64_t p = 0; p < c->steps; p = p < 4 ? p + 1 : 2 * p - 1) {
+      double cosine = value_at(c, p, at), sine = value_at(s, p, at);
+      if (!near(cosine * cosine + sine * sine, 1) ||
+          (p < 4 && (!near(cosine, cos((double)p * speed)) ||
+                     !near(sine, sin((double)p * speed)))))
+        return false;
+    }
+  }
+  return true;
+}
+
+/* a and b of pairs, as views of what they are both parts of. */
+struct pair {
+  struct trace a, b;
+  int64_t far;
+};
+
+static bool pair_of(const struct trace *a, const struct trace *b,
+                    struct rope *rope, struct pair *pair) {
+  *pair = (struct pair){.a = *a, .b = *b};
+  pair->a.at = trimmed(&a->at);
+  pair->b.at = trimmed(&b->at);
+  struct layout second = pair->b.at;
+  pair->far = second.first - pair->a.at.first;
+  second.first = pair->a.at.first;
+  rope->half = second.dim[second.rank - 1];
+  return a->base == b->base && is_number(a->number, 1) &&
+         is_number(b->number, 1) && pair->far > 0 &&
+         layout_equal(&pair->a.at, &second);
+}
+
+static bool same_view(const struct trace *a, const struct trace *b) {
+  return a->base == b->base && is_number(a->number, b->number) &&
+         layout_equal(&a->at, &b->at);
+}
+
+/* a cos - b sin and b cos + a sin */
+static bool turned_pair(struct onnx *x, int difference, int sum,
+                        struct rope *rope, struct pair *pair) {
+  struct term down[2], up[2];
+  struct table c[2], s[2];
+  if (!terms_of(x, past_ones(x, difference), "sub", down) ||
+      !terms_of(x, past_ones(x, sum), "add", up))
+    return false;
+  const struct trace *a = &down[0].factor, *b = &down[1].factor;
+  int cosine = same_view(&up[0].factor, b) ? 0 : 1;
+  if (!same_view(&up[cosine].factor, b) ||
+      !same_view(&up[1 - cosine].factor, a) || !pair_of(a, b, rope, pair) ||
+      !table_of(x, &down[0], rope->half, &c[0]) ||
+      !table_of(x, &down[1], rope->half, &s[0]) ||
+      !table_of(x, &up[cosine], rope->half, &c[1]) ||
+      !table_of(x, &up[1 - cosine], rope->half, &s[1]))
+    return false;
+  return are_waves(x, &c[0], &s[0], rope, 0, 1) &&
+         are_waves(x, &c[1], &s[1], rope, 0, 1);
+}
+
+static void set_rope(struct trace *t, const struct rope *rope, int base,
+                     const struct layout *whole) {
+  t->rope = *rope;
+  t->rope.dim = whole->dim[whole->rank - 1];
+  t->turned = *whole;
+  t->base = base;
+}
+
+/* Two halves joined, or pairs joined along an axis of their own. */
+static bool joined_pair(struct onnx *x, int a, int b, bool neighbours,
+                        struct trace *t) {
+  struct rope rope = {0};
+  struct pair pair;
+  if (!turned_pair(x, a, b, &rope, &pair))
+    return false;
+  rope.neighbours = neighbours;
+  struct layout whole = paired(&pair.a.at, pair.far, neighbours);
+  set_rope(t, &rope, pair.a.base, &whole);
+  return true;
+}
+
+/* -x: b of a pair. */
+static int negated(struct onnx *x, int node) {
+  const struct graph_node *n = node_at(x, node);
+  const struct extra *extra = extra_of(x, node);
+  bool minus =
+      extra->has_number && is_word(n, "mul") && is_number(extra->number, -1);
+  return n->inputs.count == 1 && (minus || is_word(n, "neg")) ? n->inputs.at[0]
+                                                              : -1;
+}
+
+/* (-b, a) of x = (a, b): both as one view. */
+static bool crossed_pair(struct onnx *x, int node, struct rope *rope,
+                         struct trace *both) {
+  const struct graph_node *n = node_at(x, node);
+  const struct graph_shape *shape = &n->shape;
+  struct pair pair;
+  if (!is_word(n, "concat") || n->inputs.count != 2 ||
+      extra_of(x, node)->axis != shape->rank - 1)
+    return false;
+  int minus = negated(x, past_ones(x, n->inputs.at[0]));
+  if (minus < 0)
+    return false;
+  struct trace a = trace_of(x, past_ones(x, n->inputs.at[1]), false);
+  struct trace b = trace_of(x, minus, false);
+  rope->neighbours = shape->size[shape->rank - 1] == 2;
+  if (!pair_of(&a, &b, rope, &pair))
+    return false;
+  both->base = a.base;
+  both->at = paired(&pair.a.at, pair.far, rope->neighbours);
+  return true;
+}
+
+/* x cos + (-b, a) sin, of which the second is terms[other] */
+static bool rotated(struct onnx *x, const struct term terms[2], int other,
+                    struct trace *t) {
+  const struct term *crossed = &terms[other], *plain = &terms[1 - other];
+  struct rope rope = {0};
+  struct trace both;
+  struct table c, s;
+  struct layout seen, whole = plain->factor.at;
+  if (!is_number(crossed->factor.number, 1) ||
+      !is_number(plain->factor.number, 1) ||
+      !crossed_pair(x, crossed->factor.base, &rope, &both) ||
+      both.base != plain->factor.base ||
+      !layout_through(&both.at, &crossed->factor.at, &seen) ||
+      !layout_equal(&seen, &whole) || !table_of(x, plain, 2 * rope.half, &c) ||
+      !table_of(x, crossed, 2 * rope.half, &s) ||
+      !merge_last(&whole, 2 * rope.half))
+    return false;
+  int64_t second = rope.neighbours ? 1 : rope.half;
+  int64_t step = rope.neighbours ? 2 : 1;
+  if (!are_waves(x, &c, &s, &rope, 0, step) ||
+      !are_waves(x, &c, &s, &rope, second, step))
+    return false;
+  set_rope(t, &rope, both.base, &whole);
+  return true;
+}
+
+static bool rotated_half(struct onnx *x, struct trace *t) {
+  struct term terms[2];
+  return terms_of(x, t->base, "add", terms) &&
+         (rotated(x, terms, 0, t) || rotated(x, terms, 1, t));
+}
+
+/* The first features are turned, the others joined to them again. */
+static bool turned_part(struct onnx *x, int first, int second,
+                        struct trace *t) {
+  struct trace part = trace_of(x, first, false);
+  if (!is_number(part.number, 1) || !trace_rope(x, &part))
+    return false;
+  struct trace rest = trace_of(x, second, false);
+  struct layout whole = part.at, after = rest.at;
+  int last = whole.rank - 1, atom = whole.count - 1;
+  if (rest.base != part.base || !is_number(rest.number, 1) ||
+      after.rank != whole.rank || whole.count != after.count ||
+      whole.count == 0 || whole.atom[atom].axis != last ||
+      after.atom[atom].axis != last || whole.atom[atom].stride != 1 ||
+      after.atom[atom].stride != 1 ||
+      after.first != whole.first + whole.dim[last])
+    return false;
+  int64_t rotary = whole.dim[last], other = after.dim[last];
+  if (whole.atom[atom].size != rotary || after.atom[atom].size != other)
+    return false;
+  after.first = whole.first;
+  after.dim[last] = after.atom[atom].size = rotary;
+  if (!layout_equal(&whole, &after))
+    return false;
+  whole.dim[last] = whole.atom[atom].size = rotary + other;
+  set_rope(t, &part.rope, part.base, &whole);
+  return true;
+}
+
+/* The way back of what was turned: t->at through it. */
+static bool go_on(struct trace *t, struct trace *found) {
+  struct layout at;
+  if (!layout_through(&found->turned, &t->at, &at))
+    return false;
+  t->at = at;
+  t->rope = found->rope;
+  t->turned = found->turned;
+  t->base = found->base;
+  return true;
+}
+
+bool trace_rope(struct onnx *x, struct trace *t) {
+  struct trace found = {.base = t->base, .norm = -1};
+  const struct graph_node *n = node_at(x, t->base);
+  const struct graph_shape *shape = &n->shape;
+  bool right = false;
+  if (t->rope.half || t->norm >= 0)
+    return false;
+  if (is_word(n, "add")) {
+    right = rotated_half(x, &found);
+  } else if (is_word(n, "concat") && n->inputs.count == 2 &&
+             extra_of(x, t->base)->axis == shape->rank - 1) {
+    bool neighbours = shape->size[shape->rank - 1] == 2 && shape->rank > 2;
+    right =
+        joined_pair(x, n->inputs.at[0], n->inputs.at[1], neighbours, &found) ||
+        turned_part(x, n->inputs.at[0], n->inputs.at[1], &found);
+  }
+  return right && go_on(t, &found);
+}

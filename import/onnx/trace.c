@@ -1,0 +1,159 @@
+/*
+ * Tensors traced back through what only moves their values, and through what
+ * attention does to queries and keys.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "import/onnx/attention.h"
+
+static bool is_word(const struct graph_node *node, const char *word) {
+  return strcmp(node->word, word) == 0;
+}
+
+struct layout dense_of(struct onnx *x, int node) {
+  const struct graph_shape *shape = &node_at(x, node)->shape;
+  return layout_dense(shape->rank, shape->size);
+}
+
+struct layout without_ones(const struct layout *at) {
+  int order[LAYOUT_RANK], count = 0;
+  for (int i = 0; i < at->rank; i++)
+    if (at->dim[i] > 1)
+      order[count++] = i;
+  return layout_order(at, count, order);
+}
+
+/* The same tensor several times, along an axis where it has one place. */
+static bool repeated(struct onnx *x, const struct graph_node *node,
+                     struct layout *at) {
+  int axis = extra_of(x, node->index)->axis;
+  for (size_t i = 0; i < node->inputs.count; i++)
+    if (node->inputs.at[i] != node->inputs.at[0])
+      return false;
+  const struct graph_shape *in = &node_at(x, node->inputs.at[0])->shape;
+  int64_t strides[LIMIT_RANK], stride = 1;
+  if (!is_word(node, "concat") || axis >= in->rank || in->size[axis] != 1)
+    return false;
+  for (int i = in->rank; i-- > 0; stride *= in->size[i])
+    strides[i] = i == axis ? 0 : stride;
+  *at = layout_of(in->rank, node->shape.size, strides, 0);
+  return true;
+}
+
+/* What a move reads, as a view of its input. */
+static bool moved_view(struct onnx *x, const struct graph_node *node,
+                       struct layout *at) {
+  if (node->inputs.count > 1)
+    return repeated(x, node, at);
+  if (node->inputs.count == 0)
+    return false;
+  struct layout in = dense_of(x, node->inputs.at[0]);
+  if (is_word(node, "permute")) {
+    int order[LAYOUT_RANK];
+    for (size_t i = 0; i < node->args.count; i++)
+      order[i] = atoi(node->args.at[i].value);
+    *at = layout_order(&in, (int)node->args.count, order);
+    return true;
+  }
+  if (is_word(node, "slice")) {
+    const struct extra *extra = extra_of(x, node->index);
+    *at = in;
+    return layout_slice(at, extra->axis, extra->from,
+                        node->shape.size[extra->axis]);
+  }
+  *at = dense_of(x, node->index);
+  return is_word(node, "reshape") || is_word(node, "flatten");
+}
+
+static bool through(const struct layout *move, struct layout *at) {
+  struct layout next;
+  if (!layout_through(move, at, &next))
+    return false;
+  *at = next;
+  return true;
+}
+
+static bool step_move(struct onnx *x, struct trace *t) {
+  const struct graph_node *node = node_at(x, t->base);
+  struct layout move;
+  struct trace next = *t;
+  if (!moved_view(x, node, &move) || !through(&move, &next.at) ||
+      (t->rope.half && !through(&move, &next.turned)) ||
+      (t->norm >= 0 && !through(&move, &next.normed)))
+    return false;
+  *t = next;
+  t->base = node->inputs.at[0];
+  return true;
+}
+
+static bool step_number(struct onnx *x, struct trace *t) {
+  const struct graph_node *node = node_at(x, t->base);
+  const struct extra *extra = extra_of(x, t->base);
+  if (node->inputs.count != 1 || !extra->has_number)
+    return false;
+  if (is_word(node, "mul"))
+    t->number *= extra->number;
+  else if (is_word(node, "div"))
+    t->number /= extra->number;
+  else
+    return false;
+  t->base = node->inputs.at[0];
+  return true;
+}
+
+static bool step_norm(struct onnx *x, struct trace *t) {
+  const struct graph_node *node = node_at(x, t->base);
+  if (t->norm >= 0 || (!is_word(node, "rmsnorm") && !is_word(node, "ln")) ||
+      !find_weight(x, t->base, "weight"))
+    return false;
+  t->norm = t->base;
+  t->normed = dense_of(x, t->base);
+  t->base = node->inputs.at[0];
+  return true;
+}
+
+struct trace trace_of(struct onnx *x, int node, bool heads) {
+  struct trace t = {
+      .base = node, .at = dense_of(x, node), .number = 1, .norm = -1};
+  for (;;)
+    if (!step_move(x, &t) && !step_number(x, &t) &&
+        !(heads && (trace_rope(x, &t) || step_norm(x, &t))))
+      return t;
+}
+
+/* Whether the last axis has `dim` values side by side, from a head's first. */
+static bool is_of_heads(const struct layout *at, int64_t dim) {
+  int64_t side = 1;
+  int count = at->count;
+  while (count > 0 && side < dim && at->atom[count - 1].stride == side)
+    side *= at->atom[--count].size;
+  if (side != dim || at->first % dim != 0)
+    return false;
+  for (int i = 0; i < count; i++)
+    if (at->atom[i].stride % dim != 0)
+      return false;
+  return true;
+}
+
+bool trace_agrees(struct onnx *x, const struct trace *t, int64_t dim) {
+  const struct graph_shape *shape = &node_at(x, t->base)->shape;
+  int64_t width = shape->size[shape->rank - 1];
+  if (t->norm >= 0 &&
+      (node_at(x, t->norm)->shape.size[node_at(x, t->norm)->shape.rank - 1] !=
+           dim ||
+       !is_of_heads(&t->normed, dim)))
+    return false;
+  if (!t->rope.half)
+    return true;
+  if (shape->rank < 2 || t->rope.dim != dim || !is_of_heads(&t->turned, dim))
+    return false;
+  int64_t steps = shape->size[shape->rank - 2];
+  if (t->rope.axis < 0)
+    return steps == 1;
+  for (int i = 0; i < t->turned.count; i++)
+    if (t->turned.atom[i].axis == t->rope.axis)
+      return t->turned.atom[i].size == steps &&
+             t->turned.atom[i].stride == width;
+  return false;
+}

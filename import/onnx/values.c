@@ -1,0 +1,406 @@
+/* Operators that work value by value, or along one axis. */
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+
+#include "import/onnx/reader.h"
+
+static void give_node(struct onnx *x, const struct view *like, int node) {
+  struct view result = {node, like->at};
+  give_view(x, 0, &result);
+}
+
+/* Those that are a layer of netc without arguments. */
+static const struct plain {
+  const char *type, *word;
+} plains[] = {
+    {"Relu", "relu"},         {"Sigmoid", "sigmoid"},  {"Tanh", "tanh"},
+    {"Softplus", "softplus"}, {"HardSwish", "hswish"}, {"Mish", "mish"},
+    {"Sqrt", "sqrt"},         {"Exp", "exp"},          {"Log", "log"},
+    {"Abs", "abs"},           {"Neg", "neg"},          {"Erf", "?erf"},
+    {"Gelu", "gelu"},
+};
+
+bool read_plain(struct onnx *x) {
+  const struct view *in = input_view(x, 0);
+  for (size_t i = 0; in && i < sizeof plains / sizeof *plains; i++)
+    if (strcmp(plains[i].type, x->at->type) == 0) {
+      struct graph_node *node = layer_on(x, plains[i].word, in->node);
+      if (attribute_is(x, "approximate", "tanh", false))
+        graph_arg(x->graph, node, PART_NONE, "approximate=", "tanh");
+      give_node(x, in, node->index);
+      return true;
+    }
+  return false;
+}
+
+static bool with_real(struct onnx *x, const char *word, const char *attribute,
+                      double theirs, double ours) {
+  const struct view *in = input_view(x, 0);
+  if (!in)
+    return false;
+  struct graph_node *node = layer_on(x, word, in->node);
+  graph_arg(x->graph, node, PART_NONE, "",
+            real_text(x, attribute_real(x, attribute, theirs)));
+  node->args.at[0].usual = real_text(x, ours);
+  give_node(x, in, node->index);
+  return true;
+}
+
+bool read_leaky(struct onnx *x) {
+  return with_real(x, "leaky", "alpha", 0.01, 0.01);
+}
+
+bool read_elu(struct onnx *x) {
+  return with_real(x, "elu", "alpha", 1, 1);
+}
+
+bool read_selu(struct onnx *x) {
+  double alpha = attribute_real(x, "alpha", 1.67326319217681884765625);
+  double gamma = attribute_real(x, "gamma", 1.05070102214813232421875);
+  const struct view *in = input_view(x, 0);
+  if (!in)
+    return false;
+  if (fabs(alpha - 1.6732632) < 1e-4 && fabs(gamma - 1.050701) < 1e-4) {
+    give_node(x, in, layer_on(x, "selu", in->node)->index);
+    return true;
+  }
+  struct graph_node *elu = layer_on(x, "elu", in->node);
+  set_number(x, elu, alpha);
+  struct graph_node *node = layer_on(x, "mul", elu->index);
+  set_number(x, node, gamma);
+  give_node(x, in, node->index);
+  return true;
+}
+
+/* x / (1 + |x|) */
+bool read_softsign(struct onnx *x) {
+  const struct view *in = input_view(x, 0);
+  if (!in)
+    return false;
+  struct graph_node *node = layer_on(x, "abs", in->node);
+  node = layer_on(x, "add", node->index);
+  set_number(x, node, 1);
+  give_node(x, in, join_of(x, "div", in->node, node->index)->index);
+  return true;
+}
+
+bool read_prelu(struct onnx *x) {
+  const struct view *in = input_view(x, 0);
+  struct constant *slope = operand_constant(x, 1);
+  double number;
+  struct view last;
+  struct axes axes;
+  if (!in || !slope)
+    return onnx_fail(x, "slopes that depend on the inputs");
+  if (slope->count == 1 && constant_is_even(x, slope, &number)) {
+    struct graph_node *node = layer_on(x, "leaky", in->node);
+    graph_arg(x->graph, node, PART_NONE, "", real_text(x, number));
+    give_node(x, in, node->index);
+    return true;
+  }
+  int axis = x->opset < 7 && slope->rank == 1 && in->at.rank > 1 ? 1 : -1;
+  for (int i = 0; i < slope->rank && axis < 0; i++)
+    if (slope->dims[i] > 1)
+      axis = axis < 0 ? in->at.rank - slope->rank + i : MOST_AXES;
+  if (axis < 0 || axis >= in->at.rank || in->at.dim[axis] != slope->count)
+    return onnx_fail(x, "only a slope for each channel is understood");
+  if (!to_last(x, in, axis, &last, &axes))
+    return false;
+  struct graph_node *node = layer_on(x, "prelu", last.node);
+  int64_t dim = slope->count;
+  add_weight(x, node, "weight", constant_with(x, slope, 1, &dim));
+  give_node(x, &last, node->index);
+  return true;
+}
+
+/* The type of CastLike's second input, as far as it matters. */
+static int64_t type_like(struct onnx *x) {
+  struct constant *like = operand_constant(x, 1);
+  const struct view *view = like ? NULL : input_view(x, 1);
+  if (like || !view)
+    return like ? like->type : TYPE_FLOAT;
+  const struct graph_node *node = node_at(x, view->node);
+  if (strcmp(node->word, "input") == 0 && node->args.count > 0)
+    return TYPE_INT64;
+  graph_note(x->graph,
+             "`%s` may round to fewer bits, those of another tensor; here "
+             "nothing does.",
+             onnx_shown(x, x->at->name));
+  return TYPE_FLOAT;
+}
+
+/* Reals stay what they are, and so do whole numbers that come in. */
+bool read_cast(struct onnx *x) {
+  const struct view *in = input_view(x, 0);
+  int64_t to = strcmp(x->at->type, "CastLike") == 0
+                   ? type_like(x)
+                   : attribute_int(x, "to", TYPE_FLOAT);
+  if (!in)
+    return false;
+  const struct graph_node *node = node_at(x, in->node);
+  bool whole = strcmp(node->word, "input") == 0 && node->args.count > 0;
+  bool real = to == TYPE_FLOAT || to == TYPE_DOUBLE || to == 10 || to == 16;
+  if (!real && !(whole && (to == TYPE_INT32 || to == TYPE_INT64)))
+    return onnx_fail(x, "a cast to other numbers has no counterpart");
+  if (to == 10 || to == 16)
+    graph_note(x->graph, "`%s` rounds to 16 bits; here nothing does.",
+               onnx_shown(x, x->at->name));
+  give_view(x, 0, in);
+  return true;
+}
+
+bool read_dropout(struct onnx *x) {
+  const struct view *in = input_view(x, 0);
+  struct constant *ratio = operand_constant(x, 1);
+  double p = attribute_real(x, "ratio", 0.5);
+  if (!in || (ratio && !constant_is_even(x, ratio, &p)))
+    return false;
+  struct constant *training = operand_constant(x, 2);
+  double on = 0;
+  if (training && constant_is_even(x, training, &on) && on > 0 && p > 0)
+    graph_note(x->graph, "`%s` drops values in a prediction, too.",
+               onnx_shown(x, x->at->name));
+  if (!(p >= 0 && p < 1))
+    return onnx_fail(x, "`ratio` is no share");
+  if (p <= 0) {
+    give_view(x, 0, in);
+    return true;
+  }
+  struct graph_node *node = layer_on(x, "dropout", in->node);
+  graph_arg(x->graph, node, PART_NONE, "", real_text(x, round(p * 1e6) / 1e6));
+  node->args.at[0].usual = "0.5";
+  give_node(x, in, node->index);
+  return true;
+}
+
+/* Before opset 13 all axes from `axis` on are one. */
+bool read_softmax(struct onnx *x) {
+  const char *word =
+      strcmp(x->at->type, "Softmax") == 0 ? "softmax" : "logsoftmax";
+  const struct view *in = input_view(x, 0);
+  struct view last;
+  struct axes axes;
+  if (!in)
+    return false;
+  int axis = axis_from(x, attribute_int(x, "axis", x->opset < 13 ? 1 : -1),
+                       in->at.rank);
+  if (axis < 0)
+    return false;
+  int found = axis;
+  for (int i = axis; x->opset < 13 && i < in->at.rank; i++) {
+    if (in->at.dim[i] > 1 && in->at.dim[found] > 1 && i != found)
+      return onnx_fail(x, "a softmax over several axes has no counterpart");
+    if (in->at.dim[i] > 1)
+      found = i;
+  }
+  if (!to_last(x, in, found, &last, &axes))
+    return false;
+  give_node(x, &last, layer_on(x, word, last.node)->index);
+  return true;
+}
+
+/* Reductions. */
+
+/* What is done to each value before and to each result behind them. */
+static const struct reduction {
+  const char *type, *before, *word, *behind;
+} reductions[] = {
+    {"ReduceMean", "", "mean", ""},
+    {"ReduceSum", "", "sum", ""},
+    {"ReduceMax", "", "max", ""},
+    {"ReduceMin", "", "min", ""},
+    {"ReduceL1", "abs", "sum", ""},
+    {"ReduceL2", "pow", "sum", "sqrt"},
+    {"ReduceLogSum", "", "sum", "log"},
+    {"ReduceLogSumExp", "exp", "sum", "log"},
+    {"ReduceSumSquare", "pow", "sum", ""},
+};
+
+static const struct reduction *reduction_of(const char *type) {
+  size_t i = 0;
+  while (i + 1 < sizeof reductions / sizeof *reductions &&
+         strcmp(reductions[i].type, type) != 0)
+    i++;
+  return &reductions[i];
+}
+
+/* A layer of these without arguments; `pow` is a square. "": the same. */
+static int applied(struct onnx *x, const char *word, int in) {
+  if (!*word)
+    return in;
+  struct graph_node *node = layer_on(x, word, in);
+  if (strcmp(word, "pow") == 0)
+    set_number(x, node, 2);
+  return node->index;
+}
+
+/* Sums over axes of a node, which stay with a size of 1. */
+static int reduce_node(struct onnx *x, const char *word, int in,
+                       const bool *over) {
+  const struct graph_shape *shape = &node_at(x, in)->shape;
+  bool mean = strcmp(word, "mean") == 0, rest = shape->rank > 1;
+  for (int i = 0; i + 1 < shape->rank; i++)
+    rest = rest && over[i];
+  bool only_last = over[shape->rank - 1];
+  for (int i = 0; i + 1 < shape->rank; i++)
+    only_last = only_last && !over[i];
+  struct graph_node *node;
+  if (rest && !over[shape->rank - 1] && shape->rank >= 3 && mean) {
+    node = layer_on(x, "gap", in);
+  } else {
+    node = layer_on(x, mean && only_last ? "?mean_c" : word, in);
+    for (int i = 0; i < shape->rank; i++)
+      if (over[i])
+        graph_arg(x->graph, node, PART_NONE,
+                  "axis=", graph_text(x->graph, "%d", i));
+    graph_arg(x->graph, node, PART_NONE, "", "keep");
+  }
+  for (int i = 0; i < node->shape.rank; i++)
+    if (over[i])
+      node->shape.size[i] = 1;
+  return node->index;
+}
+
+/* Which axes of the node those of the file are; false: no whole ones. */
+static bool node_axes(struct onnx *x, const struct view *view, const bool *over,
+                      bool *which) {
+  memset(which, 0, LIMIT_RANK * sizeof *which);
+  for (int i = 0; i < view->at.rank; i++) {
+    int axis = node_axis(x, view, i);
+    if (!over[i] || view->at.dim[i] == 1)
+      continue;
+    if (axis < 0)
+      return false;
+    which[axis] = true;
+  }
+  return true;
+}
+
+/*
+ * The mean over one axis, the file's last, is a part of a norm: the axis
+ * becomes the last one for all that read the same tensor.
+ */
+static bool settle_last(struct onnx *x, struct view *view, const bool *over) {
+  int last = view->at.rank - 1;
+  struct axes axes;
+  for (int i = 0; i < last; i++)
+    if (over[i])
+      return true;
+  if (last < 1 || !over[last] || view->at.dim[last] < 2 ||
+      strcmp(x->at->type, "ReduceMean") != 0)
+    return true;
+  if (!to_last(x, view, last, view, &axes))
+    return false;
+  struct view *copy = ARENA_NEW(x->arena, struct view);
+  *copy = *view;
+  operand(x, 0)->view = copy;
+  return true;
+}
+
+static bool reduce(struct onnx *x, const struct view *in, const bool *over,
+                   bool keep, const struct reduction *r) {
+  bool which[LIMIT_RANK];
+  struct view from = *in, result;
+  if (!settle_last(x, &from, over))
+    return false;
+  if (!node_axes(x, &from, over, which) &&
+      (!plain_order(x, in, &from) || !node_axes(x, &from, over, which)))
+    return onnx_fail(x, "axes that the layer before does not have");
+  bool any = false;
+  for (int i = 0; i < LIMIT_RANK; i++)
+    any = any || which[i];
+  from.node = applied(x, r->before, from.node);
+  result = from;
+  if (any) {
+    int node = reduce_node(x, r->word, from.node, which);
+    if (!view_resized(x, &from, node, &result))
+      return false;
+  }
+  for (int i = in->at.rank; i-- > 0 && !keep;)
+    if (over[i])
+      layout_drop(&result.at, i);
+  result.node = applied(x, r->behind, result.node);
+  give_view(x, 0, &result);
+  return true;
+}
+
+bool read_reduce(struct onnx *x) {
+  const struct view *in = input_view(x, 0);
+  int64_t axes[MOST_AXES];
+  bool over[MOST_AXES] = {false};
+  int count = has_operand(x, 1) || attribute(x, "axes")
+                  ? operand_ints(x, 1, "axes", axes, MOST_AXES)
+                  : 0;
+  if (!in || count < 0)
+    return onnx_fail(x, "its axes depend on the inputs");
+  if (count == 0 && attribute_int(x, "noop_with_empty_axes", 0))
+    return read_identity(x);
+  for (int i = 0; i < count; i++) {
+    int axis = axis_from(x, axes[i], in->at.rank);
+    if (axis < 0)
+      return false;
+    over[axis] = true;
+  }
+  for (int i = 0; i < in->at.rank && count == 0; i++)
+    over[i] = true;
+  if (x->batch > 1 && x->batch_axis >= 0 && x->batch_axis < in->at.rank &&
+      over[x->batch_axis])
+    return onnx_fail(x, "samples of a batch cannot be summed");
+  return reduce(x, in, over, attribute_int(x, "keepdims", 1) != 0,
+                reduction_of(x->at->type));
+}
+
+bool read_global_pool(struct onnx *x) {
+  const struct view *in = input_view(x, 0);
+  struct view map, result;
+  int64_t dims[MOST_AXES];
+  struct axes axes = {.count = 0};
+  bool mean = strcmp(x->at->type, "GlobalAveragePool") == 0;
+  if (!in || !channels_last(x, in, &map))
+    return false;
+  struct graph_node *node = layer_on(x, mean ? "gap" : "gmp", map.node);
+  for (int i = 0; i + 1 < node->shape.rank; i++)
+    node->shape.size[i] = 1;
+  for (int i = 0; i < map.at.rank; i++)
+    dims[i] = i < 2 ? map.at.dim[i] : 1;
+  for (int i = 2; i < map.at.rank; i++)
+    axes.order[axes.count++] = i;
+  axes.order[axes.count++] = 1;
+  if (map.at.rank == 2)
+    return onnx_fail(x, "a map has rows or columns");
+  result =
+      view_fresh(x, node->index, map.at.rank, dims, axes.order, axes.count);
+  give_view(x, 0, &result);
+  return true;
+}
+
+/* Sizes of what layers give are known. */
+bool read_shape(struct onnx *x) {
+  const struct view *in = input_view(x, 0);
+  int64_t dims[MOST_AXES];
+  if (!in)
+    return false;
+  int64_t rank = in->at.rank;
+  int64_t from = attribute_int(x, "start", 0),
+          to = attribute_int(x, "end", rank);
+  from += from < 0 ? rank : 0;
+  to += to < 0 ? rank : 0;
+  from = from < 0 ? 0 : from > rank ? rank : from;
+  to = to < 0 ? 0 : to > rank ? rank : to;
+  int count = 0;
+  for (int64_t i = from; i < to; i++)
+    dims[count++] = in->at.dim[i];
+  give_constant(x, 0, constant_ints(x, dims, count));
+  return true;
+}
+
+bool read_size(struct onnx *x) {
+  const struct view *in = input_view(x, 0);
+  if (!in)
+    return false;
+  int64_t values = layout_values(&in->at);
+  struct constant *c = constant_ints(x, &values, 1);
+  give_constant(x, 0, constant_with(x, c, 0, NULL));
+  return true;
+}

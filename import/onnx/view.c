@@ -1,0 +1,550 @@
+/* Views: which axes of a layer the axes of a value are. */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "import/onnx/reader.h"
+
+struct graph_node *node_at(struct onnx *x, int index) {
+  return x->graph->nodes.at[index];
+}
+
+int64_t node_values(struct onnx *x, int node) {
+  struct graph_shape *shape = &node_at(x, node)->shape;
+  int64_t values = 1, most = MOST_VALUES / x->batch;
+  for (int i = 0; i < shape->rank; i++) {
+    if (values > 0 && shape->size[i] > most / values) {
+      onnx_fail(x, "a tensor of %s is too large",
+                graph_sizes(x->graph, shape->size, shape->rank));
+      for (int k = 0; k < shape->rank; k++)
+        shape->size[k] = 1; /* for what is still computed */
+      return 1;
+    }
+    values *= shape->size[i];
+  }
+  return values;
+}
+
+struct view view_fresh(struct onnx *x, int node, int rank, const int64_t *dims,
+                       const int *order, int count) {
+  int64_t strides[LAYOUT_RANK] = {0}, stride = 1;
+  const struct graph_shape *shape = &node_at(x, node)->shape;
+  int64_t values = node_values(x, node);
+  int64_t ones[LAYOUT_RANK];
+  for (int i = 0; i < rank; i++)
+    ones[i] = 1;
+  if (x->graph->failed)
+    return (struct view){node, layout_dense(rank, ones)};
+  for (int i = 0; i < rank; i++)
+    strides[i] = values; /* the batch, or one place */
+  for (int i = count; i-- > 0;) {
+    strides[order[i]] = stride;
+    stride *= shape->size[i];
+  }
+  return (struct view){node, layout_of(rank, dims, strides, 0)};
+}
+
+/* A place where what is wanted begins: the batch is left out. */
+static bool without_batch(struct onnx *x, int64_t values,
+                          const struct layout *want, struct layout *result) {
+  *result = *want;
+  if (x->batch == 1 || result->count == 0)
+    return true;
+  struct atom *first = &result->atom[0];
+  if (first->size * first->stride != x->batch * values ||
+      first->stride > values || values % first->stride != 0)
+    return false;
+  int64_t left = values / first->stride;
+  result->dim[first->axis] = result->dim[first->axis] / first->size * left;
+  first->size = left;
+  if (left == 1) {
+    memmove(first, first + 1, (size_t)--result->count * sizeof *first);
+  }
+  return true;
+}
+
+/* Whether atoms follow each other as the values lie, all of them. */
+static bool is_dense(const struct layout *want, int64_t values) {
+  int64_t stride = 1;
+  for (int i = want->count; i-- > 0;) {
+    if (want->atom[i].stride != stride)
+      return false;
+    stride *= want->atom[i].size;
+  }
+  return stride == values;
+}
+
+/* Whether atoms reach every value once. */
+static bool is_whole(const struct layout *want, int64_t values, int *by) {
+  int64_t stride = 1;
+  for (int i = 0; i < want->count; i++) {
+    int to = i;
+    while (to > 0 && want->atom[by[to - 1]].stride < want->atom[i].stride) {
+      by[to] = by[to - 1];
+      to--;
+    }
+    by[to] = i;
+  }
+  for (int i = want->count; i-- > 0;) {
+    if (want->atom[by[i]].stride != stride)
+      return false;
+    stride *= want->atom[by[i]].size;
+  }
+  return stride == values && want->first == 0;
+}
+
+static bool same_sizes(const struct graph_shape *shape,
+                       const struct layout *want, bool loose) {
+  int skip = 0, theirs = 0;
+  while (loose && skip < shape->rank && shape->size[skip] == 1)
+    skip++;
+  while (loose && theirs < want->rank && want->dim[theirs] == 1)
+    theirs++;
+  if (shape->rank - skip != want->rank - theirs)
+    return false;
+  for (int i = skip, k = theirs; i < shape->rank; i++, k++)
+    if (shape->size[i] != want->dim[k])
+      return false;
+  return true;
+}
+
+static void shape_of_layout(const struct layout *want,
+                            struct graph_shape *shape) {
+  shape->rank = 0;
+  for (int i = 0; i < want->rank && i < LIMIT_RANK; i++)
+    shape->size[shape->rank++] = want->dim[i];
+  if (shape->rank == 0)
+    shape->size[shape->rank++] = 1;
+}
+
+static bool same_shape(const struct graph_shape *a,
+                       const struct graph_shape *b) {
+  return a->rank == b->rank &&
+         memcmp(a->size, b->size, (size_t)a->rank * sizeof *a->size) == 0;
+}
+
+static void note_move(struct onnx *x, int node, int move) {
+  *VEC_PUSH(x->arena, &extra_of(x, node)->moves) = move;
+}
+
+/* A move that somebody wanted before; -1: nobody did. */
+static int same_move(struct onnx *x, int node, const char *word,
+                     const struct graph_shape *shape, const int *order) {
+  const struct extra *extra = extra_of(x, node);
+  for (size_t i = 0; i < extra->moves.count; i++) {
+    const struct graph_node *move = node_at(x, extra->moves.at[i]);
+    bool same =
+        strcmp(move->word, word) == 0 && same_shape(&move->shape, shape);
+    for (size_t k = 0; same && order && k < move->args.count; k++)
+      same = atoi(move->args.at[k].value) == order[k];
+    if (same)
+      return move->index;
+  }
+  return -1;
+}
+
+static int reshaped(struct onnx *x, int node, const struct graph_shape *shape) {
+  if (same_shape(&node_at(x, node)->shape, shape))
+    return node;
+  bool flat = shape->rank == 1;
+  int same = same_move(x, node, flat ? "flatten" : "reshape", shape, NULL);
+  if (same >= 0)
+    return same;
+  struct graph_node *layer = layer_on(x, flat ? "flatten" : "reshape", node);
+  if (!flat)
+    graph_arg(x->graph, layer, PART_OTHER, "",
+              graph_sizes(x->graph, shape->size, shape->rank));
+  layer->shape = *shape;
+  note_move(x, node, layer->index);
+  return layer->index;
+}
+
+static int permuted(struct onnx *x, int node, const int *order) {
+  struct graph_shape shape = node_at(x, node)->shape, now = shape;
+  for (int i = 0; i < shape.rank; i++)
+    now.size[i] = shape.size[order[i]];
+  int same = same_move(x, node, "permute", &now, order);
+  if (same >= 0)
+    return same;
+  struct graph_node *layer = layer_on(x, "permute", node);
+  struct graph_shape from = layer->shape;
+  for (int i = 0; i < from.rank; i++) {
+    graph_int(x->graph, layer, PART_NONE, "", order[i]);
+    layer->shape.size[i] = from.size[order[i]];
+  }
+  note_move(x, node, layer->index);
+  return layer->index;
+}
+
+/* Channels of groups that take turns: the last axis is k x g of g x k. */
+static int64_t shuffle_of(const struct graph_shape *shape,
+                          const struct layout *want) {
+  int n = want->count;
+  int64_t channels = shape->size[shape->rank - 1], stride = channels;
+  if (n < 2 || !same_sizes(shape, want, false) ||
+      want->atom[n - 1].axis != want->rank - 1 ||
+      want->atom[n - 2].axis != want->rank - 1 ||
+      want->atom[n - 2].stride != 1 ||
+      want->atom[n - 1].stride != want->atom[n - 2].size ||
+      want->atom[n - 1].size * want->atom[n - 2].size != channels)
+    return 0;
+  for (int i = n - 2; i-- > 0;) {
+    if (want->atom[i].stride != stride)
+      return 0;
+    stride *= want->atom[i].size;
+  }
+  return want->atom[n - 1].size;
+}
+
+/* Axes of the node itself in another order: no reshape before it. */
+static bool axis_order(const struct graph_shape *shape,
+                       const struct layout *want, int *order) {
+  int64_t strides[LIMIT_RANK], stride = 1;
+  int next = 0, single = 0;
+  if (shape->rank != want->rank)
+    return false;
+  for (int i = shape->rank; i-- > 0;) {
+    strides[i] = stride;
+    stride *= shape->size[i];
+  }
+  for (int i = 0; i < want->rank; i++) {
+    int found = -1;
+    if (want->dim[i] == 1) {
+      while (single < shape->rank && shape->size[single] != 1)
+        single++;
+      if (single == shape->rank)
+        return false;
+      order[i] = single++;
+      continue;
+    }
+    if (next >= want->count || want->atom[next].axis != i ||
+        want->atom[next].size != want->dim[i])
+      return false;
+    for (int k = 0; k < shape->rank; k++)
+      if (shape->size[k] == want->dim[i] &&
+          strides[k] == want->atom[next].stride)
+        found = k;
+    if (found < 0)
+      return false;
+    order[i] = found;
+    next++;
+  }
+  return true;
+}
+
+/* The inverse of a permutation's places: which source axis comes i-th. */
+static int moved(struct onnx *x, int node, const struct layout *want,
+                 const int *by) {
+  struct graph_shape parts = {0}, end;
+  int order[LIMIT_RANK];
+  struct graph_shape now = node_at(x, node)->shape;
+  int64_t groups = shuffle_of(&now, want);
+  if (groups) {
+    struct graph_node *layer = layer_on(x, "shuffle", node);
+    graph_int(x->graph, layer, PART_GROUPS, "", groups);
+    return layer->index;
+  }
+  if (axis_order(&now, want, order))
+    return permuted(x, node, order);
+  if (want->count > LIMIT_RANK) {
+    onnx_fail(x, "axes in an order that takes more than %d of them",
+              LIMIT_RANK);
+    return -1;
+  }
+  for (int i = 0; i < want->count; i++) {
+    parts.size[parts.rank++] = want->atom[by[i]].size;
+    order[by[i]] = i;
+  }
+  node = permuted(x, reshaped(x, node, &parts), order);
+  shape_of_layout(want, &end);
+  return reshaped(x, node, &end);
+}
+
+int realise_cost(struct onnx *x, int node, const struct layout *want) {
+  struct layout inner;
+  int64_t values = node_values(x, node);
+  int by[LAYOUT_ATOMS];
+  if (!without_batch(x, values, want, &inner) || !is_whole(&inner, values, by))
+    return -1;
+  if (!is_dense(&inner, values))
+    return 2;
+  return !same_sizes(&node_at(x, node)->shape, &inner, true);
+}
+
+/* The same tensor `count` times, along an axis where it has one place. */
+static int repeated(struct onnx *x, int node, int axis, int64_t count) {
+  struct graph_shape shape = node_at(x, node)->shape;
+  shape.size[axis] = count;
+  int same = same_move(x, node, "concat", &shape, NULL);
+  if (same >= 0)
+    return same;
+  struct graph_node *join = made(x, graph_join(x->graph, "concat"));
+  for (int64_t i = 0; i < count; i++)
+    graph_operand(x->graph, join, node);
+  join->shape = shape;
+  if (axis != shape.rank - 1)
+    graph_arg(x->graph, join, PART_NONE,
+              "axis=", axis_word(x, &join->shape, axis));
+  extra_of(x, join->index)->axis = axis;
+  note_move(x, node, join->index);
+  return join->index;
+}
+
+/*
+ * Axes that are repeated in part or as a whole, as heads of keys are that
+ * several heads of queries share: a join of the same tensor.
+ */
+static int repeat(struct onnx *x, int node, const struct layout *want) {
+  struct layout once = {.first = want->first};
+  struct graph_shape shape;
+  int axis = 0;
+  if (want->count > LIMIT_RANK)
+    return -1;
+  for (int i = 0; i < want->count; i++) {
+    const struct atom *atom = &want->atom[i];
+    bool repeats = atom->stride == 0;
+    if (repeats && atom->size > MOST_REPEATS)
+      return -1;
+    once.dim[once.rank++] = repeats ? 1 : atom->size;
+    if (!repeats)
+      once.atom[once.count++] = (struct atom){atom->size, atom->stride, i};
+  }
+  int by[LAYOUT_ATOMS];
+  if (!is_whole(&once, node_values(x, node), by))
+    return -1;
+  node = realise(x, node, &once, false);
+  for (axis = 0; axis < want->count && node >= 0; axis++)
+    if (want->atom[axis].stride == 0)
+      node = repeated(x, node, axis, want->atom[axis].size);
+  shape_of_layout(want, &shape);
+  return node < 0 ? node : reshaped(x, node, &shape);
+}
+
+static bool has_repeats(const struct layout *want) {
+  for (int i = 0; i < want->count; i++)
+    if (want->atom[i].stride == 0)
+      return true;
+  return false;
+}
+
+int realise(struct onnx *x, int node, const struct layout *want, bool loose) {
+  struct layout inner;
+  struct graph_shape shape;
+  int64_t values = node_values(x, node);
+  int by[LAYOUT_ATOMS];
+  if (!without_batch(x, values, want, &inner)) {
+    onnx_fail(x, "the samples of a batch are mixed with other axes");
+    return -1;
+  }
+  if (has_repeats(&inner) && inner.rank <= LIMIT_RANK) {
+    int all = repeat(x, node, &inner);
+    if (all >= 0)
+      return all;
+  }
+  if (!is_whole(&inner, values, by)) {
+    onnx_fail(x, "its axes lie in a way that no layer gives");
+    return -1;
+  }
+  if (inner.rank > LIMIT_RANK) {
+    onnx_fail(x, "%d axes; a tensor has at most %d", inner.rank, LIMIT_RANK);
+    return -1;
+  }
+  if (!is_dense(&inner, values))
+    return moved(x, node, &inner, by);
+  if (same_sizes(&node_at(x, node)->shape, &inner, loose))
+    return node;
+  shape_of_layout(&inner, &shape);
+  return reshaped(x, node, &shape);
+}
+
+bool is_batch(struct onnx *x, const struct view *view, int axis) {
+  int64_t values = node_values(x, view->node);
+  if (view->at.dim[axis] == 1)
+    return true;
+  for (int i = 0; i < view->at.count; i++)
+    if (view->at.atom[i].axis == axis)
+      return x->batch > 1 && view->at.atom[i].stride == values &&
+             view->at.atom[i].size == x->batch &&
+             view->at.dim[axis] == x->batch;
+  return false;
+}
+
+bool rearrange(struct onnx *x, const struct view *view, const int *order,
+               int count, struct view *result) {
+  struct layout want = layout_order(&view->at, count, order);
+  bool used[LAYOUT_RANK] = {false};
+  for (int i = 0; i < count; i++)
+    used[order[i]] = true;
+  for (int i = 0; i < view->at.rank; i++) {
+    if (used[i])
+      continue;
+    if (!is_batch(x, view, i))
+      return onnx_fail(x,
+                       "axis %d has %" PRId64 " places, where only a batch "
+                       "is understood",
+                       i, view->at.dim[i]);
+    if (view->at.dim[i] == 1)
+      continue;
+    /* The batch goes first, and is left out there. */
+    struct layout batch = layout_of(1, &view->at.dim[i],
+                                    (int64_t[]){node_values(x, view->node)}, 0);
+    memmove(want.atom + 1, want.atom, (size_t)want.count * sizeof *want.atom);
+    want.atom[0] = batch.atom[0];
+    want.atom[0].axis = 0;
+    want.count++;
+    if (want.rank == 0)
+      want.dim[want.rank++] = 1;
+    want.dim[0] *= view->at.dim[i];
+  }
+  int node = realise(x, view->node, &want, false);
+  if (node < 0)
+    return false;
+  *result = view_fresh(x, node, view->at.rank, view->at.dim, order, count);
+  return true;
+}
+
+bool plain_order(struct onnx *x, const struct view *view, struct view *result) {
+  struct axes axes;
+  plain_axes(x, view, -1, &axes);
+  if (axes.count == 0 && view->at.rank > 0)
+    axes.order[axes.count++] = 0;
+  return rearrange(x, view, axes.order, axes.count, result);
+}
+
+bool channels_last(struct onnx *x, const struct view *view,
+                   struct view *result) {
+  int order[LAYOUT_RANK], count = 0;
+  if (view->at.rank < 2)
+    return onnx_fail(x, "a map has at least two axes, a batch and channels");
+  for (int i = 2; i < view->at.rank; i++)
+    order[count++] = i;
+  order[count++] = 1;
+  return rearrange(x, view, order, count, result);
+}
+
+bool view_resized(struct onnx *x, const struct view *view, int node,
+                  struct view *result) {
+  const struct graph_shape *from = &node_at(x, view->node)->shape;
+  const struct graph_shape *to = &node_at(x, node)->shape;
+  struct atom digits[LIMIT_RANK + 1];
+  int64_t strides[LIMIT_RANK + 1], stride = 1, space = 1;
+  struct layout *at = &result->at;
+  struct layout old = view->at;
+  *at = (struct layout){.rank = old.rank};
+  for (int i = from->rank; i-- > 0;) {
+    digits[i] = (struct atom){from->size[i], space, 0};
+    strides[i] = stride;
+    space *= from->size[i];
+    stride *= to->size[i];
+  }
+  digits[from->rank] = (struct atom){x->batch, space, 0};
+  strides[from->rank] = stride;
+  for (int i = 0; i < old.rank; i++)
+    at->dim[i] = 1;
+  for (int i = 0; i < old.count; i++) {
+    struct piece pieces[LAYOUT_ATOMS];
+    int made = layout_pieces(digits, from->rank + 1, old.atom[i].size,
+                             old.atom[i].stride, pieces);
+    if (made == 0 || at->count + made > LAYOUT_ATOMS)
+      return onnx_fail(x, "its axes lie in a way that no layer gives");
+    for (int k = 0; k < made; k++) {
+      int d = pieces[k].digit;
+      int64_t size = pieces[k].size, now = d < from->rank ? to->size[d] : size;
+      if (d < from->rank && now != from->size[d]) {
+        if (size != from->size[d])
+          return onnx_fail(x, "a part of an axis changes its size");
+        size = now;
+      }
+      at->dim[old.atom[i].axis] *= size;
+      if (size > 1)
+        at->atom[at->count++] =
+            (struct atom){size, pieces[k].step * strides[d], old.atom[i].axis};
+    }
+  }
+  result->node = node;
+  return true;
+}
+
+bool layout_spread(const struct layout *at, int rank, const int64_t *dims,
+                   struct layout *result) {
+  int front = rank - at->rank;
+  *result = (struct layout){.rank = rank, .first = at->first};
+  if (front < 0)
+    return false;
+  for (int i = 0; i < rank; i++) {
+    int64_t size = i < front ? 1 : at->dim[i - front];
+    result->dim[i] = dims[i];
+    if (size != dims[i] && size != 1)
+      return false;
+    if (size == 1 && dims[i] > 1)
+      result->atom[result->count++] = (struct atom){dims[i], 0, i};
+    for (int k = 0; k < at->count && size > 1; k++)
+      if (at->atom[k].axis == i - front) {
+        result->atom[result->count] = at->atom[k];
+        result->atom[result->count++].axis = i;
+      }
+  }
+  return true;
+}
+
+/* Axes that are repeated have one place; false: one is in part. */
+static bool collapse(struct layout *want) {
+  struct layout result = {.rank = want->rank, .first = want->first};
+  for (int i = 0; i < want->rank; i++) {
+    int64_t size = 1;
+    bool repeated = false;
+    for (int k = 0; k < want->count; k++) {
+      if (want->atom[k].axis != i)
+        continue;
+      repeated = repeated || want->atom[k].stride == 0;
+      if (want->atom[k].stride != 0) {
+        size *= want->atom[k].size;
+        result.atom[result.count++] = want->atom[k];
+      }
+    }
+    if (repeated && size > 1)
+      return false;
+    result.dim[i] = size;
+  }
+  *want = result;
+  return true;
+}
+
+bool layout_along(struct onnx *x, const struct view *view,
+                  const struct layout *other, int64_t other_values,
+                  struct layout *want) {
+  const struct graph_shape *shape = &node_at(x, view->node)->shape;
+  int64_t dims[LIMIT_RANK + 1];
+  int rank = 0;
+  struct layout seen, dense;
+  if (x->batch > 1)
+    dims[rank++] = x->batch;
+  for (int i = 0; i < shape->rank; i++)
+    dims[rank++] = shape->size[i];
+  dense = layout_dense(rank, dims);
+  if (!layout_seen(&view->at, &dense, &seen) ||
+      !layout_through(other, &seen, want) || !collapse(want))
+    return false;
+  if (x->batch == 1)
+    return true;
+  bool repeats = want->dim[0] == 1;
+  bool goes = want->dim[0] == x->batch && want->count > 0 &&
+              want->atom[0].axis == 0 && want->atom[0].size == x->batch &&
+              want->atom[0].stride == other_values;
+  if (!repeats && !goes)
+    return false;
+  if (repeats && other_values > 0)
+    return false; /* a tensor without the batch */
+  int order[LAYOUT_RANK];
+  for (int i = 1; i < rank; i++)
+    order[i - 1] = i;
+  *want = layout_order(want, rank - 1, order);
+  if (goes) { /* realise leaves it out again */
+    memmove(want->atom + 1, want->atom,
+            (size_t)want->count * sizeof *want->atom);
+    want->atom[0] = (struct atom){x->batch, other_values, 0};
+    want->count++;
+    want->dim[0] *= x->batch;
+  }
+  return true;
+}

@@ -1,0 +1,370 @@
+/* Convolutions, pools and sizes of maps. */
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+
+#include "import/onnx/reader.h"
+
+static bool is_small(struct onnx *x, const int64_t *sizes, int count,
+                     int64_t least) {
+  for (int i = 0; i < count; i++)
+    if (sizes[i] < least || sizes[i] > MOST_SIZE)
+      return onnx_fail(x, "%" PRId64 " is no size of a window", sizes[i]);
+  return true;
+}
+
+/* Attributes of a window; `kernel` is known or an attribute. */
+static bool read_window(struct onnx *x, int axes, const int64_t *kernel,
+                        struct window *w) {
+  int64_t pads[6] = {0}, given[3];
+  *w = window_square(axes < 1 || axes > 3 ? 1 : axes, 1, 1);
+  if (axes < 1 || axes > 3)
+    return onnx_fail(x, "maps of 1 to 3 axes are understood, not of %d", axes);
+  int count = attribute_ints(x, "kernel_shape", given, 3);
+  if (count >= 0 && count != axes)
+    return onnx_fail(x, "`kernel_shape` has %d axes, the map %d", count, axes);
+  if (count < 0 && !kernel)
+    return onnx_fail(x, "it has no `kernel_shape`");
+  memcpy(w->kernel, count >= 0 ? given : kernel, (size_t)axes * sizeof *given);
+  int strides = attribute_ints(x, "strides", w->stride, 3);
+  int dilations = attribute_ints(x, "dilations", w->dilate, 3);
+  int borders = attribute_ints(x, "pads", pads, 6);
+  if ((strides >= 0 && strides != axes) ||
+      (dilations >= 0 && dilations != axes) ||
+      (borders >= 0 && borders != axes * 2))
+    return onnx_fail(x, "its attributes have other axes than the map");
+  for (int i = 0; i < axes; i++) {
+    w->before[i] = pads[i];
+    w->behind[i] = pads[axes + i];
+  }
+  return is_small(x, w->kernel, axes, 1) && is_small(x, w->stride, axes, 1) &&
+         is_small(x, w->dilate, axes, 1) && is_small(x, pads, axes * 2, 0);
+}
+
+/* auto_pad: outputs of ceil(in / stride), what is odd at the end or start. */
+static bool auto_pad(struct onnx *x, struct window *w,
+                     const struct graph_shape *map) {
+  bool upper = attribute_is(x, "auto_pad", "SAME_UPPER", false);
+  bool lower = attribute_is(x, "auto_pad", "SAME_LOWER", false);
+  if (attribute_is(x, "auto_pad", "VALID", false))
+    memset(w->before, 0, sizeof w->before),
+        memset(w->behind, 0, sizeof w->behind);
+  for (int i = 0; i < w->axes && (upper || lower); i++) {
+    int64_t out = (map->size[i] + w->stride[i] - 1) / w->stride[i];
+    int64_t all = (out - 1) * w->stride[i] + w->dilate[i] * (w->kernel[i] - 1) +
+                  1 - map->size[i];
+    all = all > 0 ? all : 0;
+    w->before[i] = lower ? all - all / 2 : all / 2;
+    w->behind[i] = all - w->before[i];
+  }
+  return true;
+}
+
+/* The view of a map: batch, channels, rows, columns. */
+static struct view map_view(struct onnx *x, int node, const struct view *in) {
+  const struct graph_shape *shape = &node_at(x, node)->shape;
+  int64_t dims[MOST_AXES] = {in->at.dim[0], shape->size[shape->rank - 1]};
+  struct axes axes = {.count = 0};
+  for (int i = 2; i < in->at.rank; i++) {
+    axes.order[axes.count++] = i;
+    dims[i] = shape->size[i - 2];
+  }
+  axes.order[axes.count++] = 1;
+  return view_fresh(x, node, in->at.rank, dims, axes.order, axes.count);
+}
+
+static void give_map(struct onnx *x, int node, const struct view *in) {
+  struct view result = map_view(x, node, in);
+  give_view(x, 0, &result);
+}
+
+static void name_node(struct onnx *x, struct graph_node *node) {
+  made(x, node);
+}
+
+/* Zeros around a map are the padding of a convolution that reads it. */
+static int past_borders(struct onnx *x, int node, struct window *w) {
+  const struct extra *extra = extra_of(x, node);
+  if (strcmp(node_at(x, node)->word, "pad") != 0 || !extra->borders ||
+      w->axes != node_at(x, node)->shape.rank - 1)
+    return node;
+  for (int i = 0; i < w->axes; i++) {
+    w->before[i] += extra->before[i];
+    w->behind[i] += extra->behind[i];
+  }
+  return node_at(x, node)->inputs.at[0];
+}
+
+/* A bias of a convolution. */
+static bool put_bias(struct onnx *x, struct graph_node *node,
+                     int64_t channels) {
+  node->bias = has_operand(x, 2) ? BIAS_WITH : BIAS_WITHOUT;
+  if (!has_operand(x, 2))
+    return true;
+  struct constant *bias = operand_constant(x, 2);
+  if (!bias || bias->rank != 1 || bias->count != channels)
+    return onnx_fail(x, "its bias is no constant of %" PRId64 " channels",
+                     channels);
+  add_weight(x, node, "bias", bias);
+  return true;
+}
+
+bool read_conv(struct onnx *x) {
+  const struct view *in = input_view(x, 0);
+  struct constant *weight = operand_constant(x, 1);
+  struct view map;
+  struct window w;
+  if (!in || !weight || weight->rank != in->at.rank)
+    return onnx_fail(x, "its weights are no constant that fits the map");
+  int64_t groups = attribute_int(x, "group", 1);
+  int64_t channels = weight->dims[0];
+  if (!channels_last(x, in, &map) ||
+      !read_window(x, in->at.rank - 2, weight->dims + 2, &w))
+    return false;
+  const struct graph_shape *shape = &node_at(x, map.node)->shape;
+  if (groups < 1 || channels < 1 || channels % groups != 0 ||
+      weight->dims[1] > MOST_SIZE ||
+      weight->dims[1] * groups != in->at.dim[1] ||
+      memcmp(w.kernel, weight->dims + 2, (size_t)w.axes * sizeof *w.kernel) !=
+          0)
+    return onnx_fail(x,
+                     "its weights, %s, do not fit %" PRId64 " channels in "
+                     "%" PRId64 " groups",
+                     graph_sizes(x->graph, weight->dims, weight->rank),
+                     in->at.dim[1], groups);
+  auto_pad(x, &w, shape);
+  int from = past_borders(x, map.node, &w);
+  shape = &node_at(x, from)->shape;
+  for (int i = 0; i < w.axes; i++)
+    if (window_count(&w, i, shape->size[i]) < 1)
+      return onnx_fail(x, "the window is larger than its padded input");
+  struct graph_node *node =
+      window_conv(x->graph, from, in->at.dim[1], channels, groups, &w);
+  name_node(x, node);
+  if (!put_bias(x, node, channels))
+    return false;
+  add_weight(x, node, "weight", weight);
+  give_map(x, node->index, &map);
+  return true;
+}
+
+/* Padding of a transposed convolution that gives these sizes. */
+static bool output_shape(struct onnx *x, struct window *w,
+                         const struct graph_shape *map, int64_t *outpad) {
+  int64_t sizes[3];
+  int count = attribute_ints(x, "output_shape", sizes, 3);
+  bool upper = attribute_is(x, "auto_pad", "SAME_UPPER", false);
+  bool lower = attribute_is(x, "auto_pad", "SAME_LOWER", false);
+  if (count < 0 && !upper && !lower)
+    return true;
+  if (count >= 0 && count != w->axes)
+    return onnx_fail(x, "`output_shape` has other axes than the map");
+  for (int i = 0; i < w->axes; i++) {
+    int64_t size = count < 0 ? map->size[i] * w->stride[i] : sizes[i];
+    int64_t all = (map->size[i] - 1) * w->stride[i] + outpad[i] +
+                  w->dilate[i] * (w->kernel[i] - 1) + 1 - size;
+    if (size < 1 || all < 0)
+      return onnx_fail(x, "it is larger than its windows");
+    w->before[i] = upper ? all / 2 : all - all / 2;
+    w->behind[i] = all - w->before[i];
+  }
+  return true;
+}
+
+bool read_deconv(struct onnx *x) {
+  static const int64_t ones[3] = {1, 1, 1};
+  const struct view *in = input_view(x, 0);
+  struct constant *weight = operand_constant(x, 1);
+  struct view map;
+  struct window w;
+  int64_t outpad[3] = {0};
+  if (!in || !weight || weight->rank != in->at.rank)
+    return onnx_fail(x, "its weights are no constant that fits the map");
+  int64_t groups = attribute_int(x, "group", 1);
+  if (!channels_last(x, in, &map) ||
+      !read_window(x, in->at.rank - 2, weight->dims + 2, &w) ||
+      attribute_ints(x, "output_padding", outpad, 3) > w.axes ||
+      !is_small(x, outpad, 3, 0) ||
+      !output_shape(x, &w, &node_at(x, map.node)->shape, outpad))
+    return false;
+  if (groups < 1 || groups > MOST_SIZE || weight->dims[0] != in->at.dim[1] ||
+      weight->dims[1] > MOST_SIZE || in->at.dim[1] % groups != 0)
+    return onnx_fail(x, "its weights do not fit the map");
+  int64_t channels = weight->dims[1] * groups;
+  struct graph_node *node = layer_on(x, "deconv", map.node);
+  graph_int(x->graph, node, PART_CHANNELS, "", channels);
+  graph_arg(x->graph, node, PART_KERNEL, "",
+            graph_sizes(x->graph, w.kernel, w.axes));
+  window_stride(x->graph, node, &w, ones);
+  bool even = true, none = true;
+  for (int i = 0; i < w.axes; i++) {
+    even = even && w.before[i] == w.before[0] && w.behind[i] == w.before[0];
+    none = none && !w.before[i] && !w.behind[i];
+  }
+  struct text pad = text_new(x->arena);
+  for (int i = 0; i < (even ? 1 : w.axes); i++)
+    text_printf(&pad, "%s%" PRId64 ":%" PRId64, i ? "x" : "", w.before[i],
+                w.behind[i]);
+  text_putc(&pad, '\0');
+  if (!none)
+    graph_arg(x->graph, node, PART_PADDING, "pad=",
+              even ? graph_text(x->graph, "%" PRId64, w.before[0]) : pad.at);
+  if (memcmp(w.dilate, ones, (size_t)w.axes * sizeof *ones) != 0)
+    graph_arg(x->graph, node, PART_NONE,
+              "dilate=", graph_sizes(x->graph, w.dilate, w.axes));
+  if (outpad[0] || outpad[1] || outpad[2])
+    graph_arg(x->graph, node, PART_NONE,
+              "outpad=", graph_sizes(x->graph, outpad, w.axes));
+  graph_option(x->graph, node, PART_GROUPS, "groups=", groups, 1);
+  for (int i = 0; i < w.axes; i++) {
+    node->shape.size[i] = (node->shape.size[i] - 1) * w.stride[i] -
+                          w.before[i] - w.behind[i] +
+                          w.dilate[i] * (w.kernel[i] - 1) + outpad[i] + 1;
+    if (node->shape.size[i] < 1)
+      return onnx_fail(x, "its padding leaves nothing");
+  }
+  node->shape.size[w.axes] = channels;
+  if (!put_bias(x, node, channels))
+    return false;
+  add_weight(x, node, "weight", weight);
+  give_map(x, node->index, &map);
+  return true;
+}
+
+/* Places along an axis, rounded up: the last window begins inside. */
+static int64_t count_up(const struct window *w, int i, int64_t in, bool ceil) {
+  int64_t out = window_count(w, i, in);
+  int64_t reach = w->dilate[i] * (w->kernel[i] - 1) + 1;
+  int64_t whole = in + w->before[i] + w->behind[i];
+  if (!ceil || out < 1 || (whole - reach) % w->stride[i] == 0)
+    return out;
+  return out * w->stride[i] >= in + w->before[i] ? out : out + 1;
+}
+
+bool read_pool(struct onnx *x) {
+  const struct view *in = input_view(x, 0);
+  struct view map;
+  struct window w;
+  bool mean = strcmp(x->at->type, "AveragePool") == 0;
+  bool ceil = attribute_int(x, "ceil_mode", 0) != 0;
+  if (!in || !channels_last(x, in, &map) ||
+      !read_window(x, in->at.rank - 2, NULL, &w))
+    return false;
+  if (x->at->out_count > 1 && x->at->outs[1] >= 0 &&
+      x->values.at[x->at->outs[1]].uses > 0)
+    return onnx_fail(x, "places of maxima are not understood");
+  int from = map.node;
+  auto_pad(x, &w, &node_at(x, from)->shape);
+  bool padded = false;
+  for (int i = 0; i < w.axes; i++)
+    padded = padded || w.before[i] || w.behind[i];
+  if (mean && padded && attribute_int(x, "count_include_pad", 0) == 0)
+    graph_note(x->graph,
+               "`%s` leaves its padding out of the mean; here it "
+               "counts as zeros.",
+               onnx_shown(x, x->at->name));
+  for (int i = 0; i < w.axes; i++)
+    if (count_up(&w, i, node_at(x, from)->shape.size[i], ceil) < 1)
+      return onnx_fail(x, "the window is larger than its padded input");
+  struct graph_node *node =
+      window_pool(x->graph, mean ? "avgpool" : "pool", from, &w, false);
+  name_node(x, node);
+  node->shape = node_at(x, from)->shape;
+  bool rounds = false;
+  for (int i = 0; i < w.axes; i++) {
+    int64_t size = node->shape.size[i];
+    node->shape.size[i] = count_up(&w, i, size, ceil);
+    rounds = rounds || node->shape.size[i] != window_count(&w, i, size);
+  }
+  if (rounds)
+    graph_arg(x->graph, node, PART_NONE, "", "ceil");
+  give_map(x, node->index, &map);
+  return true;
+}
+
+/* Resize and Upsample. */
+
+static double from_constant(struct onnx *x, struct constant *c, int i) {
+  return c && i < c->count && constant_load(x, c) ? constant_real(c, i) : 0;
+}
+
+/*
+ * PyTorch's rules are netc's: nearest takes the pixel at floor(i / scale),
+ * linear goes from the middles of pixels. `times`: a whole factor, or 0.
+ */
+static void note_rounding(struct onnx *x, bool linear, int64_t times,
+                          bool stretched) {
+  const char *name = "coordinate_transformation_mode";
+  bool upsample = strcmp(x->at->type, "Upsample") == 0 || x->opset < 11;
+  bool corner = upsample || attribute_is(x, name, "asymmetric", false);
+  bool middle =
+      !upsample && (attribute_is(x, name, "half_pixel", true) ||
+                    attribute_is(x, name, "pytorch_half_pixel", false));
+  bool down = upsample || attribute_is(x, "nearest_mode", "floor", false);
+  bool nearest = attribute_is(x, "nearest_mode", "round_prefer_floor", true) ||
+                 attribute_is(x, "nearest_mode", "round_prefer_ceil", false);
+  bool same =
+      linear
+          ? middle
+          : (corner && down) || (middle && nearest && times > 0) ||
+                (corner && times == 2 &&
+                 attribute_is(x, "nearest_mode", "round_prefer_floor", true));
+  if (!same || stretched)
+    graph_note(x->graph,
+               "`%s` takes values from other places than `up`, which "
+               "has PyTorch's rules.",
+               onnx_shown(x, x->at->name));
+}
+
+bool read_resize(struct onnx *x) {
+  const struct view *in = input_view(x, 0);
+  struct view map;
+  bool upsample = strcmp(x->at->type, "Upsample") == 0;
+  bool old = x->opset < 11;
+  struct constant *scales = operand_constant(x, old || upsample ? 1 : 2);
+  struct constant *sizes = operand_constant(x, 3);
+  const Onnx__AttributeProto *given = attribute(x, "scales");
+  int64_t out[3];
+  if (!in || !channels_last(x, in, &map))
+    return false;
+  int axes = in->at.rank - 2;
+  bool linear = attribute_is(x, "mode", "linear", false) ||
+                attribute_is(x, "mode", "bilinear", false);
+  if (axes < 1 || axes > 3 ||
+      (!linear && !attribute_is(x, "mode", "nearest", true)))
+    return onnx_fail(x, "only `nearest` and `linear` are understood");
+  struct graph_node *node = layer_on(x, "up", map.node);
+  double factor[3] = {0};
+  bool whole = true, stretched = false;
+  for (int i = 0; i < axes; i++) {
+    double by = given && (size_t)i + 2 < given->n_floats
+                    ? (double)given->floats[i + 2]
+                    : from_constant(x, scales, i + 2);
+    int64_t size = node->shape.size[i];
+    out[i] = sizes && sizes->count > i + 2 && constant_load(x, sizes)
+                 ? constant_whole(sizes, i + 2)
+             : by > 0 && by < 65536 ? (int64_t)floor((double)size * by)
+                                    : 0;
+    if (out[i] < 1 || out[i] > MOST_SIZE)
+      return onnx_fail(x, "its sizes depend on the inputs");
+    factor[i] = (double)out[i] / (double)size;
+    stretched = stretched ||
+                (out[i] == 1 && size > 1 &&
+                 attribute_is(x, "coordinate_transformation_mode",
+                              "pytorch_half_pixel", false)) ||
+                (!sizes && fabs(factor[i] - by) > 1e-6);
+    whole = whole && out[i] % size == 0 && factor[i] == factor[0];
+  }
+  note_rounding(x, linear, whole ? out[0] / node->shape.size[0] : 0, stretched);
+  if (whole)
+    graph_int(x->graph, node, PART_OTHER, "", out[0] / node->shape.size[0]);
+  else
+    graph_arg(x->graph, node, PART_OTHER,
+              "size=", graph_sizes(x->graph, out, axes));
+  if (linear)
+    graph_arg(x->graph, node, PART_NONE, "", "bilinear");
+  for (int i = 0; i < axes; i++)
+    node->shape.size[i] = out[i];
+  give_map(x, node->index, &map);
+  return true;
+}

@@ -1,0 +1,37 @@
+/*
+ * .npy: an array as NumPy saves it: a magic word, a version, a header that is
+ * a Python dictionary, the values (numpy/lib/format.py).
+ */
+#ifndef NETC_IMPORT_TENSORS_NPY_H
+#define NETC_IMPORT_TENSORS_NPY_H
+
+#include <stdio.h>
+
+#include "import/tensors/value.h"
+#include "import/tensors/mapped.h"
+
+enum { NPY_RANK = 32 }; /* what NumPy allows */
+
+struct npy {
+  struct mapped file;
+  enum value_type type;
+  int rank;
+  int64_t dims[NPY_RANK];
+  int64_t strides[NPY_RANK]; /* in values: an array by columns has others */
+  int64_t count;
+  const unsigned char *at;
+  char fault[512]; /* what is wrong with it */
+  bool unread;     /* it is not even there */
+};
+
+/*
+ * Opens a file of version 1 to 3. False, and `fault` says why, if it cannot
+ * be read or is not whole; close it in any case.
+ */
+bool npy_open(struct npy *npy, const char *path);
+void npy_close(struct npy *npy);
+
+/* The header of float32 values by rows, which follow. */
+void npy_write_header(FILE *file, int rank, const int64_t *dims);
+
+#endif

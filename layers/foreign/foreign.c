@@ -1,0 +1,315 @@
+/* Finding words of other frameworks; writing their calls as ours. */
+#include "layers/foreign/foreign.h"
+
+#include "layers/layer.h"
+
+static const struct foreign_layer layers[] = {
+#define LAYER(word, ours, arguments, note) {word, ours, arguments, note},
+#include "layers/foreign/foreign.def"
+#undef LAYER
+};
+
+static const struct foreign_option options[] = {
+#define OPTION(word, ours, note) {word, ours, note},
+#include "layers/foreign/foreign.def"
+#undef OPTION
+};
+
+static const struct {
+  const char *option, *word, *ours;
+} choices[] = {
+#define CHOICE(option, word, ours) {option, word, ours},
+#include "layers/foreign/foreign.def"
+#undef CHOICE
+};
+
+#define COUNT(rows) (sizeof(rows) / sizeof *(rows))
+
+size_t foreign_count(void) {
+  return COUNT(layers) + COUNT(options) + COUNT(choices);
+}
+
+const char *foreign_layer_target(size_t index) {
+  return index < COUNT(layers) ? layers[index].ours : NULL;
+}
+
+/* Words without what people write differently */
+
+struct plain {
+  char at[64]; /* longer words are nobody's */
+  size_t length;
+};
+
+static bool strip(struct plain *word, const char *prefix) {
+  size_t length = strlen(prefix);
+  if (word->length <= length || memcmp(word->at, prefix, length) != 0)
+    return false;
+  word->length -= length;
+  memmove(word->at, word->at + length, word->length);
+  return true;
+}
+
+static struct plain plain_of(struct slice word) {
+  struct plain plain = {.length = 0};
+  for (size_t i = 0; i < word.length && plain.length < sizeof plain.at; i++) {
+    char c = word.at[i];
+    if (c >= 'A' && c <= 'Z')
+      c = (char)(c - 'A' + 'a');
+    if (c != '_' && c != '-' && c != ' ' && c != '.')
+      plain.at[plain.length++] = c;
+  }
+  while (strip(&plain, "nvidia") || strip(&plain, "geforce") ||
+         strip(&plain, "tesla"))
+    ;
+  return plain;
+}
+
+static bool plain_equal(const struct plain *a, const struct plain *b) {
+  return a->length == b->length && a->length < sizeof a->at &&
+         memcmp(a->at, b->at, a->length) == 0;
+}
+
+bool foreign_same(struct slice a, struct slice b) {
+  struct plain x = plain_of(a), y = plain_of(b);
+  return plain_equal(&x, &y);
+}
+
+/* Conv2d is PyTorch's and Conv2D is Keras': the very letters come first. */
+#define FIND(rows, word)                                \
+  do {                                                  \
+    for (size_t i = 0; i < COUNT(rows); i++)            \
+      if (slice_is(word, (rows)[i].word))               \
+        return &(rows)[i];                              \
+    for (size_t i = 0; i < COUNT(rows); i++)            \
+      if (foreign_same(word, slice_of((rows)[i].word))) \
+        return &(rows)[i];                              \
+    return NULL;                                        \
+  } while (0)
+
+const struct foreign_layer *foreign_layer_find(struct slice word) {
+  FIND(layers, word);
+}
+
+const struct foreign_option *foreign_option_find(struct slice word) {
+  FIND(options, word);
+}
+
+const char *foreign_choice_find(const char *option, struct slice word) {
+  for (size_t i = 0; i < COUNT(choices); i++)
+    if (strcmp(choices[i].option, option) == 0 &&
+        foreign_same(word, slice_of(choices[i].word)))
+      return choices[i].ours;
+  return NULL;
+}
+
+/* Calls */
+
+enum { MOST_ITEMS = 24 };
+
+struct call {
+  struct slice key[MOST_ITEMS]; /* .at is NULL: by position */
+  struct slice value[MOST_ITEMS];
+  bool used[MOST_ITEMS];
+  int count;
+};
+
+static struct slice trim(struct slice s) {
+  while (s.length && strchr(" \t\r\n'\"", s.at[0]))
+    s.at++, s.length--;
+  while (s.length && strchr(" \t\r\n'\"", s.at[s.length - 1]))
+    s.length--;
+  return s;
+}
+
+static void add_item(struct call *call, struct slice item) {
+  int i = call->count;
+  size_t key = 0;
+  item = trim(item);
+  if (!item.length || i == MOST_ITEMS)
+    return;
+  while (key < item.length && item.at[key] != '=' && item.at[key] != '(')
+    key++;
+  call->value[i] = item;
+  if (key < item.length && item.at[key] == '=') {
+    call->key[i] = trim((struct slice){item.at, key});
+    call->value[i] =
+        trim((struct slice){item.at + key + 1, item.length - key - 1});
+  }
+  call->count++;
+}
+
+static struct call read_call(struct slice arguments) {
+  struct call call = {.count = 0};
+  size_t start = 0;
+  int depth = 0;
+  for (size_t i = 0; i <= arguments.length; i++) {
+    char c = i < arguments.length ? arguments.at[i] : ',';
+    depth += (c == '(' || c == '[') - (c == ')' || c == ']');
+    if (i < arguments.length && (c != ',' || depth > 0))
+      continue;
+    add_item(&call, (struct slice){arguments.at + start, i - start});
+    start = i + 1;
+  }
+  return call;
+}
+
+/* (3, 3) is 3x3 here. */
+static void put_value(struct text *out, struct slice value) {
+  bool tuple = value.length > 1 && strchr("([", value.at[0]);
+  if (!tuple) {
+    text_puts(out, value);
+    return;
+  }
+  for (size_t i = 1; i + 1 < value.length; i++) {
+    if (value.at[i] == ',')
+      text_putc(out, 'x');
+    else if (value.at[i] != ' ')
+      text_putc(out, value.at[i]);
+  }
+}
+
+static bool is_true(struct slice value) {
+  return foreign_same(value, slice_of("true")) || slice_is(value, "1");
+}
+
+static bool is_false(struct slice value) {
+  return foreign_same(value, slice_of("false")) || slice_is(value, "0") ||
+         foreign_same(value, slice_of("none"));
+}
+
+static void put_padding(struct text *out, struct slice value) {
+  if (foreign_same(value, slice_of("same")))
+    text_put(out, " pad");
+  else if (!is_false(value) && !foreign_same(value, slice_of("valid"))) {
+    text_put(out, " pad=");
+    put_value(out, value);
+  }
+}
+
+static void put_tail(struct text *out, struct slice value) {
+  const struct foreign_layer *layer = foreign_layer_find(value);
+  if (is_false(value) || slice_is(value, "linear"))
+    return;
+  text_putc(out, ' ');
+  if (layer && *layer->ours)
+    text_put(out, layer->ours);
+  else
+    text_puts(out, value);
+}
+
+/* An item of a template: what it says of the argument `value`. */
+static void put_item(struct text *out, struct slice how, struct slice value) {
+  if (slice_is(how, "pad")) {
+    put_padding(out, value);
+  } else if (slice_is(how, "tail")) {
+    put_tail(out, value);
+  } else if (slice_is(how, "nobias")) {
+    text_put(out, is_false(value) ? " nobias" : "");
+  } else if (slice_is(how, "ceil")) {
+    text_put(out, is_true(value) ? " ceil" : "");
+  } else if (slice_is(how, "/")) {
+    if (slice_is(value, "1") || is_false(value))
+      return;
+    text_put(out, " /");
+    put_value(out, value);
+  } else if (!slice_is(how, "-")) {
+    text_putc(out, ' ');
+    text_puts(out, how);
+    text_put(out, how.length ? "=" : "");
+    put_value(out, value);
+  }
+}
+
+/* Splits `-name`, `/name`, `key=name`, `pad:name` or `name`. */
+static struct slice item_name(struct slice item, struct slice *how) {
+  size_t at = 0;
+  *how = (struct slice){item.at, 0};
+  if (item.at[0] == '-' || item.at[0] == '/') {
+    how->length = 1;
+    return (struct slice){item.at + 1, item.length - 1};
+  }
+  while (at < item.length && item.at[at] != '=' && item.at[at] != ':')
+    at++;
+  if (at == item.length)
+    return item;
+  how->length = at;
+  return (struct slice){item.at + at + 1, item.length - at - 1};
+}
+
+/* The argument for a place of the signature; -1: it is not given. */
+static int find_item(const struct call *call, struct slice name, int place) {
+  int position = 0;
+  for (int i = 0; i < call->count; i++) {
+    if (call->key[i].at ? foreign_same(call->key[i], name)
+                        : position++ == place)
+      return i;
+  }
+  return -1;
+}
+
+static void put_by_template(struct text *out, struct call *call,
+                            const char *template) {
+  struct slice item, how;
+  for (int i = 1; (item = word_at(template, i)).length; i++) {
+    struct slice name = item_name(item, &how);
+    int at = name.length ? find_item(call, name, i - 1) : -1;
+    if (at < 0)
+      continue;
+    call->used[at] = true;
+    put_item(out, how, call->value[at]);
+  }
+}
+
+/* Arguments as they are, but for the names of options. */
+static void put_as_given(struct text *out, const struct call *call) {
+  for (int i = 0; i < call->count; i++) {
+    if (slice_is(call->value[i], "x"))
+      continue; /* F.relu(x): the tensor, which is never written */
+    const struct foreign_option *option =
+        call->key[i].at ? foreign_option_find(call->key[i]) : NULL;
+    text_putc(out, ' ');
+    if (option && *option->ours) {
+      foreign_put_option(out, option, call->value[i]);
+      continue;
+    }
+    if (call->key[i].at && !(option && *option->note))
+      text_printf(out, "%.*s=", SLICE_ARG(call->key[i]));
+    put_value(out, call->value[i]);
+  }
+}
+
+/* Dropout and ReLU differ from ours in their case only. */
+static struct slice our_case(struct slice word) {
+  for (size_t i = 0; i < layer_kind_count(); i++)
+    if (foreign_same(word, slice_of(layer_kind_at(i)->name)))
+      return slice_of(layer_kind_at(i)->name);
+  return word;
+}
+
+void foreign_call(struct text *out, struct slice word, struct slice arguments) {
+  struct call call = read_call(arguments);
+  const struct foreign_layer *layer =
+      layer_kind_find(word) ? NULL : foreign_layer_find(word);
+  if (!layer)
+    word = our_case(word);
+  if (!layer || !*layer->ours) {
+    text_puts(out, word);
+    put_as_given(out, &call);
+    return;
+  }
+  text_put(out, layer->ours);
+  if (*layer->arguments)
+    put_by_template(out, &call, layer->arguments);
+  else
+    put_as_given(out, &call);
+}
+
+void foreign_put_option(struct text *out, const struct foreign_option *option,
+                        struct slice value) {
+  for (const char *c = option->ours; *c; c++) {
+    if (*c == '%')
+      put_value(out, value);
+    else
+      text_putc(out, *c);
+  }
+}

@@ -1,0 +1,379 @@
+/* attention: every position looks at every other, by several heads. */
+#include "layers/sequence/attention.h"
+
+#include <inttypes.h>
+
+#include "base/check.h"
+
+static const struct arg_spec attention_specs[] = {
+    {.name = "heads",
+     .type = TYPE_INT,
+     .place = PLACE_POSITION,
+     .required = true,
+     .offset = offsetof(struct attention, heads),
+     .min = 1,
+     .doc = "heads of the queries"},
+    {.name = "causal",
+     .type = TYPE_WORDS,
+     .place = PLACE_WORD,
+     .words = "causal",
+     .offset = offsetof(struct attention, causal),
+     .doc = "no position sees later ones"},
+    {.name = "kv",
+     .type = TYPE_INT,
+     .place = PLACE_KEY,
+     .offset = offsetof(struct attention, kv),
+     .min = 1,
+     .fallback = "heads",
+     .doc = "heads of keys and values, each shared by heads / kv queries"},
+    {.name = "dim",
+     .type = TYPE_INT,
+     .place = PLACE_KEY,
+     .offset = offsetof(struct attention, dim),
+     .min = 1,
+     .fallback = "channels / heads",
+     .doc = "features of one head"},
+    {.name = "window",
+     .type = TYPE_INT,
+     .place = PLACE_KEY,
+     .offset = offsetof(struct attention, window),
+     .min = 1,
+     .fallback = "all",
+     .doc = "latest positions that each one sees"},
+    {.name = "cross",
+     .type = TYPE_INPUT,
+     .place = PLACE_KEY,
+     .offset = offsetof(struct attention, cross),
+     .doc = "looks at the tensor of that label instead of its input"},
+    {.name = "relative",
+     .type = TYPE_SIZES,
+     .place = PLACE_KEY,
+     .offset = offsetof(struct attention, relative),
+     .min = 1,
+     .fallback = "none",
+     .doc = "learned bias by relative position in windows of this size"},
+    {.name = "rope",
+     .type = TYPE_WORDS,
+     .place = PLACE_WORD,
+     .words = "rope",
+     .offset = offsetof(struct attention, rope),
+     .doc = "turns queries and keys by their position"},
+    {.name = "rotary",
+     .type = TYPE_INT,
+     .place = PLACE_KEY,
+     .offset = offsetof(struct attention, rotary),
+     .min = 2,
+     .fallback = "all",
+     .doc = "features of a head that rope turns, the first ones: Phi"},
+    ROPE_SPECS(attention, turns),
+    {.name = "dropout",
+     .type = TYPE_REAL,
+     .place = PLACE_KEY,
+     .offset = offsetof(struct attention, dropout),
+     .low = 0,
+     .high = 1,
+     .fallback = "0",
+     .doc = "share of the attention weights that is dropped"},
+    {.name = "nobias",
+     .type = TYPE_WORDS,
+     .place = PLACE_WORD,
+     .words = "nobias",
+     .offset = offsetof(struct attention, nobias),
+     .doc = "projections without biases"},
+    {.name = "bias",
+     .type = TYPE_CHOICE,
+     .place = PLACE_KEY,
+     .words = ATTENTION_BIASES,
+     .offset = offsetof(struct attention, biases),
+     .initial = 1,
+     .fallback = "qkvo",
+     .doc = "which of the four projections have biases"},
+    {.name = "packed",
+     .type = TYPE_WORDS,
+     .place = PLACE_WORD,
+     .words = "packed",
+     .offset = offsetof(struct attention, packed),
+     .doc = "one matrix for queries, keys and values: the same counts"},
+    {.name = "views",
+     .type = TYPE_WORDS,
+     .place = PLACE_WORD,
+     .words = "views",
+     .offset = offsetof(struct attention, views),
+     .doc = "packed, and no part of it is copied: timm"},
+    {.name = "out",
+     .type = TYPE_INT,
+     .place = PLACE_KEY,
+     .offset = offsetof(struct attention, out),
+     .min = 1,
+     .fallback = "channels",
+     .doc = "features of the output"},
+    {.name = "noout",
+     .type = TYPE_WORDS,
+     .place = PLACE_WORD,
+     .words = "noout",
+     .offset = offsetof(struct attention, noout),
+     .doc = "without the output's projection: heads x dim features"},
+    {.name = "scale",
+     .type = TYPE_CHOICE,
+     .place = PLACE_KEY,
+     .words = "scores queries none",
+     .offset = offsetof(struct attention, scale),
+     .fallback = "scores; queries if packed and not causal",
+     .doc = "what is divided by the root of dim"},
+    {.name = "qknorm",
+     .type = TYPE_WORDS,
+     .place = PLACE_WORD,
+     .words = "qknorm qkln",
+     .offset = offsetof(struct attention, qknorm),
+     .doc = "normalises each head's queries and keys: rmsnorm (Qwen3, Gemma "
+            "3) or ln"},
+    {.name = "softcap",
+     .type = TYPE_REAL,
+     .place = PLACE_KEY,
+     .offset = offsetof(struct attention, softcap),
+     .low = 0,
+     .high = 1e9,
+     .fallback = "none",
+     .doc = "scores become softcap * tanh(score / softcap): Gemma 2"},
+    {.name = "sinks",
+     .type = TYPE_WORDS,
+     .place = PLACE_WORD,
+     .words = "sinks",
+     .offset = offsetof(struct attention, sinks),
+     .doc = "a learned score for each head that takes a part of the weights: "
+            "gpt-oss"},
+    {.name = "talking",
+     .type = TYPE_WORDS,
+     .place = PLACE_WORD,
+     .words = "talking",
+     .offset = offsetof(struct attention, talking),
+     .doc = "mixes the heads before and behind softmax: CaiT"},
+    {.name = "kernel",
+     .type = TYPE_WORDS,
+     .place = PLACE_WORD,
+     .words = "fused naive",
+     .offset = offsetof(struct attention, kernel),
+     .fallback = "the profile's",
+     .doc = "whether the attention weights are ever stored"},
+    LORA_SPECS(attention, lora),
+    {.name = "lora_on",
+     .type = TYPE_CHOICE,
+     .place = PLACE_KEY,
+     .words = "qv qkv qkvo",
+     .offset = offsetof(struct attention, adapted),
+     .initial = 1,
+     .fallback = "qv",
+     .doc = "the projections that have them"},
+    SPEC_END};
+
+const char *attention_steps(const struct attention *attention) {
+  return attention->softcap > 0 ? "softcap"
+         : attention->sinks     ? "sinks"
+         : attention->talking   ? "talking heads"
+                                : NULL;
+}
+
+struct attention_sizes attention_sizes(const struct layer *layer) {
+  const struct attention *attention = layer->args;
+  const struct shape *in = layer->in[0];
+  const struct shape *seen = layer->in[layer->input_count - 1];
+  struct attention_sizes s = {
+      .groups = 1,
+      .queries = in->dim[in->rank - 2],
+      .keys = seen->dim[seen->rank - 2],
+      .channels = shape_channels(in),
+      .key_channels = shape_channels(seen),
+      .heads = attention->heads,
+      .kv = attention->kv ? attention->kv : attention->heads,
+  };
+  for (int i = 0; i < in->rank - 2; i++)
+    s.groups *= in->dim[i]; /* a part of the input's count: no overflow */
+  s.dim = attention->dim ? attention->dim : s.channels / s.heads;
+  if (!mul_i64(s.dim, s.heads, &s.width) || !mul_i64(s.dim, s.kv, &s.kv_width))
+    s.width = s.kv_width = INT64_MAX; /* counted as an overflow later */
+  s.out = attention->noout ? s.width
+          : attention->out ? attention->out
+                           : s.channels;
+  return s;
+}
+
+static bool check_sequence(struct layer *layer) {
+  for (int i = 0; i < layer->input_count; i++) {
+    if (layer->in[i]->rank >= 2)
+      continue;
+    struct diagnostic *d =
+        layer_fail(layer, WRONG_RANK, i ? "cross" : NULL,
+                   "attention needs a sequence (LxC), not %s",
+                   shape_text(layer->in[i]).text);
+    diag_help(d, "a vector has one position only; `reshape 1x_` makes a "
+                 "sequence of it");
+    return false;
+  }
+  return true;
+}
+
+static bool check_heads(struct layer *layer, const struct attention_sizes *s) {
+  const struct attention *attention = layer->args;
+  if (!attention->dim && s->channels % s->heads != 0) {
+    struct diagnostic *d =
+        layer_fail(layer, GROUPS_DO_NOT_DIVIDE, "heads",
+                   "%" PRId64 " heads do not divide %" PRId64 " channels",
+                   s->heads, s->channels);
+    diag_help(d,
+              "a number of heads that divides %" PRId64
+              ", or the features of a head by `dim=`",
+              s->channels);
+    return false;
+  }
+  if (s->heads % s->kv != 0) {
+    struct diagnostic *d =
+        layer_fail(layer, GROUPS_DO_NOT_DIVIDE, "kv",
+                   "%" PRId64 " heads of keys and values do not divide %" PRId64
+                   " heads of queries",
+                   s->kv, s->heads);
+    diag_help(d, "each head of keys and values serves the same number of "
+                 "heads of queries");
+    return false;
+  }
+  return true;
+}
+
+static bool check_cross(struct layer *layer) {
+  if (layer->input_count == 1)
+    return true;
+  const struct shape *in = layer->in[0], *seen = layer->in[1];
+  bool same = in->rank == seen->rank;
+  for (int i = 0; same && i < in->rank - 2; i++)
+    same = in->dim[i] == seen->dim[i];
+  if (same)
+    return true;
+  struct diagnostic *d =
+      layer_fail(layer, SHAPE_MISMATCH, "cross", "cannot attend from %s to %s",
+                 shape_text(in).text, shape_text(seen).text);
+  diag_help(d, "all axes before the last two must be equal");
+  return false;
+}
+
+/* What is turned is a part of a head, in pairs. */
+static bool check_rotary(struct layer *layer, const struct attention_sizes *s) {
+  const struct attention *attention = layer->args;
+  if (!attention->rotary)
+    return true;
+  if (!attention->rope) {
+    struct diagnostic *d = layer_fail(layer, MISSING_ARGUMENT, "rotary",
+                                      "`rotary` without `rope` turns nothing");
+    diag_help(d, "`rope rotary=%" PRId64 "`", attention->rotary);
+    return false;
+  }
+  if (attention->rotary % 2 == 0 && attention->rotary <= s->dim)
+    return true;
+  layer_fail(layer, OUT_OF_RANGE, "rotary",
+             "rope turns pairs of the %" PRId64
+             " features of a head, not %" PRId64,
+             s->dim, attention->rotary);
+  return false;
+}
+
+static bool check_rope(struct layer *layer, const struct attention_sizes *s) {
+  const struct attention *attention = layer->args;
+  if (!attention->rope || attention->rotary || s->dim % 2 == 0)
+    return true;
+  struct diagnostic *d = layer_fail(
+      layer, OUT_OF_RANGE, "rope",
+      "rope turns pairs of features, but a head has %" PRId64, s->dim);
+  diag_help(d, "another number of heads, or `dim=`");
+  return false;
+}
+
+static bool check_relative(struct layer *layer,
+                           const struct attention_sizes *s) {
+  const struct sizes *window =
+      &((const struct attention *)layer->args)->relative;
+  int64_t positions = 1;
+  bool fits = true;
+  for (int i = 0; i < window->rank; i++)
+    fits = fits && mul_i64(positions, window->at[i], &positions);
+  if (!window->rank ||
+      (fits && positions == s->keys && positions == s->queries))
+    return true;
+  struct diagnostic *d = layer_fail(layer, SHAPE_MISMATCH, "relative",
+                                    "a relative bias for %s%" PRId64
+                                    " positions, but there are %" PRId64,
+                                    fits ? "" : "over ", positions, s->keys);
+  diag_help(d, "`relative=7x7` is for windows of 49 positions, which `reshape` "
+               "and `permute` make; axes before the last two are a batch");
+  return false;
+}
+
+/* What one kernel for all of attention does not know. */
+static bool check_kernel(const struct layer *layer) {
+  const struct attention *attention = layer->args;
+  if (attention->kernel != ATTENTION_FUSED || !attention_steps(attention))
+    return true;
+  struct diagnostic *d =
+      layer_fail(layer, OUT_OF_RANGE, "kernel", "a fused kernel has no %s",
+                 attention_steps(attention));
+  diag_help(d, "leave out `fused`: the weights are stored then");
+  return false;
+}
+
+static bool check_out(const struct layer *layer) {
+  const struct attention *attention = layer->args;
+  if (!attention->noout || !attention->out)
+    return true;
+  layer_fail(layer, DUPLICATE_ARGUMENT, "out",
+             "`noout` leaves no projection to have that many features");
+  return false;
+}
+
+/* Two words on one thing. */
+static bool check_bias_words(const struct layer *layer) {
+  const struct attention *attention = layer->args;
+  if (!attention->nobias || attention->biases == 1)
+    return true;
+  layer_fail(layer, DUPLICATE_ARGUMENT, "bias",
+             "`nobias` leaves no projection a bias");
+  return false;
+}
+
+static bool check_lora(const struct layer *layer) {
+  const struct attention *attention = layer->args;
+  if (attention->lora.rank || attention->adapted == LORA_QV)
+    return lora_check(layer, &attention->lora);
+  struct diagnostic *d = layer_fail(layer, MISSING_ARGUMENT, "lora_on",
+                                    "`lora_on` without a rank says nothing");
+  diag_help(d, "`lora=8` is a rank of 8");
+  return false;
+}
+
+static bool find_out(struct layer *layer, const struct attention_sizes *s) {
+  layer->out = shape_with_channels(layer->in[0], s->out);
+  return true;
+}
+
+static bool attention_shape(struct layer *layer) {
+  if (!check_sequence(layer))
+    return false;
+  struct attention_sizes sizes = attention_sizes(layer);
+  const struct attention *attention = layer->args;
+  return check_bias_words(layer) && check_lora(layer) &&
+         rope_check(layer, &attention->turns, attention->rope) &&
+         check_heads(layer, &sizes) && check_cross(layer) &&
+         check_rope(layer, &sizes) && check_rotary(layer, &sizes) &&
+         check_relative(layer, &sizes) && check_kernel(layer) &&
+         check_out(layer) && find_out(layer, &sizes);
+}
+
+const struct layer_kind layer_attention = {
+    .name = "attention",
+    .summary = "multi-head attention with its four projections",
+    .family = "Sequence",
+    .specs = attention_specs,
+    .args_size = sizeof(struct attention),
+    .shape = attention_shape,
+    .params = attention_params,
+    .macs = attention_macs,
+    .trace = attention_trace,
+    .cache = attention_cache,
+    .heads = attention_head_counts,
+};

@@ -1,0 +1,128 @@
+/* attention: its arguments and sizes, for its two files. */
+#ifndef NETC_LAYERS_SEQUENCE_ATTENTION_H
+#define NETC_LAYERS_SEQUENCE_ATTENTION_H
+
+#include "layers/lora.h"
+#include "layers/sequence/rope.h"
+
+enum { ATTENTION_FUSED = 1, ATTENTION_NAIVE };
+enum { ATTENTION_SCORES = 1, ATTENTION_QUERIES, ATTENTION_UNSCALED };
+enum { ATTENTION_RMS = 1, ATTENTION_LN };
+
+enum attention_adapted { LORA_QV = 1, LORA_QKV, LORA_QKVO };
+
+/* The letters of the projections that have biases. */
+#define ATTENTION_BIASES "qkvo qvo qkv qko kvo qk qv qo kv ko vo q k v o"
+
+struct attention {
+  int64_t heads;
+  int64_t kv;     /* heads of keys and values; 0: as many as heads */
+  int64_t dim;    /* features of a head; 0: channels / heads */
+  int64_t rotary; /* features that rope turns; 0: all of a head */
+  struct rope_rule turns;
+  int64_t window;
+  struct sizes relative;
+  double dropout, softcap;
+  int64_t out; /* features of the output; 0: as the input has */
+  struct layer_ref cross;
+  int causal, rope, kernel, nobias, biases, packed, views, noout, scale, qknorm;
+  int sinks, talking;
+  struct lora lora;
+  int adapted; /* which projections have it: enum attention_adapted */
+};
+
+/* One matrix for queries, keys and values. */
+static inline bool attention_is_packed(const struct attention *attention) {
+  return attention->packed || attention->views;
+}
+
+/* Sizes of one sample. */
+struct attention_sizes {
+  int64_t groups;  /* leading axes, each attended to by itself */
+  int64_t queries; /* positions that ask */
+  int64_t keys;    /* positions that are looked at */
+  int64_t channels, key_channels;
+  int64_t heads, kv, dim;
+  int64_t width, kv_width; /* features of all heads together */
+  int64_t out;
+};
+
+struct attention_sizes attention_sizes(const struct layer *layer);
+
+/* What the scores go through that a fused kernel has not; NULL: nothing. */
+const char *attention_steps(const struct attention *attention);
+
+/* Where its projections stand among its parameters. */
+enum { PROJECTION_QUERY, PROJECTION_KEY, PROJECTION_VALUE, PROJECTION_OUT };
+
+/* Matrices and biases of a projection; packed ones are those of the first. */
+struct projection {
+  int first, count;
+  int64_t in, out; /* features; out 0: it is packed into another */
+  int64_t biases;
+  bool adapted; /* A and B of lora follow them */
+};
+
+void attention_projections(const struct layer *layer,
+                           struct projection projections[4]);
+
+/* What stands among its parameters behind the projections; -1: nothing. */
+struct attention_places {
+  int relative, norm[2], talk[2], sinks;
+};
+
+struct attention_places attention_places(const struct layer *layer);
+
+void attention_params(const struct layer *layer, struct params *params);
+void attention_macs(const struct layer *layer, struct terms *terms);
+int64_t attention_cache(const struct layer *layer, int64_t context);
+struct head_counts attention_head_counts(const struct layer *layer);
+
+/* While its operations are recorded. */
+struct attention_recorder {
+  struct tape *tape;
+  const struct layer *layer;
+  const struct attention *attention;
+  struct attention_sizes s;
+  struct projection projections[4];
+  struct attention_places places;
+  double factor; /* of the scores */
+};
+
+/* Values of a sample: rows of features, over all groups. */
+struct extent attention_rows(const struct attention_recorder *r, int64_t rows,
+                             int64_t features);
+
+/* How they lie, one group behind the other. */
+struct strides attention_strides(const struct attention_recorder *r,
+                                 int64_t rows, int64_t features);
+
+/* Runs an operation on one value. */
+size_t attention_unary(const struct attention_recorder *r, size_t in,
+                       struct operation op);
+
+/* Rows of features, each with its heads. */
+struct strides attention_heads(const struct attention_recorder *r,
+                               const struct strides *rows);
+
+/* How far back and ahead a position sees; a window ends with it. */
+void attention_lower_mask(const struct attention_recorder *r,
+                          struct lowering *does);
+
+/* Work that a framework has of several operations, the runtime of one. */
+struct extent attention_work(const struct attention_recorder *r,
+                             struct extent extent);
+
+/* softmax(factor q k') v of queries and keys that lie heads first. */
+size_t attention_weigh(const struct attention_recorder *r, size_t q, size_t k,
+                       size_t v);
+
+/* The same of rows of all heads' features, with every step in memory. */
+size_t attention_step_by_step(const struct attention_recorder *r, size_t q,
+                              size_t k, size_t v);
+
+/* layer->kind->trace */
+size_t attention_trace(const struct layer *layer, struct tape *tape,
+                       const size_t *in);
+
+#endif

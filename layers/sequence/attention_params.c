@@ -1,0 +1,268 @@
+/* attention: its parameters, products and cache. */
+#include <string.h>
+
+#include "base/check.h"
+#include "layers/sequence/attention.h"
+
+/* With biases for queries, keys, values and the output, or some of them. */
+static bool has_bias(const struct attention *attention, int projection) {
+  struct slice letters = word_at(ATTENTION_BIASES, attention->biases);
+  return !attention->nobias &&
+         memchr(letters.at, "qkvo"[projection], letters.length);
+}
+
+static bool is_adapted(const struct attention *attention, int projection) {
+  if (!attention->lora.rank)
+    return false;
+  return (projection != PROJECTION_KEY || attention->adapted >= LORA_QKV) &&
+         (projection != PROJECTION_OUT || attention->adapted == LORA_QKVO);
+}
+
+/* Puts the projection `from` into the matrix of `to`. */
+static void pack(struct projection *to, struct projection *from) {
+  if (!add_i64(to->out, from->out, &to->out) ||
+      !add_i64(to->biases, from->biases, &to->biases))
+    to->out = INT64_MAX; /* counted as an overflow later */
+  to->adapted = to->adapted || from->adapted;
+  from->out = from->biases = 0;
+}
+
+void attention_projections(const struct layer *layer,
+                           struct projection projections[4]) {
+  const struct attention *attention = layer->args;
+  struct attention_sizes s = attention_sizes(layer);
+  const int64_t in[4] = {s.channels, s.key_channels, s.key_channels, s.width};
+  const int64_t out[4] = {s.width, s.kv_width, s.kv_width,
+                          attention->noout ? 0 : s.out};
+  int next = 0;
+  for (int i = 0; i < 4; i++)
+    projections[i] =
+        (struct projection){.in = in[i],
+                            .out = out[i],
+                            .biases = has_bias(attention, i) ? out[i] : 0,
+                            .adapted = is_adapted(attention, i)};
+  if (attention_is_packed(attention)) {
+    int first = layer->input_count > 1 ? PROJECTION_KEY : PROJECTION_QUERY;
+    for (int i = first + 1; i < PROJECTION_OUT; i++)
+      pack(&projections[first], &projections[i]);
+  }
+  for (int i = 0; i < 4; i++) {
+    struct projection *p = &projections[i];
+    p->first = next;
+    p->count = p->out == 0 ? 0 : p->biases ? 2 : 1;
+    p->adapted = p->adapted && p->out;
+    next += p->count + (p->adapted ? lora_count(&attention->lora) : 0);
+  }
+}
+
+struct attention_places attention_places(const struct layer *layer) {
+  const struct attention *attention = layer->args;
+  struct attention_places places = {-1, {-1, -1}, {-1, -1}, -1};
+  struct projection all[4];
+  attention_projections(layer, all);
+  const struct projection *last = &all[PROJECTION_OUT];
+  int next = last->first + last->count +
+             (last->adapted ? lora_count(&attention->lora) : 0);
+  if (attention->relative.rank)
+    places.relative = next++;
+  for (int i = 0; attention->qknorm && i < 2; i++) {
+    places.norm[i] = next;
+    next += attention->qknorm == ATTENTION_LN ? 2 : 1;
+  }
+  for (int i = 0; attention->talking && i < 2; i++) {
+    places.talk[i] = next;
+    next += 2;
+  }
+  if (attention->sinks)
+    places.sinks = next;
+  return places;
+}
+
+/* One bias for every head and pair of positions that are equally far. */
+static void relative_params(const struct attention *attention,
+                            struct params *params) {
+  const struct sizes *window = &attention->relative;
+  struct param table = {.name = "relative_position_bias_table",
+                        .rank = window->rank + 1,
+                        .order = FILE_FLAT,
+                        .spread = 0.1};
+  for (int i = 0; i < window->rank; i++)
+    table.dim[i] = 2 * window->at[i] - 1;
+  table.dim[window->rank] = attention->heads;
+  if (window->rank)
+    params_add(params, table);
+}
+
+/*
+ * torch.nn.MultiheadAttention keeps queries, keys and values in one tensor,
+ * also where they come from two inputs; `packed` here means that. Those that
+ * are apart have the names of fairseq and of transformers' BART.
+ */
+static void name_projection(const struct layer *layer, int which,
+                            const struct projection all[4],
+                            struct param *weight, struct param *bias) {
+  static const char *const names[4][2] = {{"q_proj.weight", "q_proj.bias"},
+                                          {"k_proj.weight", "k_proj.bias"},
+                                          {"v_proj.weight", "v_proj.bias"},
+                                          {"out_proj.weight", "out_proj.bias"}};
+  const struct attention *attention = layer->args;
+  const struct projection *q = &all[PROJECTION_QUERY];
+  const struct projection *k = &all[PROJECTION_KEY];
+  bool packed = attention_is_packed(attention) && which != PROJECTION_OUT;
+  weight->name = names[which][0];
+  bias->name = names[which][1];
+  if (packed && q->in == k->in) {
+    weight->name = "in_proj_weight";
+    bias->name = "in_proj_bias";
+  } else if (packed && which == PROJECTION_KEY) {
+    weight->name = "kv_proj.weight";
+    bias->name = "kv_proj.bias";
+  }
+  if (packed && layer->input_count > 1 && q->in == k->in) {
+    if (!add_i64(q->out, k->out, &weight->rows) ||
+        !add_i64(q->biases, k->biases, &bias->rows))
+      weight->rows = INT64_MAX; /* counted as an overflow later */
+    weight->first = which == PROJECTION_KEY ? q->out : 0;
+    bias->first = which == PROJECTION_KEY ? q->biases : 0;
+  }
+}
+
+/* Of every head alike: Qwen3's names. */
+static void norm_params(const struct layer *layer, struct params *params) {
+  static const char *const names[2][2] = {{"q_norm.weight", "q_norm.bias"},
+                                          {"k_norm.weight", "k_norm.bias"}};
+  const struct attention *attention = layer->args;
+  int64_t dim = attention_sizes(layer).dim;
+  for (int i = 0; attention->qknorm && i < 2; i++) {
+    params_add(params,
+               (struct param){
+                   .name = names[i][0], .rank = 1, .dim = {dim}, .center = 1});
+    if (attention->qknorm == ATTENTION_LN)
+      params_add(params,
+                 (struct param){.name = names[i][1], .rank = 1, .dim = {dim}});
+  }
+}
+
+/* CaiT's names, and gpt-oss's. */
+static void head_params(const struct attention *attention,
+                        struct params *params) {
+  static const char *const names[2][2] = {{"proj_l.weight", "proj_l.bias"},
+                                          {"proj_w.weight", "proj_w.bias"}};
+  int64_t heads = attention->heads;
+  for (int i = 0; attention->talking && i < 2; i++) {
+    params_add(params, (struct param){.name = names[i][0],
+                                      .rank = 2,
+                                      .dim = {heads, heads},
+                                      .order = FILE_OUT_FIRST,
+                                      .spread = spread_linear(heads)});
+    params_add(params, (struct param){.name = names[i][1],
+                                      .rank = 1,
+                                      .dim = {heads},
+                                      .spread = spread_bias(heads)});
+  }
+  if (attention->sinks)
+    params_add(params,
+               (struct param){
+                   .name = "sinks", .rank = 1, .dim = {heads}, .spread = 1});
+}
+
+/* Of the module that the weights are in; a packed one is the layer itself. */
+static const char *adapter_prefix(const struct layer *layer, int which,
+                                  const struct param *weight) {
+  static const char *const names[4] = {"q_proj.", "k_proj.", "v_proj.",
+                                       "out_proj."};
+  if (strcmp(weight->name, "in_proj_weight") != 0)
+    return strcmp(weight->name, "kv_proj.weight") == 0 ? "kv_proj."
+                                                       : names[which];
+  if (layer->input_count == 1)
+    return "";
+  return which == PROJECTION_QUERY ? "q_proj." : "kv_proj.";
+}
+
+/* With lora, only A and B are trained. */
+void attention_params(const struct layer *layer, struct params *params) {
+  const struct attention *attention = layer->args;
+  size_t first = params->all.count;
+  struct projection all[4];
+  attention_projections(layer, all);
+  for (int i = 0; i < 4; i++) {
+    const struct projection *p = &all[i];
+    struct param weight = {.rank = 2,
+                           .dim = {p->in, p->out},
+                           .order = FILE_OUT_FIRST,
+                           .spread = spread_linear(p->in)};
+    struct param bias = {
+        .rank = 1, .dim = {p->biases}, .spread = spread_bias(p->in)};
+    name_projection(layer, i, all, &weight, &bias);
+    if (p->count > 0)
+      params_add(params, weight);
+    if (p->count > 1)
+      params_add(params, bias);
+    if (p->adapted)
+      lora_params(params, p->in, p->out, &attention->lora,
+                  adapter_prefix(layer, i, &weight));
+  }
+  relative_params(layer->args, params);
+  norm_params(layer, params);
+  head_params(layer->args, params);
+  for (size_t i = first; attention->lora.rank && i < params->all.count; i++)
+    params->all.at[i].fixed = !params->all.at[i].adapter;
+}
+
+static void product(struct terms *terms, int64_t groups, int64_t rows,
+                    int64_t from, int64_t to) {
+  terms_add(terms, (struct term){.factor = {groups, rows, from, to},
+                                 .count = 4,
+                                 .split = 2});
+}
+
+/* Four projections; scores and weighted sums of every head. */
+void attention_macs(const struct layer *layer, struct terms *terms) {
+  const struct attention *attention = layer->args;
+  struct attention_sizes s = attention_sizes(layer);
+  int64_t seen = s.keys;
+  if (attention->window)
+    seen = min_i64(seen, attention->window);
+  product(terms, s.groups, s.queries, s.channels, s.width);
+  product(terms, s.groups, s.keys, s.key_channels, s.kv_width);
+  product(terms, s.groups, s.keys, s.key_channels, s.kv_width);
+  product(terms, s.groups, s.queries, s.width, seen);
+  product(terms, s.groups, s.queries, seen, s.width);
+  if (!attention->noout)
+    product(terms, s.groups, s.queries, s.width, s.out);
+  if (attention->talking) {
+    product(terms, s.groups, size_product(s.queries, seen), s.heads, s.heads);
+    product(terms, s.groups, size_product(s.queries, seen), s.heads, s.heads);
+  }
+  struct projection all[4];
+  attention_projections(layer, all);
+  for (int i = 0; i < 4; i++) {
+    bool asks = i == PROJECTION_QUERY || i == PROJECTION_OUT;
+    int64_t rows = asks ? s.queries : s.keys;
+    if (!all[i].adapted)
+      continue;
+    product(terms, s.groups, rows, all[i].in, attention->lora.rank);
+    product(terms, s.groups, rows, attention->lora.rank, all[i].out);
+  }
+}
+
+/*
+ * Only positions that are looked back at are kept, and none beyond a window; of
+ * another tensor all, for each query sees a window of its own there.
+ */
+int64_t attention_cache(const struct layer *layer, int64_t context) {
+  const struct attention *attention = layer->args;
+  struct attention_sizes s = attention_sizes(layer);
+  int64_t kept = layer->input_count > 1 ? s.keys : context;
+  if (layer->input_count == 1 && !attention->causal)
+    return 0;
+  if (attention->window && layer->input_count == 1)
+    kept = min_i64(kept, attention->window);
+  return size_product(2,
+                      size_product(s.groups, size_product(kept, s.kv_width)));
+}
+
+struct head_counts attention_head_counts(const struct layer *layer) {
+  struct attention_sizes s = attention_sizes(layer);
+  return (struct head_counts){s.heads, s.kv};
+}

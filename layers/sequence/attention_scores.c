@@ -1,0 +1,348 @@
+/* attention: its scores, with every step in memory. */
+#include "layers/sequence/attention.h"
+
+/* A weight for each query, key and head. */
+static struct extent scores_of(const struct attention_recorder *r) {
+  return attention_rows(r, size_product(r->s.heads, r->s.queries), r->s.keys);
+}
+
+/* Heads first: rows of the features of each. */
+static struct strides heads_strides(const struct attention_recorder *r,
+                                    int64_t rows, int64_t features) {
+  const int64_t dim[4] = {r->s.groups, r->s.heads, rows, features};
+  return strides_dense(4, dim);
+}
+
+/*
+ * torch.nn.MultiheadAttention packs its projections, copies their parts and
+ * scales the queries; a causal model as GPT-2's scales the scores.
+ */
+static bool is_module(const struct attention_recorder *r) {
+  return r->attention->packed && !r->attention->views && !r->attention->causal;
+}
+
+/* Heads first, each of them as often as it serves others. */
+static struct strides seen_by_heads(const struct attention_recorder *r,
+                                    size_t in) {
+  struct strides lies = tape_strides(r->tape, in);
+  if (!r->tape->lowers || lies.rank == 4) /* it is seen so already */
+    return lies;
+  int64_t heads = lies.dim[2] / r->s.dim;
+  lies = attention_heads(r, &lies);
+  lies = strides_move(&lies, 2, 1);
+  if (heads == 1 && r->s.heads > 1) { /* one for all, seen again and again */
+    lies.dim[1] = r->s.heads;
+    lies.stride[1] = 0;
+    heads = r->s.heads;
+  }
+  return heads == r->s.heads ? lies
+                             : strides_insert(&lies, 2, r->s.heads / heads, 0);
+}
+
+/* Heads first: a copy, or one for every head that it serves. */
+static size_t by_heads(const struct attention_recorder *r, size_t in,
+                       int64_t rows) {
+  bool repeats = r->s.kv != r->s.heads;
+  struct strides from = seen_by_heads(r, in);
+  struct strides to = strides_dense(from.rank, from.dim);
+  struct strides out = heads_strides(r, rows, r->s.dim);
+  size_t value = attention_unary(
+      r, in,
+      (struct operation){.name = "heads",
+                         .does = LOWERS(COPY, .in = &from, .out = &to),
+                         .out = attention_rows(r, rows, r->s.width),
+                         .view_of_one = !is_module(r) && r->s.groups == 1 &&
+                                        (!repeats || r->s.kv == 1),
+                         .gradient = repeats ? GRADIENT_NEW : GRADIENT_SHARED});
+  if (from.rank > 4) /* copied for the heads that share it */
+    tape_see(r->tape, value, &out);
+  return value;
+}
+
+/*
+ * matmul copies what does not lie by samples and heads inside; what it was
+ * given, the `held`, is there until it returns.
+ */
+static size_t product(const struct attention_recorder *r, size_t a, size_t b,
+                      bool transposes, struct extent out,
+                      const size_t held[2]) {
+  size_t in[4] = {a, b, held[0], held[1]};
+  int more = r->tape->lowers ? 0 : 2;
+  struct strides lies[2] = {tape_strides(r->tape, a), tape_strides(r->tape, b)};
+  if (transposes)
+    lies[1] = strides_move(&lies[1], 3, 2);
+  struct strides to = heads_strides(r, r->s.queries, lies[1].dim[3]);
+  struct lowering does = {.opcode = DOES_MATMUL, .in = lies, .out = &to};
+  return tape_run(
+      r->tape,
+      &(struct operation){.name = "matmul",
+                          .does = &does,
+                          .in = in,
+                          .in_count = 2 + more,
+                          .held = more,
+                          .by_channel = true,
+                          .out = out,
+                          .keeps = KEEPS_IN(0) | KEEPS_IN(1),
+                          .spares = true,
+                          .rings = true,
+                          .macs = size_product(scores_of(r).count, r->s.dim),
+                          .cast = CAST_LOW});
+}
+
+/* Hidden positions are filled in by a mask of its own for each layer. */
+static size_t mask(const struct attention_recorder *r, size_t scores) {
+  if (!r->attention->causal && !r->attention->window)
+    return scores;
+  struct extent hidden =
+      extent_fixed(size_product(r->s.queries, r->s.keys), WIDTH_BOOL);
+  hidden.whole = true; /* it is that of all heads */
+  struct lowering does = {.opcode = DOES_MASK};
+  attention_lower_mask(r, &does);
+  return attention_unary(
+      r, scores,
+      (struct operation){.name = "mask",
+                         .does = &does,
+                         .out = scores_of(r),
+                         .kept = {hidden},
+                         .elementwise = !r->attention->talking});
+}
+
+static size_t add_relative(const struct attention_recorder *r, size_t scores) {
+  const struct sizes *window = &r->attention->relative;
+  struct lowering does = {.opcode = DOES_RELATIVE};
+  lowering_add(&does, window->rank);
+  if (!window->rank)
+    return scores;
+  for (int i = 0; i < window->rank; i++)
+    lowering_add(&does, window->at[i]);
+  struct extent bias = extent_fixed(
+      size_product(size_product(r->s.heads, r->s.queries), r->s.keys),
+      WIDTH_NET);
+  return attention_unary(r, scores,
+                         (struct operation){.name = "relative",
+                                            .does = &does,
+                                            .out = scores_of(r),
+                                            .work = attention_work(r, bias),
+                                            .gradient = GRADIENT_SHARED,
+                                            .back_work = bias,
+                                            .elementwise = true,
+                                            .first_param = r->places.relative,
+                                            .param_count = 1});
+}
+
+/* The features of all heads of a position again side by side. */
+static size_t together(const struct attention_recorder *r, size_t context,
+                       struct extent unit) {
+  struct strides lies = tape_strides(r->tape, context);
+  struct strides from = strides_move(&lies, 1, 2);
+  struct strides to = strides_dense(from.rank, from.dim);
+  struct strides rows = attention_strides(r, r->s.queries, r->s.width);
+  size_t value = attention_unary(
+      r, context,
+      (struct operation){.name = "heads",
+                         .does = LOWERS(COPY, .in = &from, .out = &to),
+                         .out = unit,
+                         .gradient = GRADIENT_SHARED});
+  tape_see(r->tape, value, &rows);
+  return value;
+}
+
+static size_t times(const struct attention_recorder *r, size_t in,
+                    double factor) {
+  struct lowering does = {.opcode = DOES_SCALE, .real = {factor}};
+  return attention_unary(
+      r, in,
+      (struct operation){.name = "scale",
+                         .does = &does,
+                         .out = *tape_extent(r->tape, in),
+                         .kept = {extent_fixed(1, WIDTH_INDEX)}, /* 64 bits */
+                         .elementwise = true});
+}
+
+/* softcap * tanh(scores / softcap) */
+static size_t cap(const struct attention_recorder *r, size_t scores) {
+  double most = r->attention->softcap;
+  if (most <= 0)
+    return scores;
+  scores = times(r, scores, 1 / most);
+  scores = attention_unary(r, scores,
+                           (struct operation){.name = "tanh",
+                                              .does = LOWERS(TANH, 0),
+                                              .out = scores_of(r),
+                                              .keeps = KEEPS_OUT,
+                                              .elementwise = true});
+  return times(r, scores, most);
+}
+
+/* Scores lie otherwise, in one piece but for a batch of 1. */
+static size_t turn(const struct attention_recorder *r, size_t scores,
+                   const struct strides *from) {
+  struct strides to = strides_dense(from->rank, from->dim);
+  return attention_unary(
+      r, scores,
+      (struct operation){.name = "heads",
+                         .does = LOWERS(COPY, .in = from, .out = &to),
+                         .out = scores_of(r),
+                         .view_of_one = r->s.groups == 1,
+                         .gradient = GRADIENT_SHARED});
+}
+
+/*
+ * A dense layer on the heads of each pair of positions, which are turned to
+ * the end for it (timm/models/cait.py).
+ */
+static size_t talk(const struct attention_recorder *r, size_t scores,
+                   int which) {
+  struct strides lies = tape_strides(r->tape, scores);
+  if (!r->attention->talking)
+    return scores;
+  if (r->tape->lowers)
+    lies = strides_move(&lies, 1, 3);
+  size_t turned = turn(r, scores, &lies);
+  struct strides out = strides_dense(lies.rank, lies.dim);
+  size_t value =
+      attention_unary(r, turned,
+                      (struct operation){.name = "talk",
+                                         .does = LOWERS(LINEAR, .out = &out),
+                                         .out = scores_of(r),
+                                         .keeps = KEEPS_IN(0),
+                                         .first_param = r->places.talk[which],
+                                         .param_count = 2,
+                                         .spares = true,
+                                         .cast = CAST_LOW});
+  if (r->tape->lowers)
+    out = strides_move(&out, 3, 1);
+  tape_see(r->tape, value, &out);
+  return value;
+}
+
+/* Weights as the product with the values takes them. */
+static size_t turn_back(const struct attention_recorder *r, size_t weights) {
+  struct strides lies = tape_strides(r->tape, weights);
+  return r->attention->talking ? turn(r, weights, &lies) : weights;
+}
+
+/* One more score for each row: that of its head. */
+static size_t add_sinks(const struct attention_recorder *r, size_t scores,
+                        struct extent wider) {
+  size_t pair[2] = {scores};
+  struct strides lies[2] = {tape_strides(r->tape, scores)};
+  struct strides out = heads_strides(r, r->s.queries, r->s.keys + 1);
+  struct lowering does = {.opcode = DOES_CONCAT, .in = lies, .out = &out};
+  lowering_add(&does, 4); /* the last axis; the batch is in front */
+  if (r->tape->lowers) {
+    pair[1] = tape_parameter(r->tape, r->places.sinks);
+    lies[1] = heads_strides(r, r->s.queries, 1);
+    for (int i = 0; i < 4; i++)
+      lies[1].stride[i] = i == 1;
+  }
+  return tape_run(r->tape,
+                  &(struct operation){.name = "sinks",
+                                      .does = &does,
+                                      .in = pair,
+                                      .in_count = r->tape->lowers ? 2 : 1,
+                                      .out = wider,
+                                      .gradient = GRADIENT_SHARED,
+                                      .first_param = r->places.sinks,
+                                      .param_count = !r->tape->lowers});
+}
+
+/* x - x.max(): where the largest score was is kept. */
+static size_t shift(const struct attention_recorder *r, size_t scores,
+                    struct extent wider) {
+  struct extent rows = attention_rows(r, r->s.heads, r->s.queries);
+  struct extent places = rows;
+  places.width = WIDTH_INDEX;
+  if (r->tape->lowers) /* softmax does it by itself */
+    return scores;
+  return attention_unary(
+      r, scores,
+      (struct operation){
+          .name = "shift", .out = wider, .kept = {places}, .work = rows});
+}
+
+/* exp(score) / sum of a row; sinks have a part that nothing reads. */
+static size_t soften(const struct attention_recorder *r, size_t scores) {
+  struct extent all = scores_of(r);
+  struct strides own = heads_strides(r, r->s.queries, r->s.keys);
+  if (r->attention->sinks) {
+    all = attention_rows(r, size_product(r->s.heads, r->s.queries),
+                         r->s.keys + 1); /* fewer than values of an input */
+    scores = shift(r, add_sinks(r, scores, all), all);
+    for (int i = 0; i < 3; i++)
+      own.stride[i] += own.stride[i] / r->s.keys;
+  }
+  size_t weights =
+      attention_unary(r, scores,
+                      (struct operation){.name = "softmax",
+                                         .does = LOWERS(SOFTMAX, 0),
+                                         .out = all,
+                                         .keeps = KEEPS_OUT,
+                                         .elementwise = !r->attention->talking,
+                                         .cast = CAST_FULL});
+  if (!r->attention->sinks)
+    return weights;
+  return attention_unary(r, weights,
+                         (struct operation){.name = "slice",
+                                            .does = LOWERS(VIEW, .out = &own),
+                                            .out = scores_of(r),
+                                            .result = RESULT_VIEW});
+}
+
+/* What is divided by the root of a head's features. */
+static int scaled(const struct attention_recorder *r) {
+  if (r->attention->scale)
+    return r->attention->scale;
+  return is_module(r) ? ATTENTION_QUERIES : ATTENTION_SCORES;
+}
+
+static size_t drop(const struct attention_recorder *r, size_t weights) {
+  struct extent drops = scores_of(r);
+  drops.width = WIDTH_MASK;
+  if (!r->tape->training || r->attention->dropout <= 0)
+    return weights;
+  return attention_unary(r, weights,
+                         (struct operation){.name = "dropout",
+                                            .out = scores_of(r),
+                                            .kept = {drops}});
+}
+
+/* Values for every head are made with the keys: repeat_kv of transformers. */
+static bool values_first(const struct attention_recorder *r) {
+  return is_module(r) || (r->s.kv != r->s.heads && !r->tape->lowers);
+}
+
+size_t attention_weigh(const struct attention_recorder *r, size_t q, size_t k,
+                       size_t v) {
+  struct extent unit = attention_rows(r, r->s.queries, r->s.width);
+  r->tape->core = true;
+  size_t scores = product(r, q, k, true, scores_of(r), (size_t[]){q, k});
+  if (scaled(r) == ATTENTION_SCORES)
+    scores = times(r, scores, r->factor);
+  scores = talk(r, cap(r, scores), 0);
+  scores = mask(r, add_relative(r, scores));
+  size_t weights = drop(r, talk(r, soften(r, scores), 1));
+  size_t seen = v;
+  if (!values_first(r))
+    v = by_heads(r, v, r->s.keys);
+  size_t context = product(r, turn_back(r, weights), v, false, unit,
+                           (size_t[]){seen, weights});
+  context = together(r, context, unit);
+  r->tape->core = false;
+  return context;
+}
+
+size_t attention_step_by_step(const struct attention_recorder *r, size_t q,
+                              size_t k, size_t v) {
+  bool queries = scaled(r) == ATTENTION_QUERIES;
+  if (queries && !is_module(r))
+    q = times(r, q, r->factor);
+  r->tape->core = true;
+  q = by_heads(r, q, r->s.queries);
+  k = by_heads(r, k, r->s.keys);
+  if (values_first(r))
+    v = by_heads(r, v, r->s.keys);
+  if (queries && is_module(r))
+    q = times(r, q, r->factor);
+  return attention_weigh(r, q, k, v);
+}

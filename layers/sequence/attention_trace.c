@@ -1,0 +1,309 @@
+/* attention: the operations that a framework makes of it. */
+#include <math.h>
+
+#include "layers/norm.h"
+#include "layers/sequence/attention.h"
+
+/* Values of a sample: rows of features, over all groups. */
+struct extent attention_rows(const struct attention_recorder *r, int64_t rows,
+                             int64_t features) {
+  return extent_sample(size_product(size_product(r->s.groups, rows), features),
+                       WIDTH_NET);
+}
+
+size_t attention_unary(const struct attention_recorder *r, size_t in,
+                       struct operation op) {
+  op.in = &in;
+  op.in_count = 1;
+  op.by_channel = !op.splits; /* heads are split between devices */
+  return tape_run(r->tape, &op);
+}
+
+/* Rows of features, one group behind the other. */
+struct strides attention_strides(const struct attention_recorder *r,
+                                 int64_t rows, int64_t features) {
+  const int64_t dim[3] = {r->s.groups, rows, features};
+  return strides_dense(3, dim);
+}
+
+/* The leading axes of what comes in are a batch, too. */
+/* The product with A has the rows of `seen`, as many columns as the rank. */
+static size_t adapt(const struct attention_recorder *r,
+                    const struct projection *p, size_t in, size_t base,
+                    int64_t rows, const struct strides *seen) {
+  const struct lora *lora = &r->attention->lora;
+  struct strides lies[2] = {*seen, *seen};
+  if (r->tape->lowers)
+    lies[0].dim[seen->rank - 1] = lora->rank;
+  for (int i = 0; i < 2; i++)
+    lies[i] = strides_dense(lies[i].rank, lies[i].dim);
+  struct lora_site site = {
+      .steps = {{LOWERS(LINEAR, .out = &lies[0]),
+                 attention_rows(r, rows, lora->rank), true},
+                {LOWERS(LINEAR, .out = &lies[1]),
+                 attention_rows(r, rows, p->out), true}},
+      .weight = p->first,
+      .first = p->first + p->count,
+      .in = p->in,
+      .out = p->out};
+  return lora_trace(r->tape, lora, in, base, &site);
+}
+
+static size_t project(const struct attention_recorder *r, int which, size_t in,
+                      int64_t rows) {
+  static const char *const names[] = {"query", "key", "value", "out"};
+  const struct projection *p = &r->projections[which];
+  struct strides seen = tape_strides(r->tape, in);
+  if (r->tape->lowers)
+    seen.dim[seen.rank - 1] = p->out;
+  struct strides out = strides_dense(seen.rank, seen.dim);
+  struct lowering does = {.opcode = DOES_LINEAR, .out = &out};
+  size_t value =
+      attention_unary(r, tape_rows(r->tape, in),
+                      (struct operation){.name = names[which],
+                                         .does = &does,
+                                         .out = attention_rows(r, rows, p->out),
+                                         .keeps = KEEPS_IN(0),
+                                         .first_param = p->first,
+                                         .param_count = p->count,
+                                         .splits = true,
+                                         .spares = true,
+                                         .cast = CAST_LOW});
+  if (p->adapted)
+    value = adapt(r, p, in, value, rows, &seen);
+  out = which == PROJECTION_OUT ? strides_of(&r->layer->out)
+                                : attention_strides(r, rows, p->out);
+  tape_see(r->tape, value, &out);
+  return value;
+}
+
+/* Parts of a packed projection; their gradients are put together again. */
+static size_t split(const struct attention_recorder *r, size_t packed,
+                    int parts) {
+  struct strides lies[3];
+  int64_t offset = 0;
+  for (int i = 0; i < parts; i++) {
+    bool queries = parts == 3 && i == 0;
+    lies[i] = tape_strides(r->tape, packed);
+    lies[i].offset += offset;
+    lies[i].dim[2] = queries ? r->s.width : r->s.kv_width;
+    offset += lies[i].dim[2];
+  }
+  return attention_unary(
+      r, packed,
+      (struct operation){.name = "split",
+                         .does = LOWERS(VIEW, .out = lies),
+                         .out = attention_rows(r, r->s.keys, r->s.kv_width),
+                         .outs = parts,
+                         .result = RESULT_VIEW,
+                         .strided = true});
+}
+
+/* Queries, keys and values as [heads, positions, features]. */
+static void project_all(const struct attention_recorder *r, const size_t *in,
+                        size_t qkv[3]) {
+  bool cross = r->layer->input_count > 1;
+  size_t seen = in[r->layer->input_count - 1];
+  if (attention_is_packed(r->attention) && !cross) {
+    size_t packed = project(r, PROJECTION_QUERY, in[0], r->s.queries);
+    qkv[0] = split(r, packed, 3);
+    qkv[1] = qkv[0] + 1;
+    qkv[2] = qkv[0] + 2;
+    tape_resize(r->tape, qkv[0], attention_rows(r, r->s.queries, r->s.width));
+  } else if (attention_is_packed(r->attention)) {
+    qkv[0] = project(r, PROJECTION_QUERY, in[0], r->s.queries);
+    qkv[1] = split(r, project(r, PROJECTION_KEY, seen, r->s.keys), 2);
+    qkv[2] = qkv[1] + 1;
+  } else {
+    qkv[0] = project(r, PROJECTION_QUERY, in[0], r->s.queries);
+    qkv[1] = project(r, PROJECTION_KEY, seen, r->s.keys);
+    qkv[2] = project(r, PROJECTION_VALUE, seen, r->s.keys);
+  }
+}
+
+/* Rows of features, each with its heads. */
+struct strides attention_heads(const struct attention_recorder *r,
+                               const struct strides *rows) {
+  return strides_split(rows, 2, rows->dim[2] / r->s.dim);
+}
+
+/* A framework has it of several operations, the runtime of one. */
+struct extent attention_work(const struct attention_recorder *r,
+                             struct extent extent) {
+  return r->tape->lowers ? extent_fixed(0, extent.width) : extent;
+}
+
+/* Each head's features by themselves, as transformers' Qwen3 has it. */
+static size_t normalise(const struct attention_recorder *r, size_t in,
+                        int which) {
+  struct extent extent = *tape_extent(r->tape, in);
+  int64_t rows = extent.count / r->s.dim;
+  bool rms = r->attention->qknorm == ATTENTION_RMS;
+  struct strides lies = tape_strides(r->tape, in), heads = lies;
+  if (!r->attention->qknorm)
+    return in;
+  if (r->tape->lowers)
+    heads = attention_heads(r, &lies);
+  struct strides out = strides_dense(heads.rank, heads.dim);
+  struct lowering does = {.opcode = rms ? DOES_RMSNORM : DOES_LN,
+                          .in = &heads,
+                          .out = &out,
+                          .real = {1e-6}};
+  struct operation op =
+      rms ? norm_rms(r->tape, rows, extent.count, r->places.norm[which])
+          : norm_ln(r->tape, rows);
+  op.name = "norm";
+  op.does = &does;
+  op.out = extent;
+  op.first_param = r->places.norm[which];
+  op.param_count = rms ? 1 : 2;
+  size_t value = attention_unary(r, in, op);
+  out = strides_dense(lies.rank, lies.dim);
+  tape_see(r->tape, value, &out);
+  return value;
+}
+
+/* Two products with sines and cosines, and their sum. */
+static size_t turn(const struct attention_recorder *r, size_t in,
+                   const struct strides *heads) {
+  struct extent extent = *tape_extent(r->tape, in);
+  struct strides out = strides_dense(heads->rank, heads->dim);
+  struct lowering does = {.in = heads, .out = &out};
+  rope_lower(&does, &r->attention->turns, false); /* halves of a head: Llama */
+  return attention_unary(r, in,
+                         (struct operation){.name = "rope",
+                                            .does = &does,
+                                            .out = extent,
+                                            .work = attention_work(r, extent),
+                                            .back_work = extent});
+}
+
+/* The first features of each head are turned, and joined to the others. */
+static size_t turn_part(const struct attention_recorder *r, size_t in,
+                        const struct strides *heads) {
+  struct extent extent = *tape_extent(r->tape, in);
+  struct strides lies[2] = {*heads, *heads};
+  struct strides out = strides_dense(heads->rank, heads->dim);
+  int last = heads->rank - 1;
+  int64_t part = r->attention->rotary, rows = extent.count / r->s.dim;
+  if (r->tape->lowers) {
+    lies[0].dim[last] = part;
+    lies[1].dim[last] -= part;
+    lies[1].offset += part * heads->stride[last];
+  }
+  size_t first =
+      attention_unary(r, in,
+                      (struct operation){.name = "split",
+                                         .does = LOWERS(VIEW, .out = lies),
+                                         .out = extent,
+                                         .outs = 2,
+                                         .result = RESULT_VIEW,
+                                         .strided = true});
+  struct extent front = extent, behind = extent;
+  front.count = size_product(rows, part);
+  behind.count -= front.count;
+  tape_resize(r->tape, first, front);
+  tape_resize(r->tape, first + 1, behind);
+  size_t pair[2] = {turn(r, first, &lies[0]), first + 1};
+  lies[0] = strides_dense(lies[0].rank, lies[0].dim);
+  struct lowering does = {.opcode = DOES_CONCAT, .in = lies, .out = &out};
+  lowering_add(&does, heads->rank); /* the last axis; the batch is in front */
+  return tape_run(r->tape, &(struct operation){.name = "concat",
+                                               .does = &does,
+                                               .in = pair,
+                                               .in_count = 2,
+                                               .by_channel = true,
+                                               .out = extent,
+                                               .gradient = GRADIENT_SHARED});
+}
+
+static size_t rotate(const struct attention_recorder *r, size_t in) {
+  struct strides lies = tape_strides(r->tape, in), heads = lies;
+  int64_t part = r->attention->rotary;
+  if (r->tape->lowers)
+    heads = attention_heads(r, &lies);
+  size_t value =
+      part && part < r->s.dim ? turn_part(r, in, &heads) : turn(r, in, &heads);
+  struct strides out = strides_dense(lies.rank, lies.dim);
+  tape_see(r->tape, value, &out);
+  return value;
+}
+
+/* How far back and ahead a position sees; a window ends with it. */
+void attention_lower_mask(const struct attention_recorder *r,
+                          struct lowering *does) {
+  const struct attention *a = r->attention;
+  lowering_add(does, a->window ? a->window - 1 : -1);
+  lowering_add(does, a->causal || a->window ? 0 : -1);
+}
+
+/*
+ * One kernel that keeps its inputs, its output, and the logarithm of each
+ * row's sum in 32 bits (torch.nn.functional.scaled_dot_product_attention).
+ */
+static size_t attend_fused(const struct attention_recorder *r, size_t q,
+                           size_t k, size_t v) {
+  size_t in[3] = {q, k, v};
+  struct extent sums = attention_rows(r, r->s.heads, r->s.queries);
+  sums.width = WIDTH_F32;
+  struct extent seed = extent_fixed(2, WIDTH_INDEX);
+  seed.whole = true;
+  struct strides lies[3];
+  for (int i = 0; i < 3; i++) {
+    lies[i] = tape_strides(r->tape, in[i]);
+    if (r->tape->lowers)
+      lies[i] = attention_heads(r, &lies[i]);
+  }
+  struct strides out = attention_strides(r, r->s.queries, r->s.width);
+  struct strides by_heads = attention_heads(r, &out);
+  struct lowering does = {
+      .opcode = DOES_ATTENTION, .in = lies, .out = &by_heads, .real = {1}};
+  if (r->attention->scale != ATTENTION_UNSCALED)
+    does.real[0] = r->factor;
+  attention_lower_mask(r, &does);
+  size_t value = tape_run(
+      r->tape, &(struct operation){
+                   .name = "attention",
+                   .does = &does,
+                   .in = in,
+                   .in_count = 3,
+                   .by_channel = true,
+                   .rings = true,
+                   .out = attention_rows(r, r->s.queries, r->s.width),
+                   .keeps = KEEPS_IN(0) | KEEPS_IN(1) | KEEPS_IN(2) | KEEPS_OUT,
+                   .kept = {sums, seed},
+                   .back_work = sums,
+                   .cast = CAST_LOW});
+  tape_see(r->tape, value, &out);
+  return value;
+}
+
+size_t attention_trace(const struct layer *layer, struct tape *tape,
+                       const size_t *in) {
+  struct attention_recorder r = {.tape = tape,
+                                 .layer = layer,
+                                 .attention = layer->args,
+                                 .s = attention_sizes(layer)};
+  r.factor = 1 / sqrt((double)r.s.dim);
+  size_t qkv[3], context;
+  bool fused = r.attention->kernel ? r.attention->kernel == ATTENTION_FUSED
+                                   : tape->profile->fused_attention &&
+                                         !r.attention->relative.rank &&
+                                         !attention_steps(r.attention);
+  attention_projections(layer, r.projections);
+  r.places = attention_places(layer);
+  project_all(&r, in, qkv);
+  qkv[0] = normalise(&r, qkv[0], 0);
+  qkv[1] = normalise(&r, qkv[1], 1);
+  if (r.attention->rope) {
+    qkv[0] = rotate(&r, qkv[0]);
+    qkv[1] = rotate(&r, qkv[1]);
+  }
+  context = fused ? attend_fused(&r, qkv[0], qkv[1], qkv[2])
+                  : attention_step_by_step(&r, qkv[0], qkv[1], qkv[2]);
+  if (!r.attention->noout)
+    return project(&r, PROJECTION_OUT, context, r.s.queries);
+  struct strides lies = strides_of(&layer->out);
+  tape_see(tape, context, &lies);
+  return context;
+}

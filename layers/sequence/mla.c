@@ -1,0 +1,409 @@
+/*
+ * mla: attention whose keys and values come from a small latent vector
+ * (DeepSeek-V2, arXiv 2405.04434), which is all that a context leaves behind.
+ *
+ * A head's queries and keys are `dim` features of their own and `rope` that
+ * are turned by position, whose keys all heads share. What runs is that of
+ * transformers/models/deepseek_v2/modeling_deepseek_v2.py.
+ */
+#include <inttypes.h>
+#include <math.h>
+
+#include "base/check.h"
+#include "layers/norm.h"
+#include "layers/sequence/attention.h"
+
+struct mla {
+  int64_t heads, latent, rope, dim, vdim, qlatent;
+  struct rope_rule turns;
+  double dropout;
+  int causal, kernel;
+};
+
+static const struct arg_spec mla_specs[] = {
+    {.name = "heads",
+     .type = TYPE_INT,
+     .place = PLACE_POSITION,
+     .required = true,
+     .offset = offsetof(struct mla, heads),
+     .min = 1,
+     .doc = "heads of the queries"},
+    {.name = "latent",
+     .type = TYPE_INT,
+     .place = PLACE_KEY,
+     .required = true,
+     .offset = offsetof(struct mla, latent),
+     .min = 1,
+     .doc = "features that keys and values are made of"},
+    {.name = "rope",
+     .type = TYPE_INT,
+     .place = PLACE_KEY,
+     .required = true,
+     .offset = offsetof(struct mla, rope),
+     .min = 2,
+     .doc = "features of a head that are turned by their position"},
+    ROPE_SPECS(mla, turns),
+    {.name = "dim",
+     .type = TYPE_INT,
+     .place = PLACE_KEY,
+     .offset = offsetof(struct mla, dim),
+     .min = 1,
+     .fallback = "channels / heads",
+     .doc = "features of a head's queries and keys that are not"},
+    {.name = "vdim",
+     .type = TYPE_INT,
+     .place = PLACE_KEY,
+     .offset = offsetof(struct mla, vdim),
+     .min = 1,
+     .fallback = "dim",
+     .doc = "features of a head's values"},
+    {.name = "qlatent",
+     .type = TYPE_INT,
+     .place = PLACE_KEY,
+     .offset = offsetof(struct mla, qlatent),
+     .min = 1,
+     .fallback = "none",
+     .doc = "features that queries are made of, normalised in between"},
+    {.name = "causal",
+     .type = TYPE_WORDS,
+     .place = PLACE_WORD,
+     .words = "causal",
+     .offset = offsetof(struct mla, causal),
+     .doc = "no position sees later ones"},
+    {.name = "dropout",
+     .type = TYPE_REAL,
+     .place = PLACE_KEY,
+     .offset = offsetof(struct mla, dropout),
+     .low = 0,
+     .high = 1,
+     .fallback = "0",
+     .doc = "share of the attention weights that is dropped"},
+    {.name = "kernel",
+     .type = TYPE_WORDS,
+     .place = PLACE_WORD,
+     .words = "fused naive",
+     .offset = offsetof(struct mla, kernel),
+     .fallback = "the profile's",
+     .doc = "whether the attention weights are ever stored"},
+    SPEC_END};
+
+/* Products that pass 2^63 - 1 are that: their sums report it later. */
+struct mla_sizes {
+  int64_t steps, channels, heads;
+  int64_t dim, rope, vdim, key;  /* of a head; key: dim + rope */
+  int64_t latent, qlatent, down; /* down: latent + rope */
+  int64_t query, both, value;    /* of all heads; both: dim + vdim */
+};
+
+static int64_t sum(int64_t a, int64_t b) {
+  int64_t result;
+  return add_i64(a, b, &result) ? result : INT64_MAX;
+}
+
+static struct mla_sizes sizes_of(const struct layer *layer) {
+  const struct mla *mla = layer->args;
+  const struct shape *in = layer->in[0];
+  struct mla_sizes s = {.steps = in->dim[0],
+                        .channels = shape_channels(in),
+                        .heads = mla->heads,
+                        .rope = mla->rope,
+                        .latent = mla->latent,
+                        .qlatent = mla->qlatent};
+  s.dim = mla->dim ? mla->dim : s.channels / s.heads;
+  s.vdim = mla->vdim ? mla->vdim : s.dim;
+  s.key = sum(s.dim, s.rope);
+  s.down = sum(s.latent, s.rope);
+  s.query = size_product(s.heads, s.key);
+  s.both = size_product(s.heads, sum(s.dim, s.vdim));
+  s.value = size_product(s.heads, s.vdim);
+  return s;
+}
+
+static bool mla_shape(struct layer *layer) {
+  const struct mla *mla = layer->args;
+  const struct shape *in = layer->in[0];
+  if (in->rank != 2) {
+    struct diagnostic *d =
+        layer_fail(layer, WRONG_RANK, NULL,
+                   "mla needs a sequence (LxC), not %s", shape_text(in).text);
+    diag_help(d, "`reshape _x%" PRId64 "` makes a sequence of it",
+              shape_channels(in));
+    return false;
+  }
+  if (!mla->dim && shape_channels(in) % mla->heads != 0) {
+    struct diagnostic *d =
+        layer_fail(layer, GROUPS_DO_NOT_DIVIDE, "heads",
+                   "%" PRId64 " heads do not divide %" PRId64 " channels",
+                   mla->heads, shape_channels(in));
+    diag_help(d, "give the features of a head by `dim=`");
+    return false;
+  }
+  if (mla->rope % 2 != 0) {
+    layer_fail(layer, OUT_OF_RANGE, "rope",
+               "rope turns pairs of features, but there are %" PRId64,
+               mla->rope);
+    return false;
+  }
+  return rope_check(layer, &mla->turns, true) && layer_same_shape(layer);
+}
+
+/* Its parameters by place; -1: it has none. */
+struct mla_places {
+  int q_down, q_norm, q, down, norm, up, out;
+};
+
+static struct mla_places places_of(const struct mla *mla) {
+  if (!mla->qlatent)
+    return (struct mla_places){-1, -1, 0, 1, 2, 3, 4};
+  return (struct mla_places){0, 1, 2, 3, 4, 5, 6};
+}
+
+static void add_matrix(struct params *params, const char *name, int64_t in,
+                       int64_t out) {
+  params_add(params, (struct param){.name = name,
+                                    .rank = 2,
+                                    .dim = {in, out},
+                                    .order = FILE_OUT_FIRST,
+                                    .spread = spread_linear(in)});
+}
+
+static void add_norm(struct params *params, const char *name, int64_t width) {
+  params_add(params, (struct param){
+                         .name = name, .rank = 1, .dim = {width}, .center = 1});
+}
+
+static void mla_params(const struct layer *layer, struct params *params) {
+  struct mla_sizes s = sizes_of(layer);
+  if (s.qlatent) {
+    add_matrix(params, "q_a_proj.weight", s.channels, s.qlatent);
+    add_norm(params, "q_a_layernorm.weight", s.qlatent);
+    add_matrix(params, "q_b_proj.weight", s.qlatent, s.query);
+  } else {
+    add_matrix(params, "q_proj.weight", s.channels, s.query);
+  }
+  add_matrix(params, "kv_a_proj_with_mqa.weight", s.channels, s.down);
+  add_norm(params, "kv_a_layernorm.weight", s.latent);
+  add_matrix(params, "kv_b_proj.weight", s.latent, s.both);
+  add_matrix(params, "o_proj.weight", s.value, s.channels);
+}
+
+static void product(struct terms *terms, int64_t rows, int64_t from,
+                    int64_t to) {
+  terms_add(terms,
+            (struct term){.factor = {rows, from, to}, .count = 3, .split = 1});
+}
+
+static void mla_macs(const struct layer *layer, struct terms *terms) {
+  struct mla_sizes s = sizes_of(layer);
+  if (s.qlatent)
+    product(terms, s.steps, s.channels, s.qlatent);
+  product(terms, s.steps, s.qlatent ? s.qlatent : s.channels, s.query);
+  product(terms, s.steps, s.channels, s.down);
+  product(terms, s.steps, s.latent, s.both);
+  product(terms, s.steps, s.steps, s.query);
+  product(terms, s.steps, s.steps, s.value);
+  product(terms, s.steps, s.value, s.channels);
+}
+
+/* The latent vector and the keys that all heads share, of each position. */
+static int64_t mla_cache(const struct layer *layer, int64_t context) {
+  const struct mla *mla = layer->args;
+  return mla->causal ? size_product(context, sizes_of(layer).down) : 0;
+}
+
+static struct head_counts mla_head_counts(const struct layer *layer) {
+  return (struct head_counts){.queries = sizes_of(layer).heads};
+}
+
+struct recorder {
+  struct attention_recorder r;
+  struct mla_sizes s;
+  struct mla_places at;
+};
+
+static struct extent rows(const struct recorder *m, int64_t features) {
+  return extent_sample(size_product(m->s.steps, features), WIDTH_NET);
+}
+
+static size_t project(const struct recorder *m, const char *name, size_t in,
+                      int64_t out, int param) {
+  const int64_t dim[2] = {m->s.steps, out};
+  struct strides lies = strides_dense(2, dim);
+  return attention_unary(
+      &m->r, in,
+      (struct operation){.name = name,
+                         .does = LOWERS(LINEAR, .out = &lies),
+                         .out = rows(m, out),
+                         .keeps = KEEPS_IN(0),
+                         .first_param = param,
+                         .param_count = 1,
+                         .splits = true,
+                         .spares = true,
+                         .cast = CAST_LOW});
+}
+
+static size_t normalise(const struct recorder *m, size_t in, int64_t width,
+                        int param) {
+  struct extent extent = rows(m, width);
+  struct operation op = norm_rms(m->r.tape, m->s.steps, extent.count, param);
+  op.name = "norm";
+  op.does = LOWERS(RMSNORM, .real = {1e-6});
+  op.out = extent;
+  op.first_param = param;
+  op.param_count = 1;
+  size_t value = attention_unary(&m->r, in, op);
+  struct strides lies = strides_dense(2, (int64_t[]){m->s.steps, width});
+  tape_see(m->r.tape, value, &lies);
+  return value;
+}
+
+/* Two parts of every head, or of every row if `heads` is 1: [heads, steps,
+ * features]. */
+static size_t split(const struct recorder *m, size_t in, int64_t heads,
+                    int64_t first, int64_t second) {
+  const int64_t dim[4] = {1, m->s.steps, heads, sum(first, second)};
+  struct strides lies[2] = {strides_dense(4, dim)};
+  lies[0] = strides_move(&lies[0], 2, 1);
+  lies[1] = lies[0];
+  lies[0].dim[3] = first;
+  lies[1].dim[3] = second;
+  lies[1].offset = first;
+  size_t parts = attention_unary(
+      &m->r, in,
+      (struct operation){.name = "split",
+                         .does = LOWERS(VIEW, .out = lies),
+                         .out = rows(m, size_product(heads, first)),
+                         .outs = 2,
+                         .result = RESULT_VIEW,
+                         .strided = true});
+  tape_resize(m->r.tape, parts + 1, rows(m, size_product(heads, second)));
+  return parts;
+}
+
+/* Neighbouring pairs; the runtime has heads behind positions. */
+static size_t rotate(const struct recorder *m, size_t in) {
+  struct extent extent = *tape_extent(m->r.tape, in);
+  struct strides lies = tape_strides(m->r.tape, in), out;
+  struct lowering does = {.in = &lies, .out = &out};
+  if (m->r.tape->lowers)
+    lies = strides_move(&lies, 1, 2);
+  out = strides_dense(lies.rank, lies.dim);
+  rope_lower(&does, &m->r.attention->turns, true);
+  size_t value =
+      attention_unary(&m->r, in,
+                      (struct operation){.name = "rope",
+                                         .does = &does,
+                                         .out = extent,
+                                         .work = attention_work(&m->r, extent),
+                                         .back_work = extent});
+  if (m->r.tape->lowers)
+    out = strides_move(&out, 2, 1);
+  tape_see(m->r.tape, value, &out);
+  return value;
+}
+
+/* A head's own features and the turned ones, which heads may share. */
+static size_t join(const struct recorder *m, size_t own, size_t turned) {
+  size_t pair[2] = {own, turned};
+  struct tape *tape = m->r.tape;
+  struct strides lies[2] = {tape_strides(tape, own),
+                            tape_strides(tape, turned)};
+  const int64_t dim[4] = {1, m->s.heads, m->s.steps, m->s.key};
+  struct strides out = strides_dense(4, dim);
+  struct lowering does = {.opcode = DOES_CONCAT, .in = lies, .out = &out};
+  if (tape->lowers && lies[1].dim[1] != m->s.heads) {
+    lies[1].dim[1] = m->s.heads;
+    lies[1].stride[1] = 0;
+  }
+  lowering_add(&does, 4); /* the last axis; the batch is in front */
+  return tape_run(tape, &(struct operation){.name = "concat",
+                                            .does = &does,
+                                            .in = pair,
+                                            .in_count = 2,
+                                            .by_channel = true,
+                                            .out = rows(m, m->s.query),
+                                            .gradient = GRADIENT_SHARED});
+}
+
+/* Keeps its inputs, its output, and the logarithms of the rows' sums. */
+static size_t fused(const struct recorder *m, size_t q, size_t k, size_t v) {
+  size_t in[3] = {q, k, v};
+  struct extent sums = rows(m, m->s.heads);
+  sums.width = WIDTH_F32;
+  struct extent seed = extent_fixed(2, WIDTH_INDEX);
+  seed.whole = true;
+  return tape_run(m->r.tape,
+                  &(struct operation){.name = "attention",
+                                      .does = LOWERS(UNKNOWN, 0),
+                                      .in = in,
+                                      .in_count = 3,
+                                      .by_channel = true,
+                                      .out = rows(m, m->s.value),
+                                      .keeps = KEEPS_IN(0) | KEEPS_IN(1) |
+                                               KEEPS_IN(2) | KEEPS_OUT,
+                                      .kept = {sums, seed},
+                                      .back_work = sums,
+                                      .cast = CAST_LOW});
+}
+
+static size_t record(const struct recorder *m, const struct mla *mla,
+                     size_t x) {
+  const struct mla_sizes *s = &m->s;
+  size_t q = x;
+  if (s->qlatent) {
+    q = project(m, "query down", q, s->qlatent, m->at.q_down);
+    q = normalise(m, q, s->qlatent, m->at.q_norm);
+  }
+  q = split(m, project(m, "query", q, s->query, m->at.q), s->heads, s->dim,
+            s->rope);
+  size_t down = split(m, project(m, "down", x, s->down, m->at.down), 1,
+                      s->latent, s->rope);
+  size_t up = normalise(m, down, s->latent, m->at.norm);
+  up = split(m, project(m, "up", up, s->both, m->at.up), s->heads, s->dim,
+             s->vdim);
+  q = join(m, q, rotate(m, q + 1));
+  size_t k = join(m, up, rotate(m, down + 1));
+  bool one = mla->kernel ? mla->kernel == ATTENTION_FUSED
+                         : m->r.tape->profile->fused_attention;
+  size_t context =
+      one ? fused(m, q, k, up + 1) : attention_weigh(&m->r, q, k, up + 1);
+  struct strides lies = strides_dense(2, (int64_t[]){s->steps, s->value});
+  tape_see(m->r.tape, context, &lies);
+  return project(m, "out", context, s->channels, m->at.out);
+}
+
+static size_t mla_trace(const struct layer *layer, struct tape *tape,
+                        const size_t *in) {
+  const struct mla *mla = layer->args;
+  struct attention like = {.heads = mla->heads,
+                           .turns = mla->turns,
+                           .causal = mla->causal,
+                           .dropout = mla->dropout};
+  struct recorder m = {.s = sizes_of(layer), .at = places_of(mla)};
+  m.r = (struct attention_recorder){.tape = tape,
+                                    .layer = layer,
+                                    .attention = &like,
+                                    .s = {.groups = 1,
+                                          .queries = m.s.steps,
+                                          .keys = m.s.steps,
+                                          .heads = m.s.heads,
+                                          .kv = m.s.heads,
+                                          .dim = m.s.vdim,
+                                          .width = m.s.value},
+                                    .factor = 1 / sqrt((double)m.s.key)};
+  return record(&m, mla, in[0]);
+}
+
+const struct layer_kind layer_mla = {
+    .name = "mla",
+    .summary = "attention whose keys and values come from a latent vector",
+    .family = "Sequence",
+    .specs = mla_specs,
+    .args_size = sizeof(struct mla),
+    .shape = mla_shape,
+    .params = mla_params,
+    .macs = mla_macs,
+    .trace = mla_trace,
+    .cache = mla_cache,
+    .heads = mla_head_counts,
+};

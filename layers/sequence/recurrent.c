@@ -1,0 +1,420 @@
+/* rnn, lstm, gru: a state that runs along a sequence. */
+#include <inttypes.h>
+
+#include "base/check.h"
+#include "layers/sequence/recurrent.h"
+
+enum {
+  BIASES_NONE,
+  BIASES_TWO,
+  BIASES_ONE,
+  LOWERED_RESET_FIRST = 4 /* beside them, for the runtime */
+};
+
+static const struct arg_spec recurrent_specs[] = {
+    {.name = "units",
+     .type = TYPE_INT,
+     .place = PLACE_POSITION,
+     .required = true,
+     .offset = offsetof(struct recurrent, units),
+     .min = 1,
+     .doc = "features of the state"},
+    {.name = "layers",
+     .type = TYPE_INT,
+     .place = PLACE_KEY,
+     .offset = offsetof(struct recurrent, layers),
+     .min = 1,
+     .max = 10000,
+     .initial = 1,
+     .fallback = "1",
+     .doc = "layers on top of each other"},
+    {.name = "bidir",
+     .type = TYPE_WORDS,
+     .place = PLACE_WORD,
+     .words = "bidir",
+     .offset = offsetof(struct recurrent, bidir),
+     .doc = "runs in both directions, side by side: 2N features"},
+    {.name = "last",
+     .type = TYPE_WORDS,
+     .place = PLACE_WORD,
+     .words = "last",
+     .offset = offsetof(struct recurrent, last),
+     .doc = "gives the last state only: a vector"},
+    {.name = "dropout",
+     .type = TYPE_REAL,
+     .place = PLACE_KEY,
+     .offset = offsetof(struct recurrent, dropout),
+     .low = 0,
+     .high = 1,
+     .fallback = "0",
+     .doc = "share that is dropped between layers"},
+    {.name = "nobias",
+     .type = TYPE_WORDS,
+     .place = PLACE_WORD,
+     .words = "nobias",
+     .offset = offsetof(struct recurrent, nobias),
+     .doc = "without the biases of each gate"},
+    {.name = "bias",
+     .type = TYPE_CHOICE,
+     .place = PLACE_KEY,
+     .words = "two one",
+     .offset = offsetof(struct recurrent, biases),
+     .initial = BIASES_TWO,
+     .fallback = "two",
+     .doc = "biases of each gate: PyTorch has two, Keras and Caffe one"},
+    {.name = "proj",
+     .type = TYPE_INT,
+     .place = PLACE_KEY,
+     .offset = offsetof(struct recurrent, proj),
+     .min = 1,
+     .fallback = "none",
+     .doc = "features that an lstm's state is projected to (arXiv 1402.1128)"},
+    {.name = "norm",
+     .type = TYPE_CHOICE,
+     .place = PLACE_KEY,
+     .words = "bn",
+     .offset = offsetof(struct recurrent, norm),
+     .fallback = "none",
+     .doc = "batch norm of both products in every step, which has the biases: "
+            "Darknet's batch_normalize=1, arXiv 1603.09025"},
+    {.name = "reset",
+     .type = TYPE_CHOICE,
+     .place = PLACE_KEY,
+     .words = "after before",
+     .offset = offsetof(struct recurrent, reset_first),
+     .fallback = "after",
+     .doc = "a gru's reset gate acts after the state's product, as in PyTorch, "
+            "or before it, as in its paper (arXiv 1406.1078)"},
+    SPEC_END};
+
+/* Biases of each gate of a direction. */
+static int biases_of(const struct recurrent *recurrent) {
+  return recurrent->nobias || recurrent->norm ? BIASES_NONE : recurrent->biases;
+}
+
+enum { NORM_PARAMS = 8 }; /* scale, shift, mean, variance of two products */
+
+int recurrent_param_count(const struct recurrent *recurrent) {
+  static const int biases[] = {
+      [BIASES_NONE] = 0, [BIASES_TWO] = 2, [BIASES_ONE] = 1};
+  return 2 + biases[biases_of(recurrent)] +
+         (recurrent->norm ? NORM_PARAMS : 0) + (recurrent->proj > 0);
+}
+
+int64_t recurrent_state(const struct recurrent *recurrent) {
+  return recurrent->proj ? recurrent->proj : recurrent->units;
+}
+
+int64_t recurrent_directions(const struct recurrent *recurrent) {
+  return recurrent->bidir ? 2 : 1;
+}
+
+static int64_t directions(const struct layer *layer) {
+  return recurrent_directions(layer->args);
+}
+
+/* Features that a layer of the stack reads. */
+static int64_t features(const struct layer *layer, int64_t depth) {
+  const struct recurrent *recurrent = layer->args;
+  int64_t width;
+  if (depth == 0)
+    return shape_channels(layer->in[0]);
+  return mul_i64(recurrent_state(recurrent), directions(layer), &width)
+             ? width
+             : INT64_MAX;
+}
+
+/* Two words on one thing. */
+static bool check_biases(const struct layer *layer) {
+  const struct recurrent *recurrent = layer->args;
+  bool chosen = recurrent->biases != BIASES_TWO;
+  if (recurrent->norm && (chosen || recurrent->nobias)) {
+    layer_fail(layer, DUPLICATE_ARGUMENT, chosen ? "bias" : "nobias",
+               "`norm=bn` gives the gates their biases");
+    return false;
+  }
+  if (recurrent->nobias && chosen) {
+    layer_fail(layer, DUPLICATE_ARGUMENT, "bias",
+               "`nobias` leaves no gate a bias");
+    return false;
+  }
+  return true;
+}
+
+static bool recurrent_shape(struct layer *layer) {
+  const struct recurrent *recurrent = layer->args;
+  const struct shape *in = layer->in[0];
+  if (in->rank != 2) {
+    struct diagnostic *d =
+        layer_fail(layer, WRONG_RANK, NULL, "%s needs a sequence (LxC), not %s",
+                   layer->kind->name, shape_text(in).text);
+    diag_help(d, "`reshape _x%" PRId64 "` makes a sequence of it",
+              shape_channels(in));
+    return false;
+  }
+  if (!check_biases(layer))
+    return false;
+  if (recurrent->proj && layer->kind->opcode != DOES_LSTM) {
+    layer_fail(layer, OUT_OF_RANGE, "proj", "%s has no projection: lstm has",
+               layer->kind->name);
+    return false;
+  }
+  if (recurrent->reset_first && layer->kind->opcode != DOES_GRU) {
+    layer_fail(layer, OUT_OF_RANGE, "reset", "%s has no reset gate: gru has",
+               layer->kind->name);
+    return false;
+  }
+  if (recurrent->reset_first && recurrent->norm) {
+    layer_fail(
+        layer, DUPLICATE_ARGUMENT, "reset",
+        "`norm=bn` normalises the state's product for all gates at once, "
+        "as Darknet does");
+    return false;
+  }
+  if (recurrent->proj >= recurrent->units) {
+    layer_fail(layer, OUT_OF_RANGE, "proj",
+               "a projection of %" PRId64 " features to %" PRId64,
+               recurrent->units, recurrent->proj);
+    return false;
+  }
+  int64_t width = features(layer, 1);
+  layer->out =
+      recurrent->last ? shape_of(1, &width) : shape_with_channels(in, width);
+  return true;
+}
+
+/* weight_ih_l0, weight_ih_l0_reverse, weight_ih_l1 ... */
+static const char *name_at(const struct layer *layer, struct params *params,
+                           const char *name, int64_t i) {
+  struct text text = text_new(params->arena);
+  text_printf(&text, "%s_l%" PRId64 "%s", name, i / directions(layer),
+              i % directions(layer) ? "_reverse" : "");
+  return arena_copy(params->arena, text.at, text.length);
+}
+
+/* Of both products of a direction: that of the input, and of the state. */
+static void norm_params(const struct layer *layer, struct params *params,
+                        int64_t rows, int64_t i) {
+  static const char *const products[] = {"bn_ih", "bn_hh"};
+  static const struct {
+    const char *name;
+    double center;
+    bool buffer;
+  } vectors[] = {{"weight", 1, false},
+                 {"bias", 0, false},
+                 {"running_mean", 0, true},
+                 {"running_var", 1, true}};
+  for (int k = 0; k < 2; k++)
+    for (size_t v = 0; v < sizeof vectors / sizeof *vectors; v++) {
+      struct text text = text_new(params->arena);
+      text_printf(&text, "%s.%s", name_at(layer, params, products[k], i),
+                  vectors[v].name);
+      params_add(params,
+                 (struct param){
+                     .name = arena_copy(params->arena, text.at, text.length),
+                     .rank = 1,
+                     .dim = {rows},
+                     .buffer = vectors[v].buffer,
+                     .center = vectors[v].center});
+    }
+}
+
+/* PyTorch's: two matrices, their biases for every direction of a layer. */
+static void recurrent_params(const struct layer *layer, struct params *params,
+                             int64_t gates) {
+  const struct recurrent *recurrent = layer->args;
+  int64_t units = recurrent->units, rows;
+  if (!mul_i64(gates, units, &rows))
+    rows = INT64_MAX; /* counted as an overflow later */
+  for (int64_t i = 0; i < recurrent->layers * directions(layer); i++) {
+    const int64_t in[2] = {features(layer, i / directions(layer)),
+                           recurrent_state(recurrent)};
+    int biases = biases_of(recurrent) == BIASES_TWO
+                     ? 2
+                     : biases_of(recurrent) == BIASES_ONE;
+    static const char *const names[2][2] = {{"weight_ih", "bias_ih"},
+                                            {"weight_hh", "bias_hh"}};
+    for (int bias = 0; bias < 2; bias++)
+      for (int k = 0; k < (bias ? biases : 2); k++)
+        params_add(
+            params,
+            (struct param){.name = name_at(layer, params, names[k][bias], i),
+                           .rank = bias ? 1 : 2,
+                           .dim = {bias ? rows : in[k], rows},
+                           .order = bias ? FILE_SAME : FILE_OUT_FIRST,
+                           .spread = spread_bias(units)});
+    if (recurrent->norm)
+      norm_params(layer, params, rows, i);
+    if (recurrent->proj)
+      params_add(params,
+                 (struct param){.name = name_at(layer, params, "weight_hr", i),
+                                .rank = 2,
+                                .dim = {units, recurrent->proj},
+                                .order = FILE_OUT_FIRST,
+                                .spread = spread_bias(units)});
+  }
+}
+
+static void recurrent_macs(const struct layer *layer, struct terms *terms,
+                           int64_t gates) {
+  const struct recurrent *recurrent = layer->args;
+  int64_t units = recurrent->units, steps = layer->in[0]->dim[0];
+  for (int64_t i = 0; i < recurrent->layers * directions(layer); i++) {
+    int64_t in = features(layer, i / directions(layer)), row;
+    if (!add_i64(in, recurrent_state(recurrent), &row))
+      row = INT64_MAX;
+    terms_add(terms, (struct term){.factor = {steps, gates, units, row},
+                                   .count = 4,
+                                   .split = 1});
+    if (recurrent->proj)
+      terms_add(terms, (struct term){.factor = {steps, units, recurrent->proj},
+                                     .count = 3,
+                                     .split = 1});
+  }
+}
+
+static int64_t sum_of(int64_t a, int64_t b) {
+  int64_t sum;
+  return add_i64(a, b, &sum) ? sum : INT64_MAX;
+}
+
+/*
+ * What a direction of a layer keeps of each step, for one unit; the states
+ * before each step only for the gradients of its matrices.
+ */
+static int64_t kept_values(const struct recurrent *recurrent, int64_t gates,
+                           int64_t steps, bool trained) {
+  int64_t units = recurrent->units, projected;
+  bool normed = recurrent->norm, reset_first = recurrent->reset_first;
+  /* Cell by cell: both products, the last one from the second step on if
+   * nothing is trained; gates, states; gru: also one part of a sum, 1 - z. */
+  int64_t products = normed ? size_product(2 * steps - !trained, gates) : 0;
+  if (gates == 1) /* the states, and the first one */
+    return size_product(sum_of(products, steps + trained), units);
+  int each = (normed && gates == 3 ? 8 : 6 + trained) - reset_first;
+  /* lstm: 4 gates, c before, tanh c, h before; gru: also 7, or 3 gates, 1 - z,
+   * h before and what is reset of it */
+  int64_t kept =
+      size_product(sum_of(products, size_product(each, steps)), units);
+  /* with a projection also what comes before it; h before is projected */
+  return add_i64(kept, size_product(steps, recurrent->proj), &projected)
+             ? projected
+             : INT64_MAX;
+}
+
+/* Mean and deviation of every row of both products, by step. */
+static struct extent statistics(const struct layer *layer, int64_t gates,
+                                bool trained) {
+  const struct recurrent *recurrent = layer->args;
+  int64_t steps = recurrent->norm ? layer->in[0]->dim[0] : 0;
+  int64_t products = steps ? 2 * steps - !trained : 0;
+  int64_t rows = size_product(gates, recurrent->units);
+  rows = size_product(size_product(2, rows), products);
+  return extent_fixed(size_product(directions(layer), rows), WIDTH_F32);
+}
+
+size_t recurrent_dropout(const struct recurrent *recurrent, struct tape *tape,
+                         size_t in, struct extent extent) {
+  if (recurrent->dropout <= 0 || !tape->training)
+    return in;
+  return tape_run(tape, &(struct operation){
+                            .name = "dropout",
+                            .in = &in,
+                            .in_count = 1,
+                            .out = extent,
+                            .kept = {extent_sample(extent.count, WIDTH_MASK)}});
+}
+
+/* The layers one by one, each with all its steps and directions at once. */
+static size_t whole_layers(const struct layer *layer, struct tape *tape,
+                           size_t x, int64_t gates) {
+  const struct recurrent *recurrent = layer->args;
+  int64_t steps = layer->in[0]->dim[0], units = recurrent->units;
+  int64_t ways = directions(layer);
+  int params = recurrent_param_count(recurrent);
+  struct extent out =
+      extent_sample(size_product(steps, features(layer, 1)), WIDTH_NET);
+  const int64_t state[2] = {steps, features(layer, 1)};
+  struct strides lies = strides_dense(2, state);
+  bool runs = !recurrent->proj && !recurrent->norm;
+  struct lowering does = {.opcode = runs ? layer->kind->opcode : DOES_UNKNOWN,
+                          .out = &lies};
+  lowering_add(&does, ways);
+  lowering_add(&does, biases_of(recurrent) |
+                          (recurrent->reset_first ? LOWERED_RESET_FIRST : 0));
+
+  /* Cell by cell: those of a step; a prediction has all of them. */
+  bool by_cell = recurrent->reset_first && tape->training;
+  int64_t at_once = recurrent->norm ? 3 : by_cell ? 1 : steps;
+  struct extent all = extent_sample(
+      size_product(size_product(at_once, gates), units), WIDTH_NET);
+  for (int64_t i = 0; i < recurrent->layers; i++) {
+    bool trained = tape_trains(tape, (int)(i * ways) * params);
+    int64_t kept =
+        size_product(ways, kept_values(recurrent, gates, steps, trained));
+    x = tape_run(
+        tape, &(struct operation){.name = layer->kind->name,
+                                  .does = &does,
+                                  .in = &x,
+                                  .in_count = 1,
+                                  .out = out,
+                                  .keeps = KEEPS_IN(0),
+                                  .kept = {extent_sample(kept, WIDTH_NET),
+                                           statistics(layer, gates, trained)},
+                                  .work = all,
+                                  .back_work = all,
+                                  .first_param = (int)(i * ways) * params,
+                                  .param_count = (int)ways * params,
+                                  .spares = true,
+                                  .cast = CAST_LOW});
+    if (i + 1 < recurrent->layers)
+      x = recurrent_dropout(recurrent, tape, x, out);
+  }
+  return x;
+}
+
+static size_t recurrent_trace(const struct layer *layer, struct tape *tape,
+                              const size_t *in, int64_t gates) {
+  const struct recurrent *recurrent = layer->args;
+  size_t x = recurrent_has_steps(layer, tape)
+                 ? recurrent_steps(layer, tape, in[0], gates)
+                 : whole_layers(layer, tape, in[0], gates);
+  if (!recurrent->last)
+    return x;
+  struct strides one = strides_of(&layer->out);
+  struct lowering does = {.opcode = DOES_LAST, .out = &one};
+  lowering_add(&does, directions(layer));
+  return tape_run(tape, &(struct operation){.name = "last",
+                                            .does = &does,
+                                            .in = &x,
+                                            .in_count = 1,
+                                            .out = extent_of(&layer->out)});
+}
+
+#define RECURRENT(id, code, text, gates)                                      \
+  static void id##_params(const struct layer *layer, struct params *params) { \
+    recurrent_params(layer, params, gates);                                   \
+  }                                                                           \
+  static void id##_macs(const struct layer *layer, struct terms *terms) {     \
+    recurrent_macs(layer, terms, gates);                                      \
+  }                                                                           \
+  static size_t id##_trace(const struct layer *layer, struct tape *tape,      \
+                           const size_t *in) {                                \
+    return recurrent_trace(layer, tape, in, gates);                           \
+  }                                                                           \
+  const struct layer_kind layer_##id = {                                      \
+      .name = #id,                                                            \
+      .summary = text,                                                        \
+      .family = "Sequence",                                                   \
+      .specs = recurrent_specs,                                               \
+      .args_size = sizeof(struct recurrent),                                  \
+      .shape = recurrent_shape,                                               \
+      .params = id##_params,                                                  \
+      .macs = id##_macs,                                                      \
+      .trace = id##_trace,                                                    \
+      .opcode = DOES_##code,                                                  \
+  }
+
+RECURRENT(rnn, RNN, "a plain recurrent layer: tanh of input and state", 1);
+RECURRENT(lstm, LSTM, "long short-term memory: four gates", 4);
+RECURRENT(gru, GRU, "gated recurrent unit: three gates", 3);

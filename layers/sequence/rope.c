@@ -1,0 +1,38 @@
+/* rope: its base, and how it is stretched. */
+#include "layers/sequence/rope.h"
+
+#include "runtime/turn.h"
+
+bool rope_check(const struct layer *layer, const struct rope_rule *rule,
+                bool turns) {
+  const char *given = rule->base > 0      ? "base"
+                      : rule->stretch > 0 ? "stretch"
+                      : rule->trained     ? "trained"
+                                          : NULL;
+  if (given && !turns) {
+    struct diagnostic *d =
+        layer_fail(layer, MISSING_ARGUMENT, given,
+                   "`%s` without `rope` turns nothing", given);
+    diag_help(d, "`rope` turns queries and keys by their position");
+    return false;
+  }
+  if (rule->trained && !(rule->stretch > 0)) {
+    struct diagnostic *d =
+        layer_fail(layer, MISSING_ARGUMENT, "trained",
+                   "`trained` without `stretch` stretches nothing");
+    diag_help(d, "Llama 3.1: `rope base=500000 stretch=8 trained=8192`");
+    return false;
+  }
+  return true;
+}
+
+void rope_lower(struct lowering *does, const struct rope_rule *rule,
+                bool neighbours) {
+  does->opcode = rule->stretch > 1 ? DOES_STRETCHED : DOES_ROPE;
+  does->real[TURN_BASE] = rule->base > 0 ? rule->base : 10000;
+  if (rule->stretch > 1) {
+    does->real[TURN_STRETCH] = rule->stretch;
+    does->real[TURN_TRAINED] = (double)rule->trained;
+  }
+  lowering_add(does, neighbours);
+}

@@ -1,0 +1,52 @@
+/* rope: how far positions turn the features of a head. */
+#ifndef NETC_LAYERS_SEQUENCE_ROPE_H
+#define NETC_LAYERS_SEQUENCE_ROPE_H
+
+#include "layers/layer.h"
+
+/*
+ * Pair i of D features is turned by position / base^(2 i / D) (Su et al.
+ * 2021, "RoFormer", arXiv 2104.09864), and slower where nets are made to read
+ * on: positions divided by `stretch` (arXiv 2306.15595), or what Llama 3.1
+ * does if `trained` is given (runtime/turn.h). 0: not given.
+ */
+struct rope_rule {
+  double base, stretch;
+  int64_t trained; /* positions */
+};
+
+/* Rows of arg_spec for `base=500000 stretch=8 trained=8192`. */
+#define ROPE_SPECS(owner, member)                                            \
+  {.name = "base",                                                           \
+   .type = TYPE_REAL,                                                        \
+   .place = PLACE_KEY,                                                       \
+   .offset = offsetof(struct owner, member.base),                            \
+   .low = 2,                                                                 \
+   .high = 1e12,                                                             \
+   .fallback = "10000",                                                      \
+   .doc = "rope turns pair i by position / base^(2 i / features)"},          \
+      {.name = "stretch",                                                    \
+       .type = TYPE_REAL,                                                    \
+       .place = PLACE_KEY,                                                   \
+       .offset = offsetof(struct owner, member.stretch),                     \
+       .low = 1,                                                             \
+       .high = 1e6,                                                          \
+       .fallback = "1",                                                      \
+       .doc = "rope divides positions by it: rope_scaling linear"},          \
+  {                                                                          \
+    .name = "trained", .type = TYPE_INT, .place = PLACE_KEY,                 \
+    .offset = offsetof(struct owner, member.trained), .min = 1,              \
+    .fallback = "none",                                                      \
+    .doc = "positions in which what turns less than once is stretched, and " \
+           "what turns 4 times is not: Llama 3.1"                            \
+  }
+
+/* Reports, and returns false, what is said of it that changes nothing. */
+bool rope_check(const struct layer *layer, const struct rope_rule *rule,
+                bool turns);
+
+/* Writes opcode, numbers and reals; neighbours: of pairs 2 i and 2 i + 1. */
+void rope_lower(struct lowering *does, const struct rope_rule *rule,
+                bool neighbours);
+
+#endif

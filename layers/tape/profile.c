@@ -1,0 +1,22 @@
+/* Profiles: how a framework runs a net, as far as memory depends on it. */
+#include "layers/tape/profile.h"
+
+#include <stddef.h>
+
+static const struct profile profiles[] = {
+#define PROFILE(word, ...) {.name = word, __VA_ARGS__},
+#include "layers/tape/profiles.def"
+#undef PROFILE
+};
+
+const char profile_words[] =
+#define PROFILE(word, ...) " " word
+#include "layers/tape/profiles.def"
+#undef PROFILE
+    ;
+
+const struct profile profile_planned = {.name = "planned", .block = 1};
+
+const struct profile *profile_at(int place) {
+  return &profiles[place - 1];
+}

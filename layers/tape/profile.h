@@ -1,0 +1,41 @@
+/* Profiles: how a framework runs a net, as far as memory depends on it. */
+#ifndef NETC_LAYERS_TAPE_PROFILE_H
+#define NETC_LAYERS_TAPE_PROFILE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/slice.h"
+
+/* One row of a table; docs/memory.md says where each fact comes from. */
+struct profile {
+  const char *name;
+  bool measured;           /* its figures were compared with measured ones */
+  int64_t block;           /* bytes that an allocation is rounded up to */
+  bool byte_masks;         /* dropout keeps one byte a value, not the type's */
+  bool sums_in_place;      /* gradients of a fan-out are added to the first */
+  bool concat_anew;        /* a chain of concats copies all parts each time */
+  bool mean_keeps_input;   /* a global mean saves what it averaged */
+  bool keeps_numbers;      /* a product keeps a number where tensors are */
+  bool unfold_keeps_input; /* its backward asks the input for its size */
+  bool turned_products;    /* by sample, where its matrix is turned around */
+  bool recurrent_steps;    /* recurrent layers run step by step */
+  bool pool_indices;       /* maximum pooling writes int64 places */
+  bool fused_attention;    /* attention weights are never stored */
+  bool norm_in_float32;    /* mixed precision: layer norm computes in 32 bits */
+  bool foreach_optimizer;  /* a step works on all parameters at once */
+  int64_t context;         /* bytes of the device's context, a typical value */
+  int64_t workspace;       /* bytes that the library of products holds */
+  int reserve;             /* percent of a step that an estimate keeps free */
+};
+
+/* A blank and a word for each profile. */
+extern const char profile_words[];
+
+/* The profile of a word's place, from 1. */
+const struct profile *profile_at(int place);
+
+/* A net that runs from a plan: no framework, nothing but the tensors. */
+extern const struct profile profile_planned;
+
+#endif

@@ -1,0 +1,96 @@
+/* Shapes: sizes of a tensor's axes, without the batch. */
+#include "layers/tape/shape.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "base/check.h"
+
+int64_t size_product(int64_t a, int64_t b) {
+  int64_t product;
+  return mul_i64(a, b, &product) ? product : INT64_MAX;
+}
+
+bool shape_count(const struct shape *shape, int64_t *count) {
+  int64_t product = 1;
+  for (int i = 0; i < shape->rank; i++)
+    if (!mul_i64(product, shape->dim[i], &product))
+      return false;
+  *count = product;
+  return true;
+}
+
+int64_t shape_values(const struct shape *shape) {
+  int64_t count = 0;
+  shape_count(shape, &count);
+  return count;
+}
+
+bool shape_equal(const struct shape *a, const struct shape *b) {
+  if (a == b)
+    return true;
+  if (a->rank != b->rank || a->dtype != b->dtype)
+    return false;
+  for (int i = 0; i < a->rank; i++)
+    if (a->dim[i] != b->dim[i])
+      return false;
+  return true;
+}
+
+static bool channels_first(const struct shape *shape, enum layout layout) {
+  return layout == LAYOUT_CHW && shape->dtype == DTYPE_FLOAT;
+}
+
+/* The axis that is shown at place `i`. */
+static int shown_axis(const struct shape *shape, enum layout layout, int i) {
+  if (!channels_first(shape, layout))
+    return i;
+  return i == 0 ? shape->rank - 1 : i - 1;
+}
+
+void shape_put(struct text *out, const struct shape *shape,
+               enum layout layout) {
+  for (int i = 0; i < shape->rank; i++) {
+    if (i)
+      text_putc(out, 'x');
+    text_int(out, shape->dim[shown_axis(shape, layout, i)]);
+  }
+}
+
+struct shape_text shape_text(const struct shape *shape) {
+  struct shape_text result = {""};
+  size_t used = 0;
+  for (int i = 0; i < shape->rank; i++)
+    used += (size_t)snprintf(result.text + used, SHAPE_TEXT - used,
+                             "%s%" PRId64, i ? "x" : "", shape->dim[i]);
+  return result;
+}
+
+static char axis_letter(const struct shape *shape, int axis) {
+  int spatial = shape_spatial(shape);
+  if (axis >= spatial)
+    return 'C';
+  if (spatial == 1 || shape->dtype != DTYPE_FLOAT)
+    return 'L';
+  int from_last = spatial - 1 - axis; /* 0: width */
+  return from_last < 3 ? "WHD"[from_last] : 'N';
+}
+
+void shape_axes(struct text *out, const struct shape *shape,
+                enum layout layout) {
+  for (int i = 0; i < shape->rank; i++)
+    text_putc(out, axis_letter(shape, shown_axis(shape, layout, i)));
+}
+
+struct shape shape_of(int rank, const int64_t *dim) {
+  struct shape shape = {.rank = rank};
+  for (int i = 0; i < rank; i++)
+    shape.dim[i] = dim[i];
+  return shape;
+}
+
+struct shape shape_with_channels(const struct shape *shape, int64_t channels) {
+  struct shape result = *shape;
+  result.dim[result.rank - 1] = channels;
+  return result;
+}

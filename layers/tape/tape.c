@@ -1,0 +1,461 @@
+/* Tape: the operations that a framework runs for a net, in their order. */
+#include "layers/tape/tape.h"
+
+enum { FEW = 4 }; /* inputs of most operations */
+
+struct extent extent_fixed(int64_t count, enum width width) {
+  return (struct extent){.count = count, .fixed = true, .width = width};
+}
+
+struct extent extent_sample(int64_t count, enum width width) {
+  return (struct extent){.count = count, .width = width};
+}
+
+struct extent extent_of(const struct shape *shape) {
+  enum width width = shape->dtype == DTYPE_FLOAT ? WIDTH_NET
+                     : shape->dtype == DTYPE_I64 ? WIDTH_INDEX
+                                                 : WIDTH_I32;
+  return extent_sample(shape_values(shape), width);
+}
+
+static size_t add_storage(struct tape *tape, struct extent extent, bool owned) {
+  struct tape_storage *storage = VEC_PUSH(tape->arena, &tape->storages);
+  *storage = (struct tape_storage){.extent = tape_keep_extent(tape, extent),
+                                   .node = (int32_t)tape->node,
+                                   .owned = owned};
+  return tape->storages.count - 1;
+}
+
+static size_t add_value(struct tape *tape, struct extent extent,
+                        size_t storage) {
+  struct tape_value *value = VEC_PUSH(tape->arena, &tape->values);
+  *value = (struct tape_value){.extent = tape_keep_extent(tape, extent),
+                               .storage = tape_place(tape, storage)};
+  return tape->values.count - 1;
+}
+
+size_t tape_outside(struct tape *tape, struct extent extent, bool trained) {
+  size_t value = add_value(tape, extent, add_storage(tape, extent, false));
+  tape->values.at[value].needs_gradient = tape->training && trained;
+  return value;
+}
+
+/* Mixed precision */
+
+static enum width width_of(const struct tape *tape,
+                           const struct operation *op) {
+  enum width widest = WIDTH_LOW;
+  if (!tape->mixed)
+    return WIDTH_NET;
+  if (op->cast != CAST_NONE)
+    return op->cast == CAST_LOW ? WIDTH_LOW : WIDTH_NET;
+  for (int i = 0; i < op->in_count; i++)
+    if (tape_extent(tape, op->in[i])->width != WIDTH_LOW)
+      widest = WIDTH_NET;
+  return op->in_count ? widest : WIDTH_NET;
+}
+
+/* The input in the precision that the operation computes in. */
+static size_t cast_input(struct tape *tape, size_t in, enum width width) {
+  struct extent extent = *tape_extent(tape, in);
+  bool real = extent.width == WIDTH_NET || extent.width == WIDTH_LOW;
+  if (!real || extent.width == width)
+    return in;
+  extent.width = width;
+  struct operation op = {.name = "cast",
+                         .in = &in,
+                         .in_count = 1,
+                         .out = extent,
+                         .cast = width == WIDTH_LOW ? CAST_LOW : CAST_FULL};
+  /* The copy itself must not be cast again. */
+  bool mixed = tape->mixed;
+  tape->mixed = false;
+  size_t out = tape_run(tape, &op);
+  tape->mixed = mixed;
+  return out;
+}
+
+/* All inputs in that precision; `few` has room for some of them. */
+static const size_t *cast_inputs(struct tape *tape, const struct operation *op,
+                                 enum width width, size_t *few) {
+  if (!tape->mixed)
+    return op->in; /* a long chain of concats has millions of them */
+  size_t *in = op->in_count <= FEW
+                   ? few
+                   : arena_alloc(tape->arena, (size_t)op->in_count, sizeof *in);
+  for (int i = 0; i < op->in_count; i++)
+    in[i] = cast_input(tape, op->in[i], width);
+  return in;
+}
+
+bool tape_trains(const struct tape *tape, int index) {
+  return tape->training && index < tape->node_param_count &&
+         tape->node_params[index].trained;
+}
+
+/* A parameter of the operation, as its layer numbers them. */
+static int param_at(const struct operation *op, int i) {
+  return op->first_param + i * (op->param_step ? op->param_step : 1);
+}
+
+/* A matrix product without a gradient to its input does not keep the copy. */
+static bool keeps_weights(const struct tape *tape, const struct operation *op,
+                          const size_t *in) {
+  return tape->mixed && op->cast == CAST_LOW && op->param_count &&
+         (!op->spares || tape->values.at[in[0]].needs_gradient);
+}
+
+/*
+ * Each matrix is copied once, and the copy is kept for backward. Of those that
+ * are not trained, every use makes one: cached_cast() of autocast_mode.cpp.
+ */
+static void cast_params(struct tape *tape, const struct operation *op,
+                        struct extent *kept) {
+  *kept = extent_fixed(0, WIDTH_LOW);
+  for (int i = 0; i < op->param_count; i++) {
+    const struct tape_param *param = &tape->node_params[param_at(op, i)];
+    if (!param->matrix || tape->copied[param->index])
+      continue;
+    tape->copied[param->index] = param->trained;
+    kept->count =
+        kept->count + param->count * (int64_t)param->copies; /* < 2^63 */
+  }
+}
+
+/* What the net's width is for this operation. */
+static struct extent resolve(const struct tape *tape, struct extent extent,
+                             enum width width) {
+  extent.mask = extent.width == WIDTH_MASK;
+  if (extent.mask)
+    extent.width = tape->profile->byte_masks ? WIDTH_BOOL : WIDTH_NET;
+  if (extent.width == WIDTH_NET)
+    extent.width = width;
+  if (!extent.fixed && !extent.share)
+    extent.share = tape->share;
+  return extent;
+}
+
+/* Recording */
+
+/* PyTorch refuses to overwrite what is saved; the net must not read it. */
+static bool may_overwrite(const struct tape *tape, const struct operation *op) {
+  const struct tape_value *in = &tape->values.at[op->in[0]];
+  const struct tape_storage *storage = &tape->storages.at[in->storage];
+  return tape->in_place && !in->part && in->storage >= tape->fence &&
+         storage->owned && !storage->saved && storage->pending <= 1;
+}
+
+static bool has_trained_params(const struct tape *tape,
+                               const struct operation *op) {
+  for (int i = 0; i < op->param_count; i++)
+    if (tape->node_params[param_at(op, i)].trained)
+      return true;
+  return false;
+}
+
+/* An operation that is being recorded. */
+struct recorded {
+  struct tape_op op;
+  struct op_facts facts;
+};
+
+static void save(struct tape *tape, struct recorded *stored, size_t value) {
+  uint32_t storage = tape->values.at[value].storage;
+  tape->storages.at[storage].saved = true;
+  if (!tape->storages.at[storage].owned)
+    return;
+  *VEC_PUSH(tape->arena, &tape->saved) = storage;
+  stored->facts.saved_count++;
+}
+
+/*
+ * Where each operand has a derivative of its own, autograd keeps what those
+ * that are asked for read: guard_for() of tools/autograd/gen_variable_type.py.
+ */
+static bool is_read(const struct tape *tape, const struct operation *op,
+                    const size_t *in, int which) {
+  if (!op->spares || (op->param_count && tape_trains(tape, op->first_param)))
+    return true;
+  for (int i = 0; i < op->in_count - op->held; i++)
+    if (i != which && tape->values.at[in[i]].needs_gradient)
+      return true;
+  return false;
+}
+
+static void keep_for_backward(struct tape *tape, struct recorded *stored,
+                              const struct operation *op, const size_t *in) {
+  int keeps = op->keeps;
+  if (stored->facts.result == RESULT_IN_PLACE && op->in_place_clones) {
+    stored->facts.kept[2] = *tape_extent(tape, in[0]);
+    keeps = 0;
+  }
+  for (int i = 0; i < op->in_count && i < 8; i++)
+    if (keeps & KEEPS_IN(i) && is_read(tape, op, in, i))
+      save(tape, stored, in[i]);
+  for (int i = 0; i < stored->facts.out_count; i++)
+    if (keeps & KEEPS_OUT)
+      save(tape, stored, stored->op.first_out + (size_t)i);
+}
+
+/* What is computed value by value lies as its first operand does. */
+static bool lies_turned(const struct tape *tape, const struct operation *op,
+                        const size_t *in) {
+  bool same = (op->elementwise && !op->packs) || op->result != RESULT_NEW;
+  return op->in_count && same && tape->values.at[in[0]].turned != op->turns;
+}
+
+/* What is computed value by value has its rows where they were. */
+static void turn(struct tape *tape, const struct operation *op, size_t value,
+                 size_t in) {
+  struct tape_value *out = &tape->values.at[value];
+  out->turned = true;
+  if (tape->lowers || op->result != RESULT_NEW)
+    return;
+  out->strided = tape->values.at[in].strided;
+  out->rows = tape->values.at[in].rows;
+}
+
+static void add_outputs(struct tape *tape, struct op_facts *facts,
+                        const struct operation *op, const size_t *in,
+                        bool gradient) {
+  struct extent extent = resolve(tape, op->out, width_of(tape, op));
+  size_t first = tape->values.count;
+  facts->out_count = op->outs ? op->outs : 1;
+  for (int i = 0; i < facts->out_count; i++) {
+    size_t storage = facts->result == RESULT_NEW
+                         ? add_storage(tape, extent, true)
+                         : tape->values.at[in[0]].storage;
+    size_t value = add_value(tape, extent, storage);
+    tape->values.at[value].needs_gradient = gradient;
+    if (gradient)
+      tape->storages.at[storage].leads_back = true;
+    tape->values.at[value].strided = op->strided;
+    tape->values.at[value].rows = (unsigned char)op->rows;
+    tape->values.at[value].still = op->still;
+    if (lies_turned(tape, op, in))
+      turn(tape, op, value, in[0]);
+    if (op->view_of_one && facts->result == RESULT_NEW)
+      tape->storages.at[storage].view_of = tape->values.at[in[0]].storage + 1;
+  }
+  if (tape->lowers)
+    tape_lower(tape, op, in, first, facts->out_count);
+}
+
+/* Notes those parameters that are trained, or that are not; returns how many.
+ */
+static int add_params(struct tape *tape, const struct operation *op,
+                      bool trained) {
+  int count = 0;
+  for (int i = 0; i < op->param_count; i++) {
+    const struct tape_param *param = &tape->node_params[param_at(op, i)];
+    if (param->trained != trained)
+      continue;
+    for (size_t copy = 0; copy < param->copies; copy++)
+      *VEC_PUSH(tape->arena, &tape->params) =
+          tape_place(tape, param->index + copy);
+    count += (int)param->copies;
+  }
+  return count;
+}
+
+static size_t run_with_all(struct tape *tape, const struct operation *op) {
+  struct operation all = *op;
+  all.all_params = false;
+  all.param_count = tape->node_param_count;
+  return tape_run(tape, &all);
+}
+
+/* bmm, where matmul does not fold the axes: ATen/native/LinearAlgebra.cpp */
+static bool multiplies_samples(const struct tape *tape,
+                               const struct operation *op) {
+  return op->cast == CAST_LOW && op->spares &&
+         tape_trains(tape, op->first_param) && op->param_count &&
+         op->in_count && tape->profile->turned_products &&
+         tape->values.at[op->in[0]].rows == ROWS_TURNED;
+}
+
+/* Of constants and of parameters; a plan has it for each sample. */
+static bool is_still(const struct tape *tape, const struct operation *op) {
+  bool still = op->still;
+  if (tape->lowers || op->still)
+    return false;
+  for (int i = 0; i < op->in_count; i++) {
+    const struct tape_value *in = &tape->values.at[op->in[i]];
+    if (!in->still && !tape->storages.at[in->storage].weight)
+      return false;
+    still = still || in->still;
+  }
+  return still;
+}
+
+static size_t run_once(struct tape *tape, const struct operation *op) {
+  struct operation once = *op;
+  once.still = once.out.fixed = true;
+  once.work.fixed = once.back_work.fixed = true;
+  for (int i = 0; i < 2; i++)
+    once.kept[i].fixed = true;
+  return tape_run(tape, &once);
+}
+
+/* What is known of an operation before it is recorded. */
+static struct op_facts facts_of(const struct tape *tape,
+                                const struct operation *op) {
+  struct op_facts facts;
+  memset(&facts, 0, sizeof facts); /* the holes, too: tape_facts() */
+  facts.name = op->name;
+  facts.in_count = op->in_count;
+  facts.held_count = op->held;
+  facts.result = op->result == RESULT_IN_PLACE && !may_overwrite(tape, op)
+                     ? RESULT_NEW
+                     : op->result;
+  facts.gradient = op->gradient;
+  facts.elementwise = op->elementwise;
+  facts.folds = op->folds;
+  facts.splits = op->splits;
+  facts.by_channel = op->by_channel;
+  facts.rings = op->rings;
+  facts.exchanges = op->exchanges;
+  facts.core = tape->core;
+  facts.macs = op->macs;
+  facts.by_sample = multiplies_samples(tape, op);
+  facts.turns = op->turns;
+  facts.packs = op->packs;
+  facts.copies_gradient = op->copies_gradient;
+  facts.matrix_last = op->spares;
+  facts.reduces = op->reduces;
+  facts.quiet = tape->turn && tape->turn->share && tape->turn->share->count > 1;
+  return facts;
+}
+
+static bool leads_back(const struct tape *tape, const struct operation *op,
+                       const size_t *in) {
+  bool gradient = tape->training && has_trained_params(tape, op);
+  for (int i = 0; i < op->in_count - op->held; i++)
+    gradient = gradient || tape->values.at[in[i]].needs_gradient;
+  return gradient;
+}
+
+/* The parameters, and what is kept for backward. */
+static void record_training(struct tape *tape, struct recorded *stored,
+                            const struct operation *op, const size_t *in,
+                            bool gradient) {
+  struct op_facts *facts = &stored->facts;
+  enum width width = width_of(tape, op);
+  facts->param_count = add_params(tape, op, true);
+  facts->frozen_count = add_params(tape, op, false);
+  facts->drops = !gradient && op->always_makes;
+  for (int i = 0; i < 2 && (gradient || facts->drops); i++)
+    facts->kept[i] = resolve(tape, op->kept[i], width);
+  if (!gradient)
+    return;
+  facts->back_work = resolve(tape, op->back_work, width);
+  facts->back_more = resolve(tape, op->back_more, width);
+  keep_for_backward(tape, stored, op, in);
+  if (keeps_weights(tape, op, in))
+    cast_params(tape, op, &facts->kept[3]);
+}
+
+size_t tape_run(struct tape *tape, const struct operation *op) {
+  if (op->all_params)
+    return run_with_all(tape, op);
+  if (is_still(tape, op))
+    return run_once(tape, op);
+  size_t few[FEW];
+  enum width width = width_of(tape, op);
+  struct recorded stored = {.facts = facts_of(tape, op)};
+  const size_t *in = cast_inputs(tape, op, width, few);
+  bool gradient = leads_back(tape, op, in);
+  stored.facts.listed = op->listed && in == op->in;
+  stored.facts.work = resolve(tape, op->work, width);
+  stored.op = (struct tape_op){
+      .node = (int32_t)tape->node,
+      .first_in = tape_place(tape, stored.facts.listed ? op->first_part
+                                                       : tape->ins.count),
+      .first_out = tape_place(tape, tape->values.count),
+      .first_saved = tape_place(tape, tape->saved.count),
+      .first_param = tape_place(tape, tape->params.count),
+      .first_storage = tape_place(tape, tape->storages.count)};
+  for (int i = 0; !stored.facts.listed && i < op->in_count; i++)
+    *VEC_PUSH(tape->arena, &tape->ins) = (uint32_t)in[i]; /* a place */
+  add_outputs(tape, &stored.facts, op, in, gradient);
+  if (tape->training)
+    record_training(tape, &stored, op, in, gradient);
+  stored.op.facts = tape_facts(tape, &stored.facts);
+  *VEC_PUSH(tape->arena, &tape->ops) = stored.op;
+  return stored.op.first_out;
+}
+
+size_t tape_parameter(struct tape *tape, int index) {
+  const struct tape_param *param = &tape->node_params[index];
+  int64_t count = size_product(param->count, (int64_t)param->copies);
+  size_t value =
+      tape_outside(tape, extent_fixed(count, WIDTH_NET), param->trained);
+  struct tape_value *made = &tape->values.at[value];
+  made->param = param->trained ? tape_place(tape, param->index + 1) : 0;
+  made->param_count = tape_place(tape, param->copies);
+  tape->storages.at[made->storage].weight = tape_place(tape, param->index + 1);
+  return value;
+}
+
+/* Common kinds of layers */
+
+size_t tape_view(struct tape *tape, const char *name, size_t in,
+                 const struct shape *shape) {
+  struct strides out = strides_of(shape);
+  out.offset = tape_strides(tape, in).offset;
+  return tape_run(tape, &(struct operation){.name = name,
+                                            .does = LOWERS(VIEW, .out = &out),
+                                            .in = &in,
+                                            .in_count = 1,
+                                            .out = *tape_extent(tape, in),
+                                            .result = RESULT_VIEW,
+                                            .gradient = GRADIENT_SHARED});
+}
+
+size_t tape_flatten(struct tape *tape, size_t in) {
+  size_t dense = tape_dense(tape, in);
+  struct strides lies = tape_strides(tape, dense);
+  int64_t values = strides_values(&lies);
+  struct strides flat = strides_dense(1, &values);
+  flat.offset = lies.offset;
+  return tape_run(tape, &(struct operation){.name = "flatten",
+                                            .does = LOWERS(VIEW, .out = &flat),
+                                            .in = &dense,
+                                            .in_count = 1,
+                                            .out = *tape_extent(tape, in),
+                                            .result = RESULT_VIEW,
+                                            .gradient = GRADIENT_SHARED,
+                                            .by_channel = true});
+}
+
+/* A part of what has been turned around is not marked as strided. */
+static bool is_turned(const struct tape *tape, size_t in) {
+  struct strides lies = tape_strides(tape, in);
+  return tape->values.at[in].strided ||
+         (tape->lowers && !strides_are_dense(&lies));
+}
+
+size_t tape_dense(struct tape *tape, size_t in) {
+  if (!is_turned(tape, in))
+    return in;
+  return tape_run(tape, &(struct operation){.name = "copy",
+                                            .does = LOWERS(COPY, 0),
+                                            .in = &in,
+                                            .in_count = 1,
+                                            .out = *tape_extent(tape, in),
+                                            .gradient = GRADIENT_SHARED});
+}
+
+size_t tape_rows(struct tape *tape, size_t in) {
+  const struct tape_value *value = &tape->values.at[in];
+  bool turned = value->rows == ROWS_TURNED && tape->profile->turned_products;
+  if (tape->lowers || value->rows == ROWS_TOGETHER || turned)
+    return in; /* the runtime's kernel walks rows as they lie */
+  return tape_run(tape,
+                  &(struct operation){.name = "copy",
+                                      .in = &in,
+                                      .in_count = 1,
+                                      .out = *tape_extent(tape, in),
+                                      .view_of_one = value->rows != ROWS_APART,
+                                      .gradient = GRADIENT_SHARED});
+}

@@ -1,0 +1,366 @@
+/*
+ * Tape: the operations that a framework runs for a net, in their order, with
+ * what each keeps for its backward pass. Layers record, memory/ reads.
+ *
+ * A value is a tensor; its bytes are in a storage, which views and in-place
+ * results share. Sizes are linear in the batch, so that one tape serves all
+ * batches.
+ */
+#ifndef NETC_LAYERS_TAPE_TAPE_H
+#define NETC_LAYERS_TAPE_TAPE_H
+
+#include "base/arena.h"
+#include "layers/tape/lowering.h"
+#include "layers/tape/profile.h"
+#include "layers/tape/strides.h"
+
+enum width {
+  WIDTH_NET, /* what the net computes in; resolved when it is recorded */
+  WIDTH_LOW, /* mixed precision: 16 bits */
+  WIDTH_F32, /* statistics */
+  WIDTH_I32,
+  WIDTH_INDEX, /* 64 bits */
+  WIDTH_MASK,  /* of dropout: the net's, or a byte */
+  WIDTH_BOOL,
+};
+
+/*
+ * Experts [first, first + count) of `of`, over which the rows of the batch are
+ * spread as evenly as they can be: what is left over goes to the first ones.
+ */
+struct share {
+  int64_t first, count, of;
+  int64_t rows; /* of a sample, of all experts */
+};
+
+/* `count` values a sample, or in all if `fixed`. */
+struct extent {
+  int64_t count;
+  const struct share *share; /* of which only their part; NULL: all */
+  bool fixed;
+  bool mask;  /* of dropout */
+  bool whole; /* each of several devices has all of it */
+  enum width width;
+};
+
+enum result {
+  RESULT_NEW,
+  RESULT_VIEW,     /* the first input, seen otherwise */
+  RESULT_IN_PLACE, /* written over the first input, where that is allowed */
+};
+
+/* The gradients of the inputs that need one. */
+enum gradient {
+  GRADIENT_NEW,    /* each of its input's size */
+  GRADIENT_SHARED, /* the output's own, or a part of it */
+  GRADIENT_FIRST,  /* so only the first input's: a difference */
+};
+
+/* Whether a gradient whose rows are not together is copied first. */
+enum row_copy { ROW_COPY_NONE, ROW_COPY_OF_BATCHES, ROW_COPY_ALWAYS };
+
+/* Mixed precision: what an operation computes in (ATen/autocast_mode.h). */
+enum cast {
+  CAST_NONE, /* the widest of its inputs */
+  CAST_LOW,
+  CAST_FULL,
+};
+
+enum { KEEPS_OUT = 1 << 8 };
+#define KEEPS_IN(i) (1 << (i))
+
+/* What a layer records. Unused members are zero. */
+struct operation {
+  const char *name;
+  const struct lowering *does; /* what it computes; NULL: only in training */
+  const size_t *in;
+  int in_count;
+  bool listed;       /* `in` is part of the tape's parts: */
+  size_t first_part; /* from there, which is not copied */
+  int held; /* the last so many inputs: alive while it runs, but not read */
+  struct extent out;
+  int outs; /* several of the same extent, as a split gives; 0: one */
+  enum result result;
+  bool elementwise;     /* may be written over its first input */
+  bool packs;           /* the output is in one piece, however the input lies */
+  bool strided;         /* the output: a reshape must copy it */
+  enum row_order rows;  /* the output: its rows, for a matrix product */
+  bool view_of_one;     /* at a batch of 1 no copy is needed */
+  int keeps;            /* KEEPS_IN(i) | KEEPS_OUT */
+  bool in_place_clones; /* in place it keeps a copy of its input instead */
+  struct extent kept[2]; /* more that backward needs */
+  bool always_makes;     /* these, while training, also if nothing needs them */
+  struct extent work;    /* while it runs */
+  enum gradient gradient;
+  bool turns; /* a view whose axes lie in another order, as its gradient's */
+  enum row_copy copies_gradient;
+  struct extent back_work, back_more; /* while its gradients are computed */
+  bool reduces; /* of a smaller input first a gradient of the output's size */
+  /* Of the layer, which it reads and gives gradients; or all of them. */
+  int first_param, param_count;
+  int param_step; /* from one to the next; 0: 1 */
+  bool all_params;
+  bool splits;     /* its weights may be spread over devices */
+  bool by_channel; /* no channel of its output needs another one */
+  bool rings;      /* every position meets every row of its operands but the
+                      first: attention */
+  bool exchanges;  /* rows come from and go to experts */
+  int64_t macs;    /* of a sample, where `checkpoint=selective` asks */
+  bool folds;      /* scale and shift: a plan folds it away */
+  enum cast cast;
+  bool still;  /* the same for every sample, and so there once: constants */
+  bool spares; /* backward reads each operand, or its matrix, only for the
+                  gradients of the others */
+};
+
+/* Places in the tape's arrays have 32 bits: there are as many as layers. */
+struct tape_value {
+  uint32_t extent; /* tape_extent() */
+  uint32_t storage;
+  uint32_t strides;     /* in the tape's numbers, if it lowers */
+  uint32_t param;       /* it is this one of the model, from 1; 0: none */
+  uint32_t param_count; /* and those behind it, so many in all */
+  uint32_t first_part;  /* of a concat, in the tape's parts */
+  uint32_t part_count;
+  signed char axis;
+  unsigned char rows; /* enum row_order */
+  bool needs_gradient : 1, strided : 1;
+  bool still : 1;  /* there once for all samples */
+  bool turned : 1; /* it lies in another order than its axes */
+  bool shared : 1; /* several layers read it */
+  bool part : 1;   /* one of several views, which are never written over */
+};
+
+struct tape_storage {
+  uint32_t extent;  /* tape_storage_extent() */
+  int32_t pending;  /* layers that will still read it */
+  int32_t node;     /* that made it */
+  uint32_t view_of; /* at a batch of 1 it is that storage, from 1; 0: none */
+  uint32_t weight;  /* it is that parameter of the model, from 1; 0: none */
+  bool owned : 1;   /* neither parameter nor input of the net */
+  bool saved : 1;
+  bool leads_back : 1; /* a gradient passes through it */
+};
+
+/* What an operation is: the same for all that are alike. */
+struct op_facts {
+  const char *name;
+  int in_count, out_count, saved_count;
+  int held_count;                /* of the inputs, the last */
+  int param_count, frozen_count; /* that are trained; behind these, others */
+  enum result result;
+  enum gradient gradient;
+  bool elementwise, folds;
+  bool listed; /* its inputs are among the tape's parts */
+  bool splits, by_channel, rings, exchanges;
+  bool core;      /* of attention, where every position meets others */
+  int64_t macs;   /* of that, in a sample */
+  bool ahead;     /* gradients of parameters are made forward */
+  bool by_sample; /* its matrix first has a gradient for each sample */
+  bool packs;
+  bool turns; /* the output's axes lie in another order */
+  enum row_copy copies_gradient;
+  bool matrix_last; /* its gradient comes behind those of its bias */
+  bool reduces; /* a smaller input's gradient is summed up from a larger one */
+  bool quiet;   /* many alike at once: what is alive meanwhile says nothing */
+  bool drops;   /* what would be kept, for nothing needs a gradient */
+  struct extent kept[4]; /* the last two: a clone, 16-bit matrices */
+  struct extent work, back_work, back_more;
+  struct extent unpacked; /* matrices in blocks, written out while it runs */
+  /* Of several devices: what is whole while it runs, forward and backward. */
+  struct extent gathered, back_gathered;
+};
+
+/* An operation on the tape. Ranges are into the tape's arrays. */
+struct tape_op {
+  const struct op_facts *facts; /* tape_own_facts() changes them */
+  int32_t node;
+  uint32_t first_in, first_out, first_saved, first_param;
+  uint32_t first_storage; /* it makes none before */
+};
+
+/*
+ * What an operation of the tape computes. Ranges are into its arrays; weights
+ * are among its parameters, from that of the operation.
+ */
+struct tape_lowered {
+  enum opcode opcode;
+  uint32_t first_number, first_strides;
+  int number_count, weight_count;
+  double real[LOWERING_REALS];
+};
+
+/* A parameter's part in the tape. */
+struct tape_param {
+  size_t index; /* in the model; that of the first, if it is shared */
+  int64_t count;
+  size_t copies; /* so many in the model, one behind the other */
+  bool trained, matrix;
+  struct strides lies; /* if the tape lowers */
+};
+
+/*
+ * A block of experts runs in turns, of some of them each. The layers in front
+ * of it and behind it tell each other here what goes around it.
+ */
+struct expert_turn {
+  const struct share *share; /* NULL: all at once */
+  bool first, last;
+  struct extent out; /* what the experts' results are added to */
+  size_t weights, mask, places, sum; /* values */
+};
+
+/* Norms of rows: as the profile has them, one kernel, one that keeps less. */
+enum tape_norms { NORMS_PLAIN = 1, NORMS_FUSED, NORMS_EFFICIENT };
+
+struct tape {
+  struct arena *arena;
+  const struct profile *profile;
+  bool training, in_place, mixed;
+  enum tape_norms norms;
+  VEC(struct tape_value) values;
+  VEC(struct tape_storage) storages;
+  VEC(struct tape_op) ops;
+  VEC(struct extent) extents;     /* those that differ, of all of these */
+  const struct op_facts **recent; /* facts.c */
+  uint32_t *recent_extents;
+  VEC(uint32_t) ins;    /* values */
+  VEC(uint32_t) saved;  /* storages */
+  VEC(size_t) parts;    /* values: of concats, also of several */
+  size_t part_count;    /* all of these concats together */
+  VEC(uint32_t) params; /* in the model: of training, or of what is lowered */
+  size_t fence; /* storages before it are not overwritten: checkpoints */
+
+  /* For a net that will run: what its operations compute, and on what. */
+  bool lowers;
+  bool single; /* a batch of 1, for which some copies are views */
+  VEC(struct tape_lowered) lowered; /* operations that are alike have one */
+  VEC(uint32_t) lowered_of;         /* by operation */
+  VEC(int64_t) numbers;             /* of lowered operations, and layouts */
+  VEC(uint32_t) strides; /* of inputs, parameters and outputs: in numbers */
+
+  bool *copied; /* mixed: parameters whose 16-bit copy is there */
+
+  struct expert_turn *turn;  /* NULL: no block of experts */
+  const struct share *share; /* of the rows that are recorded now */
+
+  /* While a layer records: */
+  bool core; /* the core of attention */
+  int64_t node;
+  const struct tape_param *node_params;
+  int node_param_count;
+};
+
+/* How long the tape's arrays are. */
+struct tape_marks {
+  size_t values, storages, ops, ins, saved, params, parts;
+};
+
+static inline struct tape_marks tape_marks(const struct tape *tape) {
+  return (struct tape_marks){tape->values.count, tape->storages.count,
+                             tape->ops.count,    tape->ins.count,
+                             tape->saved.count,  tape->params.count,
+                             tape->parts.count};
+}
+
+/* The value that is an operation's input `i`. */
+static inline size_t tape_input(const struct tape *tape,
+                                const struct tape_op *op, int i) {
+  size_t at = op->first_in + (size_t)i;
+  return op->facts->listed ? tape->parts.at[at] : tape->ins.at[at];
+}
+
+/* How large a value is, and its storage; until the tape records another. */
+static inline const struct extent *tape_extent(const struct tape *tape,
+                                               size_t value) {
+  return &tape->extents.at[tape->values.at[value].extent];
+}
+
+static inline const struct extent *tape_storage_extent(const struct tape *tape,
+                                                       size_t storage) {
+  return &tape->extents.at[tape->storages.at[storage].extent];
+}
+
+/* What operation `index` computes, if the tape lowers. */
+static inline const struct tape_lowered *tape_lowered(const struct tape *tape,
+                                                      size_t index) {
+  return &tape->lowered.at[tape->lowered_of.at[index]];
+}
+
+/* Records an operation; returns its first output. */
+size_t tape_run(struct tape *tape, const struct operation *op);
+
+/* A place in an array, or a number of as many: 32 bits, checked. */
+static inline uint32_t tape_place(const struct tape *tape, size_t place) {
+  if (place > UINT32_MAX)
+    arena_fail(tape->arena); /* hundreds of GiB */
+  return (uint32_t)place;
+}
+
+/* Facts like those of an operation before are the same ones: facts.c */
+const struct op_facts *tape_facts(struct tape *tape,
+                                  const struct op_facts *facts);
+
+/* The place of an extent in the tape's: alike ones have the same of late. */
+uint32_t tape_keep_extent(struct tape *tape, struct extent extent);
+
+/* Makes a value larger or smaller than it was recorded. */
+void tape_resize(struct tape *tape, size_t value, struct extent extent);
+
+/* Facts of operation `index` that are its own, to be changed. */
+struct op_facts *tape_own_facts(struct tape *tape, size_t index);
+
+/* A value whose storage is not the net's own: an input, a parameter. */
+size_t tape_outside(struct tape *tape, struct extent extent, bool trained);
+
+bool extent_equal(const struct extent *a, const struct extent *b);
+
+/* By members: the holes between them may hold anything. */
+bool facts_equal(const struct op_facts *a, const struct op_facts *b);
+
+/* The extent of a layer's tensor. */
+struct extent extent_of(const struct shape *shape);
+struct extent extent_fixed(int64_t count, enum width width);
+struct extent extent_sample(int64_t count, enum width width);
+
+/* Common kinds of layers. */
+
+/* How a value lies; without any axis if the tape does not lower. */
+struct strides tape_strides(const struct tape *tape, size_t value);
+
+/* The same from their place in the tape's numbers. */
+struct strides tape_strides_at(const struct tape *tape, size_t place);
+
+/* Whether what is at both places says the same. */
+bool tape_same_strides(const struct tape *tape, size_t a, size_t b);
+
+/* Whether two operations compute the same, if the tape lowers. */
+bool tape_same_lowered(const struct tape *tape, size_t a, size_t b);
+
+/* Sees a value that the layer has just made with other sizes. */
+void tape_see(struct tape *tape, size_t value, const struct strides *strides);
+
+/* Keeps what an operation computes: lowering.c */
+void tape_lower(struct tape *tape, const struct operation *op, const size_t *in,
+                size_t first_out, int out_count);
+
+/* The same values with the sizes of `shape`. */
+size_t tape_view(struct tape *tape, const char *name, size_t in,
+                 const struct shape *shape);
+
+/* The same values of a sample as one vector. */
+size_t tape_flatten(struct tape *tape, size_t in);
+
+/* A copy of strided values; others are returned as they are. */
+size_t tape_dense(struct tape *tape, size_t in);
+
+/* The rows of a matrix: copied, if they are apart. */
+size_t tape_rows(struct tape *tape, size_t in);
+
+/* A parameter of the layer as a value. */
+size_t tape_parameter(struct tape *tape, int index);
+
+/* Whether that parameter of the layer is trained. */
+bool tape_trains(const struct tape *tape, int index);
+
+#endif

@@ -1,0 +1,234 @@
+/* Checkpoints: which layers keep only their inputs until backward. */
+#include "memory/checkpoint/checkpoint.h"
+
+#include "base/check.h"
+#include "memory/checkpoint/ways.h"
+
+enum { MOST_ROUNDS = 12 }; /* of choosing, measured in between */
+
+/* Bytes of a step that fits no device, and whose sums might pass 2^63. */
+#define LARGEST (INT64_MAX / 1024)
+
+/* The outermost groups that the source checkpoints. */
+static void checkpoint_groups(struct step *step, struct arena *arena) {
+  const struct model *model = step->model;
+  int64_t end = 0;
+  step->ranges.count = 0;
+  for (size_t i = 0; i < model->groups.count; i++) {
+    const struct group *group = &model->groups.at[i];
+    if (!group->checkpoint || group->first < end || group->first == group->end)
+      continue; /* inside another one, or empty */
+    *VEC_PUSH(arena, &step->ranges) =
+        (struct node_range){group->first, group->end};
+    end = group->end;
+  }
+}
+
+/*
+ * `count` segments that keep about as much each; the last one is not
+ * checkpointed, because it runs backward at once (Chen et al. 2016, arXiv
+ * 1604.06174; torch.utils.checkpoint.checkpoint_sequential).
+ */
+static void checkpoint_even(struct step *step, int64_t count,
+                            struct arena *arena) {
+  struct cuts cuts = {0};
+  int64_t first = 0;
+  step->ranges.count = 0; /* those of the source: it is a choice instead */
+  step_trace(step, arena);
+  if (count > (int64_t)step->model->nodes.count)
+    count = (int64_t)step->model->nodes.count;
+  cuts_divide(step, count, arena, &cuts);
+  for (size_t i = 0; i < cuts.at.count; i++) {
+    *VEC_PUSH(arena, &step->ranges) = (struct node_range){first, cuts.at.at[i]};
+    first = cuts.at.at[i];
+  }
+  step_trace(step, arena);
+}
+
+/* Choosing */
+
+/* Choices that are measured, the best of them, and the last one. */
+struct choosing {
+  struct step *step;
+  int64_t memory;
+  struct arena *arena;
+  struct spans spans;
+  int64_t around; /* bytes beside the passes */
+  struct step best, last;
+  int64_t best_peak, last_peak;
+  bool found;
+};
+
+static void take_ranges(struct step *to, const struct step *from,
+                        struct arena *arena) {
+  to->extra_macs = from->extra_macs;
+  to->ranges.count = 0;
+  for (size_t i = 0; i < from->ranges.count; i++)
+    *VEC_PUSH(arena, &to->ranges) = from->ranges.at[i];
+}
+
+/* Measures the ranges of a trial, which become the last. */
+static void measure_last(struct choosing *c, struct step *trial,
+                         struct arena *scratch) {
+  struct peak_line line;
+  step_trace(trial, scratch);
+  c->last_peak = step_peak(trial, 0, scratch, &line);
+  take_ranges(&c->last, trial, c->arena);
+}
+
+/*
+ * The choice within a budget, measured, becomes the last; false: none. `most`
+ * is what it takes if spans are right.
+ */
+static bool choose_and_measure(struct choosing *c, int64_t budget,
+                               int64_t *most) {
+  struct arena scratch;
+  struct step trial = {.model = c->step->model, .settings = c->step->settings};
+  struct ways ways = {.spans = &c->spans, .budget = budget};
+  arena_open_in(&scratch, c->arena);
+  ways.arena = &scratch;
+  bool chosen = ways_find(&ways);
+  if (chosen) {
+    trial.ranges.at = ways.ranges;
+    trial.ranges.count = ways.count;
+    measure_last(c, &trial, &scratch);
+  }
+  *most = max_i64(c->around + ways.most, c->spans.training.step);
+  arena_close(&scratch);
+  return chosen;
+}
+
+/* Of those that compute as much again the one that takes least. */
+static void keep_the_better(struct choosing *c) {
+  if (c->found && (c->last.extra_macs > c->best.extra_macs ||
+                   (c->last.extra_macs == c->best.extra_macs &&
+                    c->last_peak >= c->best_peak)))
+    return;
+  take_ranges(&c->best, &c->last, c->arena);
+  c->best_peak = c->last_peak;
+  c->found = true;
+}
+
+/* Segments of as many units each, all but the last checkpointed. */
+static void try_even_splits(struct choosing *c) {
+  const struct spans *s = &c->spans;
+  for (size_t each = 1; each < s->units; each += (each + 1) / 2) {
+    struct arena scratch;
+    struct step trial = {.model = c->step->model,
+                         .settings = c->step->settings};
+    arena_open_in(&scratch, c->arena);
+    for (size_t i = 0; i + each < s->units; i += each)
+      *VEC_PUSH(&scratch, &trial.ranges) =
+          (struct node_range){s->cut[i], s->cut[i + each]};
+    measure_last(c, &trial, &scratch);
+    if (c->last_peak <= c->memory)
+      keep_the_better(c);
+    arena_close(&scratch);
+  }
+}
+
+/*
+ * Where spans are not what a run of the whole finds, as they take more if
+ * something would be written over that was made before a cut (spans.c), the
+ * budget is bisected until it is the largest whose choice fits. The first
+ * one has been chosen, or not, and measured.
+ */
+static void bisect_budget(struct choosing *c, int64_t budget, bool chosen) {
+  int64_t low = 0, high = 2 * budget, most;
+  for (int i = 0; i < MOST_ROUNDS && low < high; i++) {
+    if (i)
+      chosen = choose_and_measure(c, budget, &most);
+    if (chosen && c->last_peak > c->memory) {
+      high = budget;
+    } else {
+      low = budget + 1;
+      if (chosen)
+        keep_the_better(c);
+    }
+    budget = low + (high - low) / 2;
+  }
+  if (!c->found)
+    try_even_splits(c);
+}
+
+static void find_best(struct choosing *c) {
+  int64_t most, budget = c->memory - c->around;
+  spans_open(&c->spans);
+  bool chosen = choose_and_measure(c, budget, &most);
+  if (chosen && c->last_peak == most)
+    keep_the_better(c);
+  else if (chosen || c->spans.fenced)
+    bisect_budget(c, budget, chosen);
+}
+
+/*
+ * Segments that fit with the fewest MACs computed once more (ways.h). False
+ * if none fit; the step is as before.
+ */
+static bool checkpoint_auto(struct step *step, int64_t memory,
+                            struct arena *arena) {
+  struct step plain = {
+      .model = step->model, .settings = step->settings, .runs = step->runs};
+  struct choosing c = {.step = step,
+                       .memory = memory,
+                       .arena = arena,
+                       .spans = {.step = &plain, .arena = arena},
+                       .best = plain,
+                       .last = plain};
+  const struct training *t = &c.spans.training;
+  step_trace(&plain, arena);
+  /* What stands, gradients and the optimizer are there whatever is chosen. */
+  if (!spans_measure(&c.spans) || t->step > memory)
+    return false;
+  c.around = t->standing - t->paged;
+  if (t->peak <= memory)
+    c.found = true;
+  else if (t->peak <= LARGEST)
+    find_best(&c);
+  if (c.found)
+    *step = c.best;
+  return c.found;
+}
+
+bool checkpoint_least(struct step *step, int64_t room, struct arena *arena) {
+  struct arena scratch;
+  struct peak_line line;
+  struct spans s = {.step = step, .arena = &scratch};
+  struct ways ways = {.spans = &s, .any = true, .arena = arena};
+  const struct training *t = &s.training;
+  arena_open_in(&scratch, arena);
+  if (!spans_measure(&s) || t->step > room || t->peak > LARGEST) {
+    arena_close(&scratch);
+    return false;
+  }
+  spans_open(&s);
+  ways.budget = room - (t->standing - t->paged);
+  bool fits = ways_find(&ways);
+  for (int64_t low = 0, high = ways.most; fits && high - low > high / 1000;) {
+    ways.budget = low + (high - low) / 2;
+    if (ways_find(&ways))
+      high = ways.most;
+    else
+      low = ways.budget + 1;
+  }
+  arena_close(&scratch);
+  if (!fits)
+    return false;
+  step->ranges.at = ways.ranges;
+  step->ranges.count = ways.count;
+  step_trace(step, arena);
+  return step_peak(step, 0, arena, &line) <= room;
+}
+
+void checkpoint_choose(struct step *step, int64_t room, struct arena *arena) {
+  const struct train_settings *train = &step->settings;
+  if (train->checkpoint > 0) {
+    checkpoint_even(step, train->checkpoint, arena);
+    return;
+  }
+  checkpoint_groups(step, arena);
+  step_trace(step, arena);
+  if (train->checkpoint == CHECKPOINT_AUTO &&
+      checkpoint_auto(step, room, arena))
+    step_trace(step, arena);
+}

@@ -1,0 +1,290 @@
+/* Bound: no step can be shorter than this. */
+#include "memory/devices/bound.h"
+
+#include "base/check.h"
+
+/* Work of the nodes */
+
+/* Matrices of a node: values in all, and of what is trained. */
+struct matrices {
+  double all, trained;
+};
+
+static struct matrices matrices_of(const struct model *model,
+                                   const struct node *node) {
+  struct matrices found = {0, 0};
+  for (int k = 0; k < node->param_count; k++) {
+    const struct model_param *param =
+        &model->params.at[node->first_param + (size_t)k];
+    if (param->buffer || param->rank < 2)
+      continue;
+    found.all += (double)param->count;
+    found.trained += param->fixed ? 0 : (double)param->count;
+  }
+  return found;
+}
+
+/* Scores of attention: what is left beside its projections. */
+static double scores_of(const struct node *node, double macs, double values) {
+  double positions = node->out->rank > 1 ? (double)node->out->dim[0] : 1;
+  double rest = macs - positions * values;
+  return node->kind->heads && rest > 0 ? rest : 0;
+}
+
+/* How many gradients of what it reads a node has: 0 where nothing learns. */
+static double gradients_read(const struct trace *trace, int64_t node) {
+  const struct tape *tape = &trace->tape;
+  size_t first = node ? trace->op_end[node - 1] : 0;
+  double found = 0;
+  if (first == trace->op_end[node])
+    return 0;
+  const struct tape_op *op = &tape->ops.at[first];
+  for (int k = 0; k < op->facts->in_count; k++)
+    found += tape->values.at[tape_input(tape, op, k)].needs_gradient;
+  return found;
+}
+
+struct work work_find(const struct model *model,
+                      const struct train_settings *train, struct arena *arena) {
+  size_t count = model->nodes.count;
+  struct work work = {arena_alloc(arena, count + 1, sizeof(double)),
+                      arena_alloc(arena, count + 1, sizeof(double)),
+                      arena_alloc(arena, count + 1, sizeof(double)),
+                      arena_alloc(arena, count + 1, sizeof(double))};
+  struct arena scratch;
+  struct step step = {.model = model, .settings = *train};
+  arena_open_in(&scratch, arena);
+  step.settings.checkpoint = CHECKPOINT_SELECTIVE;
+  step_trace(&step, &scratch);
+  for (size_t i = 0; i < step.segments.count; i++)
+    for (size_t k = step.segments.at[i].first; k < step.segments.at[i].end; k++)
+      work.core[step.trace.tape.ops.at[k].node + 1] +=
+          (double)step.trace.tape.ops.at[k].facts->macs / 2;
+  for (size_t i = 0; i < count; i++) {
+    work.core[i + 1] += work.core[i];
+    const struct node *node = &model->nodes.at[i];
+    struct matrices values = matrices_of(model, node);
+    double macs = (double)model_cost(model, (int64_t)i)->train_macs;
+    double reads = gradients_read(&step.trace, (int64_t)i);
+    macs -= scores_of(node, macs, values.all) / 2;
+    double times = values.all > 0 ? (reads > 0) + values.trained / values.all
+                   : reads > 2    ? 2
+                                  : reads;
+    bool read = macs > 0 && node->copies <= 1; /* not all of experts' need be */
+    work.forward[i + 1] = work.forward[i] + macs;
+    work.backward[i + 1] = work.backward[i] + times * macs;
+    work.weights[i + 1] = work.weights[i] + (read ? values.all : 0);
+  }
+  arena_close(&scratch);
+  return work;
+}
+
+/* Rates */
+
+/* A type may be run as a faster one that has as many bits. */
+static double operations_a_second(const struct train_settings *train, int gpu) {
+  int64_t rate = gpu_rate(gpu, train->dtype);
+  if (element_bits(train->dtype) == 16 || train->precision != PRECISION_FULL)
+    rate = max_i64(gpu_rate(gpu, ELEMENT_F16), gpu_rate(gpu, ELEMENT_BF16));
+  else if (train->dtype != ELEMENT_F64 || rate == 0)
+    rate = max_i64(gpu_rate(gpu, ELEMENT_F32), gpu_rate(gpu, ELEMENT_TF32));
+  return (double)rate * 1e9;
+}
+
+static double memory_a_second(int gpu) {
+  return (double)gpu_bandwidth(gpu) * 1e9;
+}
+
+static double larger(double a, double b) {
+  return a > b ? a : b;
+}
+
+static double between(const double *sums, struct node_range nodes) {
+  return sums[nodes.end] - sums[nodes.first];
+}
+
+/* Stages */
+
+/* Segments inside a part are computed once more. */
+static double repeated(const struct work *work, const struct step *step,
+                       struct node_range nodes) {
+  double macs = 0;
+  for (size_t i = 0; i < step->ranges.count; i++) {
+    struct node_range range = step->ranges.at[i];
+    if (range.first >= nodes.first && range.end <= nodes.end)
+      macs += between(work->forward, range);
+  }
+  if (step->settings.checkpoint == CHECKPOINT_SELECTIVE)
+    macs += between(work->core, nodes);
+  return macs;
+}
+
+/* One microbatch through a part of a stage, and back. */
+static double part_seconds(const struct work *work, const struct step *step,
+                           const struct parallel *parallel,
+                           struct node_range nodes,
+                           const struct cluster *cluster) {
+  const struct train_settings *train = &step->settings;
+  double macs = between(work->forward, nodes) + between(work->backward, nodes) +
+                repeated(work, step, nodes);
+  double shared =
+      (double)train->tensor_parallel * (double)train->context_parallel;
+  return 2 * macs * (double)parallel->microbatch / shared /
+         operations_a_second(train, cluster->gpu);
+}
+
+static double stage_seconds(const struct work *work, const struct step *step,
+                            const struct parallel *parallel,
+                            const struct stage *stage,
+                            const struct cluster *cluster) {
+  enum { CACHE = 128 << 20 };
+  const struct train_settings *train = &step->settings;
+  double seconds = 0, values = 0;
+  for (size_t k = 0; k < stage->part_count; k++) {
+    seconds += part_seconds(work, step, parallel, stage->parts[k], cluster);
+    values += between(work->weights, stage->parts[k]);
+  }
+  int bits =
+      train->precision == PRECISION_FULL ? element_bits(train->dtype) : 16;
+  double bytes = 2 * values / (double)train->tensor_parallel * bits / 8;
+  if (train->base) /* in blocks: no type of them has fewer bits than 1 */
+    bytes = 0;
+  bytes +=
+      2 * (double)stage->activations / (double)max_i64(stage->in_flight, 1);
+  return larger(seconds, (bytes - CACHE) / memory_a_second(cluster->gpu));
+}
+
+/* What of a stage's time others wait for before it can begin. */
+static double waited(const struct train_settings *train, double seconds) {
+  if (train->schedule == PIPELINE_ZB_H2 || train->schedule == PIPELINE_ZB_V)
+    return 0;
+  if (train->schedule == PIPELINE_ZB_H1) /* forward only */
+    return seconds / 4;
+  return seconds / (double)train->virtual_stages;
+}
+
+static int64_t passes_of(const struct step *step,
+                         const struct parallel *parallel) {
+  const struct train_settings *train = &step->settings;
+  int64_t batches = train->pipeline > 1
+                        ? ceil_div_i64(train->batch, parallel->microbatch)
+                        : 1;
+  return size_product(batches, train->accumulate);
+}
+
+static void find_passes(const struct work *work, const struct step *step,
+                        const struct parallel *parallel,
+                        const struct cluster *cluster, struct bound *bound) {
+  int64_t passes = passes_of(step, parallel);
+  double before = 0, optimizer = 0, busiest = 0;
+  for (size_t p = 0; p < parallel->stages.count; p++) {
+    const struct stage *stage = &parallel->stages.at[p];
+    double t = stage_seconds(work, step, parallel, stage, cluster);
+    bound->computes = larger(bound->computes, before + (double)passes * t);
+    busiest = larger(busiest, (double)passes * t);
+    before += waited(&step->settings, t);
+    optimizer = larger(optimizer,
+                       2 * ((double)stage->optimizer + (double)stage->master) /
+                           memory_a_second(cluster->gpu));
+  }
+  bound->bubble = bound->computes - busiest;
+  bound->computes += optimizer;
+}
+
+/* Links */
+
+/* Devices that send to each other: `count` of them, `apart` numbers apart. */
+struct ring {
+  double count, inside, hosts;
+};
+
+static struct ring ring_of(int64_t count, int64_t apart,
+                           const struct cluster *cluster) {
+  int64_t inside = max_i64(min_i64(cluster->of_host / apart, count), 1);
+  return (struct ring){(double)count, (double)inside,
+                       (double)ceil_div_i64(count, inside)};
+}
+
+/* What part of the bytes has to go from host to host. */
+static double far_part(enum among among, const struct train_settings *train,
+                       const struct cluster *cluster) {
+  int64_t tensor = train->tensor_parallel, context = train->context_parallel;
+  int64_t stage = cluster->devices / train->pipeline;
+  struct ring ring;
+  switch (among) {
+  case AMONG_TENSOR: ring = ring_of(tensor, 1, cluster); break;
+  case AMONG_CONTEXT: ring = ring_of(context, tensor, cluster); break;
+  case AMONG_EXPERTS:
+    ring = ring_of(train->expert_parallel, tensor * context, cluster);
+    return ring.count < 2 ? 0 : (ring.count - ring.inside) / (ring.count - 1);
+  case AMONG_COPIES:
+    if (train->shard_devices)
+      return 0;
+    ring = ring_of(context * train->data_parallel, tensor, cluster);
+    break;
+  case AMONG_STAGES:
+    return stage >= cluster->of_host                    ? 1
+           : stage * train->pipeline > cluster->of_host ? 0.5
+                                                        : 0;
+  default: return 0;
+  }
+  return ring.count < 2 ? 0 : (ring.hosts - 1) / (ring.count - 1);
+}
+
+void bound_links(const struct train_settings *train, const struct stage *stage,
+                 const struct cluster *cluster, struct bound *bound) {
+  double near = 0, far = 0;
+  for (int i = 0; i < AMONG_HOST; i++) {
+    double bytes = (double)stage->sent_among[i];
+    double part = far_part((enum among)i, train, cluster);
+    far += part * bytes;
+    near += (1 - part) * bytes;
+  }
+  double host = (double)stage->sent_among[AMONG_HOST];
+  bound->far = larger(bound->far, far / ((double)cluster->network * 1e6));
+  bound->near = larger(
+      bound->near, near / ((double)gpu_link(cluster->gpu, LINK_NEAR) * 1e6));
+  bound->host = larger(
+      bound->host, host / ((double)gpu_link(cluster->gpu, LINK_HOST) * 1e6));
+}
+
+struct bound bound_find(const struct work *work, const struct step *step,
+                        const struct parallel *parallel,
+                        const struct cluster *cluster) {
+  struct bound bound = {0};
+  find_passes(work, step, parallel, cluster, &bound);
+  for (size_t p = 0; p < parallel->stages.count; p++)
+    bound_links(&step->settings, &parallel->stages.at[p], cluster, &bound);
+  bound.step =
+      larger(larger(bound.computes, bound.host), larger(bound.near, bound.far));
+  return bound;
+}
+
+/*
+ * Stages that are cut so that none ends later than the others: each has
+ * 1 - 1 / M of the time of the one before, so that of T in all the first one
+ * has T / (M (1 - (1 - 1 / M)^P)). With V parts each waits for a V-th: then
+ * V M instead of both M.
+ */
+static double pipelined(const struct train_settings *train, double seconds,
+                        double passes) {
+  double rest = 1, parts = (double)train->virtual_stages;
+  if (train->pipeline == 1 || train->schedule == PIPELINE_ZB_H1 ||
+      train->schedule == PIPELINE_ZB_H2 || train->schedule == PIPELINE_ZB_V)
+    return seconds;
+  for (int64_t p = 0; p < train->pipeline; p++)
+    rest *= 1 - 1 / passes / parts;
+  return seconds * (double)train->pipeline / passes / parts / (1 - rest);
+}
+
+double bound_least(const struct work *work, const struct model *model,
+                   const struct train_settings *train, double again,
+                   const struct cluster *cluster) {
+  size_t end = model->nodes.count;
+  double macs = work->forward[end] + work->backward[end] + again;
+  double samples = (double)train->batch * (double)train->accumulate *
+                   (double)train->data_parallel;
+  double seconds = 2 * macs * samples / (double)cluster->devices /
+                   operations_a_second(train, cluster->gpu);
+  return pipelined(train, seconds, (double)max_i64(train->microbatches, 1));
+}

@@ -1,0 +1,252 @@
+/* Candidates: every way of placing a net, in an order of its own. */
+#include "memory/devices/candidates.h"
+
+#include <stdlib.h>
+
+#include "base/check.h"
+#include "sema/model/degrees.h"
+#include "memory/devices/floor.h"
+
+enum { MOST_UNITS = 64 }; /* that a pipeline is cut from: parallel.c */
+
+struct lister {
+  const struct place_request *request;
+  struct arena *arena;
+  struct candidates *all;
+  struct floor floor;
+  int64_t samples; /* of the microbatch */
+  struct train_settings now;
+  int64_t checkpoints[3]; /* to choose from; 0: none */
+  int checkpoint_count;
+  int64_t layers; /* with attention */
+  bool cut;       /* with stages, also as many segments as these are cut from */
+};
+
+/* A setting that the source or the user chose is kept. */
+static bool may_be(int64_t chosen, int64_t usual, int64_t value) {
+  return chosen == usual || chosen == value;
+}
+
+/* Loops, from the innermost one */
+
+static void add(struct lister *l) {
+  struct candidate *c = VEC_PUSH(l->arena, &l->all->at);
+  *c =
+      (struct candidate){.settings = l->now,
+                         .order = l->all->at.count - 1,
+                         .least = floor_seconds(&l->floor, &l->now, l->samples),
+                         .holds = floor_bytes(&l->floor, &l->now, l->samples)};
+}
+
+static void try_offload(struct lister *l, int what) {
+  bool gathers = l->now.zero == 3;
+  l->now.offload = what;
+  if (gathers || !(what & OFFLOAD_PARAMETERS))
+    add(l);
+}
+
+static void each_offload(struct lister *l) {
+  static const int words[] = {OFFLOAD_OPTIMIZER, OFFLOAD_OP,
+                              OFFLOAD_ACTIVATIONS, OFFLOAD_OA, OFFLOAD_ALL};
+  const struct train_settings *chosen = l->request->train;
+  try_offload(l, chosen->offload);
+  if (chosen->offload || !chosen->host_memory)
+    return;
+  for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+    try_offload(l, words[i]);
+}
+
+/* Whether ZeRO shares as many have the same, or given groups of them. */
+static bool groups_share(const struct lister *l, int64_t copies) {
+  int64_t group = l->request->train->shard_devices;
+  return !group || (l->now.zero && copies % group == 0);
+}
+
+static void each_zero(struct lister *l) {
+  int64_t copies = l->now.data_parallel * l->now.context_parallel;
+  for (int64_t zero = 0; zero <= (copies > 1 ? 3 : 0); zero++)
+    if (may_be(l->request->train->zero, 0, zero) || copies == 1) {
+      l->now.zero = copies > 1 ? zero : l->request->train->zero;
+      if (groups_share(l, copies))
+        each_offload(l);
+    }
+}
+
+static void each_checkpoint(struct lister *l) {
+  int64_t chosen = l->request->train->checkpoint;
+  if (chosen) {
+    l->now.checkpoint = chosen;
+    each_zero(l);
+    return;
+  }
+  for (int i = 0; i < l->checkpoint_count; i++) {
+    l->now.checkpoint = l->checkpoints[i];
+    each_zero(l);
+  }
+  if (l->cut && l->now.pipeline > 1) {
+    l->now.checkpoint = MOST_UNITS;
+    each_zero(l);
+  }
+}
+
+static void each_microbatch(struct lister *l) {
+  int64_t all = l->request->batch / l->now.data_parallel;
+  for (int64_t samples = 1; samples <= all; samples++) {
+    int64_t parts = all / samples;
+    bool turns = l->now.virtual_stages == 1 || parts % l->now.pipeline == 0;
+    if (all % samples != 0)
+      continue;
+    l->samples = samples;
+    if (l->now.pipeline == 1) {
+      l->now.batch = samples;
+      l->now.accumulate = parts;
+    } else if (turns) {
+      l->now.batch = all;
+      l->now.accumulate = 1;
+      l->now.microbatches = parts;
+    } else {
+      continue;
+    }
+    each_checkpoint(l);
+  }
+}
+
+/* Parts of stages: each has as many layers as the others. */
+static void each_virtual(struct lister *l) {
+  enum { MOST_PARTS = 8 };
+  const struct train_settings *chosen = l->request->train;
+  int64_t stages = l->now.pipeline;
+  for (int64_t parts = 1; parts <= MOST_PARTS; parts++) {
+    bool even = stages > 1 && chosen->schedule == PIPELINE_PIPEDREAM &&
+                stages * parts <= MOST_UNITS &&
+                l->layers % (stages * parts) == 0;
+    bool given = chosen->virtual_stages > 1;
+    if (given ? parts > 1 : parts > 1 && !even)
+      continue;
+    l->now.virtual_stages = given ? chosen->virtual_stages : parts;
+    each_microbatch(l);
+  }
+}
+
+/* Stages, and copies of what is left. */
+static void each_pipeline(struct lister *l, int64_t devices) {
+  const struct train_settings *chosen = l->request->train;
+  int64_t most = min_i64(MOST_UNITS, (int64_t)l->request->model->nodes.count);
+  for (int64_t stages = 1; stages <= min_i64(devices, most); stages++) {
+    int64_t copies = devices / stages;
+    if (devices % stages != 0 || !may_be(chosen->pipeline, 1, stages) ||
+        !may_be(chosen->data_parallel, 1, copies) ||
+        copies % l->now.expert_parallel != 0 ||
+        l->request->batch % copies != 0 ||
+        (stages == 1 && chosen->virtual_stages > 1))
+      continue;
+    l->now.pipeline = stages;
+    l->now.data_parallel = copies;
+    l->now.microbatches = chosen->microbatches;
+    each_virtual(l);
+  }
+}
+
+/* Whether heads, positions and experts can be shared so, with some use. */
+static bool shares(struct lister *l) {
+  const struct train_settings *chosen = l->request->train;
+  struct arena scratch;
+  struct diags quiet;
+  struct model model = *l->request->model;
+  struct settings trial = {.train = *chosen};
+  trial.train.tensor_parallel = l->now.tensor_parallel;
+  trial.train.sequence_parallel = l->now.sequence_parallel;
+  trial.train.context_parallel = l->now.context_parallel;
+  trial.train.expert_parallel = l->now.expert_parallel;
+  trial.train.microbatches = 0;
+  arena_open_in(&scratch, l->arena);
+  model.arena = &scratch;
+  diags_open(&quiet, &scratch, NULL);
+  quiet.quiet = true;
+  bool shared = degrees_divide(&model, &trial, &quiet);
+  /* What was given stays, be it of use or not. */
+  if (chosen->tensor_parallel > 1)
+    trial.train.tensor_parallel = 1;
+  if (chosen->context_parallel > 1)
+    trial.train.context_parallel = 1;
+  shared = shared && degrees_share(&model, &trial, &quiet);
+  arena_close(&scratch);
+  return shared;
+}
+
+static void each_expert(struct lister *l, int64_t devices) {
+  const struct train_settings *chosen = l->request->train;
+  for (int64_t experts = 1; experts <= devices; experts++) {
+    l->now.expert_parallel = experts;
+    if (devices % experts == 0 && may_be(chosen->expert_parallel, 1, experts) &&
+        shares(l))
+      each_pipeline(l, devices);
+  }
+}
+
+static void each_context(struct lister *l, int64_t devices) {
+  const struct train_settings *chosen = l->request->train;
+  for (int64_t context = 1; context <= devices; context++) {
+    l->now.context_parallel = context;
+    if (devices % context == 0 && may_be(chosen->context_parallel, 1, context))
+      each_expert(l, devices / context);
+  }
+}
+
+static void each_tensor(struct lister *l) {
+  const struct train_settings *chosen = l->request->train;
+  int64_t devices = l->request->cluster.devices;
+  for (int64_t tensor = 1; tensor <= devices; tensor++) {
+    if (devices % tensor != 0 || !may_be(chosen->tensor_parallel, 1, tensor))
+      continue;
+    l->now.tensor_parallel = tensor;
+    for (int way = TOGGLE_OFF; way >= TOGGLE_ON; way--) {
+      l->now.sequence_parallel = way;
+      if (may_be(chosen->sequence_parallel, TOGGLE_OFF, way) &&
+          (tensor > 1 || way == TOGGLE_OFF))
+        each_context(l, devices / tensor);
+    }
+  }
+}
+
+/* A segment for each layer with attention, or so that few are long. */
+static void find_checkpoints(struct lister *l) {
+  const struct model *model = l->request->model;
+  struct arena scratch;
+  struct step step = {.model = model, .settings = *l->request->train};
+  int64_t segments = 1;
+  step.settings.checkpoint = CHECKPOINT_SELECTIVE;
+  arena_open_in(&scratch, l->arena);
+  step_trace(&step, &scratch);
+  l->checkpoint_count = 1; /* the first: none */
+  if (step.segments.count)
+    l->checkpoints[l->checkpoint_count++] = CHECKPOINT_SELECTIVE;
+  arena_close(&scratch);
+  for (size_t i = 0; i < model->nodes.count; i++)
+    l->layers += model->nodes.at[i].kind->heads != NULL;
+  while (segments * segments < (int64_t)model->nodes.count)
+    segments++;
+  l->checkpoints[l->checkpoint_count++] = l->layers > 1 ? l->layers : segments;
+  l->cut = l->layers > MOST_UNITS;
+}
+
+static int by_least(const void *a, const void *b) {
+  const struct candidate *x = a, *y = b;
+  if (x->least != y->least)
+    return x->least < y->least ? -1 : 1;
+  if (x->holds != y->holds)
+    return x->holds < y->holds ? -1 : 1;
+  return x->order < y->order ? -1 : x->order > y->order;
+}
+
+void candidates_find(const struct place_request *request,
+                     const struct work *work, struct runs *runs,
+                     struct arena *arena, struct candidates *all) {
+  struct lister l = {
+      .request = request, .arena = arena, .all = all, .now = *request->train};
+  floor_open(&l.floor, request, work, runs, arena);
+  find_checkpoints(&l);
+  each_tensor(&l);
+  if (all->at.count)
+    qsort(all->at.at, all->at.count, sizeof *all->at.at, by_least);
+}

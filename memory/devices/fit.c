@@ -1,0 +1,333 @@
+/* Fit: whether a step fits a device, and what would make it fit. */
+#include "memory/devices/fit.h"
+
+#include "base/check.h"
+#include "memory/checkpoint/checkpoint.h"
+
+#define MOST_BATCH (INT64_MAX / 4) /* that is tried */
+
+static int64_t device_bytes(const struct train_settings *train) {
+  if (train->memory)
+    return train->memory;
+  return train->gpu ? gpu_bytes(train->gpu) : 0;
+}
+
+static int64_t taken_bytes(const struct train_settings *train) {
+  const struct profile *profile = profile_at(train->profile);
+  return profile->context + profile->workspace;
+}
+
+/* Of what is left, a part that grows with the step is kept free. */
+int64_t fit_room(const struct train_settings *train) {
+  int64_t device = device_bytes(train), most;
+  int64_t left = max_i64(device - taken_bytes(train), 1);
+  int64_t percent =
+      train->reserve < 0 ? profile_at(train->profile)->reserve : train->reserve;
+  if (!device)
+    return 0;
+  return mul_i64(left, 100, &most) ? max_i64(most / (100 + percent), 1)
+                                   : left / (100 + percent) * 100;
+}
+
+/* More than `most` may be INT64_MAX; 0: all that it takes is wanted. */
+static struct tried try_step(const struct step *step, int64_t most,
+                             struct arena *arena) {
+  struct tried trial = {.batch = step->settings.batch};
+  trial.peak = parallel_wanted(&step->settings)
+                   ? parallel_peak(step, arena, &trial.line, &trial.host)
+                   : step_peak(step, most, arena, &trial.line);
+  return trial;
+}
+
+struct tried fit_held(const struct train_settings *train, struct tried trial) {
+  if (trial.host > train->host_memory)
+    trial.peak = INT64_MAX;
+  return trial;
+}
+
+int64_t fit_peak(const struct model *model, const struct train_settings *train,
+                 int64_t batch, struct arena *arena) {
+  struct arena scratch;
+  struct step step = {.model = model, .settings = *train};
+  step.settings.batch = batch;
+  arena_open_in(&scratch, arena);
+  checkpoint_choose(&step, fit_room(&step.settings), &scratch);
+  int64_t peak = try_step(&step, 0, &scratch).peak;
+  arena_close(&scratch);
+  return peak;
+}
+
+/* Trials of many batches. */
+struct batch_search {
+  const struct step *step;
+  int64_t room;
+  struct arena *arena;
+  bool chooses; /* each has checkpoints of its own: they depend on the batch */
+  struct step plain; /* checkpoint=auto: with none but the source's */
+  struct step bare;  /* and without these */
+};
+
+static void open_search(struct batch_search *s) {
+  const struct step *step = s->step;
+  bool quick = step->model->nodes.count <= QUICK_NODES;
+  bool automatic = step->settings.checkpoint == CHECKPOINT_AUTO;
+  s->chooses = automatic ? quick : step->settings.checkpoint > 0;
+  if (!automatic || !quick)
+    return;
+  s->plain = (struct step){.model = step->model, .settings = step->settings};
+  s->plain.settings.checkpoint = 0;
+  s->bare = s->plain;
+  checkpoint_choose(&s->plain, s->room, s->arena);
+  step_trace(&s->bare, s->arena);
+}
+
+static struct tried try_batch(const struct batch_search *s,
+                              const struct step *step, bool chooses,
+                              int64_t batch, int64_t most) {
+  struct arena scratch;
+  struct step trial = *step;
+  trial.settings.batch = batch;
+  progress_tell(step->model->progress, "searching for the largest batch", batch,
+                0);
+  arena_open_in(&scratch, s->arena);
+  if (chooses) {
+    trial = (struct step){
+        .model = step->model, .settings = trial.settings, .runs = step->runs};
+    checkpoint_choose(&trial, s->room, &scratch);
+  }
+  struct tried found =
+      fit_held(&trial.settings, try_step(&trial, most, &scratch));
+  arena_close(&scratch);
+  return found;
+}
+
+/* The last batch that fits on the line of a trial. */
+static int64_t on_line(const struct tried *trial, int64_t room) {
+  double left = (double)(room - trial->line.fixed);
+  double fits = trial->line.moving > 0
+                    ? left / (double)trial->line.moving * (double)trial->batch
+                    : (double)MOST_BATCH;
+  return fits < (double)MOST_BATCH ? (int64_t)fits : MOST_BATCH;
+}
+
+/* The largest of trials that fits, and the least that does not. */
+struct between {
+  struct tried fits, fails;
+};
+
+static void narrow(struct between *b, const struct tried *trial, int64_t room) {
+  if (trial->peak > room && trial->batch < b->fails.batch)
+    b->fails = *trial;
+  if (trial->peak <= room && trial->batch > b->fits.batch)
+    b->fits = *trial;
+}
+
+/* The middle now and then, so that a bad line does no harm. */
+static int64_t next_batch(const struct between *b, const struct tried *last,
+                          int64_t room, int turn) {
+  bool bounded = b->fails.batch < INT64_MAX;
+  int64_t next = bounded ? b->fits.batch + (b->fails.batch - b->fits.batch) / 2
+                         : 2 * b->fits.batch;
+  if (turn % 4 != 3 && last->batch && last->peak < INT64_MAX)
+    next = on_line(last, room);
+  return max_i64(min_i64(next, b->fails.batch - 1), b->fits.batch + 1);
+}
+
+/*
+ * A peak is the largest of lines over the batch, one for each moment, but for
+ * the rounding of tensors to blocks. So the line of a trial leads close to
+ * the answer, which two or three simulations settle.
+ */
+static int64_t follow_lines(const struct batch_search *s,
+                            const struct step *step, struct tries *known,
+                            struct arena *arena) {
+  struct between b = {.fails = {.batch = INT64_MAX}};
+  for (size_t i = 0; i < known->all.count; i++)
+    narrow(&b, &known->all.at[i], s->room);
+  struct tried last = b.fits.batch                ? b.fits
+                      : b.fails.batch < INT64_MAX ? b.fails
+                                                  : b.fits;
+  for (int i = 0; b.fails.batch - b.fits.batch > 1; i++) {
+    if (b.fits.batch >= MOST_BATCH) /* nothing of it grows with the batch */
+      break;
+    int64_t next = next_batch(&b, &last, s->room, i);
+    bool ends = next == b.fits.batch + 1; /* unless that fits, too */
+    last = try_batch(s, step, false, next, ends ? s->room : 0);
+    if (last.peak < INT64_MAX)
+      *VEC_PUSH(arena, &known->all) = last;
+    narrow(&b, &last, s->room);
+  }
+  return b.fits.batch;
+}
+
+static bool batch_fits(const struct batch_search *s, int64_t batch) {
+  return try_batch(s, s->step, s->chooses, batch, s->room).peak <= s->room;
+}
+
+/* The largest batch that fits from `fits` on, in steps that double. */
+static int64_t bisect_batch(const struct batch_search *s, int64_t fits) {
+  int64_t step = max_i64(fits, 1), fails = fits + step;
+  for (; batch_fits(s, fails); fails += step) {
+    fits = fails;
+    if (fails > MOST_BATCH)
+      return fits; /* nothing of it grows with the batch */
+    step *= 2;
+  }
+  while (fails - fits > 1) {
+    int64_t middle = fits + (fails - fits) / 2;
+    if (batch_fits(s, middle))
+      fits = middle;
+    else
+      fails = middle;
+  }
+  return fits;
+}
+
+/*
+ * checkpoint=auto, from a batch on that fits: the choice that takes least of
+ * the next batch fits others, too. Where there is none that fits, the batch
+ * was the largest.
+ */
+static int64_t follow_choices(const struct batch_search *s, int64_t fits) {
+  bool more = true;
+  while (more && fits < MOST_BATCH) {
+    struct arena scratch;
+    struct tries known = {0};
+    struct step trial = s->bare;
+    trial.settings.batch = fits + 1;
+    progress_tell(trial.model->progress, "searching for the largest batch",
+                  fits + 1, 0);
+    arena_open_in(&scratch, s->arena);
+    more = checkpoint_least(&trial, s->room, &scratch);
+    if (more) {
+      *VEC_PUSH(&scratch, &known.all) =
+          try_batch(s, &trial, false, fits + 1, s->room);
+      fits = follow_lines(s, &trial, &known, &scratch);
+    }
+    arena_close(&scratch);
+  }
+  return fits;
+}
+
+int64_t fit_largest_batch(const struct step *step, int64_t room,
+                          struct tries *known, struct arena *arena) {
+  struct arena scratch;
+  struct batch_search search = {.step = step, .room = room, .arena = &scratch};
+  arena_open_in(&scratch, arena);
+  open_search(&search);
+  struct tries plain = {0};
+  int64_t largest = 0;
+  if (search.plain.model)
+    largest = follow_lines(&search, &search.plain, &plain, &scratch);
+  if (search.plain.model && !parallel_wanted(&step->settings))
+    largest = follow_choices(&search, largest);
+  else if (search.chooses)
+    largest = bisect_batch(&search, largest);
+  else
+    largest = follow_lines(&search, step, known, arena);
+  arena_close(&scratch);
+  return largest;
+}
+
+/* "--batch 177" */
+static const char *way_text(struct arena *arena, const char *what,
+                            int64_t number) {
+  struct text text = text_new(arena);
+  text_put(&text, what);
+  if (number) {
+    text_putc(&text, ' ');
+    text_int(&text, number);
+  }
+  return arena_copy(arena, text.at, text.length);
+}
+
+/* Tries the settings; whether the step fits with them. */
+static bool try_way(const struct step *step, struct fit *fit,
+                    struct arena *arena, const char *what, int64_t number,
+                    const struct train_settings *settings) {
+  struct arena scratch;
+  struct step trial = *step; /* its operations, if these stay the same */
+  const struct train_settings *given = &step->settings;
+  bool same = settings->precision == given->precision;
+  bool chosen = settings->checkpoint == given->checkpoint &&
+                settings->batch == given->batch &&
+                given->checkpoint != CHECKPOINT_AUTO;
+  arena_open_in(&scratch, arena);
+  trial.settings = *settings;
+  if (!same || (settings->checkpoint && !chosen)) {
+    trial = (struct step){.model = step->model, .settings = *settings};
+    trial.runs = same ? step->runs : NULL; /* they know of no types */
+    checkpoint_choose(&trial, fit->room, &scratch);
+  }
+  int64_t peak = fit_held(&trial.settings, try_step(&trial, 0, &scratch)).peak;
+  if (peak <= fit->room)
+    *VEC_PUSH(step->model->arena, &fit->ways) = (struct way_out){
+        way_text(step->model->arena, what, number), peak, trial.extra_macs};
+  arena_close(&scratch);
+  return peak <= fit->room;
+}
+
+/* The cheapest first: what changes the least of what is learned. */
+static void find_ways(const struct step *step, struct fit *fit,
+                      struct arena *arena) {
+  static const struct {
+    int optimizer;
+    const char *what;
+  } optimizers[] = {{OPTIMIZER_ADAM8BIT, "--optimizer adam8bit"},
+                    {OPTIMIZER_ADAFACTOR, "--optimizer adafactor"},
+                    {OPTIMIZER_SGD, "--optimizer sgd"}};
+  struct train_settings given = step->settings, other = given;
+  bool may_checkpoint = given.checkpoint == 0;
+  bool shares = given.data_parallel > 1;
+  other.offload = OFFLOAD_NONE;
+  if (given.offload && fit->host > fit->host_room)
+    try_way(step, fit, arena, "--offload none", 0, &other);
+  other = given;
+  for (other.zero = given.zero + 1; shares && other.zero <= 3; other.zero++)
+    try_way(step, fit, arena, "--zero", other.zero, &other);
+  other = given;
+  other.checkpoint = CHECKPOINT_AUTO;
+  if (may_checkpoint)
+    try_way(step, fit, arena, "--checkpoint auto", 0, &other);
+  other = given;
+  other.precision = PRECISION_MIXED;
+  bool may_mix =
+      given.precision != PRECISION_MIXED && given.dtype == ELEMENT_F32;
+  bool fits =
+      may_mix && try_way(step, fit, arena, "--precision mixed", 0, &other);
+  other.checkpoint = CHECKPOINT_AUTO;
+  if (may_mix && may_checkpoint && !fits)
+    try_way(step, fit, arena, "--precision mixed --checkpoint auto", 0, &other);
+  other = given;
+  other.batch = fit->largest_batch;
+  if (fit->largest_batch)
+    try_way(step, fit, arena, "--batch", fit->largest_batch, &other);
+  for (size_t i = 0; i < sizeof optimizers / sizeof *optimizers; i++) {
+    other = given;
+    other.optimizer = optimizers[i].optimizer;
+    if (other.optimizer != given.optimizer)
+      try_way(step, fit, arena, optimizers[i].what, 0, &other);
+  }
+}
+
+void fit_device(const struct train_settings *train, int64_t *device,
+                int64_t *taken, int64_t *reserve, int64_t *room) {
+  *device = device_bytes(train);
+  *taken = *device ? taken_bytes(train) : 0;
+  *room = fit_room(train);
+  *reserve = *device ? max_i64(*device - *taken - *room, 0) : 0;
+}
+
+void fit_find(const struct step *step, struct arena *arena, struct fit *fit) {
+  struct tries trials = {0};
+  struct tried given = try_step(step, 0, arena);
+  *fit = (struct fit){.peak = given.peak,
+                      .host = given.host,
+                      .host_room = step->settings.host_memory};
+  *VEC_PUSH(arena, &trials.all) = fit_held(&step->settings, given);
+  fit_device(&step->settings, &fit->device, &fit->taken, &fit->reserve,
+             &fit->room);
+  fit->largest_batch = fit_largest_batch(step, fit->room, &trials, arena);
+  if (!fit_holds(fit))
+    find_ways(step, fit, arena);
+}

@@ -1,0 +1,72 @@
+/* Fit: whether a step fits a device, and what would make it fit. */
+#ifndef NETC_MEMORY_DEVICES_FIT_H
+#define NETC_MEMORY_DEVICES_FIT_H
+
+#include "memory/devices/parallel.h"
+
+/* Nets of so many layers are searched again and again without being asked. */
+enum { QUICK_NODES = 5000 };
+
+/* A change of the settings, and what the step takes with it. */
+struct way_out {
+  const char *options; /* "--precision mixed" */
+  int64_t peak;        /* bytes */
+  int64_t extra_macs;
+};
+
+struct fit {
+  int64_t device;           /* bytes that it has; 0: not asked */
+  int64_t taken;            /* by the framework itself: context, workspace */
+  int64_t reserve;          /* kept free for what is not counted */
+  int64_t room;             /* for the step */
+  int64_t peak;             /* of the most loaded device */
+  int64_t host, host_room;  /* of those of a host, and what that has; or 0 */
+  int64_t largest_batch;    /* 0: not even one sample fits */
+  VEC(struct way_out) ways; /* if the step does not fit; those that do */
+};
+
+/* Both the device and, where something is offloaded, its host. */
+static inline bool fit_holds(const struct fit *fit) {
+  return fit->peak <= fit->room && fit->host <= fit->host_room;
+}
+
+/* Bytes that a step may take on the device of the settings; 0: none named. */
+int64_t fit_room(const struct train_settings *train);
+
+/* What the settings' device has, and where it goes; all 0: none named. */
+void fit_device(const struct train_settings *train, int64_t *device,
+                int64_t *taken, int64_t *reserve, int64_t *room);
+
+/* A batch and what a step with it takes, of the device and of the host. */
+struct tried {
+  int64_t batch, peak, host;
+  struct peak_line line;
+};
+
+/* What the host does not hold is too much for any device: INT64_MAX. */
+struct tried fit_held(const struct train_settings *train, struct tried trial);
+
+/* Those of a step, in any order. */
+struct tries {
+  VEC(struct tried) all;
+};
+
+/*
+ * The largest batch whose peak is at most `room`; each has checkpoints of its
+ * own, where the settings ask for them. What else was tried of the step is in
+ * `known`, and what is tried is added.
+ */
+int64_t fit_largest_batch(const struct step *step, int64_t room,
+                          struct tries *known, struct arena *arena);
+
+/*
+ * The peak of a step of another batch, on the most loaded device, with
+ * checkpoints of its own; INT64_MAX if it passes 2^63 - 1.
+ */
+int64_t fit_peak(const struct model *model, const struct train_settings *train,
+                 int64_t batch, struct arena *arena);
+
+/* The ways are in the model's arena. */
+void fit_find(const struct step *step, struct arena *arena, struct fit *fit);
+
+#endif

@@ -1,0 +1,42 @@
+/* Floor: what no placement can be below, without simulating it. */
+#ifndef NETC_MEMORY_DEVICES_FLOOR_H
+#define NETC_MEMORY_DEVICES_FLOOR_H
+
+#include "memory/devices/placement.h"
+
+/* A microbatch through the whole net on one device. */
+struct passage {
+  int64_t checkpoint, samples;
+  double *kept;   /* bytes that nodes before each keep for backward */
+  double again;   /* MACs of a sample that are computed once more */
+  double longest; /* those of the largest segment */
+};
+
+/* What a sample's passes send among the devices that share layers. */
+struct sharing {
+  int64_t tensor, sequence, context, expert;
+  int64_t sent[AMONG_COUNT];
+};
+
+struct floor {
+  const struct place_request *request;
+  const struct work *work;
+  struct arena *arena;
+  double *values, *trained;      /* parameters of the nodes before each */
+  double bytes, summed, stepped; /* of a parameter, gradient, state */
+  VEC(struct passage) passages;
+  VEC(struct sharing) sharings;
+  struct runs *runs;
+};
+
+void floor_open(struct floor *floor, const struct place_request *request,
+                const struct work *work, struct runs *runs,
+                struct arena *arena);
+
+/* Seconds, and bytes of the most loaded device, that it has at least. */
+double floor_seconds(struct floor *floor, const struct train_settings *train,
+                     int64_t samples);
+int64_t floor_bytes(struct floor *floor, const struct train_settings *train,
+                    int64_t samples);
+
+#endif

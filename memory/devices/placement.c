@@ -1,0 +1,241 @@
+/* Placement: how a number of devices may train a net, and what is best. */
+#include "memory/devices/placement.h"
+
+#include <stdlib.h>
+
+#include "base/check.h"
+#include "memory/checkpoint/checkpoint.h"
+#include "memory/devices/fit.h"
+#include "memory/devices/candidates.h"
+
+/* Segments that a setting makes of a batch. */
+struct segmented {
+  int64_t checkpoint, batch;
+  struct node_range *ranges;
+  size_t count;
+};
+
+struct finder {
+  const struct place_request *request;
+  struct arena *arena;
+  struct placing *placing;
+  struct work work;
+  struct runs runs;
+  VEC(struct segmented) segmented;
+};
+
+/* One device, as the parallel ones are described. */
+static bool measure_one(struct step *step, struct arena *arena,
+                        struct parallel *parallel) {
+  struct simulation s = {0};
+  struct training t;
+  step_trace(step, arena);
+  if (!step_measure(step, arena, &s, &t))
+    return false;
+  struct stage *stage = VEC_PUSH(arena, &parallel->stages);
+  stage->parts = arena_alloc(arena, 1, sizeof *stage->parts);
+  stage->part_count = 1;
+  stage->parts[0].end = (int64_t)step->model->nodes.count;
+  stage->optimizer = t.optimizer;
+  stage->master = t.master;
+  stage->activations = t.saved;
+  stage->peak = t.peak;
+  parallel->devices = 1;
+  parallel->microbatch = step->settings.batch;
+  return true;
+}
+
+/* Chooses the ranges of a step, or remembers them. */
+static void choose_ranges(struct finder *f, struct step *step) {
+  const struct train_settings *train = &step->settings;
+  struct segmented *found = f->segmented.at;
+  for (size_t i = 0; i < f->segmented.count; i++, found++)
+    if (found->checkpoint == train->checkpoint &&
+        found->batch == train->batch) {
+      step->ranges.at = found->ranges;
+      step->ranges.count = found->count;
+      return;
+    }
+  struct arena scratch;
+  struct step own = *step;
+  arena_open_in(&scratch, f->arena);
+  checkpoint_choose(&own, f->placing->room, &scratch);
+  found = VEC_PUSH(f->arena, &f->segmented);
+  *found = (struct segmented){
+      train->checkpoint, train->batch,
+      arena_alloc(f->arena, own.ranges.count + 1, sizeof *found->ranges),
+      own.ranges.count};
+  for (size_t i = 0; i < own.ranges.count; i++)
+    found->ranges[i] = own.ranges.at[i];
+  arena_close(&scratch);
+  step->ranges.at = found->ranges;
+  step->ranges.count = found->count;
+}
+
+/* As a report would have it; false if it cannot be so, or overflows. */
+static bool measure(struct finder *f, const struct candidate *candidate,
+                    struct placement *placement) {
+  struct arena scratch;
+  struct parallel parallel = {0};
+  struct step step = {.model = f->request->model,
+                      .settings = candidate->settings,
+                      .runs = &f->runs};
+  const struct cluster *cluster = &f->request->cluster;
+  arena_open_in(&scratch, f->arena);
+  f->placing->measured++;
+  choose_ranges(f, &step);
+  bool good = parallel_wanted(&step.settings)
+                  ? parallel_find(&step, &scratch, &scratch, &parallel)
+                  : measure_one(&step, &scratch, &parallel);
+  good = good && parallel.devices == cluster->devices &&
+         (stage_parts(&step.settings) == 1 ||
+          parallel.stages.at[0].part_count > 1); /* there were enough cuts */
+  if (good)
+    *placement = (struct placement){
+        .settings = candidate->settings,
+        .peak = parallel.stages.at[parallel.most_loaded].peak,
+        .host = parallel.host,
+        .microbatch = parallel.microbatch,
+        .passes = candidate->settings.pipeline > 1
+                      ? candidate->settings.microbatches
+                      : candidate->settings.accumulate,
+        .bound = bound_find(&f->work, &step, &parallel, cluster),
+        .order = candidate->order};
+  arena_close(&scratch);
+  return good;
+}
+
+static int64_t lacks(const struct finder *f, const struct placement *p) {
+  int64_t host = p->settings.offload ? p->settings.host_memory : INT64_MAX;
+  return max_i64(p->peak - f->placing->room, 0) + max_i64(p->host - host, 0);
+}
+
+/* Not slower, and not larger; of two that are alike the first. */
+static bool beats(const struct placement *a, const struct placement *b) {
+  if (a->bound.step > b->bound.step || a->peak > b->peak)
+    return false;
+  return a->bound.step < b->bound.step || a->peak < b->peak ||
+         a->order < b->order;
+}
+
+static void consider(struct finder *f, const struct placement *placement) {
+  struct placing *placing = f->placing;
+  size_t kept = 0;
+  for (size_t i = 0; i < placing->best.count; i++)
+    if (beats(&placing->best.at[i], placement))
+      return;
+  for (size_t i = 0; i < placing->best.count; i++)
+    if (!beats(placement, &placing->best.at[i]))
+      placing->best.at[kept++] = placing->best.at[i];
+  placing->best.count = kept;
+  *VEC_PUSH(f->arena, &placing->best) = *placement;
+}
+
+/*
+ * Whether the candidate cannot be one of the best: one as fast, by 0.1 %, takes
+ * at most 5 % of the room more, or it is more than twice as slow as the
+ * fastest.
+ */
+static bool is_beaten(const struct placing *placing,
+                      const struct candidate *candidate) {
+  for (size_t i = 0; i < placing->best.count; i++) {
+    const struct placement *p = &placing->best.at[i];
+    if (2 * p->bound.step < candidate->least ||
+        (p->bound.step <= 1.001 * candidate->least &&
+         p->peak - placing->room / 20 < candidate->holds))
+      return true;
+  }
+  return false;
+}
+
+static void find_fitting(struct finder *f, const struct candidates *all) {
+  struct placing *placing = f->placing;
+  for (size_t i = 0; i < all->at.count; i++) {
+    const struct candidate *candidate = &all->at.at[i];
+    struct placement placement;
+    progress_tell(f->request->model->progress, "trying placements", (int64_t)i,
+                  (int64_t)all->at.count);
+    if (candidate->holds <= placing->room && !is_beaten(placing, candidate) &&
+        measure(f, candidate, &placement) && lacks(f, &placement) == 0)
+      consider(f, &placement);
+  }
+  placing->fits = placing->best.count > 0;
+}
+
+static int by_holds(const void *a, const void *b) {
+  const struct candidate *x = a, *y = b;
+  if (x->holds != y->holds)
+    return x->holds < y->holds ? -1 : 1;
+  return x->order < y->order ? -1 : x->order > y->order;
+}
+
+/* Nothing fits: what lacks least. */
+static void find_nearest(struct finder *f, struct candidates *all) {
+  struct placement nearest, placement;
+  int64_t least = INT64_MAX;
+  qsort(all->at.at, all->at.count, sizeof *all->at.at, by_holds);
+  for (size_t i = 0; i < all->at.count; i++) {
+    const struct candidate *candidate = &all->at.at[i];
+    progress_tell(f->request->model->progress, "nothing fits: what is nearest?",
+                  (int64_t)i, (int64_t)all->at.count);
+    if (candidate->holds - f->placing->room >= least)
+      break;
+    if (!measure(f, candidate, &placement))
+      continue;
+    int64_t more = lacks(f, &placement);
+    if (more < least || (more == least && placement.order < nearest.order)) {
+      least = more;
+      nearest = placement;
+    }
+  }
+  if (least < INT64_MAX)
+    *VEC_PUSH(f->arena, &f->placing->best) = nearest;
+}
+
+static int by_time(const void *a, const void *b) {
+  const struct placement *x = a, *y = b;
+  if (x->bound.step != y->bound.step)
+    return x->bound.step < y->bound.step ? -1 : 1;
+  return x->order < y->order ? -1 : 1;
+}
+
+/*
+ * A slower one is listed if it leaves 5 % of the room more; in place of the
+ * one before if it is slower by no more than 0.1 %.
+ */
+static void thin_out(struct placing *placing) {
+  size_t kept = 0;
+  struct placement *at = placing->best.at;
+  qsort(at, placing->best.count, sizeof *at, by_time);
+  for (size_t i = 0; i < placing->best.count; i++) {
+    struct placement *last = kept ? &at[kept - 1] : NULL;
+    if (last && at[i].bound.step <= 1.001 * last->bound.step)
+      *last = at[i]; /* by dominance it takes less */
+    else if (!last || (at[i].bound.step <= 2 * at[0].bound.step &&
+                       at[i].peak + placing->room / 20 <= last->peak))
+      at[kept++] = at[i];
+  }
+  placing->best.count = kept;
+}
+
+void place_find(const struct place_request *request, struct arena *arena,
+                struct placing *placing) {
+  struct finder f = {.request = request,
+                     .arena = arena,
+                     .placing = placing,
+                     .runs = {.arena = arena}};
+  struct candidates all = {0};
+  *placing = (struct placing){.room = fit_room(request->train)};
+  f.work = work_find(request->model, request->train, arena);
+  candidates_find(request, &f.work, &f.runs, arena, &all);
+  placing->tried = (int64_t)all.at.count;
+  placing->found = placing->tried > 0;
+  if (!placing->found)
+    return;
+  find_fitting(&f, &all);
+  if (!placing->fits)
+    find_nearest(&f, &all);
+  placing->found = placing->best.count > 0;
+  if (placing->found)
+    thin_out(placing);
+}

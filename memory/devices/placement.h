@@ -1,0 +1,44 @@
+/* Placement: how a number of devices may train a net, and what is best. */
+#ifndef NETC_MEMORY_DEVICES_PLACEMENT_H
+#define NETC_MEMORY_DEVICES_PLACEMENT_H
+
+#include "memory/devices/bound.h"
+
+struct place_request {
+  const struct model *model;
+  const struct train_settings *train; /* degrees that are not 1 are kept */
+  struct cluster cluster;
+  int64_t batch; /* samples in a step, of all devices */
+};
+
+struct placement {
+  struct train_settings settings; /* with which a report says the same */
+  int64_t peak;                   /* of the most loaded device, bytes */
+  int64_t host;                   /* of a host's memory, all its devices */
+  int64_t microbatch, passes;     /* samples, and how often in a step */
+  struct bound bound;
+  size_t order; /* of several that are as good, the first is taken */
+};
+
+struct placing {
+  VEC(struct placement)
+  best;                    /* none better in time and memory; fastest first */
+  bool found;              /* some degrees share the net and the batch */
+  bool fits;               /* or `best` has the one that lacks least */
+  int64_t room;            /* bytes for a step */
+  int64_t tried, measured; /* placements; of these, not left out by bounds */
+};
+
+/*
+ * All degrees of tensor, sequence, context, expert, pipeline and data
+ * parallelism that divide the devices and what they share, with ZeRO 0 to 3,
+ * microbatches, checkpoints (none, selective, a segment for each layer with
+ * attention, or as many as the stages are cut from) and, with a host's memory,
+ * what is offloaded there. What bounds say cannot be better is not measured.
+ * Slower ones are in `best` if they leave 5 % of the room more, and take at
+ * most twice as long as the fastest. Everything is in `arena`.
+ */
+void place_find(const struct place_request *request, struct arena *arena,
+                struct placing *placing);
+
+#endif

@@ -1,0 +1,236 @@
+/* Search: a tape as one of several devices runs it, and where it is cut. */
+#include "memory/devices/chain.h"
+
+#include <string.h>
+
+#include "base/check.h"
+#include "memory/checkpoint/cuts.h"
+
+enum { MOST_UNITS = 64 }; /* between which a pipeline is cut */
+
+/* The tape of a search, for others that differ in what no tape knows. */
+struct tape_known {
+  struct step own;
+  struct shards shards;
+  const struct value_sums *sums;
+  bool *expert, *dense;
+  struct alike alike; /* where it has been cut */
+  const size_t *far;
+  int64_t *cut;
+  size_t units;
+};
+
+/* Cuts */
+
+static void add_cuts(struct cuts *cuts, const struct cuts *more,
+                     struct arena *arena) {
+  struct cuts known = *cuts;
+  size_t i = 0, k = 0;
+  *cuts = (struct cuts){0};
+  while (i < known.at.count || k < more->at.count) {
+    int64_t a = i < known.at.count ? known.at.at[i] : INT64_MAX;
+    int64_t b = k < more->at.count ? more->at.at[k] : INT64_MAX;
+    *VEC_PUSH(arena, &cuts->at) = min_i64(a, b);
+    i += a <= b;
+    k += b <= a;
+  }
+}
+
+/*
+ * Checkpoints keep only what they read, so that most of a net with them would
+ * be one part. Where they are fewer than the stages, a few are cut.
+ */
+static void divide_checkpoints(struct search *s, int64_t most, int64_t parts,
+                               struct cuts *cuts) {
+  struct cuts work = {0};
+  cuts_divide_work(s->plain, min_i64(most, 2 * parts), INT64_MAX, s->arena,
+                   &work);
+  add_cuts(cuts, &work, s->arena);
+}
+
+/* A long search asks for the same cuts again and again. */
+static void find_cuts(struct search *s, int64_t most, int64_t least,
+                      struct cuts *cuts) {
+  struct runs *runs = s->step->runs;
+  const struct train_settings *train = s->train;
+  for (size_t i = 0; runs && i < runs->cuts.count; i++) {
+    const struct known_cuts *known = &runs->cuts.at[i];
+    if (known->checkpoint == train->checkpoint &&
+        known->batch == train->batch && known->most == most &&
+        known->least == least) {
+      for (size_t k = 0; k < known->count; k++)
+        *VEC_PUSH(s->arena, &cuts->at) = known->at[k];
+      return;
+    }
+  }
+  cuts_divide(s->plain, most, s->arena, cuts);
+  if ((int64_t)cuts->at.count + 1 < least && s->plain->segments.count)
+    cuts_divide_work(s->plain, most, least, s->arena, cuts);
+  int64_t checkpoints = (int64_t)s->plain->ranges.count;
+  if (checkpoints && checkpoints + 1 < least)
+    divide_checkpoints(s, most, least, cuts);
+  if (!runs)
+    return;
+  int64_t *at = arena_alloc(runs->arena, cuts->at.count + 1, sizeof *at);
+  for (size_t i = 0; i < cuts->at.count; i++)
+    at[i] = cuts->at.at[i];
+  *VEC_PUSH(runs->arena, &runs->cuts) = (struct known_cuts){
+      train->checkpoint, train->batch, most, least, at, cuts->at.count};
+}
+
+static void find_units(struct search *s) {
+  struct cuts cuts = {0};
+  int64_t parts = s->train->pipeline * stage_parts(s->train);
+  int64_t most = cuts_most(s->plain, MOST_UNITS);
+  if (stage_parts(s->train) > 1)
+    most = max_i64(most, parts);
+  if (s->train->pipeline > 1)
+    find_cuts(s, most, parts, &cuts);
+  s->units = cuts.at.count + 1;
+  s->cut = arena_alloc(s->arena, s->units + 1, sizeof *s->cut);
+  /* More than there are spans, so that there is always a free place. */
+  s->known_room = (s->units + 1) * (s->units + 1);
+  s->known = arena_alloc(s->arena, s->known_room, sizeof *s->known);
+  for (size_t i = 0; i < cuts.at.count; i++)
+    s->cut[i + 1] = cuts.at.at[i];
+  s->cut[s->units] = (int64_t)s->step->model->nodes.count;
+}
+
+/* Tapes */
+
+/* Parameters of experts, and others. */
+static void find_experts(struct search *s) {
+  const struct model *model = s->step->model;
+  size_t count = model->params.count + 1;
+  s->expert = arena_alloc(s->arena, count, sizeof *s->expert);
+  s->dense = arena_alloc(s->arena, count, sizeof *s->dense);
+  for (size_t i = 0; i < model->nodes.count; i++) {
+    const struct node *node = &model->nodes.at[i];
+    for (int k = 0; k < node->param_count; k++)
+      s->expert[node->first_param + (size_t)k] =
+          node->copies > 1 && s->train->expert_parallel > 1;
+  }
+  for (size_t i = 0; i < count; i++)
+    s->dense[i] = !s->expert[i];
+}
+
+/* Settings of which the operations of a device know nothing. */
+static struct train_settings tape_settings(const struct train_settings *train) {
+  struct train_settings same;
+  memcpy(&same, train, sizeof same); /* with what lies between members */
+  same.batch = same.microbatches = same.accumulate = same.memory = 0;
+  same.zero = 0;
+  same.optimizer = same.gpu = 0;
+  return same;
+}
+
+static bool same_tape(const struct step *a, const struct step *b) {
+  struct train_settings x = tape_settings(&a->settings);
+  struct train_settings y = tape_settings(&b->settings);
+  return memcmp(&x, &y, sizeof x) == 0 && a->ranges.count == b->ranges.count &&
+         (a->ranges.count == 0 ||
+          memcmp(a->ranges.at, b->ranges.at,
+                 a->ranges.count * sizeof *a->ranges.at) == 0);
+}
+
+static void take_tape(struct search *s, struct step *own,
+                      const struct tape_known *known) {
+  own->trace = known->own.trace;
+  own->segments.at = known->own.segments.at;
+  own->segments.count = known->own.segments.count;
+  own->extra_macs = known->own.extra_macs;
+  own->packed = known->own.packed;
+  own->settings.dtype = known->own.settings.dtype;
+  s->shards = known->shards;
+  s->sums = known->sums;
+  s->expert = known->expert;
+  s->dense = known->dense;
+}
+
+/* Where it can be cut, and which of the parts are alike. */
+static void find_parts(struct search *s, const struct tape_known *known) {
+  if (known && s->units == known->units &&
+      memcmp(s->cut, known->cut, (s->units + 1) * sizeof *s->cut) == 0) {
+    s->alike = known->alike;
+    chain_open(s, known->far);
+  } else {
+    alike_find(&s->alike, s->step, s->cut, s->units, s->arena);
+    chain_open(s, NULL);
+  }
+  s->linked = arena_alloc(s->arena, s->units + 1, sizeof *s->linked);
+}
+
+static void remember(const struct search *s) {
+  struct tape_known *known = ARENA_NEW(s->arena, struct tape_known);
+  *known = (struct tape_known){.own = *s->step,
+                               .shards = s->shards,
+                               .sums = s->sums,
+                               .expert = s->expert,
+                               .dense = s->dense,
+                               .alike = s->alike,
+                               .far = s->chain.far,
+                               .cut = s->cut,
+                               .units = s->units};
+  s->step->runs->tape = known;
+}
+
+/*
+ * A tape of its own, which is changed; or that of an earlier search, if what
+ * is cut is there as it was before. The first one is remembered.
+ */
+static void find_tape(struct search *s, struct step *own,
+                      const struct step *step) {
+  struct runs *runs = own->runs;
+  bool traced = step->trace.tape.ops.count > 0;
+  const struct tape_known *known = traced ? runs->tape : NULL;
+  if (known && !same_tape(&known->own, own))
+    known = NULL;
+  if (traced && !runs->tape)
+    s->arena = runs->arena;
+  if (known)
+    take_tape(s, own, known);
+  else
+    step_trace(own, s->arena);
+  s->plain = traced ? step : own;
+  find_units(s);
+  if (!known) {
+    find_experts(s);
+    shard_trace(&own->trace, own->model, &own->settings, &s->shards, s->arena);
+    stage_sums_open(s);
+  }
+  find_parts(s, known);
+  if (traced && !runs->tape)
+    remember(s);
+}
+
+void search_open(struct search *s, struct step *own, const struct step *step,
+                 struct arena *arena) {
+  *own = (struct step){.model = step->model, .settings = step->settings};
+  const struct train_settings *train = &own->settings; /* types are chosen */
+  own->ranges.at = step->ranges.at;
+  own->ranges.count = step->ranges.count;
+  own->runs = step->runs;
+  if (!own->runs) {
+    own->runs = ARENA_NEW(arena, struct runs);
+    own->runs->arena = arena;
+  }
+  *s = (struct search){.step = own,
+                       .arena = arena,
+                       .train = train,
+                       .trace = &own->trace,
+                       .microbatch = train->batch,
+                       .microbatches = 1};
+  find_tape(s, own, step);
+  s->arena = arena;
+  s->stages = (size_t)min_i64(train->pipeline, (int64_t)s->units);
+  s->parts = s->stages;
+  if (s->stages > 1 && s->stages * (size_t)stage_parts(train) <= s->units)
+    s->parts *= (size_t)stage_parts(train);
+  if (train->pipeline == 1)
+    return;
+  s->microbatches =
+      train->microbatches ? train->microbatches : (int64_t)s->stages;
+  s->microbatch = ceil_div_i64(train->batch, s->microbatches);
+  /* There are no more of them than the batch fills. */
+  s->microbatches = ceil_div_i64(train->batch, s->microbatch);
+}

@@ -1,0 +1,283 @@
+/* Shards: a tape as one of several devices runs it that share each layer. */
+#include "memory/devices/shard.h"
+
+#include "base/check.h"
+
+struct sharding {
+  struct tape *tape;
+  struct op_facts **facts; /* by operation: its own */
+  const struct model *model;
+  int64_t devices, context;
+  bool sequence; /* what is not shared out by channels is by positions */
+  struct shards *shards;
+  bool *wanted;  /* by value: all that read it take a part */
+  bool *read;    /* by value: something does */
+  bool *sharded; /* by value: a device has a part of its channels */
+};
+
+static size_t input_of(const struct tape *tape, const struct tape_op *op,
+                       int i) {
+  return tape_input(tape, op, i);
+}
+
+static bool output_wanted(const struct sharding *s, const struct tape_op *op) {
+  for (int i = 0; i < op->facts->out_count; i++)
+    if (!s->wanted[op->first_out + (size_t)i])
+      return false;
+  return true;
+}
+
+/* From the end: a part is wanted by a layer with weights, and before it. */
+static void find_wanted(struct sharding *s) {
+  for (size_t i = s->tape->ops.count; i-- > 0;) {
+    const struct tape_op *op = &s->tape->ops.at[i];
+    bool takes =
+        op->facts->splits || (op->facts->by_channel && output_wanted(s, op));
+    for (int k = 0; k < op->facts->in_count; k++) {
+      size_t in = input_of(s->tape, op, k);
+      s->wanted[in] = takes && (!s->read[in] || s->wanted[in]);
+      s->read[in] = true;
+    }
+  }
+}
+
+static void find_sharded(struct sharding *s) {
+  for (size_t i = 0; i < s->tape->ops.count; i++) {
+    const struct tape_op *op = &s->tape->ops.at[i];
+    bool part = false;
+    for (int k = 0; k < op->facts->in_count; k++)
+      part = part || s->sharded[input_of(s->tape, op, k)];
+    /* By columns if it has all channels, then by rows to all of them. */
+    bool out = op->facts->splits
+                   ? !part && output_wanted(s, op)
+                   : op->facts->by_channel && part && output_wanted(s, op);
+    for (int k = 0; k < op->facts->out_count; k++)
+      s->sharded[op->first_out + (size_t)k] = out;
+  }
+}
+
+/* Whether a node gives positions; what is inside it then has them, too. */
+static bool is_sequence(const struct sharding *s, int64_t node) {
+  const struct shape *shape = s->model->nodes.at[node].out;
+  return shape->rank > (shape->dtype == DTYPE_FLOAT);
+}
+
+static void divide(struct extent *extent, int64_t devices) {
+  if (!extent->whole)
+    extent->count = ceil_div_i64(extent->count, devices);
+}
+
+/* By positions: what is fixed has none. */
+static void divide_positions(const struct sharding *s, struct extent *extent,
+                             int64_t node, bool by_channel) {
+  if (extent->fixed || !is_sequence(s, node))
+    return;
+  if (s->sequence && !by_channel)
+    extent->count = ceil_div_i64(extent->count, s->devices);
+  extent->count = ceil_div_i64(extent->count, s->context);
+}
+
+enum { BY_CHANNELS = 1, BY_POSITIONS = 2 };
+
+/* Views share a storage: it has a part if what made it has. */
+static void divide_values(struct sharding *s, unsigned char *done) {
+  struct tape *tape = s->tape;
+  for (size_t i = 0; i < tape->values.count; i++) {
+    struct tape_value *value = &tape->values.at[i];
+    struct tape_storage *storage = &tape->storages.at[value->storage];
+    unsigned char *how = &done[value->storage];
+    struct extent seen = *tape_extent(tape, i);
+    struct extent held = *tape_storage_extent(tape, value->storage);
+    bool part = s->sharded[i];
+    if (part)
+      divide(&seen, s->devices);
+    divide_positions(s, &seen, storage->node, part);
+    if (part && !(*how & BY_CHANNELS))
+      divide(&held, s->devices);
+    if (!(*how & BY_POSITIONS))
+      divide_positions(s, &held, storage->node, part);
+    value->extent = tape_keep_extent(tape, seen);
+    storage->extent = tape_keep_extent(tape, held);
+    *how |= (unsigned char)(BY_POSITIONS | (part ? BY_CHANNELS : 0));
+  }
+}
+
+static void divide_op(const struct sharding *s, size_t index) {
+  const struct tape_op *op = &s->tape->ops.at[index];
+  struct op_facts *facts = s->facts[index];
+  bool part = s->sharded[op->first_out];
+  struct extent *extents[] = {
+      &facts->kept[0], &facts->kept[1],   &facts->kept[2],  &facts->kept[3],
+      &facts->work,    &facts->back_work, &facts->back_more};
+  for (size_t k = 0; k < sizeof extents / sizeof *extents; k++) {
+    if (facts->by_channel && part)
+      divide(extents[k], s->devices);
+    divide_positions(s, extents[k], op->node, facts->by_channel && part);
+    /* The mask of attention: a row for each of the positions here. */
+    if (facts->core && extents[k]->fixed)
+      extents[k]->count = ceil_div_i64(extents[k]->count, s->context);
+  }
+}
+
+/* Sharing out */
+
+static struct extent whole_value(const struct sharding *s, size_t value) {
+  const struct tape_value *of = &s->tape->values.at[value];
+  struct extent extent = *tape_extent(s->tape, value);
+  int64_t node = s->tape->storages.at[of->storage].node;
+  if (!extent.fixed && is_sequence(s, node))
+    extent.count = ceil_div_i64(extent.count, s->context);
+  return extent;
+}
+
+static enum shard_role role_of(const struct sharding *s,
+                               const struct tape_op *op) {
+  bool part = false;
+  if (!op->facts->splits || s->devices == 1)
+    return SHARD_NONE;
+  for (int k = 0; k < op->facts->in_count; k++)
+    part = part || s->sharded[input_of(s->tape, op, k)];
+  const struct extent *in = tape_extent(s->tape, input_of(s->tape, op, 0));
+  bool index = in->width == WIDTH_I32 || in->width == WIDTH_INDEX;
+  if (index)
+    return SHARD_LOOKUP;
+  if (part)
+    return SHARD_ROWS;
+  /* With positions shared out, what leads nowhere is split as logits are. */
+  return s->sequence || s->sharded[op->first_out] ? SHARD_COLUMNS : SHARD_ROWS;
+}
+
+/* Before anything is divided: what is whole while an operation runs. */
+static void find_gathered(const struct sharding *s, size_t index) {
+  const struct tape_op *op = &s->tape->ops.at[index];
+  struct op_facts *facts = s->facts[index];
+  enum shard_role role = s->shards->role[index] = role_of(s, op);
+  struct extent *moved = &s->shards->moved[index];
+  if (role == SHARD_COLUMNS)
+    *moved = whole_value(s, input_of(s->tape, op, 0));
+  else if (role != SHARD_NONE)
+    *moved = whole_value(s, op->first_out);
+  if (s->sequence && role == SHARD_COLUMNS) {
+    facts->gathered = facts->back_gathered = *moved;
+    /* Backward its gradient besides, before that is summed. */
+    facts->back_gathered.count = size_product(facts->gathered.count, 2);
+  } else if (s->sequence && role != SHARD_NONE) {
+    facts->gathered = facts->back_gathered = *moved;
+  } else if (facts->rings && s->context > 1) {
+    int64_t others = 0;
+    for (int k = 1; k < facts->in_count - facts->held_count; k++)
+      others += tape_extent(s->tape, input_of(s->tape, op, k))->count;
+    bool part = s->sharded[op->first_out];
+    s->shards->role[index] = SHARD_RING;
+    *moved = *tape_extent(s->tape, op->first_out);
+    moved->count = ceil_div_i64(others, part ? s->devices : 1);
+    moved->count = ceil_div_i64(moved->count, s->context);
+    facts->gathered = facts->back_gathered = *moved;
+    facts->gathered.count = size_product(moved->count, s->context > 2 ? 2 : 1);
+    /* Their gradients go round with them. */
+    facts->back_gathered.count = size_product(facts->gathered.count, 2);
+  }
+}
+
+/* Rows on their way to experts, and as these give them back. */
+static void find_exchanged(const struct sharding *s, size_t index,
+                           int64_t experts) {
+  const struct tape_op *op = &s->tape->ops.at[index];
+  if (!op->facts->exchanges || experts == 1)
+    return;
+  struct op_facts *facts = s->facts[index];
+  struct extent out = whole_value(s, op->first_out);
+  /* What comes back is the second operand, beside the sum. */
+  int rows = op->facts->in_count > 2;
+  struct extent in = whole_value(s, input_of(s->tape, op, rows));
+  facts->gathered = facts->back_gathered = rows ? in : out;
+  s->shards->moved[index] = facts->gathered;
+  s->shards->role[index] = SHARD_EXCHANGE;
+}
+
+static void share_params(const struct sharding *s, int64_t experts) {
+  const struct model *model = s->model;
+  int64_t *share = s->shards->share;
+  for (size_t i = 0; i < model->params.count; i++)
+    share[i] = model->params.at[i].count;
+  for (size_t i = 0; i < s->tape->ops.count; i++) {
+    const struct tape_op *op = &s->tape->ops.at[i];
+    int params = op->facts->param_count + op->facts->frozen_count;
+    if (op->facts->splits)
+      divide(&s->facts[i]->unpacked, s->devices);
+    for (int k = 0; op->facts->splits && k < params; k++) {
+      size_t param = s->tape->params.at[op->first_param + (size_t)k];
+      if (model->params.at[param].rank > 1) /* biases are small: everywhere */
+        share[param] = ceil_div_i64(model->params.at[param].count, s->devices);
+    }
+  }
+  if (experts == 1)
+    return;
+  for (size_t i = 0; i < model->nodes.count; i++) {
+    const struct node *node = &model->nodes.at[i];
+    for (int k = 0; node->copies > 1 && k < node->param_count; k++)
+      if (k % node->copies >= ceil_div_i64(node->copies, experts))
+        share[node->first_param + (size_t)k] = 0;
+  }
+}
+
+/* Mixed precision's copies of matrices: those of what the device has. */
+static void share_copies(const struct sharding *s) {
+  const struct tape *tape = s->tape;
+  for (size_t i = 0; i < tape->ops.count; i++) {
+    const struct tape_op *op = &tape->ops.at[i];
+    struct op_facts *facts = s->facts[i];
+    int64_t all = 0, here = 0;
+    for (int k = 0; k < facts->param_count + facts->frozen_count; k++) {
+      size_t param = tape->params.at[op->first_param + (size_t)k];
+      if (s->model->params.at[param].rank < 2)
+        continue;
+      all += s->model->params.at[param].count; /* at most the net's */
+      here += s->shards->share[param];
+    }
+    if (facts->kept[3].count == all)
+      facts->kept[3].count = here;
+    else if (facts->splits) /* some have a copy already, or are in blocks */
+      divide(&facts->kept[3], s->devices);
+  }
+}
+
+void shard_trace(struct trace *trace, const struct model *model,
+                 const struct train_settings *train, struct shards *shards,
+                 struct arena *arena) {
+  struct tape *tape = &trace->tape;
+  size_t values = tape->values.count + 1;
+  struct sharding s = {.tape = tape,
+                       .model = model,
+                       .devices = train->tensor_parallel,
+                       .context = train->context_parallel,
+                       .sequence = train->sequence_parallel == TOGGLE_ON &&
+                                   train->tensor_parallel > 1,
+                       .shards = shards,
+                       .wanted = arena_alloc(arena, values, sizeof(bool)),
+                       .read = arena_alloc(arena, values, sizeof(bool)),
+                       .sharded = arena_alloc(arena, values, sizeof(bool))};
+  shards->share =
+      arena_alloc(arena, model->params.count + 1, sizeof *shards->share);
+  shards->role = arena_alloc(arena, tape->ops.count + 1, sizeof *shards->role);
+  shards->moved =
+      arena_alloc(arena, tape->ops.count + 1, sizeof *shards->moved);
+  for (size_t i = 0; i < model->outputs.count; i++)
+    s.read[trace->value_of[model->outputs.at[i].node]] = true;
+  find_wanted(&s);
+  find_sharded(&s);
+  s.facts = arena_alloc(arena, tape->ops.count + 1, sizeof *s.facts);
+  for (size_t i = 0; i < tape->ops.count; i++)
+    s.facts[i] = tape_own_facts(tape, i);
+  for (size_t i = 0; i < tape->ops.count; i++) {
+    find_gathered(&s, i);
+    find_exchanged(&s, i, train->expert_parallel);
+  }
+  divide_values(
+      &s, arena_alloc(arena, tape->storages.count + 1, sizeof(unsigned char)));
+  for (size_t i = 0; i < tape->ops.count; i++)
+    divide_op(&s, i);
+  share_params(&s, train->expert_parallel);
+  share_copies(&s);
+  trace->turns.count = 0; /* what each has become nobody has compared */
+}

@@ -1,0 +1,170 @@
+/*
+ * The fullest sections first: the buffers of each take the lowest places that
+ * are free as long as they live. Where a section is full to the bound, nothing
+ * may lie between its buffers, and those of others find room around them. (By
+ * breadth: Pisarchyk and Lee 2020, arXiv 2001.03288.) Most networks in which
+ * first fit leaves a gap need no more than that.
+ */
+#include "memory/plan/planner.h"
+
+#include <stdlib.h>
+
+enum {
+  MOST_LIVING = 64, /* items in a section, on average */
+  MOST_BESIDE = 256 /* placed items that live together with one */
+};
+
+/* A place that is taken. */
+struct place {
+  int64_t offset, end; /* units */
+};
+
+struct filling {
+  struct plan_part *part;
+  size_t *from;     /* by section: the first item born in it or later */
+  size_t *at;       /* by section: its items in `living` */
+  uint32_t *living; /* those that live there and were born before */
+  struct place beside[MOST_BESIDE];
+  size_t count;
+  int64_t height, goal;
+};
+
+/* False: there are too many. */
+static bool find_living(struct arena *arena, struct filling *f) {
+  const struct plan_part *part = f->part;
+  size_t sections = (size_t)part->sections, sum = 0;
+  for (size_t i = 0; i < part->count; i++)
+    sum += (size_t)(part->items[i].last - part->items[i].first - 1);
+  if (sum > MOST_LIVING * part->count)
+    return false;
+  f->from = arena_alloc(arena, sections + 1, sizeof *f->from);
+  f->at = arena_alloc(arena, sections + 2, sizeof *f->at);
+  f->living = arena_alloc(arena, sum + 1, sizeof *f->living);
+  for (size_t i = 0; i < part->count; i++) {
+    f->from[part->items[i].first + 1] = i + 1;
+    for (int32_t k = part->items[i].first + 1; k < part->items[i].last; k++)
+      f->at[k + 2]++;
+  }
+  for (size_t k = 1; k <= sections; k++) {
+    f->at[k + 1] += f->at[k];
+    if (f->from[k] < f->from[k - 1])
+      f->from[k] = f->from[k - 1];
+  }
+  for (size_t i = 0; i < part->count; i++)
+    for (int32_t k = part->items[i].first + 1; k < part->items[i].last; k++)
+      f->living[f->at[k + 1]++] = (uint32_t)i;
+  return true;
+}
+
+/* Notes what a placed item takes, in the order of offsets. */
+static bool avoid(struct filling *f, size_t item) {
+  int64_t offset = f->part->best[item];
+  if (offset < 0)
+    return true;
+  if (f->count == MOST_BESIDE)
+    return false;
+  size_t at = f->count++;
+  for (; at > 0 && f->beside[at - 1].offset > offset; at--)
+    f->beside[at] = f->beside[at - 1];
+  f->beside[at] = (struct place){offset, offset + f->part->items[item].size};
+  return true;
+}
+
+/* The lowest place that is free; false: too many are placed beside it, or it
+   ends above the goal. */
+static bool place(struct filling *f, size_t index) {
+  const struct plan_item *item = &f->part->items[index];
+  int64_t offset = 0;
+  f->count = 0;
+  for (size_t i = f->at[item->first]; i < f->at[item->first + 1]; i++)
+    if (!avoid(f, f->living[i]))
+      return false;
+  for (size_t i = f->from[item->first]; i < f->from[item->last]; i++)
+    if (!avoid(f, i))
+      return false;
+  for (size_t i = 0; i < f->count; i++) {
+    if (f->beside[i].offset - offset >= item->size)
+      break;
+    if (f->beside[i].end > offset)
+      offset = plan_align(f->beside[i].end, item->align);
+  }
+  f->part->best[index] = offset;
+  if (offset + item->size > f->height)
+    f->height = offset + item->size;
+  return f->height <= f->goal;
+}
+
+struct fullness {
+  int64_t load;
+  size_t section;
+};
+
+static int fullest_first(const void *a, const void *b) {
+  const struct fullness *x = a, *y = b;
+  if (x->load != y->load)
+    return x->load > y->load ? -1 : 1;
+  return x->section < y->section ? -1 : x->section > y->section;
+}
+
+static struct fullness *sort_sections(struct arena *arena,
+                                      const struct plan_part *part) {
+  size_t sections = (size_t)part->sections;
+  struct fullness *order = arena_alloc(arena, sections, sizeof *order);
+  for (size_t i = 0; i < sections; i++)
+    order[i] = (struct fullness){part->load[i], i};
+  qsort(order, sections, sizeof *order, fullest_first);
+  return order;
+}
+
+/* What lives in a section and is not placed, by birth or size; false: there
+   are too many. */
+static bool find_unplaced(const struct filling *f, size_t section,
+                          bool smallest_first, uint32_t *order, size_t *count) {
+  const struct plan_item *items = f->part->items;
+  size_t living = f->at[section + 1] - f->at[section];
+  size_t all = living + f->from[section + 1] - f->from[section];
+  *count = 0;
+  for (size_t i = 0; i < all; i++) {
+    uint32_t item = i < living ? f->living[f->at[section] + i]
+                               : (uint32_t)(f->from[section] + i - living);
+    if (f->part->best[item] >= 0)
+      continue;
+    if (*count == MOST_BESIDE)
+      return false;
+    size_t at = (*count)++;
+    for (; at > 0 && smallest_first &&
+           items[order[at - 1]].size > items[item].size;
+         at--)
+      order[at] = order[at - 1];
+    order[at] = item;
+  }
+  return true;
+}
+
+/* False: there are too many, or it ends above the goal. */
+static bool fill(struct filling *f, const struct fullness *sections,
+                 bool smallest_first) {
+  uint32_t order[MOST_BESIDE];
+  size_t count;
+  f->height = 0;
+  for (size_t i = 0; i < f->part->count; i++)
+    f->part->best[i] = -1;
+  for (size_t i = 0; i < (size_t)f->part->sections; i++) {
+    if (!find_unplaced(f, sections[i].section, smallest_first, order, &count))
+      return false;
+    for (size_t k = 0; k < count; k++)
+      if (!place(f, order[k]))
+        return false;
+  }
+  f->part->height = f->height;
+  return true;
+}
+
+bool plan_fullest_first(struct arena *arena, struct plan_part *part,
+                        int64_t goal) {
+  struct filling f = {.part = part, .goal = goal};
+  if (!find_living(arena, &f))
+    return false;
+  const struct fullness *sections = sort_sections(arena, part);
+  return fill(&f, sections, false) || fill(&f, sections, true);
+}

@@ -1,0 +1,38 @@
+/* Lifetimes as points (first, last): who lies first within a range? */
+#ifndef NETC_MEMORY_PLAN_PLAN_POINTS_H
+#define NETC_MEMORY_PLAN_PLAN_POINTS_H
+
+#include "memory/plan/planner.h"
+
+#define PLAN_NOBODY UINT32_MAX
+
+/* Points with first in [first, first_most] and last in [last, last_most]. */
+struct plan_box {
+  int32_t first, first_most, last, last_most;
+};
+
+struct plan_points {
+  const struct plan_item *items;
+  size_t count;
+  struct plan_point_node {
+    struct plan_box box;
+    uint32_t best;  /* the least rank below it */
+  } * nodes;        /* the children of i are 2 i and 2 i + 1 */
+  uint32_t *sorted; /* items, as the leaves have them */
+  uint32_t *leaf;   /* by item: the node */
+  uint32_t *rank;   /* by item; PLAN_NOBODY: removed */
+  int64_t steps;    /* nodes looked at so far */
+};
+
+void plan_points_open(struct plan_points *points, struct arena *arena,
+                      const struct plan_part *part);
+
+/* All points, with new ranks. */
+void plan_points_fill(struct plan_points *points, const uint32_t *rank);
+
+void plan_points_remove(struct plan_points *points, uint32_t item);
+
+/* The least rank in the box, or PLAN_NOBODY. */
+uint32_t plan_points_find(struct plan_points *points, struct plan_box box);
+
+#endif

@@ -1,0 +1,185 @@
+/* Check: whether a net can be served as the settings say. */
+#include <inttypes.h>
+
+#include "base/check.h"
+#include "base/text.h"
+#include "sema/model/given.h"
+#include "memory/serving/serving.h"
+
+bool serving_wanted(const struct settings *settings) {
+  const struct infer_settings *infer = &settings->infer;
+  return infer->context || infer->sequences || infer->prefill || infer->sinks ||
+         infer->sampler;
+}
+
+bool serving_asked(const struct settings *settings) {
+  return serving_wanted(settings) || settings->infer.tensor_parallel > 1;
+}
+
+enum { MOST_LISTED = 4096 }; /* devices that a message names */
+
+struct refusal {
+  struct text *why, *help;
+  const char *setting; /* that asked for it */
+};
+
+/* A head of keys may be on several devices, but not parts of heads. */
+static bool shares(const struct head_counts *heads, int64_t degree) {
+  int64_t keys = heads->keys;
+  return heads->queries % degree == 0 &&
+         (!keys || keys % degree == 0 || degree % keys == 0);
+}
+
+/* "1, 2, 4 or 8 devices": what shares out the heads of all layers. */
+static void put_degrees(struct text *out, const struct head_counts *heads,
+                        int64_t shared) {
+  int64_t last = 0, count = 0;
+  for (int64_t degree = 1; degree <= min_i64(shared, MOST_LISTED); degree++) {
+    if (shared % degree != 0 || !shares(heads, degree))
+      continue;
+    if (last)
+      text_printf(out, "%s%" PRId64, count++ ? ", " : "", last);
+    last = degree;
+  }
+  text_printf(out, "%s%" PRId64 " device%s can share them", count ? " or " : "",
+              last, last > 1 ? "s" : "");
+}
+
+static bool divides(struct refusal *r, const struct head_counts *heads,
+                    int64_t shared, int64_t degree) {
+  if (shares(heads, degree))
+    return true;
+  r->setting = "tensor_parallel";
+  if (heads->queries % degree != 0)
+    text_printf(r->why, "%" PRId64 " devices do not divide %" PRId64 " heads",
+                degree, heads->queries);
+  else
+    text_printf(r->why,
+                "%" PRId64 " devices neither divide %" PRId64
+                " heads of keys nor are a multiple of them",
+                degree, heads->keys);
+  put_degrees(r->help, heads, shared);
+  return false;
+}
+
+static bool has_positions(struct refusal *r, const struct model *model,
+                          int64_t context) {
+  int64_t limit = serving_position_limit(model);
+  if (!limit || context <= limit)
+    return true;
+  r->setting = "context";
+  text_printf(r->why,
+              "a context of %" PRId64 " positions; the net has a table of "
+              "%" PRId64,
+              context, limit);
+  text_printf(r->help, "the nearest is `context=%" PRId64 "`", limit);
+  return false;
+}
+
+/* It continues a sequence of words, and looks back. */
+static bool is_served(struct refusal *r, const struct model *model) {
+  int64_t words = serving_words(model);
+  bool reads = false;
+  for (size_t i = 0; i < model->predicted_sources; i++)
+    reads = reads ||
+            model->nodes.at[model->sources.at[i]].out->dtype != DTYPE_FLOAT;
+  if (words >= 0)
+    return true;
+  if (words == NOTHING_GROWS && reads) {
+    text_put(r->why, "no layer of this net looks back at earlier positions, so "
+                     "that there is nothing to keep for a sequence");
+    text_put(r->help, "attention looks back with `causal`");
+    return false;
+  }
+  text_put(r->why, "serving is for nets that continue a sequence of words");
+  text_put(r->help, "`input tokens 2048 : i32`, and other inputs by `cross=`; "
+                    "for other nets there are `batch=` and `decode=`");
+  return false;
+}
+
+static bool heads_divide(struct refusal *r, const struct model *model,
+                         int64_t degree) {
+  const struct shape **in = model_layer_room(model);
+  int64_t shared = 0;
+  for (size_t i = 0; i < model->nodes.count; i++) {
+    struct layer layer = model_layer(model, (int64_t)i, in);
+    if (layer.kind->cache && layer.kind->heads)
+      shared = gcd_i64(layer.kind->heads(&layer).queries, shared);
+  }
+  for (size_t i = 0; i < model->nodes.count; i++) {
+    struct layer layer = model_layer(model, (int64_t)i, in);
+    if (!layer.kind->cache || !layer.kind->heads)
+      continue;
+    struct head_counts heads = layer.kind->heads(&layer);
+    if (!divides(r, &heads, shared, degree))
+      return false;
+  }
+  return true;
+}
+
+static bool is_possible(struct refusal *r, const struct model *model,
+                        const struct infer_settings *infer) {
+  return is_served(r, model) &&
+         heads_divide(r, model, infer->tensor_parallel) &&
+         has_positions(r, model, infer->context);
+}
+
+/* The setting that makes it a question about serving. */
+static const char *asking(const struct infer_settings *infer) {
+  return infer->context     ? "context"
+         : infer->sequences ? "sequences"
+         : infer->prefill   ? "prefill"
+         : infer->sinks     ? "sinks"
+                            : "sampler";
+}
+
+bool serving_possible(const struct model *model,
+                      const struct settings *settings, struct text *why,
+                      struct text *help) {
+  struct refusal r = {why, help, NULL};
+  return is_possible(&r, model, &settings->infer);
+}
+
+/* Contexts and sequences that no model needs are counted at once. */
+static bool is_countable(const struct model *model,
+                         const struct settings *settings) {
+  enum { USUAL = 1 << 30 }; /* positions in all */
+  const struct infer_settings *infer = &settings->infer;
+  struct arena scratch;
+  struct serving_answer answer;
+  struct settings same = *settings;
+  struct model copy = *model;
+  int64_t context = infer->context;
+  if (!context &&
+      !shape_count(model->nodes.at[serving_words(model)].out, &context))
+    return false;
+  if (context <= USUAL / max_i64(infer->sequences, 1))
+    return true;
+  same.train.gpu = 0;
+  same.train.memory = 0; /* what fits is not asked */
+  arena_open_in(&scratch, model->arena);
+  copy.arena = &scratch;
+  bool counted = serving_find(&copy, &same, &scratch, false, &answer);
+  arena_close(&scratch);
+  return counted;
+}
+
+bool serving_check(const struct model *model, const struct settings *settings,
+                   struct diags *diags) {
+  struct text why = text_new(model->arena), help = text_new(model->arena);
+  struct refusal r = {&why, &help, asking(&settings->infer)};
+  enum slug slug = OUT_OF_RANGE;
+  if (!serving_wanted(settings))
+    return true;
+  if (is_possible(&r, model, &settings->infer)) {
+    if (is_countable(model, settings))
+      return true;
+    slug = TOO_LARGE;
+    text_put(&why, "what serving takes passes 2^63 - 1 bytes");
+    text_put(&help, "a shorter `context=`, or fewer `sequences=`");
+  }
+  struct span place = given_infer(model, settings, r.setting);
+  given_help(diag(diags, slug, place, "%.*s", SLICE_ARG(text_slice(&why))),
+             place, "%.*s", SLICE_ARG(text_slice(&help)));
+  return false;
+}

@@ -1,0 +1,371 @@
+/* Serving: weights, keys and values, and steps of one of the devices. */
+#include "memory/serving/serving.h"
+
+#include <string.h>
+
+#include "base/check.h"
+#include "memory/devices/shard.h"
+#include "memory/step/simulate.h"
+#include "sema/model/weights.h"
+
+enum { FAR = 1 << 30 }; /* a context that fills every window */
+
+/* Positions of a second input, whose keys and values stay; 0: there is none. */
+static int64_t source_positions(const struct serving *s, int64_t node) {
+  const struct node *of = &s->model->nodes.at[node];
+  if (of->input_count < 2)
+    return 0;
+  const struct shape *seen =
+      s->model->nodes.at[node_input(s->model, of, 1)].out;
+  return shape_values(seen) / shape_channels(seen);
+}
+
+static void add_layer(struct serving *s, const struct layer *layer,
+                      int64_t node) {
+  struct served_layer served = {.node = node};
+  int64_t one = layer->kind->cache(layer, 1);
+  int64_t each = layer->kind->cache(layer, 2) - one;
+  int64_t far = layer->kind->cache(layer, FAR);
+  if (layer->kind->heads)
+    served.heads = layer->kind->heads(layer);
+  int64_t keys = served.heads.keys;
+  /* A head of keys is on one device at least. */
+  int64_t share = keys ? max_i64(keys / s->devices, 1) : 1;
+  int64_t whole = max_i64(keys, 1);
+  if (each > 0) {
+    served.each = each / whole * share;
+    served.window = far / each < FAR ? far / each : 0;
+  } else {
+    served.always = one / whole * share;
+    served.source = source_positions(s, node);
+  }
+  if (one > 0)
+    *VEC_PUSH(s->arena, &s->layers) = served;
+}
+
+static void find_layers(struct serving *s) {
+  const struct shape **in = model_layer_room(s->model);
+  for (size_t i = 0; i < s->model->nodes.count; i++) {
+    struct layer layer = model_layer(s->model, (int64_t)i, in);
+    if (s->model->nodes.at[i].train_only)
+      continue;
+    if (layer.kind->cache)
+      add_layer(s, &layer, (int64_t)i);
+    if (layer.kind->state)
+      *VEC_PUSH(s->arena, &s->layers) = (struct served_layer){
+          .node = (int64_t)i,
+          .state = ceil_div_i64(layer.kind->state(&layer), s->devices)};
+  }
+}
+
+/* Of keys and values there is one head on a device at least. */
+static int64_t share_of(const struct serving *s, enum weight_role role,
+                        int64_t bytes) {
+  int64_t keys = s->layers.count ? s->layers.at[0].heads.keys : 0;
+  if (role <= ROLE_ROUTER || role == ROLE_LATENT)
+    return role == ROLE_TABLE || role == ROLE_HEAD
+               ? ceil_div_i64(bytes, s->devices)
+               : bytes;
+  if (keys && s->roles.keys && (role == ROLE_KEY || role == ROLE_VALUE))
+    return ceil_div_i64(bytes, min_i64(keys, s->devices));
+  return ceil_div_i64(bytes, s->devices);
+}
+
+bool serving_weight(const struct serving *s, size_t index, int64_t *bytes) {
+  const struct model_param *param = &s->model->params.at[index];
+  const struct infer_settings *infer = &s->settings->infer;
+  *bytes = 0;
+  if (param->shared || param->buffer || param->train_only)
+    return true;
+  if (!weight_bytes(s->model, &s->roles, infer, index, bytes) ||
+      (*bytes == WEIGHT_PLAIN &&
+       !element_bytes(infer->dtype, param->count, bytes)))
+    return false;
+  *bytes = share_of(s, s->roles.at[index].role, *bytes);
+  return true;
+}
+
+static bool find_weights(struct serving *s) {
+  const struct model *model = s->model;
+  if (!model_buffer_bytes(model, false, s->settings->infer.dtype, &s->weights))
+    return false;
+  for (size_t i = 0; i < model->params.count; i++) {
+    int64_t bytes;
+    if (!serving_weight(s, i, &bytes) ||
+        !add_i64(s->weights, bytes, &s->weights))
+      return false;
+  }
+  return true;
+}
+
+/* The layer that scores words; what is behind it works on few positions. */
+static void find_head(struct serving *s) {
+  const struct model *model = s->model;
+  s->head = (int64_t)model->nodes.count;
+  for (size_t i = 0; i < model->nodes.count; i++) {
+    const struct node *node = &model->nodes.at[i];
+    for (int k = 0; k < node->param_count; k++)
+      if (s->roles.at[node->first_param + (size_t)k].role == ROLE_HEAD)
+        s->head = (int64_t)i;
+  }
+}
+
+/* Activations */
+
+enum { EXTENTS = 6 }; /* of an operation */
+
+static struct extent *extent_at(struct op_facts *facts, int i) {
+  return i < 4 ? &facts->kept[i] : i == 4 ? &facts->work : &facts->back_work;
+}
+
+/* Sizes as they were traced, which each simulation changes. */
+static void keep_extents(struct serving *s) {
+  struct tape *tape = &s->trace.tape;
+  s->values = arena_alloc(s->arena, tape->values.count + 1, sizeof *s->values);
+  s->storages =
+      arena_alloc(s->arena, tape->storages.count + 1, sizeof *s->storages);
+  s->extents =
+      arena_alloc(s->arena, tape->ops.count * EXTENTS + 1, sizeof *s->extents);
+  s->recorded = tape->extents.count;
+  for (size_t i = 0; i < tape->values.count; i++)
+    s->values[i] = tape->values.at[i].extent;
+  for (size_t i = 0; i < tape->storages.count; i++)
+    s->storages[i] = tape->storages.at[i].extent;
+  s->facts = arena_alloc(s->arena, tape->ops.count + 1, sizeof *s->facts);
+  for (size_t i = 0; i < tape->ops.count; i++) {
+    s->facts[i] = tape_own_facts(tape, i);
+    for (int k = 0; k < EXTENTS; k++)
+      s->extents[i * EXTENTS + (size_t)k] = *extent_at(s->facts[i], k);
+  }
+}
+
+/* What does not come from the words is an encoder's, as the source has it. */
+static bool scale(const struct serving *s, int64_t node, bool after,
+                  const struct extent *was, struct extent *is) {
+  const struct served_step *step = &s->last;
+  int64_t rows = node >= s->head ? step->ends : step->rows, count;
+  *is = *was;
+  if (was->fixed || !was->count)
+    return true;
+  if (!after)
+    return mul_i64(was->count, step->sources, &is->count);
+  if (!mul_i64(was->count, rows, &count))
+    return false;
+  is->count = ceil_div_i64(count, s->words);
+  return true;
+}
+
+/* The place of what an extent of the tape becomes. */
+static uint32_t scaled(struct serving *s, int64_t node, bool after,
+                       uint32_t was, bool *fits) {
+  struct tape *tape = &s->trace.tape;
+  struct extent is;
+  *fits = scale(s, node, after, &tape->extents.at[was], &is) && *fits;
+  return tape_keep_extent(tape, is);
+}
+
+static bool scale_all(struct serving *s) {
+  struct tape *tape = &s->trace.tape;
+  bool fits = true;
+  tape->extents.count = s->recorded; /* without those of the last simulation */
+  for (size_t i = 0; i < tape->values.count; i++) {
+    struct tape_value *value = &tape->values.at[i];
+    value->extent =
+        scaled(s, tape->storages.at[value->storage].node,
+               !s->after || s->values_after[i], s->values[i], &fits);
+  }
+  for (size_t i = 0; i < tape->storages.count; i++)
+    tape->storages.at[i].extent =
+        scaled(s, tape->storages.at[i].node, !s->after || s->storages_after[i],
+               s->storages[i], &fits);
+  for (size_t i = 0; i < tape->ops.count; i++) {
+    bool after = !s->after || s->values_after[tape->ops.at[i].first_out];
+    for (int k = 0; k < EXTENTS; k++)
+      fits = scale(s, tape->ops.at[i].node, after,
+                   &s->extents[i * EXTENTS + (size_t)k],
+                   extent_at(s->facts[i], k)) &&
+             fits;
+  }
+  return fits;
+}
+
+static int64_t simulate_step(struct serving *s, struct served_step step) {
+  struct arena scratch;
+  struct simulation run = {.arena = &scratch,
+                           .trace = &s->trace,
+                           .model = s->model,
+                           .batch = 1,
+                           .element = s->settings->infer.dtype};
+  s->last = step;
+  if (!scale_all(s))
+    return INT64_MAX;
+  arena_open_in(&scratch, s->arena);
+  simulate(&run);
+  arena_close(&scratch);
+  return run.overflow ? INT64_MAX : run.forward.bytes;
+}
+
+static bool same_step(struct served_step a, struct served_step b) {
+  return a.rows == b.rows && a.ends == b.ends && a.sources == b.sources;
+}
+
+int64_t serving_step(struct serving *s, struct served_step step) {
+  struct known_step *known =
+      &s->known[((uint64_t)step.rows * 7 + (uint64_t)step.ends) % KNOWN_STEPS];
+  if (!known->bytes || !same_step(known->step, step))
+    *known = (struct known_step){step, simulate_step(s, step)};
+  return known->bytes;
+}
+
+/* Of a net with an encoder: what comes from the words, and what does not. */
+static void part_source(struct serving *s, int64_t words) {
+  const struct tape *tape = &s->trace.tape;
+  if (s->model->predicted_sources < 2)
+    return;
+  s->after = serving_after(s->model, words, s->arena);
+  s->values_after = serving_values_after(&s->trace, words, s->arena);
+  s->storages_after =
+      arena_alloc(s->arena, tape->storages.count + 1, sizeof(bool));
+  for (size_t i = 0; i < tape->values.count; i++)
+    s->storages_after[tape->values.at[i].storage] |= s->values_after[i];
+}
+
+/* The layers as one of the devices runs them. */
+static void share_layers(struct serving *s) {
+  struct train_settings train = s->settings->train;
+  struct shards shards;
+  train.tensor_parallel = s->devices;
+  train.sequence_parallel = TOGGLE_OFF;
+  train.context_parallel = train.expert_parallel = 1;
+  shard_trace(&s->trace, s->model, &train, &shards, s->arena);
+}
+
+bool serving_open(const struct model *model, const struct settings *settings,
+                  struct arena *arena, struct serving *s) {
+  struct profile *profile = ARENA_NEW(arena, struct profile);
+  struct trace_options options = {
+      .profile = profile, .in_place = settings->train.inplace == TOGGLE_ON};
+  *profile = *profile_at(settings->train.profile);
+  profile->fused_attention = true;
+  *s = (struct serving){.model = model,
+                        .settings = settings,
+                        .arena = arena,
+                        .devices = settings->infer.tensor_parallel};
+  int64_t words = serving_words(model);
+  weight_roles_find(model, arena, &s->roles);
+  find_layers(s);
+  find_head(s);
+  if (!shape_count(model->nodes.at[words].out, &s->words) || !find_weights(s))
+    return false;
+  trace_model(&s->trace, model, &options, arena);
+  part_source(s, words);
+  if (s->devices > 1)
+    share_layers(s);
+  keep_extents(s);
+  return true;
+}
+
+int64_t serving_scores(const struct serving *s) {
+  const struct model *model = s->model;
+  int64_t last = model->outputs.at[model->predicted_outputs - 1].node;
+  bool scores = s->head < (int64_t)model->nodes.count;
+  return shape_channels(model->nodes.at[scores ? s->head : last].out);
+}
+
+int64_t serving_sampler(const struct serving *s, int64_t sequences) {
+  const struct infer_settings *infer = &s->settings->infer;
+  int64_t count, scores, copies;
+  if (!infer->sampler)
+    return 0;
+  return mul_i64(serving_scores(s), sequences, &count) &&
+                 element_bytes(infer->dtype, count, &scores) &&
+                 mul_i64(
+                     count,
+                     sampler_bytes(infer->sampler, element_bits(infer->dtype)),
+                     &copies) &&
+                 add_i64(scores, copies, &scores)
+             ? scores
+             : INT64_MAX;
+}
+
+/* Keys and values */
+
+static int64_t whole_blocks(const struct serving *s, int64_t positions) {
+  int64_t page = s->settings->infer.page;
+  return ceil_div_i64(positions, page) * page;
+}
+
+int64_t serving_positions(const struct serving *s,
+                          const struct served_layer *layer, int64_t context) {
+  int64_t all = whole_blocks(s, context), page = s->settings->infer.page;
+  if (layer->source)
+    return whole_blocks(s, layer->source);
+  if (!layer->window)
+    return all;
+  /* It slides, so that it begins anywhere in a block. */
+  int64_t window = whole_blocks(s, layer->window - 1) + page;
+  return min_i64(all, window + whole_blocks(s, s->settings->infer.sinks));
+}
+
+int64_t serving_states(const struct serving *s) {
+  int64_t values = 0, bytes;
+  for (size_t i = 0; i < s->layers.count; i++)
+    if (!add_i64(values, s->layers.at[i].state, &values))
+      return INT64_MAX;
+  return element_bytes(s->settings->infer.dtype, values, &bytes) ? bytes
+                                                                 : INT64_MAX;
+}
+
+/* All of its values on the device; false if they pass 2^63 - 1. */
+static bool kept_values(const struct serving *s,
+                        const struct served_layer *layer, int64_t context,
+                        int64_t *values) {
+  int64_t positions = serving_positions(s, layer, context);
+  *values = layer->always;
+  if (layer->source)
+    return mul_i64(layer->always / layer->source, positions, values);
+  return !layer->each || mul_i64(layer->each, positions, values);
+}
+
+int64_t serving_source(const struct serving *s) {
+  const struct infer_settings *infer = &s->settings->infer;
+  int64_t all = 0, values, bytes;
+  for (size_t i = 0; i < s->layers.count; i++)
+    if (s->layers.at[i].source &&
+        (!kept_values(s, &s->layers.at[i], 0, &values) ||
+         !add_i64(all, values, &all)))
+      return INT64_MAX;
+  return element_bytes(infer->cache ? infer->cache : infer->dtype, all, &bytes)
+             ? bytes
+             : INT64_MAX;
+}
+
+int64_t serving_cache(const struct serving *s, int64_t context) {
+  const struct infer_settings *infer = &s->settings->infer;
+  int element = infer->cache ? infer->cache : infer->dtype;
+  int64_t all = 0, values, bytes;
+  for (size_t i = 0; i < s->layers.count; i++)
+    if (!kept_values(s, &s->layers.at[i], context, &values) ||
+        !add_i64(all, values, &all))
+      return INT64_MAX;
+  return element_bytes(element, all, &bytes) &&
+                 add_i64(bytes, serving_states(s), &bytes)
+             ? bytes
+             : INT64_MAX;
+}
+
+struct served_step serving_prompt(const struct serving *s, int64_t context,
+                                  int64_t sequences) {
+  int64_t prefill = s->settings->infer.prefill;
+  struct served_step step = {.rows = context, .ends = 1, .sources = 1};
+  if (!prefill)
+    return step;
+  /* Both are at most 2^30. */
+  step.rows = max_i64(min_i64(prefill, context * sequences), sequences);
+  step.ends = sequences;
+  return step;
+}
+
+struct served_step serving_decoding(int64_t sequences) {
+  return (struct served_step){.rows = sequences, .ends = sequences};
+}

@@ -1,0 +1,392 @@
+/* Backward: gradients are made, summed and given on. */
+#include "base/check.h"
+#include "memory/step/leap.h"
+
+size_t run_new_buffer(struct run *run, int64_t node, int64_t bytes) {
+  run_change(run, PART_TEMPORARY, bytes);
+  run_note_change(run, CHANGE_BUFFER, run->buffers.count);
+  *VEC_PUSH(run->s->arena, &run->buffers) = (struct buffer){bytes, 1, node};
+  return run->buffers.count;
+}
+
+static void release_buffer(struct run *run, size_t buffer) {
+  struct buffer *at = &run->buffers.at[buffer - 1];
+  if (--at->users > 0)
+    return;
+  run_change(run, PART_TEMPORARY, -at->bytes);
+  run_note_change(run, CHANGE_BUFFER, buffer - 1);
+}
+
+static int64_t param_bytes(struct run *run, size_t param, int element) {
+  struct extent extent = {.count = run->s->model->params.at[param].count,
+                          .fixed = true};
+  if (element == run->s->element)
+    return run_bytes_of(run, &extent);
+  return extent_bytes(&extent, 1, element, run->tape->profile->block,
+                      &run->s->overflow);
+}
+
+void run_add_param_gradient(struct run *run, size_t param) {
+  const struct simulation *s = run->s;
+  if (!run->has_gradient[param])
+    run_change(run, PART_GRADIENTS,
+               param_bytes(run, param, s->summed ? s->summed : s->element));
+  run->has_gradient[param] = true;
+}
+
+/*
+ * A parameter that has a gradient gets the sum of both: a third tensor, unless
+ * it is added to the first.
+ */
+static void add_to_param(struct run *run, const struct tape_op *op,
+                         size_t param) {
+  bool in_place = run->tape->profile->sums_in_place || run->s->gradients_before;
+  int64_t sum = in_place ? 0 : param_bytes(run, param, run->s->element);
+  run_change(run, PART_TEMPORARY, sum);
+  run_sample(run, op);
+  run_change(run, PART_TEMPORARY, -sum);
+}
+
+/* Its matrix has a gradient for each sample: `bytes` of them. */
+static int64_t sample_gradients(struct run *run, const struct tape_op *op) {
+  if (!op->facts->by_sample)
+    return 0;
+  size_t param = run->tape->params.at[op->first_param];
+  struct extent extent = {.count = run->s->model->params.at[param].count};
+  return run_bytes_of(run, &extent);
+}
+
+/* They are summed; the sum lies turned around, so that it is copied. */
+static void sum_samples(struct run *run, const struct tape_op *op,
+                        int64_t each) {
+  size_t param = run->tape->params.at[op->first_param];
+  int64_t bytes = param_bytes(run, param, run->s->element);
+  run_change(run, PART_TEMPORARY, bytes);
+  run_sample(run, op);
+  run_change(run, PART_TEMPORARY, -each);
+  if (run->has_gradient[param])
+    add_to_param(run, op, param);
+  run_add_param_gradient(run, param);
+  run_sample(run, op);
+  run_change(run, PART_TEMPORARY, -bytes);
+}
+
+/* A gradient that nothing else uses, and that is not a part of a larger one. */
+static bool may_add_to(struct run *run, size_t buffer, int64_t bytes) {
+  const struct buffer *at = &run->buffers.at[buffer - 1];
+  return run->tape->profile->sums_in_place && at->users == 1 &&
+         at->bytes == bytes;
+}
+
+/* A tensor that several read gets the sum of their gradients. */
+static void deliver(struct run *run, const struct tape_op *op, size_t value,
+                    size_t buffer, bool turned) {
+  const struct tape_value *to = run_value_at(run, value);
+  size_t *held = run_gradient_of(run, value);
+  if (to->param) {
+    bool again = run->has_gradient[to->param - 1];
+    for (size_t i = 0; i < to->param_count; i++)
+      run_add_param_gradient(run, to->param - 1 + i);
+    if (again)
+      add_to_param(run, op, to->param - 1);
+    else
+      run_sample(run, op);
+    release_buffer(run, buffer);
+  } else if (!*held) {
+    *held = buffer;
+    *run_turned(run, value) = turned;
+  } else if (may_add_to(run, *held, run_extent_bytes(run, to->extent))) {
+    run_sample(run, op);
+    release_buffer(run, buffer);
+  } else {
+    size_t sum =
+        run_new_buffer(run, op->node, run_extent_bytes(run, to->extent));
+    run_sample(run, op);
+    release_buffer(run, *held);
+    release_buffer(run, buffer);
+    *held = sum;
+  }
+}
+
+/* An input that is smaller than the output was spread over it. */
+static bool shares_gradient(const struct run *run, const struct tape_op *op,
+                            size_t in) {
+  const struct extent *of = tape_extent(run->tape, in);
+  const struct extent *out = tape_extent(run->tape, op->first_out);
+  return (op->facts->gradient == GRADIENT_SHARED ||
+          (op->facts->gradient == GRADIENT_FIRST &&
+           in == run_input_of(run, op, 0))) &&
+         (!op->facts->elementwise ||
+          (of->count == out->count && of->fixed == out->fixed));
+}
+
+/*
+ * Gradients of its parameters, beside those of others that share them; marks
+ * these in `again`.
+ */
+static void param_gradients(struct run *run, const struct tape_op *op,
+                            bool *again) {
+  for (int i = op->facts->by_sample; i < op->facts->param_count; i++) {
+    size_t param = run->tape->params.at[op->first_param + (size_t)i];
+    /* It is made in the net's type, and added to what is there. */
+    again[i] =
+        !op->facts->ahead && (run->has_gradient[param] || run->s->summed);
+    if (again[i])
+      run_change(run, PART_TEMPORARY, param_bytes(run, param, run->s->element));
+    run_add_param_gradient(run, param);
+  }
+}
+
+/* A product's matrix, whose gradient is turned around, comes last. */
+static void sum_param_gradients(struct run *run, const struct tape_op *op,
+                                const bool *again) {
+  for (int k = 0; k < op->facts->param_count - op->facts->by_sample; k++) {
+    int i = op->facts->matrix_last ? op->facts->param_count - 1 - k : k;
+    size_t param = run->tape->params.at[op->first_param + (size_t)i];
+    if (!again[i])
+      continue;
+    add_to_param(run, op, param);
+    run_change(run, PART_TEMPORARY, -param_bytes(run, param, run->s->element));
+  }
+}
+
+/* The gradient of its output, or of one of its outputs; 0 without any. */
+static size_t given_gradient(const struct run *run, const struct tape_op *op) {
+  for (int i = 0; i < op->facts->out_count; i++)
+    if (*run_gradient_of(run, op->first_out + (size_t)i))
+      return *run_gradient_of(run, op->first_out + (size_t)i);
+  return 0;
+}
+
+static void release_gradients(struct run *run, const struct tape_op *op) {
+  for (int i = 0; i < op->facts->out_count; i++) {
+    size_t *held = run_gradient_of(run, op->first_out + (size_t)i);
+    if (*held)
+      release_buffer(run, *held);
+    *held = 0;
+  }
+}
+
+static void release_saved(struct run *run, const struct tape_op *op) {
+  run->released = true;
+  if (run_moves(run))
+    return;
+  run_change(run, PART_SAVED, -run_stored_bytes(run, op));
+  for (int i = 0; i < op->facts->saved_count; i++) {
+    size_t storage =
+        run_root_of(run, run->tape->saved.at[op->first_saved + (size_t)i]);
+    if (run_packable(run, storage))
+      run_unpack(run, storage);
+    else
+      run_release(run, storage);
+  }
+}
+
+/* Makes the gradients of the inputs; `made` has room for them. */
+static void input_gradients(struct run *run, const struct tape_op *op,
+                            size_t given, size_t *made) {
+  int read = op->facts->in_count - op->facts->held_count;
+  for (int i = 0; i < op->facts->in_count; i++) {
+    size_t in = run_input_of(run, op, i);
+    made[i] = 0;
+    if (i >= read || !run_value_at(run, in)->needs_gradient)
+      continue;
+    if (shares_gradient(run, op, in)) {
+      made[i] = given;
+      run->buffers.at[given - 1].users++;
+    } else {
+      made[i] = run_new_buffer(run, op->node, run_value_bytes(run, in));
+    }
+  }
+}
+
+static int64_t sum_of(struct run *run, int64_t a, int64_t b) {
+  if (add_i64(a, b, &a))
+    return a;
+  run->s->overflow = true;
+  return 0;
+}
+
+/*
+ * Of an input that is smaller than the output first a gradient as large as
+ * that, which is then summed up; returns how much larger these are.
+ */
+static int64_t before_sums(struct run *run, const struct tape_op *op,
+                           const size_t *made, int64_t *large) {
+  int64_t out = run_value_bytes(run, op->first_out);
+  int64_t more = 0;
+  *large = 0;
+  for (int i = op->facts->gradient == GRADIENT_FIRST; i < op->facts->in_count;
+       i++)
+    if (op->facts->reduces && made[i] &&
+        run->buffers.at[made[i] - 1].bytes < out) {
+      more = sum_of(run, more, out - run->buffers.at[made[i] - 1].bytes);
+      *large = sum_of(run, *large, out);
+    }
+  return more;
+}
+
+/*
+ * Bytes beside the gradients of its inputs while these are computed: parts of
+ * a split that have no gradient get one of zeros.
+ */
+static int64_t work_of(struct run *run, const struct tape_op *op) {
+  int64_t work =
+      run_work_bytes(run, op, &op->facts->back_work, &op->facts->back_gathered);
+  int64_t more = run_bytes_of(run, &op->facts->back_more);
+  work = sum_of(run, work, run_fetched_bytes(run, op));
+  for (int i = 0; op->facts->out_count > 1 && i < op->facts->out_count; i++) {
+    size_t value = op->first_out + (size_t)i;
+    if (!*run_gradient_of(run, value))
+      more = sum_of(run, more, run_value_bytes(run, value));
+  }
+  return sum_of(run, work, more);
+}
+
+/* What is there only while the gradients are computed. */
+static void look_at_work(struct run *run, const struct tape_op *op,
+                         const size_t *made) {
+  int64_t large, work = work_of(run, op);
+  work = sum_of(run, work, before_sums(run, op, made, &large));
+  run_change(run, PART_TEMPORARY, work);
+  run_sample(run, op);
+  run_change(run, PART_TEMPORARY, -work);
+  run_change(run, PART_TEMPORARY, large);
+  if (large)
+    run_sample(run, op);
+  run_change(run, PART_TEMPORARY, -large);
+}
+
+/* One number spread, as of a sum, lies in no order: then the output's rules. */
+static bool is_spread(struct run *run, const struct tape_op *op, size_t given) {
+  const struct tape_value *out = run_value_at(run, op->first_out);
+  return run->buffers.at[given - 1].bytes < run_extent_bytes(run, out->extent);
+}
+
+/*
+ * Whether the gradient that it is given lies in another order than its axes;
+ * a product of its rows copies it then.
+ */
+static bool put_together(struct run *run, const struct tape_op *op) {
+  size_t *held = run_gradient_of(run, op->first_out);
+  bool *turned = run_turned(run, op->first_out);
+  bool copies =
+      op->facts->copies_gradient == ROW_COPY_ALWAYS ||
+      (op->facts->copies_gradient == ROW_COPY_OF_BATCHES && run->s->batch > 1);
+  if (!*held)
+    return false;
+  if (is_spread(run, op, *held))
+    return run_value_at(run, op->first_out)->turned;
+  if (!*turned || !copies || op->facts->by_sample)
+    return *turned;
+  size_t copy =
+      run_new_buffer(run, op->node, run_value_bytes(run, op->first_out));
+  run_sample(run, op);
+  release_buffer(run, *held);
+  *held = copy;
+  return *turned = false;
+}
+
+/* What is made of it value by value lies as it does. */
+static bool stays_turned(const struct tape_op *op, bool turned) {
+  if (op->facts->turns)
+    return !turned;
+  return turned && ((op->facts->elementwise && !op->facts->packs) ||
+                    op->facts->gradient == GRADIENT_SHARED);
+}
+
+/* A concat may have thousands of inputs, and a net thousands of concats. */
+static size_t *made_room(struct run *run, size_t inputs) {
+  if (inputs > run->made_room) {
+    run->made_room = inputs * 2 + 8;
+    run->made = arena_room(run->s->arena, run->made_room, sizeof *run->made);
+  }
+  return run->made;
+}
+
+static void backward(struct run *run, const struct tape_op *op) {
+  bool few_again[8], *again = few_again;
+  run->released = false;
+  if (!given_gradient(run, op))
+    return;
+  bool turned = put_together(run, op);
+  size_t given = given_gradient(run, op);
+  if (op->facts->param_count > 8)
+    again = arena_alloc(run->s->arena, (size_t)op->facts->param_count,
+                        sizeof *again);
+  size_t *made = made_room(run, (size_t)op->facts->in_count);
+  input_gradients(run, op, given, made);
+  int64_t samples = sample_gradients(run, op);
+  param_gradients(run, op, again);
+  if (op->facts->by_sample) /* the bias has been added behind it */
+    sum_param_gradients(run, op, again);
+  run_change(run, PART_TEMPORARY, samples);
+  look_at_work(run, op, made);
+  release_gradients(run, op);
+  release_saved(run, op);
+  for (int i = 0; i < op->facts->in_count - op->facts->held_count; i++)
+    if (made[i])
+      deliver(run, op, run_input_of(run, op, i), made[i],
+              stays_turned(op, turned));
+  if (op->facts->by_sample)
+    sum_samples(run, op, samples);
+  else
+    sum_param_gradients(run, op, again);
+}
+
+static bool gets_gradient(const struct run *run,
+                          const struct segment *segment) {
+  for (size_t i = segment->first; i < segment->end; i++)
+    if (given_gradient(run, &run->tape->ops.at[i]))
+      return true;
+  return false;
+}
+
+static void backward_segment(struct run *run, const struct segment *segment) {
+  if (!gets_gradient(run, segment))
+    return;
+  run_fetch_inputs(run, segment);
+  run->repeated = segment;
+  run_segment_again(run, segment);
+  for (size_t i = segment->end; i-- > segment->first && !run->s->overflow;)
+    backward(run, &run->tape->ops.at[i]);
+  run->repeated = NULL;
+  run_release_inputs(run, segment);
+}
+
+void run_backward(struct run *run) {
+  const struct simulation *s = run->s;
+  size_t last = s->segment_count;
+  leap_begin(run);
+  run_begin_back(run);
+  for (size_t i = s->end; i > s->first && !s->overflow;) {
+    if (i == run->leap_at)
+      leap_pass(run);
+    if (i == run->due)
+      i = run_turn_back(run, i);
+    if (run->leg > 0 && s->marks[run->leg - 1].op == i)
+      run_pass_mark(run);
+    while (last > 0 && s->segments[last - 1].first >= i)
+      last--;
+    if (last > 0 && s->segments[last - 1].end >= i) {
+      backward_segment(run, &s->segments[last - 1]);
+      i = s->segments[last - 1].first;
+    } else {
+      backward(run, &run->tape->ops.at[--i]);
+      if (s->levels)
+        s->levels[i].rest = run_beside(run);
+    }
+  }
+}
+
+void run_start_backward(struct run *run, size_t end) {
+  if (end < run->first_value)
+    return; /* a part before this one makes it */
+  const struct tape_value *value = run_value_at(run, end);
+  bool number = run->s->trace->has_loss;
+  size_t buffer = run_new_buffer(
+      run, NO_NODE, number ? run_extent_bytes(run, value->extent) : 0);
+  if (number)
+    run->buffers.at[buffer - 1].users++;
+  *run_gradient_of(run, end) = buffer;
+}

@@ -1,0 +1,275 @@
+/* Inside the simulation: the state of a run, which its files share. */
+#ifndef NETC_MEMORY_STEP_RUN_H
+#define NETC_MEMORY_STEP_RUN_H
+
+#include "memory/step/simulate.h"
+
+/* Bytes of a gradient that is no parameter's; several may use it. */
+struct buffer {
+  int64_t bytes;
+  int64_t users;
+  int64_t node;
+};
+
+/* How a pass over operations uses a storage. */
+struct use {
+  int64_t left;   /* reads, saves and outputs to come */
+  int64_t packed; /* saves to come, if it is kept in groups */
+  bool saved;     /* it is kept for backward */
+  bool packs;     /* in groups of fewer bits */
+  bool stored;    /* these are allocated */
+  bool there;     /* it is allocated */
+};
+
+/* Bytes of an extent, which many tensors have. */
+struct sized {
+  struct extent extent;
+  int64_t bytes;
+};
+
+enum { SIZED = 64 }; /* a power of two */
+
+/* What a change is of: `index * CHANGES + this`. */
+enum change_of {
+  CHANGE_ONCE,
+  CHANGE_AGAIN,
+  CHANGE_STORED,
+  CHANGE_BUFFER,
+  CHANGES
+};
+
+/* A value's gradient: which buffer, from 1, and how it is used. */
+struct held_gradient {
+  size_t buffer;
+  bool turned;
+  int64_t bytes, users;
+};
+
+/* Turns that are not all run, and what was in front of the one at hand. */
+struct skip {
+  struct tape_turns turns;    /* as many as there are in the part that runs */
+  size_t turn;                /* backward: the one at hand, or run */
+  struct held_gradient *held; /* by value of a turn */
+  struct moment now, peak;
+  size_t peak_changes, changes, buffers;
+  int64_t cached;
+};
+
+struct run {
+  struct simulation *s;
+  const struct tape *tape;
+  /* A part of the tape sees only some storages and values. */
+  size_t first_storage, end_storage, first_value, end_value;
+  struct use *once;               /* by storage: of the forward pass */
+  struct use *again;              /* of a segment that is computed once more */
+  const struct segment *repeated; /* which that is; NULL: none */
+  bool keeps;                     /* operations keep what backward needs */
+  int64_t cached;                 /* 16-bit weights of segments, in forward */
+  size_t *gradient;               /* by value: its buffer, from 1 */
+  bool *turned;       /* by value: its gradient lies in another order */
+  bool *has_gradient; /* by parameter */
+  size_t *made;       /* room for the gradients of an operation's inputs */
+  size_t made_room;
+  VEC(struct buffer) buffers;
+  int64_t *bytes;            /* by extent of the tape; -1: not yet known */
+  struct sized sized[SIZED]; /* of late, by count */
+  VEC(size_t) changes;       /* what came or went, by turns: enum change_of */
+  size_t changes_before[2];  /* the peaks of forward and backward */
+  struct moment now;
+  size_t leg;        /* marks behind which it is */
+  size_t leap;       /* of the trace's, the next one */
+  size_t leap_at;    /* leap_pass() comes next before this operation */
+  struct left *left; /* as it was a turn before: leap.c */
+  VEC(struct skip) skips;
+  size_t skip;   /* that is next */
+  size_t due;    /* the operation where it has to be asked */
+  bool released; /* what the operation that runs backward kept */
+};
+
+static inline const struct tape_value *run_value_at(const struct run *run,
+                                                    size_t value) {
+  return &run->tape->values.at[value];
+}
+
+/* The storage that holds it: at a batch of 1, some copies are views. */
+static inline size_t run_root_of(const struct run *run, size_t storage) {
+  const struct tape_storage *at = run->tape->storages.at;
+  while (run->s->batch == 1 && at[storage].view_of)
+    storage = at[storage].view_of - 1;
+  return storage;
+}
+
+static inline size_t run_storage_of(const struct run *run, size_t value) {
+  return run_root_of(run, run_value_at(run, value)->storage);
+}
+
+static inline size_t run_input_of(const struct run *run,
+                                  const struct tape_op *op, int i) {
+  return tape_input(run->tape, op, i);
+}
+
+/* Storages are numbered in the order of the operations that make them. */
+static inline bool run_made_in(const struct run *run,
+                               const struct segment *segment, size_t storage) {
+  const struct tape *tape = run->tape;
+  size_t end = segment->end < tape->ops.count
+                   ? tape->ops.at[segment->end].first_storage
+                   : tape->storages.count;
+  return storage >= tape->ops.at[segment->first].first_storage && storage < end;
+}
+
+/* Whether what the pass that goes on keeps is moved to the host at once. */
+static inline bool run_moves(const struct run *run) {
+  return run->s->offload && !run->repeated;
+}
+
+static inline struct use *run_once(const struct run *run, size_t storage) {
+  return &run->once[storage - run->first_storage];
+}
+
+/* In the pass that goes on: what a segment makes, it makes again. */
+static inline struct use *run_use_of(struct run *run, size_t storage) {
+  if (run->repeated && run_made_in(run, run->repeated, storage))
+    return &run->again[storage - run->first_storage];
+  return run_once(run, storage);
+}
+
+static inline bool *run_turned(const struct run *run, size_t value) {
+  return &run->turned[value - run->first_value];
+}
+
+static inline size_t *run_gradient_of(const struct run *run, size_t value) {
+  return &run->gradient[value - run->first_value];
+}
+
+static inline void run_note_change(struct run *run, enum change_of of,
+                                   size_t index) {
+  if (run->s->lists)
+    *VEC_PUSH(run->s->arena, &run->changes) = index * CHANGES + of;
+}
+
+/* Storages and bytes: storage.c */
+
+int64_t run_some_bytes(struct run *run, const struct extent *extent);
+
+/* Most operations have no extra room. */
+static inline int64_t run_bytes_of(struct run *run,
+                                   const struct extent *extent) {
+  return extent->count ? run_some_bytes(run, extent) : 0;
+}
+
+/* Of an extent of the tape's, by its place. */
+static inline int64_t run_extent_bytes(struct run *run, size_t extent) {
+  if (run->bytes[extent] < 0)
+    run->bytes[extent] = run_bytes_of(run, &run->tape->extents.at[extent]);
+  return run->bytes[extent];
+}
+
+static inline int64_t run_value_bytes(struct run *run, size_t value) {
+  return run_extent_bytes(run, run_value_at(run, value)->extent);
+}
+
+int64_t run_storage_bytes(struct run *run, size_t storage);
+
+/*
+ * `saved_dtype=`: what is kept for backward is written in groups of 256 values
+ * when it is saved, and back while a backward runs. Only what leads back and
+ * has the net's type, and not what a segment that runs again keeps for itself.
+ */
+bool run_packable(const struct run *run, size_t storage);
+int64_t run_packed_bytes(struct run *run, const struct extent *extent);
+
+/* What of an operation's saved storages is not there in groups yet. */
+void run_pack(struct run *run, size_t storage);
+
+/* One of those that need them is done. */
+void run_unpack(struct run *run, size_t storage);
+
+/* What an operation keeps besides, as it is stored until backward. */
+int64_t run_stored_bytes(struct run *run, const struct tape_op *op);
+
+/* While an operation runs: its own, matrices written out, what is whole. */
+int64_t run_work_bytes(struct run *run, const struct tape_op *op,
+                       const struct extent *work,
+                       const struct extent *gathered);
+
+/* Adds bytes to what is alive now. */
+void run_change(struct run *run, enum memory_part part, int64_t bytes);
+
+void run_allocate(struct run *run, size_t storage);
+void run_release(struct run *run, size_t storage); /* by one of its users */
+
+/* Reads, and what backward needs, of the pass that goes on. */
+void run_count_reads(struct run *run, const struct tape_op *op);
+void run_count_saves(struct run *run, const struct tape_op *op);
+
+/* All users of the storages that the forward pass makes or reads. */
+void run_count_uses(struct run *run);
+
+/* What a segment reads of others, back from the host's memory. */
+void run_fetch_inputs(struct run *run, const struct segment *segment);
+
+/* Likewise what the backward of an operation needs, while it runs. */
+int64_t run_fetched_bytes(struct run *run, const struct tape_op *op);
+
+/* What a segment reads of others is kept in groups. */
+void run_pack_inputs(struct run *run, const struct segment *segment);
+
+/* What a segment held of others, after its backward. */
+void run_release_inputs(struct run *run, const struct segment *segment);
+
+/* The segment that begins at an operation; NULL: none does. */
+const struct segment *run_segment_at(const struct run *run, size_t *next,
+                                     size_t op);
+
+/* The passes: simulate.c */
+
+/* Takes the present state into account, at an operation. */
+void run_sample(struct run *run, const struct tape_op *op);
+
+/* Alive, but for tensors that are kept. */
+static inline int64_t run_beside(const struct run *run) {
+  return run->now.bytes - run->now.parts[PART_SAVED];
+}
+
+/* At a mark, forward or backward. */
+void run_pass_mark(struct run *run);
+
+/* What an operation keeps besides tensors. */
+int64_t run_kept_bytes(struct run *run, const struct tape_op *op);
+
+/* A segment once more, now with all that its backward needs. */
+void run_segment_again(struct run *run, const struct segment *segment);
+
+/* Skips: skips.c */
+
+/* Finds them, and where the first one is due. */
+void run_find_skips(struct run *run);
+
+/*
+ * In front of operation `op`, where run->due is: the one to go on with, which
+ * is further ahead if turns are skipped.
+ */
+size_t run_turn_ahead(struct run *run, size_t op);
+
+/* The same backward, where what is behind `op` has been run. */
+void run_begin_back(struct run *run);
+size_t run_turn_back(struct run *run, size_t op);
+
+/* Backward: backward.c */
+
+void run_backward(struct run *run);
+
+/* A new buffer for a gradient, from 1. */
+size_t run_new_buffer(struct run *run, int64_t node, int64_t bytes);
+
+/* The gradient of a parameter stays until the next step. */
+void run_add_param_gradient(struct run *run, size_t param);
+
+/*
+ * A loss starts from a gradient of 1, which its caller holds. Without one,
+ * a number is spread over each output, which takes no memory.
+ */
+void run_start_backward(struct run *run, size_t end);
+
+#endif

@@ -1,0 +1,400 @@
+/*
+ * Skips: turns of the net that are alike need not all be simulated. A turn
+ * reads only values of the one before, in storages of at most one before that,
+ * and what is in front of them all, which others read until the last one has
+ * run; so what a turn adds to what is alive, each of those behind it adds.
+ * Forward the first three are run, and the last one; backward the last ones,
+ * until gradients are as they were a turn before, and the first two.
+ */
+#include "base/check.h"
+#include "memory/step/run.h"
+
+enum {
+  AHEAD = 3,      /* turns that are run forward before others are skipped */
+  BACK = 2,       /* likewise backward, at the end */
+  SKIPS_FROM = 5, /* turns: fewer leave none to be skipped */
+  TRIES = 4,      /* turns in which gradients may settle */
+};
+
+/* Where they are */
+
+static size_t turn_op(const struct skip *skip, size_t turn) {
+  return skip->turns.op + turn * skip->turns.ops;
+}
+
+/* Those turns that lie in the part that runs. */
+static bool clip(const struct simulation *s, struct tape_turns *turns) {
+  size_t skipped = 0, count = turns->count;
+  if (turns->op < s->first)
+    skipped = (s->first - turns->op + turns->ops - 1) / turns->ops;
+  if (turns->op + count * turns->ops > s->end)
+    count = s->end > turns->op ? (s->end - turns->op) / turns->ops : 0;
+  if (count < skipped + SKIPS_FROM)
+    return false;
+  turns->count = count - skipped;
+  turns->node += skipped * turns->nodes;
+  turns->op += skipped * turns->ops;
+  turns->value += skipped * turns->values;
+  turns->storage += skipped * turns->storages;
+  return true;
+}
+
+/* Whether storage `b` is to a turn what `a` is to the one before it. */
+static bool follows(const struct skip *skip, size_t a, size_t b) {
+  return b < skip->turns.storage ? a == b : b == a + skip->turns.storages;
+}
+
+static bool op_follows(const struct run *run, const struct skip *skip,
+                       const struct tape_op *a, const struct tape_op *b) {
+  const uint32_t *saved = run->tape->saved.at;
+  bool same = true;
+  for (int i = 0; same && i < a->facts->in_count; i++)
+    same = follows(skip, run_storage_of(run, run_input_of(run, a, i)),
+                   run_storage_of(run, run_input_of(run, b, i)));
+  for (size_t i = 0; same && i < (size_t)a->facts->out_count; i++)
+    same = follows(skip, run_storage_of(run, a->first_out + i),
+                   run_storage_of(run, b->first_out + i));
+  for (size_t i = 0; same && i < (size_t)a->facts->saved_count; i++)
+    same = follows(skip, run_root_of(run, saved[a->first_saved + i]),
+                   run_root_of(run, saved[b->first_saved + i]));
+  return same;
+}
+
+/* What holds a value at a batch of 1 may be further away than its storage. */
+static bool is_near(const struct run *run, const struct skip *skip) {
+  const struct tape_op *at = &run->tape->ops.at[turn_op(skip, AHEAD - 1)];
+  for (size_t i = 0; i < skip->turns.ops; i++)
+    if (!op_follows(run, skip, &at[i] - skip->turns.ops, &at[i]))
+      return false;
+  return true;
+}
+
+void run_find_skips(struct run *run) {
+  const struct simulation *s = run->s;
+  size_t next = 0;
+  run->due = SIZE_MAX;
+  if (!s->skips || s->each || s->legs || s->levels)
+    return;
+  for (size_t i = 0; i < s->trace->turns.count; i++) {
+    struct tape_turns turns = s->trace->turns.at[i];
+    if (!clip(s, &turns))
+      continue;
+    while (next < s->segment_count && s->segments[next].end <= turns.op)
+      next++;
+    size_t end = turns.op + turns.count * turns.ops;
+    struct skip skip = {.turns = turns};
+    if ((next == s->segment_count || s->segments[next].first >= end) &&
+        is_near(run, &skip))
+      *VEC_PUSH(s->arena, &run->skips) = skip;
+  }
+  if (run->skips.count)
+    run->due = turn_op(&run->skips.at[0], AHEAD - 1);
+}
+
+/* What a turn adds */
+
+static struct moment *peak_of(struct run *run) {
+  return run->now.phase == PHASE_FORWARD ? &run->s->forward : &run->s->backward;
+}
+
+/* In front of a turn whose own peak is wanted. */
+static void begin_turn(struct run *run, struct skip *skip) {
+  struct moment *peak = peak_of(run);
+  skip->now = run->now;
+  skip->peak = *peak;
+  skip->peak_changes = run->changes_before[run->now.phase];
+  skip->changes = run->changes.count;
+  skip->buffers = run->buffers.count;
+  skip->cached = run->cached;
+  peak->bytes = -1;
+}
+
+/* Behind it: `own` is its peak. */
+static void end_turn(struct run *run, const struct skip *skip,
+                     struct moment *own, size_t *own_changes) {
+  struct moment *peak = peak_of(run);
+  size_t *changes = &run->changes_before[run->now.phase];
+  *own = *peak;
+  *own_changes = *changes;
+  if (peak->bytes > skip->peak.bytes)
+    return;
+  *peak = skip->peak;
+  *changes = skip->peak_changes;
+}
+
+/* Adds `times` what it has since the turn began. */
+static void add_times(struct run *run, const struct skip *skip, size_t times,
+                      struct moment *to) {
+  int64_t n = (int64_t)times;
+  bool fits = add_product_i64(run->now.bytes - skip->now.bytes, n, &to->bytes);
+  for (int i = 0; i < PART_COUNT; i++)
+    fits = add_product_i64(run->now.parts[i] - skip->now.parts[i], n,
+                           &to->parts[i]) &&
+           fits;
+  to->number += times * (run->now.number - skip->now.number);
+  if (!fits)
+    run->s->overflow = true;
+}
+
+/* Where a turn needs more than the one before, the last one needs most. */
+static void see_peak(struct run *run, const struct skip *skip, size_t times,
+                     struct moment own, size_t own_changes) {
+  struct simulation *s = run->s;
+  struct moment *peak = peak_of(run);
+  bool ahead = run->now.phase == PHASE_FORWARD;
+  int64_t nodes = (int64_t)(times * skip->turns.nodes);
+  if (run->now.bytes <= skip->now.bytes || own.bytes < 0)
+    return;
+  add_times(run, skip, times, &own);
+  own.node += ahead ? nodes : -nodes;
+  if (s->most && own.bytes > s->most)
+    s->overflow = true;
+  if (own.bytes <= peak->bytes)
+    return;
+  *peak = own;
+  run->changes_before[run->now.phase] =
+      own_changes + times * (run->changes.count - skip->changes);
+}
+
+/* What comes and goes in a turn, of whose buffers there are so many. */
+static void add_changes(struct run *run, const struct skip *skip, size_t times,
+                        size_t buffers) {
+  size_t from = skip->changes, count = run->changes.count - from;
+  bool ahead = run->now.phase == PHASE_FORWARD;
+  size_t by = skip->turns.storages * CHANGES;
+  if (count == 0 || !run->s->lists)
+    return;
+  size_t *to = VEC_MORE(run->s->arena, &run->changes, count * times);
+  for (size_t k = 1; k <= times; k++)
+    for (size_t i = 0; i < count; i++) {
+      size_t change = run->changes.at[from + i];
+      if (change % CHANGES == CHANGE_BUFFER)
+        change += k * buffers * CHANGES;
+      else if (change >= skip->turns.storage * CHANGES)
+        change += ahead ? k * by : 0 - k * by;
+      *to++ = change;
+    }
+}
+
+/* Forward */
+
+static struct use *uses_of(const struct run *run, const struct skip *skip,
+                           size_t turn) {
+  return run_once(run, skip->turns.storage + turn * skip->turns.storages);
+}
+
+/* What is in front of all turns has been read by those that are skipped. */
+static void count_outside(struct run *run, const struct skip *skip,
+                          size_t times) {
+  const struct tape_op *at = &run->tape->ops.at[turn_op(skip, AHEAD - 1)];
+  for (size_t i = 0; i < skip->turns.ops; i++)
+    for (int k = 0; k < at[i].facts->in_count; k++) {
+      size_t storage = run_storage_of(run, run_input_of(run, &at[i], k));
+      if (storage < skip->turns.storage)
+        run_once(run, storage)->left -= (int64_t)times;
+    }
+}
+
+/* The last turns are as those that were run; the others as the first. */
+static void fill_uses(struct run *run, const struct skip *skip) {
+  size_t last = skip->turns.count - 2;
+  size_t bytes = skip->turns.storages * sizeof(struct use);
+  for (size_t k = last; k > 0; k--) {
+    size_t from = k + AHEAD - 1 > last ? k + AHEAD - 1 - last : 0;
+    if (from != k)
+      memcpy(uses_of(run, skip, k), uses_of(run, skip, from), bytes);
+  }
+}
+
+/* Behind the third turn, all but the last are skipped. */
+static void skip_ahead(struct run *run, struct skip *skip) {
+  struct moment own;
+  size_t own_changes, times = skip->turns.count - 1 - AHEAD;
+  end_turn(run, skip, &own, &own_changes);
+  see_peak(run, skip, times, own, own_changes);
+  add_changes(run, skip, times, 0);
+  count_outside(run, skip, times);
+  fill_uses(run, skip);
+  run->cached += (run->cached - skip->cached) * (int64_t)times;
+  struct moment now = run->now;
+  add_times(run, skip, times, &now);
+  run->now = now;
+}
+
+size_t run_turn_ahead(struct run *run, size_t op) {
+  struct skip *skip = &run->skips.at[run->skip];
+  if (op == turn_op(skip, AHEAD - 1)) {
+    begin_turn(run, skip);
+    run->due = turn_op(skip, AHEAD);
+    return op;
+  }
+  skip_ahead(run, skip);
+  run->due = SIZE_MAX;
+  if (++run->skip < run->skips.count)
+    run->due = turn_op(&run->skips.at[run->skip], AHEAD - 1);
+  return turn_op(skip, skip->turns.count - 1);
+}
+
+/* Backward */
+
+/* A value's gradient in front of a turn. */
+static struct held_gradient held_at(const struct run *run, size_t value) {
+  struct held_gradient held = {*run_gradient_of(run, value),
+                               *run_turned(run, value), 0, 0};
+  if (!held.buffer)
+    return held;
+  held.bytes = run->buffers.at[held.buffer - 1].bytes;
+  held.users = run->buffers.at[held.buffer - 1].users;
+  return held;
+}
+
+static size_t turn_value(const struct skip *skip, size_t turn) {
+  return skip->turns.value + turn * skip->turns.values;
+}
+
+static void note_held(struct run *run, struct skip *skip) {
+  if (!skip->held)
+    skip->held =
+        arena_room(run->s->arena, skip->turns.values + 1, sizeof *skip->held);
+  for (size_t i = 0; i < skip->turns.values; i++)
+    skip->held[i] = held_at(run, turn_value(skip, skip->turn) + i);
+}
+
+/* Whether a gradient goes from the turn that was run to what is in front. */
+static bool leads_out(const struct run *run, const struct skip *skip) {
+  for (size_t i = turn_op(skip, skip->turn); i < turn_op(skip, skip->turn + 1);
+       i++) {
+    const struct tape_op *op = &run->tape->ops.at[i];
+    for (int k = 0; k < op->facts->in_count; k++) {
+      size_t in = run_input_of(run, op, k);
+      if (in < turn_value(skip, skip->turn - 1) &&
+          run_value_at(run, in)->needs_gradient)
+        return true;
+    }
+  }
+  return false;
+}
+
+/*
+ * Whether gradients are as they were a turn before: in buffers that this turn
+ * has made where that one had, or in the same ones.
+ */
+static bool is_settled(const struct run *run, const struct skip *skip) {
+  size_t made = run->buffers.count - skip->buffers;
+  for (size_t i = 0; i < skip->turns.values; i++) {
+    struct held_gradient a = skip->held[i];
+    struct held_gradient b = held_at(run, turn_value(skip, skip->turn - 1) + i);
+    if (a.bytes != b.bytes || a.users != b.users || a.turned != b.turned ||
+        !a.buffer != !b.buffer)
+      return false;
+    bool moves = a.buffer + made > skip->buffers && a.buffer + made == b.buffer;
+    if (a.buffer != b.buffer && !moves)
+      return false;
+  }
+  return true;
+}
+
+/* Of the gradients that a turn makes, those that the skipped ones would make.
+ */
+static void add_buffers(struct run *run, const struct skip *skip,
+                        size_t times) {
+  size_t from = skip->buffers, made = run->buffers.count - from;
+  if (made == 0 || !run->s->lists)
+    return;
+  struct buffer *to = VEC_MORE(run->s->arena, &run->buffers, made * times);
+  for (size_t k = 1; k <= times; k++)
+    for (size_t i = 0; i < made; i++) {
+      *to = run->buffers.at[from + i];
+      to++->node -= (int64_t)(k * skip->turns.nodes);
+    }
+}
+
+/* What was in front of the turn that was run is in front of the second. */
+static void move_held(struct run *run, const struct skip *skip, size_t moves) {
+  size_t values = skip->turns.values;
+  size_t from = turn_value(skip, skip->turn - 1);
+  size_t to = turn_value(skip, BACK - 1);
+  for (size_t i = 0; i < values; i++) {
+    size_t buffer = *run_gradient_of(run, from + i);
+    bool same = buffer == skip->held[i].buffer;
+    *run_gradient_of(run, to + i) = buffer + (same ? 0 : moves);
+    *run_turned(run, to + i) = *run_turned(run, from + i);
+  }
+  for (size_t k = 0; k < BACK; k++)
+    memmove(uses_of(run, skip, k), uses_of(run, skip, skip->turn - BACK + k),
+            skip->turns.storages * sizeof(struct use));
+}
+
+/* What is in front of all turns is kept for so many fewer. */
+static void release_outside(struct run *run, const struct skip *skip,
+                            size_t times) {
+  const struct tape *tape = run->tape;
+  for (size_t i = turn_op(skip, skip->turn);
+       i < turn_op(skip, skip->turn + 1) && !run_moves(run); i++) {
+    const struct tape_op *op = &tape->ops.at[i];
+    for (int k = 0; k < op->facts->saved_count; k++) {
+      size_t at = tape->saved.at[op->first_saved + (size_t)k];
+      size_t storage = run_root_of(run, at);
+      struct use *use = run_once(run, storage);
+      if (storage >= skip->turns.storage)
+        continue;
+      if (run_packable(run, storage))
+        use->packed -= (int64_t)times;
+      else
+        use->left -= (int64_t)times;
+    }
+  }
+}
+
+/* In front of a turn backward, all others but the first two are skipped. */
+static void skip_back(struct run *run, struct skip *skip) {
+  struct moment own;
+  size_t own_changes, times = skip->turn - BACK;
+  size_t made = run->buffers.count - skip->buffers;
+  end_turn(run, skip, &own, &own_changes);
+  see_peak(run, skip, times, own, own_changes);
+  add_changes(run, skip, times, made);
+  release_outside(run, skip, times);
+  add_buffers(run, skip, times);
+  move_held(run, skip, run->s->lists ? times * made : 0);
+  struct moment now = run->now;
+  add_times(run, skip, times, &now);
+  run->now = now;
+}
+
+static void next_back(struct run *run) {
+  run->due = SIZE_MAX;
+  if (run->skip == 0)
+    return;
+  struct skip *skip = &run->skips.at[--run->skip];
+  skip->turn = skip->turns.count - 1;
+  run->due = turn_op(skip, skip->turn);
+}
+
+void run_begin_back(struct run *run) {
+  run->skip = run->skips.count;
+  next_back(run);
+}
+
+size_t run_turn_back(struct run *run, size_t op) {
+  struct skip *skip = &run->skips.at[run->skip];
+  struct moment own;
+  size_t own_changes;
+  if (skip->turn + 1 < skip->turns.count) { /* a turn has been run */
+    if (!leads_out(run, skip) && is_settled(run, skip)) {
+      skip_back(run, skip);
+      next_back(run);
+      return turn_op(skip, BACK);
+    }
+    end_turn(run, skip, &own, &own_changes);
+    if (skip->turn < BACK + 2 || skip->turn + TRIES < skip->turns.count) {
+      next_back(run);
+      return op;
+    }
+  }
+  skip->turn--;
+  note_held(run, skip);
+  begin_turn(run, skip);
+  run->due = turn_op(skip, skip->turn);
+  return op;
+}

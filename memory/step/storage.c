@@ -1,0 +1,235 @@
+/* Storages while a step is simulated: who uses them, for how long. */
+#include "base/check.h"
+#include "memory/step/run.h"
+
+/* Bytes of so many values, in whole blocks. */
+static bool bytes_of(const struct extent *extent, int64_t count, int element,
+                     int64_t block, int64_t *bytes) {
+  static const int each[] = {
+      [WIDTH_LOW] = 2,   [WIDTH_F32] = 4,  [WIDTH_I32] = 4,
+      [WIDTH_INDEX] = 8, [WIDTH_MASK] = 1, [WIDTH_BOOL] = 1};
+  bool fits = extent->width == WIDTH_NET
+                  ? element_bytes(element, count, bytes)
+                  : mul_i64(count, each[extent->width], bytes);
+  fits = fits && add_i64(*bytes, block - 1, bytes);
+  *bytes = *bytes / block * block;
+  return fits;
+}
+
+/* Each expert of a share has a tensor of its own, some of one row more. */
+static bool shared_bytes(const struct extent *extent, int64_t batch,
+                         int element, int64_t block, int64_t *bytes) {
+  const struct share *share = extent->share;
+  int64_t rows, values, most, least, row;
+  row = ceil_div_i64(extent->count, share->rows);
+  if (!mul_i64(share->rows, batch, &rows) ||
+      !mul_i64(rows / share->of + 1, row, &values))
+    return false;
+  int64_t more = rows % share->of - share->first; /* have one row more */
+  more = more < 0 ? 0 : more < share->count ? more : share->count;
+  return bytes_of(extent, values, element, block, &most) &&
+         bytes_of(extent, values - row, element, block, &least) &&
+         mul_i64(most, more, &most) &&
+         mul_i64(least, share->count - more, &least) &&
+         add_i64(most, least, bytes);
+}
+
+int64_t extent_bytes(const struct extent *extent, int64_t batch, int element,
+                     int64_t block, bool *overflow) {
+  int64_t count = extent->count, bytes = 0;
+  if (count == 0)
+    return 0;
+  bool fits = extent->share && !extent->fixed
+                  ? shared_bytes(extent, batch, element, block, &bytes)
+                  : (extent->fixed || mul_i64(count, batch, &count)) &&
+                        bytes_of(extent, count, element, block, &bytes);
+  if (fits)
+    return bytes;
+  *overflow = true;
+  return 0;
+}
+
+int64_t run_some_bytes(struct run *run, const struct extent *extent) {
+  uint64_t count = (uint64_t)extent->count;
+  struct sized *late = &run->sized[(count ^ count >> 6) % SIZED];
+  const struct extent *known = &late->extent;
+  if (known->count != extent->count || known->share != extent->share ||
+      known->fixed != extent->fixed || known->width != extent->width) {
+    late->extent = *extent;
+    late->bytes = extent_bytes(extent, run->s->batch, run->s->element,
+                               run->tape->profile->block, &run->s->overflow);
+  }
+  return late->bytes;
+}
+
+int64_t run_work_bytes(struct run *run, const struct tape_op *op,
+                       const struct extent *work,
+                       const struct extent *gathered) {
+  int64_t sum = 0;
+  if (!add_i64(run_bytes_of(run, work), run_bytes_of(run, &op->facts->unpacked),
+               &sum) ||
+      !add_i64(sum, run_bytes_of(run, gathered), &sum))
+    run->s->overflow = true;
+  return sum;
+}
+
+void run_change(struct run *run, enum memory_part part, int64_t bytes) {
+  if (!add_i64(run->now.bytes, bytes, &run->now.bytes))
+    run->s->overflow = true;
+  else
+    run->now.parts[part] += bytes; /* never more than the sum */
+}
+
+int64_t run_storage_bytes(struct run *run, size_t storage) {
+  return run_extent_bytes(run, run->tape->storages.at[storage].extent);
+}
+
+static void put_there(struct run *run, struct use *use, size_t storage,
+                      bool there) {
+  use->there = there;
+  run_note_change(
+      run, use == run_once(run, storage) ? CHANGE_ONCE : CHANGE_AGAIN, storage);
+}
+
+/* What is kept elsewhere, or otherwise, is there only as long as it is read. */
+static enum memory_part part_of(const struct run *run, const struct use *use) {
+  return use->saved && !use->packs && !run->s->offload ? PART_SAVED
+                                                       : PART_TEMPORARY;
+}
+
+void run_allocate(struct run *run, size_t storage) {
+  struct use *use = run_use_of(run, storage);
+  put_there(run, use, storage, true);
+  run_change(run, part_of(run, use), run_storage_bytes(run, storage));
+}
+
+void run_release(struct run *run, size_t storage) {
+  struct use *use = run_use_of(run, storage);
+  if (--use->left > 0 || !use->there)
+    return;
+  put_there(run, use, storage, false);
+  run_change(run, part_of(run, use), -run_storage_bytes(run, storage));
+}
+
+void run_count_reads(struct run *run, const struct tape_op *op) {
+  for (int i = 0; i < op->facts->in_count; i++)
+    run_use_of(run, run_storage_of(run, run_input_of(run, op, i)))->left++;
+}
+
+/* It is kept for one more backward, as it is or in groups. */
+static void keep(struct run *run, size_t storage) {
+  struct use *use = run_use_of(run, storage);
+  use->saved = true;
+  if (run_moves(run))
+    return;
+  if (run_packable(run, storage)) {
+    use->packs = true;
+    use->packed++;
+  } else {
+    use->left++;
+  }
+}
+
+void run_count_saves(struct run *run, const struct tape_op *op) {
+  for (int i = 0; i < op->facts->saved_count; i++)
+    keep(run,
+         run_root_of(run, run->tape->saved.at[op->first_saved + (size_t)i]));
+}
+
+/* What a segment reads from outside is held until it has run backward. */
+static void hold_inputs(struct run *run, const struct segment *segment) {
+  for (size_t i = segment->first; i < segment->end; i++) {
+    const struct tape_op *op = &run->tape->ops.at[i];
+    for (int k = 0; k < op->facts->in_count; k++) {
+      size_t storage = run_storage_of(run, run_input_of(run, op, k));
+      if (!run_made_in(run, segment, storage))
+        keep(run, storage);
+    }
+  }
+}
+
+void run_fetch_inputs(struct run *run, const struct segment *segment) {
+  bool away = run->s->offload || run->s->saved_bits;
+  for (size_t i = segment->first; i < segment->end && away; i++) {
+    const struct tape_op *op = &run->tape->ops.at[i];
+    for (int k = 0; k < op->facts->in_count; k++) {
+      size_t storage = run_storage_of(run, run_input_of(run, op, k));
+      if (run_made_in(run, segment, storage) ||
+          (!run->s->offload && !run_once(run, storage)->packs))
+        continue;
+      run_once(run, storage)->left++;
+      if (!run_once(run, storage)->there &&
+          run->tape->storages.at[storage].owned)
+        run_allocate(run, storage);
+    }
+  }
+}
+
+int64_t run_fetched_bytes(struct run *run, const struct tape_op *op) {
+  bool moves = run_moves(run);
+  if (!moves && !run->s->saved_bits)
+    return 0;
+  int64_t kept = run_kept_bytes(run, op), sum = 0;
+  if (moves || run_stored_bytes(run, op) != kept)
+    sum = kept;
+  for (int i = 0; i < op->facts->saved_count; i++) {
+    size_t saved =
+        run_root_of(run, run->tape->saved.at[op->first_saved + (size_t)i]);
+    if ((moves || run_packable(run, saved)) &&
+        !add_i64(sum, run_storage_bytes(run, saved), &sum))
+      run->s->overflow = true;
+  }
+  return sum;
+}
+
+void run_release_inputs(struct run *run, const struct segment *segment) {
+  for (size_t i = segment->first; i < segment->end; i++) {
+    const struct tape_op *op = &run->tape->ops.at[i];
+    for (int k = 0; k < op->facts->in_count; k++) {
+      size_t storage = run_storage_of(run, run_input_of(run, op, k));
+      if (run_made_in(run, segment, storage))
+        continue;
+      run_release(run, storage);
+      if (run_packable(run, storage))
+        run_unpack(run, storage);
+    }
+  }
+}
+
+const struct segment *run_segment_at(const struct run *run, size_t *next,
+                                     size_t op) {
+  const struct simulation *s = run->s;
+  while (*next < s->segment_count && s->segments[*next].end <= op)
+    ++*next;
+  if (*next < s->segment_count && s->segments[*next].first <= op)
+    return &s->segments[*next];
+  return NULL;
+}
+
+/* An output of the net stays, unless a part before this one makes it. */
+static void hold(struct run *run, size_t value) {
+  size_t storage = run_storage_of(run, value);
+  if (storage >= run->first_storage)
+    run_once(run, storage)->left++;
+}
+
+void run_count_uses(struct run *run) {
+  const struct simulation *s = run->s;
+  size_t next = 0;
+  for (size_t i = s->first; i < s->end; i++) {
+    const struct tape_op *op = &run->tape->ops.at[i];
+    const struct segment *segment = run_segment_at(run, &next, i);
+    run_count_reads(run, op);
+    if (!segment)
+      run_count_saves(run, op);
+    else if (segment->first == i)
+      hold_inputs(run, segment);
+  }
+  if (s->end < run->tape->ops.count) /* a part: its result goes on */
+    return;
+  size_t outputs = trace_outputs(s->model, run->tape->training);
+  for (size_t i = 0; i < outputs; i++)
+    hold(run, s->trace->value_of[s->model->outputs.at[i].node]);
+  for (size_t i = 0; i < s->trace->ends.count; i++)
+    hold(run, s->trace->ends.at[i]);
+}

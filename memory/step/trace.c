@@ -1,0 +1,477 @@
+/* Trace: the tape of a whole net. */
+#include "memory/step/trace.h"
+
+#include "base/check.h"
+#include "memory/step/echo.h"
+#include "memory/step/copies.h"
+#include "memory/step/leap.h"
+
+enum { LOOKED_AT = 4 }; /* experts of a block one by one: the first, the last */
+
+/* The parameters of a node, as its layer numbers them. */
+static void node_params(struct tape *tape, const struct model *model,
+                        const struct node *node, struct tape_param *room) {
+  size_t copies = (size_t)node->copies, first = 0;
+  tape->node_params = room;
+  tape->node_param_count = node->param_count / (int)copies;
+  if (tape->share) {
+    first = (size_t)tape->share->first;
+    copies = (size_t)tape->share->count;
+  }
+  for (int i = 0; i < tape->node_param_count; i++) {
+    const struct model_param *param =
+        &model->params.at[node->first_param + (size_t)i * (size_t)node->copies];
+    room[i] = (struct tape_param){.index = param->same + first,
+                                  .count = param->count,
+                                  .copies = copies,
+                                  .trained = !param->buffer && !param->fixed,
+                                  .matrix = param->rank > 1 && !param->buffer};
+  }
+}
+
+/* How they lie among the weights. */
+static void find_strides(struct tape *tape, const struct layer *layer,
+                         struct params *params, struct tape_param *room) {
+  params->all.count = 0;
+  if (!tape->lowers || tape->node_param_count == 0)
+    return;
+  layer->kind->params(layer, params);
+  for (size_t i = 0; i < params->all.count; i++)
+    room[i].lies = strides_dense(params->all.at[i].rank, params->all.at[i].dim);
+}
+
+/* How often the layers and outputs of the net read each node. */
+static int32_t *count_readers(const struct model *model, bool training,
+                              struct arena *arena) {
+  int32_t *readers =
+      arena_alloc(arena, model->nodes.count + 1, sizeof *readers);
+  for (size_t i = 0; i < model->nodes.count; i++) {
+    const struct node *node = &model->nodes.at[i];
+    bool runs = training || !node->train_only;
+    for (int k = 0; runs && k < node->input_count; k++)
+      readers[node_input(model, node, k)]++;
+  }
+  for (size_t i = 0; i < trace_outputs(model, training); i++)
+    readers[model->outputs.at[i].node]++;
+  return readers;
+}
+
+/* What it takes to trace node after node. */
+struct tracing {
+  struct trace *trace;
+  const struct model *model;
+  const struct trace_options *options;
+  int32_t *readers;
+  size_t range;   /* the next one of the checkpointed */
+  size_t *behind; /* by node in front of a block: that behind it, or 0; NULL:
+                     there is no block */
+  bool *apart;    /* such a block runs expert by expert */
+  struct echo *echo;
+  bool around;                /* the node leads into a block, or out of it */
+  VEC(struct share *) shares; /* of experts: as many as differ */
+  /* Room for what a layer is given. */
+  const struct shape **shapes;
+  size_t *in;
+  struct tape_param *node_params;
+  struct params params;
+};
+
+static size_t run_node(struct tracing *t, int64_t index) {
+  struct tape *tape = &t->trace->tape;
+  const struct node *node = &t->model->nodes.at[index];
+  if (node->kind == &model_input_kind) {
+    size_t value = tape_outside(tape, extent_of(node->out), false);
+    struct strides lies = strides_of(node->out);
+    tape_see(tape, value, &lies);
+    return value;
+  }
+  for (int i = 0; i < node->input_count; i++)
+    t->in[i] = t->trace->value_of[node_input(t->model, node, i)];
+  struct echo *echo = t->around ? NULL : t->echo; /* of a block: by turns */
+  size_t value = echo ? echo_node(echo, index, t->in) : SIZE_MAX;
+  if (value != SIZE_MAX)
+    return value;
+  struct layer layer = model_layer(t->model, index, t->shapes);
+  node_params(tape, t->model, node, t->node_params);
+  find_strides(tape, &layer, &t->params, t->node_params);
+  if (echo)
+    echo_begin(echo, index, t->in);
+  value = node->kind->trace(&layer, tape, t->in);
+  if (echo)
+    echo_end(echo, value);
+  return value;
+}
+
+/* What is computed before a checkpoint, or in it, is not written over. */
+static void find_fence(struct tracing *t, int64_t node) {
+  struct tape *tape = &t->trace->tape;
+  if (t->range >= t->options->range_count)
+    return;
+  const struct node_range *range = &t->options->ranges[t->range];
+  if (range->first == node)
+    tape->fence = tape->storages.count;
+  if (range->end == node) {
+    tape->fence = tape->storages.count;
+    t->range++;
+  }
+}
+
+/* Who will still read; in turns, what is outside of them only once. */
+static void count_pending(struct tracing *t, size_t index, size_t front) {
+  struct tape *tape = &t->trace->tape;
+  const uint32_t *value_of = t->trace->value_of;
+  const struct node *node = &t->model->nodes.at[index];
+  const struct expert_turn *turn = tape->turn;
+  for (int k = 0; k < node->input_count; k++) {
+    size_t read = (size_t)node_input(t->model, node, k);
+    if (!turn || turn->last || read >= front)
+      tape->storages.at[tape->values.at[value_of[read]].storage].pending--;
+  }
+  if (!turn || turn->last || !node->kind->front)
+    tape->storages.at[tape->values.at[value_of[index]].storage].pending +=
+        t->readers[index];
+}
+
+/* What it has recorded, and who will read it. */
+static void note_node(struct tracing *t, size_t i, size_t front) {
+  struct tape *tape = &t->trace->tape;
+  size_t value = t->trace->value_of[i];
+  if (value == UINT32_MAX)
+    return; /* it does not run */
+  tape->values.at[value].shared = t->readers[i] > 1;
+  count_pending(t, i, front);
+}
+
+/* `front`: of the block that it is in, or behind. */
+static void trace_node(struct tracing *t, size_t i, size_t front) {
+  struct tape *tape = &t->trace->tape;
+  struct trace *trace = t->trace;
+  const struct node *node = &t->model->nodes.at[i];
+  bool again = tape->turn && !tape->turn->first;
+  trace->value_of[i] = UINT32_MAX;
+  if (!again || node->kind->front)
+    trace->op_end[i] = tape_place(tape, tape->ops.count);
+  if (node->train_only && !t->options->training)
+    return;
+  tape->node = (int64_t)i;
+  find_fence(t, (int64_t)i);
+  /* A plan writes over what it likes, and needs to know each value apart. */
+  tape->in_place = !tape->lowers && (node->inplace ? node->inplace == TOGGLE_ON
+                                                   : t->options->in_place);
+  size_t value = run_node(t, (int64_t)i);
+  trace->value_of[i] = tape_place(tape, value);
+  note_node(t, i, front);
+  if (!again || node->kind->front)
+    trace->op_end[i] = tape_place(tape, tape->ops.count);
+}
+
+static size_t trace_next(struct tracing *t, size_t i, size_t front);
+
+/* A turn of some experts. */
+static void trace_turn(struct tracing *t, struct expert_turn *turn,
+                       size_t front) {
+  struct tape *tape = &t->trace->tape;
+  size_t end = t->behind[front];
+  tape->turn = turn;
+  t->around = true;
+  trace_node(t, front, front);
+  t->around = false;
+  tape->share = turn->share;
+  for (size_t i = front + 1; i < end;)
+    i = trace_next(t, i, front);
+  tape->share = NULL;
+  tape->turn = turn;
+  t->around = true;
+  trace_node(t, end, front);
+  t->around = false;
+}
+
+/* Blocks alike have the same shares, so that they are traced alike. */
+static const struct share *find_share(struct tracing *t, struct share wanted) {
+  struct arena *arena = t->trace->tape.arena;
+  for (size_t i = 0; i < t->shares.count; i++) {
+    const struct share *known = t->shares.at[i];
+    if (known->first == wanted.first && known->count == wanted.count &&
+        known->of == wanted.of && known->rows == wanted.rows)
+      return known;
+  }
+  struct share *share = ARENA_NEW(arena, struct share);
+  *share = wanted;
+  *VEC_PUSH(arena, &t->shares) = share;
+  return share;
+}
+
+/*
+ * Expert after expert. What is alive grows or falls by the same with each of
+ * them: of many only the first two and the last two are looked at.
+ */
+static void trace_experts(struct tracing *t, size_t front,
+                          struct expert_turn *turn) {
+  const struct node *first = &t->model->nodes.at[front];
+  const struct node *inside = &t->model->nodes.at[front + 1];
+  int64_t count = inside->copies, at = 0;
+  while (at < count) {
+    bool many = at == 2 && count > LOOKED_AT + 1;
+    struct share share = {.first = at,
+                          .count = many ? count - LOOKED_AT : 1,
+                          .of = count,
+                          .rows = shape_values(first->out) /
+                                  shape_channels(first->out)};
+    at += share.count;
+    turn->share = find_share(t, share);
+    turn->last = at == count;
+    trace_turn(t, turn, front);
+    turn->first = false;
+  }
+}
+
+/* The next node, or a block of experts; returns what comes behind it. */
+static size_t trace_next(struct tracing *t, size_t i, size_t front) {
+  size_t end = t->behind ? t->behind[i] : 0;
+  struct expert_turn *outer = t->trace->tape.turn;
+  if (!end) {
+    trace_node(t, i, front);
+    return i + 1;
+  }
+  struct expert_turn turn = {.first = true,
+                             .last = true,
+                             .out = extent_of(t->model->nodes.at[end].out)};
+  if (t->apart[i])
+    trace_experts(t, i, &turn);
+  else
+    trace_turn(t, &turn, i);
+  t->trace->tape.turn = outer;
+  return end + 1;
+}
+
+/* Whether a segment begins or ends in it, so that it cannot be repeated. */
+static bool is_cut(const struct tracing *t, size_t front, size_t end) {
+  for (size_t i = 0; i < t->options->range_count; i++) {
+    const struct node_range *range = &t->options->ranges[i];
+    if ((range->first > (int64_t)front && range->first <= (int64_t)end) ||
+        (range->end > (int64_t)front && range->end <= (int64_t)end))
+      return true;
+  }
+  return false;
+}
+
+/* It can run in turns if what is in it reads and gives nothing elsewhere. */
+static bool stands_apart(const struct tracing *t, const size_t *last_reader,
+                         size_t front, size_t end) {
+  const struct model *model = t->model;
+  if (t->trace->tape.lowers || end == front + 1 ||
+      model->nodes.at[front].copies > 1 || is_cut(t, front, end))
+    return false;
+  for (size_t i = front; i < end; i++) {
+    const struct node *node = &model->nodes.at[i];
+    if (last_reader[i] > end || (i > front && t->behind[i]))
+      return false;
+    for (int k = 0; i > front && k < node->input_count; k++)
+      if ((size_t)node_input(model, node, k) < front)
+        return false;
+  }
+  return true;
+}
+
+static void find_blocks(struct tracing *t, struct arena *arena) {
+  const struct model *model = t->model;
+  size_t count = model->nodes.count;
+  bool blocks = false;
+  for (size_t i = 0; i < count && !blocks; i++)
+    blocks = model->nodes.at[i].kind->front;
+  if (!blocks)
+    return;
+  size_t *last = arena_alloc(arena, count + 1, sizeof *last);
+  t->behind = arena_alloc(arena, count + 1, sizeof *t->behind);
+  t->apart = arena_alloc(arena, count + 1, sizeof *t->apart);
+  for (size_t i = 0; i < count; i++) {
+    const struct node *node = &model->nodes.at[i];
+    for (int k = 0; k < node->input_count; k++)
+      last[node_input(model, node, k)] = i;
+    if (node->kind->front)
+      t->behind[node_input(model, node, 1)] = i;
+  }
+  for (size_t i = 0; i < model->outputs.count; i++)
+    last[model->outputs.at[i].node] = SIZE_MAX;
+  for (size_t i = 0; i < count; i++)
+    t->apart[i] = t->behind[i] && stands_apart(t, last, i, t->behind[i]);
+}
+
+static void trace_nodes(struct trace *trace, const struct model *model,
+                        const struct trace_options *options) {
+  struct arena *arena = trace->tape.arena;
+  int most = 0;
+  struct tracing t = {
+      .trace = trace,
+      .model = model,
+      .options = options,
+      .readers = count_readers(model, options->training, arena),
+      .shapes = model_layer_room(model),
+      .in = arena_alloc(arena, (size_t)model->most_inputs + 1, sizeof *t.in),
+      .echo = echo_open(&trace->tape, model),
+      .params = {.arena = arena}};
+  for (size_t i = 0; i < model->nodes.count; i++)
+    if (model->nodes.at[i].param_count > most)
+      most = model->nodes.at[i].param_count;
+  t.node_params = arena_alloc(arena, (size_t)most + 1, sizeof *t.node_params);
+  find_blocks(&t, arena);
+  struct leaping *leaping = leap_open(trace, model, options);
+  struct copier *copier = leaping ? NULL : copies_open(trace, model, options);
+  for (size_t i = 0; i < model->nodes.count;) {
+    if (leaping)
+      i = leap_from(leaping, i);
+    size_t next = copier ? copies_pass(copier, i) : i;
+    for (; i < next; i++)
+      note_node(&t, i, 0);
+    i = trace_next(&t, i, 0);
+  }
+}
+
+/* Classes that each row of the output is compared with. */
+static size_t cross_entropy(struct trace *trace, size_t out,
+                            const struct shape *shape) {
+  struct tape *tape = &trace->tape;
+  int64_t rows = shape_values(shape) / shape_channels(shape);
+  size_t log = tape_run(tape, &(struct operation){.name = "logsoftmax",
+                                                  .in = &out,
+                                                  .in_count = 1,
+                                                  .out = extent_of(shape),
+                                                  .keeps = KEEPS_OUT,
+                                                  .cast = CAST_FULL});
+  return tape_run(tape,
+                  &(struct operation){.name = "crossentropy",
+                                      .in = &log,
+                                      .in_count = 1,
+                                      .out = extent_fixed(1, WIDTH_NET),
+                                      .keeps = KEEPS_IN(0),
+                                      .kept = {extent_sample(rows, WIDTH_INDEX),
+                                               extent_fixed(1, WIDTH_F32)}});
+}
+
+/* mse, bce: the target is as large as the output. */
+static size_t compare(struct trace *trace, size_t out,
+                      const struct shape *shape) {
+  return tape_run(&trace->tape,
+                  &(struct operation){.name = "loss",
+                                      .in = &out,
+                                      .in_count = 1,
+                                      .out = extent_fixed(1, WIDTH_NET),
+                                      .keeps = KEEPS_IN(0),
+                                      .kept = {extent_of(shape)},
+                                      .work = extent_of(shape),
+                                      .cast = CAST_FULL});
+}
+
+/* One number, whose gradient is spread without memory. */
+static size_t sum(struct trace *trace, size_t out) {
+  return tape_run(&trace->tape,
+                  &(struct operation){.name = "sum",
+                                      .in = &out,
+                                      .in_count = 1,
+                                      .out = extent_fixed(1, WIDTH_NET),
+                                      .gradient = GRADIENT_SHARED,
+                                      .cast = CAST_FULL});
+}
+
+/*
+ * The last product and the loss in one, on parts of the rows one after the
+ * other: their logits are there by turns, and what leads back is computed at
+ * once (linkedin/Liger-Kernel, ops/fused_linear_cross_entropy.py). As many
+ * parts as make the logits of one no larger than the input, unless it is said;
+ * Liger rounds their rows up to a power of two besides.
+ */
+static size_t fused_cross_entropy(struct trace *trace,
+                                  const struct model *model, int64_t node,
+                                  int64_t chunks) {
+  struct tape *tape = &trace->tape;
+  size_t out = trace->value_of[node];
+  size_t last = trace->op_end[node] - 1;
+  const struct tape_op *op = &tape->ops.at[last];
+  struct op_facts *facts = tape_own_facts(tape, last);
+  const struct shape *shape = model->nodes.at[node].out;
+  int64_t features = shape_channels(model_input(model, &model->nodes.at[node]));
+  if (!chunks)
+    chunks = ceil_div_i64(shape_channels(shape), features);
+  struct extent logits = *tape_extent(tape, out); /* as wide as `back` */
+  struct extent back = *tape_extent(tape, tape_input(tape, op, 0));
+  logits.count = ceil_div_i64(logits.count, chunks);
+  facts->name = "crossentropy";
+  facts->saved_count = 0; /* the input is read, its gradient is kept */
+  facts->ahead = true;
+  facts->work = logits;
+  facts->work.count += back.count; /* both are less than what was there */
+  tape_resize(tape, out, extent_fixed(1, WIDTH_F32));
+  tape->storages.at[tape->values.at[out].storage].extent =
+      tape->values.at[out].extent;
+  return out;
+}
+
+static size_t loss_of(struct trace *trace, const struct model *model,
+                      int64_t node, const struct trace_options *options) {
+  const struct shape *shape = model->nodes.at[node].out;
+  size_t out = trace->value_of[node];
+  trace->tape.node = node;
+  switch (options->loss) {
+  case LOSS_FUSED_CROSSENTROPY:
+    return fused_cross_entropy(trace, model, node, options->loss_chunks);
+  case LOSS_SUM: return sum(trace, out);
+  case LOSS_CROSSENTROPY: return cross_entropy(trace, out, shape);
+  case LOSS_MSE:
+  case LOSS_BCE: return compare(trace, out, shape);
+  default: return out;
+  }
+}
+
+/* Backward starts at one loss, or without any at every output. */
+static void trace_losses(struct trace *trace, const struct model *model,
+                         const struct trace_options *options) {
+  int loss = options->loss;
+  size_t pair[2];
+  for (size_t i = 0; i < model->outputs.count; i++) {
+    pair[1] = loss_of(trace, model, model->outputs.at[i].node, options);
+    if (i > 0 && loss != LOSS_NONE) {
+      pair[0] = trace->ends.at[0];
+      trace->ends.at[0] = tape_run(
+          &trace->tape, &(struct operation){.name = "add",
+                                            .in = pair,
+                                            .in_count = 2,
+                                            .out = extent_fixed(1, WIDTH_NET),
+                                            .gradient = GRADIENT_SHARED});
+    } else {
+      *VEC_PUSH(trace->tape.arena, &trace->ends) = pair[1];
+    }
+  }
+  trace->has_loss = loss != LOSS_NONE;
+}
+
+void trace_model(struct trace *trace, const struct model *model,
+                 const struct trace_options *options, struct arena *arena) {
+  struct tape *tape = &trace->tape;
+  size_t nodes = model->nodes.count + 1;
+  *trace = (struct trace){0};
+  tape->arena = arena;
+  tape->profile = options->profile;
+  tape->training = options->training;
+  tape->in_place = options->in_place;
+  tape->mixed = options->mixed;
+  tape->norms = options->norms ? (enum tape_norms)options->norms : NORMS_PLAIN;
+  tape->lowers = options->lowers;
+  tape->single = options->single;
+  VEC_RESERVE(arena, &tape->values, nodes);
+  VEC_RESERVE(arena, &tape->storages, nodes);
+  VEC_RESERVE(arena, &tape->ops, nodes);
+  VEC_RESERVE(arena, &tape->ins, model->inputs.count);
+  if (tape->training)
+    VEC_RESERVE(arena, &tape->saved, nodes);
+  if (tape->lowers)
+    VEC_RESERVE(arena, &tape->lowered_of, nodes);
+  if (tape->training || tape->lowers)
+    VEC_RESERVE(arena, &tape->params, model->params.count);
+  tape->copied =
+      arena_alloc(arena, model->params.count + 1, sizeof *tape->copied);
+  trace->value_of = arena_alloc(arena, nodes, sizeof *trace->value_of);
+  trace->op_end = arena_alloc(arena, nodes, sizeof *trace->op_end);
+  trace_nodes(trace, model, options);
+  if (options->training)
+    trace_losses(trace, model, options);
+}

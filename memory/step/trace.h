@@ -1,0 +1,69 @@
+/* Trace: the tape of a whole net. */
+#ifndef NETC_MEMORY_STEP_TRACE_H
+#define NETC_MEMORY_STEP_TRACE_H
+
+#include "layers/tape/tape.h"
+#include "sema/model/settings.h"
+#include "sema/model/model.h"
+
+/* Nodes [first, end) of which training keeps only the inputs. */
+struct node_range {
+  int64_t first, end;
+};
+
+/*
+ * Turns that are all alike and not on the tape: what they would do is what the
+ * `length` nodes before have done, so many times more.
+ */
+struct leap {
+  int64_t node, length, count;  /* the node behind it, nodes of a turn, turns */
+  size_t op, storage, value;    /* the first ones behind it */
+  size_t ops, storages, values; /* of a turn */
+  size_t ins;
+};
+
+/*
+ * Turns of the net that are alike on the tape, each with so many nodes,
+ * operations, values and storages behind those of the one before: what they
+ * refer to is as far behind, or the same and in front of all turns.
+ */
+struct tape_turns {
+  size_t count;
+  size_t node, op, value, storage; /* the first ones */
+  size_t nodes, ops, values, storages;
+};
+
+struct trace {
+  struct tape tape;
+  VEC(struct tape_turns) turns; /* in order, apart */
+  /* By node, in 32 bits as all places in the tape. */
+  uint32_t *value_of;     /* its output */
+  uint32_t *op_end;       /* its operations end here */
+  VEC(struct leap) leaps; /* in order */
+  VEC(size_t) ends;       /* training: values that backward starts from */
+  bool has_loss;          /* they are numbers, not the outputs themselves */
+};
+
+/* What to trace. */
+struct trace_options {
+  const struct profile *profile;
+  bool training, in_place, mixed;
+  bool lowers, single; /* struct tape */
+  int norms;           /* enum tape_norms; 0: NORMS_PLAIN */
+  int loss;
+  int64_t loss_chunks;             /* of a fused one; 0: as many as it takes */
+  const struct node_range *ranges; /* checkpointed, in order, apart */
+  size_t range_count;
+  bool leaps; /* turns may be left out */
+};
+
+/* Outputs that training has, or a prediction; these are first. */
+static inline size_t trace_outputs(const struct model *model, bool training) {
+  return training ? model->outputs.count : model->predicted_outputs;
+}
+
+/* As a profile runs the net; all in `arena`. */
+void trace_model(struct trace *trace, const struct model *model,
+                 const struct trace_options *options, struct arena *arena);
+
+#endif

@@ -1,0 +1,341 @@
+/* Training: what a step takes, exactly, by a profile. */
+#include "memory/step/training.h"
+
+#include "base/check.h"
+#include "sema/model/cost.h"
+#include "sema/model/weights.h"
+
+bool model_buffer_bytes(const struct model *model, bool training, int element,
+                        int64_t *bytes) {
+  const struct cost *cost = training ? &model->total : &model->predicted;
+  if (!element_bytes(element, cost->buffers, bytes))
+    return false;
+  for (size_t i = 0; i < model->nodes.count; i++)
+    if (model->nodes.at[i].shares == NO_NODE &&
+        (training || !model->nodes.at[i].train_only) &&
+        !add_i64(*bytes, model->nodes.at[i].kind->counter_bytes, bytes))
+      return false;
+  return true;
+}
+
+/* The batch, and what the allocator makes it larger by. */
+static bool input_bytes(const struct model *model,
+                        const struct train_settings *train,
+                        struct training *t) {
+  t->input = 0;
+  t->input_rounding = 0;
+  for (size_t i = 0; i < model->sources.count; i++) {
+    const struct node *node = &model->nodes.at[model->sources.at[i]];
+    int64_t bytes;
+    if (!shape_bytes(node->out, train->dtype, &bytes) ||
+        !mul_i64(bytes, train->batch, &bytes) ||
+        !add_i64(t->input, bytes, &t->input) ||
+        !add_i64(t->input_rounding, allocation_rest(t->profile, bytes),
+                 &t->input_rounding))
+      return false;
+  }
+  return true;
+}
+
+/*
+ * `dtype=bf16 precision=mixed`: the passes use 16 bits, parameters have 32.
+ * `precision=master`: both have 16, bf16 unless another type was chosen.
+ */
+static void choose_types(struct train_settings *train) {
+  bool half = element_bits(train->dtype) == 16;
+  if (train->precision == PRECISION_MIXED && half)
+    train->dtype = ELEMENT_F32;
+  if (train->precision == PRECISION_MASTER && !half)
+    train->dtype = ELEMENT_BF16;
+}
+
+bool step_param_bytes(const struct step *step, size_t param, int64_t count,
+                      int64_t *bytes) {
+  const struct train_settings *train = &step->settings;
+  return step->packed && step->packed[param]
+             ? block_bytes(&weights_type(train->base)->block, count, bytes)
+             : element_bytes(train->dtype, count, bytes);
+}
+
+void step_types(const struct train_settings *train, struct simulation *s) {
+  bool apart = gradient_element(train) != train->dtype;
+  s->element = train->dtype;
+  s->summed = apart ? gradient_element(train) : 0;
+  s->saved_bits = saved_bits(train);
+  s->gradients_before =
+      train->accumulate > 1 || apart || train->keep_gradients == TOGGLE_ON;
+}
+
+static bool is_output(const struct model *model, int64_t node) {
+  for (size_t i = 0; i < model->outputs.count; i++)
+    if (model->outputs.at[i].node == node)
+      return true;
+  return false;
+}
+
+/*
+ * Frozen matrices of products are in blocks, and are written out while they
+ * are used: bitsandbytes/autograd/_functions.py, MatMul4Bit. Embeddings and
+ * what gives an output of the net are not: transformers/integrations/
+ * bitsandbytes.py, get_keys_to_not_convert().
+ */
+static void pack_matrices(struct step *step, struct arena *arena) {
+  const struct model *model = step->model;
+  struct tape *tape = &step->trace.tape;
+  step->packed = NULL;
+  if (!step->settings.base)
+    return;
+  step->packed =
+      arena_alloc(arena, model->params.count + 1, sizeof *step->packed);
+  for (size_t i = 0; i < tape->ops.count; i++) {
+    const struct tape_op *op = &tape->ops.at[i];
+    const struct extent *in =
+        op->facts->in_count ? tape_extent(tape, tape_input(tape, op, 0)) : NULL;
+    bool product = op->facts->splits && in &&
+                   (in->width == WIDTH_NET || in->width == WIDTH_LOW);
+    for (int k = 0; product && k < op->facts->frozen_count; k++) {
+      size_t param =
+          tape->params
+              .at[op->first_param + (size_t)(op->facts->param_count + k)];
+      const struct model_param *p = &model->params.at[param];
+      if (p->rank < 2 || is_output(model, op->node))
+        continue;
+      step->packed[param] = true;
+      struct op_facts *facts = tape_own_facts(tape, i);
+      facts->unpacked =
+          extent_fixed(facts->unpacked.count + p->count, /* < 2^63 */
+                       tape->mixed ? WIDTH_LOW : WIDTH_NET);
+      if (tape->mixed && facts->kept[3].count >= p->count)
+        facts->kept[3].count -= p->count; /* it is written out instead */
+    }
+  }
+}
+
+/* What nothing trains in front of keeps nothing, and is not run again. */
+static bool learns(const struct tape *tape, const struct segment *segment) {
+  for (size_t i = segment->first; i < segment->end; i++)
+    if (tape->values.at[tape->ops.at[i].first_out].needs_gradient)
+      return true;
+  return false;
+}
+
+/* The core of each attention, as segments of their own; MACs are counted. */
+static void add_cores(struct step *step, size_t from, size_t to,
+                      struct arena *arena) {
+  const struct tape *tape = &step->trace.tape;
+  if (step->settings.checkpoint != CHECKPOINT_SELECTIVE)
+    return;
+  for (size_t i = from, end; i < to; i = end) {
+    end = i + 1;
+    while (tape->ops.at[i].facts->core && end < to &&
+           tape->ops.at[end].facts->core &&
+           tape->ops.at[end].node == tape->ops.at[i].node)
+      end++;
+    struct segment core = {i, end};
+    if (!tape->ops.at[i].facts->core || !learns(tape, &core))
+      continue;
+    *VEC_PUSH(arena, &step->segments) = core;
+    for (size_t k = i; k < end; k++)
+      step->extra_macs += tape->ops.at[k].facts->macs; /* at most the total */
+  }
+}
+
+static void add_range(struct step *step, struct node_range range,
+                      struct arena *arena) {
+  struct segment segment = {range.first ? step->trace.op_end[range.first - 1]
+                                        : 0,
+                            range.end ? step->trace.op_end[range.end - 1] : 0};
+  if (!learns(&step->trace.tape, &segment))
+    return;
+  *VEC_PUSH(arena, &step->segments) = segment;
+  for (int64_t k = range.first; k < range.end; k++)
+    step->extra_macs += model_cost(step->model, k)->train_macs; /* likewise */
+}
+
+void step_trace(struct step *step, struct arena *arena) {
+  choose_types(&step->settings);
+  const struct train_settings *train = &step->settings;
+  struct trace_options options = {.profile = profile_at(train->profile),
+                                  .training = true,
+                                  .in_place = train->inplace == TOGGLE_ON,
+                                  .mixed = train->precision == PRECISION_MIXED,
+                                  .norms = train->norms,
+                                  .loss = train->loss,
+                                  .loss_chunks = train->loss_chunks,
+                                  .ranges = step->ranges.at,
+                                  .range_count = step->ranges.count,
+                                  .leaps = step->leaps};
+  size_t done = 0;
+  trace_model(&step->trace, step->model, &options, arena);
+  pack_matrices(step, arena);
+  step->segments.count = 0;
+  step->extra_macs = 0;
+  for (size_t i = 0; i < step->ranges.count; i++) {
+    struct node_range range = step->ranges.at[i];
+    add_cores(step, done, range.first ? step->trace.op_end[range.first - 1] : 0,
+              arena);
+    add_range(step, range, arena);
+    done = range.end ? step->trace.op_end[range.end - 1] : 0;
+  }
+  add_cores(step, done, step->trace.tape.ops.count, arena);
+}
+
+/*
+ * Parameters and buffers are tensors of their own, each of whole blocks, as
+ * those of the optimizer are; so is each input. Gradients have been rounded.
+ */
+static bool rounding_bytes(const struct step *step, struct training *t) {
+  const struct model *model = step->model;
+  for (size_t i = 0, alike; i < model->params.count; i += alike) {
+    const struct model_param *param = &model->params.at[i];
+    int64_t bytes;
+    alike =
+        step->packed ? 1 : model_params_alike(model, i, model->params.count);
+    if (!param->shared && (!step_param_bytes(step, i, param->count, &bytes) ||
+                           !add_product_i64(allocation_rest(t->profile, bytes),
+                                            (int64_t)alike, &t->rounding)))
+      return false;
+  }
+  return true;
+}
+
+/* All parameters: those in blocks apart. */
+static bool parameter_bytes(const struct step *step, int64_t *bytes) {
+  const struct model *model = step->model;
+  int64_t plain = model->total.params, packed = 0, own;
+  for (size_t i = 0; step->packed && i < model->params.count; i++) {
+    if (!step->packed[i] || model->params.at[i].shared)
+      continue;
+    if (!step_param_bytes(step, i, model->params.at[i].count, &own) ||
+        !add_i64(packed, own, &packed))
+      return false;
+    plain -= model->params.at[i].count;
+  }
+  return element_bytes(step->settings.dtype, plain, bytes) &&
+         add_i64(*bytes, packed, bytes);
+}
+
+/* An average has the type of what is stepped (torch/optim/swa_utils.py). */
+static bool averaged_bytes(const struct step *step, int64_t *bytes) {
+  const struct train_settings *train = &step->settings;
+  bool master = train->precision == PRECISION_MASTER;
+  *bytes = 0;
+  return train->ema != TOGGLE_ON ||
+         element_bytes(master ? ELEMENT_F32 : train->dtype,
+                       step->model->total.params, bytes);
+}
+
+/* What is there during the whole step, whatever the batch is. */
+static bool lasting_bytes(const struct step *step, struct training *t) {
+  const struct model *model = step->model;
+  const struct train_settings *train = &step->settings;
+  struct optimizer_cost optimizer;
+  struct param_range all = {.end = model->params.count};
+  if (!parameter_bytes(step, &t->parameters) ||
+      !averaged_bytes(step, &t->averaged) ||
+      !element_bytes(gradient_element(train), model->total.trainable,
+                     &t->gradients) ||
+      !optimizer_cost(model, &all, train, &optimizer) ||
+      !model_buffer_bytes(model, true, train->dtype, &t->buffers))
+    return false;
+  t->optimizer = optimizer.state;
+  t->master = optimizer.master;
+  t->workspace = optimizer.workspace;
+  t->clip = optimizer.clip;
+  t->rounding = optimizer.rounding;
+  if (train->paged == TOGGLE_ON)
+    t->paged = t->optimizer + t->master; /* at most the sum below */
+  return rounding_bytes(step, t);
+}
+
+/* The same of a step of another batch. */
+static void take_lasting(const struct training *from, struct training *t) {
+  *t = (struct training){.profile = from->profile,
+                         .parameters = from->parameters,
+                         .gradients = from->gradients,
+                         .optimizer = from->optimizer,
+                         .buffers = from->buffers,
+                         .master = from->master,
+                         .averaged = from->averaged,
+                         .paged = from->paged,
+                         .rounding = from->rounding - from->input_rounding,
+                         .workspace = from->workspace,
+                         .clip = from->clip};
+}
+
+static bool standing_bytes(const struct step *step, struct training *t) {
+  if (step->alike)
+    take_lasting(step->alike, t);
+  else if (!lasting_bytes(step, t))
+    return false;
+  return input_bytes(step->model, &step->settings, t) &&
+         add_i64(t->rounding, t->input_rounding, &t->rounding) &&
+         add_i64(t->parameters, t->optimizer, &t->standing) &&
+         add_i64(t->standing, t->master, &t->standing) &&
+         add_i64(t->standing, t->averaged, &t->standing) &&
+         add_i64(t->standing, t->rounding, &t->standing) &&
+         add_i64(t->standing, t->buffers, &t->standing) &&
+         add_i64(t->standing, t->input, &t->standing);
+}
+
+/* Nothing of the passes is left: gradients, and what the optimizer needs. */
+static bool step_moment(const struct training *t, struct moment *moment) {
+  *moment = (struct moment){.phase = PHASE_STEP, .node = NO_NODE};
+  moment->parts[PART_GRADIENTS] = t->gradients;
+  moment->parts[PART_TEMPORARY] = max_i64(t->workspace, t->clip.bytes);
+  return add_i64(t->gradients, moment->parts[PART_TEMPORARY], &moment->bytes);
+}
+
+/* Of the phase that grows most. */
+static struct peak_line line_of(const struct training *t,
+                                const struct simulation *s) {
+  int64_t forward = s->forward.bytes - s->forward.parts[PART_GRADIENTS];
+  int64_t backward = s->backward.bytes - s->backward.parts[PART_GRADIENTS];
+  int64_t peak = forward > backward ? t->forward : t->backward;
+  int64_t moving = max_i64(forward, backward) + t->input;
+  return (struct peak_line){peak - moving, moving};
+}
+
+bool step_measure(const struct step *step, struct arena *arena,
+                  struct simulation *s, struct training *t) {
+  const struct train_settings *train = &step->settings;
+  struct moment last;
+  int64_t around; /* what the passes have beside them */
+  *t = (struct training){.profile = profile_at(train->profile)};
+  if (!standing_bytes(step, t) || !step_moment(t, &last) ||
+      !add_i64(t->standing, last.bytes, &t->step))
+    return false;
+  around = t->standing - t->paged;
+  if (s->most)
+    s->most = max_i64(s->most - around, 1);
+  s->arena = arena;
+  s->trace = &step->trace;
+  s->model = step->model;
+  s->batch = train->batch;
+  step_types(train, s);
+  s->segments = step->segments.at;
+  s->segment_count = step->segments.count;
+  simulate(s);
+  t->saved = s->saved;
+  if (s->overflow || !add_i64(around, s->forward.bytes, &t->forward) ||
+      !add_i64(around, s->backward.bytes, &t->backward))
+    return false;
+  t->peak = max_i64(t->step, max_i64(t->forward, t->backward));
+  t->line = line_of(t, s);
+  t->at = t->peak == t->backward  ? s->backward
+          : t->peak == t->forward ? s->forward
+                                  : last;
+  return true;
+}
+
+int64_t step_peak(const struct step *step, int64_t most, struct arena *arena,
+                  struct peak_line *line) {
+  struct arena scratch;
+  struct simulation s = {.most = most, .peaks_only = true, .skips = true};
+  struct training training;
+  arena_open_in(&scratch, arena);
+  bool fits = step_measure(step, &scratch, &s, &training);
+  arena_close(&scratch);
+  *line = training.line;
+  return fits ? training.peak : INT64_MAX;
+}

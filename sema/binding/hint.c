@@ -1,0 +1,179 @@
+/* What people write who come from elsewhere, and how it is written here. */
+#include "sema/binding/hint.h"
+
+#include <stdio.h>
+
+#include "layers/foreign/foreign.h"
+
+/* "a, b or c" of words that are separated by blanks. */
+static void hint_put_words(struct text *out, const char *words) {
+  struct slice word;
+  for (int i = 1; (word = word_at(words, i)).length; i++) {
+    bool last = word_at(words, i + 1).length == 0;
+    text_put(out, i == 1 ? "" : last ? " or " : ", ");
+    text_puts(out, word);
+  }
+}
+
+void hint_choices(struct diagnostic *d, struct arena *arena,
+                  const char *words) {
+  struct text all = text_new(arena);
+  hint_put_words(&all, words);
+  diag_help(d, "choose one of: %.*s", SLICE_ARG(text_slice(&all)));
+}
+
+bool hint_foreign_layer(struct diagnostic *d, struct slice name,
+                        struct span span) {
+  const struct foreign_layer *layer = foreign_layer_find(name);
+  if (!layer) /* CONV, ReLU */
+    return false;
+  if (*layer->ours) {
+    diag_help(d, "it is called `%s` here", layer->ours);
+    diag_fixit(d, span, "%s", layer->ours);
+  }
+  if (*layer->note)
+    diag_help(d, "%s", layer->note);
+  return true;
+}
+
+/* Shorthands */
+
+static const struct arg_spec *find_spec(const struct arg_spec *specs,
+                                        struct slice name) {
+  for (; specs && specs->name; specs++)
+    if (slice_equal(name, slice_of(specs->name)))
+      return specs;
+  return NULL;
+}
+
+static const struct {
+  char letter;
+  const char *option, *form;
+} shorthands[] = {
+    {'s', "stride", "/%.*s"},       {'p', "pad", "pad=%.*s"},
+    {'g', "groups", "groups=%.*s"}, {'d', "dilate", "dilate=%.*s"},
+    {'k', "kernel", "%.*s"},
+};
+
+/* The row of `shorthands` that a name is; -1: none. */
+static int find_shorthand(const struct arg_spec *specs, struct slice name) {
+  for (size_t i = 1; i < name.length; i++)
+    if (name.at[i] < '0' || name.at[i] > '9')
+      return -1;
+  for (size_t i = 0; i < sizeof shorthands / sizeof *shorthands; i++)
+    if (name.length > 1 && name.at[0] == shorthands[i].letter &&
+        find_spec(specs, slice_of(shorthands[i].option)))
+      return (int)i;
+  return -1;
+}
+
+bool hint_is_shorthand(const struct arg_spec *specs, struct slice name) {
+  return find_shorthand(specs, name) >= 0;
+}
+
+bool hint_shorthand(struct diagnostic *d, const struct arg_spec *specs,
+                    struct slice name, struct span span) {
+  int row = find_shorthand(specs, name);
+  if (row < 0)
+    return false;
+  char text[80];
+  snprintf(text, sizeof text, shorthands[row].form, (int)name.length - 1,
+           name.at + 1);
+  diag_help(d, "did you mean `%s`?", text);
+  diag_fixit(d, span, "%s", text);
+  return true;
+}
+
+/* Options */
+
+/* Whether what `ours` says is a row of these: `/%`, `pad=%`. */
+static bool takes(const struct arg_spec *specs, const char *ours) {
+  if (*ours == '/')
+    return find_spec(specs, slice_of("stride"));
+  return find_spec(specs, (struct slice){ours, strcspn(ours, "=")});
+}
+
+bool hint_foreign_option(struct expander *e, struct diagnostic *d,
+                         const struct binding *b, const struct arg *arg) {
+  const struct foreign_option *option = foreign_option_find(arg->key);
+  if (!option || !b->specs[0].name ||
+      (*option->ours && !takes(b->specs, option->ours)))
+    return false;
+  const struct expr *value = arg->value;
+  bool word = value->kind == EXPR_NAME && !scope_find(e->scope, value->name);
+  if (*option->ours && !(word && *option->note)) { /* no padding=same */
+    struct text text = text_new(e->arena);
+    foreign_put_option(&text, option,
+                       sources_slice(e->diags->sources, value->span));
+    diag_help(d, "it is written `%.*s`", SLICE_ARG(text_slice(&text)));
+    diag_fixit(d, arg->span, "%.*s", SLICE_ARG(text_slice(&text)));
+  }
+  if (*option->note)
+    diag_help(d, "%s", option->note);
+  return true;
+}
+
+int hint_find_choice(const struct arg_spec *spec, struct slice word) {
+  const char *ours = foreign_choice_find(spec->name, word);
+  struct slice known;
+  int index = word_index(spec->words, word);
+  if (index)
+    return index;
+  if (ours)
+    return word_index(spec->words, slice_of(ours)); /* 0: several */
+  for (int i = 1; (known = word_at(spec->words, i)).length; i++)
+    if (foreign_same(word, known))
+      return i;
+  return 0;
+}
+
+/* conv 8 3 1 1: PyTorch's positions of stride and padding. */
+static bool hint_positions(struct expander *e, struct diagnostic *d,
+                           const struct binding *b, const struct arg *arg) {
+  const struct arg_spec *stride = find_spec(b->specs, slice_of("stride"));
+  const struct arg *next = arg->next;
+  if (!stride || arg->value->kind != EXPR_INT ||
+      b->given >> (stride - b->specs) & 1)
+    return false;
+  struct text text = text_new(e->arena);
+  text_printf(&text, "/%lld", (long long)arg->value->integer);
+  if (next && next->form == ARG_PLAIN && next->value->kind == EXPR_INT)
+    text_printf(&text, " pad=%lld", (long long)next->value->integer);
+  diag_help(d, "write stride and padding as `%.*s`",
+            SLICE_ARG(text_slice(&text)));
+  return true;
+}
+
+/* `train adam`: settings, unlike options of layers, all have a name. */
+static bool hint_setting(struct diagnostic *d, const struct binding *b,
+                         const struct expr *value) {
+  if (layer_kind_find(slice_of(b->owner)))
+    return false;
+  const struct arg_spec *spec = b->specs;
+  while (value->kind == EXPR_NAME && spec->name &&
+         !word_index(spec->words, value->name))
+    spec++;
+  if (spec->name && value->kind == EXPR_NAME)
+    diag_help(d, "every setting has a name: `%s %s=%.*s`", b->owner, spec->name,
+              SLICE_ARG(value->name));
+  else
+    diag_help(d, "every setting has a name: `%s %s=...`", b->owner,
+              b->specs->name);
+  return true;
+}
+
+bool hint_surplus(struct expander *e, struct diagnostic *d,
+                  const struct binding *b, const struct arg *arg) {
+  const struct expr *value = arg->value;
+  if (value->kind != EXPR_PAIR || value->left->kind != EXPR_NAME)
+    return hint_positions(e, d, b, arg) || hint_setting(d, b, value);
+  struct arg keyed = {
+      .key = value->left->name, .value = value->right, .span = value->span};
+  if (find_spec(b->specs, keyed.key) && !slice_is(keyed.key, "stride")) {
+    struct slice text = sources_slice(e->diags->sources, value->right->span);
+    diag_help(d, "an option is given with `=`: `%.*s=%.*s`",
+              SLICE_ARG(keyed.key), SLICE_ARG(text));
+    return true;
+  }
+  return hint_foreign_option(e, d, b, &keyed);
+}

@@ -1,0 +1,365 @@
+/* Labels with an index, and what a reference to a label means. */
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "sema/binding/expander.h"
+#include "layers/split.h"
+
+/* `skip[1]`, `skip[2]`, ..: all of one name, in their def or file. */
+struct family {
+  struct map members; /* by their whole name */
+  struct symbol *first, *last;
+};
+
+/* skip[3]: in front of a layer, or false and reported. */
+bool label_text(struct expander *e, const struct stmt *stmt,
+                struct slice *label) {
+  struct text text = text_new(e->arena);
+  text_puts(&text, stmt->ends->label);
+  for (const struct expr *x = stmt->ends->label_indices; x; x = x->next) {
+    int64_t index;
+    if (!eval_int(e, x, &index))
+      return false;
+    text_printf(&text, "[%" PRId64 "]", index);
+  }
+  *label = text_slice(&text);
+  return true;
+}
+
+/* The scope of the def or file around; `again` needs those inside it. */
+static struct scope *find_home(struct expander *e) {
+  struct scope *scope = e->scope;
+  while (scope->home == SCOPE_INNER) {
+    scope->kept = true;
+    scope = scope->parent;
+  }
+  return scope;
+}
+
+struct symbol *label_declare(struct expander *e, struct slice base,
+                             struct slice label, struct span span) {
+  struct scope *home = find_home(e);
+  struct symbol *all = scope_own(home, base);
+  if (!all) {
+    all = scope_add(&e->pool, home, SYMBOL_FAMILY, base, span);
+    all->family = ARENA_NEW(e->arena, struct family);
+  }
+  struct map_entry *entry = NULL;
+  struct symbol *before = all;
+  if (all->kind == SYMBOL_FAMILY) {
+    entry = map_add(e->arena, &all->family->members, label);
+    before = entry->pointer;
+  }
+  if (before) {
+    struct diagnostic *d = report(e, DUPLICATE_NAME, span,
+                                  "`%.*s` is defined twice", SLICE_ARG(label));
+    diag_label(d, before->span, "first here");
+    return NULL;
+  }
+  struct symbol *symbol = ARENA_NEW(e->arena, struct symbol);
+  *symbol = (struct symbol){.kind = SYMBOL_LABEL, .name = label, .span = span};
+  entry->pointer = symbol;
+  if (all->family->last)
+    all->family->last->next = symbol;
+  else
+    all->family->first = symbol;
+  all->family->last = symbol;
+  return symbol;
+}
+
+/* References: a name, and what follows it as text: `[3].conv1` */
+
+struct reference {
+  const struct expr *expr;
+  const struct expr *root;
+  struct text text; /* all of it, indices as numbers */
+};
+
+static bool put_reference(struct expander *e, struct reference *r,
+                          const struct expr *expr) {
+  int64_t index;
+  switch (expr->kind) {
+  case EXPR_PATH:
+    if (!put_reference(e, r, expr->left))
+      return false;
+    text_printf(&r->text, ".%.*s", SLICE_ARG(expr->name));
+    return true;
+  case EXPR_INDEX:
+    if (!put_reference(e, r, expr->left))
+      return false;
+    if (expr->right->kind == EXPR_RANGE) {
+      struct diagnostic *d =
+          report(e, WRONG_TYPE, expr->right->span,
+                 "one label is needed here, not a range of them");
+      diag_help(d, "`add skip[1..3]` and other joins take a range");
+      return false;
+    }
+    if (!eval_int(e, expr->right, &index))
+      return false;
+    text_printf(&r->text, "[%" PRId64 "]", index);
+    return true;
+  default:
+    r->root = expr;
+    text_puts(&r->text, expr->name);
+    return true;
+  }
+}
+
+/* Which indices there are */
+
+static int compare_indices(const void *a, const void *b) {
+  int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+  return (x > y) - (x < y);
+}
+
+static void put_run(struct text *out, const char *between, int64_t first,
+                    int64_t last) {
+  text_printf(out, "%s%" PRId64, between, first);
+  if (last > first)
+    text_printf(out, last > first + 1 ? " to %" PRId64 : " and %" PRId64, last);
+}
+
+/* "1 to 3, 5": those of one index; others by their names. */
+static struct slice known_indices(struct expander *e,
+                                  const struct family *family) {
+  enum { SHOWN = 8 };
+  struct text out = text_new(e->arena);
+  size_t count = 0, shown = 0;
+  int64_t *all = arena_alloc(e->arena, family->members.count + 1, sizeof *all);
+  for (const struct symbol *s = family->first; s; s = s->next) {
+    const char *open = memchr(s->name.at, '[', s->name.length);
+    char *end;
+    all[count++] = strtoll(open + 1, &end, 10);
+    if (end + 1 == s->name.at + s->name.length)
+      continue;
+    for (s = family->first; s && shown < SHOWN; s = s->next)
+      text_printf(&out, "%s%.*s", shown++ ? ", " : "", SLICE_ARG(s->name));
+    text_put(&out, s ? " and more" : "");
+    return text_slice(&out);
+  }
+  qsort(all, count, sizeof *all, compare_indices);
+  for (size_t i = 0, next; i < count; i = next) {
+    for (next = i + 1; next < count && all[next] == all[next - 1] + 1;)
+      next++;
+    if (shown == SHOWN) {
+      text_put(&out, " and more");
+      break;
+    }
+    put_run(&out, shown++ ? ", " : "", all[i], all[next - 1]);
+  }
+  return text_slice(&out);
+}
+
+static void report_index(struct expander *e, const struct reference *r,
+                         const struct symbol *family) {
+  struct slice name = text_slice(&r->text);
+  struct diagnostic *d =
+      report(e, UNKNOWN_LABEL, r->expr->span, "no layer is labelled `%.*s` yet",
+             SLICE_ARG(name));
+  if (!diag_is_shown(d))
+    return;
+  diag_label(d, family->span, "the first of its name");
+  diag_help(d, "`%.*s` has %.*s here", SLICE_ARG(family->name),
+            SLICE_ARG(known_indices(e, family->family)));
+}
+
+/* `path` leads nowhere inside `root`, or inside the net. */
+static void report_unknown(struct expander *e, const struct reference *r,
+                           const struct symbol *root, struct slice path) {
+  struct slice name = text_slice(&r->text);
+  struct diagnostic *d =
+      report(e, UNKNOWN_LABEL, r->expr->span,
+             "no layer is labelled `%.*s` here", SLICE_ARG(name));
+  if (!diag_is_shown(d))
+    return;
+  struct suggestion s = suggest_begin(r->root->name);
+  scope_suggest(e->scope, SYMBOL_LABEL, &s);
+  scope_suggest(e->scope, SYMBOL_FAMILY, &s);
+  struct slice near = {NULL, 0};
+  bool dotted = r->expr->kind == EXPR_PATH;
+  if (dotted)
+    path_find(e, root, path, &near); /* once more, for what is near */
+  if (near.at)
+    diag_help(d, "did you mean `%.*s` in it?", SLICE_ARG(near));
+  else if (s.best.at && s.distance)
+    diag_help(d, "did you mean `%.*s`?", SLICE_ARG(s.best));
+  else if (dotted)
+    diag_help(d, "a path is a label with the names of layers and groups inside "
+                 "it, or a whole name of a report; a tail has no names");
+  else
+    diag_help(d,
+              "a label is written in front of a layer: `%.*s: conv ...`, "
+              "and seen below it, inside its %s",
+              SLICE_ARG(name), r->expr->kind == EXPR_INDEX ? "def" : "braces");
+}
+
+/* `c[1]`, `c.conv1` and `from c`, where c is something else. */
+static void report_other(struct expander *e, const struct reference *r,
+                         const struct symbol *symbol) {
+  bool poison =
+      symbol->kind == SYMBOL_CONSTANT && symbol->value->kind == VALUE_POISON;
+  if (poison)
+    return;
+  struct diagnostic *d = report(
+      e, UNKNOWN_LABEL, r->expr->span, "`%.*s` is %s", SLICE_ARG(r->root->name),
+      symbol->kind == SYMBOL_LABEL ? "one label, without an index"
+      : symbol->kind == SYMBOL_DEF ? "a def, not a label"
+                                   : "a constant, not a label");
+  if (symbol->span.end > symbol->span.begin)
+    diag_label(d, symbol->span, "defined here");
+}
+
+/* The member of a family, with the length of its name in the text. */
+static struct symbol *find_member(const struct symbol *family,
+                                  const struct reference *r, size_t *length) {
+  struct text key = text_new(r->text.arena);
+  struct slice rest = text_slice(&r->text);
+  size_t base = r->root->name.length, last = 0;
+  text_puts(&key, family->name);
+  *length = base;
+  while (*length < rest.length && rest.at[*length] != '.') {
+    if (rest.at[*length] == '[')
+      last = key.length;
+    text_putc(&key, rest.at[(*length)++]);
+  }
+  struct slice all = text_slice(&key);
+  struct map_entry *entry = map_find(&family->family->members, all);
+  if (entry || !last)
+    return entry ? entry->pointer : NULL;
+  struct slice whole = {all.at, last}; /* split[1][2]: part 2 of split[1] */
+  entry = map_find(&family->family->members, whole);
+  if (entry)
+    *length -= all.length - last;
+  return entry ? entry->pointer : NULL;
+}
+
+/* The node of a part of a `split` beside part `first`; NO_NODE: it is none, or
+ * there are only `count`. */
+static int64_t part_find(const struct expander *e, int64_t first, int64_t index,
+                         int64_t *count) {
+  const struct node *node = &e->model->nodes.at[first];
+  *count = 0;
+  if (node->kind != &layer_part)
+    return NO_NODE;
+  const struct part *part = node->args;
+  *count = split_count(part->split);
+  return index >= 1 && index <= *count ? first + index - part->index : NO_NODE;
+}
+
+/* p[2], where p is a split; NULL: it is none, or reported. */
+static struct symbol *find_part(struct expander *e, const struct reference *r,
+                                const struct symbol *root, struct slice rest,
+                                bool *is_split) {
+  char *end;
+  int64_t index, count, node;
+  *is_split = false;
+  if (rest.length < 3 || *rest.at != '[')
+    return NULL;
+  index = strtoll(rest.at + 1, &end, 10); /* to the `]` */
+  if (end + 1 != rest.at + rest.length)
+    return NULL;
+  node = part_find(e, root->node, index, &count);
+  *is_split = count > 0;
+  if (node == NO_NODE) {
+    if (*is_split)
+      report(e, UNKNOWN_LABEL, r->expr->span,
+             "`%.*s` has the parts 1 to %" PRId64, SLICE_ARG(root->name),
+             count);
+    return NULL;
+  }
+  struct symbol *symbol = ARENA_NEW(e->arena, struct symbol);
+  *symbol = *root;
+  symbol->node = node;
+  symbol->next = NULL;
+  return symbol;
+}
+
+/* What stands for a name: a label, the member of a family, or NULL. */
+static struct symbol *find_root(struct expander *e, const struct reference *r,
+                                size_t *length, struct symbol **family) {
+  *family = NULL;
+  for (struct scope *scope = e->scope; scope; scope = scope->parent) {
+    struct symbol *symbol = scope_own(scope, r->root->name);
+    if (!symbol)
+      continue;
+    symbol = scope_stands_for(symbol);
+    if (symbol->kind != SYMBOL_FAMILY)
+      return symbol;
+    *family = symbol;
+    symbol = find_member(symbol, r, length);
+    if (symbol || scope->home != SCOPE_AGAIN)
+      return symbol;
+  }
+  return NULL;
+}
+
+/* Of what is in error: whether it would have parts, or nobody knows. */
+static bool may_be_split(const struct symbol *label) {
+  const struct layer_kind *kind =
+      label->stmt ? layer_kind_find(label->stmt->name) : NULL;
+  return !kind || kind->parts;
+}
+
+struct symbol *label_find(struct expander *e, const struct expr *expr) {
+  struct reference r = {.expr = expr, .text = text_new(e->arena)};
+  struct symbol *family, *root;
+  e->depends = true;
+  if (!put_reference(e, &r, expr))
+    return NULL;
+  size_t length = r.root->name.length;
+  root = find_root(e, &r, &length, &family);
+  struct slice all = text_slice(&r.text);
+  struct slice rest = {all.at + length, all.length - length};
+  if (!root && family) {
+    if (length > r.root->name.length) {
+      report_index(e, &r, family);
+    } else {
+      struct diagnostic *d = report(e, UNKNOWN_LABEL, expr->span,
+                                    "`%.*s` needs an index", SLICE_ARG(all));
+      diag_help(d, "`%.*s[i]`; it has %.*s here", SLICE_ARG(all),
+                SLICE_ARG(known_indices(e, family->family)));
+    }
+    return NULL;
+  }
+  if (root && root->kind == SYMBOL_LABEL && rest.length == 0)
+    return root;
+  if (root && root->kind == SYMBOL_LABEL && root->node == NO_NODE &&
+      (*rest.at == '.' || may_be_split(root)))
+    return NULL; /* in error, and reported there */
+  if (root && root->kind == SYMBOL_LABEL && root->node != NO_NODE) {
+    bool is_split;
+    struct symbol *part = find_part(e, &r, root, rest, &is_split);
+    if (is_split)
+      return part;
+  }
+  if (root && (root->kind != SYMBOL_LABEL || *rest.at == '[')) {
+    report_other(e, &r, root);
+    return NULL;
+  }
+  struct symbol *found =
+      root ? path_find(e, root, rest, NULL) : path_find(e, NULL, all, NULL);
+  if (!found)
+    report_unknown(e, &r, root, root ? rest : all);
+  return found;
+}
+
+/* `skip[1..n]`: each of them in turn. */
+bool label_each(struct expander *e, const struct expr *expr,
+                bool (*take)(void *user, struct symbol *label), void *user) {
+  const struct expr *range = expr->right;
+  struct expr number = {.kind = EXPR_INT, .span = range->span};
+  struct expr one = {.kind = EXPR_INDEX,
+                     .span = expr->span,
+                     .left = expr->left,
+                     .right = &number};
+  struct turns turns;
+  if (!turns_of(e, range->left, range->right, range->step, &turns))
+    return false;
+  for (int64_t i = 0; i < turns.count; i++) {
+    number.integer = turn_at(&turns, i);
+    struct symbol *symbol = label_find(e, &one);
+    if (!symbol || !turns_step(e, expr->span) || !take(user, symbol))
+      return false;
+  }
+  return true;
+}

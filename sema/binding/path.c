@@ -1,0 +1,139 @@
+/* Paths: layers and groups by the names that reports give them. */
+#include "sema/binding/expander.h"
+
+/* The names inside a group, as far as they have been looked at. */
+struct path_index {
+  struct map names; /* of places: see place_of_group and place_of_row */
+  int64_t groups, nodes;
+};
+
+static int64_t place_of_group(int64_t group) {
+  return 2 * group + 2;
+}
+
+static int64_t place_of_row(int64_t head) {
+  return 2 * head + 1;
+}
+
+static bool is_row(int64_t place) {
+  return place % 2;
+}
+
+static void add_name(struct expander *e, struct path_index *index,
+                     const struct node_name *name, int64_t place) {
+  struct text text = text_new(e->arena);
+  name_put(&text, name);
+  int64_t *number =
+      &map_add(e->arena, &index->names, text_slice(&text))->number;
+  if (!*number)
+    *number = place;
+}
+
+/* Looks at what the group got since the last time, so that no name is looked
+ * at twice. */
+static struct path_index *look_into(struct expander *e, int64_t group) {
+  const struct model *model = e->model;
+  while (e->paths.count <= (size_t)group)
+    VEC_PUSH(e->arena, &e->paths);
+  struct path_index **slot = &e->paths.at[group], *index = *slot;
+  const struct group *g = &model->groups.at[group];
+  bool open = g->out == GROUP_OPEN;
+  int64_t end = open ? (int64_t)model->nodes.count : g->end;
+  if (!index) {
+    index = *slot = ARENA_NEW(e->arena, struct path_index);
+    index->groups = group + 1;
+    index->nodes = g->first;
+  }
+  for (; index->groups < (int64_t)model->groups.count; index->groups++) {
+    const struct group *inner = &model->groups.at[index->groups];
+    if (inner->first > end)
+      break;
+    if (inner->parent == group)
+      add_name(e, index, &inner->name, place_of_group(index->groups));
+  }
+  for (; index->nodes < end; index->nodes++) {
+    const struct node *node = &model->nodes.at[index->nodes];
+    if (node->group == group && node->head == index->nodes)
+      add_name(e, index, &node->name, place_of_row(index->nodes));
+  }
+  return index;
+}
+
+/* The place that a label names: its group, or its row. */
+static int64_t place_of_label(const struct model *model,
+                              const struct symbol *label) {
+  size_t low = 0, high = model->groups.count;
+  while (low < high) { /* groups are in the order of their first nodes */
+    size_t middle = low + (high - low) / 2;
+    if (model->groups.at[middle].first < label->first)
+      low = middle + 1;
+    else
+      high = middle;
+  }
+  for (; low < model->groups.count; low++) {
+    const struct group *group = &model->groups.at[low];
+    if (group->first != label->first)
+      break;
+    if (group->end == label->end && group->out != GROUP_OPEN &&
+        slice_equal(name_text(&group->name), label->name))
+      return place_of_group((int64_t)low);
+  }
+  return place_of_row(model->nodes.at[label->node].head);
+}
+
+static struct symbol *symbol_of(struct expander *e, int64_t place) {
+  const struct model *model = e->model;
+  struct symbol *symbol = ARENA_NEW(e->arena, struct symbol);
+  struct text name = text_new(e->arena);
+  symbol->kind = SYMBOL_LABEL;
+  if (is_row(place)) {
+    symbol->first = place / 2;
+    symbol->end = model_row_end(model, symbol->first);
+    symbol->node = symbol->end - 1;
+    model_put_name(&name, model, symbol->first);
+  } else {
+    const struct group *group = &model->groups.at[place / 2 - 1];
+    symbol->first = group->first;
+    symbol->end = group->end;
+    symbol->node = group->out;
+    model_put_group_name(&name, model, place / 2 - 1);
+  }
+  symbol->name = text_slice(&name);
+  return symbol;
+}
+
+/* The name inside a group that is nearest to one that is not there. */
+static struct slice nearest(const struct path_index *index, struct slice name) {
+  struct suggestion s = suggest_begin(name);
+  for (size_t i = 0; i < index->names.room; i++)
+    if (index->names.entries[i].key.at)
+      suggest_offer(&s, index->names.entries[i].key);
+  return s.best;
+}
+
+struct symbol *path_find(struct expander *e, const struct symbol *label,
+                         struct slice path, struct slice *near) {
+  int64_t place = label ? place_of_label(e->model, label) : place_of_group(0);
+  if (e->model->groups.count == 0)
+    return NULL; /* a value by itself */
+  while (path.length) {
+    size_t start = *path.at == '.', end = start;
+    while (end < path.length && path.at[end] != '.')
+      end++;
+    struct slice name = {path.at + start, end - start};
+    path = (struct slice){path.at + end, path.length - end};
+    if (is_row(place))
+      return NULL; /* a tail is one with its layer: it may work in place */
+    const struct path_index *index = look_into(e, place / 2 - 1);
+    const struct map_entry *entry = map_find(&index->names, name);
+    if (!entry) {
+      if (near)
+        *near = nearest(index, name);
+      return NULL;
+    }
+    place = entry->number;
+  }
+  bool open =
+      !is_row(place) && e->model->groups.at[place / 2 - 1].out == GROUP_OPEN;
+  return open ? NULL : symbol_of(e, place);
+}

@@ -1,0 +1,147 @@
+/* Arguments that mean something else here than what was meant. */
+#include "sema/binding/slip.h"
+
+#include "base/check.h"
+#include "layers/foreign/foreign.h"
+#include "sema/binding/hint.h"
+
+static bool has_free_stride(const struct binding *b) {
+  for (int i = 0; b->specs[i].name; i++)
+    if (b->specs[i].place == PLACE_STRIDE && !(b->given >> i & 1))
+      return true;
+  return false;
+}
+
+/* `conv 8 4 / 2`: a window of 2, where a stride was meant. */
+static void warn_of_division(struct expander *e, const struct binding *b,
+                             const struct arg_spec *spec,
+                             const struct expr *expr) {
+  if (!has_free_stride(b) || spec->type != TYPE_SIZES ||
+      spec->place != PLACE_POSITION || expr->kind != EXPR_BINARY ||
+      expr->op != OP_DIV)
+    return;
+  struct slice left = sources_slice(e->diags->sources, expr->left->span);
+  struct slice right = sources_slice(e->diags->sources, expr->right->span);
+  struct slice all = sources_slice(e->diags->sources, expr->span);
+  struct span before = {expr->span.begin - 1, expr->span.begin};
+  if (all.length != left.length + right.length + 3 ||
+      slice_is(sources_slice(e->diags->sources, before), "("))
+    return; /* without blanks, or in parentheses: a division is meant */
+  struct diagnostic *d =
+      report(e, STRIDE_OR_DIVISION, expr->span,
+             "`%.*s` is a division, not a stride", SLICE_ARG(all));
+  diag_help(d, "a stride has no blank after its `/`: `%.*s /%.*s`",
+            SLICE_ARG(left), SLICE_ARG(right));
+  diag_fixit(d, expr->span, "%.*s /%.*s", SLICE_ARG(left), SLICE_ARG(right));
+}
+
+/* `conv 8 3x3/2`: a size of 3/2. */
+static bool stride_in_sizes(struct expander *e, struct binding *b,
+                            const struct arg_spec *spec,
+                            const struct expr *expr) {
+  const struct expr *last = expr->kind == EXPR_DIMS ? expr->items : NULL;
+  while (last && last->next)
+    last = last->next;
+  if (!last || last->kind != EXPR_BINARY || last->op != OP_DIV ||
+      last->left->kind != EXPR_INT || last->right->kind != EXPR_INT ||
+      spec->type != TYPE_SIZES || spec->place != PLACE_POSITION ||
+      !has_free_stride(b))
+    return false;
+  struct sources *sources = e->diags->sources;
+  struct slice sizes = sources_slice(
+      sources, (struct span){expr->span.begin, last->left->span.end});
+  struct slice stride = sources_slice(sources, last->right->span);
+  bool exact =
+      last->right->integer && last->left->integer % last->right->integer == 0;
+  struct diagnostic *d = report(e, exact ? STRIDE_OR_DIVISION : WRONG_TYPE,
+                                expr->span, "`%.*s` divides the last size",
+                                SLICE_ARG(sources_slice(sources, expr->span)));
+  diag_help(d, "a stride has a blank before its `/`: `%.*s /%.*s`",
+            SLICE_ARG(sizes), SLICE_ARG(stride));
+  diag_fixit(d, expr->span, "%.*s /%.*s", SLICE_ARG(sizes), SLICE_ARG(stride));
+  b->failed = b->failed || !exact;
+  return !exact;
+}
+
+/* pad=same */
+static bool padding_word(struct expander *e, struct binding *b,
+                         const struct arg_spec *spec, const struct expr *expr) {
+  if (spec->type != TYPE_PADDING || expr->kind != EXPR_NAME ||
+      scope_find(e->scope, expr->name) || slice_is(expr->name, "tf"))
+    return false;
+  bool valid = foreign_same(expr->name, slice_of("valid")) ||
+               foreign_same(expr->name, slice_of("none"));
+  struct diagnostic *d = report(e, WRONG_TYPE, expr->span,
+                                "`%.*s` is not a number of rows and columns",
+                                SLICE_ARG(expr->name));
+  if (valid)
+    diag_help(d, "without `pad` there is no padding");
+  else
+    diag_help(d, "`pad` alone keeps the size at stride 1, `pad=1` adds one "
+                 "row and column at each side");
+  b->failed = true;
+  return true;
+}
+
+/* conv 64 k3 */
+static bool shorthand_value(struct expander *e, struct binding *b,
+                            const struct expr *expr) {
+  if (expr->kind != EXPR_NAME || scope_find(e->scope, expr->name) ||
+      !hint_is_shorthand(b->specs, expr->name))
+    return false;
+  report_unknown_name(e, expr->name, expr->span, NAME_OF_TAIL, b->specs);
+  b->failed = true;
+  return true;
+}
+
+/* How many numbers a product has, 32*32*3; 0: it is no such product. */
+static int factors_of(const struct expr *expr) {
+  int count = 1;
+  for (; expr->kind == EXPR_BINARY && expr->op == OP_MUL; count++) {
+    if (expr->right->kind != EXPR_INT)
+      return 0;
+    expr = expr->left;
+  }
+  return expr->kind == EXPR_INT ? count : 0;
+}
+
+/* Writes them as sizes; false if their product passes 2^63 - 1. */
+static bool put_factors(struct text *out, const struct expr *expr,
+                        int64_t *product) {
+  bool several = expr->kind == EXPR_BINARY;
+  int64_t left = 1;
+  if (several && !put_factors(out, expr->left, &left))
+    return false;
+  const struct expr *last = several ? expr->right : expr;
+  text_put(out, several ? "x" : "");
+  text_int(out, last->integer);
+  return mul_i64(left, last->integer, product);
+}
+
+void slip_product(struct expander *e, const struct expr *expr) {
+  struct span before = {expr->span.begin - 1, expr->span.begin};
+  struct text sizes = text_new(e->arena);
+  int64_t product;
+  if (factors_of(expr) < 2 || !put_factors(&sizes, expr, &product) ||
+      slice_is(sources_slice(e->diags->sources, before), "("))
+    return;
+  struct slice meant = text_slice(&sizes);
+  struct slice said = sources_slice(e->diags->sources, expr->span);
+  struct diagnostic *d = report(e, SIZES_OR_PRODUCT, expr->span,
+                                "`%.*s` is a product: one size of %s",
+                                SLICE_ARG(said), count_text(product).text);
+  diag_help(d, "did you mean `%.*s`? if not, write `(%.*s)`", SLICE_ARG(meant),
+            SLICE_ARG(said));
+  diag_fixit(d, expr->span, "%.*s", SLICE_ARG(meant));
+}
+
+bool slip_check(struct expander *e, struct binding *b,
+                const struct arg_spec *spec, const struct expr *expr) {
+  if (spec->type == TYPE_SIZES || spec->type == TYPE_SHAPE)
+    slip_product(e, expr);
+  if (stride_in_sizes(e, b, spec, expr) || padding_word(e, b, spec, expr) ||
+      shorthand_value(e, b, expr))
+    return true;
+  warn_of_division(e, b, spec, expr);
+  return false;
+}

@@ -1,0 +1,14 @@
+/* Arguments that mean something else here than what was meant. */
+#ifndef NETC_SEMA_BINDING_SLIP_H
+#define NETC_SEMA_BINDING_SLIP_H
+
+#include "sema/binding/expander.h"
+
+/* Warns, or reports an error and returns true: then nothing is bound. */
+bool slip_check(struct expander *e, struct binding *b,
+                const struct arg_spec *spec, const struct expr *expr);
+
+/* Warns of a product of numbers where sizes are joined by x: 32*32*3. */
+void slip_product(struct expander *e, const struct expr *expr);
+
+#endif

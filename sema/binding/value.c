@@ -1,0 +1,66 @@
+/* Values: what expressions evaluate to while a net is built. */
+#include "sema/binding/value.h"
+
+const struct value value_poison = {.kind = VALUE_POISON};
+
+const char *value_words(enum value_kind kind) {
+  switch (kind) {
+  case VALUE_POISON: return "nothing";
+  case VALUE_INT: return "an integer";
+  case VALUE_REAL: return "a real number";
+  case VALUE_BOOL: return "true or false";
+  case VALUE_NAME: return "a name";
+  case VALUE_ANY: return "`_`";
+  case VALUE_SIZES: return "sizes";
+  }
+  return "";
+}
+
+static void put_size(struct text *out, int64_t size) {
+  if (size == SIZE_ANY)
+    text_putc(out, '_');
+  else
+    text_int(out, size);
+}
+
+void value_put(struct text *out, const struct value *value) {
+  switch (value->kind) {
+  case VALUE_POISON: text_putc(out, '?'); break;
+  case VALUE_INT: text_int(out, value->integer); break;
+  case VALUE_REAL: text_real(out, value->real); break;
+  case VALUE_BOOL: text_put(out, value->integer ? "true" : "false"); break;
+  case VALUE_NAME: text_puts(out, value->name); break;
+  case VALUE_ANY: text_putc(out, '_'); break;
+  case VALUE_SIZES:
+    for (int i = 0; i < value->count; i++) {
+      if (i)
+        text_putc(out, 'x');
+      put_size(out, value->at[i]);
+      if (value->paired) {
+        text_putc(out, ':');
+        put_size(out, value->to[i]);
+      }
+    }
+  }
+}
+
+bool value_equal(const struct value *a, const struct value *b) {
+  if (value_is_number(a) && value_is_number(b))
+    return value_compare(a, b) == 0;
+  if (a->kind != b->kind)
+    return false;
+  if (a->kind == VALUE_NAME)
+    return slice_equal(a->name, b->name);
+  if (a->kind != VALUE_SIZES)
+    return a->integer == b->integer;
+  size_t bytes = (size_t)a->count * sizeof *a->at;
+  return a->count == b->count && memcmp(a->at, b->at, bytes) == 0 &&
+         memcmp(a->to, b->to, bytes) == 0;
+}
+
+int value_compare(const struct value *a, const struct value *b) {
+  if (a->kind == VALUE_INT && b->kind == VALUE_INT)
+    return (a->integer > b->integer) - (a->integer < b->integer);
+  double x = value_number(a), y = value_number(b);
+  return (x > y) - (x < y);
+}

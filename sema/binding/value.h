@@ -1,0 +1,55 @@
+/* Values: what expressions evaluate to while a net is built. */
+#ifndef NETC_SEMA_BINDING_VALUE_H
+#define NETC_SEMA_BINDING_VALUE_H
+
+#include "base/source.h"
+#include "base/text.h"
+#include "layers/layer.h"
+
+enum value_kind {
+  VALUE_POISON, /* in error, and reported */
+  VALUE_INT,
+  VALUE_REAL,
+  VALUE_BOOL,
+  VALUE_NAME,  /* of a layer, def or label */
+  VALUE_ANY,   /* _ */
+  VALUE_SIZES, /* integers or `_` joined by x; each may be a pair a:b */
+};
+
+struct symbol;
+
+struct value {
+  enum value_kind kind;
+  int64_t integer; /* VALUE_INT, VALUE_BOOL */
+  double real;
+  struct slice name;
+  struct symbol *symbol;  /* VALUE_NAME: the def or label; NULL: a layer */
+  int count;              /* VALUE_SIZES */
+  bool paired;            /* some are pairs; else to equals at */
+  int64_t at[LIMIT_RANK]; /* SIZE_ANY: `_` */
+  int64_t to[LIMIT_RANK];
+  struct span span; /* where it was written last */
+};
+
+extern const struct value value_poison;
+
+/* "an integer", "a name", for messages. */
+const char *value_words(enum value_kind kind);
+
+void value_put(struct text *out, const struct value *value);
+
+static inline double value_number(const struct value *value) {
+  return value->kind == VALUE_REAL ? value->real : (double)value->integer;
+}
+
+static inline bool value_is_number(const struct value *value) {
+  return value->kind == VALUE_INT || value->kind == VALUE_REAL;
+}
+
+/* Whether two values are the same; a number is so in either kind. */
+bool value_equal(const struct value *a, const struct value *b);
+
+/* Like strcmp, for numbers. */
+int value_compare(const struct value *a, const struct value *b);
+
+#endif

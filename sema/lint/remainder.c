@@ -1,0 +1,194 @@
+/* Remainders: windows whose steps do not tile the map they read. */
+#include "sema/lint/remainder.h"
+
+#include "base/check.h"
+#include "layers/window.h"
+#include "sema/lint/replay.h"
+
+enum {
+  TRIALS = 512,         /* sizes tried in each direction */
+  REPLAYS = 16,         /* that cost as much as building the nodes anew */
+  NODES_ALWAYS = 50000, /* built for small nets */
+  NODES_EACH = 8,       /* and for each node of a net, in all its searches */
+};
+
+/*
+ * What is padded may stay unread, and so may as many values as are skipped
+ * between two windows.
+ */
+static struct remainder remainder_of(const struct window *w) {
+  int64_t extent = window_extent(w);
+  int64_t read = (w->out - 1) * w->stride + extent;
+  int64_t left = w->in + w->before + w->after - read;
+  int64_t skipped = max_i64(0, w->stride - extent);
+  return (struct remainder){
+      .unread = max_i64(0, left - w->after - skipped),
+      .skipped = w->out > 1 ? skipped : 0,
+  };
+}
+
+static int remainders_of_layer(const struct layer *layer,
+                               struct window *windows,
+                               struct remainder *remainders) {
+  if (!layer->kind->windows)
+    return 0;
+  int count = layer->kind->windows(layer, windows);
+  for (int i = 0; i < count; i++)
+    remainders[i] = remainder_of(&windows[i]);
+  return count;
+}
+
+int remainders_of(const struct model *model, int64_t index,
+                  const struct shape **in, struct window *windows,
+                  struct remainder *remainders) {
+  struct layer layer = model_layer(model, index, in);
+  return remainders_of_layer(&layer, windows, remainders);
+}
+
+struct search {
+  const struct expansion *expansion;
+  const struct block *program;
+  int64_t input;             /* which of the inputs changes */
+  const struct shape *shape; /* as it is */
+  int64_t *left; /* nodes that may be built, all searches together */
+  bool together; /* all axes are equal and change together */
+  struct replay replay;
+};
+
+/* Of an input with so many axes, the one that matters; -1: all of them. */
+struct along {
+  int spatial, axis;
+};
+
+/* Whether a layer leaves no remainder there. */
+static bool is_clean_layer(const void *user, const struct layer *layer) {
+  const struct along *along = user;
+  struct window windows[3];
+  struct remainder r[3];
+  int count = remainders_of_layer(layer, windows, r);
+  for (int a = 0; a < count; a++) {
+    bool matters =
+        along->axis < 0 || (count == along->spatial && a == along->axis);
+    if (matters && r[a].unread > 0)
+      return false;
+  }
+  return true;
+}
+
+static bool is_clean(const struct replay *replay, const struct along *along) {
+  for (size_t i = 0; i < replay->nodes.count; i++) {
+    struct layer layer = replay_layer(replay, replay->nodes.at[i]);
+    if (!is_clean_layer(along, &layer))
+      return false;
+  }
+  return true;
+}
+
+/* Builds the net with another input; whether it is clean then. */
+static bool build_and_check(struct search *s, struct arena *arena,
+                            const struct along *along,
+                            const struct shape *shape) {
+  struct expansion trial = *s->expansion;
+  struct diags quiet;
+  struct settings settings = *s->expansion->settings;
+  struct model model = {0};
+  struct replay built;
+  diags_open(&quiet, arena, s->expansion->diags->sources);
+  quiet.quiet = true;
+  trial.arena = arena;
+  trial.diags = &quiet;
+  trial.settings = &settings;
+  trial.ignore_marks = true;
+  trial.node_budget = max_i64(*s->left, 1);
+  trial.override = (struct input_override){true, s->input, *shape};
+  expand_program(&trial, s->program, &model);
+  *s->left -= (int64_t)model.nodes.count;
+  if (quiet.errors)
+    return false;
+  replay_open(&built, &model, model.sources.at[s->input], arena,
+              s->expansion->diags->sources);
+  return is_clean(&built, along);
+}
+
+static bool try_shape(struct search *s, int axis, const struct shape *shape) {
+  struct arena scratch;
+  struct along along = {shape_spatial(shape), axis};
+  *s->left -= (int64_t)s->replay.nodes.count / REPLAYS + 1;
+  enum replay_result result =
+      replay_run(&s->replay, shape, is_clean_layer, &along);
+  if (result != REPLAY_UNKNOWN)
+    return result == REPLAY_DONE;
+  arena_open_in(&scratch, s->replay.arena);
+  bool clean = build_and_check(s, &scratch, &along, shape);
+  arena_close(&scratch);
+  return clean;
+}
+
+/* The nearest clean size in steps of `step`; 0: none was found. */
+static int64_t search_axis(struct search *s, int axis, int64_t step) {
+  int64_t size = s->shape->dim[axis], enough = *s->left / 2;
+  for (int i = 1; i <= TRIALS; i++) {
+    struct shape shape = *s->shape;
+    int64_t tried = size + step * i;
+    if (tried < 1 || *s->left <= enough)
+      break;
+    for (int k = 0; k < shape_spatial(&shape); k++)
+      if (s->together || k == axis)
+        shape.dim[k] = tried;
+    if (try_shape(s, s->together ? -1 : axis, &shape))
+      return tried;
+  }
+  return 0;
+}
+
+/* Axes that leave no remainder keep their size. */
+static bool search_sizes(struct search *s, int64_t step, struct shape *found) {
+  int spatial = shape_spatial(s->shape);
+  *found = *s->shape;
+  if (s->together) {
+    int64_t size = search_axis(s, 0, step);
+    for (int i = 0; i < spatial; i++)
+      found->dim[i] = size;
+    return size > 0;
+  }
+  for (int i = 0; i < spatial; i++) {
+    replay_run(&s->replay, s->shape, NULL, NULL);
+    if (is_clean(&s->replay, &(struct along){spatial, i}))
+      continue;
+    found->dim[i] = search_axis(s, i, step);
+    if (found->dim[i] == 0)
+      return false;
+  }
+  return true;
+}
+
+int64_t clean_sizes_effort(const struct model *model) {
+  return NODES_ALWAYS + NODES_EACH * (int64_t)model->nodes.count;
+}
+
+struct clean_sizes clean_sizes_find(const struct expansion *expansion,
+                                    const struct block *program,
+                                    const struct model *model, int64_t input,
+                                    int64_t *left) {
+  struct clean_sizes result = {.searched = true};
+  struct arena scratch;
+  struct search s = {.expansion = expansion,
+                     .program = program,
+                     .input = input,
+                     .left = left,
+                     .together = true};
+  s.shape = model->nodes.at[model->sources.at[input]].out;
+  int spatial = shape_spatial(s.shape);
+  for (int i = 1; i < spatial; i++)
+    s.together = s.together && s.shape->dim[i] == s.shape->dim[0];
+  *left -= (int64_t)model->nodes.count / REPLAYS;
+  if (spatial < 1 || s.shape->dtype != DTYPE_FLOAT || *left <= 0)
+    return result;
+  arena_open_in(&scratch, expansion->arena);
+  replay_open(&s.replay, model, model->sources.at[input], &scratch,
+              expansion->diags->sources);
+  result.has_below = search_sizes(&s, -1, &result.below);
+  result.has_above = search_sizes(&s, 1, &result.above);
+  arena_close(&scratch);
+  return result;
+}

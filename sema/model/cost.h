@@ -1,0 +1,18 @@
+/* Costs: parameters, MACs and activations of every node, and their sums. */
+#ifndef NETC_SEMA_MODEL_COST_H
+#define NETC_SEMA_MODEL_COST_H
+
+#include "sema/model/model.h"
+#include "sema/model/settings.h"
+
+/* Fills model->costs and model->total; an overflow is reported. */
+bool cost_find(struct model *model, const struct settings *settings,
+               struct diags *diags);
+
+/* Bytes of a tensor of that shape; index tensors keep their own type. */
+bool shape_bytes(const struct shape *shape, int element, int64_t *bytes);
+
+/* *sum += *item, member by member; false on overflow. */
+bool cost_add(struct cost *sum, const struct cost *item);
+
+#endif

@@ -1,0 +1,394 @@
+/* Degrees: whether devices can share a net as the settings say. */
+#include "sema/model/degrees.h"
+
+#include <inttypes.h>
+
+#include "base/check.h"
+#include "sema/model/given.h"
+
+struct check {
+  const struct model *model;
+  const struct settings *settings;
+  const struct train_settings *train;
+  struct diags *diags;
+  bool good;
+};
+
+static struct span place_of(const struct check *c, const char *setting) {
+  return given_train(c->model, c->settings, setting);
+}
+
+/* The nearest degrees that divide `count`. */
+static void say_nearest(const struct check *c, struct diagnostic *d,
+                        const char *setting, int64_t degree, int64_t count) {
+  int64_t below = min_i64(degree, count), above = below;
+  while (count % below != 0)
+    below--;
+  while (count % above != 0)
+    above++;
+  if (below == above)
+    given_help(d, place_of(c, setting), "`%s=%" PRId64 "` is the most", setting,
+               below);
+  else
+    given_help(d, place_of(c, setting),
+               "the nearest that do: `%s=%" PRId64 "` and `%s=%" PRId64 "`",
+               setting, below, setting, above);
+}
+
+/* `degree` shares `count` of something; says the nearest ones that can. */
+static void check_divides(struct check *c, struct span at, const char *setting,
+                          int64_t degree, int64_t count, const char *what) {
+  if (count % degree == 0)
+    return;
+  c->good = false;
+  struct diagnostic *d = diag(c->diags, GROUPS_DO_NOT_DIVIDE, at,
+                              "%s=%" PRId64 " does not divide %" PRId64 " %s",
+                              setting, degree, count, what);
+  say_nearest(c, d, setting, degree, count);
+}
+
+static struct span node_span(const struct check *c, size_t node) {
+  return c->model->nodes.at[node].span;
+}
+
+/* A setting that means nothing without others. */
+static void needs(struct check *c, const char *setting, const char *text,
+                  const char *help) {
+  struct span place = place_of(c, setting);
+  c->good = false;
+  given_help(diag(c->diags, MISSING_ARGUMENT, place, "%s", text), place, "%s",
+             help);
+}
+
+static void check_heads(struct check *c) {
+  const struct shape **in = model_layer_room(c->model);
+  for (size_t i = 0; i < c->model->nodes.count && c->good; i++) {
+    const struct layer_kind *kind = c->model->nodes.at[i].kind;
+    if (!kind->heads || c->train->tensor_parallel == 1)
+      continue;
+    struct layer layer = model_layer(c->model, (int64_t)i, in);
+    check_divides(c, node_span(c, i), "tensor_parallel",
+                  c->train->tensor_parallel, kind->heads(&layer).queries,
+                  "heads");
+  }
+}
+
+/* Positions of a tensor; 0: it has none, or one alone, as a class has. */
+static int64_t positions_of(const struct shape *shape) {
+  bool some = shape->rank > (shape->dtype == DTYPE_FLOAT);
+  return some && shape->dim[0] > 1 ? shape->dim[0] : 0;
+}
+
+static void check_positions(struct check *c) {
+  int64_t context = c->train->context_parallel, tensor = 1;
+  bool found = false;
+  if (c->train->sequence_parallel == TOGGLE_ON)
+    tensor = c->train->tensor_parallel;
+  for (size_t i = 0; i < c->model->sources.count; i++) {
+    int64_t node = c->model->sources.at[i];
+    int64_t positions = positions_of(c->model->nodes.at[node].out);
+    if (!positions)
+      continue;
+    struct span input = node_span(c, (size_t)node);
+    found = true;
+    check_divides(c, input, "context_parallel", context, positions,
+                  "positions");
+    if (c->good && positions % context == 0)
+      check_divides(c, input, "tensor_parallel", tensor, positions / context,
+                    "positions, which sequence_parallel shares");
+  }
+  if (!found && (context > 1 || tensor > 1))
+    needs(c, context > 1 ? "context_parallel" : "sequence_parallel",
+          "no input has positions that devices could share",
+          "`context_parallel` and `sequence_parallel` are for sequences and "
+          "maps: `input tokens 1024 : i32`");
+}
+
+static void check_experts(struct check *c) {
+  int64_t degree = c->train->expert_parallel;
+  bool found = degree == 1;
+  for (size_t i = 0; i < c->model->nodes.count && c->good && degree > 1; i++) {
+    if (c->model->nodes.at[i].copies <= 1)
+      continue;
+    found = true;
+    check_divides(c, node_span(c, i), "expert_parallel", degree,
+                  c->model->nodes.at[i].copies, "experts");
+  }
+  if (!found)
+    needs(c, "expert_parallel",
+          "expert_parallel shares experts, but the net has none",
+          "`moe experts=8 top=2 { .. }` has; leave it out, or use "
+          "`tensor_parallel`");
+}
+
+/* Devices with a batch each share experts; or so many that can. */
+static void check_data(struct check *c) {
+  int64_t degree = c->train->expert_parallel, data = c->train->data_parallel;
+  int64_t most = data, below = data / degree * degree;
+  if (data % degree == 0)
+    return;
+  for (size_t i = 0; i < c->model->nodes.count; i++)
+    if (c->model->nodes.at[i].copies > 1)
+      most = gcd_i64(c->model->nodes.at[i].copies, most);
+  struct span place = place_of(c, "expert_parallel");
+  c->good = false;
+  struct diagnostic *d =
+      diag(c->diags, GROUPS_DO_NOT_DIVIDE, place,
+           "expert_parallel=%" PRId64 " does not divide %" PRId64
+           " devices of data_parallel",
+           degree, data);
+  if (below)
+    given_help(d, place,
+               "the nearest that work: `data_parallel=%" PRId64
+               "` and `data_parallel=%" PRId64 "`; or `expert_parallel=%" PRId64
+               "`",
+               below, below + degree, most);
+  else
+    given_help(d, place,
+               "the nearest that works: `data_parallel=%" PRId64
+               "`, or `expert_parallel=%" PRId64 "`",
+               degree, most);
+}
+
+static void check_zero(struct check *c) {
+  const struct train_settings *train = c->train;
+  int64_t same = train->data_parallel * train->context_parallel;
+  if (!train->shard_devices)
+    return;
+  if (!train->zero)
+    needs(c, "shard_devices",
+          "shard_devices says which devices share by ZeRO, which is not on",
+          "`zero=3 shard_devices=8`");
+  else if (same == 1 && train->shard_devices > 1)
+    needs(c, "shard_devices",
+          "shard_devices are groups of devices that have the same, of which "
+          "there is one",
+          "`data_parallel=16 shard_devices=8`");
+  else
+    check_divides(c, place_of(c, "shard_devices"), "shard_devices",
+                  train->shard_devices, same, "devices that have the same");
+}
+
+static void check_host(struct check *c) {
+  if (c->train->offload && !c->train->host_memory)
+    needs(c, "offload", "offload needs the size of the host's memory",
+          "`host_memory=512GiB`, and `host_devices=8` if that many share it");
+}
+
+static void check_offload(struct check *c) {
+  if (c->train->offload & OFFLOAD_PARAMETERS && c->train->zero != 3)
+    needs(c, "offload",
+          "parameters are offloaded unit by unit, as zero=3 gathers them",
+          "`zero=3`, or `offload=optimizer`, `activations` or both: "
+          "`optimizer_activations`");
+}
+
+static void check_schedule(struct check *c) {
+  if (c->train->virtual_stages > 1 && c->train->schedule != PIPELINE_PIPEDREAM)
+    needs(c, "schedule",
+          "with virtual_stages the schedule is one forward, one backward",
+          "leave out `schedule`, or `virtual_stages`; zb_v has two parts of "
+          "each stage by itself");
+}
+
+static void check_pipeline(struct check *c) {
+  const struct train_settings *train = c->train;
+  int64_t parts = train->microbatches;
+  if (train->virtual_stages == 1)
+    return;
+  if (train->pipeline == 1) {
+    needs(c, "virtual_stages",
+          "virtual_stages are parts of the stages of a pipeline",
+          "`pipeline=4 virtual_stages=2`");
+    return;
+  }
+  if (parts % train->pipeline == 0)
+    return;
+  int64_t least = parts / train->pipeline * train->pipeline;
+  struct span place = place_of(c, "virtual_stages");
+  c->good = false;
+  struct diagnostic *d =
+      diag(c->diags, GROUPS_DO_NOT_DIVIDE, place,
+           "virtual_stages take turns by pipeline=%" PRId64 " microbatches, "
+           "which does not divide microbatches=%" PRId64,
+           train->pipeline, parts);
+  if (least)
+    given_help(d, place,
+               "the nearest that work: `microbatches=%" PRId64
+               "` and `microbatches=%" PRId64 "`",
+               least, least + train->pipeline);
+  else
+    given_help(d, place, "`microbatches=%" PRId64 "` is the least",
+               train->pipeline);
+}
+
+static void check_base(struct check *c) {
+  bool frozen = !c->train->base;
+  for (size_t i = 0; i < c->model->params.count && !frozen; i++)
+    frozen = c->model->params.at[i].fixed && c->model->params.at[i].rank > 1;
+  if (!frozen)
+    needs(c, "base", "base is the type of frozen matrices, but all are trained",
+          "`lora=16` behind a layer, or `freeze { .. }` around some");
+}
+
+/* One kernel computes the last product and the loss. */
+static void check_loss(struct check *c) {
+  const struct model *model = c->model;
+  if (c->train->loss != LOSS_FUSED_CROSSENTROPY)
+    return;
+  for (size_t i = 0; i < model->outputs.count; i++) {
+    int64_t node = model->outputs.at[i].node;
+    const struct layer_kind *kind = model->nodes.at[node].kind;
+    if (kind->per_position && model->nodes.at[node].param_count <= 2)
+      continue; /* more of them: adapters, whose sum comes last */
+    c->good = false;
+    given_help(diag(c->diags, OUT_OF_RANGE, node_span(c, (size_t)node),
+                    "fused_crossentropy multiplies by the last matrix itself, "
+                    "but the net does not end with one"),
+               place_of(c, "loss"),
+               "end with `linear`, without softmax; or `loss=crossentropy`");
+    return;
+  }
+}
+
+/* What no other degree can mend. */
+static void check_alone(struct check *c) {
+  check_heads(c);
+  check_positions(c);
+  check_experts(c);
+  check_host(c);
+  check_schedule(c);
+  check_base(c);
+  check_loss(c);
+}
+
+static void check_others(struct check *c) {
+  if (c->train->sequence_parallel == TOGGLE_ON &&
+      c->train->tensor_parallel == 1)
+    needs(c, "sequence_parallel",
+          "sequence_parallel is for the devices of tensor_parallel",
+          "`tensor_parallel=8 sequence_parallel=on`");
+  check_data(c);
+  check_zero(c);
+  check_offload(c);
+  check_pipeline(c);
+}
+
+bool degrees_check(const struct model *model, const struct settings *settings,
+                   struct diags *diags) {
+  struct check c = {model, settings, &settings->train, diags, true};
+  check_alone(&c);
+  if (c.good)
+    check_others(&c);
+  return c.good;
+}
+
+bool degrees_divide(const struct model *model, const struct settings *settings,
+                    struct diags *diags) {
+  struct check c = {model, settings, &settings->train, diags, true};
+  check_alone(&c);
+  return c.good;
+}
+
+/* Degrees that divide nothing */
+
+static struct diagnostic *warn(struct check *c, const char *setting,
+                               int64_t degree, const char *what) {
+  c->good = false;
+  return diag(c->diags, SHARES_NOTHING, place_of(c, setting),
+              "%s=%" PRId64 " %s", setting, degree, what);
+}
+
+static bool has_matrix(const struct model *model, const struct node *node) {
+  for (int k = 0; k < node->param_count; k++) {
+    const struct model_param *param =
+        &model->params.at[node->first_param + (size_t)k];
+    if (param->rank > 1 && !param->buffer)
+      return true;
+  }
+  return false;
+}
+
+static int64_t features_of(const struct model *model, int64_t node) {
+  const struct shape *shape = model->nodes.at[node].out;
+  return shape->dim[shape->rank - 1];
+}
+
+/* A sum over a vector may be split by its terms. */
+static bool divides_rows(const struct model *model, const struct node *node,
+                         int64_t degree) {
+  return node->input_count && model_input(model, node)->rank == 1 &&
+         model_input(model, node)->dim[0] % degree == 0;
+}
+
+/* The node that has most of them; -1: those of some are divided. */
+static int64_t widest(const struct model *model, int64_t degree) {
+  int64_t found = -1;
+  for (int64_t i = 0; i < (int64_t)model->nodes.count; i++) {
+    const struct node *node = &model->nodes.at[i];
+    if (!has_matrix(model, node))
+      continue;
+    if (features_of(model, i) % degree == 0 ||
+        divides_rows(model, node, degree))
+      return -1;
+    if (found < 0 || features_of(model, i) > features_of(model, found))
+      found = i;
+  }
+  return found;
+}
+
+static void share_features(struct check *c) {
+  int64_t degree = c->train->tensor_parallel;
+  int64_t node = degree > 1 ? widest(c->model, degree) : -1;
+  if (node < 0)
+    return;
+  int64_t most = features_of(c->model, node);
+  struct diagnostic *d =
+      warn(c, "tensor_parallel", degree, "divides the features of no layer");
+  diag_label(d, node_span(c, (size_t)node), "has most of them: %" PRId64, most);
+  say_nearest(c, d, "tensor_parallel", degree, most);
+}
+
+/* A layer that has positions, which devices could share. */
+static bool has_positions(const struct model *model) {
+  for (size_t i = 0; i < model->nodes.count; i++)
+    if (model->nodes.at[i].input_count && positions_of(model->nodes.at[i].out))
+      return true;
+  return false;
+}
+
+static void share_positions(struct check *c) {
+  int64_t degree = c->train->context_parallel;
+  if (degree > 1 && !has_positions(c->model))
+    given_help(warn(c, "context_parallel", degree,
+                    "shares positions, but no layer keeps those of the input"),
+               place_of(c, "context_parallel"),
+               "leave it out, or use `data_parallel=%" PRId64 "`", degree);
+}
+
+static void share_batch(struct check *c) {
+  const struct train_settings *train = c->train;
+  int64_t parts = train->microbatches;
+  if (!parts || (train->pipeline > 1 && train->batch % parts == 0))
+    return;
+  if (train->pipeline == 1) {
+    given_help(
+        warn(c, "microbatches", parts, "is for the stages of a pipeline"),
+        place_of(c, "microbatches"),
+        "`pipeline=4`, or `accumulate=%" PRId64 "`", parts);
+    return;
+  }
+  struct diagnostic *d =
+      warn(c, "microbatches", parts, "does not divide the batch");
+  diag_here(d, "a batch of %" PRId64, train->batch);
+  say_nearest(c, d, "microbatches", parts, train->batch);
+}
+
+bool degrees_share(const struct model *model, const struct settings *settings,
+                   struct diags *diags) {
+  struct check c = {model, settings, &settings->train, diags, true};
+  share_features(&c);
+  share_positions(&c);
+  share_batch(&c);
+  return c.good;
+}

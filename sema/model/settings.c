@@ -1,0 +1,219 @@
+/* Settings: what `train`, `infer`, `budget` and the command line choose. */
+#include "sema/model/settings.h"
+
+#include "base/check.h"
+#include "sema/model/weights.h"
+
+static const char optimizer_words[] =
+#define OPTIMIZER(id, word, ...) " " word
+#include "sema/model/optimizers.def"
+#undef OPTIMIZER
+    ;
+
+static const struct {
+  const char *word;
+  int values, bits;
+} optimizers[] = {
+    {"", 0, 0},
+#define OPTIMIZER(id, word, values, bits, ...) {word, values, bits},
+#include "sema/model/optimizers.def"
+#undef OPTIMIZER
+};
+
+static const char element_words[] =
+#define ELEMENT(constant, word, ...) " " word
+#include "sema/model/elements.def"
+    ;
+
+static const struct {
+  int bits;
+  const char *word, *long_name;
+} elements[] = {
+    {0, "", ""},
+#define ELEMENT(constant, word, bits, long_name) {bits, word, long_name},
+#include "sema/model/elements.def"
+};
+
+static const char gpu_words[] =
+#define GPU(word, ...) " " word
+#include "sema/model/gpus.def"
+#undef GPU
+    ;
+
+static const struct {
+  const char *word;
+  int64_t mebibytes, bandwidth;
+  int64_t links[LINK_COUNT];
+  int64_t rates[ELEMENT_END - 1];
+} gpus[] = {
+    {"", 0, 0, {0}, {0}},
+#define GPU(word, mebibytes, bandwidth, near, far, host, ...) \
+  {word, mebibytes, bandwidth, {near, far, host}, {__VA_ARGS__}},
+#include "sema/model/gpus.def"
+#undef GPU
+};
+
+static const char sampler_words[] =
+#define SAMPLER(word, ...) " " word
+#include "sema/model/samplers.def"
+#undef SAMPLER
+    ;
+
+static const struct {
+  int bytes, wide;
+} samplers[] = {
+    {0, 0},
+#define SAMPLER(word, bytes, wide) {bytes, wide},
+#include "sema/model/samplers.def"
+#undef SAMPLER
+};
+
+static const char precision_words[] = PRECISIONS(CHOICE_WORD);
+static const char update_words[] = UPDATES(CHOICE_WORD);
+static const char clip_words[] = CLIPS(CHOICE_WORD);
+static const char loss_words[] = LOSSES(CHOICE_WORD);
+static const char rule_words[] = RULES(CHOICE_WORD);
+static const char pipeline_words[] = PIPELINES(CHOICE_WORD);
+static const char saved_words[] = SAVED(CHOICE_WORD);
+static const char unit_words[] = UNITS(CHOICE_WORD);
+static const char offload_words[] = OFFLOADS(CHOICE_WORD);
+static const char toggle_words[] = TOGGLES(CHOICE_WORD);
+
+/* Words without the blank in front of the first. */
+#define ELEMENT_WORDS (&element_words[1])
+#define WEIGHTS_WORDS (&weights_words[1])
+#define BASE_WORDS (&base_words[1])
+#define PROFILE_WORDS (&profile_words[1])
+#define GPU_WORDS (&gpu_words[1])
+#define SAMPLER_WORDS (&sampler_words[1])
+#define OPTIMIZER_WORDS (&optimizer_words[1])
+#define PRECISION_WORDS (&precision_words[1])
+#define UPDATE_WORDS (&update_words[1])
+#define CLIP_WORDS (&clip_words[1])
+#define LOSS_WORDS (&loss_words[1])
+#define RULE_WORDS (&rule_words[1])
+#define PIPELINE_WORDS (&pipeline_words[1])
+#define SAVED_WORDS (&saved_words[1])
+#define NORM_WORDS (&NORMS[1])
+#define UNIT_WORDS (&unit_words[1])
+#define OFFLOAD_WORDS (&offload_words[1])
+#define TOGGLE_WORDS (&toggle_words[1])
+
+#define ROW(section, kind, member, ...)        \
+  {.name = #member,                            \
+   .type = TYPE_##kind,                        \
+   .place = PLACE_KEY,                         \
+   .offset = offsetof(struct section, member), \
+   __VA_ARGS__},
+
+const struct arg_spec train_specs[] = {
+#define TRAIN(kind, name, ...) ROW(train_settings, kind, name, __VA_ARGS__)
+#include "sema/model/settings.def"
+    SPEC_END};
+
+const struct arg_spec infer_specs[] = {
+#define INFER(kind, name, ...) ROW(infer_settings, kind, name, __VA_ARGS__)
+#include "sema/model/settings.def"
+    SPEC_END};
+
+const struct arg_spec budget_specs[] = {
+#define BUDGET(kind, name, ...) ROW(budget, kind, name, __VA_ARGS__)
+#include "sema/model/settings.def"
+    SPEC_END};
+
+_Static_assert(sizeof train_specs / sizeof *train_specs <= LIMIT_SPECS + 1,
+               "all settings may be given at once");
+
+static void set_defaults(void *section, const struct arg_spec *specs) {
+  for (; specs->name; specs++) {
+    void *at = (char *)section + specs->offset;
+    if (specs->type == TYPE_INT)
+      *(int64_t *)at = specs->initial;
+    else
+      *(int *)at = (int)specs->initial;
+  }
+}
+
+void settings_open(struct settings *settings) {
+  memset(settings, 0, sizeof *settings);
+  set_defaults(&settings->train, train_specs);
+  set_defaults(&settings->infer, infer_specs);
+  set_defaults(&settings->budget, budget_specs);
+}
+
+int64_t gpu_bytes(int gpu) {
+  return gpus[gpu].mebibytes << 20;
+}
+
+const char *gpu_word(int gpu) {
+  return gpus[gpu].word;
+}
+
+int gpu_count(void) {
+  return sizeof gpus / sizeof *gpus - 1;
+}
+
+int gpu_named(const char *word) {
+  int gpu = gpu_count();
+  while (gpu && strcmp(gpus[gpu].word, word) != 0)
+    gpu--;
+  return gpu;
+}
+
+int64_t gpu_rate(int gpu, int element) {
+  return element ? gpus[gpu].rates[element - 1] : 0;
+}
+
+int64_t gpu_bandwidth(int gpu) {
+  return gpus[gpu].bandwidth;
+}
+
+int64_t gpu_link(int gpu, enum link_kind link) {
+  return gpus[gpu].links[link];
+}
+
+const char *element_word(int element) {
+  return elements[element].word;
+}
+
+const char *element_long_name(int element) {
+  return elements[element].long_name;
+}
+
+const char *optimizer_word(int optimizer) {
+  return optimizers[optimizer].word;
+}
+
+const char *precision_remark(int precision) {
+  return precision == PRECISION_MIXED    ? ", mixed precision"
+         : precision == PRECISION_MASTER ? ", 16 bits with a copy in 32"
+                                         : "";
+}
+
+struct slice loss_name(int loss) {
+  return word_at(LOSS_WORDS, loss);
+}
+
+int sampler_bytes(int sampler, int bits) {
+  return bits < 32 ? samplers[sampler].bytes : samplers[sampler].wide;
+}
+
+int element_bits(int element) {
+  return elements[element].bits;
+}
+
+bool element_bytes(int element, int64_t count, int64_t *bytes) {
+  int64_t bits;
+  if (!mul_i64(count, element_bits(element), &bits))
+    return false;
+  *bytes = ceil_div_i64(bits, 8);
+  return true;
+}
+
+int optimizer_values(int optimizer) {
+  return optimizers[optimizer].values;
+}
+
+int optimizer_value_bits(int optimizer) {
+  return optimizers[optimizer].bits;
+}

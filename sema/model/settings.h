@@ -1,0 +1,200 @@
+/* Settings: what `train`, `infer`, `budget` and the command line choose. */
+#ifndef NETC_SEMA_MODEL_SETTINGS_H
+#define NETC_SEMA_MODEL_SETTINGS_H
+
+#include "layers/layer.h"
+#include "layers/tape/profile.h"
+
+/* Types of values, from 1: places in the words of a setting. */
+enum element {
+  ELEMENT_NONE,
+#define ELEMENT(constant, ...) ELEMENT_##constant,
+#include "sema/model/elements.def"
+  ELEMENT_END
+};
+
+enum optimizer {
+  OPTIMIZER_NONE,
+#define OPTIMIZER(id, ...) OPTIMIZER_##id,
+#include "sema/model/optimizers.def"
+#undef OPTIMIZER
+};
+
+/* The others: a list makes the enum, from 1, and the words of a setting. */
+#define PRECISIONS(choice)                                        \
+  choice(PRECISION_FULL, "full") choice(PRECISION_MIXED, "mixed") \
+      choice(PRECISION_MASTER, "master")
+#define UPDATES(choice)                                         \
+  choice(UPDATE_FOREACH, "foreach") choice(UPDATE_LOOP, "loop") \
+      choice(UPDATE_FUSED, "fused")
+#define CLIPS(choice)                                           \
+  choice(CLIP_OFF, "off") choice(CLIP_ON, "on")                 \
+      choice(CLIP_FOREACH, "foreach") choice(CLIP_LOOP, "loop") \
+          choice(CLIP_FUSED, "fused") choice(CLIP_DOUBLE, "double")
+#define LOSSES(choice)                                                  \
+  choice(LOSS_NONE, "none") choice(LOSS_SUM, "sum")                     \
+      choice(LOSS_CROSSENTROPY, "crossentropy") choice(LOSS_MSE, "mse") \
+          choice(LOSS_BCE, "bce")                                       \
+              choice(LOSS_FUSED_CROSSENTROPY, "fused_crossentropy")
+#define RULES(choice) choice(RULE_OPTIMIZER, "optimizer") choice(RULE_X3, "x3")
+#define PIPELINES(choice)                                                 \
+  choice(PIPELINE_PIPEDREAM, "pipedream") choice(PIPELINE_GPIPE, "gpipe") \
+      choice(PIPELINE_ZB_H1, "zb_h1") choice(PIPELINE_ZB_H2, "zb_h2")     \
+          choice(PIPELINE_ZB_V, "zb_v")
+#define SAVED(choice) \
+  choice(SAVED_I8, "i8") choice(SAVED_I4, "i4") choice(SAVED_I2, "i2")
+/* In the order of enum tape_norms. */
+#define NORMS " plain fused efficient"
+#define UNITS(choice) choice(UNIT_BLOCK, "block") choice(UNIT_LAYER, "layer")
+/* The place of a word has a bit for each of the three. */
+#define OFFLOADS(choice)                                           \
+  choice(OFFLOAD_OPTIMIZER, "optimizer")                           \
+      choice(OFFLOAD_PARAMETERS, "parameters")                     \
+          choice(OFFLOAD_OP, "optimizer_parameters")               \
+              choice(OFFLOAD_ACTIVATIONS, "activations")           \
+                  choice(OFFLOAD_OA, "optimizer_activations")      \
+                      choice(OFFLOAD_PA, "parameters_activations") \
+                          choice(OFFLOAD_ALL, "all")
+#define TOGGLES(choice) choice(TOGGLE_ON, "on") choice(TOGGLE_OFF, "off")
+
+#define CHOICE_CONSTANT(constant, word) constant,
+#define CHOICE_WORD(constant, word) " " word
+
+enum update { UPDATE_UNSET, UPDATES(CHOICE_CONSTANT) };
+enum clip { CLIP_UNSET, CLIPS(CHOICE_CONSTANT) };
+enum precision { PRECISION_UNSET, PRECISIONS(CHOICE_CONSTANT) };
+enum loss { LOSS_UNSET, LOSSES(CHOICE_CONSTANT) };
+enum rule_kind { RULE_UNSET, RULES(CHOICE_CONSTANT) };
+enum pipeline_schedule { PIPELINE_UNSET, PIPELINES(CHOICE_CONSTANT) };
+enum saved_type { SAVED_AS_IS, SAVED(CHOICE_CONSTANT) };
+enum gathered_unit { UNIT_UNSET, UNITS(CHOICE_CONSTANT) };
+enum offload { OFFLOAD_NONE, OFFLOADS(CHOICE_CONSTANT) };
+enum toggle { TOGGLE_UNSET, TOGGLES(CHOICE_CONSTANT) };
+
+enum { BUCKET_VIEW = -1 };
+enum { CHECKPOINT_AUTO = -1, CHECKPOINT_SELECTIVE = -2 };
+
+#define SETTING_INT int64_t
+#define SETTING_CHOICE int /* the place of its word, from 1; 0: none chosen */
+
+/*
+ * memory and gpu: 0 where no device was named; checkpoint: 0 for none but the
+ * source's, or CHECKPOINT_*; misc: -1 for the input batch.
+ */
+struct train_settings {
+#define TRAIN(type, name, ...) SETTING_##type name;
+#include "sema/model/settings.def"
+};
+
+struct infer_settings {
+#define INFER(type, name, ...) SETTING_##type name;
+#include "sema/model/settings.def"
+};
+
+/* Promises; 0: none. */
+struct budget {
+#define BUDGET(type, name, ...) SETTING_##type name;
+#include "sema/model/settings.def"
+};
+
+enum {
+  TRAIN_COUNT = 0
+#define TRAIN(...) +1
+#include "sema/model/settings.def"
+};
+
+enum {
+  INFER_COUNT = 0
+#define INFER(...) +1
+#include "sema/model/settings.def"
+};
+
+enum {
+  BUDGET_COUNT = 0
+#define BUDGET(...) +1
+#include "sema/model/settings.def"
+};
+
+struct settings {
+  struct train_settings train;
+  struct infer_settings infer;
+  struct budget budget;
+  /* Where each was given last, by row of its specs; end 0: nowhere. */
+  struct span train_spans[TRAIN_COUNT], infer_spans[INFER_COUNT];
+  struct span budget_spans[BUDGET_COUNT];
+  uint64_t budget_given; /* rows of budget_specs, as bits */
+  bool trains;           /* the source or the user spoke of training */
+};
+
+extern const struct arg_spec train_specs[];
+extern const struct arg_spec infer_specs[];
+extern const struct arg_spec budget_specs[];
+
+/* The defaults. */
+void settings_open(struct settings *settings);
+
+/* "f32", "float32" */
+const char *element_word(int element);
+const char *element_long_name(int element);
+
+/* The words of an option's value: "momentum". */
+const char *optimizer_word(int optimizer);
+struct slice loss_name(int loss);
+
+/* ", mixed precision"; or nothing */
+const char *precision_remark(int precision);
+
+/* "a100-80"; and the device of that name. */
+const char *gpu_word(int gpu);
+int gpu_named(const char *word);
+int gpu_count(void); /* they are numbered from 1 */
+
+/* Its peaks by the maker, in 10^9 a second: operations in a type of values
+   (0: there is no figure) and bytes of memory. */
+int64_t gpu_rate(int gpu, int element);
+int64_t gpu_bandwidth(int gpu);
+
+/* What leads from a device to others, and its rate one way: 10^6 bytes a
+   second; 0: there is no figure. */
+enum link_kind { LINK_NEAR, LINK_FAR, LINK_HOST, LINK_COUNT };
+int64_t gpu_link(int gpu, enum link_kind link);
+
+/* Bytes of a device: nvidia-smi's memory.total. */
+int64_t gpu_bytes(int gpu);
+
+/* The type that gradients of parameters are summed in. */
+static inline int gradient_element(const struct train_settings *train) {
+  return train->gradient_dtype ? train->gradient_dtype : train->dtype;
+}
+
+/* Bits of a value: 4 for i4. tf32 is stored in 32. */
+int element_bits(int element);
+
+/* Bytes of `count` values; false if they pass 2^63 - 1. */
+bool element_bytes(int element, int64_t count, int64_t *bytes);
+
+/* Bits of a value that is kept for backward; 0: as it is. */
+static inline int saved_bits(const struct train_settings *train) {
+  return train->saved_dtype ? 16 >> train->saved_dtype : 0;
+}
+
+/* Parts of the net that each stage of a pipeline has. */
+static inline int64_t stage_parts(const struct train_settings *train) {
+  return train->schedule == PIPELINE_ZB_V && train->pipeline > 1
+             ? 2
+             : train->virtual_stages;
+}
+
+/* Values of state for each parameter by the rule of thumb. */
+int optimizer_values(int optimizer);
+
+/*
+ * Bytes that a sampler has for each score of a word, beside the scores of so
+ * many bits.
+ */
+int sampler_bytes(int sampler, int bits);
+
+/* Bits of each of them; 0: as many as the parameter has. */
+int optimizer_value_bits(int optimizer);
+
+#endif

@@ -1,0 +1,54 @@
+/* The block of weights that a prediction reads: what lies where. */
+#include "sema/model/weight_block.h"
+
+static int64_t *nowhere(struct arena *arena, size_t count) {
+  int64_t *all = arena_alloc(arena, count + 1, sizeof *all);
+  for (size_t i = 0; i < count; i++)
+    all[i] = -1;
+  return all;
+}
+
+/* Sizes of a model add up to less than 2^63, and so do parts of them. */
+static void place_param(const struct model *model, size_t index,
+                        struct weight_block *block) {
+  const struct model_param *param = &model->params.at[index];
+  if (param->same != index) {
+    block->at[index] = block->at[param->same];
+    return;
+  }
+  block->at[index] = block->count;
+  block->count += param->count;
+}
+
+static void place_node(const struct model *model, int64_t index,
+                       struct weight_block *block) {
+  const struct node *node = &model->nodes.at[index];
+  if (block->into[index] >= 0 || node->train_only)
+    return;
+  for (int i = 0; i < node->param_count; i++)
+    place_param(model, node->first_param + (size_t)i, block);
+  if (block->made[index] < 0)
+    return;
+  block->bias[index] = block->count;
+  block->count += shape_channels(node->out);
+}
+
+void weight_block_find(const struct model *model, const struct fold *folds,
+                       size_t fold_count, struct arena *arena,
+                       struct weight_block *block) {
+  size_t nodes = model->nodes.count;
+  *block = (struct weight_block){.at = nowhere(arena, model->params.count),
+                                 .bias = nowhere(arena, nodes),
+                                 .into = nowhere(arena, nodes),
+                                 .norm = nowhere(arena, model->params.count),
+                                 .made = nowhere(arena, nodes)};
+  for (size_t i = 0; i < fold_count; i++) {
+    block->into[folds[i].norm] = folds[i].into;
+    for (int k = 0; k < folds[i].count; k++)
+      block->norm[folds[i].weight + (size_t)k] = folds[i].norm;
+    if (folds[i].count == 1)
+      block->made[folds[i].into] = folds[i].norm;
+  }
+  for (size_t i = 0; i < nodes; i++)
+    place_node(model, (int64_t)i, block);
+}

@@ -1,0 +1,36 @@
+/*
+ * The block of weights that a prediction reads: every tensor dense, in netc's
+ * own order, one behind the other without padding.
+ */
+#ifndef NETC_SEMA_MODEL_WEIGHT_BLOCK_H
+#define NETC_SEMA_MODEL_WEIGHT_BLOCK_H
+
+#include "sema/model/model.h"
+
+/* A scale and shift that goes into the weights of the layer before it. */
+struct fold {
+  int64_t norm, into;
+  size_t weight; /* the parameters of the model that change; those behind */
+  int count;     /* it; 1: there is no bias, so one is made */
+};
+
+/* Places are in values; -1 stands for "none". */
+struct weight_block {
+  int64_t *at;   /* by parameter of the model; -1: it is folded away */
+  int64_t *bias; /* by node: of a bias that folding makes */
+  int64_t *into; /* by node: what it is folded into */
+  int64_t *norm; /* by parameter: what is folded into it */
+  int64_t *made; /* by node: what makes a bias of it necessary */
+  int64_t count;
+};
+
+/*
+ * Parameters and buffers in the order of the source, shared ones once. A bias
+ * that folding makes comes behind the weights that it belongs to. All of it is
+ * in `arena`.
+ */
+void weight_block_find(const struct model *model, const struct fold *folds,
+                       size_t fold_count, struct arena *arena,
+                       struct weight_block *block);
+
+#endif
