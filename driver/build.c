@@ -78,12 +78,16 @@ static int unknown_kind(const struct wanted *wanted) {
       wanted->kind[0] ? "--emit" : wanted->path, kind_of(wanted), kinds);
 }
 
-/* x.timeline.png would be the diagram, which nobody means by that name. */
+/* x.timeline.pdf would be the diagram, which nobody means by that name. */
 static int refuse_chart(const struct wanted *wanted) {
+  static const char *const diagrams[] = {"dot", "pdf", "tex", "mmd"};
   char chart[64];
   size_t end = strlen(wanted->path), start;
   const char *kind = kind_of(wanted);
-  if (wanted->kind[0] || !picture_find(kind) || end <= strlen(kind))
+  bool draws = picture_find(kind) != NULL;
+  for (size_t i = 0; i < sizeof diagrams / sizeof *diagrams; i++)
+    draws = draws || strcmp(kind, diagrams[i]) == 0;
+  if (wanted->kind[0] || !draws || end <= strlen(kind))
     return EXIT_DONE;
   start = end -= strlen(kind) + 1;
   while (start > 0 && !strchr("./", wanted->path[start - 1]))
