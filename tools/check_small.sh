@@ -24,12 +24,14 @@ refuses() {
   shift 2
   status=0
   "$@" >"$folder/said" 2>&1 || status=$?
-  [ $status = "$wanted" ] && grep -q "$words" "$folder/said" ||
-    { echo "small: $* gives $status:" && cat "$folder/said"; exit 1; } >&2
+  if [ $status != "$wanted" ] || ! grep -q "$words" "$folder/said"; then
+    { echo "small: $* gives $status:" && cat "$folder/said"; } >&2
+    exit 1
+  fi
   [ ! -e "$folder/x.onnx" ] && [ ! -e "$folder/x.net" ]
 }
-refuses 2 'without `import`' "$small" import tests/data/import/darknet/tiny.cfg \
-  -o "$folder/x.net"
+refuses 2 "without .import." "$small" import \
+  tests/data/import/darknet/tiny.cfg -o "$folder/x.net"
 refuses 2 'without ONNX' "$small" examples/resnet50.net -o "$folder/x.onnx"
 build ONNX=0
 refuses 2 'without ONNX' "$small" examples/resnet50.net -o "$folder/x.onnx"
@@ -37,7 +39,8 @@ refuses 1 'without ONNX' "$small" import tests/data/import/onnx/siamese.onnx \
   -o "$folder/x.net"
 "$small" import --types >"$folder/types"
 "$full" import --types | grep -v '^ONNX' | cmp - "$folder/types"
-for file in darknet/yolov3_ab.cfg keras/skip.json caffe/cifar10_quick.prototxt; do
+for file in darknet/yolov3_ab.cfg keras/skip.json \
+    caffe/cifar10_quick.prototxt; do
   "$full" import "tests/data/import/$file" >"$folder/full.net"
   "$small" import "tests/data/import/$file" | cmp - "$folder/full.net"
 done

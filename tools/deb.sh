@@ -65,4 +65,5 @@ finish "$library" 'libc6' 'shared library of netc' libs 'Multi-Arch: same'
 install_part install-library libnetc-dev
 install_part install-runtime libnetc-dev
 finish libnetc-dev "$library (= $version)" \
-  'headers, archives, runtime and CMake package of netc' libdevel 'Multi-Arch: same'
+  'headers, archives, runtime and CMake package of netc' libdevel \
+  'Multi-Arch: same'

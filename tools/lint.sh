@@ -1,6 +1,6 @@
 #!/bin/sh
-# What reviewers would have to look for: widths, directions of includes,
-# layers named outside layers/, and what flex and bison think.
+# What reviewers would have to look for: formatting, directions of includes,
+# layers named outside layers/, and what flex, bison and shellcheck think.
 set -u
 failed=0
 say() { echo "lint: $*"; failed=1; }
@@ -9,12 +9,30 @@ say() { echo "lint: $*"; failed=1; }
 sources=$(git ls-files '*.c' '*.h' '*.l' '*.y' '*.def' ':!tests/golden')
 
 # No line beyond 80 columns, no tab, no blank at an end.
+scripts=$(git ls-files '*.sh' .ci/run)
+# shellcheck disable=SC2046,SC2086
 wide=$(awk 'length($0) > 80 { print FILENAME ":" FNR }' $sources \
-         $(git ls-files 'examples/*.net') | head -5)
+         $scripts $(git ls-files 'examples/*.net') | head -5)
 [ -z "$wide" ] || say "lines wider than 80 columns: $wide"
 # shellcheck disable=SC2086
 bad=$(grep -nE "$(printf '\t')| +\$" $sources | head -5)
 [ -z "$bad" ] || say "tabs or trailing blanks: $bad"
+
+# C is formatted, scripts are checked, where the tools are (Debian's 14).
+if command -v clang-format >/dev/null; then
+  # shellcheck disable=SC2046
+  clang-format --dry-run -Werror \
+    $(git ls-files '*.c' '*.h' ':!tests/golden' ':!tests/data') 2>&1 |
+    grep error: | head -5 | grep . && say "clang-format -i FILE"
+elif [ -n "${CI:-}" ]; then
+  say "clang-format is missing: apt-get install clang-format"
+fi
+if command -v shellcheck >/dev/null; then
+  # shellcheck disable=SC2086
+  shellcheck $scripts || say "shellcheck is not content"
+elif [ -n "${CI:-}" ]; then
+  say "shellcheck is missing: apt-get install shellcheck"
+fi
 
 # An include points left in this list: of rooms, and of what a room is made of.
 order="include runtime base lexer layers/tape layers layers/sequence \
@@ -36,26 +54,29 @@ import         include runtime base lexer import/tensors driver
 driver         include base import/tensors import driver/run runtime
 driver/run     include base import/tensors import driver runtime
 "
-for room in $order; do
+strayed=$(for room in $order; do
   left="${left:-} $room"
   allowed=$(echo "$stricter" | sed -n "s|^$room  *||p")
   allowed=" ${allowed:-$left} $room "
-  for file in $(git ls-files ":(glob)$room/*.[chly]"); do
-    for other in $(sed -n 's/^#include "\(.*\)\/[^/]*"$/\1/p' "$file"); do
+  git grep -o '^#include ".*/' -- ":(glob)$room/*.[chly]" |
+    while IFS=: read -r file other; do
+      other=${other#*\"}
       case "$allowed" in
-        *" $other "*) ;;
-        *) say "$file includes $other/, which $room/ may not" ;;
+        *" ${other%/} "*) ;;
+        *) echo "$file includes $other" ;;
       esac
     done
-  done
-done
+done | head -5)
+[ -z "$strayed" ] || say "an include does not point left: $strayed"
 
 # Layers are data: nobody else names one.
 names=$(sed -n 's/^LAYER(\(.*\))/\1/p' layers/layers.def | paste -sd'|')
-named=$(git grep -nE "\blayer_($names)\b" -- '*.[chly]' '*.def' ':!layers' ':!tests' | head -5)
+named=$(git grep -nE "\blayer_($names)\b" -- '*.[chly]' '*.def' \
+  ':!layers' ':!tests' | head -5)
 [ -z "$named" ] || say "a layer is named outside layers/: $named"
 
 # Functions that no longer fit a screen.
+# shellcheck disable=SC2046
 long=$(awk '
   FNR == 1 { start = 0 }
   /^[a-z].*\) \{$/ || /^ .*\) \{$/ && start == 0 && !/^  / { start = FNR }

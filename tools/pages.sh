@@ -17,7 +17,8 @@ echo 'const size_t page_count = sizeof pages / sizeof *pages;'
 echo 'const struct page words[] = {'
 sed -n 's/^## //p' "$words" | while read -r word; do
   printf '{"%s",\n' "$word"
-  awk -v w="## $word" '/^## /{ on = $0 == w } on' "$words" | sed 's/^## /# /' | quoted
+  awk -v w="## $word" '/^## /{ on = $0 == w } on' "$words" |
+    sed 's/^## /# /' | quoted
   echo '},'
 done
 echo '};'

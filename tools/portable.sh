@@ -77,7 +77,8 @@ for net in examples/simple_cnn.net examples/zoo/resnet.net \
       cmp "$folder/native.out" "$folder/$name.out" ||
         { echo "portable: $name differs in the $kind of $net" >&2; exit 1; }
     done
-    [ -s "$folder/native.out" ] || { echo "portable: nothing said" >&2; exit 1; }
+    [ -s "$folder/native.out" ] ||
+      { echo "portable: nothing said" >&2; exit 1; }
   done
 done
 echo "portable: equal bytes from$built"

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Speed as ratios against a reference in the same run; see tools/bench/README.md.
+# Speed as ratios against a reference in the same run: tools/bench/README.md.
 # usage: tools/bench/run.sh NETC REFERENCE
 set -eu
 netc=$1

@@ -2,7 +2,8 @@
 # Large nets: seconds of the processor and bytes a layer, by what is asked.
 # usage: tools/bench/scale.sh NETC [LAYERS]
 set -eu
-[ -x /usr/bin/time ] || { echo "tools/bench/scale.sh: apt-get install time"; exit 1; }
+[ -x /usr/bin/time ] ||
+  { echo "tools/bench/scale.sh: apt-get install time"; exit 1; }
 netc=$1
 layers=${2:-1000000}
 work=$(mktemp -d)
