@@ -67,6 +67,26 @@ static struct netc *load(const char *text) {
   return netc;
 }
 
+/* What nothing computes has a shape: whoever reads it sees all its axes. */
+static void operands_have_the_rank_of_their_layer(void **state) {
+  (void)state;
+  static const int64_t dims[2][5] = {{1, 6, 12, 10, 4}, {1, 6, 12, 4, 10}};
+  static const int64_t strides[2][5] = {{2880, 480, 40, 4, 1},
+                                        {2880, 480, 40, 1, 4}};
+  struct netc_operation op = {.size = sizeof op};
+  struct netc *netc = load("input 6x12x10x3\nconvlstm 4 5x1 nobias\n"
+                           "matmul {} {} transpose\n");
+  assert_int_equal(netc_operation(netc, 1, &op), NETC_OK);
+  assert_string_equal(op.code, "matmul");
+  assert_int_equal(op.in_count, 2);
+  for (int i = 0; i < 2; i++) {
+    assert_int_equal(op.ins[i].rank, 5);
+    assert_memory_equal(op.ins[i].dims, dims[i], sizeof dims[i]);
+    assert_memory_equal(op.ins[i].strides, strides[i], sizeof strides[i]);
+  }
+  netc_close(netc);
+}
+
 static void a_net_is_loaded_and_read(void **state) {
   (void)state;
   int counts[3] = {0};
@@ -778,6 +798,7 @@ static void a_thousand_questions_take_no_memory(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
+      cmocka_unit_test(operands_have_the_rank_of_their_layer),
       cmocka_unit_test(a_net_is_loaded_and_read),
       cmocka_unit_test(every_output_is_written_to_a_sink),
       cmocka_unit_test(what_goes_wrong_is_a_status),

@@ -76,6 +76,17 @@ struct tracing {
   struct params params;
 };
 
+/*
+ * What nothing is known of but its count has the shape of its layer all the
+ * same: those that read it go by their inputs' ranks.
+ */
+static void see_shape(struct tape *tape, size_t value,
+                      const struct shape *shape) {
+  struct strides lies = tape_strides(tape, value), whole = strides_of(shape);
+  if (lies.rank != whole.rank)
+    tape_see(tape, value, &whole);
+}
+
 static size_t run_node(struct tracing *t, int64_t index) {
   struct tape *tape = &t->trace->tape;
   const struct node *node = &t->model->nodes.at[index];
@@ -97,6 +108,7 @@ static size_t run_node(struct tracing *t, int64_t index) {
   if (echo)
     echo_begin(echo, index, t->in);
   value = node->kind->trace(&layer, tape, t->in);
+  see_shape(tape, value, node->out);
   if (echo)
     echo_end(echo, value);
   return value;
