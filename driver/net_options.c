@@ -37,15 +37,10 @@ static bool is_parted(const struct net_options *o, const char *argument) {
 /* Whether an earlier -D has the same name: `-D depth=50 -D depth=101`. */
 static bool was_defined(const struct net_options *o, const char *argument) {
   size_t length = strcspn(argument, "=");
-  for (int i = 1; i < o->argc; i++) {
-    const char *text = o->argv[i];
-    if (strncmp(text, "-D", 2) == 0)
-      text = text[2] ? text + 2 : i + 1 < o->argc ? o->argv[++i] : "";
-    else
-      continue;
-    if (text == argument)
-      return false;
-    if (strcspn(text, "=") == length && memcmp(text, argument, length) == 0)
+  for (size_t i = 0; i + 1 < o->given_count; i++) {
+    const char *text = o->given[i].value;
+    if (o->given[i].option == OPTION_DEFINE && strcspn(text, "=") == length &&
+        memcmp(text, argument, length) == 0)
       return true;
   }
   return false;
@@ -234,34 +229,33 @@ static int set_sort(struct net_options *o, const char *name) {
 
 static int set_word(struct net_options *o, enum option_id option,
                     const char *value) {
-  static const unsigned notes[] = {
-      NETC_NOTE_PARAMS, NETC_NOTE_MACS, NETC_NOTE_BYTES,
-      NETC_NOTE_PARAMS | NETC_NOTE_MACS | NETC_NOTE_BYTES, NETC_NOTE_NONE};
-  int index = option_choose(option, value);
-  if (index < 0)
+  int found;
+  if (option == OPTION_COLOR && option_word(OPTION_FILL, value, &found))
+    option = OPTION_FILL; /* --color=macs is older than --fill */
+  if (!option_choose(option, value, &found))
     return EXIT_USAGE;
-  if (option == OPTION_UNITS)
-    o->look.units = (enum netc_units)index;
-  else if (option == OPTION_LAYOUT)
-    o->look.channels_first = index == 1;
-  else if (option == OPTION_DIRECTION)
-    o->look.direction = (enum netc_direction)index;
-  else if (option == OPTION_COLOR && index > COLOUR_NEVER)
-    o->look.tint = (enum netc_tint)(index - COLOUR_NEVER - 1);
-  else if (option == OPTION_COLOR)
-    o->colour = (enum colour)index;
-  else if (option == OPTION_NOTES)
-    o->look.notes = notes[index];
-  else
-    o->style = index == 1 ? NETC_STYLE_JSON : NETC_STYLE_TEXT;
-  if (option == OPTION_DIAGNOSTICS)
-    complain_as(o->style);
+  switch (option) {
+  case OPTION_UNITS: o->look.units = (enum netc_units)found; break;
+  case OPTION_LAYOUT: o->look.channels_first = found; break;
+  case OPTION_DIRECTION: o->look.direction = (enum netc_direction)found; break;
+  case OPTION_FILL: o->look.tint = (enum netc_tint)found; break;
+  case OPTION_NOTES: o->look.notes = (unsigned)found; break;
+  case OPTION_COLOR: o->colour = (enum colour)found; break;
+  default: complain_as(o->style = (enum netc_style)found);
+  }
   return EXIT_DONE;
 }
 
 static int take(void *user, enum option_id option, const char *name,
                 char *value) {
   struct net_options *o = user;
+  if (o->given_count == MOST_GIVEN)
+    return complain(EXIT_USAGE, "more than %d options", MOST_GIVEN);
+  o->given[o->given_count++] = (struct given){option, name, value};
+  if (option < OPTION_COUNT && option_row(option)->flag) {
+    *(bool *)((char *)o + option_row(option)->flag) = true;
+    return EXIT_DONE;
+  }
   switch (option) {
   case OPTION_OUTPUT: return add_output(o, "", 0, value);
   case OPTION_PREFIX: o->look.prefix = value; break;
@@ -274,25 +268,17 @@ static int take(void *user, enum option_id option, const char *name,
   case OPTION_UNITS:
   case OPTION_LAYOUT:
   case OPTION_DIRECTION:
+  case OPTION_FILL:
   case OPTION_COLOR:
   case OPTION_NOTES:
   case OPTION_DIAGNOSTICS: return set_word(o, option, value);
   case OPTION_DEPTH: return set_depth(o, value);
-  case OPTION_PREDICT: o->look.predict = true; break;
-  case OPTION_UNFOLD: o->look.unfold = true; break;
   case OPTION_COLUMNS: return set_columns(o, value);
   case OPTION_SORT: return set_sort(o, value);
   case OPTION_TOP:
     return option_number(OPTION_TOP, value, 1, INT32_MAX, &o->look.top)
                ? EXIT_DONE
                : EXIT_USAGE;
-  case OPTION_EXPAND: o->look.expand = true; break;
-  case OPTION_EXPLAIN: o->look.explain = true; break;
-  case OPTION_ASCII: o->look.ascii = true; break;
-  case OPTION_IF_CHANGED: o->if_changed = true; break;
-  case OPTION_MARKDOWN: o->markdown = true; break;
-  case OPTION_MUST_FIT: o->must_fit = true; break;
-  case OPTION_MAX_INPUT: o->max_input = true; break;
   case OPTION_DUMP: o->dump = value; break;
   case OPTION_BUDGET: return add_budget(o, value);
   case OPTION_COMPARE: return add_compared(o, value);

@@ -5,7 +5,7 @@
 #include "driver/options.h"
 #include "driver/progress.h"
 
-enum { MOST_OUTPUTS = 64 };
+enum { MOST_OUTPUTS = 64, MOST_GIVEN = 1000 };
 
 /* An output that was asked for: a kind, and where it goes. */
 struct wanted {
@@ -13,11 +13,20 @@ struct wanted {
   const char *path; /* "-": standard output */
 };
 
+/* An option as it was read. */
+struct given {
+  enum option_id option;
+  const char *name;  /* of a setting */
+  const char *value; /* NULL: it takes none */
+};
+
 struct net_options {
   struct netc *netc; /* settings go straight to it */
   int argc;
   char **argv;
   struct operands files;
+  struct given given[MOST_GIVEN];
+  size_t given_count;
   struct wanted wanted[MOST_OUTPUTS];
   size_t wanted_count;
   struct netc_options look;

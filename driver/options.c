@@ -11,6 +11,33 @@
 
 #include "base/suggest.h"
 #include "base/text.h"
+#include "driver/net_options.h"
+
+/* The words of options, each beside what it stands for. */
+#define UNITS_WORDS(W) W(iec, NETC_IEC) W(si, NETC_SI) W(bytes, NETC_BYTES)
+#define LAYOUT_WORDS(W) W(hwc, false) W(chw, true)
+#define DIRECTION_WORDS(W) W(tb, NETC_DOWN) W(lr, NETC_RIGHT)
+#define FILL_WORDS(W) \
+  W(op, NETC_TINT_OP) \
+  W(macs, NETC_TINT_MACS) W(saved, NETC_TINT_SAVED) W(params, NETC_TINT_PARAMS)
+enum { ALL_NOTES = NETC_NOTE_PARAMS | NETC_NOTE_MACS | NETC_NOTE_BYTES };
+#define NOTES_WORDS(W)        \
+  W(params, NETC_NOTE_PARAMS) \
+  W(macs, NETC_NOTE_MACS)     \
+  W(bytes, NETC_NOTE_BYTES) W(all, ALL_NOTES) W(none, NETC_NOTE_NONE)
+#define DIAGNOSTICS_WORDS(W) W(text, NETC_STYLE_TEXT) W(json, NETC_STYLE_JSON)
+#define COLOR_WORDS(W) \
+  W(auto, COLOUR_AUTO) W(always, COLOUR_ALWAYS) W(never, COLOUR_NEVER)
+
+#define WORD_TEXT(word, stands_for) "|" #word
+#define WORD_VALUE(word, stands_for) stands_for,
+#define WORDS(option)                                                    \
+  .value = &("" option##_WORDS(WORD_TEXT))[1], .values = (const int[]) { \
+    option##_WORDS(WORD_VALUE)                                           \
+  }
+
+/* Sets a bool of struct net_options. */
+#define FLAG(member) .flag = offsetof(struct net_options, member)
 
 static const struct option_row rows[] = {
 #define OPTION(constant, ...) [OPTION_##constant] = {__VA_ARGS__},
@@ -252,7 +279,7 @@ static void foresee_style(enum command command, int argc, char **argv) {
 
 bool options_read(enum command command, int argc, char **argv, option_fn *take,
                   void *user, struct operands *operands) {
-  struct parser p;
+  static struct parser p; /* names of settings outlive the call */
   int *status = &operands->status;
   open_parser(&p, command);
   foresee_style(command, argc, argv);
@@ -309,20 +336,30 @@ static void complain_choices(const struct option_row *row, const char *value) {
   complain(EXIT_USAGE, "--%s takes %s, not `%s`", row->name, words, value);
 }
 
-int option_choose(enum option_id option, const char *value) {
+bool option_word(enum option_id option, const char *value, int *found) {
+  const struct option_row *row = &rows[option];
+  int i = 0;
+  while (word_of(row->value, i).at && !slice_is(word_of(row->value, i), value))
+    i++;
+  if (!word_of(row->value, i).at)
+    return false;
+  *found = row->values[i];
+  return true;
+}
+
+bool option_choose(enum option_id option, const char *value, int *found) {
   const struct option_row *row = &rows[option];
   struct suggestion s = suggest_begin(slice_of(value));
-  for (int i = 0; word_of(row->value, i).at; i++) {
-    if (slice_is(word_of(row->value, i), value))
-      return i;
+  if (option_word(option, value, found))
+    return true;
+  for (int i = 0; word_of(row->value, i).at; i++)
     suggest_offer(&s, word_of(row->value, i));
-  }
   if (s.best.at)
     complain(EXIT_USAGE, "--%s=%s: did you mean `%.*s`?", row->name, value,
              SLICE_ARG(s.best));
   else
     complain_choices(row, value);
-  return -1;
+  return false;
 }
 
 bool option_number(enum option_id option, const char *value, int64_t least,

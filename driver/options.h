@@ -30,6 +30,8 @@ struct option_row {
   const char *name;  /* --name; NULL: there is only the letter */
   char letter;       /* -x */
   const char *value; /* what it takes: "N", "iec|si|bytes"; NULL: nothing */
+  const int *values; /* what each of its words stands for */
+  size_t flag;       /* where it sets a bool in struct net_options, or 0 */
   unsigned commands; /* FOR(...) those that take it */
   enum option_group group;
   const char *shown; /* in the help, instead of what the above make */
@@ -82,11 +84,11 @@ struct operands {
 bool options_read(enum command command, int argc, char **argv, option_fn *take,
                   void *user, struct operands *operands);
 
-/*
- * The place of `value` among the words of an option, "iec|si|bytes"; -1 and
- * a complaint if it is none of them.
- */
-int option_choose(enum option_id option, const char *value);
+/* What a word of an option stands for; false if it has no such word. */
+bool option_word(enum option_id option, const char *value, int *found);
+
+/* The same with a complaint about an unknown word. */
+bool option_choose(enum option_id option, const char *value, int *found);
 
 /* A whole number from `least` to `most`; false, and a complaint, if not. */
 bool option_number(enum option_id option, const char *value, int64_t least,

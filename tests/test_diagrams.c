@@ -465,10 +465,11 @@ static void notes_and_heat_are_on_demand(void **state) {
   assert_holds(p.svg, "18,496 parameters");
   assert_holds(p.svg, "156.2 KiB");
   picture_free(&p);
-  struct picture heat = draw("examples/simple_cnn.net", "--color=params");
+  struct picture heat = draw("examples/simple_cnn.net", "--fill=params");
   assert_holds(heat.svg, "4,608,500 parameters</text>");
   assert_holds(heat.svg, "up to ");
   picture_free(&heat);
+  /* --color took these words before there was --fill. */
   struct picture saved = draw("examples/simple_cnn.net", "--color=saved");
   assert_holds(saved.svg, "kept for backward");
   picture_free(&saved);
@@ -713,7 +714,7 @@ static void all_words_and_lines_outside_of_boxes_change(void **state) {
   struct run r =
       run("r=$PWD; cd %s && e=$r/examples && " NETC_PATH " $e/unet.net -o "
           "a.svg && " NETC_PATH " $e/zoo/resnet.net -o b.svg && " NETC_PATH
-          " $e/zoo/densenet.net --color=macs -o c.svg && " NETC_PATH
+          " $e/zoo/densenet.net --fill=macs -o c.svg && " NETC_PATH
           " $e/inception.net --direction=lr -o d.svg && $r/tests/diagrams.py "
           "inks *.svg",
           dir);

@@ -10,5 +10,5 @@ cd docs
 "$netc" ../examples/unet.net --emit=svg >"$folder/unet.svg"
 "$netc" ../examples/zoo/transformer.net --emit=svg >"$folder/transformer.svg"
 "$netc" ../examples/zoo/sd_unet.net --emit=svg >"$folder/sd_unet.svg"
-"$netc" ../examples/inception.net --direction=lr --color=macs --notes=macs \
+"$netc" ../examples/inception.net --direction=lr --fill=macs --notes=macs \
   --emit=svg >"$folder/inception.svg"
