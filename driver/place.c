@@ -22,33 +22,10 @@ struct placing_run {
 
 /* The command lines */
 
-/* Options of this command alone, which a report has not. */
-static bool is_own(const char *argument, bool *has_value) {
-  static const enum option_id own[] = {OPTION_GPUS, OPTION_GLOBAL_BATCH,
-                                       OPTION_NETWORK, OPTION_OUTPUT};
-  size_t length = strcspn(argument, "=");
-  *has_value = argument[length] == '=';
-  if (strncmp(argument, "-o", 2) == 0) {
-    *has_value = argument[2] != '\0';
-    return true;
-  }
-  if (strncmp(argument, "--", 2) != 0 || length < 3)
-    return false;
-  for (size_t i = 0; i < sizeof own / sizeof *own; i++) {
-    const char *name = option_row(own[i])->name;
-    /* getopt takes what a name begins with; --gpu is another option. */
-    if (strncmp(argument + 2, name, length - 2) == 0 &&
-        !(length == 5 && strncmp(argument, "--gpu", 5) == 0))
-      return true;
-  }
-  return false;
-}
-
 /* As a shell reads it back. */
 static void put_word(struct text *text, const char *word) {
   static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRST"
                               "UVWXYZ0123456789_-./=,:+%@";
-  text_putc(text, ' ');
   if (*word && strspn(word, plain) == strlen(word)) {
     text_put(text, word);
     return;
@@ -63,23 +40,42 @@ static void put_word(struct text *text, const char *word) {
   text_putc(text, '\'');
 }
 
+/* Whether a list of options has one of that name. */
+static bool has_option(const char *options, const char *name) {
+  size_t length = strlen(name);
+  for (const char *at = options; (at = strstr(at, "--")) != NULL; at += 2)
+    if (strncmp(at + 2, name, length) == 0 && at[2 + length] == ' ')
+      return true;
+  return false;
+}
+
+static void put_option(struct text *text, const struct given *given) {
+  const struct option_row *row =
+      given->option < OPTION_COUNT ? option_row(given->option) : NULL;
+  if (row && (given->option == OPTION_OUTPUT || row->commands == FOR(PLACE)))
+    return; /* of this command alone */
+  if (row && !row->name)
+    text_printf(text, " -%c", row->letter);
+  else
+    text_printf(text, " --%s", row ? row->name : given->name);
+  if (!given->value)
+    return;
+  text_putc(text, ' ');
+  put_word(text, given->value);
+}
+
 /* What was typed, less what only this command has, and what was found. */
 static struct slice command_line(struct placing_run *run,
                                  const struct netc_placement *p) {
   struct text text = text_new(&run->arena);
   const struct net_options *o = &run->options;
-  bool has_value;
-  text_put(&text, "netc");
-  put_word(&text, o->files.at[0]);
-  for (int i = 1; i < o->argc; i++) {
-    if (o->argv[i] == o->files.at[0])
-      continue;
-    if (is_own(o->argv[i], &has_value)) {
-      i += !has_value;
-      continue;
-    }
-    put_word(&text, o->argv[i]);
-  }
+  const char *file = o->files.at[0];
+  text_put(&text, file[0] == '-' && file[1] ? "netc ./" : "netc ");
+  put_word(&text, file);
+  for (size_t i = 0; i < o->given_count; i++)
+    if (o->given[i].option != OPTION_SETTING ||
+        !has_option(p->options, o->given[i].name))
+      put_option(&text, &o->given[i]);
   text_printf(&text, " %s", p->options);
   return text_slice(&text);
 }

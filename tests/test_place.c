@@ -107,6 +107,34 @@ static void command_lines_reproduce(void **state) {
   check_placements(LLAMA, "--gpus 2xt4 --global-batch 2 --precision master", 1);
 }
 
+/* Whatever way a command line was typed, those that are printed run. */
+static void printed_command_lines_run(void **state) {
+  (void)state;
+  const char *dir = scratch("place");
+  struct run got = run(
+      "netc=" NETC_PATH "; PATH=${netc%%/*}:$PATH; "
+      "cp examples/simple_cnn.net \"%s/-a'b.net\"; cd %s; "
+      "for line in '--gpus 2xh100 --global-batch 64 -- -a*' "
+      "'-W no-pool-remainder --gpus=2xh100 -- ./-a*' "
+      "'--gpus 2xh100 --pipeline 1 --global 8 --batch 4 --color never ./-a*'; "
+      "do netc place $line | sed -n '/^[0-9]  netc/,$s/^[0-9]  //p' > lines; "
+      "cat lines; sh -e lines > reports; echo status $?; wc -l < lines; done",
+      dir, dir);
+  assert_int_equal(got.status, 0);
+  assert_holds(got.out, "netc './-a'\\''b.net' -W no-pool-remainder --gpu ");
+  assert_holds(got.out, "netc ./'-a'\\''b.net' --gpu h100 ");
+  assert_holds(got.out,
+               "netc './-a'\\''b.net' --pipeline 1 --color never --batch 1 ");
+  assert_null(strstr(got.out, "--batch 4 --"));
+  for (int i = 0; i < 3; i++) {
+    char *at = strstr(got.out, "status 0\n");
+    assert_non_null(at);
+    assert_true(atoi(at + strlen("status 0\n")) > 0);
+    *at = ' ';
+  }
+  run_free(&got);
+}
+
 static void degrees_that_are_given_stay(void **state) {
   (void)state;
   json_t *json = placed(LLAMA,
@@ -191,7 +219,7 @@ static void a_broken_line_is_one_command(void **state) {
     end = command + strlen(command) - 1;
   *end = '\0';
   assert_holds(command, " \\\n     --");
-  assert_holds(command, " -D layers=4 \\\n     --optimizer=adam ");
+  assert_holds(command, " -D layers=4 \\\n     --optimizer adam ");
   struct run again = run(NETC " %s", command + strlen("\n1  netc "));
   assert_int_equal(again.status, 0);
   assert_holds(again.out, "The training step fits");
@@ -242,6 +270,7 @@ int main(void) {
   static struct row rows[MOST];
   const struct CMUnitTest others[] = {
       cmocka_unit_test(command_lines_reproduce),
+      cmocka_unit_test(printed_command_lines_run),
       cmocka_unit_test(degrees_that_are_given_stay),
       cmocka_unit_test(bounds_follow_the_figures),
       cmocka_unit_test(a_broken_line_is_one_command),
