@@ -21,7 +21,7 @@ struct variables {
 
 struct body {
   struct python *p;
-  struct arena *arena;
+  struct arena *arena; /* of the current piece */
   struct unit *unit;
   int64_t index;          /* of the unit */
   struct variables pool;  /* x, y, z, .. */
@@ -31,15 +31,15 @@ struct body {
   const int64_t *last;    /* by value: the last node that reads it here */
   int64_t *variable;      /* by value: from 1 in pool, from -1 in named */
   struct item *items;     /* ModuleDicts, each piece, the end */
-  struct item *item;      /* at hand */
-  VEC(int64_t) read;      /* values that the statement at hand reads */
+  struct item *item;      /* of the current piece */
+  VEC(int64_t) read;      /* values that the current statement reads */
 };
 
 /* Variables */
 
 static struct slice pool_name(struct body *b, size_t number) {
   static const char letters[] = "xyzuvw";
-  struct text text = text_new(b->arena);
+  struct text text = text_new(b->p->arena);
   if (number < sizeof letters - 1)
     text_putc(&text, letters[number]);
   else
@@ -54,16 +54,16 @@ static int64_t free_one(struct body *b) {
          pool->all.at[pool->lowest].value != NO_VALUE)
     pool->lowest++;
   if (pool->lowest == pool->all.count)
-    *VEC_PUSH(b->arena, &pool->all) =
+    *VEC_PUSH(b->p->arena, &pool->all) =
         (struct variable){pool_name(b, pool->lowest), NO_VALUE};
   return (int64_t)pool->lowest + 1;
 }
 
 /* The one called after a label; the pool's if that is taken. */
 static int64_t free_named(struct body *b, struct slice name) {
-  struct map_entry *entry = map_add(b->arena, &b->labels, name);
+  struct map_entry *entry = map_add(b->p->arena, &b->labels, name);
   if (!entry->number) {
-    *VEC_PUSH(b->arena, &b->named.all) = (struct variable){name, NO_VALUE};
+    *VEC_PUSH(b->p->arena, &b->named.all) = (struct variable){name, NO_VALUE};
     entry->number = (int64_t)b->named.all.count;
   }
   size_t at = (size_t)entry->number - 1;
@@ -126,7 +126,7 @@ static struct slice label_of(struct body *b, const struct piece *piece,
   if (piece->end == b->unit->end || b->last[value] < piece[1].end ||
       (name->ordinal && !name->repeated))
     return none;
-  struct slice word = variable_word(b->arena, name_text(name));
+  struct slice word = variable_word(b->p->arena, name_text(name));
   return is_variable(word) ? word : none;
 }
 
@@ -135,11 +135,13 @@ static struct slice label_of(struct body *b, const struct piece *piece,
 /* self.skip = nn.ModuleDict(), before all else, once. */
 static void put_dict(struct body *b, struct slice word, size_t length) {
   struct hole path = {.kind = HOLE_MODULE, .ordinal = -1};
-  struct text rest = text_new(b->arena);
-  struct map_entry *entry =
-      map_add(b->arena, &b->dicts, (struct slice){word.at, length});
-  if (entry->number++)
+  struct arena *arena = b->p->arena;
+  struct text rest = text_new(arena);
+  word = (struct slice){word.at, length};
+  if (map_find(&b->dicts, word))
     return;
+  word.at = arena_copy(arena, word.at, length);
+  map_add(arena, &b->dicts, word);
   size_t first = 0;
   while (first < length && word.at[first] != '.')
     first++;
@@ -367,7 +369,7 @@ static void put_input(struct body *b, struct code *out, const struct hole *hole,
     return;
   }
   text_puts(&out->text, name_of(b, value));
-  *VEC_PUSH(b->arena, &b->read) = value;
+  *VEC_PUSH(b->p->arena, &b->read) = value;
 }
 
 /* The call of a node with its inputs filled in. */
@@ -428,7 +430,7 @@ static void put_call(struct body *b, const struct piece *piece) {
   for (size_t i = 0; i < inner->inputs.count; i++) {
     int64_t value = inner->inputs.at[i];
     code_format(&call, i ? ", %S" : "%S", name_of(b, value));
-    *VEC_PUSH(b->arena, &b->read) = value;
+    *VEC_PUSH(b->p->arena, &b->read) = value;
   }
   for (size_t i = 0; i < inner->modules.count; i++)
     code_format(&call, i || inner->inputs.count ? ", %m" : "%m",
@@ -455,9 +457,8 @@ static void put_made(struct body *b, const struct piece *piece) {
   struct code line = code_new(b->arena);
   code_format(&line, "%m = %S(", unit_as_node(piece->unit), class->name);
   for (size_t i = 0; i < class->param_count; i++) {
-    char *hint =
-        arena_copy(b->arena, class->params[i].at, class->params[i].length);
-    code_format(&line, i ? ", %v" : "%v", hint, inner->values[i]);
+    code_format(&line, i ? ", %v" : "%v", class->params[i].at,
+                inner->values[i]);
   }
   code_format(&line, ")\n");
   resolve_all(b, &line);
@@ -542,6 +543,24 @@ static void find_ends(struct python *p, struct unit *net) {
         p->made[p->model->outputs.at[i].node].real;
 }
 
+/* Keeps what it becomes, and nothing of how. */
+static void write_piece(struct body *b, size_t index) {
+  const struct piece *piece = &b->unit->pieces.at[index];
+  struct arena scratch, *kept = b->arena;
+  arena_open_in(&scratch, kept);
+  struct item item = {code_new(&scratch), code_new(&scratch)};
+  b->arena = &scratch;
+  b->item = &item;
+  if (piece->unit < 0)
+    write_row(b, piece);
+  else
+    write_call(b, piece);
+  b->items[index + 1] =
+      (struct item){code_keep(kept, &item.make), code_keep(kept, &item.run)};
+  arena_close(&scratch);
+  b->arena = kept;
+}
+
 void python_write_body(struct python *p, int64_t index) {
   struct unit *unit = &p->units.at[index];
   struct body b = {.p = p,
@@ -556,16 +575,8 @@ void python_write_body(struct python *p, int64_t index) {
   b.items[0] = (struct item){code_new(p->arena), code_new(p->arena)};
   find_last(&b, p->last);
   name_inputs(&b);
-  for (size_t i = 0; i < unit->pieces.count; i++) {
-    const struct piece *piece = &unit->pieces.at[i];
-    b.item = &b.items[i + 1];
-    b.item->make = code_new(p->arena);
-    b.item->run = code_new(p->arena);
-    if (piece->unit < 0)
-      write_row(&b, piece);
-    else
-      write_call(&b, piece);
-  }
+  for (size_t i = 0; i < unit->pieces.count; i++)
+    write_piece(&b, i);
   put_return(&b);
   python_put_items(p, unit, b.items, unit->pieces.count + 2);
 }

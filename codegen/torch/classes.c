@@ -77,6 +77,8 @@ static struct slice name_param(struct python *p, struct map *taken,
     struct text next = text_new(p->arena);
     text_printf(&next, "%s%d", hint, number);
     name = text_slice(&next);
+    text_putc(&next, '\0');
+    name.at = next.at;
   }
   map_add(p->arena, taken, name);
   return name;

@@ -18,13 +18,41 @@ void code_append(struct code *code, const struct code *more) {
     *VEC_PUSH(code->text.arena, &code->holes) = more->holes.at[i];
 }
 
+static struct slice keep(struct arena *arena, struct slice slice) {
+  return slice.length
+             ? (struct slice){arena_copy(arena, slice.at, slice.length),
+                              slice.length}
+             : (struct slice){slice.at ? "" : NULL, 0};
+}
+
+struct code code_keep(struct arena *arena, const struct code *code) {
+  struct code kept = code_new(arena);
+  size_t count = code->holes.count;
+  kept.text.at = (char *)keep(arena, text_slice(&code->text)).at;
+  kept.text.length = kept.text.room = code->text.length;
+  kept.holes.at =
+      count ? arena_room(arena, count, sizeof *kept.holes.at) : NULL;
+  kept.holes.count = kept.holes.room = count;
+  for (size_t i = 0; i < count; i++) {
+    struct hole hole = code->holes.at[i];
+    if (hole.kind == HOLE_VALUE)
+      hole.value = keep(arena, hole.value);
+    if (hole.kind == HOLE_MODULE) {
+      hole.stem = keep(arena, hole.stem);
+      hole.rest = keep(arena, hole.rest);
+    }
+    kept.holes.at[i] = hole;
+  }
+  return kept;
+}
+
 static struct slice number(struct arena *arena, int64_t value) {
   struct text text = text_new(arena);
   text_int(&text, value);
   return text_slice(&text);
 }
 
-/* What one letter behind `%` stands for. */
+/* What one letter after `%` stands for. */
 static void put_argument(struct code *code, char letter, va_list *args) {
   struct hole hole = {.kind = HOLE_VALUE};
   switch (letter) {
@@ -72,12 +100,20 @@ static bool same(const char *a, const char *b) {
   return a == b || (a && b && strcmp(a, b) == 0);
 }
 
-static bool hole_equal(const struct hole *a, const struct hole *b) {
-  return a->kind == b->kind && same(a->hint, b->hint) && same(a->key, b->key) &&
-         slice_equal(a->value, b->value) && slice_equal(a->stem, b->stem) &&
-         a->ordinal == b->ordinal && a->indexed == b->indexed &&
-         slice_equal(a->rest, b->rest) && a->local == b->local &&
-         a->input == b->input;
+bool hole_equal(const struct hole *a, const struct hole *b) {
+  if (a->kind != b->kind)
+    return false;
+  switch (a->kind) {
+  case HOLE_VALUE:
+    return same(a->hint, b->hint) && same(a->key, b->key) &&
+           slice_equal(a->value, b->value);
+  case HOLE_MODULE:
+    return slice_equal(a->stem, b->stem) && a->ordinal == b->ordinal &&
+           a->indexed == b->indexed && slice_equal(a->rest, b->rest) &&
+           a->local == b->local;
+  case HOLE_INPUT: break;
+  }
+  return a->input == b->input;
 }
 
 bool code_equal(const struct code *a, const struct code *b) {
@@ -92,12 +128,11 @@ size_t code_width(const struct code *code) {
   size_t width = code->text.length;
   for (size_t i = 0; i < code->holes.count; i++) {
     const struct hole *hole = &code->holes.at[i];
-    if (hole->kind == HOLE_VALUE && !same(hole->key, NULL) &&
-        slice_is(hole->value, hole->usual))
-      continue;
-    width += hole->value.length + (hole->key ? strlen(hole->key) + 3 : 0);
     if (hole->kind == HOLE_MODULE)
       width += hole->stem.length + hole->rest.length + 7;
+    else if (hole->kind == HOLE_VALUE &&
+             !(hole->key && slice_is(hole->value, hole->usual)))
+      width += hole->value.length + (hole->key ? strlen(hole->key) + 3 : 0);
   }
   return width;
 }

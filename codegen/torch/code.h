@@ -11,27 +11,30 @@ enum hole_kind {
   HOLE_INPUT,  /* an input of the layer */
 };
 
-/* Each is one byte CODE_HOLE in the text. Unused members are zero. */
+/* Each is one byte CODE_HOLE in the text. */
 struct hole {
   enum hole_kind kind;
-
-  /* HOLE_VALUE */
-  const char *hint;   /* a name for the parameter */
-  const char *key;    /* ", key=" stands before it; NULL: nothing does */
-  const char *usual;  /* the default of `key`, which is left out */
-  struct slice value; /* 3, (1, 2), False */
-
-  /* HOLE_MODULE: a node; then, in a class, how its path begins and goes on. */
-  int64_t node;      /* below 0: unit_as_node() */
-  struct slice stem; /* "conv" of `self.conv12.bn` */
-  int64_t ordinal;   /* 12; -1: none */
-  struct slice rest; /* ".bn" */
-  bool attribute;    /* it can be written behind `self.` */
-  bool indexed;      /* the ordinal is a key: self.skip["3"] */
-  bool local;        /* no: the stem is a variable */
-
-  int input;
   bool receiver; /* HOLE_INPUT: a method of it is called */
+
+  /* HOLE_MODULE, in a class */
+  bool attribute; /* it can be written after `self.` */
+  bool indexed;   /* the ordinal is a key: self.skip["3"] */
+  bool local;     /* no: the stem is a variable */
+  union {
+    struct {              /* HOLE_VALUE */
+      const char *hint;   /* a name for the parameter */
+      const char *key;    /* ", key=" stands before it; NULL: nothing does */
+      const char *usual;  /* the default of `key`, which is left out */
+      struct slice value; /* 3, (1, 2), False */
+    };
+    struct {             /* HOLE_MODULE: a node; in a class, its path */
+      int64_t node;      /* below 0: unit_as_node() */
+      struct slice stem; /* "conv" of `self.conv12.bn` */
+      int64_t ordinal;   /* 12; -1: none */
+      struct slice rest; /* ".bn" */
+    };
+    int input; /* HOLE_INPUT */
+  };
 };
 
 enum { CODE_HOLE = 1 };
@@ -56,10 +59,16 @@ struct code code_new(struct arena *arena);
  */
 void code_format(struct code *code, const char *format, ...);
 
-/* Puts `hole` behind the text. */
+/* Appends `hole`. */
 void code_hole(struct code *code, struct hole hole);
 
 void code_append(struct code *code, const struct code *more);
+
+/* A copy in another arena, in no more room than it takes. */
+struct code code_keep(struct arena *arena, const struct code *code);
+
+/* They are filled alike. */
+bool hole_equal(const struct hole *a, const struct hole *b);
 
 /* The same text, and holes that are filled alike. */
 bool code_equal(const struct code *a, const struct code *b);

@@ -42,20 +42,19 @@ static bool counts(const struct hole *hole) {
  */
 static bool follows(const struct code *first, const struct code *second,
                     const struct code *now, int64_t times) {
-  struct code expected = code_new(first->text.arena);
   if (first->holes.count != now->holes.count ||
-      first->holes.count != second->holes.count)
+      first->holes.count != second->holes.count ||
+      !slice_equal(text_slice(&first->text), text_slice(&now->text)))
     return false;
-  expected.text = first->text;
   for (size_t i = 0; i < first->holes.count; i++) {
     struct hole hole = first->holes.at[i];
     if (counts(&hole))
       hole.ordinal += times * (second->holes.at[i].ordinal - hole.ordinal);
-    if (hole.attribute != now->holes.at[i].attribute)
+    if (hole.attribute != now->holes.at[i].attribute ||
+        !hole_equal(&hole, &now->holes.at[i]))
       return false;
-    *VEC_PUSH(first->text.arena, &expected.holes) = hole;
   }
-  return code_equal(&expected, now);
+  return true;
 }
 
 static bool item_follows(const struct looping *l, size_t first, size_t period,
@@ -87,7 +86,10 @@ static size_t lines_of(const struct code *code) {
   return lines;
 }
 
-/* The turn from `first` on that saves the most lines; one of no saving. */
+/*
+ * The turn from `first` on that saves the most lines; one of no saving. A
+ * multiple of a period that goes on beyond its second turn saves no more.
+ */
 static struct turn find_turn(const struct looping *l, size_t first) {
   enum { LONGEST = 64, WORTH = 2 };
   struct turn best = {first, 1, 1};
@@ -96,6 +98,9 @@ static struct turn find_turn(const struct looping *l, size_t first) {
        period++) {
     const struct item *last = &l->items[first + period - 1];
     lines += lines_of(&last->make) + lines_of(&last->run);
+    if (lines == 0 ||
+        (period % best.period == 0 && 2 * period <= best.period * best.times))
+      continue;
     size_t times = count_turns(l, first, period);
     size_t saved = (times - 1) * lines;
     if (times > 1 && saved > saved_most) {

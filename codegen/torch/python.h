@@ -49,7 +49,7 @@ struct class {
   struct slice name;
   int64_t first; /* a unit of it */
   VEC(int64_t) units;
-  struct slice *params; /* their names */
+  struct slice *params; /* their names, each before a NUL */
   size_t param_count;
   int64_t *hole_param; /* by hole of __init__, then of forward; -1: the same */
 };

@@ -19,12 +19,21 @@ static bool is_in_place(const struct trace *trace, size_t node) {
          trace->tape.ops.at[begin].facts->result == RESULT_IN_PLACE;
 }
 
-static void find_trace(const struct python *p, struct trace *trace) {
+static bool *find_in_place(const struct python *p) {
   const struct train_settings *train = &p->c->settings->train;
+  size_t count = p->model->nodes.count;
+  bool *in_place = arena_alloc(p->arena, count + 1, sizeof *in_place);
+  struct arena scratch;
+  struct trace trace;
   struct trace_options options = {.profile = profile_at(train->profile),
                                   .training = true,
                                   .in_place = train->inplace == TOGGLE_ON};
-  trace_model(trace, p->model, &options, p->arena);
+  arena_open_in(&scratch, p->arena);
+  trace_model(&trace, p->model, &options, &scratch);
+  for (size_t i = 0; i < count; i++)
+    in_place[i] = is_in_place(&trace, i);
+  arena_close(&scratch);
+  return in_place;
 }
 
 static void refuse(struct python *p, size_t index, const char *what,
@@ -85,21 +94,21 @@ static void write_form(struct python *p, size_t index, struct form *f,
   for (int i = 0; i < node->input_count; i++)
     in[i] = p->made[node_input(p->model, node, i)].seen;
   f->in = in;
-  f->make = code_new(p->arena);
-  f->call = code_new(p->arena);
+  f->make = code_new(f->arena);
+  f->call = code_new(f->arena);
   if (node->input_count) {
     f->out = in[0];
     f->out.views = false;
   }
   kind->write(f);
   made->seen = f->out;
-  made->call = f->call;
+  made->call = code_keep(p->arena, &f->call);
   made->loose = f->loose;
   made->repeats = f->repeats;
   if (node->frozen && !code_is_empty(&f->make))
     code_format(&f->make, ".requires_grad_(False)");
   if (!node->param_count || has_own_params(p, node))
-    made->make = f->make;
+    made->make = code_keep(p->arena, &f->make);
   if (passes_on(f))
     made->real = p->made[node_input(p->model, node, 0)].real;
   p->helpers |= f->helpers;
@@ -115,19 +124,20 @@ static void see_input(struct python *p, size_t index) {
   p->made[index].seen.views = true;
 }
 
-static void find_form(struct python *p, const struct trace *trace, size_t index,
+static void find_form(struct python *p, bool in_place, size_t index,
                       const struct shape **shapes, struct seen *in) {
   const struct node *node = &p->model->nodes.at[index];
   struct layer layer = model_layer(p->model, (int64_t)index, shapes);
-  struct form form = {.arena = p->arena,
+  struct arena scratch;
+  struct form form = {.arena = &scratch,
                       .model = p->model,
                       .owner = p->owner,
                       .layer = &layer,
                       .node = node,
                       .maps = &p->maps,
                       .index = (int64_t)index,
-                      .params = {.arena = p->arena},
-                      .in_place = is_in_place(trace, index)};
+                      .params = {.arena = &scratch},
+                      .in_place = in_place};
   p->made[index].real = (int64_t)index;
   if (node->kind == &model_input_kind) {
     see_input(p, index);
@@ -136,9 +146,11 @@ static void find_form(struct python *p, const struct trace *trace, size_t index,
   const struct form_kind *kind = kind_of(p, index);
   if (!kind)
     return;
+  arena_open_in(&scratch, p->arena);
   if (layer.kind->params)
     layer.kind->params(&layer, &form.params);
   write_form(p, index, &form, in, kind);
+  arena_close(&scratch);
 }
 
 /* Names of a group that are seen: by themselves, with an index. */
@@ -195,7 +207,7 @@ void python_find_forms(struct python *p) {
   const struct shape **shapes = model_layer_room(p->model);
   struct seen *in =
       arena_alloc(p->arena, (size_t)p->model->most_inputs + 1, sizeof *in);
-  struct trace trace;
+  const bool *in_place;
   if (count > PYTHON_MOST) {
     p->refuses = "a file of over 200,000 layers is more than PyTorch can "
                  "build";
@@ -204,9 +216,9 @@ void python_find_forms(struct python *p) {
   p->made = arena_alloc(p->arena, count + 1, sizeof *p->made);
   file_maps_find(p->model, p->arena, &p->maps);
   find_owners(p);
-  find_trace(p, &trace);
+  in_place = find_in_place(p);
   for (size_t i = 0; i < count && !p->refuses; i++)
-    find_form(p, &trace, i, shapes, in);
+    find_form(p, in_place[i], i, shapes, in);
   if (!p->refuses)
     check_names(p);
 }
