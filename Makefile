@@ -56,11 +56,10 @@ readers := $(filter-out $(src)import/tensors/% %/absent.c \
              $(if $(filter 0,$(ONNX)),$(src)import/onnx/%),$(call files,import)) \
            $(if $(filter 0,$(ONNX)),$(src)import/onnx/absent.c)
 commands := $(tensors) \
-  $(filter-out $(if $(filter 0,$(IMPORT)),%/import.c,%/import_absent.c), \
-    $(call files,driver)) \
+  $(filter-out $(if $(filter 0,$(IMPORT)),%/import.c,%/import_absent.c) \
+    $(if $(filter 0,$(ONNX)),%/onnx.c,%/onnx_absent.c),$(call files,driver)) \
   $(if $(filter 0,$(IMPORT)),,$(readers)) \
-  $(if $(filter 0,$(ONNX)),$(src)codegen/onnx/absent.c, \
-    $(filter-out %/absent.c,$(call files,codegen/onnx)))
+  $(if $(filter 0,$(ONNX)),,$(call files,codegen/onnx))
 generated := scan.c grammar.c grammar.h pages.c web.c
 # Messages of ONNX: the program's alone, too.
 messages := $(if $(filter 0,$(ONNX)),,onnx.pb-c.c onnx.pb-c.h)

@@ -27,4 +27,10 @@ static inline bool slice_is(struct slice s, const char *text) {
   return slice_equal(s, slice_of(text));
 }
 
+static inline bool slice_ends(struct slice s, const char *end) {
+  size_t length = strlen(end);
+  return s.length >= length &&
+         memcmp(s.at + s.length - length, end, length) == 0;
+}
+
 #endif

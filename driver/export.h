@@ -28,6 +28,6 @@ struct export_kind {
 const struct export_kind *export_at(size_t index);
 const struct export_kind *export_find(const char *name);
 
-export_fn export_onnx; /* onnx/ */
+export_fn export_onnx;
 
 #endif

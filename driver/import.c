@@ -133,6 +133,20 @@ static int write_source(const struct request *r) {
   return EXIT_DONE;
 }
 
+static int write_weights(const struct request *r, struct graph *graph,
+                         const struct imported *result) {
+  struct output_file output;
+  if (!output_open(&output, r->weights))
+    return output_failed(r->weights, errno);
+  if (!import_weights(r->netc, result, graph, output.file)) {
+    output_abandon(&output);
+    return refuse(r, graph);
+  }
+  if (!output_commit(&output, false))
+    return output_failed(r->weights, errno);
+  return EXIT_DONE;
+}
+
 /* What to do with a file that no reader knows. */
 static int refuse_format(const struct request *r) {
   static const struct {
@@ -205,7 +219,7 @@ static int serve(struct request *r) {
   if (loaded != NETC_OK)
     return exit_status_of(r->netc, loaded);
   if (r->weights) {
-    int written = import_weights(r->netc, &result, &r->arena, r->weights);
+    int written = write_weights(r, &graph, &result);
     if (written != EXIT_DONE)
       return written;
   }

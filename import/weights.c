@@ -4,10 +4,8 @@
  */
 #include "import/weights.h"
 
-#include <errno.h>
 #include <string.h>
 
-#include "driver/output.h"
 #include "import/tensors/safetensors.h"
 
 /* The tensor as a prediction reads it, which knows what flattening turns. */
@@ -107,28 +105,23 @@ static const char *name_in_layer(struct netc *netc,
                                        : weight->name;
 }
 
-static int missing(const char *name) {
-  return complain(EXIT_SOURCE, "the file has no values for `%s`", name);
-}
-
-int import_weights(struct netc *netc, const struct imported *result,
-                   struct arena *arena, const char *path) {
+bool import_weights(struct netc *netc, const struct imported *result,
+                    struct graph *graph, FILE *file) {
+  struct arena *arena = graph->arena;
   VEC(struct float_tensor) tensors = {0};
   VEC(const struct graph_weight *) given = {0};
   struct netc_weight weight = {.size = sizeof weight};
-  struct output_file output;
   for (size_t i = 0; netc_weight(netc, i, &weight) == NETC_OK; i++) {
     const struct graph_weight *w =
         find_given(result->layers[weight.layer], name_in_layer(netc, &weight));
     if (!w || w->count != weight.count)
-      return missing(weight.name);
+      return graph_fail(graph, 0, "the file has no values for `%s`",
+                        weight.name);
     *VEC_PUSH(arena, &given) = w;
     *VEC_PUSH(arena, &tensors) = (struct float_tensor){
         weight.name, weight.rank, weight.dims, weight.count};
   }
-  if (!output_open(&output, path))
-    return output_failed(path, errno);
-  safetensors_write_header(output.file, tensors.at, tensors.count, arena);
+  safetensors_write_header(file, tensors.at, tensors.count, arena);
   for (size_t i = 0; i < tensors.count; i++) {
     struct arena inner;
     arena_open_in(&inner, arena);
@@ -136,10 +129,8 @@ int import_weights(struct netc *netc, const struct imported *result,
     float *values =
         arena_alloc(&inner, (size_t)weight.count + 1, sizeof *values);
     put_values(netc, i, &weight, given.at[i], values);
-    floats_write(output.file, values, (size_t)weight.count);
+    floats_write(file, values, (size_t)weight.count);
     arena_close(&inner);
   }
-  if (!output_commit(&output, false))
-    return output_failed(path, errno);
-  return EXIT_DONE;
+  return true;
 }

@@ -2,14 +2,17 @@
 #ifndef NETC_IMPORT_WEIGHTS_H
 #define NETC_IMPORT_WEIGHTS_H
 
-#include "driver/command.h"
+#include <stdio.h>
+
 #include "import/reader.h"
+#include "netc.h"
 
 /*
  * Writes the values of the net that is loaded, whose layers are those of
- * `result`, as safetensors; an exit status.
+ * `result`, as safetensors; the caller looks at ferror. False: nothing is
+ * written, and `graph` holds the error.
  */
-int import_weights(struct netc *netc, const struct imported *result,
-                   struct arena *arena, const char *path);
+bool import_weights(struct netc *netc, const struct imported *result,
+                    struct graph *graph, FILE *file);
 
 #endif

@@ -48,10 +48,10 @@ runtime        -
 memory/plan    base
 layers/tape    base runtime
 drawing/scene  base
-codegen/onnx   include runtime base import/tensors driver driver/run
+codegen/onnx   include runtime base
 import/tensors base
-import         include runtime base lexer import/tensors driver
-driver         include base import/tensors import driver/run runtime
+import         include runtime base lexer import/tensors
+driver include base codegen/onnx import/tensors import driver/run runtime
 driver/run     include base import/tensors import driver runtime
 "
 strayed=$(for room in $order; do

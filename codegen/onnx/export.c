@@ -3,21 +3,20 @@
 
 #include <inttypes.h>
 
-#include "base/guard.h"
 #include "base/shown.h"
 #include "base/utf8.h"
-#include "driver/export.h"
-#include "codegen/onnx/pack.h"
+#include "codegen/onnx/onnx.h"
 
 static void read_weights(struct exporting *x) {
   struct netc_weight weight = {.size = sizeof weight};
   struct netc_tensor tensor = {.size = sizeof tensor};
   for (size_t i = 0; netc_weight(x->netc, i, &weight) == NETC_OK; i++)
-    *VEC_PUSH(x->arena, &x->files) = weight;
+    *VEC_PUSH(x->arena, &x->model.weights) = weight;
   for (size_t i = 0; netc_tensor(x->netc, i, &tensor) == NETC_OK; i++)
     *VEC_PUSH(x->arena, &x->tensors) = tensor;
-  x->weights = arena_alloc(x->arena, x->files.count + 1, sizeof *x->weights);
-  for (size_t i = 0; i < x->files.count; i++)
+  size_t count = x->model.weights.count;
+  x->weights = arena_alloc(x->arena, count + 1, sizeof *x->weights);
+  for (size_t i = 0; i < count; i++)
     x->weights[i].input = NO_VALUE;
 }
 
@@ -165,33 +164,30 @@ static bool write_model(struct exporting *x) {
   return write_outputs(x);
 }
 
-struct call {
-  const struct export_request *request;
-  struct arena arena;
-  int status;
-};
-
-static void run(void *user) {
-  struct call *call = user;
-  const struct export_request *r = call->request;
-  struct exporting *x = ARENA_NEW(&call->arena, struct exporting);
-  x->arena = x->model.arena = &call->arena;
-  x->netc = r->netc;
-  x->model.name = graph_name(x);
-  x->model.opset = (int)r->opset;
-  call->status =
-      write_model(x)
-          ? pack_model(&x->model, r)
-          : complain(EXIT_SOURCE, "%s: `%s` cannot be written as ONNX: %s",
-                     r->net, x->layer, x->why);
+/* Sines and cosines are known without a file. */
+static void fill_weights(struct model *m) {
+  size_t count = m->values.count;
+  for (size_t i = 0; i < count; i++) {
+    const struct value *value = &m->values.at[i];
+    const struct netc_weight *weight =
+        value->weight < 0 ? NULL : &m->weights.at[value->weight];
+    if (weight && !weight->sines)
+      model_fill(m, (value_id)i, weight->center);
+  }
 }
 
-int export_onnx(const struct export_request *request) {
-  struct call call = {.request = request};
-  struct arena *const arenas[GUARD_ARENAS] = {&call.arena};
-  arena_open(&call.arena, NULL, NULL);
-  if (!guard_run(arenas, run, &call))
-    call.status = complain(EXIT_IO, "out of memory");
-  arena_close(&call.arena);
-  return call.status;
+struct model *onnx_build(struct netc *netc, int opset, bool weights,
+                         struct arena *arena, struct text *why) {
+  struct exporting *x = ARENA_NEW(arena, struct exporting);
+  x->arena = x->model.arena = arena;
+  x->netc = netc;
+  x->model.name = graph_name(x);
+  x->model.opset = opset;
+  if (!write_model(x)) {
+    text_printf(why, "`%s` cannot be written as ONNX: %s", x->layer, x->why);
+    return NULL;
+  }
+  if (!weights)
+    fill_weights(&x->model);
+  return &x->model;
 }

@@ -6,8 +6,8 @@
 #ifndef NETC_CODEGEN_ONNX_EXPORT_H
 #define NETC_CODEGEN_ONNX_EXPORT_H
 
-#include "netc.h"
 #include "codegen/onnx/model.h"
+#include "netc.h"
 
 /* A tensor that shows a block. */
 struct rendering {
@@ -32,7 +32,6 @@ struct exporting {
   struct netc *netc;
   struct model model;
   VEC(struct netc_tensor) tensors;
-  VEC(struct netc_weight) files;
   struct block *blocks, *weights; /* by block; by tensor in the file */
   struct netc_operation op;       /* at hand */
   const char *layer;              /* its name */

@@ -9,6 +9,7 @@
 #include "base/map.h"
 #include "base/text.h"
 #include "codegen/onnx/layout.h"
+#include "netc.h"
 
 /* Types of values, by the numbers of onnx.proto. */
 enum element {
@@ -72,8 +73,9 @@ struct model {
   VEC(struct node) fills; /* what stands for weights that are not given */
   VEC(struct node) nodes;
   VEC(value_id) inputs, outputs;
-  struct map constants; /* by their bytes: each is there once */
-  const char *scope;    /* what the next values are called after */
+  VEC(struct netc_weight) weights; /* all of the net */
+  struct map constants;            /* by their bytes: each is there once */
+  const char *scope;               /* what the next values are called after */
 };
 
 /* A value of that shape, which has a name of its own. */

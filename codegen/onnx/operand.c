@@ -19,7 +19,7 @@ bool constant_size(struct exporting *x, int rank, const int64_t *dims,
 static struct view weight_view(struct exporting *x, int64_t number,
                                const struct layout *at) {
   const struct netc_tensor *tensor = &x->tensors.at[number];
-  const struct netc_weight *weight = &x->files.at[tensor->weight];
+  const struct netc_weight *weight = &x->model.weights.at[tensor->weight];
   struct block *block = &x->weights[tensor->weight];
   struct layout lies =
       layout_of(tensor->rank, tensor->dims, tensor->strides, tensor->first);

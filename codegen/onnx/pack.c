@@ -3,27 +3,18 @@
  * fill their shape, as those of ONNX's own light models are; so every tool
  * opens and runs it.
  */
-#include "codegen/onnx/pack.h"
-
-#include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 
-#include "driver/output.h"
+#include "codegen/onnx/onnx.h"
 #include "onnx.pb-c.h"
-#include "driver/run/weight_set.h"
 
 enum { IR_VERSION = 8 };
 
 struct packing {
   struct arena *arena;
   struct model *model;
-  const struct export_request *request;
-  struct weight_set set;
-  bool given;           /* there are weights */
-  FILE *data;           /* beside the model; NULL: all is inside */
-  const char *location; /* its name */
-  int64_t offset;       /* in it */
+  const struct onnx_weights *from;
+  int64_t offset; /* in the file beside it */
   VEC(Onnx__NodeProto *) nodes;
   VEC(Onnx__TensorProto *) tensors;
   VEC(Onnx__ValueInfoProto *) values;
@@ -135,7 +126,7 @@ static void set_outside(struct packing *p, Onnx__TensorProto *tensor,
                         int64_t count) {
   tensor->external_data =
       arena_alloc(p->arena, 3, sizeof *tensor->external_data);
-  add_entry(p, tensor, "location", p->location);
+  add_entry(p, tensor, "location", p->from->beside);
   add_entry(p, tensor, "offset", number_text(p, p->offset));
   add_entry(p, tensor, "length", number_text(p, count * 4));
   tensor->has_data_location = 1;
@@ -143,48 +134,36 @@ static void set_outside(struct packing *p, Onnx__TensorProto *tensor,
   p->offset += count * 4;
 }
 
-/* Values in pieces: a file beside the model may be larger than memory. */
-static void write_outside(struct packing *p, size_t weight, int64_t count) {
-  enum { PIECE = 1 << 16 };
-  float piece[PIECE];
-  for (int64_t i = 0; i < count; i += PIECE) {
-    int64_t n = count - i < PIECE ? count - i : PIECE;
-    weight_set_values(&p->set, weight, i, n, piece);
-    floats_write(p->data, piece, (size_t)n);
-  }
-}
-
 /* What a file has as float32 goes through as it is. */
 static void set_inside(struct packing *p, Onnx__TensorProto *tensor,
                        size_t weight, int64_t count) {
-  const struct stored_tensor *stored = p->set.from[weight];
-  if (stored && stored->type == VALUE_F32) {
-    union {
-      const unsigned char *in;
-      uint8_t *out;
-    } same = {stored->at};
+  union {
+    const void *in;
+    uint8_t *out;
+  } same = {p->from->lie(p->from->user, weight)};
+  if (same.in) {
     tensor->has_raw_data = 1;
     tensor->raw_data.data = same.out;
-    tensor->raw_data.len = (size_t)(stored->end - stored->begin);
+    tensor->raw_data.len = (size_t)count * 4;
     return;
   }
   tensor->float_data =
       arena_alloc(p->arena, (size_t)count + 1, sizeof *tensor->float_data);
   tensor->n_float_data = (size_t)count;
-  weight_set_values(&p->set, weight, 0, count, tensor->float_data);
+  p->from->read(p->from->user, weight, tensor->float_data);
 }
 
 static void add_weight(struct packing *p, value_id id) {
   struct value *value = &p->model->values.at[id];
   size_t number = (size_t)value->weight;
-  const struct netc_weight *weight = &p->set.weights.at[number];
+  int64_t count = p->model->weights.at[number].count;
   Onnx__TensorProto *tensor =
       tensor_of(p, value->name, ELEMENT_FLOAT, value->rank, value->dim);
-  if (p->data) {
-    set_outside(p, tensor, weight->count);
-    write_outside(p, number, weight->count);
+  if (p->from->beside) {
+    set_outside(p, tensor, count);
+    p->from->append(p->from->user, number);
   } else {
-    set_inside(p, tensor, number, weight->count);
+    set_inside(p, tensor, number, count);
   }
   *VEC_PUSH(p->arena, &p->tensors) = tensor;
 }
@@ -301,19 +280,15 @@ static Onnx__GraphProto *graph_of(struct packing *p) {
   return graph;
 }
 
-struct file_buffer {
+struct text_buffer {
   ProtobufCBuffer base;
-  FILE *file;
+  struct text text;
 };
 
 static void append(ProtobufCBuffer *buffer, size_t length,
                    const uint8_t *bytes) {
-  fwrite(bytes, 1, length, ((struct file_buffer *)(void *)buffer)->file);
-}
-
-static bool ends_with(const char *text, const char *end) {
-  size_t length = strlen(text), tail = strlen(end);
-  return length >= tail && strcmp(text + length - tail, end) == 0;
+  text_bytes(&((struct text_buffer *)(void *)buffer)->text, (const char *)bytes,
+             length);
 }
 
 /*
@@ -325,9 +300,9 @@ static void put_buffers(struct packing *p, Onnx__ModelProto *model) {
   struct text names = text_new(p->arena);
   for (size_t i = 0; i < p->model->values.count; i++) {
     const struct value *value = &p->model->values.at[i];
-    if (value->weight < 0 || !p->set.weights.at[value->weight].buffer ||
-        ends_with(value->name, "running_mean") ||
-        ends_with(value->name, "running_var"))
+    struct slice name = slice_of(value->name);
+    if (value->weight < 0 || !p->model->weights.at[value->weight].buffer ||
+        slice_ends(name, "running_mean") || slice_ends(name, "running_var"))
       continue;
     text_put(&names, names.length ? " " : "");
     text_put(&names, value->name);
@@ -345,13 +320,25 @@ static void put_buffers(struct packing *p, Onnx__ModelProto *model) {
   model->metadata_props = entries;
 }
 
-static int write_message(struct packing *p) {
+int64_t onnx_weight_bytes(const struct model *m) {
+  int64_t bytes = 0;
+  for (size_t i = 0; i < m->values.count; i++)
+    if (m->values.at[i].weight >= 0 && m->values.at[i].from == FROM_CONSTANT)
+      bytes += m->weights.at[m->values.at[i].weight].count * 4;
+  return bytes;
+}
+
+void onnx_write(struct model *m, const struct onnx_weights *from,
+                netc_sink_fn *sink, void *user) {
+  struct packing *p =
+      &(struct packing){.arena = m->arena, .model = m, .from = from};
+  model_name_values(m);
   MESSAGE(p, Onnx__ModelProto, ONNX__MODEL_PROTO__INIT, model);
   MESSAGE(p, Onnx__OperatorSetIdProto, ONNX__OPERATOR_SET_ID_PROTO__INIT, set);
-  struct file_buffer buffer = {{append}, p->request->file};
+  struct text_buffer buffer = {{append}, text_to(m->arena, sink, user)};
   set->domain = text_of("");
   set->has_version = 1;
-  set->version = p->model->opset;
+  set->version = m->opset;
   model->has_ir_version = 1;
   model->ir_version = IR_VERSION;
   model->producer_name = text_of("netc");
@@ -360,83 +347,6 @@ static int write_message(struct packing *p) {
   model->opset_import = &set;
   model->graph = graph_of(p);
   put_buffers(p, model);
-  errno = 0;
   onnx__model_proto__pack_to_buffer(model, &buffer.base);
-  return ferror(p->request->file) ? output_failed(p->request->path, errno)
-                                  : EXIT_DONE;
-}
-
-/* Weights */
-
-static int64_t weight_bytes(const struct packing *p) {
-  int64_t bytes = 0;
-  for (size_t i = 0; i < p->model->values.count; i++)
-    if (p->model->values.at[i].weight >= 0 &&
-        p->model->values.at[i].from == FROM_CONSTANT)
-      bytes += p->set.weights.at[p->model->values.at[i].weight].count * 4;
-  return bytes;
-}
-
-/* Sines and cosines are known without a file. */
-static void fill_weights(struct packing *p) {
-  size_t count = p->model->values.count;
-  for (size_t i = 0; i < count && !p->given; i++) {
-    const struct value *value = &p->model->values.at[i];
-    const struct netc_weight *weight =
-        value->weight < 0 ? NULL : &p->set.weights.at[value->weight];
-    if (weight && !weight->sines)
-      model_fill(p->model, (value_id)i, weight->center);
-  }
-}
-
-/* All of it once more beside the file, which the model names without folder. */
-static int pack_outside(struct packing *p) {
-  struct output_file data;
-  const char *path = p->request->path, *slash = strrchr(path, '/');
-  if (strcmp(path, "-") == 0)
-    return complain(EXIT_USAGE, "weights of over 1 GiB go to a file beside the "
-                                "model: give it a name, `-o x.onnx`");
-  struct text name = text_new(p->arena);
-  text_printf(&name, "%s.data", path);
-  const char *beside = arena_copy(p->arena, name.at, name.length);
-  p->location = slash ? beside + (slash + 1 - path) : beside;
-  if (!output_open(&data, beside))
-    return output_failed(beside, errno);
-  p->data = data.file;
-  int status = write_message(p);
-  if (status == EXIT_DONE && ferror(data.file))
-    status = output_failed(beside, errno);
-  if (status != EXIT_DONE)
-    output_abandon(&data);
-  else if (!output_commit(&data, false))
-    status = output_failed(beside, errno);
-  return status;
-}
-
-static int pack(struct packing *p) {
-  fill_weights(p);
-  model_name_values(p->model);
-  return weight_bytes(p) > PACK_INSIDE ? pack_outside(p) : write_message(p);
-}
-
-int pack_model(struct model *model, const struct export_request *request) {
-  struct packing *p = ARENA_NEW(model->arena, struct packing);
-  struct safetensors file;
-  int status = EXIT_DONE;
-  p->arena = model->arena;
-  p->model = model;
-  p->request = request;
-  p->given = request->weights != NULL;
-  weight_set_open(&p->set, request->netc, p->arena);
-  if (!p->given)
-    return pack(p);
-  if (!safetensors_open(&file, request->weights, p->arena))
-    status = complain_of(file.unread ? EXIT_IO : EXIT_SOURCE, request->weights,
-                         NULL, "%s", file.fault);
-  if (status == EXIT_DONE)
-    status = weight_set_match(&p->set, request->weights, &file, MATCH_EXACTLY);
-  if (status == EXIT_DONE)
-    status = pack(p);
-  safetensors_close(&file);
-  return status;
+  text_flush(&buffer.text);
 }

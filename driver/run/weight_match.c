@@ -25,14 +25,10 @@ static void object(struct matching *m, const char *format, ...) {
   va_end(args);
 }
 
-static bool ends_with(const char *name, const char *end) {
-  size_t length = strlen(name), more = strlen(end);
-  return length >= more && strcmp(name + length - more, end) == 0;
-}
-
 /* PyTorch counts the batches that a norm has seen; nothing reads it. */
 static bool is_counter(const struct stored_tensor *stored) {
-  return ends_with(stored->name, "num_batches_tracked") && stored->count == 1;
+  return slice_ends(slice_of(stored->name), "num_batches_tracked") &&
+         stored->count == 1;
 }
 
 static int next_axis(int at, int rank, const int64_t *dims, bool loosely) {

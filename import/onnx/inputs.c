@@ -18,17 +18,12 @@ static const struct place {
     {"GRU", 1, 3},   {"RNN", 1, 3},
 };
 
-static bool ends_with(const char *name, const char *end) {
-  size_t length = strlen(name), tail = strlen(end);
-  return length >= tail && strcmp(name + length - tail, end) == 0;
-}
-
 bool is_weight_name(const char *name) {
   static const char *const ends[] = {".weight",        ".bias",
                                      "running_mean",   "running_var",
                                      "in_proj_weight", "in_proj_bias"};
   for (size_t i = 0; i < sizeof ends / sizeof *ends; i++)
-    if (ends_with(name, ends[i]))
+    if (slice_ends(slice_of(name), ends[i]))
       return true;
   return false;
 }
