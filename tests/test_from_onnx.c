@@ -520,28 +520,6 @@ static void check_mistake(void **state) {
   refused(folder, m->says);
 }
 
-/* What `make fuzz-import` found is read or refused since. */
-static void check_found(const char *suffix) {
-  struct paths paths = find_paths("tests/data/fuzz", suffix);
-  assert_true(paths.count > 0);
-  for (size_t i = 0; i < paths.count; i++) {
-    struct run r = run("timeout 100 %s import %s", NETC, paths.at[i]);
-    if (r.status > 1)
-      print_error("%s: status %d\n%s", paths.at[i], r.status, r.err);
-    assert_in_range(r.status, 0, 1);
-    if (r.status == 1)
-      assert_holds(r.err, "error: ");
-    run_free(&r);
-  }
-  paths_free(&paths);
-}
-
-static void what_fuzzing_found_stays_mended(void **state) {
-  (void)state;
-  check_found(".onnx");
-  check_found(".prototxt");
-}
-
 static void files_that_end_early_are_refused(void **state) {
   (void)state;
   size_t size;
@@ -724,7 +702,6 @@ int main(void) {
       cmocka_unit_test(a_net_of_pytorch_gives_its_values),
       cmocka_unit_test(a_gru_gives_what_onnx_says),
       cmocka_unit_test(weights_come_back),
-      cmocka_unit_test(what_fuzzing_found_stays_mended),
       cmocka_unit_test(files_that_end_early_are_refused),
       cmocka_unit_test(wrong_wires_are_refused),
       cmocka_unit_test(nesting_has_an_end),

@@ -12,7 +12,7 @@ seed() { # READER BYTE MOST FILE
   { printf '%s' "$2"; cat "$4"; } >"$folder/seed-$(cksum <"$4" | tr ' ' -)"
 }
 
-for file in tests/data/import/*/* tests/data/fuzz/*; do
+for file in tests/data/import/*/* tests/data/seeds/*; do
   case $file in
     *.cfg) seed Darknet @ 4000 "$file" ;;
     *.prototxt) seed Caffe A 6000 "$file" ;;

@@ -1,0 +1,70 @@
+/*
+ * What fuzzing and reviews have found, again: every file of tests/data/seeds
+ * ends with the status 0 or 1, in bounded time and memory. A source's first
+ * line may give options, as those of the golden cases do; a file of another
+ * framework is imported. Those in slow/ take more than a second.
+ */
+#include "tests/run.h"
+
+#if defined __SANITIZE_ADDRESS__
+#define SANITIZED 1
+#elif defined __has_feature
+#if __has_feature(address_sanitizer)
+#define SANITIZED 1
+#endif
+#endif
+#ifndef SANITIZED
+#define SANITIZED 0
+#endif
+
+/* Of processor and of addresses, which sanitizers take terabytes of. */
+enum { SECONDS = 5, LONG_SECONDS = 60, KIBIBYTES = 1 << 20 };
+
+static const char mark[] = "# netc: ";
+
+/* The options of the first line, cut off in place. */
+static const char *options_of(char *text) {
+  if (strncmp(text, mark, sizeof mark - 1) != 0)
+    return "";
+  text[strcspn(text, "\n")] = '\0';
+  return text + sizeof mark - 1;
+}
+
+static void replay(void **state) {
+  const char *path = *state, *suffix = strrchr(path, '.');
+  bool slow = strstr(path, "/slow/"), net = strcmp(suffix, ".net") == 0;
+  int seconds = slow ? LONG_SECONDS : SECONDS;
+  char memory[64] = "", *text = read_text(path, NULL);
+  assert_non_null(text);
+  if (!SANITIZED)
+    snprintf(memory, sizeof memory, "ulimit -v %d &&",
+             slow ? 4 * KIBIBYTES : KIBIBYTES);
+  struct run r =
+      run("ulimit -t %d && %s %s %s %s %s", SANITIZED ? 10 * seconds : seconds,
+          memory, NETC, net ? "" : "import", path, net ? options_of(text) : "");
+  if (r.status != 0 && r.status != 1)
+    print_error("%s: status %d\n%.2000s\n", path, r.status, r.err);
+  assert_in_range(r.status, 0, 1);
+  if (r.status == 1)
+    assert_true(strstr(r.err, "error: ") || strstr(r.err, "netc: "));
+  run_free(&r);
+  free(text);
+}
+
+int main(void) {
+  static const char *const suffixes[] = {".net", ".onnx", ".prototxt", ".cfg",
+                                         ".json"};
+  const char *folder = "tests/data/seeds";
+  struct CMUnitTest *tests = NULL;
+  size_t count = 0;
+  for (size_t i = 0; i < sizeof suffixes / sizeof *suffixes; i++) {
+    struct paths paths = find_paths(folder, suffixes[i]);
+    tests = realloc(tests, (count + paths.count + 1) * sizeof *tests);
+    for (size_t k = 0; k < paths.count; k++)
+      if (getenv("CHECK_LONG") || !strstr(paths.at[k], "/slow/"))
+        tests[count++] = (struct CMUnitTest){.name = paths.at[k],
+                                             .test_func = replay,
+                                             .initial_state = paths.at[k]};
+  }
+  return count ? _cmocka_run_group_tests("seeds", tests, count, NULL, NULL) : 1;
+}
