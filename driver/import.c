@@ -90,8 +90,8 @@ static bool same_shape(const struct netc_shape *a,
 /* What a node is; of `again`, what is used once more. */
 static const char *word_of(const struct graph *graph,
                            const struct graph_node *node) {
-  return strcmp(node->word, "again") == 0 ? graph->nodes.at[node->keyed]->word
-                                          : node->word;
+  bool again = node->word == WORD_AGAIN;
+  return graph_word(again ? graph->nodes.at[node->keyed]->word : node->word);
 }
 
 /* An import that says something else than its file is a bug of ours. */

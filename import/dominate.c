@@ -92,7 +92,7 @@ void dominate(struct dominators *tree, struct graph *graph) {
       parent = fed ? common(&c, parent, from) : from;
       fed = true;
     }
-    tree->loose[i] = !fed && strcmp(node->word, "input") != 0;
+    tree->loose[i] = !fed && node->word != WORD_INPUT;
     place(&c, (int)i, parent);
   }
   count_uses(tree, graph);

@@ -76,7 +76,19 @@ void graph_note(struct graph *graph, const char *format, ...) {
     *VEC_PUSH(graph->arena, &graph->notes) = text.at;
 }
 
-static struct graph_node *add(struct graph *graph, const char *word) {
+const char *graph_word(enum layer_word word) {
+  static const char *const words[] = {
+      [WORD_NONE] = "",
+#define LAYER(id, WORD) [WORD_##WORD] = #id,
+#include "layers/layers.def"
+#undef LAYER
+      [WORD_INPUT] = "input", [WORD_AGAIN] = "again",
+      [WORD_ERF] = "erf",     [WORD_CENTRE] = "mean",
+  };
+  return words[word];
+}
+
+static struct graph_node *add(struct graph *graph, enum layer_word word) {
   struct graph_node *node = ARENA_NEW(graph->arena, struct graph_node);
   node->index = (int)graph->nodes.count;
   node->word = word;
@@ -90,7 +102,7 @@ static struct graph_node *add(struct graph *graph, const char *word) {
 struct graph_node *graph_input(struct graph *graph, const char *name,
                                const struct graph_shape *shape,
                                const char *dtype) {
-  struct graph_node *node = add(graph, "input");
+  struct graph_node *node = add(graph, WORD_INPUT);
   node->name = name;
   node->shape = *shape;
   if (dtype)
@@ -98,14 +110,14 @@ struct graph_node *graph_input(struct graph *graph, const char *name,
   return node;
 }
 
-struct graph_node *graph_layer(struct graph *graph, const char *word,
+struct graph_node *graph_layer(struct graph *graph, enum layer_word word,
                                int input) {
   struct graph_node *node = add(graph, word);
   graph_operand(graph, node, input);
   return node;
 }
 
-struct graph_node *graph_join(struct graph *graph, const char *word) {
+struct graph_node *graph_join(struct graph *graph, enum layer_word word) {
   return add(graph, word);
 }
 

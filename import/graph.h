@@ -14,6 +14,7 @@
 #include "base/limits.h"
 #include "base/map.h"
 #include "base/text.h"
+#include "layers/word.h"
 
 /*
  * What an argument counts. Where equal blocks differ in one only, it becomes
@@ -66,9 +67,8 @@ struct graph_shape {
 
 struct graph_node {
   int index;
-  /* "conv"; "input" for an input of the net; "again" for another use of the
-   * layer `keyed`, whose `key` is then "" */
-  const char *word;
+  enum layer_word
+      word; /* WORD_AGAIN: another use of `keyed`, whose `key` is "" */
   VEC(struct part_text) args;
   enum graph_bias bias;
   bool frozen; /* its weights are not trained */
@@ -105,6 +105,9 @@ struct graph {
 
 void graph_open(struct graph *graph, struct arena *arena);
 
+/* "conv" */
+const char *graph_word(enum layer_word word);
+
 /* Keeps the first error; returns false, so that readers may return it. */
 bool graph_fail(struct graph *graph, size_t line, const char *format, ...)
     PRINTF_LIKE(3, 4);
@@ -120,10 +123,10 @@ struct graph_node *graph_input(struct graph *graph, const char *name,
                                const char *dtype);
 
 /* A layer on one tensor; inputs below it exist already. */
-struct graph_node *graph_layer(struct graph *graph, const char *word,
+struct graph_node *graph_layer(struct graph *graph, enum layer_word word,
                                int input);
 /* A join; operands follow with graph_operand. */
-struct graph_node *graph_join(struct graph *graph, const char *word);
+struct graph_node *graph_join(struct graph *graph, enum layer_word word);
 void graph_operand(struct graph *graph, struct graph_node *node, int input);
 
 /* Arguments, in the order in which they are written. */

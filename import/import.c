@@ -17,9 +17,23 @@ static const struct import_reader readers[] = {
 #undef READER
 };
 
+void import_type_set(struct import_type *type, const char *name,
+                     const enum layer_word *words) {
+  type->name = name;
+  memcpy(type->words, words, sizeof type->words);
+}
+
 #define TYPES(name, list) import_type_fn list;
 #include "import/types.def"
 #undef TYPES
+
+static void put_type(struct text *out, const char *format,
+                     const struct import_type *type) {
+  text_printf(out, "%s\t%s\t", format, type->name);
+  for (int i = 0; i < IMPORT_WORDS && type->words[i]; i++)
+    text_printf(out, "%s%s", i ? " " : "", graph_word(type->words[i]));
+  text_putc(out, '\n');
+}
 
 void import_types(struct graph *graph, struct text *out) {
   static const struct {
@@ -33,7 +47,7 @@ void import_types(struct graph *graph, struct text *out) {
   struct import_type type;
   for (size_t f = 0; f < sizeof formats / sizeof *formats; f++)
     for (size_t i = 0; formats[f].list(graph, i, &type); i++)
-      text_printf(out, "%s\t%s\t%s\n", formats[f].name, type.name, type.words);
+      put_type(out, formats[f].name, &type);
 }
 
 size_t import_reader_count(void) {

@@ -32,9 +32,15 @@ typedef bool import_read_fn(struct graph *graph, struct slice file,
                             const struct import_options *options);
 
 /* A layer of another framework, and those of netc that it becomes. */
+enum { IMPORT_WORDS = 9 };
+
 struct import_type {
-  const char *name, *words; /* words: with blanks between; "": none */
+  const char *name;
+  enum layer_word words[IMPORT_WORDS]; /* those after WORD_NONE are none */
 };
+
+void import_type_set(struct import_type *type, const char *name,
+                     const enum layer_word *words);
 
 /* The reader's layer of that number; false: there are fewer. */
 typedef bool import_type_fn(struct graph *graph, size_t index,

@@ -20,7 +20,7 @@ bool stamp_region(struct builder *b, int top, int bottom) {
   for (; next < b->region.count; next++) {
     const struct graph_node *node = node_at(b, b->region.at[next]);
     if (b->region.count > MOST_IN_BLOCKS || b->written[node->index] ||
-        strcmp(node->word, "input") == 0)
+        node->word == WORD_INPUT)
       return false;
     for (size_t i = 0; i < feed_count(node); i++) {
       int from = feed(node, i);

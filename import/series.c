@@ -94,7 +94,7 @@ static bool find_places(struct view *v) {
 /* A tensor has one label. */
 static bool note_earlier(struct view *v, int node, int series, int turn) {
   const struct graph_node *is = v->plan->graph->nodes.at[node];
-  if (v->plan->series[node] || strcmp(is->word, "input") == 0)
+  if (v->plan->series[node] || is->word == WORD_INPUT)
     return false;
   for (int i = 0; i < v->earlier_count; i++) {
     const struct earlier *e = &v->earlier[i];

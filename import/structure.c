@@ -57,22 +57,34 @@ static void put_bias(struct builder *b, struct statement *s,
       PART_NONE, "", word, node->bias == BIAS_WITH ? word : NULL, NULL};
 }
 
-static void note_bn_in_tail(struct statement *s, const char *word) {
-  if (s->bias && strcmp(word, "bn") == 0) {
+static void note_bn_in_tail(struct statement *s, enum layer_word word) {
+  if (s->bias && word == WORD_BN) {
     struct part_text *bias = &s->pieces.at[s->bias - 1].text;
     bias->usual = strcmp(bias->value, "nobias") == 0 ? bias->value : NULL;
   }
 }
 
 static bool may_be_in_tail(const struct graph_node *node) {
-  static const char *const words[] = {
-      "bn",   "relu",    "relu6", "leaky",      "gelu",    "silu",
-      "mish", "sigmoid", "tanh",  "hsigmoid",   "hswish",  "elu",
-      "selu", "softmax", "prelu", "logsoftmax", "softplus"};
-  for (size_t i = 0; i < sizeof words / sizeof *words; i++)
-    if (strcmp(words[i], node->word) == 0)
-      return feed_count(node) == 1;
-  return false;
+  switch (node->word) {
+  case WORD_BN:
+  case WORD_RELU:
+  case WORD_RELU6:
+  case WORD_LEAKY:
+  case WORD_GELU:
+  case WORD_SILU:
+  case WORD_MISH:
+  case WORD_SIGMOID:
+  case WORD_TANH:
+  case WORD_HSIGMOID:
+  case WORD_HSWISH:
+  case WORD_ELU:
+  case WORD_SELU:
+  case WORD_SOFTMAX:
+  case WORD_PRELU:
+  case WORD_LOGSOFTMAX:
+  case WORD_SOFTPLUS: return feed_count(node) == 1;
+  default: return false;
+  }
 }
 
 /* `leaky(0.1)` in a tail. */
@@ -80,7 +92,7 @@ static void put_in_tail(struct builder *b, struct statement *s,
                         const struct graph_node *node) {
   struct text text = text_new(b->arena);
   size_t shown = 0;
-  text_put(&text, node->word);
+  text_put(&text, graph_word(node->word));
   for (size_t i = 0; i < node->args.count; i++) {
     const struct part_text *arg = &node->args.at[i];
     if (!part_is_shown(arg))
@@ -98,8 +110,7 @@ static void put_in_tail(struct builder *b, struct statement *s,
 /* `frozen` is said of a layer and its tail together. */
 static bool frozen_alike(const struct builder *b, const struct statement *s,
                          const struct graph_node *node) {
-  bool weighs =
-      strcmp(node->word, "bn") == 0 || strcmp(node->word, "prelu") == 0;
+  bool weighs = node->word == WORD_BN || node->word == WORD_PRELU;
   const struct graph_node *head = node_at(b, b->plan->order[s->first]);
   return !weighs || node->frozen == head->frozen;
 }
@@ -118,7 +129,7 @@ static bool joins_tail(const struct builder *b, const struct block *out,
 
 /* Flat, every layer has the file's name. */
 static void enlist(struct builder *b, const struct graph_node *node) {
-  if (b->layout.flat && node->name && strcmp(node->word, "input") != 0)
+  if (b->layout.flat && node->name && node->word != WORD_INPUT)
     b->plan->labelled[node->index] = true;
   b->plan->ordinal[node->index] = b->plan->count;
   b->plan->order[b->plan->count++] = node->index;
@@ -224,7 +235,7 @@ static void put_layer(struct builder *b, struct block *out,
     return;
   }
   struct statement s = {.node = node->index, .first = b->plan->count};
-  put_word(b, &s, node->again ? "again" : node->word);
+  put_word(b, &s, graph_word(node->again ? WORD_AGAIN : node->word));
   if (!node->again) {
     put_args(b, &s, node);
     put_bias(b, &s, node);
@@ -246,10 +257,10 @@ static void put_layer(struct builder *b, struct block *out,
     put_word(b, &s, "frozen");
   s.last = b->plan->count;
   /* Its tail would be shared, too. */
-  bool keeps = node->shared || node->again || strcmp(node->word, "again") == 0;
+  bool keeps = node->shared || node->again || node->word == WORD_AGAIN;
   bool bare = b->layout.bare_joins && feed_count(node) > 1;
   s.takes_tail = !keeps && !bare && !(form == FORM_MIXED && is_long(b, &s)) &&
-                 (!may_be_in_tail(node) || strcmp(node->word, "bn") == 0);
+                 (!may_be_in_tail(node) || node->word == WORD_BN);
   enlist(b, node);
   *VEC_PUSH(b->arena, &out->all) = s;
 }
@@ -330,8 +341,8 @@ static void hang_head(struct builder *b, int head) {
   while (top >= 0) {
     if (!stamp_region(b, top, bottom))
       return;
-    if (strcmp(node_at(b, top)->word, "input") == 0 ||
-        !is_private(b, top, head) || node_at(b, top)->output)
+    if (node_at(b, top)->word == WORD_INPUT || !is_private(b, top, head) ||
+        node_at(b, top)->output)
       break;
     bottom = top;
     top = b->tree.parent[top];
@@ -396,10 +407,10 @@ static void offer_label(struct builder *b, struct statement *s, int node) {
 static void put_inputs(struct builder *b, int *current) {
   int inputs = 0;
   for (size_t i = 0; i < b->graph->nodes.count; i++)
-    inputs += strcmp(b->graph->nodes.at[i]->word, "input") == 0;
+    inputs += b->graph->nodes.at[i]->word == WORD_INPUT;
   for (size_t i = 0; i < b->graph->nodes.count; i++) {
     const struct graph_node *node = b->graph->nodes.at[i];
-    if (strcmp(node->word, "input") != 0)
+    if (node->word != WORD_INPUT)
       continue;
     struct statement s = {
         .node = node->index, .first = b->plan->count, .last = b->plan->count};
@@ -439,7 +450,7 @@ static void build(struct builder *b) {
   int last = name_outputs(b);
   bool flat = b->layout.flat;
   for (int i = 0; i < last && !flat; i++)
-    if (is_unused(b, i) && strcmp(node_at(b, i)->word, "input") != 0)
+    if (is_unused(b, i) && node_at(b, i)->word != WORD_INPUT)
       hang_head(b, i);
   put_inputs(b, &current);
   for (int i = 0; i < count; i++)

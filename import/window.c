@@ -62,7 +62,7 @@ struct graph_node *window_conv(struct graph *graph, int input,
   bool by_channel =
       groups > 1 && groups == in_channels && channels % in_channels == 0;
   struct graph_node *node =
-      graph_layer(graph, by_channel ? "dwconv" : "conv", input);
+      graph_layer(graph, by_channel ? WORD_DWCONV : WORD_CONV, input);
   if (!by_channel)
     graph_int(graph, node, PART_CHANNELS, "", channels);
   graph_arg(graph, node, PART_KERNEL, "",
@@ -83,8 +83,8 @@ struct graph_node *window_conv(struct graph *graph, int input,
   return node;
 }
 
-struct graph_node *window_pool(struct graph *graph, const char *word, int input,
-                               const struct window *w, bool ceil) {
+struct graph_node *window_pool(struct graph *graph, enum layer_word word,
+                               int input, const struct window *w, bool ceil) {
   struct graph_node *node = graph_layer(graph, word, input);
   graph_arg(graph, node, PART_KERNEL, "",
             graph_sizes(graph, w->kernel, w->axes));

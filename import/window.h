@@ -29,8 +29,8 @@ struct graph_node *window_conv(struct graph *graph, int input,
                                int64_t groups, const struct window *w);
 
 /* `pool` or `avgpool`; `ceil` rounds up. The shape is the caller's. */
-struct graph_node *window_pool(struct graph *graph, const char *word, int input,
-                               const struct window *w, bool ceil);
+struct graph_node *window_pool(struct graph *graph, enum layer_word word,
+                               int input, const struct window *w, bool ceil);
 
 /* The stride argument; `usual` leaves it out where it is that on each axis. */
 void window_stride(struct graph *graph, struct graph_node *node,

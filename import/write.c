@@ -78,7 +78,7 @@ static const char *label_of(struct writer *w, int node) {
                          ? without_numbers(w, node)
                          : graph_identifier(graph, graph->nodes.at[node]->name);
   if (!name)
-    name = strcmp(graph->nodes.at[node]->word, "input") == 0 ? "data" : "skip";
+    name = graph->nodes.at[node]->word == WORD_INPUT ? "data" : "skip";
   /* c, s, k2 ... are the names of parameters. */
   if (strlen(name) == 1 || (strlen(name) == 2 && name[1] < 'A'))
     name = graph_text(graph, "at_%s", name);
@@ -296,7 +296,8 @@ void write_source(struct source_plan *plan, struct text *out) {
             slice_of(plan->defs.all.at[i].pieces.at[1].text.value));
   /* A label `add` would hide the layer. */
   for (size_t i = 0; i < graph->nodes.count; i++)
-    map_add(graph->arena, &w.names, slice_of(graph->nodes.at[i]->word));
+    map_add(graph->arena, &w.names,
+            slice_of(graph_word(graph->nodes.at[i]->word)));
   for (size_t i = 0; i < graph->notes.count; i++)
     text_printf(out, "# %s\n", graph->notes.at[i]);
   if (graph->name)

@@ -6,7 +6,7 @@
 
 #include "base/check.h"
 
-#define LAYER(id) extern const struct layer_kind layer_##id;
+#define LAYER(id, WORD) extern const struct layer_kind layer_##id;
 #include "layers/layers.def"
 #undef LAYER
 
@@ -14,7 +14,7 @@ static const struct {
   struct slice name; /* once more: most of the others are told by its length */
   const struct layer_kind *kind;
 } kinds[] = {
-#define LAYER(id) {{#id, sizeof #id - 1}, &layer_##id},
+#define LAYER(id, WORD) {{#id, sizeof #id - 1}, &layer_##id},
 #include "layers/layers.def"
 #undef LAYER
 };

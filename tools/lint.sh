@@ -50,7 +50,7 @@ layers/tape    base runtime
 drawing/scene  base
 codegen/onnx   include runtime base
 import/tensors base
-import         include runtime base lexer import/tensors
+import         include runtime base lexer layers import/tensors
 driver include base codegen/onnx import/tensors import driver/run runtime
 driver/run     include base import/tensors import driver runtime
 "
@@ -70,7 +70,8 @@ done | head -5)
 [ -z "$strayed" ] || say "an include does not point left: $strayed"
 
 # Layers are data: nobody else names one.
-names=$(sed -n 's/^LAYER(\(.*\))/\1/p' layers/layers.def | paste -sd'|')
+names=$(sed -n 's/^LAYER(\([a-z0-9]*\),.*/\1/p' layers/layers.def |
+          paste -sd'|')
 named=$(git grep -nE "\blayer_($names)\b" -- '*.[chly]' '*.def' \
   ':!layers' ':!tests' | head -5)
 [ -z "$named" ] || say "a layer is named outside layers/: $named"

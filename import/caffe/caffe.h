@@ -45,7 +45,7 @@ struct graph_node *caffe_dress(const struct caffe_layer *layer,
 /* A layer of netc on a tensor, for now with its shape. */
 struct graph_node *caffe_layer_on(struct caffe *caffe,
                                   const struct caffe_layer *layer,
-                                  const char *word, int input);
+                                  enum layer_word word, int input);
 /* Its first top is that node; returns whether all went well. */
 bool caffe_give(struct caffe *caffe, const struct caffe_layer *layer, int node);
 /* "`conv1` (Convolution): WHAT"; false. */

@@ -25,7 +25,7 @@ struct graph_node *caffe_dress(const struct caffe_layer *l,
 
 /* A layer of netc on the first bottom, for now with its shape. */
 struct graph_node *caffe_layer_on(struct caffe *c, const struct caffe_layer *l,
-                                  const char *word, int input) {
+                                  enum layer_word word, int input) {
   struct graph_node *node = caffe_dress(l, graph_layer(c->graph, word, input));
   node->shape = *caffe_shape(c, input);
   return node;
@@ -62,12 +62,12 @@ bool caffe_is_map(struct caffe *c, const struct caffe_layer *l) {
 /* Activations and others value by value. */
 
 static bool plain(struct caffe *c, const struct caffe_layer *l,
-                  const char *word) {
+                  enum layer_word word) {
   return caffe_give(c, l, caffe_layer_on(c, l, word, l->bottoms[0])->index);
 }
 
 static bool with_real(struct caffe *c, const struct caffe_layer *l,
-                      const char *word, double value, double usual) {
+                      enum layer_word word, double value, double usual) {
   struct graph_node *node = caffe_layer_on(c, l, word, l->bottoms[0]);
   graph_arg(c->graph, node, PART_NONE, "", caffe_number(c, value));
   node->args.at[0].usual = caffe_number(c, usual);
@@ -77,20 +77,20 @@ static bool with_real(struct caffe *c, const struct caffe_layer *l,
 static bool relu(struct caffe *c, const struct caffe_layer *l) {
   double slope = prototxt_real(c->graph, caffe_param(l, "relu_param"),
                                "negative_slope", 0);
-  return slope == 0 ? plain(c, l, "relu")
-                    : with_real(c, l, "leaky", slope, 0.01);
+  return slope == 0 ? plain(c, l, WORD_RELU)
+                    : with_real(c, l, WORD_LEAKY, slope, 0.01);
 }
 
 static bool elu(struct caffe *c, const struct caffe_layer *l) {
   double alpha =
       prototxt_real(c->graph, caffe_param(l, "elu_param"), "alpha", 1);
-  return with_real(c, l, "elu", alpha, 1);
+  return with_real(c, l, WORD_ELU, alpha, 1);
 }
 
 static bool prelu(struct caffe *c, const struct caffe_layer *l) {
   if (prototxt_bool(caffe_param(l, "prelu_param"), "channel_shared", false))
     return caffe_fail(c, l, "one slope for all channels has no counterpart");
-  return plain(c, l, "prelu");
+  return plain(c, l, WORD_PRELU);
 }
 
 static bool dropout(struct caffe *c, const struct caffe_layer *l) {
@@ -98,7 +98,7 @@ static bool dropout(struct caffe *c, const struct caffe_layer *l) {
                            "dropout_ratio", 0.5);
   if (!(p >= 0 && p < 1))
     return caffe_fail(c, l, "`dropout_ratio` is no share");
-  return with_real(c, l, "dropout", p, 0.5);
+  return with_real(c, l, WORD_DROPOUT, p, 0.5);
 }
 
 static bool is_channel_axis(struct caffe *c, const struct caffe_layer *l,
@@ -115,14 +115,14 @@ static bool softmax(struct caffe *c, const struct caffe_layer *l) {
     return caffe_turned_softmax(c, l);
   if (!is_channel_axis(c, l, caffe_param(l, "softmax_param")))
     return caffe_fail(c, l, "only a softmax over channels is understood");
-  return plain(c, l, "softmax");
+  return plain(c, l, WORD_SOFTMAX);
 }
 
 /* One value a channel as a map of one pixel. */
 static int as_pixel(struct caffe *c, const struct caffe_layer *l, int input) {
   if (caffe_shape(c, input)->rank != 1)
     return input;
-  struct graph_node *node = caffe_layer_on(c, l, "reshape", input);
+  struct graph_node *node = caffe_layer_on(c, l, WORD_RESHAPE, input);
   graph_arg(c->graph, node, PART_NONE, "", "1x1x_");
   node->name = graph_text(c->graph, "%s_pixel", l->name);
   node->shape = (struct graph_shape){3, {1, 1, caffe_shape(c, input)->size[0]}};
@@ -130,7 +130,7 @@ static int as_pixel(struct caffe *c, const struct caffe_layer *l, int input) {
 }
 
 static struct graph_node *join(struct caffe *c, const struct caffe_layer *l,
-                               const char *word, int a, int b) {
+                               enum layer_word word, int a, int b) {
   struct graph_node *node = caffe_dress(l, graph_join(c->graph, word));
   graph_operand(c->graph, node, a);
   graph_operand(c->graph, node, b);
@@ -146,18 +146,18 @@ static bool scale(struct caffe *c, const struct caffe_layer *l) {
     int by = caffe_shape(c, l->bottoms[0])->rank == 3
                  ? as_pixel(c, l, l->bottoms[1])
                  : l->bottoms[1];
-    return caffe_give(c, l, join(c, l, "mul", l->bottoms[0], by)->index);
+    return caffe_give(c, l, join(c, l, WORD_MUL, l->bottoms[0], by)->index);
   }
   if (!is_channel_axis(c, l, p))
     return caffe_fail(c, l, "only a scale by channel is understood");
-  if (bias && strcmp(before->word, "bn") == 0 &&
+  if (bias && before->word == WORD_BN &&
       strcmp(before->args.at[0].value, "noaffine") == 0 &&
       before->index + 1 == (int)c->graph->nodes.count) {
     before->args.at[0].usual = "noaffine";
     before->name = l->name;
     return caffe_give(c, l, before->index);
   }
-  struct graph_node *node = caffe_layer_on(c, l, "scale", l->bottoms[0]);
+  struct graph_node *node = caffe_layer_on(c, l, WORD_SCALE, l->bottoms[0]);
   if (bias)
     graph_arg(c->graph, node, PART_NONE, "", "bias");
   return caffe_give(c, l, node->index);
@@ -188,14 +188,14 @@ static bool add_weighted(struct caffe *c, const struct caffe_layer *l) {
     double factor = f ? prototxt_real(c->graph, &one, "coeff", 1) : 1;
     terms[i] = l->bottoms[i];
     if (factor < 1 || factor > 1) {
-      struct graph_node *scaled = caffe_layer_on(c, l, "mul", l->bottoms[i]);
+      struct graph_node *scaled = caffe_layer_on(c, l, WORD_MUL, l->bottoms[i]);
       scaled->name = graph_text(c->graph, "%s_scaled", l->name);
       graph_arg(c->graph, scaled, PART_NONE, "", caffe_number(c, factor));
       terms[i] = scaled->index;
     }
     f = f ? prototxt_again(f) : NULL;
   }
-  struct graph_node *sum = caffe_dress(l, graph_join(c->graph, "add"));
+  struct graph_node *sum = caffe_dress(l, graph_join(c->graph, WORD_ADD));
   for (size_t i = 0; i < l->bottom_count; i++)
     graph_operand(c->graph, sum, terms[i]);
   sum->shape = *caffe_shape(c, l->bottoms[0]);
@@ -214,7 +214,7 @@ static bool eltwise(struct caffe *c, const struct caffe_layer *l) {
   if (!product && !most)
     return add_weighted(c, l);
   struct graph_node *node =
-      caffe_dress(l, graph_join(c->graph, product ? "mul" : "max"));
+      caffe_dress(l, graph_join(c->graph, product ? WORD_MUL : WORD_MAX));
   for (size_t i = 0; i < l->bottom_count; i++)
     graph_operand(c->graph, node, l->bottoms[i]);
   node->shape = *caffe_shape(c, l->bottoms[0]);
@@ -248,7 +248,7 @@ static bool concat(struct caffe *c, const struct caffe_layer *l) {
     return caffe_fail(c, l, "samples of a batch cannot be joined");
   if (l->bottom_count == 1)
     return caffe_give(c, l, l->bottoms[0]);
-  struct graph_node *node = caffe_dress(l, graph_join(c->graph, "concat"));
+  struct graph_node *node = caffe_dress(l, graph_join(c->graph, WORD_CONCAT));
   shape.size[axis] = 0;
   for (size_t i = 0; i < l->bottom_count; i++) {
     const struct graph_shape *other = caffe_shape(c, l->bottoms[i]);
@@ -265,7 +265,7 @@ static bool concat(struct caffe *c, const struct caffe_layer *l) {
 
 static int part(struct caffe *c, const struct caffe_layer *l, int input,
                 int axis, int64_t from, int64_t to) {
-  struct graph_node *node = caffe_layer_on(c, l, "slice", input);
+  struct graph_node *node = caffe_layer_on(c, l, WORD_SLICE, input);
   int64_t end = node->shape.size[axis];
   graph_arg(c->graph, node, PART_NONE, "", axis_name(c, &node->shape, axis));
   bool channels = axis + 1 == node->shape.rank;
@@ -312,8 +312,8 @@ static bool axpy(struct caffe *c, const struct caffe_layer *l) {
   if (l->bottom_count != 3)
     return caffe_fail(c, l, "it needs three bottoms");
   int by = as_pixel(c, l, l->bottoms[0]);
-  int scaled = join(c, l, "mul", l->bottoms[1], by)->index;
-  return caffe_give(c, l, join(c, l, "add", scaled, l->bottoms[2])->index);
+  int scaled = join(c, l, WORD_MUL, l->bottoms[1], by)->index;
+  return caffe_give(c, l, join(c, l, WORD_ADD, scaled, l->bottoms[2])->index);
 }
 
 /* Shapes. */
@@ -327,7 +327,7 @@ static int64_t count_of(const struct graph_shape *shape) {
 }
 
 static bool flatten(struct caffe *c, const struct caffe_layer *l) {
-  struct graph_node *node = caffe_layer_on(c, l, "flatten", l->bottoms[0]);
+  struct graph_node *node = caffe_layer_on(c, l, WORD_FLATTEN, l->bottoms[0]);
   node->shape = (struct graph_shape){1, {count_of(&node->shape)}};
   return caffe_give(c, l, node->index);
 }
@@ -358,7 +358,7 @@ static bool reshape(struct caffe *c, const struct caffe_layer *l) {
     return caffe_fail(c, l, "the batch cannot be inferred");
   if (free > 0)
     dims[free] = rest;
-  struct graph_node *node = caffe_layer_on(c, l, "reshape", l->bottoms[0]);
+  struct graph_node *node = caffe_layer_on(c, l, WORD_RESHAPE, l->bottoms[0]);
   node->shape.rank = count - 1;
   for (int i = 2; i < count; i++)
     node->shape.size[i - 2] = dims[i];
@@ -386,7 +386,7 @@ static bool permute(struct caffe *c, const struct caffe_layer *l) {
     return c->graph->failed
                ? false
                : caffe_fail(c, l, "the batch has to stay in its place");
-  struct graph_node *node = caffe_layer_on(c, l, "permute", l->bottoms[0]);
+  struct graph_node *node = caffe_layer_on(c, l, WORD_PERMUTE, l->bottoms[0]);
   for (int i = 0; i < in.rank; i++) {
     /* Axis i of netc is Caffe's i + 2, the last one Caffe's 1. */
     int from = netc_axis(&in, order[i == in.rank - 1 ? 1 : i + 2]);
@@ -426,11 +426,11 @@ static bool crop(struct caffe *c, const struct caffe_layer *l) {
 static bool power(struct caffe *c, const struct caffe_layer *l) {
   struct field *p = caffe_param(l, "power_param");
   const struct {
-    const char *word;
+    enum layer_word word;
     double value, none;
-  } steps[] = {{"mul", prototxt_real(c->graph, p, "scale", 1), 1},
-               {"add", prototxt_real(c->graph, p, "shift", 0), 0},
-               {"pow", prototxt_real(c->graph, p, "power", 1), 1}};
+  } steps[] = {{WORD_MUL, prototxt_real(c->graph, p, "scale", 1), 1},
+               {WORD_ADD, prototxt_real(c->graph, p, "shift", 0), 0},
+               {WORD_POW, prototxt_real(c->graph, p, "power", 1), 1}};
   int node = l->bottoms[0];
   for (size_t i = 0; i < 3; i++)
     if (steps[i].value < steps[i].none || steps[i].value > steps[i].none) {
@@ -448,8 +448,8 @@ static bool normalize(struct caffe *c, const struct caffe_layer *l) {
     return caffe_fail(c, l,
                       "only a norm over channels with a factor for each is "
                       "understood");
-  int norm = caffe_layer_on(c, l, "l2norm", l->bottoms[0])->index;
-  return caffe_give(c, l, caffe_layer_on(c, l, "scale", norm)->index);
+  int norm = caffe_layer_on(c, l, WORD_L2NORM, l->bottoms[0])->index;
+  return caffe_give(c, l, caffe_layer_on(c, l, WORD_SCALE, norm)->index);
 }
 
 static bool reorg(struct caffe *c, const struct caffe_layer *l) {
@@ -457,7 +457,8 @@ static bool reorg(struct caffe *c, const struct caffe_layer *l) {
                             2, 1, CAFFE_MOST);
   if (!caffe_is_map(c, l))
     return false;
-  struct graph_node *node = caffe_layer_on(c, l, "space2depth", l->bottoms[0]);
+  struct graph_node *node =
+      caffe_layer_on(c, l, WORD_SPACE2DEPTH, l->bottoms[0]);
   graph_int(c->graph, node, PART_NONE, "", by);
   node->shape.size[0] /= by;
   node->shape.size[1] /= by;
@@ -466,7 +467,7 @@ static bool reorg(struct caffe *c, const struct caffe_layer *l) {
 }
 
 static bool shuffle(struct caffe *c, const struct caffe_layer *l) {
-  struct graph_node *node = caffe_layer_on(c, l, "shuffle", l->bottoms[0]);
+  struct graph_node *node = caffe_layer_on(c, l, WORD_SHUFFLE, l->bottoms[0]);
   graph_int(c->graph, node, PART_GROUPS, "",
             prototxt_int(c->graph, caffe_param(l, "shuffle_channel_param"),
                          "group", 1, 1, CAFFE_MOST));
@@ -479,46 +480,50 @@ static const struct row {
   const char *type;
   const char *old; /* in `layers`: the same in capitals and underlines */
   bool (*add)(struct caffe *c, const struct caffe_layer *l);
-  const char *words; /* of netc; without `add`, it is that layer */
+  enum layer_word
+      words[IMPORT_WORDS]; /* of netc; without `add`, it is that layer */
 } rows[] = {
-    {"Convolution", "CONVOLUTION", caffe_convolution, "conv dwconv"},
-    {"ConvolutionDepthwise", NULL, caffe_convolution, "conv dwconv"},
-    {"DepthwiseConvolution", NULL, caffe_convolution, "conv dwconv"},
-    {"Deconvolution", "DECONVOLUTION", caffe_deconvolution, "deconv"},
-    {"Pooling", "POOLING", caffe_pooling, "pool avgpool gap gmp"},
-    {"InnerProduct", "INNER_PRODUCT", caffe_inner_product, "fc"},
-    {"ReLU", "RELU", relu, "relu leaky"},
-    {"PReLU", NULL, prelu, "prelu"},
-    {"ELU", NULL, elu, "elu"},
-    {"Sigmoid", "SIGMOID", NULL, "sigmoid"},
-    {"TanH", "TANH", NULL, "tanh"},
-    {"ReLU6", NULL, NULL, "relu6"},
-    {"Swish", NULL, NULL, "silu"},
-    {"Mish", NULL, NULL, "mish"},
-    {"BNLL", "BNLL", NULL, "softplus"},
-    {"AbsVal", "ABSVAL", NULL, "abs"},
-    {"Exp", "EXP", NULL, "exp"},
-    {"Log", NULL, NULL, "log"},
-    {"Power", "POWER", power, "mul add pow"},
-    {"Dropout", "DROPOUT", dropout, "dropout"},
-    {"Softmax", "SOFTMAX", softmax, "softmax"},
-    {"LRN", "LRN", caffe_lrn, "lrn"},
-    {"BatchNorm", NULL, caffe_batch_norm, "bn"},
-    {"BN", NULL, caffe_whole_norm, "bn"},
-    {"Upsample", NULL, caffe_upsample, "unpool"},
-    {"Scale", NULL, scale, "scale mul"},
-    {"Eltwise", "ELTWISE", eltwise, "add mul max"},
-    {"Concat", "CONCAT", concat, "concat"},
-    {"Slice", "SLICE", slice, "slice"},
-    {"Split", "SPLIT", split, ""},
-    {"Flatten", "FLATTEN", flatten, "flatten"},
-    {"Reshape", NULL, reshape, "reshape"},
-    {"Permute", NULL, permute, "permute"},
-    {"Crop", NULL, crop, "slice"},
-    {"Axpy", NULL, axpy, "mul add"},
-    {"Normalize", NULL, normalize, "l2norm scale"},
-    {"Reorg", NULL, reorg, "space2depth"},
-    {"ShuffleChannel", NULL, shuffle, "shuffle"},
+    {"Convolution", "CONVOLUTION", caffe_convolution, {WORD_CONV, WORD_DWCONV}},
+    {"ConvolutionDepthwise", NULL, caffe_convolution, {WORD_CONV, WORD_DWCONV}},
+    {"DepthwiseConvolution", NULL, caffe_convolution, {WORD_CONV, WORD_DWCONV}},
+    {"Deconvolution", "DECONVOLUTION", caffe_deconvolution, {WORD_DECONV}},
+    {"Pooling",
+     "POOLING",
+     caffe_pooling,
+     {WORD_POOL, WORD_AVGPOOL, WORD_GAP, WORD_GMP}},
+    {"InnerProduct", "INNER_PRODUCT", caffe_inner_product, {WORD_FC}},
+    {"ReLU", "RELU", relu, {WORD_RELU, WORD_LEAKY}},
+    {"PReLU", NULL, prelu, {WORD_PRELU}},
+    {"ELU", NULL, elu, {WORD_ELU}},
+    {"Sigmoid", "SIGMOID", NULL, {WORD_SIGMOID}},
+    {"TanH", "TANH", NULL, {WORD_TANH}},
+    {"ReLU6", NULL, NULL, {WORD_RELU6}},
+    {"Swish", NULL, NULL, {WORD_SILU}},
+    {"Mish", NULL, NULL, {WORD_MISH}},
+    {"BNLL", "BNLL", NULL, {WORD_SOFTPLUS}},
+    {"AbsVal", "ABSVAL", NULL, {WORD_ABS}},
+    {"Exp", "EXP", NULL, {WORD_EXP}},
+    {"Log", NULL, NULL, {WORD_LOG}},
+    {"Power", "POWER", power, {WORD_MUL, WORD_ADD, WORD_POW}},
+    {"Dropout", "DROPOUT", dropout, {WORD_DROPOUT}},
+    {"Softmax", "SOFTMAX", softmax, {WORD_SOFTMAX}},
+    {"LRN", "LRN", caffe_lrn, {WORD_LRN}},
+    {"BatchNorm", NULL, caffe_batch_norm, {WORD_BN}},
+    {"BN", NULL, caffe_whole_norm, {WORD_BN}},
+    {"Upsample", NULL, caffe_upsample, {WORD_UNPOOL}},
+    {"Scale", NULL, scale, {WORD_SCALE, WORD_MUL}},
+    {"Eltwise", "ELTWISE", eltwise, {WORD_ADD, WORD_MUL, WORD_MAX}},
+    {"Concat", "CONCAT", concat, {WORD_CONCAT}},
+    {"Slice", "SLICE", slice, {WORD_SLICE}},
+    {"Split", "SPLIT", split, {WORD_NONE}},
+    {"Flatten", "FLATTEN", flatten, {WORD_FLATTEN}},
+    {"Reshape", NULL, reshape, {WORD_RESHAPE}},
+    {"Permute", NULL, permute, {WORD_PERMUTE}},
+    {"Crop", NULL, crop, {WORD_SLICE}},
+    {"Axpy", NULL, axpy, {WORD_MUL, WORD_ADD}},
+    {"Normalize", NULL, normalize, {WORD_L2NORM, WORD_SCALE}},
+    {"Reorg", NULL, reorg, {WORD_SPACE2DEPTH}},
+    {"ShuffleChannel", NULL, shuffle, {WORD_SHUFFLE}},
 };
 
 bool caffe_knows_type(const char *type) {
@@ -540,14 +545,14 @@ bool caffe_type_at(struct graph *graph, size_t index,
   (void)graph;
   if (index >= sizeof rows / sizeof *rows)
     return false;
-  *type = (struct import_type){rows[index].type, rows[index].words};
+  import_type_set(type, rows[index].type, rows[index].words);
   return true;
 }
 
 bool caffe_add(struct caffe *c, const struct caffe_layer *l) {
   for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
     if (strcmp(rows[i].type, l->type) == 0)
-      return rows[i].add ? rows[i].add(c, l) : plain(c, l, rows[i].words);
+      return rows[i].add ? rows[i].add(c, l) : plain(c, l, rows[i].words[0]);
   if (!c->options->allow_unknown) {
     graph_fail(c->graph, l->line,
                "`%s`: the type %s has no counterpart in netc", l->name,

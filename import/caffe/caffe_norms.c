@@ -3,7 +3,7 @@
 
 /* Statistics alone; a Scale behind it makes it the usual bn. */
 bool caffe_batch_norm(struct caffe *c, const struct caffe_layer *l) {
-  struct graph_node *node = caffe_layer_on(c, l, "bn", l->bottoms[0]);
+  struct graph_node *node = caffe_layer_on(c, l, WORD_BN, l->bottoms[0]);
   double eps =
       prototxt_real(c->graph, caffe_param(l, "batch_norm_param"), "eps", 1e-5);
   graph_arg(c->graph, node, PART_NONE, "", "noaffine");
@@ -14,7 +14,7 @@ bool caffe_batch_norm(struct caffe *c, const struct caffe_layer *l) {
 
 /* SegNet's, and that of Caffe for videos: with a scale and a shift. */
 bool caffe_whole_norm(struct caffe *c, const struct caffe_layer *l) {
-  struct graph_node *node = caffe_layer_on(c, l, "bn", l->bottoms[0]);
+  struct graph_node *node = caffe_layer_on(c, l, WORD_BN, l->bottoms[0]);
   double eps = prototxt_real(c->graph, caffe_param(l, "bn_param"), "eps", 1e-5);
   graph_arg(c->graph, node, PART_NONE, "eps=", caffe_number(c, eps));
   node->args.at[0].usual = caffe_number(c, 1e-5);
@@ -24,7 +24,7 @@ bool caffe_whole_norm(struct caffe *c, const struct caffe_layer *l) {
 bool caffe_lrn(struct caffe *c, const struct caffe_layer *l) {
   struct field *p = caffe_param(l, "lrn_param");
   struct slice region = prototxt_text(p, "norm_region", "ACROSS_CHANNELS");
-  struct graph_node *node = caffe_layer_on(c, l, "lrn", l->bottoms[0]);
+  struct graph_node *node = caffe_layer_on(c, l, WORD_LRN, l->bottoms[0]);
   graph_int(c->graph, node, PART_NONE, "",
             prototxt_int(c->graph, p, "local_size", 5, 1, CAFFE_MOST));
   if (slice_is(region, "WITHIN_CHANNEL") || slice_is(region, "1"))
@@ -35,7 +35,8 @@ bool caffe_lrn(struct caffe *c, const struct caffe_layer *l) {
 /* Over the other axis of two: turned, and back. */
 bool caffe_turned_softmax(struct caffe *c, const struct caffe_layer *l) {
   int node = l->bottoms[0];
-  static const char *const words[] = {"permute", "softmax", "permute"};
+  static const enum layer_word words[] = {WORD_PERMUTE, WORD_SOFTMAX,
+                                          WORD_PERMUTE};
   for (int i = 0; i < 3; i++) {
     struct graph_node *next = caffe_layer_on(c, l, words[i], node);
     node = next->index;

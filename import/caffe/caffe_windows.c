@@ -70,7 +70,7 @@ bool caffe_deconvolution(struct caffe *c, const struct caffe_layer *l) {
     return false;
   if (out == 0)
     return caffe_fail(c, l, "`num_output` is not given");
-  struct graph_node *node = caffe_layer_on(c, l, "deconv", l->bottoms[0]);
+  struct graph_node *node = caffe_layer_on(c, l, WORD_DECONV, l->bottoms[0]);
   graph_int(c->graph, node, PART_CHANNELS, "", out);
   graph_arg(c->graph, node, PART_KERNEL, "",
             graph_sizes(c->graph, w.kernel, 2));
@@ -112,7 +112,8 @@ bool caffe_pooling(struct caffe *c, const struct caffe_layer *l) {
   int input = l->bottoms[0];
   struct graph_shape in = *caffe_shape(c, input);
   if (prototxt_bool(p, "global_pooling", false)) {
-    struct graph_node *node = caffe_layer_on(c, l, mean ? "gap" : "gmp", input);
+    struct graph_node *node =
+        caffe_layer_on(c, l, mean ? WORD_GAP : WORD_GMP, input);
     node->shape = (struct graph_shape){3, {1, 1, in.size[2]}};
     return caffe_give(c, l, node->index);
   }
@@ -130,12 +131,13 @@ bool caffe_pooling(struct caffe *c, const struct caffe_layer *l) {
     return false;
   if (mean && w.kernel[0] == in.size[0] && w.kernel[1] == in.size[1] &&
       height == 1 && width == 1 && !padded) {
-    struct graph_node *node = caffe_layer_on(c, l, "gap", input);
+    struct graph_node *node = caffe_layer_on(c, l, WORD_GAP, input);
     node->shape = (struct graph_shape){3, {1, 1, in.size[2]}};
     return caffe_give(c, l, node->index);
   }
-  struct graph_node *node = caffe_dress(
-      l, window_pool(c->graph, mean ? "avgpool" : "pool", input, &w, ceil));
+  struct graph_node *node =
+      caffe_dress(l, window_pool(c->graph, mean ? WORD_AVGPOOL : WORD_POOL,
+                                 input, &w, ceil));
   node->shape = (struct graph_shape){3, {height, width, in.size[2]}};
   if (l->top_count > 1)
     caffe_set(c, l, 1, node->index); /* SegNet's mask */
@@ -147,7 +149,7 @@ bool caffe_inner_product(struct caffe *c, const struct caffe_layer *l) {
   int64_t out = prototxt_int(c->graph, p, "num_output", 0, 1, CAFFE_MOST);
   if (out == 0)
     return caffe_fail(c, l, "`num_output` is not given");
-  struct graph_node *node = caffe_layer_on(c, l, "fc", l->bottoms[0]);
+  struct graph_node *node = caffe_layer_on(c, l, WORD_FC, l->bottoms[0]);
   graph_int(c->graph, node, PART_CHANNELS, "", out);
   node->bias = prototxt_bool(p, "bias_term", true) ? BIAS_WITH : BIAS_WITHOUT;
   node->shape = (struct graph_shape){1, {out}};
@@ -158,9 +160,9 @@ bool caffe_inner_product(struct caffe *c, const struct caffe_layer *l) {
 bool caffe_upsample(struct caffe *c, const struct caffe_layer *l) {
   struct graph_node *pool =
       l->bottom_count == 2 ? caffe_node(c, l->bottoms[1]) : NULL;
-  if (!pool || strcmp(pool->word, "pool") != 0)
+  if (!pool || pool->word != WORD_POOL)
     return caffe_fail(c, l, "it needs the mask of a pool as second bottom");
-  struct graph_node *node = caffe_layer_on(c, l, "unpool", l->bottoms[0]);
+  struct graph_node *node = caffe_layer_on(c, l, WORD_UNPOOL, l->bottoms[0]);
   bool keeps = false;
   for (size_t i = 0; i < pool->args.count; i++)
     keeps = keeps || strcmp(pool->args.at[i].value, "indices") == 0;

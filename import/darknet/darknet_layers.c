@@ -40,8 +40,8 @@ static struct graph_node *dress(struct darknet *d, const struct section *s,
 }
 
 static struct graph_node *layer(struct darknet *d, const struct section *s,
-                                const char *name, int input) {
-  struct graph_node *node = dress(d, s, graph_layer(d->graph, name, input));
+                                enum layer_word word, int input) {
+  struct graph_node *node = dress(d, s, graph_layer(d->graph, word, input));
   node->shape = node_of(d, input)->shape;
   return node;
 }
@@ -71,13 +71,15 @@ static int layer_at(struct darknet *d, size_t line, struct slice text) {
 }
 
 static const struct activation {
-  const char *theirs, *ours, *argument;
+  const char *theirs;
+  enum layer_word ours;
+  const char *argument;
 } activations[] = {
-    {"leaky", "leaky", "0.1"},     {"relu", "relu", NULL},
-    {"logistic", "sigmoid", NULL}, {"mish", "mish", NULL},
-    {"swish", "silu", NULL},       {"tanh", "tanh", NULL},
-    {"elu", "elu", NULL},          {"selu", "selu", NULL},
-    {"gelu", "gelu", NULL},        {"relu6", "relu6", NULL},
+    {"leaky", WORD_LEAKY, "0.1"},     {"relu", WORD_RELU, NULL},
+    {"logistic", WORD_SIGMOID, NULL}, {"mish", WORD_MISH, NULL},
+    {"swish", WORD_SILU, NULL},       {"tanh", WORD_TANH, NULL},
+    {"elu", WORD_ELU, NULL},          {"selu", WORD_SELU, NULL},
+    {"gelu", WORD_GELU, NULL},        {"relu6", WORD_RELU6, NULL},
 };
 
 static int activate(struct darknet *d, struct section *s, int input,
@@ -108,7 +110,7 @@ static int normalize(struct darknet *d, struct section *s, int input) {
   node_of(d, input)->bias = normalizes ? BIAS_WITHOUT : BIAS_WITH;
   if (!normalizes)
     return input;
-  return layer(d, s, "bn", input)->index;
+  return layer(d, s, WORD_BN, input)->index;
 }
 
 static bool fits(struct darknet *d, const struct section *s, int64_t height,
@@ -167,7 +169,7 @@ static int deconvolution(struct darknet *d, struct section *s, int input) {
   int64_t width = (in.width - 1) * stride + size - 2 * pads;
   if (d->graph->failed || !fits(d, s, height, width))
     return input;
-  struct graph_node *node = layer(d, s, "deconv", input);
+  struct graph_node *node = layer(d, s, WORD_DECONV, input);
   graph_int(d->graph, node, PART_CHANNELS, "", filters);
   graph_arg(d->graph, node, PART_KERNEL, "",
             graph_sizes(d->graph, (int64_t[]){size, size}, 2));
@@ -180,7 +182,7 @@ static int deconvolution(struct darknet *d, struct section *s, int input) {
 
 static int connected(struct darknet *d, struct section *s, int input) {
   int64_t output = darknet_at_least(d, s, "output", 1, 1);
-  struct graph_node *node = layer(d, s, "fc", input);
+  struct graph_node *node = layer(d, s, WORD_FC, input);
   graph_int(d->graph, node, PART_CHANNELS, "", output);
   node->shape = (struct graph_shape){1, {output}};
   return activate(d, s, normalize(d, s, node->index), "logistic");
@@ -204,18 +206,19 @@ static int maxpool(struct darknet *d, struct section *s, int input) {
   if (w.before[0] == 0 && window_count(&bare, 0, in.height) == height &&
       window_count(&bare, 1, in.width) == width)
     w = bare;
-  return set_map(dress(d, s, window_pool(d->graph, "pool", input, &w, false)),
-                 height, width, in.channels);
+  return set_map(
+      dress(d, s, window_pool(d->graph, WORD_POOL, input, &w, false)), height,
+      width, in.channels);
 }
 
 static int avgpool(struct darknet *d, struct section *s, int input) {
-  struct graph_node *node = layer(d, s, "gap", input);
+  struct graph_node *node = layer(d, s, WORD_GAP, input);
   return set_map(node, 1, 1, size_of(d, input).channels);
 }
 
 static int upsample(struct darknet *d, struct section *s, int input) {
   struct map_size in = size_of(d, input);
-  struct graph_node *node = layer(d, s, "up", input);
+  struct graph_node *node = layer(d, s, WORD_UP, input);
   int64_t stride = darknet_at_least(d, s, "stride", 2, 1);
   graph_int(d->graph, node, PART_NONE, "", stride);
   return set_map(node, in.height * stride, in.width * stride, in.channels);
@@ -231,10 +234,10 @@ static int extend(struct darknet *d, const struct section *s, int input,
     graph_fail(d->graph, s->line, "[reorg] has too many values");
     return input;
   }
-  struct graph_node *node = layer(d, s, "reshape", input);
+  struct graph_node *node = layer(d, s, WORD_RESHAPE, input);
   graph_arg(d->graph, node, PART_NONE, "", "1x_");
   node->shape = (struct graph_shape){2, {1, count}};
-  node = layer(d, s, "pad", node->index);
+  node = layer(d, s, WORD_PAD, node->index);
   graph_arg(d->graph, node, PART_NONE, "", "0");
   graph_arg(d->graph, node, PART_NONE,
             "c=", graph_text(d->graph, "0:%" PRId64, extra));
@@ -256,7 +259,7 @@ static int reorg(struct darknet *d, struct section *s, int input) {
   if (stride == 1)
     return input;
   struct graph_node *node =
-      layer(d, s, back ? "pixelshuffle" : "space2depth", input);
+      layer(d, s, back ? WORD_PIXELSHUFFLE : WORD_SPACE2DEPTH, input);
   graph_int(d->graph, node, PART_NONE, "", stride);
   return back ? set_map(node, in.height * stride, in.width * stride,
                         in.channels / (stride * stride))
@@ -279,7 +282,7 @@ static bool next_item(struct slice *list, struct slice *item) {
 static int part_of(struct darknet *d, const struct section *s, int input,
                    int64_t from, int64_t to) {
   struct map_size in = size_of(d, input);
-  struct graph_node *node = layer(d, s, "slice", input);
+  struct graph_node *node = layer(d, s, WORD_SLICE, input);
   graph_arg(d->graph, node, PART_NONE, "", "c");
   graph_range(d->graph, node, PART_CHANNELS, from, to, in.channels);
   if (node->shape.rank < 3) {
@@ -320,7 +323,7 @@ static int route(struct darknet *d, struct section *s, int input) {
   if (join.inputs.count == 1)
     return join.inputs.at[0];
   struct map_size in = size_of(d, join.inputs.at[0]);
-  struct graph_node *node = graph_join(d->graph, "concat");
+  struct graph_node *node = graph_join(d->graph, WORD_CONCAT);
   for (size_t i = 0; i < join.inputs.count; i++) {
     struct map_size other = size_of(d, join.inputs.at[i]);
     graph_operand(d->graph, node, join.inputs.at[i]);
@@ -333,8 +336,8 @@ static int route(struct darknet *d, struct section *s, int input) {
 }
 
 static struct graph_node *join(struct darknet *d, const struct section *s,
-                               const char *name, int a, int b) {
-  struct graph_node *node = graph_join(d->graph, name);
+                               enum layer_word word, int a, int b) {
+  struct graph_node *node = graph_join(d->graph, word);
   graph_operand(d->graph, node, a);
   graph_operand(d->graph, node, b);
   node->shape = node_of(d, a)->shape;
@@ -357,7 +360,7 @@ static int add_part(struct darknet *d, const struct section *s, int to,
     return to;
   }
   if (step > 1) {
-    struct graph_node *node = layer(d, s, "pool", from);
+    struct graph_node *node = layer(d, s, WORD_POOL, from);
     graph_arg(d->graph, node, PART_NONE, "", "1x1");
     graph_int(d->graph, node, PART_NONE, "/", step);
     from = set_map(node, a.height, a.width, b.channels);
@@ -365,11 +368,11 @@ static int add_part(struct darknet *d, const struct section *s, int to,
   if (b.channels > a.channels)
     from = part_of(d, s, from, 0, a.channels);
   if (b.channels >= a.channels)
-    return join(d, s, "add", to, from)->index;
+    return join(d, s, WORD_ADD, to, from)->index;
   int first = part_of(d, s, to, 0, b.channels);
   int rest = part_of(d, s, to, b.channels, a.channels);
-  first = join(d, s, "add", first, from)->index;
-  return set_map(join(d, s, "concat", first, rest), a.height, a.width,
+  first = join(d, s, WORD_ADD, first, from)->index;
+  return set_map(join(d, s, WORD_CONCAT, first, rest), a.height, a.width,
                  a.channels);
 }
 
@@ -407,11 +410,11 @@ static int scale(struct darknet *d, struct section *s, int input) {
     return input;
   }
   if (by_channel && node_of(d, input)->shape.rank < 3) {
-    struct graph_node *node = layer(d, s, "reshape", input);
+    struct graph_node *node = layer(d, s, WORD_RESHAPE, input);
     graph_arg(d->graph, node, PART_NONE, "", "1x1x_");
     input = set_map(node, 1, 1, in.channels);
   }
-  return activate(d, s, join(d, s, "mul", other, input)->index, "linear");
+  return activate(d, s, join(d, s, WORD_MUL, other, input)->index, "linear");
 }
 
 static int crop(struct darknet *d, struct section *s, int input) {
@@ -420,7 +423,7 @@ static int crop(struct darknet *d, struct section *s, int input) {
   int64_t width = darknet_at_least(d, s, "crop_width", 1, 1);
   if (height == in.height && width == in.width)
     return input;
-  struct graph_node *node = layer(d, s, "crop", input);
+  struct graph_node *node = layer(d, s, WORD_CROP, input);
   graph_arg(d->graph, node, PART_NONE, "",
             graph_sizes(d->graph, (int64_t[]){height, width}, 2));
   return set_map(node, height, width, in.channels);
@@ -435,7 +438,7 @@ static int dropout(struct darknet *d, struct section *s, int input) {
     graph_fail(d->graph, s->line, "`probability=%s` is no share", text);
     return input;
   }
-  struct graph_node *node = layer(d, s, "dropout", input);
+  struct graph_node *node = layer(d, s, WORD_DROPOUT, input);
   struct text number = text_new(d->graph->arena);
   text_real(&number, value);
   text_putc(&number, '\0');
@@ -446,9 +449,9 @@ static int dropout(struct darknet *d, struct section *s, int input) {
 /* Gates' weights and two biases each, as PyTorch has them; with batch norm
  * those of the norms. */
 static int recurrent(struct darknet *d, struct section *s, int input,
-                     const char *name) {
+                     enum layer_word word) {
   int64_t output = darknet_at_least(d, s, "output", 1, 1);
-  struct graph_node *node = layer(d, s, name, input);
+  struct graph_node *node = layer(d, s, word, input);
   graph_int(d->graph, node, PART_CHANNELS, "", output);
   if (darknet_number(d, s, "batch_normalize", 0))
     graph_arg(d->graph, node, PART_NONE, "norm=", "bn");
@@ -473,19 +476,19 @@ static bool is_left_out(struct darknet *d, const struct section *s) {
 }
 
 static int gru(struct darknet *d, struct section *s, int input) {
-  return recurrent(d, s, input, "gru");
+  return recurrent(d, s, input, WORD_GRU);
 }
 
 static int lstm(struct darknet *d, struct section *s, int input) {
-  return recurrent(d, s, input, "lstm");
+  return recurrent(d, s, input, WORD_LSTM);
 }
 
 static int batchnorm(struct darknet *d, struct section *s, int input) {
-  return layer(d, s, "bn", input)->index;
+  return layer(d, s, WORD_BN, input)->index;
 }
 
 static int softmax(struct darknet *d, struct section *s, int input) {
-  return layer(d, s, "softmax", input)->index;
+  return layer(d, s, WORD_SOFTMAX, input)->index;
 }
 
 static int activation(struct darknet *d, struct section *s, int input) {
@@ -497,39 +500,43 @@ static int activation(struct darknet *d, struct section *s, int input) {
 static const struct row {
   const char *name, *short_name;
   int (*add)(struct darknet *d, struct section *s, int input);
-  const char *words; /* of netc, for the manual */
-  bool on_map;       /* works on height and width */
+  enum layer_word words[IMPORT_WORDS]; /* of netc, for the manual */
+  bool on_map;                         /* works on height and width */
 } rows[] = {
-    {"convolutional", "conv", convolution, "conv dwconv", true},
-    {"deconvolutional", "deconv", deconvolution, "deconv", true},
-    {"connected", "conn", connected, "fc", false},
-    {"maxpool", "max", maxpool, "pool", true},
-    {"avgpool", "avg", avgpool, "gap", true},
-    {"upsample", NULL, upsample, "up", true},
-    {"reorg", NULL, reorg, "space2depth pixelshuffle pad", true},
-    {"reorg3d", NULL, reorg, "space2depth pixelshuffle", true},
-    {"route", NULL, route, "concat slice", false},
-    {"shortcut", NULL, shortcut, "add", false},
-    {"scale_channels", NULL, scale, "mul", false},
-    {"sam", NULL, scale, "mul", false},
-    {"crop", NULL, crop, "crop", true},
-    {"dropout", NULL, dropout, "dropout", false},
-    {"gru", NULL, gru, "gru", false},
-    {"lstm", NULL, lstm, "lstm", false},
-    {"batchnorm", NULL, batchnorm, "bn", false},
-    {"softmax", "soft", softmax, "softmax", false},
-    {"activation", NULL, activation, "", false},
+    {"convolutional", "conv", convolution, {WORD_CONV, WORD_DWCONV}, true},
+    {"deconvolutional", "deconv", deconvolution, {WORD_DECONV}, true},
+    {"connected", "conn", connected, {WORD_FC}, false},
+    {"maxpool", "max", maxpool, {WORD_POOL}, true},
+    {"avgpool", "avg", avgpool, {WORD_GAP}, true},
+    {"upsample", NULL, upsample, {WORD_UP}, true},
+    {"reorg",
+     NULL,
+     reorg,
+     {WORD_SPACE2DEPTH, WORD_PIXELSHUFFLE, WORD_PAD},
+     true},
+    {"reorg3d", NULL, reorg, {WORD_SPACE2DEPTH, WORD_PIXELSHUFFLE}, true},
+    {"route", NULL, route, {WORD_CONCAT, WORD_SLICE}, false},
+    {"shortcut", NULL, shortcut, {WORD_ADD}, false},
+    {"scale_channels", NULL, scale, {WORD_MUL}, false},
+    {"sam", NULL, scale, {WORD_MUL}, false},
+    {"crop", NULL, crop, {WORD_CROP}, true},
+    {"dropout", NULL, dropout, {WORD_DROPOUT}, false},
+    {"gru", NULL, gru, {WORD_GRU}, false},
+    {"lstm", NULL, lstm, {WORD_LSTM}, false},
+    {"batchnorm", NULL, batchnorm, {WORD_BN}, false},
+    {"softmax", "soft", softmax, {WORD_SOFTMAX}, false},
+    {"activation", NULL, activation, {WORD_NONE}, false},
 };
 
 bool darknet_type(struct graph *graph, size_t index, struct import_type *type) {
   size_t count = sizeof rows / sizeof *rows;
   size_t active = sizeof activations / sizeof *activations;
   if (index < count) {
-    *type = (struct import_type){rows[index].name, rows[index].words};
+    import_type_set(type, rows[index].name, rows[index].words);
   } else if (index < count + active) {
     const struct activation *a = &activations[index - count];
-    type->name = graph_text(graph, "activation=%s", a->theirs);
-    type->words = a->ours;
+    *type = (struct import_type){graph_text(graph, "activation=%s", a->theirs),
+                                 {a->ours}};
   }
   return index < count + active;
 }

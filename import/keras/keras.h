@@ -114,14 +114,14 @@ const char *keras_number(struct keras_call *call, double value);
 /* Nodes. */
 
 /* A layer of netc on a node, named after the call; its shape is that one. */
-struct graph_node *keras_node(struct keras_call *call, const char *word,
+struct graph_node *keras_node(struct keras_call *call, enum layer_word word,
                               int input);
 /* Names a node of the call. */
 struct graph_node *keras_dress(struct keras_call *call,
                                struct graph_node *node);
 /* A join of two. */
-struct graph_node *keras_join(struct keras_call *call, const char *word, int a,
-                              int b);
+struct graph_node *keras_join(struct keras_call *call, enum layer_word word,
+                              int a, int b);
 struct graph_node *keras_at(const struct keras_call *call, int node);
 /* A node whose shape is the tensor's own: flattens where it has more axes. */
 int keras_exact(struct keras_call *call, const struct keras_tensor *tensor);
@@ -148,8 +148,8 @@ const char *keras_axis_name(struct keras_call *call,
  * nothing else reads them, leave the graph; returns what the first reads, or
  * -1. Models spell activations out: relu6(x + 3) / 6.
  */
-int keras_withdraw(struct keras_call *call, int node, const char *const *words,
-                   int count);
+int keras_withdraw(struct keras_call *call, int node,
+                   const enum layer_word *words, int count);
 /* A part of an axis. */
 int keras_part(struct keras_call *call, int input, int axis, int64_t from,
                int64_t to);
@@ -170,14 +170,15 @@ bool keras_same(const struct graph_shape *a, const struct graph_shape *b);
 bool keras_broadcast(struct keras_call *call, const struct graph_shape *a,
                      const struct graph_shape *b, struct graph_shape *result);
 /* Whether training changes something of layers of that word. */
-bool keras_has_weights(const char *word);
+bool keras_has_weights(enum layer_word word);
 
 /* Layers: tables, of which each file has those of its own. */
 
 struct keras_row {
   const char *type;
   keras_layer_fn *add;
-  const char *words; /* of netc; without `add`, it is that layer */
+  enum layer_word
+      words[IMPORT_WORDS]; /* of netc; without `add`, it is that layer */
 };
 
 struct keras_rows {

@@ -4,22 +4,23 @@
 
 #include "import/keras/keras.h"
 
-static bool plain(struct keras_call *call, const char *word) {
+static bool plain(struct keras_call *call, enum layer_word word) {
   int input = call->inputs[0].node;
   return keras_give(call, keras_node(call, word, input)->index,
                     &call->inputs[0].shape);
 }
 
-static struct graph_node *with_real(struct keras_call *call, const char *word,
-                                    int input, double value, double usual) {
+static struct graph_node *with_real(struct keras_call *call,
+                                    enum layer_word word, int input,
+                                    double value, double usual) {
   struct graph_node *node = keras_node(call, word, input);
   graph_arg(call->keras->graph, node, PART_NONE, "", keras_number(call, value));
   node->args.at[0].usual = keras_number(call, usual);
   return node;
 }
 
-static bool give_real(struct keras_call *call, const char *word, double value,
-                      double usual) {
+static bool give_real(struct keras_call *call, enum layer_word word,
+                      double value, double usual) {
   return keras_give(
       call, with_real(call, word, call->inputs[0].node, value, usual)->index,
       &call->inputs[0].shape);
@@ -37,7 +38,8 @@ static bool dense(struct keras_call *call) {
     return keras_fail(call, "its last axis is none of the channels, which the "
                             "model has first");
   int input = vector ? call->inputs[0].node : keras_exact(call, call->inputs);
-  struct graph_node *node = keras_node(call, vector ? "fc" : "linear", input);
+  struct graph_node *node =
+      keras_node(call, vector ? WORD_FC : WORD_LINEAR, input);
   graph_int(call->keras->graph, node, PART_CHANNELS, "", units);
   node->bias = keras_bool(call, "use_bias", true) ? BIAS_WITH : BIAS_WITHOUT;
   out.size[out.rank - 1] = units;
@@ -82,10 +84,10 @@ static bool finish_norm(struct keras_call *call, struct graph_node *node) {
   if (!scale || !center)
     graph_arg(call->keras->graph, node, PART_NONE, "", "noaffine");
   if (scale && !center)
-    last = keras_node(call, "scale", last)->index;
+    last = keras_node(call, WORD_SCALE, last)->index;
   if (!scale && center)
-    last =
-        keras_join(call, "add", last, keras_weight(call, &one, false))->index;
+    last = keras_join(call, WORD_ADD, last, keras_weight(call, &one, false))
+               ->index;
   return keras_give(call, last, shape);
 }
 
@@ -94,7 +96,7 @@ static bool batch_norm(struct keras_call *call) {
     return false;
   if (keras_bool(call, "renorm", false))
     return keras_fail(call, "`renorm` has no counterpart");
-  struct graph_node *node = keras_node(call, "bn", call->inputs[0].node);
+  struct graph_node *node = keras_node(call, WORD_BN, call->inputs[0].node);
   put_eps(call, node, 1e-3);
   return finish_norm(call, node);
 }
@@ -104,7 +106,7 @@ static bool layer_norm(struct keras_call *call) {
     return false;
   if (keras_bool(call, "rms_scaling", false))
     return keras_fail(call, "`rms_scaling` has no counterpart");
-  struct graph_node *node = keras_node(call, "ln", call->inputs[0].node);
+  struct graph_node *node = keras_node(call, WORD_LN, call->inputs[0].node);
   put_eps(call, node, 1e-3);
   return finish_norm(call, node);
 }
@@ -112,7 +114,8 @@ static bool layer_norm(struct keras_call *call) {
 static bool rms_norm(struct keras_call *call) {
   if (!on_channels(call))
     return false;
-  struct graph_node *node = keras_node(call, "rmsnorm", call->inputs[0].node);
+  struct graph_node *node =
+      keras_node(call, WORD_RMSNORM, call->inputs[0].node);
   put_eps(call, node, 1e-6);
   return keras_give(call, node->index, &call->inputs[0].shape);
 }
@@ -127,7 +130,7 @@ static bool group_norm(struct keras_call *call) {
     return keras_fail(call, "`groups` does not divide the channels");
   bool each = groups < 0 || groups == channels;
   struct graph_node *node =
-      keras_node(call, each ? "instnorm" : "gn", call->inputs[0].node);
+      keras_node(call, each ? WORD_INSTNORM : WORD_GN, call->inputs[0].node);
   if (!each)
     graph_int(call->keras->graph, node, PART_GROUPS, "", groups);
   put_eps(call, node, 1e-3);
@@ -135,7 +138,7 @@ static bool group_norm(struct keras_call *call) {
 }
 
 /* A constant by channel that the file has, or one that `adapt` computes. */
-static int constant(struct keras_call *call, const char *word, int input) {
+static int constant(struct keras_call *call, enum layer_word word, int input) {
   const struct graph_shape *in = &call->inputs[0].shape;
   struct graph_shape one = {1, {in->size[in->rank - 1]}};
   return keras_join(call, word, input, keras_weight(call, &one, true))->index;
@@ -148,13 +151,13 @@ static bool normalization(struct keras_call *call) {
     return keras_fail(call, "only a norm by channel has a counterpart");
   if (keras_bool(call, "invert", false))
     return keras_fail(call, "`invert` has no counterpart");
-  at = constant(call, "div", constant(call, "sub", at));
+  at = constant(call, WORD_DIV, constant(call, WORD_SUB, at));
   return keras_give(call, at, &call->inputs[0].shape);
 }
 
 static bool rescaling(struct keras_call *call) {
-  static const char *const keys[] = {"scale", "offset"}, *const words[] = {
-                                                             "mul", "add"};
+  static const char *const keys[] = {"scale", "offset"};
+  static const enum layer_word words[] = {WORD_MUL, WORD_ADD};
   static const double none[] = {1, 0};
   int at = call->inputs[0].node;
   for (int i = 0; i < 2; i++) {
@@ -174,7 +177,7 @@ static bool rescaling(struct keras_call *call) {
 }
 
 static bool l2_norm(struct keras_call *call) {
-  return on_channels(call) && plain(call, "l2norm");
+  return on_channels(call) && plain(call, WORD_L2NORM);
 }
 
 /* Activations. */
@@ -192,14 +195,14 @@ static bool relu(struct keras_call *call) {
   if (from < 0 || from > 0)
     return keras_fail(call, "a threshold has no counterpart");
   if (most < 0)
-    return slope > 0 || slope < 0 ? give_real(call, "leaky", slope, 0.01)
-                                  : plain(call, "relu");
+    return slope > 0 || slope < 0 ? give_real(call, WORD_LEAKY, slope, 0.01)
+                                  : plain(call, WORD_RELU);
   if (slope > 0 || slope < 0)
     return keras_fail(call, "a slope with a largest value has no counterpart");
   if (most <= 6 && most >= 6)
-    return plain(call, "relu6");
-  int node = keras_node(call, "relu", call->inputs[0].node)->index;
-  struct graph_node *least = keras_node(call, "min", node);
+    return plain(call, WORD_RELU6);
+  int node = keras_node(call, WORD_RELU, call->inputs[0].node)->index;
+  struct graph_node *least = keras_node(call, WORD_MIN, node);
   graph_arg(call->keras->graph, least, PART_NONE, "", keras_number(call, most));
   return keras_give(call, least->index, &call->inputs[0].shape);
 }
@@ -207,11 +210,11 @@ static bool relu(struct keras_call *call) {
 static bool leaky(struct keras_call *call) {
   double slope =
       keras_real(call, "negative_slope", keras_real(call, "alpha", 0.3));
-  return give_real(call, "leaky", slope, 0.01);
+  return give_real(call, WORD_LEAKY, slope, 0.01);
 }
 
 static bool elu(struct keras_call *call) {
-  return give_real(call, "elu", keras_real(call, "alpha", 1), 1);
+  return give_real(call, WORD_ELU, keras_real(call, "alpha", 1), 1);
 }
 
 /* A slope for each value, but for the axes that share one. */
@@ -233,20 +236,20 @@ static bool prelu(struct keras_call *call) {
     each = each && slopes.size[i] == 1;
   if (each && slopes.size[slopes.rank - 1] ==
                   call->inputs[0].shape.size[slopes.rank - 1])
-    return plain(call, "prelu");
+    return plain(call, WORD_PRELU);
   /* max(0, x) + slope * min(0, x) */
   int input = keras_exact(call, call->inputs);
-  int above = keras_node(call, "relu", input)->index;
-  struct graph_node *below = keras_node(call, "min", input);
+  int above = keras_node(call, WORD_RELU, input)->index;
+  struct graph_node *below = keras_node(call, WORD_MIN, input);
   graph_arg(call->keras->graph, below, PART_NONE, "", "0");
   int slope = keras_weight(call, &slopes, false);
-  int sloped = keras_join(call, "mul", below->index, slope)->index;
-  return keras_give(call, keras_join(call, "add", above, sloped)->index,
+  int sloped = keras_join(call, WORD_MUL, below->index, slope)->index;
+  return keras_give(call, keras_join(call, WORD_ADD, above, sloped)->index,
                     &call->inputs[0].shape);
 }
 
 static bool softmax(struct keras_call *call) {
-  return on_channels(call) && plain(call, "softmax");
+  return on_channels(call) && plain(call, WORD_SOFTMAX);
 }
 
 /* What training alone does. */
@@ -261,8 +264,8 @@ static bool dropout(struct keras_call *call) {
     samples = samples && json_integer_value(json_array_get(noise, i)) == 1;
   if (rate <= 0)
     return keras_give(call, call->inputs[0].node, &call->inputs[0].shape);
-  return samples ? give_real(call, "droppath", rate, 0.1)
-                 : give_real(call, "dropout", rate, 0.5);
+  return samples ? give_real(call, WORD_DROPPATH, rate, 0.1)
+                 : give_real(call, WORD_DROPOUT, rate, 0.5);
 }
 
 static bool drop_path(struct keras_call *call) {
@@ -271,7 +274,7 @@ static bool drop_path(struct keras_call *call) {
     return keras_fail(call, "`drop_path_rate` is no share from 0 on");
   if (rate <= 0)
     return keras_give(call, call->inputs[0].node, &call->inputs[0].shape);
-  return give_real(call, "droppath", rate, 0.1);
+  return give_real(call, WORD_DROPPATH, rate, 0.1);
 }
 
 static bool left_out(struct keras_call *call) {
@@ -337,7 +340,7 @@ bool keras_permute(struct keras_call *call, const struct keras_tensor *in,
       call->keras->lead > 0 || call->keras->channels_first[out.rank])
     return keras_fail(call, "its order is not one of the input's axes, "
                             "channels last");
-  struct graph_node *node = keras_node(call, "permute", input);
+  struct graph_node *node = keras_node(call, WORD_PERMUTE, input);
   for (int i = 0; i < out.rank; i++) {
     int64_t axis;
     if (!keras_integer(call, json_array_get(dims, (size_t)(i + from)), "dims",
@@ -368,8 +371,8 @@ static bool repeat_vector(struct keras_call *call) {
   struct graph_shape one = {2, {1, in->size[0]}};
   if (in->rank != 1)
     return keras_fail(call, "its input is no vector");
-  struct graph_node *node =
-      keras_node(call, "up", keras_reshape(call, call->inputs[0].node, &one));
+  struct graph_node *node = keras_node(
+      call, WORD_UP, keras_reshape(call, call->inputs[0].node, &one));
   graph_int(call->keras->graph, node, PART_OTHER, "", times);
   one.size[0] = times;
   node->shape = one;
@@ -379,75 +382,75 @@ static bool repeat_vector(struct keras_call *call) {
 /* Of Keras' applications: a factor by channel; x + scale * branch. */
 
 static bool learned_scale(struct keras_call *call) {
-  return plain(call, "scale");
+  return plain(call, WORD_SCALE);
 }
 
 static bool custom_scale(struct keras_call *call) {
   if (call->input_count != 2)
     return keras_fail(call, "it needs two inputs");
   struct graph_node *node =
-      keras_node(call, "mul", keras_exact(call, &call->inputs[1]));
+      keras_node(call, WORD_MUL, keras_exact(call, &call->inputs[1]));
   graph_arg(call->keras->graph, node, PART_NONE, "",
             keras_number(call, keras_real(call, "scale", 1)));
   return keras_give(
       call,
-      keras_join(call, "add", keras_exact(call, call->inputs), node->index)
+      keras_join(call, WORD_ADD, keras_exact(call, call->inputs), node->index)
           ->index,
       &call->inputs[0].shape);
 }
 
 static const struct keras_row rows[] = {
-    {"Dense", dense, "fc linear"},
-    {"BatchNormalization", batch_norm, "bn"},
-    {"SyncBatchNormalization", batch_norm, "bn"},
-    {"LayerNormalization", layer_norm, "ln"},
-    {"RMSNormalization", rms_norm, "rmsnorm"},
-    {"GroupNormalization", group_norm, "gn instnorm"},
-    {"UnitNormalization", l2_norm, "l2norm"},
-    {"Normalization", normalization, "sub div weight"},
-    {"Rescaling", rescaling, "mul add"},
-    {"Activation", activation, ""},
-    {"ReLU", relu, "relu relu6 leaky"},
-    {"LeakyReLU", leaky, "leaky"},
-    {"PReLU", prelu, "prelu"},
-    {"ELU", elu, "elu"},
-    {"Softmax", softmax, "softmax"},
-    {"Dropout", dropout, "dropout droppath"},
-    {"SpatialDropout1D", dropout, "dropout"},
-    {"SpatialDropout2D", dropout, "dropout"},
-    {"SpatialDropout3D", dropout, "dropout"},
-    {"AlphaDropout", dropout, "dropout"},
-    {"GaussianDropout", dropout, "dropout"},
-    {"StochasticDepth", drop_path, "droppath"},
-    {"GaussianNoise", left_out, ""},
-    {"ActivityRegularization", left_out, ""},
-    {"Masking", masking, ""},
-    {"RandomFlip", left_out, ""},
-    {"RandomRotation", left_out, ""},
-    {"RandomZoom", left_out, ""},
-    {"RandomTranslation", left_out, ""},
-    {"RandomContrast", left_out, ""},
-    {"RandomBrightness", left_out, ""},
-    {"RandomHue", left_out, ""},
-    {"RandomSaturation", left_out, ""},
-    {"RandomGrayscale", left_out, ""},
-    {"RandomColorJitter", left_out, ""},
-    {"RandomColorDegeneration", left_out, ""},
-    {"RandomPosterization", left_out, ""},
-    {"RandomSharpness", left_out, ""},
-    {"RandomShear", left_out, ""},
-    {"RandomErasing", left_out, ""},
-    {"RandomGaussianBlur", left_out, ""},
-    {"RandomPerspective", left_out, ""},
-    {"RandomElasticTransform", left_out, ""},
-    {"RandomInvert", left_out, ""},
-    {"Identity", NULL, "identity"},
-    {"Flatten", flatten, "flatten"},
-    {"Reshape", reshape, "reshape"},
-    {"Permute", permute, "permute"},
-    {"RepeatVector", repeat_vector, "up"},
-    {"LayerScale", learned_scale, "scale"},
-    {"CustomScaleLayer", custom_scale, "mul add"},
+    {"Dense", dense, {WORD_FC, WORD_LINEAR}},
+    {"BatchNormalization", batch_norm, {WORD_BN}},
+    {"SyncBatchNormalization", batch_norm, {WORD_BN}},
+    {"LayerNormalization", layer_norm, {WORD_LN}},
+    {"RMSNormalization", rms_norm, {WORD_RMSNORM}},
+    {"GroupNormalization", group_norm, {WORD_GN, WORD_INSTNORM}},
+    {"UnitNormalization", l2_norm, {WORD_L2NORM}},
+    {"Normalization", normalization, {WORD_SUB, WORD_DIV, WORD_WEIGHT}},
+    {"Rescaling", rescaling, {WORD_MUL, WORD_ADD}},
+    {"Activation", activation, {WORD_NONE}},
+    {"ReLU", relu, {WORD_RELU, WORD_RELU6, WORD_LEAKY}},
+    {"LeakyReLU", leaky, {WORD_LEAKY}},
+    {"PReLU", prelu, {WORD_PRELU}},
+    {"ELU", elu, {WORD_ELU}},
+    {"Softmax", softmax, {WORD_SOFTMAX}},
+    {"Dropout", dropout, {WORD_DROPOUT, WORD_DROPPATH}},
+    {"SpatialDropout1D", dropout, {WORD_DROPOUT}},
+    {"SpatialDropout2D", dropout, {WORD_DROPOUT}},
+    {"SpatialDropout3D", dropout, {WORD_DROPOUT}},
+    {"AlphaDropout", dropout, {WORD_DROPOUT}},
+    {"GaussianDropout", dropout, {WORD_DROPOUT}},
+    {"StochasticDepth", drop_path, {WORD_DROPPATH}},
+    {"GaussianNoise", left_out, {WORD_NONE}},
+    {"ActivityRegularization", left_out, {WORD_NONE}},
+    {"Masking", masking, {WORD_NONE}},
+    {"RandomFlip", left_out, {WORD_NONE}},
+    {"RandomRotation", left_out, {WORD_NONE}},
+    {"RandomZoom", left_out, {WORD_NONE}},
+    {"RandomTranslation", left_out, {WORD_NONE}},
+    {"RandomContrast", left_out, {WORD_NONE}},
+    {"RandomBrightness", left_out, {WORD_NONE}},
+    {"RandomHue", left_out, {WORD_NONE}},
+    {"RandomSaturation", left_out, {WORD_NONE}},
+    {"RandomGrayscale", left_out, {WORD_NONE}},
+    {"RandomColorJitter", left_out, {WORD_NONE}},
+    {"RandomColorDegeneration", left_out, {WORD_NONE}},
+    {"RandomPosterization", left_out, {WORD_NONE}},
+    {"RandomSharpness", left_out, {WORD_NONE}},
+    {"RandomShear", left_out, {WORD_NONE}},
+    {"RandomErasing", left_out, {WORD_NONE}},
+    {"RandomGaussianBlur", left_out, {WORD_NONE}},
+    {"RandomPerspective", left_out, {WORD_NONE}},
+    {"RandomElasticTransform", left_out, {WORD_NONE}},
+    {"RandomInvert", left_out, {WORD_NONE}},
+    {"Identity", NULL, {WORD_IDENTITY}},
+    {"Flatten", flatten, {WORD_FLATTEN}},
+    {"Reshape", reshape, {WORD_RESHAPE}},
+    {"Permute", permute, {WORD_PERMUTE}},
+    {"RepeatVector", repeat_vector, {WORD_UP}},
+    {"LayerScale", learned_scale, {WORD_SCALE}},
+    {"CustomScaleLayer", custom_scale, {WORD_MUL, WORD_ADD}},
 };
 
 static const struct keras_rows own_rows = {rows, sizeof rows / sizeof *rows};
@@ -467,7 +470,7 @@ bool keras_type(struct graph *graph, size_t index, struct import_type *type) {
   for (size_t t = 0; t < sizeof tables / sizeof *tables; t++) {
     if (index < tables[t]->count) {
       const struct keras_row *row = &tables[t]->at[index];
-      *type = (struct import_type){row->type, row->words};
+      import_type_set(type, row->type, row->words);
       return true;
     }
     index -= tables[t]->count;
@@ -533,5 +536,5 @@ bool keras_add_layer(struct keras_call *call) {
     return unknown(call);
   if (call->input_count == 0)
     return keras_fail(call, "it has no input");
-  return row->add ? row->add(call) : plain(call, row->words);
+  return row->add ? row->add(call) : plain(call, row->words[0]);
 }

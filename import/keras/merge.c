@@ -10,7 +10,7 @@ static bool needs(struct keras_call *call, size_t count) {
 }
 
 /* By value: of the same shape, or of one that is repeated. */
-static bool merge(struct keras_call *call, const char *word) {
+static bool merge(struct keras_call *call, enum layer_word word) {
   struct graph *g = call->keras->graph;
   struct graph_shape out = call->inputs[0].shape;
   if (call->input_count == 1)
@@ -34,40 +34,40 @@ static bool merge(struct keras_call *call, const char *word) {
 }
 
 static bool add(struct keras_call *call) {
-  return merge(call, "add");
+  return merge(call, WORD_ADD);
 }
 
 /* x * hsigmoid(x) is hswish(x). */
 static bool multiply(struct keras_call *call) {
-  static const char *const words[] = {"hsigmoid"};
+  static const enum layer_word words[] = {WORD_HSIGMOID};
   const struct keras_tensor *x = call->inputs;
   if (call->input_count == 2 && keras_same(&x[0].shape, &x[1].shape) &&
       keras_at(call, x[1].node)->inputs.count == 1 &&
       keras_at(call, x[1].node)->inputs.at[0] == x[0].node &&
       keras_withdraw(call, x[1].node, words, 1) >= 0)
-    return keras_give(call, keras_node(call, "hswish", x[0].node)->index,
+    return keras_give(call, keras_node(call, WORD_HSWISH, x[0].node)->index,
                       &x[0].shape);
-  return merge(call, "mul");
+  return merge(call, WORD_MUL);
 }
 
 static bool maximum(struct keras_call *call) {
-  return merge(call, "max");
+  return merge(call, WORD_MAX);
 }
 
 static bool minimum(struct keras_call *call) {
-  return merge(call, "min");
+  return merge(call, WORD_MIN);
 }
 
 static bool subtract(struct keras_call *call) {
-  return call->input_count == 2 ? merge(call, "sub")
+  return call->input_count == 2 ? merge(call, WORD_SUB)
                                 : keras_fail(call, "it needs two inputs");
 }
 
 static bool average(struct keras_call *call) {
-  if (!merge(call, "add"))
+  if (!merge(call, WORD_ADD))
     return false;
   struct keras_tensor *sum = &call->outputs.at[call->outputs.count - 1];
-  struct graph_node *node = keras_node(call, "div", sum->node);
+  struct graph_node *node = keras_node(call, WORD_DIV, sum->node);
   graph_int(call->keras->graph, node, PART_NONE, "",
             (int64_t)call->input_count);
   sum->node = node->index;
@@ -98,7 +98,7 @@ bool keras_concat(struct keras_call *call, int64_t axis) {
   }
   if (call->input_count == 1)
     return keras_give(call, nodes[0], &out);
-  struct graph_node *node = keras_dress(call, graph_join(g, "concat"));
+  struct graph_node *node = keras_dress(call, graph_join(g, WORD_CONCAT));
   for (size_t i = 0; i < call->input_count; i++)
     graph_operand(g, node, nodes[i]);
   if (at != out.rank - 1)
@@ -133,18 +133,18 @@ static bool dot(struct keras_call *call) {
   for (int i = 0; i < 2 && keras_bool(call, "normalize", false); i++) {
     if (second != b->rank - 1)
       return keras_fail(call, "only last axes can be normalised");
-    nodes[i] = keras_node(call, "l2norm", nodes[i])->index;
+    nodes[i] = keras_node(call, WORD_L2NORM, nodes[i])->index;
   }
   if (a->rank == 1) {
     struct graph_shape one = {1, {1}};
-    int product = keras_join(call, "mul", nodes[0], nodes[1])->index;
-    struct graph_node *sum = keras_node(call, "sum", product);
+    int product = keras_join(call, WORD_MUL, nodes[0], nodes[1])->index;
+    struct graph_node *sum = keras_node(call, WORD_SUM, product);
     graph_arg(g, sum, PART_NONE, "", "c");
     graph_arg(g, sum, PART_NONE, "", "keep");
     sum->shape = one;
     return keras_give(call, sum->index, &one);
   }
-  struct graph_node *node = keras_join(call, "matmul", nodes[0], nodes[1]);
+  struct graph_node *node = keras_join(call, WORD_MATMUL, nodes[0], nodes[1]);
   struct graph_shape out = {2, {a->size[0], b->size[1 - second]}};
   if (second == 1)
     graph_arg(g, node, PART_NONE, "", "transpose");
@@ -153,14 +153,14 @@ static bool dot(struct keras_call *call) {
 }
 
 static const struct keras_row rows[] = {
-    {"Add", add, "add"},
-    {"Subtract", subtract, "sub"},
-    {"Multiply", multiply, "mul"},
-    {"Average", average, "add div"},
-    {"Maximum", maximum, "max"},
-    {"Minimum", minimum, "min"},
-    {"Concatenate", concatenate, "concat"},
-    {"Dot", dot, "matmul mul sum"},
+    {"Add", add, {WORD_ADD}},
+    {"Subtract", subtract, {WORD_SUB}},
+    {"Multiply", multiply, {WORD_MUL}},
+    {"Average", average, {WORD_ADD, WORD_DIV}},
+    {"Maximum", maximum, {WORD_MAX}},
+    {"Minimum", minimum, {WORD_MIN}},
+    {"Concatenate", concatenate, {WORD_CONCAT}},
+    {"Dot", dot, {WORD_MATMUL, WORD_MUL, WORD_SUM}},
 };
 
 const struct keras_rows keras_merge_rows = {rows, sizeof rows / sizeof *rows};

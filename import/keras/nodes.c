@@ -9,15 +9,30 @@ struct graph_node *keras_at(const struct keras_call *call, int node) {
   return call->keras->graph->nodes.at[node];
 }
 
-bool keras_has_weights(const char *word) {
-  static const char *const words[] = {
-      "conv",  "dwconv", "deconv", "local",    "fc",        "linear", "bn",
-      "ln",    "gn",     "prelu",  "instnorm", "rmsnorm",   "scale",  "affine",
-      "embed", "rnn",    "lstm",   "gru",      "attention", "weight"};
-  for (size_t i = 0; i < sizeof words / sizeof *words; i++)
-    if (strcmp(words[i], word) == 0)
-      return true;
-  return false;
+bool keras_has_weights(enum layer_word word) {
+  switch (word) {
+  case WORD_CONV:
+  case WORD_DWCONV:
+  case WORD_DECONV:
+  case WORD_LOCAL:
+  case WORD_FC:
+  case WORD_LINEAR:
+  case WORD_BN:
+  case WORD_LN:
+  case WORD_GN:
+  case WORD_PRELU:
+  case WORD_INSTNORM:
+  case WORD_RMSNORM:
+  case WORD_SCALE:
+  case WORD_AFFINE:
+  case WORD_EMBED:
+  case WORD_RNN:
+  case WORD_LSTM:
+  case WORD_GRU:
+  case WORD_ATTENTION:
+  case WORD_WEIGHT: return true;
+  default: return false;
+  }
 }
 
 static struct graph_node *dress(struct keras_call *call,
@@ -29,7 +44,7 @@ static struct graph_node *dress(struct keras_call *call,
   return node;
 }
 
-struct graph_node *keras_node(struct keras_call *call, const char *word,
+struct graph_node *keras_node(struct keras_call *call, enum layer_word word,
                               int input) {
   struct graph_node *node =
       dress(call, graph_layer(call->keras->graph, word, input));
@@ -42,8 +57,8 @@ struct graph_node *keras_dress(struct keras_call *call,
   return dress(call, node);
 }
 
-struct graph_node *keras_join(struct keras_call *call, const char *word, int a,
-                              int b) {
+struct graph_node *keras_join(struct keras_call *call, enum layer_word word,
+                              int a, int b) {
   struct graph_node *node = dress(call, graph_join(call->keras->graph, word));
   graph_operand(call->keras->graph, node, a);
   graph_operand(call->keras->graph, node, b);
@@ -107,11 +122,11 @@ int keras_reshape(struct keras_call *call, int input,
   if (keras_same(&keras_at(call, input)->shape, shape))
     return input;
   if (shape->rank == 1) {
-    struct graph_node *flat = keras_node(call, "flatten", input);
+    struct graph_node *flat = keras_node(call, WORD_FLATTEN, input);
     flat->shape = *shape;
     return flat->index;
   }
-  struct graph_node *node = keras_node(call, "reshape", input);
+  struct graph_node *node = keras_node(call, WORD_RESHAPE, input);
   node->shape = *shape;
   graph_arg(call->keras->graph, node, PART_OTHER, "",
             graph_sizes(call->keras->graph, shape->size, shape->rank));
@@ -177,7 +192,7 @@ int keras_part(struct keras_call *call, int input, int axis, int64_t from,
   int64_t end = keras_at(call, input)->shape.size[axis];
   if (from == 0 && to == end)
     return input;
-  struct graph_node *node = keras_node(call, "slice", input);
+  struct graph_node *node = keras_node(call, WORD_SLICE, input);
   graph_arg(g, node, PART_NONE, "", keras_axis_name(call, &node->shape, axis));
   bool channels = axis + 1 == node->shape.rank;
   graph_range(g, node, channels ? PART_CHANNELS : PART_OTHER, from, to, end);
@@ -188,7 +203,7 @@ int keras_part(struct keras_call *call, int input, int axis, int64_t from,
 int keras_weight(struct keras_call *call, const struct graph_shape *shape,
                  bool fixed) {
   struct graph *g = call->keras->graph;
-  struct graph_node *node = dress(call, graph_join(g, "weight"));
+  struct graph_node *node = dress(call, graph_join(g, WORD_WEIGHT));
   node->shape = *shape;
   graph_arg(g, node, shape->rank == 1 ? PART_CHANNELS : PART_OTHER, "",
             graph_sizes(g, shape->size, shape->rank));
@@ -216,8 +231,8 @@ bool keras_broadcast(struct keras_call *call, const struct graph_shape *a,
   return true;
 }
 
-int keras_withdraw(struct keras_call *call, int node, const char *const *words,
-                   int count) {
+int keras_withdraw(struct keras_call *call, int node,
+                   const enum layer_word *words, int count) {
   struct keras *k = call->keras;
   int at = node;
   if (node + 1 != (int)k->graph->nodes.count)
@@ -225,8 +240,7 @@ int keras_withdraw(struct keras_call *call, int node, const char *const *words,
   for (int i = count; i-- > 0;) {
     const struct graph_node *made = at >= 0 ? keras_at(call, at) : NULL;
     if (!made || at != node - (count - 1 - i) || at >= (int)k->alone.count ||
-        !k->alone.at[at] || made->inputs.count != 1 ||
-        strcmp(made->word, words[i]) != 0)
+        !k->alone.at[at] || made->inputs.count != 1 || made->word != words[i])
       return -1;
     at = made->inputs.at[0];
   }
@@ -238,27 +252,29 @@ int keras_withdraw(struct keras_call *call, int node, const char *const *words,
 /* Activations: strings, or objects of Keras 3. */
 
 static const struct activation {
-  const char *theirs, *ours, *argument;
+  const char *theirs;
+  enum layer_word ours;
+  const char *argument;
 } activations[] = {
-    {"linear", NULL, NULL},
-    {"relu", "relu", NULL},
-    {"relu6", "relu6", NULL},
-    {"leaky_relu", "leaky", "0.2"},
-    {"sigmoid", "sigmoid", NULL},
-    {"tanh", "tanh", NULL},
-    {"softmax", "softmax", NULL},
-    {"log_softmax", "logsoftmax", NULL},
-    {"elu", "elu", NULL},
-    {"selu", "selu", NULL},
-    {"gelu", "gelu", NULL},
-    {"swish", "silu", NULL},
-    {"silu", "silu", NULL},
-    {"mish", "mish", NULL},
-    {"softplus", "softplus", NULL},
-    {"exponential", "exp", NULL},
-    {"hard_sigmoid", "hsigmoid", NULL},
-    {"hard_swish", "hswish", NULL},
-    {"hard_silu", "hswish", NULL},
+    {"linear", WORD_NONE, NULL},
+    {"relu", WORD_RELU, NULL},
+    {"relu6", WORD_RELU6, NULL},
+    {"leaky_relu", WORD_LEAKY, "0.2"},
+    {"sigmoid", WORD_SIGMOID, NULL},
+    {"tanh", WORD_TANH, NULL},
+    {"softmax", WORD_SOFTMAX, NULL},
+    {"log_softmax", WORD_LOGSOFTMAX, NULL},
+    {"elu", WORD_ELU, NULL},
+    {"selu", WORD_SELU, NULL},
+    {"gelu", WORD_GELU, NULL},
+    {"swish", WORD_SILU, NULL},
+    {"silu", WORD_SILU, NULL},
+    {"mish", WORD_MISH, NULL},
+    {"softplus", WORD_SOFTPLUS, NULL},
+    {"exponential", WORD_EXP, NULL},
+    {"hard_sigmoid", WORD_HSIGMOID, NULL},
+    {"hard_swish", WORD_HSWISH, NULL},
+    {"hard_silu", WORD_HSWISH, NULL},
 };
 
 size_t keras_activation_count(void) {
@@ -270,17 +286,17 @@ bool keras_activation_type(struct graph *graph, size_t index,
   if (index >= keras_activation_count())
     return false;
   const struct activation *a = &activations[index];
-  type->name = graph_text(graph, "activation=%s", a->theirs);
-  type->words = a->ours ? a->ours : "";
+  *type = (struct import_type){graph_text(graph, "activation=%s", a->theirs),
+                               {a->ours}};
   return true;
 }
 
 /* x / (1 + |x|) */
 static int softsign(struct keras_call *call, int node) {
-  int size = keras_node(call, "abs", node)->index;
-  struct graph_node *more = keras_node(call, "add", size);
+  int size = keras_node(call, WORD_ABS, node)->index;
+  struct graph_node *more = keras_node(call, WORD_ADD, size);
   graph_arg(call->keras->graph, more, PART_NONE, "", "1");
-  return keras_join(call, "div", node, more->index)->index;
+  return keras_join(call, WORD_DIV, node, more->index)->index;
 }
 
 /* The name in a string, or in an object {class_name, config}. */

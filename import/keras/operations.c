@@ -54,7 +54,7 @@ static bool take_two(struct keras_call *call, struct two *two) {
   return count == 2 || keras_fail(call, "it has no two operands");
 }
 
-static bool give_by_number(struct keras_call *call, const char *word,
+static bool give_by_number(struct keras_call *call, enum layer_word word,
                            const struct keras_tensor *x, double value) {
   struct graph_node *node = keras_node(call, word, x->node);
   graph_arg(call->keras->graph, node, PART_NONE, "", keras_number(call, value));
@@ -62,36 +62,37 @@ static bool give_by_number(struct keras_call *call, const char *word,
 }
 
 /* c - x and c / x begin with x. */
-static bool give_turned(struct keras_call *call, const char *word,
+static bool give_turned(struct keras_call *call, enum layer_word word,
                         const struct keras_tensor *x, double value) {
-  bool sub = strcmp(word, "sub") == 0;
-  struct graph_node *node = keras_node(call, sub ? "neg" : "pow", x->node);
+  bool sub = word == WORD_SUB;
+  struct graph_node *node =
+      keras_node(call, sub ? WORD_NEG : WORD_POW, x->node);
   if (!sub)
     graph_arg(call->keras->graph, node, PART_NONE, "", "-1");
   struct keras_tensor turned = *x;
   turned.node = node->index;
-  return give_by_number(call, sub ? "add" : "mul", &turned, value);
+  return give_by_number(call, sub ? WORD_ADD : WORD_MUL, &turned, value);
 }
 
 /* relu6(x + 3) / 6 */
-static bool give_hard_sigmoid(struct keras_call *call, const char *word,
+static bool give_hard_sigmoid(struct keras_call *call, enum layer_word word,
                               const struct keras_tensor *x, double value) {
-  static const char *const words[] = {"add", "relu6"};
+  static const enum layer_word words[] = {WORD_ADD, WORD_RELU6};
   const struct graph_node *clipped = keras_at(call, x->node);
-  double factor = strcmp(word, "div") == 0 ? 1 / value : value;
-  if ((strcmp(word, "mul") != 0 && strcmp(word, "div") != 0) ||
-      factor < 0.166666 || factor > 0.166667 || clipped->inputs.count != 1)
+  double factor = word == WORD_DIV ? 1 / value : value;
+  if ((word != WORD_MUL && word != WORD_DIV) || factor < 0.166666 ||
+      factor > 0.166667 || clipped->inputs.count != 1)
     return false;
   const struct graph_node *more = keras_at(call, clipped->inputs.at[0]);
   if (more->args.count != 1 || strcmp(more->args.at[0].value, "3") != 0)
     return false;
   int input = keras_withdraw(call, x->node, words, 2);
   return input >= 0 &&
-         keras_give(call, keras_node(call, "hsigmoid", input)->index,
+         keras_give(call, keras_node(call, WORD_HSIGMOID, input)->index,
                     &x->shape);
 }
 
-static bool by_value(struct keras_call *call, const char *word) {
+static bool by_value(struct keras_call *call, enum layer_word word) {
   struct two two;
   if (!take_two(call, &two))
     return false;
@@ -112,12 +113,12 @@ static bool by_value(struct keras_call *call, const char *word) {
   double number = json_number_value(value);
   if (give_hard_sigmoid(call, word, &x->tensor, number))
     return true;
-  bool turns = strcmp(word, "sub") == 0 || strcmp(word, "div") == 0;
+  bool turns = word == WORD_SUB || word == WORD_DIV;
   return x == two.b && turns ? give_turned(call, word, &x->tensor, number)
                              : give_by_number(call, word, &x->tensor, number);
 }
 
-static bool power(struct keras_call *call, const char *word) {
+static bool power(struct keras_call *call, enum layer_word word) {
   struct two two;
   if (!take_two(call, &two))
     return false;
@@ -127,26 +128,26 @@ static bool power(struct keras_call *call, const char *word) {
                         json_number_value(two.b->value));
 }
 
-static bool unary(struct keras_call *call, const char *word) {
+static bool unary(struct keras_call *call, enum layer_word word) {
   return keras_give(call, keras_node(call, word, call->inputs[0].node)->index,
                     &call->inputs[0].shape);
 }
 
-static bool square(struct keras_call *call, const char *word) {
+static bool square(struct keras_call *call, enum layer_word word) {
   return give_by_number(call, word, &call->inputs[0], 2);
 }
 
-static bool rsqrt(struct keras_call *call, const char *word) {
+static bool rsqrt(struct keras_call *call, enum layer_word word) {
   return give_by_number(call, word, &call->inputs[0], -0.5);
 }
 
-static bool leaky(struct keras_call *call, const char *word) {
+static bool leaky(struct keras_call *call, enum layer_word word) {
   const json_t *slope = either(call, "negative_slope", "alpha", 1);
   return give_by_number(call, word, &call->inputs[0],
                         json_is_number(slope) ? json_number_value(slope) : 0.2);
 }
 
-static bool softmax(struct keras_call *call, const char *word) {
+static bool softmax(struct keras_call *call, enum layer_word word) {
   const json_t *axis = argument(call, "axis", 1);
   const struct graph_shape *in = &call->inputs[0].shape;
   int64_t value = -1;
@@ -159,14 +160,14 @@ static bool softmax(struct keras_call *call, const char *word) {
   return unary(call, word);
 }
 
-static bool same(struct keras_call *call, const char *word) {
+static bool same(struct keras_call *call, enum layer_word word) {
   (void)word;
   return keras_give(call, keras_exact(call, call->inputs),
                     &call->inputs[0].shape);
 }
 
 /* Between two numbers. */
-static bool clip(struct keras_call *call, const char *word) {
+static bool clip(struct keras_call *call, enum layer_word word) {
   static const char *const names[2][2] = {{"x_min", "clip_value_min"},
                                           {"x_max", "clip_value_max"}};
   struct keras_tensor x = call->inputs[0];
@@ -175,7 +176,7 @@ static bool clip(struct keras_call *call, const char *word) {
     const json_t *value = either(call, names[i][0], names[i][1], i + 1);
     if (!json_is_number(value))
       return keras_fail(call, "its bounds are no numbers");
-    struct graph_node *node = keras_node(call, i ? "min" : "max", x.node);
+    struct graph_node *node = keras_node(call, i ? WORD_MIN : WORD_MAX, x.node);
     graph_arg(call->keras->graph, node, PART_NONE, "",
               keras_number(call, json_number_value(value)));
     x.node = node->index;
@@ -203,7 +204,7 @@ static bool take_axes(struct keras_call *call, const json_t *list,
   return true;
 }
 
-static bool reduce(struct keras_call *call, const char *word) {
+static bool reduce(struct keras_call *call, enum layer_word word) {
   const json_t *keep = argument(call, "keepdims", 2);
   bool axes[LIMIT_RANK] = {false};
   struct graph *g = call->keras->graph;
@@ -229,7 +230,7 @@ static bool reduce(struct keras_call *call, const char *word) {
 
 /* Shapes. Lists count the batch. */
 
-static bool reshape(struct keras_call *call, const char *word) {
+static bool reshape(struct keras_call *call, enum layer_word word) {
   const json_t *target = either(call, "newshape", "shape", 1);
   struct graph_shape out;
   (void)word;
@@ -239,7 +240,7 @@ static bool reshape(struct keras_call *call, const char *word) {
                     &out);
 }
 
-static bool transpose(struct keras_call *call, const char *word) {
+static bool transpose(struct keras_call *call, enum layer_word word) {
   const json_t *axes = either(call, "axes", "perm", 1);
   (void)word;
   if (json_integer_value(json_array_get(axes, 0)) != 0)
@@ -247,7 +248,7 @@ static bool transpose(struct keras_call *call, const char *word) {
   return keras_permute(call, call->inputs, axes, 1);
 }
 
-static bool squeeze(struct keras_call *call, const char *word) {
+static bool squeeze(struct keras_call *call, enum layer_word word) {
   bool axes[LIMIT_RANK] = {false};
   struct graph_shape in = call->inputs[0].shape, out = {0};
   (void)word;
@@ -265,7 +266,7 @@ static bool squeeze(struct keras_call *call, const char *word) {
                     &out);
 }
 
-static bool expand(struct keras_call *call, const char *word) {
+static bool expand(struct keras_call *call, enum layer_word word) {
   struct graph_shape in = call->inputs[0].shape, out = {0};
   const json_t *given = argument(call, "axis", 1);
   int64_t axis = -1;
@@ -287,7 +288,7 @@ static bool expand(struct keras_call *call, const char *word) {
                     &out);
 }
 
-static bool concat(struct keras_call *call, const char *word) {
+static bool concat(struct keras_call *call, enum layer_word word) {
   const json_t *axis = argument(call, "axis", call->input_count);
   int64_t value = -1;
   (void)word;
@@ -297,7 +298,7 @@ static bool concat(struct keras_call *call, const char *word) {
   return keras_concat(call, value);
 }
 
-static bool matmul(struct keras_call *call, const char *word) {
+static bool matmul(struct keras_call *call, enum layer_word word) {
   const json_t *a = argument(call, "transpose_a", 2);
   const json_t *b = argument(call, "transpose_b", 3);
   const struct keras_tensor *x = call->inputs;
@@ -349,7 +350,7 @@ static bool get_part(struct keras_call *call, const json_t *item, int axis,
   return true;
 }
 
-static bool get_item(struct keras_call *call, const char *word) {
+static bool get_item(struct keras_call *call, enum layer_word word) {
   const json_t *list = either(call, "key", "slice_spec", 1);
   struct graph_shape in = call->inputs[0].shape, out = {0};
   size_t count = json_array_size(list);
@@ -381,7 +382,7 @@ static bool get_item(struct keras_call *call, const char *word) {
 }
 
 /* Equal parts along an axis. */
-static bool split(struct keras_call *call, const char *word) {
+static bool split(struct keras_call *call, enum layer_word word) {
   const json_t *parts =
       either(call, "indices_or_sections", "num_or_size_splits", 1);
   const json_t *axis = argument(call, "axis", 2);
@@ -412,83 +413,83 @@ static bool split(struct keras_call *call, const char *word) {
 
 /* What of the steps a layer with `mask_zero` leaves out; nobody else reads it.
  */
-static bool mask(struct keras_call *call, const char *word) {
+static bool mask(struct keras_call *call, enum layer_word word) {
   (void)word;
   return keras_give(call, KERAS_MASK, &call->inputs[0].shape);
 }
 
 static const struct operation {
   const char *name;
-  bool (*add)(struct keras_call *call, const char *word);
-  const char *word;
+  bool (*add)(struct keras_call *call, enum layer_word word);
+  enum layer_word words[IMPORT_WORDS];
 } operations[] = {
-    {"add", by_value, "add"},
-    {"addv2", by_value, "add"},
-    {"subtract", by_value, "sub"},
-    {"sub", by_value, "sub"},
-    {"multiply", by_value, "mul"},
-    {"mul", by_value, "mul"},
-    {"divide", by_value, "div"},
-    {"truediv", by_value, "div"},
-    {"truedivide", by_value, "div"},
-    {"maximum", by_value, "max"},
-    {"minimum", by_value, "min"},
-    {"power", power, "pow"},
-    {"pow", power, "pow"},
-    {"square", square, "pow"},
-    {"rsqrt", rsqrt, "pow"},
-    {"relu", unary, "relu"},
-    {"relu6", unary, "relu6"},
-    {"leakyrelu", leaky, "leaky"},
-    {"sigmoid", unary, "sigmoid"},
-    {"tanh", unary, "tanh"},
-    {"gelu", unary, "gelu"},
-    {"silu", unary, "silu"},
-    {"swish", unary, "silu"},
-    {"elu", unary, "elu"},
-    {"selu", unary, "selu"},
-    {"softplus", unary, "softplus"},
-    {"hardsigmoid", unary, "hsigmoid"},
-    {"hardsilu", unary, "hswish"},
-    {"hardswish", unary, "hswish"},
-    {"softmax", softmax, "softmax"},
-    {"logsoftmax", softmax, "logsoftmax"},
-    {"exp", unary, "exp"},
-    {"log", unary, "log"},
-    {"sqrt", unary, "sqrt"},
-    {"abs", unary, "abs"},
-    {"absolute", unary, "abs"},
-    {"negative", unary, "neg"},
-    {"neg", unary, "neg"},
-    {"cast", same, ""},
-    {"identity", same, ""},
-    {"stopgradient", same, ""},
-    {"clip", clip, "max min"},
-    {"clipbyvalue", clip, "max min"},
-    {"mean", reduce, "mean"},
-    {"sum", reduce, "sum"},
-    {"max", reduce, "max"},
-    {"min", reduce, "min"},
-    {"reshape", reshape, "reshape"},
-    {"transpose", transpose, "permute"},
-    {"squeeze", squeeze, "reshape"},
-    {"expanddims", expand, "reshape"},
-    {"concat", concat, "concat"},
-    {"concatenate", concat, "concat"},
-    {"matmul", matmul, "matmul"},
-    {"getitem", get_item, "slice"},
-    {"split", split, "slice"},
-    {"notequal", mask, ""},
-    {"any", mask, ""},
-    {"logicaland", mask, ""},
+    {"add", by_value, {WORD_ADD}},
+    {"addv2", by_value, {WORD_ADD}},
+    {"subtract", by_value, {WORD_SUB}},
+    {"sub", by_value, {WORD_SUB}},
+    {"multiply", by_value, {WORD_MUL}},
+    {"mul", by_value, {WORD_MUL}},
+    {"divide", by_value, {WORD_DIV}},
+    {"truediv", by_value, {WORD_DIV}},
+    {"truedivide", by_value, {WORD_DIV}},
+    {"maximum", by_value, {WORD_MAX}},
+    {"minimum", by_value, {WORD_MIN}},
+    {"power", power, {WORD_POW}},
+    {"pow", power, {WORD_POW}},
+    {"square", square, {WORD_POW}},
+    {"rsqrt", rsqrt, {WORD_POW}},
+    {"relu", unary, {WORD_RELU}},
+    {"relu6", unary, {WORD_RELU6}},
+    {"leakyrelu", leaky, {WORD_LEAKY}},
+    {"sigmoid", unary, {WORD_SIGMOID}},
+    {"tanh", unary, {WORD_TANH}},
+    {"gelu", unary, {WORD_GELU}},
+    {"silu", unary, {WORD_SILU}},
+    {"swish", unary, {WORD_SILU}},
+    {"elu", unary, {WORD_ELU}},
+    {"selu", unary, {WORD_SELU}},
+    {"softplus", unary, {WORD_SOFTPLUS}},
+    {"hardsigmoid", unary, {WORD_HSIGMOID}},
+    {"hardsilu", unary, {WORD_HSWISH}},
+    {"hardswish", unary, {WORD_HSWISH}},
+    {"softmax", softmax, {WORD_SOFTMAX}},
+    {"logsoftmax", softmax, {WORD_LOGSOFTMAX}},
+    {"exp", unary, {WORD_EXP}},
+    {"log", unary, {WORD_LOG}},
+    {"sqrt", unary, {WORD_SQRT}},
+    {"abs", unary, {WORD_ABS}},
+    {"absolute", unary, {WORD_ABS}},
+    {"negative", unary, {WORD_NEG}},
+    {"neg", unary, {WORD_NEG}},
+    {"cast", same, {WORD_NONE}},
+    {"identity", same, {WORD_NONE}},
+    {"stopgradient", same, {WORD_NONE}},
+    {"clip", clip, {WORD_MAX, WORD_MIN}},
+    {"clipbyvalue", clip, {WORD_MAX, WORD_MIN}},
+    {"mean", reduce, {WORD_MEAN}},
+    {"sum", reduce, {WORD_SUM}},
+    {"max", reduce, {WORD_MAX}},
+    {"min", reduce, {WORD_MIN}},
+    {"reshape", reshape, {WORD_RESHAPE}},
+    {"transpose", transpose, {WORD_PERMUTE}},
+    {"squeeze", squeeze, {WORD_RESHAPE}},
+    {"expanddims", expand, {WORD_RESHAPE}},
+    {"concat", concat, {WORD_CONCAT}},
+    {"concatenate", concat, {WORD_CONCAT}},
+    {"matmul", matmul, {WORD_MATMUL}},
+    {"getitem", get_item, {WORD_SLICE}},
+    {"split", split, {WORD_SLICE}},
+    {"notequal", mask, {WORD_NONE}},
+    {"any", mask, {WORD_NONE}},
+    {"logicaland", mask, {WORD_NONE}},
 };
 
 bool keras_operation_type(struct graph *graph, size_t index,
                           struct import_type *type) {
   if (index >= sizeof operations / sizeof *operations)
     return false;
-  type->name = graph_text(graph, "ops.%s", operations[index].name);
-  type->words = operations[index].word;
+  import_type_set(type, graph_text(graph, "ops.%s", operations[index].name),
+                  operations[index].words);
   return true;
 }
 
@@ -521,7 +522,7 @@ bool keras_add_operation(struct keras_call *call, const char *function) {
     return keras_fail(call, "it reads no tensor");
   for (size_t i = 0; i < sizeof operations / sizeof *operations; i++)
     if (is_called(function, operations[i].name))
-      return operations[i].add(call, operations[i].word);
+      return operations[i].add(call, operations[i].words[0]);
   if (call->keras->options->allow_unknown) {
     graph_note(call->keras->graph,
                "`%.64s` (%.64s) has no counterpart: it is left out, with what "

@@ -236,10 +236,10 @@ static bool share(struct keras_call *call, struct keras_layer *layer,
     size_t at = place++;
     if (at >= layer->nodes.count || node->keyed >= 0 ||
         node->inputs.count != 1 ||
-        strcmp(g->nodes.at[layer->nodes.at[at]]->word, node->word) != 0)
+        g->nodes.at[layer->nodes.at[at]]->word != node->word)
       return keras_fail(call, "it is applied more than once, and netc cannot "
                               "write that its weights are shared");
-    node->word = "again";
+    node->word = WORD_AGAIN;
     node->args.count = 0;
     node->bias = BIAS_UNSAID;
     node->frozen = false;

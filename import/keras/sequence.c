@@ -7,7 +7,7 @@
 /* Indices: the input that they come from says so. */
 static bool take_indices(struct keras_call *call, int node) {
   struct graph_node *at = keras_at(call, node);
-  if (strcmp(at->word, "input") != 0)
+  if (at->word != WORD_INPUT)
     return true;
   if (at->args.count == 0)
     graph_arg(call->keras->graph, at, PART_NONE, ": ", "i32");
@@ -24,7 +24,7 @@ static bool embedding(struct keras_call *call) {
     return keras_fail(call, "its input has too many axes");
   if (!take_indices(call, call->inputs[0].node))
     return false;
-  struct graph_node *node = keras_node(call, "embed", call->inputs[0].node);
+  struct graph_node *node = keras_node(call, WORD_EMBED, call->inputs[0].node);
   graph_int(call->keras->graph, node, PART_OTHER, "", entries);
   graph_int(call->keras->graph, node, PART_CHANNELS, "", features);
   out.size[out.rank++] = features;
@@ -35,12 +35,13 @@ static bool embedding(struct keras_call *call) {
 /* Recurrent layers. */
 
 static const struct recurrent {
-  const char *theirs, *ours;
+  const char *theirs;
+  enum layer_word ours;
   bool two; /* biases of each gate */
 } recurrents[] = {
-    {"LSTM", "lstm", false},     {"GRU", "gru", false},
-    {"SimpleRNN", "rnn", false}, {"CuDNNLSTM", "lstm", true},
-    {"CuDNNGRU", "gru", true},
+    {"LSTM", WORD_LSTM, false},     {"GRU", WORD_GRU, false},
+    {"SimpleRNN", WORD_RNN, false}, {"CuDNNLSTM", WORD_LSTM, true},
+    {"CuDNNGRU", WORD_GRU, true},
 };
 
 static const struct recurrent *recurrent_of(const char *type) {
@@ -166,7 +167,7 @@ static bool conv_lstm(struct keras_call *call) {
     return keras_fail(call, "netc's convlstm begins with zeros, runs forwards "
                             "and gives no state");
   struct graph_node *node =
-      keras_node(call, "convlstm", keras_exact(call, call->inputs));
+      keras_node(call, WORD_CONVLSTM, keras_exact(call, call->inputs));
   graph_int(g, node, PART_CHANNELS, "", filters);
   graph_arg(g, node, PART_KERNEL, "", graph_sizes(g, kernel, 2));
   if (!all)
@@ -203,8 +204,9 @@ static bool bidirectional(struct keras_call *call) {
   struct graph_shape out;
   const char *mode = keras_string(call->config, "merge_mode", NULL);
   static const struct {
-    const char *mode, *word;
-  } modes[] = {{"sum", "add"}, {"mul", "mul"}, {"ave", "add"}};
+    const char *mode;
+    enum layer_word word;
+  } modes[] = {{"sum", WORD_ADD}, {"mul", WORD_MUL}, {"ave", WORD_ADD}};
   if (!unwrap(call, "layer", &inner) || !recurrent_of(inner.type))
     return keras_fail(call, "only LSTM, GRU and SimpleRNN run both ways");
   if (!mode)
@@ -224,7 +226,7 @@ static bool bidirectional(struct keras_call *call) {
     struct graph_node *join = keras_join(call, modes[i].word, there, back);
     out.size[axis] = half;
     if (strcmp(mode, "ave") == 0) {
-      join = keras_node(call, "mul", join->index);
+      join = keras_node(call, WORD_MUL, join->index);
       graph_arg(call->keras->graph, join, PART_NONE, "", "0.5");
     }
     return keras_give(call, join->index, &out) &&
@@ -312,7 +314,7 @@ static bool multi_head(struct keras_call *call) {
   const struct graph_shape *query = &call->inputs[0].shape;
   int64_t channels = query->size[1];
   struct graph_node *node =
-      keras_node(call, "attention", keras_exact(call, call->inputs));
+      keras_node(call, WORD_ATTENTION, keras_exact(call, call->inputs));
   graph_int(g, node, PART_GROUPS, "", heads);
   if (is_causal(call))
     graph_arg(g, node, PART_NONE, "", "causal");
@@ -357,30 +359,31 @@ static bool attention(struct keras_call *call) {
       keys->shape.size[1] != call->inputs[0].shape.size[1] ||
       keys->shape.size[0] != values->shape.size[0])
     return keras_fail(call, "its queries, keys and values do not fit");
-  struct graph_node *scores = keras_join(
-      call, "matmul", keras_exact(call, call->inputs), keras_exact(call, keys));
+  struct graph_node *scores =
+      keras_join(call, WORD_MATMUL, keras_exact(call, call->inputs),
+                 keras_exact(call, keys));
   graph_arg(g, scores, PART_NONE, "", "transpose");
   scores->shape.size[1] = keys->shape.size[0];
-  int shares = keras_node(call, "softmax", scores->index)->index;
+  int shares = keras_node(call, WORD_SOFTMAX, scores->index)->index;
   struct graph_node *node =
-      keras_join(call, "matmul", shares, keras_exact(call, values));
+      keras_join(call, WORD_MATMUL, shares, keras_exact(call, values));
   node->shape.size[1] = values->shape.size[1];
   return keras_give(call, node->index, &node->shape);
 }
 
 static const struct keras_row rows[] = {
-    {"Embedding", embedding, "embed"},
-    {"LSTM", one_way, "lstm"},
-    {"GRU", one_way, "gru"},
-    {"SimpleRNN", one_way, "rnn"},
-    {"CuDNNLSTM", one_way, "lstm"},
-    {"CuDNNGRU", one_way, "gru"},
-    {"ConvLSTM2D", conv_lstm, "convlstm"},
-    {"Bidirectional", bidirectional, "lstm gru rnn"},
-    {"TimeDistributed", time_distributed, ""},
-    {"MultiHeadAttention", multi_head, "attention"},
-    {"GroupedQueryAttention", multi_head, "attention"},
-    {"Attention", attention, "matmul softmax"},
+    {"Embedding", embedding, {WORD_EMBED}},
+    {"LSTM", one_way, {WORD_LSTM}},
+    {"GRU", one_way, {WORD_GRU}},
+    {"SimpleRNN", one_way, {WORD_RNN}},
+    {"CuDNNLSTM", one_way, {WORD_LSTM}},
+    {"CuDNNGRU", one_way, {WORD_GRU}},
+    {"ConvLSTM2D", conv_lstm, {WORD_CONVLSTM}},
+    {"Bidirectional", bidirectional, {WORD_LSTM, WORD_GRU, WORD_RNN}},
+    {"TimeDistributed", time_distributed, {WORD_NONE}},
+    {"MultiHeadAttention", multi_head, {WORD_ATTENTION}},
+    {"GroupedQueryAttention", multi_head, {WORD_ATTENTION}},
+    {"Attention", attention, {WORD_MATMUL, WORD_SOFTMAX}},
 };
 
 const struct keras_rows keras_sequence_rows = {rows,

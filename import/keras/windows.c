@@ -244,7 +244,7 @@ static bool transposed(struct keras_call *call) {
   }
   out.size[w.axes] = filters;
   struct graph_node *node =
-      keras_node(call, "deconv", keras_exact(call, &call->inputs[0]));
+      keras_node(call, WORD_DECONV, keras_exact(call, &call->inputs[0]));
   graph_int(g, node, PART_CHANNELS, "", filters);
   graph_arg(g, node, PART_KERNEL, "", graph_sizes(g, w.kernel, w.axes));
   window_stride(g, node, &w, steps);
@@ -273,7 +273,7 @@ static bool locally(struct keras_call *call) {
                             "stands in no TimeDistributed");
   out.size[out.rank - 1] = filters;
   struct graph_node *node =
-      keras_node(call, "local", keras_exact(call, &call->inputs[0]));
+      keras_node(call, WORD_LOCAL, keras_exact(call, &call->inputs[0]));
   graph_int(g, node, PART_CHANNELS, "", filters);
   graph_arg(g, node, PART_KERNEL, "", graph_sizes(g, w.kernel, w.axes));
   window_stride(g, node, &w, steps);
@@ -293,7 +293,7 @@ static bool pooling(struct keras_call *call) {
       !fits(call, &w, &call->inputs[0].shape, &out))
     return false;
   struct graph_node *node = keras_dress(
-      call, window_pool(call->keras->graph, mean ? "avgpool" : "pool",
+      call, window_pool(call->keras->graph, mean ? WORD_AVGPOOL : WORD_POOL,
                         keras_exact(call, &call->inputs[0]), &w, false));
   node->shape = out;
   return keras_give(call, node->index, &out);
@@ -317,11 +317,13 @@ static bool global_pooling(struct keras_call *call) {
     out.size[i] = 1;
   out.size[out.rank - 1] = in->size[in->rank - 1];
   if (lead == 0) {
-    struct graph_node *node = keras_node(call, mean ? "gap" : "gmp", input);
+    struct graph_node *node =
+        keras_node(call, mean ? WORD_GAP : WORD_GMP, input);
     node->shape = one;
     return keras_give(call, node->index, &out);
   }
-  struct graph_node *node = keras_node(call, mean ? "mean" : "max", input);
+  struct graph_node *node =
+      keras_node(call, mean ? WORD_MEAN : WORD_MAX, input);
   for (int i = lead; i < lead + axes; i++)
     graph_arg(call->keras->graph, node, PART_NONE,
               "axis=", graph_text(call->keras->graph, "%d", i));
@@ -340,7 +342,7 @@ static bool adaptive_pooling(struct keras_call *call) {
   if (!keras_ints(call, "output_size", 1, 1, axes, out.size))
     return false;
   struct graph_node *node =
-      keras_node(call, mean ? "adaptpool" : "adaptmaxpool",
+      keras_node(call, mean ? WORD_ADAPTPOOL : WORD_ADAPTMAXPOOL,
                  keras_exact(call, &call->inputs[0]));
   graph_arg(call->keras->graph, node, PART_KERNEL, "",
             graph_sizes(call->keras->graph, out.size, axes));
@@ -391,12 +393,12 @@ static bool is_taken_by_user(const struct keras_call *call) {
 
 /* Of values that are not below 0 the largest is the same. */
 static bool is_taken_by_pool(const struct keras_call *call) {
-  const char *word = keras_at(call, call->inputs[0].node)->word;
+  enum layer_word word = keras_at(call, call->inputs[0].node)->word;
   return call->user_type && call->keras->lead == 0 &&
          strncmp(call->user_type, "MaxPooling", 10) == 0 &&
          strcmp(keras_string(call->user_config, "padding", "valid"), "valid") ==
              0 &&
-         (strcmp(word, "relu") == 0 || strcmp(word, "relu6") == 0);
+         (word == WORD_RELU || word == WORD_RELU6);
 }
 
 static bool zero_padding(struct keras_call *call) {
@@ -416,7 +418,7 @@ static bool zero_padding(struct keras_call *call) {
     *VEC_PUSH(g->arena, &call->outputs) = out;
     return true;
   }
-  struct graph_node *node = keras_node(call, "pad", out.node);
+  struct graph_node *node = keras_node(call, WORD_PAD, out.node);
   for (int i = 0; i < axes; i++) {
     out.shape.size[i] += out.before[i] + out.behind[i];
     text_put(&text, i ? "x" : "");
@@ -454,7 +456,7 @@ static bool cropping(struct keras_call *call) {
   }
   node = keras_exact(call, &call->inputs[0]);
   if (middle && axes == 2) {
-    struct graph_node *crop = keras_node(call, "crop", node);
+    struct graph_node *crop = keras_node(call, WORD_CROP, node);
     graph_arg(call->keras->graph, crop, PART_OTHER, "",
               graph_sizes(call->keras->graph, out.size, axes));
     crop->shape = out;
@@ -475,7 +477,7 @@ static bool center_crop(struct keras_call *call) {
   out.size[0] = height;
   out.size[1] = width;
   struct graph_node *crop =
-      keras_node(call, "crop", keras_exact(call, &call->inputs[0]));
+      keras_node(call, WORD_CROP, keras_exact(call, &call->inputs[0]));
   graph_arg(call->keras->graph, crop, PART_OTHER, "",
             graph_sizes(call->keras->graph, out.size, 2));
   crop->shape = out;
@@ -511,7 +513,7 @@ static bool upsampling(struct keras_call *call) {
     even = even && by[i] == by[0];
   }
   struct graph_node *node =
-      keras_node(call, "up", keras_exact(call, &call->inputs[0]));
+      keras_node(call, WORD_UP, keras_exact(call, &call->inputs[0]));
   graph_arg(
       call->keras->graph, node, PART_OTHER, "",
       graph_sizes(call->keras->graph, by, even ? 1 : call->keras->lead + axes));
@@ -528,7 +530,7 @@ static bool resizing(struct keras_call *call) {
   out.size[0] = height;
   out.size[1] = width;
   struct graph_node *node =
-      keras_node(call, "up", keras_exact(call, &call->inputs[0]));
+      keras_node(call, WORD_UP, keras_exact(call, &call->inputs[0]));
   graph_arg(call->keras->graph, node, PART_OTHER,
             "size=", graph_sizes(call->keras->graph, out.size, 2));
   node->shape = out;
@@ -536,47 +538,47 @@ static bool resizing(struct keras_call *call) {
 }
 
 static const struct keras_row rows[] = {
-    {"Conv1D", convolution, "conv"},
-    {"Conv2D", convolution, "conv"},
-    {"Conv3D", convolution, "conv"},
-    {"Conv1DTranspose", transposed, "deconv"},
-    {"Conv2DTranspose", transposed, "deconv"},
-    {"Conv3DTranspose", transposed, "deconv"},
-    {"DepthwiseConv1D", depthwise, "dwconv"},
-    {"DepthwiseConv2D", depthwise, "dwconv"},
-    {"SeparableConv1D", separable, "dwconv conv"},
-    {"SeparableConv2D", separable, "dwconv conv"},
-    {"LocallyConnected1D", locally, "local"},
-    {"LocallyConnected2D", locally, "local"},
-    {"MaxPooling1D", pooling, "pool"},
-    {"MaxPooling2D", pooling, "pool"},
-    {"MaxPooling3D", pooling, "pool"},
-    {"AveragePooling1D", pooling, "avgpool"},
-    {"AveragePooling2D", pooling, "avgpool"},
-    {"AveragePooling3D", pooling, "avgpool"},
-    {"GlobalAveragePooling1D", global_pooling, "gap mean"},
-    {"GlobalAveragePooling2D", global_pooling, "gap mean"},
-    {"GlobalAveragePooling3D", global_pooling, "gap mean"},
-    {"GlobalMaxPooling1D", global_pooling, "gmp max"},
-    {"GlobalMaxPooling2D", global_pooling, "gmp max"},
-    {"GlobalMaxPooling3D", global_pooling, "gmp max"},
-    {"AdaptiveAveragePooling1D", adaptive_pooling, "adaptpool"},
-    {"AdaptiveAveragePooling2D", adaptive_pooling, "adaptpool"},
-    {"AdaptiveAveragePooling3D", adaptive_pooling, "adaptpool"},
-    {"AdaptiveMaxPooling1D", adaptive_pooling, "adaptmaxpool"},
-    {"AdaptiveMaxPooling2D", adaptive_pooling, "adaptmaxpool"},
-    {"AdaptiveMaxPooling3D", adaptive_pooling, "adaptmaxpool"},
-    {"ZeroPadding1D", zero_padding, "pad"},
-    {"ZeroPadding2D", zero_padding, "pad"},
-    {"ZeroPadding3D", zero_padding, "pad"},
-    {"Cropping1D", cropping, "crop slice"},
-    {"Cropping2D", cropping, "crop slice"},
-    {"Cropping3D", cropping, "crop slice"},
-    {"CenterCrop", center_crop, "crop"},
-    {"UpSampling1D", upsampling, "up"},
-    {"UpSampling2D", upsampling, "up"},
-    {"UpSampling3D", upsampling, "up"},
-    {"Resizing", resizing, "up"},
+    {"Conv1D", convolution, {WORD_CONV}},
+    {"Conv2D", convolution, {WORD_CONV}},
+    {"Conv3D", convolution, {WORD_CONV}},
+    {"Conv1DTranspose", transposed, {WORD_DECONV}},
+    {"Conv2DTranspose", transposed, {WORD_DECONV}},
+    {"Conv3DTranspose", transposed, {WORD_DECONV}},
+    {"DepthwiseConv1D", depthwise, {WORD_DWCONV}},
+    {"DepthwiseConv2D", depthwise, {WORD_DWCONV}},
+    {"SeparableConv1D", separable, {WORD_DWCONV, WORD_CONV}},
+    {"SeparableConv2D", separable, {WORD_DWCONV, WORD_CONV}},
+    {"LocallyConnected1D", locally, {WORD_LOCAL}},
+    {"LocallyConnected2D", locally, {WORD_LOCAL}},
+    {"MaxPooling1D", pooling, {WORD_POOL}},
+    {"MaxPooling2D", pooling, {WORD_POOL}},
+    {"MaxPooling3D", pooling, {WORD_POOL}},
+    {"AveragePooling1D", pooling, {WORD_AVGPOOL}},
+    {"AveragePooling2D", pooling, {WORD_AVGPOOL}},
+    {"AveragePooling3D", pooling, {WORD_AVGPOOL}},
+    {"GlobalAveragePooling1D", global_pooling, {WORD_GAP, WORD_MEAN}},
+    {"GlobalAveragePooling2D", global_pooling, {WORD_GAP, WORD_MEAN}},
+    {"GlobalAveragePooling3D", global_pooling, {WORD_GAP, WORD_MEAN}},
+    {"GlobalMaxPooling1D", global_pooling, {WORD_GMP, WORD_MAX}},
+    {"GlobalMaxPooling2D", global_pooling, {WORD_GMP, WORD_MAX}},
+    {"GlobalMaxPooling3D", global_pooling, {WORD_GMP, WORD_MAX}},
+    {"AdaptiveAveragePooling1D", adaptive_pooling, {WORD_ADAPTPOOL}},
+    {"AdaptiveAveragePooling2D", adaptive_pooling, {WORD_ADAPTPOOL}},
+    {"AdaptiveAveragePooling3D", adaptive_pooling, {WORD_ADAPTPOOL}},
+    {"AdaptiveMaxPooling1D", adaptive_pooling, {WORD_ADAPTMAXPOOL}},
+    {"AdaptiveMaxPooling2D", adaptive_pooling, {WORD_ADAPTMAXPOOL}},
+    {"AdaptiveMaxPooling3D", adaptive_pooling, {WORD_ADAPTMAXPOOL}},
+    {"ZeroPadding1D", zero_padding, {WORD_PAD}},
+    {"ZeroPadding2D", zero_padding, {WORD_PAD}},
+    {"ZeroPadding3D", zero_padding, {WORD_PAD}},
+    {"Cropping1D", cropping, {WORD_CROP, WORD_SLICE}},
+    {"Cropping2D", cropping, {WORD_CROP, WORD_SLICE}},
+    {"Cropping3D", cropping, {WORD_CROP, WORD_SLICE}},
+    {"CenterCrop", center_crop, {WORD_CROP}},
+    {"UpSampling1D", upsampling, {WORD_UP}},
+    {"UpSampling2D", upsampling, {WORD_UP}},
+    {"UpSampling3D", upsampling, {WORD_UP}},
+    {"Resizing", resizing, {WORD_UP}},
 };
 
 const struct keras_rows keras_window_rows = {rows, sizeof rows / sizeof *rows};

@@ -138,8 +138,7 @@ static void put_ways(struct onnx *x, const struct attention *a,
                      struct graph_node *node) {
   const struct trace *q = &a->part[PART_Q].trace;
   if (q->norm >= 0)
-    option(x, node,
-           strcmp(node_at(x, q->norm)->word, "ln") == 0 ? "qkln" : "qknorm");
+    option(x, node, node_at(x, q->norm)->word == WORD_LN ? "qkln" : "qknorm");
   if (q->rope.half)
     put_rope(x, node, &q->rope, &a->part[PART_K].trace.rope, a->dim);
 }
@@ -171,7 +170,7 @@ static int flattened(struct onnx *x, const struct attention *a, int from) {
   const struct graph_shape *in = &node_at(x, from)->shape;
   struct graph_node *node = node_at(x, a->product);
   node->shape = (struct graph_shape){2, {a->queries, in->size[in->rank - 1]}};
-  node->word = "reshape";
+  node->word = WORD_RESHAPE;
   node->args.count = 0;
   node->inputs.count = 1;
   node->inputs.at[0] = from;
@@ -205,7 +204,7 @@ void attention_replace(struct onnx *x, const struct attention *a) {
   put_projections(x, a, node);
   if (out != channels)
     graph_int(x->graph, node, PART_NONE, "out=", out);
-  node->word = "attention";
+  node->word = WORD_ATTENTION;
   node->bias = BIAS_UNSAID;
   node->inputs.at[0] = from;
   if (other != from) {

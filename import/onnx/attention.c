@@ -8,8 +8,8 @@
 #include <math.h>
 #include <string.h>
 
-static bool is_word(struct onnx *x, int node, const char *word) {
-  return strcmp(node_at(x, node)->word, word) == 0;
+static bool is_word(struct onnx *x, int node, enum layer_word word) {
+  return node_at(x, node)->word == word;
 }
 
 static bool is_number(double a, double b) {
@@ -80,7 +80,7 @@ static bool find_heads(struct onnx *x, struct heads *h, int64_t dim,
                        bool flat) {
   const struct trace *t = &h->trace;
   const struct graph_shape *shape = &node_at(x, t->base)->shape;
-  if (!is_word(x, t->base, "linear") || shape->rank < 2 || t->at.rank < 2)
+  if (!is_word(x, t->base, WORD_LINEAR) || shape->rank < 2 || t->at.rank < 2)
     return false;
   for (int64_t parts = 1; parts <= 3; parts++) /* of a head: q, k and v */
     for (int once = 0; once < (repeats > 1 ? 2 : 1); once++) {
@@ -154,7 +154,7 @@ static bool take_mask(struct onnx *x, struct attention *a, int weight) {
 static bool take_relative(struct onnx *x, struct attention *a, int node) {
   const struct graph_node *n = node_at(x, node);
   struct trace t = trace_of(x, node, false);
-  if (n->inputs.count != 1 || !is_word(x, t.base, "embed") ||
+  if (n->inputs.count != 1 || !is_word(x, t.base, WORD_EMBED) ||
       a->relative >= 0 || !is_number(t.number, 1))
     return false;
   const struct graph_node *rows = node_at(x, t.base);
@@ -164,7 +164,7 @@ static bool take_relative(struct onnx *x, struct attention *a, int node) {
   expected = layout_order(&expected, expected.rank == 3 ? 3 : 0, front);
   expected = without_ones(&expected);
   t.at = without_ones(&t.at);
-  if (strcmp(distances->word, "distances") != 0 || distances->args.count != 1 ||
+  if (distances->word != WORD_DISTANCES || distances->args.count != 1 ||
       last_size(x, t.base) != a->heads || !layout_equal(&t.at, &expected))
     return false;
   a->relative = t.base;
@@ -180,23 +180,22 @@ static int find_scores(struct onnx *x, struct attention *a, int node,
   for (;;) {
     const struct graph_node *n = node_at(x, node);
     const struct extra *extra = extra_of(x, node);
-    if (strcmp(n->word, "matmul") == 0)
+    if (n->word == WORD_MATMUL)
       break;
-    if (n->inputs.count == 1 && extra->has_number &&
-        strcmp(n->word, "mul") == 0) {
+    if (n->inputs.count == 1 && extra->has_number && n->word == WORD_MUL) {
       *number *= extra->number;
     } else if (n->inputs.count == 1 && extra->has_number &&
-               strcmp(n->word, "div") == 0) {
+               n->word == WORD_DIV) {
       *number /= extra->number;
-    } else if (strcmp(n->word, "tanh") == 0 && is_number(a->softcap, 0)) {
+    } else if (n->word == WORD_TANH && is_number(a->softcap, 0)) {
       a->softcap = *number;
       *number = 1;
-    } else if (n->inputs.count == 2 && strcmp(n->word, "add") == 0 &&
+    } else if (n->inputs.count == 2 && n->word == WORD_ADD &&
                is_number(a->softcap, 0) && *number > 0 &&
-               is_word(x, n->inputs.at[1], "weight")) {
+               is_word(x, n->inputs.at[1], WORD_WEIGHT)) {
       if (!take_mask(x, a, n->inputs.at[1]))
         return -1;
-    } else if (n->inputs.count == 2 && strcmp(n->word, "add") == 0 &&
+    } else if (n->inputs.count == 2 && n->word == WORD_ADD &&
                is_number(a->softcap, 0) && is_number(*number, 1)) {
       bool second = take_relative(x, a, n->inputs.at[1]);
       if (!second && !take_relative(x, a, n->inputs.at[0]))
@@ -205,7 +204,7 @@ static int find_scores(struct onnx *x, struct attention *a, int node,
         node = n->inputs.at[1];
         continue;
       }
-    } else if (strcmp(n->word, "reshape") != 0) {
+    } else if (n->word != WORD_RESHAPE) {
       return -1;
     }
     node = n->inputs.at[0];
@@ -227,8 +226,7 @@ static bool same_ways(struct onnx *x, const struct attention *a) {
   if ((q->norm < 0) != (k->norm < 0) || q->rope.half != k->rope.half ||
       q->rope.neighbours != k->rope.neighbours)
     return false;
-  return q->norm < 0 ||
-         strcmp(node_at(x, q->norm)->word, node_at(x, k->norm)->word) == 0;
+  return q->norm < 0 || node_at(x, q->norm)->word == node_at(x, k->norm)->word;
 }
 
 /* All three of one matrix, or each of its own. */
@@ -273,9 +271,9 @@ static bool read_sides(struct onnx *x, struct attention *a) {
   const struct graph_node *product = node_at(x, a->product), *scores;
   double number = 1;
   int softmax = product->inputs.at[0];
-  while (is_word(x, softmax, "dropout"))
+  while (is_word(x, softmax, WORD_DROPOUT))
     softmax = node_at(x, softmax)->inputs.at[0];
-  if (!is_word(x, softmax, "softmax") || product->args.count > 0)
+  if (!is_word(x, softmax, WORD_SOFTMAX) || product->args.count > 0)
     return false;
   const struct graph_shape *shape = &product->shape;
   if (shape->rank < 2)
@@ -301,7 +299,7 @@ static bool joins_heads(struct onnx *x, struct attention *a) {
   const struct graph_shape *shape = &node_at(x, a->out)->shape;
   int64_t dims[LAYOUT_RANK], strides[LAYOUT_RANK];
   int rank = shape->rank + 1;
-  if (!is_word(x, t.base, "matmul") || !is_number(t.number, 1) ||
+  if (!is_word(x, t.base, WORD_MATMUL) || !is_number(t.number, 1) ||
       node_at(x, t.base)->inputs.count != 2)
     return false;
   a->product = t.base;
@@ -388,7 +386,7 @@ void find_attention(struct onnx *x) {
   for (size_t i = 0; i < count; i++) {
     struct attention a = {.out = (int)i, .relative = -1};
     const struct graph_node *node = x->graph->nodes.at[i];
-    if (strcmp(node->word, "linear") == 0 && node->shape.rank >= 2 &&
+    if (node->word == WORD_LINEAR && node->shape.rank >= 2 &&
         joins_heads(x, &a) && find_inputs(x, &a) &&
         !is_tapped(x, &a, last, mark))
       attention_replace(x, &a);

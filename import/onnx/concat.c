@@ -51,7 +51,7 @@ static int roll_of(struct onnx *x, const int *parts, size_t count, int axis) {
   if (count != 2)
     return -1;
   const struct graph_node *a = node_at(x, parts[0]), *b = node_at(x, parts[1]);
-  if (strcmp(a->word, "slice") != 0 || strcmp(b->word, "slice") != 0 ||
+  if (a->word != WORD_SLICE || b->word != WORD_SLICE ||
       a->inputs.at[0] != b->inputs.at[0])
     return -1;
   const struct extra *first = extra_of(x, parts[0]);
@@ -65,7 +65,7 @@ static int roll_of(struct onnx *x, const int *parts, size_t count, int axis) {
     return -1;
   if (-shift > in->shape.size[axis] / 2)
     shift += in->shape.size[axis];
-  if (strcmp(in->word, "roll") == 0) { /* of another axis: both at once */
+  if (in->word == WORD_ROLL) { /* of another axis: both at once */
     for (int i = 0; i < axes; i++)
       shifts[i] = extra_of(x, node)->shifts[i];
     if (shifts[axis] == 0)
@@ -74,7 +74,7 @@ static int roll_of(struct onnx *x, const int *parts, size_t count, int axis) {
       memset(shifts, 0, sizeof shifts);
   }
   shifts[axis] = shift;
-  struct graph_node *roll = layer_on(x, "roll", node);
+  struct graph_node *roll = layer_on(x, WORD_ROLL, node);
   bool even = true;
   struct text text = text_new(x->arena);
   for (int i = 0; i < axes; i++) {
@@ -98,7 +98,7 @@ static void shorten(struct onnx *x, int **operands, size_t *count, int axis) {
   for (size_t i = end; i-- > far && *count > 2;) {
     const struct graph_node *node = x->graph->nodes.at[i];
     size_t first = node->inputs.count;
-    if (strcmp(node->word, "concat") != 0 || first >= *count || first < 1 ||
+    if (node->word != WORD_CONCAT || first >= *count || first < 1 ||
         extra_of(x, (int)i)->axis != axis)
       continue;
     int left = extra_of(x, (int)i)->parts;
@@ -190,7 +190,7 @@ bool read_concat(struct onnx *x) {
   int *joined = arena_alloc(x->arena, parts, sizeof *joined);
   memcpy(joined, operands.at, parts * sizeof *joined);
   shorten(x, &operands.at, &operands.count, place);
-  join = made(x, graph_join(x->graph, "concat"));
+  join = made(x, graph_join(x->graph, WORD_CONCAT));
   extra_of(x, join->index)->axis = place;
   extra_of(x, join->index)->joined = joined;
   extra_of(x, join->index)->parts = (int)parts;
@@ -283,7 +283,7 @@ bool read_pad(struct onnx *x) {
       behind[place] = pads[rank + i];
     }
   }
-  struct graph_node *node = layer_on(x, "pad", part.node);
+  struct graph_node *node = layer_on(x, WORD_PAD, part.node);
   int last = node->shape.rank - 1;
   struct text text = text_new(x->arena);
   if (last == 0)

@@ -59,12 +59,12 @@ static bool is_flat_map(struct onnx *x, const struct view *view) {
   return chw.at.dim[1] == view->at.dim[1] && layout_equal(&chw.at, &view->at);
 }
 
-static struct graph_node *dense(struct onnx *x, const char *word, int in,
+static struct graph_node *dense(struct onnx *x, enum layer_word word, int in,
                                 int64_t units, struct constant *weight) {
   struct graph_node *node = layer_on(x, word, in);
   graph_int(x->graph, node, PART_CHANNELS, "", units);
   node->bias = BIAS_WITHOUT;
-  if (strcmp(word, "fc") == 0)
+  if (word == WORD_FC)
     node->shape = (struct graph_shape){1, {units}};
   else
     node->shape.size[node->shape.rank - 1] = units;
@@ -105,7 +105,7 @@ static bool linear(struct onnx *x, const struct view *view,
   memcpy(dims, view->at.dim, sizeof dims);
   dims[axis] = units;
   if (is_flat_map(x, view)) {
-    struct graph_node *node = dense(x, "fc", view->node, units, weight);
+    struct graph_node *node = dense(x, WORD_FC, view->node, units, weight);
     static const int order[1] = {1};
     extra_of(x, node->index)->weights.at[0].as_file = true;
     *result = view_fresh(x, node->index, 2, dims, order, 1);
@@ -115,7 +115,7 @@ static bool linear(struct onnx *x, const struct view *view,
     return false;
   bool vector = node_at(x, last.node)->shape.rank == 1;
   struct graph_node *node =
-      dense(x, vector ? "fc" : "linear", last.node, units, weight);
+      dense(x, vector ? WORD_FC : WORD_LINEAR, last.node, units, weight);
   if (axes.count > 0)
     *result =
         view_fresh(x, node->index, view->at.rank, dims, axes.order, axes.count);
@@ -187,7 +187,7 @@ static bool product(struct onnx *x, const struct view *a,
   int right = matrix(x, b, rank, &axes, crossed);
   if (left < 0 || right < 0)
     return false;
-  struct graph_node *node = join_of(x, "matmul", left, right);
+  struct graph_node *node = join_of(x, WORD_MATMUL, left, right);
   if (crossed)
     graph_arg(x->graph, node, PART_NONE, "", "transpose");
   if (axes.count != node->shape.rank)

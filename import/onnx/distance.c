@@ -87,7 +87,7 @@ bool read_by_distance(struct onnx *x, struct constant *table,
   struct ruler ruler;
   if (!find_ruler(x, table, places, &ruler))
     return onnx_fail(x, "its places depend on the inputs");
-  struct graph_node *node = made(x, graph_join(x->graph, "distances"));
+  struct graph_node *node = made(x, graph_join(x->graph, WORD_DISTANCES));
   int rank = places->rank;
   int64_t n = side_of(places->count), dims[MOST_AXES], window[DISTANCE_AXES];
   int axes = ruler.args[DISTANCE_WINDOW + DISTANCE_AXES - 2] > 1 ? 2 : 1;
@@ -104,7 +104,7 @@ bool read_by_distance(struct onnx *x, struct constant *table,
     if (ruler.args[DISTANCE_CAUSAL])
       graph_arg(x->graph, node, PART_NONE, "", "causal");
   }
-  struct graph_node *rows = layer_on(x, "embed", node->index);
+  struct graph_node *rows = layer_on(x, WORD_EMBED, node->index);
   graph_int(x->graph, rows, PART_OTHER, "", table->dims[0]);
   graph_int(x->graph, rows, PART_CHANNELS, "", table->dims[1]);
   rows->shape = (struct graph_shape){3, {n, n, table->dims[1]}};

@@ -40,8 +40,8 @@ static bool read_output(struct onnx *x, const Onnx__ValueInfoProto *info) {
   }
   if (!settle_output(x, value->view, &node))
     return false;
-  if (node_at(x, node)->output || strcmp(node_at(x, node)->word, "input") == 0)
-    node = layer_on(x, "identity", node)->index;
+  if (node_at(x, node)->output || node_at(x, node)->word == WORD_INPUT)
+    node = layer_on(x, WORD_IDENTITY, node)->index;
   node_at(x, node)->output = graph_identifier(x->graph, info->name);
   if (!node_at(x, node)->output)
     node_at(x, node)->output = "result";
@@ -86,7 +86,7 @@ static const struct constant *origin_of(const struct constant *c) {
 static bool is_again(struct onnx *x, int a, int b) {
   const struct graph_node *one = node_at(x, a), *two = node_at(x, b);
   const struct extra *first = extra_of(x, a), *second = extra_of(x, b);
-  if (strcmp(one->word, two->word) != 0 || one->bias != two->bias ||
+  if (one->word != two->word || one->bias != two->bias ||
       one->args.count != two->args.count || one->inputs.count != 1 ||
       two->inputs.count != 1 || one->keyed >= 0 || two->keyed >= 0 ||
       first->weights.count != second->weights.count)
@@ -127,8 +127,8 @@ static void find_ties(struct onnx *x) {
     int first = first_with(x, &owners, (int)i);
     if (first == (int)i)
       continue;
-    bool tied = strcmp(node->word, "linear") == 0 && node->keyed < 0 &&
-                strcmp(node_at(x, first)->word, "embed") == 0;
+    bool tied = node->word == WORD_LINEAR && node->keyed < 0 &&
+                node_at(x, first)->word == WORD_EMBED;
     if (!tied && !is_again(x, first, (int)i))
       continue;
     node->key = tied ? "tie=" : "";
@@ -173,9 +173,9 @@ bool finish(struct onnx *x) {
   for (size_t i = 0; i < x->graph->nodes.count; i++) {
     const struct extra *extra = &x->extras.at[i];
     struct graph_node *node = x->graph->nodes.at[i];
-    if (strcmp(node->word, "?mean_c") == 0)
-      node->word = "mean"; /* of no norm */
-    if (*node->word != '?')
+    if (node->word == WORD_CENTRE)
+      node->word = WORD_MEAN; /* of no norm */
+    if (node->word != WORD_ERF)
       continue;
     x->at = extra->op;
     return onnx_fail(x, "it has no counterpart in netc, but as a part of a "

@@ -46,8 +46,9 @@ static bool whole_view(struct onnx *x, const struct view *view, int rank,
 }
 
 /* Two tensors of which the first has all the sizes. */
-static int join_views(struct onnx *x, const char *word, const struct view *all,
-                      const struct view *other, bool turned) {
+static int join_views(struct onnx *x, enum layer_word word,
+                      const struct view *all, const struct view *other,
+                      bool turned) {
   struct layout spread, want;
   int64_t values = node_values(x, other->node);
   if (!layout_spread(&other->at, all->at.rank, all->at.dim, &spread) ||
@@ -98,8 +99,9 @@ static bool second_leads(struct onnx *x, const struct view *a,
 }
 
 /* Neither has all sizes: both in the file's order, and netc repeats. */
-static bool outer_join(struct onnx *x, const char *word, const struct view *a,
-                       const struct view *b, int rank, const int64_t *dims) {
+static bool outer_join(struct onnx *x, enum layer_word word,
+                       const struct view *a, const struct view *b, int rank,
+                       const int64_t *dims) {
   struct view left = *a, right = *b, result;
   struct axes axes = {.count = 0};
   for (int i = a->at.rank; i < rank; i++)
@@ -120,7 +122,7 @@ static bool outer_join(struct onnx *x, const char *word, const struct view *a,
   return true;
 }
 
-static bool of_views(struct onnx *x, const char *word, const struct view *a,
+static bool of_views(struct onnx *x, enum layer_word word, const struct view *a,
                      const struct view *b) {
   int64_t dims[MOST_AXES];
   int rank;
@@ -149,17 +151,17 @@ static bool of_views(struct onnx *x, const char *word, const struct view *a,
 
 /* Constants. */
 
-static int with_number(struct onnx *x, const char *word, int in,
+static int with_number(struct onnx *x, enum layer_word word, int in,
                        double number) {
   int pattern = pattern_number(x, word, in, number);
   if (pattern >= 0)
     return pattern;
-  bool minus = strcmp(word, "sub") == 0;
-  if ((strcmp(word, "add") == 0 || minus) && number == 0)
+  bool minus = word == WORD_SUB;
+  if ((word == WORD_ADD || minus) && number == 0)
     return in;
-  if ((strcmp(word, "mul") == 0 || strcmp(word, "div") == 0) && number == 1)
+  if ((word == WORD_MUL || word == WORD_DIV) && number == 1)
     return in;
-  if (strcmp(word, "div") == 0 && number == 0) {
+  if (word == WORD_DIV && number == 0) {
     onnx_fail(x, "a division by 0");
     return -1;
   }
@@ -173,15 +175,15 @@ static int with_number(struct onnx *x, const char *word, int in,
 }
 
 /* number - x, number / x */
-static int from_number(struct onnx *x, const char *word, int in,
+static int from_number(struct onnx *x, enum layer_word word, int in,
                        double number) {
-  if (strcmp(word, "sub") == 0) {
-    int minus = layer_on(x, "neg", in)->index;
-    return with_number(x, "add", minus, number);
+  if (word == WORD_SUB) {
+    int minus = layer_on(x, WORD_NEG, in)->index;
+    return with_number(x, WORD_ADD, minus, number);
   }
-  struct graph_node *node = layer_on(x, "pow", in);
+  struct graph_node *node = layer_on(x, WORD_POW, in);
   set_number(x, node, -1);
-  return with_number(x, "mul", node->index, number);
+  return with_number(x, WORD_MUL, node->index, number);
 }
 
 /* The constant as the view's axes lie: those repeated have size 1. */
@@ -209,7 +211,7 @@ static bool by_channel(struct onnx *x, const struct constant *c, int node) {
   return c->rank == 1 && c->count == shape->size[shape->rank - 1];
 }
 
-static bool of_constant(struct onnx *x, const char *word,
+static bool of_constant(struct onnx *x, enum layer_word word,
                         const struct view *view, struct constant *c,
                         bool turned) {
   int64_t dims[MOST_AXES];
@@ -238,7 +240,7 @@ static bool of_constant(struct onnx *x, const char *word,
   bool learned =
       c->trained && (c->count > 1 || (c->name && is_weight_name(c->name)));
   if (even && !learned) {
-    int node = turned && strcmp(word, "sub") != 0 && strcmp(word, "div") != 0
+    int node = turned && word != WORD_SUB && word != WORD_DIV
                    ? with_number(x, word, whole.node, number)
                : turned ? from_number(x, word, whole.node, number)
                         : with_number(x, word, whole.node, number);
@@ -274,9 +276,9 @@ static bool of_constant(struct onnx *x, const char *word,
   return true;
 }
 
-static bool join(struct onnx *x, const char *word, const struct value *a,
+static bool join(struct onnx *x, enum layer_word word, const struct value *a,
                  const struct value *b) {
-  bool ordered = strcmp(word, "sub") == 0 || strcmp(word, "div") == 0;
+  bool ordered = word == WORD_SUB || word == WORD_DIV;
   if (a->view && b->view)
     return of_views(x, word, a->view, b->view);
   if (a->view)
@@ -284,14 +286,14 @@ static bool join(struct onnx *x, const char *word, const struct value *a,
   return of_constant(x, word, b->view, a->constant, ordered);
 }
 
-static bool two(struct onnx *x, const char *word) {
+bool read_two(struct onnx *x) {
   if (x->at->in_count != 2 || !has_operand(x, 0) || !has_operand(x, 1))
     return onnx_fail(x, "it needs two inputs");
-  return join(x, word, operand(x, 0), operand(x, 1));
+  return join(x, onnx_word(x), operand(x, 0), operand(x, 1));
 }
 
 /* Several, one after the other; `mean` divides in the end. */
-static bool several(struct onnx *x, const char *word) {
+static bool several(struct onnx *x, enum layer_word word) {
   size_t count = x->at->in_count;
   struct value sum;
   if (count == 0 || !has_operand(x, 0))
@@ -313,43 +315,20 @@ static bool several(struct onnx *x, const char *word) {
   return true;
 }
 
-bool read_add(struct onnx *x) {
-  return two(x, "add");
-}
-
-bool read_sub(struct onnx *x) {
-  return two(x, "sub");
-}
-
-bool read_mul(struct onnx *x) {
-  return two(x, "mul");
-}
-
-bool read_div(struct onnx *x) {
-  return two(x, "div");
-}
-
-bool read_sum(struct onnx *x) {
-  return x->at->out_count > 0 && several(x, "add");
-}
-
-bool read_max(struct onnx *x) {
-  return x->at->out_count > 0 && several(x, "max");
-}
-
-bool read_min(struct onnx *x) {
-  return x->at->out_count > 0 && several(x, "min");
+bool read_several(struct onnx *x) {
+  return x->at->out_count > 0 && several(x, onnx_word(x));
 }
 
 bool read_mean(struct onnx *x) {
-  if (x->at->out_count == 0 || !several(x, "add") || x->at->outs[0] < 0)
+  if (x->at->out_count == 0 || !several(x, WORD_ADD) || x->at->outs[0] < 0)
     return false;
   if (x->at->in_count == 1)
     return true;
   const struct view *sum = x->values.at[x->at->outs[0]].view;
   if (!sum)
     return false;
-  give_node(x, sum, with_number(x, "div", sum->node, (double)x->at->in_count));
+  give_node(x, sum,
+            with_number(x, WORD_DIV, sum->node, (double)x->at->in_count));
   return true;
 }
 
@@ -359,7 +338,7 @@ bool read_pow(struct onnx *x) {
   double number;
   if (!in || !c || !constant_is_even(x, c, &number))
     return onnx_fail(x, "only powers by a number are understood");
-  struct graph_node *node = layer_on(x, "pow", in->node);
+  struct graph_node *node = layer_on(x, WORD_POW, in->node);
   set_number(x, node, number);
   give_node(x, in, node->index);
   return true;
@@ -388,14 +367,14 @@ bool read_clip(struct onnx *x) {
   has_high = has_high && high < 3e38;
   int node = in->node;
   if (has_low && has_high && low == 0 && high == 6) {
-    node = layer_on(x, "relu6", node)->index;
+    node = layer_on(x, WORD_RELU6, node)->index;
   } else {
     if (has_low && low == 0)
-      node = layer_on(x, "relu", node)->index;
+      node = layer_on(x, WORD_RELU, node)->index;
     else if (has_low)
-      node = with_number(x, "max", node, low);
+      node = with_number(x, WORD_MAX, node, low);
     if (has_high && node >= 0)
-      node = with_number(x, "min", node, high);
+      node = with_number(x, WORD_MIN, node, high);
   }
   if (node >= 0)
     give_node(x, in, node);
@@ -407,7 +386,7 @@ bool read_reciprocal(struct onnx *x) {
   const struct view *in = input_view(x, 0);
   if (!in)
     return false;
-  struct graph_node *node = layer_on(x, "pow", in->node);
+  struct graph_node *node = layer_on(x, WORD_POW, in->node);
   set_number(x, node, -1);
   give_node(x, in, node->index);
   return true;
@@ -422,12 +401,12 @@ bool read_hard_sigmoid(struct onnx *x) {
     return false;
   int node = in->node;
   if (fabs(alpha - 1.0 / 6) < 1e-6 && fabs(beta - 0.5) < 1e-6) {
-    node = layer_on(x, "hsigmoid", node)->index;
+    node = layer_on(x, WORD_HSIGMOID, node)->index;
   } else {
-    node = with_number(x, "mul", node, alpha);
-    node = node < 0 ? node : with_number(x, "add", node, beta);
-    node = node < 0 ? node : layer_on(x, "relu", node)->index;
-    node = node < 0 ? node : with_number(x, "min", node, 1);
+    node = with_number(x, WORD_MUL, node, alpha);
+    node = node < 0 ? node : with_number(x, WORD_ADD, node, beta);
+    node = node < 0 ? node : layer_on(x, WORD_RELU, node)->index;
+    node = node < 0 ? node : with_number(x, WORD_MIN, node, 1);
   }
   if (node >= 0)
     give_node(x, in, node);
@@ -476,6 +455,6 @@ bool read_where(struct onnx *x) {
   if (condition->count < 1)
     return onnx_fail(x, "it is empty");
   number = number < -3e38 ? -3e38 : number;
-  return of_constant(x, "add", operand(x, hides ? 2 : 1)->view,
+  return of_constant(x, WORD_ADD, operand(x, hides ? 2 : 1)->view,
                      mask_of(x, condition, hides, number), false);
 }

@@ -19,13 +19,13 @@ struct graph_node *made(struct onnx *x, struct graph_node *node) {
   return node;
 }
 
-struct graph_node *layer_on(struct onnx *x, const char *word, int input) {
+struct graph_node *layer_on(struct onnx *x, enum layer_word word, int input) {
   struct graph_node *node = made(x, graph_layer(x->graph, word, input));
   node->shape = node_at(x, input)->shape;
   return node;
 }
 
-struct graph_node *join_of(struct onnx *x, const char *word, int a, int b) {
+struct graph_node *join_of(struct onnx *x, enum layer_word word, int a, int b) {
   struct graph_node *node = made(x, graph_join(x->graph, word));
   graph_operand(x->graph, node, a);
   graph_operand(x->graph, node, b);
@@ -78,7 +78,7 @@ const struct constant *find_weight(struct onnx *x, int node, const char *name) {
 }
 
 struct graph_node *weight_node(struct onnx *x, struct constant *c) {
-  struct graph_node *node = made(x, graph_join(x->graph, "weight"));
+  struct graph_node *node = made(x, graph_join(x->graph, WORD_WEIGHT));
   node->shape.rank = c->rank;
   for (int i = 0; i < c->rank && i < LIMIT_RANK; i++)
     node->shape.size[i] = c->dims[i];

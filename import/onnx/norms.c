@@ -41,7 +41,7 @@ bool read_batch_norm(struct onnx *x) {
   if (in->at.rank == 2 ? !to_last(x, in, 1, &last, &axes)
                        : !channels_last(x, in, &last))
     return false;
-  struct graph_node *node = layer_on(x, "bn", last.node);
+  struct graph_node *node = layer_on(x, WORD_BN, last.node);
   put_eps(x, node);
   if (!take_weights(x, node, names, 4, in->at.dim[1]))
     return false;
@@ -86,7 +86,7 @@ static bool group_norm(struct onnx *x, const struct view *in) {
   layout_merge(&as, 2, rank - 2);
   if (!layout_equal(&as, &in->at))
     return onnx_fail(x, "groups of channels that do not lie together");
-  struct graph_node *node = layer_on(x, "gn", in->node);
+  struct graph_node *node = layer_on(x, WORD_GN, in->node);
   graph_int(x->graph, node, PART_GROUPS, "", groups);
   graph_arg(x->graph, node, PART_NONE, "", "noaffine");
   put_eps(x, node);
@@ -105,7 +105,7 @@ bool read_instance_norm(struct onnx *x) {
     return group_norm(x, in);
   if (!channels_last(x, in, &map))
     return false;
-  struct graph_node *node = layer_on(x, "instnorm", map.node);
+  struct graph_node *node = layer_on(x, WORD_INSTNORM, map.node);
   if (trivial)
     graph_arg(x->graph, node, PART_NONE, "", "noaffine");
   put_eps(x, node);
@@ -146,7 +146,7 @@ static bool norm_of_several(struct onnx *x, int axis) {
 }
 
 /* The layer over the last axis, which comes last; NULL: refused. */
-static struct graph_node *norm_of_last(struct onnx *x, const char *word,
+static struct graph_node *norm_of_last(struct onnx *x, enum layer_word word,
                                        const struct view *in,
                                        struct view *last) {
   struct axes axes;
@@ -206,7 +206,7 @@ bool read_layer_norm(struct onnx *x) {
     return false;
   if (several >= 0)
     return norm_of_several(x, several);
-  struct graph_node *node = norm_of_last(x, "ln", in, &last);
+  struct graph_node *node = norm_of_last(x, WORD_LN, in, &last);
   if (!node)
     return false;
   int64_t channels = in->at.dim[in->at.rank - 1];
@@ -230,7 +230,7 @@ bool read_rms_norm(struct onnx *x) {
   int several = several_axes(x, in);
   if (several >= 0)
     return norm_of_several(x, several);
-  struct graph_node *node = norm_of_last(x, "rmsnorm", in, &last);
+  struct graph_node *node = norm_of_last(x, WORD_RMSNORM, in, &last);
   if (!node)
     return false;
   if (!take_weights(x, node, names, 1, in->at.dim[in->at.rank - 1]))
@@ -255,7 +255,7 @@ bool read_lrn(struct onnx *x) {
                "0.0001, 0.75 and 1.",
                onnx_shown(x, x->at->name), real_text(x, alpha),
                real_text(x, beta), real_text(x, bias));
-  struct graph_node *node = layer_on(x, "lrn", map.node);
+  struct graph_node *node = layer_on(x, WORD_LRN, map.node);
   graph_int(x->graph, node, PART_OTHER, "", size);
   give_node(x, &map, node->index);
   return true;
@@ -270,6 +270,6 @@ bool read_lp_norm(struct onnx *x) {
   int axis = axis_from(x, attribute_int(x, "axis", -1), in->at.rank);
   if (axis < 0 || !to_last(x, in, axis, &last, &axes))
     return false;
-  give_node(x, &last, layer_on(x, "l2norm", last.node)->index);
+  give_node(x, &last, layer_on(x, WORD_L2NORM, last.node)->index);
   return true;
 }

@@ -11,7 +11,7 @@ int slice_node(struct onnx *x, int node, int axis, int64_t from, int64_t to) {
   int64_t size = node_at(x, node)->shape.size[axis];
   if (from == 0 && to == size)
     return node;
-  struct graph_node *layer = layer_on(x, "slice", node);
+  struct graph_node *layer = layer_on(x, WORD_SLICE, node);
   graph_arg(x->graph, layer, PART_NONE, "", axis_word(x, &layer->shape, axis));
   bool channels = axis + 1 == layer->shape.rank;
   graph_range(x->graph, layer, channels ? PART_CHANNELS : PART_OTHER, from, to,
@@ -215,7 +215,7 @@ static bool join_runs(struct onnx *x, struct moved *m, int axis,
     nodes[i] = slice_node(x, part.node, place, from[i], from[i] + count[i]);
     dims[axis] += count[i];
   }
-  struct graph_node *join = made(x, graph_join(x->graph, "concat"));
+  struct graph_node *join = made(x, graph_join(x->graph, WORD_CONCAT));
   join->shape = node_at(x, nodes[0])->shape;
   join->shape.size[place] = dims[axis];
   for (int i = 0; i < runs; i++)
@@ -317,7 +317,7 @@ static bool embedding(struct onnx *x, struct constant *table) {
     return onnx_fail(x, "only rows of a table are understood");
   if (!plain_order(x, ids, &plain))
     return false;
-  struct graph_node *node = layer_on(x, "embed", plain.node);
+  struct graph_node *node = layer_on(x, WORD_EMBED, plain.node);
   graph_int(x->graph, node, PART_OTHER, "", table->dims[0]);
   graph_int(x->graph, node, PART_CHANNELS, "", table->dims[1]);
   int64_t dims[MOST_AXES + 1];

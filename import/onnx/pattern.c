@@ -6,19 +6,19 @@
 
 /* Looking at the graph. */
 
-static bool is_word(struct onnx *x, int node, const char *word) {
-  return node >= 0 && strcmp(node_at(x, node)->word, word) == 0;
+static bool is_word(struct onnx *x, int node, enum layer_word word) {
+  return node >= 0 && node_at(x, node)->word == word;
 }
 
 /* The only input of a layer of that word; -1: it is none. */
-static int below(struct onnx *x, int node, const char *word) {
+static int below(struct onnx *x, int node, enum layer_word word) {
   return is_word(x, node, word) && node_at(x, node)->inputs.count == 1
              ? node_at(x, node)->inputs.at[0]
              : -1;
 }
 
 /* The same of a layer with a number. */
-static int below_number(struct onnx *x, int node, const char *word,
+static int below_number(struct onnx *x, int node, enum layer_word word,
                         double *number) {
   int in = below(x, node, word);
   if (in < 0 || !extra_of(x, node)->has_number)
@@ -31,7 +31,8 @@ static bool near(double a, double b) {
   return fabs(a - b) <= 1e-3 * fabs(b);
 }
 
-static bool joins(struct onnx *x, int node, const char *word, int *a, int *b) {
+static bool joins(struct onnx *x, int node, enum layer_word word, int *a,
+                  int *b) {
   if (!is_word(x, node, word) || node_at(x, node)->inputs.count != 2)
     return false;
   *a = node_at(x, node)->inputs.at[0];
@@ -40,7 +41,7 @@ static bool joins(struct onnx *x, int node, const char *word, int *a, int *b) {
 }
 
 /* x of `word`(x) where the other one is x, too. */
-static bool gated(struct onnx *x, int gate, int in, const char *word) {
+static bool gated(struct onnx *x, int gate, int in, enum layer_word word) {
   return below(x, gate, word) == in;
 }
 
@@ -53,15 +54,15 @@ struct product {
 static bool collect(struct onnx *x, int node, struct product *p, int depth) {
   double number;
   int a, b, in;
-  if ((in = below_number(x, node, "mul", &number)) >= 0) {
+  if ((in = below_number(x, node, WORD_MUL, &number)) >= 0) {
     p->number *= number;
     return collect(x, in, p, depth);
   }
-  if ((in = below_number(x, node, "div", &number)) >= 0) {
+  if ((in = below_number(x, node, WORD_DIV, &number)) >= 0) {
     p->number /= number;
     return collect(x, in, p, depth);
   }
-  if (depth < 3 && joins(x, node, "mul", &a, &b))
+  if (depth < 3 && joins(x, node, WORD_MUL, &a, &b))
     return collect(x, a, p, depth + 1) && collect(x, b, p, depth + 1);
   if (p->count == 4)
     return false;
@@ -74,10 +75,10 @@ static bool collect(struct onnx *x, int node, struct product *p, int depth) {
 static bool is_erf_of(struct onnx *x, int node, int in) {
   double one = 0;
   struct product p = {.number = 1};
-  int inner = below_number(x, node, "add", &one);
-  if (inner < 0 || !near(one, 1) || below(x, inner, "?erf") < 0)
+  int inner = below_number(x, node, WORD_ADD, &one);
+  if (inner < 0 || !near(one, 1) || below(x, inner, WORD_ERF) < 0)
     return false;
-  return collect(x, below(x, inner, "?erf"), &p, 0) && p.count == 1 &&
+  return collect(x, below(x, inner, WORD_ERF), &p, 0) && p.count == 1 &&
          p.factor[0] == in && near(p.number, 0.70710678);
 }
 
@@ -85,7 +86,8 @@ static bool is_erf_of(struct onnx *x, int node, int in) {
 static bool is_cube(struct onnx *x, const struct product *p, int in) {
   double three = 0;
   if (p->count == 1)
-    return below_number(x, p->factor[0], "pow", &three) == in && near(three, 3);
+    return below_number(x, p->factor[0], WORD_POW, &three) == in &&
+           near(three, 3);
   return p->count == 3 && p->factor[0] == in && p->factor[1] == in &&
          p->factor[2] == in;
 }
@@ -93,20 +95,20 @@ static bool is_cube(struct onnx *x, const struct product *p, int in) {
 static bool is_tanh_of(struct onnx *x, int node, int in) {
   double one = 0;
   struct product all = {.number = 1}, cube = {.number = 1};
-  int a, b, inner = below_number(x, node, "add", &one);
-  if (inner < 0 || !near(one, 1) || below(x, inner, "tanh") < 0 ||
-      !collect(x, below(x, inner, "tanh"), &all, 0) ||
+  int a, b, inner = below_number(x, node, WORD_ADD, &one);
+  if (inner < 0 || !near(one, 1) || below(x, inner, WORD_TANH) < 0 ||
+      !collect(x, below(x, inner, WORD_TANH), &all, 0) ||
       !near(all.number, 0.79788456))
     return false;
   if (all.count == 2) { /* x (1 + 0.044715 x^2) */
     double two = 0, share = 1, unit = 0;
     int rest = all.factor[0] == in ? all.factor[1] : all.factor[0];
-    int square = below_number(x, rest, "add", &unit);
-    int power = square < 0 ? -1 : below_number(x, square, "mul", &share);
+    int square = below_number(x, rest, WORD_ADD, &unit);
+    int power = square < 0 ? -1 : below_number(x, square, WORD_MUL, &share);
     return near(unit, 1) && near(share, 0.044715) &&
-           below_number(x, power, "pow", &two) == in && near(two, 2);
+           below_number(x, power, WORD_POW, &two) == in && near(two, 2);
   }
-  if (all.count != 1 || !joins(x, all.factor[0], "add", &a, &b))
+  if (all.count != 1 || !joins(x, all.factor[0], WORD_ADD, &a, &b))
     return false;
   if (a != in) {
     int other = a;
@@ -123,7 +125,7 @@ static int gelu(struct onnx *x, const struct product *p) {
     bool by_tanh = is_tanh_of(x, other, in);
     if (!by_tanh && !is_erf_of(x, other, in))
       continue;
-    struct graph_node *node = layer_on(x, "gelu", in);
+    struct graph_node *node = layer_on(x, WORD_GELU, in);
     if (by_tanh)
       graph_arg(x->graph, node, PART_NONE, "approximate=", "tanh");
     return node->index;
@@ -134,8 +136,8 @@ static int gelu(struct onnx *x, const struct product *p) {
 /* relu6(x + 3) / 6 */
 static int hard_sigmoid(struct onnx *x, int clipped, double factor) {
   double three = 0;
-  int inner = below(x, clipped, "relu6");
-  int in = inner < 0 ? -1 : below_number(x, inner, "add", &three);
+  int inner = below(x, clipped, WORD_RELU6);
+  int in = inner < 0 ? -1 : below_number(x, inner, WORD_ADD, &three);
   return in >= 0 && near(three, 3) && near(factor, 1.0 / 6) ? in : -1;
 }
 
@@ -153,12 +155,12 @@ static bool same_args(struct onnx *x, int a, int b) {
 static bool is_square(struct onnx *x, int node, int in) {
   double two = 0;
   int a, b;
-  if (joins(x, node, "mul", &a, &b) && a == b)
+  if (joins(x, node, WORD_MUL, &a, &b) && a == b)
     return a == in;
-  if (below_number(x, node, "pow", &two) >= 0)
-    return below_number(x, node, "pow", &two) == in && near(two, 2);
+  if (below_number(x, node, WORD_POW, &two) >= 0)
+    return below_number(x, node, WORD_POW, &two) == in && near(two, 2);
   for (int i = 0; i < 2; i++) {
-    const char *word = i ? "reshape" : "permute";
+    enum layer_word word = i ? WORD_RESHAPE : WORD_PERMUTE;
     int from = below(x, node, word), to = below(x, in, word);
     if (from >= 0 && to >= 0 && same_args(x, node, in))
       return is_square(x, from, to);
@@ -168,7 +170,7 @@ static bool is_square(struct onnx *x, int node, int in) {
 
 /* mean(x^2) over channels */
 static bool is_mean_square(struct onnx *x, int node, int in) {
-  int inner = below(x, node, "?mean_c");
+  int inner = below(x, node, WORD_CENTRE);
   return inner >= 0 && is_square(x, inner, in);
 }
 
@@ -176,19 +178,19 @@ static bool is_mean_square(struct onnx *x, int node, int in) {
 static bool is_root(struct onnx *x, int node, int in, bool inverse,
                     double *eps) {
   double half = 0, minus = 0;
-  int inner = below(x, node, "sqrt");
+  int inner = below(x, node, WORD_SQRT);
   if (inverse && inner < 0) {
-    int whole = below_number(x, node, "pow", &minus);
+    int whole = below_number(x, node, WORD_POW, &minus);
     if (whole >= 0 && near(minus, -1))
       return is_root(x, whole, in, false, eps);
     inner = near(minus, -0.5) ? whole : -1;
   } else if (inverse) {
     return false;
   } else if (inner < 0) {
-    inner = below_number(x, node, "pow", &half);
+    inner = below_number(x, node, WORD_POW, &half);
     inner = near(half, 0.5) ? inner : -1;
   }
-  int mean = inner < 0 ? -1 : below_number(x, inner, "add", eps);
+  int mean = inner < 0 ? -1 : below_number(x, inner, WORD_ADD, eps);
   return mean >= 0 && is_mean_square(x, mean, in);
 }
 
@@ -203,28 +205,29 @@ static int norm(struct onnx *x, int above, int root, bool inverse) {
   int a, b;
   if (!is_root(x, root, above, inverse, &eps))
     return -1;
-  bool centred = joins(x, above, "sub", &a, &b) && below(x, b, "?mean_c") == a;
+  bool centred =
+      joins(x, above, WORD_SUB, &a, &b) && below(x, b, WORD_CENTRE) == a;
   struct graph_node *node =
-      layer_on(x, centred ? "ln" : "rmsnorm", centred ? a : above);
+      layer_on(x, centred ? WORD_LN : WORD_RMSNORM, centred ? a : above);
   graph_arg(x->graph, node, PART_NONE, "", "noaffine");
   put_eps(x, node, eps);
   return node->index;
 }
 
-int pattern_join(struct onnx *x, const char *word, int a, int b) {
-  if (strcmp(word, "div") == 0)
+int pattern_join(struct onnx *x, enum layer_word word, int a, int b) {
+  if (word == WORD_DIV)
     return norm(x, a, b, false);
-  if (strcmp(word, "mul") != 0)
+  if (word != WORD_MUL)
     return -1;
   for (int i = 0; i < 2; i++) {
     int in = i ? b : a, gate = i ? a : b;
-    if (gated(x, gate, in, "sigmoid"))
-      return layer_on(x, "silu", in)->index;
-    if (gated(x, gate, in, "hsigmoid"))
-      return layer_on(x, "hswish", in)->index;
-    int deep = below(x, gate, "tanh");
-    if (deep >= 0 && gated(x, deep, in, "softplus"))
-      return layer_on(x, "mish", in)->index;
+    if (gated(x, gate, in, WORD_SIGMOID))
+      return layer_on(x, WORD_SILU, in)->index;
+    if (gated(x, gate, in, WORD_HSIGMOID))
+      return layer_on(x, WORD_HSWISH, in)->index;
+    int deep = below(x, gate, WORD_TANH);
+    if (deep >= 0 && gated(x, deep, in, WORD_SOFTPLUS))
+      return layer_on(x, WORD_MISH, in)->index;
     int normed = norm(x, in, gate, true);
     if (normed >= 0)
       return normed;
@@ -235,21 +238,22 @@ int pattern_join(struct onnx *x, const char *word, int a, int b) {
   return gelu(x, &p);
 }
 
-int pattern_number(struct onnx *x, const char *word, int in, double number) {
-  bool divides = strcmp(word, "div") == 0;
-  if (!divides && strcmp(word, "mul") != 0)
+int pattern_number(struct onnx *x, enum layer_word word, int in,
+                   double number) {
+  bool divides = word == WORD_DIV;
+  if (!divides && word != WORD_MUL)
     return -1;
   double factor = divides ? 1 / number : number;
   int a, b, sigmoid = hard_sigmoid(x, in, factor);
   if (sigmoid >= 0)
-    return layer_on(x, "hsigmoid", sigmoid)->index;
+    return layer_on(x, WORD_HSIGMOID, sigmoid)->index;
   struct product p = {.number = factor};
   if (!collect(x, in, &p, 0))
     return -1;
-  if (joins(x, in, "mul", &a, &b))
+  if (joins(x, in, WORD_MUL, &a, &b))
     for (int i = 0; i < 2; i++)
       if (hard_sigmoid(x, i ? a : b, factor) == (i ? b : a))
-        return layer_on(x, "hswish", i ? b : a)->index;
+        return layer_on(x, WORD_HSWISH, i ? b : a)->index;
   return gelu(x, &p);
 }
 
@@ -272,14 +276,16 @@ static struct graph_node *again(struct onnx *x, int index) {
 }
 
 static bool takes_bias(struct onnx *x, int node) {
-  static const char *const words[] = {"conv", "dwconv", "deconv", "fc",
-                                      "linear"};
   if (node_at(x, node)->bias != BIAS_WITHOUT)
     return false;
-  for (size_t i = 0; i < sizeof words / sizeof *words; i++)
-    if (is_word(x, node, words[i]))
-      return true;
-  return false;
+  switch (node_at(x, node)->word) {
+  case WORD_CONV:
+  case WORD_DWCONV:
+  case WORD_DECONV:
+  case WORD_FC:
+  case WORD_LINEAR: return true;
+  default: return false;
+  }
 }
 
 static bool has_arg(struct onnx *x, int node, const char *value) {
@@ -291,11 +297,16 @@ static bool has_arg(struct onnx *x, int node, const char *value) {
 }
 
 static bool is_plain_norm(struct onnx *x, int node) {
-  static const char *const words[] = {"ln", "instnorm", "gn", "rmsnorm", "bn"};
-  for (size_t i = 0; i < sizeof words / sizeof *words; i++)
-    if (is_word(x, node, words[i]))
-      return has_arg(x, node, "noaffine");
-  return false;
+  if (node < 0)
+    return false;
+  switch (node_at(x, node)->word) {
+  case WORD_LN:
+  case WORD_INSTNORM:
+  case WORD_GN:
+  case WORD_RMSNORM:
+  case WORD_BN: return has_arg(x, node, "noaffine");
+  default: return false;
+  }
 }
 
 /* The norm below a scale takes its weights, and those of a bias. */
@@ -311,16 +322,16 @@ static int affine_norm(struct onnx *x, int norm, const struct constant *scale,
   return node->index;
 }
 
-int pattern_channels(struct onnx *x, const char *word, int in,
+int pattern_channels(struct onnx *x, enum layer_word word, int in,
                      struct constant *c) {
-  if (strcmp(word, "mul") == 0) {
-    if (is_word(x, in, "rmsnorm") && is_plain_norm(x, in))
+  if (word == WORD_MUL) {
+    if (is_word(x, in, WORD_RMSNORM) && is_plain_norm(x, in))
       return affine_norm(x, in, c, NULL);
-    struct graph_node *node = layer_on(x, "scale", in);
+    struct graph_node *node = layer_on(x, WORD_SCALE, in);
     add_weight(x, node, "weight", c);
     return node->index;
   }
-  if (strcmp(word, "add") != 0)
+  if (word != WORD_ADD)
     return -1;
   if (takes_bias(x, in)) {
     struct graph_node *node = again(x, in);
@@ -328,10 +339,10 @@ int pattern_channels(struct onnx *x, const char *word, int in,
     add_weight(x, node, "bias", c);
     return node->index;
   }
-  if (!is_word(x, in, "scale") || has_arg(x, in, "bias"))
+  if (!is_word(x, in, WORD_SCALE) || has_arg(x, in, "bias"))
     return -1;
-  int inner = below(x, in, "scale");
-  if (is_plain_norm(x, inner) && !is_word(x, inner, "rmsnorm"))
+  int inner = below(x, in, WORD_SCALE);
+  if (is_plain_norm(x, inner) && !is_word(x, inner, WORD_RMSNORM))
     return affine_norm(x, inner, find_weight(x, in, "weight"), c);
   struct graph_node *node = again(x, in);
   graph_arg(x->graph, node, PART_NONE, "", "bias");
@@ -354,17 +365,17 @@ static bool are_sines(struct onnx *x, struct constant *c) {
   return true;
 }
 
-int pattern_weight(struct onnx *x, const char *word, int in,
+int pattern_weight(struct onnx *x, enum layer_word word, int in,
                    struct constant *c) {
   const struct graph_shape *shape = &node_at(x, in)->shape;
-  if (strcmp(word, "add") != 0 || shape->rank != 2 || c->rank != 2 ||
+  if (word != WORD_ADD || shape->rank != 2 || c->rank != 2 ||
       c->dims[0] != shape->size[0] || c->dims[1] != shape->size[1] ||
       shape->size[0] < 2)
     return -1;
   bool fixed = are_sines(x, c);
   if (!fixed && !c->trained)
     return -1;
-  struct graph_node *node = layer_on(x, "posembed", in);
+  struct graph_node *node = layer_on(x, WORD_POSEMBED, in);
   const struct constant *table = c->longer ? c->longer : c;
   if (fixed)
     graph_arg(x->graph, node, PART_NONE, "", "fixed");

@@ -11,14 +11,14 @@
 /* Each gives a node, or -1: it is no pattern. */
 
 /* A join of two nodes: silu, gelu, ln, ... */
-int pattern_join(struct onnx *x, const char *word, int a, int b);
+int pattern_join(struct onnx *x, enum layer_word word, int a, int b);
 /* A node and a number. */
-int pattern_number(struct onnx *x, const char *word, int in, double number);
+int pattern_number(struct onnx *x, enum layer_word word, int in, double number);
 /* A node and a constant by channel: a bias, a scale, a norm's weights. */
-int pattern_channels(struct onnx *x, const char *word, int in,
+int pattern_channels(struct onnx *x, enum layer_word word, int in,
                      struct constant *c);
 /* A node and a constant of more axes: embeddings of positions. */
-int pattern_weight(struct onnx *x, const char *word, int in,
+int pattern_weight(struct onnx *x, enum layer_word word, int in,
                    struct constant *c);
 
 #endif

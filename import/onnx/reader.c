@@ -13,9 +13,9 @@
 static const struct row {
   const char *name;
   onnx_op_fn *read;
-  const char *words;
+  enum layer_word words[IMPORT_WORDS];
 } rows[] = {
-#define OP(name, function, words) {#name, function, words},
+#define OP(name, function, ...) {#name, function, {__VA_ARGS__}},
 #include "import/onnx/ops.def"
 #undef OP
 };
@@ -24,7 +24,7 @@ bool onnx_type(struct graph *graph, size_t index, struct import_type *type) {
   const size_t count = sizeof rows / sizeof *rows;
   (void)graph;
   if (index < count) {
-    *type = (struct import_type){rows[index].name, rows[index].words};
+    import_type_set(type, rows[index].name, rows[index].words);
     return true;
   }
   for (size_t i = 0, at = count; (type->name = fold_name(i)); i++) {
@@ -32,7 +32,7 @@ bool onnx_type(struct graph *graph, size_t index, struct import_type *type) {
     for (size_t k = 0; k < count; k++)
       twice = twice || strcmp(rows[k].name, type->name) == 0;
     if (!twice && at++ == index) {
-      type->words = "";
+      type->words[0] = WORD_NONE;
       return true;
     }
   }
@@ -365,6 +365,10 @@ static const struct row *row_of(const struct op *op) {
     if (strcmp(rows[i].name, op->type) == 0)
       return &rows[i];
   return NULL;
+}
+
+enum layer_word onnx_word(const struct onnx *x) {
+  return row_of(x->at)->words[0];
 }
 
 /* Whether all that a node reads is there. */

@@ -143,6 +143,9 @@ struct onnx {
 bool onnx_decode(struct graph *graph, struct slice file,
                  const Onnx__ModelProto **model);
 
+/* The first layer of the operator's row in ops.def. */
+enum layer_word onnx_word(const struct onnx *x);
+
 /* "`conv1` (Conv; group=1): WHAT"; false. */
 bool onnx_fail(struct onnx *x, const char *format, ...) PRINTF_LIKE(2, 3);
 /* A name of the file, fit to be read. */
@@ -208,8 +211,8 @@ struct extra *extra_of(struct onnx *x, int index);
 /* Dresses a new node: its place in the file, and its extra. */
 struct graph_node *made(struct onnx *x, struct graph_node *node);
 /* A layer on a node, for now with its shape. */
-struct graph_node *layer_on(struct onnx *x, const char *word, int input);
-struct graph_node *join_of(struct onnx *x, const char *word, int a, int b);
+struct graph_node *layer_on(struct onnx *x, enum layer_word word, int input);
+struct graph_node *join_of(struct onnx *x, enum layer_word word, int a, int b);
 void set_number(struct onnx *x, struct graph_node *node, double number);
 const char *real_text(struct onnx *x, double value);
 void add_weight(struct onnx *x, struct graph_node *node, const char *name,
@@ -302,7 +305,7 @@ const char *fold_name(size_t index);
 /* Rows of the table. */
 typedef bool onnx_op_fn(struct onnx *x);
 
-#define OP(name, function, words) onnx_op_fn function;
+#define OP(name, function, ...) onnx_op_fn function;
 #include "import/onnx/ops.def"
 #undef OP
 

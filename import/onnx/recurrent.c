@@ -5,7 +5,7 @@
 #include "import/onnx/moves.h"
 
 struct recurrent {
-  const char *word;
+  enum layer_word word;
   int gates;
   const int *order; /* gate i of PyTorch is gate order[i] of ONNX */
   int64_t hidden;
@@ -116,8 +116,7 @@ static struct graph_node *layer_of(struct onnx *x, const struct recurrent *r,
   graph_int(x->graph, node, PART_CHANNELS, "", r->hidden);
   if (r->directions == 2)
     graph_arg(x->graph, node, PART_NONE, "", "bidir");
-  if (strcmp(r->word, "gru") == 0 &&
-      !attribute_int(x, "linear_before_reset", 0))
+  if (r->word == WORD_GRU && !attribute_int(x, "linear_before_reset", 0))
     graph_arg(x->graph, node, PART_NONE, "reset=", "before");
   return node;
 }
@@ -204,17 +203,17 @@ static bool recurrent(struct onnx *x, struct recurrent r) {
 bool read_lstm(struct onnx *x) {
   static const int order[] = {0, 2, 3, 1}; /* i f g o of i o f c */
   return recurrent(
-      x, (struct recurrent){.word = "lstm", .gates = 4, .order = order});
+      x, (struct recurrent){.word = WORD_LSTM, .gates = 4, .order = order});
 }
 
 bool read_gru(struct onnx *x) {
   static const int order[] = {1, 0, 2}; /* r z n of z r h */
   return recurrent(
-      x, (struct recurrent){.word = "gru", .gates = 3, .order = order});
+      x, (struct recurrent){.word = WORD_GRU, .gates = 3, .order = order});
 }
 
 bool read_rnn(struct onnx *x) {
   static const int order[] = {0};
   return recurrent(
-      x, (struct recurrent){.word = "rnn", .gates = 1, .order = order});
+      x, (struct recurrent){.word = WORD_RNN, .gates = 1, .order = order});
 }

@@ -55,7 +55,7 @@ bool read_roi_align(struct onnx *x) {
   int boxes = boxes_of(x, &count);
   if (boxes < 0)
     return false;
-  struct graph_node *node = layer_on(x, "roialign", map.node);
+  struct graph_node *node = layer_on(x, WORD_ROIALIGN, map.node);
   if (!put_size(x, node, high, wide))
     return false;
   node->key = "boxes=";

@@ -8,8 +8,8 @@
 
 #include "import/onnx/attention.h"
 
-static bool is_word(const struct graph_node *node, const char *word) {
-  return strcmp(node->word, word) == 0;
+static bool is_word(const struct graph_node *node, enum layer_word word) {
+  return node->word == word;
 }
 
 static bool is_number(double a, double b) {
@@ -30,9 +30,9 @@ static bool term_of(struct onnx *x, int node, struct term *term) {
   struct trace product = trace_of(x, node, false);
   const struct graph_node *n = node_at(x, product.base);
   struct layout spread;
-  if (!is_word(n, "mul") || n->inputs.count != 2 ||
+  if (!is_word(n, WORD_MUL) || n->inputs.count != 2 ||
       !is_number(product.number, 1) ||
-      !is_word(node_at(x, n->inputs.at[1]), "weight"))
+      !is_word(node_at(x, n->inputs.at[1]), WORD_WEIGHT))
     return false;
   const struct constant *c = find_weight(x, n->inputs.at[1], "weight");
   struct layout table = layout_dense(c->rank, c->dims);
@@ -44,7 +44,7 @@ static bool term_of(struct onnx *x, int node, struct term *term) {
          layout_through(&at, &product.at, &term->factor.at);
 }
 
-static bool terms_of(struct onnx *x, int node, const char *word,
+static bool terms_of(struct onnx *x, int node, enum layer_word word,
                      struct term terms[2]) {
   const struct graph_node *n = node_at(x, node);
   return is_word(n, word) && n->inputs.count == 2 &&
@@ -56,7 +56,7 @@ static bool terms_of(struct onnx *x, int node, const char *word,
 static int past_ones(struct onnx *x, int node) {
   for (;;) {
     const struct graph_node *n = node_at(x, node);
-    if (!is_word(n, "reshape"))
+    if (!is_word(n, WORD_RESHAPE))
       return node;
     struct layout to = dense_of(x, node);
     struct layout from = dense_of(x, n->inputs.at[0]);
@@ -224,8 +224,8 @@ static bool turned_pair(struct onnx *x, int difference, int sum,
                         struct rope *rope, struct pair *pair) {
   struct term down[2], up[2];
   struct table c[2], s[2];
-  if (!terms_of(x, past_ones(x, difference), "sub", down) ||
-      !terms_of(x, past_ones(x, sum), "add", up))
+  if (!terms_of(x, past_ones(x, difference), WORD_SUB, down) ||
+      !terms_of(x, past_ones(x, sum), WORD_ADD, up))
     return false;
   const struct trace *a = &down[0].factor, *b = &down[1].factor;
   int cosine = same_view(&up[0].factor, b) ? 0 : 1;
@@ -266,9 +266,10 @@ static int negated(struct onnx *x, int node) {
   const struct graph_node *n = node_at(x, node);
   const struct extra *extra = extra_of(x, node);
   bool minus =
-      extra->has_number && is_word(n, "mul") && is_number(extra->number, -1);
-  return n->inputs.count == 1 && (minus || is_word(n, "neg")) ? n->inputs.at[0]
-                                                              : -1;
+      extra->has_number && is_word(n, WORD_MUL) && is_number(extra->number, -1);
+  return n->inputs.count == 1 && (minus || is_word(n, WORD_NEG))
+             ? n->inputs.at[0]
+             : -1;
 }
 
 /* (-b, a) of x = (a, b): both as one view. */
@@ -277,7 +278,7 @@ static bool crossed_pair(struct onnx *x, int node, struct rope *rope,
   const struct graph_node *n = node_at(x, node);
   const struct graph_shape *shape = &n->shape;
   struct pair pair;
-  if (!is_word(n, "concat") || n->inputs.count != 2 ||
+  if (!is_word(n, WORD_CONCAT) || n->inputs.count != 2 ||
       extra_of(x, node)->axis != shape->rank - 1)
     return false;
   int minus = negated(x, past_ones(x, n->inputs.at[0]));
@@ -321,7 +322,7 @@ static bool rotated(struct onnx *x, const struct term terms[2], int other,
 
 static bool rotated_half(struct onnx *x, struct trace *t) {
   struct term terms[2];
-  return terms_of(x, t->base, "add", terms) &&
+  return terms_of(x, t->base, WORD_ADD, terms) &&
          (rotated(x, terms, 0, t) || rotated(x, terms, 1, t));
 }
 
@@ -372,9 +373,9 @@ bool trace_rope(struct onnx *x, struct trace *t) {
   bool right = false;
   if (t->rope.half || t->norm >= 0)
     return false;
-  if (is_word(n, "add")) {
+  if (is_word(n, WORD_ADD)) {
     right = rotated_half(x, &found);
-  } else if (is_word(n, "concat") && n->inputs.count == 2 &&
+  } else if (is_word(n, WORD_CONCAT) && n->inputs.count == 2 &&
              extra_of(x, t->base)->axis == shape->rank - 1) {
     bool neighbours = shape->size[shape->rank - 1] == 2 && shape->rank > 2;
     right =

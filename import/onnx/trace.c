@@ -7,8 +7,8 @@
 
 #include "import/onnx/attention.h"
 
-static bool is_word(const struct graph_node *node, const char *word) {
-  return strcmp(node->word, word) == 0;
+static bool is_word(const struct graph_node *node, enum layer_word word) {
+  return node->word == word;
 }
 
 struct layout dense_of(struct onnx *x, int node) {
@@ -33,7 +33,7 @@ static bool repeated(struct onnx *x, const struct graph_node *node,
       return false;
   const struct graph_shape *in = &node_at(x, node->inputs.at[0])->shape;
   int64_t strides[LIMIT_RANK], stride = 1;
-  if (!is_word(node, "concat") || axis >= in->rank || in->size[axis] != 1)
+  if (!is_word(node, WORD_CONCAT) || axis >= in->rank || in->size[axis] != 1)
     return false;
   for (int i = in->rank; i-- > 0; stride *= in->size[i])
     strides[i] = i == axis ? 0 : stride;
@@ -49,21 +49,21 @@ static bool moved_view(struct onnx *x, const struct graph_node *node,
   if (node->inputs.count == 0)
     return false;
   struct layout in = dense_of(x, node->inputs.at[0]);
-  if (is_word(node, "permute")) {
+  if (is_word(node, WORD_PERMUTE)) {
     int order[LAYOUT_RANK];
     for (size_t i = 0; i < node->args.count; i++)
       order[i] = atoi(node->args.at[i].value);
     *at = layout_order(&in, (int)node->args.count, order);
     return true;
   }
-  if (is_word(node, "slice")) {
+  if (is_word(node, WORD_SLICE)) {
     const struct extra *extra = extra_of(x, node->index);
     *at = in;
     return layout_slice(at, extra->axis, extra->from,
                         node->shape.size[extra->axis]);
   }
   *at = dense_of(x, node->index);
-  return is_word(node, "reshape") || is_word(node, "flatten");
+  return is_word(node, WORD_RESHAPE) || is_word(node, WORD_FLATTEN);
 }
 
 static bool through(const struct layout *move, struct layout *at) {
@@ -92,9 +92,9 @@ static bool step_number(struct onnx *x, struct trace *t) {
   const struct extra *extra = extra_of(x, t->base);
   if (node->inputs.count != 1 || !extra->has_number)
     return false;
-  if (is_word(node, "mul"))
+  if (is_word(node, WORD_MUL))
     t->number *= extra->number;
-  else if (is_word(node, "div"))
+  else if (is_word(node, WORD_DIV))
     t->number /= extra->number;
   else
     return false;
@@ -104,7 +104,8 @@ static bool step_number(struct onnx *x, struct trace *t) {
 
 static bool step_norm(struct onnx *x, struct trace *t) {
   const struct graph_node *node = node_at(x, t->base);
-  if (t->norm >= 0 || (!is_word(node, "rmsnorm") && !is_word(node, "ln")) ||
+  if (t->norm >= 0 ||
+      (!is_word(node, WORD_RMSNORM) && !is_word(node, WORD_LN)) ||
       !find_weight(x, t->base, "weight"))
     return false;
   t->norm = t->base;

@@ -10,32 +10,28 @@ static void give_node(struct onnx *x, const struct view *like, int node) {
   give_view(x, 0, &result);
 }
 
-/* Those that are a layer of netc without arguments. */
-static const struct plain {
-  const char *type, *word;
-} plains[] = {
-    {"Relu", "relu"},         {"Sigmoid", "sigmoid"},  {"Tanh", "tanh"},
-    {"Softplus", "softplus"}, {"HardSwish", "hswish"}, {"Mish", "mish"},
-    {"Sqrt", "sqrt"},         {"Exp", "exp"},          {"Log", "log"},
-    {"Abs", "abs"},           {"Neg", "neg"},          {"Erf", "?erf"},
-    {"Gelu", "gelu"},
-};
-
-bool read_plain(struct onnx *x) {
+/* A layer of netc without arguments. */
+static bool plain(struct onnx *x, enum layer_word word) {
   const struct view *in = input_view(x, 0);
-  for (size_t i = 0; in && i < sizeof plains / sizeof *plains; i++)
-    if (strcmp(plains[i].type, x->at->type) == 0) {
-      struct graph_node *node = layer_on(x, plains[i].word, in->node);
-      if (attribute_is(x, "approximate", "tanh", false))
-        graph_arg(x->graph, node, PART_NONE, "approximate=", "tanh");
-      give_node(x, in, node->index);
-      return true;
-    }
-  return false;
+  if (!in)
+    return false;
+  struct graph_node *node = layer_on(x, word, in->node);
+  if (attribute_is(x, "approximate", "tanh", false))
+    graph_arg(x->graph, node, PART_NONE, "approximate=", "tanh");
+  give_node(x, in, node->index);
+  return true;
 }
 
-static bool with_real(struct onnx *x, const char *word, const char *attribute,
-                      double theirs, double ours) {
+bool read_plain(struct onnx *x) {
+  return plain(x, onnx_word(x));
+}
+
+bool read_erf(struct onnx *x) {
+  return plain(x, WORD_ERF);
+}
+
+static bool with_real(struct onnx *x, enum layer_word word,
+                      const char *attribute, double theirs, double ours) {
   const struct view *in = input_view(x, 0);
   if (!in)
     return false;
@@ -48,11 +44,11 @@ static bool with_real(struct onnx *x, const char *word, const char *attribute,
 }
 
 bool read_leaky(struct onnx *x) {
-  return with_real(x, "leaky", "alpha", 0.01, 0.01);
+  return with_real(x, WORD_LEAKY, "alpha", 0.01, 0.01);
 }
 
 bool read_elu(struct onnx *x) {
-  return with_real(x, "elu", "alpha", 1, 1);
+  return with_real(x, WORD_ELU, "alpha", 1, 1);
 }
 
 bool read_selu(struct onnx *x) {
@@ -62,12 +58,12 @@ bool read_selu(struct onnx *x) {
   if (!in)
     return false;
   if (fabs(alpha - 1.6732632) < 1e-4 && fabs(gamma - 1.050701) < 1e-4) {
-    give_node(x, in, layer_on(x, "selu", in->node)->index);
+    give_node(x, in, layer_on(x, WORD_SELU, in->node)->index);
     return true;
   }
-  struct graph_node *elu = layer_on(x, "elu", in->node);
+  struct graph_node *elu = layer_on(x, WORD_ELU, in->node);
   set_number(x, elu, alpha);
-  struct graph_node *node = layer_on(x, "mul", elu->index);
+  struct graph_node *node = layer_on(x, WORD_MUL, elu->index);
   set_number(x, node, gamma);
   give_node(x, in, node->index);
   return true;
@@ -78,10 +74,10 @@ bool read_softsign(struct onnx *x) {
   const struct view *in = input_view(x, 0);
   if (!in)
     return false;
-  struct graph_node *node = layer_on(x, "abs", in->node);
-  node = layer_on(x, "add", node->index);
+  struct graph_node *node = layer_on(x, WORD_ABS, in->node);
+  node = layer_on(x, WORD_ADD, node->index);
   set_number(x, node, 1);
-  give_node(x, in, join_of(x, "div", in->node, node->index)->index);
+  give_node(x, in, join_of(x, WORD_DIV, in->node, node->index)->index);
   return true;
 }
 
@@ -94,7 +90,7 @@ bool read_prelu(struct onnx *x) {
   if (!in || !slope)
     return onnx_fail(x, "slopes that depend on the inputs");
   if (slope->count == 1 && constant_is_even(x, slope, &number)) {
-    struct graph_node *node = layer_on(x, "leaky", in->node);
+    struct graph_node *node = layer_on(x, WORD_LEAKY, in->node);
     graph_arg(x->graph, node, PART_NONE, "", real_text(x, number));
     give_node(x, in, node->index);
     return true;
@@ -107,7 +103,7 @@ bool read_prelu(struct onnx *x) {
     return onnx_fail(x, "only a slope for each channel is understood");
   if (!to_last(x, in, axis, &last, &axes))
     return false;
-  struct graph_node *node = layer_on(x, "prelu", last.node);
+  struct graph_node *node = layer_on(x, WORD_PRELU, last.node);
   int64_t dim = slope->count;
   add_weight(x, node, "weight", constant_with(x, slope, 1, &dim));
   give_node(x, &last, node->index);
@@ -121,7 +117,7 @@ static int64_t type_like(struct onnx *x) {
   if (like || !view)
     return like ? like->type : TYPE_FLOAT;
   const struct graph_node *node = node_at(x, view->node);
-  if (strcmp(node->word, "input") == 0 && node->args.count > 0)
+  if (node->word == WORD_INPUT && node->args.count > 0)
     return TYPE_INT64;
   graph_note(x->graph,
              "`%s` may round to fewer bits, those of another tensor; here "
@@ -139,7 +135,7 @@ bool read_cast(struct onnx *x) {
   if (!in)
     return false;
   const struct graph_node *node = node_at(x, in->node);
-  bool whole = strcmp(node->word, "input") == 0 && node->args.count > 0;
+  bool whole = node->word == WORD_INPUT && node->args.count > 0;
   bool real = to == TYPE_FLOAT || to == TYPE_DOUBLE || to == 10 || to == 16;
   if (!real && !(whole && (to == TYPE_INT32 || to == TYPE_INT64)))
     return onnx_fail(x, "a cast to other numbers has no counterpart");
@@ -167,7 +163,7 @@ bool read_dropout(struct onnx *x) {
     give_view(x, 0, in);
     return true;
   }
-  struct graph_node *node = layer_on(x, "dropout", in->node);
+  struct graph_node *node = layer_on(x, WORD_DROPOUT, in->node);
   graph_arg(x->graph, node, PART_NONE, "", real_text(x, round(p * 1e6) / 1e6));
   node->args.at[0].usual = "0.5";
   give_node(x, in, node->index);
@@ -176,8 +172,6 @@ bool read_dropout(struct onnx *x) {
 
 /* Before opset 13 all axes from `axis` on are one. */
 bool read_softmax(struct onnx *x) {
-  const char *word =
-      strcmp(x->at->type, "Softmax") == 0 ? "softmax" : "logsoftmax";
   const struct view *in = input_view(x, 0);
   struct view last;
   struct axes axes;
@@ -196,7 +190,7 @@ bool read_softmax(struct onnx *x) {
   }
   if (!to_last(x, in, found, &last, &axes))
     return false;
-  give_node(x, &last, layer_on(x, word, last.node)->index);
+  give_node(x, &last, layer_on(x, onnx_word(x), last.node)->index);
   return true;
 }
 
@@ -204,17 +198,18 @@ bool read_softmax(struct onnx *x) {
 
 /* What is done to each value before and to each result behind them. */
 static const struct reduction {
-  const char *type, *before, *word, *behind;
+  const char *type;
+  enum layer_word before, word, after;
 } reductions[] = {
-    {"ReduceMean", "", "mean", ""},
-    {"ReduceSum", "", "sum", ""},
-    {"ReduceMax", "", "max", ""},
-    {"ReduceMin", "", "min", ""},
-    {"ReduceL1", "abs", "sum", ""},
-    {"ReduceL2", "pow", "sum", "sqrt"},
-    {"ReduceLogSum", "", "sum", "log"},
-    {"ReduceLogSumExp", "exp", "sum", "log"},
-    {"ReduceSumSquare", "pow", "sum", ""},
+    {"ReduceMean", WORD_NONE, WORD_MEAN, WORD_NONE},
+    {"ReduceSum", WORD_NONE, WORD_SUM, WORD_NONE},
+    {"ReduceMax", WORD_NONE, WORD_MAX, WORD_NONE},
+    {"ReduceMin", WORD_NONE, WORD_MIN, WORD_NONE},
+    {"ReduceL1", WORD_ABS, WORD_SUM, WORD_NONE},
+    {"ReduceL2", WORD_POW, WORD_SUM, WORD_SQRT},
+    {"ReduceLogSum", WORD_NONE, WORD_SUM, WORD_LOG},
+    {"ReduceLogSumExp", WORD_EXP, WORD_SUM, WORD_LOG},
+    {"ReduceSumSquare", WORD_POW, WORD_SUM, WORD_NONE},
 };
 
 static const struct reduction *reduction_of(const char *type) {
@@ -225,21 +220,21 @@ static const struct reduction *reduction_of(const char *type) {
   return &reductions[i];
 }
 
-/* A layer of these without arguments; `pow` is a square. "": the same. */
-static int applied(struct onnx *x, const char *word, int in) {
-  if (!*word)
+/* A layer of these without arguments; `pow` is a square. */
+static int applied(struct onnx *x, enum layer_word word, int in) {
+  if (word == WORD_NONE)
     return in;
   struct graph_node *node = layer_on(x, word, in);
-  if (strcmp(word, "pow") == 0)
+  if (word == WORD_POW)
     set_number(x, node, 2);
   return node->index;
 }
 
 /* Sums over axes of a node, which stay with a size of 1. */
-static int reduce_node(struct onnx *x, const char *word, int in,
+static int reduce_node(struct onnx *x, enum layer_word word, int in,
                        const bool *over) {
   const struct graph_shape *shape = &node_at(x, in)->shape;
-  bool mean = strcmp(word, "mean") == 0, rest = shape->rank > 1;
+  bool mean = word == WORD_MEAN, rest = shape->rank > 1;
   for (int i = 0; i + 1 < shape->rank; i++)
     rest = rest && over[i];
   bool only_last = over[shape->rank - 1];
@@ -247,9 +242,9 @@ static int reduce_node(struct onnx *x, const char *word, int in,
     only_last = only_last && !over[i];
   struct graph_node *node;
   if (rest && !over[shape->rank - 1] && shape->rank >= 3 && mean) {
-    node = layer_on(x, "gap", in);
+    node = layer_on(x, WORD_GAP, in);
   } else {
-    node = layer_on(x, mean && only_last ? "?mean_c" : word, in);
+    node = layer_on(x, mean && only_last ? WORD_CENTRE : word, in);
     for (int i = 0; i < shape->rank; i++)
       if (over[i])
         graph_arg(x->graph, node, PART_NONE,
@@ -320,7 +315,7 @@ static bool reduce(struct onnx *x, const struct view *in, const bool *over,
   for (int i = in->at.rank; i-- > 0 && !keep;)
     if (over[i])
       layout_drop(&result.at, i);
-  result.node = applied(x, r->behind, result.node);
+  result.node = applied(x, r->after, result.node);
   give_view(x, 0, &result);
   return true;
 }
@@ -359,7 +354,7 @@ bool read_global_pool(struct onnx *x) {
   bool mean = strcmp(x->at->type, "GlobalAveragePool") == 0;
   if (!in || !channels_last(x, in, &map))
     return false;
-  struct graph_node *node = layer_on(x, mean ? "gap" : "gmp", map.node);
+  struct graph_node *node = layer_on(x, mean ? WORD_GAP : WORD_GMP, map.node);
   for (int i = 0; i + 1 < node->shape.rank; i++)
     node->shape.size[i] = 1;
   for (int i = 0; i < map.at.rank; i++)

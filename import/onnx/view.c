@@ -128,13 +128,12 @@ static void note_move(struct onnx *x, int node, int move) {
 }
 
 /* A move that somebody wanted before; -1: nobody did. */
-static int same_move(struct onnx *x, int node, const char *word,
+static int same_move(struct onnx *x, int node, enum layer_word word,
                      const struct graph_shape *shape, const int *order) {
   const struct extra *extra = extra_of(x, node);
   for (size_t i = 0; i < extra->moves.count; i++) {
     const struct graph_node *move = node_at(x, extra->moves.at[i]);
-    bool same =
-        strcmp(move->word, word) == 0 && same_shape(&move->shape, shape);
+    bool same = move->word == word && same_shape(&move->shape, shape);
     for (size_t k = 0; same && order && k < move->args.count; k++)
       same = atoi(move->args.at[k].value) == order[k];
     if (same)
@@ -147,10 +146,12 @@ static int reshaped(struct onnx *x, int node, const struct graph_shape *shape) {
   if (same_shape(&node_at(x, node)->shape, shape))
     return node;
   bool flat = shape->rank == 1;
-  int same = same_move(x, node, flat ? "flatten" : "reshape", shape, NULL);
+  int same =
+      same_move(x, node, flat ? WORD_FLATTEN : WORD_RESHAPE, shape, NULL);
   if (same >= 0)
     return same;
-  struct graph_node *layer = layer_on(x, flat ? "flatten" : "reshape", node);
+  struct graph_node *layer =
+      layer_on(x, flat ? WORD_FLATTEN : WORD_RESHAPE, node);
   if (!flat)
     graph_arg(x->graph, layer, PART_OTHER, "",
               graph_sizes(x->graph, shape->size, shape->rank));
@@ -163,10 +164,10 @@ static int permuted(struct onnx *x, int node, const int *order) {
   struct graph_shape shape = node_at(x, node)->shape, now = shape;
   for (int i = 0; i < shape.rank; i++)
     now.size[i] = shape.size[order[i]];
-  int same = same_move(x, node, "permute", &now, order);
+  int same = same_move(x, node, WORD_PERMUTE, &now, order);
   if (same >= 0)
     return same;
-  struct graph_node *layer = layer_on(x, "permute", node);
+  struct graph_node *layer = layer_on(x, WORD_PERMUTE, node);
   struct graph_shape from = layer->shape;
   for (int i = 0; i < from.rank; i++) {
     graph_int(x->graph, layer, PART_NONE, "", order[i]);
@@ -240,7 +241,7 @@ static int moved(struct onnx *x, int node, const struct layout *want,
   struct graph_shape now = node_at(x, node)->shape;
   int64_t groups = shuffle_of(&now, want);
   if (groups) {
-    struct graph_node *layer = layer_on(x, "shuffle", node);
+    struct graph_node *layer = layer_on(x, WORD_SHUFFLE, node);
     graph_int(x->graph, layer, PART_GROUPS, "", groups);
     return layer->index;
   }
@@ -275,10 +276,10 @@ int realise_cost(struct onnx *x, int node, const struct layout *want) {
 static int repeated(struct onnx *x, int node, int axis, int64_t count) {
   struct graph_shape shape = node_at(x, node)->shape;
   shape.size[axis] = count;
-  int same = same_move(x, node, "concat", &shape, NULL);
+  int same = same_move(x, node, WORD_CONCAT, &shape, NULL);
   if (same >= 0)
     return same;
-  struct graph_node *join = made(x, graph_join(x->graph, "concat"));
+  struct graph_node *join = made(x, graph_join(x->graph, WORD_CONCAT));
   for (int64_t i = 0; i < count; i++)
     graph_operand(x->graph, join, node);
   join->shape = shape;

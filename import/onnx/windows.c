@@ -85,7 +85,7 @@ static void name_node(struct onnx *x, struct graph_node *node) {
 /* Zeros around a map are the padding of a convolution that reads it. */
 static int past_borders(struct onnx *x, int node, struct window *w) {
   const struct extra *extra = extra_of(x, node);
-  if (strcmp(node_at(x, node)->word, "pad") != 0 || !extra->borders ||
+  if (node_at(x, node)->word != WORD_PAD || !extra->borders ||
       w->axes != node_at(x, node)->shape.rank - 1)
     return node;
   for (int i = 0; i < w->axes; i++) {
@@ -191,7 +191,7 @@ bool read_deconv(struct onnx *x) {
       weight->dims[1] > MOST_SIZE || in->at.dim[1] % groups != 0)
     return onnx_fail(x, "its weights do not fit the map");
   int64_t channels = weight->dims[1] * groups;
-  struct graph_node *node = layer_on(x, "deconv", map.node);
+  struct graph_node *node = layer_on(x, WORD_DECONV, map.node);
   graph_int(x->graph, node, PART_CHANNELS, "", channels);
   graph_arg(x->graph, node, PART_KERNEL, "",
             graph_sizes(x->graph, w.kernel, w.axes));
@@ -267,7 +267,7 @@ bool read_pool(struct onnx *x) {
     if (count_up(&w, i, node_at(x, from)->shape.size[i], ceil) < 1)
       return onnx_fail(x, "the window is larger than its padded input");
   struct graph_node *node =
-      window_pool(x->graph, mean ? "avgpool" : "pool", from, &w, false);
+      window_pool(x->graph, mean ? WORD_AVGPOOL : WORD_POOL, from, &w, false);
   name_node(x, node);
   node->shape = node_at(x, from)->shape;
   bool rounds = false;
@@ -333,7 +333,7 @@ bool read_resize(struct onnx *x) {
   if (axes < 1 || axes > 3 ||
       (!linear && !attribute_is(x, "mode", "nearest", true)))
     return onnx_fail(x, "only `nearest` and `linear` are understood");
-  struct graph_node *node = layer_on(x, "up", map.node);
+  struct graph_node *node = layer_on(x, WORD_UP, map.node);
   double factor[3] = {0};
   bool whole = true, stretched = false;
   for (int i = 0; i < axes; i++) {
