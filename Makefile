@@ -219,7 +219,6 @@ test_sources := $(filter-out $(if $(SAN),%/test_install.c %/test_header.c) \
                   %/test_onnx_attention.c %/test_onnx_zoo.c) \
                   $(if $(filter 0,$(IMPORT) $(ONNX)),%/test_interchange.c), \
                   $(wildcard $(src)tests/test_*.c))
-test_programs = $(patsubst $(src)tests/%.c,$(build)/tests/%,$(test_sources))
 
 $(build)/tests/%: $(src)tests/%.c $(src)tests/run.c $(src)tests/run.h \
                   $(src)tests/report.h $(src)tests/imported.h \
@@ -264,21 +263,34 @@ message_objects := $(build)/obj/gen/onnx.pb-c.o
 $(build)/tests/test_onnx $(build)/tests/test_from_onnx: $(message_objects)
 $(build)/tests/test_onnx $(build)/tests/test_from_onnx: private objects += $(message_objects) -lprotobuf-c
 
-# T=golden runs one of them, T="golden cli" two.
-wanted_tests = $(if $(T),$(filter $(addprefix %/test_,$(T)),$(test_programs)), \
-                 $(test_programs))
+# `make check` runs what takes a minute, `make check-long` the rest: these
+# programs, and of others the tests that are marked as slow. T="golden cli"
+# runs two programs whole. FULL=1 takes all of a set of which a tenth is tried.
+long_tests := docs growth install onnx_zoo
+tests := $(test_sources:$(src)tests/test_%.c=%)
+unknown := $(if $(filter check check-long,$(MAKECMDGOALS)), \
+             $(filter-out $(tests),$(T)))
+ifneq ($(strip $(unknown)),)
+$(error there is no test $(strip $(unknown)); there are: $(tests))
+endif
+parted = $(filter-out $(long_tests),$(patsubst $(src)tests/test_%.c,%, \
+           $(shell grep -lw -e slow_test -e in_part $(test_sources))))
+fast = $(or $(T),$(filter-out $(long_tests),$(tests)))
+slow = $(or $(T),$(filter $(long_tests),$(tests)) $(parted))
+programs = $(patsubst %,$(build)/tests/test_%,$(1))
+PART =
+JOBS = $(shell nproc)
+FULL =
+run_tests = @cd $(here) && FULL=$(FULL) tests/check.sh $(JOBS)
 
-check: all $(build)/netc.1 $(wanted_tests)
-	@rm -f $(addsuffix .failed,$(abspath $(wanted_tests)))
-	@printf '%s\n' $(abspath $(wanted_tests)) | xargs -P 2 -I TEST sh -c \
-	  'cd $(here) && CMOCKA_MESSAGE_OUTPUT=stdout TEST >TEST.log 2>&1 || \
-	  : >TEST.failed'
-	@failed=; for test in $(abspath $(wanted_tests)); do \
-	  test ! -e $$test.failed || failed=1; \
-	  grep -aE '\[  (FAILED|ERROR)' -B 20 $$test.log | grep -avE \
-	    '\[ RUN|\[       OK' | head -n 60; \
-	  grep -a '\[  PASSED' $$test.log | sed "s|^|$$(basename $$test): |"; \
-	done; test -z "$$failed"
+check: all $(build)/netc.1 $(call programs,$(fast))
+	$(run_tests) $(addsuffix $(if $(PART)$(T),$(PART:%=:%),:fast), \
+	  $(abspath $(call programs,$(fast))))
+
+check-long: all $(build)/netc.1 $(call programs,$(slow)) \
+    $(filter check,$(MAKECMDGOALS))
+	$(run_tests) $(abspath $(call programs,$(filter $(T) $(long_tests),$(slow)))) \
+	  $(if $(T),,$(addsuffix :slow,$(abspath $(call programs,$(parted)))))
 
 # The page of `-o x.html` in a browser; `make check` does without one.
 CHROMIUM = /usr/bin/chromium
@@ -450,7 +462,7 @@ fuzz-import: $(build)/fuzz/fuzz-import $(build)/netc
 
 # Lines that the tests reach.
 cover:
-	$(MAKE) check build=build/cover CFLAGS='--coverage -O0'
+	$(MAKE) check check-long build=build/cover CFLAGS='--coverage -O0'
 	@cd build/cover && for data in $$(find . -name '*.gcda' | \
 	  grep -v /gen/); do gcov -n -o $$(dirname $$data) $$data; done \
 	  2>/dev/null | awk -F"[':% ]+" '/^File/ { file = $$2 } \
@@ -574,7 +586,7 @@ clean:
 
 FORCE:
 
-.PHONY: FORCE jansson protobuf-c all check check-web check-onnx check-torch check-small bless lint docs pictures zoo accuracy \
+.PHONY: FORCE jansson protobuf-c all check check-long check-web check-onnx check-torch check-small bless lint docs pictures zoo accuracy \
         valgrind portable bench bench-runtime fuzz fuzz-import cover release-check \
         install install-program install-shared install-library \
         install-runtime uninstall dist \

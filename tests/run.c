@@ -7,6 +7,28 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+static bool part_is(const char *name) {
+  const char *part = getenv("PART");
+  return part && strcmp(part, name) == 0;
+}
+
+__attribute__((constructor)) static void choose_part(void) {
+  if (part_is("fast"))
+    cmocka_set_skip_filter("slow: *");
+  else if (part_is("slow"))
+    cmocka_set_test_filter("slow: *");
+}
+
+bool in_part(size_t member, size_t n) {
+  return part_is("fast") ? member % n == 0
+                         : !part_is("slow") || member % n != 0;
+}
+
+void run_in_both_parts(void) {
+  cmocka_set_skip_filter(NULL);
+  cmocka_set_test_filter(NULL);
+}
+
 char *read_text(const char *path, size_t *length) {
   FILE *file = fopen(path, "rb");
   if (!file)

@@ -20,6 +20,20 @@
 #define BUILD "build"
 #endif
 
+/*
+ * A test of seconds: `make check` leaves it out, which sets PART to fast in
+ * the environment, and `make check-long`, with slow, runs it alone.
+ */
+#define slow_test(f) \
+  { "slow: " #f, f, NULL, NULL, NULL }
+
+/*
+ * The same for a set: the fast part is each n-th member, the slow one the
+ * others. Then all tests are run in both.
+ */
+bool in_part(size_t member, size_t n);
+void run_in_both_parts(void);
+
 /* What a shell command left; free with run_free. */
 struct run {
   char *out, *err;

@@ -733,9 +733,9 @@ static void make_file(const char *dir, const char *name, const char *head,
 /* A line that rewrites itself and is gone when there is something to say. */
 static void what_lasts_shows_its_progress_on_a_terminal(void **state) {
   (void)state;
-  static const char job[] = /* of some seconds */
+  static const char job[] = /* of a second, and a pause */
       " plan tests/data/planner/minimalloc/J.1048576.csv --effort 500000";
-  struct run r = run("TERM=xterm tests/terminal.py " NETC "%s", job);
+  struct run r = run("TERM=xterm tests/terminal.py --pause " NETC "%s", job);
   assert_int_equal(r.status, 0);
   assert_holds(r.out, "\rnetc: planning the arena, ");
   assert_holds(r.out, " %\x1b[K\r");
@@ -744,7 +744,7 @@ static void what_lasts_shows_its_progress_on_a_terminal(void **state) {
   assert_ptr_equal(end + 1, last); /* erased once, and nothing after it */
   assert_non_null(strstr(end, "409 buffers"));
   run_free(&r);
-  r = run("TERM=dumb tests/terminal.py " NETC "%s", job);
+  r = run("TERM=dumb tests/terminal.py --pause " NETC "%s", job);
   assert_null(strstr(r.out, "planning"));
   run_free(&r);
   r = run("TERM=xterm " NETC "%s", job);
@@ -891,10 +891,10 @@ int main(void) {
       cmocka_unit_test(fmt_works_in_place_and_checks),
       cmocka_unit_test(check_takes_several_files),
       cmocka_unit_test(colour_is_for_terminals_only),
-      cmocka_unit_test(what_lasts_shows_its_progress_on_a_terminal),
+      slow_test(what_lasts_shows_its_progress_on_a_terminal),
       cmocka_unit_test(extreme_texts_end_with_an_error_and_not_with_a_crash),
       cmocka_unit_test(large_texts_that_are_right_are_compiled),
-      cmocka_unit_test(a_million_layers_are_compiled),
+      slow_test(a_million_layers_are_compiled),
       cmocka_unit_test(names_of_files_cannot_steer_a_terminal),
   };
   return cmocka_run_group_tests_name("cli", tests, NULL, NULL);

@@ -743,7 +743,7 @@ int main(void) {
       cmocka_unit_test(the_diagrams_of_the_manual_are_current),
       cmocka_unit_test(only_png_needs_graphviz),
       cmocka_unit_test(a_png_that_viewers_refuse_is_said_so),
-      cmocka_unit_test(ten_thousand_layers_are_split_into_pages),
+      slow_test(ten_thousand_layers_are_split_into_pages),
       cmocka_unit_test(a_dark_screen_shows_what_paper_does),
       cmocka_unit_test(all_words_and_lines_outside_of_boxes_change),
       cmocka_unit_test(fills_differ_in_grey_and_to_deuteranopes),

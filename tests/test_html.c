@@ -150,7 +150,7 @@ static void no_path_of_the_machine_is_told(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(those_of_every_net_are_well_formed),
-      cmocka_unit_test(warnings_stand_at_their_lines),
+      slow_test(warnings_stand_at_their_lines),
       cmocka_unit_test(resnet50_is_far_below_a_megabyte),
       cmocka_unit_test(many_layers_stay_small),
       cmocka_unit_test(names_that_mean_something_else_are_harmless),

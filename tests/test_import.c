@@ -893,7 +893,7 @@ int main(void) {
       cmocka_unit_test(nesting_has_an_end),
       cmocka_unit_test(outputs_of_one_name_are_numbered),
       cmocka_unit_test(cut_files_are_read_or_refused),
-      cmocka_unit_test(a_million_layers_are_read_or_refused),
+      slow_test(a_million_layers_are_read_or_refused),
       cmocka_unit_test(darknet_nets_count_as_darknet_does),
       cmocka_unit_test(caffe_nets_are_as_caffe_says),
       cmocka_unit_test(norms_inside_recurrent_layers_count),

@@ -817,7 +817,7 @@ int main(void) {
       cmocka_unit_test(long_searches_tell_how_far_they_are),
       cmocka_unit_test(a_step_is_compared_with_others),
       cmocka_unit_test(what_exists_can_be_listed),
-      cmocka_unit_test(running_out_of_memory_leaks_nothing),
+      slow_test(running_out_of_memory_leaks_nothing),
       cmocka_unit_test(memory_may_run_out_inside_a_callback),
       cmocka_unit_test(a_thousand_questions_take_no_memory),
   };

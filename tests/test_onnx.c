@@ -527,7 +527,7 @@ int main(void) {
       cmocka_unit_test(every_net_becomes_a_whole_model),
       cmocka_unit_test(plain_nets_transpose_nothing),
       cmocka_unit_test(equal_nets_give_equal_bytes),
-      cmocka_unit_test(the_checker_agrees_with_every_shape),
+      slow_test(the_checker_agrees_with_every_shape),
       cmocka_unit_test(weights_are_those_of_the_file),
       cmocka_unit_test(names_of_weights_that_do_not_fit_are_said),
       cmocka_unit_test(operations_are_data),

@@ -231,7 +231,7 @@ int main(void) {
       cmocka_unit_test(every_layer_says_what_it_runs),
       cmocka_unit_test(operands_lie_inside_of_the_plan),
       cmocka_unit_test(layers_run_inside_of_their_plan),
-      cmocka_unit_test(nets_run_inside_of_their_plan),
+      slow_test(nets_run_inside_of_their_plan),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

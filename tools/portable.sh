@@ -34,10 +34,12 @@ cat >"$folder/run.mjs" <<'EOT'
 import { WASI } from 'node:wasi'
 import { readFileSync } from 'node:fs'
 process.removeAllListeners('warning')
-const wasi = new WASI({ version: 'preview1', args: process.argv.slice(2) })
+// What node 18 has, too.
+const wasi = new WASI({ version: 'preview1', returnOnExit: true,
+  args: process.argv.slice(2) })
 const bytes = readFileSync(process.argv[2])
-const { instance } =
-  await WebAssembly.instantiate(bytes, wasi.getImportObject())
+const { instance } = await WebAssembly.instantiate(bytes,
+  { wasi_snapshot_preview1: wasi.wasiImport })
 process.exitCode = wasi.start(instance)
 EOT
 run() {
