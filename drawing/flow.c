@@ -12,6 +12,7 @@ struct builder {
   bool by_shape;
   int64_t *reads;   /* by leaf: the only one that it reads, or SEVERAL */
   int64_t *read_by; /* by leaf: the only one that reads it */
+  bool *parted;     /* by leaf: a frame begins or ends before it */
   size_t *box_of;   /* by leaf */
 };
 
@@ -44,23 +45,17 @@ static void find_readers(struct builder *b) {
       note(&b->read_by[from], to);
     }
   }
+  for (size_t i = 0; i < model->outputs.count && count; i++)
+    b->read_by[leaf_of(flow, model->outputs.at[i].node)] = SEVERAL;
 }
 
-static bool is_output(const struct flow *flow, size_t leaf) {
-  const struct model *model = flow->c->model;
-  for (size_t i = 0; i < model->outputs.count; i++)
-    if (leaf_of(flow, model->outputs.at[i].node) == leaf)
-      return true;
-  return false;
-}
-
-/* Whether a frame begins or ends between two leaves. */
-static bool frame_parts(const struct flow *flow, size_t leaf) {
-  for (size_t i = 0; i < flow->leaves.frames.count; i++)
-    if (flow->leaves.frames.at[i].first == leaf ||
-        flow->leaves.frames.at[i].end == leaf)
-      return true;
-  return false;
+static void find_borders(struct builder *b) {
+  const struct leaves *leaves = &b->flow.leaves;
+  b->parted =
+      arena_alloc(b->flow.c->arena, leaves->count + 1, sizeof *b->parted);
+  for (size_t i = 0; i < leaves->frames.count; i++)
+    b->parted[leaves->frames.at[i].first] =
+        b->parted[leaves->frames.at[i].end] = true;
 }
 
 /* Whether a leaf goes on in the box of the one before it. */
@@ -69,8 +64,7 @@ static bool goes_on(const struct builder *b, size_t leaf) {
   const struct leaf *now = &flow->leaves.at[leaf], *before = now - 1;
   return b->by_shape && leaf > 0 && b->reads[leaf] == (int64_t)leaf - 1 &&
          b->read_by[leaf - 1] == (int64_t)leaf &&
-         b->reads[leaf - 1] != NO_LEAF && !is_output(flow, leaf - 1) &&
-         !frame_parts(flow, leaf) &&
+         b->reads[leaf - 1] != NO_LEAF && !b->parted[leaf] &&
          shape_equal(row_shape(flow->c, leaf_row(&flow->leaves, before)),
                      row_shape(flow->c, leaf_row(&flow->leaves, now)));
 }
@@ -83,6 +77,7 @@ static void make_boxes(struct builder *b) {
       arena_alloc(flow->c->arena, flow->leaves.count + 1, sizeof *flow->boxes);
   flow->count = 0;
   find_readers(b);
+  find_borders(b);
   for (size_t i = 0; i < flow->leaves.count; i++) {
     if (!goes_on(b, i))
       flow->boxes[flow->count++].first = i;

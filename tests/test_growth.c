@@ -6,6 +6,7 @@
  * sizes, of which each is twice the one before; what the second doubling
  * adds must be about twice what the first adds, whatever both rest on.
  */
+
 #include "netc.h"
 #include "tests/run.h"
 
@@ -136,6 +137,27 @@ static const struct family families[] = {
      "input 8x8x8\na: conv 8 1x1\n"
      "repeat @ { add { conv 8 1x1; relu } {} }\nadd a\n",
      NULL, NULL, NULL, NULL, "csv"},
+};
+
+/* Diagrams: `output` lists those that are drawn of a family. */
+static const struct family drawn[] = {
+    {"far skips", 350, "input 8x8x4\nfor i in 1..@ { a[i]: conv 4 1x1 }\n",
+     NULL, NULL, "for i in @..1 step -1 { add a[i] {} }\n", NULL,
+     "svg dot pdf html tex mmd"},
+    {"one join of many labels", 650,
+     "input 8x8x4\nfor i in 1..@ { a[i]: relu }\n", NULL, NULL, "add a[1..@]\n",
+     NULL, "svg dot pdf html tex mmd volumes.svg"},
+    {"branches of one join", 650, "input 8x8x4\nconcat", " { conv 4 1x1 }",
+     NULL, NULL, NULL, "svg mmd"},
+    {"outputs", 350, "input 8x8x4\n",
+     "fork { conv 2 1x1; output o@ }\nconv 4 3x3 pad\n", NULL, NULL, NULL,
+     "dot"},
+    {"blocks of two layers, each another", 250, "input 8x8x4\n",
+     "add {} { conv 4 3x3 pad leaky(0.@); conv 4 3x3 pad }\n", NULL, NULL, NULL,
+     "html tex"},
+    {"residual blocks", 300, "", NULL, NULL,
+     "input 8x8x4\nrepeat @ { add {} { conv 4 3x3 pad relu } }\n", NULL,
+     "svg pdf"},
 };
 
 /*
@@ -346,13 +368,35 @@ static void reports_end_soon(void **state) {
   }
 }
 
+enum { WRITTEN = sizeof families / sizeof *families, MOST_DRAWN = 40 };
+
+/* Each family of diagrams with each of its outputs; returns the end. */
+static struct family *add_drawn(struct family *row) {
+  static char kinds[MOST_DRAWN][16];
+  size_t count = 0;
+  for (size_t i = 0; i < sizeof drawn / sizeof *drawn; i++)
+    for (const char *at = drawn[i].output; *at; at += strspn(at, " ")) {
+      size_t length = strcspn(at, " ");
+      assert_true(count < MOST_DRAWN && length < sizeof *kinds);
+      memcpy(kinds[count], at, length);
+      *row = drawn[i];
+      row->output = kinds[count++];
+      snprintf(row->name, sizeof row->name, "%s as %s", drawn[i].name,
+               row->output);
+      row++;
+      at += length;
+    }
+  return row;
+}
+
 int main(void) {
   static const struct CMUnitTest others[] = {
       cmocka_unit_test(searches_end_soon),
       cmocka_unit_test(a_layer_costs_little),
       cmocka_unit_test(reports_end_soon)};
-  struct family rows[sizeof families / sizeof *families];
-  memcpy(rows, families, sizeof rows);
-  return run_table("growth", rows, sizeof rows / sizeof *rows, sizeof *rows,
+  struct family rows[WRITTEN + MOST_DRAWN];
+  memcpy(rows, families, sizeof families);
+  size_t count = (size_t)(add_drawn(rows + WRITTEN) - rows);
+  return run_table("growth", rows, count, sizeof *rows,
                    work_grows_with_the_size, others, 3);
 }

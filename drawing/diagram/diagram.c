@@ -14,7 +14,7 @@ static void find_skips(struct paper *l) {
       const struct link *link = &d->links.at[item->first_link + k];
       if (!link->drawn)
         *VEC_PUSH(d->arena, &l->skips) =
-            (struct skip){.from = link->from, .to = i};
+            (struct skip){link->from, i, item->first_link + k};
     }
   }
 }
@@ -258,6 +258,8 @@ struct diagram diagram_of(const struct compiled *c,
                           const struct emit_options *options) {
   struct diagram d = {
       .c = c, .options = options, .arena = c->arena, .lr = options->right};
+  d.families =
+      arena_alloc(c->arena, layer_kind_count() + 1, sizeof *d.families);
   return d;
 }
 

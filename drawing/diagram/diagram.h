@@ -7,6 +7,8 @@
 
 #define NO_ITEM SIZE_MAX
 
+enum { MOST_FAMILIES = 64 }; /* of layers; the table has 20 */
+
 /* Where a box takes a tensor from. */
 struct link {
   size_t from;
@@ -69,11 +71,16 @@ struct item {
   size_t first_link, link_count;
   size_t first_stub, stub_count;
   int64_t reader;        /* the last item that reads it; -1: none */
+  size_t kind;           /* of its layer, by number */
+  int family;            /* of its layer, by number; -1: of none */
+  struct slice output;   /* of the net, if it has a name; or empty */
+  struct slice words[2]; /* what it is: in full, and without usual tails */
   struct slice lines[6]; /* what stands in it, once it has been measured */
   int line_count, note_count;
-  struct slice out;  /* the shape that leaves it, if it changed; or empty */
-  struct slice sign; /* by which stubs know it, if it has no name; or empty */
-  bool in_branch;    /* of a split */
+  struct slice shape; /* that leaves it, once it has been asked for */
+  struct slice out;   /* the same, if it changed; or empty */
+  struct slice sign;  /* by which stubs know it, if it has no name; or empty */
+  bool in_branch;     /* of a split */
   int64_t x, y, width, height;
 };
 
@@ -146,6 +153,9 @@ struct diagram {
   size_t *item_of_row;
   int64_t *reader_of_row; /* the last row that reads it; -1: none */
   uint64_t *hash_of_row;
+  int64_t search; /* rows that may still be compared to find repeats */
+  size_t reading; /* the item whose links are found, of all that ever were */
+  size_t *reader_of_item, *reader_of_node; /* so numbered: already linked */
   struct unit *units;
   struct part *parts;  /* a chain for each net that starts anew */
   struct scene *scene; /* NULL while links are only marked */
@@ -154,6 +164,8 @@ struct diagram {
   size_t long_skip;              /* over more boxes, skips pass outside */
   int64_t most_bytes, most_heat; /* of a tensor; of a box */
   struct slice *tails; /* by kind of layer: " bn relu", if all have it */
+  int *families;       /* by kind of layer: its family's number, once known */
+  const char *shown[MOST_FAMILIES]; /* their names, if a box is filled so */
 };
 
 /* diagram.c */
@@ -199,9 +211,18 @@ struct piece {
 struct pieces {
   struct piece *at;
   size_t count, room;
+  uint64_t *sums; /* by piece: of the texts of all before it */
 };
 
-/* diagram_repeats.c: the turns from piece `at` on that save most. */
+/* diagram_repeats.c: once all pieces are there; how much may be compared. */
+void diagram_sum_pieces(struct diagram *d, struct pieces *p);
+void diagram_open_search(struct diagram *d);
+
+/* The frame of a row of one turn, where the other is of the next one; NULL. */
+const struct frame *diagram_turn_of(const struct frame *a,
+                                    const struct frame *b);
+
+/* The turns from piece `at` on that save most. */
 struct run {
   size_t period, count; /* pieces of a turn; turns */
   bool varies;
@@ -226,10 +247,10 @@ struct slice merge_turns(struct arena *arena, const struct slice *turns,
                          size_t count);
 
 /* diagram_fill.c: colours, and the sizes that they are measured by. */
+int family_of(const struct layer_kind *kind); /* by number; -1: of none */
 int item_fill(const struct diagram *d, size_t item);
 int64_t item_bytes(const struct diagram *d, size_t item);
 void diagram_find_scales(struct diagram *d);
-int family_of(const struct layer_kind *kind); /* by number; -1: of none */
 
 /* diagram_tree.c: units to parts; a chain for each net that starts anew. */
 struct part *diagram_find_parts(struct diagram *d, const struct unit *units);

@@ -51,7 +51,8 @@ int item_fill(const struct diagram *d, size_t item) {
     return 0xf4f4f4;
   if (d->items.at[item].is_entry)
     return 0xffffff;
-  return kind == &model_input_kind ? 0xffffff : palette_fill(family_of(kind));
+  return kind == &model_input_kind ? 0xffffff
+                                   : palette_fill(d->items.at[item].family);
 }
 
 int64_t item_bytes(const struct diagram *d, size_t item) {

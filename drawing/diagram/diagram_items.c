@@ -38,6 +38,7 @@ static struct pieces find_pieces(struct diagram *d, size_t first, size_t end,
     *VEC_PUSH(d->arena, &pieces) = piece;
     row = piece.end;
   }
+  diagram_sum_pieces(d, &pieces);
   return pieces;
 }
 
@@ -46,9 +47,23 @@ static struct pieces find_pieces(struct diagram *d, size_t first, size_t end,
 static struct unit *make_units(struct diagram *d, const struct pieces *p,
                                size_t from, size_t to);
 
+/* Its layer's kind and family, by number; what no table has is asked anew. */
+static void find_kind(struct diagram *d, struct item *item) {
+  const struct row *row = &d->rows.at[item->row];
+  const struct layer_kind *kind = d->c->model->nodes.at[row->head].kind;
+  size_t count = layer_kind_count();
+  while (item->kind < count && layer_kind_at(item->kind) != kind)
+    item->kind++;
+  int *family = &d->families[item->kind];
+  if (*family == 0 || item->kind == count)
+    *family = 1 + family_of(kind);
+  item->family = *family - 1;
+}
+
 static void add_item(struct diagram *d, size_t row, struct unit *unit) {
   struct item *item = VEC_PUSH(d->arena, &d->items);
   *item = (struct item){.row = row, .last_row = row, .times = 1, .reader = -1};
+  find_kind(d, item);
   d->item_of_row[row] = unit->first;
 }
 
@@ -126,25 +141,14 @@ void diagram_mark_repeat(struct diagram *d, const struct unit *unit) {
 
 /* Links */
 
-static bool is_linked(const struct diagram *d, const struct item *item,
-                      size_t from) {
-  for (size_t k = 0; k < item->link_count; k++)
-    if (d->links.at[item->first_link + k].from == from)
-      return true;
-  for (size_t k = 0; k < item->stub_count; k++)
-    if (d->stubs.at[item->first_stub + k].from == from)
-      return true;
-  return false;
-}
-
 /*
  * What a row takes from outside of its drawing, or by a link that would run
  * far, is a stub that names it.
  */
 static void add_stub(struct diagram *d, struct item *item, struct stub stub) {
-  for (size_t k = 0; k < item->stub_count; k++)
-    if (d->stubs.at[item->first_stub + k].node == stub.node)
-      return;
+  if (d->reader_of_node[stub.node] == d->reading)
+    return;
+  d->reader_of_node[stub.node] = d->reading;
   *VEC_PUSH(d->arena, &d->stubs) = stub;
   item->stub_count++;
 }
@@ -189,8 +193,9 @@ static void find_link(struct diagram *d, size_t index, int64_t reader, int k) {
   }
   size_t other = d->item_of_row[from];
   if (other >= index || is_shown_once(d, row, node) ||
-      (item->link_count < 1000 && is_linked(d, item, other)))
+      d->reader_of_item[other] == d->reading)
     return;
+  d->reader_of_item[other] = d->reading;
   size_t number = d->link_count++;
   if (d->cut && d->cut[number]) {
     stub.from = other;
@@ -215,6 +220,7 @@ void diagram_find_links(struct diagram *d) {
     item->link_count = item->stub_count = 0;
     item->reader = -1;
     item->in_branch = false;
+    d->reading++;
     if (item->is_entry)
       continue;
     for (int64_t node = row->first; node < row->end; node++)
@@ -252,9 +258,28 @@ static struct unit *call_units(struct diagram *d, const struct section *s) {
   return entry;
 }
 
+/* What is shown of items: outputs of the net, and families of layers. */
+static void mark_items(struct diagram *d) {
+  const struct model *model = d->c->model;
+  memset(d->shown, 0, sizeof d->shown);
+  for (size_t i = 0; i < d->items.count; i++) {
+    const struct item *item = &d->items.at[i];
+    if (item_row(d, i)->group == NO_NODE && !item->is_entry &&
+        item->family >= 0 && item->family < MOST_FAMILIES)
+      d->shown[item->family] = item_node(d, i)->kind->family;
+  }
+  for (size_t i = model->outputs.count; i-- > 0 && d->items.count;) {
+    const struct output *output = &model->outputs.at[i];
+    if (output->name.at)
+      d->items.at[d->item_of_row[d->rows.of_node[output->node]]].output =
+          output->name;
+  }
+}
+
 void diagram_find_items(struct diagram *d) {
   const struct section *net = &d->sections.at[0];
   struct pieces all = find_pieces(d, 0, net->end, 0);
+  diagram_open_search(d);
   d->items.count = 0;
   d->cut = NULL;
   d->units = make_units(d, &all, 0, all.count);
@@ -264,5 +289,6 @@ void diagram_find_items(struct diagram *d) {
       tail = &(*tail)->next;
     *tail = call_units(d, &d->sections.at[i]);
   }
+  mark_items(d);
   diagram_find_links(d);
 }

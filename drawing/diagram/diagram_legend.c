@@ -42,23 +42,11 @@ static void add_swatch(struct legend *l, int fill, struct slice words) {
 }
 
 static void add_families(struct legend *l) {
-  struct diagram *d = l->d;
-  bool seen[64] = {false};
-  const char *names[64] = {NULL};
-  for (size_t i = 0; i < d->items.count; i++) {
-    const struct layer_kind *kind =
-        d->c->model->nodes.at[item_row(d, i)->head].kind;
-    int family = family_of(kind);
-    if (family >= 0 && family < 64 && item_row(d, i)->group == NO_NODE &&
-        !d->items.at[i].is_entry) {
-      seen[family] = true;
-      names[family] = kind->family;
-    }
-  }
-  for (int i = 0; i < 64; i++) {
-    if (!seen[i])
+  const char *const *names = l->d->shown;
+  for (int i = 0; i < MOST_FAMILIES; i++) {
+    if (!names[i])
       continue;
-    struct text word = text_new(d->arena);
+    struct text word = text_new(l->d->arena);
     text_putc(&word, (char)(names[i][0] | 0x20));
     text_put(&word, names[i] + 1);
     add_swatch(l, palette_fill(i), text_slice(&word));

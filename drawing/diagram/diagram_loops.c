@@ -14,7 +14,7 @@ enum {
 
 /* Rows of a loop: `count` turns of `length` rows each. */
 struct loop {
-  const struct diagram *d;
+  struct diagram *d;
   int64_t first, length, count;
   int64_t from[MOST_CARRIED];  /* of the turn before, by place in it */
   int64_t start[MOST_CARRIED]; /* what the first turn takes instead */
@@ -86,13 +86,7 @@ static const struct frame *frame_of(const struct loop *l, int64_t row) {
 /* The turn that is one row's, of the innermost loop of which the other has the
  * next one; NULL: of none. */
 static const struct frame *turn_of(const struct loop *l, int64_t a, int64_t b) {
-  for (const struct frame *x = frame_of(l, a); x; x = x->parent)
-    for (const struct frame *y = frame_of(l, b); y; y = y->parent)
-      if (frame_kind(x) == FRAME_LOOP && frame_kind(y) == FRAME_LOOP &&
-          x->stmt->span.begin == y->stmt->span.begin &&
-          x->parent == y->parent && y->ordinal == x->ordinal + 1)
-        return x;
-  return NULL;
+  return diagram_turn_of(frame_of(l, a), frame_of(l, b));
 }
 
 static bool is_inside(const struct loop *l, int64_t row,
@@ -124,14 +118,20 @@ static bool last_is_whole(const struct loop *l, int64_t row,
   return turn && !is_inside(l, row + l->length, turn);
 }
 
-/* Whole turns: from the first row of one to the last. */
-static bool next_turn(struct loop *l, int64_t a) {
+/* The turn that starts with a row and ends before the next one; or NULL. */
+static const struct frame *whole_turn(const struct loop *l, int64_t a) {
   const struct frame *turn = turn_of(l, a, a + l->length);
-  if (!turn || is_inside(l, a - 1, turn) || is_inside(l, a + l->length, turn))
-    return false;
+  return !turn || is_inside(l, a - 1, turn) ||
+                 !is_inside(l, a + l->length - 1, turn)
+             ? NULL
+             : turn;
+}
+
+static bool next_turn(struct loop *l, int64_t a) {
+  const struct frame *turn = whole_turn(l, a);
   for (int64_t row = a; row < a + l->length; row++)
-    if (!same_layers(l, row, row + l->length) || !same_inputs(l, a, row) ||
-        turn_of(l, row, row + l->length) != turn ||
+    if (--l->d->search < 0 || !same_layers(l, row, row + l->length) ||
+        !same_inputs(l, a, row) || turn_of(l, row, row + l->length) != turn ||
         !same_text(l, row, row + l->length))
       return false;
   return l->carried > 0 && last_is_whole(l, a + l->length, turn);
@@ -153,6 +153,7 @@ static bool collects(const struct loop *l, const struct section *s, int64_t row,
       for (int k = 0; k < model->nodes.at[i].input_count; k++) {
         int64_t from =
             row_of_node(l->d, s, node_input(model, &model->nodes.at[i], k));
+        l->d->search--;
         if (from < l->first || from >= last + l->length)
           continue;
         int64_t *count = &seen[(from - l->first) % l->length];
@@ -221,9 +222,10 @@ size_t diagram_find_loop(struct diagram *d, const struct pieces *p, size_t at,
   l.length = (int64_t)p->at[at + period - 1].end - l.first;
   if (d->rows.count > MOST_ROWS || has_failed(d, &l))
     return 1;
-  for (size_t here = at; here + 2 * period <= end &&
-                         same_groups(p, here, here + period, period) &&
-                         next_turn(&l, (int64_t)p->at[here].first);
+  for (size_t here = at;
+       here + 2 * period <= end && whole_turn(&l, (int64_t)p->at[here].first) &&
+       same_groups(p, here, here + period, period) &&
+       next_turn(&l, (int64_t)p->at[here].first);
        here += period)
     l.count++;
   if (l.count > 1 && is_closed(&l))

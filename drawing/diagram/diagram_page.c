@@ -158,7 +158,7 @@ static int64_t lane_of(struct column *c, int *used) {
   return c->across + c->right + lane * LANE + LANE;
 }
 
-enum { MOST_LOOKED_AT = 4000 }; /* items: beyond, a line may cross a box */
+enum { MOST_LOOKED_AT = 300 }; /* items: beyond, a line may cross a box */
 
 /* Whether a box of its column stands beside an item, so far along. */
 static bool is_blocked(const struct diagram *d, const struct column *c,
@@ -226,7 +226,8 @@ static void draw_skip(struct sheet *s, const struct skip *skip, int *used) {
     pen_to(&pen, lane, end);
   }
   pen_to(&pen, item_side(d, skip->to, to == from), end);
-  link_draw(d, skip->to, &pen);
+  d->links.at[skip->link].drawn = true;
+  pen_draw(d, &pen, true);
 }
 
 static void draw_skips(struct sheet *s) {

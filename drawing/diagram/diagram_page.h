@@ -13,6 +13,7 @@ enum {
 
 struct skip {
   size_t from, to; /* items */
+  size_t link;
 };
 
 /* A part of an outermost chain. */

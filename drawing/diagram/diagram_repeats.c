@@ -11,7 +11,7 @@
 
 /* Two neighbouring turns: the first row of each. */
 struct pair {
-  const struct diagram *d;
+  struct diagram *d;
   size_t a, b;
   int64_t entry; /* the one row before them that the first starts from */
 };
@@ -20,11 +20,12 @@ struct pair {
 typedef bool look_fn(struct pair *pair, int64_t x, int64_t y);
 
 static bool look_at_row(struct pair *pair, size_t offset, look_fn *look) {
-  const struct diagram *d = pair->d;
+  struct diagram *d = pair->d;
   const struct model *model = d->c->model;
   const struct row *a = &d->rows.at[pair->a + offset];
   const struct row *b = &d->rows.at[pair->b + offset];
   const struct section *section = section_of(d, pair->a);
+  d->search--;
   if (a->end - a->first != b->end - b->first)
     return false;
   for (int64_t i = 0; i < a->end - a->first; i++) {
@@ -62,27 +63,22 @@ static bool same_sizes(const struct diagram *d, size_t a, size_t b) {
          shape_equal(row_shape(d->c, x), row_shape(d->c, y));
 }
 
-static bool same_turns(const struct diagram *d, size_t a, size_t b,
-                       size_t length, bool sizes) {
+static bool same_turns(struct diagram *d, size_t a, size_t b, size_t length,
+                       bool sizes) {
   struct pair pair = {d, a, b, NO_NODE};
+  size_t checked = 0; /* rows, as soon as it is known where the first starts */
   for (size_t i = 0; i < length; i++) {
-    const struct row *x = &d->rows.at[a + i], *y = &d->rows.at[b + i];
-    if (d->hash_of_row[a + i] != d->hash_of_row[b + i] || x->warning_count ||
-        y->warning_count || (sizes && !same_sizes(d, a + i, b + i)) ||
-        !look_at_row(&pair, i, find_entry)) {
+    if ((sizes && !same_sizes(d, a + i, b + i)) ||
+        !look_at_row(&pair, i, find_entry) || pair.entry >= (int64_t)a)
       return false;
-    }
+    for (; checked <= i && pair.entry >= 0; checked++)
+      if (!look_at_row(&pair, checked, same_input))
+        return false;
   }
-  if (pair.entry < 0 || pair.entry >= (int64_t)a)
-    return false;
-  for (size_t i = 0; i < length; i++)
-    if (!look_at_row(&pair, i, same_input)) {
-      return false;
-    }
-  return true;
+  return checked == length;
 }
 
-/* Whether nobody behind a turn reads what is inside it. */
+/* Whether nobody after a turn reads what is inside it. */
 static bool is_closed(const struct diagram *d, size_t first, size_t end) {
   for (size_t row = first; row + 1 < end; row++)
     if (d->reader_of_row[row] >= (int64_t)end)
@@ -90,68 +86,148 @@ static bool is_closed(const struct diagram *d, size_t first, size_t end) {
   return true;
 }
 
+static size_t depth_of(const struct frame *frame) {
+  size_t depth = 0;
+  for (; frame; frame = frame->parent)
+    depth++;
+  return depth;
+}
+
+const struct frame *diagram_turn_of(const struct frame *a,
+                                    const struct frame *b) {
+  size_t x = depth_of(a), y = depth_of(b);
+  for (; x > y; x--)
+    a = a->parent;
+  for (; y > x; y--)
+    b = b->parent;
+  for (; a && b && a->parent != b->parent; b = b->parent)
+    a = a->parent;
+  return a && b && frame_kind(a) == FRAME_LOOP && frame_kind(b) == FRAME_LOOP &&
+                 a->stmt->span.begin == b->stmt->span.begin &&
+                 b->ordinal == a->ordinal + 1
+             ? a
+             : NULL;
+}
+
 /* Two turns of one `repeat`: the author calls them the same. */
 static bool are_repeated(const struct diagram *d, size_t a, size_t b) {
   const struct model *model = d->c->model;
-  const struct frame *x = model->nodes.at[d->rows.at[a].head].frame;
-  for (; x; x = x->parent)
-    for (const struct frame *y = model->nodes.at[d->rows.at[b].head].frame; y;
-         y = y->parent) {
-      struct slice word = sources_slice(d->c->sources, x->stmt->span);
-      if (frame_kind(x) == FRAME_LOOP && frame_kind(y) == FRAME_LOOP &&
-          x->stmt->span.begin == y->stmt->span.begin &&
-          x->parent == y->parent && y->ordinal == x->ordinal + 1 &&
-          word.length > 6 && memcmp(word.at, "repeat", 6) == 0)
-        return true;
-    }
-  return false;
+  const struct frame *turn =
+      diagram_turn_of(model->nodes.at[d->rows.at[a].head].frame,
+                      model->nodes.at[d->rows.at[b].head].frame);
+  if (!turn)
+    return false;
+  struct slice word = sources_slice(d->c->sources, turn->stmt->span);
+  return word.length > 6 && memcmp(word.at, "repeat", 6) == 0;
 }
 
-static bool same_pieces(const struct diagram *d, const struct pieces *p,
-                        size_t a, size_t b, size_t period, bool *varies) {
+/* Sums: those of equal texts are equal, whatever stands before them. */
+
+enum { LONGEST_TURN = 256 }; /* pieces: keeps the search near to linear */
+
+static const uint64_t base = 0x9e3779b97f4a7c15u;
+
+/* What a reader is warned of stands for itself. */
+static uint64_t piece_hash(const struct diagram *d, const struct piece *p) {
+  uint64_t hash = p->group == NO_NODE;
+  for (size_t row = p->first; row < p->end; row++)
+    hash = hash * base + d->hash_of_row[row] +
+           (d->rows.at[row].warning_count ? row : 0);
+  return hash * 31 + (p->end - p->first);
+}
+
+void diagram_sum_pieces(struct diagram *d, struct pieces *p) {
+  p->sums = arena_alloc(d->arena, p->count + 1, sizeof *p->sums);
+  for (size_t i = 0; i < p->count; i++)
+    p->sums[i + 1] = p->sums[i] * base + piece_hash(d, &p->at[i]);
+}
+
+static bool same_sums(const struct pieces *p, size_t a, size_t period,
+                      uint64_t power) {
+  size_t b = a + period, end = b + period;
+  return p->sums[b] - p->sums[a] * power == p->sums[end] - p->sums[b] * power;
+}
+
+static bool same_texts(const struct diagram *d, const struct pieces *p,
+                       size_t a, size_t b, size_t period) {
   size_t first = p->at[a].first, second = p->at[b].first;
-  size_t length = p->at[a + period - 1].end - first;
-  if (p->at[b + period - 1].end - second != length ||
-      d->hash_of_row[first] != d->hash_of_row[second])
-    return false;
   for (size_t i = 0; i < period; i++)
     if (p->at[a + i].end - first != p->at[b + i].end - second ||
         (p->at[a + i].group == NO_NODE) != (p->at[b + i].group == NO_NODE))
       return false;
-
-  if (!is_closed(d, first, first + length) ||
-      d->reader_of_row[first + length - 1] >= (int64_t)(second + length))
-    return false;
-  if (!*varies && same_turns(d, first, second, length, true))
-    return true;
-  *varies = true;
-  return length > 1 && are_repeated(d, first, second) &&
-         same_turns(d, first, second, length, false);
+  for (size_t i = 0; i < p->at[a + period - 1].end - first; i++)
+    if (d->hash_of_row[first + i] != d->hash_of_row[second + i] ||
+        d->rows.at[first + i].warning_count ||
+        d->rows.at[second + i].warning_count)
+      return false;
+  return true;
 }
 
-enum { LONGEST_TURN = 256 }; /* pieces: keeps the search near to linear */
+static bool same_pieces(struct diagram *d, const struct pieces *p, size_t a,
+                        size_t period, bool *varies) {
+  size_t b = a + period, first = p->at[a].first, second = p->at[b].first;
+  size_t length = second - first;
+  if (d->reader_of_row[second - 1] >= (int64_t)(second + length) ||
+      p->at[b + period - 1].end != second + length)
+    return false;
+  if (*varies || !same_turns(d, first, second, length, true)) {
+    *varies = true;
+    if (length == 1 || !are_repeated(d, first, second) ||
+        !same_turns(d, first, second, length, false))
+      return false;
+  }
+  return same_texts(d, p, a, b, period) && is_closed(d, first, second);
+}
+
+/* How many turns start at a piece, of so many pieces each. */
+static size_t count_turns(struct diagram *d, const struct pieces *p, size_t at,
+                          size_t end, size_t period, uint64_t power,
+                          bool *varies) {
+  size_t count = 1;
+  bool strict = true;
+  for (size_t here = at;
+       here + 2 * period <= end && same_sums(p, here, period, power);
+       here += period) {
+    bool now = !strict;
+    if (!same_pieces(d, p, here, period, &now))
+      break;
+    if (now && strict && count > 1)
+      break; /* equal ones first; those that differ are another run */
+    *varies = now;
+    strict = !now;
+    count++;
+  }
+  return count;
+}
+
+/*
+ * What may be compared: so often each row, and so much in any net. Nothing
+ * that people write comes near; beyond, rows are drawn one by one.
+ */
+enum { SEARCH_ROW = 200, SEARCH_LEAST = 100000 };
+
+void diagram_open_search(struct diagram *d) {
+  d->search = SEARCH_LEAST + SEARCH_ROW * (int64_t)d->rows.count;
+}
 
 struct run diagram_find_run(struct diagram *d, const struct pieces *p,
                             size_t at, size_t end) {
   struct run best = {1, 1, false};
-  size_t saved = 0;
+  size_t saved = 0, row = p->at[at].first;
+  int64_t reader = -1; /* of all rows of a turn but its last */
+  uint64_t power = 1;
   if (d->options->unfold)
     return best;
-  for (size_t period = 1; period <= LONGEST_TURN && at + 2 * period <= end;
+  for (size_t period = 1; period <= LONGEST_TURN && at + 2 * period <= end &&
+                          saved + period < end - at && d->search > 0;
        period++) {
-    size_t count = 1, here = at;
-    bool varies = false, strict = true;
-    while (here + 2 * period <= end) {
-      bool now = !strict;
-      if (!same_pieces(d, p, here, here + period, period, &now))
-        break;
-      if (now && strict && count > 1)
-        break; /* equal ones first; those that differ are another run */
-      varies = now;
-      strict = !now;
-      here += period;
-      count++;
-    }
+    size_t next = p->at[at + period - 1].end, count = 1;
+    bool varies = false;
+    power *= base;
+    for (; row + 1 < next; row++)
+      reader = d->reader_of_row[row] > reader ? d->reader_of_row[row] : reader;
+    if (reader < (int64_t)next)
+      count = count_turns(d, p, at, end, period, power, &varies);
     if (d->effort >= EFFORT_LOOPS) {
       size_t turns = diagram_find_loop(d, p, at, end, period);
       if (turns > count) {

@@ -112,6 +112,10 @@ static void index_rows(struct diagram *d) {
   d->item_of_row = arena_alloc(d->arena, rows + 1, sizeof *d->item_of_row);
   d->reader_of_row = arena_alloc(d->arena, rows + 1, sizeof *d->reader_of_row);
   d->hash_of_row = arena_alloc(d->arena, rows + 1, sizeof *d->hash_of_row);
+  d->reader_of_item =
+      arena_alloc(d->arena, rows + 1, sizeof *d->reader_of_item);
+  d->reader_of_node = arena_alloc(d->arena, d->c->model->nodes.count + 1,
+                                  sizeof *d->reader_of_node);
   find_readers(d);
   hash_rows(d);
 }

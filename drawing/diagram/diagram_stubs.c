@@ -133,32 +133,28 @@ static const struct stub *stub_at(const struct diagram *d,
   return &d->stubs.at[item->first_stub + k];
 }
 
-static size_t count_side(const struct diagram *d, const struct item *item,
-                         enum stub_side side) {
-  size_t count = 0;
+static void count_sides(const struct diagram *d, const struct item *item,
+                        size_t counts[3]) {
   for (size_t k = 0; k < item->stub_count; k++)
-    count += stub_at(d, item, k)->side == side;
-  return count;
+    counts[stub_at(d, item, k)->side]++;
 }
 
 /* What nothing leads to starts with one; the others stand at free sides. */
 void stubs_measure(struct diagram *d, size_t index, bool left, bool right) {
   struct item *item = &d->items.at[index];
-  size_t most = 0;
+  size_t counts[3] = {0};
   for (size_t k = 0; k < item->link_count; k++)
     right = right && d->links.at[item->first_link + k].drawn;
   for (size_t k = 0; k < item->stub_count; k++) {
     struct stub *stub = &d->stubs.at[item->first_stub + k];
     stub->side = k == 0 && item->link_count == 0 ? STUB_AHEAD
-                 : right                         ? STUB_RIGHT
-                                                 : STUB_LEFT;
-    if (left && right && stub->side == STUB_RIGHT &&
-        count_side(d, item, STUB_RIGHT) > count_side(d, item, STUB_LEFT) + 1)
-      stub->side = STUB_LEFT;
+                 : right && !(left && counts[STUB_RIGHT] > counts[STUB_LEFT])
+                     ? STUB_RIGHT
+                     : STUB_LEFT;
+    counts[stub->side]++;
   }
-  most = count_side(d, item, STUB_RIGHT);
-  most = count_side(d, item, STUB_LEFT) > most ? count_side(d, item, STUB_LEFT)
-                                               : most;
+  size_t most = counts[STUB_LEFT] > counts[STUB_RIGHT] ? counts[STUB_LEFT]
+                                                       : counts[STUB_RIGHT];
   int64_t least = (int64_t)most * (d->lr ? 30 * POINT : HEIGHT + 2 * POINT);
   if (most > 1 && d->lr && item->width < least)
     item->width = least;
@@ -233,10 +229,10 @@ static void draw_stub(struct diagram *d, const struct item *item,
 
 void stubs_draw(struct diagram *d, size_t index, bool flip) {
   const struct item *item = &d->items.at[index];
-  size_t number[3] = {0};
+  size_t number[3] = {0}, counts[3] = {0};
+  count_sides(d, item, counts);
   for (size_t k = 0; k < item->stub_count; k++) {
     const struct stub *stub = stub_at(d, item, k);
-    draw_stub(d, item, stub, number[stub->side]++,
-              count_side(d, item, stub->side), flip);
+    draw_stub(d, item, stub, number[stub->side]++, counts[stub->side], flip);
   }
 }

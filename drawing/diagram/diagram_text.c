@@ -17,13 +17,6 @@ const char *item_sign(const struct diagram *d, size_t item) {
 
 /* Tails */
 
-static size_t kind_of(const struct diagram *d, size_t item) {
-  size_t kind = 0, count = layer_kind_count();
-  while (kind < count && layer_kind_at(kind) != item_node(d, item)->kind)
-    kind++;
-  return kind;
-}
-
 /* " bn relu": what is written behind the layer that a box begins with. */
 static struct slice tail_of(struct diagram *d, size_t item) {
   const struct row *row = item_row(d, item);
@@ -40,7 +33,7 @@ void diagram_find_tails(struct diagram *d) {
   size_t *boxes = arena_alloc(d->arena, kinds + 1, sizeof *boxes);
   d->tails = arena_alloc(d->arena, kinds + 1, sizeof *d->tails);
   for (size_t i = 0; i < d->items.count; i++) {
-    size_t kind = kind_of(d, i);
+    size_t kind = d->items.at[i].kind;
     if (item_row(d, i)->group != NO_NODE || kind == kinds || item_sign(d, i) ||
         d->items.at[i].is_entry)
       continue;
@@ -98,25 +91,14 @@ static struct slice label_of(const struct diagram *d, size_t item) {
   return word ? (struct slice){0} : name_text(name);
 }
 
-static struct slice output_of(const struct diagram *d, size_t item) {
-  const struct model *model = d->c->model;
-  for (size_t i = 0; i < model->outputs.count; i++) {
-    const struct output *output = &model->outputs.at[i];
-    if (d->item_of_row[d->rows.of_node[output->node]] == item &&
-        output->name.at)
-      return output->name;
-  }
-  return (struct slice){0};
-}
-
 static struct slice layer_words(struct diagram *d, size_t index) {
   const struct row *row = item_row(d, index);
   struct text text = text_new(d->arena), layer = text;
   struct slice label = label_of(d, index);
   row_put_acting(&layer, d->c, row, false);
   if (tightness(d)->few_tails && row->group == NO_NODE &&
-      kind_of(d, index) < layer_kind_count())
-    layer.length -= d->tails[kind_of(d, index)].length;
+      d->items.at[index].kind < layer_kind_count())
+    layer.length -= d->tails[d->items.at[index].kind].length;
   struct slice written = text_tamed(d->arena, text_slice(&layer), true);
   label = text_tamed(d->arena, label, false);
   if (label.length && !slice_equal(label, written)) {
@@ -153,7 +135,10 @@ static struct slice turns_words(struct diagram *d, size_t index) {
 static void add_layer(struct diagram *d, struct item *item, size_t index) {
   struct text text = text_new(d->arena);
   const struct call *call = call_of_group(d, item_row(d, index)->group);
-  text_puts(&text, turns_words(d, index));
+  struct slice *words = &item->words[tightness(d)->few_tails];
+  if (!words->at)
+    *words = turns_words(d, index);
+  text_puts(&text, *words);
   if (call)
     text_printf(&text, " (%c)", call->letter);
   if (item->opens_repeat)
@@ -176,8 +161,8 @@ static void put_note(struct diagram *d, struct item *item, int64_t first,
   add_line(item, text_slice(&text));
 }
 
-static void add_output(struct diagram *d, struct item *item, size_t index) {
-  struct slice output = output_of(d, index);
+static void add_output(struct diagram *d, struct item *item) {
+  struct slice output = item->output;
   if (output.at) {
     struct text text = text_new(d->arena);
     text_put(&text, "output ");
@@ -249,7 +234,7 @@ void item_find_text(struct diagram *d, size_t index) {
   const char *sign = item_sign(d, index);
   const struct row *row = item_row(d, index);
   bool bare = sign && row->end - row->first == 1 && !row->warning_count &&
-              !output_of(d, index).at && !label_of(d, index).at;
+              !item->output.at && !label_of(d, index).at;
   item->line_count = item->note_count = 0;
   if (item->is_entry)
     add_line(item, slice_of("in"));
@@ -260,12 +245,12 @@ void item_find_text(struct diagram *d, size_t index) {
   if (item->is_entry)
     bare = true;
   else
-    add_output(d, item, index);
+    add_output(d, item);
   add_notes(d, item, index);
   add_warnings(d, item, index);
   item->out = (struct slice){0};
   if (is_changed(d, item) && !(tightness(d)->few_facts && item->in_branch))
-    item->out = shape_words(d, row_shape(d->c, &d->rows.at[item->last_row]));
+    item->out = item_shape(d, index);
   if (item->sign.length)
     item->out = out_with_sign(d, item);
   item->width = item->height = 0;
@@ -328,6 +313,8 @@ struct slice frame_title(struct diagram *d, const struct unit *unit) {
 }
 
 struct slice item_shape(struct diagram *d, size_t index) {
-  return shape_words(d,
-                     row_shape(d->c, &d->rows.at[d->items.at[index].last_row]));
+  struct item *item = &d->items.at[index];
+  if (!item->shape.at)
+    item->shape = shape_words(d, row_shape(d->c, &d->rows.at[item->last_row]));
+  return item->shape;
 }

@@ -33,12 +33,15 @@ uint32_t text_code_point(struct slice text, size_t at, size_t *bytes) {
 
 int64_t text_extent(struct slice text, int64_t size, bool bold) {
   int64_t sum = 0;
-  for (size_t at = 0, bytes; at < text.length; at += bytes) {
-    uint32_t point = text_code_point(text, at, &bytes);
-    if (point >= ' ' && point <= '~')
-      sum += widths[bold][point - ' '];
+  for (size_t at = 0, bytes = 1; at < text.length; at += bytes) {
+    char c = text.at[at];
+    bytes = 1;
+    if (c >= ' ' && c <= '~')
+      sum += widths[bold][c - ' '];
     else
-      sum += point < 0x2E80 ? 600 : 1000; /* East Asian ones are square */
+      sum += text_code_point(text, at, &bytes) < 0x2E80
+                 ? 600
+                 : 1000; /* East Asian ones are square */
   }
   return (sum * size + 999) / 1000;
 }
