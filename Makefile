@@ -37,7 +37,7 @@ strict = -std=c11 -Wall -Wextra -Wshadow -Wconversion -pedantic $(WERROR)
 # SAN=1: addresses and undefined behaviour; SAN=thread: races.
 ifdef SAN
 sanitize := -fsanitize=$(if $(filter thread,$(SAN)),thread,address,undefined) \
-            -fno-sanitize-recover=all
+            -fno-sanitize-recover=all -DNETC_VERIFY
 endif
 paths = -I$(here) -I$(here)/include -I$(abspath $(gen))
 # Equal sources, equal bytes, wherever they lie and are built.

@@ -52,6 +52,7 @@ struct emit_options {
   bool right;          /* diagrams flow to the right */
   enum tint tint;      /* what a diagram's fills tell */
   unsigned char notes; /* NOTE_*: figures in a diagram's boxes */
+  bool timeline;       /* JSON has every moment of the training step */
   const char *links;   /* what leads to the folder of the sources, or NULL */
   bool inlined; /* a picture in a page: links lead to its lines of source */
 };

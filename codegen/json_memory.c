@@ -174,28 +174,30 @@ static void put_alive(struct writer *w) {
   json_put_close(json, ']');
 }
 
-static void put_timeline(struct writer *w) {
-  const struct memory *m = &w->c->memory;
+static void put_moment(void *user, const struct moment *moment) {
+  struct writer *w = user;
   struct json *json = &w->json;
-  if (!m->timeline.count)
-    return;
-  json_put_key(json, "timeline");
-  json_put_open(json, '[');
-  for (size_t i = 0; i < m->timeline.count; i++) {
-    const struct moment *moment = &m->timeline.at[i];
-    json_put_open(json, '{');
-    json_member_string(json, "phase", slice_of(phases[moment->phase]));
-    put_member_name(w, "layer", moment->node);
-    json_member_string(json, "op", slice_of(moment->op));
-    for (int k = 0; k < PART_COUNT; k++) {
-      text_printf(&w->scratch, "%s_bytes", parts[k]);
-      text_putc(&w->scratch, '\0');
-      json_put_key(json, writer_text(w).at);
-      json_put_int(json, moment->parts[k]);
-    }
-    json_put_close(json, '}');
+  json_put_open(json, '{');
+  json_member_string(json, "phase", slice_of(phases[moment->phase]));
+  put_member_name(w, "layer", moment->node);
+  json_member_string(json, "op", slice_of(moment->op));
+  for (int k = 0; k < PART_COUNT; k++) {
+    text_printf(&w->scratch, "%s_bytes", parts[k]);
+    text_putc(&w->scratch, '\0');
+    json_put_key(json, writer_text(w).at);
+    json_put_int(json, moment->parts[k]);
   }
-  json_put_close(json, ']');
+  json_put_close(json, '}');
+}
+
+static void put_timeline(struct writer *w) {
+  const struct compiled *c = w->c;
+  if (!w->options->timeline)
+    return;
+  json_put_key(&w->json, "timeline");
+  json_put_open(&w->json, '[');
+  memory_moments(c->model, c->settings, &c->memory, false, put_moment, w);
+  json_put_close(&w->json, ']');
 }
 
 void writer_put_training(struct writer *w) {

@@ -29,7 +29,7 @@ static int check_file(struct netc *netc, struct net_options *o,
 static int check(struct netc *netc, struct net_options *o) {
   if (sweep_wanted(o))
     return complain(EXIT_USAGE, "netc check takes one batch and one device");
-  netc_set(netc, "check", o->look.predict ? "off" : "on");
+  netc_mode(netc, o->look.predict ? NETC_FOR_ALL : NETC_FOR_CHECK);
   struct counts counts = {0, 0};
   int worst = EXIT_DONE;
   for (int i = 0; i < o->files.count; i++) {

@@ -282,7 +282,6 @@ static int take(void *user, enum option_id option, const char *name,
   case OPTION_DUMP: o->dump = value; break;
   case OPTION_BUDGET: return add_budget(o, value);
   case OPTION_COMPARE: return add_compared(o, value);
-  case OPTION_TIMELINE: return add_setting(o, "timeline", "on");
   case OPTION_SETTING: return take_setting(o, name, value);
   default: return o->more(o->user, option, name, value);
   }

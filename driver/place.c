@@ -440,7 +440,7 @@ int command_place(int argc, char **argv) {
   struct placing_run run = {.place = {.size = sizeof run.place}};
   struct arena *const arenas[GUARD_ARENAS] = {&run.arena};
   struct netc *netc = netc_open(NULL, NULL);
-  if (!netc || netc_set(netc, "place", "on") != NETC_OK)
+  if (!netc || netc_mode(netc, NETC_FOR_PLACE) != NETC_OK)
     return complain(EXIT_IO, "out of memory");
   arena_open(&run.arena, NULL, NULL);
   if (!net_options_read_more(&run.options, COMMAND_PLACE, netc, argc, argv,

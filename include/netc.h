@@ -79,12 +79,6 @@ NETC_API const char *netc_message(const struct netc *netc);
  * What the command line of `netc` can choose; for every load that follows.
  *
  *   netc_set(netc, "batch", "64")     a setting of docs/language.md
- *   netc_set(netc, "timeline", "on")  the JSON has every moment of a step
- *   netc_set(netc, "check", "on")     diagnostics only: memory is computed
- *                                     where settings or a budget ask for it
- *   netc_set(netc, "place", "on")     for netc_place: degrees that need others
- *                                     may stand alone, and memory is that of
- *                                     one device
  *   netc_budget(netc, "params", "25M")  what the net must not exceed, as on a
  *                                     `budget` line, which it replaces
  *   netc_define(netc, "depth", "50")  the value of a `param`
@@ -106,6 +100,16 @@ NETC_API enum netc_status netc_input_sizes(struct netc *netc, const char *name,
                                            const char *sizes);
 NETC_API enum netc_status netc_warn(struct netc *netc, const char *option);
 NETC_API enum netc_status netc_include(struct netc *netc, const char *folder);
+
+/* What the loads that follow are for. */
+enum netc_mode {
+  NETC_FOR_ALL,
+  NETC_FOR_CHECK, /* diagnostics only: memory is computed where settings or a
+                     budget ask for it */
+  NETC_FOR_PLACE, /* netc_place: degrees that need others may stand alone, and
+                     memory is that of one device */
+};
+NETC_API enum netc_status netc_mode(struct netc *netc, enum netc_mode mode);
 
 /*
  * Compares a training step with other settings: a list as on a `train` line,
@@ -260,6 +264,7 @@ struct netc_options {
   unsigned notes;                /* NETC_NOTE_*; 0: parameters */
   const char *links; /* "../": what leads from where a diagram will lie to the
                         folder that sources are named from; NULL: nothing */
+  bool timeline;     /* the JSON has every moment of a training step */
 };
 
 /* The columns of the table of layers; NETC_USAGE behind the last one. */

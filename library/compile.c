@@ -8,6 +8,7 @@
 #include "base/shown.h"
 #include "sema/model/degrees.h"
 #include "sema/model/node_turns.h"
+#include "sema/model/verify.h"
 #include "memory/serving/serving.h"
 
 /* The file's name without folders and suffix, and without what hides. */
@@ -28,8 +29,8 @@ static struct slice stem(struct arena *arena, struct slice path) {
   return text_slice(&shown);
 }
 
-static bool no_errors(const struct load *load) {
-  return load->diags.errors == 0;
+static enum netc_status outcome(const struct load *load) {
+  return load->diags.errors ? NETC_ERROR : NETC_OK;
 }
 
 /* What the source lets be chosen, with its defaults. */
@@ -120,24 +121,46 @@ static void choose_settings(struct load *load) {
     expand_choice(&load->expansion, load->chosen.at[i]);
 }
 
+bool context_verify(struct netc *netc, const char *pass) {
+  const struct model *model = &netc->load->model;
+  int64_t where;
+  const char *wrong = model_verify(model, &where);
+  if (wrong)
+    context_say(netc, "after %s, node %" PRId64 " of %.*s: %s", pass, where,
+                SLICE_ARG(model->name), wrong);
+  return !wrong;
+}
+
 /* The passes. Each leaves the net better known, or an error. */
 
-static void expand(struct netc *netc) {
+/* Of its errors the next pass knows more: other sizes of an input. */
+static enum netc_status expand(struct netc *netc) {
   struct load *load = netc->load;
   if (load->compiled.program)
     expand_program(&load->expansion, load->compiled.program, &load->model);
   choose_settings(load);
+  return NETC_OK;
 }
 
-static void find_costs(struct netc *netc) {
+static enum netc_status find_inputs(struct netc *netc) {
+  return all_inputs_used(netc) ? outcome(netc->load) : NETC_USAGE;
+}
+
+static enum netc_status find_defines(struct netc *netc) {
+  return all_defines_used(netc, netc->load->compiled.program) ? NETC_OK
+                                                              : NETC_USAGE;
+}
+
+static enum netc_status find_costs(struct netc *netc) {
   struct load *load = netc->load;
   cost_find(&load->model, &load->settings, &load->diags);
+  return outcome(load);
 }
 
 /* What memory could have to say: does it fit, does a sum overflow? */
 static bool memory_matters(const struct netc *netc) {
   const struct load *load = netc->load;
-  return !netc->check || load->compared.count ||
+  return netc->mode != NETC_FOR_CHECK || load->compared.count ||
          memory_is_asked(&load->settings) ||
          !memory_is_small(&load->model, &load->settings);
 }
@@ -155,22 +178,22 @@ static struct settings without_degrees(const struct settings *settings) {
   return one;
 }
 
-static void find_memory(struct netc *netc) {
+static enum netc_status find_memory(struct netc *netc) {
   struct load *load = netc->load;
   struct settings *settings = &load->settings, one;
-  if (netc->place) {
+  if (netc->mode == NETC_FOR_PLACE) {
     if (!degrees_divide(&load->model, settings, &load->diags))
-      return;
+      return outcome(load);
     one = without_degrees(settings);
     settings = &one;
   }
   if (!serving_check(&load->model, settings, &load->diags) ||
       !memory_matters(netc))
-    return;
+    return outcome(load);
   node_turns_find(&load->model);
-  if (memory_find(&load->model, settings, netc->timeline, &load->diags,
-                  &load->compiled.memory))
+  if (memory_find(&load->model, settings, &load->diags, &load->compiled.memory))
     load->compiled.model = &load->model;
+  return outcome(load);
 }
 
 /* As it is written on the command line, from the first word to the last. */
@@ -183,60 +206,70 @@ static struct slice compared_text(const struct load *load,
 }
 
 /* The same step with each list of other settings: --compare. */
-static void compare(struct netc *netc) {
+static enum netc_status compare(struct netc *netc) {
   struct load *load = netc->load;
   size_t count = load->compared.count;
   struct comparison *all = arena_alloc(&load->arena, count + 1, sizeof *all);
   struct expansion expansion = load->expansion;
-  for (size_t i = 0; i < count && no_errors(load); i++) {
+  for (size_t i = 0; i < count && !load->diags.errors; i++) {
     all[i].text = compared_text(load, load->compared.at[i]);
     all[i].settings = load->settings;
     expansion.settings = &all[i].settings;
     expand_choice(&expansion, load->compared.at[i]);
-    if (!memory_find(&load->model, &all[i].settings, false, &load->diags,
+    if (!memory_find(&load->model, &all[i].settings, &load->diags,
                      &all[i].memory))
       diag_note(load->diags.all.at[load->diags.all.count - 1],
                 "with --compare \"%.*s\"", SLICE_ARG(all[i].text));
   }
   load->compiled.compared = all;
   load->compiled.compared_count = count;
+  return outcome(load);
 }
 
-static void warn(struct netc *netc) {
+static enum netc_status warn(struct netc *netc) {
   struct load *load = netc->load;
   lint_model(&load->expansion, load->compiled.program, &load->model);
   lint_names(&load->diags, load->compiled.program);
+  return outcome(load);
 }
 
-static void check_budget(struct netc *netc) {
+static enum netc_status check_budget(struct netc *netc) {
   struct load *load = netc->load;
   if (load->compiled.model)
     budget_check(&load->model, &load->settings, &load->compiled.memory,
                  &load->diags);
+  return outcome(load);
 }
 
 static const struct pass {
   const char *name;
-  void (*run)(struct netc *netc);
+  enum netc_status (*run)(struct netc *netc);
 } passes[] = {
-    {"expand", expand},   {"cost", find_costs}, {"memory", find_memory},
-    {"compare", compare}, {"lint", warn},       {"budget", check_budget},
+    {"expand", expand},   {"inputs", find_inputs},  {"defines", find_defines},
+    {"cost", find_costs}, {"memory", find_memory},  {"compare", compare},
+    {"lint", warn},       {"budget", check_budget},
 };
 
+/* Where NETC_VERIFY is set, all that a pass leaves is looked at. */
+#ifdef NETC_VERIFY
+enum { VERIFIES = 1 };
+#else
+enum { VERIFIES = 0 };
+#endif
+
 static enum netc_status run_passes(struct netc *netc) {
-  const struct load *load = netc->load;
+  enum netc_status status = outcome(netc->load);
   for (size_t i = 0; i < sizeof passes / sizeof *passes; i++) {
-    if (i == 1 && load->compiled.parsed && !all_inputs_used(netc))
-      return NETC_USAGE; /* sizes of another input are errors, too */
-    if (!no_errors(load))
-      return NETC_ERROR;
-    if (i == 1 && !all_defines_used(netc, load->compiled.program))
-      return NETC_USAGE;
-    passes[i].run(netc);
+    if (status != NETC_OK)
+      return status;
+    status = passes[i].run(netc);
     if (netc->after_pass)
       netc->after_pass(netc, passes[i].name);
+    if (VERIFIES && !netc->load->diags.errors &&
+        !context_verify(netc, passes[i].name))
+      status = NETC_BUG;
   }
-  return no_errors(load) ? NETC_OK : NETC_ERROR;
+  return status;
 }
 
 static bool is_option(const struct sources *sources, struct span span) {
@@ -272,7 +305,7 @@ enum netc_status compile_net(struct netc *netc) {
                                      .diags = &load->diags,
                                      .source = unit.source,
                                      .program = unit.program,
-                                     .parsed = no_errors(load),
+                                     .parsed = !load->diags.errors,
                                      .expansion = &load->expansion,
                                      .settings = &load->settings};
   enum netc_status status = run_passes(netc);

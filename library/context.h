@@ -70,10 +70,8 @@ struct netc {
   VEC(struct slice) folders;
   VEC(struct slice) compared;      /* settings as on a `train` line */
   unsigned char level[SLUG_COUNT]; /* of diagnostics: enum severity */
-  bool timeline;                   /* moments of a training step are wanted */
-  bool check;                      /* only diagnostics are wanted */
-  bool place;                      /* degrees are yet to be found */
-  netc_read_fn *read;              /* NULL: files */
+  enum netc_mode mode;
+  netc_read_fn *read; /* NULL: files */
   void *read_user;
   struct progress progress;
   struct load *load;                                       /* NULL: none */
@@ -151,6 +149,9 @@ enum file_status load_read(struct netc *netc, struct slice path,
 
 /* The passes over the first unit: compile.c */
 enum netc_status compile_net(struct netc *netc);
+
+/* Whether the model is whole; if not, says what a pass has left. */
+bool context_verify(struct netc *netc, const char *pass);
 
 /* Copies what fits the caller's size; NETC_USAGE if that is no size. */
 enum netc_status fill_struct(void *to, const void *from, size_t size);

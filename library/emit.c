@@ -32,6 +32,7 @@ static struct emit_options options_of(const struct netc_options *o) {
                                .tint = (enum tint)o->tint,
                                .notes = notes,
                                .links = o->links,
+                               .timeline = o->timeline,
                                .prefix = o->prefix};
 }
 
@@ -93,6 +94,11 @@ static void write_output(struct call *call, const struct backend *backend,
   compiled.expansion = &expansion;
   if (compiled.model)
     compiled.model = &model;
+  if (compiled.model && backend->purpose == FOR_DUMP &&
+      !context_verify(call->netc, "compiling")) {
+    call->status = NETC_BUG;
+    return;
+  }
   if (backend->refuses && (why = backend->refuses(&compiled)) != NULL) {
     refuse(call, NETC_USAGE, why);
     return;

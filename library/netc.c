@@ -80,15 +80,20 @@ static void run_call(void *user) {
   call->fn(call);
 }
 
+static enum netc_status may_change(struct netc *netc) {
+  if (!netc->busy)
+    return NETC_OK;
+  context_say(netc, "a callback must not change its context");
+  return NETC_USAGE;
+}
+
 enum netc_status context_call(struct netc *netc, enum call_kind kind,
                               call_fn *fn, void *request) {
   struct call call = {.netc = netc, .fn = fn, .request = request};
   struct arena *const arenas[GUARD_ARENAS] = {
       &netc->arena, &call.scratch, netc->load ? &netc->load->arena : NULL};
-  if (kind == CALL_CHANGES && netc->busy) {
-    context_say(netc, "a callback must not change its context");
+  if (kind == CALL_CHANGES && may_change(netc) != NETC_OK)
     return NETC_USAGE;
-  }
   arena_open(&call.scratch, netc->arena.resize, netc->arena.user);
   netc->busy++;
   if (!guard_run(arenas, run_call, &call))
@@ -146,13 +151,7 @@ static void call_set(struct call *call) {
   for (size_t i = 0; i < pair->name.length; i++) /* data-parallel */
     text_putc(&key, pair->name.at[i] == '-' ? '_' : pair->name.at[i]);
   struct pair kept = {text_slice(&key), pair->value};
-  if (slice_is(kept.name, "timeline"))
-    netc->timeline = !slice_is(pair->value, "off");
-  else if (slice_is(kept.name, "check"))
-    netc->check = !slice_is(pair->value, "off");
-  else if (slice_is(kept.name, "place"))
-    netc->place = !slice_is(pair->value, "off");
-  else if (load_try_setting(call, &kept))
+  if (load_try_setting(call, &kept))
     keep_pair(netc, &netc->settings, &kept);
   else
     call->status = NETC_USAGE;
@@ -309,22 +308,30 @@ enum netc_status netc_include(struct netc *netc, const char *folder) {
   return context_call(netc, CALL_CHANGES, call_include, &text);
 }
 
+enum netc_status netc_mode(struct netc *netc, enum netc_mode mode) {
+  enum netc_status status = may_change(netc);
+  if (status == NETC_OK && (unsigned)mode > NETC_FOR_PLACE) {
+    context_say(netc, "unknown mode %d", (int)mode);
+    status = NETC_USAGE;
+  }
+  if (status == NETC_OK)
+    netc->mode = mode;
+  return status;
+}
+
 enum netc_status netc_on_progress(struct netc *netc, netc_progress_fn *tell,
                                   void *user) {
-  if (netc->busy) {
-    context_say(netc, "a callback must not change its context");
-    return NETC_USAGE;
-  }
-  netc->progress = (struct progress){tell, user};
-  return NETC_OK;
+  enum netc_status status = may_change(netc);
+  if (status == NETC_OK)
+    netc->progress = (struct progress){tell, user};
+  return status;
 }
 
 enum netc_status netc_on_read(struct netc *netc, netc_read_fn *read,
                               void *user) {
-  if (netc->busy) {
-    context_say(netc, "a callback must not change its context");
-    return NETC_USAGE;
-  }
+  enum netc_status status = may_change(netc);
+  if (status != NETC_OK)
+    return status;
   netc->read = read;
   netc->read_user = user;
   return NETC_OK;

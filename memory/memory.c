@@ -16,7 +16,6 @@ struct question {
   const struct model *model;
   const struct settings *settings;
   struct memory *memory;
-  bool timeline;
 };
 
 static int by_bytes(const void *a, const void *b) {
@@ -33,11 +32,6 @@ static int by_node(const void *a, const void *b) {
   if (x->node != y->node)
     return x->node < y->node ? -1 : 1;
   return (int)x->part - (int)y->part;
-}
-
-static void note_moment(void *user, const struct moment *moment) {
-  struct question *q = user;
-  *VEC_PUSH(q->model->arena, &q->memory->timeline) = *moment;
 }
 
 /* The tensors at the peak, those of a layer and kind as one. */
@@ -87,12 +81,7 @@ static bool find_training(struct question *q, struct arena *lasting,
   struct step *step = ARENA_NEW(lasting, struct step);
   struct simulation s = {.saved_by_node = m->saved_by_node,
                          .skips = true,
-                         .lists = q->timeline ||
-                                  q->model->nodes.count <= LISTED_NODES};
-  if (q->timeline) {
-    s.each = note_moment;
-    s.user = q;
-  }
+                         .lists = q->model->nodes.count <= LISTED_NODES};
   step->model = q->model;
   step->settings = q->settings->train;
   step->runs = ARENA_NEW(lasting, struct runs); /* parts run again and again */
@@ -199,7 +188,8 @@ bool memory_simulate(const struct model *model,
 }
 
 void memory_moments(const struct model *model, const struct settings *settings,
-                    const struct memory *memory, moment_fn *each, void *user) {
+                    const struct memory *memory, bool shared, moment_fn *each,
+                    void *user) {
   struct arena scratch;
   struct step step = {.model = model, .settings = settings->train};
   struct simulation s = {.each = each, .user = user};
@@ -208,7 +198,7 @@ void memory_moments(const struct model *model, const struct settings *settings,
   for (size_t i = 0; i < memory->ranges.count; i++)
     *VEC_PUSH(&scratch, &step.ranges) = memory->ranges.at[i];
   step_trace(&step, &scratch);
-  if (memory->parallel.stages.count)
+  if (shared && memory->parallel.stages.count)
     parallel_moments(&step, &memory->parallel, &scratch, each, user);
   else
     step_measure(&step, &scratch, &s, &same);
@@ -345,8 +335,8 @@ bool memory_is_small(const struct model *model,
 }
 
 bool memory_find(const struct model *model, const struct settings *settings,
-                 bool timeline, struct diags *diags, struct memory *memory) {
-  struct question q = {model, settings, memory, timeline};
+                 struct diags *diags, struct memory *memory) {
+  struct question q = {model, settings, memory};
   if (!degrees_check(model, settings, diags))
     return false;
   degrees_share(model, settings, diags);

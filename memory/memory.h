@@ -19,7 +19,6 @@ struct memory {
   const struct step *step;       /* as it was traced; NULL: the net is large */
   int64_t *saved_by_node;        /* bytes that each keeps for backward */
   struct alive_list alive;       /* at the peak, the largest first */
-  VEC(struct moment) timeline;   /* if it was asked for */
   VEC(struct node_range) ranges; /* checkpointed */
   int64_t extra_macs;            /* computed once more for them, a sample */
   struct fit fit;                /* if a device was named */
@@ -37,11 +36,12 @@ bool memory_largest_batches(const struct memory *memory, size_t count,
 
 /*
  * Runs the step that memory_find measured once more and calls `each` at every
- * moment; a list of them all could be larger than the net. Of several devices
- * it is the most loaded one: parallel_moments.
+ * moment; a list of them all could be larger than the net. `shared`: if there
+ * are several devices, on the most loaded one, as parallel_moments has it.
  */
 void memory_moments(const struct model *model, const struct settings *settings,
-                    const struct memory *memory, moment_fn *each, void *user);
+                    const struct memory *memory, bool shared, moment_fn *each,
+                    void *user);
 
 /* A step with settings of its own, for searches over them. */
 struct simulated {
@@ -69,6 +69,6 @@ bool memory_is_small(const struct model *model,
 
 /* Reports what does not fit into 63 bits, and returns false. */
 bool memory_find(const struct model *model, const struct settings *settings,
-                 bool timeline, struct diags *diags, struct memory *memory);
+                 struct diags *diags, struct memory *memory);
 
 #endif

@@ -57,7 +57,6 @@ static void choose(struct netc *netc, const uint8_t *data, size_t size) {
                                             {"profile", "torch1-cpu"},
                                             {"batch", "7"},
                                             {"batch", "4611686018427387904"},
-                                            {"timeline", "on"},
                                             {"decode", "100"},
                                             {"accumulate", "2"},
                                             {"fold", "off"},

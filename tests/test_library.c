@@ -164,6 +164,21 @@ static void a_full_sink_is_an_io_error(void **state) {
   netc_close(netc);
 }
 
+static void a_check_computes_no_memory(void **state) {
+  (void)state;
+  struct netc *netc = netc_open(NULL, NULL);
+  struct netc_totals totals = {.size = sizeof totals};
+  assert_int_equal(netc_mode(netc, (enum netc_mode)9), NETC_USAGE);
+  for (int mode = NETC_FOR_CHECK; mode >= NETC_FOR_ALL; mode--) {
+    assert_int_equal(netc_mode(netc, (enum netc_mode)mode), NETC_OK);
+    assert_int_equal(netc_load_text(netc, "x.net", small, strlen(small)),
+                     NETC_OK);
+    assert_int_equal(netc_totals(netc, &totals),
+                     mode == NETC_FOR_CHECK ? NETC_USAGE : NETC_OK);
+  }
+  netc_close(netc);
+}
+
 static void settings_are_checked_when_they_are_made(void **state) {
   (void)state;
   struct netc *netc = netc_open(NULL, NULL);
@@ -479,6 +494,7 @@ static bool ask_more(void *user, const char *bytes, size_t length) {
   nosy->calls++;
   assert_int_equal(netc_set(nosy->netc, "batch", "2"), NETC_USAGE);
   assert_int_equal(netc_load_text(nosy->netc, "x", "input 4", 7), NETC_USAGE);
+  assert_int_equal(netc_mode(nosy->netc, NETC_FOR_CHECK), NETC_USAGE);
   netc_close(nosy->netc); /* refused, too */
   for (size_t i = 0; i < netc_layer_count(nosy->netc); i++)
     nosy->failed += netc_layer(nosy->netc, i, &layer) != NETC_OK;
@@ -803,6 +819,7 @@ int main(void) {
       cmocka_unit_test(every_output_is_written_to_a_sink),
       cmocka_unit_test(what_goes_wrong_is_a_status),
       cmocka_unit_test(a_full_sink_is_an_io_error),
+      cmocka_unit_test(a_check_computes_no_memory),
       cmocka_unit_test(settings_are_checked_when_they_are_made),
       cmocka_unit_test(the_command_line_wins_over_the_source),
       cmocka_unit_test(an_unused_definition_is_a_slip),

@@ -41,7 +41,14 @@ static void every_pass_leaves_a_whole_model(void **state) {
   assert_true(passes_seen > 600);
 }
 
-/* Each change is found: the verifier itself can fail. */
+static bool drop(void *user, const char *bytes, size_t length) {
+  (void)user;
+  (void)bytes;
+  (void)length;
+  return true;
+}
+
+/* Each change is found, and not dumped: the verifier itself can fail. */
 static void a_broken_model_is_noticed(void **state) {
   (void)state;
   enum { CHANGES = 9 };
@@ -69,6 +76,8 @@ static void a_broken_model_is_noticed(void **state) {
     if (!wrong)
       print_error("change %d was not noticed\n", change);
     assert_non_null(wrong);
+    assert_int_equal(netc_emit(netc, "shapes", NULL, drop, NULL), NETC_BUG);
+    assert_non_null(strstr(netc_message(netc), wrong));
     netc_close(netc);
   }
 }

@@ -103,7 +103,7 @@ struct step_chart step_open(struct svg *svg, const struct compiled *c,
   if (!t.stage)
     t.at = memory->training.at;
   struct moment step = open_bytes(&t);
-  memory_moments(c->model, settings, memory, note_moment, &t);
+  memory_moments(c->model, settings, memory, true, note_moment, &t);
   while (t.count > most)
     halve(&t);
   if (t.stage && step.bytes > t.at.bytes)

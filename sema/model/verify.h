@@ -8,7 +8,7 @@
  * NULL if every index is in range, nodes read only nodes before them, groups
  * nest, shapes and parameters count, shared parameters have an owner, and the
  * costs, where there are any, add up to the total. Else what is wrong, with
- * the node's number in *where. For tests: after each pass.
+ * the node's number in *where.
  */
 const char *model_verify(const struct model *model, int64_t *where);
 
