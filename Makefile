@@ -274,9 +274,9 @@ ifneq ($(strip $(unknown)),)
 $(error there is no test $(strip $(unknown)); there are: $(tests))
 endif
 parted = $(filter-out $(long_tests),$(patsubst $(src)tests/test_%.c,%, \
-           $(shell grep -lw -e slow_test -e in_part $(test_sources))))
-fast = $(or $(T),$(filter-out $(long_tests),$(tests)))
-slow = $(or $(T),$(filter $(long_tests),$(tests)) $(parted))
+           $(shell grep -lw -e slow_test -e SLOW -e in_part $(test_sources))))
+fast = $(or $(sort $(T)),$(filter-out $(long_tests),$(tests)))
+slow = $(or $(sort $(T)),$(filter $(long_tests),$(tests)) $(parted))
 programs = $(patsubst %,$(build)/tests/test_%,$(1))
 PART =
 JOBS = $(shell nproc)

@@ -60,11 +60,13 @@ int main(void) {
   for (size_t i = 0; i < sizeof suffixes / sizeof *suffixes; i++) {
     struct paths paths = find_paths(folder, suffixes[i]);
     tests = realloc(tests, (count + paths.count + 1) * sizeof *tests);
-    for (size_t k = 0; k < paths.count; k++)
-      if (getenv("CHECK_LONG") || !strstr(paths.at[k], "/slow/"))
-        tests[count++] = (struct CMUnitTest){.name = paths.at[k],
-                                             .test_func = replay,
-                                             .initial_state = paths.at[k]};
+    for (size_t k = 0; k < paths.count; k++) {
+      char *path = paths.at[k], *name = malloc(strlen(path) + sizeof SLOW);
+      assert_non_null(name);
+      sprintf(name, "%s%s", strstr(path, "/slow/") ? SLOW : "", path);
+      tests[count++] = (struct CMUnitTest){
+          .name = name, .test_func = replay, .initial_state = path};
+    }
   }
   return count ? _cmocka_run_group_tests("seeds", tests, count, NULL, NULL) : 1;
 }
