@@ -167,13 +167,16 @@ const char *graph_sizes(struct graph *graph, const int64_t *sizes, int count) {
   return text.at;
 }
 
-/* "1:2", or "1" where both sides are equal. */
-static void put_sides(struct text *text, int64_t before, int64_t behind) {
-  text_int(text, before);
-  if (before != behind) {
-    text_putc(text, ':');
-    text_int(text, behind);
+const char *graph_sides(struct graph *graph, const int64_t *before,
+                        const int64_t *behind, int count) {
+  struct text text = text_new(graph->arena);
+  for (int i = 0; i < count; i++) {
+    text_printf(&text, "%s%" PRId64, i ? "x" : "", before[i]);
+    if (before[i] != behind[i])
+      text_printf(&text, ":%" PRId64, behind[i]);
   }
+  text_putc(&text, '\0');
+  return text.at;
 }
 
 void graph_padding(struct graph *graph, struct graph_node *node, int axes,
@@ -197,14 +200,8 @@ void graph_padding(struct graph *graph, struct graph_node *node, int axes,
     node->args.at[node->args.count - 1].after = ":0";
     return;
   }
-  struct text text = text_new(graph->arena);
-  for (int i = 0; i < (even ? 1 : axes); i++) {
-    if (i)
-      text_putc(&text, 'x');
-    put_sides(&text, before[i], behind[i]);
-  }
-  text_putc(&text, '\0');
-  graph_arg(graph, node, PART_PADDING, "pad=", text.at);
+  graph_arg(graph, node, PART_PADDING,
+            "pad=", graph_sides(graph, before, behind, even ? 1 : axes));
 }
 
 /* The language's own words name nothing else; the table has them as `word`. */

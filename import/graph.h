@@ -142,6 +142,9 @@ void graph_range(struct graph *graph, struct graph_node *node, enum part part,
                  int64_t from, int64_t to, int64_t size);
 /* "3x3" or, where all are equal and `square`, still "3x3": one a axis. */
 const char *graph_sizes(struct graph *graph, const int64_t *sizes, int count);
+/* "1:2x0": of each axis both sides, or one where they are equal. */
+const char *graph_sides(struct graph *graph, const int64_t *before,
+                        const int64_t *behind, int count);
 
 /*
  * `pad`, `pad=1` or `pad=0:1x1:2`, or nothing, for a window: `pad` where netc

@@ -241,70 +241,97 @@ static bool is_border(struct onnx *x, int64_t size) {
   return size >= 0 || onnx_fail(x, "negative borders have no counterpart");
 }
 
+/* The word of netc for `mode`; NULL: it fills in zeros. */
+static bool read_mode(struct onnx *x, const char **word) {
+  struct constant *value = operand_constant(x, 2);
+  bool reflect = attribute_is(x, "mode", "reflect", false);
+  bool edge = attribute_is(x, "mode", "edge", false);
+  bool plain = attribute_is(x, "mode", "constant", true);
+  double with = 0;
+  if (value && !constant_is_even(x, value, &with))
+    return onnx_fail(x, "what it fills in is no number");
+  if (!value && attribute(x, "value"))
+    with = attribute_real(x, "value", 0);
+  if ((!reflect && !edge && !plain) || (plain && with != 0))
+    return onnx_fail(x, "only zeros, `reflect` and `edge` are understood");
+  *word = plain ? NULL : edge ? "replicate" : "reflect";
+  return true;
+}
+
+/* Borders by axis of the node, and the sizes with them, by the file's axis. */
+struct borders {
+  int64_t before[LIMIT_RANK], behind[LIMIT_RANK], dims[MOST_AXES];
+};
+
+static bool read_borders(struct onnx *x, const struct view *part,
+                         const struct axes *axes, const int64_t *pads,
+                         struct borders *b) {
+  int rank = part->at.rank;
+  *b = (struct borders){.before = {0}};
+  for (int i = 0; i < rank; i++) {
+    int place = axes_place(axes, i);
+    if (!is_border(x, pads[i]) || !is_border(x, pads[rank + i]))
+      return false;
+    b->dims[i] = part->at.dim[i] + pads[i] + pads[rank + i];
+    if (place < 0 && b->dims[i] != part->at.dim[i])
+      return onnx_fail(x, "a batch is not made larger");
+    if (place >= 0) {
+      b->before[place] = pads[i];
+      b->behind[place] = pads[rank + i];
+    }
+  }
+  return true;
+}
+
+static struct graph_node *pad_node(struct onnx *x, int in,
+                                   const struct borders *b, const char *mode) {
+  struct graph_node *node = layer_on(x, WORD_PAD, in);
+  int last = node->shape.rank - 1;
+  if (last == 0) {
+    onnx_fail(x, "a border of a vector has no counterpart");
+    return NULL;
+  }
+  graph_arg(x->graph, node, PART_PADDING, "",
+            graph_sides(x->graph, b->before, b->behind, last));
+  if (mode)
+    graph_arg(x->graph, node, PART_NONE, "", mode);
+  if (b->before[last] || b->behind[last])
+    graph_arg(x->graph, node, PART_NONE, "c=",
+              graph_text(x->graph, "%" PRId64 ":%" PRId64, b->before[last],
+                         b->behind[last]));
+  for (int i = 0; i <= last; i++)
+    node->shape.size[i] += b->before[i] + b->behind[i];
+  keep_borders(x, node, b->before, b->behind, !mode);
+  return node;
+}
+
 bool read_pad(struct onnx *x) {
   const struct view *in = input_view(x, 0);
   int64_t pads[MOST_AXES * 2];
   struct axes axes;
   struct view part, result;
-  double with = 0;
+  struct borders borders;
+  const char *mode;
   int count = operand_ints(x, 1, "pads", pads, MOST_AXES * 2);
   if (!in || count != in->at.rank * 2)
     return onnx_fail(x, "its sizes depend on the inputs");
-  int rank = in->at.rank;
-  struct constant *value = operand_constant(x, 2);
-  if (value && (!constant_is_even(x, value, &with)))
-    return onnx_fail(x, "what it fills in is no number");
-  if (!value && attribute(x, "value"))
-    with = attribute_real(x, "value", 0);
-  bool reflect = attribute_is(x, "mode", "reflect", false);
-  bool edge = attribute_is(x, "mode", "edge", false);
-  bool plain = attribute_is(x, "mode", "constant", true);
-  if ((!reflect && !edge && !plain) || (plain && with != 0))
-    return onnx_fail(x, "only zeros, `reflect` and `edge` are understood");
+  if (!read_mode(x, &mode))
+    return false;
   if (are_zero(pads, count))
     return read_identity(x);
+  part = *in;
   if (!axes_of(x, in, &axes)) {
     near_axes(x, in, -1, &axes);
     if (!rearrange(x, in, axes.order, axes.count, &part))
       return false;
-  } else {
-    part = *in;
   }
-  int64_t dims[MOST_AXES], before[LIMIT_RANK] = {0}, behind[LIMIT_RANK] = {0};
-  for (int i = 0; i < rank; i++) {
-    int place = axes_place(&axes, i);
-    if (!is_border(x, pads[i]) || !is_border(x, pads[rank + i]))
-      return false;
-    dims[i] = part.at.dim[i] + pads[i] + pads[rank + i];
-    if (place < 0 && dims[i] != part.at.dim[i])
-      return onnx_fail(x, "a batch is not made larger");
-    if (place >= 0) {
-      before[place] = pads[i];
-      behind[place] = pads[rank + i];
-    }
-  }
-  struct graph_node *node = layer_on(x, WORD_PAD, part.node);
-  int last = node->shape.rank - 1;
-  struct text text = text_new(x->arena);
-  if (last == 0)
-    return onnx_fail(x, "a border of a vector has no counterpart");
-  for (int i = 0; i < last; i++) {
-    text_printf(&text, "%s%" PRId64, i ? "x" : "", before[i]);
-    if (before[i] != behind[i])
-      text_printf(&text, ":%" PRId64, behind[i]);
-  }
-  text_putc(&text, '\0');
-  graph_arg(x->graph, node, PART_PADDING, "", text.at);
-  if (!plain)
-    graph_arg(x->graph, node, PART_NONE, "", edge ? "replicate" : "reflect");
-  if (before[last] || behind[last])
-    graph_arg(x->graph, node, PART_NONE, "c=",
-              graph_text(x->graph, "%" PRId64 ":%" PRId64, before[last],
-                         behind[last]));
-  for (int i = 0; i <= last; i++)
-    node->shape.size[i] += before[i] + behind[i];
-  keep_borders(x, node, before, behind, plain);
-  result = view_fresh(x, node->index, rank, dims, axes.order, axes.count);
+  if (!read_borders(x, &part, &axes, pads, &borders))
+    return false;
+  const struct graph_node *node = pad_node(x, part.node, &borders, mode);
+  if (!node)
+    return false;
+  result = view_fresh(x, node->index, part.at.rank, borders.dims, axes.order,
+                      axes.count);
   give_view(x, 0, &result);
   return true;
 }

@@ -1,6 +1,7 @@
 /*
- * Folding: nodes of which all inputs are constants are carried out here.
- * Those that only move values are moves.c's; these compute.
+ * Folding: the operators that are computed here if all of their inputs are
+ * constants. What more than one number is made of is in fold_moves.c and
+ * fold_product.c.
  */
 #include <inttypes.h>
 #include <math.h>
@@ -8,7 +9,7 @@
 
 #include "import/onnx/fold.h"
 
-enum { MOST_INPUTS = 64 };
+enum { MOST_INPUTS = 64, ANY = -1 /* number of inputs, but 0 */ };
 
 /* A function of one, two or three numbers. */
 typedef double number_fn(double a, double b, double c);
@@ -109,67 +110,83 @@ WHOLE(both_whole, a &&b)
 WHOLE(either_whole, a || b)
 WHOLE(differ_whole, !a != !b)
 
-/* `type` of the result: 0 is that of the last input. */
+static fold_fn by_value, fold_shape, fold_size;
+
 static const struct fold {
   const char *name;
   int inputs;
+  fold_fn *fold; /* NULL: as with tensors, but without a layer (moves.c) */
+  /* Of by_value; `type` of the result: 0 is that of the last input. */
   number_fn *real;
   whole_fn *whole;
   int type;
 } folds[] = {
-    {"Add", 2, add_real, add_whole, 0},
-    {"Sub", 2, sub_real, sub_whole, 0},
-    {"Mul", 2, mul_real, mul_whole, 0},
-    {"Div", 2, div_real, div_whole, 0},
-    {"Mod", 2, mod_real, mod_whole, 0},
-    {"Pow", 2, pow_real, pow_whole, 0},
-    {"Max", 2, max_real, max_whole, 0},
-    {"Min", 2, min_real, min_whole, 0},
-    {"Less", 2, less, less_whole, TYPE_BOOL},
-    {"LessOrEqual", 2, less_equal, less_equal_whole, TYPE_BOOL},
-    {"Greater", 2, greater, greater_whole, TYPE_BOOL},
-    {"GreaterOrEqual", 2, greater_equal, greater_equal_whole, TYPE_BOOL},
-    {"Equal", 2, equal, equal_whole, TYPE_BOOL},
-    {"And", 2, both, both_whole, TYPE_BOOL},
-    {"Or", 2, either, either_whole, TYPE_BOOL},
-    {"Xor", 2, differ, differ_whole, TYPE_BOOL},
-    {"Where", 3, where_real, where_whole, 0},
-    {"Not", 1, not_real, not_whole, TYPE_BOOL},
-    {"Neg", 1, neg_real, neg_whole, 0},
-    {"Abs", 1, abs_real, abs_whole, 0},
-    {"Sign", 1, sign_real, sign_whole, 0},
-    {"Floor", 1, floor_real, same_whole, 0},
-    {"Ceil", 1, ceil_real, same_whole, 0},
-    {"Round", 1, round_real, same_whole, 0},
-    {"Sqrt", 1, sqrt_real, NULL, 0},
-    {"Exp", 1, exp_real, NULL, 0},
-    {"Log", 1, log_real, NULL, 0},
-    {"Sin", 1, sin_real, NULL, 0},
-    {"Cos", 1, cos_real, NULL, 0},
-    {"Tanh", 1, tanh_real, NULL, 0},
-    {"Erf", 1, erf_real, NULL, 0},
-    {"Reciprocal", 1, one_over, NULL, 0},
-    {"Sigmoid", 1, sigmoid_real, NULL, 0},
-    {"Relu", 1, relu_real, NULL, 0},
+#define BY_VALUE(name, inputs, real, whole, type) \
+  { #name, inputs, by_value, real, whole, type }
+    BY_VALUE(Add, 2, add_real, add_whole, 0),
+    BY_VALUE(Sub, 2, sub_real, sub_whole, 0),
+    BY_VALUE(Mul, 2, mul_real, mul_whole, 0),
+    BY_VALUE(Div, 2, div_real, div_whole, 0),
+    BY_VALUE(Mod, 2, mod_real, mod_whole, 0),
+    BY_VALUE(Pow, 2, pow_real, pow_whole, 0),
+    BY_VALUE(Max, 2, max_real, max_whole, 0),
+    BY_VALUE(Min, 2, min_real, min_whole, 0),
+    BY_VALUE(Less, 2, less, less_whole, TYPE_BOOL),
+    BY_VALUE(LessOrEqual, 2, less_equal, less_equal_whole, TYPE_BOOL),
+    BY_VALUE(Greater, 2, greater, greater_whole, TYPE_BOOL),
+    BY_VALUE(GreaterOrEqual, 2, greater_equal, greater_equal_whole, TYPE_BOOL),
+    BY_VALUE(Equal, 2, equal, equal_whole, TYPE_BOOL),
+    BY_VALUE(And, 2, both, both_whole, TYPE_BOOL),
+    BY_VALUE(Or, 2, either, either_whole, TYPE_BOOL),
+    BY_VALUE(Xor, 2, differ, differ_whole, TYPE_BOOL),
+    BY_VALUE(Where, 3, where_real, where_whole, 0),
+    BY_VALUE(Not, 1, not_real, not_whole, TYPE_BOOL),
+    BY_VALUE(Neg, 1, neg_real, neg_whole, 0),
+    BY_VALUE(Abs, 1, abs_real, abs_whole, 0),
+    BY_VALUE(Sign, 1, sign_real, sign_whole, 0),
+    BY_VALUE(Floor, 1, floor_real, same_whole, 0),
+    BY_VALUE(Ceil, 1, ceil_real, same_whole, 0),
+    BY_VALUE(Round, 1, round_real, same_whole, 0),
+    BY_VALUE(Sqrt, 1, sqrt_real, NULL, 0),
+    BY_VALUE(Exp, 1, exp_real, NULL, 0),
+    BY_VALUE(Log, 1, log_real, NULL, 0),
+    BY_VALUE(Sin, 1, sin_real, NULL, 0),
+    BY_VALUE(Cos, 1, cos_real, NULL, 0),
+    BY_VALUE(Tanh, 1, tanh_real, NULL, 0),
+    BY_VALUE(Erf, 1, erf_real, NULL, 0),
+    BY_VALUE(Reciprocal, 1, one_over, NULL, 0),
+    BY_VALUE(Sigmoid, 1, sigmoid_real, NULL, 0),
+    BY_VALUE(Relu, 1, relu_real, NULL, 0),
+#define FOLD(name, inputs, fold) \
+  { #name, inputs, fold, NULL, NULL, 0 }
+    FOLD(Constant, 0, fold_constant_node),
+    FOLD(ConstantOfShape, ANY, fold_constant_of_shape),
+    FOLD(Shape, ANY, fold_shape),
+    FOLD(Size, ANY, fold_size),
+    FOLD(Cast, ANY, fold_cast),
+    FOLD(Range, 3, fold_range),
+    FOLD(Concat, ANY, fold_concat),
+    FOLD(ReduceProd, ANY, fold_reduced),
+    FOLD(ReduceSum, ANY, fold_reduced),
+    FOLD(ReduceMin, ANY, fold_reduced),
+    FOLD(ReduceMax, ANY, fold_reduced),
+    FOLD(ReduceMean, ANY, fold_reduced),
+    FOLD(Tile, ANY, fold_tile),
+    FOLD(CumSum, ANY, fold_along_axis),
+    FOLD(Trilu, ANY, fold_along_axis),
+    FOLD(ScatterND, 3, fold_scatter),
+    FOLD(MatMul, 2, fold_matmul),
+    FOLD(Gather, 2, fold_gather),
+    FOLD(Reshape, ANY, NULL),
+    FOLD(Flatten, ANY, NULL),
+    FOLD(Transpose, ANY, NULL),
+    FOLD(Unsqueeze, ANY, NULL),
+    FOLD(Squeeze, ANY, NULL),
+    FOLD(Identity, ANY, NULL),
+    FOLD(Slice, ANY, NULL),
+    FOLD(Split, ANY, NULL),
+    FOLD(Expand, ANY, NULL),
 };
-
-/* Those that moves.c carries out on constants as well. */
-static const char *const moves[] = {
-    "Reshape",  "Flatten", "Transpose", "Unsqueeze", "Squeeze",
-    "Identity", "Slice",   "Split",     "Expand",    "Gather"};
-
-static const char *const others[] = {
-    "Constant",  "ConstantOfShape", "Shape",      "Size",      "Cast",
-    "Range",     "Concat",          "ReduceProd", "ReduceSum", "ReduceMin",
-    "ReduceMax", "ReduceMean",      "Tile",       "CumSum",    "Trilu",
-    "ScatterND", "MatMul"};
-
-static bool is_among(const char *type, const char *const *words, size_t count) {
-  for (size_t i = 0; i < count; i++)
-    if (strcmp(words[i], type) == 0)
-      return true;
-  return false;
-}
 
 static const struct fold *fold_of(const char *type) {
   for (size_t i = 0; i < sizeof folds / sizeof *folds; i++)
@@ -179,17 +196,11 @@ static const struct fold *fold_of(const char *type) {
 }
 
 const char *fold_name(size_t index) {
-  const size_t first = sizeof folds / sizeof *folds;
-  if (index < first)
-    return folds[index].name;
-  return index - first < sizeof others / sizeof *others ? others[index - first]
-                                                        : NULL;
+  return index < sizeof folds / sizeof *folds ? folds[index].name : NULL;
 }
 
 bool fold_knows(const char *type) {
-  return fold_of(type) ||
-         is_among(type, others, sizeof others / sizeof *others) ||
-         is_among(type, moves, sizeof moves / sizeof *moves);
+  return fold_of(type);
 }
 
 /* Value by value. */
@@ -212,63 +223,54 @@ static bool joint_dims(struct onnx *x, struct constant *const *in, int count,
   return true;
 }
 
-static bool elementwise(struct onnx *x, const struct fold *f,
-                        struct constant **in) {
-  int64_t dims[MOST_AXES];
-  int rank;
-  struct constant *wide[3] = {NULL};
-  if (!joint_dims(x, in, f->inputs, &rank, dims))
-    return false;
+/* Without values yet. */
+static struct constant *result_of(struct onnx *x, const struct fold *f,
+                                  struct constant **in, int rank,
+                                  const int64_t *dims) {
   const struct constant *last = in[f->inputs - 1];
   struct constant *result =
       constant_new(x, f->type ? f->type : last->type, rank, dims);
-  bool fills = true, real = false;
   for (int i = 0; i < f->inputs; i++) {
     /* A learned factor of a buffer does not make it a parameter. */
     result->trained = result->trained || (in[i]->trained && in[i]->count > 1);
     result->unknown = result->unknown || !constant_known(x, in[i]);
-    fills = fills && (in[i]->fill || in[i]->count == 1);
-    real = real || constant_is_real(in[i]);
   }
-  result->name = in[0]->name ? in[0]->name : last->name;
   /* Positions as waves are a table, whatever they are made of. */
-  if (strcmp(f->name, "Sin") == 0 || strcmp(f->name, "Cos") == 0)
+  if (f->real == sin_real || f->real == cos_real)
     result->trained = false;
-  if (x->graph->failed)
-    return false;
-  give_constant(x, 0, result);
-  if (result->unknown)
-    return true;
-  result->fill = fills && result->count > 1;
-  for (int i = 0; i < f->inputs; i++) {
+  result->name = in[0]->name ? in[0]->name : last->name;
+  return result;
+}
+
+/* Inputs that have as many values as the result, or one for all. */
+static bool widen(struct onnx *x, const struct constant *result,
+                  struct constant **in, int count) {
+  for (int i = 0; i < count; i++) {
     struct layout dense = layout_dense(in[i]->rank, in[i]->dims), at;
-    wide[i] = in[i];
-    if (in[i]->count != result->count && !fills) {
-      if (!layout_spread(&dense, rank, dims, &at) ||
-          !fold_is_small(x, result->count))
-        return false;
-      wide[i] = constant_through(x, in[i], &at);
-    }
+    if (in[i]->count == result->count)
+      continue;
+    if (!layout_spread(&dense, result->rank, result->dims, &at) ||
+        !fold_is_small(x, result->count))
+      return false;
+    in[i] = constant_through(x, in[i], &at);
   }
-  int64_t count = result->count;
-  struct constant one = *result;
-  one.count = fills && count > 0 ? 1 : count;
-  float *reals;
-  int64_t *wholes;
-  if (!fold_room(x, &one, &reals, &wholes))
-    return false;
-  result->real = reals;
-  result->whole = wholes;
-  bool exact = !real && f->whole;
-  for (int64_t i = 0; i < one.count; i++) {
+  return true;
+}
+
+static void compute(const struct fold *f, struct constant **in, int64_t count,
+                    float *reals, int64_t *wholes) {
+  bool exact = f->whole;
+  for (int k = 0; k < f->inputs; k++)
+    exact = exact && !constant_is_real(in[k]);
+  for (int64_t i = 0; i < count; i++) {
     double a[3] = {0};
     int64_t w[3] = {0};
     for (int k = 0; k < f->inputs; k++) {
-      int64_t at = wide[k]->count == 1 ? 0 : i;
+      int64_t at = in[k]->count == 1 ? 0 : i;
       if (exact)
-        w[k] = constant_whole(wide[k], at);
+        w[k] = constant_whole(in[k], at);
       else
-        a[k] = constant_real(wide[k], at);
+        a[k] = constant_real(in[k], at);
     }
     if (exact && wholes)
       wholes[i] = f->whole(w[0], w[1], w[2]);
@@ -277,65 +279,80 @@ static bool elementwise(struct onnx *x, const struct fold *f,
                exact ? (double)f->whole(w[0], w[1], w[2])
                      : f->real(a[0], a[1], a[2]));
   }
+}
+
+static bool by_value(struct onnx *x, struct constant **in) {
+  const struct fold *f = fold_of(x->at->type);
+  int64_t dims[MOST_AXES];
+  int rank;
+  bool fills = true;
+  if (!f->whole && !constant_is_real(in[0]))
+    return onnx_fail(x, "of whole numbers");
+  if (!joint_dims(x, in, f->inputs, &rank, dims))
+    return false;
+  struct constant *result = result_of(x, f, in, rank, dims);
+  if (x->graph->failed)
+    return false;
+  give_constant(x, 0, result);
+  if (result->unknown)
+    return true;
+  for (int i = 0; i < f->inputs; i++)
+    fills = fills && (in[i]->fill || in[i]->count == 1);
+  result->fill = fills && result->count > 1;
+  if (!fills && !widen(x, result, in, f->inputs))
+    return false;
+  struct constant values = *result;
+  values.count = fills && result->count > 0 ? 1 : result->count;
+  float *reals;
+  int64_t *wholes;
+  if (!fold_room(x, &values, &reals, &wholes))
+    return false;
+  result->real = reals;
+  result->whole = wholes;
+  compute(f, in, values.count, reals, wholes);
   return true;
 }
 
-static bool carry_out(struct onnx *x, struct constant **in, int count) {
-  const char *type = x->at->type;
-  const struct fold *f = fold_of(type);
-  if (strcmp(type, "Constant") == 0)
-    return fold_constant_node(x);
-  if (count == 0)
+static bool fold_shape(struct onnx *x, struct constant **in) {
+  give_constant(x, 0, constant_ints(x, in[0]->dims, in[0]->rank));
+  return true;
+}
+
+static bool fold_size(struct onnx *x, struct constant **in) {
+  struct constant *size = constant_ints(x, &in[0]->count, 1);
+  give_constant(x, 0, constant_with(x, size, 0, NULL));
+  return true;
+}
+
+static bool carry_out(struct onnx *x, const struct fold *f,
+                      struct constant **in, int count) {
+  if (count == 0 && f->inputs != 0)
     return onnx_fail(x, "it has no inputs");
   if (fold_band(x, in, count))
     return true;
-  if (f && f->inputs == count)
-    return (!constant_is_real(in[0]) && !f->whole)
-               ? onnx_fail(x, "of whole numbers")
-               : elementwise(x, f, in);
-  if (strcmp(type, "ConstantOfShape") == 0)
-    return fold_constant_of_shape(x, in[0]);
-  if (strcmp(type, "Shape") == 0 || strcmp(type, "Size") == 0) {
-    bool size = strcmp(type, "Size") == 0;
-    struct constant *c = size ? constant_ints(x, &in[0]->count, 1)
-                              : constant_ints(x, in[0]->dims, in[0]->rank);
-    give_constant(x, 0, size ? constant_with(x, c, 0, NULL) : c);
-    return true;
-  }
-  if (strcmp(type, "Cast") == 0)
-    return fold_cast(x, in[0]);
-  if (strcmp(type, "Range") == 0 && count == 3)
-    return fold_range(x, in);
-  if (strcmp(type, "Concat") == 0)
-    return fold_concat(x, in, count);
-  if (strcmp(type, "Tile") == 0)
-    return fold_tile(x, in[0]);
-  if (strcmp(type, "CumSum") == 0 || strcmp(type, "Trilu") == 0)
-    return fold_along_axis(x, in[0]);
-  if (strcmp(type, "ScatterND") == 0 && count == 3)
-    return fold_scatter(x, in);
-  if (strcmp(type, "MatMul") == 0 && count == 2)
-    return fold_matmul(x, in);
-  if (strncmp(type, "Reduce", 6) == 0)
-    return fold_reduced(x, in[0]);
-  return onnx_fail(x, "it cannot be carried out on constants");
+  if (f->inputs != ANY && f->inputs != count)
+    return onnx_fail(x, "it cannot be carried out on constants");
+  return f->fold(x, in);
 }
 
-/* A layer of what is constant: its matrix stays a parameter. */
-static bool is_dense(struct onnx *x, struct constant **in, int count) {
-  bool dense = strcmp(x->at->type, "MatMul") == 0;
+/* What tensors could do as well: a matrix stays a layer's parameter, a table
+ * by distance one, and what only moves values is a view. */
+static bool is_left(struct onnx *x, const struct fold *f, struct constant **in,
+                    int count) {
   bool matrix = false;
-  for (int i = 0; i < count && dense; i++)
+  if (f->fold == fold_gather)
+    return count != 2 || is_by_distance(x, in[0], in[1]);
+  for (int i = 0; i < count && f->fold == fold_matmul; i++)
     matrix = matrix || (in[i]->rank == 2 && in[i]->trained);
-  return matrix;
+  return !f->fold || matrix;
 }
 
 bool fold_constants(struct onnx *x, bool *done) {
-  struct constant *in[MOST_INPUTS];
+  struct constant *in[MOST_INPUTS + 1] = {NULL};
   int count = 0;
-  const char *type = x->at->type;
+  const struct fold *f = fold_of(x->at->type);
   *done = false;
-  if (!fold_knows(type) || x->at->in_count > MOST_INPUTS)
+  if (!f || x->at->in_count > MOST_INPUTS)
     return true;
   for (size_t i = 0; i < x->at->in_count; i++) {
     if (x->at->ins[i] < 0)
@@ -344,13 +361,6 @@ bool fold_constants(struct onnx *x, bool *done) {
       return true;
     in[count++] = operand(x, i)->constant;
   }
-  if (strcmp(type, "Gather") == 0 && count == 2) {
-    *done = !is_by_distance(x, in[0], in[1]);
-    return !*done || fold_gather(x, in[0], in[1]);
-  }
-  if (is_among(type, moves, sizeof moves / sizeof *moves) ||
-      is_dense(x, in, count))
-    return true;
-  *done = true;
-  return carry_out(x, in, count);
+  *done = !is_left(x, f, in, count);
+  return !*done || carry_out(x, f, in, count);
 }

@@ -11,19 +11,14 @@ bool fold_room(struct onnx *x, struct constant *c, float **real,
                int64_t **whole);
 void fold_put(float *real, int64_t *whole, int64_t i, double value);
 
-/* Operators of which all inputs are constants; each gives its output. */
-bool fold_matmul(struct onnx *x, struct constant **in);
 /* A mask by distance that is too large to be written out. */
 bool fold_band(struct onnx *x, struct constant **in, int count);
-bool fold_constant_node(struct onnx *x);
-bool fold_constant_of_shape(struct onnx *x, struct constant *sizes);
-bool fold_cast(struct onnx *x, struct constant *c);
-bool fold_range(struct onnx *x, struct constant **in);
-bool fold_concat(struct onnx *x, struct constant **in, int count);
-bool fold_reduced(struct onnx *x, struct constant *c);
-bool fold_tile(struct onnx *x, struct constant *c);
-bool fold_along_axis(struct onnx *x, struct constant *c);
-bool fold_scatter(struct onnx *x, struct constant **in);
-bool fold_gather(struct onnx *x, struct constant *c, struct constant *places);
+
+/* Operators whose inputs are all constants: NULL follows the last. Each gives
+ * its output. */
+typedef bool fold_fn(struct onnx *x, struct constant **in);
+fold_fn fold_matmul, fold_constant_node, fold_constant_of_shape, fold_cast,
+    fold_range, fold_concat, fold_reduced, fold_tile, fold_along_axis,
+    fold_scatter, fold_gather;
 
 #endif

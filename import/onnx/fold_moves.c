@@ -33,9 +33,10 @@ void fold_put(float *real, int64_t *whole, int64_t i, double value) {
     whole[i] = value >= -9e18 && value <= 9e18 ? (int64_t)value : 0;
 }
 
-bool fold_constant_node(struct onnx *x) {
+bool fold_constant_node(struct onnx *x, struct constant **in) {
   const Onnx__AttributeProto *a = attribute(x, "value");
   struct constant *c;
+  (void)in;
   if (a && a->t) {
     c = constant_of(x, a->t);
     c->name = NULL;
@@ -60,11 +61,11 @@ bool fold_constant_node(struct onnx *x) {
 }
 
 /* Weights that are all alike: as ONNX's light models have them. */
-bool fold_constant_of_shape(struct onnx *x, struct constant *sizes) {
+bool fold_constant_of_shape(struct onnx *x, struct constant **in) {
   int64_t dims[MOST_AXES];
   const Onnx__AttributeProto *a = attribute(x, "value");
   int rank = operand_ints(x, 0, NULL, dims, MOST_AXES);
-  (void)sizes;
+  (void)in;
   if (rank < 0)
     return onnx_fail(x, "its sizes are not known");
   struct constant *value = a && a->t ? constant_of(x, a->t) : NULL;
@@ -83,7 +84,8 @@ bool fold_constant_of_shape(struct onnx *x, struct constant *sizes) {
   return !x->graph->failed;
 }
 
-bool fold_cast(struct onnx *x, struct constant *c) {
+bool fold_cast(struct onnx *x, struct constant **in) {
+  struct constant *c = in[0];
   int type = (int)attribute_int(x, "to", TYPE_FLOAT);
   struct constant *result = constant_new(x, type, c->rank, c->dims);
   result->trained = c->trained;
@@ -140,7 +142,10 @@ bool fold_range(struct onnx *x, struct constant **in) {
   return true;
 }
 
-bool fold_concat(struct onnx *x, struct constant **in, int count) {
+bool fold_concat(struct onnx *x, struct constant **in) {
+  int count = 0;
+  while (in[count])
+    count++;
   int axis = axis_from(x, attribute_int(x, "axis", 1), in[0]->rank);
   int64_t dims[MOST_AXES], outer = 1, inner = 1, at = 0;
   if (axis < 0)
@@ -188,7 +193,8 @@ bool fold_concat(struct onnx *x, struct constant **in, int count) {
 }
 
 /* Over all axes or some of them. */
-bool fold_reduced(struct onnx *x, struct constant *c) {
+bool fold_reduced(struct onnx *x, struct constant **in) {
+  struct constant *c = in[0];
   int64_t axes[MOST_AXES], dims[MOST_AXES];
   bool over[MOST_AXES] = {false};
   bool keep = attribute_int(x, "keepdims", 1) != 0;
@@ -251,7 +257,8 @@ bool fold_reduced(struct onnx *x, struct constant *c) {
   return true;
 }
 
-bool fold_tile(struct onnx *x, struct constant *c) {
+bool fold_tile(struct onnx *x, struct constant **in) {
+  struct constant *c = in[0];
   int64_t times[MOST_AXES], dims[MOST_AXES * 2], strides[MOST_AXES * 2];
   int64_t stride = 1;
   int count = operand_ints(x, 1, NULL, times, MOST_AXES);
@@ -273,7 +280,8 @@ bool fold_tile(struct onnx *x, struct constant *c) {
 }
 
 /* Sums up to each place; the lower or upper half of matrices. */
-bool fold_along_axis(struct onnx *x, struct constant *c) {
+bool fold_along_axis(struct onnx *x, struct constant **in) {
+  struct constant *c = in[0];
   bool sums = strcmp(x->at->type, "CumSum") == 0;
   struct constant *second = operand_constant(x, 1);
   int64_t number = 0;
@@ -306,7 +314,8 @@ bool fold_along_axis(struct onnx *x, struct constant *c) {
 }
 
 /* Places of a table of constants, in any order. */
-bool fold_gather(struct onnx *x, struct constant *c, struct constant *places) {
+bool fold_gather(struct onnx *x, struct constant **in) {
+  struct constant *c = in[0], *places = in[1];
   int axis = axis_from(x, attribute_int(x, "axis", 0), c->rank);
   int64_t dims[MOST_AXES * 2], outer = 1, inner = 1, at = 0;
   int rank = 0;

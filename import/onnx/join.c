@@ -211,6 +211,59 @@ static bool by_channel(struct onnx *x, const struct constant *c, int node) {
   return c->rank == 1 && c->count == shape->size[shape->rank - 1];
 }
 
+/* One that has more values than the view: a layer of its own. */
+static bool of_wider(struct onnx *x, enum layer_word word,
+                     const struct view *view, struct constant *c, bool turned) {
+  struct axes axes = {0};
+  if (c->rank == 0 || x->batch > 1)
+    return onnx_fail(x, "a constant that has more values than its input");
+  for (int i = 0; i < c->rank; i++)
+    axes.order[axes.count++] = i;
+  struct view other = view_fresh(x, weight_node(x, c)->index, c->rank, c->dims,
+                                 axes.order, axes.count);
+  return turned ? of_views(x, word, &other, view)
+                : of_views(x, word, view, &other);
+}
+
+static bool of_number(struct onnx *x, enum layer_word word,
+                      const struct view *whole, double number, bool turned) {
+  int node = turned ? from_number(x, word, whole->node, number)
+                    : with_number(x, word, whole->node, number);
+  if (node < 0)
+    return false;
+  give_node(x, whole, node);
+  return true;
+}
+
+static bool of_weight(struct onnx *x, enum layer_word word, struct view *whole,
+                      struct constant *c, bool turned) {
+  struct constant *lying = along(x, c, whole);
+  int node = -1;
+  if (!lying && !x->graph->failed) { /* it repeats a part of an axis */
+    struct view parted;
+    if (!parted_axes(x, whole, &parted))
+      return false;
+    *whole = parted;
+    lying = along(x, c, whole);
+  }
+  if (!lying)
+    return onnx_fail(x, "its constant does not lie as the axes of its input");
+  if (by_channel(x, lying, whole->node) && !turned)
+    node = pattern_channels(x, word, whole->node, lying);
+  if (node < 0)
+    node = pattern_weight(x, word, whole->node, lying);
+  if (node < 0) {
+    int weight = weight_node(x, lying)->index;
+    struct graph_node *join = join_of(x, word, turned ? weight : whole->node,
+                                      turned ? whole->node : weight);
+    join->shape = node_at(x, whole->node)->shape;
+    node = join->index;
+  }
+  give_node(x, whole, node);
+  return true;
+}
+
+/* `turned`: the constant comes first, and that makes a difference. */
 static bool of_constant(struct onnx *x, enum layer_word word,
                         const struct view *view, struct constant *c,
                         bool turned) {
@@ -222,58 +275,12 @@ static bool of_constant(struct onnx *x, enum layer_word word,
                    dims))
     return false;
   bool even = constant_is_even(x, c, &number);
-  if (!whole_view(x, view, rank, dims, &whole)) {
-    struct graph_node *weight = weight_node(x, c);
-    struct axes axes;
-    int64_t sizes[MOST_AXES];
-    memcpy(sizes, c->dims, sizeof sizes);
-    axes.count = 0;
-    for (int i = 0; i < c->rank; i++)
-      axes.order[axes.count++] = i;
-    if (c->rank == 0 || x->batch > 1)
-      return onnx_fail(x, "a constant that has more values than its input");
-    struct view other =
-        view_fresh(x, weight->index, c->rank, sizes, axes.order, axes.count);
-    return turned ? of_views(x, word, &other, view)
-                  : of_views(x, word, view, &other);
-  }
+  if (!whole_view(x, view, rank, dims, &whole))
+    return of_wider(x, word, view, c, turned);
   bool learned =
       c->trained && (c->count > 1 || (c->name && is_weight_name(c->name)));
-  if (even && !learned) {
-    int node = turned && word != WORD_SUB && word != WORD_DIV
-                   ? with_number(x, word, whole.node, number)
-               : turned ? from_number(x, word, whole.node, number)
-                        : with_number(x, word, whole.node, number);
-    if (node < 0)
-      return false;
-    give_node(x, &whole, node);
-    return true;
-  }
-  struct constant *lying = along(x, c, &whole);
-  if (!lying && !x->graph->failed) { /* it repeats a part of an axis */
-    struct view parted;
-    if (!parted_axes(x, &whole, &parted))
-      return false;
-    whole = parted;
-    lying = along(x, c, &whole);
-  }
-  if (!lying)
-    return onnx_fail(x, "its constant does not lie as the axes of its input");
-  int node = -1;
-  if (by_channel(x, lying, whole.node) && !turned)
-    node = pattern_channels(x, word, whole.node, lying);
-  if (node < 0)
-    node = pattern_weight(x, word, whole.node, lying);
-  if (node < 0) {
-    struct graph_node *weight = weight_node(x, lying);
-    struct graph_node *join = turned
-                                  ? join_of(x, word, weight->index, whole.node)
-                                  : join_of(x, word, whole.node, weight->index);
-    join->shape = node_at(x, whole.node)->shape;
-    node = join->index;
-  }
-  give_node(x, &whole, node);
-  return true;
+  return even && !learned ? of_number(x, word, &whole, number, turned)
+                          : of_weight(x, word, &whole, c, turned);
 }
 
 static bool join(struct onnx *x, enum layer_word word, const struct value *a,

@@ -339,13 +339,13 @@ static bool embedding(struct onnx *x, struct constant *table) {
 
 bool read_gather(struct onnx *x) {
   struct moved m;
-  struct constant *table = operand_constant(x, 0);
-  struct constant *places = operand_constant(x, 1);
+  struct constant *in[] = {operand_constant(x, 0), operand_constant(x, 1)};
+  struct constant *table = in[0], *places = in[1];
   if (table && !places)
     return embedding(x, table);
   if (table)
     return is_by_distance(x, table, places) ? read_by_distance(x, table, places)
-                                            : fold_gather(x, table, places);
+                                            : fold_gather(x, in);
   if (!places || !move_take(x, &m))
     return onnx_fail(x, "its places depend on the inputs");
   int axis = axis_from(x, attribute_int(x, "axis", 0), m.view.at.rank);
