@@ -1,4 +1,4 @@
-/* Graphviz: a diagram turned into a picture by `dot`, as a child process. */
+/* Graphviz: `dot`, run as a child process, makes a picture of a diagram. */
 #define _POSIX_C_SOURCE 200809L
 #include "driver/graphviz.h"
 
@@ -28,20 +28,33 @@ const char *picture_find(const char *kind) {
 
 extern char **environ;
 
-enum { PNG_HEADER = 24 }; /* bytes, with the width and height at the end */
+/* Bytes of a PNG: with the width and height at the end; and its last ones. */
+enum { PNG_HEADER = 24, PNG_END = 12 };
+static const char png_start[] = "\x89PNG\r\n\x1a\n";
+static const char png_end[] = "\0\0\0\0IEND\xae\x42\x60\x82";
 
 struct child {
   pid_t pid;
   int in, out; /* our ends of its standard input and output; -1: closed */
   unsigned char head[PNG_HEADER]; /* the first bytes of the picture */
   size_t head_length;
+  char tail[PNG_END]; /* the last ones */
 };
 
-static void note_head(struct child *child, const char *bytes, size_t length) {
+static void note_bytes(struct child *child, const char *bytes, size_t length) {
   size_t room = PNG_HEADER - child->head_length;
   size_t taken = length < room ? length : room;
+  size_t last = length < PNG_END ? length : PNG_END;
   memcpy(child->head + child->head_length, bytes, taken);
   child->head_length += taken;
+  memmove(child->tail, child->tail + last, PNG_END - last);
+  memcpy(child->tail + PNG_END - last, bytes + length - last, last);
+}
+
+static bool is_whole(const struct child *child) {
+  return child->head_length == PNG_HEADER &&
+         memcmp(child->head, png_start, sizeof png_start - 1) == 0 &&
+         memcmp(child->tail, png_end, PNG_END) == 0;
 }
 
 /*
@@ -50,10 +63,8 @@ static void note_head(struct child *child, const char *bytes, size_t length) {
  */
 enum { MOST_PIXELS = 16384 };
 
-static bool is_too_large(const struct child *child, const char *kind) {
+static bool is_too_large(const struct child *child) {
   const unsigned char *h = child->head;
-  if (strcmp(kind, "png") != 0 || child->head_length < PNG_HEADER)
-    return false;
   unsigned long width = (unsigned long)h[16] << 24 |
                         (unsigned long)h[17] << 16 | (unsigned long)h[18] << 8 |
                         h[19];
@@ -107,10 +118,17 @@ static long seconds_now(void) {
   return (long)now.tv_sec;
 }
 
-/* Feeds and drains in turn, so that neither pipe blocks the other. */
-static bool exchange(struct child *child, const struct bytes *dot, FILE *file) {
+/* How long `dot` may take. */
+static long dot_seconds(void) {
+  const char *word = getenv("NETC_DOT_SECONDS");
+  long seconds = word ? strtol(word, NULL, 10) : 0;
+  return seconds > 0 && seconds < 1000000 ? seconds : DOT_SECONDS;
+}
+
+/* Feeds and drains by turns, so that neither pipe blocks the other. */
+static bool exchange(struct child *child, const struct bytes *dot, FILE *file,
+                     long deadline) {
   size_t sent = 0;
-  long deadline = seconds_now() + DOT_SECONDS;
   fcntl(child->in, F_SETFL, O_NONBLOCK);
   while (child->out >= 0) {
     struct pollfd fds[2] = {{child->out, POLLIN, 0}, {child->in, POLLOUT, 0}};
@@ -129,7 +147,7 @@ static bool exchange(struct child *child, const struct bytes *dot, FILE *file) {
       char buffer[16384];
       ssize_t n = read(child->out, buffer, sizeof buffer);
       if (n > 0) {
-        note_head(child, buffer, (size_t)n);
+        note_bytes(child, buffer, (size_t)n);
         fwrite(buffer, 1, (size_t)n, file);
       }
       if (n == 0 || (n < 0 && errno != EINTR))
@@ -139,9 +157,55 @@ static bool exchange(struct child *child, const struct bytes *dot, FILE *file) {
   return true;
 }
 
+/* Waits for its end, and brings it about where time is up. */
+static int child_end(struct child *child, bool in_time, long deadline) {
+  static const struct timespec moment = {0, 10 * 1000 * 1000};
+  int status = 0;
+  pid_t ended = 0;
+  while (in_time && ended == 0 && seconds_now() < deadline) {
+    ended = waitpid(child->pid, &status, WNOHANG);
+    if (ended == 0)
+      nanosleep(&moment, NULL);
+  }
+  if (ended > 0)
+    return status;
+  kill(child->pid, SIGKILL);
+  while (waitpid(child->pid, &status, 0) < 0 && errno == EINTR)
+    ;
+  return -1;
+}
+
+/* Why there is no picture that can be kept, or EXIT_DONE. */
+static int explain_end(const struct child *child, const char *kind,
+                       int status) {
+  if (status == -1)
+    return complain(EXIT_IO,
+                    "dot took more than %ld second%s; `--depth 1` folds "
+                    "groups into one box each, NETC_DOT_SECONDS=%ld waits "
+                    "longer",
+                    dot_seconds(), dot_seconds() == 1 ? "" : "s",
+                    10 * dot_seconds());
+  if (WIFSIGNALED(status))
+    return complain(EXIT_IO, "dot was killed by signal %d (%s)",
+                    WTERMSIG(status), strsignal(WTERMSIG(status)));
+  if (WEXITSTATUS(status) == 127)
+    return complain(EXIT_IO, "%s needs Graphviz: `apt-get install graphviz`",
+                    kind);
+  if (WEXITSTATUS(status) != 0)
+    return complain(EXIT_IO, "dot failed with status %d", WEXITSTATUS(status));
+  if (!is_whole(child))
+    return complain(EXIT_IO, "dot wrote no whole PNG, but ended as if it had; "
+                             "`dot -V` tells whether it is Graphviz's");
+  if (is_too_large(child))
+    return complain(EXIT_IO,
+                    "this diagram passes the %d pixels of a PNG that viewers "
+                    "open; write an .svg or .pdf, or fold it with `--depth 1`",
+                    MOST_PIXELS);
+  return EXIT_DONE;
+}
+
 int render_diagram(const struct bytes *dot, const char *kind, FILE *file) {
   struct child child = {.in = -1, .out = -1};
-  int status = 0;
   int reason = spawn_dot(&child, kind);
   if (reason == ENOENT)
     return complain(EXIT_IO,
@@ -150,27 +214,9 @@ int render_diagram(const struct bytes *dot, const char *kind, FILE *file) {
                     kind);
   if (reason != 0)
     return complain(EXIT_IO, "cannot run dot: %s", strerror(reason));
-  bool in_time = exchange(&child, dot, file);
+  long deadline = seconds_now() + dot_seconds();
+  bool in_time = exchange(&child, dot, file, deadline);
   shut(&child.in);
   shut(&child.out);
-  if (!in_time)
-    kill(child.pid, SIGKILL);
-  while (waitpid(child.pid, &status, 0) < 0 && errno == EINTR)
-    ;
-  if (!in_time)
-    return complain(EXIT_IO,
-                    "dot took more than %d seconds; `--depth 1` "
-                    "folds groups into one box each",
-                    DOT_SECONDS);
-  if (!WIFEXITED(status) || WEXITSTATUS(status) == 127)
-    return complain(EXIT_IO, "%s needs Graphviz: `apt-get install graphviz`",
-                    kind);
-  if (WEXITSTATUS(status) != 0)
-    return complain(EXIT_IO, "dot failed with status %d", WEXITSTATUS(status));
-  if (is_too_large(&child, kind))
-    return complain(EXIT_IO,
-                    "this diagram passes the %d pixels of a PNG that viewers "
-                    "open; write an .svg or .pdf, or fold it with `--depth 1`",
-                    MOST_PIXELS);
-  return EXIT_DONE;
+  return explain_end(&child, kind, child_end(&child, in_time, deadline));
 }

@@ -671,6 +671,36 @@ static void a_graphviz_that_fails_leaves_no_picture(void **state) {
   run_free(&r);
 }
 
+/* A program named dot, and what is said of it. */
+static const struct fake_dot {
+  const char *body, *message;
+} fake_dots[] = {
+    {"cat >/dev/null; echo garbage", "dot wrote no whole PNG"},
+    {"cat >/dev/null", "dot wrote no whole PNG"},
+    {"exec /usr/bin/dot \"$@\" | head -c 4000", "dot wrote no whole PNG"},
+    {"kill -SEGV $$", "dot was killed by signal 11"},
+    {"exec >&- <&-; sleep 600", "dot took more than 1 second"},
+    {"exec sleep 600", "NETC_DOT_SECONDS=10 waits longer"},
+};
+
+static void fake_dots_are_told(void **state) {
+  (void)state;
+  for (size_t i = 0; i < sizeof fake_dots / sizeof *fake_dots; i++) {
+    const struct fake_dot *fake = &fake_dots[i];
+    const char *dir = scratch("fakedot");
+    struct run r =
+        run("cat >%s/dot <<'END'\n#!/bin/sh\n%s\nEND\n"
+            "chmod +x %s/dot; NETC_DOT_SECONDS=%d PATH=%s:$PATH " NETC
+            " examples/resnet50.net -Wno-stride-skips -o %s/u.png;"
+            " echo $?; ls %s",
+            dir, fake->body, dir, strstr(fake->body, "600") ? 1 : 60, dir, dir,
+            dir);
+    assert_string_equal(r.out, "3\ndot\n");
+    assert_holds(r.err, fake->message);
+    run_free(&r);
+  }
+}
+
 /* netc fmt and netc check */
 
 static void fmt_works_in_place_and_checks(void **state) {
@@ -888,6 +918,7 @@ int main(void) {
       cmocka_unit_test(graphviz_draws_the_diagram),
       cmocka_unit_test(without_graphviz_a_picture_is_refused),
       cmocka_unit_test(a_graphviz_that_fails_leaves_no_picture),
+      cmocka_unit_test(fake_dots_are_told),
       cmocka_unit_test(fmt_works_in_place_and_checks),
       cmocka_unit_test(check_takes_several_files),
       cmocka_unit_test(colour_is_for_terminals_only),

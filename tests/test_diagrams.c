@@ -580,7 +580,8 @@ static void a_png_that_viewers_refuse_is_said_so(void **state) {
   struct run r = run(
       "printf '#!/bin/sh\\ncat >/dev/null\\nprintf \"\\\\211PNG\\\\r\\\\n"
       "\\\\032\\\\n\\\\0\\\\0\\\\0\\\\015IHDR\\\\0\\\\0\\\\116\\\\040\\\\0\\\\0"
-      "\\\\0\\\\144\"\\n' >%s/dot; chmod +x %s/dot; PATH=%s:$PATH %s "
+      "\\\\0\\\\144\\\\0\\\\0\\\\0\\\\0IEND\\\\256B\\\\140\\\\202\"\\n' "
+      ">%s/dot; chmod +x %s/dot; PATH=%s:$PATH %s "
       "examples/unet.net -o %s/u.png",
       dir, dir, dir, NETC, dir);
   assert_int_equal(r.status, 3);
