@@ -520,6 +520,59 @@ static void check_mistake(void **state) {
   refused(folder, m->says);
 }
 
+/*
+ * Every operator of `--types` on initializers without a value, which ONNX
+ * allows: all of its inputs, or all but the first. One shell runs them all.
+ */
+static void write_empty(const char *folder, const char *op, size_t rank,
+                        int64_t *dims, size_t inputs, bool all) {
+  static struct model model;
+  char path[512], bytes[4096];
+  open_model(&model);
+  Onnx__NodeProto *n = &model.node[0];
+  n->op_type = word(op);
+  n->n_input = inputs;
+  for (size_t i = all ? 0 : 1; i < inputs; i++)
+    model.name[0][i] = word("w");
+  has_weight(&model, "w", rank, dims);
+  if (strstr(op, "Depth"))
+    has_int(&model, n, "blocksize", 2);
+  size_t size = onnx__model_proto__get_packed_size(&model.whole);
+  assert_true(size < sizeof bytes);
+  onnx__model_proto__pack(&model.whole, (uint8_t *)bytes);
+  snprintf(path, sizeof path, "%s/%s-%zu-%zu-%s%d.onnx", folder, op, rank,
+           inputs, dims[0] ? "some" : "none", all);
+  write_text(path, bytes, size);
+}
+
+static void operators_on_nothing_are_read_or_refused(void **state) {
+  (void)state;
+  static int64_t shapes[][4] = {{0}, {1, 0, 4}, {3, 0, 3, 3}, {0, 0, 0, 0}};
+  static const size_t ranks[] = {1, 3, 4, 4};
+  const char *folder = scratch("nothing");
+  struct run types = run("%s import --types", NETC);
+  int count = 0;
+  for (char *line = strtok(types.out, "\n"); line; line = strtok(NULL, "\n")) {
+    char op[64];
+    if (sscanf(line, "ONNX\t%63[^\t]", op) != 1)
+      continue;
+    for (size_t i = 0; i < 4; i++)
+      for (size_t inputs = 1; inputs <= 3; inputs++)
+        for (int all = inputs == 1; all < 2; all++, count++)
+          write_empty(folder, op, ranks[i], shapes[i], inputs, all);
+  }
+  run_free(&types);
+  assert_true(count > 1000);
+  struct run r = run("for file in %s/*.onnx; do timeout 10 %s import $file "
+                     ">/dev/null 2>%s/said; status=$?; [ $status -lt 2 ] && "
+                     "{ [ $status -eq 0 ] || grep -q error: %s/said; } || "
+                     "echo $file $status; done",
+                     folder, NETC, folder, folder);
+  assert_string_equal(r.out, "");
+  assert_int_equal(r.status, 0);
+  run_free(&r);
+}
+
 static void files_that_end_early_are_refused(void **state) {
   (void)state;
   size_t size;
@@ -702,6 +755,7 @@ int main(void) {
       cmocka_unit_test(a_net_of_pytorch_gives_its_values),
       cmocka_unit_test(a_gru_gives_what_onnx_says),
       cmocka_unit_test(weights_come_back),
+      cmocka_unit_test(operators_on_nothing_are_read_or_refused),
       cmocka_unit_test(files_that_end_early_are_refused),
       cmocka_unit_test(wrong_wires_are_refused),
       cmocka_unit_test(nesting_has_an_end),

@@ -4,10 +4,11 @@
 #include <assert.h>
 #include <string.h>
 
+/* What is empty has no places to tell apart either. */
 static void add_atom(struct layout *to, int axis, int64_t size,
                      int64_t stride) {
   struct atom *last = to->count ? &to->atom[to->count - 1] : NULL;
-  if (size == 1)
+  if (size <= 1)
     return;
   if (last && last->axis == axis && last->stride == stride * size) {
     last->size *= size; /* it goes on */

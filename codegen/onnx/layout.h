@@ -17,7 +17,7 @@ struct atom {
   int axis;
 };
 
-/* Axes of size 1 have no atoms; all are in the order of their axes. */
+/* Axes of size 1 or 0 have no atoms; all are in the order of their axes. */
 struct layout {
   int rank, count;
   int64_t dim[LAYOUT_RANK];
