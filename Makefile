@@ -214,9 +214,9 @@ $(build)/$(soname): $(objects)
 # other programs link is never sanitized.
 test_sources := $(filter-out $(if $(SAN),%/test_install.c %/test_header.c) \
                   $(if $(messages),,%/test_onnx.c %/test_from_onnx.c %/test_external.c \
-                  %/test_onnx_attention.c %/test_onnx_zoo.c) \
+                  %/test_onnx_attention.c %/test_onnx_zoo.c %/test_round_trip.c) \
                   $(if $(filter 0,$(IMPORT)),%/test_import.c %/test_from_onnx.c %/test_external.c \
-                  %/test_onnx_attention.c %/test_onnx_zoo.c) \
+                  %/test_onnx_attention.c %/test_onnx_zoo.c %/test_round_trip.c) \
                   $(if $(filter 0,$(IMPORT) $(ONNX)),%/test_interchange.c), \
                   $(wildcard $(src)tests/test_*.c))
 

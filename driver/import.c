@@ -26,7 +26,8 @@ struct request {
   struct arena arena;
   struct bytes formatted;
   struct netc *netc;
-  bool types; /* lists what is read */
+  enum netc_status loaded; /* what the library last said */
+  bool types;              /* lists what is read */
   int status;
 };
 
@@ -95,31 +96,67 @@ static const char *word_of(const struct graph *graph,
 }
 
 /* An import that says something else than its file is a bug of ours. */
-static int verify(struct request *r, struct graph *graph,
-                  const struct imported *result) {
+static bool verify(struct request *r, struct graph *graph,
+                   const struct imported *result) {
   size_t count = netc_layer_count(r->netc);
   if (count != result->layer_count)
-    return complain(EXIT_BUG,
-                    "%s: the source has %zu layers, the file %zu; "
-                    "please report this",
-                    r->path, count, result->layer_count);
+    return graph_fail(graph, 0,
+                      "the source has %zu layers, the file %zu; "
+                      "please report this",
+                      count, result->layer_count);
   for (size_t i = 0; i < count; i++) {
     struct netc_layer layer = {.size = sizeof layer};
     const struct graph_node *node = result->layers[i];
     netc_layer(r->netc, i, &layer);
     if (strcmp(layer.op, word_of(graph, node)) != 0)
-      return complain(EXIT_BUG,
-                      "%s: layer %zu is `%s` in the source, `%s` in "
-                      "the file; please report this",
-                      r->path, i, layer.op, word_of(graph, node));
+      return graph_fail(graph, node->line,
+                        "layer %zu is `%s` in the source, `%s` in "
+                        "the file; please report this",
+                        i, layer.op, word_of(graph, node));
     if (node->shape.rank > 0 && !same_shape(&layer.out, &node->shape))
-      return complain(EXIT_SOURCE,
-                      "%s:%zu: %s gives %s in the file, `%s` gives %s", r->path,
-                      node->line, node->name ? node->name : node->kind,
-                      graph_sizes(graph, node->shape.size, node->shape.rank),
-                      layer.written, dims_text(graph, &layer.out));
+      return graph_fail(graph, node->line,
+                        "%s gives %s in the file, `%s` gives %s",
+                        node->name ? node->name : node->kind,
+                        graph_sizes(graph, node->shape.size, node->shape.rank),
+                        layer.written, dims_text(graph, &layer.out));
   }
-  return EXIT_DONE;
+  return true;
+}
+
+/* Compiles what was imported; whether it says what the file does. */
+static bool holds(struct request *r, struct graph *graph,
+                  const struct imported *result) {
+  struct slice text = text_slice(&result->source);
+  graph->failed = false;
+  graph->error = (struct graph_error){0};
+  /* Its lines are none of the file's. */
+  r->loaded =
+      netc_load_text(r->netc, graph_text(graph, "%s, imported", r->path),
+                     text.at, text.length);
+  return r->loaded == NETC_OK && verify(r, graph, result);
+}
+
+/* The source as it is, or else flat; if neither holds, says why. */
+static int settle(struct request *r, struct graph *graph,
+                  struct imported *result) {
+  struct imported folded = *result;
+  if (holds(r, graph, result))
+    return EXIT_DONE;
+  if (!r->options.flat) {
+    import_flat(graph, result);
+    if (holds(r, graph, result)) {
+      say("%s: note: written with a line a layer, since the shorter source is "
+          "not the same net; please report this",
+          r->path);
+      fputc('\n', stderr);
+      return EXIT_DONE;
+    }
+    holds(r, graph, &folded);
+  }
+  if (graph->failed)
+    return refuse(r, graph);
+  show_diagnostics(r->netc, style_of(COLOUR_AUTO));
+  return exit_status_of(r->netc, r->loaded);
 }
 
 static int write_source(const struct request *r) {
@@ -203,21 +240,12 @@ static int serve(struct request *r) {
   r->options.folder = folder_of(r);
   if (!import_file(reader, file, stem(r), &r->options, &graph, &result))
     return refuse(r, &graph);
-  struct slice text = text_slice(&result.source);
-  /* Its lines are none of the file's. */
-  enum netc_status loaded =
-      netc_load_text(r->netc, graph_text(&graph, "%s, imported", r->path),
-                     text.at, text.length);
-  if (loaded != NETC_OK) {
-    show_diagnostics(r->netc, style_of(COLOUR_AUTO));
-    return exit_status_of(r->netc, loaded);
-  }
-  int right = verify(r, &graph, &result);
+  int right = settle(r, &graph, &result);
   if (right != EXIT_DONE)
     return right;
-  loaded = netc_emit(r->netc, "fmt", NULL, bytes_sink, &r->formatted);
-  if (loaded != NETC_OK)
-    return exit_status_of(r->netc, loaded);
+  r->loaded = netc_emit(r->netc, "fmt", NULL, bytes_sink, &r->formatted);
+  if (r->loaded != NETC_OK)
+    return exit_status_of(r->netc, r->loaded);
   if (r->weights) {
     int written = write_weights(r, &graph, &result);
     if (written != EXIT_DONE)

@@ -78,7 +78,7 @@ struct graph_node {
   const char *key;
   int keyed;        /* with `key` */
   bool again;       /* `again LABEL`: it is `keyed` with another input */
-  bool shared;      /* some layer is it again: it has no tail */
+  bool shared;      /* others name this layer: it has no tail */
   const char *name; /* the file's; NULL: none worth keeping */
   const char *kind; /* the file's word for it, for messages */
   size_t line;      /* of the file; 0: none */

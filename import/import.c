@@ -147,8 +147,12 @@ bool import_file(const struct import_reader *reader, struct slice file,
     return graph_fail(graph, 0, "the file describes no net");
   graph->name = graph_identifier(graph, graph->name ? graph->name : name);
   if (options->flat)
-    write_plan(graph, (struct layout){.flat = true}, result);
+    import_flat(graph, result);
   else
     write_shortest(graph, result);
   return true;
+}
+
+void import_flat(struct graph *graph, struct imported *result) {
+  write_plan(graph, (struct layout){.flat = true}, result);
 }

@@ -29,8 +29,9 @@ bool run_is_private(const struct source_plan *plan, const struct run *run,
   int last = s[run->length - 1].last;
   for (size_t i = 0; i < run->length; i++) {
     bool named_outside = s[i].labelled && plan->read_until[s[i].node] > last;
-    if (s[i].read_until > last ||
-        (named_outside && !(but_last && i + 1 == run->length)))
+    bool may_be = but_last && i + 1 == run->length && named_outside &&
+                  !plan->graph->nodes.at[s[i].node]->shared;
+    if (s[i].read_until > last || (named_outside && !may_be))
       return false;
   }
   return true;

@@ -22,7 +22,7 @@ struct parameters {
 
 /*
  * Whether nothing outside names what is inside; `but_last`: what it ends with
- * may be named.
+ * may be named, but not as that layer.
  */
 bool run_is_private(const struct source_plan *plan, const struct run *run,
                     bool but_last);

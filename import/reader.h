@@ -79,4 +79,7 @@ bool import_file(const struct import_reader *reader, struct slice file,
                  const char *name, const struct import_options *options,
                  struct graph *graph, struct imported *result);
 
+/* The same graph once more, with a line a layer. */
+void import_flat(struct graph *graph, struct imported *result);
+
 #endif

@@ -460,6 +460,16 @@ static void build(struct builder *b) {
   name_input(b);
 }
 
+/* What others name is that layer alone, not the end of several. */
+static void mark_shared(struct builder *b) {
+  for (size_t i = 0; i < b->graph->nodes.count; i++) {
+    const struct graph_node *node = b->graph->nodes.at[i];
+    if (node->keyed >= 0 &&
+        (node->again || node->word == WORD_AGAIN || node->word == WORD_UNPOOL))
+      b->graph->nodes.at[node->keyed]->shared = true;
+  }
+}
+
 void structure(struct source_plan *plan, struct graph *graph,
                struct layout layout) {
   size_t count = graph->nodes.count;
@@ -484,6 +494,7 @@ void structure(struct source_plan *plan, struct graph *graph,
                       .heads = arena_alloc(arena, count + 1, sizeof *b.heads)};
   for (size_t i = 0; i < count; i++)
     b.side_of[i] = plan->read_until[i] = -1;
+  mark_shared(&b);
   dominate(&b.tree, graph);
   if (layout.cells)
     cells_open(&b);

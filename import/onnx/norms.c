@@ -53,7 +53,8 @@ bool read_batch_norm(struct onnx *x) {
 static bool is_trivial(struct onnx *x, size_t index, double value) {
   struct constant *c = operand_constant(x, index);
   double with;
-  return c && constant_is_even(x, c, &with) && with >= value && with <= value;
+  return c && !(c->name && is_weight_name(c->name)) &&
+         constant_is_even(x, c, &with) && with >= value && with <= value;
 }
 
 /* Groups of channels as one: [N, g, ..] made of [N, C, ..]. */

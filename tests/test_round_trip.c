@@ -1,0 +1,214 @@
+/*
+ * To ONNX and back: nets drawn from a grammar of what folds and shares, and
+ * those that once did not come back. They have the same layers to train and
+ * the same work, and give the same values.
+ */
+#define _XOPEN_SOURCE 700
+#include <stdarg.h>
+
+#include "tests/imported.h"
+
+enum { DRAWN = 80, LONGEST = 9 };
+
+struct dice {
+  uint64_t state;
+};
+
+static int roll(struct dice *dice, int sides) {
+  dice->state = dice->state * 6364136223846793005u + 1442695040888963407u;
+  return (int)(dice->state >> 33) % sides;
+}
+
+struct net {
+  char text[4096];
+  size_t length;
+  int channels, forks; /* at its end; named outputs beside it */
+  int label, of;       /* the last one, and its channels */
+};
+
+__attribute__((format(printf, 2, 3))) static void say(struct net *net,
+                                                      const char *format, ...) {
+  va_list args;
+  va_start(args, format);
+  net->length += (size_t)vsnprintf(
+      net->text + net->length, sizeof net->text - net->length, format, args);
+  va_end(args);
+}
+
+static void add_piece(struct net *net, struct dice *dice, int i) {
+  static const char *const alone[] = {
+      "roll 1 x -1", "ln",    "gn 2",   "bn",          "instnorm", "prelu",
+      "lrn 5",       "scale", "affine", "dropout 0.1", "mul 0.5",  "identity"};
+  static const char *const tails[] = {"", " bn", " bn relu", " bias", " gelu"};
+  int c = net->channels;
+  switch (roll(dice, 16)) {
+  case 0:
+    net->channels = 4 + 4 * roll(dice, 3);
+    say(net, "conv %d %dx%d pad%s\n", net->channels, 1 + 2 * roll(dice, 2),
+        1 + 2 * roll(dice, 2), tails[roll(dice, 5)]);
+    break;
+  case 1:
+    say(net, "add { conv %d 3x3 pad bn relu; conv %d 1x1 } {} relu\n", c, c);
+    break;
+  case 2:
+    net->channels += 4;
+    say(net, "concat {} { conv 4 1x1 }\n");
+    break;
+  case 3:
+    say(net, "repeat %d { add { conv %d 1x1 bn silu } {} }\n",
+        1 + roll(dice, 4), c);
+    break;
+  case 4:
+    net->label = i;
+    net->of = c;
+    say(net, "l%d: conv %d 3x3 pad\n", i, c);
+    break;
+  case 5:
+    if (net->label && net->of == c)
+      say(net, "add l%d {}\n", net->label);
+    break;
+  case 6:
+    if (net->label)
+      say(net, "fork { from l%d; gap; fc 3; output o%d }\n", net->label, i);
+    net->forks += net->label > 0;
+    break;
+  case 7:
+    say(net, "mul { gap; fc %d sigmoid; reshape 1x1x%d } {}\n", c, c);
+    break;
+  case 8: say(net, "dwconv 3x3 pad bn relu6\n"); break;
+  case 9: say(net, "p%d: split c 2\nconcat p%d[2] p%d[1]\n", i, i, i); break;
+  case 10:
+    say(net, "for i in 1..2 { s%d[i]: conv %d 1x1 }\nadd s%d[1..2]\n", i, c, i);
+    break;
+  case 11:
+  case 12: say(net, "w%d: conv %d 3x3 pad\nagain w%d\n", i, c, i); break;
+  case 13: say(net, "max {} { conv %d 1x1 }\n", c); break;
+  default: say(net, "%s\n", alone[roll(dice, 12)]);
+  }
+}
+
+static void draw(struct net *net, struct dice *dice) {
+  static const char *const ends[] = {"gap\nfc 5", "flatten\nlinear 3", "relu",
+                                     "pool 2x2\nfc 4 softmax"};
+  *net = (struct net){.channels = 4 + 4 * roll(dice, 3)};
+  say(net, "net n\ninput %dx%dx3\nconv %d 3x3 pad\n", 6 + 4 * roll(dice, 2),
+      9 + roll(dice, 3), net->channels);
+  for (int i = 1, last = 1 + roll(dice, LONGEST); i <= last; i++)
+    add_piece(net, dice, i);
+  say(net, "%s\n", ends[roll(dice, 4)]);
+  if (net->forks)
+    say(net, "output main\n");
+}
+
+/* Prints the net where something is wrong with it. */
+static struct run told(const char *text, struct run r) {
+  if (r.status)
+    print_error("%s\n%s", r.err, text);
+  assert_int_equal(r.status, 0);
+  return r;
+}
+
+static void same_values(const char *folder) {
+  char path[512], options[1024];
+  char *values[2];
+  for (int i = 0; i < 2; i++) {
+    snprintf(path, sizeof path, "%s/%c.net", folder, 'a' + i);
+    snprintf(options, sizeof options, "--weights %s/%c.safetensors --random 5",
+             folder, 'a' + i);
+    values[i] = values_of(folder, path, options);
+  }
+  assert_near(values[0], values[1]);
+  free(values[0]);
+  free(values[1]);
+}
+
+/* `one`: it has one output. */
+static void comes_back(const char *text, bool one) {
+  const char *f = scratch("net");
+  char path[512];
+  snprintf(path, sizeof path, "%s/a.net", f);
+  write_text(path, text, strlen(text));
+  struct run r =
+      told(text, run("%s weights %s/a.net --random 3 -o %s/a.safetensors && "
+                     "%s %s/a.net --weights %s/a.safetensors -o %s/x.onnx",
+                     NETC, f, f, NETC, f, f, f));
+  run_free(&r);
+  r = told(text, run("%s import %s/x.onnx --weights %s/b.safetensors -o "
+                     "%s/b.net",
+                     NETC, f, f, f));
+  if (*r.err)
+    print_error("%s", text);
+  assert_string_equal(r.err, ""); /* nor a note that it had to be flat */
+  run_free(&r);
+  struct netc_totals before = totals_of("a.net", text);
+  snprintf(path, sizeof path, "%s/b.net", f);
+  char *source = read_text(path, NULL);
+  struct netc_totals after = totals_of("b.net", source);
+  if (before.param_count != after.param_count ||
+      before.mac_count != after.mac_count)
+    print_error("%sgives\n%s", text, source);
+  assert_int_equal(before.param_count, after.param_count);
+  assert_int_equal(before.mac_count, after.mac_count);
+  /* An input that nothing takes as a map comes back with axes in another
+   * order. */
+  char input[32];
+  sscanf(text, "net n\n%31[^\n]", input);
+  if (one && strstr(source, input))
+    same_values(f);
+  free(source);
+}
+
+static void drawn_nets_come_back(void **state) {
+  (void)state;
+  struct dice dice = {1};
+  struct net net;
+  for (int i = 0; i < DRAWN; i++) {
+    draw(&net, &dice);
+    comes_back(net.text, !net.forks);
+  }
+}
+
+/* What `again` names is a layer, which no loop or def has in it. */
+static void layers_that_are_used_again_come_back(void **state) {
+  (void)state;
+  static const char *const nets[] = {
+      "conv 8 3x3 pad\nw: conv 8 3x3 pad\nagain w\n",
+      "conv 8 1x1 bias\nconv 8 1x1 bias\nw: conv 8 1x1 bias\nagain w\nagain "
+      "w\n",
+      "linear 8\nw: linear 8\nagain w\nlinear 8\nv: linear 8\nagain v\n",
+      "conv 8 3x3 pad relu\nw: conv 8 3x3 pad\nrelu\nagain w\n",
+      "conv 8 3x3 pad\nbn relu\nw: conv 8 3x3 pad\nbn relu\n"
+      "conv 8 3x3 pad\nbn relu\nv: conv 8 3x3 pad\nbn relu\nagain w\nagain "
+      "v\n"};
+  static const char *const inputs[] = {"6x10x8", "6x10x4"};
+  for (size_t i = 0; i < sizeof nets / sizeof *nets; i++)
+    for (size_t k = 0; k < 2; k++) {
+      struct net net = {.length = 0};
+      say(&net, "net n\ninput %s\n%s", inputs[k], nets[i]);
+      comes_back(net.text, true);
+    }
+}
+
+/* Norms with weights keep them though all are 1 and 0. */
+static void norms_keep_their_weights(void **state) {
+  (void)state;
+  const char *folder = scratch("norms");
+  char path[512];
+  snprintf(path, sizeof path, "%s/x.onnx", folder);
+  static const char text[] = "input 6x10x4\ninstnorm\ninstnorm noaffine\n";
+  struct run r = run("echo '%s' | %s - -o %s", text, NETC, path);
+  assert_int_equal(r.status, 0);
+  run_free(&r);
+  char *source = import(path, "");
+  assert_holds(source, "instnorm\ninstnorm noaffine\n");
+  free(source);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(drawn_nets_come_back),
+      cmocka_unit_test(layers_that_are_used_again_come_back),
+      cmocka_unit_test(norms_keep_their_weights),
+  };
+  return cmocka_run_group_tests_name("round_trip", tests, NULL, NULL);
+}
