@@ -1,7 +1,6 @@
 /* Text: a buffer that grows in an arena or flows into a sink. */
 #include "base/text.h"
 
-#include <locale.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -175,17 +174,15 @@ struct count_text count_text(int64_t value) {
   return result;
 }
 
-/* printf and strtod follow the locale; the point of ours is always ".". */
+/* printf writes the locale's point: what can be nothing else in a number. Ours
+   is always "."; localeconv() is not safe among threads. */
 static void put_point(struct text *text, const char *number) {
-  const char *point = localeconv()->decimal_point;
-  const char *found = *point ? strstr(number, point) : NULL;
-  if (!found) {
-    text_put(text, number);
+  size_t whole = strspn(number, "-+0123456789aefin");
+  text_bytes(text, number, whole);
+  if (!number[whole])
     return;
-  }
-  text_bytes(text, number, (size_t)(found - number));
   text_putc(text, '.');
-  text_put(text, found + strlen(point));
+  text_put(text, number + whole + strcspn(number + whole, "0123456789"));
 }
 
 void text_real(struct text *text, double value) {

@@ -85,6 +85,18 @@ static void cxx_programs_use_the_header(void **state) {
              "10\ninput 4\nfc1 2\n");
 }
 
+/* Whoever calls the library decides what is printed, and when it ends. */
+static void the_library_neither_prints_nor_exits(void **state) {
+  (void)state;
+  expect_run(run("nm -D --undefined-only %s/opt/lib/here/libnetc.so | sed -n "
+                 "'s/^ *U \\([a-z_]*\\).*/\\1/p' | grep -Ex '_?_?exit|stdout|"
+                 "stderr|.*printf_chk|f?printf|f?puts|f?putc|putchar|perror|"
+                 "fwrite|localeconv|setlocale'; nm -D --undefined-only "
+                 "%s/opt/lib/here/libnetc.so | grep -o snprintf",
+                 root, root),
+             "snprintf\nsnprintf\n");
+}
+
 /* Only names of netc.h are visible, in either library. */
 static void nothing_else_is_visible(void **state) {
   (void)state;
@@ -282,6 +294,7 @@ int main(void) {
       cmocka_unit_test(c_programs_link_the_archive_and_the_shared_library),
       cmocka_unit_test(cxx_programs_use_the_header),
       cmocka_unit_test(nothing_else_is_visible),
+      cmocka_unit_test(the_library_neither_prints_nor_exits),
       cmocka_unit_test(a_shared_object_takes_the_archive),
       cmocka_unit_test(python_loads_the_shared_library),
       cmocka_unit_test(cmake_finds_the_package_and_follows_dependencies),
