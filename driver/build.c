@@ -186,6 +186,8 @@ static int write_one(struct netc *netc, struct net_options *o, const char *kind,
   enum netc_status status = netc_emit(netc, kind, &look, write_sink, &writing);
   if (writing.error)
     return output_failed(path, writing.error);
+  if (status == NETC_ERROR) /* of this output: the net itself has none */
+    return complain(EXIT_SOURCE, "%s", netc_message(netc));
   return exit_status_of(netc, status);
 }
 

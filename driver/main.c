@@ -1,5 +1,5 @@
 /* netc: picks the command. */
-#define _POSIX_C_SOURCE 200809L
+#define _XOPEN_SOURCE 700
 #include <fcntl.h>
 #include <limits.h>
 #include <signal.h>
@@ -65,6 +65,7 @@ int main(int argc, char **argv) {
   keep_memory();
   open_standard_descriptors();
   signal(SIGPIPE, SIG_IGN); /* a closed pipe is an error of that write */
+  signal(SIGXFSZ, SIG_IGN); /* and so is a file that may not be so large */
   for (int i = 1; argc > 1 && i < COMMAND_COUNT; i++)
     if (strcmp(argv[1], commands[i].word) == 0)
       return commands[i].run(argc - 1, argv + 1);

@@ -114,8 +114,11 @@ static mode_t mode_for(const char *path) {
   return 0666 & ~mask;
 }
 
+/* Beside it, by a name of its own: that of a file may be of 255 bytes. */
 static bool open_temporary(struct output_file *output) {
-  output->temporary = path_copy(output->path, strlen(output->path), ".XXXXXX");
+  const char *slash = strrchr(output->path, '/');
+  size_t folder = slash ? (size_t)(slash + 1 - output->path) : 0;
+  output->temporary = path_copy(output->path, folder, "netc.XXXXXX");
   watch_signals();
   int fd = output->temporary ? mkstemp(output->temporary) : -1;
   if (fd < 0) {

@@ -52,7 +52,8 @@ struct netc;
 
 enum netc_status {
   NETC_OK,
-  NETC_ERROR,     /* the source has an error, or breaks its budget */
+  NETC_ERROR,     /* the source has an error, or breaks its budget; an output
+                     cannot hold this net */
   NETC_USAGE,     /* a name, value, index or size that does not exist */
   NETC_IO,        /* a file cannot be read, a sink refused */
   NETC_NO_MEMORY, /* a load leaves no net, other calls change nothing */

@@ -100,7 +100,7 @@ static void write_output(struct call *call, const struct backend *backend,
     return;
   }
   if (backend->refuses && (why = backend->refuses(&compiled)) != NULL) {
-    refuse(call, NETC_USAGE, why);
+    refuse(call, NETC_ERROR, why);
     return;
   }
   struct text out = text_to(&call->scratch, e->sink, e->user);

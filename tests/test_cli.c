@@ -420,6 +420,70 @@ static void full_disks_are_noticed(void **state) {
   }
 }
 
+/* Files that may not grow further: each limit is an error, until it is enough;
+   nothing is left behind, and no output without all of them. */
+static void any_write_to_a_file_may_fail(void **state) {
+  (void)state;
+  const char *dir = scratch("limits");
+  struct run r =
+      run("n=" NETC_PATH "; cp examples/*.net %s; cd %s; mkdir out; "
+          "for o in 'resnet50.net -o out/x.json -o out/x.svg' "
+          "'resnet50.net -o out/x.pdf -MD' 'resnet50.net -o out/x.onnx' "
+          "'resnet50.net --emit=c=out/x' "
+          "'weights simple_cnn.net --random 1 -o out/x.safetensors'; "
+          "do for limit in 0 1 4 16 64 256 1024 4096 16384 65536; do "
+          "said=$( (ulimit -f $limit; exec $n $o) 2>&1 >/dev/null); s=$?; "
+          "[ $s != 0 ] || break; left=$(ls out); "
+          "case \"$s $left $said\" in '3  netc: cannot write out/'*) ;; "
+          "*) echo \"$o, limit $limit: $s, $left: $said\";; esac; done; "
+          "[ $s = 0 ] && [ $limit != 0 ] || echo \"$o never fails or ends\"; "
+          "rm out/*; done",
+          dir, dir);
+  assert_string_equal(r.out, "");
+  assert_int_equal(r.status, 0);
+  run_free(&r);
+}
+
+static void the_longest_names_can_be_written(void **state) {
+  (void)state;
+  const char *dir = scratch("names");
+  struct run r =
+      run("n=" NETC_PATH "; cp examples/simple_cnn.net %s; cd %s; "
+          "long=$(printf '%%0251d' 0); $n simple_cnn.net -o $long.svg "
+          "-o $long.net && $n fmt -i $long.net && ls | wc -l; "
+          "$n simple_cnn.net -o 0$long.svg",
+          dir, dir);
+  assert_string_equal(r.out, "3\n");
+  assert_int_equal(r.status, 3);
+  assert_holds(r.err, "File name too long");
+  run_free(&r);
+}
+
+/* What no output holds is the net's fault, whichever output it is. */
+static void nets_that_cannot_be_written_have_one_status(void **state) {
+  (void)state;
+  const char *dir = scratch("cannot");
+  static const struct {
+    const char *net, *options, *says;
+  } rows[] = {
+      {"input 9x9x2\navgpool 3 dilate=2\n", "x.py", "for PyTorch: `dilate`"},
+      {"input 9x9x2\navgpool 3x3 /3 dilate=2 ceil\n", "x.onnx", "no dilation"},
+      {"input 8x8\nssm\n", "x.c", "can be measured, but not run"},
+      {"input 8x8\nlinear 4\n", "x.c --weight-dtype int8", "weight_dtype"},
+      {"input 8x8\nattention 2\n", "x.h -o x.c --decode 1", "`decode`"},
+  };
+  for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+    write_in(dir, "a.net", rows[i].net);
+    struct run r = run("n=" NETC_PATH "; cd %s; $n a.net -o %s; s=$?; ls; "
+                       "exit $s",
+                       dir, rows[i].options);
+    assert_holds(r.err, rows[i].says);
+    assert_string_equal(r.out, "a.net\n");
+    assert_int_equal(r.status, 1);
+    run_free(&r);
+  }
+}
+
 /* A reader that has enough is no failure worth a word. */
 static void a_closed_pipe_is_quiet(void **state) {
   (void)state;
@@ -909,6 +973,9 @@ int main(void) {
       cmocka_unit_test(inputs_take_other_sizes),
       cmocka_unit_test(the_largest_input_fits),
       cmocka_unit_test(full_disks_are_noticed),
+      cmocka_unit_test(any_write_to_a_file_may_fail),
+      cmocka_unit_test(the_longest_names_can_be_written),
+      cmocka_unit_test(nets_that_cannot_be_written_have_one_status),
       cmocka_unit_test(a_closed_pipe_is_quiet),
       cmocka_unit_test(a_file_that_is_replaced_keeps_its_mode),
       cmocka_unit_test(a_signal_leaves_nothing_behind),

@@ -164,6 +164,45 @@ static void a_full_sink_is_an_io_error(void **state) {
   netc_close(netc);
 }
 
+/* The n-th write, of every output, until it needs no more of them. */
+struct failing {
+  long left;
+  int refused;
+};
+
+static bool fail_later(void *user, const char *bytes, size_t length) {
+  struct failing *failing = user;
+  (void)bytes;
+  (void)length;
+  failing->refused += failing->left == 0;
+  return failing->left-- > 0;
+}
+
+static void any_write_may_fail(void **state) {
+  (void)state;
+  static const char text[] = "input 9x9x3\nfor i in 1..700 { "
+                             "conv 4 + i % 7 3x3 pad bn relu }\nfc 10\n";
+  struct netc_output_kind kind = {.size = sizeof kind};
+  struct netc *netc = load(text);
+  long writes = 0;
+  for (size_t i = 0; netc_output_kind(i, &kind) == NETC_OK; i++) {
+    enum netc_status status = NETC_IO;
+    for (long n = 0; status != NETC_OK; n++) {
+      struct failing failing = {.left = n};
+      status = netc_emit(netc, kind.name, NULL, fail_later, &failing);
+      assert_int_equal(failing.refused, status != NETC_OK);
+      if (status != NETC_OK) {
+        assert_int_equal(status, NETC_IO);
+        assert_string_equal(netc_message(netc),
+                            "the output could not be written");
+      }
+      writes += status == NETC_OK ? n : 0;
+    }
+  }
+  assert_true(writes > 60); /* 64 KiB each at most */
+  netc_close(netc);
+}
+
 static void a_check_computes_no_memory(void **state) {
   (void)state;
   struct netc *netc = netc_open(NULL, NULL);
@@ -819,6 +858,7 @@ int main(void) {
       cmocka_unit_test(every_output_is_written_to_a_sink),
       cmocka_unit_test(what_goes_wrong_is_a_status),
       cmocka_unit_test(a_full_sink_is_an_io_error),
+      cmocka_unit_test(any_write_may_fail),
       cmocka_unit_test(a_check_computes_no_memory),
       cmocka_unit_test(settings_are_checked_when_they_are_made),
       cmocka_unit_test(the_command_line_wins_over_the_source),

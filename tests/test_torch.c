@@ -207,7 +207,7 @@ static struct refusal refusals[] = {
 static void is_refused(void **state) {
   const struct refusal *c = *state;
   struct run r = run("echo '%s' | %s --emit=py -", c->net, NETC);
-  assert_int_equal(r.status, 2);
+  assert_int_equal(r.status, 1);
   assert_holds(r.err, c->says);
   assert_string_equal(r.out, "");
   run_free(&r);

@@ -226,6 +226,9 @@ const char *tables_make(const struct compiled *c, const struct program *program,
     return "the runtime computes in float32: choose `--dtype f32`";
   if (c->settings->infer.weight_dtype)
     return "the runtime reads weights in float32: leave out `weight_dtype`";
+  if (c->settings->infer.decode)
+    return "the runtime computes all positions, and keeps no cache: leave out "
+           "`decode`";
   const char *unknown = no_kernel(&m);
   if (unknown)
     return unknown;
