@@ -359,7 +359,8 @@ accuracy: $(build)/netc
 EVERY = 1
 valgrind: $(build)/shared/netc
 	@ls tests/golden/*/*.net examples/*.net examples/zoo/*.net | \
-	  grep -v 'never-ends\|billion' | awk 'NR % $(EVERY) == 0' | xargs -P 2 -I NET sh -c \
+	  grep -v 'never-ends\|billion' | awk 'NR % $(EVERY) == 0' | \
+	  xargs -P $(JOBS) -I NET sh -c \
 	  'valgrind -q --error-exitcode=99 --leak-check=full $(build)/shared/netc NET \
 	  -o - --emit=json --emit=net --emit=dot >$(build)/valgrind.$$$$ 2>&1; \
 	  test $$? != 99 || { cat $(build)/valgrind.$$$$; exit 255; }; \

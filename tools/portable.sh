@@ -13,6 +13,7 @@ trap 'rm -rf "$folder"' EXIT
 include="-I. -Iinclude -I$gen"
 missing=0
 built=""
+compilers=""
 
 # build NAME TOOL PACKAGES COMMAND...
 build() {
@@ -25,7 +26,8 @@ build() {
     return
   fi
   # shellcheck disable=SC2086
-  "$@" -O1 $include -o "$folder/$name" $sources tests/portable.c -lm
+  "$@" -O1 $include -o "$folder/$name" $sources tests/portable.c -lm &
+  compilers="$compilers $!"
   built="$built $name"
 }
 
@@ -61,6 +63,9 @@ else
   echo "portable: no node: apt-get install nodejs" >&2
   missing=1
 fi
+for compiler in $compilers; do
+  wait "$compiler"
+done
 for net in examples/simple_cnn.net examples/zoo/resnet.net \
     examples/zoo/gpt2.net examples/zoo/unet.net \
     tests/golden/errors/several-errors-of-syntax-in-one-run.net; do
