@@ -35,6 +35,9 @@
 bool in_part(size_t member, size_t n);
 void run_in_both_parts(void);
 
+/* A tenth of so many random cases; with FULL in the environment all. */
+int tenth(int cases);
+
 /* What a shell command left; free with run_free. */
 struct run {
   char *out, *err;

@@ -304,14 +304,14 @@ static void check_random(int rounds, bool aligned) {
 static void small_instances_are_planned_as_brute_force_does(void **state) {
   (void)state;
   random_state = 88172645463325252u;
-  check_random(4000, false);
+  check_random(tenth(40000), false);
 }
 
 static void
 alignments_of_their_own_are_planned_as_brute_force_does(void **state) {
   (void)state;
   random_state = 362436069362436069u;
-  check_random(1500, true);
+  check_random(tenth(15000), true);
 }
 
 /*

@@ -348,7 +348,7 @@ static bool check_random(void) {
 static void no_choice_is_cheaper_and_no_batch_larger(void **state) {
   int checked = 0;
   (void)state;
-  for (int i = 0; i < 200; i++)
+  for (int i = 0; i < tenth(2000); i++)
     checked += check_random();
   assert_true(checked > 80);
 }

@@ -32,7 +32,7 @@ memory than is taken.
 the models of torchvision 0.14 and some written by hand: autograd, the trace of
 the operators and the allocator were watched. netc's rules were found with
 measurements like these. So the tables show that the rules describe these
-models; they are no blind test, and of a model that is not here they say less.
+models; they are not a blind test, and of a model that is not here they say less.
 
 ### Tensors
 
@@ -45,7 +45,7 @@ QUANTITIES = """
 |---|---|
 | saved | tensors that autograd keeps after the forward pass, each storage \
 once, without parameters, buffers and inputs |
-| entropy | the same with cross-entropy behind the net |
+| entropy | the same with cross-entropy after the net |
 | gradients, buffers | all of the model's |
 | momentum, adam | state of the optimizer after a step |
 | predict | largest sum of live tensors in a forward pass without gradients, \
@@ -86,7 +86,7 @@ Signed errors in bytes; `=` is equal, empty is not measured.
 NO_GPU = """
 ## On a GPU: `--profile torch2-cuda`
 
-This profile is simulated and was **not measured on a GPU yet**: none was at hand
+This profile is simulated and was **not measured on a GPU yet**: none was available
 when this page was written. It rests on PyTorch's sources and on the measurements
 above. `tools/bench/gpu_truth.py` measures it, and this page then has its table here.
 """
