@@ -135,7 +135,7 @@ endif
 # sanitizers gcc would optimise the unrolled loops for minutes.
 NETRT_ONEDNN =
 runtime_flags = -std=c99 $(filter-out -std=c11 -I%,$(flags)) \
-                $(if $(SAN),-Og,-O3) \
+                $(if $(SAN),-Og,-O3) -Wdouble-promotion -Wmissing-prototypes \
                 -ffp-contract=fast -fno-math-errno -fno-trapping-math \
                 -ffunction-sections -fdata-sections \
                 $(if $(NETRT_ONEDNN),-DNETRT_ONEDNN)

@@ -53,4 +53,7 @@ static inline int weights_are_rows(const struct conv *c, ptrdiff_t ins) {
   return c->out_stride == 1;
 }
 
+/* Of one group for each channel. */
+int netrt_fast_depthwise(const struct netrt *net, const struct conv *c);
+
 #endif

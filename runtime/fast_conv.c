@@ -168,8 +168,6 @@ static void run_group(const struct netrt *net, const struct conv *c,
   netrt_gemm(net, &g);
 }
 
-int netrt_fast_depthwise(const struct netrt *net, const struct conv *c);
-
 int netrt_fast_conv(const struct netrt *net, const struct netrt_op *op) {
   struct conv c = conv_of(net, op);
   ptrdiff_t ins = c.in.size[4] / c.groups, group;

@@ -101,7 +101,7 @@ struct map netrt_map_of(const struct netrt_view *view) {
 }
 
 static struct window window_of(const int32_t *args, int axes, int pool) {
-  struct window w;
+  struct window w = {{0}, {0}, {0}, {0}, {0}};
   int i, each = pool ? 5 : 3;
   for (i = 0; i < 3; i++) {
     const int32_t *a = args + (i - (3 - axes)) * each + pool;

@@ -31,6 +31,27 @@
 
 enum { NOT_FOR_ME = -1 }; /* of a fast kernel */
 
+/*
+ * A sum of floats as exact as one of doubles, which small processors compute
+ * in software (Neumaier's). What is infinite or NaN stays so.
+ */
+struct netrt_sum {
+  float sum, rest;
+};
+
+static inline void netrt_sum_add(struct netrt_sum *to, float x) {
+  float sum = to->sum + x;
+  if (fabsf(to->sum) >= fabsf(x))
+    to->rest += (to->sum - sum) + x;
+  else
+    to->rest += (x - sum) + to->sum;
+  to->sum = sum;
+}
+
+static inline float netrt_sum_total(const struct netrt_sum *of) {
+  return isnan(of->rest) ? of->sum : of->sum + of->rest;
+}
+
 /* The operand at place i: first what is made, then what is read. */
 static inline struct netrt_view
 netrt_view(const struct netrt *net, const struct netrt_op *op, uint32_t i) {

@@ -16,7 +16,7 @@ const char *netrt_status_text(enum netrt_status status) {
   case NETRT_STRAY_WRITE: return "bytes outside the plan were written";
   case NETRT_DEAD_READ: return "bytes were read that nothing had written";
   }
-  return "no status of the runtime";
+  return "unknown status";
 }
 
 size_t netrt_type_bytes(uint8_t type) {
@@ -118,15 +118,16 @@ void netrt_close(struct netrt *net) {
   netrt_onednn_close(net);
 }
 
+/* netrt_open leaves no model where it fails. */
 void *netrt_input(struct netrt *net, uint32_t i) {
-  if (i >= net->model->input_count)
+  if (!net->model || i >= net->model->input_count)
     return NULL;
   return net->arena + net->model->inputs[i].operand.offset;
 }
 
 const void *netrt_output(const struct netrt *net, uint32_t i) {
   const struct netrt_operand *at;
-  if (i >= net->model->output_count)
+  if (!net->model || i >= net->model->output_count)
     return NULL;
   at = &net->model->outputs[i].operand;
   return (at->place == NETRT_IN_WEIGHTS ? net->weights : net->arena) +
@@ -147,7 +148,7 @@ static struct netrt_view port_view(const struct netrt *net, uint32_t i) {
 
 int netrt_output_dense(const struct netrt *net, uint32_t i) {
   struct netrt_view view;
-  if (i >= net->model->output_count)
+  if (!net->model || i >= net->model->output_count)
     return 0;
   view = port_view(net, i);
   return is_dense(&view, view.rank);
@@ -159,7 +160,7 @@ void netrt_copy_output(const struct netrt *net, uint32_t i, void *to) {
   unsigned char *next = to;
   size_t bytes;
   ptrdiff_t k;
-  if (i >= net->model->output_count)
+  if (!net->model || i >= net->model->output_count)
     return;
   view = port_view(net, i);
   bytes = netrt_type_bytes(view.type);
@@ -192,6 +193,8 @@ static enum netrt_status run_op(struct netrt *net, uint32_t i) {
 
 enum netrt_status netrt_run(struct netrt *net) {
   uint32_t i;
+  if (!net->model)
+    return NETRT_BAD_MODEL;
   for (i = 0; i < net->model->op_count; i++) {
     enum netrt_status status = NETRT_OK;
     net->failed_op = i;

@@ -21,11 +21,11 @@ static float over_places(const struct netrt_view *in, int first,
                          const float *from, int mode) {
   int32_t at[NETRT_RANK] = {0};
   ptrdiff_t offset = 0, count = 0;
-  double sum = 0;
+  struct netrt_sum sum = {0, 0};
   float found = from[0];
   do {
     float x = from[offset];
-    sum += x;
+    netrt_sum_add(&sum, x);
     count++;
     if (isnan(x) || (mode == LARGEST ? x > found : x < found))
       found = x;
@@ -34,7 +34,7 @@ static float over_places(const struct netrt_view *in, int first,
   } while (next_place(in, first, at, &offset));
   if (isnan(found) || mode >= LARGEST)
     return found;
-  return (float)(mode == MEAN ? sum / (double)count : sum);
+  return netrt_sum_total(&sum) / (float)(mode == MEAN ? count : 1);
 }
 
 static int netrt_reference_reduce(const struct netrt *net,

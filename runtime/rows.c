@@ -32,11 +32,11 @@ static int netrt_reference_l2norm(const struct netrt *net,
   do {
     const float *in = netrt_floats(&views[1]) + walk.offset[1];
     float *out = netrt_floats(&views[0]) + walk.offset[0];
-    double squares = 0;
+    struct netrt_sum squares = {0, 0};
     float norm;
     for (i = 0; i < n; i++)
-      squares += (double)in[i * from] * (double)in[i * from];
-    norm = (float)sqrt(squares);
+      netrt_sum_add(&squares, in[i * from] * in[i * from]);
+    norm = sqrtf(netrt_sum_total(&squares));
     if (norm < eps)
       norm = eps;
     for (i = 0; i < n; i++)

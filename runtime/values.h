@@ -2,6 +2,8 @@
 #ifndef NETRT_VALUES_H
 #define NETRT_VALUES_H
 
+#include <float.h>
+
 #include "isa.h"
 
 #define EACH_FUNCTION \

@@ -21,7 +21,9 @@ FUNCTION(selu,
          NAME(choose)(x > 0, x, NAME(expm1)(x) * 1.67326324f) * 1.05070099f)
 FUNCTION(gelu, x * 0.5f * (NAME(erf)(x * 0.70710678f) + 1))
 FUNCTION(sigmoid, 1 / (NAME(exp)(-x) + 1))
-FUNCTION(silu, x / (NAME(exp)(-x) + 1))
+/* Of -inf it is NaN, as in PyTorch: exp(inf) is not infinite here. */
+FUNCTION(silu,
+         NAME(choose)(x < -FLT_MAX, NAME(all)(NAN), x / (NAME(exp)(-x) + 1)))
 FUNCTION(hsigmoid, NAME(most)(NAME(least)(x + 3, 6), 0) / 6)
 FUNCTION(hswish, x *NAME(most)(NAME(least)(x + 3, 6), 0) / 6)
 FUNCTION(tanh, NAME(tanh_of)(x))

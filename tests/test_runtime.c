@@ -381,6 +381,64 @@ static void matches_torch(void **state) {
   run_form(c, "in place, strided", true, true, 0, 0);
 }
 
+/* NaN, infinite and far values: the fast kernels' are the plain ones'. */
+static void run_far(const char *name, unsigned flags, float *to) {
+  static const float far[] = {NAN, -INFINITY, INFINITY, -1e30f, 1e30f, -89, 89};
+  struct one_case c = {.code = code_of(name), .ins = 1, .reals = {0.25f}};
+  struct bench b = {0};
+  struct netrt net;
+  c.in[0] = c.out = (struct input){.rank = 1, .size = {40}};
+  build(&b, &c);
+  assert_int_equal(netrt_open(&net, &b.model, b.weights, b.model.weight_bytes,
+                              b.arena, b.model.arena_bytes),
+                   NETRT_OK);
+  for (size_t i = 0; i < 40; i++)
+    ((float *)netrt_input(&net, 0))[i] = far[i % (sizeof far / sizeof *far)];
+  net.flags = flags;
+  assert_int_equal(netrt_run(&net), NETRT_OK);
+  netrt_copy_output(&net, 0, to);
+  netrt_close(&net);
+  free(b.arena);
+  free(b.weights);
+}
+
+static void far_values_are_alike(void **state) {
+  (void)state;
+  static const char *const names[] = {
+      "relu", "relu6", "leaky",   "elu",      "selu",   "gelu", "silu",
+      "mish", "tanh",  "sigmoid", "hsigmoid", "hswish", "scale"};
+  static const unsigned flags[] = {0, NETRT_NO_AVX512, NETRT_NO_AVX2};
+  for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+    for (size_t k = 0; k < sizeof flags / sizeof *flags; k++) {
+      float plain[40], fast[40];
+      run_far(names[i], NETRT_REFERENCE, plain);
+      run_far(names[i], flags[k], fast);
+      for (int at = 0; at < 40; at++)
+        if (isfinite(plain[at]) ? !(fabsf(plain[at] - fast[at]) <=
+                                    1e-5f * (1 + fabsf(plain[at])))
+            : isnan(plain[at])  ? !isnan(fast[at])
+                                : plain[at] != fast[at])
+          fail_msg("%s: %d: %g, %g", names[i], at, (double)plain[at],
+                   (double)fast[at]);
+    }
+}
+
+/* A sum keeps what is small beside it, and infinities. */
+static void sums_are_exact(void **state) {
+  (void)state;
+  struct netrt_sum sum = {0, 0};
+  netrt_sum_add(&sum, 1e8f);
+  for (int i = 0; i < 1000; i++)
+    netrt_sum_add(&sum, 1);
+  netrt_sum_add(&sum, -1e8f);
+  assert_true(netrt_sum_total(&sum) == 1000);
+  netrt_sum_add(&sum, INFINITY);
+  netrt_sum_add(&sum, 1);
+  assert_true(netrt_sum_total(&sum) == INFINITY);
+  netrt_sum_add(&sum, -INFINITY);
+  assert_true(isnan(netrt_sum_total(&sum)));
+}
+
 /* Equal bytes, however many threads take part. */
 
 struct crew {
@@ -667,6 +725,13 @@ static void wrong_tables_are_refused(void **state) {
   memcpy(operands, chain_operands, sizeof operands);
   operands[3].offset = 52;
   assert_int_equal(netrt_open(&net, &bad, NULL, 0, arena, 64), NETRT_BAD_MODEL);
+  /* What is called all the same does nothing. */
+  assert_int_equal(netrt_run(&net), NETRT_BAD_MODEL);
+  assert_null(netrt_input(&net, 0));
+  assert_null(netrt_output(&net, 0));
+  assert_int_equal(netrt_output_dense(&net, 0), 0);
+  netrt_copy_output(&net, 0, NULL);
+  netrt_close(&net);
   for (int i = 0; i <= NETRT_DEAD_READ + 1; i++)
     assert_true(strlen(netrt_status_text((enum netrt_status)i)) > 3);
 }
@@ -726,6 +791,8 @@ int main(void) {
       cmocka_unit_test(threads_change_no_bit),
       cmocka_unit_test(the_plan_is_checked),
       cmocka_unit_test(wrong_tables_are_refused),
+      cmocka_unit_test(far_values_are_alike),
+      cmocka_unit_test(sums_are_exact),
       cmocka_unit_test(a_hook_sees_and_stops_a_run),
       cmocka_unit_test(indices_are_looked_at),
   };

@@ -213,12 +213,19 @@ static void is_refused(void **state) {
   run_free(&r);
 }
 
+static void a_default_may_be_written_out(void **state) {
+  (void)state;
+  expect("echo 'input 17x8; gru 5 reset=after' | " NETC " --emit=py -", 0,
+         "nn.GRU(8, 5, batch_first=True)", "");
+}
+
 int main(void) {
   const struct CMUnitTest others[] = {
       cmocka_unit_test(every_layer_has_a_form_or_is_listed),
       cmocka_unit_test(every_argument_of_a_form_is_one_of_its_layer),
       cmocka_unit_test(every_net_is_python),
       cmocka_unit_test(a_hostile_file_name_stays_a_comment),
+      cmocka_unit_test(a_default_may_be_written_out),
   };
   return run_table("torch", refusals, sizeof refusals / sizeof *refusals,
                    sizeof *refusals, is_refused, others,

@@ -327,7 +327,7 @@ void form_recurrent(struct form *f) {
   bool last = form_word(f, "last");
   if (form_word(f, "bias") == 2)
     f->refuses = "one bias of each gate, where PyTorch has two";
-  if (form_word(f, "reset"))
+  if (form_word(f, "reset") == 2)
     f->refuses = "`reset=before`: PyTorch's reset gate acts after the product";
   code_format(&f->make, "nn.%s(%i, %i%k%k, batch_first=True%k%k%k)",
               lstm                       ? "LSTM"
