@@ -10,15 +10,16 @@ const [netc, folder, ...chosen] = process.argv.slice(2);
 const LIMIT = 1e-4; // of the root mean square of an output
 
 // [net, options of netc]: what a machine with little memory runs in seconds
-const kept = ["windows", "values", "shapes", "sequences", "small"];
+const kept = ["windows", "values", "shapes", "sequences", "recurrent",
+  "small"];
 const small = [
   ...[11, 13, 17].flatMap((opset) => kept.map((net) => [
     `tests/data/onnx/${net}.net`, "--batch", "2", "--opset", `${opset}`])),
   ["tests/data/onnx/ends.net", "--batch", "2"],
-  ["tests/data/run/maps.net"],
-  ["tests/data/run/sequences.net"],
-  ["tests/data/run/patches.net"],
-  ["tests/data/run/variants.net"],
+  ["tests/data/run/maps.net", "--batch", "2"],
+  ["tests/data/run/sequences.net", "--batch", "2"],
+  ["tests/data/run/patches.net", "--batch", "2"],
+  ["tests/data/run/variants.net", "--batch", "2"],
 ];
 const zoo = ["lenet5", "cnn50", "resnet -D depth=18", "squeezenet",
   "densenet", "googlenet", "inception_v3", "mobilenet_v1", "mobilenet_v2",

@@ -383,6 +383,31 @@ static void ends_keep_their_names_and_types(void **state) {
   drop(model);
 }
 
+/* N, L, C, or N, C, L: never steps before the batch. */
+static void outputs_have_their_batch_first(void **state) {
+  (void)state;
+  Onnx__ModelProto *model =
+      export("tests/data/onnx/recurrent.net", "--batch 3");
+  assert_int_equal(model->graph->n_output, 5);
+  for (size_t i = 0; i < model->graph->n_output; i++) {
+    const Onnx__TensorShapeProto *shape =
+        model->graph->output[i]->type->tensor_type->shape;
+    assert_int_equal(shape->n_dim, 3);
+    assert_int_equal(shape->dim[0]->dim_value, 3);
+  }
+  drop(model);
+}
+
+/* onnxruntime joins a Pad with a pool, which may then be smaller than it. */
+static void a_pool_of_single_values_is_a_slice(void **state) {
+  (void)state;
+  Onnx__ModelProto *model =
+      export_text("input 9x7x4\npad 0:1\navgpool 1x1 /2\n", "");
+  assert_int_equal(count_nodes(model, "AveragePool"), 0);
+  assert_int_equal(count_nodes(model, "Slice"), 1);
+  drop(model);
+}
+
 /* The name of the file is that of the net, where it has no other. */
 static void hostile_names_do_no_harm(void **state) {
   (void)state;
@@ -532,6 +557,8 @@ int main(void) {
       cmocka_unit_test(names_of_weights_that_do_not_fit_are_said),
       cmocka_unit_test(operations_are_data),
       cmocka_unit_test(mistakes_are_named),
+      cmocka_unit_test(outputs_have_their_batch_first),
+      cmocka_unit_test(a_pool_of_single_values_is_a_slice),
       cmocka_unit_test(ends_keep_their_names_and_types),
       cmocka_unit_test(hostile_names_do_no_harm),
       cmocka_unit_test(every_operation_has_a_form),

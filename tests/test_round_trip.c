@@ -189,6 +189,14 @@ static void layers_that_are_used_again_come_back(void **state) {
     }
 }
 
+/* Windows of one value are a Slice with steps. */
+static void pools_of_single_values_come_back(void **state) {
+  (void)state;
+  comes_back("net n\ninput 9x7x4\nconv 4 3x3 pad\npad 0:1\n"
+             "avgpool 1x1 /2x3\nconv 3 1x1\n",
+             true);
+}
+
 /* Norms with weights keep them though all are 1 and 0. */
 static void norms_keep_their_weights(void **state) {
   (void)state;
@@ -208,6 +216,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(drawn_nets_come_back),
       cmocka_unit_test(layers_that_are_used_again_come_back),
+      cmocka_unit_test(pools_of_single_values_come_back),
       cmocka_unit_test(norms_keep_their_weights),
   };
   return cmocka_run_group_tests_name("round_trip", tests, NULL, NULL);

@@ -115,6 +115,7 @@ static void add_output(struct exporting *x, value_id value, const char *name) {
   *VEC_PUSH(x->arena, &x->model.outputs) = value;
 }
 
+/* The batch, the channels of maps; of sequences what costs less comes next. */
 static bool write_outputs(struct exporting *x) {
   struct netc_operand operand;
   struct netc_end end = {.size = sizeof end};
@@ -126,8 +127,9 @@ static bool write_outputs(struct exporting *x) {
     if (operand.type == NETC_FLOAT && view.at.rank > 3) {
       view.at = layout_channels_first(&view.at);
     } else if (operand.type == NETC_FLOAT && view.at.rank == 3) {
-      struct order order = choose_order(x, &view, 1);
-      view.at = in_order(&order, &view.at);
+      struct view other = {view.of, layout_channels_first(&view.at)};
+      if (get_cost(x, &other) < get_cost(x, &view))
+        view = other;
     }
     value_id value = get_spread(x, &view);
     if (value == NO_VALUE)

@@ -281,6 +281,25 @@ static bool dilated_mean(struct exporting *x, const struct windows *w,
   return put_map(x, y);
 }
 
+/* Windows of one value: some of them, which ORT does not join with a Pad. */
+static bool is_one_value(const struct windows *w) {
+  for (int i = 0; i < w->axes; i++)
+    if (w->kernel[i] != 1 || w->before[i] != 0 ||
+        (w->out[i] - 1) * w->stride[i] >= w->in[i])
+      return false;
+  return true;
+}
+
+static bool write_slice(struct exporting *x, const struct windows *w,
+                        value_id map) {
+  static const int64_t axes[MOST_AXES] = {2, 3, 4}, zeros[MOST_AXES] = {0};
+  struct model *m = &x->model;
+  value_id ins[5] = {
+      map, model_numbers(m, zeros, w->axes), model_numbers(m, w->in, w->axes),
+      model_numbers(m, axes, w->axes), model_numbers(m, w->stride, w->axes)};
+  return put_map(x, map_node(x, "Slice", ins, 5));
+}
+
 bool onnx_avgpool(struct exporting *x) {
   struct windows w = windows_of(x);
   struct view in = channels_first(x, 0);
@@ -290,6 +309,8 @@ bool onnx_avgpool(struct exporting *x) {
   value_id map = get(x, &in);
   if (map == NO_VALUE)
     return false;
+  if (is_one_value(&w))
+    return write_slice(x, &w, map);
   for (int i = 0; i < w.axes; i++) {
     beyond = beyond || read_after(&w, i) > given[i];
     dilated = dilated || w.dilation[i] > 1;

@@ -2,6 +2,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "import/onnx/emit.h"
 #include "import/onnx/fold.h"
 #include "import/onnx/moves.h"
 
@@ -98,6 +99,33 @@ static int64_t clamp(int64_t value, int64_t low, int64_t high) {
   return value < low ? low : value > high ? high : value;
 }
 
+/* Of a map every n-th row and column from the first on, in one operator. */
+static bool is_map_of_every(const struct moved *m, int count,
+                            const int64_t *starts, const int64_t *ends,
+                            const int64_t *axes, const int64_t *steps) {
+  bool steps_far = false;
+  if (m->constant || count < 1 || count > 3 || count + 2 != m->view.at.rank)
+    return false;
+  for (int i = 0; i < count; i++) {
+    if (axes[i] != i + 2 || starts[i] != 0 || steps[i] < 1 ||
+        ends[i] < m->view.at.dim[i + 2])
+      return false;
+    steps_far = steps_far || steps[i] > 1;
+  }
+  return steps_far;
+}
+
+/* A pool of single values has strides, and so no size that they divide. */
+static bool read_as_pool(struct onnx *x, int count, const int64_t *steps) {
+  static const int64_t kernel[3] = {1, 1, 1};
+  int in = emit_input(x, 0);
+  Onnx__NodeProto *pool = emit_open(x, "AveragePool");
+  emit_ints(x, pool, "kernel_shape", kernel, count);
+  emit_ints(x, pool, "strides", steps, count);
+  int value = emit(x, pool, &in, 1);
+  return value >= 0 && emit_give(x, 0, value);
+}
+
 bool read_slice(struct onnx *x) {
   struct moved m;
   int64_t starts[MOST_AXES], ends[MOST_AXES], axes[MOST_AXES], steps[MOST_AXES];
@@ -110,6 +138,9 @@ bool read_slice(struct onnx *x) {
   if ((named && operand_ints(x, 3, "axes", axes, MOST_AXES) != count) ||
       (stepping && operand_ints(x, 4, "steps", steps, MOST_AXES) != count))
     return onnx_fail(x, "its places depend on the inputs");
+  if (named && stepping &&
+      is_map_of_every(&m, count, starts, ends, axes, steps))
+    return read_as_pool(x, count, steps);
   for (int i = 0; i < count; i++) {
     int axis = axis_from(x, named ? axes[i] : i, m.view.at.rank);
     int64_t step = stepping ? steps[i] : 1;
