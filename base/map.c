@@ -1,16 +1,11 @@
 /* Map: from names to pointers or numbers. */
 #include "base/map.h"
 
-/* FNV-1a, 64 bits (http://www.isthe.com/chongo/tech/comp/fnv). */
-static size_t hash(struct slice key) {
-  uint64_t h = 0xCBF29CE484222325u;
-  for (size_t i = 0; i < key.length; i++)
-    h = (h ^ (unsigned char)key.at[i]) * 0x100000001B3u;
-  return (size_t)(h ^ h >> 32);
-}
+#include "base/hash.h"
 
 static struct map_entry *place(const struct map *map, struct slice key) {
-  size_t i = hash(key) & (map->room - 1);
+  uint64_t hash = hash_text(HASH_TEXT, key);
+  size_t i = (size_t)(hash ^ hash >> 32) & (map->room - 1);
   while (map->entries[i].key.at && !slice_equal(map->entries[i].key, key))
     i = (i + 1) & (map->room - 1);
   return &map->entries[i];

@@ -132,6 +132,14 @@ void text_int(struct text *text, int64_t value) {
   }
 }
 
+void text_sizes(struct text *text, const int64_t *sizes, int count) {
+  for (int i = 0; i < count; i++) {
+    if (i)
+      text_putc(text, 'x');
+    text_int(text, sizes[i]);
+  }
+}
+
 static void print_counter(struct counter *counter, int64_t value) {
   char buffer[TEXT_DIGITS];
   char *end = buffer + sizeof buffer, *start = plain_digits(end, value);

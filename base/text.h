@@ -92,6 +92,9 @@ struct counter {
 };
 void text_counter(struct text *text, struct counter *counter, int64_t value);
 
+/* "3x3" */
+void text_sizes(struct text *text, const int64_t *sizes, int count);
+
 /* With thousands separators: 4,632,902. */
 void text_count(struct text *text, int64_t value);
 

@@ -170,8 +170,7 @@ static void put_axes(struct text *cell, int axes, const int64_t *at) {
   bool same = true;
   for (int i = 1; i < axes; i++)
     same = same && at[i] == at[0];
-  for (int i = 0; i < (same ? 1 : axes); i++)
-    text_printf(cell, "%s%" PRId64, i ? "x" : "", at[i]);
+  text_sizes(cell, at, same ? 1 : axes);
 }
 
 static void put_field(const struct line_view *v, struct text *cell) {

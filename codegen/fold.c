@@ -4,6 +4,7 @@
  * is folded in itself again, so that loops inside loops are seen.
  */
 #include "codegen/fold.h"
+#include "base/hash.h"
 
 enum {
   CANDIDATES = 8, /* next rows of the same words that are tried as a turn */
@@ -24,8 +25,7 @@ static uint64_t hash_bytes(uint64_t hash, const void *bytes, size_t length) {
     uint64_t word = 0;
     size_t rest = length - i;
     memcpy(&word, (const char *)bytes + i, rest < 8 ? rest : 8);
-    hash = (hash ^ word) * 0x9e3779b97f4a7c15;
-    hash ^= hash >> 32;
+    hash = hash_mix(hash, word);
   }
   return hash ^ length;
 }
@@ -58,9 +58,9 @@ static void hash_words(const struct compiled *c, struct rows *rows) {
     words.length = 0;
     if (alike == SIZE_MAX)
       row_put_layer(&words, c, &rows->at[i], false);
-    rows->words[i] = alike == SIZE_MAX ? hash_bytes(14695981039346656037u,
-                                                    words.at, words.length)
-                                       : rows->words[alike];
+    rows->words[i] = alike == SIZE_MAX
+                         ? hash_bytes(HASH_TEXT, words.at, words.length)
+                         : rows->words[alike];
   }
 }
 

@@ -1,9 +1,9 @@
 /* netc fmt: the source in canonical form, in place or compared. */
 #include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 
-#include "base/limits.h"
+#include "base/file.h"
+#include "base/guard.h"
 #include "driver/options.h"
 #include "driver/output.h"
 
@@ -11,33 +11,20 @@ struct format_options {
   bool in_place, compare, shapes;
 };
 
-static const char *read_file(const char *path, struct bytes *text) {
-  errno = 0;
-  FILE *file = strcmp(path, "-") == 0 ? stdin : fopen(path, "rb");
-  char buffer[16384];
-  size_t got = 1;
-  bool kept = true;
-  while (file && got > 0 && kept && text->length <= LIMIT_SOURCE_BYTES) {
-    got = fread(buffer, 1, sizeof buffer, file);
-    kept = bytes_sink(text, buffer, got);
-  }
-  const char *reason = !file || ferror(file) ? strerror(errno)
-                       : !kept               ? "out of memory"
-                       : got > 0             ? "it is larger than 1 GiB"
-                                             : NULL;
-  if (file && file != stdin)
-    fclose(file);
-  return reason;
-}
+struct formatting {
+  const char *path;
+  const struct format_options *options;
+  struct arena arena;
+  int status;
+};
 
 /* Only errors of syntax keep a source from being formatted. */
-static int format_text(const char *path, const struct bytes *text,
+static int format_text(const char *path, struct slice text,
                        const struct format_options *o, struct bytes *out) {
   struct netc *netc = netc_open(NULL, NULL);
   if (!netc)
     return complain(EXIT_IO, "out of memory");
-  enum netc_status status =
-      netc_load_text(netc, path, text->at ? text->at : "", text->length);
+  enum netc_status status = netc_load_text(netc, path, text.at, text.length);
   if (status == NETC_OK || status == NETC_ERROR)
     status = netc_emit(netc, o->shapes ? "fmt-shapes" : "fmt", NULL, bytes_sink,
                        out);
@@ -46,11 +33,6 @@ static int format_text(const char *path, const struct bytes *text,
   int result = exit_status_of(netc, status);
   netc_close(netc);
   return result;
-}
-
-static bool equal(const struct bytes *a, const struct bytes *b) {
-  return a->length == b->length &&
-         (a->length == 0 || memcmp(a->at, b->at, a->length) == 0);
 }
 
 static int write_result(const char *path, const struct bytes *text) {
@@ -63,24 +45,40 @@ static int write_result(const char *path, const struct bytes *text) {
   return EXIT_DONE;
 }
 
-static int format_file(const char *path, const struct format_options *o) {
-  struct bytes text = {0}, out = {0};
-  const char *reason = read_file(path, &text);
-  int status = reason ? complain(EXIT_IO, "cannot read %s: %s", path, reason)
-                      : format_text(path, &text, o, &out);
-  bool same = status == EXIT_DONE && equal(&text, &out);
-  if (status == EXIT_DONE && o->compare && !same)
-    status = complain(EXIT_SOURCE,
-                      "%s is not in canonical form; `netc fmt "
-                      "-i%s %s` makes it so",
-                      path, o->shapes ? " --shapes" : "", path);
-  else if (status == EXIT_DONE && o->in_place && !same)
-    status = write_result(path, &out);
-  else if (status == EXIT_DONE && !o->in_place && !o->compare)
-    status = write_result("-", &out);
-  bytes_free(&text);
+static void format_file(void *user) {
+  struct formatting *f = user;
+  const struct format_options *o = f->options;
+  const char *path = f->path;
+  struct bytes out = {0};
+  struct slice text;
+  enum file_status read = file_read(&f->arena, path, &text);
+  if (read != FILE_OK) {
+    f->status =
+        complain(EXIT_IO, "cannot read %s: %s", path, file_reason(read).text);
+    return;
+  }
+  f->status = format_text(path, text, o, &out);
+  bool same = slice_equal(text, (struct slice){out.at, out.length});
+  if (f->status == EXIT_DONE && o->compare && !same)
+    f->status = complain(EXIT_SOURCE,
+                         "%s is not in canonical form; `netc fmt "
+                         "-i%s %s` makes it so",
+                         path, o->shapes ? " --shapes" : "", path);
+  else if (f->status == EXIT_DONE && o->in_place && !same)
+    f->status = write_result(path, &out);
+  else if (f->status == EXIT_DONE && !o->in_place && !o->compare)
+    f->status = write_result("-", &out);
   bytes_free(&out);
-  return status;
+}
+
+static int format(const char *path, const struct format_options *o) {
+  struct formatting f = {.path = path, .options = o};
+  struct arena *const arenas[GUARD_ARENAS] = {&f.arena};
+  arena_open(&f.arena, NULL, NULL);
+  if (!guard_run(arenas, format_file, &f))
+    f.status = complain(EXIT_IO, "out of memory");
+  arena_close(&f.arena);
+  return f.status;
 }
 
 static int take(void *user, enum option_id option, const char *name,
@@ -109,7 +107,7 @@ int command_format(int argc, char **argv) {
                                   "without -i the text goes to standard "
                                   "output");
   for (int i = 0; i < files.count; i++) {
-    int status = format_file(files.at[i], &options);
+    int status = format(files.at[i], &options);
     worst = status > worst ? status : worst;
   }
   return worst;

@@ -25,12 +25,9 @@ int finish_stdout(void) {
 }
 
 const char *size_text(char *to, size_t room, int64_t bytes) {
-  static const char *const units[] = {"B", "KiB", "MiB", "GiB", "TiB", "PiB"};
-  double value = (double)bytes;
-  int unit = 0;
-  for (; value >= 1024 && unit < 5; unit++)
-    value /= 1024;
-  snprintf(to, room, unit ? "%.2f %s" : "%.0f %s", value, units[unit]);
+  struct text text = {.at = to, .room = room};
+  text_size(&text, bytes, UNITS_IEC, 2);
+  text_putc(&text, '\0');
   return to;
 }
 

@@ -161,8 +161,7 @@ void graph_range(struct graph *graph, struct graph_node *node, enum part part,
 
 const char *graph_sizes(struct graph *graph, const int64_t *sizes, int count) {
   struct text text = text_new(graph->arena);
-  for (int i = 0; i < count; i++)
-    text_printf(&text, "%s%" PRId64, i ? "x" : "", sizes[i]);
+  text_sizes(&text, sizes, count);
   text_putc(&text, '\0');
   return text.at;
 }

@@ -82,11 +82,9 @@ static bool check_tie(const struct layer *layer) {
   if (params.all.count && same_sizes(in, dense->units, &params.all.at[0]))
     return true;
   struct text has = text_new(params.arena);
-  if (params.all.count == 0)
-    text_put(&has, "no weights");
-  for (int i = 0; params.all.count && i < params.all.at[0].rank; i++)
-    text_printf(&has, "%s%" PRId64, i ? "x" : "weights of ",
-                params.all.at[0].dim[i]);
+  text_put(&has, params.all.count ? "weights of " : "no weights");
+  if (params.all.count)
+    text_sizes(&has, params.all.at[0].dim, params.all.at[0].rank);
   struct diagnostic *d =
       layer_fail(layer, TIE_MISMATCH, "tie",
                  "`%.*s` has %.*s, but this layer needs %" PRId64 "x%" PRId64,

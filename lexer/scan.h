@@ -18,6 +18,9 @@ enum token {
 /* How a token is called in a message: "name", "`->`". */
 const char *token_words(enum token token);
 
+/* Whether `-` or `x` after it would be an operator. */
+bool token_ends_operand(enum token token);
+
 /* Whether a text can name something: no word of the language, no sign. */
 bool is_name(struct slice text);
 

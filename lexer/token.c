@@ -148,7 +148,7 @@ int scan_word(struct scan *scan, size_t length) {
 
 /* Signs that mean one thing with blanks around them and another without */
 
-static bool ends_operand(enum token token) {
+bool token_ends_operand(enum token token) {
   switch (token) {
   case TOKEN_NAME:
   case TOKEN_INT:
@@ -171,7 +171,7 @@ static bool stands_alone(const struct scan *scan) {
 }
 
 int scan_minus(struct scan *scan) {
-  if (!ends_operand(scan->last))
+  if (!token_ends_operand(scan->last))
     return TOKEN_NEGATE;
   bool starts_argument = (scan->arguments || innermost(scan) == '[') &&
                          innermost(scan) != '(' && stands_alone(scan);
@@ -180,7 +180,7 @@ int scan_minus(struct scan *scan) {
 
 int scan_slash(struct scan *scan) {
   bool stride = scan->arguments && innermost(scan) == '{' &&
-                ends_operand(scan->last) && stands_alone(scan);
+                token_ends_operand(scan->last) && stands_alone(scan);
   return stride ? TOKEN_STRIDE : TOKEN_SLASH;
 }
 

@@ -4,6 +4,7 @@
  * parsed, for what could be wrong, and given back.
  */
 #include "parser/build.h"
+#include "base/hash.h"
 
 enum { ALIKE = 256 }; /* texts that are remembered, of late */
 
@@ -17,19 +18,15 @@ struct alike *alike_open(struct arena *arena) {
   return arena_alloc(arena, ALIKE, sizeof(struct alike));
 }
 
-static uint64_t mix(uint64_t hash, uint64_t value) {
-  return (hash ^ value) * 0x9e3779b97f4a7c15;
-}
-
 static size_t place_of(struct slice text) {
   uint64_t hash = text.length, word;
   size_t i = 0;
   for (; i + sizeof word <= text.length; i += sizeof word) {
     memcpy(&word, text.at + i, sizeof word);
-    hash = mix(hash, word);
+    hash = hash_word(hash, word);
   }
   for (; i < text.length; i++)
-    hash = mix(hash, (unsigned char)text.at[i]);
+    hash = hash_word(hash, (unsigned char)text.at[i]);
   return (size_t)(hash >> 32) % ALIKE;
 }
 

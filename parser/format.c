@@ -55,21 +55,6 @@ struct formatter {
 
 /* Blanks between two tokens */
 
-static bool is_operand_end(enum token t) {
-  switch (t) {
-  case TOKEN_NAME:
-  case TOKEN_INT:
-  case TOKEN_REAL:
-  case TOKEN_STRING:
-  case TOKEN_ANY:
-  case TOKEN_PAREN_CLOSE:
-  case TOKEN_BRACKET_CLOSE:
-  case TOKEN_KW_TRUE:
-  case TOKEN_KW_FALSE: return true;
-  default: return false;
-  }
-}
-
 static bool is_arithmetic(enum token t) {
   return t == TOKEN_PLUS || t == TOKEN_MINUS || t == TOKEN_STAR ||
          t == TOKEN_SLASH || t == TOKEN_PERCENT || t == TOKEN_POWER;
@@ -263,8 +248,9 @@ static void put_token(struct formatter *f, const struct pair *p) {
     f->mark_start = f->text.length;
   if (blank) {
     if (f->line->in_table && innermost(f) == '[' &&
-        is_operand_end(f->last.token) && t != TOKEN_BY && !is_arithmetic(t) &&
-        f->last.token != TOKEN_BY)
+        f->last.token != TOKEN_BRACE_CLOSE &&
+        token_ends_operand(f->last.token) && t != TOKEN_BY &&
+        !is_arithmetic(t) && f->last.token != TOKEN_BY)
       end_cell(f);
     text_putc(&f->text, ' ');
   }

@@ -3,6 +3,7 @@
 
 #include "base/check.h"
 #include "sema/statements.h"
+#include "base/hash.h"
 
 static void make_room(struct expander *e, int inputs) {
   if ((size_t)inputs <= e->in_room)
@@ -73,8 +74,7 @@ bool node_count_param(const struct param *param, int64_t *count) {
 /* weight 3x3x64x128 */
 static void put_param(struct text *out, const struct param *param) {
   text_printf(out, "%s ", param->name);
-  for (int i = 0; i < param->rank; i++)
-    text_printf(out, "%s%" PRId64, i ? "x" : "", param->dim[i]);
+  text_sizes(out, param->dim, param->rank);
 }
 
 /* `again` needs other parameters than `first` has; e->params are these. */
@@ -139,7 +139,7 @@ static const struct shape *keep_shape(struct expander *e,
                                       const struct shape *shape) {
   uint64_t hash = (uint64_t)shape->rank;
   for (int i = 0; i < shape->rank; i++) /* sizes are often powers of two */
-    hash = (hash ^ (uint64_t)shape->dim[i]) * 0x9e3779b97f4a7c15;
+    hash = hash_word(hash, (uint64_t)shape->dim[i]);
   const struct shape **kept = &e->shapes[(hash >> 32) % RECENT_SHAPES];
   if (!*kept || !shape_equal(*kept, shape)) {
     struct shape *copy = ARENA_NEW(e->arena, struct shape);

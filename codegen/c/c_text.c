@@ -1,5 +1,6 @@
 /* What the files that write C share. */
 #include "codegen/c/c_text.h"
+#include "base/hash.h"
 
 static bool is_plain(char c) {
   return c >= ' ' && c <= '~';
@@ -42,17 +43,10 @@ void c_put_float(struct text *out, float value) {
   text_put(out, whole ? ".0f" : "f");
 }
 
-/* FNV-1a, 64 bits: http://www.isthe.com/chongo/tech/comp/fnv */
-static uint64_t hash_add(uint64_t hash, struct slice text) {
-  for (size_t i = 0; i < text.length; i++)
-    hash = (hash ^ (unsigned char)text.at[i]) * UINT64_C(0x100000001b3);
-  return hash;
-}
-
 void c_put_hash(struct text *out, const struct compiled *c) {
-  uint64_t hash = UINT64_C(0xcbf29ce484222325);
+  uint64_t hash = HASH_TEXT;
   for (size_t i = 0; i < c->sources->all.count; i++)
-    hash = hash_add(hash, c->sources->all.at[i].text);
+    hash = hash_text(hash, c->sources->all.at[i].text);
   text_printf(out, "%08lx%08lx", (unsigned long)(hash >> 32),
               (unsigned long)(hash & 0xffffffff));
 }

@@ -8,26 +8,16 @@ struct need {
   int64_t sequence, cache, prefill, decode, sampler, all;
 };
 
-/* INT64_MAX for what passes 2^63 - 1. */
-static int64_t sum(int64_t a, int64_t b) {
-  int64_t result;
-  return add_i64(a, b, &result) ? result : INT64_MAX;
-}
-
-static int64_t product(int64_t a, int64_t b) {
-  int64_t result;
-  return mul_i64(a, b, &result) ? result : INT64_MAX;
-}
-
 static struct need need_of(struct serving *s, int64_t context,
                            int64_t sequences) {
   struct need need = {.sequence = serving_cache(s, context)};
-  need.cache = product(need.sequence, sequences);
+  need.cache = size_product(need.sequence, sequences);
   need.decode = serving_step(s, serving_decoding(sequences));
   need.prefill = serving_step(s, serving_prompt(s, context, sequences));
   need.sampler = serving_sampler(s, sequences);
-  need.all = sum(sum(s->weights, need.cache),
-                 max_i64(max_i64(need.prefill, need.decode), need.sampler));
+  need.all =
+      size_sum(size_sum(s->weights, need.cache),
+               max_i64(max_i64(need.prefill, need.decode), need.sampler));
   return need;
 }
 
@@ -55,8 +45,9 @@ static int64_t estimate(struct serving *s, int64_t context, int64_t sequences) {
   step = sampler > step ? sampler : step;
   if (step > 9e18)
     return INT64_MAX;
-  return sum(sum(s->weights, product(serving_cache(s, context), sequences)),
-             (int64_t)step);
+  return size_sum(
+      size_sum(s->weights, size_product(serving_cache(s, context), sequences)),
+      (int64_t)step);
 }
 
 static bool fits(const struct search *q, int64_t value, bool exactly) {

@@ -2,6 +2,7 @@
 #include <inttypes.h>
 
 #include "codegen/torch/python.h"
+#include "base/hash.h"
 
 /* Items [first, first + period), `times` times. */
 struct turn {
@@ -18,18 +19,12 @@ struct looping {
   int64_t start;    /* what `i` is in its first turn */
 };
 
-static uint64_t hash_text(uint64_t hash, const struct text *text) {
-  for (size_t i = 0; i < text->length; i++)
-    hash = (hash ^ (unsigned char)text->at[i]) * UINT64_C(0x100000001b3);
-  return hash;
-}
-
 static void hash_items(struct looping *l) {
   l->hashes = arena_alloc(l->p->arena, l->count + 1, sizeof *l->hashes);
   for (size_t i = 0; i < l->count; i++)
-    l->hashes[i] = hash_text(
-        hash_text(UINT64_C(0xcbf29ce484222325), &l->items[i].make.text),
-        &l->items[i].run.text);
+    l->hashes[i] =
+        hash_text(hash_text(HASH_TEXT, text_slice(&l->items[i].make.text)),
+                  text_slice(&l->items[i].run.text));
 }
 
 static bool counts(const struct hole *hole) {

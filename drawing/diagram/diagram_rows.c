@@ -5,19 +5,14 @@
  */
 #include "drawing/diagram/diagram.h"
 
-static uint64_t hash_text(struct slice text) {
-  uint64_t hash = 14695981039346656037u;
-  for (size_t i = 0; i < text.length; i++)
-    hash = (hash ^ (unsigned char)text.at[i]) * 1099511628211u;
-  return hash;
-}
+#include "base/hash.h"
 
 static void hash_rows(struct diagram *d) {
   struct text text = text_new(d->arena);
   for (size_t i = 0; i < d->rows.count; i++) {
     text.length = 0;
     row_put_acting(&text, d->c, &d->rows.at[i], false);
-    d->hash_of_row[i] = hash_text(text_slice(&text));
+    d->hash_of_row[i] = hash_text(HASH_TEXT, text_slice(&text));
   }
 }
 

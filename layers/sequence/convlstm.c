@@ -50,15 +50,10 @@ static const struct arg_spec convlstm_specs[] = {
 /* A clip is TxHxWxC. */
 enum { AXIS_STEPS, AXIS_ROWS, AXIS_COLUMNS, AXIS_CHANNELS, CLIP_RANK };
 
-static int64_t sum(int64_t a, int64_t b) {
-  int64_t result;
-  return add_i64(a, b, &result) ? result : INT64_MAX;
-}
-
 /* What the one convolution of all gates reads: input and state. */
 static int64_t read_channels(const struct layer *layer) {
   const struct convlstm *convlstm = layer->args;
-  return sum(shape_channels(layer->in[0]), convlstm->channels);
+  return size_sum(shape_channels(layer->in[0]), convlstm->channels);
 }
 
 static bool check_kernel(const struct layer *layer) {
@@ -161,7 +156,7 @@ static size_t whole_clip(const struct layer *layer, struct tape *tape,
           .in = in,
           .in_count = 1,
           .out = extent_of(&layer->out),
-          .kept = {maps(layer, steps, sum(read, own))},
+          .kept = {maps(layer, steps, size_sum(read, own))},
           .work = convlstm->last ? maps(layer, 1, size_product(GATES, channels))
                                  : maps(layer, steps, channels),
           .back_work = maps(layer, steps, shape_channels(layer->in[0])),

@@ -112,7 +112,7 @@ static int64_t work_of(const struct distances *distances, int64_t all) {
   if (!distances->buckets)
     return all;
   all = size_product(distances->causal ? 4 : 5, all);
-  return add_i64(all, steps, &all) ? all : INT64_MAX;
+  return size_sum(all, steps);
 }
 
 /* They are made in every forward pass, once for all samples. */

@@ -95,11 +95,6 @@ struct mla_sizes {
   int64_t query, both, value;    /* of all heads; both: dim + vdim */
 };
 
-static int64_t sum(int64_t a, int64_t b) {
-  int64_t result;
-  return add_i64(a, b, &result) ? result : INT64_MAX;
-}
-
 static struct mla_sizes sizes_of(const struct layer *layer) {
   const struct mla *mla = layer->args;
   const struct shape *in = layer->in[0];
@@ -111,10 +106,10 @@ static struct mla_sizes sizes_of(const struct layer *layer) {
                         .qlatent = mla->qlatent};
   s.dim = mla->dim ? mla->dim : s.channels / s.heads;
   s.vdim = mla->vdim ? mla->vdim : s.dim;
-  s.key = sum(s.dim, s.rope);
-  s.down = sum(s.latent, s.rope);
+  s.key = size_sum(s.dim, s.rope);
+  s.down = size_sum(s.latent, s.rope);
   s.query = size_product(s.heads, s.key);
-  s.both = size_product(s.heads, sum(s.dim, s.vdim));
+  s.both = size_product(s.heads, size_sum(s.dim, s.vdim));
   s.value = size_product(s.heads, s.vdim);
   return s;
 }
@@ -261,7 +256,7 @@ static size_t normalise(const struct recorder *m, size_t in, int64_t width,
  * features]. */
 static size_t split(const struct recorder *m, size_t in, int64_t heads,
                     int64_t first, int64_t second) {
-  const int64_t dim[4] = {1, m->s.steps, heads, sum(first, second)};
+  const int64_t dim[4] = {1, m->s.steps, heads, size_sum(first, second)};
   struct strides lies[2] = {strides_dense(4, dim)};
   lies[0] = strides_move(&lies[0], 2, 1);
   lies[1] = lies[0];

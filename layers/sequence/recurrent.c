@@ -273,11 +273,6 @@ static void recurrent_macs(const struct layer *layer, struct terms *terms,
   }
 }
 
-static int64_t sum_of(int64_t a, int64_t b) {
-  int64_t sum;
-  return add_i64(a, b, &sum) ? sum : INT64_MAX;
-}
-
 /*
  * What a direction of a layer keeps of each step, for one unit; the states
  * before each step only for the gradients of its matrices.
@@ -290,12 +285,12 @@ static int64_t kept_values(const struct recurrent *recurrent, int64_t gates,
    * nothing is trained; gates, states; gru: also one part of a sum, 1 - z. */
   int64_t products = normed ? size_product(2 * steps - !trained, gates) : 0;
   if (gates == 1) /* the states, and the first one */
-    return size_product(sum_of(products, steps + trained), units);
+    return size_product(size_sum(products, steps + trained), units);
   int each = (normed && gates == 3 ? 8 : 6 + trained) - reset_first;
   /* lstm: 4 gates, c before, tanh c, h before; gru: also 7, or 3 gates, 1 - z,
    * h before and what is reset of it */
   int64_t kept =
-      size_product(sum_of(products, size_product(each, steps)), units);
+      size_product(size_sum(products, size_product(each, steps)), units);
   /* with a projection also what comes before it; h before is projected */
   return add_i64(kept, size_product(steps, recurrent->proj), &projected)
              ? projected

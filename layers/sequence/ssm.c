@@ -84,11 +84,6 @@ struct ssm_sizes {
   int64_t dbl;   /* of steps, what enters and what leaves the state */
 };
 
-static int64_t sum(int64_t a, int64_t b) {
-  int64_t result;
-  return add_i64(a, b, &result) ? result : INT64_MAX;
-}
-
 static struct ssm_sizes sizes_of(const struct layer *layer) {
   const struct ssm *ssm = layer->args;
   const struct shape *in = layer->in[0];
@@ -105,11 +100,11 @@ static struct ssm_sizes sizes_of(const struct layer *layer) {
   s.front = size_product(2, s.inner);
   if (!s.rank)
     s.rank = ceil_div_i64(s.channels, 16);
-  s.dbl = sum(s.rank, size_product(2, s.state));
+  s.dbl = size_sum(s.rank, size_product(2, s.state));
   if (s.heads) {
     int64_t shared = size_product(size_product(2, s.groups), s.state);
-    s.mixed = sum(s.inner, shared);
-    s.front = sum(sum(s.front, shared), s.heads);
+    s.mixed = size_sum(s.inner, shared);
+    s.front = size_sum(size_sum(s.front, shared), s.heads);
   }
   return s;
 }
@@ -119,7 +114,8 @@ static struct ssm_sizes sizes_of(const struct layer *layer) {
  */
 static int64_t ssm_state(const struct layer *layer) {
   struct ssm_sizes s = sizes_of(layer);
-  return sum(size_product(s.inner, s.state), size_product(s.mixed, s.conv - 1));
+  return size_sum(size_product(s.inner, s.state),
+                  size_product(s.mixed, s.conv - 1));
 }
 
 static bool check_heads(struct layer *layer, const struct ssm_sizes *s) {
@@ -306,8 +302,8 @@ static size_t decay(const struct recorder *r, size_t step, struct extent all) {
 static size_t scan(const struct recorder *r, size_t decays, size_t input,
                    size_t leaves, struct extent all) {
   const size_t in[3] = {decays, input, leaves};
-  int64_t states =
-      size_product(sum(r->s.steps, 1), size_product(r->s.inner, r->s.state));
+  int64_t states = size_product(size_sum(r->s.steps, 1),
+                                size_product(r->s.inner, r->s.state));
   struct extent twice = all;
   /* Gradients of decays and inputs, step by step; one state comes last. */
   twice.count = size_product(size_product(2, r->s.steps) - 1,
@@ -341,7 +337,7 @@ static size_t step_by_step(const struct recorder *r, size_t in) {
   struct extent all = rows(r, size_product(s->inner, s->state));
   size_t halves = split(r, project(r, "in", in, s->front, INSIDE, 1), 2);
   /* Padded on both sides; what lies behind the last position is cut off. */
-  int64_t padded = size_product(sum(s->steps, s->conv - 1), s->inner);
+  int64_t padded = size_product(size_sum(s->steps, s->conv - 1), s->inner);
   size_t x = run(r, &halves, 1,
                  (struct operation){.name = "conv",
                                     .out = extent_sample(padded, WIDTH_NET),
@@ -365,16 +361,18 @@ static size_t step_by_step(const struct recorder *r, size_t in) {
 /* What the kernel of Mamba keeps besides the first projection's output. */
 static struct extent kept_fused(const struct recorder *r) {
   const struct ssm_sizes *s = &r->s;
-  int64_t values = sum(sum(s->dbl, size_product(2, s->state)), s->inner);
+  int64_t values =
+      size_sum(size_sum(s->dbl, size_product(2, s->state)), s->inner);
   int64_t chunks = ceil_div_i64(s->steps, CHUNK);
   int64_t states =
       size_product(size_product(2, s->state), size_product(s->inner, chunks));
-  return extent_sample(sum(size_product(s->steps, values), states), WIDTH_NET);
+  return extent_sample(size_sum(size_product(s->steps, values), states),
+                       WIDTH_NET);
 }
 
 /* And that of Mamba 2: its output before the norm, and a factor a row. */
 static struct extent kept_heads(const struct recorder *r) {
-  return rows(r, sum(r->s.inner, r->s.groups));
+  return rows(r, size_sum(r->s.inner, r->s.groups));
 }
 
 /* Its output is computed once more for the gradient of the last matrix. */

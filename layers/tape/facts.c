@@ -1,6 +1,8 @@
 /* Facts of operations, and extents: most are alike, and so kept once. */
 #include "layers/tape/tape.h"
 
+#include "base/hash.h"
+
 enum { RECENT = 64 }; /* a power of two: kinds of operations that take turns */
 
 /* Of bytes: what differs only in what no member has is kept twice. */
@@ -8,7 +10,7 @@ static size_t place_of(const struct op_facts *facts) {
   uint64_t words[sizeof *facts / sizeof(uint64_t)], sum = 0;
   memcpy(words, facts, sizeof words);
   for (size_t i = 0; i < sizeof words / sizeof *words; i++)
-    sum = (sum ^ words[i]) * 0x9e3779b97f4a7c15;
+    sum = hash_word(sum, words[i]);
   return (size_t)(sum >> 32) % RECENT;
 }
 

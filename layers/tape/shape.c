@@ -11,6 +11,11 @@ int64_t size_product(int64_t a, int64_t b) {
   return mul_i64(a, b, &product) ? product : INT64_MAX;
 }
 
+int64_t size_sum(int64_t a, int64_t b) {
+  int64_t sum;
+  return add_i64(a, b, &sum) ? sum : INT64_MAX;
+}
+
 bool shape_count(const struct shape *shape, int64_t *count) {
   int64_t product = 1;
   for (int i = 0; i < shape->rank; i++)

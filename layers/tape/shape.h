@@ -26,8 +26,10 @@ struct shape {
 
 enum layout { LAYOUT_HWC, LAYOUT_CHW };
 
-/* a * b of sizes; INT64_MAX if it passes that, which later sums report. */
+/* a * b and a + b of sizes; INT64_MAX if it passes that, which later sums
+   report. */
 int64_t size_product(int64_t a, int64_t b);
+int64_t size_sum(int64_t a, int64_t b);
 
 /* The number of values; false if that passes 2^63 - 1. */
 bool shape_count(const struct shape *shape, int64_t *count);

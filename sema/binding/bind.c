@@ -5,6 +5,7 @@
 #include "layers/foreign/foreign.h"
 #include "sema/binding/hint.h"
 #include "sema/binding/slip.h"
+#include "base/hash.h"
 
 static bool is_given(const struct binding *b, int row) {
   return b->given >> row & 1;
@@ -581,15 +582,16 @@ static bool refers(const struct binding *b) {
 void bind_share(struct expander *e, struct binding *b,
                 const struct layer_kind *kind) {
   const unsigned char *bytes = b->args;
-  size_t size = kind->args_size, hash = size;
+  size_t size = kind->args_size;
+  uint64_t hash = size;
   if (b->failed || refers(b))
     return;
   for (size_t i = 0; i + 8 <= size; i += 8) {
     uint64_t word;
     memcpy(&word, bytes + i, sizeof word);
-    hash = (hash ^ (size_t)word) * 0x9e3779b1;
+    hash = hash_word(hash, word);
   }
-  b->hash = hash ^ hash >> 15;
+  b->hash = (size_t)(hash >> 32);
   struct kept_args *kept = &e->kept[b->hash % RECENT_ARGS];
   if (kept->kind == kind && memcmp(kept->args, b->args, size) == 0) {
     arena_take_back(e->arena, b->args, size);

@@ -1,6 +1,8 @@
 /* Values: what expressions evaluate to while a net is built. */
 #include "sema/binding/value.h"
 
+#include "sema/model/model.h"
+
 const struct value value_poison = {.kind = VALUE_POISON};
 
 const char *value_words(enum value_kind kind) {
@@ -16,13 +18,6 @@ const char *value_words(enum value_kind kind) {
   return "";
 }
 
-static void put_size(struct text *out, int64_t size) {
-  if (size == SIZE_ANY)
-    text_putc(out, '_');
-  else
-    text_int(out, size);
-}
-
 void value_put(struct text *out, const struct value *value) {
   switch (value->kind) {
   case VALUE_POISON: text_putc(out, '?'); break;
@@ -35,10 +30,10 @@ void value_put(struct text *out, const struct value *value) {
     for (int i = 0; i < value->count; i++) {
       if (i)
         text_putc(out, 'x');
-      put_size(out, value->at[i]);
+      model_put_size(out, value->at[i]);
       if (value->paired) {
         text_putc(out, ':');
-        put_size(out, value->to[i]);
+        model_put_size(out, value->to[i]);
       }
     }
   }

@@ -2,6 +2,7 @@
 #include "sema/model/cost.h"
 
 #include "base/check.h"
+#include "base/hash.h"
 
 bool shape_bytes(const struct shape *shape, int element, int64_t *bytes) {
   int64_t count;
@@ -92,26 +93,21 @@ static bool same_layer(const struct model *model, int64_t a, int64_t b) {
 
 enum { HASHED = 16 }; /* words of a layer's arguments, the first */
 
-static void mix(uint64_t *hash, int64_t word) {
-  *hash = (*hash ^ (uint64_t)word) * 0x9e3779b97f4a7c15;
-  *hash ^= *hash >> 32;
-}
-
 /* The same for nodes that are. */
 static uint64_t layer_hash(const struct model *model, const struct node *node) {
   const char *name = node->kind->name; /* of at least one letter */
   uint64_t hash = (uint64_t)name[0] << 8 | (uint64_t)name[1];
   for (int i = 0; i < node->out->rank; i++)
-    mix(&hash, node->out->dim[i]);
+    hash = hash_mix(hash, (uint64_t)node->out->dim[i]);
   if (node->input_count)
-    mix(&hash, shape_channels(model_input(model, node)));
+    hash = hash_mix(hash, (uint64_t)shape_channels(model_input(model, node)));
   if (node->param_count)
-    mix(&hash, model->params.at[node->first_param].count);
+    hash = hash_mix(hash, (uint64_t)model->params.at[node->first_param].count);
   int64_t word;
   size_t words = node->kind->args_size / sizeof word;
   for (size_t i = 0; i < words && i < HASHED; i++) {
     memcpy(&word, (const char *)node->args + i * sizeof word, sizeof word);
-    mix(&hash, word);
+    hash = hash_mix(hash, (uint64_t)word);
   }
   return hash;
 }

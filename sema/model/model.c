@@ -116,7 +116,7 @@ static void put_sizes(struct text *out, const struct sizes *at,
   }
 }
 
-static void put_size(struct text *out, int64_t size) {
+void model_put_size(struct text *out, int64_t size) {
   if (size == SIZE_ANY)
     text_putc(out, '_');
   else
@@ -199,13 +199,13 @@ static void put_value(struct text *out, const struct arg_spec *spec,
     for (int i = 0; i < shape->rank; i++) {
       if (i)
         text_putc(out, 'x');
-      put_size(out, shape->dim[i]);
+      model_put_size(out, shape->dim[i]);
     }
     break;
   case TYPE_RANGE:
-    put_size(out, range->from);
+    model_put_size(out, range->from);
     text_putc(out, ':');
-    put_size(out, range->to);
+    model_put_size(out, range->to);
     break;
   case TYPE_AXIS:
   case TYPE_AXES: put_axes(out, at, axes_key(spec), labels, " "); break;

@@ -222,6 +222,7 @@ void model_put_tail(struct text *out, const struct model *model, int64_t node,
                     const struct slice *labels);
 
 /* An argument's value as it could be written: 3x3, auto, same. */
+void model_put_size(struct text *out, int64_t size); /* `_`: any */
 void model_put_value(struct text *out, const struct arg_spec *spec,
                      const void *at);
 

@@ -1,6 +1,8 @@
 /* Runs: what parts of a net took that have been run, for long searches. */
 #include "sema/model/runs.h"
 
+#include "base/hash.h"
+
 enum { FIRST_ROOM = 1 << 8 };
 
 static bool same(const struct run_key *a, const struct run_key *b) {
@@ -10,7 +12,7 @@ static bool same(const struct run_key *a, const struct run_key *b) {
 
 static struct ran *place_of(const struct runs *runs,
                             const struct run_key *key) {
-  uint64_t hash = (key->part ^ (uint64_t)key->microbatch) * 0x9e3779b97f4a7c15;
+  uint64_t hash = hash_word(key->part, (uint64_t)key->microbatch);
   size_t at = (size_t)(hash >> 32) & (runs->room - 1);
   while (runs->at[at].asked && !same(&runs->at[at].key, key))
     at = (at + 1) & (runs->room - 1);
