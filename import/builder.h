@@ -31,10 +31,6 @@ struct builder {
   struct cell_node *cells; /* by node, for LAYOUT_CELLS */
 };
 
-static inline struct graph_node *node_at(const struct builder *b, int index) {
-  return b->graph->nodes.at[index];
-}
-
 /* What a layer reads: its inputs, then what it names by a key. */
 static inline size_t feed_count(const struct graph_node *node) {
   return node->inputs.count + (node->keyed >= 0);

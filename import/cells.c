@@ -35,13 +35,15 @@ static int by_number(const void *a, const void *b) {
 
 /* The tensors that a layer's statement is written behind. */
 static size_t source_count(const struct builder *b, int index) {
-  return b->cells[index].form == FORM_BLOCKS ? 1
-                                             : feed_count(node_at(b, index));
+  return b->cells[index].form == FORM_BLOCKS
+             ? 1
+             : feed_count(graph_at(b->graph, index));
 }
 
 static int source(const struct builder *b, int index, size_t i) {
-  return b->cells[index].form == FORM_BLOCKS ? b->tree.parent[index]
-                                             : feed(node_at(b, index), i);
+  return b->cells[index].form == FORM_BLOCKS
+             ? b->tree.parent[index]
+             : feed(graph_at(b->graph, index), i);
 }
 
 /* Lists what `target` needs and is not written, in the file's order. */
@@ -50,7 +52,7 @@ static void list_needed(struct builder *b, int target, node_list *list) {
   b->cells[target] = (struct cell_node){.readers = 1, .anchor = true};
   for (size_t next = 0; next < list->count; next++) {
     int at = list->at[next];
-    const struct graph_node *node = node_at(b, at);
+    const struct graph_node *node = graph_at(b->graph, at);
     struct cell_node *cell = &b->cells[at];
     enum form form = form_of(b, node);
     cell->form = form == FORM_LABELS ? FORM_MIXED : form;
@@ -74,7 +76,7 @@ static bool hangs(const struct builder *b, int node) {
 
 /* Chooses the operand that comes first, and what is too large for a block. */
 static void weigh_join(struct builder *b, int index) {
-  const struct graph_node *node = node_at(b, index);
+  const struct graph_node *node = graph_at(b->graph, index);
   struct cell_node *cell = &b->cells[index];
   int large = 0;
   for (size_t i = 0; i < node->inputs.count; i++) {
@@ -103,7 +105,7 @@ static void weigh_join(struct builder *b, int index) {
 
 static void weigh(struct builder *b, int index) {
   struct cell_node *cell = &b->cells[index];
-  const struct graph_node *node = node_at(b, index);
+  const struct graph_node *node = graph_at(b->graph, index);
   cell->size = 1;
   cell->main = -1;
   if (cell->form == FORM_MIXED && node->inputs.count > 1) {

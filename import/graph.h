@@ -105,6 +105,11 @@ struct graph {
 
 void graph_open(struct graph *graph, struct arena *arena);
 
+static inline struct graph_node *graph_at(const struct graph *graph,
+                                          int index) {
+  return graph->nodes.at[index];
+}
+
 /* "conv" */
 const char *graph_word(enum layer_word word);
 

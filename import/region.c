@@ -18,7 +18,7 @@ bool stamp_region(struct builder *b, int top, int bottom) {
   b->stamp[bottom] = b->now;
   *VEC_PUSH(b->arena, &b->region) = bottom;
   for (; next < b->region.count; next++) {
-    const struct graph_node *node = node_at(b, b->region.at[next]);
+    const struct graph_node *node = graph_at(b->graph, b->region.at[next]);
     if (b->region.count > MOST_IN_BLOCKS || b->written[node->index] ||
         node->word == WORD_INPUT)
       return false;

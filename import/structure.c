@@ -111,7 +111,7 @@ static void put_in_tail(struct builder *b, struct statement *s,
 static bool frozen_alike(const struct builder *b, const struct statement *s,
                          const struct graph_node *node) {
   bool weighs = node->word == WORD_BN || node->word == WORD_PRELU;
-  const struct graph_node *head = node_at(b, b->plan->order[s->first]);
+  const struct graph_node *head = graph_at(b->graph, b->plan->order[s->first]);
   return !weighs || node->frozen == head->frozen;
 }
 
@@ -124,7 +124,7 @@ static bool joins_tail(const struct builder *b, const struct block *out,
   int before = node->inputs.at[0];
   return s->takes_tail && s->node == before && frozen_alike(b, s, node) &&
          b->tree.first_use[before + 1] - b->tree.first_use[before] == 1 &&
-         !node_at(b, before)->output;
+         !graph_at(b->graph, before)->output;
 }
 
 /* Flat, every layer has the file's name. */
@@ -284,7 +284,7 @@ static void emit_others(struct builder *b, struct block *out, int *current,
 
 void put_node(struct builder *b, struct block *out, int *current, int index,
               enum form form) {
-  const struct graph_node *node = node_at(b, index);
+  const struct graph_node *node = graph_at(b->graph, index);
   put_layer(b, out, node, form, *current);
   *current = index;
   put_output(b, out, node);
@@ -294,7 +294,7 @@ void put_node(struct builder *b, struct block *out, int *current, int index,
 /* One layer whose main input is written. */
 static void emit_one(struct builder *b, struct block *out, int *current,
                      int index) {
-  const struct graph_node *node = node_at(b, index);
+  const struct graph_node *node = graph_at(b->graph, index);
   enum form form = form_of(b, node);
   if (feed_count(node) > 0) {
     int main = form == FORM_BLOCKS ? b->tree.parent[index] : main_input(node);
@@ -313,7 +313,7 @@ static void emit(struct builder *b, struct block *out, int *current,
   VEC(int) chain = {0};
   b->depth++;
   for (int at = target; at >= 0 && !b->written[at];) {
-    const struct graph_node *node = node_at(b, at);
+    const struct graph_node *node = graph_at(b->graph, at);
     *VEC_PUSH(b->arena, &chain) = at;
     if (feed_count(node) == 0)
       break;
@@ -341,8 +341,8 @@ static void hang_head(struct builder *b, int head) {
   while (top >= 0) {
     if (!stamp_region(b, top, bottom))
       return;
-    if (node_at(b, top)->word == WORD_INPUT || !is_private(b, top, head) ||
-        node_at(b, top)->output)
+    if (graph_at(b->graph, top)->word == WORD_INPUT ||
+        !is_private(b, top, head) || graph_at(b->graph, top)->output)
       break;
     bottom = top;
     top = b->tree.parent[top];
@@ -379,12 +379,12 @@ static void part_names(struct builder *b) {
 static int name_outputs(struct builder *b) {
   int count = (int)b->graph->nodes.count, outputs = 0, last = -1;
   for (int i = 0; i < count; i++)
-    if (is_unused(b, i) || node_at(b, i)->output) {
+    if (is_unused(b, i) || graph_at(b->graph, i)->output) {
       outputs++;
       last = i;
     }
   for (int i = 0; i < count; i++) {
-    struct graph_node *node = node_at(b, i);
+    struct graph_node *node = graph_at(b->graph, i);
     if (outputs == 1)
       node->output = NULL;
     else if (is_unused(b, i) && !node->output)
@@ -450,7 +450,7 @@ static void build(struct builder *b) {
   int last = name_outputs(b);
   bool flat = b->layout.flat;
   for (int i = 0; i < last && !flat; i++)
-    if (is_unused(b, i) && node_at(b, i)->word != WORD_INPUT)
+    if (is_unused(b, i) && graph_at(b->graph, i)->word != WORD_INPUT)
       hang_head(b, i);
   put_inputs(b, &current);
   for (int i = 0; i < count; i++)

@@ -170,3 +170,21 @@ bool with_axis(struct onnx *x, const struct view *view, int axis,
   near_axes(x, view, axis, axes);
   return rearrange(x, view, axes->order, axes->count, result);
 }
+
+bool joint_dims(struct onnx *x, const int64_t *a, int a_rank, const int64_t *b,
+                int b_rank, int *rank, int64_t *dims) {
+  int count = a_rank > b_rank ? a_rank : b_rank;
+  int64_t first[MOST_AXES];
+  memcpy(first, a, (size_t)a_rank * sizeof *a);
+  for (int i = 0; i < count; i++) {
+    int at_a = i - (count - a_rank), at_b = i - (count - b_rank);
+    int64_t one = at_a < 0 ? 1 : first[at_a], two = at_b < 0 ? 1 : b[at_b];
+    if (one != two && one != 1 && two != 1)
+      return onnx_fail(x, "sizes that do not agree: %s and %s",
+                       graph_sizes(x->graph, first, a_rank),
+                       graph_sizes(x->graph, b, b_rank));
+    dims[i] = one != 1 ? one : two;
+  }
+  *rank = count;
+  return true;
+}

@@ -205,24 +205,6 @@ bool fold_knows(const char *type) {
 
 /* Value by value. */
 
-static bool joint_dims(struct onnx *x, struct constant *const *in, int count,
-                       int *rank, int64_t *dims) {
-  *rank = 0;
-  for (int i = 0; i < count; i++)
-    *rank = in[i]->rank > *rank ? in[i]->rank : *rank;
-  for (int k = 0; k < *rank; k++) {
-    dims[k] = 1;
-    for (int i = 0; i < count; i++) {
-      int at = k - (*rank - in[i]->rank);
-      int64_t size = at < 0 ? 1 : in[i]->dims[at];
-      if (size != 1 && dims[k] != 1 && size != dims[k])
-        return onnx_fail(x, "constants whose sizes do not agree");
-      dims[k] = size != 1 ? size : dims[k];
-    }
-  }
-  return true;
-}
-
 /* Without values yet. */
 static struct constant *result_of(struct onnx *x, const struct fold *f,
                                   struct constant **in, int rank,
@@ -284,12 +266,13 @@ static void compute(const struct fold *f, struct constant **in, int64_t count,
 static bool by_value(struct onnx *x, struct constant **in) {
   const struct fold *f = fold_of(x->at->type);
   int64_t dims[MOST_AXES];
-  int rank;
+  int rank = 0;
   bool fills = true;
   if (!f->whole && !constant_is_real(in[0]))
     return onnx_fail(x, "of whole numbers");
-  if (!joint_dims(x, in, f->inputs, &rank, dims))
-    return false;
+  for (int i = 0; i < f->inputs; i++)
+    if (!joint_dims(x, dims, rank, in[i]->dims, in[i]->rank, &rank, dims))
+      return false;
   struct constant *result = result_of(x, f, in, rank, dims);
   if (x->graph->failed)
     return false;

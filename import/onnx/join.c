@@ -8,23 +8,6 @@
 
 #include "import/onnx/pattern.h"
 
-/* The sizes of both together, from the last axis on. */
-static bool spread_dims(struct onnx *x, const int64_t *a, int a_rank,
-                        const int64_t *b, int b_rank, int *rank,
-                        int64_t *dims) {
-  *rank = a_rank > b_rank ? a_rank : b_rank;
-  for (int i = 0; i < *rank; i++) {
-    int64_t one = i < *rank - a_rank ? 1 : a[i - (*rank - a_rank)];
-    int64_t two = i < *rank - b_rank ? 1 : b[i - (*rank - b_rank)];
-    if (one != two && one != 1 && two != 1)
-      return onnx_fail(x, "sizes that do not agree: %s and %s",
-                       graph_sizes(x->graph, a, a_rank),
-                       graph_sizes(x->graph, b, b_rank));
-    dims[i] = one > two ? one : two;
-  }
-  return true;
-}
-
 static bool has_dims(const struct layout *at, int rank, const int64_t *dims) {
   return at->rank == rank &&
          memcmp(at->dim, dims, (size_t)rank * sizeof *dims) == 0;
@@ -127,8 +110,7 @@ static bool of_views(struct onnx *x, enum layer_word word, const struct view *a,
   int64_t dims[MOST_AXES];
   int rank;
   struct view left, right, plain;
-  if (!spread_dims(x, a->at.dim, a->at.rank, b->at.dim, b->at.rank, &rank,
-                   dims))
+  if (!joint_dims(x, a->at.dim, a->at.rank, b->at.dim, b->at.rank, &rank, dims))
     return false;
   bool all_a = whole_view(x, a, rank, dims, &left);
   bool all_b = whole_view(x, b, rank, dims, &right);
@@ -271,8 +253,8 @@ static bool of_constant(struct onnx *x, enum layer_word word,
   int rank;
   double number;
   struct view whole;
-  if (!spread_dims(x, view->at.dim, view->at.rank, c->dims, c->rank, &rank,
-                   dims))
+  if (!joint_dims(x, view->at.dim, view->at.rank, c->dims, c->rank, &rank,
+                  dims))
     return false;
   bool even = constant_is_even(x, c, &number);
   if (!whole_view(x, view, rank, dims, &whole))

@@ -275,6 +275,9 @@ bool is_batch(struct onnx *x, const struct view *view, int axis);
 bool layout_along(struct onnx *x, const struct view *view,
                   const struct layout *other, int64_t other_values,
                   struct layout *want);
+/* The sizes of both together, from the last axis on; `dims` may be `a`. */
+bool joint_dims(struct onnx *x, const int64_t *a, int a_rank, const int64_t *b,
+                int b_rank, int *rank, int64_t *dims);
 /* With axes of size 1 in front, and repeated along `dims`. */
 bool layout_spread(const struct layout *at, int rank, const int64_t *dims,
                    struct layout *result);
