@@ -66,7 +66,7 @@ static const char *list_kinds(char *to, size_t room,
 }
 
 static int unknown_kind(const struct wanted *wanted) {
-  char kinds[256];
+  char kinds[512];
   list_kinds(kinds, sizeof kinds, NETC_FOR_FILES);
   if (!*kind_of(wanted))
     return complain(EXIT_USAGE,
@@ -78,15 +78,12 @@ static int unknown_kind(const struct wanted *wanted) {
       wanted->kind[0] ? "--emit" : wanted->path, kind_of(wanted), kinds);
 }
 
-/* x.timeline.pdf would be the diagram, which nobody means by that name. */
+/* x.timeline.dot would be the diagram, which nobody means by that name. */
 static int refuse_chart(const struct wanted *wanted) {
-  static const char *const diagrams[] = {"dot", "pdf", "tex", "mmd"};
   char chart[64];
-  size_t end = strlen(wanted->path), start;
   const char *kind = kind_of(wanted);
-  bool draws = picture_find(kind) != NULL;
-  for (size_t i = 0; i < sizeof diagrams / sizeof *diagrams; i++)
-    draws = draws || strcmp(kind, diagrams[i]) == 0;
+  size_t end = strlen(wanted->path), start;
+  bool draws = strcmp(kind, "dot") == 0 || strcmp(kind, "mmd") == 0;
   if (wanted->kind[0] || !draws || end <= strlen(kind))
     return EXIT_DONE;
   start = end -= strlen(kind) + 1;
@@ -99,8 +96,7 @@ static int refuse_chart(const struct wanted *wanted) {
   if (!is_kind(chart, NETC_FOR_FILES))
     return EXIT_DONE;
   return complain(EXIT_USAGE,
-                  "%s: charts are SVG, which browsers print and rsvg-convert "
-                  "turns into others: `-o %.*s.svg`",
+                  "%s: charts are svg, pdf, png or tex: `-o %.*s.svg`",
                   wanted->path, (int)end, wanted->path);
 }
 
@@ -120,7 +116,7 @@ static bool writes_files(const struct net_options *o) {
 
 /* Kinds are checked before the source is read: a slip costs no time. */
 static int check_kinds(struct net_options *o) {
-  char kinds[256];
+  char kinds[512];
   for (size_t i = 0; i < o->wanted_count; i++)
     if (!is_kind(kind_of(&o->wanted[i]), NETC_FOR_FILES))
       return unknown_kind(&o->wanted[i]);
@@ -160,9 +156,12 @@ static bool write_sink(void *user, const char *bytes, size_t length) {
 static int write_picture(struct netc *netc, struct net_options *o,
                          const char *kind, FILE *file) {
   struct bytes dot = {0};
+  char drawing[32]; /* "timeline.png" is made of "timeline.drawing" */
+  snprintf(drawing, sizeof drawing, "%.*sdrawing",
+           (int)(strlen(kind) - strlen("png")), kind);
   enum netc_status status =
-      netc_emit(netc, "drawing", &o->look, bytes_sink, &dot);
-  int result = status == NETC_OK ? render_diagram(&dot, kind, file)
+      netc_emit(netc, drawing, &o->look, bytes_sink, &dot);
+  int result = status == NETC_OK ? graphviz_render(&dot, file)
                                  : exit_status_of(netc, status);
   bytes_free(&dot);
   return result;

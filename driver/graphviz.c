@@ -13,7 +13,9 @@
 #include <time.h>
 #include <unistd.h>
 
-static const char *const pictures[] = {"png"};
+static const char *const pictures[] = {"png",          "timeline.png",
+                                       "arena.png",    "bars.png",
+                                       "roofline.png", "volumes.png"};
 
 const char *picture_at(size_t index) {
   return index < sizeof pictures / sizeof *pictures ? pictures[index] : NULL;
@@ -80,10 +82,8 @@ static void shut(int *fd) {
   *fd = -1;
 }
 
-static int spawn_dot(struct child *child, const char *kind) {
-  char format[16];
-  snprintf(format, sizeof format, "-T%s", kind);
-  char *argv[] = {"dot", "-Kneato", "-n2", format, NULL};
+static int spawn_dot(struct child *child) {
+  char *argv[] = {"dot", "-Kneato", "-n2", "-Tpng", NULL};
   int to[2], from[2];
   if (pipe(to) != 0)
     return errno;
@@ -176,8 +176,7 @@ static int child_end(struct child *child, bool in_time, long deadline) {
 }
 
 /* Why there is no picture that can be kept, or EXIT_DONE. */
-static int explain_end(const struct child *child, const char *kind,
-                       int status) {
+static int explain_end(const struct child *child, int status) {
   if (status == -1)
     return complain(EXIT_IO,
                     "dot took more than %ld second%s; `--depth 1` folds "
@@ -189,8 +188,7 @@ static int explain_end(const struct child *child, const char *kind,
     return complain(EXIT_IO, "dot was killed by signal %d (%s)",
                     WTERMSIG(status), strsignal(WTERMSIG(status)));
   if (WEXITSTATUS(status) == 127)
-    return complain(EXIT_IO, "%s needs Graphviz: `apt-get install graphviz`",
-                    kind);
+    return complain(EXIT_IO, "png needs Graphviz: `apt-get install graphviz`");
   if (WEXITSTATUS(status) != 0)
     return complain(EXIT_IO, "dot failed with status %d", WEXITSTATUS(status));
   if (!is_whole(child))
@@ -198,25 +196,23 @@ static int explain_end(const struct child *child, const char *kind,
                              "`dot -V` tells whether it is Graphviz's");
   if (is_too_large(child))
     return complain(EXIT_IO,
-                    "this diagram passes the %d pixels of a PNG that viewers "
+                    "this picture passes the %d pixels of a PNG that viewers "
                     "open; write an .svg or .pdf, or fold it with `--depth 1`",
                     MOST_PIXELS);
   return EXIT_DONE;
 }
 
-int render_diagram(const struct bytes *dot, const char *kind, FILE *file) {
+int graphviz_render(const struct bytes *dot, FILE *file) {
   struct child child = {.in = -1, .out = -1};
-  int reason = spawn_dot(&child, kind);
+  int reason = spawn_dot(&child);
   if (reason == ENOENT)
-    return complain(EXIT_IO,
-                    "%s needs Graphviz: `apt-get install graphviz`, "
-                    "or write a .dot file",
-                    kind);
+    return complain(EXIT_IO, "png needs Graphviz: `apt-get install graphviz`, "
+                             "or write an .svg file");
   if (reason != 0)
     return complain(EXIT_IO, "cannot run dot: %s", strerror(reason));
   long deadline = seconds_now() + dot_seconds();
   bool in_time = exchange(&child, dot, file, deadline);
   shut(&child.in);
   shut(&child.out);
-  return explain_end(&child, kind, child_end(&child, in_time, deadline));
+  return explain_end(&child, child_end(&child, in_time, deadline));
 }

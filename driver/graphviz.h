@@ -14,9 +14,9 @@ const char *picture_at(size_t index);
 const char *picture_find(const char *kind);
 
 /*
- * Renders the diagram `dot` as a PNG into `file`. Explains
- * what went wrong and returns an exit status.
+ * Makes a PNG of `dot` in `file`. Explains what went wrong and returns an exit
+ * status.
  */
-int render_diagram(const struct bytes *dot, const char *kind, FILE *file);
+int graphviz_render(const struct bytes *dot, FILE *file);
 
 #endif

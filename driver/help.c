@@ -143,7 +143,8 @@ static int print_outputs(void) {
     if (kind.purpose == NETC_FOR_FILES)
       printf("%-14s %s\n", kind.name, kind.summary);
   for (size_t i = 0; picture_at(i); i++)
-    printf("%-14s picture of the diagram, by Graphviz\n", picture_at(i));
+    printf("%-14s %s, by Graphviz\n", picture_at(i),
+           i ? "that chart as a picture" : "picture of the diagram");
   for (size_t i = 0; export_at(i); i++)
     printf("%-14s %s\n", export_at(i)->name, export_at(i)->summary);
   return finish_stdout();

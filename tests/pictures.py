@@ -25,6 +25,8 @@ def check_svg(text):
         yield "a length is no number"
     for e in root.iter():
         x, y = float(e.get("x", 0)), float(e.get("y", 0))
+        if e.get("class") == "paper":
+            continue
         wide, high = float(e.get("width", 0)), float(e.get("height", 0))
         if e.tag == SVG + "rect" and not (
                 -1 <= x and x + wide <= width + 1 and
@@ -49,7 +51,7 @@ def check_tex(text):
     if depth:
         yield "a brace stays open"
     for line in bare.splitlines():
-        if re.match(r"  \\(draw|node)", line) and not line.endswith(";"):
+        if re.match(r"  \\(draw|node|path)", line) and not line.endswith(";"):
             yield f"no end: {line}"
     if not text.isascii():
         yield "letters that TeX may not have"

@@ -407,7 +407,7 @@ static void a_tail_of_all_stands_in_the_legend(void **state) {
   struct picture p = draw("examples/zoo/inception_v3.net", "");
   assert_holds(p.svg, ">behind each conv: bn relu</text>");
   assert_holds(p.svg, ">conv 32 3×3 /2</text>");
-  assert_holds(p.svg, "<title>conv1: conv 32 3×3 /2 bn relu&#10;");
+  assert_holds(p.svg, "<title>conv1: conv 32 3×3 /2 bn relu\n");
   picture_free(&p);
   struct run r = run("sed '0,/ bn relu/s// bn/' examples/zoo/inception_v3.net "
                      "| " NETC " --emit=svg -");
@@ -484,8 +484,8 @@ static void boxes_have_ids_tooltips_and_links(void **state) {
   assert_holds(p.svg, "role=\"img\" aria-labelledby=\"title desc\"");
   assert_holds(p.svg, "<desc id=\"desc\">");
   assert_holds(p.svg, "<a id=\"n.C2\" href=\"./examples/simple_cnn.net#L6\">"
-                      "<title>C2: conv 64 3×3 pad&#10;25×25×64&#10;"
-                      "18,496 parameters&#10;11,520,000 MACs&#10;"
+                      "<title>C2: conv 64 3×3 pad\n25×25×64\n"
+                      "18,496 parameters\n11,520,000 MACs\n"
                       "examples/simple_cnn.net:6</title>");
   picture_free(&p);
 }

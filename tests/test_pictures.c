@@ -1,13 +1,14 @@
 /* Pictures that netc draws by itself: charts, TikZ and Mermaid. */
 #include <math.h>
 
-#include "drawing/charts/svg.h"
+#include "codegen/backend.h"
+#include "drawing/scene/palette.h"
 #include "netc.h"
 #include "tests/run.h"
 
-static const char *const kinds[] = {"timeline.svg", "arena.svg",   "bars.svg",
-                                    "roofline.svg", "volumes.svg", "tex",
-                                    "mmd"};
+static const char *const kinds[] = {
+    "timeline.svg", "arena.svg", "bars.svg",  "roofline.svg", "volumes.svg",
+    "tex",          "mmd",       "arena.tex", "volumes.tex"};
 enum { KINDS = sizeof kinds / sizeof *kinds };
 
 static void check_pictures(const char *folder) {
@@ -191,7 +192,7 @@ static void they_say_what_the_report_says(void **state) {
   expect(NETC " examples/vgg16.net --gpu t4 --dtype bf16 --emit=roofline.svg",
          0, "bfloat16, for which there is no figure", NULL);
   expect(NETC " examples/unet.net --emit=volumes.svg | grep -c 'class=\"skip\" "
-              "d='",
+              "d=\"M[^\"]*V[^\"]*H[^\"]*V'",
          0, "4", NULL);
 }
 
@@ -280,15 +281,40 @@ static void a_suffix_of_two_words_is_a_chart(void **state) {
                 "grep -q total %s/a.bars.txt",
            folder, folder, folder, folder);
   expect(command, 0, NULL, NULL);
-  static const char *const diagrams[] = {"png", "pdf", "dot", "tex", "mmd"};
+  static const char *const diagrams[] = {"dot", "mmd"};
   for (size_t i = 0; i < sizeof diagrams / sizeof *diagrams; i++) {
     snprintf(command, sizeof command,
              NETC " examples/vgg16.net -o %s/no.bars.%s; s=$?; "
                   "test ! -e %s/no.bars.%s && exit $s",
              folder, diagrams[i], folder, diagrams[i]);
-    expect(command, 2, NULL, "charts are SVG");
+    expect(command, 2, NULL, "charts are svg, pdf, png or tex");
   }
   expect(NETC " examples/vgg16.net -o x.bar.svgg", 2, NULL, "timeline.svg");
+}
+
+/* What every chart says stands in each of its files, and a PNG is as large. */
+static void charts_are_drawn_for_paper_too(void **state) {
+  (void)state;
+  static const char *const charts[][2] = {
+      {"timeline", "memory through one training step"},
+      {"arena", "the arena at prediction"},
+      {"bars", "parameters, MACs and saved bytes"},
+      {"roofline", "its layers under the roof"},
+      {"volumes", "what flows through it"}};
+  const char *folder = scratch("pictures-paper");
+  for (size_t i = 0; i < sizeof charts / sizeof *charts; i++) {
+    const char *name = charts[i][0], *title = charts[i][1];
+    char command[1024];
+    snprintf(command, sizeof command,
+             NETC " examples/simple_cnn.net -Wno-pool-remainder -o %s/a.%s.pdf "
+                  "-o %s/a.%s.tex -o %s/a.%s.png && "
+                  "grep -aq '^BT .*%s.*Tj ET$' %s/a.%s.pdf && "
+                  "grep -q 'node.*%s' %s/a.%s.tex && "
+                  "od -An -tu1 -j16 -N4 %s/a.%s.png",
+             folder, name, folder, name, folder, name, title, folder, name,
+             title, folder, name, folder, name);
+    expect(command, 0, "0   0   8  85", NULL); /* 800 pt at 192 dpi */
+  }
 }
 
 /* Those of the manual are what `make docs` makes. */
@@ -308,10 +334,9 @@ static void the_manual_shows_what_is_drawn(void **state) {
 
 /* Colours */
 
-static void linear(const char *hex, double rgb[3]) {
+static void linear(int colour, double rgb[3]) {
   for (int i = 0; i < 3; i++) {
-    const char digits[3] = {hex[1 + 2 * i], hex[2 + 2 * i], '\0'};
-    double c = (double)strtol(digits, NULL, 16) / 255;
+    double c = (colour >> (16 - 8 * i) & 0xFF) / 255.0;
     rgb[i] = c <= 0.04045 ? c / 12.92 : pow((c + 0.055) / 1.055, 2.4);
   }
 }
@@ -321,7 +346,7 @@ static double luminance(const double rgb[3]) {
 }
 
 /* WCAG 2.1: 4.5 for text. */
-static double contrast(const char *a, const char *b) {
+static double contrast(int a, int b) {
   double x[3], y[3];
   linear(a, x);
   linear(b, y);
@@ -358,12 +383,13 @@ static void deuteranope(double rgb[3]) {
 
 static void colours_are_told_apart(void **state) {
   (void)state;
-  for (int i = 0; i < SVG_FILLS; i++) {
-    assert_true(contrast(svg_fills[i].fill, svg_fills[i].ink) >= 4.5);
+  for (int i = 0; i < PALETTE_CHART_FILLS; i++) {
+    assert_true(contrast(palette_chart_fills[i].fill,
+                         palette_chart_fills[i].ink) >= 4.5);
     for (int k = 0; k < i; k++) {
       double a[3], b[3], grey[2][3], seen[2][3];
-      linear(svg_fills[i].fill, a);
-      linear(svg_fills[k].fill, b);
+      linear(palette_chart_fills[i].fill, a);
+      linear(palette_chart_fills[k].fill, b);
       to_lab(a, grey[0]);
       to_lab(b, grey[1]);
       deuteranope(a);
@@ -381,7 +407,8 @@ static void colours_are_told_apart(void **state) {
   }
   for (int dark = 0; dark < 2; dark++)
     for (int ink = 1; ink < 3; ink++)
-      assert_true(contrast(svg_inks[dark][0], svg_inks[dark][ink]) >= 4.5);
+      assert_true(contrast(palette_chart_inks[dark][0],
+                           palette_chart_inks[dark][ink]) >= 4.5);
 }
 
 /* Devices: a card that computes in 16 bits is not slower at it. */
@@ -411,6 +438,7 @@ int main(void) {
       cmocka_unit_test(compared_steps_stand_beside_each_other),
       cmocka_unit_test(a_comparison_has_settings),
       cmocka_unit_test(a_suffix_of_two_words_is_a_chart),
+      cmocka_unit_test(charts_are_drawn_for_paper_too),
       cmocka_unit_test(the_manual_shows_what_is_drawn),
       cmocka_unit_test(colours_are_told_apart),
       cmocka_unit_test(every_gpu_has_a_roof),

@@ -1,12 +1,12 @@
 /*
- * arena.svg: the arena at prediction. Steps go to the right, offsets upwards;
+ * arena.chart: the arena at prediction. Steps go to the right, offsets upwards;
  * a buffer is the rectangle of the bytes it has while it lives. Rectangles
  * that share their pixels are drawn as one.
  */
 #include <stdlib.h>
 
 #include "base/check.h"
-#include "drawing/charts/svg.h"
+#include "drawing/charts/chart.h"
 
 enum {
   LEFT = 70,
@@ -32,8 +32,8 @@ struct box {
 struct arena_map {
   const struct compiled *c;
   const struct emit_options *options;
-  struct svg svg;
-  struct svg_scale x, y;
+  struct chart chart;
+  struct chart_scale x, y;
   double top;
   int64_t steps;
   struct box *boxes;
@@ -58,8 +58,8 @@ static enum role role_of(const struct arena_map *a,
 
 /* Boxes: where each buffer is, in cells of the grid. */
 
-static int cell_of(const struct svg_scale *scale, int64_t value, int cell) {
-  double at = svg_at(scale, (double)value) - scale->zero;
+static int cell_of(const struct chart_scale *scale, int64_t value, int cell) {
+  double at = chart_at(scale, (double)value) - scale->zero;
   return (int)((at < 0 ? -at : at) / cell + 0.500001);
 }
 
@@ -121,20 +121,20 @@ static void choose_grid(struct arena_map *a) {
 }
 
 /* A net of few steps is drawn as exactly as can be. */
-static struct svg_box place_of(const struct arena_map *a,
-                               const struct box *box) {
+static struct chart_box place_of(const struct arena_map *a,
+                                 const struct box *box) {
   const struct arena_buffer *b = buffer_at(a, box->buffer);
   if (a->count == a->c->memory.inference.arena.count) {
-    double x0 = svg_at(&a->x, (double)b->first);
-    double x1 = svg_at(&a->x, (double)(b->last + 1));
-    double y0 = svg_at(&a->y, (double)b->offset);
-    double y1 = svg_at(&a->y, (double)(b->offset + b->bytes));
-    return (struct svg_box){x0, y1, x1 - x0, y0 - y1};
+    double x0 = chart_at(&a->x, (double)b->first);
+    double x1 = chart_at(&a->x, (double)(b->last + 1));
+    double y0 = chart_at(&a->y, (double)b->offset);
+    double y1 = chart_at(&a->y, (double)(b->offset + b->bytes));
+    return (struct chart_box){x0, y1, x1 - x0, y0 - y1};
   }
-  return (struct svg_box){LEFT + (double)box->x0 * a->cell,
-                          a->y.zero - (double)box->y1 * a->cell,
-                          (double)(box->x1 - box->x0) * a->cell,
-                          (double)(box->y1 - box->y0) * a->cell};
+  return (struct chart_box){LEFT + (double)box->x0 * a->cell,
+                            a->y.zero - (double)box->y1 * a->cell,
+                            (double)(box->x1 - box->x0) * a->cell,
+                            (double)(box->y1 - box->y0) * a->cell};
 }
 
 /* Texts */
@@ -151,9 +151,9 @@ static void put_name(struct arena_map *a, struct text *out,
 }
 
 static struct slice title_of(struct arena_map *a) {
-  text_puts(&a->svg.note, a->c->model->name);
-  text_put(&a->svg.note, ": the arena at prediction");
-  return svg_note(&a->svg);
+  text_puts(&a->chart.note, a->c->model->name);
+  text_put(&a->chart.note, ": the arena at prediction");
+  return chart_note(&a->chart);
 }
 
 static struct slice subtitle_of(struct arena_map *a, struct text *out) {
@@ -222,23 +222,23 @@ static struct slice words_below(struct arena_map *a, struct text *out) {
 
 /* Along the box if it fits, or upwards, or without its groups. */
 static void draw_name(struct arena_map *a, const struct arena_buffer *b,
-                      struct svg_box at, const char *ink) {
+                      struct chart_box at, const char *ink) {
   struct text names[2] = {text_new(a->c->arena), text_new(a->c->arena)};
   put_name(a, &names[0], b);
   name_put(&names[1], &a->c->model->nodes.at[b->node].name);
   for (int i = 0; i < 2; i++) {
     struct slice name = text_slice(&names[i]);
-    double width = svg_text_width(name, SVG_SMALL);
+    double width = chart_text_width(name, CHART_SMALL);
     double drop = at.height < 30 ? at.height / 2 + 3.5 : 11;
     if (width <= at.width - 4 && at.height >= 11) {
-      svg_text_as(&a->svg, ink, SVG_SMALL, SVG_START, at.x + 2, at.y + drop,
-                  name);
+      chart_text_as(&a->chart, ink, CHART_SMALL, CHART_START, at.x + 2,
+                    at.y + drop, name);
       return;
     }
     if (width <= at.height - 4 && at.width >= 11) {
-      svg_text_up(&a->svg, ink,
-                  at.x + (at.width < 26 ? at.width / 2 + 3.5 : 11),
-                  at.y + at.height - 3, name);
+      chart_text_up(&a->chart, ink,
+                    at.x + (at.width < 26 ? at.width / 2 + 3.5 : 11),
+                    at.y + at.height - 3, name);
       return;
     }
   }
@@ -246,11 +246,10 @@ static void draw_name(struct arena_map *a, const struct arena_buffer *b,
 
 static void draw_box(struct arena_map *a, const struct box *box) {
   const struct arena_buffer *b = buffer_at(a, box->buffer);
-  struct text *note = &a->svg.note;
-  struct svg_box at = place_of(a, box);
+  struct text *note = &a->chart.note;
+  struct chart_box at = place_of(a, box);
   int fill = role_fills[role_of(a, b)];
-  char class[16] = "edge c0", ink[] = "on0";
-  class[6] = ink[2] = (char)('0' + fill);
+  char ink[] = {'o', 'n', (char)('0' + fill), '\0'};
   bool thin = at.width < 2.5 || at.height < 2.5; /* nothing but its edges */
   put_name(a, note, b);
   text_put(note, "\n");
@@ -261,18 +260,19 @@ static void draw_box(struct arena_map *a, const struct box *box) {
               (long long)b->last);
   if (box->count > 1)
     text_printf(note, "\nthe largest of %zu that are drawn here", box->count);
-  svg_rect(&a->svg, thin ? class + 5 : class, at, svg_note(&a->svg));
+  chart_rect(&a->chart, chart_fill_class(fill, !thin), at,
+             chart_note(&a->chart));
   draw_name(a, b, at, ink);
 }
 
 static void draw_bound(struct arena_map *a) {
   const struct plan *plan = &a->c->memory.inference.plan;
-  double y = svg_at(&a->y, (double)plan->lower_bound);
-  svg_line(&a->svg, "mark", LEFT, y, RIGHT, y);
-  text_put(&a->svg.note, plan->optimal ? "= lower bound " : "lower bound ");
-  put_size(a, &a->svg.note, plan->lower_bound);
-  svg_text_as(&a->svg, "over", SVG_TEXT, SVG_END, RIGHT, y - 6,
-              svg_note(&a->svg));
+  double y = chart_at(&a->y, (double)plan->lower_bound);
+  chart_line(&a->chart, "mark", LEFT, y, RIGHT, y);
+  text_put(&a->chart.note, plan->optimal ? "= lower bound " : "lower bound ");
+  put_size(a, &a->chart.note, plan->lower_bound);
+  chart_text_as(&a->chart, "over", CHART_TEXT, CHART_END, RIGHT, y - 6,
+                chart_note(&a->chart));
 }
 
 /* Where the buffers at the peak overlap: from the last that came on. */
@@ -284,22 +284,22 @@ static void draw_peak(struct arena_map *a) {
   for (size_t i = 0; i < f->at_peak.count; i++)
     if (buffer_at(a, f->at_peak.at[i])->first > step)
       step = buffer_at(a, f->at_peak.at[i])->first;
-  double x = svg_at(&a->x, (double)step + 0.5), y = a->top + PLOT_HEIGHT;
-  text_put(&a->svg.note, "most alive: ");
+  double x = chart_at(&a->x, (double)step + 0.5), y = a->top + PLOT_HEIGHT;
+  text_put(&a->chart.note, "most alive: ");
   if (f->live_node == NO_NODE)
-    text_put(&a->svg.note, "the input");
+    text_put(&a->chart.note, "the input");
   else
-    model_put_name(&a->svg.note, a->c->model, f->live_node);
-  struct slice name = svg_note(&a->svg);
-  double half = svg_text_width(name, SVG_TEXT) / 2;
-  svg_path(&a->svg, "axis");
-  svg_to(&a->svg, 'M', x - 4, y + 8);
-  svg_to(&a->svg, 'L', x, y + 2);
-  svg_to(&a->svg, 'L', x + 4, y + 8);
-  svg_path_end(&a->svg, (struct slice){"", 0});
+    model_put_name(&a->chart.note, a->c->model, f->live_node);
+  struct slice name = chart_note(&a->chart);
+  double half = chart_text_width(name, CHART_TEXT) / 2;
+  chart_path(&a->chart, "axis");
+  chart_to(&a->chart, x - 4, y + 8);
+  chart_to(&a->chart, x, y + 2);
+  chart_to(&a->chart, x + 4, y + 8);
+  chart_path_end(&a->chart);
   x = x - half < LEFT ? LEFT + half : x + half > RIGHT ? RIGHT - half : x;
-  svg_text_fit(&a->svg, "", SVG_TEXT, SVG_MIDDLE, x, y + 19, RIGHT - LEFT,
-               name);
+  chart_text_fit(&a->chart, "", CHART_TEXT, CHART_MIDDLE, x, y + 19,
+                 RIGHT - LEFT, name);
 }
 
 /* Only what occurs. */
@@ -315,37 +315,37 @@ static double draw_legend(struct arena_map *a, double y) {
     names[count] = role_names[role];
     fills[count++] = role_fills[role];
   }
-  return svg_legend(&a->svg, LEFT, y, RIGHT - LEFT, names, fills, count);
+  return chart_legend(&a->chart, LEFT, y, RIGHT - LEFT, names, fills, count);
 }
 
-void emit_arena(const struct compiled *c, const struct emit_options *options,
-                struct text *out) {
+struct scene *arena_scene(const struct compiled *c,
+                          const struct emit_options *options) {
   const struct inference *f = &c->memory.inference;
   struct arena_map a = {.c = c, .options = options};
   struct text above = text_new(c->arena), below = text_new(c->arena);
-  a.svg = svg_new(c, "arena", out);
+  a.chart = chart_new(c, "arena");
   a.boxes = arena_alloc(c->arena, f->arena.count + 1, sizeof *a.boxes);
   for (size_t i = 0; i < f->arena.count; i++)
     a.steps = max_i64(a.steps, f->arena.at[i].last + 1);
-  a.x = (struct svg_scale){(double)a.steps, LEFT, RIGHT};
-  a.y = (struct svg_scale){(double)f->plan.height * 1.06, PLOT_HEIGHT, 0};
+  a.x = (struct chart_scale){(double)a.steps, LEFT, RIGHT};
+  a.y = (struct chart_scale){(double)f->plan.height * 1.06, PLOT_HEIGHT, 0};
   choose_grid(&a);
   struct slice subtitle = subtitle_of(&a, &above);
-  a.top = svg_head_height(subtitle) + 8;
+  a.top = chart_head_height(subtitle) + 8;
   a.y.zero = a.top + PLOT_HEIGHT;
   a.y.end = a.top;
   struct slice words = words_below(&a, &below);
-  double width = SVG_WIDTH - 2 * SVG_MARGIN;
+  double width = CHART_WIDTH - 2 * CHART_MARGIN;
   double y = a.top + PLOT_HEIGHT + BELOW + 2 * 15;
-  svg_open(&a.svg, y + 15 * svg_lines(SVG_SMALL, width, words), title_of(&a),
-           words);
-  svg_head(&a.svg, title_of(&a), subtitle);
-  svg_byte_axis(&a.svg, &a.y, LEFT, RIGHT, options->units);
+  chart_open(&a.chart, y + 15 * chart_lines(CHART_SMALL, width, words),
+             title_of(&a), words);
+  chart_head(&a.chart, title_of(&a), subtitle);
+  chart_byte_axis(&a.chart, &a.y, LEFT, RIGHT, options->units);
   for (size_t i = 0; i < a.count; i++)
     draw_box(&a, &a.boxes[i]);
   draw_bound(&a);
   draw_peak(&a);
   y = draw_legend(&a, a.top + PLOT_HEIGHT + BELOW + 8);
-  svg_paragraph(&a.svg, SVG_SMALL, SVG_MARGIN, y + 3, width, words);
-  svg_close(&a.svg);
+  chart_paragraph(&a.chart, CHART_SMALL, CHART_MARGIN, y + 3, width, words);
+  return a.chart.scene;
 }

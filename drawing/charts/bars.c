@@ -1,12 +1,12 @@
 /*
- * bars.svg: where parameters, multiply-accumulates and saved bytes are, by
+ * bars.chart: where parameters, multiply-accumulates and saved bytes are, by
  * layer or group, with shares. Rows that are none of the largest are summed.
  */
 #include <stdlib.h>
 
 #include "base/check.h"
 #include "drawing/leaves.h"
-#include "drawing/charts/svg.h"
+#include "drawing/charts/chart.h"
 
 enum {
   MOST_ROWS = 40,
@@ -36,7 +36,7 @@ struct bar {
 struct bars {
   const struct compiled *c;
   const struct emit_options *options;
-  struct svg svg;
+  struct chart chart;
   struct leaves leaves;
   struct bar *at;
   size_t count, empty;
@@ -141,7 +141,7 @@ static void put_value(struct bars *b, int panel, int64_t value) {
   double rest = (double)value;
   int unit = 0;
   if (panel == 2) {
-    text_size(&b->svg.note, value, b->options->units, 1);
+    text_size(&b->chart.note, value, b->options->units, 1);
     return;
   }
   while (rest >= 999.5 && unit < 5) {
@@ -149,26 +149,26 @@ static void put_value(struct bars *b, int panel, int64_t value) {
     unit++;
   }
   if (unit)
-    text_fixed(&b->svg.note, rest, rest < 9.995 ? 2 : rest < 99.95 ? 1 : 0);
+    text_fixed(&b->chart.note, rest, rest < 9.995 ? 2 : rest < 99.95 ? 1 : 0);
   else
-    text_int(&b->svg.note, value);
-  text_put(&b->svg.note, units[unit]);
+    text_int(&b->chart.note, value);
+  text_put(&b->chart.note, units[unit]);
 }
 
 static void put_share(struct bars *b, int panel, int64_t value) {
   double share =
       b->totals[panel] ? 100 * (double)value / (double)b->totals[panel] : 0;
   if (value && share < 0.05)
-    text_put(&b->svg.note, "<0.1");
+    text_put(&b->chart.note, "<0.1");
   else
-    text_fixed(&b->svg.note, share, 1);
-  text_put(&b->svg.note, " %");
+    text_fixed(&b->chart.note, share, 1);
+  text_put(&b->chart.note, " %");
 }
 
 static struct slice title_of(struct bars *b) {
-  text_puts(&b->svg.note, b->c->model->name);
-  text_put(&b->svg.note, ": parameters, MACs and saved bytes by layer");
-  return svg_note(&b->svg);
+  text_puts(&b->chart.note, b->c->model->name);
+  text_put(&b->chart.note, ": parameters, MACs and saved bytes by layer");
+  return chart_note(&b->chart);
 }
 
 static struct slice subtitle_of(struct bars *b, struct text *out) {
@@ -228,43 +228,42 @@ static void draw_bar(struct bars *b, const struct bar *bar, int panel,
   double left = PANEL_LEFT + panel * PANEL_WIDTH;
   double room = PANEL_WIDTH - VALUE_WIDTH - 12;
   int64_t value = bar->values[panel];
-  struct svg_scale scale = {(double)b->most[panel], left, left + room};
-  char class[] = "edge c0";
-  class[6] = (char)('0' + panels[panel].fill);
+  struct chart_scale scale = {(double)b->most[panel], left, left + room};
   if (!value)
     return;
-  put_name(b, &b->svg.note, bar);
-  text_put(&b->svg.note, "\n");
-  text_count(&b->svg.note, value);
-  text_printf(&b->svg.note, " %s, ",
+  put_name(b, &b->chart.note, bar);
+  text_put(&b->chart.note, "\n");
+  text_count(&b->chart.note, value);
+  text_printf(&b->chart.note, " %s, ",
               panel == 2   ? "B saved for backward"
               : panel == 1 ? "MACs"
                            : "parameters");
   put_share(b, panel, value);
-  svg_rect(&b->svg, class,
-           (struct svg_box){left, y - 10, svg_at(&scale, (double)value) - left,
-                            ROW_HEIGHT - 5},
-           svg_note(&b->svg));
+  chart_rect(&b->chart, chart_fill_class(panels[panel].fill, true),
+             (struct chart_box){left, y - 10,
+                                chart_at(&scale, (double)value) - left,
+                                ROW_HEIGHT - 5},
+             chart_note(&b->chart));
   put_value(b, panel, value);
-  svg_text(&b->svg, SVG_SMALL, SVG_END, left + PANEL_WIDTH - 52, y,
-           svg_note(&b->svg));
+  chart_text(&b->chart, CHART_SMALL, CHART_END, left + PANEL_WIDTH - 52, y,
+             chart_note(&b->chart));
   put_share(b, panel, value);
-  svg_text_as(&b->svg, "faint", SVG_SMALL, SVG_END, left + PANEL_WIDTH - 14, y,
-              svg_note(&b->svg));
+  chart_text_as(&b->chart, "faint", CHART_SMALL, CHART_END,
+                left + PANEL_WIDTH - 14, y, chart_note(&b->chart));
 }
 
 static void draw_line(struct bars *b, const struct bar *bar, double y) {
-  put_name(b, &b->svg.note, bar);
-  struct slice name = svg_note(&b->svg);
-  double width = svg_text_width(name, SVG_SMALL) + 8;
-  svg_text_fit(&b->svg, "", SVG_SMALL, SVG_START, SVG_MARGIN, y, NAME_WIDTH,
-               name);
+  put_name(b, &b->chart.note, bar);
+  struct slice name = chart_note(&b->chart);
+  double width = chart_text_width(name, CHART_SMALL) + 8;
+  chart_text_fit(&b->chart, "", CHART_SMALL, CHART_START, CHART_MARGIN, y,
+                 NAME_WIDTH, name);
   if (bar != &b->others)
-    leaf_put_layer(&b->svg.note, &b->leaves, &b->leaves.at[bar->leaf]);
-  name = svg_note(&b->svg);
+    leaf_put_layer(&b->chart.note, &b->leaves, &b->leaves.at[bar->leaf]);
+  name = chart_note(&b->chart);
   if (name.length && NAME_WIDTH - width > 40)
-    svg_text_fit(&b->svg, "faint", SVG_SMALL, SVG_START, SVG_MARGIN + width, y,
-                 NAME_WIDTH - width, name);
+    chart_text_fit(&b->chart, "faint", CHART_SMALL, CHART_START,
+                   CHART_MARGIN + width, y, NAME_WIDTH - width, name);
   for (int p = 0; p < PANELS; p++)
     draw_bar(b, bar, p, y);
 }
@@ -272,10 +271,11 @@ static void draw_line(struct bars *b, const struct bar *bar, double y) {
 static void draw_heads(struct bars *b, double y) {
   for (int p = 0; p < PANELS; p++) {
     double left = PANEL_LEFT + p * PANEL_WIDTH;
-    text_put(&b->svg.note, panels[p].name);
-    text_put(&b->svg.note, ": ");
+    text_put(&b->chart.note, panels[p].name);
+    text_put(&b->chart.note, ": ");
     put_value(b, p, b->totals[p]);
-    svg_text(&b->svg, SVG_TEXT, SVG_START, left, y, svg_note(&b->svg));
+    chart_text(&b->chart, CHART_TEXT, CHART_START, left, y,
+               chart_note(&b->chart));
   }
 }
 
@@ -284,11 +284,11 @@ static void find_most(struct bars *b, const struct bar *bar) {
     b->most[p] = max_i64(b->most[p], bar->values[p]);
 }
 
-void emit_bars(const struct compiled *c, const struct emit_options *options,
-               struct text *out) {
+struct scene *bars_scene(const struct compiled *c,
+                         const struct emit_options *options) {
   struct bars b = {.c = c, .options = options};
   struct text above = text_new(c->arena), summary = text_new(c->arena);
-  b.svg = svg_new(c, "bars", out);
+  b.chart = chart_new(c, "bars");
   choose_rows(&b);
   find_totals(&b);
   keep_largest(&b);
@@ -296,18 +296,18 @@ void emit_bars(const struct compiled *c, const struct emit_options *options,
     find_most(&b, &b.at[i]);
   find_most(&b, &b.others);
   struct slice subtitle = subtitle_of(&b, &above);
-  double top = svg_head_height(subtitle) + 18;
+  double top = chart_head_height(subtitle) + 18;
   size_t lines = b.count + (b.other_count > 0);
   double height = top + ROW_HEIGHT * ((double)lines + 1) + 8;
-  svg_open(&b.svg, height, title_of(&b), summary_of(&b, &summary));
-  svg_head(&b.svg, title_of(&b), subtitle);
+  chart_open(&b.chart, height, title_of(&b), summary_of(&b, &summary));
+  chart_head(&b.chart, title_of(&b), subtitle);
   draw_heads(&b, top);
   for (size_t i = 0; i < b.count; i++)
     draw_line(&b, &b.at[i], top + ROW_HEIGHT * ((double)i + 1) + 3);
   if (b.other_count)
     draw_line(&b, &b.others, top + ROW_HEIGHT * (double)lines + 3);
   for (int p = 0; p < PANELS; p++)
-    svg_line(&b.svg, "axis", PANEL_LEFT + p * PANEL_WIDTH, top + 5,
-             PANEL_LEFT + p * PANEL_WIDTH, height - 12);
-  svg_close(&b.svg);
+    chart_line(&b.chart, "axis", PANEL_LEFT + p * PANEL_WIDTH, top + 5,
+               PANEL_LEFT + p * PANEL_WIDTH, height - 12);
+  return b.chart.scene;
 }

@@ -8,7 +8,7 @@
 enum {
   MOST_PANELS = MOST_COMPARED + 1,
   LEFT = 66,
-  RIGHT = SVG_WIDTH - SVG_MARGIN,
+  RIGHT = CHART_WIDTH - CHART_MARGIN,
   GAP = 14,
   COLUMNS = 400, /* of all panels in a row */
   STEP_WIDTH = 10,
@@ -21,7 +21,7 @@ enum {
 struct comparing {
   const struct compiled *c;
   const struct emit_options *options;
-  struct svg svg;
+  struct chart chart;
   struct step_chart panels[MOST_PANELS];
   size_t count, across;
   double high; /* bytes, of all panels */
@@ -39,7 +39,7 @@ static void open_panels(struct comparing *t) {
   for (size_t i = 0; i < t->count; i++) {
     struct compared_step step = step_at(t, i);
     struct step_chart *panel = &t->panels[i];
-    *panel = step_open(&t->svg, t->c, step.settings, step.memory,
+    *panel = step_open(&t->chart, t->c, step.settings, step.memory,
                        t->options->units, COLUMNS / t->across);
     double high = (double)panel->peak * 1.05;
     t->high = high > t->high ? high : t->high;
@@ -62,17 +62,17 @@ static void place_panel(struct comparing *t, size_t i, double top) {
   double y =
       top + HEAD + (HEAD + PLOT_HEIGHT + UNDER) * (double)(i / t->across);
   struct step_chart *panel = &t->panels[i];
-  panel->plot = (struct svg_box){x, y, width, PLOT_HEIGHT};
+  panel->plot = (struct chart_box){x, y, width, PLOT_HEIGHT};
   panel->step_width = STEP_WIDTH;
-  panel->scale = (struct svg_scale){t->high, y + PLOT_HEIGHT, y};
+  panel->scale = (struct chart_scale){t->high, y + PLOT_HEIGHT, y};
 }
 
 /* Texts */
 
 static struct slice title_of(struct comparing *t) {
-  text_puts(&t->svg.note, t->c->model->name);
-  text_put(&t->svg.note, ": memory through one training step, compared");
-  return svg_note(&t->svg);
+  text_puts(&t->chart.note, t->c->model->name);
+  text_put(&t->chart.note, ": memory through one training step, compared");
+  return chart_note(&t->chart);
 }
 
 static struct slice subtitle_of(struct comparing *t, struct text *out) {
@@ -124,17 +124,17 @@ static struct slice words_below(struct comparing *t, struct text *out) {
 
 static void put_line(struct comparing *t, const struct step_chart *panel,
                      int line) {
-  svg_text_fit(&t->svg, "faint", SVG_SMALL, SVG_START, panel->plot.x,
-               panel->plot.y - HEAD + 11 + LINE * line, panel->plot.width,
-               svg_note(&t->svg));
+  chart_text_fit(&t->chart, "faint", CHART_SMALL, CHART_START, panel->plot.x,
+                 panel->plot.y - HEAD + 11 + LINE * line, panel->plot.width,
+                 chart_note(&t->chart));
 }
 
 static void draw_head(struct comparing *t, size_t i) {
   struct compared_step step = step_at(t, i);
   const struct step_chart *panel = &t->panels[i];
-  struct text *note = &t->svg.note;
-  svg_text_fit(&t->svg, "", SVG_TEXT, SVG_START, panel->plot.x,
-               panel->plot.y - HEAD + 11, panel->plot.width, step.name);
+  struct text *note = &t->chart.note;
+  chart_text_fit(&t->chart, "", CHART_TEXT, CHART_START, panel->plot.x,
+                 panel->plot.y - HEAD + 11, panel->plot.width, step.name);
   text_size(note, panel->peak, t->options->units, 2);
   if (i) {
     text_put(note, ", ");
@@ -148,43 +148,44 @@ static void draw_head(struct comparing *t, size_t i) {
 static void draw_rows(struct comparing *t) {
   for (size_t i = 0; i < t->count; i += t->across) {
     size_t last = i + t->across <= t->count ? i + t->across : t->count;
-    const struct svg_box *plot = &t->panels[last - 1].plot;
-    svg_byte_axis(&t->svg, &t->panels[i].scale, LEFT, plot->x + plot->width,
-                  t->options->units);
+    const struct chart_box *plot = &t->panels[last - 1].plot;
+    chart_byte_axis(&t->chart, &t->panels[i].scale, LEFT, plot->x + plot->width,
+                    t->options->units);
   }
   for (size_t i = 0; i < t->count; i++) {
     draw_head(t, i);
     step_draw(&t->panels[i]);
   }
   for (size_t i = 0; i < t->count; i++) {
-    const struct svg_box *plot = &t->panels[i].plot;
+    const struct chart_box *plot = &t->panels[i].plot;
     bool last = i % t->across + 1 == t->across || i + 1 == t->count;
-    svg_line(&t->svg, "axis", plot->x, plot->y + plot->height,
-             plot->x + plot->width + (last ? 0 : GAP), plot->y + plot->height);
+    chart_line(&t->chart, "axis", plot->x, plot->y + plot->height,
+               plot->x + plot->width + (last ? 0 : GAP),
+               plot->y + plot->height);
   }
 }
 
-void timeline_compare(const struct compiled *c,
-                      const struct emit_options *options, struct text *out) {
+struct scene *timeline_compare(const struct compiled *c,
+                               const struct emit_options *options) {
   struct comparing *t = ARENA_NEW(c->arena, struct comparing);
   struct text above = text_new(c->arena), below = text_new(c->arena);
-  double width = SVG_WIDTH - 2 * SVG_MARGIN;
+  double width = CHART_WIDTH - 2 * CHART_MARGIN;
   t->c = c;
   t->options = options;
-  t->svg = svg_new(c, "timeline", out);
+  t->chart = chart_new(c, "timeline");
   open_panels(t);
   struct slice subtitle = subtitle_of(t, &above);
-  double top = svg_head_height(subtitle) + 8;
+  double top = chart_head_height(subtitle) + 8;
   for (size_t i = 0; i < t->count; i++)
     place_panel(t, i, top);
   struct slice words = words_below(t, &below);
   double legend = top + (HEAD + PLOT_HEIGHT + UNDER) * (double)row_count(t) + 4;
-  svg_open(&t->svg,
-           legend + 2 * LINE + LINE * svg_lines(SVG_SMALL, width, words),
-           title_of(t), words);
-  svg_head(&t->svg, title_of(t), subtitle);
+  chart_open(&t->chart,
+             legend + 2 * LINE + LINE * chart_lines(CHART_SMALL, width, words),
+             title_of(t), words);
+  chart_head(&t->chart, title_of(t), subtitle);
   draw_rows(t);
   double y = step_legend(t->panels, t->count, LEFT, legend);
-  svg_paragraph(&t->svg, SVG_SMALL, SVG_MARGIN, y + 3, width, words);
-  svg_close(&t->svg);
+  chart_paragraph(&t->chart, CHART_SMALL, CHART_MARGIN, y + 3, width, words);
+  return t->chart.scene;
 }

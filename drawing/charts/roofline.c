@@ -1,5 +1,5 @@
 /*
- * roofline.svg: operations for each byte of every layer against what a card
+ * roofline.chart: operations for each byte of every layer against what a card
  * can do (Williams, Waterman, Patterson 2009, "Roofline"). A layer reads its
  * inputs and weights once and writes its output once; what happens inside it
  * stays on the chip. So times are the least that the card allows.
@@ -7,7 +7,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "drawing/charts/svg.h"
+#include "drawing/charts/chart.h"
 
 enum {
   LEFT = 86,
@@ -34,7 +34,7 @@ struct bin {
 struct roofline {
   const struct compiled *c;
   const struct emit_options *options;
-  struct svg svg;
+  struct chart chart;
   int gpu, element, rated; /* `rated`: the type whose roof is drawn */
   bool chosen;             /* the user named the card */
   int64_t batch;
@@ -216,10 +216,10 @@ static void put_bin_name(struct roofline *r, struct text *out,
 }
 
 static struct slice title_of(struct roofline *r) {
-  text_puts(&r->svg.note, r->c->model->name);
-  text_printf(&r->svg.note, ": its layers under the roof of %s",
+  text_puts(&r->chart.note, r->c->model->name);
+  text_printf(&r->chart.note, ": its layers under the roof of %s",
               gpu_word(r->gpu));
-  return svg_note(&r->svg);
+  return chart_note(&r->chart);
 }
 
 static struct slice subtitle_of(struct roofline *r, struct text *out) {
@@ -273,22 +273,23 @@ static void draw_grid(struct roofline *r) {
   double bottom = r->below + TIME_HEIGHT;
   for (double p = r->low; p <= r->low + r->decades; p++) {
     double x = x_at(r, pow(10, p));
-    svg_line(&r->svg, "grid", x, r->top, x, r->top + ROOF_HEIGHT);
-    svg_line(&r->svg, "grid", x, r->below, x, bottom);
-    put_power(&r->svg.note, p);
-    svg_text(&r->svg, SVG_SMALL, SVG_MIDDLE, x, bottom + 13, svg_note(&r->svg));
+    chart_line(&r->chart, "grid", x, r->top, x, r->top + ROOF_HEIGHT);
+    chart_line(&r->chart, "grid", x, r->below, x, bottom);
+    put_power(&r->chart.note, p);
+    chart_text(&r->chart, CHART_SMALL, CHART_MIDDLE, x, bottom + 13,
+               chart_note(&r->chart));
   }
   for (double p = r->floor; p <= r->floor + r->rises; p++) {
     double y = y_at(r, pow(10, p));
-    svg_line(&r->svg, "grid", LEFT, y, RIGHT, y);
-    put_scaled(&r->svg.note, pow(10, p), "FLOP/s");
-    struct slice mark = svg_note(&r->svg);
-    svg_text(&r->svg, SVG_SMALL, SVG_END, LEFT - 5, y + 3.5, mark);
+    chart_line(&r->chart, "grid", LEFT, y, RIGHT, y);
+    put_scaled(&r->chart.note, pow(10, p), "FLOP/s");
+    struct slice mark = chart_note(&r->chart);
+    chart_text(&r->chart, CHART_SMALL, CHART_END, LEFT - 5, y + 3.5, mark);
   }
-  svg_text(&r->svg, SVG_TEXT, SVG_MIDDLE, (LOG_LEFT + RIGHT) / 2.0, bottom + 28,
-           slice_of("FLOP for each byte from or to memory"));
-  svg_text(&r->svg, SVG_SMALL, SVG_MIDDLE, (LEFT + LOG_LEFT) / 2.0 - 8,
-           bottom + 13, slice_of("no MACs"));
+  chart_text(&r->chart, CHART_TEXT, CHART_MIDDLE, (LOG_LEFT + RIGHT) / 2.0,
+             bottom + 28, slice_of("FLOP for each byte from or to memory"));
+  chart_text(&r->chart, CHART_SMALL, CHART_MIDDLE, (LEFT + LOG_LEFT) / 2.0 - 8,
+             bottom + 13, slice_of("no MACs"));
 }
 
 /* The words of all types with that rate; false if an earlier one has it. */
@@ -300,7 +301,7 @@ static bool put_types(struct roofline *r, int element) {
       continue;
     if (first && e < element)
       return false;
-    text_printf(&r->svg.note, "%s%s", first ? "" : " ", element_word(e));
+    text_printf(&r->chart.note, "%s%s", first ? "" : " ", element_word(e));
     first = false;
   }
   return true;
@@ -312,32 +313,32 @@ static void draw_types(struct roofline *r) {
     double rate = (double)gpu_rate(r->gpu, e) * 1e9;
     if (rate <= 0 || log10(rate) <= r->floor || !put_types(r, e))
       continue;
-    struct slice words = svg_note(&r->svg);
+    struct slice words = chart_note(&r->chart);
     double y = y_at(r, rate);
     double x = fmax(x_at(r, rate / r->bandwidth), LOG_LEFT);
     bool drawn = gpu_rate(r->gpu, e) == gpu_rate(r->gpu, r->rated);
     if (!drawn && x < RIGHT)
-      svg_line(&r->svg, "mark", x, y, RIGHT, y);
-    svg_text_fit(&r->svg, drawn ? "" : "faint", SVG_SMALL, SVG_START, RIGHT + 4,
-                 y + 3.5, SVG_WIDTH - RIGHT - 8, words);
+      chart_line(&r->chart, "mark", x, y, RIGHT, y);
+    chart_text_fit(&r->chart, drawn ? "" : "faint", CHART_SMALL, CHART_START,
+                   RIGHT + 4, y + 3.5, CHART_WIDTH - RIGHT - 8, words);
   }
 }
 
 static void draw_roof(struct roofline *r) {
   double ridge = r->peak / r->bandwidth;
   double first = pow(10, r->low), last = pow(10, r->low + r->decades);
-  svg_path(&r->svg, "ring");
-  svg_to(&r->svg, 'M', x_at(r, first), y_at(r, roof_at(r, first)));
-  svg_to(&r->svg, 'L', x_at(r, ridge), y_at(r, r->peak));
-  svg_to(&r->svg, 'L', x_at(r, last), y_at(r, r->peak));
-  svg_path_end(&r->svg, (struct slice){"", 0});
-  svg_line(&r->svg, "axis", x_at(r, ridge), y_at(r, r->peak), x_at(r, ridge),
-           r->below + TIME_HEIGHT);
-  put_scaled(&r->svg.note, r->peak, "FLOP/s");
-  text_printf(&r->svg.note, " in %s, ", element_word(r->rated));
-  put_scaled(&r->svg.note, r->bandwidth, "B/s");
-  svg_text_as(&r->svg, "over", SVG_TEXT, SVG_END, x_at(r, ridge) - 12,
-              y_at(r, r->peak) - 5, svg_note(&r->svg));
+  chart_path(&r->chart, "ring");
+  chart_to(&r->chart, x_at(r, first), y_at(r, roof_at(r, first)));
+  chart_to(&r->chart, x_at(r, ridge), y_at(r, r->peak));
+  chart_to(&r->chart, x_at(r, last), y_at(r, r->peak));
+  chart_path_end(&r->chart);
+  chart_line(&r->chart, "axis", x_at(r, ridge), y_at(r, r->peak),
+             x_at(r, ridge), r->below + TIME_HEIGHT);
+  put_scaled(&r->chart.note, r->peak, "FLOP/s");
+  text_printf(&r->chart.note, " in %s, ", element_word(r->rated));
+  put_scaled(&r->chart.note, r->bandwidth, "B/s");
+  chart_text_as(&r->chart, "over", CHART_TEXT, CHART_END, x_at(r, ridge) - 12,
+                y_at(r, r->peak) - 5, chart_note(&r->chart));
 }
 
 /* Dots and bars */
@@ -349,7 +350,7 @@ static double bin_x(const struct roofline *r, const struct bin *bin) {
 }
 
 static void put_hover(struct roofline *r, const struct bin *bin) {
-  struct text *note = &r->svg.note;
+  struct text *note = &r->chart.note;
   model_put_name(note, r->c->model, bin->largest);
   if (bin->count > 1)
     text_printf(note, " and %zu more", bin->count - 1);
@@ -371,48 +372,47 @@ static void put_hover(struct roofline *r, const struct bin *bin) {
 }
 
 static void draw_bin(struct roofline *r, const struct bin *bin,
-                     const struct svg_scale *scale) {
-  double x = bin_x(r, bin), y = svg_at(scale, bin->seconds);
+                     const struct chart_scale *scale) {
+  double x = bin_x(r, bin), y = chart_at(scale, bin->seconds);
   bool bound = is_bound(r, bin->flops, bin->bytes);
   put_hover(r, bin);
-  struct slice hover = svg_note(&r->svg);
-  svg_rect(&r->svg, bound ? "edge c4" : "edge c3",
-           (struct svg_box){x - BIN / 2.0, y, BIN, scale->zero - y}, hover);
+  struct slice hover = chart_note(&r->chart);
+  chart_rect(&r->chart, bound ? "edge c4" : "edge c3",
+             (struct chart_box){x - BIN / 2.0, y, BIN, scale->zero - y}, hover);
   if (bin == &r->idle)
     return;
   double dot = y_at(r, roof_at(r, bin->flops / bin->bytes));
-  svg_path(&r->svg, bound ? "edge c4" : "edge c3");
-  svg_to(&r->svg, 'M', x - 5, dot + (bound ? 4 : 0));
-  svg_to(&r->svg, 'L', x, dot - (bound ? 6 : 5));
-  svg_to(&r->svg, 'L', x + 5, dot + (bound ? 4 : 0));
+  chart_path(&r->chart, bound ? "edge c4" : "edge c3");
+  chart_to(&r->chart, x - 5, dot + (bound ? 4 : 0));
+  chart_to(&r->chart, x, dot - (bound ? 6 : 5));
+  chart_to(&r->chart, x + 5, dot + (bound ? 4 : 0));
   if (!bound) /* a square on its corner; memory: a triangle */
-    svg_to(&r->svg, 'L', x, dot + 5);
-  text_putc(r->svg.out, 'Z');
-  svg_path_end(&r->svg, hover);
+    chart_to(&r->chart, x, dot + 5);
+  chart_path_close(&r->chart, hover);
 }
 
 /* Whether the bar of a bin stands where a text would be. */
 static bool crosses(const struct roofline *r, const struct bin *bin,
-                    const struct svg_scale *scale, double x, double half,
+                    const struct chart_scale *scale, double x, double half,
                     double y) {
   double at = bin->count ? bin_x(r, bin) : 0;
   return bin->count && at > x - half - BIN && at < x + half + BIN &&
-         svg_at(scale, bin->seconds) < y + 1;
+         chart_at(scale, bin->seconds) < y + 1;
 }
 
 /* The dearest are named, as long as their names do not touch. */
-static void draw_labels(struct roofline *r, const struct svg_scale *scale) {
-  struct svg_box taken[LABELS];
+static void draw_labels(struct roofline *r, const struct chart_scale *scale) {
+  struct chart_box taken[LABELS];
   int count = 0;
   for (int i = 0; i <= BINS && count < LABELS; i++) {
     const struct bin *bin = r->dearest[i];
-    double x, y = svg_at(scale, bin->seconds) - 4;
+    double x, y = chart_at(scale, bin->seconds) - 4;
     bool free = bin->count > 0;
     if (!free)
       return;
-    put_bin_name(r, &r->svg.note, bin);
-    struct slice name = svg_note(&r->svg);
-    double width = svg_text_width(name, SVG_SMALL);
+    put_bin_name(r, &r->chart.note, bin);
+    struct slice name = chart_note(&r->chart);
+    double width = chart_text_width(name, CHART_SMALL);
     x = bin_x(r, bin);
     x = x - width / 2 < LEFT ? LEFT + width / 2 : x;
     for (int k = 0; k <= BINS && free; k++)
@@ -423,25 +423,26 @@ static void draw_labels(struct roofline *r, const struct svg_scale *scale) {
                       y > taken[k].y + 12);
     if (!free)
       continue;
-    svg_text_as(&r->svg, "over", SVG_SMALL, SVG_MIDDLE, x, y, name);
-    taken[count++] = (struct svg_box){x - width / 2, y, width, 0};
+    chart_text_as(&r->chart, "over", CHART_SMALL, CHART_MIDDLE, x, y, name);
+    taken[count++] = (struct chart_box){x - width / 2, y, width, 0};
   }
 }
 
 static void draw_times(struct roofline *r) {
   double most = r->dearest[0]->seconds;
   double share = r->seconds > 0 ? 100 * most / r->seconds : 0;
-  struct svg_scale scale = {most * 1.25, r->below + TIME_HEIGHT, r->below};
+  struct chart_scale scale = {most * 1.25, r->below + TIME_HEIGHT, r->below};
   int step = share > 40 ? 20 : share > 20 ? 10 : share > 8 ? 5 : 1;
   for (int percent = 0; percent <= (int)(share * 1.25) && percent <= 100;
        percent += step) {
-    double y = svg_at(&scale, r->seconds * percent / 100);
-    svg_line(&r->svg, percent ? "grid" : "axis", LEFT, y, RIGHT, y);
-    text_printf(&r->svg.note, "%d %%", percent);
-    svg_text(&r->svg, SVG_SMALL, SVG_END, LEFT - 5, y + 3.5, svg_note(&r->svg));
+    double y = chart_at(&scale, r->seconds * percent / 100);
+    chart_line(&r->chart, percent ? "grid" : "axis", LEFT, y, RIGHT, y);
+    text_printf(&r->chart.note, "%d %%", percent);
+    chart_text(&r->chart, CHART_SMALL, CHART_END, LEFT - 5, y + 3.5,
+               chart_note(&r->chart));
   }
-  svg_text(&r->svg, SVG_TEXT, SVG_START, LEFT, r->below - 9,
-           slice_of("share of the least time of a forward pass"));
+  chart_text(&r->chart, CHART_TEXT, CHART_START, LEFT, r->below - 9,
+             slice_of("share of the least time of a forward pass"));
   for (int i = 0; i < BINS; i++)
     if (r->bins[i].count)
       draw_bin(r, &r->bins[i], &scale);
@@ -465,32 +466,32 @@ static void choose(struct roofline *r) {
   r->bandwidth = (double)gpu_bandwidth(r->gpu) * 1e9;
 }
 
-void emit_roofline(const struct compiled *c, const struct emit_options *options,
-                   struct text *out) {
+struct scene *roofline_scene(const struct compiled *c,
+                             const struct emit_options *options) {
   static const char *const names[] = {"bound by memory", "bound by compute"};
   static const int fills[] = {4, 3};
   struct roofline *r = ARENA_NEW(c->arena, struct roofline);
   struct text above = text_new(c->arena), below = text_new(c->arena);
   r->c = c;
   r->options = options;
-  r->svg = svg_new(c, "roofline", out);
+  r->chart = chart_new(c, "roofline");
   choose(r);
   find_axes(r);
   find_bins(r);
   struct slice subtitle = subtitle_of(r, &above);
-  r->top = svg_head_height(subtitle) + 8;
+  r->top = chart_head_height(subtitle) + 8;
   r->below = r->top + ROOF_HEIGHT + GAP;
   struct slice words = words_below(r, &below);
-  double width = SVG_WIDTH - 2 * SVG_MARGIN;
+  double width = CHART_WIDTH - 2 * CHART_MARGIN;
   double y = r->below + TIME_HEIGHT + 50;
-  svg_open(&r->svg, y + 15 + 15 * svg_lines(SVG_SMALL, width, words),
-           title_of(r), words);
-  svg_head(&r->svg, title_of(r), subtitle);
+  chart_open(&r->chart, y + 15 + 15 * chart_lines(CHART_SMALL, width, words),
+             title_of(r), words);
+  chart_head(&r->chart, title_of(r), subtitle);
   draw_grid(r);
   draw_types(r);
   draw_roof(r);
   draw_times(r);
-  y = svg_legend(&r->svg, LEFT, y, RIGHT - LEFT, names, fills, 2);
-  svg_paragraph(&r->svg, SVG_SMALL, SVG_MARGIN, y + 3, width, words);
-  svg_close(&r->svg);
+  y = chart_legend(&r->chart, LEFT, y, RIGHT - LEFT, names, fills, 2);
+  chart_paragraph(&r->chart, CHART_SMALL, CHART_MARGIN, y + 3, width, words);
+  return r->chart.scene;
 }

@@ -86,11 +86,11 @@ static struct moment open_bytes(struct step_chart *t) {
   return step;
 }
 
-struct step_chart step_open(struct svg *svg, const struct compiled *c,
+struct step_chart step_open(struct chart *chart, const struct compiled *c,
                             const struct settings *settings,
                             const struct memory *memory, enum text_units units,
                             size_t most) {
-  struct step_chart t = {.svg = svg,
+  struct step_chart t = {.chart = chart,
                          .model = c->model,
                          .train = &settings->train,
                          .memory = memory,
@@ -127,7 +127,7 @@ static double edge_of(const struct step_chart *t, const struct moment *m,
   int64_t sum = 0;
   for (int b = 0; b < bands; b++)
     sum += band_bytes(t, m, b);
-  return svg_at(&t->scale, (double)sum);
+  return chart_at(&t->scale, (double)sum);
 }
 
 static double end_of(const struct step_chart *t) {
@@ -180,51 +180,46 @@ void step_put_place(const struct step_chart *t, struct text *out,
 static void draw_standing(struct step_chart *t, int band) {
   struct moment none = {.bytes = 0};
   double high = edge_of(t, &none, band + 1), low = edge_of(t, &none, band);
-  char class[] = "c0";
   if (!t->standing[band])
     return;
-  class[1] = (char)('0' + band_fills[band]);
-  put_size(t, &t->svg->note, t->standing[band]);
-  text_printf(&t->svg->note, " of %s, all the time", band_name(t, band));
-  svg_rect(t->svg, class,
-           (struct svg_box){t->plot.x, high, t->plot.width, low - high},
-           svg_note(t->svg));
+  put_size(t, &t->chart->note, t->standing[band]);
+  text_printf(&t->chart->note, " of %s, all the time", band_name(t, band));
+  chart_rect(t->chart, chart_fill_class(band_fills[band], false),
+             (struct chart_box){t->plot.x, high, t->plot.width, low - high},
+             chart_note(t->chart));
 }
 
 /* Along the upper edge to the right, along the lower one back. */
 static void draw_band(struct step_chart *t, int band) {
-  struct svg *svg = t->svg;
-  char class[] = "c0";
+  struct chart *chart = t->chart;
   double y = edge_of(t, &t->columns[0].most, band), last = y;
-  class[1] = (char)('0' + band_fills[band]);
-  svg_path(svg, class);
-  svg_to(svg, 'M', t->plot.x, y);
+  chart_path(chart, chart_fill_class(band_fills[band], false));
+  chart_to(chart, t->plot.x, y);
   for (size_t i = 0; i < t->count; i++) {
     y = edge_of(t, &t->columns[i].most, band + 1);
-    if (svg_tenths(y) != svg_tenths(last)) {
-      svg_to(svg, 'H', left_of(t, i), 0);
-      svg_to(svg, 'V', 0, y);
+    if (chart_tenths(y) != chart_tenths(last)) {
+      chart_to(chart, left_of(t, i), last);
+      chart_to(chart, left_of(t, i), y);
       last = y;
     }
   }
-  svg_to(svg, 'H', end_of(t), 0);
+  chart_to(chart, end_of(t), last);
   for (size_t i = t->count; i-- > 0;) {
     y = edge_of(t, &t->columns[i].most, band);
-    if (svg_tenths(y) != svg_tenths(last)) {
-      svg_to(svg, 'H', right_of(t, i), 0);
-      svg_to(svg, 'V', 0, y);
+    if (chart_tenths(y) != chart_tenths(last)) {
+      chart_to(chart, right_of(t, i), last);
+      chart_to(chart, right_of(t, i), y);
       last = y;
     }
   }
-  svg_to(svg, 'H', t->plot.x, 0);
-  text_putc(svg->out, 'Z');
-  svg_path_end(svg, (struct slice){"", 0});
+  chart_to(chart, t->plot.x, last);
+  chart_path_close(chart, (struct slice){"", 0});
 }
 
 static void draw_hover(struct step_chart *t, size_t index) {
   const struct step_column *column = &t->columns[index];
   const struct moment *m = &column->most;
-  struct text *note = &t->svg->note;
+  struct text *note = &t->chart->note;
   double left = left_of(t, index), right = right_of(t, index);
   put_size(t, note, m->bytes + t->stands);
   text_put(note, " in the ");
@@ -240,9 +235,9 @@ static void draw_hover(struct step_chart *t, size_t index) {
   if (column->last > column->first)
     text_printf(note, "\nthe largest of %zu operations",
                 column->last - column->first + 1);
-  svg_rect(t->svg, "hit",
-           (struct svg_box){left, t->plot.y, right - left, t->plot.height},
-           svg_note(t->svg));
+  chart_rect(t->chart, "hit",
+             (struct chart_box){left, t->plot.y, right - left, t->plot.height},
+             chart_note(t->chart));
 }
 
 /* Under the axis: which pass it is, where there is room to say it. */
@@ -256,18 +251,19 @@ static void draw_phases(struct step_chart *t) {
     double left = left_of(t, first), right = right_of(t, end - 1);
     struct slice name = slice_of(names[phase]);
     if (first)
-      svg_line(t->svg, "axis", left, t->plot.y, left, y + 20);
-    if (svg_text_width(name, SVG_TEXT) <= right - left)
-      svg_text(t->svg, SVG_TEXT, SVG_MIDDLE, (left + right) / 2, y + 15, name);
+      chart_line(t->chart, "axis", left, t->plot.y, left, y + 20);
+    if (chart_text_width(name, CHART_TEXT) <= right - left)
+      chart_text(t->chart, CHART_TEXT, CHART_MIDDLE, (left + right) / 2, y + 15,
+                 name);
   }
 }
 
 static void draw_device(struct step_chart *t) {
-  double room = (double)t->memory->fit.room, y = svg_at(&t->scale, room);
+  double room = (double)t->memory->fit.room, y = chart_at(&t->scale, room);
   if (!t->memory->fit.device || room > t->scale.high)
     return;
-  svg_line(t->svg, "halo", t->plot.x, y, end_of(t), y);
-  svg_line(t->svg, "mark", t->plot.x, y, end_of(t), y);
+  chart_line(t->chart, "halo", t->plot.x, y, end_of(t), y);
+  chart_line(t->chart, "mark", t->plot.x, y, end_of(t), y);
 }
 
 double step_legend(const struct step_chart *charts, size_t count, double x,
@@ -278,8 +274,8 @@ double step_legend(const struct step_chart *charts, size_t count, double x,
     chart = charts[i].stage ? &charts[i] : chart;
   for (int band = 0; band < BAND_COUNT; band++)
     names[band] = band_name(chart, band);
-  return svg_legend(charts[0].svg, x, y, SVG_WIDTH - SVG_MARGIN - x, names,
-                    band_fills, BAND_COUNT);
+  return chart_legend(charts[0].chart, x, y, CHART_WIDTH - CHART_MARGIN - x,
+                      names, band_fills, BAND_COUNT);
 }
 
 void step_draw(struct step_chart *t) {
@@ -291,7 +287,7 @@ void step_draw(struct step_chart *t) {
   draw_device(t);
   for (size_t i = 0; i < t->count; i++)
     draw_hover(t, i);
-  double x = step_peak_x(t), y = svg_at(&t->scale, (double)t->peak);
-  svg_rect(t->svg, "ring", (struct svg_box){x - 3.5, y - 3.5, 7, 7},
-           (struct slice){"", 0});
+  double x = step_peak_x(t), y = chart_at(&t->scale, (double)t->peak);
+  chart_rect(t->chart, "ring", (struct chart_box){x - 3.5, y - 3.5, 7, 7},
+             (struct slice){"", 0});
 }

@@ -3,7 +3,7 @@
 #ifndef NETC_DRAWING_CHARTS_STEP_H
 #define NETC_DRAWING_CHARTS_STEP_H
 
-#include "drawing/charts/svg.h"
+#include "drawing/charts/chart.h"
 
 /* From the bottom up; the first three stand all the time. */
 enum step_band {
@@ -24,7 +24,7 @@ struct step_column {
 
 struct step_chart {
   /* What is drawn: set by step_open. */
-  struct svg *svg;
+  struct chart *chart;
   const struct model *model;
   const struct train_settings *train;
   const struct memory *memory;
@@ -39,13 +39,13 @@ struct step_chart {
   struct moment at; /* where it is */
 
   /* Where: set by the caller. The last `step_width` is the optimizer's. */
-  struct svg_box plot;
+  struct chart_box plot;
   double step_width;
-  struct svg_scale scale;
+  struct chart_scale scale;
 };
 
 /* Runs the step and joins its moments into at most `most` columns. */
-struct step_chart step_open(struct svg *svg, const struct compiled *c,
+struct step_chart step_open(struct chart *chart, const struct compiled *c,
                             const struct settings *settings,
                             const struct memory *memory, enum text_units units,
                             size_t most);

@@ -1,4 +1,4 @@
-/* timeline.svg: the memory of one training step, or of several compared. */
+/* timeline.chart: the memory of one training step, or of several compared. */
 #include "drawing/charts/timeline.h"
 
 #include <inttypes.h>
@@ -16,8 +16,8 @@ enum {
 struct timeline {
   const struct compiled *c;
   const struct emit_options *options;
-  struct svg svg;
-  struct step_chart chart;
+  struct chart chart;
+  struct step_chart step;
 };
 
 static const char *const part_names[] = {"gradients", "saved", "temporary"};
@@ -49,9 +49,9 @@ static void put_size(struct timeline *t, struct text *out, int64_t bytes) {
 }
 
 static struct slice title_of(struct timeline *t) {
-  text_puts(&t->svg.note, t->c->model->name);
-  text_put(&t->svg.note, ": memory through one training step");
-  return svg_note(&t->svg);
+  text_puts(&t->chart.note, t->c->model->name);
+  text_put(&t->chart.note, ": memory through one training step");
+  return chart_note(&t->chart);
 }
 
 static struct slice subtitle_of(struct timeline *t, struct text *out) {
@@ -70,11 +70,11 @@ static struct slice subtitle_of(struct timeline *t, struct text *out) {
                 t->c->memory.ranges.count == 1 ? "" : "s");
   timeline_put_device(out, &t->c->memory.parallel);
   text_put(out, ". Operations in their order, not to scale in time");
-  if (t->chart.span > 1) {
+  if (t->step.span > 1) {
     text_put(out, "; ");
-    text_count(out, (int64_t)t->chart.moments);
+    text_count(out, (int64_t)t->step.moments);
     text_printf(out, " of them, and a column shows the largest of %zu",
-                t->chart.span);
+                t->step.span);
   }
   text_putc(out, '.');
   return text_slice(out);
@@ -83,10 +83,10 @@ static struct slice subtitle_of(struct timeline *t, struct text *out) {
 static void put_peak(struct timeline *t, struct text *out) {
   const struct memory *m = &t->c->memory;
   text_put(out, "Peak ");
-  put_size(t, out, t->chart.peak);
+  put_size(t, out, t->step.peak);
   text_put(out, " in the ");
-  step_put_place(&t->chart, out, &t->chart.at);
-  if (t->chart.stage) {
+  step_put_place(&t->step, out, &t->step.at);
+  if (t->step.stage) {
     text_putc(out, '.');
     return;
   }
@@ -109,7 +109,7 @@ static void put_peak(struct timeline *t, struct text *out) {
 
 static void put_device(struct timeline *t, struct text *out) {
   const struct memory *m = &t->c->memory;
-  int64_t peak = t->chart.peak, room = m->fit.room;
+  int64_t peak = t->step.peak, room = m->fit.room;
   text_put(out, "Dashed: ");
   put_size(t, out, room);
   text_put(out, " for the step on a device of ");
@@ -126,7 +126,7 @@ static void put_device(struct timeline *t, struct text *out) {
   text_put(out, peak <= room ? "; it fits, " : "; it does not fit, ");
   put_size(t, out, peak <= room ? room - peak : peak - room);
   text_put(out, peak <= room ? " are left" : " too much");
-  if ((double)room > t->chart.scale.high)
+  if ((double)room > t->step.scale.high)
     text_put(out, " (the line is above the picture)");
   text_putc(out, '.');
 }
@@ -143,74 +143,72 @@ static struct slice words_below(struct timeline *t, struct text *out) {
 /* Drawing */
 
 static void draw_peak(struct timeline *t) {
-  double x = step_peak_x(&t->chart);
-  double y = svg_at(&t->chart.scale, (double)t->chart.peak);
+  double x = step_peak_x(&t->step);
+  double y = chart_at(&t->step.scale, (double)t->step.peak);
   bool left = x > (LEFT + RIGHT) / 2.0;
   double room = left ? x - LEFT : RIGHT - x;
-  text_put(&t->svg.note, "peak ");
-  put_size(t, &t->svg.note, t->chart.peak);
-  text_put(&t->svg.note, ", ");
-  step_put_place(&t->chart, &t->svg.note, &t->chart.at);
-  struct slice label = svg_note(&t->svg);
-  double width = svg_text_width(label, SVG_TEXT);
+  text_put(&t->chart.note, "peak ");
+  put_size(t, &t->chart.note, t->step.peak);
+  text_put(&t->chart.note, ", ");
+  step_put_place(&t->step, &t->chart.note, &t->step.at);
+  struct slice label = chart_note(&t->chart);
+  double width = chart_text_width(label, CHART_TEXT);
   width = width < room ? width : room;
   /* Nothing is higher than the peak, but for lines between. */
-  svg_rect(
-      &t->svg, "paper",
-      (struct svg_box){left ? x + 3.5 - width : x - 3.5, y - 18, width, 13},
+  chart_rect(
+      &t->chart, "paper",
+      (struct chart_box){left ? x + 3.5 - width : x - 3.5, y - 18, width, 13},
       (struct slice){"", 0});
-  svg_text_fit(&t->svg, "", SVG_TEXT, left ? SVG_END : SVG_START,
-               left ? x + 3.5 : x - 3.5, y - 8, room, label);
+  chart_text_fit(&t->chart, "", CHART_TEXT, left ? CHART_END : CHART_START,
+                 left ? x + 3.5 : x - 3.5, y - 8, room, label);
 }
 
 static void name_device(struct timeline *t) {
   const struct fit *fit = &t->c->memory.fit;
   const struct train_settings *train = &t->c->settings->train;
-  if (!fit->device || (double)fit->room > t->chart.scale.high)
+  if (!fit->device || (double)fit->room > t->step.scale.high)
     return;
   if (train->memory)
-    text_size(&t->svg.note, train->memory, t->options->units, 0);
+    text_size(&t->chart.note, train->memory, t->options->units, 0);
   else
-    text_put(&t->svg.note, gpu_word(train->gpu));
-  svg_text_fit(&t->svg, "", SVG_SMALL, SVG_START, RIGHT + 6,
-               svg_at(&t->chart.scale, (double)fit->room) + 3.5,
-               SVG_WIDTH - RIGHT - 8, svg_note(&t->svg));
+    text_put(&t->chart.note, gpu_word(train->gpu));
+  chart_text_fit(&t->chart, "", CHART_SMALL, CHART_START, RIGHT + 6,
+                 chart_at(&t->step.scale, (double)fit->room) + 3.5,
+                 CHART_WIDTH - RIGHT - 8, chart_note(&t->chart));
 }
 
-static void draw_one(const struct compiled *c,
-                     const struct emit_options *options, struct text *out) {
+static struct scene *draw_one(const struct compiled *c,
+                              const struct emit_options *options) {
   struct timeline *t = ARENA_NEW(c->arena, struct timeline);
   struct text above = text_new(c->arena), below = text_new(c->arena);
   t->c = c;
   t->options = options;
-  t->svg = svg_new(c, "timeline", out);
-  t->chart = step_open(&t->svg, c, c->settings, &c->memory, options->units,
-                       MOST_COLUMNS);
+  t->chart = chart_new(c, "timeline");
+  t->step = step_open(&t->chart, c, c->settings, &c->memory, options->units,
+                      MOST_COLUMNS);
   struct slice subtitle = subtitle_of(t, &above);
-  double top = svg_head_height(subtitle) + 8;
-  t->chart.plot = (struct svg_box){LEFT, top, RIGHT - LEFT, PLOT_HEIGHT};
-  t->chart.step_width = STEP_WIDTH;
-  t->chart.scale =
-      (struct svg_scale){timeline_high(&t->chart), top + PLOT_HEIGHT, top};
+  double top = chart_head_height(subtitle) + 8;
+  t->step.plot = (struct chart_box){LEFT, top, RIGHT - LEFT, PLOT_HEIGHT};
+  t->step.step_width = STEP_WIDTH;
+  t->step.scale =
+      (struct chart_scale){timeline_high(&t->step), top + PLOT_HEIGHT, top};
   struct slice words = words_below(t, &below);
-  double width = SVG_WIDTH - 2 * SVG_MARGIN;
+  double width = CHART_WIDTH - 2 * CHART_MARGIN;
   double y = top + PLOT_HEIGHT + BELOW + 2 * 15;
-  svg_open(&t->svg, y + 15 * svg_lines(SVG_SMALL, width, words), title_of(t),
-           words);
-  svg_head(&t->svg, title_of(t), subtitle);
-  svg_byte_axis(&t->svg, &t->chart.scale, LEFT, RIGHT, options->units);
-  step_draw(&t->chart);
+  chart_open(&t->chart, y + 15 * chart_lines(CHART_SMALL, width, words),
+             title_of(t), words);
+  chart_head(&t->chart, title_of(t), subtitle);
+  chart_byte_axis(&t->chart, &t->step.scale, LEFT, RIGHT, options->units);
+  step_draw(&t->step);
   name_device(t);
   draw_peak(t);
-  y = step_legend(&t->chart, 1, LEFT, top + PLOT_HEIGHT + BELOW + 6);
-  svg_paragraph(&t->svg, SVG_SMALL, SVG_MARGIN, y + 3, width, words);
-  svg_close(&t->svg);
+  y = step_legend(&t->step, 1, LEFT, top + PLOT_HEIGHT + BELOW + 6);
+  chart_paragraph(&t->chart, CHART_SMALL, CHART_MARGIN, y + 3, width, words);
+  return t->chart.scene;
 }
 
-void emit_timeline(const struct compiled *c, const struct emit_options *options,
-                   struct text *out) {
-  if (c->compared_count)
-    timeline_compare(c, options, out);
-  else
-    draw_one(c, options, out);
+struct scene *timeline_scene(const struct compiled *c,
+                             const struct emit_options *options) {
+  return c->compared_count ? timeline_compare(c, options)
+                           : draw_one(c, options);
 }

@@ -1,5 +1,5 @@
 /*
- * volumes.svg: what flows through the net as boxes to scale, in the manner of
+ * volumes.chart: what flows through the net as boxes to scale, in the manner of
  * PlotNeuralNet and NN-SVG. A map is a box as high and deep as its sides, a
  * sequence a sheet without depth, a vector a bar; channels are the width.
  * Roots and logarithms keep 224 and 7, 3 and 2,048 in one picture: it says so.
@@ -7,11 +7,11 @@
 #include <math.h>
 
 #include "drawing/flow.h"
-#include "drawing/charts/svg.h"
+#include "drawing/charts/chart.h"
 
 enum {
   MOST_BOXES = 36,
-  WIDTH = SVG_WIDTH - 2 * SVG_MARGIN,
+  WIDTH = CHART_WIDTH - 2 * CHART_MARGIN,
   COPIES = 3, /* of equal boxes that are drawn one behind the other */
   LANE = 9,
   STRIP = 12, /* of a frame below its boxes, for its number */
@@ -36,7 +36,7 @@ struct line {
 struct picture {
   const struct compiled *c;
   const struct emit_options *options;
-  struct svg svg;
+  struct chart chart;
   struct flow flow;
   struct volume *volumes;
   struct line lines[MOST_BOXES];
@@ -111,9 +111,9 @@ static void find_scale(struct picture *p) {
 
 static void put_shape(struct picture *p, size_t box) {
   if (p->flow.boxes[box].elided)
-    text_put(&p->svg.note, "...");
+    text_put(&p->chart.note, "...");
   else
-    shape_put(&p->svg.note, shape_at(p, box), p->options->layout);
+    shape_put(&p->chart.note, shape_at(p, box), p->options->layout);
 }
 
 static void break_lines(struct picture *p) {
@@ -126,13 +126,13 @@ static void break_lines(struct picture *p) {
       line->first = i;
     }
     v->line = (int)(line - p->lines);
-    v->x = SVG_MARGIN + line->width;
+    v->x = CHART_MARGIN + line->width;
     line->end = i + 1;
     line->width += v->slot;
     line->levels = line->levels ? line->levels : 1;
     line->tallest = fmax(line->tallest, v->height + v->depth * slant_y);
     put_shape(p, i);
-    if (svg_text_width(svg_note(&p->svg), SVG_SMALL) > v->slot - 4)
+    if (chart_text_width(chart_note(&p->chart), CHART_SMALL) > v->slot - 4)
       line->levels = p->spacing->levels;
   }
   p->line_count = p->flow.count ? (int)(line - p->lines) + 1 : 0;
@@ -206,11 +206,10 @@ static double crown_of(const struct picture *p, size_t box) {
 
 static void draw_face(struct picture *p, const char *class,
                       const double (*at)[2]) {
-  svg_path(&p->svg, class);
+  chart_path(&p->chart, class);
   for (int i = 0; i < 4; i++)
-    svg_to(&p->svg, i ? 'L' : 'M', at[i][0], at[i][1]);
-  text_putc(p->svg.out, 'Z');
-  svg_path_end(&p->svg, (struct slice){"", 0});
+    chart_to(&p->chart, at[i][0], at[i][1]);
+  chart_path_close(&p->chart, (struct slice){"", 0});
 }
 
 static void draw_solid(struct picture *p, size_t box, double x) {
@@ -219,8 +218,8 @@ static void draw_solid(struct picture *p, size_t box, double x) {
   double dx = v->depth * slant_x, dy = v->depth * slant_y;
   double top = top_of(p, box) + dy, low = top + v->height;
   double right = x + v->width;
-  svg_rect(&p->svg, class, (struct svg_box){x, top, v->width, v->height},
-           (struct slice){"", 0});
+  chart_rect(&p->chart, class, (struct chart_box){x, top, v->width, v->height},
+             (struct slice){"", 0});
   if (v->depth <= 0)
     return;
   const double upper[4][2] = {
@@ -236,7 +235,7 @@ static void draw_solid(struct picture *p, size_t box, double x) {
 
 static void put_hover(struct picture *p, size_t box) {
   const struct flow_box *at = &p->flow.boxes[box];
-  struct text *note = &p->svg.note;
+  struct text *note = &p->chart.note;
   flow_put_name(note, &p->flow, at);
   text_putc(note, '\n');
   if (!at->elided)
@@ -253,7 +252,7 @@ static void put_label_name(struct picture *p, struct text *out, size_t box,
                            double room) {
   const struct flow_box *at = &p->flow.boxes[box];
   flow_put_name(out, &p->flow, at);
-  if (svg_text_width(text_slice(out), SVG_SMALL) <= room)
+  if (chart_text_width(text_slice(out), CHART_SMALL) <= room)
     return;
   out->length = 0;
   if (at->elided) {
@@ -272,9 +271,9 @@ static void draw_label(struct picture *p, size_t box) {
   size_t place = box - line->first, levels = (size_t)line->levels;
   double x = crown_of(p, box);
   double y = line->bottom + 14 + (double)(place % levels) * LABEL;
-  double left = place >= levels ? crown_of(p, box - levels) : -SVG_WIDTH;
+  double left = place >= levels ? crown_of(p, box - levels) : -CHART_WIDTH;
   double right =
-      box + levels < line->end ? crown_of(p, box + levels) : 2.0 * SVG_WIDTH;
+      box + levels < line->end ? crown_of(p, box + levels) : 2.0 * CHART_WIDTH;
   double room = fmin(x - left, right - x) - 5;
   struct text texts[2] = {text_new(p->c->arena), text_new(p->c->arena)};
   if (p->flow.boxes[box].elided)
@@ -284,11 +283,11 @@ static void draw_label(struct picture *p, size_t box) {
   put_label_name(p, &texts[1], box, room);
   for (int i = 0; i < 2; i++) {
     struct slice text = text_slice(&texts[i]);
-    double half = fmin(svg_text_width(text, SVG_SMALL), room) / 2;
-    double edge = SVG_MARGIN / 2.0 + half;
-    double at = fmin(fmax(x, edge), SVG_WIDTH - edge);
-    svg_text_fit(&p->svg, i ? "faint" : "", SVG_SMALL, SVG_MIDDLE, at,
-                 y + 11 * i, fmax(room, 8), text);
+    double half = fmin(chart_text_width(text, CHART_SMALL), room) / 2;
+    double edge = CHART_MARGIN / 2.0 + half;
+    double at = fmin(fmax(x, edge), CHART_WIDTH - edge);
+    chart_text_fit(&p->chart, i ? "faint" : "", CHART_SMALL, CHART_MIDDLE, at,
+                   y + 11 * i, fmax(room, 8), text);
   }
 }
 
@@ -296,26 +295,25 @@ static void draw_volume(struct picture *p, size_t box) {
   const struct volume *v = &p->volumes[box];
   const struct line *line = &p->lines[v->line];
   if (p->flow.boxes[box].elided)
-    svg_text(&p->svg, SVG_HEAD, SVG_MIDDLE, crown_of(p, box), line->middle + 4,
-             slice_of("..."));
+    chart_text(&p->chart, CHART_HEAD, CHART_MIDDLE, crown_of(p, box),
+               line->middle + 4, slice_of("..."));
   for (int i = v->copies; i-- > 0 && !p->flow.boxes[box].elided;)
     draw_solid(p, box, v->x + v->width * i);
   put_hover(p, box);
-  svg_rect(&p->svg, "hit",
-           (struct svg_box){v->x, line->top, v->slot - 4, line->tallest},
-           svg_note(&p->svg));
+  chart_rect(&p->chart, "hit",
+             (struct chart_box){v->x, line->top, v->slot - 4, line->tallest},
+             chart_note(&p->chart));
   draw_label(p, box);
 }
 
 /* Edges */
 
 static void draw_arrow(struct picture *p, double x, double y, bool down) {
-  svg_path(&p->svg, "tip");
-  svg_to(&p->svg, 'M', x, y);
-  svg_to(&p->svg, 'L', down ? x - 2.5 : x - 5, down ? y - 5 : y - 2.5);
-  svg_to(&p->svg, 'L', down ? x + 2.5 : x - 5, down ? y - 5 : y + 2.5);
-  text_putc(p->svg.out, 'Z');
-  svg_path_end(&p->svg, (struct slice){"", 0});
+  chart_path(&p->chart, "tip");
+  chart_to(&p->chart, x, y);
+  chart_to(&p->chart, down ? x - 2.5 : x - 5, down ? y - 5 : y - 2.5);
+  chart_to(&p->chart, down ? x + 2.5 : x - 5, down ? y - 5 : y + 2.5);
+  chart_path_close(&p->chart, (struct slice){"", 0});
 }
 
 static void draw_next(struct picture *p, const struct flow_edge *edge) {
@@ -325,7 +323,7 @@ static void draw_next(struct picture *p, const struct flow_edge *edge) {
   double x = from->x + from->width * from->copies + from->depth * slant_x / 2;
   if (from->line != to->line || p->flow.boxes[edge->from].elided)
     return;
-  svg_line(&p->svg, "skip", x, y, to->x - 3, y);
+  chart_line(&p->chart, "skip", x, y, to->x - 3, y);
   draw_arrow(p, to->x - 1, y, false);
 }
 
@@ -337,25 +335,26 @@ static void draw_skip(struct picture *p, const struct flow_edge *edge,
   double y0 = top_of(p, edge->from), y1 = top_of(p, edge->to);
   double lane = p->lines[from].top - 3 - LANE * (edge->lane - 0.5);
   if (from == to) {
-    svg_path(&p->svg, "skip");
-    svg_to(&p->svg, 'M', x0, y0);
-    svg_to(&p->svg, 'V', 0, lane);
-    svg_to(&p->svg, 'H', x1, 0);
-    svg_to(&p->svg, 'V', 0, y1 - 4);
-    svg_path_end(&p->svg, (struct slice){"", 0});
+    chart_path(&p->chart, "skip");
+    chart_to(&p->chart, x0, y0);
+    chart_to(&p->chart, x0, lane);
+    chart_to(&p->chart, x1, lane);
+    chart_to(&p->chart, x1, y1 - 4);
+    chart_path_end(&p->chart);
     draw_arrow(p, x1, y1, true);
     return;
   }
   if (!p->volumes[edge->from].number)
     p->volumes[edge->from].number = ++*numbered;
-  svg_line(&p->svg, "skip", x0, y0, x0, y0 - 7);
-  svg_line(&p->svg, "skip", x1, y1 - 11, x1, y1 - 4);
+  chart_line(&p->chart, "skip", x0, y0, x0, y0 - 7);
+  chart_line(&p->chart, "skip", x1, y1 - 11, x1, y1 - 4);
   draw_arrow(p, x1, y1, true);
-  text_printf(&p->svg.note, "%d", p->volumes[edge->from].number);
-  svg_text_as(&p->svg, "over", SVG_SMALL, SVG_MIDDLE, x0, y0 - 9,
-              svg_note(&p->svg));
-  text_printf(&p->svg.note, "%d", p->volumes[edge->from].number);
-  svg_text(&p->svg, SVG_SMALL, SVG_MIDDLE, x1, y1 - 13, svg_note(&p->svg));
+  text_printf(&p->chart.note, "%d", p->volumes[edge->from].number);
+  chart_text_as(&p->chart, "over", CHART_SMALL, CHART_MIDDLE, x0, y0 - 9,
+                chart_note(&p->chart));
+  text_printf(&p->chart.note, "%d", p->volumes[edge->from].number);
+  chart_text(&p->chart, CHART_SMALL, CHART_MIDDLE, x1, y1 - 13,
+             chart_note(&p->chart));
 }
 
 static void draw_edges(struct picture *p) {
@@ -382,18 +381,18 @@ static void draw_frame(struct picture *p, const struct flow_frame *frame) {
     const double at[4][2] = {
         {left, top}, {right, top}, {right, low}, {left, low}};
     draw_face(p, "mark", at);
-    text_printf(&p->svg.note, "x %lld", (long long)frame->times);
-    svg_text_as(&p->svg, "over", SVG_TEXT, SVG_END, right - 2, low - 3,
-                svg_note(&p->svg));
+    text_printf(&p->chart.note, "x %lld", (long long)frame->times);
+    chart_text_as(&p->chart, "over", CHART_TEXT, CHART_END, right - 2, low - 3,
+                  chart_note(&p->chart));
   }
 }
 
 /* Texts */
 
 static struct slice title_of(struct picture *p) {
-  text_puts(&p->svg.note, p->c->model->name);
-  text_put(&p->svg.note, ": what flows through it");
-  return svg_note(&p->svg);
+  text_puts(&p->chart.note, p->c->model->name);
+  text_put(&p->chart.note, ": what flows through it");
+  return chart_note(&p->chart);
 }
 
 static struct slice subtitle_of(struct picture *p, struct text *out) {
@@ -445,28 +444,28 @@ static double draw_legend(struct picture *p, double y) {
     shown[count] = names[k];
     used[count++] = fills[k];
   }
-  return svg_legend(&p->svg, SVG_MARGIN, y, WIDTH, shown, used, count);
+  return chart_legend(&p->chart, CHART_MARGIN, y, WIDTH, shown, used, count);
 }
 
-void emit_volumes(const struct compiled *c, const struct emit_options *options,
-                  struct text *out) {
+struct scene *volumes_scene(const struct compiled *c,
+                            const struct emit_options *options) {
   struct picture *p = ARENA_NEW(c->arena, struct picture);
   struct text above = text_new(c->arena), summary = text_new(c->arena);
   p->c = c;
   p->options = options;
-  p->svg = svg_new(c, "volumes", out);
+  p->chart = chart_new(c, "volumes");
   p->flow = flow_of(c, options, MOST_BOXES, true);
   p->volumes = arena_alloc(c->arena, p->flow.count + 1, sizeof *p->volumes);
   lay_out(p);
   struct slice subtitle = subtitle_of(p, &above);
-  double y = place_lines(p, svg_head_height(subtitle) + 6);
-  svg_open(&p->svg, y + 30, title_of(p), summary_of(p, &summary));
-  svg_head(&p->svg, title_of(p), subtitle);
+  double y = place_lines(p, chart_head_height(subtitle) + 6);
+  chart_open(&p->chart, y + 30, title_of(p), summary_of(p, &summary));
+  chart_head(&p->chart, title_of(p), subtitle);
   for (size_t i = 0; i < p->flow.count; i++)
     draw_volume(p, i);
   for (size_t i = 0; i < p->flow.frames.count; i++)
     draw_frame(p, &p->flow.frames.at[i]);
   draw_edges(p);
   draw_legend(p, y + 16);
-  svg_close(&p->svg);
+  return p->chart.scene;
 }

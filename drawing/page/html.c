@@ -7,10 +7,10 @@
 
 #include "codegen/report/answer.h"
 #include "codegen/report/memory_report.h"
-#include "drawing/charts/svg.h"
+#include "drawing/scene/scene.h"
 
 void html_put(struct page_writer *w, struct slice text) {
-  svg_escape(w->out, text);
+  put_xml(w->out, text);
 }
 
 void html_put_file(struct page_writer *w, struct slice name) {

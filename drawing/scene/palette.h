@@ -29,4 +29,25 @@ int palette_fill(int index);
 /* From little to much. */
 int palette_heat(int index);
 
+/*
+ * Charts: fills from dark to light, of which each pair is told apart in grey
+ * and by deuteranopes, with what is written on them; paper, letters, faint
+ * letters, lines of a grid and edges, first on a light screen, then a dark one.
+ */
+enum { PALETTE_CHART_FILLS = 6 };
+struct palette_fill {
+  int fill, ink;
+};
+extern const struct palette_fill palette_chart_fills[PALETTE_CHART_FILLS];
+
+enum palette_chart_ink {
+  CHART_PAPER,
+  CHART_LETTERS,
+  CHART_FAINT,
+  CHART_GRID,
+  CHART_EDGES,
+  PALETTE_CHART_INKS
+};
+extern const int palette_chart_inks[2][PALETTE_CHART_INKS];
+
 #endif

@@ -78,23 +78,50 @@ void put_length(struct text *out, int64_t tenths) {
   }
 }
 
+static bool is_for_xml(struct slice c) {
+  return !(c.length == 3 && memcmp(c.at, "\xEF\xBF", 2) == 0 &&
+           (unsigned char)c.at[2] >= 0xBE); /* U+FFFE, U+FFFF */
+}
+
+/* The character that a text begins with, as it may be shown. */
+static size_t put_clean(struct text *out, struct slice text) {
+  size_t length = utf8_length(text.at, text.length);
+  struct slice c = {text.at, length};
+  if (length == 0 || !is_for_xml(c))
+    text_put(out, "\xEF\xBF\xBD");
+  else if (*c.at == '\n')
+    text_putc(out, '\n');
+  else
+    shown_put(out, c, 0);
+  return length ? length : 1;
+}
+
+void text_put_clean(struct text *out, struct slice text) {
+  for (size_t i = 0; i < text.length;)
+    i += put_clean(out, (struct slice){text.at + i, text.length - i});
+}
+
+static const char *entity_of(char c) {
+  switch (c) {
+  case '<': return "&lt;";
+  case '>': return "&gt;";
+  case '&': return "&amp;";
+  case '"': return "&quot;";
+  default: return NULL;
+  }
+}
+
 void put_xml(struct text *out, struct slice text) {
-  for (size_t i = 0; i < text.length; i++) {
+  for (size_t i = 0; i < text.length;) {
     char c = text.at[i];
-    if (c == '&')
-      text_put(out, "&amp;");
-    else if (c == '<')
-      text_put(out, "&lt;");
-    else if (c == '>')
-      text_put(out, "&gt;");
-    else if (c == '"')
-      text_put(out, "&quot;");
-    else if (c == '\'')
-      text_put(out, "&#39;");
-    else if (c == '\n')
-      text_put(out, "&#10;");
-    else
+    const char *entity = entity_of(c);
+    if (entity)
+      text_put(out, entity);
+    else if (c >= ' ' && c <= '~')
       text_putc(out, c);
+    else
+      i += put_clean(out, (struct slice){text.at + i, text.length - i}) - 1;
+    i++;
   }
 }
 

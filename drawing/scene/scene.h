@@ -1,4 +1,5 @@
-/* Scene: boxes, lines and texts of a picture, for SVG, PDF and Graphviz. */
+/* Scene: boxes, lines and texts of a picture, for SVG, PDF, TikZ and Graphviz.
+ */
 #ifndef NETC_DRAWING_SCENE_SCENE_H
 #define NETC_DRAWING_SCENE_SCENE_H
 
@@ -19,7 +20,16 @@ struct point {
   int64_t x, y;
 };
 
-enum scene_kind { SCENE_BOX, SCENE_TEXT, SCENE_LINE, SCENE_OPEN, SCENE_CLOSE };
+/* A line has rounded corners, and may end in an arrow; a shape has sharp ones.
+ */
+enum scene_kind {
+  SCENE_BOX,
+  SCENE_TEXT,
+  SCENE_LINE,
+  SCENE_SHAPE,
+  SCENE_OPEN,
+  SCENE_CLOSE
+};
 
 enum anchor { ANCHOR_START, ANCHOR_MIDDLE, ANCHOR_END };
 
@@ -33,12 +43,16 @@ struct scene_item {
   int fill, stroke;
   int64_t stroke_width; /* hundredths of a point */
   bool dashed, arrow;
+  bool closed; /* SCENE_SHAPE */
   bool bold;
+  bool up;      /* SCENE_TEXT: from below upwards */
+  bool halo;    /* SCENE_TEXT: what is below is kept off */
   int64_t size; /* of text */
   enum anchor anchor;
-  struct slice text;          /* SCENE_OPEN: the tooltip */
+  const char *class;          /* in SVG it is said there how it looks */
+  struct slice text;          /* but of SCENE_TEXT: the tooltip */
   struct slice id, href;      /* SCENE_OPEN */
-  const struct point *points; /* SCENE_LINE */
+  const struct point *points; /* SCENE_LINE, SCENE_SHAPE */
   size_t point_count;
 };
 
@@ -48,6 +62,11 @@ struct scene {
   int64_t width, height;
   struct slice title, description;
   bool inlined; /* in a page that has other ids */
+
+  /* A chart: what its ids begin with, how its classes look. Its points are
+   * those of a screen. */
+  const char *chart;
+  void (*put_style)(struct text *out);
 };
 
 /* Appends; the members that are not given are 0. */
@@ -65,10 +84,26 @@ uint32_t text_code_point(struct slice text, size_t at, size_t *bytes);
 /* Tenths of a point as "12.3". */
 void put_length(struct text *out, int64_t tenths);
 
-/* Text in XML: in an element or a quoted attribute. */
+/* As UTF-8, without characters that nobody sees but programs obey. */
+void text_put_clean(struct text *out, struct slice text);
+
+/* The same in XML: in an element or a quoted attribute. */
 void put_xml(struct text *out, struct slice text);
 
+/* Text in TeX, as ASCII. */
+void put_tex(struct text *out, struct slice text);
+
+/* A document of one page, up to the options of its tikzpicture; in cm. */
+void put_tex_head(struct text *out, double width, double height);
+
+/* Whether only a screen shows it, where somebody points at it. */
+static inline bool scene_is_hidden(const struct scene_item *item) {
+  return item->fill == NO_COLOUR && item->stroke == NO_COLOUR;
+}
+
 void scene_put_svg(const struct scene *scene, struct text *out);
+
+void scene_put_tex(const struct scene *scene, struct text *out);
 
 /* For `neato -n2`, which keeps the places: how PNG is made. */
 void scene_put_dot(const struct scene *scene, struct text *out);

@@ -1,4 +1,6 @@
 /* Scene as a placed graph: `dot -Kneato -n2` draws it as it is, for PNG. */
+#include <stdio.h>
+
 #include "drawing/scene/scene.h"
 
 struct writer {
@@ -120,6 +122,78 @@ static void put_line(struct writer *w, const struct scene_item *item) {
               item->arrow ? "" : ", dir=none");
 }
 
+/*
+ * A chart has what no node of Graphviz has: it is the background of a graph,
+ * in the language of xdot, which knows no text that runs upwards.
+ */
+
+static void put_xdot_point(struct writer *w, int64_t x, int64_t y) {
+  text_putc(w->out, ' ');
+  put_length(w->out, x);
+  text_putc(w->out, ' ');
+  put_length(w->out, w->scene->height - y);
+}
+
+/* What a chart is filled with also draws its edge, if it has no other. */
+static void put_xdot_pen(struct writer *w, const struct scene_item *item) {
+  int stroke = item->stroke == NO_COLOUR ? item->fill : item->stroke;
+  int64_t width = item->stroke == NO_COLOUR ? 10 : item->stroke_width;
+  char pen[32];
+  int length = snprintf(pen, sizeof pen, "setlinewidth(%d.%02d)",
+                        (int)(width / 100), (int)(width % 100));
+  text_printf(w->out, " c 7 -#%06x S %d -%s S %s", (unsigned)stroke, length,
+              pen, item->dashed ? "6 -dashed" : "5 -solid");
+  if (item->fill != NO_COLOUR)
+    text_printf(w->out, " C 7 -#%06x", (unsigned)item->fill);
+}
+
+static void put_xdot_path(struct writer *w, const struct scene_item *item) {
+  bool box = item->kind == SCENE_BOX, filled = item->fill != NO_COLOUR;
+  int64_t x = item->x, y = item->y, right = x + item->width,
+          low = y + item->height;
+  const struct point corners[] = {{x, y}, {right, y}, {right, low}, {x, low}};
+  const struct point *points = box ? corners : item->points;
+  size_t count = box ? 4 : item->point_count;
+  put_xdot_pen(w, item);
+  text_printf(w->out, " %s %zu",
+              filled                ? "P"
+              : box || item->closed ? "p"
+                                    : "L",
+              count);
+  for (size_t i = 0; i < count; i++)
+    put_xdot_point(w, points[i].x, points[i].y);
+}
+
+static void put_xdot_words(struct writer *w, const struct scene_item *item) {
+  static const int places[] = {-1, 0, 1};
+  struct text words = text_new(w->scene->arena);
+  const char *font = item->bold ? "10 -Arial Bold" : "5 -Arial";
+  for (size_t i = 0; i < item->text.length; i++)
+    text_putc(&words, item->text.at[i] == '\\' ? '?' : item->text.at[i]);
+  text_printf(w->out, " c 7 -#%06x F ", (unsigned)item->fill);
+  put_length(w->out, item->size);
+  text_printf(w->out, " %s T", font);
+  put_xdot_point(w, item->x, item->y);
+  text_printf(w->out, " %d ", places[item->anchor]);
+  put_length(w->out, text_extent(item->text, item->size, item->bold));
+  text_printf(w->out, " %zu -", words.length);
+  put_string(w->out, text_slice(&words));
+}
+
+static void put_background(struct writer *w) {
+  text_put(w->out, "  graph [_background=\"");
+  for (size_t i = 0; i < w->scene->items.count; i++) {
+    const struct scene_item *item = &w->scene->items.at[i];
+    bool path = item->kind == SCENE_BOX || item->kind == SCENE_SHAPE;
+    if (path && !scene_is_hidden(item))
+      put_xdot_path(w, item);
+    else if (item->kind == SCENE_TEXT && !item->up)
+      put_xdot_words(w, item);
+    text_put(w->out, "\" +\n\""); /* no string may be too long */
+  }
+  text_put(w->out, "\"];\n");
+}
+
 void scene_put_dot(const struct scene *scene, struct text *out) {
   struct writer w = {.scene = scene, .out = out};
   int64_t side = scene->width > scene->height ? scene->width : scene->height;
@@ -132,9 +206,16 @@ void scene_put_dot(const struct scene *scene, struct text *out) {
   put_length(out, scene->height);
   text_put(out, "\"];\n  node [fixedsize=true, fontname=\"Arial\", "
                 "margin=0, label=\"\"];\n  edge [arrowsize=0.5];\n");
+  if (scene->chart)
+    put_background(&w);
   put_place(&w, 0, 0, scene->width, scene->height);
-  text_put(out, ", shape=box, style=filled, color=white, "
-                "fillcolor=white];\n");
+  text_put(out, scene->chart ? ", shape=box, style=invis];\n"
+                             : ", shape=box, style=filled, color=white, "
+                               "fillcolor=white];\n");
+  if (scene->chart) {
+    text_put(out, "}\n");
+    return;
+  }
   for (size_t i = 0; i < scene->items.count; i++) {
     const struct scene_item *item = &scene->items.at[i];
     if (item->kind == SCENE_BOX)

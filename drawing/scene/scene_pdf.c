@@ -11,7 +11,7 @@
 
 struct writer {
   struct text *out;
-  size_t length; /* bytes before the ones at hand */
+  size_t length; /* bytes before the current ones */
   VEC(size_t) offsets;
   struct arena *arena;
 };
@@ -57,11 +57,32 @@ static void put_round(struct text *out, const struct scene_item *b) {
   text_put(out, "h ");
 }
 
-static void put_box(struct text *out, const struct scene_item *item) {
+static void put_colours(struct text *out, const struct scene_item *item) {
   if (item->fill != NO_COLOUR)
     put_colour(out, item->fill, "rg");
   if (item->stroke != NO_COLOUR)
     put_pen(out, item);
+}
+
+static void put_paint(struct text *out, const struct scene_item *item) {
+  text_put(out, item->fill == NO_COLOUR     ? "S\n"
+                : item->stroke == NO_COLOUR ? "f\n"
+                                            : "B\n");
+}
+
+static void put_shape(struct text *out, const struct scene_item *item) {
+  put_colours(out, item);
+  for (size_t i = 0; i < item->point_count; i++) {
+    put_real(out, item->points[i].x);
+    put_real(out, item->points[i].y);
+    text_put(out, i ? "l " : "m ");
+  }
+  text_put(out, item->closed ? "h " : "");
+  put_paint(out, item);
+}
+
+static void put_box(struct text *out, const struct scene_item *item) {
+  put_colours(out, item);
   if (item->radius) {
     put_round(out, item);
   } else {
@@ -71,9 +92,7 @@ static void put_box(struct text *out, const struct scene_item *item) {
     put_real(out, item->height);
     text_put(out, "re ");
   }
-  text_put(out, item->fill == NO_COLOUR     ? "S\n"
-                : item->stroke == NO_COLOUR ? "f\n"
-                                            : "B\n");
+  put_paint(out, item);
 }
 
 /* The character's place in Windows 1252; 0: it has none. */
@@ -83,19 +102,17 @@ static int ansi_of(uint32_t point) {
   return point == 0x2026 ? 0x85 : point == 0x2013 ? 0x96 : 0;
 }
 
-static void put_words(struct text *out, const struct scene_item *item) {
-  int64_t width = text_extent(item->text, item->size, item->bold);
-  int64_t x = item->anchor == ANCHOR_START    ? item->x
-              : item->anchor == ANCHOR_MIDDLE ? item->x - width / 2
-                                              : item->x - width;
-  text_put(out, "BT ");
-  put_colour(out, item->fill == NO_COLOUR ? 0 : item->fill, "rg");
+/* `mode` 0 fills the letters, 1 draws around them. */
+static void put_letters(struct text *out, const struct scene_item *item,
+                        int64_t x, int mode) {
   text_printf(out, "/%s ", item->bold ? "B" : "R");
   put_real(out, item->size);
-  text_put(out, "Tf 1 0 0 -1 "); /* the page is upside down: text is not */
+  /* The page is upside down: text is not. */
+  text_printf(out, "Tf %s ", item->up ? "0 -1 -1 0" : "1 0 0 -1");
   put_real(out, x);
   put_real(out, item->y);
-  text_put(out, "Tm (");
+  text_put(out, "Tm ");
+  text_put(out, item->halo ? mode ? "1 Tr (" : "0 Tr (" : "(");
   for (size_t at = 0, bytes; at < item->text.length; at += bytes) {
     int c = ansi_of(text_code_point(item->text, at, &bytes));
     if (c == 0)
@@ -105,7 +122,22 @@ static void put_words(struct text *out, const struct scene_item *item) {
     else
       text_printf(out, "%s%c", strchr("()\\", c) ? "\\" : "", c);
   }
-  text_put(out, ") Tj ET\n");
+  text_put(out, ") Tj ");
+}
+
+static void put_words(struct text *out, const struct scene_item *item) {
+  int64_t width = text_extent(item->text, item->size, item->bold);
+  int64_t x = item->anchor == ANCHOR_START    ? item->x
+              : item->anchor == ANCHOR_MIDDLE ? item->x - width / 2
+                                              : item->x - width;
+  text_put(out, "BT ");
+  put_colour(out, item->fill == NO_COLOUR ? 0 : item->fill, "rg");
+  if (item->halo) {
+    text_put(out, "3 w [] 0 d 1 1 1 RG ");
+    put_letters(out, item, x, 1);
+  }
+  put_letters(out, item, x, 0);
+  text_put(out, "ET\n");
 }
 
 static void put_step(void *user, const struct point *points, int count) {
@@ -148,8 +180,10 @@ static struct slice page_content(const struct scene *scene,
   text_put(&out, " cm 1 j\n");
   for (size_t i = 0; i < scene->items.count; i++) {
     const struct scene_item *item = &scene->items.at[i];
-    if (item->kind == SCENE_BOX)
+    if (item->kind == SCENE_BOX && !scene_is_hidden(item))
       put_box(&out, item);
+    else if (item->kind == SCENE_SHAPE && !scene_is_hidden(item))
+      put_shape(&out, item);
     else if (item->kind == SCENE_TEXT)
       put_words(&out, item);
     else if (item->kind == SCENE_LINE)

@@ -26,40 +26,68 @@ static void put_stroke(struct text *out, const struct scene_item *item) {
     text_put(out, " stroke-dasharray=\"3 2\"");
 }
 
+/* "<rect", and its class. */
+static void put_start(struct text *out, const char *name,
+                      const struct scene_item *item) {
+  text_printf(out, "<%s", name);
+  if (item->class && *item->class)
+    text_printf(out, " class=\"%s\"", item->class);
+}
+
+static void put_end(struct text *out, const char *name,
+                    const struct scene_item *item) {
+  if (!item->text.length) {
+    text_put(out, "/>\n");
+    return;
+  }
+  text_put(out, "><title>");
+  put_xml(out, item->text);
+  text_printf(out, "</title></%s>\n", name);
+}
+
 static void put_box(struct text *out, const struct scene_item *item) {
-  text_put(out, "<rect");
+  put_start(out, "rect", item);
   put_number(out, "x", item->x);
   put_number(out, "y", item->y);
   put_number(out, "width", item->width);
   put_number(out, "height", item->height);
   if (item->radius)
     put_number(out, "rx", item->radius);
-  put_colour(out, "fill", item->fill);
-  put_stroke(out, item);
-  text_put(out, "/>\n");
-}
-
-static void put_words(struct text *out, const struct scene_item *item) {
-  static const char *const anchors[] = {"", " text-anchor=\"middle\"",
-                                        " text-anchor=\"end\""};
-  text_put(out, "<text");
-  put_number(out, "x", item->x);
-  put_number(out, "y", item->y);
-  put_number(out, "font-size", item->size);
-  text_put(out, anchors[item->anchor]);
-  if (item->bold)
-    text_put(out, " font-weight=\"bold\"");
-  if (item->fill)
+  if (!item->class) {
     put_colour(out, "fill", item->fill);
-  text_putc(out, '>');
-  put_xml(out, item->text);
-  text_put(out, "</text>\n");
+    put_stroke(out, item);
+  }
+  put_end(out, "rect", item);
 }
 
 static void put_point(struct text *out, struct point p) {
   put_length(out, p.x);
   text_putc(out, ' ');
   put_length(out, p.y);
+}
+
+static void put_words(struct text *out, const struct scene_item *item) {
+  static const char *const anchors[] = {"", " text-anchor=\"middle\"",
+                                        " text-anchor=\"end\""};
+  put_start(out, "text", item);
+  if (item->up) {
+    text_put(out, " transform=\"translate(");
+    put_point(out, (struct point){item->x, item->y});
+    text_put(out, ") rotate(-90)\"");
+  } else {
+    put_number(out, "x", item->x);
+    put_number(out, "y", item->y);
+  }
+  if (!item->class)
+    put_number(out, "font-size", item->size);
+  text_put(out, anchors[item->anchor]);
+  if (item->bold && !item->class)
+    text_put(out, " font-weight=\"bold\"");
+  if (item->fill && !item->class)
+    put_colour(out, "fill", item->fill);
+  text_putc(out, '>');
+  put_xml(out, item->text);
+  text_put(out, "</text>\n");
 }
 
 static void put_step(void *user, const struct point *points, int count) {
@@ -92,6 +120,27 @@ static void put_line(struct text *out, const struct scene_item *item) {
   text_put(out, "Z\"");
   put_colour(out, "fill", item->stroke);
   text_put(out, "/>\n");
+}
+
+static void put_shape(struct text *out, const struct scene_item *item) {
+  const struct point *p = item->points;
+  put_start(out, "path", item);
+  text_put(out, " d=\"M");
+  put_point(out, p[0]);
+  for (size_t i = 1; i < item->point_count; i++) {
+    bool level = p[i].y == p[i - 1].y, steep = p[i].x == p[i - 1].x;
+    text_putc(out, level ? 'H' : steep ? 'V' : 'L');
+    if (level || steep)
+      put_length(out, level ? p[i].x : p[i].y);
+    else
+      put_point(out, p[i]);
+  }
+  text_put(out, item->closed ? "Z\"" : "\"");
+  if (!item->class) {
+    put_colour(out, "fill", item->fill);
+    put_stroke(out, item);
+  }
+  put_end(out, "path", item);
 }
 
 static void put_open(struct text *out, const struct scene_item *item) {
@@ -132,28 +181,39 @@ static void put_style(struct text *out) {
   text_put(out, "}\n</style>\n");
 }
 
-void scene_put_svg(const struct scene *scene, struct text *out) {
-  struct slice close = {"", 0};
-  const char *id = scene->inlined ? "diagram-" : "";
-  text_put(out, "<svg xmlns=\"http://www.w3.org/2000/svg\" "
-                "class=\"diagram\" width=\"");
+static void put_head(const struct scene *scene, struct text *out) {
+  const char *name = scene->chart     ? scene->chart
+                     : scene->inlined ? "diagram"
+                                      : "";
+  const char *unit = scene->chart ? "" : "pt", *dash = *name ? "-" : "";
+  text_printf(out,
+              "<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"%s\" width=\"",
+              scene->chart ? "netc" : "diagram");
   put_length(out, scene->width);
-  text_put(out, "pt\" height=\"");
+  text_printf(out, "%s\" height=\"", unit);
   put_length(out, scene->height);
-  text_put(out, "pt\" viewBox=\"0 0 ");
+  text_printf(out, "%s\" viewBox=\"0 0 ", unit);
   put_length(out, scene->width);
   text_putc(out, ' ');
   put_length(out, scene->height);
   text_printf(out,
-              "\" role=\"img\" aria-labelledby=\"%stitle %sdesc\" "
+              "\" role=\"img\" aria-labelledby=\"%s%stitle %s%sdesc\" "
               "font-family=\"Helvetica, Arial, 'Liberation Sans', "
-              "sans-serif\">\n<title id=\"%stitle\">",
-              id, id, id);
+              "sans-serif\">\n<title id=\"%s%stitle\">",
+              name, dash, name, dash, name, dash);
   put_xml(out, scene->title);
-  text_printf(out, "</title>\n<desc id=\"%sdesc\">", id);
+  text_printf(out, "</title>\n<desc id=\"%s%sdesc\">", name, dash);
   put_xml(out, scene->description);
   text_put(out, "</desc>\n");
-  put_style(out);
+}
+
+void scene_put_svg(const struct scene *scene, struct text *out) {
+  struct slice close = {"", 0};
+  put_head(scene, out);
+  if (scene->put_style)
+    scene->put_style(out);
+  else
+    put_style(out);
   text_printf(out,
               "<rect class=\"paper\" width=\"100%%\" height=\"100%%\" "
               "fill=\"#%06x\"/>\n",
@@ -164,6 +224,7 @@ void scene_put_svg(const struct scene *scene, struct text *out) {
     case SCENE_BOX: put_box(out, item); break;
     case SCENE_TEXT: put_words(out, item); break;
     case SCENE_LINE: put_line(out, item); break;
+    case SCENE_SHAPE: put_shape(out, item); break;
     case SCENE_OPEN: /* they do not nest */
       put_open(out, item);
       close = slice_of(item->href.length ? "</a>\n" : "</g>\n");

@@ -5,7 +5,8 @@
  * lanes beside them.
  */
 #include "drawing/flow.h"
-#include "drawing/charts/svg.h"
+#include "drawing/scene/palette.h"
+#include "drawing/scene/scene.h"
 
 enum { MOST_BOXES = 66, ROWS = 22, NAME_LETTERS = 28, LAYER_LETTERS = 34 };
 
@@ -21,57 +22,26 @@ struct drawing {
   int numbered;
 };
 
-/* Texts: letters that mean something to TeX are named. */
-
-static void put_letter(struct text *out, char c) {
-  static const char *const names[] = {"\\\\textbackslash{}",
-                                      "^\\textasciicircum{}",
-                                      "~\\textasciitilde{}",
-                                      "<$<$",
-                                      ">$>$",
-                                      "|$|$",
-                                      "\"''",
-                                      "-{-}"}; /* no dashes, no ligatures */
-  for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-    if (c == names[i][0]) {
-      text_put(out, names[i] + 1);
-      return;
-    }
-  if (strchr("{}$&#%_", c))
-    text_putc(out, '\\');
-  text_putc(out, c);
-}
-
-/* What is no ASCII needs fonts that a paper may not have: `?`. */
-static void put_escaped(struct text *out, struct slice text) {
-  for (size_t i = 0; i < text.length; i++) {
-    unsigned char c = (unsigned char)text.at[i];
-    if ((c & 0xC0) == 0x80)
-      continue;
-    put_letter(out, c >= ' ' && c <= '~' ? (char)c : '?');
-  }
-}
-
 static void put_fit(struct text *out, struct slice text, size_t most) {
   size_t half = (most - 3) / 2;
   if (text.length <= most) {
-    put_escaped(out, text);
+    put_tex(out, text);
     return;
   }
-  put_escaped(out, (struct slice){text.at, half});
+  put_tex(out, (struct slice){text.at, half});
   text_put(out, "...");
-  put_escaped(out, (struct slice){text.at + text.length - half, half});
+  put_tex(out, (struct slice){text.at + text.length - half, half});
 }
 
-static void put_length(struct text *out, double value) {
+static void put_number(struct text *out, double value) {
   text_fixed(out, value, 2);
 }
 
 static void put_place(struct text *out, double x, double y) {
   text_putc(out, '(');
-  put_length(out, x);
+  put_number(out, x);
   text_putc(out, ',');
-  put_length(out, y);
+  put_number(out, y);
   text_putc(out, ')');
 }
 
@@ -132,7 +102,7 @@ static void put_shape(struct drawing *d, const struct flow_edge *edge) {
   if (!shape.length)
     return;
   text_put(d->out, " node[netc shape] {");
-  put_escaped(d->out, text_slice(&shape));
+  put_tex(d->out, text_slice(&shape));
   text_put(d->out, "}");
 }
 
@@ -219,17 +189,13 @@ static void put_frame(struct drawing *d, const struct flow_frame *frame) {
 /* The file */
 
 static void put_style(struct drawing *d, const char *name, int fill) {
-  const char *colours[] = {svg_fills[fill].fill, svg_fills[fill].ink};
+  const struct palette_fill *both = &palette_chart_fills[fill];
   text_printf(d->out, "  netc %s/.style={netc box", name);
   for (int i = 0; i < 2; i++) {
-    int rgb[3] = {0};
-    for (int k = 0; k < 6; k++) {
-      char digit = colours[i][1 + k];
-      rgb[k / 2] =
-          rgb[k / 2] * 16 + (digit <= '9' ? digit - '0' : digit - 'a' + 10);
-    }
+    int colour = i ? both->ink : both->fill;
     text_printf(d->out, ", %s={rgb,255:red,%d;green,%d;blue,%d}",
-                i ? "text" : "fill", rgb[0], rgb[1], rgb[2]);
+                i ? "text" : "fill", colour >> 16, colour >> 8 & 0xFF,
+                colour & 0xFF);
   }
   text_put(d->out, "},\n");
 }
@@ -240,30 +206,21 @@ static void put_head(struct drawing *d) {
   struct text remarks = text_new(d->c->arena);
   flow_put_remarks(&remarks, &d->flow);
   text_put(d->out, "% Drawn by netc: ");
-  put_escaped(d->out, d->c->model->name);
+  put_tex(d->out, d->c->model->name);
   text_put(d->out, ".");
-  put_escaped(d->out, text_slice(&remarks));
-  text_put(d->out, "\n% Compile it, or copy the tikzpicture into a paper.\n"
-                   "\\IfFileExists{standalone.cls}\n"
-                   "  {\\documentclass[border=4pt]{standalone}}\n"
-                   "  {\\documentclass{article}\\pagestyle{empty}\n"
-                   "   \\usepackage[margin=4pt,paperwidth=");
-  put_length(d->out, (double)columns * pitch_of_columns(d) + 1);
-  text_put(d->out, "cm,paperheight=");
-  put_length(d->out, (double)rows * pitch + 1.7);
-  text_put(d->out, "cm]{geometry}\n"
-                   "   \\setlength{\\parindent}{0pt}}\n"
-                   "\\usepackage{tikz}\n"
-                   "\\begin{document}\n"
-                   "\\begin{tikzpicture}[\n");
+  put_tex(d->out, text_slice(&remarks));
+  text_putc(d->out, '\n');
+  put_tex_head(d->out, (double)columns * pitch_of_columns(d) + 1,
+               (double)rows * pitch + 1.7);
+  text_putc(d->out, '\n');
 }
 
 static void put_styles(struct drawing *d) {
   text_put(d->out, "  netc box/.style={draw, rounded corners=1.5pt, "
                    "align=center, inner sep=2pt,\n    minimum width=");
-  put_length(d->out, box_width);
+  put_number(d->out, box_width);
   text_put(d->out, "cm, minimum height=");
-  put_length(d->out, box_height);
+  put_number(d->out, box_height);
   text_put(d->out, "cm, font=\\sffamily\\fontsize{7}{8}\\selectfont},\n");
   put_style(d, "input", 0);
   put_style(d, "group", 1);

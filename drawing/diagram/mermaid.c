@@ -3,7 +3,7 @@
  * stop at 500 edges and 50,000 characters; so few boxes stay below both.
  */
 #include "drawing/flow.h"
-#include "drawing/charts/svg.h"
+#include "drawing/scene/scene.h"
 
 enum { MOST_BOXES = 80 };
 
@@ -16,7 +16,7 @@ static bool is_plain(char c) {
 /* As entities, which it writes with `#`, whatever could mean something. */
 static void put_escaped(struct text *out, struct slice text) {
   struct text shown = text_new(out->arena);
-  svg_clean(&shown, text);
+  text_put_clean(&shown, text);
   for (size_t i = 0; i < shown.length; i++) {
     if (shown.at[i] == '\n')
       text_putc(out, '?');

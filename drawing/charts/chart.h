@@ -1,0 +1,114 @@
+/* Charts: what they are drawn with; numbers, texts, axes, legend, colours. */
+#ifndef NETC_DRAWING_CHARTS_CHART_H
+#define NETC_DRAWING_CHARTS_CHART_H
+
+#include "codegen/backend.h"
+#include "drawing/scene/scene.h"
+
+/*
+ * A chart on its way to a scene. Lengths are in px, of which a page has
+ * CHART_WIDTH across; x grows to the right and y downwards. The same file
+ * serves a light and a dark screen, and paper: how things look is a class,
+ * which SVG has in a style sheet and the others have in full.
+ */
+struct chart {
+  struct scene *scene;
+  struct text note; /* where texts are made: chart_note */
+  VEC(struct point) path;
+  const char *class; /* of the path */
+  int fill;          /* the last one, which a shade is on */
+};
+
+enum { CHART_WIDTH = 800, CHART_MARGIN = 16 };
+
+/* Sizes of letters: the smallest is 6 pt where the picture is 170 mm wide. */
+enum chart_font { CHART_SMALL, CHART_TEXT, CHART_HEAD };
+enum chart_anchor { CHART_START, CHART_MIDDLE, CHART_END };
+
+/* `kind`: "timeline" begins the ids, which are unique on a page of HTML. */
+struct chart chart_new(const struct compiled *c, const char *kind);
+
+/* The chart begins: its name, and what it says to who cannot see it. */
+void chart_open(struct chart *s, double height, struct slice title,
+                struct slice summary);
+
+/* What was put into s->note since; valid until the next such text. */
+struct slice chart_note(struct chart *s);
+
+/*
+ * In tenths, which is all that is written of a length. Halves are not left to
+ * the last bit, so that all machines write the same bytes.
+ */
+int64_t chart_tenths(double value);
+
+/* How wide Helvetica sets a text, in px. */
+double chart_text_width(struct slice text, enum chart_font font);
+
+void chart_text(struct chart *s, enum chart_font font, enum chart_anchor anchor,
+                double x, double y, struct slice text);
+
+/* The same in a class of its own: "on0" to "on5" is ink on that fill. */
+void chart_text_as(struct chart *s, const char *class, enum chart_font font,
+                   enum chart_anchor anchor, double x, double y,
+                   struct slice text);
+
+/* The same, shortened in the middle until it is at most `width` wide. */
+void chart_text_fit(struct chart *s, const char *class, enum chart_font font,
+                    enum chart_anchor anchor, double x, double y, double width,
+                    struct slice text);
+
+/* From below upwards, beginning at that place. */
+void chart_text_up(struct chart *s, const char *class, double x, double y,
+                   struct slice text);
+
+/* Lines of at most `width`; returns the y below the last. */
+double chart_paragraph(struct chart *s, enum chart_font font, double x,
+                       double y, double width, struct slice text);
+
+/* How many lines that takes. */
+int chart_lines(enum chart_font font, double width, struct slice text);
+
+/* A line: "axis", "grid", "mark" (dashed), "skip". */
+void chart_line(struct chart *s, const char *class, double x0, double y0,
+                double x1, double y1);
+
+/* "edge c0", or "c0": with that fill. */
+const char *chart_fill_class(int fill, bool edge);
+
+/* A rectangle; a hover text may be empty. Never thinner than can be seen. */
+struct chart_box {
+  double x, y, width, height;
+};
+void chart_rect(struct chart *s, const char *class, struct chart_box box,
+                struct slice hover);
+
+/* A line through points, or around them if it is closed. */
+void chart_path(struct chart *s, const char *class);
+void chart_to(struct chart *s, double x, double y);
+void chart_path_close(struct chart *s, struct slice hover);
+void chart_path_end(struct chart *s);
+
+/* Title and subtitle; returns the y where the picture may begin. */
+double chart_head(struct chart *s, struct slice title, struct slice subtitle);
+double chart_head_height(struct slice subtitle);
+
+/* Fills with what they stand for, in lines; returns the y below. */
+double chart_legend(struct chart *s, double x, double y, double width,
+                    const char *const *names, const int *fills, int count);
+
+/* An axis of values from 0 to `high`, in px from `zero` to `end`. */
+struct chart_scale {
+  double high, zero, end;
+};
+double chart_at(const struct chart_scale *scale, double value);
+
+/* Marks with lines across from x0 to x1, named at the left: bytes. */
+void chart_byte_axis(struct chart *s, const struct chart_scale *scale,
+                     double x0, double x1, enum text_units units);
+
+/* The charts themselves. */
+typedef struct scene *chart_fn(const struct compiled *c,
+                               const struct emit_options *options);
+chart_fn timeline_scene, arena_scene, bars_scene, roofline_scene, volumes_scene;
+
+#endif
