@@ -115,7 +115,7 @@ static fold_fn by_value, fold_shape, fold_size;
 static const struct fold {
   const char *name;
   int inputs;
-  fold_fn *fold; /* NULL: as with tensors, but without a layer (moves.c) */
+  fold_fn *fold; /* NULL: as with tensors, but without a layer (op_moves.c) */
   /* Of by_value; `type` of the result: 0 is that of the last input. */
   number_fn *real;
   whole_fn *whole;

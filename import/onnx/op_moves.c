@@ -2,7 +2,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "import/onnx/moves.h"
+#include "import/onnx/op_moves.h"
 
 bool move_take(struct onnx *x, struct moved *m) {
   *m = (struct moved){.view.node = -1};

@@ -2,8 +2,8 @@
  * Operators that move values: what they share. On constants they are carried
  * out; on what layers give, most only change how the axes are seen.
  */
-#ifndef NETC_IMPORT_ONNX_MOVES_H
-#define NETC_IMPORT_ONNX_MOVES_H
+#ifndef NETC_IMPORT_ONNX_OP_MOVES_H
+#define NETC_IMPORT_ONNX_OP_MOVES_H
 
 #include "import/onnx/reader.h"
 

@@ -6,7 +6,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "import/onnx/pattern.h"
+#include "import/onnx/op_pattern.h"
 
 static bool has_dims(const struct layout *at, int rank, const int64_t *dims) {
   return at->rank == rank &&

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "import/onnx/attention.h"
+#include "import/onnx/op_attention.h"
 
 static bool is_word(const struct graph_node *node, enum layer_word word) {
   return node->word == word;

@@ -3,8 +3,8 @@
  * its last operator is read. The smaller ones stay in the graph until the
  * end, where nothing depends on them.
  */
-#ifndef NETC_IMPORT_ONNX_PATTERN_H
-#define NETC_IMPORT_ONNX_PATTERN_H
+#ifndef NETC_IMPORT_ONNX_OP_PATTERN_H
+#define NETC_IMPORT_ONNX_OP_PATTERN_H
 
 #include "import/onnx/reader.h"
 

@@ -4,7 +4,7 @@
 
 #include "import/onnx/emit.h"
 #include "import/onnx/fold.h"
-#include "import/onnx/moves.h"
+#include "import/onnx/op_moves.h"
 
 enum { MOST_RUNS = 64 }; /* of places that lie in a row */
 

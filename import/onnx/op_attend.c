@@ -2,7 +2,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "import/onnx/attention.h"
+#include "import/onnx/op_attention.h"
 
 static void option(struct onnx *x, struct graph_node *node, const char *text) {
   graph_arg(x->graph, node, PART_NONE, "", text);

@@ -2,8 +2,8 @@
  * Attention in parts: tensors traced back to the projections that made them,
  * positions that turn features (rope), and the layer that takes their place.
  */
-#ifndef NETC_IMPORT_ONNX_ATTENTION_H
-#define NETC_IMPORT_ONNX_ATTENTION_H
+#ifndef NETC_IMPORT_ONNX_OP_ATTENTION_H
+#define NETC_IMPORT_ONNX_OP_ATTENTION_H
 
 #include "import/onnx/reader.h"
 

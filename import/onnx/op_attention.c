@@ -3,7 +3,7 @@
  * the heads lie in what the projections give says whether it is one: queries,
  * keys and values are traced back through the moves.
  */
-#include "import/onnx/attention.h"
+#include "import/onnx/op_attention.h"
 
 #include <math.h>
 #include <string.h>

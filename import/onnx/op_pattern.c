@@ -1,5 +1,5 @@
 /* Patterns: activations, norms and biases that files write out. */
-#include "import/onnx/pattern.h"
+#include "import/onnx/op_pattern.h"
 
 #include <math.h>
 #include <string.h>

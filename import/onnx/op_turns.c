@@ -1,7 +1,7 @@
 /* How far rope turns: the base and the stretching that a file's angles have. */
 #include <math.h>
 
-#include "import/onnx/attention.h"
+#include "import/onnx/op_attention.h"
 #include "runtime/turn.h"
 
 /*

@@ -2,7 +2,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "import/onnx/moves.h"
+#include "import/onnx/op_moves.h"
 
 struct recurrent {
   enum layer_word word;
