@@ -194,7 +194,7 @@ static int refuse_format(const struct request *r) {
 #undef ELSEWHERE
   };
   const char *suffix = strrchr(r->path, '.');
-  complain(EXIT_SOURCE, "%s is of no format that netc imports", r->path);
+  complain(EXIT_SOURCE, "%s has no format that netc imports", r->path);
   for (size_t i = 0; suffix && i < sizeof ways / sizeof *ways; i++) {
     const char *name, *help = ways[i].help;
     if (strcmp(suffix, ways[i].suffix) != 0)

@@ -58,7 +58,7 @@ enum form form_of(struct builder *b, const struct graph_node *node);
 
 /* Makes a tensor the current one, by its name. */
 void put_from(struct builder *b, struct block *out, int node);
-/* One layer behind its operands, its tail's place kept, its heads forked. */
+/* One layer after its operands, its tail's place kept, its heads forked. */
 void put_node(struct builder *b, struct block *out, int *current, int index,
               enum form form);
 

@@ -33,7 +33,7 @@ static int by_number(const void *a, const void *b) {
   return (*x > *y) - (*x < *y);
 }
 
-/* The tensors that a layer's statement is written behind. */
+/* The tensors that a layer's statement is written after. */
 static size_t source_count(const struct builder *b, int index) {
   return b->cells[index].form == FORM_BLOCKS
              ? 1
@@ -152,7 +152,7 @@ struct block *cells_operand(struct builder *b, int current, int operand) {
 }
 
 /*
- * Lists the anchors that a layer is written behind, if all that reads them is
+ * Lists the anchors that a layer is written after, if all that reads them is
  * listed. What hangs on the layer has it as its only reader.
  */
 static void place_sources(struct builder *b, int anchor, node_list *order) {

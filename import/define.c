@@ -52,7 +52,8 @@ static bool runs_alike(const struct source_plan *plan, const struct run *a,
 /*
  * Names of outputs are the net's; a def would give them twice. A tensor from
  * before `first` may be given to a def, a layer to use again may not, nor the
- * turn of a loop around it: only a loop of its own (`looped`) has an index.
+ * iteration of a loop around it: only a loop of its own (`looped`) has an
+ * index.
  */
 static bool may_move(const struct source_plan *plan, const struct statement *s,
                      int first, bool looped) {
@@ -96,7 +97,7 @@ static void note_run(struct search *search, struct run run, uint64_t form) {
     *VEC_PUSH(search->arena, &f->runs) = run;
 }
 
-/* What only begins with `from` is better called behind it. */
+/* What only begins with `from` is better called after it. */
 static bool only_begins_outside(const struct source_plan *plan,
                                 const struct run *run) {
   const struct statement *s = &run->block->all.at[run->from];
@@ -251,7 +252,7 @@ static void replace(struct run *run, struct statement by) {
   run->block->all.count -= run->length - 1;
 }
 
-/* Labels that have become parameters are no labels any more. */
+/* Labels that have become parameters are labels no longer. */
 static void name_tensors(struct block *block) {
   for (size_t i = 0; i < block->all.count; i++)
     for (size_t k = 0; k < block->all.at[i].pieces.count; k++) {

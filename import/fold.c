@@ -69,7 +69,7 @@ static int saved_by(struct source_plan *plan, struct block *block,
   return whole - lines - rows - 2;
 }
 
-/* The first turns may take their tensors from anywhere. */
+/* The first iterations may take their tensors from anywhere. */
 static bool fit_series(struct source_plan *plan, struct block *block,
                        struct fold *f) {
   for (int i = 0; i < MOST_DROPPED && f->count > 1; i++) {
@@ -102,7 +102,7 @@ static bool repeats(const struct source_plan *plan, const struct block *block,
   return (series || !a->labelled >= !b->labelled) && statement_same(&how, a, b);
 }
 
-/* How many statements behind each are the same as it, one after the other. */
+/* How many statements after each are the same as it, one after the other. */
 static size_t *count_same(struct source_plan *plan, struct block *block,
                           enum loop loop) {
   size_t count = block->all.count;
@@ -163,17 +163,17 @@ static bool make_table(struct source_plan *plan, struct block *block,
 static void make_series(struct source_plan *plan, struct block *block,
                         const struct fold *f, struct statement *s) {
   struct series_runs runs = series_of(block, f);
-  int64_t turns[2] = {0};
-  series_make(plan, &runs, s, turns);
+  int64_t iterations[2] = {0};
+  series_make(plan, &runs, s, iterations);
   if (s->node >= 0 && plan->series[s->node])
     s->node = -1; /* its label has an index */
   statement_put_text(plan, s, PART_NONE, "for");
   statement_put_text(plan, s, PART_NONE, "i");
   statement_put_text(plan, s, PART_NONE, "in");
   statement_put_text(plan, s, PART_COUNT,
-                     graph_text(plan->graph, "%lld", (long long)turns[1]));
+                     graph_text(plan->graph, "%lld", (long long)iterations[1]));
   s->pieces.at[3].text.before =
-      graph_text(plan->graph, "%lld..", (long long)turns[0]);
+      graph_text(plan->graph, "%lld..", (long long)iterations[0]);
 }
 
 static void make(struct source_plan *plan, struct block *block,

@@ -167,12 +167,12 @@ const char *graph_sizes(struct graph *graph, const int64_t *sizes, int count) {
 }
 
 const char *graph_sides(struct graph *graph, const int64_t *before,
-                        const int64_t *behind, int count) {
+                        const int64_t *after, int count) {
   struct text text = text_new(graph->arena);
   for (int i = 0; i < count; i++) {
     text_printf(&text, "%s%" PRId64, i ? "x" : "", before[i]);
-    if (before[i] != behind[i])
-      text_printf(&text, ":%" PRId64, behind[i]);
+    if (before[i] != after[i])
+      text_printf(&text, ":%" PRId64, after[i]);
   }
   text_putc(&text, '\0');
   return text.at;
@@ -180,13 +180,13 @@ const char *graph_sides(struct graph *graph, const int64_t *before,
 
 void graph_padding(struct graph *graph, struct graph_node *node, int axes,
                    const int64_t *kernel, const int64_t *dilation,
-                   const int64_t *before, const int64_t *behind) {
+                   const int64_t *before, const int64_t *after) {
   bool none = true, same = true, even = true;
   for (int i = 0; i < axes; i++) {
     int64_t whole = dilation[i] * (kernel[i] - 1);
-    none = none && before[i] == 0 && behind[i] == 0;
-    same = same && before[i] == whole / 2 && behind[i] == whole - whole / 2;
-    even = even && before[i] == before[0] && behind[i] == behind[0];
+    none = none && before[i] == 0 && after[i] == 0;
+    same = same && before[i] == whole / 2 && after[i] == whole - whole / 2;
+    even = even && before[i] == before[0] && after[i] == after[0];
   }
   if (none)
     return;
@@ -194,13 +194,13 @@ void graph_padding(struct graph *graph, struct graph_node *node, int axes,
     graph_arg(graph, node, PART_NONE, "", "pad");
     return;
   }
-  if (axes == 1 && behind[0] == 0) { /* causal: blocks differ in a number */
+  if (axes == 1 && after[0] == 0) { /* causal: blocks differ in a number */
     graph_int(graph, node, PART_PADDING, "pad=", before[0]);
     node->args.at[node->args.count - 1].after = ":0";
     return;
   }
   graph_arg(graph, node, PART_PADDING,
-            "pad=", graph_sides(graph, before, behind, even ? 1 : axes));
+            "pad=", graph_sides(graph, before, after, even ? 1 : axes));
 }
 
 /* The language's own words name nothing else; the table has them as `word`. */

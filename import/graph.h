@@ -149,7 +149,7 @@ void graph_range(struct graph *graph, struct graph_node *node, enum part part,
 const char *graph_sizes(struct graph *graph, const int64_t *sizes, int count);
 /* "1:2x0": of each axis both sides, or one where they are equal. */
 const char *graph_sides(struct graph *graph, const int64_t *before,
-                        const int64_t *behind, int count);
+                        const int64_t *after, int count);
 
 /*
  * `pad`, `pad=1` or `pad=0:1x1:2`, or nothing, for a window: `pad` where netc
@@ -157,7 +157,7 @@ const char *graph_sides(struct graph *graph, const int64_t *before,
  */
 void graph_padding(struct graph *graph, struct graph_node *node, int axes,
                    const int64_t *kernel, const int64_t *dilation,
-                   const int64_t *before, const int64_t *behind);
+                   const int64_t *before, const int64_t *after);
 
 /* A copy of a text in the graph's arena. */
 const char *graph_text(struct graph *graph, const char *format, ...)

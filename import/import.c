@@ -91,7 +91,7 @@ static void keep_plan(struct graph *graph, const struct source_plan *plan,
 }
 
 /*
- * A source, and the layers behind its lines; returns how many these are. What
+ * A source, and the layers of its lines; returns how many these are. What
  * the passes make is given back: it is more than the graph itself, and there
  * are many ways to try.
  */

@@ -108,7 +108,7 @@ static void replace(struct source_plan *plan, const struct calls *calls,
   *calls->block = next;
 }
 
-/* A label in the body of a def would be one in each turn of a loop. */
+/* A label in the body of a def would be one in each iteration of a loop. */
 static bool has_index(const struct block *block) {
   for (size_t i = 0; i < block->all.count; i++)
     if (block->all.at[i].series_until > 0)

@@ -57,7 +57,7 @@ static void collect_label(struct source_plan *plan, struct piece *piece,
     text->value = graph_text(plan->graph, "#%d", piece->node);
   } else if (inside && !is_name) {
     text->part = PART_COUNT;
-    text->value = graph_text(plan->graph, "%d", plan->turn[piece->node]);
+    text->value = graph_text(plan->graph, "%d", plan->iteration[piece->node]);
   }
   *VEC_PUSH(plan->graph->arena, out) = &piece->text;
 }
@@ -90,7 +90,7 @@ static const char *value_at(const struct columns *c, size_t run, size_t row) {
   return c->lists[run].at[row]->value;
 }
 
-/* A parameter of one def is none of another; a def sees no label of the net. */
+/* A def sees neither parameters of another nor labels of the net. */
 static bool is_constant(const struct columns *c, size_t row) {
   if (*value_at(c, 0, row) == '#')
     return false;

@@ -18,7 +18,7 @@ struct import_size {
 
 struct import_options {
   bool flat;          /* a line a layer */
-  bool allow_unknown; /* what has no counterpart is left out, and said so */
+  bool allow_unknown; /* leave out what netc has no equivalent of */
   bool weights;       /* the values of weights are wanted, too */
   const char *folder; /* where the file lies; NULL: it has no neighbours */
   const struct import_input *inputs;
@@ -64,7 +64,7 @@ const struct import_reader *import_reader_find(const char *path,
 /* A table of all that readers know, a line each: format, layer, words. */
 void import_types(struct graph *graph, struct text *out);
 
-/* What an import gives: the source, and the layers behind its lines. */
+/* What an import gives: the source, and the layers of its lines. */
 struct imported {
   struct text source;
   size_t layer_count;

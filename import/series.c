@@ -1,6 +1,7 @@
 /*
- * A label is a place in a run, so many layers behind its first. Of each place
- * that is named from outside its run the tensors of all turns are a series.
+ * A label is a place in a run, so many layers after its first. Of each place
+ * that is named from outside its run the tensors of all iterations are a
+ * series.
  */
 #include "import/series.h"
 
@@ -9,9 +10,9 @@
 
 enum { MOST_LAG = 4, MOST_SERIES = 6, MOST_EARLIER = 16 };
 
-/* A tensor before the first turn, and of which series it is which. */
+/* A tensor before the first iteration, and of which series it is which. */
 struct earlier {
-  int node, series, turn;
+  int node, series, iteration;
 };
 
 struct view {
@@ -92,13 +93,13 @@ static bool find_places(struct view *v) {
 }
 
 /* A tensor has one label. */
-static bool note_earlier(struct view *v, int node, int series, int turn) {
+static bool note_earlier(struct view *v, int node, int series, int iteration) {
   const struct graph_node *is = v->plan->graph->nodes.at[node];
   if (v->plan->series[node] || is->word == WORD_INPUT)
     return false;
   for (int i = 0; i < v->earlier_count; i++) {
     const struct earlier *e = &v->earlier[i];
-    bool same = e->series == series && e->turn == turn;
+    bool same = e->series == series && e->iteration == iteration;
     if (same && e->node == node)
       return true;
     if (same || e->node == node)
@@ -106,7 +107,7 @@ static bool note_earlier(struct view *v, int node, int series, int turn) {
   }
   if (v->earlier_count == MOST_EARLIER)
     return false;
-  v->earlier[v->earlier_count++] = (struct earlier){node, series, turn};
+  v->earlier[v->earlier_count++] = (struct earlier){node, series, iteration};
   return true;
 }
 
@@ -121,10 +122,11 @@ static bool fits_lag(struct view *v, const label_list *labels, size_t slot) {
     return false;
   for (size_t run = 0; run <= last; run++) {
     int node = labels[run].at[slot]->node;
-    int turn = (int)run - lag;
-    if (turn >= 0
-            ? ordinal[node] != begin_of(v, (size_t)turn) + v->place[series]
-            : ordinal[node] >= v->begin || !note_earlier(v, node, series, turn))
+    int iteration = (int)run - lag;
+    if (iteration >= 0
+            ? ordinal[node] != begin_of(v, (size_t)iteration) + v->place[series]
+            : ordinal[node] >= v->begin ||
+                  !note_earlier(v, node, series, iteration))
       return false;
   }
   v->lag = lag > v->lag ? lag : v->lag;
@@ -182,21 +184,21 @@ bool series_fits(struct source_plan *plan, const struct series_runs *runs) {
 }
 
 static void join_series(struct source_plan *plan, int node, int series,
-                        int turn) {
+                        int iteration) {
   plan->series[node] = series;
-  plan->turn[node] = turn;
+  plan->iteration[node] = iteration;
 }
 
-/* In the body a label is counted from the turn; that of another loop is not. */
+/* In the body labels count from the iteration; those of other loops do not. */
 static void index_label(struct view *v, struct piece *piece) {
-  int turn = v->plan->turn[piece->node] - v->lag;
+  int iteration = v->plan->iteration[piece->node] - v->lag;
   if (v->plan->series[piece->node] <= v->plan->series_count - v->series)
     return;
-  piece->index = turn ? graph_text(v->plan->graph, "i%d", turn) : "i";
+  piece->index = iteration ? graph_text(v->plan->graph, "i%d", iteration) : "i";
 }
 
 void series_make(struct source_plan *plan, const struct series_runs *runs,
-                 struct statement *loop, int64_t turns[2]) {
+                 struct statement *loop, int64_t iterations[2]) {
   struct view v;
   label_list labels = {0};
   loop->series_from = INT_MAX;
@@ -212,7 +214,7 @@ void series_make(struct source_plan *plan, const struct series_runs *runs,
   for (int i = 0; i < v.earlier_count; i++) {
     const struct earlier *e = &v.earlier[i];
     join_series(plan, e->node, plan->series_count + e->series + 1,
-                e->turn + v.lag);
+                e->iteration + v.lag);
     if (plan->ordinal[e->node] < loop->series_from)
       loop->series_from = plan->ordinal[e->node];
   }
@@ -226,6 +228,6 @@ void series_make(struct source_plan *plan, const struct series_runs *runs,
           &labels);
   for (size_t i = 0; i < labels.count; i++)
     index_label(&v, labels.at[i]);
-  turns[0] = v.lag;
-  turns[1] = v.lag + (int64_t)runs->count - 1;
+  iterations[0] = v.lag;
+  iterations[1] = v.lag + (int64_t)runs->count - 1;
 }

@@ -11,17 +11,17 @@ struct series_runs {
 };
 
 /*
- * Whether they differ in their labels alone, and these by turn: what a run
- * makes is named by the same one of the runs behind it each time, as `h[i-1]`.
- * Before the first turn other tensors stand for it, `h[0]`.
+ * Whether they differ in their labels alone, and these in step: what a run
+ * makes is named by the same one of the runs after it each time, as `h[i-1]`.
+ * Before the first iteration other tensors stand for it, `h[0]`.
  */
 bool series_fits(struct source_plan *plan, const struct series_runs *runs);
 
 /*
  * Gives these labels their index, in the first run too, which becomes the body
- * for all. Returns the first and last turn.
+ * for all. Returns the first and last iteration.
  */
 void series_make(struct source_plan *plan, const struct series_runs *runs,
-                 struct statement *loop, int64_t turns[2]);
+                 struct statement *loop, int64_t iterations[2]);
 
 #endif

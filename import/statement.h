@@ -42,7 +42,7 @@ struct statement {
   uint64_t form;     /* the same without the values of parts */
   const char *index; /* its label's, in the loop of a series; or NULL */
   /* Of a loop with series: the least ordinal before it and the last that
-   * names one of its turns. */
+   * names one of its iterations. */
   int series_from, series_until;
   int lines; /* that it takes, about */
   int width; /* on one line; WIDE: it does not go on one */
@@ -61,7 +61,7 @@ struct layout {
   int cells;
   bool series_early; /* loops whose labels have an index come before defs */
   bool small_defs;   /* the shortest that save lines come first */
-  bool bare_joins;   /* what follows a join is a line of its own */
+  bool bare_joins;   /* what follows a join is a separate line */
   bool late; /* tensors are made before their first use, not as in the file */
 };
 
@@ -77,7 +77,7 @@ struct source_plan {
   int *read_until;    /* by node: the last ordinal that names it; -1 */
   const char **label; /* by node: its name, once it is written */
   /* By node: the labels with an index that it is one of, from 1, and which. */
-  int *series, *turn;
+  int *series, *iteration;
   int series_count;
   struct layout layout;
 };

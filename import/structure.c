@@ -155,7 +155,7 @@ static struct block *branch(struct builder *b, int top, int bottom) {
   return block;
 }
 
-/* Heads that fork off behind a node. */
+/* Heads that fork off after a node. */
 static void put_heads(struct builder *b, struct block *out, int node) {
   for (size_t i = 0; i < b->heads[node].all.count; i++) {
     int head = b->heads[node].all.at[i];
@@ -214,7 +214,7 @@ static void put_mixed_operands(struct builder *b, struct statement *s,
   }
 }
 
-/* Whether the layers behind a join of long blocks are lines of their own. */
+/* Whether the layers after a join of long blocks are separate lines. */
 static bool is_long(struct builder *b, struct statement *s) {
   for (size_t i = 0; i < s->pieces.count; i++)
     if (s->pieces.at[i].kind == PIECE_BLOCK)
@@ -483,7 +483,7 @@ void structure(struct source_plan *plan, struct graph *graph,
       .read_until = arena_alloc(arena, count + 1, sizeof(int)),
       .label = arena_alloc(arena, count + 1, sizeof(char *)),
       .series = arena_alloc(arena, count + 1, sizeof(int)),
-      .turn = arena_alloc(arena, count + 1, sizeof(int))};
+      .iteration = arena_alloc(arena, count + 1, sizeof(int))};
   struct builder b = {.plan = plan,
                       .graph = graph,
                       .arena = arena,

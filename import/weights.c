@@ -8,7 +8,7 @@
 
 #include "import/tensors/safetensors.h"
 
-/* The tensor as a prediction reads it, which knows what flattening turns. */
+/* The tensor as a prediction reads it: it knows what flattening transposes. */
 static bool find_tensor(struct netc *netc, size_t weight,
                         struct netc_tensor *tensor) {
   *tensor = (struct netc_tensor){.size = sizeof *tensor};

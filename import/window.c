@@ -15,7 +15,7 @@ struct window window_square(int axes, int64_t kernel, int64_t stride) {
 
 int64_t window_count(const struct window *w, int axis, int64_t in) {
   int64_t reach = w->dilate[axis] * (w->kernel[axis] - 1) + 1;
-  int64_t whole = in + w->before[axis] + w->behind[axis];
+  int64_t whole = in + w->before[axis] + w->after[axis];
   return whole < reach ? 0 : (whole - reach) / w->stride[axis] + 1;
 }
 
@@ -51,7 +51,7 @@ static void put_padding(struct graph *graph, struct graph_node *node,
     graph_arg(graph, node, PART_NONE, "pad=", "tf");
   else
     graph_padding(graph, node, w->axes, w->kernel, w->dilate, w->before,
-                  w->behind);
+                  w->after);
 }
 
 struct graph_node *window_conv(struct graph *graph, int input,

@@ -7,8 +7,8 @@
 /* By spatial axis, in netc's order: height, width or depth, height, width. */
 struct window {
   int axes;
-  bool tf; /* before and behind are TensorFlow's SAME, at this size */
-  int64_t kernel[3], stride[3], dilate[3], before[3], behind[3];
+  bool tf; /* before and after are TensorFlow's SAME, at this size */
+  int64_t kernel[3], stride[3], dilate[3], before[3], after[3];
 };
 
 /* The same on each of so many axes, without padding. */

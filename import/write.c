@@ -71,7 +71,7 @@ static const char *indexed(struct writer *w, int node, const char *index) {
 static const char *label_of(struct writer *w, int node) {
   struct graph *graph = w->plan->graph;
   if (w->plan->series[node])
-    return indexed(w, node, graph_text(graph, "%d", w->plan->turn[node]));
+    return indexed(w, node, graph_text(graph, "%d", w->plan->iteration[node]));
   if (w->plan->label[node])
     return w->plan->label[node];
   const char *name = w->in_def

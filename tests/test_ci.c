@@ -156,7 +156,9 @@ static void mistakes_have_a_way_out(void **state) {
   expect("printf '[net]\nheight=32\nwidth=32\nchannels=3\n"
          "[convolutional]\nfilters=8\nsize=3\nstide=2\n' >" BUILD
          "/slip.cfg; " NETC " import " BUILD "/slip.cfg",
-         0, "# Line 8: `stide` of [convolutional] is not read; is `stride`",
+         0,
+         "# Line 8: `stide` of [convolutional] is not read; did you mean "
+         "`stride`?",
          "");
   expect("printf '[net]\nheight=32\nwidth=32\nchannels=3\n"
          "[convolutionl]\nsize=3\n' >" BUILD "/slip.cfg; " NETC " import " BUILD
@@ -208,7 +210,7 @@ static void hidden_characters_of_imports_stay_out(void **state) {
   write_in(dir, "h.prototxt", text);
   struct run r = run(NETC " import %s/h.prototxt --allow-unknown", dir);
   assert_int_equal(r.status, 0);
-  assert_holds(r.out, "has no counterpart: it is left out");
+  assert_holds(r.out, "netc has no equivalent.");
   assert_null(strstr(r.out, "\xE2\x80\xAE"));
   assert_null(strstr(r.out, "\xE2\x80\x8B"));
   assert_null(strstr(r.out, "\xF3\xA0\x81\x81"));

@@ -484,10 +484,10 @@ static struct mistake {
      "(Conv; group=-9223372036854775808): its weights"},
     {"values-are-missing", values_are_missing,
      "the tensor `w` has 2 values, and 0 are stored"},
-    {"no-such-axis", no_such_axis, "there is no axis -9223372036854775808"},
+    {"no-such-axis", no_such_axis, "axis -9223372036854775808 of"},
     {"stated-shape", other_shape, "`a` is 1x3x8x8 in the file, and 1x4x6x6"},
     {"many-axes", many_axes, "`axes` has 64 numbers; at most 12"},
-    {"no-utf-8", bad_name, "have no counterpart"},
+    {"no-utf-8", bad_name, "netc has no equivalent of these operators"},
     {"no-nodes", no_node, "nothing makes the output `a`"},
 };
 
@@ -595,16 +595,16 @@ static void wrong_wires_are_refused(void **state) {
     const char *bytes, *says;
     size_t size;
   } wires[] = {
-      {"\x08\x07\x38\x01", "its fields are not of the kinds", 4},
-      {"\x08\x07\x3d\1\2\3\4", "its fields are not of the kinds", 7},
-      {"\x08\x07\x3a\x02\x08\x01", "its fields are not of the kinds", 6},
-      {"\x08\x07\x3b\1\2\3\4", "a field of no known kind at byte 3", 7},
+      {"\x08\x07\x38\x01", "its fields do not have the types", 4},
+      {"\x08\x07\x3d\1\2\3\4", "its fields do not have the types", 7},
+      {"\x08\x07\x3a\x02\x08\x01", "its fields do not have the types", 6},
+      {"\x08\x07\x3b\1\2\3\4", "a field of unknown kind at byte 3", 7},
       {"\x08\x07\x3a\x05\x0a\3\x20\1\0", "no field at byte 9", 9},
-      {"\x08\x07\x3a\x7f\1", "something longer than what is left", 5},
+      {"\x08\x07\x3a\x7f\1", "a field longer than the rest", 5},
       {"\x08\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff",
-       "a number that does not end at byte 11", 12},
-      {"hello", "this is no", 5},
-      {"", "this is no ONNX model: it has no graph", 0}};
+       "an unterminated number at byte 11", 12},
+      {"hello", "ONNX model: ", 5},
+      {"", "not an ONNX model: it has no graph", 0}};
   const char *folder = scratch("wires");
   char path[512];
   snprintf(path, sizeof path, "%s/x.onnx", folder);
@@ -635,7 +635,7 @@ static void nesting_has_an_end(void **state) {
   bytes[begin] = 0x3a; /* the model's graph */
   snprintf(path, sizeof path, "%s/x.onnx", folder);
   write_text(path, bytes + begin, ROOM - begin);
-  refused(folder, "error: this is no ");
+  refused(folder, "ONNX model: ");
 }
 
 /* A chain of so many nodes. */
@@ -683,7 +683,7 @@ static void a_million_nodes_are_read_or_refused(void **state) {
   assert_holds(source, "repeat 100000 { relu }");
   free(source);
   write_chain(path, 1000000);
-  refused(folder, "the model has 1000000 nodes; at most 200000 are understood");
+  refused(folder, "the model has 1000000 nodes; at most 200000 are supported");
 }
 
 /* Operators that several layers make together. */
@@ -742,7 +742,7 @@ static void what_is_unknown_is_left_out_if_asked(void **state) {
   write_text(path, bytes, size);
   refused(folder, "`b` (Warp; degree=3)");
   char *source = import(path, "--allow-unknown");
-  assert_holds(source, "# `b` (Warp; degree=3) has no counterpart: it is left");
+  assert_holds(source, "# `b` (Warp; degree=3) is left out, with what follows");
   assert_holds(source, "input 8x8x3\nrelu\n");
   free(source);
 }

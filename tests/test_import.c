@@ -259,7 +259,7 @@ static void layers_of_forks_of_caffe_are_read(void **state) {
       "layer { name: 'o' type: 'DetectionOutput' bottom: 'u' bottom: 'b' }\n");
   char *source = import(path, "");
   assert_holds(source, "PriorBox is left out: it makes boxes");
-  assert_holds(source, "pictures have 3 channels is assumed");
+  assert_holds(source, "3 channels are assumed");
   assert_holds(source, "input 30x20x3\n"
                        "conv 8 3x3 pad bias bn(eps=0.001)\n"
                        "pool1: pool 2x2 indices -> 15x10x8\n"
@@ -372,16 +372,16 @@ static struct mistake {
 } mistakes[] = {
     {"no-section", "a.cfg", "width=3\n",
      "a.cfg:1: error: `width=3` is neither"},
-    {"no-net", "a.cfg", "[convolutional]\n", "first section has to be [net]"},
-    {"open-section", "a.cfg", "[net\n", "a section without its `]`"},
+    {"no-net", "a.cfg", "[convolutional]\n", "first section must be [net]"},
+    {"open-section", "a.cfg", "[net\n", "a section without `]`"},
     {"no-size", "a.cfg", "[net]\n[convolutional]\n",
      "a.cfg:1: error: [net] needs `inputs` of at least 1"},
     {"unknown-section", "a.cfg", "[net]\ninputs=3\n\n[warp]\n",
-     "a.cfg:4: error: [warp] has no counterpart in netc"},
+     "a.cfg:4: error: netc has no equivalent of [warp]"},
     {"no-number", "a.cfg",
      "[net]\nheight=8\nwidth=8\nchannels=3\n"
      "[convolutional]\nfilters=many\n",
-     "a.cfg:6: error: `filters=many` is no integer"},
+     "a.cfg:6: error: `filters=many` is not an integer"},
     {"too-large", "a.cfg",
      "[net]\nheight=8\nwidth=8\nchannels=3\n"
      "[convolutional]\nfilters=4611686018427387904\n",
@@ -397,13 +397,13 @@ static struct mistake {
     {"activation", "a.cfg",
      "[net]\ninputs=3\n[connected]\noutput=3\n"
      "activation=stair\n",
-     "a.cfg:5: error: the activation `stair` has no counterpart"},
+     "a.cfg:5: error: netc has no equivalent of the activation `stair`"},
     {"open-message", "a.prototxt", "layer {\n name: \"a\"\n",
-     "a.prototxt:3: error: a `{` without its `}`"},
+     "a.prototxt:3: error: unmatched `{`"},
     {"no-value", "a.prototxt", "name:\n", "`name` has no value"},
     {"no-colon", "a.prototxt", "layer {\n name \"a\" }\n",
-     "a.prototxt:2: error: no `:` behind `name`"},
-    {"open-string", "a.prototxt", "name: \"a\n", "without its closing quote"},
+     "a.prototxt:2: error: expected `:` after `name`"},
+    {"open-string", "a.prototxt", "name: \"a\n", "unterminated string"},
     {"no-type", "a.prototxt", "layer {\n}\n", "a layer without `type`"},
     {"no-top", "a.prototxt",
      "input: \"d\" input_shape { dim: 1 dim: 3 dim: 8 dim: 8 }\n"
@@ -412,28 +412,27 @@ static struct mistake {
     {"no-counterpart", "a.prototxt",
      "input: \"d\" input_shape { dim: 1 dim: 3 dim: 8 dim: 8 }\n"
      "layer { name: \"w\" type: \"Warp\" bottom: \"d\" top: \"f\" }\n",
-     "`w`: the type Warp has no counterpart in netc\n  = help: "
+     "`w`: netc has no equivalent of the type Warp\n  = help: "
      "--allow-unknown"},
     {"no-picture-size", "a.prototxt",
      "layer { type: \"Data\" top: \"data\" }\n",
      "give it: --input data=HEIGHTxWIDTHxCHANNELS"},
     {"input-sizes", "a.prototxt", "input: \"d\" input_dim: 3\n",
-     "an input of 1 sizes; 2 to 5 are understood"},
+     "an input of 1 sizes; 2 to 5 are supported"},
     {"dim-of-2-to-the-62", "a.prototxt",
      "input: \"d\" input_shape { dim: 1 dim: 4611686018427387904 }\n",
      "not from 1 to 1073741824"},
     {"keras-no-json", "a.json",
-     "{\"class_name\": ", "a.json:1:15: error: this is no JSON"},
+     "{\"class_name\": ", "a.json:1:15: error: not JSON"},
     {"keras-not-utf-8", "a.json", "{\"class_name\": \"\377\"}",
      "unable to decode byte 0xff"},
     {"keras-nested", "a.json",
      "{\"class_name\": "
      "[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[...",
-     "is no JSON"},
+     "not JSON"},
     {"keras-twice", "a.json", "{\"class_name\": \"a\", \"class_name\": \"b\"}",
      "duplicate object key"},
-    {"keras-no-model", "a.json", "{\"layers\": []}",
-     "this is no model of Keras"},
+    {"keras-no-model", "a.json", "{\"layers\": []}", "not a Keras model"},
     {"keras-no-layers", "a.json",
      "{\"class_name\": \"Sequential\", \"config\": {\"layers\": []}}",
      "the model has no layers"},
@@ -445,7 +444,7 @@ static struct mistake {
      "[{\"class_name\": \"InputLayer\", \"config\": {\"batch_shape\": [null, "
      "8, 8, 3]}},\n  {\"class_name\": \"Warp\", \"config\": {\"name\": "
      "\"w\"}}]}}",
-     "a.json:2:3: error: `w` (Warp): the class has no counterpart in netc\n  = "
+     "a.json:2:3: error: `w` (Warp): netc has no equivalent of this class\n  = "
      "help: --allow-unknown"},
     {"keras-lambda", "a.json",
      "{\"class_name\": \"Sequential\", \"config\": {\"layers\": "
@@ -457,13 +456,13 @@ static struct mistake {
      "[{\"class_name\": \"InputLayer\", \"config\": {\"batch_shape\": [null, "
      "8, 8, 3]}}, {\"class_name\": \"Convolution2D\", \"config\": "
      "{\"nb_filter\": 3}}]}}",
-     "it is written as Keras 1 did\n  = help: load the model with Keras 2"},
+     "it has the form of Keras 1\n  = help: load the model with Keras 2"},
     {"keras-no-filters", "a.json",
      "{\"class_name\": \"Sequential\", \"config\": {\"layers\": "
      "[{\"class_name\": \"InputLayer\", \"config\": {\"batch_shape\": [null, "
      "8, 8, 3]}}, {\"class_name\": \"Conv2D\", \"config\": {\"kernel_size\": "
      "3}}]}}",
-     "`filters` is not given"},
+     "`filters` is missing"},
     {"keras-filters-of-2-to-the-62", "a.json",
      "{\"class_name\": \"Sequential\", \"config\": {\"layers\": "
      "[{\"class_name\": \"InputLayer\", \"config\": {\"batch_shape\": [null, "
@@ -475,7 +474,7 @@ static struct mistake {
      "[{\"class_name\": \"InputLayer\", \"config\": {\"batch_shape\": [null, "
      "8, 8, 3]}}, {\"class_name\": \"Conv2D\", \"config\": {\"filters\": "
      "\"many\"}}]}}",
-     "`filters` is no integer"},
+     "`filters` is not an integer"},
     {"keras-kernel", "a.json",
      "{\"class_name\": \"Sequential\", \"config\": {\"layers\": "
      "[{\"class_name\": \"InputLayer\", \"config\": {\"batch_shape\": [null, "
@@ -493,7 +492,7 @@ static struct mistake {
      "[{\"class_name\": \"InputLayer\", \"config\": {\"batch_shape\": [null, "
      "8, 8, 3]}}, {\"class_name\": \"Conv2D\", \"config\": {\"filters\": 3, "
      "\"kernel_size\": 3, \"padding\": \"wrap\"}}]}}",
-     "the padding `wrap` has no counterpart"},
+     "netc has no equivalent of the padding `wrap`"},
     {"keras-axes", "a.json",
      "{\"class_name\": \"Sequential\", \"config\": {\"layers\": "
      "[{\"class_name\": \"InputLayer\", \"config\": {\"batch_shape\": [null, "
@@ -505,7 +504,7 @@ static struct mistake {
      "[{\"class_name\": \"InputLayer\", \"config\": {\"batch_shape\": [null, "
      "8]}}, {\"class_name\": \"Dense\", \"config\": {\"units\": 3, "
      "\"activation\": \"stair\"}}]}}",
-     "the activation `stair` has no counterpart"},
+     "netc has no equivalent of the activation `stair`"},
     {"keras-open-size", "a.json",
      "{\"class_name\": \"Sequential\", \"config\": {\"layers\": "
      "[{\"class_name\": \"InputLayer\", \"config\": {\"name\": \"p\", "
@@ -561,7 +560,7 @@ static struct mistake {
      "0, 0, {}]]]}, {\"class_name\": \"ReLU\", \"name\": \"c\", \"config\": "
      "{}, \"inbound_nodes\": [[[\"b\", 0, 0, {}]]]}], \"input_layers\": "
      "[[\"a\", 0, 0]], \"output_layers\": [[\"b\", 0, 0]]}}",
-     "is part of a circle"},
+     "is part of a cycle"},
     {"keras-two-of-a-name", "a.json",
      "{\"class_name\": \"Functional\", \"config\": {\"layers\": "
      "[{\"class_name\": \"InputLayer\", \"name\": \"a\", \"config\": "
@@ -570,7 +569,7 @@ static struct mistake {
      "0, 0, {}]]]}, {\"class_name\": \"ReLU\", \"name\": \"b\", \"config\": "
      "{}, \"inbound_nodes\": [[[\"a\", 0, 0, {}]]]}], \"input_layers\": "
      "[[\"a\", 0, 0]], \"output_layers\": [[\"b\", 0, 0]]}}",
-     "there are two layers `b`"},
+     "two layers are called `b`"},
     {"keras-no-outputs", "a.json",
      "{\"class_name\": \"Functional\", \"config\": {\"layers\": "
      "[{\"class_name\": \"InputLayer\", \"name\": \"a\", \"config\": "
@@ -583,7 +582,7 @@ static struct mistake {
      "{\"batch_shape\": [null, 8]}, \"inbound_nodes\": []}, {\"class_name\": "
      "\"ReLU\", \"name\": \"b\", \"config\": {}, \"inbound_nodes\": [[7]]}], "
      "\"input_layers\": [[\"a\", 0, 0]], \"output_layers\": [[\"b\", 0, 0]]}}",
-     "is written in no form of Keras 2 or 3"},
+     "have neither the form of Keras 2 nor of Keras 3"},
     {"keras-state", "a.json",
      "{\"class_name\": \"Functional\", \"config\": {\"layers\": "
      "[{\"class_name\": \"InputLayer\", \"name\": \"a\", \"config\": "
@@ -603,7 +602,7 @@ static struct mistake {
      "\"c\", \"config\": {\"units\": 3}, \"inbound_nodes\": [[[\"a\", 0, 0, "
      "{}]]]}], \"input_layers\": [[\"a\", 0, 0]], \"output_layers\": [[\"b\", "
      "0, 0]]}}",
-     "8 and 3 do not go together"},
+     "8 and 3 cannot be broadcast"},
     {"keras-other-shape", "a.json",
      "{\"class_name\": \"Functional\", \"config\": {\"layers\": "
      "[{\"class_name\": \"InputLayer\", \"name\": \"a\", \"config\": "
@@ -621,7 +620,7 @@ static struct mistake {
      "\"TFOpLambda\", \"name\": \"b\", \"config\": {\"function\": "
      "\"math.bessel_i0\"}, \"inbound_nodes\": [[\"a\", 0, 0, {}]]}], "
      "\"input_layers\": [[\"a\", 0, 0]], \"output_layers\": [[\"b\", 0, 0]]}}",
-     "the operation math.bessel_i0 has no counterpart"},
+     "netc has no equivalent of the operation math.bessel_i0"},
     {"keras-mixed-formats", "a.json",
      "{\"class_name\": \"Sequential\", \"config\": {\"layers\": "
      "[{\"class_name\": \"InputLayer\", \"config\": {\"batch_shape\": [null, "
@@ -640,7 +639,7 @@ static struct mistake {
     {"no-utf-8", "a.cfg",
      "[net]\nheight=8\nwidth=8\nchannels=3\n"
      "[\xff\xfe\x1b[2J]\n",
-     "a.cfg:5: error: [???[2J] has no counterpart"},
+     "a.cfg:5: error: netc has no equivalent of [???[2J]"},
     {"values-of-2-to-the-120", "a.cfg",
      "[net]\nheight=1000000000\nwidth=1000000000\nchannels=1000000000\n"
      "[convolutional]\nfilters=1000000000\n",
@@ -664,17 +663,17 @@ static struct mistake {
     {"input-twice", "a.prototxt",
      "input: \"d\" input_shape { dim: 1 dim: 3 dim: 8 dim: 8 }\n"
      "input: \"d\" input_shape { dim: 1 dim: 3 dim: 8 dim: 8 }\n",
-     "a.prototxt:2: error: there is a blob `d` already"},
+     "a.prototxt:2: error: the blob `d` exists already"},
     {"text-for-a-number", "a.prototxt",
      "input: \"d\" input_shape { dim: 1 dim: 3 dim: 8 dim: 8 }\n"
      "layer { name: \"a\" type: \"Convolution\" bottom: \"d\" top: \"e\"\n"
      "convolution_param { num_output: \"many\" kernel_size: 3 } }\n",
-     "a.prototxt:3: error: `num_output: many` is no integer"},
+     "a.prototxt:3: error: `num_output: many` is not an integer"},
     {"number-for-a-message", "a.prototxt",
      "input: \"d\" input_shape { dim: 1 dim: 3 dim: 8 dim: 8 }\n"
      "layer { name: \"a\" type: \"Convolution\" bottom: \"d\" top: \"e\" "
      "convolution_param: 3 }\n",
-     "a.prototxt:2: error: `a` (Convolution): `num_output` is not given"},
+     "a.prototxt:2: error: `a` (Convolution): `num_output` is missing"},
     {"outputs-of-2-to-the-62", "a.prototxt",
      "input: \"d\" input_shape { dim: 1 dim: 3 dim: 8 dim: 8 }\n"
      "layer { name: \"a\" type: \"Convolution\" bottom: \"d\" top: \"e\" "
@@ -684,7 +683,7 @@ static struct mistake {
      "input: \"d\" input_shape { dim: 1 dim: 3 dim: 8 dim: 8 }\n"
      "layer { name: \"\xff\xfe\" type: \"\xc3\x28\" bottom: \"d\" top: \"e\" "
      "}\n",
-     "a.prototxt:2: error: `??`: the type ?( has no counterpart"},
+     "a.prototxt:2: error: `??`: netc has no equivalent of the type ?("},
     {"keras-list-for-a-text", "a.json",
      "{\"class_name\": \"Sequential\", \"config\": {\"layers\": "
      "[{\"class_name\": [\"Conv2D\"], \"config\": {}}]}}",
@@ -693,21 +692,21 @@ static struct mistake {
      "{\"class_name\": \"Sequential\", \"config\": {\"layers\": "
      "[{\"class_name\": \"InputLayer\", \"config\": {\"batch_shape\": [null, "
      "8]}}, {\"class_name\": \"Dense\", \"config\": 7}]}}",
-     "`Dense` (Dense): `units` is not given"},
+     "`Dense` (Dense): `units` is missing"},
     {"keras-real-for-a-count", "a.json",
      "{\"class_name\": \"Sequential\", \"config\": {\"layers\": "
      "[{\"class_name\": \"InputLayer\", \"config\": {\"batch_shape\": [null, "
      "8]}}, {\"class_name\": \"Dense\", \"config\": {\"units\": 1e300}}]}}",
-     "`Dense` (Dense): `units` is no integer"},
+     "`Dense` (Dense): `units` is not an integer"},
     {"keras-layers-are-no-list", "a.json",
      "{\"class_name\": \"Functional\", \"config\": {\"layers\": 3, "
      "\"input_layers\": 7, \"output_layers\": \"x\"}}",
-     "a.json:1:1: error: `layers` of a model is no list"},
-    {"unknown-format", "a.xyz", "hello\n", "is of no format that netc imports"},
+     "a.json:1:1: error: `layers` of a model is not a list"},
+    {"unknown-format", "a.xyz", "hello\n", "has no format that netc imports"},
     {"keras-archive", "a.keras", "PK\3\4", "a.keras config.json > model.json"},
     {"torch-pickle", "a.pt", "PK\3\4", "torch.onnx.export(model"},
     {"own-language", "a.net", "input 3\nfc 2\n", "a.net` compiles it"},
-    {"empty", "a.cfg", "", "the first section has to be [net]"},
+    {"empty", "a.cfg", "", "the first section must be [net]"},
 };
 
 /* A name that would end a comment, or is no UTF-8, stays in it. */

@@ -53,9 +53,9 @@ static const struct wrong wrongs[] = {
     {"header-longer-than-the-file", "{}", 3, 0, "is the file complete?"},
     {"header-over-the-limit", "{}", 100000001, 0, "is it a safetensors file?"},
     {"header-of-all-bits", "{}", -1, 0, "is it a safetensors file?"},
-    {"header-that-is-no-json", "{\"a\":", 0, 0, "its header is no JSON"},
-    {"header-that-is-a-list", "[1]", 0, 0, "the header is no JSON object"},
-    {"header-with-a-nul", "{\"a\\u0000b\":1}", 0, 0, "its header is no JSON"},
+    {"header-that-is-no-json", "{\"a\":", 0, 0, "its header is not JSON"},
+    {"header-that-is-a-list", "[1]", 0, 0, "the header is not a JSON object"},
+    {"header-with-a-nul", "{\"a\\u0000b\":1}", 0, 0, "its header is not JSON"},
     {"name-twice",
      "{" TENSOR("a", "F32", "1", 0, 4) "," TENSOR("a", "F32", "1", 4, 8) "}", 0,
      8, "duplicate object key near '\"a\"'"},
@@ -68,9 +68,9 @@ static const struct wrong wrongs[] = {
     {"no-shape", "{\"a\":{\"dtype\":\"F32\",\"data_offsets\":[0,4]}}", 0, 4,
      "tensor `a` has no shape"},
     {"negative-size", "{" TENSOR("a", "F32", "-1", 0, 4) "}", 0, 4,
-     "tensor `a` has a size that is no number from 0"},
+     "tensor `a` has a size that is not a whole number"},
     {"size-with-a-fraction", "{" TENSOR("a", "F32", "1.5", 0, 4) "}", 0, 4,
-     "tensor `a` has a size that is no number from 0"},
+     "tensor `a` has a size that is not a whole number"},
     {"sizes-that-overflow",
      "{" TENSOR("a", "F32", "9223372036854775807,4", 0, 4) "}", 0, 4,
      "tensor `a` would have over 2^63 values"},
@@ -85,7 +85,7 @@ static const struct wrong wrongs[] = {
      4, "tensor `a` has 17 axes"},
     {"one-offset",
      "{\"a\":{\"dtype\":\"F32\",\"shape\":[1],\"data_offsets\":[0]}}", 0, 4,
-     "tensor `a` has no two data_offsets"},
+     "tensor `a` needs two data_offsets"},
     {"offsets-beyond-the-file", "{" TENSOR("a", "F32", "2", 0, 8) "}", 0, 4,
      "tensor `a` is said to lie at bytes 0 to 8, but the data have 4"},
     {"offsets-turned-round", "{" TENSOR("a", "F32", "1", 4, 0) "}", 0, 4,
@@ -101,7 +101,7 @@ static const struct wrong wrongs[] = {
      "{" TENSOR("a", "F32", "1", 0, 4) "," TENSOR("b", "F32", "1", 8, 12) "}",
      0, 12, "bytes 4 to 8 of the data, before tensor `b`, belong to none"},
     {"bytes-at-the-end", "{" TENSOR("a", "F32", "1", 0, 4) "}", 0, 8,
-     "4 bytes behind the last tensor belong to none"},
+     "4 bytes after the last tensor belong to none"},
     {"name-that-steers-a-terminal",
      "{" TENSOR("a\\u001b[2J", "F32", "2", 0, 4) "}", 0, 4,
      "tensor `a?[2J` has 2 values"},
@@ -131,7 +131,7 @@ static void files_that_are_none(void **state) {
   assert_true(s.unread);
   safetensors_close(&s);
   assert_false(safetensors_open(&s, folder, &arena));
-  assert_holds(s.fault, "it is no plain file");
+  assert_holds(s.fault, "it is not a regular file");
   safetensors_close(&s);
   put_file(path_of("empty"), "", 0);
   assert_false(safetensors_open(&s, path_of("empty"), &arena));
@@ -283,9 +283,9 @@ static const struct array arrays[] = {
     {"too-many-bytes", HEADER("<f4", "False", "(2, 3)"), 1, 28,
      "but 28 bytes follow"},
     {"negative-size", HEADER("<f4", "False", "(-2, 3)"), 1, 24,
-     "its shape is none"},
+     "its shape is broken"},
     {"sizes-that-overflow", HEADER("<f4", "False", "(9223372036854775807, 9)"),
-     1, 4, "its shape is none"},
+     1, 4, "its shape is broken"},
     {"more-axes-than-32",
      HEADER("<f4", "False",
             "(1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1"
@@ -294,15 +294,16 @@ static const struct array arrays[] = {
     {"shape-without-an-end",
      "{'descr': '<f4', 'fortran_order': False, "
      "'shape': (2, 3",
-     1, 24, "its shape is none"},
+     1, 24, "its shape is broken"},
     {"no-order", "{'descr': '<f4', 'shape': (2, 3)}", 1, 24,
      "needs descr, fortran_order and shape"},
     {"shape-twice", "{'descr': '<f4', 'shape': (2,), 'shape': (3,)}", 1, 24,
-     "its header says `shape` once more"},
+     "duplicate key `shape` in its header"},
     {"key-that-is-not-known", "{'size': 3}", 1, 24,
-     "its header says `size`, which is not known"},
-    {"no-dictionary", "[]", 1, 24, "its header is no dictionary"},
-    {"string-without-an-end", "{'descr", 1, 24, "its header is no dictionary"},
+     "unknown key `size` in its header"},
+    {"no-dictionary", "[]", 1, 24, "its header is not a dictionary"},
+    {"string-without-an-end", "{'descr", 1, 24,
+     "its header is not a dictionary"},
 };
 
 static const char *put_npy(const struct array *array) {

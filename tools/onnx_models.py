@@ -57,10 +57,10 @@ class Refused(Exception):
 def reason(text):
     """An error without the names and numbers of its file."""
     line = text.strip().split("\n")[0].split("error: ", 1)[-1]
-    unknown = re.match(r"operators that have no counterpart in netc: (.*); "
+    unknown = re.match(r"netc has no equivalent of these operators: (.*); "
                        r"the first", line)
     if unknown:
-        return "no counterpart: " + re.sub(r" \(\d+\)", "", unknown.group(1))
+        return "no equivalent: " + re.sub(r" \(\d+\)", "", unknown.group(1))
     line = re.sub(r"^`[^`]*` \((\w+)[^)]*\): ", r"\1: ", line)
     line = re.sub(r"`[^`]*`", "`..`", line)
     line = re.sub(r"-?\d+(x\d+)*", "N", line)

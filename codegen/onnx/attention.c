@@ -126,10 +126,10 @@ bool onnx_relative(struct exporting *x) {
   int64_t keys = at.dim[rank - 1];
   layout_merge(&table.at, 0, axes);
   const int64_t picked[2] = {queries * keys, heads};
-  const int64_t turned[2] = {heads, queries * keys}, perm[2] = {1, 0};
+  const int64_t transposed[2] = {heads, queries * keys}, perm[2] = {1, 0};
   const int64_t shape[3] = {heads, queries, keys};
   struct layout rows = layout_dense(2, picked);
-  struct layout columns = layout_dense(2, turned);
+  struct layout columns = layout_dense(2, transposed);
   struct layout bias = layout_dense(3, shape);
   value_id scores = get_spread(x, &in), from = get(x, &table);
   value_id which = relative_rows(x, queries, keys);
@@ -150,15 +150,15 @@ static struct map_entry *turns_of(struct exporting *x, int64_t steps,
   for (int i = 0; i < TURN_REALS; i++)
     rule[i] =
         i == TURN_BASE || stretched ? (float)x->op.reals[i] : i == TURN_STRETCH;
-  text_printf(&key, "turns %lld %lld", (long long)steps, (long long)dim);
+  text_printf(&key, "rotation %lld %lld", (long long)steps, (long long)dim);
   for (int i = 0; i < TURN_REALS; i++)
     text_printf(&key, " %.9g", (double)rule[i]);
   return map_add(x->arena, &x->shared, text_slice(&key));
 }
 
-/* Cosines and sines of what positions turn pairs by: L x 1 x D/2 */
+/* Cosines and sines of what positions rotate pairs by: L x 1 x D/2 */
 static void find_turns(struct exporting *x, int64_t steps, int64_t dim,
-                       value_id turns[2]) {
+                       value_id rotation[2]) {
   const int64_t half[2] = {1, dim / 2}, one[3] = {steps, 1, dim / 2};
   const int64_t flat[2] = {steps, dim / 2};
   struct layout angles = layout_dense(2, flat), by_head = layout_dense(3, one);
@@ -179,8 +179,8 @@ static void find_turns(struct exporting *x, int64_t steps, int64_t dim,
     NODE(x, "Sin", &by_head, angle);
     x->model.scope = scope;
   }
-  turns[0] = entry->number - 1;
-  turns[1] = entry->number;
+  rotation[0] = entry->number - 1;
+  rotation[1] = entry->number;
 }
 
 /* a cos - b sin and b cos + a sin, for the pairs a, b of a head */
@@ -189,27 +189,28 @@ bool onnx_rope(struct exporting *x) {
   struct view pairs = in_view(x, 0), half[2];
   struct layout at = out_layout(x, 0), part;
   int last = at.rank - 1, way = neighbours ? last + 1 : last;
-  value_id turns[2], of[2];
+  value_id rotation[2], of[2];
   if (!layout_split(&pairs.at, last, neighbours ? at.dim[last] / 2 : 2) ||
       !layout_split(&at, last, neighbours ? at.dim[last] / 2 : 2))
-    return refuse(x, "its pairs cannot be told apart") != NO_VALUE;
+    return refuse(x, "cannot identify its pairs") != NO_VALUE;
   find_turns(x, at.dim[last - 2], 2 * at.dim[neighbours ? last : last + 1],
-             turns);
+             rotation);
   for (int i = 0; i < 2; i++) {
     half[i] = pairs;
     if (!layout_slice(&half[i].at, way, i, 1))
-      return refuse(x, "its pairs cannot be told apart") != NO_VALUE;
+      return refuse(x, "cannot identify its pairs") != NO_VALUE;
     layout_drop(&half[i].at, way);
     of[i] = get_spread(x, &half[i]);
     if (of[i] == NO_VALUE)
       return false;
   }
   part = layout_dense(half[0].at.rank, half[0].at.dim);
-  value_id first = NODE(x, "Sub", &part, NODE(x, "Mul", &part, of[0], turns[0]),
-                        NODE(x, "Mul", &part, of[1], turns[1]));
+  value_id first =
+      NODE(x, "Sub", &part, NODE(x, "Mul", &part, of[0], rotation[0]),
+           NODE(x, "Mul", &part, of[1], rotation[1]));
   value_id second =
-      NODE(x, "Add", &part, NODE(x, "Mul", &part, of[1], turns[0]),
-           NODE(x, "Mul", &part, of[0], turns[1]));
+      NODE(x, "Add", &part, NODE(x, "Mul", &part, of[1], rotation[0]),
+           NODE(x, "Mul", &part, of[0], rotation[1]));
   if (neighbours) {
     struct layout single = part;
     layout_insert(&single, single.rank);
@@ -225,14 +226,14 @@ bool onnx_rope(struct exporting *x) {
 }
 
 /* N,G,L,heads,D with the heads in front, those that share keys as one. */
-static bool heads_first(struct view *view, int64_t sharing, bool turned) {
+static bool heads_first(struct view *view, int64_t sharing, bool transposed) {
   if (sharing > 1 && !layout_split(&view->at, 3, view->at.dim[3] / sharing))
     return false;
   if (sharing > 1)
     view->at = layout_move(&view->at, 4, 2); /* N,G,sharing,L,heads,D */
   int rank = view->at.rank;
   view->at = layout_move(&view->at, rank - 2, 2); /* N,G,heads,(sharing,)L,D */
-  if (turned)
+  if (transposed)
     view->at = layout_move(&view->at, rank - 1, rank - 2);
   return true;
 }
@@ -249,7 +250,7 @@ bool onnx_attention(struct exporting *x) {
   struct view out = {.of = NULL, .at = at};
   if (!heads_first(&q, sharing, false) || !heads_first(&k, 1, true) ||
       !heads_first(&v, 1, false) || !heads_first(&out, sharing, false))
-    return refuse(x, "its heads cannot be told apart") != NO_VALUE;
+    return refuse(x, "cannot identify its heads") != NO_VALUE;
   if (sharing > 1) {
     layout_insert(&k.at, 3);
     layout_insert(&v.at, 3);

@@ -54,12 +54,13 @@ static bool reorder(struct layout *at, int axis, const struct parts *parts) {
 static value_id of_vectors(struct exporting *x, const struct view *in,
                            const struct view *weight, const struct view *bias,
                            const struct layout *at) {
-  struct view turned = {weight->of, layout_move(&weight->at, 0, 1)};
-  bool turns = get_cost(x, &turned) <= get_cost(x, weight);
-  value_id ins[3] = {get_spread(x, in), get(x, turns ? &turned : weight),
+  struct view transposed = {weight->of, layout_move(&weight->at, 0, 1)};
+  bool transposes = get_cost(x, &transposed) <= get_cost(x, weight);
+  value_id ins[3] = {get_spread(x, in),
+                     get(x, transposes ? &transposed : weight),
                      bias ? get(x, bias) : NO_VALUE};
   value_id y = node(x, "Gemm", at, ins, 3);
-  if (turns)
+  if (transposes)
     model_int(&x->model, "transB", 1);
   return y;
 }

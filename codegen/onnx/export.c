@@ -98,7 +98,7 @@ static bool write_operation(struct exporting *x, size_t index) {
         "nothing says what its `%s` computes: it can be measured, but not run",
         x->op.part);
   else if (!form)
-    refuse(x, "`%s` has no form there yet", x->op.code);
+    refuse(x, "netc has no ONNX form of `%s` yet", x->op.code);
   return form && form->write(x) && !x->why;
 }
 

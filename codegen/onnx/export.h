@@ -33,7 +33,7 @@ struct exporting {
   struct model model;
   VEC(struct netc_tensor) tensors;
   struct block *blocks, *weights; /* by block; by tensor in the file */
-  struct netc_operation op;       /* at hand */
+  struct netc_operation op;       /* current */
   const char *layer;              /* its name */
   size_t first_value;             /* what it makes */
   bool is_last;                   /* of its layer */

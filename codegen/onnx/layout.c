@@ -25,7 +25,7 @@ static int add_axis(struct layout *to, int64_t dim) {
   return to->rank++;
 }
 
-/* The atoms of an axis, behind those that are there. */
+/* The atoms of an axis, after those that are there. */
 static void copy_atoms(struct layout *to, int axis, const struct layout *from,
                        int from_axis) {
   for (int i = 0; i < from->count; i++)

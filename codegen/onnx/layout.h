@@ -38,13 +38,13 @@ bool layout_equal(const struct layout *a, const struct layout *b);
 struct layout layout_order(const struct layout *layout, int rank,
                            const int *order);
 
-/* Channels, which are last, behind the batch. */
+/* Channels, which are last, after the batch. */
 struct layout layout_channels_first(const struct layout *layout);
 
 /* Axis `from` at the place `to`. */
 struct layout layout_move(const struct layout *layout, int from, int to);
 
-/* Axis `axis` as `outer` times what is left. False: it cannot be parted so. */
+/* Axis `axis` as `outer` times what is left. False: it cannot be split so. */
 bool layout_split(struct layout *layout, int axis, int64_t outer);
 
 /* `count` axes from `axis` on as one. */

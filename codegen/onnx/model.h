@@ -78,7 +78,7 @@ struct model {
   const char *scope;               /* what the next values are called after */
 };
 
-/* A value of that shape, which has a name of its own. */
+/* A value of that shape, with its own name. */
 value_id model_value(struct model *m, enum value_from from, const char *name,
                      enum element type, int rank, const int64_t *dims);
 
@@ -106,7 +106,7 @@ value_id model_scalar(struct model *m, double real);
 /* A constant becomes a node that fills its shape. */
 void model_fill(struct model *m, value_id id, double with);
 
-/* Every value gets the name that it wants, or that with a number behind. */
+/* Every value gets the name that it wants, or that with a number appended. */
 void model_name_values(struct model *m);
 
 static inline const struct value *model_at(const struct model *m, value_id id) {

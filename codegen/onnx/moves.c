@@ -24,7 +24,7 @@ static bool put_first(struct exporting *x, value_id value,
   return true;
 }
 
-/* A mirror behind the map's own size is none in ONNX. */
+/* ONNX does not mirror beyond the map's own size. */
 static bool mirrors_once(const struct layout *in, const int64_t *pads) {
   for (int i = 2; i < in->rank; i++)
     if (pads[i] >= in->dim[i] || pads[in->rank + i] >= in->dim[i])
@@ -44,7 +44,7 @@ bool onnx_pad(struct exporting *x) {
     pads[at.rank + i] = at.dim[i] - in.dim[i] - pads[i];
   }
   if (mode == 1 && !mirrors_once(&in, pads))
-    return refuse(x, "Pad does not mirror more than the map has") != NO_VALUE;
+    return refuse(x, "Pad cannot mirror more than the map") != NO_VALUE;
   value_id y =
       NODE(x, "Pad", &at, map, model_numbers(&x->model, pads, 2 * at.rank));
   if (modes[mode])
@@ -169,7 +169,7 @@ bool onnx_last(struct exporting *x) {
     struct view view = in_view(x, 0);
     if (!layout_slice(&view.at, 1, i ? 0 : steps - 1, 1) ||
         !layout_slice(&view.at, 2, i * units, units))
-      return refuse(x, "its last step cannot be told apart") != NO_VALUE;
+      return refuse(x, "cannot identify its last step") != NO_VALUE;
     layout_drop(&view.at, 1);
     ends[i] = get(x, &view);
     if (ends[i] == NO_VALUE)

@@ -193,7 +193,7 @@ bool onnx_ln(struct exporting *x) {
   return put_first(x, affine(x, y, &at, axis), &at);
 }
 
-/* Even sizes: ONNX has the odd neighbour behind a channel, PyTorch before. */
+/* Even sizes: ONNX has the odd neighbour after a channel, PyTorch before. */
 static value_id sum_of_squares(struct exporting *x, value_id in,
                                const struct layout *at, int64_t size) {
   int64_t dims[4] = {at->dim[0], 1, at->dim[1],

@@ -32,7 +32,7 @@ static struct view weight_view(struct exporting *x, int64_t number,
         value, layout_dense(weight->rank, weight->dims), true};
   }
   if (!layout_through(&lies, at, &view.at))
-    refuse(x, "its weights lie in a way that has no axes");
+    refuse(x, "the layout of its weights has no axes");
   return view;
 }
 
@@ -79,7 +79,7 @@ void put(struct exporting *x, size_t out, value_id value,
   struct view view = operand_view(x, &x->op.outs[out]);
   struct rendering made = {.value = value, .whole = true};
   if (!layout_through(&view.at, at, &made.at))
-    refuse(x, "what it makes lies in a way that has no axes");
+    refuse(x, "the layout of its output has no axes");
   *VEC_PUSH(x->arena, &view.of->seen) = made;
   name_result(x, value);
 }
@@ -111,7 +111,7 @@ static struct order channels_first(int rank) {
   return order;
 }
 
-/* The axes as a tensor has them, those of size 1 behind the one before. */
+/* The axes as a tensor has them, those of size 1 after the one before. */
 static bool order_of(const struct view *view, const struct rendering *seen,
                      struct order *order) {
   struct layout at, dense = layout_dense(view->at.rank, view->at.dim);

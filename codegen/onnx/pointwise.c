@@ -8,7 +8,7 @@ static value_id get_input(struct exporting *x, struct layout *at) {
   struct view view = in_view(x, 0), as = {.of = view.of};
   *at = choose_layout(x, &view, 1);
   if (!layout_through(&view.at, at, &as.at))
-    return refuse(x, "its input lies in a way that has no axes");
+    return refuse(x, "the layout of its input has no axes");
   return get_spread(x, &as);
 }
 
@@ -61,7 +61,7 @@ bool onnx_glu(struct exporting *x) {
   int last = at.rank - 1;
   for (int i = 0; i < 2; i++)
     if (!layout_slice(&half[i].at, last, i * at.dim[last], at.dim[last]))
-      return refuse(x, "its halves cannot be told apart") != NO_VALUE;
+      return refuse(x, "cannot identify its halves") != NO_VALUE;
   struct order order = choose_order(x, half, 2);
   at = in_order(&order, &at);
   half[0].at = in_order(&order, &half[0].at);
@@ -149,7 +149,7 @@ bool onnx_hswish(struct exporting *x) {
   return put_first(x, NODE(x, "Mul", &at, in, hard_sigmoid(x, &at, in)), &at);
 }
 
-/* Before opset 13 all axes behind that one are one. */
+/* Before opset 13 all axes after that one are one. */
 bool onnx_softmax(struct exporting *x) {
   struct view view = in_view(x, 0);
   struct layout at = out_layout(x, 0);
@@ -205,7 +205,7 @@ bool onnx_binary(struct exporting *x) {
   struct layout at = choose_layout(x, views, 2), as;
   for (int i = 0; i < 2; i++) {
     if (!layout_through(&views[i].at, &at, &as))
-      return refuse(x, "its inputs lie in ways that have no common axes") !=
+      return refuse(x, "the layouts of its inputs have no common axes") !=
              NO_VALUE;
     views[i].at = as;
   }

@@ -55,7 +55,7 @@ static value_id join(struct exporting *x, value_id a, value_id b, int axis) {
   return y;
 }
 
-/* A weight of each way, one behind the other. */
+/* A weight of each way, one after the other. */
 static value_id of_ways(struct exporting *x, const struct cell_kind *kind,
                         size_t which, size_t each, int64_t ways) {
   value_id y = in_gates(x, kind, 1 + which);
@@ -72,7 +72,7 @@ static value_id no_bias(struct exporting *x, int64_t ways, int64_t rows) {
   return model_tensor(&x->model, ELEMENT_FLOAT, 2, dims, zeros);
 }
 
-/* PyTorch's two biases, one behind the other; Keras has one. */
+/* PyTorch's two biases, one after the other; Keras has one. */
 static value_id biases(struct exporting *x, const struct cell_kind *kind,
                        int64_t ways, size_t each) {
   value_id first = of_ways(x, kind, 2, each, ways), second;
@@ -91,7 +91,7 @@ bool onnx_recurrent(struct exporting *x) {
   struct view in = in_view(x, 0);
   struct layout at = out_layout(x, 0);
   if (!layout_split(&at, 2, ways))
-    return refuse(x, "its directions cannot be told apart") != NO_VALUE;
+    return refuse(x, "cannot identify its directions") != NO_VALUE;
   int order[4] = {1, 2, 0, 3};
   at = layout_order(&at, 4, order);
   in.at = layout_move(&in.at, 0, 1);

@@ -1,7 +1,7 @@
 /* Boxes of a map: roialign, roipool. */
 #include "codegen/onnx/export.h"
 
-/* All boxes of the batch, one behind the other. */
+/* All boxes of the batch, one after the other. */
 static value_id get_boxes(struct exporting *x, int64_t *count) {
   struct view boxes = in_view(x, 1);
   layout_merge(&boxes.at, 0, 2);
@@ -15,7 +15,7 @@ static value_id get_map(struct exporting *x) {
   return get(x, &map);
 }
 
-/* N and boxes are one axis there, and channels come behind it. */
+/* N and boxes are one axis there, and channels come after it. */
 static struct layout boxes_layout(const struct exporting *x) {
   struct layout at = out_layout(x, 0);
   layout_merge(&at, 0, 2);

@@ -323,9 +323,9 @@ void settle(struct exporting *x, const struct view *view) {
     return;
   struct value *value = &x->model.values.at[block->input];
   struct layout lies = layout_dense(value->rank, value->dim);
-  struct layout turned = layout_channels_first(&lies);
-  if (value->rank == 3 && layout_equal(&view->at, &turned))
-    lies = turned;
+  struct layout first = layout_channels_first(&lies);
+  if (value->rank == 3 && layout_equal(&view->at, &first))
+    lies = first;
   memcpy(value->dim, lies.dim, sizeof value->dim);
   *VEC_PUSH(x->arena, &block->seen) =
       (struct rendering){block->input, lies, true};
@@ -363,7 +363,7 @@ static value_id get_picked(struct exporting *x, const struct view *view) {
                                    view->at.atom[0].size == batch &&
                                    view->at.atom[0].stride == shape[1]));
   if (!by_sample)
-    return refuse(x, "what it reads lies in a way that no operator gives");
+    return refuse(x, "no operator gives the layout that it reads");
   if (!constant_size(x, rank, inner, &count))
     return NO_VALUE;
   int64_t *places = arena_alloc(x->arena, (size_t)count + 1, sizeof *places);
@@ -403,7 +403,7 @@ static int by_stride(const struct layout *at, int *order) {
 
 /*
  * A part in one piece that is seen with other axes, where no axis begins:
- * rows 1 to 9 as 2 x 4 rows. The part is a block of its own then.
+ * rows 1 to 9 as 2 x 4 rows. The part is a separate block then.
  */
 static value_id get_part(struct exporting *x, const struct view *view) {
   struct view run = {.of = view->of, .at = {.first = view->at.first}};
@@ -480,7 +480,7 @@ int64_t get_cost(struct exporting *x, const struct view *view) {
   return spread + (find_fitting(view, &f) ? f.cost : 3 * COST_MOVE);
 }
 
-/* Each repeated atom as an axis of its own, which Expand spreads. */
+/* Each repeated atom as a separate axis, which Expand spreads. */
 value_id get_spread(struct exporting *x, const struct view *view) {
   struct view apart = {.of = view->of, .at = {.first = view->at.first}};
   int64_t dims[LAYOUT_RANK];

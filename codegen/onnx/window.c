@@ -31,7 +31,7 @@ static int64_t extent(const struct windows *w, int i) {
   return w->dilation[i] * (w->kernel[i] - 1) + 1;
 }
 
-/* What is read behind the map; the rest of the padding is left out. */
+/* What is read after the map; the rest of the padding is left out. */
 static int64_t read_after(const struct windows *w, int i) {
   int64_t after =
       (w->out[i] - 1) * w->stride[i] + extent(w, i) - w->in[i] - w->before[i];
@@ -153,7 +153,7 @@ bool onnx_deconv(struct exporting *x) {
   for (int i = 0; i < w.axes; i++)
     order[i + 3] = i;
   if (!layout_split(&weight.at, w.axes + 1, groups))
-    return refuse(x, "its groups cannot be told apart") != NO_VALUE;
+    return refuse(x, "cannot identify its groups") != NO_VALUE;
   weight.at = layout_order(&weight.at, w.axes + 3, order);
   layout_merge(&weight.at, 0, 2);
   read_windows(x, &w);
@@ -342,9 +342,9 @@ static int64_t to_of(const struct windows *w, int i, int64_t at) {
 
 /* I x O: what each value gives each mean. */
 static value_id mean_matrix(struct exporting *x, const struct windows *w, int i,
-                            bool turned) {
-  const int64_t dims[2] = {turned ? w->out[i] : w->in[i],
-                           turned ? w->in[i] : w->out[i]};
+                            bool transposed) {
+  const int64_t dims[2] = {transposed ? w->out[i] : w->in[i],
+                           transposed ? w->in[i] : w->out[i]};
   int64_t values;
   if (!constant_size(x, 2, dims, &values))
     return NO_VALUE;
@@ -352,7 +352,7 @@ static value_id mean_matrix(struct exporting *x, const struct windows *w, int i,
   for (int64_t o = 0; o < w->out[i]; o++) {
     int64_t from = from_of(w, i, o), to = to_of(w, i, o);
     for (int64_t k = from; k < to; k++)
-      data[turned ? o * w->in[i] + k : k * w->out[i] + o] =
+      data[transposed ? o * w->in[i] + k : k * w->out[i] + o] =
           1 / (float)(to - from);
   }
   return model_tensor(&x->model, ELEMENT_FLOAT, 2, dims, data);

@@ -34,7 +34,7 @@ void caffe_set(struct caffe *c, const struct caffe_layer *layer, size_t top,
     map_add(c->graph->arena, &c->blobs, layer->tops[top])->number = node + 1;
 }
 
-/* Types that are no layers of a net. */
+/* Types that are not layers of a net. */
 
 static const char *const data[] = {
     "Input",      "Data",      "ImageData",     "HDF5Data",   "MemoryData",
@@ -45,7 +45,7 @@ static const char *const left_out[] = {"Accuracy",   "ArgMax",     "Silence",
                                        "HDF5Output", "ACCURACY",   "ARGMAX",
                                        "SILENCE",    "HDF5_OUTPUT"};
 
-/* The end of a detector; what comes behind them goes, too. */
+/* The end of a detector; what comes after them goes, too. */
 static const char *const boxes[] = {"PriorBox", "DetectionOutput",
                                     "DetectionEvaluate"};
 
@@ -78,15 +78,15 @@ static const char *today(struct slice old) {
   return type ? type : loss ? "Loss" : NULL;
 }
 
-/* Inputs. Blobs are N x C x H x W; the batch is no part of a net. */
+/* Inputs. Blobs are N x C x H x W; the batch is not part of a net. */
 
 static bool to_shape(struct caffe *c, size_t line, const int64_t *dims,
                      int count, struct graph_shape *shape) {
   if (count < 2 || count > 5)
-    return graph_fail(c->graph, line,
-                      "an input of %d sizes; 2 to 5 are "
-                      "understood: samples, channels, ...",
-                      count);
+    return graph_fail(
+        c->graph, line,
+        "an input of %d sizes; 2 to 5 are supported: samples, channels, ...",
+        count);
   shape->rank = count - 1;
   for (int i = 2; i < count; i++)
     shape->size[i - 2] = dims[i];
@@ -99,7 +99,7 @@ static bool add_input(struct caffe *c, struct slice name, size_t line,
   const char *text = text_of(c, name);
   const struct map_entry *entry = map_find(&c->blobs, name);
   if (entry && entry->number > 0)
-    return graph_fail(c->graph, line, "there is a blob `%s` already", text);
+    return graph_fail(c->graph, line, "the blob `%s` exists already", text);
   struct graph_node *node = graph_input(c->graph, text, shape, NULL);
   node->line = line;
   map_add(c->graph->arena, &c->blobs, slice_of(text))->number = node->index + 1;
@@ -166,22 +166,22 @@ static bool add_picture(struct caffe *c, const struct caffe_layer *layer,
   if (!given_shape(c, top, &size)) {
     if (size.size[0] == 0 || size.size[1] == 0) {
       graph_fail(c->graph, layer->line,
-                 "`%.*s` reads its pictures from elsewhere: their size is not "
-                 "in this file",
+                 "`%.*s` reads its images from elsewhere: their size is not in "
+                 "this file",
                  SLICE_ARG(top));
       graph_help(c->graph, "give it: --input %.*s=HEIGHTxWIDTHxCHANNELS",
                  SLICE_ARG(top));
       return false;
     }
     graph_note(c->graph,
-               "The data layer says %" PRId64 "x%" PRId64 "; that "
-               "pictures have 3 channels is assumed.",
+               "The data layer says %" PRId64 "x%" PRId64
+               "; 3 channels are assumed.",
                size.size[0], size.size[1]);
   }
   return add_input(c, top, layer->line, &size);
 }
 
-/* What a data layer reads; behind the first are labels, for the loss alone. */
+/* What a data layer reads; after the first are labels, for the loss alone. */
 static bool add_data(struct caffe *c, const struct caffe_layer *layer) {
   struct field *shape =
       prototxt_find(prototxt_find(layer->message, "input_param"), "shape");
@@ -235,7 +235,7 @@ static bool read_type(struct caffe *c, struct caffe_layer *layer) {
     return graph_fail(c->graph, layer->line, "a layer without `type`");
   layer->type = type->is_string ? text_of(c, type->value) : today(type->value);
   if (!layer->type)
-    graph_fail(c->graph, type->line, "the type %.*s has no counterpart in netc",
+    graph_fail(c->graph, type->line, "netc has no equivalent of the type %.*s",
                SLICE_ARG(type->value));
   return layer->type != NULL;
 }
@@ -338,7 +338,7 @@ static bool read_layer(struct caffe *c, struct field *message) {
   if (is_source(&layer))
     return add_data(c, &layer);
   if (is_among(layer.type, boxes, sizeof boxes / sizeof *boxes)) {
-    graph_note(c->graph, "%s is left out: it makes boxes, without weights.",
+    graph_note(c->graph, "%s is left out: it makes boxes and has no weights.",
                layer.type);
     leave_out(c, &layer);
     return true;

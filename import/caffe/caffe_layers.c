@@ -54,9 +54,9 @@ struct field *caffe_param(const struct caffe_layer *l, const char *name) {
 
 bool caffe_is_map(struct caffe *c, const struct caffe_layer *l) {
   return caffe_shape(c, l->bottoms[0])->rank == 3 ||
-         caffe_fail(c, l,
-                    "only pictures of channels, height and width are "
-                    "understood here");
+         caffe_fail(
+             c, l,
+             "only maps of channels, height and width are supported here");
 }
 
 /* Activations and others value by value. */
@@ -89,7 +89,8 @@ static bool elu(struct caffe *c, const struct caffe_layer *l) {
 
 static bool prelu(struct caffe *c, const struct caffe_layer *l) {
   if (prototxt_bool(caffe_param(l, "prelu_param"), "channel_shared", false))
-    return caffe_fail(c, l, "one slope for all channels has no counterpart");
+    return caffe_fail(c, l,
+                      "netc has no equivalent of one slope for all channels");
   return plain(c, l, WORD_PRELU);
 }
 
@@ -97,7 +98,8 @@ static bool dropout(struct caffe *c, const struct caffe_layer *l) {
   double p = prototxt_real(c->graph, caffe_param(l, "dropout_param"),
                            "dropout_ratio", 0.5);
   if (!(p >= 0 && p < 1))
-    return caffe_fail(c, l, "`dropout_ratio` is no share");
+    return caffe_fail(c, l,
+                      "`dropout_ratio` must be at least 0 and less than 1");
   return with_real(c, l, WORD_DROPOUT, p, 0.5);
 }
 
@@ -114,7 +116,7 @@ static bool softmax(struct caffe *c, const struct caffe_layer *l) {
       prototxt_int(c->graph, p, "axis", 1, -8, 7) == 2)
     return caffe_turned_softmax(c, l);
   if (!is_channel_axis(c, l, caffe_param(l, "softmax_param")))
-    return caffe_fail(c, l, "only a softmax over channels is understood");
+    return caffe_fail(c, l, "only a softmax over channels is supported");
   return plain(c, l, WORD_SOFTMAX);
 }
 
@@ -149,7 +151,7 @@ static bool scale(struct caffe *c, const struct caffe_layer *l) {
     return caffe_give(c, l, join(c, l, WORD_MUL, l->bottoms[0], by)->index);
   }
   if (!is_channel_axis(c, l, p))
-    return caffe_fail(c, l, "only a scale by channel is understood");
+    return caffe_fail(c, l, "only a scale by channel is supported");
   if (bias && before->word == WORD_BN &&
       strcmp(before->args.at[0].value, "noaffine") == 0 &&
       before->index + 1 == (int)c->graph->nodes.count) {
@@ -283,7 +285,7 @@ static bool slice(struct caffe *c, const struct caffe_layer *l) {
                    prototxt_int(c->graph, p, "slice_dim", 1, 0, 7), -8, 7);
   int axis = netc_axis(&shape, given);
   if (axis < 0)
-    return caffe_fail(c, l, "samples of a batch cannot be parted");
+    return caffe_fail(c, l, "samples of a batch cannot be split");
   struct field *point = prototxt_find(p, "slice_point");
   int64_t end = shape.size[axis], from = 0;
   int64_t even = l->top_count ? end / (int64_t)l->top_count : 0;
@@ -295,7 +297,7 @@ static bool slice(struct caffe *c, const struct caffe_layer *l) {
     if (point)
       point = prototxt_again(point);
     if (to <= from || to > end)
-      return caffe_fail(c, l, "its points do not part the axis");
+      return caffe_fail(c, l, "its points do not split the axis");
     caffe_set(c, l, i, part(c, l, l->bottoms[0], axis, from, to));
     from = to;
   }
@@ -349,7 +351,7 @@ static bool reshape(struct caffe *c, const struct caffe_layer *l) {
     else if (count > 0 && dim > 0 && rest % dim == 0)
       rest /= dim;
     else if (count > 0)
-      return caffe_fail(c, l, "the new sizes do not hold the values");
+      return caffe_fail(c, l, "the new shape has another number of values");
     dims[count++] = dim;
   }
   if (count < 2)
@@ -385,13 +387,13 @@ static bool permute(struct caffe *c, const struct caffe_layer *l) {
   if (c->graph->failed || order[0] != 0)
     return c->graph->failed
                ? false
-               : caffe_fail(c, l, "the batch has to stay in its place");
+               : caffe_fail(c, l, "the batch must stay the first axis");
   struct graph_node *node = caffe_layer_on(c, l, WORD_PERMUTE, l->bottoms[0]);
   for (int i = 0; i < in.rank; i++) {
     /* Axis i of netc is Caffe's i + 2, the last one Caffe's 1. */
     int from = netc_axis(&in, order[i == in.rank - 1 ? 1 : i + 2]);
     if (from < 0)
-      return caffe_fail(c, l, "the batch has to stay in its place");
+      return caffe_fail(c, l, "the batch must stay the first axis");
     node->shape.size[i] = in.size[from];
     graph_int(c->graph, node, PART_NONE, "", from);
   }
@@ -405,8 +407,8 @@ static bool crop(struct caffe *c, const struct caffe_layer *l) {
       prototxt_int(c->graph, p, "axis", 2, -8, 7) != 2)
     return c->graph->failed ? false
                             : caffe_fail(c, l,
-                                         "only a crop of height and width to "
-                                         "a second bottom is understood");
+                                         "only a crop of height and width to a "
+                                         "second bottom is supported");
   int input = l->bottoms[0];
   struct graph_shape to = *caffe_shape(c, l->bottoms[1]);
   for (int i = 0; i < 2; i++) {
@@ -415,7 +417,7 @@ static bool crop(struct caffe *c, const struct caffe_layer *l) {
     if (offset && prototxt_again(offset))
       offset = prototxt_again(offset);
     if (to.rank != 3 || from > size || to.size[i] > size - from)
-      return caffe_fail(c, l, "it cuts outside of its input");
+      return caffe_fail(c, l, "it crops outside of its input");
     if (to.size[i] != size)
       input = part(c, l, input, i, from, from + to.size[i]);
   }
@@ -445,9 +447,8 @@ static bool normalize(struct caffe *c, const struct caffe_layer *l) {
   struct field *p = caffe_param(l, "norm_param");
   if (prototxt_bool(p, "across_spatial", true) ||
       prototxt_bool(p, "channel_shared", true))
-    return caffe_fail(c, l,
-                      "only a norm over channels with a factor for each is "
-                      "understood");
+    return caffe_fail(
+        c, l, "only a norm over channels with a factor for each is supported");
   int norm = caffe_layer_on(c, l, WORD_L2NORM, l->bottoms[0])->index;
   return caffe_give(c, l, caffe_layer_on(c, l, WORD_SCALE, norm)->index);
 }
@@ -554,16 +555,15 @@ bool caffe_add(struct caffe *c, const struct caffe_layer *l) {
     if (strcmp(rows[i].type, l->type) == 0)
       return rows[i].add ? rows[i].add(c, l) : plain(c, l, rows[i].words[0]);
   if (!c->options->allow_unknown) {
-    graph_fail(c->graph, l->line,
-               "`%s`: the type %s has no counterpart in netc", l->name,
-               l->type);
+    graph_fail(c->graph, l->line, "`%s`: netc has no equivalent of the type %s",
+               l->name, l->type);
     graph_help(c->graph, "--allow-unknown leaves it out, with what follows "
                          "from it");
     return false;
   }
   graph_note(c->graph,
-             "`%s` (%s) has no counterpart: it is left out, with "
-             "what follows from it.",
+             "`%s` (%s) is left out, with what follows from it: netc has no "
+             "equivalent.",
              l->name, l->type);
   for (size_t i = 0; i < l->top_count; i++)
     map_add(c->graph->arena, &c->blobs, l->tops[i])->number = 0;

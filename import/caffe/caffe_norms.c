@@ -1,7 +1,7 @@
 /* Caffe's norms, and a softmax over another axis than that of channels. */
 #include "import/caffe/caffe.h"
 
-/* Statistics alone; a Scale behind it makes it the usual bn. */
+/* Statistics alone; a Scale after it makes it the usual bn. */
 bool caffe_batch_norm(struct caffe *c, const struct caffe_layer *l) {
   struct graph_node *node = caffe_layer_on(c, l, WORD_BN, l->bottoms[0]);
   double eps =
@@ -32,7 +32,7 @@ bool caffe_lrn(struct caffe *c, const struct caffe_layer *l) {
   return caffe_give(c, l, node->index);
 }
 
-/* Over the other axis of two: turned, and back. */
+/* Over the other axis of two: transposed, and back. */
 bool caffe_turned_softmax(struct caffe *c, const struct caffe_layer *l) {
   int node = l->bottoms[0];
   static const enum layer_word words[] = {WORD_PERMUTE, WORD_SOFTMAX,

@@ -28,7 +28,7 @@ static struct window read_window(struct caffe *c, const struct field *message) {
   read_pair(c, message, "stride", "stride_h", "stride_w", 1, 1, w.stride);
   read_pair(c, message, "pad", "pad_h", "pad_w", 0, 0, w.before);
   read_pair(c, message, "dilation", "dilation", "dilation", 1, 1, w.dilate);
-  memcpy(w.behind, w.before, sizeof w.behind);
+  memcpy(w.after, w.before, sizeof w.after);
   return w;
 }
 
@@ -46,7 +46,7 @@ bool caffe_convolution(struct caffe *c, const struct caffe_layer *l) {
   if (c->graph->failed || !caffe_is_map(c, l))
     return false;
   if (out == 0)
-    return caffe_fail(c, l, "`num_output` is not given");
+    return caffe_fail(c, l, "`num_output` is missing");
   const struct graph_shape *in = caffe_shape(c, l->bottoms[0]);
   int64_t channels = in->size[2];
   if (channels % groups != 0 || out % groups != 0)
@@ -69,7 +69,7 @@ bool caffe_deconvolution(struct caffe *c, const struct caffe_layer *l) {
   if (c->graph->failed || !caffe_is_map(c, l))
     return false;
   if (out == 0)
-    return caffe_fail(c, l, "`num_output` is not given");
+    return caffe_fail(c, l, "`num_output` is missing");
   struct graph_node *node = caffe_layer_on(c, l, WORD_DECONV, l->bottoms[0]);
   graph_int(c->graph, node, PART_CHANNELS, "", out);
   graph_arg(c->graph, node, PART_KERNEL, "",
@@ -106,7 +106,7 @@ bool caffe_pooling(struct caffe *c, const struct caffe_layer *l) {
   struct slice method = prototxt_text(p, "pool", "MAX");
   bool mean = slice_is(method, "AVE") || slice_is(method, "1");
   if (!mean && !slice_is(method, "MAX") && !slice_is(method, "0"))
-    return caffe_fail(c, l, "stochastic pooling has no counterpart");
+    return caffe_fail(c, l, "netc has no equivalent of stochastic pooling");
   if (!caffe_is_map(c, l))
     return false;
   int input = l->bottoms[0];
@@ -148,7 +148,7 @@ bool caffe_inner_product(struct caffe *c, const struct caffe_layer *l) {
   struct field *p = caffe_param(l, "inner_product_param");
   int64_t out = prototxt_int(c->graph, p, "num_output", 0, 1, CAFFE_MOST);
   if (out == 0)
-    return caffe_fail(c, l, "`num_output` is not given");
+    return caffe_fail(c, l, "`num_output` is missing");
   struct graph_node *node = caffe_layer_on(c, l, WORD_FC, l->bottoms[0]);
   graph_int(c->graph, node, PART_CHANNELS, "", out);
   node->bias = prototxt_bool(p, "bias_term", true) ? BIAS_WITH : BIAS_WITHOUT;

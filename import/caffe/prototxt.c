@@ -49,7 +49,7 @@ static bool read_string(struct reader *r, struct field *field) {
   while (r->at < r->end && *r->at != quote && *r->at != '\n')
     r->at += *r->at == '\\' && r->at + 1 < r->end ? 2 : 1;
   if (r->at >= r->end || *r->at != quote)
-    return graph_fail(r->graph, r->line, "a string without its closing quote");
+    return graph_fail(r->graph, r->line, "unterminated string");
   field->value = (struct slice){begin, (size_t)(r->at++ - begin)};
   field->is_string = true;
   return true;
@@ -74,11 +74,10 @@ static bool read_fields(struct reader *r, struct field **fields, int depth) {
   for (;;) {
     skip_blanks(r);
     if (r->at == r->end)
-      return depth == 0 ||
-             graph_fail(r->graph, r->line, "a `{` without its `}`");
+      return depth == 0 || graph_fail(r->graph, r->line, "unmatched `{`");
     if (*r->at == '}' || *r->at == '>') {
       r->at++;
-      return depth > 0 || graph_fail(r->graph, r->line, "a `}` without a `{`");
+      return depth > 0 || graph_fail(r->graph, r->line, "unmatched `}`");
     }
     struct field *field = ARENA_NEW(r->graph->arena, struct field);
     *last = field;
@@ -86,7 +85,8 @@ static bool read_fields(struct reader *r, struct field **fields, int depth) {
     field->line = r->line;
     field->name = read_word(r);
     if (field->name.length == 0)
-      return graph_fail(r->graph, r->line, "no name of a field here: `%c`",
+      return graph_fail(r->graph, r->line,
+                        "expected the name of a field, not `%c`",
                         isprint((unsigned char)*r->at) ? *r->at : '?');
     skip_blanks(r);
     bool colon = r->at < r->end && *r->at == ':';
@@ -97,7 +97,7 @@ static bool read_fields(struct reader *r, struct field **fields, int depth) {
     if (message)
       r->at++;
     else if (!colon)
-      return graph_fail(r->graph, r->line, "no `:` behind `%.*s`",
+      return graph_fail(r->graph, r->line, "expected `:` after `%.*s`",
                         SLICE_ARG(field->name));
     if (!(message ? read_fields(r, &field->inside, depth + 1)
                   : read_value(r, field)))
@@ -148,7 +148,7 @@ int64_t prototxt_value(struct graph *graph, const struct field *field,
     value = strtoll(buffer, &end, 10);
   }
   if (end == buffer || *end || errno)
-    graph_fail(graph, field->line, "`%.*s: %.*s` is no integer",
+    graph_fail(graph, field->line, "`%.*s: %.*s` is not an integer",
                SLICE_ARG(field->name), SLICE_ARG(field->value));
   else if (value < least || value > most)
     graph_fail(graph, field->line,
@@ -179,7 +179,7 @@ double prototxt_real(struct graph *graph, const struct field *message,
     value = strtod(buffer, &end);
   }
   if (end == buffer || *end || !isfinite(value)) {
-    graph_fail(graph, field->line, "`%s: %.*s` is no number", name,
+    graph_fail(graph, field->line, "`%s: %.*s` is not a number", name,
                SLICE_ARG(field->value));
     return usual;
   }

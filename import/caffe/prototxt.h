@@ -11,13 +11,13 @@ struct field {
   struct field *inside, *next; /* of a message: its first field */
 };
 
-/* The fields of a text; NULL, with the graph's error, if it is none. */
+/* The fields of a text; NULL, with the graph's error, if it is not valid. */
 bool prototxt_read(struct graph *graph, struct slice text,
                    struct field **fields);
 
 /* The first field of that name below `message`, or NULL. */
 struct field *prototxt_find(const struct field *message, const char *name);
-/* The next one of the same name behind `field`. */
+/* The next one of the same name after `field`. */
 struct field *prototxt_again(const struct field *field);
 
 /* Its value; `usual` if `message` is NULL or has no such field. */

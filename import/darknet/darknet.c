@@ -1,6 +1,6 @@
 /*
  * Darknet's .cfg: sections of `key=value`, one a layer, which name each other
- * by number. Sizes are those of its own code (github.com/pjreddie/darknet,
+ * by number. Sizes are those of its source code (github.com/pjreddie/darknet,
  * src/parser.c, and AlexeyAB's fork of it).
  */
 #include <ctype.h>
@@ -47,7 +47,7 @@ static bool read_sections(struct darknet *d, struct slice rest) {
     if (*line.at == '[') {
       const char *end = memchr(line.at, ']', line.length);
       if (!end)
-        return graph_fail(g, number, "a section without its `]`");
+        return graph_fail(g, number, "a section without `]`");
       struct section *s = VEC_PUSH(g->arena, &d->sections);
       s->name = (struct slice){line.at + 1, (size_t)(end - line.at) - 1};
       s->line = number;
@@ -95,7 +95,7 @@ bool darknet_read(struct graph *graph, struct slice file,
     return false;
   if (d.sections.count == 0 || (!slice_is(d.sections.at[0].name, "net") &&
                                 !slice_is(d.sections.at[0].name, "network")))
-    return graph_fail(graph, 1, "the first section has to be [net]");
+    return graph_fail(graph, 1, "the first section must be [net]");
   read_input(&d, &d.sections.at[0]);
   for (size_t i = 1; i < d.sections.count && !graph->failed; i++) {
     int node = darknet_layer(&d, &d.sections.at[i]);

@@ -54,7 +54,7 @@ static int current(const struct darknet *d) {
 static int layer_at(struct darknet *d, size_t line, struct slice text) {
   int64_t index = 0, count = (int64_t)d->layers.count;
   if (!darknet_integer(darknet_trim(text), &index)) {
-    graph_fail(d->graph, line, "`%.*s` is no number of a layer",
+    graph_fail(d->graph, line, "`%.*s` is not the number of a layer",
                SLICE_ARG(text));
     return 0;
   }
@@ -100,7 +100,8 @@ static int activate(struct darknet *d, struct section *s, int input,
     return input;
   }
   graph_fail(d->graph, option ? option->line : s->line,
-             "the activation `%.*s` has no counterpart", SLICE_ARG(name));
+             "netc has no equivalent of the activation `%.*s`",
+             SLICE_ARG(name));
   return input;
 }
 
@@ -147,7 +148,7 @@ static int convolution(struct darknet *d, struct section *s, int input) {
     pads = w.kernel[0] / 2 * dilation;
   for (int i = 0; i < 2; i++) {
     w.dilate[i] = dilation;
-    w.before[i] = w.behind[i] = pads;
+    w.before[i] = w.after[i] = pads;
   }
   if (d->graph->failed || !fits(d, s, window_count(&w, 0, in.height),
                                 window_count(&w, 1, in.width)))
@@ -196,13 +197,13 @@ static int maxpool(struct darknet *d, struct section *s, int input) {
   int64_t pads = darknet_at_least(d, s, "padding", w.kernel[0] - 1, 0);
   for (int i = 0; i < 2; i++) {
     w.before[i] = pads / 2;
-    w.behind[i] = pads - pads / 2;
+    w.after[i] = pads - pads / 2;
   }
   int64_t height = window_count(&w, 0, in.height);
   int64_t width = window_count(&w, 1, in.width);
   if (d->graph->failed || !fits(d, s, height, width))
     return input;
-  /* Padding behind that no window reaches says nothing. */
+  /* Padding after that no window reaches says nothing. */
   if (w.before[0] == 0 && window_count(&bare, 0, in.height) == height &&
       window_count(&bare, 1, in.width) == width)
     w = bare;
@@ -224,7 +225,7 @@ static int upsample(struct darknet *d, struct section *s, int input) {
   return set_map(node, in.height * stride, in.width * stride, in.channels);
 }
 
-/* `extra`: all values in a row, and so many zeros behind them. */
+/* `extra`: all values in a row, and so many zeros after them. */
 static int extend(struct darknet *d, const struct section *s, int input,
                   int64_t extra) {
   struct map_size in = size_of(d, input);
@@ -251,7 +252,8 @@ static int reorg(struct darknet *d, struct section *s, int input) {
   bool back = darknet_number(d, s, "reverse", 0);
   int64_t extra = darknet_at_least(d, s, "extra", 0, 0);
   if (darknet_number(d, s, "flatten", 0)) {
-    graph_fail(d->graph, s->line, "`flatten` of [reorg] has no counterpart");
+    graph_fail(d->graph, s->line,
+               "netc has no equivalent of `flatten` of [reorg]");
     return input;
   }
   if (extra > 0)
@@ -435,7 +437,8 @@ static int dropout(struct darknet *d, struct section *s, int input) {
   char *end;
   double value = strtod(text, &end);
   if (*end || !(value >= 0 && value < 1)) {
-    graph_fail(d->graph, s->line, "`probability=%s` is no share", text);
+    graph_fail(d->graph, s->line,
+               "`probability=%s` must be at least 0 and less than 1", text);
     return input;
   }
   struct graph_node *node = layer(d, s, WORD_DROPOUT, input);
@@ -466,8 +469,7 @@ static bool is_left_out(struct darknet *d, const struct section *s) {
   for (size_t i = 0; i < sizeof heads / sizeof *heads; i++)
     if (slice_is(s->name, heads[i])) {
       graph_note(d->graph,
-                 "[%s] is left out: it decodes boxes, without "
-                 "weights.",
+                 "[%s] is left out: it decodes boxes and has no weights.",
                  heads[i]);
       return true;
     }
@@ -554,13 +556,13 @@ int darknet_layer(struct darknet *d, struct section *s) {
       return output;
     }
     graph_fail(d->graph, s->line,
-               "[%.*s] needs a picture, and what is before it is a vector",
+               "[%.*s] needs a map, but its input is a vector",
                SLICE_ARG(s->name));
     return input;
   }
   if (is_left_out(d, s))
     return input;
-  graph_fail(d->graph, s->line, "[%.*s] has no counterpart in netc",
+  graph_fail(d->graph, s->line, "netc has no equivalent of [%.*s]",
              SLICE_ARG(s->name));
   struct suggestion near = suggest_begin(s->name);
   for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)

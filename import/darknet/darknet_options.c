@@ -27,7 +27,7 @@ void darknet_note_slips(struct darknet *d, struct section *s) {
       suggest_offer(&near, slice_of(s->missing[k]));
     if (near.best.at)
       graph_note(d->graph,
-                 "Line %zu: `%.*s` of [%.*s] is not read; is `%.*s` meant?",
+                 "Line %zu: `%.*s` of [%.*s] is not read; did you mean `%.*s`?",
                  option->line, SLICE_ARG(option->key), SLICE_ARG(s->name),
                  SLICE_ARG(near.best));
   }
@@ -57,7 +57,7 @@ int64_t darknet_number(struct darknet *d, struct section *s, const char *key,
   if (!option)
     return usual;
   if (!darknet_integer(option->value, &value))
-    graph_fail(d->graph, option->line, "`%s=%.*s` is no integer", key,
+    graph_fail(d->graph, option->line, "`%s=%.*s` is not an integer", key,
                SLICE_ARG(option->value));
   else if (value < -DARKNET_MOST || value > DARKNET_MOST)
     graph_fail(d->graph, option->line, "`%s=%.*s` is out of range", key,

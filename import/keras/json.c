@@ -95,7 +95,7 @@ bool keras_parse(struct keras *k, struct slice file) {
         k,
         (struct keras_place){error.line > 0 ? (size_t)error.line : 1,
                              error.column > 0 ? (size_t)error.column : 1},
-        "this is no JSON: %s", error.text);
+        "not JSON: %s", error.text);
   find_braces(k, file);
   number_objects(k, k->root, &count);
   return true;
@@ -161,7 +161,7 @@ bool keras_integer(struct keras_call *call, const json_t *value,
            (double)(int64_t)real >= real && (double)(int64_t)real <= real)
     *result = (int64_t)real;
   else
-    return keras_fail(call, "`%s` is no integer", what);
+    return keras_fail(call, "`%s` is not an integer", what);
   if (*result < least || *result > most)
     return keras_fail(call,
                       "`%s` is %" PRId64 ", not from %" PRId64 " to %" PRId64,
@@ -183,7 +183,7 @@ double keras_real(struct keras_call *call, const char *key, double usual) {
   if (!value)
     return usual;
   if (!json_is_number(value)) {
-    keras_fail(call, "`%s` is no number", key);
+    keras_fail(call, "`%s` is not a number", key);
     return usual;
   }
   return json_number_value(value);

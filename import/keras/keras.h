@@ -49,7 +49,7 @@ struct keras_tensor {
   int node;
   struct graph_shape shape;
   bool padded; /* zeros that its only user, a convolution, adds itself */
-  int64_t before[3], behind[3];
+  int64_t before[3], after[3];
   int last_of; /* of KERAS_LAST: whose last step it is */
 };
 
@@ -136,7 +136,7 @@ bool keras_give(struct keras_call *call, int node,
 /* With the activation of the config before that. */
 bool keras_give_active(struct keras_call *call, int node,
                        const struct graph_shape *shape);
-/* `value`: a name or an object; NULL: none. The node behind it, or -1. */
+/* `value`: a name or an object; NULL: none. The node that results, or -1. */
 int keras_activate(struct keras_call *call, int node, const json_t *value);
 /* Netc's axis for one of Keras', which counts the batch; -1, with an error. */
 int keras_axis(struct keras_call *call, const struct graph_shape *shape,
@@ -172,7 +172,7 @@ bool keras_broadcast(struct keras_call *call, const struct graph_shape *a,
 /* Whether training changes something of layers of that word. */
 bool keras_has_weights(enum layer_word word);
 
-/* Layers: tables, of which each file has those of its own. */
+/* Layers: tables; each file has its own. */
 
 struct keras_row {
   const char *type;

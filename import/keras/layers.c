@@ -33,10 +33,11 @@ static bool dense(struct keras_call *call) {
   int64_t units = keras_int(call, "units", 0, 1, KERAS_MOST);
   bool vector = out.rank == 1;
   if (units == 0)
-    return keras_fail(call, "`units` is not given");
+    return keras_fail(call, "`units` is missing");
   if (!vector && call->keras->channels_first[out.rank])
-    return keras_fail(call, "its last axis is none of the channels, which the "
-                            "model has first");
+    return keras_fail(
+        call,
+        "its last axis is not the channels, which come first in this model");
   int input = vector ? call->inputs[0].node : keras_exact(call, call->inputs);
   struct graph_node *node =
       keras_node(call, vector ? WORD_FC : WORD_LINEAR, input);
@@ -54,7 +55,8 @@ static bool on_channels(struct keras_call *call) {
   const json_t *axis = keras_member(call->config, "axis");
   int64_t value = -1;
   if (json_array_size(axis) > 1)
-    return keras_fail(call, "a norm over several axes has no counterpart");
+    return keras_fail(call,
+                      "netc has no equivalent of a norm over several axes");
   if (json_is_array(axis))
     axis = json_array_get(axis, 0);
   if (axis &&
@@ -62,7 +64,7 @@ static bool on_channels(struct keras_call *call) {
     return false;
   int at = keras_axis(call, in, value);
   if (at >= 0 && at != in->rank - 1)
-    keras_fail(call, "only a norm of channels has a counterpart");
+    keras_fail(call, "only a norm of channels is supported");
   return at == in->rank - 1;
 }
 
@@ -74,7 +76,7 @@ static void put_eps(struct keras_call *call, struct graph_node *node,
   node->args.at[node->args.count - 1].usual = "1e-5";
 }
 
-/* Scale and shift by channel behind a norm that has one of them alone. */
+/* Scale and shift by channel after a norm that has one of them alone. */
 static bool finish_norm(struct keras_call *call, struct graph_node *node) {
   const struct graph_shape *shape = &call->inputs[0].shape;
   bool scale = keras_bool(call, "scale", true);
@@ -95,7 +97,7 @@ static bool batch_norm(struct keras_call *call) {
   if (!on_channels(call))
     return false;
   if (keras_bool(call, "renorm", false))
-    return keras_fail(call, "`renorm` has no counterpart");
+    return keras_fail(call, "netc has no equivalent of `renorm`");
   struct graph_node *node = keras_node(call, WORD_BN, call->inputs[0].node);
   put_eps(call, node, 1e-3);
   return finish_norm(call, node);
@@ -105,7 +107,7 @@ static bool layer_norm(struct keras_call *call) {
   if (!on_channels(call))
     return false;
   if (keras_bool(call, "rms_scaling", false))
-    return keras_fail(call, "`rms_scaling` has no counterpart");
+    return keras_fail(call, "netc has no equivalent of `rms_scaling`");
   struct graph_node *node = keras_node(call, WORD_LN, call->inputs[0].node);
   put_eps(call, node, 1e-3);
   return finish_norm(call, node);
@@ -148,9 +150,9 @@ static int constant(struct keras_call *call, enum layer_word word, int input) {
 static bool normalization(struct keras_call *call) {
   int at = call->inputs[0].node;
   if (!keras_member(call->config, "axis") || !on_channels(call))
-    return keras_fail(call, "only a norm by channel has a counterpart");
+    return keras_fail(call, "only a norm by channel is supported");
   if (keras_bool(call, "invert", false))
-    return keras_fail(call, "`invert` has no counterpart");
+    return keras_fail(call, "netc has no equivalent of `invert`");
   at = constant(call, WORD_DIV, constant(call, WORD_SUB, at));
   return keras_give(call, at, &call->inputs[0].shape);
 }
@@ -193,12 +195,13 @@ static bool relu(struct keras_call *call) {
   double slope = keras_real(call, "negative_slope", 0);
   double from = keras_real(call, "threshold", 0);
   if (from < 0 || from > 0)
-    return keras_fail(call, "a threshold has no counterpart");
+    return keras_fail(call, "netc has no equivalent of a threshold");
   if (most < 0)
     return slope > 0 || slope < 0 ? give_real(call, WORD_LEAKY, slope, 0.01)
                                   : plain(call, WORD_RELU);
   if (slope > 0 || slope < 0)
-    return keras_fail(call, "a slope with a largest value has no counterpart");
+    return keras_fail(call,
+                      "netc has no equivalent of a slope with a largest value");
   if (most <= 6 && most >= 6)
     return plain(call, WORD_RELU6);
   int node = keras_node(call, WORD_RELU, call->inputs[0].node)->index;
@@ -259,7 +262,7 @@ static bool dropout(struct keras_call *call) {
   const json_t *noise = keras_member(call->config, "noise_shape");
   bool samples = json_array_size(noise) > 1;
   if (!(rate >= 0 && rate < 1))
-    return keras_fail(call, "`rate` is no share from 0 on and below 1");
+    return keras_fail(call, "`rate` must be at least 0 and less than 1");
   for (size_t i = 1; i < json_array_size(noise); i++)
     samples = samples && json_integer_value(json_array_get(noise, i)) == 1;
   if (rate <= 0)
@@ -271,7 +274,8 @@ static bool dropout(struct keras_call *call) {
 static bool drop_path(struct keras_call *call) {
   double rate = keras_real(call, "drop_path_rate", 0);
   if (!(rate >= 0 && rate < 1))
-    return keras_fail(call, "`drop_path_rate` is no share from 0 on");
+    return keras_fail(call,
+                      "`drop_path_rate` must be at least 0 and less than 1");
   if (rate <= 0)
     return keras_give(call, call->inputs[0].node, &call->inputs[0].shape);
   return give_real(call, WORD_DROPPATH, rate, 0.1);
@@ -312,20 +316,20 @@ static bool flatten(struct keras_call *call) {
   return keras_give(call, node, &out);
 }
 
-/* Of a model with channels first turned. */
+/* Transposed, for a model with channels first. */
 static bool reshape(struct keras_call *call) {
   const json_t *target = keras_member(call->config, "target_shape");
   struct graph_shape out;
   if (!keras_fill_shape(call, target, 0, "target_shape", &out))
     return false;
   if (call->keras->lead > 0)
-    return keras_fail(call, "it stands in no TimeDistributed");
+    return keras_fail(call, "it is not supported in TimeDistributed");
   if (call->keras->channels_first[out.rank]) {
     int64_t channels = out.size[0];
     memmove(out.size, out.size + 1, (size_t)(out.rank - 1) * sizeof *out.size);
     out.size[out.rank - 1] = channels;
   }
-  /* A map of one pixel is what netc has for a vector behind `gap`. */
+  /* A map of one pixel is what netc has for a vector after `gap`. */
   return keras_give(call, keras_reshape(call, call->inputs[0].node, &out),
                     &out);
 }
@@ -338,8 +342,8 @@ bool keras_permute(struct keras_call *call, const struct keras_tensor *in,
   int input = keras_exact(call, in);
   if (json_array_size(dims) != (size_t)(out.rank + from) ||
       call->keras->lead > 0 || call->keras->channels_first[out.rank])
-    return keras_fail(call, "its order is not one of the input's axes, "
-                            "channels last");
+    return keras_fail(
+        call, "its order must be one of the input's axes, channels last");
   struct graph_node *node = keras_node(call, WORD_PERMUTE, input);
   for (int i = 0; i < out.rank; i++) {
     int64_t axis;
@@ -347,7 +351,7 @@ bool keras_permute(struct keras_call *call, const struct keras_tensor *in,
                        1, out.rank, &axis))
       return false;
     if (seen[axis - 1])
-      return keras_fail(call, "an axis comes twice");
+      return keras_fail(call, "an axis is listed twice");
     seen[axis - 1] = true;
     same = same && axis == i + 1;
     out.size[i] = in->shape.size[axis - 1];
@@ -370,7 +374,7 @@ static bool repeat_vector(struct keras_call *call) {
   const struct graph_shape *in = &call->inputs[0].shape;
   struct graph_shape one = {2, {1, in->size[0]}};
   if (in->rank != 1)
-    return keras_fail(call, "its input is no vector");
+    return keras_fail(call, "its input is not a vector");
   struct graph_node *node = keras_node(
       call, WORD_UP, keras_reshape(call, call->inputs[0].node, &one));
   graph_int(call->keras->graph, node, PART_OTHER, "", times);
@@ -496,7 +500,7 @@ static bool is_old(const struct keras_call *call) {
 }
 
 static bool refuse_old(struct keras_call *call) {
-  keras_fail(call, "it is written as Keras 1 did");
+  keras_fail(call, "it has the form of Keras 1");
   graph_help(call->keras->graph,
              "load the model with Keras 2 and save it again");
   return false;
@@ -506,8 +510,8 @@ static bool unknown(struct keras_call *call) {
   struct graph *g = call->keras->graph;
   if (call->keras->options->allow_unknown) {
     graph_note(g,
-               "`%.64s` (%.64s) has no counterpart: it is left out, with what "
-               "follows from it.",
+               "`%.64s` (%.64s) is left out, with what follows from it: netc "
+               "has no equivalent.",
                call->name, call->type);
     return false;
   }
@@ -515,7 +519,7 @@ static bool unknown(struct keras_call *call) {
     keras_fail(call, "what a Lambda computes is Python, which the file has "
                      "only compiled");
   else
-    keras_fail(call, "the class has no counterpart in netc");
+    keras_fail(call, "netc has no equivalent of this class");
   graph_help(g, "--allow-unknown leaves it out, with what follows from it");
   return false;
 }

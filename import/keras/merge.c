@@ -92,8 +92,9 @@ bool keras_concat(struct keras_call *call, int64_t axis) {
     out.size[at] += other.size[at];
     other.size[at] = out.size[at];
     if (!keras_same(&other, &out))
-      return keras_fail(call, "its inputs differ beside the axis that joins "
-                              "them");
+      return keras_fail(
+          call,
+          "its inputs differ on another axis than the one that joins them");
     nodes[i] = keras_exact(call, &call->inputs[i]);
   }
   if (call->input_count == 1)
@@ -127,7 +128,7 @@ static bool dot(struct keras_call *call) {
   if (a->rank > 2 || b->rank != a->rank || first != a->rank - 1 ||
       a->size[first] != b->size[second])
     return keras_fail(call, "only products along the last axis of vectors and "
-                            "sequences have a counterpart");
+                            "sequences are supported");
   int nodes[2] = {keras_exact(call, &call->inputs[0]),
                   keras_exact(call, &call->inputs[1])};
   for (int i = 0; i < 2 && keras_bool(call, "normalize", false); i++) {

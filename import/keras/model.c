@@ -12,13 +12,13 @@ static const char *keep(struct keras *k, const char *text) {
 }
 
 static bool strange(struct keras *k, const struct keras_layer *layer) {
-  return keras_refuse(k, layer->place,
-                      "what `%.64s` reads is written in no form of Keras 2 "
-                      "or 3",
-                      layer->name);
+  return keras_refuse(
+      k, layer->place,
+      "the inputs of `%.64s` have neither the form of Keras 2 nor of Keras 3",
+      layer->name);
 }
 
-/* [layer, call, output], with named arguments behind in Keras 2. */
+/* [layer, call, output], then named arguments in Keras 2. */
 static bool is_history(const json_t *list) {
   return json_array_size(list) >= 3 &&
          json_is_string(json_array_get(list, 0)) &&
@@ -276,7 +276,7 @@ static bool order_inputs(struct keras *k, struct keras_model *m,
       return false;
     if (strcmp(m->sites.at[ends.at[i].site].layer->type, "InputLayer") != 0)
       return keras_refuse(k, place,
-                          "`%.64s` of `input_layers` is no InputLayer",
+                          "`%.64s` of `input_layers` is not an InputLayer",
                           ends.at[i].layer);
     *VEC_PUSH(k->graph->arena, &m->inputs) = ends.at[i].site;
   }
@@ -291,7 +291,7 @@ static bool build_functional(struct keras *k, struct keras_model *m,
     if (!layer)
       return false;
     if (map_find(&m->by_name, slice_of(layer->name)))
-      return keras_refuse(k, layer->place, "there are two layers `%.64s`",
+      return keras_refuse(k, layer->place, "two layers are called `%.64s`",
                           layer->name);
     map_add(k->graph->arena, &m->by_name, slice_of(layer->name))->pointer =
         layer;
@@ -356,7 +356,7 @@ bool keras_build(struct keras *k, struct keras_model *m, json_t *json) {
       json_is_array(config) ? config : keras_member(config, "layers");
   m->built = true;
   if (!json_is_array(layers))
-    return keras_refuse(k, place, "`layers` of a model is no list");
+    return keras_refuse(k, place, "`layers` of a model is not a list");
   if (json_array_size(layers) > LIMIT_LAYERS)
     return keras_refuse(k, place, "the model has more than %d layers",
                         LIMIT_LAYERS);

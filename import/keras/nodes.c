@@ -93,7 +93,7 @@ bool keras_fill_shape(struct keras_call *call, const json_t *target,
   int open = -1;
   if (!json_is_array(target) || length <= from ||
       length - from > LIMIT_RANK - 1)
-    return keras_fail(call, "`%s` is no list of sizes", what);
+    return keras_fail(call, "`%s` is not a list of sizes", what);
   *shape = (struct graph_shape){.rank = (int)(length - from)};
   if (!keras_count(call, &call->inputs[0].shape, &all))
     return false;
@@ -170,8 +170,8 @@ int keras_axis(struct keras_call *call, const struct graph_shape *shape,
   if (axis < 0)
     axis += shape->rank + 1;
   if (axis < 1 || axis > shape->rank) {
-    keras_fail(call, axis == 0 ? "its axis is that of the batch"
-                               : "it has no such axis");
+    keras_fail(call, axis == 0 ? "its axis is the batch"
+                               : "its input has no such axis");
     return -1;
   }
   if (!call->keras->channels_first[shape->rank])
@@ -222,7 +222,7 @@ bool keras_broadcast(struct keras_call *call, const struct graph_shape *a,
   for (int i = 1; i <= less->rank; i++) {
     int64_t *x = &out.size[more->rank - i], y = less->size[less->rank - i];
     if (*x != y && *x != 1 && y != 1)
-      return keras_fail(call, "%s and %s do not go together",
+      return keras_fail(call, "%s and %s cannot be broadcast",
                         graph_sizes(call->keras->graph, a->size, a->rank),
                         graph_sizes(call->keras->graph, b->size, b->rank));
     *x = *x > y ? *x : y;
@@ -325,7 +325,7 @@ int keras_activate(struct keras_call *call, int node, const json_t *value) {
   }
   if (name && strcmp(name, "softsign") == 0)
     return softsign(call, node);
-  keras_fail(call, "the activation `%.64s` has no counterpart",
+  keras_fail(call, "netc has no equivalent of the activation `%.64s`",
              name ? name : "?");
   return -1;
 }

@@ -51,7 +51,7 @@ static bool take_two(struct keras_call *call, struct two *two) {
   }
   two->a = found[0];
   two->b = found[1];
-  return count == 2 || keras_fail(call, "it has no two operands");
+  return count == 2 || keras_fail(call, "it needs two operands");
 }
 
 static bool give_by_number(struct keras_call *call, enum layer_word word,
@@ -62,16 +62,16 @@ static bool give_by_number(struct keras_call *call, enum layer_word word,
 }
 
 /* c - x and c / x begin with x. */
-static bool give_turned(struct keras_call *call, enum layer_word word,
-                        const struct keras_tensor *x, double value) {
+static bool give_swapped(struct keras_call *call, enum layer_word word,
+                         const struct keras_tensor *x, double value) {
   bool sub = word == WORD_SUB;
   struct graph_node *node =
       keras_node(call, sub ? WORD_NEG : WORD_POW, x->node);
   if (!sub)
     graph_arg(call->keras->graph, node, PART_NONE, "", "-1");
-  struct keras_tensor turned = *x;
-  turned.node = node->index;
-  return give_by_number(call, sub ? WORD_ADD : WORD_MUL, &turned, value);
+  struct keras_tensor swapped = *x;
+  swapped.node = node->index;
+  return give_by_number(call, sub ? WORD_ADD : WORD_MUL, &swapped, value);
 }
 
 /* relu6(x + 3) / 6 */
@@ -109,13 +109,13 @@ static bool by_value(struct keras_call *call, enum layer_word word) {
   const struct keras_operand *x = two.a->is_tensor ? two.a : two.b;
   const json_t *value = two.a->is_tensor ? two.b->value : two.a->value;
   if (!x->is_tensor || !json_is_number(value))
-    return keras_fail(call, "a constant that is no number has no counterpart");
+    return keras_fail(call, "only constants that are numbers are supported");
   double number = json_number_value(value);
   if (give_hard_sigmoid(call, word, &x->tensor, number))
     return true;
-  bool turns = word == WORD_SUB || word == WORD_DIV;
-  return x == two.b && turns ? give_turned(call, word, &x->tensor, number)
-                             : give_by_number(call, word, &x->tensor, number);
+  bool ordered = word == WORD_SUB || word == WORD_DIV;
+  return x == two.b && ordered ? give_swapped(call, word, &x->tensor, number)
+                               : give_by_number(call, word, &x->tensor, number);
 }
 
 static bool power(struct keras_call *call, enum layer_word word) {
@@ -123,7 +123,7 @@ static bool power(struct keras_call *call, enum layer_word word) {
   if (!take_two(call, &two))
     return false;
   if (!two.a->is_tensor || two.b->is_tensor || !json_is_number(two.b->value))
-    return keras_fail(call, "only powers that are numbers have a counterpart");
+    return keras_fail(call, "only powers that are numbers are supported");
   return give_by_number(call, word, &two.a->tensor,
                         json_number_value(two.b->value));
 }
@@ -156,7 +156,7 @@ static bool softmax(struct keras_call *call, enum layer_word word) {
     return false;
   int at = keras_axis(call, in, value);
   if (at != in->rank - 1)
-    return keras_fail(call, "only a softmax over channels has a counterpart");
+    return keras_fail(call, "only a softmax over channels is supported");
   return unary(call, word);
 }
 
@@ -175,7 +175,7 @@ static bool clip(struct keras_call *call, enum layer_word word) {
   for (size_t i = 0; i < 2; i++) {
     const json_t *value = either(call, names[i][0], names[i][1], i + 1);
     if (!json_is_number(value))
-      return keras_fail(call, "its bounds are no numbers");
+      return keras_fail(call, "its bounds are not numbers");
     struct graph_node *node = keras_node(call, i ? WORD_MIN : WORD_MAX, x.node);
     graph_arg(call->keras->graph, node, PART_NONE, "",
               keras_number(call, json_number_value(value)));
@@ -190,7 +190,8 @@ static bool take_axes(struct keras_call *call, const json_t *list,
                       bool axes[LIMIT_RANK]) {
   size_t count = json_is_array(list) ? json_array_size(list) : 1;
   if (!list)
-    return keras_fail(call, "a value of all samples has no counterpart");
+    return keras_fail(call,
+                      "netc has no equivalent of one value for all samples");
   for (size_t i = 0; i < count; i++) {
     const json_t *item = json_is_array(list) ? json_array_get(list, i) : list;
     int64_t axis;
@@ -222,8 +223,9 @@ static bool reduce(struct keras_call *call, enum layer_word word) {
   if (json_is_true(keep))
     graph_arg(g, node, PART_NONE, "", "keep");
   if (out.rank == 0)
-    return keras_fail(call, "a single value has no counterpart; `keepdims` "
-                            "keeps its axes");
+    return keras_fail(
+        call,
+        "netc has no equivalent of a single value; `keepdims` keeps its axes");
   node->shape = out;
   return keras_give(call, node->index, &out);
 }
@@ -277,7 +279,7 @@ static bool expand(struct keras_call *call, enum layer_word word) {
   if (axis < 0)
     axis += in.rank + 2;
   if (axis < 1 || axis > in.rank + 1 || in.rank >= LIMIT_RANK - 1)
-    return keras_fail(call, "it has no such axis");
+    return keras_fail(call, "its input has no such axis");
   for (int i = 0; i <= in.rank; i++) {
     if (i == axis - 1)
       out.size[out.rank++] = 1;
@@ -310,14 +312,14 @@ static bool matmul(struct keras_call *call, enum layer_word word) {
                                        keras_exact(call, &x[1]));
   struct graph_shape out = x[0].shape;
   int last = out.rank - 1;
-  bool turned = json_is_true(b);
+  bool transposed = json_is_true(b);
   for (int i = 0; i + 1 < last; i++)
     if (x[1].shape.size[i] != out.size[i])
       return keras_fail(call, "its batches differ");
-  if (x[1].shape.size[turned ? last : last - 1] != out.size[last])
+  if (x[1].shape.size[transposed ? last : last - 1] != out.size[last])
     return keras_fail(call, "its matrices do not fit");
-  out.size[last] = x[1].shape.size[turned ? last - 1 : last];
-  if (turned)
+  out.size[last] = x[1].shape.size[transposed ? last - 1 : last];
+  if (transposed)
     graph_arg(call->keras->graph, node, PART_NONE, "", "transpose");
   node->shape = out;
   return keras_give(call, node->index, &out);
@@ -334,7 +336,7 @@ static bool get_part(struct keras_call *call, const json_t *item, int axis,
   int64_t size = call->inputs[0].shape.size[axis], ends[2] = {0, size};
   const json_t *given[2] = {start, stop};
   if (step && json_integer_value(step) != 1)
-    return keras_fail(call, "only parts in a row have a counterpart");
+    return keras_fail(call, "only contiguous parts are supported");
   for (int i = 0; i < 2; i++) {
     if (!given[i])
       continue;
@@ -357,7 +359,7 @@ static bool get_item(struct keras_call *call, enum layer_word word) {
   int node = keras_exact(call, call->inputs), at = 0;
   (void)word;
   if (call->keras->channels_first[in.rank] || !json_is_array(list))
-    return keras_fail(call, "its indices have no counterpart");
+    return keras_fail(call, "netc has no equivalent of its indices");
   for (size_t i = 0; i < count; i++, at++) {
     const json_t *item = json_array_get(list, i);
     const char *type = keras_string(item, "class_name", "");
@@ -372,8 +374,9 @@ static bool get_item(struct keras_call *call, enum layer_word word) {
     if (at > in.rank)
       return keras_fail(call, "it has more indices than axes");
     if (!json_is_object(item))
-      return keras_fail(call, "an index that removes an axis has no "
-                              "counterpart here; a slice has");
+      return keras_fail(
+          call,
+          "an index that removes an axis is not supported here; a slice is");
     if (!get_part(call, item, at - 1, &node))
       return false;
   }
@@ -517,7 +520,7 @@ bool keras_makes_mask(const char *function) {
 
 bool keras_add_operation(struct keras_call *call, const char *function) {
   if (call->keras->lead > 0)
-    return keras_fail(call, "operations stand in no TimeDistributed");
+    return keras_fail(call, "operations are not supported in TimeDistributed");
   if (call->input_count == 0)
     return keras_fail(call, "it reads no tensor");
   for (size_t i = 0; i < sizeof operations / sizeof *operations; i++)
@@ -525,12 +528,12 @@ bool keras_add_operation(struct keras_call *call, const char *function) {
       return operations[i].add(call, operations[i].words[0]);
   if (call->keras->options->allow_unknown) {
     graph_note(call->keras->graph,
-               "`%.64s` (%.64s) has no counterpart: it is left out, with what "
-               "follows from it.",
+               "`%.64s` (%.64s) is left out, with what follows from it: netc "
+               "has no equivalent.",
                call->name, function);
     return false;
   }
-  keras_fail(call, "the operation %.64s has no counterpart in netc", function);
+  keras_fail(call, "netc has no equivalent of the operation %.64s", function);
   graph_help(call->keras->graph,
              "--allow-unknown leaves it out, with what follows from it");
   return false;

@@ -1,7 +1,7 @@
 /*
  * Keras' model.to_json(), of Keras 2 and 3: layers with their configs, and
  * the calls that join them (`inbound_nodes`). A Sequential is a chain; models
- * inside models become part of the net. Formats are those of its own code
+ * inside models become part of the net. Formats are those of its source code
  * (github.com/keras-team/keras, src/models/functional.py, and of tf-keras).
  */
 #include "import/keras/keras.h"
@@ -123,7 +123,7 @@ static bool check_shape(struct keras *k, const struct keras_site *site,
     bool first = k->channels_first[stated.rank];
     int at = !first ? i : i == 0 ? stated.rank - 1 : i - 1;
     int64_t zeros = tensor->padded && at + 1 < stated.rank
-                        ? tensor->before[at] + tensor->behind[at]
+                        ? tensor->before[at] + tensor->after[at]
                         : 0;
     same = json_is_null(size) ||
            json_integer_value(size) == tensor->shape.size[at] + zeros;
@@ -185,7 +185,7 @@ static bool resolve(struct keras *k, struct keras_model *m,
     if (tensor->node == KERAS_MASK && !keras_makes_mask(call->type))
       return keras_refuse(k, site->layer->place,
                           "`%.64s` computes with the truth values of `%.64s`, "
-                          "which have no counterpart",
+                          "which netc does not have",
                           site->layer->name, source->layer->name);
     if (tensor->node == KERAS_STATE)
       return keras_refuse(k, site->layer->place,
@@ -317,10 +317,10 @@ static bool run_site(struct keras *k, struct keras_model *m, size_t wanted) {
       if (!from->is_tensor || m->sites.at[from->site].state == SITE_DONE)
         continue;
       if (m->sites.at[from->site].state == SITE_OPEN)
-        return keras_refuse(k, site->layer->place,
-                            "`%.64s` is part of a circle: it needs its own "
-                            "output",
-                            site->layer->name);
+        return keras_refuse(
+            k, site->layer->place,
+            "`%.64s` is part of a cycle: it needs its own output",
+            site->layer->name);
       *VEC_PUSH(k->graph->arena, &stack) = from->site;
       ready = false;
     }
@@ -408,8 +408,8 @@ static bool read_root(struct keras *k) {
   if (!json_is_object(k->root) || !keras_string(k->root, "class_name", NULL) ||
       (!json_is_array(config) && !keras_member(config, "layers"))) {
     keras_refuse(k, (struct keras_place){1, 1},
-                 "this is no model of Keras: it has no `class_name`, or no "
-                 "`config` with `layers`");
+                 "not a Keras model: it has no `class_name`, or no `config` "
+                 "with `layers`");
     graph_help(k->graph, "save model.to_json() to a file; a .keras file is a "
                          "zip archive with it inside as config.json");
     return false;

@@ -19,7 +19,7 @@ static bool embedding(struct keras_call *call) {
   int64_t features = keras_int(call, "output_dim", 0, 1, KERAS_MOST);
   struct graph_shape out = call->inputs[0].shape;
   if (entries == 0 || features == 0)
-    return keras_fail(call, "`input_dim` or `output_dim` is not given");
+    return keras_fail(call, "`input_dim` or `output_dim` is missing");
   if (out.rank >= LIMIT_RANK - 1)
     return keras_fail(call, "its input has too many axes");
   if (!take_indices(call, call->inputs[0].node))
@@ -69,7 +69,7 @@ static bool usual_cell(struct keras_call *call) {
                "same.",
                call->name);
   return call->inputs[0].shape.rank == 2 ||
-         keras_fail(call, "its input is no sequence of vectors");
+         keras_fail(call, "its input is not a sequence of vectors");
 }
 
 /* Nodes of one direction or both; the outputs follow in Keras' order. */
@@ -86,7 +86,7 @@ static bool recurrent(struct keras_call *call, bool both,
     return keras_fail(call, "netc's recurrent layers begin with a state of "
                             "zeros, not with one that is given");
   if (units == 0)
-    return keras_fail(call, "`units` is not given");
+    return keras_fail(call, "`units` is missing");
   struct graph_node *node =
       keras_node(call, r->ours, keras_exact(call, call->inputs));
   struct graph *g = call->keras->graph;
@@ -154,8 +154,9 @@ static bool conv_lstm(struct keras_call *call) {
       !keras_ints(call, "dilation_rate", 1, 1, 2, dilation))
     return false;
   if (filters == 0 || out.rank != 4 || call->keras->channels_first[4])
-    return keras_fail(call, "its input is no clip with channels last, or "
-                            "`filters` is not given");
+    return keras_fail(
+        call,
+        "its input must be a clip with channels last, and `filters` be given");
   if (strcmp(keras_string(call->config, "padding", "valid"), "same") != 0 ||
       strides[0] != 1 || strides[1] != 1 || dilation[0] != 1 ||
       dilation[1] != 1 || kernel[0] % 2 == 0 || kernel[1] % 2 == 0)
@@ -210,7 +211,7 @@ static bool bidirectional(struct keras_call *call) {
   if (!unwrap(call, "layer", &inner) || !recurrent_of(inner.type))
     return keras_fail(call, "only LSTM, GRU and SimpleRNN run both ways");
   if (!mode)
-    return keras_fail(call, "outputs that are not merged have no counterpart");
+    return keras_fail(call, "outputs that are not merged are not supported");
   if (!recurrent(&inner, true, &node, &out))
     return false;
   if (strcmp(mode, "concat") == 0)
@@ -232,25 +233,27 @@ static bool bidirectional(struct keras_call *call) {
     return keras_give(call, join->index, &out) &&
            give_states(call, inner.config, 4);
   }
-  return keras_fail(call, "the merge_mode `%.32s` has no counterpart", mode);
+  return keras_fail(call, "netc has no equivalent of the merge_mode `%.32s`",
+                    mode);
 }
 
-/* Every step by itself: the layer sees the axes behind the first. */
+/* Every step by itself: the layer sees the axes after the first. */
 static bool time_distributed(struct keras_call *call) {
   struct keras *k = call->keras;
   struct keras_call inner;
   if (!unwrap(call, "layer", &inner))
     return keras_fail(call, "it has no `layer` inside");
   if (k->lead > 0)
-    return keras_fail(call, "one TimeDistributed inside another has no "
-                            "counterpart");
+    return keras_fail(call,
+                      "one TimeDistributed inside another is not supported");
   if (call->inputs[0].shape.rank < 2 ||
       k->channels_first[call->inputs[0].shape.rank - 1])
     return keras_fail(call, "its input has no steps, or channels first");
   if (recurrent_of(inner.type) || strcmp(inner.type, "Bidirectional") == 0 ||
       strcmp(inner.type, "Embedding") == 0 ||
       strcmp(inner.type, "MultiHeadAttention") == 0)
-    return keras_fail(call, "a sequence of sequences has no counterpart");
+    return keras_fail(call,
+                      "netc has no equivalent of a sequence of sequences");
   if (k->depth == KERAS_DEEPEST)
     return keras_fail(call, "wrappers lie inside each other more than %d deep",
                       KERAS_DEEPEST);
@@ -283,17 +286,18 @@ static bool needs_heads(struct keras_call *call, int64_t heads, int64_t dim) {
   if (heads == 0 || dim == 0)
     return keras_fail(call, "its heads are not given");
   if (value != dim)
-    return keras_fail(call, "values of another size than keys have no "
-                            "counterpart");
+    return keras_fail(
+        call, "netc has no equivalent of values of another size than keys");
   if (json_array_size(axes) > 1)
-    return keras_fail(call, "attention over several axes has no counterpart");
+    return keras_fail(call,
+                      "netc has no equivalent of attention over several axes");
   if (call->input_count < 2 || call->inputs[0].shape.rank != 2 ||
       call->inputs[1].shape.rank != 2)
     return keras_fail(call, "it needs two sequences, queries and values");
   if (call->input_count > 3 ||
       (call->input_count == 3 && call->inputs[2].node != call->inputs[1].node))
-    return keras_fail(call, "keys beside the values, and masks, have no "
-                            "counterpart");
+    return keras_fail(
+        call, "keys apart from the values, and masks, are not supported");
   return true;
 }
 
@@ -348,7 +352,7 @@ static bool attention(struct keras_call *call) {
   struct graph *g = call->keras->graph;
   const char *mode = keras_string(call->config, "score_mode", "dot");
   if (keras_bool(call, "use_scale", false) || strcmp(mode, "dot") != 0)
-    return keras_fail(call, "only scores that are products have a counterpart");
+    return keras_fail(call, "only scores that are products are supported");
   if (call->input_count < 2 || call->inputs[0].shape.rank != 2 ||
       call->inputs[1].shape.rank != 2)
     return keras_fail(call, "it needs two sequences");

@@ -13,8 +13,8 @@ static bool take_axes(struct keras_call *call, int *axes) {
     return keras_fail(call, "its input has %d axes of positions",
                       *axes < 0 ? 0 : *axes);
   if (*axes + call->keras->lead > 3)
-    return keras_fail(call, "windows over more than 3 axes have no "
-                            "counterpart");
+    return keras_fail(
+        call, "netc has no equivalent of windows over more than 3 axes");
   return true;
 }
 
@@ -33,7 +33,7 @@ static bool read_padding(struct keras_call *call, struct window *w) {
   const char *padding = keras_string(call->config, "padding", "valid");
   bool strided = false;
   memcpy(w->before, in->before, sizeof w->before);
-  memcpy(w->behind, in->behind, sizeof w->behind);
+  memcpy(w->after, in->after, sizeof w->after);
   if (strcmp(padding, "valid") == 0)
     return true;
   if (strcmp(padding, "causal") == 0 && w->axes == 1) {
@@ -41,7 +41,8 @@ static bool read_padding(struct keras_call *call, struct window *w) {
     return true;
   }
   if (strcmp(padding, "same") != 0)
-    return keras_fail(call, "the padding `%.32s` has no counterpart", padding);
+    return keras_fail(call, "netc has no equivalent of the padding `%.32s`",
+                      padding);
   for (int i = 0; i < w->axes; i++) {
     int64_t size = in->shape.size[i], step = w->stride[i];
     int64_t last = (size - 1) / step * step;
@@ -49,7 +50,7 @@ static bool read_padding(struct keras_call *call, struct window *w) {
     pads = pads > 0 ? pads : 0;
     strided = strided || (step > 1 && pads > 0);
     w->before[i] = pads / 2;
-    w->behind[i] = pads - pads / 2;
+    w->after[i] = pads - pads / 2;
   }
   w->tf = strided;
   return true;
@@ -118,7 +119,7 @@ static bool convolution(struct keras_call *call) {
       call->keras->graph->failed)
     return false;
   if (filters == 0)
-    return keras_fail(call, "`filters` is not given");
+    return keras_fail(call, "`filters` is missing");
   struct graph_node *node = convolve(call, &w, filters, groups, &out);
   if (!node)
     return false;
@@ -158,7 +159,7 @@ static bool separable(struct keras_call *call) {
   if (!depthwise_node(call, &node, &out))
     return false;
   if (filters == 0)
-    return keras_fail(call, "`filters` is not given");
+    return keras_fail(call, "`filters` is missing");
   node->bias = BIAS_WITHOUT;
   struct window one = window_square(out.rank - 1, 1, 1);
   node =
@@ -186,7 +187,7 @@ static void transposed_padding(const struct window *w, int axis, bool same,
     pads = reach - step;
   }
   cut->before[axis] = pads / 2;
-  cut->behind[axis] = pads - pads / 2;
+  cut->after[axis] = pads - pads / 2;
 }
 
 static void put_cut(struct keras_call *call, struct graph_node *node,
@@ -195,15 +196,15 @@ static void put_cut(struct keras_call *call, struct graph_node *node,
   struct text text = text_new(g->arena);
   bool none = true, even = true;
   for (int i = 0; i < cut->axes; i++) {
-    none = none && cut->before[i] == 0 && cut->behind[i] == 0;
+    none = none && cut->before[i] == 0 && cut->after[i] == 0;
     even = even && cut->before[i] == cut->before[0] &&
-           cut->behind[i] == cut->behind[0];
+           cut->after[i] == cut->after[0];
   }
   for (int i = 0; i < (even ? 1 : cut->axes); i++) {
     text_put(&text, i ? "x" : "");
     text_int(&text, cut->before[i]);
-    if (cut->before[i] != cut->behind[i])
-      text_printf(&text, ":%" PRId64, cut->behind[i]);
+    if (cut->before[i] != cut->after[i])
+      text_printf(&text, ":%" PRId64, cut->after[i]);
   }
   text_putc(&text, '\0');
   if (!none)
@@ -224,8 +225,8 @@ static bool transposed(struct keras_call *call) {
       g->failed)
     return false;
   if (filters == 0 || call->keras->lead > 0)
-    return keras_fail(call, "it needs `filters`, and stands in no "
-                            "TimeDistributed");
+    return keras_fail(
+        call, "it needs `filters`, and is not supported in TimeDistributed");
   struct graph_shape out = call->inputs[0].shape;
   bool same =
       strcmp(keras_string(call->config, "padding", "valid"), "same") == 0;
@@ -237,7 +238,7 @@ static bool transposed(struct keras_call *call) {
     if (out.size[i] > KERAS_MOST)
       return keras_fail(call, "its input is too large");
     out.size[i] = (out.size[i] - 1) * w.stride[i] + reach - cut.before[i] -
-                  cut.behind[i] + more[i];
+                  cut.after[i] + more[i];
     any = any || more[i] > 0;
     if (out.size[i] < 1)
       return keras_fail(call, "nothing of its output is left");
@@ -269,15 +270,15 @@ static bool locally(struct keras_call *call) {
       !fits(call, &w, &call->inputs[0].shape, &out))
     return false;
   if (filters == 0 || call->keras->lead > 0 || w.tf)
-    return keras_fail(call, "it needs `filters`, no SAME at strides, and "
-                            "stands in no TimeDistributed");
+    return keras_fail(call, "it needs `filters`, no SAME at strides, and is "
+                            "not supported in TimeDistributed");
   out.size[out.rank - 1] = filters;
   struct graph_node *node =
       keras_node(call, WORD_LOCAL, keras_exact(call, &call->inputs[0]));
   graph_int(g, node, PART_CHANNELS, "", filters);
   graph_arg(g, node, PART_KERNEL, "", graph_sizes(g, w.kernel, w.axes));
   window_stride(g, node, &w, steps);
-  graph_padding(g, node, w.axes, w.kernel, w.dilate, w.before, w.behind);
+  graph_padding(g, node, w.axes, w.kernel, w.dilate, w.before, w.after);
   node->shape = out;
   take_bias(call, node);
   return keras_give_active(call, node->index, &out);
@@ -338,7 +339,7 @@ static bool adaptive_pooling(struct keras_call *call) {
   int axes;
   bool mean = strstr(call->type, "Average");
   if (!take_axes(call, &axes) || call->keras->lead > 0)
-    return keras_fail(call, "it stands in no TimeDistributed");
+    return keras_fail(call, "it is not supported in TimeDistributed");
   if (!keras_ints(call, "output_size", 1, 1, axes, out.size))
     return false;
   struct graph_node *node =
@@ -354,7 +355,7 @@ static bool adaptive_pooling(struct keras_call *call) {
 
 /* `padding` and `cropping`: one number, one an axis, or two an axis. */
 static bool read_sides(struct keras_call *call, const char *key, int axes,
-                       int64_t usual, int64_t *before, int64_t *behind) {
+                       int64_t usual, int64_t *before, int64_t *after) {
   const json_t *value = keras_member(call->config, key);
   size_t count = json_array_size(value);
   bool pair = axes == 1 && count == 2; /* of the one axis */
@@ -362,22 +363,22 @@ static bool read_sides(struct keras_call *call, const char *key, int axes,
     const json_t *item = pair || !json_is_array(value)
                              ? value
                              : json_array_get(value, (size_t)i);
-    before[i] = behind[i] = usual;
+    before[i] = after[i] = usual;
     if (!value)
       continue;
     if ((json_is_array(value) && !pair && count != (size_t)axes) ||
         (json_is_array(item) && json_array_size(item) != 2))
-      return keras_fail(call, "`%s` has not a number for each side", key);
+      return keras_fail(call, "`%s` needs a number for each side", key);
     const json_t *low = json_is_array(item) ? json_array_get(item, 0) : item;
     const json_t *high = json_is_array(item) ? json_array_get(item, 1) : item;
     if (!keras_integer(call, low, key, 0, KERAS_MOST, &before[i]) ||
-        !keras_integer(call, high, key, 0, KERAS_MOST, &behind[i]))
+        !keras_integer(call, high, key, 0, KERAS_MOST, &after[i]))
       return false;
   }
   return true;
 }
 
-/* The convolution behind takes the zeros as its padding. */
+/* The next convolution takes the zeros as its padding. */
 static bool is_taken_by_user(const struct keras_call *call) {
   static const char *const types[] = {
       "Conv1D",          "Conv2D",          "Conv3D",         "DepthwiseConv1D",
@@ -409,8 +410,8 @@ static bool zero_padding(struct keras_call *call) {
   if (!take_axes(call, &axes))
     return false;
   if (call->keras->lead > 0)
-    return keras_fail(call, "it stands in no TimeDistributed");
-  if (!read_sides(call, "padding", axes, 1, out.before, out.behind))
+    return keras_fail(call, "it is not supported in TimeDistributed");
+  if (!read_sides(call, "padding", axes, 1, out.before, out.after))
     return false;
   out.shape = call->inputs[0].shape;
   out.node = keras_exact(call, &call->inputs[0]);
@@ -420,15 +421,15 @@ static bool zero_padding(struct keras_call *call) {
   }
   struct graph_node *node = keras_node(call, WORD_PAD, out.node);
   for (int i = 0; i < axes; i++) {
-    out.shape.size[i] += out.before[i] + out.behind[i];
+    out.shape.size[i] += out.before[i] + out.after[i];
     text_put(&text, i ? "x" : "");
-    text_printf(&text, "%" PRId64 ":%" PRId64, out.before[i], out.behind[i]);
+    text_printf(&text, "%" PRId64 ":%" PRId64, out.before[i], out.after[i]);
   }
   text_putc(&text, '\0');
   bool even = true;
   for (int i = 0; i < axes; i++)
-    even = even && out.before[i] == out.before[0] &&
-           out.behind[i] == out.before[0];
+    even =
+        even && out.before[i] == out.before[0] && out.after[i] == out.before[0];
   if (even)
     graph_int(g, node, PART_PADDING, "", out.before[0]);
   else
@@ -438,21 +439,21 @@ static bool zero_padding(struct keras_call *call) {
 }
 
 static bool cropping(struct keras_call *call) {
-  int64_t before[3], behind[3];
+  int64_t before[3], after[3];
   struct graph_shape out = call->inputs[0].shape;
   int axes, node;
   bool middle = true;
   if (!take_axes(call, &axes))
     return false;
   if (call->keras->lead > 0)
-    return keras_fail(call, "it stands in no TimeDistributed");
-  if (!read_sides(call, "cropping", axes, axes == 1 ? 1 : 0, before, behind))
+    return keras_fail(call, "it is not supported in TimeDistributed");
+  if (!read_sides(call, "cropping", axes, axes == 1 ? 1 : 0, before, after))
     return false;
   for (int i = 0; i < axes; i++) {
-    if (before[i] + behind[i] >= out.size[i])
+    if (before[i] + after[i] >= out.size[i])
       return keras_fail(call, "it leaves nothing of its input");
-    middle = middle && before[i] == behind[i];
-    out.size[i] -= before[i] + behind[i];
+    middle = middle && before[i] == after[i];
+    out.size[i] -= before[i] + after[i];
   }
   node = keras_exact(call, &call->inputs[0]);
   if (middle && axes == 2) {
@@ -473,7 +474,7 @@ static bool center_crop(struct keras_call *call) {
   int64_t width = keras_int(call, "width", 0, 1, KERAS_MOST);
   if (out.rank != 3 || height == 0 || width == 0 || height > out.size[0] ||
       width > out.size[1])
-    return keras_fail(call, "it needs a picture of at least its size");
+    return keras_fail(call, "it needs a map of at least its size");
   out.size[0] = height;
   out.size[1] = width;
   struct graph_node *crop =
@@ -491,8 +492,8 @@ static bool put_mode(struct keras_call *call, struct graph_node *node) {
   if (strcmp(call->type, "Resizing") == 0)
     mode = keras_string(call->config, "interpolation", "bilinear");
   if (strcmp(mode, "nearest") != 0 && strcmp(mode, "bilinear") != 0)
-    return keras_fail(call, "the interpolation `%.32s` has no counterpart",
-                      mode);
+    return keras_fail(
+        call, "netc has no equivalent of the interpolation `%.32s`", mode);
   if (strcmp(mode, "bilinear") == 0)
     graph_arg(call->keras->graph, node, PART_NONE, "", "bilinear");
   return true;
@@ -526,7 +527,7 @@ static bool resizing(struct keras_call *call) {
   int64_t height = keras_int(call, "height", 0, 1, KERAS_MOST);
   int64_t width = keras_int(call, "width", 0, 1, KERAS_MOST);
   if (out.rank != 3 || height == 0 || width == 0)
-    return keras_fail(call, "it needs a picture, `height` and `width`");
+    return keras_fail(call, "it needs a map, `height` and `width`");
   out.size[0] = height;
   out.size[1] = width;
   struct graph_node *node =

@@ -180,7 +180,7 @@ bool joint_dims(struct onnx *x, const int64_t *a, int a_rank, const int64_t *b,
     int at_a = i - (count - a_rank), at_b = i - (count - b_rank);
     int64_t one = at_a < 0 ? 1 : first[at_a], two = at_b < 0 ? 1 : b[at_b];
     if (one != two && one != 1 && two != 1)
-      return onnx_fail(x, "sizes that do not agree: %s and %s",
+      return onnx_fail(x, "its sizes do not agree: %s and %s",
                        graph_sizes(x->graph, first, a_rank),
                        graph_sizes(x->graph, b, b_rank));
     dims[i] = one != 1 ? one : two;

@@ -17,7 +17,7 @@ struct constant *constant_new(struct onnx *x, int type, int rank,
   c->rank = rank;
   c->count = 1;
   if (rank > MOST_AXES) {
-    onnx_fail(x, "a tensor of %d axes; at most %d are understood", rank,
+    onnx_fail(x, "a tensor of %d axes; at most %d are supported", rank,
               MOST_AXES);
     c->rank = 0;
     return c;
@@ -50,7 +50,7 @@ struct constant *constant_of(struct onnx *x, const Onnx__TensorProto *proto) {
   return c;
 }
 
-/* The bytes of a value in `raw_data`; 0: a type that is not understood. */
+/* The bytes of a value in `raw_data`; 0: a type that is not supported. */
 static size_t raw_size(int type) {
   switch (type) {
   case 1:
@@ -195,8 +195,7 @@ bool constant_known(struct onnx *x, struct constant *c) {
   size_t size = raw_size(p->data_type);
   if (size == 0)
     return onnx_fail(x,
-                     "a tensor of an element type (%d) that is not "
-                     "understood",
+                     "a tensor of an element type (%d) that is not supported",
                      (int)p->data_type);
   if (!find_bytes(x, c, size, &raw) || !constant_room(x, c->count))
     return false;

@@ -32,8 +32,9 @@ static bool read_varint(const uint8_t **at, const uint8_t *end,
 }
 
 static bool broken(struct walk *w, const uint8_t *at, const char *what) {
-  return graph_fail(w->graph, 0, "this is no whole ONNX model: %s at byte %zu",
-                    what, (size_t)(at - w->begin));
+  return graph_fail(w->graph, 0,
+                    "truncated or broken ONNX model: %s at byte %zu", what,
+                    (size_t)(at - w->begin));
 }
 
 static bool walk(struct walk *w, const ProtobufCMessageDescriptor *kind,
@@ -50,17 +51,17 @@ static bool walk_field(struct walk *w, const ProtobufCMessageDescriptor *kind,
   switch (tag & 7) {
   case 0:
     return read_varint(at, end, &length) ||
-           broken(w, *at, "a number that does not end");
+           broken(w, *at, "an unterminated number");
   case 1: length = 8; break;
   case 5: length = 4; break;
   case 2:
     if (!read_varint(at, end, &length))
-      return broken(w, *at, "a length that does not end");
+      return broken(w, *at, "an unterminated length");
     break;
-  default: return broken(w, *at, "a field of no known kind");
+  default: return broken(w, *at, "a field of unknown kind");
   }
   if (length > (uint64_t)(end - *at))
-    return broken(w, *at, "something longer than what is left");
+    return broken(w, *at, "a field longer than the rest of the file");
   const uint8_t *inside = *at;
   *at += length;
   if ((tag & 7) != 2 || !field || field->type != PROTOBUF_C_TYPE_MESSAGE)
@@ -143,11 +144,11 @@ bool onnx_decode(struct graph *graph, struct slice file,
       onnx__model_proto__unpack(&allocator, file.length, w.begin);
   *model = unpacked;
   if (!unpacked)
-    return graph_fail(graph, 0,
-                      "this is no ONNX model: its fields are not of "
-                      "the kinds that onnx.proto says");
+    return graph_fail(
+        graph, 0,
+        "not an ONNX model: its fields do not have the types of onnx.proto");
   if (!unpacked->graph)
-    return graph_fail(graph, 0, "this is no ONNX model: it has no graph");
+    return graph_fail(graph, 0, "not an ONNX model: it has no graph");
   fill_model(unpacked);
   return true;
 }

@@ -89,7 +89,7 @@ int emit(struct onnx *x, Onnx__NodeProto *node, const int *ins, int count) {
   x->at = op;
   bool right = read_op(x) && !x->graph->failed;
   if (!right)
-    onnx_fail(x, "it is not understood");
+    onnx_fail(x, "it is not supported");
   x->at = outer;
   return right ? op->outs[0] : -1;
 }

@@ -17,7 +17,7 @@ void emit_real(struct onnx *x, Onnx__NodeProto *node, const char *name,
                double value);
 void emit_text(struct onnx *x, Onnx__NodeProto *node, const char *name,
                const char *value);
-/* All attributes of the node at hand but for what has no name there. */
+/* All attributes of the current node but for what has no name there. */
 void emit_same(struct onnx *x, Onnx__NodeProto *node);
 
 /*
@@ -43,9 +43,9 @@ int emit_concat(struct onnx *x, int a, int b, int64_t axis);
 
 /* The rank and sizes of a value; -1: it has none. */
 int emit_dims(struct onnx *x, int value, int64_t *dims);
-/* Input `index` of the node at hand as a value; -1: it is not given. */
+/* Input `index` of the current node as a value; -1: it is not given. */
 int emit_input(const struct onnx *x, size_t index);
-/* What the node at hand gives. */
+/* What the current node gives. */
 bool emit_give(struct onnx *x, size_t out, int value);
 
 #endif

@@ -105,7 +105,7 @@ static bool is_again(struct onnx *x, int a, int b) {
 static int first_with(struct onnx *x, struct map *owners, int node) {
   const struct extra *extra = extra_of(x, node);
   const struct constant *origin = NULL;
-  /* Exporters share norms that training has not parted yet: no vectors. */
+  /* Exporters share norms that training has not told apart yet: no vectors. */
   for (size_t i = 0; i < extra->weights.count && !origin; i++)
     if (extra->weights.at[i].from->rank >= 2)
       origin = origin_of(extra->weights.at[i].from);
@@ -178,7 +178,7 @@ bool finish(struct onnx *x) {
     if (node->word != WORD_ERF)
       continue;
     x->at = extra->op;
-    return onnx_fail(x, "it has no counterpart in netc, but as a part of a "
+    return onnx_fail(x, "netc has no equivalent of it, except as part of a "
                         "pattern that is not here");
   }
   return !x->options->weights || give_weights(x);

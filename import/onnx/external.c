@@ -73,7 +73,7 @@ static struct external_file *look(struct onnx *x, const char *location) {
   const char *folder = x->options->folder;
   struct stat found;
   if (!stays_inside(location)) {
-    file->wrong = "which is no path below the model's folder";
+    file->wrong = "which is outside the model's folder";
     return file;
   }
   if (!folder) {
@@ -89,7 +89,7 @@ static struct external_file *look(struct onnx *x, const char *location) {
   else if (stat(whole, &found) != 0)
     file->absent = graph_text(x->graph, "%s", strerror(errno));
   else if (!S_ISREG(found.st_mode))
-    file->wrong = "which is no file";
+    file->wrong = "which is not a file";
   else {
     file->path = graph_text(x->graph, "%s", whole);
     file->size = found.st_size;
@@ -152,7 +152,7 @@ const uint8_t *external_bytes(struct onnx *x, const Onnx__TensorProto *proto,
               file->wrong);
   else if (!number_of(proto, "offset", &offset) ||
            !number_of(proto, "length", &length))
-    onnx_fail(x, "`offset` or `length` of the values of `%s` is no number",
+    onnx_fail(x, "`offset` or `length` of the values of `%s` is not a number",
               name);
   else if (length != size)
     onnx_fail(x,

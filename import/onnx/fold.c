@@ -269,7 +269,7 @@ static bool by_value(struct onnx *x, struct constant **in) {
   int rank = 0;
   bool fills = true;
   if (!f->whole && !constant_is_real(in[0]))
-    return onnx_fail(x, "of whole numbers");
+    return onnx_fail(x, "it does not take whole numbers");
   for (int i = 0; i < f->inputs; i++)
     if (!joint_dims(x, dims, rank, in[i]->dims, in[i]->rank, &rank, dims))
       return false;

@@ -1,10 +1,10 @@
-/* Folding: what fold.c's table shares with the operators that are no row. */
+/* Folding: what fold.c's table shares with the operators that are not in it. */
 #ifndef NETC_IMPORT_ONNX_FOLD_H
 #define NETC_IMPORT_ONNX_FOLD_H
 
 #include "import/onnx/reader.h"
 
-/* Fails if it is no size for a constant that folding makes. */
+/* Fails if that is too large for a constant that folding makes. */
 bool fold_is_small(struct onnx *x, int64_t count);
 /* Room for the values of a constant, of one kind or the other. */
 bool fold_room(struct onnx *x, struct constant *c, float **real,

@@ -54,7 +54,7 @@ bool fold_constant_node(struct onnx *x, struct constant **in) {
       to[i] = a ? a->floats[i] : (float)attribute_real(x, "value_float", 0);
     c->real = to;
   } else {
-    return onnx_fail(x, "a constant of a kind that is not understood");
+    return onnx_fail(x, "a constant of a kind that is not supported");
   }
   give_constant(x, 0, c);
   return !x->graph->failed;
@@ -125,11 +125,11 @@ bool fold_cast(struct onnx *x, struct constant **in) {
 bool fold_range(struct onnx *x, struct constant **in) {
   for (int i = 0; i < 3; i++)
     if (in[i]->count != 1 || !constant_load(x, in[i]))
-      return onnx_fail(x, "its ends are no numbers");
+      return onnx_fail(x, "its ends are not numbers");
   double from = constant_real(in[0], 0), to = constant_real(in[1], 0);
   double step = constant_real(in[2], 0), places = ceil((to - from) / step);
   if (!(step < 0 || step > 0) || !(places <= MOST_FOLDED))
-    return onnx_fail(x, "so many steps");
+    return onnx_fail(x, "it has too many steps");
   int64_t count = places > 0 ? (int64_t)places : 0;
   struct constant *c = constant_new(x, in[0]->type, 1, &count);
   float *reals;
@@ -156,7 +156,7 @@ bool fold_concat(struct onnx *x, struct constant **in) {
     for (int k = 0; k < in[0]->rank; k++)
       if (in[i]->rank != in[0]->rank ||
           (k != axis && in[i]->dims[k] != in[0]->dims[k]))
-        return onnx_fail(x, "constants whose sizes do not agree");
+        return onnx_fail(x, "the sizes of its constants do not agree");
     dims[axis] += in[i]->dims[axis];
   }
   struct constant *c = constant_new(x, in[0]->type, in[0]->rank, dims);
@@ -288,7 +288,7 @@ bool fold_along_axis(struct onnx *x, struct constant **in) {
   if (!constant_load(x, c) || (second && !constant_load(x, second)) ||
       (sums && (!second || second->count != 1)) || (!sums && c->rank < 2) ||
       attribute_int(x, "exclusive", 0) || attribute_int(x, "reverse", 0))
-    return onnx_fail(x, "it is not understood");
+    return onnx_fail(x, "it is not supported");
   if (second && second->count == 1)
     number = constant_whole(second, 0);
   int axis = sums ? axis_from(x, number, c->rank) : c->rank - 2;
@@ -348,7 +348,8 @@ bool fold_gather(struct onnx *x, struct constant **in) {
       int64_t place = constant_whole(places, p);
       place += place < 0 ? size : 0;
       if (place < 0 || place >= size)
-        return onnx_fail(x, "place %" PRId64 " of %" PRId64, place, size);
+        return onnx_fail(x, "index %" PRId64 " of an axis of %" PRId64, place,
+                         size);
       for (int64_t i = 0; i < inner; i++, at++) {
         int64_t from = (o * size + place) * inner + i;
         if (reals)
@@ -370,13 +371,13 @@ bool fold_scatter(struct onnx *x, struct constant **in) {
     if (!constant_load(x, in[i]))
       return false;
   if (depth < 1 || depth > c->rank)
-    return onnx_fail(x, "places of %" PRId64 " axes", depth);
+    return onnx_fail(x, "indices of %" PRId64 " axes", depth);
   for (int k = (int)depth; k < c->rank; k++)
     inner *= c->dims[k];
   int64_t rows = at->count / depth;
   struct constant *result = constant_new(x, c->type, c->rank, c->dims);
   if (in[2]->count != rows * inner || !fold_room(x, result, &reals, &wholes))
-    return onnx_fail(x, "its values do not fit its places");
+    return onnx_fail(x, "its values do not match its indices");
   for (int64_t i = 0; i < c->count; i++)
     fold_put(reals, wholes, i, constant_real(c, i));
   for (int64_t r = 0; r < rows; r++) {
@@ -385,7 +386,8 @@ bool fold_scatter(struct onnx *x, struct constant **in) {
       int64_t size = c->dims[k], index = constant_whole(at, r * depth + k);
       index += index < 0 ? size : 0;
       if (index < 0 || index >= size)
-        return onnx_fail(x, "place %" PRId64 " of %" PRId64, index, size);
+        return onnx_fail(x, "index %" PRId64 " of an axis of %" PRId64, index,
+                         size);
       place = place * size + index;
     }
     for (int64_t i = 0; i < inner; i++)

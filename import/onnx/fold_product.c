@@ -5,7 +5,7 @@
 
 enum { MOST_PRODUCTS = 1 << 28 }; /* of two numbers */
 
-/* A matrix, and how far the others of its batch are behind it. */
+/* A matrix, and how far apart the matrices of its batch are. */
 struct factor {
   struct constant *of;
   int64_t rows, columns;
@@ -38,7 +38,7 @@ static bool outer_dims(struct onnx *x, const struct constant *c, int rank,
   for (int i = 0; i < c->rank - 2; i++) {
     int64_t *to = &dims[i + rank - c->rank];
     if (*to != 1 && c->dims[i] != 1 && *to != c->dims[i])
-      return onnx_fail(x, "constants whose sizes do not agree");
+      return onnx_fail(x, "the sizes of its constants do not agree");
     *to = c->dims[i] != 1 ? c->dims[i] : *to;
   }
   return true;
@@ -50,7 +50,7 @@ bool fold_matmul(struct onnx *x, struct constant **in) {
   float *to;
   int64_t *wholes;
   if (in[0]->rank < 2 || in[1]->rank < 2)
-    return onnx_fail(x, "a product of constants that are no matrices");
+    return onnx_fail(x, "a product of constants that are not matrices");
   struct factor a = factor_of(in[0], rank), b = factor_of(in[1], rank);
   for (int i = 0; i < rank - 2; i++)
     dims[i] = 1;

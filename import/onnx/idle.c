@@ -58,7 +58,7 @@ static void say(struct onnx *x, const struct names *names, const char *why) {
                onnx_shown(x, names->first), names->count - 1, why);
 }
 
-/* The sizes of an input; NULL: it is no tensor that has some. */
+/* The sizes of an input; NULL: not a tensor, or without. */
 static const Onnx__TensorShapeProto *
 shape_of(const Onnx__ValueInfoProto *info) {
   const Onnx__TypeProto *type = info->type;
@@ -202,7 +202,7 @@ static void drop_inputs(struct onnx *x, const struct aside *aside) {
   }
   say(x, &names,
       aside && aside->own
-          ? "there is one sample, which all boxes are of."
+          ? "there is one sample, and all boxes are of it."
           : "all positions come at once, from the first one on.");
 }
 

@@ -54,7 +54,7 @@ static bool is_parameter(struct onnx *x, int index,
 
 enum taste { TASTE_NONE, TASTE_FIRST, TASTE_LAST };
 
-/* Whether an operator wants its channels behind the batch. */
+/* Whether an operator wants its channels after the batch. */
 static enum taste taste_of(const struct op *op, size_t input) {
   static const char *const first[] = {"Conv",
                                       "ConvTranspose",
@@ -152,13 +152,11 @@ static bool input_dims(struct onnx *x, const Onnx__ValueInfoProto *info,
   const Onnx__TypeProto *type = info->type;
   if (!type || type->value_case != ONNX__TYPE_PROTO__VALUE_TENSOR_TYPE ||
       !type->tensor_type || !type->tensor_type->shape)
-    return onnx_fail(x, "the input `%s` is no tensor with a shape",
+    return onnx_fail(x, "the input `%s` is not a tensor with a shape",
                      onnx_shown(x, info->name));
   const Onnx__TensorShapeProto *shape = type->tensor_type->shape;
   if (shape->n_dim > MOST_AXES)
-    return onnx_fail(x,
-                     "the input `%s` has %zu axes; at most %d are "
-                     "understood",
+    return onnx_fail(x, "the input `%s` has %zu axes; at most %d are supported",
                      onnx_shown(x, info->name), shape->n_dim, MOST_AXES);
   *rank = (int)shape->n_dim;
   int64_t values = 1;
@@ -182,7 +180,7 @@ static bool input_dims(struct onnx *x, const Onnx__ValueInfoProto *info,
     if (dims[i] < 0 || dims[i] > MOST_SIZE || dims[i] > MOST_VALUES / values)
       return onnx_fail(x,
                        "the input `%s` has an axis of %" PRId64
-                       ": so large a tensor is not understood",
+                       ": such a large tensor is not supported",
                        onnx_shown(x, info->name), dims[i]);
     values *= dims[i];
   }
@@ -191,7 +189,7 @@ static bool input_dims(struct onnx *x, const Onnx__ValueInfoProto *info,
 
 /*
  * Values that boxes of a map come from, and the samples that they are of:
- * where they come in as tables, their first axis is no batch.
+ * where they come in as tables, their first axis is not a batch.
  */
 static const bool *find_boxes(const struct onnx *x) {
   bool *boxes = arena_alloc(x->arena, x->values.count + 1, sizeof *boxes);
@@ -254,11 +252,9 @@ static bool add_input(struct onnx *x, const Onnx__ValueInfoProto *info,
   const char *word =
       element_word(x, info->type->tensor_type->elem_type, &known);
   if (!known)
-    return onnx_fail(x,
-                     "the input `%s` is of an element type (%d) that is "
-                     "not understood",
-                     onnx_shown(x, info->name),
-                     (int)info->type->tensor_type->elem_type);
+    return onnx_fail(
+        x, "the input `%s` is of an element type (%d) that is not supported",
+        onnx_shown(x, info->name), (int)info->type->tensor_type->elem_type);
   struct graph_node *node = graph_input(x->graph, info->name, &shape, word);
   extra_of(x, node->index);
   struct view *view = ARENA_NEW(x->arena, struct view);
@@ -325,7 +321,7 @@ bool read_inputs(struct onnx *x) {
   size_t more = g->n_input -
                 (g->n_input < g->n_initializer ? g->n_input : g->n_initializer);
   if (more > 16 && more > MOST_LOOKUPS / (x->ops.count + 1))
-    return onnx_fail(x, "the model has %zu inputs; so many are not understood",
+    return onnx_fail(x, "the model has %zu inputs, which are too many",
                      g->n_input);
   const bool *boxes = find_boxes(x);
   for (size_t i = 0; i < g->n_input && !x->graph->failed; i++) {

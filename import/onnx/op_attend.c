@@ -27,7 +27,7 @@ struct rows {
   int64_t count;
 };
 
-/* Neighbours that rope turns together become halves. */
+/* Neighbours that rope rotates together become halves. */
 static int64_t feature_of(const struct rope *rope, int64_t i) {
   if (!rope->neighbours || i >= 2 * rope->half)
     return i;

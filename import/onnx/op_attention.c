@@ -100,7 +100,7 @@ static bool find_heads(struct onnx *x, struct heads *h, int64_t dim,
 
 /* Masks: 0 where a query sees a key, next to minus infinity elsewhere. */
 
-/* Positions behind and ahead that each sees; false: it is no such mask. */
+/* Positions behind and ahead that each sees; false: another mask. */
 static bool find_band(struct onnx *x, struct constant *c,
                       const struct attention *a, int64_t *behind,
                       int64_t *ahead) {
@@ -217,7 +217,7 @@ static bool near(double a, double b) {
   return fabs(a - b) <= 1e-4 * fabs(b);
 }
 
-/* Norms and turns of queries and keys are alike; those of values are none. */
+/* Norms and rotations of queries and keys are alike; values have none. */
 static bool same_ways(struct onnx *x, const struct attention *a) {
   const struct trace *q = &a->part[PART_Q].trace, *k = &a->part[PART_K].trace;
   const struct trace *v = &a->part[PART_V].trace;
@@ -229,11 +229,11 @@ static bool same_ways(struct onnx *x, const struct attention *a) {
   return q->norm < 0 || node_at(x, q->norm)->word == node_at(x, k->norm)->word;
 }
 
-/* All three of one matrix, or each of its own. */
+/* All three of one matrix, or one each. */
 static bool find_sides(struct onnx *x, struct attention *a, int scores) {
   struct heads *q = &a->part[PART_Q], *k = &a->part[PART_K];
   struct heads *v = &a->part[PART_V];
-  bool turned = node_at(x, scores)->args.count > 0;
+  bool transposed = node_at(x, scores)->args.count > 0;
   a->packed = q->trace.base == k->trace.base && k->trace.base == v->trace.base;
   int64_t width = last_size(x, k->trace.base) / a->dim;
   if (a->packed)
@@ -246,7 +246,7 @@ static bool find_sides(struct onnx *x, struct attention *a, int scores) {
   for (int flat = 0; flat < 2; flat++) {
     a->flat = flat;
     if (find_heads(x, q, a->dim, a->heads, 1, false, flat) &&
-        find_heads(x, k, a->dim, a->kv, a->heads / a->kv, !turned, flat) &&
+        find_heads(x, k, a->dim, a->kv, a->heads / a->kv, !transposed, flat) &&
         find_heads(x, v, a->dim, a->kv, a->heads / a->kv, false, flat))
       return true;
   }

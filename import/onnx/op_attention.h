@@ -1,19 +1,19 @@
 /*
  * Attention in parts: tensors traced back to the projections that made them,
- * positions that turn features (rope), and the layer that takes their place.
+ * positions that rotate features (rope), and the layer that takes their place.
  */
 #ifndef NETC_IMPORT_ONNX_OP_ATTENTION_H
 #define NETC_IMPORT_ONNX_OP_ATTENTION_H
 
 #include "import/onnx/reader.h"
 
-/* Pairs of features that are turned by their position. */
+/* Pairs of features that are rotated by their position. */
 struct rope {
-  int64_t half;    /* pairs; 0: nothing is turned */
+  int64_t half;    /* pairs; 0: nothing is rotated */
   bool neighbours; /* pairs 2i and 2i + 1; else i and i + half */
   double *speed;   /* of each pair, radians a position; NULL: there is one */
-  int64_t dim;     /* features of a head, with those that are not turned */
-  int axis;        /* of `turned`: positions; -1: there is one only */
+  int64_t dim;     /* features of a head, with those that are not rotated */
+  int axis;        /* of `rotated`: positions; -1: there is one only */
 };
 
 /* A tensor as a view of the node `base`. */
@@ -23,8 +23,8 @@ struct trace {
   double number; /* times that */
   int norm;      /* of each head's features, a node; -1: none */
   struct rope rope;
-  /* What was normalised and turned, as views of `base`, too. */
-  struct layout normed, turned;
+  /* What was normalised and rotated, as views of `base`, too. */
+  struct layout normed, rotated;
 };
 
 enum part_of { PART_Q, PART_K, PART_V, PART_PARTS };
@@ -54,7 +54,7 @@ struct attention {
 struct trace trace_of(struct onnx *x, int node, bool heads);
 /* A step back over a rope at t->base. */
 bool trace_rope(struct onnx *x, struct trace *t);
-/* Writes `rope` and what says how far it turns; the keys', too. */
+/* Writes `rope` and what says how far it rotates; the keys', too. */
 void put_rope(struct onnx *x, struct graph_node *node, const struct rope *rope,
               const struct rope *keys, int64_t dim);
 /* Whether norm and rope are of whole heads, rope along the positions. */

@@ -219,13 +219,13 @@ bool read_concat(struct onnx *x) {
 
 /* What a convolution has to know of them. */
 static void keep_borders(struct onnx *x, const struct graph_node *node,
-                         const int64_t *before, const int64_t *behind,
+                         const int64_t *before, const int64_t *after,
                          bool zeros) {
   struct extra *extra = extra_of(x, node->index);
   int last = node->shape.rank - 1;
-  extra->borders = zeros && last <= 3 && !before[last] && !behind[last];
+  extra->borders = zeros && last <= 3 && !before[last] && !after[last];
   memcpy(extra->before, before, sizeof extra->before);
-  memcpy(extra->behind, behind, sizeof extra->behind);
+  memcpy(extra->after, after, sizeof extra->after);
 }
 
 static bool are_zero(const int64_t *pads, int count) {
@@ -238,7 +238,8 @@ static bool are_zero(const int64_t *pads, int count) {
 static bool is_border(struct onnx *x, int64_t size) {
   if (size > MOST_SIZE)
     return onnx_fail(x, "a border is larger than %d", MOST_SIZE);
-  return size >= 0 || onnx_fail(x, "negative borders have no counterpart");
+  return size >= 0 ||
+         onnx_fail(x, "netc has no equivalent of negative borders");
 }
 
 /* The word of netc for `mode`; NULL: it fills in zeros. */
@@ -249,18 +250,18 @@ static bool read_mode(struct onnx *x, const char **word) {
   bool plain = attribute_is(x, "mode", "constant", true);
   double with = 0;
   if (value && !constant_is_even(x, value, &with))
-    return onnx_fail(x, "what it fills in is no number");
+    return onnx_fail(x, "the fill value must be a single number");
   if (!value && attribute(x, "value"))
     with = attribute_real(x, "value", 0);
   if ((!reflect && !edge && !plain) || (plain && with != 0))
-    return onnx_fail(x, "only zeros, `reflect` and `edge` are understood");
+    return onnx_fail(x, "only zeros, `reflect` and `edge` are supported");
   *word = plain ? NULL : edge ? "replicate" : "reflect";
   return true;
 }
 
 /* Borders by axis of the node, and the sizes with them, by the file's axis. */
 struct borders {
-  int64_t before[LIMIT_RANK], behind[LIMIT_RANK], dims[MOST_AXES];
+  int64_t before[LIMIT_RANK], after[LIMIT_RANK], dims[MOST_AXES];
 };
 
 static bool read_borders(struct onnx *x, const struct view *part,
@@ -274,10 +275,10 @@ static bool read_borders(struct onnx *x, const struct view *part,
       return false;
     b->dims[i] = part->at.dim[i] + pads[i] + pads[rank + i];
     if (place < 0 && b->dims[i] != part->at.dim[i])
-      return onnx_fail(x, "a batch is not made larger");
+      return onnx_fail(x, "padding the batch axis is not supported");
     if (place >= 0) {
       b->before[place] = pads[i];
-      b->behind[place] = pads[rank + i];
+      b->after[place] = pads[rank + i];
     }
   }
   return true;
@@ -288,20 +289,20 @@ static struct graph_node *pad_node(struct onnx *x, int in,
   struct graph_node *node = layer_on(x, WORD_PAD, in);
   int last = node->shape.rank - 1;
   if (last == 0) {
-    onnx_fail(x, "a border of a vector has no counterpart");
+    onnx_fail(x, "netc has no equivalent of a border of a vector");
     return NULL;
   }
   graph_arg(x->graph, node, PART_PADDING, "",
-            graph_sides(x->graph, b->before, b->behind, last));
+            graph_sides(x->graph, b->before, b->after, last));
   if (mode)
     graph_arg(x->graph, node, PART_NONE, "", mode);
-  if (b->before[last] || b->behind[last])
+  if (b->before[last] || b->after[last])
     graph_arg(x->graph, node, PART_NONE, "c=",
               graph_text(x->graph, "%" PRId64 ":%" PRId64, b->before[last],
-                         b->behind[last]));
+                         b->after[last]));
   for (int i = 0; i <= last; i++)
-    node->shape.size[i] += b->before[i] + b->behind[i];
-  keep_borders(x, node, b->before, b->behind, !mode);
+    node->shape.size[i] += b->before[i] + b->after[i];
+  keep_borders(x, node, b->before, b->after, !mode);
   return node;
 }
 

@@ -5,8 +5,8 @@
 
 #include "import/onnx/reader.h"
 
-/* The matrix I x O with its axes turned: O x I, as files of weights have it. */
-static struct constant *turned(struct onnx *x, struct constant *c) {
+/* The matrix I x O as O x I, which files of weights have. */
+static struct constant *transposed(struct onnx *x, struct constant *c) {
   struct layout dense = layout_dense(2, c->dims);
   static const int order[2] = {1, 0};
   struct layout at = layout_order(&dense, 2, order);
@@ -162,7 +162,7 @@ static bool product(struct onnx *x, const struct view *a,
   struct axes axes = {.count = 0};
   int rank = a->at.rank > b->at.rank ? a->at.rank : b->at.rank;
   if (a->at.rank < 2 || b->at.rank < 2)
-    return onnx_fail(x, "a product of vectors has no counterpart");
+    return onnx_fail(x, "netc has no equivalent of a product of vectors");
   int64_t inner = a->at.dim[a->at.rank - 1];
   if (inner != b->at.dim[b->at.rank - 2])
     return onnx_fail(x, "%" PRId64 " columns meet %" PRId64 " rows", inner,
@@ -191,7 +191,7 @@ static bool product(struct onnx *x, const struct view *a,
   if (crossed)
     graph_arg(x->graph, node, PART_NONE, "", "transpose");
   if (axes.count != node->shape.rank)
-    return onnx_fail(x, "a product with so many axes");
+    return onnx_fail(x, "its product has too many axes");
   for (int i = 0; i < axes.count; i++)
     node->shape.size[i] = dims[axes.order[i]];
   struct view result =
@@ -233,7 +233,7 @@ bool read_matmul(struct onnx *x) {
     return product(x, in, operand(x, 1)->view);
   if (b->rank != 2)
     return onnx_fail(x, "a product with a constant of %d axes", b->rank);
-  if (!linear(x, in, turned(x, b), &result))
+  if (!linear(x, in, transposed(x, b), &result))
     return false;
   give_view(x, 0, &result);
   return true;
@@ -246,13 +246,13 @@ bool read_gemm(struct onnx *x) {
   double beta = attribute_real(x, "beta", 1), number = 0;
   struct view a, result;
   if (!in || in->at.rank != 2 || !b || b->rank != 2)
-    return onnx_fail(x,
-                     "only a product with a matrix of weights is understood");
+    return onnx_fail(x, "only a product with a matrix of weights is supported");
   a = *in;
   static const int crossed[2] = {1, 0};
   if (attribute_int(x, "transA", 0))
     a.at = layout_order(&a.at, 2, crossed);
-  struct constant *weight = attribute_int(x, "transB", 0) ? b : turned(x, b);
+  struct constant *weight =
+      attribute_int(x, "transB", 0) ? b : transposed(x, b);
   if (!linear(x, &a, scaled(x, weight, alpha), &result))
     return false;
   if (!has_operand(x, 2)) {
@@ -260,7 +260,8 @@ bool read_gemm(struct onnx *x) {
     return true;
   }
   if (!c || (c->count != weight->dims[0] && c->count != 1) || c->rank > 2)
-    return onnx_fail(x, "a bias that is no constant of the units");
+    return onnx_fail(x,
+                     "its bias must be a constant with a value for each unit");
   struct graph_node *node = node_at(x, result.node);
   if (c->count == 1 && weight->dims[0] != 1 &&
       constant_is_even(x, c, &number) && number * beta == 0) {

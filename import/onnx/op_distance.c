@@ -86,7 +86,7 @@ bool read_by_distance(struct onnx *x, struct constant *table,
                       struct constant *places) {
   struct ruler ruler;
   if (!find_ruler(x, table, places, &ruler))
-    return onnx_fail(x, "its places depend on the inputs");
+    return onnx_fail(x, "its indices depend on the inputs");
   struct graph_node *node = made(x, graph_join(x->graph, WORD_DISTANCES));
   int rank = places->rank;
   int64_t n = side_of(places->count), dims[MOST_AXES], window[DISTANCE_AXES];

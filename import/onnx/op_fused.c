@@ -131,7 +131,7 @@ static int activated(struct onnx *x, int value) {
     return emit(x, emit_open(x, word), ins, 3);
   }
   if (strcmp(word, "LeakyRelu") != 0 && strcmp(word, "HardSigmoid") != 0) {
-    onnx_fail(x, "its activation has no counterpart");
+    onnx_fail(x, "netc has no equivalent of its activation");
     return -1;
   }
   Onnx__NodeProto *node = emit_open(x, word);
@@ -157,7 +157,7 @@ static int crossed(struct onnx *x, int value) {
   int64_t dims[MOST_AXES], perm[MOST_AXES];
   int rank = emit_dims(x, value, dims);
   if (rank < 2) {
-    onnx_fail(x, "a product of vectors has no counterpart");
+    onnx_fail(x, "netc has no equivalent of a product of vectors");
     return -1;
   }
   for (int i = 0; i < rank; i++)
@@ -173,7 +173,7 @@ bool read_fused_matmul(struct onnx *x) {
   if (!has_operand(x, 0) || !has_operand(x, 1))
     return onnx_fail(x, "it needs two inputs");
   if (attribute_int(x, "transBatchA", 0) || attribute_int(x, "transBatchB", 0))
-    return onnx_fail(x, "batches that are turned have no counterpart");
+    return onnx_fail(x, "transposed batches are not supported");
   a = attribute_int(x, "transA", 0) ? crossed(x, a) : a;
   b = attribute_int(x, "transB", 0) ? crossed(x, b) : b;
   int value = a < 0 || b < 0 ? -1 : emit_two(x, "MatMul", a, b);

@@ -27,7 +27,7 @@ static int table_of(struct onnx *x, int cache, int64_t steps, bool pairs) {
   int64_t dims[MOST_AXES], to[4] = {steps, 1, 0, 1};
   if (emit_dims(x, cache, dims) != 2 || dims[0] < steps ||
       !x->values.at[cache].constant) {
-    onnx_fail(x, "its cosines are no constant table of %lld positions",
+    onnx_fail(x, "its cosines must be a constant table of %lld positions",
               (long long)steps);
     return -1;
   }
@@ -35,13 +35,13 @@ static int table_of(struct onnx *x, int cache, int64_t steps, bool pairs) {
   return emit_reshape(x, emit_slice(x, cache, 0, 0, steps), to, pairs ? 4 : 3);
 }
 
-/* B, L, heads, dim, of which the first features of heads are turned. */
-static int turned(struct onnx *x, int value, int cosines, int sines,
-                  bool neighbours) {
+/* B, L, heads, dim, of which the first features of heads are rotated. */
+static int rotated(struct onnx *x, int value, int cosines, int sines,
+                   bool neighbours) {
   int64_t dims[MOST_AXES], cache[MOST_AXES];
   int rank = emit_dims(x, value, dims), of[2], rest = -1;
   if (rank != 4 || emit_dims(x, cosines, cache) != 2) {
-    onnx_fail(x, "its heads are not understood");
+    onnx_fail(x, "its heads are not supported");
     return -1;
   }
   int64_t half = cache[1], dim = dims[3];
@@ -80,7 +80,7 @@ static int by_heads(struct onnx *x, int value, int64_t heads) {
   if (rank == 4)
     return value;
   if (rank != 3 || heads < 1 || dims[2] % heads != 0) {
-    onnx_fail(x, "its features are not so many heads");
+    onnx_fail(x, "its features do not divide into so many heads");
     return -1;
   }
   to[3] = dims[2] / heads;
@@ -97,7 +97,7 @@ static int without_heads(struct onnx *x, int value) {
 }
 
 bool read_rotary(struct onnx *x) {
-  static const int64_t turn[4] = {0, 2, 1, 3};
+  static const int64_t swap[4] = {0, 2, 1, 3};
   int64_t dims[MOST_AXES], cache[MOST_AXES];
   bool own = x->at->proto->domain && *x->at->proto->domain;
   int cosines = emit_input(x, own ? 2 : 1), sines = emit_input(x, own ? 3 : 2);
@@ -110,15 +110,15 @@ bool read_rotary(struct onnx *x) {
   if (rank == 3 && heads == 0 && !rotary)
     heads = dims[2] / (2 * cache[1]);
   value =
-      rank == 4 ? emit_transpose(x, value, turn, 4) : by_heads(x, value, heads);
+      rank == 4 ? emit_transpose(x, value, swap, 4) : by_heads(x, value, heads);
   if (value < 0)
     return false;
-  value =
-      turned(x, value, cosines, sines, attribute_int(x, "interleaved", 0) != 0);
+  value = rotated(x, value, cosines, sines,
+                  attribute_int(x, "interleaved", 0) != 0);
   if (value < 0)
     return false;
   return emit_give(x, 0,
-                   rank == 4 ? emit_transpose(x, value, turn, 4)
+                   rank == 4 ? emit_transpose(x, value, swap, 4)
                              : without_heads(x, value));
 }
 
@@ -194,7 +194,7 @@ static int attend(struct onnx *x, const struct core *c) {
   int64_t dims[MOST_AXES];
   int parts[3];
   if (c->heads < 1 || c->kv < 1 || c->heads % c->kv != 0)
-    return onnx_fail(x, "so many heads are not understood") - 1;
+    return onnx_fail(x, "it has too many heads") - 1;
   for (int i = 0; i < 3; i++) {
     parts[i] = by_heads(x, of[i], i ? c->kv : c->heads);
     parts[i] = parts[i] < 0 ? -1 : emit_transpose(x, parts[i], front, 4);
@@ -239,12 +239,13 @@ static bool with_projections(struct onnx *x) {
   struct core c = core_of(x);
   int64_t dims[MOST_AXES], widths[3];
   if (emit_dims(x, emit_input(x, 1), dims) != 2)
-    return onnx_fail(x, "its weights are no matrix");
+    return onnx_fail(x, "its weights are not a matrix");
   int given = attribute_ints(x, "qkv_hidden_sizes", widths, 3);
   for (int i = 0; i < 3 && given != 3; i++)
     widths[i] = dims[1] / 3;
   if (attribute_int(x, "do_rotary", 0))
-    return onnx_fail(x, "angles of its own have no counterpart");
+    return onnx_fail(x,
+                     "netc has no equivalent of the angles that it is given");
   int value = emit_two(x, "MatMul", emit_input(x, 0), emit_input(x, 1));
   if (value >= 0 && has_operand(x, 2))
     value = emit_two(x, "Add", value, emit_input(x, 2));
@@ -256,7 +257,7 @@ static bool with_projections(struct onnx *x) {
 
 /* ONNX' own: three tensors, which may have their heads in front. */
 static bool of_three(struct onnx *x) {
-  static const int64_t turn[4] = {0, 2, 1, 3};
+  static const int64_t swap[4] = {0, 2, 1, 3};
   struct core c = core_of(x);
   int *const to[3] = {&c.q, &c.k, &c.v};
   int64_t dims[MOST_AXES];
@@ -272,16 +273,16 @@ static bool of_three(struct onnx *x) {
     if (rank != 4)
       continue;
     *(i ? &c.kv : &c.heads) = dims[1];
-    *to[i] = emit_transpose(x, *to[i], turn, 4);
+    *to[i] = emit_transpose(x, *to[i], swap, 4);
   }
   if (c.bias >= 0 && x->values.at[c.bias].constant &&
       !constant_is_real(x->values.at[c.bias].constant))
-    return onnx_fail(x, "a mask of truth values is not understood here");
+    return onnx_fail(x, "a mask of truth values is not supported here");
   int value = x->graph->failed ? -1 : attend(x, &c);
   if (value >= 0 && fronted)
     value = by_heads(x, value, c.heads);
   if (value >= 0 && fronted)
-    value = emit_transpose(x, value, turn, 4);
+    value = emit_transpose(x, value, swap, 4);
   return emit_give(x, 0, value);
 }
 
@@ -308,8 +309,8 @@ bool read_multi_head(struct onnx *x) {
   struct core c = core_of(x);
   int64_t from = 0;
   if (!has_operand(x, 0) || !has_operand(x, 1) || !has_operand(x, 2))
-    return onnx_fail(x, "queries, keys and values in one tensor are not "
-                        "understood here");
+    return onnx_fail(
+        x, "queries, keys and values in one tensor are not supported here");
   c.q = biased(x, emit_input(x, 0), &from);
   c.k = biased(x, emit_input(x, 1), &from);
   c.v = biased(x, emit_input(x, 2), &from);
@@ -330,9 +331,9 @@ bool read_group_query(struct onnx *x) {
   c.k = emit_input(x, 1);
   c.v = emit_input(x, 2);
   if (emit_dims(x, c.q, dims) != 3 || c.heads < 1 || c.kv < 1)
-    return onnx_fail(x, "its queries are not understood");
+    return onnx_fail(x, "its queries are not supported");
   if (has_operand(x, 11) || attribute_int(x, "smooth_softmax", 0))
-    return onnx_fail(x, "scores that no key has have no counterpart here");
+    return onnx_fail(x, "scores without a key are not supported");
   int64_t dim = dims[2] / (c.heads + 2 * c.kv);
   const int64_t widths[3] = {c.heads * dim, c.kv * dim, c.kv * dim};
   if (c.k < 0 && !parted(x, &c, c.q, widths))
@@ -342,8 +343,8 @@ bool read_group_query(struct onnx *x) {
   if (attribute_int(x, "do_rotary", 0)) {
     bool neighbours = attribute_int(x, "rotary_interleaved", 0) != 0;
     int cosines = emit_input(x, 7), sines = emit_input(x, 8);
-    c.q = c.q < 0 ? -1 : turned(x, c.q, cosines, sines, neighbours);
-    c.k = c.k < 0 ? -1 : turned(x, c.k, cosines, sines, neighbours);
+    c.q = c.q < 0 ? -1 : rotated(x, c.q, cosines, sines, neighbours);
+    c.k = c.k < 0 ? -1 : rotated(x, c.k, cosines, sines, neighbours);
   }
   return c.q >= 0 && c.k >= 0 && emit_give(x, 0, attend(x, &c));
 }

@@ -31,7 +31,7 @@ static bool whole_view(struct onnx *x, const struct view *view, int rank,
 /* Two tensors of which the first has all the sizes. */
 static int join_views(struct onnx *x, enum layer_word word,
                       const struct view *all, const struct view *other,
-                      bool turned) {
+                      bool swapped) {
   struct layout spread, want;
   int64_t values = node_values(x, other->node);
   if (!layout_spread(&other->at, all->at.rank, all->at.dim, &spread) ||
@@ -40,12 +40,12 @@ static int join_views(struct onnx *x, enum layer_word word,
   int node = realise(x, other->node, &want, true);
   if (node < 0)
     return -1;
-  int result = pattern_join(x, word, turned ? node : all->node,
-                            turned ? all->node : node);
+  int result = pattern_join(x, word, swapped ? node : all->node,
+                            swapped ? all->node : node);
   if (result >= 0)
     return result;
-  struct graph_node *join = turned ? join_of(x, word, node, all->node)
-                                   : join_of(x, word, all->node, node);
+  struct graph_node *join = swapped ? join_of(x, word, node, all->node)
+                                    : join_of(x, word, all->node, node);
   const struct graph_shape *mine = &node_at(x, all->node)->shape;
   const struct graph_shape *theirs = &node_at(x, node)->shape;
   join->shape = *mine;
@@ -116,17 +116,18 @@ static bool of_views(struct onnx *x, enum layer_word word, const struct view *a,
   bool all_b = whole_view(x, b, rank, dims, &right);
   if (!all_a && !all_b)
     return outer_join(x, word, a, b, rank, dims);
-  bool turned = !all_a || (all_b && second_leads(x, &left, &right));
-  struct view *all = turned ? &right : &left, *other = turned ? &left : &right;
-  int node = join_views(x, word, all, other, turned);
+  bool swapped = !all_a || (all_b && second_leads(x, &left, &right));
+  struct view *all = swapped ? &right : &left,
+              *other = swapped ? &left : &right;
+  int node = join_views(x, word, all, other, swapped);
   if (node < 0 && !x->graph->failed) {
     if (!plain_order(x, all, &plain))
       return false;
     *all = plain;
-    node = join_views(x, word, all, other, turned);
+    node = join_views(x, word, all, other, swapped);
   }
   if (node < 0)
-    return onnx_fail(x, "the axes of its inputs cannot be brought together");
+    return onnx_fail(x, "the axes of its inputs cannot be aligned");
   give_node(x, all, node);
   return true;
 }
@@ -193,9 +194,10 @@ static bool by_channel(struct onnx *x, const struct constant *c, int node) {
   return c->rank == 1 && c->count == shape->size[shape->rank - 1];
 }
 
-/* One that has more values than the view: a layer of its own. */
+/* One that has more values than the view: a separate layer. */
 static bool of_wider(struct onnx *x, enum layer_word word,
-                     const struct view *view, struct constant *c, bool turned) {
+                     const struct view *view, struct constant *c,
+                     bool swapped) {
   struct axes axes = {0};
   if (c->rank == 0 || x->batch > 1)
     return onnx_fail(x, "a constant that has more values than its input");
@@ -203,14 +205,14 @@ static bool of_wider(struct onnx *x, enum layer_word word,
     axes.order[axes.count++] = i;
   struct view other = view_fresh(x, weight_node(x, c)->index, c->rank, c->dims,
                                  axes.order, axes.count);
-  return turned ? of_views(x, word, &other, view)
-                : of_views(x, word, view, &other);
+  return swapped ? of_views(x, word, &other, view)
+                 : of_views(x, word, view, &other);
 }
 
 static bool of_number(struct onnx *x, enum layer_word word,
-                      const struct view *whole, double number, bool turned) {
-  int node = turned ? from_number(x, word, whole->node, number)
-                    : with_number(x, word, whole->node, number);
+                      const struct view *whole, double number, bool swapped) {
+  int node = swapped ? from_number(x, word, whole->node, number)
+                     : with_number(x, word, whole->node, number);
   if (node < 0)
     return false;
   give_node(x, whole, node);
@@ -218,7 +220,7 @@ static bool of_number(struct onnx *x, enum layer_word word,
 }
 
 static bool of_weight(struct onnx *x, enum layer_word word, struct view *whole,
-                      struct constant *c, bool turned) {
+                      struct constant *c, bool swapped) {
   struct constant *lying = along(x, c, whole);
   int node = -1;
   if (!lying && !x->graph->failed) { /* it repeats a part of an axis */
@@ -229,15 +231,15 @@ static bool of_weight(struct onnx *x, enum layer_word word, struct view *whole,
     lying = along(x, c, whole);
   }
   if (!lying)
-    return onnx_fail(x, "its constant does not lie as the axes of its input");
-  if (by_channel(x, lying, whole->node) && !turned)
+    return onnx_fail(x, "its constant does not match the axes of its input");
+  if (by_channel(x, lying, whole->node) && !swapped)
     node = pattern_channels(x, word, whole->node, lying);
   if (node < 0)
     node = pattern_weight(x, word, whole->node, lying);
   if (node < 0) {
     int weight = weight_node(x, lying)->index;
-    struct graph_node *join = join_of(x, word, turned ? weight : whole->node,
-                                      turned ? whole->node : weight);
+    struct graph_node *join = join_of(x, word, swapped ? weight : whole->node,
+                                      swapped ? whole->node : weight);
     join->shape = node_at(x, whole->node)->shape;
     node = join->index;
   }
@@ -245,10 +247,10 @@ static bool of_weight(struct onnx *x, enum layer_word word, struct view *whole,
   return true;
 }
 
-/* `turned`: the constant comes first, and that makes a difference. */
+/* `swapped`: the constant comes first, and that makes a difference. */
 static bool of_constant(struct onnx *x, enum layer_word word,
                         const struct view *view, struct constant *c,
-                        bool turned) {
+                        bool swapped) {
   int64_t dims[MOST_AXES];
   int rank;
   double number;
@@ -258,11 +260,11 @@ static bool of_constant(struct onnx *x, enum layer_word word,
     return false;
   bool even = constant_is_even(x, c, &number);
   if (!whole_view(x, view, rank, dims, &whole))
-    return of_wider(x, word, view, c, turned);
+    return of_wider(x, word, view, c, swapped);
   bool learned =
       c->trained && (c->count > 1 || (c->name && is_weight_name(c->name)));
-  return even && !learned ? of_number(x, word, &whole, number, turned)
-                          : of_weight(x, word, &whole, c, turned);
+  return even && !learned ? of_number(x, word, &whole, number, swapped)
+                          : of_weight(x, word, &whole, c, swapped);
 }
 
 static bool join(struct onnx *x, enum layer_word word, const struct value *a,
@@ -326,7 +328,7 @@ bool read_pow(struct onnx *x) {
   const struct view *in = input_view(x, 0);
   double number;
   if (!in || !c || !constant_is_even(x, c, &number))
-    return onnx_fail(x, "only powers by a number are understood");
+    return onnx_fail(x, "only powers by a number are supported");
   struct graph_node *node = layer_on(x, WORD_POW, in->node);
   set_number(x, node, number);
   give_node(x, in, node->index);
@@ -427,7 +429,7 @@ static struct constant *mask_of(struct onnx *x, struct constant *condition,
 
 /*
  * Scores that a mask hides: a number next to minus infinity is added to them,
- * which softmax makes 0. Other choices have no counterpart.
+ * which softmax makes 0. netc has no equivalent of other choices.
  */
 bool read_where(struct onnx *x) {
   struct constant *condition = operand_constant(x, 0);
@@ -435,9 +437,9 @@ bool read_where(struct onnx *x) {
   bool hides = a != NULL;
   double number;
   if (!condition || (!a) == (!b) || !has_operand(x, hides ? 2 : 1))
-    return onnx_fail(x, "only a mask that is a constant is understood");
+    return onnx_fail(x, "only a mask that is a constant is supported");
   if (!constant_is_even(x, hides ? a : b, &number) || number > -1e4)
-    return onnx_fail(x, "a choice between values has no counterpart");
+    return onnx_fail(x, "netc has no equivalent of a choice between values");
   if ((!condition->band || condition->whole) &&
       (!constant_load(x, condition) || condition->count > MOST_FOLDED))
     return false;

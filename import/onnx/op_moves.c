@@ -49,7 +49,7 @@ bool move_to_dims(struct onnx *x, struct moved *m, int rank,
   struct view plain;
   if (!plain_order(x, &m->view, &plain) ||
       !layout_through(&plain.at, &dense, &result))
-    return onnx_fail(x, "its axes cannot be parted so");
+    return onnx_fail(x, "cannot split these axes");
   m->view = (struct view){plain.node, result};
   return true;
 }
@@ -91,7 +91,7 @@ bool read_flatten(struct onnx *x) {
   if (axis < 0)
     axis += rank;
   if (axis < 0 || axis > rank)
-    return onnx_fail(x, "it has no such axis");
+    return onnx_fail(x, "its input has no such axis");
   int64_t dims[2] = {product(m.view.at.dim, 0, (int)axis),
                      product(m.view.at.dim, (int)axis, rank)};
   return move_to_dims(x, &m, 2, dims) && move_give(x, &m, 0);
@@ -111,7 +111,7 @@ bool read_transpose(struct onnx *x) {
   for (int i = 0; i < rank; i++) {
     int64_t axis = count < 0 ? rank - 1 - i : perm[i];
     if (axis < 0 || axis >= rank || used[axis])
-      return onnx_fail(x, "`perm` is no order of axes");
+      return onnx_fail(x, "`perm` is not a permutation of the axes");
     used[axis] = true;
     order[i] = (int)axis;
   }
@@ -168,7 +168,7 @@ bool read_squeeze(struct onnx *x) {
     if (m.view.at.dim[i] == 1)
       layout_drop(&m.view.at, i);
     else if (count >= 0)
-      return onnx_fail(x, "axis %d has %" PRId64 " places", i,
+      return onnx_fail(x, "axis %d has size %" PRId64 ", not 1", i,
                        m.view.at.dim[i]);
   }
   return move_give(x, &m, 0);
@@ -193,7 +193,7 @@ bool read_depth_to_space(struct onnx *x) {
   bool rows_first = attribute_is(x, "mode", "CRD", false);
   if (!in || in->at.rank != 4 || by < 1 || by > 1024 ||
       in->at.dim[1] % (by * by) != 0)
-    return onnx_fail(x, "only maps of blocks are understood");
+    return onnx_fail(x, "only maps of blocks are supported");
   const int64_t *d = in->at.dim;
   int64_t channels = d[1] / by / by;
   const int64_t parts[2][6] = {{d[0], by, by, channels, d[2], d[3]},
@@ -212,7 +212,7 @@ bool read_space_to_depth(struct onnx *x) {
   int64_t by = attribute_int(x, "blocksize", 1);
   if (!in || in->at.rank != 4 || by < 1 || by > 1024 ||
       in->at.dim[2] % by != 0 || in->at.dim[3] % by != 0)
-    return onnx_fail(x, "only maps of whole blocks are understood");
+    return onnx_fail(x, "only maps of whole blocks are supported");
   const int64_t *d = in->at.dim;
   const int64_t parts[6] = {d[0], d[1], d[2] / by, by, d[3] / by, by};
   static const int order[6] = {0, 3, 5, 1, 2, 4};

@@ -23,7 +23,8 @@ static bool take_weights(struct onnx *x, struct graph_node *node,
   for (int i = 0; i < count; i++) {
     struct constant *c = operand_constant(x, (size_t)i + 1);
     if (!c || c->count != channels)
-      return onnx_fail(x, "its input %d is no constant of %" PRId64 " channels",
+      return onnx_fail(x,
+                       "its input %d is not a constant of %" PRId64 " channels",
                        i + 1, channels);
     add_weight(x, node, names[i], constant_with(x, c, 1, &channels));
   }
@@ -86,7 +87,7 @@ static bool group_norm(struct onnx *x, const struct view *in) {
   struct layout as = layout_of(rank, dims, strides, 0);
   layout_merge(&as, 2, rank - 2);
   if (!layout_equal(&as, &in->at))
-    return onnx_fail(x, "groups of channels that do not lie together");
+    return onnx_fail(x, "its groups of channels are not contiguous");
   struct graph_node *node = layer_on(x, WORD_GN, in->node);
   graph_int(x->graph, node, PART_GROUPS, "", groups);
   graph_arg(x->graph, node, PART_NONE, "", "noaffine");
@@ -130,8 +131,8 @@ static bool norm_of_several(struct onnx *x, int axis) {
   int64_t dims[MOST_AXES];
   int ins[3], count = 1, rank = emit_dims(x, emit_input(x, 0), dims);
   if (axis <= x->batch_axis && dims[x->batch_axis] > 1)
-    return onnx_fail(x, "a norm over the samples of a batch has no "
-                        "counterpart");
+    return onnx_fail(
+        x, "netc has no equivalent of a norm over the samples of a batch");
   int64_t flat[MOST_AXES];
   memcpy(flat, dims, sizeof flat);
   flat[axis] = -1;
@@ -267,7 +268,7 @@ bool read_lp_norm(struct onnx *x) {
   struct view last;
   struct axes axes;
   if (!in || attribute_int(x, "p", 2) != 2)
-    return onnx_fail(x, "only the norm of squares is understood");
+    return onnx_fail(x, "only the norm of squares is supported");
   int axis = axis_from(x, attribute_int(x, "axis", -1), in->at.rank);
   if (axis < 0 || !to_last(x, in, axis, &last, &axes))
     return false;

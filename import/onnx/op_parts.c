@@ -31,8 +31,8 @@ static bool stepped(struct onnx *x, struct moved *m, int axis, int64_t from,
   int64_t size = m->view.at.dim[axis];
   if (size % step != 0 || from >= step || count != size / step)
     return onnx_fail(x,
-                     "a slice with steps of %" PRId64 " of %" PRId64
-                     " places has no counterpart",
+                     "netc has no equivalent of a slice with steps of %" PRId64
+                     " of %" PRId64 " places",
                      step, size);
   for (int i = 0; i < rank; i++)
     dims[i < axis ? i : i + 1] = m->view.at.dim[i];
@@ -58,7 +58,7 @@ static bool move_slice(struct onnx *x, struct moved *m, int axis, int64_t from,
   int64_t size = m->view.at.dim[axis];
   count = count < 0 ? 0 : count;
   if (count < 1 && !m->constant)
-    return onnx_fail(x, "a slice without places");
+    return onnx_fail(x, "an empty slice");
   if (m->constant) {
     struct layout at = m->view.at;
     int64_t strides[MOST_AXES], stride = 1;
@@ -79,7 +79,8 @@ static bool move_slice(struct onnx *x, struct moved *m, int axis, int64_t from,
   if (count == size && step == 1)
     return true;
   if (step < 1 && count > 1)
-    return onnx_fail(x, "a slice that runs backwards has no counterpart");
+    return onnx_fail(x,
+                     "netc has no equivalent of a slice that runs backwards");
   if (step > 1 && count > 1)
     return stepped(x, m, axis, from, count, step);
   struct view part;
@@ -132,12 +133,12 @@ bool read_slice(struct onnx *x) {
   int count = operand_ints(x, 1, "starts", starts, MOST_AXES);
   int end_count = operand_ints(x, 2, "ends", ends, MOST_AXES);
   if (count < 0 || end_count != count || !move_take(x, &m))
-    return onnx_fail(x, "its places depend on the inputs");
+    return onnx_fail(x, "its indices depend on the inputs");
   bool named = has_operand(x, 3) || attribute(x, "axes");
   bool stepping = has_operand(x, 4);
   if ((named && operand_ints(x, 3, "axes", axes, MOST_AXES) != count) ||
       (stepping && operand_ints(x, 4, "steps", steps, MOST_AXES) != count))
-    return onnx_fail(x, "its places depend on the inputs");
+    return onnx_fail(x, "its indices depend on the inputs");
   if (named && stepping &&
       is_map_of_every(&m, count, starts, ends, axes, steps))
     return read_as_pool(x, count, steps);
@@ -176,7 +177,7 @@ bool read_split(struct onnx *x) {
   bool given = has_operand(x, 1) || attribute(x, "split");
   int count = given ? operand_ints(x, 1, "split", sizes, MOST_PARTS) : parts;
   if (count != parts || parts == 0)
-    return onnx_fail(x, "its parts are not as many as its outputs");
+    return onnx_fail(x, "its numbers of parts and of outputs differ");
   for (int i = 0; i < parts; i++) {
     struct moved part = m;
     int64_t whole = (size + parts - 1) / parts;
@@ -277,7 +278,7 @@ bool read_tile(struct onnx *x) {
       continue;
     }
     if (times[i] < 1 || times[i] > MOST_RUNS)
-      return onnx_fail(x, "%" PRId64 " repeats; 1 to %d are understood",
+      return onnx_fail(x, "%" PRId64 " repeats; 1 to %d are supported",
                        times[i], MOST_RUNS);
     for (int k = 0; k < times[i]; k++)
       count[k] = size;
@@ -297,7 +298,7 @@ static int find_runs(struct onnx *x, const struct constant *places,
     int64_t place = constant_whole(places, i);
     place += place < 0 ? size : 0;
     if (place < 0 || place >= size) {
-      onnx_fail(x, "place %" PRId64 " of %" PRId64, place, size);
+      onnx_fail(x, "index %" PRId64 " of an axis of %" PRId64, place, size);
       return -1;
     }
     if (runs > 0 && from[runs - 1] + count[runs - 1] == place) {
@@ -305,7 +306,7 @@ static int find_runs(struct onnx *x, const struct constant *places,
       continue;
     }
     if (runs == MOST_RUNS) {
-      onnx_fail(x, "places in an order that has no counterpart");
+      onnx_fail(x, "netc has no equivalent of the order of its indices");
       return -1;
     }
     from[runs] = place;
@@ -321,7 +322,7 @@ static bool gather_places(struct onnx *x, struct moved *m, int axis,
   int rank = 0;
   int runs = find_runs(x, places, m->view.at.dim[axis], from, count);
   if (runs < 1)
-    return onnx_fail(x, "it has no places");
+    return onnx_fail(x, "it has no indices");
   if (runs == 1 ? !move_slice(x, m, axis, from[0], count[0], 1)
                 : !join_runs(x, m, axis, from, count, runs))
     return false;
@@ -345,7 +346,7 @@ static bool embedding(struct onnx *x, struct constant *table) {
   const struct view *ids = input_view(x, 1);
   struct view plain, result;
   if (!ids || table->rank != 2 || attribute_int(x, "axis", 0) != 0)
-    return onnx_fail(x, "only rows of a table are understood");
+    return onnx_fail(x, "only rows of a table are supported");
   if (!plain_order(x, ids, &plain))
     return false;
   struct graph_node *node = layer_on(x, WORD_EMBED, plain.node);
@@ -358,7 +359,7 @@ static bool embedding(struct onnx *x, struct constant *table) {
   if (axes.count == 0 && rank > 0)
     axes.order[axes.count++] = 0;
   if (node->shape.rank == LIMIT_RANK || rank == MOST_AXES || axes.count == 0)
-    return onnx_fail(x, "indices of so many axes");
+    return onnx_fail(x, "its indices have too many axes");
   memcpy(dims, plain.at.dim, sizeof plain.at.dim[0] * (size_t)rank);
   dims[rank] = node->shape.size[node->shape.rank++] = table->dims[1];
   axes.order[axes.count++] = rank;
@@ -378,11 +379,11 @@ bool read_gather(struct onnx *x) {
     return is_by_distance(x, table, places) ? read_by_distance(x, table, places)
                                             : fold_gather(x, in);
   if (!places || !move_take(x, &m))
-    return onnx_fail(x, "its places depend on the inputs");
+    return onnx_fail(x, "its indices depend on the inputs");
   int axis = axis_from(x, attribute_int(x, "axis", 0), m.view.at.rank);
   if (axis < 0 || !constant_load(x, places))
     return false;
   if (places->count < 1 || places->count > MOST_FOLDED)
-    return onnx_fail(x, "so many places");
+    return onnx_fail(x, "it has too many indices");
   return gather_places(x, &m, axis, places) && move_give(x, &m, 0);
 }

@@ -10,7 +10,7 @@ static bool is_word(struct onnx *x, int node, enum layer_word word) {
   return node >= 0 && node_at(x, node)->word == word;
 }
 
-/* The only input of a layer of that word; -1: it is none. */
+/* The only input of a layer of that word; -1: there is none. */
 static int below(struct onnx *x, int node, enum layer_word word) {
   return is_word(x, node, word) && node_at(x, node)->inputs.count == 1
              ? node_at(x, node)->inputs.at[0]
@@ -151,7 +151,7 @@ static bool same_args(struct onnx *x, int a, int b) {
   return same;
 }
 
-/* x^2, of which the same axes may have been parted as of x */
+/* x^2, of which the same axes may have been split as of x */
 static bool is_square(struct onnx *x, int node, int in) {
   double two = 0;
   int a, b;

@@ -8,7 +8,7 @@
 
 #include "import/onnx/reader.h"
 
-/* Each gives a node, or -1: it is no pattern. */
+/* Each gives a node, or -1: not a pattern. */
 
 /* A join of two nodes: silu, gelu, ln, ... */
 int pattern_join(struct onnx *x, enum layer_word word, int a, int b);

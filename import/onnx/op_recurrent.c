@@ -1,4 +1,4 @@
-/* RNN, LSTM and GRU, whose gates ONNX has in an order of its own. */
+/* RNN, LSTM and GRU, whose gates ONNX has in another order. */
 #include <inttypes.h>
 #include <string.h>
 
@@ -82,7 +82,7 @@ static bool check(struct onnx *x, struct recurrent *r, const struct view *in) {
   struct constant *w = operand_constant(x, 1), *h = operand_constant(x, 2);
   struct constant *b = operand_constant(x, 3);
   if (!w || !h || w->rank != 3 || h->rank != 3 || (has_operand(x, 3) && !b))
-    return onnx_fail(x, "its weights are no constants");
+    return onnx_fail(x, "its weights are not constants");
   r->directions = (int)w->dims[0];
   r->hidden = h->dims[2];
   int64_t rows = r->gates * r->hidden;
@@ -99,8 +99,7 @@ static bool check(struct onnx *x, struct recurrent *r, const struct view *in) {
     return onnx_fail(x, "it begins with a state that it is given, netc's with "
                         "zeros");
   if (!is_nothing(x, 7))
-    return onnx_fail(x, "peepholes, weights from the cell to the gates, have "
-                        "no counterpart");
+    return onnx_fail(x, "netc has no equivalent of peepholes");
   if (attribute(x, "activations") || attribute(x, "clip"))
     graph_note(x->graph,
                "`%s` says which activations it has; here they are the "
@@ -151,7 +150,7 @@ static void give_states(struct onnx *x, const struct recurrent *r, size_t out,
   give_view(x, out, &result);
 }
 
-/* Sequences that end early have no counterpart. */
+/* netc has no sequences that end early. */
 static bool runs_to_the_end(struct onnx *x, int64_t steps) {
   struct constant *lengths = operand_constant(x, 4);
   double all;
@@ -167,7 +166,7 @@ static bool recurrent(struct onnx *x, struct recurrent r) {
   const struct view *in = input_view(x, 0);
   struct view line;
   if (!in || in->at.rank != 3 || !check(x, &r, in))
-    return onnx_fail(x, "its input is no sequence");
+    return onnx_fail(x, "its input is not a sequence");
   r.batch_first = attribute_int(x, "layout", 0) != 0;
   const int order[2] = {r.batch_first, 2};
   r.batch = in->at.dim[!r.batch_first];
@@ -179,8 +178,8 @@ static bool recurrent(struct onnx *x, struct recurrent r) {
   if (!runs_to_the_end(x, steps) || !rearrange(x, in, order, 2, &line))
     return false;
   if (is_read(x, 2))
-    return onnx_fail(x, "its last cell is read, which has no counterpart: "
-                        "netc's lstm gives its states");
+    return onnx_fail(
+        x, "its last cell is read, but netc's lstm gives only its states");
   bool all = is_read(x, 0), last = is_read(x, 1);
   if (all && last && r.directions == 2)
     return onnx_fail(x, "all of its states and the last ones of both "

@@ -9,8 +9,8 @@
  */
 static bool one_sample(struct onnx *x, const struct view *map) {
   if (x->batch > 1 || map->at.dim[0] != 1)
-    return onnx_fail(x, "boxes of several samples are not understood: export "
-                        "a batch of 1");
+    return onnx_fail(
+        x, "boxes of several samples are not supported: export a batch of 1");
   return true;
 }
 
@@ -20,7 +20,7 @@ static int boxes_of(struct onnx *x, int64_t *count) {
   const struct view *boxes = input_view(x, 1);
   struct view plain;
   if (!boxes || boxes->at.rank != 2 || boxes->at.dim[1] != 4) {
-    onnx_fail(x, "its boxes are no table of 4 values each");
+    onnx_fail(x, "its boxes must be a table of 4 values each");
     return -1;
   }
   *count = boxes->at.dim[0];
@@ -47,11 +47,11 @@ bool read_roi_align(struct onnx *x) {
   bool aligned = attribute_is(x, "coordinate_transformation_mode", "half_pixel",
                               x->opset >= 16);
   if (!attribute_is(x, "mode", "avg", true))
-    return onnx_fail(x, "the largest of a cell's points has no counterpart: "
-                        "`mode` is avg in netc");
+    return onnx_fail(x, "netc has no equivalent of the largest of a cell's "
+                        "points: `mode` is avg");
   if (!in || in->at.rank != 4 || !one_sample(x, in) ||
       !channels_last(x, in, &map))
-    return onnx_fail(x, "its map is not understood");
+    return onnx_fail(x, "its map is not supported");
   int boxes = boxes_of(x, &count);
   if (boxes < 0)
     return false;

@@ -1,5 +1,5 @@
 /*
- * Rope: pairs of a head's features are turned by their position. Files have
+ * Rope: pairs of a head's features are rotated by their position. Files have
  * it as a cos - b sin and b cos + a sin joined, or as x cos + (-b, a) sin;
  * pairs are halves (Llama as transformers has it) or neighbours (GPT-J).
  */
@@ -76,7 +76,7 @@ static struct layout trimmed(const struct layout *at) {
   return result;
 }
 
-/* The features of both as one axis: the second begins `far` behind. */
+/* The features of both as one axis: the second begins `far` after the first. */
 static struct layout paired(const struct layout *at, int64_t far,
                             bool neighbours) {
   struct layout result = *at;
@@ -147,14 +147,14 @@ static bool near(double a, double b) {
   return fabs(a - b) <= 2e-3;
 }
 
-/* The turn of feature i from one position to the next. */
+/* The rotation of feature i from one position to the next. */
 static double speed_of(const struct table *c, const struct table *s,
                        int64_t i) {
   int64_t next = c->steps > 1;
   return atan2(value_at(s, next, i), value_at(c, next, i));
 }
 
-/* Several tables turn a pair by one speed. */
+/* Several tables rotate a pair by one speed. */
 static bool set_speed(struct rope *rope, bool first, int64_t i, double speed) {
   if (!rope->speed)
     return true;
@@ -244,7 +244,7 @@ static void set_rope(struct trace *t, const struct rope *rope, int base,
                      const struct layout *whole) {
   t->rope = *rope;
   t->rope.dim = whole->dim[whole->rank - 1];
-  t->turned = *whole;
+  t->rotated = *whole;
   t->base = base;
 }
 
@@ -326,7 +326,7 @@ static bool rotated_half(struct onnx *x, struct trace *t) {
          (rotated(x, terms, 0, t) || rotated(x, terms, 1, t));
 }
 
-/* The first features are turned, the others joined to them again. */
+/* The first features are rotated, the others joined to them again. */
 static bool turned_part(struct onnx *x, int first, int second,
                         struct trace *t) {
   struct trace part = trace_of(x, first, false);
@@ -354,14 +354,14 @@ static bool turned_part(struct onnx *x, int first, int second,
   return true;
 }
 
-/* The way back of what was turned: t->at through it. */
+/* The way back of what was rotated: t->at through it. */
 static bool go_on(struct trace *t, struct trace *found) {
   struct layout at;
-  if (!layout_through(&found->turned, &t->at, &at))
+  if (!layout_through(&found->rotated, &t->at, &at))
     return false;
   t->at = at;
   t->rope = found->rope;
-  t->turned = found->turned;
+  t->rotated = found->rotated;
   t->base = found->base;
   return true;
 }

@@ -79,7 +79,7 @@ static bool step_move(struct onnx *x, struct trace *t) {
   struct layout move;
   struct trace next = *t;
   if (!moved_view(x, node, &move) || !through(&move, &next.at) ||
-      (t->rope.half && !through(&move, &next.turned)) ||
+      (t->rope.half && !through(&move, &next.rotated)) ||
       (t->norm >= 0 && !through(&move, &next.normed)))
     return false;
   *t = next;
@@ -147,14 +147,14 @@ bool trace_agrees(struct onnx *x, const struct trace *t, int64_t dim) {
     return false;
   if (!t->rope.half)
     return true;
-  if (shape->rank < 2 || t->rope.dim != dim || !is_of_heads(&t->turned, dim))
+  if (shape->rank < 2 || t->rope.dim != dim || !is_of_heads(&t->rotated, dim))
     return false;
   int64_t steps = shape->size[shape->rank - 2];
   if (t->rope.axis < 0)
     return steps == 1;
-  for (int i = 0; i < t->turned.count; i++)
-    if (t->turned.atom[i].axis == t->rope.axis)
-      return t->turned.atom[i].size == steps &&
-             t->turned.atom[i].stride == width;
+  for (int i = 0; i < t->rotated.count; i++)
+    if (t->rotated.atom[i].axis == t->rope.axis)
+      return t->rotated.atom[i].size == steps &&
+             t->rotated.atom[i].stride == width;
   return false;
 }

@@ -1,4 +1,4 @@
-/* How far rope turns: the base and the stretching that a file's angles have. */
+/* How far rope rotates: base and stretching of the angles of a file. */
 #include <math.h>
 
 #include "import/onnx/op_attention.h"
@@ -131,7 +131,7 @@ void put_rope(struct onnx *x, struct graph_node *node, const struct rope *rope,
     graph_int(x->graph, node, PART_NONE, "rotary=", 2 * rope->half);
   if (!same_speeds(rope, keys) || (rope->speed && !find_rule(rope, rule))) {
     graph_note(x->graph,
-               "The file's rope turns by other angles than those of a base "
+               "The file's rope rotates by other angles than those of a base "
                "(yarn, longrope): here it has those of base 10000.");
     return;
   }

@@ -100,7 +100,7 @@ bool read_prelu(struct onnx *x) {
     if (slope->dims[i] > 1)
       axis = axis < 0 ? in->at.rank - slope->rank + i : MOST_AXES;
   if (axis < 0 || axis >= in->at.rank || in->at.dim[axis] != slope->count)
-    return onnx_fail(x, "only a slope for each channel is understood");
+    return onnx_fail(x, "only a slope for each channel is supported");
   if (!to_last(x, in, axis, &last, &axes))
     return false;
   struct graph_node *node = layer_on(x, WORD_PRELU, last.node);
@@ -138,7 +138,7 @@ bool read_cast(struct onnx *x) {
   bool whole = node->word == WORD_INPUT && node->args.count > 0;
   bool real = to == TYPE_FLOAT || to == TYPE_DOUBLE || to == 10 || to == 16;
   if (!real && !(whole && (to == TYPE_INT32 || to == TYPE_INT64)))
-    return onnx_fail(x, "a cast to other numbers has no counterpart");
+    return onnx_fail(x, "netc has no equivalent of a cast to other numbers");
   if (to == 10 || to == 16)
     graph_note(x->graph, "`%s` rounds to 16 bits; here nothing does.",
                onnx_shown(x, x->at->name));
@@ -158,7 +158,7 @@ bool read_dropout(struct onnx *x) {
     graph_note(x->graph, "`%s` drops values in a prediction, too.",
                onnx_shown(x, x->at->name));
   if (!(p >= 0 && p < 1))
-    return onnx_fail(x, "`ratio` is no share");
+    return onnx_fail(x, "`ratio` must be at least 0 and less than 1");
   if (p <= 0) {
     give_view(x, 0, in);
     return true;
@@ -184,7 +184,8 @@ bool read_softmax(struct onnx *x) {
   int found = axis;
   for (int i = axis; x->opset < 13 && i < in->at.rank; i++) {
     if (in->at.dim[i] > 1 && in->at.dim[found] > 1 && i != found)
-      return onnx_fail(x, "a softmax over several axes has no counterpart");
+      return onnx_fail(x,
+                       "netc has no equivalent of a softmax over several axes");
     if (in->at.dim[i] > 1)
       found = i;
   }
@@ -196,7 +197,7 @@ bool read_softmax(struct onnx *x) {
 
 /* Reductions. */
 
-/* What is done to each value before and to each result behind them. */
+/* What is done to each value before and to each result after them. */
 static const struct reduction {
   const char *type;
   enum layer_word before, word, after;

@@ -9,7 +9,8 @@ static bool is_small(struct onnx *x, const int64_t *sizes, int count,
                      int64_t least) {
   for (int i = 0; i < count; i++)
     if (sizes[i] < least || sizes[i] > MOST_SIZE)
-      return onnx_fail(x, "%" PRId64 " is no size of a window", sizes[i]);
+      return onnx_fail(x, "a window size must be at least 1, not %" PRId64,
+                       sizes[i]);
   return true;
 }
 
@@ -19,7 +20,7 @@ static bool read_window(struct onnx *x, int axes, const int64_t *kernel,
   int64_t pads[6] = {0}, given[3];
   *w = window_square(axes < 1 || axes > 3 ? 1 : axes, 1, 1);
   if (axes < 1 || axes > 3)
-    return onnx_fail(x, "maps of 1 to 3 axes are understood, not of %d", axes);
+    return onnx_fail(x, "maps of 1 to 3 axes are supported, not of %d", axes);
   int count = attribute_ints(x, "kernel_shape", given, 3);
   if (count >= 0 && count != axes)
     return onnx_fail(x, "`kernel_shape` has %d axes, the map %d", count, axes);
@@ -35,7 +36,7 @@ static bool read_window(struct onnx *x, int axes, const int64_t *kernel,
     return onnx_fail(x, "its attributes have other axes than the map");
   for (int i = 0; i < axes; i++) {
     w->before[i] = pads[i];
-    w->behind[i] = pads[axes + i];
+    w->after[i] = pads[axes + i];
   }
   return is_small(x, w->kernel, axes, 1) && is_small(x, w->stride, axes, 1) &&
          is_small(x, w->dilate, axes, 1) && is_small(x, pads, axes * 2, 0);
@@ -48,14 +49,14 @@ static bool auto_pad(struct onnx *x, struct window *w,
   bool lower = attribute_is(x, "auto_pad", "SAME_LOWER", false);
   if (attribute_is(x, "auto_pad", "VALID", false))
     memset(w->before, 0, sizeof w->before),
-        memset(w->behind, 0, sizeof w->behind);
+        memset(w->after, 0, sizeof w->after);
   for (int i = 0; i < w->axes && (upper || lower); i++) {
     int64_t out = (map->size[i] + w->stride[i] - 1) / w->stride[i];
     int64_t all = (out - 1) * w->stride[i] + w->dilate[i] * (w->kernel[i] - 1) +
                   1 - map->size[i];
     all = all > 0 ? all : 0;
     w->before[i] = lower ? all - all / 2 : all / 2;
-    w->behind[i] = all - w->before[i];
+    w->after[i] = all - w->before[i];
   }
   return true;
 }
@@ -90,7 +91,7 @@ static int past_borders(struct onnx *x, int node, struct window *w) {
     return node;
   for (int i = 0; i < w->axes; i++) {
     w->before[i] += extra->before[i];
-    w->behind[i] += extra->behind[i];
+    w->after[i] += extra->after[i];
   }
   return node_at(x, node)->inputs.at[0];
 }
@@ -103,7 +104,7 @@ static bool put_bias(struct onnx *x, struct graph_node *node,
     return true;
   struct constant *bias = operand_constant(x, 2);
   if (!bias || bias->rank != 1 || bias->count != channels)
-    return onnx_fail(x, "its bias is no constant of %" PRId64 " channels",
+    return onnx_fail(x, "its bias is not a constant of %" PRId64 " channels",
                      channels);
   add_weight(x, node, "bias", bias);
   return true;
@@ -115,7 +116,7 @@ bool read_conv(struct onnx *x) {
   struct view map;
   struct window w;
   if (!in || !weight || weight->rank != in->at.rank)
-    return onnx_fail(x, "its weights are no constant that fits the map");
+    return onnx_fail(x, "its weights are not a constant that fits the map");
   int64_t groups = attribute_int(x, "group", 1);
   int64_t channels = weight->dims[0];
   if (!channels_last(x, in, &map) ||
@@ -166,7 +167,7 @@ static bool output_shape(struct onnx *x, struct window *w,
     if (size < 1 || all < 0)
       return onnx_fail(x, "it is larger than its windows");
     w->before[i] = upper ? all / 2 : all - all / 2;
-    w->behind[i] = all - w->before[i];
+    w->after[i] = all - w->before[i];
   }
   return true;
 }
@@ -179,7 +180,7 @@ bool read_deconv(struct onnx *x) {
   struct window w;
   int64_t outpad[3] = {0};
   if (!in || !weight || weight->rank != in->at.rank)
-    return onnx_fail(x, "its weights are no constant that fits the map");
+    return onnx_fail(x, "its weights are not a constant that fits the map");
   int64_t groups = attribute_int(x, "group", 1);
   if (!channels_last(x, in, &map) ||
       !read_window(x, in->at.rank - 2, weight->dims + 2, &w) ||
@@ -198,13 +199,13 @@ bool read_deconv(struct onnx *x) {
   window_stride(x->graph, node, &w, ones);
   bool even = true, none = true;
   for (int i = 0; i < w.axes; i++) {
-    even = even && w.before[i] == w.before[0] && w.behind[i] == w.before[0];
-    none = none && !w.before[i] && !w.behind[i];
+    even = even && w.before[i] == w.before[0] && w.after[i] == w.before[0];
+    none = none && !w.before[i] && !w.after[i];
   }
   struct text pad = text_new(x->arena);
   for (int i = 0; i < (even ? 1 : w.axes); i++)
     text_printf(&pad, "%s%" PRId64 ":%" PRId64, i ? "x" : "", w.before[i],
-                w.behind[i]);
+                w.after[i]);
   text_putc(&pad, '\0');
   if (!none)
     graph_arg(x->graph, node, PART_PADDING, "pad=",
@@ -218,7 +219,7 @@ bool read_deconv(struct onnx *x) {
   graph_option(x->graph, node, PART_GROUPS, "groups=", groups, 1);
   for (int i = 0; i < w.axes; i++) {
     node->shape.size[i] = (node->shape.size[i] - 1) * w.stride[i] -
-                          w.before[i] - w.behind[i] +
+                          w.before[i] - w.after[i] +
                           w.dilate[i] * (w.kernel[i] - 1) + outpad[i] + 1;
     if (node->shape.size[i] < 1)
       return onnx_fail(x, "its padding leaves nothing");
@@ -235,7 +236,7 @@ bool read_deconv(struct onnx *x) {
 static int64_t count_up(const struct window *w, int i, int64_t in, bool ceil) {
   int64_t out = window_count(w, i, in);
   int64_t reach = w->dilate[i] * (w->kernel[i] - 1) + 1;
-  int64_t whole = in + w->before[i] + w->behind[i];
+  int64_t whole = in + w->before[i] + w->after[i];
   if (!ceil || out < 1 || (whole - reach) % w->stride[i] == 0)
     return out;
   return out * w->stride[i] >= in + w->before[i] ? out : out + 1;
@@ -252,12 +253,12 @@ bool read_pool(struct onnx *x) {
     return false;
   if (x->at->out_count > 1 && x->at->outs[1] >= 0 &&
       x->values.at[x->at->outs[1]].uses > 0)
-    return onnx_fail(x, "places of maxima are not understood");
+    return onnx_fail(x, "indices of maxima are not supported");
   int from = map.node;
   auto_pad(x, &w, &node_at(x, from)->shape);
   bool padded = false;
   for (int i = 0; i < w.axes; i++)
-    padded = padded || w.before[i] || w.behind[i];
+    padded = padded || w.before[i] || w.after[i];
   if (mean && padded && attribute_int(x, "count_include_pad", 0) == 0)
     graph_note(x->graph,
                "`%s` leaves its padding out of the mean; here it "
@@ -332,7 +333,7 @@ bool read_resize(struct onnx *x) {
                 attribute_is(x, "mode", "bilinear", false);
   if (axes < 1 || axes > 3 ||
       (!linear && !attribute_is(x, "mode", "nearest", true)))
-    return onnx_fail(x, "only `nearest` and `linear` are understood");
+    return onnx_fail(x, "only `nearest` and `linear` are supported");
   struct graph_node *node = layer_on(x, WORD_UP, map.node);
   double factor[3] = {0};
   bool whole = true, stretched = false;

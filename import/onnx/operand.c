@@ -34,7 +34,7 @@ int attribute_ints(struct onnx *x, const char *name, int64_t *to, int most) {
   if (!a)
     return -1;
   if (a->n_ints > (size_t)most) {
-    onnx_fail(x, "`%s` has %zu numbers; at most %d are understood", name,
+    onnx_fail(x, "`%s` has %zu numbers; at most %d are supported", name,
               a->n_ints, most);
     return -1;
   }
@@ -51,7 +51,7 @@ int operand_ints(struct onnx *x, size_t index, const char *name, int64_t *to,
   if (!c || !constant_load(x, c))
     return -1;
   if (c->rank > 1 || c->count > most) {
-    onnx_fail(x, "input %zu has %" PRId64 " numbers; at most %d are understood",
+    onnx_fail(x, "input %zu has %" PRId64 " numbers; at most %d are supported",
               index, c->count, most);
     return -1;
   }
@@ -63,6 +63,6 @@ int operand_ints(struct onnx *x, size_t index, const char *name, int64_t *to,
 int axis_from(struct onnx *x, int64_t axis, int rank) {
   if (axis >= -rank && axis < rank)
     return (int)(axis < 0 ? axis + rank : axis);
-  onnx_fail(x, "there is no axis %" PRId64 " of %d", axis, rank);
+  onnx_fail(x, "axis %" PRId64 " of %d does not exist", axis, rank);
   return -1;
 }

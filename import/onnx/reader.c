@@ -157,8 +157,7 @@ const struct view *input_view(struct onnx *x, size_t index) {
   if (!value->view && value->constant && constant_is_real(value->constant))
     value->view = weight_view(x, value->constant);
   if (!value->view)
-    onnx_fail(x, "input %zu is a constant, where that is not understood",
-              index);
+    onnx_fail(x, "input %zu is a constant, where that is not supported", index);
   return value->view;
 }
 
@@ -231,8 +230,8 @@ void give_view(struct onnx *x, size_t out, const struct view *view) {
     values *= view->at.dim[i];
   }
   if (view->at.rank > MOST_AXES) {
-    onnx_fail(x, "a tensor of %d axes; at most %d are understood",
-              view->at.rank, MOST_AXES);
+    onnx_fail(x, "a tensor of %d axes; at most %d are supported", view->at.rank,
+              MOST_AXES);
     return;
   }
   struct view *copy = x->spare.count > 0
@@ -283,22 +282,21 @@ static bool read_opset(struct onnx *x) {
       x->opset = set->version;
   }
   if (model->n_functions > 0)
-    return onnx_fail(x,
-                     "the model has functions of its own (`%s`), which are "
-                     "not understood",
-                     onnx_shown(x, model->functions[0]->name));
+    return onnx_fail(
+        x, "the model defines functions (`%s`), which are not supported",
+        onnx_shown(x, model->functions[0]->name));
   if (x->opset < 1 || x->opset > 1000)
-    return onnx_fail(x, "opset %" PRId64 " is none", x->opset);
+    return onnx_fail(x, "opset %" PRId64 " does not exist", x->opset);
   return true;
 }
 
 static bool read_names(struct onnx *x) {
   const Onnx__GraphProto *g = x->model->graph;
   if (g->n_node > MOST_OPERATORS)
-    return onnx_fail(x, "the model has %zu nodes; at most %d are understood",
+    return onnx_fail(x, "the model has %zu nodes; at most %d are supported",
                      g->n_node, MOST_OPERATORS);
   if (g->n_sparse_initializer > 0)
-    return onnx_fail(x, "sparse initializers are not understood");
+    return onnx_fail(x, "sparse initializers are not supported");
   for (size_t i = 0; i < g->n_initializer; i++) {
     int index = value_index(x, g->initializer[i]->name);
     if (x->values.at[index].made)
@@ -350,10 +348,10 @@ static bool unknown_op(struct onnx *x) {
     if (x->at->outs[i] >= 0)
       x->values.at[x->at->outs[i]].absent = true;
   if (x->options->allow_unknown)
-    graph_note(x->graph,
-               "%s has no counterpart: it is left out, with what "
-               "follows from it.",
-               op_text(x, x->at));
+    graph_note(
+        x->graph,
+        "%s is left out, with what follows from it: netc has no equivalent.",
+        op_text(x, x->at));
   return true;
 }
 
@@ -429,15 +427,15 @@ bool read_op(struct onnx *x) {
   if (!row)
     return x->options->allow_unknown
                ? unknown_op(x)
-               : onnx_fail(x, "it has no counterpart in netc but among "
-                              "constants");
+               : onnx_fail(
+                     x, "netc has no equivalent of it, except among constants");
   if (!row->read(x))
-    return onnx_fail(x, "it has no counterpart in netc");
+    return onnx_fail(x, "netc has no equivalent of it");
   for (size_t i = 0; i < x->at->out_count; i++) {
     int out = x->at->outs[i];
     if (out >= 0 && x->values.at[out].uses + x->values.at[out].output > 0 &&
         !x->values.at[out].view && !x->values.at[out].constant)
-      return onnx_fail(x, "its output %zu is not understood", i);
+      return onnx_fail(x, "its output %zu is not supported", i);
   }
   return !x->graph->failed;
 }
@@ -466,7 +464,7 @@ static bool refuse_unknown(struct onnx *x) {
   text_putc(&text, '\0');
   x->at = NULL;
   graph_fail(x->graph, 0,
-             "operators that have no counterpart in netc: %s; the first is %s",
+             "netc has no equivalent of these operators: %s; the first is %s",
              text.at, first);
   graph_help(x->graph, "--allow-unknown leaves them out, with what follows "
                        "from them");
@@ -483,7 +481,7 @@ static bool attempt(struct onnx *x) {
   for (size_t i = 0; i < x->ops.count && !x->graph->failed; i++) {
     x->at = &x->ops.at[i];
     if (!x->at->idle && !read_op(x))
-      return onnx_fail(x, "it is not understood");
+      return onnx_fail(x, "it is not supported");
     drop_read(x);
   }
   x->at = NULL;

@@ -106,9 +106,9 @@ struct extra {
   bool has_number;
   int axis; /* of a `slice`, and where it begins */
   int64_t from;
-  int64_t shifts[3];            /* of a `roll` */
-  int64_t before[3], behind[3]; /* zeros that a `pad` has, */
-  bool borders;                 /* and no others */
+  int64_t shifts[3];           /* of a `roll` */
+  int64_t before[3], after[3]; /* zeros that a `pad` has, */
+  bool borders;                /* and no others */
   const int *joined; /* of a `concat` along `axis`: what it joins in all */
   int parts;
   VEC(int) moves; /* nodes that only move what this one gives */
@@ -136,7 +136,7 @@ struct onnx {
   struct map beside;                 /* them by name: the index plus 1 */
   const struct op *at;               /* the one that is being read */
   VEC(const struct view *) spare;    /* that nobody reads any more */
-  struct map unknown; /* operators without a counterpart: how many */
+  struct map unknown; /* operators that netc has no equivalent of: how many */
 };
 
 /* Decoding. False with the graph's error. */
@@ -151,7 +151,7 @@ bool onnx_fail(struct onnx *x, const char *format, ...) PRINTF_LIKE(2, 3);
 /* A name of the file, fit to be read. */
 const char *onnx_shown(struct onnx *x, const char *name);
 
-/* Attributes of the node at hand. */
+/* Attributes of the current node. */
 const Onnx__AttributeProto *attribute(const struct onnx *x, const char *name);
 int64_t attribute_int(const struct onnx *x, const char *name, int64_t usual);
 double attribute_real(const struct onnx *x, const char *name, double usual);
@@ -160,7 +160,7 @@ bool attribute_is(const struct onnx *x, const char *name, const char *text,
 /* How many; -1: it is not given; fails if more than `most`. */
 int attribute_ints(struct onnx *x, const char *name, int64_t *to, int most);
 
-/* Operands of the node at hand. */
+/* Operands of the current node. */
 struct value *operand(struct onnx *x, size_t index);
 bool has_operand(const struct onnx *x, size_t index);
 /* Its constant; NULL: it is none. */
@@ -251,7 +251,7 @@ struct axes {
   int order[LAYOUT_RANK];
   int count;
 };
-/* False: its axes are no whole axes of the file. */
+/* False: its axes are not whole axes of the file. */
 bool axes_of(struct onnx *x, const struct view *view, struct axes *axes);
 int axes_place(const struct axes *axes, int axis);
 /* All but the batch, `with` in any case. */
@@ -284,7 +284,7 @@ bool layout_spread(const struct layout *at, int rank, const int64_t *dims,
 
 /* What is not read, where attention is one operator. */
 void find_idle(struct onnx *x);
-/* The node at hand becomes layers. */
+/* The current node becomes layers. */
 bool read_op(struct onnx *x);
 
 /* The ends: inputs first, outputs when all is read. */
@@ -300,7 +300,7 @@ bool read_by_distance(struct onnx *x, struct constant *table,
 /* Products, a softmax and moves become `attention`. */
 void find_attention(struct onnx *x);
 
-/* Whether an operator is one that may be folded; their names, NULL behind
+/* Whether an operator is one that may be folded; their names, NULL after
  * the last. */
 bool fold_knows(const char *type);
 const char *fold_name(size_t index);

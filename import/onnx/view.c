@@ -177,7 +177,7 @@ static int permuted(struct onnx *x, int node, const int *order) {
   return layer->index;
 }
 
-/* Channels of groups that take turns: the last axis is k x g of g x k. */
+/* Channels of groups that alternate: the last axis is k x g of g x k. */
 static int64_t shuffle_of(const struct graph_shape *shape,
                           const struct layout *want) {
   int n = want->count;
@@ -343,7 +343,7 @@ int realise(struct onnx *x, int node, const struct layout *want, bool loose) {
       return all;
   }
   if (!is_whole(&inner, values, by)) {
-    onnx_fail(x, "its axes lie in a way that no layer gives");
+    onnx_fail(x, "its axes are in an order that no layer gives");
     return -1;
   }
   if (inner.rank > LIMIT_RANK) {
@@ -380,10 +380,9 @@ bool rearrange(struct onnx *x, const struct view *view, const int *order,
     if (used[i])
       continue;
     if (!is_batch(x, view, i))
-      return onnx_fail(x,
-                       "axis %d has %" PRId64 " places, where only a batch "
-                       "is understood",
-                       i, view->at.dim[i]);
+      return onnx_fail(
+          x, "axis %d has size %" PRId64 ", where only a batch is supported", i,
+          view->at.dim[i]);
     if (view->at.dim[i] == 1)
       continue;
     /* The batch goes first, and is left out there. */
@@ -447,7 +446,7 @@ bool view_resized(struct onnx *x, const struct view *view, int node,
     int made = layout_pieces(digits, from->rank + 1, old.atom[i].size,
                              old.atom[i].stride, pieces);
     if (made == 0 || at->count + made > LAYOUT_ATOMS)
-      return onnx_fail(x, "its axes lie in a way that no layer gives");
+      return onnx_fail(x, "its axes are in an order that no layer gives");
     for (int k = 0; k < made; k++) {
       int d = pieces[k].digit;
       int64_t size = pieces[k].size, now = d < from->rank ? to->size[d] : size;

@@ -17,7 +17,7 @@ static bool map(struct mapped *mapped, int fd, const char **reason) {
     return false;
   }
   if (!S_ISREG(stat_of.st_mode)) {
-    *reason = "it is no plain file";
+    *reason = "it is not a regular file";
     return false;
   }
   if (stat_of.st_size == 0)

@@ -10,7 +10,7 @@ struct mapped {
   size_t length;
 };
 
-/* False, with a reason in words, if there is no plain file to be read. */
+/* False, with a reason in words, if there is not a regular file to read. */
 bool mapped_open(struct mapped *mapped, const char *path, const char **reason);
 void mapped_close(struct mapped *mapped);
 

@@ -82,7 +82,7 @@ static bool read_type(struct header *h) {
   if (*text.at == '>' && value_bytes(h->npy->type) > 1)
     return fault(h->npy,
                  "its values are big-endian (`%.*s`); in Python, "
-                 "`x.astype('<%.*s')` turns them round",
+                 "`x.astype('<%.*s')` swaps their bytes",
                  SLICE_ARG(text), SLICE_ARG(name));
   h->has_type = true;
   return true;
@@ -117,9 +117,9 @@ static bool read_shape(struct header *h) {
       return fault(npy, "it has over %d axes", NPY_RANK);
     int64_t *size = &npy->dims[npy->rank++];
     if (!read_size(h, size) || !mul_i64(npy->count, *size, &npy->count))
-      return fault(npy, "its shape is none");
+      return fault(npy, "its shape is broken");
     if (!take(h, ',') && (skip_blanks(h), h->at == h->end || *h->at != ')'))
-      return fault(npy, "its shape is none");
+      return fault(npy, "its shape is broken");
   }
   h->has_shape = true;
   return true;
@@ -139,24 +139,24 @@ static bool read_entry(struct header *h, struct slice key) {
     if (!slice_is(key, entries[i].key))
       continue;
     if (*(bool *)((char *)h + entries[i].seen))
-      return fault(h->npy, "its header says `%s` once more", entries[i].key);
+      return fault(h->npy, "duplicate key `%s` in its header", entries[i].key);
     return entries[i].read(h);
   }
-  return fault(h->npy, "its header says `%.*s`, which is not known",
+  return fault(h->npy, "unknown key `%.*s` in its header",
                key.length < 32 ? (int)key.length : 32, key.at);
 }
 
 static bool read_dictionary(struct header *h) {
   if (!take(h, '{'))
-    return fault(h->npy, "its header is no dictionary");
+    return fault(h->npy, "its header is not a dictionary");
   while (!take(h, '}')) {
     struct slice key;
     if (!take_string(h, &key) || !take(h, ':'))
-      return fault(h->npy, "its header is no dictionary");
+      return fault(h->npy, "its header is not a dictionary");
     if (!read_entry(h, key))
       return false;
     if (!take(h, ',') && (skip_blanks(h), h->at == h->end || *h->at != '}'))
-      return fault(h->npy, "its header is no dictionary");
+      return fault(h->npy, "its header is not a dictionary");
   }
   if (!h->has_type || !h->has_order || !h->has_shape)
     return fault(h->npy, "its header needs descr, fortran_order and shape");
@@ -180,7 +180,7 @@ static bool read_all(struct npy *npy) {
   size_t length = npy->file.length, header = 0, start;
   int64_t bytes;
   if (length < 10 || memcmp(at, magic, sizeof magic) != 0)
-    return fault(npy, "it is no .npy file");
+    return fault(npy, "it is not a .npy file");
   if (at[6] < 1 || at[6] > 3)
     return fault(npy, "it is of version %d; 1 to 3 are known", at[6]);
   start = at[6] == 1 ? 10 : 12;

@@ -52,8 +52,8 @@ static bool read_shape(const struct reading *r, const json_t *about,
   if (!json_is_array(shape))
     return fault(r, "tensor `%s` has no shape", tensor->name);
   if (rank > SAFETENSORS_RANK)
-    return fault(r, "tensor `%s` has %zu axes; %d are the most", tensor->name,
-                 rank, SAFETENSORS_RANK);
+    return fault(r, "tensor `%s` has %zu axes; at most %d are supported",
+                 tensor->name, rank, SAFETENSORS_RANK);
   int64_t *dims = arena_alloc(r->arena, rank + 1, sizeof *dims);
   tensor->rank = (int)rank;
   tensor->dims = dims;
@@ -62,7 +62,7 @@ static bool read_shape(const struct reading *r, const json_t *about,
     const json_t *size = json_array_get(shape, i);
     dims[i] = json_integer_value(size);
     if (!json_is_integer(size) || dims[i] < 0)
-      return fault(r, "tensor `%s` has a size that is no number from 0",
+      return fault(r, "tensor `%s` has a size that is not a whole number",
                    tensor->name);
     if (!mul_i64(tensor->count, dims[i], &tensor->count))
       return fault(r, "tensor `%s` would have over 2^63 values", tensor->name);
@@ -78,7 +78,7 @@ static bool read_offsets(const struct reading *r, const json_t *about,
   int64_t bytes;
   if (json_array_size(offsets) != 2 || !json_is_integer(begin) ||
       !json_is_integer(end))
-    return fault(r, "tensor `%s` has no two data_offsets", tensor->name);
+    return fault(r, "tensor `%s` needs two data_offsets", tensor->name);
   tensor->begin = json_integer_value(begin);
   tensor->end = json_integer_value(end);
   if (tensor->begin < 0 || tensor->end < tensor->begin ||
@@ -117,7 +117,7 @@ static bool read_tensors(const struct reading *r, json_t *header) {
   const char *name;
   json_t *about;
   if (!json_is_object(header))
-    return fault(r, "the header is no JSON object");
+    return fault(r, "the header is not a JSON object");
   json_object_foreach(header, name, about) {
     if (strcmp(name, "__metadata__") == 0)
       continue;
@@ -154,7 +154,7 @@ static bool check_places(const struct reading *r) {
     end = at->end;
   }
   if (end != r->data_bytes)
-    return fault(r, "%" PRId64 " bytes behind the last tensor belong to none",
+    return fault(r, "%" PRId64 " bytes after the last tensor belong to none",
                  r->data_bytes - end);
   return true;
 }
@@ -213,7 +213,7 @@ static bool read_header(struct reading *r) {
   json_t *header = json_loadb((const char *)file->at + 8, (size_t)length,
                               JSON_REJECT_DUPLICATES, &error);
   if (!header)
-    return fault(r, "its header is no JSON: %s (byte %d)", error.text,
+    return fault(r, "its header is not JSON: %s (byte %d)", error.text,
                  error.position);
   bool read = read_tensors(r, header) && check_places(r);
   json_decref(header);

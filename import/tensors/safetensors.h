@@ -47,7 +47,7 @@ void safetensors_close(struct safetensors *s);
 const struct stored_tensor *safetensors_find(const struct safetensors *s,
                                              const char *name);
 
-/* What is written: float32, one behind the other. */
+/* What is written: float32, one after the other. */
 struct float_tensor {
   const char *name;
   int rank;

@@ -120,7 +120,7 @@ static struct rows rows_begin(const struct scattered *from) {
       .row = from->at};
 }
 
-/* False behind the last one. */
+/* False after the last one. */
 static bool rows_next(struct rows *walk) {
   const struct scattered *from = walk->from;
   for (int i = from->axes - 2; i >= 0; i--) {

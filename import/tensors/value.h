@@ -37,7 +37,7 @@ struct scattered {
 /* Rounds 64-bit reals. */
 void scattered_floats(const struct scattered *from, float *to);
 
-/* False if a value is none of int32; *wrong is its place. */
+/* False if a value does not fit int32; *wrong is its place. */
 bool scattered_ints(const struct scattered *from, int32_t *to, int64_t *wrong);
 
 #endif
