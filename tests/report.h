@@ -43,8 +43,9 @@ static inline void choose(struct netc *netc, const char *options) {
 
 static inline json_t *report(struct netc *netc, enum netc_status loaded) {
   struct buffer out = {0};
+  struct netc_options options = {.size = sizeof options, .timeline = true};
   assert_int_equal(show_errors(netc, loaded), NETC_OK);
-  assert_int_equal(netc_emit(netc, "json", NULL, collect, &out), NETC_OK);
+  assert_int_equal(netc_emit(netc, "json", &options, collect, &out), NETC_OK);
   json_t *json = json_loads(out.at, 0, NULL);
   assert_non_null(json);
   free(out.at);

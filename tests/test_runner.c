@@ -16,6 +16,8 @@ static const struct {
     {"echo '[  PASSED  ] 3 test(s).'; echo '[  FAILED  ] 2 test(s), listed';"
      "exit 2",
      "", 1, "3 passed, 2 failed, 0 skipped\n"},
+    {"echo '[  PASSED  ] 3 test(s).'; echo '[  SKIPPED ] x: 2 test(s), listed'",
+     "1", 1, "3 passed, 0 failed, 2 skipped\n"},
     {"kill -SEGV $$", "", 1, "0 passed, 1 failed, 0 skipped\n"},
     {"echo '[  PASSED  ] 3 test(s).'; kill -SEGV $$", "", 1,
      "3 passed, 1 failed, 0 skipped\n"},

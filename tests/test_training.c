@@ -57,7 +57,7 @@ static void mixed_segments_leave_weights_to_forward(void **state) {
                          "checkpoint { linear 64 nobias; linear 64 nobias }\n"
                          "checkpoint { linear 32 nobias; linear 64 nobias }\n"
                          "linear 10 nobias\n",
-                         "timeline=on precision=mixed loss=sum" CPU);
+                         "precision=mixed loss=sum" CPU);
   json_array_foreach(find(json, "training.timeline"), i, moment) {
     const char *phase = json_string_value(json_object_get(moment, "phase"));
     if (strcmp(phase, "backward") == 0 && !backward)
@@ -154,7 +154,7 @@ static void what_passes_63_bits_is_said(void **state) {
       "precision=mixed profile=torch1-cpu",
       "dtype=f64 optimizer=adam loss=crossentropy",
       "dtype=i4 accumulate=9223372036854775807",
-      "align=1048576 gpu=t4 timeline=on",
+      "align=1048576 gpu=t4",
       "data_parallel=1048576 zero=2 bucket=9223372036854775807 ema=on",
       "zero=3 keep_small=9223372036854775807 gradient_dtype=f64",
       "precision=master paged=on keep_gradients=on optimizer=adam",
@@ -610,8 +610,8 @@ static void adam_holds_the_tensor_before(void **state) {
 
 static void accumulated_gradients_are_there_before(void **state) {
   (void)state;
-  json_t *once = compile(chain, "timeline=on batch=4" CPU);
-  json_t *twice = compile(chain, "timeline=on batch=4 accumulate=2" CPU);
+  json_t *once = compile(chain, "batch=4" CPU);
+  json_t *twice = compile(chain, "batch=4 accumulate=2" CPU);
   int64_t gradients = training(once, "gradient_bytes");
   assert_int_equal(training(once, "timeline.0.gradients_bytes"), 0);
   assert_int_equal(training(twice, "timeline.0.gradients_bytes"), gradients);
@@ -680,9 +680,9 @@ static void moments_add_up_to_the_peaks(void **state) {
       "examples/zoo/densenet.net",    "examples/zoo/swin.net",
       "examples/zoo/efficientnet.net"};
   static const char *const options[] = {
-      "timeline=on batch=3" CPU, "timeline=on batch=1 accumulate=3" CPU,
-      "timeline=on batch=2 precision=mixed optimizer=sgd" CPU,
-      "timeline=on batch=3 checkpoint=5 optimizer=adam" CPU};
+      "batch=3" CPU, "batch=1 accumulate=3" CPU,
+      "batch=2 precision=mixed optimizer=sgd" CPU,
+      "batch=3 checkpoint=5 optimizer=adam" CPU};
   for (size_t i = 0; i < sizeof files / sizeof *files; i++)
     for (size_t k = 0; k < sizeof options / sizeof *options; k++) {
       json_t *json = compile_file(files[i], options[k]);
