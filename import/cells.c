@@ -17,14 +17,14 @@ enum {
 struct cell_node {
   int readers; /* among what is to be written; 0: it is not */
   bool anchor;
-  enum form form;
+  enum source_form form;
   int main;       /* the operand that comes before it; -1: none */
   int size, deep; /* layers that hang on it, and blocks in each other */
 };
 
 typedef VEC(int) node_list;
 
-void cells_open(struct builder *b) {
+void cells_open(struct source_builder *b) {
   b->cells = arena_alloc(b->arena, b->graph->nodes.count + 1, sizeof *b->cells);
 }
 
@@ -34,27 +34,27 @@ static int by_number(const void *a, const void *b) {
 }
 
 /* The tensors that a layer's statement is written after. */
-static size_t source_count(const struct builder *b, int index) {
+static size_t source_count(const struct source_builder *b, int index) {
   return b->cells[index].form == FORM_BLOCKS
              ? 1
              : feed_count(graph_at(b->graph, index));
 }
 
-static int source(const struct builder *b, int index, size_t i) {
+static int source(const struct source_builder *b, int index, size_t i) {
   return b->cells[index].form == FORM_BLOCKS
              ? b->tree.parent[index]
              : feed(graph_at(b->graph, index), i);
 }
 
 /* Lists what `target` needs and is not written, in the file's order. */
-static void list_needed(struct builder *b, int target, node_list *list) {
+static void list_needed(struct source_builder *b, int target, node_list *list) {
   *VEC_PUSH(b->arena, list) = target;
   b->cells[target] = (struct cell_node){.readers = 1, .anchor = true};
   for (size_t next = 0; next < list->count; next++) {
     int at = list->at[next];
     const struct graph_node *node = graph_at(b->graph, at);
     struct cell_node *cell = &b->cells[at];
-    enum form form = form_of(b, node);
+    enum source_form form = form_of(b, node);
     cell->form = form == FORM_LABELS ? FORM_MIXED : form;
     for (size_t i = 0; i < source_count(b, at); i++) {
       int from = source(b, at, i);
@@ -70,12 +70,12 @@ static void list_needed(struct builder *b, int target, node_list *list) {
   qsort(list->at, list->count, sizeof *list->at, by_number);
 }
 
-static bool hangs(const struct builder *b, int node) {
+static bool hangs(const struct source_builder *b, int node) {
   return !b->written[node] && !b->cells[node].anchor;
 }
 
 /* Chooses the operand that comes first, and what is too large for a block. */
-static void weigh_join(struct builder *b, int index) {
+static void weigh_join(struct source_builder *b, int index) {
   const struct graph_node *node = graph_at(b->graph, index);
   struct cell_node *cell = &b->cells[index];
   int large = 0;
@@ -103,7 +103,7 @@ static void weigh_join(struct builder *b, int index) {
   cell->anchor = cell->anchor || (large > 1 && cell->size > LARGE);
 }
 
-static void weigh(struct builder *b, int index) {
+static void weigh(struct source_builder *b, int index) {
   struct cell_node *cell = &b->cells[index];
   const struct graph_node *node = graph_at(b->graph, index);
   cell->size = 1;
@@ -126,8 +126,8 @@ static void weigh(struct builder *b, int index) {
 }
 
 /* Writes a layer and what comes before it on its way from an anchor. */
-static void put_chain(struct builder *b, struct block *out, int *current,
-                      int target) {
+static void put_chain(struct source_builder *b, struct source_block *out,
+                      int *current, int target) {
   node_list chain = {0};
   int at = target;
   for (bool more = true; more; more = at >= 0 && hangs(b, at)) {
@@ -144,8 +144,9 @@ static void put_chain(struct builder *b, struct block *out, int *current,
   }
 }
 
-struct block *cells_operand(struct builder *b, int current, int operand) {
-  struct block *block = ARENA_NEW(b->arena, struct block);
+struct source_block *cells_operand(struct source_builder *b, int current,
+                                   int operand) {
+  struct source_block *block = ARENA_NEW(b->arena, struct source_block);
   if (operand != current)
     put_chain(b, block, &current, operand);
   return block;
@@ -155,7 +156,8 @@ struct block *cells_operand(struct builder *b, int current, int operand) {
  * Lists the anchors that a layer is written after, if all that reads them is
  * listed. What hangs on the layer has it as its only reader.
  */
-static void place_sources(struct builder *b, int anchor, node_list *order) {
+static void place_sources(struct source_builder *b, int anchor,
+                          node_list *order) {
   node_list open = {0};
   *VEC_PUSH(b->arena, &open) = anchor;
   while (open.count > 0) {
@@ -173,7 +175,7 @@ static void place_sources(struct builder *b, int anchor, node_list *order) {
  * From the end: a tensor comes right before the first layer that needs it,
  * together with what else this needs.
  */
-static void order_late(struct builder *b, int target, node_list *list) {
+static void order_late(struct source_builder *b, int target, node_list *list) {
   node_list order = {0}, open = {0};
   *VEC_PUSH(b->arena, &order) = target;
   *VEC_PUSH(b->arena, &open) = target;
@@ -188,8 +190,8 @@ static void order_late(struct builder *b, int target, node_list *list) {
     *VEC_PUSH(b->arena, list) = order.at[--order.count];
 }
 
-void cells_emit(struct builder *b, struct block *out, int *current,
-                int target) {
+void cells_emit(struct source_builder *b, struct source_block *out,
+                int *current, int target) {
   node_list list = {0};
   if (!b->written[target]) {
     list_needed(b, target, &list);

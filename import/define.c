@@ -11,16 +11,16 @@
 enum { LONGEST_DEF = 24, MOST_STATEMENTS = 20000, MOST_DEFS = 24 };
 
 /* Runs of one form. */
-struct family {
+struct def_family {
   uint64_t form;
   size_t length;
   int lines, saved;
-  VEC(struct run) runs;
+  VEC(struct source_run) runs;
 };
 
-typedef VEC(struct family *) family_list;
+typedef VEC(struct def_family *) family_list;
 
-struct search {
+struct define_search {
   struct source_plan *plan;
   struct arena *arena;
   struct map by_form;
@@ -28,15 +28,15 @@ struct search {
   size_t longest;
 };
 
-static bool overlaps(const struct family *f, const struct run *run) {
+static bool overlaps(const struct def_family *f, const struct source_run *run) {
   if (f->runs.count == 0)
     return false;
-  const struct run *last = &f->runs.at[f->runs.count - 1];
+  const struct source_run *last = &f->runs.at[f->runs.count - 1];
   return last->block == run->block && last->from + last->length > run->from;
 }
 
-static bool runs_alike(const struct source_plan *plan, const struct run *a,
-                       const struct run *b) {
+static bool runs_alike(const struct source_plan *plan,
+                       const struct source_run *a, const struct source_run *b) {
   struct likeness how = {plan, true, a->block->all.at[a->from].first,
                          b->block->all.at[b->from].first};
   for (size_t i = 0; i < a->length; i++) {
@@ -67,13 +67,13 @@ static bool may_move(const struct source_plan *plan, const struct statement *s,
     return false;
   looped = looped || s->series_until > 0;
   for (size_t i = 0; i < s->pieces.count; i++) {
-    const struct piece *piece = &s->pieces.at[i];
+    const struct source_piece *piece = &s->pieces.at[i];
     if (piece->kind == PIECE_LABEL && piece->index && !looped)
       return false;
     if (piece->kind == PIECE_LABEL && plan->ordinal[piece->node] < first &&
         (of_layer || *piece->text.before))
       return false;
-    const struct block *inner = piece->block;
+    const struct source_block *inner = piece->block;
     for (size_t k = 0; inner && k < inner->all.count; k++)
       if (!may_move(plan, &inner->all.at[k], first, looped))
         return false;
@@ -81,14 +81,15 @@ static bool may_move(const struct source_plan *plan, const struct statement *s,
   return true;
 }
 
-static void note_run(struct search *search, struct run run, uint64_t form) {
+static void note_run(struct define_search *search, struct source_run run,
+                     uint64_t form) {
   struct slice key = {arena_copy(search->arena, (char *)&form, sizeof form),
                       sizeof form};
   struct map_entry *entry = map_add(search->arena, &search->by_form, key);
-  struct family *f = entry->pointer;
+  struct def_family *f = entry->pointer;
   if (!f) {
-    entry->pointer = f = ARENA_NEW(search->arena, struct family);
-    *f = (struct family){.form = form, .length = run.length};
+    entry->pointer = f = ARENA_NEW(search->arena, struct def_family);
+    *f = (struct def_family){.form = form, .length = run.length};
     f->lines = run_lines(&run);
     *VEC_PUSH(search->arena, &search->all) = f;
   }
@@ -99,20 +100,21 @@ static void note_run(struct search *search, struct run run, uint64_t form) {
 
 /* What only begins with `from` is better called after it. */
 static bool only_begins_outside(const struct source_plan *plan,
-                                const struct run *run) {
+                                const struct source_run *run) {
   const struct statement *s = &run->block->all.at[run->from];
   if (strcmp(statement_word(s), "from") != 0)
     return false;
-  struct run rest = {run->block, run->from + 1, run->length - 1};
+  struct source_run rest = {run->block, run->from + 1, run->length - 1};
   return run->length == 1 || run_is_closed(plan, &rest, true);
 }
 
-static void search_block(struct search *search, struct block *block) {
+static void search_block(struct define_search *search,
+                         struct source_block *block) {
   for (size_t i = 0; i < block->all.count; i++) {
     uint64_t form = 0;
     for (size_t n = 1; n <= search->longest && i + n <= block->all.count; n++) {
       const struct statement *s = &block->all.at[i + n - 1];
-      struct run run = {block, i, n};
+      struct source_run run = {block, i, n};
       if (!may_move(search->plan, s, block->all.at[i].first, false))
         break;
       form = (form ^ s->form) * UINT64_C(0x9E3779B97F4A7C15) + n;
@@ -127,7 +129,7 @@ static void search_block(struct search *search, struct block *block) {
   }
 }
 
-static size_t count_statements(const struct block *block) {
+static size_t count_statements(const struct source_block *block) {
   size_t count = block->all.count;
   for (size_t i = 0; i < block->all.count; i++)
     for (size_t k = 0; k < block->all.at[i].pieces.count; k++)
@@ -138,7 +140,7 @@ static size_t count_statements(const struct block *block) {
 
 /* Runs that follow each other make a table, which needs no def. */
 static bool are_neighbours(const struct source_plan *plan,
-                           const struct family *f) {
+                           const struct def_family *f) {
   if (!run_is_closed(plan, &f->runs.at[0], true))
     return false;
   for (size_t i = 1; i < f->runs.count; i++)
@@ -148,17 +150,18 @@ static bool are_neighbours(const struct source_plan *plan,
   return true;
 }
 
-static bool comes_before(const struct source_plan *plan, const struct family *a,
-                         const struct family *b) {
+static bool comes_before(const struct source_plan *plan,
+                         const struct def_family *a,
+                         const struct def_family *b) {
   if (plan->layout.small_defs && a->lines != b->lines)
     return a->lines < b->lines;
   return a->saved != b->saved ? a->saved > b->saved : a->length < b->length;
 }
 
-static struct family *best_family(struct search *search) {
-  struct family *best = NULL;
+static struct def_family *best_family(struct define_search *search) {
+  struct def_family *best = NULL;
   for (size_t i = 0; i < search->all.count; i++) {
-    struct family *f = search->all.at[i];
+    struct def_family *f = search->all.at[i];
     int count = (int)f->runs.count;
     f->saved = count * (f->lines - 1) - f->lines - 2;
     bool better = f->saved > 0 && count > 1 &&
@@ -176,11 +179,11 @@ static struct family *best_family(struct search *search) {
 /* The letters that the file's names of all the runs begin with; where a run
  * takes several tensors, the name of what it makes says more. */
 static const char *common_name(struct source_plan *plan,
-                               const struct family *f) {
+                               const struct def_family *f) {
   const char *common = NULL;
   size_t length = 0;
   for (size_t i = 0; i < f->runs.count; i++) {
-    const struct run *run = &f->runs.at[i];
+    const struct source_run *run = &f->runs.at[i];
     const struct statement *s = &run->block->all.at[run->from];
     const struct statement *last = &s[run->length - 1];
     bool closed = run_is_closed(plan, run, true);
@@ -198,17 +201,19 @@ static const char *common_name(struct source_plan *plan,
   return graph_text(plan->graph, "%.*s", (int)length, common);
 }
 
-static bool has_loop(const struct family *f) {
-  const struct run *run = &f->runs.at[0];
+static bool has_loop(const struct def_family *f) {
+  const struct source_run *run = &f->runs.at[0];
   for (size_t i = 0; i < run->length; i++) {
-    const struct piece *piece = &run->block->all.at[run->from + i].pieces.at[0];
+    const struct source_piece *piece =
+        &run->block->all.at[run->from + i].pieces.at[0];
     if (piece->kind == PIECE_TEXT && strcmp(piece->text.value, "repeat") == 0)
       return true;
   }
   return false;
 }
 
-static const char *name_def(struct source_plan *plan, const struct family *f) {
+static const char *name_def(struct source_plan *plan,
+                            const struct def_family *f) {
   const char *name = common_name(plan, f);
   static const char *const common[] = {"conv", "layer", "model", "node"};
   for (size_t i = 0; name && i < sizeof common / sizeof *common; i++)
@@ -223,7 +228,8 @@ static const char *name_def(struct source_plan *plan, const struct family *f) {
 }
 
 static struct statement call(struct source_plan *plan, const char *name,
-                             const struct run *run, const struct parameters *p,
+                             const struct source_run *run,
+                             const struct parameters *p,
                              const struct part_text *values) {
   const struct statement *last =
       &run->block->all.at[run->from + run->length - 1];
@@ -233,7 +239,7 @@ static struct statement call(struct source_plan *plan, const char *name,
   statement_put_text(plan, &s, PART_NONE, name);
   for (size_t i = 0; i < p->count; i++) {
     bool label = values[i].part == PART_TENSOR && *values[i].value == '#';
-    struct piece *piece =
+    struct source_piece *piece =
         statement_put(plan, &s, label ? PIECE_LABEL : PIECE_TEXT);
     piece->text = values[i];
     if (label)
@@ -244,7 +250,7 @@ static struct statement call(struct source_plan *plan, const char *name,
 }
 
 /* Puts one statement in the place of a run. */
-static void replace(struct run *run, struct statement by) {
+static void replace(struct source_run *run, struct statement by) {
   struct statement *at = run->block->all.at;
   size_t rest = run->block->all.count - run->from - run->length;
   at[run->from] = by;
@@ -253,10 +259,10 @@ static void replace(struct run *run, struct statement by) {
 }
 
 /* Labels that have become parameters are labels no longer. */
-static void name_tensors(struct block *block) {
+static void name_tensors(struct source_block *block) {
   for (size_t i = 0; i < block->all.count; i++)
     for (size_t k = 0; k < block->all.at[i].pieces.count; k++) {
-      struct piece *piece = &block->all.at[i].pieces.at[k];
+      struct source_piece *piece = &block->all.at[i].pieces.at[k];
       if (piece->kind == PIECE_BLOCK)
         name_tensors(piece->block);
       else if (piece->kind == PIECE_LABEL && piece->text.value &&
@@ -265,7 +271,7 @@ static void name_tensors(struct block *block) {
     }
 }
 
-static bool define(struct source_plan *plan, struct family *f) {
+static bool define(struct source_plan *plan, struct def_family *f) {
   struct parameters p;
   const char *name = name_def(plan, f);
   if (!parameters_find(plan, f->runs.at, f->runs.count, &p))
@@ -275,8 +281,9 @@ static bool define(struct source_plan *plan, struct family *f) {
   statement_put_text(plan, &def, PART_NONE, name);
   for (size_t i = 0; i < p.count; i++)
     statement_put_text(plan, &def, PART_NONE, p.name[i]);
-  struct block *body = ARENA_NEW(plan->graph->arena, struct block);
-  const struct run *first = &f->runs.at[0];
+  struct source_block *body =
+      ARENA_NEW(plan->graph->arena, struct source_block);
+  const struct source_run *first = &f->runs.at[0];
   for (size_t i = 0; i < first->length; i++)
     *VEC_PUSH(plan->graph->arena, &body->all) =
         first->block->all.at[first->from + i];
@@ -295,7 +302,7 @@ void fold_defs(struct source_plan *plan) {
   for (int round = 0; round < MOST_DEFS; round++) {
     struct arena scratch;
     arena_open_in(&scratch, plan->graph->arena);
-    struct search search = {.plan = plan, .arena = &scratch};
+    struct define_search search = {.plan = plan, .arena = &scratch};
     search.longest =
         count_statements(&plan->top) > MOST_STATEMENTS ? 4 : LONGEST_DEF;
     search_block(&search, &plan->top);
@@ -303,7 +310,7 @@ void fold_defs(struct source_plan *plan) {
       struct statement *def = &plan->defs.all.at[i];
       search_block(&search, def->pieces.at[def->pieces.count - 1].block);
     }
-    struct family *best = best_family(&search);
+    struct def_family *best = best_family(&search);
     bool found = best && define(plan, best);
     arena_close(&scratch);
     if (!found)

@@ -10,7 +10,7 @@
 enum { LONGEST_BODY = 64, MOST_DROPPED = 3 };
 
 /* What becomes of alike runs, in the order in which it is tried. */
-enum loop {
+enum fold_loop {
   LOOP_REPEAT, /* equal ones */
   LOOP_TABLE,  /* a row each */
   LOOP_SERIES, /* each takes what the ones before it make */
@@ -20,7 +20,7 @@ enum loop {
 struct fold {
   size_t from, length, count;
   int saved;
-  enum loop loop;
+  enum fold_loop loop;
 };
 
 typedef VEC(struct fold) fold_list;
@@ -34,32 +34,35 @@ static int better(const void *a, const void *b) {
   return x->from > y->from ? 1 : x->from < y->from ? -1 : 0;
 }
 
-static struct run run_at(struct block *block, const struct fold *f, size_t i) {
-  return (struct run){block, f->from + i * f->length, f->length};
+static struct source_run run_at(struct source_block *block,
+                                const struct fold *f, size_t i) {
+  return (struct source_run){block, f->from + i * f->length, f->length};
 }
 
-static bool all_closed(const struct source_plan *plan, struct block *block,
-                       const struct fold *f) {
+static bool all_closed(const struct source_plan *plan,
+                       struct source_block *block, const struct fold *f) {
   for (size_t i = 0; i < f->count; i++) {
-    struct run run = run_at(block, f, i);
+    struct source_run run = run_at(block, f, i);
     if (!run_is_closed(plan, &run, i + 1 == f->count))
       return false;
   }
   return true;
 }
 
-static struct series_runs series_of(struct block *block, const struct fold *f) {
+static struct series_runs series_of(struct source_block *block,
+                                    const struct fold *f) {
   return (struct series_runs){{block, f->from, f->length}, f->count};
 }
 
-static int saved_by(struct source_plan *plan, struct block *block,
+static int saved_by(struct source_plan *plan, struct source_block *block,
                     const struct fold *f) {
-  struct run first = run_at(block, f, 0);
+  struct source_run first = run_at(block, f, 0);
   int lines = run_lines(&first), whole = lines * (int)f->count;
   bool short_body = f->length == 1 && block->all.at[f->from].width < LINE - 24;
   if (f->loop != LOOP_TABLE)
     return whole - (short_body ? 1 : lines + 2);
-  struct run *runs = arena_alloc(plan->graph->arena, f->count, sizeof *runs);
+  struct source_run *runs =
+      arena_alloc(plan->graph->arena, f->count, sizeof *runs);
   for (size_t i = 0; i < f->count; i++)
     runs[i] = run_at(block, f, i);
   size_t names = parameters_count(plan, runs, f->count);
@@ -70,7 +73,7 @@ static int saved_by(struct source_plan *plan, struct block *block,
 }
 
 /* The first iterations may take their tensors from anywhere. */
-static bool fit_series(struct source_plan *plan, struct block *block,
+static bool fit_series(struct source_plan *plan, struct source_block *block,
                        struct fold *f) {
   for (int i = 0; i < MOST_DROPPED && f->count > 1; i++) {
     struct series_runs runs = series_of(block, f);
@@ -82,7 +85,7 @@ static bool fit_series(struct source_plan *plan, struct block *block,
   return false;
 }
 
-static void offer(struct source_plan *plan, struct block *block,
+static void offer(struct source_plan *plan, struct source_block *block,
                   fold_list *list, struct fold f) {
   if (f.loop == LOOP_SERIES ? !fit_series(plan, block, &f)
                             : !all_closed(plan, block, &f))
@@ -93,8 +96,9 @@ static void offer(struct source_plan *plan, struct block *block,
 }
 
 /* Statement i + p is as i; a label may only end what is folded. */
-static bool repeats(const struct source_plan *plan, const struct block *block,
-                    size_t i, size_t p, enum loop loop) {
+static bool repeats(const struct source_plan *plan,
+                    const struct source_block *block, size_t i, size_t p,
+                    enum fold_loop loop) {
   const struct statement *a = &block->all.at[i], *b = &block->all.at[i + p];
   bool series = loop == LOOP_SERIES;
   int first = series ? INT_MAX : 0;
@@ -103,8 +107,8 @@ static bool repeats(const struct source_plan *plan, const struct block *block,
 }
 
 /* How many statements after each are the same as it, one after the other. */
-static size_t *count_same(struct source_plan *plan, struct block *block,
-                          enum loop loop) {
+static size_t *count_same(struct source_plan *plan, struct source_block *block,
+                          enum fold_loop loop) {
   size_t count = block->all.count;
   size_t *same = arena_alloc(plan->graph->arena, count + 1, sizeof *same);
   for (size_t i = count; i-- > 1;)
@@ -113,8 +117,8 @@ static size_t *count_same(struct source_plan *plan, struct block *block,
   return same;
 }
 
-static void find(struct source_plan *plan, struct block *block, enum loop loop,
-                 fold_list *list) {
+static void find(struct source_plan *plan, struct source_block *block,
+                 enum fold_loop loop, fold_list *list) {
   size_t count = block->all.count;
   const size_t *same = count_same(plan, block, loop);
   for (size_t p = 1; p <= LONGEST_BODY && p * 2 <= count; p++)
@@ -133,16 +137,19 @@ static void find(struct source_plan *plan, struct block *block, enum loop loop,
     }
 }
 
-static struct block *body_of(struct source_plan *plan, struct run run) {
-  struct block *body = ARENA_NEW(plan->graph->arena, struct block);
+static struct source_block *body_of(struct source_plan *plan,
+                                    struct source_run run) {
+  struct source_block *body =
+      ARENA_NEW(plan->graph->arena, struct source_block);
   for (size_t i = 0; i < run.length; i++)
     *VEC_PUSH(plan->graph->arena, &body->all) = run.block->all.at[run.from + i];
   return body;
 }
 
-static bool make_table(struct source_plan *plan, struct block *block,
+static bool make_table(struct source_plan *plan, struct source_block *block,
                        const struct fold *f, struct statement *s) {
-  struct run *runs = arena_alloc(plan->graph->arena, f->count, sizeof *runs);
+  struct source_run *runs =
+      arena_alloc(plan->graph->arena, f->count, sizeof *runs);
   struct parameters p;
   for (size_t i = 0; i < f->count; i++)
     runs[i] = run_at(block, f, i);
@@ -152,7 +159,7 @@ static bool make_table(struct source_plan *plan, struct block *block,
   for (size_t i = 0; i < p.count; i++)
     statement_put_text(plan, s, PART_NONE, p.name[i]);
   statement_put_text(plan, s, PART_NONE, "in");
-  struct piece *rows = statement_put(plan, s, PIECE_ROWS);
+  struct source_piece *rows = statement_put(plan, s, PIECE_ROWS);
   rows->columns = p.count;
   for (size_t i = 0; i < p.count * f->count; i++)
     *VEC_PUSH(plan->graph->arena, &rows->values) = p.values[i];
@@ -160,7 +167,7 @@ static bool make_table(struct source_plan *plan, struct block *block,
 }
 
 /* `for i in 1..4` */
-static void make_series(struct source_plan *plan, struct block *block,
+static void make_series(struct source_plan *plan, struct source_block *block,
                         const struct fold *f, struct statement *s) {
   struct series_runs runs = series_of(block, f);
   int64_t iterations[2] = {0};
@@ -176,9 +183,9 @@ static void make_series(struct source_plan *plan, struct block *block,
       graph_text(plan->graph, "%lld..", (long long)iterations[0]);
 }
 
-static void make(struct source_plan *plan, struct block *block,
+static void make(struct source_plan *plan, struct source_block *block,
                  const struct fold *f, struct statement *s) {
-  struct run first = run_at(block, f, 0);
+  struct source_run first = run_at(block, f, 0);
   const struct statement *last =
       &block->all.at[f->from + f->count * f->length - 1];
   *s = (struct statement){.node = last->node,
@@ -193,14 +200,14 @@ static void make(struct source_plan *plan, struct block *block,
   } else if (!make_table(plan, block, f, s)) {
     return;
   }
-  struct block *body = body_of(plan, first);
+  struct source_block *body = body_of(plan, first);
   block_measure(plan, body);
   statement_put(plan, s, PIECE_BLOCK)->block = body;
   statement_measure(plan, s);
 }
 
 /* Carries out the best folds that do not overlap; false: there are none. */
-static bool apply(struct source_plan *plan, struct block *block,
+static bool apply(struct source_plan *plan, struct source_block *block,
                   fold_list *list) {
   struct arena *arena = plan->graph->arena;
   size_t count = block->all.count;
@@ -217,7 +224,7 @@ static bool apply(struct source_plan *plan, struct block *block,
     for (size_t i = f->from; i < end && free; i++)
       taken[i] = k + 1;
   }
-  struct block next = {0};
+  struct source_block next = {0};
   for (size_t i = 0; i < count;) {
     struct statement *s = VEC_PUSH(arena, &next.all);
     if (taken[i] == 0) {
@@ -232,7 +239,8 @@ static bool apply(struct source_plan *plan, struct block *block,
   return true;
 }
 
-void fold_block(struct source_plan *plan, struct block *block, bool tables) {
+void fold_block(struct source_plan *plan, struct source_block *block,
+                bool tables) {
   for (size_t i = 0; i < block->all.count; i++) {
     struct statement *s = &block->all.at[i];
     for (size_t k = 0; k < s->pieces.count; k++)

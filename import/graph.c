@@ -126,27 +126,28 @@ void graph_operand(struct graph *graph, struct graph_node *node, int input) {
   *VEC_PUSH(graph->arena, &node->inputs) = input;
 }
 
-void graph_arg(struct graph *graph, struct graph_node *node, enum part part,
-               const char *before, const char *value) {
+void graph_arg(struct graph *graph, struct graph_node *node,
+               enum graph_part part, const char *before, const char *value) {
   VEC_RESERVE(graph->arena, &node->args, 2); /* most have one to three */
   *VEC_PUSH(graph->arena, &node->args) =
       (struct part_text){part, before, value, NULL, NULL};
 }
 
-void graph_int(struct graph *graph, struct graph_node *node, enum part part,
-               const char *before, int64_t value) {
+void graph_int(struct graph *graph, struct graph_node *node,
+               enum graph_part part, const char *before, int64_t value) {
   graph_arg(graph, node, part, before, graph_text(graph, "%" PRId64, value));
 }
 
-void graph_option(struct graph *graph, struct graph_node *node, enum part part,
-                  const char *before, int64_t value, int64_t usual) {
+void graph_option(struct graph *graph, struct graph_node *node,
+                  enum graph_part part, const char *before, int64_t value,
+                  int64_t usual) {
   graph_int(graph, node, part, before, value);
   node->args.at[node->args.count - 1].usual =
       graph_text(graph, "%" PRId64, usual);
 }
 
-void graph_range(struct graph *graph, struct graph_node *node, enum part part,
-                 int64_t from, int64_t to, int64_t size) {
+void graph_range(struct graph *graph, struct graph_node *node,
+                 enum graph_part part, int64_t from, int64_t to, int64_t size) {
   const char *begin = graph_text(graph, "%" PRId64, from);
   const char *end = graph_text(graph, "%" PRId64, to);
   if (to != size && from != 0) {

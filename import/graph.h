@@ -21,7 +21,7 @@
  * a parameter of that letter; those of PART_NONE are the same or no block is
  * shared.
  */
-enum part {
+enum graph_part {
   PART_NONE,
   PART_CHANNELS,
   PART_KERNEL,
@@ -36,7 +36,7 @@ enum part {
 
 /* An argument: `before`, `value` and `after` are written without blanks. */
 struct part_text {
-  enum part part;
+  enum graph_part part;
   const char *before; /* "", "/", "groups=" */
   const char *value;
   const char *usual; /* left out when it has this value; NULL: never */
@@ -135,16 +135,17 @@ struct graph_node *graph_join(struct graph *graph, enum layer_word word);
 void graph_operand(struct graph *graph, struct graph_node *node, int input);
 
 /* Arguments, in the order in which they are written. */
-void graph_arg(struct graph *graph, struct graph_node *node, enum part part,
-               const char *before, const char *value);
-void graph_int(struct graph *graph, struct graph_node *node, enum part part,
-               const char *before, int64_t value);
+void graph_arg(struct graph *graph, struct graph_node *node,
+               enum graph_part part, const char *before, const char *value);
+void graph_int(struct graph *graph, struct graph_node *node,
+               enum graph_part part, const char *before, int64_t value);
 /* The same, left out where the value is the usual one. */
-void graph_option(struct graph *graph, struct graph_node *node, enum part part,
-                  const char *before, int64_t value, int64_t usual);
+void graph_option(struct graph *graph, struct graph_node *node,
+                  enum graph_part part, const char *before, int64_t value,
+                  int64_t usual);
 /* Which places of an axis of `size`: "0:64", "64:_", "16:32". */
-void graph_range(struct graph *graph, struct graph_node *node, enum part part,
-                 int64_t from, int64_t to, int64_t size);
+void graph_range(struct graph *graph, struct graph_node *node,
+                 enum graph_part part, int64_t from, int64_t to, int64_t size);
 /* "3x3" or, where all are equal and `square`, still "3x3": one a axis. */
 const char *graph_sizes(struct graph *graph, const int64_t *sizes, int count);
 /* "1:2x0": of each axis both sides, or one where they are equal. */

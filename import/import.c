@@ -95,7 +95,7 @@ static void keep_plan(struct graph *graph, const struct source_plan *plan,
  * the passes make is given back: it is more than the graph itself, and there
  * are many ways to try.
  */
-static int write_plan(struct graph *graph, struct layout layout,
+static int write_plan(struct graph *graph, struct source_layout layout,
                       struct imported *result) {
   struct source_plan plan;
   struct arena scratch;
@@ -120,11 +120,11 @@ static void write_shortest(struct graph *graph, struct imported *result) {
   static const int cells[] = {0, 3, 1, 1};
   int least = INT_MAX;
   for (int way = 0; way < 4 * 8; way++) {
-    struct layout layout = {.cells = cells[way / 8],
-                            .small_defs = way & 1,
-                            .series_early = way & 2,
-                            .late = way & 4,
-                            .bare_joins = way / 8 == 3};
+    struct source_layout layout = {.cells = cells[way / 8],
+                                   .small_defs = way & 1,
+                                   .series_early = way & 2,
+                                   .late = way & 4,
+                                   .bare_joins = way / 8 == 3};
     struct imported other;
     if (layout.late && !layout.cells)
       continue;
@@ -154,5 +154,5 @@ bool import_file(const struct import_reader *reader, struct slice file,
 }
 
 void import_flat(struct graph *graph, struct imported *result) {
-  write_plan(graph, (struct layout){.flat = true}, result);
+  write_plan(graph, (struct source_layout){.flat = true}, result);
 }

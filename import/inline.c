@@ -5,11 +5,11 @@
 #include "import/parameter.h"
 
 struct calls {
-  struct block *block;
+  struct source_block *block;
   size_t at, count;
 };
 
-static void count_calls(struct block *block, const char *name,
+static void count_calls(struct source_block *block, const char *name,
                         struct calls *calls) {
   for (size_t i = 0; i < block->all.count; i++) {
     const struct statement *s = &block->all.at[i];
@@ -24,14 +24,14 @@ static void count_calls(struct block *block, const char *name,
   }
 }
 
-static struct block *body_of(const struct statement *def) {
+static struct source_block *body_of(const struct statement *def) {
   return def->pieces.at[def->pieces.count - 1].block;
 }
 
 /* What a call gives for the parameter that begins `value`; NULL: none does. */
-static const struct piece *given(const struct statement *def,
-                                 const struct statement *call,
-                                 const char *value, size_t *length) {
+static const struct source_piece *given(const struct statement *def,
+                                        const struct statement *call,
+                                        const char *value, size_t *length) {
   *length = strcspn(value, "*/");
   for (size_t i = 2; i + 1 < def->pieces.count; i++) {
     const char *name = def->pieces.at[i].text.value;
@@ -42,17 +42,17 @@ static const struct piece *given(const struct statement *def,
 }
 
 /* An expression takes names alone: neither 64*4 nor c*2*4 is well said. */
-static bool may_stand(const struct piece *by, const char *rest) {
+static bool may_stand(const struct source_piece *by, const char *rest) {
   return !*rest || (by->kind == PIECE_TEXT &&
                     strspn(by->text.value, "*/0123456789") == 0 &&
                     !strpbrk(by->text.value, "*/"));
 }
 
 static bool put_given(struct source_plan *plan, const struct statement *def,
-                      const struct statement *call, struct piece *piece,
+                      const struct statement *call, struct source_piece *piece,
                       struct part_text *text, bool try) {
   size_t length;
-  const struct piece *by = given(def, call, text->value, &length);
+  const struct source_piece *by = given(def, call, text->value, &length);
   if (text->part == PART_NONE || !by)
     return true;
   const char *rest = text->value + length;
@@ -71,10 +71,11 @@ static bool put_given(struct source_plan *plan, const struct statement *def,
 
 /* Puts the arguments of the call into a body; `try`: only whether it can. */
 static bool fill(struct source_plan *plan, const struct statement *def,
-                 const struct statement *call, struct block *block, bool try) {
+                 const struct statement *call, struct source_block *block,
+                 bool try) {
   for (size_t i = 0; i < block->all.count; i++)
     for (size_t k = 0; k < block->all.at[i].pieces.count; k++) {
-      struct piece *piece = &block->all.at[i].pieces.at[k];
+      struct source_piece *piece = &block->all.at[i].pieces.at[k];
       bool can = true;
       if (piece->kind == PIECE_BLOCK)
         can = fill(plan, def, call, piece->block, try);
@@ -91,8 +92,8 @@ static bool fill(struct source_plan *plan, const struct statement *def,
 
 /* Puts a body in the place of its call. */
 static void replace(struct source_plan *plan, const struct calls *calls,
-                    struct block *body) {
-  struct block next = {0};
+                    struct source_block *body) {
+  struct source_block next = {0};
   struct statement *old = calls->block->all.at;
   struct statement *last = &body->all.at[body->all.count - 1];
   last->node = old[calls->at].node;
@@ -109,7 +110,7 @@ static void replace(struct source_plan *plan, const struct calls *calls,
 }
 
 /* A label in the body of a def would be one in each iteration of a loop. */
-static bool has_index(const struct block *block) {
+static bool has_index(const struct source_block *block) {
   for (size_t i = 0; i < block->all.count; i++)
     if (block->all.at[i].series_until > 0)
       return true;
@@ -126,7 +127,7 @@ static bool inline_def(struct source_plan *plan, size_t index) {
   if (calls.count != 1 || has_index(body_of(def)))
     return false;
   const struct statement *call = &calls.block->all.at[calls.at];
-  struct block *body = body_of(def);
+  struct source_block *body = body_of(def);
   if (!fill(plan, def, call, body, true))
     return false;
   fill(plan, def, call, body, false);
@@ -137,7 +138,7 @@ static bool inline_def(struct source_plan *plan, size_t index) {
   return true;
 }
 
-static void rename_calls(struct block *block, const char *from,
+static void rename_calls(struct source_block *block, const char *from,
                          const char *to) {
   for (size_t i = 0; i < block->all.count; i++) {
     struct statement *s = &block->all.at[i];

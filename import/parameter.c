@@ -14,7 +14,7 @@ enum { MOST_TENSORS = 3 };
 
 typedef VEC(struct part_text *) part_list;
 
-bool run_is_closed(const struct source_plan *plan, const struct run *run,
+bool run_is_closed(const struct source_plan *plan, const struct source_run *run,
                    bool but_last) {
   const struct statement *s = &run->block->all.at[run->from];
   for (size_t i = 0; i < run->length; i++)
@@ -23,8 +23,8 @@ bool run_is_closed(const struct source_plan *plan, const struct run *run,
   return run_is_private(plan, run, but_last);
 }
 
-bool run_is_private(const struct source_plan *plan, const struct run *run,
-                    bool but_last) {
+bool run_is_private(const struct source_plan *plan,
+                    const struct source_run *run, bool but_last) {
   const struct statement *s = &run->block->all.at[run->from];
   int last = s[run->length - 1].last;
   for (size_t i = 0; i < run->length; i++) {
@@ -37,7 +37,7 @@ bool run_is_private(const struct source_plan *plan, const struct run *run,
   return true;
 }
 
-int run_lines(const struct run *run) {
+int run_lines(const struct source_run *run) {
   int lines = 0;
   for (size_t i = 0; i < run->length; i++)
     lines += run->block->all.at[run->from + i].lines;
@@ -45,7 +45,7 @@ int run_lines(const struct run *run) {
 }
 
 /* Labels before `first` are parts, and the index of one that has some. */
-static void collect_label(struct source_plan *plan, struct piece *piece,
+static void collect_label(struct source_plan *plan, struct source_piece *piece,
                           int first, part_list *out) {
   struct part_text *text = &piece->text;
   bool inside = plan->ordinal[piece->node] >= first;
@@ -67,7 +67,7 @@ static void collect(struct source_plan *plan, struct statement *s, size_t count,
   struct arena *arena = plan->graph->arena;
   for (size_t i = 0; i < count; i++)
     for (size_t k = 0; k < s[i].pieces.count; k++) {
-      struct piece *piece = &s[i].pieces.at[k];
+      struct source_piece *piece = &s[i].pieces.at[k];
       if (piece->kind == PIECE_LABEL)
         collect_label(plan, piece, first, out);
       if (piece->kind == PIECE_TEXT && piece->text.part != PART_NONE)
@@ -80,18 +80,19 @@ static void collect(struct source_plan *plan, struct statement *s, size_t count,
     }
 }
 
-struct columns {
+struct parameter_columns {
   const part_list *lists; /* by run */
   size_t runs;
   bool apart; /* the runs are of several blocks */
 };
 
-static const char *value_at(const struct columns *c, size_t run, size_t row) {
+static const char *value_at(const struct parameter_columns *c, size_t run,
+                            size_t row) {
   return c->lists[run].at[row]->value;
 }
 
 /* A def sees neither parameters of another nor labels of the net. */
-static bool is_constant(const struct columns *c, size_t row) {
+static bool is_constant(const struct parameter_columns *c, size_t row) {
   if (*value_at(c, 0, row) == '#')
     return false;
   if (c->apart && isalpha((unsigned char)*value_at(c, 0, row)))
@@ -102,7 +103,7 @@ static bool is_constant(const struct columns *c, size_t row) {
   return true;
 }
 
-static bool is_equal(const struct columns *c, size_t a, size_t b) {
+static bool is_equal(const struct parameter_columns *c, size_t a, size_t b) {
   for (size_t i = 0; i < c->runs; i++)
     if (strcmp(value_at(c, i, a), value_at(c, i, b)) != 0)
       return false;
@@ -118,7 +119,7 @@ static bool integer(const char *text, int64_t *value) {
 }
 
 /* m if column `a` is m times column `b` in every run; else 0. */
-static int64_t multiple(const struct columns *c, size_t a, size_t b) {
+static int64_t multiple(const struct parameter_columns *c, size_t a, size_t b) {
   int64_t factor = 0;
   for (size_t i = 0; i < c->runs; i++) {
     int64_t left, right;
@@ -138,8 +139,9 @@ struct said {
   int64_t divided; /* the other way round */
 };
 
-static bool say(const struct columns *c, size_t row, const size_t *rows,
-                size_t count, const part_list *list, struct said *said) {
+static bool say(const struct parameter_columns *c, size_t row,
+                const size_t *rows, size_t count, const part_list *list,
+                struct said *said) {
   for (size_t p = 0; p < count; p++) {
     bool alike = list->at[rows[p]]->part == list->at[row]->part;
     *said = (struct said){p, 1, 1};
@@ -157,8 +159,8 @@ static bool say(const struct columns *c, size_t row, const size_t *rows,
 }
 
 /* The rows that become parameters; returns how many. */
-static size_t choose(const struct columns *c, size_t rows[MOST_PARAMETERS + 1],
-                     struct said *said) {
+static size_t choose(const struct parameter_columns *c,
+                     size_t rows[MOST_PARAMETERS + 1], struct said *said) {
   const part_list *list = &c->lists[0];
   size_t count = 0, tensors = 0;
   for (size_t row = 0; row < list->count; row++) {
@@ -175,7 +177,7 @@ static size_t choose(const struct columns *c, size_t rows[MOST_PARAMETERS + 1],
 }
 
 static void name_parameters(struct source_plan *plan, struct parameters *p) {
-  static const char letters[] = "vckspgdnvt"; /* by enum part */
+  static const char letters[] = "vckspgdnvt"; /* by enum graph_part */
   for (size_t i = 0; i < p->count; i++) {
     int same = 0, before = 0;
     char letter = letters[p->part[i]];
@@ -189,8 +191,9 @@ static void name_parameters(struct source_plan *plan, struct parameters *p) {
   }
 }
 
-static struct columns collect_runs(struct source_plan *plan,
-                                   const struct run *runs, size_t count) {
+static struct parameter_columns collect_runs(struct source_plan *plan,
+                                             const struct source_run *runs,
+                                             size_t count) {
   struct arena *arena = plan->graph->arena;
   part_list *lists = arena_alloc(arena, count, sizeof *lists);
   for (size_t i = 0; i < count; i++) {
@@ -200,13 +203,13 @@ static struct columns collect_runs(struct source_plan *plan,
   bool apart = false;
   for (size_t i = 1; i < count; i++)
     apart = apart || runs[i].block != runs[0].block;
-  return (struct columns){lists, count, apart};
+  return (struct parameter_columns){lists, count, apart};
 }
 
-size_t parameters_count(struct source_plan *plan, const struct run *runs,
+size_t parameters_count(struct source_plan *plan, const struct source_run *runs,
                         size_t count) {
   size_t rows[MOST_PARAMETERS + 1];
-  struct columns c = collect_runs(plan, runs, count);
+  struct parameter_columns c = collect_runs(plan, runs, count);
   struct said *said =
       arena_alloc(plan->graph->arena, c.lists[0].count + 1, sizeof *said);
   return choose(&c, rows, said);
@@ -221,10 +224,10 @@ static const char *expression(struct source_plan *plan, const char *name,
   return name;
 }
 
-bool parameters_find(struct source_plan *plan, const struct run *runs,
+bool parameters_find(struct source_plan *plan, const struct source_run *runs,
                      size_t count, struct parameters *p) {
   size_t rows[MOST_PARAMETERS + 1];
-  struct columns c = collect_runs(plan, runs, count);
+  struct parameter_columns c = collect_runs(plan, runs, count);
   const part_list *body = &c.lists[0];
   struct said *said =
       arena_alloc(plan->graph->arena, body->count + 1, sizeof *said);

@@ -11,7 +11,7 @@ enum {
   LONG_BRANCH = 12       /* beside {}: then the other operand is named */
 };
 
-bool stamp_region(struct builder *b, int top, int bottom) {
+bool stamp_region(struct source_builder *b, int top, int bottom) {
   size_t next = b->region.count;
   if (b->stamp[bottom] == b->now)
     return true;
@@ -33,12 +33,12 @@ bool stamp_region(struct builder *b, int top, int bottom) {
   return true;
 }
 
-void new_region(struct builder *b) {
+void new_region(struct source_builder *b) {
   b->now++;
   b->region.count = 0;
 }
 
-bool is_private(const struct builder *b, int node, int end) {
+bool is_private(const struct source_builder *b, int node, int end) {
   for (int i = b->tree.first_use[node]; i < b->tree.first_use[node + 1]; i++) {
     int user = b->tree.uses[i];
     if (user != end && b->stamp[user] != b->now && b->side_of[user] != node)
@@ -47,7 +47,7 @@ bool is_private(const struct builder *b, int node, int end) {
   return true;
 }
 
-bool region_is_private(const struct builder *b, int end) {
+bool region_is_private(const struct source_builder *b, int end) {
   for (size_t i = 0; i < b->region.count; i++)
     if (b->region.at[i] != end && !is_private(b, b->region.at[i], end))
       return false;
@@ -55,7 +55,8 @@ bool region_is_private(const struct builder *b, int end) {
 }
 
 /* Whether every operand of a join can be a block on its dominator. */
-static bool fits_blocks(struct builder *b, const struct graph_node *join) {
+static bool fits_blocks(struct source_builder *b,
+                        const struct graph_node *join) {
   int top = b->tree.parent[join->index], longest = 0;
   bool idle = false;
   if (top < 0 || join->keyed >= 0 || b->layout.flat)
@@ -77,7 +78,8 @@ static bool fits_blocks(struct builder *b, const struct graph_node *join) {
   return !idle || longest <= LONG_BRANCH * 2;
 }
 
-enum form form_of(struct builder *b, const struct graph_node *node) {
+enum source_form form_of(struct source_builder *b,
+                         const struct graph_node *node) {
   if (feed_count(node) <= 1)
     return FORM_CHAIN;
   return fits_blocks(b, node) ? FORM_BLOCKS : FORM_LABELS;

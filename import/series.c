@@ -15,7 +15,7 @@ struct earlier {
   int node, series, iteration;
 };
 
-struct view {
+struct series_view {
   struct source_plan *plan;
   const struct series_runs *runs;
   int begin, size; /* of the first run, and layers in each */
@@ -24,11 +24,11 @@ struct view {
   int earlier_count, lag;
 };
 
-typedef VEC(struct piece *) label_list;
+typedef VEC(struct source_piece *) label_list;
 
-static struct statement *statement_of(const struct view *v, size_t run,
+static struct statement *statement_of(const struct series_view *v, size_t run,
                                       size_t i) {
-  const struct run *first = &v->runs->first;
+  const struct source_run *first = &v->runs->first;
   return &first->block->all.at[first->from + run * first->length + i];
 }
 
@@ -36,7 +36,7 @@ static void collect(struct arena *arena, struct statement *s, size_t count,
                     label_list *out) {
   for (size_t i = 0; i < count; i++)
     for (size_t k = 0; k < s[i].pieces.count; k++) {
-      struct piece *piece = &s[i].pieces.at[k];
+      struct source_piece *piece = &s[i].pieces.at[k];
       if (piece->kind == PIECE_LABEL)
         *VEC_PUSH(arena, out) = piece;
       else if (piece->kind == PIECE_BLOCK)
@@ -44,12 +44,12 @@ static void collect(struct arena *arena, struct statement *s, size_t count,
     }
 }
 
-static int begin_of(const struct view *v, size_t run) {
+static int begin_of(const struct series_view *v, size_t run) {
   return v->begin + (int)run * v->size;
 }
 
 /* All runs have as many layers, none of which is of a series yet. */
-static bool measure(struct view *v) {
+static bool measure(struct series_view *v) {
   size_t length = v->runs->first.length, count = v->runs->count;
   v->begin = statement_of(v, 0, 0)->first;
   v->size = statement_of(v, 1, 0)->first - v->begin;
@@ -63,7 +63,7 @@ static bool measure(struct view *v) {
   return end == begin_of(v, count);
 }
 
-static int series_at(const struct view *v, int place) {
+static int series_at(const struct series_view *v, int place) {
   for (int i = 0; i < v->series; i++)
     if (v->place[i] == place)
       return i;
@@ -71,7 +71,7 @@ static int series_at(const struct view *v, int place) {
 }
 
 /* What is named outside its run is of a series, but for what all end with. */
-static bool find_places(struct view *v) {
+static bool find_places(struct series_view *v) {
   size_t length = v->runs->first.length, count = v->runs->count;
   for (size_t run = 0; run < count; run++)
     for (size_t i = 0; i < length; i++) {
@@ -93,7 +93,8 @@ static bool find_places(struct view *v) {
 }
 
 /* A tensor has one label. */
-static bool note_earlier(struct view *v, int node, int series, int iteration) {
+static bool note_earlier(struct series_view *v, int node, int series,
+                         int iteration) {
   const struct graph_node *is = v->plan->graph->nodes.at[node];
   if (v->plan->series[node] || is->word == WORD_INPUT)
     return false;
@@ -112,7 +113,8 @@ static bool note_earlier(struct view *v, int node, int series, int iteration) {
 }
 
 /* A label that names what is made `lag` runs before. */
-static bool fits_lag(struct view *v, const label_list *labels, size_t slot) {
+static bool fits_lag(struct series_view *v, const label_list *labels,
+                     size_t slot) {
   size_t last = v->runs->count - 1;
   const int *ordinal = v->plan->ordinal;
   int from = ordinal[labels[last].at[slot]->node] - v->begin;
@@ -134,12 +136,13 @@ static bool fits_lag(struct view *v, const label_list *labels, size_t slot) {
 }
 
 /* Inside its run, or before all of them and the same, or handed on. */
-static bool fits_slot(struct view *v, const label_list *labels, size_t slot) {
-  const struct piece *first = labels[0].at[slot];
+static bool fits_slot(struct series_view *v, const label_list *labels,
+                      size_t slot) {
+  const struct source_piece *first = labels[0].at[slot];
   int back = v->plan->ordinal[first->node] - v->begin;
   bool same = true, inside = true;
   for (size_t run = 0; run < v->runs->count; run++) {
-    const struct piece *piece = labels[run].at[slot];
+    const struct source_piece *piece = labels[run].at[slot];
     int at = v->plan->ordinal[piece->node];
     if (piece->index)
       return false;
@@ -154,7 +157,7 @@ static bool names_layers(const struct statement *s, size_t count) {
     if (statement_names_layer(&s[i]))
       return true;
     for (size_t k = 0; k < s[i].pieces.count; k++) {
-      const struct block *block = s[i].pieces.at[k].block;
+      const struct source_block *block = s[i].pieces.at[k].block;
       if (block && names_layers(block->all.at, block->all.count))
         return true;
     }
@@ -163,9 +166,9 @@ static bool names_layers(const struct statement *s, size_t count) {
 }
 
 static bool look(struct source_plan *plan, const struct series_runs *runs,
-                 struct view *v) {
+                 struct series_view *v) {
   struct arena *arena = plan->graph->arena;
-  *v = (struct view){.plan = plan, .runs = runs};
+  *v = (struct series_view){.plan = plan, .runs = runs};
   if (names_layers(statement_of(v, 0, 0), runs->first.length) || !measure(v) ||
       !find_places(v))
     return false;
@@ -179,7 +182,7 @@ static bool look(struct source_plan *plan, const struct series_runs *runs,
 }
 
 bool series_fits(struct source_plan *plan, const struct series_runs *runs) {
-  struct view v;
+  struct series_view v;
   return look(plan, runs, &v);
 }
 
@@ -190,7 +193,7 @@ static void join_series(struct source_plan *plan, int node, int series,
 }
 
 /* In the body labels count from the iteration; those of other loops do not. */
-static void index_label(struct view *v, struct piece *piece) {
+static void index_label(struct series_view *v, struct source_piece *piece) {
   int iteration = v->plan->iteration[piece->node] - v->lag;
   if (v->plan->series[piece->node] <= v->plan->series_count - v->series)
     return;
@@ -199,7 +202,7 @@ static void index_label(struct view *v, struct piece *piece) {
 
 void series_make(struct source_plan *plan, const struct series_runs *runs,
                  struct statement *loop, int64_t iterations[2]) {
-  struct view v;
+  struct series_view v;
   label_list labels = {0};
   loop->series_from = INT_MAX;
   if (!look(plan, runs, &v))

@@ -6,7 +6,7 @@
 
 /* Runs [0, count) of equal length that follow each other in a block. */
 struct series_runs {
-  struct run first;
+  struct source_run first;
   size_t count;
 };
 

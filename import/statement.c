@@ -33,17 +33,17 @@ static void mix_part(struct statement *s, const struct part_text *text) {
     s->form = mix_text(s->form, text->value);
 }
 
-struct piece *statement_put(const struct source_plan *plan, struct statement *s,
-                            enum piece_kind kind) {
+struct source_piece *statement_put(const struct source_plan *plan,
+                                   struct statement *s, enum piece_kind kind) {
   VEC_RESERVE(plan->graph->arena, &s->pieces, 2); /* a million may follow */
-  struct piece *piece = VEC_PUSH(plan->graph->arena, &s->pieces);
+  struct source_piece *piece = VEC_PUSH(plan->graph->arena, &s->pieces);
   piece->kind = kind;
   piece->node = -1;
   return piece;
 }
 
 void statement_put_text(const struct source_plan *plan, struct statement *s,
-                        enum part part, const char *text) {
+                        enum graph_part part, const char *text) {
   statement_put(plan, s, PIECE_TEXT)->text =
       (struct part_text){.part = part, .before = "", .value = text};
 }
@@ -67,7 +67,7 @@ bool is_word_of(const struct source_plan *plan, const char *name) {
   return false;
 }
 
-int block_width(const struct block *block) {
+int block_width(const struct source_block *block) {
   size_t width = 2;
   if (block->all.count > 3)
     return WIDE;
@@ -81,7 +81,7 @@ static int later(int a, int b) {
 }
 
 static void add_block(const struct source_plan *plan, struct statement *s,
-                      const struct block *block) {
+                      const struct source_block *block) {
   int width = block_width(block);
   s->width = width < WIDE && s->width < WIDE ? s->width + width + 1 : WIDE;
   s->exact = mix(s->exact, block->all.count);
@@ -107,7 +107,7 @@ void statement_measure(const struct source_plan *plan, struct statement *s) {
   s->lines = 1;
   s->width = s->labelled ? 8 : -1;
   for (size_t i = 0; i < s->pieces.count; i++) {
-    const struct piece *piece = &s->pieces.at[i];
+    const struct source_piece *piece = &s->pieces.at[i];
     s->exact = mix(s->exact, piece->kind);
     s->form = mix(s->form, piece->kind);
     if (piece->kind == PIECE_BLOCK) {
@@ -139,7 +139,7 @@ void statement_measure(const struct source_plan *plan, struct statement *s) {
   }
 }
 
-void block_measure(struct source_plan *plan, struct block *block) {
+void block_measure(struct source_plan *plan, struct source_block *block) {
   for (size_t i = 0; i < block->all.count; i++) {
     struct statement *s = &block->all.at[i];
     for (size_t k = 0; k < s->pieces.count; k++)
@@ -162,8 +162,9 @@ static bool same_part(const struct part_text *a, const struct part_text *b,
 }
 
 static bool same_label(const struct likeness *how, const struct statement *in_a,
-                       const struct piece *a, const struct statement *in_b,
-                       const struct piece *b) {
+                       const struct source_piece *a,
+                       const struct statement *in_b,
+                       const struct source_piece *b) {
   int at_a = how->plan->ordinal[a->node], at_b = how->plan->ordinal[b->node];
   bool outside = at_a < how->first_a && at_b < how->first_b;
   return strcmp(a->text.before, b->text.before) == 0 &&
@@ -172,8 +173,9 @@ static bool same_label(const struct likeness *how, const struct statement *in_a,
 }
 
 static bool same_piece(const struct likeness *how, const struct statement *in_a,
-                       const struct piece *a, const struct statement *in_b,
-                       const struct piece *b) {
+                       const struct source_piece *a,
+                       const struct statement *in_b,
+                       const struct source_piece *b) {
   if (a->kind != b->kind)
     return false;
   switch (a->kind) {

@@ -4,7 +4,7 @@
 
 #include "import/graph.h"
 
-struct block;
+struct source_block;
 
 enum { WIDE = 100000, LINE = 80 };
 
@@ -15,10 +15,10 @@ enum piece_kind {
   PIECE_ROWS,  /* [ ... ] of a `for` */
 };
 
-struct piece {
+struct source_piece {
   enum piece_kind kind;
   struct part_text text;
-  struct block *block;
+  struct source_block *block;
   int node;                     /* of PIECE_LABEL */
   const char *index;            /* of a series in its loop: "i-1"; or NULL */
   size_t columns;               /* of PIECE_ROWS, */
@@ -30,7 +30,7 @@ struct piece {
  * count the layers in the order in which they are written.
  */
 struct statement {
-  VEC(struct piece) pieces;
+  VEC(struct source_piece) pieces;
   int node;          /* whose tensor it leaves as the current one; -1: none */
   bool labelled;     /* some statement names that node: it has a label */
   bool takes_tail;   /* what follows may stand on its line */
@@ -48,12 +48,12 @@ struct statement {
   int width; /* on one line; WIDE: it does not go on one */
 };
 
-struct block {
+struct source_block {
   VEC(struct statement) all;
 };
 
 /* How a graph is said; what is shortest differs. */
-struct layout {
+struct source_layout {
   bool flat;
   /* A join's operands are blocks where nothing else uses them, though they
    * begin at another tensor, so many in each other; 0: only where all begin at
@@ -68,8 +68,8 @@ struct layout {
 /* The whole net. */
 struct source_plan {
   struct graph *graph;
-  struct block top;
-  struct block defs;
+  struct source_block top;
+  struct source_block defs;
   int *order;         /* the nodes, in the order in which they are written */
   int *ordinal;       /* of a node in `order` */
   int count;          /* of `order` */
@@ -79,7 +79,7 @@ struct source_plan {
   /* By node: the labels with an index that it is one of, from 1, and which. */
   int *series, *iteration;
   int series_count;
-  struct layout layout;
+  struct source_layout layout;
 };
 
 /*
@@ -88,13 +88,14 @@ struct source_plan {
  * labels and `from` elsewhere, heads as forks. Flat, a line a layer.
  */
 void structure(struct source_plan *plan, struct graph *graph,
-               struct layout layout);
+               struct source_layout layout);
 
 /* Folds equal runs into `repeat`, `for` and `def`. */
 void fold(struct source_plan *plan);
 
 /* Equal runs of one block and those inside it; `tables`: `for`, too. */
-void fold_block(struct source_plan *plan, struct block *block, bool tables);
+void fold_block(struct source_plan *plan, struct source_block *block,
+                bool tables);
 
 /* What appears in several places becomes a `def`, the longest first. */
 void fold_defs(struct source_plan *plan);
@@ -107,10 +108,11 @@ void statement_measure(const struct source_plan *plan,
                        struct statement *statement);
 
 /* Adds a piece; of a label, its node follows. */
-struct piece *statement_put(const struct source_plan *plan,
-                            struct statement *statement, enum piece_kind kind);
+struct source_piece *statement_put(const struct source_plan *plan,
+                                   struct statement *statement,
+                                   enum piece_kind kind);
 void statement_put_text(const struct source_plan *plan,
-                        struct statement *statement, enum part part,
+                        struct statement *statement, enum graph_part part,
                         const char *text);
 /* The word that a statement begins with. */
 const char *statement_word(const struct statement *statement);
@@ -123,7 +125,7 @@ bool statement_names_layer(const struct statement *statement);
 bool is_word_of(const struct source_plan *plan, const char *name);
 
 /* Measures all statements of a block, the inner ones first. */
-void block_measure(struct source_plan *plan, struct block *block);
+void block_measure(struct source_plan *plan, struct source_block *block);
 
 /* How statements are compared. */
 struct likeness {
@@ -142,7 +144,7 @@ bool statement_same(const struct likeness *how, const struct statement *a,
 bool part_is_shown(const struct part_text *text);
 
 /* The width of `{ a; b }`, or WIDE. */
-int block_width(const struct block *block);
+int block_width(const struct source_block *block);
 
 /* The source in canonical form. */
 void write_source(struct source_plan *plan, struct text *out);

@@ -14,16 +14,18 @@ enum {
 
 /* Statements. */
 
-static struct piece *put(struct builder *b, struct statement *s,
-                         enum piece_kind kind) {
+static struct source_piece *put(struct source_builder *b, struct statement *s,
+                                enum piece_kind kind) {
   return statement_put(b->plan, s, kind);
 }
 
-static void put_word(struct builder *b, struct statement *s, const char *word) {
+static void put_word(struct source_builder *b, struct statement *s,
+                     const char *word) {
   statement_put_text(b->plan, s, PART_NONE, word);
 }
 
-static struct statement *begin(struct builder *b, struct block *out) {
+static struct statement *begin(struct source_builder *b,
+                               struct source_block *out) {
   struct statement *s = VEC_PUSH(b->arena, &out->all);
   s->node = -1;
   s->first = s->last = b->plan->count;
@@ -31,23 +33,23 @@ static struct statement *begin(struct builder *b, struct block *out) {
 }
 
 /* Names a node in a statement that the layer of that ordinal belongs to. */
-static void put_label(struct builder *b, struct statement *s, const char *key,
-                      int node) {
-  struct piece *piece = put(b, s, PIECE_LABEL);
+static void put_label(struct source_builder *b, struct statement *s,
+                      const char *key, int node) {
+  struct source_piece *piece = put(b, s, PIECE_LABEL);
   piece->text.before = key;
   piece->node = node;
   b->plan->labelled[node] = true;
   b->plan->read_until[node] = b->plan->count;
 }
 
-static void put_args(struct builder *b, struct statement *s,
+static void put_args(struct source_builder *b, struct statement *s,
                      const struct graph_node *node) {
   for (size_t i = 0; i < node->args.count; i++)
     put(b, s, PIECE_TEXT)->text = node->args.at[i];
 }
 
 /* Without bn in its tail a layer has a bias, with it none. */
-static void put_bias(struct builder *b, struct statement *s,
+static void put_bias(struct source_builder *b, struct statement *s,
                      const struct graph_node *node) {
   if (node->bias == BIAS_UNSAID)
     return;
@@ -88,7 +90,7 @@ static bool may_be_in_tail(const struct graph_node *node) {
 }
 
 /* `leaky(0.1)` in a tail. */
-static void put_in_tail(struct builder *b, struct statement *s,
+static void put_in_tail(struct source_builder *b, struct statement *s,
                         const struct graph_node *node) {
   struct text text = text_new(b->arena);
   size_t shown = 0;
@@ -108,7 +110,8 @@ static void put_in_tail(struct builder *b, struct statement *s,
 }
 
 /* `frozen` is said of a layer and its tail together. */
-static bool frozen_alike(const struct builder *b, const struct statement *s,
+static bool frozen_alike(const struct source_builder *b,
+                         const struct statement *s,
                          const struct graph_node *node) {
   bool weighs = node->word == WORD_BN || node->word == WORD_PRELU;
   const struct graph_node *head = graph_at(b->graph, b->plan->order[s->first]);
@@ -116,7 +119,8 @@ static bool frozen_alike(const struct builder *b, const struct statement *s,
 }
 
 /* Whether `node` can stand in the tail of the last statement. */
-static bool joins_tail(const struct builder *b, const struct block *out,
+static bool joins_tail(const struct source_builder *b,
+                       const struct source_block *out,
                        const struct graph_node *node) {
   if (b->layout.flat || out->all.count == 0 || !may_be_in_tail(node))
     return false;
@@ -128,7 +132,7 @@ static bool joins_tail(const struct builder *b, const struct block *out,
 }
 
 /* Flat, every layer has the file's name. */
-static void enlist(struct builder *b, const struct graph_node *node) {
+static void enlist(struct source_builder *b, const struct graph_node *node) {
   if (b->layout.flat && node->name && node->word != WORD_INPUT)
     b->plan->labelled[node->index] = true;
   b->plan->ordinal[node->index] = b->plan->count;
@@ -136,19 +140,20 @@ static void enlist(struct builder *b, const struct graph_node *node) {
   b->written[node->index] = true;
 }
 
-static void emit(struct builder *b, struct block *out, int *current,
-                 int target);
+static void emit(struct source_builder *b, struct source_block *out,
+                 int *current, int target);
 
-static void emit_target(struct builder *b, struct block *out, int *current,
-                        int target) {
+static void emit_target(struct source_builder *b, struct source_block *out,
+                        int *current, int target) {
   if (b->layout.cells)
     cells_emit(b, out, current, target);
   else
     emit(b, out, current, target);
 }
 
-static struct block *branch(struct builder *b, int top, int bottom) {
-  struct block *block = ARENA_NEW(b->arena, struct block);
+static struct source_block *branch(struct source_builder *b, int top,
+                                   int bottom) {
+  struct source_block *block = ARENA_NEW(b->arena, struct source_block);
   int current = top;
   if (bottom != top)
     emit_target(b, block, &current, bottom);
@@ -156,19 +161,20 @@ static struct block *branch(struct builder *b, int top, int bottom) {
 }
 
 /* Heads that fork off after a node. */
-static void put_heads(struct builder *b, struct block *out, int node) {
+static void put_heads(struct source_builder *b, struct source_block *out,
+                      int node) {
   for (size_t i = 0; i < b->heads[node].all.count; i++) {
     int head = b->heads[node].all.at[i];
     struct statement fork = {.node = -1, .first = b->plan->count};
     put_word(b, &fork, "fork");
-    struct block *block = branch(b, node, head);
+    struct source_block *block = branch(b, node, head);
     put(b, &fork, PIECE_BLOCK)->block = block;
     fork.last = b->plan->count - 1;
     *VEC_PUSH(b->arena, &out->all) = fork;
   }
 }
 
-static void put_output(struct builder *b, struct block *out,
+static void put_output(struct source_builder *b, struct source_block *out,
                        const struct graph_node *node) {
   if (!node->output)
     return;
@@ -178,7 +184,7 @@ static void put_output(struct builder *b, struct block *out,
   put_word(b, s, node->output);
 }
 
-void put_from(struct builder *b, struct block *out, int node) {
+void put_from(struct source_builder *b, struct source_block *out, int node) {
   struct statement *s = begin(b, out);
   s->last--;
   put_word(b, s, "from");
@@ -186,20 +192,20 @@ void put_from(struct builder *b, struct block *out, int node) {
 }
 
 /* Operands by name; the current tensor is {} unless it comes first of two. */
-static void put_named_operands(struct builder *b, struct statement *s,
+static void put_named_operands(struct source_builder *b, struct statement *s,
                                const struct graph_node *node, int current) {
   bool short_form = node->inputs.count == 2 && node->inputs.at[0] == current &&
                     node->inputs.at[1] != current;
   for (size_t i = short_form; i < node->inputs.count; i++) {
     if (node->inputs.at[i] == current)
-      put(b, s, PIECE_BLOCK)->block = ARENA_NEW(b->arena, struct block);
+      put(b, s, PIECE_BLOCK)->block = ARENA_NEW(b->arena, struct source_block);
     else
       put_label(b, s, "", node->inputs.at[i]);
   }
 }
 
 /* The same, and blocks for what nothing else uses. */
-static void put_mixed_operands(struct builder *b, struct statement *s,
+static void put_mixed_operands(struct source_builder *b, struct statement *s,
                                const struct graph_node *node, int current) {
   bool short_form = node->inputs.count == 2 && node->inputs.at[0] == current &&
                     node->inputs.at[1] != current;
@@ -209,13 +215,13 @@ static void put_mixed_operands(struct builder *b, struct statement *s,
       put_label(b, s, "", operand);
       continue;
     }
-    struct block *block = cells_operand(b, current, operand);
+    struct source_block *block = cells_operand(b, current, operand);
     put(b, s, PIECE_BLOCK)->block = block;
   }
 }
 
 /* Whether the layers after a join of long blocks are separate lines. */
-static bool is_long(struct builder *b, struct statement *s) {
+static bool is_long(struct source_builder *b, struct statement *s) {
   for (size_t i = 0; i < s->pieces.count; i++)
     if (s->pieces.at[i].kind == PIECE_BLOCK)
       block_measure(b->plan, s->pieces.at[i].block);
@@ -223,8 +229,8 @@ static bool is_long(struct builder *b, struct statement *s) {
   return s->width > LINE;
 }
 
-static void put_layer(struct builder *b, struct block *out,
-                      const struct graph_node *node, enum form form,
+static void put_layer(struct source_builder *b, struct source_block *out,
+                      const struct graph_node *node, enum source_form form,
                       int current) {
   if (joins_tail(b, out, node)) {
     struct statement *s = &out->all.at[out->all.count - 1];
@@ -243,7 +249,7 @@ static void put_layer(struct builder *b, struct block *out,
   if (form == FORM_BLOCKS) {
     int top = b->tree.parent[node->index];
     for (size_t i = 0; i < node->inputs.count; i++) {
-      struct block *block = branch(b, top, node->inputs.at[i]);
+      struct source_block *block = branch(b, top, node->inputs.at[i]);
       put(b, &s, PIECE_BLOCK)->block = block;
     }
   } else if (form == FORM_MIXED && node->inputs.count > 1) {
@@ -275,15 +281,15 @@ static int main_input(const struct graph_node *node) {
 }
 
 /* Writes the operands beside the main one. */
-static void emit_others(struct builder *b, struct block *out, int *current,
-                        const struct graph_node *node, int main) {
+static void emit_others(struct source_builder *b, struct source_block *out,
+                        int *current, const struct graph_node *node, int main) {
   for (size_t i = 0; i < feed_count(node); i++)
     if (feed(node, i) != main && !b->written[feed(node, i)])
       emit(b, out, current, feed(node, i));
 }
 
-void put_node(struct builder *b, struct block *out, int *current, int index,
-              enum form form) {
+void put_node(struct source_builder *b, struct source_block *out, int *current,
+              int index, enum source_form form) {
   const struct graph_node *node = graph_at(b->graph, index);
   put_layer(b, out, node, form, *current);
   *current = index;
@@ -292,10 +298,10 @@ void put_node(struct builder *b, struct block *out, int *current, int index,
 }
 
 /* One layer whose main input is written. */
-static void emit_one(struct builder *b, struct block *out, int *current,
-                     int index) {
+static void emit_one(struct source_builder *b, struct source_block *out,
+                     int *current, int index) {
   const struct graph_node *node = graph_at(b->graph, index);
-  enum form form = form_of(b, node);
+  enum source_form form = form_of(b, node);
   if (feed_count(node) > 0) {
     int main = form == FORM_BLOCKS ? b->tree.parent[index] : main_input(node);
     if (form == FORM_LABELS)
@@ -308,8 +314,8 @@ static void emit_one(struct builder *b, struct block *out, int *current,
 }
 
 /* Writes what is needed for `target`, which is then the current tensor. */
-static void emit(struct builder *b, struct block *out, int *current,
-                 int target) {
+static void emit(struct source_builder *b, struct source_block *out,
+                 int *current, int target) {
   VEC(int) chain = {0};
   b->depth++;
   for (int at = target; at >= 0 && !b->written[at];) {
@@ -317,7 +323,7 @@ static void emit(struct builder *b, struct block *out, int *current,
     *VEC_PUSH(b->arena, &chain) = at;
     if (feed_count(node) == 0)
       break;
-    enum form form = form_of(b, node);
+    enum source_form form = form_of(b, node);
     int next = form == FORM_BLOCKS ? b->tree.parent[at] : main_input(node);
     if (form == FORM_LABELS && b->depth < DEEPEST)
       emit_others(b, out, current, node, next);
@@ -335,7 +341,7 @@ static void emit(struct builder *b, struct block *out, int *current,
 }
 
 /* Hangs the branch of a head where it leaves the rest of the net. */
-static void hang_head(struct builder *b, int head) {
+static void hang_head(struct source_builder *b, int head) {
   int top = b->tree.parent[head], bottom = head;
   new_region(b);
   while (top >= 0) {
@@ -354,12 +360,12 @@ static void hang_head(struct builder *b, int head) {
     b->side_of[b->region.at[i]] = top;
 }
 
-static bool is_unused(const struct builder *b, int node) {
+static bool is_unused(const struct source_builder *b, int node) {
   return b->tree.first_use[node] == b->tree.first_use[node + 1];
 }
 
 /* Outputs of one name are NAME, NAME_2, NAME_3. */
-static void part_names(struct builder *b) {
+static void part_names(struct source_builder *b) {
   struct map names = {0};
   struct arena *arena = b->graph->arena;
   for (size_t i = 0; i < b->graph->nodes.count; i++) {
@@ -376,7 +382,7 @@ static void part_names(struct builder *b) {
 }
 
 /* Every tensor that nothing uses is an output; several need names. */
-static int name_outputs(struct builder *b) {
+static int name_outputs(struct source_builder *b) {
   int count = (int)b->graph->nodes.count, outputs = 0, last = -1;
   for (int i = 0; i < count; i++)
     if (is_unused(b, i) || graph_at(b->graph, i)->output) {
@@ -398,13 +404,14 @@ static int name_outputs(struct builder *b) {
 }
 
 /* The name of the only input, which is written if somebody reads it by it. */
-static void offer_label(struct builder *b, struct statement *s, int node) {
-  struct piece *piece = put(b, s, PIECE_LABEL);
+static void offer_label(struct source_builder *b, struct statement *s,
+                        int node) {
+  struct source_piece *piece = put(b, s, PIECE_LABEL);
   piece->text.before = "";
   piece->node = node;
 }
 
-static void put_inputs(struct builder *b, int *current) {
+static void put_inputs(struct source_builder *b, int *current) {
   int inputs = 0;
   for (size_t i = 0; i < b->graph->nodes.count; i++)
     inputs += b->graph->nodes.at[i]->word == WORD_INPUT;
@@ -432,7 +439,7 @@ static void put_inputs(struct builder *b, int *current) {
 }
 
 /* The only input has a name if something fetches it. */
-static void name_input(struct builder *b) {
+static void name_input(struct source_builder *b) {
   struct statement *s = &b->plan->top.all.at[0];
   if (b->plan->top.all.count == 0 || s->node < 0 || s->pieces.count < 2 ||
       strcmp(s->pieces.at[0].text.value, "input") != 0 ||
@@ -441,11 +448,11 @@ static void name_input(struct builder *b) {
   put(b, s, PIECE_LABEL);
   for (size_t i = s->pieces.count - 1; i > 1; i--)
     s->pieces.at[i] = s->pieces.at[i - 1];
-  s->pieces.at[1] =
-      (struct piece){.kind = PIECE_LABEL, .text.before = "", .node = s->node};
+  s->pieces.at[1] = (struct source_piece){
+      .kind = PIECE_LABEL, .text.before = "", .node = s->node};
 }
 
-static void build(struct builder *b) {
+static void build(struct source_builder *b) {
   int current = -1, count = (int)b->graph->nodes.count;
   int last = name_outputs(b);
   bool flat = b->layout.flat;
@@ -461,7 +468,7 @@ static void build(struct builder *b) {
 }
 
 /* What others name is that layer alone, not the end of several. */
-static void mark_shared(struct builder *b) {
+static void mark_shared(struct source_builder *b) {
   for (size_t i = 0; i < b->graph->nodes.count; i++) {
     const struct graph_node *node = b->graph->nodes.at[i];
     if (node->keyed >= 0 &&
@@ -471,7 +478,7 @@ static void mark_shared(struct builder *b) {
 }
 
 void structure(struct source_plan *plan, struct graph *graph,
-               struct layout layout) {
+               struct source_layout layout) {
   size_t count = graph->nodes.count;
   struct arena *arena = graph->arena;
   *plan = (struct source_plan){
@@ -484,14 +491,15 @@ void structure(struct source_plan *plan, struct graph *graph,
       .label = arena_alloc(arena, count + 1, sizeof(char *)),
       .series = arena_alloc(arena, count + 1, sizeof(int)),
       .iteration = arena_alloc(arena, count + 1, sizeof(int))};
-  struct builder b = {.plan = plan,
-                      .graph = graph,
-                      .arena = arena,
-                      .layout = layout,
-                      .written = arena_alloc(arena, count + 1, sizeof(bool)),
-                      .stamp = arena_alloc(arena, count + 1, sizeof(int)),
-                      .side_of = arena_alloc(arena, count + 1, sizeof(int)),
-                      .heads = arena_alloc(arena, count + 1, sizeof *b.heads)};
+  struct source_builder b = {
+      .plan = plan,
+      .graph = graph,
+      .arena = arena,
+      .layout = layout,
+      .written = arena_alloc(arena, count + 1, sizeof(bool)),
+      .stamp = arena_alloc(arena, count + 1, sizeof(int)),
+      .side_of = arena_alloc(arena, count + 1, sizeof(int)),
+      .heads = arena_alloc(arena, count + 1, sizeof *b.heads)};
   for (size_t i = 0; i < count; i++)
     b.side_of[i] = plan->read_until[i] = -1;
   mark_shared(&b);

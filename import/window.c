@@ -3,8 +3,8 @@
 
 #include <string.h>
 
-struct window window_square(int axes, int64_t kernel, int64_t stride) {
-  struct window w = {.axes = axes};
+struct graph_window window_square(int axes, int64_t kernel, int64_t stride) {
+  struct graph_window w = {.axes = axes};
   for (int i = 0; i < axes; i++) {
     w.kernel[i] = kernel;
     w.stride[i] = stride;
@@ -13,7 +13,7 @@ struct window window_square(int axes, int64_t kernel, int64_t stride) {
   return w;
 }
 
-int64_t window_count(const struct window *w, int axis, int64_t in) {
+int64_t window_count(const struct graph_window *w, int axis, int64_t in) {
   int64_t reach = w->dilate[axis] * (w->kernel[axis] - 1) + 1;
   int64_t whole = in + w->before[axis] + w->after[axis];
   return whole < reach ? 0 : (whole - reach) / w->stride[axis] + 1;
@@ -27,7 +27,7 @@ static bool is_even(const int64_t *sizes, int axes) {
 }
 
 void window_stride(struct graph *graph, struct graph_node *node,
-                   const struct window *w, const int64_t *usual) {
+                   const struct graph_window *w, const int64_t *usual) {
   if (is_even(w->stride, w->axes) && is_even(usual, w->axes))
     graph_option(graph, node, PART_STRIDE, "/", w->stride[0], usual[0]);
   else if (memcmp(w->stride, usual, (size_t)w->axes * sizeof *usual) != 0)
@@ -36,7 +36,7 @@ void window_stride(struct graph *graph, struct graph_node *node,
 }
 
 static void put_dilation(struct graph *graph, struct graph_node *node,
-                         const struct window *w) {
+                         const struct graph_window *w) {
   static const int64_t none[3] = {1, 1, 1};
   if (is_even(w->dilate, w->axes))
     graph_option(graph, node, PART_DILATION, "dilate=", w->dilate[0], 1);
@@ -46,7 +46,7 @@ static void put_dilation(struct graph *graph, struct graph_node *node,
 }
 
 static void put_padding(struct graph *graph, struct graph_node *node,
-                        const struct window *w) {
+                        const struct graph_window *w) {
   if (w->tf)
     graph_arg(graph, node, PART_NONE, "pad=", "tf");
   else
@@ -56,7 +56,7 @@ static void put_padding(struct graph *graph, struct graph_node *node,
 
 struct graph_node *window_conv(struct graph *graph, int input,
                                int64_t in_channels, int64_t channels,
-                               int64_t groups, const struct window *w) {
+                               int64_t groups, const struct graph_window *w) {
   static const int64_t steps[3] = {1, 1, 1};
   const struct graph_shape *in = &graph->nodes.at[input]->shape;
   bool by_channel =
@@ -84,7 +84,8 @@ struct graph_node *window_conv(struct graph *graph, int input,
 }
 
 struct graph_node *window_pool(struct graph *graph, enum layer_word word,
-                               int input, const struct window *w, bool ceil) {
+                               int input, const struct graph_window *w,
+                               bool ceil) {
   struct graph_node *node = graph_layer(graph, word, input);
   graph_arg(graph, node, PART_KERNEL, "",
             graph_sizes(graph, w->kernel, w->axes));

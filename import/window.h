@@ -5,20 +5,20 @@
 #include "import/graph.h"
 
 /* By spatial axis, in netc's order: height, width or depth, height, width. */
-struct window {
+struct graph_window {
   int axes;
   bool tf; /* before and after are TensorFlow's SAME, at this size */
   int64_t kernel[3], stride[3], dilate[3], before[3], after[3];
 };
 
 /* The same on each of so many axes, without padding. */
-struct window window_square(int axes, int64_t kernel, int64_t stride);
+struct graph_window window_square(int axes, int64_t kernel, int64_t stride);
 
 /*
  * Outputs along an axis of `in` values, rounded down; 0 or less if the window
  * does not fit. Arguments below 2^40, as every reader checks.
  */
-int64_t window_count(const struct window *w, int axis, int64_t in);
+int64_t window_count(const struct graph_window *w, int axis, int64_t in);
 
 /*
  * `conv`, or `dwconv` where each of the input's channels has a group of its
@@ -26,14 +26,15 @@ int64_t window_count(const struct window *w, int axis, int64_t in);
  */
 struct graph_node *window_conv(struct graph *graph, int input,
                                int64_t in_channels, int64_t channels,
-                               int64_t groups, const struct window *w);
+                               int64_t groups, const struct graph_window *w);
 
 /* `pool` or `avgpool`; `ceil` rounds up. The shape is the caller's. */
 struct graph_node *window_pool(struct graph *graph, enum layer_word word,
-                               int input, const struct window *w, bool ceil);
+                               int input, const struct graph_window *w,
+                               bool ceil);
 
 /* The stride argument; `usual` leaves it out where it is that on each axis. */
 void window_stride(struct graph *graph, struct graph_node *node,
-                   const struct window *w, const int64_t *usual);
+                   const struct graph_window *w, const int64_t *usual);
 
 #endif

@@ -6,7 +6,7 @@
 
 enum { STEP = 2, CONTINUED = 4 };
 
-struct writer {
+struct source_writer {
   struct source_plan *plan;
   struct text *out;
   size_t line; /* where it begins */
@@ -16,20 +16,20 @@ struct writer {
   bool in_def;         /* its labels are of several layers of the file */
 };
 
-static void statement_text(struct writer *w, const struct statement *s,
+static void statement_text(struct source_writer *w, const struct statement *s,
                            int indent, bool on_one_line);
 
-static int column(const struct writer *w) {
+static int column(const struct source_writer *w) {
   return (int)(w->out->length - w->line);
 }
 
-static void new_line(struct writer *w, int indent) {
+static void new_line(struct source_writer *w, int indent) {
   text_putc(w->out, '\n');
   w->line = w->out->length;
   text_fill(w->out, ' ', (size_t)indent);
 }
 
-static const char *new_name(struct writer *w, const char *name) {
+static const char *new_name(struct source_writer *w, const char *name) {
   struct graph *graph = w->plan->graph;
   const char *whole = name;
   for (int i = 2; map_find(&w->names, slice_of(whole)); i++)
@@ -39,7 +39,7 @@ static const char *new_name(struct writer *w, const char *name) {
 }
 
 /* The file's name of a tensor without its numbers: "add_3_bn", "add_bn". */
-static const char *without_numbers(struct writer *w, int node) {
+static const char *without_numbers(struct source_writer *w, int node) {
   const char *file = w->plan->graph->nodes.at[node]->name;
   struct text text = text_new(w->plan->graph->arena);
   file = file ? graph_identifier(w->plan->graph, file) : NULL;
@@ -55,7 +55,7 @@ static const char *without_numbers(struct writer *w, int node) {
   return is_short ? "skip" : text.at;
 }
 
-static const char *series_name(struct writer *w, int node) {
+static const char *series_name(struct source_writer *w, int node) {
   const char **name = &w->series[w->plan->series[node]];
   if (!*name)
     *name = new_name(w, without_numbers(w, node));
@@ -63,12 +63,13 @@ static const char *series_name(struct writer *w, int node) {
 }
 
 /* `skip[i-1]` */
-static const char *indexed(struct writer *w, int node, const char *index) {
+static const char *indexed(struct source_writer *w, int node,
+                           const char *index) {
   return graph_text(w->plan->graph, "%s[%s]", series_name(w, node), index);
 }
 
 /* Names of labels are given when they are first written. */
-static const char *label_of(struct writer *w, int node) {
+static const char *label_of(struct source_writer *w, int node) {
   struct graph *graph = w->plan->graph;
   if (w->plan->series[node])
     return indexed(w, node, graph_text(graph, "%d", w->plan->iteration[node]));
@@ -86,7 +87,8 @@ static const char *label_of(struct writer *w, int node) {
 }
 
 /* A label that a statement names. */
-static const char *named(struct writer *w, const struct piece *piece) {
+static const char *named(struct source_writer *w,
+                         const struct source_piece *piece) {
   if (piece->index)
     return indexed(w, piece->node, piece->index);
   if (w->plan->series[piece->node] && piece->text.part == PART_COUNT)
@@ -94,7 +96,8 @@ static const char *named(struct writer *w, const struct piece *piece) {
   return label_of(w, piece->node);
 }
 
-static void inline_block(struct writer *w, const struct block *block) {
+static void inline_block(struct source_writer *w,
+                         const struct source_block *block) {
   text_put(w->out, "{");
   for (size_t i = 0; i < block->all.count; i++) {
     text_put(w->out, i ? "; " : " ");
@@ -103,8 +106,8 @@ static void inline_block(struct writer *w, const struct block *block) {
   text_put(w->out, block->all.count ? " }" : "}");
 }
 
-static void open_block(struct writer *w, const struct block *block,
-                       int indent) {
+static void open_block(struct source_writer *w,
+                       const struct source_block *block, int indent) {
   text_putc(w->out, '{');
   for (size_t i = 0; i < block->all.count; i++) {
     new_line(w, indent + STEP);
@@ -115,7 +118,8 @@ static void open_block(struct writer *w, const struct block *block,
 }
 
 /* A blank, or the next line if `width` more does not go on this one. */
-static void space(struct writer *w, int width, int indent, bool on_one_line) {
+static void space(struct source_writer *w, int width, int indent,
+                  bool on_one_line) {
   if (!on_one_line && column(w) + width > LINE - 3 &&
       column(w) > indent + CONTINUED) {
     text_put(w->out, " \\");
@@ -125,7 +129,8 @@ static void space(struct writer *w, int width, int indent, bool on_one_line) {
   }
 }
 
-static void block_text(struct writer *w, const struct block *block, int indent,
+static void block_text(struct source_writer *w,
+                       const struct source_block *block, int indent,
                        bool on_one_line) {
   int width = block_width(block);
   size_t line = w->line, length = w->out->length;
@@ -141,7 +146,8 @@ static void block_text(struct writer *w, const struct block *block, int indent,
   open_block(w, block, indent);
 }
 
-static void rows_text(struct writer *w, const struct piece *piece, int indent) {
+static void rows_text(struct source_writer *w, const struct source_piece *piece,
+                      int indent) {
   text_put(w->out, " [");
   for (size_t i = 0; i < piece->values.count; i++) {
     const char *value = piece->values.at[i].value;
@@ -163,7 +169,7 @@ static bool is_loop(const struct statement *s) {
   return strcmp(word, "repeat") == 0 || strcmp(word, "for") == 0;
 }
 
-static void part_text(struct writer *w, const struct part_text *text) {
+static void part_text(struct source_writer *w, const struct part_text *text) {
   bool sum = strpbrk(text->value, "*/") &&
              (strcmp(text->before, "/") == 0 || text->after);
   text_put(w->out, text->before);
@@ -173,11 +179,11 @@ static void part_text(struct writer *w, const struct part_text *text) {
   text_put(w->out, text->after ? text->after : "");
 }
 
-static void pieces_text(struct writer *w, const struct statement *s, int indent,
-                        bool on_one_line) {
+static void pieces_text(struct source_writer *w, const struct statement *s,
+                        int indent, bool on_one_line) {
   bool begun = false;
   for (size_t i = 0; i < s->pieces.count; i++) {
-    const struct piece *piece = &s->pieces.at[i];
+    const struct source_piece *piece = &s->pieces.at[i];
     if (piece->kind == PIECE_BLOCK) {
       block_text(w, piece->block, indent, on_one_line);
     } else if (piece->kind == PIECE_ROWS) {
@@ -198,7 +204,7 @@ static void pieces_text(struct writer *w, const struct statement *s, int indent,
   }
 }
 
-static void statement_text(struct writer *w, const struct statement *s,
+static void statement_text(struct source_writer *w, const struct statement *s,
                            int indent, bool on_one_line) {
   size_t line = w->line;
   bool fits = on_one_line || s->width + indent <= LINE;
@@ -222,9 +228,9 @@ static void statement_text(struct writer *w, const struct statement *s,
 
 /* Definitions. */
 
-static void def_text(struct writer *w, size_t index);
+static void def_text(struct source_writer *w, size_t index);
 
-static void defs_of(struct writer *w, const struct block *block) {
+static void defs_of(struct source_writer *w, const struct source_block *block) {
   for (size_t i = 0; i < block->all.count; i++) {
     const struct statement *s = &block->all.at[i];
     for (size_t d = 0; d < w->plan->defs.all.count; d++)
@@ -238,9 +244,9 @@ static void defs_of(struct writer *w, const struct block *block) {
 }
 
 /* With those that it uses before it. */
-static void def_text(struct writer *w, size_t index) {
+static void def_text(struct source_writer *w, size_t index) {
   const struct statement *def = &w->plan->defs.all.at[index];
-  const struct block *body = def->pieces.at[def->pieces.count - 1].block;
+  const struct source_block *body = def->pieces.at[def->pieces.count - 1].block;
   if (w->written[index])
     return;
   w->written[index] = true;
@@ -258,7 +264,7 @@ static void def_text(struct writer *w, size_t index) {
 
 /* Marks. */
 
-static const struct graph_shape *shape_of(const struct writer *w,
+static const struct graph_shape *shape_of(const struct source_writer *w,
                                           const struct statement *s) {
   const char *word = s->pieces.at[0].text.value;
   if (s->node < 0 || is_loop(s) || strcmp(word, "from") == 0 ||
@@ -268,7 +274,7 @@ static const struct graph_shape *shape_of(const struct writer *w,
 }
 
 /* Where the sizes of maps change, what the file says of them is a check. */
-static void mark(struct writer *w, const struct statement *s,
+static void mark(struct source_writer *w, const struct statement *s,
                  struct graph_shape *last) {
   const struct graph_shape *shape = shape_of(w, s);
   bool same = shape && shape->rank == last->rank;
@@ -286,7 +292,7 @@ static void mark(struct writer *w, const struct statement *s,
 
 void write_source(struct source_plan *plan, struct text *out) {
   struct graph *graph = plan->graph;
-  struct writer w = {.plan = plan, .out = out, .line = out->length};
+  struct source_writer w = {.plan = plan, .out = out, .line = out->length};
   struct graph_shape last = {0};
   w.series =
       arena_alloc(graph->arena, (size_t)plan->series_count + 1, sizeof(char *));

@@ -107,7 +107,7 @@ static bool add_input(struct caffe *c, struct slice name, size_t line,
 }
 
 /* `dim: 1 dim: 3 ...` of a message, or `input_dim` of the net. */
-static int read_dims(struct caffe *c, struct field *first, int most,
+static int read_dims(struct caffe *c, struct prototxt_field *first, int most,
                      int64_t *dims) {
   int count = 0;
   for (; first && count < most; first = prototxt_again(first))
@@ -128,10 +128,10 @@ static bool given_shape(const struct caffe *c, struct slice name,
   return false;
 }
 
-static bool read_inputs(struct caffe *c, struct field *net) {
-  struct field *shape = prototxt_find(net, "input_shape");
-  struct field *dim = prototxt_find(net, "input_dim");
-  for (struct field *input = prototxt_find(net, "input"); input;
+static bool read_inputs(struct caffe *c, struct prototxt_field *net) {
+  struct prototxt_field *shape = prototxt_find(net, "input_shape");
+  struct prototxt_field *dim = prototxt_find(net, "input_dim");
+  for (struct prototxt_field *input = prototxt_find(net, "input"); input;
        input = prototxt_again(input)) {
     int64_t dims[8] = {0};
     struct graph_shape size = {0};
@@ -153,8 +153,9 @@ static bool read_inputs(struct caffe *c, struct field *net) {
 /* A picture of the size that the command line or the data layer says. */
 static bool add_picture(struct caffe *c, const struct caffe_layer *layer,
                         struct slice top) {
-  struct field *transform = prototxt_find(layer->message, "transform_param");
-  struct field *resize = prototxt_find(transform, "resize_param");
+  struct prototxt_field *transform =
+      prototxt_find(layer->message, "transform_param");
+  struct prototxt_field *resize = prototxt_find(transform, "resize_param");
   int64_t crop =
       prototxt_int(c->graph, transform, "crop_size", 0, 0, CAFFE_MOST);
   struct graph_shape size = {
@@ -183,7 +184,7 @@ static bool add_picture(struct caffe *c, const struct caffe_layer *layer,
 
 /* What a data layer reads; after the first are labels, for the loss alone. */
 static bool add_data(struct caffe *c, const struct caffe_layer *layer) {
-  struct field *shape =
+  struct prototxt_field *shape =
       prototxt_find(prototxt_find(layer->message, "input_param"), "shape");
   if (!shape)
     shape = prototxt_find(prototxt_find(layer->message, "dummy_data_param"),
@@ -206,31 +207,33 @@ static bool add_data(struct caffe *c, const struct caffe_layer *layer) {
 
 /* Layers. */
 
-static bool in_test_phase(const struct field *layer) {
+static bool in_test_phase(const struct prototxt_field *layer) {
   bool included = true;
-  for (struct field *rule = prototxt_find(layer, "include"); rule;
+  for (struct prototxt_field *rule = prototxt_find(layer, "include"); rule;
        rule = prototxt_again(rule)) {
     struct slice phase = prototxt_text(rule, "phase", "TEST");
     included = slice_is(phase, "TEST") || slice_is(phase, "1");
     if (included)
       break;
   }
-  for (struct field *rule = prototxt_find(layer, "exclude"); rule;
+  for (struct prototxt_field *rule = prototxt_find(layer, "exclude"); rule;
        rule = prototxt_again(rule))
     if (slice_is(prototxt_text(rule, "phase", "TRAIN"), "TEST"))
       return false;
   return included;
 }
 
-static size_t count_fields(const struct field *message, const char *name) {
+static size_t count_fields(const struct prototxt_field *message,
+                           const char *name) {
   size_t count = 0;
-  for (struct field *f = prototxt_find(message, name); f; f = prototxt_again(f))
+  for (struct prototxt_field *f = prototxt_find(message, name); f;
+       f = prototxt_again(f))
     count++;
   return count;
 }
 
 static bool read_type(struct caffe *c, struct caffe_layer *layer) {
-  const struct field *type = prototxt_find(layer->message, "type");
+  const struct prototxt_field *type = prototxt_find(layer->message, "type");
   if (!type)
     return graph_fail(c->graph, layer->line, "a layer without `type`");
   layer->type = type->is_string ? text_of(c, type->value) : today(type->value);
@@ -252,7 +255,7 @@ static void read_tops(struct caffe *c, struct caffe_layer *layer) {
   layer->tops =
       arena_alloc(c->graph->arena, count_fields(layer->message, "top") + 1,
                   sizeof *layer->tops);
-  for (struct field *f = prototxt_find(layer->message, "top"); f;
+  for (struct prototxt_field *f = prototxt_find(layer->message, "top"); f;
        f = prototxt_again(f))
     layer->tops[layer->top_count++] = f->value;
 }
@@ -262,7 +265,8 @@ static void read_tops(struct caffe *c, struct caffe_layer *layer) {
  * alone, is an input if something reads it.
  */
 static bool add_missing(struct caffe *c, struct slice top) {
-  for (struct field *f = c->layers; f && !c->graph->failed; f = f->next) {
+  for (struct prototxt_field *f = c->layers; f && !c->graph->failed;
+       f = f->next) {
     struct caffe_layer layer = {.message = f, .line = f->line};
     if ((!slice_is(f->name, "layer") && !slice_is(f->name, "layers")) ||
         prototxt_find(f, "bottom"))
@@ -286,7 +290,7 @@ static bool read_bottoms(struct caffe *c, struct caffe_layer *layer,
   size_t room = count_fields(layer->message, "bottom");
   int *bottoms = arena_alloc(c->graph->arena, room + 1, sizeof *bottoms);
   *whole = true;
-  for (struct field *f = prototxt_find(layer->message, "bottom"); f;
+  for (struct prototxt_field *f = prototxt_find(layer->message, "bottom"); f;
        f = prototxt_again(f)) {
     const struct map_entry *entry = map_find(&c->blobs, f->value);
     if (!entry && !slice_is(f->value, "label") && add_missing(c, f->value))
@@ -307,7 +311,7 @@ static bool read_bottoms(struct caffe *c, struct caffe_layer *layer,
 
 /* A blob has one source, but for a layer that works in its bottom's place. */
 static bool check_tops(struct caffe *c, const struct caffe_layer *layer) {
-  const struct field *bottom = prototxt_find(layer->message, "bottom");
+  const struct prototxt_field *bottom = prototxt_find(layer->message, "bottom");
   for (size_t i = 0; i < layer->top_count; i++) {
     const struct map_entry *entry = map_find(&c->blobs, layer->tops[i]);
     bool in_place = bottom && slice_equal(bottom->value, layer->tops[i]);
@@ -326,7 +330,7 @@ static void leave_out(struct caffe *c, const struct caffe_layer *layer) {
       map_add(c->graph->arena, &c->blobs, layer->tops[i])->number = 0;
 }
 
-static bool read_layer(struct caffe *c, struct field *message) {
+static bool read_layer(struct caffe *c, struct prototxt_field *message) {
   struct caffe_layer layer = {.message = message, .line = message->line};
   bool whole;
   if (!in_test_phase(message))
@@ -362,7 +366,7 @@ static bool read_layer(struct caffe *c, struct field *message) {
 bool caffe_read(struct graph *graph, struct slice file,
                 const struct import_options *options) {
   struct caffe c = {.graph = graph, .options = options};
-  struct field net = {0};
+  struct prototxt_field net = {0};
   if (!prototxt_read(graph, file, &net.inside))
     return false;
   c.layers = net.inside;
@@ -371,7 +375,7 @@ bool caffe_read(struct graph *graph, struct slice file,
     graph->name = text_of(&c, name);
   if (!read_inputs(&c, &net))
     return false;
-  for (struct field *f = net.inside; f && !graph->failed; f = f->next)
+  for (struct prototxt_field *f = net.inside; f && !graph->failed; f = f->next)
     if (slice_is(f->name, "layer") || slice_is(f->name, "layers"))
       read_layer(&c, f);
   return !graph->failed;

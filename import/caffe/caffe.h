@@ -9,13 +9,13 @@
 struct caffe {
   struct graph *graph;
   const struct import_options *options;
-  struct field *layers; /* of the net, with its other fields */
-  struct map blobs;     /* by name: the node that made it last, plus 1 */
+  struct prototxt_field *layers; /* of the net, with its other fields */
+  struct map blobs; /* by name: the node that made it last, plus 1 */
 };
 
 /* A layer of the file, with what it reads. */
 struct caffe_layer {
-  struct field *message;
+  struct prototxt_field *message;
   const char *name, *type; /* of today: "Convolution" */
   size_t line;
   size_t bottom_count;
@@ -38,7 +38,8 @@ void caffe_set(struct caffe *caffe, const struct caffe_layer *layer, size_t top,
 struct graph_node *caffe_node(struct caffe *caffe, int index);
 const struct graph_shape *caffe_shape(struct caffe *caffe, int index);
 /* The `..._param` message of a layer, or NULL. */
-struct field *caffe_param(const struct caffe_layer *layer, const char *name);
+struct prototxt_field *caffe_param(const struct caffe_layer *layer,
+                                   const char *name);
 /* Gives a node the name, type and line of the layer. */
 struct graph_node *caffe_dress(const struct caffe_layer *layer,
                                struct graph_node *node);

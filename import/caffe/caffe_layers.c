@@ -48,7 +48,8 @@ const char *caffe_number(struct caffe *c, double value) {
   return text.at;
 }
 
-struct field *caffe_param(const struct caffe_layer *l, const char *name) {
+struct prototxt_field *caffe_param(const struct caffe_layer *l,
+                                   const char *name) {
   return prototxt_find(l->message, name);
 }
 
@@ -104,14 +105,14 @@ static bool dropout(struct caffe *c, const struct caffe_layer *l) {
 }
 
 static bool is_channel_axis(struct caffe *c, const struct caffe_layer *l,
-                            const struct field *p) {
+                            const struct prototxt_field *p) {
   int64_t axis = prototxt_int(c->graph, p, "axis", 1, -8, 7);
   int rank = caffe_shape(c, l->bottoms[0])->rank;
   return axis == 1 || axis == -rank;
 }
 
 static bool softmax(struct caffe *c, const struct caffe_layer *l) {
-  struct field *p = caffe_param(l, "softmax_param");
+  struct prototxt_field *p = caffe_param(l, "softmax_param");
   if (caffe_shape(c, l->bottoms[0])->rank == 2 &&
       prototxt_int(c->graph, p, "axis", 1, -8, 7) == 2)
     return caffe_turned_softmax(c, l);
@@ -141,7 +142,7 @@ static struct graph_node *join(struct caffe *c, const struct caffe_layer *l,
 }
 
 static bool scale(struct caffe *c, const struct caffe_layer *l) {
-  struct field *p = caffe_param(l, "scale_param");
+  struct prototxt_field *p = caffe_param(l, "scale_param");
   bool bias = prototxt_bool(p, "bias_term", false);
   struct graph_node *before = caffe_node(c, l->bottoms[0]);
   if (l->bottom_count == 2) {
@@ -181,12 +182,13 @@ static bool same_shapes(struct caffe *c, const struct caffe_layer *l) {
 
 /* The bottoms with their factors (`coeff`). */
 static bool add_weighted(struct caffe *c, const struct caffe_layer *l) {
-  struct field *f = prototxt_find(caffe_param(l, "eltwise_param"), "coeff");
+  struct prototxt_field *f =
+      prototxt_find(caffe_param(l, "eltwise_param"), "coeff");
   int terms[64];
   if (l->bottom_count > sizeof terms / sizeof *terms)
     return caffe_fail(c, l, "it has more than 64 bottoms");
   for (size_t i = 0; i < l->bottom_count; i++) {
-    struct field one = {.name = slice_of("x"), .inside = f};
+    struct prototxt_field one = {.name = slice_of("x"), .inside = f};
     double factor = f ? prototxt_real(c->graph, &one, "coeff", 1) : 1;
     terms[i] = l->bottoms[i];
     if (factor < 1 || factor > 1) {
@@ -240,7 +242,7 @@ static const char *axis_name(struct caffe *c, const struct graph_shape *shape,
 }
 
 static bool concat(struct caffe *c, const struct caffe_layer *l) {
-  struct field *p = caffe_param(l, "concat_param");
+  struct prototxt_field *p = caffe_param(l, "concat_param");
   int64_t given =
       prototxt_int(c->graph, p, "axis",
                    prototxt_int(c->graph, p, "concat_dim", 1, 0, 7), -8, 7);
@@ -278,7 +280,7 @@ static int part(struct caffe *c, const struct caffe_layer *l, int input,
 }
 
 static bool slice(struct caffe *c, const struct caffe_layer *l) {
-  struct field *p = caffe_param(l, "slice_param");
+  struct prototxt_field *p = caffe_param(l, "slice_param");
   struct graph_shape shape = *caffe_shape(c, l->bottoms[0]);
   int64_t given =
       prototxt_int(c->graph, p, "axis",
@@ -286,7 +288,7 @@ static bool slice(struct caffe *c, const struct caffe_layer *l) {
   int axis = netc_axis(&shape, given);
   if (axis < 0)
     return caffe_fail(c, l, "samples of a batch cannot be split");
-  struct field *point = prototxt_find(p, "slice_point");
+  struct prototxt_field *point = prototxt_find(p, "slice_point");
   int64_t end = shape.size[axis], from = 0;
   int64_t even = l->top_count ? end / (int64_t)l->top_count : 0;
   for (size_t i = 0; i < l->top_count; i++) {
@@ -336,11 +338,12 @@ static bool flatten(struct caffe *c, const struct caffe_layer *l) {
 
 /* `dim: 0` keeps a size, `dim: -1` is inferred; the first is the batch. */
 static bool reshape(struct caffe *c, const struct caffe_layer *l) {
-  struct field *shape = prototxt_find(caffe_param(l, "reshape_param"), "shape");
+  struct prototxt_field *shape =
+      prototxt_find(caffe_param(l, "reshape_param"), "shape");
   const struct graph_shape *in = caffe_shape(c, l->bottoms[0]);
   int64_t dims[8], rest = count_of(in);
   int count = 0, free = -1;
-  for (struct field *f = prototxt_find(shape, "dim"); f && count < 6;
+  for (struct prototxt_field *f = prototxt_find(shape, "dim"); f && count < 6;
        f = prototxt_again(f)) {
     int64_t dim = prototxt_value(c->graph, f, -1, CAFFE_MOST);
     int axis = netc_axis(in, count);
@@ -377,7 +380,8 @@ static bool reshape(struct caffe *c, const struct caffe_layer *l) {
 
 static bool permute(struct caffe *c, const struct caffe_layer *l) {
   const struct graph_shape in = *caffe_shape(c, l->bottoms[0]);
-  struct field *f = prototxt_find(caffe_param(l, "permute_param"), "order");
+  struct prototxt_field *f =
+      prototxt_find(caffe_param(l, "permute_param"), "order");
   int64_t order[8];
   int count = 0;
   for (; f && count <= in.rank; f = prototxt_again(f))
@@ -401,8 +405,8 @@ static bool permute(struct caffe *c, const struct caffe_layer *l) {
 }
 
 static bool crop(struct caffe *c, const struct caffe_layer *l) {
-  struct field *p = caffe_param(l, "crop_param");
-  struct field *offset = prototxt_find(p, "offset");
+  struct prototxt_field *p = caffe_param(l, "crop_param");
+  struct prototxt_field *offset = prototxt_find(p, "offset");
   if (l->bottom_count != 2 || !caffe_is_map(c, l) ||
       prototxt_int(c->graph, p, "axis", 2, -8, 7) != 2)
     return c->graph->failed ? false
@@ -426,7 +430,7 @@ static bool crop(struct caffe *c, const struct caffe_layer *l) {
 
 /* (shift + scale x) ^ power */
 static bool power(struct caffe *c, const struct caffe_layer *l) {
-  struct field *p = caffe_param(l, "power_param");
+  struct prototxt_field *p = caffe_param(l, "power_param");
   const struct {
     enum layer_word word;
     double value, none;
@@ -444,7 +448,7 @@ static bool power(struct caffe *c, const struct caffe_layer *l) {
 }
 
 static bool normalize(struct caffe *c, const struct caffe_layer *l) {
-  struct field *p = caffe_param(l, "norm_param");
+  struct prototxt_field *p = caffe_param(l, "norm_param");
   if (prototxt_bool(p, "across_spatial", true) ||
       prototxt_bool(p, "channel_shared", true))
     return caffe_fail(
@@ -477,7 +481,7 @@ static bool shuffle(struct caffe *c, const struct caffe_layer *l) {
 
 /* The table. */
 
-static const struct row {
+static const struct caffe_row {
   const char *type;
   const char *old; /* in `layers`: the same in capitals and underlines */
   bool (*add)(struct caffe *c, const struct caffe_layer *l);

@@ -22,7 +22,7 @@ bool caffe_whole_norm(struct caffe *c, const struct caffe_layer *l) {
 }
 
 bool caffe_lrn(struct caffe *c, const struct caffe_layer *l) {
-  struct field *p = caffe_param(l, "lrn_param");
+  struct prototxt_field *p = caffe_param(l, "lrn_param");
   struct slice region = prototxt_text(p, "norm_region", "ACROSS_CHANNELS");
   struct graph_node *node = caffe_layer_on(c, l, WORD_LRN, l->bottoms[0]);
   graph_int(c->graph, node, PART_NONE, "",

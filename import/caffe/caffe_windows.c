@@ -7,11 +7,11 @@
 
 /* Windows: `kernel_size`, twice for two sizes, or `kernel_h`, `kernel_w`. */
 
-static void read_pair(struct caffe *c, const struct field *message,
+static void read_pair(struct caffe *c, const struct prototxt_field *message,
                       const char *both, const char *h, const char *w,
                       int64_t usual, int64_t least, int64_t pair[2]) {
-  struct field *first = prototxt_find(message, both);
-  struct field *second = first ? prototxt_again(first) : NULL;
+  struct prototxt_field *first = prototxt_find(message, both);
+  struct prototxt_field *second = first ? prototxt_again(first) : NULL;
   pair[0] = pair[1] = usual;
   if (first) {
     pair[0] = prototxt_value(c->graph, first, least, CAFFE_MOST);
@@ -22,8 +22,9 @@ static void read_pair(struct caffe *c, const struct field *message,
   pair[1] = prototxt_int(c->graph, message, w, pair[1], least, CAFFE_MOST);
 }
 
-static struct window read_window(struct caffe *c, const struct field *message) {
-  struct window w = {.axes = 2, .dilate = {1, 1}};
+static struct graph_window read_window(struct caffe *c,
+                                       const struct prototxt_field *message) {
+  struct graph_window w = {.axes = 2, .dilate = {1, 1}};
   read_pair(c, message, "kernel_size", "kernel_h", "kernel_w", 1, 1, w.kernel);
   read_pair(c, message, "stride", "stride_h", "stride_w", 1, 1, w.stride);
   read_pair(c, message, "pad", "pad_h", "pad_w", 0, 0, w.before);
@@ -39,10 +40,10 @@ static bool fits(struct caffe *c, const struct caffe_layer *l, int64_t height,
 }
 
 bool caffe_convolution(struct caffe *c, const struct caffe_layer *l) {
-  struct field *p = caffe_param(l, "convolution_param");
+  struct prototxt_field *p = caffe_param(l, "convolution_param");
   int64_t out = prototxt_int(c->graph, p, "num_output", 0, 1, CAFFE_MOST);
   int64_t groups = prototxt_int(c->graph, p, "group", 1, 1, CAFFE_MOST);
-  struct window w = read_window(c, p);
+  struct graph_window w = read_window(c, p);
   if (c->graph->failed || !caffe_is_map(c, l))
     return false;
   if (out == 0)
@@ -61,10 +62,10 @@ bool caffe_convolution(struct caffe *c, const struct caffe_layer *l) {
 }
 
 bool caffe_deconvolution(struct caffe *c, const struct caffe_layer *l) {
-  struct field *p = caffe_param(l, "convolution_param");
+  struct prototxt_field *p = caffe_param(l, "convolution_param");
   int64_t out = prototxt_int(c->graph, p, "num_output", 0, 1, CAFFE_MOST);
   int64_t groups = prototxt_int(c->graph, p, "group", 1, 1, CAFFE_MOST);
-  struct window w = read_window(c, p);
+  struct graph_window w = read_window(c, p);
   static const int64_t steps[3] = {1, 1, 1};
   if (c->graph->failed || !caffe_is_map(c, l))
     return false;
@@ -91,8 +92,8 @@ bool caffe_deconvolution(struct caffe *c, const struct caffe_layer *l) {
 }
 
 /* Rounded up; with padding, a window has to begin inside it. */
-static int64_t pooled(const struct window *w, int axis, int64_t in, bool down,
-                      bool padded) {
+static int64_t pooled(const struct graph_window *w, int axis, int64_t in,
+                      bool down, bool padded) {
   int64_t whole = in + 2 * w->before[axis] - w->kernel[axis];
   int64_t step = w->stride[axis];
   if (whole < 0)
@@ -102,7 +103,7 @@ static int64_t pooled(const struct window *w, int axis, int64_t in, bool down,
 }
 
 bool caffe_pooling(struct caffe *c, const struct caffe_layer *l) {
-  struct field *p = caffe_param(l, "pooling_param");
+  struct prototxt_field *p = caffe_param(l, "pooling_param");
   struct slice method = prototxt_text(p, "pool", "MAX");
   bool mean = slice_is(method, "AVE") || slice_is(method, "1");
   if (!mean && !slice_is(method, "MAX") && !slice_is(method, "0"))
@@ -117,7 +118,7 @@ bool caffe_pooling(struct caffe *c, const struct caffe_layer *l) {
     node->shape = (struct graph_shape){3, {1, 1, in.size[2]}};
     return caffe_give(c, l, node->index);
   }
-  struct window w = read_window(c, p);
+  struct graph_window w = read_window(c, p);
   bool padded = w.before[0] || w.before[1];
   bool down = slice_is(prototxt_text(p, "round_mode", "CEIL"), "FLOOR") ||
               !prototxt_bool(p, "ceil_mode", true);
@@ -145,7 +146,7 @@ bool caffe_pooling(struct caffe *c, const struct caffe_layer *l) {
 }
 
 bool caffe_inner_product(struct caffe *c, const struct caffe_layer *l) {
-  struct field *p = caffe_param(l, "inner_product_param");
+  struct prototxt_field *p = caffe_param(l, "inner_product_param");
   int64_t out = prototxt_int(c->graph, p, "num_output", 0, 1, CAFFE_MOST);
   if (out == 0)
     return caffe_fail(c, l, "`num_output` is missing");

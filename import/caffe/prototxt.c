@@ -12,13 +12,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct reader {
+struct prototxt_reader {
   struct graph *graph;
   const char *at, *end;
   size_t line;
 };
 
-static void skip_blanks(struct reader *r) {
+static void skip_blanks(struct prototxt_reader *r) {
   for (; r->at < r->end; r->at++) {
     if (*r->at == '#')
       while (r->at + 1 < r->end && r->at[1] != '\n')
@@ -35,7 +35,7 @@ static bool is_word(char c) {
          c == '+';
 }
 
-static struct slice read_word(struct reader *r) {
+static struct slice read_word(struct prototxt_reader *r) {
   const char *begin = r->at;
   while (r->at < r->end && is_word(*r->at))
     r->at++;
@@ -43,7 +43,8 @@ static struct slice read_word(struct reader *r) {
 }
 
 /* Strings are names and paths; what escapes stand for is not needed. */
-static bool read_string(struct reader *r, struct field *field) {
+static bool read_string(struct prototxt_reader *r,
+                        struct prototxt_field *field) {
   char quote = *r->at++;
   const char *begin = r->at;
   while (r->at < r->end && *r->at != quote && *r->at != '\n')
@@ -55,7 +56,8 @@ static bool read_string(struct reader *r, struct field *field) {
   return true;
 }
 
-static bool read_value(struct reader *r, struct field *field) {
+static bool read_value(struct prototxt_reader *r,
+                       struct prototxt_field *field) {
   if (r->at < r->end && (*r->at == '"' || *r->at == '\''))
     return read_string(r, field);
   field->value = read_word(r);
@@ -65,8 +67,9 @@ static bool read_value(struct reader *r, struct field *field) {
 }
 
 /* Fields up to a `}` at depth > 0, or the end. */
-static bool read_fields(struct reader *r, struct field **fields, int depth) {
-  struct field **last = fields;
+static bool read_fields(struct prototxt_reader *r,
+                        struct prototxt_field **fields, int depth) {
+  struct prototxt_field **last = fields;
   *fields = NULL;
   if (depth > LIMIT_DEPTH)
     return graph_fail(r->graph, r->line, "messages nested deeper than %d",
@@ -79,7 +82,8 @@ static bool read_fields(struct reader *r, struct field **fields, int depth) {
       r->at++;
       return depth > 0 || graph_fail(r->graph, r->line, "unmatched `}`");
     }
-    struct field *field = ARENA_NEW(r->graph->arena, struct field);
+    struct prototxt_field *field =
+        ARENA_NEW(r->graph->arena, struct prototxt_field);
     *last = field;
     last = &field->next;
     field->line = r->line;
@@ -106,38 +110,40 @@ static bool read_fields(struct reader *r, struct field **fields, int depth) {
 }
 
 bool prototxt_read(struct graph *graph, struct slice text,
-                   struct field **fields) {
-  struct reader r = {graph, text.at, text.at + text.length, 1};
+                   struct prototxt_field **fields) {
+  struct prototxt_reader r = {graph, text.at, text.at + text.length, 1};
   return read_fields(&r, fields, 0);
 }
 
-struct field *prototxt_find(const struct field *message, const char *name) {
-  struct field *field = message ? message->inside : NULL;
+struct prototxt_field *prototxt_find(const struct prototxt_field *message,
+                                     const char *name) {
+  struct prototxt_field *field = message ? message->inside : NULL;
   while (field && !slice_is(field->name, name))
     field = field->next;
   return field;
 }
 
-struct field *prototxt_again(const struct field *field) {
-  struct field *next = field->next;
+struct prototxt_field *prototxt_again(const struct prototxt_field *field) {
+  struct prototxt_field *next = field->next;
   while (next && !slice_equal(next->name, field->name))
     next = next->next;
   return next;
 }
 
-struct slice prototxt_text(const struct field *message, const char *name,
-                           const char *usual) {
-  const struct field *field = prototxt_find(message, name);
+struct slice prototxt_text(const struct prototxt_field *message,
+                           const char *name, const char *usual) {
+  const struct prototxt_field *field = prototxt_find(message, name);
   return field ? field->value : slice_of(usual);
 }
 
-bool prototxt_bool(const struct field *message, const char *name, bool usual) {
+bool prototxt_bool(const struct prototxt_field *message, const char *name,
+                   bool usual) {
   struct slice text = prototxt_text(message, name, usual ? "true" : "false");
   return slice_is(text, "true") || slice_is(text, "1") || slice_is(text, "t") ||
          slice_is(text, "True");
 }
 
-int64_t prototxt_value(struct graph *graph, const struct field *field,
+int64_t prototxt_value(struct graph *graph, const struct prototxt_field *field,
                        int64_t least, int64_t most) {
   char buffer[32], *end = buffer;
   int64_t value = 0;
@@ -159,16 +165,16 @@ int64_t prototxt_value(struct graph *graph, const struct field *field,
   return least;
 }
 
-int64_t prototxt_int(struct graph *graph, const struct field *message,
+int64_t prototxt_int(struct graph *graph, const struct prototxt_field *message,
                      const char *name, int64_t usual, int64_t least,
                      int64_t most) {
-  const struct field *field = prototxt_find(message, name);
+  const struct prototxt_field *field = prototxt_find(message, name);
   return field ? prototxt_value(graph, field, least, most) : usual;
 }
 
-double prototxt_real(struct graph *graph, const struct field *message,
+double prototxt_real(struct graph *graph, const struct prototxt_field *message,
                      const char *name, double usual) {
-  const struct field *field = prototxt_find(message, name);
+  const struct prototxt_field *field = prototxt_find(message, name);
   char buffer[64], *end = buffer;
   double value = usual;
   if (!field)

@@ -48,7 +48,7 @@ static bool read_sections(struct darknet *d, struct slice rest) {
       const char *end = memchr(line.at, ']', line.length);
       if (!end)
         return graph_fail(g, number, "a section without `]`");
-      struct section *s = VEC_PUSH(g->arena, &d->sections);
+      struct darknet_section *s = VEC_PUSH(g->arena, &d->sections);
       s->name = (struct slice){line.at + 1, (size_t)(end - line.at) - 1};
       s->line = number;
       continue;
@@ -58,8 +58,8 @@ static bool read_sections(struct darknet *d, struct slice rest) {
                         "`%.*s` is neither `[section]` nor "
                         "`key=value`",
                         SLICE_ARG(line));
-    struct section *s = &d->sections.at[d->sections.count - 1];
-    struct option *option = VEC_PUSH(g->arena, &s->options);
+    struct darknet_section *s = &d->sections.at[d->sections.count - 1];
+    struct darknet_option *option = VEC_PUSH(g->arena, &s->options);
     size_t length = (size_t)(equals - line.at);
     option->key = darknet_trim((struct slice){line.at, length});
     option->value =
@@ -70,7 +70,7 @@ static bool read_sections(struct darknet *d, struct slice rest) {
 }
 
 /* A picture, or a sequence of one step for recurrent nets. */
-static void read_input(struct darknet *d, struct section *net) {
+static void read_input(struct darknet *d, struct darknet_section *net) {
   struct graph_shape shape = {3, {0}};
   bool recurrent_net = false;
   for (size_t i = 1; i < d->sections.count; i++)

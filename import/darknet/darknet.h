@@ -5,7 +5,7 @@
 
 #include "import/reader.h"
 
-struct option {
+struct darknet_option {
   struct slice key, value;
   size_t line;
   bool read;
@@ -13,17 +13,17 @@ struct option {
 
 enum { DARKNET_MISSING = 24 };
 
-struct section {
+struct darknet_section {
   struct slice name; /* without brackets */
   size_t line;
-  VEC(struct option) options;
+  VEC(struct darknet_option) options;
   const char *missing[DARKNET_MISSING]; /* options that were looked for */
   size_t missing_count;
 };
 
 struct darknet {
   struct graph *graph;
-  VEC(struct section) sections;
+  VEC(struct darknet_section) sections;
   VEC(int) layers; /* by Darknet's number: the node of its output */
 };
 
@@ -31,23 +31,23 @@ struct darknet {
 struct slice darknet_trim(struct slice text);
 
 /* The option of that name; the last one counts, as in Darknet's own list. */
-struct option *darknet_find(struct section *s, const char *key);
+struct darknet_option *darknet_find(struct darknet_section *s, const char *key);
 /* Notes options that nobody has read and that look like one that is missing. */
-void darknet_note_slips(struct darknet *d, struct section *s);
-struct slice darknet_word(struct section *s, const char *key,
+void darknet_note_slips(struct darknet *d, struct darknet_section *s);
+struct slice darknet_word(struct darknet_section *s, const char *key,
                           const char *usual);
 bool darknet_integer(struct slice text, int64_t *value);
 
 /* No number of a section is larger, nor smaller than minus that. */
 #define DARKNET_MOST (1 << 30)
-int64_t darknet_number(struct darknet *d, struct section *s, const char *key,
-                       int64_t usual);
+int64_t darknet_number(struct darknet *d, struct darknet_section *s,
+                       const char *key, int64_t usual);
 
 /* A number of a section that has to be at least `least`, or `usual`. */
-int64_t darknet_at_least(struct darknet *d, struct section *s, const char *key,
-                         int64_t usual, int64_t least);
+int64_t darknet_at_least(struct darknet *d, struct darknet_section *s,
+                         const char *key, int64_t usual, int64_t least);
 
 /* Adds the layers of a section; returns the node of its output. */
-int darknet_layer(struct darknet *d, struct section *s);
+int darknet_layer(struct darknet *d, struct darknet_section *s);
 
 #endif

@@ -31,7 +31,8 @@ static int set_map(struct graph_node *node, int64_t height, int64_t width,
 }
 
 /* Layers of one section have its number for a name. */
-static struct graph_node *dress(struct darknet *d, const struct section *s,
+static struct graph_node *dress(struct darknet *d,
+                                const struct darknet_section *s,
                                 struct graph_node *node) {
   node->line = s->line;
   node->kind = graph_text(d->graph, "[%.*s]", SLICE_ARG(s->name));
@@ -39,7 +40,8 @@ static struct graph_node *dress(struct darknet *d, const struct section *s,
   return node;
 }
 
-static struct graph_node *layer(struct darknet *d, const struct section *s,
+static struct graph_node *layer(struct darknet *d,
+                                const struct darknet_section *s,
                                 enum layer_word word, int input) {
   struct graph_node *node = dress(d, s, graph_layer(d->graph, word, input));
   node->shape = node_of(d, input)->shape;
@@ -70,7 +72,7 @@ static int layer_at(struct darknet *d, size_t line, struct slice text) {
   return d->layers.at[index];
 }
 
-static const struct activation {
+static const struct darknet_activation {
   const char *theirs;
   enum layer_word ours;
   const char *argument;
@@ -82,10 +84,10 @@ static const struct activation {
     {"gelu", WORD_GELU, NULL},        {"relu6", WORD_RELU6, NULL},
 };
 
-static int activate(struct darknet *d, struct section *s, int input,
+static int activate(struct darknet *d, struct darknet_section *s, int input,
                     const char *usual) {
   struct slice name = darknet_word(s, "activation", usual);
-  const struct option *option = darknet_find(s, "activation");
+  const struct darknet_option *option = darknet_find(s, "activation");
   if (slice_is(name, "linear") || d->graph->failed)
     return input;
   for (size_t i = 0; i < sizeof activations / sizeof *activations; i++)
@@ -106,7 +108,7 @@ static int activate(struct darknet *d, struct section *s, int input,
 }
 
 /* Darknet's batch norm takes the place of a bias. */
-static int normalize(struct darknet *d, struct section *s, int input) {
+static int normalize(struct darknet *d, struct darknet_section *s, int input) {
   bool normalizes = darknet_number(d, s, "batch_normalize", 0);
   node_of(d, input)->bias = normalizes ? BIAS_WITHOUT : BIAS_WITH;
   if (!normalizes)
@@ -114,8 +116,8 @@ static int normalize(struct darknet *d, struct section *s, int input) {
   return layer(d, s, WORD_BN, input)->index;
 }
 
-static bool fits(struct darknet *d, const struct section *s, int64_t height,
-                 int64_t width) {
+static bool fits(struct darknet *d, const struct darknet_section *s,
+                 int64_t height, int64_t width) {
   if (height > 0 && width > 0)
     return true;
   return graph_fail(d->graph, s->line,
@@ -124,19 +126,20 @@ static bool fits(struct darknet *d, const struct section *s, int64_t height,
 }
 
 /* Kernel, strides and padding of a section. */
-static struct window read_window(struct darknet *d, struct section *s,
-                                 int64_t usual_size) {
+static struct graph_window
+read_window(struct darknet *d, struct darknet_section *s, int64_t usual_size) {
   int64_t stride = darknet_at_least(d, s, "stride", 1, 1);
   int64_t size = darknet_at_least(d, s, "size", usual_size, 1);
-  struct window w = window_square(2, size, stride);
+  struct graph_window w = window_square(2, size, stride);
   w.stride[0] = darknet_at_least(d, s, "stride_y", stride, 1);
   w.stride[1] = darknet_at_least(d, s, "stride_x", stride, 1);
   return w;
 }
 
-static int convolution(struct darknet *d, struct section *s, int input) {
+static int convolution(struct darknet *d, struct darknet_section *s,
+                       int input) {
   struct map_size in = size_of(d, input);
-  struct window w = read_window(d, s, 1);
+  struct graph_window w = read_window(d, s, 1);
   int64_t filters = darknet_at_least(d, s, "filters", 1, 1);
   int64_t groups = darknet_at_least(d, s, "groups", 1, 1);
   int64_t dilation = darknet_at_least(d, s, "dilation", 1, 1);
@@ -158,7 +161,8 @@ static int convolution(struct darknet *d, struct section *s, int input) {
   return activate(d, s, normalize(d, s, node->index), "logistic");
 }
 
-static int deconvolution(struct darknet *d, struct section *s, int input) {
+static int deconvolution(struct darknet *d, struct darknet_section *s,
+                         int input) {
   struct map_size in = size_of(d, input);
   int64_t filters = darknet_at_least(d, s, "filters", 1, 1);
   int64_t size = darknet_at_least(d, s, "size", 1, 1);
@@ -181,7 +185,7 @@ static int deconvolution(struct darknet *d, struct section *s, int input) {
   return activate(d, s, normalize(d, s, node->index), "logistic");
 }
 
-static int connected(struct darknet *d, struct section *s, int input) {
+static int connected(struct darknet *d, struct darknet_section *s, int input) {
   int64_t output = darknet_at_least(d, s, "output", 1, 1);
   struct graph_node *node = layer(d, s, WORD_FC, input);
   graph_int(d->graph, node, PART_CHANNELS, "", output);
@@ -190,10 +194,11 @@ static int connected(struct darknet *d, struct section *s, int input) {
 }
 
 /* Padding of size - 1 in all, of which half, rounded down, comes before. */
-static int maxpool(struct darknet *d, struct section *s, int input) {
+static int maxpool(struct darknet *d, struct darknet_section *s, int input) {
   struct map_size in = size_of(d, input);
-  struct window w = read_window(d, s, darknet_at_least(d, s, "stride", 1, 1));
-  struct window bare = w;
+  struct graph_window w =
+      read_window(d, s, darknet_at_least(d, s, "stride", 1, 1));
+  struct graph_window bare = w;
   int64_t pads = darknet_at_least(d, s, "padding", w.kernel[0] - 1, 0);
   for (int i = 0; i < 2; i++) {
     w.before[i] = pads / 2;
@@ -212,12 +217,12 @@ static int maxpool(struct darknet *d, struct section *s, int input) {
       width, in.channels);
 }
 
-static int avgpool(struct darknet *d, struct section *s, int input) {
+static int avgpool(struct darknet *d, struct darknet_section *s, int input) {
   struct graph_node *node = layer(d, s, WORD_GAP, input);
   return set_map(node, 1, 1, size_of(d, input).channels);
 }
 
-static int upsample(struct darknet *d, struct section *s, int input) {
+static int upsample(struct darknet *d, struct darknet_section *s, int input) {
   struct map_size in = size_of(d, input);
   struct graph_node *node = layer(d, s, WORD_UP, input);
   int64_t stride = darknet_at_least(d, s, "stride", 2, 1);
@@ -226,7 +231,7 @@ static int upsample(struct darknet *d, struct section *s, int input) {
 }
 
 /* `extra`: all values in a row, and so many zeros after them. */
-static int extend(struct darknet *d, const struct section *s, int input,
+static int extend(struct darknet *d, const struct darknet_section *s, int input,
                   int64_t extra) {
   struct map_size in = size_of(d, input);
   int64_t count;
@@ -246,7 +251,7 @@ static int extend(struct darknet *d, const struct section *s, int input,
   return node->index;
 }
 
-static int reorg(struct darknet *d, struct section *s, int input) {
+static int reorg(struct darknet *d, struct darknet_section *s, int input) {
   struct map_size in = size_of(d, input);
   int64_t stride = darknet_at_least(d, s, "stride", 1, 1);
   bool back = darknet_number(d, s, "reverse", 0);
@@ -281,8 +286,8 @@ static bool next_item(struct slice *list, struct slice *item) {
   return true;
 }
 
-static int part_of(struct darknet *d, const struct section *s, int input,
-                   int64_t from, int64_t to) {
+static int part_of(struct darknet *d, const struct darknet_section *s,
+                   int input, int64_t from, int64_t to) {
   struct map_size in = size_of(d, input);
   struct graph_node *node = layer(d, s, WORD_SLICE, input);
   graph_arg(d->graph, node, PART_NONE, "", "c");
@@ -294,8 +299,8 @@ static int part_of(struct darknet *d, const struct section *s, int input,
   return set_map(node, in.height, in.width, to - from);
 }
 
-static int route(struct darknet *d, struct section *s, int input) {
-  const struct option *layers = darknet_find(s, "layers");
+static int route(struct darknet *d, struct darknet_section *s, int input) {
+  const struct darknet_option *layers = darknet_find(s, "layers");
   int64_t groups = darknet_at_least(d, s, "groups", 1, 1);
   int64_t group = darknet_at_least(d, s, "group_id", 0, 0);
   struct slice rest = layers ? layers->value : (struct slice){NULL, 0}, item;
@@ -337,7 +342,8 @@ static int route(struct darknet *d, struct section *s, int input) {
   return set_map(dress(d, s, node), in.height, in.width, channels);
 }
 
-static struct graph_node *join(struct darknet *d, const struct section *s,
+static struct graph_node *join(struct darknet *d,
+                               const struct darknet_section *s,
                                enum layer_word word, int a, int b) {
   struct graph_node *node = graph_join(d->graph, word);
   graph_operand(d->graph, node, a);
@@ -350,7 +356,7 @@ static struct graph_node *join(struct darknet *d, const struct section *s,
  * Adds what both have: every n-th pixel of a larger map, the first channels
  * of one with more (src/blas.c, shortcut_cpu).
  */
-static int add_part(struct darknet *d, const struct section *s, int to,
+static int add_part(struct darknet *d, const struct darknet_section *s, int to,
                     int from) {
   struct map_size a = size_of(d, to), b = size_of(d, from);
   int64_t step = a.height ? b.height / a.height : 0;
@@ -378,8 +384,8 @@ static int add_part(struct darknet *d, const struct section *s, int to,
                  a.channels);
 }
 
-static int shortcut(struct darknet *d, struct section *s, int input) {
-  const struct option *from = darknet_find(s, "from");
+static int shortcut(struct darknet *d, struct darknet_section *s, int input) {
+  const struct darknet_option *from = darknet_find(s, "from");
   struct slice rest = from ? from->value : (struct slice){NULL, 0}, item;
   int result = input;
   if (!from)
@@ -394,8 +400,8 @@ static int shortcut(struct darknet *d, struct section *s, int input) {
 }
 
 /* The current tensor scales another one, by channel or value by value. */
-static int scale(struct darknet *d, struct section *s, int input) {
-  const struct option *from = darknet_find(s, "from");
+static int scale(struct darknet *d, struct darknet_section *s, int input) {
+  const struct darknet_option *from = darknet_find(s, "from");
   if (!from) {
     graph_fail(d->graph, s->line, "[%.*s] needs `from`", SLICE_ARG(s->name));
     return input;
@@ -419,7 +425,7 @@ static int scale(struct darknet *d, struct section *s, int input) {
   return activate(d, s, join(d, s, WORD_MUL, other, input)->index, "linear");
 }
 
-static int crop(struct darknet *d, struct section *s, int input) {
+static int crop(struct darknet *d, struct darknet_section *s, int input) {
   struct map_size in = size_of(d, input);
   int64_t height = darknet_at_least(d, s, "crop_height", 1, 1);
   int64_t width = darknet_at_least(d, s, "crop_width", 1, 1);
@@ -431,7 +437,7 @@ static int crop(struct darknet *d, struct section *s, int input) {
   return set_map(node, height, width, in.channels);
 }
 
-static int dropout(struct darknet *d, struct section *s, int input) {
+static int dropout(struct darknet *d, struct darknet_section *s, int input) {
   struct slice p = darknet_word(s, "probability", "0.5");
   const char *text = graph_text(d->graph, "%.*s", SLICE_ARG(p));
   char *end;
@@ -451,7 +457,7 @@ static int dropout(struct darknet *d, struct section *s, int input) {
 
 /* Gates' weights and two biases each, as PyTorch has them; with batch norm
  * those of the norms. */
-static int recurrent(struct darknet *d, struct section *s, int input,
+static int recurrent(struct darknet *d, struct darknet_section *s, int input,
                      enum layer_word word) {
   int64_t output = darknet_at_least(d, s, "output", 1, 1);
   struct graph_node *node = layer(d, s, word, input);
@@ -463,7 +469,7 @@ static int recurrent(struct darknet *d, struct section *s, int input,
 }
 
 /* Sections that only training or the decoding of boxes needs. */
-static bool is_left_out(struct darknet *d, const struct section *s) {
+static bool is_left_out(struct darknet *d, const struct darknet_section *s) {
   static const char *const heads[] = {"yolo", "Gaussian_yolo", "region",
                                       "detection"};
   for (size_t i = 0; i < sizeof heads / sizeof *heads; i++)
@@ -477,31 +483,31 @@ static bool is_left_out(struct darknet *d, const struct section *s) {
          slice_is(s->name, "empty") || slice_is(s->name, "silence");
 }
 
-static int gru(struct darknet *d, struct section *s, int input) {
+static int gru(struct darknet *d, struct darknet_section *s, int input) {
   return recurrent(d, s, input, WORD_GRU);
 }
 
-static int lstm(struct darknet *d, struct section *s, int input) {
+static int lstm(struct darknet *d, struct darknet_section *s, int input) {
   return recurrent(d, s, input, WORD_LSTM);
 }
 
-static int batchnorm(struct darknet *d, struct section *s, int input) {
+static int batchnorm(struct darknet *d, struct darknet_section *s, int input) {
   return layer(d, s, WORD_BN, input)->index;
 }
 
-static int softmax(struct darknet *d, struct section *s, int input) {
+static int softmax(struct darknet *d, struct darknet_section *s, int input) {
   return layer(d, s, WORD_SOFTMAX, input)->index;
 }
 
-static int activation(struct darknet *d, struct section *s, int input) {
+static int activation(struct darknet *d, struct darknet_section *s, int input) {
   return activate(d, s, input, "linear");
 }
 
 /* The table. */
 
-static const struct row {
+static const struct darknet_row {
   const char *name, *short_name;
-  int (*add)(struct darknet *d, struct section *s, int input);
+  int (*add)(struct darknet *d, struct darknet_section *s, int input);
   enum layer_word words[IMPORT_WORDS]; /* of netc, for the manual */
   bool on_map;                         /* works on height and width */
 } rows[] = {
@@ -536,17 +542,17 @@ bool darknet_type(struct graph *graph, size_t index, struct import_type *type) {
   if (index < count) {
     import_type_set(type, rows[index].name, rows[index].words);
   } else if (index < count + active) {
-    const struct activation *a = &activations[index - count];
+    const struct darknet_activation *a = &activations[index - count];
     *type = (struct import_type){graph_text(graph, "activation=%s", a->theirs),
                                  {a->ours}};
   }
   return index < count + active;
 }
 
-int darknet_layer(struct darknet *d, struct section *s) {
+int darknet_layer(struct darknet *d, struct darknet_section *s) {
   int input = current(d);
   for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-    const struct row *r = &rows[i];
+    const struct darknet_row *r = &rows[i];
     if (!slice_is(s->name, r->name) &&
         (!r->short_name || !slice_is(s->name, r->short_name)))
       continue;

@@ -8,7 +8,8 @@
 
 /* The last one of a name counts, as in Darknet's own list. */
 
-struct option *darknet_find(struct section *s, const char *key) {
+struct darknet_option *darknet_find(struct darknet_section *s,
+                                    const char *key) {
   for (size_t i = 0; i < s->options.count; i++)
     if (slice_is(s->options.at[i].key, key)) {
       s->options.at[i].read = true;
@@ -19,9 +20,9 @@ struct option *darknet_find(struct section *s, const char *key) {
   return NULL;
 }
 
-void darknet_note_slips(struct darknet *d, struct section *s) {
+void darknet_note_slips(struct darknet *d, struct darknet_section *s) {
   for (size_t i = 0; i < s->options.count; i++) {
-    const struct option *option = &s->options.at[i];
+    const struct darknet_option *option = &s->options.at[i];
     struct suggestion near = suggest_begin(option->key);
     for (size_t k = 0; k < s->missing_count && !option->read; k++)
       suggest_offer(&near, slice_of(s->missing[k]));
@@ -33,9 +34,9 @@ void darknet_note_slips(struct darknet *d, struct section *s) {
   }
 }
 
-struct slice darknet_word(struct section *s, const char *key,
+struct slice darknet_word(struct darknet_section *s, const char *key,
                           const char *usual) {
-  const struct option *option = darknet_find(s, key);
+  const struct darknet_option *option = darknet_find(s, key);
   return option ? option->value : slice_of(usual);
 }
 
@@ -50,9 +51,9 @@ bool darknet_integer(struct slice text, int64_t *value) {
   return errno == 0 && *end == '\0';
 }
 
-int64_t darknet_number(struct darknet *d, struct section *s, const char *key,
-                       int64_t usual) {
-  const struct option *option = darknet_find(s, key);
+int64_t darknet_number(struct darknet *d, struct darknet_section *s,
+                       const char *key, int64_t usual) {
+  const struct darknet_option *option = darknet_find(s, key);
   int64_t value = usual;
   if (!option)
     return usual;
@@ -68,12 +69,12 @@ int64_t darknet_number(struct darknet *d, struct section *s, const char *key,
 }
 
 /* A number that has to be at least `least`. */
-int64_t darknet_at_least(struct darknet *d, struct section *s, const char *key,
-                         int64_t usual, int64_t least) {
+int64_t darknet_at_least(struct darknet *d, struct darknet_section *s,
+                         const char *key, int64_t usual, int64_t least) {
   int64_t value = darknet_number(d, s, key, usual);
   if (value >= least)
     return value;
-  const struct option *option = darknet_find(s, key);
+  const struct darknet_option *option = darknet_find(s, key);
   graph_fail(d->graph, option ? option->line : s->line,
              "[%.*s] needs `%s` of at least %" PRId64, SLICE_ARG(s->name), key,
              least);

@@ -251,7 +251,7 @@ int keras_withdraw(struct keras_call *call, int node,
 
 /* Activations: strings, or objects of Keras 3. */
 
-static const struct activation {
+static const struct keras_activation {
   const char *theirs;
   enum layer_word ours;
   const char *argument;
@@ -285,7 +285,7 @@ bool keras_activation_type(struct graph *graph, size_t index,
                            struct import_type *type) {
   if (index >= keras_activation_count())
     return false;
-  const struct activation *a = &activations[index];
+  const struct keras_activation *a = &activations[index];
   *type = (struct import_type){graph_text(graph, "activation=%s", a->theirs),
                                {a->ours}};
   return true;
@@ -313,7 +313,7 @@ int keras_activate(struct keras_call *call, int node, const json_t *value) {
     return node;
   for (size_t i = 0; name && i < sizeof activations / sizeof *activations;
        i++) {
-    const struct activation *a = &activations[i];
+    const struct keras_activation *a = &activations[i];
     if (strcmp(name, a->theirs) != 0)
       continue;
     if (!a->ours)

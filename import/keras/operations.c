@@ -421,7 +421,7 @@ static bool mask(struct keras_call *call, enum layer_word word) {
   return keras_give(call, KERAS_MASK, &call->inputs[0].shape);
 }
 
-static const struct operation {
+static const struct keras_operation {
   const char *name;
   bool (*add)(struct keras_call *call, enum layer_word word);
   enum layer_word words[IMPORT_WORDS];

@@ -34,7 +34,7 @@ static bool embedding(struct keras_call *call) {
 
 /* Recurrent layers. */
 
-static const struct recurrent {
+static const struct keras_recurrent {
   const char *theirs;
   enum layer_word ours;
   bool two; /* biases of each gate */
@@ -44,7 +44,7 @@ static const struct recurrent {
     {"CuDNNGRU", WORD_GRU, true},
 };
 
-static const struct recurrent *recurrent_of(const char *type) {
+static const struct keras_recurrent *recurrent_of(const char *type) {
   for (size_t i = 0; i < sizeof recurrents / sizeof *recurrents; i++)
     if (strcmp(recurrents[i].theirs, type) == 0)
       return &recurrents[i];
@@ -75,7 +75,7 @@ static bool usual_cell(struct keras_call *call) {
 /* Nodes of one direction or both; the outputs follow in Keras' order. */
 static bool recurrent(struct keras_call *call, bool both,
                       struct graph_node **made, struct graph_shape *out) {
-  const struct recurrent *r = recurrent_of(call->type);
+  const struct keras_recurrent *r = recurrent_of(call->type);
   int64_t units = keras_int(call, "units", 0, 1, KERAS_MOST);
   bool all = keras_bool(call, "return_sequences", false);
   bool two = r->two || (strcmp(call->type, "GRU") == 0 &&

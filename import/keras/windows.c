@@ -28,7 +28,7 @@ static bool read_sizes(struct keras_call *call, const char *key, int64_t usual,
 }
 
 /* What `padding` says, for maps of the input's size. */
-static bool read_padding(struct keras_call *call, struct window *w) {
+static bool read_padding(struct keras_call *call, struct graph_window *w) {
   const struct keras_tensor *in = &call->inputs[0];
   const char *padding = keras_string(call->config, "padding", "valid");
   bool strided = false;
@@ -58,9 +58,9 @@ static bool read_padding(struct keras_call *call, struct window *w) {
 
 static bool read_window(struct keras_call *call, const char *kernel,
                         const char *dilation, bool own_stride,
-                        struct window *w) {
+                        struct graph_window *w) {
   int axes;
-  *w = (struct window){0};
+  *w = (struct graph_window){0};
   if (!take_axes(call, &axes) || !read_sizes(call, kernel, 2, axes, w->kernel))
     return false;
   w->axes = axes + call->keras->lead;
@@ -75,7 +75,7 @@ static bool read_window(struct keras_call *call, const char *kernel,
   return read_padding(call, w);
 }
 
-static bool fits(struct keras_call *call, const struct window *w,
+static bool fits(struct keras_call *call, const struct graph_window *w,
                  const struct graph_shape *in, struct graph_shape *out) {
   *out = *in;
   for (int i = 0; i < w->axes; i++) {
@@ -92,8 +92,9 @@ static void take_bias(struct keras_call *call, struct graph_node *node) {
 
 /* A convolution of the call's first input. */
 static struct graph_node *convolve(struct keras_call *call,
-                                   const struct window *w, int64_t channels,
-                                   int64_t groups, struct graph_shape *out) {
+                                   const struct graph_window *w,
+                                   int64_t channels, int64_t groups,
+                                   struct graph_shape *out) {
   const struct graph_shape *in = &call->inputs[0].shape;
   int64_t many = in->size[in->rank - 1];
   if (many % groups != 0 || channels % groups != 0) {
@@ -111,7 +112,7 @@ static struct graph_node *convolve(struct keras_call *call,
 }
 
 static bool convolution(struct keras_call *call) {
-  struct window w;
+  struct graph_window w;
   struct graph_shape out;
   int64_t filters = keras_int(call, "filters", 0, 1, KERAS_MOST);
   int64_t groups = keras_int(call, "groups", 1, 1, KERAS_MOST);
@@ -129,7 +130,7 @@ static bool convolution(struct keras_call *call) {
 
 static bool depthwise_node(struct keras_call *call, struct graph_node **node,
                            struct graph_shape *out) {
-  struct window w;
+  struct graph_window w;
   const struct graph_shape *in = &call->inputs[0].shape;
   int64_t times = keras_int(call, "depth_multiplier", 1, 1, 1 << 20);
   if (!read_window(call, "kernel_size", "dilation_rate", false, &w) ||
@@ -161,7 +162,7 @@ static bool separable(struct keras_call *call) {
   if (filters == 0)
     return keras_fail(call, "`filters` is missing");
   node->bias = BIAS_WITHOUT;
-  struct window one = window_square(out.rank - 1, 1, 1);
+  struct graph_window one = window_square(out.rank - 1, 1, 1);
   node =
       keras_dress(call, window_conv(call->keras->graph, node->index,
                                     out.size[out.rank - 1], filters, 1, &one));
@@ -172,9 +173,9 @@ static bool separable(struct keras_call *call) {
 }
 
 /* What is cut off at an axis, so that the map has Keras' size. */
-static void transposed_padding(const struct window *w, int axis, bool same,
-                               const int64_t *outpad, struct window *cut,
-                               int64_t *more) {
+static void transposed_padding(const struct graph_window *w, int axis,
+                               bool same, const int64_t *outpad,
+                               struct graph_window *cut, int64_t *more) {
   int64_t reach = w->dilate[axis] * (w->kernel[axis] - 1) + 1;
   int64_t step = w->stride[axis], pads = 0;
   *more = 0;
@@ -191,7 +192,7 @@ static void transposed_padding(const struct window *w, int axis, bool same,
 }
 
 static void put_cut(struct keras_call *call, struct graph_node *node,
-                    const struct window *cut) {
+                    const struct graph_window *cut) {
   struct graph *g = call->keras->graph;
   struct text text = text_new(g->arena);
   bool none = true, even = true;
@@ -213,7 +214,7 @@ static void put_cut(struct keras_call *call, struct graph_node *node,
 
 static bool transposed(struct keras_call *call) {
   static const int64_t steps[3] = {1, 1, 1};
-  struct window w, cut = {0};
+  struct graph_window w, cut = {0};
   struct graph *g = call->keras->graph;
   int64_t filters = keras_int(call, "filters", 0, 1, KERAS_MOST);
   int64_t groups = keras_int(call, "groups", 1, 1, KERAS_MOST);
@@ -261,7 +262,7 @@ static bool transposed(struct keras_call *call) {
 }
 
 static bool locally(struct keras_call *call) {
-  struct window w;
+  struct graph_window w;
   struct graph_shape out;
   struct graph *g = call->keras->graph;
   static const int64_t steps[3] = {1, 1, 1};
@@ -287,7 +288,7 @@ static bool locally(struct keras_call *call) {
 /* Pools. */
 
 static bool pooling(struct keras_call *call) {
-  struct window w;
+  struct graph_window w;
   struct graph_shape out;
   bool mean = strncmp(call->type, "Average", 7) == 0;
   if (!read_window(call, "pool_size", NULL, true, &w) ||

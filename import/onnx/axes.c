@@ -12,7 +12,7 @@ const char *axis_word(struct onnx *x, const struct graph_shape *shape,
   return shape->rank == 2 ? "l" : graph_text(x->graph, "%d", axis);
 }
 
-int node_axis(struct onnx *x, const struct view *view, int axis) {
+int node_axis(struct onnx *x, const struct onnx_view *view, int axis) {
   const struct graph_shape *shape = &node_at(x, view->node)->shape;
   int64_t stride = 1;
   const struct atom *atom = NULL;
@@ -29,15 +29,15 @@ int node_axis(struct onnx *x, const struct view *view, int axis) {
 }
 
 /* Axes of one place say nothing where two others have more. */
-static bool is_idle(struct onnx *x, const struct view *view, int axis) {
+static bool is_idle(struct onnx *x, const struct onnx_view *view, int axis) {
   int more = 0;
   for (int i = 0; i < view->at.rank; i++)
     more += i != axis && view->at.dim[i] > 1 && !is_batch(x, view, i);
   return view->at.dim[axis] == 1 && more > 1;
 }
 
-bool to_last(struct onnx *x, const struct view *view, int axis,
-             struct view *result, struct axes *axes) {
+bool to_last(struct onnx *x, const struct onnx_view *view, int axis,
+             struct onnx_view *result, struct onnx_axes *axes) {
   const struct graph_shape *shape = &node_at(x, view->node)->shape;
   bool idle = shape->rank > 2 && shape->size[0] == 1;
   axes->count = 0;
@@ -55,7 +55,7 @@ bool to_last(struct onnx *x, const struct view *view, int axis,
 }
 
 /* The only atom of an axis; NULL: it has none or several. */
-static const struct atom *only_atom(const struct view *view, int axis) {
+static const struct atom *only_atom(const struct onnx_view *view, int axis) {
   const struct atom *found = NULL;
   for (int i = 0; i < view->at.count; i++)
     if (view->at.atom[i].axis == axis) {
@@ -67,7 +67,7 @@ static const struct atom *only_atom(const struct view *view, int axis) {
 }
 
 /* An axis of one place that is not taken yet, the batch last. */
-static int next_single(const struct onnx *x, const struct view *view,
+static int next_single(const struct onnx *x, const struct onnx_view *view,
                        const bool *taken) {
   for (int i = 0; i < view->at.rank; i++)
     if (view->at.dim[i] == 1 && !taken[i] && i != x->batch_axis)
@@ -75,7 +75,8 @@ static int next_single(const struct onnx *x, const struct view *view,
   return -1;
 }
 
-bool axes_of(struct onnx *x, const struct view *view, struct axes *axes) {
+bool axes_of(struct onnx *x, const struct onnx_view *view,
+             struct onnx_axes *axes) {
   const struct graph_shape *shape = &node_at(x, view->node)->shape;
   bool taken[LAYOUT_RANK] = {false};
   int64_t stride = 1;
@@ -107,15 +108,15 @@ bool axes_of(struct onnx *x, const struct view *view, struct axes *axes) {
   return true;
 }
 
-int axes_place(const struct axes *axes, int axis) {
+int axes_place(const struct onnx_axes *axes, int axis) {
   for (int i = 0; i < axes->count; i++)
     if (axes->order[i] == axis)
       return i;
   return -1;
 }
 
-void plain_axes(struct onnx *x, const struct view *view, int with,
-                struct axes *axes) {
+void plain_axes(struct onnx *x, const struct onnx_view *view, int with,
+                struct onnx_axes *axes) {
   axes->count = 0;
   for (int i = 0; i < view->at.rank; i++)
     if (i == with ||
@@ -124,8 +125,8 @@ void plain_axes(struct onnx *x, const struct view *view, int with,
 }
 
 /* The same, but that the axis which lies innermost comes last. */
-void near_axes(struct onnx *x, const struct view *view, int with,
-               struct axes *axes) {
+void near_axes(struct onnx *x, const struct onnx_view *view, int with,
+               struct onnx_axes *axes) {
   int inner = -1;
   plain_axes(x, view, with, axes);
   for (int i = 0; i < view->at.count; i++)
@@ -140,8 +141,9 @@ void near_axes(struct onnx *x, const struct view *view, int with,
   axes->order[axes->count - 1] = inner;
 }
 
-bool parted_axes(struct onnx *x, const struct view *view, struct view *result) {
-  struct axes axes;
+bool parted_axes(struct onnx *x, const struct onnx_view *view,
+                 struct onnx_view *result) {
+  struct onnx_axes axes;
   plain_axes(x, view, -1, &axes);
   for (int i = 0; i < axes.count; i++)
     if (view->at.dim[axes.order[i]] > 1 && !only_atom(view, axes.order[i]))
@@ -161,8 +163,8 @@ bool parted_axes(struct onnx *x, const struct view *view, struct view *result) {
   return rearrange(x, view, axes.order, axes.count, result);
 }
 
-bool with_axis(struct onnx *x, const struct view *view, int axis,
-               struct axes *axes, struct view *result) {
+bool with_axis(struct onnx *x, const struct onnx_view *view, int axis,
+               struct onnx_axes *axes, struct onnx_view *result) {
   if (axes_of(x, view, axes) && axes_place(axes, axis) >= 0) {
     *result = *view;
     return true;

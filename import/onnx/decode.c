@@ -12,7 +12,7 @@ enum {
   MOST_MESSAGES = 64000000, /* of a file */
 };
 
-struct walk {
+struct onnx_walk {
   struct graph *graph;
   const uint8_t *begin;
   int64_t messages;
@@ -31,18 +31,18 @@ static bool read_varint(const uint8_t **at, const uint8_t *end,
   return false;
 }
 
-static bool broken(struct walk *w, const uint8_t *at, const char *what) {
+static bool broken(struct onnx_walk *w, const uint8_t *at, const char *what) {
   return graph_fail(w->graph, 0,
                     "truncated or broken ONNX model: %s at byte %zu", what,
                     (size_t)(at - w->begin));
 }
 
-static bool walk(struct walk *w, const ProtobufCMessageDescriptor *kind,
+static bool walk(struct onnx_walk *w, const ProtobufCMessageDescriptor *kind,
                  const uint8_t *at, const uint8_t *end, int depth);
 
-static bool walk_field(struct walk *w, const ProtobufCMessageDescriptor *kind,
-                       uint64_t tag, const uint8_t **at, const uint8_t *end,
-                       int depth) {
+static bool walk_field(struct onnx_walk *w,
+                       const ProtobufCMessageDescriptor *kind, uint64_t tag,
+                       const uint8_t **at, const uint8_t *end, int depth) {
   uint64_t length;
   const ProtobufCFieldDescriptor *field =
       tag >> 3 > UINT32_MAX
@@ -69,7 +69,7 @@ static bool walk_field(struct walk *w, const ProtobufCMessageDescriptor *kind,
   return walk(w, field->descriptor, inside, *at, depth + 1);
 }
 
-static bool walk(struct walk *w, const ProtobufCMessageDescriptor *kind,
+static bool walk(struct onnx_walk *w, const ProtobufCMessageDescriptor *kind,
                  const uint8_t *at, const uint8_t *end, int depth) {
   if (depth > DEEPEST)
     return broken(w, at, "messages nested too deeply");
@@ -135,7 +135,7 @@ static void fill_model(Onnx__ModelProto *model) {
 
 bool onnx_decode(struct graph *graph, struct slice file,
                  const Onnx__ModelProto **model) {
-  struct walk w = {.graph = graph, .begin = (const uint8_t *)file.at};
+  struct onnx_walk w = {.graph = graph, .begin = (const uint8_t *)file.at};
   ProtobufCAllocator allocator = {take, leave, graph->arena};
   if (!walk(&w, &onnx__model_proto__descriptor, w.begin, w.begin + file.length,
             0))

@@ -67,21 +67,21 @@ void emit_same(struct onnx *x, Onnx__NodeProto *node) {
 }
 
 static int new_value(struct onnx *x) {
-  struct value *value = VEC_PUSH(x->arena, &x->values);
-  *value = (struct value){.name = x->at->name, .uses = 1};
+  struct onnx_value *value = VEC_PUSH(x->arena, &x->values);
+  *value = (struct onnx_value){.name = x->at->name, .uses = 1};
   return (int)x->values.count - 1;
 }
 
 int emit(struct onnx *x, Onnx__NodeProto *node, const int *ins, int count) {
-  const struct op *outer = x->at;
-  struct op *op = ARENA_NEW(x->arena, struct op);
+  const struct onnx_op *outer = x->at;
+  struct onnx_op *op = ARENA_NEW(x->arena, struct onnx_op);
   if (x->graph->failed)
     return -1;
-  *op = (struct op){.proto = node,
-                    .type = node->op_type,
-                    .name = outer->name,
-                    .in_count = (size_t)count,
-                    .out_count = 1};
+  *op = (struct onnx_op){.proto = node,
+                         .type = node->op_type,
+                         .name = outer->name,
+                         .in_count = (size_t)count,
+                         .out_count = 1};
   op->ins = arena_alloc(x->arena, (size_t)count + 1, sizeof *op->ins);
   op->outs = arena_alloc(x->arena, 1, sizeof *op->outs);
   memcpy(op->ins, ins, (size_t)count * sizeof *ins);
@@ -147,7 +147,7 @@ int emit_concat(struct onnx *x, int a, int b, int64_t axis) {
 }
 
 int emit_dims(struct onnx *x, int value, int64_t *dims) {
-  const struct value *v = value < 0 ? NULL : &x->values.at[value];
+  const struct onnx_value *v = value < 0 ? NULL : &x->values.at[value];
   if (v && v->view) {
     memcpy(dims, v->view->at.dim, (size_t)v->view->at.rank * sizeof *dims);
     return v->view->at.rank;
@@ -165,7 +165,7 @@ int emit_input(const struct onnx *x, size_t index) {
 bool emit_give(struct onnx *x, size_t out, int value) {
   if (value < 0 || x->graph->failed)
     return false;
-  const struct value v = x->values.at[value];
+  const struct onnx_value v = x->values.at[value];
   if (v.view)
     give_view(x, out, v.view);
   else

@@ -4,14 +4,15 @@
 #include "import/onnx/reader.h"
 
 /* A node whose values lie as the file's, or as maps do in netc. */
-static bool settle_output(struct onnx *x, const struct view *view, int *node) {
-  struct view result;
+static bool settle_output(struct onnx *x, const struct onnx_view *view,
+                          int *node) {
+  struct onnx_view result;
   int order[LAYOUT_RANK], count = 0;
   for (int i = 2; i < view->at.rank; i++)
     order[count++] = i;
   order[count++] = 1;
   if (view->at.rank >= 3 && is_batch(x, view, 0)) {
-    struct axes axes;
+    struct onnx_axes axes;
     if (axes_of(x, view, &axes) && axes.count == count &&
         memcmp(axes.order, order, (size_t)count * sizeof *order) == 0) {
       *node = view->node;
@@ -26,7 +27,7 @@ static bool settle_output(struct onnx *x, const struct view *view, int *node) {
 
 static bool read_output(struct onnx *x, const Onnx__ValueInfoProto *info) {
   const struct map_entry *entry = map_find(&x->names, slice_of(info->name));
-  struct value *value = &x->values.at[entry->number - 1];
+  struct onnx_value *value = &x->values.at[entry->number - 1];
   int node;
   if (value->absent || !value->output)
     return true;

@@ -112,7 +112,7 @@ WHOLE(differ_whole, !a != !b)
 
 static fold_fn by_value, fold_shape, fold_size;
 
-static const struct fold {
+static const struct onnx_fold {
   const char *name;
   int inputs;
   fold_fn *fold; /* NULL: as with tensors, but without a layer (op_moves.c) */
@@ -188,7 +188,7 @@ static const struct fold {
     FOLD(Expand, ANY, NULL),
 };
 
-static const struct fold *fold_of(const char *type) {
+static const struct onnx_fold *fold_of(const char *type) {
   for (size_t i = 0; i < sizeof folds / sizeof *folds; i++)
     if (strcmp(folds[i].name, type) == 0)
       return &folds[i];
@@ -206,7 +206,7 @@ bool fold_knows(const char *type) {
 /* Value by value. */
 
 /* Without values yet. */
-static struct constant *result_of(struct onnx *x, const struct fold *f,
+static struct constant *result_of(struct onnx *x, const struct onnx_fold *f,
                                   struct constant **in, int rank,
                                   const int64_t *dims) {
   const struct constant *last = in[f->inputs - 1];
@@ -239,8 +239,8 @@ static bool widen(struct onnx *x, const struct constant *result,
   return true;
 }
 
-static void compute(const struct fold *f, struct constant **in, int64_t count,
-                    float *reals, int64_t *wholes) {
+static void compute(const struct onnx_fold *f, struct constant **in,
+                    int64_t count, float *reals, int64_t *wholes) {
   bool exact = f->whole;
   for (int k = 0; k < f->inputs; k++)
     exact = exact && !constant_is_real(in[k]);
@@ -264,7 +264,7 @@ static void compute(const struct fold *f, struct constant **in, int64_t count,
 }
 
 static bool by_value(struct onnx *x, struct constant **in) {
-  const struct fold *f = fold_of(x->at->type);
+  const struct onnx_fold *f = fold_of(x->at->type);
   int64_t dims[MOST_AXES];
   int rank = 0;
   bool fills = true;
@@ -307,7 +307,7 @@ static bool fold_size(struct onnx *x, struct constant **in) {
   return true;
 }
 
-static bool carry_out(struct onnx *x, const struct fold *f,
+static bool carry_out(struct onnx *x, const struct onnx_fold *f,
                       struct constant **in, int count) {
   if (count == 0 && f->inputs != 0)
     return onnx_fail(x, "it has no inputs");
@@ -320,8 +320,8 @@ static bool carry_out(struct onnx *x, const struct fold *f,
 
 /* What tensors could do as well: a matrix stays a layer's parameter, a table
  * by distance one, and what only moves values is a view. */
-static bool is_left(struct onnx *x, const struct fold *f, struct constant **in,
-                    int count) {
+static bool is_left(struct onnx *x, const struct onnx_fold *f,
+                    struct constant **in, int count) {
   bool matrix = false;
   if (f->fold == fold_gather)
     return count != 2 || is_by_distance(x, in[0], in[1]);
@@ -333,7 +333,7 @@ static bool is_left(struct onnx *x, const struct fold *f, struct constant **in,
 bool fold_constants(struct onnx *x, bool *done) {
   struct constant *in[MOST_INPUTS + 1] = {NULL};
   int count = 0;
-  const struct fold *f = fold_of(x->at->type);
+  const struct onnx_fold *f = fold_of(x->at->type);
   *done = false;
   if (!f || x->at->in_count > MOST_INPUTS)
     return true;

@@ -6,14 +6,14 @@
 enum { MOST_PRODUCTS = 1 << 28 }; /* of two numbers */
 
 /* A matrix, and how far apart the matrices of its batch are. */
-struct factor {
+struct onnx_factor {
   struct constant *of;
   int64_t rows, columns;
   int64_t step[MOST_AXES]; /* by outer axis of the result; 0: repeated */
 };
 
-static struct factor factor_of(struct constant *c, int rank) {
-  struct factor f = {.of = c, .rows = c->dims[c->rank - 2]};
+static struct onnx_factor factor_of(struct constant *c, int rank) {
+  struct onnx_factor f = {.of = c, .rows = c->dims[c->rank - 2]};
   f.columns = c->dims[c->rank - 1];
   int64_t step = f.rows * f.columns;
   for (int i = c->rank - 2; i-- > 0; step *= c->dims[i])
@@ -21,7 +21,7 @@ static struct factor factor_of(struct constant *c, int rank) {
   return f;
 }
 
-static void multiply(const struct factor *a, const struct factor *b,
+static void multiply(const struct onnx_factor *a, const struct onnx_factor *b,
                      int64_t from_a, int64_t from_b, float *to) {
   for (int64_t i = 0; i < a->rows; i++)
     for (int64_t k = 0; k < b->columns; k++) {
@@ -51,7 +51,7 @@ bool fold_matmul(struct onnx *x, struct constant **in) {
   int64_t *wholes;
   if (in[0]->rank < 2 || in[1]->rank < 2)
     return onnx_fail(x, "a product of constants that are not matrices");
-  struct factor a = factor_of(in[0], rank), b = factor_of(in[1], rank);
+  struct onnx_factor a = factor_of(in[0], rank), b = factor_of(in[1], rank);
   for (int i = 0; i < rank - 2; i++)
     dims[i] = 1;
   if (!outer_dims(x, in[0], rank, dims) || !outer_dims(x, in[1], rank, dims))

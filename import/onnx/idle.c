@@ -25,7 +25,7 @@ static const struct aside {
     {"RoiAlign", 1U << 2, true},
 };
 
-static const struct aside *aside_of(const struct op *op) {
+static const struct aside *aside_of(const struct onnx_op *op) {
   const char *domain = op->proto->domain;
   bool own = !domain || strcmp(domain, "com.microsoft") != 0;
   for (size_t i = 0; i < sizeof asides / sizeof *asides; i++)
@@ -39,17 +39,18 @@ static bool is_aside(const struct aside *aside, size_t input) {
 }
 
 /* Names that a comment tells: the first, and how many there are. */
-struct names {
+struct onnx_names {
   const char *first;
   size_t count;
 };
 
-static void add_name(struct names *names, const char *name) {
+static void add_name(struct onnx_names *names, const char *name) {
   names->first = names->first ? names->first : name;
   names->count++;
 }
 
-static void say(struct onnx *x, const struct names *names, const char *why) {
+static void say(struct onnx *x, const struct onnx_names *names,
+                const char *why) {
   if (names->count == 1)
     graph_note(x->graph, "`%s` is left out: %s", onnx_shown(x, names->first),
                why);
@@ -86,7 +87,7 @@ static int64_t size_of(const struct onnx *x,
 
 /* No earlier positions: a constant without values. */
 static bool make_empty(struct onnx *x, const Onnx__ValueInfoProto *info,
-                       struct value *value) {
+                       struct onnx_value *value) {
   const Onnx__TensorShapeProto *shape = shape_of(info);
   int64_t dims[MOST_AXES];
   bool empty = false;
@@ -131,11 +132,11 @@ static void find_length(struct onnx *x) {
 /* Keys and values before the first position, of which there are none. */
 static bool find_past(struct onnx *x) {
   const Onnx__GraphProto *g = x->model->graph;
-  struct names past = {0}, present = {0};
+  struct onnx_names past = {0}, present = {0};
   for (size_t i = 0; i < g->n_input; i++) {
     const struct map_entry *entry =
         map_find(&x->names, slice_of(g->input[i]->name));
-    struct value *value = entry ? &x->values.at[entry->number - 1] : NULL;
+    struct onnx_value *value = entry ? &x->values.at[entry->number - 1] : NULL;
     if (value && !value->made && make_empty(x, g->input[i], value))
       add_name(&past, g->input[i]->name);
   }
@@ -144,7 +145,7 @@ static bool find_past(struct onnx *x) {
   for (size_t i = 0; i < g->n_output; i++) {
     const struct map_entry *entry =
         map_find(&x->names, slice_of(g->output[i]->name));
-    struct value *value = entry ? &x->values.at[entry->number - 1] : NULL;
+    struct onnx_value *value = entry ? &x->values.at[entry->number - 1] : NULL;
     if (!value || !value->output || !strstr(value->name, "present"))
       continue;
     value->output = false; /* but attention reads it */
@@ -158,13 +159,14 @@ static bool find_past(struct onnx *x) {
 
 /* Outputs that attention keeps for later positions. */
 static void drop_present(struct onnx *x) {
-  struct names names = {0};
+  struct onnx_names names = {0};
   for (size_t i = 0; i < x->ops.count; i++) {
-    struct op *op = &x->ops.at[i];
+    struct onnx_op *op = &x->ops.at[i];
     if (!aside_of(op) || strstr(op->type, "Attention") == NULL)
       continue;
     for (size_t k = 1; k < op->out_count; k++) {
-      struct value *value = op->outs[k] < 0 ? NULL : &x->values.at[op->outs[k]];
+      struct onnx_value *value =
+          op->outs[k] < 0 ? NULL : &x->values.at[op->outs[k]];
       if (!value || !value->output)
         continue;
       value->output = false;
@@ -180,7 +182,7 @@ static void mark_needed(struct onnx *x, bool *needed) {
   for (size_t i = 0; i < x->values.count; i++)
     needed[i] = x->values.at[i].output;
   for (size_t i = x->ops.count; i-- > 0;) {
-    struct op *op = &x->ops.at[i];
+    struct onnx_op *op = &x->ops.at[i];
     const struct aside *aside = aside_of(op);
     op->idle = true;
     for (size_t k = 0; k < op->out_count; k++)
@@ -193,7 +195,7 @@ static void mark_needed(struct onnx *x, bool *needed) {
 
 static void drop_inputs(struct onnx *x, const struct aside *aside) {
   const Onnx__GraphProto *g = x->model->graph;
-  struct names names = {0};
+  struct onnx_names names = {0};
   for (size_t i = 0; i < g->n_input; i++) {
     const struct map_entry *entry =
         map_find(&x->names, slice_of(g->input[i]->name));
@@ -217,14 +219,14 @@ void find_idle(struct onnx *x) {
   drop_present(x);
   mark_needed(x, needed);
   for (size_t i = 0; i < x->ops.count; i++) {
-    struct op *op = &x->ops.at[i];
+    struct onnx_op *op = &x->ops.at[i];
     const struct aside *aside = aside_of(op);
     for (size_t k = 0; k < op->in_count; k++)
       if (!op->idle && is_aside(aside, k))
         op->ins[k] = -1;
   }
   for (size_t i = 0; i < x->values.count; i++) {
-    struct value *value = &x->values.at[i];
+    struct onnx_value *value = &x->values.at[i];
     value->idle = !needed[i];
     if (value->idle)
       value->uses = 0;

@@ -7,7 +7,7 @@
 enum { MOST_LOOKUPS = 1 << 28 }; /* of inputs among operators */
 
 /* Operators' inputs that are weights, and not what flows through a net. */
-static const struct place {
+static const struct onnx_place {
   const char *type;
   unsigned from, to;
 } weight_places[] = {
@@ -39,7 +39,7 @@ static bool is_parameter(struct onnx *x, int index,
     return true;
   for (size_t i = 0; i < x->ops.count; i++)
     for (size_t k = 0; k < x->ops.at[i].in_count; k++) {
-      const struct op *op = &x->ops.at[i];
+      const struct onnx_op *op = &x->ops.at[i];
       if (op->ins[k] != index)
         continue;
       if (k == 1 && rank == 2 && strcmp(op->type, "MatMul") == 0)
@@ -55,7 +55,7 @@ static bool is_parameter(struct onnx *x, int index,
 enum taste { TASTE_NONE, TASTE_FIRST, TASTE_LAST };
 
 /* Whether an operator wants its channels after the batch. */
-static enum taste taste_of(const struct op *op, size_t input) {
+static enum taste taste_of(const struct onnx_op *op, size_t input) {
   static const char *const first[] = {"Conv",
                                       "ConvTranspose",
                                       "BatchNormalization",
@@ -89,7 +89,7 @@ static enum taste taste_for(struct onnx *x, int index) {
   int follow[MOST_LOOKS], count = 0;
   follow[count++] = index;
   for (size_t i = 0; i < x->ops.count; i++) {
-    const struct op *op = &x->ops.at[i];
+    const struct onnx_op *op = &x->ops.at[i];
     for (size_t k = 0; k < op->in_count; k++)
       for (int f = 0; f < count; f++) {
         if (op->ins[k] != follow[f])
@@ -194,7 +194,7 @@ static bool input_dims(struct onnx *x, const Onnx__ValueInfoProto *info,
 static const bool *find_boxes(const struct onnx *x) {
   bool *boxes = arena_alloc(x->arena, x->values.count + 1, sizeof *boxes);
   for (size_t i = x->ops.count; i-- > 0;) {
-    const struct op *op = &x->ops.at[i];
+    const struct onnx_op *op = &x->ops.at[i];
     bool pools = strcmp(op->type, "RoiAlign") == 0, made = pools;
     for (size_t k = 0; k < op->out_count; k++)
       made = made || (op->outs[k] >= 0 && boxes[op->outs[k]]);
@@ -213,10 +213,10 @@ static bool is_table(const Onnx__ValueInfoProto *info) {
 }
 
 static bool add_input(struct onnx *x, const Onnx__ValueInfoProto *info,
-                      struct value *value, int index) {
+                      struct onnx_value *value, int index) {
   int64_t dims[MOST_AXES + 1];
   int rank;
-  struct axes axes = {.count = 0};
+  struct onnx_axes axes = {.count = 0};
   struct graph_shape shape = {0};
   bool known;
   const struct import_input *given = given_size(x, info->name);
@@ -257,7 +257,7 @@ static bool add_input(struct onnx *x, const Onnx__ValueInfoProto *info,
         onnx_shown(x, info->name), (int)info->type->tensor_type->elem_type);
   struct graph_node *node = graph_input(x->graph, info->name, &shape, word);
   extra_of(x, node->index);
-  struct view *view = ARENA_NEW(x->arena, struct view);
+  struct onnx_view *view = ARENA_NEW(x->arena, struct onnx_view);
   *view = view_fresh(x, node->index, rank, dims, axes.order, axes.count);
   value->view = view;
   return true;
@@ -265,7 +265,7 @@ static bool add_input(struct onnx *x, const Onnx__ValueInfoProto *info,
 
 /* Parameters without values. */
 static bool add_parameter(struct onnx *x, const Onnx__ValueInfoProto *info,
-                          struct value *value) {
+                          struct onnx_value *value) {
   int64_t dims[MOST_AXES + 1];
   int rank, batch_axis = x->batch_axis;
   x->batch_axis = -1;
@@ -287,7 +287,7 @@ static bool add_parameter(struct onnx *x, const Onnx__ValueInfoProto *info,
  * tables of positions are constants.
  */
 static bool add_positions(struct onnx *x, const Onnx__ValueInfoProto *info,
-                          struct value *value, bool *done) {
+                          struct onnx_value *value, bool *done) {
   bool mask = strcmp(info->name, "attention_mask") == 0;
   bool places = strcmp(info->name, "position_ids") == 0;
   int64_t dims[MOST_AXES + 1], *to;
@@ -330,7 +330,7 @@ bool read_inputs(struct onnx *x) {
     if (!entry || x->values.at[entry->number - 1].idle)
       continue; /* nobody reads it */
     int index = (int)entry->number - 1;
-    struct value *value = &x->values.at[index];
+    struct onnx_value *value = &x->values.at[index];
     if (value->made && value->constant)
       continue; /* an initializer gives it */
     if (value->made)

@@ -9,7 +9,7 @@ static void option(struct onnx *x, struct graph_node *node, const char *text) {
 }
 
 /* Which of the four projections have biases: "" for all. */
-static const char *bias_text(struct onnx *x, const struct attention *a) {
+static const char *bias_text(struct onnx *x, const struct onnx_attention *a) {
   const int nodes[4] = {a->part[PART_Q].node, a->part[PART_K].node,
                         a->part[PART_V].node, a->out};
   char text[5] = "";
@@ -22,7 +22,7 @@ static const char *bias_text(struct onnx *x, const struct attention *a) {
 /* Weights. */
 
 /* Rows of a matrix, or values of a bias, in the order of the layer. */
-struct rows {
+struct onnx_rows {
   int64_t *at;
   int64_t count;
 };
@@ -34,7 +34,8 @@ static int64_t feature_of(const struct rope *rope, int64_t i) {
   return i < rope->half ? 2 * i : 2 * (i - rope->half) + 1;
 }
 
-static void add_rows(struct rows *rows, const struct heads *h, int64_t dim) {
+static void add_rows(struct onnx_rows *rows, const struct onnx_heads *h,
+                     int64_t dim) {
   for (int64_t head = 0; head < h->count; head++)
     for (int64_t i = 0; i < dim; i++)
       rows->at[rows->count++] =
@@ -42,7 +43,8 @@ static void add_rows(struct rows *rows, const struct heads *h, int64_t dim) {
 }
 
 static const struct constant *picked(struct onnx *x, const struct constant *c,
-                                     const struct rows *rows, double factor) {
+                                     const struct onnx_rows *rows,
+                                     double factor) {
   bool same = rows->count == c->dims[0] && fabs(factor - 1) <= 0;
   for (int64_t i = 0; same && i < rows->count; i++)
     same = rows->at[i] == i;
@@ -69,7 +71,7 @@ static const struct constant *picked(struct onnx *x, const struct constant *c,
 
 /* Weight and bias of one projection, or of all three. */
 static void take_rows(struct onnx *x, struct graph_node *node, int from,
-                      const struct rows *rows, double factor,
+                      const struct onnx_rows *rows, double factor,
                       const char *weight, const char *bias) {
   const struct constant *w = find_weight(x, from, "weight");
   const struct constant *b = find_weight(x, from, "bias");
@@ -78,12 +80,12 @@ static void take_rows(struct onnx *x, struct graph_node *node, int from,
     add_weight(x, node, bias, picked(x, b, rows, factor));
 }
 
-static void take_norm(struct onnx *x, const struct attention *a,
+static void take_norm(struct onnx *x, const struct onnx_attention *a,
                       struct graph_node *node, int part, const char *weight,
                       const char *bias) {
-  const struct trace *t = &a->part[part].trace;
+  const struct onnx_trace *t = &a->part[part].trace;
   double factor = part == PART_Q ? a->factor : 1;
-  struct rows rows = {.count = 0};
+  struct onnx_rows rows = {.count = 0};
   if (t->norm < 0)
     return;
   rows.at = arena_alloc(x->arena, (size_t)a->dim + 1, sizeof *rows.at);
@@ -92,16 +94,16 @@ static void take_norm(struct onnx *x, const struct attention *a,
   take_rows(x, node, t->norm, &rows, factor, weight, bias);
 }
 
-static void take_projections(struct onnx *x, const struct attention *a,
+static void take_projections(struct onnx *x, const struct onnx_attention *a,
                              struct graph_node *node) {
   static const char *const names[PART_PARTS][2] = {
       {"q_proj.weight", "q_proj.bias"},
       {"k_proj.weight", "k_proj.bias"},
       {"v_proj.weight", "v_proj.bias"}};
   size_t all = (size_t)((a->heads + 2 * a->kv) * a->dim);
-  struct rows rows = {arena_alloc(x->arena, all + 1, sizeof *rows.at), 0};
+  struct onnx_rows rows = {arena_alloc(x->arena, all + 1, sizeof *rows.at), 0};
   for (int i = 0; i < PART_PARTS; i++) {
-    const struct heads *h = &a->part[i];
+    const struct onnx_heads *h = &a->part[i];
     bool scaled = i == PART_Q && h->trace.norm < 0;
     add_rows(&rows, h, a->dim);
     if (a->packed)
@@ -115,7 +117,7 @@ static void take_projections(struct onnx *x, const struct attention *a,
               "in_proj_bias");
 }
 
-static void take_weights(struct onnx *x, const struct attention *a,
+static void take_weights(struct onnx *x, const struct onnx_attention *a,
                          struct graph_node *node) {
   const struct constant *weight = find_weight(x, a->out, "weight");
   const struct constant *bias = find_weight(x, a->out, "bias");
@@ -134,16 +136,16 @@ static void take_weights(struct onnx *x, const struct attention *a,
 /* Arguments. */
 
 /* What is done to queries and keys. */
-static void put_ways(struct onnx *x, const struct attention *a,
+static void put_ways(struct onnx *x, const struct onnx_attention *a,
                      struct graph_node *node) {
-  const struct trace *q = &a->part[PART_Q].trace;
+  const struct onnx_trace *q = &a->part[PART_Q].trace;
   if (q->norm >= 0)
     option(x, node, node_at(x, q->norm)->word == WORD_LN ? "qkln" : "qknorm");
   if (q->rope.half)
     put_rope(x, node, &q->rope, &a->part[PART_K].trace.rope, a->dim);
 }
 
-static void put_scores(struct onnx *x, const struct attention *a,
+static void put_scores(struct onnx *x, const struct onnx_attention *a,
                        struct graph_node *node) {
   if (a->unscaled)
     option(x, node, "scale=none");
@@ -154,7 +156,7 @@ static void put_scores(struct onnx *x, const struct attention *a,
     graph_arg(x->graph, node, PART_NONE, "relative=", a->window_of);
 }
 
-static void put_projections(struct onnx *x, const struct attention *a,
+static void put_projections(struct onnx *x, const struct onnx_attention *a,
                             struct graph_node *node) {
   const char *bias = bias_text(x, a);
   if (*bias == '\0')
@@ -166,7 +168,7 @@ static void put_projections(struct onnx *x, const struct attention *a,
 }
 
 /* Positions as one axis: the product, which is of no more use, becomes it. */
-static int flattened(struct onnx *x, const struct attention *a, int from) {
+static int flattened(struct onnx *x, const struct onnx_attention *a, int from) {
   const struct graph_shape *in = &node_at(x, from)->shape;
   struct graph_node *node = node_at(x, a->product);
   node->shape = (struct graph_shape){2, {a->queries, in->size[in->rank - 1]}};
@@ -179,7 +181,7 @@ static int flattened(struct onnx *x, const struct attention *a, int from) {
   return node->index;
 }
 
-void attention_replace(struct onnx *x, const struct attention *a) {
+void attention_replace(struct onnx *x, const struct onnx_attention *a) {
   struct graph_node *node = node_at(x, a->out);
   int from = node_at(x, a->part[PART_Q].node)->inputs.at[0];
   int other = node_at(x, a->part[PART_K].node)->inputs.at[0];

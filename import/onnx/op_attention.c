@@ -42,7 +42,7 @@ struct lying {
  * Whether a trace is heads of a projection, ..LxW: .., heads, L, dim, or
  * .., heads, dim, L.
  */
-static bool is_lying(struct onnx *x, const struct trace *t, int64_t dim,
+static bool is_lying(struct onnx *x, const struct onnx_trace *t, int64_t dim,
                      const struct lying *lying) {
   const struct graph_shape *shape = &node_at(x, t->base)->shape;
   int64_t dims[LAYOUT_RANK], strides[LAYOUT_RANK], stride = 1;
@@ -75,10 +75,10 @@ static bool is_lying(struct onnx *x, const struct trace *t, int64_t dim,
 }
 
 /* Finds where they lie: `count` heads, of which each serves `repeats`. */
-static bool find_heads(struct onnx *x, struct heads *h, int64_t dim,
+static bool find_heads(struct onnx *x, struct onnx_heads *h, int64_t dim,
                        int64_t count, int64_t repeats, bool crossed,
                        bool flat) {
-  const struct trace *t = &h->trace;
+  const struct onnx_trace *t = &h->trace;
   const struct graph_shape *shape = &node_at(x, t->base)->shape;
   if (!is_word(x, t->base, WORD_LINEAR) || shape->rank < 2 || t->at.rank < 2)
     return false;
@@ -102,7 +102,7 @@ static bool find_heads(struct onnx *x, struct heads *h, int64_t dim,
 
 /* Positions behind and ahead that each sees; false: another mask. */
 static bool find_band(struct onnx *x, struct constant *c,
-                      const struct attention *a, int64_t *behind,
+                      const struct onnx_attention *a, int64_t *behind,
                       int64_t *ahead) {
   int64_t n = a->queries;
   if (c->band && n == a->keys && c->count == n * n) {
@@ -132,7 +132,7 @@ static bool find_band(struct onnx *x, struct constant *c,
   return *behind >= 0;
 }
 
-static bool take_mask(struct onnx *x, struct attention *a, int weight) {
+static bool take_mask(struct onnx *x, struct onnx_attention *a, int weight) {
   const struct constant *c = find_weight(x, weight, "weight");
   int64_t behind, ahead;
   if (!find_band(x, (struct constant *)c, a, &behind, &ahead))
@@ -151,9 +151,9 @@ static bool take_mask(struct onnx *x, struct attention *a, int weight) {
  * A bias by relative position: a row of a table for each distance, with the
  * heads in front.
  */
-static bool take_relative(struct onnx *x, struct attention *a, int node) {
+static bool take_relative(struct onnx *x, struct onnx_attention *a, int node) {
   const struct graph_node *n = node_at(x, node);
-  struct trace t = trace_of(x, node, false);
+  struct onnx_trace t = trace_of(x, node, false);
   if (n->inputs.count != 1 || !is_word(x, t.base, WORD_EMBED) ||
       a->relative >= 0 || !is_number(t.number, 1))
     return false;
@@ -175,7 +175,7 @@ static bool take_relative(struct onnx *x, struct attention *a, int node) {
 /* Scores. */
 
 /* From the softmax back to the product of queries and keys. */
-static int find_scores(struct onnx *x, struct attention *a, int node,
+static int find_scores(struct onnx *x, struct onnx_attention *a, int node,
                        double *number) {
   for (;;) {
     const struct graph_node *n = node_at(x, node);
@@ -218,9 +218,10 @@ static bool near(double a, double b) {
 }
 
 /* Norms and rotations of queries and keys are alike; values have none. */
-static bool same_ways(struct onnx *x, const struct attention *a) {
-  const struct trace *q = &a->part[PART_Q].trace, *k = &a->part[PART_K].trace;
-  const struct trace *v = &a->part[PART_V].trace;
+static bool same_ways(struct onnx *x, const struct onnx_attention *a) {
+  const struct onnx_trace *q = &a->part[PART_Q].trace,
+                          *k = &a->part[PART_K].trace;
+  const struct onnx_trace *v = &a->part[PART_V].trace;
   if (v->norm >= 0 || v->rope.half || !is_number(v->number, 1))
     return false;
   if ((q->norm < 0) != (k->norm < 0) || q->rope.half != k->rope.half ||
@@ -230,9 +231,9 @@ static bool same_ways(struct onnx *x, const struct attention *a) {
 }
 
 /* All three of one matrix, or one each. */
-static bool find_sides(struct onnx *x, struct attention *a, int scores) {
-  struct heads *q = &a->part[PART_Q], *k = &a->part[PART_K];
-  struct heads *v = &a->part[PART_V];
+static bool find_sides(struct onnx *x, struct onnx_attention *a, int scores) {
+  struct onnx_heads *q = &a->part[PART_Q], *k = &a->part[PART_K];
+  struct onnx_heads *v = &a->part[PART_V];
   bool transposed = node_at(x, scores)->args.count > 0;
   a->packed = q->trace.base == k->trace.base && k->trace.base == v->trace.base;
   int64_t width = last_size(x, k->trace.base) / a->dim;
@@ -254,7 +255,7 @@ static bool find_sides(struct onnx *x, struct attention *a, int scores) {
 }
 
 /* What scores are multiplied with: 1 / sqrt(dim), nothing, or another. */
-static bool find_scale(struct attention *a, double number) {
+static bool find_scale(struct onnx_attention *a, double number) {
   double usual = 1 / sqrt((double)a->dim);
   if (!(number > 0))
     return false;
@@ -267,7 +268,7 @@ static bool find_scale(struct attention *a, double number) {
   return true;
 }
 
-static bool read_sides(struct onnx *x, struct attention *a) {
+static bool read_sides(struct onnx *x, struct onnx_attention *a) {
   const struct graph_node *product = node_at(x, a->product), *scores;
   double number = 1;
   int softmax = product->inputs.at[0];
@@ -294,8 +295,8 @@ static bool read_sides(struct onnx *x, struct attention *a) {
 }
 
 /* Whether the heads of the product stand side by side in what `out` reads. */
-static bool joins_heads(struct onnx *x, struct attention *a) {
-  struct trace t = trace_of(x, node_at(x, a->out)->inputs.at[0], false);
+static bool joins_heads(struct onnx *x, struct onnx_attention *a) {
+  struct onnx_trace t = trace_of(x, node_at(x, a->out)->inputs.at[0], false);
   const struct graph_shape *shape = &node_at(x, a->out)->shape;
   int64_t dims[LAYOUT_RANK], strides[LAYOUT_RANK];
   int rank = shape->rank + 1;
@@ -325,8 +326,8 @@ static bool joins_heads(struct onnx *x, struct attention *a) {
 }
 
 /* Keys and values are of one tensor, and have their places beside queries. */
-static bool find_inputs(struct onnx *x, struct attention *a) {
-  const struct heads *q = &a->part[PART_Q], *k = &a->part[PART_K];
+static bool find_inputs(struct onnx *x, struct onnx_attention *a) {
+  const struct onnx_heads *q = &a->part[PART_Q], *k = &a->part[PART_K];
   int to = node_at(x, k->node)->inputs.at[0];
   int from = node_at(x, q->node)->inputs.at[0];
   const struct graph_shape *in = &node_at(x, from)->shape;
@@ -348,7 +349,7 @@ static bool find_inputs(struct onnx *x, struct attention *a) {
  * with the keys: then it has to stay. `last` are the last readers of nodes,
  * `mark` a number for each node, not yet that of the layer.
  */
-static bool is_tapped(struct onnx *x, const struct attention *a,
+static bool is_tapped(struct onnx *x, const struct onnx_attention *a,
                       const int *last, int *mark) {
   int first = a->out;
   for (int i = 0; i < PART_PARTS; i++) {
@@ -384,7 +385,7 @@ void find_attention(struct onnx *x) {
   const int *last = last_readers(x);
   int *mark = arena_alloc(x->arena, count + 1, sizeof *mark);
   for (size_t i = 0; i < count; i++) {
-    struct attention a = {.out = (int)i, .relative = -1};
+    struct onnx_attention a = {.out = (int)i, .relative = -1};
     const struct graph_node *node = x->graph->nodes.at[i];
     if (node->word == WORD_LINEAR && node->shape.rank >= 2 &&
         joins_heads(x, &a) && find_inputs(x, &a) &&

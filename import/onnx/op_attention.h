@@ -17,7 +17,7 @@ struct rope {
 };
 
 /* A tensor as a view of the node `base`. */
-struct trace {
+struct onnx_trace {
   int base;
   struct layout at;
   double number; /* times that */
@@ -30,16 +30,16 @@ struct trace {
 enum part_of { PART_Q, PART_K, PART_V, PART_PARTS };
 
 /* A projection: a node, and where in its features the heads lie. */
-struct heads {
+struct onnx_heads {
   int node;      /* linear */
   int64_t count; /* heads */
   int64_t first, step;
-  struct trace trace;
+  struct onnx_trace trace;
 };
 
-struct attention {
+struct onnx_attention {
   int out, product; /* nodes: linear, matmul */
-  struct heads part[PART_PARTS];
+  struct onnx_heads part[PART_PARTS];
   int64_t heads, kv, dim, queries, keys;
   bool packed, causal, unscaled;
   bool flat;      /* what they are of has rows and columns as axes */
@@ -51,19 +51,19 @@ struct attention {
 };
 
 /* Back through what only moves values; `norms` and `ropes` as well. */
-struct trace trace_of(struct onnx *x, int node, bool heads);
+struct onnx_trace trace_of(struct onnx *x, int node, bool heads);
 /* A step back over a rope at t->base. */
-bool trace_rope(struct onnx *x, struct trace *t);
+bool trace_rope(struct onnx *x, struct onnx_trace *t);
 /* Writes `rope` and what says how far it rotates; the keys', too. */
 void put_rope(struct onnx *x, struct graph_node *node, const struct rope *rope,
               const struct rope *keys, int64_t dim);
 /* Whether norm and rope are of whole heads, rope along the positions. */
-bool trace_agrees(struct onnx *x, const struct trace *t, int64_t dim);
+bool trace_agrees(struct onnx *x, const struct onnx_trace *t, int64_t dim);
 
 struct layout dense_of(struct onnx *x, int node);
 struct layout without_ones(const struct layout *at);
 
 /* The last projection becomes the layer. */
-void attention_replace(struct onnx *x, const struct attention *a);
+void attention_replace(struct onnx *x, const struct onnx_attention *a);
 
 #endif

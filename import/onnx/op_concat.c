@@ -6,7 +6,7 @@
 
 /* Joins. */
 
-static const struct view *any_view(struct onnx *x) {
+static const struct onnx_view *any_view(struct onnx *x) {
   for (size_t i = 0; i < x->at->in_count; i++)
     if (has_operand(x, i) && operand(x, i)->view)
       return operand(x, i)->view;
@@ -14,8 +14,9 @@ static const struct view *any_view(struct onnx *x) {
 }
 
 /* An operand with its axes in that order; constants become weights. */
-static int in_order(struct onnx *x, size_t index, const struct axes *axes) {
-  struct view result;
+static int in_order(struct onnx *x, size_t index,
+                    const struct onnx_axes *axes) {
+  struct onnx_view result;
   if (!has_operand(x, index)) {
     onnx_fail(x, "input %zu is missing", index);
     return -1;
@@ -38,7 +39,7 @@ static int in_order(struct onnx *x, size_t index, const struct axes *axes) {
 
 static bool same_rank(struct onnx *x, int rank) {
   for (size_t i = 0; i < x->at->in_count; i++) {
-    const struct value *v = has_operand(x, i) ? operand(x, i) : NULL;
+    const struct onnx_value *v = has_operand(x, i) ? operand(x, i) : NULL;
     int other = !v ? -1 : v->view ? v->view->at.rank : v->constant->rank;
     if (other != rank)
       return onnx_fail(x, "input %zu has another number of axes", i);
@@ -125,8 +126,8 @@ static bool is_empty(struct onnx *x, size_t index) {
 }
 
 /* The only operand that has values; NULL: there are more. */
-static const struct view *only_one(struct onnx *x) {
-  const struct view *only = NULL;
+static const struct onnx_view *only_one(struct onnx *x) {
+  const struct onnx_view *only = NULL;
   for (size_t i = 0; i < x->at->in_count; i++) {
     if (is_empty(x, i))
       continue;
@@ -138,24 +139,24 @@ static const struct view *only_one(struct onnx *x) {
 }
 
 /* A node with the axes of an operand, but that one has all of them. */
-static bool give_rolled(struct onnx *x, int node, const struct view *first,
-                        int axis, const struct axes *axes) {
+static bool give_rolled(struct onnx *x, int node, const struct onnx_view *first,
+                        int axis, const struct onnx_axes *axes) {
   int64_t dims[MOST_AXES];
   memcpy(dims, first->at.dim, sizeof dims);
   dims[axis] = 0;
   for (size_t i = 0; i < x->at->in_count; i++)
     if (!is_empty(x, i))
       dims[axis] += operand(x, i)->view->at.dim[axis];
-  struct view whole =
+  struct onnx_view whole =
       view_fresh(x, node, first->at.rank, dims, axes->order, axes->count);
   give_view(x, 0, &whole);
   return true;
 }
 
 bool read_concat(struct onnx *x) {
-  const struct view *first = any_view(x);
-  struct axes axes;
-  struct view part;
+  const struct onnx_view *first = any_view(x);
+  struct onnx_axes axes;
+  struct onnx_view part;
   int64_t dims[MOST_AXES];
   if (!first || !same_rank(x, first->at.rank))
     return onnx_fail(x, "it has no inputs");
@@ -264,8 +265,8 @@ struct borders {
   int64_t before[LIMIT_RANK], after[LIMIT_RANK], dims[MOST_AXES];
 };
 
-static bool read_borders(struct onnx *x, const struct view *part,
-                         const struct axes *axes, const int64_t *pads,
+static bool read_borders(struct onnx *x, const struct onnx_view *part,
+                         const struct onnx_axes *axes, const int64_t *pads,
                          struct borders *b) {
   int rank = part->at.rank;
   *b = (struct borders){.before = {0}};
@@ -307,10 +308,10 @@ static struct graph_node *pad_node(struct onnx *x, int in,
 }
 
 bool read_pad(struct onnx *x) {
-  const struct view *in = input_view(x, 0);
+  const struct onnx_view *in = input_view(x, 0);
   int64_t pads[MOST_AXES * 2];
-  struct axes axes;
-  struct view part, result;
+  struct onnx_axes axes;
+  struct onnx_view part, result;
   struct borders borders;
   const char *mode;
   int count = operand_ints(x, 1, "pads", pads, MOST_AXES * 2);

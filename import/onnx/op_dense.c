@@ -31,7 +31,7 @@ static struct constant *scaled(struct onnx *x, struct constant *c,
 }
 
 /* Whether `view` is a map flattened as the file's order is: C, H, W. */
-static bool is_flat_map(struct onnx *x, const struct view *view) {
+static bool is_flat_map(struct onnx *x, const struct onnx_view *view) {
   const struct graph_shape *shape = &node_at(x, view->node)->shape;
   int64_t strides[LAYOUT_RANK], sizes[LAYOUT_RANK], space = 1;
   int last = shape->rank - 1;
@@ -42,7 +42,7 @@ static bool is_flat_map(struct onnx *x, const struct view *view) {
     sizes[i] = shape->size[i];
     space *= sizes[i];
   }
-  struct view chw =
+  struct onnx_view chw =
       view_fresh(x, view->node, 2, view->at.dim, (const int[]){1}, 0);
   int64_t dims[LAYOUT_RANK], steps[LAYOUT_RANK];
   int rank = 0;
@@ -77,9 +77,9 @@ static struct graph_node *dense(struct onnx *x, enum layer_word word, int in,
  * Axes that were parted and moved, as windows are, become axes of the layer:
  * what follows works on windows.
  */
-static bool in_file_order(struct onnx *x, const struct view *view,
-                          struct view *result) {
-  struct axes axes;
+static bool in_file_order(struct onnx *x, const struct onnx_view *view,
+                          struct onnx_view *result) {
+  struct onnx_axes axes;
   *result = *view;
   if (view->at.rank < 3 || axes_of(x, view, &axes))
     return true;
@@ -92,10 +92,10 @@ static bool in_file_order(struct onnx *x, const struct view *view,
 }
 
 /* y = x W, W O x I, over the last axis of `view`. */
-static bool linear(struct onnx *x, const struct view *view,
-                   struct constant *weight, struct view *result) {
-  struct view last;
-  struct axes axes;
+static bool linear(struct onnx *x, const struct onnx_view *view,
+                   struct constant *weight, struct onnx_view *result) {
+  struct onnx_view last;
+  struct onnx_axes axes;
   int64_t dims[MOST_AXES];
   int axis = view->at.rank - 1;
   int64_t units = weight->dims[0];
@@ -129,10 +129,10 @@ static bool linear(struct onnx *x, const struct view *view,
 /* Matrices of the inputs. */
 
 /* A matrix with its last axes as netc's, or both the other way round. */
-static int matrix(struct onnx *x, const struct view *view, int rank,
-                  const struct axes *kept, bool crossed) {
-  struct view whole = *view, result;
-  struct axes axes = *kept;
+static int matrix(struct onnx *x, const struct onnx_view *view, int rank,
+                  const struct onnx_axes *kept, bool crossed) {
+  struct onnx_view whole = *view, result;
+  struct onnx_axes axes = *kept;
   for (int i = view->at.rank; i < rank; i++)
     layout_insert(&whole.at, 0);
   if (crossed) {
@@ -143,7 +143,7 @@ static int matrix(struct onnx *x, const struct view *view, int rank,
                                                                : -1;
 }
 
-static int cost_of(struct onnx *x, const struct view *view, bool crossed) {
+static int cost_of(struct onnx *x, const struct onnx_view *view, bool crossed) {
   int order[LAYOUT_RANK], rank = view->at.rank, count = 0;
   for (int i = 0; i < rank; i++)
     order[count++] = i;
@@ -156,10 +156,10 @@ static int cost_of(struct onnx *x, const struct view *view, bool crossed) {
   return cost < 0 ? 3 : cost;
 }
 
-static bool product(struct onnx *x, const struct view *a,
-                    const struct view *b) {
+static bool product(struct onnx *x, const struct onnx_view *a,
+                    const struct onnx_view *b) {
   int64_t dims[MOST_AXES];
-  struct axes axes = {.count = 0};
+  struct onnx_axes axes = {.count = 0};
   int rank = a->at.rank > b->at.rank ? a->at.rank : b->at.rank;
   if (a->at.rank < 2 || b->at.rank < 2)
     return onnx_fail(x, "netc has no equivalent of a product of vectors");
@@ -194,7 +194,7 @@ static bool product(struct onnx *x, const struct view *a,
     return onnx_fail(x, "its product has too many axes");
   for (int i = 0; i < axes.count; i++)
     node->shape.size[i] = dims[axes.order[i]];
-  struct view result =
+  struct onnx_view result =
       view_fresh(x, node->index, rank, dims, axes.order, axes.count);
   give_view(x, 0, &result);
   return true;
@@ -202,8 +202,8 @@ static bool product(struct onnx *x, const struct view *a,
 
 /* A constant times a view: the rows of what comes are mixed. */
 static bool from_left(struct onnx *x, struct constant *c,
-                      const struct view *view) {
-  struct view turned_view = *view, result;
+                      const struct onnx_view *view) {
+  struct onnx_view turned_view = *view, result;
   int order[LAYOUT_RANK], rank = view->at.rank;
   if (c->rank != 2 || rank < 2)
     return onnx_fail(x, "a constant of %d axes times a tensor", c->rank);
@@ -221,12 +221,12 @@ static bool from_left(struct onnx *x, struct constant *c,
 
 bool read_matmul(struct onnx *x) {
   struct constant *a = operand_constant(x, 0), *b = operand_constant(x, 1);
-  struct view result;
+  struct onnx_view result;
   if (!has_operand(x, 0) || !has_operand(x, 1))
     return onnx_fail(x, "it needs two inputs");
   if (a && !b && a->rank == 2)
     return from_left(x, a, operand(x, 1)->view);
-  const struct view *in = input_view(x, 0);
+  const struct onnx_view *in = input_view(x, 0);
   if (!in)
     return false;
   if (!b)
@@ -240,11 +240,11 @@ bool read_matmul(struct onnx *x) {
 }
 
 bool read_gemm(struct onnx *x) {
-  const struct view *in = input_view(x, 0);
+  const struct onnx_view *in = input_view(x, 0);
   struct constant *b = operand_constant(x, 1), *c = operand_constant(x, 2);
   double alpha = attribute_real(x, "alpha", 1);
   double beta = attribute_real(x, "beta", 1), number = 0;
-  struct view a, result;
+  struct onnx_view a, result;
   if (!in || in->at.rank != 2 || !b || b->rank != 2)
     return onnx_fail(x, "only a product with a matrix of weights is supported");
   a = *in;

@@ -111,7 +111,7 @@ bool read_by_distance(struct onnx *x, struct constant *table,
   add_weight(x, rows, "weight", table);
   memcpy(dims, places->dims, (size_t)rank * sizeof *dims);
   dims[rank] = table->dims[1];
-  struct view view = {rows->index, layout_dense(rank + 1, dims)};
+  struct onnx_view view = {rows->index, layout_dense(rank + 1, dims)};
   give_view(x, 0, &view);
   return true;
 }

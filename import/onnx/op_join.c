@@ -13,14 +13,14 @@ static bool has_dims(const struct layout *at, int rank, const int64_t *dims) {
          memcmp(at->dim, dims, (size_t)rank * sizeof *dims) == 0;
 }
 
-static void give_node(struct onnx *x, const struct view *like, int node) {
-  struct view result = {node, like->at};
+static void give_node(struct onnx *x, const struct onnx_view *like, int node) {
+  struct onnx_view result = {node, like->at};
   give_view(x, 0, &result);
 }
 
 /* `view` with as many axes as the result has; its sizes are the result's. */
-static bool whole_view(struct onnx *x, const struct view *view, int rank,
-                       const int64_t *dims, struct view *result) {
+static bool whole_view(struct onnx *x, const struct onnx_view *view, int rank,
+                       const int64_t *dims, struct onnx_view *result) {
   *result = *view;
   (void)x;
   for (int i = view->at.rank; i < rank; i++)
@@ -30,8 +30,8 @@ static bool whole_view(struct onnx *x, const struct view *view, int rank,
 
 /* Two tensors of which the first has all the sizes. */
 static int join_views(struct onnx *x, enum layer_word word,
-                      const struct view *all, const struct view *other,
-                      bool swapped) {
+                      const struct onnx_view *all,
+                      const struct onnx_view *other, bool swapped) {
   struct layout spread, want;
   int64_t values = node_values(x, other->node);
   if (!layout_spread(&other->at, all->at.rank, all->at.dim, &spread) ||
@@ -59,8 +59,8 @@ static int join_views(struct onnx *x, enum layer_word word,
 }
 
 /* What it costs to bring `other` along. */
-static int cost_along(struct onnx *x, const struct view *all,
-                      const struct view *other) {
+static int cost_along(struct onnx *x, const struct onnx_view *all,
+                      const struct onnx_view *other) {
   struct layout spread, want;
   int64_t values = node_values(x, other->node);
   if (!layout_spread(&other->at, all->at.rank, all->at.dim, &spread) ||
@@ -71,9 +71,9 @@ static int cost_along(struct onnx *x, const struct view *all,
 }
 
 /* Whether the second decides how the axes lie: whole axes of the file. */
-static bool second_leads(struct onnx *x, const struct view *a,
-                         const struct view *b) {
-  struct axes axes;
+static bool second_leads(struct onnx *x, const struct onnx_view *a,
+                         const struct onnx_view *b) {
+  struct onnx_axes axes;
   int bring_a = cost_along(x, b, a), bring_b = cost_along(x, a, b);
   bool whole_a = axes_of(x, a, &axes), whole_b = axes_of(x, b, &axes);
   if (bring_a > 0 && bring_b > 0 && whole_a != whole_b)
@@ -83,10 +83,10 @@ static bool second_leads(struct onnx *x, const struct view *a,
 
 /* Neither has all sizes: both in the file's order, and netc repeats. */
 static bool outer_join(struct onnx *x, enum layer_word word,
-                       const struct view *a, const struct view *b, int rank,
-                       const int64_t *dims) {
-  struct view left = *a, right = *b, result;
-  struct axes axes = {.count = 0};
+                       const struct onnx_view *a, const struct onnx_view *b,
+                       int rank, const int64_t *dims) {
+  struct onnx_view left = *a, right = *b, result;
+  struct onnx_axes axes = {.count = 0};
   for (int i = a->at.rank; i < rank; i++)
     layout_insert(&left.at, 0);
   for (int i = b->at.rank; i < rank; i++)
@@ -105,11 +105,11 @@ static bool outer_join(struct onnx *x, enum layer_word word,
   return true;
 }
 
-static bool of_views(struct onnx *x, enum layer_word word, const struct view *a,
-                     const struct view *b) {
+static bool of_views(struct onnx *x, enum layer_word word,
+                     const struct onnx_view *a, const struct onnx_view *b) {
   int64_t dims[MOST_AXES];
   int rank;
-  struct view left, right, plain;
+  struct onnx_view left, right, plain;
   if (!joint_dims(x, a->at.dim, a->at.rank, b->at.dim, b->at.rank, &rank, dims))
     return false;
   bool all_a = whole_view(x, a, rank, dims, &left);
@@ -117,8 +117,8 @@ static bool of_views(struct onnx *x, enum layer_word word, const struct view *a,
   if (!all_a && !all_b)
     return outer_join(x, word, a, b, rank, dims);
   bool swapped = !all_a || (all_b && second_leads(x, &left, &right));
-  struct view *all = swapped ? &right : &left,
-              *other = swapped ? &left : &right;
+  struct onnx_view *all = swapped ? &right : &left,
+                   *other = swapped ? &left : &right;
   int node = join_views(x, word, all, other, swapped);
   if (node < 0 && !x->graph->failed) {
     if (!plain_order(x, all, &plain))
@@ -171,7 +171,7 @@ static int from_number(struct onnx *x, enum layer_word word, int in,
 
 /* The constant as the view's axes lie: those repeated have size 1. */
 static struct constant *along(struct onnx *x, struct constant *c,
-                              const struct view *view) {
+                              const struct onnx_view *view) {
   struct layout dense = layout_dense(c->rank, c->dims), spread, want;
   if (!layout_spread(&dense, view->at.rank, view->at.dim, &spread) ||
       !layout_along(x, view, &spread, 0, &want))
@@ -196,21 +196,22 @@ static bool by_channel(struct onnx *x, const struct constant *c, int node) {
 
 /* One that has more values than the view: a separate layer. */
 static bool of_wider(struct onnx *x, enum layer_word word,
-                     const struct view *view, struct constant *c,
+                     const struct onnx_view *view, struct constant *c,
                      bool swapped) {
-  struct axes axes = {0};
+  struct onnx_axes axes = {0};
   if (c->rank == 0 || x->batch > 1)
     return onnx_fail(x, "a constant that has more values than its input");
   for (int i = 0; i < c->rank; i++)
     axes.order[axes.count++] = i;
-  struct view other = view_fresh(x, weight_node(x, c)->index, c->rank, c->dims,
-                                 axes.order, axes.count);
+  struct onnx_view other = view_fresh(x, weight_node(x, c)->index, c->rank,
+                                      c->dims, axes.order, axes.count);
   return swapped ? of_views(x, word, &other, view)
                  : of_views(x, word, view, &other);
 }
 
 static bool of_number(struct onnx *x, enum layer_word word,
-                      const struct view *whole, double number, bool swapped) {
+                      const struct onnx_view *whole, double number,
+                      bool swapped) {
   int node = swapped ? from_number(x, word, whole->node, number)
                      : with_number(x, word, whole->node, number);
   if (node < 0)
@@ -219,12 +220,13 @@ static bool of_number(struct onnx *x, enum layer_word word,
   return true;
 }
 
-static bool of_weight(struct onnx *x, enum layer_word word, struct view *whole,
-                      struct constant *c, bool swapped) {
+static bool of_weight(struct onnx *x, enum layer_word word,
+                      struct onnx_view *whole, struct constant *c,
+                      bool swapped) {
   struct constant *lying = along(x, c, whole);
   int node = -1;
   if (!lying && !x->graph->failed) { /* it repeats a part of an axis */
-    struct view parted;
+    struct onnx_view parted;
     if (!parted_axes(x, whole, &parted))
       return false;
     *whole = parted;
@@ -249,12 +251,12 @@ static bool of_weight(struct onnx *x, enum layer_word word, struct view *whole,
 
 /* `swapped`: the constant comes first, and that makes a difference. */
 static bool of_constant(struct onnx *x, enum layer_word word,
-                        const struct view *view, struct constant *c,
+                        const struct onnx_view *view, struct constant *c,
                         bool swapped) {
   int64_t dims[MOST_AXES];
   int rank;
   double number;
-  struct view whole;
+  struct onnx_view whole;
   if (!joint_dims(x, view->at.dim, view->at.rank, c->dims, c->rank, &rank,
                   dims))
     return false;
@@ -267,8 +269,8 @@ static bool of_constant(struct onnx *x, enum layer_word word,
                           : of_weight(x, word, &whole, c, swapped);
 }
 
-static bool join(struct onnx *x, enum layer_word word, const struct value *a,
-                 const struct value *b) {
+static bool join(struct onnx *x, enum layer_word word,
+                 const struct onnx_value *a, const struct onnx_value *b) {
   bool ordered = word == WORD_SUB || word == WORD_DIV;
   if (a->view && b->view)
     return of_views(x, word, a->view, b->view);
@@ -286,7 +288,7 @@ bool read_two(struct onnx *x) {
 /* Several, one after the other; `mean` divides in the end. */
 static bool several(struct onnx *x, enum layer_word word) {
   size_t count = x->at->in_count;
-  struct value sum;
+  struct onnx_value sum;
   if (count == 0 || !has_operand(x, 0))
     return onnx_fail(x, "it has no inputs");
   if (count == 1)
@@ -315,7 +317,7 @@ bool read_mean(struct onnx *x) {
     return false;
   if (x->at->in_count == 1)
     return true;
-  const struct view *sum = x->values.at[x->at->outs[0]].view;
+  const struct onnx_view *sum = x->values.at[x->at->outs[0]].view;
   if (!sum)
     return false;
   give_node(x, sum,
@@ -325,7 +327,7 @@ bool read_mean(struct onnx *x) {
 
 bool read_pow(struct onnx *x) {
   struct constant *c = operand_constant(x, 1);
-  const struct view *in = input_view(x, 0);
+  const struct onnx_view *in = input_view(x, 0);
   double number;
   if (!in || !c || !constant_is_even(x, c, &number))
     return onnx_fail(x, "only powers by a number are supported");
@@ -350,7 +352,7 @@ static bool clip_bound(struct onnx *x, size_t index, const char *name,
 bool read_clip(struct onnx *x) {
   double low, high;
   bool has_low, has_high;
-  const struct view *in = input_view(x, 0);
+  const struct onnx_view *in = input_view(x, 0);
   if (!in || !clip_bound(x, 1, "min", &low, &has_low) ||
       !clip_bound(x, 2, "max", &high, &has_high))
     return false;
@@ -374,7 +376,7 @@ bool read_clip(struct onnx *x) {
 
 /* 1 / x */
 bool read_reciprocal(struct onnx *x) {
-  const struct view *in = input_view(x, 0);
+  const struct onnx_view *in = input_view(x, 0);
   if (!in)
     return false;
   struct graph_node *node = layer_on(x, WORD_POW, in->node);
@@ -385,7 +387,7 @@ bool read_reciprocal(struct onnx *x) {
 
 /* alpha x + beta between 0 and 1 */
 bool read_hard_sigmoid(struct onnx *x) {
-  const struct view *in = input_view(x, 0);
+  const struct onnx_view *in = input_view(x, 0);
   double alpha = attribute_real(x, "alpha", 0.2);
   double beta = attribute_real(x, "beta", 0.5);
   if (!in)

@@ -46,11 +46,11 @@ bool move_to_dims(struct onnx *x, struct moved *m, int rank,
     m->view.at = dense;
     return !x->graph->failed;
   }
-  struct view plain;
+  struct onnx_view plain;
   if (!plain_order(x, &m->view, &plain) ||
       !layout_through(&plain.at, &dense, &result))
     return onnx_fail(x, "cannot split these axes");
-  m->view = (struct view){plain.node, result};
+  m->view = (struct onnx_view){plain.node, result};
   return true;
 }
 
@@ -188,7 +188,7 @@ bool read_identity(struct onnx *x) {
 /* Blocks of pixels and channels. */
 
 bool read_depth_to_space(struct onnx *x) {
-  const struct view *in = input_view(x, 0);
+  const struct onnx_view *in = input_view(x, 0);
   int64_t by = attribute_int(x, "blocksize", 1);
   bool rows_first = attribute_is(x, "mode", "CRD", false);
   if (!in || in->at.rank != 4 || by < 1 || by > 1024 ||
@@ -208,7 +208,7 @@ bool read_depth_to_space(struct onnx *x) {
 }
 
 bool read_space_to_depth(struct onnx *x) {
-  const struct view *in = input_view(x, 0);
+  const struct onnx_view *in = input_view(x, 0);
   int64_t by = attribute_int(x, "blocksize", 1);
   if (!in || in->at.rank != 4 || by < 1 || by > 1024 ||
       in->at.dim[2] % by != 0 || in->at.dim[3] % by != 0)

@@ -10,7 +10,7 @@
 /* What is moved: a constant or a view, and how it lies. */
 struct moved {
   struct constant *constant;
-  struct view view;
+  struct onnx_view view;
 };
 
 /* The first input. */

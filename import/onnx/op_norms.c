@@ -5,8 +5,8 @@
 
 #include "import/onnx/emit.h"
 
-static void give_node(struct onnx *x, const struct view *like, int node) {
-  struct view result = {node, like->at};
+static void give_node(struct onnx *x, const struct onnx_view *like, int node) {
+  struct onnx_view result = {node, like->at};
   give_view(x, 0, &result);
 }
 
@@ -34,9 +34,9 @@ static bool take_weights(struct onnx *x, struct graph_node *node,
 bool read_batch_norm(struct onnx *x) {
   static const char *const names[] = {"weight", "bias", "running_mean",
                                       "running_var"};
-  const struct view *in = input_view(x, 0);
-  struct view last;
-  struct axes axes;
+  const struct onnx_view *in = input_view(x, 0);
+  struct onnx_view last;
+  struct onnx_axes axes;
   if (!in || in->at.rank < 2)
     return onnx_fail(x, "it needs a batch and channels");
   if (in->at.rank == 2 ? !to_last(x, in, 1, &last, &axes)
@@ -59,7 +59,7 @@ static bool is_trivial(struct onnx *x, size_t index, double value) {
 }
 
 /* Groups of channels as one: [N, g, ..] made of [N, C, ..]. */
-static bool is_grouped(struct onnx *x, const struct view *in) {
+static bool is_grouped(struct onnx *x, const struct onnx_view *in) {
   const struct graph_node *node = node_at(x, in->node);
   int64_t channels = node->shape.size[node->shape.rank - 1];
   return node->shape.rank >= 2 && in->at.rank == 3 &&
@@ -67,7 +67,7 @@ static bool is_grouped(struct onnx *x, const struct view *in) {
 }
 
 /* As gn: what lies under the view has to be groups, then all of a group. */
-static bool group_norm(struct onnx *x, const struct view *in) {
+static bool group_norm(struct onnx *x, const struct onnx_view *in) {
   const struct graph_shape *shape = &node_at(x, in->node)->shape;
   int64_t groups = in->at.dim[1], dims[MOST_AXES], strides[MOST_AXES];
   int last = shape->rank - 1, rank = 0;
@@ -98,8 +98,8 @@ static bool group_norm(struct onnx *x, const struct view *in) {
 
 bool read_instance_norm(struct onnx *x) {
   static const char *const names[] = {"weight", "bias"};
-  const struct view *in = input_view(x, 0);
-  struct view map;
+  const struct onnx_view *in = input_view(x, 0);
+  struct onnx_view map;
   if (!in || in->at.rank < 3)
     return onnx_fail(x, "it needs a batch, channels and positions");
   bool trivial = is_trivial(x, 1, 1) && is_trivial(x, 2, 0);
@@ -118,7 +118,7 @@ bool read_instance_norm(struct onnx *x) {
 }
 
 /* The first of several axes that it is over; -1: there is one. */
-static int several_axes(struct onnx *x, const struct view *in) {
+static int several_axes(struct onnx *x, const struct onnx_view *in) {
   int axis = in ? axis_from(x, attribute_int(x, "axis", -1), in->at.rank) : -1;
   while (axis >= 0 && axis + 1 < in->at.rank && in->at.dim[axis] == 1)
     axis++;
@@ -149,9 +149,9 @@ static bool norm_of_several(struct onnx *x, int axis) {
 
 /* The layer over the last axis, which comes last; NULL: refused. */
 static struct graph_node *norm_of_last(struct onnx *x, enum layer_word word,
-                                       const struct view *in,
-                                       struct view *last) {
-  struct axes axes;
+                                       const struct onnx_view *in,
+                                       struct onnx_view *last) {
+  struct onnx_axes axes;
   if (!in)
     return NULL;
   if (!to_last(x, in, in->at.rank - 1, last, &axes))
@@ -201,8 +201,8 @@ static bool give_moments(struct onnx *x) {
 
 bool read_layer_norm(struct onnx *x) {
   static const char *const names[] = {"weight", "bias"};
-  const struct view *in = input_view(x, 0);
-  struct view last;
+  const struct onnx_view *in = input_view(x, 0);
+  struct onnx_view last;
   int several = several_axes(x, in);
   if (!in || !give_moments(x))
     return false;
@@ -227,8 +227,8 @@ bool read_layer_norm(struct onnx *x) {
 
 bool read_rms_norm(struct onnx *x) {
   static const char *const names[] = {"weight"};
-  const struct view *in = input_view(x, 0);
-  struct view last;
+  const struct onnx_view *in = input_view(x, 0);
+  struct onnx_view last;
   int several = several_axes(x, in);
   if (several >= 0)
     return norm_of_several(x, several);
@@ -242,8 +242,8 @@ bool read_rms_norm(struct onnx *x) {
 }
 
 bool read_lrn(struct onnx *x) {
-  const struct view *in = input_view(x, 0);
-  struct view map;
+  const struct onnx_view *in = input_view(x, 0);
+  struct onnx_view map;
   int64_t size = attribute_int(x, "size", 0);
   double alpha = attribute_real(x, "alpha", 1e-4);
   double beta = attribute_real(x, "beta", 0.75);
@@ -264,9 +264,9 @@ bool read_lrn(struct onnx *x) {
 }
 
 bool read_lp_norm(struct onnx *x) {
-  const struct view *in = input_view(x, 0);
-  struct view last;
-  struct axes axes;
+  const struct onnx_view *in = input_view(x, 0);
+  struct onnx_view last;
+  struct onnx_axes axes;
   if (!in || attribute_int(x, "p", 2) != 2)
     return onnx_fail(x, "only the norm of squares is supported");
   int axis = axis_from(x, attribute_int(x, "axis", -1), in->at.rank);

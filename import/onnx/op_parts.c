@@ -40,8 +40,8 @@ static bool stepped(struct onnx *x, struct moved *m, int axis, int64_t from,
   dims[axis + 1] = step;
   if (rank + 1 > MOST_AXES || !move_to_dims(x, m, rank + 1, dims))
     return onnx_fail(x, "a slice with steps");
-  struct view part;
-  struct axes axes;
+  struct onnx_view part;
+  struct onnx_axes axes;
   if (!with_axis(x, &m->view, axis + 1, &axes, &part))
     return false;
   int node =
@@ -83,8 +83,8 @@ static bool move_slice(struct onnx *x, struct moved *m, int axis, int64_t from,
                      "netc has no equivalent of a slice that runs backwards");
   if (step > 1 && count > 1)
     return stepped(x, m, axis, from, count, step);
-  struct view part;
-  struct axes axes;
+  struct onnx_view part;
+  struct onnx_axes axes;
   int64_t dims[MOST_AXES];
   if (!with_axis(x, &m->view, axis, &axes, &part))
     return false;
@@ -235,8 +235,8 @@ static bool spread_axis(struct onnx *x, struct moved *m, int axis,
 /* Places [from, from + count) one after the other, joined again. */
 static bool join_runs(struct onnx *x, struct moved *m, int axis,
                       const int64_t *from, const int64_t *count, int runs) {
-  struct axes axes;
-  struct view part;
+  struct onnx_axes axes;
+  struct onnx_view part;
   int64_t dims[MOST_AXES];
   if (!with_axis(x, &m->view, axis, &axes, &part))
     return false;
@@ -343,8 +343,8 @@ static bool gather_places(struct onnx *x, struct moved *m, int axis,
 
 /* A table of vectors, and their numbers. */
 static bool embedding(struct onnx *x, struct constant *table) {
-  const struct view *ids = input_view(x, 1);
-  struct view plain, result;
+  const struct onnx_view *ids = input_view(x, 1);
+  struct onnx_view plain, result;
   if (!ids || table->rank != 2 || attribute_int(x, "axis", 0) != 0)
     return onnx_fail(x, "only rows of a table are supported");
   if (!plain_order(x, ids, &plain))
@@ -353,7 +353,7 @@ static bool embedding(struct onnx *x, struct constant *table) {
   graph_int(x->graph, node, PART_OTHER, "", table->dims[0]);
   graph_int(x->graph, node, PART_CHANNELS, "", table->dims[1]);
   int64_t dims[MOST_AXES + 1];
-  struct axes axes;
+  struct onnx_axes axes;
   int rank = plain.at.rank;
   plain_axes(x, &plain, -1, &axes);
   if (axes.count == 0 && rank > 0)

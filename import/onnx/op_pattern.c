@@ -46,12 +46,13 @@ static bool gated(struct onnx *x, int gate, int in, enum layer_word word) {
 }
 
 /* Factors of a product: tensors, and the number before them. */
-struct product {
+struct onnx_product {
   int factor[4], count;
   double number;
 };
 
-static bool collect(struct onnx *x, int node, struct product *p, int depth) {
+static bool collect(struct onnx *x, int node, struct onnx_product *p,
+                    int depth) {
   double number;
   int a, b, in;
   if ((in = below_number(x, node, WORD_MUL, &number)) >= 0) {
@@ -74,7 +75,7 @@ static bool collect(struct onnx *x, int node, struct product *p, int depth) {
 
 static bool is_erf_of(struct onnx *x, int node, int in) {
   double one = 0;
-  struct product p = {.number = 1};
+  struct onnx_product p = {.number = 1};
   int inner = below_number(x, node, WORD_ADD, &one);
   if (inner < 0 || !near(one, 1) || below(x, inner, WORD_ERF) < 0)
     return false;
@@ -83,7 +84,7 @@ static bool is_erf_of(struct onnx *x, int node, int in) {
 }
 
 /* x^3, as a power or a product */
-static bool is_cube(struct onnx *x, const struct product *p, int in) {
+static bool is_cube(struct onnx *x, const struct onnx_product *p, int in) {
   double three = 0;
   if (p->count == 1)
     return below_number(x, p->factor[0], WORD_POW, &three) == in &&
@@ -94,7 +95,7 @@ static bool is_cube(struct onnx *x, const struct product *p, int in) {
 
 static bool is_tanh_of(struct onnx *x, int node, int in) {
   double one = 0;
-  struct product all = {.number = 1}, cube = {.number = 1};
+  struct onnx_product all = {.number = 1}, cube = {.number = 1};
   int a, b, inner = below_number(x, node, WORD_ADD, &one);
   if (inner < 0 || !near(one, 1) || below(x, inner, WORD_TANH) < 0 ||
       !collect(x, below(x, inner, WORD_TANH), &all, 0) ||
@@ -119,7 +120,7 @@ static bool is_tanh_of(struct onnx *x, int node, int in) {
          is_cube(x, &cube, in);
 }
 
-static int gelu(struct onnx *x, const struct product *p) {
+static int gelu(struct onnx *x, const struct onnx_product *p) {
   for (int i = 0; i < 2 && p->count == 2 && near(p->number, 0.5); i++) {
     int in = p->factor[i], other = p->factor[1 - i];
     bool by_tanh = is_tanh_of(x, other, in);
@@ -232,7 +233,7 @@ int pattern_join(struct onnx *x, enum layer_word word, int a, int b) {
     if (normed >= 0)
       return normed;
   }
-  struct product p = {.number = 1};
+  struct onnx_product p = {.number = 1};
   if (!collect(x, a, &p, 1) || !collect(x, b, &p, 1))
     return -1;
   return gelu(x, &p);
@@ -247,7 +248,7 @@ int pattern_number(struct onnx *x, enum layer_word word, int in,
   int a, b, sigmoid = hard_sigmoid(x, in, factor);
   if (sigmoid >= 0)
     return layer_on(x, WORD_HSIGMOID, sigmoid)->index;
-  struct product p = {.number = factor};
+  struct onnx_product p = {.number = factor};
   if (!collect(x, in, &p, 0))
     return -1;
   if (joins(x, in, WORD_MUL, &a, &b))

@@ -4,7 +4,7 @@
 
 #include "import/onnx/op_moves.h"
 
-struct recurrent {
+struct onnx_recurrent {
   enum layer_word word;
   int gates;
   const int *order; /* gate i of PyTorch is gate order[i] of ONNX */
@@ -26,7 +26,7 @@ static struct constant *rows_of(struct onnx *x, struct constant *c, int way,
 }
 
 /* Gates in PyTorch's order. */
-static struct constant *gates_of(struct onnx *x, const struct recurrent *r,
+static struct constant *gates_of(struct onnx *x, const struct onnx_recurrent *r,
                                  struct constant *c, int way, int64_t from) {
   struct constant *all = rows_of(x, c, way, from, r->gates * r->hidden);
   if (!constant_known(x, all) || all->fill)
@@ -50,7 +50,7 @@ static struct constant *zeros(struct onnx *x, int64_t count) {
   return c;
 }
 
-static void put_weights(struct onnx *x, const struct recurrent *r,
+static void put_weights(struct onnx *x, const struct onnx_recurrent *r,
                         struct graph_node *node) {
   static const char *const names[2][4] = {
       {"weight_ih_l0", "weight_hh_l0", "bias_ih_l0", "bias_hh_l0"},
@@ -78,7 +78,8 @@ static bool is_nothing(struct onnx *x, size_t index) {
   return c && constant_is_even(x, c, &with) && !(with < 0) && !(with > 0);
 }
 
-static bool check(struct onnx *x, struct recurrent *r, const struct view *in) {
+static bool check(struct onnx *x, struct onnx_recurrent *r,
+                  const struct onnx_view *in) {
   struct constant *w = operand_constant(x, 1), *h = operand_constant(x, 2);
   struct constant *b = operand_constant(x, 3);
   if (!w || !h || w->rank != 3 || h->rank != 3 || (has_operand(x, 3) && !b))
@@ -109,8 +110,8 @@ static bool check(struct onnx *x, struct recurrent *r, const struct view *in) {
 }
 
 /* PyTorch's GRU, which netc's is, resets what the state gives. */
-static struct graph_node *layer_of(struct onnx *x, const struct recurrent *r,
-                                   int in) {
+static struct graph_node *layer_of(struct onnx *x,
+                                   const struct onnx_recurrent *r, int in) {
   struct graph_node *node = layer_on(x, r->word, in);
   graph_int(x->graph, node, PART_CHANNELS, "", r->hidden);
   if (r->directions == 2)
@@ -123,7 +124,7 @@ static struct graph_node *layer_of(struct onnx *x, const struct recurrent *r,
 static bool is_read(const struct onnx *x, size_t out) {
   if (out >= x->at->out_count || x->at->outs[out] < 0)
     return false;
-  const struct value *v = &x->values.at[x->at->outs[out]];
+  const struct onnx_value *v = &x->values.at[x->at->outs[out]];
   return v->uses > 0 || v->output;
 }
 
@@ -131,8 +132,8 @@ static bool is_read(const struct onnx *x, size_t out) {
  * Gives out states of a node: of all steps, or, where these are 0, the last.
  * Their axes are steps, directions, N, H; with layout=1 N comes first.
  */
-static void give_states(struct onnx *x, const struct recurrent *r, size_t out,
-                        int node, int64_t steps) {
+static void give_states(struct onnx *x, const struct onnx_recurrent *r,
+                        size_t out, int node, int64_t steps) {
   const int64_t features = r->hidden * r->directions;
   const int64_t sizes[4] = {steps, r->directions, r->batch, r->hidden};
   const int64_t apart[4] = {features, r->hidden, node_values(x, node), 1};
@@ -146,7 +147,7 @@ static void give_states(struct onnx *x, const struct recurrent *r, size_t out,
     dims[rank] = sizes[axis];
     strides[rank++] = apart[axis];
   }
-  struct view result = {node, layout_of(rank, dims, strides, 0)};
+  struct onnx_view result = {node, layout_of(rank, dims, strides, 0)};
   give_view(x, out, &result);
 }
 
@@ -162,9 +163,9 @@ static bool runs_to_the_end(struct onnx *x, int64_t steps) {
                    "where netc runs all steps");
 }
 
-static bool recurrent(struct onnx *x, struct recurrent r) {
-  const struct view *in = input_view(x, 0);
-  struct view line;
+static bool recurrent(struct onnx *x, struct onnx_recurrent r) {
+  const struct onnx_view *in = input_view(x, 0);
+  struct onnx_view line;
   if (!in || in->at.rank != 3 || !check(x, &r, in))
     return onnx_fail(x, "its input is not a sequence");
   r.batch_first = attribute_int(x, "layout", 0) != 0;
@@ -201,18 +202,18 @@ static bool recurrent(struct onnx *x, struct recurrent r) {
 
 bool read_lstm(struct onnx *x) {
   static const int order[] = {0, 2, 3, 1}; /* i f g o of i o f c */
-  return recurrent(
-      x, (struct recurrent){.word = WORD_LSTM, .gates = 4, .order = order});
+  return recurrent(x, (struct onnx_recurrent){
+                          .word = WORD_LSTM, .gates = 4, .order = order});
 }
 
 bool read_gru(struct onnx *x) {
   static const int order[] = {1, 0, 2}; /* r z n of z r h */
   return recurrent(
-      x, (struct recurrent){.word = WORD_GRU, .gates = 3, .order = order});
+      x, (struct onnx_recurrent){.word = WORD_GRU, .gates = 3, .order = order});
 }
 
 bool read_rnn(struct onnx *x) {
   static const int order[] = {0};
   return recurrent(
-      x, (struct recurrent){.word = WORD_RNN, .gates = 1, .order = order});
+      x, (struct onnx_recurrent){.word = WORD_RNN, .gates = 1, .order = order});
 }

@@ -7,7 +7,7 @@
  * Boxes name the sample that they are of. With a batch of 1 that is the first
  * one, whatever says so.
  */
-static bool one_sample(struct onnx *x, const struct view *map) {
+static bool one_sample(struct onnx *x, const struct onnx_view *map) {
   if (x->batch > 1 || map->at.dim[0] != 1)
     return onnx_fail(
         x, "boxes of several samples are not supported: export a batch of 1");
@@ -17,8 +17,8 @@ static bool one_sample(struct onnx *x, const struct view *map) {
 /* A node of boxes x 4 values; -1: refused. */
 static int boxes_of(struct onnx *x, int64_t *count) {
   static const int order[2] = {0, 1};
-  const struct view *boxes = input_view(x, 1);
-  struct view plain;
+  const struct onnx_view *boxes = input_view(x, 1);
+  struct onnx_view plain;
   if (!boxes || boxes->at.rank != 2 || boxes->at.dim[1] != 4) {
     onnx_fail(x, "its boxes must be a table of 4 values each");
     return -1;
@@ -38,8 +38,8 @@ static bool put_size(struct onnx *x, struct graph_node *node, int64_t high,
 
 bool read_roi_align(struct onnx *x) {
   static const int order[4] = {0, 2, 3, 1};
-  const struct view *in = input_view(x, 0);
-  struct view map;
+  const struct onnx_view *in = input_view(x, 0);
+  struct onnx_view map;
   int64_t count, high = attribute_int(x, "output_height", 1);
   int64_t wide = attribute_int(x, "output_width", 1);
   double scale = attribute_real(x, "spatial_scale", 1);
@@ -68,7 +68,7 @@ bool read_roi_align(struct onnx *x) {
     graph_arg(x->graph, node, PART_NONE, "", "aligned");
   int64_t channels = in->at.dim[1], dims[4] = {count, channels, high, wide};
   node->shape = (struct graph_shape){4, {count, high, wide, channels}};
-  struct view result = view_fresh(x, node->index, 4, dims, order, 4);
+  struct onnx_view result = view_fresh(x, node->index, 4, dims, order, 4);
   give_view(x, 0, &result);
   return true;
 }

@@ -20,14 +20,14 @@ static bool is_number(double a, double b) {
  * A product with a table, seen with the axes of a node: its other factor as a
  * view of what made that, and where the table's values are.
  */
-struct term {
-  struct trace factor;
+struct onnx_term {
+  struct onnx_trace factor;
   const struct constant *table;
   struct layout values;
 };
 
-static bool term_of(struct onnx *x, int node, struct term *term) {
-  struct trace product = trace_of(x, node, false);
+static bool term_of(struct onnx *x, int node, struct onnx_term *term) {
+  struct onnx_trace product = trace_of(x, node, false);
   const struct graph_node *n = node_at(x, product.base);
   struct layout spread;
   if (!is_word(n, WORD_MUL) || n->inputs.count != 2 ||
@@ -45,7 +45,7 @@ static bool term_of(struct onnx *x, int node, struct term *term) {
 }
 
 static bool terms_of(struct onnx *x, int node, enum layer_word word,
-                     struct term terms[2]) {
+                     struct onnx_term terms[2]) {
   const struct graph_node *n = node_at(x, node);
   return is_word(n, word) && n->inputs.count == 2 &&
          term_of(x, n->inputs.at[0], &terms[0]) &&
@@ -106,23 +106,23 @@ static bool merge_last(struct layout *at, int64_t size) {
 }
 
 /* Numbers by position and feature. */
-struct table {
+struct onnx_table {
   const struct constant *values;
   int axis; /* of positions; -1: there is one */
   int64_t first, steps, stride, features;
 };
 
-static bool table_of(struct onnx *x, const struct term *term, int64_t features,
-                     struct table *table) {
+static bool table_of(struct onnx *x, const struct onnx_term *term,
+                     int64_t features, struct onnx_table *table) {
   struct layout at = trimmed(&term->values);
   if (!merge_last(&at, features) ||
       !constant_known(x, (struct constant *)term->table))
     return false;
-  *table = (struct table){.values = term->table,
-                          .axis = -1,
-                          .first = at.first,
-                          .steps = 1,
-                          .features = features};
+  *table = (struct onnx_table){.values = term->table,
+                               .axis = -1,
+                               .first = at.first,
+                               .steps = 1,
+                               .features = features};
   for (int i = 0; i < at.count; i++) {
     const struct atom *atom = &at.atom[i];
     if (atom->axis == at.rank - 1) {
@@ -139,7 +139,8 @@ static bool table_of(struct onnx *x, const struct term *term, int64_t features,
   return true;
 }
 
-static double value_at(const struct table *t, int64_t position, int64_t i) {
+static double value_at(const struct onnx_table *t, int64_t position,
+                       int64_t i) {
   return constant_real(t->values, t->first + position * t->stride + i);
 }
 
@@ -148,7 +149,7 @@ static bool near(double a, double b) {
 }
 
 /* The rotation of feature i from one position to the next. */
-static double speed_of(const struct table *c, const struct table *s,
+static double speed_of(const struct onnx_table *c, const struct onnx_table *s,
                        int64_t i) {
   int64_t next = c->steps > 1;
   return atan2(value_at(s, next, i), value_at(c, next, i));
@@ -168,9 +169,9 @@ static bool set_speed(struct rope *rope, bool first, int64_t i, double speed) {
  * Whether tables are cosines and sines of position times speed, for features
  * `from` on, and the speeds those of pairs (step apart if neighbours).
  */
-static bool are_waves(struct onnx *x, const struct table *c,
-                      const struct table *s, struct rope *rope, int64_t from,
-                      int64_t step) {
+static bool are_waves(struct onnx *x, const struct onnx_table *c,
+                      const struct onnx_table *s, struct rope *rope,
+                      int64_t from, int64_t step) {
   bool first = !rope->speed;
   if (first && c->steps > 1)
     rope->speed =
@@ -195,14 +196,14 @@ static bool are_waves(struct onnx *x, const struct table *c,
 }
 
 /* a and b of pairs, as views of what they are both parts of. */
-struct pair {
-  struct trace a, b;
+struct onnx_pair {
+  struct onnx_trace a, b;
   int64_t far;
 };
 
-static bool pair_of(const struct trace *a, const struct trace *b,
-                    struct rope *rope, struct pair *pair) {
-  *pair = (struct pair){.a = *a, .b = *b};
+static bool pair_of(const struct onnx_trace *a, const struct onnx_trace *b,
+                    struct rope *rope, struct onnx_pair *pair) {
+  *pair = (struct onnx_pair){.a = *a, .b = *b};
   pair->a.at = trimmed(&a->at);
   pair->b.at = trimmed(&b->at);
   struct layout second = pair->b.at;
@@ -214,20 +215,20 @@ static bool pair_of(const struct trace *a, const struct trace *b,
          layout_equal(&pair->a.at, &second);
 }
 
-static bool same_view(const struct trace *a, const struct trace *b) {
+static bool same_view(const struct onnx_trace *a, const struct onnx_trace *b) {
   return a->base == b->base && is_number(a->number, b->number) &&
          layout_equal(&a->at, &b->at);
 }
 
 /* a cos - b sin and b cos + a sin */
 static bool turned_pair(struct onnx *x, int difference, int sum,
-                        struct rope *rope, struct pair *pair) {
-  struct term down[2], up[2];
-  struct table c[2], s[2];
+                        struct rope *rope, struct onnx_pair *pair) {
+  struct onnx_term down[2], up[2];
+  struct onnx_table c[2], s[2];
   if (!terms_of(x, past_ones(x, difference), WORD_SUB, down) ||
       !terms_of(x, past_ones(x, sum), WORD_ADD, up))
     return false;
-  const struct trace *a = &down[0].factor, *b = &down[1].factor;
+  const struct onnx_trace *a = &down[0].factor, *b = &down[1].factor;
   int cosine = same_view(&up[0].factor, b) ? 0 : 1;
   if (!same_view(&up[cosine].factor, b) ||
       !same_view(&up[1 - cosine].factor, a) || !pair_of(a, b, rope, pair) ||
@@ -240,7 +241,7 @@ static bool turned_pair(struct onnx *x, int difference, int sum,
          are_waves(x, &c[1], &s[1], rope, 0, 1);
 }
 
-static void set_rope(struct trace *t, const struct rope *rope, int base,
+static void set_rope(struct onnx_trace *t, const struct rope *rope, int base,
                      const struct layout *whole) {
   t->rope = *rope;
   t->rope.dim = whole->dim[whole->rank - 1];
@@ -250,9 +251,9 @@ static void set_rope(struct trace *t, const struct rope *rope, int base,
 
 /* Two halves joined, or pairs joined along an axis of their own. */
 static bool joined_pair(struct onnx *x, int a, int b, bool neighbours,
-                        struct trace *t) {
+                        struct onnx_trace *t) {
   struct rope rope = {0};
-  struct pair pair;
+  struct onnx_pair pair;
   if (!turned_pair(x, a, b, &rope, &pair))
     return false;
   rope.neighbours = neighbours;
@@ -274,18 +275,18 @@ static int negated(struct onnx *x, int node) {
 
 /* (-b, a) of x = (a, b): both as one view. */
 static bool crossed_pair(struct onnx *x, int node, struct rope *rope,
-                         struct trace *both) {
+                         struct onnx_trace *both) {
   const struct graph_node *n = node_at(x, node);
   const struct graph_shape *shape = &n->shape;
-  struct pair pair;
+  struct onnx_pair pair;
   if (!is_word(n, WORD_CONCAT) || n->inputs.count != 2 ||
       extra_of(x, node)->axis != shape->rank - 1)
     return false;
   int minus = negated(x, past_ones(x, n->inputs.at[0]));
   if (minus < 0)
     return false;
-  struct trace a = trace_of(x, past_ones(x, n->inputs.at[1]), false);
-  struct trace b = trace_of(x, minus, false);
+  struct onnx_trace a = trace_of(x, past_ones(x, n->inputs.at[1]), false);
+  struct onnx_trace b = trace_of(x, minus, false);
   rope->neighbours = shape->size[shape->rank - 1] == 2;
   if (!pair_of(&a, &b, rope, &pair))
     return false;
@@ -295,12 +296,12 @@ static bool crossed_pair(struct onnx *x, int node, struct rope *rope,
 }
 
 /* x cos + (-b, a) sin, of which the second is terms[other] */
-static bool rotated(struct onnx *x, const struct term terms[2], int other,
-                    struct trace *t) {
-  const struct term *crossed = &terms[other], *plain = &terms[1 - other];
+static bool rotated(struct onnx *x, const struct onnx_term terms[2], int other,
+                    struct onnx_trace *t) {
+  const struct onnx_term *crossed = &terms[other], *plain = &terms[1 - other];
   struct rope rope = {0};
-  struct trace both;
-  struct table c, s;
+  struct onnx_trace both;
+  struct onnx_table c, s;
   struct layout seen, whole = plain->factor.at;
   if (!is_number(crossed->factor.number, 1) ||
       !is_number(plain->factor.number, 1) ||
@@ -320,19 +321,19 @@ static bool rotated(struct onnx *x, const struct term terms[2], int other,
   return true;
 }
 
-static bool rotated_half(struct onnx *x, struct trace *t) {
-  struct term terms[2];
+static bool rotated_half(struct onnx *x, struct onnx_trace *t) {
+  struct onnx_term terms[2];
   return terms_of(x, t->base, WORD_ADD, terms) &&
          (rotated(x, terms, 0, t) || rotated(x, terms, 1, t));
 }
 
 /* The first features are rotated, the others joined to them again. */
 static bool turned_part(struct onnx *x, int first, int second,
-                        struct trace *t) {
-  struct trace part = trace_of(x, first, false);
+                        struct onnx_trace *t) {
+  struct onnx_trace part = trace_of(x, first, false);
   if (!is_number(part.number, 1) || !trace_rope(x, &part))
     return false;
-  struct trace rest = trace_of(x, second, false);
+  struct onnx_trace rest = trace_of(x, second, false);
   struct layout whole = part.at, after = rest.at;
   int last = whole.rank - 1, atom = whole.count - 1;
   if (rest.base != part.base || !is_number(rest.number, 1) ||
@@ -355,7 +356,7 @@ static bool turned_part(struct onnx *x, int first, int second,
 }
 
 /* The way back of what was rotated: t->at through it. */
-static bool go_on(struct trace *t, struct trace *found) {
+static bool go_on(struct onnx_trace *t, struct onnx_trace *found) {
   struct layout at;
   if (!layout_through(&found->rotated, &t->at, &at))
     return false;
@@ -366,8 +367,8 @@ static bool go_on(struct trace *t, struct trace *found) {
   return true;
 }
 
-bool trace_rope(struct onnx *x, struct trace *t) {
-  struct trace found = {.base = t->base, .norm = -1};
+bool trace_rope(struct onnx *x, struct onnx_trace *t) {
+  struct onnx_trace found = {.base = t->base, .norm = -1};
   const struct graph_node *n = node_at(x, t->base);
   const struct graph_shape *shape = &n->shape;
   bool right = false;

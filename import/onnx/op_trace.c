@@ -74,10 +74,10 @@ static bool through(const struct layout *move, struct layout *at) {
   return true;
 }
 
-static bool step_move(struct onnx *x, struct trace *t) {
+static bool step_move(struct onnx *x, struct onnx_trace *t) {
   const struct graph_node *node = node_at(x, t->base);
   struct layout move;
-  struct trace next = *t;
+  struct onnx_trace next = *t;
   if (!moved_view(x, node, &move) || !through(&move, &next.at) ||
       (t->rope.half && !through(&move, &next.rotated)) ||
       (t->norm >= 0 && !through(&move, &next.normed)))
@@ -87,7 +87,7 @@ static bool step_move(struct onnx *x, struct trace *t) {
   return true;
 }
 
-static bool step_number(struct onnx *x, struct trace *t) {
+static bool step_number(struct onnx *x, struct onnx_trace *t) {
   const struct graph_node *node = node_at(x, t->base);
   const struct extra *extra = extra_of(x, t->base);
   if (node->inputs.count != 1 || !extra->has_number)
@@ -102,7 +102,7 @@ static bool step_number(struct onnx *x, struct trace *t) {
   return true;
 }
 
-static bool step_norm(struct onnx *x, struct trace *t) {
+static bool step_norm(struct onnx *x, struct onnx_trace *t) {
   const struct graph_node *node = node_at(x, t->base);
   if (t->norm >= 0 ||
       (!is_word(node, WORD_RMSNORM) && !is_word(node, WORD_LN)) ||
@@ -114,8 +114,8 @@ static bool step_norm(struct onnx *x, struct trace *t) {
   return true;
 }
 
-struct trace trace_of(struct onnx *x, int node, bool heads) {
-  struct trace t = {
+struct onnx_trace trace_of(struct onnx *x, int node, bool heads) {
+  struct onnx_trace t = {
       .base = node, .at = dense_of(x, node), .number = 1, .norm = -1};
   for (;;)
     if (!step_move(x, &t) && !step_number(x, &t) &&
@@ -137,7 +137,7 @@ static bool is_of_heads(const struct layout *at, int64_t dim) {
   return true;
 }
 
-bool trace_agrees(struct onnx *x, const struct trace *t, int64_t dim) {
+bool trace_agrees(struct onnx *x, const struct onnx_trace *t, int64_t dim) {
   const struct graph_shape *shape = &node_at(x, t->base)->shape;
   int64_t width = shape->size[shape->rank - 1];
   if (t->norm >= 0 &&

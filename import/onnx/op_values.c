@@ -5,14 +5,14 @@
 
 #include "import/onnx/reader.h"
 
-static void give_node(struct onnx *x, const struct view *like, int node) {
-  struct view result = {node, like->at};
+static void give_node(struct onnx *x, const struct onnx_view *like, int node) {
+  struct onnx_view result = {node, like->at};
   give_view(x, 0, &result);
 }
 
 /* A layer of netc without arguments. */
 static bool plain(struct onnx *x, enum layer_word word) {
-  const struct view *in = input_view(x, 0);
+  const struct onnx_view *in = input_view(x, 0);
   if (!in)
     return false;
   struct graph_node *node = layer_on(x, word, in->node);
@@ -32,7 +32,7 @@ bool read_erf(struct onnx *x) {
 
 static bool with_real(struct onnx *x, enum layer_word word,
                       const char *attribute, double theirs, double ours) {
-  const struct view *in = input_view(x, 0);
+  const struct onnx_view *in = input_view(x, 0);
   if (!in)
     return false;
   struct graph_node *node = layer_on(x, word, in->node);
@@ -54,7 +54,7 @@ bool read_elu(struct onnx *x) {
 bool read_selu(struct onnx *x) {
   double alpha = attribute_real(x, "alpha", 1.67326319217681884765625);
   double gamma = attribute_real(x, "gamma", 1.05070102214813232421875);
-  const struct view *in = input_view(x, 0);
+  const struct onnx_view *in = input_view(x, 0);
   if (!in)
     return false;
   if (fabs(alpha - 1.6732632) < 1e-4 && fabs(gamma - 1.050701) < 1e-4) {
@@ -71,7 +71,7 @@ bool read_selu(struct onnx *x) {
 
 /* x / (1 + |x|) */
 bool read_softsign(struct onnx *x) {
-  const struct view *in = input_view(x, 0);
+  const struct onnx_view *in = input_view(x, 0);
   if (!in)
     return false;
   struct graph_node *node = layer_on(x, WORD_ABS, in->node);
@@ -82,11 +82,11 @@ bool read_softsign(struct onnx *x) {
 }
 
 bool read_prelu(struct onnx *x) {
-  const struct view *in = input_view(x, 0);
+  const struct onnx_view *in = input_view(x, 0);
   struct constant *slope = operand_constant(x, 1);
   double number;
-  struct view last;
-  struct axes axes;
+  struct onnx_view last;
+  struct onnx_axes axes;
   if (!in || !slope)
     return onnx_fail(x, "slopes that depend on the inputs");
   if (slope->count == 1 && constant_is_even(x, slope, &number)) {
@@ -113,7 +113,7 @@ bool read_prelu(struct onnx *x) {
 /* The type of CastLike's second input, as far as it matters. */
 static int64_t type_like(struct onnx *x) {
   struct constant *like = operand_constant(x, 1);
-  const struct view *view = like ? NULL : input_view(x, 1);
+  const struct onnx_view *view = like ? NULL : input_view(x, 1);
   if (like || !view)
     return like ? like->type : TYPE_FLOAT;
   const struct graph_node *node = node_at(x, view->node);
@@ -128,7 +128,7 @@ static int64_t type_like(struct onnx *x) {
 
 /* Reals stay what they are, and so do whole numbers that come in. */
 bool read_cast(struct onnx *x) {
-  const struct view *in = input_view(x, 0);
+  const struct onnx_view *in = input_view(x, 0);
   int64_t to = strcmp(x->at->type, "CastLike") == 0
                    ? type_like(x)
                    : attribute_int(x, "to", TYPE_FLOAT);
@@ -147,7 +147,7 @@ bool read_cast(struct onnx *x) {
 }
 
 bool read_dropout(struct onnx *x) {
-  const struct view *in = input_view(x, 0);
+  const struct onnx_view *in = input_view(x, 0);
   struct constant *ratio = operand_constant(x, 1);
   double p = attribute_real(x, "ratio", 0.5);
   if (!in || (ratio && !constant_is_even(x, ratio, &p)))
@@ -172,9 +172,9 @@ bool read_dropout(struct onnx *x) {
 
 /* Before opset 13 all axes from `axis` on are one. */
 bool read_softmax(struct onnx *x) {
-  const struct view *in = input_view(x, 0);
-  struct view last;
-  struct axes axes;
+  const struct onnx_view *in = input_view(x, 0);
+  struct onnx_view last;
+  struct onnx_axes axes;
   if (!in)
     return false;
   int axis = axis_from(x, attribute_int(x, "axis", x->opset < 13 ? 1 : -1),
@@ -198,7 +198,7 @@ bool read_softmax(struct onnx *x) {
 /* Reductions. */
 
 /* What is done to each value before and to each result after them. */
-static const struct reduction {
+static const struct onnx_reduction {
   const char *type;
   enum layer_word before, word, after;
 } reductions[] = {
@@ -213,7 +213,7 @@ static const struct reduction {
     {"ReduceSumSquare", WORD_POW, WORD_SUM, WORD_NONE},
 };
 
-static const struct reduction *reduction_of(const char *type) {
+static const struct onnx_reduction *reduction_of(const char *type) {
   size_t i = 0;
   while (i + 1 < sizeof reductions / sizeof *reductions &&
          strcmp(reductions[i].type, type) != 0)
@@ -259,8 +259,8 @@ static int reduce_node(struct onnx *x, enum layer_word word, int in,
 }
 
 /* Which axes of the node those of the file are; false: no whole ones. */
-static bool node_axes(struct onnx *x, const struct view *view, const bool *over,
-                      bool *which) {
+static bool node_axes(struct onnx *x, const struct onnx_view *view,
+                      const bool *over, bool *which) {
   memset(which, 0, LIMIT_RANK * sizeof *which);
   for (int i = 0; i < view->at.rank; i++) {
     int axis = node_axis(x, view, i);
@@ -277,9 +277,10 @@ static bool node_axes(struct onnx *x, const struct view *view, const bool *over,
  * The mean over one axis, the file's last, is a part of a norm: the axis
  * becomes the last one for all that read the same tensor.
  */
-static bool settle_last(struct onnx *x, struct view *view, const bool *over) {
+static bool settle_last(struct onnx *x, struct onnx_view *view,
+                        const bool *over) {
   int last = view->at.rank - 1;
-  struct axes axes;
+  struct onnx_axes axes;
   for (int i = 0; i < last; i++)
     if (over[i])
       return true;
@@ -288,16 +289,16 @@ static bool settle_last(struct onnx *x, struct view *view, const bool *over) {
     return true;
   if (!to_last(x, view, last, view, &axes))
     return false;
-  struct view *copy = ARENA_NEW(x->arena, struct view);
+  struct onnx_view *copy = ARENA_NEW(x->arena, struct onnx_view);
   *copy = *view;
   operand(x, 0)->view = copy;
   return true;
 }
 
-static bool reduce(struct onnx *x, const struct view *in, const bool *over,
-                   bool keep, const struct reduction *r) {
+static bool reduce(struct onnx *x, const struct onnx_view *in, const bool *over,
+                   bool keep, const struct onnx_reduction *r) {
   bool which[LIMIT_RANK];
-  struct view from = *in, result;
+  struct onnx_view from = *in, result;
   if (!settle_last(x, &from, over))
     return false;
   if (!node_axes(x, &from, over, which) &&
@@ -322,7 +323,7 @@ static bool reduce(struct onnx *x, const struct view *in, const bool *over,
 }
 
 bool read_reduce(struct onnx *x) {
-  const struct view *in = input_view(x, 0);
+  const struct onnx_view *in = input_view(x, 0);
   int64_t axes[MOST_AXES];
   bool over[MOST_AXES] = {false};
   int count = has_operand(x, 1) || attribute(x, "axes")
@@ -348,10 +349,10 @@ bool read_reduce(struct onnx *x) {
 }
 
 bool read_global_pool(struct onnx *x) {
-  const struct view *in = input_view(x, 0);
-  struct view map, result;
+  const struct onnx_view *in = input_view(x, 0);
+  struct onnx_view map, result;
   int64_t dims[MOST_AXES];
-  struct axes axes = {.count = 0};
+  struct onnx_axes axes = {.count = 0};
   bool mean = strcmp(x->at->type, "GlobalAveragePool") == 0;
   if (!in || !channels_last(x, in, &map))
     return false;
@@ -373,7 +374,7 @@ bool read_global_pool(struct onnx *x) {
 
 /* Sizes of what layers give are known. */
 bool read_shape(struct onnx *x) {
-  const struct view *in = input_view(x, 0);
+  const struct onnx_view *in = input_view(x, 0);
   int64_t dims[MOST_AXES];
   if (!in)
     return false;
@@ -392,7 +393,7 @@ bool read_shape(struct onnx *x) {
 }
 
 bool read_size(struct onnx *x) {
-  const struct view *in = input_view(x, 0);
+  const struct onnx_view *in = input_view(x, 0);
   if (!in)
     return false;
   int64_t values = layout_values(&in->at);

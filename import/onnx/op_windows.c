@@ -16,7 +16,7 @@ static bool is_small(struct onnx *x, const int64_t *sizes, int count,
 
 /* Attributes of a window; `kernel` is known or an attribute. */
 static bool read_window(struct onnx *x, int axes, const int64_t *kernel,
-                        struct window *w) {
+                        struct graph_window *w) {
   int64_t pads[6] = {0}, given[3];
   *w = window_square(axes < 1 || axes > 3 ? 1 : axes, 1, 1);
   if (axes < 1 || axes > 3)
@@ -43,7 +43,7 @@ static bool read_window(struct onnx *x, int axes, const int64_t *kernel,
 }
 
 /* auto_pad: outputs of ceil(in / stride), what is odd at the end or start. */
-static bool auto_pad(struct onnx *x, struct window *w,
+static bool auto_pad(struct onnx *x, struct graph_window *w,
                      const struct graph_shape *map) {
   bool upper = attribute_is(x, "auto_pad", "SAME_UPPER", false);
   bool lower = attribute_is(x, "auto_pad", "SAME_LOWER", false);
@@ -62,10 +62,11 @@ static bool auto_pad(struct onnx *x, struct window *w,
 }
 
 /* The view of a map: batch, channels, rows, columns. */
-static struct view map_view(struct onnx *x, int node, const struct view *in) {
+static struct onnx_view map_view(struct onnx *x, int node,
+                                 const struct onnx_view *in) {
   const struct graph_shape *shape = &node_at(x, node)->shape;
   int64_t dims[MOST_AXES] = {in->at.dim[0], shape->size[shape->rank - 1]};
-  struct axes axes = {.count = 0};
+  struct onnx_axes axes = {.count = 0};
   for (int i = 2; i < in->at.rank; i++) {
     axes.order[axes.count++] = i;
     dims[i] = shape->size[i - 2];
@@ -74,8 +75,8 @@ static struct view map_view(struct onnx *x, int node, const struct view *in) {
   return view_fresh(x, node, in->at.rank, dims, axes.order, axes.count);
 }
 
-static void give_map(struct onnx *x, int node, const struct view *in) {
-  struct view result = map_view(x, node, in);
+static void give_map(struct onnx *x, int node, const struct onnx_view *in) {
+  struct onnx_view result = map_view(x, node, in);
   give_view(x, 0, &result);
 }
 
@@ -84,7 +85,7 @@ static void name_node(struct onnx *x, struct graph_node *node) {
 }
 
 /* Zeros around a map are the padding of a convolution that reads it. */
-static int past_borders(struct onnx *x, int node, struct window *w) {
+static int past_borders(struct onnx *x, int node, struct graph_window *w) {
   const struct extra *extra = extra_of(x, node);
   if (node_at(x, node)->word != WORD_PAD || !extra->borders ||
       w->axes != node_at(x, node)->shape.rank - 1)
@@ -111,10 +112,10 @@ static bool put_bias(struct onnx *x, struct graph_node *node,
 }
 
 bool read_conv(struct onnx *x) {
-  const struct view *in = input_view(x, 0);
+  const struct onnx_view *in = input_view(x, 0);
   struct constant *weight = operand_constant(x, 1);
-  struct view map;
-  struct window w;
+  struct onnx_view map;
+  struct graph_window w;
   if (!in || !weight || weight->rank != in->at.rank)
     return onnx_fail(x, "its weights are not a constant that fits the map");
   int64_t groups = attribute_int(x, "group", 1);
@@ -150,7 +151,7 @@ bool read_conv(struct onnx *x) {
 }
 
 /* Padding of a transposed convolution that gives these sizes. */
-static bool output_shape(struct onnx *x, struct window *w,
+static bool output_shape(struct onnx *x, struct graph_window *w,
                          const struct graph_shape *map, int64_t *outpad) {
   int64_t sizes[3];
   int count = attribute_ints(x, "output_shape", sizes, 3);
@@ -174,10 +175,10 @@ static bool output_shape(struct onnx *x, struct window *w,
 
 bool read_deconv(struct onnx *x) {
   static const int64_t ones[3] = {1, 1, 1};
-  const struct view *in = input_view(x, 0);
+  const struct onnx_view *in = input_view(x, 0);
   struct constant *weight = operand_constant(x, 1);
-  struct view map;
-  struct window w;
+  struct onnx_view map;
+  struct graph_window w;
   int64_t outpad[3] = {0};
   if (!in || !weight || weight->rank != in->at.rank)
     return onnx_fail(x, "its weights are not a constant that fits the map");
@@ -233,7 +234,8 @@ bool read_deconv(struct onnx *x) {
 }
 
 /* Places along an axis, rounded up: the last window begins inside. */
-static int64_t count_up(const struct window *w, int i, int64_t in, bool ceil) {
+static int64_t count_up(const struct graph_window *w, int i, int64_t in,
+                        bool ceil) {
   int64_t out = window_count(w, i, in);
   int64_t reach = w->dilate[i] * (w->kernel[i] - 1) + 1;
   int64_t whole = in + w->before[i] + w->after[i];
@@ -243,9 +245,9 @@ static int64_t count_up(const struct window *w, int i, int64_t in, bool ceil) {
 }
 
 bool read_pool(struct onnx *x) {
-  const struct view *in = input_view(x, 0);
-  struct view map;
-  struct window w;
+  const struct onnx_view *in = input_view(x, 0);
+  struct onnx_view map;
+  struct graph_window w;
   bool mean = strcmp(x->at->type, "AveragePool") == 0;
   bool ceil = attribute_int(x, "ceil_mode", 0) != 0;
   if (!in || !channels_last(x, in, &map) ||
@@ -318,8 +320,8 @@ static void note_rounding(struct onnx *x, bool linear, int64_t times,
 }
 
 bool read_resize(struct onnx *x) {
-  const struct view *in = input_view(x, 0);
-  struct view map;
+  const struct onnx_view *in = input_view(x, 0);
+  struct onnx_view map;
   bool upsample = strcmp(x->at->type, "Upsample") == 0;
   bool old = x->opset < 11;
   struct constant *scales = operand_constant(x, old || upsample ? 1 : 2);

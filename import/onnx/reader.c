@@ -10,7 +10,7 @@
 
 #include "base/shown.h"
 
-static const struct row {
+static const struct onnx_row {
   const char *name;
   onnx_op_fn *read;
   enum layer_word words[IMPORT_WORDS];
@@ -80,7 +80,7 @@ static void put_attribute(struct onnx *x, struct text *text,
     text_put(text, "..");
 }
 
-static const char *op_text(struct onnx *x, const struct op *op) {
+static const char *op_text(struct onnx *x, const struct onnx_op *op) {
   struct text text = text_new(x->arena);
   text_put(&text, "`");
   text_put(&text, onnx_shown(x, op->name));
@@ -113,14 +113,14 @@ bool onnx_fail(struct onnx *x, const char *format, ...) {
 static int value_index(struct onnx *x, const char *name) {
   struct map_entry *entry = map_add(x->arena, &x->names, slice_of(name));
   if (!entry->number) {
-    struct value *value = VEC_PUSH(x->arena, &x->values);
+    struct onnx_value *value = VEC_PUSH(x->arena, &x->values);
     value->name = name;
     entry->number = (int64_t)x->values.count;
   }
   return (int)entry->number - 1;
 }
 
-struct value *operand(struct onnx *x, size_t index) {
+struct onnx_value *operand(struct onnx *x, size_t index) {
   return &x->values.at[x->at->ins[index]];
 }
 
@@ -133,9 +133,9 @@ struct constant *operand_constant(struct onnx *x, size_t index) {
 }
 
 /* A constant as a tensor that flows: queries that are learned. */
-static const struct view *weight_view(struct onnx *x, struct constant *c) {
-  struct axes axes = {.count = 0};
-  struct view *view = ARENA_NEW(x->arena, struct view);
+static const struct onnx_view *weight_view(struct onnx *x, struct constant *c) {
+  struct onnx_axes axes = {.count = 0};
+  struct onnx_view *view = ARENA_NEW(x->arena, struct onnx_view);
   for (int i = 0; i < c->rank; i++)
     if (i > 0 || c->dims[0] > 1 || x->batch_axis != 0)
       axes.order[axes.count++] = i;
@@ -148,12 +148,12 @@ static const struct view *weight_view(struct onnx *x, struct constant *c) {
   return view;
 }
 
-const struct view *input_view(struct onnx *x, size_t index) {
+const struct onnx_view *input_view(struct onnx *x, size_t index) {
   if (!has_operand(x, index)) {
     onnx_fail(x, "input %zu is missing", index);
     return NULL;
   }
-  struct value *value = operand(x, index);
+  struct onnx_value *value = operand(x, index);
   if (!value->view && value->constant && constant_is_real(value->constant))
     value->view = weight_view(x, value->constant);
   if (!value->view)
@@ -183,8 +183,8 @@ static int64_t stated_size(struct onnx *x,
 }
 
 /* What the file says of a shape has to be what it is. */
-static bool check_stated(struct onnx *x, const struct value *value, int rank,
-                         const int64_t *dims) {
+static bool check_stated(struct onnx *x, const struct onnx_value *value,
+                         int rank, const int64_t *dims) {
   const Onnx__TensorShapeProto *shape = stated_shape(value->type);
   if (!shape || shape->n_dim == 0)
     return true;
@@ -208,7 +208,7 @@ static bool check_stated(struct onnx *x, const struct value *value, int rank,
 void give_constant(struct onnx *x, size_t out, struct constant *constant) {
   if (out >= x->at->out_count || x->at->outs[out] < 0)
     return;
-  struct value *value = &x->values.at[x->at->outs[out]];
+  struct onnx_value *value = &x->values.at[x->at->outs[out]];
   if (value->buffer) { /* a fill stands for values that are not here */
     constant->trained = constant->fill = false;
     constant->unknown = true;
@@ -217,10 +217,10 @@ void give_constant(struct onnx *x, size_t out, struct constant *constant) {
   value->constant = constant;
 }
 
-void give_view(struct onnx *x, size_t out, const struct view *view) {
+void give_view(struct onnx *x, size_t out, const struct onnx_view *view) {
   if (out >= x->at->out_count || x->at->outs[out] < 0 || x->graph->failed)
     return;
-  struct value *value = &x->values.at[x->at->outs[out]];
+  struct onnx_value *value = &x->values.at[x->at->outs[out]];
   for (int64_t i = 0, values = 1; i < view->at.rank; i++) {
     if (values > 0 && view->at.dim[i] > MOST_VALUES / values) {
       onnx_fail(x, "a tensor with an axis of %" PRId64 " is too large",
@@ -234,9 +234,9 @@ void give_view(struct onnx *x, size_t out, const struct view *view) {
               MOST_AXES);
     return;
   }
-  struct view *copy = x->spare.count > 0
-                          ? (struct view *)x->spare.at[--x->spare.count]
-                          : ARENA_NEW(x->arena, struct view);
+  struct onnx_view *copy =
+      x->spare.count > 0 ? (struct onnx_view *)x->spare.at[--x->spare.count]
+                         : ARENA_NEW(x->arena, struct onnx_view);
   *copy = *view;
   value->view = copy;
   check_stated(x, value, view->at.rank, view->at.dim);
@@ -253,14 +253,14 @@ static bool read_sizes(struct onnx *x) {
 }
 
 static bool add_op(struct onnx *x, const Onnx__NodeProto *proto) {
-  struct op *op = VEC_PUSH(x->arena, &x->ops);
-  *op = (struct op){.proto = proto,
-                    .type = proto->op_type ? proto->op_type : "",
-                    .name = proto->name && *proto->name ? proto->name
-                            : proto->n_output > 0       ? proto->output[0]
-                                                        : "",
-                    .in_count = proto->n_input,
-                    .out_count = proto->n_output};
+  struct onnx_op *op = VEC_PUSH(x->arena, &x->ops);
+  *op = (struct onnx_op){.proto = proto,
+                         .type = proto->op_type ? proto->op_type : "",
+                         .name = proto->name && *proto->name ? proto->name
+                                 : proto->n_output > 0       ? proto->output[0]
+                                                             : "",
+                         .in_count = proto->n_input,
+                         .out_count = proto->n_output};
   op->ins = arena_alloc(x->arena, op->in_count + 1, sizeof *op->ins);
   op->outs = arena_alloc(x->arena, op->out_count + 1, sizeof *op->outs);
   for (size_t i = 0; i < op->in_count; i++) {
@@ -331,7 +331,7 @@ static void find_buffers(struct onnx *x) {
     for (const char *at = entry->value; *at;) {
       size_t length = strcspn(at, " ");
       struct map_entry *name = map_find(&x->names, (struct slice){at, length});
-      struct value *value = name ? &x->values.at[name->number - 1] : NULL;
+      struct onnx_value *value = name ? &x->values.at[name->number - 1] : NULL;
       if (value && value->constant)
         value->constant->trained = false;
       if (value)
@@ -355,7 +355,7 @@ static bool unknown_op(struct onnx *x) {
   return true;
 }
 
-static const struct row *row_of(const struct op *op) {
+static const struct onnx_row *row_of(const struct onnx_op *op) {
   const char *domain = op->proto->domain;
   bool usual = !domain || !*domain || strcmp(domain, "ai.onnx") == 0 ||
                strcmp(domain, "com.microsoft") == 0;
@@ -373,7 +373,7 @@ enum layer_word onnx_word(const struct onnx *x) {
 static bool check_inputs(struct onnx *x, bool *absent) {
   *absent = false;
   for (size_t i = 0; i < x->at->in_count; i++) {
-    const struct value *value = x->at->ins[i] < 0 ? NULL : operand(x, i);
+    const struct onnx_value *value = x->at->ins[i] < 0 ? NULL : operand(x, i);
     if (!value)
       continue;
     if (!value->made)
@@ -388,7 +388,7 @@ static bool mark_outputs(struct onnx *x) {
   for (size_t i = 0; i < x->at->out_count; i++) {
     if (x->at->outs[i] < 0)
       continue;
-    struct value *value = &x->values.at[x->at->outs[i]];
+    struct onnx_value *value = &x->values.at[x->at->outs[i]];
     if (value->made)
       return onnx_fail(x, "`%s` is made twice", onnx_shown(x, value->name));
     value->made = true;
@@ -399,7 +399,7 @@ static bool mark_outputs(struct onnx *x) {
 /* Views are large, and most have one reader. */
 static void drop_read(struct onnx *x) {
   for (size_t i = 0; i < x->at->in_count; i++) {
-    struct value *value = x->at->ins[i] < 0 ? NULL : operand(x, i);
+    struct onnx_value *value = x->at->ins[i] < 0 ? NULL : operand(x, i);
     if (!value || ++value->read < value->uses || value->output || !value->view)
       continue;
     *VEC_PUSH(x->arena, &x->spare) = value->view;
@@ -411,7 +411,7 @@ bool read_op(struct onnx *x) {
   bool absent, done = false;
   if (!check_inputs(x, &absent) || !mark_outputs(x))
     return false;
-  const struct row *row = row_of(x->at);
+  const struct onnx_row *row = row_of(x->at);
   if (absent) {
     for (size_t i = 0; i < x->at->out_count; i++)
       if (x->at->outs[i] >= 0)

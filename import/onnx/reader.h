@@ -65,17 +65,17 @@ struct constant {
 };
 
 /* What a layer gives, seen with the axes of the file, the batch among them. */
-struct view {
+struct onnx_view {
   int node; /* of the graph; -1: none */
   struct layout at;
 };
 
-struct value {
+struct onnx_value {
   const char *name;
-  struct constant *constant; /* or NULL */
-  const struct view *view;   /* or NULL */
-  bool made;                 /* its node has been read */
-  bool absent;               /* left out, with what it follows from */
+  struct constant *constant;    /* or NULL */
+  const struct onnx_view *view; /* or NULL */
+  bool made;                    /* its node has been read */
+  bool absent;                  /* left out, with what it follows from */
   bool output;
   bool buffer;                 /* no parameter, as the file says */
   bool idle;                   /* nothing that is read depends on it */
@@ -84,7 +84,7 @@ struct value {
 };
 
 /* A node of the file. */
-struct op {
+struct onnx_op {
   const Onnx__NodeProto *proto;
   const char *type, *name;
   size_t in_count, out_count;
@@ -101,7 +101,7 @@ struct from_weight {
 
 /* What is known of a node of the graph beside what the graph has. */
 struct extra {
-  const struct op *op;
+  const struct onnx_op *op;
   double number; /* `mul 0.5`: 0.5 */
   bool has_number;
   int axis; /* of a `slice`, and where it begins */
@@ -123,19 +123,19 @@ struct onnx {
   const struct import_options *options;
   const Onnx__ModelProto *model;
   int64_t opset;
-  VEC(struct value) values;
+  VEC(struct onnx_value) values;
   struct map names; /* of values: the index plus 1 */
-  VEC(struct op) ops;
+  VEC(struct onnx_op) ops;
   VEC(struct extra) extras; /* by node of the graph */
   struct map sizes;         /* dynamic axes: the value of --dim */
   int batch_axis;           /* of inputs; -1: they have none */
   int64_t batch;            /* samples that the file's sizes speak of */
   bool other_batch;         /* an operator has them along another axis */
   int64_t room;             /* values that constants may still take */
-  VEC(struct external_file *) files; /* that hold values, beside the model */
-  struct map beside;                 /* them by name: the index plus 1 */
-  const struct op *at;               /* the one that is being read */
-  VEC(const struct view *) spare;    /* that nobody reads any more */
+  VEC(struct external_file *) files;   /* that hold values, beside the model */
+  struct map beside;                   /* them by name: the index plus 1 */
+  const struct onnx_op *at;            /* the one that is being read */
+  VEC(const struct onnx_view *) spare; /* that nobody reads any more */
   struct map unknown; /* operators that netc has no equivalent of: how many */
 };
 
@@ -161,12 +161,12 @@ bool attribute_is(const struct onnx *x, const char *name, const char *text,
 int attribute_ints(struct onnx *x, const char *name, int64_t *to, int most);
 
 /* Operands of the current node. */
-struct value *operand(struct onnx *x, size_t index);
+struct onnx_value *operand(struct onnx *x, size_t index);
 bool has_operand(const struct onnx *x, size_t index);
 /* Its constant; NULL: it is none. */
 struct constant *operand_constant(struct onnx *x, size_t index);
 /* Its view; fails, and gives NULL, where it is a constant. */
-const struct view *input_view(struct onnx *x, size_t index);
+const struct onnx_view *input_view(struct onnx *x, size_t index);
 /* Whole numbers, of an input or, before a later opset, of an attribute. */
 int operand_ints(struct onnx *x, size_t index, const char *name, int64_t *to,
                  int most);
@@ -177,7 +177,7 @@ int axis_from(struct onnx *x, int64_t axis, int rank);
 bool is_weight_name(const char *name);
 
 /* Results. */
-void give_view(struct onnx *x, size_t out, const struct view *view);
+void give_view(struct onnx *x, size_t out, const struct onnx_view *view);
 void give_constant(struct onnx *x, size_t out, struct constant *constant);
 
 /* Constants. */
@@ -228,51 +228,54 @@ const char *axis_word(struct onnx *x, const struct graph_shape *shape,
 /* Views. */
 int64_t node_values(struct onnx *x, int node);
 /* Axis `order[i]` of the file is axis i of the node. */
-struct view view_fresh(struct onnx *x, int node, int rank, const int64_t *dims,
-                       const int *order, int count);
+struct onnx_view view_fresh(struct onnx *x, int node, int rank,
+                            const int64_t *dims, const int *order, int count);
 /* A node that has these axes; -1, and failed, if that cannot be. */
 int realise(struct onnx *x, int node, const struct layout *want, bool loose);
 /* What it takes: 0 nothing, 1 a reshape, 2 a permute; -1: cannot be. */
 int realise_cost(struct onnx *x, int node, const struct layout *want);
 /* The same with axes of the file in that order, but for the batch. */
-bool rearrange(struct onnx *x, const struct view *view, const int *order,
-               int count, struct view *result);
+bool rearrange(struct onnx *x, const struct onnx_view *view, const int *order,
+               int count, struct onnx_view *result);
 /* All axes but the batch, in the file's order. */
-bool plain_order(struct onnx *x, const struct view *view, struct view *result);
+bool plain_order(struct onnx *x, const struct onnx_view *view,
+                 struct onnx_view *result);
 /* The same, but that the axes are in the order in which they lie. */
-bool parted_axes(struct onnx *x, const struct view *view, struct view *result);
+bool parted_axes(struct onnx *x, const struct onnx_view *view,
+                 struct onnx_view *result);
 /* Maps: rows and columns, then channels. */
-bool channels_last(struct onnx *x, const struct view *view,
-                   struct view *result);
+bool channels_last(struct onnx *x, const struct onnx_view *view,
+                   struct onnx_view *result);
 /* Which axis of the node that axis of the file is; -1: none of them. */
-int node_axis(struct onnx *x, const struct view *view, int axis);
+int node_axis(struct onnx *x, const struct onnx_view *view, int axis);
 /* Axis i of a node is axis order[i] of the file. */
-struct axes {
+struct onnx_axes {
   int order[LAYOUT_RANK];
   int count;
 };
 /* False: its axes are not whole axes of the file. */
-bool axes_of(struct onnx *x, const struct view *view, struct axes *axes);
-int axes_place(const struct axes *axes, int axis);
+bool axes_of(struct onnx *x, const struct onnx_view *view,
+             struct onnx_axes *axes);
+int axes_place(const struct onnx_axes *axes, int axis);
 /* All but the batch, `with` in any case. */
-void plain_axes(struct onnx *x, const struct view *view, int with,
-                struct axes *axes);
-void near_axes(struct onnx *x, const struct view *view, int with,
-               struct axes *axes);
+void plain_axes(struct onnx *x, const struct onnx_view *view, int with,
+                struct onnx_axes *axes);
+void near_axes(struct onnx *x, const struct onnx_view *view, int with,
+               struct onnx_axes *axes);
 /* A view of which that axis is one of the node's. */
-bool with_axis(struct onnx *x, const struct view *view, int axis,
-               struct axes *axes, struct view *result);
+bool with_axis(struct onnx *x, const struct onnx_view *view, int axis,
+               struct onnx_axes *axes, struct onnx_view *result);
 /* An axis of the file as the node's last one; no `axes`: as it was. */
-bool to_last(struct onnx *x, const struct view *view, int axis,
-             struct view *result, struct axes *axes);
+bool to_last(struct onnx *x, const struct onnx_view *view, int axis,
+             struct onnx_view *result, struct onnx_axes *axes);
 /* The view of a node whose axes have other sizes than those of `view`. */
-bool view_resized(struct onnx *x, const struct view *view, int node,
-                  struct view *result);
+bool view_resized(struct onnx *x, const struct onnx_view *view, int node,
+                  struct onnx_view *result);
 /* Is the axis the batch (or of size 1)? */
-bool is_batch(struct onnx *x, const struct view *view, int axis);
+bool is_batch(struct onnx *x, const struct onnx_view *view, int axis);
 /* Values of `other` in the order of those of `view`: netc's axes; those that
  * are repeated have size 1. */
-bool layout_along(struct onnx *x, const struct view *view,
+bool layout_along(struct onnx *x, const struct onnx_view *view,
                   const struct layout *other, int64_t other_values,
                   struct layout *want);
 /* The sizes of both together, from the last axis on; `dims` may be `a`. */

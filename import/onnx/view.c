@@ -25,8 +25,8 @@ int64_t node_values(struct onnx *x, int node) {
   return values;
 }
 
-struct view view_fresh(struct onnx *x, int node, int rank, const int64_t *dims,
-                       const int *order, int count) {
+struct onnx_view view_fresh(struct onnx *x, int node, int rank,
+                            const int64_t *dims, const int *order, int count) {
   int64_t strides[LAYOUT_RANK] = {0}, stride = 1;
   const struct graph_shape *shape = &node_at(x, node)->shape;
   int64_t values = node_values(x, node);
@@ -34,14 +34,14 @@ struct view view_fresh(struct onnx *x, int node, int rank, const int64_t *dims,
   for (int i = 0; i < rank; i++)
     ones[i] = 1;
   if (x->graph->failed)
-    return (struct view){node, layout_dense(rank, ones)};
+    return (struct onnx_view){node, layout_dense(rank, ones)};
   for (int i = 0; i < rank; i++)
     strides[i] = values; /* the batch, or one place */
   for (int i = count; i-- > 0;) {
     strides[order[i]] = stride;
     stride *= shape->size[i];
   }
-  return (struct view){node, layout_of(rank, dims, strides, 0)};
+  return (struct onnx_view){node, layout_of(rank, dims, strides, 0)};
 }
 
 /* A place where what is wanted begins: the batch is left out. */
@@ -358,7 +358,7 @@ int realise(struct onnx *x, int node, const struct layout *want, bool loose) {
   return reshaped(x, node, &shape);
 }
 
-bool is_batch(struct onnx *x, const struct view *view, int axis) {
+bool is_batch(struct onnx *x, const struct onnx_view *view, int axis) {
   int64_t values = node_values(x, view->node);
   if (view->at.dim[axis] == 1)
     return true;
@@ -370,8 +370,8 @@ bool is_batch(struct onnx *x, const struct view *view, int axis) {
   return false;
 }
 
-bool rearrange(struct onnx *x, const struct view *view, const int *order,
-               int count, struct view *result) {
+bool rearrange(struct onnx *x, const struct onnx_view *view, const int *order,
+               int count, struct onnx_view *result) {
   struct layout want = layout_order(&view->at, count, order);
   bool used[LAYOUT_RANK] = {false};
   for (int i = 0; i < count; i++)
@@ -403,16 +403,17 @@ bool rearrange(struct onnx *x, const struct view *view, const int *order,
   return true;
 }
 
-bool plain_order(struct onnx *x, const struct view *view, struct view *result) {
-  struct axes axes;
+bool plain_order(struct onnx *x, const struct onnx_view *view,
+                 struct onnx_view *result) {
+  struct onnx_axes axes;
   plain_axes(x, view, -1, &axes);
   if (axes.count == 0 && view->at.rank > 0)
     axes.order[axes.count++] = 0;
   return rearrange(x, view, axes.order, axes.count, result);
 }
 
-bool channels_last(struct onnx *x, const struct view *view,
-                   struct view *result) {
+bool channels_last(struct onnx *x, const struct onnx_view *view,
+                   struct onnx_view *result) {
   int order[LAYOUT_RANK], count = 0;
   if (view->at.rank < 2)
     return onnx_fail(x, "a map has at least two axes, a batch and channels");
@@ -422,8 +423,8 @@ bool channels_last(struct onnx *x, const struct view *view,
   return rearrange(x, view, order, count, result);
 }
 
-bool view_resized(struct onnx *x, const struct view *view, int node,
-                  struct view *result) {
+bool view_resized(struct onnx *x, const struct onnx_view *view, int node,
+                  struct onnx_view *result) {
   const struct graph_shape *from = &node_at(x, view->node)->shape;
   const struct graph_shape *to = &node_at(x, node)->shape;
   struct atom digits[LIMIT_RANK + 1];
@@ -510,7 +511,7 @@ static bool collapse(struct layout *want) {
   return true;
 }
 
-bool layout_along(struct onnx *x, const struct view *view,
+bool layout_along(struct onnx *x, const struct onnx_view *view,
                   const struct layout *other, int64_t other_values,
                   struct layout *want) {
   const struct graph_shape *shape = &node_at(x, view->node)->shape;

@@ -10,7 +10,7 @@
 #include "base/text.h"
 
 /* The header as it is read. */
-struct header {
+struct npy_header {
   struct npy *npy;
   const char *at, *end;
   bool has_type, has_order, has_shape, columns;
@@ -29,12 +29,12 @@ static bool fault(struct npy *npy, const char *format, ...) {
   return false;
 }
 
-static void skip_blanks(struct header *h) {
+static void skip_blanks(struct npy_header *h) {
   while (h->at < h->end && (*h->at == ' ' || *h->at == '\n' || *h->at == '\t'))
     h->at++;
 }
 
-static bool take(struct header *h, char c) {
+static bool take(struct npy_header *h, char c) {
   skip_blanks(h);
   if (h->at == h->end || *h->at != c)
     return false;
@@ -42,7 +42,7 @@ static bool take(struct header *h, char c) {
   return true;
 }
 
-static bool take_word(struct header *h, const char *word) {
+static bool take_word(struct npy_header *h, const char *word) {
   size_t length = strlen(word);
   skip_blanks(h);
   if ((size_t)(h->end - h->at) < length || memcmp(h->at, word, length) != 0)
@@ -52,7 +52,7 @@ static bool take_word(struct header *h, const char *word) {
 }
 
 /* 'text' or "text", without escapes. */
-static bool take_string(struct header *h, struct slice *text) {
+static bool take_string(struct npy_header *h, struct slice *text) {
   skip_blanks(h);
   if (h->at == h->end || (*h->at != '\'' && *h->at != '"'))
     return false;
@@ -66,7 +66,7 @@ static bool take_string(struct header *h, struct slice *text) {
 }
 
 /* '<f4': the order of bytes, and the type. */
-static bool read_type(struct header *h) {
+static bool read_type(struct npy_header *h) {
   struct slice text;
   if (take(h, '['))
     return fault(h->npy, "its values are records; a plain array is needed");
@@ -88,14 +88,14 @@ static bool read_type(struct header *h) {
   return true;
 }
 
-static bool read_order(struct header *h) {
+static bool read_order(struct npy_header *h) {
   h->columns = take_word(h, "True");
   h->has_order = h->columns || take_word(h, "False");
   return h->has_order ||
          fault(h->npy, "its header does not say `fortran_order`");
 }
 
-static bool read_size(struct header *h, int64_t *size) {
+static bool read_size(struct npy_header *h, int64_t *size) {
   const char *first = h->at;
   *size = 0;
   for (; h->at < h->end && *h->at >= '0' && *h->at <= '9'; h->at++)
@@ -107,7 +107,7 @@ static bool read_size(struct header *h, int64_t *size) {
 }
 
 /* (3, 4), (3,) or () */
-static bool read_shape(struct header *h) {
+static bool read_shape(struct npy_header *h) {
   struct npy *npy = h->npy;
   if (!take(h, '('))
     return fault(npy, "its header has no shape");
@@ -125,15 +125,15 @@ static bool read_shape(struct header *h) {
   return true;
 }
 
-static bool read_entry(struct header *h, struct slice key) {
+static bool read_entry(struct npy_header *h, struct slice key) {
   static const struct {
     const char *key;
-    bool (*read)(struct header *h);
-    size_t seen; /* of struct header */
+    bool (*read)(struct npy_header *h);
+    size_t seen; /* of struct npy_header */
   } entries[] = {
-      {"descr", read_type, offsetof(struct header, has_type)},
-      {"fortran_order", read_order, offsetof(struct header, has_order)},
-      {"shape", read_shape, offsetof(struct header, has_shape)},
+      {"descr", read_type, offsetof(struct npy_header, has_type)},
+      {"fortran_order", read_order, offsetof(struct npy_header, has_order)},
+      {"shape", read_shape, offsetof(struct npy_header, has_shape)},
   };
   for (size_t i = 0; i < sizeof entries / sizeof *entries; i++) {
     if (!slice_is(key, entries[i].key))
@@ -146,7 +146,7 @@ static bool read_entry(struct header *h, struct slice key) {
                key.length < 32 ? (int)key.length : 32, key.at);
 }
 
-static bool read_dictionary(struct header *h) {
+static bool read_dictionary(struct npy_header *h) {
   if (!take(h, '{'))
     return fault(h->npy, "its header is not a dictionary");
   while (!take(h, '}')) {
@@ -188,9 +188,9 @@ static bool read_all(struct npy *npy) {
     header = header << 8 | at[i];
   if (length < start || header > length - start)
     return fault(npy, "it ends inside its header");
-  struct header h = {.npy = npy,
-                     .at = (const char *)at + start,
-                     .end = (const char *)at + start + header};
+  struct npy_header h = {.npy = npy,
+                         .at = (const char *)at + start,
+                         .end = (const char *)at + start + header};
   if (!read_dictionary(&h))
     return false;
   npy->at = at + start + header;

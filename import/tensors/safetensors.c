@@ -9,7 +9,7 @@
 #include "base/shown.h"
 #include "base/text.h"
 
-struct reading {
+struct safetensors_reading {
   struct safetensors *s;
   struct arena *arena;
   int64_t data_bytes;
@@ -17,9 +17,10 @@ struct reading {
 };
 
 /* Always false. The text may hold what the file says: it is made harmless. */
-static bool fault(const struct reading *r, const char *format, ...)
+static bool fault(const struct safetensors_reading *r, const char *format, ...)
     PRINTF_LIKE(2, 3);
-static bool fault(const struct reading *r, const char *format, ...) {
+static bool fault(const struct safetensors_reading *r, const char *format,
+                  ...) {
   struct text raw = text_new(r->arena), shown = text_new(r->arena);
   va_list args;
   va_start(args, format);
@@ -33,7 +34,7 @@ static bool fault(const struct reading *r, const char *format, ...) {
 
 /* One tensor. */
 
-static bool read_type(const struct reading *r, const json_t *about,
+static bool read_type(const struct safetensors_reading *r, const json_t *about,
                       struct stored_tensor *tensor) {
   const char *word = json_string_value(json_object_get(about, "dtype"));
   if (!word)
@@ -45,7 +46,7 @@ static bool read_type(const struct reading *r, const json_t *about,
   return true;
 }
 
-static bool read_shape(const struct reading *r, const json_t *about,
+static bool read_shape(const struct safetensors_reading *r, const json_t *about,
                        struct stored_tensor *tensor) {
   const json_t *shape = json_object_get(about, "shape");
   size_t rank = json_array_size(shape);
@@ -70,8 +71,8 @@ static bool read_shape(const struct reading *r, const json_t *about,
   return true;
 }
 
-static bool read_offsets(const struct reading *r, const json_t *about,
-                         struct stored_tensor *tensor) {
+static bool read_offsets(const struct safetensors_reading *r,
+                         const json_t *about, struct stored_tensor *tensor) {
   const json_t *offsets = json_object_get(about, "data_offsets");
   const json_t *begin = json_array_get(offsets, 0);
   const json_t *end = json_array_get(offsets, 1);
@@ -98,7 +99,7 @@ static bool read_offsets(const struct reading *r, const json_t *about,
   return true;
 }
 
-static bool read_tensor(const struct reading *r, const char *name,
+static bool read_tensor(const struct safetensors_reading *r, const char *name,
                         const json_t *about) {
   struct stored_tensor tensor = {.name =
                                      arena_copy(r->arena, name, strlen(name))};
@@ -113,7 +114,7 @@ static bool read_tensor(const struct reading *r, const char *name,
 
 /* All of them. */
 
-static bool read_tensors(const struct reading *r, json_t *header) {
+static bool read_tensors(const struct safetensors_reading *r, json_t *header) {
   const char *name;
   json_t *about;
   if (!json_is_object(header))
@@ -137,7 +138,7 @@ static int by_begin(const void *a, const void *b) {
 }
 
 /* Each byte of the data belongs to one tensor. */
-static bool check_places(const struct reading *r) {
+static bool check_places(const struct safetensors_reading *r) {
   const struct safetensors *s = r->s;
   int64_t end = 0;
   if (s->tensors.count)
@@ -159,29 +160,30 @@ static bool check_places(const struct reading *r) {
   return true;
 }
 
-struct named {
+struct safetensors_named {
   const char *name;
   size_t place;
 };
 
 static int by_name(const void *a, const void *b) {
-  return strcmp(((const struct named *)a)->name,
-                ((const struct named *)b)->name);
+  return strcmp(((const struct safetensors_named *)a)->name,
+                ((const struct safetensors_named *)b)->name);
 }
 
 static void sort_names(struct safetensors *s, struct arena *arena) {
   size_t count = s->tensors.count;
-  struct named *named = arena_alloc(arena, count + 1, sizeof *named);
+  struct safetensors_named *named =
+      arena_alloc(arena, count + 1, sizeof *named);
   s->by_name = arena_alloc(arena, count + 1, sizeof *s->by_name);
   for (size_t i = 0; i < count; i++)
-    named[i] = (struct named){s->tensors.at[i].name, i};
+    named[i] = (struct safetensors_named){s->tensors.at[i].name, i};
   qsort(named, count, sizeof *named, by_name);
   for (size_t i = 0; i < count; i++)
     s->by_name[i] = named[i].place;
 }
 
 /* The length of the header, once it is plausible. */
-static bool read_length(const struct reading *r, uint64_t *length) {
+static bool read_length(const struct safetensors_reading *r, uint64_t *length) {
   const struct mapped *file = &r->s->file;
   *length = 0;
   if (file->length < 8)
@@ -202,7 +204,7 @@ static bool read_length(const struct reading *r, uint64_t *length) {
   return true;
 }
 
-static bool read_header(struct reading *r) {
+static bool read_header(struct safetensors_reading *r) {
   const struct mapped *file = &r->s->file;
   uint64_t length;
   json_error_t error;
@@ -222,7 +224,7 @@ static bool read_header(struct reading *r) {
 
 bool safetensors_open(struct safetensors *s, const char *path,
                       struct arena *arena) {
-  struct reading r = {.s = s, .arena = arena};
+  struct safetensors_reading r = {.s = s, .arena = arena};
   const char *reason;
   memset(s, 0, sizeof *s);
   if (!mapped_open(&s->file, path, &reason)) {

@@ -104,16 +104,16 @@ static void read_row(enum value_type type, const unsigned char *at,
 }
 
 /* Walks over the rows of a tensor. */
-struct rows {
+struct value_rows {
   const struct scattered *from;
   int64_t at[32];
   int64_t length, step; /* of a row; bytes from value to value */
   const unsigned char *row;
 };
 
-static struct rows rows_begin(const struct scattered *from) {
+static struct value_rows rows_begin(const struct scattered *from) {
   int last = from->axes - 1;
-  return (struct rows){
+  return (struct value_rows){
       .from = from,
       .length = last < 0 ? 1 : from->size[last],
       .step = last < 0 ? 0 : from->stride[last] * rows[from->type].bytes,
@@ -121,7 +121,7 @@ static struct rows rows_begin(const struct scattered *from) {
 }
 
 /* False after the last one. */
-static bool rows_next(struct rows *walk) {
+static bool rows_next(struct value_rows *walk) {
   const struct scattered *from = walk->from;
   for (int i = from->axes - 2; i >= 0; i--) {
     int64_t step = from->stride[i] * rows[from->type].bytes;
@@ -143,7 +143,7 @@ static bool is_empty(const struct scattered *from) {
 }
 
 void scattered_floats(const struct scattered *from, float *to) {
-  struct rows walk = rows_begin(from);
+  struct value_rows walk = rows_begin(from);
   if (is_empty(from))
     return;
   do {
@@ -153,7 +153,7 @@ void scattered_floats(const struct scattered *from, float *to) {
 }
 
 bool scattered_ints(const struct scattered *from, int32_t *to, int64_t *wrong) {
-  struct rows walk = rows_begin(from);
+  struct value_rows walk = rows_begin(from);
   *wrong = 0;
   if (is_empty(from))
     return true;
