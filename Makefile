@@ -43,8 +43,16 @@ paths = -I$(here) -I$(here)/include -I$(abspath $(gen))
 # Equal sources, equal bytes, wherever they lie and are built.
 prefixes = -ffile-prefix-map=$(here)=. -ffile-prefix-map=$(CURDIR)=. \
            -ffile-prefix-map=$(abspath $(build))=./build
+# Stacks and calls of the C library are guarded, relocations read-only. Not in
+# the runtime, which needs no C library; sanitizers look at more themselves.
+ifndef SAN
+guards = -fstack-protector-strong \
+         $(if $(filter-out -O0,$(filter -O%,$(CFLAGS))), \
+           -U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=2)
+endif
+guard_links = -Wl,-z,relro,-z,now
 flags = $(strict) $(sanitize) $(paths) $(prefixes) -fvisibility=hidden -fPIC \
-        $(CFLAGS)
+        $(CFLAGS) $(guards)
 
 # Rooms of the library, from the ground up; then those that only the program
 # has: files of others need jansson, ONNX protobuf-c.
@@ -75,6 +83,10 @@ tensor_objects = $(call to_object,$(tensors))
 runtime_objects = $(call to_object,$(runtime))
 
 MAKEFLAGS += --no-builtin-rules
+# As many jobs as processors, unless -j says how many.
+ifeq ($(MAKELEVEL)$(filter clean release-check,$(MAKECMDGOALS)),0)
+MAKEFLAGS += -j$(shell getconf _NPROCESSORS_ONLN)
+endif
 
 # clang leaves the sanitizers' own functions to the program.
 all: $(build)/netc $(build)/libnetc.a $(build)/libnetrt.a \
@@ -134,7 +146,7 @@ endif
 # NETRT_ONEDNN=1 puts convolutions and products on Debian's libdnnl-dev. With
 # sanitizers gcc would optimise the unrolled loops for minutes.
 NETRT_ONEDNN =
-runtime_flags = -std=c99 $(filter-out -std=c11 -I%,$(flags)) \
+runtime_flags = -std=c99 $(filter-out -std=c11 -I% $(guards),$(flags)) \
                 $(if $(SAN),-Og,-O3) -Wdouble-promotion -Wmissing-prototypes \
                 -ffp-contract=fast -fno-math-errno -fno-trapping-math \
                 -ffunction-sections -fdata-sections \
@@ -168,7 +180,7 @@ $(build)/obj/gen/%.o: $(gen)/%.c | $(gen)/grammar.h
 # A static program starts in two thirds of the time. It is linked with shared
 # libraries by `make STATIC=`, and where there are no others.
 STATIC = $(if $(SAN)$(NETRT_ONEDNN),,-static-pie)
-link = $(CC) $(sanitize) $(CFLAGS) $(LDFLAGS)
+link = $(CC) $(sanitize) $(CFLAGS) $(guard_links) $(LDFLAGS)
 
 $(build)/netc: $(objects) $(program_objects) $(build)/libnetrt.a
 	@echo "LINK $@"
@@ -207,7 +219,7 @@ $(build)/libnetc.a: $(objects)
 
 $(build)/$(soname): $(objects)
 	@echo "LINK $@"
-	@$(CC) $(sanitize) $(CFLAGS) $(LDFLAGS) -shared -Wl,-soname,$(soname) \
+	@$(link) -shared -Wl,-soname,$(soname) \
 	  -Wl,--no-undefined -o $@ $^ -lm
 
 # Tests: a program for each tests/test_*.c; they run in the repository. What
@@ -471,6 +483,13 @@ cover:
 	    { printf "%6.1f %% of %5d  %s\n", $$3, $$5, file; \
 	      all += $$5; hit += $$3 * $$5 / 100; file = "" } \
 	    END { printf "%6.1f %% of %5d  all\n", 100 * hit / all, all }' | sort
+
+# What make would run, for editors.
+compile_commands.json: FORCE
+	@$(MAKE) -s -B -n all | awk '/ -c -o / { printf \
+	  "%s{\"directory\": \"$(CURDIR)\", \"file\": \"%s\", \"command\": \"%s\"}", \
+	  n++ ? ",\n" : "[", $$NF, $$0 } END { print "]" }' >$@.tmp
+	@mv $@.tmp $@
 
 # Installing. The options in the manual page and what shells complete are
 # those of the program's own tables.

@@ -88,13 +88,28 @@ static void cxx_programs_use_the_header(void **state) {
 /* Whoever calls the library decides what is printed, and when it ends. */
 static void the_library_neither_prints_nor_exits(void **state) {
   (void)state;
-  expect_run(run("nm -D --undefined-only %s/opt/lib/here/libnetc.so | sed -n "
-                 "'s/^ *U \\([a-z_]*\\).*/\\1/p' | grep -Ex '_?_?exit|stdout|"
-                 "stderr|.*printf_chk|f?printf|f?puts|f?putc|putchar|perror|"
-                 "fwrite|localeconv|setlocale'; nm -D --undefined-only "
-                 "%s/opt/lib/here/libnetc.so | grep -o snprintf",
-                 root, root),
-             "snprintf\nsnprintf\n");
+  expect_run(
+      run("nm -D --undefined-only %s/opt/lib/here/libnetc.so | sed -n "
+          "'s/^ *U \\([a-z_]*\\).*/\\1/p' | grep -Ex '_?_?exit|stdout|"
+          "stderr|__v?[df]?printf_chk|f?printf|f?puts|f?putc|putchar|perror|"
+          "fwrite|localeconv|setlocale'; nm -D --undefined-only "
+          "%s/opt/lib/here/libnetc.so | grep -o snprintf",
+          root, root),
+      "snprintf\nsnprintf\n");
+}
+
+/* Relocations are read-only from the start, stacks and calls are guarded. */
+static void what_is_linked_is_hardened(void **state) {
+  (void)state;
+  char library[1200];
+  snprintf(library, sizeof library, "%s/opt/lib/here/libnetc.so", root);
+  const char *const files[] = {NETC_PATH, library};
+  for (size_t i = 0; i < sizeof files / sizeof *files; i++)
+    expect_run(run("readelf -lW %s | grep -o GNU_RELRO; readelf -dW %s | sed "
+                   "-n '/FLAGS_1/s/.*NOW.*/NOW/p'; readelf -sW %s | grep -oE "
+                   "'__(stack_chk_fail|memcpy_chk)' | sort -u",
+                   files[i], files[i], files[i]),
+               "GNU_RELRO\nNOW\n__memcpy_chk\n__stack_chk_fail\n");
 }
 
 /* Only names of netc.h are visible, in either library. */
@@ -294,6 +309,7 @@ int main(void) {
       cmocka_unit_test(c_programs_link_the_archive_and_the_shared_library),
       cmocka_unit_test(cxx_programs_use_the_header),
       cmocka_unit_test(nothing_else_is_visible),
+      cmocka_unit_test(what_is_linked_is_hardened),
       cmocka_unit_test(the_library_neither_prints_nor_exits),
       cmocka_unit_test(a_shared_object_takes_the_archive),
       cmocka_unit_test(python_loads_the_shared_library),
