@@ -8,6 +8,7 @@
  *   netc_close(netc);
  *
  * Threads: a context is used by one thread at a time; contexts share nothing.
+ * A call needs at most 256 KiB of stack, however deep a source is nested.
  *
  * Ownership: the library owns every text and array that it hands out. Those
  * about a net live until the next load or netc_close, those about the library

@@ -590,6 +590,33 @@ static void a_png_that_viewers_refuse_is_said_so(void **state) {
   run_free(&r);
 }
 
+/* Calls and joins in each other, as deep as a source may be nested. */
+static void deep_nests_need_little_stack(void **state) {
+  (void)state;
+#if defined __SANITIZE_ADDRESS__ || defined __SANITIZE_THREAD__
+  skip();
+#elif defined __has_feature
+#if __has_feature(address_sanitizer) || __has_feature(memory_sanitizer)
+  skip();
+#endif
+#endif
+  char net[512];
+  const char *folder = scratch("deep");
+  snprintf(net, sizeof net, "%s/deep.net", folder);
+  FILE *file = fopen(net, "w");
+  assert_non_null(file);
+  fprintf(file, "input 8x8x4\ndef f0 { conv 4 1x1 }\n");
+  for (int i = 1; i < 95; i++)
+    fprintf(file, "def f%d { add { f%d } {} }\n", i, i - 1);
+  fprintf(file, "f94\n");
+  fclose(file);
+  struct run r = run("ulimit -s 256; for k in svg dot pdf html tex json; do "
+                     "%s %s -o %s/x.$k || exit; done",
+                     NETC, net, folder);
+  assert_int_equal(r.status, 0);
+  run_free(&r);
+}
+
 static void ten_thousand_layers_are_split_into_pages(void **state) {
   (void)state;
   char net[512];
@@ -743,6 +770,7 @@ int main(void) {
       cmocka_unit_test(hostile_names_do_no_harm),
       cmocka_unit_test(the_diagrams_of_the_manual_are_current),
       cmocka_unit_test(only_png_needs_graphviz),
+      cmocka_unit_test(deep_nests_need_little_stack),
       cmocka_unit_test(a_png_that_viewers_refuse_is_said_so),
       slow_test(ten_thousand_layers_are_split_into_pages),
       cmocka_unit_test(a_dark_screen_shows_what_paper_does),

@@ -21,7 +21,7 @@ static void find_skips(struct paper *l) {
 
 static void mark_links(struct diagram *d) {
   for (const struct part *net = d->parts; net; net = net->next)
-    part_draw(d, net, (struct pen){.item = NO_ITEM});
+    part_draw(d, net, &(struct pen){.item = NO_ITEM});
 }
 
 /* A frame longer than any page is taken off the chain that it holds. */

@@ -310,8 +310,7 @@ struct pen {
   struct point at[12]; /* x across, y along */
 };
 
-struct pen part_draw(struct diagram *d, const struct part *part,
-                     struct pen pen);
+void part_draw(struct diagram *d, const struct part *part, struct pen *pen);
 void part_draw_side(struct diagram *d, const struct part *part,
                     const struct part *side, const struct pen *pen);
 void pen_to(struct pen *pen, int64_t across, int64_t along);

@@ -143,15 +143,15 @@ static int64_t entry_of(const struct diagram *d, size_t index, bool flip) {
   return item_low(d, item) + (flip ? item_size(d, item) : 0);
 }
 
-static struct pen exit_pen(const struct diagram *d, size_t index,
-                           int64_t across, bool flip) {
+static void leave(const struct diagram *d, size_t index, int64_t across,
+                  bool flip, struct pen *pen) {
   const struct item *item = &d->items.at[index];
-  struct pen pen = {.item = index};
   int64_t along = item_low(d, item) + (flip ? 0 : item_size(d, item));
   if (item->opens_repeat && !flip)
     along += 2 * STACK;
-  pen_to(&pen, across, along);
-  return pen;
+  pen->item = index;
+  pen->count = 0;
+  pen_to(pen, across, along);
 }
 
 /* Frames */
@@ -227,11 +227,12 @@ void part_draw_side(struct diagram *d, const struct part *part,
     }
     pen_to(&branch, side->across, bus);
   }
-  part_draw(d, side, branch);
+  part_draw(d, side, &branch);
 }
 
 static void draw_branch(struct diagram *d, const struct part *split,
-                        const struct part *branch, struct pen pen) {
+                        const struct part *branch, const struct pen *from) {
+  struct pen pen = *from;
   const struct item *join = &d->items.at[split->item];
   int64_t sign = split->flip ? -1 : 1;
   int64_t bus = split->flip ? split->along + split->length - 3 * POINT
@@ -243,7 +244,7 @@ static void draw_branch(struct diagram *d, const struct part *split,
     pen_to(&pen, across, bus);
   }
   if (branch->first)
-    pen = part_draw(d, branch, pen);
+    part_draw(d, branch, &pen);
   if (split->bar || across == split->across) {
     pen_to(&pen, across, entry);
   } else {
@@ -257,43 +258,43 @@ static void draw_branch(struct diagram *d, const struct part *split,
   link_draw(d, split->item, &pen);
 }
 
-static struct pen draw_split(struct diagram *d, const struct part *split,
-                             struct pen pen) {
+static void draw_split(struct diagram *d, const struct part *split,
+                       struct pen *pen) {
+  static const struct pen none = {.item = NO_ITEM};
   bool empty = false;
   for (const struct part *b = split->first; b; b = b->next) {
     bool led = split->forks || (!b->first && !empty);
     empty = empty || !b->first;
-    draw_branch(d, split, b, led ? pen : (struct pen){.item = NO_ITEM});
+    draw_branch(d, split, b, led ? pen : &none);
   }
   draw_item(d, split->item, split->flip);
-  return exit_pen(d, split->item, split->across, split->flip);
+  leave(d, split->item, split->across, split->flip, pen);
 }
 
-static struct pen draw_chain(struct diagram *d, const struct part *chain,
-                             struct pen pen) {
+static void draw_chain(struct diagram *d, const struct part *chain,
+                       struct pen *pen) {
   for (const struct part *p = chain->first; p; p = p->next) {
-    pen = part_draw(d, p, pen);
+    part_draw(d, p, pen);
     for (const struct part *side = p->side; side; side = side->next)
-      part_draw_side(d, p, side, &pen);
+      part_draw_side(d, p, side, pen);
   }
-  return pen;
 }
 
-struct pen part_draw(struct diagram *d, const struct part *part,
-                     struct pen pen) {
+void part_draw(struct diagram *d, const struct part *part, struct pen *pen) {
   switch (part->kind) {
   case PART_BOX:
-    if (pen.count)
-      pen_to(&pen, part->across, entry_of(d, part->item, part->flip));
-    link_draw(d, part->item, &pen);
+    if (pen->count)
+      pen_to(pen, part->across, entry_of(d, part->item, part->flip));
+    link_draw(d, part->item, pen);
     draw_item(d, part->item, part->flip);
-    return exit_pen(d, part->item, part->across, part->flip);
-  case PART_CHAIN: return draw_chain(d, part, pen);
-  case PART_SPLIT: return draw_split(d, part, pen);
+    leave(d, part->item, part->across, part->flip, pen);
+    break;
+  case PART_CHAIN: draw_chain(d, part, pen); break;
+  case PART_SPLIT: draw_split(d, part, pen); break;
   case PART_FRAME:
     if (d->scene && !is_bare(d, part))
       draw_frame(d, part);
-    return part_draw(d, part->first, pen);
+    part_draw(d, part->first, pen);
+    break;
   }
-  return pen;
 }

@@ -118,7 +118,7 @@ static void draw_column(struct sheet *s, size_t index) {
     const struct part *part = l->parts.at[i].part;
     if (l->parts.at[i].starts)
       s->pen = (struct pen){.item = NO_ITEM};
-    s->pen = part_draw(diagram_at(s), part, s->pen);
+    part_draw(diagram_at(s), part, &s->pen);
     for (const struct part *side = part->side; side; side = side->next)
       part_draw_side(diagram_at(s), part, side, &s->pen);
   }
