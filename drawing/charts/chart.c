@@ -387,7 +387,7 @@ void chart_byte_axis(struct chart *s, const struct chart_scale *scale,
     while (units != UNITS_BYTES && value / of >= unit && of < INT64_MAX / unit)
       of *= unit;
     chart_line(s, value ? "grid" : "axis", x0, y, x1, y);
-    /* 1.25 GiB is no 1.2 GiB. */
+    /* 1.25 GiB is not 1.2 GiB. */
     text_size(&s->note, value, units,
               value % of == 0                                      ? 0
               : value % of % (of / 10) == 0 || value * 2 % of == 0 ? 1

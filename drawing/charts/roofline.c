@@ -181,7 +181,7 @@ static void put_rounded(struct text *out, double value) {
   text_fixed(out, value, value < 9.995 ? 2 : value < 99.95 ? 1 : 0);
 }
 
-/* 8.10 TFLOP/s; whole numbers of a unit without digits behind the point. */
+/* 8.10 TFLOP/s; whole numbers of a unit without digits after the point. */
 static void put_scaled(struct text *out, double value, const char *unit) {
   static const char *const prefixes[] = {"", "k", "M", "G", "T", "P"};
   int prefix = 0;

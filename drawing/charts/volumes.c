@@ -12,7 +12,7 @@
 enum {
   MOST_BOXES = 36,
   WIDTH = CHART_WIDTH - 2 * CHART_MARGIN,
-  COPIES = 3, /* of equal boxes that are drawn one behind the other */
+  COPIES = 3, /* of equal boxes that are drawn one after the other */
   LANE = 9,
   STRIP = 12, /* of a frame below its boxes, for its number */
   LABEL = 25  /* px of the two lines of a label */

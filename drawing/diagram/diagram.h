@@ -95,7 +95,7 @@ struct unit {
 };
 
 /*
- * The same as a drawing: a chain of parts, one behind the other; a split into
+ * The same as a drawing: a chain of parts, one after the other; a split into
  * branches that a join ends; a frame around a chain; a box.
  */
 enum part_kind { PART_BOX, PART_CHAIN, PART_SPLIT, PART_FRAME };
@@ -106,7 +106,7 @@ struct part {
   const struct unit *unit; /* PART_FRAME */
   struct part *first;      /* of a chain or frame; the branches of a split */
   struct part *next;
-  struct part *side;     /* chains that leave behind this part and end */
+  struct part *side;     /* chains that leave after this part and end */
   bool forks;            /* PART_SPLIT: its branches have a common start */
   bool bar;              /* PART_SPLIT: branches end on top of a wide join */
   bool flip;             /* the flow goes up */
@@ -114,8 +114,8 @@ struct part {
   size_t main;           /* PART_SPLIT: the branch on the spine; or none */
   int lanes;             /* skips that end inside it and pass on its side */
   int64_t left, right;   /* extent across the flow, from the spine */
-  int64_t length;        /* along the flow, with `behind` */
-  int64_t behind;        /* room for the arrow and its shape behind it */
+  int64_t length;        /* along the flow, with `after` */
+  int64_t after;         /* room for the arrow and its shape after it */
   int64_t shift, ahead;  /* inside what holds it: of the spine; of its entry */
   int64_t across, along; /* the place: of the spine, and of the lesser end */
 };

@@ -350,7 +350,7 @@ bool layout_u(struct paper *l) {
   for (size_t i = 0; i < l->parts.count; i++) {
     part_measure(l->d, l->parts.at[i].part);
     if (l->parts.at[i].part->side) {
-      l->parts.at[i].part->behind += BUS;
+      l->parts.at[i].part->after += BUS;
       l->parts.at[i].part->length += BUS;
     }
   }

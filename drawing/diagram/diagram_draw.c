@@ -158,8 +158,8 @@ static void leave(const struct diagram *d, size_t index, int64_t across,
 
 static void draw_frame(struct diagram *d, const struct part *part) {
   bool repeats = part->unit->count > 1;
-  int64_t low = part->flip ? part->along + part->behind : part->along;
-  int64_t size = part->length - part->behind;
+  int64_t low = part->flip ? part->along + part->after : part->along;
+  int64_t size = part->length - part->after;
   int64_t left = part->across - part->left;
   int64_t wide = part->left + part->right - (repeats ? 2 * STACK : 0);
   struct scene_item box = {.kind = SCENE_BOX,

@@ -108,7 +108,7 @@ static bool same_text(const struct loop *l, int64_t a, int64_t b) {
   return same_but_figures(text_slice(&x), text_slice(&y));
 }
 
-/* The turn behind a turn, which starts at a row, has no more rows. */
+/* The turn after a turn, which starts at a row, has no more rows. */
 static bool last_is_whole(const struct loop *l, int64_t row,
                           const struct frame *before) {
   const struct frame *turn = frame_of(l, row);
@@ -140,7 +140,7 @@ static bool next_turn(struct loop *l, int64_t a) {
 /* Readers */
 
 /*
- * What is behind the loop reads of a place its last turn, or all turns: then
+ * What is after the loop reads of a place its last turn, or all turns: then
  * the names of the turns are one name. `seen` has the turns read, by place.
  */
 static bool collects(const struct loop *l, const struct section *s, int64_t row,

@@ -30,7 +30,7 @@ static int64_t item_across(const struct diagram *d, const struct item *item) {
   return d->lr ? item->height : item->width;
 }
 
-static int64_t gap_behind(const struct diagram *d, const struct item *item) {
+static int64_t gap_after(const struct diagram *d, const struct item *item) {
   if (!item->out.length)
     return tightness(d)->gap;
   if (d->lr)
@@ -51,9 +51,9 @@ static void measure_box(struct diagram *d, struct part *part) {
   part->left = half + stubs_extent(d, part->item, STUB_LEFT);
   part->right =
       most(half + stack + stubs_extent(d, part->item, STUB_RIGHT), label);
-  part->behind = gap_behind(d, item) + stack;
+  part->after = gap_after(d, item) + stack;
   part->length = stubs_extent(d, part->item, STUB_AHEAD) + item_along(d, item) +
-                 part->behind;
+                 part->after;
 }
 
 /* Whether a chain begins with what only a stub leads to. */
@@ -87,13 +87,13 @@ static void measure_chain(struct diagram *d, struct part *chain) {
   for (struct part *p = chain->first; p; p = p->next) {
     part_measure(d, p);
     if (p->side) {
-      p->behind += BUS;
+      p->after += BUS;
       p->length += BUS;
     }
     chain->left = most(chain->left, p->left);
     chain->right = most(chain->right, p->right);
     chain->length += p->length;
-    chain->behind = p->behind;
+    chain->after = p->after;
   }
   measure_sides(d, chain);
 }
@@ -106,7 +106,7 @@ static void measure_frame(struct diagram *d, struct part *part) {
     part->left = chain->left;
     part->right = chain->right;
     part->length = chain->length;
-    part->behind = chain->behind;
+    part->after = chain->after;
     return;
   }
   int64_t title =
@@ -122,17 +122,17 @@ static void measure_frame(struct diagram *d, struct part *part) {
   }
   if (part->unit->count > 1)
     part->right += 2 * STACK;
-  part->behind = gap + (part->unit->count > 1 ? 2 * STACK : 0);
+  part->after = gap + (part->unit->count > 1 ? 2 * STACK : 0);
   int64_t ahead = d->lr || part->flip || !band ? PAD + 30 : BAND + 40;
   int64_t after = !d->lr && part->flip && band ? BAND : PAD;
   int64_t inner = chain->length;
-  if (chain->behind == gap && !chain->first->side)
+  if (chain->after == gap && !chain->first->side)
     inner -= gap - after;
   else if (!d->lr && part->flip && band)
     inner += BAND - PAD;
-  part->length = ahead + inner + part->behind;
+  part->length = ahead + inner + part->after;
   if (d->lr)
-    part->length = most(part->length, title + PAD + part->behind);
+    part->length = most(part->length, title + PAD + part->after);
 }
 
 /* A branch that is empty passes as a line. */
@@ -198,7 +198,7 @@ static void measure_split(struct diagram *d, struct part *split) {
   spread_branches(d, split,
                   split->main == SIZE_MAX || (split->bar && real > 1));
   int64_t half = item_across(d, join) / 2;
-  split->behind = gap_behind(d, join);
+  split->after = gap_after(d, join);
   if (split->bar && !d->lr) { /* as wide as what ends on it */
     span_left = split->first->shift - 8 * POINT;
     struct part *last = split->first;
@@ -228,7 +228,7 @@ static void measure_split(struct diagram *d, struct part *split) {
     split->right =
         most(split->right,
              text_extent(join->out, SMALL_SIZE, false) + BESIDE + POINT);
-  split->length = BUS + longest + item_along(d, join) + split->behind;
+  split->length = BUS + longest + item_along(d, join) + split->after;
 }
 
 void part_measure(struct diagram *d, struct part *part) {
@@ -250,7 +250,7 @@ void part_flip(struct part *part) {
 
 /* Placing */
 
-/* The lesser end of what starts so far behind the entry of a part. */
+/* The lesser end of what starts so far after the entry of a part. */
 static int64_t end_at(const struct part *part, int64_t offset, int64_t size) {
   return part->flip ? part->along + part->length - offset - size
                     : part->along + offset;
@@ -286,7 +286,7 @@ static void place_split(struct diagram *d, struct part *split) {
   for (struct part *b = split->first; b; b = b->next)
     part_place(d, b, split->across + b->shift, end_at(split, BUS, b->length));
   place_item(d, split, split->item,
-             split->length - split->behind - item_along(d, join));
+             split->length - split->after - item_along(d, join));
 }
 
 void part_place(struct diagram *d, struct part *part, int64_t across,

@@ -92,7 +92,7 @@ static struct slice name_of(struct diagram *d, const struct item *reader,
   size_t all = item_turns(d, from);
   struct slice *names = arena_alloc(d->arena, turns + 1, sizeof *names);
   names[0] = find_name(d, row, stub->node, signs);
-  /* The first turn is read from behind the loop: so they all are. */
+  /* The first turn is read from after the loop: so they all are. */
   if (all > 1 && row == from->row && names[0].length && *names[0].at != '[' &&
       reader->row > item_turn_row(from, all - 1))
     return labels_of_turns(d, row, stub->node);

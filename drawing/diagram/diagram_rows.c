@@ -1,6 +1,6 @@
 /*
  * Rows of a diagram: those of the net, where a tail is part of the row before
- * it. Calls of a def that are drawn once are a row each; behind the rows of the
+ * it. Calls of a def that are drawn once are a row each; after the rows of the
  * net are those of what is drawn once, each a section of its own.
  */
 #include "drawing/diagram/diagram.h"
@@ -157,7 +157,7 @@ static struct row close_rows(const struct diagram *d, size_t *next,
   return row;
 }
 
-/* The rows of the net, or those of a call behind the row that it starts from.
+/* The rows of the net, or those of a call after the row that it starts from.
  */
 static void close_section(struct diagram *d, const struct call *call,
                           int64_t *row_of, int64_t first_node) {

@@ -17,7 +17,7 @@ const char *item_sign(const struct diagram *d, size_t item) {
 
 /* Tails */
 
-/* " bn relu": what is written behind the layer that a box begins with. */
+/* " bn relu": what is written after the layer that a box begins with. */
 static struct slice tail_of(struct diagram *d, size_t item) {
   const struct row *row = item_row(d, item);
   struct text head = text_new(d->arena), all = head;

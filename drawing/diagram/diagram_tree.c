@@ -128,7 +128,7 @@ static size_t tail_items(const struct region *r, size_t chain, int64_t at) {
   return r->units[c->all.at[c->all.count - 1].unit]->end - start;
 }
 
-/* Whether nothing from `at` on is read by `item` or behind it. */
+/* Whether nothing from `at` on is read by `item` or after it. */
 static bool is_dead(const struct region *r, size_t chain, int64_t at,
                     size_t item) {
   const struct chain *c = &r->chains.at[chain];
@@ -148,7 +148,7 @@ static void add_side(struct part *part, struct part *side) {
   *tail = side;
 }
 
-/* Makes a unit the end of a chain, if what came behind it has ended. */
+/* Makes a unit the end of a chain, if what came after it has ended. */
 static bool bare_end(struct region *r, struct place p, size_t item) {
   struct chain *c = &r->chains.at[p.chain];
   if ((size_t)(p.at + 1) == c->all.count)

@@ -91,7 +91,7 @@ void emit_mermaid(const struct compiled *c, const struct emit_options *options,
                   struct text *out) {
   struct flow flow = flow_of(c, options, MOST_BOXES, false);
   struct text remarks = text_new(c->arena);
-  flow.hidden = 0; /* of lanes there is no need */
+  flow.hidden = 0; /* it needs no lanes */
   flow_put_remarks(&remarks, &flow);
   text_put(out, "flowchart TB\n  accTitle: ");
   put_escaped(out, c->model->name);

@@ -104,7 +104,7 @@ static void put_text(struct listing *l, size_t number) {
     length += end != NULL;
     rest = (struct slice){rest.at + length, rest.length - length};
   }
-  /* What stands behind the last line, and in a source without any. */
+  /* What stands after the last line, and in a source without any. */
   while (l->next < l->count &&
          l->diags[l->next]->span.begin <= source->base + source->text.length)
     put_diag(l, l->diags[l->next++]);
