@@ -427,26 +427,18 @@ bench: $(build)/netc $(build)/bench/json_reference $(build)/bench/planner \
 	@$(build)/bench/planner $(planned)
 	@$(build)/bench/planner seeds $(lucky)
 
-# Coverage-guided fuzzing for FUZZ seconds, from the golden sources.
+# Coverage-guided fuzzing: each target of tests/fuzz for FUZZ seconds, or
+# those of TARGETS. What one finds is a file in $(build)/fuzz, whose name it
+# says. READER=Keras: the first byte does not choose the reader.
 FUZZ = 60
-fuzz: $(library) $(addprefix $(gen)/,$(filter %.c,$(generated)))
-	@mkdir -p $(build)/fuzz/corpus
-	for net in tests/golden/*/*.net examples/*.net examples/zoo/*.net; do \
-	  cp $$net $(build)/fuzz/corpus/$$(echo $$net | tr / -); done
-	clang -std=c11 -g -O1 -fsanitize=fuzzer,address,undefined \
-	  -fno-sanitize-recover=all $(paths) -o $(build)/fuzz/fuzz \
-	  tests/fuzz.c $^ -lm
-	$(build)/fuzz/fuzz -max_total_time=$(FUZZ) -timeout=20 \
-	  -rss_limit_mb=8000 -dict=tests/fuzz.dict -max_len=4096 \
-	  $(build)/fuzz/corpus
-
-# The same for files of other frameworks. READER=Keras is for one of them;
-# else the first byte of what is tried chooses.
 READER =
-importers := $(filter-out %/weights.c,$(readers)) \
-             $(if $(messages),$(src)codegen/onnx/layout.c)
-fuzz_sources := tests/fuzz_import.c $(if $(messages),tests/fuzz_onnx.c) \
-                $(library:$(src)%=%) $(importers:$(src)%=%)
+TARGETS = text calls files $(if $(filter 0,$(IMPORT)),,import \
+          $(if $(messages),export))
+fuzz_sources := $(library:$(src)%=%) $(tensors:$(src)%=%) \
+                $(patsubst $(src)%,%,$(filter-out %/weights.c,$(readers))) \
+                $(if $(messages),$(patsubst $(src)%,%,$(filter-out %/absent.c, \
+                  $(call files,codegen/onnx)))) driver/table.c \
+                tests/fuzz/common.c $(if $(messages),tests/fuzz/onnx.c)
 fuzz_objects := $(patsubst %.c,$(build)/fuzz/obj/%.o,$(fuzz_sources)) \
                 $(patsubst %.c,$(build)/fuzz/obj/gen/%.o, \
                   $(filter %.c,$(generated) $(messages)))
@@ -462,16 +454,17 @@ $(build)/fuzz/obj/%.o: $(src)%.c | $(gen)/scan.c $(gen)/grammar.h \
 	@mkdir -p $(@D)
 	@clang $(fuzz_flags) -MMD -MP -c -o $@ $<
 
-$(build)/fuzz/fuzz-import: $(fuzz_objects)
+$(build)/fuzz/library.a: $(fuzz_objects)
+	@rm -f $@ && $(AR) rcsD $@ $^
+
+$(build)/fuzz/%: $(build)/fuzz/obj/tests/fuzz/%.o $(build)/fuzz/library.a
 	@echo "LINK $@"
 	@clang -fsanitize=fuzzer,address,undefined -o $@ $^ \
 	  $(if $(messages),-lprotobuf-c) -ljansson -lm
 
-fuzz-import: $(build)/fuzz/fuzz-import $(build)/netc
-	tools/fuzz_seeds.sh $(build)/netc $(build)/fuzz/import$(READER) $(READER)
-	READER=$(READER) $< -max_total_time=$(FUZZ) -timeout=10 \
-	  -rss_limit_mb=2000 -max_len=14336 -dict=tests/fuzz_import.dict \
-	  $(build)/fuzz/import$(READER)
+fuzz: $(addprefix $(build)/fuzz/,$(TARGETS)) $(build)/netc
+	@cd $(here) && READER=$(READER) tools/fuzz.sh $(abspath $(build)) $(FUZZ) \
+	  $(TARGETS)
 
 # Lines that the tests reach.
 cover:
@@ -607,7 +600,7 @@ clean:
 FORCE:
 
 .PHONY: FORCE jansson protobuf-c all check check-long check-web check-onnx check-torch check-small bless lint docs pictures zoo accuracy \
-        valgrind portable bench bench-runtime fuzz fuzz-import cover release-check \
+        valgrind portable bench bench-runtime fuzz cover release-check \
         install install-program install-shared install-library \
         install-runtime uninstall dist \
         deb clean

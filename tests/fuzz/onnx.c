@@ -1,17 +1,13 @@
 /*
- * Mutations of ONNX models for tests/fuzz_import.c. Bytes that change at
+ * Mutations of ONNX models for tests/fuzz/import.c. Bytes that change at
  * random seldom leave a message whole, since every length around them would
  * have to change, too; so half of the models are unpacked, one thing in them
  * is changed, and they are packed again.
  */
-#include <stdlib.h>
-#include <string.h>
+#include "tests/fuzz/fuzz.h"
 
 #include "base/arena.h"
 #include "onnx.pb-c.h"
-
-size_t LLVMFuzzerMutate(uint8_t *data, size_t size, size_t room);
-size_t fuzz_onnx(uint8_t *data, size_t size, size_t room, unsigned seed);
 
 static const char *const operators[] = {
 #define OP(name, ...) #name,

@@ -2,25 +2,7 @@
  * Fuzzing: any text may come in; whatever compiles must also survive every
  * back end, and its canonical form must be canonical. `make fuzz`.
  */
-#include <stdlib.h>
-#include <string.h>
-
-#include "netc.h"
-
-struct buffer {
-  char *at;
-  size_t length;
-};
-
-static bool collect(void *user, const char *bytes, size_t length) {
-  struct buffer *buffer = user;
-  buffer->at = realloc(buffer->at, buffer->length + length + 1);
-  if (!buffer->at)
-    abort();
-  memcpy(buffer->at + buffer->length, bytes, length);
-  buffer->length += length;
-  return true;
-}
+#include "tests/fuzz/fuzz.h"
 
 static bool format(const char *text, size_t length, struct buffer *out) {
   struct netc *netc = netc_open(NULL, NULL);
@@ -43,31 +25,13 @@ static void check_format(const char *text, size_t length) {
 
 /* Settings by a hash of the text, so that a crash repeats itself. */
 static void choose(struct netc *netc, const uint8_t *data, size_t size) {
-  static const char *const settings[][2] = {{"checkpoint", "auto"},
-                                            {"checkpoint", "3"},
-                                            {"memory", "1GiB"},
-                                            {"memory", "70000"},
-                                            {"pipeline", "2"},
-                                            {"microbatches", "3"},
-                                            {"tensor_parallel", "4"},
-                                            {"data_parallel", "8"},
-                                            {"zero", "3"},
-                                            {"precision", "mixed"},
-                                            {"loss", "crossentropy"},
-                                            {"profile", "torch1-cpu"},
-                                            {"batch", "7"},
-                                            {"batch", "4611686018427387904"},
-                                            {"decode", "100"},
-                                            {"accumulate", "2"},
-                                            {"fold", "off"},
-                                            {"optimizer", "adam8bit"},
-                                            {"dtype", "i4"}};
   uint32_t hash = 2166136261u;
   for (size_t i = 0; i < size; i++)
     hash = (hash ^ data[i]) * 16777619u;
   for (int i = 0; i < 3 && hash % 4; i++) {
-    size_t at = hash / 4 % (sizeof settings / sizeof *settings);
-    netc_set(netc, settings[at][0], settings[at][1]);
+    const struct fuzz_setting *s =
+        &fuzz_settings[hash / 4 % fuzz_setting_count];
+    netc_set(netc, s->key, s->value);
     hash = hash * 747796405u + 2891336453u;
   }
 }
@@ -82,7 +46,6 @@ static void render(struct netc *netc) {
     }
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   struct netc_output_kind kind = {.size = sizeof kind};
   struct netc_options options = {.size = sizeof options, .explain = true};

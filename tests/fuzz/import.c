@@ -1,14 +1,11 @@
 /*
  * Fuzzing the readers of foreign files: any bytes may come in; what a reader
  * takes has to become a source that compiles or is refused, and never a crash.
- * `make fuzz-import`.
  */
-#include <stdlib.h>
-#include <string.h>
+#include "tests/fuzz/fuzz.h"
 
 #include "base/guard.h"
 #include "import/reader.h"
-#include "netc.h"
 
 struct attempt {
   struct arena arena;
@@ -32,12 +29,6 @@ static void try(void *user) {
   netc_load_text(netc, "fuzz.net", text.at, text.length);
   netc_close(netc);
 }
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-size_t LLVMFuzzerMutate(uint8_t *data, size_t size, size_t room);
-size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t room,
-                               unsigned seed);
-size_t fuzz_onnx(uint8_t *data, size_t size, size_t room, unsigned seed);
 
 /* The reader that READER names, else the one of that number. */
 static const struct import_reader *reader_of(uint8_t number) {

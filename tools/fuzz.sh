@@ -1,0 +1,95 @@
+#!/bin/sh
+# Runs targets of tests/fuzz: fuzz.sh BUILD SECONDS TARGET... What they found
+# in earlier runs is kept in BUILD/fuzz/TARGET.corpus; seeds are small, since
+# a run takes as long as its net is large. READER=Keras in the environment:
+# files of that format alone. Ends with 1 if one of them finds anything.
+set -u
+build=$1 seconds=$2
+shift 2
+netc=$build/netc
+reader=${READER:-}
+
+seed() { # HEAD MOST FILE: a seed of these bytes and the file
+  [ "$(wc -c <"$3")" -lt "$2" ] || return 0
+  { printf %b "$1"; cat "$3"; } >"$corpus/seed-$(cksum <"$3" | tr ' ' -)"
+}
+
+nets() { # HEAD
+  for net in tests/golden/*/*.net examples/*.net examples/zoo/*.net \
+    tests/data/onnx/*.net; do
+    case $net in
+      *never-ends* | *billion*) ;; # as many steps as are allowed
+      *) seed "$1" 1500 "$net" ;;
+    esac
+  done
+}
+
+import_seed() { # READER HEAD MOST FILE
+  [ "${reader:-$1}" != "$1" ] || seed "$2" "$3" "$4"
+}
+
+# The first byte chooses the reader, in the order of import/readers.def.
+import_seeds() {
+  for file in tests/data/import/*/* tests/data/seeds/*; do
+    case $file in
+      *.cfg) import_seed Darknet @ 4000 "$file" ;;
+      *.prototxt) import_seed Caffe A 6000 "$file" ;;
+      *.onnx) import_seed ONNX B 8000 "$file" ;;
+      *.json) import_seed Keras C 14000 "$file" ;;
+    esac
+  done
+  [ "${reader:-ONNX}" = ONNX ] || return 0
+  # What netc itself writes, and Debian's libonnx-testdata if it is here.
+  for net in tests/data/onnx/*.net tests/golden/*/*.net; do
+    if "$netc" "$net" -o "$corpus/x.onnx" 2>/dev/null; then
+      seed B 8000 "$corpus/x.onnx"
+    fi
+  done
+  rm -f "$corpus/x.onnx"
+  for file in $(find /usr/share/libonnx-testdata -name '*.onnx' -size -8k \
+    2>/dev/null); do
+    seed B 8000 "$file"
+  done
+}
+
+file_seeds() {
+  for file in tests/data/run/*.npy; do seed '\0' 4096 "$file"; done
+  for file in $(find tests/data -name '*.safetensors'); do
+    seed '\01' 8192 "$file"
+  done
+  for file in $(find tests/data/planner -name '*.csv'); do
+    seed '\02' 4096 "$file"
+  done
+}
+
+failed=0
+for target; do
+  corpus=$build/fuzz/$target.corpus more=
+  mkdir -p "$corpus"
+  case $target in
+    import)
+      import_seeds
+      more="-dict=tests/fuzz/import.dict -max_len=14336"
+      ;;
+    files)
+      file_seeds
+      more=-max_len=8192
+      ;;
+    calls) nets '0123456789abcde\0' ;;
+    *) nets '' ;;
+  esac
+  [ -n "$more" ] || more="-dict=tests/fuzz/text.dict -max_len=4096"
+  echo "fuzz: $target, $seconds s"
+  # shellcheck disable=SC2086
+  if "$build/fuzz/$target" -max_total_time="$seconds" -timeout=200 \
+    -rss_limit_mb=4000 $more -print_final_stats=1 \
+    -artifact_prefix="$build/fuzz/$target-" "$corpus" \
+    >"$build/fuzz/$target.log" 2>&1; then
+    grep -aE 'DONE|number_of_executed|average_exec' "$build/fuzz/$target.log"
+  else
+    tail -n 60 "$build/fuzz/$target.log"
+    echo "fuzz: $target found something; the file is named above"
+    failed=1
+  fi
+done
+exit $failed
