@@ -466,16 +466,21 @@ fuzz: $(addprefix $(build)/fuzz/,$(TARGETS)) $(build)/netc
 	@cd $(here) && READER=$(READER) tools/fuzz.sh $(abspath $(build)) $(FUZZ) \
 	  $(TARGETS)
 
-# Lines that the tests reach.
+# Lines and branches that the tests reach, by file and by room.
 cover:
-	$(MAKE) check check-long build=build/cover CFLAGS='--coverage -O0'
-	@cd build/cover && for data in $$(find . -name '*.gcda' | \
-	  grep -v /gen/); do gcov -n -o $$(dirname $$data) $$data; done \
-	  2>/dev/null | awk -F"[':% ]+" '/^File/ { file = $$2 } \
-	    /^Lines/ && file ~ /^($(subst $(empty) ,|,$(rooms))|import|driver)/ \
-	    { printf "%6.1f %% of %5d  %s\n", $$3, $$5, file; \
-	      all += $$5; hit += $$3 * $$5 / 100; file = "" } \
-	    END { printf "%6.1f %% of %5d  all\n", 100 * hit / all, all }' | sort
+	$(MAKE) check build=build/cover CFLAGS='--coverage -O0'
+	@tools/cover.sh build/cover
+
+# Changes one operator or constant of layers/ or memory/plan/ after another:
+# does a test notice? N of them, drawn by SEED.
+N = 300
+SEED = 1
+print-objects:
+	@echo $(objects)
+print-program-objects:
+	@echo $(program_objects)
+mutants: all
+	@cd $(here) && tools/mutants.py $(abspath $(build)) $(N) $(SEED)
 
 # What make would run, for editors.
 compile_commands.json: FORCE
@@ -600,7 +605,7 @@ clean:
 FORCE:
 
 .PHONY: FORCE jansson protobuf-c all check check-long check-web check-onnx check-torch check-small bless lint docs pictures zoo accuracy \
-        valgrind portable bench bench-runtime fuzz cover release-check \
+        valgrind portable bench bench-runtime fuzz cover mutants print-objects print-program-objects release-check \
         install install-program install-shared install-library \
         install-runtime uninstall dist \
         deb clean

@@ -198,7 +198,6 @@ static void place(struct netc *netc) {
   struct netc_place_options options = {.size = sizeof options,
                                        .gpus = "8xa100-80"};
   struct netc_placing placing = {.size = sizeof placing};
-  netc_set(netc, "place", "on");
   if (netc_place(netc, &options, &placing) == NETC_BUG)
     abort();
   READ_ALL(netc_placement, netc_placement, size);
@@ -246,6 +245,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     return 0;
   netc_on_read(netc, read_used, netc);
   bool plain = set_up(netc, &input);
+  netc_mode(netc, mode & 4 ? NETC_FOR_PLACE : NETC_FOR_ALL);
   enum netc_status loaded =
       netc_load_text(netc, "fuzz.net", (const char *)data + HEAD, size - HEAD);
   if (loaded == NETC_BUG)
