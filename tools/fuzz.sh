@@ -46,20 +46,16 @@ import_seeds() {
     fi
   done
   rm -f "$corpus/x.onnx"
-  for file in $(find /usr/share/libonnx-testdata -name '*.onnx' -size -8k \
-    2>/dev/null); do
-    seed B 8000 "$file"
-  done
+  find /usr/share/libonnx-testdata -name '*.onnx' -size -8k 2>/dev/null |
+    while read -r file; do seed B 8000 "$file"; done
 }
 
 file_seeds() {
   for file in tests/data/run/*.npy; do seed '\0' 4096 "$file"; done
-  for file in $(find tests/data -name '*.safetensors'); do
-    seed '\01' 8192 "$file"
-  done
-  for file in $(find tests/data/planner -name '*.csv'); do
-    seed '\02' 4096 "$file"
-  done
+  find tests/data -name '*.safetensors' |
+    while read -r file; do seed '\01' 8192 "$file"; done
+  find tests/data/planner -name '*.csv' |
+    while read -r file; do seed '\02' 4096 "$file"; done
 }
 
 failed=0
