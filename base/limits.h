@@ -22,7 +22,10 @@
 /* Layers of a net, and turns of one loop. */
 #define LIMIT_LAYERS 2000000
 
-/* Statements carried out, loops unrolled, before a net is called endless. */
+/*
+ * What is carried out, loops unrolled, before a net is called endless: turns,
+ * statements, operators, functions, pieces of a message, parameters of a call.
+ */
 #define LIMIT_STEPS 20000000
 
 /* Axes of a tensor. */

@@ -40,3 +40,9 @@ struct map_entry *map_add(struct arena *arena, struct map *map,
   }
   return entry;
 }
+
+void map_clear(struct map *map) {
+  if (map->count)
+    memset(map->entries, 0, map->room * sizeof *map->entries);
+  map->count = 0;
+}

@@ -24,6 +24,9 @@ struct map {
 /* The entry of that key, or NULL. */
 struct map_entry *map_find(const struct map *map, struct slice key);
 
+/* Empty again, with its room. */
+void map_clear(struct map *map);
+
 /* The entry of that key; a new one holds 0. Valid until the next one. */
 struct map_entry *map_add(struct arena *arena, struct map *map,
                           struct slice key);

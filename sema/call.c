@@ -12,8 +12,10 @@ struct call {
   struct symbol *def;
   const struct stmt *stmt;
   const struct arg *args;
-  const struct def_param *params;
-  const struct arg **values; /* by parameter; NULL: the default */
+  const struct def_param **params; /* in their order */
+  const struct arg **values;       /* by parameter; NULL: the default */
+  struct map indices;              /* of parameters by name, once asked for */
+  int *param_of;                   /* by argument; -1: it has none */
   int count;
   bool failed;
 };
@@ -22,19 +24,12 @@ static struct slice def_name(const struct call *call) {
   return call->def->name;
 }
 
-static const struct def_param *param_at(const struct call *call, int index) {
-  const struct def_param *param = call->params;
-  while (index-- > 0)
-    param = param->next;
-  return param;
-}
-
-static int param_index(const struct call *call, struct slice name) {
-  int i = 0;
-  for (const struct def_param *p = call->params; p; p = p->next, i++)
-    if (slice_equal(p->name, name))
-      return i;
-  return -1;
+static int param_index(struct expander *e, struct call *call,
+                       struct slice name) {
+  for (int i = (int)call->indices.count; i < call->count; i++)
+    map_add(&e->scratch, &call->indices, call->params[i]->name)->number = i;
+  const struct map_entry *entry = map_find(&call->indices, name);
+  return entry ? (int)entry->number : -1;
 }
 
 static void unknown_param(struct expander *e, struct call *call,
@@ -46,8 +41,8 @@ static void unknown_param(struct expander *e, struct call *call,
   if (!diag_is_shown(d))
     return;
   struct suggestion s = suggest_begin(arg->key);
-  for (const struct def_param *p = call->params; p; p = p->next)
-    suggest_offer(&s, p->name);
+  for (int i = 0; i < call->count; i++)
+    suggest_offer(&s, call->params[i]->name);
   if (s.best.at)
     diag_help(d, "did you mean `%.*s`?", SLICE_ARG(s.best));
   diag_label(d, call->def->span, "defined here");
@@ -69,14 +64,15 @@ static void report_surplus(struct expander *e, struct call *call,
   call->failed = true;
 }
 
-static void match_arg(struct expander *e, struct call *call,
-                      const struct arg *arg, int *position) {
+/* The parameter that an argument is for; -1, and reported: none. */
+static int match_arg(struct expander *e, struct call *call,
+                     const struct arg *arg, int *position) {
   int index = -1;
   if (arg->form == ARG_KEYED) {
-    index = param_index(call, arg->key);
+    index = param_index(e, call, arg->key);
     if (index < 0) {
       unknown_param(e, call, arg);
-      return;
+      return -1;
     }
   } else if (arg->form == ARG_PLAIN) {
     while (*position < call->count && call->values[*position])
@@ -85,15 +81,18 @@ static void match_arg(struct expander *e, struct call *call,
   }
   if (index < 0 || index >= call->count) {
     report_surplus(e, call, arg);
-  } else if (call->values[index]) {
+    return -1;
+  }
+  if (call->values[index]) {
     struct diagnostic *d =
         report(e, DUPLICATE_ARGUMENT, arg->span, "`%.*s` is given twice",
-               SLICE_ARG(param_at(call, index)->name));
+               SLICE_ARG(call->params[index]->name));
     diag_label(d, call->values[index]->span, "first here");
     call->failed = true;
-  } else {
-    call->values[index] = arg;
+    return -1;
   }
+  call->values[index] = arg;
+  return index;
 }
 
 /* Values of the parameters: those given where the call stands, defaults
@@ -101,8 +100,9 @@ static void match_arg(struct expander *e, struct call *call,
 static bool bind_params(struct expander *e, struct call *call,
                         struct scope *inner) {
   struct scope *outer = e->scope;
-  int i = 0;
-  for (const struct def_param *p = call->params; p; p = p->next, i++) {
+  e->steps += call->count;
+  for (int i = 0; i < call->count; i++) {
+    const struct def_param *p = call->params[i];
     struct value value = {.kind = VALUE_POISON};
     const struct arg *arg = call->values[i];
     if (arg) {
@@ -129,13 +129,11 @@ static struct slice call_text(struct expander *e, const struct call *call,
                               struct scope *inner) {
   struct text text = text_new(e->arena);
   text_puts(&text, def_name(call));
-  for (const struct arg *arg = call->args; arg; arg = arg->next) {
-    int i = 0;
-    while (i < call->count && call->values[i] != arg)
-      i++;
-    if (i == call->count)
+  const int *param_of = call->param_of;
+  for (const struct arg *arg = call->args; arg; arg = arg->next, param_of++) {
+    if (*param_of < 0)
       continue;
-    const struct def_param *param = param_at(call, i);
+    const struct def_param *param = call->params[*param_of];
     text_putc(&text, ' ');
     if (arg->form == ARG_KEYED)
       text_printf(&text, "%.*s=", SLICE_ARG(param->name));
@@ -145,13 +143,22 @@ static struct slice call_text(struct expander *e, const struct call *call,
 }
 
 static bool match_args(struct expander *e, struct call *call) {
-  for (const struct def_param *p = call->params; p; p = p->next)
-    call->count++;
-  call->values =
-      arena_alloc(e->arena, (size_t)call->count + 1, sizeof *call->values);
-  int position = 0;
+  const struct def_param *first = call->def->stmt->more->params, *param;
+  struct arena *arena = &e->scratch;
+  size_t args = 0, room = 1;
   for (const struct arg *arg = call->args; arg; arg = arg->next)
-    match_arg(e, call, arg, &position);
+    args++;
+  for (param = first; param; param = param->next)
+    room++;
+  call->param_of = arena_room(arena, args + 1, sizeof *call->param_of);
+  call->values = arena_alloc(arena, room, sizeof *call->values);
+  call->params = arena_room(arena, room, sizeof *call->params);
+  for (param = first; param; param = param->next)
+    call->params[call->count++] = param;
+  int position = 0;
+  args = 0;
+  for (const struct arg *arg = call->args; arg; arg = arg->next)
+    call->param_of[args++] = match_arg(e, call, arg, &position);
   return !call->failed;
 }
 
@@ -181,10 +188,7 @@ static bool is_recursion(struct expander *e, struct symbol *def,
 void expand_call(struct expander *e, struct symbol *def,
                  const struct stmt *stmt, struct slice label) {
   struct arena_mark before = arena_mark(&e->scratch);
-  struct call call = {.def = def,
-                      .stmt = stmt,
-                      .args = args_of(e, stmt),
-                      .params = def->stmt->more->params};
+  struct call call = {.def = def, .stmt = stmt, .args = args_of(e, stmt)};
   struct scope *outer = e->scope;
   struct scope *inner = scope_enter(&e->pool, def->scope);
   inner->home = SCOPE_HOME;

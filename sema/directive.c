@@ -141,15 +141,21 @@ void expand_output(struct expander *e, const struct stmt *stmt) {
 }
 
 void expand_def(struct expander *e, const struct stmt *stmt) {
-  for (const struct def_param *p = stmt->more->params; p; p = p->next)
-    for (const struct def_param *q = stmt->more->params; q != p; q = q->next)
-      if (slice_equal(p->name, q->name)) {
-        diag_label(report(e, DUPLICATE_NAME, p->span,
-                          "two parameters are called `%.*s`",
-                          SLICE_ARG(p->name)),
-                   q->span, "first here");
-        return;
-      }
+  struct arena_mark before = arena_mark(&e->scratch);
+  struct map params = {0};
+  for (struct def_param *p = stmt->more->params; p; p = p->next) {
+    struct map_entry *entry = map_add(&e->scratch, &params, p->name);
+    const struct def_param *first = entry->pointer;
+    if (first) {
+      diag_label(report(e, DUPLICATE_NAME, p->span,
+                        "two parameters are called `%.*s`", SLICE_ARG(p->name)),
+                 first->span, "first here");
+      return;
+    }
+    entry->pointer = p;
+    e->steps++;
+  }
+  arena_release(&e->scratch, before);
   struct symbol *symbol =
       scope_declare(e, SYMBOL_DEF, stmt->name, stmt->name_span);
   if (symbol->kind != SYMBOL_DEF || symbol->stmt)

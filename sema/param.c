@@ -143,9 +143,9 @@ static struct slice written(struct expander *e, const struct value *value) {
 static void record(struct expander *e, const struct stmt *stmt,
                    const struct allowed *allowed, const struct value *fallback,
                    const struct value *value, bool given) {
-  for (size_t i = 0; i < e->model->choices.count; i++)
-    if (e->model->choices.at[i].stmt == stmt)
-      return;
+  struct slice place = {(const char *)&stmt->span, sizeof stmt->span};
+  if (map_add(e->arena, &e->recorded, place)->number++)
+    return;
   *VEC_PUSH(e->arena, &e->model->choices) =
       (struct model_param_choice){stmt, written(e, fallback), written(e, value),
                                   allowed_text(e, allowed), given};
@@ -177,13 +177,15 @@ void expand_param(struct expander *e, const struct stmt *stmt) {
   declare(e, stmt, &value);
 }
 
-/* error "...", warn "...": behind an error nothing is carried out. */
+/* error "...", warn "...": after an error nothing is carried out. */
 void expand_message(struct expander *e, const struct stmt *stmt) {
   bool warns = slice_is(stmt->name, "warn");
-  struct text text = text_new(e->arena);
+  struct arena_mark before = arena_mark(&e->scratch);
+  struct text text = text_new(&e->scratch);
   bool known = true;
   for (const struct expr *x = stmt->more->value; x; x = x->next) {
     struct value value = value_poison;
+    e->steps++;
     if (x->kind == EXPR_TEXT) {
       text_puts(&text, x->name);
       continue;
@@ -195,6 +197,7 @@ void expand_message(struct expander *e, const struct stmt *stmt) {
   if (known)
     report(e, warns ? STATED_WARNING : STATED_ERROR, stmt->span, "%.*s",
            SLICE_ARG(text_slice(&text)));
+  arena_release(&e->scratch, before);
   if (!warns)
     e->stopped = e->lost = true;
 }

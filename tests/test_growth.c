@@ -85,7 +85,7 @@ struct family {
   const char *part; /* that often; `@` counts upwards */
   const char *back; /* and then this; `@` counts downwards */
   const char *foot;
-  const char *options; /* "batch=8", of netc_set */
+  const char *options; /* "batch=8", of netc_set; "check", of netc_mode */
   const char *output;  /* NULL: it is only checked */
 };
 
@@ -94,8 +94,13 @@ static struct source source_of(const struct family *f, int size) {
   put_numbered(&source, f->head, size);
   for (int i = 0; f->part && i < size; i++)
     put_numbered(&source, f->part, i);
-  for (int i = size; f->back && i-- > 0;)
-    put_numbered(&source, f->back, i);
+  const char *back = f->back, *once = back ? strchr(back, '^') : NULL;
+  if (once) {
+    put(&source, back, (size_t)(once - back));
+    back = once + 1;
+  }
+  for (int i = size; back && i-- > 0;)
+    put_numbered(&source, back, i);
   put_numbered(&source, f->foot ? f->foot : "\n", size);
   return source;
 }
@@ -120,6 +125,14 @@ static const struct family families[] = {
      NULL},
     {"labels, and a wrong label in a loop", 200, "input 8\n", "value_@: relu\n",
      NULL, "repeat @ { from wrong_name }\n", NULL, NULL},
+    {"a call by name", 1000, "def f(b = 1", ", a@ = 1",
+     ") { relu }\ninput 8\nf^ a@=2", NULL, "check", NULL},
+    {"a call by position", 1000, "def f(b = 1", ", a@ = 1",
+     ") { relu }\ninput 8\nf^ 2", NULL, "check", NULL},
+    {"a call of defaults", 1000, "def f(b = 1", ", a@ = 1", NULL,
+     ") { relu }\ninput 8\nf\n", "check", NULL},
+    {"parameters", 1000, "input 8\n", "param a@ = 1\n", NULL, NULL, "check",
+     NULL},
     {"a chain on a device", 1000, "input 8x8x8\n", "conv 8 3x3 pad\n", NULL,
      NULL, "memory=1GiB", "txt"},
     {"remainders of one map", 1000, "input 9x9x8\n",
@@ -194,7 +207,7 @@ static const struct cost_of_a_layer {
   uint64_t steps, bytes;
 } costs[] = {
     {{"check, repeated", 8192, "input 8x8x8\nrepeat @ { conv 8 3x3 pad }\n",
-      NULL, NULL, NULL, "check=on", NULL},
+      NULL, NULL, NULL, "check", NULL},
      330,
      370},
     {{"json, repeated", 8192, "input 8x8x8\nrepeat @ { conv 8 3x3 pad }\n",
@@ -202,7 +215,7 @@ static const struct cost_of_a_layer {
      1700,
      640},
     {{"check, written", 8192, "input 8x8x8\n", "conv 8 3x3 pad\n", NULL, NULL,
-      "check=on", NULL},
+      "check", NULL},
      1800,
      450},
     {{"json, written", 8192, "input 8x8x8\n", "conv 8 3x3 pad\n", NULL, NULL,
@@ -210,13 +223,25 @@ static const struct cost_of_a_layer {
      3300,
      720},
     {{"check, written with labels", 8192, "input 8x8x8\n",
-      "layer_@: conv 8 3x3 pad\n", NULL, NULL, "check=on", NULL},
+      "layer_@: conv 8 3x3 pad\n", NULL, NULL, "check", NULL},
      2250,
      870},
     {{"check, written, each line another", 8192, "input 8x8x8\n",
-      "conv 8 3x3 pad leaky(0.@)\n", NULL, NULL, "check=on", NULL},
+      "conv 8 3x3 pad leaky(0.@)\n", NULL, NULL, "check", NULL},
      4200,
      1850},
+    {{"a warning in a loop", 8192,
+      "input 8\nfor i in 1..@ { warn \"{i}{i}{i}{i}{i}{i}{i}{i}{i}{i}\" }\n",
+      NULL, NULL, NULL, "check", NULL},
+     850,
+     1},
+    {{"calls of a def with twenty parameters", 4096,
+      "def f(a0, a1, a2, a3, a4, a5, a6, a7, a8, a9, b0, b1, b2, b3, b4, b5, "
+      "b6, b7, b8, b9) {}\ninput 8\nrepeat @ { f 1 2 3 4 5 6 7 8 9 0 1 2 3 "
+      "4 5 6 7 8 9 b9=0 }\n",
+      NULL, NULL, NULL, "check", NULL},
+     4200,
+     500},
     {{"py, repeated", 8192, "input 8x8x8\nrepeat @ { conv 8 3x3 pad }\n", NULL,
       NULL, NULL, NULL, "py"},
      14500,
@@ -275,6 +300,10 @@ static bool drop(void *user, const char *bytes, size_t length) {
 static void choose(struct netc *netc, const char *option) {
   char key[64];
   const char *value = strchr(option, '=');
+  if (strcmp(option, "check") == 0) {
+    assert_int_equal(netc_mode(netc, NETC_FOR_CHECK), NETC_OK);
+    return;
+  }
   assert_non_null(value);
   snprintf(key, sizeof key, "%.*s", (int)(value - option), option);
   assert_int_equal(netc_set(netc, key, value + 1), NETC_OK);
@@ -381,7 +410,7 @@ static struct family *add_drawn(struct family *row) {
       memcpy(kinds[count], at, length);
       *row = drawn[i];
       row->output = kinds[count++];
-      snprintf(row->name, sizeof row->name, "%s as %s", drawn[i].name,
+      snprintf(row->name, sizeof row->name, "%.40s as %.9s", drawn[i].name,
                row->output);
       row++;
       at += length;

@@ -476,9 +476,9 @@ struct value eval(struct expander *e, const struct expr *expr) {
   case EXPR_BOOL: return boolean(expr->integer, expr->span);
   case EXPR_NAME: return eval_name(e, expr);
   case EXPR_ANY: return (struct value){.kind = VALUE_ANY, .span = expr->span};
-  case EXPR_UNARY: return eval_unary(e, expr);
-  case EXPR_BINARY: return eval_binary(e, expr);
-  case EXPR_CALL: return eval_call(e, expr);
+  case EXPR_UNARY: e->steps++; return eval_unary(e, expr);
+  case EXPR_BINARY: e->steps++; return eval_binary(e, expr);
+  case EXPR_CALL: e->steps++; return eval_call(e, expr);
   case EXPR_KEYED: return eval_keyed(e, expr);
   case EXPR_FIELD: return eval_field(e, expr);
   case EXPR_INDEX:

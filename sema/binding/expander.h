@@ -46,6 +46,7 @@ struct expander {
   VEC(struct map) counters;       /* by group: names given so far */
   VEC(struct path_index *) paths; /* by group: path.c */
   struct map outputs;             /* by name, from 1 */
+  struct map recorded;            /* by place: each `param` that was met */
   VEC(int) used;                  /* sources that `use` has taken in */
   struct using *using;            /* those it is in the middle of */
   VEC(struct bound *) bound;      /* by statement, if it is always the same */

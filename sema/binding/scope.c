@@ -1,7 +1,10 @@
 /* Scopes: which names a place in the source sees. */
 #include "sema/binding/scope.h"
 
-enum { FEW = 8 }; /* names that are searched faster than hashed */
+enum {
+  FEW = 8,   /* names that are searched faster than hashed */
+  MUCH = 16, /* room of an index, for each name of its scope */
+};
 
 struct scope *scope_enter(struct scope_pool *pool, struct scope *parent) {
   struct scope *scope = pool->scopes;
@@ -9,7 +12,7 @@ struct scope *scope_enter(struct scope_pool *pool, struct scope *parent) {
     pool->scopes = scope->parent;
   else
     scope = arena_alloc(pool->arena, 1, sizeof *scope);
-  *scope = (struct scope){.parent = parent};
+  *scope = (struct scope){.parent = parent, .index = scope->index};
   return scope;
 }
 
@@ -21,6 +24,9 @@ struct scope *scope_leave(struct scope_pool *pool, struct scope *scope) {
     scope->last->next = pool->symbols;
     pool->symbols = scope->first;
   }
+  if (scope->index.room > MUCH * scope->count)
+    scope->index = (struct map){0}; /* emptying it would take longer */
+  map_clear(&scope->index);
   scope->parent = pool->scopes;
   pool->scopes = scope;
   return parent;
