@@ -5,7 +5,8 @@ Changes one operator or constant of layers/ or memory/plan/ at a time, N of
 them, drawn by SEED; compiles that file, links the library and runs the tests
 that are quick, until one fails. Mutants that do not compile, or whose object
 is the same, are not counted, and others are drawn for them. The library is a
-shared one, so that programs are linked once. Lists what survives.
+shared one, so that programs are linked once. A
+test that fails must pass without the mutant. Leave the tree alone meanwhile.
 """
 import os
 import random
@@ -156,6 +157,10 @@ def judge(mutant, objects, tests):
         return "does not link"
     for test in tests:
         if not run(test, 240):
+            link(objects)
+            if not run(test, 600):
+                sys.exit("mutants: test_%s fails without a mutant, too: was "
+                         "the tree changed?" % test)
             return "killed by " + test
     return "survived"
 
@@ -164,7 +169,7 @@ def main():
     objects, tests = prepare()
     mutants = list(all_mutants())
     random.Random(seed).shuffle(mutants)
-    counts, survivors = {"killed": 0, "survived": 0}, []
+    counts = {"killed": 0, "survived": 0}
     for mutant in mutants:
         if sum(counts.values()) == wanted:
             break
@@ -175,8 +180,6 @@ def main():
         kind = verdict.split()[0]
         if kind in counts:
             counts[kind] += 1
-        if kind == "survived":
-            survivors.append(mutant)
     print("%d mutants of seed %d: %d killed, %d survived"
           % (sum(counts.values()), seed, counts["killed"],
              counts["survived"]))
