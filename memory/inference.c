@@ -6,10 +6,7 @@
 #include "memory/step/training.h"
 #include "memory/weight_format.h"
 
-enum {
-  PLAN_EFFORT = 20000, /* nodes; a report is made in milliseconds */
-  PLAN_MOST = 100000,  /* buffers that are planned without being asked */
-};
+enum { PLAN_EFFORT = 20000 }; /* nodes; a report is made in milliseconds */
 
 /* The arena */
 

@@ -167,7 +167,19 @@ bool memory_largest_batches(const struct memory *memory, size_t count,
   return true;
 }
 
-bool memory_simulate(const struct model *model,
+/* A step with settings of its own, for searches over them. */
+struct simulated {
+  struct training training; /* of one device that has all */
+  struct parallel parallel; /* without stages: there is only that one */
+  int64_t peak;             /* of the most loaded device */
+  int64_t extra_macs;       /* computed once more, a sample */
+};
+
+/*
+ * Runs it as memory_find would, without anything else that a report needs.
+ * Everything is in `arena`. False if a sum passes 2^63 - 1.
+ */
+static bool run_step(const struct model *model,
                      const struct train_settings *train, struct arena *arena,
                      struct simulated *simulated) {
   struct step step = {.model = model, .settings = *train};
@@ -222,7 +234,7 @@ static int64_t most_parts(const struct model *model,
     struct simulated trial;
     other.virtual_stages = parts;
     arena_open_in(&scratch, model->arena);
-    enough = memory_simulate(model, &other, &scratch, &trial) &&
+    enough = run_step(model, &other, &scratch, &trial) &&
              trial.parallel.stages.at[0].part_count > 1;
     arena_close(&scratch);
   }
@@ -240,7 +252,7 @@ static int64_t most_stages(const struct model *model,
     other.pipeline = stages;
     arena_open_in(&scratch, model->arena);
     enough =
-        memory_simulate(model, &other, &scratch, &trial) &&
+        run_step(model, &other, &scratch, &trial) &&
         (int64_t)trial.parallel.stages.count == stages &&
         (int64_t)trial.parallel.stages.at[0].part_count == stage_parts(train);
     arena_close(&scratch);

@@ -43,23 +43,6 @@ void memory_moments(const struct model *model, const struct settings *settings,
                     const struct memory *memory, bool shared, moment_fn *each,
                     void *user);
 
-/* A step with settings of its own, for searches over them. */
-struct simulated {
-  struct training training; /* of one device that has all */
-  struct parallel parallel; /* without stages: there is only that one */
-  int64_t peak;             /* of the most loaded device */
-  int64_t extra_macs;       /* computed once more, a sample */
-};
-
-/*
- * Runs it as memory_find would, without anything else that a report needs:
- * milliseconds for large nets. degrees_check() says whether the settings may
- * be run at all. Everything is in `arena`. False if a sum passes 2^63 - 1.
- */
-bool memory_simulate(const struct model *model,
-                     const struct train_settings *train, struct arena *arena,
-                     struct simulated *simulated);
-
 /* Whether settings or a budget of the net's own could say that it is wrong. */
 bool memory_is_asked(const struct settings *settings);
 

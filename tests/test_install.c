@@ -1,4 +1,6 @@
 /* What `make install` puts there, as other programs use it. */
+#include <unistd.h>
+
 #include "tests/run.h"
 
 /* Installed once, below a root of its own, for all tests. */
@@ -83,6 +85,30 @@ static void cxx_programs_use_the_header(void **state) {
                      "--cflags --libs netc) -o p && ./p",
                  root, root, root, dir),
              "10\ninput 4\nfc1 2\n");
+}
+
+/* What a header of a room declares has a user in another file, or a test: of
+   the API, of kernels that are chosen by macros and of what bison, flex and
+   protobuf-c write there is more. */
+static void nothing_is_extern_for_one_file(void **state) {
+  (void)state;
+  char here[1100];
+  assert_non_null(getcwd(here, sizeof here));
+  expect_run(
+      run("cd " BUILD "/obj && rooms=$(find . -name '*.o' ! -path './gen/*' ! "
+          "-path './runtime/*' | while read -r o; do test -e \"%s/${o%%.o}.c\" "
+          "&& echo $o; done) && nm -g --defined-only $rooms | sed -n "
+          "'s/^[0-9a-f]* [TDRB] //p' | sort > ../defined && nm -gu $rooms "
+          "$(find gen -name '*.o') | sed -n 's/^ *U //p' | sort -u > ../used "
+          "&& "
+          "test $(wc -l < ../defined) -gt 1000 && names=$(comm -23 ../defined "
+          "../used | grep -v '^netc_\\|^main$') && cd %s && for name in "
+          "$names; "
+          "do grep -qw $name tests/*.c tools/bench/*.c */*/*.def || echo "
+          "$name; "
+          "done",
+          here, here),
+      "");
 }
 
 /* Whoever calls the library decides what is printed, and when it ends. */
@@ -310,6 +336,7 @@ int main(void) {
       cmocka_unit_test(cxx_programs_use_the_header),
       cmocka_unit_test(nothing_else_is_visible),
       cmocka_unit_test(what_is_linked_is_hardened),
+      cmocka_unit_test(nothing_is_extern_for_one_file),
       cmocka_unit_test(the_library_neither_prints_nor_exits),
       cmocka_unit_test(a_shared_object_takes_the_archive),
       cmocka_unit_test(python_loads_the_shared_library),

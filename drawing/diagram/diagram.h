@@ -315,7 +315,6 @@ void part_draw_side(struct diagram *d, const struct part *part,
                     const struct part *side, const struct pen *pen);
 void pen_to(struct pen *pen, int64_t across, int64_t along);
 void pen_draw(struct diagram *d, const struct pen *pen, bool arrow);
-void link_draw(struct diagram *d, size_t item, const struct pen *pen);
 
 /* How tightly a diagram is set: the first that can be read on a page. */
 enum { LEVELS = 5 };

@@ -41,7 +41,7 @@ void pen_draw(struct diagram *d, const struct pen *pen, bool arrow) {
                                 .arrow = arrow});
 }
 
-void link_draw(struct diagram *d, size_t index, const struct pen *pen) {
+static void link_draw(struct diagram *d, size_t index, const struct pen *pen) {
   struct item *item = &d->items.at[index];
   if (pen->item == NO_ITEM)
     return;

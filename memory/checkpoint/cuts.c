@@ -101,7 +101,8 @@ void cuts_divide(const struct step *step, int64_t count, struct arena *arena,
 
 #define MOST_BYTES (INT64_MAX >> 25) /* of a tensor that fits no device */
 
-int64_t cut_bytes(const struct step *step, int64_t node) {
+/* Bytes of a node's tensor, for the batch. */
+static int64_t cut_bytes(const struct step *step, int64_t node) {
   const struct tape *tape = &step->trace.tape;
   size_t value = step->trace.value_of[node];
   bool overflow = false;

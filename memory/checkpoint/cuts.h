@@ -32,9 +32,6 @@ void cuts_divide_work(const struct step *step, int64_t count, int64_t least,
 void cuts_for_segments(const struct step *step, int64_t count,
                        struct arena *arena, struct cuts *chosen);
 
-/* Bytes of a node's tensor, for the batch. */
-int64_t cut_bytes(const struct step *step, int64_t node);
-
 /* How many parts, at most `most`, may be chosen between without long waits. */
 int64_t cuts_most(const struct step *step, int64_t most);
 

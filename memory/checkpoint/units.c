@@ -3,7 +3,8 @@
 
 #include "base/check.h"
 
-size_t units_op(const struct units *u, size_t unit) {
+/* Operations before a unit; after the last come those of the loss. */
+static size_t units_op(const struct units *u, size_t unit) {
   int64_t node = u->cut[unit];
   if (unit == u->count)
     return u->trace->tape.ops.count;

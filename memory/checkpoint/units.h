@@ -17,9 +17,6 @@ struct units {
   const size_t *far; /* by unit: those before it that cannot be joined */
 };
 
-/* Operations before a unit; behind the last come those of the loss. */
-size_t units_op(const struct units *units, size_t unit);
-
 /* Finds which of them may be joined. */
 void units_open(struct units *units, struct arena *arena);
 
