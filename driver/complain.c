@@ -6,7 +6,7 @@
 #include "driver/command.h"
 
 /*
- * --diagnostics=json, which the command line may say behind what there is to
+ * --diagnostics=json, which the command line may say after what there is to
  * complain of: state of the program, as its descriptors are.
  */
 static bool as_json;

@@ -71,7 +71,7 @@ static void put_options(enum command command, char between) {
   }
 }
 
-/* What may stand behind an option, for all options that take a word. */
+/* What may stand after an option, for all options that take a word. */
 typedef void value_fn(const char *option, const char *words);
 
 static void each_value(value_fn *put) {

@@ -24,7 +24,7 @@ struct export_kind {
   export_fn *write;
 };
 
-/* NULL behind the last one; the same by name. */
+/* NULL after the last one; the same by name. */
 const struct export_kind *export_at(size_t index);
 const struct export_kind *export_find(const char *name);
 

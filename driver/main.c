@@ -36,7 +36,7 @@ static void open_standard_descriptors(void) {
       exit(EXIT_IO);
 }
 
-/* A word that is no file and all but a command. */
+/* A word that is not a file but nearly a command. */
 static bool misspelt(const char *word) {
   struct suggestion s = suggest_begin(slice_of(word));
   if (strpbrk(word, "./") || access(word, F_OK) == 0)

@@ -82,7 +82,7 @@ static bool find_step(struct search *s, int64_t side) {
   return false;
 }
 
-/* The largest multiple that fits, 0 for none; the one behind it does not. */
+/* The largest multiple that fits, 0 for none; the one after it does not. */
 static int64_t bisect(struct search *s, int64_t start) {
   int64_t low = 0, high = start;
   int64_t most = MOST_SIDE / s->step;

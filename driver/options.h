@@ -69,7 +69,7 @@ bool option_setting(enum command command, size_t *index,
 typedef int option_fn(void *user, enum option_id option, const char *name,
                       char *value);
 
-/* The operands behind the options. */
+/* The operands after the options. */
 struct operands {
   char **at;
   int count;

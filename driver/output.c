@@ -65,7 +65,7 @@ char *path_copy(const char *path, size_t length, const char *end) {
 }
 
 /* Where a path leads, links followed; of a file that is not there yet, its
- * folder. From malloc; NULL for no memory, and for what is no plain file. */
+ * folder. From malloc; NULL for no memory, and for what is not a plain file. */
 static char *place_of(const char *path) {
   struct stat stat_of;
   if (strcmp(path, "-") == 0 ||

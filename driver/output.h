@@ -8,7 +8,7 @@
  * A file on its way: bytes go to a temporary one beside it, which takes its
  * place in output_commit and is removed in output_abandon, or when a signal
  * ends the program. A file that is replaced leaves its mode to the new one.
- * What is no plain file (a device, a pipe) is written to as it is; a link is
+ * What is not a plain file (a device, a pipe) is written to as it is; a link is
  * followed.
  */
 struct output_file {

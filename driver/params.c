@@ -11,7 +11,7 @@ static int wider(int width, const char *text) {
   return (int)strlen(text) > width ? (int)strlen(text) : width;
 }
 
-/* name, default, what is allowed; a value of -D behind the default. */
+/* name, default, what is allowed; a value of -D after the default. */
 static void put_params(struct netc *netc) {
   struct netc_param p = {.size = sizeof p};
   struct widths w = {(int)strlen("param"), (int)strlen("default")};

@@ -234,19 +234,19 @@ static void put_summary(struct text *text, const struct placing_run *run) {
 }
 
 static void put_legend(struct text *text, const struct columns *c) {
-  text_put(text, "sent: how long that takes, hidden behind what is computed; "
+  text_put(text, "sent: communication time, overlapped with computation; "
                  "left: of the memory");
   text_put(text, "\nbatch: samples at a time x how often");
   text_put(text, c->sequence ? "; s: with sequence_parallel" : "");
   text_put(text,
            c->parts ? "\npipe: stages x parts of the net that each has" : "");
-  text_put(text, c->again ? "\nagain: segments that are computed once more, "
-                            "or attention's core"
-                          : "");
+  text_put(text,
+           c->again ? "\nagain: recomputed segments, or attention's core" : "");
   text_put(text, c->offload ? "\nhost: o, p, a are offloaded: optimizer, "
                               "parameters, activations"
                             : "");
-  text_put(text, "\nTimes are bounds, no predictions: docs/placement.md\n");
+  text_put(text,
+           "\nTimes are lower bounds, not predictions: docs/placement.md\n");
 }
 
 /* A command over several lines, broken before options. */
@@ -256,7 +256,7 @@ static void put_wrapped(struct text *text, struct slice line) {
   bool quoted = false;
   for (size_t i = 0; i < line.length; i++) {
     char c = line.at[i];
-    size_t to = i + 1; /* behind the option, with what it takes */
+    size_t to = i + 1; /* after the option, with what it takes */
     quoted ^= c == '\'';
     while (to + 1 < line.length &&
            !(line.at[to] == ' ' && line.at[to + 1] == '-'))
@@ -388,7 +388,7 @@ static int say_short(struct placing_run *run) {
   static const char help[] = "it may with more devices, larger ones, "
                              "--host-memory for what can be offloaded, "
                              "--precision master, --optimizer adam8bit or "
-                             "lora= behind layers";
+                             "lora= after layers";
   const char *file = run->options.files.at[0];
   int64_t more = p.peak_bytes - run->found.room_bytes;
   if (more > 0)

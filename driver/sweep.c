@@ -44,7 +44,7 @@ static int put_batch(struct netc *netc) {
   return EXIT_DONE;
 }
 
-/* The next of "1,8,32" into `to`; NULL behind the last one. */
+/* The next of "1,8,32" into `to`; NULL after the last one. */
 static const char *next_item(const char *list, char *to, size_t room) {
   size_t length = strcspn(list, ",");
   snprintf(to, room, "%.*s", (int)length, list);

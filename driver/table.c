@@ -76,7 +76,7 @@ static const char *table_number(struct slice text, int64_t *value) {
   return NULL;
 }
 
-/* Text that people write; what else there is, is no table. */
+/* Text that people write; what else there is, is not a table. */
 static bool is_text(struct reader *r) {
   for (size_t i = 0, length; i < r->line.length; i += length) {
     const char *at = r->line.at + i;

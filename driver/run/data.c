@@ -40,7 +40,7 @@ static struct sizes_text sizes_from(const struct running *r,
 
 /* Names of ends */
 
-/* Whether `argument` is NAME=PATH; *path is then what is behind. */
+/* Whether `argument` is NAME=PATH; *path is then what is after. */
 static bool names(const char *argument, const char *name, const char **path) {
   size_t length = strlen(name);
   if (strncmp(argument, name, length) != 0 || argument[length] != '=')

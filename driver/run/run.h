@@ -12,7 +12,7 @@ enum { MOST_ENDS = 64 }; /* --input and -o that may be given */
 /* A file for an input or output: NAME=PATH, or PATH where there is one. */
 struct end_file {
   const char *argument;
-  const char *path; /* behind the name, once that is known */
+  const char *path; /* after the name, once that is known */
 };
 
 struct running {
