@@ -54,7 +54,7 @@ void arena_close(struct arena *arena) {
 
 void arena_open_in(struct arena *arena, struct arena *outer) {
   arena_open(arena, outer->resize, outer->user);
-  while (outer->inner) /* one that is open already is closed behind this one */
+  while (outer->inner) /* one that is open already is closed after this one */
     outer = outer->inner;
   arena->outer = outer;
   arena->earlier = outer->inner;

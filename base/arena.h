@@ -18,7 +18,7 @@ struct arena {
   netc_resize_fn *resize;
   void *user;
   struct arena_block *blocks;
-  char *next; /* free space of the block at hand */
+  char *next; /* free space of the current block */
   char *end;
   struct guard *guard;         /* where to go when memory runs out */
   struct arena *outer, *inner; /* arena_open_in: inner ones close first */
@@ -55,7 +55,7 @@ struct arena_mark arena_mark(const struct arena *arena);
 /* Gives it back, as far as it lies in the block of the mark. */
 void arena_release(struct arena *arena, struct arena_mark mark);
 
-/* A copy of `length` bytes with a NUL behind it. */
+/* A copy of `length` bytes with a NUL after it. */
 char *arena_copy(struct arena *arena, const char *bytes, size_t length);
 
 /*

@@ -12,7 +12,7 @@ enum file_status { FILE_OK, FILE_ABSENT, FILE_FAILED, FILE_TOO_LARGE };
 
 /* Which file it is, by whatever path it was reached. */
 struct file_id {
-  bool known; /* standard input is no file */
+  bool known; /* not of standard input */
   uint64_t device, number;
 };
 

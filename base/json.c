@@ -101,7 +101,7 @@ static void escape(struct text *out, unsigned char c) {
   case '\\': text_put(out, "\\\\"); break;
   case '\n': text_put(out, "\\n"); break;
   case '\t': text_put(out, "\\t"); break;
-  default: /* a control character, or a byte that is no UTF-8 */
+  default: /* a control character, or a byte that is not UTF-8 */
     text_printf(out, "\\u%04x", c < 0x80 ? c : 0xFFFDu);
     break;
   }

@@ -13,7 +13,7 @@ struct json {
   struct text *out;
   int depth;
   int inline_depth; /* containers at this depth or deeper stay on one line */
-  bool first;       /* nothing yet in the container at hand */
+  bool first;       /* nothing yet in the current container */
   bool after_key;
 };
 

@@ -16,7 +16,7 @@ bool shown_is_hidden(uint32_t point) {
   return false;
 }
 
-/* Of bytes that are no UTF-8, terminals of old take some for C1 controls. */
+/* Of bytes that are not UTF-8, terminals of old take some for C1 controls. */
 static bool is_harmless(const char *at, size_t length) {
   unsigned char c = (unsigned char)*at;
   return length ? !shown_is_hidden(utf8_code_point(at, length))

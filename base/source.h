@@ -9,7 +9,7 @@
 #include "base/slice.h"
 
 /*
- * Bytes [begin, end) of all texts put one behind the other. Line and column
+ * Bytes [begin, end) of all texts put one after the other. Line and column
  * are computed only when something is printed.
  */
 struct span {

@@ -107,7 +107,7 @@ struct count_text count_text(int64_t value);
 /* The shortest decimal that reads back as the same double; always ".". */
 void text_real(struct text *text, double value);
 
-/* `value` with `decimals` digits behind the point. */
+/* `value` with `decimals` digits after the point. */
 void text_fixed(struct text *text, double value, int decimals);
 
 enum text_units { UNITS_IEC, UNITS_SI, UNITS_BYTES };

@@ -153,7 +153,7 @@ enum netc_status compile_net(struct netc *netc);
 /* Whether the model is whole; if not, says what a pass has left. */
 bool context_verify(struct netc *netc, const char *pass);
 
-/* Copies what fits the caller's size; NETC_USAGE if that is no size. */
+/* Copies what fits the caller's size; NETC_USAGE if that is not a size. */
 enum netc_status fill_struct(void *to, const void *from, size_t size);
 #define FILL(to, from) fill_struct((to), (from), sizeof *(from))
 

@@ -217,7 +217,7 @@ bool load_try_budget(struct call *call, const struct pair *pair) {
   return false;
 }
 
-/* The words behind `train`; NULL, or errors: they are no settings. */
+/* The words after `train`; NULL, or errors: they are not settings. */
 static const struct stmt *parse_compared(const struct reading *r,
                                          struct slice list) {
   struct pair pair = {{"", 0}, list};

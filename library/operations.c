@@ -21,7 +21,7 @@ static int64_t *room(struct writing *w, size_t count) {
   return arena_alloc(w->arena, count + 1, sizeof(int64_t));
 }
 
-/* Sizes and strides, behind the batch if there is one. */
+/* Sizes and strides, after the batch if there is one. */
 static void add_axes(struct writing *w, struct netc_operand *operand,
                      const struct strides *lies, bool batch, int64_t stride) {
   int64_t *dims = room(w, STRIDES_RANK + 1);
@@ -63,7 +63,7 @@ static struct strides strides_at(const struct tape *tape, size_t index,
   return tape_strides_at(tape, tape->strides.at[at]);
 }
 
-/* What it reads, its parameters behind: they have no batch. */
+/* What it reads, its parameters after: they have no batch. */
 static void add_inputs(struct writing *w, size_t index,
                        struct netc_operand *to) {
   const struct tape *tape = &w->trace.tape;

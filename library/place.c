@@ -83,7 +83,7 @@ static bool read_options(struct call *call) {
     return false;
   }
   if (o->global_batch < 0 || o->network < 0) {
-    context_say(call->netc, "a batch and a rate are no less than 0");
+    context_say(call->netc, "batch and rate must not be negative");
     return false;
   }
   place->train = load->settings.train;

@@ -70,7 +70,7 @@ static bool is_dot(struct slice part) {
 
 /*
  * Without `.` and doubled slashes, so that a file has one name. `..` stays:
- * behind a link it leads elsewhere than the text says. Where there are no
+ * after a link it leads elsewhere than the text says. Where there are no
  * files, there are no links, and it goes.
  */
 static struct slice normal(struct arena *arena, struct slice path, bool files) {
