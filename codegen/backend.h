@@ -21,7 +21,7 @@ struct compiled {
   struct sources *sources;
   struct diags *diags;
   int source;                        /* the number of the net's own text */
-  const struct block *program;       /* NULL if it is no text */
+  const struct block *program;       /* NULL if it is not a text */
   bool parsed;                       /* without an error of syntax */
   int statements;                    /* of all texts */
   const struct expansion *expansion; /* how it was expanded */

@@ -26,7 +26,7 @@ struct column {
   size_t least;
   const char *summary;
   void (*put)(const struct line_view *v, struct text *cell);
-  /* What --sort compares and totals add up; NULL: it is no number. */
+  /* What --sort compares and totals add up; NULL: it is not a number. */
   int64_t (*value)(const struct line_view *v);
   bool by_axis; /* the value does not add up */
 };

@@ -16,7 +16,7 @@ static void open_line(struct formula *f, const char *what) {
   text_printf(f->out, "%s %s", f->mark, what);
 }
 
-/* (3*3*3)*64: factors, those before `split` and those behind it apart. */
+/* (3*3*3)*64: factors, those before `split` and those after it apart. */
 static void put_factors(struct text *out, const struct term *term) {
   for (int i = 0; i < term->count; i++) {
     bool first = term->split > 1 && i == 0;

@@ -33,7 +33,7 @@ struct text *form_begin(struct writer *w, struct form *form);
 void form_hole(struct writer *w, struct form *form); /* of a value */
 void form_end(struct writer *w, struct form *form, struct text *out);
 
-/* What stands before the first hole; behind hole `hole`. */
+/* What stands before the first hole; after hole `hole`. */
 void form_open(struct writer *w, const struct form *form);
 
 static inline void form_put(struct text *out, const struct form *form,

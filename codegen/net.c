@@ -20,7 +20,7 @@ struct flat {
   VEC(struct kept_block) open; /* blocks around the row, outermost first */
   bool forked;                 /* inside `fork train { }` */
   size_t around;               /* open blocks that this is inside of */
-  int64_t before_fork;         /* the current tensor behind it */
+  int64_t before_fork;         /* the current tensor after it */
 };
 
 /*
@@ -222,7 +222,7 @@ static void find_entered(struct flat *f) {
   }
 }
 
-/* The layer of a block: it stands behind the insides, and has their tail. */
+/* The layer of a block: it stands after the insides, and has their tail. */
 static int64_t layer_of_block(const struct flat *f, const struct group *group) {
   return f->model->nodes.at[group->end - 1].head;
 }

@@ -73,7 +73,7 @@ void row_put_name(struct text *out, const struct compiled *c,
     model_put_name(out, c->model, row->head);
 }
 
-/* What is left of a name behind that of a group around it. */
+/* What is left of a name after that of a group around it. */
 static void put_inside(struct text *out, const struct model *model,
                        struct slice name, int64_t group) {
   struct text around = text_new(model->arena);
