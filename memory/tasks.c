@@ -283,7 +283,7 @@ static void repeat_tasks(struct tasks *b, const struct leap *leap,
     *VEC_PUSH(g->arena, &g->makes) = made;
   }
   for (size_t i = leap->storage - leap->storages; i < leap->storage; i++)
-    if (b->tensor[i]) /* what is behind reads the last turn's */
+    if (b->tensor[i]) /* what is after reads the last turn's */
       b->tensor[i] += (uint32_t)(turns * tensors);
 }
 

@@ -45,7 +45,7 @@ size_t tasks_root(const struct tasks *b, size_t value);
 
 /*
  * The operation that becomes part of the weights of operation `index`, which
- * is then the one behind it; SIZE_MAX: none does.
+ * is then the one after it; SIZE_MAX: none does.
  */
 size_t tasks_folded(const struct tasks *b, size_t index);
 

@@ -47,7 +47,7 @@ static int64_t nearest_cut(const struct cuts *cuts, const int64_t *before,
   }
   double under = goal - (double)before[at[around->below]];
   double over = (double)before[at[around->above]] - goal;
-  if (over < 0) /* no cut is behind the goal */
+  if (over < 0) /* no cut is after the goal */
     over = -over;
   return at[under <= over ? around->below : around->above];
 }
@@ -112,7 +112,7 @@ static int64_t cut_bytes(const struct step *step, int64_t node) {
   return overflow ? MOST_BYTES : min_i64(bytes, MOST_BYTES);
 }
 
-/* Bytes that lead from the nodes before each to those behind. */
+/* Bytes that lead from the nodes before each to those after. */
 static int64_t *crossing_bytes(const struct step *step, struct arena *arena) {
   const struct model *model = step->model;
   int64_t *left = count_readers(model, arena);

@@ -26,7 +26,7 @@ struct use_of {
 struct lives {
   const struct tape *tape;
   struct life *life;       /* by storage */
-  struct op_level *levels; /* by operation, and one behind the last */
+  struct op_level *levels; /* by operation, and one after the last */
   struct op_level *again;  /* likewise, in a checkpoint */
   struct use_of *uses;     /* of operation i [first_use[i + 1], first_use[i]) */
   uint32_t *first_use;

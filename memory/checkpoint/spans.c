@@ -148,7 +148,7 @@ static void begin_packed(struct sweep *w, size_t i) {
   }
 }
 
-/* Operation i has read what nothing reads behind it. */
+/* Operation i has read what nothing reads after it. */
 static void end_read(struct sweep *w, size_t i) {
   const struct lives *l = &w->s->lives;
   for (uint32_t k = l->first_use[i + 1]; k < l->first_use[i]; k++) {
@@ -279,7 +279,7 @@ static void its_backward(struct spans *s, size_t from) {
   }
 }
 
-/* The most of forward once more, where nothing behind `end` reads. */
+/* The most of forward once more, where nothing after `end` reads. */
 static int64_t most_again(const struct lives *l, size_t first, size_t end) {
   int64_t alive = 0, most = 0;
   for (size_t i = first; i < end; i++) {

@@ -19,7 +19,7 @@ enum {
   MOST_CROSSING = 64 /* of the tensors over a cut it is known who keeps them */
 };
 
-/* Tensors that lead over the same cuts, and are used alike behind them. */
+/* Tensors that lead over the same cuts, and are used alike after them. */
 struct crossing {
   size_t made;           /* unit */
   uint64_t uses, keeps;  /* by unit: reads or keeps it; keeps it */
@@ -54,7 +54,7 @@ struct spans {
   struct lives lives;
   struct training training; /* of the step without any */
   struct arena *arena;
-  size_t units; /* behind the last come the operations of the loss: one more */
+  size_t units; /* after the last come the operations of the loss: one more */
   int64_t *cut; /* nodes before each, units + 1 of them */
   size_t *op;   /* operations before each, units + 2 of them */
   struct unit_cost *alone; /* units + 1 */

@@ -12,7 +12,7 @@ struct units {
   const struct trace *trace;
   const struct segment *segments; /* checkpointed, in order, apart */
   size_t segment_count;
-  const int64_t *cut; /* nodes before each, and all behind the last */
+  const int64_t *cut; /* nodes before each, and all after the last */
   size_t count;
   const size_t *far; /* by unit: those before it that cannot be joined */
 };
@@ -39,7 +39,7 @@ struct link {
 
 struct linked {
   struct link first, middle, last;
-  int64_t turns; /* behind the last, backward over forward */
+  int64_t turns; /* after the last, backward over forward */
   bool plain;
 };
 

@@ -44,13 +44,13 @@ struct finding {
   int64_t level; /* MACs of one */
 };
 
-/* A span behind ways that keep the same. */
+/* A span after ways that keep the same. */
 struct hop {
   size_t from, to;
   bool checkpointed;
   int64_t forward, backward; /* the most, beside what is held */
   int64_t holds, cached, macs;
-  uint64_t kept; /* behind it */
+  uint64_t kept; /* after it */
 };
 
 /* What it adds to what is held, and what passes it unheld. */
@@ -277,7 +277,7 @@ static void go_on_from(struct finding *f, size_t cut) {
 
 /* What is ahead */
 
-/* What can be held before a hop, by what can be behind it. Both may be more
+/* What can be held before a hop, by what can be after it. Both may be more
    than is so: what is cached before is left out, and parts of levels are. */
 static void look_over(struct finding *f, struct front *from,
                       const struct hop *hop) {

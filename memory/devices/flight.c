@@ -90,7 +90,7 @@ static void both(struct v_device *d, int part) {
 }
 
 /*
- * The list of a device, in which gradients of weights come right behind those
+ * The list of a device, in which gradients of weights come right after those
  * of inputs until the last ones. More than 4 P microbatches repeat what has
  * been.
  */

@@ -34,7 +34,7 @@ struct search {
   size_t known_room;
   struct units chain;
   const struct linked **linked; /* by unit: three from it on; NULL: not yet */
-  int64_t *cut; /* nodes before each unit, and all of them behind the last */
+  int64_t *cut; /* nodes before each unit, and all of them after the last */
   size_t units;
   size_t stages;
   size_t parts; /* of all stages; more than these: each has several */

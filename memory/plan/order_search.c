@@ -6,7 +6,7 @@
  * beginning, and sets that may run last from the end, all of one size before
  * the larger ones. The first set Q that leaves no more alive than there was
  * where it began is gone to for good, and what is left is searched from there:
- * some best order passes through it. For what is alive behind a set is
+ * some best order passes through it. For what is alive after a set is
  * submodular, alive(D or Q) + alive(D and Q) <= alive(D) + alive(Q), whatever
  * set D an order passes through, and alive(D and Q) >= alive(Q): the smaller
  * sets within reach all left more, and if any part of Q left less, the least
@@ -14,7 +14,7 @@
  * first and then the rest as it did. (In trees, Q is a segment between
  * valleys: Liu 1987.) That results may take the place of what dies changes
  * nothing: beside what is alive before it, a chain needs less the more has
- * run, and beside what is alive behind it, less the less has run.
+ * run, and beside what is alive after it, less the less has run.
  *
  * Where the limit is too low the sets die out, from one end sooner than from
  * the other: so both have the same effort, which doubles.
@@ -33,7 +33,7 @@ enum {
 
 enum direction { FORWARD, BACKWARD };
 
-/* Chains that have run, or from behind, those that have not. */
+/* Chains that have run, or from the end, those that have not. */
 struct state {
   uint64_t hash;
   int64_t live, peak;
@@ -43,7 +43,7 @@ struct state {
 
 /* What is decided: the chains that run first, and those that run last. */
 struct end {
-  uint64_t *set, *next; /* what may come behind them */
+  uint64_t *set, *next; /* what may come after them */
   int64_t live;         /* bytes between them and the rest */
   size_t count;
 };
@@ -108,7 +108,7 @@ struct turn {
 
 /*
  * Whether all readers of a value but that chain have run. Those that have not
- * are looked for where most of them are: behind, or in front.
+ * are looked for where most of them are: after, or in front.
  */
 static bool dies_with(struct search *s, const uint64_t *set,
                       const struct order_value *value, uint32_t chain) {
@@ -212,7 +212,7 @@ static size_t add_state(struct search *s, size_t from, uint32_t chain,
   return state;
 }
 
-/* The state behind another, which is new or known to be reached better. */
+/* The state after another, which is new or known to be reached better. */
 static size_t reach(struct search *s, size_t from, uint32_t chain,
                     const struct turn *turn) {
   if (2 * (s->states.count - s->level) >= s->slots.count)
@@ -279,7 +279,7 @@ enum outcome {
   GAVE_UP, /* the effort was spent */
 };
 
-/* Follows every chain that may come behind a state. */
+/* Follows every chain that may come after a state. */
 static enum outcome expand(struct search *s, size_t state, uint64_t until,
                            bool exact) {
   size_t count = s->problem->count;
@@ -397,7 +397,7 @@ static void open_ends(struct search *s) {
 }
 
 /* Both ends go on as far as the effort reaches, or until no order is better
-   than the one at hand. */
+   than the current one. */
 static void walk_ends(struct search *s, uint64_t effort) {
   for (int i = 0; i < 2; i++)
     while (chains_left(s) && s->least < s->problem->bound &&

@@ -41,7 +41,7 @@ struct order_problem {
   uint32_t *readers, *followers;
   int64_t live;  /* bytes before all of them */
   int64_t least; /* orders that need no more are equally good */
-  int64_t bound; /* of the order at hand: one is sought that needs less */
+  int64_t bound; /* of the current order: one is sought that needs less */
 };
 
 struct order_found {

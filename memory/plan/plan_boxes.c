@@ -30,7 +30,7 @@ struct box {
 struct plan_boxes {
   struct plan_part *part;
   struct plan_part boxed;
-  struct box *boxes; /* the buffers, then boxes, each behind what is in it */
+  struct box *boxes; /* the buffers, then boxes, each after what is in it */
   size_t count;
   uint32_t *lists[LISTS]; /* by section: born in it, dead since it */
   uint32_t *left;         /* not looked at yet */
@@ -160,7 +160,7 @@ struct plan_boxes *plan_boxes_open(struct arena *arena,
                                    struct plan_part *part) {
   struct plan_boxes *b = ARENA_NEW(arena, struct plan_boxes);
   size_t n = part->count, sections = (size_t)part->sections;
-  uint64_t random = 1; /* any: whether two can be joined is no luck */
+  uint64_t random = 1; /* any: whether two can be joined is not luck */
   b->part = part;
   b->boxes = arena_alloc(arena, 2 * n, sizeof *b->boxes);
   b->left = arena_alloc(arena, 2 * n, sizeof *b->left);

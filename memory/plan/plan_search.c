@@ -24,11 +24,11 @@ enum {
 /* A set of unplaced items, its groups one after the other. */
 struct frame {
   size_t begin;   /* of its items in `items` */
-  size_t at, end; /* the group at hand; those before it are placed */
+  size_t at, end; /* the current group; those before it are placed */
   size_t all_end;
   int32_t first, last; /* sections of the group */
   size_t open;         /* of the trail, before the group was opened */
-  size_t mark;         /* before the choice at hand */
+  size_t mark;         /* before the current choice */
   size_t home;         /* the frame that has the whole group */
   uint64_t refused;    /* of a home: choices within its group */
   int tries;           /* of its group */
@@ -152,7 +152,7 @@ static bool refuse(struct plan_search *s, const struct frame *f) {
   return home->refused++ <= share;
 }
 
-/* Decides on the group at hand, until a descent begins or nothing is left. */
+/* Decides on the current group, until a descent begins or nothing is left. */
 static enum plan_found decide(struct plan_search *s, struct frame *f,
                               bool refused) {
   for (;;) {

@@ -235,7 +235,7 @@ static void find_greatest_loads(struct skyline *s) {
   }
 }
 
-/* The first orders are fixed, those behind them are drawn. */
+/* The first orders are fixed, those after them are drawn. */
 static void choose_order(struct skyline *s, size_t number,
                          struct scored *scored, uint64_t *random) {
   const struct plan_part *part = s->part;

@@ -179,7 +179,7 @@ static bool find_floor(struct plan_state *s, int32_t section) {
       lowest = here < least ? item : lowest;
       least = min_i64(here, least);
       i++;
-    } else { /* placed: to the others behind those that are not */
+    } else { /* placed: to the others after those that are not */
       member[i] = member[--count];
       member[count] = item;
     }

@@ -129,7 +129,7 @@ static int64_t largest_task(const struct task_graph *graph) {
 /* Where a part may end. */
 struct cutting {
   bool strict;        /* only where no order can run across */
-  size_t last_source; /* no task behind it reads nothing */
+  size_t last_source; /* no task after it reads nothing */
   size_t dead_ends;   /* tasks so far whose results nobody reads */
 };
 
@@ -153,8 +153,8 @@ static struct cutting begin_cutting(const struct task_graph *graph,
 
 /*
  * Where one tensor alone leads on. No order runs across if all that is
- * before leads there and all that is behind comes from there: neither a
- * second output of the net before it nor a task that reads nothing behind.
+ * before leads there and all that is after comes from there: neither a
+ * second output of the net before it nor a task that reads nothing after.
  */
 static bool is_cut(const struct cutting *cutting, const struct walk *walk,
                    size_t place, int64_t open) {

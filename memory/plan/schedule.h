@@ -46,7 +46,7 @@ struct schedule {
  * of tasks that may have run are searched (down-sets: Ahn et al. 2020,
  * "Ordering Chaos", arXiv 2003.02369), from both ends and below a limit that
  * grows (order_search.c), exactly unless there are too many of them. None is
- * searched if needed.h says that the order at hand is best, or nearly so.
+ * searched if needed.h says that the current order is best, or nearly so.
  */
 void schedule_find(struct task_graph *graph, struct schedule *schedule);
 

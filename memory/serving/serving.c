@@ -98,7 +98,7 @@ static bool find_weights(struct serving *s) {
   return true;
 }
 
-/* The layer that scores words; what is behind it works on few positions. */
+/* The layer that scores words; what is after it works on few positions. */
 static void find_head(struct serving *s) {
   const struct model *model = s->model;
   s->head = (int64_t)model->nodes.count;

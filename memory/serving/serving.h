@@ -45,7 +45,7 @@ struct serving {
   int64_t words; /* positions of the net's input of words */
   bool *after;   /* by node: it comes from the words; NULL: all do */
   bool *values_after, *storages_after; /* likewise */
-  int64_t head;    /* the node whose results are the scores, or behind all */
+  int64_t head;    /* the node whose results are the scores, or after all */
   int64_t weights; /* with buffers, on one device: bytes */
   struct trace trace;
   /* As they were traced: those of operations, places of the tape's. */

@@ -318,7 +318,7 @@ static void backward(struct run *run, const struct tape_op *op) {
   input_gradients(run, op, given, made);
   int64_t samples = sample_gradients(run, op);
   param_gradients(run, op, again);
-  if (op->facts->by_sample) /* the bias has been added behind it */
+  if (op->facts->by_sample) /* the bias has been added after it */
     sum_param_gradients(run, op, again);
   run_change(run, PART_TEMPORARY, samples);
   look_at_work(run, op, made);

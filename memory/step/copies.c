@@ -19,7 +19,7 @@ struct copier {
   struct tape_marks at[SEEN + 1]; /* in front of the first ones */
 };
 
-/* A turn, and the one behind it. */
+/* A turn, and the one after it. */
 struct pair {
   const struct tape *tape;
   struct tape_marks before; /* in front of the first turn */
@@ -110,7 +110,7 @@ static bool same_ops(const struct pair *p) {
   return true;
 }
 
-/* Items [from, to) of an array, and those behind them. */
+/* Items [from, to) of an array, and those after them. */
 static bool same_places(const uint32_t *at, size_t from, size_t to,
                         size_t before, size_t by) {
   for (size_t i = from; i < to; i++)
@@ -134,7 +134,7 @@ static bool are_alike(const struct pair *p, const struct tape_marks *end) {
 
 /* Copies */
 
-/* What a copy refers to that is `by` behind turn `b`, which refers to `x`. */
+/* What a copy refers to that is `by` after turn `b`, which refers to `x`. */
 static inline uint32_t moved(uint32_t x, size_t from, size_t by) {
   return x >= from ? x + (uint32_t)by : x; /* tape_place() has seen it */
 }
@@ -284,7 +284,7 @@ static bool is_cut(struct copier *t, const struct node_turns *turns) {
          options->ranges[t->range].first < end;
 }
 
-/* Parameters before a node: those of the turns are one behind the other. */
+/* Parameters before a node: those of the turns are one after the other. */
 static size_t params_before(const struct model *model, size_t node) {
   return model->nodes.at[node].first_param;
 }

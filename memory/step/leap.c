@@ -3,7 +3,7 @@
 
 #include "base/check.h"
 
-/* Turns that are traced, before a leap and behind it. */
+/* Turns that are traced, before a leap and after it. */
 enum { FRONT = 4, BACK = 3, LEAST = FRONT + BACK + 1 };
 
 /* Tracing */
@@ -202,7 +202,7 @@ size_t leap_from(struct leaping *l, size_t node) {
 /* What nodes keep */
 
 int64_t leap_times(const struct trace *trace, int64_t node) {
-  size_t low = 0, high = trace->leaps.count; /* the first one behind it */
+  size_t low = 0, high = trace->leaps.count; /* the first one after it */
   while (low < high) {
     size_t middle = low + (high - low) / 2;
     if (trace->leaps.at[middle].node > node)
@@ -242,7 +242,7 @@ struct left {
   struct held *held; /* of its values */
 };
 
-/* At a place where storages and values behind it begin with these. */
+/* At a place where storages and values after it begin with these. */
 static struct left *look(struct run *run, size_t storage, size_t value,
                          const struct leap *leap) {
   struct arena *arena = run->s->arena;
@@ -298,7 +298,7 @@ static void jump(struct run *run, const struct moment *before, int64_t count) {
     run->s->overflow = true;
 }
 
-/* A turn before the leap at hand, or backward behind it. */
+/* A turn before the current leap, or backward after it. */
 static void approach(struct run *run) {
   const struct leap *leap = &run->s->trace->leaps.at[run->leap];
   run->leap_at = run->now.phase == PHASE_BACKWARD ? leap->op + leap->ops

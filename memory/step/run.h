@@ -4,7 +4,7 @@
 
 #include "memory/step/simulate.h"
 
-/* Bytes of a gradient that is no parameter's; several may use it. */
+/* Bytes of a gradient that is not a parameter's; several may use it. */
 struct buffer {
   int64_t bytes;
   int64_t users;
@@ -45,10 +45,10 @@ struct held_gradient {
   int64_t bytes, users;
 };
 
-/* Turns that are not all run, and what was in front of the one at hand. */
+/* Turns that are not all run, and what was in front of the current one. */
 struct skip {
   struct tape_turns turns;    /* as many as there are in the part that runs */
-  size_t turn;                /* backward: the one at hand, or run */
+  size_t turn;                /* backward: the current one, or run */
   struct held_gradient *held; /* by value of a turn */
   struct moment now, peak;
   size_t peak_changes, changes, buffers;
@@ -76,7 +76,7 @@ struct run {
   VEC(size_t) changes;       /* what came or went, by turns: enum change_of */
   size_t changes_before[2];  /* the peaks of forward and backward */
   struct moment now;
-  size_t leg;        /* marks behind which it is */
+  size_t leg;        /* marks after which it is */
   size_t leap;       /* of the trace's, the next one */
   size_t leap_at;    /* leap_pass() comes next before this operation */
   struct left *left; /* as it was a turn before: leap.c */
@@ -252,7 +252,7 @@ void run_find_skips(struct run *run);
  */
 size_t run_turn_ahead(struct run *run, size_t op);
 
-/* The same backward, where what is behind `op` has been run. */
+/* The same backward, where what is after `op` has been run. */
 void run_begin_back(struct run *run);
 size_t run_turn_back(struct run *run, size_t op);
 

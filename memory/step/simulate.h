@@ -38,7 +38,7 @@ struct segment {
 
 /* Between two operations, where one tensor alone leads on. */
 struct mark {
-  size_t op;                 /* the one behind it */
+  size_t op;                 /* the one after it */
   size_t value;              /* that leads on */
   int64_t forward, backward; /* bytes there, without what is cached */
   int64_t cached;            /* forward: copies of segments' weights */
@@ -59,9 +59,9 @@ struct op_level {
   int64_t stays;       /* gradients of parameters, and 16-bit copies */
   int64_t kept;        /* for its backward, besides tensors */
   int64_t cached;      /* of that, what a segment has until forward has ended */
-  int64_t back, after; /* the most of its backward, before and behind the
+  int64_t back, after; /* the most of its backward, before and after the
                           release of what it kept; -1: none */
-  int64_t rest;        /* behind its backward */
+  int64_t rest;        /* after its backward */
 };
 
 struct simulation {

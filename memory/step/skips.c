@@ -2,7 +2,7 @@
  * Skips: turns of the net that are alike need not all be simulated. A turn
  * reads only values of the one before, in storages of at most one before that,
  * and what is in front of them all, which others read until the last one has
- * run; so what a turn adds to what is alive, each of those behind it adds.
+ * run; so what a turn adds to what is alive, each of those after it adds.
  * Forward the first three are run, and the last one; backward the last ones,
  * until gradients are as they were a turn before, and the first two.
  */

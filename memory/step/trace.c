@@ -63,7 +63,7 @@ struct tracing {
   const struct trace_options *options;
   int32_t *readers;
   size_t range;   /* the next one of the checkpointed */
-  size_t *behind; /* by node in front of a block: that behind it, or 0; NULL:
+  size_t *behind; /* by node in front of a block: that after it, or 0; NULL:
                      there is no block */
   bool *apart;    /* such a block runs expert by expert */
   struct echo *echo;
@@ -154,7 +154,7 @@ static void note_node(struct tracing *t, size_t i, size_t front) {
   count_pending(t, i, front);
 }
 
-/* `front`: of the block that it is in, or behind. */
+/* `front`: of the block that it is in, or after. */
 static void trace_node(struct tracing *t, size_t i, size_t front) {
   struct tape *tape = &t->trace->tape;
   struct trace *trace = t->trace;
@@ -237,7 +237,7 @@ static void trace_experts(struct tracing *t, size_t front,
   }
 }
 
-/* The next node, or a block of experts; returns what comes behind it. */
+/* The next node, or a block of experts; returns what comes after it. */
 static size_t trace_next(struct tracing *t, size_t i, size_t front) {
   size_t end = t->behind ? t->behind[i] : 0;
   struct expert_turn *outer = t->trace->tape.turn;

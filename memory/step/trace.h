@@ -16,16 +16,16 @@ struct node_range {
  * `length` nodes before have done, so many times more.
  */
 struct leap {
-  int64_t node, length, count;  /* the node behind it, nodes of a turn, turns */
-  size_t op, storage, value;    /* the first ones behind it */
+  int64_t node, length, count;  /* the node after it, nodes of a turn, turns */
+  size_t op, storage, value;    /* the first ones after it */
   size_t ops, storages, values; /* of a turn */
   size_t ins;
 };
 
 /*
  * Turns of the net that are alike on the tape, each with so many nodes,
- * operations, values and storages behind those of the one before: what they
- * refer to is as far behind, or the same and in front of all turns.
+ * operations, values and storages after those of the one before: what they
+ * refer to is as far after, or the same and in front of all turns.
  */
 struct tape_turns {
   size_t count;

@@ -8,7 +8,7 @@
 
 /*
  * A peak as a line over the batch: bytes whatever the batch is, and those of
- * the batch at hand. It is the line of one moment, without the rounding of
+ * the current batch. It is the line of one moment, without the rounding of
  * tensors to blocks and without what a layer has for any batch.
  */
 struct peak_line {
