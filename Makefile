@@ -279,7 +279,9 @@ $(build)/tests/test_onnx $(build)/tests/test_from_onnx: private objects += $(mes
 # programs, and of others the tests that are marked as slow. T="golden cli"
 # runs two programs whole. FULL=1 takes all of a set of which a tenth is tried.
 long_tests := docs growth install onnx_zoo
-tests := $(test_sources:$(src)tests/test_%.c=%)
+tests := $(sort $(test_sources:$(src)tests/test_%.c=%))
+# What lasts longest comes first, so that no processor waits for it.
+longest := properties shown cli import library
 unknown := $(if $(filter check check-long,$(MAKECMDGOALS)), \
              $(filter-out $(tests),$(T)))
 ifneq ($(strip $(unknown)),)
@@ -297,7 +299,8 @@ run_tests = @cd $(here) && FULL=$(FULL) tests/check.sh $(JOBS)
 
 check: all $(build)/netc.1 $(call programs,$(fast))
 	$(run_tests) $(addsuffix $(if $(PART)$(T),$(PART:%=:%),:fast), \
-	  $(abspath $(call programs,$(fast))))
+	  $(abspath $(call programs,$(filter $(longest),$(fast)) \
+	    $(filter-out $(longest),$(fast)))))
 
 check-long: all $(build)/netc.1 $(call programs,$(slow)) \
     $(filter check,$(MAKECMDGOALS))
