@@ -15,6 +15,8 @@ import shutil
 import subprocess
 import sys
 
+for name in ("MAKEFLAGS", "MAKELEVEL", "MFLAGS"):  # makes of its own
+    os.environ.pop(name, None)
 build, wanted, seed = sys.argv[1], int(sys.argv[2]), int(sys.argv[3])
 place = build + "/mutants"
 TESTS = ("layers rule sequence small steps frozen schedule training turns "
