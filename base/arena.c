@@ -54,8 +54,7 @@ void arena_close(struct arena *arena) {
 
 void arena_open_in(struct arena *arena, struct arena *outer) {
   arena_open(arena, outer->resize, outer->user);
-  while (outer->inner) /* one that is open already is closed after this one */
-    outer = outer->inner;
+  outer = arena_deepest(outer); /* it is closed after this one */
   arena->outer = outer;
   arena->earlier = outer->inner;
   outer->inner = arena;
@@ -67,11 +66,14 @@ struct arena *arena_root(struct arena *arena) {
   return arena;
 }
 
-_Noreturn void arena_fail(struct arena *arena) {
-  arena = arena_root(arena);
+struct arena *arena_deepest(struct arena *arena) {
   while (arena->inner)
-    arena_close(arena->inner);
-  guard_fail(arena->guard);
+    arena = arena->inner;
+  return arena;
+}
+
+_Noreturn void arena_fail(struct arena *arena) {
+  guard_fail(arena_root(arena)->guard);
 }
 
 static void link_block(struct arena *arena, struct arena_block *block) {

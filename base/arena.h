@@ -20,7 +20,7 @@ struct arena {
   struct arena_block *blocks;
   char *next; /* free space of the current block */
   char *end;
-  struct guard *guard;         /* where to go when memory runs out */
+  struct guard *guard;         /* where arena_fail goes */
   struct arena *outer, *inner; /* arena_open_in: inner ones close first */
   struct arena *earlier;       /* opened in the same one, and closed later */
 };
@@ -81,7 +81,10 @@ void arena_open_in(struct arena *arena, struct arena *outer);
 /* The outermost arena, whose guard is gone to when memory runs out. */
 struct arena *arena_root(struct arena *arena);
 
-/* Goes there. */
+/* The innermost one that is open inside it; itself, if there is none. */
+struct arena *arena_deepest(struct arena *arena);
+
+/* Goes to the guard of the outermost one. */
 _Noreturn void arena_fail(struct arena *arena);
 
 /* A growing array: struct { type *at; size_t count, room; }. */

@@ -1,4 +1,4 @@
-/* Guard: the one place that memory running out comes back to. */
+/* Guard: the one place that work which cannot go on comes back to. */
 #include "base/guard.h"
 
 #include <stdlib.h>
@@ -25,6 +25,7 @@ _Noreturn void guard_fail(struct guard *guard) {
 
 struct guard {
   jmp_buf at;
+  struct arena *deepest[GUARD_ARENAS]; /* what it found open, or NULL */
 };
 
 static void exchange(struct arena *const arenas[GUARD_ARENAS],
@@ -43,6 +44,8 @@ bool guard_run(struct arena *const arenas[GUARD_ARENAS],
                void (*call)(void *user), void *user) {
   struct guard guard;
   struct guard *guards[GUARD_ARENAS] = {&guard, &guard, &guard};
+  for (int i = 0; i < GUARD_ARENAS; i++)
+    guard.deepest[i] = arenas[i] ? arena_deepest(arenas[i]) : NULL;
   exchange(arenas, guards);
   if (setjmp(guard.at) == 0) {
     call(user);
@@ -54,9 +57,12 @@ bool guard_run(struct arena *const arenas[GUARD_ARENAS],
 }
 
 _Noreturn void guard_fail(struct guard *guard) {
-  if (guard)
-    longjmp(guard->at, 1);
-  abort(); /* an arena outside of any guard: a bug of ours */
+  if (!guard)
+    abort(); /* an arena outside of any guard: a bug of ours */
+  for (int i = 0; i < GUARD_ARENAS; i++)
+    while (guard->deepest[i] && guard->deepest[i]->inner)
+      arena_close(guard->deepest[i]->inner);
+  longjmp(guard->at, 1);
 }
 
 #endif

@@ -26,11 +26,11 @@ void progress_open(struct progress_line *line, struct netc *netc) {
     netc_on_progress(netc, progress_show, line);
 }
 
-void progress_show(void *user, const char *what, int64_t done, int64_t total) {
+bool progress_show(void *user, const char *what, int64_t done, int64_t total) {
   struct progress_line *line = user;
   int64_t time = line->wanted ? now() : 0;
   if (time < line->start + PATIENCE || time < line->last + BETWEEN)
-    return;
+    return true;
   line->last = time;
   line->shown = true;
   fprintf(stderr, "\rnetc: %s", what);
@@ -40,6 +40,7 @@ void progress_show(void *user, const char *what, int64_t done, int64_t total) {
     fprintf(stderr, ", %s", count_text(done).text);
   fputs("\033[K", stderr); /* what is left of a longer line */
   fflush(stderr);
+  return true;
 }
 
 void progress_erase(struct progress_line *line) {

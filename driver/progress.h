@@ -18,7 +18,7 @@ struct progress_line {
 void progress_open(struct progress_line *line, struct netc *netc);
 
 /* A netc_progress_fn; `user` is the line. */
-void progress_show(void *user, const char *what, int64_t done, int64_t total);
+bool progress_show(void *user, const char *what, int64_t done, int64_t total);
 
 /* Before anything else is written. */
 void progress_erase(struct progress_line *line);

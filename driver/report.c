@@ -105,6 +105,7 @@ int exit_status_of(const struct netc *netc, enum netc_status status) {
   case NETC_USAGE: return complain(EXIT_USAGE, "%s", netc_message(netc));
   case NETC_IO: return complain(EXIT_IO, "%s", netc_message(netc));
   case NETC_NO_MEMORY: return complain(EXIT_IO, "out of memory");
+  case NETC_STOPPED: /* our own callback stops nothing */
   case NETC_BUG: break;
   }
   return complain(EXIT_BUG, "a bug of netc's; please report it");

@@ -59,6 +59,7 @@ enum netc_status {
   NETC_IO,        /* a file cannot be read, a sink refused */
   NETC_NO_MEMORY, /* a load leaves no net, other calls change nothing */
   NETC_BUG,       /* of ours: a plan that its verifier rejects */
+  NETC_STOPPED,   /* by netc_progress_fn; the net is as with NETC_NO_MEMORY */
 };
 
 /*
@@ -137,11 +138,13 @@ NETC_API enum netc_status netc_on_read(struct netc *netc, netc_read_fn *read,
                                        void *user);
 
 /*
- * Called again and again while a search lasts: checkpoints, the largest batch,
- * the arena. `what` is a few words, "choosing checkpoints", with `done` of
- * `total`; total 0: nobody knows how much there will be. NULL: nobody is told.
+ * Called again and again while work lasts: the loops of a source, checkpoints,
+ * the largest batch, the arena. `what` is a few words, "choosing checkpoints",
+ * with `done` of `total`; total 0: nobody knows how much there will be. Returns
+ * true to go on; false stops the work, and the call that does it returns
+ * NETC_STOPPED. It must not longjmp or throw. NULL: nobody is told.
  */
-typedef void netc_progress_fn(void *user, const char *what, int64_t done,
+typedef bool netc_progress_fn(void *user, const char *what, int64_t done,
                               int64_t total);
 NETC_API enum netc_status netc_on_progress(struct netc *netc,
                                            netc_progress_fn *tell, void *user);
@@ -658,7 +661,7 @@ struct netc_plan_options {
   uint64_t effort;  /* positions to try; 0: a default */
   netc_resize_fn *resize;
   void *user;
-  netc_progress_fn *tell; /* of the effort; or NULL */
+  netc_progress_fn *tell; /* of the effort, which it may stop; or NULL */
   void *tell_user;
 };
 

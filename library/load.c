@@ -394,7 +394,7 @@ static enum netc_status load(struct netc *netc, const struct request *request) {
   if (!load_open(netc))
     return NETC_NO_MEMORY;
   enum netc_status status = context_call(netc, CALL_CHANGES, call_load, &copy);
-  if (status == NETC_NO_MEMORY || status == NETC_IO)
+  if (status == NETC_NO_MEMORY || status == NETC_IO || status == NETC_STOPPED)
     load_close(netc);
   return status;
 }

@@ -97,7 +97,8 @@ enum netc_status context_call(struct netc *netc, enum call_kind kind,
   arena_open(&call.scratch, netc->arena.resize, netc->arena.user);
   netc->busy++;
   if (!guard_run(arenas, run_call, &call))
-    call.status = NETC_NO_MEMORY;
+    call.status = netc->progress.stopped ? NETC_STOPPED : NETC_NO_MEMORY;
+  netc->progress.stopped = false;
   netc->busy--;
   arena_close(&call.scratch);
   return call.status;
@@ -323,7 +324,7 @@ enum netc_status netc_on_progress(struct netc *netc, netc_progress_fn *tell,
                                   void *user) {
   enum netc_status status = may_change(netc);
   if (status == NETC_OK)
-    netc->progress = (struct progress){tell, user};
+    netc->progress = (struct progress){tell, user, &netc->arena, false};
   return status;
 }
 

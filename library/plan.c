@@ -9,6 +9,7 @@ struct planning {
   struct netc_plan_options options;
   struct netc_plan *result;
   struct arena arena;
+  struct progress progress;
   enum netc_status status;
 };
 
@@ -24,11 +25,10 @@ static bool are_buffers(const struct planning *p) {
 static void run_plan(void *user) {
   struct planning *p = user;
   struct plan plan;
-  struct progress progress = {p->options.tell, p->options.tell_user};
   struct plan_options options = {.align = p->options.align,
                                  .capacity = p->options.capacity,
                                  .nodes = p->options.effort,
-                                 .progress = &progress};
+                                 .progress = &p->progress};
   struct plan_buffer *buffers =
       arena_alloc(&p->arena, p->count + 1, sizeof *buffers);
   for (size_t i = 0; i < p->count; i++)
@@ -64,9 +64,11 @@ enum netc_status netc_plan(struct netc_plan_buffer *buffers, size_t count,
   }
   if (!are_buffers(&p))
     return NETC_USAGE;
+  p.progress =
+      (struct progress){p.options.tell, p.options.tell_user, &p.arena, false};
   arena_open(&p.arena, p.options.resize, p.options.user);
   if (!guard_run(arenas, run_plan, &p))
-    p.status = NETC_NO_MEMORY;
+    p.status = p.progress.stopped ? NETC_STOPPED : NETC_NO_MEMORY;
   arena_close(&p.arena);
   return p.status;
 }

@@ -63,8 +63,27 @@ static void ask_deeper(void *user) {
   arena_open_in(&inner, user);
   arena_alloc(&inner, 100, 1);
   assert_false(guard_run(arenas, ask_for_too_much, &inner));
-  arena_alloc(user, 10, 1); /* the outer one is as it was */
+  assert_non_null(inner.blocks); /* it was open before */
+  arena_alloc(user, 10, 1);      /* the outer one is as it was */
   ask_for_too_much(user);
+}
+
+/* Leaves one open in the second arena. */
+static void ask_in_another(void *user) {
+  struct arena *const *arenas = user;
+  struct arena inner;
+  arena_open_in(&inner, arenas[1]);
+  arena_alloc(&inner, 100, 1);
+  ask_for_too_much(arenas[0]);
+}
+
+static void what_is_open_in_any_guarded_arena_is_closed(void **state) {
+  struct arena other;
+  struct arena *arenas[GUARD_ARENAS] = {*state, &other};
+  arena_open(&other, NULL, NULL);
+  assert_false(guard_run(arenas, ask_in_another, arenas));
+  assert_null(other.inner);
+  arena_close(&other);
 }
 
 static void an_impossible_size_goes_to_the_guard(void **state) {
@@ -464,6 +483,7 @@ int main(void) {
       TEST(an_arena_gives_zeroed_aligned_memory),
       TEST(a_growing_array_keeps_what_it_holds),
       TEST(an_impossible_size_goes_to_the_guard),
+      TEST(what_is_open_in_any_guarded_arena_is_closed),
       TEST(checked_arithmetic_notices_every_overflow),
       TEST(numbers_are_written_for_people),
       TEST(sizes_have_the_unit_that_fits),

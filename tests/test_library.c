@@ -618,9 +618,10 @@ static void an_arena_is_planned(void **state) {
 struct told {
   struct netc *netc;
   int checkpoints, batches, arenas, others;
+  int left; /* calls until the work is stopped; 0: it is not */
 };
 
-static void note_progress(void *user, const char *what, int64_t done,
+static bool note_progress(void *user, const char *what, int64_t done,
                           int64_t total) {
   struct told *told = user;
   int *count = strstr(what, "checkpoint") ? &told->checkpoints
@@ -631,6 +632,7 @@ static void note_progress(void *user, const char *what, int64_t done,
   assert_true(done >= 0 && (total == 0 || done <= total));
   if (told->netc) /* the context is not to be changed meanwhile */
     assert_int_equal(netc_on_progress(told->netc, NULL, NULL), NETC_USAGE);
+  return told->left == 0 || --told->left > 0;
 }
 
 static void long_searches_tell_how_far_they_are(void **state) {
@@ -661,6 +663,8 @@ static void long_searches_tell_how_far_they_are(void **state) {
         i * 7 % 29, i * 7 % 29 + 1 + i * 11 % 13, 1 + i * 37 % 101, 0, 0};
   assert_int_equal(netc_plan(buffers, 64, &options, &plan), NETC_OK);
   assert_true(told.arenas > 0);
+  told.left = 1;
+  assert_int_equal(netc_plan(buffers, 64, &options, &plan), NETC_STOPPED);
 }
 
 static void a_step_is_compared_with_others(void **state) {
@@ -829,6 +833,56 @@ static void memory_may_run_out_inside_a_callback(void **state) {
   assert_true(failures > 0 && successes > 0);
 }
 
+/* Loads a text until the callback stops it; a load after it is whole. */
+static struct told stop_after(int calls, const char *text) {
+  struct budget budget = {.left = 1000000};
+  struct netc *netc = netc_open(limited, &budget);
+  struct told told = {.netc = netc, .left = calls};
+  assert_int_equal(netc_on_progress(netc, note_progress, &told), NETC_OK);
+  for (int i = 0; i < 2; i++) {
+    told = (struct told){.netc = netc, .left = calls};
+    assert_int_equal(netc_load_text(netc, "long.net", text, strlen(text)),
+                     NETC_STOPPED);
+    assert_int_equal(told.left, 0);
+    struct netc_totals totals = {.size = sizeof totals};
+    assert_int_equal(netc_totals(netc, &totals), NETC_USAGE);
+    assert_null(netc_source(netc, 0));
+  }
+  assert_int_equal(netc_load_text(netc, "small.net", small, strlen(small)),
+                   NETC_OK);
+  struct buffer out = {0};
+  assert_int_equal(netc_emit(netc, "json", NULL, collect, &out), NETC_OK);
+  free(out.at);
+  netc_close(netc);
+  assert_int_equal(budget.blocks, 0);
+  return told;
+}
+
+static void a_callback_stops_a_load(void **state) {
+  (void)state;
+  struct told told = stop_after(3, "net long\n"
+                                   "input 8\n"
+                                   "for i in 1..400000 { let a = i + 1 }\n"
+                                   "fc 10\n");
+  assert_int_equal(told.others, 3);
+}
+
+static void a_callback_stops_the_search_of_memory(void **state) {
+  (void)state;
+  for (int calls = 1; calls < 12; calls += 5) {
+    struct told told = stop_after(
+        calls, "net long\n"
+               "input 224x224x3\n"
+               "for c n in [64 2; 128 2; 256 3; 512 3; 512 3] {\n"
+               "  repeat n { conv c 3x3 pad relu }\n"
+               "  pool 2x2\n"
+               "}\n"
+               "fc 1000; softmax\n"
+               "train optimizer=adam batch=230 checkpoint=auto gpu=t4\n");
+    assert_int_equal(told.checkpoints + told.batches + told.arenas, calls);
+  }
+}
+
 /* Asking often keeps nothing. */
 static void a_thousand_questions_take_no_memory(void **state) {
   (void)state;
@@ -872,6 +926,8 @@ int main(void) {
       cmocka_unit_test(a_struct_may_be_of_another_version),
       cmocka_unit_test(an_arena_is_planned),
       cmocka_unit_test(long_searches_tell_how_far_they_are),
+      cmocka_unit_test(a_callback_stops_a_load),
+      cmocka_unit_test(a_callback_stops_the_search_of_memory),
       cmocka_unit_test(a_step_is_compared_with_others),
       cmocka_unit_test(what_exists_can_be_listed),
       slow_test(running_out_of_memory_leaks_nothing),

@@ -30,7 +30,7 @@ struct plan_options {
   int64_t capacity; /* bytes: any plan that fits will do; 0: the least */
   uint64_t nodes;   /* effort; 0: as above */
   uint64_t seed;    /* of the draws of the search; 0: the usual one */
-  const struct progress *progress; /* told of the effort; or NULL */
+  struct progress *progress; /* told of the effort; or NULL */
 };
 
 struct plan {

@@ -73,7 +73,7 @@ void plan_skyline(struct arena *arena, struct plan_part *part, int64_t goal,
 
 /* How much effort is spent of how much; `progress` may be NULL. */
 struct plan_effort {
-  const struct progress *progress;
+  struct progress *progress;
   uint64_t spent, most;
 };
 

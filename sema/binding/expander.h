@@ -40,10 +40,11 @@ struct expander {
   bool lost; /* it is unknown because of an error: stay silent */
   int64_t group;
   int64_t steps;
-  bool stopped;                   /* a limit or too many errors */
-  struct copies copies;           /* of what is being read */
-  int64_t share, share_end;       /* `again`: nodes whose parameters are next */
-  VEC(struct map) counters;       /* by group: names given so far */
+  int64_t told;             /* the steps when the progress was last told */
+  bool stopped;             /* a limit or too many errors */
+  struct copies copies;     /* of what is being read */
+  int64_t share, share_end; /* `again`: nodes whose parameters are next */
+  VEC(struct map) counters; /* by group: names given so far */
   VEC(struct path_index *) paths; /* by group: path.c */
   struct map outputs;             /* by name, from 1 */
   struct map recorded;            /* by place: each `param` that was met */

@@ -4,6 +4,8 @@
 #include "base/check.h"
 #include "sema/binding/expander.h"
 
+enum { TOLD_EVERY = 4096 }; /* steps, which take some milliseconds */
+
 bool turns_of(struct expander *e, const struct expr *low,
               const struct expr *high, const struct expr *step,
               struct turns *turns) {
@@ -37,6 +39,10 @@ int64_t turn_at(const struct turns *turns, int64_t i) {
 }
 
 bool turns_step(struct expander *e, struct span span) {
+  if (e->steps - e->told >= TOLD_EVERY) {
+    e->told = e->steps;
+    progress_tell(e->model->progress, "expanding the net", e->steps, 0);
+  }
   if (++e->steps > LIMIT_STEPS && !e->stopped) {
     struct diagnostic *d =
         report(e, TOO_MANY_STEPS, span,

@@ -157,7 +157,7 @@ struct model {
   struct cost predicted;        /* without layers that only training runs */
   VEC(struct node_turns) turns; /* after node_turns_find; apart, in order */
   VEC(struct node_warning) warnings; /* in the order of the nodes */
-  const struct progress *progress;   /* told of long searches; or NULL */
+  struct progress *progress;         /* told of long searches; or NULL */
 };
 
 /* The kind of the nodes that are inputs of the net. */
