@@ -116,7 +116,7 @@ static bool glu_shape(struct layer *layer) {
   if (channels % 2 != 0) {
     struct diagnostic *d =
         layer_fail(layer, GROUPS_DO_NOT_DIVIDE, NULL,
-                   "%" PRId64 " channels have no two halves", channels);
+                   "%" PRId64 " channels cannot be halved", channels);
     diag_help(d, "the layer before it has twice the channels that glu gives");
     return false;
   }
@@ -189,7 +189,7 @@ static size_t same(const struct layer *layer, struct tape *tape,
 
 const struct layer_kind layer_identity = {
     .name = "identity",
-    .summary = "its input; an activation that is none, for `act=identity`",
+    .summary = "its input, unchanged; `act=identity` leaves an activation out",
     .family = "Activation",
     .memory = OUTPUT_VIEW,
     .input = INPUT_ANY,

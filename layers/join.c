@@ -467,7 +467,7 @@ EACH(mul, MUL, "product, value by value", number_specs, .sign = "\xC3\x97");
 EACH(div, DIV, "the first divided by the others", number_specs, );
 EACH(max, MAX, "the largest, value by value or over axes", largest_specs, );
 EACH(min, MIN, "the smallest, value by value or over axes", largest_specs, );
-JOIN(concat, "one behind the other, along the channels", .shape = concat_shape,
+JOIN(concat, "joined along the channels", .shape = concat_shape,
      .specs = concat_specs);
 JOIN(stack, "along a new first axis", .shape = stack_shape);
 JOIN(matmul, "matrix product: NxK times KxM", .shape = matmul_shape,

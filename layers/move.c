@@ -35,7 +35,7 @@ static const struct arg_spec pad_specs[] = {
      .place = PLACE_KEY,
      .offset = offsetof(struct pad, channels),
      .fallback = "0",
-     .doc = "channels of zeros: `pad 0 c=16` on both sides, `c=0:16` behind"},
+     .doc = "channels of zeros: `pad 0 c=16` on both sides, `c=0:16` after"},
     SPEC_END};
 
 /* Channels take a number or a pair, and zeros only. */

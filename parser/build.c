@@ -133,7 +133,7 @@ struct expr *build_step(struct parser *p, struct named word,
   struct diagnostic *d =
       diag(p->diags, SYNTAX, word.span, "`%.*s` does not belong here",
            SLICE_ARG(word.name));
-  diag_help(d, "behind a range stands its body, or its step: `5..1 step -1`");
+  diag_help(d, "a range is followed by its body or `step`: `5..1 step -1`");
   return NULL;
 }
 

@@ -34,7 +34,7 @@ static bool unknown_word(struct expander *e, struct slice name,
              hint_foreign_layer(d, name, span)) {
     return false;
   } else if (s.best.at && slice_is(s.best, "frozen")) {
-    diag_help(d, "did you mean `freeze { ... }`, or `linear 8 frozen`, behind "
+    diag_help(d, "did you mean `freeze { ... }`, or `linear 8 frozen` after "
                  "the layer?");
   } else if (s.best.at) {
     diag_help(d, "did you mean `%.*s`?", SLICE_ARG(s.best));

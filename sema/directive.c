@@ -52,7 +52,7 @@ static bool take_sizes(struct expander *e, const struct stmt *stmt,
   if (right)
     return true;
   struct diagnostic *d =
-      report(e, WRONG_RANK, found->span, "these are no sizes for `%.*s`",
+      report(e, WRONG_RANK, found->span, "these sizes do not fit `%.*s`",
              SLICE_ARG(name));
   diag_label(d, stmt->more->value->span, "has %d ax%s", shape->rank,
              shape->rank == 1 ? "is" : "es");

@@ -43,7 +43,7 @@ static bool check_input_types(const struct layer *layer) {
         layer, WRONG_DTYPE, NULL, "%s takes %s, not %s", layer->kind->name,
         index ? "values" : "indices", index ? "indices" : "values");
     if (index)
-      diag_help(d, "`embed` turns indices into vectors");
+      diag_help(d, "`embed` makes vectors of indices");
     else
       diag_help(d, "give the input as indices: `input NAME 128 : i32`");
     return false;

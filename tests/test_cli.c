@@ -325,7 +325,7 @@ static void inputs_take_other_sizes(void **state) {
   run_free(&r);
   r = run(NETC " check examples/zoo/resnet.net --input 320x320");
   assert_int_equal(r.status, 1);
-  assert_holds(r.err, "these are no sizes for `input` [wrong-rank]");
+  assert_holds(r.err, "these sizes do not fit `input` [wrong-rank]");
   run_free(&r);
   r = run(NETC " check examples/zoo/resnet.net --input 3,3");
   assert_int_equal(r.status, 2);

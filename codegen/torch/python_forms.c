@@ -65,9 +65,9 @@ static const struct form_kind *kind_of(struct python *p, size_t index) {
   const struct form_kind *kind = form_find(node->kind->name);
   const char *arg = kind ? unknown_arg(node, kind) : NULL;
   if (!kind)
-    refuse(p, index, "netc knows no form of ", node->kind->name);
+    refuse(p, index, "netc cannot write ", node->kind->name);
   else if (arg)
-    refuse(p, index, "netc knows no form of its ", arg);
+    refuse(p, index, "netc cannot write its ", arg);
   return arg ? NULL : kind;
 }
 

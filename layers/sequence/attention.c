@@ -57,14 +57,14 @@ static const struct arg_spec attention_specs[] = {
      .place = PLACE_WORD,
      .words = "rope",
      .offset = offsetof(struct attention, rope),
-     .doc = "turns queries and keys by their position"},
+     .doc = "rotates queries and keys by their position"},
     {.name = "rotary",
      .type = TYPE_INT,
      .place = PLACE_KEY,
      .offset = offsetof(struct attention, rotary),
      .min = 2,
      .fallback = "all",
-     .doc = "features of a head that rope turns, the first ones: Phi"},
+     .doc = "features of a head that rope rotates, the first ones: Phi"},
     ROPE_SPECS(attention, turns),
     {.name = "dropout",
      .type = TYPE_REAL,
@@ -147,7 +147,7 @@ static const struct arg_spec attention_specs[] = {
      .place = PLACE_WORD,
      .words = "talking",
      .offset = offsetof(struct attention, talking),
-     .doc = "mixes the heads before and behind softmax: CaiT"},
+     .doc = "mixes the heads before and after softmax: CaiT"},
     {.name = "kernel",
      .type = TYPE_WORDS,
      .place = PLACE_WORD,
@@ -260,15 +260,16 @@ static bool check_rotary(struct layer *layer, const struct attention_sizes *s) {
   if (!attention->rotary)
     return true;
   if (!attention->rope) {
-    struct diagnostic *d = layer_fail(layer, MISSING_ARGUMENT, "rotary",
-                                      "`rotary` without `rope` turns nothing");
+    struct diagnostic *d =
+        layer_fail(layer, MISSING_ARGUMENT, "rotary",
+                   "`rotary` without `rope` rotates nothing");
     diag_help(d, "`rope rotary=%" PRId64 "`", attention->rotary);
     return false;
   }
   if (attention->rotary % 2 == 0 && attention->rotary <= s->dim)
     return true;
   layer_fail(layer, OUT_OF_RANGE, "rotary",
-             "rope turns pairs of the %" PRId64
+             "rope rotates pairs of the %" PRId64
              " features of a head, not %" PRId64,
              s->dim, attention->rotary);
   return false;
@@ -280,7 +281,7 @@ static bool check_rope(struct layer *layer, const struct attention_sizes *s) {
     return true;
   struct diagnostic *d = layer_fail(
       layer, OUT_OF_RANGE, "rope",
-      "rope turns pairs of features, but a head has %" PRId64, s->dim);
+      "rope rotates pairs of features, but a head has %" PRId64, s->dim);
   diag_help(d, "another number of heads, or `dim=`");
   return false;
 }
@@ -321,8 +322,9 @@ static bool check_out(const struct layer *layer) {
   const struct attention *attention = layer->args;
   if (!attention->noout || !attention->out)
     return true;
-  layer_fail(layer, DUPLICATE_ARGUMENT, "out",
-             "`noout` leaves no projection to have that many features");
+  layer_fail(
+      layer, DUPLICATE_ARGUMENT, "out",
+      "`noout` removes the projection that would have that many features");
   return false;
 }
 
@@ -332,7 +334,7 @@ static bool check_bias_words(const struct layer *layer) {
   if (!attention->nobias || attention->biases == 1)
     return true;
   layer_fail(layer, DUPLICATE_ARGUMENT, "bias",
-             "`nobias` leaves no projection a bias");
+             "`nobias` takes the bias of every projection");
   return false;
 }
 

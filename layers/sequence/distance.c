@@ -74,8 +74,7 @@ static bool check_buckets(const struct layer *layer) {
       (!distances->causal && distances->buckets % 2)) {
     struct diagnostic *d = layer_fail(
         layer, OUT_OF_RANGE, "buckets",
-        "%" PRId64
-        " buckets have no two halves, for positions behind and ahead",
+        "%" PRId64 " buckets cannot be halved for earlier and later positions",
         distances->buckets);
     diag_help(d, "an even number from 4 on, such as 32");
     return false;

@@ -41,7 +41,7 @@ static const struct arg_spec mla_specs[] = {
      .required = true,
      .offset = offsetof(struct mla, rope),
      .min = 2,
-     .doc = "features of a head that are turned by their position"},
+     .doc = "features of a head that rope rotates by their position"},
     ROPE_SPECS(mla, turns),
     {.name = "dim",
      .type = TYPE_INT,
@@ -135,7 +135,7 @@ static bool mla_shape(struct layer *layer) {
   }
   if (mla->rope % 2 != 0) {
     layer_fail(layer, OUT_OF_RANGE, "rope",
-               "rope turns pairs of features, but there are %" PRId64,
+               "rope rotates pairs of features, but there are %" PRId64,
                mla->rope);
     return false;
   }

@@ -135,7 +135,7 @@ static bool check_biases(const struct layer *layer) {
   }
   if (recurrent->nobias && chosen) {
     layer_fail(layer, DUPLICATE_ARGUMENT, "bias",
-               "`nobias` leaves no gate a bias");
+               "`nobias` takes the bias of every gate");
     return false;
   }
   return true;

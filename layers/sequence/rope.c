@@ -12,8 +12,8 @@ bool rope_check(const struct layer *layer, const struct rope_rule *rule,
   if (given && !turns) {
     struct diagnostic *d =
         layer_fail(layer, MISSING_ARGUMENT, given,
-                   "`%s` without `rope` turns nothing", given);
-    diag_help(d, "`rope` turns queries and keys by their position");
+                   "`%s` without `rope` rotates nothing", given);
+    diag_help(d, "`rope` rotates queries and keys by their position");
     return false;
   }
   if (rule->trained && !(rule->stretch > 0)) {

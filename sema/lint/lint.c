@@ -147,9 +147,9 @@ static void check_alignment(struct lint *l, int64_t node) {
       !n->kind->params || shape_channels(n->out) % ALIGNMENT == 0)
     return;
   int64_t channels = shape_channels(n->out);
-  struct diagnostic *d = lint_warn(l, CHANNEL_ALIGNMENT, node,
-                                   "%" PRId64 " channels are no multiple of %d",
-                                   channels, ALIGNMENT);
+  struct diagnostic *d = lint_warn(
+      l, CHANNEL_ALIGNMENT, node,
+      "%" PRId64 " is not a multiple of %d channels", channels, ALIGNMENT);
   diag_help(d,
             "matrix units work on blocks of %d: %" PRId64
             " channels cost no more time",

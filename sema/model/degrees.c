@@ -209,7 +209,7 @@ static void check_pipeline(struct check *c) {
   c->good = false;
   struct diagnostic *d =
       diag(c->diags, GROUPS_DO_NOT_DIVIDE, place,
-           "virtual_stages take turns by pipeline=%" PRId64 " microbatches, "
+           "virtual_stages alternate after pipeline=%" PRId64 " microbatches, "
            "which does not divide microbatches=%" PRId64,
            train->pipeline, parts);
   if (least)
@@ -228,7 +228,7 @@ static void check_base(struct check *c) {
     frozen = c->model->params.at[i].fixed && c->model->params.at[i].rank > 1;
   if (!frozen)
     needs(c, "base", "base is the type of frozen matrices, but all are trained",
-          "`lora=16` behind a layer, or `freeze { .. }` around some");
+          "`lora=16` after a layer, or `freeze { .. }` around some");
 }
 
 /* One kernel computes the last product and the loss. */
@@ -343,8 +343,8 @@ static void share_features(struct check *c) {
   if (node < 0)
     return;
   int64_t most = features_of(c->model, node);
-  struct diagnostic *d =
-      warn(c, "tensor_parallel", degree, "divides the features of no layer");
+  struct diagnostic *d = warn(c, "tensor_parallel", degree,
+                              "does not divide the features of any layer");
   diag_label(d, node_span(c, (size_t)node), "has most of them: %" PRId64, most);
   say_nearest(c, d, "tensor_parallel", degree, most);
 }

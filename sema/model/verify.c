@@ -49,7 +49,7 @@ static const char *check_node(const struct model *model, int64_t index) {
     return "it has no kind, or no place in the source";
   if (node->out->rank < 1 || node->out->rank > LIMIT_RANK ||
       !shape_count(node->out, &count) || count < 1)
-    return "its output is no shape";
+    return "its output is not a shape";
   if (node->group < 0 || node->group >= (int64_t)model->groups.count)
     return "its group does not exist";
   const struct group *group = &model->groups.at[node->group];
@@ -57,7 +57,7 @@ static const char *check_node(const struct model *model, int64_t index) {
     return "it is not inside its group";
   if (node->head > index || !is_node(model, node->head) ||
       model->nodes.at[node->head].head != node->head)
-    return "the head of its row is no head";
+    return "the head of its row is not a head";
   if (node->shares != NO_NODE && (node->shares >= index || node->shares < 0))
     return "it shares the parameters of a later node";
   const char *wrong = check_inputs(model, node, index);
@@ -81,10 +81,10 @@ static const char *check_ends(const struct model *model) {
   for (size_t i = 0; i < model->sources.count; i++)
     if (!is_node(model, model->sources.at[i]) ||
         model->nodes.at[model->sources.at[i]].kind != &model_input_kind)
-      return "an input of the net is no input";
+      return "an input of the net is not an input";
   for (size_t i = 0; i < model->outputs.count; i++)
     if (!is_node(model, model->outputs.at[i].node))
-      return "an output of the net is no node";
+      return "an output of the net is not a node";
   for (size_t i = 1; i < model->warnings.count; i++)
     if (model->warnings.at[i].node < model->warnings.at[i - 1].node)
       return "the warnings are not in the order of the nodes";

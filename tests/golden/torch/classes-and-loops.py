@@ -38,7 +38,7 @@ class Attention(nn.Module):
 
     kv_heads of keys and values serve all heads; window is how many of the
     latest positions are seen, relative the sizes of a window whose pairs of
-    positions have learned biases, rope turns queries and keys.
+    positions have learned biases, rope rotates queries and keys.
     """
 
     def __init__(self, channels, heads, kv_heads=None, dim=None, seen=None,

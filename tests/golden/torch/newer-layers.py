@@ -52,7 +52,7 @@ class Attention(nn.Module):
 
     kv_heads of keys and values serve all heads; window is how many of the
     latest positions are seen, relative the sizes of a window whose pairs of
-    positions have learned biases, rope turns queries and keys.
+    positions have learned biases, rope rotates queries and keys.
     """
 
     def __init__(self, channels, heads, kv_heads=None, dim=None, seen=None,
@@ -169,7 +169,7 @@ class SpecialAttention(Attention):
     out is the features of the output, 0 without a projection; scale says what
     is divided by the root of dim, norm what each head's queries and keys go
     through; softcap bounds scores, sinks add one to each row, talking mixes
-    the heads before and behind softmax, rotary is what rope turns of them,
+    the heads before and after softmax, rotary is what rope rotates of them,
     base and the others how far.
     """
 
