@@ -177,7 +177,7 @@ static size_t adapt(const struct layer *layer, struct tape *tape, size_t in,
   return lora_trace(tape, &dense->lora, in, base, &site);
 }
 
-/* A gradient from behind `permute` is made one matrix of. */
+/* A gradient from after `permute` is made one matrix of. */
 static enum row_copy copies_gradient(const struct layer *layer) {
   int rank = layer->out.rank;
   return rank < 2    ? ROW_COPY_NONE

@@ -15,7 +15,7 @@ struct sizes {
   int64_t at[3];
 };
 
-/* Factors by axis, or one that is no integer. */
+/* Factors by axis, or one that is not an integer. */
 struct scale_by {
   struct sizes whole;
   double real; /* 0: whole */
@@ -284,7 +284,7 @@ const struct layer_kind *layer_kind_at(size_t index);
 const struct layer_kind *layer_kind_find(struct slice name);
 
 /*
- * The parameters of a layer: of each the copies, one behind the other, named
+ * The parameters of a layer: of each the copies, one after the other, named
  * 0.weight, 1.weight..
  */
 void layer_params(const struct layer *layer, struct params *params);

@@ -63,7 +63,7 @@ int lora_count(const struct lora *lora);
 void lora_params(struct params *params, int64_t in, int64_t out,
                  const struct lora *lora, const char *prefix);
 
-/* The name of the outputs' lengths, which stand behind A and B. */
+/* The name of the outputs' lengths, which stand after A and B. */
 #define LORA_LENGTHS "lora_magnitude_vector.weight"
 
 /* A and B: how an operation makes each, with one parameter. */
@@ -76,7 +76,7 @@ struct lora_step {
 /* What is adapted; parameters as the layer numbers them. */
 struct lora_site {
   struct lora_step steps[2]; /* A and B */
-  int weight;                /* W; a bias is behind it, or is not */
+  int weight;                /* W; a bias is after it, or is not */
   int first;                 /* A, which B and the lengths follow */
   int64_t in, out;           /* values that one output sees; outputs */
 };

@@ -46,7 +46,7 @@ bool over_shape(struct layer *layer, const struct over *over) {
   return true;
 }
 
-/* Axes that stay in front; those that are reduced behind them. */
+/* Axes that stay in front; those that are reduced after them. */
 static struct strides in_order(const struct layer *layer,
                                const struct strides *from, const bool *gone,
                                struct strides *out) {

@@ -207,7 +207,7 @@ static size_t shuffle_trace(const struct layer *layer, struct tape *tape,
   return reorder(layer, tape, in, &from);
 }
 
-/* torch.nn.PixelShuffle: C x block by axis; each goes behind its axis. */
+/* torch.nn.PixelShuffle: C x block by axis; each goes after its axis. */
 static size_t pixelshuffle_trace(const struct layer *layer, struct tape *tape,
                                  const size_t *in) {
   const struct factor *factor = layer->args;

@@ -129,7 +129,7 @@ static bool adapt_shape(struct layer *layer) {
   return true;
 }
 
-/* The mean counts padding, but not what `ceil` adds behind it; TensorFlow's
+/* The mean counts padding, but not what `ceil` adds after it; TensorFlow's
  * counts values only. */
 static struct lowering pool_lowering(const struct layer *layer,
                                      const struct strides *out) {
@@ -153,7 +153,7 @@ static size_t padded(const struct layer *layer, struct tape *tape, size_t in) {
                                      : in;
 }
 
-/* Where the largest values were, as a value behind that of the pool. */
+/* Where the largest values were, as a value after that of the pool. */
 static void add_places(const struct layer *layer, struct tape *tape, size_t in,
                        struct lowering *does) {
   struct extent places = extent_of(&layer->out);

@@ -41,7 +41,7 @@ union scan_value {
 struct scan {
   struct diags *diags;
   struct arena *arena; /* as long as it scans */
-  uint32_t begin, end; /* the token at hand, in the source map */
+  uint32_t begin, end; /* the current token, in the source map */
   union scan_value *value;
   enum token last, before; /* the two tokens before */
   bool at_start;           /* of a statement */

@@ -270,7 +270,7 @@ static bool read_exponent(struct slice text, size_t i) {
   return i > start && i == text.length;
 }
 
-/* False if the text is no number at all. */
+/* False if the text is not a number at all. */
 static bool read_number(struct number *n, struct slice text) {
   *n = (struct number){.scale = 1};
   size_t i = read_digits(n, text, 0, false);

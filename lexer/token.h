@@ -21,7 +21,7 @@ int scan_eof(struct scan *scan);
 /* Whether an end of line ends a statement here. */
 bool scan_newline(const struct scan *scan);
 
-/* Whether `x` and a size come right behind the token at hand. */
+/* Whether `x` and a size come right after the current token. */
 bool scan_joins(const struct scan *scan);
 
 /* Remembers what the next token needs to know of this one. */

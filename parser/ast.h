@@ -138,7 +138,7 @@ struct stmt_more {
   struct block *block;
   struct expr *high;  /* for i in value..high */
   struct expr *step;  /* NULL: 1 */
-  struct slice dtype; /* input: behind the colon */
+  struct slice dtype; /* input: after the colon */
   struct span dtype_span;
   struct def_param *params;
   struct name_list *names; /* for */
@@ -147,7 +147,7 @@ struct stmt_more {
   struct block *otherwise; /* if */
 };
 
-/* What stands in front of a statement and behind it. */
+/* What stands in front of a statement and after it. */
 struct stmt_ends {
   struct slice label; /* .at is NULL if there is none */
   struct span label_span;

@@ -73,11 +73,11 @@ struct expr *build_index(struct parser *p, struct expr *left,
 struct expr *build_path(struct parser *p, struct expr *left, struct slice name,
                         struct span span);
 
-/* low..high, and a step behind the word `step`. */
+/* low..high, and a step after the word `step`. */
 struct expr *build_range(struct parser *p, struct expr *low, struct expr *high,
                          struct expr *step);
 
-/* The step behind a word: NULL, and reported, if that is not `step`. */
+/* The step after a word: NULL, and reported, if that is not `step`. */
 struct expr *build_step(struct parser *p, struct named word, struct expr *step);
 
 /* key=value in a call. */

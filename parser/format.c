@@ -29,7 +29,7 @@ struct formatter {
   const struct source *source;
   struct scan scan;
   VEC(struct line) lines;
-  /* The line at hand. */
+  /* The current line. */
   struct line *line;
   struct text text;
   size_t cell_start;
@@ -39,7 +39,7 @@ struct formatter {
   size_t mark_start;  /* where the last mark of the line begins; 0: none */
   /* Context. */
   struct token_seen last;
-  bool last_blank;  /* a blank stood behind the last token */
+  bool last_blank;  /* a blank stood after the last token */
   bool at_start;    /* of a statement */
   bool nothing_yet; /* no token since the last line end, `;`, `{` or `[` */
   enum token first; /* token of the statement */
@@ -93,7 +93,7 @@ static bool blank_in_source(const struct formatter *f, struct span span) {
   return before || after;
 }
 
-/* The token behind the one at hand, without taking it. */
+/* The token after the current one, without taking it. */
 struct pair {
   struct token_seen now;
   enum token next;
@@ -437,7 +437,7 @@ static void align_tables(struct formatter *f) {
   }
 }
 
-/* Puts `more` behind the texts of a run of lines, at one column. */
+/* Puts `more` after the texts of a run of lines, at one column. */
 static void append_aligned(struct formatter *f, size_t first, size_t last,
                            size_t member, size_t gap) {
   size_t column = 0;

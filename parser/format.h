@@ -4,7 +4,7 @@
 
 #include "parser/parse.h"
 
-/* A mark `-> DIMS` to write behind a statement, or to take away. */
+/* A mark `-> DIMS` to write after a statement, or to take away. */
 struct format_mark {
   struct span stmt;  /* the statement, without mark */
   struct span old;   /* the mark it has, arrow and all; empty: none */

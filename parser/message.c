@@ -23,7 +23,7 @@ static void add_text(struct message *m, uint32_t end) {
   APPEND(m->parts, part);
 }
 
-/* The value behind a `{`; what follows it is next. */
+/* The value after a `{`; what follows it is next. */
 static bool add_value(struct message *m, uint32_t open) {
   uint32_t end = open + 1;
   while (end < m->rest.end && at(m, end) != '}')

@@ -14,7 +14,7 @@ struct parser {
   int skipped_braces;  /* opened on lines with a syntax error */
   int *statements;     /* counted through all texts of a compilation */
   struct alike *alike; /* NULL: none are remembered */
-  bool shares; /* the arguments at hand are outside of braces, and have none; */
+  bool shares; /* the current arguments are outside of braces, and have none; */
   struct arena_mark args; /* where they begin */
   size_t diags_before;    /* and what was reported by then */
   struct block *program;  /* what came out */
@@ -26,7 +26,7 @@ struct parser {
 /*
  * Parses a source of `diags->sources`; `*statements` counts the statements
  * of a compilation, from 0 before the first text. After a syntax error the rest
- * is still parsed, for its own errors; the statements before and behind are in
+ * is still parsed, for its own errors; the statements before and after are in
  * the tree. Never NULL.
  */
 struct block *parse(struct arena *arena, struct diags *diags, int source,

@@ -7,7 +7,7 @@
 
 /* What a word means */
 
-/* What begins a statement, too; and what stands behind a layer. */
+/* What begins a statement, too; and what stands after a layer. */
 static const char *const statements[] = {"freeze", "checkpoint", "repeat",
                                          "output", "again",      "input",
                                          "train",  "budget",     "frozen"};

@@ -22,7 +22,7 @@ struct tail {
  */
 bool tail_read(struct expander *e, struct tail *tail, const struct expr *expr);
 
-/* Reports an argument that stands behind a word of the tail. */
+/* Reports an argument that stands after a word of the tail. */
 void tail_refuse_value(struct expander *e, const struct tail *tail,
                        const struct arg *arg);
 
@@ -203,7 +203,7 @@ struct loop loop_begin(const struct expander *e, const struct stmt *stmt,
                        int64_t total);
 
 /*
- * Behind a turn: carries out all that would make what the last two have made,
+ * After a turn: carries out all that would make what the last two have made,
  * without a look at the statements. Returns how many: copy.c.
  */
 int64_t loop_copy(struct expander *e, struct loop *loop, int64_t done);

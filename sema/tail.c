@@ -1,4 +1,4 @@
-/* Tails: layers that a statement applies in turn behind its own. */
+/* Tails: layers that a statement applies in turn after its own. */
 #include "sema/statements.h"
 
 void tail_refuse_value(struct expander *e, const struct tail *tail,
@@ -115,7 +115,7 @@ void tail_drop_biases(struct tail *tail, struct binding *head) {
   }
 }
 
-/* The name behind that of the head: conv1.relu, and conv1.relu2 after it. */
+/* The name after that of the head: conv1.relu, and conv1.relu2 after it. */
 static struct node_name tail_name(const struct tail_word *word) {
   return name_with(slice_of(word->kind->name),
                    word->ordinal > 1 ? (int32_t)word->ordinal : 0);

@@ -235,7 +235,7 @@ static void put_promises(struct header *h) {
             "TRAIN_LIMIT_BYTES");
 }
 
-/* Outside of the guard: netrt.h may be included before or behind it. */
+/* Outside of the guard: netrt.h may be included before or after it. */
 static void put_foot(struct header *h) {
   struct slice small = identifiers_small(&h->ids), prefix = h->ids.prefix;
   text_printf(h->out,

@@ -43,7 +43,7 @@ static int64_t bytes_of(const struct header *h, const struct operand *operand,
   return bytes;
 }
 
-/* Whether its values lie one behind the other, the batch outermost. */
+/* Whether its values lie one after the other, the batch outermost. */
 static bool is_dense(const struct operand *operand) {
   int64_t stride = 1;
   for (int i = operand->rank; i-- > 0;) {
@@ -264,7 +264,7 @@ static void put_layer(struct layers *l, int64_t index) {
   }
 }
 
-/* Its own, not those of an adapter behind it. */
+/* Its own, not those of an adapter after it. */
 static void find_convolution(struct layers *l, const struct program_op *op) {
   if ((op->opcode == DOES_CONV || op->opcode == DOES_DECONV) &&
       !l->convolution_of[op->node])

@@ -11,7 +11,7 @@ struct pair {
   VEC(int64_t) outside[2]; /* what they read of others, in order */
 };
 
-/* The place of an input: inside, or behind that among what is read. */
+/* The place of an input: inside, or after that among what is read. */
 static int64_t place_of(struct pair *pair, int which, int64_t value) {
   int64_t begin = which ? pair->again : pair->first;
   if (value >= begin && value < begin + pair->count)

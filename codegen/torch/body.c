@@ -113,7 +113,7 @@ static struct slice variable_word(struct arena *arena, struct slice label) {
 }
 
 /*
- * The label of a value, its row's or its group's, if something behind the next
+ * The label of a value, its row's or its group's, if something after the next
  * piece reads it: what only leads on needs no name of its own.
  */
 static struct slice label_of(struct body *b, const struct piece *piece,
@@ -257,7 +257,7 @@ static void put_step(struct body *b, struct text *path,
            (struct slice){word.at + first.length, word.length - first.length});
 }
 
-/* The steps from the unit at hand to a group inside, but for the first. */
+/* The steps from the current unit to a group inside, but for the first. */
 static void put_groups(struct body *b, struct text *path, struct hole *hole,
                        int64_t unit) {
   const struct unit *at = &b->p->units.at[unit];
@@ -271,7 +271,7 @@ static void put_groups(struct body *b, struct text *path, struct hole *hole,
     put_step(b, path, name);
 }
 
-/* How the class at hand calls the module of a node. */
+/* How the current class calls the module of a node. */
 static void find_path(struct body *b, struct hole *hole) {
   if (hole->node < 0) {
     struct text path = text_new(b->arena);
@@ -360,7 +360,7 @@ static void flush(struct body *b, const struct piece *piece,
   pending->value = NO_VALUE;
 }
 
-/* An input, or the expression at hand, in the place of a hole. */
+/* An input, or the current expression, in the place of a hole. */
 static void put_input(struct body *b, struct code *out, const struct hole *hole,
                       const struct pending *pending, int64_t value) {
   if (pending->value == value) {

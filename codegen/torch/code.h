@@ -7,7 +7,7 @@
 
 enum hole_kind {
   HOLE_VALUE,  /* a number or tuple, which a class may take as a parameter */
-  HOLE_MODULE, /* a layer's module, as the class at hand calls it */
+  HOLE_MODULE, /* a layer's module, as the current class calls it */
   HOLE_INPUT,  /* an input of the layer */
 };
 

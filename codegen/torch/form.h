@@ -101,7 +101,7 @@ const struct code *form_on(const struct form *f, int input, struct seen order);
 
 /*
  * The order in which a layer that works value by value has to see its input:
- * `map` says which if that is no vector. Weights of a vector lie as its file
+ * `map` says which if that is not a vector. Weights of a vector lie as its file
  * has them.
  */
 struct seen form_by_value(const struct form *f, struct seen map);

@@ -241,7 +241,7 @@ static struct slice quoted(const struct form *f, struct slice word) {
   return text_slice(&text);
 }
 
-/* The arguments behind those that every attention has. */
+/* The arguments after those that every attention has. */
 static void put_special(struct form *f) {
   static const char *const scales[] = {"\"scores\"", "\"scores\"",
                                        "\"queries\"", "None"};

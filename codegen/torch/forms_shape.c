@@ -221,7 +221,7 @@ void form_space2depth(struct form *f) {
   view(f, FIRST);
 }
 
-/* A factor that is no integer is PyTorch's own: it steps by it. */
+/* A factor that is not an integer is PyTorch's own: it steps by it. */
 void form_up(struct form *f) {
   static const char *const linear[] = {"linear", "bilinear", "trilinear"};
   const struct scale_by *by = form_scale_by(f, "scale");

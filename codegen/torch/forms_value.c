@@ -3,7 +3,7 @@
 
 /* Norms */
 
-/* Its arguments behind the number of channels. */
+/* Its arguments after the number of channels. */
 static void end_norm(struct form *f, const char *affine, bool has) {
   code_format(&f->make, "%k%k)", "eps", "1e-05",
               form_decimal(f, form_real(f, "eps")), affine, "True",

@@ -62,7 +62,7 @@ struct python {
   int64_t *owner; /* by parameter: the node whose module has it */
   struct made *made;
   VEC(struct unit) units;   /* the net first, groups before what is inside */
-  int64_t *last, *variable; /* by value, for the body at hand */
+  int64_t *last, *variable; /* by value, for the current body */
   VEC(struct class) classes;
   struct map class_names;
   unsigned helpers;

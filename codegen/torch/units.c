@@ -22,7 +22,7 @@ static int64_t *count_modules(const struct python *p) {
   return before;
 }
 
-/* The node that reads a value last, which is behind all that make it. */
+/* The node that reads a value last, which is after all that make it. */
 static void find_last(struct python *p) {
   const struct model *model = p->model;
   p->last = arena_alloc(p->arena, model->nodes.count + 1, sizeof *p->last);

@@ -118,7 +118,7 @@ static void see(struct brackets *open, char c, size_t column) {
 
 /*
  * Where a line that begins at `column` can be broken before column 79: behind
- * the last comma in as few brackets as there is one, else behind a bracket;
+ * the last comma in as few brackets as there is one, else after a bracket;
  * 0: nowhere. Leaves the brackets that are open there.
  */
 static size_t break_place(struct slice line, size_t column,
@@ -145,7 +145,7 @@ static size_t break_place(struct slice line, size_t column,
   return place;
 }
 
-/* Behind the last ` + ` or its like before column 79; 0: nowhere. */
+/* After the last ` + ` or its like before column 79; 0: nowhere. */
 static size_t operator_place(struct slice line, size_t column) {
   size_t place = 0;
   for (size_t i = 0; i + 2 < line.length && column + i < COLUMNS - 1; i++)
@@ -178,7 +178,7 @@ static bool put_sum(struct text *out, struct slice line, size_t column) {
   return true;
 }
 
-/* What follows a break stands behind the bracket that is open there. */
+/* What follows a break stands after the bracket that is open there. */
 static void put_line(struct text *out, struct slice line, size_t column) {
   struct brackets open = {.depth = 0};
   size_t first = 0;

@@ -40,6 +40,6 @@ void foreign_put_option(struct text *out, const struct foreign_option *option,
 
 /* The number of rows, for the tests. */
 size_t foreign_count(void);
-const char *foreign_layer_target(size_t index); /* NULL behind the last */
+const char *foreign_layer_target(size_t index); /* NULL after the last */
 
 #endif

@@ -66,7 +66,7 @@ struct projection {
 void attention_projections(const struct layer *layer,
                            struct projection projections[4]);
 
-/* What stands among its parameters behind the projections; -1: nothing. */
+/* What stands among its parameters after the projections; -1: nothing. */
 struct attention_places {
   int relative, norm[2], talk[2], sinks;
 };
@@ -93,7 +93,7 @@ struct attention_recorder {
 struct extent attention_rows(const struct attention_recorder *r, int64_t rows,
                              int64_t features);
 
-/* How they lie, one group behind the other. */
+/* How they lie, one group after the other. */
 struct strides attention_strides(const struct attention_recorder *r,
                                  int64_t rows, int64_t features);
 

@@ -19,7 +19,7 @@ size_t attention_unary(const struct attention_recorder *r, size_t in,
   return tape_run(r->tape, &op);
 }
 
-/* Rows of features, one group behind the other. */
+/* Rows of features, one group after the other. */
 struct strides attention_strides(const struct attention_recorder *r,
                                  int64_t rows, int64_t features) {
   const int64_t dim[3] = {r->s.groups, rows, features};

@@ -336,7 +336,7 @@ static size_t step_by_step(const struct recorder *r, size_t in) {
   struct extent inner = rows(r, s->inner);
   struct extent all = rows(r, size_product(s->inner, s->state));
   size_t halves = split(r, project(r, "in", in, s->front, INSIDE, 1), 2);
-  /* Padded on both sides; what lies behind the last position is cut off. */
+  /* Padded on both sides; what lies after the last position is cut off. */
   int64_t padded = size_product(size_sum(s->steps, s->conv - 1), s->inner);
   size_t x = run(r, &halves, 1,
                  (struct operation){.name = "conv",

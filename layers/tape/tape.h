@@ -119,7 +119,7 @@ struct tape_value {
   uint32_t storage;
   uint32_t strides;     /* in the tape's numbers, if it lowers */
   uint32_t param;       /* it is this one of the model, from 1; 0: none */
-  uint32_t param_count; /* and those behind it, so many in all */
+  uint32_t param_count; /* and those after it, so many in all */
   uint32_t first_part;  /* of a concat, in the tape's parts */
   uint32_t part_count;
   signed char axis;
@@ -147,7 +147,7 @@ struct op_facts {
   const char *name;
   int in_count, out_count, saved_count;
   int held_count;                /* of the inputs, the last */
-  int param_count, frozen_count; /* that are trained; behind these, others */
+  int param_count, frozen_count; /* that are trained; after these, others */
   enum result result;
   enum gradient gradient;
   bool elementwise, folds;
@@ -160,7 +160,7 @@ struct op_facts {
   bool packs;
   bool turns; /* the output's axes lie in another order */
   enum row_copy copies_gradient;
-  bool matrix_last; /* its gradient comes behind those of its bias */
+  bool matrix_last; /* its gradient comes after those of its bias */
   bool reduces; /* a smaller input's gradient is summed up from a larger one */
   bool quiet;   /* many alike at once: what is alive meanwhile says nothing */
   bool drops;   /* what would be kept, for nothing needs a gradient */
@@ -194,14 +194,14 @@ struct tape_lowered {
 struct tape_param {
   size_t index; /* in the model; that of the first, if it is shared */
   int64_t count;
-  size_t copies; /* so many in the model, one behind the other */
+  size_t copies; /* so many in the model, one after the other */
   bool trained, matrix;
   struct strides lies; /* if the tape lowers */
 };
 
 /*
  * A block of experts runs in turns, of some of them each. The layers in front
- * of it and behind it tell each other here what goes around it.
+ * of it and after it tell each other here what goes around it.
  */
 struct expert_turn {
   const struct share *share; /* NULL: all at once */

@@ -204,7 +204,7 @@ bool turns_of(struct expander *e, const struct expr *low,
 /* Counts a step against LIMIT_STEPS; false: the net is given up. */
 bool turns_step(struct expander *e, struct span span);
 
-/* A name in the group at hand, and no other's there. */
+/* A name in the current group, and no other's there. */
 struct node_name name_label(struct expander *e, struct slice label);
 struct node_name name_word(struct expander *e, struct slice word);
 

@@ -11,7 +11,7 @@ void hint_choices(struct diagnostic *d, struct arena *arena, const char *words);
 bool hint_foreign_layer(struct diagnostic *d, struct slice name,
                         struct span span);
 
-/* s2, p1, g32, d2, k3 behind a layer. False: it is nothing like that. */
+/* s2, p1, g32, d2, k3 after a layer. False: it is nothing like that. */
 bool hint_shorthand(struct diagnostic *d, const struct arg_spec *specs,
                     struct slice name, struct span span);
 

@@ -62,7 +62,7 @@ static void check_bias(struct lint *l, int64_t node) {
 
 /* huge-fc */
 
-/* The map that a layer takes as a vector, itself or behind a `flatten`. */
+/* The map that a layer takes as a vector, itself or after a `flatten`. */
 static const struct shape *flattened_map(const struct lint *l, int64_t node) {
   const struct node *n = &l->model->nodes.at[node];
   while (n->input_count == 1) {
@@ -75,7 +75,7 @@ static const struct shape *flattened_map(const struct lint *l, int64_t node) {
   return NULL;
 }
 
-/* Parameters of a layer if its input were 1x1xC; -1: it is no map. */
+/* Parameters of a layer if its input were 1x1xC; -1: it is not a map. */
 static int64_t params_behind_gap(struct lint *l, int64_t node) {
   struct layer layer = model_layer(l->model, node, l->in);
   const struct shape *map = flattened_map(l, node);

@@ -15,7 +15,7 @@ int remainders_of(const struct model *model, int64_t node,
                   const struct shape **in, struct window *windows,
                   struct remainder *remainders);
 
-/* Sizes of an input at which no layer behind it leaves a remainder. */
+/* Sizes of an input at which no layer after it leaves a remainder. */
 struct clean_sizes {
   bool searched, has_below, has_above;
   struct shape below, above;

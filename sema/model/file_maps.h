@@ -6,7 +6,7 @@
 
 /*
  * PyTorch flattens a map as CxHxW, netc as HxWxC. Files have the axes of
- * weights behind such a vector, or before one that becomes a map, in
+ * weights after such a vector, or before one that becomes a map, in
  * PyTorch's order. All by node.
  */
 struct file_maps {

@@ -29,7 +29,7 @@ struct node_name {
   const char *at;       /* a label, or the word */
   uint32_t length : 31; /* it is in the source: LIMIT_SOURCE_BYTES */
   bool repeated : 1;    /* a label once more: `C_2` */
-  int32_t ordinal;      /* behind the word; 0: none */
+  int32_t ordinal;      /* after the word; 0: none */
 };
 
 static inline struct node_name name_with(struct slice text, int32_t ordinal) {
@@ -83,7 +83,7 @@ struct node {
   bool channels_asked : 1, sizes_asked : 1; /* by expressions: in.c, in.h */
 };
 
-/* Parameters and buffers of all nodes, one behind the other. */
+/* Parameters and buffers of all nodes, one after the other. */
 struct model_param {
   int64_t count;
   /* The last two axes, as PyTorch orders them; NULL: there are fewer. */
@@ -127,7 +127,7 @@ struct model_param_choice {
 };
 
 /*
- * Layers [first, first + length * count): behind the first turn each is like
+ * Layers [first, first + length * count): after the first turn each is like
  * the one `length` before it, and reads the same as that, or what is as far
  * before it. What a turn makes is read in it and in the next one alone, and
  * its parameters are its own; but for the last.
@@ -226,7 +226,7 @@ void model_put_size(struct text *out, int64_t size); /* `_`: any */
 void model_put_value(struct text *out, const struct arg_spec *spec,
                      const void *at);
 
-/* The node behind the last one of the row that starts at `head`. */
+/* The node after the last one of the row that starts at `head`. */
 int64_t model_row_end(const struct model *model, int64_t head);
 
 /* Notes on how the source came to a node. */

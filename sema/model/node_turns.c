@@ -4,11 +4,11 @@
 struct finding {
   struct model *model;
   int64_t *last; /* by node: the last one that reads it */
-  bool *inside;  /* by node: of a block, behind its first layer */
+  bool *inside;  /* by node: of a block, after its first layer */
   bool *tied;    /* by parameter: several layers use it; NULL: none is */
 };
 
-/* An output of the net is read behind all of its layers. */
+/* An output of the net is read after all of its layers. */
 static void find_readers(struct finding *s, struct arena *arena) {
   const struct model *model = s->model;
   s->last = arena_alloc(arena, model->nodes.count + 1, sizeof *s->last);
@@ -102,7 +102,7 @@ static int64_t end_of(const struct model *model) {
 
 /*
  * A stretch begins where a node is like the last one that was, and goes on
- * while those behind it are as far from theirs; it may have begun before.
+ * while those after it are as far from theirs; it may have begun before.
  */
 static void find_all(struct finding *s, struct arena *arena) {
   const struct model *model = s->model;

@@ -42,8 +42,8 @@ struct state {
   struct optimizer_cost *cost;
   const struct profile *profile;
   int update;     /* enum update */
-  bool flat;      /* a copy is stepped, one tensor behind the other */
-  int64_t params; /* that are alike, one behind the other, as experts' are */
+  bool flat;      /* a copy is stepped, one tensor after the other */
+  int64_t params; /* that are alike, one after the other, as experts' are */
 };
 
 static bool add_tensors(const struct state *s, int64_t times, int64_t values,
@@ -99,7 +99,7 @@ struct sizes_seen {
 static bool see(struct sizes_seen *seen, const struct optimizer_facts *f,
                 int64_t bytes, int64_t params) {
   int64_t loop;
-  if (params > 1) /* behind the first, each has one of its size before it */
+  if (params > 1) /* after the first, each has one of its size before it */
     seen->previous = max_i64(seen->previous, bytes);
   if (!mul_i64(bytes, f->loop, &loop) ||
       !add_product_i64(seen->previous, f->previous, &loop) ||

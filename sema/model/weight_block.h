@@ -1,6 +1,6 @@
 /*
  * The block of weights that a prediction reads: every tensor dense, in netc's
- * own order, one behind the other without padding.
+ * own order, one after the other without padding.
  */
 #ifndef NETC_SEMA_MODEL_WEIGHT_BLOCK_H
 #define NETC_SEMA_MODEL_WEIGHT_BLOCK_H
@@ -26,7 +26,7 @@ struct weight_block {
 
 /*
  * Parameters and buffers in the order of the source, shared ones once. A bias
- * that folding makes comes behind the weights that it belongs to. All of it is
+ * that folding makes comes after the weights that it belongs to. All of it is
  * in `arena`.
  */
 void weight_block_find(const struct model *model, const struct fold *folds,

@@ -68,7 +68,7 @@ struct weights_type {
   struct weights_mix mix;             /* of a file */
 };
 
-/* The words of `weight_dtype`, each behind a blank. */
+/* The words of `weight_dtype`, each after a blank. */
 extern const char weights_words[];
 
 /* Those of `base`: types in blocks, whatever the tensor is to the net. */
