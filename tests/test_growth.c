@@ -108,6 +108,8 @@ static struct source source_of(const struct family *f, int size) {
 static const struct family families[] = {
     {"a long line of layers, each with a warning", 200, "input 8x8x8\n",
      "conv 8 3x3 pad bias bn relu;", NULL, NULL, NULL, NULL},
+    {"a long line of layers, each with a warning in JSON", 200, "input 8x8x8\n",
+     "conv 8 3x3 pad bias bn relu;", NULL, NULL, "messages as JSON", NULL},
     {"a long tail, each layer with a warning", 500, "input 8x8x8\nconv 8 1x1",
      " relu", NULL, NULL, NULL, NULL},
     {"a long tail", 2000, "input 8x8x8\nconv 8 1x1", " gelu silu", NULL, NULL,
@@ -255,6 +257,22 @@ static const struct cost_of_a_layer {
       "py"},
      2800,
      1400},
+    {{"h, repeated", 4096, "input 8x8x4\nrepeat @ { conv 4 1x1 }\n", NULL, NULL,
+      NULL, NULL, "h"},
+     16000,
+     2700},
+    {{"c, repeated", 4096, "input 8x8x4\nrepeat @ { conv 4 1x1 }\n", NULL, NULL,
+      NULL, NULL, "c"},
+     4400,
+     4000},
+    {{"md, repeated", 4096, "input 8x8x4\nrepeat @ { conv 4 1x1 }\n", NULL,
+      NULL, NULL, NULL, "md"},
+     1600,
+     900},
+    {{"net, repeated", 4096, "input 8x8x4\nrepeat @ { conv 4 1x1 }\n", NULL,
+      NULL, NULL, NULL, "net"},
+     1900,
+     900},
     {{"json, residual blocks of six layers", 1024,
       "input 8x8x8\nrepeat @ {\n"
       "  add {} { conv 8 3x3 pad relu; conv 8 3x3 pad } relu\n}\n",
@@ -312,15 +330,18 @@ static void choose(struct netc *netc, const char *option) {
 static struct work compile(const struct family *f, int size) {
   struct heap heap = {0};
   struct source source = source_of(f, size);
+  enum netc_style style = NETC_STYLE_TEXT;
   uint64_t before = steps;
   struct netc *netc = netc_open(resize, &heap);
   assert_non_null(netc);
-  if (f->options)
+  if (f->options && strcmp(f->options, "messages as JSON") == 0)
+    style = NETC_STYLE_JSON;
+  else if (f->options)
     choose(netc, f->options);
   enum netc_status status =
       netc_load_text(netc, "grown.net", source.at, source.length);
   for (size_t i = 0; i < netc_diagnostic_count(netc); i++)
-    netc_diagnostic_emit(netc, i, NETC_STYLE_TEXT, drop, NULL);
+    netc_diagnostic_emit(netc, i, style, drop, NULL);
   if (f->output) {
     assert_int_equal(status, NETC_OK);
     assert_int_equal(netc_emit(netc, f->output, NULL, drop, NULL), NETC_OK);

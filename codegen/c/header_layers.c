@@ -240,9 +240,10 @@ static void put_layer(struct layers *l, int64_t index) {
   const struct cost *cost = model_cost(model, index);
   struct text name = text_new(h->c->arena), written = name;
   model_put_name(&name, model, index);
-  model_put_layer(&written, model, index, NULL);
   struct slice stem =
       identifiers_stem(&h->ids, text_slice(&name), layer_endings);
+  struct arena_mark mark = arena_mark(h->c->arena);
+  model_put_layer(&written, model, index, NULL);
   text_put(h->out, "\n/* ");
   c_put_comment(h->out, text_slice(&name));
   text_put(h->out, ": ");
@@ -262,6 +263,7 @@ static void put_layer(struct layers *l, int64_t index) {
     if (!out->weights)
       header_stem_macro(h, stem, "_ARENA_OFFSET", out->first);
   }
+  arena_release(h->c->arena, mark);
 }
 
 /* Its own, not those of an adapter after it. */

@@ -48,24 +48,42 @@ struct slice identifiers_small(const struct identifiers *ids) {
   return (struct slice){at, length};
 }
 
-static struct slice joined(struct identifiers *ids, struct slice stem,
-                           const char *ending) {
-  struct text text = text_new(ids->arena);
-  text_puts(&text, stem);
-  text_put(&text, ending);
-  return text_slice(&text);
-}
-
-static bool is_free(struct identifiers *ids, struct slice stem,
-                    const char *const *endings) {
-  for (; *endings; endings++)
-    if (map_find(&ids->taken, joined(ids, stem, *endings)))
-      return false;
-  return true;
-}
-
 void identifiers_take(struct identifiers *ids, const char *name) {
   map_add(ids->arena, &ids->taken, slice_of(name));
+}
+
+static bool has_ending(const char *const *endings, struct slice ending) {
+  while (*endings && !slice_is(ending, *endings))
+    endings++;
+  return *endings;
+}
+
+/* Endings begin with underscores: a stem ends before one. */
+static bool is_taken(const struct identifiers *ids, struct slice name) {
+  for (size_t i = 1; i < name.length; i++) {
+    const struct map_entry *stem =
+        name.at[i] == '_' ? map_find(&ids->stems, (struct slice){name.at, i})
+                          : NULL;
+    if (stem &&
+        has_ending(stem->pointer, (struct slice){name.at + i, name.length - i}))
+      return true;
+  }
+  return map_find(&ids->taken, name);
+}
+
+static bool is_free(const struct identifiers *ids, struct slice stem,
+                    const char *const *endings) {
+  struct arena_mark mark = arena_mark(ids->arena);
+  struct text name = text_new(ids->arena);
+  bool is_free = true;
+  text_puts(&name, stem);
+  for (; is_free && *endings; endings++) {
+    name.length = stem.length;
+    text_put(&name, *endings);
+    is_free = !is_taken(ids, text_slice(&name));
+  }
+  arena_release(ids->arena, mark);
+  return is_free;
 }
 
 struct slice identifiers_stem(struct identifiers *ids, struct slice text,
@@ -78,7 +96,6 @@ struct slice identifiers_stem(struct identifiers *ids, struct slice text,
     text_printf(&next, "%.*s_%d", SLICE_ARG(first), number);
     stem = text_slice(&next);
   }
-  for (; *endings; endings++)
-    map_add(ids->arena, &ids->taken, joined(ids, stem, *endings));
+  map_add(ids->arena, &ids->stems, stem)->pointer = (void *)endings;
   return stem;
 }

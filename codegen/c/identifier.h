@@ -8,8 +8,8 @@
 /* Names that are taken, and what each begins with. */
 struct identifiers {
   struct arena *arena;
-  struct map taken;
-  struct slice prefix; /* "VGG16_" */
+  struct map taken, stems; /* stems with their endings */
+  struct slice prefix;     /* "VGG16_" */
 };
 
 /* The prefix is that of the options, or comes from the net's name. */
@@ -21,7 +21,8 @@ struct slice identifiers_small(const struct identifiers *ids);
 
 /*
  * "CONV1", or "CONV1_2" if a name of CONV1 with one of the endings is taken;
- * then they are. `endings` ends with NULL.
+ * then they are. `endings` ends with NULL, and outlives them; each begins with
+ * an underscore.
  */
 struct slice identifiers_stem(struct identifiers *ids, struct slice text,
                               const char *const *endings);
